@@ -1,0 +1,32 @@
+.DEFAULT_GOAL := help
+.PHONY: run test check bench eval help
+
+# Where ONNX Runtime's library lies; an absolute path, since tests start the program from other folders.
+export AKHAR_ORT_DYLIB ?= $(CURDIR)/.cache/onnxruntime/libonnxruntime.so
+
+run: ## Set up, build and serve on http://127.0.0.1:8080; prints a demo key and a request to paste
+	scripts/setup.sh run
+	cargo build --release --locked --package akhar
+	exec target/release/akhar serve
+
+test: ## Set up and run every test
+	scripts/setup.sh test
+	cargo build --locked --package akhar
+	cargo test --locked --workspace
+
+check: ## Formatting, lints, docs, licences and crate arrows, unused dependencies
+	scripts/setup.sh check
+	cargo fmt --all --check
+	cargo clippy --locked --workspace --all-targets -- --deny warnings
+	RUSTDOCFLAGS="--deny warnings" cargo doc --locked --workspace --no-deps --quiet
+	cargo deny --locked check bans licenses sources
+	cargo machete
+
+bench: ## Measure: parts, queue overhead beside a hand-written queue, load, kills, memory
+	scripts/setup.sh run
+	cargo build --release --locked --package akhar --package akhar-bench
+	cargo bench --locked --package akhar-bench
+	target/release/akhar-bench all
+
+help: ## This list
+	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 16

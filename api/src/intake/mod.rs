@@ -1,0 +1,7 @@
+//! Reading what a caller sent: a request comes in; fields within their bounds, or every violation, go out.
+
+pub(crate) mod fields;
+pub(crate) mod multipart;
+pub(crate) mod query;
+pub(crate) mod sniff;
+pub(crate) mod whole_number;

@@ -1,0 +1,135 @@
+//! What a key looks like: random bytes come in, `ak_PPPPPPPP_` + 43 characters go out, and back.
+
+use secrecy::{ExposeSecret as _, SecretString};
+use sha2::{Digest as _, Sha256};
+use subtle::ConstantTimeEq as _;
+
+const MARK: &str = "ak_";
+const PREFIX_LEN: usize = 8;
+/// 62^43 > 2^256, so 43 digits hold 32 bytes.
+const SECRET_LEN: usize = 43;
+const KEY_LEN: usize = MARK.len() + PREFIX_LEN + 1 + SECRET_LEN;
+const BASE62: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+
+/// The public part of a key, by which it is found and named in logs.
+pub(crate) type Prefix = [u8; PREFIX_LEN];
+
+/// A key just made: shown to its owner once and kept nowhere.
+#[derive(Debug)]
+pub struct NewKey(SecretString);
+
+impl NewKey {
+    /// Makes a key: `ak_`, 8 random characters, `_`, 32 random bytes in base62.
+    pub(crate) fn random() -> Self {
+        let mut prefix: [u8; PREFIX_LEN] = [0; PREFIX_LEN];
+        prefix.fill_with(|| BASE62[usize::from(rand::random_range(0..62_u8))]);
+        let prefix: String = prefix.iter().copied().map(char::from).collect();
+        Self(format!("{MARK}{prefix}_{}", base62(rand::random())).into())
+    }
+
+    /// The whole key, to be shown to its owner.
+    pub fn expose(&self) -> &str {
+        self.0.expose_secret()
+    }
+
+    pub(super) fn prefix(&self) -> &str {
+        &self.expose()[MARK.len()..MARK.len() + PREFIX_LEN]
+    }
+
+    pub(super) fn sha256(&self) -> [u8; 32] {
+        Sha256::digest(self.expose()).into()
+    }
+}
+
+/// 32 bytes as a number, most significant first, in 43 digits of base 62.
+fn base62(mut number: [u8; 32]) -> String {
+    let mut digits = [b'0'; SECRET_LEN];
+    for digit in digits.iter_mut().rev() {
+        let mut remainder: u16 = 0;
+        for byte in &mut number {
+            let value = remainder << 8 | u16::from(*byte);
+            // value < 62 * 256, so the quotient fits a byte.
+            *byte = (value / 62).to_be_bytes()[1];
+            remainder = value % 62;
+        }
+        *digit = BASE62[usize::from(remainder)];
+    }
+    digits.iter().copied().map(char::from).collect()
+}
+
+/// What a caller presented, in a key's form; whether it is one is still open.
+#[derive(Clone, Copy)]
+pub(crate) struct PresentedKey {
+    pub(crate) prefix: Prefix,
+    sha256: [u8; 32],
+}
+
+impl PresentedKey {
+    /// Reads a key. `None`: it does not have a key's form.
+    pub(crate) fn parse(key: &str) -> Option<Self> {
+        if key.len() != KEY_LEN || !key.is_ascii() {
+            return None;
+        }
+        let (prefix, secret) = key.strip_prefix(MARK)?.split_once('_')?;
+        let alphanumeric = |s: &str| s.bytes().all(|b| b.is_ascii_alphanumeric());
+        let prefix_bytes = prefix.as_bytes().try_into().ok()?;
+        (alphanumeric(prefix) && alphanumeric(secret))
+            .then(|| Self { prefix: prefix_bytes, sha256: Sha256::digest(key).into() })
+    }
+
+    /// Whether it is the key with this digest, in time that does not depend on the answer.
+    pub(crate) fn is(&self, sha256: &[u8]) -> bool {
+        self.sha256.ct_eq(sha256).into()
+    }
+}
+
+/// A prefix as text.
+pub(crate) fn prefix_text(prefix: &Prefix) -> &str {
+    std::str::from_utf8(prefix).unwrap_or("?")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_new_key_reads_back_and_is_itself_alone() {
+        let (a, b) = (NewKey::random(), NewKey::random());
+        let presented = PresentedKey::parse(a.expose()).unwrap();
+        assert_eq!(a.expose().len(), 55);
+        assert_eq!(prefix_text(&presented.prefix), a.prefix());
+        assert!(presented.is(&a.sha256()) && !presented.is(&b.sha256()) && !presented.is(&[]));
+    }
+
+    #[test]
+    fn base62_has_a_fixed_width_and_keeps_the_extremes_apart() {
+        assert_eq!(base62([0; 32]), "0".repeat(43));
+        let mut one = [0; 32];
+        one[31] = 62;
+        assert_eq!(base62(one), format!("{}10", "0".repeat(41)));
+        assert_eq!(base62([255; 32]).len(), 43);
+    }
+
+    #[test]
+    fn other_forms_are_no_keys() {
+        let good = NewKey::random().expose().to_owned();
+        for bad in [
+            "",
+            "ak_",
+            "x",
+            &good[1..],
+            &good[..54],
+            &format!("{good}x"),
+            &good.replace('_', "-"),
+            "ੳੳੳੳੳੳੳੳੳੳੳੳੳੳੳੳੳੳ_",
+        ] {
+            assert!(PresentedKey::parse(bad).is_none(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn a_key_is_not_in_its_debug_text() {
+        let key = NewKey::random();
+        assert!(!format!("{key:?}").contains(key.expose()));
+    }
+}

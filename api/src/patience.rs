@@ -1,0 +1,84 @@
+//! Riding out a database restart: an idempotent query comes in, its answer goes out, some seconds late.
+
+use std::time::Duration;
+
+use akhar_jobs::store::SubmitError;
+use akhar_platform::database::is_transient;
+use tokio::time::{Instant, sleep, timeout_at};
+
+/// How long a request rides out a database that is away.
+const LIMIT: Duration = Duration::from_secs(5);
+const FIRST_PAUSE: Duration = Duration::from_millis(50);
+const LONGEST_PAUSE: Duration = Duration::from_millis(500);
+
+/// An error after which the same query may succeed.
+pub(crate) trait Passing: From<sqlx::Error> {
+    /// Whether this one is of that kind.
+    fn passes(&self) -> bool;
+}
+
+impl Passing for sqlx::Error {
+    fn passes(&self) -> bool {
+        is_transient(self)
+    }
+}
+
+impl Passing for SubmitError {
+    fn passes(&self) -> bool {
+        self.database().is_some_and(is_transient)
+    }
+}
+
+/// Tries until it succeeds, fails for good, or 5 s are over; `attempt` is told how often it failed before.
+/// What it does must be harmless to do twice: a connection can die after the commit it carried.
+pub(crate) async fn patiently<T, E, F>(mut attempt: impl FnMut(u32) -> F) -> Result<T, E>
+where
+    E: Passing,
+    F: Future<Output = Result<T, E>>,
+{
+    let deadline = Instant::now() + LIMIT;
+    let mut pause = FIRST_PAUSE;
+    let mut n_failed = 0;
+    loop {
+        match timeout_at(deadline, attempt(n_failed)).await {
+            Ok(Err(error)) if error.passes() && Instant::now() + pause < deadline => sleep(pause).await,
+            Ok(result) => return result,
+            Err(_) => return Err(sqlx::Error::PoolTimedOut.into()),
+        }
+        n_failed += 1;
+        pause = (pause * 2).min(LONGEST_PAUSE);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn a_passing_error_is_ridden_out() {
+        let answer: Result<u32, sqlx::Error> =
+            patiently(async |n| if n < 3 { Err(sqlx::Error::PoolTimedOut) } else { Ok(n) }).await;
+        assert_eq!(answer.unwrap(), 3);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_lasting_error_is_not() {
+        let mut n_attempts = 0;
+        let answer: Result<(), sqlx::Error> = patiently(|_| {
+            n_attempts += 1;
+            std::future::ready(Err(sqlx::Error::RowNotFound))
+        })
+        .await;
+        assert!(answer.is_err() && n_attempts == 1);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn patience_ends() {
+        let started = Instant::now();
+        let hung: Result<(), sqlx::Error> = patiently(|_| std::future::pending()).await;
+        assert!(hung.is_err() && started.elapsed() == LIMIT);
+        let away: Result<(), sqlx::Error> =
+            patiently(|_| std::future::ready(Err(sqlx::Error::WorkerCrashed))).await;
+        assert!(away.is_err() && started.elapsed() <= 2 * LIMIT);
+    }
+}

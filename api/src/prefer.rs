@@ -1,0 +1,95 @@
+//! The Prefer header (RFC 7240): how long the caller wants to wait comes out, and what was honoured goes back.
+
+use std::time::Duration;
+
+use axum::http::{HeaderMap, HeaderName, HeaderValue};
+
+const PREFER: HeaderName = HeaderName::from_static("prefer");
+
+/// What a caller prefers about waiting. What cannot be understood is no preference.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Preferences {
+    respond_async: bool,
+    wait_s: Option<u64>,
+}
+
+impl Preferences {
+    /// Reads every Prefer header; of a preference given twice the first counts.
+    pub(crate) fn read(headers: &HeaderMap) -> Self {
+        let mut read = Self::default();
+        let lines = headers.get_all(PREFER).iter().filter_map(|v| v.to_str().ok());
+        for preference in lines.flat_map(|line| line.split(',')) {
+            let (name, value) = split(preference);
+            if name.eq_ignore_ascii_case("respond-async") {
+                read.respond_async = true;
+            } else if name.eq_ignore_ascii_case("wait") && read.wait_s.is_none() {
+                read.wait_s = value.parse().ok();
+            }
+        }
+        read
+    }
+
+    /// How long to hold the response when `limit` is the most.
+    pub(crate) fn wait_within(self, limit: Duration) -> Duration {
+        match self.wait_s {
+            Some(seconds) => limit.min(Duration::from_secs(seconds)),
+            None if self.respond_async => Duration::ZERO,
+            None => limit,
+        }
+    }
+
+    /// The value of `Preference-Applied`, if there were preferences.
+    pub(crate) fn applied(self) -> Option<HeaderValue> {
+        let text = match (self.respond_async, self.wait_s) {
+            (false, None) => return None,
+            (true, None) => "respond-async".to_owned(),
+            (false, Some(n)) => format!("wait={n}"),
+            (true, Some(n)) => format!("respond-async, wait={n}"),
+        };
+        HeaderValue::try_from(text).ok()
+    }
+}
+
+/// `wait="10"; x=y` is `wait` and `10`.
+fn split(preference: &str) -> (&str, &str) {
+    let preference = preference.split(';').next().unwrap_or_default();
+    let (name, value) = preference.split_once('=').unwrap_or((preference, ""));
+    (name.trim(), value.trim().trim_matches('"'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LIMIT: Duration = Duration::from_secs(30);
+
+    fn read(lines: &[&str]) -> (u64, Option<String>) {
+        let mut headers = HeaderMap::new();
+        for line in lines {
+            headers.append(PREFER, line.parse().unwrap());
+        }
+        let read = Preferences::read(&headers);
+        (read.wait_within(LIMIT).as_secs(), read.applied().map(|v| v.to_str().unwrap().to_owned()))
+    }
+
+    #[test]
+    fn preferences_are_read_as_rfc_7240_writes_them() {
+        assert_eq!(read(&[]), (30, None));
+        assert_eq!(read(&["respond-async"]), (0, Some("respond-async".into())));
+        assert_eq!(read(&["wait=5"]), (5, Some("wait=5".into())));
+        assert_eq!(read(&["Wait = \"5\"; x=y, foo"]), (5, Some("wait=5".into())));
+        assert_eq!(read(&["wait=300"]), (30, Some("wait=300".into())));
+        assert_eq!(read(&["wait=0"]), (0, Some("wait=0".into())));
+        assert_eq!(read(&["respond-async, wait=10"]), (10, Some("respond-async, wait=10".into())));
+        assert_eq!(read(&["respond-async", "wait=7", "wait=9"]), (7, Some("respond-async, wait=7".into())));
+    }
+
+    #[test]
+    fn what_cannot_be_understood_is_no_preference() {
+        for odd in
+            ["wait", "wait=", "wait=-1", "wait=x", "wait=99999999999999999999", "handling=lenient", ",,;="]
+        {
+            assert_eq!(read(&[odd]), (30, None), "{odd}");
+        }
+    }
+}

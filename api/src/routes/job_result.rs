@@ -1,0 +1,43 @@
+//! `GET /v1/jobs/{id}/result`: a job's id comes in, its operation's own response goes out.
+
+use axum::{extract::State, http::Uri, response::Response};
+
+use super::job::{JobPath, find};
+use crate::{
+    answer::{self, PredictionsBody},
+    app::App,
+    caller::Caller,
+    intake::query,
+    openapi::JobResultProblems,
+    problem::Problem,
+    terms::Terms,
+};
+
+/// What a job came to.
+#[utoipa::path(
+    get,
+    path = "/v1/jobs/{id}/result",
+    operation_id = "get-job-result",
+    tag = "jobs",
+    summary = "What a job came to: its operation's own response, or the problem it ended in",
+    params(("id" = uuid::Uuid, Path, description = "The job's id.")),
+    responses(
+        (status = 200, description = "The operation's own response.", body = PredictionsBody,
+            headers(("Server-Timing" = String, description = "`queue`, `decode` and `infer`, in milliseconds.")),
+            example = json!({"predictions": [{"label": "੫", "score": 0.98}]})),
+        JobResultProblems,
+    ),
+    security(("bearer" = [])),
+)]
+pub(crate) async fn handle(
+    State(app): State<App>,
+    caller: Caller,
+    _: Terms,
+    JobPath(id): JobPath,
+    uri: Uri,
+) -> Result<Response, Problem> {
+    Problem::unless_none(query::none(&uri))?;
+    let job = find(&app, &caller, id).await?;
+    let lifetime = answer::lifetime(&job);
+    answer::result(job, lifetime)
+}

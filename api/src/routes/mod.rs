@@ -1,0 +1,57 @@
+//! Every route: requests come in by path and method, each endpoint's file answers, the envelope is around all.
+
+pub(crate) mod alphabet_recognition;
+pub(crate) mod digit_recognition;
+pub(crate) mod health;
+pub(crate) mod job;
+pub(crate) mod job_cancel;
+pub(crate) mod job_result;
+pub(crate) mod pages;
+pub(crate) mod recognition;
+
+use std::any::Any;
+
+use axum::{
+    Router,
+    middleware::from_fn_with_state,
+    response::{IntoResponse as _, Response},
+    routing::{get, post},
+};
+use tower_http::catch_panic::CatchPanicLayer;
+
+use crate::{
+    app::App,
+    envelope::envelop,
+    problem::{Problem, ProblemType},
+};
+
+/// All of them.
+pub(crate) fn router(app: App) -> Router {
+    Router::new()
+        .route("/v1/models/alphabet-recognition", post(alphabet_recognition::handle))
+        .route("/v1/models/digit-recognition", post(digit_recognition::handle))
+        .route("/v1/jobs/{id}", get(job::handle).delete(job_cancel::handle))
+        .route("/v1/jobs/{id}/result", get(job_result::handle))
+        .route("/health/live", get(health::live))
+        .route("/health/ready", get(health::ready))
+        .route("/openapi.json", get(pages::openapi))
+        .route("/problems", get(pages::problems))
+        .route("/problems/{slug}", get(pages::problem))
+        .fallback(async || Problem::of(ProblemType::NotFound))
+        .method_not_allowed_fallback(async || Problem::of(ProblemType::MethodNotAllowed))
+        .layer(CatchPanicLayer::custom(caught))
+        .layer(from_fn_with_state(app.clone(), envelop))
+        .with_state(app)
+}
+
+/// A bug ends its own request and no other.
+#[expect(clippy::needless_pass_by_value, reason = "the layer hands it over so")]
+fn caught(panic: Box<dyn Any + Send>) -> Response {
+    let text =
+        panic.downcast_ref::<String>().map(String::as_str).or_else(|| panic.downcast_ref::<&str>().copied());
+    Problem::internal(format_args!("panic: {}", text.unwrap_or("without words"))).into_response()
+}
+
+#[cfg(test)]
+#[path = "router_tests.rs"]
+pub(crate) mod tests;

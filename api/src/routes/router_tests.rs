@@ -1,0 +1,149 @@
+//! Routes that need no database: unknown paths and methods, refusals at the door, pages.
+
+use akhar_platform::{
+    config::Config,
+    database::{Database, options},
+    shutdown::Shutdown,
+};
+use axum::{
+    body::{Body, to_bytes},
+    http::{Request, StatusCode, header},
+};
+use serde_json::Value;
+use sqlx::postgres::PgPoolOptions;
+use tower::ServiceExt as _;
+
+use super::*;
+
+/// An app whose database is nowhere.
+pub(crate) fn app() -> App {
+    app_until(&Shutdown::default())
+}
+
+/// The same, told to stop by `shutdown`.
+pub(crate) fn app_until(shutdown: &Shutdown) -> App {
+    let nowhere = options("postgres://nobody@127.0.0.1:1/nothing").unwrap();
+    let pool = PgPoolOptions::new().connect_lazy_with(nowhere);
+    App::new(&Config::default(), Database { durable: pool.clone(), volatile: pool }, shutdown)
+}
+
+async fn send(app: App, method: &str, path: &str, headers: &[(&str, &str)]) -> (Response, Vec<u8>) {
+    let mut request = Request::builder().method(method).uri(path);
+    for (name, value) in headers {
+        request = request.header(*name, *value);
+    }
+    let response = router(app).oneshot(request.body(Body::from("ignored")).unwrap()).await.unwrap();
+    let (parts, body) = response.into_parts();
+    let bytes = to_bytes(body, usize::MAX).await.unwrap().to_vec();
+    if let Some(length) = parts.headers.get(header::CONTENT_LENGTH) {
+        assert!(method == "HEAD" || length.to_str().unwrap() == bytes.len().to_string());
+    }
+    (Response::from_parts(parts, Body::empty()), bytes)
+}
+
+async fn problem(method: &str, path: &str, headers: &[(&str, &str)]) -> (Response, Value) {
+    let (response, bytes) = send(app(), method, path, headers).await;
+    assert_eq!(response.headers()[header::CONTENT_TYPE], "application/problem+json");
+    let body: Value = serde_json::from_slice(&bytes).unwrap();
+    assert_eq!(body["status"], response.status().as_u16());
+    assert_eq!(body["request_id"], response.headers()["x-request-id"].to_str().unwrap());
+    (response, body)
+}
+
+#[tokio::test]
+async fn an_unknown_path_is_a_problem_for_every_method() {
+    for method in ["GET", "POST", "OPTIONS", "TRACE", "BREW"] {
+        let (response, body) =
+            problem(method, "/v1/models/digit-recognition/", &[("x-request-id", "mine")]).await;
+        assert_eq!(
+            (response.status(), &body["type"]),
+            (StatusCode::NOT_FOUND, &"/problems/not-found".into())
+        );
+        assert_eq!(
+            (&body["instance"], &body["request_id"]),
+            (&"/v1/models/digit-recognition/".into(), &"mine".into())
+        );
+    }
+}
+
+#[tokio::test]
+async fn an_unknown_method_is_told_the_known_ones() {
+    let cases = [
+        ("GET", "/v1/models/digit-recognition", "POST"),
+        ("HEAD", "/v1/models/digit-recognition", "POST"),
+        ("OPTIONS", "/v1/models/alphabet-recognition", "POST"),
+        ("TRACE", "/v1/models/alphabet-recognition", "POST"),
+        ("POST", "/v1/jobs/x", "GET,HEAD,DELETE"),
+        ("DELETE", "/health/live", "GET,HEAD"),
+        ("BREW", "/openapi.json", "GET,HEAD"),
+    ];
+    for (method, path, allow) in cases {
+        let (response, _) = send(app(), method, path, &[]).await;
+        assert_eq!(response.status(), StatusCode::METHOD_NOT_ALLOWED);
+        assert_eq!(response.headers()[header::CONTENT_TYPE], "application/problem+json");
+        assert_eq!(response.headers()[header::ALLOW], allow, "{method} {path}");
+    }
+}
+
+#[tokio::test]
+async fn without_a_key_there_is_one_wording() {
+    let no_key = "Bearer ak_short";
+    for headers in [&[][..], &[("authorization", no_key)], &[("authorization", "Basic YTpi")]] {
+        for (method, path) in
+            [("POST", "/v1/models/digit-recognition"), ("GET", "/v1/jobs/x"), ("DELETE", "/v1/jobs/x")]
+        {
+            let (response, body) = problem(method, path, headers).await;
+            assert_eq!(response.status(), StatusCode::UNAUTHORIZED);
+            assert_eq!(response.headers()[header::WWW_AUTHENTICATE], "Bearer");
+            assert_eq!(body["detail"], ProblemType::Unauthorized.facts().meaning);
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_database_that_is_away_makes_it_not_ready_but_live() {
+    let (live, _) = send(app(), "GET", "/health/live", &[]).await;
+    assert_eq!(live.status(), StatusCode::OK);
+    let (ready, body) = problem("GET", "/health/ready", &[]).await;
+    assert_eq!(ready.status(), StatusCode::SERVICE_UNAVAILABLE);
+    assert_eq!(ready.headers()[header::RETRY_AFTER], "2");
+    assert!(!body.to_string().contains("127.0.0.1"));
+}
+
+#[tokio::test]
+async fn draining_takes_nothing_new() {
+    let shutdown = Shutdown::default();
+    let app = app_until(&shutdown);
+    shutdown.stop();
+    for (path, status) in
+        [("/health/live", 200), ("/health/ready", 503), ("/v1/jobs/x", 503), ("/nowhere", 503)]
+    {
+        let (response, _) = send(app.clone(), "GET", path, &[]).await;
+        assert_eq!(response.status().as_u16(), status, "{path}");
+        assert_eq!(response.headers()[header::CONNECTION], "close");
+    }
+}
+
+#[tokio::test]
+async fn a_panic_is_a_500_without_its_words() {
+    let response = caught(Box::new("the secret cause"));
+    assert_eq!(response.status(), StatusCode::INTERNAL_SERVER_ERROR);
+    let problem = response.extensions().get::<Problem>().unwrap().clone();
+    assert!(!serde_json::to_string(&problem.body("/", "r")).unwrap().contains("secret"));
+}
+
+#[tokio::test]
+async fn pages_are_served() {
+    for (path, text) in [
+        ("/problems", "too-large"),
+        ("/problems/too-large", "413"),
+        ("/openapi.json", "\"openapi\": \"3.1.0\""),
+    ] {
+        let (response, body) = send(app(), "GET", path, &[]).await;
+        assert_eq!(response.status(), StatusCode::OK);
+        assert!(String::from_utf8(body).unwrap().contains(text), "{path}");
+    }
+    for path in ["/problems/none", "/problems/%FF"] {
+        assert_eq!(problem("GET", path, &[]).await.0.status(), StatusCode::NOT_FOUND);
+    }
+}

@@ -1,0 +1,112 @@
+//! The server: a bound listener comes in; connections are served until told to stop, then finished.
+
+use std::{io, time::Duration};
+
+use akhar_platform::{config::Config, database::Database, shutdown::Shutdown};
+use hyper::server::conn::http1;
+use hyper_util::{
+    rt::{TokioIo, TokioTimer},
+    service::TowerToHyperService,
+};
+use tokio::net::{TcpListener, TcpStream};
+use tokio_util::task::TaskTracker;
+
+use crate::{app::App, listen::listen, routes::router};
+
+/// How long a connection may take over a request's headers, or rest between requests.
+const HEADER_LIMIT: Duration = Duration::from_secs(60);
+/// Pause after an accept that failed, such as for want of file descriptors.
+const ACCEPT_PAUSE: Duration = Duration::from_millis(200);
+
+/// Why the server did not end well.
+#[derive(Debug, thiserror::Error)]
+pub enum ServeError {
+    /// Time to stop was up while requests were in flight.
+    #[error("stopped with {0} connections unfinished")]
+    Unfinished(usize),
+}
+
+/// Serves until `shutdown.soft`, finishes what is in flight, and gives up at `shutdown.hard`.
+///
+/// While it finishes, new requests on old or new connections are answered 503.
+pub async fn serve(
+    listener: TcpListener,
+    config: &Config,
+    database: Database,
+    shutdown: Shutdown,
+) -> Result<(), ServeError> {
+    let app = App::new(config, database, &shutdown);
+    serve_app(listener, app, shutdown).await
+}
+
+async fn serve_app(listener: TcpListener, app: App, shutdown: Shutdown) -> Result<(), ServeError> {
+    let listening = tokio::spawn(listen(app.clone()));
+    let service = TowerToHyperService::new(router(app));
+    let connections = TaskTracker::new();
+    let accepting = async {
+        loop {
+            let stream = accept(&listener).await;
+            let connection = serve_connection(stream, service.clone(), shutdown.clone());
+            if shutdown.soft.is_cancelled() {
+                tokio::spawn(connection); // told 503; nobody waits for it
+            } else {
+                connections.spawn(connection);
+            }
+        }
+    };
+    let finished = async {
+        shutdown.soft.cancelled().await;
+        connections.close();
+        connections.wait().await;
+    };
+    let ended = tokio::select! {
+        () = accepting => Ok(()),
+        () = finished => Ok(()),
+        () = shutdown.hard.cancelled() => Err(ServeError::Unfinished(connections.len())),
+    };
+    listening.abort();
+    ended
+}
+
+async fn accept(listener: &TcpListener) -> TcpStream {
+    loop {
+        match listener.accept().await {
+            Ok((stream, _)) => return stream,
+            Err(error) if is_of_one_connection(&error) => (),
+            Err(error) => {
+                tracing::error!(%error, "cannot accept connections");
+                tokio::time::sleep(ACCEPT_PAUSE).await;
+            }
+        }
+    }
+}
+
+fn is_of_one_connection(error: &io::Error) -> bool {
+    use io::ErrorKind as E;
+    matches!(error.kind(), E::ConnectionRefused | E::ConnectionAborted | E::ConnectionReset)
+}
+
+async fn serve_connection(stream: TcpStream, service: TowerToHyperService<axum::Router>, shutdown: Shutdown) {
+    if let Err(error) = stream.set_nodelay(true) {
+        tracing::debug!(%error, "no TCP_NODELAY");
+    }
+    let is_late = shutdown.soft.is_cancelled();
+    let mut http = http1::Builder::new();
+    http.timer(TokioTimer::new()).header_read_timeout(HEADER_LIMIT);
+    let mut connection = std::pin::pin!(http.serve_connection(TokioIo::new(stream), service));
+    let ended = tokio::select! {
+        ended = connection.as_mut() => ended,
+        () = shutdown.hard.cancelled() => return,
+        () = shutdown.soft.cancelled(), if !is_late => {
+            connection.as_mut().graceful_shutdown();
+            tokio::select! { ended = connection => ended, () = shutdown.hard.cancelled() => return }
+        }
+    };
+    if let Err(error) = ended {
+        tracing::debug!(%error, "a connection ended early");
+    }
+}
+
+#[cfg(test)]
+#[path = "server_tests.rs"]
+mod tests;

@@ -1,0 +1,107 @@
+//! Connections: a caller that leaves, and a server told to stop. The database is nowhere, so that a job
+//! waits to be submitted for as long as patience lasts.
+
+use std::time::Instant;
+
+use akhar_platform::shutdown::Shutdown;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+
+use super::*;
+use crate::{keys::NewKey, routes::tests::app_until};
+
+const BODY: &str = "--B\r\nContent-Disposition: form-data; name=\"file\"\r\n\r\n\x01PNG\r\n--B--\r\n";
+
+fn request(key: &NewKey, is_chunked: bool) -> Vec<u8> {
+    let mut body = BODY.as_bytes().to_vec();
+    let jpeg = body.windows(4).position(|w| w == b"\x01PNG").unwrap();
+    body.splice(jpeg..jpeg + 4, *b"\xff\xd8\xff\xe0");
+    let length = if is_chunked {
+        "Transfer-Encoding: chunked".into()
+    } else {
+        format!("Content-Length: {}", body.len())
+    };
+    let mut request = format!(
+        "POST /v1/models/digit-recognition HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {}\r\n\
+         Content-Type: multipart/form-data; boundary=B\r\n{length}\r\n\r\n",
+        key.expose()
+    )
+    .into_bytes();
+    if is_chunked {
+        request.extend(format!("{:x}\r\n", body.len()).bytes());
+        request.extend(body);
+        request.extend(b"\r\n0\r\n\r\n");
+    } else {
+        request.extend(body);
+    }
+    request
+}
+
+/// Polls, because what is waited for is another task's doing; bounded well below patience's 5 s.
+async fn eventually(mut holds: impl FnMut() -> bool) -> bool {
+    let started = Instant::now();
+    while !holds() && started.elapsed() < Duration::from_secs(3) {
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    holds()
+}
+
+#[tokio::test]
+async fn a_caller_that_hangs_up_gives_its_place_back() {
+    for is_chunked in [false, true] {
+        let shutdown = Shutdown::default();
+        let (app, key) = (app_until(&shutdown), NewKey::random());
+        app.keys.meet(&key).await;
+        let n_places = app.permits.available_permits();
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let mut caller = TcpStream::connect(listener.local_addr().unwrap()).await.unwrap();
+        let (stream, _) = listener.accept().await.unwrap();
+        let service = TowerToHyperService::new(router(app.clone()));
+        tokio::spawn(serve_connection(stream, service, shutdown));
+        caller.write_all(&request(&key, is_chunked)).await.unwrap();
+        assert!(eventually(|| app.permits.available_permits() == n_places - 1).await, "it is held");
+        drop(caller);
+        assert!(eventually(|| app.permits.available_permits() == n_places).await, "chunked: {is_chunked}");
+    }
+}
+
+#[tokio::test]
+async fn told_to_stop_it_finishes_what_is_in_flight() {
+    let shutdown = Shutdown::default();
+    let (app, key) = (app_until(&shutdown), NewKey::random());
+    app.keys.meet(&key).await;
+    let n_places = app.permits.available_permits();
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    let server = tokio::spawn(serve_app(listener, app.clone(), shutdown.clone()));
+    let mut idle = TcpStream::connect(address).await.unwrap();
+    let mut caller = TcpStream::connect(address).await.unwrap();
+    caller.write_all(&request(&key, false)).await.unwrap();
+    assert!(eventually(|| app.permits.available_permits() == n_places - 1).await, "it is held");
+    shutdown.stop();
+    let mut late = TcpStream::connect(address).await.unwrap();
+    late.write_all(b"GET /v1/jobs/x HTTP/1.1\r\nHost: x\r\n\r\n").await.unwrap();
+    let (mut refused, mut answer, mut nothing) = (String::new(), String::new(), String::new());
+    late.read_to_string(&mut refused).await.unwrap();
+    assert!(refused.starts_with("HTTP/1.1 503") && refused.contains("/problems/draining"), "{refused}");
+    idle.read_to_string(&mut nothing).await.unwrap();
+    assert_eq!(nothing, "", "an idle connection is closed");
+    caller.read_to_string(&mut answer).await.unwrap();
+    assert!(answer.starts_with("HTTP/1.1 503") && answer.contains("/problems/unavailable"), "{answer}");
+    assert!(server.await.unwrap().is_ok());
+}
+
+#[tokio::test]
+async fn at_the_hard_limit_it_gives_up() {
+    let shutdown = Shutdown::default();
+    let (app, key) = (app_until(&shutdown), NewKey::random());
+    app.keys.meet(&key).await;
+    let n_places = app.permits.available_permits();
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let mut caller = TcpStream::connect(listener.local_addr().unwrap()).await.unwrap();
+    let server = tokio::spawn(serve_app(listener, app.clone(), shutdown.clone()));
+    caller.write_all(&request(&key, false)).await.unwrap();
+    assert!(eventually(|| app.permits.available_permits() == n_places - 1).await, "it is held");
+    shutdown.stop();
+    shutdown.hard.cancel();
+    assert!(matches!(server.await.unwrap(), Err(ServeError::Unfinished(1))));
+}

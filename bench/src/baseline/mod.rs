@@ -1,0 +1,64 @@
+//! The hand-written queue to compare with: one table, SKIP LOCKED, NOTIFY, as small as it can be and still
+//! answer the same question durably.
+
+pub(crate) mod front;
+pub(crate) mod worker;
+
+use akhar_platform::database::Database;
+use akhar_tests::{Cluster, Process, cluster::url, stack::base_environment};
+use sqlx::postgres::PgConnectOptions;
+use tokio::process::Command;
+
+const SCHEMA: &str = "create table baseline_jobs (
+        id uuid primary key, image bytea not null, state text not null default 'queued',
+        answer text, decode_us integer, infer_us integer);
+    create index on baseline_jobs (id) where state = 'queued';";
+
+/// Announces that a job came.
+const CAME: &str = "baseline_came";
+/// Announces that a job ended; the payload is its id.
+const ENDED: &str = "baseline_ended";
+
+/// The queue at work: a front end and a worker.
+pub(crate) struct Baseline {
+    base: String,
+    _front: Process,
+    _worker: Process,
+}
+
+impl Baseline {
+    /// Starts both on a database of their own.
+    pub(crate) async fn start(cluster: &Cluster) -> Self {
+        let options = cluster.empty_database().await;
+        let schema = Database::connect(&options, 4).await.expect("the cluster answers");
+        sqlx::raw_sql(SCHEMA).execute(&schema.durable).await.expect("a schema");
+        schema.close().await;
+        let mut worker = start("baseline-worker", &options);
+        let mut front = start("baseline-front", &options);
+        assert_eq!(worker.first_line().await, "ready");
+        let base = front.first_line().await;
+        Self { base, _front: front, _worker: worker }
+    }
+
+    /// A request with this image.
+    pub(crate) fn request(&self, image: &[u8]) -> reqwest::RequestBuilder {
+        reqwest::Client::new().post(&self.base).body(image.to_vec())
+    }
+}
+
+fn start(subcommand: &'static str, options: &PgConnectOptions) -> Process {
+    let mut command = Command::new(std::env::current_exe().expect("a process knows its own path"));
+    command
+        .arg(subcommand)
+        .env("BASELINE_URL", url(options))
+        .envs(base_environment(options))
+        .kill_on_drop(true);
+    Process::spawn(subcommand, command)
+}
+
+/// The database of this process, with the same split of durable and volatile commits as the product's.
+async fn database() -> Database {
+    let url = std::env::var("BASELINE_URL").expect("started by `overhead`");
+    let options = akhar_platform::database::options(&url).expect("a URL");
+    Database::connect(&options, 20).await.expect("the database answers")
+}

@@ -1,0 +1,99 @@
+//! `akhar-bench`: starts the product on a Postgres of its own, puts load on it, and tells how it fared,
+//! as a table and as JSON under `bench/results/`.
+//!
+//! Clients, api, worker and Postgres share this machine's cores, as they do in every row; compare rows of
+//! one run, not runs of two machines. Times are never asserted; losses are.
+
+mod baseline;
+mod clients;
+mod load;
+mod overhead;
+mod report;
+
+use clap::{Parser, Subcommand};
+
+use report::Report;
+
+/// Benchmarks of the whole service.
+#[derive(Debug, Parser)]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Clone, Subcommand)]
+enum Command {
+    /// Response time minus decode minus inference, beside a hand-written SKIP LOCKED + NOTIFY queue
+    Overhead {
+        /// Seconds for each of the two
+        #[arg(long, default_value_t = 60)]
+        seconds: u64,
+        /// Requests a second, at random times
+        #[arg(long, default_value_t = 20.0)]
+        rate: f64,
+    },
+    /// Closed loop: each client sends its next request when the last is answered
+    Load {
+        #[arg(long, default_value_t = 60)]
+        seconds: u64,
+        #[arg(long, default_value_t = 32)]
+        clients: usize,
+    },
+    /// The same while the worker is killed with -9 again and again: nothing lost, nothing answered twice
+    Chaos {
+        #[arg(long, default_value_t = 60)]
+        seconds: u64,
+        #[arg(long, default_value_t = 32)]
+        clients: usize,
+        /// Seconds between two kills
+        #[arg(long, default_value_t = 5)]
+        every: u64,
+    },
+    /// Resident memory of api and worker, warm and after load
+    Memory {
+        /// Seconds of load
+        #[arg(long, default_value_t = 20)]
+        seconds: u64,
+    },
+    /// All of these with their defaults
+    All {
+        /// Seconds for each
+        #[arg(long, default_value_t = 60)]
+        seconds: u64,
+    },
+    /// The hand-written queue's front end (started by `overhead`)
+    #[command(hide = true)]
+    BaselineFront,
+    /// The hand-written queue's worker (started by `overhead`)
+    #[command(hide = true)]
+    BaselineWorker,
+}
+
+#[tokio::main]
+async fn main() {
+    match Arguments::parse().command {
+        Command::BaselineFront => baseline::front::run().await,
+        Command::BaselineWorker => baseline::worker::run().await,
+        Command::All { seconds } => {
+            for command in [
+                Command::Overhead { seconds, rate: 20.0 },
+                Command::Load { seconds, clients: 32 },
+                Command::Chaos { seconds, clients: 32, every: 5 },
+                Command::Memory { seconds: seconds.min(20) },
+            ] {
+                measure(command).await.publish();
+            }
+        }
+        one => measure(one).await.publish(),
+    }
+}
+
+async fn measure(command: Command) -> Report {
+    match command {
+        Command::Overhead { seconds, rate } => overhead::run(seconds, rate).await,
+        Command::Load { seconds, clients } => load::load(seconds, clients).await,
+        Command::Chaos { seconds, clients, every } => load::chaos(seconds, clients, every).await,
+        Command::Memory { seconds } => load::memory(seconds).await,
+        other => unreachable!("{other:?} measures nothing"),
+    }
+}

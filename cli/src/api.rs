@@ -1,0 +1,38 @@
+//! `akhar api`: the HTTP front end alone, on the configured database.
+
+use akhar_platform::{config::Config, database::Database, shutdown::Shutdown};
+use tokio::net::TcpListener;
+
+use crate::{connect, failure::Failure};
+
+/// Serves until told to stop.
+pub(crate) async fn run(config: Config) -> Result<(), Failure> {
+    let shutdown = Shutdown::on_signals(config.shutdown_limit()).map_err(Failure::io("signals"))?;
+    let database = connect::configured(&config).await?;
+    serve(listen(&config).await?, &config, database, shutdown).await
+}
+
+/// Binds the configured address.
+pub(crate) async fn listen(config: &Config) -> Result<TcpListener, Failure> {
+    let address = config.listen;
+    TcpListener::bind(address).await.map_err(|source| Failure::Listen { address, source })
+}
+
+/// Says where it listens on stdout, then serves until told to stop.
+pub(crate) async fn serve(
+    listener: TcpListener,
+    config: &Config,
+    database: Database,
+    shutdown: Shutdown,
+) -> Result<(), Failure> {
+    let address = listener.local_addr().map_err(Failure::io("listener"))?;
+    println!("listening on http://{address}");
+    Ok(akhar_api::serve(listener, config, database, shutdown).await?)
+}
+
+/// Prints the OpenAPI document.
+pub(crate) fn print_openapi() -> Result<(), Failure> {
+    let document = akhar_api::openapi().to_pretty_json().map_err(std::io::Error::other);
+    println!("{}", document.map_err(Failure::io("openapi"))?);
+    Ok(())
+}

@@ -1,0 +1,92 @@
+//! The way to the database: the configured one, or the private one of `akhar serve`.
+
+use std::path::PathBuf;
+
+use akhar_platform::{
+    config::Config,
+    database::{self, Database, PrivateError, PrivatePostgres},
+};
+use secrecy::ExposeSecret as _;
+use sqlx::postgres::PgConnectOptions;
+
+use crate::failure::Failure;
+
+/// The configured database.
+pub(crate) async fn configured(config: &Config) -> Result<Database, Failure> {
+    let options = configured_options(config)?.ok_or(Failure::NoDatabase)?;
+    Ok(Database::connect(&options, config.database_connections.get()).await?)
+}
+
+/// The configured database's address, if one is configured.
+pub(crate) fn configured_options(config: &Config) -> Result<Option<PgConnectOptions>, Failure> {
+    let url = config.database_url.as_ref().map(|url| database::options(url.expose_secret()));
+    url.transpose().map_err(Failure::Url)
+}
+
+/// Brings the configured database's schema up to date.
+pub(crate) async fn migrate(config: &Config) -> Result<(), Failure> {
+    let database = configured(config).await?;
+    akhar_migrations::migrate(&database.durable).await?;
+    tracing::info!("the schema is up to date");
+    database.close().await;
+    Ok(())
+}
+
+/// A database reached for one command.
+pub(crate) struct Reached {
+    pub(crate) database: Database,
+    /// Set when it runs for this command alone.
+    private: Option<PrivatePostgres>,
+}
+
+impl Reached {
+    /// Reaches the configured database, the private one of an `akhar serve` that runs, or starts that.
+    pub(crate) async fn any(config: &Config) -> Result<Self, Failure> {
+        let (options, private) = match configured_options(config)? {
+            Some(options) => (options, None),
+            None => private(config.data_dir.clone()).await?,
+        };
+        let database = Database::connect(&options, config.database_connections.get()).await?;
+        if private.is_some() {
+            akhar_migrations::migrate(&database.durable).await?;
+        }
+        Ok(Self { database, private })
+    }
+
+    /// Leaves it as it was found.
+    pub(crate) async fn leave(self) -> Result<(), Failure> {
+        self.database.close().await;
+        match self.private {
+            Some(private) => stop(private).await,
+            None => Ok(()),
+        }
+    }
+}
+
+async fn private(data_dir: PathBuf) -> Result<(PgConnectOptions, Option<PrivatePostgres>), Failure> {
+    blocking(move || match PrivatePostgres::start(&data_dir) {
+        Ok(private) => Ok((private.options(), Some(private))),
+        Err(PrivateError::InUse(_)) => Ok((PrivatePostgres::address(&data_dir)?, None)),
+        Err(error) => Err(error.into()),
+    })
+    .await
+}
+
+/// Starts the private database.
+pub(crate) async fn start(data_dir: PathBuf) -> Result<PrivatePostgres, Failure> {
+    blocking(move || Ok(PrivatePostgres::start(&data_dir)?)).await
+}
+
+/// Stops the private database.
+pub(crate) async fn stop(private: PrivatePostgres) -> Result<(), Failure> {
+    blocking(move || Ok(private.stop()?)).await
+}
+
+async fn blocking<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, Failure> + Send + 'static,
+) -> Result<T, Failure> {
+    match tokio::task::spawn_blocking(work).await {
+        Ok(done) => done,
+        Err(panic) => std::panic::resume_unwind(panic.into_panic()),
+    }
+}

@@ -1,0 +1,50 @@
+//! How a job ends: what the worker writes and the api turns into a response.
+
+use serde::{Deserialize, Serialize};
+
+/// The end of a job, as stored. Tag names are stored in rows: never rename one.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
+pub enum Outcome {
+    /// What an image shows, by falling score.
+    Predictions {
+        /// As many as asked for, or as many as there are labels.
+        predictions: Vec<Prediction>,
+    },
+    /// The input cannot be worked on: the caller's to mend.
+    Rejected {
+        /// The field at fault, as the contract names it.
+        field: String,
+        /// A stable code such as `undecodable`.
+        code: String,
+        /// What was expected and what came.
+        detail: String,
+    },
+    /// The service could not do it within its attempts. The cause is in the log and in `jobs.last_error`.
+    Failed,
+}
+
+impl Outcome {
+    /// An input that cannot be worked on.
+    pub fn rejected(field: &str, code: &str, detail: impl Into<String>) -> Self {
+        Self::Rejected { field: field.to_owned(), code: code.to_owned(), detail: detail.into() }
+    }
+}
+
+/// One guess at what an image shows.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Prediction {
+    /// The character, NFC.
+    pub label: String,
+    /// Calibrated probability, 0 to 1.
+    pub score: f32,
+}
+
+/// Where an attempt's time went.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Timing {
+    /// Decoding and preparing the input, µs.
+    pub decode_us: i32,
+    /// In the model, waiting for its batch included, µs.
+    pub infer_us: i32,
+}

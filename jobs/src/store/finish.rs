@@ -1,0 +1,120 @@
+//! A job leaves its worker's hands, or its caller takes it back: one guarded statement each.
+
+use sqlx::{PgPool, types::Json};
+use std::time::Duration;
+use ulid::Ulid;
+use uuid::Uuid;
+
+use crate::{JobId, JobState, Outcome, Queue, TicketId, Timing};
+
+use super::{JOB_ENDED, SubmitError, submit::push};
+
+/// Writes a job's outcome if this attempt still holds it, drops upload and ticket, and announces the
+/// end, in one statement. `false`: another attempt holds the job, and nothing was changed.
+pub async fn finish(
+    db: &PgPool,
+    job: JobId,
+    attempt: i32,
+    ticket: TicketId,
+    outcome: &Outcome,
+    timing: Timing,
+    error: Option<&str>,
+) -> Result<bool, sqlx::Error> {
+    let state = match outcome {
+        Outcome::Predictions { .. } => JobState::Succeeded,
+        Outcome::Rejected { .. } | Outcome::Failed => JobState::Failed,
+    };
+    let ended = sqlx::query(
+        "with ended as (
+             update jobs set state = $3, outcome = $4, worker = null, ended_at = now(),
+                 decode_us = $5, infer_us = $6, last_error = coalesce($7, last_error)
+             where id = $1 and state = 'running' and attempt = $2
+             returning id),
+         upload as (delete from uploads u using ended where u.job_id = ended.id),
+         ticket as (delete from apalis.jobs t where t.id = $8 and exists (select from ended))
+         select pg_notify($9, id::text) from ended",
+    )
+    .bind(job)
+    .bind(attempt)
+    .bind(state.name())
+    .bind(Json(outcome))
+    .bind(timing.decode_us)
+    .bind(timing.infer_us)
+    .bind(error)
+    .bind(ticket.0.to_string())
+    .bind(JOB_ENDED)
+    .fetch_optional(db)
+    .await?;
+    Ok(ended.is_some())
+}
+
+/// Returns a job to its queue, to be delivered again after `delay`, if this attempt still holds it.
+pub async fn retry(
+    db: &PgPool,
+    job: JobId,
+    attempt: i32,
+    ticket: TicketId,
+    delay: Duration,
+    error: &str,
+) -> Result<bool, SubmitError> {
+    let mut tx = db.begin().await?;
+    let freed: Option<(String, i16)> = sqlx::query_as(
+        "with freed as (
+             update jobs set state = 'queued', worker = null, last_error = $3
+             where id = $1 and state = 'running' and attempt = $2
+             returning queue, priority),
+         ticket as (delete from apalis.jobs t where t.id = $4)
+         select queue, priority from freed",
+    )
+    .bind(job)
+    .bind(attempt)
+    .bind(error)
+    .bind(ticket.0.to_string())
+    .fetch_optional(&mut *tx)
+    .await?;
+    if let Some((name, priority)) = &freed {
+        let queue = Queue::from_name(name).ok_or_else(|| super::unreadable("queue", name))?;
+        push(&mut tx, queue, TicketId(Ulid::generate()), job, delay, *priority).await?;
+    }
+    tx.commit().await?;
+    Ok(freed.is_some())
+}
+
+/// Cancels a caller's job that no worker has taken. `false`: it is running, over or not theirs.
+pub async fn cancel(db: &PgPool, job: JobId, caller_id: Uuid) -> Result<bool, sqlx::Error> {
+    let cancelled = sqlx::query(
+        "with ended as (
+             update jobs set state = 'cancelled', ended_at = now()
+             where id = $1 and caller_id = $2 and state = 'queued'
+             returning id),
+         upload as (delete from uploads u using ended where u.job_id = ended.id),
+         ticket as (delete from apalis.jobs t where t.id = $3 and exists (select from ended))
+         select pg_notify($4, id::text) from ended",
+    )
+    .bind(job)
+    .bind(caller_id)
+    .bind(TicketId::first_of(job).0.to_string())
+    .bind(JOB_ENDED)
+    .fetch_optional(db)
+    .await?;
+    Ok(cancelled.is_some())
+}
+
+/// Drops a ticket that delivers nothing any more: its job is over, or another attempt has it.
+pub async fn drop_ticket(db: &PgPool, ticket: TicketId) -> Result<(), sqlx::Error> {
+    sqlx::query("delete from apalis.jobs where id = $1").bind(ticket.0.to_string()).execute(db).await?;
+    Ok(())
+}
+
+/// Returns the tickets a stopped consumer of the queue still holds, so that others need not wait until
+/// it counts as dead. One it had delivered already delivers nothing the second time.
+pub async fn release_tickets(db: &PgPool, consumer: &str) -> Result<u64, sqlx::Error> {
+    let released = sqlx::query(
+        "update apalis.jobs set status = 'Pending', lock_by = null, lock_at = null
+         where lock_by = $1 and status = 'Queued'",
+    )
+    .bind(consumer)
+    .execute(db)
+    .await?;
+    Ok(released.rows_affected())
+}

@@ -1,0 +1,202 @@
+//! What a model is: `models/<id>.toml` comes in; its labels and its files' checked bytes come out.
+
+use std::{
+    collections::BTreeMap,
+    fs,
+    path::{Path, PathBuf},
+};
+
+use serde::Deserialize;
+use sha2::{Digest as _, Sha256};
+
+/// One model, as its manifest describes it.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Manifest {
+    /// Its name; the manifest's file name without the ending.
+    pub id: String,
+    /// The operation it serves, as the path names it.
+    pub operation: String,
+    /// How to run it.
+    pub layout: Layout,
+    /// SPDX expression for the weights.
+    pub licence: String,
+    /// What rebuilds it, or where it came from.
+    pub source: String,
+    /// What its outputs stand for, in order; NFC.
+    #[serde(default)]
+    pub labels: Vec<String>,
+    /// Its files.
+    pub files: Vec<ModelFile>,
+    /// Measured figures, by name; the card says how each was measured.
+    #[serde(default)]
+    pub metrics: BTreeMap<String, f64>,
+    /// The folder the manifest lies in.
+    #[serde(skip)]
+    folder: PathBuf,
+}
+
+/// How a model is run: the names and shapes of its inputs and outputs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Layout {
+    /// `ink` f32 [N, 1, SIDE, SIDE] -> `probabilities` f32 [N, labels].
+    ImageClassifier,
+}
+
+/// One file of a model.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ModelFile {
+    /// What it is to its layout, such as `model`.
+    pub role: String,
+    /// Where it lies, from the manifest's folder.
+    pub path: PathBuf,
+    /// SHA-256 of its bytes, in lower-case hexadecimal.
+    pub sha256: String,
+}
+
+/// Why a manifest or a file it names cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum ManifestError {
+    /// It cannot be read.
+    #[error("{}: {source}", .path.display())]
+    Io {
+        /// Which file or folder.
+        path: PathBuf,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// It is not a manifest.
+    #[error("{}: {source}", .path.display())]
+    Malformed {
+        /// Which file.
+        path: PathBuf,
+        /// Where and why.
+        source: Box<toml::de::Error>,
+    },
+    /// It contradicts itself.
+    #[error("{}: {what}", .path.display())]
+    Inconsistent {
+        /// Which file.
+        path: PathBuf,
+        /// What is wrong.
+        what: String,
+    },
+    /// A file is not the one the manifest names.
+    #[error("{}: its SHA-256 is {found}, the manifest of {model} says {expected}", .path.display())]
+    Hash {
+        /// Which file.
+        path: PathBuf,
+        /// Whose.
+        model: String,
+        /// What the manifest says.
+        expected: String,
+        /// What it is.
+        found: String,
+    },
+}
+
+/// Reads every manifest of a folder, by id.
+pub fn load_all(folder: &Path) -> Result<Vec<Manifest>, ManifestError> {
+    let io = |source| ManifestError::Io { path: folder.to_owned(), source };
+    let mut manifests = Vec::new();
+    for entry in fs::read_dir(folder).map_err(io)? {
+        let path = entry.map_err(io)?.path();
+        // This crate's own Cargo.toml lies in the same folder.
+        if path.extension().is_some_and(|e| e == "toml") && path.file_name() != Some("Cargo.toml".as_ref()) {
+            manifests.push(Manifest::load(&path)?);
+        }
+    }
+    manifests.sort_by(|a, b| a.id.cmp(&b.id));
+    Ok(manifests)
+}
+
+impl Manifest {
+    /// Reads one manifest; the files it names are not read yet.
+    pub fn load(path: &Path) -> Result<Self, ManifestError> {
+        let text =
+            fs::read_to_string(path).map_err(|source| ManifestError::Io { path: path.to_owned(), source })?;
+        let mut manifest: Self = toml::from_str(&text)
+            .map_err(|source| ManifestError::Malformed { path: path.to_owned(), source: Box::new(source) })?;
+        manifest.folder = path.parent().map(Path::to_owned).unwrap_or_default();
+        let stem = path.file_stem().unwrap_or_default();
+        if stem != manifest.id.as_str() {
+            let what = format!("its id is {}, expected its file's name, {}", manifest.id, stem.display());
+            return Err(ManifestError::Inconsistent { path: path.to_owned(), what });
+        }
+        Ok(manifest)
+    }
+
+    /// The bytes of the file with this role, proven by their hash.
+    pub fn read(&self, role: &str) -> Result<Vec<u8>, ManifestError> {
+        let Some(file) = self.files.iter().find(|f| f.role == role) else {
+            let path = self.folder.join(format!("{}.toml", self.id));
+            return Err(ManifestError::Inconsistent {
+                path,
+                what: format!("names no file with role {role:?}"),
+            });
+        };
+        self.read_file(file)
+    }
+
+    /// Reads and checks every file; the first that is missing or differs is the error.
+    pub fn verify(&self) -> Result<(), ManifestError> {
+        self.files.iter().try_for_each(|file| self.read_file(file).map(drop))
+    }
+
+    fn read_file(&self, file: &ModelFile) -> Result<Vec<u8>, ManifestError> {
+        let path = self.folder.join(&file.path);
+        let bytes = fs::read(&path).map_err(|source| ManifestError::Io { path: path.clone(), source })?;
+        let found = format!("{:x}", Sha256::digest(&bytes));
+        if found == file.sha256 {
+            Ok(bytes)
+        } else {
+            Err(ManifestError::Hash { path, model: self.id.clone(), expected: file.sha256.clone(), found })
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MANIFEST: &str = "id = 'm'\noperation = 'digit-recognition'\nlayout = 'image-classifier'\n\
+        licence = 'MIT'\nsource = 'here'\n[[files]]\nrole = 'model'\npath = 'm.onnx'\n";
+    /// SHA-256 of "abc", from FIPS 180-4's examples.
+    const ABC: &str = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
+
+    fn folder(name: &str, manifest: &str) -> PathBuf {
+        let folder = std::env::temp_dir().join(format!("akhar-manifest-{name}-{}", std::process::id()));
+        fs::create_dir_all(&folder).unwrap();
+        fs::write(folder.join("m.toml"), manifest).unwrap();
+        fs::write(folder.join("m.onnx"), "abc").unwrap();
+        folder
+    }
+
+    #[test]
+    fn a_file_is_read_when_its_hash_is_the_named_one() {
+        let folder = folder("whole", &format!("{MANIFEST}sha256 = '{ABC}'\n"));
+        let models = load_all(&folder).unwrap();
+        models[0].verify().unwrap();
+        assert_eq!(models[0].read("model").unwrap(), b"abc");
+        let error = models[0].read("tokenizer").unwrap_err().to_string();
+        assert!(error.contains("tokenizer"), "{error}");
+        fs::write(folder.join("m.onnx"), "abd").unwrap();
+        let error = models[0].read("model").unwrap_err();
+        assert!(matches!(error, ManifestError::Hash { .. }), "{error}");
+        fs::remove_dir_all(folder).unwrap();
+    }
+
+    #[test]
+    fn unknown_keys_and_wrong_names_are_refused() {
+        let unknown = folder("unknown", &format!("colour = 'red'\n{MANIFEST}sha256 = '{ABC}'\n"));
+        let error = load_all(&unknown).unwrap_err().to_string();
+        assert!(error.contains("colour"), "{error}");
+        let renamed = folder("renamed", &format!("{MANIFEST}sha256 = '{ABC}'\n"));
+        fs::rename(renamed.join("m.toml"), renamed.join("n.toml")).unwrap();
+        assert!(matches!(load_all(&renamed).unwrap_err(), ManifestError::Inconsistent { .. }));
+        fs::remove_dir_all(unknown).unwrap();
+        fs::remove_dir_all(renamed).unwrap();
+    }
+}

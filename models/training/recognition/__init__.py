@@ -1,0 +1,1 @@
+"""Digit and alphabet recognition: makes its training images, trains, exports and evaluates."""

@@ -1,0 +1,191 @@
+"""A drawing in, another hand's version of it out."""
+
+import numpy as np
+
+from .labels import NUKTA
+from .strokes import resample
+
+
+def is_headline(stroke, low, high):
+    """A long, flat stroke in the upper half."""
+    size = np.maximum(high - low, 1e-3)
+    span = stroke.max(0) - stroke.min(0)
+    return span[0] > 0.45 * size[0] and span[1] < 0.16 * size[1] \
+        and stroke[:, 1].mean() < low[1] + 0.45 * size[1]
+
+
+def change_headline(strokes, rng, drop=0.03):
+    """Sometimes dropped, doubled, stretched or shortened."""
+    points = np.concatenate(strokes)
+    low, high = points.min(0), points.max(0)
+    out = []
+    for stroke in strokes:
+        if not is_headline(stroke, low, high):
+            out.append(stroke)
+            continue
+        chance = rng.random()
+        if chance < drop:
+            continue
+        middle = stroke.mean(0)
+        factor = np.array([rng.uniform(0.8, 1.25), 1.0], np.float32)
+        stroke = (stroke - middle) * factor + middle
+        out.append(stroke)
+        if chance > 0.97:
+            out.append(stroke + rng.normal(0, 0.025, 2).astype(np.float32))
+    return out or strokes
+
+
+def per_stroke(strokes, rng, strength):
+    """Each stroke shifted, turned and scaled a little about its middle; ends lengthened or cut."""
+    out = []
+    for stroke in strokes:
+        middle = stroke.mean(0)
+        angle = rng.normal(0, 0.06) * strength
+        scale = np.exp(rng.normal(0, 0.05, 2) * strength)
+        c, s = np.cos(angle), np.sin(angle)
+        turn = np.array([[c, -s], [s, c]], np.float32)
+        stroke = ((stroke - middle) * scale) @ turn.T + middle
+        stroke = stroke + rng.normal(0, 0.016, 2) * strength
+        out.append(ends(stroke.astype(np.float32), rng, strength))
+    return out
+
+
+def ends(stroke, rng, strength):
+    n = len(stroke)
+    if n < 6:
+        return stroke
+    cut = int(abs(rng.normal(0, 0.035)) * strength * n)
+    if cut and rng.random() < 0.6:
+        stroke = stroke[cut:] if rng.random() < 0.5 else stroke[:n - cut]
+    if rng.random() < 0.3:
+        reach = abs(rng.normal(0, 0.04)) * strength
+        step = stroke[-1] - stroke[-3]
+        step = step / (np.hypot(*step) + 1e-6) * reach
+        stroke = np.concatenate([stroke, [stroke[-1] + step]]).astype(np.float32)
+    return stroke
+
+
+def elastic(strokes, rng, strength):
+    """A smooth random field: a few plane waves of low frequency, the same for all strokes."""
+    waves = []
+    for _ in range(4):
+        direction = rng.normal(0, 1, 2)
+        frequency = direction / np.hypot(*direction) * rng.uniform(2.0, 8.0)
+        waves.append((frequency, rng.uniform(0, 2 * np.pi),
+                      rng.normal(0, 0.085, 2) * strength / np.hypot(*frequency) * 2.2))
+    out = []
+    for stroke in strokes:
+        moved = stroke.copy()
+        for frequency, phase, size in waves:
+            moved += np.sin(stroke @ frequency + phase)[:, None] * size
+        out.append(moved.astype(np.float32))
+    return out
+
+
+def tremble(strokes, rng, strength):
+    """An unsteady hand: smoothed noise along each stroke."""
+    out = []
+    for stroke in strokes:
+        n = len(stroke)
+        coarse = rng.normal(0, 0.012 * strength, (max(2, n // 4), 2))
+        at = np.linspace(0, len(coarse) - 1, n)
+        noise = np.stack([np.interp(at, np.arange(len(coarse)), coarse[:, k]) for k in (0, 1)], 1)
+        out.append((stroke + noise).astype(np.float32))
+    return out
+
+
+def affine(strokes, rng, turn=1.0):
+    """Slant, rotation up to about 15 degrees, aspect, and a slight perspective."""
+    angle = np.clip(rng.normal(0, np.radians(6) * turn), -0.27, 0.27)
+    shear = rng.normal(0, 0.13)
+    aspect = np.exp(rng.normal(0, 0.14))
+    c, s = np.cos(angle), np.sin(angle)
+    matrix = np.array([[c, -s], [s, c]]) @ np.array([[aspect, shear], [0, 1 / aspect]])
+    tilt = rng.normal(0, 0.08, 2)
+    out = []
+    for stroke in strokes:
+        depth = 1.0 + stroke @ tilt
+        out.append(((stroke @ matrix.T) / depth[:, None]).astype(np.float32))
+    return out
+
+
+def between(first, second, share):
+    """A drawing between two of the same letter with the same strokes, or None."""
+    if len(first) != len(second):
+        return None
+    out = []
+    for a, b in zip(first, second):
+        n = max(len(a), len(b))
+        a, b = (resample_to(s, n) for s in (a, b))
+        if np.hypot(*(a - b).T).mean() > 0.3:
+            return None
+        out.append((a + share * (b - a)).astype(np.float32))
+    return out
+
+
+def resample_to(stroke, n):
+    at = np.linspace(0, len(stroke) - 1, n)
+    return np.stack([np.interp(at, np.arange(len(stroke)), stroke[:, k]) for k in (0, 1)], 1)
+
+
+def joined(strokes, rng):
+    """The pen not lifted between two neighbouring stroke ends that are close."""
+    if len(strokes) < 2 or rng.random() > 0.08:
+        return strokes
+    k = int(rng.integers(len(strokes) - 1))
+    gap = strokes[k + 1][0] - strokes[k][-1]
+    if np.hypot(*gap) > 0.3:
+        return strokes
+    link = resample([strokes[k][-1], strokes[k + 1][0]], 0.04)
+    return [*strokes[:k], np.concatenate([strokes[k], link, strokes[k + 1]]), *strokes[k + 2:]]
+
+
+def another_hand(strokes, rng, strength=1.0, loose=True):
+    """All of the above. `loose`: strokes move apart from each other (not for traced skeletons)."""
+    strokes = change_headline(strokes, rng)
+    strokes = per_stroke(strokes, rng, strength if loose else 0.35 * strength)
+    strokes = joined(strokes, rng) if loose else strokes
+    strokes = elastic(strokes, rng, strength)
+    strokes = tremble(strokes, rng, strength * rng.random())
+    return affine(strokes, rng)
+
+
+def nukta(strokes, rng, label):
+    """Strokes of the dot that makes a pair-bindi letter: dot, ring, tick or dash, in many places."""
+    assert label.endswith(NUKTA)
+    points = np.concatenate(strokes)
+    low, high = points.min(0), points.max(0)
+    width, height = high - low
+    size = rng.uniform(0.02, 0.055)
+    place = rng.random()
+    if place < 0.62 or label[0] not in "ਸਖਗਜ":
+        centre = [rng.uniform(low[0] + 0.15 * width, high[0] - 0.1 * width),
+                  high[1] + rng.uniform(0.05, 0.2)]
+    elif place < 0.85:
+        centre = open_spot(points, low, high, rng)
+    else:
+        centre = [low[0] - rng.uniform(0.02, 0.1), high[1] - rng.uniform(-0.1, 0.15) * height]
+    centre = np.array(centre, np.float32)
+    kind = rng.random()
+    turn = rng.uniform(0, 2 * np.pi)
+    ring = np.stack([np.cos(np.linspace(0, 2 * np.pi, 9) + turn),
+                     np.sin(np.linspace(0, 2 * np.pi, 9) + turn)], 1)
+    if kind < 0.6:
+        mark = [centre + 0.35 * size * ring, centre + 0.05 * size * ring]
+    elif kind < 0.75:
+        mark = [centre + size * rng.uniform(0.8, 1.3) * ring]
+    elif kind < 0.88:
+        mark = [centre + size * np.array([[-1.0, -0.6], [-0.2, 0.9], [1.2, -1.0]])]
+    else:
+        angle = rng.uniform(-0.9, 0.9)
+        reach = size * rng.uniform(1.0, 1.8) * np.array([np.cos(angle), np.sin(angle)])
+        mark = [np.stack([centre - reach, centre + reach])]
+    return [*strokes, *[m.astype(np.float32) for m in mark]]
+
+
+def open_spot(points, low, high, rng):
+    """The roomiest of some places in the letter's lower half."""
+    span = high - low
+    spots = low + span * np.stack([rng.uniform(0.2, 0.85, 14), rng.uniform(0.5, 1.0, 14)], 1)
+    room = np.hypot(*(spots[:, None] - points[None]).transpose(2, 0, 1)).min(1)
+    return spots[int(room.argmax())]

@@ -1,0 +1,138 @@
+"""A torch checkpoint in; the ONNX file and its manifest out, always consistent with each other.
+
+The graph is written operator by operator (batch norm folded into the convolutions), so it needs no
+exporter: Conv, Relu, Add, AveragePool, Flatten, Gemm, Softmax at opset 17.
+"""
+
+import argparse
+import hashlib
+import json
+import os
+from pathlib import Path
+
+import numpy as np
+import onnx
+import torch
+from onnx import TensorProto, helper, numpy_helper
+from torch import nn
+
+from .labels import OPERATIONS, SETS
+from .model import Reader, Residual, Served
+
+SIDE = 48
+OPSET = 17
+
+
+class Graph:
+    """Collects nodes and weights; each method returns its output's name."""
+
+    def __init__(self):
+        self.nodes, self.weights = [], []
+
+    def weight(self, name, tensor):
+        array = np.ascontiguousarray(tensor.detach().numpy().astype(np.float32))
+        self.weights.append(numpy_helper.from_array(array, name))
+        return name
+
+    def node(self, kind, inputs, **attributes):
+        name = attributes.pop("output", f"{kind.lower()}_{len(self.nodes)}")
+        self.nodes.append(helper.make_node(kind, inputs, [name], **attributes))
+        return name
+
+    def conv(self, x, conv, norm):
+        scale = norm.weight / torch.sqrt(norm.running_var + norm.eps)
+        n = len(self.nodes)
+        weight = self.weight(f"conv_{n}_weight", conv.weight * scale[:, None, None, None])
+        bias = self.weight(f"conv_{n}_bias", norm.bias - norm.running_mean * scale)
+        pad, stride = conv.padding[0], conv.stride[0]
+        return self.node("Conv", [x, weight, bias], kernel_shape=list(conv.kernel_size),
+                         pads=[pad] * 4, strides=[stride] * 2)
+
+    def relu(self, x):
+        return self.node("Relu", [x])
+
+
+def build(model: Reader, temperature: float) -> onnx.ModelProto:
+    """`ink` f32 [N, 1, SIDE, SIDE] to `probabilities` f32 [N, labels]."""
+    graph = Graph()
+    x = "ink"
+    for block in model.body:
+        if isinstance(block, Residual):
+            y = graph.relu(graph.conv(x, block.first, block.norm1))
+            y = graph.conv(y, block.second, block.norm2)
+            x = graph.relu(graph.node("Add", [x, y]))
+        else:
+            assert isinstance(block, nn.Sequential)
+            x = graph.relu(graph.conv(x, block[0], block[1]))
+    x = graph.node("AveragePool", [x], kernel_shape=[2, 2], strides=[2, 2])
+    x = graph.node("Flatten", [x], axis=1)
+    weight = graph.weight("head_weight", model.head.weight / temperature)
+    bias = graph.weight("head_bias", model.head.bias / temperature)
+    x = graph.node("Gemm", [x, weight, bias], transB=1)
+    graph.node("Softmax", [x], axis=1, output="probabilities")
+    n_labels = model.head.out_features
+    ink = helper.make_tensor_value_info("ink", TensorProto.FLOAT, ["N", 1, SIDE, SIDE])
+    out = helper.make_tensor_value_info("probabilities", TensorProto.FLOAT, ["N", n_labels])
+    whole = helper.make_graph(graph.nodes, "reader", [ink], [out], graph.weights)
+    proto = helper.make_model(whole, opset_imports=[helper.make_opsetid("", OPSET)],
+                              producer_name="akhar")
+    proto.ir_version = 8
+    onnx.checker.check_model(proto, full_check=True)
+    return proto
+
+
+def verify(proto, model, temperature):
+    """The exported graph gives what the network gives."""
+    import onnxruntime
+    session = onnxruntime.InferenceSession(proto.SerializeToString(),
+                                           providers=["CPUExecutionProvider"])
+    x = torch.rand(7, 1, SIDE, SIDE, generator=torch.Generator().manual_seed(1))
+    with torch.no_grad():
+        expected = Served(model, temperature).eval()(x).numpy()
+    difference = np.abs(session.run(None, {"ink": x.numpy()})[0] - expected).max()
+    assert difference < 1e-4, difference
+
+
+def manifest(model_id, digest, metrics):
+    labels = ", ".join(json.dumps(label, ensure_ascii=False) for label in SETS[model_id])
+    lines = [f'id = "{model_id}"', f'operation = "{OPERATIONS[model_id]}"',
+             'layout = "image-classifier"', 'licence = "MIT OR Apache-2.0"',
+             'source = "models/training/recognition"', f"labels = [{labels}]", "", "[[files]]",
+             'role = "model"', f'path = "weights/{model_id}.onnx"', f'sha256 = "{digest}"', "",
+             "[metrics]"]
+    lines += [f"{name} = {float(value)}" for name, value in metrics.items()]
+    return "\n".join(lines) + "\n"
+
+
+def replace(path: Path, content: bytes):
+    """Written beside, then moved over: nobody reads half a file."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    part = path.with_name(path.name + ".part")
+    part.write_bytes(content)
+    os.replace(part, path)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--checkpoint", required=True)
+    parser.add_argument("--model", required=True, choices=list(SETS))
+    parser.add_argument("--models-dir", required=True, help="the folder of the manifests")
+    parser.add_argument("--temperature", type=float, default=1.0)
+    parser.add_argument("--metrics", help="JSON file of name: number for the manifest")
+    arguments = parser.parse_args()
+    model = Reader(len(SETS[arguments.model]))
+    model.load_state_dict(torch.load(arguments.checkpoint, weights_only=True))
+    model.eval()
+    proto = build(model, arguments.temperature)
+    verify(proto, model, arguments.temperature)
+    content = proto.SerializeToString()
+    metrics = json.loads(Path(arguments.metrics).read_text()) if arguments.metrics else {}
+    folder = Path(arguments.models_dir)
+    text = manifest(arguments.model, hashlib.sha256(content).hexdigest(), metrics)
+    replace(folder / f"weights/{arguments.model}.onnx", content)
+    replace(folder / f"{arguments.model}.toml", text.encode())
+    print(f"{arguments.model}: {len(content)} bytes")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,232 @@
+//! The configuration: a file and the environment come in, one checked value comes out.
+//!
+//! Every key has one name: `listen` in the file is `AKHAR_LISTEN` in the environment, which wins.
+//! A name that is none of these is an error, in either place. `.env.example` lists them all.
+
+use std::{net::SocketAddr, num::NonZeroUsize, path::PathBuf, time::Duration};
+
+use figment::{
+    Figment,
+    providers::{Env, Format as _, Toml},
+};
+use secrecy::SecretString;
+use serde::Deserialize;
+
+/// Read when `AKHAR_CONFIG` names no other file; need not exist.
+pub const DEFAULT_FILE: &str = "akhar.toml";
+
+const PREFIX: &str = "AKHAR_";
+
+/// Everything an operator can set, with its default.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Config {
+    /// Address the api listens on.
+    pub listen: SocketAddr,
+    /// Postgres to use. Unset, `akhar serve` runs a private one under `data_dir`.
+    pub database_url: Option<SecretString>,
+    /// Connections this process may open.
+    pub database_connections: NonZeroUsize,
+    /// Where `akhar serve` keeps its private Postgres.
+    pub data_dir: PathBuf,
+    /// Folder of model manifests.
+    pub models_dir: PathBuf,
+    /// ONNX Runtime's shared library.
+    pub ort_dylib: PathBuf,
+    /// Quick jobs one worker process runs at a time.
+    pub worker_concurrency: NonZeroUsize,
+    /// Speech jobs one worker process runs at a time.
+    pub speech_concurrency: NonZeroUsize,
+    /// Images one model run takes at most.
+    pub max_batch: NonZeroUsize,
+    /// Threads one model run uses.
+    pub inference_threads: NonZeroUsize,
+    /// Seconds one attempt at a quick job may take.
+    pub quick_timeout_s: u64,
+    /// Seconds one attempt at a speech job may take.
+    pub speech_timeout_s: u64,
+    /// Pixels an image may claim to have; more is refused unread.
+    pub max_image_pixels: u64,
+    /// Jobs that may wait in one queue; more are turned away.
+    pub max_waiting: i64,
+    /// Requests one api process holds at a time; more are turned away.
+    pub max_requests: NonZeroUsize,
+    /// Seconds a response to a quick job is held before it becomes a 202.
+    pub quick_wait_s: u64,
+    /// Seconds a response to a speech job is held before it becomes a 202.
+    pub speech_wait_s: u64,
+    /// Seconds an outcome is kept after its job ended.
+    pub retention_s: u64,
+    /// Seconds work in flight has to finish once told to stop.
+    pub shutdown_s: u64,
+    /// How log lines look.
+    pub log_format: LogFormat,
+}
+
+/// How log lines look.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum LogFormat {
+    /// For eyes.
+    Human,
+    /// One JSON object a line.
+    Json,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        const fn n(n: usize) -> NonZeroUsize {
+            match NonZeroUsize::new(n) {
+                Some(n) => n,
+                None => NonZeroUsize::MIN,
+            }
+        }
+        Self {
+            listen: SocketAddr::from(([127, 0, 0, 1], 8080)),
+            database_url: None,
+            database_connections: n(20),
+            data_dir: "data".into(),
+            models_dir: "models".into(),
+            ort_dylib: ".cache/onnxruntime/libonnxruntime.so".into(),
+            worker_concurrency: n(8),
+            speech_concurrency: n(2),
+            max_batch: n(16),
+            inference_threads: n(1),
+            quick_timeout_s: 30,
+            speech_timeout_s: 1800,
+            max_image_pixels: 4096 * 4096,
+            max_waiting: 1000,
+            max_requests: n(2000),
+            quick_wait_s: 30,
+            speech_wait_s: 300,
+            retention_s: 24 * 60 * 60,
+            shutdown_s: 30,
+            log_format: LogFormat::Human,
+        }
+    }
+}
+
+/// A configuration that cannot be used; the text names the key, where it was set, and what was expected.
+#[derive(Debug, thiserror::Error)]
+pub enum ConfigError {
+    /// A name or value in the file or the environment.
+    #[error("configuration: {0}")]
+    Invalid(Box<figment::Error>),
+    /// `AKHAR_CONFIG` names a file that is not there.
+    #[error("configuration: AKHAR_CONFIG names {}, which does not exist", .0.display())]
+    NoFile(PathBuf),
+    /// A number outside its range.
+    #[error("configuration: {key} is {value}, expected {expected}")]
+    OutOfRange {
+        /// The key.
+        key: &'static str,
+        /// What it was set to.
+        value: String,
+        /// What it may be.
+        expected: &'static str,
+    },
+}
+
+impl Config {
+    /// Reads the file that `AKHAR_CONFIG` names (or [`DEFAULT_FILE`], if present), then the environment.
+    pub fn load() -> Result<Self, ConfigError> {
+        let mut figment = Figment::new();
+        let named = Env::var("AKHAR_CONFIG").map(PathBuf::from);
+        let file = named.clone().unwrap_or_else(|| DEFAULT_FILE.into());
+        if file.is_file() {
+            figment = figment.merge(Toml::file_exact(file));
+        } else if let Some(missing) = named {
+            return Err(ConfigError::NoFile(missing));
+        }
+        Self::from_figment(&figment.merge(Env::prefixed(PREFIX).ignore(&["config"])))
+    }
+
+    fn from_figment(figment: &Figment) -> Result<Self, ConfigError> {
+        let config: Self = figment.extract().map_err(|e| ConfigError::Invalid(Box::new(e)))?;
+        config.check()?;
+        Ok(config)
+    }
+
+    fn check(&self) -> Result<(), ConfigError> {
+        let positive = [
+            ("quick_timeout_s", self.quick_timeout_s),
+            ("speech_timeout_s", self.speech_timeout_s),
+            ("max_image_pixels", self.max_image_pixels),
+            ("max_waiting", self.max_waiting.max(0).unsigned_abs()),
+            ("quick_wait_s", self.quick_wait_s),
+            ("speech_wait_s", self.speech_wait_s),
+            ("shutdown_s", self.shutdown_s),
+        ];
+        for (key, value) in positive {
+            if value == 0 {
+                return Err(ConfigError::OutOfRange {
+                    key,
+                    value: value.to_string(),
+                    expected: "at least 1",
+                });
+            }
+        }
+        if self.database_connections.get() < 4 {
+            return Err(ConfigError::OutOfRange {
+                key: "database_connections",
+                value: self.database_connections.to_string(),
+                expected: "at least 4",
+            });
+        }
+        Ok(())
+    }
+
+    /// Time work in flight has to finish once told to stop.
+    pub const fn shutdown_limit(&self) -> Duration {
+        Duration::from_secs(self.shutdown_s)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn load(file: &str) -> Result<Config, String> {
+        Config::from_figment(&Figment::new().merge(Toml::string(file))).map_err(|e| e.to_string())
+    }
+
+    #[test]
+    fn defaults_hold_without_a_file() {
+        assert_eq!(load("").unwrap().listen.port(), 8080);
+    }
+
+    #[test]
+    fn unknown_names_are_refused_by_name() {
+        let error = load("lisen = '0.0.0.0:1'").unwrap_err();
+        assert!(error.contains("lisen") && error.contains("listen"), "{error}");
+    }
+
+    #[test]
+    fn values_of_the_wrong_kind_are_refused_by_key() {
+        assert!(load("listen = 'here'").unwrap_err().contains("listen"));
+        assert!(load("worker_concurrency = 0").unwrap_err().contains("worker_concurrency"));
+        assert!(load("max_waiting = -1").unwrap_err().contains("max_waiting"));
+    }
+
+    #[test]
+    fn secrets_are_redacted() {
+        let config = load("database_url = 'postgres://u:hunter2@h/d'").unwrap();
+        assert!(!format!("{config:?}").contains("hunter2"));
+    }
+
+    #[test]
+    fn the_example_lists_every_key_once_with_its_default() {
+        let example = include_str!("../../.env.example");
+        let debug = format!("{:?}", Config::default());
+        let keys: Vec<&str> = example
+            .lines()
+            .filter_map(|l| l.trim_start_matches('#').trim().split_once('='))
+            .filter_map(|(k, _)| k.strip_prefix(PREFIX))
+            .collect();
+        for key in &keys {
+            assert!(*key == "CONFIG" || debug.contains(&format!("{}:", key.to_lowercase())), "unknown {key}");
+        }
+        let fields = debug.matches(": ").count();
+        assert_eq!(keys.len(), fields + 1, "one line a key, and AKHAR_CONFIG");
+    }
+}

@@ -1,0 +1,234 @@
+//! A Postgres of our own for `akhar serve`: a folder comes in, a running server on a Unix socket comes
+//! out. It is stopped with us; after our kill -9 the next start picks the cluster up again.
+
+use std::{
+    fs::{self, File, TryLockError},
+    os::unix::fs::{DirBuilderExt as _, PermissionsExt as _, chown},
+    path::{Path, PathBuf},
+    process::ExitStatus,
+};
+
+use sqlx::postgres::PgConnectOptions;
+
+use super::programs::{Programs, User, run};
+
+/// The cluster's superuser; only who can enter the socket's folder reaches it.
+const ROLE: &str = "akhar";
+
+/// Where a cluster lives when `data_dir` lies in a folder the server's user cannot enter, such as /root.
+const FALLBACK: &str = "/var/lib/akhar";
+
+/// What the private server is started with. A listener on TCP would need a password; there is none.
+/// Connections are few and local, so memory stays small.
+const SETTINGS: &str = "
+# Written by akhar.
+listen_addresses = ''
+# Seen from the cluster: a socket's path may have 107 bytes at most, and this one always fits.
+unix_socket_directories = '../socket'
+max_connections = 120
+shared_buffers = 64MB
+wal_compression = on
+max_wal_size = 256MB
+logging_collector = off
+";
+
+/// Why the private Postgres does not run.
+#[derive(Debug, thiserror::Error)]
+pub enum PrivateError {
+    /// No server programs on this machine.
+    #[error(
+        "no Postgres server found (looked in /usr/lib/postgresql/*/bin and PATH): install Debian's package postgresql, or set AKHAR_DATABASE_URL"
+    )]
+    NoServer,
+    /// We are root and there is nobody else to run as.
+    #[error("Postgres does not run as root, and there is no user postgres or nobody: set AKHAR_DATABASE_URL")]
+    NoUser,
+    /// Another `akhar serve` uses the folder.
+    #[error("another akhar uses {}: stop it, or set AKHAR_DATA_DIR", .0.display())]
+    InUse(PathBuf),
+    /// A program did not start.
+    #[error("{program} did not start: {source}")]
+    Start {
+        /// Its path.
+        program: String,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// A program failed.
+    #[error("{program} ended with {status}: {said}")]
+    Failed {
+        /// Its path.
+        program: String,
+        /// How it ended.
+        status: ExitStatus,
+        /// What it printed.
+        said: String,
+    },
+    /// A file or folder.
+    #[error("{}: {source}", .path.display())]
+    Io {
+        /// Which.
+        path: PathBuf,
+        /// Why.
+        source: std::io::Error,
+    },
+}
+
+/// A running private server.
+#[derive(Debug)]
+pub struct PrivatePostgres {
+    programs: Programs,
+    cluster: PathBuf,
+    socket: PathBuf,
+    /// Held while we run: one akhar a folder.
+    _lock: File,
+}
+
+impl PrivatePostgres {
+    /// Starts the server of `data_dir`, making its cluster first if there is none. Blocks for about a
+    /// second, or a few when the cluster is made.
+    pub fn start(data_dir: &Path) -> Result<Self, PrivateError> {
+        let programs = Programs::find()?;
+        make_dir(data_dir, 0o755, None)?;
+        let data_dir = data_dir.canonicalize().map_err(at(data_dir))?;
+        let lock = lock(&data_dir)?;
+        let home = home(&data_dir, programs.user)?;
+        let postgres =
+            Self { cluster: home.join("cluster"), socket: home.join("socket"), programs, _lock: lock };
+        make_dir(&postgres.socket, 0o700, postgres.programs.user)?;
+        if !postgres.cluster.join("PG_VERSION").is_file() {
+            postgres.init()?;
+        }
+        if postgres.is_running() {
+            tracing::info!(cluster = %postgres.cluster.display(), "private Postgres still runs: using it");
+        } else {
+            postgres.launch(&home.join("postgres.log"))?;
+        }
+        Ok(postgres)
+    }
+
+    /// How to reach it.
+    pub fn options(&self) -> PgConnectOptions {
+        options(&self.socket)
+    }
+
+    /// How to reach it, as a URL for another process.
+    pub fn url(&self) -> String {
+        // A socket's folder stands percent-encoded in the place of the host.
+        let host: String = self.socket.to_string_lossy().bytes().map(encode).collect();
+        format!("postgres://{ROLE}@{host}/postgres")
+    }
+
+    /// How to reach the server that another akhar runs for `data_dir`.
+    pub fn address(data_dir: &Path) -> Result<PgConnectOptions, PrivateError> {
+        let data_dir = data_dir.canonicalize().map_err(at(data_dir))?;
+        let home = home(&data_dir, Programs::find()?.user)?;
+        Ok(options(&home.join("socket")))
+    }
+
+    /// Stops it: connections are ended, what is committed is on disk.
+    pub fn stop(self) -> Result<(), PrivateError> {
+        let mut stop = self.programs.command("pg_ctl");
+        stop.args(["stop", "--wait", "--mode=fast", "--pgdata"]).arg(&self.cluster);
+        run(stop).map(|_| ())
+    }
+
+    fn init(&self) -> Result<(), PrivateError> {
+        tracing::info!(cluster = %self.cluster.display(), "making a private Postgres");
+        // Made beside and renamed: a kill half-way leaves nothing that looks finished.
+        let draft = self.cluster.with_extension("draft");
+        if draft.exists() {
+            fs::remove_dir_all(&draft).map_err(at(&draft))?;
+        }
+        make_dir(&draft, 0o700, self.programs.user)?;
+        let mut init = self.programs.command("initdb");
+        init.args(["--auth=trust", "--encoding=UTF8", "--locale=C.UTF-8", "--username", ROLE, "--pgdata"])
+            .arg(&draft);
+        run(init)?;
+        let settings = draft.join("postgresql.conf");
+        let mut text = fs::read_to_string(&settings).map_err(at(&settings))?;
+        text.push_str(SETTINGS);
+        fs::write(&settings, text).map_err(at(&settings))?;
+        fs::rename(&draft, &self.cluster).map_err(at(&self.cluster))
+    }
+
+    fn is_running(&self) -> bool {
+        let mut status = self.programs.command("pg_ctl");
+        status.args(["status", "--pgdata"]).arg(&self.cluster);
+        run(status).is_ok()
+    }
+
+    fn launch(&self, log: &Path) -> Result<(), PrivateError> {
+        let mut start = self.programs.command("pg_ctl");
+        start.args(["start", "--wait", "--silent", "--pgdata"]).arg(&self.cluster);
+        start.arg("--log").arg(log);
+        run(start).map(|_| ()).map_err(|error| match error {
+            PrivateError::Failed { program, status, said } => {
+                let said = format!("{said}{}", fs::read_to_string(log).unwrap_or_default());
+                PrivateError::Failed { program, status, said }
+            }
+            other => other,
+        })
+    }
+}
+
+fn options(socket: &Path) -> PgConnectOptions {
+    PgConnectOptions::new_without_pgpass().socket(socket).username(ROLE).database("postgres")
+}
+
+fn encode(byte: u8) -> String {
+    if byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_') {
+        char::from(byte).to_string()
+    } else {
+        format!("%{byte:02X}")
+    }
+}
+
+fn lock(data_dir: &Path) -> Result<File, PrivateError> {
+    let path = data_dir.join("akhar.lock");
+    let file = File::create(&path).map_err(at(&path))?;
+    match file.try_lock() {
+        Ok(()) => Ok(file),
+        Err(TryLockError::WouldBlock) => Err(PrivateError::InUse(data_dir.to_owned())),
+        Err(TryLockError::Error(source)) => Err(PrivateError::Io { path, source }),
+    }
+}
+
+/// The folder the server owns: under `data_dir` where its user can enter, else under [`FALLBACK`].
+fn home(data_dir: &Path, user: Option<User>) -> Result<PathBuf, PrivateError> {
+    let inside = data_dir.join("postgres");
+    let reachable = data_dir.ancestors().all(|dir| user.is_none() || others_may_enter(dir));
+    let home = if reachable {
+        inside
+    } else {
+        let name = data_dir.to_string_lossy().trim_matches('/').replace('/', "-");
+        let home = Path::new(FALLBACK).join(name);
+        tracing::info!(
+            data_dir = %data_dir.display(), home = %home.display(),
+            "Postgres's user cannot enter the data folder: the cluster lives elsewhere"
+        );
+        make_dir(Path::new(FALLBACK), 0o755, None)?;
+        home
+    };
+    make_dir(&home, 0o700, user)?;
+    Ok(home)
+}
+
+fn others_may_enter(dir: &Path) -> bool {
+    fs::metadata(dir).is_ok_and(|m| m.permissions().mode() & 0o001 != 0)
+}
+
+fn make_dir(path: &Path, mode: u32, owner: Option<User>) -> Result<(), PrivateError> {
+    if !path.is_dir() {
+        fs::DirBuilder::new().recursive(true).mode(mode).create(path).map_err(at(path))?;
+    }
+    if let Some(user) = owner {
+        chown(path, Some(user.uid), Some(user.gid)).map_err(at(path))?;
+    }
+    Ok(())
+}
+
+fn at(path: &Path) -> impl FnOnce(std::io::Error) -> PrivateError + use<> {
+    let path = path.to_owned();
+    move |source| PrivateError::Io { path, source }
+}

@@ -1,0 +1,93 @@
+#!/bin/sh
+# Makes a Debian machine with cargo, cc and python3 ready. Does only what is not done yet, and says so.
+#   setup.sh run     what building and running needs: Postgres's server, ONNX Runtime's library
+#   setup.sh library ONNX Runtime's library alone
+#   setup.sh test    the same, and what the tests need: schemathesis
+#   setup.sh check   what `make check` needs: cargo-deny and cargo-machete
+set -eu
+cd "$(dirname "$0")/.."
+cache=.cache
+
+say() { printf 'setup: %s\n' "$*" >&2; }
+die() { say "$*"; exit 1; }
+
+need() { # COMMAND, what it is for
+    command -v "$1" >/dev/null 2>&1 || die "$1 not found: $2"
+}
+
+# Installs Debian packages, as root or with sudo.
+install() {
+    say "installing Debian packages: $*"
+    command -v apt-get >/dev/null 2>&1 || die "no apt-get here: install these yourself: $*"
+    if [ "$(id -u)" = 0 ]; then as_root=; else
+        command -v sudo >/dev/null 2>&1 || die "not root, and no sudo: as root, apt-get install $*"
+        as_root=sudo
+    fi
+    export DEBIAN_FRONTEND=noninteractive
+    $as_root apt-get update -qq
+    $as_root apt-get install -y -qq --no-install-recommends "$@" >&2
+}
+
+postgres() {
+    for initdb in /usr/lib/postgresql/*/bin/initdb $(command -v initdb || true); do
+        [ -x "$initdb" ] && return
+    done
+    install postgresql
+}
+
+pip() {
+    python3 -m pip --version >/dev/null 2>&1 || install python3-pip python3-venv
+}
+
+onnxruntime() {
+    version=$(sed -n 's/^onnxruntime==\([0-9.]*\).*/\1/p' scripts/onnxruntime.txt)
+    [ "$(cat $cache/onnxruntime/version 2>/dev/null)" = "$version" ] && return
+    pip
+    say "fetching ONNX Runtime $version"
+    rm -rf $cache/onnxruntime.draft
+    mkdir -p $cache/onnxruntime.draft
+    machine=$(uname -m)
+    # One fixed wheel, whatever Python is here: only the library inside is used.
+    python3 -m pip download --quiet --no-deps --require-hashes --only-binary=:all: \
+        --python-version 3.12 --implementation cp --abi cp312 \
+        --platform "manylinux_2_28_$machine" --platform "manylinux_2_27_$machine" \
+        --dest $cache/onnxruntime.draft -r scripts/onnxruntime.txt
+    python3 - "$cache/onnxruntime.draft" "$version" <<'PYTHON'
+import glob, sys, zipfile
+folder, version = sys.argv[1:]
+(wheel,) = glob.glob(f"{folder}/*.whl")
+with zipfile.ZipFile(wheel) as files, open(f"{folder}/libonnxruntime.so", "wb") as library:
+    library.write(files.read(f"onnxruntime/capi/libonnxruntime.so.{version}"))
+PYTHON
+    rm $cache/onnxruntime.draft/*.whl
+    echo "$version" >$cache/onnxruntime.draft/version
+    rm -rf $cache/onnxruntime
+    mv $cache/onnxruntime.draft $cache/onnxruntime
+}
+
+schemathesis() {
+    cmp -s tests/requirements.txt $cache/schemathesis/requirements.txt && return
+    pip
+    say "installing schemathesis"
+    rm -rf $cache/schemathesis
+    python3 -m venv $cache/schemathesis || { install python3-venv; python3 -m venv $cache/schemathesis; }
+    $cache/schemathesis/bin/pip install --quiet --disable-pip-version-check -r tests/requirements.txt
+    cp tests/requirements.txt $cache/schemathesis/requirements.txt
+}
+
+tool() { # NAME VERSION
+    case "$(cargo "${1#cargo-}" --version 2>/dev/null)" in *"$2"*) return ;; esac
+    say "building $1 $2 (once, some minutes)"
+    cargo install --locked --quiet "$1@$2"
+}
+
+need cargo "install Rust from https://rustup.rs"
+need cc "a C compiler is needed: apt-get install gcc libc6-dev"
+need python3 "it unpacks ONNX Runtime: apt-get install python3"
+case "${1:-run}" in
+    run) postgres; onnxruntime ;;
+    library) onnxruntime ;;
+    test) postgres; onnxruntime; schemathesis ;;
+    check) tool cargo-deny 0.20.2; tool cargo-machete 0.9.2 ;;
+    *) die "expected run, library, test or check, got $1" ;;
+esac

@@ -1,0 +1,144 @@
+//! Jobs behind requests: answered later, looked up, cancelled, and turned away.
+
+use akhar_tests::{
+    Form, Stack,
+    http::{connect, head, send},
+    until,
+};
+use uuid::Uuid;
+
+use crate::operations;
+
+#[tokio::test]
+async fn an_asynchronous_request_is_answered_at_its_location() {
+    let stack = Stack::start().await;
+    for image in operations() {
+        let request = stack.post(image.operation, &Form::image_and(&image.bytes, "top-k", "1"));
+        let accepted = send(request.header("prefer", "respond-async")).await;
+        assert_eq!(accepted.header("preference-applied"), "respond-async");
+        let id = accepted.job();
+        let job = stack.get(&format!("/v1/jobs/{id}?wait=30")).await;
+        assert_eq!(job.status, 200);
+        let document = job.json();
+        assert_eq!(
+            (&document["state"], &document["operation"]),
+            (&"succeeded".into(), &image.operation.into()),
+            "{document}"
+        );
+        let result = stack.get(&format!("/v1/jobs/{id}/result")).await.predictions();
+        assert_eq!((result.len(), &result[0].0), (1, &image.label));
+    }
+}
+
+#[tokio::test]
+async fn a_job_past_the_wait_limit_is_answered_later() {
+    let mut stack = Stack::with().workers(0).set("AKHAR_QUICK_WAIT_S", 1).start().await;
+    let image = &operations()[0];
+    let id = stack.recognise(image.operation, &image.bytes).await.job();
+    let waiting = stack.get(&format!("/v1/jobs/{id}")).await;
+    assert_eq!((waiting.status, &waiting.json()["state"]), (200, &"queued".into()));
+    stack.add_worker().await;
+    let ended = stack.get(&format!("/v1/jobs/{id}?wait=30")).await;
+    assert_eq!(ended.json()["state"], "succeeded");
+    assert_eq!(stack.get(&format!("/v1/jobs/{id}/result")).await.predictions()[0].0, image.label);
+
+    let request = stack.post(image.operation, &Form::image(&image.bytes)).header("prefer", "wait=30");
+    let waited = send(request).await;
+    waited.predictions();
+}
+
+#[tokio::test]
+async fn a_job_is_its_callers_alone() {
+    let stack = Stack::with().workers(0).start().await;
+    let image = &operations()[0];
+    let id = send(stack.post(image.operation, &Form::image(&image.bytes)).header("prefer", "respond-async"))
+        .await
+        .job();
+    let other = stack.keys(&["create", "--name", "other"]).await;
+    let nobody = Uuid::now_v7();
+    for path in [format!("/v1/jobs/{id}"), format!("/v1/jobs/{id}/result")] {
+        let theirs = stack.refused(stack.anonymous("GET", &path).bearer_auth(&other), 404).await;
+        let nowhere = stack
+            .refused(stack.request("GET", &path.replace(&id.to_string(), &nobody.to_string())), 404)
+            .await;
+        assert_eq!(theirs.json["detail"], nowhere.json["detail"], "what exists is not told");
+    }
+    let path = format!("/v1/jobs/{id}");
+    stack.refused(stack.anonymous("DELETE", &path).bearer_auth(&other), 404).await;
+    stack.job_is(id, "queued").await;
+}
+
+#[tokio::test]
+async fn a_queued_job_can_be_cancelled_and_a_finished_one_not() {
+    let mut stack = Stack::with().workers(0).start().await;
+    let image = &operations()[0];
+    let submit = async |stack: &Stack| {
+        send(stack.post(image.operation, &Form::image(&image.bytes)).header("prefer", "respond-async"))
+            .await
+            .job()
+    };
+    let (cancelled, kept) = (submit(&stack).await, submit(&stack).await);
+    let answer = send(stack.request("DELETE", &format!("/v1/jobs/{cancelled}"))).await;
+    assert!((200..300).contains(&answer.status), "{}", answer.status);
+    stack.job_is(cancelled, "cancelled").await;
+    stack.refused(stack.request("GET", &format!("/v1/jobs/{cancelled}/result")), 409).await;
+    stack.refused(stack.request("GET", &format!("/v1/jobs/{kept}/result")), 409).await;
+    stack.add_worker().await;
+    stack.job_is(kept, "succeeded").await;
+    stack.refused(stack.request("DELETE", &format!("/v1/jobs/{kept}")), 409).await;
+    let state: String = stack.row("select state from jobs where id = $1", cancelled).await;
+    assert_eq!(state, "cancelled");
+    let n_left: i64 =
+        sqlx::query_scalar("select count(*) from uploads").fetch_one(&stack.db).await.expect("a count");
+    assert_eq!(n_left, 0, "uploads end with their jobs");
+}
+
+#[tokio::test]
+async fn a_client_that_hangs_up_cancels_its_unstarted_job() {
+    let stack = Stack::with().workers(0).start().await;
+    let image = &operations()[0];
+    let form = Form::image(&image.bytes);
+    let length = form.body().len().to_string();
+    let headers = [("Content-Type", &*form.content_type()), ("Content-Length", &*length)];
+    let head = head("POST", "/v1/models/digit-recognition", &stack.key, &headers);
+    let connection = connect(&stack.base, &[head, form.body()].concat()).await;
+    stack.jobs_are(1, "queued").await;
+    drop(connection);
+    stack.jobs_are(1, "cancelled").await;
+}
+
+#[tokio::test]
+async fn a_full_queue_turns_work_away_and_says_when_to_come_back() {
+    let mut stack = Stack::with().workers(0).set("AKHAR_MAX_WAITING", 2).start().await;
+    let image = &operations()[0];
+    let request =
+        || stack.post(image.operation, &Form::image(&image.bytes)).header("prefer", "respond-async");
+    let (one, two) = (send(request()).await.job(), send(request()).await.job());
+    let full = send(request()).await;
+    let seconds = full.header("retry-after").parse::<u64>();
+    assert!(seconds.is_ok_and(|s| s > 0), "Retry-After: {:?}", full.header("retry-after"));
+    stack.refused(request(), 503).await;
+    let n_jobs: i64 =
+        sqlx::query_scalar("select count(*) from jobs").fetch_one(&stack.db).await.expect("a count");
+    assert_eq!(n_jobs, 2, "what is turned away leaves no row");
+    stack.add_worker().await;
+    stack.job_is(one, "succeeded").await;
+    stack.job_is(two, "succeeded").await;
+    let image = &operations()[0];
+    until("there is room again", async || {
+        (stack.recognise(image.operation, &image.bytes).await.status == 200).then_some(())
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_refused_image_is_a_failed_job_with_a_reason() {
+    let stack = Stack::start().await;
+    let form = Form::image(&akhar_tests::images::blank(50));
+    let id = send(stack.post("digit-recognition", &form).header("prefer", "respond-async")).await.job();
+    let document = stack.get(&format!("/v1/jobs/{id}?wait=30")).await.json();
+    assert_eq!(document["state"], "failed", "{document}");
+    stack.refused(stack.request("GET", &format!("/v1/jobs/{id}/result")), 422).await;
+    let attempts: i32 = stack.row("select attempt from jobs where id = $1", id).await;
+    assert_eq!(attempts, 1, "what cannot succeed is not tried again");
+}

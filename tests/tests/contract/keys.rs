@@ -1,0 +1,104 @@
+//! API keys: who gets in, and how soon somebody no longer does.
+
+use akhar_tests::{Form, Stack, http::send, until};
+use serde_json::Value;
+
+use crate::operations;
+
+#[tokio::test]
+async fn every_bad_key_is_refused_in_the_same_words() {
+    let stack = Stack::with().workers(0).start().await;
+    let image = &operations()[0];
+    let revoked = stack.keys(&["create", "--name", "revoked"]).await;
+    stack.keys(&["revoke", prefix(&revoked)]).await;
+    let wrong_secret =
+        format!("{}{}", &stack.key[..stack.key.len() - 1], if stack.key.ends_with('a') { "b" } else { "a" });
+    let headers: Vec<Option<String>> = [
+        "",
+        "Bearer",
+        "Bearer ",
+        "Bearer x",
+        "Basic dXNlcjpwYXNz",
+        "Token abc",
+        "Bearer ak_",
+        "Bearer ak_12345678_",
+        "Bearer ak_abcdefgh_0123456789012345678901234567890123456789012",
+        "Bearer é",
+    ]
+    .map(|header| Some(header.to_owned()))
+    .into_iter()
+    .chain([None, Some(format!("Bearer {wrong_secret}")), Some(format!("Bearer {revoked}"))])
+    .chain([
+        Some(stack.key.clone()),
+        Some(format!("Bearer {} x", stack.key)),
+        Some(format!("Bearer {0}{0}", stack.key)),
+    ])
+    .collect();
+    let mut first: Option<Value> = None;
+    for header in headers {
+        let mut request = stack.anonymous("POST", &format!("/v1/models/{}", image.operation));
+        let form = Form::image(&image.bytes);
+        request = request.header("content-type", form.content_type()).body(form.body());
+        if let Some(header) = &header {
+            request = request.header("authorization", header);
+        }
+        let answer = send(request.try_clone().expect("bytes")).await;
+        assert_eq!(answer.header("www-authenticate"), "Bearer", "{header:?}");
+        let mut body = stack.refused(request, 401).await.json;
+        body["request_id"].take();
+        assert_eq!(*first.get_or_insert_with(|| body.clone()), body, "{header:?}");
+    }
+    // Every guarded route asks first.
+    for (method, path) in [
+        ("GET", "/v1/jobs/0199a1b2-0000-7000-8000-000000000000"),
+        ("DELETE", "/v1/jobs/0199a1b2-0000-7000-8000-000000000000"),
+    ] {
+        stack.refused(stack.anonymous(method, path), 401).await;
+    }
+}
+
+#[tokio::test]
+async fn a_key_works_until_it_is_revoked_or_rotated_and_no_longer() {
+    let stack = Stack::start().await;
+    let image = &operations()[0];
+    let status = async |key: &str| {
+        let form = Form::image(&image.bytes);
+        let request = stack.anonymous("POST", &format!("/v1/models/{}", image.operation)).bearer_auth(key);
+        send(request.header("content-type", form.content_type()).body(form.body())).await.status
+    };
+    let first = stack.keys(&["create", "--name", "short-lived"]).await;
+    assert_eq!((status(&first).await, status(&first).await), (200, 200)); // the second from the cache
+
+    let second = stack.keys(&["rotate", prefix(&first)]).await;
+    assert_ne!(first, second);
+    assert_eq!(status(&second).await, 200);
+    until("the rotated key is refused", async || (status(&first).await == 401).then_some(())).await;
+
+    stack.keys(&["revoke", prefix(&second)]).await;
+    until("the revoked key is refused", async || (status(&second).await == 401).then_some(())).await;
+    assert_eq!(status(&stack.key).await, 200);
+
+    let list = stack.keys(&["list"]).await;
+    for key in [&first, &second, &stack.key] {
+        assert!(list.contains(prefix(key)), "{list}");
+        assert!(!list.contains(key.rsplit('_').next().unwrap_or(key)), "a secret in {list}");
+    }
+    assert!(list.contains("short-lived"), "{list}");
+}
+
+#[tokio::test]
+async fn the_scheme_may_be_written_in_any_case() {
+    let stack = Stack::with().workers(0).start().await;
+    for scheme in ["bearer", "BEARER", "Bearer"] {
+        let request = stack.anonymous("GET", "/v1/jobs/0199a1b2-0000-7000-8000-000000000000");
+        stack.refused(request.header("authorization", format!("{scheme} {}", stack.key)), 404).await;
+    }
+}
+
+/// What names a key: `ak_` and then 8 characters.
+fn prefix(key: &str) -> &str {
+    let prefix =
+        key.strip_prefix("ak_").and_then(|rest| rest.get(..8)).unwrap_or_else(|| panic!("no key: {key}"));
+    assert_eq!(key.as_bytes()[11], b'_');
+    prefix
+}

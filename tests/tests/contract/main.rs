@@ -1,0 +1,21 @@
+//! The contract, row by row, over HTTP. A file each for what a request can be about.
+
+mod fields;
+mod files;
+mod formats;
+mod jobs;
+mod keys;
+mod protocol;
+mod service;
+
+use akhar_tests::images::{Fixture, fixture_of};
+
+/// Both operations with an image each.
+fn operations() -> [Fixture; 2] {
+    [fixture_of("੫"), fixture_of("ਕ")]
+}
+
+/// A set of field and code, to compare with.
+fn violations<const N: usize>(pairs: [(&str, &str); N]) -> std::collections::BTreeSet<(String, String)> {
+    pairs.map(|(field, code)| (field.to_owned(), code.to_owned())).into()
+}

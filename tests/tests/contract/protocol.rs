@@ -1,0 +1,125 @@
+//! HTTP itself: bodies that are no form, other methods, other paths.
+
+use akhar_tests::{
+    Form, Stack,
+    http::{head, raw, send},
+};
+
+use crate::operations;
+
+#[tokio::test]
+async fn a_body_that_is_no_form_is_refused() {
+    let stack = Stack::start().await;
+    for image in operations() {
+        let path = format!("/v1/models/{}", image.operation);
+        let form = Form::image_and(&image.bytes, "top-k", "2");
+        let whole = form.content_type();
+        let headless = [b"--akhar-tests-boundary\r\n\r\n".as_slice(), &image.bytes].concat();
+        let cases: [(&str, Option<&str>, Vec<u8>, u16); 9] = [
+            ("no boundary", Some("multipart/form-data"), form.body(), 400),
+            ("another boundary", Some("multipart/form-data; boundary=other"), form.body(), 400),
+            ("no end", Some(&whole), form.unended_body(), 400),
+            ("no body", Some(&whole), Vec::new(), 400),
+            ("a part without a head", Some(&whole), headless, 400),
+            ("noise", Some(&whole), vec![0x7f; 500], 400),
+            ("JSON", Some("application/json"), b"{\"top-k\": 3}".to_vec(), 415),
+            ("an image as the body", Some("image/png"), image.bytes.clone(), 415),
+            ("no content type", None, form.body(), 415),
+        ];
+        for (what, content_type, body, status) in cases {
+            let mut request = stack.request("POST", &path).body(body);
+            if let Some(content_type) = content_type {
+                request = request.header("content-type", content_type);
+            }
+            let answer = send(request.try_clone().expect("bytes")).await;
+            assert_eq!(answer.status, status, "{what}: {}", String::from_utf8_lossy(&answer.body));
+            stack.refused(request, status).await;
+        }
+    }
+    stack.jobs_are(0, "queued").await;
+}
+
+#[tokio::test]
+async fn a_connection_that_breaks_within_a_body_leaves_nothing_behind() {
+    let stack = Stack::with().workers(0).start().await;
+    let image = &operations()[0];
+    let form = Form::image(&image.bytes);
+    let headers = [("Content-Type", &*form.content_type()), ("Content-Length", "12000")];
+    let head = head("POST", "/v1/models/digit-recognition", &stack.key, &headers);
+    let cut = [head.as_slice(), &form.unended_body()[..120]].concat();
+    let answer = raw(&stack.base, &cut).await;
+    assert!(answer.is_empty() || answer.starts_with("HTTP/1.1 400"), "{answer}");
+    let n_jobs: i64 =
+        sqlx::query_scalar("select count(*) from jobs").fetch_one(&stack.db).await.expect("a count");
+    assert_eq!(n_jobs, 0);
+}
+
+#[tokio::test]
+async fn other_methods_and_paths_are_problems_too() {
+    let stack = Stack::with().workers(0).start().await;
+    for image in operations() {
+        let path = format!("/v1/models/{}", image.operation);
+        for method in ["GET", "PUT", "DELETE", "PATCH"] {
+            let request = stack.request(method, &path);
+            let answer = send(request.try_clone().expect("no body")).await;
+            assert_eq!(answer.header("allow"), "POST", "{method} {path}");
+            stack.refused(request, 405).await;
+        }
+        stack.refused(stack.request("POST", &format!("{path}/")), 404).await;
+    }
+    for path in
+        ["/", "/v1", "/v1/models", "/v1/models/cat-recognition", "/v2/models/digit-recognition", "/%ff", "//"]
+    {
+        stack.refused(stack.request("POST", path), 404).await;
+    }
+    stack.refused(stack.request("GET", "/v1/jobs/not-a-uuid"), 404).await;
+    stack.refused(stack.request("GET", "/problems/no-such-problem"), 404).await;
+}
+
+#[tokio::test]
+async fn an_answer_nobody_accepts_is_not_made() {
+    let stack = Stack::start().await;
+    let image = &operations()[0];
+    let request = |accept| stack.post(image.operation, &Form::image(&image.bytes)).header("accept", accept);
+    stack.refused(request("text/html, image/*"), 406).await;
+    for accept in ["*/*", "application/*", "application/json;q=0.1, text/html"] {
+        send(request(accept)).await.predictions();
+    }
+    stack.jobs_are(3, "succeeded").await;
+}
+
+#[tokio::test]
+async fn every_answer_carries_its_request_id() {
+    let stack = Stack::start().await;
+    let image = &operations()[0];
+    let own =
+        stack.post(image.operation, &Form::image(&image.bytes)).header("x-request-id", "caller-chose-7");
+    let answer = send(own).await;
+    answer.predictions();
+    assert_eq!(answer.header("x-request-id"), "caller-chose-7");
+    let log = stack.workers[0].log().join("\n");
+    assert!(log.contains("caller-chose-7"), "the worker's log does not name the request:\n{log}");
+
+    let (one, two) = (stack.get("/health/live").await, stack.get("/health/live").await);
+    assert!(!one.header("x-request-id").is_empty());
+    assert_ne!(one.header("x-request-id"), two.header("x-request-id"));
+}
+
+#[tokio::test]
+async fn the_trace_context_is_kept_and_the_time_is_told() {
+    const TRACE: &str = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+    let stack = Stack::start().await;
+    let image = &operations()[0];
+    let answer =
+        send(stack.post(image.operation, &Form::image(&image.bytes)).header("traceparent", TRACE)).await;
+    answer.predictions();
+    let kept: Option<String> =
+        sqlx::query_scalar("select traceparent from jobs").fetch_one(&stack.db).await.expect("one job");
+    assert_eq!(kept.as_deref(), Some(TRACE));
+    let timing = answer.header("server-timing");
+    for name in ["decode", "infer"] {
+        let entry = timing.split(',').map(str::trim).find(|e| e.starts_with(name));
+        let duration = entry.and_then(|e| e.split_once("dur=")).and_then(|(_, ms)| ms.parse::<f64>().ok());
+        assert!(duration.is_some_and(|ms| ms > 0.0), "{name} in {timing:?}");
+    }
+}

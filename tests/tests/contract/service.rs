@@ -1,0 +1,85 @@
+//! What the service says of itself: its health, its OpenAPI document, its problems.
+
+use akhar_tests::{Stack, http::send, until};
+use serde_json::Value;
+
+#[tokio::test]
+async fn health_needs_no_key_and_readiness_needs_a_database() {
+    let stack = Stack::start().await;
+    for path in ["/health/live", "/health/ready"] {
+        assert_eq!(send(stack.anonymous("GET", path)).await.status, 200, "{path}");
+    }
+    let name: String =
+        sqlx::query_scalar("select current_database()").fetch_one(&stack.db).await.expect("a name");
+    let admin = akhar_tests::Cluster::shared();
+    admin.close_database(&name).await;
+    until("it is not ready without its database", async || {
+        (send(stack.anonymous("GET", "/health/ready")).await.status == 503).then_some(())
+    })
+    .await;
+    assert_eq!(send(stack.anonymous("GET", "/health/live")).await.status, 200);
+    admin.open_database(&name).await;
+    until("it is ready again", async || {
+        (send(stack.anonymous("GET", "/health/ready")).await.status == 200).then_some(())
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn the_openapi_document_lists_every_route_and_error() {
+    let stack = Stack::with().workers(0).start().await;
+    let answer = send(stack.anonymous("GET", "/openapi.json")).await;
+    assert_eq!((answer.status, answer.header("content-type")), (200, "application/json"));
+    let document = answer.json();
+    assert!(document["openapi"].as_str().is_some_and(|v| v.starts_with("3.1")), "{}", document["openapi"]);
+    let statuses: [(&str, &str, &[&str]); 7] = [
+        (
+            "/v1/models/digit-recognition",
+            "post",
+            &["200", "202", "400", "401", "413", "415", "422", "500", "503"],
+        ),
+        (
+            "/v1/models/alphabet-recognition",
+            "post",
+            &["200", "202", "400", "401", "413", "415", "422", "500", "503"],
+        ),
+        ("/v1/jobs/{id}", "get", &["200", "401", "404"]),
+        ("/v1/jobs/{id}", "delete", &["401", "404", "409"]),
+        ("/v1/jobs/{id}/result", "get", &["200", "401", "404", "409", "422", "500"]),
+        ("/health/live", "get", &["200"]),
+        ("/health/ready", "get", &["200", "503"]),
+    ];
+    for (path, method, statuses) in statuses {
+        let responses = document["paths"][path][method]["responses"].as_object();
+        let responses = responses.unwrap_or_else(|| panic!("{method} {path} is missing"));
+        for status in statuses {
+            assert!(responses.contains_key(*status), "{method} {path} does not say {status}");
+        }
+        for (status, response) in responses.iter().filter(|(s, _)| s.as_str() >= "400") {
+            let problem = &response["content"]["application/problem+json"];
+            assert!(problem.is_object(), "{method} {path} {status} is no problem");
+        }
+    }
+    let text = document.to_string();
+    assert!(text.contains("\"example"), "without examples");
+    assert_eq!(document["components"]["securitySchemes"].as_object().map(serde_json::Map::len), Some(1));
+    for slug in slugs(&document) {
+        let page = send(stack.anonymous("GET", &format!("/problems/{slug}"))).await;
+        assert_eq!(page.status, 200, "/problems/{slug}");
+    }
+}
+
+/// Every `/problems/<slug>` anywhere in the document.
+fn slugs(value: &Value) -> Vec<String> {
+    match value {
+        Value::String(text) => text
+            .strip_prefix("/problems/")
+            .filter(|s| !s.contains('{'))
+            .map(str::to_owned)
+            .into_iter()
+            .collect(),
+        Value::Array(list) => list.iter().flat_map(slugs).collect(),
+        Value::Object(map) => map.values().flat_map(slugs).collect(),
+        _ => Vec::new(),
+    }
+}

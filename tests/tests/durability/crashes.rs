@@ -1,0 +1,224 @@
+//! kill -9, at each seam of a job's life and under load.
+
+use std::time::{Duration, Instant};
+
+use akhar_jobs::{JobId, Outcome, Prediction, TicketId, Timing, store};
+use akhar_tests::{Form, Held, Seam, Stack, http::send, load::Load, until};
+use rustix::process::Signal;
+use sqlx::PgPool;
+use uuid::Uuid;
+
+use crate::{digit, every_job_ended_once, record_ends, statuses, submit};
+
+/// What the issue promises for quick jobs: 3 s of silence, the sweep's second, and the job itself.
+const RECOVERY: Duration = Duration::from_secs(5);
+
+/// Waits until the job has succeeded, within [`RECOVERY`] of `since`.
+async fn recovers(stack: &Stack, job: Uuid, since: Instant) {
+    stack.job_is(job, "succeeded").await;
+    let took = since.elapsed();
+    assert!(took <= RECOVERY, "finished {took:?} after its worker died");
+    let result = stack.get(&format!("/v1/jobs/{job}/result")).await.predictions();
+    assert_eq!(result[0].0, digit().label);
+}
+
+/// Two workers, a job stuck in the hands of the first, and the second ready to take over.
+async fn stuck_at(seam: Seam) -> (Stack, Held, Uuid) {
+    let mut stack = Stack::start().await;
+    let mut held = seam.hold(&stack.db).await;
+    let job = submit(&stack).await;
+    held.holds(1).await;
+    stack.add_worker().await;
+    (stack, held, job)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn killed_while_it_claims_a_job_another_worker_does_it() {
+    let (mut stack, mut held, job) = stuck_at(Seam::Claim).await;
+    stack.workers[0].kill().await;
+    let died = Instant::now();
+    held.disconnect().await;
+    held.release().await;
+    recovers(&stack, job, died).await;
+    let attempt: i32 = stack.row("select attempt from jobs where id = $1", job).await;
+    assert_eq!(attempt, 1, "a claim that was never committed is none");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn killed_while_it_infers_another_worker_does_it() {
+    let mut stack = Stack::with().workers(0).start().await;
+    let job = submit(&stack).await;
+    // A worker that claims a job and is never heard of again.
+    store::beat(&stack.db, "dead-worker").await.expect("a beat");
+    let claimed =
+        store::claim(&stack.db, JobId(job), "dead-worker").await.expect("a claim").expect("it is queued");
+    assert_eq!(claimed.attempt, 1);
+    stack.add_worker().await;
+    let id = TicketId::first_of(JobId(job));
+    store::beat(&stack.db, "dead-worker").await.expect("its last beat");
+    recovers(&stack, job, Instant::now()).await;
+    let late = finish(&stack.db, job, claimed.attempt, id, "late").await;
+    assert!(!late, "the dead worker's answer came after all, and counted");
+    let attempt: i32 = stack.row("select attempt from jobs where id = $1", job).await;
+    assert_eq!(attempt, 2);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn killed_while_it_writes_its_answer_another_worker_does_it() {
+    let (mut stack, mut held, job) = stuck_at(Seam::Finish).await;
+    stack.workers[0].kill().await;
+    let died = Instant::now();
+    held.disconnect().await;
+    held.release().await;
+    recovers(&stack, job, died).await;
+    let attempt: i32 = stack.row("select attempt from jobs where id = $1", job).await;
+    assert_eq!(attempt, 2);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn killed_with_its_answer_on_the_way_the_answer_counts_once() {
+    let (mut stack, held, job) = stuck_at(Seam::Finish).await;
+    record_ends(&stack.db).await;
+    stack.workers[0].kill().await;
+    held.release().await; // the statement had arrived: Postgres finishes it
+    stack.job_is(job, "succeeded").await;
+    let attempt: i32 = stack.row("select attempt from jobs where id = $1", job).await;
+    assert_eq!(attempt, 1);
+    assert_eq!(every_job_ended_once(&stack).await, 1);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_announcement_that_is_lost_is_not_missed() {
+    let stack = Stack::start().await;
+    let image = digit();
+    stack.recognise(image.operation, &image.bytes).await.predictions();
+    let mut held = Seam::Finish.hold(&stack.db).await;
+    let waiting = tokio::spawn(send(stack.post(image.operation, &Form::image(&image.bytes))));
+    held.holds(1).await;
+    // Stopped and cut off, the api hears nothing when the job ends.
+    stack.api.signal(Signal::STOP);
+    assert!(disconnect_listeners(&stack.db).await > 0);
+    held.release().await;
+    stack.jobs_are(2, "succeeded").await;
+    stack.api.signal(Signal::CONT);
+    assert_eq!(waiting.await.expect("no panic").predictions()[0].0, image.label);
+    for _ in 0..5 {
+        disconnect_listeners(&stack.db).await;
+        stack.recognise(image.operation, &image.bytes).await.predictions();
+    }
+}
+
+/// Ends every connection that listens; how many there were.
+async fn disconnect_listeners(db: &PgPool) -> i64 {
+    sqlx::query_scalar(
+        "select count(pg_terminate_backend(pid)) from pg_stat_activity
+         where datname = current_database() and pid <> pg_backend_pid() and query ilike 'listen%'",
+    )
+    .fetch_one(db)
+    .await
+    .expect("they end")
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn killed_under_load_every_request_is_answered_once() {
+    let mut stack = Stack::with().workers(2).start().await;
+    record_ends(&stack.db).await;
+    let image = digit();
+    let load = Load::start(&stack, 8, image.operation, &image.bytes);
+    for victim in 0..2 {
+        let n: i64 = count_ends(&stack.db).await;
+        until("the load goes on", async || (count_ends(&stack.db).await > n + 20).then_some(())).await;
+        until("the victim holds a job", async || {
+            let name = format!("%-{}-%", stack.workers[victim].id());
+            let holds: bool = sqlx::query_scalar("select exists (select from jobs where worker like $1)")
+                .bind(name)
+                .fetch_one(&stack.db)
+                .await
+                .expect("a look");
+            holds.then_some(())
+        })
+        .await;
+        stack.workers[victim].kill().await;
+        stack.add_worker().await;
+    }
+    until("orphans are taken over", async || {
+        let n: i64 = sqlx::query_scalar("select count(*) from ends where attempt > 1")
+            .fetch_one(&stack.db)
+            .await
+            .expect("a count");
+        (n > 0).then_some(())
+    })
+    .await;
+    let sent = load.stop().await;
+    let counts = statuses(&sent);
+    assert_eq!(counts.keys().collect::<Vec<_>>(), [&200], "{counts:?}");
+    assert_eq!(every_job_ended_once(&stack).await, i64::try_from(sent.len()).expect("few"));
+}
+
+async fn count_ends(db: &PgPool) -> i64 {
+    sqlx::query_scalar("select count(*) from ends").fetch_one(db).await.expect("a count")
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_late_worker_cannot_finish_its_successors_job() {
+    let stack = Stack::with().workers(0).start().await;
+    let (db, job) = (&stack.db, submit(&stack).await);
+    let ticket = TicketId::first_of(JobId(job));
+    let first = store::claim(db, JobId(job), "first").await.expect("a claim").expect("it is queued");
+    assert!(store::claim(db, JobId(job), "second").await.expect("a claim").is_none(), "it is taken");
+    let swept = store::rescue(db, Duration::ZERO).await.expect("a sweep");
+    assert_eq!((swept.n_rescued, swept.n_given_up), (1, 0));
+    let second = store::claim(db, JobId(job), "second").await.expect("a claim").expect("it is queued again");
+    assert_eq!((first.attempt, second.attempt), (1, 2));
+    assert!(!finish(db, job, first.attempt, ticket, "first").await);
+    assert!(finish(db, job, second.attempt, ticket, "second").await);
+    assert!(!finish(db, job, second.attempt, ticket, "again").await);
+    let label: String =
+        stack.row("select outcome #>> '{predictions,0,label}' from jobs where id = $1", job).await;
+    assert_eq!(label, "second");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_job_that_kills_every_worker_fails_after_its_last_attempt() {
+    let stack = Stack::with().workers(0).start().await;
+    let (db, job) = (&stack.db, submit(&stack).await);
+    for attempt in 1..=akhar_jobs::MAX_ATTEMPTS {
+        let claimed = store::claim(db, JobId(job), "mortal").await.expect("a claim").expect("it is queued");
+        assert_eq!(
+            (claimed.attempt, claimed.is_last_attempt),
+            (attempt, attempt == akhar_jobs::MAX_ATTEMPTS)
+        );
+        store::rescue(db, Duration::ZERO).await.expect("a sweep");
+    }
+    stack.job_is(job, "failed").await;
+    let problem = stack.refused(stack.request("GET", &format!("/v1/jobs/{job}/result")), 500).await;
+    assert!(
+        !problem.json.to_string().contains("worker died"),
+        "a cause reached the caller: {}",
+        problem.json
+    );
+}
+
+/// Finishes a job with this label as its answer; whether it counted.
+async fn finish(db: &PgPool, job: Uuid, attempt: i32, ticket: TicketId, label: &str) -> bool {
+    let outcome =
+        Outcome::Predictions { predictions: vec![Prediction { label: label.to_owned(), score: 1.0 }] };
+    store::finish(db, JobId(job), attempt, ticket, &outcome, Timing::default(), None).await.expect("a write")
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn two_workers_never_finish_one_job_twice() {
+    let stack = Stack::with().workers(2).start().await;
+    record_ends(&stack.db).await;
+    let image = digit();
+    let load = Load::start(&stack, 8, image.operation, &image.bytes);
+    until("150 jobs ended", async || (count_ends(&stack.db).await >= 150).then_some(())).await;
+    let sent = load.stop().await;
+    assert_eq!(statuses(&sent).into_keys().collect::<Vec<_>>(), [200]);
+    assert_eq!(every_job_ended_once(&stack).await, i64::try_from(sent.len()).expect("few"));
+    let n: i64 = sqlx::query_scalar("select count(*) from ends where attempt <> 1")
+        .fetch_one(&stack.db)
+        .await
+        .expect("a count");
+    assert_eq!(n, 0, "claimed twice without a crash");
+}

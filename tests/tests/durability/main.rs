@@ -1,0 +1,70 @@
+//! What must not be lost, and when: a file each for crashes, restarts of Postgres, stopping and starting.
+
+mod crashes;
+mod restarts;
+mod starting;
+mod stopping;
+
+use std::collections::BTreeMap;
+
+use akhar_tests::{
+    Form, Stack,
+    http::send,
+    images::{Fixture, fixture_of},
+    load::Sent,
+};
+use sqlx::PgPool;
+use uuid::Uuid;
+
+fn digit() -> Fixture {
+    fixture_of("੫")
+}
+
+/// Submits a job that nobody waits for.
+async fn submit(stack: &Stack) -> Uuid {
+    let image = digit();
+    send(stack.post(image.operation, &Form::image(&image.bytes)).header("prefer", "respond-async"))
+        .await
+        .job()
+}
+
+/// Writes every end of a job into a table of its own, whoever ends it.
+async fn record_ends(db: &PgPool) {
+    let statement = "create table ends (job_id uuid not null, state text not null, attempt integer not null);
+        create function record_end() returns trigger language plpgsql as
+        $$ begin insert into ends values (new.id, new.state, new.attempt); return null; end $$;
+        create trigger record_end after update on jobs for each row
+        when (new.state in ('succeeded', 'failed', 'cancelled')) execute function record_end();";
+    sqlx::raw_sql(statement).execute(db).await.expect("a record");
+}
+
+/// Every job ended, and ended once; how many.
+async fn every_job_ended_once(stack: &Stack) -> i64 {
+    let count = async |query: &'static str| -> i64 {
+        sqlx::query_scalar(query).fetch_one(&stack.db).await.expect(query)
+    };
+    akhar_tests::until("no job is under way", async || {
+        let n = count("select count(*) from jobs where state in ('queued', 'running')").await;
+        (n == 0).then_some(())
+    })
+    .await;
+    assert_eq!(
+        count("select count(*) from (select from ends group by job_id having count(*) > 1) e").await,
+        0
+    );
+    let (n_jobs, n_ends) =
+        (count("select count(*) from jobs").await, count("select count(*) from ends").await);
+    assert_eq!(n_jobs, n_ends);
+    assert_eq!(count("select count(*) from uploads").await, 0, "an upload outlived its job");
+    n_jobs
+}
+
+/// How many answers of each status; anything but an answer fails the test.
+fn statuses(sent: &[Sent]) -> BTreeMap<u16, usize> {
+    let mut counts = BTreeMap::new();
+    for request in sent {
+        let answer = request.answer.as_ref().unwrap_or_else(|error| panic!("no answer: {error}"));
+        *counts.entry(answer.status).or_default() += 1;
+    }
+    counts
+}

@@ -1,0 +1,116 @@
+//! Starting: migrations from many processes, and what a process refuses to start with.
+
+use std::{fs, path::Path, process::Output};
+
+use akhar_tests::{Cluster, process::command, root, stack::base_environment};
+use sqlx::{Connection as _, PgConnection};
+use tokio::task::JoinSet;
+
+#[tokio::test]
+async fn four_processes_may_migrate_an_empty_database_at_once() {
+    let options = Cluster::shared().empty_database().await;
+    let environment = base_environment(&options);
+    let runs: JoinSet<_> = (0..4).map(|_| command(&["migrate"], &environment).output()).collect();
+    for output in runs.join_all().await {
+        let output = output.expect("akhar migrate runs");
+        assert!(output.status.success(), "{}", said(&output));
+    }
+    let again = command(&["migrate"], &environment).output().await.expect("akhar migrate runs");
+    assert!(again.status.success(), "a second time: {}", said(&again));
+    let mut db = PgConnection::connect_with(&options).await.expect("it answers");
+    let n: i64 =
+        sqlx::query_scalar("select count(*) from jobs").fetch_one(&mut db).await.expect("our tables");
+    let tickets: i64 =
+        sqlx::query_scalar("select count(*) from apalis.jobs").fetch_one(&mut db).await.expect("its");
+    assert_eq!((n, tickets), (0, 0));
+}
+
+#[tokio::test]
+async fn every_table_and_column_says_what_it_is() {
+    let options = Cluster::shared().database().await;
+    let mut db = PgConnection::connect_with(&options).await.expect("it answers");
+    // `_sqlx_migrations` is the migrator's own.
+    let silent: Vec<String> = sqlx::query_scalar(
+        "select c.relname || coalesce('.' || a.attname, '') from pg_class c
+         join pg_namespace n on n.oid = c.relnamespace and n.nspname = 'public'
+         left join lateral (
+             select attname, attnum from pg_attribute where attrelid = c.oid and attnum > 0 and not attisdropped
+             union all select null, 0) a on true
+         where c.relkind in ('r', 'p', 'v', 'm') and c.relname <> '_sqlx_migrations'
+             and col_description(c.oid, a.attnum) is null
+             and (a.attnum > 0 or obj_description(c.oid, 'pg_class') is null)",
+    )
+    .fetch_all(&mut db)
+    .await
+    .expect("a look");
+    assert_eq!(silent, Vec::<String>::new());
+}
+
+#[tokio::test]
+async fn an_unknown_setting_is_refused_by_name() {
+    let options = Cluster::shared().empty_database().await;
+    let mut environment = base_environment(&options);
+    environment.push(("AKHAR_LISENT".to_owned(), "127.0.0.1:1".to_owned()));
+    for subcommand in ["api", "worker", "serve", "migrate"] {
+        let output = command(&[subcommand], &environment).output().await.expect("it runs");
+        assert_eq!(output.status.code(), Some(1), "{subcommand}");
+        assert!(said(&output).to_lowercase().contains("lisent"), "{subcommand}: {}", said(&output));
+    }
+}
+
+#[tokio::test]
+async fn usage_errors_end_with_2_and_help_with_0() {
+    let output = command(&["--no-such-flag"], &[]).output().await.expect("it runs");
+    assert_eq!(output.status.code(), Some(2));
+    let output = command(&["--help"], &[]).output().await.expect("it runs");
+    assert_eq!(output.status.code(), Some(0));
+}
+
+#[tokio::test]
+async fn a_model_file_with_one_other_bit_is_refused() {
+    let cluster = Cluster::shared();
+    let options = cluster.database().await;
+    let models = cluster.folder().join("models");
+    copy(&root().join("models"), &models);
+    let weights = find_onnx(&models).expect("a model in models/");
+    let mut bytes = fs::read(&weights).expect("weights");
+    let middle = bytes.len() / 2;
+    bytes[middle] ^= 1;
+    fs::write(&weights, bytes).expect("a write");
+    let mut environment = base_environment(&options);
+    environment.retain(|(name, _)| name != "AKHAR_MODELS_DIR");
+    environment.push(("AKHAR_MODELS_DIR".to_owned(), models.to_string_lossy().into_owned()));
+    let output = command(&["worker"], &environment).output().await.expect("it runs");
+    assert_eq!(output.status.code(), Some(1), "{}", said(&output));
+    let name = weights.file_name().expect("a name").to_string_lossy().into_owned();
+    assert!(said(&output).contains(&name) && said(&output).contains("SHA-256"), "{}", said(&output));
+}
+
+fn said(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+/// Copies manifests and weights; training stays where it is.
+fn copy(from: &Path, to: &Path) {
+    fs::create_dir_all(to).expect("a folder");
+    for entry in fs::read_dir(from).expect("a folder").map(|e| e.expect("an entry")) {
+        let (path, target) = (entry.path(), to.join(entry.file_name()));
+        if path.is_dir() && !["src", "training"].map(Into::into).contains(&entry.file_name()) {
+            copy(&path, &target);
+        } else if path.is_file() {
+            fs::copy(&path, &target).expect("a copy");
+        }
+    }
+}
+
+fn find_onnx(folder: &Path) -> Option<std::path::PathBuf> {
+    let mut entries: Vec<_> = fs::read_dir(folder).ok()?.filter_map(|e| Some(e.ok()?.path())).collect();
+    entries.sort();
+    entries.into_iter().find_map(|path| {
+        if path.is_dir() {
+            find_onnx(&path)
+        } else {
+            path.extension().is_some_and(|e| e == "onnx").then_some(path)
+        }
+    })
+}

@@ -1,0 +1,79 @@
+//! Told to stop, api and worker finish what is in flight and leave with exit code 0.
+
+use akhar_tests::{Answer, Form, Seam, Stack, http::send, load::Load, until};
+use rustix::process::Signal;
+use tokio::task::JoinSet;
+
+use crate::{digit, every_job_ended_once, record_ends, statuses};
+
+/// Requests in flight while something stops.
+const N: i64 = 6;
+
+fn send_some(stack: &Stack) -> JoinSet<Answer> {
+    let image = digit();
+    (0..N).map(|_| send(stack.post(image.operation, &Form::image(&image.bytes)))).collect()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_stopping_worker_finishes_what_it_holds() {
+    let mut stack = Stack::start().await;
+    let mut held = Seam::Finish.hold(&stack.db).await;
+    let in_flight = send_some(&stack);
+    held.holds(N).await;
+    stack.workers[0].signal(Signal::TERM);
+    held.release().await;
+    for answer in in_flight.join_all().await {
+        answer.predictions();
+    }
+    assert!(stack.workers[0].ended().await.success());
+    let n_alive: i64 =
+        sqlx::query_scalar("select count(*) from workers").fetch_one(&stack.db).await.expect("a count");
+    assert_eq!(n_alive, 0, "it signed off");
+    let n: i64 = sqlx::query_scalar("select count(*) from jobs where attempt <> 1 or state <> 'succeeded'")
+        .fetch_one(&stack.db)
+        .await
+        .expect("a count");
+    assert_eq!(n, 0);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_stopping_api_answers_what_it_accepted() {
+    let mut stack = Stack::start().await;
+    let mut held = Seam::Finish.hold(&stack.db).await;
+    let in_flight = send_some(&stack);
+    held.holds(N).await;
+    stack.api.signal(Signal::TERM);
+    until("new work is sent elsewhere", async || {
+        (send(stack.anonymous("GET", "/health/ready")).await.status == 503).then_some(())
+    })
+    .await;
+    let image = digit();
+    let late = stack.refused(stack.post(image.operation, &Form::image(&image.bytes)), 503).await;
+    assert_eq!(late.slug, "draining");
+    held.release().await;
+    for answer in in_flight.join_all().await {
+        answer.predictions();
+    }
+    assert!(stack.api.ended().await.success());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn workers_replaced_one_by_one_fail_no_request() {
+    let mut stack = Stack::with().workers(2).start().await;
+    record_ends(&stack.db).await;
+    let image = digit();
+    let load = Load::start(&stack, 6, image.operation, &image.bytes);
+    for old in 0..2 {
+        stack.add_worker().await;
+        stack.workers[old].signal(Signal::TERM);
+        assert!(stack.workers[old].ended().await.success());
+    }
+    let sent = load.stop().await;
+    assert_eq!(statuses(&sent).into_keys().collect::<Vec<_>>(), [200]);
+    assert_eq!(every_job_ended_once(&stack).await, i64::try_from(sent.len()).expect("few"));
+    let n: i64 = sqlx::query_scalar("select count(*) from ends where attempt <> 1")
+        .fetch_one(&stack.db)
+        .await
+        .expect("a count");
+    assert_eq!(n, 0, "a stopping worker dropped a job");
+}

@@ -1,0 +1,109 @@
+//! The walls between rooms: which file may name which library, and which crate may use which.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fs,
+    path::{Path, PathBuf},
+    process::Command,
+};
+
+use akhar_tests::root;
+use serde_json::Value;
+
+/// A library, and the files that may name it.
+const FENCES: [(&str, &[&str]); 3] = [
+    ("apalis", &["worker/src/queue.rs", "jobs/src/store/", "migrations/src/lib.rs"]),
+    ("ort::", &["models/src/ort.rs"]),
+    ("axum", &["api/"]),
+];
+
+/// A crate, and the crates of ours it may use.
+const ARROWS: [(&str, &[&str]); 7] = [
+    (
+        "akhar",
+        &["akhar-api", "akhar-worker", "akhar-jobs", "akhar-models", "akhar-platform", "akhar-migrations"],
+    ),
+    ("akhar-api", &["akhar-jobs", "akhar-platform"]),
+    ("akhar-worker", &["akhar-jobs", "akhar-models", "akhar-platform"]),
+    ("akhar-jobs", &[]),
+    ("akhar-models", &[]),
+    ("akhar-platform", &[]),
+    ("akhar-migrations", &[]),
+];
+
+#[test]
+fn a_library_is_named_only_in_its_room() {
+    let mut strays = Vec::new();
+    for path in sources() {
+        let text = fs::read_to_string(root().join(&path)).expect("a source file");
+        let code: Vec<&str> = text.lines().map(|line| line.split("//").next().unwrap_or(line)).collect();
+        let code = code.join("\n");
+        for (library, rooms) in FENCES {
+            if !rooms.iter().any(|room| path.starts_with(room)) {
+                let statements = code.split(';').filter(|statement| names(statement, library));
+                strays.extend(statements.map(|s| format!("{}: {}", path.display(), s.trim())));
+            }
+        }
+    }
+    assert!(strays.is_empty(), "named outside its room:\n{}", strays.join("\n"));
+}
+
+/// Whether a statement uses the library, as a path or an import. Text in quotes, such as a table's name or
+/// a log target's, does not; nor does the import of a module of ours that is named like it.
+fn names(statement: &str, library: &str) -> bool {
+    let statement = statement.trim_start();
+    if statement.starts_with("use crate::") || statement.starts_with("pub use ort::{") {
+        return false;
+    }
+    let outside_quotes: String = statement.split('"').step_by(2).collect();
+    outside_quotes.match_indices(library).any(|(at, _)| {
+        let before = outside_quotes[..at].chars().next_back();
+        !before.is_some_and(|c| c.is_alphanumeric() || c == '_')
+    })
+}
+
+/// Rust files of the product's crates, relative to the root.
+fn sources() -> Vec<PathBuf> {
+    fn walk(folder: &Path, files: &mut Vec<PathBuf>) {
+        for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+            let path = entry.path();
+            if path.is_dir() {
+                walk(&path, files);
+            } else if path.extension().is_some_and(|e| e == "rs") {
+                files.push(path);
+            }
+        }
+    }
+    let mut files = Vec::new();
+    for crate_folder in ["api", "cli", "jobs", "migrations", "models", "platform", "worker"] {
+        walk(&root().join(crate_folder).join("src"), &mut files);
+    }
+    assert!(files.len() > 30, "found only {files:?}");
+    files.into_iter().map(|f| f.strip_prefix(root()).expect("below the root").to_owned()).collect()
+}
+
+#[test]
+fn arrows_between_crates_run_one_way() {
+    let arrows = used_crates();
+    for (name, allowed) in ARROWS {
+        let Some(targets) = arrows.get(name) else { panic!("no crate {name} in {:?}", arrows.keys()) };
+        let wrong: Vec<_> = targets.iter().filter(|t| !allowed.contains(&t.as_str())).collect();
+        assert!(wrong.is_empty(), "{name} uses {wrong:?}");
+    }
+}
+
+/// Each crate of the workspace with the crates of the workspace it builds with.
+fn used_crates() -> BTreeMap<String, BTreeSet<String>> {
+    let arguments = ["metadata", "--no-deps", "--offline", "--format-version", "1"];
+    let output =
+        Command::new(env!("CARGO")).args(arguments).current_dir(root()).output().expect("cargo runs");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let metadata: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let list = |value: &Value| value.as_array().cloned().unwrap_or_default();
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    let ours = |package: &Value| -> BTreeSet<String> {
+        let built_with = list(&package["dependencies"]).into_iter().filter(|d| d["kind"] != "dev");
+        built_with.map(|d| text(&d["name"])).filter(|name| name.starts_with("akhar")).collect()
+    };
+    list(&metadata["packages"]).iter().map(|package| (text(&package["name"]), ours(package))).collect()
+}

@@ -1,0 +1,148 @@
+//! One attempt at a job: a ticket comes in; the job is claimed, worked within its time, and finished,
+//! returned for another attempt, or failed for good. Each write is fenced by the attempt's number.
+
+use std::{sync::Arc, time::Duration};
+
+use akhar_jobs::{
+    JobId, Outcome, TicketId, Timing,
+    store::{self, Claimed, SubmitError},
+};
+use akhar_platform::{
+    database::{Database, is_transient},
+    shutdown::Shutdown,
+};
+use tokio_util::task::TaskTracker;
+use tracing::Instrument as _;
+
+use crate::pipeline::Pipeline;
+
+/// Wait before the second attempt; each further wait is twice as long.
+const FIRST_BACKOFF: Duration = Duration::from_millis(500);
+
+/// Wait between two tries at the same database write while the database is away.
+const DATABASE_PAUSE: Duration = Duration::from_millis(100);
+
+/// What attempts need.
+pub(crate) struct Attempts {
+    pub(crate) database: Database,
+    pub(crate) pipeline: Pipeline,
+    /// This process's name, for claims.
+    pub(crate) worker: String,
+    /// Counts attempts in flight, so that stopping can wait for them.
+    pub(crate) tracker: TaskTracker,
+    pub(crate) shutdown: Shutdown,
+}
+
+impl Attempts {
+    /// Works the job of one ticket to the end of this attempt. It goes on when the caller is dropped.
+    pub(crate) async fn deliver(self: Arc<Self>, job: JobId, ticket: TicketId, timeout: Duration) {
+        let tracker = self.tracker.clone();
+        // A task of its own: the queue's machinery may die around it, a panic in it may not spread.
+        let _ = tracker.spawn(async move { self.attempt(job, ticket, timeout).await }).await;
+    }
+
+    async fn attempt(self: Arc<Self>, job: JobId, ticket: TicketId, timeout: Duration) {
+        let claim = || store::claim(&self.database.volatile, job, &self.worker);
+        let Some(claimed) = self.insist("claim", claim).await else { return };
+        let Some(claimed) = claimed else {
+            tracing::debug!(%job, "nothing to do: running elsewhere, cancelled or over");
+            self.insist("drop ticket", || store::drop_ticket(&self.database.volatile, ticket)).await;
+            return;
+        };
+        let span = tracing::info_span!(
+            "job",
+            job = %claimed.id,
+            attempt = claimed.attempt,
+            request_id = %claimed.request_id,
+            traceparent = claimed.traceparent.as_deref(),
+        );
+        self.work(claimed, ticket, timeout).instrument(span).await;
+    }
+
+    async fn work(self: Arc<Self>, mut claimed: Claimed, ticket: TicketId, timeout: Duration) {
+        let (job, attempt) = (claimed.id, claimed.attempt);
+        let operation = claimed.parameters.operation().name();
+        let upload = claimed.upload.take();
+        let parameters = claimed.parameters.clone();
+        let this = self.clone();
+        let worked = tokio::spawn(
+            async move { tokio::time::timeout(timeout, this.pipeline.work(&parameters, upload)).await }
+                .in_current_span(),
+        );
+        let worked = match worked.await {
+            Ok(Ok(Ok(done))) => Ok(done),
+            Ok(Ok(Err(error))) => Err(error.to_string()),
+            Ok(Err(_)) => Err(format!("took longer than {timeout:?}")),
+            Err(panic) => Err(format!("panicked: {panic}")),
+        };
+        match worked {
+            Ok((outcome, timing)) => {
+                let Timing { decode_us, infer_us } = timing;
+                let outcome_kind =
+                    if matches!(outcome, Outcome::Predictions { .. }) { "answered" } else { "rejected" };
+                if self.finish(job, attempt, ticket, &outcome, timing, None).await {
+                    tracing::info!(operation, decode_us, infer_us, outcome = outcome_kind, "job finished");
+                }
+            }
+            Err(error) if claimed.is_last_attempt => {
+                tracing::error!(operation, error, "job failed for good");
+                self.finish(job, attempt, ticket, &Outcome::Failed, Timing::default(), Some(&error)).await;
+            }
+            Err(error) => {
+                let delay = backoff(attempt);
+                tracing::warn!(operation, error, delay_ms = delay.as_millis(), "attempt failed: again");
+                let retry = || store::retry(&self.database.durable, job, attempt, ticket, delay, &error);
+                self.insist("retry", retry).await;
+            }
+        }
+    }
+
+    async fn finish(
+        &self,
+        job: JobId,
+        attempt: i32,
+        ticket: TicketId,
+        outcome: &Outcome,
+        timing: Timing,
+        error: Option<&str>,
+    ) -> bool {
+        let finish = || store::finish(&self.database.durable, job, attempt, ticket, outcome, timing, error);
+        let finished = self.insist("finish", finish).await.unwrap_or(false);
+        if !finished {
+            tracing::warn!("outcome dropped: another attempt holds the job");
+        }
+        finished
+    }
+
+    /// Does one guarded write, again and again while the database is away, until told to leave hard.
+    /// None: it could not be done; the sweeper of another worker will notice.
+    async fn insist<T, E, F>(&self, what: &'static str, mut write: impl FnMut() -> F) -> Option<T>
+    where
+        F: Future<Output = Result<T, E>>,
+        E: Into<SubmitError>,
+    {
+        loop {
+            match write().await.map_err(Into::into) {
+                Ok(done) => return Some(done),
+                Err(SubmitError::Database(error)) if is_transient(&error) => {
+                    tracing::warn!(what, %error, "database away: trying again");
+                }
+                Err(error) => {
+                    tracing::error!(what, %error, "gave up on a write");
+                    return None;
+                }
+            }
+            tokio::select! {
+                () = tokio::time::sleep(DATABASE_PAUSE) => (),
+                () = self.shutdown.hard.cancelled() => return None,
+            }
+        }
+    }
+}
+
+/// The wait after an attempt that failed, doubled each time, spread by up to a half so that jobs that
+/// failed together do not return together.
+fn backoff(attempt: i32) -> Duration {
+    let doublings = u32::try_from(attempt - 1).unwrap_or(0).min(8);
+    FIRST_BACKOFF.saturating_mul(1 << doublings).mul_f64(1.0 + rand::random::<f64>() / 2.0)
+}

@@ -1,0 +1,3 @@
+//! Uploads come in as bytes; what a model can look at comes out, or why it cannot.
+
+pub(crate) mod image;

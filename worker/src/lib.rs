@@ -1,0 +1,123 @@
+//! A worker process: tickets come in through the queue; jobs are claimed, decoded, inferred and
+//! finished. Nothing here knows HTTP.
+
+mod attempt;
+mod decode;
+mod engine;
+mod pipeline;
+mod queue;
+mod sweeper;
+
+use std::sync::Arc;
+
+use akhar_jobs::{Queue, store};
+use akhar_models::{LoadError, ManifestError, Runtime, RuntimeError};
+use akhar_platform::{config::Config, database::Database, shutdown::Shutdown};
+use tokio_util::task::TaskTracker;
+use ulid::Ulid;
+
+use attempt::Attempts;
+use pipeline::Pipeline;
+use queue::Bell;
+
+/// Why a worker did not start.
+#[derive(Debug, thiserror::Error)]
+pub enum WorkerError {
+    /// A manifest.
+    #[error(transparent)]
+    Manifest(#[from] ManifestError),
+    /// ONNX Runtime.
+    #[error(transparent)]
+    Runtime(#[from] RuntimeError),
+    /// A model that does not load.
+    #[error(transparent)]
+    Model(#[from] LoadError),
+    /// An operation has no model, or more than one.
+    #[error("{operation}: {n} models in {folder} serve it, expected one")]
+    Models {
+        /// The operation.
+        operation: &'static str,
+        /// Models found.
+        n: usize,
+        /// Where they were looked for.
+        folder: String,
+    },
+    /// An engine's thread could not be started.
+    #[error("engine thread: {0}")]
+    Thread(std::io::Error),
+    /// The database.
+    #[error("database: {0}")]
+    Database(#[from] sqlx::Error),
+}
+
+/// Loads and warms the models, calls `ready`, and works until told to stop.
+///
+/// On the soft token nothing new is taken and what runs is finished; on the hard one this returns at
+/// once, and other workers take over what is left.
+pub async fn run(
+    config: &Config,
+    database: Database,
+    shutdown: Shutdown,
+    ready: impl FnOnce(),
+) -> Result<(), WorkerError> {
+    let pipeline = load(config).await?;
+    let name = name();
+    store::beat(&database.volatile, &name).await?;
+    let tracker = TaskTracker::new();
+    let attempts = Arc::new(Attempts {
+        database: database.clone(),
+        pipeline,
+        worker: name.clone(),
+        tracker: tracker.clone(),
+        shutdown: shutdown.clone(),
+    });
+    let bell = Arc::new(Bell::default());
+    let helpers = TaskTracker::new();
+    helpers.spawn(queue::listen(database.volatile.clone(), bell.clone(), shutdown.clone()));
+    helpers.spawn(sweeper::sweep(database.clone(), config.retention_s, shutdown.clone()));
+    let heart = tokio::spawn(sweeper::heartbeat(database.clone(), name.clone()));
+    let concurrency = |queue| match queue {
+        Queue::Quick => config.worker_concurrency.get(),
+        Queue::Speech => config.speech_concurrency.get(),
+    };
+    for queue in Queue::ALL {
+        let limits = queue::Limits::of(queue, concurrency(queue), config);
+        helpers.spawn(queue::consume(queue, limits, attempts.clone(), bell.clone()));
+    }
+    tracing::info!(worker = %name, "worker ready");
+    ready();
+    shutdown.soft.cancelled().await;
+    helpers.close();
+    tracker.close();
+    tokio::select! {
+        () = async { helpers.wait().await; tracker.wait().await } => (),
+        () = shutdown.hard.cancelled() => tracing::warn!("left work unfinished: other workers take it over"),
+    }
+    heart.abort();
+    if let Err(error) = store::leave(&database.volatile, &name).await {
+        tracing::warn!(%error, "could not sign off; the sweeper will notice");
+    }
+    Ok(())
+}
+
+async fn load(config: &Config) -> Result<Pipeline, WorkerError> {
+    let config = config.clone();
+    let load = move || -> Result<Pipeline, WorkerError> {
+        let runtime = Runtime::load(&config.ort_dylib)?;
+        Pipeline::load(&runtime, &config)
+    };
+    match tokio::task::spawn_blocking(load).await {
+        Ok(pipeline) => pipeline,
+        Err(panic) => std::panic::resume_unwind(panic.into_panic()),
+    }
+}
+
+/// A name no worker ever had: host, process, and a ULID.
+fn name() -> String {
+    let host = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
+    let host = match host.trim() {
+        "" => "host",
+        host => host,
+    };
+    format!("{host}-{}-{}", std::process::id(), Ulid::generate())
+}

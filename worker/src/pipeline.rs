@@ -1,0 +1,118 @@
+//! Where jobs and models meet: a claimed job comes in; its outcome and where the time went come out.
+
+use std::time::{Duration, Instant};
+
+use akhar_jobs::{Operation, Outcome, Parameters, Prediction, Timing, TopK, Upload};
+use akhar_models::{Classifier, Manifest, Runtime, RuntimeError, Score, ink};
+use akhar_platform::config::Config;
+
+use crate::{
+    WorkerError,
+    decode::image::ImageDecoding,
+    engine::{BatchModel, Engine, EngineError},
+};
+
+/// Every operation's engine.
+pub(crate) struct Pipeline {
+    letters: Engine<Classifier>,
+    digits: Engine<Classifier>,
+    images: ImageDecoding,
+}
+
+/// Why an attempt has no outcome.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum PipelineError {
+    #[error(transparent)]
+    Engine(#[from] EngineError),
+    #[error("the job has no upload")]
+    NoUpload,
+}
+
+impl BatchModel for Classifier {
+    type Input = Vec<f32>;
+    type Output = Vec<Score>;
+    fn run(&mut self, batch: &[Vec<f32>]) -> Result<Vec<Vec<Score>>, String> {
+        self.classify(batch).map_err(|e: RuntimeError| e.to_string())
+    }
+}
+
+impl Pipeline {
+    /// Loads and warms every operation's model. Blocks.
+    pub(crate) fn load(runtime: &Runtime, config: &Config) -> Result<Self, WorkerError> {
+        let manifests = akhar_models::load_all(&config.models_dir)?;
+        let engine = |operation: Operation| -> Result<Engine<Classifier>, WorkerError> {
+            let manifest = only(&manifests, operation, config)?;
+            let classifier = Classifier::load(runtime, manifest, config.inference_threads.get())?;
+            tracing::info!(model = %manifest.id, operation = operation.name(), "model loaded");
+            Engine::start(&manifest.id, classifier, config.max_batch.get()).map_err(WorkerError::Thread)
+        };
+        Ok(Self {
+            letters: engine(Operation::AlphabetRecognition)?,
+            digits: engine(Operation::DigitRecognition)?,
+            images: ImageDecoding::new(config.max_image_pixels),
+        })
+    }
+
+    /// Works one job. An input that cannot be worked on is an outcome, not an error.
+    pub(crate) async fn work(
+        &self,
+        parameters: &Parameters,
+        upload: Option<Upload>,
+    ) -> Result<(Outcome, Timing), PipelineError> {
+        match *parameters {
+            Parameters::AlphabetRecognition { top_k } => self.recognise(&self.letters, upload, top_k).await,
+            Parameters::DigitRecognition { top_k } => self.recognise(&self.digits, upload, top_k).await,
+        }
+    }
+
+    async fn recognise(
+        &self,
+        engine: &Engine<Classifier>,
+        upload: Option<Upload>,
+        top_k: TopK,
+    ) -> Result<(Outcome, Timing), PipelineError> {
+        let upload = upload.ok_or(PipelineError::NoUpload)?;
+        let started = Instant::now();
+        let features = self.images.decode(upload, |image| ink_features(&image)).await;
+        let decode_us = micros(started.elapsed());
+        let features = match features {
+            Ok(Some(features)) => features,
+            Ok(None) => {
+                let detail = "expected a character in ink, found a blank image";
+                return Ok((Outcome::rejected("file", "no_ink", detail), Timing { decode_us, infer_us: 0 }));
+            }
+            Err(undecodable) => return Ok((undecodable.into(), Timing { decode_us, infer_us: 0 })),
+        };
+        let answer = engine.infer(features).await?;
+        let best = answer.output.into_iter().take(top_k.get());
+        let predictions = best.map(|s| Prediction { label: s.label, score: s.score }).collect();
+        let timing = Timing { decode_us, infer_us: micros(answer.took) };
+        Ok((Outcome::Predictions { predictions }, timing))
+    }
+}
+
+/// The ink of an image, or none where there is none.
+fn ink_features(image: &image::RgbImage) -> Option<Vec<f32>> {
+    let view = ink::RgbView::new(image.width() as usize, image.height() as usize, image.as_raw())?;
+    ink::features(view).ok()
+}
+
+fn only<'a>(
+    manifests: &'a [Manifest],
+    operation: Operation,
+    config: &Config,
+) -> Result<&'a Manifest, WorkerError> {
+    let serving: Vec<&Manifest> = manifests.iter().filter(|m| m.operation == operation.name()).collect();
+    match serving[..] {
+        [manifest] => Ok(manifest),
+        _ => Err(WorkerError::Models {
+            operation: operation.name(),
+            n: serving.len(),
+            folder: config.models_dir.display().to_string(),
+        }),
+    }
+}
+
+fn micros(duration: Duration) -> i32 {
+    i32::try_from(duration.as_micros()).unwrap_or(i32::MAX)
+}

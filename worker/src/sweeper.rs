@@ -1,0 +1,57 @@
+//! The worker's own clockwork: it says it is alive, frees what dead workers held, and forgets old jobs.
+
+use std::time::Duration;
+
+use akhar_jobs::store::{self, Swept};
+use akhar_platform::{database::Database, shutdown::Shutdown};
+
+/// Between two heartbeats, and between two looks for orphans.
+const BEAT: Duration = Duration::from_secs(1);
+
+/// A worker silent for this long is dead: three beats.
+pub(crate) const SILENCE: Duration = Duration::from_secs(3);
+
+/// Sweeps for orphans between two deletions of old jobs.
+const EXPIRE_EVERY: u32 = 60;
+
+/// Says that `worker` is alive until aborted; a database that is away is tried again at the next beat.
+pub(crate) async fn heartbeat(database: Database, worker: String) {
+    let mut ticks = tokio::time::interval(BEAT);
+    loop {
+        ticks.tick().await;
+        if let Err(error) = store::beat(&database.volatile, &worker).await {
+            tracing::warn!(%error, "heartbeat failed");
+        }
+    }
+}
+
+/// Sweeps until told to stop.
+pub(crate) async fn sweep(database: Database, retention_s: u64, shutdown: Shutdown) {
+    let mut ticks = tokio::time::interval(BEAT);
+    let mut n_sweeps = 0_u32;
+    loop {
+        tokio::select! {
+            _ = ticks.tick() => (),
+            () = shutdown.soft.cancelled() => return,
+        }
+        match store::rescue(&database.durable, SILENCE).await {
+            Ok(swept) if swept != Swept::default() => {
+                tracing::warn!(swept.n_rescued, swept.n_given_up, "freed the jobs of dead workers");
+            }
+            Ok(_) => (),
+            Err(error) => tracing::warn!(%error, "sweep failed"),
+        }
+        if n_sweeps.is_multiple_of(EXPIRE_EVERY) {
+            expire(&database, retention_s).await;
+        }
+        n_sweeps = n_sweeps.wrapping_add(1);
+    }
+}
+
+async fn expire(database: &Database, retention_s: u64) {
+    match store::expire(&database.durable, Duration::from_secs(retention_s)).await {
+        Ok(0) => (),
+        Ok(n) => tracing::info!(n, "forgot jobs past their retention"),
+        Err(error) => tracing::warn!(%error, "could not forget old jobs"),
+    }
+}
