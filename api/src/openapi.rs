@@ -197,10 +197,7 @@ mod tests {
     #[test]
     fn the_kept_document_is_current() {
         let kept = include_str!("../openapi.json");
-        assert!(
-            kept.trim_end() == openapi_json(),
-            "cargo run -p akhar -- openapi > api/openapi.json"
-        );
+        assert!(kept.trim_end() == openapi_json(), "cargo run -p akhar -- openapi > api/openapi.json");
     }
 
     #[test]

@@ -30,7 +30,7 @@ struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Run everything: database (a private one unless AKHAR_DATABASE_URL is set), migrations, api, worker
+    /// Run everything: database (a private one unless `AKHAR_DATABASE_URL` is set), migrations, api, worker
     Serve,
     /// Run the HTTP front end
     Api,

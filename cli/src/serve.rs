@@ -59,9 +59,9 @@ async fn serve(
         () = shutdown.hard.cancelled() => Ok(()),
     };
     worker_stop.cancel();
-    let worked = worker.await.unwrap_or(Err(Failure::WorkerStart));
+    let finished = worker.await.unwrap_or(Err(Failure::WorkerStart));
     database.close().await;
-    served.and(worked)
+    served.and(finished)
 }
 
 /// Serves at once, and shows the key once the worker is warm; a worker that cannot start ends it all.
@@ -84,11 +84,7 @@ async fn serve_when_warm(
 
 /// Keeps a worker running until told to stop. One that dies before it was ever warm is not started
 /// again: whatever is wrong with it will be wrong the next time.
-async fn supervise(
-    url: String,
-    stop: CancellationToken,
-    ready: oneshot::Sender<()>,
-) -> Result<(), Failure> {
+async fn supervise(url: String, stop: CancellationToken, ready: oneshot::Sender<()>) -> Result<(), Failure> {
     let mut ready = Some(ready);
     loop {
         let mut child = spawn(&url)?;

@@ -44,4 +44,14 @@ impl TicketId {
     pub fn first_of(job: JobId) -> Self {
         Self(Ulid::from(job.0.as_u128()))
     }
+
+    /// A further ticket, for a job that must be delivered again.
+    pub(crate) fn fresh() -> Self {
+        Self(Ulid::generate())
+    }
+
+    /// The id as the queue's table has it.
+    pub(crate) fn text(self) -> String {
+        self.0.to_string()
+    }
 }

@@ -84,7 +84,7 @@ impl Default for Config {
         Self {
             listen: SocketAddr::from(([127, 0, 0, 1], 8080)),
             database_url: None,
-            database_connections: n(20),
+            database_connections: n(12),
             data_dir: "data".into(),
             models_dir: "models".into(),
             ort_dylib: ".cache/onnxruntime/libonnxruntime.so".into(),

@@ -28,9 +28,10 @@ const TEMPLATE: &str = "migrated";
 /// its environment names the folder, which no other run ever uses.
 const WATCH: &str = r#"
 cat >/dev/null
-lock=$1/postgres/cluster/postmaster.pid
-postmaster=$(head -n 1 "$lock" 2>/dev/null) && kill -QUIT "$postmaster"
-while [ -e "$lock" ] && kill -0 "$postmaster" 2>/dev/null; do sleep 0.1; done
+for lock in "$1"/postgres/cluster/postmaster.pid "$1"/*/postgres/cluster/postmaster.pid; do
+    postmaster=$(head -n 1 "$lock" 2>/dev/null) && kill -QUIT "$postmaster"
+    while [ -e "$lock" ] && kill -0 "$postmaster" 2>/dev/null; do sleep 0.1; done
+done
 for environment in $(grep -ls "$1/" /proc/[0-9]*/environ); do
     pid=${environment#/proc/}; kill -KILL "${pid%/environ}" 2>/dev/null
 done

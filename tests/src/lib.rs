@@ -20,7 +20,7 @@ pub use stack::{Stack, StackBuilder};
 
 use std::{path::PathBuf, time::Duration};
 
-use tokio::time::{Instant, MissedTickBehavior, interval};
+use tokio::time::{Instant, MissedTickBehavior, interval, timeout_at};
 
 /// How long a condition may take before the test gives up on it: far above what it takes on a busy
 /// machine, so that reaching it means that the condition never comes.
@@ -32,13 +32,15 @@ pub async fn until<T>(what: &str, mut condition: impl AsyncFnMut() -> Option<T>)
     let deadline = Instant::now() + PATIENCE;
     let mut looks = interval(Duration::from_millis(20));
     looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
-    loop {
-        looks.tick().await;
-        if let Some(value) = condition().await {
-            return value;
+    let came = timeout_at(deadline, async {
+        loop {
+            looks.tick().await;
+            if let Some(value) = condition().await {
+                return value;
+            }
         }
-        assert!(Instant::now() < deadline, "waited {PATIENCE:?} in vain until {what}");
-    }
+    });
+    came.await.unwrap_or_else(|_| panic!("waited {PATIENCE:?} in vain until {what}"))
 }
 
 /// The repository's root.

@@ -96,6 +96,11 @@ impl Process {
         .await
     }
 
+    /// Its lines on standard output so far.
+    pub fn lines(&self) -> Vec<String> {
+        self.out.all()
+    }
+
     /// Its lines on standard error so far.
     pub fn log(&self) -> Vec<String> {
         self.log.all()

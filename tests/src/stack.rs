@@ -98,7 +98,9 @@ impl<'a> StackBuilder<'a> {
         for worker in &mut workers {
             assert_eq!(worker.first_line().await, "ready");
         }
-        let db = PgPoolOptions::new().max_connections(4).connect_lazy_with(options);
+        // A test that locks itself out fails, and does not hang.
+        let looking = options.options([("lock_timeout", "20s")]);
+        let db = PgPoolOptions::new().max_connections(4).connect_lazy_with(looking);
         let client = reqwest::Client::new();
         Stack {
             api,

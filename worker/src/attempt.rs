@@ -5,7 +5,7 @@ use std::{sync::Arc, time::Duration};
 
 use akhar_jobs::{
     JobId, Outcome, TicketId, Timing,
-    store::{self, Claimed, SubmitError},
+    store::{self, Claimed},
 };
 use akhar_platform::{
     database::{Database, is_transient},
@@ -116,15 +116,14 @@ impl Attempts {
 
     /// Does one guarded write, again and again while the database is away, until told to leave hard.
     /// None: it could not be done; the sweeper of another worker will notice.
-    async fn insist<T, E, F>(&self, what: &'static str, mut write: impl FnMut() -> F) -> Option<T>
+    async fn insist<T, F>(&self, what: &'static str, mut write: impl FnMut() -> F) -> Option<T>
     where
-        F: Future<Output = Result<T, E>>,
-        E: Into<SubmitError>,
+        F: Future<Output = Result<T, sqlx::Error>>,
     {
         loop {
-            match write().await.map_err(Into::into) {
+            match write().await {
                 Ok(done) => return Some(done),
-                Err(SubmitError::Database(error)) if is_transient(&error) => {
+                Err(error) if is_transient(&error) => {
                     tracing::warn!(what, %error, "database away: trying again");
                 }
                 Err(error) => {

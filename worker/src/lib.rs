@@ -2,6 +2,7 @@
 //! finished. Nothing here knows HTTP.
 
 mod attempt;
+mod bell;
 mod decode;
 mod engine;
 mod pipeline;
@@ -13,12 +14,12 @@ use std::sync::Arc;
 use akhar_jobs::{Queue, store};
 use akhar_models::{LoadError, ManifestError, Runtime, RuntimeError};
 use akhar_platform::{config::Config, database::Database, shutdown::Shutdown};
-use tokio_util::task::TaskTracker;
+use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use ulid::Ulid;
 
 use attempt::Attempts;
+use bell::Bells;
 use pipeline::Pipeline;
-use queue::Bell;
 
 /// Why a worker did not start.
 #[derive(Debug, thiserror::Error)]
@@ -71,18 +72,15 @@ pub async fn run(
         tracker: tracker.clone(),
         shutdown: shutdown.clone(),
     });
-    let bell = Arc::new(Bell::default());
+    let bells = Arc::new(Bells::default());
     let helpers = TaskTracker::new();
-    helpers.spawn(queue::listen(database.volatile.clone(), bell.clone(), shutdown.clone()));
+    helpers.spawn(bell::listen(database.volatile.clone(), bells.clone(), shutdown.clone()));
     helpers.spawn(sweeper::sweep(database.clone(), config.retention_s, shutdown.clone()));
-    let heart = tokio::spawn(sweeper::heartbeat(database.clone(), name.clone()));
-    let concurrency = |queue| match queue {
-        Queue::Quick => config.worker_concurrency.get(),
-        Queue::Speech => config.speech_concurrency.get(),
-    };
+    let last_beat = CancellationToken::new();
+    let heart = tokio::spawn(sweeper::heartbeat(database.clone(), name.clone(), last_beat.clone()));
     for queue in Queue::ALL {
-        let limits = queue::Limits::of(queue, concurrency(queue), config);
-        helpers.spawn(queue::consume(queue, limits, attempts.clone(), bell.clone()));
+        let limits = queue::Limits::of(queue, config);
+        helpers.spawn(queue::consume(queue, limits, attempts.clone(), bells.clone()));
     }
     tracing::info!(worker = %name, "worker ready");
     ready();
@@ -93,7 +91,8 @@ pub async fn run(
         () = async { helpers.wait().await; tracker.wait().await } => (),
         () = shutdown.hard.cancelled() => tracing::warn!("left work unfinished: other workers take it over"),
     }
-    heart.abort();
+    last_beat.cancel();
+    tokio::select! { _ = heart => (), () = shutdown.hard.cancelled() => () }
     if let Err(error) = store::leave(&database.volatile, &name).await {
         tracing::warn!(%error, "could not sign off; the sweeper will notice");
     }

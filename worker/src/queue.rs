@@ -1,45 +1,46 @@
 //! The apalis adapter: a queue's tickets come in; attempts are started. The only file here that names
 //! apalis.
 //!
-//! What apalis leaves to us, and why: results are not acknowledged through it (the finish deletes the
-//! ticket in its own statement); it wakes up through our [`Bell`] (its own strategies lose wake-ups
-//! that arrive during an empty fetch, or poll for seconds); a database error ends its worker, so it is
-//! rebuilt under a new name.
+//! apalis gives the worker, its limits, the fetch and the re-delivery of what dead consumers held. What
+//! is ours, and why: the backend is built on apalis's own state machine and queries, because its stock
+//! one loses wake-ups that arrive during an empty fetch (or polls for seconds) and wraps every fetch in
+//! a transaction; there is no acknowledgement, because the finish deletes the ticket in its own
+//! statement; and a consumer that a database error ended is rebuilt under a new name.
 
 use std::{
     convert::Infallible,
     pin::Pin,
     sync::{
         Arc,
-        atomic::{AtomicU64, Ordering},
+        atomic::{AtomicUsize, Ordering},
     },
     task::{Context, Poll},
     time::Duration,
 };
 
 use akhar_jobs::{JobId, Queue, TicketId, store};
-use akhar_platform::{config::Config, shutdown::Shutdown};
+use akhar_platform::config::Config;
 use apalis::prelude::*;
-use apalis_core::backend::ext::poll_strategy::{PollSnapshot, PollStrategy};
-use apalis_postgres::{Config as StorageConfig, PostgresStorage};
-use futures::task::AtomicWaker;
-use sqlx::{PgPool, postgres::PgListener};
-use tokio::time::{Instant, Sleep};
+use apalis_core::backend::{
+    BackendConfig,
+    finalize::Ephemeral,
+    persistence::{Persisted, Persistence, State, TaskEvent},
+};
+use apalis_postgres::{Config as StorageConfig, Error as StorageError, PgTask, queries};
+use sqlx::PgPool;
+use tokio::time::Sleep;
+use tower::layer::util::Identity;
 use ulid::Ulid;
 
-use crate::{attempt::Attempts, sweeper::SILENCE};
+use crate::{attempt::Attempts, bell::Bells, sweeper::SILENCE};
 
-/// Looks again this long after the bell rang: a fetch that ran just then may have missed the ticket.
-const TRAILING: [Duration; 3] =
-    [Duration::from_millis(2), Duration::from_millis(8), Duration::from_millis(30)];
-
-/// Looks at least this often: the floor under lost notifications.
+/// The queue is looked at least this often: the floor under lost notifications.
 const FLOOR: Duration = Duration::from_secs(1);
 
-/// apalis's heartbeat; three missed free the tickets its consumer holds.
+/// apalis's heartbeat; a consumer silent for [`SILENCE`] loses its tickets.
 const HEARTBEAT: Duration = Duration::from_secs(1);
 
-/// Wait before a failed consumer or listener is rebuilt; spread so that processes do not return at once.
+/// Wait before an ended consumer is rebuilt; spread so that processes do not return at once.
 const REBUILD: Duration = Duration::from_millis(200);
 
 /// What one queue's consumer may take.
@@ -55,93 +56,28 @@ pub(crate) struct Limits {
 }
 
 impl Limits {
-    pub(crate) fn of(queue: Queue, concurrency: usize, config: &Config) -> Self {
-        let (batch, timeout_s) = match queue {
-            Queue::Quick => (4.min(concurrency), config.quick_timeout_s),
-            Queue::Speech => (1, config.speech_timeout_s),
+    pub(crate) fn of(queue: Queue, config: &Config) -> Self {
+        let (concurrency, batch, timeout_s) = match queue {
+            Queue::Quick => (config.worker_concurrency.get(), 4, config.quick_timeout_s),
+            Queue::Speech => (config.speech_concurrency.get(), 1, config.speech_timeout_s),
         };
-        Self { concurrency, batch, timeout: Duration::from_secs(timeout_s) }
+        Self { concurrency, batch: batch.min(concurrency), timeout: Duration::from_secs(timeout_s) }
     }
-}
-
-/// Rings when tickets came in, or a place came free.
-#[derive(Debug, Default)]
-pub(crate) struct Bell {
-    quick: Clapper,
-    speech: Clapper,
-}
-
-#[derive(Debug, Default)]
-struct Clapper {
-    n_rings: AtomicU64,
-    waker: AtomicWaker,
-}
-
-impl Bell {
-    fn of(&self, queue: Queue) -> &Clapper {
-        match queue {
-            Queue::Quick => &self.quick,
-            Queue::Speech => &self.speech,
-        }
-    }
-
-    fn ring(&self, queue: Queue) {
-        let clapper = self.of(queue);
-        clapper.n_rings.fetch_add(1, Ordering::Release);
-        clapper.waker.wake();
-    }
-
-    fn ring_all(&self) {
-        for queue in Queue::ALL {
-            self.ring(queue);
-        }
-    }
-}
-
-/// Rings the bell when Postgres announces a ticket; reconnects for as long as it must.
-pub(crate) async fn listen(db: PgPool, bell: Arc<Bell>, shutdown: Shutdown) {
-    loop {
-        let listening = async {
-            let mut listener = PgListener::connect_with(&db).await?;
-            listener.listen(store::TICKET_INSERTED).await?;
-            bell.ring_all(); // for what was missed while nobody listened
-            while let Some(notification) = listener.try_recv().await? {
-                match queue_of(notification.payload()) {
-                    Some(queue) => bell.ring(queue),
-                    None => bell.ring_all(),
-                }
-            }
-            Ok::<(), sqlx::Error>(())
-        };
-        tokio::select! {
-            ended = listening => tracing::warn!(error = ended.err().map(tracing::field::display), "listener lost: reconnecting"),
-            () = shutdown.soft.cancelled() => return,
-        }
-        tokio::time::sleep(jittered(REBUILD)).await;
-    }
-}
-
-fn queue_of(payload: &str) -> Option<Queue> {
-    #[derive(serde::Deserialize)]
-    struct Inserted<'a> {
-        job_type: &'a str,
-    }
-    Queue::from_name(serde_json::from_str::<Inserted>(payload).ok()?.job_type)
 }
 
 /// Consumes one queue until told to stop; rebuilds the consumer whenever apalis gives up.
-pub(crate) async fn consume(queue: Queue, limits: Limits, attempts: Arc<Attempts>, bell: Arc<Bell>) {
+pub(crate) async fn consume(queue: Queue, limits: Limits, attempts: Arc<Attempts>, bells: Arc<Bells>) {
     let soft = attempts.shutdown.soft.clone();
     while !soft.is_cancelled() {
         let consumer = format!("{}-{}-{}", attempts.worker, queue.name(), Ulid::generate());
         tracing::debug!(queue = queue.name(), consumer, "consuming");
-        let ended = consume_as(&consumer, queue, limits, &attempts, &bell).await;
+        let ended = consume_as(&consumer, queue, limits, &attempts, &bells).await;
         if let Err(error) = store::release_tickets(&attempts.database.volatile, &consumer).await {
             tracing::debug!(%error, "tickets not released: they are freed by its silence");
         }
         if !soft.is_cancelled() {
             tracing::warn!(queue = queue.name(), error = ended.err(), "queue consumer ended: rebuilding");
-            tokio::time::sleep(jittered(REBUILD)).await;
+            tokio::time::sleep(REBUILD.mul_f64(1.0 + rand::random::<f64>())).await;
         }
     }
 }
@@ -151,26 +87,15 @@ async fn consume_as(
     queue: Queue,
     limits: Limits,
     attempts: &Arc<Attempts>,
-    bell: &Arc<Bell>,
+    bells: &Arc<Bells>,
 ) -> Result<(), String> {
-    let config = StorageConfig::default()
-        .queue(queue.name())
-        .batch_size(limits.batch)
-        .lock_tasks(false)
-        .persist_results(false)
-        .heartbeat_interval(HEARTBEAT)
-        .missed_heartbeats(usize::try_from(SILENCE.as_secs()).unwrap_or(3));
-    let tickets = PostgresStorage::<JobId>::new(&attempts.database.volatile)
-        .with_config(config)
-        .poll_with_strategy(OnBell::new(queue, bell.clone()));
-    let (attempts, bell, soft) = (attempts.clone(), bell.clone(), attempts.shutdown.soft.clone());
-    let deliver = move |job: JobId, ticket: TaskId| {
-        let (attempts, bell) = (attempts.clone(), bell.clone());
+    let tickets = Tickets::new(&attempts.database.volatile, queue, limits, bells.clone());
+    let attempts = attempts.clone();
+    let soft = attempts.shutdown.soft.clone();
+    let deliver = move |payload: Vec<u8>, ticket: TaskId| {
+        let attempts = attempts.clone();
         async move {
-            if let Some(ticket) = ticket.as_ulid() {
-                attempts.deliver(job, TicketId(ticket), limits.timeout).await;
-            }
-            bell.ring(queue); // a place is free
+            deliver(attempts, &payload, &ticket, limits.timeout).await;
             Ok::<(), Infallible>(())
         }
     };
@@ -182,51 +107,182 @@ async fn consume_as(
     worker.run_until(stop).await.map_err(|e| e.to_string())
 }
 
-fn jittered(pause: Duration) -> Duration {
-    pause.mul_f64(1.0 + rand::random::<f64>())
+/// Starts the attempt a ticket asks for. One that asks for nothing readable is dropped: kept, it would
+/// come back for ever.
+async fn deliver(attempts: Arc<Attempts>, payload: &[u8], ticket: &TaskId, timeout: Duration) {
+    let Some(ticket) = ticket.as_ulid().map(TicketId) else {
+        tracing::error!(%ticket, "a ticket without a ULID");
+        return;
+    };
+    match serde_json::from_slice::<JobId>(payload) {
+        Ok(job) => attempts.deliver(job, ticket, timeout).await,
+        Err(error) => {
+            tracing::error!(ticket = %ticket.0, %error, "a ticket that names no job");
+            if let Err(error) = store::drop_ticket(&attempts.database.volatile, ticket).await {
+                tracing::warn!(%error, "could not drop it");
+            }
+        }
+    }
 }
 
-/// Polls when the bell rings, shortly after it rang, and at least every [`FLOOR`].
-struct OnBell {
+/// A queue's tickets as an apalis backend: looks when the bell rang, when a full batch came last time,
+/// and every [`FLOOR`]; otherwise rests.
+struct Tickets {
+    persisted: Persisted<TicketStore>,
     queue: Queue,
-    bell: Arc<Bell>,
-    n_heard: u64,
-    /// How many of [`TRAILING`] are still to come.
-    n_trailing: usize,
-    rang_at: Instant,
-    timer: Pin<Box<Sleep>>,
+    batch: usize,
+    bells: Arc<Bells>,
+    /// What the bell said when the last fetch began; none when a fetch is due whatever it says.
+    n_heard: Option<u64>,
+    floor: Pin<Box<Sleep>>,
 }
 
-impl OnBell {
-    fn new(queue: Queue, bell: Arc<Bell>) -> Self {
-        let timer = Box::pin(tokio::time::sleep(FLOOR));
-        Self { queue, bell, n_heard: 0, n_trailing: 0, rang_at: Instant::now(), timer }
+impl Tickets {
+    fn new(db: &PgPool, queue: Queue, limits: Limits, bells: Arc<Bells>) -> Self {
+        let config = StorageConfig::default()
+            .queue(queue.name())
+            .batch_size(limits.batch)
+            .heartbeat_interval(HEARTBEAT)
+            .missed_heartbeats(usize::try_from(SILENCE.as_secs()).unwrap_or(3));
+        let store = TicketStore { db: db.clone(), config, n_fetched: Arc::default() };
+        Self {
+            persisted: Persisted::new(store),
+            queue,
+            batch: limits.batch,
+            bells,
+            n_heard: None,
+            floor: Box::pin(tokio::time::sleep(FLOOR)),
+        }
     }
 
-    fn arm(&mut self) {
-        let next = match TRAILING.len() - self.n_trailing {
-            n if n < TRAILING.len() => self.rang_at + TRAILING[n],
-            _ => Instant::now() + FLOOR,
-        };
-        self.timer.as_mut().reset(next);
+    /// Whether a fetch should begin, noting what it will have seen.
+    fn is_due(&mut self, cx: &mut Context<'_>) -> bool {
+        let n_rings = self.bells.of(self.queue).hear(cx);
+        let is_late = self.floor.as_mut().poll(cx).is_ready();
+        if !is_late && self.n_heard == Some(n_rings) {
+            return false;
+        }
+        self.floor.as_mut().reset(tokio::time::Instant::now() + FLOOR);
+        let _ = self.floor.as_mut().poll(cx); // wakes us even if the fetch never does
+        self.n_heard = Some(n_rings);
+        true
     }
 }
 
-impl PollStrategy for OnBell {
-    fn poll_drive(&mut self, cx: &mut Context<'_>, _: &PollSnapshot) -> Poll<Option<()>> {
-        let clapper = self.bell.of(self.queue);
-        clapper.waker.register(cx.waker());
-        let n_rings = clapper.n_rings.load(Ordering::Acquire);
-        if n_rings != self.n_heard {
-            self.n_heard = n_rings;
-            self.n_trailing = TRAILING.len();
-            self.rang_at = Instant::now();
-            self.arm();
+impl Backend for Tickets {
+    type Task = PgTask;
+    type Error = StorageError;
+
+    fn poll_ready(&mut self, cx: &mut Context<'_>, worker: &WorkerContext) -> Poll<Result<(), StorageError>> {
+        self.persisted.poll_ready(cx, worker, HEARTBEAT)
+    }
+
+    fn poll_next(
+        &mut self,
+        cx: &mut Context<'_>,
+        worker: &WorkerContext,
+    ) -> Poll<Option<Result<PgTask, StorageError>>> {
+        loop {
+            let is_resting = matches!(self.persisted.state(), State::Ready);
+            if is_resting && !self.is_due(cx) {
+                return Poll::Pending;
+            }
+            let next = self.persisted.poll_next(cx, worker);
+            let was_full = self.persisted.n_fetched.load(Ordering::Relaxed) >= self.batch;
+            let is_over = matches!(self.persisted.state(), State::Ready);
+            if is_over && was_full {
+                self.n_heard = None; // there may be more
+            }
+            match next {
+                // The fetch found nothing: rung for meanwhile, it is due again.
+                Poll::Pending if is_over => (),
+                next => return next,
+            }
         }
-        while self.timer.as_mut().poll(cx).is_ready() {
-            self.n_trailing = self.n_trailing.saturating_sub(1);
-            self.arm();
+    }
+
+    fn poll_close(&mut self, cx: &mut Context<'_>, worker: &WorkerContext) -> Poll<Result<(), StorageError>> {
+        self.persisted.poll_close(cx, worker)
+    }
+}
+
+impl BackendConfig for Tickets {
+    type Args = Vec<u8>;
+    type Id = Ulid;
+    type Kind = Ephemeral;
+    type Config = StorageConfig;
+    type Layer = Identity;
+
+    fn config(&self) -> &StorageConfig {
+        &self.persisted.config
+    }
+
+    fn middleware(&mut self, _: &mut WorkerContext) -> Identity {
+        Identity::new()
+    }
+}
+
+/// apalis's own queries, each a statement of its own.
+#[derive(Debug, Clone)]
+struct TicketStore {
+    db: PgPool,
+    config: StorageConfig,
+    /// What the last fetch brought.
+    n_fetched: Arc<AtomicUsize>,
+}
+
+impl TicketStore {
+    fn queue(&self) -> &str {
+        self.config.queue.as_ref()
+    }
+}
+
+impl Persistence for TicketStore {
+    type Compact = Vec<u8>;
+    type Response = ();
+    type Error = StorageError;
+
+    async fn register(&mut self, worker: &WorkerContext) -> Result<(), StorageError> {
+        let now = std::time::SystemTime::UNIX_EPOCH.elapsed().unwrap_or_default().as_secs();
+        let seen = i64::try_from(now).unwrap_or(i64::MAX).into();
+        let mut db = self.db.acquire().await?;
+        queries::register_worker(&mut *db, self.queue(), worker, &seen, "akhar").await?;
+        drop(db);
+        self.heartbeat(worker).await
+    }
+
+    async fn heartbeat(&mut self, worker: &WorkerContext) -> Result<(), StorageError> {
+        let mut db = self.db.acquire().await?;
+        queries::keep_alive(&mut *db, self.queue(), worker).await?;
+        let n = queries::reenqueue_orphaned(&mut *db, self.queue(), SILENCE.as_secs()).await?;
+        if n > 0 {
+            tracing::info!(n, "freed the tickets of silent consumers");
         }
-        Poll::Pending
+        Ok(())
+    }
+
+    async fn fetch_next(&mut self, worker: &WorkerContext) -> Result<Vec<PgTask>, StorageError> {
+        let mut db = self.db.acquire().await?;
+        let tickets = queries::fetch_next(&mut *db, &self.config, worker).await?;
+        self.n_fetched.store(tickets.len(), Ordering::Relaxed);
+        Ok(tickets)
+    }
+
+    async fn reenqueue_abandoned(
+        &mut self,
+        tickets: Vec<PgTask>,
+        worker: &WorkerContext,
+    ) -> Result<u64, StorageError> {
+        tracing::debug!(n = tickets.len(), "returning tickets");
+        Ok(store::release_tickets(&self.db, worker.name()).await?)
+    }
+
+    async fn handle_events(&mut self, _: Vec<TaskEvent<()>>, _: &WorkerContext) -> Result<(), StorageError> {
+        Ok(()) // nothing is acknowledged here, so nothing comes
+    }
+
+    async fn push_tasks(&mut self, tickets: Vec<PgTask>) -> Result<(), StorageError> {
+        let mut db = self.db.acquire().await?;
+        queries::push_tasks(&mut *db, self.queue(), tickets).await
     }
 }

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use akhar_jobs::store::{self, Swept};
 use akhar_platform::{database::Database, shutdown::Shutdown};
+use tokio_util::sync::CancellationToken;
 
 /// Between two heartbeats, and between two looks for orphans.
 const BEAT: Duration = Duration::from_secs(1);
@@ -14,11 +15,15 @@ pub(crate) const SILENCE: Duration = Duration::from_secs(3);
 /// Sweeps for orphans between two deletions of old jobs.
 const EXPIRE_EVERY: u32 = 60;
 
-/// Says that `worker` is alive until aborted; a database that is away is tried again at the next beat.
-pub(crate) async fn heartbeat(database: Database, worker: String) {
+/// Says that `worker` is alive until told to stop, and never in the middle of a beat: one still on its way
+/// could arrive after the worker has signed off. A database that is away is tried again at the next beat.
+pub(crate) async fn heartbeat(database: Database, worker: String, stop: CancellationToken) {
     let mut ticks = tokio::time::interval(BEAT);
     loop {
-        ticks.tick().await;
+        tokio::select! {
+            _ = ticks.tick() => (),
+            () = stop.cancelled() => return,
+        }
         if let Err(error) = store::beat(&database.volatile, &worker).await {
             tracing::warn!(%error, "heartbeat failed");
         }

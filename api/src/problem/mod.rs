@@ -161,7 +161,7 @@ impl From<SubmitError> for Problem {
                 tracing::warn!(%cause, "the database is away");
                 Self::of(ProblemType::Unavailable)
             }
-            _ => Self::internal(cause),
+            SubmitError::Database(_) => Self::internal(cause),
         }
     }
 }

@@ -2,12 +2,11 @@
 
 use sqlx::{PgPool, types::Json};
 use std::time::Duration;
-use ulid::Ulid;
 use uuid::Uuid;
 
-use crate::{JobId, JobState, Outcome, Queue, TicketId, Timing};
+use crate::{JobId, JobState, Outcome, TicketId, Timing};
 
-use super::{JOB_ENDED, SubmitError, submit::push};
+use super::JOB_ENDED;
 
 /// Writes a job's outcome if this attempt still holds it, drops upload and ticket, and announces the
 /// end, in one statement. `false`: another attempt holds the job, and nothing was changed.
@@ -41,7 +40,7 @@ pub async fn finish(
     .bind(timing.decode_us)
     .bind(timing.infer_us)
     .bind(error)
-    .bind(ticket.0.to_string())
+    .bind(ticket.text())
     .bind(JOB_ENDED)
     .fetch_optional(db)
     .await?;
@@ -56,28 +55,29 @@ pub async fn retry(
     ticket: TicketId,
     delay: Duration,
     error: &str,
-) -> Result<bool, SubmitError> {
-    let mut tx = db.begin().await?;
-    let freed: Option<(String, i16)> = sqlx::query_as(
+) -> Result<bool, sqlx::Error> {
+    let freed = sqlx::query(
         "with freed as (
              update jobs set state = 'queued', worker = null, last_error = $3
              where id = $1 and state = 'running' and attempt = $2
-             returning queue, priority),
-         ticket as (delete from apalis.jobs t where t.id = $4)
-         select queue, priority from freed",
+             returning id, queue, priority, max_attempts),
+         spent as (delete from apalis.jobs t where t.id = $4),
+         ticket as (
+             insert into apalis.jobs (id, job_type, job, status, attempts, max_attempts, run_at, priority)
+             select $5, queue, convert_to(to_json(id::text)::text, 'UTF8'), 'Pending', 0, max_attempts,
+                 now() + make_interval(secs => $6), priority
+             from freed)
+         select from freed",
     )
     .bind(job)
     .bind(attempt)
     .bind(error)
-    .bind(ticket.0.to_string())
-    .fetch_optional(&mut *tx)
+    .bind(ticket.text())
+    .bind(TicketId::fresh().text())
+    .bind(delay.as_secs_f64())
+    .execute(db)
     .await?;
-    if let Some((name, priority)) = &freed {
-        let queue = Queue::from_name(name).ok_or_else(|| super::unreadable("queue", name))?;
-        push(&mut tx, queue, TicketId(Ulid::generate()), job, delay, *priority).await?;
-    }
-    tx.commit().await?;
-    Ok(freed.is_some())
+    Ok(freed.rows_affected() == 1)
 }
 
 /// Cancels a caller's job that no worker has taken. `false`: it is running, over or not theirs.
@@ -93,7 +93,7 @@ pub async fn cancel(db: &PgPool, job: JobId, caller_id: Uuid) -> Result<bool, sq
     )
     .bind(job)
     .bind(caller_id)
-    .bind(TicketId::first_of(job).0.to_string())
+    .bind(TicketId::first_of(job).text())
     .bind(JOB_ENDED)
     .fetch_optional(db)
     .await?;
@@ -102,7 +102,7 @@ pub async fn cancel(db: &PgPool, job: JobId, caller_id: Uuid) -> Result<bool, sq
 
 /// Drops a ticket that delivers nothing any more: its job is over, or another attempt has it.
 pub async fn drop_ticket(db: &PgPool, ticket: TicketId) -> Result<(), sqlx::Error> {
-    sqlx::query("delete from apalis.jobs where id = $1").bind(ticket.0.to_string()).execute(db).await?;
+    sqlx::query("delete from apalis.jobs where id = $1").bind(ticket.text()).execute(db).await?;
     Ok(())
 }
 

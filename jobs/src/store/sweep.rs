@@ -2,11 +2,10 @@
 
 use sqlx::{PgConnection, PgPool, types::Json};
 use std::time::Duration;
-use ulid::Ulid;
 
-use crate::{JobId, Outcome, Queue, TicketId};
+use crate::{JobId, Outcome, TicketId};
 
-use super::{JOB_ENDED, SubmitError, submit::push, unreadable};
+use super::JOB_ENDED;
 
 /// Rows one sweep touches at most, so that it never holds locks for long.
 const SWEEP_LIMIT: i64 = 500;
@@ -20,20 +19,12 @@ pub struct Swept {
     pub n_given_up: usize,
 }
 
-#[derive(sqlx::FromRow)]
-struct Orphan {
-    id: JobId,
-    queue: String,
-    priority: i16,
-    spent: bool,
-}
-
 /// Frees jobs whose worker has been silent for `silence`: back to their queue with a new ticket, or,
 /// out of attempts, failed for good. Any number of processes may sweep at once.
-pub async fn rescue(db: &PgPool, silence: Duration) -> Result<Swept, SubmitError> {
+pub async fn rescue(db: &PgPool, silence: Duration) -> Result<Swept, sqlx::Error> {
     let mut tx = db.begin().await?;
-    let orphans: Vec<Orphan> = sqlx::query_as(
-        "select j.id, j.queue, j.priority, j.attempt >= j.max_attempts as spent from jobs j
+    let orphans: Vec<(JobId, bool)> = sqlx::query_as(
+        "select j.id, j.attempt >= j.max_attempts from jobs j
          where j.state = 'running' and not exists (
              select from workers w where w.name = j.worker and w.seen_at > now() - make_interval(secs => $1))
          order by j.id limit $2 for update of j skip locked",
@@ -42,31 +33,37 @@ pub async fn rescue(db: &PgPool, silence: Duration) -> Result<Swept, SubmitError
     .bind(SWEEP_LIMIT)
     .fetch_all(&mut *tx)
     .await?;
-    if orphans.is_empty() {
-        return Ok(Swept::default());
+    let (spent, alive): (Vec<_>, Vec<_>) = orphans.into_iter().partition(|(_, is_spent)| *is_spent);
+    let ids = |jobs: &[(JobId, bool)]| jobs.iter().map(|(id, _)| *id).collect::<Vec<_>>();
+    if !alive.is_empty() {
+        requeue(&mut tx, &ids(&alive)).await?;
     }
-    let (spent, alive): (Vec<Orphan>, Vec<Orphan>) = orphans.into_iter().partition(|o| o.spent);
-    requeue(&mut tx, &alive).await?;
-    give_up(&mut tx, &spent).await?;
+    if !spent.is_empty() {
+        give_up(&mut tx, &ids(&spent)).await?;
+    }
     tx.commit().await?;
     Ok(Swept { n_rescued: alive.len(), n_given_up: spent.len() })
 }
 
-async fn requeue(tx: &mut PgConnection, orphans: &[Orphan]) -> Result<(), SubmitError> {
+async fn requeue(tx: &mut PgConnection, jobs: &[JobId]) -> Result<(), sqlx::Error> {
+    let tickets: Vec<String> = jobs.iter().map(|_| TicketId::fresh().text()).collect();
     sqlx::query(
-        "update jobs set state = 'queued', worker = null, last_error = 'its worker died' where id = any($1)",
+        "with freed as (
+             update jobs j set state = 'queued', worker = null, last_error = 'its worker died'
+             from unnest($1::uuid[], $2::text[]) as o (id, ticket) where j.id = o.id
+             returning j.id, o.ticket, j.queue, j.priority, j.max_attempts)
+         insert into apalis.jobs (id, job_type, job, status, attempts, max_attempts, run_at, priority)
+         select ticket, queue, convert_to(to_json(id::text)::text, 'UTF8'), 'Pending', 0, max_attempts, now(), priority
+         from freed",
     )
-    .bind(ids(orphans))
-    .execute(&mut *tx)
+    .bind(jobs)
+    .bind(&tickets)
+    .execute(tx)
     .await?;
-    for orphan in orphans {
-        let queue = Queue::from_name(&orphan.queue).ok_or_else(|| unreadable("queue", &orphan.queue))?;
-        push(tx, queue, TicketId(Ulid::generate()), orphan.id, Duration::ZERO, orphan.priority).await?;
-    }
     Ok(())
 }
 
-async fn give_up(tx: &mut PgConnection, orphans: &[Orphan]) -> Result<(), sqlx::Error> {
+async fn give_up(tx: &mut PgConnection, jobs: &[JobId]) -> Result<(), sqlx::Error> {
     sqlx::query(
         "with ended as (
              update jobs set state = 'failed', worker = null, ended_at = now(), outcome = $2,
@@ -75,16 +72,12 @@ async fn give_up(tx: &mut PgConnection, orphans: &[Orphan]) -> Result<(), sqlx::
          upload as (delete from uploads u using ended where u.job_id = ended.id)
          select pg_notify($3, id::text) from ended",
     )
-    .bind(ids(orphans))
+    .bind(jobs)
     .bind(Json(Outcome::Failed))
     .bind(JOB_ENDED)
     .execute(tx)
     .await?;
     Ok(())
-}
-
-fn ids(orphans: &[Orphan]) -> Vec<JobId> {
-    orphans.iter().map(|o| o.id).collect()
 }
 
 /// Forgets jobs that ended longer than `retention` ago, and workers long silent; how many jobs.

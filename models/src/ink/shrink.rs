@@ -22,19 +22,16 @@ pub(super) fn shrink(image: RgbView<'_>, part: Area, max_side: usize) -> Colours
     let columns = spans(part.left, part.width(), width);
     let rows = spans(part.top, part.height(), height);
     let mut values = vec![0.0; width * height * 3];
-    let mut averaged = vec![0.0; width * 3];
-    let mut in_row = None;
+    let mut averaged = vec![0.0; image.width * 3];
     for (target, row) in values.chunks_exact_mut(width * 3).zip(&rows) {
+        averaged.fill(0.0);
         for y in row.first..row.end {
-            if in_row != Some(y) {
-                average_row(source_row(image, y), &columns, &mut averaged);
-                in_row = Some(y);
-            }
             let weight = row.weight(y) / 255.0;
-            for (sum, value) in target.iter_mut().zip(&averaged) {
-                *sum += weight * value;
+            for (sum, &byte) in averaged.iter_mut().zip(source_row(image, y)) {
+                *sum += weight * f32::from(byte);
             }
         }
+        average_columns(&averaged, &columns, target);
     }
     Colours { width, height, values }
 }
@@ -95,15 +92,15 @@ fn spans(offset: usize, source: usize, target: usize) -> Vec<Span> {
         .collect()
 }
 
-fn average_row(row: &[u8], columns: &[Span], averaged: &mut [f32]) {
-    for (target, span) in averaged.chunks_exact_mut(3).zip(columns) {
+fn average_columns(row: &[f32], columns: &[Span], target: &mut [f32]) {
+    for (mean, span) in target.chunks_exact_mut(3).zip(columns) {
         let mut sum = [0.0_f32; 3];
         for (at, pixel) in row[span.first * 3..span.end * 3].chunks_exact(3).enumerate() {
             let weight = span.weight(span.first + at);
-            for (total, &byte) in sum.iter_mut().zip(pixel) {
-                *total += weight * f32::from(byte);
+            for (total, value) in sum.iter_mut().zip(pixel) {
+                *total += weight * value;
             }
         }
-        target.copy_from_slice(&sum);
+        mean.copy_from_slice(&sum);
     }
 }

@@ -37,9 +37,11 @@ impl Database {
     /// Opens both pools, of at most `n_connections` together, and proves that the server answers.
     pub async fn connect(options: &PgConnectOptions, n_connections: usize) -> Result<Self, sqlx::Error> {
         let n = u32::try_from(n_connections).unwrap_or(u32::MAX);
+        // Our statements are short and always the same: one generic plan each, never compiled.
+        let options = options.clone().options([("jit", "off"), ("plan_cache_mode", "force_generic_plan")]);
         let volatile = options.clone().options([("synchronous_commit", "off")]);
         let database = Self {
-            durable: pool(n - n / 2).connect_lazy_with(options.clone().application_name("akhar")),
+            durable: pool(n - n / 2).connect_lazy_with(options.application_name("akhar")),
             volatile: pool(n / 2).connect_lazy_with(volatile.application_name("akhar-tickets")),
         };
         sqlx::query("select 1").execute(&database.durable).await?;

@@ -27,7 +27,6 @@ listen_addresses = ''
 unix_socket_directories = '../socket'
 max_connections = 120
 shared_buffers = 64MB
-wal_compression = on
 max_wal_size = 256MB
 logging_collector = off
 ";

@@ -142,3 +142,36 @@ async fn a_refused_image_is_a_failed_job_with_a_reason() {
     let attempts: i32 = stack.row("select attempt from jobs where id = $1", id).await;
     assert_eq!(attempts, 1, "what cannot succeed is not tried again");
 }
+
+#[tokio::test]
+async fn a_process_holds_only_so_many_requests() {
+    let stack =
+        Stack::with().workers(0).set("AKHAR_MAX_REQUESTS", 1).set("AKHAR_QUICK_WAIT_S", 20).start().await;
+    let image = &operations()[0];
+    let held = tokio::spawn(send(stack.post(image.operation, &Form::image(&image.bytes))));
+    stack.jobs_are(1, "queued").await;
+    let problem = stack.refused(stack.post(image.operation, &Form::image(&image.bytes)), 503).await;
+    assert_eq!(problem.slug, "busy");
+    assert_eq!(send(stack.anonymous("GET", "/health/live")).await.status, 200, "health needs no place");
+    held.abort();
+    stack.jobs_are(1, "cancelled").await;
+    until("the place is free again", async || {
+        (stack.get("/v1/jobs/0199a1b2-0000-7000-8000-000000000000").await.status == 404).then_some(())
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn an_outcome_is_forgotten_after_its_time() {
+    let mut stack = Stack::with().set("AKHAR_RETENTION_S", 0).start().await;
+    let image = &operations()[0];
+    let request = stack.post(image.operation, &Form::image(&image.bytes)).header("prefer", "respond-async");
+    let id = send(request).await.job();
+    stack.job_is(id, "succeeded").await;
+    stack.add_worker().await; // a worker looks for old jobs when it starts, and once a minute
+    until("the job is forgotten", async || {
+        (stack.get(&format!("/v1/jobs/{id}")).await.status == 404).then_some(())
+    })
+    .await;
+    stack.refused(stack.request("GET", &format!("/v1/jobs/{id}/result")), 404).await;
+}

@@ -3,6 +3,7 @@
 use akhar_tests::{
     Form, Stack,
     http::{head, raw, send},
+    until,
 };
 
 use crate::operations;
@@ -97,8 +98,14 @@ async fn every_answer_carries_its_request_id() {
     let answer = send(own).await;
     answer.predictions();
     assert_eq!(answer.header("x-request-id"), "caller-chose-7");
-    let log = stack.workers[0].log().join("\n");
-    assert!(log.contains("caller-chose-7"), "the worker's log does not name the request:\n{log}");
+    until("the worker's log names the request", async || {
+        stack.workers[0]
+            .log()
+            .iter()
+            .any(|line| line.contains("\"request_id\":\"caller-chose-7\""))
+            .then_some(())
+    })
+    .await;
 
     let (one, two) = (stack.get("/health/live").await, stack.get("/health/live").await);
     assert!(!one.header("x-request-id").is_empty());

@@ -17,7 +17,9 @@ const RECOVERY: Duration = Duration::from_secs(5);
 async fn recovers(stack: &Stack, job: Uuid, since: Instant) {
     stack.job_is(job, "succeeded").await;
     let took = since.elapsed();
+    println!("recovered within {took:?}");
     assert!(took <= RECOVERY, "finished {took:?} after its worker died");
+    assert_eq!(every_job_ended_once(stack).await, 1);
     let result = stack.get(&format!("/v1/jobs/{job}/result")).await.predictions();
     assert_eq!(result[0].0, digit().label);
 }
@@ -25,6 +27,7 @@ async fn recovers(stack: &Stack, job: Uuid, since: Instant) {
 /// Two workers, a job stuck in the hands of the first, and the second ready to take over.
 async fn stuck_at(seam: Seam) -> (Stack, Held, Uuid) {
     let mut stack = Stack::start().await;
+    record_ends(&stack.db).await;
     let mut held = seam.hold(&stack.db).await;
     let job = submit(&stack).await;
     held.holds(1).await;
@@ -47,6 +50,7 @@ async fn killed_while_it_claims_a_job_another_worker_does_it() {
 #[tokio::test(flavor = "multi_thread")]
 async fn killed_while_it_infers_another_worker_does_it() {
     let mut stack = Stack::with().workers(0).start().await;
+    record_ends(&stack.db).await;
     let job = submit(&stack).await;
     // A worker that claims a job and is never heard of again.
     store::beat(&stack.db, "dead-worker").await.expect("a beat");
@@ -78,7 +82,6 @@ async fn killed_while_it_writes_its_answer_another_worker_does_it() {
 #[tokio::test(flavor = "multi_thread")]
 async fn killed_with_its_answer_on_the_way_the_answer_counts_once() {
     let (mut stack, held, job) = stuck_at(Seam::Finish).await;
-    record_ends(&stack.db).await;
     stack.workers[0].kill().await;
     held.release().await; // the statement had arrived: Postgres finishes it
     stack.job_is(job, "succeeded").await;

@@ -2,6 +2,7 @@
 
 mod crashes;
 mod restarts;
+mod serving;
 mod starting;
 mod stopping;
 

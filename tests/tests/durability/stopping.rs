@@ -7,7 +7,7 @@ use tokio::task::JoinSet;
 use crate::{digit, every_job_ended_once, record_ends, statuses};
 
 /// Requests in flight while something stops.
-const N: i64 = 6;
+const N: i64 = 3;
 
 fn send_some(stack: &Stack) -> JoinSet<Answer> {
     let image = digit();
@@ -48,7 +48,7 @@ async fn a_stopping_api_answers_what_it_accepted() {
     })
     .await;
     let image = digit();
-    let late = stack.refused(stack.post(image.operation, &Form::image(&image.bytes)), 503).await;
+    let late = stack.recognise(image.operation, &image.bytes).await.problem(503);
     assert_eq!(late.slug, "draining");
     held.release().await;
     for answer in in_flight.join_all().await {

@@ -59,6 +59,10 @@ impl ImageDecoding {
 
     /// How many bytes decoding takes, from the header alone.
     fn admit(&self, upload: &Upload) -> Result<u64, Undecodable> {
+        if upload.media_type == MediaType::Jpeg && is_cut_off(&upload.bytes) {
+            let detail = "expected a whole image/jpeg: it ends within the picture".to_owned();
+            return Err(Undecodable { code: "undecodable", detail });
+        }
         let decoder = reader(upload).into_decoder().map_err(|e| undecodable(upload, &e))?;
         let (width, height) = decoder.dimensions();
         let n_pixels = u64::from(width) * u64::from(height);
@@ -101,7 +105,20 @@ fn decode(upload: &Upload, n_bytes: u64) -> Result<RgbImage, Undecodable> {
 
 fn undecodable(upload: &Upload, error: &ImageError) -> Undecodable {
     let kind = upload.media_type.name();
+    if let ImageError::Limits(error) = error {
+        return Undecodable {
+            code: "too_many_pixels",
+            detail: format!("the {kind} claims too large a picture: {error}"),
+        };
+    }
     Undecodable { code: "undecodable", detail: format!("expected a whole {kind}: {error}") }
+}
+
+/// Whether the last scan of a JPEG (SOS, FF DA) has no end (EOI, FF D9): half a picture, whose rest the
+/// decoder would fill with grey. Within a scan neither pair can occur (ITU-T T.81, B.1.1.5).
+fn is_cut_off(jpeg: &[u8]) -> bool {
+    let last = |marker: [u8; 2]| jpeg.windows(2).rposition(|pair| pair == marker);
+    last([0xff, 0xda]).is_some_and(|scan| last([0xff, 0xd9]).is_none_or(|end| end < scan))
 }
 
 /// Lays a picture with transparency on paper: white, or black where the little that is drawn is light
@@ -175,7 +192,10 @@ mod tests {
     async fn every_truncation_is_an_answer_and_no_panic() {
         for format in [ImageFormat::Png, ImageFormat::Jpeg] {
             let whole = encode(&DynamicImage::new_rgb8(9, 9), format);
-            for n in 0..whole.bytes.len() / 2 {
+            // Of a PNG the last bytes hold no pixels.
+            let n_needed =
+                if format == ImageFormat::Jpeg { whole.bytes.len() } else { whole.bytes.len() / 2 };
+            for n in 0..n_needed {
                 let cut = Upload { media_type: whole.media_type, bytes: whole.bytes[..n].to_vec() };
                 assert_eq!(rgb(cut).await.unwrap_err(), "undecodable");
             }

@@ -1,0 +1,108 @@
+//! `akhar serve`: everything in one process tree, with a private Postgres.
+
+use std::{fs, path::Path};
+
+use akhar_tests::{
+    Answer, Cluster, Form, Process, http::send, process::command, stack::base_environment, until,
+};
+use rustix::process::{Pid, Signal, kill_process};
+
+use crate::digit;
+
+/// A service, and the line it shows to paste.
+struct Service {
+    process: Process,
+    base: String,
+    key: String,
+}
+
+impl Service {
+    async fn start(data: &Path) -> Self {
+        let mut process = Process::start("serve", &environment(data).await);
+        let line = process.first_line().await;
+        let base = line.strip_prefix("listening on ").expect("its address").to_owned();
+        let key = until("it shows a key", async || {
+            let line = process.lines().into_iter().find(|l| l.contains("Demo key: "))?;
+            Some(line.split_once("Demo key: ")?.1.to_owned())
+        })
+        .await;
+        Self { process, base, key }
+    }
+
+    async fn recognise(&self) -> Answer {
+        let (image, form) = (digit(), Form::image(&digit().bytes));
+        let request = reqwest::Client::new().post(format!("{}/v1/models/{}", self.base, image.operation));
+        send(request.bearer_auth(&self.key).header("content-type", form.content_type()).body(form.body()))
+            .await
+    }
+}
+
+async fn environment(data: &Path) -> Vec<(String, String)> {
+    let mut environment = base_environment(&Cluster::shared().empty_database().await);
+    environment.retain(|(name, _)| name != "AKHAR_DATABASE_URL");
+    environment.push(("AKHAR_DATA_DIR".to_owned(), data.to_string_lossy().into_owned()));
+    environment
+}
+
+/// Processes whose environment names this folder: the service's, and its Postgres's.
+fn processes_of(folder: &Path) -> Vec<String> {
+    let entries = fs::read_dir("/proc").expect("Linux").flatten();
+    let names = |path: &Path| {
+        let environment = fs::read(path.join("environ")).unwrap_or_default();
+        environment.windows(folder.as_os_str().len()).any(|w| w == folder.as_os_str().as_encoded_bytes())
+    };
+    let ours = entries.map(|e| e.path()).filter(|path| names(path));
+    ours.map(|path| fs::read_to_string(path.join("cmdline")).unwrap_or_default().replace('\0', " ")).collect()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn served_from_nothing_stopped_and_killed_it_starts_again_with_its_data() {
+    let data = Cluster::shared().folder().join("served");
+    let mut first = Service::start(&data).await;
+    first.recognise().await.predictions();
+    let pasted = first.process.lines().join("\n");
+    assert!(pasted.contains("curl") && pasted.contains("digit-5.png"), "no line to paste in:\n{pasted}");
+    let other = command(&["serve"], &environment(&data).await).output().await.expect("it runs");
+    let said = String::from_utf8_lossy(&other.stderr).into_owned();
+    assert!(!other.status.success() && said.contains("another akhar"), "a second one: {said}");
+    first.process.signal(Signal::TERM);
+    assert!(first.process.ended().await.success());
+    until("nothing of it runs", async || processes_of(&data).is_empty().then_some(())).await;
+
+    let mut second = Service::start(&data).await;
+    assert_eq!(second.key, first.key, "the demo key is kept");
+    second.recognise().await.predictions();
+    second.process.kill().await;
+
+    let mut third = Service::start(&data).await;
+    third.recognise().await.predictions();
+    third.process.signal(Signal::INT);
+    assert!(third.process.ended().await.success());
+    until("nothing of it runs", async || processes_of(&data).is_empty().then_some(())).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_worker_that_dies_is_started_again() {
+    let data = Cluster::shared().folder().join("restarted");
+    let mut service = Service::start(&data).await;
+    let worker = worker_of(&service.process).expect("a child");
+    kill_process(worker, Signal::KILL).expect("a signal reaches it");
+    let another =
+        until("another worker runs", async || worker_of(&service.process).filter(|other| *other != worker))
+            .await;
+    assert_ne!(worker, another);
+    service.recognise().await.predictions();
+    service.process.signal(Signal::TERM);
+    assert!(service.process.ended().await.success());
+}
+
+/// The worker that a service has as its child.
+fn worker_of(service: &Process) -> Option<Pid> {
+    let tasks = fs::read_dir(format!("/proc/{}/task", service.id())).ok()?.flatten();
+    let children = tasks.filter_map(|task| fs::read_to_string(task.path().join("children")).ok());
+    let children = children.collect::<Vec<_>>().join(" ");
+    children.split_whitespace().filter_map(|id| id.parse().ok()).find_map(|id: i32| {
+        let line = fs::read_to_string(format!("/proc/{id}/cmdline")).ok()?;
+        line.contains("worker").then(|| Pid::from_raw(id))?
+    })
+}
