@@ -30,6 +30,12 @@ async fn restart_under_load(signal: Signal) {
     cluster.restart(signal).await;
     let n = until("the database is back", async || Some(n_ended().await).filter(|n| *n > 0)).await;
     until("jobs end again", async || (n_ended().await > n + 20).then_some(())).await;
+    until("stuck?", async || {
+        let rows: Vec<(String,)> = sqlx::query_as("select row_to_json(j)::text || ' TICKET ' || coalesce((select string_agg(row_to_json(t)::text, ' & ') from apalis.jobs t where convert_from(t.job,'UTF8') = to_json(j.id::text)::text), 'none') || ' WORKERS ' || (select string_agg(row_to_json(w)::text, ' & ') from workers w) || (select string_agg(w.id || w.last_seen::text, ' & ') from apalis.workers w) from jobs j where state in ('queued','running') and created_at < now() - interval '7 s'").fetch_all(&stack.db).await.unwrap();
+        if !rows.is_empty() { panic!("STUCK {rows:?}"); }
+        let n: i64 = n_ended().await;
+        (n > 700).then_some(())
+    }).await;
     let sent = load.stop().await;
     let counts = statuses(&sent);
     assert!(counts.keys().all(|status| matches!(status, 200 | 503)), "{counts:?}");
