@@ -143,8 +143,10 @@ impl Drop for Process {
     fn drop(&mut self) {
         if std::thread::panicking() {
             let log = self.log();
-            let last = &log[log.len().saturating_sub(40)..];
-            eprintln!("--- {} ({}), its last lines:\n{}", self.name, self.id(), last.join("\n"));
+            let n_last = log.len().saturating_sub(20);
+            let told = log.iter().enumerate().filter(|(i, line)| *i >= n_last || !line.contains("\"INFO\""));
+            let told: Vec<&str> = told.map(|(_, line)| line.as_str()).collect();
+            eprintln!("--- {} ({}), its warnings and last lines:\n{}", self.name, self.id(), told.join("\n"));
         }
     }
 }

@@ -42,7 +42,11 @@ impl Attempts {
     }
 
     async fn attempt(self: Arc<Self>, job: JobId, ticket: TicketId, timeout: Duration) {
-        let claim = || store::claim(&self.database.volatile, job, &self.worker);
+        let mut n_tries = 0;
+        let claim = || {
+            n_tries += 1;
+            store::claim(&self.database.volatile, job, &self.worker, n_tries > 1)
+        };
         let Some(claimed) = self.insist("claim", claim).await else { return };
         let Some(claimed) = claimed else {
             tracing::debug!(%job, "nothing to do: running elsewhere, cancelled or over");
@@ -92,7 +96,9 @@ impl Attempts {
                 let delay = backoff(attempt);
                 tracing::warn!(operation, error, delay_ms = delay.as_millis(), "attempt failed: again");
                 let retry = || store::retry(&self.database.durable, job, attempt, ticket, delay, &error);
-                self.insist("retry", retry).await;
+                if self.insist("retry", retry).await == Some(false) {
+                    self.come_to_nothing(ticket).await;
+                }
             }
         }
     }
@@ -107,11 +113,18 @@ impl Attempts {
         error: Option<&str>,
     ) -> bool {
         let finish = || store::finish(&self.database.durable, job, attempt, ticket, outcome, timing, error);
-        let finished = self.insist("finish", finish).await.unwrap_or(false);
-        if !finished {
-            tracing::warn!("outcome dropped: another attempt holds the job");
+        let finished = self.insist("finish", finish).await;
+        if finished == Some(false) {
+            self.come_to_nothing(ticket).await;
         }
-        finished
+        finished == Some(true)
+    }
+
+    /// The job is no longer this attempt's: another has it, or Postgres crashed and forgot the claim, and
+    /// then only this ticket can bring it back.
+    async fn come_to_nothing(&self, ticket: TicketId) {
+        tracing::warn!("outcome dropped: the job is no longer this attempt's");
+        self.insist("return ticket", || store::return_ticket(&self.database.volatile, ticket)).await;
     }
 
     /// Does one guarded write, again and again while the database is away, until told to leave hard.

@@ -75,7 +75,7 @@ pub async fn run(
     let bells = Arc::new(Bells::default());
     let helpers = TaskTracker::new();
     helpers.spawn(bell::listen(database.volatile.clone(), bells.clone(), shutdown.clone()));
-    helpers.spawn(sweeper::sweep(database.clone(), config.retention_s, shutdown.clone()));
+    helpers.spawn(sweeper::sweep(database.clone(), config.clone(), shutdown.clone()));
     let last_beat = CancellationToken::new();
     let heart = tokio::spawn(sweeper::heartbeat(database.clone(), name.clone(), last_beat.clone()));
     for queue in Queue::ALL {

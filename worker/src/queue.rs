@@ -1,10 +1,10 @@
 //! The apalis adapter: a queue's tickets come in; attempts are started. The only file here that names
 //! apalis.
 //!
-//! apalis gives the worker, its limits, the fetch and the re-delivery of what dead consumers held. What
-//! is ours, and why: the backend is built on apalis's own state machine and queries, because its stock
-//! one loses wake-ups that arrive during an empty fetch (or polls for seconds) and wraps every fetch in
-//! a transaction; there is no acknowledgement, because the finish deletes the ticket in its own
+//! apalis gives the worker, its limits, consumers' heartbeats and the re-delivery of what dead ones held.
+//! What is ours, and why: the backend, built on apalis's own state machine, because the stock one loses
+//! wake-ups that arrive during an empty fetch (or polls for seconds) and wraps every statement in a
+//! transaction; there is no acknowledgement, because the finish deletes the ticket in its own
 //! statement; and a consumer that a database error ended is rebuilt under a new name.
 
 use std::{
@@ -144,7 +144,7 @@ impl Tickets {
             .batch_size(limits.batch)
             .heartbeat_interval(HEARTBEAT)
             .missed_heartbeats(usize::try_from(SILENCE.as_secs()).unwrap_or(3));
-        let store = TicketStore { db: db.clone(), config, n_fetched: Arc::default() };
+        let store = TicketStore { db: db.clone(), queue, config, n_fetched: Arc::default() };
         Self {
             persisted: Persisted::new(store),
             queue,
@@ -222,19 +222,14 @@ impl BackendConfig for Tickets {
     }
 }
 
-/// apalis's own queries, each a statement of its own.
+/// What the state machine asks of the database, each a statement of its own.
 #[derive(Debug, Clone)]
 struct TicketStore {
     db: PgPool,
+    queue: Queue,
     config: StorageConfig,
     /// What the last fetch brought.
     n_fetched: Arc<AtomicUsize>,
-}
-
-impl TicketStore {
-    fn queue(&self) -> &str {
-        self.config.queue.as_ref()
-    }
 }
 
 impl Persistence for TicketStore {
@@ -246,15 +241,15 @@ impl Persistence for TicketStore {
         let now = std::time::SystemTime::UNIX_EPOCH.elapsed().unwrap_or_default().as_secs();
         let seen = i64::try_from(now).unwrap_or(i64::MAX).into();
         let mut db = self.db.acquire().await?;
-        queries::register_worker(&mut *db, self.queue(), worker, &seen, "akhar").await?;
+        queries::register_worker(&mut *db, self.queue.name(), worker, &seen, "akhar").await?;
         drop(db);
         self.heartbeat(worker).await
     }
 
     async fn heartbeat(&mut self, worker: &WorkerContext) -> Result<(), StorageError> {
         let mut db = self.db.acquire().await?;
-        queries::keep_alive(&mut *db, self.queue(), worker).await?;
-        let n = queries::reenqueue_orphaned(&mut *db, self.queue(), SILENCE.as_secs()).await?;
+        queries::keep_alive(&mut *db, self.queue.name(), worker).await?;
+        let n = queries::reenqueue_orphaned(&mut *db, self.queue.name(), SILENCE.as_secs()).await?;
         if n > 0 {
             tracing::info!(n, "freed the tickets of silent consumers");
         }
@@ -262,10 +257,13 @@ impl Persistence for TicketStore {
     }
 
     async fn fetch_next(&mut self, worker: &WorkerContext) -> Result<Vec<PgTask>, StorageError> {
-        let mut db = self.db.acquire().await?;
-        let tickets = queries::fetch_next(&mut *db, &self.config, worker).await?;
+        let tickets =
+            store::take_tickets(&self.db, self.queue, worker.name(), self.config.batch_size).await?;
         self.n_fetched.store(tickets.len(), Ordering::Relaxed);
-        Ok(tickets)
+        let task = |(ticket, payload): (TicketId, Vec<u8>)| {
+            TaskBuilder::new(payload).task_id(TaskId::from_ulid(ticket.0)).build()
+        };
+        Ok(tickets.into_iter().map(task).collect())
     }
 
     async fn reenqueue_abandoned(
@@ -283,6 +281,6 @@ impl Persistence for TicketStore {
 
     async fn push_tasks(&mut self, tickets: Vec<PgTask>) -> Result<(), StorageError> {
         let mut db = self.db.acquire().await?;
-        queries::push_tasks(&mut *db, self.queue(), tickets).await
+        queries::push_tasks(&mut *db, self.queue.name(), tickets).await
     }
 }

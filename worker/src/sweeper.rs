@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use akhar_jobs::store::{self, Swept};
-use akhar_platform::{database::Database, shutdown::Shutdown};
+use akhar_jobs::store::{self, Lost, Swept};
+use akhar_platform::{config::Config, database::Database, shutdown::Shutdown};
 use tokio_util::sync::CancellationToken;
 
 /// Between two heartbeats, and between two looks for orphans.
@@ -11,6 +11,9 @@ const BEAT: Duration = Duration::from_secs(1);
 
 /// A worker silent for this long is dead: three beats.
 pub(crate) const SILENCE: Duration = Duration::from_secs(3);
+
+/// What a job may take beyond its attempt's time before it counts as lost by its worker.
+const GRACE: Duration = Duration::from_secs(60);
 
 /// Sweeps for orphans between two deletions of old jobs.
 const EXPIRE_EVERY: u32 = 60;
@@ -31,7 +34,13 @@ pub(crate) async fn heartbeat(database: Database, worker: String, stop: Cancella
 }
 
 /// Sweeps until told to stop.
-pub(crate) async fn sweep(database: Database, retention_s: u64, shutdown: Shutdown) {
+pub(crate) async fn sweep(database: Database, config: Config, shutdown: Shutdown) {
+    let after = |timeout_s| Duration::from_secs(timeout_s) + GRACE;
+    let lost = Lost {
+        silence: SILENCE,
+        quick: after(config.quick_timeout_s),
+        speech: after(config.speech_timeout_s),
+    };
     let mut ticks = tokio::time::interval(BEAT);
     let mut n_sweeps = 0_u32;
     loop {
@@ -39,7 +48,7 @@ pub(crate) async fn sweep(database: Database, retention_s: u64, shutdown: Shutdo
             _ = ticks.tick() => (),
             () = shutdown.soft.cancelled() => return,
         }
-        match store::rescue(&database.durable, SILENCE).await {
+        match store::rescue(&database.durable, lost).await {
             Ok(swept) if swept != Swept::default() => {
                 tracing::warn!(swept.n_rescued, swept.n_given_up, "freed the jobs of dead workers");
             }
@@ -47,7 +56,7 @@ pub(crate) async fn sweep(database: Database, retention_s: u64, shutdown: Shutdo
             Err(error) => tracing::warn!(%error, "sweep failed"),
         }
         if n_sweeps.is_multiple_of(EXPIRE_EVERY) {
-            expire(&database, retention_s).await;
+            expire(&database, config.retention_s).await;
         }
         n_sweeps = n_sweeps.wrapping_add(1);
     }

@@ -38,20 +38,30 @@ struct ClaimedRow {
 
 /// Claims a queued job for `worker`, counting the attempt. `None`: it is not queued (any more).
 ///
+/// `again`: an earlier call for the same delivery broke off, and may have claimed the job without being
+/// able to say so.
+///
 /// The claim need not be durable: if Postgres forgets it in a crash the job is queued again, and the
 /// finish of this attempt, finding no such claim, changes nothing. `db` may therefore be a pool with
 /// `synchronous_commit` off.
-pub async fn claim(db: &PgPool, id: JobId, worker: &str) -> Result<Option<Claimed>, sqlx::Error> {
+pub async fn claim(
+    db: &PgPool,
+    id: JobId,
+    worker: &str,
+    again: bool,
+) -> Result<Option<Claimed>, sqlx::Error> {
     let row: Option<ClaimedRow> = sqlx::query_as(
         "with claimed as (
              update jobs set state = 'running', attempt = attempt + 1, worker = $2, started_at = now()
-             where id = $1 and state = 'queued' and attempt < max_attempts
+             where id = $1 and attempt < max_attempts
+                 and (state = 'queued' or (state = 'running' and worker = $2 and $3))
              returning id, attempt, max_attempts, parameters, request_id, traceparent)
          select c.attempt, c.max_attempts, c.parameters, c.request_id, c.traceparent, u.media_type, u.bytes
          from claimed c left join uploads u on u.job_id = c.id",
     )
     .bind(id)
     .bind(worker)
+    .bind(again)
     .fetch_optional(db)
     .await?;
     row.map(|row| row.into_claimed(id)).transpose()

@@ -99,22 +99,3 @@ pub async fn cancel(db: &PgPool, job: JobId, caller_id: Uuid) -> Result<bool, sq
     .await?;
     Ok(cancelled.is_some())
 }
-
-/// Drops a ticket that delivers nothing any more: its job is over, or another attempt has it.
-pub async fn drop_ticket(db: &PgPool, ticket: TicketId) -> Result<(), sqlx::Error> {
-    sqlx::query("delete from apalis.jobs where id = $1").bind(ticket.text()).execute(db).await?;
-    Ok(())
-}
-
-/// Returns the tickets a stopped consumer of the queue still holds, so that others need not wait until
-/// it counts as dead. One it had delivered already delivers nothing the second time.
-pub async fn release_tickets(db: &PgPool, consumer: &str) -> Result<u64, sqlx::Error> {
-    let released = sqlx::query(
-        "update apalis.jobs set status = 'Pending', lock_by = null, lock_at = null
-         where lock_by = $1 and status = 'Queued'",
-    )
-    .bind(consumer)
-    .execute(db)
-    .await?;
-    Ok(released.rows_affected())
-}

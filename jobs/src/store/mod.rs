@@ -7,13 +7,15 @@ mod finish;
 mod heartbeat;
 mod submit;
 mod sweep;
+mod ticket;
 
 pub use claim::{Claimed, claim};
 pub use find::{find, n_waiting};
-pub use finish::{cancel, drop_ticket, finish, release_tickets, retry};
+pub use finish::{cancel, finish, retry};
 pub use heartbeat::{beat, leave};
 pub use submit::{Admission, SubmitError, submit};
-pub use sweep::{Swept, expire, rescue};
+pub use sweep::{Lost, Swept, expire, rescue};
+pub use ticket::{drop_ticket, release_tickets, return_ticket, take_tickets};
 
 /// Postgres channel on which a job's end is announced; the payload is the job's id.
 pub const JOB_ENDED: &str = "job_ended";

@@ -3,7 +3,7 @@
 use sqlx::{PgConnection, PgPool, types::Json};
 use std::time::Duration;
 
-use crate::{JobId, Outcome, TicketId};
+use crate::{JobId, Outcome, Queue, TicketId};
 
 use super::JOB_ENDED;
 
@@ -19,17 +19,33 @@ pub struct Swept {
     pub n_given_up: usize,
 }
 
-/// Frees jobs whose worker has been silent for `silence`: back to their queue with a new ticket, or,
-/// out of attempts, failed for good. Any number of processes may sweep at once.
-pub async fn rescue(db: &PgPool, silence: Duration) -> Result<Swept, sqlx::Error> {
+/// When a running job counts as lost.
+#[derive(Debug, Clone, Copy)]
+pub struct Lost {
+    /// Its worker has been silent for this long.
+    pub silence: Duration,
+    /// It has run for this long in the quick queue, whatever its worker says.
+    pub quick: Duration,
+    /// The same in the speech queue.
+    pub speech: Duration,
+}
+
+/// Frees jobs that are lost: back to their queue with a new ticket, or, out of attempts, failed for
+/// good. Any number of processes may sweep at once.
+pub async fn rescue(db: &PgPool, lost: Lost) -> Result<Swept, sqlx::Error> {
     let mut tx = db.begin().await?;
     let orphans: Vec<(JobId, bool)> = sqlx::query_as(
         "select j.id, j.attempt >= j.max_attempts from jobs j
-         where j.state = 'running' and not exists (
-             select from workers w where w.name = j.worker and w.seen_at > now() - make_interval(secs => $1))
-         order by j.id limit $2 for update of j skip locked",
+         where j.state = 'running' and (
+             j.started_at < now() - make_interval(secs => case j.queue when $4 then $2 else $3 end)
+             or not exists (
+                 select from workers w where w.name = j.worker and w.seen_at > now() - make_interval(secs => $1)))
+         order by j.id limit $5 for update of j skip locked",
     )
-    .bind(silence.as_secs_f64())
+    .bind(lost.silence.as_secs_f64())
+    .bind(lost.quick.as_secs_f64())
+    .bind(lost.speech.as_secs_f64())
+    .bind(Queue::Quick.name())
     .bind(SWEEP_LIMIT)
     .fetch_all(&mut *tx)
     .await?;
@@ -49,7 +65,7 @@ async fn requeue(tx: &mut PgConnection, jobs: &[JobId]) -> Result<(), sqlx::Erro
     let tickets: Vec<String> = jobs.iter().map(|_| TicketId::fresh().text()).collect();
     sqlx::query(
         "with freed as (
-             update jobs j set state = 'queued', worker = null, last_error = 'its worker died'
+             update jobs j set state = 'queued', worker = null, last_error = 'its worker died or lost it'
              from unnest($1::uuid[], $2::text[]) as o (id, ticket) where j.id = o.id
              returning j.id, o.ticket, j.queue, j.priority, j.max_attempts)
          insert into apalis.jobs (id, job_type, job, status, attempts, max_attempts, run_at, priority)
@@ -67,7 +83,7 @@ async fn give_up(tx: &mut PgConnection, jobs: &[JobId]) -> Result<(), sqlx::Erro
     sqlx::query(
         "with ended as (
              update jobs set state = 'failed', worker = null, ended_at = now(), outcome = $2,
-                 last_error = 'its worker died, and it had no attempt left'
+                 last_error = 'its worker died or lost it, and it had no attempt left'
              where id = any($1) returning id),
          upload as (delete from uploads u using ended where u.job_id = ended.id)
          select pg_notify($3, id::text) from ended",

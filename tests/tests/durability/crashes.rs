@@ -35,6 +35,13 @@ async fn stuck_at(seam: Seam) -> (Stack, Held, Uuid) {
     (stack, held, job)
 }
 
+/// Every worker is silent, and no job runs too long.
+const LOST: store::Lost = store::Lost {
+    silence: Duration::ZERO,
+    quick: Duration::from_secs(600),
+    speech: Duration::from_secs(600),
+};
+
 #[tokio::test(flavor = "multi_thread")]
 async fn killed_while_it_claims_a_job_another_worker_does_it() {
     let (mut stack, mut held, job) = stuck_at(Seam::Claim).await;
@@ -54,8 +61,10 @@ async fn killed_while_it_infers_another_worker_does_it() {
     let job = submit(&stack).await;
     // A worker that claims a job and is never heard of again.
     store::beat(&stack.db, "dead-worker").await.expect("a beat");
-    let claimed =
-        store::claim(&stack.db, JobId(job), "dead-worker").await.expect("a claim").expect("it is queued");
+    let claimed = store::claim(&stack.db, JobId(job), "dead-worker", false)
+        .await
+        .expect("a claim")
+        .expect("it is queued");
     assert_eq!(claimed.attempt, 1);
     stack.add_worker().await;
     let id = TicketId::first_of(JobId(job));
@@ -128,38 +137,76 @@ async fn killed_under_load_every_request_is_answered_once() {
     record_ends(&stack.db).await;
     let image = digit();
     let load = Load::start(&stack, 8, image.operation, &image.bytes);
-    for victim in 0..2 {
-        let n: i64 = count_ends(&stack.db).await;
+    // A kill may fall between two jobs; a few kills do not all do so.
+    let mut n_kills = 0;
+    while count(&stack.db, "select count(*) from ends where attempt > 1").await == 0 {
+        assert!(n_kills < 10, "no kill hit a job");
+        let n = count_ends(&stack.db).await;
         until("the load goes on", async || (count_ends(&stack.db).await > n + 20).then_some(())).await;
-        until("the victim holds a job", async || {
-            let name = format!("%-{}-%", stack.workers[victim].id());
-            let holds: bool = sqlx::query_scalar("select exists (select from jobs where worker like $1)")
-                .bind(name)
-                .fetch_one(&stack.db)
-                .await
-                .expect("a look");
-            holds.then_some(())
-        })
-        .await;
-        stack.workers[victim].kill().await;
+        stack.workers.remove(0).kill().await;
+        n_kills += 1;
         stack.add_worker().await;
+        until("nothing is left in dead hands", async || (n_in_dead_hands(&stack).await == 0).then_some(()))
+            .await;
     }
-    until("orphans are taken over", async || {
-        let n: i64 = sqlx::query_scalar("select count(*) from ends where attempt > 1")
-            .fetch_one(&stack.db)
-            .await
-            .expect("a count");
-        (n > 0).then_some(())
-    })
-    .await;
     let sent = load.stop().await;
     let counts = statuses(&sent);
     assert_eq!(counts.keys().collect::<Vec<_>>(), [&200], "{counts:?}");
     assert_eq!(every_job_ended_once(&stack).await, i64::try_from(sent.len()).expect("few"));
 }
 
+/// Jobs that run in the name of a worker that is gone.
+async fn n_in_dead_hands(stack: &Stack) -> i64 {
+    let alive: Vec<String> = stack.workers.iter().map(|w| format!("%-{}-%", w.id())).collect();
+    sqlx::query_scalar("select count(*) from jobs where state = 'running' and worker not like all($1)")
+        .bind(alive)
+        .fetch_one(&stack.db)
+        .await
+        .expect("a count")
+}
+
 async fn count_ends(db: &PgPool) -> i64 {
-    sqlx::query_scalar("select count(*) from ends").fetch_one(db).await.expect("a count")
+    count(db, "select count(*) from ends").await
+}
+
+async fn count(db: &PgPool, query: &'static str) -> i64 {
+    sqlx::query_scalar(query).fetch_one(db).await.expect(query)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_claim_that_a_crash_of_postgres_forgot_is_made_again() {
+    let mut stack = Stack::start().await;
+    record_ends(&stack.db).await;
+    let mut held = Seam::Finish.hold(&stack.db).await;
+    let job = submit(&stack).await;
+    held.holds(1).await;
+    // The worker stands still while its connection ends and its claim, not yet on disk, is undone.
+    stack.workers[0].signal(Signal::STOP);
+    held.disconnect().await;
+    sqlx::query(
+        "update jobs set state = 'queued', worker = null, attempt = 0, started_at = null where id = $1",
+    )
+    .bind(job)
+    .execute(&stack.db)
+    .await
+    .expect("the claim is forgotten");
+    held.release().await;
+    stack.workers[0].signal(Signal::CONT);
+    recovers(&stack, job, Instant::now()).await;
+    stack.workers.clear();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_claim_whose_answer_was_lost_is_made_again_by_its_own_worker_alone() {
+    let stack = Stack::with().workers(0).start().await;
+    let (db, job) = (&stack.db, JobId(submit(&stack).await));
+    let unheard = store::claim(db, job, "first", false).await.expect("a claim").expect("it is queued");
+    assert!(store::claim(db, job, "second", true).await.expect("a claim").is_none());
+    let heard = store::claim(db, job, "first", true).await.expect("a claim").expect("its own");
+    assert_eq!((unheard.attempt, heard.attempt), (1, 2));
+    let ticket = TicketId::first_of(job);
+    assert!(!finish(db, job.0, unheard.attempt, ticket, "unheard").await);
+    assert!(finish(db, job.0, heard.attempt, ticket, "heard").await);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -167,11 +214,12 @@ async fn a_late_worker_cannot_finish_its_successors_job() {
     let stack = Stack::with().workers(0).start().await;
     let (db, job) = (&stack.db, submit(&stack).await);
     let ticket = TicketId::first_of(JobId(job));
-    let first = store::claim(db, JobId(job), "first").await.expect("a claim").expect("it is queued");
-    assert!(store::claim(db, JobId(job), "second").await.expect("a claim").is_none(), "it is taken");
-    let swept = store::rescue(db, Duration::ZERO).await.expect("a sweep");
+    let first = store::claim(db, JobId(job), "first", false).await.expect("a claim").expect("it is queued");
+    assert!(store::claim(db, JobId(job), "second", false).await.expect("a claim").is_none(), "it is taken");
+    let swept = store::rescue(db, LOST).await.expect("a sweep");
     assert_eq!((swept.n_rescued, swept.n_given_up), (1, 0));
-    let second = store::claim(db, JobId(job), "second").await.expect("a claim").expect("it is queued again");
+    let second =
+        store::claim(db, JobId(job), "second", false).await.expect("a claim").expect("it is queued again");
     assert_eq!((first.attempt, second.attempt), (1, 2));
     assert!(!finish(db, job, first.attempt, ticket, "first").await);
     assert!(finish(db, job, second.attempt, ticket, "second").await);
@@ -186,12 +234,13 @@ async fn a_job_that_kills_every_worker_fails_after_its_last_attempt() {
     let stack = Stack::with().workers(0).start().await;
     let (db, job) = (&stack.db, submit(&stack).await);
     for attempt in 1..=akhar_jobs::MAX_ATTEMPTS {
-        let claimed = store::claim(db, JobId(job), "mortal").await.expect("a claim").expect("it is queued");
+        let claimed =
+            store::claim(db, JobId(job), "mortal", false).await.expect("a claim").expect("it is queued");
         assert_eq!(
             (claimed.attempt, claimed.is_last_attempt),
             (attempt, attempt == akhar_jobs::MAX_ATTEMPTS)
         );
-        store::rescue(db, Duration::ZERO).await.expect("a sweep");
+        store::rescue(db, LOST).await.expect("a sweep");
     }
     stack.job_is(job, "failed").await;
     let problem = stack.refused(stack.request("GET", &format!("/v1/jobs/{job}/result")), 500).await;
