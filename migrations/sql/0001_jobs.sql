@@ -79,7 +79,8 @@ create table uploads (
     bytes bytea not null
 );
 alter table uploads alter column bytes set storage external;
-comment on table uploads is 'What a caller sent, until its job ends. Stored uncompressed: media is compressed already.';
+alter table uploads set (toast_tuple_target = 8160);
+comment on table uploads is 'What a caller sent, until its job ends. Stored uncompressed (media is compressed already), small files in the row itself.';
 comment on column uploads.job_id is 'The job it belongs to.';
 comment on column uploads.media_type is 'What its first bytes say it is, such as image/png.';
 comment on column uploads.bytes is 'The file as received.';

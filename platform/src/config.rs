@@ -47,6 +47,9 @@ pub struct Config {
     pub speech_timeout_s: u64,
     /// Pixels an image may claim to have; more is refused unread.
     pub max_image_pixels: u64,
+    /// Threads for network and database work in one process. Fewer wake each other less: on two cores,
+    /// one answers sooner than two.
+    pub async_threads: NonZeroUsize,
     /// Jobs that may wait in one queue; more are turned away.
     pub max_waiting: i64,
     /// Requests one api process holds at a time; more are turned away.
@@ -95,6 +98,7 @@ impl Default for Config {
             quick_timeout_s: 30,
             speech_timeout_s: 1800,
             max_image_pixels: 4096 * 4096,
+            async_threads: n(std::thread::available_parallelism().map_or(1, |n| n.get().div_ceil(2))),
             max_waiting: 1000,
             max_requests: n(2000),
             quick_wait_s: 30,

@@ -119,14 +119,18 @@ impl Cluster {
         connection.close().await.expect("a close");
     }
 
-    /// Stops the server with `signal` (`INT`: fast, `QUIT`: at once, as in a crash) and starts it again.
-    pub async fn restart(&self, signal: Signal) {
+    /// Stops the server with `signal` (`INT`: fast, `QUIT`: at once, as in a crash).
+    pub async fn stop(&self, signal: Signal) {
         let pid_file = self.folder.join("postgres/cluster/postmaster.pid");
         let text = fs::read_to_string(&pid_file).expect("a running server");
         let pid = text.lines().next().and_then(|l| l.parse().ok()).and_then(Pid::from_raw).expect("its pid");
         kill_process(pid, signal).expect("a signal reaches it");
         until("Postgres has stopped", async || (!pid_file.exists()).then_some(())).await;
         self.hold(None);
+    }
+
+    /// Starts it again.
+    pub async fn start_again(&self) {
         let folder = self.folder.clone();
         let started = tokio::task::spawn_blocking(move || PrivatePostgres::start(&folder)).await;
         self.hold(Some(started.expect("no panic").expect("Postgres starts again")));

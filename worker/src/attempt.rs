@@ -1,11 +1,15 @@
-//! One attempt at a job: a ticket comes in; the job is claimed, worked within its time, and finished,
+//! One attempt at a job: a taken ticket comes in, its job claimed with it; the job is worked within its time, and finished,
 //! returned for another attempt, or failed for good. Each write is fenced by the attempt's number.
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    collections::HashSet,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::Duration,
+};
 
 use akhar_jobs::{
     JobId, Outcome, TicketId, Timing,
-    store::{self, Claimed},
+    store::{self, Claimed, Taken},
 };
 use akhar_platform::{
     database::{Database, is_transient},
@@ -28,6 +32,8 @@ pub(crate) struct Attempts {
     pub(crate) pipeline: Pipeline,
     /// This process's name, for claims.
     pub(crate) worker: String,
+    /// The jobs whose attempts are in flight here.
+    pub(crate) in_hand: Mutex<HashSet<JobId>>,
     /// Counts attempts in flight, so that stopping can wait for them.
     pub(crate) tracker: TaskTracker,
     pub(crate) shutdown: Shutdown,
@@ -35,24 +41,24 @@ pub(crate) struct Attempts {
 
 impl Attempts {
     /// Works the job of one ticket to the end of this attempt. It goes on when the caller is dropped.
-    pub(crate) async fn deliver(self: Arc<Self>, job: JobId, ticket: TicketId, timeout: Duration) {
+    pub(crate) async fn deliver(self: Arc<Self>, taken: Taken, timeout: Duration) {
         let tracker = self.tracker.clone();
         // A task of its own: the queue's machinery may die around it, a panic in it may not spread.
-        let _ = tracker.spawn(async move { self.attempt(job, ticket, timeout).await }).await;
+        let _ = tracker.spawn(async move { self.attempt(taken, timeout).await }).await;
     }
 
-    async fn attempt(self: Arc<Self>, job: JobId, ticket: TicketId, timeout: Duration) {
-        let mut n_tries = 0;
-        let claim = || {
-            n_tries += 1;
-            store::claim(&self.database.volatile, job, &self.worker, n_tries > 1)
+    async fn attempt(self: Arc<Self>, taken: Taken, timeout: Duration) {
+        let ticket = taken.ticket;
+        let claimed = match taken.claimed {
+            Some(claimed) => Some(claimed),
+            None => self.reclaim(taken.job).await,
         };
-        let Some(claimed) = self.insist("claim", claim).await else { return };
         let Some(claimed) = claimed else {
-            tracing::debug!(%job, "nothing to do: running elsewhere, cancelled or over");
+            tracing::debug!(job = ?taken.job, "nothing to do: running elsewhere, cancelled or over");
             self.insist("drop ticket", || store::drop_ticket(&self.database.volatile, ticket)).await;
             return;
         };
+        let _in_hand = InHand::of(&self.in_hand, claimed.id);
         let span = tracing::info_span!(
             "job",
             job = %claimed.id,
@@ -60,7 +66,14 @@ impl Attempts {
             request_id = %claimed.request_id,
             traceparent = claimed.traceparent.as_deref(),
         );
-        self.work(claimed, ticket, timeout).instrument(span).await;
+        self.clone().work(claimed, ticket, timeout).instrument(span).await;
+    }
+
+    /// A job whose ticket came although it is not queued may be ours already: claimed by a statement whose
+    /// answer was lost with its connection.
+    async fn reclaim(&self, job: Option<JobId>) -> Option<Claimed> {
+        let job = job.filter(|job| !lock(&self.in_hand).contains(job))?;
+        self.insist("claim", || store::claim(&self.database.volatile, job, &self.worker)).await?
     }
 
     async fn work(self: Arc<Self>, mut claimed: Claimed, ticket: TicketId, timeout: Duration) {
@@ -149,6 +162,26 @@ impl Attempts {
                 () = self.shutdown.hard.cancelled() => return None,
             }
         }
+    }
+}
+
+fn lock(jobs: &Mutex<HashSet<JobId>>) -> MutexGuard<'_, HashSet<JobId>> {
+    jobs.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// A job in hand, until dropped.
+struct InHand<'a>(&'a Mutex<HashSet<JobId>>, JobId);
+
+impl<'a> InHand<'a> {
+    fn of(jobs: &'a Mutex<HashSet<JobId>>, job: JobId) -> Self {
+        lock(jobs).insert(job);
+        Self(jobs, job)
+    }
+}
+
+impl Drop for InHand<'_> {
+    fn drop(&mut self) {
+        lock(self.0).remove(&self.1);
     }
 }
 

@@ -9,17 +9,19 @@ mod pipeline;
 mod queue;
 mod sweeper;
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use akhar_jobs::{Queue, store};
 use akhar_models::{LoadError, ManifestError, Runtime, RuntimeError};
 use akhar_platform::{config::Config, database::Database, shutdown::Shutdown};
+use tokio::sync::watch;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use ulid::Ulid;
 
 use attempt::Attempts;
 use bell::Bells;
 use pipeline::Pipeline;
+use sweeper::Contact;
 
 /// Why a worker did not start.
 #[derive(Debug, thiserror::Error)]
@@ -69,15 +71,18 @@ pub async fn run(
         database: database.clone(),
         pipeline,
         worker: name.clone(),
+        in_hand: Mutex::default(),
         tracker: tracker.clone(),
         shutdown: shutdown.clone(),
     });
     let bells = Arc::new(Bells::default());
     let helpers = TaskTracker::new();
     helpers.spawn(bell::listen(database.volatile.clone(), bells.clone(), shutdown.clone()));
-    helpers.spawn(sweeper::sweep(database.clone(), config.clone(), shutdown.clone()));
+    let (contact, heard) = watch::channel(Contact::new());
+    helpers.spawn(sweeper::sweep(database.clone(), config.clone(), heard, shutdown.clone()));
     let last_beat = CancellationToken::new();
-    let heart = tokio::spawn(sweeper::heartbeat(database.clone(), name.clone(), last_beat.clone()));
+    let heart = sweeper::heartbeat(database.clone(), name.clone(), contact, last_beat.clone());
+    let heart = tokio::spawn(heart);
     for queue in Queue::ALL {
         let limits = queue::Limits::of(queue, config);
         helpers.spawn(queue::consume(queue, limits, attempts.clone(), bells.clone()));

@@ -12,13 +12,16 @@ use std::{
     pin::Pin,
     sync::{
         Arc,
-        atomic::{AtomicUsize, Ordering},
+        atomic::{AtomicBool, Ordering},
     },
     task::{Context, Poll},
     time::Duration,
 };
 
-use akhar_jobs::{JobId, Queue, TicketId, store};
+use akhar_jobs::{
+    Queue,
+    store::{self, Taken},
+};
 use akhar_platform::config::Config;
 use apalis::prelude::*;
 use apalis_core::backend::{
@@ -26,7 +29,7 @@ use apalis_core::backend::{
     finalize::Ephemeral,
     persistence::{Persisted, Persistence, State, TaskEvent},
 };
-use apalis_postgres::{Config as StorageConfig, Error as StorageError, PgTask, queries};
+use apalis_postgres::{Error as StorageError, queries};
 use sqlx::PgPool;
 use tokio::time::Sleep;
 use tower::layer::util::Identity;
@@ -48,20 +51,17 @@ const REBUILD: Duration = Duration::from_millis(200);
 pub(crate) struct Limits {
     /// Attempts at a time.
     concurrency: usize,
-    /// Tickets a fetch may take. While fetched tickets wait for a free place nobody else can have them,
-    /// so only where jobs last milliseconds is it more than one.
-    batch: usize,
     /// Time an attempt may take.
     timeout: Duration,
 }
 
 impl Limits {
     pub(crate) fn of(queue: Queue, config: &Config) -> Self {
-        let (concurrency, batch, timeout_s) = match queue {
-            Queue::Quick => (config.worker_concurrency.get(), 4, config.quick_timeout_s),
-            Queue::Speech => (config.speech_concurrency.get(), 1, config.speech_timeout_s),
+        let (concurrency, timeout_s) = match queue {
+            Queue::Quick => (config.worker_concurrency.get(), config.quick_timeout_s),
+            Queue::Speech => (config.speech_concurrency.get(), config.speech_timeout_s),
         };
-        Self { concurrency, batch: batch.min(concurrency), timeout: Duration::from_secs(timeout_s) }
+        Self { concurrency, timeout: Duration::from_secs(timeout_s) }
     }
 }
 
@@ -89,13 +89,13 @@ async fn consume_as(
     attempts: &Arc<Attempts>,
     bells: &Arc<Bells>,
 ) -> Result<(), String> {
-    let tickets = Tickets::new(&attempts.database.volatile, queue, limits, bells.clone());
+    let tickets = Tickets::new(&attempts.database.volatile, queue, attempts.worker.clone(), bells.clone());
     let attempts = attempts.clone();
     let soft = attempts.shutdown.soft.clone();
-    let deliver = move |payload: Vec<u8>, ticket: TaskId| {
+    let deliver = move |Parcel(taken): Parcel| {
         let attempts = attempts.clone();
         async move {
-            deliver(attempts, &payload, &ticket, limits.timeout).await;
+            attempts.deliver(taken, limits.timeout).await;
             Ok::<(), Infallible>(())
         }
     };
@@ -107,30 +107,14 @@ async fn consume_as(
     worker.run_until(stop).await.map_err(|e| e.to_string())
 }
 
-/// Starts the attempt a ticket asks for. One that asks for nothing readable is dropped: kept, it would
-/// come back for ever.
-async fn deliver(attempts: Arc<Attempts>, payload: &[u8], ticket: &TaskId, timeout: Duration) {
-    let Some(ticket) = ticket.as_ulid().map(TicketId) else {
-        tracing::error!(%ticket, "a ticket without a ULID");
-        return;
-    };
-    match serde_json::from_slice::<JobId>(payload) {
-        Ok(job) => attempts.deliver(job, ticket, timeout).await,
-        Err(error) => {
-            tracing::error!(ticket = %ticket.0, %error, "a ticket that names no job");
-            if let Err(error) = store::drop_ticket(&attempts.database.volatile, ticket).await {
-                tracing::warn!(%error, "could not drop it");
-            }
-        }
-    }
-}
+/// What a task of apalis's carries here.
+struct Parcel(Taken);
 
-/// A queue's tickets as an apalis backend: looks when the bell rang, when a full batch came last time,
-/// and every [`FLOOR`]; otherwise rests.
+/// A queue's tickets as an apalis backend, one at a time, so that none waits here while another worker is
+/// free: looks when the bell rang, when more were due last time, and every [`FLOOR`]; otherwise rests.
 struct Tickets {
     persisted: Persisted<TicketStore>,
     queue: Queue,
-    batch: usize,
     bells: Arc<Bells>,
     /// What the bell said when the last fetch began; none when a fetch is due whatever it says.
     n_heard: Option<u64>,
@@ -138,17 +122,11 @@ struct Tickets {
 }
 
 impl Tickets {
-    fn new(db: &PgPool, queue: Queue, limits: Limits, bells: Arc<Bells>) -> Self {
-        let config = StorageConfig::default()
-            .queue(queue.name())
-            .batch_size(limits.batch)
-            .heartbeat_interval(HEARTBEAT)
-            .missed_heartbeats(usize::try_from(SILENCE.as_secs()).unwrap_or(3));
-        let store = TicketStore { db: db.clone(), queue, config, n_fetched: Arc::default() };
+    fn new(db: &PgPool, queue: Queue, process: String, bells: Arc<Bells>) -> Self {
+        let store = TicketStore { db: db.clone(), queue, process, more: Arc::default() };
         Self {
             persisted: Persisted::new(store),
             queue,
-            batch: limits.batch,
             bells,
             n_heard: None,
             floor: Box::pin(tokio::time::sleep(FLOOR)),
@@ -170,7 +148,7 @@ impl Tickets {
 }
 
 impl Backend for Tickets {
-    type Task = PgTask;
+    type Task = Task<Parcel>;
     type Error = StorageError;
 
     fn poll_ready(&mut self, cx: &mut Context<'_>, worker: &WorkerContext) -> Poll<Result<(), StorageError>> {
@@ -181,17 +159,16 @@ impl Backend for Tickets {
         &mut self,
         cx: &mut Context<'_>,
         worker: &WorkerContext,
-    ) -> Poll<Option<Result<PgTask, StorageError>>> {
+    ) -> Poll<Option<Result<Task<Parcel>, StorageError>>> {
         loop {
             let is_resting = matches!(self.persisted.state(), State::Ready);
             if is_resting && !self.is_due(cx) {
                 return Poll::Pending;
             }
             let next = self.persisted.poll_next(cx, worker);
-            let was_full = self.persisted.n_fetched.load(Ordering::Relaxed) >= self.batch;
             let is_over = matches!(self.persisted.state(), State::Ready);
-            if is_over && was_full {
-                self.n_heard = None; // there may be more
+            if is_over && self.persisted.more.swap(false, Ordering::Relaxed) {
+                self.n_heard = None;
             }
             match next {
                 // The fetch found nothing: rung for meanwhile, it is due again.
@@ -207,14 +184,14 @@ impl Backend for Tickets {
 }
 
 impl BackendConfig for Tickets {
-    type Args = Vec<u8>;
+    type Args = Parcel;
     type Id = Ulid;
     type Kind = Ephemeral;
-    type Config = StorageConfig;
+    type Config = Queue;
     type Layer = Identity;
 
-    fn config(&self) -> &StorageConfig {
-        &self.persisted.config
+    fn config(&self) -> &Queue {
+        &self.queue
     }
 
     fn middleware(&mut self, _: &mut WorkerContext) -> Identity {
@@ -227,13 +204,14 @@ impl BackendConfig for Tickets {
 struct TicketStore {
     db: PgPool,
     queue: Queue,
-    config: StorageConfig,
-    /// What the last fetch brought.
-    n_fetched: Arc<AtomicUsize>,
+    /// This process's name, for claims.
+    process: String,
+    /// What the last fetch said of further tickets.
+    more: Arc<AtomicBool>,
 }
 
 impl Persistence for TicketStore {
-    type Compact = Vec<u8>;
+    type Compact = Parcel;
     type Response = ();
     type Error = StorageError;
 
@@ -256,22 +234,23 @@ impl Persistence for TicketStore {
         Ok(())
     }
 
-    async fn fetch_next(&mut self, worker: &WorkerContext) -> Result<Vec<PgTask>, StorageError> {
-        let tickets =
-            store::take_tickets(&self.db, self.queue, worker.name(), self.config.batch_size).await?;
-        self.n_fetched.store(tickets.len(), Ordering::Relaxed);
-        let task = |(ticket, payload): (TicketId, Vec<u8>)| {
-            TaskBuilder::new(payload).task_id(TaskId::from_ulid(ticket.0)).build()
+    async fn fetch_next(&mut self, worker: &WorkerContext) -> Result<Vec<Task<Parcel>>, StorageError> {
+        let taken = store::take(&self.db, self.queue, worker.name(), &self.process).await?;
+        self.more.store(taken.as_ref().is_some_and(|t| t.more), Ordering::Relaxed);
+        let task = |taken: Taken| {
+            let id = TaskId::from_ulid(taken.ticket.0);
+            TaskBuilder::new(Parcel(taken)).task_id(id).build()
         };
-        Ok(tickets.into_iter().map(task).collect())
+        Ok(taken.into_iter().map(task).collect())
     }
 
     async fn reenqueue_abandoned(
         &mut self,
-        tickets: Vec<PgTask>,
+        tasks: Vec<Task<Parcel>>,
         worker: &WorkerContext,
     ) -> Result<u64, StorageError> {
-        tracing::debug!(n = tickets.len(), "returning tickets");
+        // Claimed but not begun: once this process has signed off, its jobs are rescued.
+        tracing::debug!(n = tasks.len(), "returning tickets");
         Ok(store::release_tickets(&self.db, worker.name()).await?)
     }
 
@@ -279,8 +258,11 @@ impl Persistence for TicketStore {
         Ok(()) // nothing is acknowledged here, so nothing comes
     }
 
-    async fn push_tasks(&mut self, tickets: Vec<PgTask>) -> Result<(), StorageError> {
-        let mut db = self.db.acquire().await?;
-        queries::push_tasks(&mut *db, self.queue.name(), tickets).await
+    async fn push_tasks(&mut self, tasks: Vec<Task<Parcel>>) -> Result<(), StorageError> {
+        // Tickets are made with their jobs, in jobs/src/store; what was taken can only be given back.
+        for task in tasks {
+            store::return_ticket(&self.db, task.args.0.ticket).await?;
+        }
+        Ok(())
     }
 }

@@ -25,50 +25,46 @@ pub struct Claimed {
     pub traceparent: Option<String>,
 }
 
+/// What a claim returns; all null where nothing was claimed.
 #[derive(sqlx::FromRow)]
-struct ClaimedRow {
-    attempt: i32,
-    max_attempts: i32,
-    parameters: Json<Parameters>,
-    request_id: String,
+pub(super) struct ClaimedRow {
+    job_id: Option<JobId>,
+    attempt: Option<i32>,
+    max_attempts: Option<i32>,
+    parameters: Option<Json<Parameters>>,
+    request_id: Option<String>,
     traceparent: Option<String>,
     media_type: Option<String>,
     bytes: Option<Vec<u8>>,
 }
 
-/// Claims a queued job for `worker`, counting the attempt. `None`: it is not queued (any more).
-///
-/// `again`: an earlier call for the same delivery broke off, and may have claimed the job without being
-/// able to say so.
-///
-/// The claim need not be durable: if Postgres forgets it in a crash the job is queued again, and the
-/// finish of this attempt, finding no such claim, changes nothing. `db` may therefore be a pool with
-/// `synchronous_commit` off.
-pub async fn claim(
-    db: &PgPool,
-    id: JobId,
-    worker: &str,
-    again: bool,
-) -> Result<Option<Claimed>, sqlx::Error> {
+/// Claims a job outside its delivery: one that is queued, or that counts as this worker's but is not in
+/// its hands, because the claim's answer was lost. `None`: it is neither.
+pub async fn claim(db: &PgPool, id: JobId, worker: &str) -> Result<Option<Claimed>, sqlx::Error> {
     let row: Option<ClaimedRow> = sqlx::query_as(
         "with claimed as (
              update jobs set state = 'running', attempt = attempt + 1, worker = $2, started_at = now()
              where id = $1 and attempt < max_attempts
-                 and (state = 'queued' or (state = 'running' and worker = $2 and $3))
+                 and (state = 'queued' or (state = 'running' and worker = $2))
              returning id, attempt, max_attempts, parameters, request_id, traceparent)
-         select c.attempt, c.max_attempts, c.parameters, c.request_id, c.traceparent, u.media_type, u.bytes
+         select c.id as job_id, c.attempt, c.max_attempts, c.parameters, c.request_id, c.traceparent,
+             u.media_type, u.bytes
          from claimed c left join uploads u on u.job_id = c.id",
     )
     .bind(id)
     .bind(worker)
-    .bind(again)
     .fetch_optional(db)
     .await?;
-    row.map(|row| row.into_claimed(id)).transpose()
+    row.map_or(Ok(None), ClaimedRow::into_claimed)
 }
 
 impl ClaimedRow {
-    fn into_claimed(self, id: JobId) -> Result<Claimed, sqlx::Error> {
+    pub(super) fn into_claimed(self) -> Result<Option<Claimed>, sqlx::Error> {
+        let (Some(id), Some(attempt), Some(max_attempts), Some(parameters), Some(request_id)) =
+            (self.job_id, self.attempt, self.max_attempts, self.parameters, self.request_id)
+        else {
+            return Ok(None);
+        };
         let upload = match (self.media_type, self.bytes) {
             (Some(name), Some(bytes)) => {
                 let media_type =
@@ -77,14 +73,14 @@ impl ClaimedRow {
             }
             _ => None,
         };
-        Ok(Claimed {
+        Ok(Some(Claimed {
             id,
-            attempt: self.attempt,
-            is_last_attempt: self.attempt >= self.max_attempts,
-            parameters: self.parameters.0,
+            attempt,
+            is_last_attempt: attempt >= max_attempts,
+            parameters: parameters.0,
             upload,
-            request_id: self.request_id,
+            request_id,
             traceparent: self.traceparent,
-        })
+        }))
     }
 }

@@ -15,7 +15,7 @@ pub use finish::{cancel, finish, retry};
 pub use heartbeat::{beat, leave};
 pub use submit::{Admission, SubmitError, submit};
 pub use sweep::{Lost, Swept, expire, rescue};
-pub use ticket::{drop_ticket, release_tickets, return_ticket, take_tickets};
+pub use ticket::{Taken, drop_ticket, release_tickets, return_ticket, take};
 
 /// Postgres channel on which a job's end is announced; the payload is the job's id.
 pub const JOB_ENDED: &str = "job_ended";

@@ -61,10 +61,8 @@ async fn killed_while_it_infers_another_worker_does_it() {
     let job = submit(&stack).await;
     // A worker that claims a job and is never heard of again.
     store::beat(&stack.db, "dead-worker").await.expect("a beat");
-    let claimed = store::claim(&stack.db, JobId(job), "dead-worker", false)
-        .await
-        .expect("a claim")
-        .expect("it is queued");
+    let claimed =
+        store::claim(&stack.db, JobId(job), "dead-worker").await.expect("a claim").expect("it is queued");
     assert_eq!(claimed.attempt, 1);
     stack.add_worker().await;
     let id = TicketId::first_of(JobId(job));
@@ -174,6 +172,30 @@ async fn count(db: &PgPool, query: &'static str) -> i64 {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn workers_that_cannot_be_heard_do_not_bury_each_other() {
+    let mut stack = Stack::with().workers(0).start().await;
+    let job = submit(&stack).await;
+    store::beat(&stack.db, "living").await.expect("a beat");
+    store::claim(&stack.db, JobId(job), "living").await.expect("a claim").expect("it is queued");
+    stack.add_worker().await;
+    // As when Postgres stands still, or is back and beats still wait for a connection: none comes through.
+    let mut deaf = stack.db.begin().await.expect("a transaction");
+    store::beat(&stack.db, "living").await.expect("a beat");
+    sqlx::query("lock table workers in share mode").execute(&mut *deaf).await.expect("a lock");
+    until("all have been silent for six seconds", async || {
+        let silent: bool =
+            sqlx::query_scalar("select bool_and(seen_at < clock_timestamp() - interval '6 s') from workers")
+                .fetch_one(&mut *deaf)
+                .await
+                .expect("a look");
+        silent.then_some(())
+    })
+    .await;
+    stack.job_is(job, "running").await;
+    deaf.rollback().await.expect("an end");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_claim_that_a_crash_of_postgres_forgot_is_made_again() {
     let mut stack = Stack::start().await;
     record_ends(&stack.db).await;
@@ -200,9 +222,9 @@ async fn a_claim_that_a_crash_of_postgres_forgot_is_made_again() {
 async fn a_claim_whose_answer_was_lost_is_made_again_by_its_own_worker_alone() {
     let stack = Stack::with().workers(0).start().await;
     let (db, job) = (&stack.db, JobId(submit(&stack).await));
-    let unheard = store::claim(db, job, "first", false).await.expect("a claim").expect("it is queued");
-    assert!(store::claim(db, job, "second", true).await.expect("a claim").is_none());
-    let heard = store::claim(db, job, "first", true).await.expect("a claim").expect("its own");
+    let unheard = store::claim(db, job, "first").await.expect("a claim").expect("it is queued");
+    assert!(store::claim(db, job, "second").await.expect("a claim").is_none());
+    let heard = store::claim(db, job, "first").await.expect("a claim").expect("its own");
     assert_eq!((unheard.attempt, heard.attempt), (1, 2));
     let ticket = TicketId::first_of(job);
     assert!(!finish(db, job.0, unheard.attempt, ticket, "unheard").await);
@@ -214,12 +236,11 @@ async fn a_late_worker_cannot_finish_its_successors_job() {
     let stack = Stack::with().workers(0).start().await;
     let (db, job) = (&stack.db, submit(&stack).await);
     let ticket = TicketId::first_of(JobId(job));
-    let first = store::claim(db, JobId(job), "first", false).await.expect("a claim").expect("it is queued");
-    assert!(store::claim(db, JobId(job), "second", false).await.expect("a claim").is_none(), "it is taken");
+    let first = store::claim(db, JobId(job), "first").await.expect("a claim").expect("it is queued");
+    assert!(store::claim(db, JobId(job), "second").await.expect("a claim").is_none(), "it is taken");
     let swept = store::rescue(db, LOST).await.expect("a sweep");
     assert_eq!((swept.n_rescued, swept.n_given_up), (1, 0));
-    let second =
-        store::claim(db, JobId(job), "second", false).await.expect("a claim").expect("it is queued again");
+    let second = store::claim(db, JobId(job), "second").await.expect("a claim").expect("it is queued again");
     assert_eq!((first.attempt, second.attempt), (1, 2));
     assert!(!finish(db, job, first.attempt, ticket, "first").await);
     assert!(finish(db, job, second.attempt, ticket, "second").await);
@@ -234,8 +255,7 @@ async fn a_job_that_kills_every_worker_fails_after_its_last_attempt() {
     let stack = Stack::with().workers(0).start().await;
     let (db, job) = (&stack.db, submit(&stack).await);
     for attempt in 1..=akhar_jobs::MAX_ATTEMPTS {
-        let claimed =
-            store::claim(db, JobId(job), "mortal", false).await.expect("a claim").expect("it is queued");
+        let claimed = store::claim(db, JobId(job), "mortal").await.expect("a claim").expect("it is queued");
         assert_eq!(
             (claimed.attempt, claimed.is_last_attempt),
             (attempt, attempt == akhar_jobs::MAX_ATTEMPTS)
