@@ -60,17 +60,16 @@ impl Held {
         .await;
     }
 
-    /// Ends the connections of all that are held, as their dead process would: what they were writing
-    /// is undone.
+    /// Ends the connections of all that are held now, as their dead process would: what they were writing
+    /// is undone when this returns. Others may come and be held meanwhile.
     pub async fn disconnect(&mut self) {
         sqlx::query(
-            "select pg_terminate_backend(pid) from pg_locks where locktype = 'advisory' and not granted
+            "select pg_terminate_backend(pid, 10000) from pg_locks where locktype = 'advisory' and not granted
              and database = (select oid from pg_database where datname = current_database())",
         )
         .execute(&mut self.lock)
         .await
         .expect("they end");
-        self.holds(0).await;
     }
 
     /// Lets all go on.

@@ -1,11 +1,7 @@
 //! One attempt at a job: a taken ticket comes in, its job claimed with it; the job is worked within its time, and finished,
 //! returned for another attempt, or failed for good. Each write is fenced by the attempt's number.
 
-use std::{
-    collections::HashSet,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
-    time::Duration,
-};
+use std::{sync::Arc, time::Duration};
 
 use akhar_jobs::{
     JobId, Outcome, TicketId, Timing,
@@ -18,7 +14,10 @@ use akhar_platform::{
 use tokio_util::task::TaskTracker;
 use tracing::Instrument as _;
 
-use crate::pipeline::Pipeline;
+use crate::{
+    in_hand::{Held, InHand},
+    pipeline::Pipeline,
+};
 
 /// Wait before the second attempt; each further wait is twice as long.
 const FIRST_BACKOFF: Duration = Duration::from_millis(500);
@@ -33,7 +32,7 @@ pub(crate) struct Attempts {
     /// This process's name, for claims.
     pub(crate) worker: String,
     /// The jobs whose attempts are in flight here.
-    pub(crate) in_hand: Mutex<HashSet<JobId>>,
+    pub(crate) in_hand: InHand,
     /// Counts attempts in flight, so that stopping can wait for them.
     pub(crate) tracker: TaskTracker,
     pub(crate) shutdown: Shutdown,
@@ -41,13 +40,13 @@ pub(crate) struct Attempts {
 
 impl Attempts {
     /// Works the job of one ticket to the end of this attempt. It goes on when the caller is dropped.
-    pub(crate) async fn deliver(self: Arc<Self>, taken: Taken, timeout: Duration) {
+    pub(crate) async fn deliver(self: Arc<Self>, taken: Taken, held: Option<Held>, timeout: Duration) {
         let tracker = self.tracker.clone();
         // A task of its own: the queue's machinery may die around it, a panic in it may not spread.
-        let _ = tracker.spawn(async move { self.attempt(taken, timeout).await }).await;
+        let _ = tracker.spawn(async move { self.attempt(taken, held, timeout).await }).await;
     }
 
-    async fn attempt(self: Arc<Self>, taken: Taken, timeout: Duration) {
+    async fn attempt(self: Arc<Self>, taken: Taken, held: Option<Held>, timeout: Duration) {
         let ticket = taken.ticket;
         let claimed = match taken.claimed {
             Some(claimed) => Some(claimed),
@@ -58,7 +57,7 @@ impl Attempts {
             self.insist("drop ticket", || store::drop_ticket(&self.database.volatile, ticket)).await;
             return;
         };
-        let _in_hand = InHand::of(&self.in_hand, claimed.id);
+        let _held = held.unwrap_or_else(|| self.in_hand.hold(claimed.id));
         let span = tracing::info_span!(
             "job",
             job = %claimed.id,
@@ -72,7 +71,7 @@ impl Attempts {
     /// A job whose ticket came although it is not queued may be ours already: claimed by a statement whose
     /// answer was lost with its connection.
     async fn reclaim(&self, job: Option<JobId>) -> Option<Claimed> {
-        let job = job.filter(|job| !lock(&self.in_hand).contains(job))?;
+        let job = job.filter(|job| !self.in_hand.holds(*job))?;
         self.insist("claim", || store::claim(&self.database.volatile, job, &self.worker)).await?
     }
 
@@ -162,26 +161,6 @@ impl Attempts {
                 () = self.shutdown.hard.cancelled() => return None,
             }
         }
-    }
-}
-
-fn lock(jobs: &Mutex<HashSet<JobId>>) -> MutexGuard<'_, HashSet<JobId>> {
-    jobs.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// A job in hand, until dropped.
-struct InHand<'a>(&'a Mutex<HashSet<JobId>>, JobId);
-
-impl<'a> InHand<'a> {
-    fn of(jobs: &'a Mutex<HashSet<JobId>>, job: JobId) -> Self {
-        lock(jobs).insert(job);
-        Self(jobs, job)
-    }
-}
-
-impl Drop for InHand<'_> {
-    fn drop(&mut self) {
-        lock(self.0).remove(&self.1);
     }
 }
 

@@ -5,11 +5,12 @@ mod attempt;
 mod bell;
 mod decode;
 mod engine;
+mod in_hand;
 mod pipeline;
 mod queue;
 mod sweeper;
 
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use akhar_jobs::{Queue, store};
 use akhar_models::{LoadError, ManifestError, Runtime, RuntimeError};
@@ -20,6 +21,7 @@ use ulid::Ulid;
 
 use attempt::Attempts;
 use bell::Bells;
+use in_hand::InHand;
 use pipeline::Pipeline;
 use sweeper::Contact;
 
@@ -71,18 +73,18 @@ pub async fn run(
         database: database.clone(),
         pipeline,
         worker: name.clone(),
-        in_hand: Mutex::default(),
+        in_hand: InHand::default(),
         tracker: tracker.clone(),
         shutdown: shutdown.clone(),
     });
     let bells = Arc::new(Bells::default());
     let helpers = TaskTracker::new();
     helpers.spawn(bell::listen(database.volatile.clone(), bells.clone(), shutdown.clone()));
-    let (contact, heard) = watch::channel(Contact::new());
-    helpers.spawn(sweeper::sweep(database.clone(), config.clone(), heard, shutdown.clone()));
+    let (contact, steadiness) = watch::channel(Contact::new());
+    helpers.spawn(sweeper::sweep(database.clone(), config.clone(), steadiness, shutdown.clone()));
     let last_beat = CancellationToken::new();
-    let heart = sweeper::heartbeat(database.clone(), name.clone(), contact, last_beat.clone());
-    let heart = tokio::spawn(heart);
+    let beating = sweeper::heartbeat(database.clone(), name.clone(), contact, last_beat.clone());
+    let heart = tokio::spawn(beating);
     for queue in Queue::ALL {
         let limits = queue::Limits::of(queue, config);
         helpers.spawn(queue::consume(queue, limits, attempts.clone(), bells.clone()));

@@ -19,7 +19,7 @@ use std::{
 };
 
 use akhar_jobs::{
-    Queue,
+    Queue, TicketId,
     store::{self, Taken},
 };
 use akhar_platform::config::Config;
@@ -31,11 +31,11 @@ use apalis_core::backend::{
 };
 use apalis_postgres::{Error as StorageError, queries};
 use sqlx::PgPool;
-use tokio::time::Sleep;
+use tokio::{sync::oneshot, time::Sleep};
 use tower::layer::util::Identity;
 use ulid::Ulid;
 
-use crate::{attempt::Attempts, bell::Bells, sweeper::SILENCE};
+use crate::{attempt::Attempts, bell::Bells, in_hand::Held, sweeper::SILENCE};
 
 /// The queue is looked at least this often: the floor under lost notifications.
 const FLOOR: Duration = Duration::from_secs(1);
@@ -89,15 +89,13 @@ async fn consume_as(
     attempts: &Arc<Attempts>,
     bells: &Arc<Bells>,
 ) -> Result<(), String> {
-    let tickets = Tickets::new(&attempts.database.volatile, queue, attempts.worker.clone(), bells.clone());
-    let attempts = attempts.clone();
+    let store =
+        TicketStore { queue, timeout: limits.timeout, attempts: attempts.clone(), more: Arc::default() };
+    let tickets = Tickets::new(store, bells.clone());
     let soft = attempts.shutdown.soft.clone();
-    let deliver = move |Parcel(taken): Parcel| {
-        let attempts = attempts.clone();
-        async move {
-            attempts.deliver(taken, limits.timeout).await;
-            Ok::<(), Infallible>(())
-        }
+    let deliver = |parcel: Parcel| async {
+        parcel.deliver().await;
+        Ok::<(), Infallible>(())
     };
     let worker = WorkerBuilder::new(consumer).backend(tickets).concurrency(limits.concurrency).build(deliver);
     let stop = async move {
@@ -107,8 +105,34 @@ async fn consume_as(
     worker.run_until(stop).await.map_err(|e| e.to_string())
 }
 
-/// What a task of apalis's carries here.
-struct Parcel(Taken);
+/// What a task of apalis's carries here: a ticket and its job, which is in hand from the moment it is
+/// claimed, so that a second ticket for it is recognised.
+///
+/// A claimed job must be worked. So a parcel is delivered even when whoever carries it drops it, as apalis
+/// does when it is told to stop: otherwise nobody would work the job until this process has signed off.
+struct Parcel {
+    /// None once delivered.
+    contents: Option<(Taken, Option<Held>)>,
+    timeout: Duration,
+    attempts: Arc<Attempts>,
+}
+
+impl Parcel {
+    async fn deliver(mut self) {
+        if let Some((taken, held)) = self.contents.take() {
+            self.attempts.clone().deliver(taken, held, self.timeout).await;
+        }
+    }
+}
+
+impl Drop for Parcel {
+    fn drop(&mut self) {
+        let Some((taken, held)) = self.contents.take() else { return };
+        let Ok(runtime) = tokio::runtime::Handle::try_current() else { return };
+        let delivery = self.attempts.clone().deliver(taken, held, self.timeout);
+        self.attempts.tracker.spawn_on(delivery, &runtime);
+    }
+}
 
 /// A queue's tickets as an apalis backend, one at a time, so that none waits here while another worker is
 /// free: looks when the bell rang, when more were due last time, and every [`FLOOR`]; otherwise rests.
@@ -122,11 +146,10 @@ struct Tickets {
 }
 
 impl Tickets {
-    fn new(db: &PgPool, queue: Queue, process: String, bells: Arc<Bells>) -> Self {
-        let store = TicketStore { db: db.clone(), queue, process, more: Arc::default() };
+    fn new(store: TicketStore, bells: Arc<Bells>) -> Self {
         Self {
+            queue: store.queue,
             persisted: Persisted::new(store),
-            queue,
             bells,
             n_heard: None,
             floor: Box::pin(tokio::time::sleep(FLOOR)),
@@ -200,14 +223,29 @@ impl BackendConfig for Tickets {
 }
 
 /// What the state machine asks of the database, each a statement of its own.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 struct TicketStore {
-    db: PgPool,
     queue: Queue,
-    /// This process's name, for claims.
-    process: String,
+    timeout: Duration,
+    attempts: Arc<Attempts>,
     /// What the last fetch said of further tickets.
     more: Arc<AtomicBool>,
+}
+
+impl TicketStore {
+    fn db(&self) -> &PgPool {
+        &self.attempts.database.volatile
+    }
+
+    async fn take(&self, consumer: &str) -> Result<Option<(TicketId, Parcel)>, StorageError> {
+        let Some(taken) = store::take(self.db(), self.queue, consumer, &self.attempts.worker).await? else {
+            return Ok(None);
+        };
+        self.more.store(taken.more, Ordering::Relaxed);
+        let held = taken.claimed.as_ref().map(|job| self.attempts.in_hand.hold(job.id));
+        let (ticket, contents) = (taken.ticket, Some((taken, held)));
+        Ok(Some((ticket, Parcel { contents, timeout: self.timeout, attempts: self.attempts.clone() })))
+    }
 }
 
 impl Persistence for TicketStore {
@@ -218,14 +256,14 @@ impl Persistence for TicketStore {
     async fn register(&mut self, worker: &WorkerContext) -> Result<(), StorageError> {
         let now = std::time::SystemTime::UNIX_EPOCH.elapsed().unwrap_or_default().as_secs();
         let seen = i64::try_from(now).unwrap_or(i64::MAX).into();
-        let mut db = self.db.acquire().await?;
+        let mut db = self.db().acquire().await?;
         queries::register_worker(&mut *db, self.queue.name(), worker, &seen, "akhar").await?;
         drop(db);
         self.heartbeat(worker).await
     }
 
     async fn heartbeat(&mut self, worker: &WorkerContext) -> Result<(), StorageError> {
-        let mut db = self.db.acquire().await?;
+        let mut db = self.db().acquire().await?;
         queries::keep_alive(&mut *db, self.queue.name(), worker).await?;
         let n = queries::reenqueue_orphaned(&mut *db, self.queue.name(), SILENCE.as_secs()).await?;
         if n > 0 {
@@ -235,11 +273,15 @@ impl Persistence for TicketStore {
     }
 
     async fn fetch_next(&mut self, worker: &WorkerContext) -> Result<Vec<Task<Parcel>>, StorageError> {
-        let taken = store::take(&self.db, self.queue, worker.name(), &self.process).await?;
-        self.more.store(taken.as_ref().is_some_and(|t| t.more), Ordering::Relaxed);
-        let task = |taken: Taken| {
-            let id = TaskId::from_ulid(taken.ticket.0);
-            TaskBuilder::new(Parcel(taken)).task_id(id).build()
+        // A task of its own: broken off half-way, a fetch would leave a claimed job in nobody's hands.
+        let (reply, fetched) = oneshot::channel();
+        let (store, consumer) = (self.clone(), worker.name().to_owned());
+        self.attempts.tracker.spawn(async move {
+            let _ = reply.send(store.take(&consumer).await); // nobody there: the parcel is dropped
+        });
+        let taken = fetched.await.unwrap_or(Ok(None))?;
+        let task = |(ticket, parcel): (TicketId, Parcel)| {
+            TaskBuilder::new(parcel).task_id(TaskId::from_ulid(ticket.0)).build()
         };
         Ok(taken.into_iter().map(task).collect())
     }
@@ -247,22 +289,16 @@ impl Persistence for TicketStore {
     async fn reenqueue_abandoned(
         &mut self,
         tasks: Vec<Task<Parcel>>,
-        worker: &WorkerContext,
+        _: &WorkerContext,
     ) -> Result<u64, StorageError> {
-        // Claimed but not begun: once this process has signed off, its jobs are rescued.
-        tracing::debug!(n = tasks.len(), "returning tickets");
-        Ok(store::release_tickets(&self.db, worker.name()).await?)
+        Ok(tasks.len() as u64) // dropped, and so delivered
     }
 
     async fn handle_events(&mut self, _: Vec<TaskEvent<()>>, _: &WorkerContext) -> Result<(), StorageError> {
         Ok(()) // nothing is acknowledged here, so nothing comes
     }
 
-    async fn push_tasks(&mut self, tasks: Vec<Task<Parcel>>) -> Result<(), StorageError> {
-        // Tickets are made with their jobs, in jobs/src/store; what was taken can only be given back.
-        for task in tasks {
-            store::return_ticket(&self.db, task.args.0.ticket).await?;
-        }
-        Ok(())
+    async fn push_tasks(&mut self, _: Vec<Task<Parcel>>) -> Result<(), StorageError> {
+        Ok(()) // tickets are made with their jobs, in jobs/src/store; a parcel is dropped, and so delivered
     }
 }

@@ -1,6 +1,7 @@
 """A drawing in, another hand's version of it out."""
 
 import numpy as np
+from scipy.optimize import linear_sum_assignment
 
 from .labels import NUKTA
 from .strokes import resample
@@ -109,17 +110,29 @@ def affine(strokes, rng, turn=1.0):
     return out
 
 
-def between(first, second, share):
-    """A drawing between two of the same letter with the same strokes, or None."""
+def between(first, second, rng, apart=0.22):
+    """A drawing between two of the same letter with as many strokes, or None.
+
+    Strokes are paired whichever way and in whichever order they were drawn; each pair has its own
+    share of the second hand. None when a pair lies further apart than `apart` on average.
+    """
     if len(first) != len(second):
         return None
-    out = []
-    for a, b in zip(first, second):
-        n = max(len(a), len(b))
-        a, b = (resample_to(s, n) for s in (a, b))
-        if np.hypot(*(a - b).T).mean() > 0.3:
-            return None
-        out.append((a + share * (b - a)).astype(np.float32))
+    n = 24
+    ours, theirs = (np.stack([resample_to(s, n) for s in strokes]) for strokes in (first, second))
+    ways = np.stack([theirs, theirs[:, ::-1]])
+    distance = np.hypot(*np.moveaxis(ours[:, None, None] - ways, -1, 0)).mean(-1)
+    distance = distance.transpose(0, 2, 1)  # ours, theirs, way
+    rows, columns = linear_sum_assignment(distance.min(2))
+    if distance.min(2)[rows, columns].max() > apart:
+        return None
+    share, out = rng.random(), []
+    for row, column in zip(rows, columns):
+        other = second[column][::-1] if distance[row, column].argmin() else second[column]
+        longest = max(len(first[row]), len(other))
+        a, b = resample_to(first[row], longest), resample_to(other, longest)
+        own = np.clip(share + rng.normal(0, 0.25), -0.15, 1.15)
+        out.append((a + own * (b - a)).astype(np.float32))
     return out
 
 
@@ -154,18 +167,11 @@ def nukta(strokes, rng, label):
     """Strokes of the dot that makes a pair-bindi letter: dot, ring, tick or dash, in many places."""
     assert label.endswith(NUKTA)
     points = np.concatenate(strokes)
-    low, high = points.min(0), points.max(0)
-    width, height = high - low
-    size = rng.uniform(0.02, 0.055)
-    place = rng.random()
-    if place < 0.62 or label[0] not in "ਸਖਗਜ":
-        centre = [rng.uniform(low[0] + 0.15 * width, high[0] - 0.1 * width),
-                  high[1] + rng.uniform(0.05, 0.2)]
-    elif place < 0.85:
-        centre = open_spot(points, low, high, rng)
-    else:
-        centre = [low[0] - rng.uniform(0.02, 0.1), high[1] - rng.uniform(-0.1, 0.15) * height]
-    centre = np.array(centre, np.float32)
+    size = rng.uniform(0.025, 0.06)
+    for _ in range(12):
+        centre = nukta_place(points, rng, label)
+        if np.hypot(*(points - centre).T).min() > size + 0.065:  # a gap is seen
+            break
     kind = rng.random()
     turn = rng.uniform(0, 2 * np.pi)
     ring = np.stack([np.cos(np.linspace(0, 2 * np.pi, 9) + turn),
@@ -181,6 +187,20 @@ def nukta(strokes, rng, label):
         reach = size * rng.uniform(1.0, 1.8) * np.array([np.cos(angle), np.sin(angle)])
         mark = [np.stack([centre - reach, centre + reach])]
     return [*strokes, *[m.astype(np.float32) for m in mark]]
+
+
+def nukta_place(points, rng, label):
+    """Below the letter, in its roomiest spot, or at its lower left."""
+    low, high = points.min(0), points.max(0)
+    width, height = high - low
+    place = rng.random()
+    if place < 0.62 or label[0] not in "ਸਖਗਜ":
+        return np.array([rng.uniform(low[0] + 0.15 * width, high[0] - 0.1 * width),
+                         high[1] + rng.uniform(0.05, 0.2)], np.float32)
+    if place < 0.85:
+        return np.asarray(open_spot(points, low, high, rng), np.float32)
+    return np.array([low[0] - rng.uniform(0.02, 0.1),
+                     high[1] - rng.uniform(-0.1, 0.15) * height], np.float32)
 
 
 def open_spot(points, low, high, rng):

@@ -116,9 +116,10 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--checkpoint", required=True)
     parser.add_argument("--model", required=True, choices=list(SETS))
-    parser.add_argument("--models-dir", required=True, help="the folder of the manifests")
+    target = parser.add_mutually_exclusive_group(required=True)
+    target.add_argument("--models-dir", help="the folder of the manifests")
+    target.add_argument("--onnx", help="write this file alone, no manifest")
     parser.add_argument("--temperature", type=float, default=1.0)
-    parser.add_argument("--metrics", help="JSON file of name: number for the manifest")
     arguments = parser.parse_args()
     model = Reader(len(SETS[arguments.model]))
     model.load_state_dict(torch.load(arguments.checkpoint, weights_only=True))
@@ -126,12 +127,14 @@ def main():
     proto = build(model, arguments.temperature)
     verify(proto, model, arguments.temperature)
     content = proto.SerializeToString()
-    metrics = json.loads(Path(arguments.metrics).read_text()) if arguments.metrics else {}
+    print(f"{arguments.model}: {len(content)} bytes")
+    if arguments.onnx:
+        replace(Path(arguments.onnx), content)
+        return
     folder = Path(arguments.models_dir)
-    text = manifest(arguments.model, hashlib.sha256(content).hexdigest(), metrics)
+    text = manifest(arguments.model, hashlib.sha256(content).hexdigest(), {})
     replace(folder / f"weights/{arguments.model}.onnx", content)
     replace(folder / f"{arguments.model}.toml", text.encode())
-    print(f"{arguments.model}: {len(content)} bytes")
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 """Makes pictures, runs them through the Rust feature filter, and stores what comes back.
 
 Each producer is a process with its own filter; it writes shards of `SHARD` samples:
-`features` uint8 (n, SIDE, SIDE), `labels` int16 (-1 = no character), `origins` int16 (drawer).
+`features` uint8 (n, SIDE, SIDE), `labels` int16 (-1 = no character), `origins` int16 (n, 2) (drawers).
 """
 
 import argparse
@@ -59,7 +59,7 @@ class Filter:
 
 
 def produce(arguments, producer):
-    maker = Maker(Path(arguments.data), arguments.model)
+    maker = Maker(Path(arguments.data), arguments.model, arguments.recipe, arguments.nothings)
     filter_ = Filter(arguments.features_command)
     out = Path(arguments.out)
     out.mkdir(parents=True, exist_ok=True)
@@ -73,12 +73,12 @@ def produce(arguments, producer):
                 if square is None:
                     missed += 1
                     continue
-                samples.append((sample.label, sample.origin))
+                samples.append((sample.label, *sample.origins))
                 kept.append(square)
-        labels, origins = np.array(samples[:SHARD], np.int16).T
+        rows = np.array(samples[:SHARD], np.int16)
         path = out / f"{arguments.model}-{arguments.seed}-{shard:03}.npz"
-        np.savez(path.with_suffix(".part.npz"), features=np.stack(kept[:SHARD]), labels=labels,
-                 origins=origins)
+        np.savez(path.with_suffix(".part.npz"), features=np.stack(kept[:SHARD]), labels=rows[:, 0],
+                 origins=rows[:, 1:])
         path.with_suffix(".part.npz").rename(path)
         print(f"{path.name}: {SHARD} samples, {missed} without ink", flush=True)
     filter_.close()
@@ -89,6 +89,9 @@ def main():
     parser.add_argument("--data", required=True)
     parser.add_argument("--model", required=True, choices=["digits-pa", "letters-pa"])
     parser.add_argument("--out", required=True)
+    parser.add_argument("--recipe", choices=["wild", "hands"], default="wild")
+    parser.add_argument("--nothings", type=float, default=0.05,
+                        help="share of pictures that are none of the labels")
     parser.add_argument("--shards", type=int, default=30)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--producers", type=int, default=1)

@@ -1,4 +1,9 @@
-"""A seed in, labelled pictures out: every source, pen, place and world mixed."""
+"""A seed in, labelled pictures out: every source, pen, place and world mixed.
+
+Two recipes. `wild`: strong deformation, every light and paper, as the service meets them. `hands`:
+pen strokes of moderate deformation on clean paper, half of them between two drawers' hands; the
+preprocessing removes most of the world, so these teach the shapes at a third of the cost.
+"""
 
 import io
 import zipfile
@@ -12,15 +17,17 @@ from scipy.ndimage import gaussian_filter
 from . import deform, fonts, pen, strokes, world
 from .labels import LETTERS, NUKTA, SETS
 
-SCRIBBLE = -1
+NOTHING = -1
 DEFECTIVE = strokes.DEFECTIVE
+# What is no label of a model but may be sent to it, without the look-alikes (੦ is a ਠ without its line).
+OTHERS = {"letters-pa": "੧੨੩੪੬੭੯ਇਈਉਊਏਐਔ", "digits-pa": "ਅਸਕਗਘਙਚਛਜਝਞਣਥਫਬਮਯਰਲ"}
 
 
 @dataclass
 class Sample:
     pixels: np.ndarray  # uint8 (height, width, 3)
-    label: int          # index into the model's labels; SCRIBBLE for none
-    origin: int         # the omniglot-gurmukhi drawer it is made from, 0 = none
+    label: int          # index into the model's labels; NOTHING for none of them
+    origins: tuple      # the two omniglot-gurmukhi drawers it is made from, 0 = none
 
 
 def omniglot_images(data: Path):
@@ -43,16 +50,20 @@ def omniglot_images(data: Path):
 
 
 class Maker:
-    """Draws samples of one label set. `scribbles`: share of pictures that are no character."""
+    """Draws samples of one label set. `nothings`: share of pictures that are none of its labels."""
 
-    def __init__(self, data: Path, model: str, scribbles=0.03):
+    def __init__(self, data: Path, model: str, recipe="wild", nothings=0.05):
         self.labels = SETS[model]
-        self.scribbles = scribbles
+        self.nothings = nothings
+        self.wild = recipe == "wild"
         letters = model == "letters-pa"
         kinds = {"pen": {}, "font": {}, "skeleton": {}, "template": {}, "image": {}}
+        drawings = strokes.omniglot(data, LETTERS + list(OTHERS["letters-pa"]))
+        known = {label[0] for label in self.labels}
         if letters:
-            for drawing in strokes.omniglot(data):
-                kinds["pen"].setdefault(drawing.label, []).append(drawing)
+            for drawing in drawings:
+                if drawing.label in known:
+                    kinds["pen"].setdefault(drawing.label, []).append(drawing)
             for label, drawer, mask, _ in omniglot_images(data):
                 kinds["image"].setdefault(label, []).append((drawer, mask))
         for drawing in fonts.skeletons(data, self.labels):
@@ -61,60 +72,86 @@ class Maker:
             kinds["template"].setdefault(drawing.label, []).append(drawing)
         for label, mask in fonts.glyphs(data, self.labels):
             kinds["font"].setdefault(label, []).append(mask)
+        others = set(OTHERS[model])
+        self.others = [d for d in [*drawings, *strokes.templates(),
+                                   *fonts.skeletons(data, [*others])] if d.label in others]
         self.kinds = kinds
         self.shares = {"pen": 0.58, "image": 0.08, "skeleton": 0.14, "font": 0.17,
                        "template": 0.03} if letters else \
                       {"skeleton": 0.28, "font": 0.12, "template": 0.6}
+        if letters and not self.wild:
+            self.shares = {"pen": 0.82, "image": 0.12, "skeleton": 0.04, "template": 0.02}
         self.stretched = 0.06 if letters else 0.3
 
     def sample(self, rng):
-        if rng.random() < self.scribbles:
-            return self.finish(scribble(rng), SCRIBBLE, 0, rng)
+        if rng.random() < self.nothings:
+            return self.nothing(rng)
         index = int(rng.integers(len(self.labels)))
         label = self.labels[index]
-        base = label[0]
         names = [k for k in self.shares if self.has(k, label)]
         weights = np.array([self.shares[k] for k in names])
         kind = names[int(rng.choice(len(names), p=weights / weights.sum()))]
         if kind == "font":
             masks = self.kinds[kind][label]
-            return self.finish_mask(masks[int(rng.integers(len(masks)))], index, 0, rng)
+            return self.finish_mask(masks[int(rng.integers(len(masks)))], index, (0, 0), rng)
         if kind == "image":
             drawer, mask = pick(self.kinds[kind][label], rng)
-            return self.finish_mask(mask, index, drawer, rng)
-        drawing = pick(self.kinds[kind][base], rng)
-        lines = drawing.strokes
-        if kind == "template" and rng.random() < 0.6:
-            other = pick(self.kinds[kind][base], rng).strokes
-            lines = deform.between(lines, other, rng.random()) or lines
+            return self.finish_mask(mask, index, (drawer, 0), rng)
+        lines, origins = self.lines(kind, label[0], rng)
         strength = {"pen": 0.8, "skeleton": 1.1, "template": 1.0}[kind] * rng.uniform(0.4, 1.15)
+        if not self.wild:
+            strength *= 0.75
         hand = deform.another_hand(lines, rng, strength, loose=kind != "skeleton")
         if label.endswith(NUKTA):
             hand = deform.nukta(hand, rng, label)
-        return self.finish(hand, index, drawing.origin, rng)
+        return self.finish(hand, index, origins, rng)
+
+    def lines(self, kind, base, rng):
+        """The strokes of one drawing, or between two of the same letter; and whose they are."""
+        drawings = self.kinds[kind][base]
+        first = pick(drawings, rng)
+        if kind != "skeleton" and rng.random() < 0.6:
+            second = pick(drawings, rng)
+            mixed = deform.between(first.strokes, second.strokes, rng)
+            if mixed:
+                return mixed, (first.origin, second.origin)
+        return first.strokes, (first.origin, 0)
+
+    def nothing(self, rng):
+        """A scribble, or a character that is none of the labels."""
+        if rng.random() < 0.5:
+            return self.finish(scribble(rng), NOTHING, (0, 0), rng)
+        drawing = pick(self.others, rng)
+        hand = deform.another_hand(drawing.strokes, rng, rng.uniform(0.3, 0.9))
+        return self.finish(hand, NOTHING, (drawing.origin, 0), rng)
 
     def has(self, kind, label):
         key = label if kind in ("font", "image") else label[0]
         return key in self.kinds[kind]
 
-    def finish(self, drawing, index, origin, rng):
+    def finish(self, drawing, index, origins, rng):
         if rng.random() < self.stretched:
-            return Sample(stretched(drawing, rng), index, origin)
+            return Sample(stretched(drawing, rng), index, origins)
+        if not self.wild:
+            mask = clean(drawing, rng)
+            return Sample(one_colour(mask), index, origins)
         width, height, margin, place = canvas(rng)
         span = min(width, height) - 2 * margin
         width_share = np.clip(np.exp(rng.normal(np.log(0.058), 0.42)), 0.018, 0.14)
         thickness = max(1.0, span * width_share)
         fitted = pen.fit(drawing, width, height, margin + thickness / 2, place, False)
         mask = pen.draw(fitted, width, height, thickness, rng)
-        return Sample(world.picture(mask, rng, world.random_effects(rng)), index, origin)
+        return Sample(world.picture(mask, rng, world.random_effects(rng)), index, origins)
 
-    def finish_mask(self, mask, index, origin, rng):
+    def finish_mask(self, mask, index, origins, rng):
         mask = worn(mask, rng)
         if rng.random() < self.stretched:
-            return Sample(squeezed(mask), index, origin)
+            return Sample(squeezed(mask), index, origins)
         width, height, margin, place = canvas(rng)
         placed = warp(mask, width, height, margin, place, rng)
-        return Sample(world.picture(placed, rng, world.random_effects(rng)), index, origin)
+        if not self.wild:
+            return Sample(one_colour(placed), index, origins)
+        return Sample(world.picture(placed, rng, world.random_effects(rng)), index, origins)
 
 
 def pick(items, rng):
@@ -132,6 +169,18 @@ def canvas(rng):
     margin = min(margin, (min(width, height) - 22) / 2)
     place = rng.uniform(0, 1, 2) if rng.random() < 0.5 else np.full(2, 0.5)
     return width, height, max(margin, 0.5), place
+
+
+def clean(drawing, rng, side=80):
+    """A pen of about the omniglot width (3.5 pixels in 60) on a small canvas."""
+    thickness = float(np.exp(rng.normal(np.log(3.6), 0.3)))
+    fitted = pen.fit(drawing, side, side, 6 + thickness / 2, 0.5, False)
+    return pen.draw(fitted, side, side, thickness, rng)
+
+
+def one_colour(mask):
+    """Black ink on white paper."""
+    return np.repeat((255 - 255 * mask).astype(np.uint8)[..., None], 3, 2)
 
 
 def stretched(drawing, rng, side=32):

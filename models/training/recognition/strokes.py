@@ -74,13 +74,13 @@ def normalised(strokes, smoothing=0):
     return out
 
 
-def omniglot(data: Path):
-    """The letters' drawings in `omniglot-gurmukhi`, labelled; classes 02 and 36 are one letter."""
+def omniglot(data: Path, characters=LETTERS):
+    """The drawings of these characters in `omniglot-gurmukhi`; classes 02 and 36 are one letter."""
     drawings = []
     path = data / "handwriting/omniglot-gurmukhi/gurmukhi_strokes.jsonl"
     for line in path.read_text(encoding="utf-8").splitlines():
         row = json.loads(line)
-        if row["strokes"] is None or row["id"] in DEFECTIVE or row["char"] not in LETTERS:
+        if row["strokes"] is None or row["id"] in DEFECTIVE or row["char"] not in characters:
             continue
         strokes = [s for s in row["strokes"] if len(s) > 0]
         drawings.append(Drawing(row["char"], row["drawer"], normalised(strokes, smoothing=3)))
