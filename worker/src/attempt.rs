@@ -50,7 +50,10 @@ impl Attempts {
         let ticket = taken.ticket;
         let claimed = match taken.claimed {
             Some(claimed) => Some(claimed),
-            None => self.reclaim(taken.job).await,
+            None => match self.reclaim(taken.job).await {
+                Some(claimed) => claimed,
+                None => return, // not known: the ticket stays, and comes again when this consumer ends
+            },
         };
         let Some(claimed) = claimed else {
             tracing::debug!(job = ?taken.job, "nothing to do: running elsewhere, cancelled or over");
@@ -69,10 +72,14 @@ impl Attempts {
     }
 
     /// A job whose ticket came although it is not queued may be ours already: claimed by a statement whose
-    /// answer was lost with its connection.
-    async fn reclaim(&self, job: Option<JobId>) -> Option<Claimed> {
-        let job = job.filter(|job| !self.in_hand.holds(*job))?;
-        self.insist("claim", || store::claim(&self.database.volatile, job, &self.worker)).await?
+    /// answer was lost with its connection. Outer none: the database would not say.
+    async fn reclaim(&self, job: Option<JobId>) -> Option<Option<Claimed>> {
+        match job.filter(|job| !self.in_hand.holds(*job)) {
+            Some(job) => {
+                self.insist("claim", || store::claim(&self.database.volatile, job, &self.worker)).await
+            }
+            None => Some(None),
+        }
     }
 
     async fn work(self: Arc<Self>, mut claimed: Claimed, ticket: TicketId, timeout: Duration) {

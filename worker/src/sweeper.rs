@@ -22,8 +22,8 @@ const MAX_GAP: Duration = Duration::from_secs(2);
 /// What a job may take beyond its attempt's time before it counts as lost by its worker.
 const GRACE: Duration = Duration::from_secs(60);
 
-/// Sweeps for orphans between two deletions of old jobs.
-const EXPIRE_EVERY: u32 = 60;
+/// Sweeps for orphans between two rounds of the rarer work: old jobs, lost tickets.
+const TIDY_EVERY: u32 = 60;
 
 /// How well our own beats come through. When they do not, nobody's may, and the silence of others means
 /// nothing until they had the time to be heard again.
@@ -112,14 +112,19 @@ pub(crate) async fn sweep(
             Ok(_) => (),
             Err(error) => tracing::warn!(%error, "sweep failed"),
         }
-        if n_sweeps.is_multiple_of(EXPIRE_EVERY) {
-            expire(&database, config.retention_s).await;
+        if n_sweeps.is_multiple_of(TIDY_EVERY) {
+            tidy(&database, config.retention_s).await;
         }
         n_sweeps = n_sweeps.wrapping_add(1);
     }
 }
 
-async fn expire(database: &Database, retention_s: u64) {
+async fn tidy(database: &Database, retention_s: u64) {
+    match store::reissue(&database.durable, GRACE).await {
+        Ok(0) => (),
+        Ok(n) => tracing::warn!(n, "gave new tickets to jobs that had lost theirs"),
+        Err(error) => tracing::warn!(%error, "could not look for lost tickets"),
+    }
     match store::expire(&database.durable, Duration::from_secs(retention_s)).await {
         Ok(0) => (),
         Ok(n) => tracing::info!(n, "forgot jobs past their retention"),

@@ -14,7 +14,7 @@ pub use find::{find, n_waiting};
 pub use finish::{cancel, finish, retry};
 pub use heartbeat::{beat, leave};
 pub use submit::{Admission, SubmitError, submit};
-pub use sweep::{Lost, Swept, expire, rescue};
+pub use sweep::{Lost, Swept, expire, reissue, rescue};
 pub use ticket::{Taken, drop_ticket, release_tickets, return_ticket, take};
 
 /// Postgres channel on which a job's end is announced; the payload is the job's id.

@@ -96,6 +96,25 @@ async fn give_up(tx: &mut PgConnection, jobs: &[JobId]) -> Result<(), sqlx::Erro
     Ok(())
 }
 
+/// Gives a new ticket to jobs that have waited for `age` and have none; how many. Every statement that
+/// drops a ticket has a reason to; this is the floor under a crash that forgets the reason.
+pub async fn reissue(db: &PgPool, age: Duration) -> Result<u64, sqlx::Error> {
+    let reissued = sqlx::query(
+        "insert into apalis.jobs (id, job_type, job, status, attempts, max_attempts, run_at, priority)
+         select apalis.generate_ulid(), j.queue, convert_to(to_json(j.id::text)::text, 'UTF8'), 'Pending', 0,
+             j.max_attempts, now(), j.priority
+         from jobs j
+         where j.state = 'queued' and j.created_at < now() - make_interval(secs => $1) and not exists (
+             select from apalis.jobs t where t.job = convert_to(to_json(j.id::text)::text, 'UTF8'))
+         limit $2",
+    )
+    .bind(age.as_secs_f64())
+    .bind(SWEEP_LIMIT)
+    .execute(db)
+    .await?;
+    Ok(reissued.rows_affected())
+}
+
 /// Forgets jobs that ended longer than `retention` ago, and workers long silent; how many jobs.
 pub async fn expire(db: &PgPool, retention: Duration) -> Result<u64, sqlx::Error> {
     sqlx::query("delete from workers where seen_at < now() - interval '1 minute'").execute(db).await?;

@@ -4,11 +4,11 @@
 //! for one picture, [`stream`] as a filter between a picture generator and a trainer.
 //!
 //! Steps, each in its own file:
-//! 1. [`shrink`]: area-average down to at most [`WORK`] pixels a side, so cost is bounded.
-//! 2. [`paper`]: one grey value per pixel along the colour direction in which ink and paper differ
+//! 1. `shrink`: area-average down to at most 128 pixels a side, so cost is bounded.
+//! 2. `paper`: one grey value per pixel along the colour direction in which ink and paper differ
 //!    most; a paper field by grey closing (illumination and shadows); polarity.
-//! 3. [`mark`]: a soft threshold relative to the ink's own level; specks and rules dropped.
-//! 4. [`frame`]: the ink box, centred with its aspect kept, stroke width evened out.
+//! 3. `mark`: a soft threshold relative to the ink's own level; specks and rules dropped.
+//! 4. `frame`: the ink box, centred with its aspect kept, stroke width evened out.
 //!
 //! A character that is small in a large picture is found first, then cut out of the original
 //! pixels and treated again at its own scale.

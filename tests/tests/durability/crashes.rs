@@ -232,6 +232,17 @@ async fn a_claim_whose_answer_was_lost_is_made_again_by_its_own_worker_alone() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_waiting_job_that_lost_its_ticket_gets_another() {
+    let stack = Stack::with().workers(0).start().await;
+    let (db, job) = (&stack.db, JobId(submit(&stack).await));
+    assert_eq!(store::reissue(db, Duration::ZERO).await.expect("a look"), 0, "it has its ticket");
+    store::drop_ticket(db, TicketId::first_of(job)).await.expect("a loss");
+    assert_eq!(store::reissue(db, Duration::from_secs(60)).await.expect("a look"), 0, "it is too young");
+    assert_eq!(store::reissue(db, Duration::ZERO).await.expect("a look"), 1);
+    assert_eq!(store::reissue(db, Duration::ZERO).await.expect("a look"), 0, "it has one again");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_late_worker_cannot_finish_its_successors_job() {
     let stack = Stack::with().workers(0).start().await;
     let (db, job) = (&stack.db, submit(&stack).await);

@@ -37,6 +37,27 @@ async fn a_stopping_worker_finishes_what_it_holds() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_stopping_worker_finishes_what_it_was_just_taking() {
+    let mut stack = Stack::start().await;
+    let mut held = Seam::Claim.hold(&stack.db).await;
+    let image = digit();
+    let in_flight = tokio::spawn(send(stack.post(image.operation, &Form::image(&image.bytes))));
+    held.holds(1).await;
+    stack.workers[0].signal(Signal::TERM);
+    until("it knows", async || {
+        stack.workers[0].log().iter().any(|line| line.contains("stopping")).then_some(())
+    })
+    .await;
+    held.release().await;
+    // No other worker runs: who took it has to finish it.
+    in_flight.await.expect("no panic").predictions();
+    assert!(stack.workers[0].ended().await.success());
+    let attempt: i32 =
+        sqlx::query_scalar("select attempt from jobs").fetch_one(&stack.db).await.expect("one job");
+    assert_eq!(attempt, 1);
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_stopping_api_answers_what_it_accepted() {
     let mut stack = Stack::start().await;
     let mut held = Seam::Finish.hold(&stack.db).await;
