@@ -83,7 +83,7 @@ struct LogLine {
 impl Drop for LogLine {
     fn drop(&mut self) {
         let (method, path) = (self.method.as_str(), &*self.arrival.path);
-        let ms = self.arrival.at.elapsed().as_secs_f64() * 1e3;
+        let ms = (self.arrival.at.elapsed().as_secs_f64() * 1e6).round() / 1e3;
         let Some(status) = self.status else {
             tracing::info!(parent: &self.span, method, path, ms, "the caller left");
             return;
