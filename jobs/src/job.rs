@@ -26,24 +26,27 @@ pub enum Operation {
     AlphabetRecognition,
     /// Which of the ten digits an image shows.
     DigitRecognition,
+    /// Panjabi text as the strokes of a pen, or as a picture of them.
+    HandwritingGenerator,
 }
 
 impl Operation {
     /// Every operation.
-    pub const ALL: [Self; 2] = [Self::AlphabetRecognition, Self::DigitRecognition];
+    pub const ALL: [Self; 3] = [Self::AlphabetRecognition, Self::DigitRecognition, Self::HandwritingGenerator];
 
     /// The stored and public name.
     pub const fn name(self) -> &'static str {
         match self {
             Self::AlphabetRecognition => "alphabet-recognition",
             Self::DigitRecognition => "digit-recognition",
+            Self::HandwritingGenerator => "handwriting-generator",
         }
     }
 
     /// The queue its jobs wait in.
     pub const fn queue(self) -> Queue {
         match self {
-            Self::AlphabetRecognition | Self::DigitRecognition => Queue::Quick,
+            Self::AlphabetRecognition | Self::DigitRecognition | Self::HandwritingGenerator => Queue::Quick,
         }
     }
 }
@@ -85,7 +88,7 @@ impl From<TopK> for u8 {
 }
 
 /// An operation with its parameters, as the api parsed them; nothing is checked again after this.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "operation", rename_all = "kebab-case", rename_all_fields = "kebab-case")]
 pub enum Parameters {
     /// Letters.
@@ -98,6 +101,69 @@ pub enum Parameters {
         /// Predictions wanted.
         top_k: TopK,
     },
+    /// Handwriting.
+    HandwritingGenerator(Handwriting),
+}
+
+/// What is to be written, and how. Lengths are page units, which are pixels of the picture.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub struct Handwriting {
+    /// 2 to 100 scalar values, NFC, of the characters the contract allows.
+    pub text: String,
+    /// Between baselines, 120 to 150.
+    pub line_space: f64,
+    /// Between characters, 30 to 50.
+    pub char_space: f64,
+    /// Between words, 70 to 100.
+    pub word_space: f64,
+    /// 300 to 950.
+    pub page_width: f64,
+    /// 300 to 950.
+    pub page_length: f64,
+    /// The picture that is wanted beside the strokes, if one is.
+    pub picture: Option<Picture>,
+}
+
+/// How a picture of handwriting looks.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub struct Picture {
+    /// The ink.
+    pub stroke_color: StrokeColor,
+    /// The pen's width, 1 to 8.
+    pub stroke_width: f64,
+}
+
+/// The inks there are. The names are stored in rows: never rename one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[expect(missing_docs, reason = "their names say it")]
+pub enum StrokeColor {
+    Black,
+    Blue,
+    Pink,
+    Green,
+    Yellow,
+    Brown,
+}
+
+impl StrokeColor {
+    /// Every ink.
+    pub const ALL: [Self; 6] =
+        [Self::Black, Self::Blue, Self::Pink, Self::Green, Self::Yellow, Self::Brown];
+
+    /// As the contract names it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Black => "black",
+            Self::Blue => "blue",
+            Self::Pink => "pink",
+            Self::Green => "green",
+            Self::Yellow => "yellow",
+            Self::Brown => "brown",
+        }
+    }
 }
 
 impl Parameters {
@@ -106,6 +172,7 @@ impl Parameters {
         match self {
             Self::AlphabetRecognition { .. } => Operation::AlphabetRecognition,
             Self::DigitRecognition { .. } => Operation::DigitRecognition,
+            Self::HandwritingGenerator(_) => Operation::HandwritingGenerator,
         }
     }
 }

@@ -8,6 +8,9 @@ mod outcome;
 pub mod store;
 mod ticket;
 
-pub use job::{Job, JobId, JobState, MediaType, NewJob, Operation, Parameters, TopK, TopKError, Upload};
+pub use job::{
+    Handwriting, Job, JobId, JobState, MediaType, NewJob, Operation, Parameters, Picture, StrokeColor, TopK,
+    TopKError, Upload,
+};
 pub use outcome::{Outcome, Prediction, Timing};
 pub use ticket::{MAX_ATTEMPTS, Queue, TicketId};

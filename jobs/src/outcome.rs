@@ -11,6 +11,16 @@ pub enum Outcome {
         /// As many as asked for, or as many as there are labels.
         predictions: Vec<Prediction>,
     },
+    /// Text as handwriting. The row says only this much: the rest lies in `artifacts`, whose bytes Postgres
+    /// need not read as JSON.
+    Handwriting {
+        /// The contract's `points` object, as JSON text.
+        #[serde(skip)]
+        points: Vec<u8>,
+        /// A PNG, if one was asked for.
+        #[serde(skip)]
+        image: Option<Vec<u8>>,
+    },
     /// The input cannot be worked on: the caller's to mend.
     Rejected {
         /// The field at fault, as the contract names it.
@@ -25,6 +35,14 @@ pub enum Outcome {
 }
 
 impl Outcome {
+    /// It answers what was asked.
+    pub const fn is_answer(&self) -> bool {
+        match self {
+            Self::Predictions { .. } | Self::Handwriting { .. } => true,
+            Self::Rejected { .. } | Self::Failed => false,
+        }
+    }
+
     /// An input that cannot be worked on.
     pub fn rejected(field: &str, code: &str, detail: impl Into<String>) -> Self {
         Self::Rejected { field: field.to_owned(), code: code.to_owned(), detail: detail.into() }

@@ -101,8 +101,7 @@ impl Attempts {
         match worked {
             Ok((outcome, timing)) => {
                 let Timing { decode_us, infer_us } = timing;
-                let outcome_kind =
-                    if matches!(outcome, Outcome::Predictions { .. }) { "answered" } else { "rejected" };
+                let outcome_kind = if outcome.is_answer() { "answered" } else { "rejected" };
                 if self.finish(job, attempt, ticket, &outcome, timing, None).await {
                     tracing::info!(operation, decode_us, infer_us, outcome = outcome_kind, "job finished");
                 }

@@ -6,7 +6,7 @@ use uuid::Uuid;
 
 use crate::{Job, JobId, JobState, Operation, Outcome, Queue, Timing};
 
-use super::unreadable;
+use super::{artifacts, unreadable};
 
 #[derive(sqlx::FromRow)]
 struct JobRow {
@@ -31,7 +31,11 @@ pub async fn find(db: &PgPool, id: JobId, caller_id: Uuid) -> Result<Option<Job>
     .bind(caller_id)
     .fetch_optional(db)
     .await?;
-    row.map(|row| row.into_job(id)).transpose()
+    let mut job = row.map(|row| row.into_job(id)).transpose()?;
+    if let Some(outcome) = job.as_mut().and_then(|job| job.outcome.as_mut()) {
+        artifacts::fetch(db, id, outcome).await?;
+    }
+    Ok(job)
 }
 
 impl JobRow {

@@ -6,10 +6,10 @@ use uuid::Uuid;
 
 use crate::{JobId, JobState, Outcome, TicketId, Timing};
 
-use super::JOB_ENDED;
+use super::{JOB_ENDED, artifacts};
 
-/// Writes a job's outcome if this attempt still holds it, drops upload and ticket, and announces the
-/// end, in one statement. `false`: another attempt holds the job, and nothing was changed.
+/// Writes a job's outcome and its artifacts if this attempt still holds it, drops upload and ticket, and
+/// announces the end, in one statement. `false`: another attempt holds the job, and nothing was changed.
 pub async fn finish(
     db: &PgPool,
     job: JobId,
@@ -19,10 +19,8 @@ pub async fn finish(
     timing: Timing,
     error: Option<&str>,
 ) -> Result<bool, sqlx::Error> {
-    let state = match outcome {
-        Outcome::Predictions { .. } => JobState::Succeeded,
-        Outcome::Rejected { .. } | Outcome::Failed => JobState::Failed,
-    };
+    let state = if outcome.is_answer() { JobState::Succeeded } else { JobState::Failed };
+    let (names, artifacts) = artifacts::of(outcome);
     let ended = sqlx::query(
         "with ended as (
              update jobs set state = $3, outcome = $4, worker = null, ended_at = now(),
@@ -30,6 +28,9 @@ pub async fn finish(
              where id = $1 and state = 'running' and attempt = $2
              returning id),
          upload as (delete from uploads u using ended where u.job_id = ended.id),
+         kept as (
+             insert into artifacts (job_id, name, bytes)
+             select ended.id, made.name, made.bytes from ended, unnest($10::text[], $11::bytea[]) made (name, bytes)),
          ticket as (delete from apalis.jobs t where t.id = $8 and exists (select from ended))
          select pg_notify($9, id::text) from ended",
     )
@@ -42,6 +43,8 @@ pub async fn finish(
     .bind(error)
     .bind(ticket.text())
     .bind(JOB_ENDED)
+    .bind(names)
+    .bind(artifacts)
     .fetch_optional(db)
     .await?;
     Ok(ended.is_some())

@@ -1,6 +1,7 @@
 //! The jobs table's every read and write. Each state change is guarded by the state and attempt it
 //! expects and counts its rows: none means somebody else moved the job first.
 
+mod artifacts;
 mod claim;
 mod find;
 mod finish;
