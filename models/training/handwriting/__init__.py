@@ -1,0 +1,1 @@
+"""The handwriting generator: training, export and measurement of `models/weights/handwriting-pa.onnx`."""
