@@ -1,6 +1,10 @@
 //! Image classifiers: ink features come in, in batches; calibrated scores by falling probability come out.
 
-use crate::{Layout, Manifest, ManifestError, Runtime, RuntimeError, ink::SIDE, ort::Session};
+use crate::{
+    Layout, Manifest, ManifestError, Runtime, RuntimeError,
+    ink::SIDE,
+    ort::{Session, Tensor},
+};
 
 /// A loaded model of the `image-classifier` layout.
 pub struct Classifier {
@@ -31,7 +35,7 @@ pub enum LoadError {
 impl Classifier {
     /// Loads the model and runs it once, so that the first caller does not pay for set-up.
     pub fn load(runtime: &Runtime, manifest: &Manifest, n_threads: usize) -> Result<Self, LoadError> {
-        let Layout::ImageClassifier = manifest.layout;
+        manifest.expect(Layout::ImageClassifier)?;
         let session = runtime.open(&manifest.id, &manifest.read("model")?, n_threads)?;
         let mut classifier = Self { session, labels: manifest.labels.clone() };
         classifier.classify(&[vec![0.0; SIDE * SIDE]])?;
@@ -46,11 +50,13 @@ impl Classifier {
         let (n, side) = (images.len(), i64::try_from(SIDE).unwrap_or(i64::MAX));
         let shape = [i64::try_from(n).unwrap_or(i64::MAX), 1, side, side];
         let ink: Vec<f32> = images.concat();
-        let probabilities = self.session.run(("ink", &shape, &ink), "probabilities")?;
+        let [probabilities] =
+            self.session.run(vec![("ink", Tensor::F32(&shape, &ink))], ["probabilities"])?;
+        let probabilities = probabilities.values;
         if probabilities.len() != n * self.labels.len() {
             let (found, expected) = (probabilities.len(), n * self.labels.len());
             let what = format!("gave {found} probabilities for {n} images, expected {expected}");
-            return Err(RuntimeError::Layout { model: self.session.id().to_owned(), what });
+            return Err(self.session.layout_error(what));
         }
         Ok(probabilities.chunks_exact(self.labels.len().max(1)).map(|row| self.rank(row)).collect())
     }

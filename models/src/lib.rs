@@ -1,6 +1,7 @@
 //! Models: manifests and files come in; checked, loaded models that answer batches come out.
 
 mod classifier;
+pub mod handwriting;
 pub mod ink;
 mod manifest;
 mod ort;

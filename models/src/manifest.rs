@@ -26,6 +26,9 @@ pub struct Manifest {
     /// What its outputs stand for, in order; NFC.
     #[serde(default)]
     pub labels: Vec<String>,
+    /// The characters and signs it writes, in order; NFC.
+    #[serde(default)]
+    pub glyphs: Vec<String>,
     /// Its files.
     pub files: Vec<ModelFile>,
     /// Measured figures, by name; the card says how each was measured.
@@ -42,6 +45,9 @@ pub struct Manifest {
 pub enum Layout {
     /// `ink` f32 [N, 1, SIDE, SIDE] -> `probabilities` f32 [N, labels].
     ImageClassifier,
+    /// `glyph` i64 [N], `style` f32 [1, W], `variation` f32 [N, V] -> `points` f32 [N, S, P, 2],
+    /// `present` bool [N, S], `head` f32 [N, H, 2]. See [`crate::handwriting`].
+    GlyphStrokes,
 }
 
 /// One file of a model.
@@ -130,14 +136,23 @@ impl Manifest {
 
     /// The bytes of the file with this role, proven by their hash.
     pub fn read(&self, role: &str) -> Result<Vec<u8>, ManifestError> {
-        let Some(file) = self.files.iter().find(|f| f.role == role) else {
-            let path = self.folder.join(format!("{}.toml", self.id));
-            return Err(ManifestError::Inconsistent {
-                path,
-                what: format!("names no file with role {role:?}"),
-            });
-        };
+        let file = self.files.iter().find(|f| f.role == role);
+        let file = file.ok_or_else(|| self.inconsistent(format!("names no file with role {role:?}")))?;
         self.read_file(file)
+    }
+
+    /// Refuses a model of another layout than this one.
+    pub(crate) fn expect(&self, layout: Layout) -> Result<(), ManifestError> {
+        if self.layout == layout {
+            return Ok(());
+        }
+        Err(self
+            .inconsistent(format!("its layout is {:?}, {} needs {layout:?}", self.layout, self.operation)))
+    }
+
+    /// An error in what this manifest says.
+    pub(crate) fn inconsistent(&self, what: String) -> ManifestError {
+        ManifestError::Inconsistent { path: self.folder.join(format!("{}.toml", self.id)), what }
     }
 
     /// Reads and checks every file; the first that is missing or differs is the error.

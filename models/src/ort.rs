@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use ort::{
     environment::Environment,
-    session::{Session as OrtSession, builder::GraphOptimizationLevel},
-    value::TensorRef,
+    session::{Session as OrtSession, SessionInputValue, builder::GraphOptimizationLevel},
+    value::{DynValue, TensorElementType, TensorRef, ValueType},
 };
 
 /// Why ONNX Runtime could not be loaded, or a model not be run on it.
@@ -89,28 +89,75 @@ pub(crate) struct Session {
     id: String,
 }
 
+/// An input tensor: its shape and its values, row-major.
+pub(crate) enum Tensor<'a> {
+    F32(&'a [i64], &'a [f32]),
+    I64(&'a [i64], &'a [i64]),
+}
+
+/// An output tensor: its values, row-major; booleans as 0 and 1.
+#[derive(Debug)]
+pub(crate) struct Array {
+    pub(crate) shape: Vec<usize>,
+    pub(crate) values: Vec<f32>,
+}
+
 impl Session {
-    pub(crate) fn id(&self) -> &str {
-        &self.id
+    /// An error of the model's shape: what was expected and what came.
+    pub(crate) fn layout_error(&self, what: impl Into<String>) -> RuntimeError {
+        RuntimeError::Layout { model: self.id.clone(), what: what.into() }
     }
 
-    /// Runs one f32 tensor through the model; the named output, flattened row-major.
-    pub(crate) fn run(
+    /// The last dimension of a tensor the model takes.
+    pub(crate) fn width_of(&self, input: &str) -> Result<usize, RuntimeError> {
+        let outlet = self.session.inputs().iter().find(|i| i.name() == input);
+        let width = outlet.and_then(|i| match i.dtype() {
+            ValueType::Tensor { shape, .. } => shape.last().and_then(|n| usize::try_from(*n).ok()),
+            _ => None,
+        });
+        width.ok_or_else(|| self.layout_error(format!("has no input {input:?} of a fixed last dimension")))
+    }
+
+    /// Runs named tensors through the model; the named outputs, in the order asked for.
+    pub(crate) fn run<const N: usize>(
         &mut self,
-        (input, shape, values): (&str, &[i64], &[f32]),
-        output: &str,
-    ) -> Result<Vec<f32>, RuntimeError> {
+        inputs: Vec<(&str, Tensor<'_>)>,
+        outputs: [&str; N],
+    ) -> Result<[Array; N], RuntimeError> {
         let id = &self.id;
         let failed = |source| RuntimeError::Run { model: id.clone(), source };
-        let tensor = TensorRef::from_array_view((shape, values)).map_err(failed)?;
-        let outputs = self.session.run(ort::inputs![input => tensor]).map_err(failed)?;
-        let Some(value) = outputs.get(output) else {
-            return Err(RuntimeError::Layout {
-                model: id.clone(),
-                what: format!("has no output {output:?}"),
-            });
+        let layout = |what| RuntimeError::Layout { model: id.clone(), what };
+        let values = inputs.into_iter().map(|(name, tensor)| Ok((name, tensor.value()?)));
+        let values = values.collect::<ort::Result<Vec<_>>>().map_err(failed)?;
+        let answers = self.session.run(values).map_err(failed)?;
+        let mut arrays = Vec::with_capacity(N);
+        for name in outputs {
+            let value = answers.get(name).ok_or_else(|| layout(format!("has no output {name:?}")))?;
+            arrays.push(Array::of(value).map_err(failed)?);
+        }
+        arrays.try_into().map_err(|_| layout("gave another number of outputs".to_owned()))
+    }
+}
+
+impl<'a> Tensor<'a> {
+    fn value(self) -> ort::Result<SessionInputValue<'a>> {
+        Ok(match self {
+            Self::F32(shape, values) => TensorRef::from_array_view((shape, values))?.into(),
+            Self::I64(shape, values) => TensorRef::from_array_view((shape, values))?.into(),
+        })
+    }
+}
+
+impl Array {
+    fn of(value: &DynValue) -> ort::Result<Self> {
+        let is_bool = matches!(value.dtype(), ValueType::Tensor { ty: TensorElementType::Bool, .. });
+        let (shape, values) = if is_bool {
+            let (shape, values) = value.try_extract_tensor::<bool>()?;
+            (shape, values.iter().map(|&b| f32::from(u8::from(b))).collect())
+        } else {
+            let (shape, values) = value.try_extract_tensor::<f32>()?;
+            (shape, values.to_vec())
         };
-        let (_, values) = value.try_extract_tensor::<f32>().map_err(failed)?;
-        Ok(values.to_vec())
+        Ok(Self { shape: shape.iter().map(|&n| usize::try_from(n).unwrap_or(0)).collect(), values })
     }
 }

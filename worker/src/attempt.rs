@@ -89,7 +89,7 @@ impl Attempts {
         let parameters = claimed.parameters.clone();
         let this = self.clone();
         let worked = tokio::spawn(
-            async move { tokio::time::timeout(timeout, this.pipeline.work(&parameters, upload)).await }
+            async move { tokio::time::timeout(timeout, this.pipeline.work(job, &parameters, upload)).await }
                 .in_current_span(),
         );
         let worked = match worked.await {

@@ -5,6 +5,7 @@ mod attempt;
 mod bell;
 mod decode;
 mod engine;
+mod handwriting;
 mod in_hand;
 mod pipeline;
 mod queue;

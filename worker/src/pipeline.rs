@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use akhar_jobs::{Operation, Outcome, Parameters, Prediction, Timing, TopK, Upload};
+use akhar_jobs::{JobId, Operation, Outcome, Parameters, Prediction, Timing, TopK, Upload};
 use akhar_models::{Classifier, Manifest, Runtime, RuntimeError, Score, ink};
 use akhar_platform::config::Config;
 
@@ -10,6 +10,7 @@ use crate::{
     WorkerError,
     decode::image::ImageDecoding,
     engine::{BatchModel, Engine, EngineError},
+    handwriting::{Handwriting, HandwritingError},
 };
 
 /// Every operation's engine.
@@ -17,6 +18,7 @@ pub(crate) struct Pipeline {
     letters: Engine<Classifier>,
     digits: Engine<Classifier>,
     images: ImageDecoding,
+    handwriting: Handwriting,
 }
 
 /// Why an attempt has no outcome.
@@ -24,6 +26,8 @@ pub(crate) struct Pipeline {
 pub(crate) enum PipelineError {
     #[error(transparent)]
     Engine(#[from] EngineError),
+    #[error(transparent)]
+    Handwriting(#[from] HandwritingError),
     #[error("the job has no upload")]
     NoUpload,
 }
@@ -50,18 +54,25 @@ impl Pipeline {
             letters: engine(Operation::AlphabetRecognition)?,
             digits: engine(Operation::DigitRecognition)?,
             images: ImageDecoding::new(config.max_image_pixels),
+            handwriting: Handwriting::load(
+                runtime,
+                only(&manifests, Operation::HandwritingGenerator, config)?,
+                config,
+            )?,
         })
     }
 
     /// Works one job. An input that cannot be worked on is an outcome, not an error.
     pub(crate) async fn work(
         &self,
+        job: JobId,
         parameters: &Parameters,
         upload: Option<Upload>,
     ) -> Result<(Outcome, Timing), PipelineError> {
-        match *parameters {
-            Parameters::AlphabetRecognition { top_k } => self.recognise(&self.letters, upload, top_k).await,
-            Parameters::DigitRecognition { top_k } => self.recognise(&self.digits, upload, top_k).await,
+        match parameters {
+            Parameters::AlphabetRecognition { top_k } => self.recognise(&self.letters, upload, *top_k).await,
+            Parameters::DigitRecognition { top_k } => self.recognise(&self.digits, upload, *top_k).await,
+            Parameters::HandwritingGenerator(order) => Ok(self.handwriting.write(job, order).await?),
         }
     }
 
@@ -113,6 +124,6 @@ fn only<'a>(
     }
 }
 
-fn micros(duration: Duration) -> i32 {
+pub(crate) fn micros(duration: Duration) -> i32 {
     i32::try_from(duration.as_micros()).unwrap_or(i32::MAX)
 }

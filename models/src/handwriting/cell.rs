@@ -1,0 +1,148 @@
+//! One cell: a letter's and its signs' shapes come in; they come out set together, as one character's ink.
+
+use super::{
+    BODY, Point,
+    orthography::{Cell, Part},
+    signs,
+    writer::Shape,
+};
+
+/// Where nothing is written: how wide a place signs without a letter cling to.
+const EMPTY: f32 = 0.45 * BODY;
+/// A letter's body begins this little above the headline.
+const LETTER_TOP: f32 = -2.0;
+/// An upright sign's body begins below the end of its hook.
+const UPRIGHT_TOP: f32 = 0.15 * BODY;
+/// A hook above the line reaches over this much of its letter.
+const HOOK: f32 = 0.75;
+
+/// A cell's ink. x = 0 is where its body begins; y = 0 is the headline.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(crate) struct SetCell {
+    pub(crate) strokes: Vec<Vec<Point>>,
+    /// What hangs from the headline, left to right.
+    pub(crate) hangers: Vec<Hanger>,
+    /// Where the body ends.
+    pub(crate) width: f32,
+    /// How far ink above or below the body reaches out to either side of it, at least 0.
+    pub(crate) overhang: [f32; 2],
+}
+
+/// A letter or an upright sign under the headline.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Hanger {
+    /// Its body's extent.
+    pub(crate) left: f32,
+    pub(crate) right: f32,
+    /// From where to where it has a headline.
+    pub(crate) spans: Vec<[f32; 2]>,
+}
+
+impl Hanger {
+    const fn middle(&self) -> f32 {
+        f32::midpoint(self.left, self.right)
+    }
+}
+
+/// Sets a cell's parts; `shapes` gives one for each of [`Cell::parts`], `gap` lies between upright ink.
+pub(crate) fn set<'a>(cell: &Cell, shapes: &mut impl Iterator<Item = &'a Shape>, gap: f32) -> SetCell {
+    let mut set = SetCell::default();
+    let mut next = |part: &Part| shapes.next().map(|s| scaled(s, part.scale)).unwrap_or_default();
+    let before = cell.before.as_ref().map(&mut next);
+    let base = cell.base.as_ref().map(&mut next);
+    let after: Vec<Shape> = cell.after.iter().map(&mut next).collect();
+    let marks: Vec<(bool, Shape)> = cell.signs.iter().map(|p| (p.scale < 1.0, next(p))).collect();
+
+    let stem = before.map(|shape| set.stand(shape, 0.0, UPRIGHT_TOP));
+    let body_left = stem.as_ref().map_or(0.0, |_| set.width + gap);
+    if let Some(shape) = base {
+        set.stand(shape, body_left, LETTER_TOP);
+    } else {
+        set.width = body_left + EMPTY;
+    }
+    let body = [body_left, set.width];
+    if let Some(strokes) = stem {
+        let at = set.hangers.first().map_or(0.0, Hanger::middle);
+        set.stretch_hook(strokes, at, HOOK * (body[1] - at));
+    }
+    for shape in after {
+        let left = set.width + gap;
+        let strokes = set.stand(shape, left, UPRIGHT_TOP);
+        let at = set.hangers.last().map_or(left, Hanger::middle);
+        set.stretch_hook(strokes, at, HOOK * (at - body[0]));
+    }
+    for (is_subjoined, shape) in marks {
+        let strokes = if is_subjoined { signs::below_letter(shape.strokes) } else { shape.strokes };
+        let placed = signs::place(strokes, body, set.width, &set.strokes);
+        set.strokes.extend(placed);
+    }
+    set.overhang = overhang(&set.strokes, set.width);
+    set
+}
+
+impl SetCell {
+    /// Whether a headline runs through it.
+    pub(crate) fn joins(&self) -> bool {
+        self.hangers.iter().any(|h| !h.spans.is_empty())
+    }
+
+    /// Stands a shape's body, its ink under `top`, at `left`; which strokes it became.
+    fn stand(&mut self, shape: Shape, left: f32, top: f32) -> std::ops::Range<usize> {
+        let [from, to] = body_extent(&shape.strokes, top);
+        let dx = left - from;
+        let first = self.strokes.len();
+        self.strokes.extend(shape.strokes.into_iter().map(|s| moved(s, dx, 0.0)));
+        self.width = to + dx;
+        let spans = shape.head.iter().map(|[a, b]| [a + dx, b + dx]).collect();
+        self.hangers.push(Hanger { left, right: self.width, spans });
+        first..self.strokes.len()
+    }
+
+    /// Widens or narrows what of these strokes lies above the headline so that it reaches `reach` away
+    /// from the stem at `at`.
+    fn stretch_hook(&mut self, strokes: std::ops::Range<usize>, at: f32, reach: f32) {
+        let strokes = &mut self.strokes[strokes];
+        let above = strokes.iter().flatten().filter(|p| p[1] < 0.0);
+        let reached = above.map(|p| (p[0] - at).abs()).fold(0.0, f32::max);
+        if reached < 0.15 * BODY {
+            return;
+        }
+        let factor = (reach / reached).clamp(0.6, 1.7);
+        for point in strokes.iter_mut().flatten().filter(|p| p[1] < 0.0) {
+            // Little near the line, all of it further up: the stroke stays smooth.
+            let share = (-point[1] / (0.15 * BODY)).min(1.0);
+            point[0] = at + (point[0] - at) * (1.0 + (factor - 1.0) * share);
+        }
+    }
+}
+
+fn scaled(shape: &Shape, scale: f32) -> Shape {
+    let scaled = |p: &Point| [p[0] * scale, p[1] * scale];
+    Shape {
+        strokes: shape.strokes.iter().map(|s| s.iter().map(scaled).collect()).collect(),
+        head: shape.head.iter().map(scaled).collect(),
+    }
+}
+
+pub(crate) fn moved(mut stroke: Vec<Point>, dx: f32, dy: f32) -> Vec<Point> {
+    for point in &mut stroke {
+        *point = [point[0] + dx, point[1] + dy];
+    }
+    stroke
+}
+
+/// The least and the greatest x.
+pub(crate) fn extent<'a>(points: impl Iterator<Item = &'a Point>) -> Option<[f32; 2]> {
+    points.map(|p| [p[0], p[0]]).reduce(|a, b| [a[0].min(b[0]), a[1].max(b[1])])
+}
+
+/// From where to where ink stands under `top`; all ink where none does.
+fn body_extent(strokes: &[Vec<Point>], top: f32) -> [f32; 2] {
+    let points = || strokes.iter().flatten();
+    extent(points().filter(|p| p[1] > top)).or_else(|| extent(points())).unwrap_or_default()
+}
+
+fn overhang(strokes: &[Vec<Point>], width: f32) -> [f32; 2] {
+    let [from, to] = extent(strokes.iter().flatten()).unwrap_or([0.0, width]);
+    [(-from).max(0.0), (to - width).max(0.0)]
+}

@@ -1,0 +1,53 @@
+//! The headline: a word's letters come in; the line drawn through it after them comes out, broken where a
+//! letter's top is open.
+
+use rand::rngs::SmallRng;
+
+use super::{BODY, Point, line::SetWord, writer::normal};
+
+/// A headline that ends this near to a letter's side reaches over to its neighbour.
+const REACH: f32 = 0.22 * BODY;
+/// How far a word's line sticks out at its ends, at most about.
+const OVERSHOOT: f32 = 2.0;
+/// Points of a drawn line.
+const N_POINTS: u8 = 24;
+
+/// The strokes of a word's headline, left to right; y is measured from where letters hang.
+pub(super) fn of(word: &SetWord, chance: &mut SmallRng) -> Vec<Vec<Point>> {
+    let mut lines: Vec<[f32; 2]> = Vec::new();
+    // Whether the last line may go on to the next letter.
+    let mut goes_on = false;
+    let hangers = word.cells.iter().flat_map(|(x, cell)| cell.hangers.iter().map(move |h| (*x, h)));
+    for (x, hanger) in hangers {
+        for (i, [from, to]) in hanger.spans.iter().enumerate() {
+            let reaches_back = i == 0 && *from <= hanger.left + REACH;
+            match lines.last_mut() {
+                Some(line) if (goes_on && reaches_back) || from + x <= line[1] => {
+                    line[1] = line[1].max(to + x);
+                }
+                _ => lines.push([from + x, to + x]),
+            }
+            goes_on = *to >= hanger.right - REACH;
+        }
+        if hanger.spans.is_empty() {
+            goes_on = false;
+        }
+    }
+    lines.into_iter().map(|[from, to]| draw(from, to, chance)).collect()
+}
+
+/// One stroke from `from` to `to`: it starts and ends at rest, and strays a little.
+fn draw(from: f32, to: f32, chance: &mut SmallRng) -> Vec<Point> {
+    let from = from - OVERSHOOT * (0.5 + 0.4 * normal(chance)).max(0.0);
+    let to = to + OVERSHOOT * (0.5 + 0.4 * normal(chance)).max(0.0);
+    let (slope, wave, phase) = (0.008 * normal(chance), 0.5 * normal(chance), 3.0 * normal(chance));
+    let length = to - from;
+    let at = |i: u8| {
+        let t = f32::from(i) / f32::from(N_POINTS - 1);
+        // The minimum-jerk profile of a hand's straight movement (Flash and Hogan, 1985).
+        let along = t * t * t * (10.0 - 15.0 * t + 6.0 * t * t) * length;
+        let stray = slope * (along - length / 2.0) + wave * (along / 55.0 + phase).sin();
+        [from + along, stray.clamp(-2.0, 2.0)]
+    };
+    (0..N_POINTS).map(at).collect()
+}

@@ -1,0 +1,185 @@
+//! A picture: a sheet, an ink and a pen come in; a PNG comes out, white paper and 16 shades up to the ink.
+
+use png::{BitDepth, ColorType, Compression, Encoder, EncodingError, Filter};
+use tiny_skia::{FillRule, LineCap, LineJoin, Mask, Path, PathBuilder, Stroke, Transform};
+
+use super::{Point, Sheet};
+
+/// Shades from paper to ink, which make four bits a pixel.
+const SHADES: u8 = 16;
+/// A pen presses between these shares of its width: harder where it is slow.
+const PRESSURE: [f32; 2] = [0.84, 1.12];
+/// Widths that are told apart.
+const WIDTHS: usize = 7;
+/// Curve tolerance of the rasteriser, beside one pixel.
+const RESOLUTION: f32 = 1.0;
+
+/// An ink, as sRGB.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Ink(pub [u8; 3]);
+
+/// The inks, as real ones look on white paper: full yellow would not be read.
+impl Ink {
+    /// #1A1A1E
+    pub const BLACK: Self = Self([0x1A, 0x1A, 0x1E]);
+    /// #1F3FA8
+    pub const BLUE: Self = Self([0x1F, 0x3F, 0xA8]);
+    /// #D6408C
+    pub const PINK: Self = Self([0xD6, 0x40, 0x8C]);
+    /// #1E7F3C
+    pub const GREEN: Self = Self([0x1E, 0x7F, 0x3C]);
+    /// #D9A406
+    pub const YELLOW: Self = Self([0xD9, 0xA4, 0x06]);
+    /// #6E4420
+    pub const BROWN: Self = Self([0x6E, 0x44, 0x20]);
+}
+
+/// Why a picture could not be made.
+#[derive(Debug, thiserror::Error)]
+pub enum PictureError {
+    /// A page of no pixels, or of more than can be counted.
+    #[error("a page of {0} × {1} pixels")]
+    Size(f32, f32),
+    /// The encoder refused.
+    #[error("png: {0}")]
+    Encode(#[from] EncodingError),
+}
+
+/// Draws the sheet with a pen of `width` page units, one pixel to the unit.
+pub fn png(sheet: &Sheet, ink: Ink, width: f32) -> Result<Vec<u8>, PictureError> {
+    let pages = Rows::of(sheet)?;
+    let mut bytes = Vec::new();
+    let mut encoder = Encoder::new(&mut bytes, pages.width, pages.height);
+    encoder.set_color(ColorType::Indexed);
+    encoder.set_depth(BitDepth::Four);
+    encoder.set_palette(palette(ink));
+    encoder.set_compression(Compression::Balanced);
+    encoder.set_filter(Filter::NoFilter);
+    let mut writer = encoder.write_header()?;
+    let mut stream = writer.stream_writer()?;
+    let layers = layers(sheet, width);
+    for (from, n_rows) in pages.bands() {
+        let mask = pages.draw(&layers, from, n_rows)?;
+        std::io::Write::write_all(&mut stream, &packed(&mask)).map_err(EncodingError::from)?;
+    }
+    stream.finish()?;
+    writer.finish()?;
+    Ok(bytes)
+}
+
+/// The picture's rows, drawn one page's height at a time, so that memory does not grow with the pages.
+struct Rows {
+    width: u32,
+    height: u32,
+    band: u32,
+}
+
+impl Rows {
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "checked just before")]
+    fn of(sheet: &Sheet) -> Result<Self, PictureError> {
+        let height = sheet.page_length * f32::from(sheet.n_pages);
+        let fits = |n: f32| (1.0..=1e6).contains(&n);
+        if !fits(sheet.width) || !fits(sheet.page_length) || !fits(height) {
+            return Err(PictureError::Size(sheet.width, height));
+        }
+        Ok(Self {
+            width: sheet.width.round() as u32,
+            height: height.round() as u32,
+            band: sheet.page_length.round() as u32,
+        })
+    }
+
+    /// The first row of each band and its number of rows.
+    fn bands(&self) -> impl Iterator<Item = (u32, u32)> {
+        (0..self.height).step_by(self.band as usize).map(|from| (from, self.band.min(self.height - from)))
+    }
+
+    fn draw(&self, layers: &[Layer], from: u32, n_rows: u32) -> Result<Mask, PictureError> {
+        #[expect(clippy::cast_precision_loss, reason = "at most 1e6")]
+        let (top, rows) = (from as f32, n_rows as f32);
+        let mut mask = Mask::new(self.width, n_rows).ok_or(PictureError::Size(0.0, rows))?;
+        for layer in layers {
+            let bounds = layer.path.bounds();
+            if bounds.bottom() >= top && bounds.top() <= top + rows {
+                let into_band = Transform::from_translate(0.0, -top);
+                mask.fill_path(&layer.path, FillRule::Winding, true, into_band);
+            }
+        }
+        Ok(mask)
+    }
+}
+
+/// All that is drawn with one width of the pen, as an area.
+struct Layer {
+    path: Path,
+}
+
+/// Cuts strokes where the pressure changes, and outlines the pieces of each width together.
+fn layers(sheet: &Sheet, width: f32) -> Vec<Layer> {
+    let mut builders: [PathBuilder; WIDTHS] = std::array::from_fn(|_| PathBuilder::new());
+    for stroke in &sheet.strokes {
+        draw(&mut builders, stroke, &pressures(stroke));
+    }
+    let outline = |(builder, i): (PathBuilder, u16)| {
+        #[expect(clippy::cast_precision_loss, reason = "a handful")]
+        let share = f32::from(i) / (WIDTHS - 1) as f32;
+        let width = width * (PRESSURE[0] + (PRESSURE[1] - PRESSURE[0]) * share);
+        let pen = Stroke { width, line_cap: LineCap::Round, line_join: LineJoin::Round, ..Stroke::default() };
+        builder.finish()?.stroke(&pen, RESOLUTION).map(|path| Layer { path })
+    };
+    builders.into_iter().zip(0..).filter_map(outline).collect()
+}
+
+/// Adds a stroke, in pieces of one width each, to the builders of those widths.
+fn draw(builders: &mut [PathBuilder; WIDTHS], stroke: &[Point], widths: &[usize]) {
+    let mut drawn: Option<usize> = None;
+    for (pair, width) in stroke.windows(2).zip(widths) {
+        let Some(builder) = builders.get_mut(*width) else { continue };
+        if drawn != Some(*width) {
+            builder.move_to(pair[0][0], pair[0][1]);
+            drawn = Some(*width);
+        }
+        builder.line_to(pair[1][0], pair[1][1]);
+    }
+}
+
+/// Which of the widths the pen has from each point to the next: the faster it moves, the thinner.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    clippy::cast_precision_loss,
+    reason = "0 to 1, times a handful"
+)]
+fn pressures(stroke: &[Point]) -> Vec<usize> {
+    let speeds: Vec<f32> = stroke.windows(2).map(|w| (w[0][0] - w[1][0]).hypot(w[0][1] - w[1][1])).collect();
+    let fastest = speeds.iter().copied().fold(1e-3, f32::max);
+    // Pressure follows slowly: a running mean over about a dozen points.
+    let mut slow = speeds.first().copied().unwrap_or(0.0);
+    speeds
+        .iter()
+        .map(|speed| {
+            slow += 0.15 * (speed - slow);
+            let pressure = 1.0 - (slow / fastest).min(1.0);
+            (pressure * (WIDTHS - 1) as f32).round() as usize
+        })
+        .collect()
+}
+
+/// White to ink, in even steps.
+fn palette(Ink(ink): Ink) -> Vec<u8> {
+    let shade = |step: u8| {
+        ink.map(|c| {
+            let [step, last, c] = [step, SHADES - 1, c].map(u16::from);
+            u8::try_from(255 - (255 - c) * step / last).unwrap_or(u8::MAX)
+        })
+    };
+    (0..SHADES).flat_map(shade).collect()
+}
+
+/// Coverage as four-bit palette entries, two to a byte, each row from a new byte.
+fn packed(mask: &Mask) -> Vec<u8> {
+    // 255 / 15 = 17: the nearest of the sixteen shades.
+    let shade = |coverage: u8| coverage.saturating_add(8) / 17;
+    let pair = |pixels: &[u8]| shade(pixels[0]) << 4 | pixels.get(1).map_or(0, |p| shade(*p));
+    mask.data().chunks(mask.width() as usize).flat_map(|row| row.chunks(2).map(pair)).collect()
+}
