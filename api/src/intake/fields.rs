@@ -46,7 +46,7 @@ pub(crate) fn unknown(what: &str, name: &str, known: &[&str]) -> Violation {
 }
 
 /// The known name a caller probably meant: the same but for case and punctuation, or nearly so.
-fn nearest<'a>(name: &str, known: &[&'a str]) -> Option<&'a str> {
+pub(super) fn nearest<'a>(name: &str, known: &[&'a str]) -> Option<&'a str> {
     let bare = |s: &str| {
         s.chars()
             .take(MAX_REPEATED)

@@ -3,17 +3,17 @@
 //! The body is read as it arrives and never past a bound. What cannot be read at all is a problem at
 //! once; what can be read but breaks a constraint is collected, so that a caller hears of all of it.
 
-use std::time::Duration;
-
 use axum::{
     body::Body,
     extract::Request,
     http::{HeaderMap, header},
 };
 use multer::{Constraints, Multipart, SizeLimit};
-use tokio::time::{Instant, timeout_at};
 
-use super::fields::{Field, Kind, quoted, unknown};
+use super::{
+    arriving::{Arriving, malformed},
+    fields::{Field, Kind, quoted, unknown},
+};
 use crate::problem::{Code, Problem, ProblemType, Violation};
 
 /// Bytes a body may have beyond its files: boundaries, part headers, text fields.
@@ -22,10 +22,6 @@ const OVERHEAD: usize = 64 * 1024;
 const MAX_PARTS: usize = 16;
 /// Bytes a text field may have.
 const MAX_TEXT_BYTES: usize = 64;
-/// How long the next piece of a body may take.
-const STALL_LIMIT: Duration = Duration::from_secs(30);
-/// How long a whole body may take.
-const BODY_LIMIT: Duration = Duration::from_secs(120);
 
 /// The fields of a form, at most one value each.
 #[derive(Debug, Default)]
@@ -41,10 +37,7 @@ pub(crate) struct Form {
 pub(crate) async fn read(request: Request, fields: &[Field]) -> Result<Form, Problem> {
     let (parts, body) = request.into_parts();
     let max_bytes = OVERHEAD + fields.iter().map(Field::max_file_bytes).sum::<usize>();
-    if content_length(&parts.headers).is_some_and(|n| n > max_bytes as u64) {
-        return Err(body_too_large(max_bytes));
-    }
-    let arriving = Arriving { by: Instant::now() + BODY_LIMIT, max_bytes };
+    let arriving = Arriving::begin(&parts.headers, max_bytes)?;
     let mut multipart = open(body, boundary(&parts.headers)?, max_bytes);
     let mut form = Form::default();
     for _ in 0..=MAX_PARTS {
@@ -149,21 +142,10 @@ fn open(body: Body, boundary: String, max_bytes: usize) -> Multipart<'static> {
     Multipart::with_constraints(body.into_data_stream(), boundary, Constraints::new().size_limit(limit))
 }
 
-/// A body on its way in: by when it must be here, and its bound.
-#[derive(Debug, Clone, Copy)]
-struct Arriving {
-    by: Instant,
-    max_bytes: usize,
-}
-
 impl Arriving {
     /// The next piece, in time.
     async fn of<T>(self, piece: impl Future<Output = multer::Result<T>>) -> Result<T, Problem> {
-        match timeout_at(self.by.min(Instant::now() + STALL_LIMIT), piece).await {
-            Ok(Ok(piece)) => Ok(piece),
-            Ok(Err(error)) => Err(unreadable(&error, self.max_bytes)),
-            Err(_) => Err(Problem::of(ProblemType::BodyTimeout)),
-        }
+        self.in_time(piece).await?.map_err(|error| unreadable(&error, self))
     }
 
     /// A part's bytes. `None`: they are more than `max_bytes`, and the rest of them is unread.
@@ -189,12 +171,10 @@ impl Arriving {
     }
 }
 
-fn content_length(headers: &HeaderMap) -> Option<u64> {
-    headers.get(header::CONTENT_LENGTH)?.to_str().ok()?.parse().ok()
-}
-
 fn boundary(headers: &HeaderMap) -> Result<String, Problem> {
-    let unsupported = || Problem::of(ProblemType::UnsupportedContentType);
+    let unsupported = || {
+        Problem::of(ProblemType::UnsupportedContentType).detailed("This operation reads multipart/form-data.")
+    };
     let content_type = headers.get(header::CONTENT_TYPE).ok_or_else(unsupported)?;
     match multer::parse_boundary(content_type.to_str().map_err(|_| unsupported())?) {
         Ok(boundary) => Ok(boundary),
@@ -203,23 +183,15 @@ fn boundary(headers: &HeaderMap) -> Result<String, Problem> {
     }
 }
 
-fn malformed(detail: impl Into<std::borrow::Cow<'static, str>>) -> Problem {
-    Problem::of(ProblemType::MalformedBody).detailed(detail)
-}
-
-fn body_too_large(max_bytes: usize) -> Problem {
-    Problem::of(ProblemType::TooLarge).detailed(format!("The body has more than {max_bytes} bytes."))
-}
-
 fn file_too_large(name: &str, max_bytes: usize) -> Problem {
     let detail = format!("{name} has more than {max_bytes} bytes");
     Problem::violations(vec![Violation::new(name, Code::TooLarge, detail)])
 }
 
-fn unreadable(error: &multer::Error, max_bytes: usize) -> Problem {
+fn unreadable(error: &multer::Error, arriving: Arriving) -> Problem {
     tracing::debug!(%error, "a body that cannot be read");
     match error {
-        multer::Error::StreamSizeExceeded { .. } => body_too_large(max_bytes),
+        multer::Error::StreamSizeExceeded { .. } => arriving.too_large(),
         multer::Error::IncompleteStream | multer::Error::IncompleteFieldData { .. } => {
             malformed("The body ends before its closing boundary.")
         }

@@ -1,6 +1,7 @@
 //! Bodies good and bad, and the property that none of any bytes panics or passes a bound.
 
 use super::*;
+use crate::intake::arriving::tests::stalling;
 use proptest::prelude::*;
 
 const MAX: usize = 100;
@@ -111,28 +112,8 @@ async fn the_content_type_decides_first() {
 #[tokio::test(start_paused = true)]
 async fn a_body_that_stalls_is_given_up() {
     let mut began = false;
-    let stalled =
-        futures_like(move || if std::mem::replace(&mut began, true) { None } else { Some("--B\r\n") });
+    let stalled = stalling(move || if std::mem::replace(&mut began, true) { None } else { Some("--B\r\n") });
     assert_eq!(read_body(stalled).await.unwrap_err(), ProblemType::BodyTimeout);
-}
-
-/// A body of the chunks given, which then never ends.
-fn futures_like(next: impl FnMut() -> Option<&'static str> + Send + Unpin + 'static) -> Body {
-    struct Stalled<F>(F);
-    impl<F: FnMut() -> Option<&'static str> + Unpin> http_body::Body for Stalled<F> {
-        type Data = bytes::Bytes;
-        type Error = std::convert::Infallible;
-        fn poll_frame(
-            mut self: std::pin::Pin<&mut Self>,
-            _: &mut std::task::Context<'_>,
-        ) -> std::task::Poll<Option<Result<http_body::Frame<Self::Data>, Self::Error>>> {
-            match (self.0)() {
-                Some(chunk) => std::task::Poll::Ready(Some(Ok(http_body::Frame::data(chunk.into())))),
-                None => std::task::Poll::Pending,
-            }
-        }
-    }
-    Body::new(Stalled(next))
 }
 
 fn block_on<T>(future: impl Future<Output = T>) -> T {

@@ -39,8 +39,8 @@ macro_rules! problem_types {
 
 problem_types! {
     MalformedBody: "malformed-body", BAD_REQUEST, None, "The body cannot be read",
-        "The body is not the multipart/form-data its Content-Type promises: it has no boundary, broken \
-        headers, or it ends too early.";
+        "The body is not what its Content-Type promises: multipart/form-data without a boundary, with broken \
+        part headers or no end; or application/json that cannot be parsed or is no object.";
     Unauthorized: "unauthorized", UNAUTHORIZED, None, "No valid API key",
         "Send a valid API key, as in `Authorization: Bearer <API_KEY>`. Keys are issued by the operator.";
     NotFound: "not-found", NOT_FOUND, None, "Nothing is here",
@@ -61,7 +61,8 @@ problem_types! {
     TooLarge: "too-large", PAYLOAD_TOO_LARGE, None, "Too large",
         "The file or the whole body is larger than this operation takes.";
     UnsupportedContentType: "unsupported-content-type", UNSUPPORTED_MEDIA_TYPE, None, "Unsupported Content-Type",
-        "This operation reads multipart/form-data.";
+        "The Content-Type is not the one this operation reads: multipart/form-data where it takes a file, \
+        application/json where it does not.";
     UnsupportedMedia: "unsupported-media", UNSUPPORTED_MEDIA_TYPE, None, "Unsupported file type",
         "The file's first bytes are not those of a type this operation takes, whatever its name or declared \
         type.";

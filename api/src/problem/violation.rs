@@ -28,13 +28,23 @@ pub(crate) enum Code {
     Duplicated,
     /// A field or query parameter this operation does not have.
     Unknown,
+    /// A JSON value of another type than the field has.
+    WrongType,
     /// Not an integer in decimal digits.
     NotAnInteger,
     /// A number outside its range.
     OutOfRange,
-    /// More text than the field can sensibly hold.
+    /// None of the names a field may have as its value.
+    NotAChoice,
+    /// Less text than the field needs.
+    TooShort,
+    /// More text than the field takes.
     TooLong,
-    /// Bytes that are not UTF-8.
+    /// A character the text may not have.
+    CharacterNotAllowed,
+    /// Text of signs and punctuation alone.
+    NoLetter,
+    /// Bytes that are not UTF-8, or half a surrogate pair, which UTF-8 cannot hold.
     NotUtf8,
     /// More bytes than the file may have.
     TooLarge,
@@ -50,9 +60,14 @@ impl Code {
             Self::Empty => "empty",
             Self::Duplicated => "duplicated",
             Self::Unknown => "unknown",
+            Self::WrongType => "wrong_type",
             Self::NotAnInteger => "not_an_integer",
             Self::OutOfRange => "out_of_range",
+            Self::NotAChoice => "not_a_choice",
+            Self::TooShort => "too_short",
             Self::TooLong => "too_long",
+            Self::CharacterNotAllowed => "character_not_allowed",
+            Self::NoLetter => "no_letter",
             Self::NotUtf8 => "not_utf8",
             Self::TooLarge => "too_large",
             Self::UnsupportedMediaType => "unsupported_media_type",
