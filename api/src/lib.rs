@@ -17,6 +17,7 @@ mod patience;
 mod perform;
 mod prefer;
 mod problem;
+mod representation;
 mod routes;
 mod server;
 mod terms;

@@ -16,6 +16,7 @@ use crate::{
     caller::Caller,
     patience::patiently,
     problem::{Problem, ProblemType},
+    representation::Representation,
     terms::Terms,
     waiters::Seen,
 };
@@ -30,6 +31,7 @@ pub(crate) async fn perform(
     parameters: Parameters,
     upload: Option<Upload>,
 ) -> Result<Response, Problem> {
+    terms.choose(Representation::offered(&parameters))?; // what could not be told is not begun
     let operation = parameters.operation();
     let wait = terms.preferences.wait_within(app.wait_limit(operation));
     let job = NewJob {
@@ -87,7 +89,7 @@ async fn look(app: &App, job: &NewJob) -> Seen {
 
 fn answer(seen: Seen, job: &NewJob, operation: Operation, terms: &Terms) -> Result<Response, Problem> {
     let mut response = match seen {
-        Seen::Job(job) if job.state.is_final() => answer::result(job, terms.arrival.at.elapsed())?,
+        Seen::Job(job) if job.state.is_final() => answer::result(job, terms.arrival.at.elapsed(), terms)?,
         Seen::Job(job) => answer::accepted(job, &terms.arrival),
         Seen::Nothing => answer::accepted(unseen(job.id, operation), &terms.arrival),
         Seen::Gone => return Err(Problem::internal("a job went away while its caller waited")),

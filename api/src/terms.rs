@@ -9,9 +9,10 @@ use axum::{
 use uuid::Uuid;
 
 use crate::{
-    accept::accepts,
+    accept::Accept,
     prefer::Preferences,
     problem::{Problem, ProblemType},
+    representation::Representation,
 };
 
 /// Carries the request's id, in and out.
@@ -29,7 +30,7 @@ pub(crate) struct Arrival {
     pub(crate) at: Instant,
 }
 
-/// The terms an operation is called on; acceptance of JSON is proven.
+/// The terms an operation is called on.
 #[derive(Debug, Clone)]
 pub(crate) struct Terms {
     /// The request.
@@ -38,22 +39,32 @@ pub(crate) struct Terms {
     pub(crate) traceparent: Option<String>,
     /// How long to wait.
     pub(crate) preferences: Preferences,
+    /// What forms of answer the caller takes.
+    accept: Accept,
+}
+
+impl Terms {
+    /// In which of these forms to answer, or 406.
+    pub(crate) fn choose(&self, offers: &[Representation]) -> Result<Representation, Problem> {
+        self.accept.preferred(offers).ok_or_else(|| {
+            let types: Vec<&str> = offers.iter().map(|o| o.media_type()).collect();
+            let detail =
+                format!("The Accept header excludes {}, which this is answered as.", types.join(" and "));
+            Problem::of(ProblemType::NotAcceptable).detailed(detail)
+        })
+    }
 }
 
 impl<S: Sync> FromRequestParts<S> for Terms {
     type Rejection = Problem;
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Problem> {
-        if !accepts(&parts.headers, "application/json") {
-            return Err(Problem::of(ProblemType::NotAcceptable).detailed(
-                "The Accept header excludes application/json, which this operation answers with.",
-            ));
-        }
         let arrival = parts.extensions.get::<Arrival>().ok_or_else(|| Problem::internal("no envelope"))?;
         Ok(Self {
             arrival: arrival.clone(),
             traceparent: traceparent(&parts.headers),
             preferences: Preferences::read(&parts.headers),
+            accept: Accept::read(&parts.headers),
         })
     }
 }

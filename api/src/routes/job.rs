@@ -20,6 +20,7 @@ use crate::{
     openapi::JobProblems,
     patience::patiently,
     problem::{Problem, ProblemType},
+    representation::Representation,
     terms::Terms,
 };
 
@@ -75,6 +76,7 @@ pub(crate) async fn handle(
     JobPath(id): JobPath,
     uri: Uri,
 ) -> Result<Response, Problem> {
+    terms.choose(Representation::JSON)?;
     let wait = Duration::from_secs(query::wait_s(&uri)?.into());
     let mut waiter = app.waiters.subscribe(id);
     let mut job = find(&app, &caller, id).await?;

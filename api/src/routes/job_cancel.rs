@@ -12,6 +12,7 @@ use crate::{
     openapi::JobCancelProblems,
     patience::patiently,
     problem::{Problem, ProblemType},
+    representation::Representation,
     terms::Terms,
 };
 
@@ -39,6 +40,7 @@ pub(crate) async fn handle(
     JobPath(id): JobPath,
     uri: Uri,
 ) -> Result<Response, Problem> {
+    terms.choose(Representation::JSON)?;
     Problem::unless_none(query::none(&uri))?;
     let mut was_unsure = false;
     let cancelled = patiently(|n_failed| {

@@ -4,7 +4,7 @@ use axum::{extract::State, http::Uri, response::Response};
 
 use super::job::{JobPath, find};
 use crate::{
-    answer::{self, PredictionsBody},
+    answer::{self, PngSchema, ResultBody},
     app::App,
     caller::Caller,
     intake::query,
@@ -22,9 +22,13 @@ use crate::{
     summary = "What a job came to: its operation's own response, or the problem it ended in",
     params(("id" = uuid::Uuid, Path, description = "The job's id.")),
     responses(
-        (status = 200, description = "The operation's own response.", body = PredictionsBody,
+        (status = 200, description = "The operation's own response. Where that is a picture, `Accept` decides between \
+            it and a document, as it does there.",
             headers(("Server-Timing" = String, description = "`queue`, `decode` and `infer`, in milliseconds.")),
-            example = json!({"predictions": [{"label": "੫", "score": 0.98}]})),
+            content(
+                (ResultBody = "application/json", example = json!({"predictions": [{"label": "੫", "score": 0.98}]})),
+                (PngSchema = "image/png"),
+            )),
         JobResultProblems,
     ),
     security(("bearer" = [])),
@@ -32,12 +36,12 @@ use crate::{
 pub(crate) async fn handle(
     State(app): State<App>,
     caller: Caller,
-    _: Terms,
+    terms: Terms,
     JobPath(id): JobPath,
     uri: Uri,
 ) -> Result<Response, Problem> {
     Problem::unless_none(query::none(&uri))?;
     let job = find(&app, &caller, id).await?;
     let lifetime = answer::lifetime(&job);
-    answer::result(job, lifetime)
+    answer::result(job, lifetime, &terms)
 }

@@ -2,6 +2,9 @@
 
 pub(crate) mod alphabet_recognition;
 pub(crate) mod digit_recognition;
+pub(crate) mod handwriting_form;
+pub(crate) mod handwriting_generator;
+pub(crate) mod handwriting_schema;
 pub(crate) mod health;
 pub(crate) mod job;
 pub(crate) mod job_cancel;
@@ -30,6 +33,7 @@ pub(crate) fn router(app: App) -> Router {
     Router::new()
         .route("/v1/models/alphabet-recognition", post(alphabet_recognition::handle))
         .route("/v1/models/digit-recognition", post(digit_recognition::handle))
+        .route("/v1/models/handwriting-generator", post(handwriting_generator::handle))
         .route("/v1/jobs/{id}", get(job::handle).delete(job_cancel::handle))
         .route("/v1/jobs/{id}/result", get(job_result::handle))
         .route("/health/live", get(health::live))
