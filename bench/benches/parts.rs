@@ -1,9 +1,14 @@
 //! The parts of one recognition, each alone: decoding a file, finding its ink, and the model for one
-//! image and for a full batch.
+//! image and for a full batch. And those of writing 100 characters: the model, the layout, the points as
+//! JSON, the picture.
 
 use std::{hint::black_box, path::PathBuf};
 
-use akhar_models::{Classifier, Runtime, ink, load_all};
+use akhar_models::{
+    Classifier, Layout, Manifest, Runtime,
+    handwriting::{Hand, Ink, Page, Text, Writer, lay_out, png},
+    ink, load_all,
+};
 use akhar_tests::{
     images::{fixture_of, plain, ways_to_store},
     root,
@@ -42,14 +47,25 @@ fn finding_ink(c: &mut Criterion) {
     }
 }
 
+fn runtime() -> Runtime {
+    let dylib = std::env::var_os("AKHAR_ORT_DYLIB")
+        .map_or_else(|| root().join(".cache/onnxruntime/libonnxruntime.so"), PathBuf::from);
+    Runtime::load(&dylib).expect("ONNX Runtime")
+}
+
+/// The bundled models of one layout.
+fn models(layout: Layout) -> Vec<Manifest> {
+    let mut manifests = load_all(&root().join("models")).expect("manifests");
+    manifests.retain(|m| m.layout == layout);
+    manifests
+}
+
 fn inference(c: &mut Criterion) {
     let image = image::load_from_memory(&fixture_of("੫").bytes).expect("it decodes").into_rgb8();
     let view = ink::RgbView::new(image.width() as usize, image.height() as usize, image.as_raw());
     let ink = ink::features(view.expect("its size")).expect("ink");
-    let dylib = std::env::var_os("AKHAR_ORT_DYLIB")
-        .map_or_else(|| root().join(".cache/onnxruntime/libonnxruntime.so"), PathBuf::from);
-    let runtime = Runtime::load(&dylib).expect("ONNX Runtime");
-    for manifest in load_all(&root().join("models")).expect("manifests") {
+    let runtime = runtime();
+    for manifest in models(Layout::ImageClassifier) {
         let mut model = Classifier::load(&runtime, &manifest, 1).expect("it loads");
         let mut group = c.benchmark_group(&manifest.operation);
         for n in [1, MAX_BATCH] {
@@ -62,5 +78,25 @@ fn inference(c: &mut Criterion) {
     }
 }
 
-criterion_group!(parts, decoding, finding_ink, inference);
+fn writing(c: &mut Criterion) {
+    let sentence = "ਸਤਿ ਸ੍ਰੀ ਅਕਾਲ। ਮੈਂ ਪੰਜਾਬੀ ਵਿੱਚ ਲਿਖਦਾ ਹਾਂ। ਕੁੜੀਆਂ ਨੇ ਫੁੱਲ ਤੋੜੇ। ";
+    let text: String = sentence.chars().cycle().take(100).collect();
+    let page = Page { line_space: 125.0, char_space: 35.0, word_space: 75.0, width: 550.0, length: 550.0 };
+    let (runtime, hand) = (runtime(), Hand::new(1));
+    let mut group = c.benchmark_group("write 100 characters");
+    for manifest in models(Layout::GlyphStrokes) {
+        let mut writer = Writer::load(&runtime, &manifest, 1).expect("it loads");
+        let text = Text::read(&text, writer.glyphs());
+        let glyphs = text.glyphs();
+        let shapes = writer.shape(&glyphs, hand).expect("shapes");
+        let sheet = lay_out(&text, &shapes, &page, hand);
+        group.bench_function("model", |b| b.iter(|| writer.shape(black_box(&glyphs), hand).expect("shapes")));
+        group.bench_function("layout", |b| b.iter(|| lay_out(black_box(&text), &shapes, &page, hand)));
+        group.bench_function("points as JSON", |b| b.iter(|| black_box(&sheet).points_json()));
+        group
+            .bench_function("picture", |b| b.iter(|| png(black_box(&sheet), Ink::BLUE, 2.5).expect("a PNG")));
+    }
+}
+
+criterion_group!(parts, decoding, finding_ink, inference, writing);
 criterion_main!(parts);

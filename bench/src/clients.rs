@@ -37,7 +37,8 @@ pub(crate) async fn send(request: reqwest::RequestBuilder) -> Fate {
     }
 }
 
-fn work(answer: &Answer) -> Option<Duration> {
+/// Decoding and inference as `Server-Timing` tells them.
+pub(crate) fn work(answer: &Answer) -> Option<Duration> {
     let entries = answer.header("server-timing").split(',').map(str::trim);
     let worked = entries.filter(|e| e.starts_with("decode;") || e.starts_with("infer;"));
     let ms: Option<Vec<f64>> = worked.map(|e| e.split_once("dur=")?.1.parse().ok()).collect();

@@ -9,6 +9,7 @@ mod clients;
 mod load;
 mod overhead;
 mod report;
+mod writing;
 
 use clap::{Parser, Subcommand};
 
@@ -55,6 +56,18 @@ enum Command {
         #[arg(long, default_value_t = 20)]
         seconds: u64,
     },
+    /// Worker times of handwriting, 100 characters at a time, as points and as a picture
+    Writing {
+        /// Sheets of each
+        #[arg(long, default_value_t = 200)]
+        sheets: usize,
+    },
+    /// How well the served recognisers read what the service wrote
+    Legibility {
+        /// Hands that write each letter and digit
+        #[arg(long, default_value_t = 40)]
+        hands: usize,
+    },
     /// All of these with their defaults
     All {
         /// Seconds for each
@@ -80,6 +93,8 @@ async fn main() {
                 Command::Load { seconds, clients: 32 },
                 Command::Chaos { seconds, clients: 32, every: 5 },
                 Command::Memory { seconds: seconds.min(20) },
+                Command::Writing { sheets: 200 },
+                Command::Legibility { hands: 40 },
             ] {
                 measure(command).await.publish();
             }
@@ -94,6 +109,8 @@ async fn measure(command: Command) -> Report {
         Command::Load { seconds, clients } => load::load(seconds, clients).await,
         Command::Chaos { seconds, clients, every } => load::chaos(seconds, clients, every).await,
         Command::Memory { seconds } => load::memory(seconds).await,
+        Command::Writing { sheets } => writing::time(sheets).await,
+        Command::Legibility { hands } => writing::legibility(hands).await,
         other => unreachable!("{other:?} measures nothing"),
     }
 }
