@@ -15,7 +15,7 @@ from onnx import TensorProto, helper, numpy_helper
 from . import glyphs
 from .glyphs import POINTS, STROKES
 
-STYLE, VARIATION, MODES = 16, 24, 24
+STYLE, VARIATION, MODES = 16, 24, 20
 MODEL = "handwriting-pa"
 
 
