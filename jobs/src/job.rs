@@ -186,6 +186,12 @@ pub enum MediaType {
     /// JPEG.
     #[serde(rename = "image/jpeg")]
     Jpeg,
+    /// MPEG audio, layer 3.
+    #[serde(rename = "audio/mpeg")]
+    Mp3,
+    /// RIFF WAVE.
+    #[serde(rename = "audio/wav")]
+    Wav,
 }
 
 impl MediaType {
@@ -194,12 +200,14 @@ impl MediaType {
         match self {
             Self::Png => "image/png",
             Self::Jpeg => "image/jpeg",
+            Self::Mp3 => "audio/mpeg",
+            Self::Wav => "audio/wav",
         }
     }
 
     /// The type with this IANA name.
     pub fn from_name(name: &str) -> Option<Self> {
-        [Self::Png, Self::Jpeg].into_iter().find(|t| t.name() == name)
+        [Self::Png, Self::Jpeg, Self::Mp3, Self::Wav].into_iter().find(|t| t.name() == name)
     }
 }
 

@@ -63,7 +63,7 @@ impl ImageDecoding {
             let detail = "expected a whole image/jpeg: it ends within the picture".to_owned();
             return Err(Undecodable { code: "undecodable", detail });
         }
-        let decoder = reader(upload).into_decoder().map_err(|e| undecodable(upload, &e))?;
+        let decoder = reader(upload)?.into_decoder().map_err(|e| undecodable(upload, &e))?;
         let (width, height) = decoder.dimensions();
         let n_pixels = u64::from(width) * u64::from(height);
         if n_pixels > self.max_pixels {
@@ -81,19 +81,23 @@ impl ImageDecoding {
     }
 }
 
-fn reader(upload: &Upload) -> ImageReader<Cursor<&[u8]>> {
+fn reader(upload: &Upload) -> Result<ImageReader<Cursor<&[u8]>>, Undecodable> {
     let format = match upload.media_type {
         MediaType::Png => image::ImageFormat::Png,
         MediaType::Jpeg => image::ImageFormat::Jpeg,
+        MediaType::Mp3 | MediaType::Wav => {
+            let detail = format!("expected an image, found {}", upload.media_type.name());
+            return Err(Undecodable { code: "undecodable", detail });
+        }
     };
-    ImageReader::with_format(Cursor::new(upload.bytes.as_slice()), format)
+    Ok(ImageReader::with_format(Cursor::new(upload.bytes.as_slice()), format))
 }
 
 fn decode(upload: &Upload, n_bytes: u64) -> Result<RgbImage, Undecodable> {
     let fail = |e: ImageError| undecodable(upload, &e);
     let mut limits = Limits::no_limits();
     limits.max_alloc = Some(n_bytes + MIB);
-    let mut reader = reader(upload);
+    let mut reader = reader(upload)?;
     reader.limits(limits);
     let mut decoder = reader.into_decoder().map_err(fail)?;
     // A broken EXIF block is no reason to refuse a readable picture.
