@@ -5,6 +5,7 @@ pub mod handwriting;
 pub mod ink;
 mod manifest;
 mod ort;
+pub mod speech;
 
 pub use classifier::{Classifier, LoadError, Score};
 pub use manifest::{Layout, Manifest, ManifestError, ModelFile, load_all};

@@ -23,6 +23,9 @@ pub struct Manifest {
     pub licence: String,
     /// What rebuilds it, or where it came from.
     pub source: String,
+    /// The language it is for, where it is for one: `pa` or `en`.
+    #[serde(default)]
+    pub language: Option<String>,
     /// What its outputs stand for, in order; NFC.
     #[serde(default)]
     pub labels: Vec<String>,
@@ -48,6 +51,9 @@ pub enum Layout {
     /// `glyph` i64 [N], `style` f32 [1, W], `variation` f32 [N, V] -> `points` f32 [N, S, P, 2],
     /// `present` bool [N, S], `head` f32 [N, H, 2]. See [`crate::handwriting`].
     GlyphStrokes,
+    /// A NeMo CTC export: `audio_signal` f32 [B, mels, T], `length` i64 [B] -> `logprobs` f32 [B, T', units];
+    /// `vocab` and `config` beside it. See [`crate::speech`].
+    NemoCtc,
 }
 
 /// One file of a model.

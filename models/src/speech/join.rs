@@ -1,0 +1,130 @@
+//! Windows' readings come in, in order; the recording's tokens come out, each once.
+
+use super::{
+    Window,
+    acoustic::{Reading, Token},
+    runs,
+    units::WORD,
+    words::{Word, words},
+};
+
+/// Joins readings of windows that may overlap.
+#[derive(Debug)]
+pub struct Joiner {
+    /// Samples from one output frame to the next.
+    grid: usize,
+    tokens: Vec<Token>,
+    /// The last window's blanks, and the frame of the recording they begin at.
+    blanks: (usize, Vec<bool>),
+}
+
+impl Joiner {
+    /// For a model with this many samples from one output frame to the next.
+    pub const fn new(grid: usize) -> Self {
+        Self { grid, tokens: Vec::new(), blanks: (0, Vec::new()) }
+    }
+
+    /// Adds what was read in a window.
+    pub fn add(&mut self, window: &Window, reading: Reading) {
+        let first = window.start / self.grid;
+        let mut tokens = reading.tokens;
+        for token in &mut tokens {
+            token.frame += first;
+            token.end += first;
+        }
+        if window.overlap > 0 {
+            let shared = first..first + window.overlap / self.grid;
+            let switch = self.switch(shared, &tokens, (first, &reading.blanks));
+            self.tokens.retain(|t| t.frame < switch);
+            tokens.retain(|t| t.frame >= switch);
+        }
+        self.tokens.extend(tokens);
+        self.blanks = (first, reading.blanks);
+    }
+
+    /// The words of all windows, with times in seconds.
+    pub fn words(&self, frame_s: f64) -> Vec<Word> {
+        words(&self.tokens, frame_s)
+    }
+
+    /// The frame from which the next window is believed: in the longest stretch where both hear nothing
+    /// between two words; failing that, between two units; failing that, in the middle.
+    fn switch(
+        &self,
+        shared: std::ops::Range<usize>,
+        next: &[Token],
+        (first, blanks): (usize, &[bool]),
+    ) -> usize {
+        let at = |(from, blanks): (usize, &[bool]), frame: usize| {
+            frame.checked_sub(from).and_then(|i| blanks.get(i)).copied().unwrap_or(true)
+        };
+        let last = (self.blanks.0, self.blanks.1.as_slice());
+        let both_blank = |frame| at(last, frame) && at((first, blanks), frame);
+        let between_words =
+            |frame| both_blank(frame) && begins_word(&self.tokens, frame) && begins_word(next, frame);
+        let middle = usize::midpoint(shared.start, shared.end);
+        amid(shared.clone(), between_words).or_else(|| amid(shared, both_blank)).unwrap_or(middle)
+    }
+}
+
+/// Whether the next token from a frame on begins a word, or there is none.
+fn begins_word(tokens: &[Token], frame: usize) -> bool {
+    let next = tokens.iter().find(|t| t.frame >= frame);
+    next.is_none_or(|t| t.text.starts_with(WORD))
+}
+
+/// The middle of the longest run of frames that have a property.
+fn amid(frames: std::ops::Range<usize>, has: impl Fn(usize) -> bool) -> Option<usize> {
+    let run = runs::longest(frames, has);
+    (!run.is_empty()).then(|| usize::midpoint(run.start, run.end))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const GRID: usize = 1280;
+
+    /// A window's reading of a text spoken one unit a frame, `_` for blanks, from a frame on.
+    fn window(from: usize, overlap: usize, spoken: &str) -> (Window, Reading) {
+        let units: Vec<char> = spoken.chars().collect();
+        let token = |(frame, unit): (usize, &char)| Token { text: unit.to_string(), frame, end: frame + 1 };
+        let mut tokens: Vec<Token> =
+            units.iter().enumerate().filter(|(_, u)| **u != '_').map(token).collect();
+        // A word begins after every second blank.
+        for i in 0..tokens.len() {
+            if i == 0 || tokens[i].frame > tokens[i - 1].frame + 2 {
+                tokens[i].text.insert(0, WORD);
+            }
+        }
+        let blanks = units.iter().map(|u| *u == '_').collect();
+        let samples = vec![0.0; units.len() * GRID];
+        (Window { start: from * GRID, overlap: overlap * GRID, samples }, Reading { tokens, blanks })
+    }
+
+    fn joined(windows: Vec<(Window, Reading)>) -> String {
+        let mut joiner = Joiner::new(GRID);
+        for (window, reading) in windows {
+            joiner.add(&window, reading);
+        }
+        let words: Vec<String> = joiner.words(0.08).into_iter().map(|w| w.text).collect();
+        words.join(" ")
+    }
+
+    #[test]
+    fn what_two_windows_heard_is_there_once() {
+        //                        0         1         2
+        let whole = "ab__cd___efg__h_i____jk";
+        assert_eq!(joined(vec![window(0, 0, whole)]), "ab cd efg hi jk");
+        let first = window(0, 0, &whole[..17]);
+        let second = window(7, 10, &whole[7..]);
+        assert_eq!(joined(vec![first, second]), "ab cd efg hi jk");
+    }
+
+    #[test]
+    fn half_a_word_at_a_window_s_edge_is_not_believed() {
+        let first = window(0, 0, "ab__cd___ex"); // the window ends within "efg"
+        let second = window(4, 7, "zd___efg__h"); // and this one begins within "cd"
+        assert_eq!(joined(vec![first, second]), "ab cd efg h");
+    }
+}

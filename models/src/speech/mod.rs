@@ -1,0 +1,24 @@
+//! Speech: samples come in; words with their times come out.
+//!
+//! [`Listener`] cuts a stream of 16 kHz samples into windows, at pauses where there are any and overlapping
+//! where there are none. [`features`] makes log-mel features of a window, [`Acoustic`] gives each frame's
+//! probabilities, [`ctc`] reads tokens out of them, and [`Joiner`] joins the windows' tokens into
+//! words, which [`segments`] puts together.
+
+mod acoustic;
+mod ctc;
+pub mod features;
+mod join;
+mod runs;
+mod units;
+mod windows;
+mod words;
+
+pub use acoustic::{Acoustic, Reading};
+pub use join::Joiner;
+pub use units::Units;
+pub use windows::{Listener, Window};
+pub use words::{Segment, Word, segments, text};
+
+/// What everything here hears, samples a second.
+pub const SAMPLE_RATE: usize = 16_000;

@@ -1,0 +1,190 @@
+//! Windows: a recording comes in piece by piece; stretches short enough for a model come out, cut at
+//! pauses, or overlapping where nobody pauses.
+//!
+//! Memory holds one window, however long the recording.
+
+use super::{SAMPLE_RATE, runs};
+
+/// The longest window, samples.
+const LONGEST: usize = 24 * SAMPLE_RATE;
+/// Where no pause is found, the next window begins this much before the last one's end.
+const OVERLAP: usize = 4 * SAMPLE_RATE;
+/// Windows are cut no shorter than this while more is to come.
+const SHORTEST: usize = 8 * SAMPLE_RATE;
+/// Samples over which loudness is measured: 20 ms.
+const STEP: usize = SAMPLE_RATE / 50;
+/// A pause is at least so many steps long: 0.3 s.
+const PAUSE: usize = 15;
+/// What is kept of silence at a window's ends, steps: 0.3 s.
+const MARGIN: usize = 15;
+/// Mean squares below this are silence in any recording: -70 dB of full scale.
+const SILENCE: f32 = 1e-7;
+/// Mean squares this much below a window's loud parts are a pause: -35 dB.
+const PAUSE_SHARE: f32 = 3.2e-4;
+
+/// A stretch of a recording, to be read by a model as a whole.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Window {
+    /// Where it begins in the recording, samples; a multiple of the listener's grid.
+    pub start: usize,
+    /// How much of it the window before had too, samples.
+    pub(crate) overlap: usize,
+    /// 16 kHz.
+    pub samples: Vec<f32>,
+}
+
+/// Cuts a recording into windows as it comes in.
+#[derive(Debug)]
+pub struct Listener {
+    /// Windows begin at multiples of this many samples, so that their output frames coincide.
+    grid: usize,
+    /// Where the buffer begins in the recording.
+    start: usize,
+    /// How much of the buffer the last window had too.
+    overlap: usize,
+    buffer: Vec<f32>,
+}
+
+impl Listener {
+    /// For a model with this many seconds from one output frame to the next.
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a few thousand samples")]
+    pub fn new(frame_s: f64) -> Self {
+        let grid = ((frame_s * 16_000.0).round() as usize).clamp(1, SAMPLE_RATE);
+        Self { grid, start: 0, overlap: 0, buffer: Vec::with_capacity(LONGEST + SAMPLE_RATE) }
+    }
+
+    /// Samples heard so far.
+    pub const fn heard(&self) -> usize {
+        self.start + self.buffer.len()
+    }
+
+    /// Hears a piece of the recording; the windows it completes.
+    pub fn hear(&mut self, piece: &[f32]) -> Vec<Window> {
+        self.buffer.extend_from_slice(piece);
+        let mut windows = Vec::new();
+        while self.buffer.len() > LONGEST {
+            let (end, overlap) = self.cut();
+            windows.extend(self.window(end));
+            self.advance(end - overlap, overlap);
+        }
+        windows
+    }
+
+    /// The recording is over; what is left of it.
+    pub fn finish(self) -> Option<Window> {
+        self.window(self.buffer.len())
+    }
+
+    /// Where to end the next window, and how much of it the one after it has too.
+    fn cut(&self) -> (usize, usize) {
+        let powers = powers(&self.buffer[..LONGEST]);
+        let gate = gate(&powers);
+        let best = runs::longest(SHORTEST / STEP..powers.len(), |i| powers[i] < gate);
+        if best.len() >= PAUSE {
+            (self.on_grid(usize::midpoint(best.start, best.end) * STEP), 0)
+        } else {
+            (self.on_grid(LONGEST), self.on_grid(OVERLAP))
+        }
+    }
+
+    /// The buffer up to `end` without silence at its ends; nothing, where it is all silence.
+    fn window(&self, end: usize) -> Option<Window> {
+        let powers = powers(&self.buffer[..end]);
+        let gate = gate(&powers).min(SILENCE * 10.0);
+        let first = powers.iter().position(|p| *p > gate)?;
+        let last = powers.iter().rposition(|p| *p > gate)?;
+        let from = self.on_grid(first.saturating_sub(MARGIN) * STEP);
+        let to = ((last + 1 + MARGIN) * STEP).min(end);
+        let samples = self.buffer[from..to].to_vec();
+        Some(Window { start: self.start + from, overlap: self.overlap.saturating_sub(from), samples })
+    }
+
+    fn advance(&mut self, by: usize, overlap: usize) {
+        self.buffer.drain(..by);
+        self.start += by;
+        self.overlap = overlap;
+    }
+
+    const fn on_grid(&self, sample: usize) -> usize {
+        sample / self.grid * self.grid
+    }
+}
+
+/// Mean square of every step; the last may be short.
+#[expect(clippy::cast_precision_loss, reason = "a few hundred samples")]
+fn powers(samples: &[f32]) -> Vec<f32> {
+    samples.chunks(STEP).map(|c| c.iter().map(|s| s * s).sum::<f32>() / c.len() as f32).collect()
+}
+
+/// Below this is a pause: far below what is loud here, or silence anywhere.
+fn gate(powers: &[f32]) -> f32 {
+    let mut sorted = powers.to_vec();
+    sorted.sort_unstable_by(f32::total_cmp);
+    let loud = sorted.get(sorted.len() * 19 / 20).copied().unwrap_or_default();
+    (loud * PAUSE_SHARE).max(SILENCE)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const FRAME_S: f64 = 0.08;
+
+    /// Seconds of a loud hum, or of silence.
+    fn sound(parts: &[(bool, f32)]) -> Vec<f32> {
+        let part = |(loud, seconds): &(bool, f32)| {
+            #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, clippy::cast_precision_loss)]
+            let n = (seconds * SAMPLE_RATE as f32) as usize;
+            let level = if *loud { 0.2 } else { 0.0 };
+            (0..n).map(move |i| level * if i % 80 < 40 { 1.0 } else { -1.0 })
+        };
+        parts.iter().flat_map(part).collect()
+    }
+
+    fn windows(samples: &[f32], piece: usize) -> Vec<Window> {
+        let mut listener = Listener::new(FRAME_S);
+        let mut windows: Vec<Window> = samples.chunks(piece).flat_map(|p| listener.hear(p)).collect();
+        windows.extend(listener.finish());
+        windows
+    }
+
+    #[test]
+    fn silence_is_no_window() {
+        assert_eq!(windows(&sound(&[(false, 70.0)]), 16_000), []);
+        assert_eq!(windows(&[], 16_000), []);
+    }
+
+    #[test]
+    fn a_long_recording_is_cut_in_its_pauses_and_loses_no_sound() {
+        let samples = sound(&[
+            (true, 11.0),
+            (false, 0.6),
+            (true, 9.0),
+            (false, 0.4),
+            (true, 30.0),
+            (false, 9.0),
+            (true, 1.0),
+        ]);
+        let cut = windows(&samples, 7_777);
+        assert_eq!(cut, windows(&samples, 16_000), "however it comes in");
+        let mut heard = vec![false; samples.len()];
+        for window in &cut {
+            assert_eq!(window.start % 1280, 0);
+            assert!(window.samples.len() <= LONGEST);
+            let range = window.start..window.start + window.samples.len();
+            assert_eq!(window.samples, samples[range.clone()]);
+            heard[range].fill(true);
+        }
+        let missed = samples.iter().zip(&heard).filter(|(s, heard)| **s != 0.0 && !**heard).count();
+        assert_eq!(missed, 0);
+        assert!(cut[0].samples.len() < 13 * SAMPLE_RATE, "the first pause in reach is cut in");
+    }
+
+    #[test]
+    fn where_nobody_pauses_windows_overlap() {
+        let cut = windows(&sound(&[(true, 60.0)]), 16_000);
+        let overlaps: Vec<usize> = cut.iter().map(|w| w.overlap / 1280).collect();
+        assert_eq!(overlaps, [0, 50, 50]);
+        assert_eq!(cut[1].start, cut[0].start + cut[0].samples.len() - cut[1].overlap);
+    }
+}

@@ -1,0 +1,169 @@
+//! Tokens come in; words with their times, and segments of several words, come out.
+
+use unicode_normalization::UnicodeNormalization as _;
+
+use super::{acoustic::Token, units::WORD};
+
+/// A pause that ends a segment long enough, seconds.
+const PAUSE_S: f64 = 0.5;
+/// A pause that ends any segment.
+const LONG_PAUSE_S: f64 = 2.0;
+/// A segment is at least this long before an ordinary pause ends it.
+const SHORTEST_S: f64 = 2.0;
+/// No segment of more than one word is longer.
+const LONGEST_S: f64 = 15.0;
+
+/// A word and when it is said, seconds from the recording's start.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Word {
+    /// NFC.
+    pub text: String,
+    /// From.
+    pub start: f64,
+    /// To.
+    pub end: f64,
+}
+
+/// Words said together.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Segment {
+    /// Its words, a space between two.
+    pub text: String,
+    /// Seconds, to the millisecond.
+    pub start: f64,
+    /// Seconds, to the millisecond.
+    pub end: f64,
+}
+
+/// Words of tokens, each beginning where a token says so.
+pub(crate) fn words(tokens: &[Token], frame_s: f64) -> Vec<Word> {
+    let seconds = |frame: usize| frame_s * f64::from(u32::try_from(frame).unwrap_or(u32::MAX));
+    let mut words: Vec<Word> = Vec::new();
+    for token in tokens {
+        let text = token.text.trim_start_matches(WORD);
+        let begins = token.text.starts_with(WORD);
+        match words.last_mut() {
+            Some(word) if !begins => {
+                word.text.push_str(text);
+                word.end = seconds(token.end);
+            }
+            _ => words.push(Word {
+                text: text.to_owned(),
+                start: seconds(token.frame),
+                end: seconds(token.end),
+            }),
+        }
+    }
+    words.retain(|w| !w.text.is_empty());
+    for word in &mut words {
+        word.text = word.text.nfc().collect();
+    }
+    words
+}
+
+/// All words, a space between two.
+pub fn text(words: &[Word]) -> String {
+    let texts: Vec<&str> = words.iter().map(|w| w.text.as_str()).collect();
+    texts.join(" ")
+}
+
+/// Cuts words into segments: at pauses, and within them only where one would grow too long. Times are
+/// kept inside a recording of `duration` seconds, and in order.
+pub fn segments(words: &[Word], duration: f64) -> Vec<Segment> {
+    let mut segments = Vec::new();
+    let mut rest = words;
+    let mut from = 0.0;
+    while !rest.is_empty() {
+        let (now, later) = rest.split_at(first_segment(rest));
+        let segment = segment(now, from, duration);
+        from = segment.end;
+        segments.push(segment);
+        rest = later;
+    }
+    segments
+}
+
+/// How many words the first segment has.
+fn first_segment(words: &[Word]) -> usize {
+    let pause = |n: usize| words[n].start - words[n - 1].end;
+    let length = |n: usize| words[n - 1].end - words[0].start;
+    for n in 1..words.len() {
+        if pause(n) >= LONG_PAUSE_S || (pause(n) >= PAUSE_S && length(n) >= SHORTEST_S) {
+            return n;
+        }
+        if length(n + 1) > LONGEST_S {
+            // The widest gap after the shortest length; the latest of equals.
+            let long_enough = (1..=n).filter(|k| length(*k) >= SHORTEST_S);
+            return long_enough.max_by(|a, b| pause(*a).total_cmp(&pause(*b))).unwrap_or(n);
+        }
+    }
+    words.len()
+}
+
+fn segment(words: &[Word], from: f64, duration: f64) -> Segment {
+    let ms = |seconds: f64| (seconds * 1e3).round() / 1e3;
+    let within = |seconds: f64, low: f64| ms(seconds.clamp(low, duration.max(low)));
+    let start = within(words.first().map_or(from, |w| w.start), from);
+    let end = within(words.last().map_or(start, |w| w.end), start);
+    Segment { text: text(words), start, end }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn said(times: &[(f64, f64)]) -> Vec<Word> {
+        times.iter().zip('a'..).map(|(&(start, end), c)| Word { text: c.to_string(), start, end }).collect()
+    }
+
+    fn cut(times: &[(f64, f64)]) -> Vec<String> {
+        segments(&said(times), 100.0).into_iter().map(|s| s.text).collect()
+    }
+
+    #[test]
+    fn tokens_become_words_in_nfc() {
+        let token = |text: &str, frame| Token { text: text.to_owned(), frame, end: frame + 1 };
+        let words =
+            words(&[token("▁ਸ", 2), token("\u{0A3C}", 3), token("▁", 5), token("ਕ", 6), token("▁", 8)], 0.08);
+        let texts: Vec<&str> = words.iter().map(|w| w.text.as_str()).collect();
+        assert_eq!(texts, ["ਸ\u{0A3C}", "ਕ"]);
+        assert!((words[0].start - 0.16).abs() < 1e-9 && (words[0].end - 0.32).abs() < 1e-9);
+    }
+
+    #[test]
+    fn segments_end_at_pauses_when_long_enough() {
+        assert_eq!(cut(&[(0.0, 0.5), (1.1, 1.5), (1.6, 2.1), (2.7, 3.0)]), ["a b c", "d"]);
+        assert_eq!(cut(&[(0.0, 0.5), (2.6, 3.0)]), ["a", "b"], "a long pause ends any");
+        assert_eq!(cut(&[]), [""; 0]);
+    }
+
+    #[test]
+    fn without_pauses_the_widest_gap_is_taken() {
+        let mut times: Vec<(f64, f64)> = (0..20u8).map(|i| (f64::from(i), f64::from(i) + 0.9)).collect();
+        times[7].1 -= 0.2;
+        assert_eq!(cut(&times)[0], "a b c d e f g h");
+    }
+
+    proptest! {
+        #[test]
+        fn times_are_in_order_and_inside(gaps in proptest::collection::vec((0.0f64..3.0, 0.01f64..20.0), 0..30), duration in 0.0f64..200.0) {
+            let mut at = 0.0;
+            let times: Vec<(f64, f64)> = gaps.iter().map(|(gap, length)| {
+                let start = at + gap;
+                at = start + length;
+                (start, at)
+            }).collect();
+            let words: Vec<Word> = times.iter().map(|&(start, end)| Word { text: "x".into(), start, end }).collect();
+            let cut = segments(&words, duration);
+            let n_words: usize = cut.iter().map(|s| s.text.split(' ').count()).sum();
+            prop_assert_eq!(n_words, words.len());
+            let mut before = 0.0;
+            for s in &cut {
+                prop_assert!(before <= s.start && s.start <= s.end && s.end <= duration + 5e-4, "{:?}", s);
+                before = s.end;
+            }
+        }
+    }
+}
