@@ -1,9 +1,9 @@
-"""Checkpoints and pool shards they were not trained on in; softmax temperatures out.
+"""Checkpoints and pictures they were not trained on in; softmax temperatures out.
 
-The shards are generated pictures: the digits kept for evaluation are never looked at here. With
-`--folds`, each fold's network is fitted on pictures made from its held-out drawers; it is then given
-the mean of the other folds' temperatures, so that its own drawers have no say in it, and the shipped
-network the mean of all.
+With `--folds`, each fold's network is fitted on its held-out drawers' bitmaps and nukta letters; it is
+then given the mean of the other folds' temperatures, so that its own drawers have no say in it, and the
+shipped network the mean of all. With `--checkpoint`, one network is fitted on generated pictures (pool
+shards): the digits kept for evaluation are never looked at here.
 """
 
 import argparse
@@ -13,23 +13,30 @@ import numpy as np
 import torch
 from torch.nn import functional as F
 
+from . import testsets
 from .labels import SETS
 from .model import Reader
-from .train import of_fold
+from .pool import COMMAND, Filter
 
 
-def samples(paths, fold=None, limit=6000):
-    """features float (n, 1, 48, 48), labels int64: known characters, of one fold's drawers only."""
+def generated(paths):
+    """Float (n, 1, 48, 48), labels int64 (n,): the known characters of pool shards."""
     features, labels = [], []
     for path in paths:
         with np.load(path) as shard:
             keep = shard["labels"] >= 0
-            if fold is not None:
-                keep &= of_fold(shard["origins"], fold)
             features.append(shard["features"][keep])
             labels.append(shard["labels"][keep].astype(np.int64))
-    x = torch.from_numpy(np.concatenate(features))[:limit]
-    return x[:, None].float() / 255, torch.from_numpy(np.concatenate(labels))[:limit]
+    x = torch.from_numpy(np.concatenate(features))
+    return x[:, None].float() / 255, torch.from_numpy(np.concatenate(labels))
+
+
+def held_out(data, fold, filter_):
+    """The same of the letters of a fold's drawers."""
+    items = testsets.letters(data, fold) + testsets.pair_bindi(data, fold)
+    squares = np.stack(filter_.features([testsets.plain(mask) for _, _, mask in items]))
+    labels = torch.tensor([label for _, label, _ in items])
+    return torch.from_numpy(squares)[:, None].float() / 255, labels
 
 
 def temperature(checkpoint, model, x, y):
@@ -51,20 +58,23 @@ def mean(values):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--model", required=True, choices=list(SETS))
-    parser.add_argument("--shards", nargs="+", required=True)
-    parser.add_argument("--checkpoint", help="one network, on all the shards' pictures")
+    parser.add_argument("--checkpoint", help="one network, on the pictures of --shards")
+    parser.add_argument("--shards", nargs="*", default=[])
     parser.add_argument("--folds", help="folder of 0.pt, 1.pt, …: one line a fold, then `all`")
+    parser.add_argument("--data", help="with --folds")
+    parser.add_argument("--features-command", default=COMMAND)
     arguments = parser.parse_args()
     torch.set_num_threads(1)
     if arguments.checkpoint:
-        print(f"all {temperature(arguments.checkpoint, arguments.model, *samples(arguments.shards)):.4f}")
+        x, y = generated(arguments.shards)
+        print(f"all {temperature(arguments.checkpoint, arguments.model, x, y):.4f}")
         return
-    found = {}
+    found, filter_ = {}, Filter(arguments.features_command)
     for path in sorted(Path(arguments.folds).glob("[0-9].pt")):
-        x, y = samples(arguments.shards, int(path.stem))
+        x, y = held_out(Path(arguments.data), int(path.stem), filter_)
         found[path.stem] = temperature(path, arguments.model, x, y)
-    for fold, own in found.items():
-        print(f"{fold} {mean(t for k, t in found.items() if k != fold) if len(found) > 1 else own:.4f}")
+    for fold in found:
+        print(f"{fold} {mean(t for k, t in found.items() if k != fold):.4f}")
     print(f"all {mean(found.values()):.4f}")
 
 

@@ -10,9 +10,9 @@ DATA = """| data | used for | licence |
 | Gurmukhi typefaces: Anek, Noto Sans and Serif, Mukta Mahee, Baloo Paaji 2, Langar, Tiro, Lohit | training: print, and centre lines redrawn as pen strokes | OFL 1.1 |
 | `recognition/templates.json`: pen strokes written for this project | training and the test pictures | MIT OR Apache-2.0 |
 | gurmukhi-digits, 420 bitmaps, 1-bit, stretched to 32 x 32 | {digits} | none stated |"""
-USES = {"digits-pa": {"omniglot": "measured only as pictures that are no digit",
+USES = {"digits-pa": {"omniglot": "training, as pictures that are no digit",
                       "digits": "evaluation only: never training, never calibration"},
-        "letters-pa": {"omniglot": "training, and evaluation by held-out drawers",
+        "letters-pa": {"omniglot": "training; evaluation and calibration by held-out drawers",
                        "digits": "measured only as pictures that are no letter"}}
 
 
@@ -98,7 +98,7 @@ def metrics(model, results):
 def written(model, results, notes):
     """The card's text, and the metrics rounded."""
     text = [f"# {model}: {TITLES[model]}", "",
-            "A small residual convolutional network (about a quarter of a million parameters) over a "
+            "A small residual convolutional network (about 0.2 million parameters) over a "
             "48 x 48 square of ink coverage", "(`models/src/ink`). Licence: MIT OR Apache-2.0.", "",
             "## Data", "", DATA.format(**USES[model]), "", *tables(model, results), "",
             notes.strip(), ""]

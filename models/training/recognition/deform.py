@@ -110,30 +110,37 @@ def affine(strokes, rng, turn=1.0):
     return out
 
 
-def between(first, second, rng, apart=0.22):
-    """A drawing between two of the same letter with as many strokes, or None.
+def paired(ours, theirs, apart=0.22):
+    """Their strokes in our order and direction, (k, n, 2) like both arguments, or None.
 
-    Strokes are paired whichever way and in whichever order they were drawn; each pair has its own
-    share of the second hand. None when a pair lies further apart than `apart` on average.
+    Strokes are paired whichever way and in whichever order they were drawn; None when a pair lies
+    further apart than `apart` on average.
     """
-    if len(first) != len(second):
-        return None
-    n = 24
-    ours, theirs = (np.stack([resample_to(s, n) for s in strokes]) for strokes in (first, second))
     ways = np.stack([theirs, theirs[:, ::-1]])
     distance = np.hypot(*np.moveaxis(ours[:, None, None] - ways, -1, 0)).mean(-1)
     distance = distance.transpose(0, 2, 1)  # ours, theirs, way
     rows, columns = linear_sum_assignment(distance.min(2))
     if distance.min(2)[rows, columns].max() > apart:
         return None
-    share, out = rng.random(), []
-    for row, column in zip(rows, columns):
-        other = second[column][::-1] if distance[row, column].argmin() else second[column]
-        longest = max(len(first[row]), len(other))
-        a, b = resample_to(first[row], longest), resample_to(other, longest)
-        own = np.clip(share + rng.normal(0, 0.25), -0.15, 1.15)
-        out.append((a + own * (b - a)).astype(np.float32))
-    return out
+    return np.stack([theirs[c][::-1] if distance[r, c].argmin() else theirs[c]
+                     for r, c in zip(rows, columns)])
+
+
+def between(first, second, rng):
+    """A drawing between two of the same letter with as many strokes, or None.
+
+    Each pair of strokes has its own share of the second hand.
+    """
+    if len(first) != len(second):
+        return None
+    n = max(24, *(len(s) for s in [*first, *second]))
+    ours, theirs = (np.stack([resample_to(s, n) for s in strokes]) for strokes in (first, second))
+    theirs = paired(ours, theirs)
+    if theirs is None:
+        return None
+    share = rng.random()
+    own = np.clip(share + rng.normal(0, 0.25, (len(ours), 1, 1)), -0.15, 1.15)
+    return [*(ours + own * (theirs - ours)).astype(np.float32)]
 
 
 def resample_to(stroke, n):

@@ -15,8 +15,9 @@ from pathlib import Path
 import numpy as np
 from PIL import Image, ImageDraw
 
-from . import card, conditions, export, testsets
+from . import card, conditions, testsets
 from .labels import SETS
+from .manifest import manifest, replace
 from .pool import COMMAND
 from .readers import Local, Served
 
@@ -174,9 +175,9 @@ def a_line_each(figures):
 def write(model, results, folder):
     """The card, and the manifest's metrics with the digest of the file that is there."""
     text, metrics = card.written(model, results, (HERE / f"notes/{model}.md").read_text("utf-8"))
-    export.replace(folder / f"cards/{model}.md", text.encode())
+    replace(folder / f"cards/{model}.md", text.encode())
     digest = hashlib.sha256((folder / f"weights/{model}.onnx").read_bytes()).hexdigest()
-    export.replace(folder / f"{model}.toml", export.manifest(model, digest, metrics).encode())
+    replace(folder / f"{model}.toml", manifest(model, digest, metrics).encode())
 
 
 def everything(arguments):

@@ -6,8 +6,6 @@ exporter: Conv, Relu, Add, AveragePool, Flatten, Gemm, Softmax at opset 17.
 
 import argparse
 import hashlib
-import json
-import os
 from pathlib import Path
 
 import numpy as np
@@ -16,7 +14,8 @@ import torch
 from onnx import TensorProto, helper, numpy_helper
 from torch import nn
 
-from .labels import OPERATIONS, SETS
+from .labels import SETS
+from .manifest import manifest, replace
 from .model import Reader, Residual, Served
 
 SIDE = 48
@@ -91,25 +90,6 @@ def verify(proto, model, temperature):
         expected = Served(model, temperature).eval()(x).numpy()
     difference = np.abs(session.run(None, {"ink": x.numpy()})[0] - expected).max()
     assert difference < 1e-4, difference
-
-
-def manifest(model_id, digest, metrics):
-    labels = ", ".join(json.dumps(label, ensure_ascii=False) for label in SETS[model_id])
-    lines = [f'id = "{model_id}"', f'operation = "{OPERATIONS[model_id]}"',
-             'layout = "image-classifier"', 'licence = "MIT OR Apache-2.0"',
-             'source = "models/training/recognition"', f"labels = [{labels}]", "", "[[files]]",
-             'role = "model"', f'path = "weights/{model_id}.onnx"', f'sha256 = "{digest}"', "",
-             "[metrics]"]
-    lines += [f"{name} = {float(value)}" for name, value in metrics.items()]
-    return "\n".join(lines) + "\n"
-
-
-def replace(path: Path, content: bytes):
-    """Written beside, then moved over: nobody reads half a file."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    part = path.with_name(path.name + ".part")
-    part.write_bytes(content)
-    os.replace(part, path)
 
 
 def main():

@@ -1,4 +1,4 @@
-"""The network: features (n, 1, SIDE, SIDE) in, one logit per label out. About 0.25 M parameters."""
+"""The network: features (n, 1, SIDE, SIDE) in, one logit per label out. About 0.2 M parameters."""
 
 import torch
 from torch import nn
@@ -28,7 +28,7 @@ def down(inputs, outputs, size):
 class Reader(nn.Module):
     """Strided stem, two residual stages, 2 x 2 means, one linear layer."""
 
-    def __init__(self, n_labels, width=40):
+    def __init__(self, n_labels, width=32):
         super().__init__()
         self.body = nn.Sequential(down(1, 16, 5), down(16, width, 3), Residual(width),
                                   down(width, 2 * width, 3), Residual(2 * width),

@@ -59,7 +59,7 @@ class Filter:
 
 
 def produce(arguments, producer):
-    maker = Maker(Path(arguments.data), arguments.model, arguments.recipe, arguments.nothings)
+    maker = Maker(Path(arguments.data), arguments.model, arguments.nothings)
     filter_ = Filter(arguments.features_command)
     out = Path(arguments.out)
     out.mkdir(parents=True, exist_ok=True)
@@ -89,7 +89,6 @@ def main():
     parser.add_argument("--data", required=True)
     parser.add_argument("--model", required=True, choices=["digits-pa", "letters-pa"])
     parser.add_argument("--out", required=True)
-    parser.add_argument("--recipe", choices=["wild", "hands"], default="wild")
     parser.add_argument("--nothings", type=float, default=0.05,
                         help="share of pictures that are none of the labels")
     parser.add_argument("--shards", type=int, default=30)

@@ -1,9 +1,4 @@
-"""A seed in, labelled pictures out: every source, pen, place and world mixed.
-
-Two recipes. `wild`: strong deformation, every light and paper, as the service meets them. `hands`:
-pen strokes of moderate deformation on clean paper, half of them between two drawers' hands; the
-preprocessing removes most of the world, so these teach the shapes at a third of the cost.
-"""
+"""A seed in, labelled pictures out: every source, pen, place and world mixed."""
 
 import io
 import zipfile
@@ -52,10 +47,9 @@ def omniglot_images(data: Path):
 class Maker:
     """Draws samples of one label set. `nothings`: share of pictures that are none of its labels."""
 
-    def __init__(self, data: Path, model: str, recipe="wild", nothings=0.05):
+    def __init__(self, data: Path, model: str, nothings=0.05):
         self.labels = SETS[model]
         self.nothings = nothings
-        self.wild = recipe == "wild"
         letters = model == "letters-pa"
         kinds = {"pen": {}, "font": {}, "skeleton": {}, "template": {}, "image": {}}
         drawings = strokes.omniglot(data, LETTERS + list(OTHERS["letters-pa"]))
@@ -76,11 +70,9 @@ class Maker:
         self.others = [d for d in [*drawings, *strokes.templates(),
                                    *fonts.skeletons(data, [*others])] if d.label in others]
         self.kinds = kinds
-        self.shares = {"pen": 0.58, "image": 0.08, "skeleton": 0.14, "font": 0.17,
+        self.shares = {"pen": 0.42, "image": 0.22, "skeleton": 0.12, "font": 0.21,
                        "template": 0.03} if letters else \
                       {"skeleton": 0.28, "font": 0.12, "template": 0.6}
-        if letters and not self.wild:
-            self.shares = {"pen": 0.82, "image": 0.12, "skeleton": 0.04, "template": 0.02}
         self.stretched = 0.06 if letters else 0.3
 
     def sample(self, rng):
@@ -99,8 +91,6 @@ class Maker:
             return self.finish_mask(mask, index, (drawer, 0), rng)
         lines, origins = self.lines(kind, label[0], rng)
         strength = {"pen": 0.8, "skeleton": 1.1, "template": 1.0}[kind] * rng.uniform(0.4, 1.15)
-        if not self.wild:
-            strength *= 0.75
         hand = deform.another_hand(lines, rng, strength, loose=kind != "skeleton")
         if label.endswith(NUKTA):
             hand = deform.nukta(hand, rng, label)
@@ -132,9 +122,6 @@ class Maker:
     def finish(self, drawing, index, origins, rng):
         if rng.random() < self.stretched:
             return Sample(stretched(drawing, rng), index, origins)
-        if not self.wild:
-            mask = clean(drawing, rng)
-            return Sample(one_colour(mask), index, origins)
         width, height, margin, place = canvas(rng)
         span = min(width, height) - 2 * margin
         width_share = np.clip(np.exp(rng.normal(np.log(0.058), 0.42)), 0.018, 0.14)
@@ -149,8 +136,6 @@ class Maker:
             return Sample(squeezed(mask), index, origins)
         width, height, margin, place = canvas(rng)
         placed = warp(mask, width, height, margin, place, rng)
-        if not self.wild:
-            return Sample(one_colour(placed), index, origins)
         return Sample(world.picture(placed, rng, world.random_effects(rng)), index, origins)
 
 
@@ -169,18 +154,6 @@ def canvas(rng):
     margin = min(margin, (min(width, height) - 22) / 2)
     place = rng.uniform(0, 1, 2) if rng.random() < 0.5 else np.full(2, 0.5)
     return width, height, max(margin, 0.5), place
-
-
-def clean(drawing, rng, side=80):
-    """A pen of about the omniglot width (3.5 pixels in 60) on a small canvas."""
-    thickness = float(np.exp(rng.normal(np.log(3.6), 0.3)))
-    fitted = pen.fit(drawing, side, side, 6 + thickness / 2, 0.5, False)
-    return pen.draw(fitted, side, side, thickness, rng)
-
-
-def one_colour(mask):
-    """Black ink on white paper."""
-    return np.repeat((255 - 255 * mask).astype(np.uint8)[..., None], 3, 2)
 
 
 def stretched(drawing, rng, side=32):

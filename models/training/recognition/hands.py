@@ -1,0 +1,253 @@
+"""Fresh squares for training: every batch is drawn anew from pen strokes, by hands that never existed.
+
+All steps work on the strokes of a whole batch at once: `strokes` float32 (k, POINTS, 2), evenly
+spaced, each drawing in a unit box about the origin with y down; `owner` (k,) says which of the n
+drawings a stroke belongs to. What is drawn per drawing (angles, strengths) has n rows.
+"""
+
+import numpy as np
+
+from . import deform, raster
+from .labels import NUKTA
+
+POINTS = 40
+NOTHING = -1
+# Cosines along a stroke: the low ones bend it, the high ones are an unsteady hand's.
+WAVES = 12
+COSINES = np.cos(np.pi * np.arange(1, WAVES + 1)[:, None]
+                 * np.linspace(0, 1, POINTS)).astype(np.float32)
+BEND = (0.028 / np.arange(1, WAVES + 1)).astype(np.float32)
+
+
+class Hands:
+    """`sources`: (drawings, weight, looseness) triples; a label's weight is shared by its drawings.
+
+    `nothings`: drawings of what is no label; half of that share are scribbles. `looseness` scales how
+    far strokes move on their own (little for traced skeletons, whose many pieces must stay together).
+    `stretched`: the share that fills the square both ways, as some collections of digits do.
+    """
+
+    def __init__(self, labels, sources, nothings, share_of_nothings=0.06, stretched=0.06):
+        self.stretched = stretched
+        drawings, known, weights, loose = [], [], [], []
+        for k, label in enumerate(labels):
+            found = [([d for d in source if d.label == label[0]], weight, looseness)
+                     for source, weight, looseness in sources]
+            total = sum(weight for mine, weight, _ in found if mine) * len(labels)
+            for mine, weight, looseness in found:
+                drawings += mine
+                known += [k] * len(mine)
+                loose += [looseness] * len(mine)
+                weights += [(1 - share_of_nothings) * weight / total / max(1, len(mine))] * len(mine)
+        drawings += nothings
+        weights += [share_of_nothings / 2 / max(1, len(nothings))] * len(nothings)
+        self.weights = np.array([*weights, max(0.0, 1 - sum(weights))])  # the last is a scribble
+        self.labels = np.array(known + [NOTHING] * (len(nothings) + 1))
+        self.loose = np.array(loose + [0.8] * (len(nothings) + 1), np.float32)
+        self.takes_nukta = np.array([k >= 0 and labels[k].endswith(NUKTA) for k in self.labels])
+        self.n_strokes = np.array([len(d.strokes) for d in drawings] + [0])
+        self.first = np.cumsum(self.n_strokes) - self.n_strokes
+        self.strokes = np.stack([deform.resample_to(s, POINTS) for d in drawings for s in d.strokes])
+        self.strokes = self.strokes.astype(np.float32)
+        self.is_headline = np.array([flag for d in drawings for flag in headline_flags(d)])
+        self.others, self.others_first, self.n_others = self.pairs(drawings)
+
+    def pairs(self, drawings):
+        """Others' drawings of the same letter, with strokes in one's own order and direction.
+
+        Their strokes (m, POINTS, 2); where each drawing's first begins; how many it has.
+        """
+        alike, found, known, m = {}, [], {}, 0
+        for row, drawing in enumerate(drawings):
+            alike.setdefault((drawing.label, len(drawing.strokes)), {})[id(drawing)] = row
+        first, count = np.zeros((2, len(drawings) + 1), int)
+        for row, drawing in enumerate(drawings):
+            first[row] = m
+            n = len(drawing.strokes)
+            for other in alike[drawing.label, n].values():
+                key = id(drawing), id(drawings[other])
+                if key not in known:
+                    known[key] = None if key[0] == key[1] else deform.paired(
+                        *(self.strokes[self.first[k]:self.first[k] + n] for k in (row, other)))
+                if known[key] is not None:
+                    found.append(known[key])
+                    count[row] += 1
+                    m += n
+        return np.concatenate(found or [np.zeros((1, POINTS, 2))]).astype(np.float32), first, count
+
+    def batch(self, n, rng):
+        """uint8 (n, SIDE, SIDE) and labels int64 (n,), NOTHING for none of them."""
+        rows = rng.choice(len(self.weights), n, p=self.weights)
+        owner = np.repeat(np.arange(n), self.n_strokes[rows])
+        within = np.arange(len(owner)) - np.repeat(*starts(self.n_strokes[rows]))
+        at = self.first[rows][owner] + within
+        strokes = self.mixed(self.strokes[at], rows, owner, within, rng)
+        strokes, owner = headlines(strokes, owner, self.is_headline[at], n, rng)
+        loose = (self.loose[rows] * rng.uniform(0.25, 1.3, n)).astype(np.float32)[owner]
+        strokes = each_stroke(ends(strokes, loose, rng), loose, rng)
+        strokes, owner = joined(strokes, owner, rng)
+        strokes, owner = scribbled(strokes, owner, np.flatnonzero(self.n_strokes[rows] == 0), rng)
+        strokes = affine(elastic(strokes, owner, n, rng), owner, n, rng)
+        strokes, owner = dotted(strokes, owner, np.flatnonzero(self.takes_nukta[rows]), rng)
+        width = np.clip(np.exp(rng.normal(np.log(2.7), 0.42, n)), 1.1, 7.5)
+        squares = raster.squares(strokes, owner, width, rng.random(n) < self.stretched, rng)
+        return squares, self.labels[rows]
+
+    def mixed(self, strokes, rows, owner, within, rng):
+        """Most drawings moved towards one or two other drawers' of the same letter."""
+        start = strokes
+        for chance, low, high in ((0.75, 0.0, 1.0), (0.3, -0.3, 0.5)):
+            n_others = self.n_others[rows]
+            other = (rng.random(len(rows)) * n_others).astype(int) * self.n_strokes[rows]
+            at = (self.others_first[rows] + other)[owner] + within
+            share = rng.uniform(low, high, len(rows))[owner] + rng.normal(0, 0.25, len(owner))
+            share = np.clip(share, -0.3, 1.2).astype(np.float32)
+            share[((n_others == 0) | (rng.random(len(rows)) > chance))[owner]] = 0
+            at = np.minimum(at, len(self.others) - 1)
+            strokes = strokes + share[:, None, None] * (self.others[at] - start)
+        return strokes
+
+
+def starts(counts):
+    """Where each of consecutive groups begins, and the counts."""
+    return np.cumsum(counts) - counts, counts
+
+
+def headline_flags(drawing):
+    points = np.concatenate(drawing.strokes)
+    return [deform.is_headline(s, points.min(0), points.max(0)) for s in drawing.strokes]
+
+
+def merged(strokes, owner, more, more_owner):
+    """Both lists, ordered by owner."""
+    owner = np.concatenate([owner, more_owner])
+    order = np.argsort(owner, kind="stable")
+    return np.concatenate([strokes, more]).astype(np.float32)[order], owner[order]
+
+
+def headlines(strokes, owner, flags, n, rng):
+    """Headlines longer or shorter; some dropped, some drawn twice."""
+    chance = rng.random(n)[owner]
+    stretch = np.where(flags, rng.uniform(0.75, 1.3, len(owner)), 1).astype(np.float32)
+    middle = strokes[:, :, 0].mean(1, keepdims=True)
+    strokes[:, :, 0] = (strokes[:, :, 0] - middle) * stretch[:, None] + middle
+    single = np.bincount(owner, minlength=n)[owner] == 1
+    kept = ~(flags & (chance < 0.03)) | single
+    twice = flags & (chance > 0.97)
+    again = strokes[twice] + rng.normal(0, 0.025, (twice.sum(), 1, 2))
+    return merged(strokes[kept], owner[kept], again, owner[twice])
+
+
+def ends(strokes, strength, rng):
+    """Each stroke cut or lengthened at both ends: read off between other places along it."""
+    k = len(strokes)
+    moved = rng.normal(0, 0.03, (2, k)) * strength * (rng.random((2, k)) < 0.6)
+    at = np.linspace(moved[0], 1 + moved[1], POINTS, axis=1) * (POINTS - 1)
+    below = np.clip(at.astype(int), 0, POINTS - 2)
+    share = (at - below)[..., None].astype(np.float32)
+    every = np.arange(k)[:, None]
+    a = strokes[every, below]
+    return a + share * (strokes[every, below + 1] - a)
+
+
+def each_stroke(strokes, strength, rng):
+    """Each stroke bent along its length, turned, scaled and moved about its middle."""
+    k, scaled = len(strokes), strength[:, None, None]
+    turn = rng.normal(0, 0.06, k)
+    change = rng.normal(0, 1, (k, 2, 2)) * [[0.06, 0.05], [0.05, 0.06]]
+    change[:, 0, 1] += turn
+    change[:, 1, 0] -= turn
+    middle = strokes.mean(1, keepdims=True)
+    moved = strokes + (strokes - middle) @ (change * scaled).astype(np.float32)
+    moved += rng.normal(0, 0.018, (k, 1, 2)).astype(np.float32) * scaled
+    length = np.minimum(np.abs(np.diff(strokes, axis=1)).sum((1, 2)), 1.0)[:, None, None]
+    size = rng.normal(0, 1, (k, 2, WAVES)).astype(np.float32) * BEND * scaled * length
+    return moved + (size @ COSINES).transpose(0, 2, 1)
+
+
+def joined(strokes, owner, rng):
+    """Now and then the pen is not lifted between two neighbouring strokes that are close."""
+    a, b = strokes[:-1, -1], strokes[1:, 0]
+    chosen = (owner[:-1] == owner[1:]) & (np.hypot(*(b - a).T) < 0.3) & (rng.random(len(a)) < 0.05)
+    links = a[chosen, None] + np.linspace(0, 1, POINTS)[:, None] * (b - a)[chosen, None]
+    return merged(strokes, owner, links, owner[:-1][chosen])
+
+
+def scribbled(strokes, owner, chosen, rng):
+    """Random smooth curves for the drawings `chosen`, which have no strokes."""
+    of = np.repeat(chosen, rng.integers(1, 7, len(chosen)))
+    fall = rng.uniform(0.3, 1.2, (len(of), 1, 1))
+    size = rng.normal(0, 0.3, (len(of), 2, 6)) / np.arange(1, 7) ** fall
+    curves = (size @ COSINES[:6]).transpose(0, 2, 1) + rng.uniform(-0.5, 0.5, (len(of), 1, 2))
+    return merged(strokes, owner, curves, of)
+
+
+def elastic(strokes, owner, n, rng):
+    """A smooth random field per drawing: plane waves of low frequency, the same for all its strokes."""
+    moved, strength = strokes.copy(), rng.uniform(0.3, 1.3, n)
+    for _ in range(4):
+        angle, size = rng.uniform(0, 2 * np.pi, n), rng.uniform(1.5, 9.0, n)
+        x, y = (size * np.stack([np.cos(angle), np.sin(angle)]))[:, owner].astype(np.float32)
+        phase = rng.uniform(0, 2 * np.pi, n).astype(np.float32)[owner]
+        reach = (rng.normal(0, 0.18, (n, 2)) * (strength / size)[:, None]).astype(np.float32)[owner]
+        wave = np.sin(strokes[..., 0] * x[:, None] + strokes[..., 1] * y[:, None] + phase[:, None])
+        moved += wave[..., None] * reach[:, None]
+    return moved
+
+
+def affine(strokes, owner, n, rng):
+    """Rotation to 15 degrees, slant, aspect and a slight perspective."""
+    wide = rng.random(n) < 0.15
+    angle = np.clip(np.where(wide, rng.uniform(-0.27, 0.27, n), rng.normal(0, 0.09, n)), -0.27, 0.27)
+    aspect, shear = np.exp(rng.normal(0, 0.12, n)), rng.normal(0, 0.14, n)
+    c, s = np.cos(angle), np.sin(angle)
+    matrix = np.array([[c * aspect, s * aspect], [c * shear - s / aspect, s * shear + c / aspect]])
+    matrix = matrix.astype(np.float32).transpose(2, 0, 1)[owner]
+    tilt = rng.normal(0, 0.08, (n, 2, 1)).astype(np.float32)[owner]
+    return (strokes @ matrix) / np.maximum(1 + strokes @ tilt, 0.5)
+
+
+def dotted(strokes, owner, chosen, rng):
+    """A nukta added to the drawings `chosen`."""
+    low, high = np.searchsorted(owner, chosen), np.searchsorted(owner, chosen, "right")
+    dots = [nukta(strokes[a:b].reshape(-1, 2), rng) for a, b in zip(low, high)]
+    return merged(strokes, owner, np.array(dots).reshape(-1, POINTS, 2), chosen)
+
+
+def nukta(points, rng):
+    """A dot, ring, tick or dash (POINTS, 2) in one of six kinds of places about `points` (k, 2)."""
+    low, high = points.min(0), points.max(0)
+    span = high - low
+    size = rng.uniform(0.022, 0.065) * span.max()
+    place, clear = rng.random(), rng.uniform(0.02, 0.09) * span.max() + size
+    for _ in range(8):
+        if place < 0.34:    # below
+            centre = rng.uniform(low[0] + 0.1 * span[0], high[0]), high[1] + rng.uniform(0.03, 0.2)
+        elif place < 0.48:  # at the foot: beside the lowest parts, not below all
+            centre = rng.uniform(low[0] - 0.05, high[0]), high[1] + rng.uniform(-0.15, 0.08)
+        elif place < 0.58:  # lower left
+            centre = low[0] - rng.uniform(-0.02, 0.12), high[1] - rng.uniform(-0.12, 0.3) * span[1]
+        elif place < 0.63:  # lower right
+            centre = high[0] + rng.uniform(0.0, 0.12), high[1] - rng.uniform(-0.12, 0.25) * span[1]
+        elif place < 0.92:  # in the bowl, or the roomiest spot of the lower half
+            centre = deform.open_spot(points, low, high, rng)
+        else:               # touching, or nearly
+            clear = rng.uniform(0.3, 1.2) * size
+            centre = low[0] + span[0] * rng.uniform(0.1, 0.95), high[1] + rng.uniform(0.0, 0.08)
+        centre = np.asarray(centre)
+        if np.hypot(*(points - centre).T).min() > clear:
+            break
+    return centre + size * mark(rng)
+
+
+def mark(rng):
+    """The shape of a nukta of size 1 about the origin."""
+    kind, along = rng.random(), np.linspace(0, 1, POINTS)
+    if kind < 0.75:
+        reach = 0.3 if kind < 0.6 else rng.uniform(0.8, 1.3)  # a dot or a ring
+        around = 2 * np.pi * (along + rng.random())
+        return reach * np.stack([np.cos(around), np.sin(around)], 1)
+    if kind < 0.88:
+        return deform.resample_to(np.array([[-1.0, -0.6], [-0.2, 0.9], [1.2, -1.0]]), POINTS)
+    angle, reach = rng.uniform(-0.9, 0.9), rng.uniform(1.0, 1.8)
+    return (2 * along - 1)[:, None] * reach * np.array([np.cos(angle), np.sin(angle)])
