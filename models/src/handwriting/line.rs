@@ -3,7 +3,7 @@
 use super::{cell::SetCell, layout::Page, orthography::Word};
 
 /// Least distance between the ink of signs of neighbouring cells, as a share of the gap.
-const OVERHANG_SHARE: f32 = 0.4;
+const OVERHANG_SHARE: f32 = 0.6;
 
 /// What a danda, a digit, or whatever else has no headline keeps from a headline that ends before it.
 const LETTER_TO_MARK: f32 = 5.0;
