@@ -15,7 +15,7 @@ from .glyphs import POINTS
 
 FAR = 0.085  # a fit further from its ink than this is no fit
 CANON = 4.0  # the taught shape counts as this many drawings in the mean
-STRANGE = 2.6  # times the glyph's median distance from the mean
+STRANGE = 2.1  # times the glyph's median distance from the mean
 OWN_SIZE = 0.35  # how much of a drawing's own size, against its drawer's, is kept
 
 
@@ -33,14 +33,14 @@ def taught(net):
 
 
 def sources(data: Path, without=()):
-    """(text, hand, raw strokes, ink spacing, occasion) of what has been drawn."""
+    """(text, hand, raw strokes, ink spacing) of what has been drawn."""
     path = data / "handwriting/omniglot-gurmukhi/gurmukhi_strokes.jsonl"
     for line in path.read_text("utf-8").splitlines():
         row = json.loads(line)
         if row["strokes"] is None or row["id"] in strokes.DEFECTIVE or row["drawer"] in without:
             continue
         lines = [np.array(s, float) for s in row["strokes"] if len(s) > 1]
-        yield row["char"], row["drawer"], lines, 1.0, row["id"]
+        yield row["char"], row["drawer"], lines, 1.0
 
 
 def digit_sources(data: Path):
@@ -48,7 +48,7 @@ def digit_sources(data: Path):
     for k, drawing in enumerate(strokes.templates() + fonts.skeletons(data, DIGITS)):
         if drawing.label in DIGITS:
             lines = [np.asarray(s, float) for s in drawing.strokes if len(s) > 1]
-            yield drawing.label, -1 - k, lines, 0.02, f"digit {k}"
+            yield drawing.label, -1 - k, lines, 0.02
 
 
 def collect(data: Path, net, without=(), log=print):
@@ -59,12 +59,12 @@ def collect(data: Path, net, without=(), log=print):
     templates = dict(shapes)
     for second in (False, True):
         fits = []
-        for text, hand, lines, spacing, name in everything:
+        for text, hand, lines, spacing in everything:
             spans = [s for s in table[text].head if s[0] < s[1]]
             fit = register.register(templates[text], spans, lines, spacing)
             if fit.far < FAR:
-                _, _, own = register.upright(fit, shapes[text], len(spans) > 0)
-                fits.append((text, hand, fit, own, spans, name))
+                _, _, own = register.upright(fit, shapes[text])
+                fits.append((text, hand, fit, own))
         found = in_body_heights(fits, shapes)
         kept = {text: usual(rows, shapes[text]) for text, rows in found.items()}
         templates = {text: mean_shape(shapes[text], kept.get(text, [])) for text in shapes}
@@ -75,13 +75,13 @@ def collect(data: Path, net, without=(), log=print):
 
 def in_body_heights(fits, shapes):
     sizes = defaultdict(list)
-    for _, hand, _, own, _, _ in fits:
+    for _, hand, _, own in fits:
         sizes[hand].append(np.log(own))
     found = defaultdict(list)
-    for text, hand, fit, own, spans, _ in fits:
+    for text, hand, fit, own in fits:
         usual_size = np.median(sizes[hand]) if hand > 0 else np.log(own)
         scale = np.exp((1 - OWN_SIZE) * np.log(own) + OWN_SIZE * usual_size)
-        points, ends, _ = register.upright(fit, shapes[text], len(spans) > 0, scale)
+        points, ends, _ = register.upright(fit, shapes[text], scale)
         found[text].append(Drawn(hand, points, ends))
     return found
 
@@ -124,7 +124,7 @@ def affine(a, b, hold=0.15):
     return rest + np.linalg.solve(full.T @ full + weight, full.T @ (b - full @ rest))
 
 
-def mean_shape(canon, rows):
+def mean_shape(canon, rows, weight=CANON):
     if not rows:
         return canon
-    return (sum(r.points for r in rows) + CANON * canon) / (len(rows) + CANON)
+    return (sum(r.points for r in rows) + weight * canon) / (len(rows) + weight)

@@ -75,7 +75,7 @@ def apart(a, b):
 def variety(make, data):
     """One style's two drawings of a letter against one drawer's two drawings of ਅ."""
     real = defaultdict(list)
-    for text, hand, strokes, _, _ in drawings.sources(data):
+    for text, hand, strokes, _ in drawings.sources(data):
         if text == "ਅ":
             real[hand].append(body_heights(strokes))
     pairs = [p for p in real.values() if len(p) == 2]
@@ -134,7 +134,7 @@ def real_or_not(make, data, net):
     shapes = drawings.taught(net)
     rng = np.random.default_rng(42)
     rows = []
-    for text, hand, strokes, _, _ in drawings.sources(data, tuple(set(range(1, 21)) - set(HELD_BACK))):
+    for text, hand, strokes, _ in drawings.sources(data, tuple(set(range(1, 21)) - set(HELD_BACK))):
         spans = [s for s in table[text].head if s[0] < s[1]]
         fit = register.register(shapes[text], spans, strokes)  # for the page's place and size only
         level = placed(strokes, fit, shapes[text])
@@ -152,9 +152,9 @@ def placed(strokes, fit, taught):
     """A real drawing upright and in body heights as the generator's training sees it."""
     line = np.concatenate(fit.spans)
     slope = np.clip(np.polyfit(line[:, 0], line[:, 1], 1)[0], -0.25, 0.25) \
-        if np.ptp(line[:, 0]) > 0.3 * fit.scale else 0.0
+        if len(fit.spans) == 1 and np.ptp(line[:, 0]) > 0.3 * fit.scale else 0.0
     turn = np.array([[1, slope], [-slope, 1]]) / np.hypot(1, slope)
-    _, _, own = register.upright(fit, taught, True)
+    _, _, own = register.upright(fit, taught)
     top = np.median((line @ turn.T)[:, 1])
     turned = [s @ turn.T for s in strokes]
     left = (fit.points @ turn.T)[..., 0].min()

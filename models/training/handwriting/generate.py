@@ -50,13 +50,12 @@ def with_nukta(strokes, nukta):
     middle = 0.5 * (ink[:, 0].min() + ink[:, 0].max())
     dot = np.concatenate(nukta)
     near = ink[np.abs(ink[:, 0] - middle) < 0.15]
-    lowest = near[:, 1].max() if len(near) else 0.5
-    down = max(lowest + 0.09 - dot[:, 1].min(), -0.35)
+    down = max(0.0, near[:, 1].max() + 0.06 - dot[:, 1].min()) if len(near) else 0.0
     return [*strokes, *[s + [middle, down] for s in nukta]]
 
 
 def smooth(points, per_span=6):
-    return glyphs.spline(points, per_span)[::1]
+    return glyphs.spline(points, per_span)
 
 
 def picture(strokes, body=BODY, pen=PEN, margin=14):

@@ -11,7 +11,7 @@ import numpy as np
 STROKES, POINTS = 5, 48  # of the model's output; a glyph uses as many strokes as it has
 CLASSES = ("letter", "digit", "mark", "sign", "above", "below")
 FINE = 0.01  # distance between the points of a stroke read here
-DOT = 0.028  # radius of a dot's little turn of the pen
+DOT = 0.034  # radius of a dot's little turn of the pen
 
 
 @dataclass

@@ -23,17 +23,29 @@ BANDS = [0, 1, 2, 4, 8, MODES]
 WAVELENGTHS = np.array([0.08, 0.12, 0.18, 0.27, 0.4, 0.6, 0.9, 1.35, 2.0, 3.0])  # body heights
 STILL = 0.35  # share of the undrawn glyphs' strokes' own shift (cosine 0) that is kept: strokes stay joined
 FIELD_HOLD = 4.0
-STEADY = 0.55  # a practised writer's variance about their own shape, against that of people who copy
+STEADY = 0.65  # a practised writer's variance about their own shape, against that of people who copy
 # Signs that drawers drew within a vowel: which of its strokes.
-BORROWED = {"ਾ": ("ਆ", [2]), "ਿ": ("ਇ", [0]), "ੀ": ("ਈ", [2]), "ੁ": ("ਉ", [1]), "ੂ": ("ਊ", [1, 2]),
-            "ੇ": ("ਏ", [2]), "ੈ": ("ਐ", [2, 3]), "ੌ": ("ਔ", [2, 3])}
+BORROWED = {"ਾ": ("ਆ", [2]), "ਿ": ("ਇ", [0]), "ੁ": ("ਉ", [1]), "ੇ": ("ਏ", [2])}
+SIGN_CANON = 10.0  # their taught shape counts as this many drawings
+# Vowels whose signs are too small to be read off the drawings: letter, its stroke whose end carries
+# the sign, sign, and where the sign's x = 0 lies from that end.
+COMPOSED = {"ਆ": ("ਅ", 1, "ਾ", 0.34), "ਐ": ("ਅ", 1, "ੈ", -0.2), "ਔ": ("ਅ", 1, "ੌ", -0.06),
+            "ਈ": ("ੲ", 1, "ੀ", 0.34), "ਊ": ("ੳ", 0, "ੂ", 0.33)}
+UNSTEADY = 0.2  # body heights: waves this long are halved, shorter ones more; mice are not pens
+WILDEST = 1.15  # a glyph's spread is at most this many times the letters' median
+# Less for those that would turn into another letter.
+TAME = dict.fromkeys("ਤਨਰੜਥਲਡ", 0.8)
+CALM = 0.6  # waviness of glyphs that nobody drew, against the drawn ones'
 STEMS = "ਾਿੀ"
+HUNG = 0.6  # share of the up and down that a stroke's end on the headline loses
+MORE = 0.7  # of a writer's own field, added to what the drawers of printed models showed of it
 COS = cosines()
 
 
 def field(points):
     """Smooth displacement basis over a glyph, (..., 7)."""
-    x, y = points[..., 0] - 0.45, points[..., 1] - 0.5
+    x = points[..., 0] / max(1.0, np.max(points[..., 0]) / 1.1) - 0.45
+    y = points[..., 1] - 0.5
     return np.stack([x, y, x * y, y * y - 0.15, x * x - 0.1, np.sin(2 * np.pi * y) * 0.3,
                      np.cos(2 * np.pi * y) * 0.3], -1)
 
@@ -46,15 +58,26 @@ class Hands:
     share: np.ndarray  # (MODES,): the one drawing's share of a deviation's variance
     field: np.ndarray  # (16, 7, 2): a writer's field
     field_alone: np.ndarray  # (7, 2): standard deviations of one drawing's own field
+    spread: float  # letters' median standard deviation of a coefficient
     wave: np.ndarray  # log variance of a cosine's coefficient by log wavelength
 
 
 def moves(rows, mean):
     """Deviations from the mean as cosines, (drawings, strokes, 2, MODES); the strangest drawn in."""
+    if not len(rows):
+        return np.zeros((0, len(mean), 2, MODES))
     apart = np.stack([r.points for r in rows]) - mean
     spread = np.sqrt((apart ** 2).mean((1, 2, 3)))
     apart *= np.minimum(1, 1.6 * np.median(spread) / spread)[:, None, None, None]
     return np.einsum("dspc,mp->dscm", apart, COS)
+
+
+def steadied(coefficients, mean):
+    """Short waves made smaller, (drawings, strokes, 2, MODES)."""
+    for s, stroke in enumerate(mean):
+        wave = np.arange(MODES) / (2 * length(stroke))
+        coefficients[:, s] = coefficients[:, s] / (1 + (UNSTEADY * wave) ** 2)
+    return coefficients
 
 
 def codes_of(kept, means):
@@ -164,7 +187,8 @@ def learn(kept, shapes):
     whole, alone = fields_of(kept, means)
     n = len(codes)
     by_code = sum(codes[h][:, None, None] * whole[h] for h in codes) / n
-    return Hands(codes, STEADY * share, by_code, alone, waviness(kept, means)), means, n_pairs
+    spread = np.median([moves(rows, means[t]).std() for t, rows in kept.items() if rows[0].hand > 0])
+    return Hands(codes, STEADY * share, by_code, alone, spread, waviness(kept, means)), means, n_pairs
 
 
 def turned(n, width, rng):
@@ -178,7 +202,8 @@ def spread_of(stroke, wave):
     wavelength = np.log(2 * length(stroke) / np.arange(1, MODES))
     variance = np.exp(np.interp(wavelength, np.log(WAVELENGTHS), wave)) * POINTS
     long = np.exp(np.interp(np.log(2 * length(stroke)), np.log(WAVELENGTHS), wave)) * POINTS
-    return np.sqrt(np.concatenate([[long * STILL ** 2], variance]))
+    steady = 1 / (1 + (UNSTEADY * np.arange(MODES) / (2 * length(stroke))) ** 2)
+    return CALM * steady * np.sqrt(np.concatenate([[long * STILL ** 2], variance]))
 
 
 def arrays(kept, shapes, log=print):
@@ -186,7 +211,7 @@ def arrays(kept, shapes, log=print):
     hands, means, n_pairs = learn(kept, shapes)
     signs = borrowed(kept, shapes)
     kept = kept | signs
-    means |= {t: drawings.mean_shape(shapes[t], rows) for t, rows in signs.items()}
+    means |= {t: drawings.mean_shape(shapes[t], rows, SIGN_CANON) for t, rows in signs.items()}
     log(f"{len(hands.codes)} drawers; {n_pairs} drew {TWICE} twice; one drawing's share of variance "
         f"by cosine: {np.round(hands.share / STEADY, 2).tolist()}")
     table = glyphs.table()
@@ -202,23 +227,69 @@ def arrays(kept, shapes, log=print):
         if glyph.kind in ("letter", "digit", "mark"):
             shift[0] = mean[..., 0].min()
         m = len(mean)
-        out["base"][k, :m], out["present"][k, :m] = mean - shift, True
+        rest, near = hung(mean, shapes[glyph.text])
+        out["base"][k, :m], out["present"][k, :m] = rest - shift, True
         out["head"][k] = head_of(glyph, rows) - np.where(glyph.head[:, :1] < glyph.head[:, 1:], shift[0], 0)
         if rows and rows[0].hand > 0:
-            style, one = from_drawers(rows, mean, hands, rng)
+            style, one = from_drawers(glyph.text, rows, mean, hands, rng)
+            style += MORE * np.stack([field_moves(glyph, mean, load) for load in hands.field])
         else:
             style, one = undrawn(glyph, mean, hands, rng)
             if rows:
                 style, one = with_hands(style, one, rows, mean, hands, rng)
-        out["style"][k, :, :m], out["variation"][k, :, :m] = style, one
+        out["style"][k, :, :m], out["variation"][k, :, :m] = held(style, near), held(one, near)
         out["style_head"][k], out["variation_head"][k] = head_moves(out, k)
+    for vowel, parts in COMPOSED.items():
+        compose(out, {g.text: k for k, g in enumerate(table)}, vowel, *parts)
     return out
 
 
-def from_drawers(rows, mean, hands, rng):
+def compose(out, index, vowel, letter, stroke, sign, beside):
+    """A vowel out of a letter and a sign that moves with the start of one of the letter's strokes."""
+    k, base, added = index[vowel], index[letter], index[sign]
+    n_base, n_added = (int(out["present"][i].sum()) for i in (base, added))
+    assert n_base + n_added == out["present"][k].sum(), vowel
+    parts = range(n_base, n_base + n_added)
+    for name in ("base", "style", "variation", "head", "style_head", "variation_head"):
+        out[name][k] = out[name][base]
+    there = out["base"][base, stroke, 0, 0] + beside
+    for part in parts:
+        out["base"][k, part] = out["base"][added, part - n_base] + [there, 0]
+        for name in ("style", "variation"):
+            loads = out[name]
+            loads[k, :, part] = loads[added, :, part - n_base]
+            loads[k, :, part, 0, 0] += loads[base, :, stroke, 0] @ COS[:, 0] * np.sqrt(POINTS)
+    if sign in STEMS:
+        spans = [i for i in range(2) if out["head"][k, i, 0] < out["head"][k, i, 1]]
+        out["head"][k, spans[-1], 1] = there + 0.15
+
+
+def hung(mean, canon):
+    """The mean with the ends that belong on the headline brought to it, and how near each point is to such
+    an end, (strokes, POINTS)."""
+    near = np.zeros(mean.shape[:2])
+    mean = mean.copy()
+    ramp = 0.5 + 0.5 * np.cos(np.pi * np.clip(np.arange(POINTS) / 14, 0, 1))
+    for s in range(len(mean)):
+        for end, weight in ((0, ramp), (-1, ramp[::-1])):
+            if abs(canon[s, end, 1]) < 0.025:
+                mean[s, :, 1] -= (mean[s, end, 1] + 0.005) * weight
+                near[s] = np.maximum(near[s], weight)
+    return mean, near
+
+
+def held(loads, near):
+    """Loads (k, s, 2, MODES) with most of the up and down taken out near the headline's ends."""
+    moved = np.einsum("ksm,mp->ksp", loads[:, :, 1], COS) * (1 - HUNG * near)
+    loads[:, :, 1] = np.einsum("ksp,mp->ksm", moved, COS)
+    return loads
+
+
+def from_drawers(text, rows, mean, hands, rng):
     """(16, s, 2, MODES) by writer and (24, s, 2, MODES) by drawing, from the drawers' deviations."""
-    c = moves(rows, mean)
+    c = steadied(moves(rows, mean), mean)
     c -= c.mean(0)
+    c *= min(1.0, WILDEST * hands.spread / c.std()) * TAME.get(text, 1.0)
     code = np.stack([hands.codes[r.hand] for r in rows])
     style = np.einsum("dk,dscm->kscm", code, c) / np.sqrt(len(hands.codes) * len(rows))
     style *= np.sqrt((c ** 2).mean() / (style ** 2).sum(0).mean())
@@ -239,7 +310,7 @@ def field_moves(glyph, mean, loads):
 
 
 def undrawn(glyph, mean, hands, rng):
-    style = np.stack([field_moves(glyph, mean, load) for load in hands.field])
+    style = (1 + MORE) * np.stack([field_moves(glyph, mean, load) for load in hands.field])
     one = np.zeros((VARIATION, len(mean), 2, MODES))
     slots = [(b, c) for c in (0, 1) for b in range(7)]
     for slot, (b, c) in enumerate(slots):
@@ -254,9 +325,9 @@ def undrawn(glyph, mean, hands, rng):
     return style, one
 
 
-def with_hands(style, one, rows, mean, hands, rng, strength=0.75):
+def with_hands(style, one, rows, mean, hands, rng, strength=0.9):
     """A digit: besides the field, how hands differ in it; the same writer always writes it alike."""
-    c = moves(rows, mean) * strength
+    c = steadied(moves(rows, mean), mean) * strength
     c -= c.mean(0)
     by_writer, by_drawing = turned(len(rows), STYLE, rng), turned(len(rows), VARIATION, rng)
     for part, turn, weight in ((style, by_writer, 1 - hands.share), (one, by_drawing, hands.share)):

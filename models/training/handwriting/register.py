@@ -136,7 +136,7 @@ def register(taught, spans, drawing, spacing=1.0):
     return Fit(np.stack(parts[:len(taught)]), parts[len(taught):], far, body)
 
 
-def upright(fit, taught, has_line, scale=None):
+def upright(fit, taught, scale=None):
     """The fit in body heights: headline level at y = 0, left edge at x = 0; spans' ends; its scale.
 
     `scale`: a body height in the drawing's units; None measures it on this drawing.
@@ -144,7 +144,7 @@ def upright(fit, taught, has_line, scale=None):
     strokes, spans = fit.points.copy(), [s.copy() for s in fit.spans]
     if spans:
         line = np.concatenate(spans)
-        if has_line and np.ptp(line[:, 0]) > 0.3 * fit.scale:
+        if len(spans) == 1 and np.ptp(line[:, 0]) > 0.3 * fit.scale:  # an open letter's ends may differ in height
             slope = np.clip(np.polyfit(line[:, 0], line[:, 1], 1)[0], -0.25, 0.25)
         else:
             slope = 0.0
