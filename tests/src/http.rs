@@ -3,6 +3,7 @@
 use std::{collections::BTreeSet, fmt::Write as _, time::Duration};
 
 use bytes::Bytes;
+use image::{DynamicImage, ImageFormat};
 use reqwest::header::HeaderMap;
 use serde_json::Value;
 use tokio::{
@@ -131,6 +132,21 @@ impl Answer {
         predictions
     }
 
+    /// The strokes of a 200 that is a document.
+    pub fn strokes(&self) -> Vec<Stroke> {
+        assert_eq!(self.status, 200, "{}", String::from_utf8_lossy(&self.body));
+        assert_eq!(self.header("content-type"), "application/json");
+        strokes(&self.json()["points"])
+    }
+
+    /// The picture of a 200 that is one.
+    pub fn picture(&self) -> DynamicImage {
+        assert_eq!(self.status, 200, "{}", String::from_utf8_lossy(&self.body));
+        assert_eq!(self.header("content-type"), "image/png");
+        assert_eq!(self.header("content-length"), self.body.len().to_string());
+        picture(&self.body)
+    }
+
     /// The job's id that a 202 carries in its body and in `Location`.
     pub fn job(&self) -> Uuid {
         assert_eq!(self.status, 202, "{}", String::from_utf8_lossy(&self.body));
@@ -160,6 +176,35 @@ impl Answer {
     pub fn errors(&self, status: u16) -> BTreeSet<(String, String)> {
         self.problem(status).errors()
     }
+}
+
+/// A stroke: the points a pen passes, each how far right and how far down.
+pub type Stroke = Vec<(f64, f64)>;
+
+/// The strokes of a `points` object, checked to be of one shape and of numbers with two decimals at most.
+pub fn strokes(points: &Value) -> Vec<Stroke> {
+    let axis = |name: &str| -> Vec<Vec<f64>> {
+        let strokes = points[name].as_array().unwrap_or_else(|| panic!("no {name}: {points}"));
+        let numbers = |stroke: &Value| -> Vec<f64> {
+            let numbers = stroke.as_array().unwrap_or_else(|| panic!("no stroke: {stroke}"));
+            numbers.iter().map(|n| n.as_f64().unwrap_or_else(|| panic!("no number: {n}"))).collect()
+        };
+        strokes.iter().map(numbers).collect()
+    };
+    let (x, y) = (axis("x"), axis("y"));
+    assert_eq!(points.as_object().map(serde_json::Map::len), Some(2), "x, y and nothing else");
+    assert_eq!(x.len(), y.len(), "as many strokes in x as in y");
+    let strokes = x.into_iter().zip(y).map(|(x, y)| {
+        assert!(x.len() == y.len() && x.len() >= 2, "a stroke of {} and {} numbers", x.len(), y.len());
+        assert!(x.iter().chain(&y).all(|n| n.to_string().split('.').nth(1).is_none_or(|d| d.len() <= 2)));
+        x.into_iter().zip(y).collect()
+    });
+    strokes.collect()
+}
+
+/// The picture a PNG shows.
+pub fn picture(png: &[u8]) -> DynamicImage {
+    image::load_from_memory_with_format(png, ImageFormat::Png).expect("a PNG")
 }
 
 /// An RFC 9457 problem.

@@ -3,6 +3,7 @@
 mod fields;
 mod files;
 mod formats;
+mod handwriting;
 mod jobs;
 mod keys;
 mod protocol;
@@ -10,7 +11,7 @@ mod service;
 
 use akhar_tests::images::{Fixture, fixture_of};
 
-/// Both operations with an image each.
+/// Both recognitions with an image each.
 fn operations() -> [Fixture; 2] {
     [fixture_of("੫"), fixture_of("ਕ")]
 }

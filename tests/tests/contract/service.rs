@@ -32,7 +32,7 @@ async fn the_openapi_document_lists_every_route_and_error() {
     assert_eq!((answer.status, answer.header("content-type")), (200, "application/json"));
     let document = answer.json();
     assert!(document["openapi"].as_str().is_some_and(|v| v.starts_with("3.1")), "{}", document["openapi"]);
-    let statuses: [(&str, &str, &[&str]); 7] = [
+    let statuses: [(&str, &str, &[&str]); 8] = [
         (
             "/v1/models/digit-recognition",
             "post",
@@ -42,6 +42,11 @@ async fn the_openapi_document_lists_every_route_and_error() {
             "/v1/models/alphabet-recognition",
             "post",
             &["200", "202", "400", "401", "413", "415", "422", "500", "503"],
+        ),
+        (
+            "/v1/models/handwriting-generator",
+            "post",
+            &["200", "202", "400", "401", "406", "413", "415", "422", "500", "503"],
         ),
         ("/v1/jobs/{id}", "get", &["200", "401", "404"]),
         ("/v1/jobs/{id}", "delete", &["401", "404", "409"]),

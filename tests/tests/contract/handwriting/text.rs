@@ -1,0 +1,113 @@
+//! The text: its length in NFC, the characters it may have, and that it has something to write.
+
+use akhar_tests::{Stack, http::send};
+use serde_json::{Value, json};
+
+use super::write;
+use crate::violations;
+
+#[tokio::test]
+async fn every_allowed_class_of_characters_is_written() {
+    let stack = Stack::start().await;
+    for text in [
+        "ਸਤਿ ਸ੍ਰੀ ਅਕਾਲ",
+        "ੴ ਸਤਿਨਾਮੁ।",
+        "੧੨੩੪੫੬੭੮੯੦",
+        "ਪਹਿਲੀ\nਦੂਜੀ॥",
+        "ਕ੍\u{200d}ਖ\u{200c}",
+        "ਕ.,?!-()'\":;",
+        "ੳਅੲਸਹ",
+        "ਸ\u{a3c}ਖ\u{a3c}ਗ\u{a3c}ਜ\u{a3c}ਫ\u{a3c}ਲ\u{a3c}",
+        "\u{a36}\u{a59}\u{a5a}\u{a5b}\u{a5e}\u{a33}",
+        "\u{a00}ਕ\u{a7f}",
+        "ਿਕ",
+        "੧ ",
+    ] {
+        let strokes = send(write(&stack, &json!({"text": text}))).await.strokes();
+        assert!(!strokes.is_empty(), "{text}");
+    }
+}
+
+/// Sends a text; its violations and their words.
+async fn refused<const N: usize>(stack: &Stack, text: &str, codes: [&str; N]) -> String {
+    let problem = stack.refused(write(stack, &json!({"text": text})), 422).await;
+    assert_eq!(problem.errors(), violations(codes.map(|code| ("text", code))), "{text:?}: {}", problem.json);
+    problem.details()
+}
+
+#[tokio::test]
+async fn a_text_has_2_to_100_characters_in_nfc() {
+    let stack = Stack::start().await;
+    for text in ["ਕਖ".to_owned(), "ਕ".repeat(100), "\u{a36}".to_owned(), "\u{a36}".repeat(50)] {
+        send(write(&stack, &json!({"text": text}))).await.strokes();
+    }
+    for (text, code, n) in [
+        ("ਕ".to_owned(), "too_short", "1"),
+        ("ਕ".repeat(101), "too_long", "101"),
+        ("\u{a36}".repeat(51), "too_long", "102"),
+    ] {
+        let details = refused(&stack, &text, [code]).await;
+        assert!(details.contains(&format!(" {n} character")) && details.contains("2 to 100"), "{details}");
+    }
+    refused(&stack, "", ["too_short", "no_letter"]).await;
+    let both = format!("{}\u{1f600}", "ਕ".repeat(100));
+    refused(&stack, &both, ["too_long", "character_not_allowed"]).await;
+}
+
+#[tokio::test]
+async fn a_text_is_kept_in_nfc() {
+    let stack = Stack::with().workers(0).start().await;
+    let request = write(&stack, &json!({"text": "\u{a36}ਾਮ"})).header("prefer", "respond-async");
+    let id = send(request).await.job();
+    let sqlx::types::Json(parameters): sqlx::types::Json<Value> =
+        stack.row("select parameters from jobs where id = $1", id).await;
+    assert_eq!(parameters["text"], "ਸ\u{a3c}ਾਮ");
+}
+
+#[tokio::test]
+async fn the_first_other_character_is_named_with_its_place() {
+    let stack = Stack::with().workers(0).start().await;
+    for (text, character, code_point, position) in [
+        ("ਕਖa", "a", "U+0061", 3),
+        ("aਕਖ", "a", "U+0061", 1),
+        ("ਕ1ਖ2", "1", "U+0031", 2),
+        ("ਕ \u{1f600}", "\u{1f600}", "U+1F600", 3),
+        // Counted as sent: the letter before it is one character there and two in NFC.
+        ("\u{a36}\u{a36}x", "x", "U+0078", 3),
+        ("ਕ\tਖ", "\\t", "U+0009", 2),
+        ("ਕ\r\nਖ", "\\r", "U+000D", 2),
+        ("ਕ\0", "\\0", "U+0000", 2),
+        ("ਕ\u{200b}ਖ", "\\u{200b}", "U+200B", 2),
+        ("ਕ\u{a0}ਖ", "\\u{a0}", "U+00A0", 2),
+        ("\u{feff}ਕਖ", "\\u{feff}", "U+FEFF", 1),
+        ("ਕ—ਖ", "—", "U+2014", 2),
+        ("ਕ…", "…", "U+2026", 2),
+        ("ਕक", "क", "U+0915", 2),
+        ("ਕ٣", "٣", "U+0663", 2),
+        ("ਕ/ਖ", "/", "U+002F", 2),
+    ] {
+        let details = refused(&stack, text, ["character_not_allowed"]).await;
+        for part in [format!("'{character}'"), code_point.to_owned(), format!("character {position},")] {
+            assert!(details.contains(&part), "{text:?}: {part} in {details}");
+        }
+    }
+    refused(&stack, "Sat Sri Akal", ["character_not_allowed", "no_letter"]).await;
+}
+
+#[tokio::test]
+async fn a_text_has_a_letter_or_a_digit() {
+    let stack = Stack::with().workers(0).start().await;
+    for text in ["  ", "\n\n", "।॥", "...", "ਿੀ", "ੰੱ", "\u{200c}\u{200d}", "()", "੍ਾ", "\u{a00}\u{a01}"]
+    {
+        refused(&stack, text, ["no_letter"]).await;
+    }
+    stack.jobs_are(0, "queued").await;
+}
+
+#[tokio::test]
+async fn half_a_surrogate_pair_is_no_text() {
+    let stack = Stack::with().workers(0).start().await;
+    let body = r#"{"text":"ਕਖ\ud83d"}"#;
+    let problem = stack.refused(super::write_raw(&stack, "application/json", body), 422).await;
+    assert_eq!(problem.errors(), violations([("text", "not_utf8")]));
+}
