@@ -1,0 +1,1 @@
+"""Speech recognition: corpora spoken by synthesisers, an acoustic model with CTC, a small language model."""

@@ -1,0 +1,98 @@
+"""What is done to log-mel features each time they are seen: cheap, and never the same twice."""
+
+import numpy as np
+from scipy.signal import lfilter
+
+from . import world
+from .features import MELS, RATE, log_mel, slaney_hz, slaney_mel
+
+WARPS = np.linspace(0.84, 1.2, 37)
+
+
+def warp_matrix(alpha, knee=4600):
+    """(80, 80): log-mels as a vocal tract 1 / alpha as long would give them, linear up to a knee in Hz."""
+    edge = slaney_hz(np.linspace(slaney_mel(0), slaney_mel(RATE / 2), MELS + 2))[1:-1]
+    top = RATE / 2
+    bend = knee * min(alpha, 1) / alpha
+    source = np.where(edge <= bend, edge * alpha, top - (top - bend * alpha) / (top - bend) * (top - edge))
+    at = np.clip((slaney_mel(source) / slaney_mel(top)) * (MELS + 1) - 1, 0, MELS - 1)
+    low = np.minimum(at.astype(int), MELS - 2)
+    out = np.zeros((MELS, MELS), np.float32)
+    out[low, np.arange(MELS)] += 1 - (at - low)
+    out[low + 1, np.arange(MELS)] += at - low
+    return out
+
+
+def noises(seconds=8, pieces=60, seed=0):
+    """A bank of noise as log-mels, (frames, 80), deviation 1 before the filters."""
+    rng = np.random.default_rng(seed)
+    return np.concatenate([log_mel(world.noise(seconds * RATE, rng)) for _ in range(pieces)])
+
+
+class Augment:
+    def __init__(self, seed=0):
+        self.warps = np.stack([warp_matrix(a) for a in WARPS])
+        self.bank = noises()
+
+    def tempo(self, mel, rng, fastest):
+        """Faster or slower without another pitch; `fastest` is what the number of units allows."""
+        factor = min(rng.uniform(0.85, 1.2), fastest)
+        n = max(8, int(len(mel) / factor))
+        at = np.linspace(0, len(mel) - 1.001, n)
+        low = at.astype(int)
+        share = (at - low).astype(np.float32)[:, None]
+        return mel[low] * (1 - share) + mel[low + 1] * share
+
+    def reverb(self, mel, rng):
+        keep = 10 ** (-6 * 0.01 / rng.uniform(0.2, 0.9))
+        power = np.exp(mel)
+        late = lfilter([0, 1 - keep], [1, -keep], power, axis=0)
+        return np.log(power + np.float32(rng.uniform(0.1, 1.2)) * late.astype(np.float32))
+
+    def noise(self, mel, rng):
+        start = rng.integers(0, len(self.bank) - len(mel))
+        other = self.bank[start:start + len(mel)]
+        loud = np.log(np.mean(np.exp(np.quantile(mel, 0.9, axis=0))))
+        gain = loud - np.log(np.mean(np.exp(other[::7]))) - rng.uniform(2, 30) * np.log(10) / 10
+        return np.logaddexp(mel, other + np.float32(gain))
+
+    def band(self, mel, rng):
+        out = mel.copy()
+        floor = np.quantile(mel, 0.02)
+        out[:, rng.integers(48, 72):] = floor
+        if rng.random() < 0.5:
+            out[:, :rng.integers(2, 9)] = floor
+        return out + rng.normal(0, 0.3, out.shape).astype(np.float32)
+
+    def __call__(self, mel, rng, fastest=1.2):
+        """(frames, 80) not normalised to the same, changed."""
+        mel = np.asarray(mel, np.float32)
+        if rng.random() < 0.5:
+            mel = self.tempo(mel, rng, fastest)
+        if rng.random() < 0.8:
+            mel = mel @ self.warps[rng.integers(len(WARPS))]
+        if rng.random() < 0.5:  # a microphone's colour: matters only to what is added behind it
+            points = rng.normal(0, 1.2, 6)
+            mel = mel + np.interp(np.arange(MELS), np.linspace(0, MELS, 6), points).astype(np.float32)
+        if rng.random() < 0.25:
+            mel = self.reverb(mel, rng)
+        if rng.random() < 0.45:
+            mel = self.noise(mel, rng)
+        if rng.random() < 0.07:
+            mel = self.band(mel, rng)
+        if rng.random() < 0.7:  # what silence sounds like
+            mel = np.logaddexp(mel, np.float32(mel.max() - rng.uniform(7, 17)))
+        return mel
+
+
+def masked(mel, rng, bands=2, width=14, longest=18, every=120):
+    """SpecAugment on normalised features: bands of mels and stretches of time set to the mean."""
+    for _ in range(bands):
+        n = rng.integers(0, width + 1)
+        start = rng.integers(0, MELS - n + 1)
+        mel[:, start:start + n] = 0
+    for _ in range(max(1, len(mel) // every)):
+        n = min(rng.integers(0, longest + 1), len(mel) // 8)
+        start = rng.integers(0, len(mel) - n + 1)
+        mel[start:start + n] = 0
+    return mel

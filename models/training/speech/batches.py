@@ -1,0 +1,105 @@
+"""Batches of about equal length: utterances, or several of them one behind the other, changed and normalised."""
+
+import numpy as np
+import torch
+
+from . import augment, features, model, units
+from .shards import Shard, found
+
+POOL = 30  # batches drawn at a time, sorted by length among themselves
+
+
+def tight(ids):
+    """Frames that CTC needs for these units: one each and one between equal neighbours."""
+    return len(ids) + sum(a == b for a, b in zip(ids, ids[1:]))
+
+
+class Sources:
+    """Folders of shards with weights; shards that appear later are taken in."""
+
+    def __init__(self, folders, language):
+        self.folders, self.language = folders, language  # {folder: weight}
+        self.known, self.items, self.voices = set(), {f: [] for f in folders}, {f: {} for f in folders}
+        self.refresh()
+
+    def refresh(self):
+        for folder in self.folders:
+            for path in found(folder):
+                if path in self.known:
+                    continue
+                self.known.add(path)
+                shard = Shard(path)
+                for k, item in enumerate(shard.items):
+                    if units.plain(item["text"], self.language) != item["text"]:
+                        continue
+                    ids = units.encode(item["text"], self.language)
+                    if tight(ids) <= 0.9 * model.out_length(item["frames"]):
+                        place = self.voices[folder].setdefault(item["voice"], [])
+                        place.append(len(self.items[folder]))
+                        self.items[folder].append((shard, k, ids, item["frames"], item["voice"]))
+        return sum(i[3] for rows in self.items.values() for i in rows) / 360000  # hours
+
+
+class Batches:
+    def __init__(self, sources, language, seed, frames=8000):
+        self.sources, self.language, self.frames = sources, language, frames
+        self.rng = np.random.default_rng(seed)
+        self.augment = augment.Augment()
+
+    def draw(self, longest):
+        """Features and units of one utterance, or of several of one folder, at most `longest` frames in all."""
+        rng = self.rng
+        folders = [f for f in self.sources.folders if self.sources.items[f]]
+        weight = np.array([self.sources.folders[f] for f in folders], float)
+        folder = folders[rng.choice(len(folders), p=weight / weight.sum())]
+        rows = self.sources.items[folder]
+        for _ in range(50):
+            row = rows[rng.integers(len(rows))]
+            if row[3] <= longest:
+                break
+        picked = [row]
+        goal = rng.uniform(0, longest) if rng.random() < 0.6 else 0
+        while True:
+            total = sum(p[3] for p in picked)
+            same = self.sources.voices[folder][row[4]]
+            other = rows[same[rng.integers(len(same))] if rng.random() < 0.6 else rng.integers(len(rows))]
+            if total + other[3] > min(goal, longest) or len(picked) > 7:
+                break
+            picked.append(other)
+        ids = list(picked[0][2])
+        for p in picked[1:]:
+            ids += [0] + list(p[2])
+        return np.concatenate([p[0].mel(p[1]) for p in picked]).astype(np.float32), ids
+
+    def changed(self, mel, ids):
+        fastest = 0.85 * model.out_length(len(mel)) / tight(ids)
+        mel = features.normalised(self.augment(mel, self.rng, fastest))
+        return augment.masked(mel, self.rng)
+
+    def endless(self, longest):
+        """Batches (audio_signal (B, 80, T), lengths, targets, target lengths); `longest` is asked each time."""
+        while True:
+            limit = longest()
+            drawn = []
+            while sum(len(m) for m, _ in drawn) < POOL * self.frames * 0.9:
+                drawn.append(self.draw(limit))
+            drawn.sort(key=lambda d: len(d[0]) * (1 + 0.05 * self.rng.random()))
+            groups, group = [], []
+            for one in drawn:
+                if group and (len(group) + 1) * len(one[0]) > self.frames:
+                    groups.append(group)
+                    group = []
+                group.append(one)
+            groups.append(group)
+            for k in self.rng.permutation(len(groups)):
+                yield stacked([(self.changed(mel, ids), ids) for mel, ids in groups[k]])
+
+
+def stacked(rows):
+    """Normalised (frames, 80) and units of each utterance, padded with zeros."""
+    lengths = torch.tensor([len(mel) for mel, _ in rows])
+    signal = torch.zeros(len(rows), features.MELS, int(lengths.max()))
+    for k, (mel, _) in enumerate(rows):
+        signal[k, :, :len(mel)] = torch.from_numpy(np.ascontiguousarray(mel.T))
+    targets = torch.tensor([u for _, ids in rows for u in ids])
+    return signal, lengths, targets, torch.tensor([len(ids) for _, ids in rows])

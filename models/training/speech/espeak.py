@@ -1,0 +1,62 @@
+"""espeak-ng in this process: 22.05 kHz samples and the time at which each word starts."""
+
+import ctypes
+from ctypes import byref, c_char_p, c_int, c_short, c_uint, c_void_p, CFUNCTYPE, POINTER
+
+import numpy as np
+
+RATE = 22050
+SYNCHRONOUS, UTF8 = 2, 1
+SPEED, VOLUME, PITCH, RANGE = 1, 2, 3, 4
+WORD = 1
+# Not voices of people, or not to be understood.
+ODD = {"Demonic", "UniRobot", "croak", "whisper", "whisperf", "AnxiousAndy", "anikaRobot", "fast", "Tweaky",
+       "RicishayMax", "RicishayMax2", "RicishayMax3", "Storm", "Mr serious", "klatt5", "klatt6",
+       *(f"robosoft{k}" for k in ("", 2, 3, 4, 5, 6, 7, 8))}
+
+
+class Event(ctypes.Structure):
+    _fields_ = [("type", c_int), ("unique_identifier", c_uint), ("text_position", c_int), ("length", c_int),
+                ("audio_position", c_int), ("sample", c_int), ("user_data", c_void_p), ("id", c_void_p)]
+
+
+Callback = CFUNCTYPE(c_int, POINTER(c_short), c_int, POINTER(Event))
+
+
+class Espeak:
+    """One library, one voice at a time."""
+
+    def __init__(self):
+        self.library = ctypes.CDLL("libespeak-ng.so.1")
+        if self.library.espeak_Initialize(SYNCHRONOUS, 200, None, 0) != RATE:
+            raise RuntimeError("espeak-ng does not speak at 22.05 kHz")
+        self.pieces, self.events = [], []
+        self.callback = Callback(self.take)  # kept: the library holds only its address
+        self.library.espeak_SetSynthCallback(self.callback)
+        self.voice = None
+
+    def take(self, samples, count, events):
+        if samples and count > 0:
+            self.pieces.append(np.ctypeslib.as_array(samples, (count,)).copy())
+        k = 0
+        while events[k].type:
+            if events[k].type == WORD:
+                self.events.append((events[k].text_position - 1, events[k].sample / RATE))
+            k += 1
+        return 0
+
+    def say(self, text, voice, speed=165, pitch=50, span=50):
+        """Samples in [-1, 1] at 22.05 kHz, and a (character, second) for the start of each word."""
+        if voice != self.voice:
+            if self.library.espeak_SetVoiceByName(voice.encode()) != 0:
+                raise ValueError(f"espeak-ng has no voice {voice}")
+            self.voice = voice
+        for name, value in ((SPEED, speed), (PITCH, pitch), (RANGE, span), (VOLUME, 100)):
+            self.library.espeak_SetParameter(name, int(value), 0)
+        self.pieces, self.events = [], []
+        raw = text.encode()
+        self.library.espeak_Synth(c_char_p(raw), len(raw) + 1, 0, 1, 0, UTF8, byref(c_uint()), None)
+        self.library.espeak_Synchronize()
+        if not self.pieces:
+            return np.zeros(0, np.float32), []
+        return np.concatenate(self.pieces).astype(np.float32) / 32768, self.events

@@ -1,0 +1,90 @@
+"""Writes a checkpoint as NeMo lays its CTC exports out: FILE.onnx, vocab.txt, config.json.
+
+    python -m speech.export --language pa --checkpoint pa.pt --out DIR
+"""
+
+import argparse
+import json
+from pathlib import Path
+
+import numpy as np
+import onnx
+import torch
+
+from . import checkpoint, features, model, units
+
+OPSET = 17
+
+
+def exported(net, path):
+    """The averaged network as ONNX; batch and time are free."""
+    signal, lengths = torch.randn(2, features.MELS, 203), torch.tensor([203, 150])
+    torch.onnx.export(net, (signal, lengths), str(path), dynamo=False, opset_version=OPSET,
+                      input_names=["audio_signal", "length"], output_names=["logprobs"],
+                      dynamic_axes={"audio_signal": {0: "batch", 2: "frames"}, "length": {0: "batch"},
+                                    "logprobs": {0: "batch", 1: "out_frames"}})
+    graph = onnx.load(str(path))
+    onnx.checker.check_model(graph, full_check=True)
+    return graph
+
+
+def compare(net, path):
+    """Largest difference from torch over batches of other sizes, and what padding changes."""
+    import onnxruntime
+
+    session = onnxruntime.InferenceSession(str(path), providers=["CPUExecutionProvider"])
+    rng = np.random.default_rng(0)
+    apart = padding = 0.0
+    for frames in ([90], [301, 77], [1000, 640, 13, 999], [2400]):
+        signal = rng.normal(size=(len(frames), features.MELS, max(frames))).astype(np.float32)
+        lengths = np.array(frames, np.int64)
+        out = session.run(None, {"audio_signal": signal, "length": lengths})[0]
+        with torch.no_grad():
+            apart = max(apart, float(np.abs(net(torch.from_numpy(signal), torch.from_numpy(lengths)).numpy() - out).max()))
+        for k, n in enumerate(frames):
+            alone = session.run(None, {"audio_signal": signal[k:k + 1, :, :n], "length": lengths[k:k + 1]})[0]
+            if alone.shape[1] != model.out_length(n):
+                raise RuntimeError(f"{n} frames gave {alone.shape[1]}")
+            padding = max(padding, float(np.abs(alone[0] - out[k, :alone.shape[1]]).max()))
+    return apart, padding
+
+
+def quantised(path, out):
+    """int8 weights of the matrix products, activations quantised as they come."""
+    from onnxruntime.quantization import QuantType, quantize_dynamic
+
+    quantize_dynamic(str(path), str(out), weight_type=QuantType.QInt8, op_types_to_quantize=["MatMul"],
+                     per_channel=True)
+
+
+def write(language, source, folder, int8=False):
+    folder = Path(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    net = checkpoint.network(source)
+    exported(net, folder / "model.onnx")
+    if int8:
+        quantised(folder / "model.onnx", folder / "model.int8.onnx")
+    (folder / "vocab.txt").write_text(
+        "".join(f"{unit} {k}\n" for k, unit in enumerate(units.vocabulary(language))))
+    (folder / "config.json").write_text(json.dumps(
+        {"model_type": "nemo-conformer-ctc", "features_size": features.MELS,
+         "subsampling_factor": model.SUBSAMPLING}, indent=2) + "\n")
+    return net
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--language", choices=("pa", "en"), required=True)
+    parser.add_argument("--checkpoint", required=True)
+    parser.add_argument("--out", required=True)
+    parser.add_argument("--int8", action="store_true")
+    arguments = parser.parse_args()
+    net = write(arguments.language, arguments.checkpoint, arguments.out, arguments.int8)
+    apart, padding = compare(net, Path(arguments.out) / "model.onnx")
+    size = (Path(arguments.out) / "model.onnx").stat().st_size
+    print(f"{size} bytes, {sum(p.numel() for p in net.parameters())} parameters; "
+          f"from torch {apart:.1e}, by padding {padding:.1e}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,54 @@
+"""festival as a child process: a list of texts in, samples and word times out."""
+
+import subprocess
+import tempfile
+import wave
+from pathlib import Path
+
+import numpy as np
+
+SCRIPT = """
+(voice_{voice})
+(define (one name text stretch)
+  (Parameter.set 'Duration_Stretch stretch)
+  (let ((u (utt.synth (eval (list 'Utterance 'Text text)))))
+    (utt.save.wave u (string-append name ".wav"))
+    (let ((f (fopen (string-append name ".words") "w")))
+      (mapcar (lambda (w) (format f "%s %s %s\\n" (item.feat w "word_start") (item.feat w "word_end")
+                                  (item.name w)))
+              (utt.relation.items u 'Word))
+      (fclose f))))
+"""
+
+
+def read(path):
+    """Samples in [-1, 1] and the rate of a 16-bit file."""
+    with wave.open(str(path)) as file:
+        raw = file.readframes(file.getnframes())
+        return np.frombuffer(raw, "<i2").astype(np.float32) / 32768, file.getframerate()
+
+
+def say(texts, voice, stretches):
+    """For each text (samples, rate, [(start, end, word)]) or None where festival failed."""
+    with tempfile.TemporaryDirectory() as folder:
+        folder = Path(folder)
+        out, first = [], 0
+        while first < len(texts):
+            script = SCRIPT.format(voice=voice)
+            for k in range(first, len(texts)):
+                clean = texts[k].replace("\\", " ").replace('"', " ")
+                script += f'(one "{folder}/{k}" "{clean}" {stretches[k]:.3f})\n'
+            (folder / "script.scm").write_text(script)
+            subprocess.run(["festival", "-b", str(folder / "script.scm")], capture_output=True, check=False)
+            k = first
+            while k < len(texts) and (folder / f"{k}.words").exists():
+                rows = [line.split(" ", 2) for line in (folder / f"{k}.words").read_text().splitlines()]
+                words = [(float(r[0]), float(r[1]), r[2]) for r in rows if len(r) == 3]
+                out.append((*read(folder / f"{k}.wav"), words))
+                (folder / f"{k}.wav").unlink()
+                k += 1
+            if k < len(texts):
+                out.append(None)  # this one stopped it: go on behind it
+                k += 1
+            first = k
+        return out

@@ -1,0 +1,76 @@
+"""Speaks the sentences kept for the tests, by the voices kept for the tests: features, and 16 kHz files to hear.
+
+    python -m speech.held --data DIR --language pa --part test --out DIR/test
+
+`clean` is as the engine speaks; `worn` is the same through a room, 10 dB of noise and an mp3 of 32 kb/s.
+"""
+
+import argparse
+import json
+from pathlib import Path
+
+import numpy as np
+from scipy.io import wavfile
+
+from . import texts, world
+from .corpus import wait
+from .features import RATE, log_mel
+from .shards import Writer
+from .voices import Speakers
+
+
+def spoken(data, language, part, seed):
+    """[(text, voice, samples, word times)], each sentence once."""
+    rng = np.random.default_rng(seed)
+    speakers = Speakers(language)
+    chosen = texts.sentences(data, language)[part]
+    chosen = [chosen[k] for k in rng.permutation(len(chosen))[:500]]
+    jobs = [(text, *speakers.plan(rng, held=True)) for text in chosen]
+    out = []
+    for start in range(0, len(jobs), 50):
+        wait()
+        for job, one in zip(jobs[start:start + 50], speakers.spoken(jobs[start:start + 50])):
+            if one and len(one[0]) > 0.3 * RATE:
+                quiet = int(0.15 * RATE)
+                samples = np.pad(one[0], quiet) * np.float32(0.5 / np.abs(one[0]).max())
+                samples += rng.normal(0, 1e-4, len(samples)).astype(np.float32)
+                out.append((job[0], job[2], samples, [(k, t + 0.15) for k, t in one[1]]))
+    return out
+
+
+def worn(samples, rng):
+    return world.with_noise(world.in_room(samples, world.room(rng)), 10, rng).astype(np.float32)
+
+
+def write(folder, rows, sounds):
+    writer = Writer(folder / "00-000")
+    index = []
+    (folder / "wav").mkdir(parents=True, exist_ok=True)
+    for k, ((text, voice, _, times), samples) in enumerate(zip(rows, sounds)):
+        samples = samples / max(1, np.abs(samples).max() * 1.01)
+        wavfile.write(folder / "wav" / f"{k:04}.wav", RATE, (samples * 32767).astype(np.int16))
+        writer.add(log_mel(samples), text=text, voice=voice, times=times)
+        index.append(f"{k:04}\t{voice}\t{text}")
+    writer.close()
+    (folder / "index.tsv").write_text("\n".join(index) + "\n")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--data", required=True)
+    parser.add_argument("--language", choices=("pa", "en"), required=True)
+    parser.add_argument("--part", choices=("dev", "test"), required=True)
+    parser.add_argument("--out", required=True)
+    arguments = parser.parse_args()
+    seed = 7000 + (arguments.part == "test")
+    rows = spoken(arguments.data, arguments.language, arguments.part, seed)
+    rng = np.random.default_rng(seed + 10)
+    sounds = [samples for _, _, samples, _ in rows]
+    out = Path(arguments.out)
+    write(out / "clean", rows, sounds)
+    write(out / "worn", rows, world.through_mp3([worn(s, rng) for s in sounds], 32))
+    print(json.dumps({"utterances": len(rows), "minutes": round(sum(map(len, sounds)) / RATE / 60, 1)}))
+
+
+if __name__ == "__main__":
+    main()

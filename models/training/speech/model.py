@@ -1,0 +1,142 @@
+"""The acoustic model: mel features in, log-probabilities of units and blank out, one frame every 40 ms.
+
+Most of the work is done on frames of 80 ms, where a second costs little; the last layers go back to 40 ms so that
+fast speech still has a frame for each letter. Convolutions see about a second, attention sees the window; there is
+no position but the distance between two frames, so windows longer than those trained on hold no surprise.
+What lies beyond an utterance's length is zero in front of every layer that mixes frames: padding changes nothing.
+"""
+
+import torch
+from torch import nn
+from torch.nn import functional as F
+
+from .features import MELS
+
+SUBSAMPLING = 4
+
+
+def halved(lengths):
+    return torch.div(lengths - 1, 2, rounding_mode="floor") + 1
+
+
+class Depthwise(nn.Module):
+    """(B, T, C) to (B, T / stride, C): each channel with its own filter over time."""
+
+    def __init__(self, width, kernel, stride=1):
+        super().__init__()
+        self.conv = nn.Conv1d(width, width, kernel, stride, kernel // 2, groups=width)
+
+    def forward(self, x):
+        return self.conv(x.transpose(1, 2)).transpose(1, 2)
+
+
+class Convolution(nn.Module):
+    """Gated, over time, back to the width; added to what came in."""
+
+    def __init__(self, width, kernel):
+        super().__init__()
+        self.norm = nn.LayerNorm(width)
+        self.enter = nn.Linear(width, 2 * width)
+        self.over_time = Depthwise(width, kernel)
+        self.middle = nn.LayerNorm(width)
+        self.leave = nn.Linear(width, width)
+
+    def forward(self, x, mask):
+        y, gate = self.enter(self.norm(x)).chunk(2, -1)
+        y = self.over_time(y * torch.sigmoid(gate) * mask)
+        return x + self.leave(F.relu(self.middle(y)))
+
+
+class Attention(nn.Module):
+    """Every frame looks at every other; the farther, the less, each head at its own pace."""
+
+    SLOPES = (0.4, 0.12, 0.04, 0.012)  # per frame of 80 ms
+
+    def __init__(self, width):
+        super().__init__()
+        self.heads = len(self.SLOPES)
+        self.norm = nn.LayerNorm(width)
+        self.enter = nn.Linear(width, 3 * width)
+        self.leave = nn.Linear(width, width)
+        self.register_buffer("slopes", torch.tensor(self.SLOPES).view(1, -1, 1, 1), persistent=False)
+
+    def forward(self, x, away):
+        """away: (B, 1, T, T), distance between frames, huge where there is none."""
+        batch, frames, width = x.shape
+        q, k, v = self.enter(self.norm(x)).view(batch, frames, 3, self.heads, width // self.heads).unbind(2)
+        scores = torch.matmul(q.transpose(1, 2), k.permute(0, 2, 3, 1)) * (width // self.heads) ** -0.5
+        seen = torch.softmax(scores - self.slopes * away, -1)
+        y = torch.matmul(seen, v.transpose(1, 2)).transpose(1, 2).reshape(batch, frames, width)
+        return x + self.leave(y)
+
+
+class Feed(nn.Module):
+    def __init__(self, width, times=4):
+        super().__init__()
+        self.norm = nn.LayerNorm(width)
+        self.enter = nn.Linear(width, times * width)
+        self.leave = nn.Linear(times * width, width)
+
+    def forward(self, x):
+        return x + self.leave(F.relu(self.enter(self.norm(x))))
+
+
+class Block(nn.Module):
+    def __init__(self, width, kernel):
+        super().__init__()
+        self.attention = Attention(width)
+        self.convolution = Convolution(width, kernel)
+        self.feed = Feed(width)
+
+    def forward(self, x, mask, away):
+        return self.feed(self.convolution(self.attention(x, away), mask))
+
+
+class Acoustic(nn.Module):
+    """audio_signal (B, 80, T) and length (B,) to logprobs (B, T', units + 1), T' = (T - 1) // 4 + 1."""
+
+    def __init__(self, units, width=256, blocks=4, before=2, after=1, kernel=15):
+        super().__init__()
+        self.size = {"units": units, "width": width, "blocks": blocks, "before": before, "after": after,
+                     "kernel": kernel}
+        self.first = nn.Conv1d(MELS, width, 5, 2, 2)
+        self.second = Depthwise(width, 5, 2)
+        self.second_mix = nn.Linear(width, width)
+        self.before = nn.ModuleList(Convolution(width, 9) for _ in range(before))
+        self.third = Depthwise(width, 5, 2)
+        self.third_mix = nn.Linear(width, width)
+        self.blocks = nn.ModuleList(Block(width, kernel) for _ in range(blocks))
+        self.apart = nn.Linear(width, 2 * width)
+        self.after = nn.ModuleList(Convolution(width, 9) for _ in range(after))
+        self.norm = nn.LayerNorm(width)
+        self.head = nn.Linear(width, units + 1)
+
+    @staticmethod
+    def mask(lengths, frames):
+        """(B, T, 1): 1 where there is sound."""
+        return (torch.arange(frames, device=lengths.device)[None] < lengths[:, None]).float()[..., None]
+
+    def forward(self, audio_signal, length):
+        x = audio_signal * self.mask(length, audio_signal.shape[2]).transpose(1, 2)
+        x = F.relu(self.first(x)).transpose(1, 2)
+        length = halved(length)
+        x = F.relu(self.second_mix(self.second(x * self.mask(length, x.shape[1]))))
+        length = halved(length)
+        fine = self.mask(length, x.shape[1])
+        for layer in self.before:
+            x = layer(x, fine)
+        skip = x
+        x = self.third_mix(self.third(x * fine))
+        coarse = self.mask(halved(length), x.shape[1])
+        at = torch.arange(x.shape[1], device=x.device, dtype=x.dtype)
+        away = (at[None, :] - at[:, None]).abs()[None, None] + (1 - coarse[..., 0])[:, None, None, :] * 1e6
+        for block in self.blocks:
+            x = block(x, coarse, away)
+        x = self.apart(x).reshape(x.shape[0], -1, skip.shape[2])[:, :skip.shape[1]] + skip
+        for layer in self.after:
+            x = layer(x, fine)
+        return torch.log_softmax(self.head(self.norm(x)), -1)
+
+
+def out_length(frames):
+    return (frames - 1) // SUBSAMPLING + 1

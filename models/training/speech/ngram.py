@@ -1,0 +1,252 @@
+"""A language model over units: how likely each unit is after the up to seven before it.
+
+    python -m speech.ngram --data DIR --language pa --out speech-pa.lm
+
+Learnt from the CC0 sentences that are not held out, and from frequent word forms on their own. Smoothing is
+interpolated Kneser-Ney; n-grams that change little are left out and the back-off weights made to fit.
+
+The file is a trie by order, little-endian, nothing aligned:
+
+    8 bytes   "AKHARLM1"
+    u32       order N
+    u32       units U: ids are those of vocab.txt without the blank; 0 is the space, which also begins and ends a text
+    u32 × N   nodes of each order
+    f32 × 256 log-probabilities (natural), by code
+    f32 × 256 back-off weights (natural logs), by code
+    for each order n < N: unit u8 × nodes, probability code u8 × nodes, back-off code u8 × nodes,
+                          first child u32 × (nodes + 1), an index into order n + 1
+    for order N:          unit u8 × nodes, probability code u8 × nodes
+
+The children of a node are sorted by unit; order 1 has every unit, in order. A state is the list of the nodes of the
+last N - 1, N - 2, … 1 units that are in the trie. The next unit's log-probability is that of the longest state's child
+which has it, plus the back-off weights of all longer states' nodes.
+"""
+
+import argparse
+from pathlib import Path
+
+import numpy as np
+
+from . import texts, units
+
+MAGIC = b"AKHARLM1"
+BITS = 7
+WORDS = 150000  # tokens that the list of words counts for, beside the sentences
+
+
+def counted(data, language, order):
+    """For n = 1 … order: sorted keys (7 bits a unit, the last the lowest) and counts."""
+    rows, weights = [], []
+    for sentence in texts.sentences(data, language)["train"]:
+        rows.append([0, *units.encode(sentence, language), 0])
+        weights.append(1.0)
+    if language == "pa":
+        forms, drawn = texts.words(data, language)
+        share = drawn ** 2 / (drawn ** 2).sum()  # drawn by the root of the count
+        for form, s in zip(forms, share):
+            rows.append([0, *units.encode(form, language), 0])
+            weights.append(max(1.0, round(s * WORDS)))
+    flat = np.concatenate([np.array(r, np.uint64) for r in rows])
+    lengths = np.array([len(r) for r in rows])
+    weight = np.repeat(weights, lengths)
+    place = np.concatenate([np.arange(n) for n in lengths])
+    out = []
+    key = np.zeros(len(flat), np.uint64)
+    for n in range(1, order + 1):
+        # key[i]: the n units that end at i
+        shifted = np.zeros_like(flat)
+        shifted[n - 1:] = flat[:len(flat) - n + 1]
+        key = key + (shifted << np.uint64(BITS * (n - 1)))
+        good = place >= n - 1 if n > 1 else place >= 1  # the first space is given, never guessed
+        keys, inverse = np.unique(key[good], return_inverse=True)
+        out.append((keys, np.bincount(inverse, weight[good])))
+    return out
+
+
+def tail(keys, n):
+    return keys & np.uint64((1 << (BITS * n)) - 1)
+
+
+def find(keys, wanted):
+    """Index of each wanted key, -1 where it is not."""
+    at = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
+    return np.where(keys[at] == wanted, at, -1)
+
+
+def smoothed(counts, size):
+    """Interpolated Kneser-Ney: log-probabilities of every n-gram by order."""
+    order = len(counts)
+    used = []
+    for n in range(1, order + 1):
+        keys, count = counts[n - 1]
+        if n < order:  # how many different units stand before it; what follows a text's first space has none
+            above = counts[n][0]
+            before = find(keys, tail(above, n))
+            kinds = np.bincount(before[before >= 0], minlength=len(keys)).astype(float)
+            starts = kinds == 0
+            kinds[starts] = count[starts]
+            first = (keys >> np.uint64(BITS * (n - 1))) == 0
+            count = np.where(first & (n > 1), count, kinds)
+        used.append((keys, count))
+    probabilities = []
+    for n, (keys, count) in enumerate(used, 1):
+        if n == 1:
+            p = np.full(size, 0.02 / size)
+            p[keys.astype(int)] += 0.98 * count / count.sum()
+            used[0] = (np.arange(size, dtype=np.uint64), None)
+            probabilities.append(p)
+            continue
+        discount = (count == 1).sum() / ((count == 1).sum() + 2 * (count == 2).sum() + 1e-9)
+        discount = min(max(discount, 0.3), 0.95)
+        context, inverse = np.unique(keys >> np.uint64(BITS), return_inverse=True)
+        total = np.bincount(inverse, count)
+        kinds = np.bincount(inverse, np.minimum(count, discount) / discount)
+        lower = find(used[n - 2][0], tail(keys, n - 1))
+        p_lower = np.where(lower >= 0, probabilities[-1][lower], 0.02 / size)
+        p = np.maximum(count - discount, 0) / total[inverse] + discount * kinds[inverse] / total[inverse] * p_lower
+        probabilities.append(p)
+    return [(keys, np.log(p)) for (keys, _), p in zip(used, probabilities)]
+
+
+def pruned(grams, counts, threshold):
+    """Keeps an n-gram where it changes its probability by enough, weighted by how often it is seen."""
+    order = len(grams)
+    keep = [np.ones(len(grams[0][0]), bool)]
+    for n in range(2, order + 1):
+        keys, logp = grams[n - 1]
+        lower = find(grams[n - 2][0], tail(keys, n - 1))
+        gain = counts[n - 1][1] * np.abs(logp - grams[n - 2][1][lower])
+        keep.append(gain > threshold * (1 + 0.25 * (n - 2)))
+    for n in range(order, 1, -1):  # a context of what is kept is kept
+        contexts = np.unique(grams[n - 1][0][keep[n - 1]] >> np.uint64(BITS))
+        at = find(grams[n - 2][0], contexts)
+        keep[n - 2][at[at >= 0]] = True
+        keep[n - 1] &= find(grams[n - 2][0], grams[n - 1][0] >> np.uint64(BITS)) >= 0
+    return [(keys[k], logp[k]) for (keys, logp), k in zip(grams, keep)]
+
+
+def backed_off(grams):
+    """Log back-off weights of every node that has children, by order below the last."""
+    def lookup(keys, n):
+        """log p of each n-gram by the model as pruned so far, (len,)."""
+        if n == 1:
+            return grams[0][1][keys.astype(int)]
+        at = find(grams[n - 1][0], keys)
+        out = np.where(at >= 0, grams[n - 1][1][at], 0.0)
+        missing = at < 0
+        if missing.any():
+            context = find(grams[n - 2][0], keys[missing] >> np.uint64(BITS))
+            weight = np.where(context >= 0, weights[n - 2][context], 0.0)
+            out[missing] = weight + lookup(tail(keys[missing], n - 1), n - 1)
+        return out
+
+    weights = []
+    for n in range(1, len(grams)):
+        keys, logp = grams[n]
+        parent = find(grams[n - 1][0], keys >> np.uint64(BITS))
+        size = len(grams[n - 1][0])
+        here = np.bincount(parent, np.exp(logp), minlength=size)
+        below = np.bincount(parent, np.exp(lookup(tail(keys, n), n)), minlength=size)
+        weight = np.log(np.maximum(1 - here, 1e-4)) - np.log(np.maximum(1 - below, 1e-4))
+        weights.append(np.where(here > 0, weight, 0.0))
+    return weights
+
+
+def coded(values):
+    """256 levels by quantile, and the nearest level of each value."""
+    levels = np.quantile(values, np.linspace(0, 1, 256)) if len(values) else np.zeros(256)
+    middle = (levels[1:] + levels[:-1]) / 2
+    return levels.astype("<f4"), np.searchsorted(middle, values).astype(np.uint8)
+
+
+def write(path, grams, weights):
+    order = len(grams)
+    levels, codes = coded(np.concatenate([logp for _, logp in grams]))
+    weight_levels, weight_codes = coded(np.concatenate(weights))
+    parts = [MAGIC, np.array([order, len(grams[0][0]), *(len(k) for k, _ in grams)], "<u4").tobytes(),
+             levels.tobytes(), weight_levels.astype("<f4").tobytes()]
+    at = weight_at = 0
+    for n, (keys, logp) in enumerate(grams, 1):
+        parts += [tail(keys, 1).astype(np.uint8).tobytes(), codes[at:at + len(keys)].tobytes()]
+        at += len(keys)
+        if n < order:
+            parts.append(weight_codes[weight_at:weight_at + len(keys)].tobytes())
+            weight_at += len(keys)
+            children = find(keys, grams[n][0] >> np.uint64(BITS))
+            starts = np.concatenate([[0], np.cumsum(np.bincount(children, minlength=len(keys)))])
+            parts.append(starts.astype("<u4").tobytes())
+    Path(path).write_bytes(b"".join(parts))
+
+
+class Model:
+    """The file, read."""
+
+    def __init__(self, path):
+        raw = Path(path).read_bytes()
+        if raw[:8] != MAGIC:
+            raise ValueError(f"{path} is no language model")
+        self.order, self.size = np.frombuffer(raw, "<u4", 2, 8)
+        counts = np.frombuffer(raw, "<u4", self.order, 16)
+        at = 16 + 4 * int(self.order)
+        levels = np.frombuffer(raw, "<f4", 256, at)
+        weight_levels = np.frombuffer(raw, "<f4", 256, at + 1024)
+        at += 2048
+        self.unit, self.logp, self.weight, self.first = [], [], [], []
+        for n, count in enumerate(map(int, counts), 1):
+            self.unit.append(raw[at:at + count])
+            self.logp.append(levels[np.frombuffer(raw, np.uint8, count, at + count)].tolist())
+            at += 2 * count
+            if n < self.order:
+                self.weight.append(weight_levels[np.frombuffer(raw, np.uint8, count, at)].tolist())
+                self.first.append(np.frombuffer(raw, "<u4", count + 1, at + count).tolist())
+                at += count + 4 * (count + 1)
+        self.start = self.step((), 0)[1]
+
+    def child(self, n, node, unit):
+        """Node of order n + 1 below a node of order n, or -1."""
+        low, high = self.first[n - 1][node], self.first[n - 1][node + 1]
+        return self.unit[n].find(bytes([unit]), low, high)
+
+    def step(self, state, unit):
+        """state: ((order, node), …), longest first. The unit's log-probability and the state behind it."""
+        score, found, following = 0.0, None, []
+        for n, node in state:
+            at = self.child(n, node, unit)
+            if at >= 0:
+                if found is None:
+                    found = self.logp[n][at]
+                if n + 1 < self.order:
+                    following.append((n + 1, at))
+            elif found is None:
+                score += self.weight[n - 1][node]
+        if found is None:
+            found = self.logp[0][unit]
+        following.append((1, unit))
+        return score + found, tuple(following)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--data", required=True)
+    parser.add_argument("--language", choices=("pa", "en"), required=True)
+    parser.add_argument("--order", type=int, default=8)
+    parser.add_argument("--threshold", type=float, default=1.0)
+    parser.add_argument("--out", required=True)
+    arguments = parser.parse_args()
+    language = arguments.language
+    counts = counted(arguments.data, language, arguments.order)
+    grams = pruned(smoothed(counts, units.blank(language)), counts, arguments.threshold)
+    write(arguments.out, grams, backed_off(grams))
+    print([len(k) for k, _ in grams], Path(arguments.out).stat().st_size, "bytes")
+    model = Model(arguments.out)
+    nats = total = 0
+    for sentence in texts.sentences(arguments.data, language)["dev"]:
+        state = model.start
+        for unit in [*units.encode(sentence, language), 0]:
+            score, state = model.step(state, unit)
+            nats, total = nats - score, total + 1
+    print(f"dev: {nats / total / np.log(2):.3f} bits a unit")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,102 @@
+"""Who speaks, and who is kept for the tests."""
+
+from . import festival, gurmukhi, world
+from .espeak import ODD, Espeak
+from .flite import Flite
+
+VARIANTS = ("Alex Alicia Andrea Andy Annie Denis Diogo Gene Gene2 Henrique Hugo Jacky Lee Marco Mario Michael Mike "
+            "adam anika announcer antonio aunty belinda benjamin boris caleb david ed edward edward2 f1 f2 f3 f4 f5 "
+            "grandma grandpa gustave iven iven2 iven3 iven4 john kaukovalta klatt klatt2 klatt3 klatt4 linda m1 m2 m3 "
+            "m4 m5 m6 m7 m8 marcelo max michel miguel norbert pablo paul pedro quincy rob robert sandro shelby steph "
+            "steph2 steph3 travis victor zac").split()
+HELD_VARIANTS = ["f4", "m6", "linda", "Gene2", "victor", "klatt3", "pablo", "Andrea"]
+ACCENTS = {"pa": ["pa"], "en": ["en-us", "en-gb", "en-gb-scotland", "en-gb-x-rp", "en-gb-x-gbclan", "en-029",
+                                "en-us-nyc"]}
+# Shares of a corpus by engine, and the voices of the engines that are learnt from.
+SHARES = {"pa": {"espeak": 0.68, "festival": 0.2, "flite": 0.12},
+          "en": {"espeak": 0.45, "festival": 0.13, "flite": 0.42}}
+LEARNT = {"pa": {"festival": ["hindi_NSK_diphone"], "flite": ["rms", "slt", "kal16"]},
+          "en": {"festival": ["kal_diphone"], "flite": ["rms", "slt", "awb", "kal16"]}}
+HELD = {"pa": {"flite": ["awb"]}, "en": {"festival": ["ked_diphone"]}}
+FEW = {"kal16": 0.4}  # of the weight of the others: the machine-like
+
+
+class Speakers:
+    """All engines of one language behind one call."""
+
+    def __init__(self, language):
+        self.language = language
+        self.espeak = Espeak()
+        names = LEARNT[language].get("flite", []) + HELD[language].get("flite", [])
+        self.flite = Flite(names)
+
+    def plan(self, rng, held=False):
+        """(engine, voice, how) of one utterance."""
+        lang = self.language
+        if held:
+            others = [(e, v) for e, vs in HELD[lang].items() for v in vs]
+            if rng.random() < 0.3:
+                engine, voice = others[rng.integers(len(others))]
+            else:
+                engine, voice = "espeak", f"{rng.choice(ACCENTS[lang])}+{rng.choice(HELD_VARIANTS)}"
+        else:
+            engine = str(rng.choice(list(SHARES[lang]), p=list(SHARES[lang].values())))
+            if engine == "espeak":
+                usable = [v for v in VARIANTS if v not in HELD_VARIANTS and v not in ODD]
+                voice = f"{rng.choice(ACCENTS[lang])}+{rng.choice(usable)}"
+            else:
+                names = LEARNT[lang][engine]
+                weight = [FEW.get(n, 1.0) for n in names]
+                voice = str(rng.choice(names, p=[w / sum(weight) for w in weight]))
+        how = {"pace": float(rng.uniform(0.8, 1.25)), "pitch": float(rng.uniform(25, 75)),
+               "span": float(rng.uniform(25, 85)), "speed": 1.0}
+        if engine != "espeak":
+            how["speed"] = float(rng.uniform(0.9, 1.12)) if not held else 1.0
+        return engine, str(voice), how
+
+    def spoken(self, jobs):
+        """jobs: [(text, engine, voice, how)] to [(samples at 16 kHz, [(word number, seconds)]) or None]."""
+        out = [None] * len(jobs)
+        by_voice = {}
+        for k, (text, engine, voice, how) in enumerate(jobs):
+            if engine == "festival":
+                by_voice.setdefault(voice, []).append(k)
+            elif engine == "espeak":
+                out[k] = self.by_espeak(text, voice, how)
+            else:
+                out[k] = self.by_flite(text, voice, how)
+        for voice, ks in by_voice.items():
+            texts = [gurmukhi.devanagari(jobs[k][0]) if self.language == "pa" else jobs[k][0] for k in ks]
+            said = festival.say(texts, voice, [1 / jobs[k][3]["pace"] for k in ks])
+            for k, one in zip(ks, said):
+                out[k] = self.by_festival(jobs[k][0], one, jobs[k][3])
+        return out
+
+    def by_espeak(self, text, voice, how):
+        samples, events = self.espeak.say(text, voice, 165 * how["pace"], how["pitch"], how["span"])
+        if not len(samples):
+            return None
+        starts = {}
+        at = 0
+        for k, word in enumerate(text.split(" ")):
+            starts[at] = k
+            at += len(word) + 1
+        times = [(starts[c], t) for c, t in events if c in starts]
+        samples, cut = world.trimmed(world.resampled(samples, self.espeak_rate))
+        return samples, [(k, t - cut / 16000) for k, t in times]
+
+    espeak_rate = 22050
+
+    def by_flite(self, text, voice, how):
+        words = gurmukhi.phones(text) if self.language == "pa" else text
+        samples, rate = self.flite.say(words, voice, 1 / how["pace"], phones=self.language == "pa")
+        return world.trimmed(world.resampled(samples, rate, how["speed"]))[0], []
+
+    def by_festival(self, text, one, how):
+        if one is None or not len(one[0]):
+            return None
+        samples, rate, words = one
+        if len(words) != len(text.split()) or any(w[2] == "0" for w in words):
+            return None  # a word was not read
+        samples, cut = world.trimmed(world.resampled(samples, rate, how["speed"]))
+        return samples, [(k, w[0] / how["speed"] - cut / 16000) for k, w in enumerate(words)]

@@ -1,0 +1,132 @@
+"""What happens to a voice on its way: rooms, noise, telephone, level. Everything at 16 kHz."""
+
+import subprocess
+import tempfile
+from pathlib import Path
+
+import numpy as np
+from scipy import signal
+from scipy.io import wavfile
+
+from .features import RATE
+
+FRAME = 576  # samples: a granule of MPEG-2 layer III
+
+
+def resampled(samples, rate, speed=1.0):
+    """To 16 kHz; speed > 1 is faster and higher."""
+    target = int(round(RATE / speed / 50)) * 50
+    if target == rate:
+        return samples
+    common = np.gcd(target, rate)
+    return signal.resample_poly(samples, target // common, rate // common).astype(np.float32)
+
+
+def trimmed(samples, floor=0.004, margin=0.08):
+    """Without the silence at both ends, up to a margin in seconds."""
+    loud = np.flatnonzero(np.abs(samples) > floor * max(1e-9, np.abs(samples).max()) * 5)
+    if not len(loud):
+        return samples, 0
+    start = max(0, loud[0] - int(margin * RATE))
+    return samples[start:loud[-1] + int(margin * RATE)], start
+
+
+def room(rng):
+    """An impulse response: the direct path, a few early reflections, an exponential tail; peak at 0."""
+    decay = rng.uniform(0.12, 0.7)  # seconds to fall 60 dB
+    n = int(decay * RATE * 0.8)
+    tail = rng.normal(size=n) * 10 ** (-3 * np.arange(n) / (decay * RATE))
+    tail *= np.minimum(1, np.arange(n) / (0.02 * RATE))
+    out = tail * rng.uniform(0.02, 0.12)
+    for _ in range(rng.integers(2, 7)):
+        out[rng.integers(int(0.001 * RATE), int(0.03 * RATE))] += rng.uniform(-0.5, 0.5)
+    cut = rng.uniform(2500, 7500)
+    out = signal.lfilter(*signal.butter(1, cut / (RATE / 2)), out)
+    out[0] = 1.0
+    return out.astype(np.float32)
+
+
+def noise(n, rng):
+    """One kind of noise, (n,), deviation 1."""
+    kind = rng.integers(0, 5)
+    if kind == 0:
+        out = rng.normal(size=n)
+    elif kind in (1, 2):  # from pink to brown, by the slope of its spectrum
+        spectrum = np.fft.rfft(rng.normal(size=n))
+        hertz = np.maximum(np.fft.rfftfreq(n, 1 / RATE), 30)
+        out = np.fft.irfft(spectrum * hertz ** -rng.uniform(0.3, 1.2), n)
+    elif kind == 3:  # mains and a fan
+        t = np.arange(n) / RATE
+        base = rng.uniform(45, 130)
+        out = sum(rng.uniform(0, 1 / k) * np.sin(2 * np.pi * base * k * t + rng.uniform(0, 6.3))
+                  for k in range(1, 12))
+        out = out + 0.3 * rng.normal(size=n)
+    else:  # bursts: a band of noise that comes and goes
+        low = rng.uniform(100, 3000)
+        out = signal.lfilter(*signal.butter(2, [low / 8000, min(0.98, low * 2 / 8000)], "band"), rng.normal(size=n))
+        slow = np.interp(np.arange(n), np.linspace(0, n, max(3, n // 3000)), rng.random(max(3, n // 3000)) ** 3)
+        out = out * slow + 0.02 * rng.normal(size=n)
+    return (out / (out.std() + 1e-9)).astype(np.float32)
+
+
+def loudness(samples):
+    """Root mean square of the louder half, by 20 ms."""
+    n = len(samples) // 320 * 320
+    power = np.sort((samples[:n].reshape(-1, 320) ** 2).mean(1)) if n else np.array([1e-8])
+    return np.sqrt(power[len(power) // 2:].mean() + 1e-12)
+
+
+def with_noise(samples, decibels, rng, other=None):
+    added = noise(len(samples), rng) if other is None else other / (other.std() + 1e-9)
+    return samples + added * (loudness(samples) * 10 ** (-decibels / 20))
+
+
+def in_room(samples, response):
+    return signal.fftconvolve(samples, response)[:len(samples)].astype(np.float32)
+
+
+def telephone(samples, rng):
+    low, high = rng.uniform(150, 350) / 8000, rng.uniform(3000, 3800) / 8000
+    out = signal.sosfilt(signal.butter(4, [low, high], "band", output="sos"), samples)
+    if rng.random() < 0.5:  # µ-law
+        peak = np.abs(out).max() + 1e-9
+        y = np.sign(out) * np.log1p(255 * np.abs(out) / peak) / np.log(256)
+        y = np.round(y * 127) / 127
+        out = np.sign(y) * (256 ** np.abs(y) - 1) / 255 * peak
+    return out.astype(np.float32)
+
+
+def worldly(samples, rng, babble=None):
+    """A random path; about a third of the voices stay as they are."""
+    if rng.random() < 0.35:
+        return samples
+    if rng.random() < 0.5:
+        samples = in_room(samples, room(rng))
+    if rng.random() < 0.6:
+        use = babble is not None and rng.random() < 0.25
+        samples = with_noise(samples, rng.uniform(3, 30), rng, babble if use else None)
+    if rng.random() < 0.12:
+        samples = telephone(samples, rng)
+    if rng.random() < 0.05:
+        peak = np.abs(samples).max() * rng.uniform(0.3, 0.9)
+        samples = np.clip(samples, -peak, peak)
+    return samples
+
+
+def through_mp3(pieces, kilobits):
+    """Several utterances through one mp3 file at this bit rate, in place and length kept."""
+    joined = np.concatenate(pieces)
+    with tempfile.TemporaryDirectory() as folder:
+        first, packed, back = (Path(folder) / name for name in ("a.wav", "a.mp3", "b.wav"))
+        wavfile.write(first, RATE, (np.clip(joined, -1, 1) * 32767).astype(np.int16))
+        subprocess.run(["lame", "--silent", "-m", "m", "-q", "7", "-b", str(kilobits), "--resample", "16",
+                        first, packed], check=True, stderr=subprocess.DEVNULL)
+        subprocess.run(["lame", "--silent", "--decode", packed, back], check=True, stderr=subprocess.DEVNULL)
+        out = wavfile.read(back)[1].astype(np.float32) / 32768
+    if len(out) < len(joined) * 0.9:
+        raise RuntimeError(f"mp3 gave {len(out)} samples back of {len(joined)}")
+    out = np.pad(out, (0, max(0, len(joined) + FRAME - len(out))))
+    late = np.dot(out[FRAME:len(joined)], joined[:-FRAME]) > np.dot(out[:len(joined)], joined)
+    out = out[FRAME:] if late else out  # the lowest rates have no room for the tag that says the delay
+    ends = np.cumsum([0] + [len(p) for p in pieces])
+    return [out[a:b] for a, b in zip(ends[:-1], ends[1:])]
