@@ -32,7 +32,8 @@ pub enum Operation {
 
 impl Operation {
     /// Every operation.
-    pub const ALL: [Self; 3] = [Self::AlphabetRecognition, Self::DigitRecognition, Self::HandwritingGenerator];
+    pub const ALL: [Self; 3] =
+        [Self::AlphabetRecognition, Self::DigitRecognition, Self::HandwritingGenerator];
 
     /// The stored and public name.
     pub const fn name(self) -> &'static str {
@@ -150,8 +151,7 @@ pub enum StrokeColor {
 
 impl StrokeColor {
     /// Every ink.
-    pub const ALL: [Self; 6] =
-        [Self::Black, Self::Blue, Self::Pink, Self::Green, Self::Yellow, Self::Brown];
+    pub const ALL: [Self; 6] = [Self::Black, Self::Blue, Self::Pink, Self::Green, Self::Yellow, Self::Brown];
 
     /// As the contract names it.
     pub const fn name(self) -> &'static str {
