@@ -1,0 +1,140 @@
+//! Packets of one codec come in; mono samples come out, as many as the packet stands for.
+
+use symphonia::{
+    core::{
+        audio::Channels,
+        codecs::audio::{
+            AudioCodecParameters, AudioDecoder, AudioDecoderOptions,
+            well_known::{CODEC_ID_ADPCM_IMA_WAV, CODEC_ID_ADPCM_MS, CODEC_ID_MP3},
+        },
+        errors::Error,
+        packet::PacketRef,
+        units::{Duration, Timestamp},
+    },
+    default::codecs::{AdpcmDecoder, MpaDecoder, PcmDecoder},
+};
+
+use super::{Blocks, Sound, Undecodable};
+
+/// A sample beyond this is no sound: full scale is 1, and a writer of floats on the scale of 16-bit
+/// integers reaches 2^15.
+const MAX_LEVEL: f32 = 1e6;
+
+/// Decodes and mixes down.
+pub(super) struct Decoder {
+    codec: Box<dyn AudioDecoder>,
+    parameters: AudioCodecParameters,
+    blocks: Option<Blocks>,
+    n_channels: u16,
+    /// The last block, made whole.
+    padded: Vec<u8>,
+    interleaved: Vec<f32>,
+    n_not_numbers: u64,
+}
+
+impl Decoder {
+    pub(super) fn new(sound: &Sound) -> Result<Self, Undecodable> {
+        let mut parameters = AudioCodecParameters::new();
+        parameters.for_codec(sound.codec).with_sample_rate(sound.rate);
+        parameters.with_channels(Channels::Discrete(sound.n_channels));
+        if let Some(blocks) = sound.blocks {
+            let n_frames = blocks.n_frames as u64;
+            parameters.with_frames_per_block(n_frames);
+            parameters.with_max_frames_per_packet(n_frames * blocks.per_packet() as u64);
+        }
+        Ok(Self {
+            codec: codec(&parameters)?,
+            parameters,
+            blocks: sound.blocks,
+            n_channels: sound.n_channels,
+            padded: Vec::new(),
+            interleaved: Vec::new(),
+            n_not_numbers: 0,
+        })
+    }
+
+    /// Appends the packet's frames to `mono`: the mean of its channels, or silence and false where the
+    /// packet is broken.
+    pub(super) fn decode(
+        &mut self,
+        packet: &[u8],
+        n_frames: usize,
+        n_channels: u16,
+        mono: &mut Vec<f32>,
+    ) -> Result<bool, Undecodable> {
+        if n_channels != self.n_channels {
+            self.n_channels = n_channels;
+            self.codec = codec(&self.parameters)?;
+        }
+        let n_before = mono.len();
+        let is_whole = self.decode_interleaved(packet, n_frames);
+        if is_whole {
+            self.mix(n_frames, mono);
+        }
+        mono.resize(n_before + n_frames, 0.0);
+        Ok(is_whole)
+    }
+
+    /// Forgets what came before: what comes next does not follow it.
+    pub(super) fn reset(&mut self) {
+        self.codec.reset();
+    }
+
+    /// Samples so far that were no numbers, or far too large ones.
+    pub(super) fn n_not_numbers(&self) -> u64 {
+        self.n_not_numbers
+    }
+
+    fn decode_interleaved(&mut self, packet: &[u8], n_frames: usize) -> bool {
+        let (data, duration) = match self.blocks {
+            Some(blocks) => {
+                let n_blocks = packet.len().div_ceil(blocks.n_bytes);
+                self.padded.clear();
+                self.padded.extend_from_slice(packet);
+                self.padded.resize(n_blocks * blocks.n_bytes, 0);
+                (self.padded.as_slice(), n_blocks * blocks.n_frames)
+            }
+            None => (packet, n_frames),
+        };
+        let packet = PacketRef::new(0, Timestamp::ZERO, Duration::from(duration as u64), data);
+        match self.codec.decode_ref(&packet) {
+            Ok(decoded) => decoded.copy_to_vec_interleaved(&mut self.interleaved),
+            Err(_) => return false,
+        }
+        true
+    }
+
+    fn mix(&mut self, n_frames: usize, mono: &mut Vec<f32>) {
+        let share = 1.0 / f32::from(self.n_channels);
+        for frame in self.interleaved.chunks_exact(usize::from(self.n_channels)).take(n_frames) {
+            let mut sum = 0.0;
+            for &sample in frame {
+                if sample.abs() <= MAX_LEVEL {
+                    sum += sample;
+                } else {
+                    self.n_not_numbers += 1;
+                }
+            }
+            mono.push(sum * share);
+        }
+    }
+}
+
+impl Blocks {
+    /// How many make a packet: about 4096 frames.
+    pub(super) fn per_packet(self) -> usize {
+        (4096 / self.n_frames.max(1)).max(1)
+    }
+}
+
+fn codec(parameters: &AudioCodecParameters) -> Result<Box<dyn AudioDecoder>, Undecodable> {
+    let options = AudioDecoderOptions::default();
+    let fail = |e: Error| Undecodable::new("unsupported_codec", format!("expected a known codec: {e}"));
+    Ok(match parameters.codec {
+        CODEC_ID_MP3 => Box::new(MpaDecoder::try_new(parameters, &options).map_err(fail)?),
+        CODEC_ID_ADPCM_MS | CODEC_ID_ADPCM_IMA_WAV => {
+            Box::new(AdpcmDecoder::try_new(parameters, &options).map_err(fail)?)
+        }
+        _ => Box::new(PcmDecoder::try_new(parameters, &options).map_err(fail)?),
+    })
+}

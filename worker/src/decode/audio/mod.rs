@@ -1,0 +1,303 @@
+//! An mp3 or wav file comes in; 16 kHz mono comes out, piece by piece, at true times.
+//!
+//! Containers are walked here, over the bytes of the upload: that is what lets a broken frame become
+//! silence of its own length and a wrong length in a header do no harm. Codecs are symphonia's.
+
+#[cfg(test)]
+mod any_bytes;
+mod decoder;
+mod mp3;
+mod resample;
+mod riff;
+#[cfg(test)]
+mod tests;
+mod wav;
+
+use std::{
+    ops::{Range, RangeInclusive},
+    time::Duration,
+};
+
+use akhar_jobs::{MediaType, Outcome, Upload};
+use symphonia::core::codecs::audio::AudioCodecId;
+
+use decoder::Decoder;
+use resample::Resampler;
+
+/// Samples a second of what comes out.
+pub(crate) const RATE: u32 = 16_000;
+
+/// Samples of one piece: a second.
+const PIECE: usize = RATE as usize;
+
+/// What is read at most.
+#[derive(Debug, Clone)]
+pub(crate) struct Limits {
+    /// Longest recording, seconds.
+    pub(crate) max_seconds: u32,
+    /// Most channels.
+    pub(crate) max_channels: u16,
+    /// Sampling rates, Hz.
+    pub(crate) rates: RangeInclusive<u32>,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { max_seconds: 3600, max_channels: 8, rates: 4_000..=192_000 }
+    }
+}
+
+/// An upload cannot be decoded; what its caller is told.
+#[derive(Debug)]
+pub(crate) struct Undecodable {
+    code: &'static str,
+    detail: String,
+}
+
+impl Undecodable {
+    fn new(code: &'static str, detail: impl Into<String>) -> Self {
+        Self { code, detail: detail.into() }
+    }
+}
+
+impl From<Undecodable> for Outcome {
+    fn from(e: Undecodable) -> Self {
+        Self::rejected("file", e.code, e.detail)
+    }
+}
+
+/// What a file tells of its sound before any of it is decoded. A frame here is one sample of every
+/// channel.
+#[derive(Debug)]
+struct Sound {
+    codec: AudioCodecId,
+    rate: u32,
+    n_channels: u16,
+    /// Coded in blocks of fixed size.
+    blocks: Option<Blocks>,
+    /// What the encoder put before the sound.
+    n_lead: u64,
+    /// The sound, after the lead.
+    n_frames: u64,
+    warnings: Vec<String>,
+}
+
+/// Blocks a codec can decode each on its own.
+#[derive(Debug, Clone, Copy)]
+struct Blocks {
+    n_bytes: usize,
+    n_frames: usize,
+}
+
+/// One step through a file.
+#[derive(Debug)]
+enum Step {
+    /// What decodes to so many frames.
+    Packet { bytes: Range<usize>, n_frames: usize, n_channels: u16 },
+    /// Sound of about that length should be here, and is not.
+    Lost { n_frames: u64 },
+}
+
+/// The packets of a file in their order.
+#[derive(Debug, Clone)]
+enum Packets {
+    Mp3(mp3::Packets),
+    Wav(wav::Packets),
+}
+
+impl Packets {
+    fn next(&mut self, bytes: &[u8]) -> Option<Step> {
+        match self {
+            Self::Mp3(packets) => packets.next(bytes),
+            Self::Wav(packets) => packets.next(bytes),
+        }
+    }
+}
+
+/// An audio file, opened: its sound as 16 kHz mono, piece by piece.
+pub(crate) struct Audio {
+    bytes: Vec<u8>,
+    packets: Packets,
+    decoder: Decoder,
+    resampler: Resampler,
+    rate: u32,
+    /// Frames yet to leave out.
+    n_lead: u64,
+    /// Frames yet to give.
+    n_left: u64,
+    /// Frames of silence due before the next packet.
+    n_silent: u64,
+    /// Decoded and mixed, at the rate of the file.
+    mono: Vec<f32>,
+    /// At 16 kHz, not yet given.
+    ready: Vec<f32>,
+    n_given: u64,
+    is_over: bool,
+    losses: Losses,
+    warnings: Vec<String>,
+}
+
+#[derive(Debug, Default)]
+struct Losses {
+    n_packets: u64,
+    n_broken: u64,
+    /// Frames of packets that are not there at all.
+    missing: u64,
+}
+
+impl Audio {
+    /// Proves from headers and a first packet that the upload is audio within the limits.
+    pub(crate) fn open(upload: Upload, limits: &Limits) -> Result<Self, Undecodable> {
+        let bytes = upload.bytes;
+        let (sound, packets) = match upload.media_type {
+            MediaType::Mp3 => {
+                let (sound, packets) = mp3::read(&bytes)?;
+                (sound, Packets::Mp3(packets))
+            }
+            MediaType::Wav => {
+                let (sound, packets) = wav::read(&bytes)?;
+                (sound, Packets::Wav(packets))
+            }
+            other => {
+                let detail = format!("expected audio: it is {}", other.name());
+                return Err(Undecodable::new("undecodable", detail));
+            }
+        };
+        sound.admit(limits)?;
+        prove(&sound, packets.clone(), &bytes)?;
+        Ok(Self {
+            decoder: Decoder::new(&sound)?,
+            resampler: Resampler::new(sound.rate)?,
+            bytes,
+            packets,
+            rate: sound.rate,
+            n_lead: sound.n_lead,
+            n_left: sound.n_frames,
+            n_silent: 0,
+            mono: Vec::new(),
+            ready: Vec::new(),
+            n_given: 0,
+            is_over: false,
+            losses: Losses::default(),
+            warnings: sound.warnings,
+        })
+    }
+
+    /// The next second at 16 kHz, less at the end; none after it.
+    pub(crate) fn next(&mut self) -> Result<Option<Vec<f32>>, Undecodable> {
+        while !self.is_over && self.ready.len() < PIECE {
+            self.advance()?;
+        }
+        let n = self.ready.len().min(PIECE);
+        self.n_given += n as u64;
+        Ok((n > 0).then(|| self.ready.drain(..n).collect()))
+    }
+
+    /// What the caller should know of the file; whole once [`Self::next`] gave none.
+    pub(crate) fn warnings(&self) -> &[String] {
+        &self.warnings
+    }
+
+    /// Seconds given so far.
+    pub(crate) fn seconds(&self) -> f64 {
+        seconds(self.n_given, RATE)
+    }
+
+    /// One step through the file: into `ready` goes what it gives.
+    fn advance(&mut self) -> Result<(), Undecodable> {
+        self.mono.clear();
+        if self.n_silent > 0 {
+            let n = usize::try_from(self.n_silent).unwrap_or(PIECE).min(PIECE);
+            self.n_silent -= n as u64;
+            self.mono.resize(n, 0.0);
+        } else {
+            match self.packets.next(&self.bytes) {
+                Some(Step::Packet { bytes, n_frames, n_channels }) => {
+                    let packet = self.bytes.get(bytes).unwrap_or_default();
+                    let is_whole = self.decoder.decode(packet, n_frames, n_channels, &mut self.mono)?;
+                    self.losses.n_packets += 1;
+                    self.losses.n_broken += u64::from(!is_whole);
+                }
+                Some(Step::Lost { n_frames }) => {
+                    self.decoder.reset();
+                    self.n_silent = n_frames;
+                    self.losses.missing += n_frames;
+                    return Ok(());
+                }
+                None => return self.end(),
+            }
+        }
+        let n = self.mono.len() as u64;
+        let start = self.n_lead.min(n);
+        self.n_lead -= start;
+        let end = n.min(start.saturating_add(self.n_left));
+        self.n_left -= end - start;
+        let heard = usize::try_from(start).unwrap_or(usize::MAX)..usize::try_from(end).unwrap_or(usize::MAX);
+        self.resampler.push(self.mono.get(heard).unwrap_or_default(), &mut self.ready)
+    }
+
+    fn end(&mut self) -> Result<(), Undecodable> {
+        self.is_over = true;
+        let Losses { n_packets, n_broken, missing } = self.losses;
+        if n_broken > 0 {
+            let warning = format!("{n_broken} of {n_packets} frames could not be decoded and became silence");
+            self.warnings.push(warning);
+        }
+        if missing > 0 {
+            let length = seconds(missing, self.rate);
+            self.warnings.push(format!("about {length:.3} s are missing inside the file and became silence"));
+        }
+        let n_bad = self.decoder.n_not_numbers();
+        if n_bad > 0 {
+            self.warnings.push(format!("{n_bad} samples are no usable numbers and became silence"));
+        }
+        self.resampler.finish(&mut self.ready)
+    }
+}
+
+impl Sound {
+    fn admit(&self, limits: &Limits) -> Result<(), Undecodable> {
+        let &Self { rate, n_channels, n_frames, .. } = self;
+        if n_channels > limits.max_channels {
+            let max = limits.max_channels;
+            let detail = format!("{n_channels} channels, at most {max} are read");
+            return Err(Undecodable::new("too_many_channels", detail));
+        }
+        if !limits.rates.contains(&rate) {
+            let (min, max) = (limits.rates.start(), limits.rates.end());
+            let detail = format!("{rate} samples a second, from {min} to {max} are read");
+            return Err(Undecodable::new("unsupported_rate", detail));
+        }
+        if n_frames == 0 {
+            return Err(Undecodable::new("empty_audio", "expected sound: the file holds not one sample"));
+        }
+        if n_frames > u64::from(limits.max_seconds) * u64::from(rate) {
+            let (length, max) = (seconds(n_frames, rate), limits.max_seconds);
+            let detail = format!("the recording lasts at least {length:.1} s, at most {max} s are read");
+            return Err(Undecodable::new("too_long", detail));
+        }
+        Ok(())
+    }
+}
+
+/// That there is a packet which decodes.
+fn prove(sound: &Sound, mut packets: Packets, bytes: &[u8]) -> Result<(), Undecodable> {
+    let mut decoder = Decoder::new(sound)?;
+    let mut mono = Vec::new();
+    while let Some(step) = packets.next(bytes) {
+        if let Step::Packet { bytes: packet, n_frames, n_channels } = step {
+            mono.clear();
+            let packet = bytes.get(packet).unwrap_or_default();
+            if decoder.decode(packet, n_frames, n_channels, &mut mono)? {
+                return Ok(());
+            }
+        }
+    }
+    Err(Undecodable::new("undecodable", "expected sound: not one frame of the file can be decoded"))
+}
+
+/// How long so many frames last.
+fn seconds(n_frames: u64, rate: u32) -> f64 {
+    let micros = u128::from(n_frames) * 1_000_000 / u128::from(rate.max(1));
+    Duration::from_micros(u64::try_from(micros).unwrap_or(u64::MAX)).as_secs_f64()
+}

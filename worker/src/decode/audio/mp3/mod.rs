@@ -1,0 +1,188 @@
+//! An mp3 file comes in; its frames come out in their order, and where sound is missing between them.
+
+mod header;
+mod tag;
+
+use std::ops::Range;
+
+use symphonia::core::codecs::audio::well_known::CODEC_ID_MP3;
+
+use super::{Sound, Step, Undecodable, seconds};
+use header::Header;
+use tag::Tag;
+
+/// The frames of an mp3 file.
+#[derive(Debug, Clone)]
+pub(super) struct Packets {
+    at: usize,
+    /// Every frame is of one stream with this one.
+    first: Header,
+    /// Frames so far and their bytes: how much sound a gap stands for.
+    n_frames: u64,
+    n_bytes: u64,
+    ending: Ending,
+}
+
+/// What the file ends with.
+#[derive(Debug, Clone, Copy, Default)]
+struct Ending {
+    /// Within a frame.
+    is_cut: bool,
+    /// Bytes after the last frame that are neither sound nor metadata.
+    n_garbage: usize,
+}
+
+impl Packets {
+    pub(super) fn next(&mut self, bytes: &[u8]) -> Option<Step> {
+        loop {
+            let rest = bytes.get(self.at..).filter(|rest| !rest.is_empty())?;
+            if let Some(n) = tag::metadata(rest) {
+                self.at += n;
+                continue;
+            }
+            let Some((frame, header)) = self.frame(bytes) else {
+                return self.gap(bytes);
+            };
+            self.at = frame.end;
+            if Tag::read(&bytes[frame.clone()], &header).is_some() {
+                continue;
+            }
+            self.n_frames += 1;
+            self.n_bytes += frame.len() as u64;
+            let (n_frames, n_channels) = (header.n_samples, header.n_channels);
+            return Some(Step::Packet { bytes: frame, n_frames, n_channels });
+        }
+    }
+
+    /// The frame here. One that nothing sensible follows may have a broken header, and thus a wrong
+    /// length: then the next frame that can be found must not begin inside it.
+    fn frame(&self, bytes: &[u8]) -> Option<(Range<usize>, Header)> {
+        let header = Header::read(&bytes[self.at..]).filter(|h| h.goes_with(&self.first))?;
+        let frame = self.at..self.at + header.n_bytes;
+        if frame.end > bytes.len() {
+            return None;
+        }
+        let is_followed = is_followed(bytes, frame.end, &self.first);
+        let is_whole = is_followed || self.resync(bytes).is_none_or(|next| next >= frame.end);
+        is_whole.then_some((frame, header))
+    }
+
+    /// The next place where two frames of the stream follow each other, or one ends the file.
+    fn resync(&self, bytes: &[u8]) -> Option<usize> {
+        (self.at + 1..bytes.len()).find(|&at| {
+            bytes[at] == 0xff
+                && Header::read(&bytes[at..]).is_some_and(|header| {
+                    header.goes_with(&self.first) && is_followed(bytes, at + header.n_bytes, &self.first)
+                })
+        })
+    }
+
+    /// Goes on after bytes that are no frame.
+    fn gap(&mut self, bytes: &[u8]) -> Option<Step> {
+        let rest = &bytes[self.at..];
+        let Some(next) = self.resync(bytes) else {
+            let header = Header::read(rest).filter(|h| h.goes_with(&self.first));
+            self.ending.is_cut = header.is_some_and(|h| h.n_bytes > rest.len());
+            let is_filling = rest.iter().all(|&b| b == 0);
+            self.ending.n_garbage = if self.ending.is_cut || is_filling { 0 } else { rest.len() };
+            self.at = bytes.len();
+            return None;
+        };
+        let n_bytes = (next - self.at) as u64;
+        self.at = next;
+        // The gap began where a frame should have: at least that one is lost.
+        let (n_past, n_past_bytes) = (self.n_frames.max(1), self.n_bytes.max(self.first.n_bytes as u64));
+        let n_lost = ((n_bytes * n_past + n_past_bytes / 2) / n_past_bytes).max(1);
+        Some(Step::Lost { n_frames: n_lost * self.first.n_samples as u64 })
+    }
+}
+
+/// Whether after a frame that ends at `at` comes what may: another of the stream, metadata, or the end.
+fn is_followed(bytes: &[u8], at: usize, first: &Header) -> bool {
+    let Some(rest) = bytes.get(at..) else { return false };
+    rest.is_empty()
+        || Header::read(rest).is_some_and(|next| next.goes_with(first))
+        || tag::metadata(rest).is_some()
+}
+
+/// Finds the frames and counts what they stand for.
+pub(super) fn read(bytes: &[u8]) -> Result<(Sound, Packets), Undecodable> {
+    let mut start = 0;
+    while let Some(n) = bytes.get(start..).and_then(tag::metadata) {
+        start += n;
+    }
+    let begins = |&at: &usize| begins(bytes, at);
+    let Some(at) = (start..bytes.len()).find(begins) else {
+        let detail = "expected audio/mpeg: no frame of MPEG audio layer III is in it";
+        return Err(Undecodable::new("undecodable", detail));
+    };
+    let Some(first) = Header::read(&bytes[at..]) else {
+        return Err(Undecodable::new("undecodable", "expected audio/mpeg"));
+    };
+    let tag = bytes.get(at..at + first.n_bytes).and_then(|frame| Tag::read(frame, &first));
+    let packets = Packets { at, first, n_frames: 0, n_bytes: 0, ending: Ending::default() };
+    let (n_samples, n_frames, ending) = count(packets.clone(), bytes);
+
+    let mut warnings = Vec::new();
+    let n_before = at - start;
+    if n_before > 0 {
+        warnings.push(format!("{n_before} bytes before the first frame are no sound and were skipped"));
+    }
+    let tag = tag.unwrap_or_default();
+    let n_lead = u64::from(tag.lead).min(n_samples);
+    let mut n_heard = n_samples - n_lead;
+    let rate = first.rate;
+    match tag.n_frames.map(u64::from) {
+        Some(n) if n == n_frames => n_heard = n_heard.saturating_sub(u64::from(tag.rest)),
+        Some(n) if n > n_frames => {
+            let promised = n.saturating_mul(first.n_samples as u64);
+            let promised = seconds(promised.saturating_sub(n_lead + u64::from(tag.rest)), rate);
+            let there = seconds(n_heard, rate);
+            warnings
+                .push(format!("the file ends after {there:.3} s of the {promised:.3} s its header tells of"));
+        }
+        _ if ending.is_cut => {
+            warnings.push(format!("the file ends within a frame, after {:.3} s", seconds(n_heard, rate)));
+        }
+        _ => {}
+    }
+    if ending.n_garbage > 0 {
+        let n = ending.n_garbage;
+        warnings.push(format!("{n} bytes after the last frame are no sound and were skipped"));
+    }
+    let n_channels = first.n_channels;
+    let sound =
+        Sound { codec: CODEC_ID_MP3, rate, n_channels, blocks: None, n_lead, n_frames: n_heard, warnings };
+    Ok((sound, packets))
+}
+
+/// Whether a stream begins here: three frames that go together, or fewer that fill the file.
+fn begins(bytes: &[u8], at: usize) -> bool {
+    let Some(first) = bytes.get(at..).and_then(Header::read) else { return false };
+    let mut at = at;
+    for n in 0..3 {
+        let Some(rest) = bytes.get(at..) else {
+            return n > 1; // cut off within the second or later
+        };
+        if n > 0 && (rest.is_empty() || tag::metadata(rest).is_some()) {
+            return true;
+        }
+        match Header::read(rest) {
+            Some(header) if header.goes_with(&first) => at += header.n_bytes,
+            _ => return false,
+        }
+    }
+    true
+}
+
+/// Walks the whole file: samples and frames it stands for, and how it ends.
+fn count(mut packets: Packets, bytes: &[u8]) -> (u64, u64, Ending) {
+    let mut n_samples = 0;
+    while let Some(step) = packets.next(bytes) {
+        n_samples += match step {
+            Step::Packet { n_frames, .. } => n_frames as u64,
+            Step::Lost { n_frames } => n_frames,
+        };
+    }
+    (n_samples, n_samples / packets.first.n_samples as u64, packets.ending)
+}

@@ -1,0 +1,91 @@
+//! Bytes of an mp3 file that are no sound come in; how long they are, or what they say of the sound,
+//! comes out.
+
+use super::header::Header;
+
+/// Samples a decoder is late by: of its filter bank, as LAME's tag counts them.
+const DECODER_DELAY: u32 = 528 + 1;
+
+/// What an encoder wrote in place of the first frame: Xing's, LAME's or Fraunhofer's tag.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Tag {
+    /// Frames that follow.
+    pub(super) n_frames: Option<u32>,
+    /// Samples at the start that are not of the sound.
+    pub(super) lead: u32,
+    /// Samples at the end that are not of the sound.
+    pub(super) rest: u32,
+}
+
+impl Tag {
+    /// The tag in a frame.
+    pub(super) fn read(frame: &[u8], header: &Header) -> Option<Self> {
+        // Fraunhofer's: version, delay, quality, bytes, frames.
+        if let Some([b'V', b'B', b'R', b'I', _, _, _, _, _, _, _, _, _, _, n @ ..]) =
+            frame.get(36..).and_then(<[u8]>::first_chunk::<18>)
+        {
+            return Some(Self { n_frames: Some(u32::from_be_bytes(*n)), ..Self::default() });
+        }
+        let tag = frame.get(header.tag_at..)?;
+        if !matches!(tag.first_chunk(), Some(b"Xing" | b"Info")) {
+            return None;
+        }
+        let flags = u32::from_be_bytes(*tag.get(4..)?.first_chunk()?);
+        let is_set = |bit: u32| flags & (1 << bit) != 0;
+        let field = |bit: u32, length: usize| if is_set(bit) { length } else { 0 };
+        let n_frames = if is_set(0) { tag.get(8..).and_then(<[u8]>::first_chunk) } else { None };
+        let lame = 8 + field(0, 4) + field(1, 4) + field(2, 100) + field(3, 4);
+        let n_frames = n_frames.map(|n| u32::from_be_bytes(*n));
+        let (lead, rest) = tag.get(lame..).and_then(delays).unwrap_or_default();
+        Some(Self { n_frames, lead, rest })
+    }
+}
+
+/// What LAME and its kin add to Xing's tag: 21 bytes on, two numbers of twelve bits.
+fn delays(lame: &[u8]) -> Option<(u32, u32)> {
+    if !matches!(lame.first_chunk(), Some(b"LAME" | b"Lavf" | b"Lavc")) {
+        return None;
+    }
+    let [a, b, c] = lame.get(21..)?.first_chunk()?.map(u32::from);
+    let (delay, padding) = (a << 4 | b >> 4, (b & 0xf) << 8 | c);
+    Some((delay + DECODER_DELAY, padding.saturating_sub(DECODER_DELAY)))
+}
+
+/// How many bytes of metadata begin `bytes`: ID3 at the start with its pictures or at the
+/// end, APE; none, if other bytes do.
+pub(super) fn metadata(bytes: &[u8]) -> Option<usize> {
+    let n = match bytes {
+        &[b'I', b'D', b'3', _, _, flags, a, b, c, d, ..] if (a | b | c | d) < 0x80 => {
+            let size = [a, b, c, d].iter().fold(0, |size, &b| size << 7 | usize::from(b));
+            let footer = if flags & 0x10 == 0 { 0 } else { 10 };
+            10 + size + footer
+        }
+        [b'T', b'A', b'G', ..] if bytes.len() >= 128 => 128,
+        [b'A', b'P', b'E', b'T', b'A', b'G', b'E', b'X', _, _, _, _, size @ ..] => {
+            32 + u32::from_le_bytes(*size.first_chunk()?) as usize
+        }
+        _ => return None,
+    };
+    (n <= bytes.len()).then_some(n)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn metadata_is_as_long_as_it_says_and_never_longer_than_the_file() {
+        let id3 = |size: [u8; 4], n: usize| {
+            let mut bytes = b"ID3\x04\0\0".to_vec();
+            bytes.extend(size);
+            bytes.resize(n, 0);
+            bytes
+        };
+        assert_eq!(metadata(&id3([0, 0, 1, 2], 500)), Some(10 + 130));
+        assert_eq!(metadata(&id3([0x7f; 4], 500)), None);
+        assert_eq!(metadata(&id3([0x80, 0, 0, 0], 500)), None);
+        assert_eq!(metadata(&[b"TAG".as_slice(), &[0; 125]].concat()), Some(128));
+        assert_eq!(metadata(b"TAG"), None);
+        assert_eq!(metadata(b"APETAGEX\xd0\x07\0\0\x03\0\0\0"), None);
+    }
+}

@@ -1,0 +1,98 @@
+//! Mono at the rate of a file comes in; mono at 16 kHz comes out, neither late nor short.
+
+use std::fmt::Display;
+
+use rubato::{Fft, FixedSync, Indexing, Resampler as _, audioadapter_buffers::direct::InterleavedSlice};
+
+use super::{RATE, Undecodable};
+
+/// Samples of the filter at the lower of both rates: a pass band of about 7.7 kHz at 16 kHz.
+const FILTER: usize = 512;
+
+/// Filters of this length may be odd: twice as long would be too long.
+const MAX_ODD: usize = 4096;
+
+/// Resamples a stream in chunks.
+pub(super) struct Resampler {
+    /// None: nothing to do.
+    fft: Option<Fft<f32>>,
+    rate: u32,
+    /// Not yet a whole chunk.
+    pending: Vec<f32>,
+    chunk: Vec<f32>,
+    /// Samples the filter puts before the sound, yet to leave out.
+    n_delay: usize,
+    n_in: u64,
+    n_out: u64,
+}
+
+impl Resampler {
+    pub(super) fn new(rate: u32) -> Result<Self, Undecodable> {
+        let fft = if rate == RATE {
+            None
+        } else {
+            let fft =
+                |n: usize| Fft::new(rate as usize, RATE as usize, n, 1, FixedSync::Both).map_err(failed);
+            let first = fft(FILTER * rate.max(RATE) as usize / RATE as usize)?;
+            // The middle of a filter of odd length is half a sample away from what it says its delay is.
+            match first.input_frames_next() {
+                n if n % 2 == 1 && n < MAX_ODD => Some(fft(n + 1)?),
+                _ => Some(first),
+            }
+        };
+        let n_chunk = fft.as_ref().map_or(0, rubato::Resampler::output_frames_max);
+        let n_delay = fft.as_ref().map_or(0, rubato::Resampler::output_delay);
+        Ok(Self { fft, rate, pending: Vec::new(), chunk: vec![0.0; n_chunk], n_delay, n_in: 0, n_out: 0 })
+    }
+
+    /// Takes the next samples; what is resampled by now is appended to `out`.
+    pub(super) fn push(&mut self, samples: &[f32], out: &mut Vec<f32>) -> Result<(), Undecodable> {
+        self.n_in += samples.len() as u64;
+        let Some(fft) = &self.fft else {
+            out.extend_from_slice(samples);
+            return Ok(());
+        };
+        self.pending.extend_from_slice(samples);
+        let n_chunk = fft.input_frames_next();
+        let n_whole = self.pending.len() / n_chunk * n_chunk;
+        for start in (0..n_whole).step_by(n_chunk) {
+            self.process(start, n_chunk, u64::MAX, out)?;
+        }
+        self.pending.drain(..n_whole);
+        Ok(())
+    }
+
+    /// Appends the rest: in all, what came in times the ratio of the rates.
+    pub(super) fn finish(&mut self, out: &mut Vec<f32>) -> Result<(), Undecodable> {
+        let n_all = (self.n_in * u64::from(RATE) + u64::from(self.rate) / 2) / u64::from(self.rate);
+        while self.fft.is_some() && self.n_out < n_all {
+            self.process(0, self.pending.len(), n_all, out)?;
+            self.pending.clear();
+        }
+        Ok(())
+    }
+
+    /// One chunk of `pending`, filled up with silence; of what it gives, up to `n_all` samples in all.
+    fn process(&mut self, start: usize, n: usize, n_all: u64, out: &mut Vec<f32>) -> Result<(), Undecodable> {
+        let Some(fft) = &mut self.fft else { return Ok(()) };
+        let n_pending = self.pending.len();
+        let input = InterleavedSlice::new(&self.pending, 1, n_pending).map_err(failed)?;
+        let n_chunk = self.chunk.len();
+        let mut output = InterleavedSlice::new_mut(&mut self.chunk, 1, n_chunk).map_err(failed)?;
+        let part = Indexing::new().input_offset(start).partial_len(n);
+        let (_, n_given) = fft.process_into_buffer(&input, &mut output, Some(&part)).map_err(failed)?;
+        let n_skipped = self.n_delay.min(n_given);
+        self.n_delay -= n_skipped;
+        let n_wanted = usize::try_from(n_all - self.n_out).unwrap_or(usize::MAX);
+        let kept = &self.chunk[n_skipped..n_given];
+        let kept = &kept[..kept.len().min(n_wanted)];
+        self.n_out += kept.len() as u64;
+        out.extend_from_slice(kept);
+        Ok(())
+    }
+}
+
+/// For rubato's complaints about sizes of buffers: there are none, and a file must not end a worker.
+fn failed(error: impl Display) -> Undecodable {
+    Undecodable::new("undecodable", format!("expected sound that can be resampled: {error}"))
+}

@@ -1,0 +1,194 @@
+//! A wav file comes in; which codec it needs and its packets come out.
+
+use std::{borrow::Cow, ops::Range};
+
+use symphonia::core::codecs::audio::{
+    AudioCodecId,
+    well_known::{
+        CODEC_ID_ADPCM_IMA_WAV, CODEC_ID_ADPCM_MS, CODEC_ID_PCM_ALAW, CODEC_ID_PCM_F32LE, CODEC_ID_PCM_F64LE,
+        CODEC_ID_PCM_MULAW, CODEC_ID_PCM_S16LE, CODEC_ID_PCM_S24LE, CODEC_ID_PCM_S32LE, CODEC_ID_PCM_U8,
+    },
+};
+
+use super::{
+    Blocks, Sound, Step, Undecodable,
+    riff::{self, Format, Wave},
+    seconds,
+};
+
+/// The packets of a wav file.
+#[derive(Debug, Clone)]
+pub(super) struct Packets {
+    /// What is left of the samples.
+    data: Range<usize>,
+    coding: Coding,
+    n_channels: u16,
+    /// Frames left.
+    n_frames: u64,
+}
+
+impl Packets {
+    pub(super) fn next(&mut self, _bytes: &[u8]) -> Option<Step> {
+        let n_packet = self.coding.blocks.n_bytes * self.coding.blocks.per_packet();
+        // What is less than a block is a packet of its own.
+        let n_whole = self.data.len() / self.coding.blocks.n_bytes * self.coding.blocks.n_bytes;
+        let n_bytes = if n_whole == 0 { self.data.len() } else { n_whole.min(n_packet) };
+        let n_frames = self.coding.n_frames(n_bytes).min(self.n_frames);
+        if n_frames == 0 {
+            return None;
+        }
+        self.n_frames -= n_frames;
+        let bytes = self.data.start..self.data.start + n_bytes;
+        self.data.start = bytes.end;
+        let n_frames = usize::try_from(n_frames).unwrap_or(usize::MAX);
+        Some(Step::Packet { bytes, n_frames, n_channels: self.n_channels })
+    }
+}
+
+/// Reads the headers.
+pub(super) fn read(bytes: &[u8]) -> Result<(Sound, Packets), Undecodable> {
+    let wave = riff::read(bytes)?;
+    let Format { rate, n_channels, .. } = wave.format;
+    let coding = Coding::of(&wave.format)?;
+    let mut n_frames = coding.n_frames(wave.data.len());
+    let n_exact = wave.n_frames.map(u64::from).filter(|_| coding.is_compressed());
+    // The last block is filled up: that is all the exact number may tell.
+    if let Some(n) = n_exact.filter(|&n| n < n_frames && n_frames - n < coding.blocks.n_frames as u64) {
+        n_frames = n;
+    }
+    let sound = Sound {
+        codec: coding.codec,
+        rate,
+        n_channels,
+        blocks: Some(coding.blocks),
+        n_lead: 0,
+        n_frames,
+        warnings: warnings(&wave, &coding, n_frames),
+    };
+    Ok((sound, Packets { data: wave.data, coding, n_channels, n_frames }))
+}
+
+fn warnings(wave: &Wave, coding: &Coding, n_frames: u64) -> Vec<String> {
+    let mut warnings = Vec::new();
+    let n_bytes = wave.data.len() as u64;
+    if let Some(n_promised) = wave.n_promised.filter(|&n| n > n_bytes) {
+        let rate = wave.format.rate;
+        let there = seconds(n_frames, rate);
+        let promised = seconds(coding.n_frames(usize::try_from(n_promised).unwrap_or(usize::MAX)), rate);
+        warnings.push(format!("the file ends after {there:.3} s of the {promised:.3} s its header tells of"));
+    }
+    if wave.n_garbage > 0 {
+        let n = wave.n_garbage;
+        warnings.push(format!("{n} bytes after the last sample are no sound and were skipped"));
+    }
+    warnings
+}
+
+/// How samples lie in bytes.
+#[derive(Debug, Clone, Copy)]
+struct Coding {
+    codec: AudioCodecId,
+    blocks: Blocks,
+    /// Of a compressed block: bytes before its codes, and the frames they hold.
+    head: Blocks,
+    n_channels: usize,
+}
+
+impl Coding {
+    fn of(format: &Format) -> Result<Self, Undecodable> {
+        let n_channels = usize::from(format.n_channels);
+        let codec = codec(format)?;
+        let head = match codec {
+            CODEC_ID_ADPCM_MS => Blocks { n_bytes: 7 * n_channels, n_frames: 2 },
+            CODEC_ID_ADPCM_IMA_WAV => Blocks { n_bytes: 4 * n_channels, n_frames: 1 },
+            _ => Blocks { n_bytes: 0, n_frames: 0 },
+        };
+        let blocks = Blocks { n_bytes: sample_bytes(format) * n_channels, n_frames: 1 };
+        let mut coding = Self { codec, blocks, head, n_channels };
+        if coding.is_compressed() {
+            let n_bytes = usize::from(format.block_bytes);
+            let is_uneven = codec == CODEC_ID_ADPCM_IMA_WAV && n_channels == 2 && n_bytes % 8 != 0;
+            if n_bytes <= head.n_bytes || is_uneven {
+                let detail = format!("expected a whole audio/wav: blocks of {n_bytes} bytes hold no sound");
+                return Err(Undecodable::new("undecodable", detail));
+            }
+            coding.blocks = Blocks { n_bytes, n_frames: coding.frames_in_block(n_bytes) };
+        }
+        Ok(coding)
+    }
+
+    fn is_compressed(&self) -> bool {
+        self.head.n_frames > 0
+    }
+
+    /// Frames that so many bytes hold.
+    fn n_frames(&self, n_bytes: usize) -> u64 {
+        let Blocks { n_bytes: block, n_frames } = self.blocks;
+        let whole = (n_bytes / block) as u64 * n_frames as u64;
+        let rest = n_bytes % block;
+        if !self.is_compressed() || rest < self.head.n_bytes {
+            return whole;
+        }
+        whole + self.frames_in_block(rest) as u64
+    }
+
+    /// Two codes of four bits a byte; of IMA's stereo, four bytes of one channel after the other's.
+    fn frames_in_block(&self, n_bytes: usize) -> usize {
+        let n_codes = n_bytes - self.head.n_bytes;
+        if self.codec == CODEC_ID_ADPCM_IMA_WAV && self.n_channels == 2 {
+            return self.head.n_frames + n_codes / 8 * 8;
+        }
+        self.head.n_frames + n_codes * 2 / self.n_channels
+    }
+}
+
+/// Bytes one uncompressed sample takes: what its bits need, or more where it lies in a larger word.
+fn sample_bytes(format: &Format) -> usize {
+    match format.tag {
+        6 | 7 => 1,
+        _ => usize::from((format.block_bytes / format.n_channels).max(format.bits.div_ceil(8))),
+    }
+}
+
+fn codec(format: &Format) -> Result<AudioCodecId, Undecodable> {
+    let n_channels = format.n_channels;
+    Ok(match (format.tag, sample_bytes(format)) {
+        (1, 1) => CODEC_ID_PCM_U8,
+        (1, 2) => CODEC_ID_PCM_S16LE,
+        (1, 3) => CODEC_ID_PCM_S24LE,
+        (1, 4) => CODEC_ID_PCM_S32LE,
+        (2, _) if n_channels <= 2 => CODEC_ID_ADPCM_MS,
+        (3, 4) => CODEC_ID_PCM_F32LE,
+        (3, 8) => CODEC_ID_PCM_F64LE,
+        (6, _) => CODEC_ID_PCM_ALAW,
+        (7, _) => CODEC_ID_PCM_MULAW,
+        (0x11, _) if n_channels <= 2 && format.bits == 4 => CODEC_ID_ADPCM_IMA_WAV,
+        _ => {
+            let detail = format!("the wav file holds {}, which is not read", name(format));
+            return Err(Undecodable::new("unsupported_codec", detail));
+        }
+    })
+}
+
+/// Codecs people put into wav files (RFC 2361).
+fn name(format: &Format) -> Cow<'static, str> {
+    let (bits, n_channels) = (format.bits, format.n_channels);
+    Cow::Borrowed(match format.tag {
+        1 => return format!("PCM of {bits} bits").into(),
+        2 => return format!("Microsoft ADPCM of {n_channels} channels").into(),
+        3 => return format!("floats of {bits} bits").into(),
+        0x11 => return format!("IMA ADPCM of {bits} bits and {n_channels} channels").into(),
+        0x22 => "TrueSpeech",
+        0x31 => "GSM 6.10",
+        0x40 | 0x45 | 0x64 => "G.726",
+        0x50 => "MPEG audio",
+        0x55 => "MP3",
+        0x65 => "G.722",
+        0xff | 0x1600..=0x1602 => "AAC",
+        0x160..=0x163 => "Windows Media Audio",
+        0x674f..=0x6771 => "Vorbis",
+        0x704f => "Opus",
+        0xf1ac => "FLAC",
+        tag => return format!("codec {tag:#06x}").into(),
+    })
+}
