@@ -8,28 +8,25 @@ told to tell drawings of drawers 05, 10, 15, 20 from those of a generator that n
 import argparse
 import hashlib
 import json
-import tempfile
+import time
 from collections import Counter, defaultdict
 from pathlib import Path
 
 import numpy as np
-import torch
 from recognition.labels import ALPHABET, DIGITS, NUKTA
 from recognition.pool import COMMAND
 from recognition.readers import Local
-from recognition.strokes import resample, smoothed
 from recognition.testsets import plain
 
-from . import card, drawings, export, register, train
+from . import card, drawings, export, realism, register
 from .generate import Generator, picture, with_headline, with_nukta
 
 HERE = Path(__file__).resolve().parents[1]
 STYLES = 40
-HELD_BACK = (5, 10, 15, 20)
 NOTES = HERE / "notes/handwriting-pa.json"
 
 
-def shown(make, label, rng, style, nukta_of=True):
+def shown(make, label, rng, style):
     """One label's strokes: a pair-bindi letter is its base with a nukta below."""
     if label.endswith(NUKTA):
         (strokes, spans), (dot, _) = make([label[0], NUKTA], rng, style)
@@ -104,113 +101,15 @@ def body_heights(strokes):
     return [(s - everything.min(0)) / np.ptp(everything[:, 1]) for s in strokes]
 
 
-SIDE = 48
-
-
-def realism_pictures(strokes):
-    """Below the headline's zone only, since the headline is the layout's; (SIDE, SIDE) 0..1."""
-    from PIL import Image
-    image = Image.fromarray(picture(strokes, body=30, pen=2.4, margin=2))
-    canvas = np.zeros((SIDE, SIDE), np.float32)
-    image = np.asarray(image)[:SIDE, :SIDE]
-    canvas[:image.shape[0], :image.shape[1]] = image / 255
-    return canvas
-
-
-def cropped(strokes, top=0.1):
-    """Parts of strokes below y = top."""
-    out = []
-    for stroke in strokes:
-        inside = stroke[:, 1] > top
-        edges = np.flatnonzero(np.diff(np.concatenate([[0], inside.astype(int), [0]])))
-        out += [stroke[a:b] for a, b in zip(edges[::2], edges[1::2]) if b - a > 3]
-    return out
-
-
-def real_or_not(make, data, net):
-    """Pictures, their kind (1 real), their letter and fold; as many generated as real of each letter."""
-    from . import glyphs
-    table = {g.text: g for g in glyphs.table()}
-    shapes = drawings.taught(net)
-    rng = np.random.default_rng(42)
-    rows = []
-    for text, hand, strokes, _ in drawings.sources(data, tuple(set(range(1, 21)) - set(HELD_BACK))):
-        spans = [s for s in table[text].head if s[0] < s[1]]
-        fit = register.register(shapes[text], spans, strokes)  # for the page's place and size only
-        level = placed(strokes, fit, shapes[text])
-        style = make.writer(rng)
-        made = make([text], rng, style)[0][0]
-        for kind, drawing in ((1, level), (0, made)):
-            lines = [smoothed(resample(s, 0.022), 3) for s in drawing]
-            kept = cropped(lines)
-            if kept:
-                rows.append((realism_pictures(kept), kind, text, hand))
-    return rows
-
-
-def placed(strokes, fit, taught):
-    """A real drawing upright and in body heights as the generator's training sees it."""
-    line = np.concatenate(fit.spans)
-    slope = np.clip(np.polyfit(line[:, 0], line[:, 1], 1)[0], -0.25, 0.25) \
-        if len(fit.spans) == 1 and np.ptp(line[:, 0]) > 0.3 * fit.scale else 0.0
-    turn = np.array([[1, slope], [-slope, 1]]) / np.hypot(1, slope)
-    _, _, own = register.upright(fit, taught)
-    top = np.median((line @ turn.T)[:, 1])
-    turned = [s @ turn.T for s in strokes]
-    left = (fit.points @ turn.T)[..., 0].min()
-    return [(s - [left, top]) / own for s in turned]
-
-
-def classifier():
-    from torch import nn
-    return nn.Sequential(
-        nn.Conv2d(1, 12, 5, padding=2), nn.BatchNorm2d(12), nn.ReLU(), nn.MaxPool2d(2),
-        nn.Conv2d(12, 24, 3, padding=1), nn.BatchNorm2d(24), nn.ReLU(), nn.MaxPool2d(2),
-        nn.Conv2d(24, 32, 3, padding=1), nn.BatchNorm2d(32), nn.ReLU(), nn.MaxPool2d(2),
-        nn.AdaptiveAvgPool2d(3), nn.Flatten(), nn.Dropout(0.3), nn.Linear(288, 1))
-
-
-def told_apart(rows, rounds=2):
-    """Cross-validated accuracy, letters kept whole within a fold, means over seeds."""
-    torch.set_num_threads(1)
-    x = torch.from_numpy(np.stack([r[0] for r in rows]))[:, None]
-    y = torch.tensor([float(r[1]) for r in rows])
-    letters = sorted({r[2] for r in rows})
-    fold = np.array([letters.index(r[2]) % 5 for r in rows])
-    rates = []
-    for seed in range(rounds):
-        right = np.zeros(len(rows))
-        for test in range(5):
-            torch.manual_seed(seed * 10 + test)
-            net = classifier()
-            optimiser = torch.optim.AdamW(net.parameters(), 2e-3, weight_decay=1e-2)
-            train_rows = torch.from_numpy(np.flatnonzero(fold != test))
-            for _ in range(25):
-                net.train()
-                for part in train_rows[torch.randperm(len(train_rows))].split(32):
-                    dx, dy = (int(v) for v in torch.randint(-2, 3, (2,)))
-                    shifted = torch.roll(x[part], (dy, dx), (2, 3))
-                    loss = torch.nn.functional.binary_cross_entropy_with_logits(net(shifted)[:, 0], y[part])
-                    optimiser.zero_grad()
-                    loss.backward()
-                    optimiser.step()
-            net.eval()
-            here = np.flatnonzero(fold == test)
-            with torch.no_grad():
-                right[here] = ((net(x[here])[:, 0] > 0) == (y[here] > 0.5)).numpy()
-        rates.append(right.mean())
-    return float(np.mean(rates)), len(rows)
-
-
-def realism(data, net=None, arrays=None):
-    if arrays is None:
-        arrays, net = train.trained(data, HELD_BACK)
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "held-out.onnx"
-        path.write_bytes(export.graph(arrays).SerializeToString())
-        rows = real_or_not(Generator(path), data, net)
-    accuracy, n = told_apart(rows)
-    return {"accuracy": accuracy, "n": n, "held_back": list(HELD_BACK)}
+def speed(make):
+    """How long 150 glyphs take on one core, in words."""
+    rng, times = np.random.default_rng(1), []
+    texts = [make.table[k].text for k in rng.integers(0, len(make.table), 150)]
+    for _ in range(40):
+        start = time.perf_counter()
+        make(texts, rng)
+        times.append(time.perf_counter() - start)
+    return f"150 glyphs in {1000 * float(np.median(times)):.1f} ms on one core"
 
 
 def main():
@@ -224,20 +123,21 @@ def main():
     arguments = parser.parse_args()
     data, folder = Path(arguments.data), Path(arguments.models_dir)
     path = Path(arguments.model) if arguments.model else folder / f"weights/{export.MODEL}.onnx"
-    make, results = Generator(path), {}
+    make, results = Generator(path), {"styles": STYLES}
     if "legibility" in arguments.only:
         results["legibility"] = legibility(make, folder, arguments.features_command)
     if "variety" in arguments.only:
         results["variety"] = variety(make, data)
     if "realism" in arguments.only:
-        results["realism"] = realism(data)
+        results["realism"] = realism.measured(data)
     print(json.dumps(results, ensure_ascii=False, indent=1))
-    if arguments.model or arguments.dry or len(results) < 3:
+    if arguments.model or arguments.dry or len(results) < 4:
         return
     NOTES.write_text(json.dumps(results, ensure_ascii=False, indent=1) + "\n", "utf-8")
     digest = hashlib.sha256(path.read_bytes()).hexdigest()
     export.replace(folder / f"{export.MODEL}.toml", export.manifest(digest, card.metrics(results)).encode())
-    export.replace(folder / f"cards/{export.MODEL}.md", card.written(results, path).encode())
+    text = card.written(results, path.stat().st_size, speed(make))
+    export.replace(folder / f"cards/{export.MODEL}.md", text.encode())
 
 
 if __name__ == "__main__":

@@ -22,7 +22,6 @@ TWICE = "ਅ"  # drawn twice by every drawer
 BANDS = [0, 1, 2, 4, 8, MODES]
 WAVELENGTHS = np.array([0.08, 0.12, 0.18, 0.27, 0.4, 0.6, 0.9, 1.35, 2.0, 3.0])  # body heights
 STILL = 0.35  # share of the undrawn glyphs' strokes' own shift (cosine 0) that is kept: strokes stay joined
-FIELD_HOLD = 4.0
 STEADY = 0.65  # a practised writer's variance about their own shape, against that of people who copy
 # Signs that drawers drew within a vowel: which of its strokes.
 BORROWED = {"ਾ": ("ਆ", [2]), "ਿ": ("ਇ", [0]), "ੁ": ("ਉ", [1]), "ੇ": ("ਏ", [2])}
@@ -31,7 +30,7 @@ SIGN_CANON = 10.0  # their taught shape counts as this many drawings
 # the sign, sign, and where the sign's x = 0 lies from that end.
 COMPOSED = {"ਆ": ("ਅ", 1, "ਾ", 0.34), "ਐ": ("ਅ", 1, "ੈ", -0.2), "ਔ": ("ਅ", 1, "ੌ", -0.06),
             "ਈ": ("ੲ", 1, "ੀ", 0.34), "ਊ": ("ੳ", 0, "ੂ", 0.33)}
-UNSTEADY = 0.2  # body heights: waves this long are halved, shorter ones more; mice are not pens
+UNSTEADY = 0.12  # body heights: waves this long are halved, shorter ones more; mice are not pens
 WILDEST = 1.15  # a glyph's spread is at most this many times the letters' median
 # Less for those that would turn into another letter.
 TAME = dict.fromkeys("ਤਨਰੜਥਲਡ", 0.8)
@@ -64,8 +63,6 @@ class Hands:
 
 def moves(rows, mean):
     """Deviations from the mean as cosines, (drawings, strokes, 2, MODES); the strangest drawn in."""
-    if not len(rows):
-        return np.zeros((0, len(mean), 2, MODES))
     apart = np.stack([r.points for r in rows]) - mean
     spread = np.sqrt((apart ** 2).mean((1, 2, 3)))
     apart *= np.minimum(1, 1.6 * np.median(spread) / spread)[:, None, None, None]
@@ -120,7 +117,7 @@ def fields_of(kept, means):
         a = np.concatenate([field(means[t]).reshape(-1, 7) for t, r in rows if r.hand == hand])
         b = np.concatenate([(r.points - means[t]).reshape(-1, 2) for t, r in rows if r.hand == hand])
         b = b - b.mean(0)
-        whole[hand] = np.linalg.solve(a.T @ a + 0.02 * len(a) * np.eye(7) * 0.1, a.T @ b)
+        whole[hand] = np.linalg.solve(a.T @ a + 0.002 * len(a) * np.eye(7), a.T @ b)
     for text, row in rows:
         a = field(means[text]).reshape(-1, 7)
         b = (row.points - means[text]).reshape(-1, 2) - a @ whole[row.hand]
