@@ -23,10 +23,8 @@ pub(super) fn of(outcome: &Outcome) -> (Vec<&'static str>, Vec<&[u8]>) {
 /// Reads the artifacts an outcome has into it.
 pub(super) async fn fetch(db: &PgPool, job: JobId, outcome: &mut Outcome) -> Result<(), sqlx::Error> {
     let Outcome::Handwriting { points, image } = outcome else { return Ok(()) };
-    let kept: Vec<(String, Vec<u8>)> = sqlx::query_as("select name, bytes from artifacts where job_id = $1")
-        .bind(job)
-        .fetch_all(db)
-        .await?;
+    let kept: Vec<(String, Vec<u8>)> =
+        sqlx::query_as("select name, bytes from artifacts where job_id = $1").bind(job).fetch_all(db).await?;
     for (name, bytes) in kept {
         match name.as_str() {
             POINTS => *points = bytes,
