@@ -82,7 +82,9 @@ class Hands:
         within = np.arange(len(owner)) - np.repeat(*starts(self.n_strokes[rows]))
         at = self.first[rows][owner] + within
         strokes = self.mixed(self.strokes[at], rows, owner, within, rng)
-        strokes, owner = headlines(strokes, owner, self.is_headline[at], n, rng)
+        flags = self.is_headline[at]
+        strokes = bodies(strokes, owner, flags, n, rng)
+        strokes, owner = headlines(strokes, owner, flags, n, rng)
         loose = (self.loose[rows] * rng.uniform(0.25, 1.3, n)).astype(np.float32)[owner]
         strokes = each_stroke(ends(strokes, loose, rng), loose, rng)
         strokes, owner = joined(strokes, owner, rng)
@@ -123,6 +125,27 @@ def merged(strokes, owner, more, more_owner):
     owner = np.concatenate([owner, more_owner])
     order = np.argsort(owner, kind="stable")
     return np.concatenate([strokes, more]).astype(np.float32)[order], owner[order]
+
+
+def bodies(strokes, owner, flags, n, rng):
+    """What hangs from a headline made narrower or wider, slanted, moved along it or off it, as one."""
+    mine = owner[~flags]
+    body = strokes[~flags]
+    count = np.maximum(np.bincount(mine, minlength=n), 1)
+    middle = np.bincount(mine, body[..., 0].mean(1), n) / count
+    top = np.full(n, np.inf)
+    np.minimum.at(top, mine, body[..., 1].min(1))
+    used = (np.bincount(owner, flags, n) > 0) & (rng.random(n) < 0.6)
+    wider, taller = np.exp(rng.normal(-0.04, 0.16, n) * used), np.exp(rng.normal(0, 0.09, n) * used)
+    slant = rng.normal(0, 0.1, n) * used
+    across, down = rng.normal(0, 0.05, n) * used, rng.normal(0.01, 0.03, n) * used
+    x, y = body[..., 0] - middle[mine, None], body[..., 1] - top[mine, None]
+    moved = np.stack([middle[mine, None] + x * wider[mine, None] + y * slant[mine, None]
+                      + across[mine, None],
+                      top[mine, None] + y * taller[mine, None] + down[mine, None]], -1)
+    out = strokes.copy()
+    out[~flags] = moved
+    return out
 
 
 def headlines(strokes, owner, flags, n, rng):

@@ -42,7 +42,7 @@ def drawn(strokes, owner, width, rng):
     nib = rng.normal(0, 0.25, (n, 2)) * (width * (rng.random(n) < 0.12))[:, None]
     pens = (width * times)[owner] * np.exp(rng.normal(0, 0.08, len(owner)))
     pens = np.maximum(1, np.floor(pens - 1 + rng.random(len(owner)))).astype(int).tolist()
-    # cv2's lines come out a pixel wider than asked. A pixel's centre has whole coordinates in cv2, half ones here.
+    # A pixel's centre has whole coordinates in cv2, half ones here; its lines are a pixel too wide.
     at = np.rint((strokes * times[owner, None, None] - 0.5) * 2**SHIFT).astype(np.int32)
     beside = np.rint(nib * times[:, None] * 2**SHIFT).astype(np.int32)
     out = np.empty((n, SIDE, SIDE), np.uint8)
