@@ -10,6 +10,11 @@ mkdir -p "$work/folds"
 step() { name=$1; shift; python3 -m "recognition.$name" --model "$model" "$@"; }
 pool() { step pool --data "$data" --features-command "$features" "$@"; }
 train() { step train --data "$data" --pool "$work/pool" "$@"; }
+twice() { # STEPS OUT [OPTION...]: then 900 steps more from a lower rate
+    steps=$1 out=$2; shift 2
+    train --steps "$steps" --out "$work/first.pt" "$@"
+    train --init "$work/first.pt" --rate 1e-3 --steps 900 --seed 2 --out "$out" "$@"
+}
 temperature() { grep "^$1 " "$work/temperatures" | cut -d' ' -f2; }
 
 case $model in
@@ -22,9 +27,9 @@ digits-pa)
 letters-pa)
     pool --out "$work/pool" --shards 10 --seed 1 --nothings 0.08
     for fold in 0 1 2 4; do  # drawers 04, 09, 14, 19 (fold 3) are kept apart
-        train --hold "$fold" --steps 3600 --out "$work/folds/$fold.pt"
+        twice 3600 "$work/folds/$fold.pt" --hold "$fold"
     done
-    train --steps 3600 --out "$work/whole.pt"
+    twice 3600 "$work/whole.pt"
     step calibrate --folds "$work/folds" --data "$data" --features-command "$features" \
         > "$work/temperatures"
     for fold in 0 1 2 4; do
