@@ -33,7 +33,8 @@ drawing is measured on the letter that each drawer drew twice (ਅ), separately 
 Signs, punctuation and other glyphs that nobody drew take the writer's smooth field (slant, width, proportions) and the
 waviness that drawn strokes of their size have; digits also take how the project's own and the typefaces' digits differ;
 ਾ ਿ ੁ ੇ come from the vowels that hold them; ਆ ਈ ਊ ਐ ਔ are a letter with its sign. The points' spacing along a stroke is that
-of a small network trained to predict a pen's speed from a stroke's geometry.
+of a small network that predicts a pen's speed from a stroke's geometry (it explains 44 % of the variance of log speed on
+1,301 held-back strokes of 13,001).
 
 Three things are set, not learned: a writer varies less from drawing to drawing than the drawers did, who copied an
 alphabet they did not know with a mouse (variance x {steady}); waves shorter than {unsteady} body heights are
