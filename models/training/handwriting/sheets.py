@@ -6,8 +6,7 @@ from pathlib import Path
 import numpy as np
 from PIL import Image, ImageDraw
 
-from . import generate
-from .generate import Generator, draw_line, smooth, with_headline, with_nukta
+from .generate import Generator, draw_line, smooth, with_headline
 
 LETTERS = "ੳਅੲਸਹਕਖਗਘਙਚਛਜਝਞਟਠਡਢਣਤਥਦਧਨਪਫਬਭਮਯਰਲਵੜ"
 
