@@ -3,9 +3,10 @@
     python -m speech.train --language pa --shards DIR/words=1 DIR/sentences=3 --dev DIR/dev --out pa.pt --minutes 60
 
 The learning rate rises, then stays: such a checkpoint can be trained on at any time by running the same command again.
-`--decay-steps N` starts from `--init` and lets the rate fall to nothing in N steps: that checkpoint is for use.
-Utterances are short at first and get longer with the steps. Once the file that AKHAR_TWO_THREADS_FILE names is there,
-two threads work; while the one that AKHAR_PAUSE_FILE names is there, none.
+`--transfer` starts a language on what another has learnt. `--decay-steps N` starts from `--init` and lets the rate fall
+to nothing in N steps: that checkpoint is for use. Utterances are short at first and get longer with the steps. Once
+the file that AKHAR_TWO_THREADS_FILE names is there, two threads work; while the one that AKHAR_PAUSE_FILE names is
+there, none.
 """
 
 import argparse
@@ -82,6 +83,7 @@ def main():
     parser.add_argument("--dev", help="a folder of shards to measure on")
     parser.add_argument("--out", required=True)
     parser.add_argument("--init", help="a checkpoint to start from")
+    parser.add_argument("--transfer", help="a checkpoint, of another language too, whose layers below the head to take")
     parser.add_argument("--minutes", type=float, default=1e9)
     parser.add_argument("--decay-steps", type=int, help="stop after so many steps, the rate falling linearly")
     parser.add_argument("--lr", type=float, default=2e-3)
@@ -100,6 +102,9 @@ def main():
 
     torch.manual_seed(arguments.seed)
     net = model.Acoustic(units.blank(language))
+    if arguments.transfer:
+        taken = checkpoint.load(arguments.transfer)["average"]
+        net.load_state_dict({k: v for k, v in taken.items() if not k.startswith("head.")}, strict=False)
     average = {k: v.clone() for k, v in net.state_dict().items()}
     optimise = optimiser.Both(net, arguments.muon)
     step, seconds = 0, 0.0

@@ -10,7 +10,7 @@ VARIANTS = ("Alex Alicia Andrea Andy Annie Denis Diogo Gene Gene2 Henrique Hugo 
             "m4 m5 m6 m7 m8 marcelo max michel miguel norbert pablo paul pedro quincy rob robert sandro shelby steph "
             "steph2 steph3 travis victor zac").split()
 HELD_VARIANTS = ["f4", "m6", "linda", "Gene2", "victor", "klatt3", "pablo", "Andrea"]
-ACCENTS = {"pa": ["pa"], "en": ["en-us", "en-gb", "en-gb-scotland", "en-gb-x-rp", "en-gb-x-gbclan", "en-029",
+ACCENTS = {"pa": ["pa"], "en": ["en-us", "gmw/en", "en-gb-scotland", "en-gb-x-rp", "en-gb-x-gbclan", "en-029",
                                 "en-us-nyc"]}
 # Shares of a corpus by engine, and the voices of the engines that are learnt from.
 SHARES = {"pa": {"espeak": 0.68, "festival": 0.2, "flite": 0.12},
