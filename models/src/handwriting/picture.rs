@@ -1,7 +1,7 @@
 //! A picture: a sheet, an ink and a pen come in; a PNG comes out, white paper and 16 shades up to the ink.
 
 use png::{BitDepth, ColorType, Compression, Encoder, EncodingError, Filter};
-use tiny_skia::{FillRule, LineCap, LineJoin, Mask, Path, PathBuilder, Stroke, Transform};
+use tiny_skia::{FillRule, LineJoin, Mask, Path, PathBuilder, Stroke, Transform};
 
 use super::{Point, Sheet};
 
@@ -11,6 +11,10 @@ const SHADES: u8 = 16;
 const PRESSURE: [f32; 2] = [0.84, 1.12];
 /// Widths that are told apart.
 const WIDTHS: usize = 7;
+/// What lies this near to a line is on it, pixels.
+const STRAY: f32 = 0.06;
+/// The most points one line stands for.
+const LONGEST_CHORD: usize = 16;
 /// Curve tolerance of the rasteriser, beside one pixel.
 const RESOLUTION: f32 = 1.0;
 
@@ -57,9 +61,9 @@ pub fn png(sheet: &Sheet, ink: Ink, width: f32) -> Result<Vec<u8>, PictureError>
     encoder.set_filter(Filter::NoFilter);
     let mut writer = encoder.write_header()?;
     let mut stream = writer.stream_writer()?;
-    let layers = layers(sheet, width);
+    let area = inked(sheet, width);
     for (from, n_rows) in pages.bands() {
-        let mask = pages.draw(&layers, from, n_rows)?;
+        let mask = pages.draw(area.as_ref(), from, n_rows)?;
         std::io::Write::write_all(&mut stream, &packed(&mask)).map_err(EncodingError::from)?;
     }
     stream.finish()?;
@@ -94,53 +98,94 @@ impl Rows {
         (0..self.height).step_by(self.band as usize).map(|from| (from, self.band.min(self.height - from)))
     }
 
-    fn draw(&self, layers: &[Layer], from: u32, n_rows: u32) -> Result<Mask, PictureError> {
+    fn draw(&self, area: Option<&Path>, from: u32, n_rows: u32) -> Result<Mask, PictureError> {
         #[expect(clippy::cast_precision_loss, reason = "at most 1e6")]
         let (top, rows) = (from as f32, n_rows as f32);
         let mut mask = Mask::new(self.width, n_rows).ok_or(PictureError::Size(0.0, rows))?;
-        for layer in layers {
-            let bounds = layer.path.bounds();
-            if bounds.bottom() >= top && bounds.top() <= top + rows {
-                let into_band = Transform::from_translate(0.0, -top);
-                mask.fill_path(&layer.path, FillRule::Winding, true, into_band);
-            }
+        if let Some(area) = area {
+            mask.fill_path(area, FillRule::Winding, true, Transform::from_translate(0.0, -top));
         }
         Ok(mask)
     }
 }
 
-/// All that is drawn with one width of the pen, as an area.
-struct Layer {
-    path: Path,
-}
-
-/// Cuts strokes where the pressure changes, and outlines the pieces of each width together.
-fn layers(sheet: &Sheet, width: f32) -> Vec<Layer> {
-    let mut builders: [PathBuilder; WIDTHS] = std::array::from_fn(|_| PathBuilder::new());
+/// The area all strokes cover. They are cut where the pressure changes, and outlined width by width.
+fn inked(sheet: &Sheet, width: f32) -> Option<Path> {
+    let mut pieces: [PathBuilder; WIDTHS] = std::array::from_fn(|_| PathBuilder::new());
+    let mut area = PathBuilder::new();
     for stroke in &sheet.strokes {
-        draw(&mut builders, stroke, &pressures(stroke));
+        draw(&mut pieces, &mut area, stroke, width);
     }
-    let outline = |(builder, i): (PathBuilder, u16)| {
-        #[expect(clippy::cast_precision_loss, reason = "a handful")]
-        let share = f32::from(i) / (WIDTHS - 1) as f32;
-        let width = width * (PRESSURE[0] + (PRESSURE[1] - PRESSURE[0]) * share);
-        let pen = Stroke { width, line_cap: LineCap::Round, line_join: LineJoin::Round, ..Stroke::default() };
-        builder.finish()?.stroke(&pen, RESOLUTION).map(|path| Layer { path })
-    };
-    builders.into_iter().zip(0..).filter_map(outline).collect()
+    for (builder, i) in pieces.into_iter().zip(0..) {
+        // Smooth curves need no round joins, which cost most of the time: corners are round already.
+        let pen = Stroke { width: width * pressed(i), line_join: LineJoin::Bevel, ..Stroke::default() };
+        if let Some(outline) = builder.finish().and_then(|path| path.stroke(&pen, RESOLUTION)) {
+            area.push_path(&outline);
+        }
+    }
+    area.finish()
 }
 
-/// Adds a stroke, in pieces of one width each, to the builders of those widths.
-fn draw(builders: &mut [PathBuilder; WIDTHS], stroke: &[Point], widths: &[usize]) {
-    let mut drawn: Option<usize> = None;
-    for (pair, width) in stroke.windows(2).zip(widths) {
-        let Some(builder) = builders.get_mut(*width) else { continue };
-        if drawn != Some(*width) {
-            builder.move_to(pair[0][0], pair[0][1]);
-            drawn = Some(*width);
+/// What share of the pen's width this pressure makes.
+#[expect(clippy::cast_precision_loss, reason = "a handful")]
+fn pressed(pressure: usize) -> f32 {
+    PRESSURE[0] + (PRESSURE[1] - PRESSURE[0]) * pressure as f32 / (WIDTHS - 1) as f32
+}
+
+/// Adds a stroke: its ends and corners, which are round, to the area; what lies between them to the pieces
+/// of its widths, each reaching one point into the next.
+fn draw(pieces: &mut [PathBuilder; WIDTHS], area: &mut PathBuilder, stroke: &[Point], width: f32) {
+    let pressures = pressures(stroke);
+    let (Some(first), Some(last)) = (pressures.first(), pressures.last()) else { return };
+    let mut round = |[x, y]: Point, pressure: usize| area.push_circle(x, y, width * pressed(pressure) / 2.0);
+    round(stroke[0], *first);
+    round(stroke[stroke.len() - 1], *last);
+    let mut from = 0;
+    for to in 1..stroke.len() {
+        let is_end = to + 1 == stroke.len();
+        let is_corner = !is_end && is_sharp(stroke[to - 1], stroke[to], stroke[to + 1]);
+        if is_corner {
+            round(stroke[to], pressures[from]);
         }
-        builder.line_to(pair[1][0], pair[1][1]);
+        if !is_end && !is_corner && pressures[to] == pressures[from] {
+            continue;
+        }
+        let end = if is_end || is_corner { to } else { to + 1 };
+        if let Some(builder) = pieces.get_mut(pressures[from]) {
+            builder.move_to(stroke[from][0], stroke[from][1]);
+            thinned(&stroke[from..=end]).for_each(|[x, y]| builder.line_to(x, y));
+        }
+        from = to;
     }
+}
+
+/// The points after the first without those a straight line passes anyway: fewer edges to fill.
+fn thinned(points: &[Point]) -> impl Iterator<Item = Point> {
+    let mut from = 0;
+    std::iter::from_fn(move || {
+        let last = points.len() - 1;
+        let mut to = from + 1;
+        while to < last && to - from < LONGEST_CHORD && is_straight(&points[from..=to + 1]) {
+            to += 1;
+        }
+        from = to;
+        points.get(to).copied()
+    })
+}
+
+/// Whether all points lie on the line from the first to the last, as far as a picture can show.
+fn is_straight(points: &[Point]) -> bool {
+    let (Some(a), Some(b)) = (points.first(), points.last()) else { return true };
+    let [dx, dy] = [b[0] - a[0], b[1] - a[1]];
+    let length = dx.hypot(dy).max(1e-6);
+    points.iter().all(|p| ((p[0] - a[0]) * dy - (p[1] - a[1]) * dx).abs() <= STRAY * length)
+}
+
+/// Whether a path turns by more than about 25 degrees at its middle point.
+fn is_sharp(from: Point, at: Point, to: Point) -> bool {
+    let [a, b] = [[at[0] - from[0], at[1] - from[1]], [to[0] - at[0], to[1] - at[1]]];
+    let along = a[0] * b[0] + a[1] * b[1];
+    along < 0.9 * a[0].hypot(a[1]) * b[0].hypot(b[1])
 }
 
 /// Which of the widths the pen has from each point to the next: the faster it moves, the thinner.
