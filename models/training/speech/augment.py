@@ -64,29 +64,30 @@ class Augment:
             out[:, :rng.integers(2, 9)] = floor
         return out + rng.normal(0, 0.3, out.shape).astype(np.float32)
 
-    def __call__(self, mel, rng, fastest=1.2):
-        """(frames, 80) not normalised to the same, changed."""
+    def __call__(self, mel, rng, fastest=1.2, strength=1.0):
+        """(frames, 80) not normalised to the same, changed; at less strength the world comes in less often."""
         mel = np.asarray(mel, np.float32)
-        if rng.random() < 0.5:
+        if rng.random() < 0.5 * strength:
             mel = self.tempo(mel, rng, fastest)
         if rng.random() < 0.8:
             mel = mel @ self.warps[rng.integers(len(WARPS))]
         if rng.random() < 0.5:  # a microphone's colour: matters only to what is added behind it
             points = rng.normal(0, 1.2, 6)
             mel = mel + np.interp(np.arange(MELS), np.linspace(0, MELS, 6), points).astype(np.float32)
-        if rng.random() < 0.25:
+        if rng.random() < 0.25 * strength:
             mel = self.reverb(mel, rng)
-        if rng.random() < 0.45:
+        if rng.random() < 0.45 * strength:
             mel = self.noise(mel, rng)
-        if rng.random() < 0.07:
+        if rng.random() < 0.07 * strength:
             mel = self.band(mel, rng)
         if rng.random() < 0.7:  # what silence sounds like
             mel = np.logaddexp(mel, np.float32(mel.max() - rng.uniform(7, 17)))
         return mel
 
 
-def masked(mel, rng, bands=2, width=14, longest=18, every=120):
+def masked(mel, rng, strength=1.0, bands=2, width=14, longest=18, every=120):
     """SpecAugment on normalised features: bands of mels and stretches of time set to the mean."""
+    width, longest = int(width * strength), int(longest * strength)
     for _ in range(bands):
         n = rng.integers(0, width + 1)
         start = rng.integers(0, MELS - n + 1)

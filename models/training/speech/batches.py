@@ -44,7 +44,7 @@ class Batches:
     def __init__(self, sources, language, seed, frames=8000):
         self.sources, self.language, self.frames = sources, language, frames
         self.rng = np.random.default_rng(seed)
-        self.augment = augment.Augment()
+        self.augment, self.strength = augment.Augment(), 1.0
 
     def draw(self, longest):
         """Features and units of one utterance, or of several of one folder, at most `longest` frames in all."""
@@ -73,8 +73,8 @@ class Batches:
 
     def changed(self, mel, ids):
         fastest = 0.85 * model.out_length(len(mel)) / tight(ids)
-        mel = features.normalised(self.augment(mel, self.rng, fastest))
-        return augment.masked(mel, self.rng)
+        mel = features.normalised(self.augment(mel, self.rng, fastest, self.strength))
+        return augment.masked(mel, self.rng, self.strength)
 
     def endless(self, longest):
         """Batches (audio_signal (B, 80, T), lengths, targets, target lengths); `longest` is asked each time."""

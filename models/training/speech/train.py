@@ -22,7 +22,10 @@ from torch.nn import functional as F
 from . import batches, checkpoint, corpus, metrics, model, optimiser, units
 from .shards import Shard, found
 
-LENGTHS = [(0, 220), (250, 300), (600, 500), (1000, 800), (1600, 1200), (3000, 1600)]  # from step, frames
+LENGTHS = [(0, 220), (250, 300), (600, 500), (1200, 800), (2400, 1200), (3500, 1600)]  # from step, frames
+
+
+FULL = 10000  # step from which on features are changed as much as they ever are
 
 
 def longest(step):
@@ -129,6 +132,7 @@ def main():
         began, saved, logged = began + paused, saved + paused, logged + paused
         if torch.get_num_threads() == 1 and os.path.exists(os.environ.get("AKHAR_TWO_THREADS_FILE", "")):
             torch.set_num_threads(2)
+        source.strength = min(1.0, 0.5 + 0.5 * step / FULL)
         batch = next(stream)
         loss = loss_of(net, batch, units.blank(language))
         loss.backward()
