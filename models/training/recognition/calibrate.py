@@ -15,7 +15,7 @@ from torch.nn import functional as F
 
 from . import testsets
 from .labels import SETS
-from .model import Reader
+from .model import TURNS, Looks, Reader
 from .pool import COMMAND, Filter
 
 
@@ -43,7 +43,7 @@ def temperature(checkpoint, model, x, y):
     """The one of a grid that minimises the negative log likelihood."""
     network = Reader(len(SETS[model]))
     network.load_state_dict(torch.load(checkpoint, weights_only=True))
-    network.eval()
+    network = Looks(network, TURNS[model]).eval()
     with torch.no_grad():
         logits = torch.cat([network(part) for part in x.split(256)])
     grid = np.exp(np.linspace(np.log(0.2), np.log(2.0), 120))

@@ -1,7 +1,8 @@
 """A torch checkpoint in; the ONNX file and its manifest out, always consistent with each other.
 
 The graph is written operator by operator (batch norm folded into the convolutions), so it needs no
-exporter: Conv, Relu, Add, AveragePool, Flatten, Gemm, Softmax at opset 17.
+exporter: GridSample and Concat for several looks, Conv, Relu, Add, AveragePool, Flatten, Gemm, LogSoftmax,
+ReduceMean, Softmax at opset 17.
 """
 
 import argparse
@@ -13,10 +14,11 @@ import onnx
 import torch
 from onnx import TensorProto, helper, numpy_helper
 from torch import nn
+from torch.nn import functional as F
 
 from .labels import SETS
 from .manifest import manifest, replace
-from .model import Reader, Residual, Served
+from .model import TURNS, Reader, Residual, Served
 
 SIDE = 48
 OPSET = 17
@@ -31,6 +33,10 @@ class Graph:
     def weight(self, name, tensor):
         array = np.ascontiguousarray(tensor.detach().numpy().astype(np.float32))
         self.weights.append(numpy_helper.from_array(array, name))
+        return name
+
+    def shape(self, name, sizes):
+        self.weights.append(numpy_helper.from_array(np.array(sizes, np.int64), name))
         return name
 
     def node(self, kind, inputs, **attributes):
@@ -51,10 +57,26 @@ class Graph:
         return self.node("Relu", [x])
 
 
-def build(model: Reader, temperature: float) -> onnx.ModelProto:
+def looks(graph, ink, turns):
+    """[N, 1, SIDE, SIDE] to [looks x N, 1, SIDE, SIDE]; the batch goes through as channels of one picture."""
+    flat = graph.node("Reshape", [ink, graph.shape("one_picture", [1, -1, SIDE, SIDE])])
+    views = []
+    for k, angle in enumerate(turns):
+        c, s = np.cos(angle), np.sin(angle)
+        matrix = torch.tensor([[[c, -s, 0], [s, c, 0]]], dtype=torch.float32)
+        if angle == 0:
+            views.append(flat)
+            continue
+        grid = graph.weight(f"turn_{k}", F.affine_grid(matrix, (1, 1, SIDE, SIDE), align_corners=False))
+        views.append(graph.node("GridSample", [flat, grid], mode="bilinear", padding_mode="zeros"))
+    all_views = graph.node("Concat", views, axis=1)
+    return graph.node("Reshape", [all_views, graph.shape("pictures", [-1, 1, SIDE, SIDE])])
+
+
+def build(model: Reader, turns, temperature: float) -> onnx.ModelProto:
     """`ink` f32 [N, 1, SIDE, SIDE] to `probabilities` f32 [N, labels]."""
     graph = Graph()
-    x = "ink"
+    x = looks(graph, "ink", turns)
     for block in model.body:
         if isinstance(block, Residual):
             y = graph.relu(graph.conv(x, block.first, block.norm1))
@@ -65,11 +87,15 @@ def build(model: Reader, temperature: float) -> onnx.ModelProto:
             x = graph.relu(graph.conv(x, block[0], block[1]))
     x = graph.node("AveragePool", [x], kernel_shape=[2, 2], strides=[2, 2])
     x = graph.node("Flatten", [x], axis=1)
-    weight = graph.weight("head_weight", model.head.weight / temperature)
-    bias = graph.weight("head_bias", model.head.bias / temperature)
+    weight = graph.weight("head_weight", model.head.weight)
+    bias = graph.weight("head_bias", model.head.bias)
     x = graph.node("Gemm", [x, weight, bias], transB=1)
-    graph.node("Softmax", [x], axis=1, output="probabilities")
     n_labels = model.head.out_features
+    x = graph.node("LogSoftmax", [x], axis=1)
+    x = graph.node("Reshape", [x, graph.shape("by_look", [len(turns), -1, n_labels])])
+    x = graph.node("ReduceMean", [x], axes=[0], keepdims=0)
+    x = graph.node("Mul", [x, graph.weight("sharpness", torch.tensor(1 / temperature))])
+    graph.node("Softmax", [x], axis=1, output="probabilities")
     ink = helper.make_tensor_value_info("ink", TensorProto.FLOAT, ["N", 1, SIDE, SIDE])
     out = helper.make_tensor_value_info("probabilities", TensorProto.FLOAT, ["N", n_labels])
     whole = helper.make_graph(graph.nodes, "reader", [ink], [out], graph.weights)
@@ -80,14 +106,14 @@ def build(model: Reader, temperature: float) -> onnx.ModelProto:
     return proto
 
 
-def verify(proto, model, temperature):
+def verify(proto, model, turns, temperature):
     """The exported graph gives what the network gives."""
     import onnxruntime
     session = onnxruntime.InferenceSession(proto.SerializeToString(),
                                            providers=["CPUExecutionProvider"])
     x = torch.rand(7, 1, SIDE, SIDE, generator=torch.Generator().manual_seed(1))
     with torch.no_grad():
-        expected = Served(model, temperature).eval()(x).numpy()
+        expected = Served(model, turns, temperature).eval()(x).numpy()
     difference = np.abs(session.run(None, {"ink": x.numpy()})[0] - expected).max()
     assert difference < 1e-4, difference
 
@@ -104,8 +130,9 @@ def main():
     model = Reader(len(SETS[arguments.model]))
     model.load_state_dict(torch.load(arguments.checkpoint, weights_only=True))
     model.eval()
-    proto = build(model, arguments.temperature)
-    verify(proto, model, arguments.temperature)
+    turns = TURNS[arguments.model]
+    proto = build(model, turns, arguments.temperature)
+    verify(proto, model, turns, arguments.temperature)
     content = proto.SerializeToString()
     print(f"{arguments.model}: {len(content)} bytes")
     if arguments.onnx:

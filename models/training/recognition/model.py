@@ -1,5 +1,7 @@
 """The network: features (n, 1, SIDE, SIDE) in, one logit per label out. About 0.2 M parameters."""
 
+import math
+
 import torch
 from torch import nn
 from torch.nn import functional as F
@@ -41,13 +43,37 @@ class Reader(nn.Module):
         return self.head(self.drop(y.flatten(1)))
 
 
+# How each label set is looked at: as it is, and turned by these angles (radians).
+TURNS = {"digits-pa": (0.0,), "letters-pa": (0.0, 0.1, -0.1)}
+
+
+def turned(ink, angle):
+    """Each square turned about its middle."""
+    c, s = math.cos(angle), math.sin(angle)
+    matrix = torch.tensor([[[c, -s, 0.0], [s, c, 0.0]]])
+    grid = F.affine_grid(matrix, (1, 1, *ink.shape[2:]), align_corners=False)
+    return F.grid_sample(ink.transpose(0, 1), grid, align_corners=False).transpose(0, 1)
+
+
+class Looks(nn.Module):
+    """Reads each square at each turn: the mean of the log-probabilities."""
+
+    def __init__(self, reader, turns):
+        super().__init__()
+        self.reader, self.turns = reader, turns
+
+    def forward(self, ink):
+        views = [turned(ink, angle) if angle else ink for angle in self.turns]
+        return torch.stack([F.log_softmax(self.reader(view), 1) for view in views]).mean(0)
+
+
 class Served(nn.Module):
     """What is exported: probabilities at the calibrated temperature."""
 
-    def __init__(self, reader, temperature):
+    def __init__(self, reader, turns, temperature):
         super().__init__()
-        self.reader = reader
+        self.looks = Looks(reader, turns)
         self.register_buffer("sharpness", torch.tensor(1.0 / temperature))
 
     def forward(self, ink):
-        return torch.softmax(self.reader(ink) * self.sharpness, 1)
+        return torch.softmax(self.looks(ink) * self.sharpness, 1)
