@@ -24,7 +24,7 @@ def frames_of(log_probs, ids, blank):
     path = np.zeros(len(log_probs), int)
     for t in range(len(log_probs) - 1, -1, -1):
         path[t] = at
-        at -= back[t, at]
+        at -= int(back[t, at])
     first = np.full(len(ids), -1)
     for t in range(len(path) - 1, -1, -1):
         if path[t] % 2:

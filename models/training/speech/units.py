@@ -13,6 +13,7 @@ GURMUKHI = (
     "ਅਆਇਈਉਊਏਐਓਔ" "ਸਹਕਖਗਘਙਚਛਜਝਞਟਠਡਢਣਤਥਦਧਨਪਫਬਭਮਯਰਲਵੜ" "ਾਿੀੁੂੇੈੋੌ" "ਂੰੱ"
 )
 COMPOSED = [c + NUKTA for c in "ਸਖਗਜਫਲ"] + [VIRAMA + c for c in "ਹਰਵ"]
+SIGNS = "ਾਿੀੁੂੇੈੋੌਂੰੱ" + NUKTA + VIRAMA
 ALPHABETS = {
     "pa": [SPACE, *GURMUKHI, *COMPOSED],
     "en": [SPACE, *"abcdefghijklmnopqrstuvwxyz", "'"],
@@ -60,7 +61,9 @@ def encode(text, language):
 
 
 def decode(ids, language):
-    return " ".join("".join(ALPHABETS[language][i] for i in ids).replace(SPACE, " ").split())
+    """Words with single spaces; a sign that stands alone belongs to the word before it."""
+    text = "".join(ALPHABETS[language][i] for i in ids).replace(SPACE, " ")
+    return " ".join(re.sub(f" +(?=[{SIGNS}])", "", text).split())
 
 
 def greedy(best, language):
