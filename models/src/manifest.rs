@@ -48,10 +48,10 @@ pub struct Manifest {
 pub enum Layout {
     /// `ink` f32 [N, 1, SIDE, SIDE] -> `probabilities` f32 [N, labels].
     ImageClassifier,
-    /// `glyph` i64 [N], `style` f32 [1, W], `variation` f32 [N, V] -> `points` f32 [N, S, P, 2],
+    /// `glyph` i64 `[N]`, `style` f32 [1, W], `variation` f32 [N, V] -> `points` f32 [N, S, P, 2],
     /// `present` bool [N, S], `head` f32 [N, H, 2]. See [`crate::handwriting`].
     GlyphStrokes,
-    /// A NeMo CTC export: `audio_signal` f32 [B, mels, T], `length` i64 [B] -> `logprobs` f32 [B, T', units];
+    /// A NeMo CTC export: `audio_signal` f32 [B, mels, T], `length` i64 `[B]` -> `logprobs` f32 [B, T', units];
     /// `vocab` and `config` beside it. See [`crate::speech`].
     NemoCtc,
 }

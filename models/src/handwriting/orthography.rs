@@ -58,7 +58,7 @@ pub struct Text {
 }
 
 impl Glyphs {
-    /// A table in the model's order. Refuses one without [`NO_CHARACTER`], the glyph of last resort.
+    /// A table in the model's order. Refuses one without □, the glyph of last resort.
     pub fn new(names: &[String]) -> Option<Self> {
         let table: HashMap<String, usize> = names.iter().cloned().zip(0..).collect();
         table.contains_key(NO_CHARACTER).then_some(Self(table))
@@ -108,7 +108,7 @@ const fn is_consonant(c: char) -> bool {
 
 impl Text {
     /// Reads text that is in NFC and holds only what the contract allows; anything else is written as
-    /// [`NO_CHARACTER`].
+    /// □.
     pub fn read(text: &str, glyphs: &Glyphs) -> Self {
         let mut reading = Reading { lines: vec![Vec::new()], word: Word::default() };
         let mut characters = text.chars().peekable();
@@ -141,7 +141,7 @@ impl Text {
         Self { lines: reading.lines }
     }
 
-    /// Every glyph to be shaped, in the order [`Cell::parts`] gives them.
+    /// Every glyph to be shaped, in the order `Cell::parts` gives them.
     pub fn glyphs(&self) -> Vec<usize> {
         self.lines.iter().flatten().flat_map(|w| &w.cells).flat_map(Cell::parts).map(|p| p.glyph).collect()
     }

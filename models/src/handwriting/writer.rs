@@ -19,7 +19,7 @@ pub struct Hand {
     seed: u64,
 }
 
-/// A glyph as one hand wrote it once. Page units; y = 0 at the headline, [`BODY`] at the baseline.
+/// A glyph as one hand wrote it once. Page units; y = 0 at the headline, 52 at the baseline.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Shape {
     /// Strokes in the order they are written, each of points evenly spaced in time.
@@ -48,7 +48,7 @@ impl Hand {
     }
 }
 
-/// A standard normal number, never further than [`FURTHEST`] from zero.
+/// A standard normal number, never further than `FURTHEST` from zero.
 pub(crate) fn normal(chance: &mut SmallRng) -> f32 {
     loop {
         let z: f32 = StandardNormal.sample(chance);

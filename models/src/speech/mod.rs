@@ -2,7 +2,7 @@
 //!
 //! [`Listener`] cuts a stream of 16 kHz samples into windows, at pauses where there are any and overlapping
 //! where there are none. [`features`] makes log-mel features of a window, [`Acoustic`] gives each frame's
-//! probabilities, [`ctc`] reads tokens out of them, and [`Joiner`] joins the windows' tokens into
+//! probabilities, `ctc` reads tokens out of them, and [`Joiner`] joins the windows' tokens into
 //! words, which [`segments`] puts together.
 
 mod acoustic;
