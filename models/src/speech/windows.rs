@@ -53,11 +53,6 @@ impl Listener {
         Self { grid, start: 0, overlap: 0, buffer: Vec::with_capacity(LONGEST + SAMPLE_RATE) }
     }
 
-    /// Samples heard so far.
-    pub const fn heard(&self) -> usize {
-        self.start + self.buffer.len()
-    }
-
     /// Hears a piece of the recording; the windows it completes.
     pub fn hear(&mut self, piece: &[f32]) -> Vec<Window> {
         self.buffer.extend_from_slice(piece);

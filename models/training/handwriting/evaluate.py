@@ -14,6 +14,7 @@ from pathlib import Path
 
 import numpy as np
 from recognition.labels import ALPHABET, DIGITS, NUKTA
+from recognition.manifest import replace
 from recognition.pool import COMMAND
 from recognition.readers import Local
 from recognition.testsets import plain
@@ -135,9 +136,9 @@ def main():
         return
     NOTES.write_text(json.dumps(results, ensure_ascii=False, indent=1) + "\n", "utf-8")
     digest = hashlib.sha256(path.read_bytes()).hexdigest()
-    export.replace(folder / f"{export.MODEL}.toml", export.manifest(digest, card.metrics(results)).encode())
+    replace(folder / f"{export.MODEL}.toml", export.manifest(digest, card.metrics(results)).encode())
     text = card.written(results, path.stat().st_size, speed(make))
-    export.replace(folder / f"cards/{export.MODEL}.md", text.encode())
+    replace(folder / f"cards/{export.MODEL}.md", text.encode())
 
 
 if __name__ == "__main__":

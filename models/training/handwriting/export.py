@@ -5,12 +5,13 @@ The file's graph: points = base[glyph] + (style loads[glyph] + variation loads[g
 
 import hashlib
 import json
-import os
 from pathlib import Path
 
 import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
+
+from recognition.manifest import replace
 
 from . import glyphs
 from .glyphs import POINTS, STROKES
@@ -106,13 +107,6 @@ def manifest(digest, metrics):
     if metrics:
         lines += ["", "[metrics]", *[f"{k} = {float(v)}" for k, v in metrics.items()]]
     return "\n".join(lines) + "\n"
-
-
-def replace(path: Path, content: bytes):
-    path.parent.mkdir(parents=True, exist_ok=True)
-    beside = path.with_name(path.name + ".new")
-    beside.write_bytes(content)
-    os.replace(beside, path)
 
 
 def write(arrays, folder: Path, metrics=None):

@@ -5,6 +5,8 @@ from pathlib import Path
 
 import torch
 
+from recognition.manifest import replace
+
 from . import drawings, dynamics, export, model
 
 
@@ -27,7 +29,7 @@ def main():
     without = tuple(int(d) for d in arguments.without.split(",") if d)
     arrays, _ = trained(Path(arguments.data), without)
     if arguments.onnx:
-        export.replace(Path(arguments.onnx), export.graph(arrays).SerializeToString())
+        replace(Path(arguments.onnx), export.graph(arrays).SerializeToString())
     else:
         print(export.write(arrays, Path(arguments.models_dir)), "bytes")
 
