@@ -116,6 +116,7 @@ fn unseen(id: JobId, operation: Operation) -> Job {
         ended_at: None,
         outcome: None,
         timing: None,
+        transcribed_s: None,
     }
 }
 

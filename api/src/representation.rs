@@ -23,7 +23,8 @@ impl Representation {
             Parameters::HandwritingGenerator(handwriting) if handwriting.picture.is_some() => Self::PICTURE,
             Parameters::AlphabetRecognition { .. }
             | Parameters::DigitRecognition { .. }
-            | Parameters::HandwritingGenerator(_) => Self::JSON,
+            | Parameters::HandwritingGenerator(_)
+            | Parameters::SpeechRecognition(_) => Self::JSON,
         }
     }
 

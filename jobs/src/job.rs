@@ -28,12 +28,18 @@ pub enum Operation {
     DigitRecognition,
     /// Panjabi text as the strokes of a pen, or as a picture of them.
     HandwritingGenerator,
+    /// What a recording says.
+    SpeechRecognition,
 }
 
 impl Operation {
     /// Every operation.
-    pub const ALL: [Self; 3] =
-        [Self::AlphabetRecognition, Self::DigitRecognition, Self::HandwritingGenerator];
+    pub const ALL: [Self; 4] = [
+        Self::AlphabetRecognition,
+        Self::DigitRecognition,
+        Self::HandwritingGenerator,
+        Self::SpeechRecognition,
+    ];
 
     /// The stored and public name.
     pub const fn name(self) -> &'static str {
@@ -41,6 +47,7 @@ impl Operation {
             Self::AlphabetRecognition => "alphabet-recognition",
             Self::DigitRecognition => "digit-recognition",
             Self::HandwritingGenerator => "handwriting-generator",
+            Self::SpeechRecognition => "speech-recognition",
         }
     }
 
@@ -48,6 +55,7 @@ impl Operation {
     pub const fn queue(self) -> Queue {
         match self {
             Self::AlphabetRecognition | Self::DigitRecognition | Self::HandwritingGenerator => Queue::Quick,
+            Self::SpeechRecognition => Queue::Speech,
         }
     }
 }
@@ -104,6 +112,43 @@ pub enum Parameters {
     },
     /// Handwriting.
     HandwritingGenerator(Handwriting),
+    /// Speech.
+    SpeechRecognition(Speech),
+}
+
+/// What is wanted of a recording.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub struct Speech {
+    /// The language spoken in it.
+    pub lang: Language,
+    /// Segments with their times are wanted.
+    pub with_timestamps: bool,
+}
+
+/// The languages that are understood. The names are stored in rows: never rename one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+pub enum Language {
+    /// Panjabi.
+    #[default]
+    #[serde(rename = "pa")]
+    Panjabi,
+    /// English.
+    #[serde(rename = "en")]
+    English,
+}
+
+impl Language {
+    /// Every language.
+    pub const ALL: [Self; 2] = [Self::Panjabi, Self::English];
+
+    /// Its ISO 639-1 code.
+    pub const fn code(self) -> &'static str {
+        match self {
+            Self::Panjabi => "pa",
+            Self::English => "en",
+        }
+    }
 }
 
 /// What is to be written, and how. Lengths are page units, which are pixels of the picture.
@@ -173,6 +218,7 @@ impl Parameters {
             Self::AlphabetRecognition { .. } => Operation::AlphabetRecognition,
             Self::DigitRecognition { .. } => Operation::DigitRecognition,
             Self::HandwritingGenerator(_) => Operation::HandwritingGenerator,
+            Self::SpeechRecognition(_) => Operation::SpeechRecognition,
         }
     }
 }
@@ -295,4 +341,6 @@ pub struct Job {
     pub outcome: Option<Outcome>,
     /// What its last attempt took.
     pub timing: Option<Timing>,
+    /// Seconds of its recording that are transcribed, while and after it runs.
+    pub transcribed_s: Option<f64>,
 }

@@ -9,8 +9,8 @@ pub mod store;
 mod ticket;
 
 pub use job::{
-    Handwriting, Job, JobId, JobState, MediaType, NewJob, Operation, Parameters, Picture, StrokeColor, TopK,
-    TopKError, Upload,
+    Handwriting, Job, JobId, JobState, Language, MediaType, NewJob, Operation, Parameters, Picture, Speech,
+    StrokeColor, TopK, TopKError, Upload,
 };
-pub use outcome::{Outcome, Prediction, Timing};
+pub use outcome::{Outcome, Prediction, Segment, Timing};
 pub use ticket::{MAX_ATTEMPTS, Queue, TicketId};

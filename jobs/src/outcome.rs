@@ -21,6 +21,17 @@ pub enum Outcome {
         #[serde(skip)]
         image: Option<Vec<u8>>,
     },
+    /// What a recording says.
+    Transcription {
+        /// All of it; empty where nothing is said.
+        transcription: String,
+        /// Its segments, if they were asked for.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        timestamps: Option<Vec<Segment>>,
+        /// What was odd about the recording, such as that it ends within a frame.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        warnings: Vec<String>,
+    },
     /// The input cannot be worked on: the caller's to mend.
     Rejected {
         /// The field at fault, as the contract names it.
@@ -38,7 +49,7 @@ impl Outcome {
     /// It answers what was asked.
     pub const fn is_answer(&self) -> bool {
         match self {
-            Self::Predictions { .. } | Self::Handwriting { .. } => true,
+            Self::Predictions { .. } | Self::Handwriting { .. } | Self::Transcription { .. } => true,
             Self::Rejected { .. } | Self::Failed => false,
         }
     }
@@ -56,6 +67,17 @@ pub struct Prediction {
     pub label: String,
     /// Calibrated probability, 0 to 1.
     pub score: f32,
+}
+
+/// Words said together.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Segment {
+    /// When they begin, seconds from the recording's start.
+    pub start: f64,
+    /// When they end.
+    pub end: f64,
+    /// What is said.
+    pub transcription: String,
 }
 
 /// Where an attempt's time went.

@@ -39,6 +39,8 @@ pub struct Config {
     pub speech_concurrency: NonZeroUsize,
     /// Images one model run takes at most.
     pub max_batch: NonZeroUsize,
+    /// Windows of speech one model run takes at most.
+    pub max_windows: NonZeroUsize,
     /// Threads one model run uses.
     pub inference_threads: NonZeroUsize,
     /// Seconds one attempt at a quick job may take.
@@ -94,6 +96,7 @@ impl Default for Config {
             worker_concurrency: n(8),
             speech_concurrency: n(2),
             max_batch: n(16),
+            max_windows: n(4),
             inference_threads: n(1),
             quick_timeout_s: 30,
             speech_timeout_s: 1800,

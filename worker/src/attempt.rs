@@ -11,6 +11,7 @@ use akhar_platform::{
     database::{Database, is_transient},
     shutdown::Shutdown,
 };
+use tokio::{sync::watch, time::MissedTickBehavior};
 use tokio_util::task::TaskTracker;
 use tracing::Instrument as _;
 
@@ -24,6 +25,9 @@ const FIRST_BACKOFF: Duration = Duration::from_millis(500);
 
 /// Wait between two tries at the same database write while the database is away.
 const DATABASE_PAUSE: Duration = Duration::from_millis(100);
+
+/// Wait between two notes of a job's progress.
+const PROGRESS: Duration = Duration::from_secs(1);
 
 /// What attempts need.
 pub(crate) struct Attempts {
@@ -88,10 +92,12 @@ impl Attempts {
         let upload = claimed.upload.take();
         let parameters = claimed.parameters.clone();
         let this = self.clone();
-        let worked = tokio::spawn(
-            async move { tokio::time::timeout(timeout, this.pipeline.work(job, &parameters, upload)).await }
-                .in_current_span(),
-        );
+        let (progress, seen) = watch::channel(0.0);
+        let work = async move {
+            tokio::time::timeout(timeout, this.pipeline.work(job, &parameters, upload, &progress)).await
+        };
+        let worked = tokio::spawn(work.in_current_span());
+        self.note_progress(job, attempt, seen).await;
         let worked = match worked.await {
             Ok(Ok(Ok(done))) => Ok(done),
             Ok(Ok(Err(error))) => Err(error.to_string()),
@@ -117,6 +123,24 @@ impl Attempts {
                 if self.insist("retry", retry).await == Some(false) {
                     self.come_to_nothing(ticket).await;
                 }
+            }
+        }
+    }
+
+    /// Writes down how far the job is, at most once a second, until its work is over. What cannot be
+    /// written is of no consequence.
+    async fn note_progress(&self, job: JobId, attempt: i32, mut seen: watch::Receiver<f64>) {
+        let mut second = tokio::time::interval(PROGRESS);
+        second.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        while seen.changed().await.is_ok() {
+            tokio::select! {
+                _ = second.tick() => (),
+                _ = seen.wait_for(|_| false) => return, // over
+            }
+            let transcribed_s = *seen.borrow_and_update();
+            let noted = store::note_progress(&self.database.volatile, job, attempt, transcribed_s).await;
+            if let Err(error) = noted {
+                tracing::debug!(%error, "progress not noted");
             }
         }
     }

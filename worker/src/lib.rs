@@ -9,6 +9,7 @@ mod handwriting;
 mod in_hand;
 mod pipeline;
 mod queue;
+mod speech;
 mod sweeper;
 
 use std::sync::Arc;
@@ -39,10 +40,12 @@ pub enum WorkerError {
     #[error(transparent)]
     Model(#[from] LoadError),
     /// An operation has no model, or more than one.
-    #[error("{operation}: {n} models in {folder} serve it, expected one")]
+    #[error("{operation} {language}: {n} models in {folder} serve it, expected one")]
     Models {
         /// The operation.
         operation: &'static str,
+        /// The language, where models are for one.
+        language: &'static str,
         /// Models found.
         n: usize,
         /// Where they were looked for.

@@ -2,15 +2,17 @@
 
 use std::time::{Duration, Instant};
 
-use akhar_jobs::{JobId, Operation, Outcome, Parameters, Prediction, Timing, TopK, Upload};
+use akhar_jobs::{JobId, Language, Operation, Outcome, Parameters, Prediction, Timing, TopK, Upload};
 use akhar_models::{Classifier, Manifest, Runtime, RuntimeError, Score, ink};
 use akhar_platform::config::Config;
+use tokio::sync::watch;
 
 use crate::{
     WorkerError,
     decode::image::ImageDecoding,
     engine::{BatchModel, Engine, EngineError},
     handwriting::{Handwriting, HandwritingError},
+    speech::{Speech, SpeechError},
 };
 
 /// Every operation's engine.
@@ -19,6 +21,7 @@ pub(crate) struct Pipeline {
     digits: Engine<Classifier>,
     images: ImageDecoding,
     handwriting: Handwriting,
+    speech: Speech,
 }
 
 /// Why an attempt has no outcome.
@@ -28,6 +31,8 @@ pub(crate) enum PipelineError {
     Engine(#[from] EngineError),
     #[error(transparent)]
     Handwriting(#[from] HandwritingError),
+    #[error(transparent)]
+    Speech(#[from] SpeechError),
     #[error("the job has no upload")]
     NoUpload,
 }
@@ -45,7 +50,7 @@ impl Pipeline {
     pub(crate) fn load(runtime: &Runtime, config: &Config) -> Result<Self, WorkerError> {
         let manifests = akhar_models::load_all(&config.models_dir)?;
         let engine = |operation: Operation| -> Result<Engine<Classifier>, WorkerError> {
-            let manifest = only(&manifests, operation, config)?;
+            let manifest = only(&manifests, operation, None, config)?;
             let classifier = Classifier::load(runtime, manifest, config.inference_threads.get())?;
             tracing::info!(model = %manifest.id, operation = operation.name(), "model loaded");
             Engine::start(&manifest.id, classifier, config.max_batch.get()).map_err(WorkerError::Thread)
@@ -56,23 +61,28 @@ impl Pipeline {
             images: ImageDecoding::new(config.max_image_pixels),
             handwriting: Handwriting::load(
                 runtime,
-                only(&manifests, Operation::HandwritingGenerator, config)?,
+                only(&manifests, Operation::HandwritingGenerator, None, config)?,
                 config,
             )?,
+            speech: Speech::load(runtime, &manifests, config)?,
         })
     }
 
-    /// Works one job. An input that cannot be worked on is an outcome, not an error.
+    /// Works one job; tells `progress` how many seconds of a recording are done. An input that cannot be worked on is an outcome, not an error.
     pub(crate) async fn work(
         &self,
         job: JobId,
         parameters: &Parameters,
         upload: Option<Upload>,
+        progress: &watch::Sender<f64>,
     ) -> Result<(Outcome, Timing), PipelineError> {
         match parameters {
             Parameters::AlphabetRecognition { top_k } => self.recognise(&self.letters, upload, *top_k).await,
             Parameters::DigitRecognition { top_k } => self.recognise(&self.digits, upload, *top_k).await,
             Parameters::HandwritingGenerator(order) => Ok(self.handwriting.write(job, order).await?),
+            Parameters::SpeechRecognition(order) => {
+                Ok(self.speech.transcribe(*order, upload, progress).await?)
+            }
         }
     }
 
@@ -108,16 +118,22 @@ fn ink_features(image: &image::RgbImage) -> Option<Vec<f32>> {
     ink::features(view).ok()
 }
 
-fn only<'a>(
+/// The one model that serves an operation, in this language where it has one.
+pub(crate) fn only<'a>(
     manifests: &'a [Manifest],
     operation: Operation,
+    language: Option<Language>,
     config: &Config,
 ) -> Result<&'a Manifest, WorkerError> {
-    let serving: Vec<&Manifest> = manifests.iter().filter(|m| m.operation == operation.name()).collect();
+    let serves = |m: &&Manifest| {
+        m.operation == operation.name() && m.language.as_deref() == language.map(Language::code)
+    };
+    let serving: Vec<&Manifest> = manifests.iter().filter(serves).collect();
     match serving[..] {
         [manifest] => Ok(manifest),
         _ => Err(WorkerError::Models {
             operation: operation.name(),
+            language: language.map_or("", Language::code),
             n: serving.len(),
             folder: config.models_dir.display().to_string(),
         }),

@@ -1,6 +1,6 @@
 //! A job's document: a job comes in, what its caller may see of it goes out.
 
-use akhar_jobs::{Job, JobId, JobState};
+use akhar_jobs::{Job, JobId, JobState, Outcome};
 use axum::{
     Json,
     http::{HeaderMap, HeaderValue, StatusCode, header},
@@ -35,6 +35,14 @@ pub(crate) struct JobBody {
     started_at: Option<DateTime<Utc>>,
     /// When it ended.
     ended_at: Option<DateTime<Utc>>,
+    /// Seconds of its recording that are transcribed so far; for speech alone.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false, minimum = 0)]
+    transcribed_s: Option<f64>,
+    /// What was odd about its recording, such as that it ends within a frame.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schema(required = false)]
+    warnings: Vec<String>,
     /// The operation's own response as a document, once the job has succeeded.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
@@ -65,6 +73,10 @@ pub(crate) enum JobStateSchema {
 impl JobBody {
     /// The document about a job, for the request that asks.
     pub(crate) fn of(job: Job, arrival: &Arrival) -> Self {
+        let warnings = match &job.outcome {
+            Some(Outcome::Transcription { warnings, .. }) => warnings.clone(),
+            _ => Vec::new(),
+        };
         let (result, error) = match Answer::of(job.state, job.outcome) {
             _ if !matches!(job.state, JobState::Succeeded | JobState::Failed) => (None, None),
             Ok(answer) => (Some(answer.into_body()), None),
@@ -78,6 +90,8 @@ impl JobBody {
             created_at: job.created_at,
             started_at: job.started_at,
             ended_at: job.ended_at,
+            transcribed_s: job.transcribed_s,
+            warnings,
             result,
             error,
         }

@@ -3,6 +3,7 @@
 mod handwriting;
 mod job;
 mod predictions;
+mod transcription;
 
 use std::time::Duration;
 
@@ -26,6 +27,7 @@ pub(crate) use self::{
     handwriting::{HandwritingBody, PngSchema},
     job::{JobBody, accepted, document},
     predictions::PredictionsBody,
+    transcription::TranscriptionBody,
 };
 
 const SERVER_TIMING: HeaderName = HeaderName::from_static("server-timing");
@@ -34,6 +36,7 @@ const SERVER_TIMING: HeaderName = HeaderName::from_static("server-timing");
 enum Answer {
     Predictions(PredictionsBody),
     Handwriting(Handwriting),
+    Transcription(TranscriptionBody),
 }
 
 /// The operation's own response, as a document.
@@ -45,6 +48,8 @@ pub(crate) enum ResultBody {
     Predictions(PredictionsBody),
     /// Of the handwriting generator.
     Handwriting(HandwritingBody),
+    /// Of a speech recognition.
+    Transcription(TranscriptionBody),
 }
 
 impl Answer {
@@ -54,6 +59,9 @@ impl Answer {
             Some(Outcome::Predictions { predictions }) => Ok(Self::Predictions(predictions.into())),
             Some(Outcome::Handwriting { points, image }) => {
                 Handwriting::of(points, image).map(Self::Handwriting)
+            }
+            Some(Outcome::Transcription { transcription, timestamps, .. }) => {
+                Ok(Self::Transcription(TranscriptionBody::new(transcription, timestamps)))
             }
             Some(Outcome::Rejected { field, code, detail }) => {
                 Err(Problem::violations(vec![Violation { field, code, detail }]))
@@ -66,7 +74,7 @@ impl Answer {
 
     const fn offers(&self) -> &'static [Representation] {
         match self {
-            Self::Predictions(_) => Representation::JSON,
+            Self::Predictions(_) | Self::Transcription(_) => Representation::JSON,
             Self::Handwriting(handwriting) => handwriting.offers(),
         }
     }
@@ -74,6 +82,7 @@ impl Answer {
     fn into_body(self) -> ResultBody {
         match self {
             Self::Predictions(body) => ResultBody::Predictions(body),
+            Self::Transcription(body) => ResultBody::Transcription(body),
             Self::Handwriting(handwriting) => ResultBody::Handwriting(handwriting.into_body()),
         }
     }
@@ -81,6 +90,7 @@ impl Answer {
     fn into_response(self, representation: Representation) -> Response {
         match self {
             Self::Predictions(body) => Json(body).into_response(),
+            Self::Transcription(body) => Json(body).into_response(),
             Self::Handwriting(handwriting) => handwriting.into_response(representation),
         }
     }

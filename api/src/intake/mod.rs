@@ -1,6 +1,7 @@
 //! Reading what a caller sent: a request comes in; fields within their bounds, or every violation, go out.
 
 mod arriving;
+pub(crate) mod choice;
 pub(crate) mod fields;
 pub(crate) mod json;
 pub(crate) mod multipart;

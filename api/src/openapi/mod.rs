@@ -27,6 +27,7 @@ use crate::{
         routes::alphabet_recognition::handle,
         routes::digit_recognition::handle,
         routes::handwriting_generator::handle,
+        routes::speech_recognition::handle,
         routes::job::handle,
         routes::job_result::handle,
         routes::job_cancel::handle,

@@ -17,22 +17,26 @@ use crate::problem::{Code, Problem, ProblemType, Violation};
 /// Where an operation's examples are met, and what they break.
 struct Setting {
     path: &'static str,
-    takes_a_file: bool,
-    field: &'static str,
-    out_of_range: &'static str,
+    /// What is said of a file too large, and of one of the wrong type, where there is a file.
+    file: Option<[&'static str; 2]>,
+    /// A field, and what is wrong with it.
+    invalid: (&'static str, Code, &'static str),
 }
 
 const RECOGNITION: Setting = Setting {
     path: "/v1/models/digit-recognition",
-    takes_a_file: true,
-    field: "top-k",
-    out_of_range: "top-k is 6, expected an integer from 1 to 5",
+    file: Some(["file has more than 15360 bytes", "file begins like neither a png nor a jpeg image"]),
+    invalid: ("top-k", Code::OutOfRange, "top-k is 6, expected an integer from 1 to 5"),
 };
 const HANDWRITING: Setting = Setting {
     path: "/v1/models/handwriting-generator",
-    takes_a_file: false,
-    field: "line-space",
-    out_of_range: "line-space is 119.5, expected a number from 120 to 150",
+    file: None,
+    invalid: ("line-space", Code::OutOfRange, "line-space is 119.5, expected a number from 120 to 150"),
+};
+const SPEECH: Setting = Setting {
+    path: "/v1/models/speech-recognition",
+    file: Some(["file has more than 2097152 bytes", "file begins like neither an mp3 nor a wav file"]),
+    invalid: ("lang", Code::NotAChoice, "lang is \"fr\", expected one of pa, en"),
 };
 
 macro_rules! problems {
@@ -56,6 +60,11 @@ problems! {
     /// What can go wrong with handwriting.
     HandwritingProblems, HANDWRITING: MalformedBody, Unauthorized, NotAcceptable, BodyTimeout, JobCancelled, TooLarge,
     UnsupportedContentType, InvalidInput, Internal, JobFailed, QueueFull, Busy, Draining, Unavailable,
+}
+problems! {
+    /// What can go wrong with a speech recognition.
+    SpeechProblems, SPEECH: MalformedBody, Unauthorized, NotAcceptable, BodyTimeout, JobCancelled, TooLarge,
+    UnsupportedContentType, UnsupportedMedia, InvalidInput, Internal, JobFailed, QueueFull, Busy, Draining, Unavailable,
 }
 problems! {
     /// What can go wrong with looking at a job.
@@ -120,15 +129,16 @@ fn example(problem_type: ProblemType, setting: &Setting) -> Value {
     let violation = |field: &str, code: Code, detail: &str| {
         Problem::violations(vec![Violation::new(field, code, detail)])
     };
-    let problem = match problem_type {
-        ProblemType::InvalidInput => violation(setting.field, Code::OutOfRange, setting.out_of_range),
-        ProblemType::TooLarge if setting.takes_a_file => {
-            violation("file", Code::TooLarge, "file has more than 15360 bytes")
+    let problem = match (problem_type, setting.file) {
+        (ProblemType::InvalidInput, _) => {
+            let (field, code, detail) = setting.invalid;
+            violation(field, code, detail)
         }
-        ProblemType::UnsupportedMedia => {
-            violation("file", Code::UnsupportedMediaType, "file begins like neither a png nor a jpeg image")
+        (ProblemType::TooLarge, Some([detail, _])) => violation("file", Code::TooLarge, detail),
+        (ProblemType::UnsupportedMedia, Some([_, detail])) => {
+            violation("file", Code::UnsupportedMediaType, detail)
         }
-        other => Problem::of(other),
+        (other, _) => Problem::of(other),
     };
     serde_json::to_value(problem.body(setting.path, "019d0f6e-8e52-7d0c-a4f5-5b2b3f6d3c12"))
         .unwrap_or(json!(null))

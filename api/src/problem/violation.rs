@@ -50,6 +50,8 @@ pub(crate) enum Code {
     TooLarge,
     /// First bytes of none of the types taken.
     UnsupportedMediaType,
+    /// What this version cannot do yet.
+    Unavailable,
 }
 
 impl Code {
@@ -71,6 +73,7 @@ impl Code {
             Self::NotUtf8 => "not_utf8",
             Self::TooLarge => "too_large",
             Self::UnsupportedMediaType => "unsupported_media_type",
+            Self::Unavailable => "unavailable",
         }
     }
 }

@@ -11,6 +11,8 @@ pub(crate) mod job_cancel;
 pub(crate) mod job_result;
 pub(crate) mod pages;
 pub(crate) mod recognition;
+pub(crate) mod speech_form;
+pub(crate) mod speech_recognition;
 
 use std::any::Any;
 
@@ -34,6 +36,7 @@ pub(crate) fn router(app: App) -> Router {
         .route("/v1/models/alphabet-recognition", post(alphabet_recognition::handle))
         .route("/v1/models/digit-recognition", post(digit_recognition::handle))
         .route("/v1/models/handwriting-generator", post(handwriting_generator::handle))
+        .route("/v1/models/speech-recognition", post(speech_recognition::handle))
         .route("/v1/jobs/{id}", get(job::handle).delete(job_cancel::handle))
         .route("/v1/jobs/{id}/result", get(job_result::handle))
         .route("/health/live", get(health::live))

@@ -16,7 +16,7 @@ pub(super) fn of(outcome: &Outcome) -> (Vec<&'static str>, Vec<&[u8]>) {
             let image = image.as_deref().map(|image| (IMAGE, image));
             std::iter::once((POINTS, points.as_slice())).chain(image).unzip()
         }
-        Outcome::Predictions { .. } | Outcome::Rejected { .. } | Outcome::Failed => (Vec::new(), Vec::new()),
+        _ => (Vec::new(), Vec::new()),
     }
 }
 

@@ -19,12 +19,13 @@ struct JobRow {
     outcome: Option<Json<Outcome>>,
     decode_us: Option<i32>,
     infer_us: Option<i32>,
+    transcribed_s: Option<f64>,
 }
 
 /// A caller's job. `None`: there is none, or it is another caller's.
 pub async fn find(db: &PgPool, id: JobId, caller_id: Uuid) -> Result<Option<Job>, sqlx::Error> {
     let row: Option<JobRow> = sqlx::query_as(
-        "select operation, state, attempt, created_at, started_at, ended_at, outcome, decode_us, infer_us
+        "select operation, state, attempt, created_at, started_at, ended_at, outcome, decode_us, infer_us, transcribed_s
          from jobs where id = $1 and caller_id = $2",
     )
     .bind(id)
@@ -56,6 +57,7 @@ impl JobRow {
             ended_at: self.ended_at,
             outcome: self.outcome.map(|o| o.0),
             timing,
+            transcribed_s: self.transcribed_s,
         })
     }
 }

@@ -68,10 +68,9 @@ impl Acoustic {
         LogMel::new(self.config.features_size)
     }
 
-    /// Seconds from one output frame to the next.
-    pub fn frame_s(&self) -> f64 {
-        let samples = u32::try_from(self.config.subsampling_factor * HOP).unwrap_or(u32::MAX);
-        f64::from(samples) / 16_000.0
+    /// Samples from one output frame to the next.
+    pub const fn grid(&self) -> usize {
+        self.config.subsampling_factor * HOP
     }
 
     /// Reads windows of at least one frame each, together.

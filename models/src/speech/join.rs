@@ -43,8 +43,8 @@ impl Joiner {
     }
 
     /// The words of all windows, with times in seconds.
-    pub fn words(&self, frame_s: f64) -> Vec<Word> {
-        words(&self.tokens, frame_s)
+    pub fn words(&self) -> Vec<Word> {
+        words(&self.tokens, self.grid)
     }
 
     /// The frame from which the next window is believed: in the longest stretch where both hear nothing
@@ -107,7 +107,7 @@ mod tests {
         for (window, reading) in windows {
             joiner.add(&window, reading);
         }
-        let words: Vec<String> = joiner.words(0.08).into_iter().map(|w| w.text).collect();
+        let words: Vec<String> = joiner.words().into_iter().map(|w| w.text).collect();
         words.join(" ")
     }
 

@@ -22,3 +22,8 @@ pub use words::{Segment, Word, segments, text};
 
 /// What everything here hears, samples a second.
 pub const SAMPLE_RATE: usize = 16_000;
+
+/// Samples as time.
+pub(crate) fn seconds(samples: usize) -> f64 {
+    f64::from(u32::try_from(samples).unwrap_or(u32::MAX)) / 16_000.0
+}

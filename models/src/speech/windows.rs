@@ -3,7 +3,7 @@
 //!
 //! Memory holds one window, however long the recording.
 
-use super::{SAMPLE_RATE, runs};
+use super::{SAMPLE_RATE, runs, seconds};
 
 /// The longest window, samples.
 const LONGEST: usize = 24 * SAMPLE_RATE;
@@ -33,6 +33,13 @@ pub struct Window {
     pub samples: Vec<f32>,
 }
 
+impl Window {
+    /// Where it ends in the recording, seconds.
+    pub fn end_s(&self) -> f64 {
+        seconds(self.start + self.samples.len())
+    }
+}
+
 /// Cuts a recording into windows as it comes in.
 #[derive(Debug)]
 pub struct Listener {
@@ -46,11 +53,9 @@ pub struct Listener {
 }
 
 impl Listener {
-    /// For a model with this many seconds from one output frame to the next.
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a few thousand samples")]
-    pub fn new(frame_s: f64) -> Self {
-        let grid = ((frame_s * 16_000.0).round() as usize).clamp(1, SAMPLE_RATE);
-        Self { grid, start: 0, overlap: 0, buffer: Vec::with_capacity(LONGEST + SAMPLE_RATE) }
+    /// For a model with this many samples from one output frame to the next.
+    pub fn new(grid: usize) -> Self {
+        Self { grid: grid.max(1), start: 0, overlap: 0, buffer: Vec::with_capacity(LONGEST + SAMPLE_RATE) }
     }
 
     /// Hears a piece of the recording; the windows it completes.
@@ -123,7 +128,7 @@ fn gate(powers: &[f32]) -> f32 {
 mod tests {
     use super::*;
 
-    const FRAME_S: f64 = 0.08;
+    const GRID: usize = 1280;
 
     /// Seconds of a loud hum, or of silence.
     fn sound(parts: &[(bool, f32)]) -> Vec<f32> {
@@ -137,7 +142,7 @@ mod tests {
     }
 
     fn windows(samples: &[f32], piece: usize) -> Vec<Window> {
-        let mut listener = Listener::new(FRAME_S);
+        let mut listener = Listener::new(GRID);
         let mut windows: Vec<Window> = samples.chunks(piece).flat_map(|p| listener.hear(p)).collect();
         windows.extend(listener.finish());
         windows
@@ -164,7 +169,7 @@ mod tests {
         assert_eq!(cut, windows(&samples, 16_000), "however it comes in");
         let mut heard = vec![false; samples.len()];
         for window in &cut {
-            assert_eq!(window.start % 1280, 0);
+            assert_eq!(window.start % GRID, 0);
             assert!(window.samples.len() <= LONGEST);
             let range = window.start..window.start + window.samples.len();
             assert_eq!(window.samples, samples[range.clone()]);
@@ -178,7 +183,7 @@ mod tests {
     #[test]
     fn where_nobody_pauses_windows_overlap() {
         let cut = windows(&sound(&[(true, 60.0)]), 16_000);
-        let overlaps: Vec<usize> = cut.iter().map(|w| w.overlap / 1280).collect();
+        let overlaps: Vec<usize> = cut.iter().map(|w| w.overlap / GRID).collect();
         assert_eq!(overlaps, [0, 50, 50]);
         assert_eq!(cut[1].start, cut[0].start + cut[0].samples.len() - cut[1].overlap);
     }

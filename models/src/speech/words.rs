@@ -2,7 +2,7 @@
 
 use unicode_normalization::UnicodeNormalization as _;
 
-use super::{acoustic::Token, units::WORD};
+use super::{acoustic::Token, seconds, units::WORD};
 
 /// A pause that ends a segment long enough, seconds.
 const PAUSE_S: f64 = 0.5;
@@ -35,9 +35,9 @@ pub struct Segment {
     pub end: f64,
 }
 
-/// Words of tokens, each beginning where a token says so.
-pub(crate) fn words(tokens: &[Token], frame_s: f64) -> Vec<Word> {
-    let seconds = |frame: usize| frame_s * f64::from(u32::try_from(frame).unwrap_or(u32::MAX));
+/// Words of tokens, each beginning where a token says so; `grid` samples from frame to frame.
+pub(crate) fn words(tokens: &[Token], grid: usize) -> Vec<Word> {
+    let seconds = |frame: usize| seconds(frame * grid);
     let mut words: Vec<Word> = Vec::new();
     for token in tokens {
         let text = token.text.trim_start_matches(WORD);
@@ -126,7 +126,7 @@ mod tests {
     fn tokens_become_words_in_nfc() {
         let token = |text: &str, frame| Token { text: text.to_owned(), frame, end: frame + 1 };
         let words =
-            words(&[token("▁ਸ", 2), token("\u{0A3C}", 3), token("▁", 5), token("ਕ", 6), token("▁", 8)], 0.08);
+            words(&[token("▁ਸ", 2), token("\u{0A3C}", 3), token("▁", 5), token("ਕ", 6), token("▁", 8)], 1280);
         let texts: Vec<&str> = words.iter().map(|w| w.text.as_str()).collect();
         assert_eq!(texts, ["ਸ\u{0A3C}", "ਕ"]);
         assert!((words[0].start - 0.16).abs() < 1e-9 && (words[0].end - 0.32).abs() < 1e-9);

@@ -1,0 +1,123 @@
+//! The form of a speech recognition: a request comes in, a recording and what is wanted of it go out.
+
+use akhar_jobs::{Language, Speech, Upload};
+use axum::extract::{FromRequest, Request};
+use utoipa::ToSchema;
+
+use crate::{
+    app::App,
+    intake::{
+        choice,
+        fields::{Field, Kind},
+        multipart::{self, Form},
+        query, sniff,
+    },
+    problem::{Code, Problem, Violation},
+};
+
+/// 2mb, inclusive.
+pub(crate) const MAX_AUDIO_BYTES: usize = 2 * 1024 * 1024;
+const FILE: &str = "file";
+const LANG: &str = "lang";
+const WITH_TRANSLATION: &str = "with-translation";
+const WITH_TIMESTAMPS: &str = "with-timestamps";
+const FIELDS: [Field; 4] = [
+    Field { name: FILE, kind: Kind::File { max_bytes: MAX_AUDIO_BYTES } },
+    Field { name: LANG, kind: Kind::Text },
+    Field { name: WITH_TRANSLATION, kind: Kind::Text },
+    Field { name: WITH_TIMESTAMPS, kind: Kind::Text },
+];
+
+/// A recording and what is wanted of it; nothing is checked again after this.
+#[derive(Debug)]
+pub(crate) struct SpeechForm {
+    pub(crate) upload: Upload,
+    pub(crate) speech: Speech,
+}
+
+/// The fields of a speech recognition.
+#[derive(ToSchema)]
+#[schema(as = SpeechForm, example = json!({"file": "(the bytes of an mp3 or wav file)", "lang": "pa"}))]
+#[expect(dead_code, reason = "describes the form to the OpenAPI document")]
+pub(crate) struct SpeechFormSchema {
+    /// An mp3 or wav recording, at most 2 × 1024² bytes.
+    #[schema(value_type = String, format = Binary)]
+    file: Vec<u8>,
+    /// The language spoken.
+    #[schema(value_type = LanguageSchema, default = "pa", required = false)]
+    lang: Language,
+    /// Translate it too. This version cannot: only false is taken.
+    #[schema(rename = "with-translation", default = false, required = false, value_type = NotYet)]
+    with_translation: bool,
+    /// Say when what is said, segment by segment.
+    #[schema(rename = "with-timestamps", default = false, required = false)]
+    with_timestamps: bool,
+}
+
+/// A language that can be spoken in a recording.
+#[derive(ToSchema)]
+#[schema(as = Language, rename_all = "lowercase")]
+#[expect(dead_code, reason = "describes akhar_jobs::Language to the OpenAPI document")]
+pub(crate) enum LanguageSchema {
+    /// Panjabi.
+    Pa,
+    /// English.
+    En,
+}
+
+/// What cannot be asked for yet.
+#[derive(ToSchema)]
+#[schema(as = NotYet, rename_all = "lowercase")]
+#[expect(dead_code, reason = "describes a field to the OpenAPI document")]
+pub(crate) enum NotYet {
+    /// The only choice.
+    False,
+}
+
+impl FromRequest<App> for SpeechForm {
+    type Rejection = Problem;
+
+    async fn from_request(request: Request, _: &App) -> Result<Self, Problem> {
+        let surplus = query::none(request.uri());
+        let mut form = multipart::read(request, &FIELDS).await?;
+        form.violations.extend(surplus);
+        let upload = upload(&mut form);
+        let languages = Language::ALL.map(Language::code);
+        let lang = field(&mut form, LANG, |name, text| choice::one_of(name, text, &languages));
+        let lang = Language::ALL.get(lang).copied().unwrap_or_default();
+        if field(&mut form, WITH_TRANSLATION, choice::boolean) {
+            let detail = format!("{WITH_TRANSLATION} is true, but this version cannot translate yet");
+            form.violations.push(Violation::new(WITH_TRANSLATION, Code::Unavailable, detail));
+        }
+        let with_timestamps = field(&mut form, WITH_TIMESTAMPS, choice::boolean);
+        match upload {
+            Some(upload) if form.violations.is_empty() => {
+                Ok(Self { upload, speech: Speech { lang, with_timestamps } })
+            }
+            _ => Err(Problem::violations(form.violations)),
+        }
+    }
+}
+
+fn upload(form: &mut Form) -> Option<Upload> {
+    let bytes = form.file(FILE)?;
+    let Some(media_type) = sniff::audio(&bytes) else {
+        let detail = format!("{FILE} begins like neither an mp3 nor a wav file");
+        form.violations.push(Violation::new(FILE, Code::UnsupportedMediaType, detail));
+        return None;
+    };
+    Some(Upload { media_type, bytes })
+}
+
+/// A field's value, or its default where it is absent or wrong; what is wrong is noted.
+fn field<T: Default>(
+    form: &mut Form,
+    name: &'static str,
+    read: impl FnOnce(&str, &str) -> Result<T, Violation>,
+) -> T {
+    let Some(text) = form.text(name) else { return T::default() };
+    read(name, &text).unwrap_or_else(|violation| {
+        form.violations.push(violation);
+        T::default()
+    })
+}

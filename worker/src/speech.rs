@@ -1,0 +1,175 @@
+//! Speech jobs: a recording comes in; what it says comes out, window by window, in memory that does not
+//! grow with its length.
+
+use std::{
+    collections::HashMap,
+    time::{Duration, Instant},
+};
+
+use akhar_jobs::{self as jobs, Language, Operation, Outcome, Timing, Upload};
+use akhar_models::{
+    Manifest, Runtime, RuntimeError,
+    speech::{
+        Acoustic, Joiner, Listener, Reading, Window,
+        features::{Features, LogMel},
+        segments, text,
+    },
+};
+use akhar_platform::config::Config;
+use tokio::sync::{mpsc, watch};
+
+use crate::{
+    WorkerError,
+    decode::audio::{Audio, Limits, Undecodable},
+    engine::{BatchModel, Engine, EngineError},
+    pipeline::micros,
+};
+
+/// Windows that may be ready and wait for the model: decoding goes on meanwhile.
+const READY: usize = 1;
+
+/// Every language's engine.
+pub(crate) struct Speech {
+    ears: HashMap<Language, Ear>,
+    limits: Limits,
+}
+
+/// One language's engine and what prepares its input.
+struct Ear {
+    engine: Engine<Acoustic>,
+    front_end: LogMel,
+    /// Samples from one output frame to the next.
+    grid: usize,
+}
+
+/// Why speech has no outcome.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum SpeechError {
+    #[error(transparent)]
+    Engine(#[from] EngineError),
+    #[error("no model for {0}")]
+    NoModel(&'static str),
+    #[error("the job has no upload")]
+    NoUpload,
+}
+
+impl BatchModel for Acoustic {
+    type Input = Features;
+    type Output = Reading;
+    fn run(&mut self, batch: &[Features]) -> Result<Vec<Reading>, String> {
+        let batch: Vec<&Features> = batch.iter().collect();
+        self.read(&batch).map_err(|e: RuntimeError| e.to_string())
+    }
+}
+
+/// What decoding hands to the model, and last of all what it has to say of the recording.
+enum Heard {
+    Window(Window, Features),
+    End { seconds: f64, warnings: Vec<String>, took: Duration },
+    Undecodable(Undecodable, Duration),
+}
+
+impl Speech {
+    /// Loads and warms a model for every language. Blocks.
+    pub(crate) fn load(
+        runtime: &Runtime,
+        manifests: &[Manifest],
+        config: &Config,
+    ) -> Result<Self, WorkerError> {
+        let mut ears = HashMap::new();
+        for language in Language::ALL {
+            let manifest =
+                crate::pipeline::only(manifests, Operation::SpeechRecognition, Some(language), config)?;
+            let model = Acoustic::load(runtime, manifest, config.inference_threads.get())?;
+            tracing::info!(model = %manifest.id, operation = %manifest.operation, "model loaded");
+            let (front_end, grid) = (model.front_end(), model.grid());
+            let engine =
+                Engine::start(&manifest.id, model, config.max_windows.get()).map_err(WorkerError::Thread)?;
+            ears.insert(language, Ear { engine, front_end, grid });
+        }
+        Ok(Self { ears, limits: Limits::default() })
+    }
+
+    /// Transcribes; tells `progress` how many seconds are done.
+    pub(crate) async fn transcribe(
+        &self,
+        order: jobs::Speech,
+        upload: Option<Upload>,
+        progress: &watch::Sender<f64>,
+    ) -> Result<(Outcome, Timing), SpeechError> {
+        let upload = upload.ok_or(SpeechError::NoUpload)?;
+        let ear = self.ears.get(&order.lang).ok_or(SpeechError::NoModel(order.lang.code()))?;
+        let mut heard = listen(upload, self.limits.clone(), ear);
+        let mut joiner = Joiner::new(ear.grid);
+        let mut inferring = Duration::ZERO;
+        while let Some(next) = heard.recv().await {
+            match next {
+                Heard::Window(window, features) => {
+                    let answer = ear.engine.infer(features).await?;
+                    inferring += answer.took;
+                    joiner.add(&window, answer.output);
+                    progress.send_replace(window.end_s());
+                }
+                Heard::End { seconds, warnings, took } => {
+                    progress.send_replace(seconds);
+                    let words = joiner.words();
+                    let timestamps = order.with_timestamps.then(|| segments(&words, seconds));
+                    let timestamps = timestamps.map(|all| all.into_iter().map(segment).collect());
+                    let outcome =
+                        Outcome::Transcription { transcription: text(&words), timestamps, warnings };
+                    return Ok((outcome, Timing { decode_us: micros(took), infer_us: micros(inferring) }));
+                }
+                Heard::Undecodable(undecodable, took) => {
+                    let timing = Timing { decode_us: micros(took), infer_us: micros(inferring) };
+                    return Ok((undecodable.into(), timing));
+                }
+            }
+        }
+        Err(EngineError::Gone.into()) // decoding panicked: the log has it
+    }
+}
+
+/// Decodes on a blocking thread, which ends when the receiver is dropped.
+fn listen(upload: Upload, limits: Limits, ear: &Ear) -> mpsc::Receiver<Heard> {
+    let (tell, heard) = mpsc::channel(READY);
+    let (front_end, mut listener) = (ear.front_end.clone(), Some(Listener::new(ear.grid)));
+    tokio::task::spawn_blocking(move || {
+        let mut took = Duration::ZERO;
+        let mut started = Instant::now();
+        let mut audio = match Audio::open(upload, &limits) {
+            Ok(audio) => audio,
+            Err(undecodable) => {
+                return drop(tell.blocking_send(Heard::Undecodable(undecodable, started.elapsed())));
+            }
+        };
+        loop {
+            let (windows, is_over) = match audio.next() {
+                Ok(Some(piece)) => (listener.as_mut().map_or_else(Vec::new, |l| l.hear(&piece)), false),
+                Ok(None) => (listener.take().and_then(Listener::finish).into_iter().collect(), true),
+                Err(undecodable) => {
+                    took += started.elapsed();
+                    return drop(tell.blocking_send(Heard::Undecodable(undecodable, took)));
+                }
+            };
+            for window in windows {
+                let features = front_end.features(&window.samples);
+                took += started.elapsed();
+                if features.n_frames > 0 && tell.blocking_send(Heard::Window(window, features)).is_err() {
+                    return;
+                }
+                started = Instant::now();
+            }
+            if is_over {
+                break;
+            }
+        }
+        took += started.elapsed();
+        let (seconds, warnings) = (audio.seconds(), audio.warnings().to_vec());
+        let _ = tell.blocking_send(Heard::End { seconds, warnings, took });
+    });
+    heard
+}
+
+fn segment(segment: akhar_models::speech::Segment) -> jobs::Segment {
+    jobs::Segment { start: segment.start, end: segment.end, transcription: segment.text }
+}
