@@ -16,7 +16,7 @@ const WARM_UP: usize = 50;
 pub(crate) async fn warm_stack(cluster: &Cluster) -> (Stack, reqwest::RequestBuilder) {
     let stack = Stack::with().on(cluster).set("AKHAR_DATABASE_CONNECTIONS", 20).start().await;
     let image = fixture_of("੫");
-    let request = stack.post(image.operation, &Form::image(&image.bytes));
+    let request = stack.post(image.operation, &Form::upload(&image.bytes));
     for _ in 0..WARM_UP {
         let fate = send(request.try_clone().expect("bytes")).await;
         assert_eq!(fate.status, Some(200), "the warm-up fails");

@@ -61,7 +61,7 @@ pub(crate) async fn legibility(n_hands: usize) -> Report {
             for _ in 0..n_hands {
                 let picture = write(&stack, &order).await;
                 assert_eq!(picture.status, 200, "{picture:?}");
-                let answer = http::send(stack.post(&manifest.operation, &Form::image(&picture.body))).await;
+                let answer = http::send(stack.post(&manifest.operation, &Form::upload(&picture.body))).await;
                 let guesses: Vec<String> = answer.predictions().into_iter().map(|p| p.0).collect();
                 n += 1;
                 third += usize::from(guesses.contains(label));

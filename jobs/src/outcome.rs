@@ -28,6 +28,8 @@ pub enum Outcome {
         /// Its segments, if they were asked for.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         timestamps: Option<Vec<Segment>>,
+        /// The recording's length, seconds.
+        seconds: f64,
         /// What was odd about the recording, such as that it ends within a frame.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         warnings: Vec<String>,

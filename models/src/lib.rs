@@ -8,5 +8,5 @@ mod ort;
 pub mod speech;
 
 pub use classifier::{Classifier, LoadError, Score};
-pub use manifest::{Layout, Manifest, ManifestError, ModelFile, load_all};
+pub use manifest::{Decoding, Layout, Manifest, ManifestError, ModelFile, load_all};
 pub use ort::{Runtime, RuntimeError};

@@ -32,6 +32,9 @@ pub struct Manifest {
     /// The characters and signs it writes, in order; NFC.
     #[serde(default)]
     pub glyphs: Vec<String>,
+    /// How text is read out of its emissions; where missing, each frame's likeliest unit is believed.
+    #[serde(default)]
+    pub decoding: Option<Decoding>,
     /// Its files.
     pub files: Vec<ModelFile>,
     /// Measured figures, by name; the card says how each was measured.
@@ -40,6 +43,20 @@ pub struct Manifest {
     /// The folder the manifest lies in.
     #[serde(skip)]
     folder: PathBuf,
+}
+
+/// Beam search with the file of role `language-model`.
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Decoding {
+    /// Texts kept from frame to frame.
+    pub beam: usize,
+    /// Of the language model's log-probability, beside the acoustic model's.
+    pub language_weight: f64,
+    /// Added for each unit of text.
+    pub unit_bonus: f64,
+    /// How much later than it is said a unit is heard, seconds.
+    pub latency_s: f64,
 }
 
 /// How a model is run: the names and shapes of its inputs and outputs.

@@ -29,14 +29,14 @@ impl Default for Form {
 }
 
 impl Form {
-    /// A form with one image in `file`.
-    pub fn image(image: &[u8]) -> Self {
-        Self::default().file("file", image)
+    /// A form with one file in `file`.
+    pub fn upload(file: &[u8]) -> Self {
+        Self::default().file("file", file)
     }
 
-    /// A form with an image in `file` and one more field.
-    pub fn image_and(image: &[u8], name: &str, value: &str) -> Self {
-        Self::image(image).text(name, value)
+    /// A form with a file in `file` and one more field.
+    pub fn upload_and(file: &[u8], name: &str, value: &str) -> Self {
+        Self::upload(file).text(name, value)
     }
 
     /// Adds a file.

@@ -10,6 +10,7 @@ pub mod images;
 pub mod load;
 pub mod process;
 mod seam;
+pub mod speech;
 pub mod stack;
 
 pub use cluster::Cluster;

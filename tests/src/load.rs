@@ -36,7 +36,7 @@ impl Load {
         let stop = Arc::new(AtomicBool::new(false));
         let mut clients = JoinSet::new();
         for _ in 0..n {
-            let request = stack.post(operation, &Form::image(image));
+            let request = stack.post(operation, &Form::upload(image));
             clients.spawn(client(request, Arc::clone(&stop)));
         }
         Self { stop, clients }

@@ -198,7 +198,7 @@ impl Stack {
 
     /// The answer to an image.
     pub async fn recognise(&self, operation: &str, image: &[u8]) -> Answer {
-        http::send(self.post(operation, &Form::image(image))).await
+        http::send(self.post(operation, &Form::upload(image))).await
     }
 
     /// Sends a request that is to be refused with this status; the problem, which has a page to explain

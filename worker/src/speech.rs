@@ -3,6 +3,7 @@
 
 use std::{
     collections::HashMap,
+    sync::Arc,
     time::{Duration, Instant},
 };
 
@@ -10,7 +11,7 @@ use akhar_jobs::{self as jobs, Language, Operation, Outcome, Timing, Upload};
 use akhar_models::{
     Manifest, Runtime, RuntimeError,
     speech::{
-        Acoustic, Joiner, Listener, Reading, Window,
+        Acoustic, Clock, Decoder, Emissions, Joiner, Listener, Window,
         features::{Features, LogMel},
         segments, text,
     },
@@ -38,8 +39,8 @@ pub(crate) struct Speech {
 struct Ear {
     engine: Engine<Acoustic>,
     front_end: LogMel,
-    /// Samples from one output frame to the next.
-    grid: usize,
+    decoder: Arc<Decoder>,
+    clock: Clock,
 }
 
 /// Why speech has no outcome.
@@ -47,6 +48,8 @@ struct Ear {
 pub(crate) enum SpeechError {
     #[error(transparent)]
     Engine(#[from] EngineError),
+    #[error("decoding: {0}")]
+    Decoder(#[from] tokio::task::JoinError),
     #[error("no model for {0}")]
     NoModel(&'static str),
     #[error("the job has no upload")]
@@ -55,10 +58,10 @@ pub(crate) enum SpeechError {
 
 impl BatchModel for Acoustic {
     type Input = Features;
-    type Output = Reading;
-    fn run(&mut self, batch: &[Features]) -> Result<Vec<Reading>, String> {
+    type Output = Emissions;
+    fn run(&mut self, batch: &[Features]) -> Result<Vec<Emissions>, String> {
         let batch: Vec<&Features> = batch.iter().collect();
-        self.read(&batch).map_err(|e: RuntimeError| e.to_string())
+        self.hear(&batch).map_err(|e: RuntimeError| e.to_string())
     }
 }
 
@@ -82,10 +85,10 @@ impl Speech {
                 crate::pipeline::only(manifests, Operation::SpeechRecognition, Some(language), config)?;
             let model = Acoustic::load(runtime, manifest, config.inference_threads.get())?;
             tracing::info!(model = %manifest.id, operation = %manifest.operation, "model loaded");
-            let (front_end, grid) = (model.front_end(), model.grid());
+            let (front_end, decoder, clock) = (model.front_end(), model.decoder(), model.clock());
             let engine =
                 Engine::start(&manifest.id, model, config.max_windows.get()).map_err(WorkerError::Thread)?;
-            ears.insert(language, Ear { engine, front_end, grid });
+            ears.insert(language, Ear { engine, front_end, decoder, clock });
         }
         Ok(Self { ears, limits: Limits::default() })
     }
@@ -100,23 +103,24 @@ impl Speech {
         let upload = upload.ok_or(SpeechError::NoUpload)?;
         let ear = self.ears.get(&order.lang).ok_or(SpeechError::NoModel(order.lang.code()))?;
         let mut heard = listen(upload, self.limits.clone(), ear);
-        let mut joiner = Joiner::new(ear.grid);
+        let mut joiner = Joiner::new(ear.clock);
         let mut inferring = Duration::ZERO;
         while let Some(next) = heard.recv().await {
             match next {
                 Heard::Window(window, features) => {
                     let answer = ear.engine.infer(features).await?;
                     inferring += answer.took;
-                    joiner.add(&window, answer.output);
+                    let decoder = ear.decoder.clone();
+                    let reading = tokio::task::spawn_blocking(move || decoder.decode(&answer.output));
+                    joiner.add(&window, reading.await?);
                     progress.send_replace(window.end_s());
                 }
                 Heard::End { seconds, warnings, took } => {
-                    progress.send_replace(seconds);
                     let words = joiner.words();
                     let timestamps = order.with_timestamps.then(|| segments(&words, seconds));
                     let timestamps = timestamps.map(|all| all.into_iter().map(segment).collect());
                     let outcome =
-                        Outcome::Transcription { transcription: text(&words), timestamps, warnings };
+                        Outcome::Transcription { transcription: text(&words), timestamps, seconds, warnings };
                     return Ok((outcome, Timing { decode_us: micros(took), infer_us: micros(inferring) }));
                 }
                 Heard::Undecodable(undecodable, took) => {
@@ -132,7 +136,7 @@ impl Speech {
 /// Decodes on a blocking thread, which ends when the receiver is dropped.
 fn listen(upload: Upload, limits: Limits, ear: &Ear) -> mpsc::Receiver<Heard> {
     let (tell, heard) = mpsc::channel(READY);
-    let (front_end, mut listener) = (ear.front_end.clone(), Some(Listener::new(ear.grid)));
+    let (front_end, mut listener) = (ear.front_end.clone(), Some(Listener::new(ear.clock.grid)));
     tokio::task::spawn_blocking(move || {
         let mut took = Duration::ZERO;
         let mut started = Instant::now();

@@ -73,9 +73,9 @@ pub(crate) enum JobStateSchema {
 impl JobBody {
     /// The document about a job, for the request that asks.
     pub(crate) fn of(job: Job, arrival: &Arrival) -> Self {
-        let warnings = match &job.outcome {
-            Some(Outcome::Transcription { warnings, .. }) => warnings.clone(),
-            _ => Vec::new(),
+        let (warnings, transcribed_s) = match &job.outcome {
+            Some(Outcome::Transcription { warnings, seconds, .. }) => (warnings.clone(), Some(*seconds)),
+            _ => (Vec::new(), job.transcribed_s),
         };
         let (result, error) = match Answer::of(job.state, job.outcome) {
             _ if !matches!(job.state, JobState::Succeeded | JobState::Failed) => (None, None),
@@ -90,7 +90,7 @@ impl JobBody {
             created_at: job.created_at,
             started_at: job.started_at,
             ended_at: job.ended_at,
-            transcribed_s: job.transcribed_s,
+            transcribed_s,
             warnings,
             result,
             error,

@@ -1,10 +1,12 @@
 //! Acoustic models of the NeMo CTC layout: windows' features come in, in batches; what each frame says
 //! comes out.
 
+use std::sync::Arc;
+
 use serde::Deserialize;
 
 use super::{
-    Units, ctc,
+    Clock, Decoder,
     features::{Features, HOP, LogMel},
 };
 use crate::{
@@ -15,7 +17,7 @@ use crate::{
 /// A loaded acoustic model.
 pub struct Acoustic {
     session: Session,
-    units: Units,
+    decoder: Arc<Decoder>,
     config: Config,
 }
 
@@ -26,24 +28,18 @@ struct Config {
     subsampling_factor: usize,
 }
 
-/// What a model reads in a window: tokens and where there is nothing.
+/// What a model hears in a window: each output frame's log-probabilities of its units.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Reading {
-    /// Tokens in order.
-    pub(crate) tokens: Vec<Token>,
-    /// For each output frame, whether the blank is its likeliest unit.
-    pub(crate) blanks: Vec<bool>,
+pub struct Emissions {
+    /// Row-major, a row for a frame.
+    log_probs: Vec<f32>,
 }
 
-/// One unit of text, heard at a time.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Token {
-    /// Its text, with `▁` where a word begins.
-    pub(crate) text: String,
-    /// Its first output frame.
-    pub(crate) frame: usize,
-    /// One past its last.
-    pub(crate) end: usize,
+impl Emissions {
+    /// Frames of `n_units` values.
+    pub(crate) fn frames(&self, n_units: usize) -> impl Iterator<Item = &[f32]> {
+        self.log_probs.chunks_exact(n_units.max(1))
+    }
 }
 
 impl Acoustic {
@@ -57,9 +53,9 @@ impl Acoustic {
             return Err(manifest.inconsistent(format!("its config: {config:?}")).into());
         }
         let session = runtime.open(&manifest.id, &manifest.read("model")?, n_threads)?;
-        let mut model = Self { session, units: Units::read(manifest)?, config };
+        let mut model = Self { session, decoder: Arc::new(Decoder::load(manifest)?), config };
         let silence = model.front_end().features(&vec![0.0; super::SAMPLE_RATE]);
-        model.read(&[&silence])?;
+        model.hear(&[&silence])?;
         Ok(model)
     }
 
@@ -68,13 +64,18 @@ impl Acoustic {
         LogMel::new(self.config.features_size)
     }
 
-    /// Samples from one output frame to the next.
-    pub const fn grid(&self) -> usize {
-        self.config.subsampling_factor * HOP
+    /// What time its output frames are.
+    pub fn clock(&self) -> Clock {
+        Clock { grid: self.config.subsampling_factor * HOP, latency_s: self.decoder.latency_s() }
     }
 
-    /// Reads windows of at least one frame each, together.
-    pub fn read(&mut self, windows: &[&Features]) -> Result<Vec<Reading>, RuntimeError> {
+    /// What reads text out of what it hears.
+    pub fn decoder(&self) -> Arc<Decoder> {
+        self.decoder.clone()
+    }
+
+    /// Hears windows of at least one frame each, together.
+    pub fn hear(&mut self, windows: &[&Features]) -> Result<Vec<Emissions>, RuntimeError> {
         let dimension = |n: usize| i64::try_from(n).unwrap_or(i64::MAX);
         let (n, n_mels) = (windows.len(), self.config.features_size);
         let n_frames = windows.iter().map(|w| w.n_frames).max().unwrap_or(0);
@@ -93,16 +94,16 @@ impl Acoustic {
         let &[b, t, v] = &log_probs.shape[..] else {
             return Err(self.session.layout_error(format!("gave logprobs {:?}", log_probs.shape)));
         };
-        if b != n || v != self.units.len() {
-            let what =
-                format!("gave logprobs {:?} for {n} windows and {} units", log_probs.shape, self.units.len());
+        let n_units = self.decoder.n_units();
+        if b != n || v != n_units {
+            let what = format!("gave logprobs {:?} for {n} windows and {n_units} units", log_probs.shape);
             return Err(self.session.layout_error(what));
         }
         let blocks = log_probs.values.chunks_exact((t * v).max(1));
-        let read = |(block, window): (&[f32], &&Features)| {
+        let hear = |(block, window): (&[f32], &&Features)| {
             let valid = (window.n_frames.saturating_sub(1) / self.config.subsampling_factor + 1).min(t);
-            ctc::greedy(&block[..valid * v], &self.units)
+            Emissions { log_probs: block[..valid * v].to_vec() }
         };
-        Ok(blocks.zip(windows).map(read).collect())
+        Ok(blocks.zip(windows).map(hear).collect())
     }
 }

@@ -2,17 +2,16 @@
 
 use super::{
     Units,
-    acoustic::{Reading, Token},
+    decoder::{Reading, Token},
 };
 
-/// The likeliest unit of every frame; repeats are one token, blanks none. `log_probs`: frames of
-/// `units.len()` values.
-pub(crate) fn greedy(log_probs: &[f32], units: &Units) -> Reading {
-    let best = |frame: &[f32]| {
+/// The likeliest unit of every frame; repeats are one token, blanks none.
+pub(crate) fn greedy(frames: &[&[f32]], units: &Units) -> Reading {
+    let best = |frame: &&[f32]| {
         let best = frame.iter().enumerate().max_by(|a, b| a.1.total_cmp(b.1));
         best.map_or(units.blank(), |(unit, _)| unit)
     };
-    let likeliest: Vec<usize> = log_probs.chunks_exact(units.len().max(1)).map(best).collect();
+    let likeliest: Vec<usize> = frames.iter().map(best).collect();
     let mut tokens: Vec<Token> = Vec::new();
     let mut before = units.blank();
     for (frame, &unit) in likeliest.iter().enumerate() {

@@ -2,38 +2,38 @@
 
 use super::{
     Window,
-    acoustic::{Reading, Token},
+    decoder::{Reading, Token},
     runs,
     units::WORD,
-    words::{Word, words},
+    words::{Clock, Word, words},
 };
 
 /// Joins readings of windows that may overlap.
 #[derive(Debug)]
 pub struct Joiner {
-    /// Samples from one output frame to the next.
-    grid: usize,
+    clock: Clock,
     tokens: Vec<Token>,
     /// The last window's blanks, and the frame of the recording they begin at.
     blanks: (usize, Vec<bool>),
 }
 
 impl Joiner {
-    /// For a model with this many samples from one output frame to the next.
-    pub const fn new(grid: usize) -> Self {
-        Self { grid, tokens: Vec::new(), blanks: (0, Vec::new()) }
+    /// For a model whose output frames mean these times.
+    pub const fn new(clock: Clock) -> Self {
+        Self { clock, tokens: Vec::new(), blanks: (0, Vec::new()) }
     }
 
     /// Adds what was read in a window.
     pub fn add(&mut self, window: &Window, reading: Reading) {
-        let first = window.start / self.grid;
+        let first = window.start / self.clock.grid;
         let mut tokens = reading.tokens;
         for token in &mut tokens {
             token.frame += first;
             token.end += first;
         }
+        self.hold_back(&mut tokens, window);
         if window.overlap > 0 {
-            let shared = first..first + window.overlap / self.grid;
+            let shared = first..first + window.overlap / self.clock.grid;
             let switch = self.switch(shared, &tokens, (first, &reading.blanks));
             self.tokens.retain(|t| t.frame < switch);
             tokens.retain(|t| t.frame >= switch);
@@ -42,9 +42,21 @@ impl Joiner {
         self.blanks = (first, reading.blanks);
     }
 
+    /// Models are free to say a window's first unit while nothing is heard yet: it is said when sound sets
+    /// in, or with the second.
+    fn hold_back(&self, tokens: &mut [Token], window: &Window) {
+        let onset = self.clock.frame(window.start + window.onset);
+        let first_two = tokens.iter().position(|t| !t.is_space()).map(|n| &mut tokens[n..]);
+        if let Some([first, rest @ ..]) = first_two {
+            let second = rest.first().map_or(first.frame, |t| t.frame);
+            first.frame = onset.clamp(first.frame, second.max(first.frame));
+            first.end = first.end.max(first.frame + 1);
+        }
+    }
+
     /// The words of all windows, with times in seconds.
     pub fn words(&self) -> Vec<Word> {
-        words(&self.tokens, self.grid)
+        words(&self.tokens, self.clock)
     }
 
     /// The frame from which the next window is believed: in the longest stretch where both hear nothing
@@ -99,11 +111,14 @@ mod tests {
         }
         let blanks = units.iter().map(|u| *u == '_').collect();
         let samples = vec![0.0; units.len() * GRID];
-        (Window { start: from * GRID, overlap: overlap * GRID, samples }, Reading { tokens, blanks })
+        (
+            Window { start: from * GRID, overlap: overlap * GRID, onset: 0, samples },
+            Reading { tokens, blanks },
+        )
     }
 
     fn joined(windows: Vec<(Window, Reading)>) -> String {
-        let mut joiner = Joiner::new(GRID);
+        let mut joiner = Joiner::new(Clock { grid: GRID, latency_s: 0.0 });
         for (window, reading) in windows {
             joiner.add(&window, reading);
         }
@@ -119,6 +134,21 @@ mod tests {
         let first = window(0, 0, &whole[..17]);
         let second = window(7, 10, &whole[7..]);
         assert_eq!(joined(vec![first, second]), "ab cd efg hi jk");
+    }
+
+    #[test]
+    fn nothing_is_said_before_sound_sets_in() {
+        let (mut window, reading) = window(100, 0, "_a____b__c");
+        window.onset = 4 * GRID;
+        let mut joiner = Joiner::new(Clock { grid: GRID, latency_s: 0.06 });
+        joiner.add(&window, reading);
+        let starts: Vec<f64> = joiner.words().iter().map(|w| w.start).collect();
+        let expected = [104.0, 106.0, 109.0].map(|frame| frame * 0.08 - 0.06);
+        assert!(starts[0] >= 104.0 * 0.08 - 0.08 && starts[0] <= expected[1], "{starts:?}");
+        assert!(
+            (starts[1] - expected[1]).abs() < 1e-9 && (starts[2] - expected[2]).abs() < 1e-9,
+            "{starts:?}"
+        );
     }
 
     #[test]

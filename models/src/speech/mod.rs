@@ -2,23 +2,30 @@
 //!
 //! [`Listener`] cuts a stream of 16 kHz samples into windows, at pauses where there are any and overlapping
 //! where there are none. [`features`] makes log-mel features of a window, [`Acoustic`] gives each frame's
-//! probabilities, `ctc` reads tokens out of them, and [`Joiner`] joins the windows' tokens into
+//! probabilities, [`Decoder`] reads tokens out of them, and [`Joiner`] joins the windows' tokens into
 //! words, which [`segments`] puts together.
 
 mod acoustic;
+mod align;
+mod beam;
 mod ctc;
+mod decoder;
 pub mod features;
+#[cfg(test)]
+mod golden_tests;
 mod join;
+mod ngram;
 mod runs;
 mod units;
 mod windows;
 mod words;
 
-pub use acoustic::{Acoustic, Reading};
+pub use acoustic::{Acoustic, Emissions};
+pub use decoder::{Decoder, Reading};
 pub use join::Joiner;
 pub use units::Units;
 pub use windows::{Listener, Window};
-pub use words::{Segment, Word, segments, text};
+pub use words::{Clock, Segment, Word, segments, text};
 
 /// What everything here hears, samples a second.
 pub const SAMPLE_RATE: usize = 16_000;

@@ -47,6 +47,11 @@ impl Units {
         self.blank
     }
 
+    /// Whether a unit is a space and nothing else.
+    pub(crate) fn is_space(&self, unit: usize) -> bool {
+        self.text(unit).chars().eq([WORD])
+    }
+
     /// A unit's text; a leading [`WORD`] says that it begins one.
     pub(crate) fn text(&self, unit: usize) -> &str {
         self.texts.get(unit).map_or("", String::as_str)

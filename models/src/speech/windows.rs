@@ -29,6 +29,8 @@ pub struct Window {
     pub start: usize,
     /// How much of it the window before had too, samples.
     pub(crate) overlap: usize,
+    /// Where sound sets in, samples from its beginning.
+    pub(crate) onset: usize,
     /// 16 kHz.
     pub samples: Vec<f32>,
 }
@@ -90,13 +92,16 @@ impl Listener {
     /// The buffer up to `end` without silence at its ends; nothing, where it is all silence.
     fn window(&self, end: usize) -> Option<Window> {
         let powers = powers(&self.buffer[..end]);
-        let gate = gate(&powers).min(SILENCE * 10.0);
-        let first = powers.iter().position(|p| *p > gate)?;
-        let last = powers.iter().rposition(|p| *p > gate)?;
+        let pause = gate(&powers);
+        let silence = pause.min(SILENCE * 10.0);
+        let first = powers.iter().position(|p| *p > silence)?;
+        let last = powers.iter().rposition(|p| *p > silence)?;
+        let onset = powers.iter().position(|p| *p > pause).unwrap_or(first) * STEP;
         let from = self.on_grid(first.saturating_sub(MARGIN) * STEP);
         let to = ((last + 1 + MARGIN) * STEP).min(end);
         let samples = self.buffer[from..to].to_vec();
-        Some(Window { start: self.start + from, overlap: self.overlap.saturating_sub(from), samples })
+        let overlap = self.overlap.saturating_sub(from);
+        Some(Window { start: self.start + from, overlap, onset: onset.saturating_sub(from), samples })
     }
 
     fn advance(&mut self, by: usize, overlap: usize) {
@@ -171,6 +176,7 @@ mod tests {
         for window in &cut {
             assert_eq!(window.start % GRID, 0);
             assert!(window.samples.len() <= LONGEST);
+            assert!(window.samples[window.onset + STEP - 1].abs() > 0.0);
             let range = window.start..window.start + window.samples.len();
             assert_eq!(window.samples, samples[range.clone()]);
             heard[range].fill(true);

@@ -1,13 +1,13 @@
 //! Tokens come in; words with their times, and segments of several words, come out.
 
-use unicode_normalization::UnicodeNormalization as _;
+use unicode_normalization::{UnicodeNormalization as _, char::is_combining_mark};
 
-use super::{acoustic::Token, seconds, units::WORD};
+use super::{decoder::Token, seconds, units::WORD};
 
 /// A pause that ends a segment long enough, seconds.
 const PAUSE_S: f64 = 0.5;
 /// A pause that ends any segment.
-const LONG_PAUSE_S: f64 = 2.0;
+const LONG_PAUSE_S: f64 = 1.0;
 /// A segment is at least this long before an ordinary pause ends it.
 const SHORTEST_S: f64 = 2.0;
 /// No segment of more than one word is longer.
@@ -35,26 +35,48 @@ pub struct Segment {
     pub end: f64,
 }
 
-/// Words of tokens, each beginning where a token says so; `grid` samples from frame to frame.
-pub(crate) fn words(tokens: &[Token], grid: usize) -> Vec<Word> {
-    let seconds = |frame: usize| seconds(frame * grid);
+/// What time an output frame is.
+#[derive(Debug, Clone, Copy)]
+pub struct Clock {
+    /// Samples from one output frame to the next.
+    pub grid: usize,
+    /// How much later than it is said a unit is heard, seconds.
+    pub latency_s: f64,
+}
+
+impl Clock {
+    /// The frame in which what is said at a sample is heard.
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "below a second of samples")]
+    pub(crate) fn frame(self, sample: usize) -> usize {
+        (sample + (self.latency_s * 16_000.0) as usize) / self.grid
+    }
+}
+
+/// Words of tokens, each beginning where a token says so; but a sign that can stand in no word alone belongs
+/// to the one before.
+pub(crate) fn words(tokens: &[Token], clock: Clock) -> Vec<Word> {
+    let seconds = |frame: usize| seconds(frame * clock.grid);
     let mut words: Vec<Word> = Vec::new();
+    let mut begins = true;
     for token in tokens {
         let text = token.text.trim_start_matches(WORD);
-        let begins = token.text.starts_with(WORD);
+        begins |= token.text.starts_with(WORD);
+        let Some(first) = text.chars().next() else { continue };
         match words.last_mut() {
-            Some(word) if !begins => {
+            Some(word) if !begins || is_combining_mark(first) => {
                 word.text.push_str(text);
                 word.end = seconds(token.end);
             }
-            _ => words.push(Word {
-                text: text.to_owned(),
-                start: seconds(token.frame),
-                end: seconds(token.end),
-            }),
+            last => {
+                let start = (seconds(token.frame) - clock.latency_s).max(0.0);
+                if let Some(last) = last {
+                    last.end = last.end.min(start).max(last.start);
+                }
+                words.push(Word { text: text.to_owned(), start, end: seconds(token.end) });
+            }
         }
+        begins = false;
     }
-    words.retain(|w| !w.text.is_empty());
     for word in &mut words {
         word.text = word.text.nfc().collect();
     }
@@ -125,11 +147,20 @@ mod tests {
     #[test]
     fn tokens_become_words_in_nfc() {
         let token = |text: &str, frame| Token { text: text.to_owned(), frame, end: frame + 1 };
-        let words =
-            words(&[token("▁ਸ", 2), token("\u{0A3C}", 3), token("▁", 5), token("ਕ", 6), token("▁", 8)], 1280);
+        let tokens = [
+            token("▁", 1),
+            token("ਸ", 2),
+            token("\u{0A3C}", 3),
+            token("▁", 4),
+            token("ਾ", 5),
+            token("▁ਕ", 7),
+            token("▁", 8),
+        ];
+        let words = words(&tokens, Clock { grid: 1280, latency_s: 0.06 });
         let texts: Vec<&str> = words.iter().map(|w| w.text.as_str()).collect();
-        assert_eq!(texts, ["ਸ\u{0A3C}", "ਕ"]);
-        assert!((words[0].start - 0.16).abs() < 1e-9 && (words[0].end - 0.32).abs() < 1e-9);
+        assert_eq!(texts, ["ਸ\u{0A3C}ਾ", "ਕ"], "no sign stands alone");
+        assert!((words[0].start - 0.1).abs() < 1e-9 && (words[0].end - 0.48).abs() < 1e-9);
+        assert!((words[1].start - 0.5).abs() < 1e-9);
     }
 
     #[test]

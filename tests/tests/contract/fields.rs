@@ -11,7 +11,7 @@ async fn top_k_is_an_integer_from_1_to_5_and_3_unless_told() {
         let plain = stack.recognise(image.operation, &image.bytes).await.predictions();
         assert_eq!((plain.len(), &plain[0].0), (3, &image.label));
         for k in 1..=5 {
-            let form = Form::image_and(&image.bytes, "top-k", &k.to_string());
+            let form = Form::upload_and(&image.bytes, "top-k", &k.to_string());
             let predictions = send(stack.post(image.operation, &form)).await.predictions();
             assert_eq!((predictions.len(), &predictions[0].0), (k, &image.label));
             let n = k.min(3);
@@ -21,7 +21,7 @@ async fn top_k_is_an_integer_from_1_to_5_and_3_unless_told() {
             );
         }
         for bad in ["0", "6", "-1", "2.5", "1e0", "x", "", "٣", "੩", "null", "99999999999999999999"] {
-            let form = Form::image_and(&image.bytes, "top-k", bad);
+            let form = Form::upload_and(&image.bytes, "top-k", bad);
             let problem = stack.refused(stack.post(image.operation, &form), 422).await;
             let fields: Vec<String> = problem.errors().into_iter().map(|(field, _)| field).collect();
             assert_eq!(fields, ["top-k"], "top-k {bad:?}: {}", problem.json);
@@ -44,12 +44,12 @@ async fn fields_come_in_any_order_once_each_and_under_their_own_name() {
         };
         refused(Form::default(), "file", "missing", "").await;
         refused(Form::default().text("top-k", "3"), "file", "missing", "").await;
-        refused(Form::image(bytes).file("file", bytes), "file", "duplicated", "").await;
-        refused(Form::image_and(bytes, "top-k", "3").text("top-k", "3"), "top-k", "duplicated", "").await;
+        refused(Form::upload(bytes).file("file", bytes), "file", "duplicated", "").await;
+        refused(Form::upload_and(bytes, "top-k", "3").text("top-k", "3"), "top-k", "duplicated", "").await;
         for (name, near) in
             [("Top-K", "top-k"), ("top_k", "top-k"), ("topk", "top-k"), ("FILE2", "file"), ("files", "file")]
         {
-            refused(Form::image_and(bytes, name, "3"), name, "unknown", near).await;
+            refused(Form::upload_and(bytes, name, "3"), name, "unknown", near).await;
         }
         let misnamed = stack.refused(stack.post(operation, &Form::default().file("FILE", bytes)), 422).await;
         assert_eq!(misnamed.errors(), violations([("FILE", "unknown"), ("file", "missing")]));
@@ -60,7 +60,7 @@ async fn fields_come_in_any_order_once_each_and_under_their_own_name() {
 async fn all_violations_are_reported_at_once() {
     let stack = Stack::start().await;
     for image in operations() {
-        let form = Form::image_and(b"GIF89a......", "top-k", "9").text("colour", "blue").text("top_k", "1");
+        let form = Form::upload_and(b"GIF89a......", "top-k", "9").text("colour", "blue").text("top_k", "1");
         let problem = stack.refused(stack.post(image.operation, &form), 415).await;
         let all = [
             ("file", "unsupported_media_type"),

@@ -23,12 +23,12 @@ async fn a_file_has_15_kib_and_not_one_byte_more() {
             assert_eq!(stack.recognise(image.operation, &file).await.predictions()[0].0, image.label);
         }
         for file in [padded_png(&png, MAX_BYTES + 1), padded_jpeg(&jpeg, MAX_BYTES + 1), vec![b'x'; 20_000]] {
-            let problem = stack.refused(stack.post(image.operation, &Form::image(&file)), 413).await;
+            let problem = stack.refused(stack.post(image.operation, &Form::upload(&file)), 413).await;
             assert_eq!(problem.errors(), violations([("file", "too_large")]));
             assert!(problem.details().contains("15360"), "names the bound: {}", problem.json);
         }
         for n in [200_000, 1 << 20] {
-            stack.refused(stack.post(image.operation, &Form::image(&vec![0; n])), 413).await;
+            stack.refused(stack.post(image.operation, &Form::upload(&vec![0; n])), 413).await;
         }
     }
 }
@@ -36,7 +36,7 @@ async fn a_file_has_15_kib_and_not_one_byte_more() {
 #[tokio::test]
 async fn a_file_too_large_is_refused_while_it_arrives() {
     let stack = Stack::start().await;
-    let form = Form::image(&vec![0; 2 * MAX_BYTES]);
+    let form = Form::upload(&vec![0; 2 * MAX_BYTES]);
     let path = "/v1/models/digit-recognition";
     let headers = [("Content-Type", &*form.content_type()), ("Content-Length", "100000000")];
     let mut stream = connect(&stack.base, &head("POST", path, &stack.key, &headers)).await;
@@ -60,7 +60,7 @@ async fn first_bytes_decide_what_a_file_is() {
     ];
     for image in operations() {
         for other in others {
-            let problem = stack.refused(stack.post(image.operation, &Form::image(other)), 415).await;
+            let problem = stack.refused(stack.post(image.operation, &Form::upload(other)), 415).await;
             let fields: Vec<String> = problem.errors().into_iter().map(|(field, _)| field).collect();
             assert_eq!(fields, ["file"], "{}", problem.json);
         }
@@ -88,7 +88,7 @@ async fn pictures_that_cannot_be_read_are_the_callers_to_mend() {
     ];
     for image in operations() {
         for (what, file, code) in &cases {
-            let problem = stack.refused(stack.post(image.operation, &Form::image(file)), 422).await;
+            let problem = stack.refused(stack.post(image.operation, &Form::upload(file)), 422).await;
             assert_eq!(problem.errors(), violations([("file", code)]), "{what}: {}", problem.json);
         }
     }
@@ -110,7 +110,7 @@ async fn a_small_file_may_not_claim_a_huge_picture() {
     for image in operations() {
         for bomb in &bombs {
             assert!(bomb.len() < MAX_BYTES);
-            let problem = stack.refused(stack.post(image.operation, &Form::image(bomb)), 422).await;
+            let problem = stack.refused(stack.post(image.operation, &Form::upload(bomb)), 422).await;
             assert_eq!(problem.errors(), violations([("file", "too_many_pixels")]), "{}", problem.json);
         }
     }

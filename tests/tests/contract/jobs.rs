@@ -13,7 +13,7 @@ use crate::operations;
 async fn an_asynchronous_request_is_answered_at_its_location() {
     let stack = Stack::start().await;
     for image in operations() {
-        let request = stack.post(image.operation, &Form::image_and(&image.bytes, "top-k", "1"));
+        let request = stack.post(image.operation, &Form::upload_and(&image.bytes, "top-k", "1"));
         let accepted = send(request.header("prefer", "respond-async")).await;
         assert_eq!(accepted.header("preference-applied"), "respond-async");
         let id = accepted.job();
@@ -42,7 +42,7 @@ async fn a_job_past_the_wait_limit_is_answered_later() {
     assert_eq!(ended.json()["state"], "succeeded");
     assert_eq!(stack.get(&format!("/v1/jobs/{id}/result")).await.predictions()[0].0, image.label);
 
-    let request = stack.post(image.operation, &Form::image(&image.bytes)).header("prefer", "wait=30");
+    let request = stack.post(image.operation, &Form::upload(&image.bytes)).header("prefer", "wait=30");
     let waited = send(request).await;
     waited.predictions();
 }
@@ -51,7 +51,7 @@ async fn a_job_past_the_wait_limit_is_answered_later() {
 async fn a_job_is_its_callers_alone() {
     let stack = Stack::with().workers(0).start().await;
     let image = &operations()[0];
-    let id = send(stack.post(image.operation, &Form::image(&image.bytes)).header("prefer", "respond-async"))
+    let id = send(stack.post(image.operation, &Form::upload(&image.bytes)).header("prefer", "respond-async"))
         .await
         .job();
     let other = stack.keys(&["create", "--name", "other"]).await;
@@ -73,7 +73,7 @@ async fn a_queued_job_can_be_cancelled_and_a_finished_one_not() {
     let mut stack = Stack::with().workers(0).start().await;
     let image = &operations()[0];
     let submit = async |stack: &Stack| {
-        send(stack.post(image.operation, &Form::image(&image.bytes)).header("prefer", "respond-async"))
+        send(stack.post(image.operation, &Form::upload(&image.bytes)).header("prefer", "respond-async"))
             .await
             .job()
     };
@@ -97,7 +97,7 @@ async fn a_queued_job_can_be_cancelled_and_a_finished_one_not() {
 async fn a_client_that_hangs_up_cancels_its_unstarted_job() {
     let stack = Stack::with().workers(0).start().await;
     let image = &operations()[0];
-    let form = Form::image(&image.bytes);
+    let form = Form::upload(&image.bytes);
     let length = form.body().len().to_string();
     let headers = [("Content-Type", &*form.content_type()), ("Content-Length", &*length)];
     let head = head("POST", "/v1/models/digit-recognition", &stack.key, &headers);
@@ -112,7 +112,7 @@ async fn a_full_queue_turns_work_away_and_says_when_to_come_back() {
     let mut stack = Stack::with().workers(0).set("AKHAR_MAX_WAITING", 2).start().await;
     let image = &operations()[0];
     let request =
-        || stack.post(image.operation, &Form::image(&image.bytes)).header("prefer", "respond-async");
+        || stack.post(image.operation, &Form::upload(&image.bytes)).header("prefer", "respond-async");
     let (one, two) = (send(request()).await.job(), send(request()).await.job());
     let full = send(request()).await;
     let seconds = full.header("retry-after").parse::<u64>();
@@ -134,7 +134,7 @@ async fn a_full_queue_turns_work_away_and_says_when_to_come_back() {
 #[tokio::test]
 async fn a_refused_image_is_a_failed_job_with_a_reason() {
     let stack = Stack::start().await;
-    let form = Form::image(&akhar_tests::images::blank(50));
+    let form = Form::upload(&akhar_tests::images::blank(50));
     let id = send(stack.post("digit-recognition", &form).header("prefer", "respond-async")).await.job();
     let document = stack.get(&format!("/v1/jobs/{id}?wait=30")).await.json();
     assert_eq!(document["state"], "failed", "{document}");
@@ -148,9 +148,9 @@ async fn a_process_holds_only_so_many_requests() {
     let stack =
         Stack::with().workers(0).set("AKHAR_MAX_REQUESTS", 1).set("AKHAR_QUICK_WAIT_S", 20).start().await;
     let image = &operations()[0];
-    let held = tokio::spawn(send(stack.post(image.operation, &Form::image(&image.bytes))));
+    let held = tokio::spawn(send(stack.post(image.operation, &Form::upload(&image.bytes))));
     stack.jobs_are(1, "queued").await;
-    let problem = stack.refused(stack.post(image.operation, &Form::image(&image.bytes)), 503).await;
+    let problem = stack.refused(stack.post(image.operation, &Form::upload(&image.bytes)), 503).await;
     assert_eq!(problem.slug, "busy");
     assert_eq!(send(stack.anonymous("GET", "/health/live")).await.status, 200, "health needs no place");
     held.abort();
@@ -165,7 +165,7 @@ async fn a_process_holds_only_so_many_requests() {
 async fn an_outcome_is_forgotten_after_its_time() {
     let mut stack = Stack::with().set("AKHAR_RETENTION_S", 0).start().await;
     let image = &operations()[0];
-    let request = stack.post(image.operation, &Form::image(&image.bytes)).header("prefer", "respond-async");
+    let request = stack.post(image.operation, &Form::upload(&image.bytes)).header("prefer", "respond-async");
     let id = send(request).await.job();
     stack.job_is(id, "succeeded").await;
     stack.add_worker().await; // a worker looks for old jobs when it starts, and once a minute

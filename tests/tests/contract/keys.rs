@@ -37,7 +37,7 @@ async fn every_bad_key_is_refused_in_the_same_words() {
     let mut first: Option<Value> = None;
     for header in headers {
         let mut request = stack.anonymous("POST", &format!("/v1/models/{}", image.operation));
-        let form = Form::image(&image.bytes);
+        let form = Form::upload(&image.bytes);
         request = request.header("content-type", form.content_type()).body(form.body());
         if let Some(header) = &header {
             request = request.header("authorization", header);
@@ -62,7 +62,7 @@ async fn a_key_works_until_it_is_revoked_or_rotated_and_no_longer() {
     let stack = Stack::start().await;
     let image = &operations()[0];
     let status = async |key: &str| {
-        let form = Form::image(&image.bytes);
+        let form = Form::upload(&image.bytes);
         let request = stack.anonymous("POST", &format!("/v1/models/{}", image.operation)).bearer_auth(key);
         send(request.header("content-type", form.content_type()).body(form.body())).await.status
     };

@@ -8,6 +8,7 @@ mod jobs;
 mod keys;
 mod protocol;
 mod service;
+mod speech;
 
 use akhar_tests::images::{Fixture, fixture_of};
 

@@ -13,7 +13,7 @@ async fn a_body_that_is_no_form_is_refused() {
     let stack = Stack::start().await;
     for image in operations() {
         let path = format!("/v1/models/{}", image.operation);
-        let form = Form::image_and(&image.bytes, "top-k", "2");
+        let form = Form::upload_and(&image.bytes, "top-k", "2");
         let whole = form.content_type();
         let headless = [b"--akhar-tests-boundary\r\n\r\n".as_slice(), &image.bytes].concat();
         let cases: [(&str, Option<&str>, Vec<u8>, u16); 9] = [
@@ -44,7 +44,7 @@ async fn a_body_that_is_no_form_is_refused() {
 async fn a_connection_that_breaks_within_a_body_leaves_nothing_behind() {
     let stack = Stack::with().workers(0).start().await;
     let image = &operations()[0];
-    let form = Form::image(&image.bytes);
+    let form = Form::upload(&image.bytes);
     let headers = [("Content-Type", &*form.content_type()), ("Content-Length", "12000")];
     let head = head("POST", "/v1/models/digit-recognition", &stack.key, &headers);
     let cut = [head.as_slice(), &form.unended_body()[..120]].concat();
@@ -81,7 +81,7 @@ async fn other_methods_and_paths_are_problems_too() {
 async fn an_answer_nobody_accepts_is_not_made() {
     let stack = Stack::start().await;
     let image = &operations()[0];
-    let request = |accept| stack.post(image.operation, &Form::image(&image.bytes)).header("accept", accept);
+    let request = |accept| stack.post(image.operation, &Form::upload(&image.bytes)).header("accept", accept);
     stack.refused(request("text/html, image/*"), 406).await;
     for accept in ["*/*", "application/*", "application/json;q=0.1, text/html"] {
         send(request(accept)).await.predictions();
@@ -94,7 +94,7 @@ async fn every_answer_carries_its_request_id() {
     let stack = Stack::start().await;
     let image = &operations()[0];
     let own =
-        stack.post(image.operation, &Form::image(&image.bytes)).header("x-request-id", "caller-chose-7");
+        stack.post(image.operation, &Form::upload(&image.bytes)).header("x-request-id", "caller-chose-7");
     let answer = send(own).await;
     answer.predictions();
     assert_eq!(answer.header("x-request-id"), "caller-chose-7");
@@ -118,7 +118,7 @@ async fn the_trace_context_is_kept_and_the_time_is_told() {
     let stack = Stack::start().await;
     let image = &operations()[0];
     let answer =
-        send(stack.post(image.operation, &Form::image(&image.bytes)).header("traceparent", TRACE)).await;
+        send(stack.post(image.operation, &Form::upload(&image.bytes)).header("traceparent", TRACE)).await;
     answer.predictions();
     let kept: Option<String> =
         sqlx::query_scalar("select traceparent from jobs").fetch_one(&stack.db).await.expect("one job");

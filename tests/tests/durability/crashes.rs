@@ -103,7 +103,7 @@ async fn an_announcement_that_is_lost_is_not_missed() {
     let image = digit();
     stack.recognise(image.operation, &image.bytes).await.predictions();
     let mut held = Seam::Finish.hold(&stack.db).await;
-    let waiting = tokio::spawn(send(stack.post(image.operation, &Form::image(&image.bytes))));
+    let waiting = tokio::spawn(send(stack.post(image.operation, &Form::upload(&image.bytes))));
     held.holds(1).await;
     // Stopped and cut off, the api hears nothing when the job ends.
     stack.api.signal(Signal::STOP);

@@ -24,7 +24,7 @@ fn digit() -> Fixture {
 /// Submits a job that nobody waits for.
 async fn submit(stack: &Stack) -> Uuid {
     let image = digit();
-    send(stack.post(image.operation, &Form::image(&image.bytes)).header("prefer", "respond-async"))
+    send(stack.post(image.operation, &Form::upload(&image.bytes)).header("prefer", "respond-async"))
         .await
         .job()
 }

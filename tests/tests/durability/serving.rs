@@ -30,7 +30,7 @@ impl Service {
     }
 
     async fn recognise(&self) -> Answer {
-        let (image, form) = (digit(), Form::image(&digit().bytes));
+        let (image, form) = (digit(), Form::upload(&digit().bytes));
         let request = reqwest::Client::new().post(format!("{}/v1/models/{}", self.base, image.operation));
         send(request.bearer_auth(&self.key).header("content-type", form.content_type()).body(form.body()))
             .await

@@ -11,7 +11,7 @@ const N: i64 = 3;
 
 fn send_some(stack: &Stack) -> JoinSet<Answer> {
     let image = digit();
-    (0..N).map(|_| send(stack.post(image.operation, &Form::image(&image.bytes)))).collect()
+    (0..N).map(|_| send(stack.post(image.operation, &Form::upload(&image.bytes)))).collect()
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -41,7 +41,7 @@ async fn a_stopping_worker_finishes_what_it_was_just_taking() {
     let mut stack = Stack::start().await;
     let mut held = Seam::Claim.hold(&stack.db).await;
     let image = digit();
-    let in_flight = tokio::spawn(send(stack.post(image.operation, &Form::image(&image.bytes))));
+    let in_flight = tokio::spawn(send(stack.post(image.operation, &Form::upload(&image.bytes))));
     held.holds(1).await;
     stack.workers[0].signal(Signal::TERM);
     until("it knows", async || {

@@ -1,0 +1,130 @@
+//! Recordings as files: the repository's spoken sentences, and sounds that say nothing.
+
+use std::fs;
+
+use crate::root;
+
+/// Samples a second of everything made here.
+pub const RATE: usize = 16_000;
+
+/// A recording and what is said in it.
+#[derive(Debug, Clone)]
+pub struct Recording {
+    /// Its file's name.
+    pub name: String,
+    /// The language spoken.
+    pub lang: &'static str,
+    /// The file.
+    pub bytes: Vec<u8>,
+    /// What is said, and from when to when, seconds.
+    pub said: Vec<(f64, f64, String)>,
+}
+
+impl Recording {
+    /// All that is said in it.
+    pub fn text(&self) -> String {
+        let texts: Vec<&str> = self.said.iter().map(|(_, _, text)| text.as_str()).collect();
+        texts.join(" ")
+    }
+
+    /// Its samples; of a wav file.
+    pub fn samples(&self) -> Vec<i16> {
+        let (header, samples) = self.bytes.split_at(44);
+        assert!(header.starts_with(b"RIFF") && header.ends_with(samples.len().to_le_bytes()[..4].as_ref()));
+        samples.as_chunks().0.iter().map(|b| i16::from_le_bytes(*b)).collect()
+    }
+}
+
+/// Every recording of which `tests/fixtures/audio/spoken.tsv` says what is said.
+pub fn recordings() -> Vec<Recording> {
+    let folder = root().join("tests/fixtures/audio");
+    let table = fs::read_to_string(folder.join("spoken.tsv")).expect("a table");
+    let mut recordings: Vec<Recording> = Vec::new();
+    for line in table.lines().skip(1) {
+        let [name, start, end, text] = line.split('\t').collect::<Vec<_>>()[..] else {
+            panic!("four columns: {line}")
+        };
+        let span = (start.parse().expect("seconds"), end.parse().expect("seconds"), text.to_owned());
+        match recordings.last_mut() {
+            Some(last) if last.name == name => last.said.push(span),
+            _ => recordings.push(Recording {
+                name: name.to_owned(),
+                lang: if name.starts_with("en-") { "en" } else { "pa" },
+                bytes: fs::read(folder.join(name)).expect("a fixture"),
+                said: vec![span],
+            }),
+        }
+    }
+    recordings
+}
+
+/// The recording in a file of this name.
+pub fn recording(name: &str) -> Recording {
+    let found = recordings().into_iter().find(|r| r.name == name);
+    found.unwrap_or_else(|| panic!("no recording {name}"))
+}
+
+/// A wav file of 16 bits and 16 kHz.
+pub fn wav(samples: &[i16]) -> Vec<u8> {
+    let n_bytes = u32::try_from(samples.len() * 2).expect("a short recording");
+    let rate = u32::try_from(RATE).expect("a rate");
+    let mut file = Vec::with_capacity(44 + 2 * samples.len());
+    file.extend(
+        [*b"RIFF", (36 + n_bytes).to_le_bytes(), *b"WAVE", *b"fmt ", 16u32.to_le_bytes()].as_flattened(),
+    );
+    file.extend([1u16, 1].map(u16::to_le_bytes).as_flattened());
+    file.extend([rate, 2 * rate].map(u32::to_le_bytes).as_flattened());
+    file.extend([2u16, 16].map(u16::to_le_bytes).as_flattened());
+    file.extend([*b"data", n_bytes.to_le_bytes()].as_flattened());
+    file.extend(samples.iter().flat_map(|s| s.to_le_bytes()));
+    file
+}
+
+/// So many seconds of nothing.
+pub fn silence(seconds: usize) -> Vec<i16> {
+    vec![0; seconds * RATE]
+}
+
+/// So many seconds of white noise, always the same.
+pub fn noise(seconds: usize) -> Vec<i16> {
+    let mut state = 0x2545_f491_4f6c_dd1d_u64;
+    let mut next = || {
+        // Marsaglia's xorshift.
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        i16::from_le_bytes([state.to_le_bytes()[3], state.to_le_bytes()[4]]) / 16
+    };
+    (0..seconds * RATE).map(|_| next()).collect()
+}
+
+/// So many seconds of chords that change twice a second.
+#[expect(clippy::cast_possible_truncation, clippy::cast_precision_loss, reason = "a tune needs no precision")]
+pub fn music(seconds: usize) -> Vec<i16> {
+    const CHORDS: [[f64; 3]; 4] =
+        [[261.6, 329.6, 392.0], [220.0, 261.6, 329.6], [174.6, 220.0, 261.6], [196.0, 246.9, 293.7]];
+    let sample = |n: usize| {
+        let seconds = n as f64 / RATE as f64;
+        let since = n % (RATE / 2);
+        let loudness = 6000.0 * (-4.0 * since as f64 / RATE as f64).exp();
+        let tones = CHORDS[n / (RATE / 2) % 4].map(|hertz| (std::f64::consts::TAU * hertz * seconds).sin());
+        (loudness * tones.iter().sum::<f64>() / 3.0) as i16
+    };
+    (0..seconds * RATE).map(sample).collect()
+}
+
+/// How many characters of a hundred are wrong in a transcription: substituted, left out or added.
+pub fn error_percent(said: &str, transcribed: &str) -> usize {
+    let (said, transcribed): (Vec<char>, Vec<char>) = (said.chars().collect(), transcribed.chars().collect());
+    let mut row: Vec<usize> = (0..=transcribed.len()).collect();
+    for (i, a) in said.iter().enumerate() {
+        let mut before = i;
+        row[0] = i + 1;
+        for (j, b) in transcribed.iter().enumerate() {
+            let changed = before + usize::from(a != b);
+            before = row[j + 1];
+            row[j + 1] = changed.min(row[j] + 1).min(before + 1);
+        }
+    }
+    row[transcribed.len()] * 100 / said.len().max(1)
+}

@@ -1,0 +1,55 @@
+//! Long recordings: every sentence once, in memory that does not grow.
+
+use akhar_tests::{
+    Form, Stack,
+    http::send,
+    speech::{RATE, error_percent, recording, wav},
+};
+
+use super::{OPERATION, heard, transcription};
+
+/// Above what a window takes, below a long recording's samples as floats.
+const GROWTH_KIB: u64 = 50 * 1024;
+
+/// A sentence said again and again, with these pauses of so many hundredths of a second between.
+fn again(samples: &[i16], pauses: &[usize]) -> Vec<i16> {
+    pauses.iter().flat_map(|pause| [samples.to_vec(), vec![0; pause * RATE / 100]]).flatten().collect()
+}
+
+#[tokio::test]
+async fn every_sentence_of_a_long_recording_is_there_once() {
+    let stack = Stack::start().await;
+    let samples = recording("pa-school.wav").samples();
+    let once = transcription(&stack, &wav(&samples)).await;
+    // Windows are cut where there are pauses, and overlap where there are none.
+    for pauses in [[0; 20], [40; 20], [5; 20]] {
+        let text = transcription(&stack, &wav(&again(&samples, &pauses))).await;
+        let expected = vec![once.as_str(); pauses.len()].join(" ");
+        let errors = error_percent(&expected, &text);
+        assert!(errors <= 12, "pauses of {}0 ms: {errors} %: {text}", pauses[0]);
+    }
+}
+
+#[tokio::test]
+async fn a_long_recording_takes_the_memory_of_a_short_one() {
+    let stack = Stack::start().await;
+    // Frames of an mp3 can be said again as they are: 32 kb/s, 240 bytes a second of them.
+    let mp3 = recording("pa-water.mp3").bytes;
+    let once = heard(&stack, &Form::upload(&mp3.repeat(12))).await;
+    let (_, before) = stack.workers[0].memory_kib();
+    let form = Form::upload(&mp3.repeat(240)).text("with-timestamps", "true");
+    let id = send(stack.post(OPERATION, &form).header("prefer", "respond-async")).await.job();
+    let job = stack.get(&format!("/v1/jobs/{id}?wait=60")).await.json();
+    assert_eq!(job["state"], "succeeded", "{job}");
+    let (_, after) = stack.workers[0].memory_kib();
+    assert!(after - before < GROWTH_KIB, "the worker's peak went from {before} to {after} KiB");
+    let n_words = |document: &serde_json::Value| {
+        document["transcription"].as_str().map_or(0, |text| text.split(' ').count())
+    };
+    let (few, many) = (n_words(&once), n_words(&job["result"]));
+    assert!((19 * few..=21 * few).contains(&many), "{few} words, and twenty times as long {many}");
+    let segments = job["result"]["timestamps"].as_array().expect("asked for");
+    let last = segments.last().and_then(|s| s["end"].as_f64()).expect("an end");
+    let seconds = job["transcribed_s"].as_f64().unwrap_or_else(|| panic!("no progress: {job}"));
+    assert!(last <= seconds && seconds - last < 3.0, "{last} of {seconds} s");
+}

@@ -1,0 +1,60 @@
+//! Speech recognition. A file each for what a request can be about.
+
+mod answers;
+mod fields;
+mod files;
+mod long;
+mod privacy;
+
+use akhar_tests::{Answer, Form, Stack, http::send, speech::Recording};
+use serde_json::Value;
+
+const OPERATION: &str = "speech-recognition";
+
+/// Characters of a hundred that may be wrong: far above what the models get wrong in these recordings,
+/// far below what another text would.
+const ERRORS: usize = 20;
+
+/// A form of a recording, its language and one more field.
+fn form(recording: &Recording) -> Form {
+    Form::upload_and(&recording.bytes, "lang", recording.lang)
+}
+
+/// The document that answers a form.
+async fn heard(stack: &Stack, form: &Form) -> Value {
+    document(&send(stack.post(OPERATION, form)).await)
+}
+
+/// The transcription of samples in Panjabi.
+async fn transcription(stack: &Stack, file: &[u8]) -> String {
+    let document = heard(stack, &Form::upload(file)).await;
+    document["transcription"].as_str().expect("a text").to_owned()
+}
+
+/// The document of a 200, checked to have what the contract says and nothing else.
+fn document(answer: &Answer) -> Value {
+    assert_eq!(answer.status, 200, "{}", String::from_utf8_lossy(&answer.body));
+    assert_eq!(answer.header("content-type"), "application/json");
+    let document = answer.json();
+    let text = document["transcription"].as_str().unwrap_or_else(|| panic!("no transcription: {document}"));
+    let names: Vec<&str> = document.as_object().expect("an object").keys().map(String::as_str).collect();
+    assert!(names == ["transcription"] || names == ["timestamps", "transcription"], "{document}");
+    if let Some(segments) = document.get("timestamps") {
+        let segments = segments.as_array().expect("a list");
+        let texts: Vec<&str> =
+            segments.iter().map(|s| s["transcription"].as_str().expect("a text")).collect();
+        assert_eq!(texts.join(" "), text, "the segments are the whole");
+        let mut before = 0.0;
+        for segment in segments {
+            let [start, end] = ["start", "end"].map(|name| segment[name].as_f64().expect("seconds"));
+            assert!(before <= start && start <= end, "in order: {document}");
+            assert!(
+                [start, end].iter().all(|t| (t * 1000.0 - (t * 1000.0).round()).abs() < 1e-6),
+                "{document}"
+            );
+            assert_eq!(segment.as_object().map(serde_json::Map::len), Some(3), "{document}");
+            before = end;
+        }
+    }
+    document
+}
