@@ -9,7 +9,10 @@ mod clients;
 mod load;
 mod overhead;
 mod report;
+mod speech;
 mod writing;
+
+use std::path::PathBuf;
 
 use clap::{Parser, Subcommand};
 
@@ -68,7 +71,28 @@ enum Command {
         #[arg(long, default_value_t = 40)]
         hands: usize,
     },
-    /// All of these with their defaults
+    /// Transcriptions of a folder's clips: errors, speed, shares of the parts, and other programs beside it
+    Speech {
+        /// A folder of wav and mp3 files with a `clips.tsv` of `file`, `text` and `word_starts`
+        #[arg(long)]
+        clips: PathBuf,
+        #[arg(long, default_value = "pa")]
+        lang: String,
+        /// A Python with models/training/requirements-peers.txt: also measure other programs
+        #[arg(long)]
+        python: Option<PathBuf>,
+    },
+    /// One long recording: memory, time, text, and a clip of 3 s sent meanwhile
+    Long {
+        #[arg(long)]
+        recording: PathBuf,
+        /// A table of `start`, `end` and `text` of what is said in it
+        #[arg(long)]
+        pieces: PathBuf,
+        #[arg(long, default_value = "pa")]
+        lang: String,
+    },
+    /// All that need no recordings, with their defaults
     All {
         /// Seconds for each
         #[arg(long, default_value_t = 60)]
@@ -111,6 +135,8 @@ async fn measure(command: Command) -> Report {
         Command::Memory { seconds } => load::memory(seconds).await,
         Command::Writing { sheets } => writing::time(sheets).await,
         Command::Legibility { hands } => writing::legibility(hands).await,
+        Command::Speech { clips, lang, python } => speech::clips_of(&clips, &lang, python.as_deref()).await,
+        Command::Long { recording, pieces, lang } => speech::long(&recording, &pieces, &lang).await,
         other => unreachable!("{other:?} measures nothing"),
     }
 }

@@ -63,7 +63,13 @@ impl Report {
 }
 
 fn short(value: f64) -> String {
-    if value.fract() == 0.0 && value.abs() < 1e9 { format!("{value:.0}") } else { format!("{value:.2}") }
+    if value.fract() == 0.0 && value.abs() < 1e9 {
+        format!("{value:.0}")
+    } else if value.abs() < 0.1 {
+        format!("{value:.4}")
+    } else {
+        format!("{value:.2}")
+    }
 }
 
 fn commit() -> Option<String> {

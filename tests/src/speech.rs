@@ -113,18 +113,23 @@ pub fn music(seconds: usize) -> Vec<i16> {
     (0..seconds * RATE).map(sample).collect()
 }
 
-/// How many characters of a hundred are wrong in a transcription: substituted, left out or added.
+/// How many characters of a hundred are wrong in a transcription.
 pub fn error_percent(said: &str, transcribed: &str) -> usize {
     let (said, transcribed): (Vec<char>, Vec<char>) = (said.chars().collect(), transcribed.chars().collect());
-    let mut row: Vec<usize> = (0..=transcribed.len()).collect();
+    distance(&said, &transcribed) * 100 / said.len().max(1)
+}
+
+/// How many symbols were substituted, left out or added: Levenshtein's distance.
+pub fn distance<T: PartialEq>(said: &[T], heard: &[T]) -> usize {
+    let mut row: Vec<usize> = (0..=heard.len()).collect();
     for (i, a) in said.iter().enumerate() {
-        let mut before = i;
+        let mut diagonal = i;
         row[0] = i + 1;
-        for (j, b) in transcribed.iter().enumerate() {
-            let changed = before + usize::from(a != b);
-            before = row[j + 1];
-            row[j + 1] = changed.min(row[j] + 1).min(before + 1);
+        for (j, b) in heard.iter().enumerate() {
+            let changed = diagonal + usize::from(a != b);
+            diagonal = row[j + 1];
+            row[j + 1] = changed.min(row[j] + 1).min(diagonal + 1);
         }
     }
-    row[transcribed.len()] * 100 / said.len().max(1)
+    row[heard.len()]
 }

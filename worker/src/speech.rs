@@ -68,8 +68,25 @@ impl BatchModel for Acoustic {
 /// What decoding hands to the model, and last of all what it has to say of the recording.
 enum Heard {
     Window(Window, Features),
-    End { seconds: f64, warnings: Vec<String>, took: Duration },
-    Undecodable(Undecodable, Duration),
+    End { seconds: f64, warnings: Vec<String>, preparing: Preparing },
+    Undecodable(Undecodable, Preparing),
+}
+
+/// Where the time before the model went.
+#[derive(Debug, Clone, Copy, Default)]
+struct Preparing {
+    /// From file to samples, changing their rate included.
+    decoding: Duration,
+    /// The part of it that changed their rate.
+    resampling: Duration,
+    /// From samples to features.
+    features: Duration,
+}
+
+impl Preparing {
+    fn all(&self) -> Duration {
+        self.decoding + self.features
+    }
 }
 
 impl Speech {
@@ -104,28 +121,45 @@ impl Speech {
         let ear = self.ears.get(&order.lang).ok_or(SpeechError::NoModel(order.lang.code()))?;
         let mut heard = listen(upload, self.limits.clone(), ear);
         let mut joiner = Joiner::new(ear.clock);
-        let mut inferring = Duration::ZERO;
+        let [mut inferring, mut searching] = [Duration::ZERO; 2];
+        let timing = |preparing: Preparing, inferring: Duration, searching: Duration| Timing {
+            decode_us: micros(preparing.all()),
+            infer_us: micros(inferring + searching),
+        };
         while let Some(next) = heard.recv().await {
             match next {
                 Heard::Window(window, features) => {
                     let answer = ear.engine.infer(features).await?;
                     inferring += answer.took;
                     let decoder = ear.decoder.clone();
-                    let reading = tokio::task::spawn_blocking(move || decoder.decode(&answer.output));
-                    joiner.add(&window, reading.await?);
+                    let search = move || {
+                        let started = Instant::now();
+                        (decoder.decode(&answer.output), started.elapsed())
+                    };
+                    let (reading, took) = tokio::task::spawn_blocking(search).await?;
+                    searching += took;
+                    joiner.add(&window, reading);
                     progress.send_replace(window.end_s());
                 }
-                Heard::End { seconds, warnings, took } => {
+                Heard::End { seconds, warnings, preparing } => {
+                    tracing::info!(
+                        seconds,
+                        decode_us = micros(preparing.decoding.saturating_sub(preparing.resampling)),
+                        resample_us = micros(preparing.resampling),
+                        features_us = micros(preparing.features),
+                        model_us = micros(inferring),
+                        search_us = micros(searching),
+                        "recording transcribed"
+                    );
                     let words = joiner.words();
                     let timestamps = order.with_timestamps.then(|| segments(&words, seconds));
                     let timestamps = timestamps.map(|all| all.into_iter().map(segment).collect());
                     let outcome =
                         Outcome::Transcription { transcription: text(&words), timestamps, seconds, warnings };
-                    return Ok((outcome, Timing { decode_us: micros(took), infer_us: micros(inferring) }));
+                    return Ok((outcome, timing(preparing, inferring, searching)));
                 }
-                Heard::Undecodable(undecodable, took) => {
-                    let timing = Timing { decode_us: micros(took), infer_us: micros(inferring) };
-                    return Ok((undecodable.into(), timing));
+                Heard::Undecodable(undecodable, preparing) => {
+                    return Ok((undecodable.into(), timing(preparing, inferring, searching)));
                 }
             }
         }
@@ -138,12 +172,13 @@ fn listen(upload: Upload, limits: Limits, ear: &Ear) -> mpsc::Receiver<Heard> {
     let (tell, heard) = mpsc::channel(READY);
     let (front_end, mut listener) = (ear.front_end.clone(), Some(Listener::new(ear.clock.grid)));
     tokio::task::spawn_blocking(move || {
-        let mut took = Duration::ZERO;
+        let mut preparing = Preparing::default();
         let mut started = Instant::now();
         let mut audio = match Audio::open(upload, &limits) {
             Ok(audio) => audio,
             Err(undecodable) => {
-                return drop(tell.blocking_send(Heard::Undecodable(undecodable, started.elapsed())));
+                preparing.decoding = started.elapsed();
+                return drop(tell.blocking_send(Heard::Undecodable(undecodable, preparing)));
             }
         };
         loop {
@@ -151,13 +186,15 @@ fn listen(upload: Upload, limits: Limits, ear: &Ear) -> mpsc::Receiver<Heard> {
                 Ok(Some(piece)) => (listener.as_mut().map_or_else(Vec::new, |l| l.hear(&piece)), false),
                 Ok(None) => (listener.take().and_then(Listener::finish).into_iter().collect(), true),
                 Err(undecodable) => {
-                    took += started.elapsed();
-                    return drop(tell.blocking_send(Heard::Undecodable(undecodable, took)));
+                    preparing.decoding += started.elapsed();
+                    return drop(tell.blocking_send(Heard::Undecodable(undecodable, preparing)));
                 }
             };
             for window in windows {
+                preparing.decoding += started.elapsed();
+                started = Instant::now();
                 let features = front_end.features(&window.samples);
-                took += started.elapsed();
+                preparing.features += started.elapsed();
                 if features.n_frames > 0 && tell.blocking_send(Heard::Window(window, features)).is_err() {
                     return;
                 }
@@ -167,9 +204,10 @@ fn listen(upload: Upload, limits: Limits, ear: &Ear) -> mpsc::Receiver<Heard> {
                 break;
             }
         }
-        took += started.elapsed();
+        preparing.decoding += started.elapsed();
+        preparing.resampling = audio.resampling();
         let (seconds, warnings) = (audio.seconds(), audio.warnings().to_vec());
-        let _ = tell.blocking_send(Heard::End { seconds, warnings, took });
+        let _ = tell.blocking_send(Heard::End { seconds, warnings, preparing });
     });
     heard
 }

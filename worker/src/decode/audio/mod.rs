@@ -15,7 +15,7 @@ mod wav;
 
 use std::{
     ops::{Range, RangeInclusive},
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use akhar_jobs::{MediaType, Outcome, Upload};
@@ -133,6 +133,7 @@ pub(crate) struct Audio {
     ready: Vec<f32>,
     n_given: u64,
     is_over: bool,
+    resampling: Duration,
     losses: Losses,
     warnings: Vec<String>,
 }
@@ -178,6 +179,7 @@ impl Audio {
             ready: Vec::new(),
             n_given: 0,
             is_over: false,
+            resampling: Duration::ZERO,
             losses: Losses::default(),
             warnings: sound.warnings,
         })
@@ -201,6 +203,11 @@ impl Audio {
     /// Seconds given so far.
     pub(crate) fn seconds(&self) -> f64 {
         seconds(self.n_given, RATE)
+    }
+
+    /// Time spent on changing the sampling rate so far.
+    pub(crate) fn resampling(&self) -> Duration {
+        self.resampling
     }
 
     /// One step through the file: into `ready` goes what it gives.
@@ -233,7 +240,10 @@ impl Audio {
         let end = n.min(start.saturating_add(self.n_left));
         self.n_left -= end - start;
         let heard = usize::try_from(start).unwrap_or(usize::MAX)..usize::try_from(end).unwrap_or(usize::MAX);
-        self.resampler.push(self.mono.get(heard).unwrap_or_default(), &mut self.ready)
+        let started = Instant::now();
+        self.resampler.push(self.mono.get(heard).unwrap_or_default(), &mut self.ready)?;
+        self.resampling += started.elapsed();
+        Ok(())
     }
 
     fn end(&mut self) -> Result<(), Undecodable> {

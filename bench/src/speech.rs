@@ -1,0 +1,325 @@
+//! Speech: how well and how fast recordings are transcribed, over HTTP and in this process beside other
+//! programs with the same model file; memory over a long recording; a short one sent while it is worked on.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    process::Command,
+    time::{Duration, Instant},
+};
+
+use akhar_models::{
+    Manifest, Runtime, load_all,
+    speech::{Acoustic, Joiner, Listener, Word, text},
+};
+use akhar_tests::{
+    Answer, Cluster, Form, Stack, http, root,
+    speech::{distance, wav},
+};
+use serde_json::Value;
+
+use crate::{
+    load::warm_stack,
+    report::{Report, count, quantiles},
+};
+
+/// A recording, and what is said in it.
+struct Clip {
+    name: String,
+    bytes: Vec<u8>,
+    text: String,
+    /// When some of its words begin: which word, seconds.
+    starts: Vec<(usize, f64)>,
+}
+
+/// What a folder's `clips.tsv` lists: `file`, `text` and, where known, `word_starts` as `word:seconds`.
+fn clips(folder: &Path) -> Vec<Clip> {
+    let table = fs::read_to_string(folder.join("clips.tsv")).expect("a folder with clips.tsv");
+    let clip = |line: &str| {
+        let mut columns = line.split('\t');
+        let mut column = || columns.next().unwrap_or_default().to_owned();
+        let (name, text, starts) = (column(), column(), column());
+        let start = |pair: &str| {
+            let (word, seconds) = pair.split_once(':')?;
+            Some((word.parse().ok()?, seconds.parse().ok()?))
+        };
+        let bytes = fs::read(folder.join(&name)).expect("the clip");
+        Clip { name, bytes, text, starts: starts.split(' ').filter_map(start).collect() }
+    };
+    table.lines().skip(1).map(clip).collect()
+}
+
+/// Wrong symbols, and how many there are to get right.
+#[derive(Default)]
+struct Errors {
+    n_wrong: usize,
+    n_all: usize,
+}
+
+impl Errors {
+    fn add<T: PartialEq>(&mut self, said: &[T], heard: &[T]) {
+        self.n_wrong += distance(said, heard);
+        self.n_all += said.len();
+    }
+
+    fn percent(&self) -> f64 {
+        100.0 * count(self.n_wrong) / count(self.n_all.max(1))
+    }
+}
+
+/// Character and word errors over recordings.
+#[derive(Default)]
+struct Quality {
+    characters: Errors,
+    words: Errors,
+}
+
+impl Quality {
+    fn add(&mut self, said: &str, heard: &str) {
+        let characters = |text: &str| text.chars().collect::<Vec<char>>();
+        self.characters.add(&characters(said), &characters(heard));
+        let words = |text: &str| text.split(' ').map(str::to_owned).collect::<Vec<String>>();
+        self.words.add(&words(said), &words(heard));
+    }
+
+    fn row(&self) -> Vec<(&'static str, f64)> {
+        vec![
+            ("cer_percent", self.characters.percent()),
+            ("characters", count(self.characters.n_all)),
+            ("wer_percent", self.words.percent()),
+            ("words", count(self.words.n_all)),
+        ]
+    }
+}
+
+async fn transcribe(stack: &Stack, file: &[u8], lang: &str) -> Answer {
+    let form = Form::upload_and(file, "lang", lang);
+    let answer = http::send(stack.post("speech-recognition", &form)).await;
+    assert_eq!(answer.status, 200, "{answer:?}");
+    answer
+}
+
+fn said(answer: &Answer) -> String {
+    answer.json()["transcription"].as_str().expect("a text").to_owned()
+}
+
+/// What the worker logged of its transcriptions: seconds of each stage, and of sound.
+fn stages(stack: &Stack) -> [(&'static str, f64); 6] {
+    let lines = stack.workers[0].log();
+    let told = lines.iter().filter_map(|line| serde_json::from_str::<Value>(line).ok());
+    let told: Vec<Value> = told.filter(|line| line["message"] == "recording transcribed").collect();
+    let sum = |name: &str| told.iter().filter_map(|line| line[name].as_f64()).sum::<f64>();
+    [
+        ("audio", sum("seconds")),
+        ("decode", sum("decode_us") / 1e6),
+        ("resample", sum("resample_us") / 1e6),
+        ("features", sum("features_us") / 1e6),
+        ("model", sum("model_us") / 1e6),
+        ("search", sum("search_us") / 1e6),
+    ]
+}
+
+/// Every clip over HTTP, one after another; then in this process, beside other programs.
+pub(crate) async fn clips_of(folder: &Path, lang: &str, python: Option<&Path>) -> Report {
+    let clips = clips(folder);
+    let about = format!("{} clips in {lang}, one after another", clips.len());
+    let mut report = Report::new("speech", about);
+    let cluster = Cluster::own();
+    let (stack, _) = warm_stack(&cluster).await;
+    let (mut quality, mut took) = (Quality::default(), Vec::new());
+    for clip in &clips {
+        let started = Instant::now();
+        let answer = transcribe(&stack, &clip.bytes, lang).await;
+        took.push(started.elapsed());
+        quality.add(&clip.text, &said(&answer));
+    }
+    report.row("over HTTP", quality.row());
+    report.row("over HTTP, answers", quantiles(&took));
+    let [(_, seconds), parts @ ..] = stages(&stack);
+    let work: f64 = parts.iter().map(|(_, s)| s).sum();
+    let wall: Duration = took.iter().sum();
+    let factors =
+        vec![("audio_s", seconds), ("worker", work / seconds), ("wall", wall.as_secs_f64() / seconds)];
+    report.row("real-time factor", factors);
+    let shares = parts.iter().map(|(name, s)| (*name, 100.0 * s / work)).collect();
+    report.row("of the worker's time, percent", shares);
+    drop(stack);
+    in_process(&clips, lang, &mut report);
+    if let Some(python) = python {
+        beside_peers(&clips, folder, lang, python, &mut report);
+    }
+    report
+}
+
+/// One recording at a time, here.
+struct Ear {
+    model: Acoustic,
+}
+
+impl Ear {
+    /// With the manifest's decoding, or by each frame's likeliest unit.
+    fn open(lang: &str, with_language_model: bool, n_threads: usize) -> Self {
+        let dylib = std::env::var_os("AKHAR_ORT_DYLIB")
+            .map_or_else(|| root().join(".cache/onnxruntime/libonnxruntime.so"), PathBuf::from);
+        let runtime = Runtime::load(&dylib).expect("ONNX Runtime");
+        let mut manifest = manifest(lang);
+        if !with_language_model {
+            manifest.decoding = None;
+        }
+        Self { model: Acoustic::load(&runtime, &manifest, n_threads).expect("the model") }
+    }
+
+    fn hear(&mut self, samples: &[f32]) -> Vec<Word> {
+        let (front_end, decoder, clock) = (self.model.front_end(), self.model.decoder(), self.model.clock());
+        let mut listener = Listener::new(clock.grid);
+        let mut windows = listener.hear(samples);
+        windows.extend(listener.finish());
+        let mut joiner = Joiner::new(clock);
+        for window in windows {
+            let features = front_end.features(&window.samples);
+            if features.n_frames > 0 {
+                let heard = self.model.hear(&[&features]).expect("it runs");
+                joiner.add(&window, decoder.decode(&heard[0]));
+            }
+        }
+        joiner.words()
+    }
+}
+
+fn manifest(lang: &str) -> Manifest {
+    let all = load_all(&root().join("models")).expect("manifests");
+    let speaks = |m: &Manifest| m.operation == "speech-recognition" && m.language.as_deref() == Some(lang);
+    all.into_iter().find(speaks).expect("a model of this language")
+}
+
+/// Samples of a wav file of 16 bits and 16 kHz without anything unusual in it.
+fn samples(file: &[u8]) -> Option<Vec<f32>> {
+    let data = file.windows(4).position(|w| w == b"data")? + 8;
+    let samples = file.starts_with(b"RIFF").then(|| file[data..].as_chunks().0)?;
+    Some(samples.iter().map(|b| f32::from(i16::from_le_bytes(*b)) / 32768.0).collect())
+}
+
+/// When words are heard, where which ones they are is known.
+fn in_process(clips: &[Clip], lang: &str, report: &mut Report) {
+    let mut ear = Ear::open(lang, true, 1);
+    let mut apart = Vec::new();
+    for clip in clips {
+        let Some(samples) = samples(&clip.bytes) else { continue };
+        let words = ear.hear(&samples);
+        if text(&words) == clip.text {
+            apart.extend(clip.starts.iter().map(|(n, s)| (words[*n].start - s).abs() * 1e3));
+        }
+    }
+    apart.sort_by(f64::total_cmp);
+    let at = |share: usize| apart.get(apart.len() * share / 100).copied().unwrap_or(f64::NAN);
+    let row = vec![("median_ms", at(50)), ("p95_ms", at(95)), ("words", count(apart.len()))];
+    report.row("word starts", row);
+}
+
+/// The same file in other programs, which the script runs, and here: greedy, from samples in memory.
+fn beside_peers(clips: &[Clip], folder: &Path, lang: &str, python: &Path, report: &mut Report) {
+    let training = root().join("models/training");
+    let peers = Command::new(python)
+        .current_dir(&training)
+        .args(["-m", "speech.peer", "--language", lang, "--weights", "../weights", "--runs", "3", "--clips"])
+        .arg(folder.canonicalize().expect("a folder"))
+        .output()
+        .expect("the peers' script runs");
+    assert!(peers.status.success(), "{}", String::from_utf8_lossy(&peers.stderr));
+    let lines: Vec<Value> = String::from_utf8_lossy(&peers.stdout)
+        .lines()
+        .filter_map(|line| serde_json::from_str(line).ok())
+        .collect();
+    for n_threads in [1usize, 2] {
+        let mut ear = Ear::open(lang, false, n_threads);
+        let (mut ours, mut seconds) = (Vec::new(), 0.0);
+        for clip in clips {
+            let Some(samples) = samples(&clip.bytes) else { continue };
+            seconds += count(samples.len()) / 16_000.0;
+            let mut best = Duration::MAX;
+            let mut heard = String::new();
+            for _ in 0..3 {
+                let started = Instant::now();
+                heard = text(&ear.hear(&samples));
+                best = best.min(started.elapsed());
+            }
+            ours.push((clip.name.clone(), heard, best.as_secs_f64()));
+        }
+        let spent: f64 = ours.iter().map(|(_, _, s)| s).sum();
+        report.row(&format!("akhar, {n_threads} threads"), vec![("rtf", spent / seconds)]);
+        for peer in ["onnx-asr", "sherpa-onnx"] {
+            let of_peer = |line: &&Value| line["peer"] == peer && line["threads"] == n_threads;
+            let theirs: Vec<&Value> = lines.iter().filter(of_peer).collect();
+            if theirs.is_empty() {
+                continue;
+            }
+            let their_time: f64 = theirs.iter().filter_map(|line| line["seconds"].as_f64()).sum();
+            let (mut same, mut apart) = (0, Quality::default());
+            for (name, heard, _) in &ours {
+                let text = theirs.iter().find(|line| line["file"] == **name).map(|line| &line["text"]);
+                let text = text.and_then(Value::as_str).unwrap_or_default();
+                same += usize::from(text == heard);
+                apart.add(text, heard);
+            }
+            let agreement = 100.0 - apart.characters.percent();
+            let row = vec![
+                ("rtf", their_time / seconds),
+                ("ratio", their_time / spent),
+                ("same_texts", count(same)),
+                ("of", count(ours.len())),
+                ("characters_agree_percent", agreement),
+            ];
+            report.row(&format!("{peer}, {n_threads} threads"), row);
+        }
+    }
+}
+
+/// A long recording: memory, time, its text beside its pieces', and a short clip sent meanwhile.
+pub(crate) async fn long(recording: &Path, pieces: &Path, lang: &str) -> Report {
+    let file = fs::read(recording).expect("the recording");
+    let table = fs::read_to_string(pieces).expect("the pieces");
+    let pieces: Vec<&str> = table.lines().skip(1).filter_map(|line| line.split('\t').nth(2)).collect();
+    let mut report = Report::new("long", format!("one recording of {} bytes in {lang}", file.len()));
+    let cluster = Cluster::own();
+    let (stack, _) = warm_stack(&cluster).await;
+    let short = akhar_tests::speech::recording("pa-school.wav");
+    let ten_seconds: Vec<i16> = short.samples().into_iter().cycle().take(160_000).collect();
+    transcribe(&stack, &wav(&ten_seconds), lang).await;
+    let (_, before) = stack.workers[0].memory_kib();
+    let started = Instant::now();
+    let answer = transcribe(&stack, &file, lang).await;
+    let took = started.elapsed();
+    let (_, after) = stack.workers[0].memory_kib();
+    let [(_, seconds), ..] = stages(&stack);
+    let factor = took.as_secs_f64() / (seconds - 10.0);
+    report.row("alone", vec![("audio_s", seconds - 10.0), ("took_s", took.as_secs_f64()), ("rtf", factor)]);
+    let mib = |kib: u64| count(usize::try_from(kib).unwrap_or_default()) / 1024.0;
+    let row = vec![("after_10_s", mib(before)), ("after", mib(after)), ("more", mib(after - before))];
+    report.row("worker's peak, MiB", row);
+    let mut quality = Quality::default();
+    quality.add(&pieces.join(" "), &said(&answer));
+    report.row("beside what was said", quality.row());
+
+    let clip = wav(&ten_seconds[..48_000]);
+    let time = async || {
+        let started = Instant::now();
+        transcribe(&stack, &clip, lang).await;
+        started.elapsed()
+    };
+    let mut alone = Vec::new();
+    for _ in 0..20 {
+        alone.push(time().await);
+    }
+    report.row("a clip of 3 s, alone", quantiles(&alone));
+    let form = Form::upload_and(&file, "lang", lang);
+    let id =
+        http::send(stack.post("speech-recognition", &form).header("prefer", "respond-async")).await.job();
+    stack.job_is(id, "running").await;
+    let mut beside = Vec::new();
+    let state = async || stack.get(&format!("/v1/jobs/{id}")).await.json()["state"].clone();
+    while beside.len() < 20 && state().await == "running" {
+        beside.push(time().await);
+    }
+    report.row("beside the long recording", quantiles(&beside));
+    report
+}
