@@ -122,6 +122,9 @@ pub enum Parameters {
 pub struct Speech {
     /// The language spoken in it.
     pub lang: Language,
+    /// Its text in the other language is wanted.
+    #[serde(default)]
+    pub with_translation: bool,
     /// Segments with their times are wanted.
     pub with_timestamps: bool,
 }
@@ -141,6 +144,15 @@ pub enum Language {
 impl Language {
     /// Every language.
     pub const ALL: [Self; 2] = [Self::Panjabi, Self::English];
+
+    /// What is translated into.
+    #[must_use]
+    pub const fn other(self) -> Self {
+        match self {
+            Self::Panjabi => Self::English,
+            Self::English => Self::Panjabi,
+        }
+    }
 
     /// Its ISO 639-1 code.
     pub const fn code(self) -> &'static str {

@@ -25,6 +25,9 @@ pub enum Outcome {
     Transcription {
         /// All of it; empty where nothing is said.
         transcription: String,
+        /// The same in the other language, if it was asked for.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        translation: Option<String>,
         /// Its segments, if they were asked for.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         timestamps: Option<Vec<Segment>>,
@@ -80,6 +83,9 @@ pub struct Segment {
     pub end: f64,
     /// What is said.
     pub transcription: String,
+    /// The same in the other language, if it was asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub translation: Option<String>,
 }
 
 /// Where an attempt's time went.

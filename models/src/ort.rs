@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use ort::{
     environment::Environment,
     session::{Session as OrtSession, SessionInputValue, builder::GraphOptimizationLevel},
-    value::{DynValue, TensorElementType, TensorRef, ValueType},
+    value::{DynValue, Tensor as OwnedTensor, TensorElementType, TensorRef, ValueType},
 };
 
 /// Why ONNX Runtime could not be loaded, or a model not be run on it.
@@ -89,11 +89,18 @@ pub(crate) struct Session {
     id: String,
 }
 
-/// An input tensor: its shape and its values, row-major.
+/// An input tensor: its shape and its values, row-major, or one that an earlier run left.
 pub(crate) enum Tensor<'a> {
     F32(&'a [i64], &'a [f32]),
+    I32(&'a [i64], &'a [i32]),
     I64(&'a [i64], &'a [i64]),
+    Bool(&'a [i64], &'a [bool]),
+    Kept(&'a Kept),
 }
+
+/// A tensor that stays in the runtime from one run to the next.
+#[derive(Debug)]
+pub(crate) struct Kept(DynValue);
 
 /// An output tensor: its values, row-major; booleans as 0 and 1.
 #[derive(Debug)]
@@ -118,24 +125,70 @@ impl Session {
         width.ok_or_else(|| self.layout_error(format!("has no input {input:?} of a fixed last dimension")))
     }
 
+    /// The shape of a tensor the model takes, -1 where it is free; none where it takes no such tensor.
+    pub(crate) fn input(&self, name: &str) -> Option<Vec<i64>> {
+        let outlet = self.session.inputs().iter().find(|i| i.name() == name)?;
+        match outlet.dtype() {
+            ValueType::Tensor { shape, .. } => Some(shape.to_vec()),
+            _ => None,
+        }
+    }
+
     /// Runs named tensors through the model; the named outputs, in the order asked for.
     pub(crate) fn run<const N: usize>(
         &mut self,
         inputs: Vec<(&str, Tensor<'_>)>,
         outputs: [&str; N],
     ) -> Result<[Array; N], RuntimeError> {
+        let kept = self.keep(inputs, &outputs)?;
+        let arrays = kept.iter().map(|k| self.read(k)).collect::<Result<Vec<_>, _>>()?;
+        arrays.try_into().map_err(|_| self.layout_error("gave another number of outputs"))
+    }
+
+    /// The same, leaving the outputs in the runtime.
+    pub(crate) fn keep(
+        &mut self,
+        inputs: Vec<(&str, Tensor<'_>)>,
+        outputs: &[impl AsRef<str>],
+    ) -> Result<Vec<Kept>, RuntimeError> {
         let id = &self.id;
         let failed = |source| RuntimeError::Run { model: id.clone(), source };
-        let layout = |what| RuntimeError::Layout { model: id.clone(), what };
         let values = inputs.into_iter().map(|(name, tensor)| Ok((name, tensor.value()?)));
         let values = values.collect::<ort::Result<Vec<_>>>().map_err(failed)?;
-        let answers = self.session.run(values).map_err(failed)?;
-        let mut arrays = Vec::with_capacity(N);
-        for name in outputs {
-            let value = answers.get(name).ok_or_else(|| layout(format!("has no output {name:?}")))?;
-            arrays.push(Array::of(value).map_err(failed)?);
+        let mut answers = self.session.run(values).map_err(failed)?;
+        let kept = outputs.iter().map(AsRef::as_ref).map(|name| {
+            let missing =
+                || RuntimeError::Layout { model: id.clone(), what: format!("has no output {name:?}") };
+            answers.remove(name).map(Kept).ok_or_else(missing)
+        });
+        kept.collect()
+    }
+
+    /// The values of a tensor that was kept.
+    pub(crate) fn read(&self, kept: &Kept) -> Result<Array, RuntimeError> {
+        Array::of(&kept.0).map_err(|source| RuntimeError::Run { model: self.id.clone(), source })
+    }
+
+    /// A tensor of these rows of a kept one, in this order.
+    pub(crate) fn rows(&self, kept: &Kept, rows: &[usize]) -> Result<Kept, RuntimeError> {
+        kept.rows(rows).map_err(|source| RuntimeError::Run { model: self.id.clone(), source })
+    }
+}
+
+impl Kept {
+    fn rows(&self, rows: &[usize]) -> ort::Result<Self> {
+        let (shape, values) = self.0.try_extract_tensor::<f32>()?;
+        let n_rows = shape.first().and_then(|n| usize::try_from(*n).ok()).unwrap_or(0);
+        let width = values.len() / n_rows.max(1);
+        let mut gathered = Vec::with_capacity(rows.len() * width);
+        for row in rows {
+            gathered.extend_from_slice(values.get(row * width..(row + 1) * width).unwrap_or_default());
         }
-        arrays.try_into().map_err(|_| layout("gave another number of outputs".to_owned()))
+        let mut shape = shape.to_vec();
+        if let Some(first) = shape.first_mut() {
+            *first = i64::try_from(rows.len()).unwrap_or(i64::MAX);
+        }
+        Ok(Self(OwnedTensor::from_array((shape, gathered))?.into_dyn()))
     }
 }
 
@@ -143,6 +196,9 @@ impl<'a> Tensor<'a> {
     fn value(self) -> ort::Result<SessionInputValue<'a>> {
         Ok(match self {
             Self::F32(shape, values) => TensorRef::from_array_view((shape, values))?.into(),
+            Self::I32(shape, values) => TensorRef::from_array_view((shape, values))?.into(),
+            Self::Bool(shape, values) => TensorRef::from_array_view((shape, values))?.into(),
+            Self::Kept(kept) => (&kept.0).into(),
             Self::I64(shape, values) => TensorRef::from_array_view((shape, values))?.into(),
         })
     }

@@ -11,6 +11,7 @@ mod pipeline;
 mod queue;
 mod speech;
 mod sweeper;
+mod translation;
 
 use std::sync::Arc;
 

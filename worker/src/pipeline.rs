@@ -50,7 +50,7 @@ impl Pipeline {
     pub(crate) fn load(runtime: &Runtime, config: &Config) -> Result<Self, WorkerError> {
         let manifests = akhar_models::load_all(&config.models_dir)?;
         let engine = |operation: Operation| -> Result<Engine<Classifier>, WorkerError> {
-            let manifest = only(&manifests, operation, None, config)?;
+            let manifest = only(&manifests, operation.name(), None, config)?;
             let classifier = Classifier::load(runtime, manifest, config.inference_threads.get())?;
             tracing::info!(model = %manifest.id, operation = operation.name(), "model loaded");
             Engine::start(&manifest.id, classifier, config.max_batch.get()).map_err(WorkerError::Thread)
@@ -61,7 +61,7 @@ impl Pipeline {
             images: ImageDecoding::new(config.max_image_pixels),
             handwriting: Handwriting::load(
                 runtime,
-                only(&manifests, Operation::HandwritingGenerator, None, config)?,
+                only(&manifests, Operation::HandwritingGenerator.name(), None, config)?,
                 config,
             )?,
             speech: Speech::load(runtime, &manifests, config)?,
@@ -121,18 +121,19 @@ fn ink_features(image: &image::RgbImage) -> Option<Vec<f32>> {
 /// The one model that serves an operation, in this language where it has one.
 pub(crate) fn only<'a>(
     manifests: &'a [Manifest],
-    operation: Operation,
+    operation: &'static str,
     language: Option<Language>,
     config: &Config,
 ) -> Result<&'a Manifest, WorkerError> {
-    let serves = |m: &&Manifest| {
-        m.operation == operation.name() && m.language.as_deref() == language.map(Language::code)
-    };
+    let knows =
+        |m: &Manifest, code: &str| m.language.as_deref() == Some(code) || m.languages.contains_key(code);
+    let serves =
+        |m: &&Manifest| m.operation == operation && language.is_none_or(|language| knows(m, language.code()));
     let serving: Vec<&Manifest> = manifests.iter().filter(serves).collect();
     match serving[..] {
         [manifest] => Ok(manifest),
         _ => Err(WorkerError::Models {
-            operation: operation.name(),
+            operation,
             language: language.map_or("", Language::code),
             n: serving.len(),
             folder: config.models_dir.display().to_string(),

@@ -11,9 +11,9 @@ use akhar_jobs::{self as jobs, Language, Operation, Outcome, Timing, Upload};
 use akhar_models::{
     Manifest, Runtime, RuntimeError,
     speech::{
-        Acoustic, Clock, Decoder, Emissions, Joiner, Listener, Window,
+        Acoustic, Clock, Decoder, Emissions, Joiner, Listener, Segment, Window,
         features::{Features, LogMel},
-        segments, text,
+        segments,
     },
 };
 use akhar_platform::config::Config;
@@ -23,7 +23,8 @@ use crate::{
     WorkerError,
     decode::audio::{Audio, Limits, Undecodable},
     engine::{BatchModel, Engine, EngineError},
-    pipeline::micros,
+    pipeline::{micros, only},
+    translation::Translation,
 };
 
 /// Windows that may be ready and wait for the model: decoding goes on meanwhile.
@@ -32,6 +33,7 @@ const READY: usize = 1;
 /// Every language's engine.
 pub(crate) struct Speech {
     ears: HashMap<Language, Ear>,
+    translation: Translation,
     limits: Limits,
 }
 
@@ -98,8 +100,7 @@ impl Speech {
     ) -> Result<Self, WorkerError> {
         let mut ears = HashMap::new();
         for language in Language::ALL {
-            let manifest =
-                crate::pipeline::only(manifests, Operation::SpeechRecognition, Some(language), config)?;
+            let manifest = only(manifests, Operation::SpeechRecognition.name(), Some(language), config)?;
             let model = Acoustic::load(runtime, manifest, config.inference_threads.get())?;
             tracing::info!(model = %manifest.id, operation = %manifest.operation, "model loaded");
             let (front_end, decoder, clock) = (model.front_end(), model.decoder(), model.clock());
@@ -107,10 +108,14 @@ impl Speech {
                 Engine::start(&manifest.id, model, config.max_windows.get()).map_err(WorkerError::Thread)?;
             ears.insert(language, Ear { engine, front_end, decoder, clock });
         }
-        Ok(Self { ears, limits: Limits::default() })
+        Ok(Self {
+            ears,
+            translation: Translation::load(runtime, manifests, config)?,
+            limits: Limits::default(),
+        })
     }
 
-    /// Transcribes; tells `progress` how many seconds are done.
+    /// Transcribes, and translates where that is wanted; tells `progress` how many seconds are done.
     pub(crate) async fn transcribe(
         &self,
         order: jobs::Speech,
@@ -151,12 +156,9 @@ impl Speech {
                         search_us = micros(searching),
                         "recording transcribed"
                     );
-                    let words = joiner.words();
-                    let timestamps = order.with_timestamps.then(|| segments(&words, seconds));
-                    let timestamps = timestamps.map(|all| all.into_iter().map(segment).collect());
-                    let outcome =
-                        Outcome::Transcription { transcription: text(&words), timestamps, seconds, warnings };
-                    return Ok((outcome, timing(preparing, inferring, searching)));
+                    let segments = segments(&joiner.words(), seconds);
+                    let (outcome, translating) = self.outcome(order, segments, seconds, warnings).await?;
+                    return Ok((outcome, timing(preparing, inferring + translating, searching)));
                 }
                 Heard::Undecodable(undecodable, preparing) => {
                     return Ok((undecodable.into(), timing(preparing, inferring, searching)));
@@ -165,6 +167,41 @@ impl Speech {
         }
         Err(EngineError::Gone.into()) // decoding panicked: the log has it
     }
+
+    /// What a recording's segments come to, and how long translating them took.
+    async fn outcome(
+        &self,
+        order: jobs::Speech,
+        segments: Vec<Segment>,
+        seconds: f64,
+        warnings: Vec<String>,
+    ) -> Result<(Outcome, Duration), EngineError> {
+        let texts: Vec<String> = segments.iter().map(|s| s.text.clone()).collect();
+        let transcription = texts.join(" ");
+        let (mut translations, mut took) = (None, Duration::ZERO);
+        if order.with_translation {
+            let (said, spent) = self.translation.translate(texts, order.lang).await?;
+            (translations, took) = (Some(said), spent);
+        }
+        let of_segment = |n: usize| translations.as_ref().and_then(|all| all.get(n).cloned());
+        let timestamps = order.with_timestamps.then(|| {
+            let segment = |(n, s): (usize, Segment)| jobs::Segment {
+                start: s.start,
+                end: s.end,
+                transcription: s.text,
+                translation: of_segment(n),
+            };
+            segments.into_iter().enumerate().map(segment).collect()
+        });
+        let translation = translations.as_ref().map(|all| joined(all));
+        Ok((Outcome::Transcription { transcription, translation, timestamps, seconds, warnings }, took))
+    }
+}
+
+/// Texts with a space between two; what is empty leaves none.
+fn joined(texts: &[String]) -> String {
+    let said: Vec<&str> = texts.iter().map(String::as_str).filter(|text| !text.is_empty()).collect();
+    said.join(" ")
 }
 
 /// Decodes on a blocking thread, which ends when the receiver is dropped.
@@ -210,8 +247,4 @@ fn listen(upload: Upload, limits: Limits, ear: &Ear) -> mpsc::Receiver<Heard> {
         let _ = tell.blocking_send(Heard::End { seconds, warnings, preparing });
     });
     heard
-}
-
-fn segment(segment: akhar_models::speech::Segment) -> jobs::Segment {
-    jobs::Segment { start: segment.start, end: segment.end, transcription: segment.text }
 }

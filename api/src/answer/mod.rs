@@ -60,8 +60,8 @@ impl Answer {
             Some(Outcome::Handwriting { points, image }) => {
                 Handwriting::of(points, image).map(Self::Handwriting)
             }
-            Some(Outcome::Transcription { transcription, timestamps, .. }) => {
-                Ok(Self::Transcription(TranscriptionBody::new(transcription, timestamps)))
+            Some(Outcome::Transcription { transcription, translation, timestamps, .. }) => {
+                Ok(Self::Transcription(TranscriptionBody::new(transcription, translation, timestamps)))
             }
             Some(Outcome::Rejected { field, code, detail }) => {
                 Err(Problem::violations(vec![Violation { field, code, detail }]))

@@ -11,6 +11,10 @@ pub(crate) struct TranscriptionBody {
     /// All of it, in Unicode's NFC; empty where nothing is said.
     #[schema(example = "ਸਤਿ ਸ੍ਰੀ ਅਕਾਲ")]
     transcription: String,
+    /// The same in the other language; with `with-translation` alone.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false, example = "Hello")]
+    translation: Option<String>,
     /// When what is said, in order; with `with-timestamps` alone.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
@@ -29,11 +33,28 @@ pub(crate) struct SegmentBody {
     end: f64,
     /// What is said.
     transcription: String,
+    /// The same in the other language; with `with-translation` alone.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    translation: Option<String>,
 }
 
 impl TranscriptionBody {
-    pub(super) fn new(transcription: String, timestamps: Option<Vec<Segment>>) -> Self {
-        let body = |s: Segment| SegmentBody { start: s.start, end: s.end, transcription: s.transcription };
-        Self { transcription, timestamps: timestamps.map(|all| all.into_iter().map(body).collect()) }
+    pub(super) fn new(
+        transcription: String,
+        translation: Option<String>,
+        timestamps: Option<Vec<Segment>>,
+    ) -> Self {
+        let body = |s: Segment| SegmentBody {
+            start: s.start,
+            end: s.end,
+            transcription: s.transcription,
+            translation: s.translation,
+        };
+        Self {
+            transcription,
+            translation,
+            timestamps: timestamps.map(|all| all.into_iter().map(body).collect()),
+        }
     }
 }

@@ -50,8 +50,6 @@ pub(crate) enum Code {
     TooLarge,
     /// First bytes of none of the types taken.
     UnsupportedMediaType,
-    /// What this version cannot do yet.
-    Unavailable,
 }
 
 impl Code {
@@ -73,7 +71,6 @@ impl Code {
             Self::NotUtf8 => "not_utf8",
             Self::TooLarge => "too_large",
             Self::UnsupportedMediaType => "unsupported_media_type",
-            Self::Unavailable => "unavailable",
         }
     }
 }

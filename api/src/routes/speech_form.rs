@@ -46,8 +46,8 @@ pub(crate) struct SpeechFormSchema {
     /// The language spoken.
     #[schema(value_type = LanguageSchema, default = "pa", required = false)]
     lang: Language,
-    /// Translate it too. This version cannot: only false is taken.
-    #[schema(rename = "with-translation", default = false, required = false, value_type = NotYet)]
+    /// Translate it too, into the other language.
+    #[schema(rename = "with-translation", default = false, required = false)]
     with_translation: bool,
     /// Say when what is said, segment by segment.
     #[schema(rename = "with-timestamps", default = false, required = false)]
@@ -65,15 +65,6 @@ pub(crate) enum LanguageSchema {
     En,
 }
 
-/// What cannot be asked for yet.
-#[derive(ToSchema)]
-#[schema(as = NotYet, rename_all = "lowercase")]
-#[expect(dead_code, reason = "describes a field to the OpenAPI document")]
-pub(crate) enum NotYet {
-    /// The only choice.
-    False,
-}
-
 impl FromRequest<App> for SpeechForm {
     type Rejection = Problem;
 
@@ -85,14 +76,11 @@ impl FromRequest<App> for SpeechForm {
         let languages = Language::ALL.map(Language::code);
         let lang = field(&mut form, LANG, |name, text| choice::one_of(name, text, &languages));
         let lang = Language::ALL.get(lang).copied().unwrap_or_default();
-        if field(&mut form, WITH_TRANSLATION, choice::boolean) {
-            let detail = format!("{WITH_TRANSLATION} is true, but this version cannot translate yet");
-            form.violations.push(Violation::new(WITH_TRANSLATION, Code::Unavailable, detail));
-        }
+        let with_translation = field(&mut form, WITH_TRANSLATION, choice::boolean);
         let with_timestamps = field(&mut form, WITH_TIMESTAMPS, choice::boolean);
         match upload {
             Some(upload) if form.violations.is_empty() => {
-                Ok(Self { upload, speech: Speech { lang, with_timestamps } })
+                Ok(Self { upload, speech: Speech { lang, with_translation, with_timestamps } })
             }
             _ => Err(Problem::violations(form.violations)),
         }

@@ -20,9 +20,9 @@ use crate::{
     path = "/v1/models/speech-recognition",
     operation_id = "speech-recognition",
     tag = "models",
-    summary = "What a recording says, in Panjabi or English",
-    description = "Send a recording; get its text, and with `with-timestamps` when each segment of it is said, in \
-        seconds. Silence has the text \"\". The response is held until the job ends; past the wait limit, or as \
+    summary = "What a recording says, in Panjabi or English, and in the other of the two",
+    description = "Send a recording; get its text, with `with-translation` also in the other language, and with \
+        `with-timestamps` when each segment of it is said, in seconds. Silence has the text \"\". The response is held until the job ends; past the wait limit, or as \
         `Prefer` asks, it is a 202 that says where the job is.",
     params(
         ("Prefer" = Option<String>, Header, description = "`respond-async`: answer 202 at once. `wait=N`: hold the \
@@ -42,8 +42,8 @@ use crate::{
                 ("Server-Timing" = String, description = "`queue`, `decode` and `infer`, in milliseconds."),
                 ("X-Request-Id" = String, description = "The request's id."),
             ),
-            example = json!({"transcription": "ਸਤਿ ਸ੍ਰੀ ਅਕਾਲ", "timestamps": [
-                {"start": 0.24, "end": 1.36, "transcription": "ਸਤਿ ਸ੍ਰੀ ਅਕਾਲ"}]})),
+            example = json!({"transcription": "ਸਤਿ ਸ੍ਰੀ ਅਕਾਲ", "translation": "Hello", "timestamps": [
+                {"start": 0.24, "end": 1.36, "transcription": "ਸਤਿ ਸ੍ਰੀ ਅਕਾਲ", "translation": "Hello"}]})),
         (status = 202, description = "Accepted, and not finished when the wait was over.", body = JobBody,
             headers(
                 ("Location" = String, description = "The job's address."),

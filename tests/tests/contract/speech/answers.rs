@@ -17,7 +17,7 @@ async fn recordings_are_transcribed() {
         let timing = answer.header("server-timing");
         assert!(timing.contains("decode;dur=") && timing.contains("infer;dur="), "{timing}");
         let document = document(&answer);
-        assert!(document.get("timestamps").is_none(), "nobody asked for them");
+        assert_eq!(document.as_object().map(serde_json::Map::len), Some(1), "nobody asked for more");
         let heard = document["transcription"].as_str().expect("a text");
         let errors = error_percent(&recording.text(), heard);
         assert!(errors <= ERRORS, "{}: {errors} %: {heard}", recording.name);
@@ -66,7 +66,30 @@ async fn silence_says_nothing() {
             let form =
                 Form::upload_and(&wav(&silence(seconds)), "lang", lang).text("with-timestamps", "true");
             assert_eq!(heard(&stack, &form).await, json!({"transcription": "", "timestamps": []}));
+            let form = form.text("with-translation", "true");
+            let nothing = json!({"transcription": "", "translation": "", "timestamps": []});
+            assert_eq!(heard(&stack, &form).await, nothing);
         }
+    }
+}
+
+#[tokio::test]
+async fn a_translation_is_in_the_other_language() {
+    let stack = Stack::start().await;
+    for recording in recordings() {
+        let plain = heard(&stack, &form(&recording)).await;
+        let translated = heard(&stack, &form(&recording).text("with-translation", "true")).await;
+        assert_eq!(translated["transcription"], plain["transcription"]);
+        let text = translated["translation"].as_str().expect("asked for");
+        let is_gurmukhi = |c: char| ('\u{a00}'..='\u{a7f}').contains(&c);
+        match recording.lang {
+            "pa" => assert!(text.contains(|c: char| c.is_ascii_alphabetic()), "{}: {text}", recording.name),
+            _ => assert!(text.contains(is_gurmukhi), "{}: {text}", recording.name),
+        }
+        let both = form(&recording).text("with-translation", "true").text("with-timestamps", "true");
+        let both = heard(&stack, &both).await;
+        assert_eq!(both["translation"], translated["translation"]);
+        assert_eq!(both["timestamps"].as_array().map(Vec::len), Some(recording.said.len()));
     }
 }
 

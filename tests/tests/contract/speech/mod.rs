@@ -37,8 +37,9 @@ fn document(answer: &Answer) -> Value {
     assert_eq!(answer.header("content-type"), "application/json");
     let document = answer.json();
     let text = document["transcription"].as_str().unwrap_or_else(|| panic!("no transcription: {document}"));
-    let names: Vec<&str> = document.as_object().expect("an object").keys().map(String::as_str).collect();
-    assert!(names == ["transcription"] || names == ["timestamps", "transcription"], "{document}");
+    let translation = document.get("translation").map(|t| t.as_str().expect("a text"));
+    let n_fields = 1 + usize::from(translation.is_some()) + usize::from(document.get("timestamps").is_some());
+    assert_eq!(document.as_object().map(serde_json::Map::len), Some(n_fields), "nothing else: {document}");
     if let Some(segments) = document.get("timestamps") {
         let segments = segments.as_array().expect("a list");
         let texts: Vec<&str> =
@@ -52,8 +53,14 @@ fn document(answer: &Answer) -> Value {
                 [start, end].iter().all(|t| (t * 1000.0 - (t * 1000.0).round()).abs() < 1e-6),
                 "{document}"
             );
-            assert_eq!(segment.as_object().map(serde_json::Map::len), Some(3), "{document}");
+            let n_fields = 3 + usize::from(translation.is_some());
+            assert_eq!(segment.as_object().map(serde_json::Map::len), Some(n_fields), "{document}");
             before = end;
+        }
+        if let Some(whole) = translation {
+            let texts = segments.iter().map(|s| s["translation"].as_str().expect("a text"));
+            let texts: Vec<&str> = texts.filter(|text| !text.is_empty()).collect();
+            assert_eq!(texts.join(" "), whole, "the segments are the whole");
         }
     }
     document

@@ -1,0 +1,113 @@
+//! Against the transformers library: golden files of tiny models in the real layouts, made by
+//! `models/training/fixtures`.
+
+use std::{
+    path::{Path, PathBuf},
+    sync::OnceLock,
+};
+
+use serde::Deserialize;
+use sha2::{Digest as _, Sha256};
+
+use super::Translator;
+use crate::{Manifest, Runtime};
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
+}
+
+/// The one of this process.
+fn runtime() -> &'static Runtime {
+    static RUNTIME: OnceLock<Runtime> = OnceLock::new();
+    RUNTIME.get_or_init(|| {
+        let dylib = std::env::var_os("AKHAR_ORT_DYLIB")
+            .map_or_else(|| root().join(".cache/onnxruntime/libonnxruntime.so"), PathBuf::from);
+        Runtime::load(&dylib).expect("ONNX Runtime: run `make test`, which fetches it")
+    })
+}
+
+#[derive(Deserialize)]
+struct Golden {
+    cases: Vec<Case>,
+}
+
+#[derive(Deserialize)]
+struct Case {
+    text: String,
+    source: String,
+    target: String,
+    input_ids: Vec<i64>,
+    greedy: Vec<i64>,
+    greedy_text: String,
+    beam: Vec<i64>,
+    beam_text: String,
+}
+
+/// A manifest of a folder's files, with this `[generation]`.
+fn manifest(layout: &str, generation: &str) -> Manifest {
+    let folder = root().join("tests/fixtures/seq2seq").join(layout);
+    let files = [
+        ("encoder", "encoder_model.onnx"),
+        ("decoder", "decoder_model_merged.onnx"),
+        ("tokenizer", "tokenizer.json"),
+    ];
+    let file = |(role, name): (&str, &str)| {
+        let path = folder.join(name);
+        let sha256 = Sha256::digest(std::fs::read(&path).expect("a fixture"));
+        format!("[[files]]\nrole = '{role}'\npath = '{}'\nsha256 = '{sha256:x}'\n", path.display())
+    };
+    let files: String = files.into_iter().map(file).collect();
+    let languages = "[languages]\n'eng_Latn' = 'eng_Latn'\n'pan_Guru' = 'pan_Guru'\n";
+    let text = format!(
+        "id = 'm'\noperation = 'translation'\nlayout = '{layout}'\nlicence = 'MIT'\nsource = 'here'\n\
+         [generation]\n{generation}\n{languages}{files}"
+    );
+    toml::from_str(&text).expect("a manifest")
+}
+
+fn agrees(layout: &str, generation: &str) {
+    let path = root().join("tests/fixtures/seq2seq").join(layout).join("golden.json");
+    let golden: Golden = serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap();
+    assert!(golden.cases.len() >= 50);
+    let texts: Vec<(&str, &str, &str)> =
+        golden.cases.iter().map(|c| (c.text.as_str(), c.source.as_str(), c.target.as_str())).collect();
+    let said = |search: &str| {
+        let manifest = manifest(layout, &format!("max_tokens = 40\n{search}\n{generation}"));
+        Translator::tokens_of(runtime(), &manifest, &texts)
+    };
+    for (case, (source, said, text)) in golden.cases.iter().zip(said("beam = 1")) {
+        assert_eq!(source, case.input_ids, "{layout}: {}", case.text);
+        assert_eq!(said, case.greedy[1..], "{layout}, greedy: {}", case.text);
+        assert_eq!(text, case.greedy_text, "{layout}, greedy: {}", case.text);
+    }
+    for (case, (_, said, text)) in golden.cases.iter().zip(said("beam = 4\nno_repeat_ngram = 3")) {
+        assert_eq!(said, case.beam[1..], "{layout}, beams: {}", case.text);
+        assert_eq!(text, case.beam_text, "{layout}, beams: {}", case.text);
+    }
+}
+
+#[test]
+fn m2m100_says_what_the_reference_says() {
+    agrees("m2m100", "");
+}
+
+#[test]
+fn marian_says_what_the_reference_says() {
+    agrees("marian", "decoder_start = '<pad>'\nnever = ['<pad>']\nforced_end = true\nrenormalise = true");
+}
+
+#[test]
+fn a_batch_is_translated_as_each_text_alone() {
+    let manifest = manifest("m2m100", "max_tokens = 40\nmax_source = 60\nbeam = 4\nno_repeat_ngram = 3");
+    let mut translator = Translator::load(runtime(), &manifest, 1).unwrap();
+    let texts = ["ਮੇਰਾ ਨਾਂ ਕੀ ਹੈ?", "", "ਪਾਣੀ", "ਅੱਜ ਮੌਸਮ ਬਹੁਤ ਚੰਗਾ ਹੈ"];
+    let together = translator.translate(&texts, "pan_Guru", "eng_Latn").unwrap();
+    for (text, translation) in texts.iter().zip(&together) {
+        assert_eq!(&translator.translate(&[text], "pan_Guru", "eng_Latn").unwrap()[0], translation);
+    }
+    assert_eq!(together[1], "");
+    let long = ["ਪਾਣੀ ਦਾ ਗਲਾਸ"; 150].join(" ");
+    assert!(!translator.translate(&[&long], "pan_Guru", "eng_Latn").unwrap()[0].is_empty());
+    let unknown = translator.translate(&["x"], "pan_Guru", "hin_Deva").unwrap_err().to_string();
+    assert!(unknown.contains("hin_Deva"), "{unknown}");
+}

@@ -1,0 +1,39 @@
+//! Tokens: a `tokenizer.json` comes in; texts become the tokens a model was taught, and back.
+
+use tokenizers::Tokenizer;
+
+use crate::{Manifest, ManifestError};
+
+/// A model's tokenizer.
+pub(crate) struct Tokens {
+    tokenizer: Tokenizer,
+}
+
+impl Tokens {
+    pub(crate) fn read(manifest: &Manifest) -> Result<Self, ManifestError> {
+        let bytes = manifest.read("tokenizer")?;
+        let tokenizer =
+            Tokenizer::from_bytes(bytes).map_err(|e| manifest.inconsistent(format!("its tokenizer: {e}")))?;
+        Ok(Self { tokenizer })
+    }
+
+    /// The token that a manifest names.
+    pub(crate) fn named(&self, manifest: &Manifest, token: &str) -> Result<i64, ManifestError> {
+        let id = self.tokenizer.token_to_id(token).map(i64::from);
+        id.ok_or_else(|| {
+            manifest.inconsistent(format!("names the token {token:?}, its tokenizer has none such"))
+        })
+    }
+
+    /// A text's tokens, without any that only say where it begins or ends.
+    pub(crate) fn of(&self, text: &str) -> Result<Vec<i64>, String> {
+        let encoding = self.tokenizer.encode_fast(text, false).map_err(|e| e.to_string())?;
+        Ok(encoding.get_ids().iter().map(|id| i64::from(*id)).collect())
+    }
+
+    /// The text of tokens, special ones left out.
+    pub(crate) fn text(&self, tokens: &[i64]) -> Result<String, String> {
+        let ids: Vec<u32> = tokens.iter().filter_map(|t| u32::try_from(*t).ok()).collect();
+        self.tokenizer.decode(&ids, true).map_err(|e| e.to_string())
+    }
+}
