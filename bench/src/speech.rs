@@ -10,7 +10,7 @@ use std::{
 
 use akhar_models::{
     Manifest, Runtime, load_all,
-    speech::{Acoustic, Joiner, Listener, Word, text},
+    speech::{Joiner, Listener, Recogniser, Word, text},
 };
 use akhar_tests::{
     Answer, Cluster, Form, Stack, http, root,
@@ -153,7 +153,7 @@ pub(crate) async fn clips_of(folder: &Path, lang: &str, python: Option<&Path>) -
 
 /// One recording at a time, here.
 struct Ear {
-    model: Acoustic,
+    model: Recogniser,
 }
 
 impl Ear {
@@ -166,11 +166,11 @@ impl Ear {
         if !with_language_model {
             manifest.decoding = None;
         }
-        Self { model: Acoustic::load(&runtime, &manifest, n_threads).expect("the model") }
+        Self { model: Recogniser::load(&runtime, &manifest, n_threads).expect("the model") }
     }
 
     fn hear(&mut self, samples: &[f32]) -> Vec<Word> {
-        let (front_end, decoder, clock) = (self.model.front_end(), self.model.decoder(), self.model.clock());
+        let (front_end, clock) = (self.model.front_end(), self.model.clock());
         let mut listener = Listener::new(clock.grid);
         let mut windows = listener.hear(samples);
         windows.extend(listener.finish());
@@ -179,7 +179,7 @@ impl Ear {
             let features = front_end.features(&window.samples);
             if features.n_frames > 0 {
                 let heard = self.model.hear(&[&features]).expect("it runs");
-                joiner.add(&window, decoder.decode(&heard[0]));
+                joiner.add(&window, heard.into_iter().next().expect("one window").read());
             }
         }
         joiner.words()

@@ -6,7 +6,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
 /// One model, as its manifest describes it.
@@ -35,6 +35,12 @@ pub struct Manifest {
     /// How text is read out of its emissions; where missing, each frame's likeliest unit is believed.
     #[serde(default)]
     pub decoding: Option<Decoding>,
+    /// The languages it knows by a token each: code to token.
+    #[serde(default)]
+    pub languages: BTreeMap<String, String>,
+    /// How it writes text; where missing, as [`Generation::default`] says.
+    #[serde(default)]
+    pub generation: Option<Generation>,
     /// Its files.
     pub files: Vec<ModelFile>,
     /// Measured figures, by name; the card says how each was measured.
@@ -59,8 +65,55 @@ pub struct Decoding {
     pub latency_s: f64,
 }
 
+/// How a sequence-to-sequence model writes text.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Generation {
+    /// Sequences considered at a time.
+    pub beam: usize,
+    /// Of the length, by which a sequence's log-probability is divided.
+    pub length_penalty: f64,
+    /// No run of so many tokens comes twice; 0: any may.
+    pub no_repeat_ngram: usize,
+    /// Tokens it writes at most.
+    pub max_tokens: usize,
+    /// Tokens it reads at most; of longer texts the halves.
+    pub max_source: usize,
+    /// The token every sequence begins with.
+    pub decoder_start: String,
+    /// The token that ends it.
+    pub end: String,
+    /// The token that fills up.
+    pub pad: String,
+    /// Tokens that are never said.
+    pub never: Vec<String>,
+    /// Whether the last token allowed is the end.
+    pub forced_end: bool,
+    /// Whether what is left after forbidding tokens is made to sum to one again.
+    pub renormalise: bool,
+}
+
+impl Default for Generation {
+    fn default() -> Self {
+        let token = str::to_owned;
+        Self {
+            beam: 4,
+            length_penalty: 1.0,
+            no_repeat_ngram: 0,
+            max_tokens: 200,
+            max_source: 200,
+            decoder_start: token("</s>"),
+            end: token("</s>"),
+            pad: token("<pad>"),
+            never: Vec::new(),
+            forced_end: false,
+            renormalise: false,
+        }
+    }
+}
+
 /// How a model is run: the names and shapes of its inputs and outputs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Layout {
     /// `ink` f32 [N, 1, SIDE, SIDE] -> `probabilities` f32 [N, labels].
@@ -71,6 +124,23 @@ pub enum Layout {
     /// A NeMo CTC export: `audio_signal` f32 [B, mels, T], `length` i64 `[B]` -> `logprobs` f32 [B, T', units];
     /// `vocab` and `config` beside it. See [`crate::speech`].
     NemoCtc,
+    /// A NeMo transducer with durations: `encoder`, `decoder` (with the joint network), `vocab`, `config`.
+    NemoTdt,
+    /// The same without durations.
+    NemoRnnt,
+    /// Translation between several languages, as Optimum exports it: `encoder`, `decoder` (merged), `tokenizer`,
+    /// and `languages`. See [`crate::seq2seq`].
+    M2m100,
+    /// Translation from one language to another, as Optimum exports it: `encoder`, `decoder` (merged),
+    /// `tokenizer`.
+    Marian,
+}
+
+impl std::fmt::Display for Layout {
+    /// Its name, as a manifest writes it.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        Serialize::serialize(self, f)
+    }
 }
 
 /// One file of a model.
@@ -126,14 +196,17 @@ pub enum ManifestError {
     },
 }
 
+/// What else lies in the folder of manifests: this crate's own, and what may be pulled.
+const OTHERS: [&str; 2] = ["Cargo.toml", "catalogue.toml"];
+
 /// Reads every manifest of a folder, by id.
 pub fn load_all(folder: &Path) -> Result<Vec<Manifest>, ManifestError> {
     let io = |source| ManifestError::Io { path: folder.to_owned(), source };
     let mut manifests = Vec::new();
     for entry in fs::read_dir(folder).map_err(io)? {
         let path = entry.map_err(io)?.path();
-        // This crate's own Cargo.toml lies in the same folder.
-        if path.extension().is_some_and(|e| e == "toml") && path.file_name() != Some("Cargo.toml".as_ref()) {
+        let other = path.file_name().is_some_and(|name| OTHERS.iter().any(|other| name == *other));
+        if path.extension().is_some_and(|e| e == "toml") && !other {
             manifests.push(Manifest::load(&path)?);
         }
     }
@@ -169,8 +242,12 @@ impl Manifest {
         if self.layout == layout {
             return Ok(());
         }
-        Err(self
-            .inconsistent(format!("its layout is {:?}, {} needs {layout:?}", self.layout, self.operation)))
+        Err(self.unfit())
+    }
+
+    /// Refuses a layout that cannot serve its operation.
+    pub(crate) fn unfit(&self) -> ManifestError {
+        self.inconsistent(format!("its layout, {:?}, does not serve {}", self.layout, self.operation))
     }
 
     /// An error in what this manifest says.
@@ -178,21 +255,41 @@ impl Manifest {
         ManifestError::Inconsistent { path: self.folder.join(format!("{}.toml", self.id)), what }
     }
 
-    /// Reads and checks every file; the first that is missing or differs is the error.
+    /// Checks every file, whatever its size; the first that is missing or differs is the error.
     pub fn verify(&self) -> Result<(), ManifestError> {
-        self.files.iter().try_for_each(|file| self.read_file(file).map(drop))
+        self.files.iter().try_for_each(|file| {
+            let path = self.path_of(file);
+            let found =
+                sha256_of(&path).map_err(|source| ManifestError::Io { path: path.clone(), source })?;
+            self.compare(file, path, found)
+        })
+    }
+
+    /// Where one of its files lies.
+    pub fn path_of(&self, file: &ModelFile) -> PathBuf {
+        self.folder.join(&file.path)
     }
 
     fn read_file(&self, file: &ModelFile) -> Result<Vec<u8>, ManifestError> {
-        let path = self.folder.join(&file.path);
+        let path = self.path_of(file);
         let bytes = fs::read(&path).map_err(|source| ManifestError::Io { path: path.clone(), source })?;
-        let found = format!("{:x}", Sha256::digest(&bytes));
-        if found == file.sha256 {
-            Ok(bytes)
-        } else {
-            Err(ManifestError::Hash { path, model: self.id.clone(), expected: file.sha256.clone(), found })
-        }
+        self.compare(file, path, format!("{:x}", Sha256::digest(&bytes)))?;
+        Ok(bytes)
     }
+
+    fn compare(&self, file: &ModelFile, path: PathBuf, found: String) -> Result<(), ManifestError> {
+        if found == file.sha256 {
+            return Ok(());
+        }
+        Err(ManifestError::Hash { path, model: self.id.clone(), expected: file.sha256.clone(), found })
+    }
+}
+
+/// SHA-256 of a file of any size, in lower-case hexadecimal.
+pub fn sha256_of(path: &Path) -> std::io::Result<String> {
+    let mut hash = Sha256::new();
+    std::io::copy(&mut fs::File::open(path)?, &mut hash)?;
+    Ok(format!("{:x}", hash.finalize()))
 }
 
 #[cfg(test)]

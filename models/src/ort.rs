@@ -102,7 +102,7 @@ pub(crate) enum Tensor<'a> {
 #[derive(Debug)]
 pub(crate) struct Kept(DynValue);
 
-/// An output tensor: its values, row-major; booleans as 0 and 1.
+/// An output tensor: its values, row-major; booleans as 0 and 1, lengths as what they are.
 #[derive(Debug)]
 pub(crate) struct Array {
     pub(crate) shape: Vec<usize>,
@@ -206,13 +206,24 @@ impl<'a> Tensor<'a> {
 
 impl Array {
     fn of(value: &DynValue) -> ort::Result<Self> {
-        let is_bool = matches!(value.dtype(), ValueType::Tensor { ty: TensorElementType::Bool, .. });
-        let (shape, values) = if is_bool {
-            let (shape, values) = value.try_extract_tensor::<bool>()?;
-            (shape, values.iter().map(|&b| f32::from(u8::from(b))).collect())
-        } else {
-            let (shape, values) = value.try_extract_tensor::<f32>()?;
-            (shape, values.to_vec())
+        let ty = match value.dtype() {
+            ValueType::Tensor { ty, .. } => *ty,
+            _ => TensorElementType::Undefined,
+        };
+        let (shape, values) = match ty {
+            TensorElementType::Bool => {
+                let (shape, values) = value.try_extract_tensor::<bool>()?;
+                (shape, values.iter().map(|&b| f32::from(u8::from(b))).collect())
+            }
+            TensorElementType::Int64 => {
+                let (shape, values) = value.try_extract_tensor::<i64>()?;
+                #[expect(clippy::cast_precision_loss, reason = "lengths")]
+                (shape, values.iter().map(|&n| n as f32).collect())
+            }
+            _ => {
+                let (shape, values) = value.try_extract_tensor::<f32>()?;
+                (shape, values.to_vec())
+            }
         };
         Ok(Self { shape: shape.iter().map(|&n| usize::try_from(n).unwrap_or(0)).collect(), values })
     }

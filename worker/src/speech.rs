@@ -3,7 +3,6 @@
 
 use std::{
     collections::HashMap,
-    sync::Arc,
     time::{Duration, Instant},
 };
 
@@ -11,7 +10,7 @@ use akhar_jobs::{self as jobs, Language, Operation, Outcome, Timing, Upload};
 use akhar_models::{
     Manifest, Runtime, RuntimeError,
     speech::{
-        Acoustic, Clock, Decoder, Emissions, Joiner, Listener, Segment, Window,
+        Clock, Heard as Emitted, Joiner, Listener, Recogniser, Segment, Window,
         features::{Features, LogMel},
         segments,
     },
@@ -39,9 +38,8 @@ pub(crate) struct Speech {
 
 /// One language's engine and what prepares its input.
 struct Ear {
-    engine: Engine<Acoustic>,
+    engine: Engine<Recogniser>,
     front_end: LogMel,
-    decoder: Arc<Decoder>,
     clock: Clock,
 }
 
@@ -58,10 +56,10 @@ pub(crate) enum SpeechError {
     NoUpload,
 }
 
-impl BatchModel for Acoustic {
+impl BatchModel for Recogniser {
     type Input = Features;
-    type Output = Emissions;
-    fn run(&mut self, batch: &[Features]) -> Result<Vec<Emissions>, String> {
+    type Output = Emitted;
+    fn run(&mut self, batch: &[Features]) -> Result<Vec<Emitted>, String> {
         let batch: Vec<&Features> = batch.iter().collect();
         self.hear(&batch).map_err(|e: RuntimeError| e.to_string())
     }
@@ -101,12 +99,12 @@ impl Speech {
         let mut ears = HashMap::new();
         for language in Language::ALL {
             let manifest = only(manifests, Operation::SpeechRecognition.name(), Some(language), config)?;
-            let model = Acoustic::load(runtime, manifest, config.inference_threads.get())?;
+            let model = Recogniser::load(runtime, manifest, config.inference_threads.get())?;
             tracing::info!(model = %manifest.id, operation = %manifest.operation, "model loaded");
-            let (front_end, decoder, clock) = (model.front_end(), model.decoder(), model.clock());
+            let (front_end, clock) = (model.front_end(), model.clock());
             let engine =
                 Engine::start(&manifest.id, model, config.max_windows.get()).map_err(WorkerError::Thread)?;
-            ears.insert(language, Ear { engine, front_end, decoder, clock });
+            ears.insert(language, Ear { engine, front_end, clock });
         }
         Ok(Self {
             ears,
@@ -136,10 +134,9 @@ impl Speech {
                 Heard::Window(window, features) => {
                     let answer = ear.engine.infer(features).await?;
                     inferring += answer.took;
-                    let decoder = ear.decoder.clone();
                     let search = move || {
                         let started = Instant::now();
-                        (decoder.decode(&answer.output), started.elapsed())
+                        (answer.output.read(), started.elapsed())
                     };
                     let (reading, took) = tokio::task::spawn_blocking(search).await?;
                     searching += took;

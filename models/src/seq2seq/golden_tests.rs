@@ -1,30 +1,13 @@
 //! Against the transformers library: golden files of tiny models in the real layouts, made by
 //! `models/training/fixtures`.
 
-use std::{
-    path::{Path, PathBuf},
-    sync::OnceLock,
-};
-
 use serde::Deserialize;
-use sha2::{Digest as _, Sha256};
 
 use super::Translator;
-use crate::{Manifest, Runtime};
-
-fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
-}
-
-/// The one of this process.
-fn runtime() -> &'static Runtime {
-    static RUNTIME: OnceLock<Runtime> = OnceLock::new();
-    RUNTIME.get_or_init(|| {
-        let dylib = std::env::var_os("AKHAR_ORT_DYLIB")
-            .map_or_else(|| root().join(".cache/onnxruntime/libonnxruntime.so"), PathBuf::from);
-        Runtime::load(&dylib).expect("ONNX Runtime: run `make test`, which fetches it")
-    })
-}
+use crate::{
+    Manifest,
+    testing::{fixtures, manifest_of, runtime},
+};
 
 #[derive(Deserialize)]
 struct Golden {
@@ -45,28 +28,22 @@ struct Case {
 
 /// A manifest of a folder's files, with this `[generation]`.
 fn manifest(layout: &str, generation: &str) -> Manifest {
-    let folder = root().join("tests/fixtures/seq2seq").join(layout);
+    let languages = "[languages]\n'eng_Latn' = 'eng_Latn'\n'pan_Guru' = 'pan_Guru'\n";
     let files = [
         ("encoder", "encoder_model.onnx"),
         ("decoder", "decoder_model_merged.onnx"),
         ("tokenizer", "tokenizer.json"),
     ];
-    let file = |(role, name): (&str, &str)| {
-        let path = folder.join(name);
-        let sha256 = Sha256::digest(std::fs::read(&path).expect("a fixture"));
-        format!("[[files]]\nrole = '{role}'\npath = '{}'\nsha256 = '{sha256:x}'\n", path.display())
-    };
-    let files: String = files.into_iter().map(file).collect();
-    let languages = "[languages]\n'eng_Latn' = 'eng_Latn'\n'pan_Guru' = 'pan_Guru'\n";
-    let text = format!(
-        "id = 'm'\noperation = 'translation'\nlayout = '{layout}'\nlicence = 'MIT'\nsource = 'here'\n\
-         [generation]\n{generation}\n{languages}{files}"
-    );
-    toml::from_str(&text).expect("a manifest")
+    manifest_of(
+        &format!("seq2seq/{layout}"),
+        layout,
+        &format!("[generation]\n{generation}\n{languages}"),
+        &files,
+    )
 }
 
 fn agrees(layout: &str, generation: &str) {
-    let path = root().join("tests/fixtures/seq2seq").join(layout).join("golden.json");
+    let path = fixtures(&format!("seq2seq/{layout}/golden.json"));
     let golden: Golden = serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap();
     assert!(golden.cases.len() >= 50);
     let texts: Vec<(&str, &str, &str)> =

@@ -33,6 +33,32 @@ pub struct Features {
     pub values: Vec<f32>,
 }
 
+/// Features of windows together, each filled up with zeros to the longest.
+pub(crate) struct Batch {
+    /// Windows, mel bands, frames.
+    pub(crate) shape: [i64; 3],
+    /// Row-major.
+    pub(crate) signal: Vec<f32>,
+    /// Each window's own frames.
+    pub(crate) lengths: Vec<i64>,
+}
+
+/// Puts windows of the same number of bands together.
+pub(crate) fn batch(windows: &[&Features]) -> Batch {
+    let n_mels = windows.first().map_or(0, |w| w.n_mels);
+    let n_frames = windows.iter().map(|w| w.n_frames).max().unwrap_or(0);
+    let mut signal = vec![0.0; windows.len() * n_mels * n_frames];
+    for (window, block) in windows.iter().zip(signal.chunks_exact_mut((n_mels * n_frames).max(1))) {
+        let rows = window.values.chunks_exact(window.n_frames.max(1));
+        for (row, place) in rows.zip(block.chunks_exact_mut(n_frames)) {
+            place[..window.n_frames].copy_from_slice(row);
+        }
+    }
+    let dimension = |n: usize| i64::try_from(n).unwrap_or(i64::MAX);
+    let lengths = windows.iter().map(|w| dimension(w.n_frames)).collect();
+    Batch { shape: [windows.len(), n_mels, n_frames].map(dimension), signal, lengths }
+}
+
 /// Makes features; holds what is the same for every recording.
 #[derive(Clone)]
 pub struct LogMel {

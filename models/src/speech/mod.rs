@@ -1,8 +1,8 @@
 //! Speech: samples come in; words with their times come out.
 //!
 //! [`Listener`] cuts a stream of 16 kHz samples into windows, at pauses where there are any and overlapping
-//! where there are none. [`features`] makes log-mel features of a window, [`Acoustic`] gives each frame's
-//! probabilities, [`Decoder`] reads tokens out of them, and [`Joiner`] joins the windows' tokens into
+//! where there are none. [`features`] makes log-mel features of a window, a [`Recogniser`] hears them, its
+//! [`Decoder`] reads tokens out of each frame's probabilities, and [`Joiner`] joins the windows' tokens into
 //! words, which [`segments`] puts together.
 
 mod acoustic;
@@ -15,14 +15,17 @@ pub mod features;
 mod golden_tests;
 mod join;
 mod ngram;
+mod recogniser;
 mod runs;
+mod transducer;
 mod units;
 mod windows;
 mod words;
 
-pub use acoustic::{Acoustic, Emissions};
+pub use acoustic::Emissions;
 pub use decoder::{Decoder, Reading};
 pub use join::Joiner;
+pub use recogniser::{Heard, Recogniser};
 pub use units::Units;
 pub use windows::{Listener, Window};
 pub use words::{Clock, Segment, Word, segments, text};

@@ -1,0 +1,43 @@
+//! What several tests need: the runtime, and manifests of fixtures.
+
+use std::{
+    path::{Path, PathBuf},
+    sync::OnceLock,
+};
+
+use sha2::{Digest as _, Sha256};
+
+use crate::{Manifest, Runtime};
+
+/// The one of this process.
+pub(crate) fn runtime() -> &'static Runtime {
+    static RUNTIME: OnceLock<Runtime> = OnceLock::new();
+    RUNTIME.get_or_init(|| {
+        let dylib = std::env::var_os("AKHAR_ORT_DYLIB")
+            .map_or_else(|| root().join(".cache/onnxruntime/libonnxruntime.so"), PathBuf::from);
+        Runtime::load(&dylib).expect("ONNX Runtime: run `make test`, which fetches it")
+    })
+}
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
+}
+
+/// A path in the folder of fixtures.
+pub(crate) fn fixtures(path: &str) -> PathBuf {
+    root().join("tests/fixtures").join(path)
+}
+
+/// A manifest of a folder's files by role, with more tables.
+pub(crate) fn manifest_of(folder: &str, layout: &str, tables: &str, files: &[(&str, &str)]) -> Manifest {
+    let file = |(role, name): &(&str, &str)| {
+        let path = fixtures(folder).join(name);
+        let sha256 = Sha256::digest(std::fs::read(&path).expect("a fixture"));
+        format!("[[files]]\nrole = '{role}'\npath = '{}'\nsha256 = '{sha256:x}'\n", path.display())
+    };
+    let files: String = files.iter().map(file).collect();
+    let text = format!(
+        "id = 'm'\noperation = 'test'\nlayout = '{layout}'\nlicence = 'MIT'\nsource = 'here'\n{tables}\n{files}"
+    );
+    toml::from_str(&text).expect("a manifest")
+}
