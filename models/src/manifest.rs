@@ -237,6 +237,12 @@ impl Manifest {
         self.read_file(file)
     }
 
+    /// Bytes of its files that are there.
+    pub fn size(&self) -> u64 {
+        let size = |file: &ModelFile| fs::metadata(self.folder.join(&file.path)).map_or(0, |m| m.len());
+        self.files.iter().map(size).sum()
+    }
+
     /// Refuses a model of another layout than this one.
     pub(crate) fn expect(&self, layout: Layout) -> Result<(), ManifestError> {
         if self.layout == layout {

@@ -17,7 +17,7 @@ use tracing::Instrument as _;
 
 use crate::{
     in_hand::{Held, InHand},
-    pipeline::Pipeline,
+    models::Models,
 };
 
 /// Wait before the second attempt; each further wait is twice as long.
@@ -32,7 +32,7 @@ const PROGRESS: Duration = Duration::from_secs(1);
 /// What attempts need.
 pub(crate) struct Attempts {
     pub(crate) database: Database,
-    pub(crate) pipeline: Pipeline,
+    pub(crate) models: Arc<Models>,
     /// This process's name, for claims.
     pub(crate) worker: String,
     /// The jobs whose attempts are in flight here.
@@ -91,10 +91,10 @@ impl Attempts {
         let operation = claimed.parameters.operation().name();
         let upload = claimed.upload.take();
         let parameters = claimed.parameters.clone();
-        let this = self.clone();
+        let pipeline = self.models.pipeline();
         let (progress, seen) = watch::channel(0.0);
         let work = async move {
-            tokio::time::timeout(timeout, this.pipeline.work(job, &parameters, upload, &progress)).await
+            tokio::time::timeout(timeout, pipeline.work(job, &parameters, upload, &progress)).await
         };
         let worked = tokio::spawn(work.in_current_span());
         self.note_progress(job, attempt, seen).await;

@@ -7,6 +7,7 @@ mod decode;
 mod engine;
 mod handwriting;
 mod in_hand;
+mod models;
 mod pipeline;
 mod queue;
 mod speech;
@@ -16,7 +17,7 @@ mod translation;
 use std::sync::Arc;
 
 use akhar_jobs::{Queue, store};
-use akhar_models::{LoadError, ManifestError, Runtime, RuntimeError};
+use akhar_models::{LoadError, ManifestError, RuntimeError, ShelfError};
 use akhar_platform::{config::Config, database::Database, shutdown::Shutdown};
 use tokio::sync::watch;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
@@ -25,7 +26,7 @@ use ulid::Ulid;
 use attempt::Attempts;
 use bell::Bells;
 use in_hand::InHand;
-use pipeline::Pipeline;
+use models::Models;
 use sweeper::Contact;
 
 /// Why a worker did not start.
@@ -40,17 +41,18 @@ pub enum WorkerError {
     /// A model that does not load.
     #[error(transparent)]
     Model(#[from] LoadError),
-    /// An operation has no model, or more than one.
-    #[error("{operation} {language}: {n} models in {folder} serve it, expected one")]
-    Models {
-        /// The operation.
-        operation: &'static str,
-        /// The language, where models are for one.
-        language: &'static str,
-        /// Models found.
-        n: usize,
-        /// Where they were looked for.
-        folder: String,
+    /// No model serves an operation, or it is not known which.
+    #[error(transparent)]
+    Shelf(#[from] ShelfError),
+    /// The models are larger than the memory that is left.
+    #[error(
+        "the models take {needed} bytes, {available} are available: use smaller ones (`akhar models use`)"
+    )]
+    Memory {
+        /// Their files' size, bytes.
+        needed: u64,
+        /// What Linux can give, bytes.
+        available: u64,
     },
     /// An engine's thread could not be started.
     #[error("engine thread: {0}")]
@@ -70,13 +72,14 @@ pub async fn run(
     shutdown: Shutdown,
     ready: impl FnOnce(),
 ) -> Result<(), WorkerError> {
-    let pipeline = load(config).await?;
+    let (models, shelf) = Models::load(config).await?;
+    let models = Arc::new(models);
     let name = name();
     store::beat(&database.volatile, &name).await?;
     let tracker = TaskTracker::new();
     let attempts = Arc::new(Attempts {
         database: database.clone(),
-        pipeline,
+        models: models.clone(),
         worker: name.clone(),
         in_hand: InHand::default(),
         tracker: tracker.clone(),
@@ -85,6 +88,7 @@ pub async fn run(
     let bells = Arc::new(Bells::default());
     let helpers = TaskTracker::new();
     helpers.spawn(bell::listen(database.volatile.clone(), bells.clone(), shutdown.clone()));
+    helpers.spawn(models.follow(shelf, shutdown.clone()));
     let (contact, steadiness) = watch::channel(Contact::new());
     helpers.spawn(sweeper::sweep(database.clone(), config.clone(), steadiness, shutdown.clone()));
     let last_beat = CancellationToken::new();
@@ -109,18 +113,6 @@ pub async fn run(
         tracing::warn!(%error, "could not sign off; the sweeper will notice");
     }
     Ok(())
-}
-
-async fn load(config: &Config) -> Result<Pipeline, WorkerError> {
-    let config = config.clone();
-    let load = move || -> Result<Pipeline, WorkerError> {
-        let runtime = Runtime::load(&config.ort_dylib)?;
-        Pipeline::load(&runtime, &config)
-    };
-    match tokio::task::spawn_blocking(load).await {
-        Ok(pipeline) => pipeline,
-        Err(panic) => std::panic::resume_unwind(panic.into_panic()),
-    }
 }
 
 /// A name no worker ever had: host, process, and a ULID.

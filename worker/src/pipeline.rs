@@ -2,8 +2,8 @@
 
 use std::time::{Duration, Instant};
 
-use akhar_jobs::{JobId, Language, Operation, Outcome, Parameters, Prediction, Timing, TopK, Upload};
-use akhar_models::{Classifier, Manifest, Runtime, RuntimeError, Score, ink};
+use akhar_jobs::{JobId, Operation, Outcome, Parameters, Prediction, Timing, TopK, Upload};
+use akhar_models::{Classifier, Runtime, RuntimeError, Score, Shelf, ink};
 use akhar_platform::config::Config;
 use tokio::sync::watch;
 
@@ -47,10 +47,9 @@ impl BatchModel for Classifier {
 
 impl Pipeline {
     /// Loads and warms every operation's model. Blocks.
-    pub(crate) fn load(runtime: &Runtime, config: &Config) -> Result<Self, WorkerError> {
-        let manifests = akhar_models::load_all(&config.models_dir)?;
+    pub(crate) fn load(runtime: &Runtime, shelf: &Shelf, config: &Config) -> Result<Self, WorkerError> {
         let engine = |operation: Operation| -> Result<Engine<Classifier>, WorkerError> {
-            let manifest = only(&manifests, operation.name(), None, config)?;
+            let manifest = shelf.serving(operation.name(), None)?;
             let classifier = Classifier::load(runtime, manifest, config.inference_threads.get())?;
             tracing::info!(model = %manifest.id, operation = operation.name(), "model loaded");
             Engine::start(&manifest.id, classifier, config.max_batch.get()).map_err(WorkerError::Thread)
@@ -61,10 +60,10 @@ impl Pipeline {
             images: ImageDecoding::new(config.max_image_pixels),
             handwriting: Handwriting::load(
                 runtime,
-                only(&manifests, Operation::HandwritingGenerator.name(), None, config)?,
+                shelf.serving(Operation::HandwritingGenerator.name(), None)?,
                 config,
             )?,
-            speech: Speech::load(runtime, &manifests, config)?,
+            speech: Speech::load(runtime, shelf, config)?,
         })
     }
 
@@ -116,29 +115,6 @@ impl Pipeline {
 fn ink_features(image: &image::RgbImage) -> Option<Vec<f32>> {
     let view = ink::RgbView::new(image.width() as usize, image.height() as usize, image.as_raw())?;
     ink::features(view).ok()
-}
-
-/// The one model that serves an operation, in this language where it has one.
-pub(crate) fn only<'a>(
-    manifests: &'a [Manifest],
-    operation: &'static str,
-    language: Option<Language>,
-    config: &Config,
-) -> Result<&'a Manifest, WorkerError> {
-    let knows =
-        |m: &Manifest, code: &str| m.language.as_deref() == Some(code) || m.languages.contains_key(code);
-    let serves =
-        |m: &&Manifest| m.operation == operation && language.is_none_or(|language| knows(m, language.code()));
-    let serving: Vec<&Manifest> = manifests.iter().filter(serves).collect();
-    match serving[..] {
-        [manifest] => Ok(manifest),
-        _ => Err(WorkerError::Models {
-            operation,
-            language: language.map_or("", Language::code),
-            n: serving.len(),
-            folder: config.models_dir.display().to_string(),
-        }),
-    }
 }
 
 pub(crate) fn micros(duration: Duration) -> i32 {

@@ -8,7 +8,7 @@ use std::{
 
 use akhar_jobs::{self as jobs, Language, Operation, Outcome, Timing, Upload};
 use akhar_models::{
-    Manifest, Runtime, RuntimeError,
+    Runtime, RuntimeError, Shelf,
     speech::{
         Clock, Heard as Emitted, Joiner, Listener, Recogniser, Segment, Window,
         features::{Features, LogMel},
@@ -22,7 +22,7 @@ use crate::{
     WorkerError,
     decode::audio::{Audio, Limits, Undecodable},
     engine::{BatchModel, Engine, EngineError},
-    pipeline::{micros, only},
+    pipeline::micros,
     translation::Translation,
 };
 
@@ -91,14 +91,10 @@ impl Preparing {
 
 impl Speech {
     /// Loads and warms a model for every language. Blocks.
-    pub(crate) fn load(
-        runtime: &Runtime,
-        manifests: &[Manifest],
-        config: &Config,
-    ) -> Result<Self, WorkerError> {
+    pub(crate) fn load(runtime: &Runtime, shelf: &Shelf, config: &Config) -> Result<Self, WorkerError> {
         let mut ears = HashMap::new();
         for language in Language::ALL {
-            let manifest = only(manifests, Operation::SpeechRecognition.name(), Some(language), config)?;
+            let manifest = shelf.serving(Operation::SpeechRecognition.name(), Some(language.code()))?;
             let model = Recogniser::load(runtime, manifest, config.inference_threads.get())?;
             tracing::info!(model = %manifest.id, operation = %manifest.operation, "model loaded");
             let (front_end, clock) = (model.front_end(), model.clock());
@@ -106,11 +102,7 @@ impl Speech {
                 Engine::start(&manifest.id, model, config.max_windows.get()).map_err(WorkerError::Thread)?;
             ears.insert(language, Ear { engine, front_end, clock });
         }
-        Ok(Self {
-            ears,
-            translation: Translation::load(runtime, manifests, config)?,
-            limits: Limits::default(),
-        })
+        Ok(Self { ears, translation: Translation::load(runtime, shelf, config)?, limits: Limits::default() })
     }
 
     /// Transcribes, and translates where that is wanted; tells `progress` how many seconds are done.

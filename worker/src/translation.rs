@@ -3,18 +3,17 @@
 use std::{collections::HashMap, sync::Arc, time::Duration};
 
 use akhar_jobs::Language;
-use akhar_models::{Manifest, Runtime, seq2seq::Translator};
+use akhar_models::{Runtime, Shelf, seq2seq::Translator};
 use akhar_platform::config::Config;
 use futures::future::try_join_all;
 
 use crate::{
     WorkerError,
     engine::{BatchModel, Engine, EngineError},
-    pipeline::only,
 };
 
 /// What a translator is called as an operation; no caller asks for it alone.
-const OPERATION: &str = "translation";
+pub(crate) const OPERATION: &str = "translation";
 
 /// Segments of one recording that wait for the model at a time: other recordings' come between.
 const TOGETHER: usize = 8;
@@ -49,15 +48,11 @@ impl BatchModel for Translator {
 
 impl Translation {
     /// Loads and warms a translator out of every language; one model may do for all. Blocks.
-    pub(crate) fn load(
-        runtime: &Runtime,
-        manifests: &[Manifest],
-        config: &Config,
-    ) -> Result<Self, WorkerError> {
+    pub(crate) fn load(runtime: &Runtime, shelf: &Shelf, config: &Config) -> Result<Self, WorkerError> {
         let mut loaded: HashMap<&str, Arc<Engine<Translator>>> = HashMap::new();
         let mut out_of = HashMap::new();
         for language in Language::ALL {
-            let manifest = only(manifests, OPERATION, Some(language), config)?;
+            let manifest = shelf.serving(OPERATION, Some(language.code()))?;
             if let Some(engine) = loaded.get(manifest.id.as_str()) {
                 out_of.insert(language, engine.clone());
                 continue;

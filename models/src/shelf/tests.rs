@@ -1,0 +1,163 @@
+//! Shelves of empty files: what is chosen comes in; what serves is compared.
+
+use std::{
+    fs,
+    path::PathBuf,
+    sync::atomic::{AtomicU32, Ordering},
+};
+
+use super::*;
+
+/// A folder of models that goes with the value.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new() -> Self {
+        static COUNT: AtomicU32 = AtomicU32::new(0);
+        let name = format!("akhar-shelf-{}-{}", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
+        let folder = Self(std::env::temp_dir().join(name));
+        fs::create_dir_all(&folder.0).unwrap();
+        folder.bundle("digits", "digit-recognition", "");
+        folder.bundle("speech-pa", "speech-recognition", "language = 'pa'");
+        folder.bundle("speech-en", "speech-recognition", "language = 'en'");
+        folder.pull("digits-2", "digit-recognition", "");
+        folder.pull("whisper", "speech-recognition", "languages = { pa = '<|pa|>', en = '<|en|>' }");
+        folder.pull("parakeet", "speech-recognition", "language = 'en'");
+        folder
+    }
+
+    fn bundle(&self, id: &str, operation: &str, more: &str) {
+        let text = format!(
+            "id = '{id}'\noperation = '{operation}'\nlayout = 'image-classifier'\nlicence = 'MIT'\n\
+             source = 'here'\nfiles = []\n{more}\n"
+        );
+        fs::write(self.0.join(format!("{id}.toml")), text).unwrap();
+    }
+
+    fn pull(&self, id: &str, operation: &str, more: &str) {
+        let place = self.0.join("pulled").join(id);
+        fs::create_dir_all(&place).unwrap();
+        self.bundle(id, operation, more);
+        fs::rename(self.0.join(format!("{id}.toml")), place.join(format!("{id}.toml"))).unwrap();
+    }
+
+    fn open(&self) -> Shelf {
+        Shelf::open(&self.0).unwrap()
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        drop(fs::remove_dir_all(&self.0));
+    }
+}
+
+fn serving(shelf: &Shelf, operation: &str, language: Option<&str>) -> String {
+    shelf.serving(operation, language).map_or_else(|e| e.to_string(), |m| m.id.clone())
+}
+
+fn speech(shelf: &Shelf) -> [String; 2] {
+    ["pa", "en"].map(|language| serving(shelf, "speech-recognition", Some(language)))
+}
+
+#[test]
+fn pulled_models_are_there_and_serve_nothing() {
+    let folder = Folder::new();
+    fs::write(folder.0.join("catalogue.toml"), "not = 'a manifest'").unwrap();
+    fs::create_dir_all(folder.0.join("pulled/.partial/half")).unwrap();
+    let shelf = folder.open();
+    let ids: Vec<&str> = shelf.all().iter().map(|m| m.id.as_str()).collect();
+    assert_eq!(ids, ["digits", "speech-en", "speech-pa", "digits-2", "parakeet", "whisper"]);
+    assert_eq!(serving(&shelf, "digit-recognition", None), "digits");
+    assert_eq!(speech(&shelf), ["speech-pa", "speech-en"]);
+    assert!(shelf.is_bundled("digits") && !shelf.is_bundled("digits-2"));
+    assert!(serving(&shelf, "speech-recognition", None).starts_with("no model in"));
+    assert!(serving(&shelf, "speech-recognition", Some("ur")).contains("--lang ur"));
+    folder.bundle("digits-3", "digit-recognition", "");
+    assert!(serving(&folder.open(), "digit-recognition", None).starts_with("digits, digits-3 could each"));
+}
+
+#[test]
+fn a_choice_serves_until_it_is_taken_back() {
+    let folder = Folder::new();
+    let mut shelf = folder.open();
+    let other = folder.open();
+    assert!(!other.changed());
+    shelf.choose("digit-recognition", None, "digits-2").unwrap();
+    assert!(other.changed() && !shelf.changed());
+    assert_eq!(serving(&shelf, "digit-recognition", None), "digits-2");
+    assert_eq!(serving(&folder.open(), "digit-recognition", None), "digits-2");
+    assert_eq!(shelf.serves(shelf.find("digits-2").unwrap()), [None]);
+    assert!(shelf.serves(shelf.find("digits").unwrap()).is_empty());
+    shelf.choose("digit-recognition", None, BUNDLED).unwrap();
+    assert_eq!(serving(&folder.open(), "digit-recognition", None), "digits");
+}
+
+#[test]
+fn a_choice_may_be_for_one_language_or_for_all() {
+    let folder = Folder::new();
+    let mut shelf = folder.open();
+    let mut choose = |language, id| {
+        shelf.choose("speech-recognition", language, id).unwrap();
+        speech(&shelf)
+    };
+    assert_eq!(choose(Some("pa"), "whisper"), ["whisper", "speech-en"]);
+    assert_eq!(choose(None, "parakeet"), ["whisper", "parakeet"]);
+    assert_eq!(choose(None, "whisper"), ["whisper", "whisper"]);
+    assert_eq!(choose(Some("en"), BUNDLED), ["whisper", "speech-en"]);
+    assert_eq!(choose(Some("en"), "parakeet"), ["whisper", "parakeet"]);
+    assert_eq!(choose(None, BUNDLED), ["speech-pa", "speech-en"]);
+}
+
+#[test]
+fn what_cannot_serve_is_not_chosen() {
+    let folder = Folder::new();
+    let mut shelf = folder.open();
+    let mut refused = |operation, language, id| {
+        let error = shelf.choose(operation, language, id).unwrap_err().to_string();
+        assert!(!folder.0.join("pulled/use.toml").exists());
+        error
+    };
+    assert!(refused("digit-recognition", None, "digits-9").contains("digits-2"));
+    assert!(refused("alphabet-recognition", None, "digits-2").contains("not for alphabet-recognition"));
+    assert!(refused("speech-recognition", Some("pa"), "parakeet").contains("speech-recognition in en"));
+    assert!(refused("digit-recognition", Some("pa"), "digits-2").contains("without a language"));
+    assert!(refused("weather", None, BUNDLED).contains("weather"));
+}
+
+#[test]
+fn a_chosen_model_that_is_gone_is_an_error_and_not_passed_over() {
+    let folder = Folder::new();
+    folder.open().choose("speech-recognition", None, "whisper").unwrap();
+    fs::remove_dir_all(folder.0.join("pulled/whisper")).unwrap();
+    for said in speech(&folder.open()) {
+        assert!(said.contains("use.toml chooses whisper") && said.contains("not installed"), "{said}");
+    }
+    fs::write(folder.0.join("pulled/use.toml"), "[[use]]\noperation = 1").unwrap();
+    let error = Shelf::open(&folder.0).unwrap_err().to_string();
+    assert!(error.contains("use.toml") && error.contains("operation"), "{error}");
+}
+
+#[test]
+fn only_a_pulled_model_that_does_not_serve_is_removed() {
+    let folder = Folder::new();
+    let mut shelf = folder.open();
+    shelf.choose("digit-recognition", None, "digits-2").unwrap();
+    let mut refused = |id| shelf.remove(id).unwrap_err().to_string();
+    assert!(refused("digits").contains("bundled"));
+    assert!(refused("digits-2").contains("in use for digit-recognition"));
+    assert!(refused("digits-9").contains("digits-2, parakeet, whisper"));
+    shelf.choose("digit-recognition", None, BUNDLED).unwrap();
+    shelf.remove("digits-2").unwrap();
+    assert!(shelf.find("digits-2").is_none() && !folder.0.join("pulled/digits-2").exists());
+    assert!(folder.open().find("digits-2").is_none());
+}
+
+#[test]
+fn a_pulled_model_may_not_have_a_bundled_id() {
+    let folder = Folder::new();
+    folder.pull("digits", "digit-recognition", "");
+    folder.bundle("digits", "digit-recognition", "");
+    let error = Shelf::open(&folder.0).unwrap_err().to_string();
+    assert!(error.contains("pulled/digits/digits.toml") && error.contains("same id"), "{error}");
+}

@@ -1,0 +1,134 @@
+//! The models at work: the shelf's choices come in; a loaded pipeline comes out, and another one when they
+//! change.
+
+use std::{
+    path::Path,
+    sync::{Arc, PoisonError, RwLock},
+    time::Duration,
+};
+
+use akhar_jobs::{Language, Operation};
+use akhar_models::{Manifest, Runtime, Shelf};
+use akhar_platform::{config::Config, shutdown::Shutdown};
+use tokio::time::MissedTickBehavior;
+
+use crate::{WorkerError, pipeline::Pipeline, translation};
+
+/// Between two looks at the choices.
+const LOOK: Duration = Duration::from_secs(1);
+
+/// The pipeline in use. Whoever works a job holds the one it began with.
+pub(crate) struct Models {
+    runtime: Runtime,
+    config: Config,
+    current: RwLock<Arc<Pipeline>>,
+}
+
+impl Models {
+    /// Loads what the shelf chooses.
+    pub(crate) async fn load(config: &Config) -> Result<(Self, Shelf), WorkerError> {
+        let config = config.clone();
+        blocking(move || {
+            let runtime = Runtime::load(&config.ort_dylib)?;
+            let shelf = Shelf::open(&config.models_dir)?;
+            let pipeline = open(&runtime, &shelf, &config)?;
+            Ok((Self { runtime, config, current: RwLock::new(Arc::new(pipeline)) }, shelf))
+        })
+        .await
+    }
+
+    /// The pipeline to begin a job with.
+    pub(crate) fn pipeline(&self) -> Arc<Pipeline> {
+        self.current.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Loads another pipeline whenever the choices change, until told to stop. One that does not load is
+    /// reported, and the one before goes on.
+    pub(crate) async fn follow(self: Arc<Self>, mut chosen: Shelf, stop: Shutdown) {
+        let mut look = tokio::time::interval(LOOK);
+        look.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        loop {
+            tokio::select! {
+                _ = look.tick() => (),
+                () = stop.soft.cancelled() => return,
+            }
+            if !chosen.changed() {
+                continue;
+            }
+            match Shelf::open(&self.config.models_dir) {
+                Ok(changed) => chosen = changed,
+                Err(error) => {
+                    tracing::error!(%error, "the choice of models cannot be read: nothing changes");
+                    continue;
+                }
+            }
+            let (runtime, config, wanted) = (self.runtime.clone(), self.config.clone(), chosen.clone());
+            match blocking(move || open(&runtime, &wanted, &config)).await {
+                Ok(pipeline) => {
+                    *self.current.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(pipeline);
+                    tracing::info!("models changed");
+                }
+                Err(error) => tracing::error!(%error, "the chosen models do not load: nothing changes"),
+            }
+        }
+    }
+}
+
+fn open(runtime: &Runtime, shelf: &Shelf, config: &Config) -> Result<Pipeline, WorkerError> {
+    fits(shelf)?;
+    Pipeline::load(runtime, shelf, config)
+}
+
+/// Refuses what would not fit into memory here, before it fills it.
+fn fits(shelf: &Shelf) -> Result<(), WorkerError> {
+    let languages = || Language::ALL.map(|language| Some(language.code()));
+    let served = |operation: Operation| match operation {
+        Operation::SpeechRecognition => languages().map(|l| (operation.name(), l)).to_vec(),
+        _ => vec![(operation.name(), None)],
+    };
+    let mut wanted: Vec<(&str, Option<&str>)> = Operation::ALL.into_iter().flat_map(served).collect();
+    wanted.extend(languages().map(|language| (translation::OPERATION, language)));
+    let mut serving: Vec<&Manifest> = Vec::new();
+    for (operation, language) in wanted {
+        let manifest = shelf.serving(operation, language)?;
+        if serving.iter().all(|m| m.id != manifest.id) {
+            serving.push(manifest);
+        }
+    }
+    let needed: u64 = serving.iter().map(|m| m.size()).sum();
+    match available(Path::new("/proc/meminfo")) {
+        Some(available) if needed > available => Err(WorkerError::Memory { needed, available }),
+        _ => Ok(()),
+    }
+}
+
+/// Memory that Linux can give without swapping, bytes.
+fn available(meminfo: &Path) -> Option<u64> {
+    let text = std::fs::read_to_string(meminfo).ok()?;
+    let line = text.lines().find_map(|l| l.strip_prefix("MemAvailable:"))?;
+    line.trim().strip_suffix(" kB")?.parse::<u64>().ok()?.checked_mul(1024)
+}
+
+async fn blocking<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, WorkerError> + Send + 'static,
+) -> Result<T, WorkerError> {
+    match tokio::task::spawn_blocking(work).await {
+        Ok(done) => done,
+        Err(panic) => std::panic::resume_unwind(panic.into_panic()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn linux_tells_what_is_available() {
+        let path = std::env::temp_dir().join(format!("akhar-meminfo-{}", std::process::id()));
+        std::fs::write(&path, "MemTotal:       100 kB\nMemAvailable:    64 kB\n").unwrap();
+        assert_eq!(available(&path), Some(65_536));
+        std::fs::write(&path, "MemTotal: 100 kB\n").unwrap();
+        assert_eq!(available(&path), None);
+        std::fs::remove_file(path).unwrap();
+    }
+}
