@@ -154,6 +154,7 @@ pub(crate) async fn clips_of(folder: &Path, lang: &str, python: Option<&Path>) -
 /// One recording at a time, here.
 struct Ear {
     model: Recogniser,
+    lang: String,
 }
 
 impl Ear {
@@ -166,7 +167,10 @@ impl Ear {
         if !with_language_model {
             manifest.decoding = None;
         }
-        Self { model: Recogniser::load(&runtime, &manifest, n_threads).expect("the model") }
+        Self {
+            model: Recogniser::load(&runtime, &manifest, n_threads).expect("the model"),
+            lang: lang.to_owned(),
+        }
     }
 
     fn hear(&mut self, samples: &[f32]) -> Vec<Word> {
@@ -178,7 +182,7 @@ impl Ear {
         for window in windows {
             let features = front_end.features(&window.samples);
             if features.n_frames > 0 {
-                let heard = self.model.hear(&[&features]).expect("it runs");
+                let heard = self.model.hear(&[&features], &self.lang).expect("it runs");
                 joiner.add(&window, heard.into_iter().next().expect("one window").read());
             }
         }

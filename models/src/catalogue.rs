@@ -215,6 +215,7 @@ fn parse(path: &str, text: &str) -> Result<Vec<Entry>, CatalogueError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Layout;
 
     const ENTRY: &str = "[[models]]\nid = 'm'\nrepo = 'o/m'\nrevision = 'main'\nsize_mb = 1\nbest_for = 'tests'\n\
         operation = 'digit-recognition'\nlayout = 'image-classifier'\nlicence = 'MIT'\nlabels = ['a', 'b']\n\
@@ -225,12 +226,27 @@ mod tests {
     }
 
     #[test]
-    fn every_built_in_entry_makes_a_manifest() {
+    fn every_built_in_entry_makes_a_manifest_its_layout_can_load() {
         let catalogue = Catalogue::open(None).unwrap();
         assert!(catalogue.entries().len() >= 5);
         for entry in catalogue.entries() {
             let hashes = vec!["0".repeat(64); entry.files.len()];
-            entry.manifest("https://hub", &hashes).unwrap();
+            let text = entry.manifest("https://hub", &hashes).unwrap();
+            let manifest: Manifest = toml::from_str(&text).unwrap();
+            // As the loaders read them, which is where they are said.
+            let roles: &[&str] = match manifest.layout {
+                Layout::Whisper => &["encoder", "decoder", "tokenizer", "generation"],
+                Layout::NemoTdt => &["encoder", "decoder", "vocab", "config"],
+                Layout::NemoCtc => &["model", "vocab", "config"],
+                Layout::M2m100 => &["encoder", "decoder", "tokenizer"],
+                other => panic!("{}: say here which files {other} reads", entry.id),
+            };
+            assert_eq!(
+                entry.files.iter().map(|f| f.role.as_str()).collect::<Vec<_>>(),
+                roles,
+                "{}",
+                entry.id
+            );
         }
     }
 

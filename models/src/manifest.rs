@@ -128,6 +128,9 @@ pub enum Layout {
     NemoTdt,
     /// The same without durations.
     NemoRnnt,
+    /// Whisper, as Optimum exports it: `encoder`, `decoder` (merged), `tokenizer`, `generation`
+    /// (`generation_config.json`), and `languages`.
+    Whisper,
     /// Translation between several languages, as Optimum exports it: `encoder`, `decoder` (merged), `tokenizer`,
     /// and `languages`. See [`crate::seq2seq`].
     M2m100,

@@ -3,6 +3,7 @@
 
 use std::{
     collections::HashMap,
+    sync::Arc,
     time::{Duration, Instant},
 };
 
@@ -10,8 +11,7 @@ use akhar_jobs::{self as jobs, Language, Operation, Outcome, Timing, Upload};
 use akhar_models::{
     Runtime, RuntimeError, Shelf,
     speech::{
-        Clock, Heard as Emitted, Joiner, Listener, Recogniser, Segment, Window,
-        features::{Features, LogMel},
+        Clock, FrontEnd, Heard as Emitted, Joiner, Listener, Recogniser, Segment, Window, features::Features,
         segments,
     },
 };
@@ -36,10 +36,16 @@ pub(crate) struct Speech {
     limits: Limits,
 }
 
-/// One language's engine and what prepares its input.
+/// A window's features and the language spoken in it.
+pub(crate) struct Wanted {
+    features: Features,
+    language: Language,
+}
+
+/// One language's engine, which another may share, and what prepares its input.
 struct Ear {
-    engine: Engine<Recogniser>,
-    front_end: LogMel,
+    engine: Arc<Engine<Recogniser>>,
+    front_end: FrontEnd,
     clock: Clock,
 }
 
@@ -57,11 +63,22 @@ pub(crate) enum SpeechError {
 }
 
 impl BatchModel for Recogniser {
-    type Input = Features;
+    type Input = Wanted;
     type Output = Emitted;
-    fn run(&mut self, batch: &[Features]) -> Result<Vec<Emitted>, String> {
-        let batch: Vec<&Features> = batch.iter().collect();
-        self.hear(&batch).map_err(|e: RuntimeError| e.to_string())
+    fn run(&mut self, batch: &[Wanted]) -> Result<Vec<Emitted>, String> {
+        let mut emitted: Vec<Option<Emitted>> = batch.iter().map(|_| None).collect();
+        for language in Language::ALL {
+            let places: Vec<usize> = (0..batch.len()).filter(|n| batch[*n].language == language).collect();
+            if places.is_empty() {
+                continue;
+            }
+            let windows: Vec<&Features> = places.iter().map(|n| &batch[*n].features).collect();
+            let heard = self.hear(&windows, language.code()).map_err(|e: RuntimeError| e.to_string())?;
+            for (place, heard) in places.into_iter().zip(heard) {
+                emitted[place] = Some(heard);
+            }
+        }
+        emitted.into_iter().collect::<Option<_>>().ok_or_else(|| "an answer is missing".to_owned())
     }
 }
 
@@ -92,15 +109,21 @@ impl Preparing {
 impl Speech {
     /// Loads and warms a model for every language. Blocks.
     pub(crate) fn load(runtime: &Runtime, shelf: &Shelf, config: &Config) -> Result<Self, WorkerError> {
+        let mut loaded: HashMap<&str, (Arc<Engine<Recogniser>>, FrontEnd, Clock)> = HashMap::new();
         let mut ears = HashMap::new();
         for language in Language::ALL {
             let manifest = shelf.serving(Operation::SpeechRecognition.name(), Some(language.code()))?;
-            let model = Recogniser::load(runtime, manifest, config.inference_threads.get())?;
-            tracing::info!(model = %manifest.id, operation = %manifest.operation, "model loaded");
-            let (front_end, clock) = (model.front_end(), model.clock());
-            let engine =
-                Engine::start(&manifest.id, model, config.max_windows.get()).map_err(WorkerError::Thread)?;
-            ears.insert(language, Ear { engine, front_end, clock });
+            if !loaded.contains_key(manifest.id.as_str()) {
+                let model = Recogniser::load(runtime, manifest, config.inference_threads.get())?;
+                tracing::info!(model = %manifest.id, operation = %manifest.operation, "model loaded");
+                let (front_end, clock) = (model.front_end(), model.clock());
+                let engine = Engine::start(&manifest.id, model, config.max_windows.get());
+                let engine = Arc::new(engine.map_err(WorkerError::Thread)?);
+                loaded.insert(&manifest.id, (engine, front_end, clock));
+            }
+            if let Some((engine, front_end, clock)) = loaded.get(manifest.id.as_str()).cloned() {
+                ears.insert(language, Ear { engine, front_end, clock });
+            }
         }
         Ok(Self { ears, translation: Translation::load(runtime, shelf, config)?, limits: Limits::default() })
     }
@@ -124,7 +147,7 @@ impl Speech {
         while let Some(next) = heard.recv().await {
             match next {
                 Heard::Window(window, features) => {
-                    let answer = ear.engine.infer(features).await?;
+                    let answer = ear.engine.infer(Wanted { features, language: order.lang }).await?;
                     inferring += answer.took;
                     let search = move || {
                         let started = Instant::now();

@@ -9,4 +9,6 @@ mod translator;
 #[cfg(test)]
 mod golden_tests;
 
+pub(crate) use network::{Decoding, Network};
+pub(crate) use tokens::Tokens;
 pub use translator::{TranslationError, Translator};

@@ -7,6 +7,7 @@
 use crate::{
     LoadError, Manifest, Runtime, RuntimeError,
     ort::{Array, Kept, Session, Tensor},
+    speech::features::Features,
 };
 
 /// More than any decoder has.
@@ -60,6 +61,24 @@ impl Network {
         Ok(Self { encoder, decoder, layers, memory, takes_mask })
     }
 
+    /// The bands of the features that the encoder takes; none where it takes tokens.
+    pub(crate) fn n_bands(&self) -> Option<usize> {
+        self.encoder.input("input_features")?.get(1).and_then(|n| usize::try_from(*n).ok())
+    }
+
+    /// An error in what the model is or says.
+    pub(crate) fn unfit(&self, what: String) -> RuntimeError {
+        self.decoder.layout_error(what)
+    }
+
+    /// Encodes the features of one window of sound.
+    pub(crate) fn encode_features(&mut self, features: &Features) -> Result<Decoding<'_>, RuntimeError> {
+        let shape = [1, dimension(features.n_mels), dimension(features.n_frames)];
+        let inputs = vec![("input_features", Tensor::F32(&shape, &features.values))];
+        let hidden = one(self.encoder.keep(inputs, &["last_hidden_state"])?, &self.encoder)?;
+        Ok(Decoding { network: self, hidden, mask: Vec::new(), n_rows: 1, cache: None })
+    }
+
     /// Encodes texts as tokens, each at least one.
     pub(crate) fn encode(&mut self, sources: &[Vec<i64>], pad: i64) -> Result<Decoding<'_>, RuntimeError> {
         let longest = sources.iter().map(Vec::len).max().unwrap_or(0);
@@ -79,8 +98,17 @@ impl Network {
 }
 
 impl Decoding<'_> {
-    /// The logits of what follows each row's next tokens, as many for each: `[rows, vocabulary]`.
+    /// The logits of what follows each row's next token: `[rows, vocabulary]`.
     pub(crate) fn step(&mut self, tokens: &[i64]) -> Result<Array, RuntimeError> {
+        let Array { shape, values } = self.run(tokens)?;
+        match shape[..] {
+            [rows, 1, vocabulary] => Ok(Array { shape: vec![rows, vocabulary], values }),
+            _ => Err(self.network.unfit(format!("gave logits {shape:?} for one token a row"))),
+        }
+    }
+
+    /// The logits behind every one of each row's next tokens, as many for each: `[rows, each, vocabulary]`.
+    pub(crate) fn run(&mut self, tokens: &[i64]) -> Result<Array, RuntimeError> {
         let Network { decoder, layers, memory: [heads, width], takes_mask, .. } = &mut *self.network;
         let rows = dimension(self.n_rows);
         let each = dimension(tokens.len()) / rows.max(1);
@@ -119,7 +147,7 @@ impl Decoding<'_> {
             });
         }
         self.cache = Some(cache);
-        last_of_each(decoder.read(&logits)?, decoder)
+        decoder.read(&logits)
     }
 
     /// Goes on with these rows, in this order: some again, some no more.
@@ -150,19 +178,6 @@ impl Layer {
         };
         Self { past: names("past_key_values"), present: names("present") }
     }
-}
-
-/// Of the logits of every token, those of each row's last.
-fn last_of_each(logits: Array, decoder: &Session) -> Result<Array, RuntimeError> {
-    let &[rows, each, vocabulary] = &logits.shape[..] else {
-        return Err(decoder.layout_error(format!("gave logits {:?}", logits.shape)));
-    };
-    if each == 1 {
-        return Ok(Array { shape: vec![rows, vocabulary], values: logits.values });
-    }
-    let of_row = logits.values.chunks_exact((each * vocabulary).max(1));
-    let values = of_row.flat_map(|row| &row[row.len() - vocabulary..]).copied().collect();
-    Ok(Array { shape: vec![rows, vocabulary], values })
 }
 
 fn one(kept: Vec<Kept>, session: &Session) -> Result<Kept, RuntimeError> {

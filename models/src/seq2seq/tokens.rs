@@ -17,10 +17,14 @@ impl Tokens {
         Ok(Self { tokenizer })
     }
 
+    /// The token that is written so, if there is one.
+    pub(crate) fn find(&self, token: &str) -> Option<i64> {
+        self.tokenizer.token_to_id(token).map(i64::from)
+    }
+
     /// The token that a manifest names.
     pub(crate) fn named(&self, manifest: &Manifest, token: &str) -> Result<i64, ManifestError> {
-        let id = self.tokenizer.token_to_id(token).map(i64::from);
-        id.ok_or_else(|| {
+        self.find(token).ok_or_else(|| {
             manifest.inconsistent(format!("names the token {token:?}, its tokenizer has none such"))
         })
     }

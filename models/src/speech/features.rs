@@ -69,9 +69,17 @@ pub struct LogMel {
 
 /// A triangle of weights over neighbouring bins of the spectrum.
 #[derive(Debug, Clone)]
-struct Filter {
+pub(crate) struct Filter {
     first: usize,
     weights: Vec<f32>,
+}
+
+impl Filter {
+    /// The energy of its band in a power spectrum.
+    pub(crate) fn energy(&self, power: &[f32]) -> f32 {
+        let bins = power.get(self.first..).unwrap_or_default();
+        bins.iter().zip(&self.weights).map(|(p, w)| p * w).sum()
+    }
 }
 
 impl std::fmt::Debug for LogMel {
@@ -86,7 +94,7 @@ impl LogMel {
         let fft = RealFftPlanner::new().plan_fft_forward(FFT);
         let step = std::f64::consts::TAU / count(WINDOW - 1);
         let hann = (0..WINDOW).map(|i| narrow(0.5 - 0.5 * (step * count(i)).cos())).collect();
-        Self { fft, hann, filters: filters(n_mels) }
+        Self { fft, hann, filters: filters(n_mels, FFT) }
     }
 
     /// Features of one recording, or of one window of it.
@@ -106,9 +114,7 @@ impl LogMel {
                 *p = c.norm_sqr();
             }
             for (row, filter) in self.filters.iter().enumerate() {
-                let bins = power[filter.first..].iter().zip(&filter.weights);
-                let energy: f32 = bins.map(|(p, w)| p * w).sum();
-                values[row * n_frames + t] = (energy + FLOOR).ln();
+                values[row * n_frames + t] = (filter.energy(&power) + FLOOR).ln();
             }
         }
         values.chunks_exact_mut(n_frames.max(1)).for_each(normalise);
@@ -144,10 +150,10 @@ fn normalise(row: &mut [f32]) {
 }
 
 /// Mel filters of equal area: triangles between neighbouring centres.
-fn filters(n_mels: usize) -> Vec<Filter> {
+pub(crate) fn filters(n_mels: usize, fft: usize) -> Vec<Filter> {
     let top = mel(count(SAMPLE_RATE) / 2.0);
     let edge = |i: usize| hertz(top * count(i) / count(n_mels + 1));
-    let bin = |k: usize| count(SAMPLE_RATE) * count(k) / count(FFT);
+    let bin = |k: usize| count(SAMPLE_RATE) * count(k) / count(fft);
     (0..n_mels)
         .map(|m| {
             let [low, middle, high] = [edge(m), edge(m + 1), edge(m + 2)];
@@ -156,7 +162,7 @@ fn filters(n_mels: usize) -> Vec<Filter> {
                 let falling = (high - bin(k)) / (high - middle);
                 narrow(rising.min(falling).max(0.0) * 2.0 / (high - low))
             };
-            let all: Vec<f32> = (0..BINS).map(weight).collect();
+            let all: Vec<f32> = (0..=fft / 2).map(weight).collect();
             let first = all.iter().position(|w| *w > 0.0).unwrap_or(0);
             let end = all.iter().rposition(|w| *w > 0.0).map_or(first, |last| last + 1);
             Filter { first, weights: all[first..end].to_vec() }
@@ -174,11 +180,11 @@ fn hertz(mel: f64) -> f64 {
 }
 
 #[expect(clippy::cast_precision_loss, reason = "far below 2^52")]
-const fn count(n: usize) -> f64 {
+pub(crate) const fn count(n: usize) -> f64 {
     n as f64
 }
 
 #[expect(clippy::cast_possible_truncation, reason = "to the precision features have")]
-const fn narrow(value: f64) -> f32 {
+pub(crate) const fn narrow(value: f64) -> f32 {
     value as f32
 }

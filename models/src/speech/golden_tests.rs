@@ -102,7 +102,7 @@ struct Transcript {
 
 /// Numbers from -1 to 1, as the fixtures' script draws them: Knuth's linear congruence, the upper 24 bits.
 #[expect(clippy::cast_precision_loss, reason = "24 bits")]
-fn draws(seed: u64, n: usize) -> Vec<f32> {
+pub(super) fn draws(seed: u64, n: usize) -> Vec<f32> {
     let mut state = seed;
     let mut draw = || {
         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
@@ -113,7 +113,7 @@ fn draws(seed: u64, n: usize) -> Vec<f32> {
 
 /// Noise that swells in steps, over a saw tooth whose pitch steps.
 #[expect(clippy::cast_precision_loss, reason = "a few seconds")]
-fn signal(seed: u64, n: usize) -> Vec<f32> {
+pub(super) fn signal(seed: u64, n: usize) -> Vec<f32> {
     let sample = |(n, draw): (usize, f32)| {
         let swell = (n / 800 % 5 + 1) as f32 / 20.0;
         let saw = (n * (110 + 70 * (n / 3200 % 7)) % SAMPLE_RATE) as f32 / SAMPLE_RATE as f32 - 0.5;

@@ -19,13 +19,14 @@ mod recogniser;
 mod runs;
 mod transducer;
 mod units;
+mod whisper;
 mod windows;
 mod words;
 
 pub use acoustic::Emissions;
 pub use decoder::{Decoder, Reading};
 pub use join::Joiner;
-pub use recogniser::{Heard, Recogniser};
+pub use recogniser::{FrontEnd, Heard, Recogniser};
 pub use units::Units;
 pub use windows::{Listener, Window};
 pub use words::{Clock, Segment, Word, segments, text};

@@ -7,6 +7,7 @@ use super::{
     acoustic::Acoustic,
     features::{Features, HOP, LogMel},
     transducer::Transducer,
+    whisper::{self, Whisper, WhisperMel},
 };
 use crate::{Layout, LoadError, Manifest, Runtime, RuntimeError};
 
@@ -18,6 +19,27 @@ pub struct Recogniser {
 enum Network {
     Ctc(Acoustic),
     Transducer(Transducer),
+    Whisper(Box<Whisper>),
+}
+
+/// What makes a model's features.
+#[derive(Clone)]
+pub struct FrontEnd(Mel);
+
+#[derive(Clone)]
+enum Mel {
+    Nemo(LogMel),
+    Whisper(WhisperMel),
+}
+
+impl FrontEnd {
+    /// Features of one window.
+    pub fn features(&self, samples: &[f32]) -> Features {
+        match &self.0 {
+            Mel::Nemo(mel) => mel.features(samples),
+            Mel::Whisper(mel) => mel.features(samples),
+        }
+    }
 }
 
 /// What a model made of a window.
@@ -46,20 +68,26 @@ impl Recogniser {
             Layout::NemoTdt | Layout::NemoRnnt => {
                 Network::Transducer(Transducer::load(runtime, manifest, n_threads)?)
             }
+            Layout::Whisper => Network::Whisper(Box::new(Whisper::load(runtime, manifest, n_threads)?)),
             _ => return Err(manifest.unfit().into()),
         };
         let mut recogniser = Self { network };
         let silence = recogniser.front_end().features(&vec![0.0; super::SAMPLE_RATE]);
-        recogniser.hear(&[&silence])?;
+        for language in
+            manifest.languages.keys().map(String::as_str).chain(manifest.language.as_deref()).take(1)
+        {
+            recogniser.hear(&[&silence], language)?;
+        }
         Ok(recogniser)
     }
 
     /// What makes the features it takes.
-    pub fn front_end(&self) -> LogMel {
-        match &self.network {
-            Network::Ctc(acoustic) => acoustic.front_end(),
-            Network::Transducer(transducer) => LogMel::new(transducer.config().features_size),
-        }
+    pub fn front_end(&self) -> FrontEnd {
+        FrontEnd(match &self.network {
+            Network::Ctc(acoustic) => Mel::Nemo(acoustic.front_end()),
+            Network::Transducer(transducer) => Mel::Nemo(LogMel::new(transducer.config().features_size)),
+            Network::Whisper(whisper) => Mel::Whisper(WhisperMel::new(whisper.n_mels())),
+        })
     }
 
     /// What time its output frames are.
@@ -69,11 +97,13 @@ impl Recogniser {
             Network::Transducer(transducer) => {
                 Clock { grid: transducer.config().subsampling_factor * HOP, latency_s: 0.0 }
             }
+            Network::Whisper(_) => Clock { grid: whisper::GRID, latency_s: 0.0 },
         }
     }
 
-    /// Hears windows of at least one frame each, together.
-    pub fn hear(&mut self, windows: &[&Features]) -> Result<Vec<Heard>, RuntimeError> {
+    /// Hears windows of at least one frame each, together; in a language by its code, for models that know
+    /// several.
+    pub fn hear(&mut self, windows: &[&Features], language: &str) -> Result<Vec<Heard>, RuntimeError> {
         Ok(match &mut self.network {
             Network::Ctc(acoustic) => {
                 let decoder = acoustic.decoder();
@@ -82,6 +112,10 @@ impl Recogniser {
             }
             Network::Transducer(transducer) => {
                 transducer.read(windows)?.into_iter().map(Heard::Said).collect()
+            }
+            Network::Whisper(whisper) => {
+                let readings = windows.iter().map(|window| whisper.read(window, language));
+                readings.map(|reading| Ok(Heard::Said(reading?))).collect::<Result<_, RuntimeError>>()?
             }
         })
     }

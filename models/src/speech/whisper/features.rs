@@ -1,0 +1,64 @@
+//! Log-mel features as Whisper computes them: up to 30 s of samples come in, 3000 frames come out.
+
+use std::sync::Arc;
+
+use realfft::{RealFftPlanner, RealToComplex, num_complex::Complex};
+
+use crate::speech::features::{Features, Filter, HOP, count, filters, narrow};
+
+const FFT: usize = 400;
+const SECONDS: usize = 30;
+const N_FRAMES: usize = SECONDS * crate::speech::SAMPLE_RATE / HOP;
+
+/// Makes features; holds what is the same for every recording.
+#[derive(Clone)]
+pub(crate) struct WhisperMel {
+    fft: Arc<dyn RealToComplex<f32>>,
+    hann: Vec<f32>,
+    filters: Vec<Filter>,
+}
+
+impl WhisperMel {
+    pub(crate) fn new(n_mels: usize) -> Self {
+        let fft = RealFftPlanner::new().plan_fft_forward(FFT);
+        let step = std::f64::consts::TAU / count(FFT);
+        let hann = (0..FFT).map(|i| narrow(0.5 - 0.5 * (step * count(i)).cos())).collect();
+        Self { fft, hann, filters: filters(n_mels, FFT) }
+    }
+
+    /// Features of at most 30 s; what is shorter is filled up with silence, what is longer cut.
+    pub(crate) fn features(&self, samples: &[f32]) -> Features {
+        let n_mels = self.filters.len();
+        let mut values = vec![0.0; n_mels * N_FRAMES];
+        let mut frame = vec![0.0; FFT];
+        let mut spectrum = vec![Complex::default(); FFT / 2 + 1];
+        let mut power = vec![0.0; FFT / 2 + 1];
+        let mut scratch = self.fft.make_scratch_vec();
+        for t in 0..N_FRAMES {
+            for (i, (place, weight)) in frame.iter_mut().zip(&self.hann).enumerate() {
+                *place = reflected(samples, t * HOP + i) * weight;
+            }
+            // Its lengths are the plan's own, which is all that can be wrong.
+            let _ = self.fft.process_with_scratch(&mut frame, &mut spectrum, &mut scratch);
+            for (p, c) in power.iter_mut().zip(&spectrum) {
+                *p = c.norm_sqr();
+            }
+            for (row, filter) in self.filters.iter().enumerate() {
+                values[row * N_FRAMES + t] = filter.energy(&power).max(1e-10).log10();
+            }
+        }
+        let highest = values.iter().copied().fold(f32::NEG_INFINITY, f32::max);
+        for value in &mut values {
+            *value = (value.max(highest - 8.0) + 4.0) / 4.0;
+        }
+        Features { n_mels, n_frames: N_FRAMES, values }
+    }
+}
+
+/// A sample of the recording with half a frame of its mirror image before and behind.
+fn reflected(samples: &[f32], at: usize) -> f32 {
+    let n = SECONDS * crate::speech::SAMPLE_RATE;
+    let place = at.abs_diff(FFT / 2);
+    let place = if place < n { place } else { 2 * (n - 1) - place };
+    samples.get(place).copied().unwrap_or(0.0)
+}

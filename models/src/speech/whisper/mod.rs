@@ -1,0 +1,215 @@
+//! Whisper, in the layout Optimum exports: windows' features come in; tokens with times come out.
+//!
+//! The rules of its time tokens, the tokens that are never said, what counts as silence and when to try again
+//! are those of Radford et al., "Robust Speech Recognition via Large-Scale Weak Supervision", 2022, as the
+//! transformers library applies them.
+
+mod features;
+#[cfg(test)]
+mod golden_tests;
+mod rules;
+mod segments;
+
+use rand::{RngExt as _, SeedableRng as _, rngs::StdRng};
+
+pub(crate) use features::WhisperMel;
+
+use super::{
+    decoder::{Reading, Token},
+    features::Features,
+    units::WORD,
+};
+use crate::{
+    LoadError, Manifest, Runtime, RuntimeError,
+    seq2seq::{Decoding, Network, Tokens},
+};
+use rules::{Rules, highest, log_softmax};
+use segments::{Segment, segments};
+
+/// Samples of a time token's step: 20 ms.
+pub(crate) const GRID: usize = 320;
+/// More of this probability of no speech, with an unlikely text, is silence.
+const NO_SPEECH: f64 = 0.6;
+/// A text whose tokens' mean log-probability is lower is unlikely.
+const UNLIKELY: f64 = -1.0;
+/// A text that compresses better than this repeats itself.
+const REPETITIVE: f64 = 2.4;
+/// How freely the next token is drawn, try by try.
+const TEMPERATURES: [f64; 4] = [0.0, 0.4, 0.8, 1.0];
+
+/// A loaded Whisper.
+pub(crate) struct Whisper {
+    network: Network,
+    tokens: Tokens,
+    rules: Rules,
+    n_mels: usize,
+}
+
+/// What was decoded of a window.
+#[derive(Debug, Clone)]
+pub(super) struct Decoded {
+    /// Behind the prompt, with the end where there is one.
+    pub(super) tokens: Vec<i64>,
+    /// Mean log-probability.
+    pub(super) mean: f64,
+    /// Of there being no speech, right after the start.
+    pub(super) no_speech: f64,
+}
+
+impl Whisper {
+    pub(crate) fn load(runtime: &Runtime, manifest: &Manifest, n_threads: usize) -> Result<Self, LoadError> {
+        let tokens = Tokens::read(manifest)?;
+        let rules = Rules::read(manifest, &tokens)?;
+        let network = Network::load(runtime, manifest, n_threads)?;
+        let n_mels = network.n_bands().filter(|n| (1..=256).contains(n));
+        let n_mels =
+            n_mels.ok_or_else(|| manifest.inconsistent("its encoder takes no input_features".to_owned()))?;
+        Ok(Self { network, tokens, rules, n_mels })
+    }
+
+    pub(crate) const fn n_mels(&self) -> usize {
+        self.n_mels
+    }
+
+    /// Reads a window in a language, by its code; nothing where it is silence.
+    pub(crate) fn read(&mut self, features: &Features, language: &str) -> Result<Reading, RuntimeError> {
+        let Some(prompt) = self.rules.prompt(language) else {
+            return Err(self.network.unfit(format!("has no language {language:?}")));
+        };
+        let mut rng = StdRng::seed_from_u64(features.values.iter().map(|v| u64::from(v.to_bits())).sum());
+        let mut best: Option<(Decoded, String)> = None;
+        for temperature in TEMPERATURES {
+            let decoded =
+                self.decode(features, &prompt, true, self.rules.max_tokens, temperature, &mut rng)?;
+            if decoded.no_speech > NO_SPEECH && decoded.mean < UNLIKELY {
+                return Ok(Reading { tokens: Vec::new(), blanks: vec![true; features.n_frames / 2] });
+            }
+            let text = self.text(&decoded.tokens)?;
+            let is_good = decoded.mean >= UNLIKELY && repetition(&text) <= REPETITIVE;
+            if best.as_ref().is_none_or(|(b, _)| decoded.mean > b.mean) || is_good {
+                best = Some((decoded, text));
+            }
+            if is_good {
+                break;
+            }
+        }
+        let segments = best.map_or_else(Vec::new, |(decoded, _)| segments(&decoded.tokens, &self.rules));
+        self.reading(&segments, features.n_frames / 2)
+    }
+
+    /// Decodes a window behind a prompt; at temperature 0 the likeliest token is taken, above it one is
+    /// drawn.
+    pub(super) fn decode(
+        &mut self,
+        features: &Features,
+        prompt: &[i64],
+        with_times: bool,
+        max_tokens: usize,
+        temperature: f64,
+        rng: &mut StdRng,
+    ) -> Result<Decoded, RuntimeError> {
+        let mut decoding = self.network.encode_features(features)?;
+        let (first, mut logits) = ends(&mut decoding, prompt)?;
+        let mut scores: Vec<f64> = first.iter().map(|l| f64::from(*l)).collect();
+        log_softmax(&mut scores);
+        let no_speech = self.rules.no_speech.and_then(|t| scores.get(t)).map_or(0.0, |s| s.exp());
+        let (mut tokens, mut sum) = (Vec::new(), 0.0);
+        while tokens.len() < max_tokens {
+            let scores = self.rules.scores(&logits, &tokens, with_times);
+            let token = if temperature > 0.0 { draw(&scores, temperature, rng) } else { highest(&scores) };
+            sum += scores.get(token).copied().unwrap_or_default();
+            let token = i64::try_from(token).unwrap_or(self.rules.end);
+            tokens.push(token);
+            if token == self.rules.end {
+                break;
+            }
+            logits = ends(&mut decoding, &[token])?.1;
+        }
+        #[expect(clippy::cast_precision_loss, reason = "a few hundred tokens")]
+        let mean = sum / tokens.len().max(1) as f64;
+        Ok(Decoded { tokens, mean, no_speech })
+    }
+
+    pub(super) fn text(&self, tokens: &[i64]) -> Result<String, RuntimeError> {
+        let text: Vec<i64> = tokens.iter().copied().filter(|t| *t < self.rules.end).collect();
+        self.tokens.text(&text).map_err(|reason| self.network.unfit(reason))
+    }
+
+    /// Segments' words, each in its share of the segment's time.
+    fn reading(&self, segments: &[Segment], n_frames: usize) -> Result<Reading, RuntimeError> {
+        let mut tokens = Vec::new();
+        let mut blanks = vec![true; n_frames];
+        for segment in segments {
+            let text = self.text(&segment.tokens)?;
+            let end = segment.end.min(n_frames).max(segment.start);
+            if let Some(spoken) = blanks.get_mut(segment.start..end) {
+                spoken.fill(false);
+            }
+            let n_letters = text.split_whitespace().map(|w| w.chars().count()).sum::<usize>().max(1);
+            let mut before = 0;
+            for word in text.split_whitespace() {
+                let at = |n: usize| segment.start + (end - segment.start) * n / n_letters;
+                let after = before + word.chars().count();
+                tokens.push(Token {
+                    text: format!("{WORD}{word}"),
+                    frame: at(before),
+                    end: at(after).max(at(before) + 1),
+                });
+                before = after;
+            }
+        }
+        Ok(Reading { tokens, blanks })
+    }
+}
+
+/// The logits behind the first and the last of some tokens of one row.
+fn ends(decoding: &mut Decoding<'_>, tokens: &[i64]) -> Result<(Vec<f32>, Vec<f32>), RuntimeError> {
+    let logits = decoding.run(tokens)?;
+    let vocabulary = logits.shape.last().copied().unwrap_or(0).max(1);
+    let mut rows = logits.values.chunks_exact(vocabulary).map(<[f32]>::to_vec);
+    let first = rows.next().unwrap_or_default();
+    let last = rows.next_back().unwrap_or_else(|| first.clone());
+    Ok((first, last))
+}
+
+/// A token drawn by its probability, made flatter by a temperature.
+fn draw(scores: &[f64], temperature: f64, rng: &mut StdRng) -> usize {
+    let mut flat: Vec<f64> = scores.iter().map(|s| s / temperature).collect();
+    log_softmax(&mut flat);
+    let mut left: f64 = rng.random();
+    for (token, score) in flat.iter().enumerate() {
+        left -= score.exp();
+        if left <= 0.0 && *score > f64::NEG_INFINITY {
+            return token;
+        }
+    }
+    highest(scores)
+}
+
+/// How much shorter a text gets when it is compressed.
+#[expect(clippy::cast_precision_loss, reason = "a few thousand bytes")]
+fn repetition(text: &str) -> f64 {
+    let compressed = miniz_oxide::deflate::compress_to_vec_zlib(text.as_bytes(), 6);
+    text.len() as f64 / compressed.len().max(1) as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_that_repeats_itself_is_known() {
+        assert!(repetition("ਸਤਿ ਸ੍ਰੀ ਅਕਾਲ, ਮੇਰਾ ਨਾਂ ਗੁਰਪ੍ਰੀਤ ਹੈ") < REPETITIVE);
+        assert!(repetition(&"ਸਤਿ ਸ੍ਰੀ ".repeat(20)) > REPETITIVE);
+        assert!(repetition("") < REPETITIVE);
+    }
+
+    #[test]
+    fn what_is_forbidden_is_never_drawn() {
+        let mut rng = StdRng::seed_from_u64(1);
+        let scores = [f64::NEG_INFINITY, 0.5_f64.ln(), f64::NEG_INFINITY, 0.5_f64.ln()];
+        let drawn: Vec<usize> = (0..100).map(|_| draw(&scores, 0.7, &mut rng)).collect();
+        assert!(drawn.iter().all(|t| *t == 1 || *t == 3));
+        assert!(drawn.contains(&1) && drawn.contains(&3));
+    }
+}

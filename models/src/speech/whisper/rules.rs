@@ -1,0 +1,167 @@
+//! What a Whisper may say next: logits and the tokens so far come in; log-probabilities come out, minus
+//! infinity for what may not be said.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+
+use crate::{Manifest, ManifestError, seq2seq::Tokens};
+
+/// Tokens of a window and its prompt, where the model does not say.
+const MAX_LENGTH: usize = 448;
+/// Tokens a window may have: what is longer repeats itself.
+const MAX_TOKENS: usize = 224;
+/// Start, language, task and no times.
+const PROMPT: usize = 4;
+
+/// The tokens that steer, and those that are never said.
+#[derive(Debug, Clone)]
+pub(crate) struct Rules {
+    pub(super) end: i64,
+    pub(super) no_speech: Option<usize>,
+    /// By language code: start, language, task.
+    prompts: BTreeMap<String, Vec<i64>>,
+    /// Without times follows this.
+    pub(super) no_times: usize,
+    /// The token of 0.00 s; those behind it are later by 20 ms each.
+    first_time: usize,
+    /// Steps of 20 ms that may pass before the first segment.
+    most_before: Option<usize>,
+    /// Tokens that fit into a window, the prompt not counted.
+    pub(super) max_tokens: usize,
+    never: Vec<usize>,
+    never_first: Vec<usize>,
+}
+
+/// The part of `generation_config.json` that is needed.
+#[derive(Deserialize)]
+struct Generation {
+    eos_token_id: i64,
+    decoder_start_token_id: i64,
+    no_timestamps_token_id: usize,
+    #[serde(default)]
+    max_initial_timestamp_index: Option<usize>,
+    #[serde(default)]
+    max_length: Option<usize>,
+    #[serde(default)]
+    suppress_tokens: Vec<i64>,
+    #[serde(default)]
+    begin_suppress_tokens: Vec<i64>,
+    #[serde(default)]
+    task_to_id: BTreeMap<String, i64>,
+}
+
+impl Rules {
+    pub(super) fn read(manifest: &Manifest, tokens: &Tokens) -> Result<Self, ManifestError> {
+        let wrong = |what: String| manifest.inconsistent(format!("its generation config: {what}"));
+        let generation: Generation =
+            serde_json::from_slice(&manifest.read("generation")?).map_err(|e| wrong(e.to_string()))?;
+        let task = generation.task_to_id.get("transcribe").copied();
+        let language = |(code, token): (&String, &String)| {
+            let language = tokens.named(manifest, token)?;
+            let prompt = [Some(generation.decoder_start_token_id), Some(language), task];
+            Ok((code.clone(), prompt.into_iter().flatten().collect()))
+        };
+        let places = |tokens: &[i64]| tokens.iter().filter_map(|t| usize::try_from(*t).ok()).collect();
+        let no_speech = ["<|nospeech|>", "<|nocaptions|>"].iter().find_map(|t| tokens.find(t));
+        Ok(Self {
+            end: generation.eos_token_id,
+            no_speech: no_speech.and_then(|t| usize::try_from(t).ok()),
+            prompts: manifest.languages.iter().map(language).collect::<Result<_, ManifestError>>()?,
+            no_times: generation.no_timestamps_token_id,
+            first_time: generation.no_timestamps_token_id + 1,
+            max_tokens: generation
+                .max_length
+                .unwrap_or(MAX_LENGTH)
+                .saturating_sub(PROMPT)
+                .clamp(1, MAX_TOKENS),
+            most_before: generation.max_initial_timestamp_index,
+            never: places(&generation.suppress_tokens),
+            never_first: places(&generation.begin_suppress_tokens),
+        })
+    }
+
+    /// What stands before the text in a language.
+    pub(super) fn prompt(&self, language: &str) -> Option<Vec<i64>> {
+        self.prompts.get(language).cloned()
+    }
+
+    /// Steps of 20 ms that a token stands for.
+    pub(super) fn time(&self, token: i64) -> Option<usize> {
+        usize::try_from(token).ok()?.checked_sub(self.first_time)
+    }
+
+    /// Log-probabilities of what follows these tokens.
+    pub(super) fn scores(&self, logits: &[f32], tokens: &[i64], with_times: bool) -> Vec<f64> {
+        let mut scores: Vec<f64> = logits.iter().map(|l| f64::from(*l)).collect();
+        let first = if tokens.is_empty() { self.never_first.as_slice() } else { &[] };
+        for token in first.iter().chain(&self.never) {
+            forbid(&mut scores, *token..token + 1);
+        }
+        if with_times {
+            self.times(&mut scores, tokens);
+        }
+        log_softmax(&mut scores);
+        scores
+    }
+
+    /// Times come in pairs, never go back, and come first; a time is said where all of them together are
+    /// likelier than any word.
+    fn times(&self, scores: &mut [f64], tokens: &[i64]) {
+        let n = scores.len();
+        forbid(scores, self.no_times..self.no_times + 1);
+        let is_time = |token: &i64| self.time(*token).is_some();
+        let last_was = tokens.last().is_some_and(is_time);
+        let one_before_was = tokens.len() < 2 || tokens.iter().rev().nth(1).is_some_and(is_time);
+        if last_was {
+            if one_before_was {
+                forbid(scores, self.first_time..n);
+            } else {
+                forbid(scores, 0..usize::try_from(self.end).unwrap_or(0));
+            }
+        }
+        if let Some(last) = tokens.iter().rev().find_map(|t| self.time(*t)) {
+            let again = usize::from(!last_was || one_before_was);
+            forbid(scores, self.first_time..self.first_time + last + again);
+        }
+        if tokens.is_empty() {
+            forbid(scores, 0..self.first_time);
+            if let Some(most) = self.most_before {
+                forbid(scores, self.first_time + most + 1..n);
+            }
+        }
+        let mut log_probs = scores.to_vec();
+        log_softmax(&mut log_probs);
+        let (words, times) = log_probs.split_at(self.first_time.min(n));
+        let highest_word = words.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        if times.iter().map(|s| s.exp()).sum::<f64>().ln() > highest_word {
+            forbid(scores, 0..self.first_time);
+        }
+    }
+}
+
+fn forbid(scores: &mut [f64], tokens: std::ops::Range<usize>) {
+    let end = tokens.end.min(scores.len());
+    if let Some(forbidden) = scores.get_mut(tokens.start.min(end)..end) {
+        forbidden.fill(f64::NEG_INFINITY);
+    }
+}
+
+/// The place of the highest, the first of equals; 0 where there are none.
+pub(super) fn highest(scores: &[f64]) -> usize {
+    let best = scores.iter().enumerate().rev().max_by(|a, b| a.1.total_cmp(b.1));
+    best.map_or(0, |(place, _)| place)
+}
+
+/// Makes logarithms of probabilities that sum to one.
+pub(super) fn log_softmax(scores: &mut [f64]) {
+    let highest = scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    if highest == f64::NEG_INFINITY {
+        return;
+    }
+    let sum: f64 = scores.iter().map(|s| (s - highest).exp()).sum();
+    let total = highest + sum.ln();
+    for score in scores {
+        *score -= total;
+    }
+}

@@ -1,0 +1,35 @@
+//! Segments: a window's tokens come in; the text between times comes out.
+
+use super::rules::Rules;
+
+/// Text and its time in a window, in steps of 20 ms.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Segment {
+    pub(crate) start: usize,
+    pub(crate) end: usize,
+    pub(crate) tokens: Vec<i64>,
+}
+
+/// Steps of a whole window.
+const WINDOW: usize = 1500;
+
+/// Cuts tokens at their times. What has no end lasts to the window's.
+pub(super) fn segments(tokens: &[i64], rules: &Rules) -> Vec<Segment> {
+    let mut segments = Vec::new();
+    let mut open = Segment { start: 0, end: WINDOW, tokens: Vec::new() };
+    for &token in tokens.iter().filter(|t| **t != rules.end) {
+        match rules.time(token) {
+            None => open.tokens.push(token),
+            Some(time) => {
+                if !open.tokens.is_empty() {
+                    segments.push(Segment { end: time.max(open.start), ..open });
+                }
+                open = Segment { start: time, end: WINDOW, tokens: Vec::new() };
+            }
+        }
+    }
+    if !open.tokens.is_empty() {
+        segments.push(open);
+    }
+    segments
+}
