@@ -31,6 +31,12 @@ pub struct Config {
     pub data_dir: PathBuf,
     /// Folder of model manifests.
     pub models_dir: PathBuf,
+    /// Where `akhar models pull` fetches from.
+    pub hub: String,
+    /// What the hub is shown for models that are not open to everybody.
+    pub hub_token: Option<SecretString>,
+    /// An operator's own catalogue of models to pull, laid over the built-in one.
+    pub catalogue: Option<PathBuf>,
     /// ONNX Runtime's shared library.
     pub ort_dylib: PathBuf,
     /// Quick jobs one worker process runs at a time.
@@ -92,6 +98,9 @@ impl Default for Config {
             database_connections: n(12),
             data_dir: "data".into(),
             models_dir: "models".into(),
+            hub: "https://huggingface.co".to_owned(),
+            hub_token: None,
+            catalogue: None,
             ort_dylib: ".cache/onnxruntime/libonnxruntime.so".into(),
             worker_concurrency: n(8),
             speech_concurrency: n(2),

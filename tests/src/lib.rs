@@ -6,6 +6,7 @@
 
 pub mod cluster;
 pub mod http;
+pub mod hub;
 pub mod images;
 pub mod load;
 pub mod process;
@@ -15,6 +16,7 @@ pub mod stack;
 
 pub use cluster::Cluster;
 pub use http::{Answer, Form, Problem};
+pub use hub::{Fault, Hub};
 pub use process::Process;
 pub use seam::{Held, Seam};
 pub use stack::{Stack, StackBuilder};

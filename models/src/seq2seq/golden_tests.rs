@@ -92,3 +92,43 @@ fn a_batch_is_translated_as_each_text_alone() {
     let unknown = translator.translate(&["x"], "pan_Guru", "hin_Deva").unwrap_err().to_string();
     assert!(unknown.contains("hin_Deva"), "{unknown}");
 }
+
+#[derive(Deserialize)]
+struct Bundled {
+    cases: Vec<BundledCase>,
+}
+
+#[derive(Deserialize)]
+struct BundledCase {
+    text: String,
+    source: String,
+    target: String,
+    encoder_ids: Vec<i64>,
+    greedy_ids: Vec<i64>,
+    beam_ids: Vec<i64>,
+    beam_text: String,
+}
+
+#[test]
+fn the_bundled_translator_says_what_the_reference_says() {
+    let golden: Bundled =
+        serde_json::from_slice(&std::fs::read(fixtures("seq2seq/bundled.json")).unwrap()).unwrap();
+    assert!(golden.cases.len() >= 50);
+    let texts: Vec<(&str, &str, &str)> =
+        golden.cases.iter().map(|c| (c.text.as_str(), c.source.as_str(), c.target.as_str())).collect();
+    let mut manifest = Manifest::load(&fixtures("../../models/translation-pa-en.toml")).unwrap();
+    let mut said = |beam: usize| {
+        if let Some(generation) = &mut manifest.generation {
+            (generation.beam, generation.max_tokens) = (beam, 40);
+        }
+        Translator::tokens_of(runtime(), &manifest, &texts)
+    };
+    for (case, (source, said, _)) in golden.cases.iter().zip(said(1)) {
+        assert_eq!(source, case.encoder_ids, "{}", case.text);
+        assert_eq!(said, case.greedy_ids[1..], "greedy: {}", case.text);
+    }
+    for (case, (_, said, text)) in golden.cases.iter().zip(said(4)) {
+        assert_eq!(said, case.beam_ids[1..], "beams: {}", case.text);
+        assert_eq!(text, case.beam_text, "beams: {}", case.text);
+    }
+}

@@ -84,7 +84,7 @@ pub(crate) fn search(steps: &mut impl Steps, n: usize, rules: &Rules) -> Result<
             let parents = source.extend(&scores, n_tokens, rules);
             if n_tokens == rules.max_tokens || source.is_done(n_tokens, rules) {
                 let place = source.place;
-                best[place] = source.best(rules);
+                best[place] = source.best();
             } else {
                 chosen.extend(parents.into_iter().map(|parent| row + parent));
                 kept.push(source);
@@ -136,7 +136,7 @@ impl Rules {
 }
 
 impl Source {
-    /// Takes the best continuations; of each, the beam it continues.
+    /// Takes the best continuations; of each, the beam it continues. The last token allowed finishes all.
     fn extend(&mut self, scores: &[Vec<f64>], n_tokens: usize, rules: &Rules) -> Vec<usize> {
         let n_candidates = if rules.n_beams == 1 { 1 } else { 2 * rules.n_beams };
         let of_beam = |(parent, (beam, scores)): (usize, (&Beam, &Vec<f64>))| {
@@ -159,7 +159,7 @@ impl Source {
         for (rank, (log_prob, parent, token)) in candidates.into_iter().enumerate() {
             let mut tokens = self.beams[parent].tokens.clone();
             tokens.push(token);
-            if token == rules.end {
+            if token == rules.end || n_tokens == rules.max_tokens {
                 if rank < rules.n_beams {
                     self.finished.push((rules.ranked(log_prob, n_tokens), tokens));
                 }
@@ -185,13 +185,8 @@ impl Source {
         }
     }
 
-    /// The best, finished where any is.
-    fn best(mut self, rules: &Rules) -> Vec<i64> {
-        if self.finished.len() < rules.n_beams {
-            let open =
-                self.beams.iter().map(|b| (rules.ranked(b.log_prob, b.tokens.len() - 1), b.tokens.clone()));
-            self.finished.extend(open);
-        }
+    /// The best of what is finished.
+    fn best(self) -> Vec<i64> {
         let best = self.finished.into_iter().max_by(|a, b| a.0.total_cmp(&b.0));
         best.map_or_else(Vec::new, |(_, tokens)| tokens[1..].to_vec())
     }

@@ -1,0 +1,78 @@
+//! `akhar models list`: installed models and the catalogue come in; a table of each comes out.
+
+use std::fs;
+
+use akhar_models::{Manifest, Shelf, catalogue::Catalogue};
+use akhar_platform::config::Config;
+use indicatif::DecimalBytes;
+
+use super::failed;
+use crate::failure::Failure;
+
+const NONE: &str = "-";
+
+pub(super) fn run(config: &Config) -> Result<(), Failure> {
+    let shelf = Shelf::open(&config.models_dir)?;
+    let catalogue = Catalogue::open(config.catalogue.as_deref()).map_err(failed("list"))?;
+    let head = ["ID", "OPERATION", "LANGUAGE", "LAYOUT", "LICENCE", "SIZE", "FROM", "IN USE"];
+    print(head, shelf.all().iter().map(|model| installed(&shelf, model)).collect());
+
+    let there = catalogue.entries().iter().filter(|entry| shelf.find(&entry.id).is_none());
+    let to_pull: Vec<[String; 7]> = there
+        .map(|entry| {
+            let tokens = entry.more.get("languages").and_then(|l| l.as_table());
+            [
+                entry.id.clone(),
+                entry.operation.clone(),
+                languages(entry.language.as_deref(), tokens.into_iter().flat_map(|t| t.keys())),
+                entry.layout.clone(),
+                entry.licence.clone(),
+                DecimalBytes(entry.size_mb.saturating_mul(1_000_000)).to_string(),
+                entry.best_for.clone(),
+            ]
+        })
+        .collect();
+    if !to_pull.is_empty() {
+        println!("\nTo be had with `akhar models pull ID`:\n");
+        print(["ID", "OPERATION", "LANGUAGE", "LAYOUT", "LICENCE", "SIZE", "BEST FOR"], to_pull);
+    }
+    Ok(())
+}
+
+fn installed(shelf: &Shelf, model: &Manifest) -> [String; 8] {
+    let n_bytes: Result<Vec<u64>, _> =
+        model.files.iter().map(|file| fs::metadata(model.path_of(file)).map(|m| m.len())).collect();
+    let serves = shelf.serves(model);
+    let in_use = match &serves[..] {
+        [] => "no".to_owned(),
+        [None, ..] => "yes".to_owned(),
+        some => some.iter().flatten().cloned().collect::<Vec<_>>().join(", "),
+    };
+    [
+        model.id.clone(),
+        model.operation.clone(),
+        languages(model.language.as_deref(), model.languages.keys()),
+        model.layout.to_string(),
+        model.licence.clone(),
+        n_bytes.map_or("incomplete".to_owned(), |n| DecimalBytes(n.iter().sum()).to_string()),
+        if shelf.is_bundled(&model.id) { "bundled" } else { "pulled" }.to_owned(),
+        in_use,
+    ]
+}
+
+fn languages<'a>(one: Option<&'a str>, several: impl Iterator<Item = &'a String>) -> String {
+    let all: Vec<&str> = one.into_iter().chain(several.map(String::as_str)).collect();
+    if all.is_empty() { NONE.to_owned() } else { all.join(", ") }
+}
+
+/// Columns as wide as their widest cell; the last one ends where it ends.
+fn print<const N: usize>(head: [&str; N], rows: Vec<[String; N]>) {
+    let mut all = vec![head.map(str::to_owned)];
+    all.extend(rows);
+    let width = |column: usize| all.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
+    let widths: Vec<usize> = (0..N).map(width).collect();
+    for row in &all {
+        let cells = row.iter().zip(&widths).map(|(cell, width)| format!("{cell:width$}"));
+        println!("{}", cells.collect::<Vec<_>>().join("  ").trim_end());
+    }
+}

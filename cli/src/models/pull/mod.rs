@@ -1,0 +1,100 @@
+//! `akhar models pull`: an id comes in; the model it names in the catalogue is fetched, proven and installed.
+//!
+//! Files come into `pulled/.partial/<id>`, where an interrupted pull leaves them; the whole folder is renamed
+//! into place once every file is whole and the manifest written.
+
+mod error;
+mod hub;
+mod progress;
+mod transfer;
+
+use std::{
+    fs::{self, File, TryLockError},
+    io::Write as _,
+    path::Path,
+};
+
+use akhar_models::{
+    Shelf,
+    catalogue::{Catalogue, Entry},
+};
+use akhar_platform::config::Config;
+use error::PullError;
+use hub::Hub;
+use rustix::fs::statvfs;
+use transfer::{Transfer, tag_path};
+
+use super::failed;
+use crate::failure::Failure;
+
+pub(super) fn run(config: &Config, id: &str) -> Result<(), Failure> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let pulled = runtime.map_err(Failure::Runtime)?.block_on(pull(config, id));
+    pulled.map_err(failed(&format!("pull {id}")))
+}
+
+async fn pull(config: &Config, id: &str) -> Result<(), PullError> {
+    let catalogue = Catalogue::open(config.catalogue.as_deref())?;
+    let entry = catalogue.find(id).ok_or_else(|| {
+        let ids: Vec<&str> = catalogue.entries().iter().map(|e| e.id.as_str()).collect();
+        PullError::Unknown(ids.join(", "))
+    })?;
+    let shelf = Shelf::open(&config.models_dir)?;
+    if shelf.find(id).is_some() {
+        println!("{id} is installed already; `akhar models verify {id}` says whether it is whole");
+        return Ok(());
+    }
+    // An entry that makes no manifest is found out before its files are fetched, and not after.
+    entry.manifest("", &vec![String::new(); entry.files.len()])?;
+
+    let (partial, place) = (shelf.partial(id), shelf.place(id));
+    fs::create_dir_all(&partial).map_err(PullError::io(&partial))?;
+    let lock = File::open(&partial).map_err(PullError::io(&partial))?;
+    lock.try_lock().map_err(|error| match error {
+        TryLockError::WouldBlock => PullError::Busy,
+        TryLockError::Error(error) => PullError::io(&partial)(error),
+    })?;
+    let needed = entry.size_mb.saturating_mul(1_000_000).saturating_sub(lies_in(&partial, entry));
+    room(&partial, needed)?;
+
+    let hub = Hub::new(&config.hub, config.hub_token.clone())?;
+    let mut transfer = Transfer { hub: &hub, entry, folder: &partial, answered: false };
+    let mut hashes = Vec::new();
+    for (at, part) in entry.files.iter().enumerate() {
+        let name = format!("{} ({} of {})", part.path, at + 1, entry.files.len());
+        hashes.push(transfer.fetch(part, name).await?);
+    }
+    let manifest = entry.manifest(&format!("{}/tree/{}", hub.page(entry), entry.revision), &hashes)?;
+    install(entry, &manifest, &partial, &place)?;
+    println!("{id} is installed: `akhar models use {} {id}` lets it serve", entry.operation);
+    Ok(())
+}
+
+/// Everything on disk first, then the one rename.
+fn install(entry: &Entry, manifest: &str, partial: &Path, place: &Path) -> Result<(), PullError> {
+    for part in &entry.files {
+        let tag = tag_path(&partial.join(&part.path));
+        fs::remove_file(&tag).map_err(PullError::io(&tag))?;
+    }
+    let path = partial.join(format!("{}.toml", entry.id));
+    let written = File::create(&path).and_then(|mut file| {
+        file.write_all(manifest.as_bytes())?;
+        file.sync_all()
+    });
+    written.map_err(PullError::io(&path))?;
+    fs::rename(partial, place).map_err(PullError::io(place))
+}
+
+fn lies_in(partial: &Path, entry: &Entry) -> u64 {
+    entry.files.iter().filter_map(|part| fs::metadata(partial.join(&part.path)).ok()).map(|m| m.len()).sum()
+}
+
+/// Refuses to begin what the disk has no room for. A file system that does not say is trusted.
+fn room(path: &Path, needed: u64) -> Result<(), PullError> {
+    let Ok(disk) = statvfs(path) else { return Ok(()) };
+    let free = disk.f_bavail.saturating_mul(disk.f_frsize);
+    if needed <= free {
+        return Ok(());
+    }
+    Err(PullError::Full { path: path.to_owned(), needed, free })
+}

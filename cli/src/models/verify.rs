@@ -1,0 +1,27 @@
+//! `akhar models verify`: model files come in; which models are whole comes out.
+
+use akhar_models::Shelf;
+use akhar_platform::config::Config;
+
+use super::failed;
+use crate::failure::Failure;
+
+pub(super) fn run(config: &Config, id: Option<&str>) -> Result<(), Failure> {
+    let shelf = Shelf::open(&config.models_dir)?;
+    let models = match id {
+        Some(id) => std::slice::from_ref(shelf.get(id).map_err(failed("verify"))?),
+        None => shelf.all(),
+    };
+    let mut broken = None;
+    for model in models {
+        match model.verify() {
+            Ok(()) => println!("{}  {} files whole", model.id, model.files.len()),
+            Err(error) => {
+                if let Some(earlier) = broken.replace(error) {
+                    eprintln!("akhar: {earlier}");
+                }
+            }
+        }
+    }
+    broken.map_or(Ok(()), |error| Err(error.into()))
+}
