@@ -10,6 +10,7 @@ mod load;
 mod overhead;
 mod report;
 mod speech;
+mod translation;
 mod writing;
 
 use std::path::PathBuf;
@@ -82,6 +83,12 @@ enum Command {
         #[arg(long)]
         python: Option<PathBuf>,
     },
+    /// Tokens a second of the bundled translator, and of other runtimes with the same files
+    Translation {
+        /// A Python with models/training/requirements-peers.txt: also measure other runtimes
+        #[arg(long)]
+        python: Option<PathBuf>,
+    },
     /// One long recording: memory, time, text, and a clip of 3 s sent meanwhile
     Long {
         #[arg(long)]
@@ -136,6 +143,7 @@ async fn measure(command: Command) -> Report {
         Command::Writing { sheets } => writing::time(sheets).await,
         Command::Legibility { hands } => writing::legibility(hands).await,
         Command::Speech { clips, lang, python } => speech::clips_of(&clips, &lang, python.as_deref()).await,
+        Command::Translation { python } => translation::run(python.as_deref()),
         Command::Long { recording, pieces, lang } => speech::long(&recording, &pieces, &lang).await,
         other => unreachable!("{other:?} measures nothing"),
     }

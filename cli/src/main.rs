@@ -41,7 +41,7 @@ enum Command {
     /// Make, list, revoke and rotate API keys
     #[command(subcommand)]
     Keys(keys::Command),
-    /// List and verify models, or prepare images as they see them
+    /// List, verify, pull, choose and remove models, or prepare images as they see them
     #[command(subcommand)]
     Models(models::Command),
     /// Print the OpenAPI document

@@ -14,5 +14,5 @@ mod testing;
 
 pub use classifier::{Classifier, LoadError, Score};
 pub use manifest::{Decoding, Generation, Layout, Manifest, ManifestError, ModelFile, load_all, sha256_of};
-pub use ort::{Runtime, RuntimeError};
+pub use ort::{Device, Runtime, RuntimeError};
 pub use shelf::{BUNDLED, Shelf, ShelfError};

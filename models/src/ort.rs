@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use ort::{
     environment::Environment,
+    ep::CUDA,
     session::{Session as OrtSession, SessionInputValue, builder::GraphOptimizationLevel},
     value::{DynValue, Tensor as OwnedTensor, TensorElementType, TensorRef, ValueType},
 };
@@ -50,6 +51,17 @@ pub enum RuntimeError {
 #[derive(Clone)]
 pub struct Runtime {
     environment: Environment,
+    device: Device,
+}
+
+/// What models run on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Device {
+    /// The processor.
+    #[default]
+    Cpu,
+    /// An NVIDIA GPU; the shared library must be one built for it.
+    Cuda,
 }
 
 impl std::fmt::Debug for Runtime {
@@ -66,13 +78,24 @@ impl Runtime {
         let path = dylib.canonicalize().map_err(|e| failed(e.to_string()))?;
         let builder = ort::init_from(path).map_err(|e| failed(e.to_string()))?;
         let environment = builder.with_telemetry(false).build().map_err(|e| failed(e.to_string()))?;
-        Ok(Self { environment })
+        Ok(Self { environment, device: Device::Cpu })
     }
 
-    /// Opens a model on the CPU.
+    /// The same with another device to open models on.
+    #[must_use]
+    pub const fn on(mut self, device: Device) -> Self {
+        self.device = device;
+        self
+    }
+
+    /// Opens a model on the device; an error, where the shared library does not know it.
     pub(crate) fn open(&self, id: &str, onnx: &[u8], n_threads: usize) -> Result<Session, RuntimeError> {
         let open = || -> ort::Result<OrtSession> {
-            OrtSession::builder(&self.environment)?
+            let mut builder = OrtSession::builder(&self.environment)?;
+            if self.device == Device::Cuda {
+                builder = builder.with_execution_providers([CUDA::default().build().error_on_failure()])?;
+            }
+            builder
                 .with_optimization_level(GraphOptimizationLevel::All)?
                 .with_intra_threads(n_threads)?
                 .with_inter_threads(1)?

@@ -17,6 +17,17 @@ pub const DEFAULT_FILE: &str = "akhar.toml";
 
 const PREFIX: &str = "AKHAR_";
 
+/// What models run on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Device {
+    /// The processor.
+    #[default]
+    Cpu,
+    /// An NVIDIA GPU.
+    Cuda,
+}
+
 /// Everything an operator can set, with its default.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -39,6 +50,8 @@ pub struct Config {
     pub catalogue: Option<PathBuf>,
     /// ONNX Runtime's shared library.
     pub ort_dylib: PathBuf,
+    /// What models run on.
+    pub device: Device,
     /// Quick jobs one worker process runs at a time.
     pub worker_concurrency: NonZeroUsize,
     /// Speech jobs one worker process runs at a time.
@@ -102,6 +115,7 @@ impl Default for Config {
             hub_token: None,
             catalogue: None,
             ort_dylib: ".cache/onnxruntime/libonnxruntime.so".into(),
+            device: Device::Cpu,
             worker_concurrency: n(8),
             speech_concurrency: n(2),
             max_batch: n(16),

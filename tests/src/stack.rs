@@ -67,6 +67,13 @@ impl<'a> StackBuilder<'a> {
         self
     }
 
+    /// With models of its own, in this folder.
+    #[must_use]
+    pub fn models(mut self, folder: &Path) -> Self {
+        self.environment.push(("AKHAR_MODELS_DIR".to_owned(), folder.to_string_lossy().into_owned()));
+        self
+    }
+
     /// How many workers; one unless told.
     #[must_use]
     pub fn workers(mut self, n: usize) -> Self {

@@ -8,8 +8,11 @@ use std::{
 };
 
 use akhar_jobs::{Language, Operation};
-use akhar_models::{Manifest, Runtime, Shelf};
-use akhar_platform::{config::Config, shutdown::Shutdown};
+use akhar_models::{Device, Manifest, Runtime, Shelf};
+use akhar_platform::{
+    config::{self, Config},
+    shutdown::Shutdown,
+};
 use tokio::time::MissedTickBehavior;
 
 use crate::{WorkerError, pipeline::Pipeline, translation};
@@ -29,7 +32,11 @@ impl Models {
     pub(crate) async fn load(config: &Config) -> Result<(Self, Shelf), WorkerError> {
         let config = config.clone();
         blocking(move || {
-            let runtime = Runtime::load(&config.ort_dylib)?;
+            let device = match config.device {
+                config::Device::Cpu => Device::Cpu,
+                config::Device::Cuda => Device::Cuda,
+            };
+            let runtime = Runtime::load(&config.ort_dylib)?.on(device);
             let shelf = Shelf::open(&config.models_dir)?;
             let pipeline = open(&runtime, &shelf, &config)?;
             Ok((Self { runtime, config, current: RwLock::new(Arc::new(pipeline)) }, shelf))

@@ -4,6 +4,7 @@
 mod pulling;
 mod trouble;
 mod using;
+mod working;
 
 use std::{
     fs,

@@ -1,0 +1,67 @@
+//! A pulled model at work: a running worker takes it, and loses no job over it.
+
+use std::{fs, os::unix::fs::symlink};
+
+use akhar_tests::{Stack, images::fixture_of, root, until};
+
+use super::{ID, OPERATION, World, entry};
+
+/// A world with every bundled model, whose hub has a digits model that answers in Latin digits.
+async fn world() -> World {
+    let world = World::new().await;
+    for folder in ["models", "models/weights"] {
+        for file in fs::read_dir(root().join(folder)).expect("models") {
+            let file = file.expect("a file");
+            let place = world.folder.join(folder).join(file.file_name());
+            if file.file_type().is_ok_and(|kind| kind.is_file()) && !place.exists() {
+                symlink(file.path(), place).expect("a link");
+            }
+        }
+    }
+    let latin: Vec<String> = (0..10).map(|digit| format!("\"{digit}\"")).collect();
+    let entry = entry();
+    let labels = entry.lines().find(|line| line.starts_with("labels")).expect("labels");
+    world.catalogue(&entry.replace(labels, &format!("labels = [{}]", latin.join(", "))));
+    world
+}
+
+#[tokio::test]
+async fn a_running_worker_changes_models_and_loses_no_job() {
+    let world = world().await;
+    let stack = Stack::with().models(&world.folder.join("models")).start().await;
+    let image = fixture_of("੫");
+    let first = async || stack.recognise(OPERATION, &image.bytes).await.predictions()[0].0.clone();
+    assert_eq!(first().await, "੫");
+    world.done(&["pull", ID]).await;
+    assert_eq!(first().await, "੫", "pulled is not chosen");
+    world.done(&["use", OPERATION, ID]).await;
+    // Requests go on while the worker changes: each is answered, by the one model or the other.
+    until("the pulled model answers", async || {
+        let label = first().await;
+        assert!(label == "੫" || label == "5", "{label}");
+        (label == "5").then_some(())
+    })
+    .await;
+    world.done(&["use", OPERATION, "bundled"]).await;
+    until("the bundled model answers again", async || (first().await == "੫").then_some(())).await;
+}
+
+#[tokio::test]
+async fn a_choice_that_does_not_load_changes_nothing() {
+    let world = world().await;
+    let stack = Stack::with().models(&world.folder.join("models")).start().await;
+    let image = fixture_of("੫");
+    world.done(&["pull", ID]).await;
+    world.done(&["use", OPERATION, ID]).await;
+    // Whoever damages a file after it was checked finds the worker on what it had.
+    fs::write(world.pulled("model.onnx"), b"no model").expect("the file is there");
+    world.done(&["use", OPERATION, "bundled"]).await;
+    let choice = format!("[[use]]\noperation = \"{OPERATION}\"\nid = \"{ID}\"\n");
+    fs::write(world.folder.join("models/pulled/use.toml"), choice).expect("a choice");
+    until("the worker says so", async || {
+        stack.workers[0].log().iter().any(|line| line.contains("do not load: nothing changes")).then_some(())
+    })
+    .await;
+    let label = stack.recognise(OPERATION, &image.bytes).await.predictions()[0].0.clone();
+    assert!(label == "੫" || label == "5", "{label}");
+}
