@@ -12,6 +12,7 @@ COPY --from=build /src/target/release/akhar /usr/local/bin/akhar
 COPY --from=build /src/.cache/onnxruntime/libonnxruntime.so /akhar/libonnxruntime.so
 COPY --from=build /src/models/*.toml /akhar/models/
 COPY --from=build /src/models/weights /akhar/models/weights
+RUN mkdir /akhar/models/pulled && chown akhar /akhar/models/pulled
 WORKDIR /akhar
 USER akhar
 ENV AKHAR_ORT_DYLIB=/akhar/libonnxruntime.so AKHAR_MODELS_DIR=/akhar/models AKHAR_LISTEN=0.0.0.0:8080 AKHAR_LOG_FORMAT=json

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Rebuilds one model: ./rebuild.sh digits-pa|letters-pa|handwriting-pa DATA [FEATURES_COMMAND]
+# Rebuilds one model: ./rebuild.sh digits-pa|letters-pa|handwriting-pa|speech-pa|speech-en DATA [FEATURES_COMMAND]
 # Pools, checkpoints and sheets go to $AKHAR_TRAINING_DIR (default ../../.cache/training).
 set -eu
 model=$1 data=$2 features=${3:-akhar models features --stream}
@@ -41,7 +41,8 @@ handwriting-pa)
     python3 -m handwriting.train --data "$data" --models-dir ..
     exec python3 -m handwriting.evaluate --data "$data" --features-command "$features"
     ;;
-*) echo "usage: $0 digits-pa|letters-pa|handwriting-pa DATA [FEATURES_COMMAND]" >&2; exit 2 ;;
+speech-pa | speech-en) exec sh speech/rebuild.sh "${model#speech-}" "$data" "$work/.." ;;
+*) echo "usage: $0 digits-pa|letters-pa|handwriting-pa|speech-pa|speech-en DATA [FEATURES_COMMAND]" >&2; exit 2 ;;
 esac
 step export --checkpoint "$work/whole.pt" --temperature "$(temperature all)" --models-dir ..
 python3 -m recognition.evaluate --models "$model" --data "$data" --folds "$work/folds" \

@@ -74,11 +74,11 @@ class Augment:
         if rng.random() < 0.5:  # a microphone's colour: matters only to what is added behind it
             points = rng.normal(0, 1.2, 6)
             mel = mel + np.interp(np.arange(MELS), np.linspace(0, MELS, 6), points).astype(np.float32)
-        if rng.random() < 0.25 * strength:
+        if rng.random() < 0.35 * strength:
             mel = self.reverb(mel, rng)
-        if rng.random() < 0.45 * strength:
+        if rng.random() < 0.5 * strength:
             mel = self.noise(mel, rng)
-        if rng.random() < 0.07 * strength:
+        if rng.random() < 0.1 * strength:
             mel = self.band(mel, rng)
         if rng.random() < 0.7:  # what silence sounds like
             mel = np.logaddexp(mel, np.float32(mel.max() - rng.uniform(7, 17)))

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
-from . import texts, world
+from . import numbers, texts, world
 from .features import RATE, log_mel
 from .shards import Writer
 from .voices import Speakers
@@ -34,6 +34,9 @@ def texts_of(data, language, kind, rng):
     if kind == "words":
         while True:
             yield texts.phrase(data, language, rng)
+    if kind == "digits":
+        while True:
+            yield numbers.digits(language, rng)
     pool = texts.sentences(data, language)["train"]
     while True:
         for k in rng.permutation(len(pool)):
@@ -73,13 +76,14 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--data", required=True)
     parser.add_argument("--language", choices=("pa", "en"), required=True)
-    parser.add_argument("--kind", choices=("words", "sentences"), required=True)
+    parser.add_argument("--kind", choices=("words", "sentences", "digits"), required=True)
     parser.add_argument("--hours", type=float, required=True)
     parser.add_argument("--shard-minutes", type=float, default=30)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--engine", choices=("espeak", "festival", "flite"), help="its voices alone")
     parser.add_argument("--out", required=True)
     arguments = parser.parse_args()
-    speakers = Speakers(arguments.language)
+    speakers = Speakers(arguments.language, arguments.engine)
     count = max(1, round(arguments.hours * 60 / arguments.shard_minutes))
     for k in range(count):
         path = Path(arguments.out) / f"{arguments.seed:02}-{k:03}"

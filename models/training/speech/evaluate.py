@@ -1,10 +1,10 @@
-"""Measures an exported acoustic model, greedy and with the language model, on what it never heard.
+"""Measures an acoustic model, greedy and with the language model, on what it never heard.
 
-    python -m speech.evaluate --language pa --model DIR --lm speech-pa.lm --data DIR --held DIR
+    python -m speech.evaluate --language pa --models-dir .. --held DIR/test --data DIR --folds DIR --json FILE
 
-`--held` is what `speech.held` wrote for the part `test`. Real speech: the digit sets, by speaker (`--real all`, or
-the speakers that the model was not trained on), and for English the two reading sets beside pocketsphinx with its
-own language model.
+The shipped files, or `--model` and `--lm`. `--held` is what `speech.held` wrote for the part `test`. `--folds` holds an
+export for each group of speakers it never heard, in folders named `F04` or `george+jackson`: these read the real digits
+of their own speakers. `--readings` are the two English reading sets beside pocketsphinx with its own language model.
 """
 
 import argparse
@@ -21,12 +21,13 @@ BEST = {"pa": (0.5, 0.6), "en": (0.5, 0.8)}  # weight and bonus, chosen on the p
 
 
 class Recogniser:
-    def __init__(self, folder, language, lm=None, int8=False, threads=1, tuned=None, width=8):
+    """`model`: an ONNX file, or a folder with a model.onnx."""
+
+    def __init__(self, model, language, lm=None, threads=1, tuned=None, width=8):
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = threads
-        name = "model.int8.onnx" if int8 else "model.onnx"
-        self.session = onnxruntime.InferenceSession(str(Path(folder) / name), options,
-                                                    providers=["CPUExecutionProvider"])
+        path = Path(model) / "model.onnx" if Path(model).is_dir() else Path(model)
+        self.session = onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
         self.language, self.lm = language, ngram.Model(lm) if lm else None
         self.tuned, self.width = tuned or BEST[language], width
 
@@ -90,18 +91,20 @@ def snapped(text, words):
 
 
 def digits(data, language, recogniser, speakers):
+    """Digits of people: as decoded, and with each word set to the nearest of the ten."""
     words = (numbers.PA if language == "pa" else numbers.EN)[:10]
     out = {}
     for speaker, _, samples, text in (real.panjabi if language == "pa" else real.english)(data):
-        if speakers != ["all"] and speaker not in speakers:
+        if speaker not in speakers:
             continue
         log_probs = recogniser.log_probs(features.log_mel(real.voiced(samples)))
         said = {"greedy": recogniser.greedy(log_probs)}
-        said["greedy, snapped to ten words"] = snapped(said["greedy"], words)
         if recogniser.lm:
             said["beam + lm"] = recogniser.beam(log_probs)
+        said |= {f"{decoder}, snapped": snapped(hypothesis, words) for decoder, hypothesis in said.items()}
         for decoder, hypothesis in said.items():
-            out.setdefault((decoder, speaker), metrics.Errors()).add(text, hypothesis)
+            for name in (speaker, "all"):
+                out.setdefault((decoder, name), metrics.Errors()).add(text, hypothesis)
     return out
 
 
@@ -133,43 +136,71 @@ def readings(data, recogniser, name):
     return out
 
 
-def show(title, table, kept):
+def noted(title, table, kept):
+    """Prints a table and adds its rows to `kept`."""
     for (decoder, group), errors in sorted(table.items()):
         print(f"{title} | {group} | {decoder} | {errors.line()}", flush=True)
-        kept.append({"set": title, "group": group, "decoder": decoder, "cer": round(errors.cer, 4),
-                     "characters": errors.characters, "wer": round(errors.wer, 4), "words": errors.words,
-                     "exact": errors.exact, "utterances": errors.utterances})
+        kept.append({"set": title, "group": group, "decoder": decoder, **vars(errors)})
+
+
+def starts(folder, recogniser):
+    """Milliseconds by which word starts are wrong, as heard and with the median lateness taken off."""
+    off = 1000 * times(folder, recogniser)
+    late = float(np.median(off))
+    out = {"words": len(off), "late": round(late, 1)}
+    for name, values in (("raw", np.abs(off)), ("corrected", np.abs(off - late))):
+        out[name] = {"median": round(float(np.median(values)), 1),
+                     "95th": round(float(np.quantile(values, 0.95)), 1)}
+    print("word starts", json.dumps(out), flush=True)
+    return out
+
+
+def folds_table(data, language, folder, lm, kept):
+    """The real digits of each fold's speakers, read by the network that never heard them; and all folds together."""
+    together = {}
+    for path in sorted(p for p in Path(folder).iterdir() if p.is_dir()):
+        recogniser = Recogniser(path, language, lm)
+        table = digits(data, language, recogniser, path.name.split("+"))
+        noted("real digits, speakers never heard", {k: v for k, v in table.items() if k[1] != "all"}, kept)
+        for (decoder, group), errors in table.items():
+            if group == "all":
+                together.setdefault((decoder, group), metrics.Errors()).take(errors)
+    noted("real digits, speakers never heard", together, kept)
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--language", choices=("pa", "en"), required=True)
-    parser.add_argument("--model", required=True)
+    parser.add_argument("--models-dir", help="measure what is shipped here")
+    parser.add_argument("--model")
     parser.add_argument("--lm")
-    parser.add_argument("--int8", action="store_true")
     parser.add_argument("--data")
     parser.add_argument("--held")
-    parser.add_argument("--real", nargs="*", default=[])
+    parser.add_argument("--real", nargs="*", default=[], help="speakers")
+    parser.add_argument("--folds")
     parser.add_argument("--readings", action="store_true")
     parser.add_argument("--json", help="write the figures here")
     arguments = parser.parse_args()
-    recogniser = Recogniser(arguments.model, arguments.language, arguments.lm, arguments.int8)
-    kept = []
+    language, model, lm = arguments.language, arguments.model, arguments.lm
+    if arguments.models_dir:
+        model, lm = (Path(arguments.models_dir) / f"weights/speech-{language}.{end}" for end in ("onnx", "lm"))
+    recogniser = Recogniser(model, language, lm)
+    kept, figures = [], {}
     if arguments.held:
         for name in ("clean", "worn"):
-            show(f"held-out sentences, {name}", held(Path(arguments.held) / name, recogniser), kept)
-        off = times(Path(arguments.held) / "clean", recogniser)
-        if len(off):
-            apart = np.abs(off)
-            print(f"word starts | median {1000 * np.median(apart):.0f} ms, 95th {1000 * np.quantile(apart, 0.95):.0f} ms, "
-                  f"median shift {1000 * np.median(off):+.0f} ms | {len(off)} words")
+            noted(f"held-out sentences, {name}", held(Path(arguments.held) / name, recogniser), kept)
+        figures["starts"] = starts(Path(arguments.held) / "clean", recogniser)
     if arguments.real:
-        show("real digits", digits(arguments.data, arguments.language, recogniser, arguments.real), kept)
+        noted("real digits", digits(arguments.data, language, recogniser, arguments.real), kept)
+    if arguments.folds:
+        folds_table(arguments.data, language, arguments.folds, lm, kept)
     if arguments.readings:
         for name in ("en-misc-tests", "en-read-matthes"):
-            show("real reading", readings(arguments.data, recogniser, name), kept)
+            noted("real reading", readings(arguments.data, recogniser, name), kept)
     if arguments.json:
-        Path(arguments.json).write_text(json.dumps(kept, ensure_ascii=False, indent=1) + "\n")
+        lines = ",\n  ".join(json.dumps(row, ensure_ascii=False) for row in kept)
+        rest = "".join(f' "{name}": {json.dumps(value)},\n' for name, value in figures.items())
+        Path(arguments.json).write_text(f'{{{rest.lstrip()} "rows": [\n  {lines}\n ]}}\n')
 
 
 if __name__ == "__main__":

@@ -1,6 +1,8 @@
-"""Writes a checkpoint as NeMo lays its CTC exports out: FILE.onnx, vocab.txt, config.json.
+"""Writes a checkpoint as NeMo lays its CTC exports out: model.onnx, vocab.txt, config.json.
 
     python -m speech.export --language pa --checkpoint pa.pt --out DIR
+
+Beside it the same network smaller: model.half.onnx (float16 weights, float32 arithmetic) and model.int8.onnx.
 """
 
 import argparse
@@ -14,6 +16,7 @@ import torch
 from . import checkpoint, features, model, units
 
 OPSET = 17
+FILES = ("model.onnx", "model.half.onnx", "model.int8.onnx")
 
 
 def exported(net, path):
@@ -57,13 +60,44 @@ def quantised(path, out):
                      per_channel=True)
 
 
-def write(language, source, folder, int8=False):
+def halved(path, out):
+    """Weights kept as float16 and widened when the file is loaded: the same arithmetic in half the bytes."""
+    graph = onnx.load(str(path))
+    kept, casts = [], []
+    for tensor in graph.graph.initializer:
+        values = onnx.numpy_helper.to_array(tensor)
+        if values.dtype == np.float32 and values.size > 256:
+            small = onnx.numpy_helper.from_array(values.astype(np.float16), tensor.name + ".half")
+            casts.append(onnx.helper.make_node("Cast", [small.name], [tensor.name], to=onnx.TensorProto.FLOAT))
+            tensor = small
+        kept.append(tensor)
+    del graph.graph.initializer[:]
+    graph.graph.initializer.extend(kept)
+    nodes = casts + list(graph.graph.node)
+    del graph.graph.node[:]
+    graph.graph.node.extend(nodes)
+    onnx.checker.check_model(graph)
+    onnx.save(graph, str(out))
+
+
+def described(path, language):
+    """What sherpa-onnx asks of a NeMo CTC file is written into it."""
+    graph = onnx.load(str(path))
+    onnx.helper.set_model_props(graph, {
+        "model_type": "EncDecCTCModel", "normalize_type": "per_feature", "vocab_size": str(units.blank(language)),
+        "subsampling_factor": str(model.SUBSAMPLING)})
+    onnx.save(graph, str(path))
+
+
+def write(language, source, folder):
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
     net = checkpoint.network(source)
     exported(net, folder / "model.onnx")
-    if int8:
-        quantised(folder / "model.onnx", folder / "model.int8.onnx")
+    quantised(folder / "model.onnx", folder / "model.int8.onnx")
+    halved(folder / "model.onnx", folder / "model.half.onnx")
+    for name in FILES:
+        described(folder / name, language)
     (folder / "vocab.txt").write_text(
         "".join(f"{unit} {k}\n" for k, unit in enumerate(units.vocabulary(language))))
     (folder / "config.json").write_text(json.dumps(
@@ -77,9 +111,8 @@ def main():
     parser.add_argument("--language", choices=("pa", "en"), required=True)
     parser.add_argument("--checkpoint", required=True)
     parser.add_argument("--out", required=True)
-    parser.add_argument("--int8", action="store_true")
     arguments = parser.parse_args()
-    net = write(arguments.language, arguments.checkpoint, arguments.out, arguments.int8)
+    net = write(arguments.language, arguments.checkpoint, arguments.out)
     apart, padding = compare(net, Path(arguments.out) / "model.onnx")
     size = (Path(arguments.out) / "model.onnx").stat().st_size
     print(f"{size} bytes, {sum(p.numel() for p in net.parameters())} parameters; "

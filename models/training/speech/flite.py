@@ -42,9 +42,10 @@ class Flite:
         values = np.ctypeslib.as_array(wave.contents.data, (wave.contents.samples,))
         return values.astype(np.float32) / 32768, wave.contents.rate
 
-    def say(self, text, voice, stretch=1.0, phones=False):
-        """Samples in [-1, 1] and their rate; the pace is 1 / stretch."""
+    def say(self, text, voice, stretch=1.0, phones=False, shift=1.0):
+        """Samples in [-1, 1] and their rate; the pace is 1 / stretch, the pitch `shift` times the voice's own."""
         speaker = self.voices[voice]
+        self.library.flite_feat_set_float(speaker.contents.features, b"f0_shift", shift)
         self.library.flite_feat_set_float(speaker.contents.features, b"duration_stretch", stretch)
         if phones:
             utterance = self.library.flite_synth_phones(text.encode(), speaker)

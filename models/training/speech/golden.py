@@ -1,10 +1,12 @@
-"""Golden features: short signals made from formulas and seeds, and what NeMo's filter makes of them.
+"""Golden files for the service's tests, made from formulas and seeds by the reference code here.
 
     python -m speech.golden --out DIR
 
-One file `log-mel-golden.json`: for each signal its samples (16-bit integers, divide by 32768) in base64, and the
-normalised features (80, frames) as little-endian float32 in base64. Another implementation should agree within
-2e-3 on every value whose bin has a deviation (`flat` false).
+`log-mel.json`: short signals (16-bit integers, divide by 32768) and what NeMo's filter makes of them: the normalised
+features (80, frames) as little-endian float32. Another implementation should agree within 2e-3.
+
+`search.json`: a small language model and emissions of log-probabilities (frames, units + 1) as float32, with the text
+that prefix beam search finds and the first frame of each of its units.
 """
 
 import argparse
@@ -14,7 +16,9 @@ from pathlib import Path
 
 import numpy as np
 
-from . import features
+from . import align, beam, features, ngram
+
+UNITS, FRAMES, WEIGHT, BONUS, WIDTH = 9, 48, 0.5, 0.6, 8
 
 
 def signals():
@@ -30,19 +34,69 @@ def signals():
             "faint-noise": rng.normal(0, 2e-4, 1000), "one-frame-and-a-bit": rng.normal(0, 0.1, 479)}
 
 
+def language(rng, path):
+    """A model of order 5 of a language of a few words; the file's bytes and the words."""
+    words = [list(rng.integers(1, UNITS, rng.integers(1, 6))) for _ in range(30)]
+    counts = [{} for _ in range(5)]
+    for _ in range(400):
+        text = [0]
+        for k in rng.integers(0, len(words), rng.integers(1, 6)):
+            text += [*words[k], 0]
+        for n in range(1, 6):
+            for end in range(max(n, 2), len(text) + 1):
+                key = 0
+                for unit in text[end - n:end]:
+                    key = key << ngram.BITS | int(unit)
+                counts[n - 1][key] = counts[n - 1].get(key, 0) + 1
+    counts = [(np.array(sorted(c), np.uint64), np.array([c[k] for k in sorted(c)], float)) for c in counts]
+    grams = ngram.pruned(ngram.smoothed(counts, UNITS), counts, 1.0)
+    ngram.write(path, grams, ngram.backed_off(grams))
+    return path.read_bytes(), words
+
+
+def emissions(rng, words):
+    """(FRAMES, UNITS + 1): some of the words, unclearly said."""
+    logits = rng.normal(0, 1.5, (FRAMES, UNITS + 1))
+    logits[:, UNITS] += 3
+    t = 1
+    while t < FRAMES - 8:
+        for unit in [*words[rng.integers(len(words))], 0]:
+            if t < FRAMES:
+                logits[t, unit] += rng.uniform(1, 6)
+            t += int(rng.integers(1, 4))
+    return (logits - np.log(np.exp(logits).sum(1, keepdims=True))).astype("<f4")
+
+
+def searched(folder):
+    rng = np.random.default_rng(7)
+    path = folder / "search.lm"
+    raw, words = language(rng, path)
+    model, said = ngram.Model(path), []
+    path.unlink()
+    for _ in range(50):
+        log_probs = emissions(rng, words)
+        ids = beam.search(log_probs, model, WEIGHT, BONUS, WIDTH)
+        said.append({"emissions": base64.b64encode(log_probs.tobytes()).decode(), "units": [int(i) for i in ids],
+                     "first": [int(f) for f in align.frames_of(log_probs, ids, UNITS)]})
+    return {"units": UNITS, "weight": WEIGHT, "bonus": BONUS, "width": WIDTH,
+            "language": base64.b64encode(raw).decode(), "said": said}
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--out", required=True)
-    arguments = parser.parse_args()
-    out = {}
+    folder = Path(parser.parse_args().out)
+    folder.mkdir(parents=True, exist_ok=True)
+    heard = {}
     for name, signal in signals().items():
         whole = np.round(np.clip(signal, -1, 1) * 32767).astype("<i2")
         mel = features.audio_signal(whole.astype(np.float32) / 32768)
-        out[name] = {"samples": base64.b64encode(whole.tobytes()).decode(), "frames": mel.shape[1],
-                     "features": base64.b64encode(mel.astype("<f4").tobytes()).decode()}
-    path = Path(arguments.out) / "log-mel-golden.json"
-    path.write_text(json.dumps(out, indent=1) + "\n")
-    print(path.stat().st_size, "bytes")
+        heard[name] = {"samples": base64.b64encode(whole.tobytes()).decode(),
+                       "features": base64.b64encode(mel.astype("<f4").tobytes()).decode()}
+    for name, golden in (("log-mel", heard), ("search", searched(folder))):
+        path = folder / f"{name}.json"
+        path.write_text(json.dumps(golden, indent=1) + "\n")
+        print(path, path.stat().st_size, "bytes")
 
 
 if __name__ == "__main__":

@@ -39,6 +39,11 @@ class Errors:
         self.utterances += 1
         self.exact += truth == said
 
+    def take(self, other):
+        """Adds another's counts."""
+        for name, value in vars(other).items():
+            setattr(self, name, getattr(self, name) + value)
+
     @property
     def cer(self):
         return self.characters_wrong / max(1, self.characters)

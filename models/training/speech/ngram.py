@@ -2,7 +2,8 @@
 
     python -m speech.ngram --data DIR --language pa --out speech-pa.lm
 
-Learnt from the CC0 sentences that are not held out, and from frequent word forms on their own. Smoothing is
+Learnt from the CC0 sentences that are not held out, from frequent word forms on their own, and from numbers as they are
+read out. Smoothing is
 interpolated Kneser-Ney; n-grams that change little are left out and the back-off weights made to fit.
 
 The file is a trie by order, little-endian, nothing aligned:
@@ -27,11 +28,12 @@ from pathlib import Path
 
 import numpy as np
 
-from . import texts, units
+from . import numbers, texts, units
 
 MAGIC = b"AKHARLM1"
 BITS = 7
 WORDS = 150000  # tokens that the list of words counts for, beside the sentences
+NUMBERS = 4000  # phrases of digits, numbers and dates
 
 
 def counted(data, language, order):
@@ -39,6 +41,10 @@ def counted(data, language, order):
     rows, weights = [], []
     for sentence in texts.sentences(data, language)["train"]:
         rows.append([0, *units.encode(sentence, language), 0])
+        weights.append(1.0)
+    rng = np.random.default_rng(0)
+    for _ in range(NUMBERS):
+        rows.append([0, *units.encode(numbers.said(language, rng), language), 0])
         weights.append(1.0)
     if language == "pa":
         forms, drawn = texts.words(data, language)

@@ -35,6 +35,12 @@ def en(n):
             return " ".join([en(n // size), word] + ([en(n % size)] if n % size else []))
 
 
+def digits(language, rng):
+    """A string of digits, mostly short."""
+    words = (PA if language == "pa" else EN)[:10]
+    return " ".join(rng.choice(words, rng.choice([1, 2, 3, 5, 7, 9], p=[0.35, 0.2, 0.15, 0.1, 0.1, 0.1])))
+
+
 def said(language, rng):
     """One digit string, number or date in words."""
     words, months, days, digits = ((pa, PA_MONTHS, PA_DAYS, PA[:10]) if language == "pa"

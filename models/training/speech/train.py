@@ -3,8 +3,8 @@
     python -m speech.train --language pa --shards DIR/words=1 DIR/sentences=3 --dev DIR/dev --out pa.pt --minutes 60
 
 The learning rate rises, then stays: such a checkpoint can be trained on at any time by running the same command again.
-`--transfer` starts a language on what another has learnt. `--decay-steps N` starts from `--init` and lets the rate fall
-to nothing in N steps: that checkpoint is for use. Utterances are short at first and get longer with the steps. Once
+`--transfer` starts a language on what another has learnt. `--decay-steps N` (or `--decay-minutes`) starts from `--init` and
+lets the rate fall to `--last` of itself: that checkpoint is for use, or for others to go on from at `--lr`. Utterances are short at first and get longer with the steps. Once
 the file that AKHAR_TWO_THREADS_FILE names is there, two threads work; while the one that AKHAR_PAUSE_FILE names is
 there, none.
 """
@@ -23,9 +23,7 @@ from . import batches, checkpoint, corpus, metrics, model, optimiser, units
 from .shards import Shard, found
 
 LENGTHS = [(0, 220), (250, 300), (600, 500), (1200, 800), (2400, 1200), (3500, 1600)]  # from step, frames
-
-
-FULL = 10000  # step from which on features are changed as much as they ever are
+FULL = 6000  # step from which on features are changed as much as they ever are
 
 
 def longest(step):
@@ -88,7 +86,10 @@ def main():
     parser.add_argument("--init", help="a checkpoint to start from")
     parser.add_argument("--transfer", help="a checkpoint, of another language too, whose layers below the head to take")
     parser.add_argument("--minutes", type=float, default=1e9)
+    parser.add_argument("--steps", type=int, default=10 ** 9, help="stop at this step, counted from the very first")
     parser.add_argument("--decay-steps", type=int, help="stop after so many steps, the rate falling linearly")
+    parser.add_argument("--decay-minutes", type=float, help="the same by the clock")
+    parser.add_argument("--last", type=float, default=0.02)
     parser.add_argument("--lr", type=float, default=2e-3)
     parser.add_argument("--muon", action="store_true")
     parser.add_argument("--warm-up", type=int, default=300)
@@ -120,6 +121,7 @@ def main():
         step, seconds = state["step"], state["seconds"]
         print(f"from {start}: step {step}, {seconds / 3600:.1f} h heard", flush=True)
     first = step if not arguments.decay_steps or start == arguments.init else state["first"]
+    fall_steps, fall_minutes = arguments.decay_steps or 1e9, arguments.decay_minutes or 1e9
     clock = {"step": step}
     source = batches.Batches(sources, language, [arguments.seed, step], arguments.frames)
     stream = ahead(source.endless(lambda: longest(clock["step"])))
@@ -138,19 +140,19 @@ def main():
         loss.backward()
         norm = torch.nn.utils.clip_grad_norm_(net.parameters(), 5.0)
         rate = arguments.lr * min(1, (step + 1) / arguments.warm_up)
-        if arguments.decay_steps:
-            rate *= max(0.02, 1 - (step - first) / arguments.decay_steps)
+        fallen = min(1, max((step - first) / fall_steps, (time.time() - began) / 60 / fall_minutes))
+        rate *= 1 - (1 - arguments.last) * fallen
         if torch.isfinite(norm):
             optimise.step(rate)
         step += 1
         clock["step"] = step
-        keep = min(0.998, step / (step + 10))
+        keep = 0.99 if fallen else min(0.998, step / (step + 10))
         for name, value in net.state_dict().items():
             average[name].lerp_(value, 1 - keep)
         sums.append(float(loss.detach()))
         heard_since += float(batch[1].sum()) / 100
-        done = (time.time() - began > arguments.minutes * 60
-                or (arguments.decay_steps and step - first >= arguments.decay_steps))
+        done = (time.time() - began > arguments.minutes * 60 or step >= arguments.steps or fallen >= 1
+                or step - first >= fall_steps)
         if step % arguments.log_steps == 0:
             spent = time.time() - logged
             print(f"{time.strftime('%H:%M:%S')} step {step} loss {sum(sums) / len(sums):.3f} grad {norm:.2f} "

@@ -22,10 +22,10 @@ FEW = {"kal16": 0.4}  # of the weight of the others: the machine-like
 
 
 class Speakers:
-    """All engines of one language behind one call."""
+    """All engines of one language behind one call, or one engine, whose voices then vary more."""
 
-    def __init__(self, language):
-        self.language = language
+    def __init__(self, language, only=None):
+        self.language, self.only = language, only
         self.espeak = Espeak()
         names = LEARNT[language].get("flite", []) + HELD[language].get("flite", [])
         self.flite = Flite(names)
@@ -40,7 +40,7 @@ class Speakers:
             else:
                 engine, voice = "espeak", f"{rng.choice(ACCENTS[lang])}+{rng.choice(HELD_VARIANTS)}"
         else:
-            engine = str(rng.choice(list(SHARES[lang]), p=list(SHARES[lang].values())))
+            engine = self.only or str(rng.choice(list(SHARES[lang]), p=list(SHARES[lang].values())))
             if engine == "espeak":
                 usable = [v for v in VARIANTS if v not in HELD_VARIANTS and v not in ODD]
                 voice = f"{rng.choice(ACCENTS[lang])}+{rng.choice(usable)}"
@@ -49,9 +49,11 @@ class Speakers:
                 weight = [FEW.get(n, 1.0) for n in names]
                 voice = str(rng.choice(names, p=[w / sum(weight) for w in weight]))
         how = {"pace": float(rng.uniform(0.8, 1.25)), "pitch": float(rng.uniform(25, 75)),
-               "span": float(rng.uniform(25, 85)), "speed": 1.0}
+               "span": float(rng.uniform(25, 85)), "speed": 1.0, "shift": 1.0}
         if engine != "espeak":
             how["speed"] = float(rng.uniform(0.9, 1.12)) if not held else 1.0
+            if self.only == "flite":
+                how["speed"], how["shift"] = float(rng.uniform(0.84, 1.2)), float(rng.uniform(0.75, 1.35))
         return engine, str(voice), how
 
     def spoken(self, jobs):
@@ -89,7 +91,7 @@ class Speakers:
 
     def by_flite(self, text, voice, how):
         words = gurmukhi.phones(text) if self.language == "pa" else text
-        samples, rate = self.flite.say(words, voice, 1 / how["pace"], phones=self.language == "pa")
+        samples, rate = self.flite.say(words, voice, 1 / how["pace"], self.language == "pa", how["shift"])
         return world.trimmed(world.resampled(samples, rate, how["speed"]))[0], []
 
     def by_festival(self, text, one, how):
