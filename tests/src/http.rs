@@ -78,6 +78,14 @@ impl Form {
     }
 }
 
+/// A client. It speaks plain HTTP; but the product's `models pull` has reqwest speak TLS, with cryptography
+/// that every process chooses for itself.
+pub fn client() -> reqwest::Client {
+    // Chosen already is chosen.
+    drop(rustls::crypto::ring::default_provider().install_default());
+    reqwest::Client::new()
+}
+
 /// What came back.
 #[derive(Debug, Clone)]
 pub struct Answer {

@@ -108,7 +108,7 @@ impl<'a> StackBuilder<'a> {
         // A test that locks itself out fails, and does not hang.
         let looking = options.options([("lock_timeout", "20s")]);
         let db = PgPoolOptions::new().max_connections(4).connect_lazy_with(looking);
-        let client = reqwest::Client::new();
+        let client = http::client();
         Stack {
             api,
             workers,

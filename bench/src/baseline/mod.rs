@@ -42,7 +42,7 @@ impl Baseline {
 
     /// A request with this image.
     pub(crate) fn request(&self, image: &[u8]) -> reqwest::RequestBuilder {
-        reqwest::Client::new().post(&self.base).body(image.to_vec())
+        akhar_tests::http::client().post(&self.base).body(image.to_vec())
     }
 }
 

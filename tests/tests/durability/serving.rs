@@ -31,7 +31,8 @@ impl Service {
 
     async fn recognise(&self) -> Answer {
         let (image, form) = (digit(), Form::upload(&digit().bytes));
-        let request = reqwest::Client::new().post(format!("{}/v1/models/{}", self.base, image.operation));
+        let request =
+            akhar_tests::http::client().post(format!("{}/v1/models/{}", self.base, image.operation));
         send(request.bearer_auth(&self.key).header("content-type", form.content_type()).body(form.body()))
             .await
     }
