@@ -1,17 +1,19 @@
-"""What the OpenAPI document cannot say: an image is only accepted when it shows something."""
+"""What the OpenAPI document cannot say: a file is only accepted when it shows or sounds."""
 
 from pathlib import Path
 
 import schemathesis
 from hypothesis import strategies as st
 
-IMAGES = Path(__file__).parent / "fixtures" / "images"
+FIXTURES = Path(__file__).parent / "fixtures"
 
 
 def files(pattern: str) -> st.SearchStrategy[bytes]:
-    """The repository's own images of one kind."""
-    return st.sampled_from([path.read_bytes() for path in sorted(IMAGES.glob(pattern))])
+    """The repository's own files of one kind."""
+    return st.sampled_from([path.read_bytes() for path in sorted(FIXTURES.glob(pattern))])
 
 
-schemathesis.openapi.media_type("image/png", files("*.png"))
-schemathesis.openapi.media_type("image/jpeg", files("*.jpg"))
+schemathesis.openapi.media_type("image/png", files("images/*.png"))
+schemathesis.openapi.media_type("image/jpeg", files("images/*.jpg"))
+schemathesis.openapi.media_type("audio/mpeg", files("audio/[ep]*.mp3"))
+schemathesis.openapi.media_type("audio/wav", files("audio/[ep][an]*-*.wav"))
