@@ -1,5 +1,5 @@
 #!/bin/sh
-# Rebuilds one model: ./rebuild.sh digits-pa|letters-pa|handwriting-pa|speech-pa|speech-en DATA [FEATURES_COMMAND]
+# Rebuilds one model: ./rebuild.sh digits-pa|letters-pa|handwriting-pa|speech-pa|speech-en|translation-pa-en DATA [FEATURES_COMMAND]
 # Pools, checkpoints and sheets go to $AKHAR_TRAINING_DIR (default ../../.cache/training).
 set -eu
 model=$1 data=$2 features=${3:-akhar models features --stream}
@@ -42,7 +42,17 @@ handwriting-pa)
     exec python3 -m handwriting.evaluate --data "$data" --features-command "$features"
     ;;
 speech-pa | speech-en) exec sh speech/rebuild.sh "${model#speech-}" "$data" "$work/.." ;;
-*) echo "usage: $0 digits-pa|letters-pa|handwriting-pa|speech-pa|speech-en DATA [FEATURES_COMMAND]" >&2; exit 2 ;;
+translation-pa-en)
+    translate() { part=$1; shift; python3 -m "translation.$part" "$@"; }
+    translate tokeniser --data "$data" --out "$work/tokens"
+    translate train --data "$data" --tokens "$work/tokens" --out "$work/first.pt" --dropout 0 --rivals 1500 --minutes 60
+    translate train --data "$data" --tokens "$work/tokens" --init "$work/first.pt" --out "$work/final.pt" --dropout 0 \
+        --rivals 1500 --decay-steps 650
+    translate export --checkpoint "$work/final.pt" --tokens "$work/tokens" --models-dir ..
+    translate evaluate --data "$data" --models-dir ..
+    exec python3 -m translation.golden --models-dir .. --out ../../tests/fixtures/seq2seq/bundled.json
+    ;;
+*) echo "usage: $0 digits-pa|letters-pa|handwriting-pa|speech-pa|speech-en|translation-pa-en DATA [FEATURES_COMMAND]" >&2; exit 2 ;;
 esac
 step export --checkpoint "$work/whole.pt" --temperature "$(temperature all)" --models-dir ..
 python3 -m recognition.evaluate --models "$model" --data "$data" --folds "$work/folds" \

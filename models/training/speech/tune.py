@@ -16,10 +16,10 @@ def main():
     parser.add_argument("--lm", required=True)
     parser.add_argument("--dev", nargs="+", required=True)
     parser.add_argument("--every", type=int, default=4)
-    parser.add_argument("--weights", type=float, nargs="+", default=[0.2, 0.35, 0.5, 0.7])
-    parser.add_argument("--bonuses", type=float, nargs="+", default=[0.2, 0.6, 1.0])
+    parser.add_argument("--weights", type=float, nargs="+", default=[0.3, 0.5, 0.7, 0.9])
+    parser.add_argument("--bonuses", type=float, nargs="+", default=[0.4, 0.8, 1.2])
     arguments = parser.parse_args()
-    recogniser = Recogniser(arguments.model, arguments.language, arguments.lm, width=8)
+    recogniser = Recogniser(arguments.model, arguments.language, arguments.lm)
     rows = [(item["text"], recogniser.log_probs(mel)) for folder in arguments.dev
             for item, mel in list(shard_items(folder))[::arguments.every]]
     plain = metrics.Errors()

@@ -1,0 +1,1 @@
+"""Trains, exports and measures the bundled Panjabi <-> English translator."""

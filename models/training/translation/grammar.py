@@ -1,0 +1,239 @@
+"""Plain sentences by rule: subject, object, verb and time, in six tenses and moods, said, denied and asked.
+
+Panjabi: the verb agrees with its subject, but with its object in the past of a transitive verb, whose subject takes ਨੇ
+(not ਮੈਂ, ਅਸੀਂ, ਤੁਸੀਂ); the infinitive with ਚਾਹੁੰਦਾ and ਚਾਹੀਦਾ agrees with its object.
+"""
+
+from dataclasses import dataclass
+
+from .words import sections
+
+ENDINGS = {"ms": "ਾ", "fs": "ੀ", "mp": "ੇ", "fp": "ੀਆਂ"}
+GOING = {"ms": "ਰਿਹਾ", "fs": "ਰਹੀ", "mp": "ਰਹੇ", "fp": "ਰਹੀਆਂ"}
+WOMEN = {"Sita", "Anita", "Meena", "Fatima", "Maria", "Sara", "Anna", "Lakshmi"}
+
+
+@dataclass
+class Subject:
+    """`person`: 1, 2 or 3; `form`: gender and number; `agent` and `to`: with ਨੇ and ਨੂੰ where they are taken."""
+    en: str
+    pa: str
+    person: int
+    form: str
+    agent: str
+    to: str
+
+    @property
+    def many(self):
+        return self.form[1] == "p"
+
+    @property
+    def be(self):
+        return "am" if self.en == "I" else "are" if self.many else "is"
+
+    @property
+    def third(self):
+        """Whether the English verb takes its -s."""
+        return self.person == 3 and not self.many
+
+    @property
+    def aux(self):
+        return {1: "ਹਾਂ", 2: "ਹੋ"}.get(self.person, "ਹਨ" if self.many else "ਹੈ")
+
+    @property
+    def was(self):
+        return "ਸਨ" if self.person == 3 and self.many else "ਸੀ"
+
+
+def own(subject):
+    return {"I": "my", "you": "your", "he": "his", "she": "her", "we": "our"}.get(
+        subject.en, "their" if subject.many else None)
+
+
+class Verb:
+    def __init__(self, line):
+        english, panjabi = line.split(" = ")
+        forms, past, classes = (part.strip() for part in panjabi.split(";"))
+        self.base, self.s, self.ing, self.ed = english.split()
+        self.stem, self.habit, self.sub1, self.sub3, self.command, self.oblique = (
+            form.replace("_", " ") for form in forms.split())
+        self.past = None if past == "none" else dict(zip(ENDINGS, (p.replace("_", " ") for p in past.split())))
+        self.classes = classes.split()
+        self.transitive = self.classes[0] not in ("-", "to")
+
+    def habitual(self, form):
+        return self.habit[:-1] + ENDINGS[form]
+
+    def infinitive(self, form):
+        return self.oblique + ENDINGS[form]
+
+    def future(self, subject):
+        if subject.person == 2:
+            return self.command + "ਗੇ"
+        if subject.person == 1:
+            return self.sub1 + ("ਗੇ" if subject.many else "ਗਾ" if subject.form == "ms" else "ਗੀ")
+        return self.oblique + "ਗੇ" if subject.many else self.sub3 + ("ਗਾ" if subject.form == "ms" else "ਗੀ")
+
+
+def denied(verb):
+    """ਨਹੀਂ stands before the verb proper: ਬੰਦ ਨਹੀਂ ਕਰਦਾ."""
+    first, _, last = verb.rpartition(" ")
+    return f"{first} ਨਹੀਂ {last}".strip()
+
+
+class Grammar:
+    def __init__(self, path, nouns, lists):
+        self.verbs = [Verb(line) for line in sections(path)[""]]
+        self.nouns, self.lists = nouns, lists
+
+    def subject(self, rng, speaker):
+        kind = rng.random()
+        if kind < 0.6:
+            return rng.choice((
+                Subject("I", "ਮੈਂ", 1, "fs" if speaker else "ms", "ਮੈਂ", "ਮੈਨੂੰ"),
+                Subject("you", "ਤੁਸੀਂ", 2, "mp", "ਤੁਸੀਂ", "ਤੁਹਾਨੂੰ"),
+                Subject("he", "ਉਹ", 3, "ms", "ਉਸ ਨੇ", "ਉਸ ਨੂੰ"), Subject("she", "ਉਹ", 3, "fs", "ਉਸ ਨੇ", "ਉਸ ਨੂੰ"),
+                Subject("we", "ਅਸੀਂ", 1, "mp", "ਅਸੀਂ", "ਸਾਨੂੰ"), Subject("they", "ਉਹ", 3, "mp", "ਉਨ੍ਹਾਂ ਨੇ", "ਉਨ੍ਹਾਂ ਨੂੰ")))
+        if kind < 0.7:
+            en, (pa,) = rng.choice(self.lists["name"])
+            return Subject(en, pa, 3, "fs" if en in WOMEN else "ms", f"{pa} ਨੇ", f"{pa} ਨੂੰ")
+        en, pa, gender = rng.choice(self.nouns["person" if kind < 0.85 else "family"])
+        if kind < 0.78:
+            return Subject(f"the {en['s']}", pa["s"], 3, f"{gender}p", f"{pa['so']} ਨੇ", f"{pa['so']} ਨੂੰ")
+        if kind < 0.85:
+            return Subject(f"the {en['']}", pa[""], 3, f"{gender}s", f"{pa['o']} ਨੇ", f"{pa['o']} ਨੂੰ")
+        mine = ("ਮੇਰਾ", "ਮੇਰੇ") if gender == "m" else ("ਮੇਰੀ", "ਮੇਰੀ")
+        return Subject(f"my {en['']}", f"{mine[0]} {pa['']}", 3, f"{gender}s", f"{mine[1]} {pa['o']} ਨੇ",
+                       f"{mine[1]} {pa['o']} ਨੂੰ")
+
+    def object(self, verb, subject, rng):
+        """(English, Panjabi, form) or ("", "", "ms")."""
+        kind = rng.choice(verb.classes)
+        if kind == "-":
+            return "", "", "ms"
+        if kind == "to":
+            chance = rng.random()
+            if chance < 0.2:
+                return "home", "ਘਰ", "ms"
+            if chance < 0.4:
+                en, (pa,) = rng.choice(self.lists["town"])
+                return f"to {en}", pa, "ms"
+            en, pa, _ = rng.choice(self.nouns["place"])
+            return (f"to {en['']}" if en[""] == "school" else f"to the {en['']}"), pa["o"], "ms"
+        if kind == "tongue":
+            en, (pa,) = rng.choice(self.lists["tongue"])
+            return en, pa, "fs"
+        en, pa, gender = rng.choice(self.nouns[kind])
+        if not en["s"] or pa[""] == pa["s"] and gender == "f":
+            return (en[""] if rng.random() < 0.6 else f"the {en['']}"), pa[""], f"{gender}s"
+        chance = rng.random()
+        if chance < 0.25 and kind != "place":
+            return en["s"], pa["s"], f"{gender}p"
+        if chance < 0.5 and kind != "place":
+            return en["a"], f"ਇੱਕ {pa['']}", f"{gender}s"
+        if chance < 0.65 and subject is not None and own(subject) and kind not in ("place", "food"):
+            return f"{own(subject)} {en['']}", f"{'ਆਪਣਾ' if gender == 'm' else 'ਆਪਣੀ'} {pa['']}", f"{gender}s"
+        return f"the {en['']}", pa[""], f"{gender}s"
+
+    def sentence(self, rng):
+        """(en, pa, whether a woman speaks)."""
+        speaker = int(rng.random() < 0.2)
+        verb, subject = rng.choice(self.verbs), self.subject(rng, speaker)
+        speaker = int(subject.form == "fs" and subject.person == 1)
+        kinds = ["habit", "going", "going", "future", "want", "can", "should", "command", "what"]
+        kind = rng.choice(kinds + (["past", "past"] if verb.past else ["was"]))
+        if kind == "command":
+            return *self.command(verb, rng), 0
+        asked = rng.random() < 0.2
+        negative = not asked and rng.random() < 0.2
+        if kind == "what":
+            return *self.question(verb, subject, rng), speaker
+        thing = self.object(verb, subject, rng)
+        en, pa, when, by = getattr(self, kind)(verb, subject, thing, asked, negative)
+        time = rng.choice(self.lists[when]) if when and rng.random() < 0.35 else ("", [""])
+        en = " ".join(part for part in (en, time[0]) if part)
+        pa = " ".join(part for part in (by, time[1][0], thing[1], pa) if part)
+        if asked:
+            return f"{en[0].upper()}{en[1:]}?", f"ਕੀ {pa}?", speaker
+        return f"{en[0].upper()}{en[1:]}.", f"{pa}।", speaker
+
+    @staticmethod
+    def english(first, subject, rest, asked, negative):
+        """`first`: the auxiliary; "does" is only said where it is needed, by the caller."""
+        return f"{first} {subject.en} {rest}" if asked else f"{subject.en} {first}{' not' if negative else ''} {rest}"
+
+    def habit(self, verb, subject, thing, asked, negative):
+        rest = f"{verb.base} {thing[0]}".strip()
+        do = "does" if subject.third else "do"
+        en = self.english(do, subject, rest, asked, negative) if asked or negative else \
+            f"{subject.en} {verb.s if subject.third else verb.base} {thing[0]}".strip()
+        said = verb.habitual(subject.form)
+        return en, denied(said) if negative else f"{said} {subject.aux}", "often", subject.pa
+
+    def going(self, verb, subject, thing, asked, negative):
+        en = self.english(subject.be, subject, f"{verb.ing} {thing[0]}".strip(), asked, negative)
+        said = f"{denied(verb.stem) if negative else verb.stem} {GOING[subject.form]}"
+        return en, said if negative else f"{said} {subject.aux}", "now", subject.pa
+
+    def was(self, verb, subject, thing, asked, negative):
+        be = "were" if subject.many else "was"
+        en = self.english(be, subject, f"{verb.ing} {thing[0]}".strip(), asked, negative)
+        said = f"{denied(verb.stem) if negative else verb.stem} {GOING[subject.form]}"
+        return en, f"{said} {subject.was}", "then", subject.pa
+
+    def future(self, verb, subject, thing, asked, negative):
+        en = self.english("will", subject, f"{verb.base} {thing[0]}".strip(), asked, negative)
+        said = verb.future(subject)
+        return en, denied(said) if negative else said, "when", subject.pa
+
+    def past(self, verb, subject, thing, asked, negative):
+        rest = f"{verb.base} {thing[0]}".strip()
+        en = self.english("did", subject, rest, asked, negative) if asked or negative else \
+            f"{subject.en} {verb.ed} {thing[0]}".strip()
+        said = verb.past[thing[2] if verb.transitive else subject.form]
+        return en, denied(said) if negative else said, "then", subject.agent if verb.transitive else subject.pa
+
+    def want(self, verb, subject, thing, asked, negative):
+        rest = f"want to {verb.base} {thing[0]}".strip()
+        do = "does" if subject.third else "do"
+        en = self.english(do, subject, rest, asked, negative) if asked or negative else \
+            f"{subject.en} {'wants' if subject.third else 'want'} to {verb.base} {thing[0]}".strip()
+        said = "ਚਾਹੁੰਦ" + ENDINGS[subject.form]
+        return (en, f"{verb.infinitive(thing[2])} {f'ਨਹੀਂ {said}' if negative else f'{said} {subject.aux}'}", None,
+                subject.pa)
+
+    def can(self, verb, subject, thing, asked, negative):
+        en = self.english("can", subject, f"{verb.base} {thing[0]}".strip(), asked, negative)
+        said = f"{denied(verb.stem) if negative else verb.stem} ਸਕਦ{ENDINGS[subject.form]}"
+        return en.replace("can not", "cannot"), said if negative else f"{said} {subject.aux}", None, subject.pa
+
+    def should(self, verb, subject, thing, asked, negative):
+        en = self.english("should", subject, f"{verb.base} {thing[0]}".strip(), asked, negative)
+        form = thing[2]
+        said = f"{denied(verb.infinitive(form)) if negative else verb.infinitive(form)} ਚਾਹੀਦ{ENDINGS[form]}"
+        return en, said if negative else f"{said} {'ਹਨ' if form[1] == 'p' else 'ਹੈ'}", None, subject.to
+
+    def command(self, verb, rng):
+        en, pa, _ = self.object(verb, None, rng)
+        en = f"{verb.base} {en}".strip()
+        chance = rng.random()
+        if chance < 0.4:
+            return f"Please {en}.", " ".join(f"ਕਿਰਪਾ ਕਰਕੇ {pa} {verb.command}।".split())
+        first, _, last = verb.command.rpartition(" ")
+        if chance < 0.6:
+            return f"Do not {en}.", " ".join(f"{pa} {first} ਨਾ {last}।".split())
+        return f"{en[0].upper()}{en[1:]}.", " ".join(f"{pa} {verb.command}।".split())
+
+    def question(self, verb, subject, rng):
+        """What, why and when."""
+        if verb.transitive and verb.classes[0] != "tongue" and rng.random() < 0.6:
+            if rng.random() < 0.5:
+                return f"What {subject.be} {subject.en} {verb.ing}?", \
+                    f"{subject.pa} ਕੀ {verb.stem} {GOING[subject.form]} {subject.aux}?"
+            return f"What will {subject.en} {verb.base}?", f"{subject.pa} ਕੀ {verb.future(subject)}?"
+        en, pa, _ = self.object(verb, None, rng)
+        if rng.random() < 0.5:
+            return f"Why {subject.be} {subject.en} {verb.ing} {en}".strip() + "?", " ".join(
+                f"{subject.pa} {pa} ਕਿਉਂ {verb.stem} {GOING[subject.form]} {subject.aux}?".split())
+        return f"When will {subject.en} {verb.base} {en}".strip() + "?", " ".join(
+            f"{subject.pa} {pa} ਕਦੋਂ {verb.future(subject)}?".split())
