@@ -9,6 +9,7 @@ mod clients;
 mod load;
 mod overhead;
 mod report;
+mod runtime;
 mod speech;
 mod translation;
 mod writing;

@@ -3,13 +3,13 @@
 
 use std::{
     fs,
-    path::{Path, PathBuf},
+    path::Path,
     process::Command,
     time::{Duration, Instant},
 };
 
 use akhar_models::{
-    Manifest, Runtime, load_all,
+    Manifest, load_all,
     speech::{Joiner, Listener, Recogniser, Word, text},
 };
 use akhar_tests::{
@@ -21,6 +21,7 @@ use serde_json::Value;
 use crate::{
     load::warm_stack,
     report::{Report, count, quantiles},
+    runtime::runtime,
 };
 
 /// A recording, and what is said in it.
@@ -160,15 +161,12 @@ struct Ear {
 impl Ear {
     /// With the manifest's decoding, or by each frame's likeliest unit.
     fn open(lang: &str, with_language_model: bool, n_threads: usize) -> Self {
-        let dylib = std::env::var_os("AKHAR_ORT_DYLIB")
-            .map_or_else(|| root().join(".cache/onnxruntime/libonnxruntime.so"), PathBuf::from);
-        let runtime = Runtime::load(&dylib).expect("ONNX Runtime");
         let mut manifest = manifest(lang);
         if !with_language_model {
             manifest.decoding = None;
         }
         Self {
-            model: Recogniser::load(&runtime, &manifest, n_threads).expect("the model"),
+            model: Recogniser::load(runtime(), &manifest, n_threads).expect("the model"),
             lang: lang.to_owned(),
         }
     }

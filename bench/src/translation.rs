@@ -2,16 +2,19 @@
 
 use std::{
     fs,
-    path::{Path, PathBuf},
+    path::Path,
     process::Command,
     time::{Duration, Instant},
 };
 
-use akhar_models::{Runtime, load_all, seq2seq::Translator};
+use akhar_models::{load_all, seq2seq::Translator};
 use akhar_tests::root;
 use serde_json::Value;
 
-use crate::report::{Report, count};
+use crate::{
+    report::{Report, count},
+    runtime::runtime,
+};
 
 /// Tokens of each text at most, as the peers' script has it.
 const LIMIT: usize = 40;
@@ -56,14 +59,11 @@ pub(crate) fn run(python: Option<&Path>) -> Report {
 }
 
 fn translator(n_threads: usize) -> Translator {
-    let dylib = std::env::var_os("AKHAR_ORT_DYLIB")
-        .map_or_else(|| root().join(".cache/onnxruntime/libonnxruntime.so"), PathBuf::from);
-    let runtime = Runtime::load(&dylib).expect("ONNX Runtime");
     let mut all = load_all(&root().join("models")).expect("manifests").into_iter();
     let mut manifest = all.find(|m| m.operation == "translation").expect("a translator");
     let generation = manifest.generation.as_mut().expect("how it writes");
     (generation.beam, generation.max_tokens) = (1, LIMIT);
-    Translator::load(&runtime, &manifest, n_threads).expect("the model")
+    Translator::load(runtime(), &manifest, n_threads).expect("the model")
 }
 
 fn peers(python: &Path) -> Vec<Value> {

@@ -104,7 +104,10 @@ impl Rules {
     /// Each token's log-probability behind a beam, minus infinity where it is forbidden.
     fn scores(&self, logits: &[f32], beam: &Beam) -> Vec<f64> {
         let mut scores: Vec<f64> = logits.iter().map(|l| f64::from(*l)).collect();
-        normalise(&mut scores);
+        // Alone, a beam takes the likeliest token, whatever the others sum to.
+        if self.n_beams > 1 {
+            normalise(&mut scores);
+        }
         let n_tokens = beam.tokens.len();
         let banned = repeats(&beam.tokens, self.no_repeat);
         for token in banned.iter().chain(&self.never) {
@@ -122,7 +125,7 @@ impl Rules {
                 .enumerate()
                 .for_each(|(t, s)| *s = if t == forced { 0.0 } else { f64::NEG_INFINITY });
         }
-        if self.renormalise {
+        if self.renormalise && self.n_beams > 1 {
             normalise(&mut scores);
         }
         scores
@@ -139,22 +142,18 @@ impl Source {
     /// Takes the best continuations; of each, the beam it continues. The last token allowed finishes all.
     fn extend(&mut self, scores: &[Vec<f64>], n_tokens: usize, rules: &Rules) -> Vec<usize> {
         let n_candidates = if rules.n_beams == 1 { 1 } else { 2 * rules.n_beams };
-        let of_beam = |(parent, (beam, scores)): (usize, (&Beam, &Vec<f64>))| {
-            let base = beam.log_prob;
-            scores
-                .iter()
-                .zip(0i64..)
-                .map(move |(score, token)| (base + score, parent, token))
-                .collect::<Vec<_>>()
-        };
-        let mut candidates: Vec<(f64, usize, i64)> =
-            self.beams.iter().zip(scores).enumerate().flat_map(of_beam).collect();
-        candidates.retain(|(score, ..)| *score > f64::NEG_INFINITY);
-        if candidates.len() > n_candidates {
-            candidates.select_nth_unstable_by(n_candidates - 1, |a, b| b.0.total_cmp(&a.0));
-            candidates.truncate(n_candidates);
+        let mut candidates: Vec<(f64, usize, i64)> = Vec::with_capacity(n_candidates + 1);
+        for (parent, (beam, scores)) in self.beams.iter().zip(scores).enumerate() {
+            for (score, token) in scores.iter().zip(0i64..) {
+                let log_prob = beam.log_prob + score;
+                let least = if candidates.len() < n_candidates { None } else { candidates.last() };
+                if log_prob > least.map_or(f64::NEG_INFINITY, |(least, ..)| *least) {
+                    let rank = candidates.partition_point(|(better, ..)| *better >= log_prob);
+                    candidates.insert(rank, (log_prob, parent, token));
+                    candidates.truncate(n_candidates);
+                }
+            }
         }
-        candidates.sort_by(|a, b| b.0.total_cmp(&a.0));
         let (mut beams, mut parents) = (Vec::with_capacity(rules.n_beams), Vec::with_capacity(rules.n_beams));
         for (rank, (log_prob, parent, token)) in candidates.into_iter().enumerate() {
             let mut tokens = self.beams[parent].tokens.clone();

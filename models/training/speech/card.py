@@ -20,7 +20,9 @@ SETS = {"held-out sentences, clean": "clean", "held-out sentences, worn": "worn"
 
 
 def share(wrong, total, digits=1):
-    """As percent with its interval."""
+    """As percent with its interval, where it is a share: words put in beside can make more errors than words."""
+    if wrong > total:
+        return f"{100 * wrong / max(1, total):.{digits}f} %"
     low, high = metrics.wilson(wrong, total)
     return f"{100 * wrong / max(1, total):.{digits}f} % [{100 * low:.{digits}f}, {100 * high:.{digits}f}]"
 
@@ -51,7 +53,7 @@ def tables(figures):
     out["digits"] = "\n".join(digits)
     late = figures["starts"]
     out["starts"] = (f"{late['words']} words: median error {late['raw']['median']:.0f} ms, 95th percentile "
-                     f"{late['raw']['95th']:.0f} ms as heard; with the median lateness of {late['late']:.0f} ms taken off "
+                     f"{late['raw']['95th']:.0f} ms as heard;\nwith the median lateness of {late['late']:.0f} ms taken off "
                      f"{late['corrected']['median']:.0f} ms and {late['corrected']['95th']:.0f} ms")
     return out
 

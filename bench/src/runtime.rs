@@ -1,0 +1,16 @@
+//! ONNX Runtime in this process, as the product loads it.
+
+use std::{path::PathBuf, sync::OnceLock};
+
+use akhar_models::Runtime;
+use akhar_tests::root;
+
+/// The one of this process.
+pub(crate) fn runtime() -> &'static Runtime {
+    static RUNTIME: OnceLock<Runtime> = OnceLock::new();
+    RUNTIME.get_or_init(|| {
+        let dylib = std::env::var_os("AKHAR_ORT_DYLIB")
+            .map_or_else(|| root().join(".cache/onnxruntime/libonnxruntime.so"), PathBuf::from);
+        Runtime::load(&dylib).expect("ONNX Runtime")
+    })
+}
