@@ -89,8 +89,11 @@ async fn look(app: &App, job: &NewJob) -> Seen {
 
 fn answer(seen: Seen, job: &NewJob, operation: Operation, terms: &Terms) -> Result<Response, Problem> {
     let mut response = match seen {
-        Seen::Job(job) if job.state.is_final() => answer::result(job, terms.arrival.at.elapsed(), terms)?,
-        Seen::Job(job) => answer::accepted(job, &terms.arrival),
+        // Who would not wait is told where the job is, even when it was quicker than the look at it.
+        Seen::Job(found) if found.state.is_final() && !job.asynchronous => {
+            answer::result(found, terms.arrival.at.elapsed(), terms)?
+        }
+        Seen::Job(found) => answer::accepted(found, &terms.arrival),
         Seen::Nothing => answer::accepted(unseen(job.id, operation), &terms.arrival),
         Seen::Gone => return Err(Problem::internal("a job went away while its caller waited")),
     };

@@ -63,6 +63,9 @@ pub struct Decoding {
     pub unit_bonus: f64,
     /// How much later than it is said a unit is heard, seconds.
     pub latency_s: f64,
+    /// Windows whose units are heard less surely than this on average, 0 to 1, say nothing: noise.
+    #[serde(default)]
+    pub least_sure: f32,
 }
 
 /// How a sequence-to-sequence model writes text.

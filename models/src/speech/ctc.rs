@@ -28,3 +28,36 @@ pub(crate) fn greedy(frames: &[&[f32]], units: &Units) -> Reading {
     }
     Reading { tokens, blanks: likeliest.iter().map(|unit| *unit == units.blank()).collect() }
 }
+
+/// How surely units are heard: the mean of their highest probabilities, spaces left out; one where there
+/// are none. `reading` is the greedy one.
+pub(crate) fn sureness(frames: &[&[f32]], reading: &Reading) -> f32 {
+    let highest = |token: &Token| {
+        let frames = frames.get(token.frame..token.end).unwrap_or_default();
+        let all = frames.iter().map(|frame| frame.iter().copied().fold(f32::NEG_INFINITY, f32::max));
+        all.fold(f32::NEG_INFINITY, f32::max).exp()
+    };
+    let heard: Vec<f32> = reading.tokens.iter().filter(|t| !t.is_space()).map(highest).collect();
+    #[expect(clippy::cast_precision_loss, reason = "a few hundred units")]
+    let n = heard.len() as f32;
+    if heard.is_empty() { 1.0 } else { heard.iter().sum::<f32>() / n }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn units_are_heard_more_or_less_surely() {
+        let token = |text: &str, frame, end| Token { text: text.to_owned(), frame, end };
+        let frames: Vec<Vec<f32>> = [[0.9, 0.1], [0.5, 0.5], [0.3, 0.7], [0.6, 0.4]]
+            .iter()
+            .map(|frame| frame.iter().map(|p: &f32| p.ln()).collect())
+            .collect();
+        let frames: Vec<&[f32]> = frames.iter().map(Vec::as_slice).collect();
+        let reading = |tokens| Reading { tokens, blanks: vec![false; 4] };
+        let heard = reading(vec![token("ਕ", 0, 2), token("▁", 2, 3), token("ਖ", 3, 4)]);
+        assert!((sureness(&frames, &heard) - 0.75).abs() < 1e-6, "the space does not count");
+        assert!((sureness(&frames, &reading(Vec::new())) - 1.0).abs() < 1e-6);
+    }
+}

@@ -20,6 +20,8 @@ pub struct Decoder {
     search: Option<(LanguageModel, Weights)>,
     /// How much later than it is said a unit is heard, seconds.
     latency_s: f64,
+    /// Windows heard less surely say nothing.
+    least_sure: f32,
 }
 
 /// What a model reads in a window: tokens and where there is nothing.
@@ -54,7 +56,7 @@ impl Decoder {
     pub(crate) fn load(manifest: &Manifest) -> Result<Self, ManifestError> {
         let units = Units::read(manifest)?;
         let Some(decoding) = &manifest.decoding else {
-            return Ok(Self { units, search: None, latency_s: 0.0 });
+            return Ok(Self { units, search: None, latency_s: 0.0, least_sure: 0.0 });
         };
         let wrong = |what: String| manifest.inconsistent(what);
         if !(1..=1024).contains(&decoding.beam) || !(0.0..1.0).contains(&decoding.latency_s) {
@@ -71,7 +73,8 @@ impl Decoder {
             .map_err(|what| wrong(format!("its language model: {what}")))?;
         let weights =
             Weights { width: decoding.beam, language: decoding.language_weight, bonus: decoding.unit_bonus };
-        Ok(Self { units, search: Some((model, weights)), latency_s: decoding.latency_s })
+        let (latency_s, least_sure) = (decoding.latency_s, decoding.least_sure);
+        Ok(Self { units, search: Some((model, weights)), latency_s, least_sure })
     }
 
     /// How many units a frame of emissions has values for.
@@ -88,6 +91,9 @@ impl Decoder {
     pub fn decode(&self, emissions: &Emissions) -> Reading {
         let frames: Vec<&[f32]> = emissions.frames(self.units.len()).collect();
         let greedy = ctc::greedy(&frames, &self.units);
+        if ctc::sureness(&frames, &greedy) < self.least_sure {
+            return Reading { tokens: Vec::new(), ..greedy };
+        }
         let Some((model, weights)) = &self.search else { return greedy };
         let units = beam::search(frames.iter().copied(), model, *weights);
         match align(&frames, &units) {

@@ -3,7 +3,7 @@
 use akhar_tests::{
     Form, Stack,
     http::send,
-    speech::{error_percent, recording, recordings, silence, wav},
+    speech::{error_percent, noise, recording, recordings, silence, wav},
 };
 use serde_json::json;
 
@@ -69,6 +69,17 @@ async fn silence_says_nothing() {
             let form = form.text("with-translation", "true");
             let nothing = json!({"transcription": "", "translation": "", "timestamps": []});
             assert_eq!(heard(&stack, &form).await, nothing);
+        }
+    }
+}
+
+#[tokio::test]
+async fn steady_noise_says_nothing() {
+    let stack = Stack::start().await;
+    for lang in ["pa", "en"] {
+        for seconds in [2, 5, 30] {
+            let form = Form::upload_and(&wav(&noise(seconds)), "lang", lang);
+            assert_eq!(heard(&stack, &form).await, json!({"transcription": ""}), "{seconds} s in {lang}");
         }
     }
 }
