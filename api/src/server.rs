@@ -9,7 +9,7 @@ use hyper_util::{
     service::TowerToHyperService,
 };
 use tokio::net::{TcpListener, TcpStream};
-use tokio_util::task::TaskTracker;
+use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use crate::{app::App, listen::listen, routes::router};
 
@@ -43,10 +43,12 @@ async fn serve_app(listener: TcpListener, app: App, shutdown: Shutdown) -> Resul
     let listening = tokio::spawn(listen(app.clone()));
     let service = TowerToHyperService::new(router(app));
     let connections = TaskTracker::new();
+    // Connections are given up from here, so that those given up can be counted before they go.
+    let given = Shutdown { hard: CancellationToken::new(), ..shutdown.clone() };
     let accepting = async {
         loop {
             let stream = accept(&listener).await;
-            let connection = serve_connection(stream, service.clone(), shutdown.clone());
+            let connection = serve_connection(stream, service.clone(), given.clone());
             if shutdown.soft.is_cancelled() {
                 tokio::spawn(connection); // told 503; nobody waits for it
             } else {
@@ -62,7 +64,11 @@ async fn serve_app(listener: TcpListener, app: App, shutdown: Shutdown) -> Resul
     let ended = tokio::select! {
         () = accepting => Ok(()),
         () = finished => Ok(()),
-        () = shutdown.hard.cancelled() => Err(ServeError::Unfinished(connections.len())),
+        () = shutdown.hard.cancelled() => {
+            let unfinished = connections.len();
+            given.hard.cancel();
+            Err(ServeError::Unfinished(unfinished))
+        }
     };
     listening.abort();
     ended
