@@ -6,6 +6,7 @@ pub mod handwriting;
 pub mod ink;
 mod manifest;
 mod ort;
+mod scores;
 pub mod seq2seq;
 mod shelf;
 pub mod speech;

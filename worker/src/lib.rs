@@ -3,6 +3,7 @@
 
 mod attempt;
 mod bell;
+mod by_language;
 mod decode;
 mod engine;
 mod handwriting;

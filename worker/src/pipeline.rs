@@ -67,7 +67,8 @@ impl Pipeline {
         })
     }
 
-    /// Works one job; tells `progress` how many seconds of a recording are done. An input that cannot be worked on is an outcome, not an error.
+    /// Works one job; tells `progress` how many seconds of a recording are done. An input that cannot be
+    /// worked on is an outcome, not an error.
     pub(crate) async fn work(
         &self,
         job: JobId,

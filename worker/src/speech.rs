@@ -20,6 +20,7 @@ use tokio::sync::{mpsc, watch};
 
 use crate::{
     WorkerError,
+    by_language::by_language,
     decode::audio::{Audio, Limits, Undecodable},
     engine::{BatchModel, Engine, EngineError},
     pipeline::micros,
@@ -66,19 +67,14 @@ impl BatchModel for Recogniser {
     type Input = Wanted;
     type Output = Emitted;
     fn run(&mut self, batch: &[Wanted]) -> Result<Vec<Emitted>, String> {
-        let mut emitted: Vec<Option<Emitted>> = batch.iter().map(|_| None).collect();
-        for language in Language::ALL {
-            let places: Vec<usize> = (0..batch.len()).filter(|n| batch[*n].language == language).collect();
-            if places.is_empty() {
-                continue;
-            }
-            let windows: Vec<&Features> = places.iter().map(|n| &batch[*n].features).collect();
-            let heard = self.hear(&windows, language.code()).map_err(|e: RuntimeError| e.to_string())?;
-            for (place, heard) in places.into_iter().zip(heard) {
-                emitted[place] = Some(heard);
-            }
-        }
-        emitted.into_iter().collect::<Option<_>>().ok_or_else(|| "an answer is missing".to_owned())
+        by_language(
+            batch,
+            |wanted| wanted.language,
+            |language, wanted| {
+                let windows: Vec<&Features> = wanted.iter().map(|w| &w.features).collect();
+                self.hear(&windows, language.code()).map_err(|e: RuntimeError| e.to_string())
+            },
+        )
     }
 }
 

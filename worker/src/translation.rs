@@ -9,6 +9,7 @@ use futures::future::try_join_all;
 
 use crate::{
     WorkerError,
+    by_language::by_language,
     engine::{BatchModel, Engine, EngineError},
 };
 
@@ -33,16 +34,14 @@ impl BatchModel for Translator {
     type Input = Text;
     type Output = String;
     fn run(&mut self, batch: &[Text]) -> Result<Vec<String>, String> {
-        let mut translations = vec![String::new(); batch.len()];
-        for from in Language::ALL {
-            let places: Vec<usize> = (0..batch.len()).filter(|n| batch[*n].from == from).collect();
-            let texts: Vec<&str> = places.iter().map(|n| batch[*n].text.as_str()).collect();
-            let said = self.translate(&texts, from.code(), from.other().code()).map_err(|e| e.to_string())?;
-            for (place, text) in places.into_iter().zip(said) {
-                translations[place] = text;
-            }
-        }
-        Ok(translations)
+        by_language(
+            batch,
+            |text| text.from,
+            |from, texts| {
+                let texts: Vec<&str> = texts.iter().map(|t| t.text.as_str()).collect();
+                self.translate(&texts, from.code(), from.other().code()).map_err(|e| e.to_string())
+            },
+        )
     }
 }
 

@@ -3,6 +3,7 @@
 //! The body is read as it arrives and never past a bound. What cannot be read at all is a problem at
 //! once; what can be read but breaks a constraint is collected, so that a caller hears of all of it.
 
+use akhar_jobs::{MediaType, Upload};
 use axum::{
     body::Body,
     extract::Request,
@@ -57,6 +58,36 @@ impl Field {
 }
 
 impl Form {
+    /// The file in a field, where its first bytes are of a type that is taken; else what they are not is
+    /// noted.
+    pub(crate) fn upload(
+        &mut self,
+        name: &'static str,
+        sniff: impl FnOnce(&[u8]) -> Option<MediaType>,
+        taken: &str,
+    ) -> Option<Upload> {
+        let bytes = self.file(name)?;
+        let Some(media_type) = sniff(&bytes) else {
+            let detail = format!("{name} begins like neither {taken}");
+            self.violations.push(Violation::new(name, Code::UnsupportedMediaType, detail));
+            return None;
+        };
+        Some(Upload { media_type, bytes })
+    }
+
+    /// A field's value, or its default where it is absent or wrong; what is wrong is noted.
+    pub(crate) fn value<T: Default>(
+        &mut self,
+        name: &'static str,
+        read: impl FnOnce(&str, &str) -> Result<T, Violation>,
+    ) -> T {
+        let Some(text) = self.text(name) else { return T::default() };
+        read(name, &text).unwrap_or_else(|violation| {
+            self.violations.push(violation);
+            T::default()
+        })
+    }
+
     /// Reads one part: into its field, or past it.
     async fn take(
         &mut self,

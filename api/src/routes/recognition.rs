@@ -8,8 +8,7 @@ use crate::{
     app::App,
     intake::{
         fields::{Field, Kind},
-        multipart::{self, Form},
-        query, sniff, whole_number,
+        multipart, query, sniff, whole_number,
     },
     problem::{Code, Problem, Violation},
 };
@@ -50,7 +49,8 @@ impl FromRequest<App> for RecognitionForm {
         let surplus = query::none(request.uri());
         let mut form = multipart::read(request, &FIELDS).await?;
         form.violations.extend(surplus);
-        let (upload, top_k) = (upload(&mut form), top_k(&mut form));
+        let upload = form.upload(FILE, sniff::image, "a png nor a jpeg image");
+        let top_k = form.value(TOP_K, top_k);
         match upload {
             Some(upload) if form.violations.is_empty() => Ok(Self { upload, top_k }),
             _ => Err(Problem::violations(form.violations)),
@@ -58,24 +58,9 @@ impl FromRequest<App> for RecognitionForm {
     }
 }
 
-fn upload(form: &mut Form) -> Option<Upload> {
-    let bytes = form.file(FILE)?;
-    let Some(media_type) = sniff::image(&bytes) else {
-        let detail = format!("{FILE} begins like neither a png nor a jpeg image");
-        form.violations.push(Violation::new(FILE, Code::UnsupportedMediaType, detail));
-        return None;
-    };
-    Some(Upload { media_type, bytes })
-}
-
-fn top_k(form: &mut Form) -> TopK {
-    let Some(text) = form.text(TOP_K) else { return TopK::default() };
-    let parsed = whole_number::parse(TOP_K, &text, 1..=5)
-        .and_then(|k| TopK::try_from(k).map_err(|e| Violation::new(TOP_K, Code::OutOfRange, e.to_string())));
-    parsed.unwrap_or_else(|violation| {
-        form.violations.push(violation);
-        TopK::default()
-    })
+fn top_k(field: &str, text: &str) -> Result<TopK, Violation> {
+    let k = whole_number::parse(field, text, 1..=5)?;
+    TopK::try_from(k).map_err(|e| Violation::new(field, Code::OutOfRange, e.to_string()))
 }
 
 #[cfg(test)]

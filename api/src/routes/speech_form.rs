@@ -9,10 +9,9 @@ use crate::{
     intake::{
         choice,
         fields::{Field, Kind},
-        multipart::{self, Form},
-        query, sniff,
+        multipart, query, sniff,
     },
-    problem::{Code, Problem, Violation},
+    problem::Problem,
 };
 
 /// 2mb, inclusive.
@@ -72,12 +71,12 @@ impl FromRequest<App> for SpeechForm {
         let surplus = query::none(request.uri());
         let mut form = multipart::read(request, &FIELDS).await?;
         form.violations.extend(surplus);
-        let upload = upload(&mut form);
+        let upload = form.upload(FILE, sniff::audio, "an mp3 nor a wav file");
         let languages = Language::ALL.map(Language::code);
-        let lang = field(&mut form, LANG, |name, text| choice::one_of(name, text, &languages));
+        let lang = form.value(LANG, |name, text| choice::one_of(name, text, &languages));
         let lang = Language::ALL.get(lang).copied().unwrap_or_default();
-        let with_translation = field(&mut form, WITH_TRANSLATION, choice::boolean);
-        let with_timestamps = field(&mut form, WITH_TIMESTAMPS, choice::boolean);
+        let with_translation = form.value(WITH_TRANSLATION, choice::boolean);
+        let with_timestamps = form.value(WITH_TIMESTAMPS, choice::boolean);
         match upload {
             Some(upload) if form.violations.is_empty() => {
                 Ok(Self { upload, speech: Speech { lang, with_translation, with_timestamps } })
@@ -85,27 +84,4 @@ impl FromRequest<App> for SpeechForm {
             _ => Err(Problem::violations(form.violations)),
         }
     }
-}
-
-fn upload(form: &mut Form) -> Option<Upload> {
-    let bytes = form.file(FILE)?;
-    let Some(media_type) = sniff::audio(&bytes) else {
-        let detail = format!("{FILE} begins like neither an mp3 nor a wav file");
-        form.violations.push(Violation::new(FILE, Code::UnsupportedMediaType, detail));
-        return None;
-    };
-    Some(Upload { media_type, bytes })
-}
-
-/// A field's value, or its default where it is absent or wrong; what is wrong is noted.
-fn field<T: Default>(
-    form: &mut Form,
-    name: &'static str,
-    read: impl FnOnce(&str, &str) -> Result<T, Violation>,
-) -> T {
-    let Some(text) = form.text(name) else { return T::default() };
-    read(name, &text).unwrap_or_else(|violation| {
-        form.violations.push(violation);
-        T::default()
-    })
 }

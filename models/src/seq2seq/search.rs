@@ -3,7 +3,7 @@
 //! Beam search as the transformers library does it, to the token: candidates twice as many as beams, finished
 //! ones ranked by their log-probability divided by their length to a power.
 
-use crate::{RuntimeError, ort::Array};
+use crate::{RuntimeError, ort::Array, scores::log_softmax};
 
 /// What decodes: [`super::network::Decoding`], or a table in a test.
 pub(crate) trait Steps {
@@ -106,7 +106,7 @@ impl Rules {
         let mut scores: Vec<f64> = logits.iter().map(|l| f64::from(*l)).collect();
         // Alone, a beam takes the likeliest token, whatever the others sum to.
         if self.n_beams > 1 {
-            normalise(&mut scores);
+            log_softmax(&mut scores);
         }
         let n_tokens = beam.tokens.len();
         let banned = repeats(&beam.tokens, self.no_repeat);
@@ -126,7 +126,7 @@ impl Rules {
                 .for_each(|(t, s)| *s = if t == forced { 0.0 } else { f64::NEG_INFINITY });
         }
         if self.renormalise && self.n_beams > 1 {
-            normalise(&mut scores);
+            log_softmax(&mut scores);
         }
         scores
     }
@@ -188,19 +188,6 @@ impl Source {
     fn best(self) -> Vec<i64> {
         let best = self.finished.into_iter().max_by(|a, b| a.0.total_cmp(&b.0));
         best.map_or_else(Vec::new, |(_, tokens)| tokens[1..].to_vec())
-    }
-}
-
-/// Makes logarithms of probabilities that sum to one.
-fn normalise(scores: &mut [f64]) {
-    let highest = scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-    if highest == f64::NEG_INFINITY {
-        return;
-    }
-    let sum: f64 = scores.iter().map(|s| (s - highest).exp()).sum();
-    let total = highest + sum.ln();
-    for score in scores {
-        *score -= total;
     }
 }
 

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use super::{
     Clock, Decoder,
+    config::Config,
     features::{Features, HOP, LogMel, batch},
-    transducer::Config,
 };
 use crate::{
     Layout, LoadError, Manifest, Runtime, RuntimeError,

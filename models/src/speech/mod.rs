@@ -8,6 +8,7 @@
 mod acoustic;
 mod align;
 mod beam;
+mod config;
 mod ctc;
 mod decoder;
 pub mod features;

@@ -73,9 +73,7 @@ impl Recogniser {
         };
         let mut recogniser = Self { network };
         let silence = recogniser.front_end().features(&vec![0.0; super::SAMPLE_RATE]);
-        for language in
-            manifest.languages.keys().map(String::as_str).chain(manifest.language.as_deref()).take(1)
-        {
+        if let Some(language) = manifest.languages.keys().next().or(manifest.language.as_ref()) {
             recogniser.hear(&[&silence], language)?;
         }
         Ok(recogniser)

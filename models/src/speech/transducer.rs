@@ -4,16 +4,16 @@
 //! At each frame the joint network says a token or nothing, and with durations how many frames to go on;
 //! what it remembers changes only when something is said.
 
-use serde::Deserialize;
-
 use super::{
     Units,
+    config::Config,
     decoder::{Reading, Token},
     features::{Features, batch},
 };
 use crate::{
     Layout, LoadError, Manifest, Runtime, RuntimeError,
     ort::{Kept, Session, Tensor},
+    scores::highest,
 };
 
 /// Tokens a frame may have at most.
@@ -28,24 +28,6 @@ pub(crate) struct Transducer {
     /// Layers and width of what the joint network remembers.
     memory: [i64; 2],
     has_durations: bool,
-}
-
-/// The part of an export's `config.json` that is needed to run it.
-#[derive(Debug, Clone, Copy, Deserialize)]
-pub(super) struct Config {
-    pub(super) features_size: usize,
-    pub(super) subsampling_factor: usize,
-}
-
-impl Config {
-    pub(super) fn read(manifest: &Manifest) -> Result<Self, LoadError> {
-        let config: Self = serde_json::from_slice(&manifest.read("config")?)
-            .map_err(|e| manifest.inconsistent(format!("its config: {e}")))?;
-        if !(1..=256).contains(&config.features_size) || !(1..=64).contains(&config.subsampling_factor) {
-            return Err(manifest.inconsistent(format!("its config: {config:?}")).into());
-        }
-        Ok(config)
-    }
 }
 
 /// What the joint network says at a frame.
@@ -169,12 +151,6 @@ impl Transducer {
             let what = format!("gave {} scores, expected those of {n_units} units {kind}", scores.len());
             return Err(self.joint.layout_error(what));
         };
-        Ok(Said { unit: likeliest(units), duration: likeliest(durations), memory: [first, second] })
+        Ok(Said { unit: highest(units), duration: highest(durations), memory: [first, second] })
     }
-}
-
-/// The place of the highest, the first of equals; 0 where there are none.
-fn likeliest(scores: &[f32]) -> usize {
-    let best = scores.iter().enumerate().rev().max_by(|a, b| a.1.total_cmp(b.1));
-    best.map_or(0, |(place, _)| place)
 }

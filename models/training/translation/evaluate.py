@@ -13,6 +13,8 @@ from pathlib import Path
 
 import sacrebleu
 
+from recognition.manifest import replace
+
 from . import card, corpus, manifest
 from .phrases import FOLDER
 from .reference import Reference
@@ -60,7 +62,7 @@ def main():
     models = Path(arguments.models_dir)
     if arguments.card:
         figures = json.loads(NOTES.read_text())
-        manifest.replace(models / f"cards/{manifest.MODEL}.md", card.text(figures).encode())
+        replace(models / f"cards/{manifest.MODEL}.md", card.text(figures).encode())
         return
     reference, pairs = Reference(models / "weights"), corpus.pairs(arguments.data)[arguments.part]
     figures, metrics = {}, {"test_pairs": len(pairs)}
@@ -79,8 +81,8 @@ def main():
         for row in figures[name]["drawn"] + figures[name]["daily"] if arguments.dry else []:
             print("  " + " | ".join(row))
     if not arguments.dry:
-        manifest.replace(NOTES, (json.dumps(figures, ensure_ascii=False, indent=1) + "\n").encode())
-        manifest.replace(models / f"cards/{manifest.MODEL}.md", card.text(figures).encode())
+        replace(NOTES, (json.dumps(figures, ensure_ascii=False, indent=1) + "\n").encode())
+        replace(models / f"cards/{manifest.MODEL}.md", card.text(figures).encode())
         manifest.write(models, metrics)
 
 

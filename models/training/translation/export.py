@@ -12,6 +12,8 @@ from pathlib import Path
 import numpy as np
 import torch
 
+from recognition.manifest import replace
+
 from . import checkpoint, graph, manifest
 from .runtime import Runtime
 from .tokeniser import EOS, PAD
@@ -47,7 +49,7 @@ def main():
                "tokenizer": (Path(arguments.tokens) / "tokenizer.json").read_bytes()}
     folder = Path(arguments.models_dir) / "weights"
     for role, ending in manifest.FILES.items():
-        manifest.replace(folder / f"{manifest.MODEL}.{ending}", content[role])
+        replace(folder / f"{manifest.MODEL}.{ending}", content[role])
         print(role, len(content[role]), "bytes")
     manifest.write(arguments.models_dir, {})
     print("largest difference of a logit, whole and stepped:", difference(folder))

@@ -13,6 +13,8 @@ from pathlib import Path
 
 import transformers
 
+from recognition.manifest import replace
+
 from . import manifest
 from .reference import Reference
 from .runtime import Runtime
@@ -109,7 +111,7 @@ def main():
     rows = ",\n  ".join(json.dumps(case, ensure_ascii=False, separators=(",", ":")) for case in cases)
     text = f'{json.dumps(golden, ensure_ascii=False, indent=1)[:-2]},\n "cases": [\n  {rows}\n ]\n}}\n'
     json.loads(text)
-    manifest.replace(arguments.out, text.encode())
+    replace(Path(arguments.out), text.encode())
     print(arguments.out, len(cases), "texts,", len(text.encode()), "bytes")
 
 

@@ -1,23 +1,15 @@
-"""The manifest as text, and files replaced whole. Needs nothing but Python."""
+"""The manifest as text. Needs nothing but Python."""
 
 import hashlib
-import os
 from pathlib import Path
+
+from recognition.manifest import replace
 
 MODEL = "translation-pa-en"
 FILES = {"encoder": "encoder.onnx", "decoder": "decoder.onnx", "tokenizer": "tokenizer.json"}
 LICENCE = "CC-BY-4.0"
 # What the search does, as the card and the golden file say.
 BEAM, LENGTH_PENALTY, NO_REPEAT, MAX_TOKENS = 4, 1.0, 4, 160
-
-
-def replace(path, content):
-    """Written beside, then moved over: nobody reads half a file."""
-    path = Path(path)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    part = path.with_name(path.name + ".part")
-    part.write_bytes(content)
-    os.replace(part, path)
 
 
 def write(models, metrics):

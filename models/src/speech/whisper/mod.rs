@@ -21,9 +21,10 @@ use super::{
 };
 use crate::{
     LoadError, Manifest, Runtime, RuntimeError,
+    scores::{highest, log_softmax},
     seq2seq::{Decoding, Network, Tokens},
 };
-use rules::{Rules, highest, log_softmax};
+use rules::Rules;
 use segments::{Segment, segments};
 
 /// Samples of a time token's step: 20 ms.

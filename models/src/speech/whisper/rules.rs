@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
-use crate::{Manifest, ManifestError, seq2seq::Tokens};
+use crate::{Manifest, ManifestError, scores::log_softmax, seq2seq::Tokens};
 
 /// Tokens of a window and its prompt, where the model does not say.
 const MAX_LENGTH: usize = 448;
@@ -144,24 +144,5 @@ fn forbid(scores: &mut [f64], tokens: std::ops::Range<usize>) {
     let end = tokens.end.min(scores.len());
     if let Some(forbidden) = scores.get_mut(tokens.start.min(end)..end) {
         forbidden.fill(f64::NEG_INFINITY);
-    }
-}
-
-/// The place of the highest, the first of equals; 0 where there are none.
-pub(super) fn highest(scores: &[f64]) -> usize {
-    let best = scores.iter().enumerate().rev().max_by(|a, b| a.1.total_cmp(b.1));
-    best.map_or(0, |(place, _)| place)
-}
-
-/// Makes logarithms of probabilities that sum to one.
-pub(super) fn log_softmax(scores: &mut [f64]) {
-    let highest = scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-    if highest == f64::NEG_INFINITY {
-        return;
-    }
-    let sum: f64 = scores.iter().map(|s| (s - highest).exp()).sum();
-    let total = highest + sum.ln();
-    for score in scores {
-        *score -= total;
     }
 }

@@ -1,0 +1,23 @@
+//! The part of a NeMo export's `config.json` that is needed to run it.
+
+use serde::Deserialize;
+
+use crate::{LoadError, Manifest};
+
+/// What features a model takes, and how many of their frames make one of its own.
+#[derive(Debug, Clone, Copy, Deserialize)]
+pub(super) struct Config {
+    pub(super) features_size: usize,
+    pub(super) subsampling_factor: usize,
+}
+
+impl Config {
+    pub(super) fn read(manifest: &Manifest) -> Result<Self, LoadError> {
+        let config: Self = serde_json::from_slice(&manifest.read("config")?)
+            .map_err(|e| manifest.inconsistent(format!("its config: {e}")))?;
+        if !(1..=256).contains(&config.features_size) || !(1..=64).contains(&config.subsampling_factor) {
+            return Err(manifest.inconsistent(format!("its config: {config:?}")).into());
+        }
+        Ok(config)
+    }
+}
