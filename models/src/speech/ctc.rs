@@ -29,8 +29,8 @@ pub(crate) fn greedy(frames: &[&[f32]], units: &Units) -> Reading {
     Reading { tokens, blanks: likeliest.iter().map(|unit| *unit == units.blank()).collect() }
 }
 
-/// How surely units are heard: the mean of their highest probabilities, spaces left out; one where there
-/// are none. `reading` is the greedy one.
+/// How surely units are heard: the mean of their highest probabilities, spaces left out; zero where
+/// there are none. `reading` is the greedy one.
 pub(crate) fn sureness(frames: &[&[f32]], reading: &Reading) -> f32 {
     let highest = |token: &Token| {
         let frames = frames.get(token.frame..token.end).unwrap_or_default();
@@ -40,7 +40,7 @@ pub(crate) fn sureness(frames: &[&[f32]], reading: &Reading) -> f32 {
     let heard: Vec<f32> = reading.tokens.iter().filter(|t| !t.is_space()).map(highest).collect();
     #[expect(clippy::cast_precision_loss, reason = "a few hundred units")]
     let n = heard.len() as f32;
-    if heard.is_empty() { 1.0 } else { heard.iter().sum::<f32>() / n }
+    if heard.is_empty() { 0.0 } else { heard.iter().sum::<f32>() / n }
 }
 
 #[cfg(test)]
@@ -58,6 +58,6 @@ mod tests {
         let reading = |tokens| Reading { tokens, blanks: vec![false; 4] };
         let heard = reading(vec![token("ਕ", 0, 2), token("▁", 2, 3), token("ਖ", 3, 4)]);
         assert!((sureness(&frames, &heard) - 0.75).abs() < 1e-6, "the space does not count");
-        assert!((sureness(&frames, &reading(Vec::new())) - 1.0).abs() < 1e-6);
+        assert!(sureness(&frames, &reading(Vec::new())).abs() < 1e-6);
     }
 }

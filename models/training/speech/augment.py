@@ -78,10 +78,10 @@ class Augment:
             mel = self.reverb(mel, rng)
         if rng.random() < 0.5 * strength:
             mel = self.noise(mel, rng)
-        if rng.random() < 0.1 * strength:
+        if rng.random() < 0.15:
             mel = self.band(mel, rng)
         if rng.random() < 0.7:  # what silence sounds like
-            mel = np.logaddexp(mel, np.float32(mel.max() - rng.uniform(7, 17)))
+            mel = np.logaddexp(mel, np.float32(mel.max() - rng.uniform(17 - 10 * strength, 17)))
         return mel
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 import torch
 
-from . import augment, features, model, units
+from . import augment, features, model, phones, units
 from .shards import Shard, found
 
 POOL = 30  # batches drawn at a time, sorted by length among themselves
@@ -19,6 +19,7 @@ class Sources:
 
     def __init__(self, folders, language):
         self.folders, self.language = folders, language  # {folder: weight}
+        self.spelling = phones.Spelling() if language == "en" else None
         self.known, self.items, self.voices = set(), {f: [] for f in folders}, {f: {} for f in folders}
         self.refresh()
 
@@ -36,18 +37,19 @@ class Sources:
                     if tight(ids) <= 0.9 * model.out_length(item["frames"]):
                         place = self.voices[folder].setdefault(item["voice"], [])
                         place.append(len(self.items[folder]))
-                        self.items[folder].append((shard, k, ids, item["frames"], item["voice"]))
+                        spoken = self.spelling.phones(item["text"]) if self.spelling else []
+                        self.items[folder].append((shard, k, ids, item["frames"], item["voice"], spoken))
         return sum(i[3] for rows in self.items.values() for i in rows) / 360000  # hours
 
 
 class Batches:
-    def __init__(self, sources, language, seed, frames=8000):
+    def __init__(self, sources, language, seed, frames=8000, strength=1.0):
         self.sources, self.language, self.frames = sources, language, frames
         self.rng = np.random.default_rng(seed)
-        self.augment, self.strength = augment.Augment(), 1.0
+        self.augment, self.strength = augment.Augment(), strength
 
     def draw(self, longest):
-        """Features and units of one utterance, or of several of one folder, at most `longest` frames in all."""
+        """Features, units and phones of one utterance, or of several of one folder, at most `longest` frames in all."""
         rng = self.rng
         folders = [f for f in self.sources.folders if self.sources.items[f]]
         weight = np.array([self.sources.folders[f] for f in folders], float)
@@ -69,7 +71,8 @@ class Batches:
         ids = list(picked[0][2])
         for p in picked[1:]:
             ids += [0] + list(p[2])
-        return np.concatenate([p[0].mel(p[1]) for p in picked]).astype(np.float32), ids
+        mel = np.concatenate([p[0].mel(p[1]) for p in picked]).astype(np.float32)
+        return mel, ids, [phone for p in picked for phone in p[5]]
 
     def changed(self, mel, ids):
         fastest = 0.85 * model.out_length(len(mel)) / tight(ids)
@@ -77,11 +80,12 @@ class Batches:
         return augment.masked(mel, self.rng, self.strength)
 
     def endless(self, longest):
-        """Batches (audio_signal (B, 80, T), lengths, targets, target lengths); `longest` is asked each time."""
+        """Batches (audio_signal (B, 80, T), lengths, units, phones), the last two as `flat` gives them; `longest` is
+        asked each time."""
         while True:
             limit = longest()
             drawn = []
-            while sum(len(m) for m, _ in drawn) < POOL * self.frames * 0.9:
+            while sum(len(d[0]) for d in drawn) < POOL * self.frames * 0.9:
                 drawn.append(self.draw(limit))
             drawn.sort(key=lambda d: len(d[0]) * (1 + 0.05 * self.rng.random()))
             groups, group = [], []
@@ -92,14 +96,20 @@ class Batches:
                 group.append(one)
             groups.append(group)
             for k in self.rng.permutation(len(groups)):
-                yield stacked([(self.changed(mel, ids), ids) for mel, ids in groups[k]])
+                rows = groups[k]
+                yield (*stacked([self.changed(mel, ids) for mel, ids, _ in rows]), flat([r[1] for r in rows]),
+                       flat([r[2] for r in rows]))
 
 
-def stacked(rows):
-    """Normalised (frames, 80) and units of each utterance, padded with zeros."""
-    lengths = torch.tensor([len(mel) for mel, _ in rows])
-    signal = torch.zeros(len(rows), features.MELS, int(lengths.max()))
-    for k, (mel, _) in enumerate(rows):
+def stacked(mels):
+    """(B, 80, T) of normalised (frames, 80), padded with zeros, and the frames of each."""
+    lengths = torch.tensor([len(mel) for mel in mels])
+    signal = torch.zeros(len(mels), features.MELS, int(lengths.max()))
+    for k, mel in enumerate(mels):
         signal[k, :, :len(mel)] = torch.from_numpy(np.ascontiguousarray(mel.T))
-    targets = torch.tensor([u for _, ids in rows for u in ids])
-    return signal, lengths, targets, torch.tensor([len(ids) for _, ids in rows])
+    return signal, lengths
+
+
+def flat(rows):
+    """All numbers one behind the other, and how many there are in each row."""
+    return torch.tensor([u for row in rows for u in row]), torch.tensor([len(row) for row in rows])

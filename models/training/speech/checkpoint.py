@@ -8,10 +8,11 @@ import torch
 from .model import Acoustic
 
 
-def save(path, net, average, optimiser, **figures):
+def save(path, net, aside, average, optimiser, **figures):
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
-    torch.save({"size": net.size, "net": net.state_dict(), "average": average, "optimiser": optimiser.state_dict(),
+    torch.save({"size": net.size, "net": net.state_dict(), "average": average,
+                "aside": aside and aside.state_dict(), "optimiser": optimiser.state_dict(), "kind": optimiser.kind(),
                 **figures}, path.with_suffix(".part"))
     os.replace(path.with_suffix(".part"), path)
 

@@ -80,7 +80,7 @@ def main():
     parser.add_argument("--hours", type=float, required=True)
     parser.add_argument("--shard-minutes", type=float, default=30)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--engine", choices=("espeak", "festival", "flite"), help="its voices alone")
+    parser.add_argument("--engine", choices=("espeak", "festival", "flite", "abroad", "pico"), help="its voices alone")
     parser.add_argument("--out", required=True)
     arguments = parser.parse_args()
     speakers = Speakers(arguments.language, arguments.engine)

@@ -7,8 +7,10 @@ from pathlib import Path
 
 import numpy as np
 
+BRITISH = ("rab_diphone", "don_diphone")  # made for a lexicon that is not free: they read by british.scm
 SCRIPT = """
 (voice_{voice})
+{setup}
 (define (one name text stretch)
   (Parameter.set 'Duration_Stretch stretch)
   (let ((u (utt.synth (eval (list 'Utterance 'Text text)))))
@@ -28,15 +30,20 @@ def read(path):
         return np.frombuffer(raw, "<i2").astype(np.float32) / 32768, file.getframerate()
 
 
-def say(texts, voice, stretches):
-    """For each text (samples, rate, [(start, end, word)]) or None where festival failed."""
+def say(texts, voice, stretches, setup="", before=None):
+    """For each text (samples, rate, [(start, end, word)]) or None where festival failed.
+
+    setup is Scheme that runs once behind the voice's own, before[k] what runs ahead of text k.
+    """
     with tempfile.TemporaryDirectory() as folder:
         folder = Path(folder)
         out, first = [], 0
         while first < len(texts):
-            script = SCRIPT.format(voice=voice)
+            script = f'(load "{Path(__file__).with_name("british.scm")}")' if voice in BRITISH else ""
+            script += SCRIPT.format(voice=voice, setup=setup)
             for k in range(first, len(texts)):
                 clean = texts[k].replace("\\", " ").replace('"', " ")
+                script += before[k] + "\n" if before else ""
                 script += f'(one "{folder}/{k}" "{clean}" {stretches[k]:.3f})\n'
             (folder / "script.scm").write_text(script)
             subprocess.run(["festival", "-b", str(folder / "script.scm")], capture_output=True, check=False)

@@ -116,7 +116,8 @@ class Acoustic(nn.Module):
         """(B, T, 1): 1 where there is sound."""
         return (torch.arange(frames, device=lengths.device)[None] < lengths[:, None]).float()[..., None]
 
-    def forward(self, audio_signal, length):
+    def states(self, audio_signal, length):
+        """(B, T', width) before the head, and what the middle of the blocks knows, (B, T' / 2, width)."""
         x = audio_signal * self.mask(length, audio_signal.shape[2]).transpose(1, 2)
         x = F.relu(self.first(x)).transpose(1, 2)
         length = halved(length)
@@ -130,12 +131,20 @@ class Acoustic(nn.Module):
         coarse = self.mask(halved(length), x.shape[1])
         at = torch.arange(x.shape[1], device=x.device, dtype=x.dtype)
         away = (at[None, :] - at[:, None]).abs()[None, None] + (1 - coarse[..., 0])[:, None, None, :] * 1e6
-        for block in self.blocks:
+        for k, block in enumerate(self.blocks):
             x = block(x, coarse, away)
+            if k + 1 == len(self.blocks) // 2:
+                middle = x
         x = self.apart(x).reshape(x.shape[0], -1, skip.shape[2])[:, :skip.shape[1]] + skip
         for layer in self.after:
             x = layer(x, fine)
+        return x, middle
+
+    def log_probs(self, x):
         return torch.log_softmax(self.head(self.norm(x)), -1)
+
+    def forward(self, audio_signal, length):
+        return self.log_probs(self.states(audio_signal, length)[0])
 
 
 def out_length(frames):

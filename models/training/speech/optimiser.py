@@ -49,13 +49,17 @@ class Muon(torch.optim.Optimizer):
 class Both:
     """The two as one; the learning rate is set before each step."""
 
-    def __init__(self, net, muon=True, decay=0.02):
+    def __init__(self, net, aside=None, muon=True, decay=0.02):
         matrices = [p for n, p in net.named_parameters() if muon and p.dim() == 2 and not n.startswith("head")]
         kept = {id(p) for p in matrices}
-        others = [p for p in net.parameters() if id(p) not in kept]
+        others = [p for part in (net, aside) if part is not None for p in part.parameters() if id(p) not in kept]
         self.parts = [torch.optim.AdamW(others, 1e-3, betas=(0.9, 0.98), weight_decay=decay, fused=True)]
         if matrices:
             self.parts.append(Muon(matrices, 1e-3, decay=decay))
+
+    def kind(self):
+        """What a stored state must have been made for: how many parameters each part has."""
+        return [len(part.param_groups[0]["params"]) for part in self.parts]
 
     def step(self, lr):
         for part in self.parts:

@@ -24,8 +24,6 @@ LARGEST = 20_000_000  # bytes of one file
 LICENCES = {"pa": "MIT OR Apache-2.0", "en": "CC-BY-SA-4.0"}  # en learns from FSDD, which asks for its own licence
 ROLES = {"model": "{id}.onnx", "vocab": "{id}.vocab.txt", "config": "{id}.config.json", "language-model": "{id}.lm"}
 
-LEAST_SURE = 0.26  # windows heard less surely say nothing; python -m speech.sureness shows why
-
 
 def manifest(language, digests, decoding, figures):
     """`digests`: role to sha256; `decoding` and `figures`: name to number."""
@@ -53,7 +51,8 @@ def ship(language, folder, name, lm, models_dir, latency):
     for role, content in contents.items():
         replace(models_dir / "weights" / ROLES[role].format(id=model_id), content)
     weight, bonus = evaluate.BEST[language]
-    decoding = {"beam": evaluate.BEAM, "language_weight": weight, "unit_bonus": bonus, "latency_s": round(latency, 3), "least_sure": LEAST_SURE}
+    decoding = {"beam": evaluate.BEAM, "language_weight": weight, "unit_bonus": bonus, "latency_s": round(latency, 3),
+                "least_sure": evaluate.LEAST_SURE[language]}
     path = models_dir / f"{model_id}.toml"
     old = tomllib.loads(path.read_text()) if path.exists() else {"files": [], "metrics": {}}
     same = any(f["role"] == "model" and f["sha256"] == digests["model"] for f in old["files"])

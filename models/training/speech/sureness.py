@@ -31,34 +31,21 @@ def noises(rng):
     yield "chords", sum(0.1 * np.sin(2 * np.pi * f * t) for f in (261, 329, 392)) * np.exp(-3 * (t % 0.5))
 
 
-def sureness(log_probs, blank, space=0):
-    """Mean of the highest probability of each unit of the greedy path; 1 where there is none."""
-    best, peaks = log_probs.argmax(1), []
-    start = 0
-    for end in range(1, len(best) + 1):
-        if end == len(best) or best[end] != best[start]:
-            if best[start] not in (blank, space):
-                peaks.append(np.exp(log_probs[start:end, best[start]].max()))
-            start = end
-    return float(np.mean(peaks)) if peaks else 1.0
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--language", choices=("pa", "en"), required=True)
     parser.add_argument("--models-dir", required=True)
     parser.add_argument("--held", required=True)
     arguments = parser.parse_args()
-    blank = units.blank(arguments.language)
     with tempfile.TemporaryDirectory() as folder:
         recogniser = Recogniser(peer.laid_out(Path(arguments.models_dir) / "weights", arguments.language, folder),
                                 arguments.language)
-    rng = np.random.default_rng(0)
+    rng, language = np.random.default_rng(0), arguments.language
     for name, samples in noises(rng):
         mel = features.log_mel(samples.astype(np.float32))
-        print(f"{name} | {sureness(recogniser.log_probs(mel), blank):.2f}")
+        print(f"{name} | {units.sureness(recogniser.log_probs(mel), language):.2f}")
     for part in ("clean", "worn"):
-        found = [sureness(recogniser.log_probs(mel), blank) for _, mel in shard_items(Path(arguments.held) / part)]
+        found = [units.sureness(recogniser.log_probs(mel), language) for _, mel in shard_items(Path(arguments.held) / part)]
         low, few, median = np.quantile(found, [0, 0.01, 0.5])
         print(f"{part} speech, {len(found)} clips | lowest {low:.2f}, 1 % below {few:.2f}, median {median:.2f}")
 

@@ -19,11 +19,10 @@ from pathlib import Path
 import torch
 from torch.nn import functional as F
 
-from . import batches, checkpoint, corpus, metrics, model, optimiser, units
+from . import batches, checkpoint, corpus, metrics, model, optimiser, phones, units
 from .shards import Shard, found
 
 LENGTHS = [(0, 220), (250, 300), (600, 500), (1200, 800), (2400, 1200), (3500, 1600)]  # from step, frames
-FULL = 6000  # step from which on features are changed as much as they ever are
 
 
 def longest(step):
@@ -43,13 +42,25 @@ def ahead(source, depth=3):
         yield waiting.get()
 
 
-def loss_of(net, batch, blank):
-    """Nats per unit."""
-    signal, lengths, targets, target_lengths = batch
-    log_probs = net(signal, lengths).transpose(0, 1)
-    lost = F.ctc_loss(log_probs, targets, model.out_length(lengths), target_lengths, blank=blank, reduction="sum",
+def ctc(log_probs, lengths, targets, blank):
+    """Nats per unit; log_probs (B, T', units + 1), targets (units of all, how many each)."""
+    units_of_all, counts = targets
+    lost = F.ctc_loss(log_probs.transpose(0, 1), units_of_all, lengths, counts, blank=blank, reduction="sum",
                       zero_infinity=True)
-    return lost / target_lengths.sum()
+    return lost / counts.sum()
+
+
+def loss_of(net, aside, batch, blank):
+    """Nats per unit, and nats per phone as the middle of the network hears them where there are any."""
+    signal, lengths, letters, phones = batch
+    x, middle = net.states(signal, lengths)
+    frames = model.out_length(lengths)
+    loss = ctc(net.log_probs(x), frames, letters, blank)
+    if aside is None:
+        return loss, None
+    heard = aside(middle)
+    heard = torch.log_softmax(heard.reshape(heard.shape[0], -1, heard.shape[2] // 2)[:, :x.shape[1]], -1)
+    return loss, ctc(heard, frames, phones, heard.shape[2] - 1)
 
 
 @torch.no_grad()
@@ -59,7 +70,7 @@ def heard(net, features_list, size=16):
     out = [None] * len(order)
     for start in range(0, len(order), size):
         some = order[start:start + size]
-        signal, lengths, _, _ = batches.stacked([(features_list[k], []) for k in some])
+        signal, lengths = batches.stacked([features_list[k] for k in some])
         for k, row in zip(some, net(signal, lengths)):
             out[k] = row[:model.out_length(len(features_list[k]))].numpy()
     return out
@@ -92,6 +103,7 @@ def main():
     parser.add_argument("--last", type=float, default=0.02)
     parser.add_argument("--lr", type=float, default=2e-3)
     parser.add_argument("--muon", action="store_true")
+    parser.add_argument("--strength", type=float, default=0.35, help="how much features are changed, 0 to 1")
     parser.add_argument("--warm-up", type=int, default=300)
     parser.add_argument("--frames", type=int, default=8000, help="in a batch; 100 a second")
     parser.add_argument("--seed", type=int, default=1)
@@ -99,6 +111,7 @@ def main():
     parser.add_argument("--log-steps", type=int, default=50)
     arguments = parser.parse_args()
     torch.set_num_threads(1)
+    torch.set_flush_denormal(True)
     language = arguments.language
     folders = {spec.rsplit("=", 1)[0]: float(spec.rsplit("=", 1)[1]) for spec in arguments.shards}
     sources = batches.Sources(folders, language)
@@ -110,23 +123,27 @@ def main():
         taken = checkpoint.load(arguments.transfer)["average"]
         net.load_state_dict({k: v for k, v in taken.items() if not k.startswith("head.")}, strict=False)
     average = {k: v.clone() for k, v in net.state_dict().items()}
-    optimise = optimiser.Both(net, arguments.muon)
+    aside = phones.head(net.size["width"]) if sources.spelling else None
+    optimise = optimiser.Both(net, aside, arguments.muon)
     step, seconds = 0, 0.0
     start = arguments.out if Path(arguments.out).exists() else arguments.init
     if start:
         state = checkpoint.load(start)
         net.load_state_dict(state["net"])
         average = state["average"]
-        optimise.load_state_dict(state["optimiser"])
+        if aside is not None and state.get("aside"):
+            aside.load_state_dict(state["aside"])
+        if optimise.kind() == state.get("kind"):
+            optimise.load_state_dict(state["optimiser"])
         step, seconds = state["step"], state["seconds"]
         print(f"from {start}: step {step}, {seconds / 3600:.1f} h heard", flush=True)
     first = step if not arguments.decay_steps or start == arguments.init else state["first"]
     fall_steps, fall_minutes = arguments.decay_steps or 1e9, arguments.decay_minutes or 1e9
     clock = {"step": step}
-    source = batches.Batches(sources, language, [arguments.seed, step], arguments.frames)
+    source = batches.Batches(sources, language, [arguments.seed, step], arguments.frames, arguments.strength)
     stream = ahead(source.endless(lambda: longest(clock["step"])))
     began = saved = logged = time.time()
-    sums, heard_since = [], 0.0
+    sums, phone_sums, heard_since = [], [], 0.0
     while True:
         paused = time.time()
         corpus.wait()
@@ -134,10 +151,9 @@ def main():
         began, saved, logged = began + paused, saved + paused, logged + paused
         if torch.get_num_threads() == 1 and os.path.exists(os.environ.get("AKHAR_TWO_THREADS_FILE", "")):
             torch.set_num_threads(2)
-        source.strength = min(1.0, 0.5 + 0.5 * step / FULL)
         batch = next(stream)
-        loss = loss_of(net, batch, units.blank(language))
-        loss.backward()
+        loss, lost_phones = loss_of(net, aside, batch, units.blank(language))
+        (loss if aside is None else loss + 0.5 * lost_phones).backward()
         norm = torch.nn.utils.clip_grad_norm_(net.parameters(), 5.0)
         rate = arguments.lr * min(1, (step + 1) / arguments.warm_up)
         fallen = min(1, max((step - first) / fall_steps, (time.time() - began) / 60 / fall_minutes))
@@ -150,16 +166,19 @@ def main():
         for name, value in net.state_dict().items():
             average[name].lerp_(value, 1 - keep)
         sums.append(float(loss.detach()))
+        phone_sums.append(0.0 if aside is None else float(lost_phones.detach()))
         heard_since += float(batch[1].sum()) / 100
         done = (time.time() - began > arguments.minutes * 60 or step >= arguments.steps or fallen >= 1
                 or step - first >= fall_steps)
         if step % arguments.log_steps == 0:
             spent = time.time() - logged
-            print(f"{time.strftime('%H:%M:%S')} step {step} loss {sum(sums) / len(sums):.3f} grad {norm:.2f} "
+            print(f"{time.strftime('%H:%M:%S')} step {step} loss {sum(sums) / len(sums):.3f} "
+                  f"phones {sum(phone_sums) / len(phone_sums):.3f} grad {norm:.2f} "
                   f"rate {rate:.1e} {heard_since / spent:.0f} x, {(seconds + heard_since) / 3600:.1f} h heard", flush=True)
-            seconds, heard_since, sums, logged = seconds + heard_since, 0.0, [], time.time()
+            seconds, heard_since, logged = seconds + heard_since, 0.0, time.time()
+            sums, phone_sums = [], []
         if done or time.time() - saved > arguments.save_minutes * 60:
-            checkpoint.save(arguments.out, net, average, optimise, step=step, seconds=seconds, first=first)
+            checkpoint.save(arguments.out, net, aside, average, optimise, step=step, seconds=seconds, first=first)
             hours = sources.refresh()
             text = ""
             if arguments.dev:

@@ -7,6 +7,8 @@ subjoined letter with its virama are one unit each, so that no sign can come out
 import re
 import unicodedata
 
+import numpy as np
+
 SPACE, BLANK = "▁", "<blk>"
 NUKTA, VIRAMA = "\u0a3c", "\u0a4d"
 GURMUKHI = (
@@ -70,3 +72,14 @@ def greedy(best, language):
     """Best id of each frame, (frames,), to text: repeats folded, blanks dropped."""
     kept = [a for k, a in enumerate(best) if a != blank(language) and (k == 0 or a != best[k - 1])]
     return decode(kept, language)
+
+
+def sureness(log_probs, language):
+    """Mean of the highest probability of each unit of the greedy path, spaces left out; 0 where there is none."""
+    best, peaks, start = log_probs.argmax(1), [], 0
+    for end in range(1, len(best) + 1):
+        if end == len(best) or best[end] != best[start]:
+            if best[start] not in (0, blank(language)):
+                peaks.append(np.exp(log_probs[start:end, best[start]].max()))
+            start = end
+    return float(np.mean(peaks)) if peaks else 0.0

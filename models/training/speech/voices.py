@@ -1,8 +1,9 @@
 """Who speaks, and who is kept for the tests."""
 
-from . import festival, gurmukhi, world
+from . import abroad, festival, gurmukhi, pico, world
 from .espeak import ODD, Espeak
 from .flite import Flite
+from .pico import Pico
 
 VARIANTS = ("Alex Alicia Andrea Andy Annie Denis Diogo Gene Gene2 Henrique Hugo Jacky Lee Marco Mario Michael Mike "
             "adam anika announcer antonio aunty belinda benjamin boris caleb david ed edward edward2 f1 f2 f3 f4 f5 "
@@ -13,11 +14,14 @@ HELD_VARIANTS = ["f4", "m6", "linda", "Gene2", "victor", "klatt3", "pablo", "And
 ACCENTS = {"pa": ["pa"], "en": ["en-us", "gmw/en", "en-gb-scotland", "en-gb-x-rp", "en-gb-x-gbclan", "en-029",
                                 "en-us-nyc"]}
 # Shares of a corpus by engine, and the voices of the engines that are learnt from.
-SHARES = {"pa": {"espeak": 0.68, "festival": 0.2, "flite": 0.12},
-          "en": {"espeak": 0.45, "festival": 0.13, "flite": 0.42}}
-LEARNT = {"pa": {"festival": ["hindi_NSK_diphone"], "flite": ["rms", "slt", "kal16"]},
-          "en": {"festival": ["kal_diphone"], "flite": ["rms", "slt", "awb", "kal16"]}}
+SHARES = {"pa": {"espeak": 0.5, "festival": 0.12, "flite": 0.1, "abroad": 0.2, "pico": 0.08},
+          "en": {"espeak": 0.35, "festival": 0.18, "flite": 0.29, "pico": 0.18}}
+LEARNT = {"pa": {"festival": ["hindi_NSK_diphone"], "flite": ["rms", "slt", "kal16"], "abroad": list(abroad.VOICES),
+                 "pico": ["it-IT", "de-DE", "es-ES"]},
+          "en": {"festival": ["kal_diphone", *festival.BRITISH], "flite": ["rms", "slt", "awb", "kal16"],
+                 "pico": ["en-US", "en-GB"]}}
 HELD = {"pa": {"flite": ["awb"]}, "en": {"festival": ["ked_diphone"]}}
+WIDE = ("festival", "flite", "abroad", "pico")  # these alone vary more in size and pitch
 FEW = {"kal16": 0.4}  # of the weight of the others: the machine-like
 
 
@@ -29,6 +33,7 @@ class Speakers:
         self.espeak = Espeak()
         names = LEARNT[language].get("flite", []) + HELD[language].get("flite", [])
         self.flite = Flite(names)
+        self.pico = Pico()
 
     def plan(self, rng, held=False):
         """(engine, voice, how) of one utterance."""
@@ -52,7 +57,7 @@ class Speakers:
                "span": float(rng.uniform(25, 85)), "speed": 1.0, "shift": 1.0}
         if engine != "espeak":
             how["speed"] = float(rng.uniform(0.9, 1.12)) if not held else 1.0
-            if self.only == "flite":
+            if self.only in WIDE:
                 how["speed"], how["shift"] = float(rng.uniform(0.84, 1.2)), float(rng.uniform(0.75, 1.35))
         return engine, str(voice), how
 
@@ -61,15 +66,20 @@ class Speakers:
         out = [None] * len(jobs)
         by_voice = {}
         for k, (text, engine, voice, how) in enumerate(jobs):
-            if engine == "festival":
-                by_voice.setdefault(voice, []).append(k)
+            if engine in ("festival", "abroad"):
+                by_voice.setdefault((engine, voice), []).append(k)
             elif engine == "espeak":
                 out[k] = self.by_espeak(text, voice, how)
+            elif engine == "pico":
+                out[k] = self.by_pico(text, voice, how)
             else:
                 out[k] = self.by_flite(text, voice, how)
-        for voice, ks in by_voice.items():
-            texts = [gurmukhi.devanagari(jobs[k][0]) if self.language == "pa" else jobs[k][0] for k in ks]
-            said = festival.say(texts, voice, [1 / jobs[k][3]["pace"] for k in ks])
+        for (engine, voice), ks in by_voice.items():
+            texts = [jobs[k][0] for k in ks]
+            if engine == "festival" and self.language == "pa":
+                texts = [gurmukhi.devanagari(text) for text in texts]
+            read = abroad.say if engine == "abroad" else festival.say
+            said = read(texts, voice, [1 / jobs[k][3]["pace"] for k in ks])
             for k, one in zip(ks, said):
                 out[k] = self.by_festival(jobs[k][0], one, jobs[k][3])
         return out
@@ -92,6 +102,12 @@ class Speakers:
     def by_flite(self, text, voice, how):
         words = gurmukhi.phones(text) if self.language == "pa" else text
         samples, rate = self.flite.say(words, voice, 1 / how["pace"], self.language == "pa", how["shift"])
+        return world.trimmed(world.resampled(samples, rate, how["speed"]))[0], []
+
+    def by_pico(self, text, voice, how):
+        if self.language == "pa":
+            text = pico.phones(abroad.sampa(text, voice))
+        samples, rate = self.pico.say(text, voice, how["pace"], how["shift"])
         return world.trimmed(world.resampled(samples, rate, how["speed"]))[0], []
 
     def by_festival(self, text, one, how):
