@@ -23,7 +23,7 @@ class Spelling:
         self.library.espeak_Initialize(2, 200, None, 0)
         self.library.espeak_SetVoiceByName(b"en-us")
         self.library.espeak_TextToPhonemes.restype = ctypes.c_char_p
-        self.ids, self.known = {name: k for k, name in enumerate(NAMES)}, {}
+        self.ids = {name: k for k, name in enumerate(NAMES)}
 
     def names(self, text):
         """Mnemonics of espeak-ng without stress, length and shade: `I2`, `I#` and `I` are one."""

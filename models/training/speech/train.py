@@ -4,9 +4,9 @@
 
 The learning rate rises, then stays: such a checkpoint can be trained on at any time by running the same command again.
 `--transfer` starts a language on what another has learnt. `--decay-steps N` (or `--decay-minutes`) starts from `--init` and
-lets the rate fall to `--last` of itself: that checkpoint is for use, or for others to go on from at `--lr`. Utterances are short at first and get longer with the steps. Once
-the file that AKHAR_TWO_THREADS_FILE names is there, two threads work; while the one that AKHAR_PAUSE_FILE names is
-there, none.
+lets the rate fall to `--last` of itself: that checkpoint is for use, or for others to go on from at `--lr`. Utterances are
+short at first and get longer with the steps. English is taught phones beside its letters. Once the file that
+AKHAR_TWO_THREADS_FILE names is there, two threads work; while the one that AKHAR_PAUSE_FILE names is there, none.
 """
 
 import argparse
@@ -52,7 +52,7 @@ def ctc(log_probs, lengths, targets, blank):
 
 def loss_of(net, aside, batch, blank):
     """Nats per unit, and nats per phone as the middle of the network hears them where there are any."""
-    signal, lengths, letters, phones = batch
+    signal, lengths, letters, said = batch
     x, middle = net.states(signal, lengths)
     frames = model.out_length(lengths)
     loss = ctc(net.log_probs(x), frames, letters, blank)
@@ -60,7 +60,7 @@ def loss_of(net, aside, batch, blank):
         return loss, None
     heard = aside(middle)
     heard = torch.log_softmax(heard.reshape(heard.shape[0], -1, heard.shape[2] // 2)[:, :x.shape[1]], -1)
-    return loss, ctc(heard, frames, phones, heard.shape[2] - 1)
+    return loss, ctc(heard, frames, said, heard.shape[2] - 1)
 
 
 @torch.no_grad()
