@@ -15,7 +15,7 @@ import numpy as np
 from . import numbers, texts, world
 from .features import RATE, log_mel
 from .shards import Writer
-from .voices import Speakers
+from .voices import ENGINES, Speakers
 
 BATCH = 150  # utterances of a kind of mp3
 KILOBITS = [8, 16, 16, 24, 32, 32, 48]
@@ -80,7 +80,7 @@ def main():
     parser.add_argument("--hours", type=float, required=True)
     parser.add_argument("--shard-minutes", type=float, default=30)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--engine", choices=("espeak", "festival", "flite", "abroad", "pico"), help="its voices alone")
+    parser.add_argument("--engine", choices=ENGINES, help="its voices alone")
     parser.add_argument("--out", required=True)
     arguments = parser.parse_args()
     speakers = Speakers(arguments.language, arguments.engine)

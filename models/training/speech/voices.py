@@ -16,12 +16,12 @@ ACCENTS = {"pa": ["pa"], "en": ["en-us", "gmw/en", "en-gb-scotland", "en-gb-x-rp
 # Shares of a corpus by engine, and the voices of the engines that are learnt from.
 SHARES = {"pa": {"espeak": 0.5, "festival": 0.12, "flite": 0.1, "abroad": 0.2, "pico": 0.08},
           "en": {"espeak": 0.35, "festival": 0.18, "flite": 0.29, "pico": 0.18}}
+ENGINES = sorted({engine for shares in SHARES.values() for engine in shares})
 LEARNT = {"pa": {"festival": ["hindi_NSK_diphone"], "flite": ["rms", "slt", "kal16"], "abroad": list(abroad.VOICES),
                  "pico": ["it-IT", "de-DE", "es-ES"]},
           "en": {"festival": ["kal_diphone", *festival.BRITISH], "flite": ["rms", "slt", "awb", "kal16"],
                  "pico": ["en-US", "en-GB"]}}
 HELD = {"pa": {"flite": ["awb"]}, "en": {"festival": ["ked_diphone"]}}
-WIDE = ("festival", "flite", "abroad", "pico")  # these alone vary more in size and pitch
 FEW = {"kal16": 0.4}  # of the weight of the others: the machine-like
 
 
@@ -57,7 +57,7 @@ class Speakers:
                "span": float(rng.uniform(25, 85)), "speed": 1.0, "shift": 1.0}
         if engine != "espeak":
             how["speed"] = float(rng.uniform(0.9, 1.12)) if not held else 1.0
-            if self.only in WIDE:
+            if self.only:  # one engine's few voices vary more
                 how["speed"], how["shift"] = float(rng.uniform(0.84, 1.2)), float(rng.uniform(0.75, 1.35))
         return engine, str(voice), how
 
