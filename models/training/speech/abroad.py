@@ -43,6 +43,9 @@ SETS = {
                    "s h k g N tS dZ n t d n t d n p b m j R l v R", "S z f h"),
     "es-ES": table("a a: i i: u u: e: e o: o",
                    "s x k g N tS dZ J t d n t d n p b m j rr l b r", "tS s f 0"),
+    # Kokoro's, which has them all
+    "ipa": table("ʌ aː ɪ iː ʊ uː eː ɛː oː ɔː",
+                 "s h k ɡ ŋ c ɟ ɲ ʈ ɖ ɳ t d n p b m j ɾ l ʋ ɽ", "ʃ z f ʰ"),
 }
 
 

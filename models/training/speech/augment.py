@@ -4,14 +4,19 @@ import numpy as np
 from scipy.signal import lfilter
 
 from . import world
-from .features import MELS, RATE, log_mel, slaney_hz, slaney_mel
+from .features import GUARD, MELS, RATE, log_mel, slaney_hz, slaney_mel
 
 WARPS = np.linspace(0.84, 1.2, 37)
 
 
+def centres():
+    """Hz of the middle of each mel, (80,)."""
+    return slaney_hz(np.linspace(slaney_mel(0), slaney_mel(RATE / 2), MELS + 2))[1:-1]
+
+
 def warp_matrix(alpha, knee=4600):
     """(80, 80): log-mels as a vocal tract 1 / alpha as long would give them, linear up to a knee in Hz."""
-    edge = slaney_hz(np.linspace(slaney_mel(0), slaney_mel(RATE / 2), MELS + 2))[1:-1]
+    edge = centres()
     top = RATE / 2
     bend = knee * min(alpha, 1) / alpha
     source = np.where(edge <= bend, edge * alpha, top - (top - bend * alpha) / (top - bend) * (top - edge))
@@ -33,6 +38,7 @@ class Augment:
     def __init__(self, seed=0):
         self.warps = np.stack([warp_matrix(a) for a in WARPS])
         self.bank = noises()
+        self.centres = centres()
 
     def tempo(self, mel, rng, fastest):
         """Faster or slower without another pitch; `fastest` is what the number of units allows."""
@@ -64,6 +70,16 @@ class Augment:
             out[:, :rng.integers(2, 9)] = floor
         return out + rng.normal(0, 0.3, out.shape).astype(np.float32)
 
+    def narrow(self, mel, rng):
+        """Recorded at a lower rate: above its half is what the way back to 16 kHz left of the mirrored band."""
+        half = rng.choice([4000, 4000, 4000, 5512.5])
+        out = mel.copy()
+        above = self.centres > half
+        mirrored = np.abs(self.centres[None] - (2 * half - self.centres[above])[:, None]).argmin(1)
+        lost = rng.uniform(9, 25)  # 40 to 110 dB
+        out[:, above] = np.logaddexp(mel[:, mirrored] - np.float32(lost), np.float32(np.log(GUARD)))
+        return out
+
     def __call__(self, mel, rng, fastest=1.2, strength=1.0):
         """(frames, 80) not normalised to the same, changed; at less strength the world comes in less often."""
         mel = np.asarray(mel, np.float32)
@@ -80,9 +96,21 @@ class Augment:
             mel = self.noise(mel, rng)
         if rng.random() < 0.15:
             mel = self.band(mel, rng)
-        if rng.random() < 0.7:  # what silence sounds like
+        last = rng.random()
+        if last < 0.15:
+            return self.narrow(mel, rng)
+        if last < 0.75:  # what silence sounds like
             mel = np.logaddexp(mel, np.float32(mel.max() - rng.uniform(17 - 10 * strength, 17)))
         return mel
+
+
+def quiet(mel, rng, longest=90):
+    """Up to so many frames of what this recording sounds like where nobody speaks, or of no sound at all."""
+    n = 1 + int(rng.random() ** 2 * longest)
+    if rng.random() < 0.3:
+        return np.full((n, MELS), np.log(GUARD), np.float32)
+    floor = np.quantile(np.asarray(mel[:300], np.float32), 0.05, axis=0)
+    return (floor + rng.uniform(-1, 1) + rng.normal(0, 0.7, (n, MELS))).astype(np.float32)
 
 
 def masked(mel, rng, strength=1.0, bands=2, width=14, longest=18, every=120):

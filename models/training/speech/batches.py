@@ -1,17 +1,34 @@
 """Batches of about equal length: utterances, or several of them one behind the other, changed and normalised."""
 
+from typing import NamedTuple
+
 import numpy as np
 import torch
 
 from . import augment, features, model, phones, units
 from .shards import Shard, found
 
+PAUSED = 0.2  # how often silence goes before, behind or between
 POOL = 30  # batches drawn at a time, sorted by length among themselves
 
 
 def tight(ids):
     """Frames that CTC needs for these units: one each and one between equal neighbours."""
     return len(ids) + sum(a == b for a, b in zip(ids, ids[1:]))
+
+
+class Row(NamedTuple):
+    """One utterance of a shard."""
+
+    shard: Shard
+    number: int
+    units: list
+    frames: int
+    voice: str
+    phones: list
+
+    def mel(self):
+        return self.shard.mel(self.number)
 
 
 class Sources:
@@ -31,15 +48,15 @@ class Sources:
                 self.known.add(path)
                 shard = Shard(path)
                 for k, item in enumerate(shard.items):
-                    if units.plain(item["text"], self.language) != item["text"]:
+                    if (units.plain(item["text"], self.language) or "") != item["text"]:
                         continue
                     ids = units.encode(item["text"], self.language)
                     if tight(ids) <= 0.9 * model.out_length(item["frames"]):
                         place = self.voices[folder].setdefault(item["voice"], [])
                         place.append(len(self.items[folder]))
                         spoken = self.spelling.phones(item["text"]) if self.spelling else []
-                        self.items[folder].append((shard, k, ids, item["frames"], item["voice"], spoken))
-        return sum(i[3] for rows in self.items.values() for i in rows) / 360000  # hours
+                        self.items[folder].append(Row(shard, k, ids, item["frames"], item["voice"], spoken))
+        return sum(row.frames for rows in self.items.values() for row in rows) / 360000  # hours
 
 
 class Batches:
@@ -57,25 +74,34 @@ class Batches:
         rows = self.sources.items[folder]
         for _ in range(50):
             row = rows[rng.integers(len(rows))]
-            if row[3] <= longest:
+            if row.frames <= longest:
                 break
         picked = [row]
         goal = rng.uniform(0, longest) if rng.random() < 0.6 else 0
         while True:
-            total = sum(p[3] for p in picked)
-            same = self.sources.voices[folder][row[4]]
+            total = sum(p.frames for p in picked)
+            same = self.sources.voices[folder][row.voice]
             other = rows[same[rng.integers(len(same))] if rng.random() < 0.6 else rng.integers(len(rows))]
-            if total + other[3] > min(goal, longest) or len(picked) > 7:
+            if total + other.frames > min(goal, longest) or len(picked) > 7:
                 break
             picked.append(other)
-        ids = list(picked[0][2])
-        for p in picked[1:]:
-            ids += [0] + list(p[2])
-        mel = np.concatenate([p[0].mel(p[1]) for p in picked]).astype(np.float32)
-        return mel, ids, [phone for p in picked for phone in p[5]]
+        ids = []
+        for p in picked:
+            ids += [0] * bool(ids and p.units) + list(p.units)
+        mel = np.concatenate(self.spaced([p.mel() for p in picked])).astype(np.float32)
+        return mel, ids, [phone for p in picked for phone in p.phones]
+
+    def spaced(self, mels):
+        """The same with silence here and there, at the ends too."""
+        out = []
+        for place in range(len(mels) + 1):
+            if self.rng.random() < PAUSED:
+                out.append(augment.quiet(mels[min(place, len(mels) - 1)], self.rng))
+            out += mels[place:place + 1]
+        return out
 
     def changed(self, mel, ids):
-        fastest = 0.85 * model.out_length(len(mel)) / tight(ids)
+        fastest = 0.85 * model.out_length(len(mel)) / max(1, tight(ids))
         mel = features.normalised(self.augment(mel, self.rng, fastest, self.strength))
         return augment.masked(mel, self.rng, self.strength)
 

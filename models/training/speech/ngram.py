@@ -33,7 +33,7 @@ from . import numbers, texts, units
 MAGIC = b"AKHARLM1"
 BITS = 7
 WORDS = 150000  # tokens that the list of words counts for, beside the sentences
-NUMBERS = 4000  # phrases of digits, numbers and dates
+NUMBERS = {"pa": 4000, "en": 16000}  # phrases of digits, numbers and dates; in English there are more sentences
 
 
 def counted(data, language, order):
@@ -43,7 +43,7 @@ def counted(data, language, order):
         rows.append([0, *units.encode(sentence, language), 0])
         weights.append(1.0)
     rng = np.random.default_rng(0)
-    for _ in range(NUMBERS):
+    for _ in range(NUMBERS[language]):
         rows.append([0, *units.encode(numbers.said(language, rng), language), 0])
         weights.append(1.0)
     if language == "pa":

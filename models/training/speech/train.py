@@ -47,7 +47,7 @@ def ctc(log_probs, lengths, targets, blank):
     units_of_all, counts = targets
     lost = F.ctc_loss(log_probs.transpose(0, 1), units_of_all, lengths, counts, blank=blank, reduction="sum",
                       zero_infinity=True)
-    return lost / counts.sum()
+    return lost / counts.sum().clamp(min=1)
 
 
 def loss_of(net, aside, batch, blank):

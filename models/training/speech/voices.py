@@ -1,8 +1,10 @@
 """Who speaks, and who is kept for the tests."""
 
-from . import abroad, festival, gurmukhi, pico, world
+from . import abroad, festival, gurmukhi, hibari, kokoro, pico, world
 from .espeak import ODD, Espeak
 from .flite import Flite
+from .hibari import Hibari
+from .kokoro import Kokoro
 from .pico import Pico
 
 VARIANTS = ("Alex Alicia Andrea Andy Annie Denis Diogo Gene Gene2 Henrique Hugo Jacky Lee Marco Mario Michael Mike "
@@ -16,11 +18,13 @@ ACCENTS = {"pa": ["pa"], "en": ["en-us", "gmw/en", "en-gb-scotland", "en-gb-x-rp
 # Shares of a corpus by engine, and the voices of the engines that are learnt from.
 SHARES = {"pa": {"espeak": 0.5, "festival": 0.12, "flite": 0.1, "abroad": 0.2, "pico": 0.08},
           "en": {"espeak": 0.35, "festival": 0.18, "flite": 0.29, "pico": 0.18}}
-ENGINES = sorted({engine for shares in SHARES.values() for engine in shares})
+ALONE = ["hibari", "kokoro"]  # slow, or one voice: corpora of their own
+ENGINES = sorted({engine for shares in SHARES.values() for engine in shares} | set(ALONE))
 LEARNT = {"pa": {"festival": ["hindi_NSK_diphone"], "flite": ["rms", "slt", "kal16"], "abroad": list(abroad.VOICES),
-                 "pico": ["it-IT", "de-DE", "es-ES"]},
+                 "pico": ["it-IT", "de-DE", "es-ES"], "kokoro": [*kokoro.INDIAN * 3, *kokoro.ENGLISH, *kokoro.OTHERS]},
           "en": {"festival": ["kal_diphone", *festival.BRITISH], "flite": ["rms", "slt", "awb", "kal16"],
-                 "pico": ["en-US", "en-GB"]}}
+                 "pico": ["en-US", "en-GB"], "hibari": list(hibari.VOICES),
+                 "kokoro": [*kokoro.ENGLISH * 2, *kokoro.INDIAN, *kokoro.OTHERS]}}
 HELD = {"pa": {"flite": ["awb"]}, "en": {"festival": ["ked_diphone"]}}
 FEW = {"kal16": 0.4}  # of the weight of the others: the machine-like
 
@@ -29,11 +33,14 @@ class Speakers:
     """All engines of one language behind one call, or one engine, whose voices then vary more."""
 
     def __init__(self, language, only=None):
+        if only not in (None, "espeak", *LEARNT[language]):
+            raise ValueError(f"{only} does not speak {language}; espeak, {', '.join(LEARNT[language])} do")
         self.language, self.only = language, only
         self.espeak = Espeak()
         names = LEARNT[language].get("flite", []) + HELD[language].get("flite", [])
         self.flite = Flite(names)
         self.pico = Pico()
+        self.hibari, self.kokoro = Hibari(), Kokoro()
 
     def plan(self, rng, held=False):
         """(engine, voice, how) of one utterance."""
@@ -59,6 +66,10 @@ class Speakers:
             how["speed"] = float(rng.uniform(0.9, 1.12)) if not held else 1.0
             if self.only:  # one engine's few voices vary more
                 how["speed"], how["shift"] = float(rng.uniform(0.84, 1.2)), float(rng.uniform(0.75, 1.35))
+            if engine == "hibari":  # a woman's voice: also as a child's and as men's
+                how["speed"], how["shift"] = float(rng.uniform(0.78, 1.15)), float(rng.uniform(0.6, 1.25))
+            if engine == "kokoro":  # many voices: each as it is
+                how["speed"] = float(rng.uniform(0.95, 1.05))
         return engine, str(voice), how
 
     def spoken(self, jobs):
@@ -72,6 +83,10 @@ class Speakers:
                 out[k] = self.by_espeak(text, voice, how)
             elif engine == "pico":
                 out[k] = self.by_pico(text, voice, how)
+            elif engine == "hibari":
+                out[k] = self.by_hibari(text, how)
+            elif engine == "kokoro":
+                out[k] = self.by_kokoro(text, voice, how)
             else:
                 out[k] = self.by_flite(text, voice, how)
         for (engine, voice), ks in by_voice.items():
@@ -108,6 +123,15 @@ class Speakers:
         if self.language == "pa":
             text = pico.phones(abroad.sampa(text, voice))
         samples, rate = self.pico.say(text, voice, how["pace"], how["shift"])
+        return world.trimmed(world.resampled(samples, rate, how["speed"]))[0], []
+
+    def by_hibari(self, text, how):
+        samples, rate = self.hibari.say(text, how["pace"] / how["speed"], how["shift"])
+        return world.trimmed(world.resampled(samples, rate, how["speed"]))[0], []
+
+    def by_kokoro(self, text, voice, how):
+        read = kokoro.panjabi(text) if self.language == "pa" else self.hibari.phonemes(text)
+        samples, rate = self.kokoro.say(read, voice, how["pace"])
         return world.trimmed(world.resampled(samples, rate, how["speed"]))[0], []
 
     def by_festival(self, text, one, how):

