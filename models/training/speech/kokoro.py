@@ -95,8 +95,11 @@ class Kokoro:
     @cached_property
     def voices(self):
         """{name: (lengths, WIDTH)}"""
-        folder = Path(os.environ["AKHAR_KOKORO_DIR"]) / "package/voices"
-        return {path.stem: np.fromfile(path, "<f4").reshape(-1, WIDTH) for path in folder.glob("*.bin")}
+        folder = Path(os.environ.get("AKHAR_KOKORO_DIR", ".")) / "package/voices"
+        found = {path.stem: np.fromfile(path, "<f4").reshape(-1, WIDTH) for path in folder.glob("*.bin")}
+        if not found:
+            raise FileNotFoundError(f"no voices of Kokoro in {folder}; AKHAR_KOKORO_DIR names where kokoro-js is unpacked")
+        return found
 
     def say(self, phonemes, voice, pace=1.0):
         """Samples in [-1, 1] and their rate."""
