@@ -108,15 +108,17 @@ def phones(group, language):
     return out
 
 
-def sampa(text, voice):
-    """X-SAMPA of each word for a voice of Pico."""
-    out = []
+def spelt(text, language):
+    """Of each word its syllables in a language's phones, and whether each is the stressed one."""
     for word in text.split():
         groups = grouped(word)
         at = stressed(groups)
-        some = ["".join(phones(group, voice)) for group in groups]
-        out.append(".".join('"' * (k == at) + part for k, part in enumerate(some) if part))
-    return out
+        yield [("".join(phones(group, language)), k == at) for k, group in enumerate(groups)]
+
+
+def sampa(text, voice):
+    """X-SAMPA of each word for a voice of Pico."""
+    return [".".join('"' * mark + syllable for syllable, mark in word if syllable) for word in spelt(text, voice)]
 
 
 def entry(name, word, language):

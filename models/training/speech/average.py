@@ -24,7 +24,8 @@ def main():
         weights.append(float(weight))
     mean = {name: sum(weight * state["average"][name] for weight, state in zip(weights, states)) / sum(weights)
             for name in states[0]["average"]}
-    torch.save({**states[0], "average": mean}, arguments.out)
+    kept = {name: states[0][name] for name in ("size", "step", "seconds")}
+    torch.save({**kept, "net": mean, "average": mean}, arguments.out)
 
 
 if __name__ == "__main__":

@@ -114,13 +114,8 @@ class Kokoro:
 
 def panjabi(text):
     """Phonemes of a text in Gurmukhi, as Kokoro's Hindi voices learnt theirs."""
-    words = []
-    for word in text.split():
-        groups = abroad.grouped(word)
-        at = abroad.stressed(groups)
-        some = ["".join(abroad.phones(group, "ipa")) for group in groups]
-        words.append("".join(stress(part, "ˈ" if k == at else "") for k, part in enumerate(some)))
-    return " ".join(words)
+    return " ".join("".join(stress(syllable, "ˈ" * mark) for syllable, mark in word)
+                    for word in abroad.spelt(text, "ipa"))
 
 
 def stress(syllable, mark):

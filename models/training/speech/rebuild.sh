@@ -51,24 +51,24 @@ fi
 # and for each fold with those whom it may hear, so that who reads a speaker's digits has never heard that speaker.
 # Panjabi takes the mean of this and of one that fell before it had heard a natural voice.
 plain="$work/words=0.7 $work/sentences=3 $work/digits=0.6"
-natural="$work/sounds=0.2 $work/kokoro-digits=0.5"
+natural="$work/sounds=0.2"
 case $language in
-pa) plain="$plain $work/flite=0.7 $work/abroad=1.2 $work/pico=0.8" natural="$natural $work/kokoro=2.5" ;;
+pa) plain="$plain $work/flite=0.7 $work/abroad=1.2 $work/pico=0.8" natural="$natural $work/kokoro=2.5 $work/kokoro-digits=0.5" ;;
 en)
     plain="$plain $work/flite=1 $work/british=0.8 $work/pico=1.4 $work/allison=0.3"
-    natural="$natural $work/kokoro=1.8 $work/hibari=2.5 $work/hibari-digits=0.5"
+    natural="$natural $work/kokoro=1.8 $work/kokoro-digits=0.6 $work/hibari=2.5 $work/hibari-digits=0.5"
     ;;
 esac
 train() { run train --muon --frames 9000 --dev "$work/dev/clean" --shards $plain "$@"; }
 network() { # NAME TARGET STEPS_OF_THE_FIRST PEOPLE...
-    name=$1 target=$2 first_steps=$3; shift 3
-    train $natural "$@" --init "$work/falling.pt" --lr $rate --decay-steps $last_steps --out "$work/$name.pt"
+    kept=$1 target=$2 first_steps=$3; shift 3  # not `name`: run has that
+    train $natural "$@" --init "$work/falling.pt" --lr $rate --decay-steps $last_steps --out "$work/$kept.pt"
     if [ "$language" = pa ]; then
-        train "$@" --init "$work/stable.pt" --decay-steps "$first_steps" --out "$work/first-$name.pt"
-        python3 -m speech.average --out "$work/mean-$name.pt" "$work/first-$name.pt=1" "$work/$name.pt=2"
-        name=mean-$name
+        train "$@" --init "$work/stable.pt" --decay-steps "$first_steps" --out "$work/first-$kept.pt"
+        python3 -m speech.average --out "$work/mean-$kept.pt" "$work/first-$kept.pt=1" "$work/$kept.pt=2"
+        kept=mean-$kept
     fi
-    run export --checkpoint "$work/$name.pt" --out "$target"
+    run export --checkpoint "$work/$kept.pt" --out "$target"
 }
 if [ "$language" = pa ]; then
     train --steps $steps --out "$work/stable.pt"

@@ -81,14 +81,9 @@ class Speakers:
                 by_voice.setdefault((engine, voice), []).append(k)
             elif engine == "espeak":
                 out[k] = self.by_espeak(text, voice, how)
-            elif engine == "pico":
-                out[k] = self.by_pico(text, voice, how)
-            elif engine == "hibari":
-                out[k] = self.by_hibari(text, how)
-            elif engine == "kokoro":
-                out[k] = self.by_kokoro(text, voice, how)
             else:
-                out[k] = self.by_flite(text, voice, how)
+                samples, rate = self.said(text, engine, voice, how)
+                out[k] = world.trimmed(world.resampled(samples, rate, how["speed"]))[0], []
         for (engine, voice), ks in by_voice.items():
             texts = [jobs[k][0] for k in ks]
             if engine == "festival" and self.language == "pa":
@@ -114,25 +109,19 @@ class Speakers:
 
     espeak_rate = 22050
 
-    def by_flite(self, text, voice, how):
-        words = gurmukhi.phones(text) if self.language == "pa" else text
-        samples, rate = self.flite.say(words, voice, 1 / how["pace"], self.language == "pa", how["shift"])
-        return world.trimmed(world.resampled(samples, rate, how["speed"]))[0], []
-
-    def by_pico(self, text, voice, how):
-        if self.language == "pa":
-            text = pico.phones(abroad.sampa(text, voice))
-        samples, rate = self.pico.say(text, voice, how["pace"], how["shift"])
-        return world.trimmed(world.resampled(samples, rate, how["speed"]))[0], []
-
-    def by_hibari(self, text, how):
-        samples, rate = self.hibari.say(text, how["pace"] / how["speed"], how["shift"])
-        return world.trimmed(world.resampled(samples, rate, how["speed"]))[0], []
-
-    def by_kokoro(self, text, voice, how):
-        read = kokoro.panjabi(text) if self.language == "pa" else self.hibari.phonemes(text)
-        samples, rate = self.kokoro.say(read, voice, how["pace"])
-        return world.trimmed(world.resampled(samples, rate, how["speed"]))[0], []
+    def said(self, text, engine, voice, how):
+        """Samples and their rate of an engine that does not tell when a word starts."""
+        panjabi = self.language == "pa"
+        if engine == "flite":
+            words = gurmukhi.phones(text) if panjabi else text
+            return self.flite.say(words, voice, 1 / how["pace"], panjabi, how["shift"])
+        if engine == "pico":
+            text = pico.phones(abroad.sampa(text, voice)) if panjabi else text
+            return self.pico.say(text, voice, how["pace"], how["shift"])
+        if engine == "hibari":
+            return self.hibari.say(text, how["pace"] / how["speed"], how["shift"])
+        read = kokoro.panjabi(text) if panjabi else self.hibari.phonemes(text)
+        return self.kokoro.say(read, voice, how["pace"])
 
     def by_festival(self, text, one, how):
         if one is None or not len(one[0]):
