@@ -44,7 +44,7 @@ impl Acoustic {
 
     /// What makes the features it takes.
     pub(crate) fn front_end(&self) -> LogMel {
-        LogMel::new(self.config.features_size)
+        self.config.front_end()
     }
 
     /// What time its output frames are.

@@ -2,14 +2,17 @@
 //!
 //! Pre-emphasis of 0.97; frames of 512 every 160 samples (10 ms), the first centred on the first sample;
 //! a symmetric Hann window of 400; power spectrum; mel filters of Slaney's Auditory Toolbox, 0 to 8 kHz;
-//! the logarithm; then each mel band to mean 0 and deviation 1 over the recording. The golden files of the
-//! tests come from a reference implementation in Python.
+//! the logarithm; then normalisation over the recording. The golden files of the tests come from a reference
+//! implementation in Python.
 
 use std::sync::Arc;
 
 use realfft::{RealFftPlanner, RealToComplex, num_complex::Complex};
 
-use super::SAMPLE_RATE;
+use super::{
+    SAMPLE_RATE,
+    normalise::{Usual, normalise},
+};
 
 const FFT: usize = 512;
 const WINDOW: usize = 400;
@@ -19,8 +22,6 @@ const BINS: usize = FFT / 2 + 1;
 const PRE_EMPHASIS: f32 = 0.97;
 /// Added to an energy before its logarithm.
 const FLOOR: f32 = 1.0 / 16_777_216.0; // 2^-24
-/// Added to a deviation before dividing by it.
-const STEADY: f32 = 1e-5;
 
 /// Features of a recording: `n_mels` rows of `n_frames` values.
 #[derive(Debug, Clone, PartialEq)]
@@ -65,6 +66,7 @@ pub struct LogMel {
     fft: Arc<dyn RealToComplex<f32>>,
     hann: Vec<f32>,
     filters: Vec<Filter>,
+    usual: Option<Usual>,
 }
 
 /// A triangle of weights over neighbouring bins of the spectrum.
@@ -94,7 +96,12 @@ impl LogMel {
         let fft = RealFftPlanner::new().plan_fft_forward(FFT);
         let step = std::f64::consts::TAU / count(WINDOW - 1);
         let hann = (0..WINDOW).map(|i| narrow(0.5 - 0.5 * (step * count(i)).cos())).collect();
-        Self { fft, hann, filters: filters(n_mels, FFT) }
+        Self { fft, hann, filters: filters(n_mels, FFT), usual: None }
+    }
+
+    /// The same, for a model whose short recordings are normalised with usual speech besides.
+    pub(crate) fn with_usual(self, usual: Option<Usual>) -> Self {
+        Self { usual, ..self }
     }
 
     /// Features of one recording, or of one window of it.
@@ -117,7 +124,7 @@ impl LogMel {
                 values[row * n_frames + t] = (filter.energy(&power) + FLOOR).ln();
             }
         }
-        values.chunks_exact_mut(n_frames.max(1)).for_each(normalise);
+        normalise(&mut values, n_frames, self.usual.as_ref());
         Features { n_mels, n_frames, values }
     }
 
@@ -136,17 +143,6 @@ fn emphasise(samples: &[f32]) -> Vec<f32> {
     let first = samples.first().copied();
     let rest = samples.windows(2).map(|w| w[1] - PRE_EMPHASIS * w[0]);
     first.into_iter().chain(rest).collect()
-}
-
-/// To mean 0 and (unbiased) deviation 1.
-fn normalise(row: &mut [f32]) {
-    let n = count(row.len());
-    let mean = row.iter().map(|v| f64::from(*v)).sum::<f64>() / n;
-    let squares: f64 = row.iter().map(|v| (f64::from(*v) - mean).powi(2)).sum();
-    let deviation = narrow((squares / (n - 1.0).max(1.0)).sqrt()) + STEADY;
-    for value in row {
-        *value = (*value - narrow(mean)) / deviation;
-    }
 }
 
 /// Mel filters of equal area: triangles between neighbouring centres.

@@ -10,6 +10,7 @@ use super::{
     beam::{self, Weights},
     features::{Features, LogMel},
     ngram::LanguageModel,
+    normalise::Usual,
     transducer::Transducer,
     units::Units,
 };
@@ -31,6 +32,20 @@ fn floats(text: &str) -> Vec<f32> {
 struct Heard {
     samples: String,
     features: String,
+    usual_speech: Option<Usual>,
+}
+
+impl Heard {
+    fn check(self, name: &str) {
+        let samples = bytes(&self.samples);
+        let samples: Vec<f32> =
+            samples.as_chunks().0.iter().map(|b| f32::from(i16::from_le_bytes(*b)) / 32768.0).collect();
+        let expected = floats(&self.features);
+        let given = LogMel::new(80).with_usual(self.usual_speech).features(&samples);
+        assert_eq!(given.values.len(), expected.len(), "{name}");
+        let apart = given.values.iter().zip(&expected).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
+        assert!(apart < 2e-3, "{name}: {apart}");
+    }
 }
 
 #[test]
@@ -38,15 +53,15 @@ fn features_are_those_of_the_reference() {
     let signals: std::collections::BTreeMap<String, Heard> = read("speech/log-mel.json");
     assert_eq!(signals.len(), 5);
     for (name, heard) in signals {
-        let samples = bytes(&heard.samples);
-        let samples: Vec<f32> =
-            samples.as_chunks().0.iter().map(|b| f32::from(i16::from_le_bytes(*b)) / 32768.0).collect();
-        let expected = floats(&heard.features);
-        let given = LogMel::new(80).features(&samples);
-        assert_eq!(given.values.len(), expected.len(), "{name}");
-        let apart = given.values.iter().zip(&expected).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
-        assert!(apart < 2e-3, "{name}: {apart}");
+        heard.check(&name);
     }
+}
+
+#[test]
+fn a_short_recording_is_normalised_with_usual_speech() {
+    let heard: Heard = read("speech/usual-speech.json");
+    assert!(heard.usual_speech.as_ref().is_some_and(|usual| usual.fits(80)));
+    heard.check("vowel");
 }
 
 #[derive(Deserialize)]

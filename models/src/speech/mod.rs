@@ -16,6 +16,7 @@ pub mod features;
 mod golden_tests;
 mod join;
 mod ngram;
+mod normalise;
 mod recogniser;
 mod runs;
 mod transducer;

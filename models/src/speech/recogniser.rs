@@ -83,7 +83,7 @@ impl Recogniser {
     pub fn front_end(&self) -> FrontEnd {
         FrontEnd(match &self.network {
             Network::Ctc(acoustic) => Mel::Nemo(acoustic.front_end()),
-            Network::Transducer(transducer) => Mel::Nemo(LogMel::new(transducer.config().features_size)),
+            Network::Transducer(transducer) => Mel::Nemo(transducer.config().front_end()),
             Network::Whisper(whisper) => Mel::Whisper(WhisperMel::new(whisper.n_mels())),
         })
     }

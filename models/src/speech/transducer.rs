@@ -54,8 +54,8 @@ impl Transducer {
         Ok(Self { encoder, joint, units: Units::read(manifest)?, config, memory, has_durations })
     }
 
-    pub(super) const fn config(&self) -> Config {
-        self.config
+    pub(super) const fn config(&self) -> &Config {
+        &self.config
     }
 
     /// Reads windows of at least one frame each, encoded together.

@@ -12,10 +12,11 @@ from pathlib import Path
 
 from recognition.manifest import replace
 
-from . import metrics, ship
+from . import evaluate, metrics, ship
 
 HERE = Path(__file__).resolve().parents[1]
 HEAD = "| what | decoded | characters | CER | words | WER |\n|---|---|---|---|---|---|"
+DIGITS = {"real digits, speakers never heard": "digits", evaluate.ONE_BY_ONE: "single_digits"}
 SETS = {"held-out sentences, clean": "clean", "held-out sentences, worn": "worn"}
 
 
@@ -45,12 +46,13 @@ def tables(figures):
     held = [HEAD] + [one for title, short in SETS.items() for one in table(rows, title, lambda r: f"{short}, {r['group']}")]
     out = {"held": "\n".join(held)}
     out["reading"] = "\n".join([HEAD] + table(rows, "real reading", lambda r: r["group"]))
-    digits = ["| speaker | decoded | strings | whole string right | words | WER |", "|---|---|---|---|---|---|"]
-    for r in sorted((r for r in rows if r["set"] == "real digits, speakers never heard"),
-                    key=lambda r: (r["group"] != "all", r["group"], r["decoder"])):
-        digits.append(f"| {r['group']} | {r['decoder']} | {r['utterances']} | {share(r['exact'], r['utterances'])} | "
-                      f"{r['words']} | {share(r['words_wrong'], r['words'])} |")
-    out["digits"] = "\n".join(digits)
+    for title, place in DIGITS.items():
+        digits = ["| speaker | decoded | recordings | whole one right | words | WER |", "|---|---|---|---|---|---|"]
+        for r in sorted((r for r in rows if r["set"] == title),
+                        key=lambda r: (r["group"] != "all", r["group"], r["decoder"])):
+            digits.append(f"| {r['group']} | {r['decoder']} | {r['utterances']} | {share(r['exact'], r['utterances'])} | "
+                          f"{r['words']} | {share(r['words_wrong'], r['words'])} |")
+        out[place] = "\n".join(digits)
     late = figures["starts"]
     out["starts"] = (f"{late['words']} words: median error {late['raw']['median']:.0f} ms, 95th percentile "
                      f"{late['raw']['95th']:.0f} ms as heard;\nwith the median lateness of {late['late']:.0f} ms taken off "
@@ -66,9 +68,9 @@ def named(figures):
             group = "" if row["group"] == "all" else f"_{row['group'].split('_')[0]}"
             kind = "" if row["decoder"] == "beam + lm" else "_greedy"
             out[f"held_{SETS[row['set']]}{group}_cer{kind}"] = row["characters_wrong"] / row["characters"]
-        if row["set"].startswith("real digits") and row["group"] == "all":
+        if row["set"] in DIGITS and row["group"] == "all":
             name = row["decoder"].replace("beam + lm", "lm").replace(", ", "_")
-            out[f"digits_unheard_wer_{name}"] = row["words_wrong"] / row["words"]
+            out[f"{DIGITS[row['set']]}_unheard_wer_{name}"] = row["words_wrong"] / row["words"]
         if row["set"] == "real reading":
             name = row["decoder"].replace("beam + lm", "lm")
             out[f"{row['group'].replace('-', '_')}_wer_{name}"] = row["words_wrong"] / row["words"]

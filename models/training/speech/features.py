@@ -1,6 +1,8 @@
 """Log-mel features as NeMo computes them for its CTC exports: 16 kHz mono in, [mel, frames] out."""
 
+import json
 from functools import cache
+from pathlib import Path
 
 import numpy as np
 
@@ -12,6 +14,7 @@ MELS = 80
 PREEMPHASIS = 0.97
 GUARD = 2.0 ** -24
 BLOCK = 4096  # frames at a time: the spectra of an hour do not fit
+ENOUGH = 120  # frames: a shorter recording is normalised as if usual speech filled it up to these
 
 
 def slaney_hz(mel):
@@ -64,14 +67,38 @@ def log_mel(samples, mels=MELS):
     return out
 
 
-def normalised(features):
-    """Each mel bin to mean 0 and (unbiased) deviation 1 over the utterance, (frames, mels)."""
+@cache
+def usual_speech():
+    """What `speech.usual` found, as a model's config.json has it."""
+    return json.loads((Path(__file__).parent / "usual.json").read_text())
+
+
+def usual():
+    """Mean, relative to the loudness, and deviation of each mel, (80,) each."""
+    return tuple(np.array(usual_speech()[name], np.float32) for name in ("mean", "deviation"))
+
+
+def loudness(features):
+    """The mean of what each mel bin stays below in nine frames of ten."""
+    return np.quantile(features, 0.9, axis=0).mean()
+
+
+def normalised(features, usual=None):
+    """Each mel bin to mean 0 and (unbiased) deviation 1 over the utterance, (frames, mels); with `usual`, a short one's
+    as if that speech, as loud, went on to ENOUGH frames."""
     features = np.asarray(features, np.float32)
+    n = len(features)
     mean = features.mean(0)
-    deviation = np.sqrt(((features - mean) ** 2).sum(0) / max(len(features) - 1, 1))
-    return (features - mean) / (deviation + np.float32(1e-5))
+    squares = ((features - mean) ** 2).sum(0)
+    if usual is not None and n < ENOUGH:
+        more, other = ENOUGH - n, usual[0] + loudness(features)
+        whole = (n * mean + more * other) / ENOUGH
+        squares = squares + n * (mean - whole) ** 2 + more * (usual[1] ** 2 + (other - whole) ** 2)
+        n, mean = ENOUGH, whole
+    deviation = np.sqrt(squares / max(n - 1, 1))
+    return ((features - mean) / (deviation + np.float32(1e-5))).astype(np.float32)
 
 
-def audio_signal(samples, mels=MELS):
+def audio_signal(samples, usual=None):
     """What the exported model takes for one utterance: (mels, frames) float32."""
-    return np.ascontiguousarray(normalised(log_mel(samples, mels)).T)
+    return np.ascontiguousarray(normalised(log_mel(samples), usual).T)

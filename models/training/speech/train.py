@@ -19,7 +19,7 @@ from pathlib import Path
 import torch
 from torch.nn import functional as F
 
-from . import batches, checkpoint, corpus, metrics, model, optimiser, phones, units
+from . import batches, checkpoint, corpus, features, metrics, model, optimiser, phones, units
 from .shards import Shard, found
 
 LENGTHS = [(0, 220), (250, 300), (600, 500), (1200, 800), (2400, 1200), (3500, 1600)]  # from step, frames
@@ -82,7 +82,7 @@ def check(net, folder, language, most=160):
     for path in found(folder):
         shard = Shard(path)
         few = range(0, len(shard.items), max(1, len(shard.items) // most))
-        mels = [batches.features.normalised(shard.mel(k)) for k in few]
+        mels = [features.normalised(shard.mel(k), features.usual()) for k in few]
         for k, row in zip(few, heard(net, mels)):
             errors.add(shard.items[k]["text"], units.greedy(row.argmax(1), language))
     return errors

@@ -1,0 +1,44 @@
+"""What speech is like on average: what short recordings are normalised by.
+
+    python -m speech.usual --shards DIR/sentences DIR/kokoro … --out speech/usual.json
+
+A second of speech says too little about its own average: a clip that is one vowel would lose that vowel's spectrum.
+"""
+
+import argparse
+import json
+from pathlib import Path
+
+import numpy as np
+
+from . import features
+from .shards import Shard, found
+
+MOST = 200  # utterances of a folder
+LONG = 200  # frames that tell enough of a voice
+
+
+def averages(folder):
+    """Mean, relative to the loudness, and deviation of each mel, over utterances long enough to tell, (2, mels)."""
+    rows = [(shard, k) for shard in map(Shard, found(folder)) for k, item in enumerate(shard.items)
+            if item["frames"] >= LONG]
+    out = []
+    for shard, k in rows[::max(1, len(rows) // MOST)]:
+        mel = np.asarray(shard.mel(k), np.float32)
+        out.append((mel.mean(0) - features.loudness(mel), mel.std(0, ddof=1)))
+    return np.mean(out, 0)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--shards", nargs="+", required=True, metavar="DIR", help="each counts the same")
+    parser.add_argument("--out", required=True)
+    arguments = parser.parse_args()
+    mean, deviation = np.mean([averages(folder) for folder in arguments.shards], 0)
+    Path(arguments.out).write_text(json.dumps(
+        {"frames": features.ENOUGH, "mean": [round(float(v), 3) for v in mean],
+         "deviation": [round(float(v), 3) for v in deviation]}) + "\n")
+
+
+if __name__ == "__main__":
+    main()
