@@ -19,11 +19,16 @@ impl Config {
     pub(super) fn read(manifest: &Manifest) -> Result<Self, LoadError> {
         let config: Self = serde_json::from_slice(&manifest.read("config")?)
             .map_err(|e| manifest.inconsistent(format!("its config: {e}")))?;
-        if !(1..=256).contains(&config.features_size)
-            || !(1..=64).contains(&config.subsampling_factor)
-            || config.usual_speech.as_ref().is_some_and(|usual| !usual.fits(config.features_size))
-        {
-            return Err(manifest.inconsistent(format!("its config: {config:?}")).into());
+        let (size, factor) = (config.features_size, config.subsampling_factor);
+        if !(1..=256).contains(&size) || !(1..=64).contains(&factor) {
+            let expected = "expected 1 to 256 and 1 to 64";
+            let what = format!("its config: features_size {size}, subsampling_factor {factor}, {expected}");
+            return Err(manifest.inconsistent(what).into());
+        }
+        if config.usual_speech.as_ref().is_some_and(|usual| !usual.fits(size)) {
+            let expected = "expected frames of 1 to 10000, a mean and a deviation of each";
+            let what = format!("its config: usual_speech does not fit {size} features, {expected}");
+            return Err(manifest.inconsistent(what).into());
         }
         Ok(config)
     }

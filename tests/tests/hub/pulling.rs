@@ -41,7 +41,7 @@ async fn interrupt_at_half(world: &World) -> usize {
         fs::metadata(&partial).is_ok_and(|m| m.len() == half as u64).then_some(())
     })
     .await;
-    pull.signal(Signal::INT);
+    pull.signal(Signal::TERM); // which no shell has its background ignore, as it does SIGINT
     assert!(!pull.ended().await.success());
     assert!(!world.pulled("").exists(), "half a model is not installed");
     half
