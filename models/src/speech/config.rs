@@ -11,7 +11,6 @@ pub(super) struct Config {
     pub(super) features_size: usize,
     pub(super) subsampling_factor: usize,
     /// What it has short recordings normalised with; ours alone have this.
-    #[serde(default)]
     usual_speech: Option<Usual>,
 }
 

@@ -1,8 +1,8 @@
 //! Normalisation of log-mel features: each mel band to mean 0 and deviation 1 over the recording, as NeMo does.
 //!
 //! A word on its own says too little about its speaker's average: a vowel would lose its own spectrum. So a model
-//! that has learnt it has short recordings normalised as if usual speech, as loud, went on for a while
-//! (`models/training/speech/features.py`).
+//! whose `config.json` says what usual speech is like has short recordings normalised as if that, as loud, went on
+//! for a while (`models/training/speech/features.py`).
 
 use serde::Deserialize;
 
@@ -10,8 +10,6 @@ use super::features::{count, narrow};
 
 /// Added to a deviation before dividing by it.
 const STEADY: f32 = 1e-5;
-/// What of a band's frames is no louder than its loudness.
-const LOUD: f64 = 0.9;
 
 /// What speech is like on average, for each mel band.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
@@ -35,16 +33,14 @@ impl Usual {
 
 /// Normalises rows of `n_frames` values, one row a mel band.
 pub(crate) fn normalise(values: &mut [f32], n_frames: usize, usual: Option<&Usual>) {
-    let rows = values.chunks_exact_mut(n_frames.max(1));
-    let Some(usual) = usual.filter(|usual| n_frames < usual.frames) else {
-        return rows.for_each(|row| Moments::of(row).normalise(row));
+    let short = usual.filter(|usual| n_frames < usual.frames);
+    let Some(usual) = short else {
+        return values.chunks_exact_mut(n_frames.max(1)).for_each(|row| Moments::of(row).normalise(row));
     };
-    let moments: Vec<Moments> = rows.map(|row| Moments::of(row)).collect();
-    let loudness = loudness(values, n_frames);
-    let more = usual.frames - n_frames;
-    let bands = moments.into_iter().zip(usual.mean.iter().zip(&usual.deviation));
-    for (row, (own, (mean, deviation))) in values.chunks_exact_mut(n_frames.max(1)).zip(bands) {
-        own.with(count(more), mean + loudness, *deviation).normalise(row);
+    let (more, loudness) = (count(usual.frames - n_frames), loudness(values, n_frames));
+    let bands = usual.mean.iter().zip(&usual.deviation);
+    for (row, (mean, deviation)) in values.chunks_exact_mut(n_frames.max(1)).zip(bands) {
+        Moments::of(row).with(more, mean + loudness, *deviation).normalise(row);
     }
 }
 
@@ -81,27 +77,19 @@ impl Moments {
 
 /// The mean of what each band stays below in nine frames of ten.
 fn loudness(values: &[f32], n_frames: usize) -> f64 {
-    let mut sum = 0.0;
     let rows = values.chunks_exact(n_frames.max(1));
     let n = count(rows.len());
-    for row in rows {
-        let mut sorted = row.to_vec();
-        sorted.sort_unstable_by(f32::total_cmp);
-        sum += quantile(&sorted, LOUD);
-    }
+    let sum: f64 = rows.map(|row| ninth_tenth(row.to_vec())).sum();
     if n > 0.0 { sum / n } else { 0.0 }
 }
 
-/// Between the two values around that share of the way through them.
-fn quantile(sorted: &[f32], share: f64) -> f64 {
-    let Some(last) = sorted.len().checked_sub(1) else { return 0.0 };
-    let mut at = 0;
-    let place = count(last) * share;
-    while count(at + 1) <= place {
-        at += 1;
-    }
-    let (low, high) = (f64::from(sorted[at]), f64::from(sorted[(at + 1).min(last)]));
-    low + (high - low) * (place - count(at))
+/// What nine tenths of at least one value lie below, between two of them where it falls between.
+fn ninth_tenth(mut values: Vec<f32>) -> f64 {
+    values.sort_unstable_by(f32::total_cmp);
+    let last = values.len() - 1;
+    let (at, rest) = (last * 9 / 10, last * 9 % 10);
+    let (low, high) = (f64::from(values[at]), f64::from(values[(at + 1).min(last)]));
+    low + (high - low) * count(rest) / 10.0
 }
 
 #[cfg(test)]

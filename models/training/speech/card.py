@@ -33,11 +33,15 @@ def line(name, row):
             f"{row['words']} | {share(row['words_wrong'], row['words'])} |")
 
 
+def of_set(rows, title):
+    """The rows of one set: all of it together, then by group."""
+    found = [r for r in rows if r["set"] == title]
+    return sorted(found, key=lambda r: (r["group"] != "all", r["group"], r["decoder"]))
+
+
 def table(rows, title, name):
     """Lines of one set, all groups; `name` makes the first cell of a row."""
-    found = [r for r in rows if r["set"] == title]
-    found.sort(key=lambda r: (r["group"] != "all", r["group"], r["decoder"]))
-    return [line(name(r), r) for r in found]
+    return [line(name(r), r) for r in of_set(rows, title)]
 
 
 def tables(figures):
@@ -48,8 +52,7 @@ def tables(figures):
     out["reading"] = "\n".join([HEAD] + table(rows, "real reading", lambda r: r["group"]))
     for title, place in DIGITS.items():
         digits = ["| speaker | decoded | recordings | whole one right | words | WER |", "|---|---|---|---|---|---|"]
-        for r in sorted((r for r in rows if r["set"] == title),
-                        key=lambda r: (r["group"] != "all", r["group"], r["decoder"])):
+        for r in of_set(rows, title):
             digits.append(f"| {r['group']} | {r['decoder']} | {r['utterances']} | {share(r['exact'], r['utterances'])} | "
                           f"{r['words']} | {share(r['words_wrong'], r['words'])} |")
         out[place] = "\n".join(digits)

@@ -104,6 +104,8 @@ def apart(samples, text, recogniser):
     log_probs = recogniser.log_probs(features.log_mel(samples))
     language, words = recogniser.language, text.split()
     starts = align.word_starts(log_probs, units.encode(text, language), units.blank(language))
+    if not starts:
+        return []
     cuts = [0]
     for start in starts[1:]:
         heard = int((start - LATE) * features.RATE)
@@ -111,7 +113,7 @@ def apart(samples, text, recogniser):
         quietest = at[np.argmin([(samples[k:k + 320] ** 2).mean() for k in at])]
         cuts.append(max(cuts[-1], int(quietest) + 160))
     pieces = [samples[a:b] for a, b in zip(cuts, [*cuts[1:], len(samples)])]
-    return [(piece, word) for piece, word in zip(pieces, words) if starts and len(piece) > SHORTEST]
+    return [(piece, word) for piece, word in zip(pieces, words) if len(piece) > SHORTEST]
 
 
 def digits(data, language, recogniser, speakers, one_by_one=False):
@@ -185,13 +187,13 @@ def starts(folder, recogniser):
 def folds_table(data, language, folder, lm, kept):
     """The real digits of each fold's speakers, read by the network that never heard them; and all folds together. Panjabi
     ones, which are strings, also word by word."""
+    recognisers = {path.name: Recogniser(path, language, lm) for path in sorted(Path(folder).iterdir()) if path.is_dir()}
     for title, one_by_one in (("real digits, speakers never heard", False), (ONE_BY_ONE, True)):
         if one_by_one and language == "en":
             continue
         together = {}
-        for path in sorted(p for p in Path(folder).iterdir() if p.is_dir()):
-            recogniser = Recogniser(path, language, lm)
-            table = digits(data, language, recogniser, path.name.split("+"), one_by_one)
+        for name, recogniser in recognisers.items():
+            table = digits(data, language, recogniser, name.split("+"), one_by_one)
             noted(title, {k: v for k, v in table.items() if k[1] != "all"}, kept)
             for (decoder, group), errors in table.items():
                 if group == "all":

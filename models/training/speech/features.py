@@ -70,9 +70,10 @@ def log_mel(samples, mels=MELS):
 @cache
 def usual_speech():
     """What `speech.usual` found, as a model's config.json has it."""
-    return json.loads((Path(__file__).parent / "usual.json").read_text())
+    return {"frames": ENOUGH, **json.loads((Path(__file__).parent / "usual.json").read_text())}
 
 
+@cache
 def usual():
     """Mean, relative to the loudness, and deviation of each mel, (80,) each."""
     return tuple(np.array(usual_speech()[name], np.float32) for name in ("mean", "deviation"))

@@ -36,8 +36,7 @@ def main():
     arguments = parser.parse_args()
     mean, deviation = np.mean([averages(folder) for folder in arguments.shards], 0)
     Path(arguments.out).write_text(json.dumps(
-        {"frames": features.ENOUGH, "mean": [round(float(v), 3) for v in mean],
-         "deviation": [round(float(v), 3) for v in deviation]}) + "\n")
+        {"mean": [round(float(v), 3) for v in mean], "deviation": [round(float(v), 3) for v in deviation]}) + "\n")
 
 
 if __name__ == "__main__":
