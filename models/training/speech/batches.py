@@ -8,6 +8,7 @@ import torch
 from . import augment, features, model, phones, units
 from .shards import Shard, found
 
+FEW = 5  # utterances of a voice: fewer would be repeated
 PAUSED = 0.2  # how often silence goes before, behind or between
 POOL = 30  # batches drawn at a time, sorted by length among themselves
 
@@ -81,7 +82,8 @@ class Batches:
         while True:
             total = sum(p.frames for p in picked)
             same = self.sources.voices[folder][row.voice]
-            other = rows[same[rng.integers(len(same))] if rng.random() < 0.6 else rng.integers(len(rows))]
+            alike = len(same) >= FEW and rng.random() < 0.6
+            other = rows[same[rng.integers(len(same))] if alike else rng.integers(len(rows))]
             if total + other.frames > min(goal, longest) or len(picked) > 7:
                 break
             picked.append(other)

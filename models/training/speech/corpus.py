@@ -52,13 +52,20 @@ def aged(samples, rng, babble):
     return world.worldly(samples, rng, other).astype(np.float32)
 
 
-def shard(path, speakers, source, seconds, rng):
-    """One pair of files with about so many seconds."""
+def copied(pieces, copies, rng):
+    """Every utterance so many times, after the first at other speeds and so by other voices."""
+    return pieces + [(job, world.resampled(samples, RATE, rng.uniform(0.88, 1.14)))
+                     for _ in range(copies - 1) for job, samples in pieces]
+
+
+def shard(path, speakers, source, seconds, rng, copies=1):
+    """One pair of files with about so many seconds, those of copies counted."""
     writer, done, babble = Writer(path), 0.0, None
     while done < seconds:
         wait()
         jobs = [(next(source), *speakers.plan(rng)) for _ in range(BATCH)]
         pieces = [(job, one[0]) for job, one in zip(jobs, speakers.spoken(jobs)) if one and len(one[0]) > 0.15 * RATE]
+        pieces = copied(pieces, copies, rng)
         sound = [aged(samples, rng, babble) for _, samples in pieces]
         babble = sound[0] + np.resize(sound[1], len(sound[0])) + np.resize(sound[2], len(sound[0]))
         packed = np.flatnonzero(rng.random(len(sound)) < 0.2)
@@ -79,6 +86,7 @@ def main():
     parser.add_argument("--kind", choices=("words", "sentences", "digits"), required=True)
     parser.add_argument("--hours", type=float, required=True)
     parser.add_argument("--shard-minutes", type=float, default=30)
+    parser.add_argument("--copies", type=int, default=1, help="how often each utterance goes its way through the world")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--engine", choices=ENGINES, help="its voices alone")
     parser.add_argument("--out", required=True)
@@ -92,7 +100,7 @@ def main():
         rng = np.random.default_rng([arguments.seed, k])
         source = texts_of(arguments.data, arguments.language, arguments.kind, rng)
         started = time.time()
-        shard(path, speakers, source, arguments.shard_minutes * 60, rng)
+        shard(path, speakers, source, arguments.shard_minutes * 60, rng, arguments.copies)
         print(path.name, f"{arguments.shard_minutes * 60 / (time.time() - started):.0f} x real time", flush=True)
 
 

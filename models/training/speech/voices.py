@@ -18,13 +18,15 @@ ACCENTS = {"pa": ["pa"], "en": ["en-us", "gmw/en", "en-gb-scotland", "en-gb-x-rp
 # Shares of a corpus by engine, and the voices of the engines that are learnt from.
 SHARES = {"pa": {"espeak": 0.5, "festival": 0.12, "flite": 0.1, "abroad": 0.2, "pico": 0.08},
           "en": {"espeak": 0.35, "festival": 0.18, "flite": 0.29, "pico": 0.18}}
-ALONE = ["hibari", "kokoro"]  # slow, or one voice: corpora of their own
+ALONE = ["hibari", "kokoro", "pairs"]  # slow, or one voice: corpora of their own
 ENGINES = sorted({engine for shares in SHARES.values() for engine in shares} | set(ALONE))
 LEARNT = {"pa": {"festival": ["hindi_NSK_diphone"], "flite": ["rms", "slt", "kal16"], "abroad": list(abroad.VOICES),
-                 "pico": ["it-IT", "de-DE", "es-ES"], "kokoro": [*kokoro.INDIAN * 3, *kokoro.ENGLISH, *kokoro.OTHERS]},
+                 "pico": ["it-IT", "de-DE", "es-ES"], "kokoro": [*kokoro.INDIAN * 3, *kokoro.ENGLISH, *kokoro.OTHERS],
+                 "pairs": [*kokoro.INDIAN * 12, *kokoro.ENGLISH, *kokoro.OTHERS]},
           "en": {"festival": ["kal_diphone", *festival.BRITISH], "flite": ["rms", "slt", "awb", "kal16"],
                  "pico": ["en-US", "en-GB"], "hibari": list(hibari.VOICES),
-                 "kokoro": [*kokoro.ENGLISH * 2, *kokoro.INDIAN, *kokoro.OTHERS]}}
+                 "kokoro": [*kokoro.ENGLISH * 2, *kokoro.INDIAN, *kokoro.OTHERS],
+                 "pairs": [*kokoro.ENGLISH * 2, *kokoro.INDIAN, *kokoro.OTHERS]}}
 HELD = {"pa": {"flite": ["awb"]}, "en": {"festival": ["ked_diphone"]}}
 FEW = {"kal16": 0.4}  # of the weight of the others: the machine-like
 
@@ -60,6 +62,8 @@ class Speakers:
                 names = LEARNT[lang][engine]
                 weight = [FEW.get(n, 1.0) for n in names]
                 voice = str(rng.choice(names, p=[w / sum(weight) for w in weight]))
+                if engine == "pairs":  # what lies between two of Kokoro's voices is a third
+                    voice = f"{voice}+{rng.choice([n for n in names if n != voice])}"
         how = {"pace": float(rng.uniform(0.8, 1.25)), "pitch": float(rng.uniform(25, 75)),
                "span": float(rng.uniform(25, 85)), "speed": 1.0, "shift": 1.0}
         if engine != "espeak":
@@ -68,7 +72,7 @@ class Speakers:
                 how["speed"], how["shift"] = float(rng.uniform(0.84, 1.2)), float(rng.uniform(0.75, 1.35))
             if engine == "hibari":  # a woman's voice: also as a child's and as men's
                 how["speed"], how["shift"] = float(rng.uniform(0.78, 1.15)), float(rng.uniform(0.6, 1.25))
-            if engine == "kokoro":  # many voices: each as it is
+            if engine in ("kokoro", "pairs"):  # many voices: each as it is
                 how["speed"] = float(rng.uniform(0.95, 1.05))
         return engine, str(voice), how
 
@@ -120,8 +124,11 @@ class Speakers:
             return self.pico.say(text, voice, how["pace"], how["shift"])
         if engine == "hibari":
             return self.hibari.say(text, how["pace"] / how["speed"], how["shift"])
-        read = kokoro.panjabi(text) if panjabi else self.hibari.phonemes(text)
-        return self.kokoro.say(read, voice, how["pace"])
+        return self.kokoro.say(self.read(text), voice, how["pace"])
+
+    def read(self, text):
+        """A text's phonemes for Kokoro."""
+        return kokoro.panjabi(text) if self.language == "pa" else self.hibari.phonemes(text)
 
     def by_festival(self, text, one, how):
         if one is None or not len(one[0]):
