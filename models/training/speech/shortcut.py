@@ -20,7 +20,7 @@ from torch.nn import functional as F
 
 from . import augment, kokoro, world
 from .corpus import texts_of, wait
-from .features import GUARD, MELS, RATE, log_mel
+from .features import GUARD, MELS, log_mel
 from .shards import Writer
 from .voices import Speakers
 
