@@ -79,6 +79,18 @@ def shard(path, speakers, source, seconds, rng, copies=1):
     writer.close()
 
 
+def made(arguments, make):
+    """Every shard of `out`, `seed`, `hours` and `shard_minutes` that is not there, by `make` with path, seconds and rng."""
+    seconds = arguments.shard_minutes * 60
+    for k in range(max(1, round(arguments.hours * 60 / arguments.shard_minutes))):
+        path = Path(arguments.out) / f"{arguments.seed:02}-{k:03}"
+        if path.with_suffix(".json").exists():
+            continue
+        started = time.time()
+        make(path, seconds, np.random.default_rng([arguments.seed, k]))
+        print(path.name, f"{seconds / (time.time() - started):.0f} x real time", flush=True)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--data", required=True)
@@ -92,16 +104,12 @@ def main():
     parser.add_argument("--out", required=True)
     arguments = parser.parse_args()
     speakers = Speakers(arguments.language, arguments.engine)
-    count = max(1, round(arguments.hours * 60 / arguments.shard_minutes))
-    for k in range(count):
-        path = Path(arguments.out) / f"{arguments.seed:02}-{k:03}"
-        if path.with_suffix(".json").exists():
-            continue
-        rng = np.random.default_rng([arguments.seed, k])
+
+    def make(path, seconds, rng):
         source = texts_of(arguments.data, arguments.language, arguments.kind, rng)
-        started = time.time()
-        shard(path, speakers, source, arguments.shard_minutes * 60, rng, arguments.copies)
-        print(path.name, f"{arguments.shard_minutes * 60 / (time.time() - started):.0f} x real time", flush=True)
+        shard(path, speakers, source, seconds, rng, arguments.copies)
+
+    made(arguments, make)
 
 
 if __name__ == "__main__":

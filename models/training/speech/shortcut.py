@@ -10,8 +10,6 @@ noise are added to the features. What the network leaves out, mostly the grain o
 """
 
 import argparse
-import time
-from pathlib import Path
 
 import numpy as np
 import torch
@@ -19,7 +17,7 @@ from torch import nn
 from torch.nn import functional as F
 
 from . import augment, kokoro, world
-from .corpus import texts_of, wait
+from .corpus import made, texts_of, wait
 from .features import GUARD, MELS, log_mel
 from .shards import Writer
 from .voices import Speakers
@@ -159,19 +157,13 @@ def shard(path, engine, net, planner, seconds, rng):
 
 
 def speak(arguments):
-    torch.set_num_threads(1)
-    net = Shortcut()
+    net, engine = Shortcut(), kokoro.Kokoro()
     net.load_state_dict(torch.load(arguments.network))
-    engine = kokoro.Kokoro()
-    for k in range(max(1, round(arguments.hours * 60 / arguments.shard_minutes))):
-        path = Path(arguments.out) / f"{arguments.seed:02}-{k:03}"
-        if path.with_suffix(".json").exists():
-            continue
-        rng = np.random.default_rng([arguments.seed, k])
-        started = time.time()
-        shard(path, engine, net, Planner(arguments.data, arguments.language, arguments.kind, rng),
-              arguments.shard_minutes * 60, rng)
-        print(path.name, f"{arguments.shard_minutes * 60 / (time.time() - started):.0f} x real time", flush=True)
+
+    def make(path, seconds, rng):
+        shard(path, engine, net, Planner(arguments.data, arguments.language, arguments.kind, rng), seconds, rng)
+
+    made(arguments, make)
 
 
 def main():
@@ -190,10 +182,10 @@ def main():
     speaking.add_argument("--hours", type=float, required=True)
     speaking.add_argument("--shard-minutes", type=float, default=15)
     arguments = parser.parse_args()
+    torch.set_num_threads(1)
     if arguments.what == "speak":
         speak(arguments)
     else:
-        torch.set_num_threads(1)
         torch.save(learn(arguments.data, arguments.minutes, arguments.passes,
                          np.random.default_rng(arguments.seed)).state_dict(), arguments.out)
 
