@@ -4,7 +4,8 @@
 
 The shipped files, or `--model` and `--lm`. `--held` is what `speech.held` wrote for the part `test`. `--folds` holds an
 export for each group of speakers it never heard, in folders named `F04` or `george+jackson`: these read the real digits
-of their own speakers. `--readings` are the two English reading sets beside pocketsphinx with its own language model.
+of their own speakers. `--readings` are the two English reading sets beside pocketsphinx with its own language model, `--shards` any
+others, such as what `speech.own` kept apart.
 """
 
 import argparse
@@ -212,6 +213,7 @@ def main():
     parser.add_argument("--real", nargs="*", default=[], help="speakers")
     parser.add_argument("--folds")
     parser.add_argument("--readings", action="store_true")
+    parser.add_argument("--shards", help="a folder of them")
     parser.add_argument("--json", help="write the figures here")
     arguments = parser.parse_args()
     language, model, lm = arguments.language, arguments.model, arguments.lm
@@ -230,6 +232,9 @@ def main():
     if arguments.readings:
         for name in ("en-misc-tests", "en-read-matthes"):
             noted("real reading", readings(arguments.data, recogniser, name), kept)
+    if arguments.shards:
+        rows = ((item["text"], item["voice"], mel) for item, mel in shard_items(arguments.shards))
+        noted("shards", measured(rows, recogniser), kept)
     if arguments.json:
         lines = ",\n  ".join(json.dumps(row, ensure_ascii=False) for row in kept)
         rest = "".join(f' "{name}": {json.dumps(value)},\n' for name, value in figures.items())

@@ -113,10 +113,11 @@ def main():
     parser.add_argument("--out", required=True)
     arguments = parser.parse_args()
     net = write(arguments.language, arguments.checkpoint, arguments.out)
-    apart, padding = compare(net, Path(arguments.out) / "model.onnx")
-    size = (Path(arguments.out) / "model.onnx").stat().st_size
-    print(f"{size} bytes, {sum(p.numel() for p in net.parameters())} parameters; "
-          f"from torch {apart:.1e}, by padding {padding:.1e}")
+    path, half = (Path(arguments.out) / name for name in FILES[:2])
+    apart, padding = compare(net, path)
+    again, _ = compare(checkpoint.network(half), half)
+    print(f"{path.stat().st_size} bytes, {sum(p.numel() for p in net.parameters())} parameters; from torch {apart:.1e}, "
+          f"by padding {padding:.1e}, {half.name} read back {again:.1e}")
 
 
 if __name__ == "__main__":

@@ -4,8 +4,8 @@
 
 The file with float16 weights is taken. int8 is a third faster and half as large at the same CER, but its activations
 are scaled by the loudest value of a batch, so what one caller is answered would depend on who shares the batch.
-How late a word's first unit is heard is measured on `--dev`. The metrics of a manifest that is there are kept while its
-model stays the same file; `speech.card` sets them.
+How late a word's first unit is heard is measured on `--dev`; without that, what the manifest that is there says is kept.
+Its metrics are kept while its model stays the same file; `speech.card` sets them.
 """
 
 import argparse
@@ -39,7 +39,8 @@ def manifest(language, digests, decoding, figures):
     return "\n".join(lines) + "\n"
 
 
-def ship(language, folder, name, lm, models_dir, latency):
+def ship(language, folder, name, lm, models_dir, latency=None):
+    """`latency`: seconds; None keeps the old manifest's."""
     models_dir, model_id = Path(models_dir), f"speech-{language}"
     sources = {"model": Path(folder) / name, "vocab": Path(folder) / "vocab.txt",
                "config": Path(folder) / "config.json", "language-model": Path(lm)}
@@ -48,13 +49,16 @@ def ship(language, folder, name, lm, models_dir, latency):
         if len(content) > LARGEST:
             raise ValueError(f"{sources[role]} has {len(content)} bytes")
     digests = {role: hashlib.sha256(content).hexdigest() for role, content in contents.items()}
+    path = models_dir / f"{model_id}.toml"
+    if latency is None and not path.exists():
+        raise ValueError(f"there is no {path} yet to take the latency from: --dev says it")
+    old = tomllib.loads(path.read_text()) if path.exists() else {"files": [], "metrics": {}}
+    latency = old["decoding"]["latency_s"] if latency is None else round(latency, 3)
     for role, content in contents.items():
         replace(models_dir / "weights" / ROLES[role].format(id=model_id), content)
     weight, bonus = evaluate.BEST[language]
-    decoding = {"beam": evaluate.BEAM, "language_weight": weight, "unit_bonus": bonus, "latency_s": round(latency, 3),
+    decoding = {"beam": evaluate.BEAM, "language_weight": weight, "unit_bonus": bonus, "latency_s": latency,
                 "least_sure": evaluate.LEAST_SURE[language]}
-    path = models_dir / f"{model_id}.toml"
-    old = tomllib.loads(path.read_text()) if path.exists() else {"files": [], "metrics": {}}
     same = any(f["role"] == "model" and f["sha256"] == digests["model"] for f in old["files"])
     replace(path, manifest(language, digests, decoding, old["metrics"] if same else {}).encode())
     print(json.dumps({role: len(content) for role, content in contents.items()}))
@@ -69,7 +73,7 @@ def main():
     parser.add_argument("--dev", help="a folder of clean shards with word times")
     parser.add_argument("--models-dir", required=True)
     arguments = parser.parse_args()
-    latency = 0.06
+    latency = None
     if arguments.dev:
         recogniser = evaluate.Recogniser(Path(arguments.model) / arguments.file, arguments.language)
         latency = float(np.median(evaluate.times(arguments.dev, recogniser)))

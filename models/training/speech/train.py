@@ -3,10 +3,11 @@
     python -m speech.train --language pa --shards DIR/words=1 DIR/sentences=3 --dev DIR/dev --out pa.pt --minutes 60
 
 The learning rate rises, then stays: such a checkpoint can be trained on at any time by running the same command again.
-`--transfer` starts a language on what another has learnt. `--decay-steps N` (or `--decay-minutes`) starts from `--init` and
-lets the rate fall to `--last` of itself: that checkpoint is for use, or for others to go on from at `--lr`. Utterances are
-short at first and get longer with the steps. English is taught phones beside its letters. Once the file that
-AKHAR_TWO_THREADS_FILE names is there, two threads work; while the one that AKHAR_PAUSE_FILE names is there, none.
+`--transfer` starts a language on what another has learnt. `--decay-steps N` (or `--decay-minutes`) starts from `--init`, a
+checkpoint or a shipped ONNX file, and lets the rate fall to `--last` of itself: that checkpoint is for use, or for others to
+go on from at `--lr`. Utterances are short at first and get longer with the steps. English is taught phones beside its
+letters. Once the file that AKHAR_TWO_THREADS_FILE names is there, two threads work; while the one that AKHAR_PAUSE_FILE
+names is there, none.
 """
 
 import argparse
@@ -94,7 +95,7 @@ def main():
     parser.add_argument("--shards", nargs="+", required=True, metavar="DIR=WEIGHT")
     parser.add_argument("--dev", help="a folder of shards to measure on")
     parser.add_argument("--out", required=True)
-    parser.add_argument("--init", help="a checkpoint to start from")
+    parser.add_argument("--init", help="a checkpoint, or an ONNX file, to start from")
     parser.add_argument("--transfer", help="a checkpoint, of another language too, whose layers below the head to take")
     parser.add_argument("--minutes", type=float, default=1e9)
     parser.add_argument("--steps", type=int, default=10 ** 9, help="stop at this step, counted from the very first")
@@ -123,15 +124,16 @@ def main():
         taken = checkpoint.load(arguments.transfer)["average"]
         net.load_state_dict({k: v for k, v in taken.items() if not k.startswith("head.")}, strict=False)
     average = {k: v.clone() for k, v in net.state_dict().items()}
-    aside = phones.head(net.size["width"]) if sources.spelling else None
+    start = arguments.out if Path(arguments.out).exists() else arguments.init
+    state = checkpoint.load(start) if start else {}
+    # One that was shipped brings no phones along, and to learn them anew would spoil what is below them.
+    aside = phones.head(net.size["width"]) if sources.spelling and (not state or state.get("aside")) else None
     optimise = optimiser.Both(net, aside, arguments.muon)
     step, seconds = 0, 0.0
-    start = arguments.out if Path(arguments.out).exists() else arguments.init
     if start:
-        state = checkpoint.load(start)
         net.load_state_dict(state["net"])
-        average = state["average"]
-        if aside is not None and state.get("aside"):
+        average = {k: v.clone() for k, v in state["average"].items()}
+        if aside is not None:
             aside.load_state_dict(state["aside"])
         if optimise.kind() == state.get("kind"):
             optimise.load_state_dict(state["optimiser"])
