@@ -4,7 +4,7 @@ import numpy as np
 from scipy.signal import lfilter
 
 from . import world
-from .features import GUARD, MELS, RATE, log_mel, slaney_hz, slaney_mel
+from .features import GUARD, MELS, RATE, between, log_mel, slaney_hz, slaney_mel
 
 WARPS = np.linspace(0.84, 1.2, 37)
 
@@ -44,10 +44,7 @@ class Augment:
         """Faster or slower without another pitch; `fastest` is what the number of units allows."""
         factor = min(rng.uniform(0.85, 1.2), fastest)
         n = max(8, int(len(mel) / factor))
-        at = np.linspace(0, len(mel) - 1.001, n)
-        low = at.astype(int)
-        share = (at - low).astype(np.float32)[:, None]
-        return mel[low] * (1 - share) + mel[low + 1] * share
+        return between(mel, np.linspace(0, len(mel) - 1, n))
 
     def reverb(self, mel, rng):
         keep = 10 ** (-6 * 0.01 / rng.uniform(0.2, 0.9))

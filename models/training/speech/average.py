@@ -7,8 +7,6 @@ Steps and hours are those of the first.
 
 import argparse
 
-import torch
-
 from . import checkpoint
 
 
@@ -25,7 +23,7 @@ def main():
     mean = {name: sum(weight * state["average"][name] for weight, state in zip(weights, states)) / sum(weights)
             for name in states[0]["average"]}
     kept = {name: states[0][name] for name in ("size", "step", "seconds")}
-    torch.save({**kept, "net": mean, "average": mean}, arguments.out)
+    checkpoint.write(arguments.out, {**kept, "net": mean, "average": mean})
 
 
 if __name__ == "__main__":

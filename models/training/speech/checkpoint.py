@@ -12,11 +12,14 @@ GROWN = 4000  # steps an export counts as: utterances are as long as they get
 
 
 def save(path, net, aside, average, optimiser, **figures):
+    write(path, {"size": net.size, "net": net.state_dict(), "average": average, "aside": aside and aside.state_dict(),
+                 "optimiser": optimiser.state_dict(), "kind": optimiser.kind(), **figures})
+
+
+def write(path, state):
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
-    torch.save({"size": net.size, "net": net.state_dict(), "average": average,
-                "aside": aside and aside.state_dict(), "optimiser": optimiser.state_dict(), "kind": optimiser.kind(),
-                **figures}, path.with_suffix(".part"))
+    torch.save(state, path.with_suffix(".part"))
     os.replace(path.with_suffix(".part"), path)
 
 

@@ -49,6 +49,13 @@ def window():
     return out
 
 
+def between(rows, at):
+    """Rows of (T, n), T of 2 or more, at places from 0 to T - 1, those between two by their shares of both."""
+    low = np.minimum(at.astype(int), len(rows) - 2)
+    share = (at - low).astype(np.float32)[:, None]
+    return rows[low] * (1 - share) + rows[low + 1] * share
+
+
 def log_mel(samples, mels=MELS):
     """Samples in [-1, 1] to log power, (frames, mels) with frames = samples // 160, not yet normalised."""
     samples = np.asarray(samples, np.float32)

@@ -18,7 +18,7 @@ from torch.nn import functional as F
 
 from . import augment, kokoro, world
 from .corpus import made, texts_of, wait
-from .features import GUARD, MELS, log_mel
+from .features import GUARD, MELS, between, log_mel
 from .shards import Writer
 from .voices import Speakers
 
@@ -57,10 +57,7 @@ class Shortcut(nn.Module):
 
 def at_hundred(latent):
     """(T, n) at 80 frames a second to 100; a frame of features stands for what is around its start."""
-    at = np.clip(np.arange(int(len(latent) * 1.25)) * 0.8 - 0.5, 0, len(latent) - 1)
-    low = np.minimum(at.astype(int), len(latent) - 2)
-    share = (at - low).astype(np.float32)[:, None]
-    return latent[low] * (1 - share) + latent[low + 1] * share
+    return between(latent, np.clip(np.arange(int(len(latent) * 1.25)) * 0.8 - 0.5, 0, len(latent) - 1))
 
 
 class Planner:
