@@ -91,6 +91,8 @@ def times(folder, recogniser):
             continue
         starts = align.word_starts(log_probs, units.encode(text, recogniser.language), blank)
         off += [starts[k] - t for k, t in item["times"] if k < len(starts) and said[k] == truth[k]]
+    if not off:
+        raise ValueError(f"no word of {folder} was read rightly: there is no start to measure")
     return np.array(off)
 
 
