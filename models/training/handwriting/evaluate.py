@@ -13,8 +13,8 @@ from collections import Counter, defaultdict
 from pathlib import Path
 
 import numpy as np
+from manifests import replace
 from recognition.labels import ALPHABET, DIGITS, NUKTA
-from recognition.manifest import replace
 from recognition.pool import COMMAND
 from recognition.readers import Local
 from recognition.testsets import plain

@@ -4,14 +4,13 @@ The file's graph: points = base[glyph] + (style loads[glyph] + variation loads[g
 """
 
 import hashlib
-import json
 from pathlib import Path
 
 import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
 
-from recognition.manifest import replace
+from manifests import replace, toml
 
 from . import glyphs
 from .glyphs import POINTS, STROKES
@@ -93,20 +92,10 @@ def graph(arrays):
     return model
 
 
-def quoted(items):
-    return "[" + ", ".join(json.dumps(i, ensure_ascii=False) for i in items) + "]"
-
-
 def manifest(digest, metrics):
-    table = glyphs.table()
-    lines = [f'id = "{MODEL}"', 'operation = "handwriting-generator"', 'layout = "glyph-strokes"',
-             'licence = "MIT OR Apache-2.0"', 'source = "models/training/handwriting"',
-             f"glyphs = {quoted(g.text for g in table)}"]
-    lines += ["", "[[files]]", 'role = "model"', f'path = "weights/{MODEL}.onnx"',
-              f'sha256 = "{digest}"']
-    if metrics:
-        lines += ["", "[metrics]", *[f"{k} = {float(v)}" for k, v in metrics.items()]]
-    return "\n".join(lines) + "\n"
+    head = {"id": MODEL, "operation": "handwriting-generator", "layout": "glyph-strokes", "licence": "MIT OR Apache-2.0",
+            "source": "models/training/handwriting", "glyphs": [glyph.text for glyph in glyphs.table()]}
+    return toml(head, {"model": (f"weights/{MODEL}.onnx", digest)}, metrics)
 
 
 def write(arrays, folder: Path, metrics=None):

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import torch
 
-from recognition.manifest import replace
+from manifests import replace
 
 from . import drawings, dynamics, export, model
 

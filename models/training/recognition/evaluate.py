@@ -15,9 +15,11 @@ from pathlib import Path
 import numpy as np
 from PIL import Image, ImageDraw
 
+from manifests import replace
+
 from . import card, conditions, testsets
 from .labels import SETS
-from .manifest import manifest, replace
+from .manifest import manifest
 from .pool import COMMAND
 from .readers import Local, Served
 

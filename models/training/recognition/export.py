@@ -16,8 +16,10 @@ from onnx import TensorProto, helper, numpy_helper
 from torch import nn
 from torch.nn import functional as F
 
+from manifests import replace
+
 from .labels import SETS
-from .manifest import manifest, replace
+from .manifest import manifest
 from .model import TURNS, Reader, Residual, Served
 
 SIDE = 48

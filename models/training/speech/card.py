@@ -10,7 +10,7 @@ import json
 import tomllib
 from pathlib import Path
 
-from recognition.manifest import replace
+from manifests import replace
 
 from . import evaluate, metrics, ship
 

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import numpy as np
 
-from recognition.manifest import replace
+from manifests import replace, toml
 
 from . import evaluate
 
@@ -28,15 +28,10 @@ ROLES = {"model": "{id}.onnx", "vocab": "{id}.vocab.txt", "config": "{id}.config
 def manifest(language, digests, decoding, figures):
     """`digests`: role to sha256; `decoding` and `figures`: name to number."""
     model_id = f"speech-{language}"
-    lines = [f'id = "{model_id}"', 'operation = "speech-recognition"', 'layout = "nemo-ctc"',
-             f'language = "{language}"', f'licence = "{LICENCES[language]}"', 'source = "models/training/speech"',
-             "", "[decoding]"]
-    lines += [f"{name} = {value}" for name, value in decoding.items()]
-    for role, digest in digests.items():
-        lines += ["", "[[files]]", f'role = "{role}"', f'path = "weights/{ROLES[role].format(id=model_id)}"',
-                  f'sha256 = "{digest}"']
-    lines += ["", "[metrics]"] + [f"{name} = {float(value)}" for name, value in figures.items()]
-    return "\n".join(lines) + "\n"
+    head = {"id": model_id, "operation": "speech-recognition", "layout": "nemo-ctc", "language": language,
+            "licence": LICENCES[language], "source": "models/training/speech"}
+    files = {role: (f"weights/{ROLES[role].format(id=model_id)}", digest) for role, digest in digests.items()}
+    return toml(head, files, figures, decoding=decoding)
 
 
 def ship(language, folder, name, lm, models_dir, latency=None):

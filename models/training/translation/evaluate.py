@@ -13,7 +13,7 @@ from pathlib import Path
 
 import sacrebleu
 
-from recognition.manifest import replace
+from manifests import replace
 
 from . import card, corpus, manifest
 from .phrases import FOLDER

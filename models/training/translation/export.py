@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from recognition.manifest import replace
+from manifests import replace
 
 from . import checkpoint, graph, manifest
 from .runtime import Runtime

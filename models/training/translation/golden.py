@@ -13,7 +13,7 @@ from pathlib import Path
 
 import transformers
 
-from recognition.manifest import replace
+from manifests import replace
 
 from . import manifest
 from .reference import Reference

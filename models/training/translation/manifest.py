@@ -3,7 +3,7 @@
 import hashlib
 from pathlib import Path
 
-from recognition.manifest import replace
+from manifests import replace, toml
 
 MODEL = "translation-pa-en"
 FILES = {"encoder": "encoder.onnx", "decoder": "decoder.onnx", "tokenizer": "tokenizer.json"}
@@ -14,13 +14,11 @@ BEAM, LENGTH_PENALTY, NO_REPEAT, MAX_TOKENS = 4, 1.0, 4, 160
 
 def write(models, metrics):
     """`<MODEL>.toml` in `models`, of the files in `models/weights`; `metrics`: name to number."""
-    lines = [f'id = "{MODEL}"', 'operation = "translation"', 'layout = "m2m100"', f'licence = "{LICENCE}"',
-             'source = "models/training/translation"', "", "[generation]", f"beam = {BEAM}",
-             f"length_penalty = {LENGTH_PENALTY}", f"no_repeat_ngram = {NO_REPEAT}", f"max_tokens = {MAX_TOKENS}",
-             'decoder_start = "</s>"', "", "[languages]", 'pa = "pan_Guru"', 'en = "eng_Latn"']
-    for role, ending in FILES.items():
-        content = (Path(models) / f"weights/{MODEL}.{ending}").read_bytes()
-        lines += ["", "[[files]]", f'role = "{role}"', f'path = "weights/{MODEL}.{ending}"',
-                  f'sha256 = "{hashlib.sha256(content).hexdigest()}"']
-    lines += ["", "[metrics]", *(f"{name} = {float(value)}" for name, value in metrics.items())]
-    replace(Path(models) / f"{MODEL}.toml", ("\n".join(lines) + "\n").encode())
+    head = {"id": MODEL, "operation": "translation", "layout": "m2m100", "licence": LICENCE,
+            "source": "models/training/translation"}
+    generation = {"beam": BEAM, "length_penalty": LENGTH_PENALTY, "no_repeat_ngram": NO_REPEAT, "max_tokens": MAX_TOKENS,
+                  "decoder_start": "</s>"}
+    paths = {role: f"weights/{MODEL}.{ending}" for role, ending in FILES.items()}
+    files = {role: (path, hashlib.sha256((Path(models) / path).read_bytes()).hexdigest()) for role, path in paths.items()}
+    text = toml(head, files, metrics, generation=generation, languages={"pa": "pan_Guru", "en": "eng_Latn"})
+    replace(Path(models) / f"{MODEL}.toml", text.encode())
