@@ -2,7 +2,8 @@
 
     python -m speech.held --data DIR --language pa --part test --out DIR/test
 
-`clean` is as the engine speaks; `worn` is the same through a room, 10 dB of noise and an mp3 of 32 kb/s.
+`clean` is as the engine speaks; `worn` is the same through a room, 10 dB of noise and an mp3 of 32 kb/s. The folders `wav`
+are what `akhar-bench speech --clips` and `speech.peer` ask for.
 """
 
 import argparse
@@ -44,15 +45,16 @@ def worn(samples, rng):
 
 def write(folder, rows, sounds):
     writer = Writer(folder / "00-000")
-    index = []
+    table = ["file\ttext\tword_starts"]
     (folder / "wav").mkdir(parents=True, exist_ok=True)
     for k, ((text, voice, _, times), samples) in enumerate(zip(rows, sounds)):
         samples = samples / max(1, np.abs(samples).max() * 1.01)
         wavfile.write(folder / "wav" / f"{k:04}.wav", RATE, (samples * 32767).astype(np.int16))
         writer.add(log_mel(samples), text=text, voice=voice, times=times)
-        index.append(f"{k:04}\t{voice}\t{text}")
+        starts = " ".join(f"{word}:{start:.4f}" for word, start in times)
+        table.append(f"{k:04}.wav\t{text}\t{starts}")
     writer.close()
-    (folder / "index.tsv").write_text("\n".join(index) + "\n")
+    (folder / "wav/clips.tsv").write_text("\n".join(table) + "\n")
 
 
 def main():
