@@ -65,7 +65,7 @@ def main():
     arguments = parser.parse_args()
     try:
         table = list(rows(arguments.table))
-    except Unfit as reason:
+    except (Unfit, OSError, UnicodeDecodeError) as reason:
         sys.exit(f"{arguments.table}: {reason}")
     writers = {part: Writer(Path(arguments.out) / part / "00-000") for part in ("heard", "kept")}
     fit = 0
