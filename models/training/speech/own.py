@@ -39,7 +39,7 @@ def taken(path, text, language):
     """(log-mels, plain text) of a recording, without the silence at its ends."""
     plain = units.plain(text, language)
     if plain is None:
-        raise Unfit("its text has something else than words in letters, such as a figure")
+        raise Unfit(f"its text has something else than words in letters of {language}, such as a figure")
     try:
         samples, rate = soundfile.read(path, dtype="float32", always_2d=True)
     except soundfile.LibsndfileError as error:
