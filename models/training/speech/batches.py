@@ -18,6 +18,11 @@ def tight(ids):
     return len(ids) + sum(a == b for a, b in zip(ids, ids[1:]))
 
 
+def fits(ids, frames):
+    """Whether so many frames of features have room for these units."""
+    return tight(ids) <= 0.9 * model.out_length(frames)
+
+
 class Row(NamedTuple):
     """One utterance of a shard."""
 
@@ -33,11 +38,12 @@ class Row(NamedTuple):
 
 
 class Sources:
-    """Folders of shards with weights; shards that appear later are taken in."""
+    """Folders of shards with weights, the phones of their texts where these are taught; shards that appear later are
+    taken in."""
 
-    def __init__(self, folders, language):
+    def __init__(self, folders, language, with_phones):
         self.folders, self.language = folders, language  # {folder: weight}
-        self.spelling = phones.Spelling() if language == "en" else None
+        self.spelling = phones.Spelling() if with_phones else None
         self.known, self.items, self.voices = set(), {f: [] for f in folders}, {f: {} for f in folders}
         self.refresh()
 
@@ -52,7 +58,7 @@ class Sources:
                     if (units.plain(item["text"], self.language) or "") != item["text"]:
                         continue
                     ids = units.encode(item["text"], self.language)
-                    if tight(ids) <= 0.9 * model.out_length(item["frames"]):
+                    if fits(ids, item["frames"]):
                         place = self.voices[folder].setdefault(item["voice"], [])
                         place.append(len(self.items[folder]))
                         spoken = self.spelling.phones(item["text"]) if self.spelling else []

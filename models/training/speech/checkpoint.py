@@ -17,6 +17,7 @@ def save(path, net, aside, average, optimiser, **figures):
 
 
 def write(path, state):
+    """Anything of torch's, written beside and moved over."""
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
     torch.save(state, path.with_suffix(".part"))

@@ -4,8 +4,8 @@
 
 The shipped files, or `--model` and `--lm`. `--held` is what `speech.held` wrote for the part `test`. `--folds` holds an
 export for each group of speakers it never heard, in folders named `F04` or `george+jackson`: these read the real digits
-of their own speakers. `--readings` are the two English reading sets beside pocketsphinx with its own language model, `--shards` any
-others, such as what `speech.own` kept apart.
+of their own speakers. `--readings` are the two English reading sets beside pocketsphinx with its own language model;
+`--shards` any others, such as what `speech.own` kept apart.
 """
 
 import argparse

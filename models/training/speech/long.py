@@ -7,25 +7,24 @@ At 8 kb/s, 34 minutes are what fits into a request.
 
 import argparse
 import itertools
-import subprocess
-import tempfile
 from pathlib import Path
 
 import numpy as np
 from scipy.io import wavfile
 
+from . import world
 from .features import RATE
 
 
 def joined(folder, seconds, rng):
-    """Samples (int16), and (start, end, text) of each clip, with silence of 0.2 to 1.2 s between; all of
+    """Samples, and (start, end, text) of each clip, with silence of 0.2 to 1.2 s between; all of
     them, in another order each time, until the seconds are full."""
     parts, rows, at = [], [], 0
     table = [line.split("\t") for line in (folder / "clips.tsv").read_text().splitlines()[1:]]
     for k in itertools.chain.from_iterable(rng.permutation(len(table)) for _ in itertools.count()):
         name, text, *_ = table[k]
-        samples = wavfile.read(folder / name)[1]
-        silence = np.zeros(int(rng.uniform(0.2, 1.2) * RATE), np.int16)
+        samples = wavfile.read(folder / name)[1] / np.float32(32767)
+        silence = np.zeros(int(rng.uniform(0.2, 1.2) * RATE), np.float32)
         if (at + len(silence) + len(samples)) / RATE > seconds:
             break
         parts += [silence, samples]
@@ -44,10 +43,7 @@ def main():
     samples, rows = joined(Path(arguments.clips), arguments.minutes * 60, np.random.default_rng(1))
     out = Path(arguments.out)
     out.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory() as folder:
-        wavfile.write(Path(folder) / "a.wav", RATE, samples)
-        subprocess.run(["lame", "--silent", "-m", "m", "-b", str(arguments.kilobits), "--resample", "16",
-                        Path(folder) / "a.wav", out.with_suffix(".mp3")], check=True)
+    world.as_mp3(samples, out.with_suffix(".mp3"), arguments.kilobits)
     lines = [f"{start:.3f}\t{end:.3f}\t{text}" for start, end, text in rows]
     out.with_suffix(".tsv").write_text("\n".join(["start\tend\ttext", *lines]) + "\n")
     print(f"{len(samples) / RATE / 60:.1f} minutes, {len(rows)} clips, {out.with_suffix('.mp3').stat().st_size} bytes")

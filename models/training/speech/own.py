@@ -13,8 +13,8 @@ from pathlib import Path
 
 import soundfile
 
-from . import model, train, units, world
-from .batches import tight
+from . import train, units, world
+from .batches import fits
 from .features import RATE, log_mel
 from .real import voiced
 from .shards import Writer
@@ -50,7 +50,7 @@ def taken(path, text, language):
     mel = log_mel(voiced(samples))
     if len(mel) > LONGEST * 100:
         raise Unfit(f"{len(mel) / 100:.1f} s are too long to learn from; cut it to {LONGEST:.0f} s or less")
-    if tight(units.encode(plain, language)) > 0.9 * model.out_length(len(mel)):
+    if not fits(units.encode(plain, language), len(mel)):
         raise Unfit(f"its text is too long for {len(mel) / 100:.1f} s")
     return mel, plain
 

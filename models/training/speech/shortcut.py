@@ -16,7 +16,7 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-from . import augment, kokoro, world
+from . import augment, checkpoint, kokoro, world
 from .corpus import made, texts_of, wait
 from .features import GUARD, MELS, between, log_mel
 from .shards import Writer
@@ -155,7 +155,7 @@ def shard(path, engine, net, planner, seconds, rng):
 
 def speak(arguments):
     net, engine = Shortcut(), kokoro.Kokoro()
-    net.load_state_dict(torch.load(arguments.network))
+    net.load_state_dict(checkpoint.load(arguments.network))
 
     def make(path, seconds, rng):
         shard(path, engine, net, Planner(arguments.data, arguments.language, arguments.kind, rng), seconds, rng)
@@ -183,8 +183,8 @@ def main():
     if arguments.what == "speak":
         speak(arguments)
     else:
-        torch.save(learn(arguments.data, arguments.minutes, arguments.passes,
-                         np.random.default_rng(arguments.seed)).state_dict(), arguments.out)
+        net = learn(arguments.data, arguments.minutes, arguments.passes, np.random.default_rng(arguments.seed))
+        checkpoint.write(arguments.out, net.state_dict())
 
 
 if __name__ == "__main__":

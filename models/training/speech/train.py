@@ -115,7 +115,11 @@ def main():
     torch.set_flush_denormal(True)
     language = arguments.language
     folders = {spec.rsplit("=", 1)[0]: float(spec.rsplit("=", 1)[1]) for spec in arguments.shards}
-    sources = batches.Sources(folders, language)
+    start = arguments.out if Path(arguments.out).exists() else arguments.init
+    state = checkpoint.load(start) if start else {}
+    # One that was shipped brings no phones along, and to learn them anew would spoil what is below them.
+    with_phones = language == "en" and (not state or bool(state.get("aside")))
+    sources = batches.Sources(folders, language, with_phones)
     print(f"{sources.refresh():.1f} h", flush=True)
 
     torch.manual_seed(arguments.seed)
@@ -124,15 +128,12 @@ def main():
         taken = checkpoint.load(arguments.transfer)["average"]
         net.load_state_dict({k: v for k, v in taken.items() if not k.startswith("head.")}, strict=False)
     average = {k: v.clone() for k, v in net.state_dict().items()}
-    start = arguments.out if Path(arguments.out).exists() else arguments.init
-    state = checkpoint.load(start) if start else {}
-    # One that was shipped brings no phones along, and to learn them anew would spoil what is below them.
-    aside = phones.head(net.size["width"]) if sources.spelling and (not state or state.get("aside")) else None
+    aside = phones.head(net.size["width"]) if with_phones else None
     optimise = optimiser.Both(net, aside, arguments.muon)
     step, seconds = 0, 0.0
     if start:
         net.load_state_dict(state["net"])
-        average = {k: v.clone() for k, v in state["average"].items()}
+        average = state["average"]
         if aside is not None:
             aside.load_state_dict(state["aside"])
         if optimise.kind() == state.get("kind"):

@@ -15,7 +15,7 @@ VARIANTS = ("Alex Alicia Andrea Andy Annie Denis Diogo Gene Gene2 Henrique Hugo 
 HELD_VARIANTS = ["f4", "m6", "linda", "Gene2", "victor", "klatt3", "pablo", "Andrea"]
 ACCENTS = {"pa": ["pa"], "en": ["en-us", "gmw/en", "en-gb-scotland", "en-gb-x-rp", "en-gb-x-gbclan", "en-029",
                                 "en-us-nyc"]}
-NATURAL = [*kokoro.ENGLISH * 2, *kokoro.INDIAN, *kokoro.OTHERS]  # of English
+NATURAL = [*kokoro.ENGLISH * 2, *kokoro.INDIAN, *kokoro.OTHERS]  # who speaks English of Kokoro's
 # Shares of a corpus by engine, and the voices of the engines that are learnt from.
 SHARES = {"pa": {"espeak": 0.5, "festival": 0.12, "flite": 0.1, "abroad": 0.2, "pico": 0.08},
           "en": {"espeak": 0.35, "festival": 0.18, "flite": 0.29, "pico": 0.18}}

@@ -113,14 +113,20 @@ def worldly(samples, rng, babble=None):
     return samples
 
 
+def as_mp3(samples, path, kilobits):
+    """An mp3 file of samples in [-1, 1], mono, at a constant bit rate."""
+    with tempfile.NamedTemporaryFile(suffix=".wav") as sound:
+        wavfile.write(sound.name, RATE, (np.clip(samples, -1, 1) * 32767).astype(np.int16))
+        subprocess.run(["lame", "--silent", "-m", "m", "-q", "7", "-b", str(kilobits), "--resample", "16", sound.name,
+                        path], check=True, stderr=subprocess.DEVNULL)
+
+
 def through_mp3(pieces, kilobits):
     """Several utterances through one mp3 file at this bit rate, in place and length kept."""
     joined = np.concatenate(pieces)
     with tempfile.TemporaryDirectory() as folder:
-        first, packed, back = (Path(folder) / name for name in ("a.wav", "a.mp3", "b.wav"))
-        wavfile.write(first, RATE, (np.clip(joined, -1, 1) * 32767).astype(np.int16))
-        subprocess.run(["lame", "--silent", "-m", "m", "-q", "7", "-b", str(kilobits), "--resample", "16",
-                        first, packed], check=True, stderr=subprocess.DEVNULL)
+        packed, back = Path(folder) / "a.mp3", Path(folder) / "b.wav"
+        as_mp3(joined, packed, kilobits)
         subprocess.run(["lame", "--silent", "--decode", packed, back], check=True, stderr=subprocess.DEVNULL)
         out = wavfile.read(back)[1].astype(np.float32) / 32768
     if len(out) < len(joined) * 0.9:
