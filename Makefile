@@ -28,14 +28,14 @@ bench: ## Measure: parts, queue overhead beside a hand-written queue, load, kill
 	cargo bench --locked --package akhar-bench
 	target/release/akhar-bench all
 
-eval: ## Measure the models on public data: make eval DATA=/absolute/folder (see models/training/README.md)
+eval: ## Measure the models on public data: make eval DATA=/absolute/folder (see training/README.md)
 	@test -n "$(DATA)" || { echo "eval: say where the data lies: make eval DATA=/absolute/folder" >&2; exit 2; }
 	scripts/setup.sh run
 	cargo build --release --locked --package akhar
 	test -x .cache/venv-train/bin/python || python3 -m venv .cache/venv-train
-	.cache/venv-train/bin/pip install --quiet --requirement models/training/requirements.txt
-	cd models/training && ../../.cache/venv-train/bin/python -m recognition.evaluate --all --data "$(DATA)" \
-		--features-command "../../target/release/akhar models features --stream"
+	.cache/venv-train/bin/pip install --quiet --requirement training/requirements.txt
+	cd training && ../.cache/venv-train/bin/python -m recognition.evaluate --all --data "$(DATA)" \
+		--features-command "../target/release/akhar models features --stream"
 
 help: ## This list
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 16

@@ -4,7 +4,7 @@
 
 use std::{hint::black_box, path::PathBuf};
 
-use akhar_models::{
+use akhar_inference::{
     Classifier, Layout, Manifest, Runtime,
     handwriting::{Hand, Ink, Page, Text, Writer, lay_out, png},
     ink, load_all,

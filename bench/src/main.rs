@@ -80,13 +80,13 @@ enum Command {
         clips: PathBuf,
         #[arg(long, default_value = "pa")]
         lang: String,
-        /// A Python with models/training/requirements-peers.txt: also measure other programs
+        /// A Python with training/requirements-peers.txt: also measure other programs
         #[arg(long)]
         python: Option<PathBuf>,
     },
     /// Tokens a second of the bundled translator, and of other runtimes with the same files
     Translation {
-        /// A Python with models/training/requirements-peers.txt: also measure other runtimes
+        /// A Python with training/requirements-peers.txt: also measure other runtimes
         #[arg(long)]
         python: Option<PathBuf>,
     },

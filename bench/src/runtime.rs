@@ -2,7 +2,7 @@
 
 use std::{path::PathBuf, sync::OnceLock};
 
-use akhar_models::Runtime;
+use akhar_inference::Runtime;
 use akhar_tests::root;
 
 /// The one of this process.

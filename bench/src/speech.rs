@@ -8,7 +8,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use akhar_models::{
+use akhar_inference::{
     Manifest, load_all,
     speech::{Joiner, Listener, Recogniser, Word, text},
 };
@@ -220,10 +220,20 @@ fn in_process(clips: &[Clip], lang: &str, report: &mut Report) {
 
 /// The same file in other programs, which the script runs, and here: greedy, from samples in memory.
 fn beside_peers(clips: &[Clip], folder: &Path, lang: &str, python: &Path, report: &mut Report) {
-    let training = root().join("models/training");
+    let training = root().join("training");
     let peers = Command::new(python)
         .current_dir(&training)
-        .args(["-m", "speech.peer", "--language", lang, "--weights", "../weights", "--runs", "3", "--clips"])
+        .args([
+            "-m",
+            "speech.peer",
+            "--language",
+            lang,
+            "--weights",
+            "../models/weights",
+            "--runs",
+            "3",
+            "--clips",
+        ])
         .arg(folder.canonicalize().expect("a folder"))
         .output()
         .expect("the peers' script runs");

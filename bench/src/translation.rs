@@ -7,7 +7,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use akhar_models::{load_all, seq2seq::Translator};
+use akhar_inference::{load_all, seq2seq::Translator};
 use akhar_tests::root;
 use serde_json::Value;
 
@@ -68,9 +68,9 @@ fn translator(n_threads: usize) -> Translator {
 
 fn peers(python: &Path) -> Vec<Value> {
     let peers = Command::new(python)
-        .current_dir(root().join("models/training"))
-        .args(["-m", "translation.peer", "--models-dir", "..", "--runs", &RUNS.to_string()])
-        .args(["--limit", &LIMIT.to_string(), "--texts", "../../tests/fixtures/seq2seq/bundled.json"])
+        .current_dir(root().join("training"))
+        .args(["-m", "translation.peer", "--models-dir", "../models", "--runs", &RUNS.to_string()])
+        .args(["--limit", &LIMIT.to_string(), "--texts", "../tests/fixtures/seq2seq/bundled.json"])
         .output()
         .expect("the peers' script runs");
     assert!(peers.status.success(), "{}", String::from_utf8_lossy(&peers.stderr));

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use akhar_models::load_all;
+use akhar_inference::load_all;
 use akhar_tests::{Answer, Cluster, Form, Stack, http, root};
 use serde_json::{Value, json};
 

@@ -28,7 +28,7 @@ pub(crate) enum Failure {
     #[error(transparent)]
     Key(#[from] akhar_api::keys::KeyError),
     #[error(transparent)]
-    Manifest(#[from] akhar_models::ManifestError),
+    Manifest(#[from] akhar_inference::ManifestError),
     #[error("cannot listen on {address}: {source}")]
     Listen { address: std::net::SocketAddr, source: std::io::Error },
     #[error("the worker did not start: see its lines above")]

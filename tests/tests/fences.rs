@@ -12,8 +12,8 @@ use serde_json::Value;
 
 /// A library, and the files that may name it.
 const FENCES: [(&str, &[&str]); 3] = [
-    ("apalis", &["worker/src/queue.rs", "jobs/src/store/", "migrations/src/lib.rs"]),
-    ("ort::", &["models/src/ort.rs"]),
+    ("apalis", &["worker/src/delivery/", "jobs/src/store/", "migrations/src/lib.rs"]),
+    ("ort::", &["inference/src/runtime.rs"]),
     ("axum", &["api/"]),
 ];
 
@@ -21,12 +21,12 @@ const FENCES: [(&str, &[&str]); 3] = [
 const ARROWS: [(&str, &[&str]); 7] = [
     (
         "akhar",
-        &["akhar-api", "akhar-worker", "akhar-jobs", "akhar-models", "akhar-platform", "akhar-migrations"],
+        &["akhar-api", "akhar-worker", "akhar-jobs", "akhar-inference", "akhar-platform", "akhar-migrations"],
     ),
     ("akhar-api", &["akhar-jobs", "akhar-platform"]),
-    ("akhar-worker", &["akhar-jobs", "akhar-models", "akhar-platform"]),
+    ("akhar-worker", &["akhar-jobs", "akhar-inference", "akhar-platform"]),
     ("akhar-jobs", &[]),
-    ("akhar-models", &[]),
+    ("akhar-inference", &[]),
     ("akhar-platform", &[]),
     ("akhar-migrations", &[]),
 ];
@@ -75,7 +75,7 @@ fn sources() -> Vec<PathBuf> {
         }
     }
     let mut files = Vec::new();
-    for crate_folder in ["api", "cli", "jobs", "migrations", "models", "platform", "worker"] {
+    for crate_folder in ["api", "cli", "inference", "jobs", "migrations", "platform", "worker"] {
         walk(&root().join(crate_folder).join("src"), &mut files);
     }
     assert!(files.len() > 30, "found only {files:?}");

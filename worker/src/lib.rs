@@ -1,34 +1,30 @@
 //! A worker process: tickets come in through the queue; jobs are claimed, decoded, inferred and
 //! finished. Nothing here knows HTTP.
 
-mod attempt;
-mod bell;
-mod by_language;
 mod decode;
+mod delivery;
 mod engine;
-mod handwriting;
-mod in_hand;
+mod liveness;
 mod models;
-mod pipeline;
-mod queue;
-mod speech;
-mod sweeper;
-mod translation;
+mod operations;
 
 use std::sync::Arc;
 
+use akhar_inference::{LoadError, ManifestError, RuntimeError, ShelfError};
 use akhar_jobs::{Queue, store};
-use akhar_models::{LoadError, ManifestError, RuntimeError, ShelfError};
 use akhar_platform::{config::Config, database::Database, shutdown::Shutdown};
 use tokio::sync::watch;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use ulid::Ulid;
 
-use attempt::Attempts;
-use bell::Bells;
-use in_hand::InHand;
+use delivery::{
+    attempt::Attempts,
+    in_hand::InHand,
+    queue,
+    wakeup::{self, Bells},
+};
+use liveness::sweeper::{self, Contact};
 use models::Models;
-use sweeper::Contact;
 
 /// Why a worker did not start.
 #[derive(Debug, thiserror::Error)]
@@ -88,7 +84,7 @@ pub async fn run(
     });
     let bells = Arc::new(Bells::default());
     let helpers = TaskTracker::new();
-    helpers.spawn(bell::listen(database.volatile.clone(), bells.clone(), shutdown.clone()));
+    helpers.spawn(wakeup::listen(database.volatile.clone(), bells.clone(), shutdown.clone()));
     helpers.spawn(models.follow(shelf, shutdown.clone()));
     let (contact, steadiness) = watch::channel(Contact::new());
     helpers.spawn(sweeper::sweep(database.clone(), config.clone(), steadiness, shutdown.clone()));

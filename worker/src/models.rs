@@ -7,15 +7,18 @@ use std::{
     time::Duration,
 };
 
+use akhar_inference::{Device, Manifest, Runtime, Shelf};
 use akhar_jobs::{Language, Operation};
-use akhar_models::{Device, Manifest, Runtime, Shelf};
 use akhar_platform::{
     config::{self, Config},
     shutdown::Shutdown,
 };
 use tokio::time::MissedTickBehavior;
 
-use crate::{WorkerError, pipeline::Pipeline, translation};
+use crate::{
+    WorkerError,
+    operations::{Pipeline, translation},
+};
 
 /// Between two looks at the choices.
 const LOOK: Duration = Duration::from_secs(1);

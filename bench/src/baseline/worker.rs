@@ -6,7 +6,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use akhar_models::{Classifier, Runtime, ink, load_all};
+use akhar_inference::{Classifier, Runtime, ink, load_all};
 use akhar_platform::database::Database;
 use sqlx::postgres::PgListener;
 use tokio::{sync::Semaphore, task::spawn_blocking};

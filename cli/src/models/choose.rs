@@ -1,6 +1,6 @@
 //! `akhar models use`: an operation and a model come in; from then on the one serves the other.
 
-use akhar_models::{BUNDLED, Shelf};
+use akhar_inference::{BUNDLED, Shelf};
 use akhar_platform::config::Config;
 
 use super::failed;

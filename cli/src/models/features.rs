@@ -2,7 +2,7 @@
 
 use std::io::{BufReader, BufWriter, Write as _, stdin, stdout};
 
-use akhar_models::ink;
+use akhar_inference::ink;
 
 use crate::failure::Failure;
 

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use akhar_models::{Manifest, Shelf, catalogue::Catalogue};
+use akhar_inference::{Manifest, Shelf, catalogue::Catalogue};
 use akhar_platform::config::Config;
 use indicatif::DecimalBytes;
 

@@ -1,6 +1,6 @@
 //! `akhar models remove`: a pulled model comes in; its place on the disk comes free.
 
-use akhar_models::Shelf;
+use akhar_inference::Shelf;
 use akhar_platform::config::Config;
 
 use super::failed;

@@ -1,6 +1,6 @@
 //! `akhar models verify`: model files come in; which models are whole comes out.
 
-use akhar_models::Shelf;
+use akhar_inference::Shelf;
 use akhar_platform::config::Config;
 
 use super::failed;

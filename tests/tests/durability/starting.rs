@@ -90,12 +90,12 @@ fn said(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
-/// Copies manifests and weights; training stays where it is.
+/// Copies manifests and weights.
 fn copy(from: &Path, to: &Path) {
     fs::create_dir_all(to).expect("a folder");
     for entry in fs::read_dir(from).expect("a folder").map(|e| e.expect("an entry")) {
         let (path, target) = (entry.path(), to.join(entry.file_name()));
-        if path.is_dir() && !["src", "training"].map(Into::into).contains(&entry.file_name()) {
+        if path.is_dir() && entry.file_name() != "pulled" {
             copy(&path, &target);
         } else if path.is_file() {
             fs::copy(&path, &target).expect("a copy");

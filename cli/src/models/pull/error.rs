@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use akhar_models::{ManifestError, catalogue::CatalogueError};
+use akhar_inference::{ManifestError, catalogue::CatalogueError};
 use indicatif::DecimalBytes;
 use reqwest::StatusCode;
 

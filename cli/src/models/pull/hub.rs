@@ -5,7 +5,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use akhar_models::catalogue::{Entry, Part};
+use akhar_inference::catalogue::{Entry, Part};
 use reqwest::{
     Client, Response, StatusCode, Url,
     header::{ACCEPT_ENCODING, HeaderMap, IF_RANGE, LOCATION, RANGE},

@@ -14,7 +14,7 @@ use std::{
     path::Path,
 };
 
-use akhar_models::{
+use akhar_inference::{
     Shelf,
     catalogue::{Catalogue, Entry},
 };

@@ -10,7 +10,7 @@ use std::{
     time::Duration,
 };
 
-use akhar_models::{
+use akhar_inference::{
     catalogue::{Entry, Part},
     sha256_of,
 };

@@ -12,7 +12,7 @@ use std::{f64::consts::TAU, path::Path};
 
 use super::*;
 
-/// Of the fixtures: models/training/fixtures/audio.py.
+/// Of the fixtures: training/fixtures/audio.py.
 const CHIRP_SECONDS: f64 = 0.75;
 
 pub(super) fn fixture(name: &str) -> Vec<u8> {

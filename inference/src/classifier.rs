@@ -1,0 +1,71 @@
+//! Image classifiers: ink features come in, in batches; calibrated scores by falling probability come out.
+
+use crate::{
+    Layout, Manifest, ManifestError, Runtime, RuntimeError,
+    ink::SIDE,
+    runtime::{Session, Tensor},
+};
+
+/// A loaded model of the `image-classifier` layout.
+pub struct Classifier {
+    session: Session,
+    labels: Vec<String>,
+}
+
+/// One label with its calibrated probability, 0 to 1.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Score {
+    /// The character, NFC.
+    pub label: String,
+    /// Its probability.
+    pub score: f32,
+}
+
+/// Why a model does not load.
+#[derive(Debug, thiserror::Error)]
+pub enum LoadError {
+    /// Its manifest or files.
+    #[error(transparent)]
+    Manifest(#[from] ManifestError),
+    /// Its ONNX.
+    #[error(transparent)]
+    Runtime(#[from] RuntimeError),
+}
+
+impl Classifier {
+    /// Loads the model and runs it once, so that the first caller does not pay for set-up.
+    pub fn load(runtime: &Runtime, manifest: &Manifest, n_threads: usize) -> Result<Self, LoadError> {
+        manifest.expect(Layout::ImageClassifier)?;
+        let session = runtime.open(&manifest.id, &manifest.read("model")?, n_threads)?;
+        let mut classifier = Self { session, labels: manifest.labels.clone() };
+        classifier.classify(&[vec![0.0; SIDE * SIDE]])?;
+        Ok(classifier)
+    }
+
+    /// Scores every label for each image, highest first.
+    ///
+    /// Each image is ink coverage, 0 to 1, `SIDE * SIDE` values row-major, as [`crate::ink::features`]
+    /// makes it.
+    pub fn classify(&mut self, images: &[Vec<f32>]) -> Result<Vec<Vec<Score>>, RuntimeError> {
+        let (n, side) = (images.len(), i64::try_from(SIDE).unwrap_or(i64::MAX));
+        let shape = [i64::try_from(n).unwrap_or(i64::MAX), 1, side, side];
+        let ink: Vec<f32> = images.concat();
+        let [probabilities] =
+            self.session.run(vec![("ink", Tensor::F32(&shape, &ink))], ["probabilities"])?;
+        let probabilities = probabilities.values;
+        if probabilities.len() != n * self.labels.len() {
+            let (found, expected) = (probabilities.len(), n * self.labels.len());
+            let what = format!("gave {found} probabilities for {n} images, expected {expected}");
+            return Err(self.session.layout_error(what));
+        }
+        Ok(probabilities.chunks_exact(self.labels.len().max(1)).map(|row| self.rank(row)).collect())
+    }
+
+    fn rank(&self, probabilities: &[f32]) -> Vec<Score> {
+        let labelled = self.labels.iter().zip(probabilities);
+        let mut scores: Vec<Score> =
+            labelled.map(|(label, &score)| Score { label: label.clone(), score }).collect();
+        scores.sort_by(|a, b| b.score.total_cmp(&a.score));
+        scores
+    }
+}

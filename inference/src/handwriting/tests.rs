@@ -1,0 +1,204 @@
+//! Orthography and layout on shapes made up here: a zigzag for every glyph, as tall and as wide as its
+//! kind. The service's own tests write with the real model.
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::Manifest;
+
+fn names() -> Vec<String> {
+    let manifest = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../models/handwriting-pa.toml");
+    Manifest::load(&manifest).unwrap().glyphs
+}
+
+fn glyphs() -> Glyphs {
+    Glyphs::new(&names()).unwrap()
+}
+
+/// A zigzag between two corners, in units of the body.
+fn zigzag([left, top]: Point, [right, bottom]: Point) -> Vec<Point> {
+    let point = |i: u8| {
+        let x = left + (right - left) * f32::from(i) / 11.0;
+        [x * BODY, if i.is_multiple_of(2) { top } else { bottom } * BODY]
+    };
+    (0..12).map(point).collect()
+}
+
+fn shape(name: &str) -> Shape {
+    let corners = match name.chars().next_back() {
+        Some('ਿ') => ([-0.05, -0.3], [0.6, 1.0]),
+        Some('ੀ') => ([-0.6, -0.3], [0.05, 1.0]),
+        Some('ਾ' | '।' | '॥' | 'ਃ') => ([-0.03, 0.0], [0.03, 1.0]),
+        Some('ੁ' | 'ੂ' | '਼' | '੍' | 'ੵ') => ([-0.2, 1.1], [0.2, 1.3]),
+        Some('ਂ' | 'ੰ' | 'ੱ' | 'ੇ' | 'ੈ' | 'ੋ' | 'ੌ' | 'ਁ' | 'ੑ') => {
+            ([-0.2, -0.3], [0.2, -0.05])
+        }
+        _ if name.starts_with('੍') => ([-0.2, 1.1], [0.2, 1.4]),
+        _ => ([0.0, 0.0], [0.7, 1.0]),
+    };
+    let hangs = name.chars().all(|c| ('ਅ'..='ਹ').contains(&c) || matches!(c, 'ਾ' | 'ਿ' | 'ੀ'));
+    let head = if hangs { vec![[corners.0[0] * BODY, corners.1[0] * BODY]] } else { Vec::new() };
+    Shape { strokes: vec![zigzag(corners.0, corners.1)], head }
+}
+
+const PAGE: Page =
+    Page { line_space: 125.0, char_space: 35.0, word_space: 75.0, width: 550.0, length: 550.0 };
+
+fn write(text: &str, page: &Page, seed: u64) -> Sheet {
+    let (names, glyphs) = (names(), glyphs());
+    let text = Text::read(text, &glyphs);
+    let shapes: Vec<Shape> = text.glyphs().iter().map(|&g| shape(&names[g])).collect();
+    lay_out(&text, &shapes, page, Hand::new(seed))
+}
+
+/// The glyphs of each cell of the first line's words, in the order of writing.
+fn cells(text: &str) -> Vec<Vec<String>> {
+    let names = names();
+    let text = Text::read(text, &glyphs());
+    let cells = text.lines.iter().flatten().flat_map(|w| &w.cells);
+    cells.map(|c| c.parts().map(|p| names[p.glyph].clone()).collect()).collect()
+}
+
+fn right(sheet: &Sheet) -> f32 {
+    cell::extent(sheet.strokes.iter().flatten()).unwrap()[1]
+}
+
+fn bottom(sheet: &Sheet) -> f32 {
+    sheet.strokes.iter().flatten().map(|p| p[1]).fold(0.0, f32::max)
+}
+
+#[test]
+fn signs_cling_to_their_letter_and_sihari_stands_before_it() {
+    assert_eq!(cells("ਕਿ"), [["ਿ", "ਕ"]]);
+    assert_eq!(cells("ਸੀਂ"), [["ਸ", "ੀ", "ਂ"]]);
+    assert_eq!(cells("ਗ਼ੁੰਮ"), [vec!["ਗ", "਼", "ੁ", "ੰ"], vec!["ਮ"]]);
+}
+
+#[test]
+fn a_consonant_after_a_virama_is_written_below() {
+    assert_eq!(cells("ਪ੍ਰੀਤ"), [vec!["ਪ", "ੀ", "੍ਰ"], vec!["ਤ"]]);
+    assert_eq!(cells("ਪੜ੍ਹ"), [vec!["ਪ"], vec!["ੜ", "੍ਹ"]]);
+    assert_eq!(cells("ਕ੍ਯ"), [["ਕ", "ੵ"]]);
+    // One that has no form of its own is written small; a joiner keeps the virama seen.
+    let small = Text::read("ਕ੍ਤ", &glyphs());
+    assert!(small.lines[0][0].cells[0].signs[0].scale < 1.0);
+    assert_eq!(cells("ਕ੍\u{200C}ਤ"), [vec!["ਕ", "੍"], vec!["ਤ"]]);
+}
+
+#[test]
+fn signs_without_a_letter_get_a_place_of_their_own() {
+    assert_eq!(cells("ਿ"), [["ਿ"]]);
+    assert_eq!(cells("੍ਕ"), [vec!["੍"], vec!["ਕ"]]);
+    assert_eq!(cells("ਕੰੰੰੰ"), [vec!["ਕ", "ੰ", "ੰ", "ੰ"], vec!["ੰ"]]);
+    assert_eq!(cells("\u{0A00}x"), [["□"], ["□"]]);
+}
+
+#[test]
+fn a_word_has_one_headline_and_an_open_neighbour_breaks_it() {
+    let headlines = |text: &str| {
+        let flat = |s: &&Vec<Point>| {
+            let ys = s.iter().map(|p| p[1]);
+            ys.clone().fold(f32::MIN, f32::max) - ys.fold(f32::MAX, f32::min) < 6.0
+        };
+        write(text, &PAGE, 3).strokes.iter().filter(flat).count()
+    };
+    assert_eq!(headlines("ਕਰਮ"), 1);
+    assert_eq!(headlines("ਕਿਰਾਮੀ"), 1);
+    assert_eq!(headlines("ਕਰ ਮਰ"), 2);
+    assert_eq!(headlines("ਕ੧ਰ"), 2);
+}
+
+#[test]
+fn text_goes_on_to_further_pages() {
+    let sheet = write("ਕ\nਕ\nਕ\nਕ\nਕ", &PAGE, 1);
+    assert_eq!(sheet.n_pages, 2);
+    assert!(bottom(&sheet) > PAGE.length && bottom(&sheet) < 2.0 * PAGE.length);
+    assert_eq!(write("ਕ\nਕ\nਕ\nਕ\n\n\n", &PAGE, 1).n_pages, 1, "lines of nothing need no page");
+}
+
+#[test]
+fn each_spacing_widens_what_it_spaces() {
+    let set = |change: fn(&mut Page, f32), by: f32| {
+        let mut page = Page { width: 900.0, ..PAGE };
+        change(&mut page, by);
+        write("ਕਰ ਮਰ\nਕ", &page, 5)
+    };
+    let [mut char, mut word, mut line] = [0.0f32; 3];
+    for step in 0..6u8 {
+        let by = f32::from(step);
+        let sheets = [
+            set(|p, by| p.char_space = 30.0 + 4.0 * by, by),
+            set(|p, by| p.word_space = 70.0 + 6.0 * by, by),
+            set(|p, by| p.line_space = 120.0 + 6.0 * by, by),
+        ];
+        let [a, b, c] = [right(&sheets[0]), right(&sheets[1]), bottom(&sheets[2])];
+        assert!(a > char && b > word && c > line, "step {step}: {a} {b} {c}");
+        (char, word, line) = (a, b, c);
+    }
+    let narrow = write("ਕਰਮ ਕਰਮ ਕਰਮ ਕਰਮ", &Page { width: 300.0, ..PAGE }, 5);
+    let wide = write("ਕਰਮ ਕਰਮ ਕਰਮ ਕਰਮ", &Page { width: 950.0, ..PAGE }, 5);
+    assert!(bottom(&narrow) > bottom(&wide));
+}
+
+#[test]
+fn one_hand_writes_the_same_way_and_another_differs() {
+    let sheet = write("ਸਤਿ ਸ੍ਰੀ ਅਕਾਲ", &PAGE, 9);
+    assert_eq!(sheet, write("ਸਤਿ ਸ੍ਰੀ ਅਕਾਲ", &PAGE, 9));
+    assert_ne!(sheet, write("ਸਤਿ ਸ੍ਰੀ ਅਕਾਲ", &PAGE, 10));
+}
+
+#[test]
+fn a_picture_is_white_paper_with_ink_of_the_wanted_width() {
+    let sheet = write("ਕਰ", &PAGE, 2);
+    let inked = |width| {
+        let bytes = png(&sheet, Ink::GREEN, width).unwrap();
+        let mut decoder = ::png::Decoder::new(std::io::Cursor::new(bytes));
+        decoder.set_transformations(::png::Transformations::EXPAND);
+        let mut reader = decoder.read_info().unwrap();
+        let mut pixels = vec![0; reader.output_buffer_size().unwrap()];
+        let info = reader.next_frame(&mut pixels).unwrap();
+        assert_eq!((info.width, info.height), (550, 550));
+        let pixels = pixels.as_chunks::<3>().0;
+        assert_eq!(pixels[0], [255; 3]);
+        assert!(pixels.contains(&Ink::GREEN.0));
+        pixels.iter().filter(|p| **p != [255; 3]).count()
+    };
+    let [thin, thick] = [inked(1.0), inked(8.0)];
+    assert!(2 * thin < thick, "{thin} {thick}");
+}
+
+fn allowed() -> impl Strategy<Value = char> {
+    prop_oneof![
+        8 => proptest::char::range('\u{0A00}', '\u{0A7F}'),
+        2 => proptest::sample::select(" \n।॥.,?!-()'\":;\u{200C}\u{200D}".chars().collect::<Vec<_>>()),
+    ]
+}
+
+proptest! {
+    #[test]
+    fn any_text_fits_any_page(
+        text in proptest::collection::vec(allowed(), 2..=100),
+        seed: u64,
+        line_space in 120.0f32..=150.0,
+        char_space in 30.0f32..=50.0,
+        word_space in 70.0f32..=100.0,
+        width in 300.0f32..=950.0,
+        length in 300.0f32..=950.0,
+    ) {
+        let text: String = text.into_iter().collect();
+        let page = Page { line_space, char_space, word_space, width, length };
+        let sheet = write(&text, &page, seed);
+        let inside = 0.0..=width;
+        let height = length * f32::from(sheet.n_pages);
+        for stroke in &sheet.strokes {
+            prop_assert!(stroke.len() >= 2);
+            for [x, y] in stroke {
+                prop_assert!(inside.contains(x) && (0.0..=height).contains(y), "{x} {y}");
+            }
+            for pair in stroke.windows(2) {
+                let step = (pair[0][0] - pair[1][0]).hypot(pair[0][1] - pair[1][1]);
+                prop_assert!(step <= 2.0, "{step}");
+            }
+        }
+    }
+}

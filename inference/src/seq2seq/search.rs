@@ -1,0 +1,286 @@
+//! Search: each next token's logits come in; the best sequences come out.
+//!
+//! Beam search as the transformers library does it, to the token: candidates twice as many as beams, finished
+//! ones ranked by their log-probability divided by their length to a power.
+
+use crate::{RuntimeError, runtime::Array, scores::log_softmax};
+
+/// What decodes: [`super::network::Decoding`], or a table in a test.
+pub(crate) trait Steps {
+    /// The logits of what follows each row's next token: `[rows, vocabulary]`.
+    fn step(&mut self, tokens: &[i64]) -> Result<Array, RuntimeError>;
+    /// Goes on with these rows.
+    fn choose(&mut self, rows: &[usize]) -> Result<(), RuntimeError>;
+}
+
+impl Steps for super::network::Decoding<'_> {
+    fn step(&mut self, tokens: &[i64]) -> Result<Array, RuntimeError> {
+        self.step(tokens)
+    }
+
+    fn choose(&mut self, rows: &[usize]) -> Result<(), RuntimeError> {
+        self.choose(rows)
+    }
+}
+
+/// What a sequence may be.
+#[derive(Debug, Clone)]
+pub(crate) struct Rules {
+    /// Sequences considered at a time for each source; one: the likeliest token is taken.
+    pub(crate) n_beams: usize,
+    /// Of the length, by which a finished sequence's log-probability is divided.
+    pub(crate) length_penalty: f64,
+    /// No run of so many tokens comes twice; 0: any may.
+    pub(crate) no_repeat: usize,
+    /// Tokens at most, the first not counted.
+    pub(crate) max_tokens: usize,
+    /// What every sequence begins with.
+    pub(crate) start: i64,
+    /// What ends it.
+    pub(crate) end: i64,
+    /// What follows the start, if that is known.
+    pub(crate) first: Option<i64>,
+    /// What is never said.
+    pub(crate) never: Vec<i64>,
+    /// Whether the last token allowed is the end.
+    pub(crate) forced_end: bool,
+    /// Whether what is left after forbidding is made to sum to one again.
+    pub(crate) renormalise: bool,
+}
+
+/// A sequence being considered.
+#[derive(Debug, Clone)]
+struct Beam {
+    /// With the start.
+    tokens: Vec<i64>,
+    log_prob: f64,
+}
+
+/// One source's search.
+struct Source {
+    /// Its place in the batch.
+    place: usize,
+    beams: Vec<Beam>,
+    /// With their scores, as many as there are beams at most.
+    finished: Vec<(f64, Vec<i64>)>,
+}
+
+/// The best sequence for each of `n` sources, from the token behind the start up to and with the end.
+pub(crate) fn search(steps: &mut impl Steps, n: usize, rules: &Rules) -> Result<Vec<Vec<i64>>, RuntimeError> {
+    let start = Beam { tokens: vec![rules.start], log_prob: 0.0 };
+    let mut open: Vec<Source> =
+        (0..n).map(|place| Source { place, beams: vec![start.clone()], finished: Vec::new() }).collect();
+    let mut best = vec![Vec::new(); n];
+    for n_tokens in 1..=rules.max_tokens {
+        let last = open.iter().flat_map(|s| &s.beams).filter_map(|b| b.tokens.last().copied());
+        let logits = steps.step(&last.collect::<Vec<i64>>())?;
+        let vocabulary = logits.shape.last().copied().unwrap_or(0).max(1);
+        let mut rows = logits.values.chunks_exact(vocabulary);
+        let (mut kept, mut chosen, mut row) = (Vec::with_capacity(open.len()), Vec::new(), 0);
+        for mut source in open {
+            let n_rows = source.beams.len();
+            let scores: Vec<Vec<f64>> =
+                rows.by_ref().take(n_rows).zip(&source.beams).map(|(r, b)| rules.scores(r, b)).collect();
+            let parents = source.extend(&scores, n_tokens, rules);
+            if n_tokens == rules.max_tokens || source.is_done(n_tokens, rules) {
+                let place = source.place;
+                best[place] = source.best();
+            } else {
+                chosen.extend(parents.into_iter().map(|parent| row + parent));
+                kept.push(source);
+            }
+            row += n_rows;
+        }
+        open = kept;
+        if open.is_empty() {
+            break;
+        }
+        steps.choose(&chosen)?;
+    }
+    Ok(best)
+}
+
+impl Rules {
+    /// Each token's log-probability behind a beam, minus infinity where it is forbidden.
+    fn scores(&self, logits: &[f32], beam: &Beam) -> Vec<f64> {
+        let mut scores: Vec<f64> = logits.iter().map(|l| f64::from(*l)).collect();
+        // Alone, a beam takes the likeliest token, whatever the others sum to.
+        if self.n_beams > 1 {
+            log_softmax(&mut scores);
+        }
+        let n_tokens = beam.tokens.len();
+        let banned = repeats(&beam.tokens, self.no_repeat);
+        for token in banned.iter().chain(&self.never) {
+            if let Some(score) = usize::try_from(*token).ok().and_then(|t| scores.get_mut(t)) {
+                *score = f64::NEG_INFINITY;
+            }
+        }
+        let forced = match self.first {
+            Some(first) if n_tokens == 1 => Some(first),
+            _ => (self.forced_end && n_tokens == self.max_tokens).then_some(self.end),
+        };
+        if let Some(forced) = forced.and_then(|f| usize::try_from(f).ok()) {
+            scores
+                .iter_mut()
+                .enumerate()
+                .for_each(|(t, s)| *s = if t == forced { 0.0 } else { f64::NEG_INFINITY });
+        }
+        if self.renormalise && self.n_beams > 1 {
+            log_softmax(&mut scores);
+        }
+        scores
+    }
+
+    fn ranked(&self, log_prob: f64, n_tokens: usize) -> f64 {
+        #[expect(clippy::cast_precision_loss, reason = "a few hundred tokens")]
+        let length = n_tokens as f64;
+        log_prob / length.powf(self.length_penalty)
+    }
+}
+
+impl Source {
+    /// Takes the best continuations; of each, the beam it continues. The last token allowed finishes all.
+    fn extend(&mut self, scores: &[Vec<f64>], n_tokens: usize, rules: &Rules) -> Vec<usize> {
+        let n_candidates = if rules.n_beams == 1 { 1 } else { 2 * rules.n_beams };
+        let mut candidates: Vec<(f64, usize, i64)> = Vec::with_capacity(n_candidates + 1);
+        for (parent, (beam, scores)) in self.beams.iter().zip(scores).enumerate() {
+            for (score, token) in scores.iter().zip(0i64..) {
+                let log_prob = beam.log_prob + score;
+                let least = if candidates.len() < n_candidates { None } else { candidates.last() };
+                if log_prob > least.map_or(f64::NEG_INFINITY, |(least, ..)| *least) {
+                    let rank = candidates.partition_point(|(better, ..)| *better >= log_prob);
+                    candidates.insert(rank, (log_prob, parent, token));
+                    candidates.truncate(n_candidates);
+                }
+            }
+        }
+        let (mut beams, mut parents) = (Vec::with_capacity(rules.n_beams), Vec::with_capacity(rules.n_beams));
+        for (rank, (log_prob, parent, token)) in candidates.into_iter().enumerate() {
+            let mut tokens = self.beams[parent].tokens.clone();
+            tokens.push(token);
+            if token == rules.end || n_tokens == rules.max_tokens {
+                if rank < rules.n_beams {
+                    self.finished.push((rules.ranked(log_prob, n_tokens), tokens));
+                }
+            } else if beams.len() < rules.n_beams {
+                beams.push(Beam { tokens, log_prob });
+                parents.push(parent);
+            }
+        }
+        self.finished.sort_by(|a, b| b.0.total_cmp(&a.0));
+        self.finished.truncate(rules.n_beams);
+        self.beams = beams;
+        parents
+    }
+
+    /// Whether no open beam can be better than what is finished.
+    fn is_done(&self, n_tokens: usize, rules: &Rules) -> bool {
+        let Some(open) = self.beams.first() else { return true };
+        match self.finished.last() {
+            Some((worst, _)) if self.finished.len() >= rules.n_beams => {
+                *worst >= rules.ranked(open.log_prob, n_tokens)
+            }
+            _ => false,
+        }
+    }
+
+    /// The best of what is finished.
+    fn best(self) -> Vec<i64> {
+        let best = self.finished.into_iter().max_by(|a, b| a.0.total_cmp(&b.0));
+        best.map_or_else(Vec::new, |(_, tokens)| tokens[1..].to_vec())
+    }
+}
+
+/// The tokens that would make a run of `n` come twice.
+fn repeats(tokens: &[i64], n: usize) -> Vec<i64> {
+    if n == 0 || tokens.len() < n {
+        return Vec::new();
+    }
+    let ending = &tokens[tokens.len() + 1 - n..];
+    tokens.windows(n).filter(|w| w[..n - 1] == *ending).filter_map(|w| w.last().copied()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Gives the same probabilities whatever was said, of: the end, a, b.
+    struct Table(Vec<[f32; 3]>, usize);
+
+    impl Steps for Table {
+        fn step(&mut self, tokens: &[i64]) -> Result<Array, RuntimeError> {
+            let row = self.0[self.1.min(self.0.len() - 1)].map(f32::ln);
+            self.1 += 1;
+            Ok(Array { shape: vec![tokens.len(), 3], values: row.repeat(tokens.len()) })
+        }
+
+        fn choose(&mut self, _: &[usize]) -> Result<(), RuntimeError> {
+            Ok(())
+        }
+    }
+
+    fn rules(n_beams: usize) -> Rules {
+        Rules {
+            n_beams,
+            length_penalty: 1.0,
+            no_repeat: 0,
+            max_tokens: 6,
+            start: 9,
+            end: 0,
+            first: None,
+            never: Vec::new(),
+            forced_end: false,
+            renormalise: false,
+        }
+    }
+
+    fn said(table: &[[f32; 3]], rules: &Rules) -> Vec<i64> {
+        search(&mut Table(table.to_vec(), 0), 1, rules).unwrap().remove(0)
+    }
+
+    #[test]
+    fn rules_bound_what_is_said() {
+        let table = [[0.1, 0.6, 0.3], [0.1, 0.6, 0.3], [0.9, 0.05, 0.05]];
+        for n_beams in [1, 4] {
+            assert_eq!(said(&table, &rules(n_beams)), [1, 1, 0]);
+            assert_eq!(said(&table, &Rules { first: Some(2), ..rules(n_beams) }), [2, 1, 0]);
+            assert_eq!(said(&table, &Rules { never: vec![1], ..rules(n_beams) }), [2, 2, 0]);
+            let once = said(&table, &Rules { no_repeat: 1, ..rules(n_beams) });
+            assert!(once.iter().zip(&once[1..]).all(|(a, b)| a != b), "{once:?}");
+            assert_eq!(said(&table, &Rules { max_tokens: 2, ..rules(n_beams) }), [1, 1]);
+            let forced = Rules { max_tokens: 2, forced_end: true, ..rules(n_beams) };
+            assert_eq!(said(&table, &forced), [1, 0]);
+        }
+    }
+
+    #[test]
+    fn beams_find_what_greed_misses() {
+        /// After a comes anything, after b the end.
+        struct Trap;
+        impl Steps for Trap {
+            fn step(&mut self, tokens: &[i64]) -> Result<Array, RuntimeError> {
+                let row = |t: &i64| match t {
+                    9 => [0.001, 0.55, 0.449],
+                    1 => [0.34, 0.33, 0.33],
+                    _ => [0.98, 0.01, 0.01],
+                };
+                let values = tokens.iter().flat_map(row).map(f32::ln).collect();
+                Ok(Array { shape: vec![tokens.len(), 3], values })
+            }
+            fn choose(&mut self, _: &[usize]) -> Result<(), RuntimeError> {
+                Ok(())
+            }
+        }
+        assert_eq!(search(&mut Trap, 1, &rules(1)).unwrap()[0], [1, 0]);
+        assert_eq!(search(&mut Trap, 2, &rules(3)).unwrap(), [[2, 0], [2, 0]]);
+    }
+
+    #[test]
+    fn no_run_comes_twice() {
+        assert_eq!(repeats(&[1, 2, 3, 1, 2], 3), [3]);
+        assert_eq!(repeats(&[1, 2, 3, 1], 3), [0; 0]);
+        assert_eq!(repeats(&[5, 5], 1), [5, 5]);
+        assert_eq!(repeats(&[5], 3), [0; 0]);
+        assert_eq!(repeats(&[5, 5], 0), [0; 0]);
+    }
+}

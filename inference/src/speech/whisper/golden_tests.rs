@@ -1,0 +1,133 @@
+//! Against the transformers library: a tiny Whisper in the real layout, made by `training/fixtures`.
+
+use rand::{SeedableRng as _, rngs::StdRng};
+use serde::Deserialize;
+
+use super::{Whisper, WhisperMel, segments::segments};
+use crate::{
+    speech::{
+        features::Features,
+        golden_tests::{draws, signal},
+    },
+    testing::{fixtures, manifest_of, runtime},
+};
+
+#[derive(Deserialize)]
+struct Golden {
+    max_new_tokens: usize,
+    every_band: usize,
+    every_frame: usize,
+    log_mels: Vec<Mel>,
+    cases: Vec<Case>,
+}
+
+#[derive(Deserialize)]
+struct Mel {
+    seed: u64,
+    n_samples: usize,
+    values: Vec<f32>,
+}
+
+#[derive(Deserialize)]
+struct Case {
+    seed: u64,
+    language: String,
+    prompt: Vec<i64>,
+    tokens: Vec<i64>,
+    text: String,
+    average_logprob: f64,
+    timestamp_tokens: Vec<i64>,
+    timestamp_average_logprob: f64,
+    segments: Vec<Span>,
+    no_speech_probability: f64,
+}
+
+#[derive(Deserialize)]
+struct Span {
+    start: f64,
+    end: f64,
+    tokens: Vec<i64>,
+    text: String,
+}
+
+fn golden() -> Golden {
+    serde_json::from_slice(&std::fs::read(fixtures("whisper/golden.json")).unwrap()).unwrap()
+}
+
+fn whisper() -> Whisper {
+    let files = [
+        ("encoder", "encoder_model.onnx"),
+        ("decoder", "decoder_model_merged.onnx"),
+        ("tokenizer", "tokenizer.json"),
+        ("generation", "generation_config.json"),
+    ];
+    let languages = "[languages]\npa = '<|pa|>'\nen = '<|en|>'\nhi = '<|hi|>'";
+    Whisper::load(runtime(), &manifest_of("whisper", "whisper", languages, &files), 1).unwrap()
+}
+
+/// What the fixtures' script draws: 300 numbers, each 8 bands high and 100 frames long.
+fn features(seed: u64) -> Features {
+    let blocks = draws(seed, 300);
+    let value = |n: usize| 1.5 * blocks[n / 3000 / 8 * 30 + n % 3000 / 100];
+    Features { n_mels: 80, n_frames: 3000, values: (0..80 * 3000).map(value).collect() }
+}
+
+#[test]
+fn features_are_those_of_the_reference() {
+    let golden = golden();
+    for mel in &golden.log_mels {
+        let given = WhisperMel::new(80).features(&signal(mel.seed, mel.n_samples));
+        let rows = given.values.chunks_exact(3000).step_by(golden.every_band);
+        let kept: Vec<f32> = rows.flat_map(|row| row.iter().step_by(golden.every_frame).copied()).collect();
+        assert_eq!(kept.len(), mel.values.len());
+        let apart = kept.iter().zip(&mel.values).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
+        assert!(apart < 1e-3, "{} samples: {apart}", mel.n_samples);
+    }
+}
+
+#[test]
+fn it_says_what_the_reference_says() {
+    let (golden, mut whisper) = (golden(), whisper());
+    assert!(golden.cases.len() >= 50);
+    let mut rng = StdRng::seed_from_u64(0);
+    for case in &golden.cases {
+        let mut decode = |prompt: &[i64], with_times: bool| {
+            let features = features(case.seed);
+            whisper.decode(&features, prompt, with_times, golden.max_new_tokens, 0.0, &mut rng).unwrap()
+        };
+        let plain = decode(&case.prompt, false);
+        assert_eq!(plain.tokens, case.tokens, "seed {}", case.seed);
+        assert!((plain.mean - case.average_logprob).abs() < 1e-3, "seed {}: {}", case.seed, plain.mean);
+        let apart = (plain.no_speech - case.no_speech_probability).abs();
+        assert!(apart < 1e-4 + 1e-3 * case.no_speech_probability, "seed {}: {}", case.seed, plain.no_speech);
+        let timed = decode(&case.prompt[..3], true);
+        assert_eq!(timed.tokens, case.timestamp_tokens, "seed {}, {}", case.seed, case.language);
+        assert!((timed.mean - case.timestamp_average_logprob).abs() < 1e-3, "seed {}", case.seed);
+        assert_eq!(whisper.text(&plain.tokens).unwrap(), case.text);
+        if case.segments.len() == 1 && case.segments[0].tokens.len() == case.timestamp_tokens.len() {
+            continue; // no segment was ended: the reference takes all for one, from the window's start
+        }
+        let cut = segments(&timed.tokens, &whisper.rules);
+        assert!(cut.len() >= case.segments.len(), "seed {}", case.seed);
+        for (given, expected) in cut.iter().zip(&case.segments) {
+            let seconds = [given.start, given.end].map(|step| f64::from(u32::try_from(step).unwrap()) * 0.02);
+            assert!((seconds[0] - expected.start).abs() < 1e-6, "seed {}: {given:?}", case.seed);
+            if given.end < 1500 {
+                assert!((seconds[1] - expected.end).abs() < 1e-6, "seed {}: {given:?}", case.seed);
+            }
+            assert_eq!(whisper.text(&given.tokens).unwrap(), expected.text, "seed {}", case.seed);
+        }
+    }
+}
+
+#[test]
+fn a_window_is_read_in_the_language_asked_for() {
+    let mut whisper = whisper();
+    let reading = whisper.read(&features(1), "pa").unwrap();
+    assert_eq!(reading.blanks.len(), 1500);
+    assert!(reading.tokens.is_sorted_by_key(|t| t.frame));
+    let again = whisper.read(&features(1), "pa").unwrap();
+    assert_eq!(reading, again, "what is drawn hangs on the sound alone");
+    let unknown = whisper.read(&features(1), "fr").unwrap_err().to_string();
+    assert!(unknown.contains("fr"), "{unknown}");
+}

@@ -1,0 +1,59 @@
+#!/bin/sh
+# Rebuilds one model: ./rebuild.sh digits-pa|letters-pa|handwriting-pa|speech-pa|speech-en|translation-pa-en DATA [FEATURES_COMMAND]
+# Pools, checkpoints and sheets go to $AKHAR_TRAINING_DIR (default ../.cache/training).
+set -eu
+model=$1 data=$2 features=${3:-akhar models features --stream}
+work=${AKHAR_TRAINING_DIR:-../.cache/training}/$model
+export OMP_NUM_THREADS=1 MALLOC_MMAP_THRESHOLD_=2000000000 MALLOC_TRIM_THRESHOLD_=8000000000
+export MALLOC_TOP_PAD_=268435456
+mkdir -p "$work/folds"
+step() { name=$1; shift; python3 -m "recognition.$name" --model "$model" "$@"; }
+pool() { step pool --data "$data" --features-command "$features" "$@"; }
+train() { step train --data "$data" --pool "$work/pool" "$@"; }
+twice() { # STEPS OUT [OPTION...]: then 900 steps more from a lower rate
+    steps=$1 out=$2; shift 2
+    train --steps "$steps" --out "$work/first.pt" "$@"
+    train --init "$work/first.pt" --rate 1e-3 --steps 900 --seed 2 --out "$out" "$@"
+}
+temperature() { grep "^$1 " "$work/temperatures" | cut -d' ' -f2; }
+
+case $model in
+digits-pa)
+    pool --out "$work/pool" --shards 10 --seed 1 --nothings 0.2
+    pool --out "$work/held" --shards 1 --seed 1001
+    train --hold 4 --steps 3000 --out "$work/whole.pt"  # fold 4's letters stay unseen as non-digits
+    step calibrate --checkpoint "$work/whole.pt" --shards "$work/held"/*.npz > "$work/temperatures"
+    ;;
+letters-pa)
+    pool --out "$work/pool" --shards 10 --seed 1 --nothings 0.08
+    for fold in 0 1 2 4; do  # drawers 04, 09, 14, 19 (fold 3) are kept apart
+        twice 3600 "$work/folds/$fold.pt" --hold "$fold"
+    done
+    twice 3600 "$work/whole.pt"
+    step calibrate --folds "$work/folds" --data "$data" --features-command "$features" \
+        > "$work/temperatures"
+    for fold in 0 1 2 4; do
+        step export --checkpoint "$work/folds/$fold.pt" --temperature "$(temperature "$fold")" \
+            --onnx "$work/folds/$fold.onnx"
+    done
+    ;;
+handwriting-pa)
+    python3 -m handwriting.train --data "$data" --models-dir ../models
+    exec python3 -m handwriting.evaluate --data "$data" --features-command "$features"
+    ;;
+speech-pa | speech-en) exec sh speech/rebuild.sh "${model#speech-}" "$data" "$work/.." ;;
+translation-pa-en)
+    translate() { part=$1; shift; python3 -m "translation.$part" "$@"; }
+    translate tokeniser --data "$data" --out "$work/tokens"
+    translate train --data "$data" --tokens "$work/tokens" --out "$work/first.pt" --dropout 0 --rivals 1500 --minutes 60
+    translate train --data "$data" --tokens "$work/tokens" --init "$work/first.pt" --out "$work/final.pt" --dropout 0 \
+        --rivals 1500 --decay-steps 650
+    translate export --checkpoint "$work/final.pt" --tokens "$work/tokens" --models-dir ../models
+    translate evaluate --data "$data" --models-dir ../models
+    exec python3 -m translation.golden --models-dir ../models --out ../tests/fixtures/seq2seq/bundled.json
+    ;;
+*) echo "usage: $0 digits-pa|letters-pa|handwriting-pa|speech-pa|speech-en|translation-pa-en DATA [FEATURES_COMMAND]" >&2; exit 2 ;;
+esac
+step export --checkpoint "$work/whole.pt" --temperature "$(temperature all)" --models-dir ../models
+python3 -m recognition.evaluate --models "$model" --data "$data" --folds "$work/folds" \
+    --features-command "$features" --sheets "$work/sheets"

@@ -1,0 +1,54 @@
+"""How surely a shipped model hears speech, and what is none: the mean over its units of their highest probability.
+
+    python -m speech.sureness --language pa --models-dir ../models --held WORK/test
+
+`least_sure` in the manifest lies between the two: windows below it say nothing.
+"""
+
+import argparse
+import tempfile
+from pathlib import Path
+
+import numpy as np
+
+from . import features, peer, units
+from .evaluate import Recogniser, shard_items
+
+SECONDS = 5
+
+
+def noises(rng):
+    """Name and samples at 16 kHz of what says nothing."""
+    n = features.RATE * SECONDS
+    t = np.arange(n) / features.RATE
+    spectrum = np.fft.rfft(rng.normal(size=n))
+    steps = np.arange(len(spectrum)) + 1
+    for name, power in (("white", 0.0), ("pink", 0.5), ("brown", 1.0)):
+        x = np.fft.irfft(spectrum / steps ** power, n)
+        yield name, 0.3 * x / np.abs(x).max()
+    yield "tone", 0.2 * np.sin(2 * np.pi * 440 * t)
+    yield "hum", sum(0.1 / k * np.sin(2 * np.pi * 50 * k * t) for k in range(1, 9))
+    yield "chords", sum(0.1 * np.sin(2 * np.pi * f * t) for f in (261, 329, 392)) * np.exp(-3 * (t % 0.5))
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--language", choices=("pa", "en"), required=True)
+    parser.add_argument("--models-dir", required=True)
+    parser.add_argument("--held", required=True)
+    arguments = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        recogniser = Recogniser(peer.laid_out(Path(arguments.models_dir) / "weights", arguments.language, folder),
+                                arguments.language)
+    rng, language = np.random.default_rng(0), arguments.language
+    for name, samples in noises(rng):
+        mel = features.log_mel(samples.astype(np.float32))
+        print(f"{name} | {units.sureness(recogniser.log_probs(mel), language):.2f}")
+    for part in ("clean", "worn"):
+        found = [units.sureness(recogniser.log_probs(mel), language) for _, mel in shard_items(Path(arguments.held) / part)]
+        low, few, median = np.quantile(found, [0, 0.01, 0.5])
+        print(f"{part} speech, {len(found)} clips | lowest {low:.2f}, 1 % below {few:.2f}, median {median:.2f}")
+
+
+if __name__ == "__main__":
+    main()

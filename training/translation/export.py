@@ -1,0 +1,59 @@
+"""Writes the shipped files and the manifest of a checkpoint.
+
+    python -m translation.export --checkpoint WORK/final.pt --tokens WORK/tokens --models-dir ../models
+
+Prints the largest difference of any logit between transformers and the files on a padded batch, with and without the
+cache.
+"""
+
+import argparse
+from pathlib import Path
+
+import numpy as np
+import torch
+
+from manifests import replace
+
+from . import checkpoint, graph, manifest
+from .runtime import Runtime
+from .tokeniser import EOS, PAD
+from .weights import restored
+
+
+def difference(folder):
+    """The largest difference of a logit: files by onnxruntime, transformers on the same weights."""
+    net, runtime, rng = restored(folder), Runtime(folder), np.random.default_rng(3)
+    ids = rng.integers(4, net.config.vocab_size, (3, 17))
+    ids[0, 9:], ids[1, 12:] = PAD, PAD
+    target = rng.integers(4, net.config.vocab_size, (3, 11))
+    target[:, 0] = EOS
+    mask = (ids != PAD).astype(np.int64)
+    with torch.no_grad():
+        wanted = net(input_ids=torch.from_numpy(ids), attention_mask=torch.from_numpy(mask),
+                     decoder_input_ids=torch.from_numpy(target)).logits.numpy()
+    state = runtime.encoded(ids, mask)
+    whole = runtime.step(state, target)
+    state = runtime.encoded(ids, mask)
+    stepped = np.concatenate([runtime.step(state, target[:, k:k + 1]) for k in range(target.shape[1])], axis=1)
+    return float(np.abs(whole - wanted).max()), float(np.abs(stepped - wanted).max())
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--checkpoint", required=True)
+    parser.add_argument("--tokens", required=True)
+    parser.add_argument("--models-dir", required=True)
+    arguments = parser.parse_args()
+    net = checkpoint.averaged(arguments.checkpoint)
+    content = {"encoder": graph.encoder(net).SerializeToString(), "decoder": graph.decoder(net).SerializeToString(),
+               "tokenizer": (Path(arguments.tokens) / "tokenizer.json").read_bytes()}
+    folder = Path(arguments.models_dir) / "weights"
+    for role, ending in manifest.FILES.items():
+        replace(folder / f"{manifest.MODEL}.{ending}", content[role])
+        print(role, len(content[role]), "bytes")
+    manifest.write(arguments.models_dir, {})
+    print("largest difference of a logit, whole and stepped:", difference(folder))
+
+
+if __name__ == "__main__":
+    main()

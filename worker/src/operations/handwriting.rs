@@ -1,0 +1,119 @@
+//! Handwriting jobs: an order comes in; the points, and a picture of them if one is wanted, come out.
+
+use std::{sync::Arc, time::Instant};
+
+use akhar_inference::{
+    Manifest, Runtime, RuntimeError,
+    handwriting::{Glyphs, Hand, Ink, Page, PictureError, Shape, Text, Writer, lay_out, png},
+};
+use akhar_jobs::{self as jobs, JobId, Outcome, Picture, StrokeColor, Timing};
+use akhar_platform::config::Config;
+use tokio::sync::Semaphore;
+
+use crate::{
+    WorkerError,
+    engine::{BatchModel, Engine, EngineError},
+    operations::micros,
+};
+
+/// The writer's engine and what surrounds it.
+pub(crate) struct Handwriting {
+    writer: Engine<Writer>,
+    glyphs: Arc<Glyphs>,
+    /// One permit for each sheet that is set and drawn at a time: as many as there are cores.
+    desks: Arc<Semaphore>,
+}
+
+/// Why handwriting has no outcome.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum HandwritingError {
+    #[error(transparent)]
+    Engine(#[from] EngineError),
+    #[error(transparent)]
+    Picture(#[from] PictureError),
+}
+
+impl BatchModel for Writer {
+    type Input = (Vec<usize>, Hand);
+    type Output = Vec<Shape>;
+    fn run(&mut self, batch: &[Self::Input]) -> Result<Vec<Vec<Shape>>, String> {
+        // Each hand is a run of its own: the model takes one style at a time.
+        let shapes = batch.iter().map(|(glyphs, hand)| self.shape(glyphs, *hand));
+        shapes.collect::<Result<_, RuntimeError>>().map_err(|e| e.to_string())
+    }
+}
+
+impl Handwriting {
+    /// Loads and warms the model. Blocks.
+    pub(crate) fn load(runtime: &Runtime, manifest: &Manifest, config: &Config) -> Result<Self, WorkerError> {
+        let writer = Writer::load(runtime, manifest, config.inference_threads.get())?;
+        tracing::info!(model = %manifest.id, operation = %manifest.operation, "model loaded");
+        let glyphs = Arc::new(writer.glyphs().clone());
+        let writer = Engine::start(&manifest.id, writer, 1).map_err(WorkerError::Thread)?;
+        let n_cores = std::thread::available_parallelism().map_or(1, usize::from);
+        Ok(Self { writer, glyphs, desks: Arc::new(Semaphore::new(n_cores)) })
+    }
+
+    /// Writes. One hand for each job: an attempt made again gives the same strokes.
+    pub(crate) async fn write(
+        &self,
+        job: JobId,
+        order: &jobs::Handwriting,
+    ) -> Result<(Outcome, Timing), HandwritingError> {
+        let started = Instant::now();
+        let text = Text::read(&order.text, &self.glyphs);
+        let hand = Hand::new(job.0.as_u64_pair().1);
+        let decode_us = micros(started.elapsed());
+        let shaped = self.writer.infer((text.glyphs(), hand)).await?;
+        let drawing = Instant::now();
+        let (page, picture) = (page(order), order.picture);
+        let _desk = self.desks.acquire().await.ok(); // never closed
+        let drawn = tokio::task::spawn_blocking(move || draw(&text, &shaped.output, &page, hand, picture));
+        let (points, image) = match drawn.await {
+            Ok(drawn) => drawn?,
+            Err(panic) => std::panic::resume_unwind(panic.into_panic()),
+        };
+        let infer_us = micros(shaped.took + drawing.elapsed());
+        Ok((Outcome::Handwriting { points, image }, Timing { decode_us, infer_us }))
+    }
+}
+
+type Drawn = (Vec<u8>, Option<Vec<u8>>);
+
+fn draw(
+    text: &Text,
+    shapes: &[Shape],
+    page: &Page,
+    hand: Hand,
+    picture: Option<Picture>,
+) -> Result<Drawn, PictureError> {
+    let sheet = lay_out(text, shapes, page, hand);
+    let image = picture.map(|p| png(&sheet, ink(p.stroke_color), narrow(p.stroke_width))).transpose()?;
+    Ok((sheet.points_json(), image))
+}
+
+fn page(order: &jobs::Handwriting) -> Page {
+    Page {
+        line_space: narrow(order.line_space),
+        char_space: narrow(order.char_space),
+        word_space: narrow(order.word_space),
+        width: narrow(order.page_width),
+        length: narrow(order.page_length),
+    }
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "lengths of at most a few hundred")]
+const fn narrow(length: f64) -> f32 {
+    length as f32
+}
+
+const fn ink(color: StrokeColor) -> Ink {
+    match color {
+        StrokeColor::Black => Ink::BLACK,
+        StrokeColor::Blue => Ink::BLUE,
+        StrokeColor::Pink => Ink::PINK,
+        StrokeColor::Green => Ink::GREEN,
+        StrokeColor::Yellow => Ink::YELLOW,
+        StrokeColor::Brown => Ink::BROWN,
+    }
+}
