@@ -8,7 +8,7 @@ use bytes::Bytes;
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
-use crate::{keys::KeyCache, openapi::openapi_json, waiters::Waiters};
+use crate::{auth::key_cache::KeyCache, jobs::waiters::Waiters, openapi::openapi_json};
 
 /// A handle on what every request shares.
 #[derive(Debug, Clone)]

@@ -1,27 +1,23 @@
 //! The HTTP front end: a listener and a database come in; jobs are submitted and waited for, answers go out.
 //!
-//! A request passes the `envelope`, proves its `caller`, is parsed once by `intake`, becomes a job in
-//! `perform` and leaves through `answer`. Whatever goes wrong on the way is a `problem`.
+//! A request passes the middleware of `http`, is authenticated by `auth`, parsed once by `input`, and becomes a job
+//! in `operations::run`, which answers it. Errors become `problems`.
 
-mod accept;
-mod answer;
 mod app;
-mod caller;
-mod envelope;
-mod intake;
+mod auth;
+mod health;
+mod http;
+mod input;
+mod jobs;
 pub mod keys;
-mod leftover;
 mod listen;
 mod openapi;
-mod patience;
-mod perform;
-mod prefer;
-mod problem;
-mod representation;
-mod routes;
+mod operations;
+mod pages;
+mod problems;
+mod retry;
+mod router;
 mod server;
-mod terms;
-mod waiters;
 
 pub use openapi::openapi;
 pub use server::{ServeError, serve};

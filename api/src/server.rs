@@ -11,7 +11,7 @@ use hyper_util::{
 use tokio::net::{TcpListener, TcpStream};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
-use crate::{app::App, listen::listen, routes::router};
+use crate::{app::App, listen::listen, router::router};
 
 /// How long a connection may take over a request's headers, or rest between requests.
 const HEADER_LIMIT: Duration = Duration::from_secs(60);

@@ -7,7 +7,7 @@ use akhar_platform::shutdown::Shutdown;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
 use super::*;
-use crate::{keys::NewKey, routes::tests::app_until};
+use crate::{keys::NewKey, router::tests::app_until};
 
 const BODY: &str = "--B\r\nContent-Disposition: form-data; name=\"file\"\r\n\r\n\x01PNG\r\n--B--\r\n";
 

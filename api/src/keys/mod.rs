@@ -1,15 +1,13 @@
 //! API keys: a name comes in and a key goes out, shown once; later the key comes in and its caller goes out.
 
-mod cache;
 mod secret;
 
 use chrono::{DateTime, Utc};
 use sqlx::{PgConnection, PgPool};
 use uuid::Uuid;
 
-pub(crate) use cache::KeyCache;
 pub use secret::NewKey;
-pub(crate) use secret::{PresentedKey, prefix_text};
+pub(crate) use secret::{Prefix, PresentedKey, prefix_text};
 
 /// Postgres channel on which a change to a key is announced; the payload is `api_keys.id`.
 pub(crate) const API_KEY_CHANGED: &str = "api_key_changed";

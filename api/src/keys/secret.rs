@@ -36,7 +36,7 @@ impl NewKey {
         &self.expose()[MARK.len()..MARK.len() + PREFIX_LEN]
     }
 
-    pub(super) fn sha256(&self) -> [u8; 32] {
+    pub(crate) fn sha256(&self) -> [u8; 32] {
         Sha256::digest(self.expose()).into()
     }
 }

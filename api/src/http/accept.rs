@@ -1,0 +1,159 @@
+//! Content negotiation (RFC 9110, 12.5.1): an Accept header comes in, which of several types is wanted most goes
+//! out.
+
+use axum::http::{HeaderMap, header};
+
+use crate::http::representation::Representation;
+
+/// The types a caller takes, as its Accept header has them.
+#[derive(Debug, Clone)]
+pub(crate) enum Accept {
+    /// There is no such header: whatever comes.
+    Anything,
+    /// The ranges it lists; those that cannot be read match nothing.
+    Ranges(Vec<Range>),
+}
+
+/// Types a caller takes, and how much it wants them.
+#[derive(Debug, Clone)]
+pub(crate) struct Range {
+    kind: String,
+    subkind: String,
+    q: f32,
+}
+
+/// How much a type is wanted: first by its `q`, then by how specifically it was named.
+type Weight = (f32, u8);
+
+impl Accept {
+    /// Reads every Accept header.
+    pub(crate) fn read(headers: &HeaderMap) -> Self {
+        let lines = headers.get_all(header::ACCEPT);
+        let ranges = lines.iter().filter_map(|v| v.to_str().ok()).flat_map(|v| v.split(',')).map(str::trim);
+        let ranges: Vec<&str> = ranges.filter(|r| !r.is_empty()).collect();
+        if ranges.is_empty() && lines.iter().all(|v| v.to_str().is_ok()) {
+            return Self::Anything;
+        }
+        Self::Ranges(ranges.into_iter().filter_map(Range::read).collect())
+    }
+
+    /// Which of these the caller wants most; of equals the first. `None`: it takes none of them.
+    pub(crate) fn preferred(&self, offers: &[Representation]) -> Option<Representation> {
+        let mut best: Option<(Weight, Representation)> = None;
+        for offer in offers {
+            let weight = self.weigh(offer.media_type());
+            if weight.0 > 0.0 && best.is_none_or(|(most, _)| weight > most) {
+                best = Some((weight, *offer));
+            }
+        }
+        best.map(|(_, offer)| offer)
+    }
+
+    fn weigh(&self, offer: &str) -> Weight {
+        match self {
+            Self::Anything => (1.0, 0),
+            Self::Ranges(ranges) => {
+                // The most specific range that matches decides.
+                let matching = ranges.iter().filter_map(|r| Some((r.specificity(offer)?, r.q)));
+                matching.max_by_key(|(specificity, _)| *specificity).map_or((0.0, 0), |(s, q)| (q, s))
+            }
+        }
+    }
+}
+
+impl Range {
+    fn read(text: &str) -> Option<Self> {
+        let mut parameters = text.split(';').map(str::trim);
+        let (kind, subkind) = parameters.next()?.split_once('/')?;
+        let q = parameters.find_map(|p| p.strip_prefix("q=").or_else(|| p.strip_prefix("Q=")));
+        let q = q.map_or(1.0, |q| q.parse().ok().filter(|q| (0.0..=1.0).contains(q)).unwrap_or(0.0));
+        Some(Self { kind: kind.to_ascii_lowercase(), subkind: subkind.to_ascii_lowercase(), q })
+    }
+
+    /// How specifically it names `offer`, if it does.
+    fn specificity(&self, offer: &str) -> Option<u8> {
+        let (kind, subkind) = offer.split_once('/')?;
+        match (self.kind.as_str(), self.subkind.as_str()) {
+            ("*", "*") => Some(0),
+            (k, "*") if k == kind => Some(1),
+            (k, s) if k == kind && s == subkind => Some(2),
+            _ => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn accept(lines: &[&[u8]]) -> Accept {
+        let mut headers = HeaderMap::new();
+        for line in lines {
+            headers.append(header::ACCEPT, (*line).try_into().unwrap());
+        }
+        Accept::read(&headers)
+    }
+
+    fn json(lines: &[&[u8]]) -> bool {
+        accept(lines).preferred(Representation::JSON).is_some()
+    }
+
+    #[test]
+    fn absent_and_matching_headers_accept() {
+        assert!(json(&[]) && json(&[b""]));
+        for yes in [
+            "*/*",
+            "application/*",
+            "application/json",
+            "Application/JSON; charset=utf-8",
+            "text/html, */*;q=0.1",
+            "text/html,application/json;q=0.5",
+            "application/json;q=1.000",
+        ] {
+            assert!(json(&[yes.as_bytes()]), "{yes}");
+        }
+        assert!(json(&[b"text/html", b"application/json"]));
+    }
+
+    #[test]
+    fn others_do_not() {
+        for no in [
+            "text/html",
+            "image/*",
+            "application/json;q=0",
+            "*/*;q=0",
+            "application/json;q=0, */*",
+            "json",
+            "*",
+            "application/xml;q=1, application/json;q=x",
+            "application/json;q=nan",
+        ] {
+            assert!(!json(&[no.as_bytes()]), "{no}");
+        }
+        assert!(!json(&[b"\xff\xfe"]));
+    }
+
+    #[test]
+    fn of_two_types_the_one_wanted_more_is_taken_and_of_equals_the_first() {
+        let taken = |lines: &[&[u8]]| {
+            accept(lines).preferred(Representation::PICTURE).map(Representation::media_type)
+        };
+        assert_eq!(taken(&[]), Some("image/png"));
+        for (line, expected) in [
+            ("*/*", Some("image/png")),
+            ("image/*", Some("image/png")),
+            ("image/png, application/json", Some("image/png")),
+            ("application/json, image/png", Some("image/png")),
+            ("application/*, image/*", Some("image/png")),
+            ("application/json", Some("application/json")),
+            ("application/json, */*", Some("application/json")),
+            ("application/json, image/*", Some("application/json")),
+            ("application/json;q=0.5, image/png;q=0.4", Some("application/json")),
+            ("application/json;q=0.5, */*", Some("image/png")),
+            ("image/png;q=0, */*;q=0.1", Some("application/json")),
+            ("text/html, image/jpeg", None),
+        ] {
+            assert_eq!(taken(&[line.as_bytes()]), expected, "{line}");
+        }
+    }
+}

@@ -1,0 +1,138 @@
+//! What a request says about itself: headers come in; its id, its trace, and how to answer it go out.
+
+use std::{sync::Arc, time::Instant};
+
+use axum::{
+    extract::FromRequestParts,
+    http::{HeaderMap, HeaderName, request::Parts},
+};
+use uuid::Uuid;
+
+use crate::{
+    http::accept::Accept,
+    http::prefer::Preferences,
+    http::representation::Representation,
+    problems::{Problem, ProblemType},
+};
+
+/// Carries the request's id, in and out.
+pub(crate) const X_REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
+const TRACEPARENT: HeaderName = HeaderName::from_static("traceparent");
+
+/// What the envelope knows of every request.
+#[derive(Debug, Clone)]
+pub(crate) struct Arrival {
+    /// The caller's X-Request-Id, or a fresh UUIDv7.
+    pub(crate) request_id: Arc<str>,
+    /// Its path.
+    pub(crate) path: Arc<str>,
+    /// When its headers had come.
+    pub(crate) at: Instant,
+}
+
+/// The terms an operation is called on.
+#[derive(Debug, Clone)]
+pub(crate) struct Terms {
+    /// The request.
+    pub(crate) arrival: Arrival,
+    /// W3C trace context, if well formed.
+    pub(crate) traceparent: Option<String>,
+    /// How long to wait.
+    pub(crate) preferences: Preferences,
+    /// What forms of answer the caller takes.
+    accept: Accept,
+}
+
+impl Terms {
+    /// In which of these forms to answer, or 406.
+    pub(crate) fn choose(&self, offers: &[Representation]) -> Result<Representation, Problem> {
+        self.accept.preferred(offers).ok_or_else(|| {
+            let types: Vec<&str> = offers.iter().map(|o| o.media_type()).collect();
+            let detail =
+                format!("The Accept header excludes {}, which this is answered as.", types.join(" and "));
+            Problem::of(ProblemType::NotAcceptable).detailed(detail)
+        })
+    }
+}
+
+impl<S: Sync> FromRequestParts<S> for Terms {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Problem> {
+        let arrival = parts.extensions.get::<Arrival>().ok_or_else(|| Problem::internal("no envelope"))?;
+        Ok(Self {
+            arrival: arrival.clone(),
+            traceparent: traceparent(&parts.headers),
+            preferences: Preferences::read(&parts.headers),
+            accept: Accept::read(&parts.headers),
+        })
+    }
+}
+
+/// The caller's own id for the request if it is 1 to 128 visible ASCII characters, else a fresh one.
+pub(crate) fn request_id(headers: &HeaderMap) -> Arc<str> {
+    let given = headers.get(X_REQUEST_ID).and_then(|v| v.to_str().ok());
+    let usable = given.filter(|id| (1..=128).contains(&id.len()) && id.bytes().all(|b| b.is_ascii_graphic()));
+    usable.map_or_else(|| Uuid::now_v7().to_string().into(), Into::into)
+}
+
+/// The traceparent as <https://www.w3.org/TR/trace-context/#traceparent-header> has it, or nothing.
+fn traceparent(headers: &HeaderMap) -> Option<String> {
+    let text = headers.get(TRACEPARENT)?.to_str().ok()?;
+    let hex = |s: &str, n: usize| s.len() == n && s.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'));
+    let nonzero = |s: &str| s.bytes().any(|b| b != b'0');
+    let mut parts = text.splitn(5, '-');
+    let (version, trace, parent, flags) = (parts.next()?, parts.next()?, parts.next()?, parts.next()?);
+    let is_well_formed = hex(version, 2)
+        && version != "ff"
+        && hex(trace, 32)
+        && nonzero(trace)
+        && hex(parent, 16)
+        && nonzero(parent)
+        && hex(flags, 2)
+        && (version != "00" || parts.next().is_none())
+        && text.len() <= 128;
+    is_well_formed.then(|| text.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn headers(name: HeaderName, value: &[u8]) -> HeaderMap {
+        HeaderMap::from_iter([(name, value.try_into().unwrap())])
+    }
+
+    #[test]
+    fn a_usable_request_id_is_kept_and_any_other_replaced() {
+        let longest = "x".repeat(128);
+        for kept in ["a", "req-1/2:3", &longest] {
+            assert_eq!(&*request_id(&headers(X_REQUEST_ID, kept.as_bytes())), kept);
+        }
+        let too_long = "x".repeat(129);
+        for replaced in [&b""[..], b"a b", "ੳ".as_bytes(), b"\xff", too_long.as_bytes()] {
+            let id = request_id(&headers(X_REQUEST_ID, replaced));
+            assert_eq!(Uuid::try_parse(&id).unwrap().get_version_num(), 7);
+        }
+    }
+
+    #[test]
+    fn only_a_well_formed_traceparent_is_kept() {
+        let good = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
+        let kept = |text: &str| traceparent(&headers(TRACEPARENT, text.as_bytes())).is_some();
+        assert!(kept(good));
+        assert!(kept(&format!("01{}-more", &good[2..])));
+        for odd in [
+            "",
+            "00",
+            &good[..54],
+            &format!("{good}-more"),
+            &good.to_uppercase(),
+            &good.replace("00-", "ff-"),
+            "00-00000000000000000000000000000000-00f067aa0ba902b7-01",
+            "00-4bf92f3577b34da6a3ce929d0e0e4736-0000000000000000-01",
+        ] {
+            assert!(!kept(odd), "{odd}");
+        }
+    }
+}

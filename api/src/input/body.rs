@@ -1,0 +1,126 @@
+//! A body on its way in: pieces that may never come come in; pieces in time, or the problem that they are not,
+//! go out.
+
+use std::{borrow::Cow, pin::Pin, time::Duration};
+
+use axum::{
+    body::{Body, Bytes, HttpBody as _},
+    http::{HeaderMap, header},
+};
+use tokio::time::{Instant, timeout_at};
+
+use crate::problems::{Problem, ProblemType};
+
+/// How long the next piece of a body may take.
+const STALL_LIMIT: Duration = Duration::from_secs(30);
+/// How long a whole body may take.
+const BODY_LIMIT: Duration = Duration::from_secs(120);
+
+/// By when a body must be here, and its bound.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Arriving {
+    by: Instant,
+    /// Bytes it may have.
+    pub(super) max_bytes: usize,
+}
+
+impl Arriving {
+    /// From now on, unless the body is announced to be larger than this.
+    pub(super) fn begin(headers: &HeaderMap, max_bytes: usize) -> Result<Self, Problem> {
+        let announced =
+            headers.get(header::CONTENT_LENGTH).and_then(|v| v.to_str().ok()?.parse::<u64>().ok());
+        let arriving = Self { by: Instant::now() + BODY_LIMIT, max_bytes };
+        if announced.is_some_and(|n| n > max_bytes as u64) { Err(arriving.too_large()) } else { Ok(arriving) }
+    }
+
+    /// The next piece, in time.
+    pub(super) async fn in_time<T>(self, piece: impl Future<Output = T>) -> Result<T, Problem> {
+        let by = self.by.min(Instant::now() + STALL_LIMIT);
+        timeout_at(by, piece).await.map_err(|_| Problem::of(ProblemType::BodyTimeout))
+    }
+
+    /// All of the body.
+    pub(super) async fn whole(self, mut body: Body) -> Result<Vec<u8>, Problem> {
+        let mut bytes = Vec::new();
+        while let Some(frame) =
+            self.in_time(std::future::poll_fn(|cx| Pin::new(&mut body).poll_frame(cx))).await?
+        {
+            let frame = frame.map_err(|error| {
+                tracing::debug!(%error, "a body that cannot be read");
+                malformed("The body ends too early.")
+            })?;
+            let piece = frame.into_data().unwrap_or_else(|_trailers| Bytes::new());
+            if bytes.len() + piece.len() > self.max_bytes {
+                return Err(self.too_large());
+            }
+            bytes.extend_from_slice(&piece);
+        }
+        Ok(bytes)
+    }
+
+    /// It is larger than it may be.
+    pub(super) fn too_large(self) -> Problem {
+        let detail = format!("The body has more than {} bytes.", self.max_bytes);
+        Problem::of(ProblemType::TooLarge).detailed(detail)
+    }
+}
+
+/// A body that is not what its Content-Type says.
+pub(super) fn malformed(detail: impl Into<Cow<'static, str>>) -> Problem {
+    Problem::of(ProblemType::MalformedBody).detailed(detail)
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use std::{
+        convert::Infallible,
+        task::{Context, Poll},
+    };
+
+    use http_body::Frame;
+
+    use super::*;
+
+    /// A body of the chunks given, which then never ends.
+    pub(crate) fn stalling(next: impl FnMut() -> Option<&'static str> + Send + Unpin + 'static) -> Body {
+        struct Stalling<F>(F);
+        impl<F: FnMut() -> Option<&'static str> + Unpin> http_body::Body for Stalling<F> {
+            type Data = Bytes;
+            type Error = Infallible;
+            fn poll_frame(
+                mut self: Pin<&mut Self>,
+                _: &mut Context<'_>,
+            ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+                match (self.0)() {
+                    Some(chunk) => Poll::Ready(Some(Ok(Frame::data(chunk.into())))),
+                    None => Poll::Pending,
+                }
+            }
+        }
+        Body::new(Stalling(next))
+    }
+
+    async fn whole(body: impl Into<Body>) -> Result<Vec<u8>, ProblemType> {
+        let arriving = Arriving::begin(&HeaderMap::new(), 10).unwrap();
+        arriving.whole(body.into()).await.map_err(|p| p.problem_type())
+    }
+
+    #[tokio::test]
+    async fn a_body_may_have_its_bound_and_not_a_byte_more() {
+        assert_eq!(whole(vec![7; 10]).await, Ok(vec![7; 10]));
+        assert_eq!(whole(vec![7; 11]).await, Err(ProblemType::TooLarge));
+        let endless = stalling(|| Some("abcd")); // told while it arrives
+        assert_eq!(whole(endless).await, Err(ProblemType::TooLarge));
+        let announced = |n: &str| HeaderMap::from_iter([(header::CONTENT_LENGTH, n.parse().unwrap())]);
+        assert!(Arriving::begin(&announced("10"), 10).is_ok());
+        assert!(Arriving::begin(&announced("11"), 10).is_err());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_body_that_stalls_is_given_up() {
+        let started = Instant::now();
+        let mut chunks = vec!["a", "b"];
+        assert_eq!(whole(stalling(move || chunks.pop())).await, Err(ProblemType::BodyTimeout));
+        assert_eq!(started.elapsed(), STALL_LIMIT);
+    }
+}

@@ -1,0 +1,127 @@
+//! application/json (RFC 8259): a request comes in; the members of the one object it carries go out, as written.
+//!
+//! Members keep their order and their repetitions, and values stay text: how deep one is nested costs nothing,
+//! and [`super::object`] can say of each what it is.
+
+use std::fmt;
+
+use axum::{
+    extract::Request,
+    http::{HeaderMap, header},
+};
+use serde::{
+    Deserialize, Deserializer,
+    de::{MapAccess, Visitor},
+};
+use serde_json::value::RawValue;
+
+use super::body::{Arriving, malformed};
+use crate::problems::{Problem, ProblemType};
+
+/// Bytes a body may have.
+const MAX_BYTES: usize = 64 * 1024;
+/// Members an object may have.
+const MAX_MEMBERS: usize = 64;
+
+/// What a JSON value is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    Object,
+    Array,
+    String,
+    Number,
+    Boolean,
+    Null,
+}
+
+impl Kind {
+    /// What this value is: its first byte tells.
+    pub(super) fn of(value: &RawValue) -> Self {
+        match value.get().trim_start().as_bytes() {
+            [b'{', ..] => Self::Object,
+            [b'[', ..] => Self::Array,
+            [b'"', ..] => Self::String,
+            [b't' | b'f', ..] => Self::Boolean,
+            [b'n', ..] => Self::Null,
+            _ => Self::Number,
+        }
+    }
+
+    /// In words.
+    pub(super) const fn words(self) -> &'static str {
+        match self {
+            Self::Object => "an object",
+            Self::Array => "an array",
+            Self::String => "a string",
+            Self::Number => "a number",
+            Self::Boolean => "a boolean",
+            Self::Null => "null",
+        }
+    }
+}
+
+/// The members of an object, in their order.
+pub(super) type Members = Vec<(String, Box<RawValue>)>;
+
+/// Reads the members of the object a request carries.
+pub(super) async fn read(request: Request) -> Result<Members, Problem> {
+    let (parts, body) = request.into_parts();
+    let arriving = Arriving::begin(&parts.headers, MAX_BYTES)?;
+    if !is_json(&parts.headers) {
+        let detail = "This operation reads application/json.";
+        return Err(Problem::of(ProblemType::UnsupportedContentType).detailed(detail));
+    }
+    parse(&arriving.whole(body).await?)
+}
+
+/// Whether that is the body's type; parameters such as `charset` have no meaning for JSON.
+fn is_json(headers: &HeaderMap) -> bool {
+    let content_type = headers.get(header::CONTENT_TYPE).and_then(|v| v.to_str().ok()).unwrap_or_default();
+    let essence = content_type.split(';').next().unwrap_or_default();
+    essence.trim().eq_ignore_ascii_case("application/json")
+}
+
+fn parse(bytes: &[u8]) -> Result<Members, Problem> {
+    let text = str::from_utf8(bytes).map_err(|error| {
+        malformed(format!("The body is not UTF-8: its byte {} is wrong.", error.valid_up_to() + 1))
+    })?;
+    let unreadable = |error: serde_json::Error| malformed(format!("The body is not JSON: {error}."));
+    let kind = Kind::of(serde_json::from_str(text).map_err(unreadable)?);
+    if kind != Kind::Object {
+        return Err(malformed(format!("The body is {}, expected an object.", kind.words())));
+    }
+    let AsWritten(members) = serde_json::from_str(text).map_err(unreadable)?;
+    if members.len() > MAX_MEMBERS {
+        return Err(malformed(format!("The body has more than {MAX_MEMBERS} members.")));
+    }
+    Ok(members)
+}
+
+/// An object's members with their repetitions.
+struct AsWritten(Members);
+
+impl<'de> Deserialize<'de> for AsWritten {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Collect;
+        impl<'de> Visitor<'de> for Collect {
+            type Value = Members;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an object")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Members, A::Error> {
+                let mut members = Vec::new();
+                while let Some(member) = map.next_entry()? {
+                    members.push(member);
+                }
+                Ok(members)
+            }
+        }
+        deserializer.deserialize_map(Collect).map(Self)
+    }
+}
+
+#[cfg(test)]
+#[path = "json_tests.rs"]
+mod tests;

@@ -1,0 +1,143 @@
+//! Bodies good and bad, and the property that none of any bytes panics or passes a bound.
+
+use super::*;
+use crate::input::body::tests::stalling;
+use proptest::prelude::*;
+
+const MAX: usize = 100;
+const FIELDS: [Field; 2] =
+    [Field { name: "file", kind: Kind::File { max_bytes: MAX } }, Field { name: "top-k", kind: Kind::Text }];
+
+async fn read_raw(content_type: &str, body: impl Into<Body>) -> Result<Form, ProblemType> {
+    let request = Request::post("/").header("content-type", content_type).body(body.into()).unwrap();
+    read(request, &FIELDS).await.map_err(|p| p.problem_type())
+}
+
+async fn read_body(body: impl Into<Body>) -> Result<Form, ProblemType> {
+    read_raw("multipart/form-data; boundary=B", body).await
+}
+
+fn part(name: &str, value: &[u8]) -> Vec<u8> {
+    let mut part = format!("--B\r\nContent-Disposition: form-data; name=\"{name}\"\r\n\r\n").into_bytes();
+    part.extend_from_slice(value);
+    part.extend_from_slice(b"\r\n");
+    part
+}
+
+fn body(parts: &[(&str, &[u8])]) -> Vec<u8> {
+    let mut body: Vec<u8> = parts.iter().flat_map(|(name, value)| part(name, value)).collect();
+    body.extend_from_slice(b"--B--\r\n");
+    body
+}
+
+fn codes(form: &Form) -> Vec<(&str, &str)> {
+    form.violations.iter().map(|v| (v.field.as_str(), v.code.as_str())).collect()
+}
+
+#[tokio::test]
+async fn fields_come_in_any_order() {
+    for parts in [[("file", &b"xy"[..]), ("top-k", b"4")], [("top-k", b"4"), ("file", b"xy")]] {
+        let mut form = read_body(body(&parts)).await.unwrap();
+        assert_eq!(form.file("file").unwrap(), b"xy");
+        assert_eq!(form.text("top-k").unwrap(), "4");
+        assert_eq!(codes(&form), []);
+    }
+}
+
+#[tokio::test]
+async fn a_file_may_have_its_bound_and_not_a_byte_more() {
+    let at = |n: usize| body(&[("file", &vec![7; n])]);
+    assert_eq!(read_body(at(MAX)).await.unwrap().file("file").unwrap().len(), MAX);
+    assert_eq!(read_body(at(MAX + 1)).await.unwrap_err(), ProblemType::TooLarge);
+}
+
+#[tokio::test]
+async fn a_body_is_bounded_with_and_without_a_length() {
+    let long = body(&[("other", &vec![7; OVERHEAD + MAX])]);
+    assert_eq!(read_body(long.clone()).await.unwrap_err(), ProblemType::TooLarge);
+    let told = Request::post("/").header("content-length", long.len()).body(Body::empty()).unwrap();
+    assert_eq!(read(told, &FIELDS).await.unwrap_err().problem_type(), ProblemType::TooLarge);
+}
+
+#[tokio::test]
+async fn constraints_are_collected() {
+    let long = [b'1'; MAX_TEXT_BYTES + 1];
+    let parts = [("top_k", &b"1"[..]), ("top-k", &long), ("top-k", b"2"), ("File", b"x"), ("file", b"")];
+    let mut form = read_body(body(&parts)).await.unwrap();
+    assert!(form.text("top-k").is_none());
+    assert!(form.file("file").is_none());
+    assert_eq!(
+        codes(&form),
+        [
+            ("top_k", "unknown"),
+            ("top-k", "too_long"),
+            ("top-k", "duplicated"),
+            ("File", "unknown"),
+            ("file", "empty")
+        ]
+    );
+}
+
+#[tokio::test]
+async fn what_is_not_utf8_is_told_and_what_is_absent_missed() {
+    let mut form = read_body(body(&[("top-k", b"\xff3")])).await.unwrap();
+    assert!(form.text("top-k").is_none() && form.file("file").is_none());
+    assert_eq!(codes(&form), [("top-k", "not_utf8"), ("file", "missing")]);
+}
+
+#[tokio::test]
+async fn a_body_that_cannot_be_read_is_malformed() {
+    let whole = body(&[("file", b"xyz")]);
+    for cut in [0, 1, 10, 60, whole.len() - 8] {
+        assert_eq!(read_body(whole[..cut].to_vec()).await.unwrap_err(), ProblemType::MalformedBody, "{cut}");
+    }
+    assert_eq!(read_body("--X\r\n\r\n--X--\r\n").await.unwrap_err(), ProblemType::MalformedBody);
+    assert_eq!(read_body("--B\r\nX: y\r\n\r\nv\r\n--B--\r\n").await.unwrap_err(), ProblemType::MalformedBody);
+    assert_eq!(
+        read_body(body(&[("x", &b""[..]); MAX_PARTS + 1])).await.unwrap_err(),
+        ProblemType::MalformedBody
+    );
+    assert!(read_body(body(&[("x", &b""[..]); MAX_PARTS])).await.is_ok());
+}
+
+#[tokio::test]
+async fn the_content_type_decides_first() {
+    let no_boundary = read_raw("multipart/form-data", "").await;
+    assert_eq!(no_boundary.unwrap_err(), ProblemType::MalformedBody);
+    for other in ["application/json", "multipart/mixed; boundary=B", "", "x", "ੳ/ਅ"] {
+        assert_eq!(read_raw(other, "").await.unwrap_err(), ProblemType::UnsupportedContentType, "{other}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_body_that_stalls_is_given_up() {
+    let mut began = false;
+    let stalled = stalling(move || if std::mem::replace(&mut began, true) { None } else { Some("--B\r\n") });
+    assert_eq!(read_body(stalled).await.unwrap_err(), ProblemType::BodyTimeout);
+}
+
+fn block_on<T>(future: impl Future<Output = T>) -> T {
+    tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap().block_on(future)
+}
+
+proptest! {
+    #[test]
+    fn no_bytes_panic_or_pass_a_bound(noise in prop::collection::vec(any::<u8>(), 0..400), cut in 0_usize..500) {
+        let mut bytes = body(&[("top-k", &noise), ("file", &noise)]);
+        bytes.truncate(cut.max(1) * bytes.len() / 400);
+        if let Ok(mut form) = block_on(read_body(bytes)) {
+            prop_assert!(form.text("top-k").is_none_or(|t| t.len() <= MAX_TEXT_BYTES));
+            prop_assert!(form.file("file").is_none_or(|f| f.len() <= MAX));
+            prop_assert!(form.violations.len() <= 2 * MAX_PARTS);
+        }
+    }
+
+    #[test]
+    fn no_headers_panic(content_type in "\\PC*", disposition in "\\PC*", raw in prop::collection::vec(any::<u8>(), 0..200)) {
+        let _any = block_on(read_raw(&format!("multipart/form-data; boundary={}", content_type.replace(|c: char| !c.is_ascii(), "")), raw.clone()));
+        let mut bytes = format!("--B\r\nContent-Disposition: {disposition}\r\n\r\n").into_bytes();
+        bytes.extend_from_slice(&raw);
+        let _any = block_on(read_body(bytes));
+        let _any = block_on(read_body(raw));
+    }
+}

@@ -1,0 +1,239 @@
+//! The fields of a JSON object: its members come in; typed values within their ranges, or every violation, go out.
+
+use std::ops::RangeInclusive;
+
+use axum::extract::Request;
+use serde_json::value::RawValue;
+
+use super::{
+    fields::{nearest, quoted, unknown},
+    json::{self, Kind, Members},
+};
+use crate::problems::{Code, Problem, Violation};
+
+/// Bytes of a number an error repeats at most.
+const MAX_REPEATED: usize = 32;
+
+/// The fields of an object, at most one value each.
+#[derive(Debug, Default)]
+pub(crate) struct Object {
+    values: Vec<(&'static str, Box<RawValue>)>,
+    /// What is wrong with it so far.
+    pub(crate) violations: Vec<Violation>,
+}
+
+/// Reads the object a request carries, of these fields.
+pub(crate) async fn read(request: Request, fields: &[&'static str]) -> Result<Object, Problem> {
+    Ok(Object::of(json::read(request).await?, fields))
+}
+
+impl Object {
+    fn of(members: Members, fields: &[&'static str]) -> Self {
+        let mut object = Self::default();
+        for (name, value) in members {
+            let Some(field) = fields.iter().find(|f| **f == name) else {
+                object.violations.push(unknown("field", &name, fields));
+                continue;
+            };
+            if object.values.iter().any(|(n, _)| n == field) {
+                let detail = format!("{field} is given more than once");
+                object.violations.push(Violation::new(field, Code::Duplicated, detail));
+            } else {
+                object.values.push((field, value));
+            }
+        }
+        object
+    }
+
+    /// A required string; its absence is noted.
+    pub(crate) fn required_string(&mut self, name: &'static str) -> Option<String> {
+        if !self.values.iter().any(|(n, _)| *n == name) {
+            self.violate(name, Code::Missing, format!("{name} is required"));
+        }
+        self.string(name, || "a string".to_owned())
+    }
+
+    /// A number in this range, whole or not.
+    pub(crate) fn number(&mut self, name: &'static str, range: &RangeInclusive<f64>) -> Option<f64> {
+        let expected = || format!("a number from {} to {}", range.start(), range.end());
+        let value = self.value(name, Kind::Number, expected)?;
+        let number: Option<f64> = value.get().parse().ok(); // what JSON writes, Rust reads
+        if let Some(number) = number.filter(|n| range.contains(n)) {
+            return Some(number);
+        }
+        self.violate(
+            name,
+            Code::OutOfRange,
+            format!("{name} is {}, expected {}", repeated(&value), expected()),
+        );
+        None
+    }
+
+    /// `true` or `false`.
+    pub(crate) fn boolean(&mut self, name: &'static str) -> Option<bool> {
+        self.value(name, Kind::Boolean, || "true or false".to_owned()).map(|value| value.get() == "true")
+    }
+
+    /// One of these strings, and what it stands for.
+    pub(crate) fn one_of<T: Copy>(&mut self, name: &'static str, choices: &[(&'static str, T)]) -> Option<T> {
+        let names: Vec<&str> = choices.iter().map(|(choice, _)| *choice).collect();
+        let expected = || format!("one of {}", names.join(", "));
+        let text = self.string(name, expected)?;
+        let chosen = choices.iter().find(|(choice, _)| *choice == text).map(|(_, stands_for)| *stands_for);
+        if chosen.is_none() {
+            let hint =
+                nearest(&text, &names).map_or_else(String::new, |n| format!("; did you mean \"{n}\"?"));
+            let detail = format!("{name} is {}, expected {}{hint}", quoted(&text), expected());
+            self.violate(name, Code::NotAChoice, detail);
+        }
+        chosen
+    }
+
+    fn string(&mut self, name: &'static str, expected: impl Fn() -> String) -> Option<String> {
+        let value = self.value(name, Kind::String, expected)?;
+        let text = serde_json::from_str(value.get());
+        if text.is_err() {
+            let detail = format!("{name} has a surrogate without its other half, which no text can have");
+            self.violate(name, Code::NotUtf8, detail);
+        }
+        text.ok()
+    }
+
+    /// A field's value, if it is given and of this kind.
+    fn value(&mut self, name: &str, kind: Kind, expected: impl Fn() -> String) -> Option<Box<RawValue>> {
+        let place = self.values.iter().position(|(n, _)| *n == name)?;
+        let (name, value) = self.values.swap_remove(place);
+        if Kind::of(&value) == kind {
+            return Some(value);
+        }
+        self.violate(
+            name,
+            Code::WrongType,
+            format!("{name} is {}, expected {}", described(&value), expected()),
+        );
+        None
+    }
+
+    fn violate(&mut self, name: &str, code: Code, detail: String) {
+        self.violations.push(Violation::new(name, code, detail));
+    }
+}
+
+/// A value of the wrong kind, in words: `"125" (a string)`.
+fn described(value: &RawValue) -> String {
+    match Kind::of(value) {
+        kind @ (Kind::Object | Kind::Array | Kind::Null) => kind.words().to_owned(),
+        kind @ Kind::String => {
+            let text: String = serde_json::from_str(value.get()).unwrap_or_default();
+            format!("{} ({})", quoted(&text), kind.words())
+        }
+        kind => format!("{} ({})", repeated(value), kind.words()),
+    }
+}
+
+/// A number or a boolean as written, bounded.
+fn repeated(value: &RawValue) -> String {
+    let text = value.get();
+    text.get(..MAX_REPEATED).map_or_else(|| text.to_owned(), |start| format!("{start}…"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const FIELDS: [&str; 3] = ["text", "line-space", "ink"];
+
+    fn object(members: &[(&str, &str)]) -> Object {
+        let member = |(name, value): &(&str, &str)| {
+            ((*name).to_owned(), RawValue::from_string((*value).to_owned()).unwrap())
+        };
+        Object::of(members.iter().map(member).collect(), &FIELDS)
+    }
+
+    fn codes(object: &Object) -> Vec<(&str, &str)> {
+        object.violations.iter().map(|v| (v.field.as_str(), v.code.as_str())).collect()
+    }
+
+    fn number(value: &str) -> Result<f64, (String, String)> {
+        let mut object = object(&[("line-space", value)]);
+        let number = object.number("line-space", &(120.0..=150.0));
+        number.ok_or_else(|| {
+            let only = object.violations.remove(0);
+            (only.code, only.detail)
+        })
+    }
+
+    #[test]
+    fn a_number_is_one_within_its_range_however_written() {
+        for (text, expected) in
+            [("120", 120.0), ("150", 150.0), ("125.5", 125.5), ("1.3e2", 130.0), ("1500E-1", 150.0)]
+        {
+            assert_eq!(number(text), Ok(expected), "{text}");
+        }
+        for text in ["119", "151", "119.999", "150.001", "0", "-0", "-125", "1e400", "-1e400", "1e-400"] {
+            assert_eq!(number(text).unwrap_err().0, "out_of_range", "{text}");
+        }
+        assert_eq!(number("119.5").unwrap_err().1, "line-space is 119.5, expected a number from 120 to 150");
+        assert!(number(&"9".repeat(60_000)).unwrap_err().1.len() < 100);
+    }
+
+    #[test]
+    fn a_value_of_another_type_is_told_with_both() {
+        for (text, words) in [
+            (r#""125""#, r#"line-space is "125" (a string), expected a number from 120 to 150"#),
+            ("true", "line-space is true (a boolean), expected a number from 120 to 150"),
+            ("null", "line-space is null, expected a number from 120 to 150"),
+            ("[125]", "line-space is an array, expected a number from 120 to 150"),
+            ("{}", "line-space is an object, expected a number from 120 to 150"),
+        ] {
+            assert_eq!(number(text).unwrap_err(), ("wrong_type".to_owned(), words.to_owned()));
+        }
+        let mut object = object(&[("text", "1"), ("ink", "0")]);
+        assert!(object.required_string("text").is_none() && object.boolean("ink").is_none());
+        assert_eq!(object.violations[0].detail, "text is 1 (a number), expected a string");
+        assert_eq!(object.violations[1].detail, "ink is 0 (a number), expected true or false");
+    }
+
+    #[test]
+    fn names_are_known_and_given_once() {
+        let mut object =
+            object(&[("Text", "1"), ("ink", "true"), ("ink", "2"), ("ink", "false"), ("line_space", "[]")]);
+        assert_eq!(object.boolean("ink"), Some(true));
+        assert_eq!(object.required_string("text"), None);
+        let all = [
+            ("Text", "unknown"),
+            ("ink", "duplicated"),
+            ("ink", "duplicated"),
+            ("line_space", "unknown"),
+            ("text", "missing"),
+        ];
+        assert_eq!(codes(&object), all);
+        assert!(object.violations[3].detail.contains("\"line-space\""));
+    }
+
+    #[test]
+    fn a_choice_is_one_of_its_names() {
+        let choose = |text: &str| {
+            let mut object = object(&[("ink", text)]);
+            object
+                .one_of("ink", &[("black", 1), ("blue", 2)])
+                .ok_or_else(|| object.violations.remove(0).detail)
+        };
+        assert_eq!((choose(r#""black""#), choose(r#""\u0062lue""#)), (Ok(1), Ok(2)));
+        assert_eq!(
+            choose(r#""Black""#).unwrap_err(),
+            r#"ink is "Black", expected one of black, blue; did you mean "black"?"#
+        );
+        assert_eq!(choose(r#""red 3""#).unwrap_err(), r#"ink is "red 3", expected one of black, blue"#);
+        assert_eq!(choose("7").unwrap_err(), "ink is 7 (a number), expected one of black, blue");
+    }
+
+    #[test]
+    fn half_a_surrogate_pair_is_no_text() {
+        let mut object = object(&[("text", r#""\ud83d""#)]);
+        assert_eq!(object.required_string("text"), None);
+        assert_eq!(codes(&object), [("text", "not_utf8")]);
+        let mut object = super::tests::object(&[("text", r#""\ud83d\ude00""#)]);
+        assert_eq!(object.required_string("text").as_deref(), Some("😀"));
+    }
+}

@@ -1,0 +1,251 @@
+//! Panjabi text to be written by hand: what a caller sent comes in; the same in NFC, or every rule it breaks, goes
+//! out.
+//!
+//! Unicode keeps the six letters with a dot below as base and nukta: NFC takes U+0A36 apart and never puts it
+//! together (<https://www.unicode.org/reports/tr15/>, composition exclusions). Text is counted after that.
+
+use std::ops::RangeInclusive;
+
+use unicode_normalization::{UnicodeNormalization as _, char::decompose_canonical};
+
+use crate::problems::{Code, Violation};
+
+/// The class of allowed characters.
+macro_rules! allowed {
+    () => {
+        concat!(
+            r"[\u0A00-\u0A32\u0A34\u0A35\u0A37-\u0A58\u0A5C\u0A5D\u0A5F-\u0A7F\u0964\u0965\u200C\u200D",
+            r#" \n.,?!()'":;-]"#
+        )
+    };
+}
+
+/// Unicode scalar values a text may have, in NFC.
+pub(crate) const LENGTH: RangeInclusive<usize> = 2..=100;
+
+/// What is read here and is in NFC already, as a regular expression of ECMA-262: allowed characters, one of them a
+/// letter or digit. The six letters that NFC takes apart are not in it.
+pub(crate) const PATTERN: &str = concat!(
+    "^",
+    allowed!(),
+    "*",
+    r"[\u0A05-\u0A0A\u0A0F\u0A10\u0A13-\u0A28\u0A2A-\u0A30\u0A32\u0A35\u0A38\u0A39\u0A5C\u0A66-\u0A6F\u0A72-\u0A74]",
+    allowed!(),
+    "*$"
+);
+
+/// Gurmukhi letters: of the block's code points those of the general category Lo.
+const LETTERS: [RangeInclusive<char>; 11] = [
+    '\u{a05}'..='\u{a0a}',
+    '\u{a0f}'..='\u{a10}',
+    '\u{a13}'..='\u{a28}',
+    '\u{a2a}'..='\u{a30}',
+    '\u{a32}'..='\u{a33}',
+    '\u{a35}'..='\u{a36}',
+    '\u{a38}'..='\u{a39}',
+    '\u{a59}'..='\u{a5c}',
+    '\u{a5e}'..='\u{a5e}',
+    '\u{a66}'..='\u{a6f}', // digits
+    '\u{a72}'..='\u{a74}',
+];
+
+/// Reads a text of this field.
+pub(crate) fn parse(field: &str, sent: &str) -> Result<String, Vec<Violation>> {
+    let text: String = sent.nfc().collect();
+    let n_chars = text.chars().count();
+    let length = if n_chars < *LENGTH.start() {
+        Some((Code::TooShort, has(field, n_chars)))
+    } else if n_chars > *LENGTH.end() {
+        Some((Code::TooLong, has(field, n_chars)))
+    } else {
+        None
+    };
+    let stranger = sent.chars().zip(1..).find(|(c, _)| !is_allowed(*c));
+    let stranger =
+        stranger.map(|(c, position)| (Code::CharacterNotAllowed, may_not_have(field, c, position)));
+    let letterless = !text.chars().any(is_letter_or_digit);
+    let letterless = letterless
+        .then(|| (Code::NoLetter, format!("{field} has no Gurmukhi letter or digit, expected one or more")));
+    let broken = length.into_iter().chain(stranger).chain(letterless);
+    let violations: Vec<_> = broken.map(|(code, detail)| Violation::new(field, code, detail)).collect();
+    if violations.is_empty() { Ok(text) } else { Err(violations) }
+}
+
+fn has(field: &str, n_chars: usize) -> String {
+    let characters = if n_chars == 1 { "character" } else { "characters" };
+    format!("{field} has {n_chars} {characters} in NFC, expected {} to {}", LENGTH.start(), LENGTH.end())
+}
+
+fn may_not_have(field: &str, c: char, position: usize) -> String {
+    format!(
+        "{field} has '{}' (U+{:04X}) as its character {position}, expected Gurmukhi (U+0A00 to U+0A7F), spaces, \
+         newlines, the dandas U+0964 and U+0965, the joiners U+200C and U+200D, or . , ? ! - ( ) ' \" : ;",
+        c.escape_debug(),
+        u32::from(c)
+    )
+}
+
+/// Whether a character may stand in a text: itself, or all that NFC makes of it.
+fn is_allowed(c: char) -> bool {
+    let mut is_allowed = true;
+    decompose_canonical(c, |part| is_allowed &= is_of_panjabi_text(part));
+    is_allowed
+}
+
+const fn is_of_panjabi_text(c: char) -> bool {
+    matches!(
+        c,
+        '\u{a00}'
+            ..='\u{a7f}'
+                | ' '
+                | '\n'
+                | '\u{964}'
+                | '\u{965}'
+                | '\u{200c}'
+                | '\u{200d}'
+                | '.'
+                | ','
+                | '?'
+                | '!'
+                | '-'
+                | '('
+                | ')'
+                | '\''
+                | '"'
+                | ':'
+                | ';'
+    )
+}
+
+fn is_letter_or_digit(c: char) -> bool {
+    LETTERS.iter().any(|range| range.contains(&c))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn codes(sent: &str) -> Vec<String> {
+        parse("text", sent).err().into_iter().flatten().map(|v| v.code).collect()
+    }
+
+    fn words(sent: &str) -> String {
+        parse("text", sent).unwrap_err().into_iter().map(|v| v.detail).collect::<Vec<_>>().join("\n")
+    }
+
+    #[test]
+    fn every_allowed_class_of_characters_is_taken() {
+        for sent in [
+            "ਸਤਿ ਸ੍ਰੀ ਅਕਾਲ",
+            "ੴ ਸਤਿ।",
+            "੧੨",
+            "ਕ\nਖ॥",
+            "ਕ\u{200d}\u{200c}",
+            "ਕ.,?!-()'\":;",
+            "ਕ\u{a00}\u{a7f}",
+            "ੳਾ",
+            "ੲ ",
+        ] {
+            assert_eq!(parse("text", sent).as_deref(), Ok(sent), "{sent}");
+        }
+    }
+
+    #[test]
+    fn it_has_2_to_100_characters_in_nfc() {
+        assert_eq!(codes("ਕਖ"), [""; 0]);
+        assert_eq!(codes(&"ਕ".repeat(100)), [""; 0]);
+        assert_eq!(codes("ਕ"), ["too_short"]);
+        assert_eq!(codes(&"ਕ".repeat(101)), ["too_long"]);
+        assert_eq!(words("ਕ"), "text has 1 character in NFC, expected 2 to 100");
+        assert_eq!(words(&"ਕ".repeat(101)), "text has 101 characters in NFC, expected 2 to 100");
+        // One code point as sent is two in NFC.
+        assert_eq!(parse("text", "\u{a36}").as_deref(), Ok("\u{a38}\u{a3c}"));
+        assert_eq!(codes(&"\u{a59}".repeat(50)), [""; 0]);
+        assert_eq!(codes(&"\u{a59}".repeat(51)), ["too_long"]);
+    }
+
+    #[test]
+    fn the_first_stranger_is_named_with_its_place_as_sent() {
+        for (sent, start) in [
+            ("ਸ਼\u{a36}ab", "text has 'a' (U+0061) as its character 4, "),
+            ("ਕਖ😀", "text has '😀' (U+1F600) as its character 3, "),
+            ("ਕ\u{200b}ਖ", "text has '\\u{200b}' (U+200B) as its character 2, "),
+            ("ਕਖ\t", "text has '\\t' (U+0009) as its character 3, "),
+            ("\rਕਖ", "text has '\\r' (U+000D) as its character 1, "),
+            ("ਕ\0", "text has '\\0' (U+0000) as its character 2, "),
+            ("ਕe\u{301}", "text has 'e' (U+0065) as its character 2, "),
+            ("ਕ\u{301}", "text has '\\u{301}' (U+0301) as its character 2, "),
+            ("ਕਹिਿ", "text has 'ि' (U+093F) as its character 3, "),
+            ("ਕ 1", "text has '1' (U+0031) as its character 3, "),
+            ("ਕ–ਖ", "text has '–' (U+2013) as its character 2, "),
+        ] {
+            assert_eq!(codes(sent), ["character_not_allowed"], "{sent:?}");
+            assert!(words(sent).starts_with(start), "{sent:?}: {}", words(sent));
+        }
+    }
+
+    #[test]
+    fn it_has_a_letter_or_digit() {
+        for sent in ["।।", "  ", "ਿੀ", "\u{200d}\u{200d}", "\n\n", "...", "ੰੱ", "\u{a00}\u{a7f}", "ੵ੶"]
+        {
+            assert_eq!(codes(sent), ["no_letter"], "{sent:?}");
+        }
+    }
+
+    #[test]
+    fn rules_are_told_together() {
+        assert_eq!(codes(""), ["too_short", "no_letter"]);
+        assert_eq!(codes("a"), ["too_short", "character_not_allowed", "no_letter"]);
+        assert_eq!(codes(&"a".repeat(101)), ["too_long", "character_not_allowed", "no_letter"]);
+        assert_eq!(codes(&"ਕ1".repeat(51)), ["too_long", "character_not_allowed"]);
+    }
+
+    #[test]
+    fn of_the_block_51_letters_and_10_digits_count() {
+        let n_letters = ('\u{a00}'..='\u{a7f}').filter(|c| is_letter_or_digit(*c)).count();
+        assert_eq!(n_letters, 51 + 10);
+        let no_signs = "ਁਂਃ਼ਾਿੀੁੂੇੈੋੌ੍ੑੰੱੵ੶";
+        assert!(!no_signs.chars().any(is_letter_or_digit));
+    }
+
+    #[test]
+    fn the_pattern_is_what_passes_in_nfc() {
+        let pattern = regex::Regex::new(PATTERN).unwrap();
+        for c in ('\0'..='\u{ffff}').chain(['\u{11a00}', '😀', char::MAX]) {
+            // Beside a letter whether it may stand there counts, beside a sign whether it is a letter too.
+            for sent in [format!("ੳ{c}"), format!("{c}।")] {
+                let passes_in_nfc = parse("text", &sent).is_ok_and(|text| text == sent);
+                assert_eq!(pattern.is_match(&sent), passes_in_nfc, "{sent:?}");
+            }
+        }
+        assert!(!pattern.is_match("") && pattern.is_match("।\nੳ\n") && pattern.is_match("੧"));
+    }
+
+    proptest! {
+        #[test]
+        fn what_passes_keeps_every_rule_and_passes_again(sent in "[\u{a00}-\u{a7f} \n।॥\u{200c}\u{200d}.;a\u{37e}\u{301}😀]{0,110}") {
+            match parse("text", &sent) {
+                Ok(text) => {
+                    prop_assert!((2..=100).contains(&text.chars().count()));
+                    prop_assert!(text.chars().all(is_of_panjabi_text));
+                    prop_assert!(text.chars().any(is_letter_or_digit));
+                    prop_assert_eq!(parse("text", &text), Ok(text.clone()));
+                }
+                Err(violations) => prop_assert!(!violations.is_empty()),
+            }
+        }
+
+        #[test]
+        fn a_stranger_as_sent_is_a_stranger_in_nfc(sent in "\\PC{0,5}|[\u{a00}-\u{a7f}\u{300}-\u{37f}\u{900}-\u{97f}.; ]{0,5}") {
+            let in_nfc: String = sent.nfc().collect();
+            prop_assert_eq!(sent.chars().all(is_allowed), in_nfc.chars().all(is_of_panjabi_text));
+        }
+
+        #[test]
+        fn no_text_panics(sent in any::<String>()) {
+            let _any = parse("text", &sent);
+        }
+    }
+}

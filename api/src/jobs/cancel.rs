@@ -1,0 +1,58 @@
+//! `DELETE /v1/jobs/{id}`: a job's id comes in; if it still waits in its queue it is cancelled.
+
+use akhar_jobs::{JobState, store};
+use axum::{extract::State, http::Uri, response::Response};
+
+use super::get::{JobPath, find};
+use crate::{
+    app::App,
+    auth::caller::Caller,
+    http::context::Terms,
+    http::representation::Representation,
+    input::query,
+    jobs::body::{self, JobBody},
+    problems::responses::JobCancelProblems,
+    problems::{Problem, ProblemType},
+    retry::patiently,
+};
+
+/// Cancels a job that has not started.
+#[utoipa::path(
+    delete,
+    path = "/v1/jobs/{id}",
+    operation_id = "cancel-job",
+    tag = "jobs",
+    summary = "Cancel a job that waits in its queue",
+    params(("id" = uuid::Uuid, Path, description = "The job's id.")),
+    responses(
+        (status = 200, description = "The job, cancelled.", body = JobBody,
+            example = json!({"id": "019d0f6e-8e52-7d0c-a4f5-5b2b3f6d3c11", "operation": "digit-recognition",
+                "state": "cancelled", "attempt": 0, "created_at": "2026-11-21T09:00:00Z", "started_at": null,
+                "ended_at": "2026-11-21T09:00:01Z"})),
+        JobCancelProblems,
+    ),
+    security(("bearer" = [])),
+)]
+pub(crate) async fn handle(
+    State(app): State<App>,
+    caller: Caller,
+    terms: Terms,
+    JobPath(id): JobPath,
+    uri: Uri,
+) -> Result<Response, Problem> {
+    terms.choose(Representation::JSON)?;
+    Problem::unless_none(query::none(&uri))?;
+    let mut was_unsure = false;
+    let cancelled = patiently(|n_failed| {
+        was_unsure |= n_failed > 0;
+        store::cancel(&app.database.durable, id, caller.id)
+    })
+    .await?;
+    let job = find(&app, &caller, id).await?;
+    // A first attempt whose connection died may have been the one that cancelled it.
+    if cancelled || (was_unsure && job.state == JobState::Cancelled) {
+        return Ok(body::document(job, &terms.arrival));
+    }
+    let detail = format!("Only a queued job can be cancelled; this one is {}.", job.state.name());
+    Err(Problem::of(ProblemType::JobNotCancellable).detailed(detail))
+}

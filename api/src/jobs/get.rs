@@ -1,0 +1,88 @@
+//! `GET /v1/jobs/{id}`: a job's id comes in, its document goes out, at once or when it has ended.
+
+use std::time::Duration;
+
+use akhar_jobs::{Job, JobId, store};
+use axum::{
+    extract::{FromRequestParts, Path, State},
+    http::{Uri, request::Parts},
+    response::Response,
+};
+use tokio::time::Instant;
+use tracing::Span;
+use uuid::Uuid;
+
+use crate::{
+    app::App,
+    auth::caller::Caller,
+    http::context::Terms,
+    http::representation::Representation,
+    input::query,
+    jobs::body::{self, JobBody},
+    problems::responses::JobProblems,
+    problems::{Problem, ProblemType},
+    retry::patiently,
+};
+
+/// The job a path names. What is no id names nothing.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct JobPath(pub(crate) JobId);
+
+impl<S: Send + Sync> FromRequestParts<S> for JobPath {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
+        const NOT_FOUND: Problem = Problem::of(ProblemType::NotFound);
+        let Path(id) = Path::<String>::from_request_parts(parts, state).await.map_err(|_| NOT_FOUND)?;
+        let id = JobId(Uuid::try_parse(&id).ok().filter(|u| u.to_string() == id).ok_or(NOT_FOUND)?);
+        Span::current().record("job", tracing::field::display(id));
+        Ok(Self(id))
+    }
+}
+
+/// The caller's job, or 404.
+pub(crate) async fn find(app: &App, caller: &Caller, id: JobId) -> Result<Job, Problem> {
+    let found = patiently(|_| store::find(&app.database.durable, id, caller.id)).await?;
+    found.ok_or(Problem::of(ProblemType::NotFound))
+}
+
+/// A job as it is now, or as it has ended.
+#[utoipa::path(
+    get,
+    path = "/v1/jobs/{id}",
+    operation_id = "get-job",
+    tag = "jobs",
+    summary = "A job as it is now, or once it has ended",
+    params(
+        ("id" = Uuid, Path, description = "The job's id."),
+        ("wait" = Option<u8>, Query, description = "Hold the response until the job has ended, for at most so many \
+            seconds.", minimum = 0, maximum = 60),
+    ),
+    responses(
+        (status = 200, description = "The job.", body = JobBody,
+            headers(("Retry-After" = u32, description = "While it has not ended: seconds until asking makes sense.")),
+            example = json!({"id": "019d0f6e-8e52-7d0c-a4f5-5b2b3f6d3c11", "operation": "digit-recognition",
+                "state": "succeeded", "attempt": 1, "created_at": "2026-11-21T09:00:00Z",
+                "started_at": "2026-11-21T09:00:00.002Z", "ended_at": "2026-11-21T09:00:00.006Z",
+                "result": {"predictions": [{"label": "੫", "score": 0.98}]}})),
+        JobProblems,
+    ),
+    security(("bearer" = [])),
+)]
+pub(crate) async fn handle(
+    State(app): State<App>,
+    caller: Caller,
+    terms: Terms,
+    JobPath(id): JobPath,
+    uri: Uri,
+) -> Result<Response, Problem> {
+    terms.choose(Representation::JSON)?;
+    let wait = Duration::from_secs(query::wait_s(&uri)?.into());
+    let mut waiter = app.waiters.subscribe(id);
+    let mut job = find(&app, &caller, id).await?;
+    if !wait.is_zero() && !job.state.is_final() {
+        let seen = waiter.until_ended(&app.database.durable, caller.id, Instant::now() + wait).await?;
+        job = Result::from(seen)?;
+    }
+    Ok(body::document(job, &terms.arrival))
+}

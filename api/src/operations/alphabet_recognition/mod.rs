@@ -1,0 +1,3 @@
+//! Which letter an image shows.
+
+pub(crate) mod route;

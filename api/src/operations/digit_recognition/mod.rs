@@ -1,0 +1,3 @@
+//! Which digit an image shows.
+
+pub(crate) mod route;

@@ -1,0 +1,94 @@
+//! The fields a handwriting request takes: a request comes in, what is to be written and how goes out.
+
+use std::ops::RangeInclusive;
+
+use akhar_jobs::{Handwriting, Picture, StrokeColor};
+use axum::extract::{FromRequest, Request};
+
+use crate::{
+    app::App,
+    input::{
+        object::{self, Object},
+        panjabi_text, query,
+    },
+    problems::Problem,
+};
+
+/// A length in pixels.
+struct Measure {
+    name: &'static str,
+    range: RangeInclusive<f64>,
+    default: f64,
+}
+
+const TEXT: &str = "text";
+const LINE_SPACE: Measure = Measure { name: "line-space", range: 120.0..=150.0, default: 125.0 };
+const CHAR_SPACE: Measure = Measure { name: "char-space", range: 30.0..=50.0, default: 35.0 };
+const WORD_SPACE: Measure = Measure { name: "word-space", range: 70.0..=100.0, default: 75.0 };
+const PAGE_WIDTH: Measure = Measure { name: "page-width", range: 300.0..=950.0, default: 550.0 };
+const PAGE_LENGTH: Measure = Measure { name: "page-length", range: 300.0..=950.0, default: 550.0 };
+const WITH_IMAGE: &str = "with-image";
+const STROKE_COLOR: &str = "stroke-color";
+const STROKE_WIDTH: Measure = Measure { name: "stroke-width", range: 1.0..=8.0, default: 2.5 };
+const FIELDS: [&str; 9] = [
+    TEXT,
+    LINE_SPACE.name,
+    CHAR_SPACE.name,
+    WORD_SPACE.name,
+    PAGE_WIDTH.name,
+    PAGE_LENGTH.name,
+    WITH_IMAGE,
+    STROKE_COLOR,
+    STROKE_WIDTH.name,
+];
+
+/// What is to be written, and how; nothing is checked again after this.
+#[derive(Debug)]
+pub(crate) struct HandwritingForm(pub(crate) Handwriting);
+
+impl FromRequest<App> for HandwritingForm {
+    type Rejection = Problem;
+
+    async fn from_request(request: Request, _: &App) -> Result<Self, Problem> {
+        let surplus = query::none(request.uri());
+        let mut form = object::read(request, &FIELDS).await?;
+        form.violations.extend(surplus);
+        let text = text(&mut form);
+        let mut measure =
+            |measure: Measure| form.number(measure.name, &measure.range).unwrap_or(measure.default);
+        let mut handwriting = Handwriting {
+            text: text.unwrap_or_default(),
+            line_space: measure(LINE_SPACE),
+            char_space: measure(CHAR_SPACE),
+            word_space: measure(WORD_SPACE),
+            page_width: measure(PAGE_WIDTH),
+            page_length: measure(PAGE_LENGTH),
+            picture: None,
+        };
+        handwriting.picture = picture(&mut form);
+        Problem::unless_none(form.violations)?;
+        Ok(Self(handwriting))
+    }
+}
+
+/// The text, if it keeps the rules.
+fn text(form: &mut Object) -> Option<String> {
+    let sent = form.required_string(TEXT)?;
+    panjabi_text::parse(TEXT, &sent).map_err(|violations| form.violations.extend(violations)).ok()
+}
+
+/// The picture, if one is wanted; what it would look like is checked either way.
+fn picture(form: &mut Object) -> Option<Picture> {
+    let with_image = form.boolean(WITH_IMAGE).unwrap_or(false);
+    let picture = Picture {
+        stroke_color: form
+            .one_of(STROKE_COLOR, &StrokeColor::ALL.map(|ink| (ink.name(), ink)))
+            .unwrap_or(StrokeColor::Black),
+        stroke_width: form.number(STROKE_WIDTH.name, &STROKE_WIDTH.range).unwrap_or(STROKE_WIDTH.default),
+    };
+    with_image.then_some(picture)
+}
+
+#[cfg(test)]
+#[path = "form_tests.rs"]
+mod tests;

@@ -1,0 +1,6 @@
+//! Text as handwriting.
+
+pub(crate) mod body;
+pub(crate) mod form;
+pub(crate) mod route;
+mod schema;

@@ -1,0 +1,67 @@
+//! What the OpenAPI document says of a handwriting request's fields.
+
+use akhar_jobs::StrokeColor;
+use utoipa::{
+    ToSchema,
+    openapi::schema::{Object, ObjectBuilder, Type},
+};
+
+use crate::input::panjabi_text;
+
+const TEXT: &str = "What to write: 2 to 100 Unicode scalar values in NFC, at least one of them a Gurmukhi letter or \
+    digit. It may have the Gurmukhi block, spaces, newlines, dandas (U+0964, U+0965), joiners (U+200C, U+200D) and \
+    `. , ? ! - ( ) ' \" : ;`. The pattern describes text in NFC, which writes the six letters with a dot below as \
+    letter and nukta; other text is brought into NFC first.";
+
+/// The fields of a handwriting request. Lengths are pixels of the picture.
+#[derive(ToSchema)]
+#[schema(as = HandwritingForm, rename_all = "kebab-case",
+    example = json!({"text": "ਸਤਿ ਸ੍ਰੀ ਅਕਾਲ", "with-image": true, "stroke-color": "blue"}))]
+#[expect(dead_code, reason = "describes the fields to the OpenAPI document")]
+pub(crate) struct HandwritingFormSchema {
+    #[schema(schema_with = text)]
+    text: String,
+    /// From the baseline of one line to that of the next.
+    #[schema(minimum = 120, maximum = 150, default = 125, required = false)]
+    line_space: f64,
+    /// Between characters.
+    #[schema(minimum = 30, maximum = 50, default = 35, required = false)]
+    char_space: f64,
+    /// Between words.
+    #[schema(minimum = 70, maximum = 100, default = 75, required = false)]
+    word_space: f64,
+    /// The width of a page; no stroke leaves it.
+    #[schema(minimum = 300, maximum = 950, default = 550, required = false)]
+    page_width: f64,
+    /// The length of a page; what does not fit on it goes on on a further page below.
+    #[schema(minimum = 300, maximum = 950, default = 550, required = false)]
+    page_length: f64,
+    /// Whether a picture is wanted.
+    #[schema(default = false, required = false)]
+    with_image: bool,
+    #[schema(schema_with = stroke_color, required = false)]
+    stroke_color: String,
+    /// The width of the picture's pen.
+    #[schema(minimum = 1, maximum = 8, default = 2.5, required = false)]
+    stroke_width: f64,
+}
+
+fn text() -> Object {
+    ObjectBuilder::new()
+        .schema_type(Type::String)
+        .description(Some(TEXT))
+        .min_length(Some(*panjabi_text::LENGTH.start()))
+        .max_length(Some(*panjabi_text::LENGTH.end()))
+        .pattern(Some(panjabi_text::PATTERN))
+        .examples(["ਸਤਿ ਸ੍ਰੀ ਅਕਾਲ"])
+        .build()
+}
+
+fn stroke_color() -> Object {
+    ObjectBuilder::new()
+        .schema_type(Type::String)
+        .description(Some("The ink of the picture."))
+        .enum_values(Some(StrokeColor::ALL.map(StrokeColor::name)))
+        .default(Some(StrokeColor::Black.name().into()))
+        .build()
+}

@@ -1,0 +1,68 @@
+//! The form both recognition operations take: a request comes in, an image and `top-k` go out.
+
+use akhar_jobs::{TopK, Upload};
+use axum::extract::{FromRequest, Request};
+use utoipa::ToSchema;
+
+use crate::{
+    app::App,
+    input::{
+        fields::{Field, Kind},
+        multipart, query, sniff, whole_number,
+    },
+    problems::{Code, Problem, Violation},
+};
+
+/// 15kb, inclusive.
+pub(crate) const MAX_IMAGE_BYTES: usize = 15 * 1024;
+const FILE: &str = "file";
+const TOP_K: &str = "top-k";
+const FIELDS: [Field; 2] = [
+    Field { name: FILE, kind: Kind::File { max_bytes: MAX_IMAGE_BYTES } },
+    Field { name: TOP_K, kind: Kind::Text },
+];
+
+/// An image to recognise and how many guesses are wanted; nothing is checked again after this.
+#[derive(Debug)]
+pub(crate) struct RecognitionForm {
+    pub(crate) upload: Upload,
+    pub(crate) top_k: TopK,
+}
+
+/// The fields of a recognition.
+#[derive(ToSchema)]
+#[schema(as = RecognitionForm, example = json!({"file": "(the bytes of a png or jpeg image)", "top-k": 3}))]
+#[expect(dead_code, reason = "describes the form to the OpenAPI document")]
+pub(crate) struct RecognitionFormSchema {
+    /// A png or jpeg image of one character, at most 15 × 1024 bytes.
+    #[schema(value_type = String, format = Binary)]
+    file: Vec<u8>,
+    /// How many predictions to return.
+    #[schema(rename = "top-k", minimum = 1, maximum = 5, default = 3, required = false)]
+    top_k: u8,
+}
+
+impl FromRequest<App> for RecognitionForm {
+    type Rejection = Problem;
+
+    async fn from_request(request: Request, _: &App) -> Result<Self, Problem> {
+        let surplus = query::none(request.uri());
+        let mut form = multipart::read(request, &FIELDS).await?;
+        form.violations.extend(surplus);
+        let upload = form.upload(FILE, sniff::image, "a png nor a jpeg image");
+        let top_k = form.value(TOP_K, top_k);
+        match upload {
+            Some(upload) if form.violations.is_empty() => Ok(Self { upload, top_k }),
+            _ => Err(Problem::violations(form.violations)),
+        }
+    }
+}
+
+fn top_k(field: &str, text: &str) -> Result<TopK, Violation> {
+    let k = whole_number::parse(field, text, 1..=5)?;
+    TopK::try_from(k).map_err(|e| Violation::new(field, Code::OutOfRange, e.to_string()))
+}
+
+#[cfg(test)]
+#[path = "form_tests.rs"]
+mod tests;

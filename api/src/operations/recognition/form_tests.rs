@@ -1,0 +1,75 @@
+//! The recognition form at its edges: which problem, and all of its violations.
+
+use axum::{body::Body, extract::FromRequest as _, http::Request};
+use serde_json::{Value, json};
+
+use super::*;
+use crate::router::tests::app;
+
+const PNG: &[u8] = b"\x89PNG\r\n\x1a\nrest";
+
+/// What the form gives: `top-k`, or the problem's status and its (field, code) pairs.
+async fn read(query: &str, parts: &[(&str, &[u8])]) -> Result<usize, (u64, Value)> {
+    let mut body = Vec::new();
+    for (name, value) in parts {
+        body.extend(format!("--B\r\nContent-Disposition: form-data; name=\"{name}\"\r\n\r\n").bytes());
+        body.extend_from_slice(value);
+        body.extend(b"\r\n");
+    }
+    body.extend(b"--B--\r\n");
+    let request = Request::post(format!("/{query}"))
+        .header("content-type", "multipart/form-data; boundary=B")
+        .body(Body::from(body))
+        .unwrap();
+    match RecognitionForm::from_request(request, &app()).await {
+        Ok(form) => Ok(form.top_k.get()),
+        Err(problem) => {
+            let body = serde_json::to_value(problem.body("/", "r")).unwrap();
+            let errors = body["errors"].as_array().cloned().unwrap_or_default();
+            let pairs = errors.iter().map(|e| json!([e["field"], e["code"]])).collect();
+            Err((body["status"].as_u64().unwrap(), pairs))
+        }
+    }
+}
+
+#[tokio::test]
+async fn top_k_is_3_unless_told() {
+    assert_eq!(read("", &[("file", PNG)]).await, Ok(3));
+    assert_eq!(read("", &[("top-k", b"5"), ("file", PNG)]).await, Ok(5));
+}
+
+#[tokio::test]
+async fn all_violations_come_at_once() {
+    let all = read("?top-k=1", &[("top_k", b"1"), ("top-k", b"x")]).await;
+    assert_eq!(
+        all,
+        Err((
+            422,
+            json!([
+                ["top_k", "unknown"],
+                ["top-k", "unknown"],
+                ["file", "missing"],
+                ["top-k", "not_an_integer"]
+            ])
+        ))
+    );
+}
+
+#[tokio::test]
+async fn the_weightier_status_wins() {
+    let large = vec![0; MAX_IMAGE_BYTES + 1];
+    assert_eq!(read("", &[("top-k", b"9"), ("file", &large)]).await.unwrap_err().0, 413);
+    let unsupported = read("", &[("file", b"GIF89a"), ("top-k", b"9")]).await;
+    assert_eq!(
+        unsupported,
+        Err((415, json!([["file", "unsupported_media_type"], ["top-k", "out_of_range"]])))
+    );
+    assert_eq!(read("", &[("file", b"")]).await, Err((422, json!([["file", "empty"]]))));
+}
+
+#[tokio::test]
+async fn the_bound_is_inclusive() {
+    let mut file = PNG.to_vec();
+    file.resize(MAX_IMAGE_BYTES, 0);
+    assert_eq!(read("", &[("file", &file)]).await, Ok(3));
+}

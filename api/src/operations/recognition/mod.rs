@@ -1,0 +1,4 @@
+//! What both recognitions of characters take and give.
+
+pub(crate) mod body;
+pub(crate) mod form;

@@ -1,0 +1,87 @@
+//! The form of a speech recognition: a request comes in, a recording and what is wanted of it go out.
+
+use akhar_jobs::{Language, Speech, Upload};
+use axum::extract::{FromRequest, Request};
+use utoipa::ToSchema;
+
+use crate::{
+    app::App,
+    input::{
+        choice,
+        fields::{Field, Kind},
+        multipart, query, sniff,
+    },
+    problems::Problem,
+};
+
+/// 2mb, inclusive.
+pub(crate) const MAX_AUDIO_BYTES: usize = 2 * 1024 * 1024;
+const FILE: &str = "file";
+const LANG: &str = "lang";
+const WITH_TRANSLATION: &str = "with-translation";
+const WITH_TIMESTAMPS: &str = "with-timestamps";
+const FIELDS: [Field; 4] = [
+    Field { name: FILE, kind: Kind::File { max_bytes: MAX_AUDIO_BYTES } },
+    Field { name: LANG, kind: Kind::Text },
+    Field { name: WITH_TRANSLATION, kind: Kind::Text },
+    Field { name: WITH_TIMESTAMPS, kind: Kind::Text },
+];
+
+/// A recording and what is wanted of it; nothing is checked again after this.
+#[derive(Debug)]
+pub(crate) struct SpeechForm {
+    pub(crate) upload: Upload,
+    pub(crate) speech: Speech,
+}
+
+/// The fields of a speech recognition.
+#[derive(ToSchema)]
+#[schema(as = SpeechForm, example = json!({"file": "(the bytes of an mp3 or wav file)", "lang": "pa"}))]
+#[expect(dead_code, reason = "describes the form to the OpenAPI document")]
+pub(crate) struct SpeechFormSchema {
+    /// An mp3 or wav recording, at most 2 × 1024² bytes.
+    #[schema(value_type = String, format = Binary)]
+    file: Vec<u8>,
+    /// The language spoken.
+    #[schema(value_type = LanguageSchema, default = "pa", required = false)]
+    lang: Language,
+    /// Translate it too, into the other language.
+    #[schema(rename = "with-translation", default = false, required = false)]
+    with_translation: bool,
+    /// Say when what is said, segment by segment.
+    #[schema(rename = "with-timestamps", default = false, required = false)]
+    with_timestamps: bool,
+}
+
+/// A language that can be spoken in a recording.
+#[derive(ToSchema)]
+#[schema(as = Language, rename_all = "lowercase")]
+#[expect(dead_code, reason = "describes akhar_jobs::Language to the OpenAPI document")]
+pub(crate) enum LanguageSchema {
+    /// Panjabi.
+    Pa,
+    /// English.
+    En,
+}
+
+impl FromRequest<App> for SpeechForm {
+    type Rejection = Problem;
+
+    async fn from_request(request: Request, _: &App) -> Result<Self, Problem> {
+        let surplus = query::none(request.uri());
+        let mut form = multipart::read(request, &FIELDS).await?;
+        form.violations.extend(surplus);
+        let upload = form.upload(FILE, sniff::audio, "an mp3 nor a wav file");
+        let languages = Language::ALL.map(Language::code);
+        let lang = form.value(LANG, |name, text| choice::one_of(name, text, &languages));
+        let lang = Language::ALL.get(lang).copied().unwrap_or_default();
+        let with_translation = form.value(WITH_TRANSLATION, choice::boolean);
+        let with_timestamps = form.value(WITH_TIMESTAMPS, choice::boolean);
+        match upload {
+            Some(upload) if form.violations.is_empty() => {
+                Ok(Self { upload, speech: Speech { lang, with_translation, with_timestamps } })
+            }
+            _ => Err(Problem::violations(form.violations)),
+        }
+    }
+}

@@ -1,0 +1,206 @@
+//! Errors as callers meet them (RFC 9457): a type and its violations come in, problem+json goes out.
+//!
+//! A handler returns a [`Problem`]; the envelope knows the request and writes the document. Causes are
+//! logged where they are met and never sent.
+
+use std::borrow::Cow;
+
+use akhar_jobs::store::SubmitError;
+use akhar_platform::database::is_transient;
+use axum::{
+    body::Body,
+    http::{HeaderValue, header},
+    response::{IntoResponse, Response},
+};
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use super::{
+    problem_type::ProblemType,
+    violation::{Code, Violation},
+};
+
+/// An error on its way to a caller.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Problem {
+    is: ProblemType,
+    detail: Cow<'static, str>,
+    errors: Vec<Violation>,
+}
+
+/// An error as RFC 9457 writes it.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = Problem)]
+pub(crate) struct ProblemBody {
+    /// Which problem: a path whose last segment is stable and whose page explains it.
+    #[serde(rename = "type")]
+    #[schema(example = "/problems/invalid-input")]
+    problem_type: String,
+    /// The same for every problem of this type.
+    #[schema(example = "The input breaks a constraint")]
+    title: &'static str,
+    /// The HTTP status.
+    #[schema(example = 422, minimum = 400, maximum = 599)]
+    status: u16,
+    /// What was wrong this time.
+    detail: String,
+    /// The path it was met at.
+    #[schema(example = "/v1/models/digit-recognition")]
+    instance: String,
+    /// The request's id, as in `X-Request-Id`: name it when asking the operator.
+    request_id: String,
+    /// Every violated constraint, when constraints were.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schema(required = false)]
+    errors: Vec<Violation>,
+}
+
+impl Problem {
+    /// This kind of problem, in its page's words.
+    pub(crate) const fn of(problem_type: ProblemType) -> Self {
+        Self { is: problem_type, detail: Cow::Borrowed(problem_type.facts().meaning), errors: Vec::new() }
+    }
+
+    /// The same, in words for this time.
+    pub(crate) fn detailed(self, detail: impl Into<Cow<'static, str>>) -> Self {
+        Self { detail: detail.into(), ..self }
+    }
+
+    /// Violated constraints; the weightiest decides the type: 413, then 415, then 422.
+    pub(crate) fn violations(errors: Vec<Violation>) -> Self {
+        let has = |code: Code| errors.iter().any(|e| e.code == code.name());
+        let problem_type = if has(Code::TooLarge) {
+            ProblemType::TooLarge
+        } else if has(Code::UnsupportedMediaType) {
+            ProblemType::UnsupportedMedia
+        } else {
+            ProblemType::InvalidInput
+        };
+        let detail = match errors.as_slice() {
+            [only] => only.detail.clone(),
+            many => format!("{} constraints are violated; `errors` lists them.", many.len()),
+        };
+        Self { is: problem_type, detail: detail.into(), errors }
+    }
+
+    /// The problem these violations are, if there are any.
+    pub(crate) fn unless_none(errors: Vec<Violation>) -> Result<(), Self> {
+        if errors.is_empty() { Ok(()) } else { Err(Self::violations(errors)) }
+    }
+
+    /// A failure of ours; its cause goes to the log.
+    pub(crate) fn internal(cause: impl std::fmt::Display) -> Self {
+        tracing::error!(%cause, "internal error");
+        Self::of(ProblemType::Internal)
+    }
+
+    /// Which kind it is.
+    #[cfg(test)]
+    pub(crate) const fn problem_type(&self) -> ProblemType {
+        self.is
+    }
+
+    /// The document about it, for the request at `instance`.
+    pub(crate) fn body(self, instance: &str, request_id: &str) -> ProblemBody {
+        let facts = self.is.facts();
+        ProblemBody {
+            problem_type: format!("/problems/{}", facts.slug),
+            title: facts.title,
+            status: facts.status.as_u16(),
+            detail: self.detail.into_owned(),
+            instance: instance.to_owned(),
+            request_id: request_id.to_owned(),
+            errors: self.errors,
+        }
+    }
+
+    /// Writes the document into a response that [`Problem::into_response`] began.
+    pub(crate) fn write(self, response: &mut Response, instance: &str, request_id: &str) {
+        let facts = self.is.facts();
+        let document = serde_json::to_vec(&self.body(instance, request_id)).unwrap_or_default();
+        let headers = response.headers_mut();
+        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/problem+json"));
+        headers.insert(header::CONTENT_LENGTH, document.len().into());
+        if let Some(seconds) = facts.retry_after_s {
+            headers.insert(header::RETRY_AFTER, seconds.into());
+        }
+        if facts.status == axum::http::StatusCode::UNAUTHORIZED {
+            headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+        }
+        *response.body_mut() = Body::from(document);
+    }
+}
+
+impl IntoResponse for Problem {
+    fn into_response(self) -> Response {
+        let mut response = self.is.facts().status.into_response();
+        response.extensions_mut().insert(self);
+        response
+    }
+}
+
+impl From<sqlx::Error> for Problem {
+    fn from(cause: sqlx::Error) -> Self {
+        if is_transient(&cause) {
+            tracing::warn!(%cause, "the database is away");
+            Self::of(ProblemType::Unavailable)
+        } else {
+            Self::internal(cause)
+        }
+    }
+}
+
+impl From<SubmitError> for Problem {
+    fn from(cause: SubmitError) -> Self {
+        match &cause {
+            SubmitError::QueueFull { .. } => Self::of(ProblemType::QueueFull),
+            _ if cause.database().is_some_and(is_transient) => {
+                tracing::warn!(%cause, "the database is away");
+                Self::of(ProblemType::Unavailable)
+            }
+            SubmitError::Database(_) => Self::internal(cause),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn a_problem_is_written_as_rfc_9457_has_it() {
+        let problem = Problem::violations(vec![Violation::new("top-k", Code::OutOfRange, "top-k is 6")]);
+        let body = serde_json::to_value(problem.body("/v1/models/digit-recognition", "r1")).unwrap();
+        assert_eq!(
+            body,
+            json!({
+                "type": "/problems/invalid-input", "title": "The input breaks a constraint", "status": 422,
+                "detail": "top-k is 6", "instance": "/v1/models/digit-recognition", "request_id": "r1",
+                "errors": [{"field": "top-k", "code": "out_of_range", "detail": "top-k is 6"}],
+            })
+        );
+    }
+
+    #[test]
+    fn without_violations_there_is_no_errors_member() {
+        let body = serde_json::to_value(Problem::of(ProblemType::NotFound).body("/x", "r")).unwrap();
+        assert!(body.get("errors").is_none());
+    }
+
+    #[test]
+    fn the_weightiest_violation_decides() {
+        let of = |codes: &[Code]| {
+            Problem::violations(codes.iter().map(|c| Violation::new("f", *c, "d")).collect()).problem_type()
+        };
+        assert_eq!(of(&[Code::OutOfRange, Code::UnsupportedMediaType]), ProblemType::UnsupportedMedia);
+        assert_eq!(of(&[Code::UnsupportedMediaType, Code::TooLarge]), ProblemType::TooLarge);
+        assert_eq!(of(&[Code::Missing, Code::Unknown]), ProblemType::InvalidInput);
+    }
+
+    #[test]
+    fn a_transient_database_error_is_unavailable_and_any_other_internal() {
+        assert_eq!(Problem::from(sqlx::Error::PoolTimedOut).problem_type(), ProblemType::Unavailable);
+        assert_eq!(Problem::from(sqlx::Error::RowNotFound).problem_type(), ProblemType::Internal);
+    }
+}
