@@ -2,7 +2,10 @@
 
 use std::{ops::Deref, sync::Arc, time::Duration};
 
-use akhar_jobs::{Operation, Queue, store::Admission};
+use akhar_jobs::{
+    Operation, Queue,
+    backend::{Admission, JobStore, Lookups, Submissions},
+};
 use akhar_platform::{config::Config, database::Database, shutdown::Shutdown};
 use bytes::Bytes;
 use tokio::sync::Semaphore;
@@ -21,7 +24,8 @@ pub(crate) struct Shared {
     pub(crate) waiters: Waiters,
     /// One permit for each request held at a time.
     pub(crate) permits: Arc<Semaphore>,
-    pub(crate) admission: Admission,
+    pub(crate) submissions: Submissions,
+    pub(crate) lookups: Lookups,
     pub(crate) openapi_json: Bytes,
     quick_wait: Duration,
     speech_wait: Duration,
@@ -38,12 +42,17 @@ impl Deref for App {
 impl App {
     /// One for this process.
     pub(crate) fn new(config: &Config, database: Database, shutdown: &Shutdown) -> Self {
+        let queue = database.volatile.clone();
         Self(Arc::new(Shared {
             database,
             keys: KeyCache::default(),
             waiters: Waiters::default(),
             permits: Arc::new(Semaphore::new(config.max_requests.get().min(Semaphore::MAX_PERMITS))),
-            admission: Admission { max_waiting: config.max_waiting },
+            submissions: Submissions::start(JobStore::to_submit(
+                queue.clone(),
+                Admission::new(config.max_waiting),
+            )),
+            lookups: Lookups::start(queue),
             openapi_json: openapi_json().into(),
             quick_wait: Duration::from_secs(config.quick_wait_s),
             speech_wait: Duration::from_secs(config.speech_wait_s),

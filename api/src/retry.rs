@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use akhar_jobs::store::SubmitError;
+use akhar_jobs::backend::{GroupError, SubmitError};
 use akhar_platform::database::is_transient;
 use tokio::time::{Instant, sleep, timeout_at};
 
@@ -12,7 +12,7 @@ const FIRST_PAUSE: Duration = Duration::from_millis(50);
 const LONGEST_PAUSE: Duration = Duration::from_millis(500);
 
 /// An error after which the same query may succeed.
-pub(crate) trait Passing: From<sqlx::Error> {
+pub(crate) trait Passing {
     /// Whether this one is of that kind.
     fn passes(&self) -> bool;
 }
@@ -23,17 +23,29 @@ impl Passing for sqlx::Error {
     }
 }
 
+impl Passing for GroupError {
+    fn passes(&self) -> bool {
+        match self {
+            Self::Database(error) => is_transient(error),
+            Self::Stopped => false,
+        }
+    }
+}
+
 impl Passing for SubmitError {
     fn passes(&self) -> bool {
-        self.database().is_some_and(is_transient)
+        match self {
+            Self::Group(error) => error.passes(),
+            Self::QueueFull(_) => false,
+        }
     }
 }
 
 /// Tries until it succeeds, fails for good, or 5 s are over; `attempt` is told how often it failed before.
 /// What it does must be harmless to do twice: a connection can die after the commit it carried.
-pub(crate) async fn patiently<T, E, F>(mut attempt: impl FnMut(u32) -> F) -> Result<T, E>
+pub(crate) async fn retry_transient<T, E, F>(mut attempt: impl FnMut(u32) -> F) -> Result<T, E>
 where
-    E: Passing,
+    E: Passing + From<sqlx::Error>,
     F: Future<Output = Result<T, E>>,
 {
     let deadline = Instant::now() + LIMIT;
@@ -57,14 +69,14 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn a_passing_error_is_ridden_out() {
         let answer: Result<u32, sqlx::Error> =
-            patiently(async |n| if n < 3 { Err(sqlx::Error::PoolTimedOut) } else { Ok(n) }).await;
+            retry_transient(async |n| if n < 3 { Err(sqlx::Error::PoolTimedOut) } else { Ok(n) }).await;
         assert_eq!(answer.unwrap(), 3);
     }
 
     #[tokio::test(start_paused = true)]
     async fn a_lasting_error_is_not() {
         let mut n_attempts = 0;
-        let answer: Result<(), sqlx::Error> = patiently(|_| {
+        let answer: Result<(), sqlx::Error> = retry_transient(|_| {
             n_attempts += 1;
             std::future::ready(Err(sqlx::Error::RowNotFound))
         })
@@ -75,10 +87,10 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn patience_ends() {
         let started = Instant::now();
-        let hung: Result<(), sqlx::Error> = patiently(|_| std::future::pending()).await;
+        let hung: Result<(), sqlx::Error> = retry_transient(|_| std::future::pending()).await;
         assert!(hung.is_err() && started.elapsed() == LIMIT);
         let away: Result<(), sqlx::Error> =
-            patiently(|_| std::future::ready(Err(sqlx::Error::WorkerCrashed))).await;
+            retry_transient(|_| std::future::ready(Err(sqlx::Error::WorkerCrashed))).await;
         assert!(away.is_err() && started.elapsed() <= 2 * LIMIT);
     }
 }

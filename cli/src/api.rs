@@ -8,7 +8,7 @@ use crate::{connect, failure::Failure};
 /// Serves until told to stop.
 pub(crate) async fn run(config: Config) -> Result<(), Failure> {
     let shutdown = Shutdown::on_signals(config.shutdown_limit()).map_err(Failure::io("signals"))?;
-    let database = connect::configured(&config).await?;
+    let database = connect::configured("akhar-api", &config).await?;
     serve(listen(&config).await?, &config, database, shutdown).await
 }
 

@@ -11,10 +11,10 @@ use sqlx::postgres::PgConnectOptions;
 
 use crate::failure::Failure;
 
-/// The configured database.
-pub(crate) async fn configured(config: &Config) -> Result<Database, Failure> {
+/// The configured database, its connections named `name`.
+pub(crate) async fn configured(name: &'static str, config: &Config) -> Result<Database, Failure> {
     let options = configured_options(config)?.ok_or(Failure::NoDatabase)?;
-    Ok(Database::connect(&options, config.database_connections.get()).await?)
+    Ok(Database::connect(name, &options, config.database_connections.get()).await?)
 }
 
 /// The configured database's address, if one is configured.
@@ -25,7 +25,7 @@ pub(crate) fn configured_options(config: &Config) -> Result<Option<PgConnectOpti
 
 /// Brings the configured database's schema up to date.
 pub(crate) async fn migrate(config: &Config) -> Result<(), Failure> {
-    let database = configured(config).await?;
+    let database = configured("akhar-migrate", config).await?;
     akhar_migrations::migrate(&database.durable).await?;
     tracing::info!("the schema is up to date");
     database.close().await;
@@ -46,7 +46,8 @@ impl Reached {
             Some(options) => (options, None),
             None => private(config.data_dir.clone()).await?,
         };
-        let database = Database::connect(&options, config.database_connections.get()).await?;
+        let database =
+            Database::connect("akhar-command", &options, config.database_connections.get()).await?;
         if private.is_some() {
             akhar_migrations::migrate(&database.durable).await?;
         }

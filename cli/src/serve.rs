@@ -45,7 +45,7 @@ async fn serve(
         (None, Some(options), Some(url)) => (options, url.expose_secret().to_owned()),
         _ => return Err(Failure::NoDatabase),
     };
-    let database = Database::connect(&options, config.database_connections.get()).await?;
+    let database = Database::connect("akhar-serve", &options, config.database_connections.get()).await?;
     akhar_migrations::migrate(&database.durable).await?;
     let key = demo::key(&database.durable, private.map(|_| config.data_dir.as_path())).await?;
     let listener = api::listen(config).await?;

@@ -25,6 +25,6 @@ pub(crate) async fn run(config: Config, arguments: &Arguments) -> Result<(), Fai
             shutdown.stop();
         });
     }
-    let database = connect::configured(&config).await?;
+    let database = connect::configured("akhar-worker", &config).await?;
     Ok(akhar_worker::run(&config, database, shutdown, || println!("{READY}")).await?)
 }

@@ -1,16 +1,20 @@
-//! The contract between api and worker: what a job is, how it ends, and the store both reach it through.
+//! The queue: what a job is, how it ends, the SQL on it (`store`), and the apalis backend over it (`backend`).
 //!
-//! The `jobs` table is the truth. The queue's row is a delivery ticket that carries a job's id and
-//! nothing else. Time is Postgres's `now()` alone, so processes on several machines share one clock.
+//! The `jobs` table is both the truth about every job and the queue that workers claim from. Time is
+//! Postgres's `now()` alone, so processes on several machines share one clock.
 
+pub mod backend;
 mod job;
+mod operation;
 mod outcome;
+mod parameters;
+mod queue;
 pub mod store;
-mod ticket;
+mod upload;
 
-pub use job::{
-    Handwriting, Job, JobId, JobState, Language, MediaType, NewJob, Operation, Parameters, Picture, Speech,
-    StrokeColor, TopK, TopKError, Upload,
-};
+pub use job::{Fence, Job, JobId, JobState, NewJob};
+pub use operation::Operation;
 pub use outcome::{Outcome, Prediction, Segment, Timing};
-pub use ticket::{MAX_ATTEMPTS, Queue, TicketId};
+pub use parameters::{Handwriting, Language, Parameters, Picture, Speech, StrokeColor, TopK, TopKError};
+pub use queue::{MAX_ATTEMPTS, Queue};
+pub use upload::{MediaType, Upload};

@@ -1,6 +1,5 @@
-//! The database schema: a pool comes in; apalis's tables and ours come out, each at its newest version.
+//! The database schema: brought to its newest version.
 
-use apalis_postgres::PostgresStorage;
 use sqlx::{Connection as _, PgConnection, PgPool};
 
 /// Serialises migration between processes: any number may start at once. The number is arbitrary.
@@ -12,9 +11,6 @@ pub enum MigrateError {
     /// The database refused or went away.
     #[error("database: {0}")]
     Database(#[from] sqlx::Error),
-    /// The queue's own tables could not be made; often the `hstore` extension is missing.
-    #[error("the queue's tables (they need Postgres's hstore extension): {0}")]
-    Queue(#[from] apalis_postgres::Error),
     /// One of our files failed, or an applied one has changed since.
     #[error("schema: {0}")]
     Schema(#[from] sqlx::migrate::MigrateError),
@@ -31,7 +27,6 @@ pub async fn migrate(db: &PgPool) -> Result<(), MigrateError> {
 }
 
 async fn migrate_locked(db: &PgPool) -> Result<(), MigrateError> {
-    PostgresStorage::setup(db).await?;
     sqlx::migrate!("./sql").run(db).await?;
     Ok(())
 }

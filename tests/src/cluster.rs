@@ -121,12 +121,41 @@ impl Cluster {
 
     /// Stops the server with `signal` (`INT`: fast, `QUIT`: at once, as in a crash).
     pub async fn stop(&self, signal: Signal) {
-        let pid_file = self.folder.join("postgres/cluster/postmaster.pid");
-        let text = fs::read_to_string(&pid_file).expect("a running server");
-        let pid = text.lines().next().and_then(|l| l.parse().ok()).and_then(Pid::from_raw).expect("its pid");
-        kill_process(pid, signal).expect("a signal reaches it");
+        let pid_file = self.pid_file();
+        kill_process(self.postmaster(), signal).expect("a signal reaches it");
         until("Postgres has stopped", async || (!pid_file.exists()).then_some(())).await;
         self.hold(None);
+    }
+
+    /// Kills the server with -9: what it had in memory alone, such as commits that nobody waited for, is gone.
+    pub async fn kill(&self) {
+        kill_process(self.postmaster(), Signal::KILL).expect("a signal reaches it");
+        let cluster = self.pid_file().parent().map(Path::to_owned).expect("a folder");
+        // Its children see that it is gone, and end; every one of them works in the cluster's folder.
+        let works_there =
+            |process: fs::DirEntry| fs::read_link(process.path().join("cwd")).ok() == Some(cluster.clone());
+        until("Postgres is gone", async || {
+            (!fs::read_dir("/proc").expect("Linux").flatten().any(works_there)).then_some(())
+        })
+        .await;
+        self.hold(None);
+    }
+
+    fn pid_file(&self) -> PathBuf {
+        self.folder.join("postgres/cluster/postmaster.pid")
+    }
+
+    fn postmaster(&self) -> Pid {
+        let text = fs::read_to_string(self.pid_file()).expect("a running server");
+        text.lines().next().and_then(|l| l.parse().ok()).and_then(Pid::from_raw).expect("its pid")
+    }
+
+    /// Makes the server write commits that nobody waits for to disk as late as it can, so that a kill loses
+    /// them.
+    pub async fn flush_late(&self) {
+        self.execute("alter system set wal_writer_delay = '10s'").await;
+        self.execute("alter system set wal_writer_flush_after = '1GB'").await;
+        self.execute("select pg_reload_conf()").await;
     }
 
     /// Starts it again.

@@ -12,7 +12,7 @@ use serde_json::Value;
 
 /// A library, and the files that may name it.
 const FENCES: [(&str, &[&str]); 3] = [
-    ("apalis", &["worker/src/delivery/", "jobs/src/store/", "migrations/src/lib.rs"]),
+    ("apalis", &["jobs/src/backend/", "worker/src/delivery/"]),
     ("ort::", &["inference/src/runtime.rs"]),
     ("axum", &["api/"]),
 ];

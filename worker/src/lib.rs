@@ -1,5 +1,4 @@
-//! A worker process: tickets come in through the queue; jobs are claimed, decoded, inferred and
-//! finished. Nothing here knows HTTP.
+//! A worker process: jobs are claimed through apalis, decoded, inferred and ended. Nothing here knows HTTP.
 
 mod decode;
 mod delivery;
@@ -11,19 +10,22 @@ mod operations;
 use std::sync::Arc;
 
 use akhar_inference::{LoadError, ManifestError, RuntimeError, ShelfError};
-use akhar_jobs::{Queue, store};
-use akhar_platform::{config::Config, database::Database, shutdown::Shutdown};
-use tokio::sync::watch;
-use tokio_util::{sync::CancellationToken, task::TaskTracker};
-use ulid::Ulid;
-
-use delivery::{
-    attempt::Attempts,
-    in_hand::InHand,
-    queue,
-    wakeup::{self, Bells},
+use akhar_jobs::{
+    Queue,
+    backend::{ClaimedJob, Claims, Endings, Wakeups},
+    store,
 };
-use liveness::sweeper::{self, Contact};
+use akhar_platform::{
+    config::Config,
+    database::{Database, Event},
+    shutdown::Shutdown,
+};
+use tokio::sync::{mpsc::UnboundedReceiver, watch};
+use tokio_util::{sync::CancellationToken, task::TaskTracker};
+use uuid::Uuid;
+
+use delivery::{Attempts, ConsumerConfig, Consumers};
+use liveness::{Contact, Sweeper, heartbeat};
 use models::Models;
 
 /// Why a worker did not start.
@@ -71,53 +73,78 @@ pub async fn run(
 ) -> Result<(), WorkerError> {
     let (models, shelf) = Models::load(config).await?;
     let models = Arc::new(models);
-    let name = name();
-    store::beat(&database.volatile, &name).await?;
+    let (db, name) = (database.volatile.clone(), name());
+    store::beat(&db, &name).await?;
     let tracker = TaskTracker::new();
+    let endings = Endings::start(&db);
     let attempts = Arc::new(Attempts {
-        database: database.clone(),
+        db: db.clone(),
+        endings: endings.clone(),
         models: models.clone(),
-        worker: name.clone(),
-        in_hand: InHand::default(),
+        config: config.clone(),
         tracker: tracker.clone(),
         shutdown: shutdown.clone(),
     });
-    let bells = Arc::new(Bells::default());
+    let places = |queue| ConsumerConfig::of(queue, config).concurrency;
+    let (claims, dropped) = Claims::start(db.clone(), name.clone(), places);
+    let wakeups = Arc::new(Wakeups::default());
     let helpers = TaskTracker::new();
-    helpers.spawn(wakeup::listen(database.volatile.clone(), bells.clone(), shutdown.clone()));
+    helpers.spawn(listen(database.clone(), wakeups.clone(), shutdown.clone()));
     helpers.spawn(models.follow(shelf, shutdown.clone()));
     let (contact, steadiness) = watch::channel(Contact::new());
-    helpers.spawn(sweeper::sweep(database.clone(), config.clone(), steadiness, shutdown.clone()));
+    let sweeper = Sweeper { db: db.clone(), claims: claims.clone(), endings, contact: steadiness };
+    helpers.spawn(sweeper.sweep(config.clone(), shutdown.clone()));
     let last_beat = CancellationToken::new();
-    let beating = sweeper::heartbeat(database.clone(), name.clone(), contact, last_beat.clone());
-    let heart = tokio::spawn(beating);
+    let heart = tokio::spawn(heartbeat(db.clone(), name.clone(), contact, last_beat.clone()));
+    let consumers = Arc::new(Consumers { attempts: attempts.clone(), claims, wakeups });
     for queue in Queue::ALL {
-        let limits = queue::Limits::of(queue, config);
-        helpers.spawn(queue::consume(queue, limits, attempts.clone(), bells.clone()));
+        helpers.spawn(consumers.clone().consume(queue));
     }
+    drop(consumers); // so that `dropped` ends with the last of them
+    helpers.spawn(attempt_dropped(dropped, attempts));
     tracing::info!(worker = %name, "worker ready");
     ready();
     shutdown.soft.cancelled().await;
     helpers.close();
-    tracker.close();
     tokio::select! {
-        () = async { helpers.wait().await; tracker.wait().await } => (),
+        () = async { helpers.wait().await; tracker.close(); tracker.wait().await } => (),
         () = shutdown.hard.cancelled() => tracing::warn!("left work unfinished: other workers take it over"),
     }
     last_beat.cancel();
     tokio::select! { _ = heart => (), () = shutdown.hard.cancelled() => () }
-    if let Err(error) = store::leave(&database.volatile, &name).await {
+    if let Err(error) = store::leave(&db, &name).await {
         tracing::warn!(%error, "could not sign off; the sweeper will notice");
     }
     Ok(())
 }
 
-/// A name no worker ever had: host, process, and a ULID.
+/// Wakes the consumers when jobs are announced, until told to stop.
+async fn listen(database: Database, wakeups: Arc<Wakeups>, shutdown: Shutdown) {
+    let on_event = |event: Event<'_>| match event {
+        Event::Connected => wakeups.wake_all(), // for what was missed while nobody listened
+        Event::Notified { payload, .. } => wakeups.announce(payload),
+    };
+    tokio::select! {
+        () = database.listen(&[store::JOBS_QUEUED], on_event) => (),
+        () = shutdown.soft.cancelled() => (),
+    }
+}
+
+/// Attempts what was claimed and dropped on its way to an attempt, as happens when a consumer ends.
+async fn attempt_dropped(mut dropped: UnboundedReceiver<ClaimedJob>, attempts: Arc<Attempts>) {
+    while let Some(job) = dropped.recv().await {
+        tracing::debug!(job = %job.claimed.fence.job, "attempting a job whose consumer ended");
+        let tracker = attempts.tracker.clone();
+        tracker.spawn(attempts.clone().attempt(job));
+    }
+}
+
+/// A name no worker ever had: host, process, and a UUID.
 fn name() -> String {
     let host = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
     let host = match host.trim() {
         "" => "host",
         host => host,
     };
-    format!("{host}-{}-{}", std::process::id(), Ulid::generate())
+    format!("{host}-{}-{}", std::process::id(), Uuid::now_v7())
 }

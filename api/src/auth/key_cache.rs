@@ -11,7 +11,7 @@ use uuid::Uuid;
 
 use crate::{
     keys::{Prefix, PresentedKey, prefix_text},
-    retry::patiently,
+    retry::retry_transient,
 };
 
 /// A revocation is heard at once; this is the floor under a lost announcement.
@@ -61,7 +61,7 @@ impl KeyCache {
 
     async fn read(&self, db: &PgPool, prefix: Prefix) -> Result<Option<KnownKey>, sqlx::Error> {
         let n_changes = self.n_changes.load(Ordering::SeqCst);
-        let found = patiently(|_| working_key(db, prefix)).await?;
+        let found = retry_transient(|_| working_key(db, prefix)).await?;
         match &found {
             Some(known) => self.known.insert(prefix, known.clone()).await,
             None => self.unknown.insert(prefix, ()).await,
@@ -80,16 +80,7 @@ impl KeyCache {
         self.known.insert(prefix, known).await;
     }
 
-    /// Forgets a key that has changed.
-    pub(crate) async fn forget(&self, id: Uuid) {
-        self.n_changes.fetch_add(1, Ordering::SeqCst);
-        let prefix = self.known.iter().find_map(|(prefix, known)| (known.id == id).then_some(*prefix));
-        if let Some(prefix) = prefix {
-            self.known.invalidate(&prefix).await;
-        }
-    }
-
-    /// Forgets all: announcements may have been missed.
+    /// Forgets all: a key has changed, or announcements may have been missed.
     pub(crate) fn forget_all(&self) {
         self.n_changes.fetch_add(1, Ordering::SeqCst);
         self.known.invalidate_all();

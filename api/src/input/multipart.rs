@@ -72,7 +72,7 @@ impl Form {
             self.violations.push(Violation::new(name, Code::UnsupportedMediaType, detail));
             return None;
         };
-        Some(Upload { media_type, bytes })
+        Some(Upload { media_type, bytes: bytes.into() })
     }
 
     /// A field's value, or its default where it is absent or wrong; what is wrong is noted.

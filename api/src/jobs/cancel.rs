@@ -13,7 +13,7 @@ use crate::{
     jobs::body::{self, JobBody},
     problems::responses::JobCancelProblems,
     problems::{Problem, ProblemType},
-    retry::patiently,
+    retry::retry_transient,
 };
 
 /// Cancels a job that has not started.
@@ -43,7 +43,7 @@ pub(crate) async fn handle(
     terms.choose(Representation::JSON)?;
     Problem::unless_none(query::none(&uri))?;
     let mut was_unsure = false;
-    let cancelled = patiently(|n_failed| {
+    let cancelled = retry_transient(|n_failed| {
         was_unsure |= n_failed > 0;
         store::cancel(&app.database.durable, id, caller.id)
     })

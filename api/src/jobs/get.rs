@@ -21,7 +21,7 @@ use crate::{
     jobs::body::{self, JobBody},
     problems::responses::JobProblems,
     problems::{Problem, ProblemType},
-    retry::patiently,
+    retry::retry_transient,
 };
 
 /// The job a path names. What is no id names nothing.
@@ -42,7 +42,7 @@ impl<S: Send + Sync> FromRequestParts<S> for JobPath {
 
 /// The caller's job, or 404.
 pub(crate) async fn find(app: &App, caller: &Caller, id: JobId) -> Result<Job, Problem> {
-    let found = patiently(|_| store::find(&app.database.durable, id, caller.id)).await?;
+    let found = retry_transient(|_| store::find(&app.database.durable, id, caller.id)).await?;
     found.ok_or(Problem::of(ProblemType::NotFound))
 }
 
@@ -81,7 +81,7 @@ pub(crate) async fn handle(
     let mut waiter = app.waiters.subscribe(id);
     let mut job = find(&app, &caller, id).await?;
     if !wait.is_zero() && !job.state.is_final() {
-        let seen = waiter.until_ended(&app.database.durable, caller.id, Instant::now() + wait).await?;
+        let seen = waiter.until_ended(&app.lookups, Instant::now() + wait).await?;
         job = Result::from(seen)?;
     }
     Ok(body::document(job, &terms.arrival))

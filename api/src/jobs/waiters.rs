@@ -9,14 +9,15 @@ use std::{
     time::Duration,
 };
 
-use akhar_jobs::{Job, JobId, store};
-use akhar_platform::database::is_transient;
-use sqlx::PgPool;
+use crate::retry::Passing as _;
+use akhar_jobs::{
+    Job, JobId,
+    backend::{GroupError, Lookups},
+};
 use tokio::{
     sync::watch,
     time::{Instant, timeout_at},
 };
-use uuid::Uuid;
 
 /// How often a row is looked at when nothing is announced.
 const FLOOR: Duration = Duration::from_secs(1);
@@ -39,7 +40,7 @@ pub(crate) struct Waiter {
 pub(crate) enum Seen {
     /// The job, ended or as it was when time was up.
     Job(Job),
-    /// The caller has no such job (any more).
+    /// There is no such job (any more).
     Gone,
     /// Nothing: the database was away until time was up.
     Nothing,
@@ -94,19 +95,18 @@ impl Waiter {
     /// wake-up: for a job just submitted or just looked at.
     pub(crate) async fn until_ended(
         &mut self,
-        db: &PgPool,
-        caller_id: Uuid,
+        lookups: &Lookups,
         deadline: Instant,
-    ) -> Result<Seen, sqlx::Error> {
+    ) -> Result<Seen, GroupError> {
         let mut seen = Seen::Nothing;
         while Instant::now() < deadline {
             self.rest(deadline).await;
             let patience = deadline.max(Instant::now() + FLOOR);
-            match timeout_at(patience, store::find(db, self.id, caller_id)).await {
+            match timeout_at(patience, lookups.find(self.id)).await {
                 Ok(Ok(Some(job))) if job.state.is_final() => return Ok(Seen::Job(job)),
                 Ok(Ok(Some(job))) => seen = Seen::Job(job),
                 Ok(Ok(None)) => return Ok(Seen::Gone),
-                Ok(Err(error)) if is_transient(&error) => {
+                Ok(Err(error)) if error.passes() => {
                     tracing::debug!(%error, "waiting on: the database is away");
                 }
                 Ok(Err(error)) => return Err(error),
@@ -120,6 +120,7 @@ impl Waiter {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use uuid::Uuid;
 
     fn id() -> JobId {
         JobId(Uuid::now_v7())

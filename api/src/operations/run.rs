@@ -1,8 +1,11 @@
 //! One operation from acceptance to answer: checked input comes in, the outcome or a 202 goes out.
 
+use std::sync::Arc;
+
 use akhar_jobs::{
     Job, JobId, JobState, NewJob, Operation, Parameters, Upload,
-    store::{self, SubmitError},
+    backend::{GroupError, SubmitError},
+    store,
 };
 use axum::{http::HeaderName, response::Response};
 use chrono::{DateTime, Utc};
@@ -16,10 +19,10 @@ use crate::{
     http::context::Terms,
     http::representation::Representation,
     jobs::body,
-    jobs::waiters::Seen,
+    jobs::waiters::{Seen, Waiter},
     operations::answer,
     problems::{Problem, ProblemType},
-    retry::patiently,
+    retry::retry_transient,
 };
 
 const PREFERENCE_APPLIED: HeaderName = HeaderName::from_static("preference-applied");
@@ -35,15 +38,15 @@ pub(crate) async fn perform(
     terms.choose(Representation::offered(&parameters))?; // what could not be told is not begun
     let operation = parameters.operation();
     let wait = terms.preferences.wait_within(app.wait_limit(operation));
-    let job = NewJob {
+    let job = Arc::new(NewJob {
         id: JobId(Uuid::now_v7()),
-        caller_id: caller.id,
+        account_id: caller.id,
         parameters,
         upload,
         request_id: terms.arrival.request_id.to_string(),
         traceparent: terms.traceparent.clone(),
         asynchronous: wait.is_zero(),
-    };
+    });
     Span::current().record("job", tracing::field::display(job.id));
     let mut waiter = app.waiters.subscribe(job.id);
     let hang_up = HangUp::arm(app, &job);
@@ -51,21 +54,17 @@ pub(crate) async fn perform(
     let seen = if wait.is_zero() {
         look(app, &job).await
     } else {
-        waiter.until_ended(&app.database.durable, caller.id, Instant::now() + wait).await?
+        wait_for(app, &job, &mut waiter, Instant::now() + wait).await?
     };
     hang_up.disarm();
     answer(seen, &job, operation, terms)
 }
 
-/// Submits, riding out a database restart. A second attempt that finds the job there has succeeded before.
-async fn submit(app: &App, job: &NewJob, hang_up: HangUp) -> Result<HangUp, Problem> {
-    let attempt = async |n_failed| match store::submit(&app.database.durable, job, app.admission).await {
-        Err(error) if n_failed > 0 && is_there_already(&error) => Ok(()),
-        other => other,
-    };
-    match patiently(attempt).await {
-        Ok(()) => Ok(hang_up),
-        Err(error @ SubmitError::QueueFull { .. }) => {
+/// Submits, riding out a database restart.
+async fn submit(app: &App, job: &Arc<NewJob>, hang_up: HangUp) -> Result<HangUp, Problem> {
+    match retry_transient(|_| app.submissions.submit(job.clone())).await {
+        Ok(_) => Ok(hang_up),
+        Err(error @ SubmitError::QueueFull(_)) => {
             hang_up.disarm(); // surely not there
             Err(error.into())
         }
@@ -73,13 +72,40 @@ async fn submit(app: &App, job: &NewJob, hang_up: HangUp) -> Result<HangUp, Prob
     }
 }
 
-fn is_there_already(error: &SubmitError) -> bool {
-    let constraint = error.database().and_then(sqlx::Error::as_database_error);
-    constraint.is_some_and(|e| e.is_unique_violation() && e.constraint() == Some("jobs_pkey"))
+/// Waits until the job has ended. If a crash of Postgres lost it, it is submitted again. When the wait is
+/// over, the caller is about to be told of the job, which is put on disk first.
+async fn wait_for(
+    app: &App,
+    job: &Arc<NewJob>,
+    waiter: &mut Waiter,
+    deadline: Instant,
+) -> Result<Seen, Problem> {
+    loop {
+        match waiter.until_ended(&app.lookups, deadline).await? {
+            Seen::Job(ended) if ended.state.is_final() => return Ok(Seen::Job(ended)),
+            Seen::Gone if Instant::now() < deadline => {
+                tracing::warn!("the database has lost the job: submitting it again");
+                retry_transient(|_| app.submissions.submit(job.clone())).await?;
+            }
+            _ => {
+                retry_transient(|_| acknowledge(app, job)).await?;
+                return Ok(look(app, job).await);
+            }
+        }
+    }
+}
+
+/// Puts the job on disk, whether or not the database still has it.
+async fn acknowledge(app: &App, job: &NewJob) -> Result<(), SubmitError> {
+    if !store::acknowledge(&app.database.volatile, job.id).await.map_err(GroupError::from)? {
+        let job = NewJob { asynchronous: true, ..job.clone() };
+        app.submissions.submit(Arc::new(job)).await?;
+    }
+    Ok(())
 }
 
 async fn look(app: &App, job: &NewJob) -> Seen {
-    match store::find(&app.database.durable, job.id, job.caller_id).await {
+    match app.lookups.find(job.id).await {
         Ok(found) => found.map_or(Seen::Gone, Seen::Job),
         Err(error) => {
             tracing::warn!(%error, "accepted, but cannot look at it");
@@ -131,7 +157,7 @@ struct HangUp {
 
 impl HangUp {
     fn arm(app: &App, job: &NewJob) -> Self {
-        Self { armed: Some((app.clone(), job.id, job.caller_id)) }
+        Self { armed: Some((app.clone(), job.id, job.account_id)) }
     }
 
     fn disarm(mut self) {
@@ -141,10 +167,10 @@ impl HangUp {
 
 impl Drop for HangUp {
     fn drop(&mut self) {
-        let Some((app, job, caller_id)) = self.armed.take() else { return };
+        let Some((app, job, account_id)) = self.armed.take() else { return };
         let Ok(runtime) = tokio::runtime::Handle::try_current() else { return };
         let cancel = async move {
-            match patiently(|_| store::cancel(&app.database.durable, job, caller_id)).await {
+            match retry_transient(|_| store::cancel(&app.database.volatile, job, account_id)).await {
                 Ok(cancelled) => tracing::debug!(cancelled, "took back a job nobody waits for"),
                 Err(error) => tracing::warn!(%error, "could not take back a job nobody waits for"),
             }

@@ -5,7 +5,7 @@
 
 use std::borrow::Cow;
 
-use akhar_jobs::store::SubmitError;
+use akhar_jobs::backend::{GroupError, SubmitError};
 use akhar_platform::database::is_transient;
 use axum::{
     body::Body,
@@ -150,15 +150,24 @@ impl From<sqlx::Error> for Problem {
     }
 }
 
-impl From<SubmitError> for Problem {
-    fn from(cause: SubmitError) -> Self {
+impl From<GroupError> for Problem {
+    fn from(cause: GroupError) -> Self {
         match &cause {
-            SubmitError::QueueFull { .. } => Self::of(ProblemType::QueueFull),
-            _ if cause.database().is_some_and(is_transient) => {
+            GroupError::Database(error) if is_transient(error) => {
                 tracing::warn!(%cause, "the database is away");
                 Self::of(ProblemType::Unavailable)
             }
-            SubmitError::Database(_) => Self::internal(cause),
+            GroupError::Database(_) => Self::internal(cause),
+            GroupError::Stopped => Self::of(ProblemType::Draining),
+        }
+    }
+}
+
+impl From<SubmitError> for Problem {
+    fn from(cause: SubmitError) -> Self {
+        match cause {
+            SubmitError::QueueFull(_) => Self::of(ProblemType::QueueFull),
+            SubmitError::Group(cause) => cause.into(),
         }
     }
 }

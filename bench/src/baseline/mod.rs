@@ -30,7 +30,7 @@ impl Baseline {
     /// Starts both on a database of their own.
     pub(crate) async fn start(cluster: &Cluster) -> Self {
         let options = cluster.empty_database().await;
-        let schema = Database::connect(&options, 4).await.expect("the cluster answers");
+        let schema = Database::connect("baseline", &options, 4).await.expect("the cluster answers");
         sqlx::raw_sql(SCHEMA).execute(&schema.durable).await.expect("a schema");
         schema.close().await;
         let mut worker = start("baseline-worker", &options);
@@ -60,5 +60,5 @@ fn start(subcommand: &'static str, options: &PgConnectOptions) -> Process {
 async fn database() -> Database {
     let url = std::env::var("BASELINE_URL").expect("started by `overhead`");
     let options = akhar_platform::database::options(&url).expect("a URL");
-    Database::connect(&options, 20).await.expect("the database answers")
+    Database::connect("baseline", &options, 20).await.expect("the database answers")
 }

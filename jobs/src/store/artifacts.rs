@@ -1,6 +1,9 @@
-//! What an outcome holds besides its row: bytes by name, which live and end with their job.
+//! What an outcome holds besides its row: bytes by name, which are deleted with their job.
+
+use std::collections::HashMap;
 
 use sqlx::PgPool;
+use uuid::Uuid;
 
 use crate::{JobId, Outcome};
 
@@ -9,23 +12,50 @@ use super::unreadable;
 const POINTS: &str = "points";
 const IMAGE: &str = "image";
 
-/// An outcome's artifacts, as two columns: names and bytes.
-pub(super) fn of(outcome: &Outcome) -> (Vec<&'static str>, Vec<&[u8]>) {
-    match outcome {
-        Outcome::Handwriting { points, image } => {
-            let image = image.as_deref().map(|image| (IMAGE, image));
-            std::iter::once((POINTS, points.as_slice())).chain(image).unzip()
-        }
-        _ => (Vec::new(), Vec::new()),
-    }
+/// Artifacts as three columns.
+#[derive(Default)]
+pub(super) struct Artifacts<'a> {
+    pub(super) jobs: Vec<Uuid>,
+    pub(super) names: Vec<&'static str>,
+    pub(super) bytes: Vec<&'a [u8]>,
 }
 
-/// Reads the artifacts an outcome has into it.
-pub(super) async fn fetch(db: &PgPool, job: JobId, outcome: &mut Outcome) -> Result<(), sqlx::Error> {
-    let Outcome::Handwriting { points, image } = outcome else { return Ok(()) };
-    let kept: Vec<(String, Vec<u8>)> =
-        sqlx::query_as("select name, bytes from artifacts where job_id = $1").bind(job).fetch_all(db).await?;
-    for (name, bytes) in kept {
+/// The artifacts of some outcomes.
+pub(super) fn of<'a>(outcomes: impl Iterator<Item = (JobId, Option<&'a Outcome>)>) -> Artifacts<'a> {
+    let mut artifacts = Artifacts::default();
+    for (job, outcome) in outcomes {
+        let Some(Outcome::Handwriting { points, image }) = outcome else { continue };
+        let mut add = |name, bytes| {
+            artifacts.jobs.push(job.0);
+            artifacts.names.push(name);
+            artifacts.bytes.push(bytes);
+        };
+        add(POINTS, points.as_slice());
+        if let Some(image) = image {
+            add(IMAGE, image.as_slice());
+        }
+    }
+    artifacts
+}
+
+/// Reads the artifacts of those outcomes that have some into them.
+pub(super) async fn fetch(
+    db: &PgPool,
+    outcomes: impl Iterator<Item = (JobId, &mut Outcome)>,
+) -> Result<(), sqlx::Error> {
+    let mut wanted: HashMap<JobId, &mut Outcome> =
+        outcomes.filter(|(_, outcome)| matches!(outcome, Outcome::Handwriting { .. })).collect();
+    if wanted.is_empty() {
+        return Ok(());
+    }
+    let jobs: Vec<Uuid> = wanted.keys().map(|job| job.0).collect();
+    let rows: Vec<(JobId, String, Vec<u8>)> =
+        sqlx::query_as("select job_id, name, bytes from artifacts where job_id = any($1)")
+            .bind(jobs)
+            .fetch_all(db)
+            .await?;
+    for (job, name, bytes) in rows {
+        let Some(Outcome::Handwriting { points, image }) = wanted.get_mut(&job) else { continue };
         match name.as_str() {
             POINTS => *points = bytes,
             IMAGE => *image = Some(bytes),

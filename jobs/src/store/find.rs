@@ -1,4 +1,4 @@
-//! Looking a job up, and counting what waits.
+//! Looking jobs up, and counting what waits.
 
 use chrono::{DateTime, Utc};
 use sqlx::{PgPool, types::Json};
@@ -10,6 +10,7 @@ use super::{artifacts, unreadable};
 
 #[derive(sqlx::FromRow)]
 struct JobRow {
+    id: JobId,
     operation: String,
     state: JobState,
     attempt: i32,
@@ -22,25 +23,34 @@ struct JobRow {
     transcribed_s: Option<f64>,
 }
 
-/// A caller's job. `None`: there is none, or it is another caller's.
-pub async fn find(db: &PgPool, id: JobId, caller_id: Uuid) -> Result<Option<Job>, sqlx::Error> {
-    let row: Option<JobRow> = sqlx::query_as(
-        "select operation, state, attempt, created_at, started_at, ended_at, outcome, decode_us, infer_us, transcribed_s
-         from jobs where id = $1 and caller_id = $2",
+/// The jobs with these ids, in no order; an id that names none is left out.
+pub async fn find_many(db: &PgPool, ids: &[JobId]) -> Result<Vec<Job>, sqlx::Error> {
+    select(db, ids, None).await
+}
+
+/// An account's job. `None`: there is none, or it is another account's.
+pub async fn find(db: &PgPool, id: JobId, account_id: Uuid) -> Result<Option<Job>, sqlx::Error> {
+    Ok(select(db, &[id], Some(account_id)).await?.pop())
+}
+
+async fn select(db: &PgPool, ids: &[JobId], account_id: Option<Uuid>) -> Result<Vec<Job>, sqlx::Error> {
+    let rows: Vec<JobRow> = sqlx::query_as(
+        "select id, operation, state, attempt, created_at, started_at, ended_at, outcome, decode_us, infer_us,
+             transcribed_s
+         from jobs where id = any($1) and ($2 is null or account_id = $2)",
     )
-    .bind(id)
-    .bind(caller_id)
-    .fetch_optional(db)
+    .bind(ids.iter().map(|id| id.0).collect::<Vec<_>>())
+    .bind(account_id)
+    .fetch_all(db)
     .await?;
-    let mut job = row.map(|row| row.into_job(id)).transpose()?;
-    if let Some(outcome) = job.as_mut().and_then(|job| job.outcome.as_mut()) {
-        artifacts::fetch(db, id, outcome).await?;
-    }
-    Ok(job)
+    let mut jobs = rows.into_iter().map(JobRow::into_job).collect::<Result<Vec<_>, _>>()?;
+    let outcomes = jobs.iter_mut().filter_map(|job| Some((job.id, job.outcome.as_mut()?)));
+    artifacts::fetch(db, outcomes).await?;
+    Ok(jobs)
 }
 
 impl JobRow {
-    fn into_job(self, id: JobId) -> Result<Job, sqlx::Error> {
+    fn into_job(self) -> Result<Job, sqlx::Error> {
         let operation = Operation::ALL
             .into_iter()
             .find(|o| o.name() == self.operation)
@@ -48,7 +58,7 @@ impl JobRow {
         let timing =
             self.decode_us.zip(self.infer_us).map(|(decode_us, infer_us)| Timing { decode_us, infer_us });
         Ok(Job {
-            id,
+            id: self.id,
             operation,
             state: self.state,
             attempt: self.attempt,
@@ -62,10 +72,13 @@ impl JobRow {
     }
 }
 
-/// Jobs that wait in a queue.
-pub async fn n_waiting(db: &PgPool, queue: Queue) -> Result<i64, sqlx::Error> {
-    sqlx::query_scalar("select count(*) from jobs where queue = $1 and state = 'queued'")
-        .bind(queue.name())
-        .fetch_one(db)
-        .await
+/// How many jobs wait in a queue, counted to `limit` at most.
+pub async fn n_waiting(db: &PgPool, queue: Queue, limit: i64) -> Result<i64, sqlx::Error> {
+    sqlx::query_scalar(
+        "select count(*) from (select from jobs where queue = $1 and state = 'queued' limit $2) waiting",
+    )
+    .bind(queue.name())
+    .bind(limit)
+    .fetch_one(db)
+    .await
 }

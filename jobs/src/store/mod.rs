@@ -1,30 +1,39 @@
-//! The jobs table's every read and write. Each state change is guarded by the state and attempt it
-//! expects and counts its rows: none means somebody else moved the job first.
+//! Every SQL statement on jobs. Each change of a job's state is guarded by the state and the attempt it
+//! expects, and counts its rows: none means that somebody else moved the job first.
+//!
+//! Statements take lists, so that a process can execute everything that is pending as one. They run on
+//! connections with `synchronous_commit` off; a statement that touches an acknowledged job (one that its
+//! caller was told of) turns it on for its own transaction.
 
 mod artifacts;
 mod claim;
+mod end;
 mod find;
-mod finish;
 mod heartbeat;
+mod list;
 mod progress;
+mod requeue;
 mod submit;
 mod sweep;
-mod ticket;
 
-pub use claim::{Claimed, claim};
-pub use find::{find, n_waiting};
-pub use finish::{cancel, finish, retry};
+pub use claim::{Claimed, claim, claimed_by};
+pub use end::{Ending, Guard, acknowledge, cancel, end};
+pub use find::{find, find_many, n_waiting};
 pub use heartbeat::{beat, leave};
+pub use list::{ListedJob, QueueDepth, WorkerRow, list_jobs, list_workers, queue_depths};
 pub use progress::note_progress;
-pub use submit::{Admission, SubmitError, submit};
-pub use sweep::{Lost, Swept, expire, reissue, rescue};
-pub use ticket::{Taken, drop_ticket, release_tickets, return_ticket, take};
+pub use requeue::{Requeue, requeue};
+pub use submit::{Submitted, submit};
+pub use sweep::{Lost, expire, lost};
 
-/// Postgres channel on which a job's end is announced; the payload is the job's id.
-pub const JOB_ENDED: &str = "job_ended";
+/// Postgres channel that says which queues have new jobs; the payload is their names, separated by commas.
+pub const JOBS_QUEUED: &str = "jobs_queued";
 
-/// Postgres channel on which the queue announces new tickets; the payload is JSON with `job_type`.
-pub const TICKET_INSERTED: &str = "apalis::job::insert";
+/// Postgres channel that says which jobs have ended; the payload is their ids, separated by commas.
+pub const JOBS_ENDED: &str = "jobs_ended";
+
+/// Jobs that one statement may end: their ids fit into the 8,000 bytes of a notification.
+pub const MAX_ENDINGS: usize = 200;
 
 /// A row holds something this version does not know, such as an operation of a newer one.
 pub(crate) fn unreadable(what: &str, value: impl std::fmt::Display) -> sqlx::Error {

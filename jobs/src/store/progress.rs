@@ -2,18 +2,13 @@
 
 use sqlx::PgPool;
 
-use crate::JobId;
+use crate::Fence;
 
-/// Notes how many seconds of its recording are transcribed, if this attempt still holds the job.
-pub async fn note_progress(
-    db: &PgPool,
-    job: JobId,
-    attempt: i32,
-    transcribed_s: f64,
-) -> Result<(), sqlx::Error> {
+/// Notes how many seconds of its recording are transcribed, if this claim still holds the job.
+pub async fn note_progress(db: &PgPool, fence: Fence, transcribed_s: f64) -> Result<(), sqlx::Error> {
     sqlx::query("update jobs set transcribed_s = $3 where id = $1 and state = 'running' and attempt = $2")
-        .bind(job)
-        .bind(attempt)
+        .bind(fence.job)
+        .bind(fence.attempt)
         .bind(transcribed_s)
         .execute(db)
         .await?;

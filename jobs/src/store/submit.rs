@@ -1,77 +1,65 @@
-//! Acceptance: upload, job and ticket in one statement, which is one transaction and one round trip.
+//! Jobs are submitted: one statement, whatever their number.
+
+use std::collections::HashSet;
 
 use sqlx::{PgPool, types::Json};
 
-use crate::{MAX_ATTEMPTS, NewJob, Queue, TicketId};
+use crate::{JobId, MAX_ATTEMPTS, NewJob};
 
-/// How much may wait before new work is turned away.
-#[derive(Debug, Clone, Copy)]
-pub struct Admission {
-    /// Jobs that may wait in one queue.
-    pub max_waiting: i64,
+/// What became of a submitted job.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Submitted {
+    /// It waits in its queue.
+    Accepted,
+    /// A job with this id was there before; nothing was changed.
+    Exists,
 }
 
-/// Why a job was not accepted.
-#[derive(Debug, thiserror::Error)]
-pub enum SubmitError {
-    /// As many jobs wait as may.
-    #[error("{n} jobs wait in the {queue} queue, as many as may", n = .max_waiting, queue = .queue.name())]
-    QueueFull {
-        /// The queue.
-        queue: Queue,
-        /// Its bound.
-        max_waiting: i64,
-    },
-    /// The database refused or went away; the job may or may not exist.
-    #[error("database: {0}")]
-    Database(#[from] sqlx::Error),
+/// Inserts the jobs and announces their queues; one result a job, in order. When a job among them is
+/// asynchronous, all are on disk when this returns.
+pub async fn submit(db: &PgPool, jobs: &[&NewJob]) -> Result<Vec<Submitted>, sqlx::Error> {
+    let accepted: HashSet<JobId> = insert(db, jobs).await?.into_iter().collect();
+    let of = |job: &&NewJob| match accepted.contains(&job.id) {
+        true => Submitted::Accepted,
+        false => Submitted::Exists,
+    };
+    Ok(jobs.iter().map(of).collect())
 }
 
-impl SubmitError {
-    /// What the database said, if it was the database.
-    pub const fn database(&self) -> Option<&sqlx::Error> {
-        match self {
-            Self::QueueFull { .. } => None,
-            Self::Database(error) => Some(error),
-        }
+async fn insert(db: &PgPool, jobs: &[&NewJob]) -> Result<Vec<JobId>, sqlx::Error> {
+    fn column<'a, T>(jobs: &[&'a NewJob], of: impl Fn(&'a NewJob) -> T) -> Vec<T> {
+        jobs.iter().map(|job| of(job)).collect()
     }
-}
-
-/// Accepts a job, or turns it away when its queue is full. Durable once this returns.
-pub async fn submit(db: &PgPool, job: &NewJob, admission: Admission) -> Result<(), SubmitError> {
-    let queue = job.parameters.operation().queue();
-    let admitted = sqlx::query(
-        "with admitted as (
-             insert into jobs (id, caller_id, operation, queue, parameters, max_attempts, request_id, traceparent, priority)
-             select $1, $2, $3, $4, $5, $6, $7, $8, $9
-             where (select count(*) from (select from jobs where queue = $4 and state = 'queued' limit $10) w) < $10
-             returning id),
-         stored as (
-             insert into uploads (job_id, media_type, bytes)
-             select id, $11, $12 from admitted where $11 is not null),
-         ticket as (
-             insert into apalis.jobs (id, job_type, job, status, attempts, max_attempts, run_at, priority)
-             select $13, $4, convert_to(to_json(id::text)::text, 'UTF8'), 'Pending', 0, $6, now(), $9 from admitted)
-         select from admitted",
+    sqlx::query_scalar(
+        "with accepted as (
+             insert into jobs (id, account_id, operation, queue, priority, acknowledged, parameters,
+                 max_attempts, media_type, upload, request_id, traceparent)
+             select id, account_id, operation, queue, priority, priority = 0, parameters,
+                 $11, media_type, upload, request_id, traceparent
+             from unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[], $5::int2[], $6::jsonb[], $7::text[],
+                 $8::bytea[], $9::text[], $10::text[])
+                 as new (id, account_id, operation, queue, priority, parameters, media_type,
+                     upload, request_id, traceparent)
+             on conflict (id) do nothing
+             returning id, queue, acknowledged),
+         told as (
+             select pg_notify($12, string_agg(distinct queue, ',')),
+                 case when bool_or(acknowledged) then set_config('synchronous_commit', 'on', true) end
+             from accepted having count(*) > 0)
+         select id from accepted, told",
     )
-    .bind(job.id)
-    .bind(job.caller_id)
-    .bind(job.parameters.operation().name())
-    .bind(queue.name())
-    .bind(Json(&job.parameters))
+    .bind(column(jobs, |job| job.id.0))
+    .bind(column(jobs, |job| job.account_id))
+    .bind(column(jobs, |job| job.parameters.operation().name()))
+    .bind(column(jobs, |job| job.parameters.operation().queue().name()))
+    .bind(column(jobs, |job| i16::from(!job.asynchronous)))
+    .bind(column(jobs, |job| Json(&job.parameters)))
+    .bind(column(jobs, |job| job.upload.as_ref().map(|u| u.media_type.name())))
+    .bind(column(jobs, |job| job.upload.as_ref().map(|u| &*u.bytes)))
+    .bind(column(jobs, |job| job.request_id.as_str()))
+    .bind(column(jobs, |job| job.traceparent.as_deref()))
     .bind(MAX_ATTEMPTS)
-    .bind(&job.request_id)
-    .bind(&job.traceparent)
-    .bind(i16::from(!job.asynchronous))
-    .bind(admission.max_waiting)
-    .bind(job.upload.as_ref().map(|u| u.media_type.name()))
-    .bind(job.upload.as_ref().map(|u| u.bytes.as_slice()))
-    .bind(TicketId::first_of(job.id).text())
-    .execute(db)
-    .await?;
-    if admitted.rows_affected() == 1 {
-        Ok(())
-    } else {
-        Err(SubmitError::QueueFull { queue, max_waiting: admission.max_waiting })
-    }
+    .bind(super::JOBS_QUEUED)
+    .fetch_all(db)
+    .await
 }

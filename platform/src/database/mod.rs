@@ -1,8 +1,10 @@
 //! Postgres: an address comes in, pools come out; the private server when there is no address.
 
+mod listener;
 mod private;
 mod programs;
 
+pub use listener::Event;
 pub use private::{PrivateError, PrivatePostgres};
 
 use std::{str::FromStr as _, time::Duration};
@@ -23,9 +25,11 @@ const TRUSTED_IDLE: Duration = Duration::from_millis(500);
 pub struct Database {
     /// Commits are on disk when they return: everything a caller is told about.
     pub durable: PgPool,
-    /// Commits may be lost in a crash of Postgres (`synchronous_commit` off): queue tickets and claims,
-    /// which are made again.
+    /// Commits may be lost in a crash of Postgres (`synchronous_commit` off): the queue, whose statements
+    /// turn it on for what a caller has been told.
     pub volatile: PgPool,
+    /// How its connections are named in `pg_stat_activity`.
+    name: &'static str,
 }
 
 /// Reads a connection URL.
@@ -34,15 +38,21 @@ pub fn options(url: &str) -> Result<PgConnectOptions, sqlx::Error> {
 }
 
 impl Database {
-    /// Opens both pools, of at most `n_connections` together, and proves that the server answers.
-    pub async fn connect(options: &PgConnectOptions, n_connections: usize) -> Result<Self, sqlx::Error> {
+    /// Opens both pools, of at most `n_connections` together, and proves that the server answers. Migrations
+    /// recognise processes of other versions by `name`: one of this version's begins with `akhar-`.
+    pub async fn connect(
+        name: &'static str,
+        options: &PgConnectOptions,
+        n_connections: usize,
+    ) -> Result<Self, sqlx::Error> {
         let n = u32::try_from(n_connections).unwrap_or(u32::MAX);
         // Our statements are short and always the same: one generic plan each, never compiled.
         let options = options.clone().options([("jit", "off"), ("plan_cache_mode", "force_generic_plan")]);
         let volatile = options.clone().options([("synchronous_commit", "off")]);
         let database = Self {
-            durable: pool(n - n / 2).connect_lazy_with(options.application_name("akhar")),
-            volatile: pool(n / 2).connect_lazy_with(volatile.application_name("akhar-tickets")),
+            durable: pool(n - n / 2).connect_lazy_with(options.application_name(name)),
+            volatile: pool(n / 2).connect_lazy_with(volatile.application_name(&format!("{name} queue"))),
+            name,
         };
         sqlx::query("select 1").execute(&database.durable).await?;
         Ok(database)

@@ -151,13 +151,37 @@ impl PrivatePostgres {
         fs::rename(&draft, &self.cluster).map_err(at(&self.cluster))
     }
 
+    /// Whether a server of an earlier run answers. Its pid file alone does not say: after a kill -9 the
+    /// process it names may be a zombie or another program.
     fn is_running(&self) -> bool {
         let mut status = self.programs.command("pg_ctl");
         status.args(["status", "--pgdata"]).arg(&self.cluster);
-        run(status).is_ok()
+        let mut answers = self.programs.command("pg_isready");
+        answers.args(["--quiet", "--host"]).arg(&self.socket);
+        run(status).is_ok() && run(answers).is_ok()
+    }
+
+    /// Removes the lock files of a server that was killed and that nobody has reaped: Postgres takes a zombie
+    /// for a running server and would not start beside it.
+    fn remove_locks_of_zombie(&self) -> Result<(), PrivateError> {
+        let pid_file = self.cluster.join("postmaster.pid");
+        let text = fs::read_to_string(&pid_file).unwrap_or_default();
+        let Some(pid) = text.lines().next().and_then(|line| line.trim().parse::<u32>().ok()) else {
+            return Ok(());
+        };
+        // After the name in brackets comes the state: proc_pid_stat(5).
+        let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+        let is_zombie = stat.rsplit_once(") ").is_some_and(|(_, rest)| rest.starts_with('Z'));
+        if is_zombie {
+            for lock in [pid_file, self.socket.join(".s.PGSQL.5432.lock")] {
+                fs::remove_file(&lock).map_err(at(&lock))?;
+            }
+        }
+        Ok(())
     }
 
     fn launch(&self, log: &Path) -> Result<(), PrivateError> {
+        self.remove_locks_of_zombie()?;
         let mut start = self.programs.command("pg_ctl");
         start.args(["start", "--wait", "--silent", "--pgdata"]).arg(&self.cluster);
         start.arg("--log").arg(log);

@@ -2,13 +2,13 @@
 
 use std::time::{Duration, Instant};
 
-use akhar_jobs::{JobId, Outcome, Prediction, TicketId, Timing, store};
+use akhar_jobs::{Fence, JobId, store};
 use akhar_tests::{Form, Held, Seam, Stack, http::send, load::Load, until};
 use rustix::process::Signal;
 use sqlx::PgPool;
 use uuid::Uuid;
 
-use crate::{digit, every_job_ended_once, record_ends, statuses, submit};
+use crate::{claim, digit, end, every_job_ended_once, record_ends, statuses, submit};
 
 /// What the issue promises for quick jobs: 3 s of silence, the sweep's second, and the job itself.
 const RECOVERY: Duration = Duration::from_secs(5);
@@ -35,13 +35,6 @@ async fn stuck_at(seam: Seam) -> (Stack, Held, Uuid) {
     (stack, held, job)
 }
 
-/// Every worker is silent, and no job runs too long.
-const LOST: store::Lost = store::Lost {
-    silence: Duration::ZERO,
-    quick: Duration::from_secs(600),
-    speech: Duration::from_secs(600),
-};
-
 #[tokio::test(flavor = "multi_thread")]
 async fn killed_while_it_claims_a_job_another_worker_does_it() {
     let (mut stack, mut held, job) = stuck_at(Seam::Claim).await;
@@ -61,14 +54,12 @@ async fn killed_while_it_infers_another_worker_does_it() {
     let job = submit(&stack).await;
     // A worker that claims a job and is never heard of again.
     store::beat(&stack.db, "dead-worker").await.expect("a beat");
-    let claimed =
-        store::claim(&stack.db, JobId(job), "dead-worker").await.expect("a claim").expect("it is queued");
-    assert_eq!(claimed.attempt, 1);
+    let fence = claim(&stack.db, "dead-worker").await.expect("it is queued");
+    assert_eq!(fence, Fence { job: JobId(job), attempt: 1 });
     stack.add_worker().await;
-    let id = TicketId::first_of(JobId(job));
     store::beat(&stack.db, "dead-worker").await.expect("its last beat");
     recovers(&stack, job, Instant::now()).await;
-    let late = finish(&stack.db, job, claimed.attempt, id, "late").await;
+    let late = end(&stack.db, fence, "late").await;
     assert!(!late, "the dead worker's answer came after all, and counted");
     let attempt: i32 = stack.row("select attempt from jobs where id = $1", job).await;
     assert_eq!(attempt, 2);
@@ -176,7 +167,7 @@ async fn workers_that_cannot_be_heard_do_not_bury_each_other() {
     let mut stack = Stack::with().workers(0).start().await;
     let job = submit(&stack).await;
     store::beat(&stack.db, "living").await.expect("a beat");
-    store::claim(&stack.db, JobId(job), "living").await.expect("a claim").expect("it is queued");
+    claim(&stack.db, "living").await.expect("it is queued");
     stack.add_worker().await;
     // As when Postgres stands still, or is back and beats still wait for a connection: none comes through.
     let mut deaf = stack.db.begin().await.expect("a transaction");
@@ -216,77 +207,6 @@ async fn a_claim_that_a_crash_of_postgres_forgot_is_made_again() {
     stack.workers[0].signal(Signal::CONT);
     recovers(&stack, job, Instant::now()).await;
     stack.workers.clear();
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn a_claim_whose_answer_was_lost_is_made_again_by_its_own_worker_alone() {
-    let stack = Stack::with().workers(0).start().await;
-    let (db, job) = (&stack.db, JobId(submit(&stack).await));
-    let unheard = store::claim(db, job, "first").await.expect("a claim").expect("it is queued");
-    assert!(store::claim(db, job, "second").await.expect("a claim").is_none());
-    let heard = store::claim(db, job, "first").await.expect("a claim").expect("its own");
-    assert_eq!((unheard.attempt, heard.attempt), (1, 2));
-    let ticket = TicketId::first_of(job);
-    assert!(!finish(db, job.0, unheard.attempt, ticket, "unheard").await);
-    assert!(finish(db, job.0, heard.attempt, ticket, "heard").await);
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn a_waiting_job_that_lost_its_ticket_gets_another() {
-    let stack = Stack::with().workers(0).start().await;
-    let (db, job) = (&stack.db, JobId(submit(&stack).await));
-    assert_eq!(store::reissue(db, Duration::ZERO).await.expect("a look"), 0, "it has its ticket");
-    store::drop_ticket(db, TicketId::first_of(job)).await.expect("a loss");
-    assert_eq!(store::reissue(db, Duration::from_secs(60)).await.expect("a look"), 0, "it is too young");
-    assert_eq!(store::reissue(db, Duration::ZERO).await.expect("a look"), 1);
-    assert_eq!(store::reissue(db, Duration::ZERO).await.expect("a look"), 0, "it has one again");
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn a_late_worker_cannot_finish_its_successors_job() {
-    let stack = Stack::with().workers(0).start().await;
-    let (db, job) = (&stack.db, submit(&stack).await);
-    let ticket = TicketId::first_of(JobId(job));
-    let first = store::claim(db, JobId(job), "first").await.expect("a claim").expect("it is queued");
-    assert!(store::claim(db, JobId(job), "second").await.expect("a claim").is_none(), "it is taken");
-    let swept = store::rescue(db, LOST).await.expect("a sweep");
-    assert_eq!((swept.n_rescued, swept.n_given_up), (1, 0));
-    let second = store::claim(db, JobId(job), "second").await.expect("a claim").expect("it is queued again");
-    assert_eq!((first.attempt, second.attempt), (1, 2));
-    assert!(!finish(db, job, first.attempt, ticket, "first").await);
-    assert!(finish(db, job, second.attempt, ticket, "second").await);
-    assert!(!finish(db, job, second.attempt, ticket, "again").await);
-    let label: String =
-        stack.row("select outcome #>> '{predictions,0,label}' from jobs where id = $1", job).await;
-    assert_eq!(label, "second");
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn a_job_that_kills_every_worker_fails_after_its_last_attempt() {
-    let stack = Stack::with().workers(0).start().await;
-    let (db, job) = (&stack.db, submit(&stack).await);
-    for attempt in 1..=akhar_jobs::MAX_ATTEMPTS {
-        let claimed = store::claim(db, JobId(job), "mortal").await.expect("a claim").expect("it is queued");
-        assert_eq!(
-            (claimed.attempt, claimed.is_last_attempt),
-            (attempt, attempt == akhar_jobs::MAX_ATTEMPTS)
-        );
-        store::rescue(db, LOST).await.expect("a sweep");
-    }
-    stack.job_is(job, "failed").await;
-    let problem = stack.refused(stack.request("GET", &format!("/v1/jobs/{job}/result")), 500).await;
-    assert!(
-        !problem.json.to_string().contains("worker died"),
-        "a cause reached the caller: {}",
-        problem.json
-    );
-}
-
-/// Finishes a job with this label as its answer; whether it counted.
-async fn finish(db: &PgPool, job: Uuid, attempt: i32, ticket: TicketId, label: &str) -> bool {
-    let outcome =
-        Outcome::Predictions { predictions: vec![Prediction { label: label.to_owned(), score: 1.0 }] };
-    store::finish(db, JobId(job), attempt, ticket, &outcome, Timing::default(), None).await.expect("a write")
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -90,7 +90,7 @@ fn reader(upload: &Upload) -> Result<ImageReader<Cursor<&[u8]>>, Undecodable> {
             return Err(Undecodable { code: "undecodable", detail });
         }
     };
-    Ok(ImageReader::with_format(Cursor::new(upload.bytes.as_slice()), format))
+    Ok(ImageReader::with_format(Cursor::new(&*upload.bytes), format))
 }
 
 fn decode(upload: &Upload, n_bytes: u64) -> Result<RgbImage, Undecodable> {
@@ -154,7 +154,7 @@ mod tests {
         let mut bytes = Cursor::new(Vec::new());
         image.write_to(&mut bytes, format).unwrap();
         let media_type = if format == ImageFormat::Png { MediaType::Png } else { MediaType::Jpeg };
-        Upload { media_type, bytes: bytes.into_inner() }
+        Upload { media_type, bytes: bytes.into_inner().into() }
     }
 
     async fn rgb(upload: Upload) -> Result<RgbImage, &'static str> {
@@ -200,7 +200,7 @@ mod tests {
             let n_needed =
                 if format == ImageFormat::Jpeg { whole.bytes.len() } else { whole.bytes.len() / 2 };
             for n in 0..n_needed {
-                let cut = Upload { media_type: whole.media_type, bytes: whole.bytes[..n].to_vec() };
+                let cut = Upload { media_type: whole.media_type, bytes: whole.bytes[..n].to_vec().into() };
                 assert_eq!(rgb(cut).await.unwrap_err(), "undecodable");
             }
         }

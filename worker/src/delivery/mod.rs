@@ -1,6 +1,10 @@
-//! From the queue to an attempt: wake-ups and jobs come in; attempts are made, and their ends written.
+//! From the queue to the end of an attempt: claimed jobs come in through apalis; attempts are made, and how
+//! they end is written.
 
-pub(crate) mod attempt;
-pub(crate) mod in_hand;
-pub(crate) mod queue;
-pub(crate) mod wakeup;
+mod attempt;
+mod backoff;
+mod consumer;
+mod retry;
+
+pub(crate) use attempt::Attempts;
+pub(crate) use consumer::{ConsumerConfig, Consumers};

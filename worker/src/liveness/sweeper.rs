@@ -1,157 +1,105 @@
-//! The worker's own clockwork: it says it is alive, frees what dead workers held, and forgets old jobs.
+//! Sweeping: jobs of dead workers, and claims that this worker lost, go back to their queues; old jobs go.
 
 use std::time::Duration;
 
-use akhar_jobs::store::{self, Lost, Swept};
-use akhar_platform::{config::Config, database::Database, shutdown::Shutdown};
-use tokio::{
-    sync::watch,
-    time::{Instant, Interval, MissedTickBehavior, interval},
+use akhar_jobs::{
+    Fence, Outcome,
+    backend::{Claims, Endings, GroupError},
+    store::{self, Ending, Guard, Lost, Requeue},
 };
-use tokio_util::sync::CancellationToken;
+use akhar_platform::{config::Config, shutdown::Shutdown};
+use futures::future::try_join_all;
+use sqlx::PgPool;
+use tokio::sync::watch;
 
-/// Between two heartbeats, and between two looks for orphans.
-const BEAT: Duration = Duration::from_secs(1);
-
-/// A worker silent for this long is dead: three beats.
-pub(crate) const SILENCE: Duration = Duration::from_secs(3);
-
-/// A longer pause between two of our own beats, and others' may be late as well.
-const MAX_GAP: Duration = Duration::from_secs(2);
+use super::{
+    contact::{Contact, SILENCE},
+    heartbeat::beats,
+};
 
 /// What a job may take beyond its attempt's time before it counts as lost by its worker.
 const GRACE: Duration = Duration::from_secs(60);
 
-/// Sweeps for orphans between two rounds of the rarer work: old jobs, lost tickets.
-const TIDY_EVERY: u32 = 60;
+/// Sweeps between two deletions of old jobs.
+const EXPIRE_EVERY: u32 = 60;
 
-/// How well our own beats come through. When they do not, nobody's may, and the silence of others means
-/// nothing until they had the time to be heard again.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Contact {
-    last_beat: Instant,
-    /// When it was last regained; none while it was never lost.
-    regained: Option<Instant>,
+/// What sweeping needs. Any number of processes may sweep at once: every change is guarded.
+pub(crate) struct Sweeper {
+    pub(crate) db: PgPool,
+    pub(crate) claims: Claims,
+    pub(crate) endings: Endings,
+    pub(crate) contact: watch::Receiver<Contact>,
 }
 
-impl Contact {
-    /// Just made.
-    pub(crate) fn new() -> Self {
-        Self { last_beat: Instant::now(), regained: None }
-    }
-
-    fn beat(&mut self) {
-        let now = Instant::now();
-        if now - self.last_beat > MAX_GAP {
-            self.regained = Some(now);
-        }
-        self.last_beat = now;
-    }
-
-    /// Whether a worker that is silent now is dead.
-    fn is_steady(&self) -> bool {
-        self.last_beat.elapsed() <= MAX_GAP && self.regained.is_none_or(|at| at.elapsed() > SILENCE)
-    }
-}
-
-/// Once a [`BEAT`]; what was missed is not made up for.
-fn beats() -> Interval {
-    let mut beats = interval(BEAT);
-    beats.set_missed_tick_behavior(MissedTickBehavior::Delay);
-    beats
-}
-
-/// Says that `worker` is alive until told to stop, and never in the middle of a beat: one still on its way
-/// could arrive after the worker has signed off. A database that is away is tried again at the next beat.
-pub(crate) async fn heartbeat(
-    database: Database,
-    worker: String,
-    contact: watch::Sender<Contact>,
-    stop: CancellationToken,
-) {
-    let mut ticks = beats();
-    loop {
-        tokio::select! {
-            _ = ticks.tick() => (),
-            () = stop.cancelled() => return,
-        }
-        match store::beat(&database.volatile, &worker).await {
-            Ok(()) => contact.send_modify(Contact::beat),
-            Err(error) => tracing::warn!(%error, "heartbeat failed"),
-        }
-    }
-}
-
-/// Sweeps until told to stop.
-pub(crate) async fn sweep(
-    database: Database,
-    config: Config,
-    contact: watch::Receiver<Contact>,
-    shutdown: Shutdown,
-) {
-    let after = |timeout_s| Duration::from_secs(timeout_s) + GRACE;
-    let lost = Lost {
-        silence: SILENCE,
-        quick: after(config.quick_timeout_s),
-        speech: after(config.speech_timeout_s),
-    };
-    let mut ticks = beats();
-    let mut n_sweeps = 0_u32;
-    loop {
-        tokio::select! {
-            _ = ticks.tick() => (),
-            () = shutdown.soft.cancelled() => return,
-        }
-        if !contact.borrow().is_steady() {
-            continue;
-        }
-        match store::rescue(&database.durable, lost).await {
-            Ok(swept) if swept != Swept::default() => {
-                tracing::warn!(swept.n_rescued, swept.n_given_up, "freed the jobs of dead workers");
+impl Sweeper {
+    /// Sweeps once a second until told to stop.
+    pub(crate) async fn sweep(self, config: Config, shutdown: Shutdown) {
+        let after = |timeout_s| Duration::from_secs(timeout_s) + GRACE;
+        let lost = Lost {
+            silence: SILENCE,
+            quick: after(config.quick_timeout_s),
+            speech: after(config.speech_timeout_s),
+        };
+        let retention = Duration::from_secs(config.retention_s);
+        let mut ticks = beats();
+        for n_sweeps in 0_u32.. {
+            tokio::select! {
+                _ = ticks.tick() => (),
+                () = shutdown.soft.cancelled() => return,
             }
-            Ok(_) => (),
-            Err(error) => tracing::warn!(%error, "sweep failed"),
+            if let Err(error) = self.give_back_unheld().await {
+                tracing::warn!(%error, "could not look for claims lost on the way");
+            }
+            if !self.contact.borrow().is_steady() {
+                continue;
+            }
+            if let Err(error) = self.rescue(lost).await {
+                tracing::warn!(%error, "could not look for the jobs of dead workers");
+            }
+            if n_sweeps.is_multiple_of(EXPIRE_EVERY) {
+                self.expire(retention).await;
+            }
         }
-        if n_sweeps.is_multiple_of(TIDY_EVERY) {
-            tidy(&database, config.retention_s).await;
+    }
+
+    /// Returns what runs in this worker's name and is not held here.
+    async fn give_back_unheld(&self) -> Result<(), GroupError> {
+        let unheld = self.claims.unheld().await?;
+        if !unheld.is_empty() {
+            tracing::warn!(n = unheld.len(), "claims were lost on the way: giving them back");
         }
-        n_sweeps = n_sweeps.wrapping_add(1);
+        self.give_back(unheld, "its claim was lost on the way to its worker").await
     }
-}
 
-async fn tidy(database: &Database, retention_s: u64) {
-    match store::reissue(&database.durable, GRACE).await {
-        Ok(0) => (),
-        Ok(n) => tracing::warn!(n, "gave new tickets to jobs that had lost theirs"),
-        Err(error) => tracing::warn!(%error, "could not look for lost tickets"),
-    }
-    match store::expire(&database.durable, Duration::from_secs(retention_s)).await {
-        Ok(0) => (),
-        Ok(n) => tracing::info!(n, "forgot jobs past their retention"),
-        Err(error) => tracing::warn!(%error, "could not forget old jobs"),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[tokio::test(start_paused = true)]
-    async fn contact_once_lost_is_steady_again_when_others_could_be_heard() {
-        let mut contact = Contact::new();
-        assert!(contact.is_steady(), "at the start: there is nothing to doubt yet");
-        tokio::time::advance(BEAT).await;
-        contact.beat();
-        assert!(contact.is_steady());
-        tokio::time::advance(MAX_GAP + BEAT).await;
-        assert!(!contact.is_steady(), "silent ourselves");
-        contact.beat();
-        for _ in 0..SILENCE.as_secs() {
-            assert!(!contact.is_steady(), "just back");
-            tokio::time::advance(BEAT).await;
-            contact.beat();
+    /// Returns the jobs of dead workers.
+    async fn rescue(&self, lost: Lost) -> Result<(), GroupError> {
+        let orphans = store::lost(&self.db, lost).await?;
+        if !orphans.is_empty() {
+            tracing::warn!(n = orphans.len(), "rescuing the jobs of dead workers");
         }
-        tokio::time::advance(BEAT).await;
-        assert!(contact.is_steady());
+        self.give_back(orphans, "its worker died or lost it").await
+    }
+
+    /// Returns jobs to their queues, or fails those whose attempts are spent.
+    async fn give_back(&self, jobs: Vec<(Fence, bool)>, error: &str) -> Result<(), GroupError> {
+        let back = jobs.into_iter().map(async |(fence, is_last_attempt)| {
+            if is_last_attempt {
+                let error = Some(format!("{error}, and it had no attempt left"));
+                let (guard, outcome) = (Guard::Claimed(fence), Some(Outcome::Failed));
+                self.endings.end(Ending { guard, outcome, timing: None, error }).await
+            } else {
+                let (delay, error) = (Duration::ZERO, error.to_owned());
+                self.endings.requeue(Requeue { fence, delay, error }).await
+            }
+        });
+        try_join_all(back).await.map(drop)
+    }
+
+    async fn expire(&self, retention: Duration) {
+        match store::expire(&self.db, retention).await {
+            Ok(0) => (),
+            Ok(n) => tracing::info!(n, "deleted jobs past their retention"),
+            Err(error) => tracing::warn!(%error, "could not delete old jobs"),
+        }
     }
 }

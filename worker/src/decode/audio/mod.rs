@@ -13,6 +13,7 @@ mod riff;
 mod tests;
 mod wav;
 
+use bytes::Bytes;
 use std::{
     ops::{Range, RangeInclusive},
     time::{Duration, Instant},
@@ -116,7 +117,7 @@ impl Packets {
 
 /// An audio file, opened: its sound as 16 kHz mono, piece by piece.
 pub(crate) struct Audio {
-    bytes: Vec<u8>,
+    bytes: Bytes,
     packets: Packets,
     decoder: Decoder,
     resampler: Resampler,

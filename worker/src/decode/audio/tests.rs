@@ -22,7 +22,7 @@ pub(super) fn fixture(name: &str) -> Vec<u8> {
 
 fn upload(name: &str, bytes: Vec<u8>) -> Upload {
     let media_type = if name.ends_with("mp3") { MediaType::Mp3 } else { MediaType::Wav };
-    Upload { media_type, bytes }
+    Upload { media_type, bytes: bytes.into() }
 }
 
 pub(super) struct Heard {
@@ -410,7 +410,7 @@ fn what_is_no_audio_is_refused_with_a_reason() {
     }
     let refused = hear("wav", fixture("gsm-inside.wav")).err().unwrap();
     assert_eq!(refused.detail, "the wav file holds GSM 6.10, which is not read");
-    let picture = Upload { media_type: MediaType::Png, bytes: Vec::new() };
+    let picture = Upload { media_type: MediaType::Png, bytes: Vec::new().into() };
     assert_eq!(Audio::open(picture, &Limits::default()).err().unwrap().code, "undecodable");
 }
 

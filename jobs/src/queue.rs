@@ -1,8 +1,4 @@
-//! The queue's side of a job: a ticket carries a job's id to a worker and nothing else.
-
-use ulid::Ulid;
-
-use crate::JobId;
+//! The queues that jobs wait in.
 
 /// Claims a job may have before it fails for good: one crash or restart must not cost a caller an
 /// answer, and an input that kills its worker must not kill a third one.
@@ -32,26 +28,5 @@ impl Queue {
     /// The queue stored under this name.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|q| q.name() == name)
-    }
-}
-
-/// A ticket's identity in the queue's own table.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct TicketId(pub Ulid);
-
-impl TicketId {
-    /// The first ticket of a job: the same 128 bits.
-    pub fn first_of(job: JobId) -> Self {
-        Self(Ulid::from(job.0.as_u128()))
-    }
-
-    /// A further ticket, for a job that must be delivered again.
-    pub(crate) fn fresh() -> Self {
-        Self(Ulid::generate())
-    }
-
-    /// The id as the queue's table has it.
-    pub(crate) fn text(self) -> String {
-        self.0.to_string()
     }
 }

@@ -1,0 +1,86 @@
+//! Wake-ups: announcements of new jobs come in; each queue's consumer is woken, and can tell whether
+//! something was announced since it last looked.
+
+use std::{
+    sync::atomic::{AtomicU64, Ordering},
+    task::Context,
+};
+
+use futures::task::AtomicWaker;
+
+use crate::Queue;
+
+/// One wake-up a queue.
+#[derive(Debug, Default)]
+pub struct Wakeups {
+    quick: Wakeup,
+    speech: Wakeup,
+}
+
+#[derive(Debug, Default)]
+pub(super) struct Wakeup {
+    n_wakes: AtomicU64,
+    waker: AtomicWaker,
+}
+
+impl Wakeup {
+    fn wake(&self) {
+        self.n_wakes.fetch_add(1, Ordering::Release);
+        self.waker.wake();
+    }
+
+    /// How often it was woken so far; the task is woken by every further time.
+    pub(super) fn register(&self, cx: &Context<'_>) -> u64 {
+        self.waker.register(cx.waker());
+        self.n_wakes.load(Ordering::Acquire)
+    }
+}
+
+impl Wakeups {
+    pub(super) const fn of(&self, queue: Queue) -> &Wakeup {
+        match queue {
+            Queue::Quick => &self.quick,
+            Queue::Speech => &self.speech,
+        }
+    }
+
+    /// Wakes every consumer: announcements may have been missed.
+    pub fn wake_all(&self) {
+        for queue in Queue::ALL {
+            self.of(queue).wake();
+        }
+    }
+
+    /// Wakes the consumers of the queues that an announcement names (see
+    /// [`JOBS_QUEUED`](crate::store::JOBS_QUEUED)); names of other versions are passed over.
+    pub fn announce(&self, payload: &str) {
+        for queue in payload.split(',').filter_map(Queue::from_name) {
+            self.of(queue).wake();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn n_wakes(wakeups: &Wakeups) -> [u64; 2] {
+        let cx = Context::from_waker(futures::task::noop_waker_ref());
+        Queue::ALL.map(|queue| wakeups.of(queue).register(&cx))
+    }
+
+    #[test]
+    fn an_announcement_wakes_the_queues_it_names() {
+        let wakeups = Wakeups::default();
+        wakeups.announce("speech");
+        assert_eq!(n_wakes(&wakeups), [0, 1]);
+        wakeups.announce("quick,speech");
+        assert_eq!(n_wakes(&wakeups), [1, 2]);
+        for odd in ["", "other", "quick;speech"] {
+            wakeups.announce(odd);
+        }
+        assert_eq!(n_wakes(&wakeups), [1, 2]);
+        wakeups.wake_all();
+        assert_eq!(n_wakes(&wakeups), [2, 3]);
+    }
+}

@@ -1,0 +1,47 @@
+//! Jobs wait again: the one step from running back to queued, whoever takes it.
+
+use std::{collections::HashSet, time::Duration};
+
+use sqlx::PgPool;
+
+use crate::{Fence, JobId};
+
+use super::JOBS_QUEUED;
+
+/// A claimed job that goes back to its queue.
+#[derive(Debug, Clone)]
+pub struct Requeue {
+    /// The claim that is given up; another claim's job is left alone.
+    pub fence: Fence,
+    /// How long it is not to be claimed.
+    pub delay: Duration,
+    /// Why, for operators.
+    pub error: String,
+}
+
+/// Returns jobs to their queues if their claims still hold them; one result a job, in order.
+pub async fn requeue(db: &PgPool, requeues: &[Requeue]) -> Result<Vec<bool>, sqlx::Error> {
+    let waiting: HashSet<JobId> = update(db, requeues).await?.into_iter().collect();
+    Ok(requeues.iter().map(|r| waiting.contains(&r.fence.job)).collect())
+}
+
+async fn update(db: &PgPool, requeues: &[Requeue]) -> Result<Vec<JobId>, sqlx::Error> {
+    let column = |of: fn(&Requeue) -> f64| requeues.iter().map(of).collect::<Vec<_>>();
+    sqlx::query_scalar(
+        "with waiting as (
+             update jobs j set state = 'queued', worker = null, last_error = r.error,
+                 run_at = now() + make_interval(secs => r.delay_s)
+             from unnest($1::uuid[], $2::int4[], $3::float8[], $4::text[]) as r (id, attempt, delay_s, error)
+             where j.id = r.id and j.state = 'running' and j.attempt = r.attempt
+             returning j.id, j.queue),
+         told as (select pg_notify($5, string_agg(distinct queue, ',')) from waiting having count(*) > 0)
+         select id from waiting, told",
+    )
+    .bind(requeues.iter().map(|r| r.fence.job.0).collect::<Vec<_>>())
+    .bind(requeues.iter().map(|r| r.fence.attempt).collect::<Vec<_>>())
+    .bind(column(|r| r.delay.as_secs_f64()))
+    .bind(requeues.iter().map(|r| r.error.as_str()).collect::<Vec<_>>())
+    .bind(JOBS_QUEUED)
+    .fetch_all(db)
+    .await
+}

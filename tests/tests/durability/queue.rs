@@ -1,0 +1,239 @@
+//! The queue's own rules, on its statements and its backend: who is accepted, who may claim, whose end counts.
+
+use std::{sync::Arc, time::Duration};
+
+use akhar_jobs::{
+    Fence, JobId, JobState, MAX_ATTEMPTS, MediaType, NewJob, Operation, Outcome, Parameters, Queue, TopK,
+    Upload,
+    backend::{
+        Admission, Claims, Endings, JobBackend, JobStore, JobTask, Refusal, Submissions, SubmitError, Wakeups,
+    },
+    store::{self, Ending, Guard, Lost, Requeue, Submitted},
+};
+use akhar_tests::{Cluster, Stack};
+use futures::future::join_all;
+use sqlx::PgPool;
+use uuid::Uuid;
+
+use crate::{claim, digit, end, submit};
+
+/// Every worker is silent, and no job runs too long.
+const LOST: Lost =
+    Lost { silence: Duration::ZERO, quick: Duration::from_secs(600), speech: Duration::from_secs(600) };
+
+async fn database() -> PgPool {
+    PgPool::connect_with(Cluster::shared().database().await).await.expect("it answers")
+}
+
+fn new_job(asynchronous: bool) -> NewJob {
+    NewJob {
+        id: JobId(Uuid::now_v7()),
+        account_id: Uuid::now_v7(),
+        parameters: Parameters::DigitRecognition { top_k: TopK::default() },
+        upload: Some(Upload { media_type: MediaType::Png, bytes: digit().bytes.into() }),
+        request_id: "test".to_owned(),
+        traceparent: None,
+        asynchronous,
+    }
+}
+
+fn requeue(fence: Fence, delay: Duration) -> [Requeue; 1] {
+    [Requeue { fence, delay, error: "a test".to_owned() }]
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_late_worker_cannot_end_its_successors_job() {
+    let stack = Stack::with().workers(0).start().await;
+    let (db, job) = (&stack.db, submit(&stack).await);
+    let first = claim(db, "first").await.expect("it is queued");
+    assert_eq!(claim(db, "second").await, None, "it is taken");
+    assert_eq!(store::lost(db, LOST).await.expect("a sweep"), [(first, false)]);
+    assert_eq!(store::requeue(db, &requeue(first, Duration::ZERO)).await.expect("a write"), [true]);
+    let second = claim(db, "second").await.expect("it is queued again");
+    assert_eq!((first.attempt, second.attempt), (1, 2));
+    assert!(!end(db, first, "first").await);
+    assert!(end(db, second, "second").await);
+    assert!(!end(db, second, "again").await);
+    let label: String =
+        stack.row("select outcome #>> '{predictions,0,label}' from jobs where id = $1", job).await;
+    assert_eq!(label, "second");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_job_that_kills_every_worker_fails_after_its_last_attempt() {
+    let mut stack = Stack::with().workers(0).start().await;
+    let job = submit(&stack).await;
+    for attempt in 1..MAX_ATTEMPTS {
+        let fence = claim(&stack.db, "mortal").await.expect("it is queued");
+        assert_eq!(fence.attempt, attempt);
+        store::requeue(&stack.db, &requeue(fence, Duration::ZERO)).await.expect("a rescue");
+    }
+    let last = claim(&stack.db, "mortal").await.expect("it is queued");
+    assert_eq!(store::lost(&stack.db, LOST).await.expect("a sweep"), [(last, true)]);
+    stack.add_worker().await; // and sweeps
+    stack.job_is(job, "failed").await;
+    let problem = stack.refused(stack.request("GET", &format!("/v1/jobs/{job}/result")), 500).await;
+    assert!(
+        !problem.json.to_string().contains("worker died"),
+        "a cause reached the caller: {}",
+        problem.json
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_attempt_that_fails_is_made_again_and_the_last_one_fails_the_job() {
+    let mut stack = Stack::with().workers(0).start().await;
+    let job = submit(&stack).await;
+    sqlx::query("update jobs set upload = null, media_type = null").execute(&stack.db).await.expect("a loss");
+    stack.add_worker().await;
+    stack.job_is(job, "failed").await;
+    let (attempt, error): (i32, String) = (
+        stack.row("select attempt from jobs where id = $1", job).await,
+        stack.row("select last_error from jobs where id = $1", job).await,
+    );
+    assert_eq!(attempt, MAX_ATTEMPTS);
+    assert!(error.contains("no upload"), "{error}");
+    stack.refused(stack.request("GET", &format!("/v1/jobs/{job}/result")), 500).await;
+}
+
+#[tokio::test]
+async fn a_job_that_waits_again_is_claimed_when_its_delay_is_over_and_not_before() {
+    let db = database().await;
+    let job = new_job(true);
+    store::submit(&db, &[&job]).await.expect("a write");
+    let first = claim(&db, "a").await.expect("it is queued");
+    assert_eq!(
+        store::requeue(&db, &requeue(first, Duration::from_secs(600))).await.expect("a write"),
+        [true]
+    );
+    assert_eq!(claim(&db, "a").await, None, "it is not due");
+    sqlx::query("update jobs set run_at = now()").execute(&db).await.expect("time passes");
+    let second = claim(&db, "a").await.expect("it is due");
+    assert_eq!(second.attempt, 2);
+    assert_eq!(store::requeue(&db, &requeue(first, Duration::ZERO)).await.expect("a write"), [false]);
+    assert!(end(&db, second, "second").await, "a requeue of an earlier claim changes nothing");
+}
+
+/// A crash of Postgres forgets a claim: the job is queued, and neither an end nor a requeue of that claim
+/// may take it from its queue.
+#[tokio::test]
+async fn a_requeue_after_a_forgotten_claim_leaves_the_job_to_be_claimed_at_once() {
+    let db = database().await;
+    let job = new_job(true);
+    store::submit(&db, &[&job]).await.expect("a write");
+    let forgotten = claim(&db, "a").await.expect("it is queued");
+    sqlx::query("update jobs set state = 'queued', worker = null, attempt = 0")
+        .execute(&db)
+        .await
+        .expect("a crash");
+    assert_eq!(
+        store::requeue(&db, &requeue(forgotten, Duration::from_secs(600))).await.expect("a write"),
+        [false]
+    );
+    assert!(!end(&db, forgotten, "forgotten").await);
+    assert!(claim(&db, "b").await.is_some(), "it waits in its queue");
+}
+
+#[tokio::test]
+async fn each_job_of_a_group_gets_its_own_answer() {
+    let db = database().await;
+    let (old, new, unreadable) = (new_job(false), new_job(false), new_job(false));
+    store::submit(&db, &[&old]).await.expect("a write");
+    let submitted = store::submit(&db, &[&old, &new]).await.expect("a write");
+    assert_eq!(submitted, [Submitted::Exists, Submitted::Accepted]);
+
+    // Through the backend: three places are left, and one of the jobs cannot be stored.
+    let submissions = Submissions::start(JobStore::to_submit(db.clone(), Admission::new(5)));
+    let unreadable = NewJob { request_id: "\0".to_owned(), ..unreadable };
+    let mut jobs = vec![old.clone(), unreadable];
+    jobs.extend((0..5).map(|_| new_job(false)));
+    let answers = join_all(jobs.into_iter().map(|job| submissions.submit(Arc::new(job)))).await;
+    let n = |of: fn(&Result<Submitted, SubmitError>) -> bool| answers.iter().filter(|a| of(a)).count();
+    assert!(matches!(answers[0], Ok(Submitted::Exists)), "{:?}", answers[0]);
+    assert!(matches!(answers[1], Err(SubmitError::Group(_))), "{:?}", answers[1]);
+    let n_waiting = store::n_waiting(&db, Queue::Quick, 100).await.expect("a count");
+    assert!(n_waiting <= 5, "{n_waiting} wait, 5 may");
+    let n_accepted = n(|a| matches!(a, Ok(Submitted::Accepted)));
+    assert_eq!(i64::try_from(n_accepted).expect("few"), n_waiting - 2);
+    assert_eq!(n(|a| matches!(a, Err(SubmitError::QueueFull(Queue::Quick)))), 5 - n_accepted);
+}
+
+#[tokio::test]
+async fn urgent_jobs_are_claimed_first_then_the_oldest_and_never_more_than_asked_for() {
+    let db = database().await;
+    let jobs: Vec<NewJob> = [true, false, true, false, false].map(new_job).into();
+    for job in &jobs {
+        store::submit(&db, &[job]).await.expect("a write");
+    }
+    let mut order = Vec::new();
+    for n in [2, 2, 2] {
+        let claimed =
+            store::claim(&db, "a", &[(Queue::Quick, n), (Queue::Speech, 9)]).await.expect("a claim");
+        assert!(claimed.len() <= n);
+        let mut ids: Vec<JobId> = claimed.iter().map(|c| c.fence.job).collect();
+        ids.sort_unstable(); // a statement's rows come in no order
+        order.extend(ids);
+    }
+    assert_eq!(order, [1, 3, 0, 4, 2].map(|at| jobs[at].id));
+}
+
+/// apalis's own way through the backend, without a worker process: push, fetch, event.
+#[tokio::test]
+async fn the_backend_does_what_apalis_asks_of_it() {
+    use apalis_core::{
+        backend::{
+            Filter, ListAllTasks as _, ListQueues as _, ListTasks as _, ListWorkers as _, Metrics as _,
+            TaskResult,
+            persistence::{Persistence as _, TaskEvent},
+        },
+        task::{status::Status, task_id::TaskId},
+        worker::context::WorkerContext,
+    };
+    let db = database().await;
+    let (claims, mut dropped) = Claims::start(db.clone(), "apalis".to_owned(), |_| 2);
+    let (admission, endings) = (Admission::new(3), Endings::start(&db));
+    let mut queue = JobStore::to_consume(db.clone(), admission, Queue::Quick, claims.clone(), endings);
+    let worker = WorkerContext::new("apalis-quick");
+    queue.register(&worker).await.expect("a heartbeat");
+
+    let jobs: Vec<Arc<NewJob>> = (0..4).map(|_| Arc::new(new_job(true))).collect();
+    let pushed = queue.push_tasks(jobs.iter().cloned().map(JobTask::push).collect()).await;
+    let refused = pushed.expect_err("one too many");
+    let akhar_jobs::backend::QueueError::NotAccepted(refused) = refused else { panic!("{refused}") };
+    assert_eq!(refused.into_iter().collect::<Vec<_>>(), [(jobs[3].id, Refusal::QueueFull(Queue::Quick))]);
+
+    let mut fetched = queue.fetch_next(&worker).await.expect("a claim");
+    assert_eq!(fetched.len(), 2, "as many as there are places");
+    assert!(queue.fetch_next(&worker).await.expect("no claim").is_empty(), "no place is free");
+
+    // One is dropped by its consumer: it arrives where dropped claims are attempted, and holds its place.
+    queue.reenqueue_abandoned(vec![fetched.remove(1)], &worker).await.expect("it is dropped");
+    let stray = dropped.recv().await.expect("a dropped claim");
+    assert!(queue.fetch_next(&worker).await.expect("no claim").is_empty(), "its place is held");
+    assert!(claims.unheld().await.expect("a look").is_empty(), "both are held");
+    drop(stray);
+    assert_eq!(claims.unheld().await.expect("a look").len(), 1, "one runs in our name and is not held");
+
+    // The other ends by an event.
+    let JobTask::Claimed(claim) = fetched.remove(0).args else { panic!("not a claim") };
+    let fence = claim.fence();
+    let ending =
+        Ending { guard: Guard::Claimed(fence), outcome: Some(Outcome::Failed), timing: None, error: None };
+    let id = TaskId::from_uuid(fence.job.0);
+    let result = TaskResult { task_id: id, attempt: 1, status: Status::Done, result: Ok(ending) };
+    queue.handle_events(vec![TaskEvent::Complete(result)], &worker).await.expect("an end");
+    let ended = store::find_many(&db, &[fence.job]).await.expect("a look");
+    assert_eq!(ended[0].state, JobState::Failed);
+    assert_eq!(ended[0].operation, Operation::DigitRecognition);
+
+    let backend = JobBackend::new(queue, Arc::new(Wakeups::default()));
+    let filter = |status| Filter { status: Some(status), page: 1, page_size: None };
+    assert_eq!(backend.list_tasks(&filter(Status::Running)).await.expect("a list").len(), 1);
+    assert_eq!(backend.list_all_tasks(&filter(Status::Pending)).await.expect("a list").len(), 1);
+    assert_eq!(backend.list_workers().await.expect("a list")[0].id, "apalis");
+    let queues = backend.list_queues().await.expect("a list");
+    assert_eq!(queues.iter().map(|q| q.name.as_str()).collect::<Vec<_>>(), ["quick", "speech"]);
+    let numbers = backend.global().await.expect("numbers");
+    let numbers: Vec<_> = numbers.iter().map(|s| (s.title.as_str(), s.value.as_str())).collect();
+    assert_eq!(numbers, [("failed jobs", "1"), ("queued jobs", "1"), ("running jobs", "1")]);
+}
