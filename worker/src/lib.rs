@@ -4,18 +4,20 @@
 mod decode;
 mod delivery;
 mod engine;
+mod error;
 mod liveness;
 mod models;
 mod operations;
 
 use std::sync::Arc;
 
-use akhar_inference::{LoadError, ManifestError, RuntimeError, ShelfError};
 use akhar_jobs::{Queue, store};
 use akhar_platform::{config::Config, database::Database, shutdown::Shutdown};
 use tokio::sync::watch;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use ulid::Ulid;
+
+pub use error::WorkerError;
 
 use delivery::{
     attempt::Attempts,
@@ -25,39 +27,6 @@ use delivery::{
 };
 use liveness::sweeper::{self, Contact};
 use models::Models;
-
-/// Why a worker did not start.
-#[derive(Debug, thiserror::Error)]
-pub enum WorkerError {
-    /// A manifest.
-    #[error(transparent)]
-    Manifest(#[from] ManifestError),
-    /// ONNX Runtime.
-    #[error(transparent)]
-    Runtime(#[from] RuntimeError),
-    /// A model that does not load.
-    #[error(transparent)]
-    Model(#[from] LoadError),
-    /// No model serves an operation, or it is not known which.
-    #[error(transparent)]
-    Shelf(#[from] ShelfError),
-    /// The models are larger than the memory that is left.
-    #[error(
-        "the models take {needed} bytes, {available} are available: use smaller ones (`akhar models use`)"
-    )]
-    Memory {
-        /// Their files' size, bytes.
-        needed: u64,
-        /// What Linux can give, bytes.
-        available: u64,
-    },
-    /// An engine's thread could not be started.
-    #[error("engine thread: {0}")]
-    Thread(std::io::Error),
-    /// The database.
-    #[error("database: {0}")]
-    Database(#[from] sqlx::Error),
-}
 
 /// Loads and warms the models, calls `ready`, and works until told to stop.
 ///
@@ -69,7 +38,7 @@ pub async fn run(
     shutdown: Shutdown,
     ready: impl FnOnce(),
 ) -> Result<(), WorkerError> {
-    let (models, shelf) = Models::load(config).await?;
+    let (models, registry) = Models::load(config).await?;
     let models = Arc::new(models);
     let name = name();
     store::beat(&database.volatile, &name).await?;
@@ -85,7 +54,7 @@ pub async fn run(
     let bells = Arc::new(Bells::default());
     let helpers = TaskTracker::new();
     helpers.spawn(wakeup::listen(database.volatile.clone(), bells.clone(), shutdown.clone()));
-    helpers.spawn(models.follow(shelf, shutdown.clone()));
+    helpers.spawn(models.follow(registry, shutdown.clone()));
     let (contact, steadiness) = watch::channel(Contact::new());
     helpers.spawn(sweeper::sweep(database.clone(), config.clone(), steadiness, shutdown.clone()));
     let last_beat = CancellationToken::new();

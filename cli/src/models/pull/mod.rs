@@ -15,7 +15,7 @@ use std::{
 };
 
 use akhar_inference::{
-    Shelf,
+    Registry,
     catalogue::{Catalogue, Entry},
 };
 use akhar_platform::config::Config;
@@ -39,15 +39,15 @@ async fn pull(config: &Config, id: &str) -> Result<(), PullError> {
         let ids: Vec<&str> = catalogue.entries().iter().map(|e| e.id.as_str()).collect();
         PullError::Unknown(ids.join(", "))
     })?;
-    let shelf = Shelf::open(&config.models_dir)?;
-    if shelf.find(id).is_some() {
+    let registry = Registry::open(&config.models_dir)?;
+    if registry.find(id).is_some() {
         println!("{id} is installed already; `akhar models verify {id}` says whether it is whole");
         return Ok(());
     }
     // An entry that makes no manifest is found out before its files are fetched, and not after.
     entry.manifest("", &vec![String::new(); entry.files.len()])?;
 
-    let (partial, place) = (shelf.partial(id), shelf.place(id));
+    let (partial, place) = (registry.partial(id), registry.place(id));
     fs::create_dir_all(&partial).map_err(PullError::io(&partial))?;
     let lock = File::open(&partial).map_err(PullError::io(&partial))?;
     lock.try_lock().map_err(|error| match error {
