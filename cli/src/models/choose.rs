@@ -1,9 +1,9 @@
-//! `akhar models use`: an operation and a model come in; from then on the one serves the other.
+//! `akhar models use`: chooses the model that serves an operation.
 
 use akhar_inference::{BUNDLED, Registry};
 use akhar_platform::config::Config;
 
-use super::failed;
+use super::error::failed;
 use crate::failure::Failure;
 
 pub(super) fn run(config: &Config, operation: &str, language: Option<&str>, id: &str) -> Result<(), Failure> {

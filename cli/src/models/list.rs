@@ -1,4 +1,4 @@
-//! `akhar models list`: installed models and the catalogue come in; a table of each comes out.
+//! `akhar models list`: prints a table of the installed models and one of the catalogue's.
 
 use std::fs;
 
@@ -6,7 +6,7 @@ use akhar_inference::{Manifest, Registry, catalogue::Catalogue};
 use akhar_platform::config::Config;
 use indicatif::DecimalBytes;
 
-use super::failed;
+use super::error::failed;
 use crate::failure::Failure;
 
 const NONE: &str = "-";

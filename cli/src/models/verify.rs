@@ -1,9 +1,9 @@
-//! `akhar models verify`: model files come in; which models are whole comes out.
+//! `akhar models verify`: checks model files against their manifests' SHA-256.
 
 use akhar_inference::Registry;
 use akhar_platform::config::Config;
 
-use super::failed;
+use super::error::failed;
 use crate::failure::Failure;
 
 pub(super) fn run(config: &Config, id: Option<&str>) -> Result<(), Failure> {

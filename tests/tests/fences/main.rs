@@ -104,7 +104,12 @@ fn modules_do_not_use_each_other_in_circles() {
             found.push(format!("{name}/src:\n{}", arrows.collect::<Vec<_>>().join("\n")));
         }
     }
-    assert!(found.is_empty(), "modules that use each other in circles, {}:\n{}", found.len(), found.join("\n"));
+    assert!(
+        found.is_empty(),
+        "modules that use each other in circles, {}:\n{}",
+        found.len(),
+        found.join("\n")
+    );
 }
 
 #[test]

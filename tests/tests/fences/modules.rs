@@ -183,7 +183,9 @@ impl Module {
                 group.items.iter().for_each(|tree| self.import(at, tree, from, is_private));
             }
             UseTree::Glob(_) => self.globs.push(from.clone()),
-            UseTree::Name(name) => self.alias(name.ident.to_string(), name.ident.to_string(), from, is_private),
+            UseTree::Name(name) => {
+                self.alias(name.ident.to_string(), name.ident.to_string(), from, is_private)
+            }
             UseTree::Rename(name) => {
                 self.alias(name.rename.to_string(), name.ident.to_string(), from, is_private);
             }
