@@ -10,7 +10,7 @@ use std::{
 
 use akhar_inference::{
     Manifest, load_all,
-    speech::{Joiner, Listener, Recogniser, Word, text},
+    speech::{Chunker, Joiner, Recogniser, Word, text},
 };
 use akhar_tests::{
     Answer, Cluster, Form, Stack, http, root,
@@ -58,8 +58,8 @@ struct Errors {
 }
 
 impl Errors {
-    fn add<T: PartialEq>(&mut self, said: &[T], heard: &[T]) {
-        self.n_wrong += distance(said, heard);
+    fn add<T: PartialEq>(&mut self, said: &[T], recognised: &[T]) {
+        self.n_wrong += distance(said, recognised);
         self.n_all += said.len();
     }
 
@@ -76,11 +76,11 @@ struct Quality {
 }
 
 impl Quality {
-    fn add(&mut self, said: &str, heard: &str) {
+    fn add(&mut self, said: &str, recognised: &str) {
         let characters = |text: &str| text.chars().collect::<Vec<char>>();
-        self.characters.add(&characters(said), &characters(heard));
+        self.characters.add(&characters(said), &characters(recognised));
         let words = |text: &str| text.split(' ').map(str::to_owned).collect::<Vec<String>>();
-        self.words.add(&words(said), &words(heard));
+        self.words.add(&words(said), &words(recognised));
     }
 
     fn row(&self) -> Vec<(&'static str, f64)> {
@@ -153,12 +153,12 @@ pub(crate) async fn clips_of(folder: &Path, lang: &str, python: Option<&Path>) -
 }
 
 /// One recording at a time, here.
-struct Ear {
+struct Transcriber {
     model: Recogniser,
     lang: String,
 }
 
-impl Ear {
+impl Transcriber {
     /// With the manifest's decoding, or by each frame's likeliest unit.
     fn open(lang: &str, with_language_model: bool, n_threads: usize) -> Self {
         let mut manifest = manifest(lang);
@@ -171,17 +171,17 @@ impl Ear {
         }
     }
 
-    fn hear(&mut self, samples: &[f32]) -> Vec<Word> {
+    fn transcribe(&mut self, samples: &[f32]) -> Vec<Word> {
         let (front_end, clock) = (self.model.front_end(), self.model.clock());
-        let mut listener = Listener::new(clock.grid);
-        let mut windows = listener.hear(samples);
-        windows.extend(listener.finish());
+        let mut chunker = Chunker::new(clock.grid);
+        let mut windows = chunker.push(samples);
+        windows.extend(chunker.finish());
         let mut joiner = Joiner::new(clock);
         for window in windows {
             let features = front_end.features(&window.samples);
             if features.n_frames > 0 {
-                let heard = self.model.hear(&[&features], &self.lang).expect("it runs");
-                joiner.add(&window, heard.into_iter().next().expect("one window").read());
+                let outputs = self.model.infer(&[&features], &self.lang).expect("it runs");
+                joiner.add(&window, outputs.into_iter().next().expect("one window").decode());
             }
         }
         joiner.words()
@@ -201,13 +201,13 @@ fn samples(file: &[u8]) -> Option<Vec<f32>> {
     Some(samples.iter().map(|b| f32::from(i16::from_le_bytes(*b)) / 32768.0).collect())
 }
 
-/// When words are heard, where which ones they are is known.
+/// When words begin, where which ones they are is known.
 fn in_process(clips: &[Clip], lang: &str, report: &mut Report) {
-    let mut ear = Ear::open(lang, true, 1);
+    let mut transcriber = Transcriber::open(lang, true, 1);
     let mut apart = Vec::new();
     for clip in clips {
         let Some(samples) = samples(&clip.bytes) else { continue };
-        let words = ear.hear(&samples);
+        let words = transcriber.transcribe(&samples);
         if text(&words) == clip.text {
             apart.extend(clip.starts.iter().map(|(n, s)| (words[*n].start - s).abs() * 1e3));
         }
@@ -243,19 +243,19 @@ fn beside_peers(clips: &[Clip], folder: &Path, lang: &str, python: &Path, report
         .filter_map(|line| serde_json::from_str(line).ok())
         .collect();
     for n_threads in [1usize, 2] {
-        let mut ear = Ear::open(lang, false, n_threads);
+        let mut transcriber = Transcriber::open(lang, false, n_threads);
         let (mut ours, mut seconds) = (Vec::new(), 0.0);
         for clip in clips {
             let Some(samples) = samples(&clip.bytes) else { continue };
             seconds += count(samples.len()) / 16_000.0;
             let mut best = Duration::MAX;
-            let mut heard = String::new();
+            let mut recognised = String::new();
             for _ in 0..3 {
                 let started = Instant::now();
-                heard = text(&ear.hear(&samples));
+                recognised = text(&transcriber.transcribe(&samples));
                 best = best.min(started.elapsed());
             }
-            ours.push((clip.name.clone(), heard, best.as_secs_f64()));
+            ours.push((clip.name.clone(), recognised, best.as_secs_f64()));
         }
         let spent: f64 = ours.iter().map(|(_, _, s)| s).sum();
         report.row(&format!("akhar, {n_threads} threads"), vec![("rtf", spent / seconds)]);
@@ -267,11 +267,11 @@ fn beside_peers(clips: &[Clip], folder: &Path, lang: &str, python: &Path, report
             }
             let their_time: f64 = theirs.iter().filter_map(|line| line["seconds"].as_f64()).sum();
             let (mut same, mut apart) = (0, Quality::default());
-            for (name, heard, _) in &ours {
+            for (name, recognised, _) in &ours {
                 let text = theirs.iter().find(|line| line["file"] == **name).map(|line| &line["text"]);
                 let text = text.and_then(Value::as_str).unwrap_or_default();
-                same += usize::from(text == heard);
-                apart.add(text, heard);
+                same += usize::from(text == recognised);
+                apart.add(text, recognised);
             }
             let agreement = 100.0 - apart.characters.percent();
             let row = vec![

@@ -167,7 +167,7 @@ impl Entry {
         if self.id.is_empty() || self.id.starts_with('.') || !self.id.chars().all(plain) {
             return Some(format!("id {:?}: expected lower-case letters, digits, - _ .", self.id));
         }
-        if self.id == crate::shelf::BUNDLED {
+        if self.id == crate::registry::BUNDLED {
             return Some(format!("id {:?} stands for the models that came with Akhar", self.id));
         }
         let inside = |path: &str| {

@@ -2,18 +2,20 @@
 
 pub mod catalogue;
 mod classifier;
+mod generation;
 pub mod handwriting;
 pub mod ink;
 mod manifest;
+mod registry;
 mod runtime;
 mod scores;
 pub mod seq2seq;
-mod shelf;
 pub mod speech;
 #[cfg(test)]
 mod testing;
 
 pub use classifier::{Classifier, LoadError, Score};
-pub use manifest::{Decoding, Generation, Layout, Manifest, ManifestError, ModelFile, load_all, sha256_of};
-pub use runtime::{Device, Runtime, RuntimeError};
-pub use shelf::{BUNDLED, Shelf, ShelfError};
+pub use generation::{Decoding, ForcedEos, Generation, TokenId};
+pub use manifest::{Layout, Manifest, ManifestError, ModelFile, load_all, sha256_of};
+pub use registry::{BUNDLED, Registry, RegistryError};
+pub use runtime::{ExecutionProvider, Runtime, RuntimeError};

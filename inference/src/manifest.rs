@@ -9,6 +9,8 @@ use std::{
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
+use crate::generation::{Decoding, Generation};
+
 /// One model, as its manifest describes it.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -32,13 +34,13 @@ pub struct Manifest {
     /// The characters and signs it writes, in order; NFC.
     #[serde(default)]
     pub glyphs: Vec<String>,
-    /// How text is read out of its emissions; where missing, each frame's likeliest unit is believed.
+    /// How its emissions are decoded; where missing, each frame's likeliest unit is taken.
     #[serde(default)]
     pub decoding: Option<Decoding>,
     /// The languages it knows by a token each: code to token.
     #[serde(default)]
     pub languages: BTreeMap<String, String>,
-    /// How it writes text; where missing, as [`Generation::default`] says.
+    /// How it generates text; where missing, as [`Generation::default`] says.
     #[serde(default)]
     pub generation: Option<Generation>,
     /// Its files.
@@ -49,70 +51,6 @@ pub struct Manifest {
     /// The folder the manifest lies in.
     #[serde(skip)]
     folder: PathBuf,
-}
-
-/// Beam search with the file of role `language-model`.
-#[derive(Debug, Clone, Copy, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Decoding {
-    /// Texts kept from frame to frame.
-    pub beam: usize,
-    /// Of the language model's log-probability, beside the acoustic model's.
-    pub language_weight: f64,
-    /// Added for each unit of text.
-    pub unit_bonus: f64,
-    /// How much later than it is said a unit is heard, seconds.
-    pub latency_s: f64,
-    /// Windows whose units are heard less surely than this on average, 0 to 1, say nothing: noise.
-    #[serde(default)]
-    pub least_sure: f32,
-}
-
-/// How a sequence-to-sequence model writes text.
-#[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct Generation {
-    /// Sequences considered at a time.
-    pub beam: usize,
-    /// Of the length, by which a sequence's log-probability is divided.
-    pub length_penalty: f64,
-    /// No run of so many tokens comes twice; 0: any may.
-    pub no_repeat_ngram: usize,
-    /// Tokens it writes at most.
-    pub max_tokens: usize,
-    /// Tokens it reads at most; of longer texts the halves.
-    pub max_source: usize,
-    /// The token every sequence begins with.
-    pub decoder_start: String,
-    /// The token that ends it.
-    pub end: String,
-    /// The token that fills up.
-    pub pad: String,
-    /// Tokens that are never said.
-    pub never: Vec<String>,
-    /// Whether the last token allowed is the end.
-    pub forced_end: bool,
-    /// Whether what is left after forbidding tokens is made to sum to one again.
-    pub renormalise: bool,
-}
-
-impl Default for Generation {
-    fn default() -> Self {
-        let token = str::to_owned;
-        Self {
-            beam: 4,
-            length_penalty: 1.0,
-            no_repeat_ngram: 0,
-            max_tokens: 200,
-            max_source: 200,
-            decoder_start: token("</s>"),
-            end: token("</s>"),
-            pad: token("<pad>"),
-            never: Vec::new(),
-            forced_end: false,
-            renormalise: false,
-        }
-    }
 }
 
 /// How a model is run: the names and shapes of its inputs and outputs.

@@ -37,7 +37,7 @@ pub enum RuntimeError {
         /// What ONNX Runtime said.
         source: ort::Error,
     },
-    /// A model that is not of its manifest's layout.
+    /// A model whose inputs or outputs are not those of its manifest's layout.
     #[error("model {model}: {what}")]
     Layout {
         /// Its id.
@@ -51,12 +51,12 @@ pub enum RuntimeError {
 #[derive(Clone)]
 pub struct Runtime {
     environment: Environment,
-    device: Device,
+    provider: ExecutionProvider,
 }
 
-/// What models run on.
+/// The ONNX Runtime execution provider that models run on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Device {
+pub enum ExecutionProvider {
     /// The processor.
     #[default]
     Cpu,
@@ -78,21 +78,21 @@ impl Runtime {
         let path = dylib.canonicalize().map_err(|e| failed(e.to_string()))?;
         let builder = ort::init_from(path).map_err(|e| failed(e.to_string()))?;
         let environment = builder.with_telemetry(false).build().map_err(|e| failed(e.to_string()))?;
-        Ok(Self { environment, device: Device::Cpu })
+        Ok(Self { environment, provider: ExecutionProvider::Cpu })
     }
 
-    /// The same with another device to open models on.
+    /// The same runtime, opening models on another provider.
     #[must_use]
-    pub const fn on(mut self, device: Device) -> Self {
-        self.device = device;
+    pub const fn with_provider(mut self, provider: ExecutionProvider) -> Self {
+        self.provider = provider;
         self
     }
 
-    /// Opens a model on the device; an error, where the shared library does not know it.
+    /// Opens a model on the provider; an error where the shared library does not have it.
     pub(crate) fn open(&self, id: &str, onnx: &[u8], n_threads: usize) -> Result<Session, RuntimeError> {
         let open = || -> ort::Result<OrtSession> {
             let mut builder = OrtSession::builder(&self.environment)?;
-            if self.device == Device::Cuda {
+            if self.provider == ExecutionProvider::Cuda {
                 builder = builder.with_execution_providers([CUDA::default().build().error_on_failure()])?;
             }
             builder
@@ -112,18 +112,18 @@ pub(crate) struct Session {
     id: String,
 }
 
-/// An input tensor: its shape and its values, row-major, or one that an earlier run left.
+/// An input tensor: its shape and its values, row-major, or an output of an earlier run.
 pub(crate) enum Tensor<'a> {
     F32(&'a [i64], &'a [f32]),
     I32(&'a [i64], &'a [i32]),
     I64(&'a [i64], &'a [i64]),
     Bool(&'a [i64], &'a [bool]),
-    Kept(&'a Kept),
+    Retained(&'a RetainedTensor),
 }
 
 /// A tensor that stays in the runtime from one run to the next.
 #[derive(Debug)]
-pub(crate) struct Kept(DynValue);
+pub(crate) struct RetainedTensor(DynValue);
 
 /// An output tensor: its values, row-major; booleans as 0 and 1, lengths as what they are.
 #[derive(Debug)]
@@ -163,42 +163,46 @@ impl Session {
         inputs: Vec<(&str, Tensor<'_>)>,
         outputs: [&str; N],
     ) -> Result<[Array; N], RuntimeError> {
-        let kept = self.keep(inputs, &outputs)?;
-        let arrays = kept.iter().map(|k| self.read(k)).collect::<Result<Vec<_>, _>>()?;
+        let retained = self.run_retained(inputs, &outputs)?;
+        let arrays = retained.iter().map(|tensor| self.read(tensor)).collect::<Result<Vec<_>, _>>()?;
         arrays.try_into().map_err(|_| self.layout_error("gave another number of outputs"))
     }
 
-    /// The same, leaving the outputs in the runtime.
-    pub(crate) fn keep(
+    /// Runs named tensors through the model; the outputs stay in the runtime.
+    pub(crate) fn run_retained(
         &mut self,
         inputs: Vec<(&str, Tensor<'_>)>,
         outputs: &[impl AsRef<str>],
-    ) -> Result<Vec<Kept>, RuntimeError> {
+    ) -> Result<Vec<RetainedTensor>, RuntimeError> {
         let id = &self.id;
         let failed = |source| RuntimeError::Run { model: id.clone(), source };
         let values = inputs.into_iter().map(|(name, tensor)| Ok((name, tensor.value()?)));
         let values = values.collect::<ort::Result<Vec<_>>>().map_err(failed)?;
         let mut answers = self.session.run(values).map_err(failed)?;
-        let kept = outputs.iter().map(AsRef::as_ref).map(|name| {
+        let retained = outputs.iter().map(AsRef::as_ref).map(|name| {
             let missing =
                 || RuntimeError::Layout { model: id.clone(), what: format!("has no output {name:?}") };
-            answers.remove(name).map(Kept).ok_or_else(missing)
+            answers.remove(name).map(RetainedTensor).ok_or_else(missing)
         });
-        kept.collect()
+        retained.collect()
     }
 
-    /// The values of a tensor that was kept.
-    pub(crate) fn read(&self, kept: &Kept) -> Result<Array, RuntimeError> {
-        Array::of(&kept.0).map_err(|source| RuntimeError::Run { model: self.id.clone(), source })
+    /// The values of a retained tensor.
+    pub(crate) fn read(&self, retained: &RetainedTensor) -> Result<Array, RuntimeError> {
+        Array::of(&retained.0).map_err(|source| RuntimeError::Run { model: self.id.clone(), source })
     }
 
-    /// A tensor of these rows of a kept one, in this order.
-    pub(crate) fn rows(&self, kept: &Kept, rows: &[usize]) -> Result<Kept, RuntimeError> {
-        kept.rows(rows).map_err(|source| RuntimeError::Run { model: self.id.clone(), source })
+    /// A new tensor of these rows of a retained one, in this order.
+    pub(crate) fn rows(
+        &self,
+        retained: &RetainedTensor,
+        rows: &[usize],
+    ) -> Result<RetainedTensor, RuntimeError> {
+        retained.rows(rows).map_err(|source| RuntimeError::Run { model: self.id.clone(), source })
     }
 }
 
-impl Kept {
+impl RetainedTensor {
     fn rows(&self, rows: &[usize]) -> ort::Result<Self> {
         let (shape, values) = self.0.try_extract_tensor::<f32>()?;
         let n_rows = shape.first().and_then(|n| usize::try_from(*n).ok()).unwrap_or(0);
@@ -221,7 +225,7 @@ impl<'a> Tensor<'a> {
             Self::F32(shape, values) => TensorRef::from_array_view((shape, values))?.into(),
             Self::I32(shape, values) => TensorRef::from_array_view((shape, values))?.into(),
             Self::Bool(shape, values) => TensorRef::from_array_view((shape, values))?.into(),
-            Self::Kept(kept) => (&kept.0).into(),
+            Self::Retained(retained) => (&retained.0).into(),
             Self::I64(shape, values) => TensorRef::from_array_view((shape, values))?.into(),
         })
     }

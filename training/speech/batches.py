@@ -110,7 +110,7 @@ class Batches:
 
     def changed(self, mel, ids):
         fastest = 0.85 * model.out_length(len(mel)) / max(1, tight(ids))
-        mel = features.normalised(self.augment(mel, self.rng, fastest, self.strength), features.usual())
+        mel = features.normalised(self.augment(mel, self.rng, fastest, self.strength), features.cmvn())
         return augment.masked(mel, self.rng, self.strength)
 
     def endless(self, longest):

@@ -23,7 +23,7 @@ BEAM = 24  # texts kept
 LATE = 0.06  # seconds by which a word's start is heard late, about
 ONE_BY_ONE = "single words of real digits, speakers never heard"
 SHORTEST = 1600  # samples of a word cut out of a string
-LEAST_SURE = {"pa": 0.3, "en": 0.31}  # what is heard less surely says nothing; `speech.sureness` shows why
+MIN_CONFIDENCE = {"pa": 0.3, "en": 0.31}  # below is noise; measured by `speech.confidence`
 
 
 class Recogniser:
@@ -39,7 +39,7 @@ class Recogniser:
 
     def log_probs(self, mel):
         """(frames, 80), not normalised, to (T', units + 1)."""
-        signal = np.ascontiguousarray(features.normalised(mel, features.usual()).T)[None]
+        signal = np.ascontiguousarray(features.normalised(mel, features.cmvn()).T)[None]
         return self.session.run(None, {"audio_signal": signal, "length": np.array([signal.shape[2]])})[0][0]
 
     def greedy(self, log_probs):
@@ -47,7 +47,7 @@ class Recogniser:
 
     def beam(self, log_probs):
         """As the service decodes."""
-        if units.sureness(log_probs, self.language) < LEAST_SURE[self.language]:
+        if units.confidence(log_probs, self.language) < MIN_CONFIDENCE[self.language]:
             return ""
         ids = beam.search(log_probs, self.lm, *self.tuned, width=self.width)
         return units.decode(ids, self.language)

@@ -102,7 +102,7 @@ def write(language, source, folder):
         "".join(f"{unit} {k}\n" for k, unit in enumerate(units.vocabulary(language))))
     (folder / "config.json").write_text(json.dumps(
         {"model_type": "nemo-conformer-ctc", "features_size": features.MELS,
-         "subsampling_factor": model.SUBSAMPLING, "usual_speech": features.usual_speech()}) + "\n")
+         "subsampling_factor": model.SUBSAMPLING, "global_cmvn": features.global_cmvn()}) + "\n")
     return net
 
 

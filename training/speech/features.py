@@ -14,7 +14,7 @@ MELS = 80
 PREEMPHASIS = 0.97
 GUARD = 2.0 ** -24
 BLOCK = 4096  # frames at a time: the spectra of an hour do not fit
-ENOUGH = 120  # frames: a shorter recording is normalised as if usual speech filled it up to these
+ENOUGH = 120  # frames: a shorter recording is normalised as if average speech filled it up to these
 
 
 def slaney_hz(mel):
@@ -75,15 +75,15 @@ def log_mel(samples, mels=MELS):
 
 
 @cache
-def usual_speech():
-    """What `speech.usual` found, as a model's config.json has it."""
-    return {"frames": ENOUGH, **json.loads((Path(__file__).parent / "usual.json").read_text())}
+def global_cmvn():
+    """What `speech.cmvn` found, as a model's config.json has it."""
+    return {"frames": ENOUGH, **json.loads((Path(__file__).parent / "cmvn.json").read_text())}
 
 
 @cache
-def usual():
+def cmvn():
     """Mean, relative to the loudness, and deviation of each mel, (80,) each."""
-    return tuple(np.array(usual_speech()[name], np.float32) for name in ("mean", "deviation"))
+    return tuple(np.array(global_cmvn()[name], np.float32) for name in ("mean", "deviation"))
 
 
 def loudness(features):
@@ -91,22 +91,22 @@ def loudness(features):
     return np.quantile(features, 0.9, axis=0).mean()
 
 
-def normalised(features, usual=None):
-    """Each mel bin to mean 0 and (unbiased) deviation 1 over the utterance, (frames, mels); with `usual`, a short one's
+def normalised(features, cmvn=None):
+    """Each mel bin to mean 0 and (unbiased) deviation 1 over the utterance, (frames, mels); with `cmvn`, a short one's
     as if that speech, as loud, went on to ENOUGH frames."""
     features = np.asarray(features, np.float32)
     n = len(features)
     mean = features.mean(0)
     squares = ((features - mean) ** 2).sum(0)
-    if usual is not None and n < ENOUGH:
-        more, other = ENOUGH - n, usual[0] + loudness(features)
+    if cmvn is not None and n < ENOUGH:
+        more, other = ENOUGH - n, cmvn[0] + loudness(features)
         whole = (n * mean + more * other) / ENOUGH
-        squares = squares + n * (mean - whole) ** 2 + more * (usual[1] ** 2 + (other - whole) ** 2)
+        squares = squares + n * (mean - whole) ** 2 + more * (cmvn[1] ** 2 + (other - whole) ** 2)
         n, mean = ENOUGH, whole
     deviation = np.sqrt(squares / max(n - 1, 1))
     return ((features - mean) / (deviation + np.float32(1e-5))).astype(np.float32)
 
 
-def audio_signal(samples, usual=None):
+def audio_signal(samples, cmvn=None):
     """What the exported model takes for one utterance: (mels, frames) float32."""
-    return np.ascontiguousarray(normalised(log_mel(samples), usual).T)
+    return np.ascontiguousarray(normalised(log_mel(samples), cmvn).T)

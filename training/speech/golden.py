@@ -3,8 +3,8 @@
     python -m speech.golden --out DIR
 
 `log-mel.json`: short signals (16-bit integers, divide by 32768) and what NeMo's filter makes of them: the normalised
-features (80, frames) as little-endian float32. Another implementation should agree within 2e-3. `usual-speech.json` is
-one of them normalised with usual speech besides, which is given as `config.json` has it.
+features (80, frames) as little-endian float32. Another implementation should agree within 2e-3. `global-cmvn.json` is
+one of them normalised with global statistics besides, which is given as `config.json` has it.
 
 `search.json`: a small language model and emissions of log-probabilities (frames, units + 1) as float32, with the text
 that prefix beam search finds and the first frame of each of its units.
@@ -35,9 +35,9 @@ def signals():
             "faint-noise": rng.normal(0, 2e-4, 1000), "one-frame-and-a-bit": rng.normal(0, 0.1, 479)}
 
 
-def one_heard(signal, usual=None):
+def one_heard(signal, cmvn=None):
     whole = np.round(np.clip(signal, -1, 1) * 32767).astype("<i2")
-    mel = features.audio_signal(whole.astype(np.float32) / 32768, usual)
+    mel = features.audio_signal(whole.astype(np.float32) / 32768, cmvn)
     return {"samples": base64.b64encode(whole.tobytes()).decode(),
             "features": base64.b64encode(mel.astype("<f4").tobytes()).decode()}
 
@@ -96,8 +96,8 @@ def main():
     folder = Path(parser.parse_args().out)
     folder.mkdir(parents=True, exist_ok=True)
     heard = {name: one_heard(signal) for name, signal in signals().items()}
-    short = {"usual_speech": features.usual_speech(), **one_heard(signals()["vowel-in-noise"], features.usual())}
-    for name, golden in (("log-mel", heard), ("usual-speech", short), ("search", searched(folder))):
+    short = {"global_cmvn": features.global_cmvn(), **one_heard(signals()["vowel-in-noise"], features.cmvn())}
+    for name, golden in (("log-mel", heard), ("global-cmvn", short), ("search", searched(folder))):
         path = folder / f"{name}.json"
         path.write_text(json.dumps(golden, indent=1) + "\n")
         print(path, path.stat().st_size, "bytes")

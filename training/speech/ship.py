@@ -52,8 +52,8 @@ def ship(language, folder, name, lm, models_dir, latency=None):
     for role, content in contents.items():
         replace(models_dir / "weights" / ROLES[role].format(id=model_id), content)
     weight, bonus = evaluate.BEST[language]
-    decoding = {"beam": evaluate.BEAM, "language_weight": weight, "unit_bonus": bonus, "latency_s": latency,
-                "least_sure": evaluate.LEAST_SURE[language]}
+    decoding = {"beam_width": evaluate.BEAM, "lm_weight": weight, "insertion_bonus": bonus, "latency_s": latency,
+                "min_confidence": evaluate.MIN_CONFIDENCE[language]}
     same = any(f["role"] == "model" and f["sha256"] == digests["model"] for f in old["files"])
     replace(path, manifest(language, digests, decoding, old["metrics"] if same else {}).encode())
     print(json.dumps({role: len(content) for role, content in contents.items()}))

@@ -83,7 +83,7 @@ def check(net, folder, language, most=160):
     for path in found(folder):
         shard = Shard(path)
         few = range(0, len(shard.items), max(1, len(shard.items) // most))
-        mels = [features.normalised(shard.mel(k), features.usual()) for k in few]
+        mels = [features.normalised(shard.mel(k), features.cmvn()) for k in few]
         for k, row in zip(few, heard(net, mels)):
             errors.add(shard.items[k]["text"], units.greedy(row.argmax(1), language))
     return errors

@@ -74,7 +74,7 @@ def greedy(best, language):
     return decode(kept, language)
 
 
-def sureness(log_probs, language):
+def confidence(log_probs, language):
     """Mean of the highest probability of each unit of the greedy path, spaces left out; 0 where there is none."""
     best, peaks, start = log_probs.argmax(1), [], 0
     for end in range(1, len(best) + 1):

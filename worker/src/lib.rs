@@ -3,13 +3,13 @@
 mod decode;
 mod delivery;
 mod engine;
+mod error;
 mod liveness;
 mod models;
 mod operations;
 
 use std::sync::Arc;
 
-use akhar_inference::{LoadError, ManifestError, RuntimeError, ShelfError};
 use akhar_jobs::{
     Queue,
     backend::{ClaimedJob, Claims, Endings, Wakeups},
@@ -24,42 +24,11 @@ use tokio::sync::{mpsc::UnboundedReceiver, watch};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use uuid::Uuid;
 
+pub use error::WorkerError;
+
 use delivery::{Attempts, ConsumerConfig, Consumers};
 use liveness::{Contact, Sweeper, heartbeat};
 use models::Models;
-
-/// Why a worker did not start.
-#[derive(Debug, thiserror::Error)]
-pub enum WorkerError {
-    /// A manifest.
-    #[error(transparent)]
-    Manifest(#[from] ManifestError),
-    /// ONNX Runtime.
-    #[error(transparent)]
-    Runtime(#[from] RuntimeError),
-    /// A model that does not load.
-    #[error(transparent)]
-    Model(#[from] LoadError),
-    /// No model serves an operation, or it is not known which.
-    #[error(transparent)]
-    Shelf(#[from] ShelfError),
-    /// The models are larger than the memory that is left.
-    #[error(
-        "the models take {needed} bytes, {available} are available: use smaller ones (`akhar models use`)"
-    )]
-    Memory {
-        /// Their files' size, bytes.
-        needed: u64,
-        /// What Linux can give, bytes.
-        available: u64,
-    },
-    /// An engine's thread could not be started.
-    #[error("engine thread: {0}")]
-    Thread(std::io::Error),
-    /// The database.
-    #[error("database: {0}")]
-    Database(#[from] sqlx::Error),
-}
 
 /// Loads and warms the models, calls `ready`, and works until told to stop.
 ///
@@ -71,7 +40,7 @@ pub async fn run(
     shutdown: Shutdown,
     ready: impl FnOnce(),
 ) -> Result<(), WorkerError> {
-    let (models, shelf) = Models::load(config).await?;
+    let (models, registry) = Models::load(config).await?;
     let models = Arc::new(models);
     let (db, name) = (database.volatile.clone(), name());
     store::beat(&db, &name).await?;
@@ -90,7 +59,7 @@ pub async fn run(
     let wakeups = Arc::new(Wakeups::default());
     let helpers = TaskTracker::new();
     helpers.spawn(listen(database.clone(), wakeups.clone(), shutdown.clone()));
-    helpers.spawn(models.follow(shelf, shutdown.clone()));
+    helpers.spawn(models.follow(registry, shutdown.clone()));
     let (contact, steadiness) = watch::channel(Contact::new());
     let sweeper = Sweeper { db: db.clone(), claims: claims.clone(), endings, contact: steadiness };
     helpers.spawn(sweeper.sweep(config.clone(), shutdown.clone()));

@@ -1,4 +1,4 @@
-//! The models at work: the shelf's choices come in; a loaded pipeline comes out, and another one when they
+//! The models at work: the registry's choices come in; a loaded pipeline comes out, and another one when they
 //! change.
 
 use std::{
@@ -7,16 +7,16 @@ use std::{
     time::Duration,
 };
 
-use akhar_inference::{Device, Manifest, Runtime, Shelf};
+use akhar_inference::{ExecutionProvider, Manifest, Registry, Runtime};
 use akhar_jobs::{Language, Operation};
 use akhar_platform::{
-    config::{self, Config},
+    config::{Config, Device},
     shutdown::Shutdown,
 };
 use tokio::time::MissedTickBehavior;
 
 use crate::{
-    WorkerError,
+    error::WorkerError,
     operations::{Pipeline, translation},
 };
 
@@ -31,18 +31,18 @@ pub(crate) struct Models {
 }
 
 impl Models {
-    /// Loads what the shelf chooses.
-    pub(crate) async fn load(config: &Config) -> Result<(Self, Shelf), WorkerError> {
+    /// Loads what the registry chooses.
+    pub(crate) async fn load(config: &Config) -> Result<(Self, Registry), WorkerError> {
         let config = config.clone();
         blocking(move || {
-            let device = match config.device {
-                config::Device::Cpu => Device::Cpu,
-                config::Device::Cuda => Device::Cuda,
+            let provider = match config.device {
+                Device::Cpu => ExecutionProvider::Cpu,
+                Device::Cuda => ExecutionProvider::Cuda,
             };
-            let runtime = Runtime::load(&config.ort_dylib)?.on(device);
-            let shelf = Shelf::open(&config.models_dir)?;
-            let pipeline = open(&runtime, &shelf, &config)?;
-            Ok((Self { runtime, config, current: RwLock::new(Arc::new(pipeline)) }, shelf))
+            let runtime = Runtime::load(&config.ort_dylib)?.with_provider(provider);
+            let registry = Registry::open(&config.models_dir)?;
+            let pipeline = open(&runtime, &registry, &config)?;
+            Ok((Self { runtime, config, current: RwLock::new(Arc::new(pipeline)) }, registry))
         })
         .await
     }
@@ -54,7 +54,7 @@ impl Models {
 
     /// Loads another pipeline whenever the choices change, until told to stop. One that does not load is
     /// reported, and the one before goes on.
-    pub(crate) async fn follow(self: Arc<Self>, mut chosen: Shelf, stop: Shutdown) {
+    pub(crate) async fn follow(self: Arc<Self>, mut chosen: Registry, stop: Shutdown) {
         let mut look = tokio::time::interval(LOOK);
         look.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
@@ -65,7 +65,7 @@ impl Models {
             if !chosen.changed() {
                 continue;
             }
-            match Shelf::open(&self.config.models_dir) {
+            match Registry::open(&self.config.models_dir) {
                 Ok(changed) => chosen = changed,
                 Err(error) => {
                     tracing::error!(%error, "the choice of models cannot be read: nothing changes");
@@ -84,13 +84,13 @@ impl Models {
     }
 }
 
-fn open(runtime: &Runtime, shelf: &Shelf, config: &Config) -> Result<Pipeline, WorkerError> {
-    fits(shelf)?;
-    Pipeline::load(runtime, shelf, config)
+fn open(runtime: &Runtime, registry: &Registry, config: &Config) -> Result<Pipeline, WorkerError> {
+    fits(registry)?;
+    Pipeline::load(runtime, registry, config)
 }
 
 /// Refuses what would not fit into memory here, before it fills it.
-fn fits(shelf: &Shelf) -> Result<(), WorkerError> {
+fn fits(registry: &Registry) -> Result<(), WorkerError> {
     let languages = || Language::ALL.map(|language| Some(language.code()));
     let served = |operation: Operation| match operation {
         Operation::SpeechRecognition => languages().map(|l| (operation.name(), l)).to_vec(),
@@ -100,7 +100,7 @@ fn fits(shelf: &Shelf) -> Result<(), WorkerError> {
     wanted.extend(languages().map(|language| (translation::OPERATION, language)));
     let mut serving: Vec<&Manifest> = Vec::new();
     for (operation, language) in wanted {
-        let manifest = shelf.serving(operation, language)?;
+        let manifest = registry.serving(operation, language)?;
         if serving.iter().all(|m| m.id != manifest.id) {
             serving.push(manifest);
         }

@@ -1,19 +1,19 @@
-//! `akhar models use`: an operation and a model come in; from then on the one serves the other.
+//! `akhar models use`: chooses the model that serves an operation.
 
-use akhar_inference::{BUNDLED, Shelf};
+use akhar_inference::{BUNDLED, Registry};
 use akhar_platform::config::Config;
 
-use super::failed;
+use super::error::failed;
 use crate::failure::Failure;
 
 pub(super) fn run(config: &Config, operation: &str, language: Option<&str>, id: &str) -> Result<(), Failure> {
-    let mut shelf = Shelf::open(&config.models_dir)?;
+    let mut registry = Registry::open(&config.models_dir)?;
     if id != BUNDLED {
-        shelf.get(id).map_err(failed("use"))?.verify()?;
+        registry.get(id).map_err(failed("use"))?.verify()?;
     }
-    shelf.choose(operation, language, id).map_err(failed("use"))?;
-    for model in shelf.all().iter().filter(|m| m.operation == operation) {
-        match &shelf.serves(model)[..] {
+    registry.choose(operation, language, id).map_err(failed("use"))?;
+    for model in registry.all().iter().filter(|m| m.operation == operation) {
+        match &registry.serves(model)[..] {
             [] => (),
             [None, ..] => println!("{operation}: {}", model.id),
             languages => {

@@ -1,4 +1,4 @@
-//! `akhar models features`: frames come in on stdin; what the recognisers see goes out on stdout.
+//! `akhar models features`: frames come in on stdin; the recognisers' input features go out on stdout.
 
 use std::io::{BufReader, BufWriter, Write as _, stdin, stdout};
 

@@ -1,23 +1,23 @@
-//! `akhar models list`: installed models and the catalogue come in; a table of each comes out.
+//! `akhar models list`: prints a table of the installed models and one of the catalogue's.
 
 use std::fs;
 
-use akhar_inference::{Manifest, Shelf, catalogue::Catalogue};
+use akhar_inference::{Manifest, Registry, catalogue::Catalogue};
 use akhar_platform::config::Config;
 use indicatif::DecimalBytes;
 
-use super::failed;
+use super::error::failed;
 use crate::failure::Failure;
 
 const NONE: &str = "-";
 
 pub(super) fn run(config: &Config) -> Result<(), Failure> {
-    let shelf = Shelf::open(&config.models_dir)?;
+    let registry = Registry::open(&config.models_dir)?;
     let catalogue = Catalogue::open(config.catalogue.as_deref()).map_err(failed("list"))?;
     let head = ["ID", "OPERATION", "LANGUAGE", "LAYOUT", "LICENCE", "SIZE", "FROM", "IN USE"];
-    print(head, shelf.all().iter().map(|model| installed(&shelf, model)).collect());
+    print(head, registry.all().iter().map(|model| installed(&registry, model)).collect());
 
-    let there = catalogue.entries().iter().filter(|entry| shelf.find(&entry.id).is_none());
+    let there = catalogue.entries().iter().filter(|entry| registry.find(&entry.id).is_none());
     let to_pull: Vec<[String; 7]> = there
         .map(|entry| {
             let tokens = entry.more.get("languages").and_then(|l| l.as_table());
@@ -39,10 +39,10 @@ pub(super) fn run(config: &Config) -> Result<(), Failure> {
     Ok(())
 }
 
-fn installed(shelf: &Shelf, model: &Manifest) -> [String; 8] {
+fn installed(registry: &Registry, model: &Manifest) -> [String; 8] {
     let n_bytes: Result<Vec<u64>, _> =
         model.files.iter().map(|file| fs::metadata(model.path_of(file)).map(|m| m.len())).collect();
-    let serves = shelf.serves(model);
+    let serves = registry.serves(model);
     let in_use = match &serves[..] {
         [] => "no".to_owned(),
         [None, ..] => "yes".to_owned(),
@@ -55,7 +55,7 @@ fn installed(shelf: &Shelf, model: &Manifest) -> [String; 8] {
         model.layout.to_string(),
         model.licence.clone(),
         n_bytes.map_or("incomplete".to_owned(), |n| DecimalBytes(n.iter().sum()).to_string()),
-        if shelf.is_bundled(&model.id) { "bundled" } else { "pulled" }.to_owned(),
+        if registry.is_bundled(&model.id) { "bundled" } else { "pulled" }.to_owned(),
         in_use,
     ]
 }

@@ -1,13 +1,12 @@
-//! `akhar models`: a folder of models and a hub come in; what is installed, whole and serving comes out.
+//! `akhar models`: installs, verifies and removes models, and chooses which of them serve.
 
 mod choose;
+mod error;
 mod features;
 mod list;
 mod pull;
 mod remove;
 mod verify;
-
-use std::error::Error;
 
 use akhar_platform::config::Config;
 
@@ -22,12 +21,12 @@ pub(crate) enum Command {
         /// One model; all of them unless named
         id: Option<String>,
     },
-    /// Fetch a model of the catalogue; what an interrupted try left is gone on with
+    /// Download a model of the catalogue; an interrupted download is resumed
     Pull {
         /// Its id, as `models list` shows it
         id: String,
     },
-    /// Choose the model that serves an operation; running workers take it up by themselves
+    /// Choose the model that serves an operation; running workers load it by themselves
     Use {
         /// As in the API's paths, such as speech-recognition
         operation: String,
@@ -37,12 +36,12 @@ pub(crate) enum Command {
         #[arg(long)]
         lang: Option<String>,
     },
-    /// Take a pulled model, or what an interrupted pull left, off the disk
+    /// Delete a pulled model, or what an interrupted pull left of one
     Remove {
         /// Its id, as `models list` shows it
         id: String,
     },
-    /// Turn images into what the recognisers see: a filter for training
+    /// Turn images into the recognisers' input features: a filter for training
     Features {
         /// Read frames from stdin (width and height as u32 little endian, then RGB bytes) and write a
         /// status byte (0: ink, 1: none) and the coverage bytes of each to stdout
@@ -51,7 +50,7 @@ pub(crate) enum Command {
     },
 }
 
-/// Does one of them.
+/// Runs one command.
 pub(crate) fn run(command: &Command) -> Result<(), Failure> {
     if matches!(command, Command::Features { .. }) {
         return features::run();
@@ -65,10 +64,4 @@ pub(crate) fn run(command: &Command) -> Result<(), Failure> {
         Command::Remove { id } => remove::run(&config, id),
         Command::Features { .. } => Ok(()),
     }
-}
-
-/// A failure of `akhar models <what>`.
-fn failed<E: Error + Send + Sync + 'static>(what: &str) -> impl FnOnce(E) -> Failure {
-    let what = format!("models {what}");
-    |error| Failure::Io { what, source: std::io::Error::other(error) }
 }

@@ -1,13 +1,13 @@
-//! `akhar models remove`: a pulled model comes in; its place on the disk comes free.
+//! `akhar models remove`: deletes a pulled model.
 
-use akhar_inference::Shelf;
+use akhar_inference::Registry;
 use akhar_platform::config::Config;
 
-use super::failed;
+use super::error::failed;
 use crate::failure::Failure;
 
 pub(super) fn run(config: &Config, id: &str) -> Result<(), Failure> {
-    Shelf::open(&config.models_dir)?.remove(id).map_err(failed("remove"))?;
+    Registry::open(&config.models_dir)?.remove(id).map_err(failed("remove"))?;
     println!("removed {id}");
     Ok(())
 }

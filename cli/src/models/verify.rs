@@ -1,16 +1,16 @@
-//! `akhar models verify`: model files come in; which models are whole comes out.
+//! `akhar models verify`: checks model files against their manifests' SHA-256.
 
-use akhar_inference::Shelf;
+use akhar_inference::Registry;
 use akhar_platform::config::Config;
 
-use super::failed;
+use super::error::failed;
 use crate::failure::Failure;
 
 pub(super) fn run(config: &Config, id: Option<&str>) -> Result<(), Failure> {
-    let shelf = Shelf::open(&config.models_dir)?;
+    let registry = Registry::open(&config.models_dir)?;
     let models = match id {
-        Some(id) => std::slice::from_ref(shelf.get(id).map_err(failed("verify"))?),
-        None => shelf.all(),
+        Some(id) => std::slice::from_ref(registry.get(id).map_err(failed("verify"))?),
+        None => registry.all(),
     };
     let mut broken = None;
     for model in models {

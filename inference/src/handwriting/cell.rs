@@ -1,7 +1,7 @@
 //! One cell: a letter's and its signs' shapes come in; they come out set together, as one character's ink.
 
 use super::{
-    BODY, Point,
+    geometry::{BODY, Point, extent, moved},
     orthography::{Cell, Part},
     signs,
     writer::Shape,
@@ -122,18 +122,6 @@ fn scaled(shape: &Shape, scale: f32) -> Shape {
         strokes: shape.strokes.iter().map(|s| s.iter().map(scaled).collect()).collect(),
         head: shape.head.iter().map(scaled).collect(),
     }
-}
-
-pub(crate) fn moved(mut stroke: Vec<Point>, dx: f32, dy: f32) -> Vec<Point> {
-    for point in &mut stroke {
-        *point = [point[0] + dx, point[1] + dy];
-    }
-    stroke
-}
-
-/// The least and the greatest x.
-pub(crate) fn extent<'a>(points: impl Iterator<Item = &'a Point>) -> Option<[f32; 2]> {
-    points.map(|p| [p[0], p[0]]).reduce(|a, b| [a[0].min(b[0]), a[1].max(b[1])])
 }
 
 /// From where to where ink stands under `top`; all ink where none does.

@@ -3,7 +3,11 @@
 
 use rand::rngs::SmallRng;
 
-use super::{BODY, Point, line::SetWord, writer::normal};
+use super::{
+    geometry::{BODY, Point},
+    line::SetWord,
+    writer::normal,
+};
 
 /// A headline that ends this near to a letter's side reaches over to its neighbour.
 const REACH: f32 = 0.22 * BODY;

@@ -1,6 +1,6 @@
 //! Lines: set cells come in, word by word; words with a place on a line come out, none wider than the page.
 
-use super::{cell::SetCell, layout::Page, orthography::Word};
+use super::{cell::SetCell, orthography::Word, page::Page};
 
 /// Least distance between the ink of signs of neighbouring cells, as a share of the gap.
 const OVERHANG_SHARE: f32 = 0.6;

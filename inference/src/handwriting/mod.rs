@@ -8,26 +8,23 @@
 //! unit is the body of a letter: y = 0 at the headline, 1 at the baseline.
 
 mod cell;
+mod geometry;
 mod headline;
 mod layout;
 mod line;
 mod orthography;
+mod page;
 mod pen;
 mod picture;
 mod points;
 mod signs;
 mod writer;
 
-pub use layout::{Page, Sheet, lay_out};
+pub use layout::lay_out;
 pub use orthography::{Glyphs, Text};
+pub use page::{Page, Sheet};
 pub use picture::{Ink, PictureError, png};
 pub use writer::{Hand, Shape, Writer};
-
-/// From headline to baseline, page units.
-pub(crate) const BODY: f32 = 52.0;
-
-/// A position of the pen: x and y.
-pub(crate) type Point = [f32; 2];
 
 #[cfg(test)]
 mod tests;

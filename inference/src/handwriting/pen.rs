@@ -1,7 +1,7 @@
 //! A pen's path: points evenly spaced in time come in; as many as a smooth curve needs come out, still
 //! evenly spaced in time.
 
-use super::Point;
+use super::geometry::Point;
 
 /// Neighbouring points lie at most this far apart, page units; 2 once rounded.
 const FURTHEST: f32 = 1.96;
@@ -66,7 +66,7 @@ fn distance(a: Point, b: Point) -> f32 {
     (a[0] - b[0]).hypot(a[1] - b[1])
 }
 
-/// Kept on the page, in hundredths.
+/// RetainedTensor on the page, in hundredths.
 fn inside(value: f32, bound: f32) -> f32 {
     (value.clamp(0.0, bound) * 100.0).round() / 100.0
 }

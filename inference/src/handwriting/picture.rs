@@ -3,7 +3,7 @@
 use png::{BitDepth, ColorType, Compression, Encoder, EncodingError, Filter};
 use tiny_skia::{FillRule, LineJoin, Mask, Path, PathBuilder, Stroke, Transform};
 
-use super::{Point, Sheet};
+use super::{geometry::Point, page::Sheet};
 
 /// Shades from paper to ink, which make four bits a pixel.
 const SHADES: u8 = 16;

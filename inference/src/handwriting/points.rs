@@ -2,7 +2,7 @@
 
 use std::io::Write as _;
 
-use super::{Point, Sheet};
+use super::{geometry::Point, page::Sheet};
 
 impl Sheet {
     /// `{"x": [[…], …], "y": [[…], …]}`, each inner array one stroke, with at most two decimals.

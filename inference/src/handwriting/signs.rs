@@ -1,10 +1,7 @@
 //! Signs above and below a letter: a sign's strokes come in; they come out where they cling to it without
 //! touching what is already written.
 
-use super::{
-    BODY, Point,
-    cell::{extent, moved},
-};
+use super::geometry::{BODY, Point, extent, moved};
 
 /// How near to other ink a sign may come, page units.
 const CLEAR: f32 = 4.2;

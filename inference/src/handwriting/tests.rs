@@ -3,7 +3,10 @@
 
 use proptest::prelude::*;
 
-use super::*;
+use super::{
+    geometry::{BODY, Point, extent},
+    *,
+};
 use crate::Manifest;
 
 fn names() -> Vec<String> {
@@ -60,7 +63,7 @@ fn cells(text: &str) -> Vec<Vec<String>> {
 }
 
 fn right(sheet: &Sheet) -> f32 {
-    cell::extent(sheet.strokes.iter().flatten()).unwrap()[1]
+    extent(sheet.strokes.iter().flatten()).unwrap()[1]
 }
 
 fn bottom(sheet: &Sheet) -> f32 {

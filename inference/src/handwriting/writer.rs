@@ -3,7 +3,10 @@
 use rand::{SeedableRng as _, rngs::SmallRng};
 use rand_distr::{Distribution as _, StandardNormal};
 
-use super::{BODY, Glyphs, Point};
+use super::{
+    geometry::{BODY, Point},
+    orthography::Glyphs,
+};
 use crate::{
     Layout, LoadError, Manifest, Runtime, RuntimeError,
     runtime::{Array, Session, Tensor},

@@ -1,6 +1,9 @@
 //! Coverage and the ink's box in, the centred feature square out.
 
-use super::{Area, Plane, SIDE};
+use super::plane::{Area, Plane};
+
+/// Side of the square feature image in pixels.
+pub const SIDE: usize = 48;
 
 /// Paper on each side of the ink's longest extent, in feature pixels.
 const MARGIN: usize = 3;

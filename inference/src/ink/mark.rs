@@ -1,7 +1,21 @@
 //! Contrast in, soft ink coverage and the ink's box out.
 
-use super::paper::Contrast;
-use super::{Area, NoInk, Plane};
+use super::{
+    paper::Contrast,
+    plane::{Area, Plane},
+};
+
+/// Nothing that could be a character was found: a blank page, or one colour all over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct NoInk;
+
+impl std::fmt::Display for NoInk {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.write_str("no ink was found in the image")
+    }
+}
+
+impl std::error::Error for NoInk {}
 
 /// The weakest ink that counts, as contrast against the paper.
 const FAINTEST: f32 = 0.05;

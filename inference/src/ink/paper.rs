@@ -4,8 +4,7 @@
 //! Serra, *Image Analysis and Mathematical Morphology* (1982): it follows lighting and the edges of
 //! shadows, and loses every mark narrower than its window.
 
-use super::Plane;
-use super::shrink::Colours;
+use super::{plane::Plane, shrink::Colours};
 
 /// Cells along the longest side of the grid on which the paper is estimated.
 const GRID: usize = 40;

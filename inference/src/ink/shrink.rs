@@ -1,6 +1,6 @@
 //! A part of an RGB image in, the same part area-averaged to at most a given side out.
 
-use super::{Area, RgbView};
+use super::{plane::Area, view::RgbView};
 
 /// RGB values 0.0 ..= 1.0, interleaved, row-major: `width * height * 3` of them.
 pub(super) struct Colours {

@@ -49,15 +49,15 @@ fn agrees(layout: &str, generation: &str) {
     let texts: Vec<(&str, &str, &str)> =
         golden.cases.iter().map(|c| (c.text.as_str(), c.source.as_str(), c.target.as_str())).collect();
     let said = |search: &str| {
-        let manifest = manifest(layout, &format!("max_tokens = 40\n{search}\n{generation}"));
+        let manifest = manifest(layout, &format!("max_new_tokens = 40\n{search}\n{generation}"));
         Translator::tokens_of(runtime(), &manifest, &texts)
     };
-    for (case, (source, said, text)) in golden.cases.iter().zip(said("beam = 1")) {
+    for (case, (source, said, text)) in golden.cases.iter().zip(said("num_beams = 1")) {
         assert_eq!(source, case.input_ids, "{layout}: {}", case.text);
         assert_eq!(said, case.greedy[1..], "{layout}, greedy: {}", case.text);
         assert_eq!(text, case.greedy_text, "{layout}, greedy: {}", case.text);
     }
-    for (case, (_, said, text)) in golden.cases.iter().zip(said("beam = 4\nno_repeat_ngram = 3")) {
+    for (case, (_, said, text)) in golden.cases.iter().zip(said("num_beams = 4\nno_repeat_ngram_size = 3")) {
         assert_eq!(said, case.beam[1..], "{layout}, beams: {}", case.text);
         assert_eq!(text, case.beam_text, "{layout}, beams: {}", case.text);
     }
@@ -73,13 +73,17 @@ fn marian_says_what_the_reference_says() {
     // The token that fills up, which begins every text, is the last of the vocabulary; this tokenizer calls it so.
     agrees(
         "marian",
-        "decoder_start = '<s>'\npad = '<s>'\nnever = ['<s>']\nforced_end = true\nrenormalise = true",
+        "decoder_start_token_id = '<s>'\npad_token_id = '<s>'\nsuppress_tokens = ['<s>']\n\
+         forced_eos_token_id = '</s>'\nrenormalize_logits = true",
     );
 }
 
 #[test]
 fn a_batch_is_translated_as_each_text_alone() {
-    let manifest = manifest("m2m100", "max_tokens = 40\nmax_source = 60\nbeam = 4\nno_repeat_ngram = 3");
+    let manifest = manifest(
+        "m2m100",
+        "max_new_tokens = 40\nmax_source_length = 60\nnum_beams = 4\nno_repeat_ngram_size = 3",
+    );
     let mut translator = Translator::load(runtime(), &manifest, 1).unwrap();
     let texts = ["ਮੇਰਾ ਨਾਂ ਕੀ ਹੈ?", "", "ਪਾਣੀ", "ਅੱਜ ਮੌਸਮ ਬਹੁਤ ਚੰਗਾ ਹੈ"];
     let together = translator.translate(&texts, "pan_Guru", "eng_Latn").unwrap();
@@ -119,7 +123,7 @@ fn the_bundled_translator_says_what_the_reference_says() {
     let mut manifest = Manifest::load(&fixtures("../../models/translation-pa-en.toml")).unwrap();
     let mut said = |beam: usize| {
         if let Some(generation) = &mut manifest.generation {
-            (generation.beam, generation.max_tokens) = (beam, 40);
+            (generation.num_beams, generation.max_new_tokens) = (beam, 40);
         }
         Translator::tokens_of(runtime(), &manifest, &texts)
     };

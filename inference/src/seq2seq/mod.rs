@@ -1,5 +1,5 @@
-//! Sequence to sequence: an encoder's memory and a decoder's steps, in the layout Optimum exports; texts come
-//! in, in batches, texts in another language come out.
+//! Sequence-to-sequence models in the layout that Optimum exports: texts come in, in batches; translations come
+//! out.
 
 mod network;
 mod search;
@@ -9,6 +9,6 @@ mod translator;
 #[cfg(test)]
 mod golden_tests;
 
-pub(crate) use network::{Decoding, Network};
+pub(crate) use network::{DecoderState, Network};
 pub(crate) use tokens::Tokens;
 pub use translator::{TranslationError, Translator};

@@ -1,13 +1,12 @@
 //! An encoder and a merged decoder, as Optimum exports them: inputs come in, the logits of each next token
 //! come out.
 //!
-//! What the decoder remembers of earlier tokens stays in the runtime. The memory of the source is made in the
-//! first step; later steps give it back empty, so the first step's is kept.
+//! The decoder's past key values stay in the runtime. Those of the source are computed in the first step; later
+//! steps return them empty, so the first step's are retained.
 
 use crate::{
     LoadError, Manifest, Runtime, RuntimeError,
-    runtime::{Array, Kept, Session, Tensor},
-    speech::features::Features,
+    runtime::{Array, RetainedTensor, Session, Tensor},
 };
 
 /// More than any decoder has.
@@ -18,27 +17,26 @@ pub(crate) struct Network {
     encoder: Session,
     decoder: Session,
     layers: Vec<Layer>,
-    /// Heads and width of what is remembered.
-    memory: [i64; 2],
+    /// Heads and head width of the past key values.
+    past: [i64; 2],
     takes_mask: bool,
 }
 
-/// What a decoder's layer remembers, by the names of its tensors: keys and values of the target, then of the
-/// source.
+/// A decoder layer's past key values, as names of tensors: keys and values of the target, then of the source.
 struct Layer {
     past: [String; 4],
     present: [String; 4],
 }
 
-/// Sources that were encoded, together, and what was decoded of them so far.
-pub(crate) struct Decoding<'a> {
+/// The state of decoding one batch of encoded sources.
+pub(crate) struct DecoderState<'a> {
     network: &'a mut Network,
-    hidden: Kept,
+    hidden: RetainedTensor,
     /// One row a source: 1 where it is, 0 where it is filled up.
     mask: Vec<i64>,
     n_rows: usize,
     /// None before the first step; by layer.
-    cache: Option<Vec<[Kept; 4]>>,
+    cache: Option<Vec<[RetainedTensor; 4]>>,
 }
 
 impl Network {
@@ -48,7 +46,7 @@ impl Network {
         let layers: Vec<Layer> =
             (0..MAX_LAYERS).map(Layer::new).take_while(|l| decoder.input(&l.past[0]).is_some()).collect();
         let shape = layers.first().and_then(|l| decoder.input(&l.past[0]));
-        let memory = match shape.as_deref() {
+        let past = match shape.as_deref() {
             Some(&[_, heads, _, width]) if heads > 0 && width > 0 => [heads, width],
             other => {
                 let what = format!(
@@ -58,7 +56,7 @@ impl Network {
             }
         };
         let takes_mask = decoder.input("encoder_attention_mask").is_some();
-        Ok(Self { encoder, decoder, layers, memory, takes_mask })
+        Ok(Self { encoder, decoder, layers, past, takes_mask })
     }
 
     /// The bands of the features that the encoder takes; none where it takes tokens.
@@ -71,16 +69,24 @@ impl Network {
         self.decoder.layout_error(what)
     }
 
-    /// Encodes the features of one window of sound.
-    pub(crate) fn encode_features(&mut self, features: &Features) -> Result<Decoding<'_>, RuntimeError> {
-        let shape = [1, dimension(features.n_mels), dimension(features.n_frames)];
-        let inputs = vec![("input_features", Tensor::F32(&shape, &features.values))];
-        let hidden = one(self.encoder.keep(inputs, &["last_hidden_state"])?, &self.encoder)?;
-        Ok(Decoding { network: self, hidden, mask: Vec::new(), n_rows: 1, cache: None })
+    /// Encodes the log-mel features of one window: `values` of shape `[n_mels, n_frames]`, row-major.
+    pub(crate) fn encode_features(
+        &mut self,
+        [n_mels, n_frames]: [usize; 2],
+        values: &[f32],
+    ) -> Result<DecoderState<'_>, RuntimeError> {
+        let shape = [1, dimension(n_mels), dimension(n_frames)];
+        let inputs = vec![("input_features", Tensor::F32(&shape, values))];
+        let hidden = one(self.encoder.run_retained(inputs, &["last_hidden_state"])?, &self.encoder)?;
+        Ok(DecoderState { network: self, hidden, mask: Vec::new(), n_rows: 1, cache: None })
     }
 
     /// Encodes texts as tokens, each at least one.
-    pub(crate) fn encode(&mut self, sources: &[Vec<i64>], pad: i64) -> Result<Decoding<'_>, RuntimeError> {
+    pub(crate) fn encode(
+        &mut self,
+        sources: &[Vec<i64>],
+        pad: i64,
+    ) -> Result<DecoderState<'_>, RuntimeError> {
         let longest = sources.iter().map(Vec::len).max().unwrap_or(0);
         let filled = |source: &Vec<i64>, value: &dyn Fn(i64) -> i64, rest: i64| {
             let mut row: Vec<i64> = source.iter().map(|t| value(*t)).collect();
@@ -92,12 +98,12 @@ impl Network {
         let shape = [dimension(sources.len()), dimension(longest)];
         let inputs =
             vec![("input_ids", Tensor::I64(&shape, &ids)), ("attention_mask", Tensor::I64(&shape, &mask))];
-        let hidden = one(self.encoder.keep(inputs, &["last_hidden_state"])?, &self.encoder)?;
-        Ok(Decoding { network: self, hidden, mask, n_rows: sources.len(), cache: None })
+        let hidden = one(self.encoder.run_retained(inputs, &["last_hidden_state"])?, &self.encoder)?;
+        Ok(DecoderState { network: self, hidden, mask, n_rows: sources.len(), cache: None })
     }
 }
 
-impl Decoding<'_> {
+impl DecoderState<'_> {
     /// The logits of what follows each row's next token: `[rows, vocabulary]`.
     pub(crate) fn step(&mut self, tokens: &[i64]) -> Result<Array, RuntimeError> {
         let Array { shape, values } = self.run(tokens)?;
@@ -109,17 +115,17 @@ impl Decoding<'_> {
 
     /// The logits behind every one of each row's next tokens, as many for each: `[rows, each, vocabulary]`.
     pub(crate) fn run(&mut self, tokens: &[i64]) -> Result<Array, RuntimeError> {
-        let Network { decoder, layers, memory: [heads, width], takes_mask, .. } = &mut *self.network;
+        let Network { decoder, layers, past: [heads, width], takes_mask, .. } = &mut *self.network;
         let rows = dimension(self.n_rows);
         let each = dimension(tokens.len()) / rows.max(1);
         let (ids, source) = ([rows, each], [rows, dimension(self.mask.len()) / rows.max(1)]);
         // The branch without a past does not look at it, but something must be there.
-        let (nothing, nothing_shape) =
+        let (zeros, zeros_shape) =
             (vec![0.0; self.n_rows * size(*heads * *width)], [rows, *heads, 1, *width]);
         let is_later = [self.cache.is_some()];
         let mut inputs = vec![
             ("input_ids", Tensor::I64(&ids, tokens)),
-            ("encoder_hidden_states", Tensor::Kept(&self.hidden)),
+            ("encoder_hidden_states", Tensor::Retained(&self.hidden)),
             ("use_cache_branch", Tensor::Bool(&[1], &is_later)),
         ];
         if *takes_mask {
@@ -127,19 +133,19 @@ impl Decoding<'_> {
         }
         for (n, layer) in layers.iter().enumerate() {
             for (k, name) in layer.past.iter().enumerate() {
-                let kept = self.cache.as_ref().and_then(|cache| cache.get(n)).map(|of_layer| &of_layer[k]);
-                let past = kept.map_or(Tensor::F32(&nothing_shape, &nothing), Tensor::Kept);
+                let retained = self.cache.as_ref().and_then(|cache| cache.get(n)).map(|layer| &layer[k]);
+                let past = retained.map_or(Tensor::F32(&zeros_shape, &zeros), Tensor::Retained);
                 inputs.push((name, past));
             }
         }
         let mut outputs = vec!["logits"];
         outputs.extend(layers.iter().flat_map(|l| l.present.iter().map(String::as_str)));
-        let mut kept = decoder.keep(inputs, &outputs)?.into_iter();
-        let logits = kept.next().ok_or_else(|| decoder.layout_error("gave no logits"))?;
+        let mut retained = decoder.run_retained(inputs, &outputs)?.into_iter();
+        let logits = retained.next().ok_or_else(|| decoder.layout_error("gave no logits"))?;
         let mut cache = Vec::with_capacity(layers.len());
         let mut before = self.cache.take().map(Vec::into_iter);
         while let (Some(key), Some(value), Some(source_key), Some(source_value)) =
-            (kept.next(), kept.next(), kept.next(), kept.next())
+            (retained.next(), retained.next(), retained.next(), retained.next())
         {
             cache.push(match before.as_mut().and_then(Iterator::next) {
                 Some([_, _, source_key, source_value]) => [key, value, source_key, source_value],
@@ -150,8 +156,8 @@ impl Decoding<'_> {
         decoder.read(&logits)
     }
 
-    /// Goes on with these rows, in this order: some again, some no more.
-    pub(crate) fn choose(&mut self, rows: &[usize]) -> Result<(), RuntimeError> {
+    /// Reorders the batch: `rows` are the rows to go on with, of which some may repeat and some be missing.
+    pub(crate) fn reorder(&mut self, rows: &[usize]) -> Result<(), RuntimeError> {
         if rows.iter().copied().eq(0..self.n_rows) {
             return Ok(());
         }
@@ -161,8 +167,8 @@ impl Decoding<'_> {
         let of_row = |row: &usize| self.mask.get(row * width..(row + 1) * width).unwrap_or_default();
         self.mask = rows.iter().flat_map(of_row).copied().collect();
         for layer in self.cache.iter_mut().flatten() {
-            for kept in layer {
-                *kept = decoder.rows(kept, rows)?;
+            for retained in layer {
+                *retained = decoder.rows(retained, rows)?;
             }
         }
         self.n_rows = rows.len();
@@ -180,8 +186,8 @@ impl Layer {
     }
 }
 
-fn one(kept: Vec<Kept>, session: &Session) -> Result<Kept, RuntimeError> {
-    kept.into_iter().next().ok_or_else(|| session.layout_error("gave nothing"))
+fn one(outputs: Vec<RetainedTensor>, session: &Session) -> Result<RetainedTensor, RuntimeError> {
+    outputs.into_iter().next().ok_or_else(|| session.layout_error("gave nothing"))
 }
 
 fn dimension(n: usize) -> i64 {

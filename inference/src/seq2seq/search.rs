@@ -5,47 +5,47 @@
 
 use crate::{RuntimeError, runtime::Array, scores::log_softmax};
 
-/// What decodes: [`super::network::Decoding`], or a table in a test.
+/// Gives the next tokens' logits: [`super::network::DecoderState`], or a table in a test.
 pub(crate) trait Steps {
     /// The logits of what follows each row's next token: `[rows, vocabulary]`.
     fn step(&mut self, tokens: &[i64]) -> Result<Array, RuntimeError>;
     /// Goes on with these rows.
-    fn choose(&mut self, rows: &[usize]) -> Result<(), RuntimeError>;
+    fn reorder(&mut self, rows: &[usize]) -> Result<(), RuntimeError>;
 }
 
-impl Steps for super::network::Decoding<'_> {
+impl Steps for super::network::DecoderState<'_> {
     fn step(&mut self, tokens: &[i64]) -> Result<Array, RuntimeError> {
         self.step(tokens)
     }
 
-    fn choose(&mut self, rows: &[usize]) -> Result<(), RuntimeError> {
-        self.choose(rows)
+    fn reorder(&mut self, rows: &[usize]) -> Result<(), RuntimeError> {
+        self.reorder(rows)
     }
 }
 
-/// What a sequence may be.
+/// The parameters of generation, named as in transformers; tokens by their ids.
 #[derive(Debug, Clone)]
-pub(crate) struct Rules {
+pub(crate) struct GenerationConfig {
     /// Sequences considered at a time for each source; one: the likeliest token is taken.
-    pub(crate) n_beams: usize,
+    pub(crate) num_beams: usize,
     /// Of the length, by which a finished sequence's log-probability is divided.
     pub(crate) length_penalty: f64,
     /// No run of so many tokens comes twice; 0: any may.
-    pub(crate) no_repeat: usize,
+    pub(crate) no_repeat_ngram_size: usize,
     /// Tokens at most, the first not counted.
-    pub(crate) max_tokens: usize,
+    pub(crate) max_new_tokens: usize,
     /// What every sequence begins with.
-    pub(crate) start: i64,
+    pub(crate) decoder_start_token_id: i64,
     /// What ends it.
-    pub(crate) end: i64,
-    /// What follows the start, if that is known.
-    pub(crate) first: Option<i64>,
-    /// What is never said.
-    pub(crate) never: Vec<i64>,
-    /// Whether the last token allowed is the end.
-    pub(crate) forced_end: bool,
-    /// Whether what is left after forbidding is made to sum to one again.
-    pub(crate) renormalise: bool,
+    pub(crate) eos_token_id: i64,
+    /// The token that follows the start, such as the target language's.
+    pub(crate) forced_bos_token_id: Option<i64>,
+    /// Tokens that are never generated.
+    pub(crate) suppress_tokens: Vec<i64>,
+    /// The token forced where `max_new_tokens` is reached.
+    pub(crate) forced_eos_token_id: Option<i64>,
+    /// Whether probabilities are made to sum to one again once tokens are suppressed.
+    pub(crate) renormalize_logits: bool,
 }
 
 /// A sequence being considered.
@@ -66,12 +66,16 @@ struct Source {
 }
 
 /// The best sequence for each of `n` sources, from the token behind the start up to and with the end.
-pub(crate) fn search(steps: &mut impl Steps, n: usize, rules: &Rules) -> Result<Vec<Vec<i64>>, RuntimeError> {
-    let start = Beam { tokens: vec![rules.start], log_prob: 0.0 };
+pub(crate) fn search(
+    steps: &mut impl Steps,
+    n: usize,
+    config: &GenerationConfig,
+) -> Result<Vec<Vec<i64>>, RuntimeError> {
+    let start = Beam { tokens: vec![config.decoder_start_token_id], log_prob: 0.0 };
     let mut open: Vec<Source> =
         (0..n).map(|place| Source { place, beams: vec![start.clone()], finished: Vec::new() }).collect();
     let mut best = vec![Vec::new(); n];
-    for n_tokens in 1..=rules.max_tokens {
+    for n_tokens in 1..=config.max_new_tokens {
         let last = open.iter().flat_map(|s| &s.beams).filter_map(|b| b.tokens.last().copied());
         let logits = steps.step(&last.collect::<Vec<i64>>())?;
         let vocabulary = logits.shape.last().copied().unwrap_or(0).max(1);
@@ -80,9 +84,9 @@ pub(crate) fn search(steps: &mut impl Steps, n: usize, rules: &Rules) -> Result<
         for mut source in open {
             let n_rows = source.beams.len();
             let scores: Vec<Vec<f64>> =
-                rows.by_ref().take(n_rows).zip(&source.beams).map(|(r, b)| rules.scores(r, b)).collect();
-            let parents = source.extend(&scores, n_tokens, rules);
-            if n_tokens == rules.max_tokens || source.is_done(n_tokens, rules) {
+                rows.by_ref().take(n_rows).zip(&source.beams).map(|(r, b)| config.scores(r, b)).collect();
+            let parents = source.extend(&scores, n_tokens, config);
+            if n_tokens == config.max_new_tokens || source.is_done(n_tokens, config) {
                 let place = source.place;
                 best[place] = source.best();
             } else {
@@ -95,29 +99,29 @@ pub(crate) fn search(steps: &mut impl Steps, n: usize, rules: &Rules) -> Result<
         if open.is_empty() {
             break;
         }
-        steps.choose(&chosen)?;
+        steps.reorder(&chosen)?;
     }
     Ok(best)
 }
 
-impl Rules {
+impl GenerationConfig {
     /// Each token's log-probability behind a beam, minus infinity where it is forbidden.
     fn scores(&self, logits: &[f32], beam: &Beam) -> Vec<f64> {
         let mut scores: Vec<f64> = logits.iter().map(|l| f64::from(*l)).collect();
         // Alone, a beam takes the likeliest token, whatever the others sum to.
-        if self.n_beams > 1 {
+        if self.num_beams > 1 {
             log_softmax(&mut scores);
         }
         let n_tokens = beam.tokens.len();
-        let banned = repeats(&beam.tokens, self.no_repeat);
-        for token in banned.iter().chain(&self.never) {
+        let banned = repeats(&beam.tokens, self.no_repeat_ngram_size);
+        for token in banned.iter().chain(&self.suppress_tokens) {
             if let Some(score) = usize::try_from(*token).ok().and_then(|t| scores.get_mut(t)) {
                 *score = f64::NEG_INFINITY;
             }
         }
-        let forced = match self.first {
+        let forced = match self.forced_bos_token_id {
             Some(first) if n_tokens == 1 => Some(first),
-            _ => (self.forced_end && n_tokens == self.max_tokens).then_some(self.end),
+            _ => self.forced_eos_token_id.filter(|_| n_tokens == self.max_new_tokens),
         };
         if let Some(forced) = forced.and_then(|f| usize::try_from(f).ok()) {
             scores
@@ -125,7 +129,7 @@ impl Rules {
                 .enumerate()
                 .for_each(|(t, s)| *s = if t == forced { 0.0 } else { f64::NEG_INFINITY });
         }
-        if self.renormalise && self.n_beams > 1 {
+        if self.renormalize_logits && self.num_beams > 1 {
             log_softmax(&mut scores);
         }
         scores
@@ -140,8 +144,8 @@ impl Rules {
 
 impl Source {
     /// Takes the best continuations; of each, the beam it continues. The last token allowed finishes all.
-    fn extend(&mut self, scores: &[Vec<f64>], n_tokens: usize, rules: &Rules) -> Vec<usize> {
-        let n_candidates = if rules.n_beams == 1 { 1 } else { 2 * rules.n_beams };
+    fn extend(&mut self, scores: &[Vec<f64>], n_tokens: usize, config: &GenerationConfig) -> Vec<usize> {
+        let n_candidates = if config.num_beams == 1 { 1 } else { 2 * config.num_beams };
         let mut candidates: Vec<(f64, usize, i64)> = Vec::with_capacity(n_candidates + 1);
         for (parent, (beam, scores)) in self.beams.iter().zip(scores).enumerate() {
             for (score, token) in scores.iter().zip(0i64..) {
@@ -154,31 +158,32 @@ impl Source {
                 }
             }
         }
-        let (mut beams, mut parents) = (Vec::with_capacity(rules.n_beams), Vec::with_capacity(rules.n_beams));
+        let (mut beams, mut parents) =
+            (Vec::with_capacity(config.num_beams), Vec::with_capacity(config.num_beams));
         for (rank, (log_prob, parent, token)) in candidates.into_iter().enumerate() {
             let mut tokens = self.beams[parent].tokens.clone();
             tokens.push(token);
-            if token == rules.end || n_tokens == rules.max_tokens {
-                if rank < rules.n_beams {
-                    self.finished.push((rules.ranked(log_prob, n_tokens), tokens));
+            if token == config.eos_token_id || n_tokens == config.max_new_tokens {
+                if rank < config.num_beams {
+                    self.finished.push((config.ranked(log_prob, n_tokens), tokens));
                 }
-            } else if beams.len() < rules.n_beams {
+            } else if beams.len() < config.num_beams {
                 beams.push(Beam { tokens, log_prob });
                 parents.push(parent);
             }
         }
         self.finished.sort_by(|a, b| b.0.total_cmp(&a.0));
-        self.finished.truncate(rules.n_beams);
+        self.finished.truncate(config.num_beams);
         self.beams = beams;
         parents
     }
 
     /// Whether no open beam can be better than what is finished.
-    fn is_done(&self, n_tokens: usize, rules: &Rules) -> bool {
+    fn is_done(&self, n_tokens: usize, config: &GenerationConfig) -> bool {
         let Some(open) = self.beams.first() else { return true };
         match self.finished.last() {
-            Some((worst, _)) if self.finished.len() >= rules.n_beams => {
-                *worst >= rules.ranked(open.log_prob, n_tokens)
+            Some((worst, _)) if self.finished.len() >= config.num_beams => {
+                *worst >= config.ranked(open.log_prob, n_tokens)
             }
             _ => false,
         }
@@ -214,41 +219,48 @@ mod tests {
             Ok(Array { shape: vec![tokens.len(), 3], values: row.repeat(tokens.len()) })
         }
 
-        fn choose(&mut self, _: &[usize]) -> Result<(), RuntimeError> {
+        fn reorder(&mut self, _: &[usize]) -> Result<(), RuntimeError> {
             Ok(())
         }
     }
 
-    fn rules(n_beams: usize) -> Rules {
-        Rules {
-            n_beams,
+    fn config(num_beams: usize) -> GenerationConfig {
+        GenerationConfig {
+            num_beams,
             length_penalty: 1.0,
-            no_repeat: 0,
-            max_tokens: 6,
-            start: 9,
-            end: 0,
-            first: None,
-            never: Vec::new(),
-            forced_end: false,
-            renormalise: false,
+            no_repeat_ngram_size: 0,
+            max_new_tokens: 6,
+            decoder_start_token_id: 9,
+            eos_token_id: 0,
+            forced_bos_token_id: None,
+            suppress_tokens: Vec::new(),
+            forced_eos_token_id: None,
+            renormalize_logits: false,
         }
     }
 
-    fn said(table: &[[f32; 3]], rules: &Rules) -> Vec<i64> {
-        search(&mut Table(table.to_vec(), 0), 1, rules).unwrap().remove(0)
+    fn said(table: &[[f32; 3]], config: &GenerationConfig) -> Vec<i64> {
+        search(&mut Table(table.to_vec(), 0), 1, config).unwrap().remove(0)
     }
 
     #[test]
     fn rules_bound_what_is_said() {
         let table = [[0.1, 0.6, 0.3], [0.1, 0.6, 0.3], [0.9, 0.05, 0.05]];
-        for n_beams in [1, 4] {
-            assert_eq!(said(&table, &rules(n_beams)), [1, 1, 0]);
-            assert_eq!(said(&table, &Rules { first: Some(2), ..rules(n_beams) }), [2, 1, 0]);
-            assert_eq!(said(&table, &Rules { never: vec![1], ..rules(n_beams) }), [2, 2, 0]);
-            let once = said(&table, &Rules { no_repeat: 1, ..rules(n_beams) });
+        for num_beams in [1, 4] {
+            assert_eq!(said(&table, &config(num_beams)), [1, 1, 0]);
+            assert_eq!(
+                said(&table, &GenerationConfig { forced_bos_token_id: Some(2), ..config(num_beams) }),
+                [2, 1, 0]
+            );
+            assert_eq!(
+                said(&table, &GenerationConfig { suppress_tokens: vec![1], ..config(num_beams) }),
+                [2, 2, 0]
+            );
+            let once = said(&table, &GenerationConfig { no_repeat_ngram_size: 1, ..config(num_beams) });
             assert!(once.iter().zip(&once[1..]).all(|(a, b)| a != b), "{once:?}");
-            assert_eq!(said(&table, &Rules { max_tokens: 2, ..rules(n_beams) }), [1, 1]);
-            let forced = Rules { max_tokens: 2, forced_end: true, ..rules(n_beams) };
+            assert_eq!(said(&table, &GenerationConfig { max_new_tokens: 2, ..config(num_beams) }), [1, 1]);
+            let forced =
+                GenerationConfig { max_new_tokens: 2, forced_eos_token_id: Some(0), ..config(num_beams) };
             assert_eq!(said(&table, &forced), [1, 0]);
         }
     }
@@ -267,12 +279,12 @@ mod tests {
                 let values = tokens.iter().flat_map(row).map(f32::ln).collect();
                 Ok(Array { shape: vec![tokens.len(), 3], values })
             }
-            fn choose(&mut self, _: &[usize]) -> Result<(), RuntimeError> {
+            fn reorder(&mut self, _: &[usize]) -> Result<(), RuntimeError> {
                 Ok(())
             }
         }
-        assert_eq!(search(&mut Trap, 1, &rules(1)).unwrap()[0], [1, 0]);
-        assert_eq!(search(&mut Trap, 2, &rules(3)).unwrap(), [[2, 0], [2, 0]]);
+        assert_eq!(search(&mut Trap, 1, &config(1)).unwrap()[0], [1, 0]);
+        assert_eq!(search(&mut Trap, 2, &config(3)).unwrap(), [[2, 0], [2, 0]]);
     }
 
     #[test]

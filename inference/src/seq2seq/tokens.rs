@@ -2,7 +2,7 @@
 
 use tokenizers::Tokenizer;
 
-use crate::{Manifest, ManifestError};
+use crate::{Manifest, ManifestError, TokenId};
 
 /// A model's tokenizer.
 pub(crate) struct Tokens {
@@ -27,6 +27,14 @@ impl Tokens {
         self.find(token).ok_or_else(|| {
             manifest.inconsistent(format!("names the token {token:?}, its tokenizer has none such"))
         })
+    }
+
+    /// The id of a token that a manifest gives by its text or id.
+    pub(crate) fn id(&self, manifest: &Manifest, token: &TokenId) -> Result<i64, ManifestError> {
+        match token {
+            TokenId::Id(id) => Ok(*id),
+            TokenId::Text(text) => self.named(manifest, text),
+        }
     }
 
     /// A text's tokens, without any that only say where it begins or ends.

@@ -6,10 +6,12 @@ use unicode_normalization::UnicodeNormalization as _;
 
 use super::{
     network::Network,
-    search::{Rules, search},
+    search::{GenerationConfig, search},
     tokens::Tokens,
 };
-use crate::{Layout, LoadError, Manifest, ManifestError, Runtime, RuntimeError};
+use crate::{
+    ForcedEos, Generation, Layout, LoadError, Manifest, ManifestError, Runtime, RuntimeError, TokenId,
+};
 
 /// A loaded translator of the Marian or the M2M100 layout.
 pub struct Translator {
@@ -18,10 +20,10 @@ pub struct Translator {
     tokens: Tokens,
     /// By language code, the token that stands for it; empty where a model knows one pair only.
     languages: BTreeMap<String, i64>,
-    rules: Rules,
-    pad: i64,
+    config: GenerationConfig,
+    pad_token_id: i64,
     /// Texts of more tokens are translated in halves.
-    max_source: usize,
+    max_source_length: usize,
 }
 
 /// Why a text is not translated.
@@ -52,8 +54,8 @@ impl Translator {
     /// Loads the model and translates a word, so that the first caller does not pay for set-up.
     pub fn load(runtime: &Runtime, manifest: &Manifest, n_threads: usize) -> Result<Self, LoadError> {
         let mut translator = Self::open(runtime, manifest, n_threads)?;
-        let warm = vec![translator.rules.end; 2];
-        translator.run(&[warm], &Rules { max_tokens: 2, ..translator.rules.clone() })?;
+        let warm = vec![translator.config.eos_token_id; 2];
+        translator.run(&[warm], &GenerationConfig { max_new_tokens: 2, ..translator.config.clone() })?;
         Ok(translator)
     }
 
@@ -65,11 +67,7 @@ impl Translator {
         };
         let tokens = Tokens::read(manifest)?;
         let generation = manifest.generation.clone().unwrap_or_default();
-        let wrong = |what: &str| manifest.inconsistent(format!("generation: {what}"));
-        let lengths = [generation.max_tokens, generation.max_source];
-        if !(1..=32).contains(&generation.beam) || lengths.iter().any(|n| !(1..=1024).contains(n)) {
-            return Err(wrong("expected a beam of 1 to 32, max_tokens and max_source of 1 to 1024").into());
-        }
+        let config = config(manifest, &tokens, &generation)?;
         let named = |token: &String| tokens.named(manifest, token);
         let pairs = manifest.languages.iter().filter(|_| is_multilingual);
         let languages = pairs.map(|(code, token)| Ok((code.clone(), named(token)?)));
@@ -79,29 +77,16 @@ impl Translator {
                 .inconsistent("languages: expected the tokens of two at least".to_owned())
                 .into());
         }
-        let never = generation.never.iter().map(named).collect::<Result<Vec<_>, _>>()?;
-        let rules = Rules {
-            n_beams: generation.beam,
-            length_penalty: generation.length_penalty,
-            no_repeat: generation.no_repeat_ngram,
-            max_tokens: generation.max_tokens,
-            start: named(&generation.decoder_start)?,
-            end: named(&generation.end)?,
-            first: None,
-            never,
-            forced_end: generation.forced_end,
-            renormalise: generation.renormalise,
-        };
-        let pad = named(&generation.pad)?;
+        let pad_token_id = tokens.id(manifest, &generation.pad_token_id)?;
         let network = Network::load(runtime, manifest, n_threads)?;
         Ok(Self {
             id: manifest.id.clone(),
             network,
             tokens,
             languages,
-            rules,
-            pad,
-            max_source: generation.max_source,
+            config,
+            pad_token_id,
+            max_source_length: generation.max_source_length,
         })
     }
 
@@ -112,16 +97,16 @@ impl Translator {
         from: &str,
         to: &str,
     ) -> Result<Vec<String>, TranslationError> {
-        let rules = Rules { first: self.language(to)?, ..self.rules.clone() };
+        let config = GenerationConfig { forced_bos_token_id: self.language(to)?, ..self.config.clone() };
         let mut pieces = Vec::new();
         for (n, text) in texts.iter().enumerate() {
             self.split(text, from, n, &mut pieces)?;
         }
         let sources: Vec<Vec<i64>> = pieces.iter().map(|(_, tokens)| tokens.clone()).collect();
-        let said = if sources.is_empty() { Vec::new() } else { self.run(&sources, &rules)? };
+        let said = if sources.is_empty() { Vec::new() } else { self.run(&sources, &config)? };
         let mut translations = vec![String::new(); texts.len()];
         for ((n, _), tokens) in pieces.iter().zip(said) {
-            let text = self.tokens.text(&tokens).map_err(|reason| self.not_tokens(reason))?;
+            let text = self.tokens.text(&tokens).map_err(|reason| self.tokenizer_error(reason))?;
             let whole = &mut translations[*n];
             if !whole.is_empty() && !text.is_empty() {
                 whole.push(' ');
@@ -146,25 +131,30 @@ impl Translator {
         let source = self.source(text, from)?;
         let middle = text.len() / 2;
         let spaces = text.match_indices(' ').map(|(at, _)| at);
-        let cut = spaces.min_by_key(|at| at.abs_diff(middle)).filter(|_| source.len() > self.max_source);
+        let cut =
+            spaces.min_by_key(|at| at.abs_diff(middle)).filter(|_| source.len() > self.max_source_length);
         if let Some(at) = cut {
             self.split(&text[..at], from, n, pieces)?;
             return self.split(&text[at..], from, n, pieces);
         }
-        let end = source.len().saturating_sub(1).min(self.max_source);
-        let source = source[..end].iter().copied().chain([self.rules.end]).collect();
+        let end = source.len().saturating_sub(1).min(self.max_source_length);
+        let source = source[..end].iter().copied().chain([self.config.eos_token_id]).collect();
         pieces.push((n, source));
         Ok(())
     }
 
     /// The language's token where the model has several, the text's, the end.
     fn source(&self, text: &str, from: &str) -> Result<Vec<i64>, TranslationError> {
-        let tokens = self.tokens.of(text).map_err(|reason| self.not_tokens(reason))?;
-        Ok(self.language(from)?.into_iter().chain(tokens).chain([self.rules.end]).collect())
+        let tokens = self.tokens.of(text).map_err(|reason| self.tokenizer_error(reason))?;
+        Ok(self.language(from)?.into_iter().chain(tokens).chain([self.config.eos_token_id]).collect())
     }
 
-    fn run(&mut self, sources: &[Vec<i64>], rules: &Rules) -> Result<Vec<Vec<i64>>, RuntimeError> {
-        search(&mut self.network.encode(sources, self.pad)?, sources.len(), rules)
+    fn run(
+        &mut self,
+        sources: &[Vec<i64>],
+        config: &GenerationConfig,
+    ) -> Result<Vec<Vec<i64>>, RuntimeError> {
+        search(&mut self.network.encode(sources, self.pad_token_id)?, sources.len(), config)
     }
 
     /// The token of a language; none where the model knows one pair only.
@@ -176,9 +166,41 @@ impl Translator {
         self.languages.get(code).copied().map(Some).ok_or_else(unknown)
     }
 
-    fn not_tokens(&self, reason: String) -> TranslationError {
+    fn tokenizer_error(&self, reason: String) -> TranslationError {
         TranslationError::Tokens { model: self.id.clone(), reason }
     }
+}
+
+/// The manifest's `[generation]`, checked, with its tokens as ids.
+fn config(
+    manifest: &Manifest,
+    tokens: &Tokens,
+    generation: &Generation,
+) -> Result<GenerationConfig, ManifestError> {
+    let lengths = [generation.max_new_tokens, generation.max_source_length];
+    if !(1..=32).contains(&generation.num_beams) || lengths.iter().any(|n| !(1..=1024).contains(n)) {
+        let expected = "expected num_beams of 1 to 32, max_new_tokens and max_source_length of 1 to 1024";
+        return Err(manifest.inconsistent(format!("generation: {expected}")));
+    }
+    let id = |token: &TokenId| tokens.id(manifest, token);
+    let eos_token_id = id(&generation.eos_token_id)?;
+    let forced_eos_token_id = match &generation.forced_eos_token_id {
+        None => None,
+        Some(ForcedEos::Eos) => Some(eos_token_id),
+        Some(ForcedEos::Token(token)) => Some(id(token)?),
+    };
+    Ok(GenerationConfig {
+        num_beams: generation.num_beams,
+        length_penalty: generation.length_penalty,
+        no_repeat_ngram_size: generation.no_repeat_ngram_size,
+        max_new_tokens: generation.max_new_tokens,
+        decoder_start_token_id: id(&generation.decoder_start_token_id)?,
+        eos_token_id,
+        forced_bos_token_id: None,
+        suppress_tokens: generation.suppress_tokens.iter().map(id).collect::<Result<_, _>>()?,
+        forced_eos_token_id,
+        renormalize_logits: generation.renormalize_logits,
+    })
 }
 
 #[cfg(test)]
@@ -192,8 +214,11 @@ impl Translator {
         let mut translator = Self::open(runtime, manifest, 1).unwrap();
         let one = |(text, from, to): &(&str, &str, &str)| {
             let source = translator.source(text, from).unwrap();
-            let rules = Rules { first: translator.language(to).unwrap(), ..translator.rules.clone() };
-            let said = translator.run(std::slice::from_ref(&source), &rules).unwrap().remove(0);
+            let config = GenerationConfig {
+                forced_bos_token_id: translator.language(to).unwrap(),
+                ..translator.config.clone()
+            };
+            let said = translator.run(std::slice::from_ref(&source), &config).unwrap().remove(0);
             let text = translator.tokens.text(&said).unwrap();
             (source, said, text)
         };

@@ -1,12 +1,14 @@
-//! Acoustic models of the NeMo CTC layout: windows' features come in, in batches; what each frame says
-//! comes out.
+//! Acoustic models of the NeMo CTC layout: windows' features come in, in batches; each frame's
+//! log-probabilities come out.
 
 use std::sync::Arc;
 
 use super::{
-    Clock, Decoder,
     config::Config,
+    decoder::CtcDecoder,
+    emissions::Emissions,
     features::{Features, HOP, LogMel, batch},
+    words::Clock,
 };
 use crate::{
     Layout, LoadError, Manifest, Runtime, RuntimeError,
@@ -16,22 +18,8 @@ use crate::{
 /// A loaded acoustic model.
 pub(crate) struct Acoustic {
     session: Session,
-    decoder: Arc<Decoder>,
+    decoder: Arc<CtcDecoder>,
     config: Config,
-}
-
-/// What a model hears in a window: each output frame's log-probabilities of its units.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Emissions {
-    /// Row-major, a row for a frame.
-    log_probs: Vec<f32>,
-}
-
-impl Emissions {
-    /// Frames of `n_units` values.
-    pub(crate) fn frames(&self, n_units: usize) -> impl Iterator<Item = &[f32]> {
-        self.log_probs.chunks_exact(n_units.max(1))
-    }
 }
 
 impl Acoustic {
@@ -39,26 +27,26 @@ impl Acoustic {
         manifest.expect(Layout::NemoCtc)?;
         let config = Config::read(manifest)?;
         let session = runtime.open(&manifest.id, &manifest.read("model")?, n_threads)?;
-        Ok(Self { session, decoder: Arc::new(Decoder::load(manifest)?), config })
+        Ok(Self { session, decoder: Arc::new(CtcDecoder::load(manifest)?), config })
     }
 
-    /// What makes the features it takes.
+    /// The feature extraction that the model expects.
     pub(crate) fn front_end(&self) -> LogMel {
         self.config.front_end()
     }
 
-    /// What time its output frames are.
+    /// The times that its output frames stand for.
     pub(crate) fn clock(&self) -> Clock {
         Clock { grid: self.config.subsampling_factor * HOP, latency_s: self.decoder.latency_s() }
     }
 
-    /// What reads text out of what it hears.
-    pub(crate) fn decoder(&self) -> Arc<Decoder> {
+    /// The decoder for its emissions.
+    pub(crate) fn decoder(&self) -> Arc<CtcDecoder> {
         self.decoder.clone()
     }
 
-    /// Hears windows of at least one frame each, together.
-    pub(crate) fn hear(&mut self, windows: &[&Features]) -> Result<Vec<Emissions>, RuntimeError> {
+    /// Runs windows of at least one frame each as one batch.
+    pub(crate) fn infer(&mut self, windows: &[&Features]) -> Result<Vec<Emissions>, RuntimeError> {
         let batch = batch(windows);
         let inputs = vec![
             ("audio_signal", Tensor::F32(&batch.shape, &batch.signal)),
@@ -74,10 +62,10 @@ impl Acoustic {
             return Err(self.session.layout_error(what));
         }
         let blocks = log_probs.values.chunks_exact((t * v).max(1));
-        let hear = |(block, window): (&[f32], &&Features)| {
+        let emissions = |(block, window): (&[f32], &&Features)| {
             let valid = (window.n_frames.saturating_sub(1) / self.config.subsampling_factor + 1).min(t);
-            Emissions { log_probs: block[..valid * v].to_vec() }
+            Emissions::new(block[..valid * v].to_vec())
         };
-        Ok(blocks.zip(windows).map(hear).collect())
+        Ok(blocks.zip(windows).map(emissions).collect())
     }
 }

@@ -1,5 +1,5 @@
 //! CTC prefix beam search with a language model: frames' log-probabilities come in; the units of the text
-//! that both believe come out.
+//! with the highest combined score come out.
 //!
 //! After Hannun et al., "First-Pass Large Vocabulary Continuous Speech Recognition using Bi-Directional
 //! Recurrent DNNs", 2014: the alignments of one text are summed, apart for those that end in a blank. The
@@ -10,19 +10,19 @@ use std::collections::HashMap;
 use super::ngram::{LanguageModel, State};
 
 /// Units less likely than this at a frame, as a natural logarithm, are not tried there.
-const LEAST: f32 = -7.0;
+const MIN_LOG_PROB: f32 = -7.0;
 /// No frame yet.
 const NEVER: usize = usize::MAX;
 
-/// How a search weighs what it knows.
+/// The search's width and the weights of its scores.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Weights {
     /// Texts kept from frame to frame.
-    pub(crate) width: usize,
+    pub(crate) beam_width: usize,
     /// Of the language model's log-probability.
-    pub(crate) language: f64,
-    /// Added for each unit, which the language model's makes ever less likely.
-    pub(crate) bonus: f64,
+    pub(crate) lm_weight: f64,
+    /// Added for each unit, against the language model's bias to short texts.
+    pub(crate) insertion_bonus: f64,
 }
 
 /// A text being considered.
@@ -95,16 +95,16 @@ pub(crate) fn search<'a>(
                 merge(t, prefixes, &mut ahead, next);
             });
         }
-        if ahead.len() > weights.width {
-            ahead.select_nth_unstable_by(weights.width - 1, |a, b| b.score().total_cmp(&a.score()));
-            ahead.truncate(weights.width);
+        if ahead.len() > weights.beam_width {
+            ahead.select_nth_unstable_by(weights.beam_width - 1, |a, b| b.score().total_cmp(&a.score()));
+            ahead.truncate(weights.beam_width);
         }
         std::mem::swap(&mut beams, &mut ahead);
         ahead.clear();
     }
     let at_end = |beam: &Hypothesis| match prefixes.nodes[beam.prefix].1 {
         None | Some(0) => beam.score(),
-        Some(_) => beam.score() + weights.language * f64::from(model.step(beam.state, 0).0),
+        Some(_) => beam.score() + weights.lm_weight * f64::from(model.step(beam.state, 0).0),
     };
     let best = beams.iter().max_by(|a, b| at_end(a).total_cmp(&at_end(b)));
     best.map_or_else(Vec::new, |beam| prefixes.units(beam.prefix))
@@ -125,7 +125,7 @@ fn extend(
     let last = prefixes.nodes[beam.prefix].1;
     reach(prefixes, Hypothesis { by_blank: both + blank, by_unit: NO, ..*beam });
     for (unit, log_prob) in (0..=u8::MAX).zip(units) {
-        if *log_prob <= LEAST {
+        if *log_prob <= MIN_LOG_PROB {
             continue;
         }
         let log_prob = f64::from(*log_prob);
@@ -138,7 +138,7 @@ fn extend(
             continue;
         }
         let (likely, state) = model.step(beam.state, unit);
-        let text = beam.text + weights.language * f64::from(likely) + weights.bonus;
+        let text = beam.text + weights.lm_weight * f64::from(likely) + weights.insertion_bonus;
         let prefix = prefixes.child(beam.prefix, unit);
         reach(prefixes, Hypothesis { prefix, by_blank: NO, by_unit: from + log_prob, state, text });
     }
@@ -168,7 +168,7 @@ mod tests {
     use super::*;
     use crate::speech::ngram::tests::tiny;
 
-    const WEIGHTS: Weights = Weights { width: 8, language: 1.0, bonus: 0.0 };
+    const WEIGHTS: Weights = Weights { beam_width: 8, lm_weight: 1.0, insertion_bonus: 0.0 };
 
     /// Of the space, a letter and the blank.
     fn frames(probabilities: &[[f32; 3]]) -> Vec<Vec<f32>> {
@@ -199,7 +199,7 @@ mod tests {
         assert_eq!(search(&unsure, &parting, WEIGHTS), [1, 0, 1]);
         let joining = LanguageModel::read(&tiny(-1.0, -1.0, -4.0, 0.0), 2).unwrap();
         assert_eq!(search(&unsure, &joining, WEIGHTS), [1, 1]);
-        let paid = Weights { bonus: 10.0, ..WEIGHTS };
+        let paid = Weights { insertion_bonus: 10.0, ..WEIGHTS };
         assert_eq!(search(&unsure, &joining, paid), [1, 0, 1]);
     }
 }

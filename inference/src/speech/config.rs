@@ -2,16 +2,17 @@
 
 use serde::Deserialize;
 
-use super::{features::LogMel, normalise::Usual};
+use super::{features::LogMel, normalise::GlobalCmvn};
 use crate::{LoadError, Manifest};
 
-/// What features a model takes, and how many of their frames make one of its own.
+/// The features a model takes, and how many of their frames make one output frame.
 #[derive(Debug, Clone, Deserialize)]
 pub(super) struct Config {
     pub(super) features_size: usize,
     pub(super) subsampling_factor: usize,
-    /// What it has short recordings normalised with; ours alone have this.
-    usual_speech: Option<Usual>,
+    /// Statistics that short recordings are normalised with besides; only the bundled models have them.
+    #[serde(alias = "usual_speech")]
+    global_cmvn: Option<GlobalCmvn>,
 }
 
 impl Config {
@@ -24,16 +25,16 @@ impl Config {
             let what = format!("its config: features_size {size}, subsampling_factor {factor}, {expected}");
             return Err(manifest.inconsistent(what).into());
         }
-        if config.usual_speech.as_ref().is_some_and(|usual| !usual.fits(size)) {
+        if config.global_cmvn.as_ref().is_some_and(|global| !global.fits(size)) {
             let expected = "expected frames of 1 to 10000, a mean and a deviation of each";
-            let what = format!("its config: usual_speech does not fit {size} features, {expected}");
+            let what = format!("its config: global_cmvn does not fit {size} features, {expected}");
             return Err(manifest.inconsistent(what).into());
         }
         Ok(config)
     }
 
-    /// What makes the features.
+    /// The feature extraction that it describes.
     pub(super) fn front_end(&self) -> LogMel {
-        LogMel::new(self.features_size).with_usual(self.usual_speech.clone())
+        LogMel::new(self.features_size).with_global_cmvn(self.global_cmvn.clone())
     }
 }

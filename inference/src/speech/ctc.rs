@@ -1,12 +1,12 @@
 //! Connectionist temporal classification: each frame's log-probabilities come in; tokens come out.
 
 use super::{
-    Units,
-    decoder::{Reading, Token},
+    transcript::{Token, Transcript},
+    units::Units,
 };
 
 /// The likeliest unit of every frame; repeats are one token, blanks none.
-pub(crate) fn greedy(frames: &[&[f32]], units: &Units) -> Reading {
+pub(crate) fn greedy(frames: &[&[f32]], units: &Units) -> Transcript {
     let best = |frame: &&[f32]| {
         let best = frame.iter().enumerate().max_by(|a, b| a.1.total_cmp(b.1));
         best.map_or(units.blank(), |(unit, _)| unit)
@@ -26,21 +26,21 @@ pub(crate) fn greedy(frames: &[&[f32]], units: &Units) -> Reading {
         }
         before = unit;
     }
-    Reading { tokens, blanks: likeliest.iter().map(|unit| *unit == units.blank()).collect() }
+    Transcript { tokens, blanks: likeliest.iter().map(|unit| *unit == units.blank()).collect() }
 }
 
-/// How surely units are heard: the mean of their highest probabilities, spaces left out; zero where
-/// there are none. `reading` is the greedy one.
-pub(crate) fn sureness(frames: &[&[f32]], reading: &Reading) -> f32 {
+/// Confidence of a window's units, 0 to 1: the mean of each unit's highest frame probability, spaces left
+/// out; 0 where there are none. `transcript` is the greedy one.
+pub(crate) fn confidence(frames: &[&[f32]], transcript: &Transcript) -> f32 {
     let highest = |token: &Token| {
         let frames = frames.get(token.frame..token.end).unwrap_or_default();
         let all = frames.iter().map(|frame| frame.iter().copied().fold(f32::NEG_INFINITY, f32::max));
         all.fold(f32::NEG_INFINITY, f32::max).exp()
     };
-    let heard: Vec<f32> = reading.tokens.iter().filter(|t| !t.is_space()).map(highest).collect();
+    let probabilities: Vec<f32> = transcript.tokens.iter().filter(|t| !t.is_space()).map(highest).collect();
     #[expect(clippy::cast_precision_loss, reason = "a few hundred units")]
-    let n = heard.len() as f32;
-    if heard.is_empty() { 0.0 } else { heard.iter().sum::<f32>() / n }
+    let n = probabilities.len() as f32;
+    if probabilities.is_empty() { 0.0 } else { probabilities.iter().sum::<f32>() / n }
 }
 
 #[cfg(test)]
@@ -48,16 +48,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn units_are_heard_more_or_less_surely() {
+    fn confidence_is_the_mean_of_the_units_highest_probabilities() {
         let token = |text: &str, frame, end| Token { text: text.to_owned(), frame, end };
         let frames: Vec<Vec<f32>> = [[0.9, 0.1], [0.5, 0.5], [0.3, 0.7], [0.6, 0.4]]
             .iter()
             .map(|frame| frame.iter().map(|p: &f32| p.ln()).collect())
             .collect();
         let frames: Vec<&[f32]> = frames.iter().map(Vec::as_slice).collect();
-        let reading = |tokens| Reading { tokens, blanks: vec![false; 4] };
-        let heard = reading(vec![token("ਕ", 0, 2), token("▁", 2, 3), token("ਖ", 3, 4)]);
-        assert!((sureness(&frames, &heard) - 0.75).abs() < 1e-6, "the space does not count");
-        assert!(sureness(&frames, &reading(Vec::new())).abs() < 1e-6);
+        let transcript = |tokens| Transcript { tokens, blanks: vec![false; 4] };
+        let spoken = transcript(vec![token("ਕ", 0, 2), token("▁", 2, 3), token("ਖ", 3, 4)]);
+        assert!((confidence(&frames, &spoken) - 0.75).abs() < 1e-6, "the space does not count");
+        assert!(confidence(&frames, &transcript(Vec::new())).abs() < 1e-6);
     }
 }

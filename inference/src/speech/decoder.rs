@@ -1,67 +1,40 @@
-//! Decoding: an acoustic model's emissions come in; the tokens they spell come out, by the way its manifest
-//! chooses.
+//! CTC decoding: an acoustic model's emissions come in; a window's transcript comes out, by beam search with
+//! a language model where the manifest has a `[decoding]` table, greedily where it has none.
 
 use super::{
-    Units,
-    acoustic::Emissions,
     align::align,
     beam::{self, Weights},
     ctc,
+    emissions::Emissions,
     ngram::LanguageModel,
-    units::WORD,
+    transcript::{Token, Transcript},
+    units::Units,
 };
 use crate::{Manifest, ManifestError};
 
-/// Reads text out of a model's emissions.
+/// Turns a CTC model's emissions into tokens.
 #[derive(Debug, Clone)]
-pub struct Decoder {
+pub struct CtcDecoder {
     units: Units,
-    /// None: each frame's likeliest unit is believed.
+    /// None: each frame's likeliest unit is taken.
     search: Option<(LanguageModel, Weights)>,
-    /// How much later than it is said a unit is heard, seconds.
+    /// How much later than it is said a unit is emitted, seconds.
     latency_s: f64,
-    /// Windows heard less surely say nothing.
-    least_sure: f32,
+    /// Windows of a lower confidence have an empty transcript.
+    min_confidence: f32,
 }
 
-/// What a model reads in a window: tokens and where there is nothing.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Reading {
-    /// Tokens in order.
-    pub(crate) tokens: Vec<Token>,
-    /// For each output frame, whether the blank is its likeliest unit.
-    pub(crate) blanks: Vec<bool>,
-}
-
-/// One unit of text, heard at a time.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Token {
-    /// Its text, with `▁` where a word begins.
-    pub(crate) text: String,
-    /// Its first output frame.
-    pub(crate) frame: usize,
-    /// One past its last.
-    pub(crate) end: usize,
-}
-
-impl Token {
-    /// Whether it has no text of its own.
-    pub(crate) fn is_space(&self) -> bool {
-        self.text.chars().all(|c| c == WORD)
-    }
-}
-
-impl Decoder {
+impl CtcDecoder {
     /// Reads a model's units, and its language model where the manifest has a `[decoding]` table.
     pub(crate) fn load(manifest: &Manifest) -> Result<Self, ManifestError> {
         let units = Units::read(manifest)?;
         let Some(decoding) = &manifest.decoding else {
-            return Ok(Self { units, search: None, latency_s: 0.0, least_sure: 0.0 });
+            return Ok(Self { units, search: None, latency_s: 0.0, min_confidence: 0.0 });
         };
         let wrong = |what: String| manifest.inconsistent(what);
-        if !(1..=1024).contains(&decoding.beam) || !(0.0..1.0).contains(&decoding.latency_s) {
+        if !(1..=1024).contains(&decoding.beam_width) || !(0.0..1.0).contains(&decoding.latency_s) {
             return Err(wrong(format!(
-                "decoding: {decoding:?}, expected a beam of 1 to 1024, a latency below 1 s"
+                "decoding: {decoding:?}, expected a beam_width of 1 to 1024, a latency_s below 1"
             )));
         }
         let n_texts = units.len() - 1;
@@ -71,10 +44,13 @@ impl Decoder {
         }
         let model = LanguageModel::read(&manifest.read("language-model")?, n_texts)
             .map_err(|what| wrong(format!("its language model: {what}")))?;
-        let weights =
-            Weights { width: decoding.beam, language: decoding.language_weight, bonus: decoding.unit_bonus };
-        let (latency_s, least_sure) = (decoding.latency_s, decoding.least_sure);
-        Ok(Self { units, search: Some((model, weights)), latency_s, least_sure })
+        let weights = Weights {
+            beam_width: decoding.beam_width,
+            lm_weight: decoding.lm_weight,
+            insertion_bonus: decoding.insertion_bonus,
+        };
+        let (latency_s, min_confidence) = (decoding.latency_s, decoding.min_confidence);
+        Ok(Self { units, search: Some((model, weights)), latency_s, min_confidence })
     }
 
     /// How many units a frame of emissions has values for.
@@ -82,17 +58,17 @@ impl Decoder {
         self.units.len()
     }
 
-    /// How much later than it is said a unit is heard, seconds.
+    /// How much later than it is said a unit is emitted, seconds.
     pub(crate) const fn latency_s(&self) -> f64 {
         self.latency_s
     }
 
-    /// What a window's emissions say.
-    pub fn decode(&self, emissions: &Emissions) -> Reading {
+    /// The transcript of a window's emissions.
+    pub fn decode(&self, emissions: &Emissions) -> Transcript {
         let frames: Vec<&[f32]> = emissions.frames(self.units.len()).collect();
         let greedy = ctc::greedy(&frames, &self.units);
-        if ctc::sureness(&frames, &greedy) < self.least_sure {
-            return Reading { tokens: Vec::new(), ..greedy };
+        if ctc::confidence(&frames, &greedy) < self.min_confidence {
+            return Transcript { tokens: Vec::new(), ..greedy };
         }
         let Some((model, weights)) = &self.search else { return greedy };
         let units = beam::search(frames.iter().copied(), model, *weights);
@@ -103,7 +79,7 @@ impl Decoder {
                     frame: span.start,
                     end: span.end,
                 };
-                Reading { tokens: units.iter().zip(spans).map(token).collect(), ..greedy }
+                Transcript { tokens: units.iter().zip(spans).map(token).collect(), ..greedy }
             }
             None => greedy,
         }

@@ -11,7 +11,8 @@ use realfft::{RealFftPlanner, RealToComplex, num_complex::Complex};
 
 use super::{
     SAMPLE_RATE,
-    normalise::{Usual, normalise},
+    cast::{count, narrow},
+    normalise::{GlobalCmvn, normalise},
 };
 
 const FFT: usize = 512;
@@ -60,13 +61,13 @@ pub(crate) fn batch(windows: &[&Features]) -> Batch {
     Batch { shape: [windows.len(), n_mels, n_frames].map(dimension), signal, lengths }
 }
 
-/// Makes features; holds what is the same for every recording.
+/// Feature extraction with its plan, window and filters, made once.
 #[derive(Clone)]
 pub struct LogMel {
     fft: Arc<dyn RealToComplex<f32>>,
     hann: Vec<f32>,
     filters: Vec<Filter>,
-    usual: Option<Usual>,
+    global_cmvn: Option<GlobalCmvn>,
 }
 
 /// A triangle of weights over neighbouring bins of the spectrum.
@@ -96,12 +97,12 @@ impl LogMel {
         let fft = RealFftPlanner::new().plan_fft_forward(FFT);
         let step = std::f64::consts::TAU / count(WINDOW - 1);
         let hann = (0..WINDOW).map(|i| narrow(0.5 - 0.5 * (step * count(i)).cos())).collect();
-        Self { fft, hann, filters: filters(n_mels, FFT), usual: None }
+        Self { fft, hann, filters: filters(n_mels, FFT), global_cmvn: None }
     }
 
-    /// The same, for a model whose short recordings are normalised with usual speech besides.
-    pub(crate) fn with_usual(self, usual: Option<Usual>) -> Self {
-        Self { usual, ..self }
+    /// The same, for a model whose short recordings are normalised with global statistics besides.
+    pub(crate) fn with_global_cmvn(self, global_cmvn: Option<GlobalCmvn>) -> Self {
+        Self { global_cmvn, ..self }
     }
 
     /// Features of one recording, or of one window of it.
@@ -124,7 +125,7 @@ impl LogMel {
                 values[row * n_frames + t] = (filter.energy(&power) + FLOOR).ln();
             }
         }
-        normalise(&mut values, n_frames, self.usual.as_ref());
+        normalise(&mut values, n_frames, self.global_cmvn.as_ref());
         Features { n_mels, n_frames, values }
     }
 
@@ -173,14 +174,4 @@ fn mel(hertz: f64) -> f64 {
 
 fn hertz(mel: f64) -> f64 {
     if mel < 15.0 { mel * 200.0 / 3.0 } else { 1000.0 * ((mel - 15.0) * 6.4_f64.ln() / 27.0).exp() }
-}
-
-#[expect(clippy::cast_precision_loss, reason = "far below 2^52")]
-pub(crate) const fn count(n: usize) -> f64 {
-    n as f64
-}
-
-#[expect(clippy::cast_possible_truncation, reason = "to the precision features have")]
-pub(crate) const fn narrow(value: f64) -> f32 {
-    value as f32
 }

@@ -10,7 +10,7 @@ use super::{
     beam::{self, Weights},
     features::{Features, LogMel},
     ngram::LanguageModel,
-    normalise::Usual,
+    normalise::GlobalCmvn,
     transducer::Transducer,
     units::Units,
 };
@@ -29,19 +29,19 @@ fn floats(text: &str) -> Vec<f32> {
 }
 
 #[derive(Deserialize)]
-struct Heard {
+struct Recording {
     samples: String,
     features: String,
-    usual_speech: Option<Usual>,
+    global_cmvn: Option<GlobalCmvn>,
 }
 
-impl Heard {
+impl Recording {
     fn check(self, name: &str) {
         let samples = bytes(&self.samples);
         let samples: Vec<f32> =
             samples.as_chunks().0.iter().map(|b| f32::from(i16::from_le_bytes(*b)) / 32768.0).collect();
         let expected = floats(&self.features);
-        let given = LogMel::new(80).with_usual(self.usual_speech).features(&samples);
+        let given = LogMel::new(80).with_global_cmvn(self.global_cmvn).features(&samples);
         assert_eq!(given.values.len(), expected.len(), "{name}");
         let apart = given.values.iter().zip(&expected).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
         assert!(apart < 2e-3, "{name}: {apart}");
@@ -50,18 +50,18 @@ impl Heard {
 
 #[test]
 fn features_are_those_of_the_reference() {
-    let signals: std::collections::BTreeMap<String, Heard> = read("speech/log-mel.json");
+    let signals: std::collections::BTreeMap<String, Recording> = read("speech/log-mel.json");
     assert_eq!(signals.len(), 5);
-    for (name, heard) in signals {
-        heard.check(&name);
+    for (name, recording) in signals {
+        recording.check(&name);
     }
 }
 
 #[test]
-fn a_short_recording_is_normalised_with_usual_speech() {
-    let heard: Heard = read("speech/usual-speech.json");
-    assert!(heard.usual_speech.as_ref().is_some_and(|usual| usual.fits(80)));
-    heard.check("vowel");
+fn a_short_recording_is_normalised_with_global_statistics() {
+    let recording: Recording = read("speech/global-cmvn.json");
+    assert!(recording.global_cmvn.as_ref().is_some_and(|global| global.fits(80)));
+    recording.check("vowel");
 }
 
 #[derive(Deserialize)]
@@ -85,7 +85,8 @@ struct Said {
 fn texts_and_their_times_are_those_of_the_reference() {
     let golden: Searched = read("speech/search.json");
     let model = LanguageModel::read(&bytes(&golden.language), golden.units).unwrap();
-    let weights = Weights { width: golden.width, language: golden.weight, bonus: golden.bonus };
+    let weights =
+        Weights { beam_width: golden.width, lm_weight: golden.weight, insertion_bonus: golden.bonus };
     assert_eq!(golden.said.len(), 50);
     for (n, said) in golden.said.iter().enumerate() {
         let emissions = floats(&said.emissions);
@@ -156,14 +157,13 @@ fn transduces(kind: &str) {
     let of_signal = |t: &Transcript| LogMel::new(n_mels).features(&signal(t.seed, t.n_samples));
     let inputs: Vec<Features> =
         golden.features.iter().map(of_features).chain(golden.signals.iter().map(of_signal)).collect();
-    let transcripts: Vec<&Transcript> = golden.features.iter().chain(&golden.signals).collect();
-    assert!(transcripts.len() >= 50);
+    let expected: Vec<&Transcript> = golden.features.iter().chain(&golden.signals).collect();
+    assert!(expected.len() >= 50);
     // Five at a time, of all lengths.
-    for (inputs, transcripts) in inputs.chunks(5).zip(transcripts.chunks(5)) {
-        let readings = transducer.read(&inputs.iter().collect::<Vec<_>>()).unwrap();
-        for (reading, expected) in readings.iter().zip(transcripts) {
-            let said: Vec<(&str, usize)> =
-                reading.tokens.iter().map(|t| (t.text.as_str(), t.frame)).collect();
+    for (inputs, expected) in inputs.chunks(5).zip(expected.chunks(5)) {
+        let given = transducer.transcribe(&inputs.iter().collect::<Vec<_>>()).unwrap();
+        for (given, expected) in given.iter().zip(expected) {
+            let said: Vec<(&str, usize)> = given.tokens.iter().map(|t| (t.text.as_str(), t.frame)).collect();
             let texts = expected.tokens.iter().map(|unit| units.text(*unit));
             assert_eq!(
                 said,
@@ -171,7 +171,7 @@ fn transduces(kind: &str) {
                 "{kind}, seed {}",
                 expected.seed
             );
-            assert_eq!(reading.blanks.len(), expected.n_encoded);
+            assert_eq!(given.blanks.len(), expected.n_encoded);
         }
     }
 }

@@ -1,14 +1,14 @@
-//! Windows' readings come in, in order; the recording's tokens come out, each once.
+//! Windows' transcripts come in, in order; the recording's words come out, each once.
 
 use super::{
-    Window,
-    decoder::{Reading, Token},
     runs,
+    transcript::{Token, Transcript},
     units::WORD,
+    windows::Window,
     words::{Clock, Word, words},
 };
 
-/// Joins readings of windows that may overlap.
+/// Joins the transcripts of windows that may overlap.
 #[derive(Debug)]
 pub struct Joiner {
     clock: Clock,
@@ -23,28 +23,28 @@ impl Joiner {
         Self { clock, tokens: Vec::new(), blanks: (0, Vec::new()) }
     }
 
-    /// Adds what was read in a window.
-    pub fn add(&mut self, window: &Window, reading: Reading) {
+    /// Adds the transcript of the next window.
+    pub fn add(&mut self, window: &Window, transcript: Transcript) {
         let first = window.start / self.clock.grid;
-        let mut tokens = reading.tokens;
+        let mut tokens = transcript.tokens;
         for token in &mut tokens {
             token.frame += first;
             token.end += first;
         }
-        self.hold_back(&mut tokens, window);
+        self.delay_first_token(&mut tokens, window);
         if window.overlap > 0 {
             let shared = first..first + window.overlap / self.clock.grid;
-            let switch = self.switch(shared, &tokens, (first, &reading.blanks));
+            let switch = self.switch(shared, &tokens, (first, &transcript.blanks));
             self.tokens.retain(|t| t.frame < switch);
             tokens.retain(|t| t.frame >= switch);
         }
         self.tokens.extend(tokens);
-        self.blanks = (first, reading.blanks);
+        self.blanks = (first, transcript.blanks);
     }
 
-    /// Models are free to say a window's first unit while nothing is heard yet: it is said when sound sets
-    /// in, or with the second.
-    fn hold_back(&self, tokens: &mut [Token], window: &Window) {
+    /// A model may emit a window's first unit before any sound: its time is moved to where sound sets in, at
+    /// the latest to the second unit's.
+    fn delay_first_token(&self, tokens: &mut [Token], window: &Window) {
         let onset = self.clock.frame(window.start + window.onset);
         let first_two = tokens.iter().position(|t| !t.is_space()).map(|n| &mut tokens[n..]);
         if let Some([first, rest @ ..]) = first_two {
@@ -59,8 +59,8 @@ impl Joiner {
         words(&self.tokens, self.clock)
     }
 
-    /// The frame from which the next window is believed: in the longest stretch where both hear nothing
-    /// between two words; failing that, between two units; failing that, in the middle.
+    /// The frame from which the next window's tokens are taken: the middle of the longest stretch where both
+    /// windows are blank between two words; failing that, between two units; failing that, of the overlap.
     fn switch(
         &self,
         shared: std::ops::Range<usize>,
@@ -75,7 +75,9 @@ impl Joiner {
         let between_words =
             |frame| both_blank(frame) && begins_word(&self.tokens, frame) && begins_word(next, frame);
         let middle = usize::midpoint(shared.start, shared.end);
-        amid(shared.clone(), between_words).or_else(|| amid(shared, both_blank)).unwrap_or(middle)
+        middle_of_longest(shared.clone(), between_words)
+            .or_else(|| middle_of_longest(shared, both_blank))
+            .unwrap_or(middle)
     }
 }
 
@@ -86,7 +88,7 @@ fn begins_word(tokens: &[Token], frame: usize) -> bool {
 }
 
 /// The middle of the longest run of frames that have a property.
-fn amid(frames: std::ops::Range<usize>, has: impl Fn(usize) -> bool) -> Option<usize> {
+fn middle_of_longest(frames: std::ops::Range<usize>, has: impl Fn(usize) -> bool) -> Option<usize> {
     let run = runs::longest(frames, has);
     (!run.is_empty()).then(|| usize::midpoint(run.start, run.end))
 }
@@ -97,8 +99,8 @@ mod tests {
 
     const GRID: usize = 1280;
 
-    /// A window's reading of a text spoken one unit a frame, `_` for blanks, from a frame on.
-    fn window(from: usize, overlap: usize, spoken: &str) -> (Window, Reading) {
+    /// A window's transcript of a text spoken one unit a frame, `_` for blanks, from a frame on.
+    fn window(from: usize, overlap: usize, spoken: &str) -> (Window, Transcript) {
         let units: Vec<char> = spoken.chars().collect();
         let token = |(frame, unit): (usize, &char)| Token { text: unit.to_string(), frame, end: frame + 1 };
         let mut tokens: Vec<Token> =
@@ -113,21 +115,21 @@ mod tests {
         let samples = vec![0.0; units.len() * GRID];
         (
             Window { start: from * GRID, overlap: overlap * GRID, onset: 0, samples },
-            Reading { tokens, blanks },
+            Transcript { tokens, blanks },
         )
     }
 
-    fn joined(windows: Vec<(Window, Reading)>) -> String {
+    fn joined(windows: Vec<(Window, Transcript)>) -> String {
         let mut joiner = Joiner::new(Clock { grid: GRID, latency_s: 0.0 });
-        for (window, reading) in windows {
-            joiner.add(&window, reading);
+        for (window, transcript) in windows {
+            joiner.add(&window, transcript);
         }
         let words: Vec<String> = joiner.words().into_iter().map(|w| w.text).collect();
         words.join(" ")
     }
 
     #[test]
-    fn what_two_windows_heard_is_there_once() {
+    fn tokens_of_two_windows_are_there_once() {
         //                        0         1         2
         let whole = "ab__cd___efg__h_i____jk";
         assert_eq!(joined(vec![window(0, 0, whole)]), "ab cd efg hi jk");
@@ -138,10 +140,10 @@ mod tests {
 
     #[test]
     fn nothing_is_said_before_sound_sets_in() {
-        let (mut window, reading) = window(100, 0, "_a____b__c");
+        let (mut window, transcript) = window(100, 0, "_a____b__c");
         window.onset = 4 * GRID;
         let mut joiner = Joiner::new(Clock { grid: GRID, latency_s: 0.06 });
-        joiner.add(&window, reading);
+        joiner.add(&window, transcript);
         let starts: Vec<f64> = joiner.words().iter().map(|w| w.start).collect();
         let expected = [104.0, 106.0, 109.0].map(|frame| frame * 0.08 - 0.06);
         assert!(starts[0] >= 104.0 * 0.08 - 0.08 && starts[0] <= expected[1], "{starts:?}");
@@ -152,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn half_a_word_at_a_window_s_edge_is_not_believed() {
+    fn half_a_word_at_a_window_s_edge_is_dropped() {
         let first = window(0, 0, "ab__cd___ex"); // the window ends within "efg"
         let second = window(4, 7, "zd___efg__h"); // and this one begins within "cd"
         assert_eq!(joined(vec![first, second]), "ab cd efg h");

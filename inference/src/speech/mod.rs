@@ -1,16 +1,18 @@
 //! Speech: samples come in; words with their times come out.
 //!
-//! [`Listener`] cuts a stream of 16 kHz samples into windows, at pauses where there are any and overlapping
-//! where there are none. [`features`] makes log-mel features of a window, a [`Recogniser`] hears them, its
-//! [`Decoder`] reads tokens out of each frame's probabilities, and [`Joiner`] joins the windows' tokens into
-//! words, which [`segments`] puts together.
+//! [`Chunker`] cuts a stream of 16 kHz samples into windows, at pauses where there are any and overlapping
+//! where there are none. [`features`] makes log-mel features of a window, a [`Recogniser`] runs the model on
+//! them and gives the window's [`Transcript`] (of a CTC model after beam search, see [`CtcDecoder`]), and
+//! [`Joiner`] joins the windows' tokens into words, which [`segments`] groups.
 
 mod acoustic;
 mod align;
 mod beam;
+mod cast;
 mod config;
 mod ctc;
 mod decoder;
+mod emissions;
 pub mod features;
 #[cfg(test)]
 mod golden_tests;
@@ -19,21 +21,23 @@ mod ngram;
 mod normalise;
 mod recogniser;
 mod runs;
+mod transcript;
 mod transducer;
 mod units;
 mod whisper;
 mod windows;
 mod words;
 
-pub use acoustic::Emissions;
-pub use decoder::{Decoder, Reading};
+pub use decoder::CtcDecoder;
+pub use emissions::Emissions;
 pub use join::Joiner;
-pub use recogniser::{FrontEnd, Heard, Recogniser};
+pub use recogniser::{FrontEnd, Recogniser, WindowOutput};
+pub use transcript::Transcript;
 pub use units::Units;
-pub use windows::{Listener, Window};
+pub use windows::{Chunker, Window};
 pub use words::{Clock, Segment, Word, segments, text};
 
-/// What everything here hears, samples a second.
+/// The sampling rate of all models, Hz.
 pub const SAMPLE_RATE: usize = 16_000;
 
 /// Samples as time.

@@ -1,27 +1,29 @@
-//! Normalisation of log-mel features: each mel band to mean 0 and deviation 1 over the recording, as NeMo does.
+//! Cepstral mean and variance normalisation (CMVN) of log-mel features: each mel band to mean 0 and deviation 1
+//! over the recording, as NeMo does.
 //!
-//! A word on its own says too little about its speaker's average: a vowel would lose its own spectrum. So a model
-//! whose `config.json` says what usual speech is like has short recordings normalised as if that, as loud, went on
-//! for a while (`training/speech/features.py`).
+//! A single short word has too few frames to estimate its speaker's mean: a vowel would lose its own spectrum. A
+//! model whose `config.json` has `global_cmvn` therefore normalises a short recording with the statistics of
+//! average speech of the same loudness, weighted as the frames that are missing
+//! (`training/speech/features.py`). Online CMVN smooths with global statistics in the same way.
 
 use serde::Deserialize;
 
-use super::features::{count, narrow};
+use super::cast::{count, narrow};
 
 /// Added to a deviation before dividing by it.
 const STEADY: f32 = 1e-5;
 
-/// What speech is like on average, for each mel band.
+/// Statistics of average speech, for each mel band.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
-pub(crate) struct Usual {
-    /// Recordings of fewer are short.
+pub(crate) struct GlobalCmvn {
+    /// Recordings of fewer frames are short.
     frames: usize,
     /// Relative to the loudness of the recording.
     mean: Vec<f64>,
     deviation: Vec<f64>,
 }
 
-impl Usual {
+impl GlobalCmvn {
     /// Whether it is for so many bands, and of sizes that mean something.
     pub(crate) fn fits(&self, n_mels: usize) -> bool {
         let sound = |values: &[f64], low: f64| {
@@ -32,13 +34,13 @@ impl Usual {
 }
 
 /// Normalises rows of `n_frames` values, one row a mel band.
-pub(crate) fn normalise(values: &mut [f32], n_frames: usize, usual: Option<&Usual>) {
-    let short = usual.filter(|usual| n_frames < usual.frames);
-    let Some(usual) = short else {
+pub(crate) fn normalise(values: &mut [f32], n_frames: usize, global: Option<&GlobalCmvn>) {
+    let short = global.filter(|global| n_frames < global.frames);
+    let Some(global) = short else {
         return values.chunks_exact_mut(n_frames.max(1)).for_each(|row| Moments::of(row).normalise(row));
     };
-    let (more, loudness) = (count(usual.frames - n_frames), loudness(values, n_frames));
-    let bands = usual.mean.iter().zip(&usual.deviation);
+    let (more, loudness) = (count(global.frames - n_frames), loudness(values, n_frames));
+    let bands = global.mean.iter().zip(&global.deviation);
     for (row, (mean, deviation)) in values.chunks_exact_mut(n_frames.max(1)).zip(bands) {
         Moments::of(row).with(more, mean + loudness, *deviation).normalise(row);
     }
@@ -96,8 +98,8 @@ fn ninth_tenth(mut values: Vec<f32>) -> f64 {
 mod tests {
     use super::*;
 
-    fn usual(frames: usize, n_mels: usize) -> Usual {
-        Usual { frames, mean: vec![-2.0; n_mels], deviation: vec![1.5; n_mels] }
+    fn global(frames: usize, n_mels: usize) -> GlobalCmvn {
+        GlobalCmvn { frames, mean: vec![-2.0; n_mels], deviation: vec![1.5; n_mels] }
     }
 
     fn check(given: &[f32], expected: &[f64]) {
@@ -109,19 +111,19 @@ mod tests {
 
     #[test]
     fn a_long_recording_is_normalised_by_itself() {
-        for usual in [None, Some(&usual(3, 2))] {
+        for global in [None, Some(&global(3, 2))] {
             let mut values = [1.0, 2.0, 3.0, 4.0, 4.0, 4.0];
-            normalise(&mut values, 3, usual);
+            normalise(&mut values, 3, global);
             check(&values, &[-1.0, 0.0, 1.0, 0.0, 0.0, 0.0]);
         }
     }
 
     #[test]
-    fn a_short_one_keeps_what_sets_it_apart_from_usual_speech() {
+    fn a_short_one_keeps_what_sets_it_apart_from_average_speech() {
         // One steady sound: by itself nothing would be left of it.
         let mut values = [3.0, 3.0, -1.0, -1.0];
-        normalise(&mut values, 2, Some(&usual(100, 2)));
-        // As loud as the mean of its bands, 1, usual speech has mean -1 and deviation 1.5 in both.
+        normalise(&mut values, 2, Some(&global(100, 2)));
+        // As loud as the mean of its bands, 1, average speech has mean -1 and deviation 1.5 in both.
         let band = |v: f64| {
             let (mean, n) = ((2.0 * v - 98.0) / 100.0, 100.0);
             let squares = 2.0 * (v - mean).powi(2) + 98.0 * (1.5_f64.powi(2) + (-1.0 - mean).powi(2));
@@ -134,7 +136,7 @@ mod tests {
     #[test]
     fn nothing_is_normalised_to_nothing() {
         let mut values = [0.0; 0];
-        normalise(&mut values, 0, Some(&usual(100, 2)));
+        normalise(&mut values, 0, Some(&global(100, 2)));
         let mut one = [5.0];
         normalise(&mut one, 1, None);
         check(&one, &[0.0]);
@@ -142,10 +144,10 @@ mod tests {
 
     #[test]
     fn what_does_not_fit_is_refused() {
-        assert!(usual(200, 80).fits(80));
-        assert!(!usual(200, 80).fits(128));
-        assert!(!usual(0, 80).fits(80));
-        assert!(!Usual { deviation: vec![-1.0; 80], ..usual(200, 80) }.fits(80));
-        assert!(!Usual { mean: vec![f64::NAN; 80], ..usual(200, 80) }.fits(80));
+        assert!(global(200, 80).fits(80));
+        assert!(!global(200, 80).fits(128));
+        assert!(!global(0, 80).fits(80));
+        assert!(!GlobalCmvn { deviation: vec![-1.0; 80], ..global(200, 80) }.fits(80));
+        assert!(!GlobalCmvn { mean: vec![f64::NAN; 80], ..global(200, 80) }.fits(80));
     }
 }

@@ -1,17 +1,21 @@
-//! Recognisers: windows' features come in, in batches; what each says comes out, whatever the layout.
+//! Recognisers: windows' features come in, in batches; each window's transcript comes out, whatever the
+//! model's layout.
 
 use std::sync::Arc;
 
 use super::{
-    Clock, Decoder, Emissions, Reading,
     acoustic::Acoustic,
+    decoder::CtcDecoder,
+    emissions::Emissions,
     features::{Features, HOP, LogMel},
+    transcript::Transcript,
     transducer::Transducer,
     whisper::{self, Whisper, WhisperMel},
+    words::Clock,
 };
 use crate::{Layout, LoadError, Manifest, Runtime, RuntimeError};
 
-/// A loaded model that hears speech.
+/// A loaded speech recognition model.
 pub struct Recogniser {
     network: Network,
 }
@@ -22,7 +26,7 @@ enum Network {
     Whisper(Box<Whisper>),
 }
 
-/// What makes a model's features.
+/// The feature extraction that a model expects.
 #[derive(Clone)]
 pub struct FrontEnd(Mel);
 
@@ -42,20 +46,20 @@ impl FrontEnd {
     }
 }
 
-/// What a model made of a window.
-pub enum Heard {
-    /// Probabilities, yet to be read.
-    Emissions(Emissions, Arc<Decoder>),
-    /// Text.
-    Said(Reading),
+/// What a model gives for one window.
+pub enum WindowOutput {
+    /// CTC emissions and the decoder that turns them into a transcript.
+    Emissions(Emissions, Arc<CtcDecoder>),
+    /// A transcript, of models that decode themselves.
+    Transcript(Transcript),
 }
 
-impl Heard {
-    /// What it says.
-    pub fn read(self) -> Reading {
+impl WindowOutput {
+    /// The window's transcript; CTC beam search takes place here.
+    pub fn decode(self) -> Transcript {
         match self {
             Self::Emissions(emissions, decoder) => decoder.decode(&emissions),
-            Self::Said(reading) => reading,
+            Self::Transcript(transcript) => transcript,
         }
     }
 }
@@ -74,12 +78,12 @@ impl Recogniser {
         let mut recogniser = Self { network };
         let silence = recogniser.front_end().features(&vec![0.0; super::SAMPLE_RATE]);
         if let Some(language) = manifest.languages.keys().next().or(manifest.language.as_ref()) {
-            recogniser.hear(&[&silence], language)?;
+            recogniser.infer(&[&silence], language)?;
         }
         Ok(recogniser)
     }
 
-    /// What makes the features it takes.
+    /// The feature extraction that the model expects.
     pub fn front_end(&self) -> FrontEnd {
         FrontEnd(match &self.network {
             Network::Ctc(acoustic) => Mel::Nemo(acoustic.front_end()),
@@ -88,7 +92,7 @@ impl Recogniser {
         })
     }
 
-    /// What time its output frames are.
+    /// The times that its output frames stand for.
     pub fn clock(&self) -> Clock {
         match &self.network {
             Network::Ctc(acoustic) => acoustic.clock(),
@@ -99,21 +103,27 @@ impl Recogniser {
         }
     }
 
-    /// Hears windows of at least one frame each, together; in a language by its code, for models that know
-    /// several.
-    pub fn hear(&mut self, windows: &[&Features], language: &str) -> Result<Vec<Heard>, RuntimeError> {
+    /// Runs windows of at least one frame each as one batch. `language` is a code such as `pa`, used by
+    /// models of several languages.
+    pub fn infer(
+        &mut self,
+        windows: &[&Features],
+        language: &str,
+    ) -> Result<Vec<WindowOutput>, RuntimeError> {
         Ok(match &mut self.network {
             Network::Ctc(acoustic) => {
                 let decoder = acoustic.decoder();
-                let heard = acoustic.hear(windows)?.into_iter();
-                heard.map(|emissions| Heard::Emissions(emissions, decoder.clone())).collect()
+                let emissions = acoustic.infer(windows)?.into_iter();
+                emissions.map(|emissions| WindowOutput::Emissions(emissions, decoder.clone())).collect()
             }
             Network::Transducer(transducer) => {
-                transducer.read(windows)?.into_iter().map(Heard::Said).collect()
+                transducer.transcribe(windows)?.into_iter().map(WindowOutput::Transcript).collect()
             }
             Network::Whisper(whisper) => {
-                let readings = windows.iter().map(|window| whisper.read(window, language));
-                readings.map(|reading| Ok(Heard::Said(reading?))).collect::<Result<_, RuntimeError>>()?
+                let transcripts = windows.iter().map(|window| whisper.transcribe(window, language));
+                transcripts
+                    .map(|transcript| Ok(WindowOutput::Transcript(transcript?)))
+                    .collect::<Result<_, RuntimeError>>()?
             }
         })
     }

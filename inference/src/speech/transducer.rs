@@ -1,18 +1,18 @@
 //! Transducers of the NeMo layouts, with durations (TDT) and without (RNNT): windows' features come in, in
 //! batches; tokens come out.
 //!
-//! At each frame the joint network says a token or nothing, and with durations how many frames to go on;
-//! what it remembers changes only when something is said.
+//! At each frame the joint network gives a token or the blank, and with durations how many frames to advance.
+//! The prediction network's state changes only with a token.
 
 use super::{
-    Units,
     config::Config,
-    decoder::{Reading, Token},
     features::{Features, batch},
+    transcript::{Token, Transcript},
+    units::Units,
 };
 use crate::{
     Layout, LoadError, Manifest, Runtime, RuntimeError,
-    runtime::{Kept, Session, Tensor},
+    runtime::{RetainedTensor, Session, Tensor},
     scores::highest,
 };
 
@@ -25,17 +25,17 @@ pub(crate) struct Transducer {
     joint: Session,
     units: Units,
     config: Config,
-    /// Layers and width of what the joint network remembers.
-    memory: [i64; 2],
+    /// Layers and width of the prediction network's state.
+    state: [i64; 2],
     has_durations: bool,
 }
 
-/// What the joint network says at a frame.
-struct Said {
+/// What the joint network gives for a frame.
+struct JointOutput {
     unit: usize,
-    /// Frames to go on.
+    /// Frames to advance.
     duration: usize,
-    memory: [Kept; 2],
+    state: [RetainedTensor; 2],
 }
 
 impl Transducer {
@@ -43,7 +43,7 @@ impl Transducer {
         let config = Config::read(manifest)?;
         let encoder = runtime.open(&manifest.id, &manifest.read("encoder")?, n_threads)?;
         let joint = runtime.open(&manifest.id, &manifest.read("decoder")?, 1)?;
-        let memory = match joint.input("input_states_1").as_deref() {
+        let state = match joint.input("input_states_1").as_deref() {
             Some(&[layers, _, width]) if layers > 0 && width > 0 => [layers, width],
             other => {
                 let what = format!("its decoder's input_states_1 is {other:?}, expected [layers, _, width]");
@@ -51,15 +51,15 @@ impl Transducer {
             }
         };
         let has_durations = manifest.layout == Layout::NemoTdt;
-        Ok(Self { encoder, joint, units: Units::read(manifest)?, config, memory, has_durations })
+        Ok(Self { encoder, joint, units: Units::read(manifest)?, config, state, has_durations })
     }
 
     pub(super) const fn config(&self) -> &Config {
         &self.config
     }
 
-    /// Reads windows of at least one frame each, encoded together.
-    pub(crate) fn read(&mut self, windows: &[&Features]) -> Result<Vec<Reading>, RuntimeError> {
+    /// Transcribes windows of at least one frame each; their encoder run is one batch.
+    pub(crate) fn transcribe(&mut self, windows: &[&Features]) -> Result<Vec<Transcript>, RuntimeError> {
         let batch = batch(windows);
         let inputs = vec![
             ("audio_signal", Tensor::F32(&batch.shape, &batch.signal)),
@@ -94,52 +94,58 @@ impl Transducer {
     }
 
     /// Tokens of one window's encoding, `[width, frames]`.
-    fn decode(&mut self, block: &[f32], n_frames: usize, n_valid: usize) -> Result<Reading, RuntimeError> {
+    fn decode(&mut self, block: &[f32], n_frames: usize, n_valid: usize) -> Result<Transcript, RuntimeError> {
         let mut tokens = Vec::new();
         let mut blanks = vec![true; n_valid];
         let mut last = self.units.blank();
-        let mut memory: Option<[Kept; 2]> = None;
-        let (mut t, mut n_said) = (0, 0);
+        let mut state: Option<[RetainedTensor; 2]> = None;
+        let (mut t, mut n_tokens) = (0, 0);
         while t < n_valid {
             let frame: Vec<f32> = block.iter().skip(t).step_by(n_frames).copied().collect();
-            let said = self.say(&frame, last, memory.as_ref())?;
-            let is_blank = said.unit == self.units.blank();
+            let output = self.step(&frame, last, state.as_ref())?;
+            let is_blank = output.unit == self.units.blank();
             if !is_blank {
-                let end = (t + said.duration.max(1)).min(n_valid);
+                let end = (t + output.duration.max(1)).min(n_valid);
                 blanks[t..end].fill(false);
-                tokens.push(Token { text: self.units.text(said.unit).to_owned(), frame: t, end });
-                (last, memory) = (said.unit, Some(said.memory));
-                n_said += 1;
+                tokens.push(Token { text: self.units.text(output.unit).to_owned(), frame: t, end });
+                (last, state) = (output.unit, Some(output.state));
+                n_tokens += 1;
             }
-            if said.duration > 0 {
-                t += said.duration;
-                n_said = 0;
-            } else if is_blank || n_said == MAX_TOKENS {
+            if output.duration > 0 {
+                t += output.duration;
+                n_tokens = 0;
+            } else if is_blank || n_tokens == MAX_TOKENS {
                 t += 1;
-                n_said = 0;
+                n_tokens = 0;
             }
         }
-        Ok(Reading { tokens, blanks })
+        Ok(Transcript { tokens, blanks })
     }
 
     /// One step: what follows `last` at a frame.
-    fn say(&mut self, frame: &[f32], last: usize, memory: Option<&[Kept; 2]>) -> Result<Said, RuntimeError> {
-        let [layers, width] = self.memory;
-        let nothing = vec![0.0; usize::try_from(layers * width).unwrap_or(0)];
+    fn step(
+        &mut self,
+        frame: &[f32],
+        last: usize,
+        state: Option<&[RetainedTensor; 2]>,
+    ) -> Result<JointOutput, RuntimeError> {
+        let [layers, width] = self.state;
+        let zeros = vec![0.0; usize::try_from(layers * width).unwrap_or(0)];
         let state_shape = [layers, 1, width];
-        let state =
-            |n: usize| memory.map_or(Tensor::F32(&state_shape, &nothing), |kept| Tensor::Kept(&kept[n]));
+        let state_tensor = |n: usize| {
+            state.map_or(Tensor::F32(&state_shape, &zeros), |retained| Tensor::Retained(&retained[n]))
+        };
         let frame_shape = [1, i64::try_from(frame.len()).unwrap_or(i64::MAX), 1];
         let target = [i32::try_from(last).unwrap_or(i32::MAX)];
         let inputs = vec![
             ("encoder_outputs", Tensor::F32(&frame_shape, frame)),
             ("targets", Tensor::I32(&[1, 1], &target)),
             ("target_length", Tensor::I32(&[1], &[1])),
-            ("input_states_1", state(0)),
-            ("input_states_2", state(1)),
+            ("input_states_1", state_tensor(0)),
+            ("input_states_2", state_tensor(1)),
         ];
-        let kept = self.joint.keep(inputs, &["outputs", "output_states_1", "output_states_2"])?;
-        let Ok([outputs, first, second]) = <[Kept; 3]>::try_from(kept) else {
+        let retained = self.joint.run_retained(inputs, &["outputs", "output_states_1", "output_states_2"])?;
+        let Ok([outputs, first, second]) = <[RetainedTensor; 3]>::try_from(retained) else {
             return Err(self.joint.layout_error("gave another number of outputs"));
         };
         let scores = self.joint.read(&outputs)?.values;
@@ -151,6 +157,6 @@ impl Transducer {
             let what = format!("gave {} scores, expected those of {n_units} units {kind}", scores.len());
             return Err(self.joint.layout_error(what));
         };
-        Ok(Said { unit: highest(units), duration: highest(durations), memory: [first, second] })
+        Ok(JointOutput { unit: highest(units), duration: highest(durations), state: [first, second] })
     }
 }

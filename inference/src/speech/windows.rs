@@ -25,7 +25,7 @@ const PAUSE_SHARE: f32 = 3.2e-4;
 /// A stretch of a recording, to be read by a model as a whole.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Window {
-    /// Where it begins in the recording, samples; a multiple of the listener's grid.
+    /// Where it begins in the recording, samples; a multiple of the chunker's grid.
     pub start: usize,
     /// How much of it the window before had too, samples.
     pub(crate) overlap: usize,
@@ -42,9 +42,9 @@ impl Window {
     }
 }
 
-/// Cuts a recording into windows as it comes in.
+/// Cuts a recording into windows while it is being decoded.
 #[derive(Debug)]
-pub struct Listener {
+pub struct Chunker {
     /// Windows begin at multiples of this many samples, so that their output frames coincide.
     grid: usize,
     /// Where the buffer begins in the recording.
@@ -54,14 +54,14 @@ pub struct Listener {
     buffer: Vec<f32>,
 }
 
-impl Listener {
+impl Chunker {
     /// For a model with this many samples from one output frame to the next.
     pub fn new(grid: usize) -> Self {
         Self { grid: grid.max(1), start: 0, overlap: 0, buffer: Vec::with_capacity(LONGEST + SAMPLE_RATE) }
     }
 
-    /// Hears a piece of the recording; the windows it completes.
-    pub fn hear(&mut self, piece: &[f32]) -> Vec<Window> {
+    /// Takes the next samples of the recording; returns the windows that they complete.
+    pub fn push(&mut self, piece: &[f32]) -> Vec<Window> {
         self.buffer.extend_from_slice(piece);
         let mut windows = Vec::new();
         while self.buffer.len() > LONGEST {
@@ -147,9 +147,9 @@ mod tests {
     }
 
     fn windows(samples: &[f32], piece: usize) -> Vec<Window> {
-        let mut listener = Listener::new(GRID);
-        let mut windows: Vec<Window> = samples.chunks(piece).flat_map(|p| listener.hear(p)).collect();
-        windows.extend(listener.finish());
+        let mut chunker = Chunker::new(GRID);
+        let mut windows: Vec<Window> = samples.chunks(piece).flat_map(|p| chunker.push(p)).collect();
+        windows.extend(chunker.finish());
         windows
     }
 
@@ -172,16 +172,16 @@ mod tests {
         ]);
         let cut = windows(&samples, 7_777);
         assert_eq!(cut, windows(&samples, 16_000), "however it comes in");
-        let mut heard = vec![false; samples.len()];
+        let mut covered = vec![false; samples.len()];
         for window in &cut {
             assert_eq!(window.start % GRID, 0);
             assert!(window.samples.len() <= LONGEST);
             assert!(window.samples[window.onset + STEP - 1].abs() > 0.0);
             let range = window.start..window.start + window.samples.len();
             assert_eq!(window.samples, samples[range.clone()]);
-            heard[range].fill(true);
+            covered[range].fill(true);
         }
-        let missed = samples.iter().zip(&heard).filter(|(s, heard)| **s != 0.0 && !**heard).count();
+        let missed = samples.iter().zip(&covered).filter(|(s, covered)| **s != 0.0 && !**covered).count();
         assert_eq!(missed, 0);
         assert!(cut[0].samples.len() < 13 * SAMPLE_RATE, "the first pause in reach is cut in");
     }

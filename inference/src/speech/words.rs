@@ -2,7 +2,7 @@
 
 use unicode_normalization::{UnicodeNormalization as _, char::is_combining_mark};
 
-use super::{decoder::Token, seconds, units::WORD};
+use super::{seconds, transcript::Token, units::WORD};
 
 /// A pause that ends a segment long enough, seconds.
 const PAUSE_S: f64 = 0.5;
@@ -35,17 +35,17 @@ pub struct Segment {
     pub end: f64,
 }
 
-/// What time an output frame is.
+/// The times that output frames stand for.
 #[derive(Debug, Clone, Copy)]
 pub struct Clock {
     /// Samples from one output frame to the next.
     pub grid: usize,
-    /// How much later than it is said a unit is heard, seconds.
+    /// How much later than it is said a unit is emitted, seconds.
     pub latency_s: f64,
 }
 
 impl Clock {
-    /// The frame in which what is said at a sample is heard.
+    /// The output frame for what is said at a sample.
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "below a second of samples")]
     pub(crate) fn frame(self, sample: usize) -> usize {
         (sample + (self.latency_s * 16_000.0) as usize) / self.grid

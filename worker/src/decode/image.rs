@@ -3,12 +3,14 @@
 
 use std::{io::Cursor, sync::Arc};
 
-use akhar_jobs::{MediaType, Outcome, Upload};
+use akhar_jobs::{MediaType, Upload};
 use image::{
     DynamicImage, ImageDecoder, ImageError, ImageReader, Limits, Rgb, RgbImage, RgbaImage,
     metadata::Orientation,
 };
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+use super::undecodable::Undecodable;
 
 /// Memory that all decoding of one process may use at a time, MiB. One large image fits; several wait
 /// for each other.
@@ -16,24 +18,11 @@ const BUDGET_MIB: u32 = 256;
 
 const MIB: u64 = 1024 * 1024;
 
-/// Decodes images within the process's memory budget.
-#[derive(Debug)]
+/// Decodes images within the process's memory budget, which clones share.
+#[derive(Debug, Clone)]
 pub(crate) struct ImageDecoding {
     max_pixels: u64,
     budget: Arc<Semaphore>,
-}
-
-/// An upload cannot be decoded; what its caller is told.
-#[derive(Debug)]
-pub(crate) struct Undecodable {
-    code: &'static str,
-    detail: String,
-}
-
-impl From<Undecodable> for Outcome {
-    fn from(e: Undecodable) -> Self {
-        Self::rejected("file", e.code, e.detail)
-    }
 }
 
 impl ImageDecoding {

@@ -2,3 +2,4 @@
 
 pub(crate) mod audio;
 pub(crate) mod image;
+pub(crate) mod undecodable;

@@ -1,27 +1,27 @@
-//! Handwriting jobs: an order comes in; the points, and a picture of them if one is wanted, come out.
+//! Handwriting jobs: text and layout parameters come in; the points, and on request a picture, come out.
 
 use std::{sync::Arc, time::Instant};
 
 use akhar_inference::{
-    Manifest, Runtime, RuntimeError,
+    Registry, Runtime, RuntimeError,
     handwriting::{Glyphs, Hand, Ink, Page, PictureError, Shape, Text, Writer, lay_out, png},
 };
-use akhar_jobs::{self as jobs, JobId, Outcome, Picture, StrokeColor, Timing};
+use akhar_jobs::{self as jobs, JobId, Operation, Outcome, Picture, StrokeColor, Timing};
 use akhar_platform::config::Config;
 use tokio::sync::Semaphore;
 
+use super::timing::micros;
 use crate::{
-    WorkerError,
     engine::{BatchModel, Engine, EngineError},
-    operations::micros,
+    error::WorkerError,
 };
 
-/// The writer's engine and what surrounds it.
-pub(crate) struct Handwriting {
+/// The writer's engine, and what bounds the drawing.
+pub(crate) struct HandwritingOperation {
     writer: Engine<Writer>,
     glyphs: Arc<Glyphs>,
-    /// One permit for each sheet that is set and drawn at a time: as many as there are cores.
-    desks: Arc<Semaphore>,
+    /// One permit for each sheet that is laid out and rendered at a time: as many as there are cores.
+    render_permits: Arc<Semaphore>,
 }
 
 /// Why handwriting has no outcome.
@@ -43,31 +43,32 @@ impl BatchModel for Writer {
     }
 }
 
-impl Handwriting {
+impl HandwritingOperation {
     /// Loads and warms the model. Blocks.
-    pub(crate) fn load(runtime: &Runtime, manifest: &Manifest, config: &Config) -> Result<Self, WorkerError> {
+    pub(crate) fn load(runtime: &Runtime, registry: &Registry, config: &Config) -> Result<Self, WorkerError> {
+        let manifest = registry.serving(Operation::HandwritingGenerator.name(), None)?;
         let writer = Writer::load(runtime, manifest, config.inference_threads.get())?;
         tracing::info!(model = %manifest.id, operation = %manifest.operation, "model loaded");
         let glyphs = Arc::new(writer.glyphs().clone());
         let writer = Engine::start(&manifest.id, writer, 1).map_err(WorkerError::Thread)?;
         let n_cores = std::thread::available_parallelism().map_or(1, usize::from);
-        Ok(Self { writer, glyphs, desks: Arc::new(Semaphore::new(n_cores)) })
+        Ok(Self { writer, glyphs, render_permits: Arc::new(Semaphore::new(n_cores)) })
     }
 
     /// Writes. One hand for each job: an attempt made again gives the same strokes.
     pub(crate) async fn write(
         &self,
         job: JobId,
-        order: &jobs::Handwriting,
+        parameters: &jobs::Handwriting,
     ) -> Result<(Outcome, Timing), HandwritingError> {
         let started = Instant::now();
-        let text = Text::read(&order.text, &self.glyphs);
+        let text = Text::read(&parameters.text, &self.glyphs);
         let hand = Hand::new(job.0.as_u64_pair().1);
         let decode_us = micros(started.elapsed());
         let shaped = self.writer.infer((text.glyphs(), hand)).await?;
         let drawing = Instant::now();
-        let (page, picture) = (page(order), order.picture);
-        let _desk = self.desks.acquire().await.ok(); // never closed
+        let (page, picture) = (page(parameters), parameters.picture);
+        let _permit = self.render_permits.acquire().await.ok(); // never closed
         let drawn = tokio::task::spawn_blocking(move || draw(&text, &shaped.output, &page, hand, picture));
         let (points, image) = match drawn.await {
             Ok(drawn) => drawn?,
@@ -92,13 +93,13 @@ fn draw(
     Ok((sheet.points_json(), image))
 }
 
-fn page(order: &jobs::Handwriting) -> Page {
+fn page(parameters: &jobs::Handwriting) -> Page {
     Page {
-        line_space: narrow(order.line_space),
-        char_space: narrow(order.char_space),
-        word_space: narrow(order.word_space),
-        width: narrow(order.page_width),
-        length: narrow(order.page_length),
+        line_space: narrow(parameters.line_space),
+        char_space: narrow(parameters.char_space),
+        word_space: narrow(parameters.word_space),
+        width: narrow(parameters.page_width),
+        length: narrow(parameters.page_length),
     }
 }
 

@@ -1,5 +1,5 @@
-//! Speech jobs: a recording comes in; what it says comes out, window by window, in memory that does not
-//! grow with its length.
+//! Speech jobs: a recording comes in; its transcript, and on request a translation, come out. Memory holds a
+//! few windows, however long the recording.
 
 use std::{
     collections::HashMap,
@@ -8,9 +8,9 @@ use std::{
 };
 
 use akhar_inference::{
-    Runtime, RuntimeError, Shelf,
+    Registry, Runtime, RuntimeError,
     speech::{
-        Clock, FrontEnd, Heard as Emitted, Joiner, Listener, Recogniser, Segment, Window, features::Features,
+        Chunker, Clock, FrontEnd, Joiner, Recogniser, Segment, Window, WindowOutput, features::Features,
         segments,
     },
 };
@@ -18,33 +18,34 @@ use akhar_jobs::{self as jobs, Language, Operation, Outcome, Timing, Upload};
 use akhar_platform::config::Config;
 use tokio::sync::{mpsc, watch};
 
+use super::{by_language::by_language, timing::micros, translation::Translation};
 use crate::{
-    WorkerError,
-    decode::audio::{Audio, Limits, Undecodable},
+    decode::{
+        audio::{Audio, AudioLimits},
+        undecodable::Undecodable,
+    },
     engine::{BatchModel, Engine, EngineError},
-    operations::by_language::by_language,
-    operations::micros,
-    operations::translation::Translation,
+    error::WorkerError,
 };
 
-/// Windows that may be ready and wait for the model: decoding goes on meanwhile.
-const READY: usize = 1;
+/// Prepared windows that may wait for the model while decoding goes on.
+const PREPARED: usize = 1;
 
-/// Every language's engine.
-pub(crate) struct Speech {
-    ears: HashMap<Language, Ear>,
+/// Every language's engine, and the translators.
+pub(crate) struct SpeechOperation {
+    engines: HashMap<Language, LanguageEngine>,
     translation: Translation,
-    limits: Limits,
+    limits: AudioLimits,
 }
 
 /// A window's features and the language spoken in it.
-pub(crate) struct Wanted {
+pub(crate) struct SpeechInput {
     features: Features,
     language: Language,
 }
 
 /// One language's engine, which another may share, and what prepares its input.
-struct Ear {
+struct LanguageEngine {
     engine: Arc<Engine<Recogniser>>,
     front_end: FrontEnd,
     clock: Clock,
@@ -64,22 +65,22 @@ pub(crate) enum SpeechError {
 }
 
 impl BatchModel for Recogniser {
-    type Input = Wanted;
-    type Output = Emitted;
-    fn run(&mut self, batch: &[Wanted]) -> Result<Vec<Emitted>, String> {
+    type Input = SpeechInput;
+    type Output = WindowOutput;
+    fn run(&mut self, batch: &[SpeechInput]) -> Result<Vec<WindowOutput>, String> {
         by_language(
             batch,
-            |wanted| wanted.language,
-            |language, wanted| {
-                let windows: Vec<&Features> = wanted.iter().map(|w| &w.features).collect();
-                self.hear(&windows, language.code()).map_err(|e: RuntimeError| e.to_string())
+            |input| input.language,
+            |language, inputs| {
+                let windows: Vec<&Features> = inputs.iter().map(|input| &input.features).collect();
+                self.infer(&windows, language.code()).map_err(|e: RuntimeError| e.to_string())
             },
         )
     }
 }
 
-/// What decoding hands to the model, and last of all what it has to say of the recording.
-enum Heard {
+/// What the decoding thread sends: windows ready for the model, then how decoding ended.
+enum Prepared {
     Window(Window, Features),
     End { seconds: f64, warnings: Vec<String>, preparing: Preparing },
     Undecodable(Undecodable, Preparing),
@@ -102,13 +103,13 @@ impl Preparing {
     }
 }
 
-impl Speech {
+impl SpeechOperation {
     /// Loads and warms a model for every language. Blocks.
-    pub(crate) fn load(runtime: &Runtime, shelf: &Shelf, config: &Config) -> Result<Self, WorkerError> {
+    pub(crate) fn load(runtime: &Runtime, registry: &Registry, config: &Config) -> Result<Self, WorkerError> {
         let mut loaded: HashMap<&str, (Arc<Engine<Recogniser>>, FrontEnd, Clock)> = HashMap::new();
-        let mut ears = HashMap::new();
+        let mut engines = HashMap::new();
         for language in Language::ALL {
-            let manifest = shelf.serving(Operation::SpeechRecognition.name(), Some(language.code()))?;
+            let manifest = registry.serving(Operation::SpeechRecognition.name(), Some(language.code()))?;
             if !loaded.contains_key(manifest.id.as_str()) {
                 let model = Recogniser::load(runtime, manifest, config.inference_threads.get())?;
                 tracing::info!(model = %manifest.id, operation = %manifest.operation, "model loaded");
@@ -118,43 +119,49 @@ impl Speech {
                 loaded.insert(&manifest.id, (engine, front_end, clock));
             }
             if let Some((engine, front_end, clock)) = loaded.get(manifest.id.as_str()).cloned() {
-                ears.insert(language, Ear { engine, front_end, clock });
+                engines.insert(language, LanguageEngine { engine, front_end, clock });
             }
         }
-        Ok(Self { ears, translation: Translation::load(runtime, shelf, config)?, limits: Limits::default() })
+        Ok(Self {
+            engines,
+            translation: Translation::load(runtime, registry, config)?,
+            limits: AudioLimits::default(),
+        })
     }
 
-    /// Transcribes, and translates where that is wanted; tells `progress` how many seconds are done.
+    /// Transcribes, and translates on request; tells `progress` how many seconds are done.
     pub(crate) async fn transcribe(
         &self,
-        order: jobs::Speech,
+        parameters: jobs::Speech,
         upload: Option<Upload>,
         progress: &watch::Sender<f64>,
     ) -> Result<(Outcome, Timing), SpeechError> {
         let upload = upload.ok_or(SpeechError::NoUpload)?;
-        let ear = self.ears.get(&order.lang).ok_or(SpeechError::NoModel(order.lang.code()))?;
-        let mut heard = listen(upload, self.limits.clone(), ear);
-        let mut joiner = Joiner::new(ear.clock);
+        let engine =
+            self.engines.get(&parameters.lang).ok_or(SpeechError::NoModel(parameters.lang.code()))?;
+        let mut prepared = decode(upload, self.limits.clone(), engine);
+        let mut joiner = Joiner::new(engine.clock);
         let [mut inferring, mut searching] = [Duration::ZERO; 2];
         let timing = |preparing: Preparing, inferring: Duration, searching: Duration| Timing {
             decode_us: micros(preparing.all()),
             infer_us: micros(inferring + searching),
         };
-        while let Some(next) = heard.recv().await {
+        while let Some(next) = prepared.recv().await {
             match next {
-                Heard::Window(window, features) => {
-                    let answer = ear.engine.infer(Wanted { features, language: order.lang }).await?;
+                Prepared::Window(window, features) => {
+                    let answer =
+                        engine.engine.infer(SpeechInput { features, language: parameters.lang }).await?;
                     inferring += answer.took;
                     let search = move || {
                         let started = Instant::now();
-                        (answer.output.read(), started.elapsed())
+                        (answer.output.decode(), started.elapsed())
                     };
-                    let (reading, took) = tokio::task::spawn_blocking(search).await?;
+                    let (transcript, took) = tokio::task::spawn_blocking(search).await?;
                     searching += took;
-                    joiner.add(&window, reading);
+                    joiner.add(&window, transcript);
                     progress.send_replace(window.end_s());
                 }
-                Heard::End { seconds, warnings, preparing } => {
+                Prepared::End { seconds, warnings, preparing } => {
                     tracing::info!(
                         seconds,
                         decode_us = micros(preparing.decoding.saturating_sub(preparing.resampling)),
@@ -165,10 +172,11 @@ impl Speech {
                         "recording transcribed"
                     );
                     let segments = segments(&joiner.words(), seconds);
-                    let (outcome, translating) = self.outcome(order, segments, seconds, warnings).await?;
+                    let (outcome, translating) =
+                        self.outcome(parameters, segments, seconds, warnings).await?;
                     return Ok((outcome, timing(preparing, inferring + translating, searching)));
                 }
-                Heard::Undecodable(undecodable, preparing) => {
+                Prepared::Undecodable(undecodable, preparing) => {
                     return Ok((undecodable.into(), timing(preparing, inferring, searching)));
                 }
             }
@@ -176,10 +184,10 @@ impl Speech {
         Err(EngineError::Gone.into()) // decoding panicked: the log has it
     }
 
-    /// What a recording's segments come to, and how long translating them took.
+    /// The outcome of a recording's segments, and how long translating them took.
     async fn outcome(
         &self,
-        order: jobs::Speech,
+        parameters: jobs::Speech,
         segments: Vec<Segment>,
         seconds: f64,
         warnings: Vec<String>,
@@ -187,12 +195,12 @@ impl Speech {
         let texts: Vec<String> = segments.iter().map(|s| s.text.clone()).collect();
         let transcription = texts.join(" ");
         let (mut translations, mut took) = (None, Duration::ZERO);
-        if order.with_translation {
-            let (said, spent) = self.translation.translate(texts, order.lang).await?;
+        if parameters.with_translation {
+            let (said, spent) = self.translation.translate(texts, parameters.lang).await?;
             (translations, took) = (Some(said), spent);
         }
         let of_segment = |n: usize| translations.as_ref().and_then(|all| all.get(n).cloned());
-        let timestamps = order.with_timestamps.then(|| {
+        let timestamps = parameters.with_timestamps.then(|| {
             let segment = |(n, s): (usize, Segment)| jobs::Segment {
                 start: s.start,
                 end: s.end,
@@ -212,10 +220,10 @@ fn joined(texts: &[String]) -> String {
     said.join(" ")
 }
 
-/// Decodes on a blocking thread, which ends when the receiver is dropped.
-fn listen(upload: Upload, limits: Limits, ear: &Ear) -> mpsc::Receiver<Heard> {
-    let (tell, heard) = mpsc::channel(READY);
-    let (front_end, mut listener) = (ear.front_end.clone(), Some(Listener::new(ear.clock.grid)));
+/// Decodes a recording into windows on a blocking thread, which ends when the receiver is dropped.
+fn decode(upload: Upload, limits: AudioLimits, engine: &LanguageEngine) -> mpsc::Receiver<Prepared> {
+    let (sender, prepared) = mpsc::channel(PREPARED);
+    let (front_end, mut chunker) = (engine.front_end.clone(), Some(Chunker::new(engine.clock.grid)));
     tokio::task::spawn_blocking(move || {
         let mut preparing = Preparing::default();
         let mut started = Instant::now();
@@ -223,16 +231,16 @@ fn listen(upload: Upload, limits: Limits, ear: &Ear) -> mpsc::Receiver<Heard> {
             Ok(audio) => audio,
             Err(undecodable) => {
                 preparing.decoding = started.elapsed();
-                return drop(tell.blocking_send(Heard::Undecodable(undecodable, preparing)));
+                return drop(sender.blocking_send(Prepared::Undecodable(undecodable, preparing)));
             }
         };
         loop {
             let (windows, is_over) = match audio.next() {
-                Ok(Some(piece)) => (listener.as_mut().map_or_else(Vec::new, |l| l.hear(&piece)), false),
-                Ok(None) => (listener.take().and_then(Listener::finish).into_iter().collect(), true),
+                Ok(Some(piece)) => (chunker.as_mut().map_or_else(Vec::new, |c| c.push(&piece)), false),
+                Ok(None) => (chunker.take().and_then(Chunker::finish).into_iter().collect(), true),
                 Err(undecodable) => {
                     preparing.decoding += started.elapsed();
-                    return drop(tell.blocking_send(Heard::Undecodable(undecodable, preparing)));
+                    return drop(sender.blocking_send(Prepared::Undecodable(undecodable, preparing)));
                 }
             };
             for window in windows {
@@ -240,7 +248,8 @@ fn listen(upload: Upload, limits: Limits, ear: &Ear) -> mpsc::Receiver<Heard> {
                 started = Instant::now();
                 let features = front_end.features(&window.samples);
                 preparing.features += started.elapsed();
-                if features.n_frames > 0 && tell.blocking_send(Heard::Window(window, features)).is_err() {
+                if features.n_frames > 0 && sender.blocking_send(Prepared::Window(window, features)).is_err()
+                {
                     return;
                 }
                 started = Instant::now();
@@ -252,7 +261,7 @@ fn listen(upload: Upload, limits: Limits, ear: &Ear) -> mpsc::Receiver<Heard> {
         preparing.decoding += started.elapsed();
         preparing.resampling = audio.resampling();
         let (seconds, warnings) = (audio.seconds(), audio.warnings().to_vec());
-        let _ = tell.blocking_send(Heard::End { seconds, warnings, preparing });
+        let _ = sender.blocking_send(Prepared::End { seconds, warnings, preparing });
     });
-    heard
+    prepared
 }

@@ -2,15 +2,15 @@
 
 use std::{collections::HashMap, sync::Arc, time::Duration};
 
-use akhar_inference::{Runtime, Shelf, seq2seq::Translator};
+use akhar_inference::{Registry, Runtime, seq2seq::Translator};
 use akhar_jobs::Language;
 use akhar_platform::config::Config;
 use futures::future::try_join_all;
 
+use super::by_language::by_language;
 use crate::{
-    WorkerError,
     engine::{BatchModel, Engine, EngineError},
-    operations::by_language::by_language,
+    error::WorkerError,
 };
 
 /// What a translator is called as an operation; no caller asks for it alone.
@@ -47,11 +47,11 @@ impl BatchModel for Translator {
 
 impl Translation {
     /// Loads and warms a translator out of every language; one model may do for all. Blocks.
-    pub(crate) fn load(runtime: &Runtime, shelf: &Shelf, config: &Config) -> Result<Self, WorkerError> {
+    pub(crate) fn load(runtime: &Runtime, registry: &Registry, config: &Config) -> Result<Self, WorkerError> {
         let mut loaded: HashMap<&str, Arc<Engine<Translator>>> = HashMap::new();
         let mut out_of = HashMap::new();
         for language in Language::ALL {
-            let manifest = shelf.serving(OPERATION, Some(language.code()))?;
+            let manifest = registry.serving(OPERATION, Some(language.code()))?;
             if let Some(engine) = loaded.get(manifest.id.as_str()) {
                 out_of.insert(language, engine.clone());
                 continue;

@@ -1,8 +1,9 @@
-//! `akhar models pull`: an id comes in; the model it names in the catalogue is fetched, proven and installed.
+//! `akhar models pull`: downloads, verifies and installs a model of the catalogue.
 //!
-//! Files come into `pulled/.partial/<id>`, where an interrupted pull leaves them; the whole folder is renamed
-//! into place once every file is whole and the manifest written.
+//! Files are downloaded into `pulled/.partial/<id>`, where an interrupted pull leaves them; the whole folder is
+//! renamed into place once every file is complete and the manifest written.
 
+mod disk;
 mod error;
 mod hub;
 mod progress;
@@ -15,16 +16,16 @@ use std::{
 };
 
 use akhar_inference::{
-    Shelf,
+    Registry,
     catalogue::{Catalogue, Entry},
 };
 use akhar_platform::config::Config;
+use disk::{bytes_present, ensure_space};
 use error::PullError;
 use hub::Hub;
-use rustix::fs::statvfs;
 use transfer::{Transfer, tag_path};
 
-use super::failed;
+use super::error::failed;
 use crate::failure::Failure;
 
 pub(super) fn run(config: &Config, id: &str) -> Result<(), Failure> {
@@ -39,23 +40,23 @@ async fn pull(config: &Config, id: &str) -> Result<(), PullError> {
         let ids: Vec<&str> = catalogue.entries().iter().map(|e| e.id.as_str()).collect();
         PullError::Unknown(ids.join(", "))
     })?;
-    let shelf = Shelf::open(&config.models_dir)?;
-    if shelf.find(id).is_some() {
+    let registry = Registry::open(&config.models_dir)?;
+    if registry.find(id).is_some() {
         println!("{id} is installed already; `akhar models verify {id}` says whether it is whole");
         return Ok(());
     }
-    // An entry that makes no manifest is found out before its files are fetched, and not after.
+    // An entry that makes no valid manifest is refused before its files are downloaded.
     entry.manifest("", &vec![String::new(); entry.files.len()])?;
 
-    let (partial, place) = (shelf.partial(id), shelf.place(id));
+    let (partial, place) = (registry.partial(id), registry.place(id));
     fs::create_dir_all(&partial).map_err(PullError::io(&partial))?;
     let lock = File::open(&partial).map_err(PullError::io(&partial))?;
     lock.try_lock().map_err(|error| match error {
         TryLockError::WouldBlock => PullError::Busy,
         TryLockError::Error(error) => PullError::io(&partial)(error),
     })?;
-    let needed = entry.size_mb.saturating_mul(1_000_000).saturating_sub(lies_in(&partial, entry));
-    room(&partial, needed)?;
+    let needed = entry.size_mb.saturating_mul(1_000_000).saturating_sub(bytes_present(&partial, entry));
+    ensure_space(&partial, needed)?;
 
     let hub = Hub::new(&config.hub, config.hub_token.clone())?;
     let mut transfer = Transfer { hub: &hub, entry, folder: &partial, answered: false };
@@ -83,18 +84,4 @@ fn install(entry: &Entry, manifest: &str, partial: &Path, place: &Path) -> Resul
     });
     written.map_err(PullError::io(&path))?;
     fs::rename(partial, place).map_err(PullError::io(place))
-}
-
-fn lies_in(partial: &Path, entry: &Entry) -> u64 {
-    entry.files.iter().filter_map(|part| fs::metadata(partial.join(&part.path)).ok()).map(|m| m.len()).sum()
-}
-
-/// Refuses to begin what the disk has no room for. A file system that does not say is trusted.
-fn room(path: &Path, needed: u64) -> Result<(), PullError> {
-    let Ok(disk) = statvfs(path) else { return Ok(()) };
-    let free = disk.f_bavail.saturating_mul(disk.f_frsize);
-    if needed <= free {
-        return Ok(());
-    }
-    Err(PullError::Full { path: path.to_owned(), needed, free })
 }

@@ -1,7 +1,7 @@
-//! Transfer: one file of a model at the hub comes in; a whole file and its SHA-256 come out.
+//! Transfer: one file of a model at the hub comes in; the complete file on disk and its SHA-256 come out.
 //!
-//! The bytes go straight to their place. Beside them, in `<file>.etag`, stands the tag they came under: as
-//! long as the file still has it, an interrupted transfer goes on where it ended, in this run or the next.
+//! `<file>.etag` beside it holds the ETag of the download: while the hub's file still has it, an interrupted
+//! transfer is resumed, in this run or the next.
 
 use std::{
     fs::{self, File, OpenOptions},
@@ -20,10 +20,10 @@ use reqwest::{
 };
 
 use super::{
+    disk::ensure_space,
     error::{HubError, PullError, cause},
     hub::{Answer, Hub, text},
     progress::Progress,
-    room,
 };
 
 /// Tries in a row that may fail before a byte comes.
@@ -42,7 +42,7 @@ pub(super) struct Transfer<'a> {
 }
 
 /// Where one file and its tag lie.
-struct Place {
+struct LocalFile {
     file: PathBuf,
     tag: PathBuf,
 }
@@ -58,7 +58,7 @@ enum Step {
 impl Transfer<'_> {
     /// Fetches what is missing of a file, and proves it where its SHA-256 is known; its SHA-256.
     pub(super) async fn fetch(&mut self, part: &Part, name: String) -> Result<String, PullError> {
-        let place = Place::of(self.folder, part)?;
+        let place = LocalFile::of(self.folder, part)?;
         let mut progress = Progress::new(name);
         let told = self.fill(part, &place, &mut progress).await?;
         let found = sha256_of(&place.file).map_err(PullError::io(&place.file))?;
@@ -79,7 +79,7 @@ impl Transfer<'_> {
     async fn fill(
         &mut self,
         part: &Part,
-        place: &Place,
+        place: &LocalFile,
         progress: &mut Progress,
     ) -> Result<Option<String>, PullError> {
         let (mut n_failed, mut most) = (0, place.len());
@@ -107,7 +107,7 @@ impl Transfer<'_> {
     async fn attempt(
         &mut self,
         part: &Part,
-        place: &Place,
+        place: &LocalFile,
         progress: &mut Progress,
     ) -> Result<Step, PullError> {
         let had = place.had()?;
@@ -150,11 +150,11 @@ impl Transfer<'_> {
 async fn receive(
     mut answer: Answer,
     mut file: File,
-    place: &Place,
+    place: &LocalFile,
     (at, total): (u64, Option<u64>),
     progress: &mut Progress,
 ) -> Result<Step, PullError> {
-    room(&place.file, total.unwrap_or(0).saturating_sub(at))?;
+    ensure_space(&place.file, total.unwrap_or(0).saturating_sub(at))?;
     progress.begin(at, total);
     let mut got = at;
     loop {
@@ -181,7 +181,7 @@ fn range(header: Option<&str>) -> (Option<u64>, Option<u64>) {
     (from, parts.and_then(|(_, total)| total.parse().ok()))
 }
 
-impl Place {
+impl LocalFile {
     fn of(folder: &Path, part: &Part) -> Result<Self, PullError> {
         let file = folder.join(&part.path);
         if let Some(parent) = file.parent() {
@@ -248,7 +248,7 @@ mod tests {
     fn only_under_a_strong_tag_is_a_file_gone_on_with() {
         let folder = std::env::temp_dir().join(format!("akhar-transfer-{}", std::process::id()));
         let part = Part { role: "model".to_owned(), path: "onnx/m.onnx".to_owned(), sha256: None };
-        let place = Place::of(&folder, &part).unwrap();
+        let place = LocalFile::of(&folder, &part).unwrap();
         let had = |tag: Option<&str>, bytes: &[u8]| {
             place.begin(tag).unwrap().write_all(bytes).unwrap();
             place.had().unwrap()

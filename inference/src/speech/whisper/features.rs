@@ -4,13 +4,17 @@ use std::sync::Arc;
 
 use realfft::{RealFftPlanner, RealToComplex, num_complex::Complex};
 
-use crate::speech::features::{Features, Filter, HOP, count, filters, narrow};
+use crate::speech::{
+    SAMPLE_RATE,
+    cast::{count, narrow},
+    features::{Features, Filter, HOP, filters},
+};
 
 const FFT: usize = 400;
 const SECONDS: usize = 30;
-const N_FRAMES: usize = SECONDS * crate::speech::SAMPLE_RATE / HOP;
+const N_FRAMES: usize = SECONDS * SAMPLE_RATE / HOP;
 
-/// Makes features; holds what is the same for every recording.
+/// Feature extraction with its plan, window and filters, made once.
 #[derive(Clone)]
 pub(crate) struct WhisperMel {
     fft: Arc<dyn RealToComplex<f32>>,
@@ -57,7 +61,7 @@ impl WhisperMel {
 
 /// A sample of the recording with half a frame of its mirror image before and behind.
 fn reflected(samples: &[f32], at: usize) -> f32 {
-    let n = SECONDS * crate::speech::SAMPLE_RATE;
+    let n = SECONDS * SAMPLE_RATE;
     let place = at.abs_diff(FFT / 2);
     let place = if place < n { place } else { 2 * (n - 1) - place };
     samples.get(place).copied().unwrap_or(0.0)

@@ -91,18 +91,23 @@ fn it_says_what_the_reference_says() {
     assert!(golden.cases.len() >= 50);
     let mut rng = StdRng::seed_from_u64(0);
     for case in &golden.cases {
-        let mut decode = |prompt: &[i64], with_times: bool| {
+        let mut decode = |prompt: &[i64], with_timestamps: bool| {
             let features = features(case.seed);
-            whisper.decode(&features, prompt, with_times, golden.max_new_tokens, 0.0, &mut rng).unwrap()
+            whisper.decode(&features, prompt, with_timestamps, golden.max_new_tokens, 0.0, &mut rng).unwrap()
         };
         let plain = decode(&case.prompt, false);
         assert_eq!(plain.tokens, case.tokens, "seed {}", case.seed);
-        assert!((plain.mean - case.average_logprob).abs() < 1e-3, "seed {}: {}", case.seed, plain.mean);
+        assert!(
+            (plain.avg_logprob - case.average_logprob).abs() < 1e-3,
+            "seed {}: {}",
+            case.seed,
+            plain.avg_logprob
+        );
         let apart = (plain.no_speech - case.no_speech_probability).abs();
         assert!(apart < 1e-4 + 1e-3 * case.no_speech_probability, "seed {}: {}", case.seed, plain.no_speech);
         let timed = decode(&case.prompt[..3], true);
         assert_eq!(timed.tokens, case.timestamp_tokens, "seed {}, {}", case.seed, case.language);
-        assert!((timed.mean - case.timestamp_average_logprob).abs() < 1e-3, "seed {}", case.seed);
+        assert!((timed.avg_logprob - case.timestamp_average_logprob).abs() < 1e-3, "seed {}", case.seed);
         assert_eq!(whisper.text(&plain.tokens).unwrap(), case.text);
         if case.segments.len() == 1 && case.segments[0].tokens.len() == case.timestamp_tokens.len() {
             continue; // no segment was ended: the reference takes all for one, from the window's start
@@ -121,13 +126,13 @@ fn it_says_what_the_reference_says() {
 }
 
 #[test]
-fn a_window_is_read_in_the_language_asked_for() {
+fn a_window_is_transcribed_in_the_language_asked_for() {
     let mut whisper = whisper();
-    let reading = whisper.read(&features(1), "pa").unwrap();
-    assert_eq!(reading.blanks.len(), 1500);
-    assert!(reading.tokens.is_sorted_by_key(|t| t.frame));
-    let again = whisper.read(&features(1), "pa").unwrap();
-    assert_eq!(reading, again, "what is drawn hangs on the sound alone");
-    let unknown = whisper.read(&features(1), "fr").unwrap_err().to_string();
+    let transcript = whisper.transcribe(&features(1), "pa").unwrap();
+    assert_eq!(transcript.blanks.len(), 1500);
+    assert!(transcript.tokens.is_sorted_by_key(|t| t.frame));
+    let again = whisper.transcribe(&features(1), "pa").unwrap();
+    assert_eq!(transcript, again, "what is drawn hangs on the sound alone");
+    let unknown = whisper.transcribe(&features(1), "fr").unwrap_err().to_string();
     assert!(unknown.contains("fr"), "{unknown}");
 }

@@ -1,6 +1,6 @@
 //! Whisper, in the layout Optimum exports: windows' features come in; tokens with times come out.
 //!
-//! The rules of its time tokens, the tokens that are never said, what counts as silence and when to try again
+//! The rules of its time tokens, the suppressed tokens, the no-speech threshold and the temperature fallback
 //! are those of Radford et al., "Robust Speech Recognition via Large-Scale Weak Supervision", 2022, as the
 //! transformers library applies them.
 
@@ -15,27 +15,27 @@ use rand::{RngExt as _, SeedableRng as _, rngs::StdRng};
 pub(crate) use features::WhisperMel;
 
 use super::{
-    decoder::{Reading, Token},
     features::Features,
+    transcript::{Token, Transcript},
     units::WORD,
 };
 use crate::{
     LoadError, Manifest, Runtime, RuntimeError,
     scores::{highest, log_softmax},
-    seq2seq::{Decoding, Network, Tokens},
+    seq2seq::{DecoderState, Network, Tokens},
 };
 use rules::Rules;
 use segments::{Segment, segments};
 
 /// Samples of a time token's step: 20 ms.
 pub(crate) const GRID: usize = 320;
-/// More of this probability of no speech, with an unlikely text, is silence.
-const NO_SPEECH: f64 = 0.6;
+/// A higher probability of no speech, together with an unlikely text, is silence.
+const NO_SPEECH_THRESHOLD: f64 = 0.6;
 /// A text whose tokens' mean log-probability is lower is unlikely.
-const UNLIKELY: f64 = -1.0;
+const LOGPROB_THRESHOLD: f64 = -1.0;
 /// A text that compresses better than this repeats itself.
-const REPETITIVE: f64 = 2.4;
-/// How freely the next token is drawn, try by try.
+const COMPRESSION_RATIO_THRESHOLD: f64 = 2.4;
+/// Sampling temperatures, one for each try.
 const TEMPERATURES: [f64; 4] = [0.0, 0.4, 0.8, 1.0];
 
 /// A loaded Whisper.
@@ -52,7 +52,7 @@ pub(super) struct Decoded {
     /// Behind the prompt, with the end where there is one.
     pub(super) tokens: Vec<i64>,
     /// Mean log-probability.
-    pub(super) mean: f64,
+    pub(super) avg_logprob: f64,
     /// Of there being no speech, right after the start.
     pub(super) no_speech: f64,
 }
@@ -72,8 +72,12 @@ impl Whisper {
         self.n_mels
     }
 
-    /// Reads a window in a language, by its code; nothing where it is silence.
-    pub(crate) fn read(&mut self, features: &Features, language: &str) -> Result<Reading, RuntimeError> {
+    /// Transcribes a window in a language, by its code; the transcript of silence is empty.
+    pub(crate) fn transcribe(
+        &mut self,
+        features: &Features,
+        language: &str,
+    ) -> Result<Transcript, RuntimeError> {
         let Some(prompt) = self.rules.prompt(language) else {
             return Err(self.network.unfit(format!("has no language {language:?}")));
         };
@@ -81,13 +85,14 @@ impl Whisper {
         let mut best: Option<(Decoded, String)> = None;
         for temperature in TEMPERATURES {
             let decoded =
-                self.decode(features, &prompt, true, self.rules.max_tokens, temperature, &mut rng)?;
-            if decoded.no_speech > NO_SPEECH && decoded.mean < UNLIKELY {
-                return Ok(Reading { tokens: Vec::new(), blanks: vec![true; features.n_frames / 2] });
+                self.decode(features, &prompt, true, self.rules.max_new_tokens, temperature, &mut rng)?;
+            if decoded.no_speech > NO_SPEECH_THRESHOLD && decoded.avg_logprob < LOGPROB_THRESHOLD {
+                return Ok(Transcript { tokens: Vec::new(), blanks: vec![true; features.n_frames / 2] });
             }
             let text = self.text(&decoded.tokens)?;
-            let is_good = decoded.mean >= UNLIKELY && repetition(&text) <= REPETITIVE;
-            if best.as_ref().is_none_or(|(b, _)| decoded.mean > b.mean) || is_good {
+            let is_good = decoded.avg_logprob >= LOGPROB_THRESHOLD
+                && compression_ratio(&text) <= COMPRESSION_RATIO_THRESHOLD;
+            if best.as_ref().is_none_or(|(b, _)| decoded.avg_logprob > b.avg_logprob) || is_good {
                 best = Some((decoded, text));
             }
             if is_good {
@@ -95,7 +100,7 @@ impl Whisper {
             }
         }
         let segments = best.map_or_else(Vec::new, |(decoded, _)| segments(&decoded.tokens, &self.rules));
-        self.reading(&segments, features.n_frames / 2)
+        self.transcript(&segments, features.n_frames / 2)
     }
 
     /// Decodes a window behind a prompt; at temperature 0 the likeliest token is taken, above it one is
@@ -104,40 +109,41 @@ impl Whisper {
         &mut self,
         features: &Features,
         prompt: &[i64],
-        with_times: bool,
-        max_tokens: usize,
+        with_timestamps: bool,
+        max_new_tokens: usize,
         temperature: f64,
         rng: &mut StdRng,
     ) -> Result<Decoded, RuntimeError> {
-        let mut decoding = self.network.encode_features(features)?;
-        let (first, mut logits) = ends(&mut decoding, prompt)?;
+        let mut state =
+            self.network.encode_features([features.n_mels, features.n_frames], &features.values)?;
+        let (first, mut logits) = ends(&mut state, prompt)?;
         let mut scores: Vec<f64> = first.iter().map(|l| f64::from(*l)).collect();
         log_softmax(&mut scores);
         let no_speech = self.rules.no_speech.and_then(|t| scores.get(t)).map_or(0.0, |s| s.exp());
         let (mut tokens, mut sum) = (Vec::new(), 0.0);
-        while tokens.len() < max_tokens {
-            let scores = self.rules.scores(&logits, &tokens, with_times);
+        while tokens.len() < max_new_tokens {
+            let scores = self.rules.scores(&logits, &tokens, with_timestamps);
             let token = if temperature > 0.0 { draw(&scores, temperature, rng) } else { highest(&scores) };
             sum += scores.get(token).copied().unwrap_or_default();
-            let token = i64::try_from(token).unwrap_or(self.rules.end);
+            let token = i64::try_from(token).unwrap_or(self.rules.eos_token);
             tokens.push(token);
-            if token == self.rules.end {
+            if token == self.rules.eos_token {
                 break;
             }
-            logits = ends(&mut decoding, &[token])?.1;
+            logits = ends(&mut state, &[token])?.1;
         }
         #[expect(clippy::cast_precision_loss, reason = "a few hundred tokens")]
-        let mean = sum / tokens.len().max(1) as f64;
-        Ok(Decoded { tokens, mean, no_speech })
+        let avg_logprob = sum / tokens.len().max(1) as f64;
+        Ok(Decoded { tokens, avg_logprob, no_speech })
     }
 
     pub(super) fn text(&self, tokens: &[i64]) -> Result<String, RuntimeError> {
-        let text: Vec<i64> = tokens.iter().copied().filter(|t| *t < self.rules.end).collect();
+        let text: Vec<i64> = tokens.iter().copied().filter(|t| *t < self.rules.eos_token).collect();
         self.tokens.text(&text).map_err(|reason| self.network.unfit(reason))
     }
 
-    /// Segments' words, each in its share of the segment's time.
-    fn reading(&self, segments: &[Segment], n_frames: usize) -> Result<Reading, RuntimeError> {
+    /// The transcript of segments: each word takes the share of its segment's time that its letters take.
+    fn transcript(&self, segments: &[Segment], n_frames: usize) -> Result<Transcript, RuntimeError> {
         let mut tokens = Vec::new();
         let mut blanks = vec![true; n_frames];
         for segment in segments {
@@ -159,13 +165,13 @@ impl Whisper {
                 before = after;
             }
         }
-        Ok(Reading { tokens, blanks })
+        Ok(Transcript { tokens, blanks })
     }
 }
 
 /// The logits behind the first and the last of some tokens of one row.
-fn ends(decoding: &mut Decoding<'_>, tokens: &[i64]) -> Result<(Vec<f32>, Vec<f32>), RuntimeError> {
-    let logits = decoding.run(tokens)?;
+fn ends(state: &mut DecoderState<'_>, tokens: &[i64]) -> Result<(Vec<f32>, Vec<f32>), RuntimeError> {
+    let logits = state.run(tokens)?;
     let vocabulary = logits.shape.last().copied().unwrap_or(0).max(1);
     let mut rows = logits.values.chunks_exact(vocabulary).map(<[f32]>::to_vec);
     let first = rows.next().unwrap_or_default();
@@ -187,9 +193,9 @@ fn draw(scores: &[f64], temperature: f64, rng: &mut StdRng) -> usize {
     highest(scores)
 }
 
-/// How much shorter a text gets when it is compressed.
+/// A text's bytes over those of its zlib compression, which is high where it repeats itself.
 #[expect(clippy::cast_precision_loss, reason = "a few thousand bytes")]
-fn repetition(text: &str) -> f64 {
+fn compression_ratio(text: &str) -> f64 {
     let compressed = miniz_oxide::deflate::compress_to_vec_zlib(text.as_bytes(), 6);
     text.len() as f64 / compressed.len().max(1) as f64
 }
@@ -200,9 +206,9 @@ mod tests {
 
     #[test]
     fn a_text_that_repeats_itself_is_known() {
-        assert!(repetition("ਸਤਿ ਸ੍ਰੀ ਅਕਾਲ, ਮੇਰਾ ਨਾਂ ਗੁਰਪ੍ਰੀਤ ਹੈ") < REPETITIVE);
-        assert!(repetition(&"ਸਤਿ ਸ੍ਰੀ ".repeat(20)) > REPETITIVE);
-        assert!(repetition("") < REPETITIVE);
+        assert!(compression_ratio("ਸਤਿ ਸ੍ਰੀ ਅਕਾਲ, ਮੇਰਾ ਨਾਂ ਗੁਰਪ੍ਰੀਤ ਹੈ") < COMPRESSION_RATIO_THRESHOLD);
+        assert!(compression_ratio(&"ਸਤਿ ਸ੍ਰੀ ".repeat(20)) > COMPRESSION_RATIO_THRESHOLD);
+        assert!(compression_ratio("") < COMPRESSION_RATIO_THRESHOLD);
     }
 
     #[test]

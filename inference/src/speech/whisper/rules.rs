@@ -1,5 +1,5 @@
-//! What a Whisper may say next: logits and the tokens so far come in; log-probabilities come out, minus
-//! infinity for what may not be said.
+//! Whisper's logits rules: logits and the tokens so far come in; log-probabilities of the next token come out,
+//! minus infinity for suppressed ones.
 
 use std::collections::BTreeMap;
 
@@ -10,27 +10,27 @@ use crate::{Manifest, ManifestError, scores::log_softmax, seq2seq::Tokens};
 /// Tokens of a window and its prompt, where the model does not say.
 const MAX_LENGTH: usize = 448;
 /// Tokens a window may have: what is longer repeats itself.
-const MAX_TOKENS: usize = 224;
-/// Start, language, task and no times.
+const MAX_NEW_TOKENS: usize = 224;
+/// Start, language, task and no timestamps.
 const PROMPT: usize = 4;
 
-/// The tokens that steer, and those that are never said.
+/// A model's special tokens, and the ones it suppresses.
 #[derive(Debug, Clone)]
 pub(crate) struct Rules {
-    pub(super) end: i64,
+    pub(super) eos_token: i64,
     pub(super) no_speech: Option<usize>,
     /// By language code: start, language, task.
     prompts: BTreeMap<String, Vec<i64>>,
-    /// Without times follows this.
-    pub(super) no_times: usize,
+    /// Ends the prompt of a transcript without timestamps.
+    pub(super) no_timestamps: usize,
     /// The token of 0.00 s; those behind it are later by 20 ms each.
-    first_time: usize,
+    timestamp_begin: usize,
     /// Steps of 20 ms that may pass before the first segment.
-    most_before: Option<usize>,
+    max_initial_timestamp_index: Option<usize>,
     /// Tokens that fit into a window, the prompt not counted.
-    pub(super) max_tokens: usize,
-    never: Vec<usize>,
-    never_first: Vec<usize>,
+    pub(super) max_new_tokens: usize,
+    suppress_tokens: Vec<usize>,
+    begin_suppress_tokens: Vec<usize>,
 }
 
 /// The part of `generation_config.json` that is needed.
@@ -65,19 +65,19 @@ impl Rules {
         let places = |tokens: &[i64]| tokens.iter().filter_map(|t| usize::try_from(*t).ok()).collect();
         let no_speech = ["<|nospeech|>", "<|nocaptions|>"].iter().find_map(|t| tokens.find(t));
         Ok(Self {
-            end: generation.eos_token_id,
+            eos_token: generation.eos_token_id,
             no_speech: no_speech.and_then(|t| usize::try_from(t).ok()),
             prompts: manifest.languages.iter().map(language).collect::<Result<_, ManifestError>>()?,
-            no_times: generation.no_timestamps_token_id,
-            first_time: generation.no_timestamps_token_id + 1,
-            max_tokens: generation
+            no_timestamps: generation.no_timestamps_token_id,
+            timestamp_begin: generation.no_timestamps_token_id + 1,
+            max_new_tokens: generation
                 .max_length
                 .unwrap_or(MAX_LENGTH)
                 .saturating_sub(PROMPT)
-                .clamp(1, MAX_TOKENS),
-            most_before: generation.max_initial_timestamp_index,
-            never: places(&generation.suppress_tokens),
-            never_first: places(&generation.begin_suppress_tokens),
+                .clamp(1, MAX_NEW_TOKENS),
+            max_initial_timestamp_index: generation.max_initial_timestamp_index,
+            suppress_tokens: places(&generation.suppress_tokens),
+            begin_suppress_tokens: places(&generation.begin_suppress_tokens),
         })
     }
 
@@ -88,61 +88,61 @@ impl Rules {
 
     /// Steps of 20 ms that a token stands for.
     pub(super) fn time(&self, token: i64) -> Option<usize> {
-        usize::try_from(token).ok()?.checked_sub(self.first_time)
+        usize::try_from(token).ok()?.checked_sub(self.timestamp_begin)
     }
 
     /// Log-probabilities of what follows these tokens.
-    pub(super) fn scores(&self, logits: &[f32], tokens: &[i64], with_times: bool) -> Vec<f64> {
+    pub(super) fn scores(&self, logits: &[f32], tokens: &[i64], with_timestamps: bool) -> Vec<f64> {
         let mut scores: Vec<f64> = logits.iter().map(|l| f64::from(*l)).collect();
-        let first = if tokens.is_empty() { self.never_first.as_slice() } else { &[] };
-        for token in first.iter().chain(&self.never) {
-            forbid(&mut scores, *token..token + 1);
+        let first = if tokens.is_empty() { self.begin_suppress_tokens.as_slice() } else { &[] };
+        for token in first.iter().chain(&self.suppress_tokens) {
+            suppress(&mut scores, *token..token + 1);
         }
-        if with_times {
-            self.times(&mut scores, tokens);
+        if with_timestamps {
+            self.timestamp_rules(&mut scores, tokens);
         }
         log_softmax(&mut scores);
         scores
     }
 
-    /// Times come in pairs, never go back, and come first; a time is said where all of them together are
-    /// likelier than any word.
-    fn times(&self, scores: &mut [f64], tokens: &[i64]) {
+    /// Timestamps come in pairs, do not decrease, and come first; one is forced where all of them together are
+    /// likelier than any text token.
+    fn timestamp_rules(&self, scores: &mut [f64], tokens: &[i64]) {
         let n = scores.len();
-        forbid(scores, self.no_times..self.no_times + 1);
+        suppress(scores, self.no_timestamps..self.no_timestamps + 1);
         let is_time = |token: &i64| self.time(*token).is_some();
         let last_was = tokens.last().is_some_and(is_time);
         let one_before_was = tokens.len() < 2 || tokens.iter().rev().nth(1).is_some_and(is_time);
         if last_was {
             if one_before_was {
-                forbid(scores, self.first_time..n);
+                suppress(scores, self.timestamp_begin..n);
             } else {
-                forbid(scores, 0..usize::try_from(self.end).unwrap_or(0));
+                suppress(scores, 0..usize::try_from(self.eos_token).unwrap_or(0));
             }
         }
         if let Some(last) = tokens.iter().rev().find_map(|t| self.time(*t)) {
             let again = usize::from(!last_was || one_before_was);
-            forbid(scores, self.first_time..self.first_time + last + again);
+            suppress(scores, self.timestamp_begin..self.timestamp_begin + last + again);
         }
         if tokens.is_empty() {
-            forbid(scores, 0..self.first_time);
-            if let Some(most) = self.most_before {
-                forbid(scores, self.first_time + most + 1..n);
+            suppress(scores, 0..self.timestamp_begin);
+            if let Some(most) = self.max_initial_timestamp_index {
+                suppress(scores, self.timestamp_begin + most + 1..n);
             }
         }
         let mut log_probs = scores.to_vec();
         log_softmax(&mut log_probs);
-        let (words, times) = log_probs.split_at(self.first_time.min(n));
+        let (words, times) = log_probs.split_at(self.timestamp_begin.min(n));
         let highest_word = words.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         if times.iter().map(|s| s.exp()).sum::<f64>().ln() > highest_word {
-            forbid(scores, 0..self.first_time);
+            suppress(scores, 0..self.timestamp_begin);
         }
     }
 }
 
-fn forbid(scores: &mut [f64], tokens: std::ops::Range<usize>) {
+fn suppress(scores: &mut [f64], tokens: std::ops::Range<usize>) {
     let end = tokens.end.min(scores.len());
-    if let Some(forbidden) = scores.get_mut(tokens.start.min(end)..end) {
-        forbidden.fill(f64::NEG_INFINITY);
+    if let Some(suppressed) = scores.get_mut(tokens.start.min(end)..end) {
+        suppressed.fill(f64::NEG_INFINITY);
     }
 }

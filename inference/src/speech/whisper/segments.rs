@@ -17,7 +17,7 @@ const WINDOW: usize = 1500;
 pub(super) fn segments(tokens: &[i64], rules: &Rules) -> Vec<Segment> {
     let mut segments = Vec::new();
     let mut open = Segment { start: 0, end: WINDOW, tokens: Vec::new() };
-    for &token in tokens.iter().filter(|t| **t != rules.end) {
+    for &token in tokens.iter().filter(|t| **t != rules.eos_token) {
         match rules.time(token) {
             None => open.tokens.push(token),
             Some(time) => {

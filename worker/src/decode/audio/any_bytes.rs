@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 
-use super::tests::{fixture, hear};
+use super::tests::{decode, fixture};
 
 /// The bytes of a file that some of its readers may trip over.
 fn broken(bytes: Vec<u8>) -> impl Strategy<Value = Vec<u8>> {
@@ -41,7 +41,7 @@ proptest! {
         head in prop::sample::select(vec![b"".as_slice(), b"\xff\xfb\x90\x64", b"ID3\x03\0\0\0\0\x01\0", b"RIFF\0\0\0\0WAVEfmt \x10\0\0\0"]),
         name in prop::sample::select(vec!["mp3", "wav"]),
     ) {
-        let _ = hear(name, [head, &bytes].concat());
+        let _ = decode(name, [head, &bytes].concat());
     }
 
     #[test]
@@ -49,7 +49,7 @@ proptest! {
         (name, bytes) in prop::sample::select(NAMES.to_vec())
             .prop_flat_map(|name| (Just(name), broken(fixture(name)))),
     ) {
-        if let Ok(heard) = hear(name, bytes.clone()) {
+        if let Ok(heard) = decode(name, bytes.clone()) {
             // No more than its bytes can stand for.
             prop_assert!(heard.samples.len() <= bytes.len() * 16 * 4 * 10);
         }

@@ -14,14 +14,15 @@ use symphonia::{
     default::codecs::{AdpcmDecoder, MpaDecoder, PcmDecoder},
 };
 
-use super::{Blocks, Sound, Undecodable};
+use super::sound::{Blocks, Sound};
+use crate::decode::undecodable::Undecodable;
 
 /// A sample beyond this is no sound: full scale is 1, and a writer of floats on the scale of 16-bit
 /// integers reaches 2^15.
 const MAX_LEVEL: f32 = 1e6;
 
 /// Decodes and mixes down.
-pub(super) struct Decoder {
+pub(super) struct PacketDecoder {
     codec: Box<dyn AudioDecoder>,
     parameters: AudioCodecParameters,
     blocks: Option<Blocks>,
@@ -32,7 +33,7 @@ pub(super) struct Decoder {
     n_not_numbers: u64,
 }
 
-impl Decoder {
+impl PacketDecoder {
     pub(super) fn new(sound: &Sound) -> Result<Self, Undecodable> {
         let mut parameters = AudioCodecParameters::new();
         parameters.for_codec(sound.codec).with_sample_rate(sound.rate);
@@ -117,13 +118,6 @@ impl Decoder {
             }
             mono.push(sum * share);
         }
-    }
-}
-
-impl Blocks {
-    /// How many make a packet: about 4096 frames.
-    pub(super) fn per_packet(self) -> usize {
-        (4096 / self.n_frames.max(1)).max(1)
     }
 }
 

@@ -9,95 +9,26 @@ mod decoder;
 mod mp3;
 mod resample;
 mod riff;
+mod sound;
 #[cfg(test)]
 mod tests;
 mod wav;
 
+use std::time::{Duration, Instant};
+
+
+use akhar_jobs::{MediaType, Upload};
 use bytes::Bytes;
-use std::{
-    ops::{Range, RangeInclusive},
-    time::{Duration, Instant},
-};
 
-use akhar_jobs::{MediaType, Outcome, Upload};
-use symphonia::core::codecs::audio::AudioCodecId;
+pub(crate) use sound::AudioLimits;
 
-use decoder::Decoder;
+use super::undecodable::Undecodable;
+use decoder::PacketDecoder;
 use resample::Resampler;
-
-/// Samples a second of what comes out.
-pub(crate) const RATE: u32 = 16_000;
+use sound::{RATE, Sound, Step, seconds};
 
 /// Samples of one piece: a second.
 const PIECE: usize = RATE as usize;
-
-/// What is read at most.
-#[derive(Debug, Clone)]
-pub(crate) struct Limits {
-    /// Longest recording, seconds.
-    pub(crate) max_seconds: u32,
-    /// Most channels.
-    pub(crate) max_channels: u16,
-    /// Sampling rates, Hz.
-    pub(crate) rates: RangeInclusive<u32>,
-}
-
-impl Default for Limits {
-    fn default() -> Self {
-        Self { max_seconds: 3600, max_channels: 8, rates: 4_000..=192_000 }
-    }
-}
-
-/// An upload cannot be decoded; what its caller is told.
-#[derive(Debug)]
-pub(crate) struct Undecodable {
-    code: &'static str,
-    detail: String,
-}
-
-impl Undecodable {
-    fn new(code: &'static str, detail: impl Into<String>) -> Self {
-        Self { code, detail: detail.into() }
-    }
-}
-
-impl From<Undecodable> for Outcome {
-    fn from(e: Undecodable) -> Self {
-        Self::rejected("file", e.code, e.detail)
-    }
-}
-
-/// What a file tells of its sound before any of it is decoded. A frame here is one sample of every
-/// channel.
-#[derive(Debug)]
-struct Sound {
-    codec: AudioCodecId,
-    rate: u32,
-    n_channels: u16,
-    /// Coded in blocks of fixed size.
-    blocks: Option<Blocks>,
-    /// What the encoder put before the sound.
-    n_lead: u64,
-    /// The sound, after the lead.
-    n_frames: u64,
-    warnings: Vec<String>,
-}
-
-/// Blocks a codec can decode each on its own.
-#[derive(Debug, Clone, Copy)]
-struct Blocks {
-    n_bytes: usize,
-    n_frames: usize,
-}
-
-/// One step through a file.
-#[derive(Debug)]
-enum Step {
-    /// What decodes to so many frames.
-    Packet { bytes: Range<usize>, n_frames: usize, n_channels: u16 },
-    /// Sound of about that length should be here, and is not.
-    Lost { n_frames: u64 },
-}
 
 /// The packets of a file in their order.
 #[derive(Debug, Clone)]
@@ -119,7 +50,7 @@ impl Packets {
 pub(crate) struct Audio {
     bytes: Bytes,
     packets: Packets,
-    decoder: Decoder,
+    decoder: PacketDecoder,
     resampler: Resampler,
     rate: u32,
     /// Frames yet to leave out.
@@ -149,7 +80,7 @@ struct Losses {
 
 impl Audio {
     /// Proves from headers and a first packet that the upload is audio within the limits.
-    pub(crate) fn open(upload: Upload, limits: &Limits) -> Result<Self, Undecodable> {
+    pub(crate) fn open(upload: Upload, limits: &AudioLimits) -> Result<Self, Undecodable> {
         let bytes = upload.bytes;
         let (sound, packets) = match upload.media_type {
             MediaType::Mp3 => {
@@ -168,7 +99,7 @@ impl Audio {
         sound.admit(limits)?;
         prove(&sound, packets.clone(), &bytes)?;
         Ok(Self {
-            decoder: Decoder::new(&sound)?,
+            decoder: PacketDecoder::new(&sound)?,
             resampler: Resampler::new(sound.rate)?,
             bytes,
             packets,
@@ -266,34 +197,9 @@ impl Audio {
     }
 }
 
-impl Sound {
-    fn admit(&self, limits: &Limits) -> Result<(), Undecodable> {
-        let &Self { rate, n_channels, n_frames, .. } = self;
-        if n_channels > limits.max_channels {
-            let max = limits.max_channels;
-            let detail = format!("{n_channels} channels, at most {max} are read");
-            return Err(Undecodable::new("too_many_channels", detail));
-        }
-        if !limits.rates.contains(&rate) {
-            let (min, max) = (limits.rates.start(), limits.rates.end());
-            let detail = format!("{rate} samples a second, from {min} to {max} are read");
-            return Err(Undecodable::new("unsupported_rate", detail));
-        }
-        if n_frames == 0 {
-            return Err(Undecodable::new("empty_audio", "expected sound: the file holds not one sample"));
-        }
-        if n_frames > u64::from(limits.max_seconds) * u64::from(rate) {
-            let (length, max) = (seconds(n_frames, rate), limits.max_seconds);
-            let detail = format!("the recording lasts at least {length:.1} s, at most {max} s are read");
-            return Err(Undecodable::new("too_long", detail));
-        }
-        Ok(())
-    }
-}
-
 /// That there is a packet which decodes.
 fn prove(sound: &Sound, mut packets: Packets, bytes: &[u8]) -> Result<(), Undecodable> {
-    let mut decoder = Decoder::new(sound)?;
+    let mut decoder = PacketDecoder::new(sound)?;
     let mut mono = Vec::new();
     while let Some(step) = packets.next(bytes) {
         if let Step::Packet { bytes: packet, n_frames, n_channels } = step {
@@ -305,10 +211,4 @@ fn prove(sound: &Sound, mut packets: Packets, bytes: &[u8]) -> Result<(), Undeco
         }
     }
     Err(Undecodable::new("undecodable", "expected sound: not one frame of the file can be decoded"))
-}
-
-/// How long so many frames last.
-fn seconds(n_frames: u64, rate: u32) -> f64 {
-    let micros = u128::from(n_frames) * 1_000_000 / u128::from(rate.max(1));
-    Duration::from_micros(u64::try_from(micros).unwrap_or(u64::MAX)).as_secs_f64()
 }

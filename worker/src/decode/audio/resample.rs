@@ -4,7 +4,8 @@ use std::fmt::Display;
 
 use rubato::{Fft, FixedSync, Indexing, Resampler as _, audioadapter_buffers::direct::InterleavedSlice};
 
-use super::{RATE, Undecodable};
+use super::sound::RATE;
+use crate::decode::undecodable::Undecodable;
 
 /// Samples of the filter at the lower of both rates: a pass band of about 7.7 kHz at 16 kHz.
 const FILTER: usize = 512;

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::Undecodable;
+use crate::decode::undecodable::Undecodable;
 
 /// What a wav file tells of itself.
 #[derive(Debug)]

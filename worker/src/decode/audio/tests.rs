@@ -25,13 +25,13 @@ fn upload(name: &str, bytes: Vec<u8>) -> Upload {
     Upload { media_type, bytes: bytes.into() }
 }
 
-pub(super) struct Heard {
+pub(super) struct Decoded {
     pub(super) samples: Vec<f32>,
     warnings: Vec<String>,
 }
 
-pub(super) fn hear(name: &str, bytes: Vec<u8>) -> Result<Heard, Undecodable> {
-    let mut audio = Audio::open(upload(name, bytes), &Limits::default())?;
+pub(super) fn decode(name: &str, bytes: Vec<u8>) -> Result<Decoded, Undecodable> {
+    let mut audio = Audio::open(upload(name, bytes), &AudioLimits::default())?;
     let mut samples = Vec::new();
     while let Some(piece) = audio.next()? {
         assert!((1..=PIECE).contains(&piece.len()));
@@ -40,11 +40,11 @@ pub(super) fn hear(name: &str, bytes: Vec<u8>) -> Result<Heard, Undecodable> {
     }
     assert!(audio.next()?.is_none());
     assert!(samples.iter().all(|x| x.is_finite()));
-    Ok(Heard { samples, warnings: audio.warnings().to_vec() })
+    Ok(Decoded { samples, warnings: audio.warnings().to_vec() })
 }
 
 fn code_of(name: &str, bytes: Vec<u8>) -> &'static str {
-    hear(name, bytes).err().map_or("decoded", |e| e.code)
+    decode(name, bytes).err().map_or("decoded", |e| e.code)
 }
 
 /// The fixtures' signal; of length `seconds`.
@@ -82,7 +82,7 @@ fn level(samples: &[f32]) -> f64 {
 /// That the file holds the chirp: in time to 1 ms, of the right length to 3 ms and about as loud (LAME takes 5 % off).
 #[track_caller]
 fn assert_chirp(name: &str, bytes: Vec<u8>, min_correlation: f64) -> Vec<String> {
-    let heard = hear(name, bytes).unwrap();
+    let heard = decode(name, bytes).unwrap();
     let meant = chirp(CHIRP_SECONDS, 16_000.0);
     let (lag, correlation) = agreement(&heard.samples, &meant);
     assert!(lag.abs() <= 16, "{name}: {lag} samples late");
@@ -125,7 +125,7 @@ fn an_mp3_without_a_tag_is_heard_as_players_play_it() {
         ("every-bit-rate-mpeg-1.mp3", 44_100.0, 1.0),
         ("every-bit-rate-mpeg-2.mp3", 24_000.0, 0.9),
     ] {
-        let heard = hear(name, fixture(name)).unwrap();
+        let heard = decode(name, fixture(name)).unwrap();
         assert_eq!(heard.warnings, [""; 0], "{name}");
         let (lag, correlation) = agreement(&heard.samples[late(rate)..], &chirp(seconds, 16_000.0));
         assert!(lag.abs() <= 16, "{name}: {lag} samples late");
@@ -136,8 +136,8 @@ fn an_mp3_without_a_tag_is_heard_as_players_play_it() {
 #[test]
 fn speech_is_the_same_from_mp3_and_wav() {
     let meant = plain(&fixture("greeting.wav"));
-    assert_eq!(hear("greeting.wav", fixture("greeting.wav")).unwrap().samples, meant);
-    let heard = hear("greeting.mp3", fixture("greeting.mp3")).unwrap().samples;
+    assert_eq!(decode("greeting.wav", fixture("greeting.wav")).unwrap().samples, meant);
+    let heard = decode("greeting.mp3", fixture("greeting.mp3")).unwrap().samples;
     let (lag, correlation) = agreement(&heard, &meant);
     assert!(lag.abs() <= 16 && correlation > 0.97, "{lag} samples late, {correlation}");
     assert!(heard.len().abs_diff(meant.len()) <= 48);
@@ -157,7 +157,7 @@ fn every_codec_in_a_wav_is_heard_in_time_and_length() {
         assert_eq!(assert_chirp(name, fixture(name), min_correlation), [""; 0], "{name}");
     }
     for (name, block) in [("ima-adpcm-stereo.wav", 505 * 16_000 / 11_025), ("ms-adpcm-stereo.wav", 2 * 500)] {
-        let heard = hear(name, fixture(name)).unwrap().samples;
+        let heard = decode(name, fixture(name)).unwrap().samples;
         let (lag, correlation) = agreement(&heard, &chirp(CHIRP_SECONDS, 16_000.0));
         assert!(lag.abs() <= 16 && correlation > 0.98, "{name}: {lag} samples late, {correlation}");
         // These do not say how much of the last block is sound.
@@ -248,7 +248,7 @@ fn what_16_khz_cannot_hold_does_not_fold_back() {
     let tone: Vec<u8> = (0..48_000)
         .flat_map(|n| ((TAU * 11_000.0 * f64::from(n) / 48_000.0).sin() as f32).to_le_bytes())
         .collect();
-    let heard = hear("tone.wav", riff(&[format((3, 1, 48_000, 32)), whole(b"data", &tone)])).unwrap();
+    let heard = decode("tone.wav", riff(&[format((3, 1, 48_000, 32)), whole(b"data", &tone)])).unwrap();
     assert!(level(&heard.samples[500..15_500]) < 1e-3, "{}", level(&heard.samples));
 }
 
@@ -256,7 +256,7 @@ fn what_16_khz_cannot_hold_does_not_fold_back() {
 fn samples_that_are_no_numbers_are_silence() {
     let data = [f32::NAN, f32::INFINITY, 1e30, 0.5].repeat(1000);
     let data: Vec<u8> = data.into_iter().flat_map(f32::to_le_bytes).collect();
-    let heard = hear("nan.wav", riff(&[format((3, 1, 16_000, 32)), whole(b"data", &data)])).unwrap();
+    let heard = decode("nan.wav", riff(&[format((3, 1, 16_000, 32)), whole(b"data", &data)])).unwrap();
     assert_eq!(heard.samples, [0.0, 0.0, 0.0, 0.5].repeat(1000));
     assert_eq!(heard.warnings, ["3000 samples are no usable numbers and became silence"]);
 }
@@ -292,7 +292,7 @@ fn a_wav_is_heard_whatever_its_lengths_say() {
     let garbage = riff(&[format.clone(), whole(b"data", &data), vec![0xee; 98]]);
     let expected = ["98 bytes after the last sample are no sound and were skipped"];
     assert_eq!(assert_chirp("garbage.wav", garbage, 0.9999), expected);
-    let long = hear("cut.wav", riff(&[format, chunk(b"data", 2 * n, &data)])).unwrap();
+    let long = decode("cut.wav", riff(&[format, chunk(b"data", 2 * n, &data)])).unwrap();
     assert_eq!(long.warnings, ["the file ends after 0.750 s of the 1.500 s its header tells of"]);
     assert_eq!(long.samples.len(), 12_000);
 }
@@ -302,7 +302,7 @@ fn a_file_cut_off_is_heard_up_to_there() {
     for name in ["ms-adpcm.wav", "ima-adpcm-stereo.wav", "extensible-24bit.wav", "mono-22k-vbr.mp3"] {
         let mut bytes = fixture(name);
         bytes.truncate(bytes.len() / 2);
-        let heard = hear(name, bytes).unwrap();
+        let heard = decode(name, bytes).unwrap();
         let seconds = heard.samples.len() as f64 / 16_000.0;
         assert!((0.25..0.5).contains(&seconds), "{name}: {seconds} s");
         let (lag, correlation) = agreement(&heard.samples, &chirp(seconds - 0.05, 16_000.0));
@@ -312,14 +312,14 @@ fn a_file_cut_off_is_heard_up_to_there() {
     }
     let mut bytes = fixture("mono-32k-untagged.mp3");
     bytes.truncate(2000);
-    let heard = hear("mp3", bytes).unwrap();
+    let heard = decode("mp3", bytes).unwrap();
     assert!(heard.warnings[0].starts_with("the file ends within a frame, after 0."), "{:?}", heard.warnings);
 }
 
 #[test]
 fn broken_frames_become_silence_of_their_length() {
     let whole = fixture("stereo-44k-320kbps.mp3"); // frames of 1044 and 1045 bytes
-    let meant = hear("mp3", whole.clone()).unwrap().samples;
+    let meant = decode("mp3", whole.clone()).unwrap().samples;
     let frame = whole.windows(4).enumerate().skip(10_000).find(|(_, w)| w[..2] == [0xff, 0xfb]).unwrap().0;
     for (what, edit) in [
         ("a header", 0..4),
@@ -329,7 +329,7 @@ fn broken_frames_become_silence_of_their_length() {
     ] {
         let mut bytes = whole.clone();
         bytes[frame + edit.start..frame + edit.end].fill(0xaa);
-        let heard = hear("mp3", bytes).unwrap();
+        let heard = decode("mp3", bytes).unwrap();
         assert_eq!(heard.samples.len(), meant.len(), "{what}");
         assert!(!heard.warnings.is_empty(), "{what}");
         // 0.1 s at the end is what it was: in time.
@@ -340,7 +340,7 @@ fn broken_frames_become_silence_of_their_length() {
     let mut bytes = fixture("ms-adpcm.wav");
     let at = bytes.len() - 256 * 3;
     bytes[at] = 99; // a predictor there is not
-    let heard = hear("wav", bytes).unwrap();
+    let heard = decode("wav", bytes).unwrap();
     assert_eq!(heard.samples.len(), 12_000);
     assert!(heard.warnings[0].contains("could not be decoded"), "{:?}", heard.warnings);
 }
@@ -361,19 +361,19 @@ fn what_lies_around_an_mp3_is_skipped() {
 #[test]
 fn fraunhofers_tag_is_no_sound() {
     let whole = fixture("mono-32k-untagged.mp3");
-    let meant = hear("mp3", whole.clone()).unwrap().samples;
+    let meant = decode("mp3", whole.clone()).unwrap().samples;
     let mut tag = whole[..144].to_vec();
     tag[4..].fill(0);
     tag[36..42].copy_from_slice(b"VBRI\0\x01");
     tag[53] = 23; // frames
-    let heard = hear("mp3", [tag, whole].concat()).unwrap();
+    let heard = decode("mp3", [tag, whole].concat()).unwrap();
     assert_eq!(heard.samples.len(), meant.len());
 }
 
 #[test]
 fn a_stream_may_change_between_mono_and_stereo() {
     let joined = [fixture("joint-44k-64kbps.mp3"), fixture("every-bit-rate-mpeg-1.mp3")].concat();
-    let heard = hear("mp3", joined).unwrap();
+    let heard = decode("mp3", joined).unwrap();
     assert!(heard.samples.len() > 28_000);
     assert!(level(&heard.samples[14_000..]) > 0.1);
 }
@@ -408,15 +408,15 @@ fn what_is_no_audio_is_refused_with_a_reason() {
     ] {
         assert_eq!(code_of(name, bytes.clone()), expected, "{name} of {} bytes", bytes.len());
     }
-    let refused = hear("wav", fixture("gsm-inside.wav")).err().unwrap();
+    let refused = decode("wav", fixture("gsm-inside.wav")).err().unwrap();
     assert_eq!(refused.detail, "the wav file holds GSM 6.10, which is not read");
     let picture = Upload { media_type: MediaType::Png, bytes: Vec::new().into() };
-    assert_eq!(Audio::open(picture, &Limits::default()).err().unwrap().code, "undecodable");
+    assert_eq!(Audio::open(picture, &AudioLimits::default()).err().unwrap().code, "undecodable");
 }
 
 #[test]
 fn a_recording_that_is_too_long_is_refused_before_it_is_decoded() {
-    let limits = Limits { max_seconds: 1, ..Limits::default() };
+    let limits = AudioLimits { max_seconds: 1, ..AudioLimits::default() };
     let open = |name: &str, bytes| Audio::open(upload(name, bytes), &limits).err();
     assert!(open("mp3", fixture("mono-8k.mp3")).is_none());
     for (name, detail) in [("greeting.wav", "1.5"), ("greeting.mp3", "1.5")] {
@@ -435,7 +435,7 @@ fn a_long_recording_is_never_whole_in_memory() {
     // Ten minutes.
     let frame = fixture("mono-8k.mp3")[72..144].to_vec();
     let bytes = frame.repeat(600 * 8000 / 576);
-    let mut audio = Audio::open(upload("mp3", bytes), &Limits::default()).unwrap();
+    let mut audio = Audio::open(upload("mp3", bytes), &AudioLimits::default()).unwrap();
     let mut n = 0;
     while let Some(piece) = audio.next().unwrap() {
         n += piece.len();
@@ -449,5 +449,5 @@ fn a_block_that_grows_beyond_all_numbers_is_no_panic() {
     let mut bytes = fixture("ms-adpcm.wav");
     let n = bytes.len();
     bytes[n - 1000..].fill(0x88); // three times as loud with every sample
-    assert_eq!(hear("wav", bytes).unwrap().samples.len(), 12_000);
+    assert_eq!(decode("wav", bytes).unwrap().samples.len(), 12_000);
 }

@@ -11,10 +11,10 @@ use symphonia::core::codecs::audio::{
 };
 
 use super::{
-    Blocks, Sound, Step, Undecodable,
     riff::{self, Format, Wave},
-    seconds,
+    sound::{Blocks, Sound, Step, seconds},
 };
+use crate::decode::undecodable::Undecodable;
 
 /// The packets of a wav file.
 #[derive(Debug, Clone)]

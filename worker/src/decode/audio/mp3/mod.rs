@@ -7,7 +7,8 @@ use std::ops::Range;
 
 use symphonia::core::codecs::audio::well_known::CODEC_ID_MP3;
 
-use super::{Sound, Step, Undecodable, seconds};
+use super::sound::{Sound, Step, seconds};
+use crate::decode::undecodable::Undecodable;
 use header::Header;
 use tag::Tag;
 

@@ -1,4 +1,7 @@
-//! The walls between rooms: which file may name which library, and which crate may use which.
+//! The structure of the code: which file may name which library, which crate may use which, and no circles
+//! between a crate's modules.
+
+mod modules;
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -16,6 +19,9 @@ const FENCES: [(&str, &[&str]); 3] = [
     ("ort::", &["inference/src/runtime.rs"]),
     ("axum", &["api/"]),
 ];
+
+/// Crates whose modules do not use each other in circles.
+const WITHOUT_CIRCLES: [&str; 5] = ["cli", "inference", "jobs", "platform", "worker"];
 
 /// A crate, and the crates of ours it may use.
 const ARROWS: [(&str, &[&str]); 7] = [
@@ -80,6 +86,30 @@ fn sources() -> Vec<PathBuf> {
     }
     assert!(files.len() > 30, "found only {files:?}");
     files.into_iter().map(|f| f.strip_prefix(root()).expect("below the root").to_owned()).collect()
+}
+
+#[test]
+fn modules_do_not_use_each_other_in_circles() {
+    let mut found = Vec::new();
+    for name in WITHOUT_CIRCLES {
+        let source = root().join(name).join("src");
+        let crate_root = ["lib.rs", "main.rs"].map(|file| source.join(file)).into_iter().find(|r| r.exists());
+        let graph = modules::graph(&crate_root.expect("lib.rs or main.rs"));
+        assert!(graph.len() > 2, "{name}: found only {graph:?}");
+        for circle in modules::circles(&graph) {
+            let arrows = circle.iter().flat_map(|file| {
+                let within = graph[file].intersection(&circle);
+                within.map(move |used| format!("  {} uses {}", file.display(), used.display()))
+            });
+            found.push(format!("{name}/src:\n{}", arrows.collect::<Vec<_>>().join("\n")));
+        }
+    }
+    assert!(
+        found.is_empty(),
+        "modules that use each other in circles, {}:\n{}",
+        found.len(),
+        found.join("\n")
+    );
 }
 
 #[test]

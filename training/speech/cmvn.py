@@ -1,8 +1,8 @@
-"""What speech is like on average: what short recordings are normalised by.
+"""Global CMVN statistics: each mel's mean and deviation in average speech, which short recordings are normalised with.
 
-    python -m speech.usual --shards DIR/sentences DIR/kokoro … --out speech/usual.json
+    python -m speech.cmvn --shards DIR/sentences DIR/kokoro … --out speech/cmvn.json
 
-A second of speech says too little about its own average: a clip that is one vowel would lose that vowel's spectrum.
+A second of speech is too short to estimate a mean from: a clip that is one vowel would lose that vowel's spectrum.
 """
 
 import argparse

@@ -1,8 +1,8 @@
-"""How surely a shipped model hears speech, and what is none: the mean over its units of their highest probability.
+"""A shipped model's confidence on speech and on noise: the mean over its units of their highest probability.
 
-    python -m speech.sureness --language pa --models-dir ../models --held WORK/test
+    python -m speech.confidence --language pa --models-dir ../models --held WORK/test
 
-`least_sure` in the manifest lies between the two: windows below it say nothing.
+`min_confidence` in the manifest lies between the two: a window below it gets an empty transcript.
 """
 
 import argparse
@@ -43,9 +43,9 @@ def main():
     rng, language = np.random.default_rng(0), arguments.language
     for name, samples in noises(rng):
         mel = features.log_mel(samples.astype(np.float32))
-        print(f"{name} | {units.sureness(recogniser.log_probs(mel), language):.2f}")
+        print(f"{name} | {units.confidence(recogniser.log_probs(mel), language):.2f}")
     for part in ("clean", "worn"):
-        found = [units.sureness(recogniser.log_probs(mel), language) for _, mel in shard_items(Path(arguments.held) / part)]
+        found = [units.confidence(recogniser.log_probs(mel), language) for _, mel in shard_items(Path(arguments.held) / part)]
         low, few, median = np.quantile(found, [0, 0.01, 0.5])
         print(f"{part} speech, {len(found)} clips | lowest {low:.2f}, 1 % below {few:.2f}, median {median:.2f}")
 

@@ -14,7 +14,7 @@ struct Folder(PathBuf);
 impl Folder {
     fn new() -> Self {
         static COUNT: AtomicU32 = AtomicU32::new(0);
-        let name = format!("akhar-shelf-{}-{}", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
+        let name = format!("akhar-registry-{}-{}", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
         let folder = Self(std::env::temp_dir().join(name));
         fs::create_dir_all(&folder.0).unwrap();
         folder.bundle("digits", "digit-recognition", "");
@@ -41,8 +41,8 @@ impl Folder {
         fs::rename(self.0.join(format!("{id}.toml")), place.join(format!("{id}.toml"))).unwrap();
     }
 
-    fn open(&self) -> Shelf {
-        Shelf::open(&self.0).unwrap()
+    fn open(&self) -> Registry {
+        Registry::open(&self.0).unwrap()
     }
 }
 
@@ -52,12 +52,12 @@ impl Drop for Folder {
     }
 }
 
-fn serving(shelf: &Shelf, operation: &str, language: Option<&str>) -> String {
-    shelf.serving(operation, language).map_or_else(|e| e.to_string(), |m| m.id.clone())
+fn serving(registry: &Registry, operation: &str, language: Option<&str>) -> String {
+    registry.serving(operation, language).map_or_else(|e| e.to_string(), |m| m.id.clone())
 }
 
-fn speech(shelf: &Shelf) -> [String; 2] {
-    ["pa", "en"].map(|language| serving(shelf, "speech-recognition", Some(language)))
+fn speech(registry: &Registry) -> [String; 2] {
+    ["pa", "en"].map(|language| serving(registry, "speech-recognition", Some(language)))
 }
 
 #[test]
@@ -65,14 +65,14 @@ fn pulled_models_are_there_and_serve_nothing() {
     let folder = Folder::new();
     fs::write(folder.0.join("catalogue.toml"), "not = 'a manifest'").unwrap();
     fs::create_dir_all(folder.0.join("pulled/.partial/half")).unwrap();
-    let shelf = folder.open();
-    let ids: Vec<&str> = shelf.all().iter().map(|m| m.id.as_str()).collect();
+    let registry = folder.open();
+    let ids: Vec<&str> = registry.all().iter().map(|m| m.id.as_str()).collect();
     assert_eq!(ids, ["digits", "speech-en", "speech-pa", "digits-2", "parakeet", "whisper"]);
-    assert_eq!(serving(&shelf, "digit-recognition", None), "digits");
-    assert_eq!(speech(&shelf), ["speech-pa", "speech-en"]);
-    assert!(shelf.is_bundled("digits") && !shelf.is_bundled("digits-2"));
-    assert!(serving(&shelf, "speech-recognition", None).starts_with("no model in"));
-    assert!(serving(&shelf, "speech-recognition", Some("ur")).contains("--lang ur"));
+    assert_eq!(serving(&registry, "digit-recognition", None), "digits");
+    assert_eq!(speech(&registry), ["speech-pa", "speech-en"]);
+    assert!(registry.is_bundled("digits") && !registry.is_bundled("digits-2"));
+    assert!(serving(&registry, "speech-recognition", None).starts_with("no model in"));
+    assert!(serving(&registry, "speech-recognition", Some("ur")).contains("--lang ur"));
     folder.bundle("digits-3", "digit-recognition", "");
     assert!(serving(&folder.open(), "digit-recognition", None).starts_with("digits, digits-3 could each"));
 }
@@ -80,26 +80,26 @@ fn pulled_models_are_there_and_serve_nothing() {
 #[test]
 fn a_choice_serves_until_it_is_taken_back() {
     let folder = Folder::new();
-    let mut shelf = folder.open();
+    let mut registry = folder.open();
     let other = folder.open();
     assert!(!other.changed());
-    shelf.choose("digit-recognition", None, "digits-2").unwrap();
-    assert!(other.changed() && !shelf.changed());
-    assert_eq!(serving(&shelf, "digit-recognition", None), "digits-2");
+    registry.choose("digit-recognition", None, "digits-2").unwrap();
+    assert!(other.changed() && !registry.changed());
+    assert_eq!(serving(&registry, "digit-recognition", None), "digits-2");
     assert_eq!(serving(&folder.open(), "digit-recognition", None), "digits-2");
-    assert_eq!(shelf.serves(shelf.find("digits-2").unwrap()), [None]);
-    assert!(shelf.serves(shelf.find("digits").unwrap()).is_empty());
-    shelf.choose("digit-recognition", None, BUNDLED).unwrap();
+    assert_eq!(registry.serves(registry.find("digits-2").unwrap()), [None]);
+    assert!(registry.serves(registry.find("digits").unwrap()).is_empty());
+    registry.choose("digit-recognition", None, BUNDLED).unwrap();
     assert_eq!(serving(&folder.open(), "digit-recognition", None), "digits");
 }
 
 #[test]
 fn a_choice_may_be_for_one_language_or_for_all() {
     let folder = Folder::new();
-    let mut shelf = folder.open();
+    let mut registry = folder.open();
     let mut choose = |language, id| {
-        shelf.choose("speech-recognition", language, id).unwrap();
-        speech(&shelf)
+        registry.choose("speech-recognition", language, id).unwrap();
+        speech(&registry)
     };
     assert_eq!(choose(Some("pa"), "whisper"), ["whisper", "speech-en"]);
     assert_eq!(choose(None, "parakeet"), ["whisper", "parakeet"]);
@@ -112,9 +112,9 @@ fn a_choice_may_be_for_one_language_or_for_all() {
 #[test]
 fn what_cannot_serve_is_not_chosen() {
     let folder = Folder::new();
-    let mut shelf = folder.open();
+    let mut registry = folder.open();
     let mut refused = |operation, language, id| {
-        let error = shelf.choose(operation, language, id).unwrap_err().to_string();
+        let error = registry.choose(operation, language, id).unwrap_err().to_string();
         assert!(!folder.0.join("pulled/use.toml").exists());
         error
     };
@@ -134,22 +134,22 @@ fn a_chosen_model_that_is_gone_is_an_error_and_not_passed_over() {
         assert!(said.contains("use.toml chooses whisper") && said.contains("not installed"), "{said}");
     }
     fs::write(folder.0.join("pulled/use.toml"), "[[use]]\noperation = 1").unwrap();
-    let error = Shelf::open(&folder.0).unwrap_err().to_string();
+    let error = Registry::open(&folder.0).unwrap_err().to_string();
     assert!(error.contains("use.toml") && error.contains("operation"), "{error}");
 }
 
 #[test]
 fn only_a_pulled_model_that_does_not_serve_is_removed() {
     let folder = Folder::new();
-    let mut shelf = folder.open();
-    shelf.choose("digit-recognition", None, "digits-2").unwrap();
-    let mut refused = |id| shelf.remove(id).unwrap_err().to_string();
+    let mut registry = folder.open();
+    registry.choose("digit-recognition", None, "digits-2").unwrap();
+    let mut refused = |id| registry.remove(id).unwrap_err().to_string();
     assert!(refused("digits").contains("bundled"));
     assert!(refused("digits-2").contains("in use for digit-recognition"));
     assert!(refused("digits-9").contains("digits-2, parakeet, whisper"));
-    shelf.choose("digit-recognition", None, BUNDLED).unwrap();
-    shelf.remove("digits-2").unwrap();
-    assert!(shelf.find("digits-2").is_none() && !folder.0.join("pulled/digits-2").exists());
+    registry.choose("digit-recognition", None, BUNDLED).unwrap();
+    registry.remove("digits-2").unwrap();
+    assert!(registry.find("digits-2").is_none() && !folder.0.join("pulled/digits-2").exists());
     assert!(folder.open().find("digits-2").is_none());
 }
 
@@ -158,6 +158,6 @@ fn a_pulled_model_may_not_have_a_bundled_id() {
     let folder = Folder::new();
     folder.pull("digits", "digit-recognition", "");
     folder.bundle("digits", "digit-recognition", "");
-    let error = Shelf::open(&folder.0).unwrap_err().to_string();
+    let error = Registry::open(&folder.0).unwrap_err().to_string();
     assert!(error.contains("pulled/digits/digits.toml") && error.contains("same id"), "{error}");
 }

@@ -1,4 +1,4 @@
-//! Shelf: a folder of models and the operator's choices come in; the model that serves an operation comes out.
+//! Registry: a folder of models and the operator's choices come in; the model that serves an operation comes out.
 //!
 //! Bundled manifests lie in the folder itself. A pulled model has a folder of its own,
 //! `pulled/<id>/<id>.toml` beside its files, and serves nothing until it is chosen: `pulled/use.toml` says
@@ -19,7 +19,7 @@ use crate::{Manifest, ManifestError, load_all};
 
 /// The installed models, and which of them serve.
 #[derive(Debug, Clone)]
-pub struct Shelf {
+pub struct Registry {
     folder: PathBuf,
     /// Bundled ones first, each part by id.
     manifests: Vec<Manifest>,
@@ -29,7 +29,7 @@ pub struct Shelf {
 
 /// Why no model serves, or a choice or a model cannot be changed.
 #[derive(Debug, thiserror::Error)]
-pub enum ShelfError {
+pub enum RegistryError {
     /// Nothing serves it.
     #[error("no model in {} serves {what}", .folder.display())]
     Nothing {
@@ -92,7 +92,7 @@ pub enum ShelfError {
     Manifest(#[from] ManifestError),
 }
 
-impl Shelf {
+impl Registry {
     /// Reads every manifest, bundled and pulled, and the choices; no model's files are read yet.
     pub fn open(folder: &Path) -> Result<Self, ManifestError> {
         let mut manifests = load_all(folder)?;
@@ -121,9 +121,9 @@ impl Shelf {
     }
 
     /// The model of this id, or an error that says which there are.
-    pub fn get(&self, id: &str) -> Result<&Manifest, ShelfError> {
+    pub fn get(&self, id: &str) -> Result<&Manifest, RegistryError> {
         let known = || join(self.manifests.iter().map(|m| m.id.as_str()));
-        self.find(id).ok_or_else(|| ShelfError::Unknown { id: id.to_owned(), known: known() })
+        self.find(id).ok_or_else(|| RegistryError::Unknown { id: id.to_owned(), known: known() })
     }
 
     /// Whether a model of this id came with Akhar.
@@ -133,7 +133,7 @@ impl Shelf {
 
     /// The model that serves an operation, in a language where it is asked for one: the chosen one, or the
     /// only bundled one.
-    pub fn serving(&self, operation: &str, language: Option<&str>) -> Result<&Manifest, ShelfError> {
+    pub fn serving(&self, operation: &str, language: Option<&str>) -> Result<&Manifest, RegistryError> {
         let wide = || self.choices.find(operation, None).filter(|c| self.suits(c, language));
         match self.choices.find(operation, language).or_else(wide) {
             Some(choice) if choice.id != BUNDLED => self.chosen(choice, language),
@@ -153,18 +153,18 @@ impl Shelf {
     /// Writes down that from now on this model serves an operation, in one language or, where none is
     /// named, in all it knows; [`BUNDLED`] goes back to what came with Akhar. The model's files are not
     /// looked at.
-    pub fn choose(&mut self, operation: &str, language: Option<&str>, id: &str) -> Result<(), ShelfError> {
+    pub fn choose(&mut self, operation: &str, language: Option<&str>, id: &str) -> Result<(), RegistryError> {
         let what = what(operation, language);
         if id == BUNDLED {
             let known = |m: &Manifest| m.operation == operation && language.is_none_or(|l| knows(m, Some(l)));
             if !self.bundled().iter().any(known) {
-                return Err(ShelfError::Nothing { what, folder: self.folder.clone() });
+                return Err(RegistryError::Nothing { what, folder: self.folder.clone() });
             }
             return Ok(self.choices.change(|all| choices::back(all, operation, language))?);
         }
         let manifest = self.get(id)?;
         if manifest.operation != operation || language.is_some_and(|l| !knows(manifest, Some(l))) {
-            return Err(ShelfError::Unfit { id: id.to_owned(), serves: what_for(manifest), what });
+            return Err(RegistryError::Unfit { id: id.to_owned(), serves: what_for(manifest), what });
         }
         let manifest = manifest.clone();
         let language = language.or(manifest.language.as_deref());
@@ -178,7 +178,7 @@ impl Shelf {
         })?)
     }
 
-    /// Whether the choices are others than when this shelf was opened or last chose: cheap enough to ask
+    /// Whether the choices are others than when this registry was opened or last chose: cheap enough to ask
     /// every second.
     pub fn changed(&self) -> bool {
         self.choices.changed()
@@ -195,7 +195,7 @@ impl Shelf {
     }
 
     /// Takes a pulled model that does not serve, or what an interrupted pull left of one, off the disk.
-    pub fn remove(&mut self, id: &str) -> Result<(), ShelfError> {
+    pub fn remove(&mut self, id: &str) -> Result<(), RegistryError> {
         let plain = !id.is_empty() && !id.starts_with('.') && !id.contains('/');
         let gone = self.partial(&format!("{id}.removed"));
         let Some(at) = self.manifests.iter().position(|m| m.id == id) else {
@@ -203,14 +203,14 @@ impl Shelf {
                 return Ok(discard(&self.partial(id), &gone)?);
             }
             let known = join(self.manifests[self.n_bundled..].iter().map(|m| m.id.as_str()));
-            return Err(ShelfError::Unknown { id: id.to_owned(), known });
+            return Err(RegistryError::Unknown { id: id.to_owned(), known });
         };
         if at < self.n_bundled {
-            return Err(ShelfError::Bundled(id.to_owned()));
+            return Err(RegistryError::Bundled(id.to_owned()));
         }
         if let Some(choice) = self.choices.of(id) {
             let what = what(&choice.operation, choice.language.as_deref());
-            return Err(ShelfError::InUse { id: id.to_owned(), what });
+            return Err(RegistryError::InUse { id: id.to_owned(), what });
         }
         discard(&self.place(id), &gone)?;
         self.manifests.remove(at);
@@ -227,24 +227,24 @@ impl Shelf {
         self.find(&choice.id).is_none_or(|m| knows(m, language))
     }
 
-    fn chosen(&self, choice: &Choice, language: Option<&str>) -> Result<&Manifest, ShelfError> {
+    fn chosen(&self, choice: &Choice, language: Option<&str>) -> Result<&Manifest, RegistryError> {
         let problem = match self.find(&choice.id) {
             Some(m) if m.operation == choice.operation && knows(m, language) => return Ok(m),
             Some(_) => "which does not serve that",
             None => "which is not installed",
         };
         let what = what(&choice.operation, language);
-        Err(ShelfError::Chosen { path: self.choices.path(), id: choice.id.clone(), what, problem })
+        Err(RegistryError::Chosen { path: self.choices.path(), id: choice.id.clone(), what, problem })
     }
 
-    fn only_bundled(&self, operation: &str, language: Option<&str>) -> Result<&Manifest, ShelfError> {
+    fn only_bundled(&self, operation: &str, language: Option<&str>) -> Result<&Manifest, RegistryError> {
         let fits = |m: &&Manifest| m.operation == operation && knows(m, language);
         let fitting: Vec<&Manifest> = self.bundled().iter().filter(fits).collect();
         let what = what(operation, language);
         match fitting[..] {
             [manifest] => Ok(manifest),
-            [] => Err(ShelfError::Nothing { what, folder: self.folder.clone() }),
-            _ => Err(ShelfError::Several { what, ids: join(fitting.iter().map(|m| m.id.as_str())) }),
+            [] => Err(RegistryError::Nothing { what, folder: self.folder.clone() }),
+            _ => Err(RegistryError::Several { what, ids: join(fitting.iter().map(|m| m.id.as_str())) }),
         }
     }
 }

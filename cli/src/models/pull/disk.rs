@@ -1,0 +1,23 @@
+//! What a pull needs to know of the disk: the bytes that are there, and the bytes that are free.
+
+use std::{fs, path::Path};
+
+use akhar_inference::catalogue::Entry;
+use rustix::fs::statvfs;
+
+use super::error::PullError;
+
+/// Bytes of an entry's files that an earlier pull downloaded.
+pub(super) fn bytes_present(partial: &Path, entry: &Entry) -> u64 {
+    entry.files.iter().filter_map(|part| fs::metadata(partial.join(&part.path)).ok()).map(|m| m.len()).sum()
+}
+
+/// An error where the disk has fewer than `needed` bytes free. A file system that does not say is trusted.
+pub(super) fn ensure_space(path: &Path, needed: u64) -> Result<(), PullError> {
+    let Ok(disk) = statvfs(path) else { return Ok(()) };
+    let free = disk.f_bavail.saturating_mul(disk.f_frsize);
+    if needed <= free {
+        return Ok(());
+    }
+    Err(PullError::Full { path: path.to_owned(), needed, free })
+}

@@ -1,0 +1,342 @@
+//! The module graph of a crate: its source files come in; the files that use each other in a circle come out.
+//!
+//! An arrow runs from a file to the file that defines an item it names, through a `use` or a path, outside of
+//! tests. Re-exports are followed to the definition. `mod child;` and `pub use` are no arrows, so that a
+//! module may declare and re-export its children; defining what they need is one.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fs,
+    path::{Path, PathBuf},
+};
+
+use proc_macro2::{TokenStream, TokenTree};
+use syn::{
+    Attribute, File, Item, ItemMod, UseTree, Visibility,
+    visit::{self, Visit},
+};
+
+/// A module's path from the crate's root.
+type ModulePath = Vec<String>;
+
+/// Re-exports of re-exports are followed this far.
+const MAX_HOPS: usize = 16;
+
+/// Which files use which, as paths from the crate's `src` folder.
+pub(crate) type Graph = BTreeMap<PathBuf, BTreeSet<PathBuf>>;
+
+/// What a name stands for in a module.
+#[derive(Debug, Clone)]
+enum Name {
+    Item,
+    Module,
+    /// A path from the crate's root, imported or re-exported.
+    Alias(Vec<String>),
+}
+
+#[derive(Debug, Default)]
+struct Module {
+    file: PathBuf,
+    names: BTreeMap<String, Name>,
+    /// Modules whose names are imported by `*`.
+    globs: Vec<Vec<String>>,
+    /// Paths that its code names, from the crate's root or from this module.
+    used: BTreeSet<Vec<String>>,
+}
+
+/// A crate's modules by path.
+#[derive(Debug, Default)]
+struct Modules(BTreeMap<ModulePath, Module>);
+
+/// The graph of the crate whose root is `root`, such as `src/lib.rs`.
+pub(crate) fn graph(root: &Path) -> Graph {
+    let mut modules = Modules::default();
+    let folder = root.parent().expect("a file in a folder");
+    modules.read(folder, root, &folder.to_owned(), Vec::new());
+    let mut graph = Graph::new();
+    for (path, module) in &modules.0 {
+        let uses = graph.entry(module.file.clone()).or_default();
+        for used in &module.used {
+            let file = modules.resolve(path, used, MAX_HOPS);
+            uses.extend(file.filter(|file| *file != module.file));
+        }
+    }
+    graph
+}
+
+/// The sets of two or more files each of which reaches every other: the strongly connected components.
+pub(crate) fn circles(graph: &Graph) -> Vec<BTreeSet<PathBuf>> {
+    let reached: BTreeMap<&PathBuf, BTreeSet<&PathBuf>> =
+        graph.keys().map(|file| (file, reachable(graph, file))).collect();
+    let circle = |file: &PathBuf| -> BTreeSet<PathBuf> {
+        let back = |other: &&&PathBuf| reached.get(**other).is_some_and(|from| from.contains(file));
+        reached[file].iter().filter(back).map(|other| (*other).clone()).collect()
+    };
+    let circles: BTreeSet<BTreeSet<PathBuf>> = graph.keys().map(circle).filter(|c| c.len() > 1).collect();
+    circles.into_iter().collect()
+}
+
+fn reachable<'a>(graph: &'a Graph, from: &PathBuf) -> BTreeSet<&'a PathBuf> {
+    let (mut reached, mut open) = (BTreeSet::new(), vec![from]);
+    while let Some(file) = open.pop() {
+        for next in graph.get(file).into_iter().flatten() {
+            if reached.insert(next) {
+                open.push(next);
+            }
+        }
+    }
+    reached
+}
+
+impl Modules {
+    /// Reads a file as the module at `path`, and its child modules, whose files lie in `children`.
+    fn read(&mut self, source: &Path, file: &Path, children: &Path, path: ModulePath) {
+        let text = fs::read_to_string(file).unwrap_or_else(|e| panic!("{}: {e}", file.display()));
+        let parsed: File = syn::parse_file(&text).unwrap_or_else(|e| panic!("{}: {e}", file.display()));
+        let name = file.strip_prefix(source).expect("below src").to_owned();
+        self.add(source, &name, children, path, &parsed.items);
+    }
+
+    fn add(&mut self, source: &Path, file: &Path, children: &Path, path: ModulePath, items: &[Item]) {
+        let mut module = Module { file: file.to_owned(), ..Module::default() };
+        for item in items.iter().filter(|item| !is_test(attributes(item))) {
+            match item {
+                Item::Mod(child) => {
+                    module.names.insert(child.ident.to_string(), Name::Module);
+                    self.add_child(source, file, children, &path, child);
+                }
+                Item::Use(item) => {
+                    let is_private = matches!(item.vis, Visibility::Inherited);
+                    let mut from = Vec::new();
+                    module.import(&path, &item.tree, &mut from, is_private);
+                }
+                item => {
+                    module.names.extend(name_of(item).map(|name| (name, Name::Item)));
+                    let mut paths = Paths::default();
+                    paths.visit_item(item);
+                    module.used.extend(paths.0);
+                }
+            }
+        }
+        self.0.insert(path, module);
+    }
+
+    fn add_child(&mut self, source: &Path, file: &Path, children: &Path, path: &ModulePath, child: &ItemMod) {
+        let name = child.ident.to_string();
+        let below = children.join(&name);
+        let path: ModulePath = path.iter().cloned().chain([name.clone()]).collect();
+        match &child.content {
+            Some((_, items)) => self.add(source, file, &below, path, items),
+            None => {
+                let own = children.join(format!("{name}.rs"));
+                let child = if own.exists() { own } else { below.join("mod.rs") };
+                self.read(source, &child, &below, path);
+            }
+        }
+    }
+
+    /// The file that defines what a path names in a module of this crate; none for other crates' items, and for
+    /// modules themselves, of which only what is taken from them counts.
+    fn resolve(&self, from: &ModulePath, path: &[String], hops: usize) -> Option<PathBuf> {
+        let hops = hops.checked_sub(1)?;
+        let (mut at, mut rest) = (from.clone(), path);
+        if rest.first().is_some_and(|segment| segment == "crate") {
+            (at, rest) = (Vec::new(), &rest[1..]);
+        }
+        while let Some((segment, later)) = rest.split_first() {
+            match segment.as_str() {
+                "self" => (),
+                "super" => drop(at.pop()),
+                name => {
+                    let module = self.0.get(&at)?;
+                    match module.names.get(name) {
+                        Some(Name::Item) => return Some(module.file.clone()),
+                        Some(Name::Module) => at.push(name.to_owned()),
+                        Some(Name::Alias(target)) => {
+                            let target: Vec<String> = target.iter().chain(later).cloned().collect();
+                            return self.resolve(&at, &target, hops);
+                        }
+                        None => {
+                            let with = |glob: &Vec<String>| glob.iter().chain(rest).cloned().collect();
+                            let candidates: Vec<Vec<String>> = module.globs.iter().map(with).collect();
+                            return candidates.iter().find_map(|path| self.resolve(&at, path, hops));
+                        }
+                    }
+                }
+            }
+            rest = later;
+        }
+        None
+    }
+}
+
+impl Module {
+    /// Adds what a `use` names: an alias, and where it is private, a use of what it stands for.
+    fn import(&mut self, at: &ModulePath, tree: &UseTree, from: &mut Vec<String>, is_private: bool) {
+        match tree {
+            UseTree::Path(path) => {
+                from.push(path.ident.to_string());
+                self.import(at, &path.tree, from, is_private);
+                from.pop();
+            }
+            UseTree::Group(group) => {
+                group.items.iter().for_each(|tree| self.import(at, tree, from, is_private));
+            }
+            UseTree::Glob(_) => self.globs.push(from.clone()),
+            UseTree::Name(name) => {
+                self.alias(name.ident.to_string(), name.ident.to_string(), from, is_private)
+            }
+            UseTree::Rename(name) => {
+                self.alias(name.rename.to_string(), name.ident.to_string(), from, is_private);
+            }
+        }
+    }
+
+    fn alias(&mut self, alias: String, name: String, from: &[String], is_private: bool) {
+        let mut path = from.to_vec();
+        let alias = if name == "self" { from.last().cloned().unwrap_or(alias) } else { alias };
+        if name != "self" {
+            path.push(name);
+        }
+        if is_private {
+            self.used.insert(path.clone());
+        }
+        // `use image;` in a module with `mod image;` names the crate: the module stays.
+        if path.len() > 1 || path.first().is_some_and(|only| *only != alias) {
+            self.names.insert(alias, Name::Alias(path));
+        }
+    }
+}
+
+/// Collects paths of two or more segments in code, and in the arguments of macros.
+#[derive(Default)]
+struct Paths(BTreeSet<Vec<String>>);
+
+impl<'ast> Visit<'ast> for Paths {
+    fn visit_path(&mut self, path: &'ast syn::Path) {
+        self.0.insert(path.segments.iter().map(|segment| segment.ident.to_string()).collect());
+        visit::visit_path(self, path);
+    }
+
+    fn visit_macro(&mut self, call: &'ast syn::Macro) {
+        self.tokens(call.tokens.clone());
+        visit::visit_macro(self, call);
+    }
+
+    fn visit_item_use(&mut self, item: &'ast syn::ItemUse) {
+        let mut module = Module::default();
+        module.import(&Vec::new(), &item.tree, &mut Vec::new(), true);
+        self.0.extend(module.used);
+    }
+
+    fn visit_item(&mut self, item: &'ast Item) {
+        if !is_test(attributes(item)) {
+            visit::visit_item(self, item);
+        }
+    }
+
+    fn visit_impl_item_fn(&mut self, item: &'ast syn::ImplItemFn) {
+        if !is_test(&item.attrs) {
+            visit::visit_impl_item_fn(self, item);
+        }
+    }
+}
+
+impl Paths {
+    /// Identifiers joined by `::`.
+    fn tokens(&mut self, tokens: TokenStream) {
+        let (mut path, mut n_colons) = (Vec::<String>::new(), 0);
+        for token in tokens {
+            match token {
+                TokenTree::Ident(ident) if path.is_empty() || n_colons == 2 => {
+                    path.push(ident.to_string());
+                    n_colons = 0;
+                    continue;
+                }
+                TokenTree::Ident(ident) => {
+                    self.0.insert(std::mem::replace(&mut path, vec![ident.to_string()]));
+                    n_colons = 0;
+                    continue;
+                }
+                TokenTree::Punct(punct) if punct.as_char() == ':' && !path.is_empty() => {
+                    n_colons += 1;
+                    continue;
+                }
+                TokenTree::Group(group) => self.tokens(group.stream()),
+                TokenTree::Punct(_) | TokenTree::Literal(_) => (),
+            }
+            self.0.insert(std::mem::take(&mut path));
+            n_colons = 0;
+        }
+        self.0.insert(path);
+    }
+}
+
+fn is_test(attributes: &[Attribute]) -> bool {
+    let is_cfg_test = |attribute: &Attribute| {
+        attribute.path().is_ident("cfg")
+            && attribute.parse_args::<syn::Path>().is_ok_and(|path| path.is_ident("test"))
+    };
+    attributes.iter().any(is_cfg_test)
+}
+
+fn attributes(item: &Item) -> &[Attribute] {
+    match item {
+        Item::Const(item) => &item.attrs,
+        Item::Enum(item) => &item.attrs,
+        Item::Fn(item) => &item.attrs,
+        Item::Impl(item) => &item.attrs,
+        Item::Macro(item) => &item.attrs,
+        Item::Mod(item) => &item.attrs,
+        Item::Static(item) => &item.attrs,
+        Item::Struct(item) => &item.attrs,
+        Item::Trait(item) => &item.attrs,
+        Item::Type(item) => &item.attrs,
+        Item::Use(item) => &item.attrs,
+        _ => &[],
+    }
+}
+
+fn name_of(item: &Item) -> Option<String> {
+    let ident = match item {
+        Item::Const(item) => &item.ident,
+        Item::Enum(item) => &item.ident,
+        Item::Fn(item) => &item.sig.ident,
+        Item::Macro(item) => item.ident.as_ref()?,
+        Item::Static(item) => &item.ident,
+        Item::Struct(item) => &item.ident,
+        Item::Trait(item) => &item.ident,
+        Item::Type(item) => &item.ident,
+        _ => return None,
+    };
+    Some(ident.to_string())
+}
+
+#[test]
+fn circles_are_found_and_re_exports_followed() {
+    let folder = std::env::temp_dir().join(format!("akhar-modules-{}", std::process::id()));
+    let files = [
+        ("lib.rs", "mod a; mod b; mod c; pub use a::A; fn run() { c::d::go() }"),
+        ("a.rs", "use crate::b::B; pub struct A(B); #[cfg(test)] mod tests { use crate::c::C; }"),
+        ("b.rs", "pub struct B; fn f() { println!(\"{}\", crate::A::new()) }"),
+        ("c/mod.rs", "pub(crate) mod d; pub(crate) use d::C; pub(crate) const LIMIT: u8 = 1;"),
+        ("c/d.rs", "use super::LIMIT; pub(crate) struct C; pub(crate) fn go() {}"),
+    ];
+    for (name, text) in files {
+        let path = folder.join(name);
+        fs::create_dir_all(path.parent().expect("a folder")).expect("it can be made");
+        fs::write(path, text).expect("it can be written");
+    }
+    let graph = graph(&folder.join("lib.rs"));
+    fs::remove_dir_all(&folder).expect("it can be removed");
+    let arrows = |from: &str| -> Vec<String> {
+        graph[Path::new(from)].iter().map(|to| to.display().to_string()).collect()
+    };
+    assert_eq!(arrows("lib.rs"), ["c/d.rs"]);
+    assert_eq!(arrows("a.rs"), ["b.rs"]);
+    assert_eq!(arrows("b.rs"), ["a.rs"], "through the re-export");
+    assert_eq!(arrows("c/d.rs"), ["c/mod.rs"]);
+    assert!(arrows("c/mod.rs").is_empty(), "a re-export is no use");
+    let circle: BTreeSet<PathBuf> = ["a.rs", "b.rs"].map(PathBuf::from).into();
+    assert_eq!(circles(&graph), [circle]);
+}

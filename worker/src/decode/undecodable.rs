@@ -1,0 +1,22 @@
+//! Why an upload cannot be decoded, in words for its caller.
+
+use akhar_jobs::Outcome;
+
+/// An upload cannot be decoded; what its caller is told.
+#[derive(Debug)]
+pub(crate) struct Undecodable {
+    pub(super) code: &'static str,
+    pub(super) detail: String,
+}
+
+impl Undecodable {
+    pub(super) fn new(code: &'static str, detail: impl Into<String>) -> Self {
+        Self { code, detail: detail.into() }
+    }
+}
+
+impl From<Undecodable> for Outcome {
+    fn from(e: Undecodable) -> Self {
+        Self::rejected("file", e.code, e.detail)
+    }
+}
