@@ -4,11 +4,16 @@ use std::{ops::Deref, sync::Arc, time::Duration};
 
 use akhar_jobs::{Operation, Queue, store::Admission};
 use akhar_platform::{config::Config, database::Database, shutdown::Shutdown};
+use axum::extract::FromRef;
 use bytes::Bytes;
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
-use crate::{auth::key_cache::KeyCache, jobs::waiters::Waiters, openapi::openapi_json};
+use crate::{
+    auth::{caller::Authenticator, key_cache::KeyCache},
+    jobs::waiters::Waiters,
+    openapi::openapi_json,
+};
 
 /// A handle on what every request shares.
 #[derive(Debug, Clone)]
@@ -17,10 +22,8 @@ pub(crate) struct App(Arc<Shared>);
 #[derive(Debug)]
 pub(crate) struct Shared {
     pub(crate) database: Database,
-    pub(crate) keys: KeyCache,
+    pub(crate) auth: Arc<Authenticator>,
     pub(crate) waiters: Waiters,
-    /// One permit for each request held at a time.
-    pub(crate) permits: Arc<Semaphore>,
     pub(crate) admission: Admission,
     pub(crate) openapi_json: Bytes,
     quick_wait: Duration,
@@ -35,14 +38,25 @@ impl Deref for App {
     }
 }
 
+impl FromRef<App> for Arc<Authenticator> {
+    fn from_ref(app: &App) -> Self {
+        app.auth.clone()
+    }
+}
+
 impl App {
     /// One for this process.
     pub(crate) fn new(config: &Config, database: Database, shutdown: &Shutdown) -> Self {
+        let permits = Semaphore::new(config.max_requests.get().min(Semaphore::MAX_PERMITS));
+        let auth = Authenticator {
+            database: database.durable.clone(),
+            keys: KeyCache::default(),
+            permits: Arc::new(permits),
+        };
         Self(Arc::new(Shared {
             database,
-            keys: KeyCache::default(),
+            auth: Arc::new(auth),
             waiters: Waiters::default(),
-            permits: Arc::new(Semaphore::new(config.max_requests.get().min(Semaphore::MAX_PERMITS))),
             admission: Admission { max_waiting: config.max_waiting },
             openapi_json: openapi_json().into(),
             quick_wait: Duration::from_secs(config.quick_wait_s),
@@ -66,7 +80,7 @@ impl App {
 
     /// Announcements may have been missed: everybody looks again.
     pub(crate) fn catch_up(&self) {
-        self.keys.forget_all();
+        self.auth.keys.forget_all();
         self.waiters.wake_all();
     }
 }

@@ -2,12 +2,13 @@
 
 use std::time::Duration;
 
+use akhar_accounts::keys::API_KEY_CHANGED;
 use akhar_jobs::{JobId, store::JOB_ENDED};
 use sqlx::postgres::{PgListener, PgNotification, PgPoolOptions};
 use tokio::time::sleep;
 use uuid::Uuid;
 
-use crate::{app::App, keys::API_KEY_CHANGED};
+use crate::app::App;
 
 const FIRST_PAUSE: Duration = Duration::from_millis(50);
 const LONGEST_PAUSE: Duration = Duration::from_secs(1);
@@ -63,7 +64,7 @@ async fn act(app: &App, announcement: &PgNotification) {
     };
     match announcement.channel() {
         JOB_ENDED => app.waiters.wake(JobId(id)),
-        API_KEY_CHANGED => app.keys.forget(id).await,
+        API_KEY_CHANGED => app.auth.keys.forget(id).await,
         _ => (),
     }
 }

@@ -45,7 +45,7 @@ pub(crate) async fn handle(
     let mut was_unsure = false;
     let cancelled = patiently(|n_failed| {
         was_unsure |= n_failed > 0;
-        store::cancel(&app.database.durable, id, caller.id)
+        store::cancel(&app.database.durable, id, caller.account_id)
     })
     .await?;
     let job = find(&app, &caller, id).await?;

@@ -42,7 +42,7 @@ impl<S: Send + Sync> FromRequestParts<S> for JobPath {
 
 /// The caller's job, or 404.
 pub(crate) async fn find(app: &App, caller: &Caller, id: JobId) -> Result<Job, Problem> {
-    let found = patiently(|_| store::find(&app.database.durable, id, caller.id)).await?;
+    let found = patiently(|_| store::find(&app.database.durable, id, caller.account_id)).await?;
     found.ok_or(Problem::of(ProblemType::NotFound))
 }
 
@@ -81,7 +81,8 @@ pub(crate) async fn handle(
     let mut waiter = app.waiters.subscribe(id);
     let mut job = find(&app, &caller, id).await?;
     if !wait.is_zero() && !job.state.is_final() {
-        let seen = waiter.until_ended(&app.database.durable, caller.id, Instant::now() + wait).await?;
+        let seen =
+            waiter.until_ended(&app.database.durable, caller.account_id, Instant::now() + wait).await?;
         job = Result::from(seen)?;
     }
     Ok(body::document(job, &terms.arrival))

@@ -37,7 +37,7 @@ pub(crate) async fn perform(
     let wait = terms.preferences.wait_within(app.wait_limit(operation));
     let job = NewJob {
         id: JobId(Uuid::now_v7()),
-        caller_id: caller.id,
+        caller_id: caller.account_id,
         parameters,
         upload,
         request_id: terms.arrival.request_id.to_string(),
@@ -51,7 +51,7 @@ pub(crate) async fn perform(
     let seen = if wait.is_zero() {
         look(app, &job).await
     } else {
-        waiter.until_ended(&app.database.durable, caller.id, Instant::now() + wait).await?
+        waiter.until_ended(&app.database.durable, caller.account_id, Instant::now() + wait).await?
     };
     hang_up.disarm();
     answer(seen, &job, operation, terms)

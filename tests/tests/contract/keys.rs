@@ -87,6 +87,47 @@ async fn a_key_works_until_it_is_revoked_or_rotated_and_no_longer() {
 }
 
 #[tokio::test]
+async fn a_rotated_key_reaches_the_jobs_of_the_old_one() {
+    let mut stack = Stack::with().workers(0).start().await;
+    let image = &operations()[0];
+    let old = stack.keys(&["create", "--name", "rotated"]).await;
+    let submit = async |stack: &Stack, key: &str| {
+        let form = Form::upload(&image.bytes);
+        let request = stack.anonymous("POST", &format!("/v1/models/{}", image.operation)).bearer_auth(key);
+        let request = request.header("content-type", form.content_type()).header("prefer", "respond-async");
+        send(request.body(form.body())).await.job()
+    };
+    let (first, second) = (submit(&stack, &old).await, submit(&stack, &old).await);
+    let new = stack.keys(&["rotate", prefix(&old)]).await;
+    let cancel = stack.anonymous("DELETE", &format!("/v1/jobs/{second}")).bearer_auth(&new);
+    assert_eq!(send(cancel).await.status, 200);
+    stack.add_worker().await;
+    let job =
+        send(stack.anonymous("GET", &format!("/v1/jobs/{first}?wait=30")).bearer_auth(&new)).await.json();
+    assert_eq!(job["state"], "succeeded", "{job}");
+    let result = send(stack.anonymous("GET", &format!("/v1/jobs/{first}/result")).bearer_auth(&new)).await;
+    assert_eq!(result.predictions()[0].0, image.label);
+    stack.refused(stack.request("GET", &format!("/v1/jobs/{first}")), 404).await;
+}
+
+#[tokio::test]
+async fn a_key_made_before_accounts_existed_gets_an_account_of_its_own_id() {
+    let stack = Stack::with().workers(0).start().await;
+    let undo = "alter table api_keys drop column account_id; drop table accounts;";
+    let apply = include_str!("../../../migrations/sql/0005_accounts.sql");
+    for statements in [undo, apply] {
+        sqlx::raw_sql(statements).execute(&stack.db).await.expect("the schema changes");
+    }
+    let accounts: Vec<(bool, String)> =
+        sqlx::query_as("select a.id = k.id, a.name from api_keys k join accounts a on a.id = k.account_id")
+            .fetch_all(&stack.db)
+            .await
+            .expect("rows");
+    assert_eq!(accounts, [(true, "test".to_owned())]);
+    stack.refused(stack.request("GET", "/v1/jobs/0199a1b2-0000-7000-8000-000000000000"), 404).await;
+}
+
+#[tokio::test]
 async fn the_scheme_may_be_written_in_any_case() {
     let stack = Stack::with().workers(0).start().await;
     for scheme in ["bearer", "BEARER", "Bearer"] {
