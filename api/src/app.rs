@@ -5,14 +5,12 @@ use std::{ops::Deref, sync::Arc, time::Duration};
 use akhar_jobs::{Operation, Queue, store::Admission};
 use akhar_platform::{config::Config, database::Database, shutdown::Shutdown};
 use axum::extract::FromRef;
-use bytes::Bytes;
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
 use crate::{
     auth::{caller::Authenticator, key_cache::KeyCache},
     jobs::waiters::Waiters,
-    openapi::openapi_json,
 };
 
 /// A handle on what every request shares.
@@ -25,7 +23,6 @@ pub(crate) struct Shared {
     pub(crate) auth: Arc<Authenticator>,
     pub(crate) waiters: Waiters,
     pub(crate) admission: Admission,
-    pub(crate) openapi_json: Bytes,
     quick_wait: Duration,
     speech_wait: Duration,
     draining: CancellationToken,
@@ -58,7 +55,6 @@ impl App {
             auth: Arc::new(auth),
             waiters: Waiters::default(),
             admission: Admission { max_waiting: config.max_waiting },
-            openapi_json: openapi_json().into(),
             quick_wait: Duration::from_secs(config.quick_wait_s),
             speech_wait: Duration::from_secs(config.speech_wait_s),
             draining: shutdown.soft.clone(),
@@ -73,12 +69,17 @@ impl App {
         }
     }
 
-    /// Told to stop: what is in flight ends, nothing new begins.
+    /// Whether the process was told to stop: it finishes what is in flight and accepts nothing new.
     pub(crate) fn is_draining(&self) -> bool {
         self.draining.is_cancelled()
     }
 
-    /// Announcements may have been missed: everybody looks again.
+    /// Cancelled when the process is told to stop.
+    pub(crate) fn draining(&self) -> CancellationToken {
+        self.draining.clone()
+    }
+
+    /// Looks again at everything that notifications tell of: some may have been missed.
     pub(crate) fn catch_up(&self) {
         self.auth.keys.forget_all();
         self.waiters.wake_all();

@@ -18,12 +18,13 @@ const FENCES: [(&str, &[&str]); 3] = [
 ];
 
 /// A crate, and the crates of ours it may use.
-const ARROWS: [(&str, &[&str]); 8] = [
+const ARROWS: [(&str, &[&str]); 9] = [
     (
         "akhar",
         &[
             "akhar-accounts",
             "akhar-api",
+            "akhar-client",
             "akhar-worker",
             "akhar-jobs",
             "akhar-inference",
@@ -31,9 +32,10 @@ const ARROWS: [(&str, &[&str]); 8] = [
             "akhar-migrations",
         ],
     ),
-    ("akhar-api", &["akhar-accounts", "akhar-jobs", "akhar-platform"]),
+    ("akhar-api", &["akhar-accounts", "akhar-client", "akhar-jobs", "akhar-platform"]),
     ("akhar-worker", &["akhar-jobs", "akhar-inference", "akhar-platform"]),
     ("akhar-accounts", &[]),
+    ("akhar-client", &[]),
     ("akhar-jobs", &[]),
     ("akhar-inference", &[]),
     ("akhar-platform", &[]),
@@ -84,7 +86,9 @@ fn sources() -> Vec<PathBuf> {
         }
     }
     let mut files = Vec::new();
-    for crate_folder in ["accounts", "api", "cli", "inference", "jobs", "migrations", "platform", "worker"] {
+    for crate_folder in
+        ["accounts", "api", "cli", "client", "inference", "jobs", "migrations", "platform", "worker"]
+    {
         walk(&root().join(crate_folder).join("src"), &mut files);
     }
     assert!(files.len() > 30, "found only {files:?}");

@@ -10,7 +10,7 @@ use moka::future::Cache;
 use sqlx::PgPool;
 use uuid::Uuid;
 
-use crate::retry::patiently;
+use crate::retry::retry_transient;
 
 /// How long a working key is cached. A revocation removes it at once; this bounds a lost notification.
 const WORKING_TTL: Duration = Duration::from_secs(60);
@@ -51,7 +51,7 @@ impl KeyCache {
 
     async fn read(&self, db: &PgPool, prefix: Prefix) -> Result<Option<WorkingKey>, sqlx::Error> {
         let n_changes = self.n_changes.load(Ordering::SeqCst);
-        let found = patiently(|_| find_working(db, &prefix)).await?;
+        let found = retry_transient(|_| find_working(db, &prefix)).await?;
         match &found {
             Some(working) => self.working.insert(prefix, working.clone()).await,
             None => self.unknown.insert(prefix, ()).await,
