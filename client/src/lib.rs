@@ -4,6 +4,8 @@
 //! With the feature `schema` every body describes itself to an OpenAPI document.
 
 mod bodies;
+#[cfg(feature = "http")]
+mod http;
 
 pub use bodies::{
     handwriting::{HandwritingBody, Png, PointsBody, Strokes},
@@ -12,3 +14,5 @@ pub use bodies::{
     problem::{ProblemBody, ViolationBody},
     transcription::{SegmentBody, TranscriptionBody},
 };
+#[cfg(feature = "http")]
+pub use http::{Answer, Client, ClientError, HandwritingRequest, SpeechRequest};

@@ -1,6 +1,7 @@
 //! API keys: who gets in, and how soon somebody no longer does.
 
-use akhar_tests::{Form, Stack, http::send, until};
+use akhar_client::{Answer, JobResultBody, JobState};
+use akhar_tests::{Form, Stack, http::send, images::fixture_of, until};
 use serde_json::Value;
 
 use crate::operations;
@@ -89,25 +90,25 @@ async fn a_key_works_until_it_is_revoked_or_rotated_and_no_longer() {
 #[tokio::test]
 async fn a_rotated_key_reaches_the_jobs_of_the_old_one() {
     let mut stack = Stack::with().workers(0).start().await;
-    let image = &operations()[0];
+    let image = fixture_of("੫");
     let old = stack.keys(&["create", "--name", "rotated"]).await;
-    let submit = async |stack: &Stack, key: &str| {
-        let form = Form::upload(&image.bytes);
-        let request = stack.anonymous("POST", &format!("/v1/models/{}", image.operation)).bearer_auth(key);
-        let request = request.header("content-type", form.content_type()).header("prefer", "respond-async");
-        send(request.body(form.body())).await.job()
+    let client = stack.client(&old).asynchronous();
+    let submit = async || match client.digit_recognition(image.bytes.clone(), None).await {
+        Ok(Answer::Accepted(job)) => job.id,
+        other => panic!("not accepted: {other:?}"),
     };
-    let (first, second) = (submit(&stack, &old).await, submit(&stack, &old).await);
+    let (kept, cancelled) = (submit().await, submit().await);
     let new = stack.keys(&["rotate", prefix(&old)]).await;
-    let cancel = stack.anonymous("DELETE", &format!("/v1/jobs/{second}")).bearer_auth(&new);
-    assert_eq!(send(cancel).await.status, 200);
+    let client = stack.client(&new);
+    assert_eq!(client.cancel_job(cancelled).await.expect("it is queued").state, JobState::Cancelled);
     stack.add_worker().await;
-    let job =
-        send(stack.anonymous("GET", &format!("/v1/jobs/{first}?wait=30")).bearer_auth(&new)).await.json();
-    assert_eq!(job["state"], "succeeded", "{job}");
-    let result = send(stack.anonymous("GET", &format!("/v1/jobs/{first}/result")).bearer_auth(&new)).await;
-    assert_eq!(result.predictions()[0].0, image.label);
-    stack.refused(stack.request("GET", &format!("/v1/jobs/{first}")), 404).await;
+    assert_eq!(client.job(kept, 30).await.expect("the account's job").state, JobState::Succeeded);
+    let result = client.job_result(kept).await;
+    assert!(
+        matches!(&result, Ok(JobResultBody::Predictions(p)) if p.predictions[0].label == "੫"),
+        "{result:?}"
+    );
+    stack.refused(stack.request("GET", &format!("/v1/jobs/{kept}")), 404).await;
 }
 
 #[tokio::test]
