@@ -7,11 +7,14 @@ use akhar_jobs::{
     backend::{Admission, JobStore, Lookups, Submissions},
 };
 use akhar_platform::{config::Config, database::Database, shutdown::Shutdown};
-use bytes::Bytes;
+use axum::extract::FromRef;
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
-use crate::{auth::key_cache::KeyCache, jobs::waiters::Waiters, openapi::openapi_json};
+use crate::{
+    auth::{caller::Authenticator, key_cache::KeyCache},
+    jobs::waiters::Waiters,
+};
 
 /// A handle on what every request shares.
 #[derive(Debug, Clone)]
@@ -20,13 +23,10 @@ pub(crate) struct App(Arc<Shared>);
 #[derive(Debug)]
 pub(crate) struct Shared {
     pub(crate) database: Database,
-    pub(crate) keys: KeyCache,
+    pub(crate) auth: Arc<Authenticator>,
     pub(crate) waiters: Waiters,
-    /// One permit for each request held at a time.
-    pub(crate) permits: Arc<Semaphore>,
     pub(crate) submissions: Submissions,
     pub(crate) lookups: Lookups,
-    pub(crate) openapi_json: Bytes,
     quick_wait: Duration,
     speech_wait: Duration,
     draining: CancellationToken,
@@ -39,21 +39,31 @@ impl Deref for App {
     }
 }
 
+impl FromRef<App> for Arc<Authenticator> {
+    fn from_ref(app: &App) -> Self {
+        app.auth.clone()
+    }
+}
+
 impl App {
     /// One for this process.
     pub(crate) fn new(config: &Config, database: Database, shutdown: &Shutdown) -> Self {
         let queue = database.volatile.clone();
+        let permits = Semaphore::new(config.max_requests.get().min(Semaphore::MAX_PERMITS));
+        let auth = Authenticator {
+            database: database.durable.clone(),
+            keys: KeyCache::default(),
+            permits: Arc::new(permits),
+        };
         Self(Arc::new(Shared {
             database,
-            keys: KeyCache::default(),
+            auth: Arc::new(auth),
             waiters: Waiters::default(),
-            permits: Arc::new(Semaphore::new(config.max_requests.get().min(Semaphore::MAX_PERMITS))),
             submissions: Submissions::start(JobStore::to_submit(
                 queue.clone(),
                 Admission::new(config.max_waiting),
             )),
             lookups: Lookups::start(queue),
-            openapi_json: openapi_json().into(),
             quick_wait: Duration::from_secs(config.quick_wait_s),
             speech_wait: Duration::from_secs(config.speech_wait_s),
             draining: shutdown.soft.clone(),
@@ -68,14 +78,19 @@ impl App {
         }
     }
 
-    /// Told to stop: what is in flight ends, nothing new begins.
+    /// Whether the process was told to stop: it finishes what is in flight and accepts nothing new.
     pub(crate) fn is_draining(&self) -> bool {
         self.draining.is_cancelled()
     }
 
-    /// Announcements may have been missed: everybody looks again.
+    /// Cancelled when the process is told to stop.
+    pub(crate) fn draining(&self) -> CancellationToken {
+        self.draining.clone()
+    }
+
+    /// Looks again at everything that notifications tell of: some may have been missed.
     pub(crate) fn catch_up(&self) {
-        self.keys.forget_all();
+        self.auth.keys.forget_all();
         self.waiters.wake_all();
     }
 }

@@ -1,4 +1,4 @@
-//! `/health/*`: an orchestrator's question comes in, yes or 503 goes out, without causes.
+//! `/health/*`: a probe comes in, 200 or 503 goes out, without causes.
 
 use std::time::Duration;
 
@@ -9,14 +9,24 @@ use utoipa::ToSchema;
 
 use crate::{
     app::App,
-    problems::responses::ReadyProblems,
-    problems::{Problem, ProblemType},
+    problems::{
+        Code, Problem, ProblemType,
+        responses::{Examples, problems},
+    },
 };
 
 /// How long the database may take to answer.
 const DATABASE_LIMIT: Duration = Duration::from_secs(1);
 
-/// Yes.
+const EXAMPLES: Examples =
+    Examples { file: None, invalid: ("wait", Code::Unknown, "unknown query parameter \"wait\"") };
+
+problems! {
+    /// Why a process is not ready.
+    ReadyProblems at "/health/ready", EXAMPLES: Internal, Draining, Unavailable,
+}
+
+/// The state of the process.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = Health)]
 pub(crate) struct HealthBody {
@@ -32,7 +42,7 @@ pub(crate) struct HealthBody {
     operation_id = "health-live",
     tag = "operations",
     summary = "Whether the process runs",
-    responses((status = 200, description = "It does.", body = HealthBody, example = json!({"status": "live"}))),
+    responses((status = 200, description = "The process runs.", body = HealthBody, example = json!({"status": "live"}))),
 )]
 pub(crate) async fn live() -> Json<HealthBody> {
     Json(HealthBody { status: "live" })
@@ -46,7 +56,7 @@ pub(crate) async fn live() -> Json<HealthBody> {
     tag = "operations",
     summary = "Whether requests may be sent here",
     responses(
-        (status = 200, description = "They may.", body = HealthBody, example = json!({"status": "ready"})),
+        (status = 200, description = "The process accepts requests.", body = HealthBody, example = json!({"status": "ready"})),
         ReadyProblems,
     ),
 )]
@@ -62,7 +72,7 @@ pub(crate) async fn ready(State(app): State<App>) -> Result<Json<HealthBody>, Pr
             Err(Problem::of(ProblemType::Unavailable))
         }
         Err(_) => {
-            tracing::warn!("not ready: the database does not answer");
+            tracing::warn!("not ready: the database does not respond");
             Err(Problem::of(ProblemType::Unavailable))
         }
     }

@@ -9,7 +9,6 @@ mod health;
 mod http;
 mod input;
 mod jobs;
-pub mod keys;
 mod listen;
 mod openapi;
 mod operations;

@@ -1,10 +1,11 @@
 //! What this process listens for: announcements come in, waiters are woken and cached keys forgotten.
 
+use akhar_accounts::keys::API_KEY_CHANGED;
 use akhar_jobs::{JobId, store::JOBS_ENDED};
 use akhar_platform::database::Event;
 use uuid::Uuid;
 
-use crate::{app::App, keys::API_KEY_CHANGED};
+use crate::app::App;
 
 /// Listens until dropped.
 pub(crate) async fn listen(app: App) {
@@ -23,7 +24,7 @@ fn act(app: &App, channel: &str, payload: &str) {
                 app.waiters.wake(JobId(id));
             }
         }
-        API_KEY_CHANGED => app.keys.forget_all(), // rare, and each is read again when it is next presented
+        API_KEY_CHANGED => app.auth.keys.forget_all(), // rare; each is read again when it is next presented
         _ => (),
     }
 }

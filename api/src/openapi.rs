@@ -1,7 +1,9 @@
 //! The OpenAPI 3.1 document: the code's own descriptions come in, one document goes out.
 
+use akhar_client::{JobBody, ProblemBody, ViolationBody};
+use akhar_jobs::Operation;
 use utoipa::{
-    Modify, OpenApi,
+    OpenApi,
     openapi::{
         RefOr,
         schema::{AdditionalProperties, Schema, SchemaType, Type},
@@ -10,74 +12,79 @@ use utoipa::{
 };
 
 use crate::{
-    health, jobs, operations,
-    problems::{ProblemBody, Violation},
+    health, jobs,
+    operations::{self, documentation::complete, with_operations},
 };
 
+/// Everything but the operations.
 #[derive(OpenApi)]
 #[openapi(
     info(
         title = "Akhar",
-        description = "Panjabi handwriting, recognised and generated. Every error is an RFC 9457 problem document whose `type` has a page.",
+        description = "Recognition of Panjabi handwriting and speech, translation, and generated handwriting. Every \
+            error is an RFC 9457 problem document whose `type` has a page.",
     ),
-    paths(
-        operations::alphabet_recognition::route::handle,
-        operations::digit_recognition::route::handle,
-        operations::handwriting_generator::route::handle,
-        operations::speech_recognition::route::handle,
-        jobs::get::handle,
-        jobs::result::handle,
-        jobs::cancel::handle,
-        health::live,
-        health::ready,
-    ),
-    components(schemas(ProblemBody, Violation)),
+    paths(jobs::get::handle, jobs::result::handle, jobs::cancel::handle, health::live, health::ready),
+    components(schemas(JobBody, ProblemBody, ViolationBody)),
     tags(
         (name = "models", description = "The model operations."),
-        (name = "jobs", description = "Every accepted request is a job; these see it to its end."),
+        (name = "jobs", description = "Every accepted request is a job. A job can be followed, read and cancelled."),
         (name = "operations", description = "For those who run the service."),
     ),
-    modifiers(&Bearer, &Strict),
 )]
 struct Document;
 
-struct Bearer;
+macro_rules! documents {
+    ($($operation:ident: $folder:ident,)+) => {
+        /// The part of the document about an operation.
+        fn document_of(operation: Operation) -> utoipa::openapi::OpenApi {
+            match operation {
+                $(Operation::$operation => {
+                    use operations::$folder::route::{Document, EXAMPLES};
+                    complete(Document::openapi(), operation, &EXAMPLES)
+                })+
+            }
+        }
+    };
+}
+with_operations!(documents);
 
-impl Modify for Bearer {
-    fn modify(&self, document: &mut utoipa::openapi::OpenApi) {
-        let scheme = HttpBuilder::new()
-            .scheme(HttpAuthScheme::Bearer)
-            .description(Some("An API key, `ak_…`, issued by the operator."))
-            .build();
-        document
-            .components
-            .get_or_insert_default()
-            .add_security_scheme("bearer", SecurityScheme::Http(scheme));
+/// The document about this version of the api.
+pub fn openapi() -> utoipa::openapi::OpenApi {
+    let mut document = Document::openapi();
+    for operation in Operation::ALL {
+        document.merge(document_of(operation));
     }
+    add_bearer(&mut document);
+    tighten_parameters(&mut document);
+    close_forms(&mut document);
+    document
 }
 
-/// What descriptions of Rust types leave looser than the api is.
-struct Strict;
+/// The document as it is served and as `api/openapi.json` holds it, except for that file's last newline.
+pub(crate) fn openapi_json() -> String {
+    openapi().to_pretty_json().unwrap_or_default()
+}
 
-impl Modify for Strict {
-    fn modify(&self, document: &mut utoipa::openapi::OpenApi) {
-        let items = document.paths.paths.values_mut();
-        let operations = items.flat_map(|item| [&mut item.get, &mut item.post, &mut item.delete]).flatten();
-        for parameter in operations.flat_map(|o| o.parameters.iter_mut().flatten()) {
-            if let Some(RefOr::T(Schema::Object(schema))) = &mut parameter.schema {
-                forbid_null(&mut schema.schema_type);
-            }
-        }
-        let schemas = document.components.iter_mut().flat_map(|c| c.schemas.iter_mut());
-        for (_, form) in schemas.filter(|(name, _)| name.ends_with("Form")) {
-            if let RefOr::T(Schema::Object(form)) = form {
-                form.additional_properties = Some(Box::new(AdditionalProperties::FreeForm(false)));
-            }
-        }
-    }
+fn add_bearer(document: &mut utoipa::openapi::OpenApi) {
+    let scheme = HttpBuilder::new()
+        .scheme(HttpAuthScheme::Bearer)
+        .description(Some("An API key, `ak_…`, issued by the operator."))
+        .build();
+    document.components.get_or_insert_default().add_security_scheme("bearer", SecurityScheme::Http(scheme));
 }
 
 /// A parameter may be absent, but there is no way to send null.
+fn tighten_parameters(document: &mut utoipa::openapi::OpenApi) {
+    let items = document.paths.paths.values_mut();
+    let routes = items.flat_map(|item| [&mut item.get, &mut item.post, &mut item.delete]).flatten();
+    for parameter in routes.flat_map(|route| route.parameters.iter_mut().flatten()) {
+        if let Some(RefOr::T(Schema::Object(schema))) = &mut parameter.schema {
+            forbid_null(&mut schema.schema_type);
+        }
+    }
+}
+
 fn forbid_null(schema_type: &mut SchemaType) {
     if let SchemaType::Array(types) = schema_type {
         types.retain(|t| *t != Type::Null);
@@ -87,18 +94,20 @@ fn forbid_null(schema_type: &mut SchemaType) {
     }
 }
 
-/// The document about this version of the api.
-pub fn openapi() -> utoipa::openapi::OpenApi {
-    Document::openapi()
-}
-
-/// The document as served and as kept in `api/openapi.json`, but for the last newline.
-pub(crate) fn openapi_json() -> String {
-    openapi().to_pretty_json().unwrap_or_default()
+/// A form has no fields but those it lists.
+fn close_forms(document: &mut utoipa::openapi::OpenApi) {
+    let schemas = document.components.iter_mut().flat_map(|c| c.schemas.iter_mut());
+    for (_, form) in schemas.filter(|(name, _)| name.ends_with("Form")) {
+        if let RefOr::T(Schema::Object(form)) = form {
+            form.additional_properties = Some(Box::new(AdditionalProperties::FreeForm(false)));
+        }
+    }
 }
 
 #[cfg(test)]
 mod tests {
+    use serde_json::Value;
+
     use super::*;
     use crate::problems::ProblemType;
 
@@ -112,9 +121,38 @@ mod tests {
     fn every_problem_type_is_documented_somewhere() {
         let json = openapi_json();
         for t in ProblemType::ALL {
-            // Any path and any method can meet this one, so it is documented at none.
+            // Any path and any method can have this one, so it is documented at none.
             let is_everywhere = *t == ProblemType::MethodNotAllowed;
             assert!(is_everywhere || json.contains(&format!("/problems/{}\"", t.facts().slug)), "{t:?}");
+        }
+    }
+
+    #[test]
+    fn every_operation_is_documented_with_examples() {
+        let document = serde_json::to_value(openapi()).unwrap();
+        let paths = document["paths"].as_object().unwrap();
+        assert_eq!(paths.keys().filter(|p| p.starts_with("/v1/models/")).count(), Operation::ALL.len());
+        for operation in Operation::ALL {
+            let route = &document["paths"][format!("/v1/models/{}", operation.name())]["post"];
+            assert_eq!(route["operationId"], operation.name());
+            let has_example = |content: &Value| content.get("example").or(content.get("examples")).is_some();
+            let form = &route["requestBody"]["content"];
+            let (_, form) = form.as_object().and_then(|c| c.iter().next()).unwrap();
+            let name = form["schema"]["$ref"].as_str().and_then(|r| r.rsplit('/').next()).unwrap();
+            assert!(
+                has_example(form) || has_example(&document["components"]["schemas"][name]),
+                "{operation:?}"
+            );
+            for status in ["200", "202"] {
+                assert!(
+                    has_example(&route["responses"][status]["content"]["application/json"]),
+                    "{operation:?}"
+                );
+            }
+            assert_eq!(
+                route["responses"]["202"]["content"]["application/json"]["example"]["operation"],
+                operation.name()
+            );
         }
     }
 }

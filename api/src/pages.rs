@@ -1,25 +1,24 @@
-//! What explains the service: `/openapi.json`, and a page for every problem type.
+//! Documents about the service: `/openapi.json`, and a page for every problem type.
 
 use axum::{
-    extract::{Path, State, rejection::PathRejection},
+    extract::{Path, rejection::PathRejection},
     http::{HeaderName, header},
     response::{Html, IntoResponse},
 };
 
-use crate::{
-    app::App,
-    problems::{Problem, ProblemType, page},
-};
+use bytes::Bytes;
 
-/// Pages that load nothing.
+use crate::problems::{Problem, ProblemType, page};
+
+/// The policy of pages that load nothing.
 const CSP: (HeaderName, &str) = (
     header::CONTENT_SECURITY_POLICY,
     "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'",
 );
 
-/// `GET /openapi.json`.
-pub(crate) async fn openapi(State(app): State<App>) -> impl IntoResponse {
-    ([(header::CONTENT_TYPE, "application/json")], app.openapi_json.clone())
+/// A JSON document that is ready to be sent.
+pub(crate) fn json(document: Bytes) -> impl IntoResponse {
+    ([(header::CONTENT_TYPE, "application/json")], document)
 }
 
 /// `GET /problems`.

@@ -12,19 +12,19 @@ const FIRST_PAUSE: Duration = Duration::from_millis(50);
 const LONGEST_PAUSE: Duration = Duration::from_millis(500);
 
 /// An error after which the same query may succeed.
-pub(crate) trait Passing {
+pub(crate) trait Transient {
     /// Whether this one is of that kind.
-    fn passes(&self) -> bool;
+    fn is_transient(&self) -> bool;
 }
 
-impl Passing for sqlx::Error {
-    fn passes(&self) -> bool {
+impl Transient for sqlx::Error {
+    fn is_transient(&self) -> bool {
         is_transient(self)
     }
 }
 
-impl Passing for GroupError {
-    fn passes(&self) -> bool {
+impl Transient for GroupError {
+    fn is_transient(&self) -> bool {
         match self {
             Self::Database(error) => is_transient(error),
             Self::Stopped => false,
@@ -32,10 +32,10 @@ impl Passing for GroupError {
     }
 }
 
-impl Passing for SubmitError {
-    fn passes(&self) -> bool {
+impl Transient for SubmitError {
+    fn is_transient(&self) -> bool {
         match self {
-            Self::Group(error) => error.passes(),
+            Self::Group(error) => error.is_transient(),
             Self::QueueFull(_) => false,
         }
     }
@@ -45,7 +45,7 @@ impl Passing for SubmitError {
 /// What it does must be harmless to do twice: a connection can die after the commit it carried.
 pub(crate) async fn retry_transient<T, E, F>(mut attempt: impl FnMut(u32) -> F) -> Result<T, E>
 where
-    E: Passing + From<sqlx::Error>,
+    E: Transient + From<sqlx::Error>,
     F: Future<Output = Result<T, E>>,
 {
     let deadline = Instant::now() + LIMIT;
@@ -53,7 +53,7 @@ where
     let mut n_failed = 0;
     loop {
         match timeout_at(deadline, attempt(n_failed)).await {
-            Ok(Err(error)) if error.passes() && Instant::now() + pause < deadline => sleep(pause).await,
+            Ok(Err(error)) if error.is_transient() && Instant::now() + pause < deadline => sleep(pause).await,
             Ok(result) => return result,
             Err(_) => return Err(sqlx::Error::PoolTimedOut.into()),
         }
@@ -67,14 +67,14 @@ mod tests {
     use super::*;
 
     #[tokio::test(start_paused = true)]
-    async fn a_passing_error_is_ridden_out() {
+    async fn a_transient_error_is_retried() {
         let answer: Result<u32, sqlx::Error> =
             retry_transient(async |n| if n < 3 { Err(sqlx::Error::PoolTimedOut) } else { Ok(n) }).await;
         assert_eq!(answer.unwrap(), 3);
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_lasting_error_is_not() {
+    async fn a_lasting_error_is_not_retried() {
         let mut n_attempts = 0;
         let answer: Result<(), sqlx::Error> = retry_transient(|_| {
             n_attempts += 1;
@@ -85,7 +85,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn patience_ends() {
+    async fn retries_end_at_the_limit() {
         let started = Instant::now();
         let hung: Result<(), sqlx::Error> = retry_transient(|_| std::future::pending()).await;
         assert!(hung.is_err() && started.elapsed() == LIMIT);

@@ -67,6 +67,15 @@ async fn an_unknown_path_is_a_problem_for_every_method() {
 }
 
 #[tokio::test]
+async fn every_operation_has_a_route() {
+    for operation in Operation::ALL {
+        let path = format!("/v1/models/{}", operation.name());
+        let (response, body) = problem("POST", &path, &[]).await;
+        assert_eq!((response.status(), &body["instance"]), (StatusCode::UNAUTHORIZED, &path.into()));
+    }
+}
+
+#[tokio::test]
 async fn an_unknown_method_is_told_the_known_ones() {
     let cases = [
         ("GET", "/v1/models/digit-recognition", "POST"),

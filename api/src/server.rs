@@ -13,20 +13,20 @@ use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use crate::{app::App, listen::listen, router::router};
 
-/// How long a connection may take over a request's headers, or rest between requests.
+/// How long a connection may take to send a request's headers, or be idle between requests.
 const HEADER_LIMIT: Duration = Duration::from_secs(60);
-/// Pause after an accept that failed, such as for want of file descriptors.
+/// Pause after an accept that failed, such as for lack of file descriptors.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(200);
 
-/// Why the server did not end well.
+/// Why the server did not shut down cleanly.
 #[derive(Debug, thiserror::Error)]
 pub enum ServeError {
-    /// Time to stop was up while requests were in flight.
+    /// The time to shut down was over while requests were in flight.
     #[error("stopped with {0} connections unfinished")]
     Unfinished(usize),
 }
 
-/// Serves until `shutdown.soft`, finishes what is in flight, and gives up at `shutdown.hard`.
+/// Serves until `shutdown.soft`, finishes what is in flight, and aborts the rest at `shutdown.hard`.
 ///
 /// While it finishes, new requests on old or new connections are answered 503.
 pub async fn serve(
@@ -43,14 +43,14 @@ async fn serve_app(listener: TcpListener, app: App, shutdown: Shutdown) -> Resul
     let listening = tokio::spawn(listen(app.clone()));
     let service = TowerToHyperService::new(router(app));
     let connections = TaskTracker::new();
-    // Connections are given up from here, so that those given up can be counted before they go.
-    let given = Shutdown { hard: CancellationToken::new(), ..shutdown.clone() };
+    // Connections are aborted from here, so that they can be counted before they are gone.
+    let connection_shutdown = Shutdown { hard: CancellationToken::new(), ..shutdown.clone() };
     let accepting = async {
         loop {
             let stream = accept(&listener).await;
-            let connection = serve_connection(stream, service.clone(), given.clone());
+            let connection = serve_connection(stream, service.clone(), connection_shutdown.clone());
             if shutdown.soft.is_cancelled() {
-                tokio::spawn(connection); // told 503; nobody waits for it
+                tokio::spawn(connection); // answered with 503; the shutdown does not wait for it
             } else {
                 connections.spawn(connection);
             }
@@ -66,7 +66,7 @@ async fn serve_app(listener: TcpListener, app: App, shutdown: Shutdown) -> Resul
         () = finished => Ok(()),
         () = shutdown.hard.cancelled() => {
             let unfinished = connections.len();
-            given.hard.cancel();
+            connection_shutdown.hard.cancel();
             Err(ServeError::Unfinished(unfinished))
         }
     };
@@ -78,7 +78,7 @@ async fn accept(listener: &TcpListener) -> TcpStream {
     loop {
         match listener.accept().await {
             Ok((stream, _)) => return stream,
-            Err(error) if is_of_one_connection(&error) => (),
+            Err(error) if concerns_one_connection(&error) => (),
             Err(error) => {
                 tracing::error!(%error, "cannot accept connections");
                 tokio::time::sleep(ACCEPT_PAUSE).await;
@@ -87,29 +87,29 @@ async fn accept(listener: &TcpListener) -> TcpStream {
     }
 }
 
-fn is_of_one_connection(error: &io::Error) -> bool {
+fn concerns_one_connection(error: &io::Error) -> bool {
     use io::ErrorKind as E;
     matches!(error.kind(), E::ConnectionRefused | E::ConnectionAborted | E::ConnectionReset)
 }
 
 async fn serve_connection(stream: TcpStream, service: TowerToHyperService<axum::Router>, shutdown: Shutdown) {
     if let Err(error) = stream.set_nodelay(true) {
-        tracing::debug!(%error, "no TCP_NODELAY");
+        tracing::debug!(%error, "cannot set TCP_NODELAY");
     }
-    let is_late = shutdown.soft.is_cancelled();
+    let is_draining = shutdown.soft.is_cancelled();
     let mut http = http1::Builder::new();
     http.timer(TokioTimer::new()).header_read_timeout(HEADER_LIMIT);
     let mut connection = std::pin::pin!(http.serve_connection(TokioIo::new(stream), service));
     let ended = tokio::select! {
         ended = connection.as_mut() => ended,
         () = shutdown.hard.cancelled() => return,
-        () = shutdown.soft.cancelled(), if !is_late => {
+        () = shutdown.soft.cancelled(), if !is_draining => {
             connection.as_mut().graceful_shutdown();
             tokio::select! { ended = connection => ended, () = shutdown.hard.cancelled() => return }
         }
     };
     if let Err(error) = ended {
-        tracing::debug!(%error, "a connection ended early");
+        tracing::debug!(%error, "connection error");
     }
 }
 

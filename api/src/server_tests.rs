@@ -3,11 +3,12 @@
 
 use std::time::Instant;
 
+use akhar_accounts::NewKey;
 use akhar_platform::shutdown::Shutdown;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
 use super::*;
-use crate::{keys::NewKey, router::tests::app_until};
+use crate::router::tests::app_until;
 
 const BODY: &str = "--B\r\nContent-Disposition: form-data; name=\"file\"\r\n\r\n\x01PNG\r\n--B--\r\n";
 
@@ -50,17 +51,20 @@ async fn a_caller_that_hangs_up_gives_its_place_back() {
     for is_chunked in [false, true] {
         let shutdown = Shutdown::default();
         let (app, key) = (app_until(&shutdown), NewKey::random());
-        app.keys.meet(&key).await;
-        let n_places = app.permits.available_permits();
+        app.auth.keys.insert(&key).await;
+        let n_permits = app.auth.permits.available_permits();
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let mut caller = TcpStream::connect(listener.local_addr().unwrap()).await.unwrap();
         let (stream, _) = listener.accept().await.unwrap();
         let service = TowerToHyperService::new(router(app.clone()));
         tokio::spawn(serve_connection(stream, service, shutdown));
         caller.write_all(&request(&key, is_chunked)).await.unwrap();
-        assert!(eventually(|| app.permits.available_permits() == n_places - 1).await, "it is held");
+        assert!(eventually(|| app.auth.permits.available_permits() == n_permits - 1).await, "it is held");
         drop(caller);
-        assert!(eventually(|| app.permits.available_permits() == n_places).await, "chunked: {is_chunked}");
+        assert!(
+            eventually(|| app.auth.permits.available_permits() == n_permits).await,
+            "chunked: {is_chunked}"
+        );
     }
 }
 
@@ -68,15 +72,15 @@ async fn a_caller_that_hangs_up_gives_its_place_back() {
 async fn told_to_stop_it_finishes_what_is_in_flight() {
     let shutdown = Shutdown::default();
     let (app, key) = (app_until(&shutdown), NewKey::random());
-    app.keys.meet(&key).await;
-    let n_places = app.permits.available_permits();
+    app.auth.keys.insert(&key).await;
+    let n_permits = app.auth.permits.available_permits();
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
     let server = tokio::spawn(serve_app(listener, app.clone(), shutdown.clone()));
     let mut idle = TcpStream::connect(address).await.unwrap();
     let mut caller = TcpStream::connect(address).await.unwrap();
     caller.write_all(&request(&key, false)).await.unwrap();
-    assert!(eventually(|| app.permits.available_permits() == n_places - 1).await, "it is held");
+    assert!(eventually(|| app.auth.permits.available_permits() == n_permits - 1).await, "it is held");
     shutdown.stop();
     let mut late = TcpStream::connect(address).await.unwrap();
     late.write_all(b"GET /v1/jobs/x HTTP/1.1\r\nHost: x\r\n\r\n").await.unwrap();
@@ -94,13 +98,13 @@ async fn told_to_stop_it_finishes_what_is_in_flight() {
 async fn at_the_hard_limit_it_gives_up() {
     let shutdown = Shutdown::default();
     let (app, key) = (app_until(&shutdown), NewKey::random());
-    app.keys.meet(&key).await;
-    let n_places = app.permits.available_permits();
+    app.auth.keys.insert(&key).await;
+    let n_permits = app.auth.permits.available_permits();
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let mut caller = TcpStream::connect(listener.local_addr().unwrap()).await.unwrap();
     let server = tokio::spawn(serve_app(listener, app.clone(), shutdown.clone()));
     caller.write_all(&request(&key, false)).await.unwrap();
-    assert!(eventually(|| app.permits.available_permits() == n_places - 1).await, "it is held");
+    assert!(eventually(|| app.auth.permits.available_permits() == n_permits - 1).await, "it is held");
     shutdown.stop();
     shutdown.hard.cancel();
     assert!(matches!(server.await.unwrap(), Err(ServeError::Unfinished(1))));

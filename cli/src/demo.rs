@@ -8,7 +8,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use akhar_api::keys;
+use akhar_accounts::keys;
 use sqlx::PgPool;
 
 use crate::failure::Failure;

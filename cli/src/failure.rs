@@ -26,7 +26,7 @@ pub(crate) enum Failure {
     #[error(transparent)]
     Api(#[from] akhar_api::ServeError),
     #[error(transparent)]
-    Key(#[from] akhar_api::keys::KeyError),
+    Key(#[from] akhar_accounts::KeyError),
     #[error(transparent)]
     Manifest(#[from] akhar_inference::ManifestError),
     #[error("cannot listen on {address}: {source}")]

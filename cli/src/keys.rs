@@ -1,13 +1,13 @@
 //! `akhar keys`: make, list, revoke and rotate API keys.
 
-use akhar_api::keys::{self, KeyInfo};
+use akhar_accounts::keys::{self, KeyInfo};
 use akhar_platform::config::Config;
 
 use crate::{connect::Reached, failure::Failure};
 
 #[derive(Debug, clap::Subcommand)]
 pub(crate) enum Command {
-    /// Make a key; it is printed once, alone on stdout
+    /// Make an account with a first key; the key is printed once, alone on stdout
     Create {
         /// Whom or what it is for
         #[arg(long)]
@@ -20,14 +20,15 @@ pub(crate) enum Command {
         /// The 8 characters after `ak_`, as `keys list` shows them
         prefix: String,
     },
-    /// Replace a key: the new one is printed once, alone on stdout; the old one stops working at once
+    /// Replace a key by a new one of the same account, which keeps its jobs; the new one is printed once, alone on
+    /// stdout; the old one stops working at once
     Rotate {
         /// The 8 characters after `ak_`, as `keys list` shows them
         prefix: String,
     },
 }
 
-/// Does one of them.
+/// Runs one of them.
 pub(crate) async fn run(config: &Config, command: Command) -> Result<(), Failure> {
     let reached = Reached::any(config).await?;
     let done = act(&reached, command).await;

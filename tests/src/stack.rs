@@ -7,6 +7,7 @@ use std::{
     sync::{Mutex, PoisonError},
 };
 
+use akhar_client::Client;
 use sqlx::{
     PgPool,
     postgres::{PgConnectOptions, PgPoolOptions},
@@ -182,6 +183,11 @@ impl Stack {
     /// Runs `akhar keys …`; what it printed.
     pub async fn keys(&self, arguments: &[&str]) -> String {
         keys(&self.environment, arguments).await
+    }
+
+    /// A client with this key.
+    pub fn client(&self, key: &str) -> Client {
+        Client::new(self.client.clone(), &self.base, key)
     }
 
     /// A request to be sent with this stack's key.

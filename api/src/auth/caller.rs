@@ -1,37 +1,54 @@
-//! Who calls: an Authorization header comes in, a caller with a place among the requests held goes out.
+//! Who calls: an Authorization header comes in, the caller's account goes out, counted among the requests in flight.
 
+use std::sync::Arc;
+
+use akhar_accounts::{PresentedKey, prefix_text};
 use axum::{
-    extract::FromRequestParts,
+    extract::{FromRef, FromRequestParts},
     http::{HeaderMap, header, request::Parts},
 };
-use tokio::sync::OwnedSemaphorePermit;
+use sqlx::PgPool;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tracing::Span;
 use uuid::Uuid;
 
-use crate::{
-    app::App,
-    keys::{PresentedKey, prefix_text},
-    problems::{Problem, ProblemType},
-};
+use super::key_cache::KeyCache;
+use crate::problems::{Problem, ProblemType};
 
-/// A caller whose key is proven. As long as it lives, it holds one of the process's places.
+/// What authentication needs.
 #[derive(Debug)]
-pub(crate) struct Caller {
-    /// `api_keys.id`.
-    pub(crate) id: Uuid,
-    _place: OwnedSemaphorePermit,
+pub(crate) struct Authenticator {
+    /// Where keys are read from.
+    pub(crate) database: PgPool,
+    /// Keys read lately.
+    pub(crate) keys: KeyCache,
+    /// One permit for each request in flight.
+    pub(crate) permits: Arc<Semaphore>,
 }
 
-impl FromRequestParts<App> for Caller {
+/// The account behind a request whose key was valid. As long as it lives, it holds one of the process's permits.
+#[derive(Debug)]
+pub(crate) struct Caller {
+    /// `accounts.id`: who owns the jobs that the request makes or asks about.
+    pub(crate) account_id: Uuid,
+    _permit: OwnedSemaphorePermit,
+}
+
+impl<S> FromRequestParts<S> for Caller
+where
+    Arc<Authenticator>: FromRef<S>,
+    S: Send + Sync,
+{
     type Rejection = Problem;
 
-    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Problem> {
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
         const UNAUTHORIZED: Problem = Problem::of(ProblemType::Unauthorized);
+        let auth = Arc::<Authenticator>::from_ref(state);
         let key = presented(&parts.headers).ok_or(UNAUTHORIZED)?;
-        let id = app.keys.caller(&app.database.durable, &key).await?.ok_or(UNAUTHORIZED)?;
+        let account_id = auth.keys.account(&auth.database, &key).await?.ok_or(UNAUTHORIZED)?;
         Span::current().record("caller", prefix_text(&key.prefix));
-        let place = app.permits.clone().try_acquire_owned().map_err(|_| Problem::of(ProblemType::Busy))?;
-        Ok(Self { id, _place: place })
+        let permit = auth.permits.clone().try_acquire_owned().map_err(|_| Problem::of(ProblemType::Busy))?;
+        Ok(Self { account_id, _permit: permit })
     }
 }
 

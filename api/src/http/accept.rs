@@ -1,20 +1,19 @@
-//! Content negotiation (RFC 9110, 12.5.1): an Accept header comes in, which of several types is wanted most goes
-//! out.
+//! Content negotiation (RFC 9110, 12.5.1): an Accept header comes in, the preferred one of several media types goes out.
 
 use axum::http::{HeaderMap, header};
 
-use crate::http::representation::Representation;
+use super::representation::Representation;
 
-/// The types a caller takes, as its Accept header has them.
+/// The media types that a caller accepts.
 #[derive(Debug, Clone)]
 pub(crate) enum Accept {
-    /// There is no such header: whatever comes.
+    /// There is no Accept header: any type.
     Anything,
-    /// The ranges it lists; those that cannot be read match nothing.
+    /// The ranges listed; those that cannot be parsed match nothing.
     Ranges(Vec<Range>),
 }
 
-/// Types a caller takes, and how much it wants them.
+/// A range of media types with its weight.
 #[derive(Debug, Clone)]
 pub(crate) struct Range {
     kind: String,
@@ -22,7 +21,7 @@ pub(crate) struct Range {
     q: f32,
 }
 
-/// How much a type is wanted: first by its `q`, then by how specifically it was named.
+/// How much a type is preferred: first by its `q`, then by how specifically it is named.
 type Weight = (f32, u8);
 
 impl Accept {
@@ -37,7 +36,7 @@ impl Accept {
         Self::Ranges(ranges.into_iter().filter_map(Range::read).collect())
     }
 
-    /// Which of these the caller wants most; of equals the first. `None`: it takes none of them.
+    /// The one of these that the caller prefers; of equals the first. `None`: it accepts none of them.
     pub(crate) fn preferred(&self, offers: &[Representation]) -> Option<Representation> {
         let mut best: Option<(Weight, Representation)> = None;
         for offer in offers {

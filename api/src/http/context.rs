@@ -1,4 +1,4 @@
-//! What a request says about itself: headers come in; its id, its trace, and how to answer it go out.
+//! What a request says about itself: headers come in; its id, its trace context and how to answer it go out.
 
 use std::{sync::Arc, time::Instant};
 
@@ -8,60 +8,63 @@ use axum::{
 };
 use uuid::Uuid;
 
-use crate::{
-    http::accept::Accept,
-    http::prefer::Preferences,
-    http::representation::Representation,
-    problems::{Problem, ProblemType},
-};
+use super::{accept::Accept, prefer::Preferences, representation::Representation};
+use crate::problems::{Problem, ProblemType};
 
 /// Carries the request's id, in and out.
 pub(crate) const X_REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 const TRACEPARENT: HeaderName = HeaderName::from_static("traceparent");
 
-/// What the envelope knows of every request.
+/// What the middleware records of every request.
 #[derive(Debug, Clone)]
-pub(crate) struct Arrival {
-    /// The caller's X-Request-Id, or a fresh UUIDv7.
-    pub(crate) request_id: Arc<str>,
-    /// Its path.
+pub(crate) struct RequestInfo {
+    /// The caller's X-Request-Id, or a new UUIDv7.
+    pub(crate) id: Arc<str>,
+    /// The path.
     pub(crate) path: Arc<str>,
-    /// When its headers had come.
-    pub(crate) at: Instant,
+    /// When the headers were received.
+    pub(crate) received_at: Instant,
 }
 
-/// The terms an operation is called on.
+/// What a handler may need to know of its request, beyond the form.
 #[derive(Debug, Clone)]
-pub(crate) struct Terms {
-    /// The request.
-    pub(crate) arrival: Arrival,
+pub(crate) struct RequestContext {
+    /// Its id, path and time.
+    pub(crate) request: RequestInfo,
     /// W3C trace context, if well formed.
     pub(crate) traceparent: Option<String>,
     /// How long to wait.
     pub(crate) preferences: Preferences,
-    /// What forms of answer the caller takes.
+    /// The media types that the caller accepts.
     accept: Accept,
 }
 
-impl Terms {
-    /// In which of these forms to answer, or 406.
-    pub(crate) fn choose(&self, offers: &[Representation]) -> Result<Representation, Problem> {
-        self.accept.preferred(offers).ok_or_else(|| {
-            let types: Vec<&str> = offers.iter().map(|o| o.media_type()).collect();
-            let detail =
-                format!("The Accept header excludes {}, which this is answered as.", types.join(" and "));
+impl RequestInfo {
+    /// Of a request whose headers have just been received.
+    pub(crate) fn new(headers: &HeaderMap, path: &str) -> Self {
+        Self { id: request_id(headers), path: path.into(), received_at: Instant::now() }
+    }
+}
+
+impl RequestContext {
+    /// The representation to answer in, or 406.
+    pub(crate) fn negotiate(&self, offered: &[Representation]) -> Result<Representation, Problem> {
+        self.accept.preferred(offered).ok_or_else(|| {
+            let types: Vec<&str> = offered.iter().map(|o| o.media_type()).collect();
+            let detail = format!("The response is {}, which the Accept header excludes.", types.join(" or "));
             Problem::of(ProblemType::NotAcceptable).detailed(detail)
         })
     }
 }
 
-impl<S: Sync> FromRequestParts<S> for Terms {
+impl<S: Sync> FromRequestParts<S> for RequestContext {
     type Rejection = Problem;
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Problem> {
-        let arrival = parts.extensions.get::<Arrival>().ok_or_else(|| Problem::internal("no envelope"))?;
+        let request = parts.extensions.get::<RequestInfo>();
+        let request = request.ok_or_else(|| Problem::internal("the request did not pass the middleware"))?;
         Ok(Self {
-            arrival: arrival.clone(),
+            request: request.clone(),
             traceparent: traceparent(&parts.headers),
             preferences: Preferences::read(&parts.headers),
             accept: Accept::read(&parts.headers),
@@ -69,8 +72,8 @@ impl<S: Sync> FromRequestParts<S> for Terms {
     }
 }
 
-/// The caller's own id for the request if it is 1 to 128 visible ASCII characters, else a fresh one.
-pub(crate) fn request_id(headers: &HeaderMap) -> Arc<str> {
+/// The caller's own id for the request if it is 1 to 128 visible ASCII characters, else a new one.
+fn request_id(headers: &HeaderMap) -> Arc<str> {
     let given = headers.get(X_REQUEST_ID).and_then(|v| v.to_str().ok());
     let usable = given.filter(|id| (1..=128).contains(&id.len()) && id.bytes().all(|b| b.is_ascii_graphic()));
     usable.map_or_else(|| Uuid::now_v7().to_string().into(), Into::into)

@@ -1,7 +1,8 @@
-//! What a refused request still sends: a body comes in and is lent out; its unread rest can be discarded.
+//! The unread rest of a rejected request's body: a body comes in and is shared with its reader; what the reader leaves
+//! can be discarded.
 //!
-//! Closing a connection on unread data resets it, and a reset can overtake the answer: a caller refused
-//! early would see a broken connection instead of its 401 or 413.
+//! Closing a connection with unread data resets it, and the reset can overtake the response: a caller rejected early
+//! would see a broken connection instead of its 401 or 413.
 
 use std::{
     pin::Pin,
@@ -15,31 +16,31 @@ use bytes::Bytes;
 use http_body::{Body as HttpBody, Frame, SizeHint};
 use tokio::time::{Instant, timeout_at};
 
-/// Bytes discarded at most; a caller that sends more finds its connection closed.
+/// Bytes discarded at most. The connection of a caller that sends more is closed.
 const MAX_BYTES: usize = 1024 * 1024;
 /// Time spent on it at most.
 const MAX_TIME: Duration = Duration::from_secs(1);
 
-/// A hold on a body that somebody else reads.
+/// A handle on a body that a handler reads.
 #[derive(Debug, Clone)]
-pub(crate) struct Leftover(Arc<Mutex<Body>>);
+pub(crate) struct UnreadBody(Arc<Mutex<Body>>);
 
-/// The body in the reader's hands.
-struct Lent(Leftover);
+/// The same body, as its handler reads it.
+struct SharedBody(UnreadBody);
 
-impl Leftover {
-    /// Keeps hold of a body, and lends it.
-    pub(crate) fn of(body: Body) -> (Self, Body) {
-        let leftover = Self(Arc::new(Mutex::new(body)));
-        let lent = Body::new(Lent(leftover.clone()));
-        (leftover, lent)
+impl UnreadBody {
+    /// Shares a body: a handle on it, and the body for its handler.
+    pub(crate) fn share(body: Body) -> (Self, Body) {
+        let unread = Self(Arc::new(Mutex::new(body)));
+        let shared = Body::new(SharedBody(unread.clone()));
+        (unread, shared)
     }
 
     fn lock(&self) -> MutexGuard<'_, Body> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Reads what is left and throws it away, within bounds.
+    /// Reads what is left and discards it, within bounds of size and time.
     pub(crate) async fn discard(&self) {
         let deadline = Instant::now() + MAX_TIME;
         let mut n_bytes = 0;
@@ -51,7 +52,7 @@ impl Leftover {
     }
 }
 
-impl HttpBody for Lent {
+impl HttpBody for SharedBody {
     type Data = Bytes;
     type Error = axum::Error;
 

@@ -1,5 +1,5 @@
-//! A body on its way in: pieces that may never come come in; pieces in time, or the problem that they are not,
-//! go out.
+//! Reading a body within bounds of size and time: its frames come in; its bytes, or the problem that they are too many
+//! or too late, go out.
 
 use std::{borrow::Cow, pin::Pin, time::Duration};
 
@@ -11,61 +11,61 @@ use tokio::time::{Instant, timeout_at};
 
 use crate::problems::{Problem, ProblemType};
 
-/// How long the next piece of a body may take.
+/// How long the next frame of a body may take.
 const STALL_LIMIT: Duration = Duration::from_secs(30);
 /// How long a whole body may take.
 const BODY_LIMIT: Duration = Duration::from_secs(120);
 
-/// By when a body must be here, and its bound.
+/// The bounds of one body.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Arriving {
-    by: Instant,
+pub(super) struct BodyLimits {
+    deadline: Instant,
     /// Bytes it may have.
     pub(super) max_bytes: usize,
 }
 
-impl Arriving {
-    /// From now on, unless the body is announced to be larger than this.
-    pub(super) fn begin(headers: &HeaderMap, max_bytes: usize) -> Result<Self, Problem> {
+impl BodyLimits {
+    /// The bounds of a body that begins to arrive now, unless its Content-Length exceeds them.
+    pub(super) fn new(headers: &HeaderMap, max_bytes: usize) -> Result<Self, Problem> {
         let announced =
             headers.get(header::CONTENT_LENGTH).and_then(|v| v.to_str().ok()?.parse::<u64>().ok());
-        let arriving = Self { by: Instant::now() + BODY_LIMIT, max_bytes };
-        if announced.is_some_and(|n| n > max_bytes as u64) { Err(arriving.too_large()) } else { Ok(arriving) }
+        let limits = Self { deadline: Instant::now() + BODY_LIMIT, max_bytes };
+        if announced.is_some_and(|n| n > max_bytes as u64) { Err(limits.too_large()) } else { Ok(limits) }
     }
 
-    /// The next piece, in time.
-    pub(super) async fn in_time<T>(self, piece: impl Future<Output = T>) -> Result<T, Problem> {
-        let by = self.by.min(Instant::now() + STALL_LIMIT);
-        timeout_at(by, piece).await.map_err(|_| Problem::of(ProblemType::BodyTimeout))
+    /// Waits for a frame, or anything that takes one, within the bounds of time.
+    pub(super) async fn in_time<T>(self, frame: impl Future<Output = T>) -> Result<T, Problem> {
+        let deadline = self.deadline.min(Instant::now() + STALL_LIMIT);
+        timeout_at(deadline, frame).await.map_err(|_| Problem::of(ProblemType::BodyTimeout))
     }
 
-    /// All of the body.
-    pub(super) async fn whole(self, mut body: Body) -> Result<Vec<u8>, Problem> {
+    /// The whole body.
+    pub(super) async fn read_all(self, mut body: Body) -> Result<Vec<u8>, Problem> {
         let mut bytes = Vec::new();
         while let Some(frame) =
             self.in_time(std::future::poll_fn(|cx| Pin::new(&mut body).poll_frame(cx))).await?
         {
             let frame = frame.map_err(|error| {
-                tracing::debug!(%error, "a body that cannot be read");
+                tracing::debug!(%error, "cannot read the body");
                 malformed("The body ends too early.")
             })?;
-            let piece = frame.into_data().unwrap_or_else(|_trailers| Bytes::new());
-            if bytes.len() + piece.len() > self.max_bytes {
+            let data = frame.into_data().unwrap_or_else(|_trailers| Bytes::new());
+            if bytes.len() + data.len() > self.max_bytes {
                 return Err(self.too_large());
             }
-            bytes.extend_from_slice(&piece);
+            bytes.extend_from_slice(&data);
         }
         Ok(bytes)
     }
 
-    /// It is larger than it may be.
+    /// The body is larger than it may be.
     pub(super) fn too_large(self) -> Problem {
-        let detail = format!("The body has more than {} bytes.", self.max_bytes);
+        let detail = format!("The body is larger than {} bytes.", self.max_bytes);
         Problem::of(ProblemType::TooLarge).detailed(detail)
     }
 }
 
-/// A body that is not what its Content-Type says.
+/// A body that does not match its Content-Type.
 pub(super) fn malformed(detail: impl Into<Cow<'static, str>>) -> Problem {
     Problem::of(ProblemType::MalformedBody).detailed(detail)
 }
@@ -101,8 +101,8 @@ pub(super) mod tests {
     }
 
     async fn whole(body: impl Into<Body>) -> Result<Vec<u8>, ProblemType> {
-        let arriving = Arriving::begin(&HeaderMap::new(), 10).unwrap();
-        arriving.whole(body.into()).await.map_err(|p| p.problem_type())
+        let limits = BodyLimits::new(&HeaderMap::new(), 10).unwrap();
+        limits.read_all(body.into()).await.map_err(|p| p.problem_type())
     }
 
     #[tokio::test]
@@ -112,12 +112,12 @@ pub(super) mod tests {
         let endless = stalling(|| Some("abcd")); // told while it arrives
         assert_eq!(whole(endless).await, Err(ProblemType::TooLarge));
         let announced = |n: &str| HeaderMap::from_iter([(header::CONTENT_LENGTH, n.parse().unwrap())]);
-        assert!(Arriving::begin(&announced("10"), 10).is_ok());
-        assert!(Arriving::begin(&announced("11"), 10).is_err());
+        assert!(BodyLimits::new(&announced("10"), 10).is_ok());
+        assert!(BodyLimits::new(&announced("11"), 10).is_err());
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_body_that_stalls_is_given_up() {
+    async fn a_body_that_stalls_times_out() {
         let started = Instant::now();
         let mut chunks = vec!["a", "b"];
         assert_eq!(whole(stalling(move || chunks.pop())).await, Err(ProblemType::BodyTimeout));

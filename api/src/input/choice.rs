@@ -1,4 +1,4 @@
-//! Choices in text: a field's text comes in, the one of its names that it is goes out.
+//! Choices: a field's text comes in, which of the accepted names it is goes out.
 
 use super::fields::{nearest, quoted};
 use crate::problems::{Code, Violation};

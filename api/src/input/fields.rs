@@ -1,8 +1,8 @@
-//! The fields an operation has: a name comes in, its place or the nearest name goes out.
+//! The fields of an operation: a name comes in, the field or the nearest known name goes out.
 
 use crate::problems::{Code, Violation};
 
-/// Characters of a caller's text an error repeats at most.
+/// Characters of a caller's text that an error quotes at most.
 const MAX_REPEATED: usize = 64;
 
 /// A field of a form.
@@ -26,7 +26,7 @@ pub(crate) enum Kind {
     Text,
 }
 
-/// A caller's text as an error repeats it: quoted, escaped, bounded.
+/// A caller's text as an error quotes it: escaped and bounded.
 pub(crate) fn quoted(text: &str) -> String {
     match text.char_indices().nth(MAX_REPEATED) {
         Some((end, _)) => format!("{:?}…", &text[..end]),
@@ -34,18 +34,18 @@ pub(crate) fn quoted(text: &str) -> String {
     }
 }
 
-/// A name this operation does not have, with the one that was probably meant.
+/// The violation of a name that is not known, with the known name that was probably meant.
 pub(crate) fn unknown(what: &str, name: &str, known: &[&str]) -> Violation {
     let hint = match nearest(name, known) {
         Some(near) => format!("did you mean \"{near}\"?"),
-        None if known.is_empty() => "there are none here".to_owned(),
+        None if known.is_empty() => "none are accepted here".to_owned(),
         None => format!("known: {}", known.join(", ")),
     };
     let name: String = name.chars().take(MAX_REPEATED).collect();
     Violation::new(&name, Code::Unknown, format!("unknown {what} {}; {hint}", quoted(&name)))
 }
 
-/// The known name a caller probably meant: the same but for case and punctuation, or nearly so.
+/// The known name that was probably meant: the same or nearly the same but for case and punctuation.
 pub(super) fn nearest<'a>(name: &str, known: &[&'a str]) -> Option<&'a str> {
     let bare = |s: &str| {
         s.chars()

@@ -1,7 +1,7 @@
 //! application/json (RFC 8259): a request comes in; the members of the one object it carries go out, as written.
 //!
-//! Members keep their order and their repetitions, and values stay text: how deep one is nested costs nothing,
-//! and [`super::object`] can say of each what it is.
+//! Members keep their order and their repetitions, and values stay text: deep nesting costs nothing, and
+//! [`super::object`] decides the type of each.
 
 use std::fmt;
 
@@ -15,7 +15,7 @@ use serde::{
 };
 use serde_json::value::RawValue;
 
-use super::body::{Arriving, malformed};
+use super::body::{BodyLimits, malformed};
 use crate::problems::{Problem, ProblemType};
 
 /// Bytes a body may have.
@@ -23,7 +23,7 @@ const MAX_BYTES: usize = 64 * 1024;
 /// Members an object may have.
 const MAX_MEMBERS: usize = 64;
 
-/// What a JSON value is.
+/// The type of a JSON value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     Object,
@@ -35,7 +35,7 @@ pub(super) enum Kind {
 }
 
 impl Kind {
-    /// What this value is: its first byte tells.
+    /// The type of this value, by its first byte.
     pub(super) fn of(value: &RawValue) -> Self {
         match value.get().trim_start().as_bytes() {
             [b'{', ..] => Self::Object,
@@ -47,7 +47,7 @@ impl Kind {
         }
     }
 
-    /// In words.
+    /// For error messages.
     pub(super) const fn words(self) -> &'static str {
         match self {
             Self::Object => "an object",
@@ -66,12 +66,12 @@ pub(super) type Members = Vec<(String, Box<RawValue>)>;
 /// Reads the members of the object a request carries.
 pub(super) async fn read(request: Request) -> Result<Members, Problem> {
     let (parts, body) = request.into_parts();
-    let arriving = Arriving::begin(&parts.headers, MAX_BYTES)?;
+    let limits = BodyLimits::new(&parts.headers, MAX_BYTES)?;
     if !is_json(&parts.headers) {
-        let detail = "This operation reads application/json.";
+        let detail = "This operation accepts application/json.";
         return Err(Problem::of(ProblemType::UnsupportedContentType).detailed(detail));
     }
-    parse(&arriving.whole(body).await?)
+    parse(&limits.read_all(body).await?)
 }
 
 /// Whether that is the body's type; parameters such as `charset` have no meaning for JSON.
@@ -83,7 +83,7 @@ fn is_json(headers: &HeaderMap) -> bool {
 
 fn parse(bytes: &[u8]) -> Result<Members, Problem> {
     let text = str::from_utf8(bytes).map_err(|error| {
-        malformed(format!("The body is not UTF-8: its byte {} is wrong.", error.valid_up_to() + 1))
+        malformed(format!("The body is not valid UTF-8: byte {} is invalid.", error.valid_up_to() + 1))
     })?;
     let unreadable = |error: serde_json::Error| malformed(format!("The body is not JSON: {error}."));
     let kind = Kind::of(serde_json::from_str(text).map_err(unreadable)?);

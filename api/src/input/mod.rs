@@ -1,4 +1,4 @@
-//! Reading what a caller sent: a request comes in; fields within their bounds, or every violation, go out.
+//! Parsing and checking requests: a request comes in; fields within their bounds, or every violation, go out.
 
 mod body;
 pub(crate) mod choice;

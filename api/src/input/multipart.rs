@@ -1,7 +1,7 @@
 //! multipart/form-data (RFC 7578): a request comes in; each field's bytes, within bounds, go out.
 //!
-//! The body is read as it arrives and never past a bound. What cannot be read at all is a problem at
-//! once; what can be read but breaks a constraint is collected, so that a caller hears of all of it.
+//! The body is read as it arrives and never past a bound. A body that cannot be parsed is a problem at
+//! once; violated constraints are collected, so that one response lists them all.
 
 use akhar_jobs::{MediaType, Upload};
 use axum::{
@@ -12,7 +12,7 @@ use axum::{
 use multer::{Constraints, Multipart, SizeLimit};
 
 use super::{
-    body::{Arriving, malformed},
+    body::{BodyLimits, malformed},
     fields::{Field, Kind, quoted, unknown},
 };
 use crate::problems::{Code, Problem, ProblemType, Violation};
@@ -28,9 +28,9 @@ const MAX_TEXT_BYTES: usize = 64;
 #[derive(Debug, Default)]
 pub(crate) struct Form {
     values: Vec<(&'static str, Vec<u8>)>,
-    /// Fields that came but are already known to be wrong.
-    spoilt: Vec<&'static str>,
-    /// What is wrong with it so far.
+    /// Fields that were sent and have been found invalid.
+    invalid: Vec<&'static str>,
+    /// The violations found so far.
     pub(crate) violations: Vec<Violation>,
 }
 
@@ -38,12 +38,12 @@ pub(crate) struct Form {
 pub(crate) async fn read(request: Request, fields: &[Field]) -> Result<Form, Problem> {
     let (parts, body) = request.into_parts();
     let max_bytes = OVERHEAD + fields.iter().map(Field::max_file_bytes).sum::<usize>();
-    let arriving = Arriving::begin(&parts.headers, max_bytes)?;
+    let limits = BodyLimits::new(&parts.headers, max_bytes)?;
     let mut multipart = open(body, boundary(&parts.headers)?, max_bytes);
     let mut form = Form::default();
     for _ in 0..=MAX_PARTS {
-        let Some(part) = arriving.of(multipart.next_field()).await? else { return Ok(form) };
-        form.take(arriving, part, fields).await?;
+        let Some(part) = limits.next(multipart.next_field()).await? else { return Ok(form) };
+        form.take(limits, part, fields).await?;
     }
     Err(malformed(format!("The body has more than {MAX_PARTS} parts.")))
 }
@@ -58,24 +58,23 @@ impl Field {
 }
 
 impl Form {
-    /// The file in a field, where its first bytes are of a type that is taken; else what they are not is
-    /// noted.
+    /// The file in a field, if `sniff` knows its type by its first bytes; else a violation is added.
     pub(crate) fn upload(
         &mut self,
         name: &'static str,
         sniff: impl FnOnce(&[u8]) -> Option<MediaType>,
-        taken: &str,
+        expected: &str,
     ) -> Option<Upload> {
         let bytes = self.file(name)?;
         let Some(media_type) = sniff(&bytes) else {
-            let detail = format!("{name} begins like neither {taken}");
+            let detail = format!("{name} is not {expected}");
             self.violations.push(Violation::new(name, Code::UnsupportedMediaType, detail));
             return None;
         };
         Some(Upload { media_type, bytes: bytes.into() })
     }
 
-    /// A field's value, or its default where it is absent or wrong; what is wrong is noted.
+    /// A field's value, or its default if it is absent or invalid; a violation is added if it is invalid.
     pub(crate) fn value<T: Default>(
         &mut self,
         name: &'static str,
@@ -88,10 +87,10 @@ impl Form {
         })
     }
 
-    /// Reads one part: into its field, or past it.
+    /// Reads one part into its field, or skips it.
     async fn take(
         &mut self,
-        arriving: Arriving,
+        limits: BodyLimits,
         part: multer::Field<'_>,
         fields: &[Field],
     ) -> Result<(), Problem> {
@@ -101,24 +100,24 @@ impl Form {
         let Some(field) = fields.iter().find(|f| f.name == name) else {
             let known: Vec<&str> = fields.iter().map(|f| f.name).collect();
             self.violations.push(unknown("field", &name, &known));
-            return arriving.skip(part).await;
+            return limits.skip(part).await;
         };
         if self.has(field.name) {
             let detail = format!("{} is given more than once", field.name);
             self.violations.push(Violation::new(field.name, Code::Duplicated, detail));
-            return arriving.skip(part).await;
+            return limits.skip(part).await;
         }
         match field.kind {
             Kind::File { max_bytes } => {
-                let file = arriving.collect(part, max_bytes).await?;
+                let file = limits.collect(part, max_bytes).await?;
                 self.values.push((field.name, file.ok_or_else(|| file_too_large(field.name, max_bytes))?));
             }
             Kind::Text => {
-                if let Some(text) = arriving.collect(part, MAX_TEXT_BYTES).await? {
+                if let Some(text) = limits.collect(part, MAX_TEXT_BYTES).await? {
                     self.values.push((field.name, text));
                 } else {
-                    let detail = format!("{} has more than {MAX_TEXT_BYTES} bytes", field.name);
-                    self.spoil(Violation::new(field.name, Code::TooLong, detail), field.name);
+                    let detail = format!("{} is longer than {MAX_TEXT_BYTES} bytes", field.name);
+                    self.reject(Violation::new(field.name, Code::TooLong, detail), field.name);
                 }
             }
         }
@@ -126,22 +125,22 @@ impl Form {
     }
 
     fn has(&self, name: &str) -> bool {
-        self.spoilt.contains(&name) || self.values.iter().any(|(n, _)| *n == name)
+        self.invalid.contains(&name) || self.values.iter().any(|(n, _)| *n == name)
     }
 
-    fn spoil(&mut self, violation: Violation, name: &'static str) {
+    fn reject(&mut self, violation: Violation, name: &'static str) {
         self.violations.push(violation);
-        self.spoilt.push(name);
+        self.invalid.push(name);
     }
 
-    /// A text field's value, if the caller gave a readable one.
+    /// A text field's value, if it was sent and is UTF-8.
     pub(crate) fn text(&mut self, name: &'static str) -> Option<String> {
         match String::from_utf8(self.bytes(name)?) {
             Ok(text) => Some(text),
             Err(e) => {
-                let came = quoted(&String::from_utf8_lossy(e.as_bytes()));
-                self.spoil(
-                    Violation::new(name, Code::NotUtf8, format!("{name} is {came}, which is not UTF-8")),
+                let sent = quoted(&String::from_utf8_lossy(e.as_bytes()));
+                self.reject(
+                    Violation::new(name, Code::NotUtf8, format!("{name} is {sent}, which is not UTF-8")),
                     name,
                 );
                 None
@@ -149,13 +148,13 @@ impl Form {
         }
     }
 
-    /// A required file's bytes; its absence or emptiness is noted.
+    /// A required file's bytes; a violation is added if it is absent or empty.
     pub(crate) fn file(&mut self, name: &'static str) -> Option<Vec<u8>> {
-        let is_spoilt = self.spoilt.contains(&name);
+        let is_invalid = self.invalid.contains(&name);
         let (code, detail) = match self.bytes(name) {
-            Some(bytes) if bytes.is_empty() => (Code::Empty, format!("{name} has no bytes")),
+            Some(bytes) if bytes.is_empty() => (Code::Empty, format!("{name} is empty")),
             Some(bytes) => return Some(bytes),
-            None if is_spoilt => return None,
+            None if is_invalid => return None,
             None => (Code::Missing, format!("{name} is required")),
         };
         self.violations.push(Violation::new(name, code, detail));
@@ -163,8 +162,8 @@ impl Form {
     }
 
     fn bytes(&mut self, name: &str) -> Option<Vec<u8>> {
-        let place = self.values.iter().position(|(n, _)| *n == name)?;
-        Some(self.values.swap_remove(place).1)
+        let index = self.values.iter().position(|(n, _)| *n == name)?;
+        Some(self.values.swap_remove(index).1)
     }
 }
 
@@ -173,20 +172,20 @@ fn open(body: Body, boundary: String, max_bytes: usize) -> Multipart<'static> {
     Multipart::with_constraints(body.into_data_stream(), boundary, Constraints::new().size_limit(limit))
 }
 
-impl Arriving {
-    /// The next piece, in time.
-    async fn of<T>(self, piece: impl Future<Output = multer::Result<T>>) -> Result<T, Problem> {
-        self.in_time(piece).await?.map_err(|error| unreadable(&error, self))
+impl BodyLimits {
+    /// The next frame, in time.
+    async fn next<T>(self, frame: impl Future<Output = multer::Result<T>>) -> Result<T, Problem> {
+        self.in_time(frame).await?.map_err(|error| unreadable(&error, self))
     }
 
-    /// A part's bytes. `None`: they are more than `max_bytes`, and the rest of them is unread.
+    /// A part's bytes. `None`: they are more than `max_bytes`, and the rest is unread.
     async fn collect(
         self,
         mut part: multer::Field<'_>,
         max_bytes: usize,
     ) -> Result<Option<Vec<u8>>, Problem> {
         let mut bytes = Vec::new();
-        while let Some(chunk) = self.of(part.chunk()).await? {
+        while let Some(chunk) = self.next(part.chunk()).await? {
             if bytes.len() + chunk.len() > max_bytes {
                 return Ok(None);
             }
@@ -195,34 +194,35 @@ impl Arriving {
         Ok(Some(bytes))
     }
 
-    /// Reads past a part.
+    /// Skips a part.
     async fn skip(self, mut part: multer::Field<'_>) -> Result<(), Problem> {
-        while self.of(part.chunk()).await?.is_some() {}
+        while self.next(part.chunk()).await?.is_some() {}
         Ok(())
     }
 }
 
 fn boundary(headers: &HeaderMap) -> Result<String, Problem> {
     let unsupported = || {
-        Problem::of(ProblemType::UnsupportedContentType).detailed("This operation reads multipart/form-data.")
+        Problem::of(ProblemType::UnsupportedContentType)
+            .detailed("This operation accepts multipart/form-data.")
     };
     let content_type = headers.get(header::CONTENT_TYPE).ok_or_else(unsupported)?;
     match multer::parse_boundary(content_type.to_str().map_err(|_| unsupported())?) {
         Ok(boundary) => Ok(boundary),
-        Err(multer::Error::NoBoundary) => Err(malformed("The Content-Type names no boundary.")),
+        Err(multer::Error::NoBoundary) => Err(malformed("The Content-Type has no boundary.")),
         Err(_) => Err(unsupported()),
     }
 }
 
 fn file_too_large(name: &str, max_bytes: usize) -> Problem {
-    let detail = format!("{name} has more than {max_bytes} bytes");
+    let detail = format!("{name} is larger than {max_bytes} bytes");
     Problem::violations(vec![Violation::new(name, Code::TooLarge, detail)])
 }
 
-fn unreadable(error: &multer::Error, arriving: Arriving) -> Problem {
-    tracing::debug!(%error, "a body that cannot be read");
+fn unreadable(error: &multer::Error, limits: BodyLimits) -> Problem {
+    tracing::debug!(%error, "cannot read the body");
     match error {
-        multer::Error::StreamSizeExceeded { .. } => arriving.too_large(),
+        multer::Error::StreamSizeExceeded { .. } => limits.too_large(),
         multer::Error::IncompleteStream | multer::Error::IncompleteFieldData { .. } => {
             malformed("The body ends before its closing boundary.")
         }

@@ -110,7 +110,7 @@ async fn the_content_type_decides_first() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_body_that_stalls_is_given_up() {
+async fn a_body_that_stalls_times_out() {
     let mut began = false;
     let stalled = stalling(move || if std::mem::replace(&mut began, true) { None } else { Some("--B\r\n") });
     assert_eq!(read_body(stalled).await.unwrap_err(), ProblemType::BodyTimeout);

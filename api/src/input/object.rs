@@ -11,14 +11,14 @@ use super::{
 };
 use crate::problems::{Code, Problem, Violation};
 
-/// Bytes of a number an error repeats at most.
+/// Bytes of a number that an error quotes at most.
 const MAX_REPEATED: usize = 32;
 
 /// The fields of an object, at most one value each.
 #[derive(Debug, Default)]
 pub(crate) struct Object {
     values: Vec<(&'static str, Box<RawValue>)>,
-    /// What is wrong with it so far.
+    /// The violations found so far.
     pub(crate) violations: Vec<Violation>,
 }
 
@@ -45,10 +45,10 @@ impl Object {
         object
     }
 
-    /// A required string; its absence is noted.
+    /// A required string; a violation is added if it is absent.
     pub(crate) fn required_string(&mut self, name: &'static str) -> Option<String> {
         if !self.values.iter().any(|(n, _)| *n == name) {
-            self.violate(name, Code::Missing, format!("{name} is required"));
+            self.reject(name, Code::Missing, format!("{name} is required"));
         }
         self.string(name, || "a string".to_owned())
     }
@@ -61,7 +61,7 @@ impl Object {
         if let Some(number) = number.filter(|n| range.contains(n)) {
             return Some(number);
         }
-        self.violate(
+        self.reject(
             name,
             Code::OutOfRange,
             format!("{name} is {}, expected {}", repeated(&value), expected()),
@@ -84,7 +84,7 @@ impl Object {
             let hint =
                 nearest(&text, &names).map_or_else(String::new, |n| format!("; did you mean \"{n}\"?"));
             let detail = format!("{name} is {}, expected {}{hint}", quoted(&text), expected());
-            self.violate(name, Code::NotAChoice, detail);
+            self.reject(name, Code::NotAChoice, detail);
         }
         chosen
     }
@@ -93,20 +93,20 @@ impl Object {
         let value = self.value(name, Kind::String, expected)?;
         let text = serde_json::from_str(value.get());
         if text.is_err() {
-            let detail = format!("{name} has a surrogate without its other half, which no text can have");
-            self.violate(name, Code::NotUtf8, detail);
+            let detail = format!("{name} has an unpaired surrogate, which is not valid Unicode");
+            self.reject(name, Code::NotUtf8, detail);
         }
         text.ok()
     }
 
     /// A field's value, if it is given and of this kind.
     fn value(&mut self, name: &str, kind: Kind, expected: impl Fn() -> String) -> Option<Box<RawValue>> {
-        let place = self.values.iter().position(|(n, _)| *n == name)?;
-        let (name, value) = self.values.swap_remove(place);
+        let index = self.values.iter().position(|(n, _)| *n == name)?;
+        let (name, value) = self.values.swap_remove(index);
         if Kind::of(&value) == kind {
             return Some(value);
         }
-        self.violate(
+        self.reject(
             name,
             Code::WrongType,
             format!("{name} is {}, expected {}", described(&value), expected()),
@@ -114,12 +114,12 @@ impl Object {
         None
     }
 
-    fn violate(&mut self, name: &str, code: Code, detail: String) {
+    fn reject(&mut self, name: &str, code: Code, detail: String) {
         self.violations.push(Violation::new(name, code, detail));
     }
 }
 
-/// A value of the wrong kind, in words: `"125" (a string)`.
+/// A value of the wrong type, as an error describes it: `"125" (a string)`.
 fn described(value: &RawValue) -> String {
     match Kind::of(value) {
         kind @ (Kind::Object | Kind::Array | Kind::Null) => kind.words().to_owned(),

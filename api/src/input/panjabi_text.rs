@@ -54,29 +54,29 @@ pub(crate) fn parse(field: &str, sent: &str) -> Result<String, Vec<Violation>> {
     let text: String = sent.nfc().collect();
     let n_chars = text.chars().count();
     let length = if n_chars < *LENGTH.start() {
-        Some((Code::TooShort, has(field, n_chars)))
+        Some((Code::TooShort, wrong_length(field, n_chars)))
     } else if n_chars > *LENGTH.end() {
-        Some((Code::TooLong, has(field, n_chars)))
+        Some((Code::TooLong, wrong_length(field, n_chars)))
     } else {
         None
     };
-    let stranger = sent.chars().zip(1..).find(|(c, _)| !is_allowed(*c));
-    let stranger =
-        stranger.map(|(c, position)| (Code::CharacterNotAllowed, may_not_have(field, c, position)));
-    let letterless = !text.chars().any(is_letter_or_digit);
-    let letterless = letterless
+    let disallowed = sent.chars().zip(1..).find(|(c, _)| !is_allowed(*c));
+    let disallowed =
+        disallowed.map(|(c, position)| (Code::CharacterNotAllowed, not_allowed(field, c, position)));
+    let no_letter = !text.chars().any(is_letter_or_digit);
+    let no_letter = no_letter
         .then(|| (Code::NoLetter, format!("{field} has no Gurmukhi letter or digit, expected one or more")));
-    let broken = length.into_iter().chain(stranger).chain(letterless);
+    let broken = length.into_iter().chain(disallowed).chain(no_letter);
     let violations: Vec<_> = broken.map(|(code, detail)| Violation::new(field, code, detail)).collect();
     if violations.is_empty() { Ok(text) } else { Err(violations) }
 }
 
-fn has(field: &str, n_chars: usize) -> String {
+fn wrong_length(field: &str, n_chars: usize) -> String {
     let characters = if n_chars == 1 { "character" } else { "characters" };
     format!("{field} has {n_chars} {characters} in NFC, expected {} to {}", LENGTH.start(), LENGTH.end())
 }
 
-fn may_not_have(field: &str, c: char, position: usize) -> String {
+fn not_allowed(field: &str, c: char, position: usize) -> String {
     format!(
         "{field} has '{}' (U+{:04X}) as its character {position}, expected Gurmukhi (U+0A00 to U+0A7F), spaces, \
          newlines, the dandas U+0964 and U+0965, the joiners U+200C and U+200D, or . , ? ! - ( ) ' \" : ;",
@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_stranger_is_named_with_its_place_as_sent() {
+    fn the_first_disallowed_is_named_with_its_position_as_sent() {
         for (sent, start) in [
             ("ਸ਼\u{a36}ab", "text has 'a' (U+0061) as its character 4, "),
             ("ਕਖ😀", "text has '😀' (U+1F600) as its character 3, "),
@@ -238,7 +238,7 @@ mod tests {
         }
 
         #[test]
-        fn a_stranger_as_sent_is_a_stranger_in_nfc(sent in "\\PC{0,5}|[\u{a00}-\u{a7f}\u{300}-\u{37f}\u{900}-\u{97f}.; ]{0,5}") {
+        fn a_character_disallowed_as_sent_is_disallowed_in_nfc(sent in "\\PC{0,5}|[\u{a00}-\u{a7f}\u{300}-\u{37f}\u{900}-\u{97f}.; ]{0,5}") {
             let in_nfc: String = sent.nfc().collect();
             prop_assert_eq!(sent.chars().all(is_allowed), in_nfc.chars().all(is_of_panjabi_text));
         }

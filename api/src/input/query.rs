@@ -1,4 +1,4 @@
-//! The query string: an address comes in, the parameters known here or a violation for each other go out.
+//! The query string: a URI comes in, its known parameters and a violation for every other go out.
 
 use axum::{extract::Query, http::Uri};
 
@@ -8,10 +8,10 @@ use super::{
 };
 use crate::problems::{Code, Problem, Violation};
 
-/// The parameters at most read; more are one violation.
+/// Parameters read at most; the rest are ignored.
 const MAX_PARAMETERS: usize = 16;
 
-/// The parameters this address has, and a violation for every one that is unknown here or repeated.
+/// The parameters of a URI, and a violation for every one that is unknown or repeated.
 fn read(uri: &Uri, known: &[&str]) -> (Vec<(String, String)>, Vec<Violation>) {
     // Pairs of text can always be read: what is not UTF-8 is replaced.
     let pairs = Query::<Vec<(String, String)>>::try_from_uri(uri).map(|q| q.0).unwrap_or_default();
@@ -30,12 +30,12 @@ fn read(uri: &Uri, known: &[&str]) -> (Vec<(String, String)>, Vec<Violation>) {
     (read, violations)
 }
 
-/// A violation for every parameter, where there are none.
+/// A violation for every parameter, where none is accepted.
 pub(crate) fn none(uri: &Uri) -> Vec<Violation> {
     uri.query().map_or_else(Vec::new, |_| read(uri, &[]).1)
 }
 
-/// Seconds to wait, from `?wait=N`: 0 to 60, 0 unless told.
+/// Seconds to wait, from `?wait=N`: 0 to 60; the default is 0.
 pub(crate) fn wait_s(uri: &Uri) -> Result<u8, Problem> {
     let (parameters, mut violations) = read(uri, &["wait"]);
     let wait = parameters.first().map_or(Ok(0), |(name, value)| whole_number::parse(name, value, 0..=60));

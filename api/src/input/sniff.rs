@@ -1,4 +1,4 @@
-//! What a file is: its first bytes come in, its media type goes out.
+//! The media type of a file: its first bytes come in, the type goes out, whatever the file's name.
 
 use akhar_jobs::MediaType;
 

@@ -1,20 +1,30 @@
 //! `DELETE /v1/jobs/{id}`: a job's id comes in; if it still waits in its queue it is cancelled.
 
+use akhar_client::JobBody;
 use akhar_jobs::{JobState, store};
 use axum::{extract::State, http::Uri, response::Response};
 
-use super::get::{JobPath, find};
+use super::{
+    documentation::{EXAMPLES, PATH},
+    get::{JobPath, find},
+};
 use crate::{
     app::App,
     auth::caller::Caller,
-    http::context::Terms,
+    http::context::RequestContext,
     http::representation::Representation,
     input::query,
-    jobs::body::{self, JobBody},
-    problems::responses::JobCancelProblems,
+    jobs::body,
+    problems::responses::problems,
     problems::{Problem, ProblemType},
     retry::retry_transient,
 };
+
+problems! {
+    /// What can go wrong with cancelling a job.
+    JobCancelProblems at PATH, EXAMPLES: Unauthorized, NotFound, NotAcceptable, JobNotCancellable, InvalidInput, Internal, Busy,
+    Draining, Unavailable,
+}
 
 /// Cancels a job that has not started.
 #[utoipa::path(
@@ -22,8 +32,8 @@ use crate::{
     path = "/v1/jobs/{id}",
     operation_id = "cancel-job",
     tag = "jobs",
-    summary = "Cancel a job that waits in its queue",
-    params(("id" = uuid::Uuid, Path, description = "The job's id.")),
+    summary = "Cancel a job that is queued",
+    params(JobPath),
     responses(
         (status = 200, description = "The job, cancelled.", body = JobBody,
             example = json!({"id": "019d0f6e-8e52-7d0c-a4f5-5b2b3f6d3c11", "operation": "digit-recognition",
@@ -36,22 +46,22 @@ use crate::{
 pub(crate) async fn handle(
     State(app): State<App>,
     caller: Caller,
-    terms: Terms,
+    context: RequestContext,
     JobPath(id): JobPath,
     uri: Uri,
 ) -> Result<Response, Problem> {
-    terms.choose(Representation::JSON)?;
+    context.negotiate(Representation::JSON)?;
     Problem::unless_none(query::none(&uri))?;
-    let mut was_unsure = false;
+    let mut is_uncertain = false;
     let cancelled = retry_transient(|n_failed| {
-        was_unsure |= n_failed > 0;
-        store::cancel(&app.database.durable, id, caller.id)
+        is_uncertain |= n_failed > 0;
+        store::cancel(&app.database.durable, id, caller.account_id)
     })
     .await?;
     let job = find(&app, &caller, id).await?;
     // A first attempt whose connection died may have been the one that cancelled it.
-    if cancelled || (was_unsure && job.state == JobState::Cancelled) {
-        return Ok(body::document(job, &terms.arrival));
+    if cancelled || (is_uncertain && job.state == JobState::Cancelled) {
+        return Ok(body::document(job, &context.request));
     }
     let detail = format!("Only a queued job can be cancelled; this one is {}.", job.state.name());
     Err(Problem::of(ProblemType::JobNotCancellable).detailed(detail))

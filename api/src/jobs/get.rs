@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use akhar_client::JobBody;
 use akhar_jobs::{Job, JobId, store};
 use axum::{
     extract::{FromRequestParts, Path, State},
@@ -10,23 +11,35 @@ use axum::{
 };
 use tokio::time::Instant;
 use tracing::Span;
+use utoipa::IntoParams;
 use uuid::Uuid;
 
+use super::documentation::{EXAMPLES, PATH};
 use crate::{
     app::App,
     auth::caller::Caller,
-    http::context::Terms,
+    http::context::RequestContext,
     http::representation::Representation,
     input::query,
-    jobs::body::{self, JobBody},
-    problems::responses::JobProblems,
+    jobs::body,
+    problems::responses::problems,
     problems::{Problem, ProblemType},
     retry::retry_transient,
 };
 
-/// The job a path names. What is no id names nothing.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct JobPath(pub(crate) JobId);
+problems! {
+    /// What can go wrong with looking at a job.
+    JobProblems at PATH, EXAMPLES: Unauthorized, NotFound, NotAcceptable, InvalidInput, Internal, Busy, Draining, Unavailable,
+}
+
+/// The job that a path names. What is not the id of a job names nothing.
+#[derive(Debug, Clone, Copy, IntoParams)]
+#[into_params(names("id"), parameter_in = Path)]
+pub(crate) struct JobPath(
+    /// The job's id.
+    #[param(value_type = Uuid)]
+    pub(crate) JobId,
+);
 
 impl<S: Send + Sync> FromRequestParts<S> for JobPath {
     type Rejection = Problem;
@@ -42,7 +55,7 @@ impl<S: Send + Sync> FromRequestParts<S> for JobPath {
 
 /// The caller's job, or 404.
 pub(crate) async fn find(app: &App, caller: &Caller, id: JobId) -> Result<Job, Problem> {
-    let found = retry_transient(|_| store::find(&app.database.durable, id, caller.id)).await?;
+    let found = retry_transient(|_| store::find(&app.database.durable, id, caller.account_id)).await?;
     found.ok_or(Problem::of(ProblemType::NotFound))
 }
 
@@ -54,13 +67,13 @@ pub(crate) async fn find(app: &App, caller: &Caller, id: JobId) -> Result<Job, P
     tag = "jobs",
     summary = "A job as it is now, or once it has ended",
     params(
-        ("id" = Uuid, Path, description = "The job's id."),
-        ("wait" = Option<u8>, Query, description = "Hold the response until the job has ended, for at most so many \
+        JobPath,
+        ("wait" = Option<u8>, Query, description = "Hold the response until the job has ended, for at most this many \
             seconds.", minimum = 0, maximum = 60),
     ),
     responses(
         (status = 200, description = "The job.", body = JobBody,
-            headers(("Retry-After" = u32, description = "While it has not ended: seconds until asking makes sense.")),
+            headers(("Retry-After" = u32, description = "While it has not ended: seconds to wait before asking again.")),
             example = json!({"id": "019d0f6e-8e52-7d0c-a4f5-5b2b3f6d3c11", "operation": "digit-recognition",
                 "state": "succeeded", "attempt": 1, "created_at": "2026-11-21T09:00:00Z",
                 "started_at": "2026-11-21T09:00:00.002Z", "ended_at": "2026-11-21T09:00:00.006Z",
@@ -72,11 +85,11 @@ pub(crate) async fn find(app: &App, caller: &Caller, id: JobId) -> Result<Job, P
 pub(crate) async fn handle(
     State(app): State<App>,
     caller: Caller,
-    terms: Terms,
+    context: RequestContext,
     JobPath(id): JobPath,
     uri: Uri,
 ) -> Result<Response, Problem> {
-    terms.choose(Representation::JSON)?;
+    context.negotiate(Representation::JSON)?;
     let wait = Duration::from_secs(query::wait_s(&uri)?.into());
     let mut waiter = app.waiters.subscribe(id);
     let mut job = find(&app, &caller, id).await?;
@@ -84,5 +97,5 @@ pub(crate) async fn handle(
         let seen = waiter.until_ended(&app.lookups, Instant::now() + wait).await?;
         job = Result::from(seen)?;
     }
-    Ok(body::document(job, &terms.arrival))
+    Ok(body::document(job, &context.request))
 }

@@ -2,6 +2,7 @@
 
 pub(crate) mod body;
 pub(crate) mod cancel;
+mod documentation;
 pub(crate) mod get;
 pub(crate) mod result;
 pub(crate) mod waiters;

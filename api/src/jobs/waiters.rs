@@ -9,7 +9,7 @@ use std::{
     time::Duration,
 };
 
-use crate::retry::Passing as _;
+use crate::retry::Transient as _;
 use akhar_jobs::{
     Job, JobId,
     backend::{GroupError, Lookups},
@@ -106,7 +106,7 @@ impl Waiter {
                 Ok(Ok(Some(job))) if job.state.is_final() => return Ok(Seen::Job(job)),
                 Ok(Ok(Some(job))) => seen = Seen::Job(job),
                 Ok(Ok(None)) => return Ok(Seen::Gone),
-                Ok(Err(error)) if error.passes() => {
+                Ok(Err(error)) if error.is_transient() => {
                     tracing::debug!(%error, "waiting on: the database is away");
                 }
                 Ok(Err(error)) => return Err(error),

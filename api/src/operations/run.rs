@@ -16,11 +16,10 @@ use uuid::Uuid;
 use crate::{
     app::App,
     auth::caller::Caller,
-    http::context::Terms,
-    http::representation::Representation,
+    http::context::RequestContext,
     jobs::body,
     jobs::waiters::{Seen, Waiter},
-    operations::answer,
+    operations::response,
     problems::{Problem, ProblemType},
     retry::retry_transient,
 };
@@ -28,44 +27,48 @@ use crate::{
 const PREFERENCE_APPLIED: HeaderName = HeaderName::from_static("preference-applied");
 
 /// Makes a job of it, waits for its end as long as it may, and answers.
-pub(crate) async fn perform(
+pub(crate) async fn run(
     app: &App,
     caller: &Caller,
-    terms: &Terms,
+    context: &RequestContext,
     parameters: Parameters,
     upload: Option<Upload>,
 ) -> Result<Response, Problem> {
-    terms.choose(Representation::offered(&parameters))?; // what could not be told is not begun
+    context.negotiate(response::representations(&parameters))?; // what could not be told is not begun
     let operation = parameters.operation();
-    let wait = terms.preferences.wait_within(app.wait_limit(operation));
+    let wait = context.preferences.wait_within(app.wait_limit(operation));
     let job = Arc::new(NewJob {
         id: JobId(Uuid::now_v7()),
-        account_id: caller.id,
+        account_id: caller.account_id,
         parameters,
         upload,
-        request_id: terms.arrival.request_id.to_string(),
-        traceparent: terms.traceparent.clone(),
+        request_id: context.request.id.to_string(),
+        traceparent: context.traceparent.clone(),
         asynchronous: wait.is_zero(),
     });
     Span::current().record("job", tracing::field::display(job.id));
     let mut waiter = app.waiters.subscribe(job.id);
-    let hang_up = HangUp::arm(app, &job);
-    let hang_up = submit(app, &job, hang_up).await?;
+    let cancel_on_disconnect = CancelOnDisconnect::arm(app, &job);
+    let cancel_on_disconnect = submit(app, &job, cancel_on_disconnect).await?;
     let seen = if wait.is_zero() {
         look(app, &job).await
     } else {
         wait_for(app, &job, &mut waiter, Instant::now() + wait).await?
     };
-    hang_up.disarm();
-    answer(seen, &job, operation, terms)
+    cancel_on_disconnect.disarm();
+    answer(seen, &job, operation, context)
 }
 
 /// Submits, riding out a database restart.
-async fn submit(app: &App, job: &Arc<NewJob>, hang_up: HangUp) -> Result<HangUp, Problem> {
+async fn submit(
+    app: &App,
+    job: &Arc<NewJob>,
+    cancel_on_disconnect: CancelOnDisconnect,
+) -> Result<CancelOnDisconnect, Problem> {
     match retry_transient(|_| app.submissions.submit(job.clone())).await {
-        Ok(_) => Ok(hang_up),
+        Ok(_) => Ok(cancel_on_disconnect),
         Err(error @ SubmitError::QueueFull(_)) => {
-            hang_up.disarm(); // surely not there
+            cancel_on_disconnect.disarm(); // surely not there
             Err(error.into())
         }
         Err(error) => Err(error.into()), // perhaps there: the guard takes it back
@@ -114,17 +117,22 @@ async fn look(app: &App, job: &NewJob) -> Seen {
     }
 }
 
-fn answer(seen: Seen, job: &NewJob, operation: Operation, terms: &Terms) -> Result<Response, Problem> {
+fn answer(
+    seen: Seen,
+    job: &NewJob,
+    operation: Operation,
+    context: &RequestContext,
+) -> Result<Response, Problem> {
     let mut response = match seen {
         // Who would not wait is told where the job is, even when it was quicker than the look at it.
         Seen::Job(found) if found.state.is_final() && !job.asynchronous => {
-            answer::result(found, terms.arrival.at.elapsed(), terms)?
+            response::result(found, context.request.received_at.elapsed(), context)?
         }
-        Seen::Job(found) => body::accepted(found, &terms.arrival),
-        Seen::Nothing => body::accepted(unseen(job.id, operation), &terms.arrival),
+        Seen::Job(found) => body::accepted(found, &context.request),
+        Seen::Nothing => body::accepted(unseen(job.id, operation), &context.request),
         Seen::Gone => return Err(Problem::internal("a job went away while its caller waited")),
     };
-    if let Some(applied) = terms.preferences.applied() {
+    if let Some(applied) = context.preferences.applied() {
         response.headers_mut().insert(PREFERENCE_APPLIED, applied);
     }
     Ok(response)
@@ -151,11 +159,11 @@ fn unseen(id: JobId, operation: Operation) -> Job {
 }
 
 /// Takes a job back when its caller hangs up: dropped while armed, it cancels what has not started.
-struct HangUp {
+struct CancelOnDisconnect {
     armed: Option<(App, JobId, Uuid)>,
 }
 
-impl HangUp {
+impl CancelOnDisconnect {
     fn arm(app: &App, job: &NewJob) -> Self {
         Self { armed: Some((app.clone(), job.id, job.account_id)) }
     }
@@ -165,7 +173,7 @@ impl HangUp {
     }
 }
 
-impl Drop for HangUp {
+impl Drop for CancelOnDisconnect {
     fn drop(&mut self) {
         let Some((app, job, account_id)) = self.armed.take() else { return };
         let Ok(runtime) = tokio::runtime::Handle::try_current() else { return };

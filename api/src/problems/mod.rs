@@ -7,7 +7,7 @@ pub(crate) mod responses;
 mod violation;
 
 pub(crate) use self::{
-    problem::{Problem, ProblemBody},
+    problem::Problem,
     problem_type::ProblemType,
     violation::{Code, Violation},
 };

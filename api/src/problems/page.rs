@@ -7,7 +7,7 @@ use super::problem_type::ProblemType;
 const STYLE: &str = "body{font:16px/1.5 system-ui,sans-serif;max-width:44rem;margin:3rem auto;padding:0 1rem;\
     color-scheme:light dark}code{font-family:ui-monospace,monospace}";
 
-/// All of these words are ours and free of markup, so nothing is escaped.
+/// The page with this title and body, which are HTML already.
 fn document(title: &str, body: &str) -> String {
     format!(
         "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>{title}</title>\
@@ -19,8 +19,7 @@ fn document(title: &str, body: &str) -> String {
 /// The list of all problem types.
 pub(crate) fn index() -> String {
     let mut body =
-        "<h1>Problems</h1>\n<p>What the <code>type</code> of an error document may be.</p>\n<ul>\n"
-            .to_owned();
+        "<h1>Problems</h1>\n<p>The values of <code>type</code> in an error document.</p>\n<ul>\n".to_owned();
     for f in ProblemType::ALL.iter().map(|t| t.facts()) {
         let _infallible = writeln!(
             body,

@@ -1,10 +1,11 @@
 //! Errors as callers meet them (RFC 9457): a type and its violations come in, problem+json goes out.
 //!
-//! A handler returns a [`Problem`]; the envelope knows the request and writes the document. Causes are
-//! logged where they are met and never sent.
+//! A handler returns a [`Problem`]; the middleware knows the request and writes the document. Causes are logged where
+//! they occur and never sent.
 
 use std::borrow::Cow;
 
+use akhar_client::{ProblemBody, ViolationBody};
 use akhar_jobs::backend::{GroupError, SubmitError};
 use akhar_platform::database::is_transient;
 use axum::{
@@ -12,8 +13,6 @@ use axum::{
     http::{HeaderValue, header},
     response::{IntoResponse, Response},
 };
-use serde::Serialize;
-use utoipa::ToSchema;
 
 use super::{
     problem_type::ProblemType,
@@ -28,45 +27,18 @@ pub(crate) struct Problem {
     errors: Vec<Violation>,
 }
 
-/// An error as RFC 9457 writes it.
-#[derive(Debug, Serialize, ToSchema)]
-#[schema(as = Problem)]
-pub(crate) struct ProblemBody {
-    /// Which problem: a path whose last segment is stable and whose page explains it.
-    #[serde(rename = "type")]
-    #[schema(example = "/problems/invalid-input")]
-    problem_type: String,
-    /// The same for every problem of this type.
-    #[schema(example = "The input breaks a constraint")]
-    title: &'static str,
-    /// The HTTP status.
-    #[schema(example = 422, minimum = 400, maximum = 599)]
-    status: u16,
-    /// What was wrong this time.
-    detail: String,
-    /// The path it was met at.
-    #[schema(example = "/v1/models/digit-recognition")]
-    instance: String,
-    /// The request's id, as in `X-Request-Id`: name it when asking the operator.
-    request_id: String,
-    /// Every violated constraint, when constraints were.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    #[schema(required = false)]
-    errors: Vec<Violation>,
-}
-
 impl Problem {
-    /// This kind of problem, in its page's words.
+    /// A problem of this type, with the text of its page.
     pub(crate) const fn of(problem_type: ProblemType) -> Self {
         Self { is: problem_type, detail: Cow::Borrowed(problem_type.facts().meaning), errors: Vec::new() }
     }
 
-    /// The same, in words for this time.
+    /// The same, with a detail of its own.
     pub(crate) fn detailed(self, detail: impl Into<Cow<'static, str>>) -> Self {
         Self { detail: detail.into(), ..self }
     }
 
-    /// Violated constraints; the weightiest decides the type: 413, then 415, then 422.
+    /// Violated constraints; the most severe decides the type: 413, then 415, then 422.
     pub(crate) fn violations(errors: Vec<Violation>) -> Self {
         let has = |code: Code| errors.iter().any(|e| e.code == code.name());
         let problem_type = if has(Code::TooLarge) {
@@ -88,13 +60,13 @@ impl Problem {
         if errors.is_empty() { Ok(()) } else { Err(Self::violations(errors)) }
     }
 
-    /// A failure of ours; its cause goes to the log.
+    /// An internal error; its cause goes to the log.
     pub(crate) fn internal(cause: impl std::fmt::Display) -> Self {
         tracing::error!(%cause, "internal error");
         Self::of(ProblemType::Internal)
     }
 
-    /// Which kind it is.
+    /// Its type.
     #[cfg(test)]
     pub(crate) const fn problem_type(&self) -> ProblemType {
         self.is
@@ -105,12 +77,12 @@ impl Problem {
         let facts = self.is.facts();
         ProblemBody {
             problem_type: format!("/problems/{}", facts.slug),
-            title: facts.title,
+            title: facts.title.into(),
             status: facts.status.as_u16(),
             detail: self.detail.into_owned(),
             instance: instance.to_owned(),
             request_id: request_id.to_owned(),
-            errors: self.errors,
+            errors: self.errors.into_iter().map(ViolationBody::from).collect(),
         }
     }
 
@@ -142,7 +114,7 @@ impl IntoResponse for Problem {
 impl From<sqlx::Error> for Problem {
     fn from(cause: sqlx::Error) -> Self {
         if is_transient(&cause) {
-            tracing::warn!(%cause, "the database is away");
+            tracing::warn!(%cause, "the database is unavailable");
             Self::of(ProblemType::Unavailable)
         } else {
             Self::internal(cause)
@@ -154,7 +126,7 @@ impl From<GroupError> for Problem {
     fn from(cause: GroupError) -> Self {
         match &cause {
             GroupError::Database(error) if is_transient(error) => {
-                tracing::warn!(%cause, "the database is away");
+                tracing::warn!(%cause, "the database is unavailable");
                 Self::of(ProblemType::Unavailable)
             }
             GroupError::Database(_) => Self::internal(cause),

@@ -1,4 +1,4 @@
-//! Every kind of error a caller can meet: its name, its status, and the words of its page.
+//! Every type of error that a caller can get: its name, its status, and the text of its page.
 
 use axum::http::StatusCode;
 
@@ -39,47 +39,48 @@ macro_rules! problem_types {
 
 problem_types! {
     MalformedBody: "malformed-body", BAD_REQUEST, None, "The body cannot be read",
-        "The body is not what its Content-Type promises: multipart/form-data without a boundary, with broken \
-        part headers or no end; or application/json that cannot be parsed or is no object.";
+        "The body does not match its Content-Type: multipart/form-data without a boundary, with invalid part \
+        headers or without an end; or application/json that cannot be parsed or is not an object.";
     Unauthorized: "unauthorized", UNAUTHORIZED, None, "No valid API key",
         "Send a valid API key, as in `Authorization: Bearer <API_KEY>`. Keys are issued by the operator.";
-    NotFound: "not-found", NOT_FOUND, None, "Nothing is here",
-        "There is no such resource, or it belongs to another API key.";
+    NotFound: "not-found", NOT_FOUND, None, "Not found",
+        "There is no such resource, or it belongs to another account.";
     MethodNotAllowed: "method-not-allowed", METHOD_NOT_ALLOWED, None, "Method not allowed",
         "The path exists, but not with this method; the Allow header lists those it has.";
     NotAcceptable: "not-acceptable", NOT_ACCEPTABLE, None, "No acceptable representation",
-        "The Accept header excludes every type this operation can answer with.";
-    BodyTimeout: "body-timeout", REQUEST_TIMEOUT, None, "The body stopped arriving",
-        "The connection was open but the rest of the body did not come in time. Send the request again.";
-    JobNotFinished: "job-not-finished", CONFLICT, Some(1), "The job has not ended",
-        "The job is queued or running, so it has no result yet. Ask again, or wait with GET \
-        /v1/jobs/{id}?wait=60.";
+        "The Accept header excludes every media type that the response can have.";
+    BodyTimeout: "body-timeout", REQUEST_TIMEOUT, None, "Timed out waiting for the body",
+        "The connection was open but the rest of the body did not arrive in time. Send the request again.";
+    JobNotFinished: "job-not-finished", CONFLICT, Some(1), "The job has not finished",
+        "The job is queued or running, so it has no result yet. Try again later, or wait for \
+        it with GET /v1/jobs/{id}?wait=60.";
     JobCancelled: "job-cancelled", CONFLICT, None, "The job was cancelled",
-        "The job was cancelled before it started; it has no result and never will.";
+        "The job was cancelled before it started, so it has no result.";
     JobNotCancellable: "job-not-cancellable", CONFLICT, None, "The job can no longer be cancelled",
-        "Only a job that waits in its queue can be cancelled; this one is running or over.";
+        "Only a queued job can be cancelled; this job is running or has ended.";
     TooLarge: "too-large", PAYLOAD_TOO_LARGE, None, "Too large",
-        "The file or the whole body is larger than this operation takes.";
+        "The file or the whole body is larger than this operation accepts.";
     UnsupportedContentType: "unsupported-content-type", UNSUPPORTED_MEDIA_TYPE, None, "Unsupported Content-Type",
-        "The Content-Type is not the one this operation reads: multipart/form-data where it takes a file, \
+        "This operation does not accept the Content-Type: send multipart/form-data where it takes a file, and \
         application/json where it does not.";
     UnsupportedMedia: "unsupported-media", UNSUPPORTED_MEDIA_TYPE, None, "Unsupported file type",
-        "The file's first bytes are not those of a type this operation takes, whatever its name or declared \
+        "The content of the file is not of a type that this operation accepts, whatever its name or declared \
         type.";
     InvalidInput: "invalid-input", UNPROCESSABLE_ENTITY, None, "The input breaks a constraint",
         "The request was read, but its input breaks the constraints listed in `errors`.";
     Internal: "internal", INTERNAL_SERVER_ERROR, None, "Internal error",
-        "The service failed. The cause is in its log, under this request_id.";
+        "The service failed to process the request. Quote the request_id when you contact the operator.";
     JobFailed: "job-failed", INTERNAL_SERVER_ERROR, None, "The job failed",
-        "The service could not do this job within its attempts. The same request may succeed later.";
+        "The service could not complete this job, although it tried several times. The same request may succeed \
+        later.";
     QueueFull: "queue-full", SERVICE_UNAVAILABLE, Some(1), "The queue is full",
-        "As many jobs wait as may. Nothing was accepted; send the request again later.";
+        "The queue of this operation is full. The request was not accepted; send it again later.";
     Busy: "busy", SERVICE_UNAVAILABLE, Some(1), "Too many requests at once",
-        "This process holds as many requests as it may. Nothing was accepted; send the request again later.";
+        "The server is processing as many requests as it can. The request was not accepted; send it again later.";
     Draining: "draining", SERVICE_UNAVAILABLE, Some(1), "Shutting down",
-        "This process is finishing what it has and takes nothing new. Send the request again.";
+        "The server is shutting down and accepts no new requests. Send the request again.";
     Unavailable: "unavailable", SERVICE_UNAVAILABLE, Some(2), "Temporarily unavailable",
-        "The service cannot reach what it depends on. Send the request again later.";
+        "A service that the API depends on cannot be reached. Send the request again later.";
 }
 
 impl ProblemType {
@@ -106,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn every_503_says_when_to_come_back() {
+    fn every_503_says_when_to_try_again() {
         for facts in ProblemType::FACTS {
             assert!(
                 facts.status != StatusCode::SERVICE_UNAVAILABLE || facts.retry_after_s.is_some(),

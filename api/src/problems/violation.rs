@@ -1,23 +1,19 @@
 //! One violated constraint: the field, a stable code, and words.
 
-use serde::Serialize;
-use utoipa::ToSchema;
+use akhar_client::ViolationBody;
 
 /// One violated constraint.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Violation {
     /// The field or query parameter, as the caller named it.
-    #[schema(example = "top-k")]
     pub(crate) field: String,
-    /// A stable code. Further ones come from the model's own look at the input, such as `undecodable`.
-    #[schema(example = "out_of_range")]
+    /// A stable code. Further codes, such as `undecodable`, come from workers.
     pub(crate) code: String,
-    /// What was expected and what came.
-    #[schema(example = "top-k is 6, expected an integer from 1 to 5")]
+    /// What was expected and what was sent.
     pub(crate) detail: String,
 }
 
-/// The codes intake gives. They are public: never rename one.
+/// The codes set when a request is read. They are public: never rename one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Code {
     /// A required field is absent.
@@ -34,7 +30,7 @@ pub(crate) enum Code {
     NotAnInteger,
     /// A number outside its range.
     OutOfRange,
-    /// None of the names a field may have as its value.
+    /// None of the values that the field accepts.
     NotAChoice,
     /// Less text than the field needs.
     TooShort,
@@ -42,13 +38,13 @@ pub(crate) enum Code {
     TooLong,
     /// A character the text may not have.
     CharacterNotAllowed,
-    /// Text of signs and punctuation alone.
+    /// Text without a letter or digit.
     NoLetter,
     /// Bytes that are not UTF-8, or half a surrogate pair, which UTF-8 cannot hold.
     NotUtf8,
     /// More bytes than the file may have.
     TooLarge,
-    /// First bytes of none of the types taken.
+    /// A file of none of the accepted types.
     UnsupportedMediaType,
 }
 
@@ -76,8 +72,15 @@ impl Code {
 }
 
 impl Violation {
-    /// A violation met at intake.
+    /// A violation found when a request is read.
     pub(crate) fn new(field: &str, code: Code, detail: impl Into<String>) -> Self {
         Self { field: field.to_owned(), code: code.name().to_owned(), detail: detail.into() }
+    }
+}
+
+impl From<Violation> for ViolationBody {
+    fn from(violation: Violation) -> Self {
+        let Violation { field, code, detail } = violation;
+        Self { field, code, detail }
     }
 }

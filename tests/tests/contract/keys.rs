@@ -1,6 +1,7 @@
 //! API keys: who gets in, and how soon somebody no longer does.
 
-use akhar_tests::{Form, Stack, http::send, until};
+use akhar_client::{Answer, JobResultBody, JobState};
+use akhar_tests::{Form, Stack, http::send, images::fixture_of, until};
 use serde_json::Value;
 
 use crate::operations;
@@ -84,6 +85,47 @@ async fn a_key_works_until_it_is_revoked_or_rotated_and_no_longer() {
         assert!(!list.contains(key.rsplit('_').next().unwrap_or(key)), "a secret in {list}");
     }
     assert!(list.contains("short-lived"), "{list}");
+}
+
+#[tokio::test]
+async fn a_rotated_key_reaches_the_jobs_of_the_old_one() {
+    let mut stack = Stack::with().workers(0).start().await;
+    let image = fixture_of("੫");
+    let old = stack.keys(&["create", "--name", "rotated"]).await;
+    let client = stack.client(&old).asynchronous();
+    let submit = async || match client.digit_recognition(image.bytes.clone(), None).await {
+        Ok(Answer::Accepted(job)) => job.id,
+        other => panic!("not accepted: {other:?}"),
+    };
+    let (kept, cancelled) = (submit().await, submit().await);
+    let new = stack.keys(&["rotate", prefix(&old)]).await;
+    let client = stack.client(&new);
+    assert_eq!(client.cancel_job(cancelled).await.expect("it is queued").state, JobState::Cancelled);
+    stack.add_worker().await;
+    assert_eq!(client.job(kept, 30).await.expect("the account's job").state, JobState::Succeeded);
+    let result = client.job_result(kept).await;
+    assert!(
+        matches!(&result, Ok(JobResultBody::Predictions(p)) if p.predictions[0].label == "੫"),
+        "{result:?}"
+    );
+    stack.refused(stack.request("GET", &format!("/v1/jobs/{kept}")), 404).await;
+}
+
+#[tokio::test]
+async fn a_key_made_before_accounts_existed_gets_an_account_of_its_own_id() {
+    let stack = Stack::with().workers(0).start().await;
+    let undo = "alter table api_keys drop column account_id; drop table accounts;";
+    let apply = include_str!("../../../migrations/sql/0005_accounts.sql");
+    for statements in [undo, apply] {
+        sqlx::raw_sql(statements).execute(&stack.db).await.expect("the schema changes");
+    }
+    let accounts: Vec<(bool, String)> =
+        sqlx::query_as("select a.id = k.id, a.name from api_keys k join accounts a on a.id = k.account_id")
+            .fetch_all(&stack.db)
+            .await
+            .expect("rows");
+    assert_eq!(accounts, [(true, "test".to_owned())]);
+    stack.refused(stack.request("GET", "/v1/jobs/0199a1b2-0000-7000-8000-000000000000"), 404).await;
 }
 
 #[tokio::test]

@@ -24,13 +24,24 @@ const FENCES: [(&str, &[&str]); 3] = [
 const WITHOUT_CIRCLES: [&str; 5] = ["cli", "inference", "jobs", "platform", "worker"];
 
 /// A crate, and the crates of ours it may use.
-const ARROWS: [(&str, &[&str]); 7] = [
+const ARROWS: [(&str, &[&str]); 9] = [
     (
         "akhar",
-        &["akhar-api", "akhar-worker", "akhar-jobs", "akhar-inference", "akhar-platform", "akhar-migrations"],
+        &[
+            "akhar-accounts",
+            "akhar-api",
+            "akhar-client",
+            "akhar-worker",
+            "akhar-jobs",
+            "akhar-inference",
+            "akhar-platform",
+            "akhar-migrations",
+        ],
     ),
-    ("akhar-api", &["akhar-jobs", "akhar-platform"]),
+    ("akhar-api", &["akhar-accounts", "akhar-client", "akhar-jobs", "akhar-platform"]),
     ("akhar-worker", &["akhar-jobs", "akhar-inference", "akhar-platform"]),
+    ("akhar-accounts", &[]),
+    ("akhar-client", &[]),
     ("akhar-jobs", &[]),
     ("akhar-inference", &[]),
     ("akhar-platform", &[]),
@@ -81,7 +92,9 @@ fn sources() -> Vec<PathBuf> {
         }
     }
     let mut files = Vec::new();
-    for crate_folder in ["api", "cli", "inference", "jobs", "migrations", "platform", "worker"] {
+    for crate_folder in
+        ["accounts", "api", "cli", "client", "inference", "jobs", "migrations", "platform", "worker"]
+    {
         walk(&root().join(crate_folder).join("src"), &mut files);
     }
     assert!(files.len() > 30, "found only {files:?}");

@@ -1,3 +1,5 @@
-//! Which letter an image shows.
+//! `alphabet-recognition`: which of the 41 letters an image shows.
 
 pub(crate) mod route;
+
+pub(crate) use super::recognition::body;

@@ -1,3 +1,5 @@
-//! Which digit an image shows.
+//! `digit-recognition`: which of the ten digits an image shows.
 
 pub(crate) mod route;
+
+pub(crate) use super::recognition::body;

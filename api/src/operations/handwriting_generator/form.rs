@@ -50,9 +50,9 @@ impl FromRequest<App> for HandwritingForm {
     type Rejection = Problem;
 
     async fn from_request(request: Request, _: &App) -> Result<Self, Problem> {
-        let surplus = query::none(request.uri());
+        let unexpected = query::none(request.uri());
         let mut form = object::read(request, &FIELDS).await?;
-        form.violations.extend(surplus);
+        form.violations.extend(unexpected);
         let text = text(&mut form);
         let mut measure =
             |measure: Measure| form.number(measure.name, &measure.range).unwrap_or(measure.default);
@@ -82,7 +82,7 @@ fn picture(form: &mut Object) -> Option<Picture> {
     let with_image = form.boolean(WITH_IMAGE).unwrap_or(false);
     let picture = Picture {
         stroke_color: form
-            .one_of(STROKE_COLOR, &StrokeColor::ALL.map(|ink| (ink.name(), ink)))
+            .one_of(STROKE_COLOR, &StrokeColor::ALL.map(|color| (color.name(), color)))
             .unwrap_or(StrokeColor::Black),
         stroke_width: form.number(STROKE_WIDTH.name, &STROKE_WIDTH.range).unwrap_or(STROKE_WIDTH.default),
     };

@@ -1,6 +1,6 @@
-//! Text as handwriting.
+//! `handwriting-generator`: text as the strokes of a pen, or as a picture of them.
 
 pub(crate) mod body;
-pub(crate) mod form;
+mod form;
 pub(crate) mod route;
-mod schema;
+pub(crate) mod schema;

@@ -13,6 +13,12 @@ const TEXT: &str = "What to write: 2 to 100 Unicode scalar values in NFC, at lea
     `. , ? ! - ( ) ' \" : ;`. The pattern describes text in NFC, which writes the six letters with a dot below as \
     letter and nukta; other text is brought into NFC first.";
 
+/// A picture: a PNG as wide as the page, and as long as the pages it takes.
+#[derive(ToSchema)]
+#[schema(as = Png, value_type = String, format = Binary)]
+#[expect(dead_code, reason = "describes the bytes to the OpenAPI document")]
+pub(crate) struct PngSchema(Vec<u8>);
+
 /// The fields of a handwriting request. Lengths are pixels of the picture.
 #[derive(ToSchema)]
 #[schema(as = HandwritingForm, rename_all = "kebab-case",
@@ -33,7 +39,7 @@ pub(crate) struct HandwritingFormSchema {
     /// The width of a page; no stroke leaves it.
     #[schema(minimum = 300, maximum = 950, default = 550, required = false)]
     page_width: f64,
-    /// The length of a page; what does not fit on it goes on on a further page below.
+    /// The length of a page; what does not fit continues on a further page below.
     #[schema(minimum = 300, maximum = 950, default = 550, required = false)]
     page_length: f64,
     /// Whether a picture is wanted.

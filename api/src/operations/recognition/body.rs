@@ -1,32 +1,21 @@
-//! The answer to a recognition: a model's guesses come in, the contract's `predictions` go out.
+//! The response of a recognition: a model's predictions come in, the contract's `predictions` go out.
 
-use akhar_jobs::Prediction;
-use serde::Serialize;
-use utoipa::ToSchema;
+use akhar_client::{JobResultBody, PredictionBody, PredictionsBody};
+use akhar_jobs::{Outcome, Parameters, Prediction};
 
-/// What an image shows.
-#[derive(Debug, Serialize, ToSchema)]
-#[schema(as = Predictions)]
-pub(crate) struct PredictionsBody {
-    /// Guesses by falling score, as many as `top-k` asked for.
-    predictions: Vec<PredictionBody>,
+use crate::{http::representation::Representation, problems::Problem};
+
+/// The representations of the response, the default first.
+pub(crate) const fn representations(_: &Parameters) -> &'static [Representation] {
+    Representation::JSON
 }
 
-/// One guess at what an image shows.
-#[derive(Debug, Serialize, ToSchema)]
-#[schema(as = Prediction)]
-pub(crate) struct PredictionBody {
-    /// The character, in Unicode's NFC.
-    #[schema(example = "੫")]
-    label: String,
-    /// Calibrated probability.
-    #[schema(example = 0.98, minimum = 0, maximum = 1)]
-    score: f32,
-}
-
-impl From<Vec<Prediction>> for PredictionsBody {
-    fn from(predictions: Vec<Prediction>) -> Self {
-        let body = |p: Prediction| PredictionBody { label: p.label, score: p.score };
-        Self { predictions: predictions.into_iter().map(body).collect() }
-    }
+/// The response's body.
+pub(crate) fn body(outcome: Outcome) -> Result<JobResultBody, Problem> {
+    let Outcome::Predictions { predictions } = outcome else {
+        return Err(Problem::internal("a recognition has the outcome of another operation"));
+    };
+    let predictions =
+        predictions.into_iter().map(|Prediction { label, score }| PredictionBody { label, score });
+    Ok(JobResultBody::Predictions(PredictionsBody { predictions: predictions.collect() }))
 }

@@ -10,7 +10,7 @@ use crate::{
         fields::{Field, Kind},
         multipart, query, sniff, whole_number,
     },
-    problems::{Code, Problem, Violation},
+    problems::{Code, Problem, Violation, responses::Examples},
 };
 
 /// 15kb, inclusive.
@@ -22,7 +22,13 @@ const FIELDS: [Field; 2] = [
     Field { name: TOP_K, kind: Kind::Text },
 ];
 
-/// An image to recognise and how many guesses are wanted; nothing is checked again after this.
+/// What the examples of a recognition's problems say.
+pub(crate) const EXAMPLES: Examples = Examples {
+    file: Some(["file is larger than 15360 bytes", "file is not a PNG or JPEG image"]),
+    invalid: ("top-k", Code::OutOfRange, "top-k is 6, expected an integer from 1 to 5"),
+};
+
+/// An image to recognise and how many predictions are wanted; nothing is checked again after this.
 #[derive(Debug)]
 pub(crate) struct RecognitionForm {
     pub(crate) upload: Upload,
@@ -46,10 +52,10 @@ impl FromRequest<App> for RecognitionForm {
     type Rejection = Problem;
 
     async fn from_request(request: Request, _: &App) -> Result<Self, Problem> {
-        let surplus = query::none(request.uri());
+        let unexpected = query::none(request.uri());
         let mut form = multipart::read(request, &FIELDS).await?;
-        form.violations.extend(surplus);
-        let upload = form.upload(FILE, sniff::image, "a png nor a jpeg image");
+        form.violations.extend(unexpected);
+        let upload = form.upload(FILE, sniff::image, "a PNG or JPEG image");
         let top_k = form.value(TOP_K, top_k);
         match upload {
             Some(upload) if form.violations.is_empty() => Ok(Self { upload, top_k }),

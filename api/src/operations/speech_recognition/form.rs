@@ -1,4 +1,4 @@
-//! The form of a speech recognition: a request comes in, a recording and what is wanted of it go out.
+//! The form of a speech recognition: a request comes in, a recording and its parameters go out.
 
 use akhar_jobs::{Language, Speech, Upload};
 use axum::extract::{FromRequest, Request};
@@ -27,7 +27,7 @@ const FIELDS: [Field; 4] = [
     Field { name: WITH_TIMESTAMPS, kind: Kind::Text },
 ];
 
-/// A recording and what is wanted of it; nothing is checked again after this.
+/// A recording and its parameters; nothing is checked again after this.
 #[derive(Debug)]
 pub(crate) struct SpeechForm {
     pub(crate) upload: Upload,
@@ -45,15 +45,15 @@ pub(crate) struct SpeechFormSchema {
     /// The language spoken.
     #[schema(value_type = LanguageSchema, default = "pa", required = false)]
     lang: Language,
-    /// Translate it too, into the other language.
+    /// Whether to translate the text into the other language.
     #[schema(rename = "with-translation", default = false, required = false)]
     with_translation: bool,
-    /// Say when what is said, segment by segment.
+    /// Whether to return the segments with their times.
     #[schema(rename = "with-timestamps", default = false, required = false)]
     with_timestamps: bool,
 }
 
-/// A language that can be spoken in a recording.
+/// A language of speech.
 #[derive(ToSchema)]
 #[schema(as = Language, rename_all = "lowercase")]
 #[expect(dead_code, reason = "describes akhar_jobs::Language to the OpenAPI document")]
@@ -68,10 +68,10 @@ impl FromRequest<App> for SpeechForm {
     type Rejection = Problem;
 
     async fn from_request(request: Request, _: &App) -> Result<Self, Problem> {
-        let surplus = query::none(request.uri());
+        let unexpected = query::none(request.uri());
         let mut form = multipart::read(request, &FIELDS).await?;
-        form.violations.extend(surplus);
-        let upload = form.upload(FILE, sniff::audio, "an mp3 nor a wav file");
+        form.violations.extend(unexpected);
+        let upload = form.upload(FILE, sniff::audio, "an MP3 or WAV file");
         let languages = Language::ALL.map(Language::code);
         let lang = form.value(LANG, |name, text| choice::one_of(name, text, &languages));
         let lang = Language::ALL.get(lang).copied().unwrap_or_default();

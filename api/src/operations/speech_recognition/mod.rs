@@ -1,5 +1,5 @@
-//! What a recording says.
+//! `speech-recognition`: the text of a recording.
 
 pub(crate) mod body;
-pub(crate) mod form;
+mod form;
 pub(crate) mod route;

@@ -12,7 +12,7 @@ const KEY_LEN: usize = MARK.len() + PREFIX_LEN + 1 + SECRET_LEN;
 const BASE62: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 
 /// The public part of a key, by which it is found and named in logs.
-pub(crate) type Prefix = [u8; PREFIX_LEN];
+pub type Prefix = [u8; PREFIX_LEN];
 
 /// A key just made: shown to its owner once and kept nowhere.
 #[derive(Debug)]
@@ -20,7 +20,7 @@ pub struct NewKey(SecretString);
 
 impl NewKey {
     /// Makes a key: `ak_`, 8 random characters, `_`, 32 random bytes in base62.
-    pub(crate) fn random() -> Self {
+    pub fn random() -> Self {
         let mut prefix: [u8; PREFIX_LEN] = [0; PREFIX_LEN];
         prefix.fill_with(|| BASE62[usize::from(rand::random_range(0..62_u8))]);
         let prefix: String = prefix.iter().copied().map(char::from).collect();
@@ -32,11 +32,13 @@ impl NewKey {
         self.0.expose_secret()
     }
 
-    pub(super) fn prefix(&self) -> &str {
+    /// The 8 characters after `ak_`.
+    pub fn prefix(&self) -> &str {
         &self.expose()[MARK.len()..MARK.len() + PREFIX_LEN]
     }
 
-    pub(crate) fn sha256(&self) -> [u8; 32] {
+    /// What is stored of it.
+    pub fn sha256(&self) -> [u8; 32] {
         Sha256::digest(self.expose()).into()
     }
 }
@@ -59,14 +61,15 @@ fn base62(mut number: [u8; 32]) -> String {
 
 /// What a caller presented, in a key's form; whether it is one is still open.
 #[derive(Clone, Copy)]
-pub(crate) struct PresentedKey {
-    pub(crate) prefix: Prefix,
+pub struct PresentedKey {
+    /// Its public part.
+    pub prefix: Prefix,
     sha256: [u8; 32],
 }
 
 impl PresentedKey {
     /// Reads a key. `None`: it does not have a key's form.
-    pub(crate) fn parse(key: &str) -> Option<Self> {
+    pub fn parse(key: &str) -> Option<Self> {
         if key.len() != KEY_LEN || !key.is_ascii() {
             return None;
         }
@@ -78,13 +81,13 @@ impl PresentedKey {
     }
 
     /// Whether it is the key with this digest, in time that does not depend on the answer.
-    pub(crate) fn is(&self, sha256: &[u8]) -> bool {
+    pub(crate) fn has_sha256(&self, sha256: &[u8]) -> bool {
         self.sha256.ct_eq(sha256).into()
     }
 }
 
 /// A prefix as text.
-pub(crate) fn prefix_text(prefix: &Prefix) -> &str {
+pub fn prefix_text(prefix: &Prefix) -> &str {
     std::str::from_utf8(prefix).unwrap_or("?")
 }
 
@@ -98,7 +101,11 @@ mod tests {
         let presented = PresentedKey::parse(a.expose()).unwrap();
         assert_eq!(a.expose().len(), 55);
         assert_eq!(prefix_text(&presented.prefix), a.prefix());
-        assert!(presented.is(&a.sha256()) && !presented.is(&b.sha256()) && !presented.is(&[]));
+        assert!(
+            presented.has_sha256(&a.sha256())
+                && !presented.has_sha256(&b.sha256())
+                && !presented.has_sha256(&[])
+        );
     }
 
     #[test]

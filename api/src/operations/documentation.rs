@@ -1,0 +1,95 @@
+//! What the OpenAPI document says of every operation alike: an operation's own part comes in, the whole goes out.
+
+use akhar_jobs::Operation;
+use serde_json::json;
+use utoipa::{
+    IntoParams,
+    openapi::{
+        ContentBuilder, OpenApi, Ref, RefOr, Response, ResponseBuilder, SecurityRequirement,
+        path::{self, ParameterIn},
+        schema::Type,
+    },
+};
+
+use crate::problems::{
+    ProblemType,
+    responses::{Examples, header, responses},
+};
+
+const WAITING: &str = "The response is held until the job ends. If the job has not ended at the wait limit, or if \
+    `Prefer` asks for it, the response is a 202 that says where the job is.";
+
+/// Headers that every operation reads.
+#[derive(IntoParams)]
+#[into_params(parameter_in = Header)]
+#[expect(dead_code, reason = "describes the headers to the OpenAPI document")]
+struct RequestHeaders {
+    /// `respond-async`: answer 202 at once. `wait=N`: hold the response for at most N seconds.
+    #[param(rename = "Prefer", example = "wait=5")]
+    prefer: Option<String>,
+    /// 1 to 128 visible ASCII characters; echoed, and in every log line about the request.
+    #[param(rename = "X-Request-Id")]
+    request_id: Option<String>,
+    /// W3C trace context.
+    traceparent: Option<String>,
+}
+
+/// Problems that every operation can end in.
+const PROBLEMS: [ProblemType; 14] = [
+    ProblemType::MalformedBody,
+    ProblemType::Unauthorized,
+    ProblemType::NotAcceptable,
+    ProblemType::BodyTimeout,
+    ProblemType::JobCancelled,
+    ProblemType::TooLarge,
+    ProblemType::UnsupportedContentType,
+    ProblemType::InvalidInput,
+    ProblemType::Internal,
+    ProblemType::JobFailed,
+    ProblemType::QueueFull,
+    ProblemType::Busy,
+    ProblemType::Draining,
+    ProblemType::Unavailable,
+];
+
+/// Adds to an operation's own part of the document what all operations have in common.
+pub(crate) fn complete(mut own: OpenApi, operation: Operation, examples: &Examples) -> OpenApi {
+    for (path, item) in &mut own.paths.paths {
+        if let Some(route) = &mut item.post {
+            complete_route(route, path, operation, examples);
+        }
+    }
+    own
+}
+
+fn complete_route(route: &mut path::Operation, path: &str, operation: Operation, examples: &Examples) {
+    route.operation_id = Some(operation.name().to_owned());
+    route.tags = Some(vec!["models".to_owned()]);
+    route.security = Some(vec![SecurityRequirement::new("bearer", [""; 0])]);
+    route.description = route.description.take().map(|own| format!("{own} {WAITING}"));
+    route.parameters = Some(RequestHeaders::into_params(|| Some(ParameterIn::Header)));
+    if let Some(RefOr::T(success)) = route.responses.responses.get_mut("200") {
+        let timing = header(Type::String, "`queue`, `decode` and `infer`, in milliseconds.");
+        success.headers.insert("Server-Timing".to_owned(), timing);
+        success.headers.insert("X-Request-Id".to_owned(), header(Type::String, "The request's id."));
+    }
+    route.responses.responses.insert("202".to_owned(), accepted(operation).into());
+    let media = examples.file.is_some().then_some(ProblemType::UnsupportedMedia);
+    let problems: Vec<ProblemType> = PROBLEMS.into_iter().chain(media).collect();
+    route.responses.responses.extend(responses(&problems, path, examples));
+}
+
+fn accepted(operation: Operation) -> Response {
+    let example = json!({
+        "id": "019d0f6e-8e52-7d0c-a4f5-5b2b3f6d3c11", "operation": operation.name(), "state": "queued", "attempt": 0,
+        "created_at": "2026-11-21T09:00:00Z", "started_at": null, "ended_at": null,
+    });
+    let job = RefOr::Ref(Ref::from_schema_name("Job"));
+    ResponseBuilder::new()
+        .description("Accepted, and not finished within the wait.")
+        .header("Location", header(Type::String, "The job's path."))
+        .header("Retry-After", header(Type::Integer, "Seconds to wait before asking for the job."))
+        .header("Preference-Applied", header(Type::String, "The preferences of `Prefer` that were applied."))
+        .content("application/json", ContentBuilder::new().schema(Some(job)).example(Some(example)).build())
+        .build()
+}

@@ -1,0 +1,124 @@
+//! The response to an operation: a job comes in, the contract's own response or the problem it ended in goes out.
+
+use std::time::Duration;
+
+use akhar_client::{HandwritingBody, JobResultBody, Png};
+use akhar_jobs::{Job, JobState, Operation, Outcome, Parameters, Timing};
+use axum::{
+    Json,
+    http::{HeaderName, HeaderValue, header},
+    response::{IntoResponse as _, Response},
+};
+
+use crate::{
+    http::{context::RequestContext, representation::Representation},
+    operations::with_operations,
+    problems::{Problem, ProblemType, Violation},
+};
+
+const SERVER_TIMING: HeaderName = HeaderName::from_static("server-timing");
+
+macro_rules! bodies {
+    ($($operation:ident: $folder:ident,)+) => {
+        /// The representations of the response to these parameters, the default first.
+        pub(crate) const fn representations(parameters: &Parameters) -> &'static [Representation] {
+            match parameters {
+                $(Parameters::$operation { .. } => super::$folder::body::representations(parameters),)+
+            }
+        }
+
+        /// The body of an operation's response.
+        fn body_of(operation: Operation, outcome: Outcome) -> Result<JobResultBody, Problem> {
+            match operation {
+                $(Operation::$operation => super::$folder::body::body(outcome),)+
+            }
+        }
+    };
+}
+with_operations!(bodies);
+
+/// The response's body, or the problem the job ended in. A job that has not ended is a problem too.
+pub(crate) fn body(
+    operation: Operation,
+    state: JobState,
+    outcome: Option<Outcome>,
+) -> Result<JobResultBody, Problem> {
+    match outcome {
+        Some(Outcome::Rejected { field, code, detail }) => {
+            Err(Problem::violations(vec![Violation { field, code, detail }]))
+        }
+        Some(Outcome::Failed) => Err(Problem::of(ProblemType::JobFailed)),
+        Some(result) => body_of(operation, result),
+        None if state == JobState::Cancelled => Err(Problem::of(ProblemType::JobCancelled)),
+        None => Err(Problem::of(ProblemType::JobNotFinished)),
+    }
+}
+
+/// The operation's own response, in the representation that the caller prefers. `total` is the time from the request
+/// to now, or from the job's acceptance to its end.
+pub(crate) fn result(job: Job, total: Duration, context: &RequestContext) -> Result<Response, Problem> {
+    let body = body(job.operation, job.state, job.outcome)?;
+    let representations =
+        if body.picture().is_some() { Representation::PICTURE } else { Representation::JSON };
+    let mut response = represent(body, context.negotiate(representations)?);
+    if let Some(timing) = server_timing(job.timing, total) {
+        response.headers_mut().insert(SERVER_TIMING, timing);
+    }
+    Ok(response)
+}
+
+/// The picture alone if that is wanted and there is one, else the document.
+fn represent(body: JobResultBody, representation: Representation) -> Response {
+    match (representation, body) {
+        (
+            Representation::Png,
+            JobResultBody::Handwriting(HandwritingBody { image: Some(Png(bytes)), .. }),
+        ) => ([(header::CONTENT_TYPE, Representation::Png.media_type())], bytes).into_response(),
+        (Representation::Png | Representation::Json, body) => Json(body).into_response(),
+    }
+}
+
+/// The time from acceptance to end.
+pub(crate) fn lifetime(job: &Job) -> Duration {
+    job.ended_at.and_then(|end| (end - job.created_at).to_std().ok()).unwrap_or_default()
+}
+
+fn server_timing(timing: Option<Timing>, total: Duration) -> Option<HeaderValue> {
+    let timing = timing?;
+    let ms = |us: i32| f64::from(us) / 1e3;
+    let (decode, infer) = (ms(timing.decode_us), ms(timing.infer_us));
+    let queue = (total.as_secs_f64() * 1e3 - decode - infer).max(0.0);
+    HeaderValue::try_from(format!("queue;dur={queue:.3}, decode;dur={decode:.3}, infer;dur={infer:.3}")).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_picture_goes_out_alone_where_it_is_wanted() {
+        let content_type = |image, representation| {
+            let outcome = Outcome::Handwriting { points: b"{}".to_vec(), image };
+            let body = body(Operation::HandwritingGenerator, JobState::Succeeded, Some(outcome)).unwrap();
+            represent(body, representation).headers()[header::CONTENT_TYPE].clone()
+        };
+        let png = || Some(b"\x89PNG".to_vec());
+        assert_eq!(content_type(png(), Representation::Png), "image/png");
+        assert_eq!(content_type(png(), Representation::Json), "application/json");
+        assert_eq!(content_type(None, Representation::Json), "application/json");
+    }
+
+    #[test]
+    fn the_outcome_of_another_operation_is_an_internal_error() {
+        let predictions = || Some(Outcome::Predictions { predictions: Vec::new() });
+        for operation in Operation::ALL {
+            let is_recognition =
+                matches!(operation, Operation::AlphabetRecognition | Operation::DigitRecognition);
+            assert_eq!(
+                body(operation, JobState::Succeeded, predictions()).is_ok(),
+                is_recognition,
+                "{operation:?}"
+            );
+        }
+    }
+}

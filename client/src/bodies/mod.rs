@@ -1,0 +1,7 @@
+//! One file for each body.
+
+pub(crate) mod handwriting;
+pub(crate) mod job;
+pub(crate) mod predictions;
+pub(crate) mod problem;
+pub(crate) mod transcription;

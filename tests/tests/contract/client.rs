@@ -1,0 +1,77 @@
+//! The client of the product reads what the service writes: every operation, every verb of a job, every kind of error.
+
+use akhar_client::{Answer, ClientError, HandwritingRequest, JobResultBody, JobState, Png, SpeechRequest};
+use akhar_tests::{Stack, http::picture, images::fixture_of, speech::recording};
+use uuid::Uuid;
+
+/// The result of an operation that was answered within its wait.
+fn done<T: std::fmt::Debug>(answer: Result<Answer<T>, ClientError>) -> T {
+    match answer {
+        Ok(Answer::Done(result)) => result,
+        other => panic!("not done: {other:?}"),
+    }
+}
+
+#[tokio::test]
+async fn every_operation_is_answered() {
+    let stack = Stack::start().await;
+    let client = stack.client(&stack.key);
+    let (digit, letter) = (fixture_of("੫"), fixture_of("ਕ"));
+    let digits = done(client.digit_recognition(digit.bytes, Some(2)).await).predictions;
+    assert_eq!((digits.len(), &*digits[0].label), (2, "੫"));
+    let letters = done(client.alphabet_recognition(letter.bytes, None).await).predictions;
+    assert_eq!((letters.len(), &*letters[0].label), (3, "ਕ"));
+
+    let mut request =
+        HandwritingRequest { text: "ਸਤਿ ਸ੍ਰੀ ਅਕਾਲ".to_owned(), ..Default::default() };
+    let plain = done(client.handwriting_generator(&request).await);
+    let strokes = plain.points.into_strokes().expect("strokes");
+    assert!(plain.image.is_none() && !strokes.x.is_empty() && strokes.x.len() == strokes.y.len());
+    request = HandwritingRequest { page_width: Some(300.0), with_image: true, ..request };
+    let Some(Png(png)) = done(client.handwriting_generator(&request).await).image else {
+        panic!("no picture")
+    };
+    assert_eq!(picture(&png).width(), 300);
+
+    let request = SpeechRequest { with_timestamps: true, ..SpeechRequest::default() };
+    let speech = done(client.speech_recognition(recording("pa-school.wav").bytes, &request).await);
+    assert!(!speech.transcription.is_empty() && speech.translation.is_none(), "{speech:?}");
+    assert!(speech.timestamps.is_some_and(|segments| segments.iter().all(|s| s.start < s.end)));
+}
+
+#[tokio::test]
+async fn a_job_is_followed_read_and_cancelled() {
+    let mut stack = Stack::with().workers(0).start().await;
+    let client = stack.client(&stack.key).asynchronous();
+    let image = fixture_of("੫").bytes;
+    let submit = async || match client.digit_recognition(image.clone(), None).await {
+        Ok(Answer::Accepted(job)) => *job,
+        other => panic!("not accepted: {other:?}"),
+    };
+    let (job, other) = (submit().await, submit().await);
+    assert_eq!((job.state, &*job.operation, job.attempt), (JobState::Queued, "digit-recognition", 0));
+    assert_eq!(client.cancel_job(other.id).await.expect("it is queued").state, JobState::Cancelled);
+    stack.add_worker().await;
+    let ended = client.job(job.id, 30).await.expect("the job");
+    assert_eq!(ended.state, JobState::Succeeded);
+    assert!(matches!(ended.result, Some(JobResultBody::Predictions(_))), "{ended:?}");
+    assert!(matches!(client.job_result(job.id).await, Ok(JobResultBody::Predictions(_))));
+}
+
+#[tokio::test]
+async fn an_error_is_its_problem_document() {
+    let stack = Stack::with().workers(0).set("AKHAR_MAX_WAITING", 1).start().await;
+    let client = stack.client(&stack.key).asynchronous();
+    let problem = |result: Result<(), ClientError>| match result {
+        Err(ClientError::Problem { problem, retry_after_s }) => (problem, retry_after_s),
+        other => panic!("no problem: {other:?}"),
+    };
+    let (unknown, retry_after_s) = problem(client.job(Uuid::now_v7(), 0).await.map(drop));
+    assert_eq!((unknown.slug(), unknown.status, retry_after_s), ("not-found", 404, None));
+    let (invalid, _) = problem(client.digit_recognition(fixture_of("੫").bytes, Some(6)).await.map(drop));
+    assert_eq!((invalid.slug(), &*invalid.errors[0].code), ("invalid-input", "out_of_range"));
+    let submit = async || client.digit_recognition(fixture_of("੫").bytes, None).await.map(drop);
+    submit().await.expect("there is room for one");
+    let (full, retry_after_s) = problem(submit().await);
+    assert_eq!((full.slug(), retry_after_s), ("queue-full", Some(1)));
+}
