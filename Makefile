@@ -22,8 +22,9 @@ check: ## Formatting, lints, docs, licences and crate arrows, unused dependencie
 	cargo deny --locked check bans licenses sources
 	cargo machete
 
-bench: ## Measure: parts, queue overhead beside a hand-written queue, load, kills, memory
+bench: ## Measure, beside other programs, in 25 minutes: bench/results/summary.md (one part: akhar-bench --help)
 	scripts/setup.sh run
+	bench/peers/setup.sh
 	cargo build --release --locked --package akhar --package akhar-bench
 	cargo bench --locked --package akhar-bench
 	target/release/akhar-bench all

@@ -24,7 +24,7 @@ pub(crate) fn app() -> App {
 pub(crate) fn app_until(shutdown: &Shutdown) -> App {
     let nowhere = options("postgres://nobody@127.0.0.1:1/nothing").unwrap();
     let pool = PgPoolOptions::new().connect_lazy_with(nowhere);
-    App::new(&Config::default(), Database { durable: pool.clone(), volatile: pool }, shutdown)
+    App::new(&Config::default(), Database::of_pool(pool), shutdown)
 }
 
 async fn send(app: App, method: &str, path: &str, headers: &[(&str, &str)]) -> (Response, Vec<u8>) {

@@ -1,16 +1,24 @@
 //! `akhar-bench`: starts the product on a Postgres of its own, puts load on it, and tells how it fared,
-//! as a table and as JSON under `bench/results/`.
+//! as a table and as JSON under `bench/results/`; `summary` makes one page of the newest of each.
 //!
 //! Clients, api, worker and Postgres share this machine's cores, as they do in every row; compare rows of
 //! one run, not runs of two machines. Times are never asserted; losses are.
 
 mod baseline;
+mod chaos;
+mod chart;
 mod clients;
+mod cpu;
 mod load;
 mod overhead;
+mod peers;
+mod queue;
 mod report;
 mod runtime;
 mod speech;
+mod statements;
+mod summary;
+mod sweep;
 mod translation;
 mod writing;
 
@@ -38,16 +46,50 @@ enum Command {
         #[arg(long, default_value_t = 20.0)]
         rate: f64,
     },
-    /// Closed loop: each client sends its next request when the last is answered
+    /// Closed loop: each client sends its next request when the last is answered; CPU time of each part
     Load {
-        #[arg(long, default_value_t = 60)]
+        #[arg(long, default_value_t = 30)]
         seconds: u64,
         #[arg(long, default_value_t = 32)]
         clients: usize,
     },
-    /// The same while the worker is killed with -9 again and again: nothing lost, nothing answered twice
+    /// The same beside LitServe and BentoML (bench/peers/setup.sh installs them), in turns
+    Peers {
+        /// Seconds of one turn
+        #[arg(long, default_value_t = 10)]
+        seconds: u64,
+        #[arg(long, default_value_t = 32)]
+        clients: usize,
+        /// Turns of each
+        #[arg(long, default_value_t = 3)]
+        rounds: usize,
+    },
+    /// Empty jobs a second, beside graphile-worker, pg-boss and a hand-written loop, in turns
+    Queue {
+        /// Jobs of one turn
+        #[arg(long, default_value_t = 20_000)]
+        jobs: usize,
+        /// Turns of each
+        #[arg(long, default_value_t = 3)]
+        rounds: usize,
+    },
+    /// Statements per synchronous digit request, from `pg_stat_statements`
+    Statements {
+        /// Seconds with one client, and with 32
+        #[arg(long, default_value_t = 10)]
+        seconds: u64,
+    },
+    /// Cost against concurrency, 1 to 64 clients
+    SweepClients {
+        /// Seconds of each number of clients
+        #[arg(long, default_value_t = 8)]
+        seconds: u64,
+    },
+    /// Cost against the size of the jobs table: up to 1,000,000 finished and 200,000 waiting rows
+    SweepRows,
+    /// Load while worker, api and Postgres are killed (-9) at random: nothing lost, twice or wrong
     Chaos {
-        #[arg(long, default_value_t = 60)]
+        #[arg(long, default_value_t = 180)]
         seconds: u64,
         #[arg(long, default_value_t = 32)]
         clients: usize,
@@ -100,12 +142,10 @@ enum Command {
         #[arg(long, default_value = "pa")]
         lang: String,
     },
-    /// All that need no recordings, with their defaults
-    All {
-        /// Seconds for each
-        #[arg(long, default_value_t = 60)]
-        seconds: u64,
-    },
+    /// All that need no recordings, with their defaults, and the summary
+    All,
+    /// One page of the newest result of each: bench/results/summary.md
+    Summary,
     /// The hand-written queue's front end (started by `overhead`)
     #[command(hide = true)]
     BaselineFront,
@@ -119,27 +159,51 @@ async fn main() {
     match Arguments::parse().command {
         Command::BaselineFront => baseline::front::run().await,
         Command::BaselineWorker => baseline::worker::run().await,
-        Command::All { seconds } => {
-            for command in [
-                Command::Overhead { seconds, rate: 20.0 },
-                Command::Load { seconds, clients: 32 },
-                Command::Chaos { seconds, clients: 32, every: 5 },
-                Command::Memory { seconds: seconds.min(20) },
-                Command::Writing { sheets: 200 },
-                Command::Legibility { hands: 40 },
-            ] {
-                measure(command).await.publish();
+        Command::Summary => println!("{}", summary::write().display()),
+        Command::All => {
+            let mut failures = Vec::new();
+            for command in all() {
+                failures.extend(measure(command).await.publish());
             }
+            println!("{}", summary::write().display());
+            assert!(failures.is_empty(), "{failures:?}");
         }
-        one => measure(one).await.publish(),
+        one => {
+            let failure = measure(one).await.publish();
+            assert!(failure.is_none(), "{failure:?}");
+        }
     }
+}
+
+/// With the defaults of the command line.
+fn all() -> impl Iterator<Item = Command> {
+    [
+        "overhead",
+        "load",
+        "peers",
+        "queue",
+        "statements",
+        "sweep-clients",
+        "sweep-rows",
+        "chaos",
+        "memory",
+        "writing",
+        "legibility",
+    ]
+    .into_iter()
+    .map(|name| Arguments::parse_from(["akhar-bench", name]).command)
 }
 
 async fn measure(command: Command) -> Report {
     match command {
         Command::Overhead { seconds, rate } => overhead::run(seconds, rate).await,
         Command::Load { seconds, clients } => load::load(seconds, clients).await,
-        Command::Chaos { seconds, clients, every } => load::chaos(seconds, clients, every).await,
+        Command::Peers { seconds, clients, rounds } => peers::run(seconds, clients, rounds).await,
+        Command::Queue { jobs, rounds } => queue::run(jobs, rounds).await,
+        Command::Statements { seconds } => statements::run(seconds).await,
+        Command::SweepClients { seconds } => sweep::clients(seconds).await,
+        Command::SweepRows => sweep::rows().await,
+        Command::Chaos { seconds, clients, every } => chaos::run(seconds, clients, every).await,
         Command::Memory { seconds } => load::memory(seconds).await,
         Command::Writing { sheets } => writing::time(sheets).await,
         Command::Legibility { hands } => writing::legibility(hands).await,

@@ -1,7 +1,9 @@
-//! Results: rows of named numbers come in; a table on stdout and a JSON file go out.
+//! Results: rows of named numbers come in; a table on stdout and a JSON file go out, which [`crate::summary`]
+//! reads again.
 
 use std::{
     fs,
+    path::PathBuf,
     process::Command,
     time::{Duration, SystemTime, UNIX_EPOCH},
 };
@@ -15,12 +17,47 @@ pub(crate) struct Report {
     name: &'static str,
     about: String,
     rows: Vec<(String, Vec<(&'static str, f64)>)>,
+    figures: Vec<Figure>,
+    charts: Vec<String>,
+    failure: Option<String>,
+}
+
+/// One number of the summary's first table.
+#[derive(Debug)]
+pub(crate) struct Figure {
+    /// What was measured.
+    pub(crate) what: String,
+    /// The unit of both numbers.
+    pub(crate) unit: &'static str,
+    /// Akhar's number.
+    pub(crate) ours: f64,
+    /// What it is divided by: the same number of another program, or of an empty table.
+    pub(crate) other: Option<f64>,
+    /// What is to be reached, in words.
+    pub(crate) reach: &'static str,
 }
 
 impl Report {
     /// None yet; `about` says what was done.
     pub(crate) fn new(name: &'static str, about: String) -> Self {
-        Self { name, about, rows: Vec::new() }
+        Self { name, about, rows: Vec::new(), figures: Vec::new(), charts: Vec::new(), failure: None }
+    }
+
+    /// Says that what must hold did not, which the program ends with once everything is published.
+    pub(crate) fn fail(&mut self, why: String) {
+        self.failure = Some(why);
+    }
+
+    /// Adds a figure of the summary.
+    pub(crate) fn figure(&mut self, figure: Figure) {
+        self.figures.push(figure);
+    }
+
+    /// Writes a chart as `bench/results/<name>.svg`; the summary shows it.
+    pub(crate) fn chart(&mut self, name: &str, svg: &str) {
+        let file = format!("{name}.svg");
+        fs::write(results().join(&file), svg).expect("the chart is written");
+        self.charts.push(file);
     }
 
     /// Adds a row.
@@ -28,19 +65,24 @@ impl Report {
         self.rows.push((name.to_owned(), numbers));
     }
 
-    /// Prints the table and writes `bench/results/<name>-<seconds since 1970>.json`.
-    pub(crate) fn publish(&self) {
+    /// Prints the table and writes `bench/results/<name>-<seconds since 1970>.json`; what must hold and did
+    /// not.
+    #[must_use]
+    pub(crate) fn publish(self) -> Option<String> {
         println!("\n{}: {}", self.name, self.about);
         for (name, numbers) in &self.rows {
             let numbers: Vec<String> = numbers.iter().map(|(n, v)| format!("{n} {}", short(*v))).collect();
             println!("  {name:<28} {}", numbers.join("  "));
         }
-        let folder = root().join("bench/results");
-        fs::create_dir_all(&folder).expect("a folder for results");
+        for f in &self.figures {
+            let other = f.other.map_or(String::new(), |o| format!(" / {} = {}", short(o), short(f.ours / o)));
+            println!("  {}: {}{other} {} (to reach: {})", f.what, short(f.ours), f.unit, f.reach);
+        }
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
-        let path = folder.join(format!("{}-{now}.json", self.name));
+        let path = results().join(format!("{}-{now}.json", self.name));
         fs::write(&path, format!("{:#}\n", self.json(now))).expect("the results are written");
         println!("  -> {}", path.display());
+        self.failure
     }
 
     fn json(&self, now: u64) -> Value {
@@ -54,15 +96,34 @@ impl Report {
                 Value::Object(row)
             })
             .collect();
+        let figures: Vec<Value> = self
+            .figures
+            .iter()
+            .map(|f| json!({"what": f.what, "unit": f.unit, "ours": f.ours, "other": f.other, "reach": f.reach}))
+            .collect();
         let n_cores = std::thread::available_parallelism().map_or(0, usize::from);
+        let mut columns: Vec<&str> = Vec::new();
+        for (column, _) in self.rows.iter().flat_map(|(_, numbers)| numbers) {
+            if !columns.contains(column) {
+                columns.push(column);
+            }
+        }
         json!({
             "measurement": self.name, "about": self.about, "unix_s": now, "n_cores": n_cores,
-            "commit": commit(), "rows": rows,
+            "commit": commit(), "columns": columns, "rows": rows, "figures": figures, "charts": self.charts,
         })
     }
 }
 
-fn short(value: f64) -> String {
+/// Where results go; made when it is not there.
+pub(crate) fn results() -> PathBuf {
+    let folder = root().join("bench/results");
+    fs::create_dir_all(&folder).expect("a folder for results");
+    folder
+}
+
+/// A number as tables show it.
+pub(crate) fn short(value: f64) -> String {
     if value.fract() == 0.0 && value.abs() < 1e9 {
         format!("{value:.0}")
     } else if value.abs() < 0.1 {
@@ -72,7 +133,8 @@ fn short(value: f64) -> String {
     }
 }
 
-fn commit() -> Option<String> {
+/// The commit that lies here.
+pub(crate) fn commit() -> Option<String> {
     let output =
         Command::new("git").args(["rev-parse", "--short", "HEAD"]).current_dir(root()).output().ok()?;
     output.status.success().then(|| String::from_utf8_lossy(&output.stdout).trim().to_owned())
@@ -90,6 +152,18 @@ pub(crate) fn quantiles(durations: &[Duration]) -> Vec<(&'static str, f64)> {
         ("p99_ms", at(0.99)),
         ("max_ms", at(1.0)),
     ]
+}
+
+/// The middle one of some numbers: the lower of the two middle ones when they are even in number.
+pub(crate) fn median(numbers: impl IntoIterator<Item = f64>) -> f64 {
+    let mut sorted: Vec<f64> = numbers.into_iter().collect();
+    sorted.sort_unstable_by(f64::total_cmp);
+    sorted.get(rank(sorted.len(), 0.5)).copied().unwrap_or(f64::NAN)
+}
+
+/// One number of a row.
+pub(crate) fn number(row: &[(&'static str, f64)], name: &str) -> f64 {
+    row.iter().find(|(n, _)| *n == name).map_or(f64::NAN, |(_, v)| *v)
 }
 
 /// The nearest-rank index of a quantile.

@@ -62,7 +62,7 @@ fn translator(n_threads: usize) -> Translator {
     let mut all = load_all(&root().join("models")).expect("manifests").into_iter();
     let mut manifest = all.find(|m| m.operation == "translation").expect("a translator");
     let generation = manifest.generation.as_mut().expect("how it writes");
-    (generation.beam, generation.max_tokens) = (1, LIMIT);
+    (generation.num_beams, generation.max_new_tokens) = (1, LIMIT);
     Translator::load(runtime(), &manifest, n_threads).expect("the model")
 }
 

@@ -119,6 +119,16 @@ impl Cluster {
         connection.close().await.expect("a close");
     }
 
+    /// The postmaster's process id.
+    pub fn postmaster(&self) -> Pid {
+        let text = fs::read_to_string(self.pid_file()).expect("a running server");
+        text.lines().next().and_then(|l| l.parse().ok()).and_then(Pid::from_raw).expect("its pid")
+    }
+
+    fn pid_file(&self) -> PathBuf {
+        self.folder.join("postgres/cluster/postmaster.pid")
+    }
+
     /// Stops the server with `signal` (`INT`: fast, `QUIT`: at once, as in a crash).
     pub async fn stop(&self, signal: Signal) {
         let pid_file = self.pid_file();
@@ -127,27 +137,21 @@ impl Cluster {
         self.hold(None);
     }
 
-    /// Kills the server with -9: what it had in memory alone, such as commits that nobody waited for, is gone.
+    /// kill -9 of the postmaster and of every server process; returns once all are gone.
     pub async fn kill(&self) {
-        kill_process(self.postmaster(), Signal::KILL).expect("a signal reaches it");
-        let cluster = self.pid_file().parent().map(Path::to_owned).expect("a folder");
-        // Its children see that it is gone, and end; every one of them works in the cluster's folder.
-        let works_there =
-            |process: fs::DirEntry| fs::read_link(process.path().join("cwd")).ok() == Some(cluster.clone());
-        until("Postgres is gone", async || {
-            (!fs::read_dir("/proc").expect("Linux").flatten().any(works_there)).then_some(())
+        let postmaster = self.postmaster();
+        // First: nobody is left to start another server process, or to see one die and recover.
+        kill_process(postmaster, Signal::KILL).expect("a signal reaches it");
+        until("every server process is gone", async || {
+            let left = processes_of(&self.folder.join("postgres/cluster"));
+            for pid in &left {
+                // An error: it is gone already.
+                let _gone = kill_process(*pid, Signal::KILL);
+            }
+            left.is_empty().then_some(())
         })
         .await;
         self.hold(None);
-    }
-
-    fn pid_file(&self) -> PathBuf {
-        self.folder.join("postgres/cluster/postmaster.pid")
-    }
-
-    fn postmaster(&self) -> Pid {
-        let text = fs::read_to_string(self.pid_file()).expect("a running server");
-        text.lines().next().and_then(|l| l.parse().ok()).and_then(Pid::from_raw).expect("its pid")
     }
 
     /// Makes the server write commits that nobody waits for to disk as late as it can, so that a kill loses
@@ -168,6 +172,14 @@ impl Cluster {
     fn hold(&self, server: Option<PrivatePostgres>) {
         *self.server.lock().unwrap_or_else(PoisonError::into_inner) = server;
     }
+}
+
+/// The server processes that work in a cluster's folder; killed ones that nobody waited for do not count.
+fn processes_of(cluster: &Path) -> Vec<Pid> {
+    let cluster = cluster.canonicalize().expect("a cluster");
+    let processes = fs::read_dir("/proc").expect("Linux").flatten();
+    let ours = processes.filter(|p| fs::read_link(p.path().join("cwd")).is_ok_and(|cwd| cwd == cluster));
+    ours.filter_map(|p| Pid::from_raw(p.file_name().to_str()?.parse().ok()?)).collect()
 }
 
 /// Its URL, as `AKHAR_DATABASE_URL` takes it.

@@ -180,6 +180,16 @@ impl Stack {
         self.workers.push(worker);
     }
 
+    /// kill -9 of the api, which then starts again on the same address; it answers when this returns.
+    pub async fn restart_api(&mut self) {
+        self.api.kill().await;
+        let mut environment = self.environment.clone();
+        environment.retain(|(name, _)| name != "AKHAR_LISTEN");
+        environment.push(("AKHAR_LISTEN".to_owned(), self.base.trim_start_matches("http://").to_owned()));
+        self.api = Process::start("api", &environment);
+        assert_eq!(self.api.first_line().await, format!("listening on {}", self.base));
+    }
+
     /// Runs `akhar keys …`; what it printed.
     pub async fn keys(&self, arguments: &[&str]) -> String {
         keys(&self.environment, arguments).await

@@ -58,6 +58,11 @@ impl Database {
         Ok(database)
     }
 
+    /// One pool for everything, as tests of one process need it.
+    pub fn of_pool(pool: PgPool) -> Self {
+        Self { durable: pool.clone(), volatile: pool, name: "akhar-test" }
+    }
+
     /// Closes both pools once what uses them is done.
     pub async fn close(&self) {
         self.durable.close().await;

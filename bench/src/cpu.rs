@@ -1,0 +1,100 @@
+//! CPU time by process: a running service comes in; ms of CPU per answered request, for each of its parts,
+//! come out.
+
+use std::fs;
+
+use akhar_tests::{Cluster, Stack};
+
+use crate::report::count;
+
+/// Ticks a second in which `/proc` counts CPU time: 100 for every program, whatever the kernel's own rate
+/// (`USER_HZ`, proc(5)).
+const TICKS_PER_S: f64 = 100.0;
+
+/// CPU times so far, in ticks.
+#[derive(Debug, Clone, Copy)]
+struct Ticks {
+    postgres: u64,
+    worker: u64,
+    api: u64,
+    client: u64,
+}
+
+/// The CPU times of a stack since it was made. The stack's processes must be the same at the end.
+#[derive(Debug)]
+pub(crate) struct CpuMeter<'a> {
+    stack: &'a Stack,
+    postmaster: i32,
+    before: Ticks,
+}
+
+impl<'a> CpuMeter<'a> {
+    /// Starts to count.
+    pub(crate) fn start(stack: &'a Stack, cluster: &Cluster) -> Self {
+        let postmaster = cluster.postmaster().as_raw_nonzero().get();
+        Self { stack, postmaster, before: read(stack, postmaster) }
+    }
+
+    /// User and system time since the start, in ms per request of so many.
+    pub(crate) fn per_request(&self, n_requests: usize) -> Vec<(&'static str, f64)> {
+        let (now, before) = (read(self.stack, self.postmaster), self.before);
+        let ms = |now: u64, before: u64| ms(now.saturating_sub(before)) / count(n_requests);
+        let row = [
+            ("postgres_cpu_ms", ms(now.postgres, before.postgres)),
+            ("worker_cpu_ms", ms(now.worker, before.worker)),
+            ("api_cpu_ms", ms(now.api, before.api)),
+            ("client_cpu_ms", ms(now.client, before.client)),
+        ];
+        row.into()
+    }
+}
+
+/// Ticks in ms.
+pub(crate) fn ms(ticks: u64) -> f64 {
+    f64::from(u32::try_from(ticks).unwrap_or(u32::MAX)) / TICKS_PER_S * 1e3
+}
+
+fn read(stack: &Stack, postmaster: i32) -> Ticks {
+    Ticks {
+        postgres: server(postmaster),
+        worker: stack.workers.iter().map(|w| own(w.id())).sum(),
+        api: own(stack.api.id()),
+        client: own(i32::try_from(std::process::id()).expect("a process id")),
+    }
+}
+
+/// All of a Postgres: the postmaster, its running children, and those that ended, whose time the kernel adds
+/// to the postmaster's.
+fn server(postmaster: i32) -> u64 {
+    let root = Times::of(postmaster).expect("the server runs");
+    let pids = fs::read_dir("/proc").expect("Linux").flatten();
+    let children = pids.filter_map(|p| Times::of(p.file_name().to_str()?.parse().ok()?));
+    root.own + root.ended + children.filter(|t| t.parent == postmaster).map(|t| t.own).sum::<u64>()
+}
+
+/// User and system time of one process, all its threads together.
+pub(crate) fn own(pid: i32) -> u64 {
+    Times::of(pid).map_or(0, |t| t.own)
+}
+
+/// What `/proc/<pid>/stat` says of a process.
+struct Times {
+    parent: i32,
+    own: u64,
+    /// Of children that ended and were waited for.
+    ended: u64,
+}
+
+impl Times {
+    fn of(pid: i32) -> Option<Self> {
+        let text = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+        // The second field is the name in parentheses, which may hold anything; the rest is numbers but one.
+        let fields: Vec<&str> = text.rsplit_once(')')?.1.split_whitespace().collect();
+        let number = |nth: usize| fields.get(nth - 3)?.parse::<u64>().ok();
+        Some(Self {
+            parent: fields.get(1)?.parse().ok()?,
+            own: number(14)? + number(15)?,
+            ended: number(16)? + number(17)?,
+        })
+    }
+}

@@ -1,0 +1,197 @@
+//! Digit recognition beside LitServe and BentoML: the three take turns on the same cores, under the same
+//! client, with the same ONNX file.
+//!
+//! Both peers hold a request in memory alone; Akhar's survives a crash. How they are set up stands in
+//! `bench/peers/`, which `bench/peers/setup.sh` installs.
+
+mod tree;
+
+use std::{
+    net::TcpListener,
+    path::PathBuf,
+    process::Command,
+    time::{Duration, Instant},
+};
+
+use akhar_tests::{Answer, Cluster, Form, http, images::fixture_of, root, until};
+use serde_json::Value;
+
+pub(crate) use tree::ProcessTree;
+
+use crate::{
+    clients::{Fate, closed_loop, send},
+    cpu::CpuMeter,
+    load::warm_stack,
+    report::{Figure, Report, count, median, number, quantiles, results},
+};
+
+/// What the picture shows.
+const LABEL: &str = "੫";
+
+/// Requests before a turn is measured.
+const WARM_UP: usize = 200;
+
+/// Who takes a turn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Contender {
+    Akhar,
+    LitServe,
+    BentoMl,
+}
+
+impl Contender {
+    const ALL: [Self; 3] = [Self::Akhar, Self::LitServe, Self::BentoMl];
+
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Akhar => "Akhar",
+            Self::LitServe => "LitServe",
+            Self::BentoMl => "BentoML",
+        }
+    }
+}
+
+/// Requests/s and response times of the three, medians over `n_rounds` of `seconds` each.
+pub(crate) async fn run(seconds: u64, clients: usize, n_rounds: usize) -> Report {
+    let cluster = Cluster::own();
+    let mut rounds: [Vec<Vec<(&'static str, f64)>>; 3] = Default::default();
+    for _ in 0..n_rounds {
+        for (contender, rows) in Contender::ALL.into_iter().zip(&mut rounds) {
+            let row = turn(contender, &cluster, seconds, clients).await;
+            println!("{}: {row:?}", contender.name());
+            rows.push(row);
+        }
+    }
+    let about = format!(
+        "digit recognition, {clients} closed-loop clients, {n_rounds} turns of {seconds} s each, medians; cpu_ms is of all \
+         processes of the service, per answered request"
+    );
+    let mut report = Report::new("peers", about);
+    let medians = rounds.map(|rows| medians_of(&rows));
+    for (contender, row) in Contender::ALL.into_iter().zip(&medians) {
+        report.row(contender.name(), row.clone());
+    }
+    let [ours, lit, bento] = medians;
+    for (name, theirs, reach) in [("LitServe", lit, "≥ 2 ×"), ("BentoML", bento, "≥ 4 ×")] {
+        for (what, unit, reach) in
+            [("per_s", "requests/s", reach), ("p50_ms", "ms", "lower"), ("p99_ms", "ms", "lower")]
+        {
+            let what_in_words = format!("digits, {clients} clients, {what}, beside {name}");
+            let (ours, other) = (number(&ours, what), Some(number(&theirs, what)));
+            report.figure(Figure { what: what_in_words, unit, ours, other, reach });
+        }
+    }
+    report
+}
+
+/// The median of each column.
+pub(crate) fn medians_of(rows: &[Vec<(&'static str, f64)>]) -> Vec<(&'static str, f64)> {
+    let names = rows.first().into_iter().flatten().map(|(name, _)| *name);
+    names.map(|name| (name, median(rows.iter().map(|row| number(row, name))))).collect()
+}
+
+/// Starts one, measures it, and stops it.
+async fn turn(who: Contender, cluster: &Cluster, seconds: u64, clients: usize) -> Vec<(&'static str, f64)> {
+    match who {
+        Contender::Akhar => {
+            let (stack, request) = warm_stack(cluster).await;
+            check(who, &http::send(request.try_clone().expect("bytes")).await);
+            warm(&request, clients).await;
+            let meter = CpuMeter::start(&stack, cluster);
+            let fates = under_load(&request, clients, seconds).await;
+            let split = meter.per_request(answered(&fates));
+            let cpu = split.iter().filter(|(name, _)| *name != "client_cpu_ms").map(|(_, ms)| ms).sum();
+            [row_of(&fates, seconds, cpu), split].concat()
+        }
+        Contender::LitServe | Contender::BentoMl => {
+            let (tree, request) = start(who).await;
+            warm(&request, clients).await;
+            let before = tree.cpu_ms();
+            let fates = under_load(&request, clients, seconds).await;
+            let cpu = (tree.cpu_ms() - before) / count(answered(&fates));
+            row_of(&fates, seconds, cpu)
+        }
+    }
+}
+
+fn answered(fates: &[Fate]) -> usize {
+    fates.iter().filter(|f| f.status == Some(200)).count()
+}
+
+fn row_of(fates: &[Fate], seconds: u64, cpu_ms: f64) -> Vec<(&'static str, f64)> {
+    let times: Vec<Duration> = fates.iter().map(|f| f.took).collect();
+    let mut row = vec![("per_s", count(answered(fates)) / Duration::from_secs(seconds).as_secs_f64())];
+    row.extend(quantiles(&times));
+    row.extend([("errors", count(fates.len() - answered(fates))), ("cpu_ms", cpu_ms)]);
+    row
+}
+
+async fn under_load(request: &reqwest::RequestBuilder, clients: usize, seconds: u64) -> Vec<Fate> {
+    closed_loop(request, clients, Instant::now() + Duration::from_secs(seconds)).await
+}
+
+async fn warm(request: &reqwest::RequestBuilder, clients: usize) {
+    let mut n_sent = 0;
+    while n_sent < WARM_UP {
+        n_sent +=
+            closed_loop(request, clients, Instant::now() + Duration::from_millis(500)).await.len().max(1);
+    }
+}
+
+/// Starts a peer; ready when this returns, and it has read the picture rightly.
+async fn start(who: Contender) -> (ProcessTree, reqwest::RequestBuilder) {
+    let port = free_port();
+    let bin = root().join(".cache/peers/python/bin");
+    let (mut command, path, field) = match who {
+        Contender::BentoMl => {
+            let mut command = Command::new(bin.join("bentoml"));
+            command.args([
+                "serve",
+                "bentoml_digits:Digits",
+                "--host",
+                "127.0.0.1",
+                "--port",
+                &port.to_string(),
+            ]);
+            (command, "classify", "images")
+        }
+        _ => {
+            let mut command = Command::new(bin.join("python"));
+            command.arg("litserve_digits.py");
+            (command, "predict", "file")
+        }
+    };
+    command.current_dir(root().join("bench/peers")).env("PORT", port.to_string());
+    command.env("DIGITS_ONNX", models().join("weights/digits-pa.onnx")).env("PYTHONDONTWRITEBYTECODE", "1");
+    command.env("BENTOML_DO_NOT_TRACK", "True").env("BENTOML_HOME", root().join(".cache/peers/bentoml"));
+    let log = results().join(format!("{}.log", who.name()));
+    let mut tree = ProcessTree::start(command, &log);
+    let form = Form::default().file(field, &fixture_of(LABEL).bytes);
+    let request = http::client()
+        .post(format!("http://127.0.0.1:{port}/{path}"))
+        .header("content-type", form.content_type())
+        .body(form.body());
+    until(&format!("{} answers (see {})", who.name(), log.display()), async || {
+        assert!(tree.is_running(), "{} ended: see {}", who.name(), log.display());
+        (send(request.try_clone()?).await.status == Some(200)).then_some(())
+    })
+    .await;
+    check(who, &http::send(request.try_clone().expect("bytes")).await);
+    (tree, request)
+}
+
+fn models() -> PathBuf {
+    std::env::var_os("AKHAR_MODELS_DIR").map_or_else(|| root().join("models"), PathBuf::from)
+}
+
+/// The picture was read rightly. BentoML answers a batch of one.
+fn check(who: Contender, answer: &Answer) {
+    let json = answer.json();
+    let one = if let Value::Array(batch) = &json { &batch[0] } else { &json };
+    assert_eq!(one["predictions"][0]["label"], LABEL, "{}: {json}", who.name());
+}
+
+fn free_port() -> u16 {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    listener.local_addr().expect("an address").port()
+}

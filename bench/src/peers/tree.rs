@@ -1,0 +1,77 @@
+//! A program that starts others: a command comes in; all of its processes run, and end with us.
+//!
+//! Servers start their workers in sessions of their own, which neither a process group nor the death of a
+//! parent reaches. So a process counts as theirs when its environment holds a mark that nobody else has, and
+//! a shell that reads a pipe from us kills them all at the pipe's end: when we drop it, and when we die.
+
+use std::{
+    fs,
+    os::unix::process::CommandExt as _,
+    process::{Child, Command, Stdio},
+    sync::atomic::{AtomicU32, Ordering},
+};
+
+use crate::cpu;
+
+/// The name of the mark.
+const MARK: &str = "AKHAR_BENCH_TREE";
+
+/// Runs as `sh -c WATCH watch <NAME=value>`. Twice: a process may start another while we look.
+const WATCH: &str = r#"
+cat >/dev/null
+for round in 1 2; do
+    for environment in $(grep -ls "$1" /proc/[0-9]*/environ); do
+        pid=${environment#/proc/}; kill -KILL "${pid%/environ}" 2>/dev/null
+    done
+done
+"#;
+
+/// The running processes; killed when dropped.
+#[derive(Debug)]
+pub(crate) struct ProcessTree {
+    mark: String,
+    root: Child,
+    watch: Child,
+}
+
+impl ProcessTree {
+    /// Starts a command; its output goes to a file of this name.
+    pub(crate) fn start(mut command: Command, log: &std::path::Path) -> Self {
+        static COUNT: AtomicU32 = AtomicU32::new(0);
+        let value = format!("{}-{}.", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
+        let mark = format!("{MARK}={value}");
+        let mut shell = Command::new("/bin/sh");
+        shell.args(["-c", WATCH, "watch", &mark]).stdin(Stdio::piped()).process_group(0);
+        let watch = shell.spawn().expect("a shell");
+        let file = fs::File::create(log).expect("a log");
+        command.env(MARK, value).stdin(Stdio::null()).process_group(0);
+        command.stdout(file.try_clone().expect("a log")).stderr(file);
+        let root = command.spawn().unwrap_or_else(|e| panic!("{command:?}: {e}; run bench/peers/setup.sh"));
+        Self { mark, root, watch }
+    }
+
+    /// Whether the first process still runs.
+    pub(crate) fn is_running(&mut self) -> bool {
+        matches!(self.root.try_wait(), Ok(None))
+    }
+
+    /// CPU time of all that run now, ms.
+    pub(crate) fn cpu_ms(&self) -> f64 {
+        let processes = fs::read_dir("/proc").expect("Linux").flatten();
+        let marked = processes.filter(|p| {
+            let environment = fs::read(p.path().join("environ")).unwrap_or_default();
+            environment.split(|byte| *byte == 0).any(|entry| entry == self.mark.as_bytes())
+        });
+        let pids = marked.filter_map(|p| p.file_name().to_str()?.parse().ok());
+        cpu::ms(pids.map(cpu::own).sum())
+    }
+}
+
+impl Drop for ProcessTree {
+    fn drop(&mut self) {
+        drop(self.watch.stdin.take());
+        // The shell kills them, the first process too, and ends.
+        drop(self.watch.wait());
+        drop(self.root.wait());
+    }
+}

@@ -1,0 +1,156 @@
+//! What the service asks of Postgres: `pg_stat_statements` comes in; statements per request, by kind and text,
+//! come out.
+
+use std::time::{Duration, Instant};
+
+use akhar_tests::{Cluster, Stack};
+use rustix::process::Signal;
+use sqlx::{Connection as _, PgConnection, PgPool};
+
+use crate::{
+    clients::closed_loop,
+    load::warm_stack,
+    report::{Figure, Report, count},
+};
+
+/// One statement's numbers since the last [`reset`].
+#[derive(Debug, Clone, sqlx::FromRow)]
+pub(crate) struct Statement {
+    /// Its text, constants replaced.
+    pub(crate) query: String,
+    /// How often it ran.
+    pub(crate) calls: i64,
+    /// Rows it returned or changed, all calls together.
+    pub(crate) rows: i64,
+    /// Mean time in the server, ms, the flush of its own commit not included.
+    pub(crate) mean_ms: f64,
+}
+
+/// A cluster of our own whose server loads `pg_stat_statements`.
+pub(crate) async fn cluster() -> Cluster {
+    let cluster = Cluster::own();
+    let mut admin = PgConnection::connect_with(&cluster.empty_database().await).await.expect("it answers");
+    let preload = "alter system set shared_preload_libraries = 'pg_stat_statements'";
+    sqlx::query(preload).execute(&mut admin).await.expect("a setting");
+    admin.close().await.expect("a close");
+    cluster.stop(Signal::INT).await;
+    cluster.start_again().await;
+    cluster
+}
+
+/// Makes a database tell its statements; on a cluster made by [`cluster`].
+pub(crate) async fn enable(db: &PgPool) {
+    let create = "create extension pg_stat_statements";
+    sqlx::query(create).execute(db).await.expect("Debian's postgresql has it");
+}
+
+/// Forgets what was counted.
+pub(crate) async fn reset(db: &PgPool) {
+    sqlx::query("select pg_stat_statements_reset()").execute(db).await.expect("a reset");
+}
+
+/// What ran since the last reset in this database, the most frequent first.
+pub(crate) async fn read(db: &PgPool) -> Vec<Statement> {
+    let query = "select s.query, s.calls, s.rows, s.mean_exec_time as mean_ms
+        from pg_stat_statements s join pg_database d on d.oid = s.dbid
+        where d.datname = current_database() and s.query not like '%pg_stat_statements%'
+        order by s.calls desc, s.query";
+    sqlx::query_as(query).fetch_all(db).await.expect("statements")
+}
+
+impl Statement {
+    /// What it is for, by its words, which outlive changes of the schema.
+    pub(crate) fn kind(&self) -> &'static str {
+        let text = self.query.to_lowercase();
+        let has = |words: &str| text.contains(words);
+        if has("skip locked") && has("attempt + ") {
+            "claim"
+        } else if has("insert into jobs") {
+            "submit"
+        } else if has("update jobs") {
+            "finish"
+        } else if has("heartbeat") || has("workers") {
+            "heartbeat"
+        } else if ["begin", "commit", "rollback", "start transaction"].iter().any(|w| text.starts_with(w)) {
+            "transaction"
+        } else if has("from jobs") {
+            "look"
+        } else if has("api_keys") || has("accounts") {
+            "key"
+        } else {
+            "other"
+        }
+    }
+
+    /// Its first words, on one line.
+    pub(crate) fn start(&self, n_chars: usize) -> String {
+        let line = self.query.split_whitespace().collect::<Vec<_>>().join(" ");
+        line.chars().take(n_chars).collect()
+    }
+}
+
+/// Mean server time of one kind of statement: per call and per row, in ms.
+pub(crate) fn cost(statements: &[Statement], kind: &str) -> (f64, f64) {
+    let of_kind = || statements.iter().filter(|s| s.kind() == kind);
+    let sum = |value: fn(&Statement) -> f64| of_kind().map(value).sum::<f64>();
+    let total_ms = sum(|s| s.mean_ms * whole(s.calls));
+    (total_ms / sum(|s| whole(s.calls)), total_ms / sum(|s| whole(s.rows)))
+}
+
+fn whole(n: i64) -> f64 {
+    f64::from(i32::try_from(n).unwrap_or(i32::MAX))
+}
+
+/// Statements per synchronous digit request, from one client and from 32.
+pub(crate) async fn run(seconds: u64) -> Report {
+    let cluster = cluster().await;
+    let (stack, request) = warm_stack(&cluster).await;
+    enable(&stack.db).await;
+    let about = format!(
+        "statements per synchronous digit request, from pg_stat_statements, {seconds} s each; those of timers included"
+    );
+    let mut report = Report::new("statements", about);
+    for n_clients in [1, 32] {
+        let clients = if n_clients == 1 { "1 client".to_owned() } else { format!("{n_clients} clients") };
+        let (n, statements) = count_under(&stack, &request, n_clients, seconds).await;
+        let per_request = |calls: i64| whole(calls) / count(n);
+        let all = per_request(statements.iter().map(|s| s.calls).sum());
+        report.row(&format!("{clients}, all"), vec![("per_request", all), ("requests", count(n))]);
+        for kind in KINDS {
+            let calls = statements.iter().filter(|s| s.kind() == kind).map(|s| s.calls).sum();
+            let (per_call, _) = cost(&statements, kind);
+            if calls > 0 {
+                let row = vec![("per_request", per_request(calls)), ("mean_ms", per_call)];
+                report.row(&format!("{clients}, {kind}"), row);
+            }
+        }
+        for s in statements.iter().filter(|s| per_request(s.calls) >= 0.005) {
+            let row = vec![("per_request", per_request(s.calls)), ("mean_ms", s.mean_ms)];
+            report.row(&format!("{clients}, {}: {}", s.kind(), s.start(90)), row);
+        }
+        report.figure(Figure {
+            what: format!("statements per synchronous digit job, {clients}"),
+            unit: "statements",
+            ours: all,
+            other: None,
+            reach: "counted",
+        });
+    }
+    report
+}
+
+/// The kinds in the order of a request's way.
+const KINDS: [&str; 8] = ["submit", "claim", "finish", "look", "transaction", "heartbeat", "key", "other"];
+
+async fn count_under(
+    stack: &Stack,
+    request: &reqwest::RequestBuilder,
+    n_clients: usize,
+    seconds: u64,
+) -> (usize, Vec<Statement>) {
+    reset(&stack.db).await;
+    let fates = closed_loop(request, n_clients, Instant::now() + Duration::from_secs(seconds)).await;
+    let n_good = fates.iter().filter(|f| f.status == Some(200)).count();
+    assert_eq!(n_good, fates.len(), "answers that were not 200");
+    (n_good, read(&stack.db).await)
+}

@@ -1,0 +1,8 @@
+//! What a request costs as the load grows ([`clients`]) and as the jobs table does ([`rows`]).
+
+mod clients;
+mod fill;
+mod rows;
+
+pub(crate) use clients::run as clients;
+pub(crate) use rows::run as rows;
