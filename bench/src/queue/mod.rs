@@ -1,6 +1,7 @@
 //! Empty jobs through queues on one Postgres, 100 at a time: how many a second are worked off when all lie
 //! there already (drain), and when they are put in meanwhile, 100 a call (flow).
 
+mod akhar;
 mod hand_written;
 mod node;
 
@@ -47,6 +48,8 @@ pub(crate) struct Took {
 /// A queue that runs empty jobs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Contender {
+    /// Ours, which the others are compared with.
+    Akhar,
     HandWritten,
     GraphileWorker,
     /// With its documentation's local queue of 500 jobs.
@@ -55,10 +58,12 @@ enum Contender {
 }
 
 impl Contender {
-    const ALL: [Self; 4] = [Self::HandWritten, Self::GraphileWorker, Self::GraphileWorker500, Self::PgBoss];
+    const ALL: [Self; 5] =
+        [Self::Akhar, Self::HandWritten, Self::GraphileWorker, Self::GraphileWorker500, Self::PgBoss];
 
     const fn name(self) -> &'static str {
         match self {
+            Self::Akhar => "Akhar",
             Self::HandWritten => "hand-written SKIP LOCKED",
             Self::GraphileWorker => "graphile-worker",
             Self::GraphileWorker500 => "graphile-worker, 500 at a time",
@@ -68,8 +73,12 @@ impl Contender {
 
     /// `n` empty jobs on a database of their own.
     async fn turn(self, cluster: &Cluster, mode: Mode, n: usize) -> Took {
-        let database = cluster.empty_database().await;
+        let database = match self {
+            Self::Akhar => cluster.database().await,
+            _ => cluster.empty_database().await,
+        };
         match self {
+            Self::Akhar => akhar::turn(&database, mode, n).await,
             Self::HandWritten => hand_written::turn(&database, mode, n).await,
             Self::GraphileWorker => node::turn(&database, "graphile-worker", AT_A_TIME, mode, n).await,
             Self::GraphileWorker500 => node::turn(&database, "graphile-worker", 500, mode, n).await,
@@ -77,11 +86,6 @@ impl Contender {
         }
     }
 }
-
-/// Akhar's own backend (`jobs/`) joins here once it is one: a variant of [`Contender`] whose turn pushes `n`
-/// jobs through `push_tasks`, [`AT_A_TIME`] a call, and runs them by an apalis worker that does nothing. Its
-/// row is then the one that the others are compared with.
-const OURS: Option<Contender> = None;
 
 /// Jobs/s of each, medians over `n_rounds` turns of `n` jobs.
 pub(crate) async fn run(n: usize, n_rounds: usize) -> Report {
@@ -91,10 +95,9 @@ pub(crate) async fn run(n: usize, n_rounds: usize) -> Report {
          put in; flow: put in and worked at once"
     );
     let mut report = Report::new("queue", about);
-    let contenders: Vec<Contender> = OURS.into_iter().chain(Contender::ALL).collect();
-    let mut rows = vec![Vec::new(); contenders.len()];
+    let mut rows = vec![Vec::new(); Contender::ALL.len()];
     for _ in 0..n_rounds {
-        for (contender, rows) in contenders.iter().zip(&mut rows) {
+        for (contender, rows) in Contender::ALL.iter().zip(&mut rows) {
             let mut row = Vec::new();
             for mode in Mode::ALL {
                 let took = contender.turn(&cluster, mode, n).await;
@@ -111,20 +114,18 @@ pub(crate) async fn run(n: usize, n_rounds: usize) -> Report {
         }
     }
     let medians: Vec<_> = rows.iter().map(|rows| medians_of(rows)).collect();
-    for (contender, row) in contenders.iter().zip(&medians) {
+    for (contender, row) in Contender::ALL.iter().zip(&medians) {
         report.row(contender.name(), row.clone());
     }
-    if OURS.is_some() {
-        for (contender, row) in contenders.iter().zip(&medians).skip(1) {
-            for (what, column) in [("drain", "drain_per_s"), ("flow", "flow_per_s")] {
-                report.figure(Figure {
-                    what: format!("empty jobs, {AT_A_TIME} at a time, {what}, beside {}", contender.name()),
-                    unit: "jobs/s",
-                    ours: number(&medians[0], column),
-                    other: Some(number(row, column)),
-                    reach: "≥ 1 ×",
-                });
-            }
+    for (contender, row) in Contender::ALL.iter().zip(&medians).skip(1) {
+        for (what, column) in [("drain", "drain_per_s"), ("flow", "flow_per_s")] {
+            report.figure(Figure {
+                what: format!("empty jobs, {AT_A_TIME} at a time, {what}, beside {}", contender.name()),
+                unit: "jobs/s",
+                ours: number(&medians[0], column),
+                other: Some(number(row, column)),
+                reach: "≥ 1 ×",
+            });
         }
     }
     report

@@ -16,7 +16,6 @@ mod wav;
 
 use std::time::{Duration, Instant};
 
-
 use akhar_jobs::{MediaType, Upload};
 use bytes::Bytes;
 

@@ -1,0 +1,120 @@
+//! Akhar's own queue: jobs are pushed through its apalis backend and run by an apalis worker that does
+//! nothing. Asynchronous jobs, so every submission and every end is flushed to disk.
+
+use std::{
+    convert::Infallible,
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+    time::Instant,
+};
+
+use akhar_jobs::{
+    JobId, NewJob, Outcome, Parameters, Queue, TopK,
+    backend::{Admission, Claims, Endings, JobBackend, JobStore, JobTask, Wakeups},
+    store::{Ending, Guard},
+};
+use apalis::prelude::*;
+use apalis_core::backend::persistence::Persistence as _;
+use sqlx::{
+    PgPool,
+    postgres::{PgConnectOptions, PgPoolOptions},
+};
+use tokio::sync::Notify;
+use uuid::Uuid;
+
+use super::{AT_A_TIME, Mode, Took};
+
+/// `n` empty jobs, on a database with the product's schema.
+pub(super) async fn turn(database: &PgConnectOptions, mode: Mode, n: usize) -> Took {
+    let options = database.clone().options([("synchronous_commit", "off")]); // as the product's queue has it
+    let db = PgPoolOptions::new().max_connections(4).connect_with(options).await.expect("it answers");
+    let mut started = Instant::now();
+    let mut insert_s = 0.0;
+    if mode == Mode::Drain {
+        push_all(&db, n).await;
+        insert_s = started.elapsed().as_secs_f64();
+        started = Instant::now();
+    }
+    let wakeups = Arc::new(Wakeups::default());
+    let working = tokio::spawn(work(db.clone(), wakeups.clone(), n));
+    if mode == Mode::Flow {
+        let mut listener = sqlx::postgres::PgListener::connect_with(&db).await.expect("a listener");
+        listener.listen(akhar_jobs::store::JOBS_QUEUED).await.expect("it listens");
+        let listening = tokio::spawn(async move {
+            while let Ok(notification) = listener.recv().await {
+                wakeups.announce(notification.payload());
+            }
+        });
+        push_all(&db, n).await;
+        insert_s = started.elapsed().as_secs_f64();
+        working.await.expect("no panic");
+        listening.abort();
+    } else {
+        working.await.expect("no panic");
+    }
+    let work_s = started.elapsed().as_secs_f64();
+    db.close().await;
+    Took { insert_s, work_s }
+}
+
+async fn push_all(db: &PgPool, n: usize) {
+    let mut store = JobStore::to_submit(db.clone(), Admission::new(i64::MAX));
+    let mut n_left = n;
+    while n_left > 0 {
+        let n = n_left.min(AT_A_TIME);
+        let tasks = (0..n).map(|_| JobTask::push(Arc::new(empty_job()))).collect();
+        store.push_tasks(tasks).await.expect("all are accepted");
+        n_left -= n;
+    }
+}
+
+fn empty_job() -> NewJob {
+    NewJob {
+        id: JobId(Uuid::now_v7()),
+        account_id: Uuid::nil(),
+        parameters: Parameters::DigitRecognition { top_k: TopK::default() },
+        upload: None,
+        request_id: String::new(),
+        traceparent: None,
+        asynchronous: true,
+    }
+}
+
+/// Works until `n` jobs have ended in the database.
+async fn work(db: PgPool, wakeups: Arc<Wakeups>, n: usize) {
+    let (claims, _dropped) = Claims::start(db.clone(), "bench".to_owned(), |_| AT_A_TIME);
+    let endings = Endings::start(&db);
+    let store =
+        JobStore::to_consume(db.clone(), Admission::new(i64::MAX), Queue::Quick, claims, endings.clone());
+    let (n_left, over) = (Arc::new(AtomicUsize::new(n)), Arc::new(Notify::new()));
+    let run = {
+        let over = over.clone();
+        move |task: JobTask| {
+            let (endings, n_left, over) = (endings.clone(), n_left.clone(), over.clone());
+            async move {
+                let JobTask::Claimed(claim) = task else { unreachable!("only claims are fetched") };
+                let job = claim.into_job().expect("it is taken once");
+                let outcome = Some(Outcome::Predictions { predictions: Vec::new() });
+                let guard = Guard::Claimed(job.claimed.fence);
+                let ending = Ending { guard, outcome, timing: None, error: None };
+                assert!(endings.end(ending).await.expect("a write"), "another had it");
+                drop(job.hold);
+                if n_left.fetch_sub(1, Ordering::Relaxed) == 1 {
+                    over.notify_one();
+                }
+                Ok::<(), Infallible>(())
+            }
+        }
+    };
+    let worker = WorkerBuilder::new("bench")
+        .backend(JobBackend::new(store, wakeups))
+        .concurrency(AT_A_TIME)
+        .build(run);
+    let stop = async move {
+        over.notified().await;
+        Ok::<(), WorkerError>(())
+    };
+    worker.run_until(stop).await.expect("it ends well");
+}
