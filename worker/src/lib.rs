@@ -18,6 +18,7 @@ use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use ulid::Ulid;
 
 pub use error::WorkerError;
+pub use operations::classifier_input;
 
 use delivery::{
     attempt::Attempts,
