@@ -1,5 +1,5 @@
-//! The parts of one recognition, each alone: decoding a file, finding its ink, and the model for one
-//! image and for a full batch. And those of writing 100 characters: the model, the layout, the points as
+//! The parts of one recognition: from a file to the model's input, as served; decoding a file and finding its
+//! ink, each alone; and the model for one image and for a full batch. And those of writing 100 characters: the model, the layout, the points as
 //! JSON, the picture.
 
 use std::{hint::black_box, path::PathBuf};
@@ -9,19 +9,30 @@ use akhar_inference::{
     handwriting::{Hand, Ink, Page, Text, Writer, lay_out, png},
     ink, load_all,
 };
+use akhar_jobs::{MediaType, Upload};
 use akhar_tests::{
-    images::{fixture_of, plain, ways_to_store},
+    images::{Fixture, fixture_of, plain, ways_to_store},
     root,
 };
+use akhar_worker::classifier_input;
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 
 /// Images one model run takes at most, as the product is configured.
 const MAX_BATCH: usize = 16;
 
+/// A PNG's bytes in, the classifier's input out, as the worker does it for a job.
+fn preparing(c: &mut Criterion) {
+    let mut group = c.benchmark_group("decode and prepare");
+    for label in ["੫", "੦", "੭"] {
+        let Fixture { name, bytes, .. } = fixture_of(label);
+        let upload = Upload { media_type: MediaType::Png, bytes: bytes.into() };
+        group.bench_function(name, |b| b.iter(|| classifier_input(black_box(&upload)).expect("ink")));
+    }
+}
+
 fn decoding(c: &mut Criterion) {
     let mut group = c.benchmark_group("decode");
     let fixture = fixture_of("੫");
-    // What the worker's decoder is made of, without its bounds and orientation.
     let mut files = ways_to_store(&plain(&fixture));
     files.retain(|(name, _)| ["RGB 8 PNG", "RGB JPEG"].contains(name));
     files.push(("fixture", fixture.bytes));
@@ -40,7 +51,7 @@ fn finding_ink(c: &mut Criterion) {
         group.throughput(Throughput::Elements(u64::from(side * side)));
         group.bench_function(BenchmarkId::from_parameter(format!("{side} x {side}")), |b| {
             b.iter(|| {
-                let view = ink::RgbView::new(side as usize, side as usize, black_box(image.as_raw()));
+                let view = ink::PixelView::rgb(side as usize, side as usize, black_box(image.as_raw()));
                 ink::features(view.expect("its size")).expect("ink")
             });
         });
@@ -62,7 +73,7 @@ fn models(layout: Layout) -> Vec<Manifest> {
 
 fn inference(c: &mut Criterion) {
     let image = image::load_from_memory(&fixture_of("੫").bytes).expect("it decodes").into_rgb8();
-    let view = ink::RgbView::new(image.width() as usize, image.height() as usize, image.as_raw());
+    let view = ink::PixelView::rgb(image.width() as usize, image.height() as usize, image.as_raw());
     let ink = ink::features(view.expect("its size")).expect("ink");
     let runtime = runtime();
     for manifest in models(Layout::ImageClassifier) {
@@ -98,5 +109,5 @@ fn writing(c: &mut Criterion) {
     }
 }
 
-criterion_group!(parts, decoding, finding_ink, inference, writing);
+criterion_group!(parts, preparing, decoding, finding_ink, inference, writing);
 criterion_main!(parts);

@@ -15,6 +15,8 @@ mod upload;
 pub use job::{Fence, Job, JobId, JobState, NewJob};
 pub use operation::Operation;
 pub use outcome::{Outcome, Prediction, Segment, Timing};
-pub use parameters::{Handwriting, Language, Parameters, Picture, Speech, StrokeColor, TopK, TopKError};
+pub use parameters::{
+    HandwritingParameters, Language, Parameters, Picture, SpeechParameters, StrokeColor, TopK, TopKError,
+};
 pub use queue::{MAX_ATTEMPTS, Queue};
 pub use upload::{MediaType, Upload};

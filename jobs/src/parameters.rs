@@ -55,15 +55,15 @@ pub enum Parameters {
         top_k: TopK,
     },
     /// Handwriting.
-    HandwritingGenerator(Handwriting),
+    HandwritingGenerator(HandwritingParameters),
     /// Speech.
-    SpeechRecognition(Speech),
+    SpeechRecognition(SpeechParameters),
 }
 
 /// What is wanted of a recording.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub struct Speech {
+pub struct SpeechParameters {
     /// The language spoken in it.
     pub lang: Language,
     /// Its text in the other language is wanted.
@@ -110,7 +110,7 @@ impl Language {
 /// What is to be written, and how. Lengths are page units, which are pixels of the picture.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub struct Handwriting {
+pub struct HandwritingParameters {
     /// 2 to 100 scalar values, NFC, of the characters the contract allows.
     pub text: String,
     /// Between baselines, 120 to 150.

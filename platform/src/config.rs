@@ -116,7 +116,7 @@ impl Default for Config {
             catalogue: None,
             ort_dylib: ".cache/onnxruntime/libonnxruntime.so".into(),
             device: Device::Cpu,
-            worker_concurrency: n(8),
+            worker_concurrency: n(32),
             speech_concurrency: n(2),
             max_batch: n(16),
             max_windows: n(4),

@@ -25,6 +25,7 @@ use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use uuid::Uuid;
 
 pub use error::WorkerError;
+pub use operations::classifier_input;
 
 use delivery::{Attempts, ConsumerConfig, Consumers};
 use liveness::{Contact, Sweeper, heartbeat};

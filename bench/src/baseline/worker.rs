@@ -61,7 +61,7 @@ async fn claim(database: &Database) -> Option<(Uuid, Vec<u8>)> {
 fn work(model: &Mutex<Classifier>, image: &[u8]) -> (String, Duration, Duration) {
     let started = Instant::now();
     let image = image::load_from_memory(image).expect("a fixture").into_rgb8();
-    let view = ink::RgbView::new(image.width() as usize, image.height() as usize, image.as_raw());
+    let view = ink::PixelView::rgb(image.width() as usize, image.height() as usize, image.as_raw());
     let ink = ink::features(view.expect("its size")).expect("ink");
     let decode = started.elapsed();
     let started = Instant::now();

@@ -6,7 +6,7 @@ use super::{
     paper,
     plane::{Area, Plane},
     shrink,
-    view::RgbView,
+    view::PixelView,
 };
 
 /// Longest side, in pixels, of the image that the steps work on.
@@ -19,7 +19,7 @@ const CLOSER_BELOW: f32 = 0.55;
 ///
 /// # Errors
 /// [`NoInk`] when no mark stands out from the paper.
-pub fn features(image: RgbView<'_>) -> Result<Vec<f32>, NoInk> {
+pub fn features(image: PixelView<'_>) -> Result<Vec<f32>, NoInk> {
     let whole = Area { left: 0, top: 0, right: image.width, bottom: image.height };
     let found = look(image, whole)?;
     let seen = found.plane.width.max(found.plane.height);
@@ -39,9 +39,8 @@ struct Found {
     ink: Area,
 }
 
-fn look(image: RgbView<'_>, part: Area) -> Result<Found, NoInk> {
-    let colours = shrink::shrink(image, part, WORK);
-    let contrast = paper::contrast(&colours);
+fn look(image: PixelView<'_>, part: Area) -> Result<Found, NoInk> {
+    let contrast = paper::contrast(shrink::shrink(image, part, WORK));
     let (plane, ink) = mark::coverage(contrast)?;
     Ok(Found { plane, ink })
 }

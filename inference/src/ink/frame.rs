@@ -15,51 +15,55 @@ const WIDTHS: (f32, f32) = (3.0, 5.0);
 pub(super) fn square(plane: &Plane, ink: Area) -> Vec<f32> {
     let room = (SIDE - 2 * MARGIN) as f32;
     let scale = ink.longest() as f32 / room;
-    let columns = taps(ink.left, ink.right, scale);
-    let rows = taps(ink.top, ink.bottom, scale);
-    let mut across = vec![0.0; ink.height() * SIDE];
-    for (out, y) in across.chunks_exact_mut(SIDE).zip(ink.top..ink.bottom) {
-        let row = &plane.values[y * plane.width..(y + 1) * plane.width];
-        for (value, tap) in out.iter_mut().zip(&columns) {
-            *value = tap.weights.iter().zip(&row[tap.first..]).map(|(w, v)| w * v).sum();
-        }
-    }
+    let columns = Taps::new(ink.left, ink.right, scale);
+    let rows = Taps::new(ink.top, ink.bottom, scale);
     let mut values = vec![0.0; SIDE * SIDE];
-    for (out, tap) in values.chunks_exact_mut(SIDE).zip(&rows) {
-        for (weight, y) in tap.weights.iter().zip(tap.first..) {
-            let row = &across[(y - ink.top) * SIDE..(y - ink.top + 1) * SIDE];
-            for (value, part) in out.iter_mut().zip(row) {
+    let mut row = vec![0.0; ink.width()];
+    for (out, (first, weights)) in values.chunks_exact_mut(SIDE).zip(rows.iter()) {
+        row.fill(0.0);
+        for (weight, y) in weights.iter().zip(first..) {
+            let source = &plane.values[y * plane.width + ink.left..y * plane.width + ink.right];
+            for (value, part) in row.iter_mut().zip(source) {
                 *value += weight * part;
             }
+        }
+        for (value, (first, weights)) in out.iter_mut().zip(columns.iter()) {
+            *value = weights.iter().zip(&row[first - ink.left..]).map(|(w, v)| w * v).sum();
         }
     }
     even(values)
 }
 
-/// The source pixels that make one feature pixel.
-struct Tap {
-    first: usize,
+/// The source pixels that make each feature pixel, and their weights.
+struct Taps {
+    /// The first source pixel, and where its weights begin; then where the last one's end.
+    first: Vec<(usize, usize)>,
     weights: Vec<f32>,
 }
 
-/// A triangle filter as wide as the reduction (bilinear when enlarging); outside the box is paper.
-fn taps(start: usize, end: usize, scale: f32) -> Vec<Tap> {
-    let middle = 0.5 * (start + end) as f32;
-    let support = scale.max(1.0);
-    (0..SIDE)
-        .map(|i| {
+impl Taps {
+    /// A triangle filter as wide as the reduction (bilinear when enlarging); outside the box is paper.
+    fn new(start: usize, end: usize, scale: f32) -> Self {
+        let middle = 0.5 * (start + end) as f32;
+        let support = scale.max(1.0);
+        let (mut places, mut weights) = (Vec::with_capacity(SIDE + 1), Vec::new());
+        for i in 0..SIDE {
             let centre = middle + (i as f32 + 0.5 - 0.5 * SIDE as f32) * scale;
             let first = ((centre - support).floor().max(start as f32) as usize).min(end - 1);
             let last = ((centre + support).ceil().max(0.0) as usize).clamp(first, end);
-            let weights = (first..last)
-                .map(|at| {
-                    let distance = (at as f32 + 0.5 - centre).abs() / support;
-                    (1.0 - distance).max(0.0) / support
-                })
-                .collect();
-            Tap { first, weights }
-        })
-        .collect()
+            places.push((first, weights.len()));
+            weights.extend((first..last).map(|at| {
+                let distance = (at as f32 + 0.5 - centre).abs() / support;
+                (1.0 - distance).max(0.0) / support
+            }));
+        }
+        places.push((end, weights.len()));
+        Self { first: places, weights }
+    }
+
+    fn iter(&self) -> impl Iterator<Item = (usize, &[f32])> {
+        self.first.windows(2).map(|pair| (pair[0].0, &self.weights[pair[0].1..pair[1].1]))
+    }
 }
 
 /// Grows thin strokes and thins thick ones part of the way, by blending with a dilation or erosion.
@@ -80,12 +84,12 @@ fn even(mut values: Vec<f32>) -> Vec<f32> {
 /// Mean stroke width in pixels: twice the area over the length of the outline.
 fn stroke_width(values: &[f32]) -> f32 {
     let mut outline = 0.0;
-    for y in 0..SIDE - 1 {
-        for x in 0..SIDE - 1 {
-            let at = y * SIDE + x;
-            let (dx, dy) = (values[at + 1] - values[at], values[at + SIDE] - values[at]);
-            outline += (dx * dx + dy * dy).sqrt();
-        }
+    for (row, below) in values.chunks_exact(SIDE).zip(values.chunks_exact(SIDE).skip(1)) {
+        let lengths = row.iter().zip(&row[1..]).zip(below).map(|((here, right), below)| {
+            let (dx, dy) = (right - here, below - here);
+            (dx * dx + dy * dy).sqrt()
+        });
+        outline += lengths.sum::<f32>();
     }
     if outline > 0.0 { 2.0 * values.iter().sum::<f32>() / outline } else { WIDTHS.0 }
 }
@@ -93,12 +97,14 @@ fn stroke_width(values: &[f32]) -> f32 {
 /// Moves each value this share of the way to the extreme of its four neighbours and itself.
 fn blend(values: &[f32], pick: impl Fn(f32, f32) -> f32 + Copy, share: f32) -> Vec<f32> {
     let mut blended = values.to_vec();
-    for y in 1..SIDE - 1 {
-        for x in 1..SIDE - 1 {
-            let at = y * SIDE + x;
-            let sides = [values[at - 1], values[at + 1], values[at - SIDE], values[at + SIDE]];
-            let extreme = sides.into_iter().fold(values[at], pick);
-            blended[at] += share * (extreme - values[at]);
+    for (y, out) in blended.chunks_exact_mut(SIDE).enumerate().take(SIDE - 1).skip(1) {
+        let row = |y: usize| &values[y * SIDE..(y + 1) * SIDE];
+        let (above, here, below) = (row(y - 1), row(y), row(y + 1));
+        let vertical = above[1..SIDE - 1].iter().zip(&below[1..SIDE - 1]).map(|(a, b)| pick(*a, *b));
+        let horizontal = here[..SIDE - 2].iter().zip(&here[2..]).map(|(a, b)| pick(*a, *b));
+        for ((value, vertical), horizontal) in out[1..SIDE - 1].iter_mut().zip(vertical).zip(horizontal) {
+            let extreme = pick(pick(vertical, horizontal), *value);
+            *value += share * (extreme - *value);
         }
     }
     blended

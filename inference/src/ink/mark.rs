@@ -46,8 +46,8 @@ pub(super) fn coverage(contrast: Contrast) -> Result<(Plane, Area), NoInk> {
     }
     let components = Components::of(&plane);
     let kept = components.kept(&plane);
-    let ink = components.erase_others(&mut plane, &kept).ok_or(NoInk)?;
-    Ok((plane, ink))
+    let ink = components.bounds(&kept).ok_or(NoInk)?;
+    Ok((components.only(&plane, &kept), ink))
 }
 
 /// The contrast that full ink has: the mean of what is above 0.6 of the contraharmonic mean,
@@ -78,9 +78,19 @@ fn sum_of(values: &[f32], term: impl Fn(f32) -> f32) -> f32 {
 
 /// Connected regions (eight neighbours) of coverage of at least one half.
 struct Components {
-    /// 0 = paper, otherwise 1 + the component's index.
-    labels: Vec<u32>,
+    /// Every run of such pixels within a row, from the top.
+    runs: Vec<Run>,
+    /// Where each row's runs begin, and where the last one's end.
+    rows: Vec<usize>,
     list: Vec<Component>,
+}
+
+/// Neighbouring pixels of one row.
+struct Run {
+    start: usize,
+    end: usize,
+    /// Which component it is part of.
+    component: usize,
 }
 
 struct Component {
@@ -94,44 +104,75 @@ impl Component {
     fn mean(&self) -> f32 {
         self.coverage / self.n_pixels as f32
     }
+
+    fn add(&mut self, other: &Self) {
+        self.n_pixels += other.n_pixels;
+        self.coverage += other.coverage;
+        self.area = self.area.union(other.area);
+    }
 }
 
 impl Components {
+    /// Joins runs that touch from row to row, as in Rosenfeld and Pfaltz, "Sequential Operations in Digital
+    /// Picture Processing" (1966), with runs in place of pixels.
     fn of(plane: &Plane) -> Self {
-        let (width, height) = (plane.width, plane.height);
-        let mut labels = vec![0_u32; plane.values.len()];
-        let mut list = Vec::new();
-        let mut open = Vec::new();
-        for start in 0..labels.len() {
-            if labels[start] != 0 || plane.values[start] < 0.5 {
-                continue;
-            }
-            let label = list.len() as u32 + 1;
-            let (x, y) = (start % width, start / width);
-            let mut found =
-                Component { n_pixels: 0, coverage: 0.0, area: Area { left: x, top: y, right: x, bottom: y } };
-            labels[start] = label;
-            open.push((x, y));
-            while let Some((x, y)) = open.pop() {
-                found.n_pixels += 1;
-                found.coverage += plane.values[y * width + x];
-                found.area.left = found.area.left.min(x);
-                found.area.right = found.area.right.max(x + 1);
-                found.area.top = found.area.top.min(y);
-                found.area.bottom = found.area.bottom.max(y + 1);
-                for near_y in y.saturating_sub(1)..(y + 2).min(height) {
-                    for near_x in x.saturating_sub(1)..(x + 2).min(width) {
-                        let at = near_y * width + near_x;
-                        if labels[at] == 0 && plane.values[at] >= 0.5 {
-                            labels[at] = label;
-                            open.push((near_x, near_y));
-                        }
+        let (mut runs, mut rows): (Vec<Run>, Vec<usize>) = (Vec::new(), vec![0]);
+        let mut list: Vec<Component> = Vec::new();
+        // For each label, itself or an earlier one of the same component.
+        let mut labels: Vec<usize> = Vec::new();
+        let mut above = 0..0;
+        for (y, row) in plane.values.chunks_exact(plane.width).enumerate() {
+            let mut next_above = above.start;
+            let mut from = 0;
+            while let Some(start) = row[from..].iter().position(|v| *v >= 0.5).map(|n| from + n) {
+                let end = row[start..].iter().position(|v| *v < 0.5).map_or(row.len(), |n| start + n);
+                from = end;
+                let area = Area { left: start, top: y, right: end, bottom: y + 1 };
+                let coverage = row[start..end].iter().sum();
+                let run = Component { n_pixels: end - start, coverage, area };
+                // Runs above that end before this one begins touch no later one either.
+                while next_above < above.end && runs[next_above].end < start {
+                    next_above += 1;
+                }
+                let touching = runs[next_above..above.end].iter().take_while(|r| r.start <= end);
+                let touching: Vec<usize> = touching.map(|r| first(&labels, r.component)).collect();
+                let component = match touching.iter().min() {
+                    Some(label) => *label,
+                    None => {
+                        labels.push(labels.len());
+                        list.push(Component { n_pixels: 0, coverage: 0.0, area });
+                        labels.len() - 1
                     }
+                };
+                touching.iter().for_each(|label| labels[*label] = component);
+                list[component].add(&run);
+                runs.push(Run { start, end, component });
+            }
+            above = above.end..runs.len();
+            rows.push(runs.len());
+        }
+        Self { runs, rows, list }.joined(&labels)
+    }
+
+    /// Gives the runs of each component one label, and numbers the components anew.
+    fn joined(mut self, labels: &[usize]) -> Self {
+        let (mut list, mut places) = (Vec::<Component>::new(), vec![0; labels.len()]);
+        for (label, part) in self.list.into_iter().enumerate() {
+            match first(labels, label) {
+                own if own == label => {
+                    places[label] = list.len();
+                    list.push(part);
+                }
+                other => {
+                    places[label] = places[other];
+                    list[places[other]].add(&part);
                 }
             }
-            list.push(found);
         }
-        Self { labels, list }
+        for run in &mut self.runs {
+            run.component = places[run.component];
+        }
+        Self { list, ..self }
     }
 
     /// For each component, whether it can be part of a character.
@@ -162,34 +203,35 @@ impl Components {
         at_edge && self.list.iter().any(stronger)
     }
 
-    /// Clears all coverage that does not border a kept component; the kept ink's box.
-    fn erase_others(&self, plane: &mut Plane, kept: &[bool]) -> Option<Area> {
+    /// The box around the kept components.
+    fn bounds(&self, kept: &[bool]) -> Option<Area> {
+        let boxes = self.list.iter().zip(kept).filter(|(_, kept)| **kept).map(|(c, _)| c.area);
+        boxes.reduce(Area::union)
+    }
+
+    /// Only the coverage of kept components and of the pixels around them; the rest is paper.
+    fn only(&self, plane: &Plane, kept: &[bool]) -> Plane {
         let (width, height) = (plane.width, plane.height);
-        let keeps = |label: u32| label > 0 && kept[label as usize - 1];
-        for y in 0..height {
-            for x in 0..width {
-                let at = y * width + x;
-                if plane.values[at] <= 0.0 || keeps(self.labels[at]) {
-                    continue;
-                }
-                let borders = self.labels[at] == 0
-                    && (y.saturating_sub(1)..(y + 2).min(height)).any(|near_y| {
-                        (x.saturating_sub(1)..(x + 2).min(width))
-                            .any(|near_x| keeps(self.labels[near_y * width + near_x]))
-                    });
-                if !borders {
-                    plane.values[at] = 0.0;
+        let mut values = vec![0.0; plane.values.len()];
+        for (y, runs) in self.rows.windows(2).enumerate() {
+            for run in self.runs[runs[0]..runs[1]].iter().filter(|run| kept[run.component]) {
+                for near_y in y.saturating_sub(1)..(y + 2).min(height) {
+                    let from = near_y * width + run.start.saturating_sub(1);
+                    let to = near_y * width + (run.end + 1).min(width);
+                    values[from..to].copy_from_slice(&plane.values[from..to]);
                 }
             }
         }
-        let boxes = self.list.iter().zip(kept).filter(|(_, kept)| **kept).map(|(c, _)| c.area);
-        boxes.reduce(|a, b| Area {
-            left: a.left.min(b.left),
-            top: a.top.min(b.top),
-            right: a.right.max(b.right),
-            bottom: a.bottom.max(b.bottom),
-        })
+        Plane { width, height, values }
     }
+}
+
+/// The first label of the component that a label belongs to.
+fn first(labels: &[usize], mut label: usize) -> usize {
+    while labels[label] != label {
+        label = labels[label];
+    }
+    label
 }
 
 /// A thin straight mark that runs from one edge of the image to the opposite one.

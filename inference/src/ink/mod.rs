@@ -23,6 +23,7 @@
 mod features;
 mod frame;
 mod mark;
+mod morphology;
 mod paper;
 mod plane;
 mod shrink;
@@ -33,7 +34,7 @@ pub use features::features;
 pub use frame::SIDE;
 pub use mark::NoInk;
 pub use stream::stream;
-pub use view::RgbView;
+pub use view::PixelView;
 
 #[cfg(test)]
 mod tests;

@@ -4,7 +4,7 @@
 //! Serra, *Image Analysis and Mathematical Morphology* (1982): it follows lighting and the edges of
 //! shadows, and loses every mark narrower than its window.
 
-use super::{plane::Plane, shrink::Colours};
+use super::{morphology::close, plane::Plane, shrink::Channels};
 
 /// Cells along the longest side of the grid on which the paper is estimated.
 const GRID: usize = 40;
@@ -24,9 +24,11 @@ pub(super) struct Contrast {
     pub noise: f32,
 }
 
-pub(super) fn contrast(colours: &Colours) -> Contrast {
-    let direction = ink_direction(colours);
-    let mut grey = project(colours, direction);
+pub(super) fn contrast(channels: Channels) -> Contrast {
+    let mut grey = match channels {
+        Channels::Grey(grey) => grey,
+        Channels::Rgb(planes) => project(&planes, ink_direction(&planes)),
+    };
     let mut noise = noise_level(&grey);
     let grid = reduce(&grey);
     let range = spread(&grid.values);
@@ -36,39 +38,43 @@ pub(super) fn contrast(colours: &Colours) -> Contrast {
     }
     let (dark, light) = (Field::new(&grid, 1.0), Field::new(&grid, -1.0));
     let field = if light.doubt < dark.doubt { light } else { dark };
-    let plane = subtract(&grey, &field);
-    Contrast { plane, noise }
+    subtract(&mut grey, &field);
+    Contrast { plane: grey, noise }
 }
 
 /// Unit-sum colour direction along which neighbouring pixels differ most: the dominant eigenvector
 /// of the differences' covariance, large differences counted more.
-fn ink_direction(colours: &Colours) -> [f32; 3] {
-    let (width, height) = (colours.width, colours.height);
+fn ink_direction(planes: &[Plane; 3]) -> [f32; 3] {
+    let (width, height) = (planes[0].width, planes[0].height);
     let step = (width.max(height) / 40).max(1);
-    let mut covariance = [[0.0_f32; 3]; 3];
-    let pixel = |x: usize, y: usize| {
-        let at = (y * width + x) * 3;
-        [colours.values[at], colours.values[at + 1], colours.values[at + 2]]
-    };
     let stride = if width * height > 4096 { 2 } else { 1 };
-    for y in (0..height).step_by(stride) {
-        for x in (0..width).step_by(stride) {
-            let here = pixel(x, y);
-            for (to_x, to_y) in [(x + step, y), (x, y + step)] {
-                if to_x < width && to_y < height {
-                    let there = pixel(to_x, to_y);
-                    let d = [there[0] - here[0], there[1] - here[1], there[2] - here[2]];
-                    let weight = d[0] * d[0] + d[1] * d[1] + d[2] * d[2];
-                    for (row, a) in covariance.iter_mut().zip(d) {
-                        for (cell, b) in row.iter_mut().zip(d) {
-                            *cell += weight * a * b;
-                        }
-                    }
-                }
+    // The covariance is symmetric: rr, rg, rb, gg, gb, bb.
+    let mut sums = [0.0_f32; 6];
+    let mut add = |here: [&[f32]; 3], there: [&[f32]; 3]| {
+        let pairs = here[0].iter().zip(there[0]).zip(here[1].iter().zip(there[1]));
+        let pairs = pairs.zip(here[2].iter().zip(there[2])).step_by(stride);
+        for (((r, to_r), (g, to_g)), (b, to_b)) in pairs {
+            let d = [to_r - r, to_g - g, to_b - b];
+            let squares = [d[0] * d[0], d[1] * d[1], d[2] * d[2]];
+            let weight = squares[0] + squares[1] + squares[2];
+            let products = [squares[0], d[0] * d[1], d[0] * d[2], squares[1], d[1] * d[2], squares[2]];
+            for (sum, product) in sums.iter_mut().zip(products) {
+                *sum += weight * product;
             }
         }
+    };
+    let row = |y: usize| planes.each_ref().map(|plane| &plane.values[y * width..(y + 1) * width]);
+    for y in (0..height).step_by(stride) {
+        let here = row(y);
+        if step < width {
+            add(here, here.map(|values| &values[step..]));
+        }
+        if y + step < height {
+            add(here, row(y + step));
+        }
     }
-    dominant(&covariance)
+    let [rr, rg, rb, gg, gb, bb] = sums;
+    dominant(&[[rr, rg, rb], [rg, gg, gb], [rb, gb, bb]])
 }
 
 /// Power iteration from grey, so that a picture without colour keeps grey.
@@ -90,27 +96,27 @@ fn dominant(matrix: &[[f32; 3]; 3]) -> [f32; 3] {
     vector.map(|v| sign * v / total)
 }
 
-fn project(colours: &Colours, direction: [f32; 3]) -> Plane {
-    let [r, g, b] = direction;
-    let values = colours.values.chunks_exact(3).map(|p| r * p[0] + g * p[1] + b * p[2]).collect();
-    Plane { width: colours.width, height: colours.height, values }
+fn project([red, green, blue]: &[Plane; 3], [r, g, b]: [f32; 3]) -> Plane {
+    let values = red.values.iter().zip(&green.values).zip(&blue.values);
+    let values = values.map(|((red, green), blue)| r * red + g * green + b * blue).collect();
+    Plane { width: red.width, height: red.height, values }
 }
 
 /// Standard deviation of the fine grain: the median absolute second difference along rows.
 fn noise_level(grey: &Plane) -> f32 {
-    let mut grain: Vec<f32> = grey
-        .values
-        .chunks_exact(grey.width)
-        .step_by(if grey.height > 48 { 3 } else { 1 })
-        .flat_map(|row| row.windows(3).map(|w| (w[1] - 0.5 * (w[0] + w[2])).abs()))
-        .collect();
+    // As bits, which order like the numbers where none is negative, and compare faster.
+    let mut grain: Vec<u32> = Vec::with_capacity(grey.values.len());
+    for row in grey.values.chunks_exact(grey.width).step_by(if grey.height > 48 { 3 } else { 1 }) {
+        let neighbours = row.iter().zip(row.iter().skip(1)).zip(row.iter().skip(2));
+        grain.extend(neighbours.map(|((a, b), c)| (b - 0.5 * (a + c)).abs().to_bits()));
+    }
     if grain.is_empty() {
         return 0.0;
     }
     let middle = grain.len() / 2;
-    let (_, median, _) = grain.select_nth_unstable_by(middle, f32::total_cmp);
+    let (_, median, _) = grain.select_nth_unstable(middle);
     // A normal deviate's median is 0.6745 sigma; the second difference has variance 1.5.
-    *median / (0.6745 * 1.5_f32.sqrt())
+    f32::from_bits(*median) / (0.6745 * 1.5_f32.sqrt())
 }
 
 /// Means over square cells, at most [`GRID`] of them along the longest side.
@@ -134,10 +140,17 @@ fn reduce(grey: &Plane) -> Plane {
 
 /// Distance between the 2nd and the 98th percentile.
 fn spread(values: &[f32]) -> f32 {
-    let mut sorted = values.to_vec();
-    sorted.sort_unstable_by(f32::total_cmp);
-    let last = sorted.len() - 1;
-    sorted[last - last / 50] - sorted[last / 50]
+    let mut values = values.to_vec();
+    let rank = (values.len() - 1) / 50;
+    let (_, low, above) = values.select_nth_unstable_by(rank, f32::total_cmp);
+    let low = *low;
+    // The same rank from the other end.
+    let n_above = above.len();
+    if n_above <= rank {
+        return 0.0;
+    }
+    let (_, high, _) = above.select_nth_unstable_by(n_above - 1 - rank, f32::total_cmp);
+    *high - low
 }
 
 /// Mean over each pixel's 3 x 3 neighbourhood, edges repeated.
@@ -195,67 +208,34 @@ impl Field {
     }
 }
 
-/// Separable running minimum or maximum over `2 * reach + 1` cells, clipped at the edges.
-fn extreme(plane: &Plane, reach: usize, pick: impl Fn(f32, f32) -> f32 + Copy) -> Plane {
-    let (width, height) = (plane.width, plane.height);
-    let mut across = plane.values.clone();
-    for (out, row) in across.chunks_exact_mut(width).zip(plane.values.chunks_exact(width)) {
-        for shift in 1..=reach.min(width - 1) {
-            pick_each(&mut out[shift..], row, pick);
-            pick_each(out, &row[shift..], pick);
-        }
-    }
-    let mut values = across.clone();
-    for shift in 1..=reach.min(height - 1) {
-        pick_each(&mut values[shift * width..], &across, pick);
-        pick_each(&mut values, &across[shift * width..], pick);
-    }
-    Plane { width, height, values }
-}
-
-fn pick_each(out: &mut [f32], other: &[f32], pick: impl Fn(f32, f32) -> f32) {
-    for (value, near) in out.iter_mut().zip(other) {
-        *value = pick(*value, *near);
-    }
-}
-
-fn greater(a: f32, b: f32) -> f32 {
-    if a > b { a } else { b }
-}
-
-fn lesser(a: f32, b: f32) -> f32 {
-    if a < b { a } else { b }
-}
-
-/// Closing: the plane without dark marks narrower than the window.
-fn close(plane: &Plane, reach: usize) -> Plane {
-    extreme(&extreme(plane, reach, greater), reach, lesser)
-}
-
-/// Paper minus image (ink positive), the field interpolated bilinearly, divided by the paper's
-/// brightness where ink is dark, so that ink in a shadow counts as much as ink in the light.
-fn subtract(grey: &Plane, field: &Field) -> Plane {
+/// Makes the image paper minus image (ink positive), the field interpolated bilinearly, divided by the
+/// paper's brightness where ink is dark, so that ink in a shadow counts as much as ink in the light.
+fn subtract(grey: &mut Plane, field: &Field) {
     let (width, height) = (grey.width, grey.height);
     let grid = &field.paper;
-    let faintest = grid.values.iter().copied().fold(f32::MAX, f32::min);
-    let relative = field.sign > 0.0 && faintest > 0.12;
+    let darkest = grid.values.iter().copied().fold(f32::MAX, f32::min);
+    let is_relative = field.sign > 0.0 && darkest > 0.12;
     let columns = positions(width, grid.width);
-    let rows = positions(height, grid.height);
-    let mut values = Vec::with_capacity(grey.values.len());
-    let mut between = vec![0.0; grid.width];
-    for (row, &(top, bottom, share)) in grey.values.chunks_exact(width).zip(&rows) {
-        let upper = &grid.values[top * grid.width..(top + 1) * grid.width];
-        let lower = &grid.values[bottom * grid.width..(bottom + 1) * grid.width];
-        for (value, (a, b)) in between.iter_mut().zip(upper.iter().zip(lower)) {
-            *value = a + share * (b - a);
-        }
-        values.extend(row.iter().zip(&columns).map(|(value, &(left, right, share))| {
-            let paper = between[left] + share * (between[right] - between[left]);
-            let ink = (field.sign * (paper - value)).max(0.0);
-            if relative { ink / paper } else { ink }
-        }));
+    let mut wide = Vec::with_capacity(width * grid.height);
+    for row in grid.values.chunks_exact(grid.width) {
+        wide.extend(columns.iter().map(|&(left, right, share)| mix(row[left], row[right], share)));
     }
-    Plane { width, height, values }
+    let rows = grey.values.chunks_exact_mut(width).zip(positions(height, grid.height));
+    for (row, (top, bottom, share)) in rows {
+        let (upper, lower) = (&wide[top * width..][..width], &wide[bottom * width..][..width]);
+        let papers = upper.iter().zip(lower).map(|(upper, lower)| mix(*upper, *lower, share));
+        let pixels = row.iter_mut().zip(papers);
+        if is_relative {
+            pixels.for_each(|(value, paper)| *value = (paper - *value).max(0.0) / paper);
+        } else {
+            pixels.for_each(|(value, paper)| *value = (field.sign * (paper - *value)).max(0.0));
+        }
+    }
+}
+
+/// From `a` to `b`, this share of the way.
+fn mix(a: f32, b: f32, share: f32) -> f32 {
+    a + share * (b - a)
 }
 
 /// For each pixel the two nearest cells and the second one's share.

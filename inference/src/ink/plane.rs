@@ -21,6 +21,16 @@ impl Area {
     pub(super) fn longest(&self) -> usize {
         self.width().max(self.height())
     }
+
+    /// The smallest box around both.
+    pub(super) fn union(self, other: Self) -> Self {
+        Self {
+            left: self.left.min(other.left),
+            top: self.top.min(other.top),
+            right: self.right.max(other.right),
+            bottom: self.bottom.max(other.bottom),
+        }
+    }
 }
 
 /// One value per pixel, row-major.

@@ -1,106 +1,171 @@
-//! A part of an RGB image in, the same part area-averaged to at most a given side out.
+//! A part of a picture in, the same part area-averaged to at most a given side out: one plane where it is
+//! grey, three where it has colour.
 
-use super::{plane::Area, view::RgbView};
+use super::{
+    plane::{Area, Plane},
+    view::PixelView,
+};
 
-/// RGB values 0.0 ..= 1.0, interleaved, row-major: `width * height * 3` of them.
-pub(super) struct Colours {
-    pub width: usize,
-    pub height: usize,
-    pub values: Vec<f32>,
+/// Values 0.0 ..= 1.0 of each channel.
+pub(super) enum Channels {
+    Grey(Plane),
+    Rgb([Plane; 3]),
 }
 
 /// Area-averages `part` of the image so that no side exceeds `max_side`; never enlarges.
-pub(super) fn shrink(image: RgbView<'_>, part: Area, max_side: usize) -> Colours {
+pub(super) fn shrink(image: PixelView<'_>, part: Area, max_side: usize) -> Channels {
     let longest = part.longest();
     let fit = |side: usize| {
         if longest <= max_side { side } else { ((side * max_side + longest / 2) / longest).max(1) }
     };
-    let (width, height) = (fit(part.width()), fit(part.height()));
-    if width == part.width() && height == part.height() {
-        return copy(image, part);
+    let size = (fit(part.width()), fit(part.height()));
+    let grey = |image, part| {
+        let [plane] = averaged::<1>(image, part, size);
+        Channels::Grey(plane)
+    };
+    if image.n_channels == 1 {
+        return grey(image, part);
     }
-    let columns = spans(part.left, part.width(), width);
-    let rows = spans(part.top, part.height(), height);
-    let mut values = vec![0.0; width * height * 3];
-    let mut averaged = vec![0.0; image.width * 3];
-    for (target, row) in values.chunks_exact_mut(width * 3).zip(&rows) {
-        averaged.fill(0.0);
-        for y in row.first..row.end {
-            let weight = row.weight(y) / 255.0;
-            for (sum, &byte) in averaged.iter_mut().zip(source_row(image, y)) {
+    match grey_pixels(image, part) {
+        Some(pixels) => {
+            let (width, height) = (part.width(), part.height());
+            let image = PixelView { width, height, n_channels: 1, pixels: &pixels };
+            grey(image, Area { left: 0, top: 0, right: width, bottom: height })
+        }
+        None => Channels::Rgb(averaged::<3>(image, part, size)),
+    }
+}
+
+/// One byte for each pixel of a part of an RGB picture; none where a pixel has colour.
+fn grey_pixels(image: PixelView<'_>, part: Area) -> Option<Vec<u8>> {
+    let mut grey = Vec::with_capacity(part.width() * part.height());
+    for y in part.top..part.bottom {
+        let row = source_row(image, part, y);
+        if !is_grey(row) {
+            return None;
+        }
+        grey.extend(row.chunks_exact(3).map(|pixel| pixel[0]));
+    }
+    Some(grey)
+}
+
+/// Whether every pixel of a row of RGB has three equal channels.
+fn is_grey(row: &[u8]) -> bool {
+    /// Compared at a time, in one vector operation or a few: sixteen pixels.
+    const BLOCK: usize = 48;
+    /// Which bytes equal their successor in a grey row: all but every third.
+    const MASK: [u8; BLOCK] = {
+        let mut mask = [u8::MAX; BLOCK];
+        let mut at = 2;
+        while at < BLOCK {
+            mask[at] = 0;
+            at += 3;
+        }
+        mask
+    };
+    let blocks = row.chunks_exact(BLOCK);
+    let rest = blocks.remainder();
+    let differs = |pixel: &[u8]| pixel[0] != pixel[1] || pixel[1] != pixel[2];
+    for (block, at) in blocks.zip((0..).step_by(BLOCK)) {
+        // The last byte of a block is a third one: what stands in for its successor does not matter.
+        let Some(next) = row.get(at + 1..at + 1 + BLOCK) else {
+            return !row[at..].chunks_exact(3).any(differs);
+        };
+        let mut difference = 0;
+        for ((a, b), mask) in block.iter().zip(next).zip(&MASK) {
+            difference |= (a ^ b) & mask;
+        }
+        if difference != 0 {
+            return false;
+        }
+    }
+    !rest.chunks_exact(3).any(differs)
+}
+
+fn source_row<'a>(image: PixelView<'a>, part: Area, y: usize) -> &'a [u8] {
+    let start = y * image.width;
+    &image.pixels[(start + part.left) * image.n_channels..(start + part.right) * image.n_channels]
+}
+
+/// The part's `N` channels at another size, which is not larger.
+fn averaged<const N: usize>(image: PixelView<'_>, part: Area, (width, height): (usize, usize)) -> [Plane; N] {
+    let columns = Spans::new(part.width(), width);
+    let rows = Spans::new(part.height(), height);
+    let mut planes: [Plane; N] =
+        std::array::from_fn(|_| Plane { width, height, values: vec![0.0; width * height] });
+    let mut sums = vec![0.0; part.width() * N];
+    // Behind the row, as many values as a span may reach beyond it, with a weight of 0.
+    let mut row = vec![0.0; part.width() + columns.n_taps];
+    for (y, (first, weights)) in rows.iter().enumerate() {
+        sums.fill(0.0);
+        for (source_y, weight) in (part.top + first..part.bottom).zip(weights) {
+            let weight = weight / 255.0;
+            for (sum, &byte) in sums.iter_mut().zip(source_row(image, part, source_y)) {
                 *sum += weight * f32::from(byte);
             }
         }
-        average_columns(&averaged, &columns, target);
-    }
-    Colours { width, height, values }
-}
-
-fn source_row(image: RgbView<'_>, y: usize) -> &[u8] {
-    &image.pixels[y * image.width * 3..(y + 1) * image.width * 3]
-}
-
-fn copy(image: RgbView<'_>, part: Area) -> Colours {
-    let mut values = Vec::with_capacity(part.width() * part.height() * 3);
-    for y in part.top..part.bottom {
-        let row = &source_row(image, y)[part.left * 3..part.right * 3];
-        values.extend(row.iter().map(|&byte| f32::from(byte) / 255.0));
-    }
-    Colours { width: part.width(), height: part.height(), values }
-}
-
-/// The source pixels under one target pixel; the first and the last may be covered in part.
-struct Span {
-    first: usize,
-    end: usize,
-    inner: f32,
-    head: f32,
-    tail: f32,
-}
-
-impl Span {
-    /// This source pixel's share of the target pixel; shares sum to one.
-    fn weight(&self, at: usize) -> f32 {
-        if at == self.first {
-            self.head
-        } else if at + 1 == self.end {
-            self.tail
-        } else {
-            self.inner
+        for (channel, plane) in planes.iter_mut().enumerate() {
+            for (value, pixel) in row.iter_mut().zip(sums.as_chunks::<N>().0) {
+                *value = pixel[channel];
+            }
+            columns.average(&row, &mut plane.values[y * width..(y + 1) * width]);
         }
     }
+    planes
 }
 
-fn spans(offset: usize, source: usize, target: usize) -> Vec<Span> {
-    let step = source as f64 / target as f64;
-    (0..target)
-        .map(|i| {
+/// For each target pixel, the source pixels under it and their shares, which sum to one.
+struct Spans {
+    first: Vec<usize>,
+    /// `n_taps` for each target pixel.
+    weights: Vec<f32>,
+    n_taps: usize,
+}
+
+impl Spans {
+    fn new(source: usize, target: usize) -> Self {
+        let step = source as f64 / target as f64;
+        let n_taps = if source == target { 1 } else { step.ceil() as usize + 1 };
+        let mut first = Vec::with_capacity(target);
+        let mut weights = vec![0.0; target * n_taps];
+        for (i, weights) in weights.chunks_exact_mut(n_taps).enumerate() {
             let (from, to) = (i as f64 * step, ((i + 1) as f64 * step).min(source as f64));
-            let first = (from as usize).min(source - 1);
-            let end = (to.ceil() as usize).clamp(first + 1, source);
-            let length = to - from;
-            let head = ((first + 1) as f64).min(to) - from;
-            let tail = to - (end - 1) as f64;
-            Span {
-                first: offset + first,
-                end: offset + end,
-                inner: (1.0 / length) as f32,
-                head: if end == first + 1 { 1.0 } else { (head / length) as f32 },
-                tail: (tail / length) as f32,
+            let start = (from as usize).min(source - 1);
+            for (at, weight) in (start..source).zip(weights) {
+                let covered = ((at + 1) as f64).min(to) - (at as f64).max(from);
+                *weight = (covered.max(0.0) / (to - from)) as f32;
             }
-        })
-        .collect()
-}
+            first.push(start);
+        }
+        Self { first, weights, n_taps }
+    }
 
-fn average_columns(row: &[f32], columns: &[Span], target: &mut [f32]) {
-    for (mean, span) in target.chunks_exact_mut(3).zip(columns) {
-        let mut sum = [0.0_f32; 3];
-        for (at, pixel) in row[span.first * 3..span.end * 3].chunks_exact(3).enumerate() {
-            let weight = span.weight(span.first + at);
-            for (total, value) in sum.iter_mut().zip(pixel) {
-                *total += weight * value;
+    fn iter(&self) -> impl Iterator<Item = (usize, &[f32])> {
+        self.first.iter().copied().zip(self.weights.chunks_exact(self.n_taps))
+    }
+
+    /// Averages a row.
+    fn average(&self, row: &[f32], target: &mut [f32]) {
+        match self.n_taps {
+            1 => self.average_by::<1>(row, target),
+            2 => self.average_by::<2>(row, target),
+            3 => self.average_by::<3>(row, target),
+            4 => self.average_by::<4>(row, target),
+            5 => self.average_by::<5>(row, target),
+            _ => {
+                for (mean, (first, weights)) in target.iter_mut().zip(self.iter()) {
+                    *mean = weights.iter().zip(&row[first..]).map(|(weight, value)| weight * value).sum();
+                }
             }
         }
-        mean.copy_from_slice(&sum);
+    }
+
+    /// The same where the number of taps is known to the compiler.
+    fn average_by<const TAPS: usize>(&self, row: &[f32], target: &mut [f32]) {
+        let taps = self.first.iter().zip(self.weights.as_chunks::<TAPS>().0);
+        for (mean, (first, weights)) in target.iter_mut().zip(taps) {
+            let values = &row[*first..first + TAPS];
+            *mean = weights.iter().zip(values).map(|(weight, value)| weight * value).sum();
+        }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::io::{self, Read, Write};
 
-use super::{features::features, frame::SIDE, mark::NoInk, view::RgbView};
+use super::{features::features, frame::SIDE, mark::NoInk, view::PixelView};
 
 /// Frames of more pixels than this are refused by [`stream`]: the filter's memory is bounded.
 const MAX_FRAME_PIXELS: u64 = 1 << 26;
@@ -27,7 +27,7 @@ pub fn stream(input: &mut dyn Read, output: &mut dyn Write) -> io::Result<u64> {
         pixels.resize(n_pixels as usize * 3, 0);
         input.read_exact(&mut pixels)?;
         reply.fill(0);
-        let view = RgbView::new(width as usize, height as usize, &pixels);
+        let view = PixelView::rgb(width as usize, height as usize, &pixels);
         match view.ok_or(NoInk).and_then(features) {
             Ok(values) => {
                 for (byte, value) in reply[1..].iter_mut().zip(values) {

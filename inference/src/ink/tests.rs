@@ -15,7 +15,7 @@ fn drawing(side: usize, paper: [u8; 3], ink: [u8; 3]) -> Vec<u8> {
 }
 
 fn read(side: usize, pixels: &[u8]) -> Vec<f32> {
-    RgbView::new(side, side, pixels).map(features).unwrap().unwrap()
+    PixelView::rgb(side, side, pixels).map(features).unwrap().unwrap()
 }
 
 fn mean_difference(a: &[f32], b: &[f32]) -> f32 {
@@ -34,10 +34,10 @@ impl Random {
 
 #[test]
 fn a_view_must_fit_its_bytes() {
-    assert!(RgbView::new(2, 2, &[0; 12]).is_some());
-    assert!(RgbView::new(2, 2, &[0; 11]).is_none());
-    assert!(RgbView::new(0, 2, &[]).is_none());
-    assert!(RgbView::new(usize::MAX, 2, &[0; 12]).is_none());
+    assert!(PixelView::rgb(2, 2, &[0; 12]).is_some());
+    assert!(PixelView::rgb(2, 2, &[0; 11]).is_none());
+    assert!(PixelView::rgb(0, 2, &[]).is_none());
+    assert!(PixelView::rgb(usize::MAX, 2, &[0; 12]).is_none());
 }
 
 #[test]
@@ -45,7 +45,7 @@ fn blank_and_uniform_images_have_no_ink() {
     for value in [0, 17, 128, 255] {
         for side in [1, 2, 3, 33, 300] {
             let pixels = vec![value; side * side * 3];
-            let view = RgbView::new(side, side, &pixels).unwrap();
+            let view = PixelView::rgb(side, side, &pixels).unwrap();
             assert_eq!(features(view).err(), Some(NoInk), "side {side}, value {value}");
         }
     }
@@ -55,7 +55,7 @@ fn blank_and_uniform_images_have_no_ink() {
 fn a_grainy_blank_page_has_no_ink() {
     let mut random = Random(3);
     let pixels: Vec<u8> = (0..200 * 200 * 3).map(|_| 200 + (random.next() % 16) as u8).collect();
-    let view = RgbView::new(200, 200, &pixels).unwrap();
+    let view = PixelView::rgb(200, 200, &pixels).unwrap();
     assert_eq!(features(view).err(), Some(NoInk));
 }
 
@@ -179,7 +179,7 @@ fn any_bytes_of_any_size_give_a_square_or_no_ink() {
                 _ => u8::from(random.next().is_multiple_of(40)) * 255,
             })
             .collect();
-        let view = RgbView::new(width, height, &pixels).unwrap();
+        let view = PixelView::rgb(width, height, &pixels).unwrap();
         if let Ok(values) = features(view) {
             assert_eq!(values.len(), SIDE * SIDE);
             assert!(values.iter().all(|v| (0.0..=1.0).contains(v)));

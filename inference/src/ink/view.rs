@@ -1,19 +1,31 @@
 //! Decoded pictures as bytes in memory; their sizes are checked when a view is made.
 
-/// 8-bit RGB, row-major, already decoded, oriented, alpha-flattened.
+/// 8-bit grey or RGB, row-major, already decoded, oriented, alpha-flattened.
 #[derive(Clone, Copy)]
-pub struct RgbView<'a> {
+pub struct PixelView<'a> {
     pub(super) width: usize,
     pub(super) height: usize,
+    /// Bytes of one pixel: 1 or 3.
+    pub(super) n_channels: usize,
     pub(super) pixels: &'a [u8],
 }
 
-impl<'a> RgbView<'a> {
-    /// A view of `width * height * 3` bytes; `None` when a side is zero or the length differs.
+impl<'a> PixelView<'a> {
+    /// A view of `width * height * 3` bytes of RGB; `None` when a side is zero or the length differs.
     #[must_use]
-    pub fn new(width: usize, height: usize, pixels: &'a [u8]) -> Option<Self> {
-        let n_bytes = width.checked_mul(height)?.checked_mul(3)?;
-        (n_bytes > 0 && pixels.len() == n_bytes).then_some(Self { width, height, pixels })
+    pub fn rgb(width: usize, height: usize, pixels: &'a [u8]) -> Option<Self> {
+        Self::new(width, height, 3, pixels)
+    }
+
+    /// A view of `width * height` bytes of grey; `None` when a side is zero or the length differs.
+    #[must_use]
+    pub fn grey(width: usize, height: usize, pixels: &'a [u8]) -> Option<Self> {
+        Self::new(width, height, 1, pixels)
+    }
+
+    fn new(width: usize, height: usize, n_channels: usize, pixels: &'a [u8]) -> Option<Self> {
+        let n_bytes = width.checked_mul(height)?.checked_mul(n_channels)?;
+        (n_bytes > 0 && pixels.len() == n_bytes).then_some(Self { width, height, n_channels, pixels })
     }
 
     /// Width in pixels, at least 1.

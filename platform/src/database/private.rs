@@ -5,12 +5,14 @@ use std::{
     fs::{self, File, TryLockError},
     os::unix::fs::{DirBuilderExt as _, PermissionsExt as _, chown},
     path::{Path, PathBuf},
-    process::ExitStatus,
 };
 
 use sqlx::postgres::PgConnectOptions;
 
-use super::programs::{Programs, User, run};
+use super::{
+    private_error::PrivateError,
+    programs::{Programs, User, run},
+};
 
 /// The cluster's superuser; only who can enter the socket's folder reaches it.
 const ROLE: &str = "akhar";
@@ -30,48 +32,6 @@ shared_buffers = 64MB
 max_wal_size = 256MB
 logging_collector = off
 ";
-
-/// Why the private Postgres does not run.
-#[derive(Debug, thiserror::Error)]
-pub enum PrivateError {
-    /// No server programs on this machine.
-    #[error(
-        "no Postgres server found (looked in /usr/lib/postgresql/*/bin and PATH): install Debian's package postgresql, or set AKHAR_DATABASE_URL"
-    )]
-    NoServer,
-    /// We are root and there is nobody else to run as.
-    #[error("Postgres does not run as root, and there is no user postgres or nobody: set AKHAR_DATABASE_URL")]
-    NoUser,
-    /// Another `akhar serve` uses the folder.
-    #[error("another akhar uses {}: stop it, or set AKHAR_DATA_DIR", .0.display())]
-    InUse(PathBuf),
-    /// A program did not start.
-    #[error("{program} did not start: {source}")]
-    Start {
-        /// Its path.
-        program: String,
-        /// Why.
-        source: std::io::Error,
-    },
-    /// A program failed.
-    #[error("{program} ended with {status}: {said}")]
-    Failed {
-        /// Its path.
-        program: String,
-        /// How it ended.
-        status: ExitStatus,
-        /// What it printed.
-        said: String,
-    },
-    /// A file or folder.
-    #[error("{}: {source}", .path.display())]
-    Io {
-        /// Which.
-        path: PathBuf,
-        /// Why.
-        source: std::io::Error,
-    },
-}
 
 /// A running private server.
 #[derive(Debug)]

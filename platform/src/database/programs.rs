@@ -6,7 +6,7 @@ use std::{
     process::{Command, Output},
 };
 
-use super::PrivateError;
+use super::private_error::PrivateError;
 
 /// Users that a Postgres or a plain Debian installation has, in order of preference.
 const UNPRIVILEGED: [&str; 2] = ["postgres", "nobody"];

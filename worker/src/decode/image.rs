@@ -1,12 +1,12 @@
-//! An image file comes in; 8-bit RGB pixels come out, upright, alpha flattened, within bounds of pixels
-//! and memory that are checked before a pixel is decoded.
+//! An image file comes in; 8-bit grey or RGB pixels come out, upright, alpha flattened, within bounds of
+//! pixels and memory that are checked before a pixel is decoded.
 
 use std::{io::Cursor, sync::Arc};
 
+use akhar_inference::ink::PixelView;
 use akhar_jobs::{MediaType, Upload};
 use image::{
-    DynamicImage, ImageDecoder, ImageError, ImageReader, Limits, Rgb, RgbImage, RgbaImage,
-    metadata::Orientation,
+    DynamicImage, ImageDecoder, ImageError, ImageReader, Limits, RgbImage, RgbaImage, metadata::Orientation,
 };
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
@@ -16,7 +16,14 @@ use super::undecodable::Undecodable;
 /// for each other.
 const BUDGET_MIB: u32 = 256;
 
+/// Pictures of at most so many pixels are decoded at once by whoever asks: at well below a millisecond, that is
+/// shorter than handing them to a blocking thread and back.
+const MAX_INLINE_PIXELS: u64 = 256 * 256;
+
 const MIB: u64 = 1024 * 1024;
+
+/// Memory that reading a header, or decoding a small picture, may use.
+const MAX_SMALL_BYTES: u64 = 4 * MIB;
 
 /// Decodes images within the process's memory budget, which clones share.
 #[derive(Debug, Clone)]
@@ -25,43 +32,82 @@ pub(crate) struct ImageDecoding {
     budget: Arc<Semaphore>,
 }
 
+/// Decoded pixels: grey where the file has one channel, RGB otherwise.
+#[derive(Debug)]
+pub(crate) enum Pixels {
+    Grey(image::GrayImage),
+    Rgb(RgbImage),
+}
+
+impl Pixels {
+    /// As the recognisers take them; none where the picture is empty.
+    pub(crate) fn view(&self) -> Option<PixelView<'_>> {
+        match self {
+            Self::Grey(grey) => PixelView::grey(grey.width() as usize, grey.height() as usize, grey.as_raw()),
+            Self::Rgb(rgb) => PixelView::rgb(rgb.width() as usize, rgb.height() as usize, rgb.as_raw()),
+        }
+    }
+}
+
+/// What a header says decoding takes.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Cost {
+    n_pixels: u64,
+    n_bytes: u64,
+}
+
 impl ImageDecoding {
     pub(crate) fn new(max_pixels: u64) -> Self {
         Self { max_pixels, budget: Arc::new(Semaphore::new(BUDGET_MIB as usize)) }
     }
 
-    /// Reads the header, waits for memory, and decodes on a blocking thread, where `then` goes on with
-    /// the pixels.
+    /// Decodes, and goes on with `then`: a small picture here and now; a large one on a blocking thread, once
+    /// there is memory for it.
     pub(crate) async fn decode<T: Send + 'static>(
         &self,
         upload: Upload,
-        then: impl FnOnce(RgbImage) -> T + Send + 'static,
+        then: impl FnOnce(Pixels) -> T + Send + 'static,
     ) -> Result<T, Undecodable> {
-        let n_bytes = self.admit(&upload)?;
-        let _memory = self.reserve(n_bytes).await;
-        let blocking = tokio::task::spawn_blocking(move || decode(&upload, n_bytes).map(then));
+        let cost = match self.decode_small(&upload)? {
+            Decoded::Pixels(pixels) => return Ok(then(pixels)),
+            Decoded::Large(cost) => cost,
+        };
+        let _memory = self.reserve(cost.n_bytes).await;
+        let blocking = tokio::task::spawn_blocking(move || {
+            let decoder = open(&upload, cost.n_bytes + MIB)?;
+            decode(&upload, decoder).map(then)
+        });
         match blocking.await {
             Ok(done) => done,
             Err(panic) => std::panic::resume_unwind(panic.into_panic()),
         }
     }
 
-    /// How many bytes decoding takes, from the header alone.
-    fn admit(&self, upload: &Upload) -> Result<u64, Undecodable> {
+    /// Reads the header, and decodes a picture that is small.
+    pub(crate) fn decode_small(&self, upload: &Upload) -> Result<Decoded, Undecodable> {
         if upload.media_type == MediaType::Jpeg && is_cut_off(&upload.bytes) {
-            let detail = "expected a whole image/jpeg: it ends within the picture".to_owned();
-            return Err(Undecodable { code: "undecodable", detail });
+            let detail = "expected a whole image/jpeg: it ends within the picture";
+            return Err(Undecodable::new("undecodable", detail));
         }
-        let decoder = reader(upload)?.into_decoder().map_err(|e| undecodable(upload, &e))?;
+        let decoder = open(upload, MAX_SMALL_BYTES)?;
+        let cost = self.admit(&decoder)?;
+        if cost.n_pixels > MAX_INLINE_PIXELS {
+            return Ok(Decoded::Large(cost));
+        }
+        decode(upload, decoder).map(Decoded::Pixels)
+    }
+
+    /// What decoding takes, from the header alone.
+    fn admit(&self, decoder: &impl ImageDecoder) -> Result<Cost, Undecodable> {
         let (width, height) = decoder.dimensions();
         let n_pixels = u64::from(width) * u64::from(height);
         if n_pixels > self.max_pixels {
             let max = self.max_pixels;
             let detail = format!("{width} × {height} is {n_pixels} pixels, at most {max} are read");
-            return Err(Undecodable { code: "too_many_pixels", detail });
+            return Err(Undecodable::new("too_many_pixels", detail));
         }
         // Decoded, then as RGB, and for some formats once more on the way.
-        Ok(decoder.total_bytes() * 2 + n_pixels * 3)
+        Ok(Cost { n_pixels, n_bytes: decoder.total_bytes() * 2 + n_pixels * 3 })
     }
 
     async fn reserve(&self, n_bytes: u64) -> Option<OwnedSemaphorePermit> {
@@ -70,41 +116,52 @@ impl ImageDecoding {
     }
 }
 
-fn reader(upload: &Upload) -> Result<ImageReader<Cursor<&[u8]>>, Undecodable> {
+/// A small picture, decoded, or what a large one takes.
+#[derive(Debug)]
+pub(crate) enum Decoded {
+    Pixels(Pixels),
+    Large(Cost),
+}
+
+/// Reads the header, for a decoder that uses at most so many bytes.
+fn open(upload: &Upload, max_bytes: u64) -> Result<impl ImageDecoder, Undecodable> {
     let format = match upload.media_type {
         MediaType::Png => image::ImageFormat::Png,
         MediaType::Jpeg => image::ImageFormat::Jpeg,
         MediaType::Mp3 | MediaType::Wav => {
             let detail = format!("expected an image, found {}", upload.media_type.name());
-            return Err(Undecodable { code: "undecodable", detail });
+            return Err(Undecodable::new("undecodable", detail));
         }
     };
-    Ok(ImageReader::with_format(Cursor::new(&*upload.bytes), format))
+    let mut limits = Limits::no_limits();
+    limits.max_alloc = Some(max_bytes);
+    let mut reader = ImageReader::with_format(Cursor::new(&*upload.bytes), format);
+    reader.limits(limits);
+    reader.into_decoder().map_err(|e| undecodable(upload, &e))
 }
 
-fn decode(upload: &Upload, n_bytes: u64) -> Result<RgbImage, Undecodable> {
+fn decode(upload: &Upload, mut decoder: impl ImageDecoder) -> Result<Pixels, Undecodable> {
     let fail = |e: ImageError| undecodable(upload, &e);
-    let mut limits = Limits::no_limits();
-    limits.max_alloc = Some(n_bytes + MIB);
-    let mut reader = reader(upload)?;
-    reader.limits(limits);
-    let mut decoder = reader.into_decoder().map_err(fail)?;
     // A broken EXIF block is no reason to refuse a readable picture.
     let orientation = decoder.orientation().unwrap_or(Orientation::NoTransforms);
     let mut image = DynamicImage::from_decoder(decoder).map_err(fail)?;
     image.apply_orientation(orientation);
-    Ok(if image.color().has_alpha() { flatten(&image.into_rgba8()) } else { image.into_rgb8() })
+    Ok(match image {
+        DynamicImage::ImageLuma8(grey) => Pixels::Grey(grey),
+        image if image.color().has_alpha() => Pixels::Rgb(flatten(&image.into_rgba8())),
+        image => Pixels::Rgb(image.into_rgb8()),
+    })
 }
 
 fn undecodable(upload: &Upload, error: &ImageError) -> Undecodable {
     let kind = upload.media_type.name();
-    if let ImageError::Limits(error) = error {
-        return Undecodable {
-            code: "too_many_pixels",
-            detail: format!("the {kind} claims too large a picture: {error}"),
-        };
+    match error {
+        ImageError::Limits(error) => {
+            let detail = format!("the {kind} claims too large a picture: {error}");
+            Undecodable::new("too_many_pixels", detail)
+        }
+        error => Undecodable::new("undecodable", format!("expected a whole {kind}: {error}")),
     }
-    Undecodable { code: "undecodable", detail: format!("expected a whole {kind}: {error}") }
 }
 
 /// Whether the last scan of a JPEG (SOS, FF DA) has no end (EOI, FF D9): half a picture, whose rest the
@@ -127,11 +184,16 @@ fn flatten(image: &RgbaImage) -> RgbImage {
     let is_sparse = coverage < n_pixels * 255 / 2;
     let is_light = light > coverage * 255 / 2;
     let paper: u16 = if is_sparse && is_light { 0 } else { 255 };
-    RgbImage::from_fn(image.width(), image.height(), |x, y| {
-        let [r, g, b, a] = image.get_pixel(x, y).0.map(u16::from);
-        let over = |c: u16| u8::try_from((c * a + paper * (255 - a) + 127) / 255).unwrap_or(u8::MAX);
-        Rgb([over(r), over(g), over(b)])
-    })
+    let over = |c: u8, a: u8| {
+        let (c, a) = (u16::from(c), u16::from(a));
+        u8::try_from((c * a + paper * (255 - a) + 127) / 255).unwrap_or(u8::MAX)
+    };
+    let mut flat = RgbImage::new(image.width(), image.height());
+    for (to, from) in flat.pixels_mut().zip(image.pixels()) {
+        let [r, g, b, a] = from.0;
+        to.0 = [over(r, a), over(g, a), over(b, a)];
+    }
+    flat
 }
 
 #[cfg(test)]
@@ -147,7 +209,11 @@ mod tests {
     }
 
     async fn rgb(upload: Upload) -> Result<RgbImage, &'static str> {
-        ImageDecoding::new(1 << 20).decode(upload, |image| image).await.map_err(|e| e.code)
+        let rgb = |pixels| match pixels {
+            Pixels::Grey(grey) => DynamicImage::ImageLuma8(grey).into_rgb8(),
+            Pixels::Rgb(rgb) => rgb,
+        };
+        ImageDecoding::new(1 << 20).decode(upload, rgb).await.map_err(|e| e.code)
     }
 
     #[tokio::test]
@@ -192,6 +258,16 @@ mod tests {
                 let cut = Upload { media_type: whole.media_type, bytes: whole.bytes[..n].to_vec().into() };
                 assert_eq!(rgb(cut).await.unwrap_err(), "undecodable");
             }
+        }
+    }
+
+    #[tokio::test]
+    async fn large_pictures_are_decoded_like_small_ones() {
+        let picture = |side| image::GrayImage::from_fn(side, 200, |x, y| Luma([u8::from(x == y) * 255]));
+        for side in [200, 600] {
+            let grey = picture(side);
+            let upload = encode(&DynamicImage::ImageLuma8(grey.clone()), ImageFormat::Png);
+            assert_eq!(rgb(upload).await.unwrap(), DynamicImage::ImageLuma8(grey).into_rgb8());
         }
     }
 

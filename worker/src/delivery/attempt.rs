@@ -14,7 +14,7 @@ use tokio::{sync::watch, time::MissedTickBehavior};
 use tokio_util::task::TaskTracker;
 use tracing::Instrument as _;
 
-use super::{backoff, consumer::ConsumerConfig, retry::retry_until_shutdown};
+use super::{backoff, config::ConsumerConfig, retry::retry_until_shutdown};
 use crate::models::Models;
 
 /// Between two notes of a job's progress.
@@ -68,17 +68,17 @@ impl Attempts {
         let pipeline = self.models.pipeline();
         let (progress, seen) = watch::channel(0.0);
         let work = async move {
-            tokio::time::timeout(timeout, pipeline.work(fence.job, &parameters, upload, &progress)).await
+            let work = pipeline.work(fence.job, &parameters, upload, &progress);
+            match tokio::time::timeout(timeout, work).await {
+                Ok(Ok((outcome, timing))) => Worked::Outcome(outcome, timing),
+                Ok(Err(error)) => Worked::Failed(error.to_string()),
+                Err(_) => Worked::Failed(format!("took longer than {timeout:?}")),
+            }
         };
-        let worked = tokio::spawn(work.in_current_span());
+        // A task of its own, so that a panic in it is an attempt that failed.
+        let working = tokio::spawn(work.in_current_span());
         self.note_progress(fence, seen).await;
-        let worked = match worked.await {
-            Ok(Ok(Ok((outcome, timing)))) => Worked::Outcome(outcome, timing),
-            Ok(Ok(Err(error))) => Worked::Failed(error.to_string()),
-            Ok(Err(_)) => Worked::Failed(format!("took longer than {timeout:?}")),
-            Err(panic) => Worked::Failed(format!("panicked: {panic}")),
-        };
-        match worked {
+        match working.await.unwrap_or_else(|panic| Worked::Failed(format!("panicked: {panic}"))) {
             Worked::Outcome(outcome, timing) => {
                 let Timing { decode_us, infer_us } = timing;
                 let kind = if outcome.is_answer() { "answered" } else { "rejected" };

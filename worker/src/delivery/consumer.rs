@@ -9,32 +9,12 @@ use akhar_jobs::{
     Queue,
     backend::{Admission, Claims, JobBackend, JobStore, JobTask, Wakeups},
 };
-use akhar_platform::config::Config;
 use apalis::prelude::*;
 
-use super::attempt::Attempts;
+use super::{attempt::Attempts, config::ConsumerConfig};
 
 /// Wait before an ended consumer is rebuilt; spread so that processes do not return at once.
 const REBUILD: Duration = Duration::from_millis(200);
-
-/// What one queue's consumer may take.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct ConsumerConfig {
-    /// Attempts at a time.
-    pub(crate) concurrency: usize,
-    /// Time an attempt may take.
-    pub(crate) timeout: Duration,
-}
-
-impl ConsumerConfig {
-    pub(crate) fn of(queue: Queue, config: &Config) -> Self {
-        let (concurrency, timeout_s) = match queue {
-            Queue::Quick => (config.worker_concurrency.get(), config.quick_timeout_s),
-            Queue::Speech => (config.speech_concurrency.get(), config.speech_timeout_s),
-        };
-        Self { concurrency, timeout: Duration::from_secs(timeout_s) }
-    }
-}
 
 /// The consumers of a worker process.
 pub(crate) struct Consumers {

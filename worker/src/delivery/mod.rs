@@ -3,8 +3,10 @@
 
 mod attempt;
 mod backoff;
+mod config;
 mod consumer;
 mod retry;
 
 pub(crate) use attempt::Attempts;
-pub(crate) use consumer::{ConsumerConfig, Consumers};
+pub(crate) use config::ConsumerConfig;
+pub(crate) use consumer::Consumers;

@@ -59,7 +59,7 @@ impl HandwritingOperation {
     pub(crate) async fn write(
         &self,
         job: JobId,
-        parameters: &jobs::Handwriting,
+        parameters: &jobs::HandwritingParameters,
     ) -> Result<(Outcome, Timing), HandwritingError> {
         let started = Instant::now();
         let text = Text::read(&parameters.text, &self.glyphs);
@@ -93,7 +93,7 @@ fn draw(
     Ok((sheet.points_json(), image))
 }
 
-fn page(parameters: &jobs::Handwriting) -> Page {
+fn page(parameters: &jobs::HandwritingParameters) -> Page {
     Page {
         line_space: narrow(parameters.line_space),
         char_space: narrow(parameters.char_space),

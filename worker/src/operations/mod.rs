@@ -11,3 +11,4 @@ mod timing;
 pub(crate) mod translation;
 
 pub(crate) use pipeline::Pipeline;
+pub use recognition::classifier_input;

@@ -8,7 +8,7 @@ use akhar_platform::config::Config;
 
 use super::timing::micros;
 use crate::{
-    decode::image::ImageDecoding,
+    decode::image::{Decoded, ImageDecoding, Pixels},
     engine::{BatchModel, Engine, EngineError},
     error::WorkerError,
 };
@@ -60,7 +60,7 @@ impl RecognitionOperation {
     ) -> Result<(Outcome, Timing), RecognitionError> {
         let upload = upload.ok_or(RecognitionError::NoUpload)?;
         let started = Instant::now();
-        let features = self.images.decode(upload, |image| ink_features(&image)).await;
+        let features = self.images.decode(upload, |pixels| features(&pixels)).await;
         let decode_us = micros(started.elapsed());
         let features = match features {
             Ok(Some(features)) => features,
@@ -78,8 +78,16 @@ impl RecognitionOperation {
     }
 }
 
-/// The ink of an image, or none where there is none.
-fn ink_features(image: &image::RgbImage) -> Option<Vec<f32>> {
-    let view = ink::RgbView::new(image.width() as usize, image.height() as usize, image.as_raw())?;
-    ink::features(view).ok()
+/// A classifier's input for a decoded picture, as [`ink::features`] makes it; none where there is no ink.
+fn features(pixels: &Pixels) -> Option<Vec<f32>> {
+    ink::features(pixels.view()?).ok()
+}
+
+/// A classifier's input for a picture of at most 256 x 256 pixels, made as a job makes it: none where the
+/// picture is larger, cannot be decoded or has no ink. For benchmarks.
+pub fn classifier_input(upload: &Upload) -> Option<Vec<f32>> {
+    match ImageDecoding::new(u64::MAX).decode_small(upload) {
+        Ok(Decoded::Pixels(pixels)) => features(&pixels),
+        Ok(Decoded::Large(_)) | Err(_) => None,
+    }
 }

@@ -132,7 +132,7 @@ impl SpeechOperation {
     /// Transcribes, and translates on request; tells `progress` how many seconds are done.
     pub(crate) async fn transcribe(
         &self,
-        parameters: jobs::Speech,
+        parameters: jobs::SpeechParameters,
         upload: Option<Upload>,
         progress: &watch::Sender<f64>,
     ) -> Result<(Outcome, Timing), SpeechError> {
@@ -187,7 +187,7 @@ impl SpeechOperation {
     /// The outcome of a recording's segments, and how long translating them took.
     async fn outcome(
         &self,
-        parameters: jobs::Speech,
+        parameters: jobs::SpeechParameters,
         segments: Vec<Segment>,
         seconds: f64,
         warnings: Vec<String>,

@@ -2,7 +2,7 @@
 
 use std::ops::RangeInclusive;
 
-use akhar_jobs::{Handwriting, Picture, StrokeColor};
+use akhar_jobs::{HandwritingParameters, Picture, StrokeColor};
 use axum::extract::{FromRequest, Request};
 
 use crate::{
@@ -44,7 +44,7 @@ const FIELDS: [&str; 9] = [
 
 /// What is to be written, and how; nothing is checked again after this.
 #[derive(Debug)]
-pub(crate) struct HandwritingForm(pub(crate) Handwriting);
+pub(crate) struct HandwritingForm(pub(crate) HandwritingParameters);
 
 impl FromRequest<App> for HandwritingForm {
     type Rejection = Problem;
@@ -56,7 +56,7 @@ impl FromRequest<App> for HandwritingForm {
         let text = text(&mut form);
         let mut measure =
             |measure: Measure| form.number(measure.name, &measure.range).unwrap_or(measure.default);
-        let mut handwriting = Handwriting {
+        let mut handwriting = HandwritingParameters {
             text: text.unwrap_or_default(),
             line_space: measure(LINE_SPACE),
             char_space: measure(CHAR_SPACE),

@@ -7,7 +7,7 @@ use super::*;
 use crate::router::tests::app;
 
 /// What the form gives, or the problem's status and its (field, code) pairs.
-async fn read(query: &str, body: &Value) -> Result<Handwriting, (u64, Value)> {
+async fn read(query: &str, body: &Value) -> Result<HandwritingParameters, (u64, Value)> {
     let request = Request::post(format!("/{query}"))
         .header("content-type", "application/json")
         .body(Body::from(body.to_string()))
@@ -23,8 +23,8 @@ async fn read(query: &str, body: &Value) -> Result<Handwriting, (u64, Value)> {
     }
 }
 
-fn plain() -> Handwriting {
-    Handwriting {
+fn plain() -> HandwritingParameters {
+    HandwritingParameters {
         text: "ਸਤਿ".to_owned(),
         line_space: 125.0,
         char_space: 35.0,
@@ -41,7 +41,7 @@ async fn only_the_text_is_required() {
     let picture = Picture { stroke_color: StrokeColor::Black, stroke_width: 2.5 };
     assert_eq!(
         read("", &json!({"text": "ਸਤਿ", "with-image": true})).await,
-        Ok(Handwriting { picture: Some(picture), ..plain() })
+        Ok(HandwritingParameters { picture: Some(picture), ..plain() })
     );
     assert_eq!(read("", &json!({})).await, Err((422, json!([["text", "missing"]]))));
 }
@@ -50,7 +50,7 @@ async fn only_the_text_is_required() {
 async fn every_field_reaches_its_place() {
     let all = json!({"text": "\u{a36}ਾ", "line-space": 120, "char-space": 30.5, "word-space": 100, "page-width": 300,
         "page-length": 950.0, "with-image": true, "stroke-color": "pink", "stroke-width": 8});
-    let written = Handwriting {
+    let written = HandwritingParameters {
         text: "\u{a38}\u{a3c}ਾ".to_owned(),
         line_space: 120.0,
         char_space: 30.5,

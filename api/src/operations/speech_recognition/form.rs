@@ -1,6 +1,6 @@
 //! The form of a speech recognition: a request comes in, a recording and its parameters go out.
 
-use akhar_jobs::{Language, Speech, Upload};
+use akhar_jobs::{Language, SpeechParameters, Upload};
 use axum::extract::{FromRequest, Request};
 use utoipa::ToSchema;
 
@@ -31,7 +31,7 @@ const FIELDS: [Field; 4] = [
 #[derive(Debug)]
 pub(crate) struct SpeechForm {
     pub(crate) upload: Upload,
-    pub(crate) speech: Speech,
+    pub(crate) speech: SpeechParameters,
 }
 
 /// The fields of a speech recognition.
@@ -79,7 +79,7 @@ impl FromRequest<App> for SpeechForm {
         let with_timestamps = form.value(WITH_TIMESTAMPS, choice::boolean);
         match upload {
             Some(upload) if form.violations.is_empty() => {
-                Ok(Self { upload, speech: Speech { lang, with_translation, with_timestamps } })
+                Ok(Self { upload, speech: SpeechParameters { lang, with_translation, with_timestamps } })
             }
             _ => Err(Problem::violations(form.violations)),
         }

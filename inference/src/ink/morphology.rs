@@ -1,0 +1,48 @@
+//! Grey morphology on small planes: a plane in, its closing out.
+
+use super::plane::Plane;
+
+/// Closing with a square window of `2 * reach + 1` cells, clipped at the plane's edges: the plane without dark
+/// marks narrower than the window.
+pub(super) fn close(plane: &Plane, reach: usize) -> Plane {
+    let dilated = extreme(plane, reach, f32::NEG_INFINITY, |a, b| if a > b { a } else { b });
+    extreme(&dilated, reach, f32::INFINITY, |a, b| if a < b { a } else { b })
+}
+
+/// Separable running extreme. `neutral` stands for what lies beyond the edges.
+fn extreme(plane: &Plane, reach: usize, neutral: f32, pick: impl Fn(f32, f32) -> f32 + Copy) -> Plane {
+    let (width, height) = (plane.width, plane.height);
+    // Rows with `reach` cells before and behind; then as many rows above and below.
+    let padded = width + 2 * reach;
+    let mut values = vec![neutral; padded * height];
+    for (row, source) in values.chunks_exact_mut(padded).zip(plane.values.chunks_exact(width)) {
+        row[reach..reach + width].copy_from_slice(source);
+    }
+    let values = running(values, 1, 2 * reach + 1, pick);
+    let mut rows = vec![neutral; width * (height + 2 * reach)];
+    for (row, source) in rows.chunks_exact_mut(width).skip(reach).zip(values.chunks(padded)) {
+        row.copy_from_slice(&source[..width]);
+    }
+    let mut values = running(rows, width, 2 * reach + 1, pick);
+    values.truncate(width * height);
+    Plane { width, height, values }
+}
+
+/// For each position the extreme of itself and the next `window - 1` at a distance of `stride` each, as far as
+/// there are so many. Windows of doubling size are made from two of half the size, the last from two that
+/// overlap.
+fn running(
+    mut values: Vec<f32>,
+    stride: usize,
+    window: usize,
+    pick: impl Fn(f32, f32) -> f32 + Copy,
+) -> Vec<f32> {
+    let mut size = 1;
+    while size < window {
+        let shift = size.min(window - size);
+        let shifted = values.get(shift * stride..).unwrap_or_default();
+        values = values.iter().zip(shifted).map(|(a, b)| pick(*a, *b)).collect();
+        size += shift;
+    }
+    values
+}
