@@ -151,6 +151,8 @@ impl Cluster {
             left.is_empty().then_some(())
         })
         .await;
+        // Until somebody waits for the postmaster, pg_ctl takes its process id for a running server.
+        fs::remove_file(self.pid_file()).expect("a killed server leaves its lock");
         self.hold(None);
     }
 
