@@ -131,6 +131,7 @@ async fn kill_at_random(
                 cluster.start_again().await;
             }
         }
+        println!("{victim} was killed and is back");
         *kills.entry(victim).or_default() += 1;
     }
     kills

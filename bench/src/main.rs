@@ -53,7 +53,7 @@ enum Command {
         #[arg(long, default_value_t = 32)]
         clients: usize,
     },
-    /// The same beside LitServe and BentoML (bench/peers/setup.sh installs them), in turns
+    /// The same beside `LitServe` and `BentoML` (bench/peers/setup.sh installs them), in turns
     Peers {
         /// Seconds of one turn
         #[arg(long, default_value_t = 10)]

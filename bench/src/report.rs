@@ -75,8 +75,9 @@ impl Report {
             println!("  {name:<28} {}", numbers.join("  "));
         }
         for f in &self.figures {
-            let other = f.other.map_or(String::new(), |o| format!(" / {} = {}", short(o), short(f.ours / o)));
-            println!("  {}: {}{other} {} (to reach: {})", f.what, short(f.ours), f.unit, f.reach);
+            let beside = |o: f64| format!(" beside {} {}: {} ×", short(o), f.unit, short(f.ours / o));
+            let other = f.other.map_or(String::new(), beside);
+            println!("  {}: {} {}{other} (to reach: {})", f.what, short(f.ours), f.unit, f.reach);
         }
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
         let path = results().join(format!("{}-{now}.json", self.name));

@@ -28,7 +28,7 @@ pub(crate) fn write() -> PathBuf {
         &format!("{commit}, {n_cores} cores, {}. Clients, service and peers share the cores.", processor()),
     );
     page.push_str("\n| what | unit | Akhar | other | ratio | to reach |\n|---|---|---:|---:|---:|---|\n");
-    for figure in reports.iter().flat_map(|r| r["figures"].as_array()).flatten() {
+    for figure in reports.iter().filter_map(|r| r["figures"].as_array()).flatten() {
         line(&mut page, &figure_row(figure));
     }
     for report in &reports {

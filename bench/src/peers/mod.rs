@@ -1,4 +1,4 @@
-//! Digit recognition beside LitServe and BentoML: the three take turns on the same cores, under the same
+//! Digit recognition beside `LitServe` and `BentoML`: the three take turns on the same cores, under the same
 //! client, with the same ONNX file.
 //!
 //! Both peers hold a request in memory alone; Akhar's survives a crash. How they are set up stands in
@@ -138,31 +138,27 @@ async fn warm(request: &reqwest::RequestBuilder, clients: usize) {
     }
 }
 
+/// A peer's program, the path of its operation, and the form's field for the picture.
+fn program(who: Contender, port: u16) -> (Command, &'static str, &'static str) {
+    let bin = root().join(".cache/peers/python/bin");
+    if who == Contender::BentoMl {
+        let mut command = Command::new(bin.join("bentoml"));
+        let port = port.to_string();
+        command.args(["serve", "bentoml_digits:Digits", "--host", "127.0.0.1", "--port", &port]);
+        (command, "classify", "images")
+    } else {
+        let mut command = Command::new(bin.join("python"));
+        command.arg("litserve_digits.py").env("PORT", port.to_string());
+        (command, "predict", "file")
+    }
+}
+
 /// Starts a peer; ready when this returns, and it has read the picture rightly.
 async fn start(who: Contender) -> (ProcessTree, reqwest::RequestBuilder) {
     let port = free_port();
-    let bin = root().join(".cache/peers/python/bin");
-    let (mut command, path, field) = match who {
-        Contender::BentoMl => {
-            let mut command = Command::new(bin.join("bentoml"));
-            command.args([
-                "serve",
-                "bentoml_digits:Digits",
-                "--host",
-                "127.0.0.1",
-                "--port",
-                &port.to_string(),
-            ]);
-            (command, "classify", "images")
-        }
-        _ => {
-            let mut command = Command::new(bin.join("python"));
-            command.arg("litserve_digits.py");
-            (command, "predict", "file")
-        }
-    };
-    command.current_dir(root().join("bench/peers")).env("PORT", port.to_string());
-    command.env("DIGITS_ONNX", models().join("weights/digits-pa.onnx")).env("PYTHONDONTWRITEBYTECODE", "1");
+    let (mut command, path, field) = program(who, port);
+    command.current_dir(root().join("bench/peers")).env("PYTHONDONTWRITEBYTECODE", "1");
+    command.env("DIGITS_ONNX", models().join("weights/digits-pa.onnx"));
     command.env("BENTOML_DO_NOT_TRACK", "True").env("BENTOML_HOME", root().join(".cache/peers/bentoml"));
     let log = results().join(format!("{}.log", who.name()));
     let mut tree = ProcessTree::start(command, &log);
@@ -184,7 +180,7 @@ fn models() -> PathBuf {
     std::env::var_os("AKHAR_MODELS_DIR").map_or_else(|| root().join("models"), PathBuf::from)
 }
 
-/// The picture was read rightly. BentoML answers a batch of one.
+/// The picture was read rightly. `BentoML` answers a batch of one.
 fn check(who: Contender, answer: &Answer) {
     let json = answer.json();
     let one = if let Value::Array(batch) = &json { &batch[0] } else { &json };
