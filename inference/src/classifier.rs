@@ -1,5 +1,7 @@
 //! Image classifiers: ink features come in, in batches; calibrated scores by falling probability come out.
 
+use std::{borrow::Cow, sync::Arc};
+
 use crate::{
     Layout, Manifest, ManifestError, Runtime, RuntimeError,
     ink::SIDE,
@@ -9,14 +11,14 @@ use crate::{
 /// A loaded model of the `image-classifier` layout.
 pub struct Classifier {
     session: Session,
-    labels: Vec<String>,
+    labels: Vec<Arc<str>>,
 }
 
 /// One label with its calibrated probability, 0 to 1.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Score {
     /// The character, NFC.
-    pub label: String,
+    pub label: Arc<str>,
     /// Its probability.
     pub score: f32,
 }
@@ -37,7 +39,8 @@ impl Classifier {
     pub fn load(runtime: &Runtime, manifest: &Manifest, n_threads: usize) -> Result<Self, LoadError> {
         manifest.expect(Layout::ImageClassifier)?;
         let session = runtime.open(&manifest.id, &manifest.read("model")?, n_threads)?;
-        let mut classifier = Self { session, labels: manifest.labels.clone() };
+        let labels = manifest.labels.iter().map(|label| Arc::from(label.as_str())).collect();
+        let mut classifier = Self { session, labels };
         classifier.classify(&[vec![0.0; SIDE * SIDE]])?;
         Ok(classifier)
     }
@@ -49,7 +52,11 @@ impl Classifier {
     pub fn classify(&mut self, images: &[Vec<f32>]) -> Result<Vec<Vec<Score>>, RuntimeError> {
         let (n, side) = (images.len(), i64::try_from(SIDE).unwrap_or(i64::MAX));
         let shape = [i64::try_from(n).unwrap_or(i64::MAX), 1, side, side];
-        let ink: Vec<f32> = images.concat();
+        // One image is its own batch.
+        let ink = match images {
+            [image] => Cow::Borrowed(image.as_slice()),
+            images => Cow::Owned(images.concat()),
+        };
         let [probabilities] =
             self.session.run(vec![("ink", Tensor::F32(&shape, &ink))], ["probabilities"])?;
         let probabilities = probabilities.values;
@@ -64,7 +71,7 @@ impl Classifier {
     fn rank(&self, probabilities: &[f32]) -> Vec<Score> {
         let labelled = self.labels.iter().zip(probabilities);
         let mut scores: Vec<Score> =
-            labelled.map(|(label, &score)| Score { label: label.clone(), score }).collect();
+            labelled.map(|(label, &score)| Score { label: Arc::clone(label), score }).collect();
         scores.sort_by(|a, b| b.score.total_cmp(&a.score));
         scores
     }

@@ -72,7 +72,8 @@ impl RecognitionOperation {
         };
         let answer = self.engine.infer(features).await?;
         let best = answer.output.into_iter().take(top_k.get());
-        let predictions = best.map(|s| Prediction { label: s.label, score: s.score }).collect();
+        let predictions =
+            best.map(|s| Prediction { label: s.label.as_ref().to_owned(), score: s.score }).collect();
         let timing = Timing { decode_us, infer_us: micros(answer.took) };
         Ok((Outcome::Predictions { predictions }, timing))
     }
