@@ -151,10 +151,6 @@ impl Cluster {
             left.is_empty().then_some(())
         })
         .await;
-        // Until somebody waits for the postmaster, its process id counts as a running server's.
-        for lock in [self.pid_file(), self.folder.join("postgres/socket/.s.PGSQL.5432.lock")] {
-            fs::remove_file(lock).expect("a killed server leaves its locks");
-        }
         self.hold(None);
     }
 
