@@ -37,9 +37,7 @@ class Digits(ls.LitAPI):
 if __name__ == "__main__":
     n_cores = len(os.sched_getaffinity(0))
     api = Digits(max_batch_size=16, batch_timeout=0.002)
-    server = ls.LitServer(
-        api, accelerator="cpu", devices=1, workers_per_device=n_cores, fast_queue=os.environ.get("FAST", "1") == "1"
-    )
+    server = ls.LitServer(api, accelerator="cpu", devices=1, workers_per_device=n_cores, fast_queue=True)
     server.run(
         host="127.0.0.1",
         port=int(os.environ["PORT"]),
