@@ -31,7 +31,7 @@ pub struct ClaimedJob {
 #[derive(Debug)]
 pub struct Claim {
     /// None once taken.
-    job: Option<ClaimedJob>,
+    job: Option<Box<ClaimedJob>>,
     fence: Fence,
     dropped: mpsc::UnboundedSender<ClaimedJob>,
 }
@@ -44,14 +44,14 @@ impl Claim {
 
     /// The job, to attempt it.
     pub fn into_job(mut self) -> Option<ClaimedJob> {
-        self.job.take()
+        self.job.take().map(|job| *job)
     }
 }
 
 impl Drop for Claim {
     fn drop(&mut self) {
         if let Some(job) = self.job.take() {
-            let _ = self.dropped.send(job); // nobody there: the process ends, and others rescue the job
+            let _ = self.dropped.send(*job); // nobody there: the process ends, and others rescue the job
         }
     }
 }
@@ -96,8 +96,11 @@ impl Statement for ClaimJobs {
         for claimed in store::claim(&shared.db, &shared.worker, places).await? {
             let (fence, queue) = (claimed.fence, claimed.queue);
             let Some(hold) = shared.held(queue).hold(fence) else { continue };
-            let claim =
-                Claim { job: Some(ClaimedJob { claimed, hold }), fence, dropped: self.dropped.clone() };
+            let claim = Claim {
+                job: Some(Box::new(ClaimedJob { claimed, hold })),
+                fence,
+                dropped: self.dropped.clone(),
+            };
             if let Some(asked) = places.iter().position(|(of, _)| *of == queue) {
                 replies[asked].push(claim);
             }

@@ -19,9 +19,8 @@ pub enum Submitted {
 /// asynchronous, all are on disk when this returns.
 pub async fn submit(db: &PgPool, jobs: &[&NewJob]) -> Result<Vec<Submitted>, sqlx::Error> {
     let accepted: HashSet<JobId> = insert(db, jobs).await?.into_iter().collect();
-    let of = |job: &&NewJob| match accepted.contains(&job.id) {
-        true => Submitted::Accepted,
-        false => Submitted::Exists,
+    let of = |job: &&NewJob| {
+        if accepted.contains(&job.id) { Submitted::Accepted } else { Submitted::Exists }
     };
     Ok(jobs.iter().map(of).collect())
 }
