@@ -2,7 +2,7 @@
 //! ink, each alone; and the model for one image and for a full batch. And those of writing 100 characters: the model, the layout, the points as
 //! JSON, the picture.
 
-use std::{hint::black_box, path::PathBuf};
+use std::{hint::black_box, path::PathBuf, sync::OnceLock};
 
 use akhar_inference::{
     Classifier, Layout, Manifest, Runtime,
@@ -61,10 +61,14 @@ fn finding_ink(c: &mut Criterion) {
     }
 }
 
-fn runtime() -> Runtime {
-    let dylib = std::env::var_os("AKHAR_ORT_DYLIB")
-        .map_or_else(|| root().join(".cache/onnxruntime/libonnxruntime.so"), PathBuf::from);
-    Runtime::load(&dylib).expect("ONNX Runtime")
+/// ONNX Runtime, of which a process has one.
+fn runtime() -> &'static Runtime {
+    static RUNTIME: OnceLock<Runtime> = OnceLock::new();
+    RUNTIME.get_or_init(|| {
+        let dylib = std::env::var_os("AKHAR_ORT_DYLIB")
+            .map_or_else(|| root().join(".cache/onnxruntime/libonnxruntime.so"), PathBuf::from);
+        Runtime::load(&dylib).expect("ONNX Runtime")
+    })
 }
 
 /// The bundled models of one layout.
@@ -80,7 +84,7 @@ fn inference(c: &mut Criterion) {
     let ink = ink::features(view.expect("its size")).expect("ink");
     let runtime = runtime();
     for manifest in models(Layout::ImageClassifier) {
-        let mut model = Classifier::load(&runtime, &manifest, 1).expect("it loads");
+        let mut model = Classifier::load(runtime, &manifest, 1).expect("it loads");
         let mut group = c.benchmark_group(&manifest.operation);
         for n in [1, MAX_BATCH] {
             let batch = vec![ink.clone(); n];
@@ -99,7 +103,7 @@ fn writing(c: &mut Criterion) {
     let (runtime, hand) = (runtime(), Hand::new(1));
     let mut group = c.benchmark_group("write 100 characters");
     for manifest in models(Layout::GlyphStrokes) {
-        let mut writer = Writer::load(&runtime, &manifest, 1).expect("it loads");
+        let mut writer = Writer::load(runtime, &manifest, 1).expect("it loads");
         let text = Text::read(&text, writer.glyphs());
         let glyphs = text.glyphs();
         let shapes = writer.shape(&glyphs, hand).expect("shapes");

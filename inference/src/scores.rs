@@ -1,6 +1,6 @@
-//! Scores of what may come next: logits come in; log-probabilities and the best of them come out.
+//! Scores of the next token: logits come in; log-probabilities and the best of them come out.
 
-/// Makes logarithms of probabilities that sum to one. Where everything is forbidden, it stays so.
+/// Makes logarithms of probabilities that sum to one. Where all are minus infinity, they stay so.
 pub(crate) fn log_softmax(scores: &mut [f64]) {
     let highest = scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     if highest == f64::NEG_INFINITY {
@@ -28,9 +28,9 @@ mod tests {
         let mut scores = [1000.0, 1000.0, f64::NEG_INFINITY];
         log_softmax(&mut scores);
         assert!((scores[0] - 0.5_f64.ln()).abs() < 1e-12 && scores[2] < -1e300);
-        let mut forbidden = [f64::NEG_INFINITY; 2];
-        log_softmax(&mut forbidden);
-        assert!(forbidden.iter().all(|s| *s < -1e300));
+        let mut suppressed = [f64::NEG_INFINITY; 2];
+        log_softmax(&mut suppressed);
+        assert!(suppressed.iter().all(|s| *s < -1e300));
     }
 
     #[test]

@@ -66,8 +66,8 @@ fn serve<M: BatchModel>(
 ) {
     while let Some(first) = waiting.blocking_recv() {
         let rest = std::iter::from_fn(|| waiting.try_recv().ok()).take(max_batch.saturating_sub(1));
-        let wanted = std::iter::once(first).chain(rest).filter(|(_, reply)| !reply.is_closed());
-        let (inputs, replies): (Vec<_>, Vec<_>) = wanted.unzip();
+        let live = std::iter::once(first).chain(rest).filter(|(_, reply)| !reply.is_closed());
+        let (inputs, replies): (Vec<_>, Vec<_>) = live.unzip();
         if inputs.is_empty() {
             continue;
         }

@@ -1,4 +1,4 @@
-//! The models at work: the registry's choices come in; a loaded pipeline comes out, and another one when they
+//! The models in use: the registry's choices come in; a loaded pipeline comes out, and another one when they
 //! change.
 
 use std::{
@@ -72,8 +72,8 @@ impl Models {
                     continue;
                 }
             }
-            let (runtime, config, wanted) = (self.runtime.clone(), self.config.clone(), chosen.clone());
-            match blocking(move || open(&runtime, &wanted, &config)).await {
+            let (runtime, config, registry) = (self.runtime.clone(), self.config.clone(), chosen.clone());
+            match blocking(move || open(&runtime, &registry, &config)).await {
                 Ok(pipeline) => {
                     *self.current.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(pipeline);
                     tracing::info!("models changed");
@@ -96,10 +96,10 @@ fn fits(registry: &Registry) -> Result<(), WorkerError> {
         Operation::SpeechRecognition => languages().map(|l| (operation.name(), l)).to_vec(),
         _ => vec![(operation.name(), None)],
     };
-    let mut wanted: Vec<(&str, Option<&str>)> = Operation::ALL.into_iter().flat_map(served).collect();
-    wanted.extend(languages().map(|language| (translation::OPERATION, language)));
+    let mut uses: Vec<(&str, Option<&str>)> = Operation::ALL.into_iter().flat_map(served).collect();
+    uses.extend(languages().map(|language| (translation::OPERATION, language)));
     let mut serving: Vec<&Manifest> = Vec::new();
-    for (operation, language) in wanted {
+    for (operation, language) in uses {
         let manifest = registry.serving(operation, language)?;
         if serving.iter().all(|m| m.id != manifest.id) {
             serving.push(manifest);

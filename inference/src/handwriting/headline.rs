@@ -17,7 +17,7 @@ const OVERSHOOT: f32 = 2.0;
 const N_POINTS: u8 = 24;
 
 /// The strokes of a word's headline, left to right; y is measured from where letters hang.
-pub(super) fn of(word: &SetWord, chance: &mut SmallRng) -> Vec<Vec<Point>> {
+pub(super) fn of(word: &SetWord, rng: &mut SmallRng) -> Vec<Vec<Point>> {
     let mut lines: Vec<[f32; 2]> = Vec::new();
     // Whether the last line may go on to the next letter.
     let mut goes_on = false;
@@ -37,14 +37,14 @@ pub(super) fn of(word: &SetWord, chance: &mut SmallRng) -> Vec<Vec<Point>> {
             goes_on = false;
         }
     }
-    lines.into_iter().map(|[from, to]| draw(from, to, chance)).collect()
+    lines.into_iter().map(|[from, to]| draw(from, to, rng)).collect()
 }
 
 /// One stroke from `from` to `to`: it starts and ends at rest, and strays a little.
-fn draw(from: f32, to: f32, chance: &mut SmallRng) -> Vec<Point> {
-    let from = from - OVERSHOOT * (0.5 + 0.4 * normal(chance)).max(0.0);
-    let to = to + OVERSHOOT * (0.5 + 0.4 * normal(chance)).max(0.0);
-    let (slope, wave, phase) = (0.008 * normal(chance), 0.5 * normal(chance), 3.0 * normal(chance));
+fn draw(from: f32, to: f32, rng: &mut SmallRng) -> Vec<Point> {
+    let from = from - OVERSHOOT * (0.5 + 0.4 * normal(rng)).max(0.0);
+    let to = to + OVERSHOOT * (0.5 + 0.4 * normal(rng)).max(0.0);
+    let (slope, wave, phase) = (0.008 * normal(rng), 0.5 * normal(rng), 3.0 * normal(rng));
     let length = to - from;
     let at = |i: u8| {
         let t = f32::from(i) / f32::from(N_POINTS - 1);

@@ -19,15 +19,15 @@ const UNEVEN: f32 = 0.1;
 
 /// Sets `text`, whose glyphs have these `shapes`, on pages. The same hand sets it the same way.
 pub fn lay_out(text: &Text, shapes: &[Shape], page: &Page, hand: Hand) -> Sheet {
-    let mut chance = hand.chance(3);
+    let mut rng = hand.rng(3);
     let gap = page.char_gap();
     let mut shapes = shapes.iter();
     let mut lines: Vec<Line> = Vec::new();
     for words in &text.lines {
-        let set = words.iter().map(|word| set_word(word, &mut shapes, gap, &mut chance)).collect();
+        let set = words.iter().map(|word| set_word(word, &mut shapes, gap, &mut rng)).collect();
         lines.extend(line::wrap(set, page, gap));
     }
-    let mut chance = hand.chance(4);
+    let mut rng = hand.rng(4);
     let per_page = page.n_lines();
     let mut strokes = Vec::new();
     let mut n_pages = 1;
@@ -35,8 +35,8 @@ pub fn lay_out(text: &Text, shapes: &[Shape], page: &Page, hand: Hand) -> Sheet 
         n_pages = i / per_page + 1;
         let baseline =
             f32::from(i / per_page) * page.length + TOP + f32::from(i % per_page) * page.line_space;
-        let drift = Drift::new(&mut chance);
-        for stroke in line_strokes(line, &mut chance) {
+        let drift = Drift::new(&mut rng);
+        for stroke in line_strokes(line, &mut rng) {
             let placed = stroke.into_iter().map(|[x, y]| [x + MARGIN, y + baseline - BODY + drift.at(x)]);
             strokes.push(placed.collect());
         }
@@ -50,18 +50,18 @@ fn set_word<'a>(
     word: &'a Word,
     shapes: &mut std::slice::Iter<'_, Shape>,
     gap: f32,
-    chance: &mut SmallRng,
+    rng: &mut SmallRng,
 ) -> (&'a Word, Vec<SetCell>, Vec<f32>) {
-    let mut uneven = || gap * (1.0 + UNEVEN * normal(chance));
+    let mut uneven = || gap * (1.0 + UNEVEN * normal(rng));
     let (cells, gaps) = word.cells.iter().map(|c| (cell::set(c, shapes, uneven()), uneven())).unzip();
     (word, cells, gaps)
 }
 
 /// A line's strokes: word by word, each word's headline after its letters.
-fn line_strokes(line: Line, chance: &mut SmallRng) -> Vec<Vec<Point>> {
+fn line_strokes(line: Line, rng: &mut SmallRng) -> Vec<Vec<Point>> {
     let mut strokes = Vec::new();
     for word in line {
-        let headlines = headline::of(&word, chance);
+        let headlines = headline::of(&word, rng);
         for (x, cell) in word.cells {
             strokes.extend(cell.strokes.into_iter().map(|s| moved(s, x, 0.0)));
         }
@@ -79,12 +79,12 @@ struct Drift {
 }
 
 impl Drift {
-    fn new(chance: &mut SmallRng) -> Self {
+    fn new(rng: &mut SmallRng) -> Self {
         Self {
-            slope: 0.004 * normal(chance),
-            wave: 0.7 * normal(chance),
-            phase: 3.0 * normal(chance),
-            length: 90.0 + 15.0 * normal(chance),
+            slope: 0.004 * normal(rng),
+            wave: 0.7 * normal(rng),
+            phase: 3.0 * normal(rng),
+            length: 90.0 + 15.0 * normal(rng),
         }
     }
 

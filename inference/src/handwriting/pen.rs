@@ -66,7 +66,7 @@ fn distance(a: Point, b: Point) -> f32 {
     (a[0] - b[0]).hypot(a[1] - b[1])
 }
 
-/// RetainedTensor on the page, in hundredths.
+/// Kept on the page, in hundredths.
 fn inside(value: f32, bound: f32) -> f32 {
     (value.clamp(0.0, bound) * 100.0).round() / 100.0
 }

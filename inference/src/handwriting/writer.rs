@@ -45,16 +45,16 @@ impl Hand {
         Self { seed }
     }
 
-    /// A source of chance for one purpose, which does not depend on how much another draws.
-    pub(crate) fn chance(self, purpose: u64) -> SmallRng {
+    /// Random numbers for one purpose, which do not depend on how many another draws.
+    pub(crate) fn rng(self, purpose: u64) -> SmallRng {
         SmallRng::seed_from_u64(self.seed ^ purpose.wrapping_mul(0x9E37_79B9_7F4A_7C15))
     }
 }
 
 /// A standard normal number, never further than `FURTHEST` from zero.
-pub(crate) fn normal(chance: &mut SmallRng) -> f32 {
+pub(crate) fn normal(rng: &mut SmallRng) -> f32 {
     loop {
-        let z: f32 = StandardNormal.sample(chance);
+        let z: f32 = StandardNormal.sample(rng);
         if z.abs() <= FURTHEST {
             return z;
         }
@@ -88,8 +88,8 @@ impl Writer {
         let dimension = |n: usize| i64::try_from(n).unwrap_or(i64::MAX);
         let n = [dimension(glyphs.len())];
         let ids: Vec<i64> = glyphs.iter().map(|&g| dimension(g)).collect();
-        let style = normals(self.n_style, &mut hand.chance(1));
-        let variation = normals(self.n_variation * glyphs.len(), &mut hand.chance(2));
+        let style = normals(self.n_style, &mut hand.rng(1));
+        let variation = normals(self.n_variation * glyphs.len(), &mut hand.rng(2));
         let style_shape = [1, dimension(self.n_style)];
         let variation_shape = [n[0], dimension(self.n_variation)];
         let inputs = vec![
@@ -102,8 +102,8 @@ impl Writer {
     }
 }
 
-fn normals(n: usize, chance: &mut SmallRng) -> Vec<f32> {
-    (0..n).map(|_| normal(chance)).collect()
+fn normals(n: usize, rng: &mut SmallRng) -> Vec<f32> {
+    (0..n).map(|_| normal(rng)).collect()
 }
 
 /// Cuts the model's outputs into shapes.

@@ -136,15 +136,14 @@ impl Components {
                 }
                 let touching = runs[next_above..above.end].iter().take_while(|r| r.start <= end);
                 let touching: Vec<usize> = touching.map(|r| first(&labels, r.component)).collect();
-                let component = match touching.iter().min() {
-                    Some(label) => *label,
-                    None => {
-                        labels.push(labels.len());
-                        list.push(Component { n_pixels: 0, coverage: 0.0, area });
-                        labels.len() - 1
-                    }
-                };
-                touching.iter().for_each(|label| labels[*label] = component);
+                let component = touching.iter().copied().min().unwrap_or_else(|| {
+                    labels.push(labels.len());
+                    list.push(Component { n_pixels: 0, coverage: 0.0, area });
+                    labels.len() - 1
+                });
+                for label in touching {
+                    labels[label] = component;
+                }
                 list[component].add(&run);
                 runs.push(Run { start, end, component });
             }

@@ -82,7 +82,7 @@ fn is_grey(row: &[u8]) -> bool {
     !rest.chunks_exact(3).any(differs)
 }
 
-fn source_row<'a>(image: PixelView<'a>, part: Area, y: usize) -> &'a [u8] {
+fn source_row(image: PixelView<'_>, part: Area, y: usize) -> &[u8] {
     let start = y * image.width;
     &image.pixels[(start + part.left) * image.n_channels..(start + part.right) * image.n_channels]
 }

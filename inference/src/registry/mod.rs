@@ -1,4 +1,5 @@
-//! Registry: a folder of models and the operator's choices come in; the model that serves an operation comes out.
+//! The registry: a folder of models and the operator's choices come in; the model that serves an operation
+//! comes out.
 //!
 //! Bundled manifests lie in the folder itself. A pulled model has a folder of its own,
 //! `pulled/<id>/<id>.toml` beside its files, and serves nothing until it is chosen: `pulled/use.toml` says

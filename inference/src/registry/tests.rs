@@ -1,4 +1,4 @@
-//! Shelves of empty files: what is chosen comes in; what serves is compared.
+//! Registries of manifests without files: choices come in; the serving models are compared.
 
 use std::{
     fs,

@@ -105,7 +105,7 @@ pub(crate) fn search(
 }
 
 impl GenerationConfig {
-    /// Each token's log-probability behind a beam, minus infinity where it is forbidden.
+    /// Each token's log-probability behind a beam, minus infinity where it is suppressed.
     fn scores(&self, logits: &[f32], beam: &Beam) -> Vec<f64> {
         let mut scores: Vec<f64> = logits.iter().map(|l| f64::from(*l)).collect();
         // Alone, a beam takes the likeliest token, whatever the others sum to.

@@ -34,7 +34,7 @@ struct Hypothesis {
     by_blank: f64,
     /// And of those that end in its last unit.
     by_unit: f64,
-    /// What the language model remembers and what it has said so far, weighed, with the bonus.
+    /// The language model's state, and its weighted score so far with the bonuses.
     state: State,
     text: f64,
 }

@@ -1,4 +1,5 @@
-//! A language model over units: a file of n-grams comes in; how likely a unit is after others comes out.
+//! A language model over units: a file of n-grams comes in; the log-probability of a unit after others comes
+//! out.
 //!
 //! The file is what `training/speech/ngram.py` writes (`training/notes/speech-lm.md`): a trie
 //! by order, with eight-bit codes for log-probabilities and back-off weights.
@@ -30,7 +31,7 @@ struct Order {
     first: Vec<u32>,
 }
 
-/// What the model remembers of the text so far: for each length below the longest, the n-gram it ends in.
+/// The model's state after a text: for each length below the longest, the n-gram that the text ends in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct State([u32; MAX_ORDER - 1]);
 
@@ -72,8 +73,8 @@ impl LanguageModel {
         }
     }
 
-    /// The natural logarithm of a unit's probability after what came before, and what there is to
-    /// remember then.
+    /// The natural logarithm of a unit's probability after what came before, and the state
+    /// after it.
     pub(crate) fn step(&self, state: State, unit: u8) -> (f32, State) {
         let mut next = State([NONE; MAX_ORDER - 1]);
         next.0[0] = u32::from(unit);

@@ -52,7 +52,7 @@ struct Modules(BTreeMap<ModulePath, Module>);
 pub(crate) fn graph(root: &Path) -> Graph {
     let mut modules = Modules::default();
     let folder = root.parent().expect("a file in a folder");
-    modules.read(folder, root, &folder.to_owned(), Vec::new());
+    modules.read(folder, root, folder, Vec::new());
     let mut graph = Graph::new();
     for (path, module) in &modules.0 {
         let uses = graph.entry(module.file.clone()).or_default();
@@ -108,7 +108,7 @@ impl Modules {
                 Item::Use(item) => {
                     let is_private = matches!(item.vis, Visibility::Inherited);
                     let mut from = Vec::new();
-                    module.import(&path, &item.tree, &mut from, is_private);
+                    module.import(&item.tree, &mut from, is_private);
                 }
                 item => {
                     module.names.extend(name_of(item).map(|name| (name, Name::Item)));
@@ -125,14 +125,12 @@ impl Modules {
         let name = child.ident.to_string();
         let below = children.join(&name);
         let path: ModulePath = path.iter().cloned().chain([name.clone()]).collect();
-        match &child.content {
-            Some((_, items)) => self.add(source, file, &below, path, items),
-            None => {
-                let own = children.join(format!("{name}.rs"));
-                let child = if own.exists() { own } else { below.join("mod.rs") };
-                self.read(source, &child, &below, path);
-            }
+        if let Some((_, items)) = &child.content {
+            return self.add(source, file, &below, path, items);
         }
+        let own = children.join(format!("{name}.rs"));
+        let child = if own.exists() { own } else { below.join("mod.rs") };
+        self.read(source, &child, &below, path);
     }
 
     /// The file that defines what a path names in a module of this crate; none for other crates' items, and for
@@ -172,19 +170,19 @@ impl Modules {
 
 impl Module {
     /// Adds what a `use` names: an alias, and where it is private, a use of what it stands for.
-    fn import(&mut self, at: &ModulePath, tree: &UseTree, from: &mut Vec<String>, is_private: bool) {
+    fn import(&mut self, tree: &UseTree, from: &mut Vec<String>, is_private: bool) {
         match tree {
             UseTree::Path(path) => {
                 from.push(path.ident.to_string());
-                self.import(at, &path.tree, from, is_private);
+                self.import(&path.tree, from, is_private);
                 from.pop();
             }
             UseTree::Group(group) => {
-                group.items.iter().for_each(|tree| self.import(at, tree, from, is_private));
+                group.items.iter().for_each(|tree| self.import(tree, from, is_private));
             }
             UseTree::Glob(_) => self.globs.push(from.clone()),
             UseTree::Name(name) => {
-                self.alias(name.ident.to_string(), name.ident.to_string(), from, is_private)
+                self.alias(name.ident.to_string(), name.ident.to_string(), from, is_private);
             }
             UseTree::Rename(name) => {
                 self.alias(name.rename.to_string(), name.ident.to_string(), from, is_private);
@@ -225,7 +223,7 @@ impl<'ast> Visit<'ast> for Paths {
 
     fn visit_item_use(&mut self, item: &'ast syn::ItemUse) {
         let mut module = Module::default();
-        module.import(&Vec::new(), &item.tree, &mut Vec::new(), true);
+        module.import(&item.tree, &mut Vec::new(), true);
         self.0.extend(module.used);
     }
 

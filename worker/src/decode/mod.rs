@@ -1,4 +1,4 @@
-//! Uploads come in as bytes; what a model can look at comes out, or why it cannot.
+//! Decoding: uploads come in as bytes; pixels or samples come out, or why there are none.
 
 pub(crate) mod audio;
 pub(crate) mod image;

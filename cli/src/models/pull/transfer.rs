@@ -1,6 +1,6 @@
 //! Transfer: one file of a model at the hub comes in; the complete file on disk and its SHA-256 come out.
 //!
-//! `<file>.etag` beside it holds the ETag of the download: while the hub's file still has it, an interrupted
+//! `<file>.etag` beside it holds the `ETag` of the download: while the hub's file still has it, an interrupted
 //! transfer is resumed, in this run or the next.
 
 use std::{

@@ -49,9 +49,9 @@ proptest! {
         (name, bytes) in prop::sample::select(NAMES.to_vec())
             .prop_flat_map(|name| (Just(name), broken(fixture(name)))),
     ) {
-        if let Ok(heard) = decode(name, bytes.clone()) {
+        if let Ok(decoded) = decode(name, bytes.clone()) {
             // No more than its bytes can stand for.
-            prop_assert!(heard.samples.len() <= bytes.len() * 16 * 4 * 10);
+            prop_assert!(decoded.samples.len() <= bytes.len() * 16 * 4 * 10);
         }
     }
 }

@@ -170,9 +170,9 @@ impl Audio {
         self.n_lead -= start;
         let end = n.min(start.saturating_add(self.n_left));
         self.n_left -= end - start;
-        let heard = usize::try_from(start).unwrap_or(usize::MAX)..usize::try_from(end).unwrap_or(usize::MAX);
+        let kept = usize::try_from(start).unwrap_or(usize::MAX)..usize::try_from(end).unwrap_or(usize::MAX);
         let started = Instant::now();
-        self.resampler.push(self.mono.get(heard).unwrap_or_default(), &mut self.ready)?;
+        self.resampler.push(self.mono.get(kept).unwrap_or_default(), &mut self.ready)?;
         self.resampling += started.elapsed();
         Ok(())
     }

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use crate::decode::undecodable::Undecodable;
 
-/// What a wav file tells of itself.
+/// What the chunks of a wav file say.
 #[derive(Debug)]
 pub(super) struct Wave {
     pub(super) format: Format,
@@ -14,7 +14,7 @@ pub(super) struct Wave {
     pub(super) n_promised: Option<u64>,
     /// Bytes after the samples that are no chunk.
     pub(super) n_garbage: usize,
-    /// Frames, as a chunk of its own tells of compressed sound.
+    /// Frames, as the fact chunk of compressed sound says.
     pub(super) n_frames: Option<u32>,
 }
 

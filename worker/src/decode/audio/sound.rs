@@ -1,4 +1,4 @@
-//! What a file tells of its sound, the steps through it, and the limits on what is decoded.
+//! The properties of a file's sound, the steps through it, and the limits on what is decoded.
 
 use std::{
     ops::{Range, RangeInclusive},
@@ -29,7 +29,7 @@ impl Default for AudioLimits {
     }
 }
 
-/// What a file tells of its sound before any of it is decoded. A frame here is one sample of every
+/// The properties of a file's sound, known from its headers before any of it is decoded. A frame here is one sample of every
 /// channel.
 #[derive(Debug)]
 pub(super) struct Sound {

@@ -58,12 +58,14 @@ fn chirp(seconds: f64, rate: f64) -> Vec<f32> {
     (0..n).map(sample).collect()
 }
 
-/// How late `heard` is after `meant`, in samples of at most 100, and how well they agree there.
-fn agreement(heard: &[f32], meant: &[f32]) -> (i64, f64) {
+/// How late `decoded` is after `meant`, in samples of at most 100, and how well they agree there.
+fn agreement(decoded: &[f32], meant: &[f32]) -> (i64, f64) {
     let at = |lag: i64| {
         let (mut hm, mut hh, mut mm) = (0.0, 1e-12, 1e-12);
         for (n, &m) in meant.iter().enumerate().step_by(4) {
-            let Some(&h) = usize::try_from(n as i64 + lag).ok().and_then(|n| heard.get(n)) else { continue };
+            let Some(&h) = usize::try_from(n as i64 + lag).ok().and_then(|n| decoded.get(n)) else {
+                continue;
+            };
             let (h, m) = (f64::from(h), f64::from(m));
             (hm, hh, mm) = (hm + h * m, hh + h * h, mm + m * m);
         }
@@ -82,16 +84,16 @@ fn level(samples: &[f32]) -> f64 {
 /// That the file holds the chirp: in time to 1 ms, of the right length to 3 ms and about as loud (LAME takes 5 % off).
 #[track_caller]
 fn assert_chirp(name: &str, bytes: Vec<u8>, min_correlation: f64) -> Vec<String> {
-    let heard = decode(name, bytes).unwrap();
+    let decoded = decode(name, bytes).unwrap();
     let meant = chirp(CHIRP_SECONDS, 16_000.0);
-    let (lag, correlation) = agreement(&heard.samples, &meant);
+    let (lag, correlation) = agreement(&decoded.samples, &meant);
     assert!(lag.abs() <= 16, "{name}: {lag} samples late");
     assert!(correlation > min_correlation, "{name}: {correlation}");
-    let n_more = heard.samples.len() as i64 - meant.len() as i64;
+    let n_more = decoded.samples.len() as i64 - meant.len() as i64;
     assert!(n_more.abs() <= 48, "{name}: {n_more} samples too many");
-    let ratio = level(&heard.samples) / level(&meant);
+    let ratio = level(&decoded.samples) / level(&meant);
     assert!((0.94..=1.05).contains(&ratio), "{name}: {ratio} times as loud");
-    heard.warnings
+    decoded.warnings
 }
 
 /// Little-endian PCM of 16 bits, one channel, after a header of 44 bytes.
@@ -125,9 +127,9 @@ fn an_mp3_without_a_tag_is_heard_as_players_play_it() {
         ("every-bit-rate-mpeg-1.mp3", 44_100.0, 1.0),
         ("every-bit-rate-mpeg-2.mp3", 24_000.0, 0.9),
     ] {
-        let heard = decode(name, fixture(name)).unwrap();
-        assert_eq!(heard.warnings, [""; 0], "{name}");
-        let (lag, correlation) = agreement(&heard.samples[late(rate)..], &chirp(seconds, 16_000.0));
+        let decoded = decode(name, fixture(name)).unwrap();
+        assert_eq!(decoded.warnings, [""; 0], "{name}");
+        let (lag, correlation) = agreement(&decoded.samples[late(rate)..], &chirp(seconds, 16_000.0));
         assert!(lag.abs() <= 16, "{name}: {lag} samples late");
         assert!(correlation > 0.97, "{name}: {correlation}");
     }
@@ -137,10 +139,10 @@ fn an_mp3_without_a_tag_is_heard_as_players_play_it() {
 fn speech_is_the_same_from_mp3_and_wav() {
     let meant = plain(&fixture("greeting.wav"));
     assert_eq!(decode("greeting.wav", fixture("greeting.wav")).unwrap().samples, meant);
-    let heard = decode("greeting.mp3", fixture("greeting.mp3")).unwrap().samples;
-    let (lag, correlation) = agreement(&heard, &meant);
+    let decoded = decode("greeting.mp3", fixture("greeting.mp3")).unwrap().samples;
+    let (lag, correlation) = agreement(&decoded, &meant);
     assert!(lag.abs() <= 16 && correlation > 0.97, "{lag} samples late, {correlation}");
-    assert!(heard.len().abs_diff(meant.len()) <= 48);
+    assert!(decoded.len().abs_diff(meant.len()) <= 48);
 }
 
 #[test]
@@ -157,11 +159,11 @@ fn every_codec_in_a_wav_is_heard_in_time_and_length() {
         assert_eq!(assert_chirp(name, fixture(name), min_correlation), [""; 0], "{name}");
     }
     for (name, block) in [("ima-adpcm-stereo.wav", 505 * 16_000 / 11_025), ("ms-adpcm-stereo.wav", 2 * 500)] {
-        let heard = decode(name, fixture(name)).unwrap().samples;
-        let (lag, correlation) = agreement(&heard, &chirp(CHIRP_SECONDS, 16_000.0));
+        let decoded = decode(name, fixture(name)).unwrap().samples;
+        let (lag, correlation) = agreement(&decoded, &chirp(CHIRP_SECONDS, 16_000.0));
         assert!(lag.abs() <= 16 && correlation > 0.98, "{name}: {lag} samples late, {correlation}");
         // These do not say how much of the last block is sound.
-        assert!((12_000..12_000 + block).contains(&heard.len()), "{name}: {} samples", heard.len());
+        assert!((12_000..12_000 + block).contains(&decoded.len()), "{name}: {} samples", decoded.len());
     }
 }
 
@@ -248,17 +250,17 @@ fn what_16_khz_cannot_hold_does_not_fold_back() {
     let tone: Vec<u8> = (0..48_000)
         .flat_map(|n| ((TAU * 11_000.0 * f64::from(n) / 48_000.0).sin() as f32).to_le_bytes())
         .collect();
-    let heard = decode("tone.wav", riff(&[format((3, 1, 48_000, 32)), whole(b"data", &tone)])).unwrap();
-    assert!(level(&heard.samples[500..15_500]) < 1e-3, "{}", level(&heard.samples));
+    let decoded = decode("tone.wav", riff(&[format((3, 1, 48_000, 32)), whole(b"data", &tone)])).unwrap();
+    assert!(level(&decoded.samples[500..15_500]) < 1e-3, "{}", level(&decoded.samples));
 }
 
 #[test]
 fn samples_that_are_no_numbers_are_silence() {
     let data = [f32::NAN, f32::INFINITY, 1e30, 0.5].repeat(1000);
     let data: Vec<u8> = data.into_iter().flat_map(f32::to_le_bytes).collect();
-    let heard = decode("nan.wav", riff(&[format((3, 1, 16_000, 32)), whole(b"data", &data)])).unwrap();
-    assert_eq!(heard.samples, [0.0, 0.0, 0.0, 0.5].repeat(1000));
-    assert_eq!(heard.warnings, ["3000 samples are no usable numbers and became silence"]);
+    let decoded = decode("nan.wav", riff(&[format((3, 1, 16_000, 32)), whole(b"data", &data)])).unwrap();
+    assert_eq!(decoded.samples, [0.0, 0.0, 0.0, 0.5].repeat(1000));
+    assert_eq!(decoded.warnings, ["3000 samples are no usable numbers and became silence"]);
 }
 
 #[test]
@@ -302,18 +304,22 @@ fn a_file_cut_off_is_heard_up_to_there() {
     for name in ["ms-adpcm.wav", "ima-adpcm-stereo.wav", "extensible-24bit.wav", "mono-22k-vbr.mp3"] {
         let mut bytes = fixture(name);
         bytes.truncate(bytes.len() / 2);
-        let heard = decode(name, bytes).unwrap();
-        let seconds = heard.samples.len() as f64 / 16_000.0;
+        let decoded = decode(name, bytes).unwrap();
+        let seconds = decoded.samples.len() as f64 / 16_000.0;
         assert!((0.25..0.5).contains(&seconds), "{name}: {seconds} s");
-        let (lag, correlation) = agreement(&heard.samples, &chirp(seconds - 0.05, 16_000.0));
+        let (lag, correlation) = agreement(&decoded.samples, &chirp(seconds - 0.05, 16_000.0));
         assert!(lag.abs() <= 16 && correlation > 0.95, "{name}: {lag}, {correlation}");
         let expected = format!("the file ends after {seconds:.2}");
-        assert!(heard.warnings[0].starts_with(&expected[..expected.len() - 1]), "{:?}", heard.warnings);
+        assert!(decoded.warnings[0].starts_with(&expected[..expected.len() - 1]), "{:?}", decoded.warnings);
     }
     let mut bytes = fixture("mono-32k-untagged.mp3");
     bytes.truncate(2000);
-    let heard = decode("mp3", bytes).unwrap();
-    assert!(heard.warnings[0].starts_with("the file ends within a frame, after 0."), "{:?}", heard.warnings);
+    let decoded = decode("mp3", bytes).unwrap();
+    assert!(
+        decoded.warnings[0].starts_with("the file ends within a frame, after 0."),
+        "{:?}",
+        decoded.warnings
+    );
 }
 
 #[test]
@@ -329,20 +335,20 @@ fn broken_frames_become_silence_of_their_length() {
     ] {
         let mut bytes = whole.clone();
         bytes[frame + edit.start..frame + edit.end].fill(0xaa);
-        let heard = decode("mp3", bytes).unwrap();
-        assert_eq!(heard.samples.len(), meant.len(), "{what}");
-        assert!(!heard.warnings.is_empty(), "{what}");
+        let decoded = decode("mp3", bytes).unwrap();
+        assert_eq!(decoded.samples.len(), meant.len(), "{what}");
+        assert!(!decoded.warnings.is_empty(), "{what}");
         // 0.1 s at the end is what it was: in time.
         let end = meant.len() - 1600..meant.len();
-        let (lag, correlation) = agreement(&heard.samples[end.clone()], &meant[end]);
+        let (lag, correlation) = agreement(&decoded.samples[end.clone()], &meant[end]);
         assert!(lag == 0 && correlation > 0.999, "{what}: {lag}, {correlation}");
     }
     let mut bytes = fixture("ms-adpcm.wav");
     let at = bytes.len() - 256 * 3;
     bytes[at] = 99; // a predictor there is not
-    let heard = decode("wav", bytes).unwrap();
-    assert_eq!(heard.samples.len(), 12_000);
-    assert!(heard.warnings[0].contains("could not be decoded"), "{:?}", heard.warnings);
+    let decoded = decode("wav", bytes).unwrap();
+    assert_eq!(decoded.samples.len(), 12_000);
+    assert!(decoded.warnings[0].contains("could not be decoded"), "{:?}", decoded.warnings);
 }
 
 #[test]
@@ -366,16 +372,16 @@ fn fraunhofers_tag_is_no_sound() {
     tag[4..].fill(0);
     tag[36..42].copy_from_slice(b"VBRI\0\x01");
     tag[53] = 23; // frames
-    let heard = decode("mp3", [tag, whole].concat()).unwrap();
-    assert_eq!(heard.samples.len(), meant.len());
+    let decoded = decode("mp3", [tag, whole].concat()).unwrap();
+    assert_eq!(decoded.samples.len(), meant.len());
 }
 
 #[test]
 fn a_stream_may_change_between_mono_and_stereo() {
     let joined = [fixture("joint-44k-64kbps.mp3"), fixture("every-bit-rate-mpeg-1.mp3")].concat();
-    let heard = decode("mp3", joined).unwrap();
-    assert!(heard.samples.len() > 28_000);
-    assert!(level(&heard.samples[14_000..]) > 0.1);
+    let decoded = decode("mp3", joined).unwrap();
+    assert!(decoded.samples.len() > 28_000);
+    assert!(level(&decoded.samples[14_000..]) > 0.1);
 }
 
 #[test]

@@ -52,7 +52,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<(Sound, Packets), Undecodable> {
     let coding = Coding::of(&wave.format)?;
     let mut n_frames = coding.n_frames(wave.data.len());
     let n_exact = wave.n_frames.map(u64::from).filter(|_| coding.is_compressed());
-    // The last block is filled up: that is all the exact number may tell.
+    // The last block is filled up: the exact number may differ by that much and no more.
     if let Some(n) = n_exact.filter(|&n| n < n_frames && n_frames - n < coding.blocks.n_frames as u64) {
         n_frames = n;
     }
