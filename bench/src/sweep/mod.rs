@@ -1,4 +1,4 @@
-//! What a request costs as the load grows ([`clients`]) and as the jobs table does ([`rows`]).
+//! What a request costs as the load grows ([`mod@clients`]) and as the jobs table does ([`mod@rows`]).
 
 mod clients;
 mod fill;
