@@ -63,7 +63,7 @@ impl App {
                 queue.clone(),
                 Admission::new(config.max_waiting),
             )),
-            lookups: Lookups::start(queue),
+            lookups: Lookups::start(&queue),
             quick_wait: Duration::from_secs(config.quick_wait_s),
             speech_wait: Duration::from_secs(config.speech_wait_s),
             draining: shutdown.soft.clone(),

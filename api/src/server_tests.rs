@@ -1,5 +1,5 @@
 //! Connections: a caller that leaves, and a server told to stop. The database is nowhere, so that a job
-//! waits to be submitted for as long as patience lasts.
+//! waits to be submitted for as long as a retry lasts.
 
 use std::time::Instant;
 
@@ -37,7 +37,7 @@ fn request(key: &NewKey, is_chunked: bool) -> Vec<u8> {
     request
 }
 
-/// Polls, because what is waited for is another task's doing; bounded well below patience's 5 s.
+/// Polls, because what is waited for is another task's doing; bounded well below the 5 s of `retry_transient`.
 async fn eventually(mut holds: impl FnMut() -> bool) -> bool {
     let started = Instant::now();
     while !holds() && started.elapsed() < Duration::from_secs(3) {

@@ -56,7 +56,7 @@ pub async fn run(
         shutdown: shutdown.clone(),
     });
     let places = |queue| ConsumerConfig::of(queue, config).concurrency;
-    let (claims, dropped) = Claims::start(db.clone(), name.clone(), places);
+    let (claims, dropped) = Claims::start(&db, name.clone(), places);
     let wakeups = Arc::new(Wakeups::default());
     let helpers = TaskTracker::new();
     helpers.spawn(listen(database.clone(), wakeups.clone(), shutdown.clone()));

@@ -101,8 +101,8 @@ impl Waiter {
         let mut seen = Seen::Nothing;
         while Instant::now() < deadline {
             self.rest(deadline).await;
-            let patience = deadline.max(Instant::now() + FLOOR);
-            match timeout_at(patience, lookups.find(self.id)).await {
+            let limit = deadline.max(Instant::now() + FLOOR);
+            match timeout_at(limit, lookups.find(self.id)).await {
                 Ok(Ok(Some(job))) if job.state.is_final() => return Ok(Seen::Job(job)),
                 Ok(Ok(Some(job))) => seen = Seen::Job(job),
                 Ok(Ok(None)) => return Ok(Seen::Gone),

@@ -84,7 +84,7 @@ fn empty_job() -> NewJob {
 
 /// Works until `n` jobs have ended in the database.
 async fn work(db: PgPool, wakeups: Arc<Wakeups>, n: usize) {
-    let (claims, _dropped) = Claims::start(db.clone(), "bench".to_owned(), |_| AT_A_TIME);
+    let (claims, _dropped) = Claims::start(&db, "bench".to_owned(), |_| AT_A_TIME);
     let endings = Endings::start(&db);
     let store =
         JobStore::to_consume(db.clone(), Admission::new(i64::MAX), Queue::Quick, claims, endings.clone());

@@ -3,11 +3,12 @@
 use std::sync::Arc;
 
 use sqlx::PgPool;
-use tokio::sync::{Mutex, mpsc};
+use tokio::sync::mpsc;
 
 use crate::{
     Fence, Queue,
     backend::{
+        connection::OwnConnection,
         group::{Group, GroupError, Statement},
         held::{HeldClaims, Hold},
     },
@@ -65,12 +66,11 @@ pub struct Claims {
 
 #[derive(Debug)]
 struct Shared {
-    db: PgPool,
+    /// Also held while claims are registered, and while what is held is compared with the table.
+    db: OwnConnection,
     worker: String,
     /// By queue, in the order of [`Queue::ALL`].
     held: [HeldClaims; Queue::ALL.len()],
-    /// Locked while a claim is under way, and while what is held is compared with the table.
-    claiming: Mutex<()>,
 }
 
 impl Shared {
@@ -91,34 +91,40 @@ impl Statement for ClaimJobs {
 
     async fn execute(&self, places: &[(Queue, usize)]) -> Result<Vec<Vec<Claim>>, sqlx::Error> {
         let shared = &self.shared;
-        let _claiming = shared.claiming.lock().await;
-        let mut replies: Vec<Vec<Claim>> = places.iter().map(|_| Vec::new()).collect();
-        for claimed in store::claim(&shared.db, &shared.worker, places).await? {
+        let mut db = shared.db.acquire().await?;
+        let claimed = store::claim(&mut *db, &shared.worker, places).await;
+        let held = claimed.map(|claimed| self.hold(places, claimed));
+        db.settle(held)
+    }
+}
+
+impl ClaimJobs {
+    /// The claims for each of the places asked for. One that is held already is left to the attempt under way.
+    fn hold(&self, places: &[(Queue, usize)], claimed: Vec<Claimed>) -> Vec<Vec<Claim>> {
+        let mut claims: Vec<Vec<Claim>> = places.iter().map(|_| Vec::new()).collect();
+        for claimed in claimed {
             let (fence, queue) = (claimed.fence, claimed.queue);
-            let Some(hold) = shared.held(queue).hold(fence) else { continue };
-            let claim = Claim {
-                job: Some(Box::new(ClaimedJob { claimed, hold })),
-                fence,
-                dropped: self.dropped.clone(),
-            };
+            let Some(hold) = self.shared.held(queue).hold(fence) else { continue };
+            let job = Some(Box::new(ClaimedJob { claimed, hold }));
+            let claim = Claim { job, fence, dropped: self.dropped.clone() };
             if let Some(asked) = places.iter().position(|(of, _)| *of == queue) {
-                replies[asked].push(claim);
+                claims[asked].push(claim);
             }
         }
-        Ok(replies)
+        claims
     }
 }
 
 impl Claims {
-    /// Starts the task that claims in `worker`'s name, at most `max_claims(queue)` at a time. Claims dropped
+    /// Starts the task that claims in `worker`'s name, on a connection of its own like those of `db`, at most `max_claims(queue)` at a time. Claims dropped
     /// on their way to an attempt arrive at the receiver, which ends with this handle and all claims.
     pub fn start(
-        db: PgPool,
+        db: &PgPool,
         worker: String,
         max_claims: impl Fn(Queue) -> usize,
     ) -> (Self, mpsc::UnboundedReceiver<ClaimedJob>) {
         let held = Queue::ALL.map(|queue| HeldClaims::new(max_claims(queue)));
-        let shared = Arc::new(Shared { db, worker, held, claiming: Mutex::default() });
+        let shared = Arc::new(Shared { db: OwnConnection::like(db), worker, held });
         let (dropped, receiver) = mpsc::unbounded_channel();
         let group = Group::start(ClaimJobs { shared: shared.clone(), dropped });
         (Self { group, shared }, receiver)
@@ -144,9 +150,11 @@ impl Claims {
     /// Postgres forgot.
     pub async fn unheld(&self) -> Result<Vec<(Fence, bool)>, sqlx::Error> {
         let shared = &self.shared;
-        let _claiming = shared.claiming.lock().await;
-        let running = store::claimed_by(&shared.db, &shared.worker).await?;
+        let mut db = shared.db.acquire().await?;
+        let running = store::claimed_by(&mut *db, &shared.worker).await;
         let is_held = |fence: Fence| shared.held.iter().any(|held| held.holds(fence));
-        Ok(running.into_iter().filter(|(fence, _)| !is_held(*fence)).collect())
+        let unheld =
+            running.map(|running| running.into_iter().filter(|(fence, _)| !is_held(*fence)).collect());
+        db.settle(unheld)
     }
 }

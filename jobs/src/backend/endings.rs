@@ -3,7 +3,10 @@
 use sqlx::PgPool;
 
 use crate::{
-    backend::group::{Group, GroupError, Statement},
+    backend::{
+        connection::OwnConnection,
+        group::{Group, GroupError, Statement},
+    },
     store::{self, Ending, MAX_ENDINGS, Requeue},
 };
 
@@ -14,7 +17,7 @@ pub struct Endings {
     requeues: Group<WaitAgain>,
 }
 
-struct End(PgPool);
+struct End(OwnConnection);
 
 impl Statement for End {
     type Item = Ending;
@@ -22,11 +25,13 @@ impl Statement for End {
     const MAX_ITEMS: usize = MAX_ENDINGS;
 
     async fn execute(&self, endings: &[Ending]) -> Result<Vec<bool>, sqlx::Error> {
-        store::end(&self.0, endings).await
+        let mut db = self.0.acquire().await?;
+        let ended = store::end(&mut *db, endings).await;
+        db.settle(ended)
     }
 }
 
-struct WaitAgain(PgPool);
+struct WaitAgain(OwnConnection);
 
 impl Statement for WaitAgain {
     type Item = Requeue;
@@ -34,14 +39,20 @@ impl Statement for WaitAgain {
     const MAX_ITEMS: usize = MAX_ENDINGS;
 
     async fn execute(&self, requeues: &[Requeue]) -> Result<Vec<bool>, sqlx::Error> {
-        store::requeue(&self.0, requeues).await
+        let mut db = self.0.acquire().await?;
+        let waiting = store::requeue(&mut *db, requeues).await;
+        db.settle(waiting)
     }
 }
 
 impl Endings {
-    /// Starts the tasks that write. `db`'s connections have `synchronous_commit` off.
+    /// Starts the tasks that write, each on a connection of its own like those of `db`, which have
+    /// `synchronous_commit` off.
     pub fn start(db: &PgPool) -> Self {
-        Self { ends: Group::start(End(db.clone())), requeues: Group::start(WaitAgain(db.clone())) }
+        Self {
+            ends: Group::start(End(OwnConnection::like(db))),
+            requeues: Group::start(WaitAgain(OwnConnection::like(db))),
+        }
     }
 
     /// Ends a job. `false`: its guard did not hold, and nothing was changed.

@@ -154,7 +154,7 @@ fn only<T>(results: Vec<T>) -> Result<T, GroupError> {
 
 /// Whether what was sent, and not the state of the server, made a statement fail. Classes 22, 23 and 54:
 /// <https://www.postgresql.org/docs/current/errcodes-appendix.html>.
-fn is_of_the_data(error: &sqlx::Error) -> bool {
+pub(super) fn is_of_the_data(error: &sqlx::Error) -> bool {
     match error {
         sqlx::Error::Encode(_) | sqlx::Error::Decode(_) | sqlx::Error::ColumnDecode { .. } => true,
         sqlx::Error::Database(e) => {

@@ -6,7 +6,10 @@ use sqlx::PgPool;
 
 use crate::{
     Job, JobId,
-    backend::group::{Group, GroupError, Statement},
+    backend::{
+        connection::OwnConnection,
+        group::{Group, GroupError, Statement},
+    },
     store,
 };
 
@@ -14,7 +17,7 @@ use crate::{
 #[derive(Debug, Clone)]
 pub struct Lookups(Group<Find>);
 
-struct Find(PgPool);
+struct Find(OwnConnection);
 
 impl Statement for Find {
     type Item = JobId;
@@ -22,7 +25,9 @@ impl Statement for Find {
     const MAX_ITEMS: usize = 256;
 
     async fn execute(&self, ids: &[JobId]) -> Result<Vec<Option<Job>>, sqlx::Error> {
-        let found = store::find_many(&self.0, ids).await?;
+        let mut db = self.0.acquire().await?;
+        let found = store::find_many(&mut db, ids).await;
+        let found = db.settle(found)?;
         let mut found: HashMap<JobId, Job> = found.into_iter().map(|job| (job.id, job)).collect();
         // Two may wait for one job.
         let n_left = |at: usize| ids[at + 1..].contains(&ids[at]);
@@ -33,9 +38,9 @@ impl Statement for Find {
 }
 
 impl Lookups {
-    /// Starts the task that reads.
-    pub fn start(db: PgPool) -> Self {
-        Self(Group::start(Find(db)))
+    /// Starts the task that reads, on a connection of its own like those of `db`.
+    pub fn start(db: &PgPool) -> Self {
+        Self(Group::start(Find(OwnConnection::like(db))))
     }
 
     /// A job as it is now, whoever owns it. `None`: there is none with this id.

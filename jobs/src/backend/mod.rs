@@ -7,6 +7,7 @@
 
 mod admission;
 mod claims;
+mod connection;
 mod consumer;
 mod endings;
 mod expose;

@@ -14,6 +14,7 @@ use crate::{
     backend::{
         admission::Admission,
         claims::{Claim, Claims},
+        connection::OwnConnection,
         endings::Endings,
         group::GroupError,
         held::HeldClaims,
@@ -74,6 +75,8 @@ impl From<sqlx::Error> for QueueError {
 #[derive(Debug, Clone)]
 pub struct JobStore {
     db: PgPool,
+    /// For submissions.
+    connection: OwnConnection,
     admission: Admission,
     consumer: Option<Consumer>,
 }
@@ -89,8 +92,8 @@ struct Consumer {
 
 impl JobStore {
     /// A store to submit through. `db`'s connections have `synchronous_commit` off.
-    pub const fn to_submit(db: PgPool, admission: Admission) -> Self {
-        Self { db, admission, consumer: None }
+    pub fn to_submit(db: PgPool, admission: Admission) -> Self {
+        Self { connection: OwnConnection::like(&db), db, admission, consumer: None }
     }
 
     /// A store to claim a queue's jobs through, at most as many at a time as `claims` has places for.
@@ -102,7 +105,8 @@ impl JobStore {
         endings: Endings,
     ) -> Self {
         let held = claims.held(queue).clone();
-        Self { db, admission, consumer: Some(Consumer { queue, held, claims, endings }) }
+        let consumer = Some(Consumer { queue, held, claims, endings });
+        Self { consumer, ..Self::to_submit(db, admission) }
     }
 
     /// The queue it consumes.
@@ -202,7 +206,9 @@ impl Persistence for JobStore {
         let (admitted, mut refused) = self.admit(new.collect()).await?;
         if !admitted.is_empty() {
             let jobs: Vec<&NewJob> = admitted.iter().map(|job| &**job).collect();
-            let submitted = store::submit(&self.db, &jobs).await?;
+            let mut db = self.connection.acquire().await?;
+            let submitted = store::submit(&mut *db, &jobs).await;
+            let submitted = db.settle(submitted)?;
             let existing = jobs.iter().zip(submitted).filter(|(_, s)| *s == Submitted::Exists);
             refused.extend(existing.map(|(job, _)| (job.id, Refusal::Exists)));
         }

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use sqlx::PgPool;
+use sqlx::PgConnection;
 use uuid::Uuid;
 
 use crate::{JobId, Outcome};
@@ -40,7 +40,7 @@ pub(super) fn of<'a>(outcomes: impl Iterator<Item = (JobId, Option<&'a Outcome>)
 
 /// Reads the artifacts of those outcomes that have some into them.
 pub(super) async fn fetch(
-    db: &PgPool,
+    db: &mut PgConnection,
     outcomes: impl Iterator<Item = (JobId, &mut Outcome)>,
 ) -> Result<(), sqlx::Error> {
     let mut wanted: HashMap<JobId, &mut Outcome> =

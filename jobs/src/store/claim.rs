@@ -1,6 +1,6 @@
 //! Jobs are claimed: the one step from queued to running.
 
-use sqlx::{FromRow as _, PgPool, postgres::PgRow, types::Json};
+use sqlx::{FromRow as _, PgExecutor, postgres::PgRow, types::Json};
 use uuid::Uuid;
 
 use crate::{Fence, JobId, MediaType, Parameters, Queue, Upload};
@@ -48,7 +48,7 @@ struct ClaimedRow {
 /// A claim need not be on disk: if a crash of Postgres forgets it, the job is queued again, and the end of
 /// the attempt, finding no such claim, changes nothing.
 pub async fn claim(
-    db: &PgPool,
+    db: impl PgExecutor<'_>,
     worker: &str,
     places: &[(Queue, usize)],
 ) -> Result<Vec<Claimed>, sqlx::Error> {
@@ -84,7 +84,7 @@ pub async fn claim(
 }
 
 /// What runs in `worker`'s name, each with whether that is its last attempt.
-pub async fn claimed_by(db: &PgPool, worker: &str) -> Result<Vec<(Fence, bool)>, sqlx::Error> {
+pub async fn claimed_by(db: impl PgExecutor<'_>, worker: &str) -> Result<Vec<(Fence, bool)>, sqlx::Error> {
     let rows: Vec<(JobId, i32, bool)> = sqlx::query_as(
         "select id, attempt, attempt >= max_attempts from jobs where state = 'running' and worker = $1",
     )

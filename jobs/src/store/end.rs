@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use sqlx::{PgPool, types::Json};
+use sqlx::{PgExecutor, types::Json};
 use uuid::Uuid;
 
 use crate::{Fence, JobId, JobState, Outcome, Timing};
@@ -57,12 +57,12 @@ impl Ending {
 /// announced, in one statement for at most [`super::MAX_ENDINGS`]. One result a job, in order: `false` means that its guard
 /// did not hold and nothing was changed. When a job among them is acknowledged, all are on disk when this
 /// returns.
-pub async fn end(db: &PgPool, endings: &[Ending]) -> Result<Vec<bool>, sqlx::Error> {
+pub async fn end(db: impl PgExecutor<'_>, endings: &[Ending]) -> Result<Vec<bool>, sqlx::Error> {
     let ended: HashSet<JobId> = update(db, endings).await?.into_iter().collect();
     Ok(endings.iter().map(|ending| ended.contains(&ending.job())).collect())
 }
 
-async fn update(db: &PgPool, endings: &[Ending]) -> Result<Vec<JobId>, sqlx::Error> {
+async fn update(db: impl PgExecutor<'_>, endings: &[Ending]) -> Result<Vec<JobId>, sqlx::Error> {
     fn column<'a, T>(endings: &'a [Ending], of: impl Fn(&'a Ending) -> T) -> Vec<T> {
         endings.iter().map(of).collect()
     }
@@ -112,14 +112,14 @@ async fn update(db: &PgPool, endings: &[Ending]) -> Result<Vec<JobId>, sqlx::Err
 
 /// Cancels an account's job that no worker has claimed. `false`: it is running, over or not theirs. `db`
 /// decides whether that is on disk when this returns.
-pub async fn cancel(db: &PgPool, job: JobId, account_id: Uuid) -> Result<bool, sqlx::Error> {
+pub async fn cancel(db: impl PgExecutor<'_>, job: JobId, account_id: Uuid) -> Result<bool, sqlx::Error> {
     let ending =
         Ending { guard: Guard::Queued { job, account_id }, outcome: None, timing: None, error: None };
     Ok(end(db, &[ending]).await? == [true])
 }
 
 /// Notes that the caller is about to be told of the job, and puts it on disk. `false`: there is no such job.
-pub async fn acknowledge(db: &PgPool, job: JobId) -> Result<bool, sqlx::Error> {
+pub async fn acknowledge(db: impl PgExecutor<'_>, job: JobId) -> Result<bool, sqlx::Error> {
     let known = sqlx::query(
         "with known as (update jobs set acknowledged = true where id = $1 returning id)
          select set_config('synchronous_commit', 'on', true) from known",

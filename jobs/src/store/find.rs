@@ -1,7 +1,7 @@
 //! Looking jobs up, and counting what waits.
 
 use chrono::{DateTime, Utc};
-use sqlx::{PgPool, types::Json};
+use sqlx::{PgConnection, PgPool, types::Json};
 use uuid::Uuid;
 
 use crate::{Job, JobId, JobState, Operation, Outcome, Queue, Timing};
@@ -24,16 +24,20 @@ struct JobRow {
 }
 
 /// The jobs with these ids, in no order; an id that names none is left out.
-pub async fn find_many(db: &PgPool, ids: &[JobId]) -> Result<Vec<Job>, sqlx::Error> {
+pub async fn find_many(db: &mut PgConnection, ids: &[JobId]) -> Result<Vec<Job>, sqlx::Error> {
     select(db, ids, None).await
 }
 
 /// An account's job. `None`: there is none, or it is another account's.
 pub async fn find(db: &PgPool, id: JobId, account_id: Uuid) -> Result<Option<Job>, sqlx::Error> {
-    Ok(select(db, &[id], Some(account_id)).await?.pop())
+    Ok(select(&mut *db.acquire().await?, &[id], Some(account_id)).await?.pop())
 }
 
-async fn select(db: &PgPool, ids: &[JobId], account_id: Option<Uuid>) -> Result<Vec<Job>, sqlx::Error> {
+async fn select(
+    db: &mut PgConnection,
+    ids: &[JobId],
+    account_id: Option<Uuid>,
+) -> Result<Vec<Job>, sqlx::Error> {
     let rows: Vec<JobRow> = sqlx::query_as(
         "select id, operation, state, attempt, created_at, started_at, ended_at, outcome, decode_us, infer_us,
              transcribed_s
@@ -41,7 +45,7 @@ async fn select(db: &PgPool, ids: &[JobId], account_id: Option<Uuid>) -> Result<
     )
     .bind(ids.iter().map(|id| id.0).collect::<Vec<_>>())
     .bind(account_id)
-    .fetch_all(db)
+    .fetch_all(&mut *db)
     .await?;
     let mut jobs = rows.into_iter().map(JobRow::into_job).collect::<Result<Vec<_>, _>>()?;
     let outcomes = jobs.iter_mut().filter_map(|job| Some((job.id, job.outcome.as_mut()?)));

@@ -2,7 +2,7 @@
 
 use std::{collections::HashSet, time::Duration};
 
-use sqlx::PgPool;
+use sqlx::PgExecutor;
 
 use crate::{Fence, JobId};
 
@@ -20,12 +20,12 @@ pub struct Requeue {
 }
 
 /// Returns jobs to their queues if their claims still hold them; one result a job, in order.
-pub async fn requeue(db: &PgPool, requeues: &[Requeue]) -> Result<Vec<bool>, sqlx::Error> {
+pub async fn requeue(db: impl PgExecutor<'_>, requeues: &[Requeue]) -> Result<Vec<bool>, sqlx::Error> {
     let waiting: HashSet<JobId> = update(db, requeues).await?.into_iter().collect();
     Ok(requeues.iter().map(|r| waiting.contains(&r.fence.job)).collect())
 }
 
-async fn update(db: &PgPool, requeues: &[Requeue]) -> Result<Vec<JobId>, sqlx::Error> {
+async fn update(db: impl PgExecutor<'_>, requeues: &[Requeue]) -> Result<Vec<JobId>, sqlx::Error> {
     let column = |of: fn(&Requeue) -> f64| requeues.iter().map(of).collect::<Vec<_>>();
     sqlx::query_scalar(
         "with waiting as (

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use sqlx::{PgPool, types::Json};
+use sqlx::{PgExecutor, types::Json};
 
 use crate::{JobId, MAX_ATTEMPTS, NewJob};
 
@@ -17,7 +17,7 @@ pub enum Submitted {
 
 /// Inserts the jobs and announces their queues; one result a job, in order. When a job among them is
 /// asynchronous, all are on disk when this returns.
-pub async fn submit(db: &PgPool, jobs: &[&NewJob]) -> Result<Vec<Submitted>, sqlx::Error> {
+pub async fn submit(db: impl PgExecutor<'_>, jobs: &[&NewJob]) -> Result<Vec<Submitted>, sqlx::Error> {
     let accepted: HashSet<JobId> = insert(db, jobs).await?.into_iter().collect();
     let of = |job: &&NewJob| {
         if accepted.contains(&job.id) { Submitted::Accepted } else { Submitted::Exists }
@@ -25,7 +25,7 @@ pub async fn submit(db: &PgPool, jobs: &[&NewJob]) -> Result<Vec<Submitted>, sql
     Ok(jobs.iter().map(of).collect())
 }
 
-async fn insert(db: &PgPool, jobs: &[&NewJob]) -> Result<Vec<JobId>, sqlx::Error> {
+async fn insert(db: impl PgExecutor<'_>, jobs: &[&NewJob]) -> Result<Vec<JobId>, sqlx::Error> {
     fn column<'a, T>(jobs: &[&'a NewJob], of: impl Fn(&'a NewJob) -> T) -> Vec<T> {
         jobs.iter().map(|job| of(job)).collect()
     }

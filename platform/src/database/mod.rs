@@ -48,16 +48,17 @@ impl Database {
         n_connections: usize,
     ) -> Result<Self, sqlx::Error> {
         let n = u32::try_from(n_connections).unwrap_or(u32::MAX);
-        // Our statements are short and always the same: one generic plan each, never compiled.
-        let options = options.clone().options([("jit", "off"), ("plan_cache_mode", "force_generic_plan")]);
-        // The queue's statements look a few rows up by an index. A plan made while the table was small, or before its
-        // statistics were, would read all of it, and is kept as long as the connection.
-        let volatile = options.clone().options([
-            ("synchronous_commit", "off"),
+        // Our statements are short and always the same: one generic plan each, never compiled. They look a few rows up
+        // by an index. A plan made while a table was small, or before its statistics were, would read all of it, and
+        // is kept as long as the connection.
+        let options = options.clone().options([
+            ("jit", "off"),
+            ("plan_cache_mode", "force_generic_plan"),
             ("enable_seqscan", "off"),
             ("enable_hashjoin", "off"),
             ("enable_mergejoin", "off"),
         ]);
+        let volatile = options.clone().options([("synchronous_commit", "off")]);
         let database = Self {
             durable: pool(n - n / 2).connect_lazy_with(options.application_name(name)),
             volatile: pool(n / 2).connect_lazy_with(volatile.application_name(&format!("{name} queue"))),

@@ -190,7 +190,7 @@ async fn the_backend_does_what_apalis_asks_of_it() {
         worker::context::WorkerContext,
     };
     let db = database().await;
-    let (claims, mut dropped) = Claims::start(db.clone(), "apalis".to_owned(), |_| 2);
+    let (claims, mut dropped) = Claims::start(&db, "apalis".to_owned(), |_| 2);
     let (admission, endings) = (Admission::new(3), Endings::start(&db));
     let mut queue = JobStore::to_consume(db.clone(), admission, Queue::Quick, claims.clone(), endings);
     let worker = WorkerContext::new("apalis-quick");
@@ -222,7 +222,8 @@ async fn the_backend_does_what_apalis_asks_of_it() {
     let id = TaskId::from_uuid(fence.job.0);
     let result = TaskResult { task_id: id, attempt: 1, status: Status::Done, result: Ok(ending) };
     queue.handle_events(vec![TaskEvent::Complete(result)], &worker).await.expect("an end");
-    let ended = store::find_many(&db, &[fence.job]).await.expect("a look");
+    let ended =
+        store::find_many(&mut db.acquire().await.expect("a connection"), &[fence.job]).await.expect("a look");
     assert_eq!(ended[0].state, JobState::Failed);
     assert_eq!(ended[0].operation, Operation::DigitRecognition);
 
