@@ -1,0 +1,119 @@
+"""Batches of utterances of about equal length, from shards and perhaps from the frozen encoder's outputs beside them."""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from .. import augment, units
+from ..batches import flat, tight
+from ..shards import Shard, found
+from . import log_mel
+from .encoder import WIDTH, out_length
+
+POOL = 24  # batches drawn at a time and sorted by length among themselves
+FASTEST = 0.9  # units per frame that CTC still has room for
+
+
+class Row(NamedTuple):
+    """One utterance: its features (frames, 80) before normalisation, or the encoder's outputs (frames, 512)."""
+
+    source: np.ndarray
+    start: int
+    frames: int
+    units: list[int]
+    item: dict
+
+    def values(self) -> np.ndarray:
+        return np.asarray(self.source[self.start:self.start + self.frames], np.float32)
+
+
+def rows(folder: str, layer: int) -> list[Row]:
+    """Every utterance of a folder that has what layer `layer` is given; 0 means features."""
+    out = []
+    for path in found(folder):
+        shard, at = Shard(path), 0
+        outputs = path.with_suffix(f".layer{layer}")
+        if layer and not outputs.exists():
+            continue
+        source = np.memmap(outputs, np.float16, "r").reshape(-1, WIDTH) if layer else shard.rows
+        for item in shard.items:
+            frames = out_length(item["frames"]) if layer else item["frames"]
+            ids = units.encode(item["text"], "pa")
+            out.append(Row(source, at if layer else item["start"], frames, ids, item))
+            at += frames
+    return out
+
+
+def fits(row: Row, layer: int) -> bool:
+    """Whether CTC has room for the text."""
+    return tight(row.units) <= FASTEST * (row.frames if layer else out_length(row.frames))
+
+
+def padded(values: list[np.ndarray], layer: int) -> tuple[Tensor, Tensor]:
+    """(B, T, 512), or (B, 80, T) for features, and the lengths."""
+    lengths = torch.tensor([len(one) for one in values])
+    out = torch.zeros(len(values), int(lengths.max()), values[0].shape[1])
+    for k, one in enumerate(values):
+        out[k, :len(one)] = torch.from_numpy(one)
+    return (out if layer else out.transpose(1, 2)), lengths
+
+
+class Batches:
+    """Endless batches; folders are drawn by weight, each time with other changes to the features."""
+
+    def __init__(self, folders: dict[str, float], layer: int, seed: list[int], frames: int, strength: float) -> None:
+        """frames: padded frames of a batch; strength: how much features are changed, 0 to 1."""
+        self.layer, self.frames, self.strength = layer, frames, strength
+        self.rng = np.random.default_rng(seed)
+        self.augment = None if layer else augment.Augment()
+        self.pools = [[row for row in rows(folder, layer) if fits(row, layer)] for folder in folders]
+        if not all(self.pools):
+            raise ValueError(f"a folder of {', '.join(folders)} holds no utterance for layer {layer}")
+        weights = np.array(list(folders.values()))
+        self.shares = weights / weights.sum()
+
+    def hours(self) -> float:
+        return sum(row.frames for pool in self.pools for row in pool) * (0.02 if self.layer else 0.01) / 3600
+
+    def changed(self, row: Row) -> np.ndarray:
+        """What the network is given of an utterance."""
+        values = row.values()
+        if self.layer:
+            return self._dropped(values, 12)
+        fastest = 0.85 * out_length(row.frames) / max(1, tight(row.units))
+        values = self.augment(values, self.rng, fastest, self.strength)
+        values = log_mel.normalised(values / log_mel.LN10)
+        for _ in range(2):
+            width = int(self.rng.integers(0, 1 + int(14 * self.strength)))
+            start = int(self.rng.integers(0, log_mel.MELS - width + 1))
+            values[:, start:start + width] = values.mean()
+        return self._dropped(values, 20)
+
+    def _dropped(self, values: np.ndarray, longest: int) -> np.ndarray:
+        """Stretches of time replaced by the utterance's mean, one in about two seconds."""
+        mean = values.mean(0)
+        for _ in range(1 + len(values) * (2 if self.layer else 1) // 200):
+            n = min(int(self.rng.integers(0, 1 + int(longest * self.strength))), len(values) // 8)
+            start = int(self.rng.integers(0, len(values) - n + 1))
+            values[start:start + n] = mean
+        return values
+
+    def endless(self) -> Iterator[tuple[Tensor, Tensor, tuple[Tensor, Tensor]]]:
+        """(input, lengths, (units of all, how many each))."""
+        while True:
+            drawn: list[Row] = []
+            while sum(row.frames for row in drawn) < POOL * self.frames * 0.9:
+                pool = self.pools[self.rng.choice(len(self.pools), p=self.shares)]
+                drawn.append(pool[self.rng.integers(len(pool))])
+            drawn.sort(key=lambda row: row.frames)
+            batches: list[list[Row]] = [[]]
+            for row in drawn:
+                if batches[-1] and (len(batches[-1]) + 1) * row.frames > self.frames:
+                    batches.append([])
+                batches[-1].append(row)
+            for k in self.rng.permutation(len(batches)):
+                values = [self.changed(row) for row in batches[k]]
+                yield *padded(values, self.layer), flat([row.units for row in batches[k]])
