@@ -1,6 +1,7 @@
-"""Batches of utterances of about equal length, from shards and perhaps from the frozen encoder's outputs beside them."""
+"""Batches of utterances of about equal length, from shards or from the frozen encoder's outputs beside them."""
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -31,9 +32,10 @@ class Row(NamedTuple):
 
 
 def rows(folder: str, layer: int) -> list[Row]:
-    """Every utterance of a folder that has what layer `layer` is given; 0 means features."""
+    """Every utterance of a folder, or of one shard named without suffix, that has what layer `layer` is given; 0 means
+    features."""
     out = []
-    for path in found(folder):
+    for path in found(folder) if Path(folder).is_dir() else [Path(folder)]:
         shard, at = Shard(path), 0
         outputs = path.with_suffix(f".layer{layer}")
         if layer and not outputs.exists():

@@ -65,7 +65,8 @@ class Layer(nn.Module):
 class Encoder(nn.Module):
     """features (B, 80, T), lengths (B,) in frames of 10 ms to (B, T', 512), T' = (T + 1) // 2."""
 
-    def __init__(self, width: int = WIDTH, heads: int = HEADS, layers: int = LAYERS, positions: int = POSITIONS) -> None:
+    def __init__(self, width: int = WIDTH, heads: int = HEADS, layers: int = LAYERS,
+                 positions: int = POSITIONS) -> None:
         super().__init__()
         self.first = nn.Conv1d(MELS, width, 3, padding=1)
         self.second = nn.Conv1d(width, width, 3, stride=2, padding=1)
@@ -83,7 +84,7 @@ class Encoder(nn.Module):
     def above(self, x: Tensor, lengths: Tensor, start: int = 0, stop: int | None = None) -> Tensor:
         """Layers start … stop − 1; behind the last one also the final norm. lengths in frames of 20 ms."""
         stop = len(self.layers) if stop is None else stop
-        whole = bool((lengths == x.shape[1]).all())
+        whole = not torch.jit.is_tracing() and bool((lengths == x.shape[1]).all())
         seen = None if whole else (torch.arange(x.shape[1])[None] < lengths[:, None])[:, None, None]
         for layer in self.layers[start:stop]:
             x = layer(x, seen)

@@ -1,6 +1,6 @@
 """Error rates of a checkpoint on what `held` wrote, greedily and with the letter language model.
 
-    python -m speech.whisper_ctc.evaluate --checkpoint WORK/head.pt --eval WORK/eval --lm ../models/weights/speech-pa.lm \
+    python -m speech.whisper_ctc.evaluate --checkpoint WORK/head.pt --eval WORK/eval --lm WORK/pa.lm \
         --sets F04 M01 words clean worn kokoro spontaneous
 
 Digit strings also with each word set to the nearest of the ten digit words ("snapped"). The last column is the CER
@@ -65,7 +65,7 @@ def measured(net: Recogniser, folder: Path, model: ngram.Model | None, tuned: tu
         said = {"greedy": units.greedy(scores.argmax(1), "pa")}
         if model:
             said["beam"] = searched(scores, model, tuned, width)
-        if folder.name in DIGITS:
+        if set(folder.parts) & set(DIGITS):
             said |= {f"{k}, snapped": evaluate.snapped(v, numbers.PA[:10]) for k, v in said.items()}
         if folder.name == "spontaneous":
             for decoder, text in said.items():

@@ -2,8 +2,9 @@
 
     python -m speech.whisper_ctc.held --data DIR --part dev --out WORK/eval [--only people words sentences kokoro]
 
-people       F04, M01: digit strings, one folder a speaker, without the silence at the ends; `spontaneous`, whole clips
-             with approximate text, or with none ("")
+people       F04, M01: digit strings without the silence at the ends, one folder a speaker, the even strings in one
+             shard and the odd ones in another (all speakers read the same strings); `spontaneous`, whole clips with
+             approximate text, or with none ("")
 words        numbers from 0 to 100 and frequent words, one at a time, by voices kept apart
 sentences    `clean` and `worn` (a room, 10 dB of noise, mp3 of 32 kb/s), by voices kept apart
 kokoro       sentences in Kokoro's four Hindi voices, which are natural
@@ -27,9 +28,9 @@ SENTENCES, WORDS, NATURAL = 240, 240, 60  # utterances
 Rows = Iterator[tuple[dict[str, str], np.ndarray]]
 
 
-def write(folder: Path, rows: Rows) -> None:
+def write(folder: Path, rows: Rows, name: str = "00-000") -> None:
     """One shard of ({text, …}, samples)."""
-    writer = Writer(folder / "00-000")
+    writer = Writer(folder / name)
     for what, samples in rows:
         writer.add(log_mel.log_power(samples) * log_mel.LN10, **what)
     writer.close()
@@ -39,8 +40,10 @@ def write(folder: Path, rows: Rows) -> None:
 def people(data: str, _: str, out: Path) -> None:
     recordings = list(real.panjabi(data))
     for speaker in sorted({row[0] for row in recordings}):
-        write(out / speaker, (({"text": text, "voice": speaker, "name": name}, real.voiced(samples))
-                              for who, name, samples, text in recordings if who == speaker))
+        own = [row for row in recordings if row[0] == speaker]
+        for name, half in (("even", own[::2]), ("odd", own[1::2])):
+            write(out / speaker, (({"text": text, "voice": speaker, "name": clip}, real.voiced(samples))
+                                  for _, clip, samples, text in half), name)
     folder = Path(data) / "speech/pa-spontaneous"
     lines = (folder / "approximate.tsv").read_text("utf-8").splitlines()[1:]
     known = dict(line.split("\t") for line in lines)

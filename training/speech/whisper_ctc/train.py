@@ -1,7 +1,7 @@
 """Trains the head on the frozen encoder's outputs, or the head and the encoder's upper layers.
 
-    python -m speech.whisper_ctc.train --layer 6 --shards WORK/train=1 --dev WORK/eval/F04 --steps 6000 --out WORK/head.pt
-    python -m speech.whisper_ctc.train --layer 4 --init WORK/head.pt --shards WORK/train=1 --dev … --out WORK/top.pt
+    python -m speech.whisper_ctc.train --layer 6 --shards WORK/train=1 --steps 2000 --out WORK/head.pt
+    python -m speech.whisper_ctc.train --layer 4 --init WORK/head.pt --shards WORK/train=1 --steps 1000 --out WORK/top.pt
 
 `--layer` is the first layer that is trained: 6 the head alone, 0 everything, from features that change each time. The
 head's rate is `--lr`; the top layer's is `--layer-lr`, each lower one has `--fall` times that of the one above. Rates
@@ -108,7 +108,7 @@ class Run:
     def learn(self, batch) -> float:
         """One step; nats per unit before it."""
         signal, lengths, targets = batch
-        with torch.autocast("cpu", torch.bfloat16, enabled=self.arguments.layer < LAYERS):
+        with torch.autocast("cpu", torch.bfloat16):
             scores = self.net(signal, lengths)
         loss = ctc(scores, lengths if self.net.start else out_length(lengths), targets, UNITS)
         loss.backward()
