@@ -22,6 +22,7 @@ BATCH = 120  # utterances through one mp3 bit rate
 LONGEST = 20  # seconds
 CODED = 0.2  # share through mp3
 PAUSES = (0.02, 0.7)  # seconds between pieces
+HELD = ("hf_beta", "hm_omega")  # Kokoro's voices that are never trained on
 
 
 def _joined(pieces: list[np.ndarray], rng: np.random.Generator) -> np.ndarray:
@@ -33,10 +34,18 @@ def _joined(pieces: list[np.ndarray], rng: np.random.Generator) -> np.ndarray:
     return np.concatenate(out)
 
 
+def planned(speakers: Speakers, rng: np.random.Generator, held: bool) -> tuple[str, str, dict[str, float]]:
+    """(engine, voice, how) of one utterance."""
+    while True:
+        engine, voice, how = speakers.plan(rng, held)
+        if not set(voice.split("+")) & set(HELD):
+            return engine, voice, how
+
+
 def spoken(speakers: Speakers, source: Iterator[tuple[str, list[str]]], n: int, rng: np.random.Generator,
            held: bool = False) -> Iterator[tuple[dict[str, str], np.ndarray]]:
     """About n utterances as ({kind, text, voice}, samples at 16 kHz); what an engine could not say is left out."""
-    plans = [(*next(source), *speakers.plan(rng, held)) for _ in range(n)]
+    plans = [(*next(source), *planned(speakers, rng, held)) for _ in range(n)]
     jobs = [(piece, engine, voice, how) for _, pieces, engine, voice, how in plans for piece in pieces]
     said = iter(speakers.spoken(jobs))
     for kind, pieces, engine, voice, _ in plans:

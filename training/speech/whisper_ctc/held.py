@@ -7,7 +7,7 @@ people       F04, M01: digit strings without the silence at the ends, one folder
              approximate text, or with none ("")
 words        numbers from 0 to 100 and frequent words, one at a time, by voices kept apart
 sentences    `clean` and `worn` (a room, 10 dB of noise, mp3 of 32 kb/s), by voices kept apart
-kokoro       sentences in Kokoro's four Hindi voices, which are natural
+kokoro       sentences in the two of Kokoro's Hindi voices that are kept apart; they are natural
 """
 
 import argparse
@@ -24,7 +24,7 @@ from ..shards import Writer
 from ..voices import Speakers
 from . import corpus, log_mel, sentences
 
-SENTENCES, WORDS, NATURAL = 240, 240, 60  # utterances
+SENTENCES, WORDS, NATURAL = 240, 240, 30  # utterances
 Rows = Iterator[tuple[dict[str, str], np.ndarray]]
 
 
@@ -91,7 +91,7 @@ def natural(data: str, part: str, out: Path) -> None:
 
     def rows() -> Rows:
         for k in rng.permutation(len(pool))[:NATURAL]:
-            name = str(rng.choice(kokoro.INDIAN))
+            name = str(rng.choice(corpus.HELD))
             samples, rate = voice.say(kokoro.panjabi(pool[k]), name)
             yield {"text": pool[k], "voice": name}, world.trimmed(world.resampled(samples, rate))[0]
 

@@ -8,7 +8,7 @@ from torch.nn import functional as F
 
 from .. import checkpoint, units
 from . import pretrained
-from .encoder import LAYERS, WIDTH, Encoder
+from .encoder import LAYERS, WIDTH, Encoder, out_length
 
 UNITS = units.blank("pa")  # the blank is the last output
 
@@ -49,31 +49,36 @@ class Head(nn.Module):
 
 
 class Recogniser(nn.Module):
-    """The encoder, of which the layers from `start` on may be trained, and the head."""
+    """The encoder and the head. What is given to the network goes in at layer `start`; layers below `frozen` get no
+    gradient."""
 
-    def __init__(self, start: int = LAYERS) -> None:
+    def __init__(self, start: int = LAYERS, frozen: int = 0) -> None:
         super().__init__()
-        self.start = start
+        self.start, self.frozen = start, max(start, frozen)
         self.encoder, self.head = Encoder(), Head()
 
     def forward(self, x: Tensor, lengths: Tensor) -> Tensor:
         """x: what layer `start` is given, (B, T, 512), lengths in frames of 20 ms; with `start` 0 features
         (B, 80, T) and lengths in frames of 10 ms."""
         if self.start == 0:
-            x = self.encoder.below(x, lengths)
-            lengths = (lengths + 1) // 2
+            with torch.set_grad_enabled(torch.is_grad_enabled() and self.frozen == 0):
+                x = self.encoder.below(x, lengths)
+            lengths = out_length(lengths)
+        if self.start < self.frozen < LAYERS:
+            with torch.no_grad():
+                x = self.encoder.above(x, lengths, self.start, self.frozen)
         if self.start < LAYERS:
-            x = self.encoder.above(x, lengths, self.start)
+            x = self.encoder.above(x, lengths, self.frozen if self.frozen < LAYERS else self.start)
         return self.head(x, lengths)
 
     def trained(self) -> list[tuple[int, list[nn.Parameter]]]:
         """(depth below the head, parameters) of what is trained: the head at 0, the top layer at 1 and so on."""
         groups = [(0, list(self.head.parameters()))]
-        if self.start < LAYERS:
+        if self.frozen < LAYERS:
             groups.append((1, list(self.encoder.norm.parameters())))
-        for k in range(LAYERS - 1, self.start - 1, -1):
+        for k in range(LAYERS - 1, self.frozen - 1, -1):
             groups.append((LAYERS - k, list(self.encoder.layers[k].parameters())))
-        if self.start == 0:
+        if self.frozen == 0:
             groups.append((LAYERS + 1, [*self.encoder.first.parameters(), *self.encoder.second.parameters()]))
         return groups
 
@@ -85,8 +90,8 @@ def started(start: int) -> Recogniser:
     return net
 
 
-def loaded(path: str | Path, start: int, averaged: bool = True) -> Recogniser:
-    """The network of a checkpoint, to be run or trained from layer `start` on."""
-    net = Recogniser(start)
+def loaded(path: str | Path, start: int, averaged: bool = True, frozen: int = 0) -> Recogniser:
+    """The network of a checkpoint, given what goes into layer `start`, trained from layer `frozen` on."""
+    net = Recogniser(start, frozen)
     net.load_state_dict(checkpoint.load(path)["average" if averaged else "net"])
     return net

@@ -3,10 +3,10 @@
     python -m speech.whisper_ctc.train --layer 6 --shards WORK/train=1 --steps 2000 --out WORK/head.pt
     python -m speech.whisper_ctc.train --layer 4 --init WORK/head.pt --shards WORK/train=1 --steps 1000 --out WORK/top.pt
 
-`--layer` is the first layer that is trained: 6 the head alone, 0 everything, from features that change each time. The
-head's rate is `--lr`; the top layer's is `--layer-lr`, each lower one has `--fall` times that of the one above. Rates
-rise for `--warm-up` steps and fall linearly to nothing in the last third of `--steps`. The same command goes on from
-its last checkpoint.
+`--layer` says what the shards give: 6 the final outputs, so that the head alone is trained; 0 features, which change each
+time. Layers below `--frozen` stay as they are. The head's rate is `--lr`; the top layer's is `--layer-lr`, each lower one
+has `--fall` times that of the one above. Rates rise for `--warm-up` steps and fall linearly to nothing in the last third
+of `--steps`. The same command goes on from its last checkpoint.
 """
 
 import argparse
@@ -74,9 +74,10 @@ def optimiser(net: Recogniser, lr: float, layer_lr: float, fall: float) -> torch
 def opened(arguments: argparse.Namespace) -> tuple[Recogniser, dict]:
     """The network to train and what its last checkpoint says, empty at the beginning."""
     if Path(arguments.out).exists():
-        return loaded(arguments.out, arguments.layer, averaged=False), checkpoint.load(arguments.out)
+        net = loaded(arguments.out, arguments.layer, averaged=False, frozen=arguments.frozen)
+        return net, checkpoint.load(arguments.out)
     if arguments.init:
-        return loaded(arguments.init, arguments.layer), {}
+        return loaded(arguments.init, arguments.layer, frozen=arguments.frozen), {}
     return started(arguments.layer), {}
 
 
@@ -143,6 +144,7 @@ class Run:
 def parsed() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--layer", type=int, choices=range(LAYERS + 1), default=LAYERS)
+    parser.add_argument("--frozen", type=int, choices=range(LAYERS + 1), default=0)
     parser.add_argument("--shards", nargs="+", required=True, metavar="DIR=WEIGHT")
     parser.add_argument("--dev", nargs="*", default=[], metavar="DIR")
     parser.add_argument("--init", help="a checkpoint to start from")
