@@ -20,6 +20,7 @@ SHARES = {"digits": 0.2, "sentences": 0.25, "natural": 0.32, "templates": 0.06, 
 LETTERS = dict(zip("ABCDEFGHIJKLMNOPQRSTUVWXYZ",
                    ("ਏ ਬੀ ਸੀ ਡੀ ਈ ਐੱਫ ਜੀ ਐੱਚ ਆਈ ਜੇ ਕੇ ਐੱਲ ਐੱਮ ਐੱਨ ਓ ਪੀ ਕਿਊ ਆਰ ਐੱਸ ਟੀ ਯੂ ਵੀ ਡਬਲਿਊ ਐਕਸ ਵਾਈ "
                     "ਜ਼ੈੱਡ").split()))
+BORROWED = "ਜ਼ੀਰੋ ਵਨ ਟੂ ਥ੍ਰੀ ਫੋਰ ਫਾਈਵ ਸਿਕਸ ਸੈਵਨ ਏਟ ਨਾਈਨ".split()  # English digits as they are said in Panjabi
 LARGEST = 10 ** 7  # a longer number is read digit by digit
 
 
@@ -61,7 +62,8 @@ def prompts(data: str) -> dict[tuple[str, str], list[str]]:
 
 def _digits(rng: np.random.Generator) -> list[str]:
     """A string of 1 to 10 digits, in pieces between which the speaker pauses."""
-    words = list(rng.choice(numbers.PA[:10], rng.integers(1, 11)))
+    known = BORROWED if rng.random() < 0.1 else numbers.PA[:10]
+    words = [known[k] for k in rng.integers(0, 10, rng.integers(1, 11))]
     kind = rng.random()
     if kind < 0.4:  # one breath
         return [" ".join(words)]
