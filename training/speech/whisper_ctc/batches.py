@@ -16,6 +16,8 @@ from .encoder import WIDTH, out_length
 
 POOL = 24  # batches drawn at a time and sorted by length among themselves
 FASTEST = 0.9  # units per frame that CTC still has room for
+JOINED, LONGEST = 0.4, 1600  # share of utterances joined to others, up to so many frames of 10 ms
+PAUSED = 0.25  # how often silence goes before, behind or between
 
 
 class Row(NamedTuple):
@@ -49,6 +51,14 @@ def rows(folder: str, layer: int) -> list[Row]:
     return out
 
 
+class Drawn(NamedTuple):
+    """What becomes one row of a batch: one utterance, or several behind each other."""
+
+    rows: list[Row]
+    units: list[int]
+    frames: int
+
+
 def fits(row: Row, layer: int) -> bool:
     """Whether CTC has room for the text."""
     return tight(row.units) <= FASTEST * (row.frames if layer else out_length(row.frames))
@@ -80,12 +90,37 @@ class Batches:
     def hours(self) -> float:
         return sum(row.frames for pool in self.pools for row in pool) * (0.02 if self.layer else 0.01) / 3600
 
-    def changed(self, row: Row) -> np.ndarray:
+    def draw(self) -> Drawn:
+        """An utterance; of features, which can be joined, sometimes up to four of one folder."""
+        pool = self.pools[self.rng.choice(len(self.pools), p=self.shares)]
+        picked = [pool[self.rng.integers(len(pool))]]
+        goal = self.rng.uniform(0, LONGEST) if not self.layer and self.rng.random() < JOINED else 0
+        while len(picked) < 4:
+            other = pool[self.rng.integers(len(pool))]
+            if sum(row.frames for row in picked) + other.frames > goal:
+                break
+            picked.append(other)
+        ids = list(picked[0].units)
+        for row in picked[1:]:
+            ids += [0] * bool(ids and row.units) + row.units
+        return Drawn(picked, ids, sum(row.frames for row in picked))
+
+    def _spaced(self, drawn: Drawn) -> np.ndarray:
+        """Features of the utterances with silence here and there, at the ends too."""
+        values = [row.values() for row in drawn.rows]
+        out = []
+        for place in range(len(values) + 1):
+            if self.rng.random() < PAUSED:
+                out.append(augment.quiet(values[min(place, len(values) - 1)], self.rng))
+            out += values[place:place + 1]
+        return np.concatenate(out)
+
+    def changed(self, drawn: Drawn) -> np.ndarray:
         """What the network is given of an utterance."""
-        values = row.values()
         if self.layer:
-            return self._dropped(values, 12)
-        fastest = 0.85 * out_length(row.frames) / max(1, tight(row.units))
+            return self._dropped(drawn.rows[0].values(), 12)
+        values = self._spaced(drawn)
+        fastest = 0.85 * out_length(len(values)) / max(1, tight(drawn.units))
         values = self.augment(values, self.rng, fastest, self.strength)
         values = log_mel.normalised(values / log_mel.LN10)
         for _ in range(2):
@@ -106,16 +141,15 @@ class Batches:
     def endless(self) -> Iterator[tuple[Tensor, Tensor, tuple[Tensor, Tensor]]]:
         """(input, lengths, (units of all, how many each))."""
         while True:
-            drawn: list[Row] = []
-            while sum(row.frames for row in drawn) < POOL * self.frames * 0.9:
-                pool = self.pools[self.rng.choice(len(self.pools), p=self.shares)]
-                drawn.append(pool[self.rng.integers(len(pool))])
-            drawn.sort(key=lambda row: row.frames)
-            batches: list[list[Row]] = [[]]
-            for row in drawn:
-                if batches[-1] and (len(batches[-1]) + 1) * row.frames > self.frames:
+            drawn: list[Drawn] = []
+            while sum(one.frames for one in drawn) < POOL * self.frames * 0.9:
+                drawn.append(self.draw())
+            drawn.sort(key=lambda one: one.frames)
+            batches: list[list[Drawn]] = [[]]
+            for one in drawn:
+                if batches[-1] and (len(batches[-1]) + 1) * one.frames > self.frames:
                     batches.append([])
-                batches[-1].append(row)
+                batches[-1].append(one)
             for k in self.rng.permutation(len(batches)):
-                values = [self.changed(row) for row in batches[k]]
-                yield *padded(values, self.layer), flat([row.units for row in batches[k]])
+                values = [self.changed(one) for one in batches[k]]
+                yield *padded(values, self.layer), flat([one.units for one in batches[k]])

@@ -104,7 +104,10 @@ class Run:
         self.average = state.get("average") or {k: v.clone() for k, v in self.net.state_dict().items()}
         self.optimise = optimiser(self.net, arguments.lr, arguments.layer_lr, arguments.fall)
         if state:
+            tops = [group["top"] for group in self.optimise.param_groups]
             self.optimise.load_state_dict(state["optimiser"])
+            for group, top in zip(self.optimise.param_groups, tops):  # the command's rates, not the checkpoint's
+                group["top"] = top
 
     def learn(self, batch) -> float:
         """One step; nats per unit before it."""
