@@ -30,6 +30,7 @@ class Row(NamedTuple):
     item: dict
 
     def values(self) -> np.ndarray:
+        """A copy as float32."""
         return np.asarray(self.source[self.start:self.start + self.frames], np.float32)
 
 
@@ -88,6 +89,7 @@ class Batches:
         self.shares = weights / weights.sum()
 
     def hours(self) -> float:
+        """Of all folders."""
         return sum(row.frames for pool in self.pools for row in pool) * (0.02 if self.layer else 0.01) / 3600
 
     def draw(self) -> Drawn:

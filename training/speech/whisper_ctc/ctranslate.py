@@ -20,11 +20,13 @@ class _Cursor:
         self.raw, self.at = raw, 0
 
     def number(self, code: str) -> int:
+        """The next integer, by its struct code."""
         (value,) = struct.unpack_from("<" + code, self.raw, self.at)
         self.at += struct.calcsize("<" + code)
         return value
 
     def take(self, size: int) -> bytes:
+        """So many bytes."""
         piece = self.raw[self.at:self.at + size]
         if len(piece) != size:
             raise ValueError("the model file ends early")
@@ -32,6 +34,7 @@ class _Cursor:
         return piece
 
     def text(self) -> str:
+        """The next length and string."""
         return self.take(self.number("H")).rstrip(b"\0").decode()
 
 

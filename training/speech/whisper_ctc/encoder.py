@@ -13,7 +13,7 @@ WIDTH, HEADS, LAYERS = 512, 8, 6  # Whisper base
 POSITIONS = 1500  # frames of 20 ms
 
 
-def out_length(frames):
+def out_length(frames: int | Tensor) -> int | Tensor:
     """Encoder frames (20 ms) of so many log-mel frames (10 ms); an int or a tensor of them."""
     return (frames + 1) // 2
 

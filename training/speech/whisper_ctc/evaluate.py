@@ -42,11 +42,13 @@ class Table:
         self.errors: dict[str, tuple[metrics.Errors, metrics.Errors]] = {}
 
     def add(self, decoder: str, truth: str, said: str) -> None:
+        """Counts one utterance."""
         whole, close = self.errors.setdefault(decoder, (metrics.Errors(), metrics.Errors()))
         whole.add(truth, said)
         close.add(truth.replace(" ", ""), said.replace(" ", ""))
 
     def show(self, name: str) -> list[dict]:
+        """Prints a line for each decoder and returns its figures."""
         out = []
         for decoder, (whole, close) in self.errors.items():
             print(f"{name} | {decoder} | {whole.line()}, exact {whole.exact}, "

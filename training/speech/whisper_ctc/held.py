@@ -38,6 +38,7 @@ def write(folder: Path, rows: Rows, name: str = "00-000") -> None:
 
 
 def people(data: str, _: str, out: Path) -> None:
+    """F04, M01 and spontaneous."""
     recordings = list(real.panjabi(data))
     for speaker in sorted({row[0] for row in recordings}):
         own = [row for row in recordings if row[0] == speaker]
@@ -65,6 +66,7 @@ def _clean(rows: Rows, rng: np.random.Generator) -> Rows:
 
 
 def words(data: str, part: str, out: Path) -> None:
+    """Single words and numbers."""
     rng = np.random.default_rng([11, len(part)])
     forms, weight = texts.words(data, "pa")
     drawn = [[numbers.pa(n)] for n in range(101)]
@@ -74,6 +76,7 @@ def words(data: str, part: str, out: Path) -> None:
 
 
 def spoken_sentences(data: str, part: str, out: Path) -> None:
+    """clean and worn."""
     rng = np.random.default_rng([12, len(part)])
     pool = texts.sentences(data, "pa")[part] + sentences.prompts(data)[part, "natural"]
     chosen = rng.permutation(len(pool))[:SENTENCES]
@@ -85,6 +88,7 @@ def spoken_sentences(data: str, part: str, out: Path) -> None:
 
 
 def natural(data: str, part: str, out: Path) -> None:
+    """Kokoro's voices that are kept apart."""
     rng = np.random.default_rng([13, len(part)])
     pool = texts.sentences(data, "pa")[part] + sentences.prompts(data)[part, "natural"]
     voice = kokoro.Kokoro()

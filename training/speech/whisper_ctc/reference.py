@@ -9,6 +9,7 @@ the encoder's frames with and without the padding.
 import argparse
 import tempfile
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import soundfile
@@ -16,7 +17,8 @@ import torch
 
 from .. import world
 from . import ctranslate, log_mel, pretrained
-from .decoder import TOKENS
+from .decoder import TOKENS, Decoder
+from .encoder import Encoder
 
 WINDOW = 30 * 16000
 SPECIALS = {50257: "<|endoftext|>", 50258: "<|startoftranscript|>", 50259: "<|en|>", 50359: "<|transcribe|>",
@@ -24,7 +26,7 @@ SPECIALS = {50257: "<|endoftext|>", 50258: "<|startoftranscript|>", 50259: "<|en
 PROMPT = [50258, 50259, 50359, 50363]  # start of transcript, English, transcribe, no timestamps
 
 
-def opened(folder: Path):
+def opened(folder: Path) -> Any:
     """CTranslate2's own Whisper on the same file; of its vocabulary it needs only where the special tokens are."""
     import ctranslate2
 
@@ -35,12 +37,13 @@ def opened(folder: Path):
 
 
 def apart(ours: np.ndarray, theirs: np.ndarray) -> str:
+    """Absolute differences in words."""
     off = np.abs(ours - theirs)
     return f"largest {off.max():.1e}, mean {off.mean():.1e} (values up to {np.abs(theirs).max():.1f})"
 
 
 @torch.no_grad()
-def compare(samples: np.ndarray, encoder, decoder, reference, extractor) -> None:
+def compare(samples: np.ndarray, encoder: Encoder, decoder: Decoder, reference: Any, extractor: Any) -> None:
     """One recording, at most 30 s."""
     import ctranslate2
 

@@ -2,8 +2,8 @@
 
     python -m speech.whisper_ctc.skeleton --checkpoint WORK/full.pt --eval WORK/eval --tokens multilingual.tiktoken
 
-Nobody has transcribed these clips. Whisper base reads them in Urdu's or Latin letters; both texts are reduced to classes
-of consonants, without vowels, h, v, y and aspiration, and compared by edit distance. Where Whisper repeats itself its
+Nobody has transcribed these clips. Whisper base reads them in Urdu's or Latin letters; both texts are reduced to
+classes of consonants, without vowels, h, v, y and aspiration, and compared by edit distance. Where Whisper repeats itself its
 reading ends. `--tokens` is in the source package of `openai-whisper` (MIT).
 """
 
@@ -11,11 +11,14 @@ import argparse
 import base64
 from pathlib import Path
 
+import numpy as np
 import torch
 
 from .. import metrics, ngram, units
 from . import batches, pretrained
+from .decoder import Decoder
 from .encoded import stacked
+from .encoder import Encoder
 from .evaluate import TUNED, searched
 from .log_mel import LN10, normalised
 from .model import loaded
@@ -46,7 +49,7 @@ def vocabulary(path: str) -> dict[int, bytes]:
 
 
 @torch.no_grad()
-def reading(encoder, decoder, values, language: str, names: dict[int, bytes]) -> str:
+def reading(encoder: Encoder, decoder: Decoder, values: np.ndarray, language: str, names: dict[int, bytes]) -> str:
     """Whisper's greedy text of features (frames, 80)."""
     encoded = encoder(*stacked([values]))
     tokens = [START, LANGUAGES[language], TRANSCRIBE, PLAIN]
@@ -91,8 +94,9 @@ def main() -> None:
                      for row, text in zip(rows, texts)]
             total = [max(1, len(skeleton(read[row.item["name"], language]))) for row in rows]
             shares = " ".join(f"{100 * (1 - w / n):.0f}" for w, n in zip(wrong, total))
-            print(f"{Path(path).name} {language}: {100 * (1 - sum(wrong) / sum(total)):.1f} % of {sum(total)} consonants agree "
-                  f"(clips: {shares})", flush=True)
+            agreed = 100 * (1 - sum(wrong) / sum(total))
+            print(f"{Path(path).name} {language}: {agreed:.1f} % of {sum(total)} consonants agree (clips: {shares})",
+                  flush=True)
 
 
 if __name__ == "__main__":

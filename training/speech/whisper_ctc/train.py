@@ -1,12 +1,13 @@
 """Trains the head on the frozen encoder's outputs, or the head and the encoder's upper layers.
 
     python -m speech.whisper_ctc.train --layer 6 --shards WORK/train=1 --steps 2000 --out WORK/head.pt
-    python -m speech.whisper_ctc.train --layer 4 --init WORK/head.pt --shards WORK/train=1 --steps 1000 --out WORK/top.pt
+    python -m speech.whisper_ctc.train --layer 0 --frozen 3 --init WORK/head.pt --shards WORK/train=1 --steps 1000 \
+        --out WORK/full.pt
 
-`--layer` says what the shards give: 6 the final outputs, so that the head alone is trained; 0 features, which change each
-time. Layers below `--frozen` stay as they are. The head's rate is `--lr`; the top layer's is `--layer-lr`, each lower one
-has `--fall` times that of the one above. Rates rise for `--warm-up` steps and fall linearly to nothing in the last third
-of `--steps`. The same command goes on from its last checkpoint.
+`--layer` says what the shards give: 6 the final outputs, so that the head alone is trained; 0 features, which change
+each time. Layers below `--frozen` stay as they are. The head's rate is `--lr`; the top layer's is `--layer-lr`, each
+lower one has `--fall` times that of the one above. Rates rise for `--warm-up` steps and fall linearly to nothing in the
+last third of `--steps`. The same command goes on from its last checkpoint.
 """
 
 import argparse
@@ -132,6 +133,7 @@ class Run:
         return float(loss.detach())
 
     def save(self) -> None:
+        """Writes the checkpoint, whole or not at all."""
         checkpoint.write(self.arguments.out, {
             "net": self.net.state_dict(), "average": self.average, "optimiser": self.optimise.state_dict(),
             "step": self.step, "seconds": self.seconds, "layer": self.arguments.layer})
@@ -145,6 +147,7 @@ class Run:
 
 
 def parsed() -> argparse.Namespace:
+    """The command line."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--layer", type=int, choices=range(LAYERS + 1), default=LAYERS)
     parser.add_argument("--frozen", type=int, choices=range(LAYERS + 1), default=0)
