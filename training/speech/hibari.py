@@ -11,6 +11,16 @@ from hibari import Hibari as Engine, dsp
 
 VOICES = ("heart",)
 RATE = dsp.SR
+# What the network learnt from American English says for Panjabi's sounds, as `kokoro.panjabi` writes them.
+AMERICAN = (("ɖ", "d"), ("ʈ", "t"), ("ɳ", "n"), ("ɽ", "ɹ"), ("ɾ", "ɹ"), ("ʋ", "v"), ("ɟ", "ʤ"), ("c", "ʧ"), ("ɲ", "n"), ("aː", "ɑ"),
+            ("iː", "i"), ("uː", "u"), ("eː", "A"), ("ɛː", "ɛ"), ("oː", "O"), ("ɔː", "ɔ"), ("ʰ", "h"))
+
+
+def american(phonemes):
+    """Panjabi phonemes in the set that the voice knows."""
+    for sound, near in AMERICAN:
+        phonemes = phonemes.replace(sound, near)
+    return phonemes
 
 
 class Hibari:
@@ -26,7 +36,11 @@ class Hibari:
 
     def say(self, text, pace=1.0, pitch=1.0, seed=0):
         """Samples in [-1, 1] and their rate; pace and pitch are of the voice's own."""
-        ids = self.engine.ids(self.phonemes(text))
+        return self.say_phonemes(self.phonemes(text), pace, pitch, seed)
+
+    def say_phonemes(self, phonemes, pace=1.0, pitch=1.0, seed=0):
+        """The same of phonemes."""
+        ids = self.engine.ids(phonemes)
         if len(ids) < 3:
             return np.zeros(0, np.float32), RATE
         *spectrum, melody = self.engine.sess.run(None, {"ids": np.array([ids]), "speed": np.float32([pace])})

@@ -36,10 +36,10 @@ WORDS = 150000  # tokens that the list of words counts for, beside the sentences
 NUMBERS = {"pa": 4000, "en": 16000}  # phrases of digits, numbers and dates; in English there are more sentences
 
 
-def counted(data, language, order):
-    """For n = 1 … order: sorted keys (7 bits a unit, the last the lowest) and counts."""
+def counted(data, language, order, more=()):
+    """For n = 1 … order: sorted keys (7 bits a unit, the last the lowest) and counts. `more`: further plain texts."""
     rows, weights = [], []
-    for sentence in texts.sentences(data, language)["train"]:
+    for sentence in [*texts.sentences(data, language)["train"], *more]:
         rows.append([0, *units.encode(sentence, language), 0])
         weights.append(1.0)
     rng = np.random.default_rng(0)

@@ -22,7 +22,8 @@ SHARES = {"pa": {"espeak": 0.5, "festival": 0.12, "flite": 0.1, "abroad": 0.2, "
 ALONE = ["hibari", "kokoro", "pairs"]  # slow, or one voice: corpora of their own
 ENGINES = sorted({engine for shares in SHARES.values() for engine in shares} | set(ALONE))
 LEARNT = {"pa": {"festival": ["hindi_NSK_diphone"], "flite": ["rms", "slt", "kal16"], "abroad": list(abroad.VOICES),
-                 "pico": ["it-IT", "de-DE", "es-ES"], "kokoro": [*kokoro.INDIAN * 3, *kokoro.ENGLISH, *kokoro.OTHERS],
+                 "pico": ["it-IT", "de-DE", "es-ES"], "hibari": list(hibari.VOICES),
+                 "kokoro": [*kokoro.INDIAN * 3, *kokoro.ENGLISH, *kokoro.OTHERS],
                  "pairs": [*kokoro.INDIAN * 12, *kokoro.ENGLISH, *kokoro.OTHERS]},
           "en": {"festival": ["kal_diphone", *festival.BRITISH], "flite": ["rms", "slt", "awb", "kal16"],
                  "pico": ["en-US", "en-GB"], "hibari": list(hibari.VOICES),
@@ -123,7 +124,8 @@ class Speakers:
             text = pico.phones(abroad.sampa(text, voice)) if panjabi else text
             return self.pico.say(text, voice, how["pace"], how["shift"])
         if engine == "hibari":
-            return self.hibari.say(text, how["pace"] / how["speed"], how["shift"])
+            phonemes = hibari.american(kokoro.panjabi(text)) if panjabi else self.hibari.phonemes(text)
+            return self.hibari.say_phonemes(phonemes, how["pace"] / how["speed"], how["shift"])
         return self.kokoro.say(self.read(text), voice, how["pace"])
 
     def read(self, text):

@@ -1,0 +1,157 @@
+"""Batches of utterances of about equal length, from shards or from the frozen encoder's outputs beside them."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from .. import augment, units
+from ..batches import flat, tight
+from ..shards import Shard, found
+from . import log_mel
+from .encoder import WIDTH, out_length
+
+POOL = 24  # batches drawn at a time and sorted by length among themselves
+FASTEST = 0.9  # units per frame that CTC still has room for
+JOINED, LONGEST = 0.4, 1600  # share of utterances joined to others, up to so many frames of 10 ms
+PAUSED = 0.25  # how often silence goes before, behind or between
+
+
+class Row(NamedTuple):
+    """One utterance: its features (frames, 80) before normalisation, or the encoder's outputs (frames, 512)."""
+
+    source: np.ndarray
+    start: int
+    frames: int
+    units: list[int]
+    item: dict
+
+    def values(self) -> np.ndarray:
+        """A copy as float32."""
+        return np.asarray(self.source[self.start:self.start + self.frames], np.float32)
+
+
+def rows(folder: str, layer: int) -> list[Row]:
+    """Every utterance of a folder, or of one shard named without suffix, that has what layer `layer` is given; 0 means
+    features."""
+    out = []
+    for path in found(folder) if Path(folder).is_dir() else [Path(folder)]:
+        shard, at = Shard(path), 0
+        outputs = path.with_suffix(f".layer{layer}")
+        if layer and not outputs.exists():
+            continue
+        source = np.memmap(outputs, np.float16, "r").reshape(-1, WIDTH) if layer else shard.rows
+        for item in shard.items:
+            frames = out_length(item["frames"]) if layer else item["frames"]
+            ids = units.encode(item["text"], "pa")
+            out.append(Row(source, at if layer else item["start"], frames, ids, item))
+            at += frames
+    return out
+
+
+class Drawn(NamedTuple):
+    """What becomes one row of a batch: one utterance, or several behind each other."""
+
+    rows: list[Row]
+    units: list[int]
+    frames: int
+
+
+def fits(row: Row, layer: int) -> bool:
+    """Whether CTC has room for the text."""
+    return tight(row.units) <= FASTEST * (row.frames if layer else out_length(row.frames))
+
+
+def padded(values: list[np.ndarray], layer: int) -> tuple[Tensor, Tensor]:
+    """(B, T, 512), or (B, 80, T) for features, and the lengths."""
+    lengths = torch.tensor([len(one) for one in values])
+    out = torch.zeros(len(values), int(lengths.max()), values[0].shape[1])
+    for k, one in enumerate(values):
+        out[k, :len(one)] = torch.from_numpy(one)
+    return (out if layer else out.transpose(1, 2)), lengths
+
+
+class Batches:
+    """Endless batches; folders are drawn by weight, each time with other changes to the features."""
+
+    def __init__(self, folders: dict[str, float], layer: int, seed: list[int], frames: int, strength: float) -> None:
+        """frames: padded frames of a batch; strength: how much features are changed, 0 to 1."""
+        self.layer, self.frames, self.strength = layer, frames, strength
+        self.rng = np.random.default_rng(seed)
+        self.augment = None if layer else augment.Augment()
+        self.pools = [[row for row in rows(folder, layer) if fits(row, layer)] for folder in folders]
+        if not all(self.pools):
+            raise ValueError(f"a folder of {', '.join(folders)} holds no utterance for layer {layer}")
+        weights = np.array(list(folders.values()))
+        self.shares = weights / weights.sum()
+
+    def hours(self) -> float:
+        """Of all folders."""
+        return sum(row.frames for pool in self.pools for row in pool) * (0.02 if self.layer else 0.01) / 3600
+
+    def draw(self) -> Drawn:
+        """An utterance; of features, which can be joined, sometimes up to four of one folder."""
+        pool = self.pools[self.rng.choice(len(self.pools), p=self.shares)]
+        picked = [pool[self.rng.integers(len(pool))]]
+        goal = self.rng.uniform(0, LONGEST) if not self.layer and self.rng.random() < JOINED else 0
+        while len(picked) < 4:
+            other = pool[self.rng.integers(len(pool))]
+            if sum(row.frames for row in picked) + other.frames > goal:
+                break
+            picked.append(other)
+        ids = list(picked[0].units)
+        for row in picked[1:]:
+            ids += [0] * bool(ids and row.units) + row.units
+        return Drawn(picked, ids, sum(row.frames for row in picked))
+
+    def _spaced(self, drawn: Drawn) -> np.ndarray:
+        """Features of the utterances with silence here and there, at the ends too."""
+        values = [row.values() for row in drawn.rows]
+        out = []
+        for place in range(len(values) + 1):
+            if self.rng.random() < PAUSED:
+                out.append(augment.quiet(values[min(place, len(values) - 1)], self.rng))
+            out += values[place:place + 1]
+        return np.concatenate(out)
+
+    def changed(self, drawn: Drawn) -> np.ndarray:
+        """What the network is given of an utterance."""
+        if self.layer:
+            return self._dropped(drawn.rows[0].values(), 12)
+        values = self._spaced(drawn)
+        fastest = 0.85 * out_length(len(values)) / max(1, tight(drawn.units))
+        values = self.augment(values, self.rng, fastest, self.strength)
+        values = log_mel.normalised(values / log_mel.LN10)
+        for _ in range(2):
+            width = int(self.rng.integers(0, 1 + int(14 * self.strength)))
+            start = int(self.rng.integers(0, log_mel.MELS - width + 1))
+            values[:, start:start + width] = values.mean()
+        return self._dropped(values, 20)
+
+    def _dropped(self, values: np.ndarray, longest: int) -> np.ndarray:
+        """Stretches of time replaced by the utterance's mean, one in about two seconds."""
+        mean = values.mean(0)
+        for _ in range(1 + len(values) * (2 if self.layer else 1) // 200):
+            n = min(int(self.rng.integers(0, 1 + int(longest * self.strength))), len(values) // 8)
+            start = int(self.rng.integers(0, len(values) - n + 1))
+            values[start:start + n] = mean
+        return values
+
+    def endless(self) -> Iterator[tuple[Tensor, Tensor, tuple[Tensor, Tensor]]]:
+        """(input, lengths, (units of all, how many each))."""
+        while True:
+            drawn: list[Drawn] = []
+            while sum(one.frames for one in drawn) < POOL * self.frames * 0.9:
+                drawn.append(self.draw())
+            drawn.sort(key=lambda one: one.frames)
+            batches: list[list[Drawn]] = [[]]
+            for one in drawn:
+                if batches[-1] and (len(batches[-1]) + 1) * one.frames > self.frames:
+                    batches.append([])
+                batches[-1].append(one)
+            for k in self.rng.permutation(len(batches)):
+                values = [self.changed(one) for one in batches[k]]
+                yield *padded(values, self.layer), flat([one.units for one in batches[k]])

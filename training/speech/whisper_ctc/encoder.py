@@ -1,0 +1,94 @@
+"""Whisper's encoder for utterances of any length up to 30 s: log-mel in, one vector of 20 ms each out.
+
+A batch is padded; what lies beyond an utterance's length changes nothing of its output.
+"""
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from .log_mel import MELS
+
+WIDTH, HEADS, LAYERS = 512, 8, 6  # Whisper base
+POSITIONS = 1500  # frames of 20 ms
+
+
+def out_length(frames: int | Tensor) -> int | Tensor:
+    """Encoder frames (20 ms) of so many log-mel frames (10 ms); an int or a tensor of them."""
+    return (frames + 1) // 2
+
+
+class Attention(nn.Module):
+    """Self-attention with q, k and v from one matrix, added to its input."""
+
+    def __init__(self, width: int, heads: int) -> None:
+        super().__init__()
+        self.heads = heads
+        self.norm = nn.LayerNorm(width)
+        self.enter = nn.Linear(width, 3 * width)
+        self.leave = nn.Linear(width, width)
+
+    def forward(self, x: Tensor, seen: Tensor | None) -> Tensor:
+        """x: (B, T, width); seen: (B, 1, 1, T), True where a frame may be attended to, or None for all."""
+        batch, frames, width = x.shape
+        qkv = self.enter(self.norm(x)).view(batch, frames, 3, self.heads, width // self.heads)
+        q, k, v = qkv.permute(2, 0, 3, 1, 4).unbind(0)
+        y = F.scaled_dot_product_attention(q, k, v, attn_mask=seen)
+        return x + self.leave(y.transpose(1, 2).reshape(batch, frames, width))
+
+
+class Feed(nn.Module):
+    """Two matrices with GELU between them, added to the input."""
+
+    def __init__(self, width: int) -> None:
+        super().__init__()
+        self.norm = nn.LayerNorm(width)
+        self.enter = nn.Linear(width, 4 * width)
+        self.leave = nn.Linear(4 * width, width)
+
+    def forward(self, x: Tensor) -> Tensor:
+        return x + self.leave(F.gelu(self.enter(self.norm(x))))
+
+
+class Layer(nn.Module):
+    """Attention, then the feed-forward part."""
+
+    def __init__(self, width: int, heads: int) -> None:
+        super().__init__()
+        self.attention = Attention(width, heads)
+        self.feed = Feed(width)
+
+    def forward(self, x: Tensor, seen: Tensor | None) -> Tensor:
+        return self.feed(self.attention(x, seen))
+
+
+class Encoder(nn.Module):
+    """features (B, 80, T), lengths (B,) in frames of 10 ms to (B, T', 512), T' = (T + 1) // 2."""
+
+    def __init__(self, width: int = WIDTH, heads: int = HEADS, layers: int = LAYERS,
+                 positions: int = POSITIONS) -> None:
+        super().__init__()
+        self.first = nn.Conv1d(MELS, width, 3, padding=1)
+        self.second = nn.Conv1d(width, width, 3, stride=2, padding=1)
+        self.positions = nn.Parameter(torch.zeros(positions, width), requires_grad=False)
+        self.layers = nn.ModuleList(Layer(width, heads) for _ in range(layers))
+        self.norm = nn.LayerNorm(width)
+
+    def below(self, features: Tensor, lengths: Tensor) -> Tensor:
+        """The convolutions and positions: what the first layer is given, (B, T', 512)."""
+        inside = (torch.arange(features.shape[2])[None] < lengths[:, None])[:, None].to(features.dtype)
+        x = F.gelu(self.first(features * inside)) * inside
+        x = F.gelu(self.second(x)).transpose(1, 2)
+        return x + self.positions[:x.shape[1]]
+
+    def above(self, x: Tensor, lengths: Tensor, start: int = 0, stop: int | None = None) -> Tensor:
+        """Layers start … stop − 1; behind the last one also the final norm. lengths in frames of 20 ms."""
+        stop = len(self.layers) if stop is None else stop
+        whole = not torch.jit.is_tracing() and bool((lengths == x.shape[1]).all())
+        seen = None if whole else (torch.arange(x.shape[1])[None] < lengths[:, None])[:, None, None]
+        for layer in self.layers[start:stop]:
+            x = layer(x, seen)
+        return self.norm(x) if stop == len(self.layers) else x
+
+    def forward(self, features: Tensor, lengths: Tensor) -> Tensor:
+        return self.above(self.below(features, lengths), out_length(lengths))

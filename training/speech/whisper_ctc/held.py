@@ -1,0 +1,121 @@
+"""What is never trained on, as shards of features: people, unheard voices, unheard texts.
+
+    python -m speech.whisper_ctc.held --data DIR --part dev --out WORK/eval [--only people words sentences kokoro]
+
+people       F04, M01: digit strings without the silence at the ends, one folder a speaker, the even strings in one
+             shard and the odd ones in another (all speakers read the same strings); `spontaneous`, whole clips with
+             approximate text, or with none ("")
+words        numbers from 0 to 100 and frequent words, one at a time, by voices kept apart
+sentences    `clean` and `worn` (a room, 10 dB of noise, mp3 of 32 kb/s), by voices kept apart
+kokoro       sentences in the two of Kokoro's Hindi voices that are kept apart; they are natural
+"""
+
+import argparse
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import numpy as np
+import soundfile
+
+from .. import kokoro, numbers, real, texts, units, world
+from .. import held as old_held
+from ..features import RATE
+from ..shards import Writer
+from ..voices import Speakers
+from . import corpus, log_mel, sentences
+
+SENTENCES, WORDS, NATURAL = 240, 240, 30  # utterances
+Rows = Iterator[tuple[dict[str, str], np.ndarray]]
+
+
+def write(folder: Path, rows: Rows, name: str = "00-000") -> None:
+    """One shard of ({text, …}, samples)."""
+    writer = Writer(folder / name)
+    for what, samples in rows:
+        writer.add(log_mel.log_power(samples) * log_mel.LN10, **what)
+    writer.close()
+    print(folder.name, len(writer.items), "utterances,", f"{writer.at / 6000:.1f} minutes", flush=True)
+
+
+def people(data: str, _: str, out: Path) -> None:
+    """F04, M01 and spontaneous."""
+    recordings = list(real.panjabi(data))
+    for speaker in sorted({row[0] for row in recordings}):
+        own = [row for row in recordings if row[0] == speaker]
+        for name, half in (("even", own[::2]), ("odd", own[1::2])):
+            write(out / speaker, (({"text": text, "voice": speaker, "name": clip}, real.voiced(samples))
+                                  for _, clip, samples, text in half), name)
+    folder = Path(data) / "speech/pa-spontaneous"
+    lines = (folder / "approximate.tsv").read_text("utf-8").splitlines()[1:]
+    known = dict(line.split("\t") for line in lines)
+
+    def clips() -> Rows:
+        for path in sorted(folder.glob("*.flac")):
+            samples, rate = soundfile.read(path, dtype="float32", always_2d=True)
+            text = units.plain(known[path.stem], "pa") if path.stem in known else ""
+            yield {"text": text, "voice": "unknown", "name": path.stem}, world.resampled(samples.mean(1), rate)
+
+    write(out / "spontaneous", clips())
+
+
+def _clean(rows: Rows, rng: np.random.Generator) -> Rows:
+    """Quiet ends, half of full scale and a trace of noise."""
+    for what, samples in rows:
+        samples = np.pad(samples, int(0.15 * RATE)) * np.float32(0.5 / np.abs(samples).max())
+        yield what, samples + rng.normal(0, 1e-4, len(samples)).astype(np.float32)
+
+
+def words(data: str, part: str, out: Path) -> None:
+    """Single words and numbers."""
+    rng = np.random.default_rng([11, len(part)])
+    forms, weight = texts.words(data, "pa")
+    drawn = [[numbers.pa(n)] for n in range(101)]
+    drawn += [[str(rng.choice(forms, p=weight))] for _ in range(WORDS - len(drawn))]
+    source = (("words", pieces) for pieces in drawn)
+    write(out / "words", _clean(corpus.spoken(Speakers("pa"), source, WORDS, rng, held=True), rng))
+
+
+def spoken_sentences(data: str, part: str, out: Path) -> None:
+    """clean and worn."""
+    rng = np.random.default_rng([12, len(part)])
+    pool = texts.sentences(data, "pa")[part] + sentences.prompts(data)[part, "natural"]
+    chosen = rng.permutation(len(pool))[:SENTENCES]
+    source = (("sentences", [pool[k]]) for k in chosen)
+    rows = list(_clean(corpus.spoken(Speakers("pa"), source, len(chosen), rng, held=True), rng))
+    write(out / "clean", iter(rows))
+    sounds = world.through_mp3([old_held.worn(samples, rng) for _, samples in rows], 32)
+    write(out / "worn", ((what, sound) for (what, _), sound in zip(rows, sounds)))
+
+
+def natural(data: str, part: str, out: Path) -> None:
+    """Kokoro's voices that are kept apart."""
+    rng = np.random.default_rng([13, len(part)])
+    pool = texts.sentences(data, "pa")[part] + sentences.prompts(data)[part, "natural"]
+    voice = kokoro.Kokoro()
+
+    def rows() -> Rows:
+        for k in rng.permutation(len(pool))[:NATURAL]:
+            name = str(rng.choice(corpus.HELD))
+            samples, rate = voice.say(kokoro.panjabi(pool[k]), name)
+            yield {"text": pool[k], "voice": name}, world.trimmed(world.resampled(samples, rate))[0]
+
+    write(out / "kokoro", _clean(rows(), rng))
+
+
+KINDS: dict[str, Callable[[str, str, Path], None]] = {
+    "people": people, "words": words, "sentences": spoken_sentences, "kokoro": natural}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--data", required=True)
+    parser.add_argument("--part", choices=("dev", "test"), default="dev")
+    parser.add_argument("--only", nargs="+", choices=KINDS, default=list(KINDS))
+    parser.add_argument("--out", required=True)
+    arguments = parser.parse_args()
+    for kind in arguments.only:
+        KINDS[kind](arguments.data, arguments.part, Path(arguments.out))
+
+
+if __name__ == "__main__":
+    main()

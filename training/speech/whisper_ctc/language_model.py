@@ -1,0 +1,51 @@
+"""The letter language model with code-mixed prompts among its texts.
+
+    python -m speech.whisper_ctc.language_model --data DIR --out WORK/pa.lm
+
+File format and smoothing are those of `speech.ngram`. Prints bits per unit on CC0 sentences and prompts kept apart.
+"""
+
+import argparse
+from pathlib import Path
+
+import numpy as np
+
+from .. import ngram, texts, units
+from .sentences import prompts
+
+EVERY = 4  # of the prompts that repeat a template, one in so many is taken
+
+
+def bits(model: ngram.Model, lines: list[str]) -> float:
+    """Bits per unit, the space behind each line included."""
+    nats = total = 0.0
+    for line in lines:
+        state = model.start
+        for unit in [*units.encode(line, "pa"), 0]:
+            score, state = model.step(state, unit)
+            nats, total = nats - score, total + 1
+    return nats / total / np.log(2)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--data", required=True)
+    parser.add_argument("--order", type=int, default=8)
+    parser.add_argument("--threshold", type=float, default=0.3)
+    parser.add_argument("--compare", nargs="*", default=[], help="other models to measure on the same texts")
+    parser.add_argument("--out", required=True)
+    arguments = parser.parse_args()
+    pools = prompts(arguments.data)
+    more = [*pools["train", "natural"], *pools["train", "templates"][::EVERY]]
+    counts = ngram.counted(arguments.data, "pa", arguments.order, more)
+    grams = ngram.pruned(ngram.smoothed(counts, units.blank("pa")), counts, arguments.threshold)
+    ngram.write(arguments.out, grams, ngram.backed_off(grams))
+    print([len(keys) for keys, _ in grams], Path(arguments.out).stat().st_size, "bytes")
+    for path in [arguments.out, *arguments.compare]:
+        model = ngram.Model(path)
+        print(Path(path).name, f"CC0 sentences {bits(model, texts.sentences(arguments.data, 'pa')['dev']):.3f}, "
+              f"prompts {bits(model, pools['dev', 'natural']):.3f} bits a unit", flush=True)
+
+
+if __name__ == "__main__":
+    main()

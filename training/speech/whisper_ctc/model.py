@@ -1,0 +1,97 @@
+"""Encoder and CTC head: log-mel features in, log-probabilities of Gurmukhi units and blank every 20 ms out."""
+
+from pathlib import Path
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from .. import checkpoint, units
+from . import pretrained
+from .encoder import LAYERS, WIDTH, Encoder, out_length
+
+UNITS = units.blank("pa")  # the blank is the last output
+
+
+class Block(nn.Module):
+    """A convolution over time between a norm and GELU, added to its input."""
+
+    def __init__(self, width: int, kernel: int, dropout: float) -> None:
+        super().__init__()
+        self.norm = nn.LayerNorm(width)
+        self.over_time = nn.Conv1d(width, width, kernel, padding=kernel // 2)
+        self.dropout = nn.Dropout(dropout)
+
+    def forward(self, x: Tensor, inside: Tensor) -> Tensor:
+        y = self.over_time((self.norm(x) * inside).transpose(1, 2)).transpose(1, 2)
+        return x + self.dropout(F.gelu(y))
+
+
+class Head(nn.Module):
+    """(B, T, 512) to log-probabilities (B, T, units + 1); about a million parameters, 0.26 s of context."""
+
+    def __init__(self, width: int = 256, blocks: int = 3, kernel: int = 5, dropout: float = 0.1) -> None:
+        super().__init__()
+        self.register_buffer("mean", torch.zeros(WIDTH))
+        self.register_buffer("deviation", torch.ones(WIDTH))
+        self.enter = nn.Linear(WIDTH, width)
+        self.blocks = nn.ModuleList(Block(width, kernel, dropout) for _ in range(blocks))
+        self.norm = nn.LayerNorm(width)
+        self.leave = nn.Linear(width, UNITS + 1)
+
+    def forward(self, x: Tensor, lengths: Tensor) -> Tensor:
+        """lengths: (B,) frames of 20 ms."""
+        inside = (torch.arange(x.shape[1])[None] < lengths[:, None])[..., None].to(x.dtype)
+        x = self.enter((x - self.mean) / self.deviation)
+        for block in self.blocks:
+            x = block(x, inside)
+        return torch.log_softmax(self.leave(self.norm(x)).float(), -1)
+
+
+class Recogniser(nn.Module):
+    """The encoder and the head. What is given to the network goes in at layer `start`; layers below `frozen` get no
+    gradient."""
+
+    def __init__(self, start: int = LAYERS, frozen: int = 0) -> None:
+        super().__init__()
+        self.start, self.frozen = start, max(start, frozen)
+        self.encoder, self.head = Encoder(), Head()
+
+    def forward(self, x: Tensor, lengths: Tensor) -> Tensor:
+        """x: what layer `start` is given, (B, T, 512), lengths in frames of 20 ms; with `start` 0 features
+        (B, 80, T) and lengths in frames of 10 ms."""
+        if self.start == 0:
+            with torch.set_grad_enabled(torch.is_grad_enabled() and self.frozen == 0):
+                x = self.encoder.below(x, lengths)
+            lengths = out_length(lengths)
+        if self.start < self.frozen < LAYERS:
+            with torch.no_grad():
+                x = self.encoder.above(x, lengths, self.start, self.frozen)
+        if self.start < LAYERS:
+            x = self.encoder.above(x, lengths, self.frozen if self.frozen < LAYERS else self.start)
+        return self.head(x, lengths)
+
+    def trained(self) -> list[tuple[int, list[nn.Parameter]]]:
+        """(depth below the head, parameters) of what is trained: the head at 0, the top layer at 1 and so on."""
+        groups = [(0, list(self.head.parameters()))]
+        if self.frozen < LAYERS:
+            groups.append((1, list(self.encoder.norm.parameters())))
+        for k in range(LAYERS - 1, self.frozen - 1, -1):
+            groups.append((LAYERS - k, list(self.encoder.layers[k].parameters())))
+        if self.frozen == 0:
+            groups.append((LAYERS + 1, [*self.encoder.first.parameters(), *self.encoder.second.parameters()]))
+        return groups
+
+
+def started(start: int) -> Recogniser:
+    """Whisper base's encoder below an untrained head."""
+    net = Recogniser(start)
+    net.encoder.load_state_dict(pretrained.encoder().state_dict())
+    return net
+
+
+def loaded(path: str | Path, start: int, averaged: bool = True, frozen: int = 0) -> Recogniser:
+    """The network of a checkpoint, given what goes into layer `start`, trained from layer `frozen` on."""
+    net = Recogniser(start, frozen)
+    net.load_state_dict(checkpoint.load(path)["average" if averaged else "net"])
+    return net

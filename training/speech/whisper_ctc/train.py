@@ -1,0 +1,192 @@
+"""Trains the head on the frozen encoder's outputs, or the head and the encoder's upper layers.
+
+    python -m speech.whisper_ctc.train --layer 6 --shards WORK/train=1 --steps 2000 --out WORK/head.pt
+    python -m speech.whisper_ctc.train --layer 0 --frozen 3 --init WORK/head.pt --shards WORK/train=1 --steps 1000 \
+        --out WORK/full.pt
+
+`--layer` says what the shards give: 6 the final outputs, so that the head alone is trained; 0 features, which change
+each time. Layers below `--frozen` stay as they are. The head's rate is `--lr`; the top layer's is `--layer-lr`, each
+lower one has `--fall` times that of the one above. Rates rise for `--warm-up` steps and fall linearly to nothing in the
+last third of `--steps`. The same command goes on from its last checkpoint.
+"""
+
+import argparse
+import time
+from pathlib import Path
+
+import torch
+
+from .. import checkpoint, corpus, metrics, units
+from ..train import ahead, ctc
+from . import batches
+from .encoded import groups
+from .encoder import LAYERS, out_length
+from .model import UNITS, Recogniser, loaded, started
+
+SAMPLE = 400  # utterances whose outputs tell mean and deviation
+
+
+def rate(step: int, steps: int, warm_up: int) -> float:
+    """Share of the highest rate: up, level, down in the last third."""
+    return min(1.0, (step + 1) / warm_up, max(0.02, (steps - step) / (steps / 3)))
+
+
+@torch.no_grad()
+def log_probs(net: Recogniser, rows: list[batches.Row], frames: int = 4000) -> list:
+    """Log-probabilities (T, units + 1) of each utterance, unchanged features."""
+    out = [None] * len(rows)
+    for group in groups([row.frames for row in rows], frames):
+        values = [rows[k].values() for k in group]
+        if net.start == 0:
+            values = [batches.log_mel.normalised(v / batches.log_mel.LN10) for v in values]
+        signal, lengths = batches.padded(values, net.start)
+        for k, row, n in zip(group, net(signal, lengths).numpy(), lengths.tolist()):
+            out[k] = row[:n if net.start else out_length(n)]
+    return out
+
+
+def check(net: Recogniser, folder: str, most: int) -> metrics.Errors:
+    """Greedy error rates on at most so many utterances of a folder."""
+    rows = batches.rows(folder, net.start)
+    rows = rows[::max(1, len(rows) // most)]
+    errors = metrics.Errors()
+    for row, scores in zip(rows, log_probs(net, rows)):
+        errors.add(row.item["text"], units.greedy(scores.argmax(1), "pa"))
+    return errors
+
+
+def measure_inputs(net: Recogniser, source: batches.Batches) -> None:
+    """Sets the head's mean and deviation from the training data."""
+    rows = source.pools[0][::max(1, len(source.pools[0]) // SAMPLE)]
+    values = torch.cat([torch.from_numpy(row.values()) for row in rows])
+    net.head.mean.copy_(values.mean(0))
+    net.head.deviation.copy_(values.std(0) + 1e-4)
+
+
+def optimiser(net: Recogniser, lr: float, layer_lr: float, fall: float) -> torch.optim.AdamW:
+    """A group for each layer with its highest rate as `top`."""
+    groups_of = []
+    for depth, parameters in net.trained():
+        top = lr if depth == 0 else layer_lr * fall ** (depth - 1)
+        groups_of.append({"params": parameters, "top": top, "lr": top})
+    return torch.optim.AdamW(groups_of, betas=(0.9, 0.98), weight_decay=0.01, fused=True)
+
+
+def opened(arguments: argparse.Namespace) -> tuple[Recogniser, dict]:
+    """The network to train and what its last checkpoint says, empty at the beginning."""
+    if Path(arguments.out).exists():
+        net = loaded(arguments.out, arguments.layer, averaged=False, frozen=arguments.frozen)
+        return net, checkpoint.load(arguments.out)
+    if arguments.init:
+        return loaded(arguments.init, arguments.layer, frozen=arguments.frozen), {}
+    return started(arguments.layer), {}
+
+
+class Run:
+    """One training: the network, its running mean and the optimiser."""
+
+    def __init__(self, arguments: argparse.Namespace) -> None:
+        self.arguments = arguments
+        self.net, state = opened(arguments)
+        self.net.train()
+        self.step, self.seconds = state.get("step", 0), state.get("seconds", 0.0)
+        folders = {spec.rsplit("=", 1)[0]: float(spec.rsplit("=", 1)[1]) for spec in arguments.shards}
+        self.source = batches.Batches(folders, arguments.layer, [arguments.seed, self.step], arguments.frames,
+                                      arguments.strength)
+        if not state and not arguments.init:
+            if arguments.layer != LAYERS:
+                raise ValueError("an untrained head starts with --layer 6")
+            measure_inputs(self.net, self.source)
+        for parameter in self.net.parameters():
+            parameter.requires_grad_(False)
+        for _, parameters in self.net.trained():
+            for parameter in parameters:
+                parameter.requires_grad_(True)
+        self.average = state.get("average") or {k: v.clone() for k, v in self.net.state_dict().items()}
+        self.optimise = optimiser(self.net, arguments.lr, arguments.layer_lr, arguments.fall)
+        if state:
+            tops = [group["top"] for group in self.optimise.param_groups]
+            self.optimise.load_state_dict(state["optimiser"])
+            for group, top in zip(self.optimise.param_groups, tops):  # the command's rates, not the checkpoint's
+                group["top"] = top
+
+    def learn(self, batch) -> float:
+        """One step; nats per unit before it."""
+        signal, lengths, targets = batch
+        with torch.autocast("cpu", torch.bfloat16):
+            scores = self.net(signal, lengths)
+        loss = ctc(scores, lengths if self.net.start else out_length(lengths), targets, UNITS)
+        loss.backward()
+        norm = torch.nn.utils.clip_grad_norm_([p for p in self.net.parameters() if p.requires_grad], 5.0)
+        share = rate(self.step, self.arguments.steps, self.arguments.warm_up)
+        for group in self.optimise.param_groups:
+            group["lr"] = group["top"] * share
+        if torch.isfinite(norm):
+            self.optimise.step()
+        self.optimise.zero_grad()
+        self.step += 1
+        self.seconds += float(lengths.sum()) * (0.02 if self.net.start else 0.01)
+        keep = min(0.998, self.step / (self.step + 10))
+        for name, parameter in self.net.named_parameters():
+            if parameter.requires_grad:
+                self.average[name].lerp_(parameter.detach(), 1 - keep)
+        return float(loss.detach())
+
+    def save(self) -> None:
+        """Writes the checkpoint, whole or not at all."""
+        checkpoint.write(self.arguments.out, {
+            "net": self.net.state_dict(), "average": self.average, "optimiser": self.optimise.state_dict(),
+            "step": self.step, "seconds": self.seconds, "layer": self.arguments.layer})
+
+    def judged(self) -> str:
+        """Error rates of the averaged network on the dev folders."""
+        net = Recogniser(self.arguments.layer)
+        net.load_state_dict(self.average)
+        lines = [f"{Path(folder).name}: {check(net.eval(), folder, 40).line()}" for folder in self.arguments.dev]
+        return "\n    ".join(["", *lines])
+
+
+def parsed() -> argparse.Namespace:
+    """The command line."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--layer", type=int, choices=range(LAYERS + 1), default=LAYERS)
+    parser.add_argument("--frozen", type=int, choices=range(LAYERS + 1), default=0)
+    parser.add_argument("--shards", nargs="+", required=True, metavar="DIR=WEIGHT")
+    parser.add_argument("--dev", nargs="*", default=[], metavar="DIR")
+    parser.add_argument("--init", help="a checkpoint to start from")
+    parser.add_argument("--out", required=True)
+    parser.add_argument("--steps", type=int, required=True)
+    parser.add_argument("--lr", type=float, default=1e-3)
+    parser.add_argument("--layer-lr", type=float, default=3e-5)
+    parser.add_argument("--fall", type=float, default=0.7)
+    parser.add_argument("--warm-up", type=int, default=200)
+    parser.add_argument("--frames", type=int, default=4000, help="in a batch, of 20 ms; of 10 ms with --layer 0")
+    parser.add_argument("--strength", type=float, default=0.5)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--save-minutes", type=float, default=4)
+    return parser.parse_args()
+
+
+def main() -> None:
+    arguments = parsed()
+    torch.set_num_threads(1)
+    torch.set_flush_denormal(True)
+    torch.manual_seed(arguments.seed)
+    run = Run(arguments)
+    print(f"{run.source.hours():.1f} h of shards, from step {run.step}", flush=True)
+    stream = ahead(run.source.endless())
+    saved, losses, heard = time.time(), [], run.seconds
+    while run.step < arguments.steps:
+        corpus.wait()
+        losses.append(run.learn(next(stream)))
+        done = run.step >= arguments.steps
+        if done or time.time() - saved > arguments.save_minutes * 60:
+            run.save()
+            pace = (run.seconds - heard) / (time.time() - saved)
+            print(f"{time.strftime('%H:%M:%S')} step {run.step} loss {sum(losses) / len(losses):.3f} {pace:.0f} x, "
+                  f"{run.seconds / 3600:.1f} h heard{run.judged()}", flush=True)
+            saved, losses, heard = time.time(), [], run.seconds
+
+
+if __name__ == "__main__":
+    main()
