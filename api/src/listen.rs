@@ -1,9 +1,8 @@
 //! What this process listens for: announcements come in, waiters are woken and cached keys forgotten.
 
 use akhar_accounts::keys::API_KEY_CHANGED;
-use akhar_jobs::{JobId, store::JOBS_ENDED};
+use akhar_jobs::store::{self, JOBS_ENDED};
 use akhar_platform::database::Event;
-use uuid::Uuid;
 
 use crate::app::App;
 
@@ -20,8 +19,8 @@ pub(crate) async fn listen(app: App) {
 fn act(app: &App, channel: &str, payload: &str) {
     match channel {
         JOBS_ENDED => {
-            for id in payload.split(',').filter_map(|id| Uuid::try_parse(id).ok()) {
-                app.waiters.wake(JobId(id));
+            for (id, job) in store::ended(payload) {
+                app.waiters.wake(id, job);
             }
         }
         API_KEY_CHANGED => app.auth.keys.forget_all(), // rare; each is read again when it is next presented

@@ -1,7 +1,8 @@
 //! Who waits for which job: a job's id comes in, a wake-up goes out when its end is announced.
 //!
-//! A wake-up is a hint, the row is the answer: a waiter looks at the row on every wake-up and once a
-//! second besides, so a lost announcement costs a second and never an answer.
+//! An announcement brings the job along where it is small, as it was committed. Otherwise it is a hint: a waiter
+//! looks the job up on every wake-up, and once a second besides, so a lost announcement costs a second and never
+//! an answer.
 
 use std::{
     collections::HashMap,
@@ -24,14 +25,17 @@ const FLOOR: Duration = Duration::from_secs(1);
 
 /// Everybody in this process who waits for a job.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Waiters(Arc<Mutex<HashMap<JobId, watch::Sender<()>>>>);
+pub(crate) struct Waiters(Arc<Mutex<HashMap<JobId, watch::Sender<Announced>>>>);
+
+/// The ended job, if its announcement brought it along.
+type Announced = Option<Arc<Job>>;
 
 /// One who waits; leaving is dropping.
 #[derive(Debug)]
 pub(crate) struct Waiter {
     id: JobId,
     /// None only while it is being dropped.
-    wakes: Option<watch::Receiver<()>>,
+    wakes: Option<watch::Receiver<Announced>>,
     waiters: Waiters,
 }
 
@@ -47,27 +51,27 @@ pub(crate) enum Seen {
 }
 
 impl Waiters {
-    fn lock(&self) -> MutexGuard<'_, HashMap<JobId, watch::Sender<()>>> {
+    fn lock(&self) -> MutexGuard<'_, HashMap<JobId, watch::Sender<Announced>>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Starts waiting: announcements from now on are heard.
     pub(crate) fn subscribe(&self, id: JobId) -> Waiter {
-        let wakes = self.lock().entry(id).or_insert_with(|| watch::Sender::new(())).subscribe();
+        let wakes = self.lock().entry(id).or_insert_with(|| watch::Sender::new(None)).subscribe();
         Waiter { id, wakes: Some(wakes), waiters: self.clone() }
     }
 
-    /// A job has ended.
-    pub(crate) fn wake(&self, id: JobId) {
+    /// A job has ended; `job` is it, if its announcement brought it along.
+    pub(crate) fn wake(&self, id: JobId, job: Option<Job>) {
         if let Some(waiting) = self.lock().get(&id) {
-            waiting.send_replace(());
+            waiting.send_replace(job.map(Arc::new));
         }
     }
 
     /// Any job may have ended: announcements may have been missed.
     pub(crate) fn wake_all(&self) {
         for waiting in self.lock().values() {
-            waiting.send_replace(());
+            waiting.send_replace(None);
         }
     }
 }
@@ -91,6 +95,12 @@ impl Waiter {
         }
     }
 
+    /// The job, if it ended and its announcement brought it along.
+    fn announced(&self) -> Option<Job> {
+        let announced = self.wakes.as_ref()?.borrow().clone();
+        announced.filter(|job| job.state.is_final()).map(Arc::unwrap_or_clone)
+    }
+
     /// Waits until the job has ended or the deadline has passed. The first look comes after the first
     /// wake-up: for a job just submitted or just looked at.
     pub(crate) async fn until_ended(
@@ -101,6 +111,9 @@ impl Waiter {
         let mut seen = Seen::Nothing;
         while Instant::now() < deadline {
             self.rest(deadline).await;
+            if let Some(job) = self.announced() {
+                return Ok(Seen::Job(job));
+            }
             let limit = deadline.max(Instant::now() + FLOOR);
             match timeout_at(limit, lookups.find(self.id)).await {
                 Ok(Ok(Some(job))) if job.state.is_final() => return Ok(Seen::Job(job)),
@@ -130,7 +143,7 @@ mod tests {
     async fn an_announcement_before_the_wait_is_not_lost() {
         let (waiters, id) = (Waiters::default(), id());
         let mut waiter = waiters.subscribe(id);
-        waiters.wake(id);
+        waiters.wake(id, None);
         let started = Instant::now();
         waiter.rest(started + FLOOR * 60).await;
         assert!(started.elapsed().is_zero());
@@ -141,7 +154,7 @@ mod tests {
         let (waiters, a, b) = (Waiters::default(), id(), id());
         let (mut one, mut two, mut other) =
             (waiters.subscribe(a), waiters.subscribe(a), waiters.subscribe(b));
-        waiters.wake(a);
+        waiters.wake(a, None);
         let started = Instant::now();
         one.rest(started + FLOOR).await;
         two.rest(started + FLOOR).await;
@@ -170,6 +183,6 @@ mod tests {
         assert_eq!(waiters.lock().len(), 1);
         drop(two);
         assert_eq!(waiters.lock().len(), 0);
-        waiters.wake(id);
+        waiters.wake(id, None);
     }
 }

@@ -54,7 +54,7 @@ impl Ending {
 }
 
 /// Ends the jobs whose guards hold: outcome and artifacts are written, the upload is deleted, and the ends
-/// announced, in one statement for at most [`super::MAX_ENDINGS`]. One result a job, in order: `false` means that its guard
+/// announced (see [`super::ended`]), in one statement for at most [`super::MAX_ENDINGS`]. One result a job, in order: `false` means that its guard
 /// did not hold and nothing was changed. When a job among them is acknowledged, all are on disk when this
 /// returns.
 pub async fn end(db: impl PgExecutor<'_>, endings: &[Ending]) -> Result<Vec<bool>, sqlx::Error> {
@@ -77,15 +77,21 @@ async fn update(db: impl PgExecutor<'_>, endings: &[Ending]) -> Result<Vec<JobId
              where j.id = e.id and case when e.attempt is null
                  then j.state = 'queued' and j.account_id = e.account_id
                  else j.state = 'running' and j.attempt = e.attempt end
-             returning j.id, j.acknowledged),
+             returning j.id, j.operation, j.state, j.attempt, j.created_at, j.started_at, j.ended_at, j.outcome,
+                 j.decode_us, j.infer_us, j.transcribed_s, j.acknowledged),
          kept as (
              insert into artifacts (job_id, name, bytes)
              select a.job_id, a.name, a.bytes
              from unnest($9::uuid[], $10::text[], $11::bytea[]) as a (job_id, name, bytes) join ended on ended.id = a.job_id),
+         said as (
+             select json_agg(row_to_json(ended))::text as jobs, string_agg(id::text, ',') as ids,
+                 bool_or(acknowledged) as is_acknowledged
+             from ended having count(*) > 0),
          told as (
-             select pg_notify($12, string_agg(id::text, ',')),
-                 case when bool_or(acknowledged) then set_config('synchronous_commit', 'on', true) end
-             from ended having count(*) > 0)
+             select pg_notify($12, case
+                     when cardinality($9) = 0 and octet_length(jobs) < 7500 then jobs else ids end),
+                 case when is_acknowledged then set_config('synchronous_commit', 'on', true) end
+             from said)
          select id from ended, told",
     )
     .bind(column(endings, |e| e.job().0))

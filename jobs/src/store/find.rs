@@ -8,7 +8,7 @@ use crate::{Job, JobId, JobState, Operation, Outcome, Queue, Timing};
 
 use super::{artifacts, unreadable};
 
-#[derive(sqlx::FromRow)]
+#[derive(serde::Deserialize, sqlx::FromRow)]
 struct JobRow {
     id: JobId,
     operation: String,
@@ -76,6 +76,17 @@ impl JobRow {
     }
 }
 
+/// What an announcement of ended jobs says (see [`JOBS_ENDED`](super::JOBS_ENDED)): each job's id, and the job
+/// itself where it was small enough to be sent along. What cannot be read says nothing.
+pub fn ended(payload: &str) -> Vec<(JobId, Option<Job>)> {
+    if payload.starts_with('[') {
+        let rows: Vec<JobRow> = serde_json::from_str(payload).unwrap_or_default();
+        return rows.into_iter().map(|row| (row.id, row.into_job().ok())).collect();
+    }
+    let ids = payload.split(',').filter_map(|id| Uuid::try_parse(id).ok());
+    ids.map(|id| (JobId(id), None)).collect()
+}
+
 /// How many jobs wait in a queue, counted to `limit` at most.
 pub async fn n_waiting(db: &PgPool, queue: Queue, limit: i64) -> Result<i64, sqlx::Error> {
     sqlx::query_scalar(
@@ -85,4 +96,35 @@ pub async fn n_waiting(db: &PgPool, queue: Queue, limit: i64) -> Result<i64, sql
     .bind(limit)
     .fetch_one(db)
     .await
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Prediction;
+
+    const ROW: &str = r#"{"id": "019d0f6e-8e52-7d0c-a4f5-5b2b3f6d3c11", "operation": "digit-recognition",
+        "state": "succeeded", "attempt": 1, "created_at": "2026-11-21T09:00:00.123456+00:00",
+        "started_at": "2026-11-21T09:00:00.2+00:00", "ended_at": "2026-11-21T09:00:01+00:00",
+        "outcome": {"kind": "predictions", "predictions": [{"label": "੫", "score": 0.5}]},
+        "decode_us": 1, "infer_us": 2, "transcribed_s": null, "acknowledged": false}"#;
+
+    #[test]
+    fn an_announcement_brings_small_jobs_along() {
+        let said = ended(&format!("[{ROW}]"));
+        let [(id, Some(job))] = said.as_slice() else { panic!("{said:?}") };
+        assert_eq!((job.id, job.state, job.attempt), (*id, JobState::Succeeded, 1));
+        let predictions = vec![Prediction { label: "੫".to_owned(), score: 0.5 }];
+        assert_eq!(job.outcome, Some(Outcome::Predictions { predictions }));
+        assert_eq!(job.timing, Some(Timing { decode_us: 1, infer_us: 2 }));
+    }
+
+    #[test]
+    fn an_announcement_names_the_others() {
+        let said = ended("019d0f6e-8e52-7d0c-a4f5-5b2b3f6d3c11,019d0f6e-8e52-7d0c-a4f5-5b2b3f6d3c12");
+        assert!(said.len() == 2 && said.iter().all(|(_, job)| job.is_none()), "{said:?}");
+        for odd in ["", "[", "[{}]", "x,y"] {
+            assert!(ended(odd).is_empty(), "{odd}");
+        }
+    }
 }

@@ -18,7 +18,7 @@ mod sweep;
 
 pub use claim::{Claimed, claim, claimed_by};
 pub use end::{Ending, Guard, acknowledge, cancel, end};
-pub use find::{find, find_many, n_waiting};
+pub use find::{ended, find, find_many, n_waiting};
 pub use heartbeat::{beat, leave};
 pub use list::{ListedJob, QueueDepth, WorkerRow, list_jobs, list_workers, queue_depths};
 pub use progress::note_progress;
@@ -29,7 +29,9 @@ pub use sweep::{Lost, expire, lost};
 /// Postgres channel that says which queues have new jobs; the payload is their names, separated by commas.
 pub const JOBS_QUEUED: &str = "jobs_queued";
 
-/// Postgres channel that says which jobs have ended; the payload is their ids, separated by commas.
+/// Postgres channel that says which jobs have ended; [`ended`] reads its payload. Bytes that fit into a notification
+/// are the rows themselves as JSON, so that a waiting caller's answer needs no look at the table; larger outcomes
+/// are announced by the jobs' ids, separated by commas.
 pub const JOBS_ENDED: &str = "jobs_ended";
 
 /// Jobs that one statement may end: their ids fit into the 8,000 bytes of a notification.
