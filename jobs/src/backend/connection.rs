@@ -50,16 +50,15 @@ impl OwnConnection {
     /// Waits for the connection, and makes it if there is none.
     pub(super) async fn acquire(&self) -> Result<InUse<'_>, sqlx::Error> {
         let mut place = self.open.lock().await;
-        let connection = match place.take() {
+        let trusted = match place.take() {
             Some(open) => open.trusted().await,
             None => None,
         };
-        let connection = match connection {
-            Some(connection) => connection,
-            None => {
-                let connecting = timeout(CONNECT_TIMEOUT, PgConnection::connect_with(&self.options));
-                connecting.await.map_err(|_| sqlx::Error::PoolTimedOut)??
-            }
+        let connection = if let Some(connection) = trusted {
+            connection
+        } else {
+            let connecting = timeout(CONNECT_TIMEOUT, PgConnection::connect_with(&self.options));
+            connecting.await.map_err(|_| sqlx::Error::PoolTimedOut)??
         };
         Ok(InUse { place, connection })
     }
