@@ -85,7 +85,6 @@ pub struct JobStore {
 #[derive(Debug, Clone)]
 struct Consumer {
     queue: Queue,
-    held: HeldClaims,
     claims: Claims,
     endings: Endings,
 }
@@ -104,8 +103,7 @@ impl JobStore {
         claims: Claims,
         endings: Endings,
     ) -> Self {
-        let held = claims.held(queue).clone();
-        let consumer = Some(Consumer { queue, held, claims, endings });
+        let consumer = Some(Consumer { queue, claims, endings });
         Self { consumer, ..Self::to_submit(db, admission) }
     }
 
@@ -116,7 +114,7 @@ impl JobStore {
 
     /// What it holds, if it consumes.
     pub(super) fn held(&self) -> Option<&HeldClaims> {
-        self.consumer.as_ref().map(|consumer| &consumer.held)
+        self.consumer.as_ref().map(|consumer| consumer.claims.held(consumer.queue))
     }
 
     /// Where its jobs lie.
@@ -163,7 +161,7 @@ impl Persistence for JobStore {
 
     async fn fetch_next(&mut self, _: &WorkerContext) -> Result<Vec<Task<JobTask>>, QueueError> {
         let Some(consumer) = &self.consumer else { return Ok(Vec::new()) };
-        match consumer.held.n_free() {
+        match consumer.claims.held(consumer.queue).n_free() {
             0 => Ok(Vec::new()),
             n_free => {
                 let claims = consumer.claims.claim(consumer.queue, n_free).await?;

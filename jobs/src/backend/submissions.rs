@@ -32,7 +32,8 @@ struct Push(JobStore);
 
 impl Statement for Push {
     type Item = Arc<NewJob>;
-    type Reply = Result<Submitted, Refusal>;
+    /// Or the queue that is full.
+    type Reply = Result<Submitted, Queue>;
     const MAX_ITEMS: usize = 128;
 
     fn n_bytes(job: &Arc<NewJob>) -> usize {
@@ -50,7 +51,7 @@ impl Statement for Push {
         let answer = |job: &Arc<NewJob>| match refused.get(&job.id) {
             None => Ok(Submitted::Accepted),
             Some(Refusal::Exists) => Ok(Submitted::Exists),
-            Some(refusal) => Err(*refusal),
+            Some(Refusal::QueueFull(queue)) => Err(*queue),
         };
         Ok(jobs.iter().map(answer).collect())
     }
@@ -71,11 +72,7 @@ impl Submissions {
     /// lost if Postgres crashes in the moments after: whoever waits for it keeps it and submits it again.
     /// Submitting a job twice is harmless.
     pub async fn submit(&self, job: Arc<NewJob>) -> Result<Submitted, SubmitError> {
-        match self.0.execute(job).await? {
-            Ok(submitted) => Ok(submitted),
-            Err(Refusal::Exists) => Ok(Submitted::Exists),
-            Err(Refusal::QueueFull(queue)) => Err(SubmitError::QueueFull(queue)),
-        }
+        self.0.execute(job).await?.map_err(SubmitError::QueueFull)
     }
 }
 

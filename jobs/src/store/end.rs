@@ -7,7 +7,7 @@ use uuid::Uuid;
 
 use crate::{Fence, JobId, JobState, Outcome, Timing};
 
-use super::{JOBS_ENDED, artifacts};
+use super::{JOBS_ENDED, artifacts, column};
 
 /// What must be true of a job for its end to be written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -54,18 +54,15 @@ impl Ending {
 }
 
 /// Ends the jobs whose guards hold: outcome and artifacts are written, the upload is deleted, and the ends
-/// announced (see [`super::ended`]), in one statement for at most [`super::MAX_ENDINGS`]. One result a job, in order: `false` means that its guard
-/// did not hold and nothing was changed. When a job among them is acknowledged, all are on disk when this
-/// returns.
+/// announced (see [`super::ended`]), in one statement for at most [`super::MAX_ENDINGS`]. One result a job, in
+/// order: `false` means that its guard did not hold and nothing was changed. When a job among them is
+/// acknowledged, all are on disk when this returns.
 pub async fn end(db: impl PgExecutor<'_>, endings: &[Ending]) -> Result<Vec<bool>, sqlx::Error> {
     let ended: HashSet<JobId> = update(db, endings).await?.into_iter().collect();
     Ok(endings.iter().map(|ending| ended.contains(&ending.job())).collect())
 }
 
 async fn update(db: impl PgExecutor<'_>, endings: &[Ending]) -> Result<Vec<JobId>, sqlx::Error> {
-    fn column<'a, T>(endings: &'a [Ending], of: impl Fn(&'a Ending) -> T) -> Vec<T> {
-        endings.iter().map(of).collect()
-    }
     let bulk = artifacts::of(endings.iter().map(|e| (e.job(), e.outcome.as_ref())));
     sqlx::query_scalar(
         "with ended as (

@@ -37,6 +37,11 @@ pub const JOBS_ENDED: &str = "jobs_ended";
 /// Jobs that one statement may end: their ids fit into the 8,000 bytes of a notification.
 pub const MAX_ENDINGS: usize = 200;
 
+/// One column of a statement over arrays: `of` each item, in order.
+fn column<'a, I, T>(items: &'a [I], of: impl Fn(&'a I) -> T) -> Vec<T> {
+    items.iter().map(of).collect()
+}
+
 /// A row holds something this version does not know, such as an operation of a newer one.
 pub(crate) fn unreadable(what: &str, value: impl std::fmt::Display) -> sqlx::Error {
     sqlx::Error::Decode(format!("unknown {what} {value:?}", value = value.to_string()).into())

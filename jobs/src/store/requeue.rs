@@ -6,7 +6,7 @@ use sqlx::PgExecutor;
 
 use crate::{Fence, JobId};
 
-use super::JOBS_QUEUED;
+use super::{JOBS_QUEUED, column};
 
 /// A claimed job that goes back to its queue.
 #[derive(Debug, Clone)]
@@ -26,7 +26,6 @@ pub async fn requeue(db: impl PgExecutor<'_>, requeues: &[Requeue]) -> Result<Ve
 }
 
 async fn update(db: impl PgExecutor<'_>, requeues: &[Requeue]) -> Result<Vec<JobId>, sqlx::Error> {
-    let column = |of: fn(&Requeue) -> f64| requeues.iter().map(of).collect::<Vec<_>>();
     sqlx::query_scalar(
         "with waiting as (
              update jobs j set state = 'queued', worker = null, last_error = r.error,
@@ -37,10 +36,10 @@ async fn update(db: impl PgExecutor<'_>, requeues: &[Requeue]) -> Result<Vec<Job
          told as (select pg_notify($5, string_agg(distinct queue, ',')) from waiting having count(*) > 0)
          select id from waiting, told",
     )
-    .bind(requeues.iter().map(|r| r.fence.job.0).collect::<Vec<_>>())
-    .bind(requeues.iter().map(|r| r.fence.attempt).collect::<Vec<_>>())
-    .bind(column(|r| r.delay.as_secs_f64()))
-    .bind(requeues.iter().map(|r| r.error.as_str()).collect::<Vec<_>>())
+    .bind(column(requeues, |r| r.fence.job.0))
+    .bind(column(requeues, |r| r.fence.attempt))
+    .bind(column(requeues, |r| r.delay.as_secs_f64()))
+    .bind(column(requeues, |r| r.error.as_str()))
     .bind(JOBS_QUEUED)
     .fetch_all(db)
     .await

@@ -6,6 +6,8 @@ use sqlx::{PgExecutor, types::Json};
 
 use crate::{JobId, MAX_ATTEMPTS, NewJob};
 
+use super::column;
+
 /// What became of a submitted job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Submitted {
@@ -26,9 +28,6 @@ pub async fn submit(db: impl PgExecutor<'_>, jobs: &[&NewJob]) -> Result<Vec<Sub
 }
 
 async fn insert(db: impl PgExecutor<'_>, jobs: &[&NewJob]) -> Result<Vec<JobId>, sqlx::Error> {
-    fn column<'a, T>(jobs: &[&'a NewJob], of: impl Fn(&'a NewJob) -> T) -> Vec<T> {
-        jobs.iter().map(|job| of(job)).collect()
-    }
     sqlx::query_scalar(
         "with accepted as (
              insert into jobs (id, account_id, operation, queue, priority, acknowledged, parameters,

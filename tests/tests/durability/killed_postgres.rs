@@ -61,23 +61,20 @@ async fn killed_after_a_submission_its_caller_gets_its_answer() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn killed_while_a_job_is_claimed_its_caller_gets_its_answer() {
-    let cluster = Cluster::own();
-    let stack = start(&cluster, 1).await;
-    let mut held = Seam::Claim.hold(&stack.db).await;
-    let waiting = wait_for_answer(&stack);
-    held.holds(1).await;
-    restart(&cluster).await;
-    is_answered_rightly(waiting).await;
-    assert_eq!(every_job_ended_once(&stack).await, 1);
+    killed_at(Seam::Claim).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn killed_after_a_claim_its_caller_gets_its_answer() {
+    killed_at(Seam::Finish).await; // the job is claimed and worked, its end not written
+}
+
+async fn killed_at(seam: Seam) {
     let cluster = Cluster::own();
     let stack = start(&cluster, 1).await;
-    let mut held = Seam::Finish.hold(&stack.db).await;
+    let mut held = seam.hold(&stack.db).await;
     let waiting = wait_for_answer(&stack);
-    held.holds(1).await; // the job is claimed and worked, its end not written
+    held.holds(1).await;
     restart(&cluster).await;
     is_answered_rightly(waiting).await;
     assert_eq!(every_job_ended_once(&stack).await, 1);
