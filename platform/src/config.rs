@@ -36,7 +36,8 @@ pub struct Config {
     pub listen: SocketAddr,
     /// Postgres to use. Unset, `akhar serve` runs a private one under `data_dir`.
     pub database_url: Option<SecretString>,
-    /// Connections this process may open.
+    /// Connections in this process's pools. Beside them it opens one that listens, and an api two and a worker three
+    /// for the queue's statements.
     pub database_connections: NonZeroUsize,
     /// Where `akhar serve` keeps its private Postgres.
     pub data_dir: PathBuf,
