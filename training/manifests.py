@@ -7,7 +7,9 @@ from pathlib import Path
 
 def toml(head, files, metrics, **tables):
     """`head`, `metrics` and each of `tables`: name to text, number or list of texts; `files`: role to path below the
-    folder of the manifests and sha256 in hexadecimal."""
+    folder of the manifests and sha256 in hexadecimal.
+    """
+
     def pairs(values):
         return [f"{name} = {json.dumps(value, ensure_ascii=False)}" for name, value in values.items()]
 

@@ -5,10 +5,8 @@ most 16 with its dispatcher choosing the window, no tracing, no access log, no m
 """
 
 import bentoml
-import numpy as np
-from PIL.Image import Image as PILImage
-
 import digits
+from PIL.Image import Image as PILImage
 
 
 @bentoml.service(

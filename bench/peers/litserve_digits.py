@@ -7,9 +7,8 @@ requests/s), no access log.
 
 import os
 
-import litserve as ls
-
 import digits
+import litserve as ls
 
 
 class Digits(ls.LitAPI):

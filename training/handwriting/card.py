@@ -48,58 +48,90 @@ and the wave limit were chosen by looking at the figures below, on these recogni
 def written(results, size, speed):
     reading, variety, real = (results[k] for k in ("legibility", "variety", "realism"))
     from . import model
-    lines = [HEAD.format(points=glyphs.POINTS, glyphs=len(glyphs.table()), size=size, speed=speed,
-                         steady=model.STEADY, unsteady=model.UNSTEADY, more=model.MORE,
-                         wildest=model.WILDEST, calm=model.CALM)]
-    lines += ["## Figures", "", "`python -m handwriting.evaluate --data DIR` measures all of them.", "",
-              f"**Legibility.** Every label in {results['styles']} hands, 100 pixels from headline to baseline, pen 4, with "
-              "its headline, read by the shipped recognisers; a pair-bindi letter is its base with the "
-              "nukta below.", "",
-              "| what | pictures | top-1 right | top-1 | 95 % interval | top-3 right | top-3 |",
-              "|---|---|---|---|---|---|---|"]
+
+    lines = [
+        HEAD.format(
+            points=glyphs.POINTS,
+            glyphs=len(glyphs.table()),
+            size=size,
+            speed=speed,
+            steady=model.STEADY,
+            unsteady=model.UNSTEADY,
+            more=model.MORE,
+            wildest=model.WILDEST,
+            calm=model.CALM,
+        )
+    ]
+    lines += [
+        "## Figures",
+        "",
+        "`python -m handwriting.evaluate --data DIR` measures all of them.",
+        "",
+        f"**Legibility.** Every label in {results['styles']} hands, 100 pixels from headline to baseline, pen 4, with "
+        "its headline, read by the shipped recognisers; a pair-bindi letter is its base with the "
+        "nukta below.",
+        "",
+        "| what | pictures | top-1 right | top-1 | 95 % interval | top-3 right | top-3 |",
+        "|---|---|---|---|---|---|---|",
+    ]
     for key, name in (("letters-pa", "41 letters"), ("digits-pa", "10 digits"), ("together", "together")):
         r = reading[key]
         n, right, third = r["n"], round(r["top1"] * r["n"]), round(r["top3"] * r["n"])
         low, high = wilson(right, n)
-        lines.append(f"| {name} | {n} | {right} | {percent(r['top1'])} | {100 * low:.1f}–{100 * high:.1f} | "
-                     f"{third} | {percent(r['top3'])} |")
+        lines.append(
+            f"| {name} | {n} | {right} | {percent(r['top1'])} | {100 * low:.1f}–{100 * high:.1f} | "
+            f"{third} | {percent(r['top3'])} |"
+        )
     worst = ", ".join(f"{k} {percent(v, 1)}" for k, v in reading["letters-pa"]["worst"].items() if v < 1)
     wrong = ", ".join(reading["letters-pa"]["confusions"] + reading["digits-pa"]["confusions"])
-    lines += ["", f"Worst labels, top-1: {worst or 'none'}. Confusions (meant → read, times): {wrong or 'none'}.", "",
-              "These recognisers learned from the same drawers, so this says that the letters are theirs, "
-              "not how people read them.", "",
-              f"**Variety.** Mean distance between the nearest points of two drawings, body heights, median: "
-              f"ਅ twice by one style {variety['generated']:.3f} (60 styles), ਅ twice by one drawer "
-              f"{variety['real']:.3f} ({variety['real_pairs']} drawers: the only letter the data has twice); "
-              f"ratio {variety['ratio']:.2f}. Two styles {variety['generated_other_styles']:.3f}, two drawers "
-              f"{variety['real_other_drawers']:.3f}. All 35 letters, twice by one style: "
-              f"{variety['generated_all_letters']:.3f}.", "",
-              f"**Realism.** A generator trained without drawers "
-              f"{', '.join(f'{d:02}' for d in real['held_back'])}; a small convolutional network is told to tell "
-              f"their {real['n'] // 2} drawings from as many generated ones of the same characters, five folds by "
-              f"character, {real['seeds']} seeds: accuracy {percent(real['accuracy'], 1)} (50 % is chance); on the mean "
-              f"shapes, without writer or variation, {percent(real['control'], 1)}. A stricter test is a network on numbers "
-              "(turning over three distances, length, size, place and spread of the ink, each also against the "
-              f"character's usual): {percent(real['by_traits'], 1)}; on the mean shapes "
-              f"{percent(real['control_by_traits'], 1)}. Both sides lie in body heights, are simplified to "
-              f"{SIMPLE} of a body, smoothed alike and cut off at a tenth of a body below the headline, because the "
-              "headline is the layout's. The simplification matters: the source's strokes are polylines simplified to "
-              "about 0.015, and without simplifying the generated ones too the numbers give those corners "
-              "away (94 %).", "",
-              "## Known failures", "",
-              "- The hands are those of people who copied print with a mouse: careful, upright, unjoined. No fluent writer "
-              "is in the data, so nothing is cursive.",
-              "- Loops that print fills (ਤ ੜ ੨ ੩) may open into rings, and the legs of ਨ may close: the confusions above.",
-              "- Signs that nobody drew vary only as a smooth field and a little waviness do.",
-              "- Style far out in its distribution is drawn in (|s| is compressed), so extremes are rare.",
-              "- ੑ (udaat) is set below, as the typefaces set it. ੳ and its vowels have a headline, as in print.", ""]
+    lines += [
+        "",
+        f"Worst labels, top-1: {worst or 'none'}. Confusions (meant → read, times): {wrong or 'none'}.",
+        "",
+        "These recognisers learned from the same drawers, so this says that the letters are theirs, "
+        "not how people read them.",
+        "",
+        f"**Variety.** Mean distance between the nearest points of two drawings, body heights, median: "
+        f"ਅ twice by one style {variety['generated']:.3f} (60 styles), ਅ twice by one drawer "
+        f"{variety['real']:.3f} ({variety['real_pairs']} drawers: the only letter the data has twice); "
+        f"ratio {variety['ratio']:.2f}. Two styles {variety['generated_other_styles']:.3f}, two drawers "
+        f"{variety['real_other_drawers']:.3f}. All 35 letters, twice by one style: "
+        f"{variety['generated_all_letters']:.3f}.",
+        "",
+        f"**Realism.** A generator trained without drawers "
+        f"{', '.join(f'{d:02}' for d in real['held_back'])}; a small convolutional network is told to tell "
+        f"their {real['n'] // 2} drawings from as many generated ones of the same characters, five folds by "
+        f"character, {real['seeds']} seeds: accuracy {percent(real['accuracy'], 1)} (50 % is chance); on the mean "
+        f"shapes, without writer or variation, {percent(real['control'], 1)}. A stricter test is a network on numbers "
+        "(turning over three distances, length, size, place and spread of the ink, each also against the "
+        f"character's usual): {percent(real['by_traits'], 1)}; on the mean shapes "
+        f"{percent(real['control_by_traits'], 1)}. Both sides lie in body heights, are simplified to "
+        f"{SIMPLE} of a body, smoothed alike and cut off at a tenth of a body below the headline, because the "
+        "headline is the layout's. The simplification matters: the source's strokes are polylines simplified to "
+        "about 0.015, and without simplifying the generated ones too the numbers give those corners "
+        "away (94 %).",
+        "",
+        "## Known failures",
+        "",
+        "- The hands are those of people who copied print with a mouse: careful, upright, unjoined. No fluent writer "
+        "is in the data, so nothing is cursive.",
+        "- Loops that print fills (ਤ ੜ ੨ ੩) may open into rings, and the legs of ਨ may close: the confusions above.",
+        "- Signs that nobody drew vary only as a smooth field and a little waviness do.",
+        "- Style far out in its distribution is drawn in (|s| is compressed), so extremes are rare.",
+        "- ੑ (udaat) is set below, as the typefaces set it. ੳ and its vowels have a headline, as in print.",
+        "",
+    ]
     return "\n".join(lines)
 
 
 def metrics(results):
     together = results["legibility"]["together"]
-    return {"legible_top1": round(together["top1"], 4), "legible_top3": round(together["top3"], 4),
-            "legible_images": together["n"], "variety_ratio": round(results["variety"]["ratio"], 3),
-            "told_from_real": round(results["realism"]["accuracy"], 4),
-            "told_from_real_by_traits": round(results["realism"]["by_traits"], 4),
-            "told_from_real_images": results["realism"]["n"]}
+    return {
+        "legible_top1": round(together["top1"], 4),
+        "legible_top3": round(together["top3"], 4),
+        "legible_images": together["n"],
+        "variety_ratio": round(results["variety"]["ratio"], 3),
+        "told_from_real": round(results["realism"]["accuracy"], 4),
+        "told_from_real_by_traits": round(results["realism"]["by_traits"], 4),
+        "told_from_real_images": results["realism"]["n"],
+    }

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-
 from recognition import fonts, strokes
 from recognition.labels import DIGITS
 
@@ -28,8 +27,7 @@ class Drawn:
 
 def taught(net):
     """Every glyph's strokes at an even pace in time: text to (strokes, POINTS, 2)."""
-    return {g.text: np.stack([dynamics.paced(net, s, POINTS) for s in g.strokes])
-            for g in glyphs.table()}
+    return {g.text: np.stack([dynamics.paced(net, s, POINTS) for s in g.strokes]) for g in glyphs.table()}
 
 
 def sources(data: Path, without=()):
@@ -68,8 +66,7 @@ def collect(data: Path, net, without=(), log=print):
         found = in_body_heights(fits, shapes)
         kept = {text: usual(rows, shapes[text]) for text, rows in found.items()}
         templates = {text: mean_shape(shapes[text], kept.get(text, [])) for text in shapes}
-        log(f"pass {1 + second}: {len(everything)} drawings, {len(fits)} fitted, "
-            f"{sum(map(len, kept.values()))} kept")
+        log(f"pass {1 + second}: {len(everything)} drawings, {len(fits)} fitted, {sum(map(len, kept.values()))} kept")
     return kept, shapes
 
 

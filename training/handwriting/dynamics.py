@@ -50,13 +50,12 @@ def geometry(points):
     for reach in (0.06, 0.15, 0.3):
         k = max(1, min(int(round(reach / step)), n // 3))
         padded = np.concatenate([np.repeat(points[:1], k, 0), points, np.repeat(points[-1:], k, 0)])
-        back, ahead = points - padded[:n], padded[2 * k:] - points
+        back, ahead = points - padded[:n], padded[2 * k :] - points
         cosine = (back * ahead).sum(1) / (np.hypot(*back.T) * np.hypot(*ahead.T) + 1e-6)
-        cosine[:k] = cosine[n - k:] = 1.0
+        cosine[:k] = cosine[n - k :] = 1.0
         rows.append(np.arccos(np.clip(cosine, -1, 1)))
     along = np.linspace(0, total, n)
-    rows += [np.exp(-along / 0.2), np.exp(-(total - along) / 0.2), along / total,
-             np.full(n, np.log(total))]
+    rows += [np.exp(-along / 0.2), np.exp(-(total - along) / 0.2), along / total, np.full(n, np.log(total))]
     return np.stack(rows, 1).astype(np.float32)
 
 
@@ -91,8 +90,7 @@ def train(data: Path, steps=2500, batch=4096):
     """The network, and the share of held-back strokes' variance in log speed it explains."""
     strokes = timed_strokes(data)
     test = [s for k, s in enumerate(strokes) if k % 10 == 0]
-    x, y = (torch.from_numpy(v) for v in
-            examples([s for k, s in enumerate(strokes) if k % 10]))
+    x, y = (torch.from_numpy(v) for v in examples([s for k, s in enumerate(strokes) if k % 10]))
     net = network()
     optimiser = torch.optim.AdamW(net.parameters(), 3e-3, weight_decay=1e-3)
     schedule = torch.optim.lr_scheduler.OneCycleLR(optimiser, 6e-3, steps)
@@ -111,7 +109,7 @@ def train(data: Path, steps=2500, batch=4096):
 
 
 def paced(net, points, n):
-    """n points along the line, evenly spaced in time."""
+    """N points along the line, evenly spaced in time."""
     fine = even(points, 240)
     with torch.no_grad():
         speed = net(torch.from_numpy(geometry(fine)))[:, 0].numpy()

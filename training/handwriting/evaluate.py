@@ -52,9 +52,13 @@ def legibility(make, folder, command):
         first, third = order[:, 0] == truth, (order[:, :3] == truth[:, None]).any(1)
         wrong = Counter(f"{labels[t]}→{labels[o]}" for t, o in zip(truth[~first], order[~first, 0]))
         by_label = {label: float(first[truth == k].mean()) for k, label in enumerate(labels)}
-        table[model] = {"n": len(truth), "top1": float(first.mean()), "top3": float(third.mean()),
-                        "worst": dict(sorted(by_label.items(), key=lambda i: i[1])[:8]),
-                        "confusions": [f"{p} {n}" for p, n in wrong.most_common(15)]}
+        table[model] = {
+            "n": len(truth),
+            "top1": float(first.mean()),
+            "top3": float(third.mean()),
+            "worst": dict(sorted(by_label.items(), key=lambda i: i[1])[:8]),
+            "confusions": [f"{p} {n}" for p, n in wrong.most_common(15)],
+        }
         readings.append((first, third))
     first, third = (np.concatenate(v) for v in zip(*readings))
     table["together"] = {"n": len(first), "top1": float(first.mean()), "top3": float(third.mean())}
@@ -63,8 +67,10 @@ def legibility(make, folder, command):
 
 def apart(a, b):
     """Mean distance between nearest points of two drawings, both ways, after their middles are laid
-    on each other; body heights."""
+    on each other; body heights.
+    """
     from scipy.spatial import cKDTree
+
     a, b = (np.concatenate([register.ink_of([s], 0.02)[0] for s in d]) for d in (a, b))
     a, b = a - a.mean(0), b - b.mean(0)
     return 0.5 * (cKDTree(a).query(b)[0].mean() + cKDTree(b).query(a)[0].mean())
@@ -78,7 +84,7 @@ def variety(make, data):
             real[hand].append(body_heights(strokes))
     pairs = [p for p in real.values() if len(p) == 2]
     real_apart = float(np.median([apart(*p) for p in pairs]))
-    between = float(np.median([apart(p[0], q[0]) for i, p in enumerate(pairs) for q in pairs[i + 1:]]))
+    between = float(np.median([apart(p[0], q[0]) for i, p in enumerate(pairs) for q in pairs[i + 1 :]]))
     rng = np.random.default_rng(41)
     same, other, every = [], [], []
     for _ in range(60):
@@ -90,10 +96,15 @@ def variety(make, data):
     for label in ALPHABET[:35]:
         for _ in range(4):
             every.append(apart(*(d[0] for d in make([label, label], rng, make.writer(rng)))))
-    return {"real_pairs": len(pairs), "real": real_apart, "real_other_drawers": between,
-            "generated": float(np.median(same)), "generated_other_styles": float(np.median(other)),
-            "generated_all_letters": float(np.median(every)),
-            "ratio": float(np.median(same)) / real_apart}
+    return {
+        "real_pairs": len(pairs),
+        "real": real_apart,
+        "real_other_drawers": between,
+        "generated": float(np.median(same)),
+        "generated_other_styles": float(np.median(other)),
+        "generated_all_letters": float(np.median(every)),
+        "ratio": float(np.median(same)) / real_apart,
+    }
 
 
 def body_heights(strokes):

@@ -15,6 +15,7 @@ PEN = 4.0
 class Generator:
     def __init__(self, path: Path):
         import onnxruntime
+
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = 1
         self.session = onnxruntime.InferenceSession(str(path), options)
@@ -29,11 +30,15 @@ class Generator:
             style = self.writer(rng)
         if variation is None:
             variation = rng.normal(size=(len(texts), self.variation))
-        points, present, head = self.session.run(None, {
-            "glyph": np.array([self.index[t] for t in texts], np.int64),
-            "style": style.astype(np.float32), "variation": variation.astype(np.float32)})
-        return [(list(p[here]), [tuple(s) for s in h if s[0] < s[1]])
-                for p, here, h in zip(points, present, head)]
+        points, present, head = self.session.run(
+            None,
+            {
+                "glyph": np.array([self.index[t] for t in texts], np.int64),
+                "style": style.astype(np.float32),
+                "variation": variation.astype(np.float32),
+            },
+        )
+        return [(list(p[here]), [tuple(s) for s in h if s[0] < s[1]]) for p, here, h in zip(points, present, head)]
 
     def writer(self, rng):
         return rng.normal(size=(1, self.style))

@@ -24,9 +24,8 @@ class Glyph:
 
 def curve(points, corners):
     """A curve through the points, broken at corners; evenly spaced points."""
-    breaks = [0, *[k for k, c in enumerate(corners) if c and 0 < k < len(points) - 1],
-              len(points) - 1]
-    parts = [spline(points[a:b + 1]) for a, b in zip(breaks[:-1], breaks[1:])]
+    breaks = [0, *[k for k, c in enumerate(corners) if c and 0 < k < len(points) - 1], len(points) - 1]
+    parts = [spline(points[a : b + 1]) for a, b in zip(breaks[:-1], breaks[1:])]
     return even(np.concatenate([parts[0], *[p[1:] for p in parts[1:]]]))
 
 
@@ -38,12 +37,12 @@ def spline(points, per_span=16):
     q = np.concatenate([[before], p, [after]])
     out = [p[:1]]
     for a, b, c, d in zip(q[:-3], q[1:-2], q[2:-1], q[3:]):
-        t = np.cumsum([0.0, *[max(np.hypot(*(v - u)), 1e-6) ** 0.5 for u, v in
-                              ((a, b), (b, c), (c, d))]])
+        t = np.cumsum([0.0, *[max(np.hypot(*(v - u)), 1e-6) ** 0.5 for u, v in ((a, b), (b, c), (c, d))]])
         s = np.linspace(t[1], t[2], per_span + 1)[1:, None]
 
         def mix(u, v, i, j):
             return ((t[j] - s) * u + (s - t[i]) * v) / (t[j] - t[i])
+
         ab, bc, cd = mix(a, b, 0, 1), mix(b, c, 1, 2), mix(c, d, 2, 3)
         out.append(mix(mix(ab, bc, 0, 2), mix(bc, cd, 1, 3), 1, 2))
     return np.concatenate(out)

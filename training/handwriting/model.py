@@ -28,8 +28,13 @@ BORROWED = {"ਾ": ("ਆ", [2]), "ਿ": ("ਇ", [0]), "ੁ": ("ਉ", [1]), "ੇ"
 SIGN_CANON = 10.0  # their taught shape counts as this many drawings
 # Vowels whose signs are too small to be read off the drawings: letter, its stroke whose end carries
 # the sign, sign, and where the sign's x = 0 lies from that end.
-COMPOSED = {"ਆ": ("ਅ", 1, "ਾ", 0.34), "ਐ": ("ਅ", 1, "ੈ", -0.2), "ਔ": ("ਅ", 1, "ੌ", -0.06),
-            "ਈ": ("ੲ", 1, "ੀ", 0.34), "ਊ": ("ੳ", 0, "ੂ", 0.33)}
+COMPOSED = {
+    "ਆ": ("ਅ", 1, "ਾ", 0.34),
+    "ਐ": ("ਅ", 1, "ੈ", -0.2),
+    "ਔ": ("ਅ", 1, "ੌ", -0.06),
+    "ਈ": ("ੲ", 1, "ੀ", 0.34),
+    "ਊ": ("ੳ", 0, "ੂ", 0.33),
+}
 UNSTEADY = 0.12  # body heights: waves this long are halved, shorter ones more; mice are not pens
 WILDEST = 1.15  # a glyph's spread is at most this many times the letters' median
 # Less for those that would turn into another letter.
@@ -45,8 +50,9 @@ def field(points):
     """Smooth displacement basis over a glyph, (..., 7)."""
     x = points[..., 0] / max(1.0, np.max(points[..., 0]) / 1.1) - 0.45
     y = points[..., 1] - 0.5
-    return np.stack([x, y, x * y, y * y - 0.15, x * x - 0.1, np.sin(2 * np.pi * y) * 0.3,
-                     np.cos(2 * np.pi * y) * 0.3], -1)
+    return np.stack(
+        [x, y, x * y, y * y - 0.15, x * x - 0.1, np.sin(2 * np.pi * y) * 0.3, np.cos(2 * np.pi * y) * 0.3], -1
+    )
 
 
 @dataclass
@@ -64,7 +70,7 @@ class Hands:
 def moves(rows, mean):
     """Deviations from the mean as cosines, (drawings, strokes, 2, MODES); the strangest drawn in."""
     apart = np.stack([r.points for r in rows]) - mean
-    spread = np.sqrt((apart ** 2).mean((1, 2, 3)))
+    spread = np.sqrt((apart**2).mean((1, 2, 3)))
     apart *= np.minimum(1, 1.6 * np.median(spread) / spread)[:, None, None, None]
     return np.einsum("dspc,mp->dscm", apart, COS)
 
@@ -86,12 +92,12 @@ def codes_of(kept, means):
             block = np.zeros((len(hands), means[text].size))
             coefficients = moves(rows, means[text]).reshape(len(rows), -1)
             for row, c in zip(rows, coefficients):
-                block[hands.index(row.hand), :c.size] = c
+                block[hands.index(row.hand), : c.size] = c
             blocks.append(block)
     whole = np.concatenate(blocks, 1)
     left, _, _ = np.linalg.svd(whole - whole.mean(0), full_matrices=True)
     codes = np.zeros((len(hands), STYLE))
-    codes[:, :min(STYLE, len(hands))] = left[:, :STYLE] * np.sqrt(len(hands))
+    codes[:, : min(STYLE, len(hands))] = left[:, :STYLE] * np.sqrt(len(hands))
     return dict(zip(hands, codes))
 
 
@@ -143,12 +149,16 @@ def waviness(kept, means):
             for s, stroke in enumerate(means[text]):
                 c = COS[1:] @ (rest[s] * normals(stroke)).sum(1)
                 lengths.append(2 * length(stroke) / np.arange(1, MODES))
-                squares.append(c ** 2 / POINTS)
+                squares.append(c**2 / POINTS)
     at, value = np.log(np.concatenate(lengths)), np.concatenate(squares)
     place = np.digitize(at, np.log(np.sqrt(WAVELENGTHS[1:] * WAVELENGTHS[:-1])))
     # 0.455: the median of a squared standard normal.
-    table = np.array([np.log(np.median(value[place == k]) / 0.455) if (place == k).sum() > 20 else np.nan
-                      for k in range(len(WAVELENGTHS))])
+    table = np.array(
+        [
+            np.log(np.median(value[place == k]) / 0.455) if (place == k).sum() > 20 else np.nan
+            for k in range(len(WAVELENGTHS))
+        ]
+    )
     good = np.isfinite(table)
     return np.interp(np.log(WAVELENGTHS), np.log(WAVELENGTHS)[good], table[good])
 
@@ -163,8 +173,9 @@ def borrowed(kept, shapes):
             if sign in STEMS:
                 strokes[..., 0] -= np.interp(0.0, *by_height(strokes[0]))
             else:
-                strokes += (canon.reshape(-1, 2).mean(0) - strokes.reshape(-1, 2).mean(0)) \
-                    * ([1, 1] if canon[..., 1].min() > 1 else [1, 0.7])
+                strokes += (canon.reshape(-1, 2).mean(0) - strokes.reshape(-1, 2).mean(0)) * (
+                    [1, 1] if canon[..., 1].min() > 1 else [1, 0.7]
+                )
             rows.append(drawings.Drawn(row.hand, strokes, []))
         found[sign] = drawings.usual(rows, canon)
     return found
@@ -172,7 +183,7 @@ def borrowed(kept, shapes):
 
 def by_height(stroke):
     """(y, x) of a stem, y ascending."""
-    stem = stroke[np.argmin(stroke[:, 1]):]
+    stem = stroke[np.argmin(stroke[:, 1]) :]
     order = np.argsort(stem[:, 1])
     return stem[order, 1], stem[order, 0]
 
@@ -189,7 +200,7 @@ def learn(kept, shapes):
 
 
 def turned(n, width, rng):
-    """n orthonormal rows of this width (columns when n > width)."""
+    """N orthonormal rows of this width (columns when n > width)."""
     q, _ = np.linalg.qr(rng.normal(size=(max(n, width), min(n, width))))
     return q if n >= width else q.T
 
@@ -200,7 +211,7 @@ def spread_of(stroke, wave):
     variance = np.exp(np.interp(wavelength, np.log(WAVELENGTHS), wave)) * POINTS
     long = np.exp(np.interp(np.log(2 * length(stroke)), np.log(WAVELENGTHS), wave)) * POINTS
     steady = 1 / (1 + (UNSTEADY * np.arange(MODES) / (2 * length(stroke))) ** 2)
-    return CALM * steady * np.sqrt(np.concatenate([[long * STILL ** 2], variance]))
+    return CALM * steady * np.sqrt(np.concatenate([[long * STILL**2], variance]))
 
 
 def arrays(kept, shapes, log=print):
@@ -209,14 +220,21 @@ def arrays(kept, shapes, log=print):
     signs = borrowed(kept, shapes)
     kept = kept | signs
     means |= {t: drawings.mean_shape(shapes[t], rows, SIGN_CANON) for t, rows in signs.items()}
-    log(f"{len(hands.codes)} drawers; {n_pairs} drew {TWICE} twice; one drawing's share of variance "
-        f"by cosine: {np.round(hands.share / STEADY, 2).tolist()}")
+    log(
+        f"{len(hands.codes)} drawers; {n_pairs} drew {TWICE} twice; one drawing's share of variance "
+        f"by cosine: {np.round(hands.share / STEADY, 2).tolist()}"
+    )
     table = glyphs.table()
     n = len(table)
-    out = {"base": np.zeros((n, STROKES, POINTS, 2)), "present": np.zeros((n, STROKES), bool),
-           "head": np.zeros((n, 2, 2)), "style": np.zeros((n, STYLE, STROKES, 2, MODES)),
-           "variation": np.zeros((n, VARIATION, STROKES, 2, MODES)),
-           "style_head": np.zeros((n, STYLE, 4)), "variation_head": np.zeros((n, VARIATION, 4))}
+    out = {
+        "base": np.zeros((n, STROKES, POINTS, 2)),
+        "present": np.zeros((n, STROKES), bool),
+        "head": np.zeros((n, 2, 2)),
+        "style": np.zeros((n, STYLE, STROKES, 2, MODES)),
+        "variation": np.zeros((n, VARIATION, STROKES, 2, MODES)),
+        "style_head": np.zeros((n, STYLE, 4)),
+        "variation_head": np.zeros((n, VARIATION, 4)),
+    }
     for k, glyph in enumerate(table):
         rng = np.random.default_rng(1000 + k)
         mean, rows = means[glyph.text], kept.get(glyph.text, [])
@@ -263,7 +281,8 @@ def compose(out, index, vowel, letter, stroke, sign, beside):
 
 def hung(mean, canon):
     """The mean with the ends that belong on the headline brought to it, and how near each point is to such
-    an end, (strokes, POINTS)."""
+    an end, (strokes, POINTS).
+    """
     near = np.zeros(mean.shape[:2])
     mean = mean.copy()
     ramp = 0.5 + 0.5 * np.cos(np.pi * np.clip(np.arange(POINTS) / 14, 0, 1))
@@ -289,10 +308,10 @@ def from_drawers(text, rows, mean, hands, rng):
     c *= min(1.0, WILDEST * hands.spread / c.std()) * TAME.get(text, 1.0)
     code = np.stack([hands.codes[r.hand] for r in rows])
     style = np.einsum("dk,dscm->kscm", code, c) / np.sqrt(len(hands.codes) * len(rows))
-    style *= np.sqrt((c ** 2).mean() / (style ** 2).sum(0).mean())
+    style *= np.sqrt((c**2).mean() / (style**2).sum(0).mean())
     free = turned(len(rows), VARIATION, rng)
     one = np.einsum("dk,dscm->kscm", free, c) / np.sqrt(len(rows))
-    one *= np.sqrt((c ** 2).mean() / (one ** 2).sum(0).mean())
+    one *= np.sqrt((c**2).mean() / (one**2).sum(0).mean())
     return style * np.sqrt(1 - hands.share), one * np.sqrt(hands.share)
 
 
@@ -329,7 +348,7 @@ def with_hands(style, one, rows, mean, hands, rng, strength=0.9):
     by_writer, by_drawing = turned(len(rows), STYLE, rng), turned(len(rows), VARIATION, rng)
     for part, turn, weight in ((style, by_writer, 1 - hands.share), (one, by_drawing, hands.share)):
         added = np.einsum("dk,dscm->kscm", turn, c) / np.sqrt(len(rows))
-        added *= np.sqrt((c ** 2).mean() / max((added ** 2).sum(0).mean(), 1e-12))
+        added *= np.sqrt((c**2).mean() / max((added**2).sum(0).mean(), 1e-12))
         part += added * np.sqrt(weight)
     return style, one
 
@@ -354,7 +373,7 @@ def head_moves(out, k):
                 continue
             point = np.array([out["head"][k, i, e], 0.0])
             apart = np.hypot(*np.moveaxis(out["base"][k, used] - point, -1, 0))
-            weight = np.exp(-(apart / 0.15) ** 2) + np.exp(-apart / 0.2) * 1e-3
+            weight = np.exp(-((apart / 0.15) ** 2)) + np.exp(-apart / 0.2) * 1e-3
             weight /= weight.sum()
             for part, loads in zip(moved, (out["style"][k][:, used, 0], out["variation"][k][:, used, 0])):
                 part[:, 2 * i + e] = np.einsum("ksm,mp,sp->k", loads, COS, weight)

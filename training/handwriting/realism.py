@@ -22,7 +22,7 @@ def small(strokes):
     image = Image.fromarray(picture(strokes, body=30, pen=2.4, margin=2))
     canvas = np.zeros((SIDE, SIDE), np.float32)
     image = np.asarray(image)[:SIDE, :SIDE]
-    canvas[:image.shape[0], :image.shape[1]] = image / 255
+    canvas[: image.shape[0], : image.shape[1]] = image / 255
     return canvas
 
 
@@ -40,7 +40,7 @@ def simplified(line, within=SIMPLE):
     k = int(away.argmax())
     if away[k] <= within:
         return line[[0, -1]]
-    return np.concatenate([simplified(line[:k + 1], within)[:-1], simplified(line[k:], within)])
+    return np.concatenate([simplified(line[: k + 1], within)[:-1], simplified(line[k:], within)])
 
 
 def cropped(strokes, top=0.1):
@@ -76,8 +76,11 @@ def real_or_not(make, data, net):
 def placed(strokes, fit, taught):
     """A real drawing upright and in body heights as the generator's training sees it."""
     line = np.concatenate(fit.spans)
-    slope = np.clip(np.polyfit(line[:, 0], line[:, 1], 1)[0], -0.25, 0.25) \
-        if len(fit.spans) == 1 and np.ptp(line[:, 0]) > 0.3 * fit.scale else 0.0
+    slope = (
+        np.clip(np.polyfit(line[:, 0], line[:, 1], 1)[0], -0.25, 0.25)
+        if len(fit.spans) == 1 and np.ptp(line[:, 0]) > 0.3 * fit.scale
+        else 0.0
+    )
     turn = np.array([[1, slope], [-slope, 1]]) / np.hypot(1, slope)
     _, _, own = register.upright(fit, taught)
     top = np.median((line @ turn.T)[:, 1])
@@ -88,10 +91,23 @@ def placed(strokes, fit, taught):
 
 def classifier():
     return nn.Sequential(
-        nn.Conv2d(1, 12, 5, padding=2), nn.BatchNorm2d(12), nn.ReLU(), nn.MaxPool2d(2),
-        nn.Conv2d(12, 24, 3, padding=1), nn.BatchNorm2d(24), nn.ReLU(), nn.MaxPool2d(2),
-        nn.Conv2d(24, 32, 3, padding=1), nn.BatchNorm2d(32), nn.ReLU(), nn.MaxPool2d(2),
-        nn.AdaptiveAvgPool2d(3), nn.Flatten(), nn.Dropout(0.3), nn.Linear(288, 1))
+        nn.Conv2d(1, 12, 5, padding=2),
+        nn.BatchNorm2d(12),
+        nn.ReLU(),
+        nn.MaxPool2d(2),
+        nn.Conv2d(12, 24, 3, padding=1),
+        nn.BatchNorm2d(24),
+        nn.ReLU(),
+        nn.MaxPool2d(2),
+        nn.Conv2d(24, 32, 3, padding=1),
+        nn.BatchNorm2d(32),
+        nn.ReLU(),
+        nn.MaxPool2d(2),
+        nn.AdaptiveAvgPool2d(3),
+        nn.Flatten(),
+        nn.Dropout(0.3),
+        nn.Linear(288, 1),
+    )
 
 
 def told_apart(rows, rounds=2):
@@ -128,7 +144,8 @@ def told_apart(rows, rounds=2):
 
 def traits(lines):
     """Numbers that do not depend on how ink is divided into strokes: turning over three distances,
-    length, size, place and spread of the ink."""
+    length, size, place and spread of the ink.
+    """
     ink = np.concatenate(lines)
     numbers = [sum(map(len, lines)) * 0.022, *np.ptp(ink, 0), *ink.mean(0), *ink.std(0)]
     for reach in (2, 4, 8):
@@ -175,8 +192,7 @@ class Still(Generator):
     """The mean shapes: no writer, no variation."""
 
     def __call__(self, texts, rng, style=None, variation=None):
-        return super().__call__(texts, rng, np.zeros((1, self.style)),
-                                np.zeros((len(texts), self.variation)))
+        return super().__call__(texts, rng, np.zeros((1, self.style)), np.zeros((len(texts), self.variation)))
 
 
 def measured(data, net=None, arrays=None, seeds=2):
@@ -187,6 +203,12 @@ def measured(data, net=None, arrays=None, seeds=2):
         path.write_bytes(export.graph(arrays).SerializeToString())
         rows = real_or_not(Generator(path), data, net)
         still = real_or_not(Still(path), data, net)
-    return {"accuracy": told_apart(rows, seeds), "control": told_apart(still, 1),
-            "by_traits": told_by_traits(rows), "control_by_traits": told_by_traits(still), "n": len(rows),
-            "seeds": seeds, "held_back": list(HELD_BACK)}
+    return {
+        "accuracy": told_apart(rows, seeds),
+        "control": told_apart(still, 1),
+        "by_traits": told_by_traits(rows),
+        "control_by_traits": told_by_traits(still),
+        "n": len(rows),
+        "seeds": seeds,
+        "held_back": list(HELD_BACK),
+    }

@@ -8,21 +8,22 @@ stroke, drawn to the nearest ink of like direction, and the ink to them.
 from dataclasses import dataclass
 
 import numpy as np
+from recognition.strokes import resample, smoothed
 from scipy.spatial import cKDTree
 
-from recognition.strokes import resample, smoothed
-
 from .export import cosines
-from .glyphs import POINTS
 
 SPAN_POINTS = 24
 FINEST = 20  # cosines along a stroke in the last stage
 SHORT = 1.5  # body heights: in shorter strokes the same cosine is stiffer
 STAGES = [  # rounds, weight of direction, robust distance, hold along the ink, field's and cosines'
     # stiffness, cosines
-    (12, 0.3, 0.45, 1.0, None, None, 0), (10, 0.25, 0.3, 0.5, 0.3, None, 0),
-    (12, 0.2, 0.2, 0.25, 0.03, 1.0, 8), (12, 0.15, 0.12, 0.12, 0.01, 0.12, 14),
-    (10, 0.1, 0.08, 0.06, 0.01, 0.012, FINEST)]
+    (12, 0.3, 0.45, 1.0, None, None, 0),
+    (10, 0.25, 0.3, 0.5, 0.3, None, 0),
+    (12, 0.2, 0.2, 0.25, 0.03, 1.0, 8),
+    (12, 0.15, 0.12, 0.12, 0.01, 0.12, 14),
+    (10, 0.1, 0.08, 0.06, 0.01, 0.012, FINEST),
+]
 
 
 @dataclass
@@ -55,8 +56,7 @@ def basis(model, sizes):
     low, high = model.min(0), model.max(0)
     u = (model - low) / np.maximum(high - low, 0.3)
     affine = np.stack([np.ones(len(u)), *model.T], 1)
-    waves = [np.cos(np.pi * i * u[:, 0]) * np.cos(np.pi * j * u[:, 1])
-             for i in range(4) for j in range(4) if i + j > 1]
+    waves = [np.cos(np.pi * i * u[:, 0]) * np.cos(np.pi * j * u[:, 1]) for i in range(4) for j in range(4) if i + j > 1]
     field = np.stack(waves, 1)
     along = np.zeros((len(model), len(sizes) * FINEST))
     start = 0
@@ -64,7 +64,7 @@ def basis(model, sizes):
         rows = cosines(n, FINEST).T * np.sqrt(n / 2)
         if n == SPAN_POINTS:
             rows[:, 4:] = 0
-        along[start:start + n, k * FINEST:(k + 1) * FINEST] = rows
+        along[start : start + n, k * FINEST : (k + 1) * FINEST] = rows
         start += n
     return affine, field, along
 
@@ -72,8 +72,7 @@ def basis(model, sizes):
 def register(taught, spans, drawing, spacing=1.0):
     """`taught`: (strokes, POINTS, 2); `spans`: (x0, x1) rows; `drawing`: strokes in any unit."""
     ink, ink_way = ink_of(drawing, spacing)
-    lines = [*taught, *[np.stack([np.linspace(a, b, SPAN_POINTS), np.zeros(SPAN_POINTS)], 1)
-                        for a, b in spans]]
+    lines = [*taught, *[np.stack([np.linspace(a, b, SPAN_POINTS), np.zeros(SPAN_POINTS)], 1) for a, b in spans]]
     sizes = [len(line) for line in lines]
     model = np.concatenate(lines)
     cuts = np.cumsum(sizes)[:-1]
@@ -86,13 +85,12 @@ def register(taught, spans, drawing, spacing=1.0):
     start = placed.copy()
     affine, field, along = basis(model, sizes)
     mode = np.tile(np.arange(FINEST), len(sizes))
-    stiff = np.repeat([max(1.0, SHORT / max(np.hypot(*np.diff(line, axis=0).T).sum(), 0.2))
-                       for line in lines], FINEST)
+    stiff = np.repeat([max(1.0, SHORT / max(np.hypot(*np.diff(line, axis=0).T).sum(), 0.2)) for line in lines], FINEST)
     ends = np.zeros(len(model), bool)
     for last in np.cumsum(sizes):
-        ends[last - 2:last] = True
+        ends[last - 2 : last] = True
     for first in [0, *cuts]:
-        ends[first:first + 2] = True
+        ends[first : first + 2] = True
     total = len(model)
     across = np.stack([1 - ink_way[:, 0], -ink_way[:, 1], 1 + ink_way[:, 0]], 1) / 2  # n n': xx, xy, yy
     for rounds, turn, robust, hold, field_stiff, along_stiff, n_modes in STAGES:
@@ -119,8 +117,7 @@ def register(taught, spans, drawing, spacing=1.0):
             source = np.concatenate([near, np.arange(len(ink))])
             weight = np.concatenate([w_near, w_back])
             loose = hold_of[point]
-            metric = [weight * (loose * own + (1 - loose) * across[source, k])
-                      for k, own in enumerate((1.0, 0.0, 1.0))]
+            metric = [weight * (loose * own + (1 - loose) * across[source, k]) for k, own in enumerate((1.0, 0.0, 1.0))]
             apart = ink[source] - start[point]
             xx, xy, yy = (np.bincount(point, m, total) for m in metric)
             bx = np.bincount(point, metric[0] * apart[:, 0] + metric[1] * apart[:, 1], total)
@@ -133,7 +130,7 @@ def register(taught, spans, drawing, spacing=1.0):
     back, _ = cKDTree(placed).query(ink)
     far = float(max(np.percentile(out, 95), np.percentile(back, 95)))
     parts = np.split(placed * body, cuts)
-    return Fit(np.stack(parts[:len(taught)]), parts[len(taught):], far, body)
+    return Fit(np.stack(parts[: len(taught)]), parts[len(taught) :], far, body)
 
 
 def upright(fit, taught, scale=None):

@@ -45,7 +45,7 @@ def main():
     rng = np.random.default_rng(7)
     rest = (np.zeros((1, make.style)), np.zeros((1, make.variation)))
     cells = [make([g.text], rng, *rest)[0] for g in make.table]
-    grid([cells[k:k + 14] for k in range(0, len(cells), 14)]).save(out / "at-rest.png")
+    grid([cells[k : k + 14] for k in range(0, len(cells), 14)]).save(out / "at-rest.png")
     hands = [make.writer(rng) for _ in range(10)]
     grid([make(list(LETTERS[:18]), rng, h) for h in hands]).save(out / "letters-1.png")
     grid([make(list(LETTERS[18:]), rng, h) for h in hands]).save(out / "letters-2.png")

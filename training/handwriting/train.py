@@ -4,7 +4,6 @@ import argparse
 from pathlib import Path
 
 import torch
-
 from manifests import replace
 
 from . import drawings, dynamics, export, model

@@ -32,7 +32,7 @@ def shards(pools, model):
 
 
 def load(pools, model, hold=()):
-    """features uint8 (n, 48, 48), labels int64; without the held folds' drawers."""
+    """Features uint8 (n, 48, 48), labels int64; without the held folds' drawers."""
     features, labels = [], []
     for path in shards(pools, model):
         with np.load(path) as shard:
@@ -53,8 +53,11 @@ def pens(data: Path, model, hold=()):
     traced = fonts.skeletons(data, SETS[model])
     everything = drawers + written + fonts.skeletons(data, OTHERS[model])
     others = [d for d in everything if d.label in OTHERS[model]]
-    sources = [(drawers, 0.9, 1.0), (written, 0.03, 1.0), (traced, 0.07, 0.35)] \
-        if model == "letters-pa" else [(written, 0.65, 1.0), (traced, 0.35, 0.35)]
+    sources = (
+        [(drawers, 0.9, 1.0), (written, 0.03, 1.0), (traced, 0.07, 0.35)]
+        if model == "letters-pa"
+        else [(written, 0.65, 1.0), (traced, 0.35, 0.35)]
+    )
     return Hands(SETS[model], sources, others, NOTHINGS[model], STRETCHED[model])
 
 
@@ -72,7 +75,7 @@ class Mixture:
         """Float (n, 1, 48, 48) and labels int64 (n,)."""
         if len(self.order) < self.n_pooled:
             self.order = self.rng.permutation(len(self.labels))
-        chosen, self.order = self.order[:self.n_pooled], self.order[self.n_pooled:]
+        chosen, self.order = self.order[: self.n_pooled], self.order[self.n_pooled :]
         pooled = torch.from_numpy(self.features[chosen])[:, None].float() / 255
         drawn, labels = self.hands.batch(self.n_fresh, self.rng)
         x = torch.cat([torch.from_numpy(drawn)[:, None].float() / 255, warped(pooled, self.rng)])

@@ -6,8 +6,7 @@ from PIL import Image, ImageFilter
 from . import samples, world
 
 CANVAS = 110
-GEOMETRY = ["off-centre", "tiny", "huge", "marker", "ballpoint", "rotation", "perspective",
-            "stretched"]
+GEOMETRY = ["off-centre", "tiny", "huge", "marker", "ballpoint", "rotation", "perspective", "stretched"]
 CONDITIONS = ["clean", *world.EFFECTS, *GEOMETRY]
 
 
@@ -24,7 +23,7 @@ def under(condition, mask, rng):
     if condition == "off-centre":
         board = np.zeros((160, 200), np.float32)
         y, x = rng.integers(0, 160 - 80), rng.integers(0, 200 - 80)
-        board[y:y + 80, x:x + 80] = placed(mask, 80, 0.02)
+        board[y : y + 80, x : x + 80] = placed(mask, 80, 0.02)
         return black(board)
     if condition == "marker":
         return black(placed(dilated(mask, 5), CANVAS, 0.15))
@@ -47,7 +46,7 @@ def black(mask):
 def placed(mask, side, margin):
     """Fitted to a square of `side` pixels with a margin (a share of it); float32 0..1."""
     rows, columns = np.where(mask > 100)
-    cut = Image.fromarray(mask[rows.min():rows.max() + 1, columns.min():columns.max() + 1])
+    cut = Image.fromarray(mask[rows.min() : rows.max() + 1, columns.min() : columns.max() + 1])
     room = side * (1 - 2 * margin)
     scale = room / max(cut.size)
     size = (max(1, round(cut.width * scale)), max(1, round(cut.height * scale)))
@@ -65,14 +64,12 @@ def framed(mask):
 
 
 def dilated(mask, size):
-    image = Image.fromarray(np.pad(mask, 8)).resize(
-        ((mask.shape[1] + 16) * 2, (mask.shape[0] + 16) * 2), Image.BICUBIC)
+    image = Image.fromarray(np.pad(mask, 8)).resize(((mask.shape[1] + 16) * 2, (mask.shape[0] + 16) * 2), Image.BICUBIC)
     return np.asarray(image.filter(ImageFilter.MaxFilter(size)))
 
 
 def thinned(mask):
-    image = Image.fromarray(np.pad(mask, 4)).resize(
-        ((mask.shape[1] + 8) * 3, (mask.shape[0] + 8) * 3), Image.BICUBIC)
+    image = Image.fromarray(np.pad(mask, 4)).resize(((mask.shape[1] + 8) * 3, (mask.shape[0] + 8) * 3), Image.BICUBIC)
     return np.asarray(image.filter(ImageFilter.MinFilter(5)))
 
 

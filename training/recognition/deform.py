@@ -11,8 +11,7 @@ def is_headline(stroke, low, high):
     """A long, flat stroke in the upper half."""
     size = np.maximum(high - low, 1e-3)
     span = stroke.max(0) - stroke.min(0)
-    return span[0] > 0.45 * size[0] and span[1] < 0.16 * size[1] \
-        and stroke[:, 1].mean() < low[1] + 0.45 * size[1]
+    return span[0] > 0.45 * size[0] and span[1] < 0.16 * size[1] and stroke[:, 1].mean() < low[1] + 0.45 * size[1]
 
 
 def change_headline(strokes, rng, drop=0.03):
@@ -57,7 +56,7 @@ def ends(stroke, rng, strength):
         return stroke
     cut = int(abs(rng.normal(0, 0.035)) * strength * n)
     if cut and rng.random() < 0.6:
-        stroke = stroke[cut:] if rng.random() < 0.5 else stroke[:n - cut]
+        stroke = stroke[cut:] if rng.random() < 0.5 else stroke[: n - cut]
     if rng.random() < 0.3:
         reach = abs(rng.normal(0, 0.04)) * strength
         step = stroke[-1] - stroke[-3]
@@ -72,8 +71,9 @@ def elastic(strokes, rng, strength):
     for _ in range(4):
         direction = rng.normal(0, 1, 2)
         frequency = direction / np.hypot(*direction) * rng.uniform(2.0, 8.0)
-        waves.append((frequency, rng.uniform(0, 2 * np.pi),
-                      rng.normal(0, 0.085, 2) * strength / np.hypot(*frequency) * 2.2))
+        waves.append(
+            (frequency, rng.uniform(0, 2 * np.pi), rng.normal(0, 0.085, 2) * strength / np.hypot(*frequency) * 2.2)
+        )
     out = []
     for stroke in strokes:
         moved = stroke.copy()
@@ -122,8 +122,7 @@ def paired(ours, theirs, apart=0.22):
     rows, columns = linear_sum_assignment(distance.min(2))
     if distance.min(2)[rows, columns].max() > apart:
         return None
-    return np.stack([theirs[c][::-1] if distance[r, c].argmin() else theirs[c]
-                     for r, c in zip(rows, columns)])
+    return np.stack([theirs[c][::-1] if distance[r, c].argmin() else theirs[c] for r, c in zip(rows, columns)])
 
 
 def between(first, second, rng):
@@ -157,7 +156,7 @@ def joined(strokes, rng):
     if np.hypot(*gap) > 0.3:
         return strokes
     link = resample([strokes[k][-1], strokes[k + 1][0]], 0.04)
-    return [*strokes[:k], np.concatenate([strokes[k], link, strokes[k + 1]]), *strokes[k + 2:]]
+    return [*strokes[:k], np.concatenate([strokes[k], link, strokes[k + 1]]), *strokes[k + 2 :]]
 
 
 def another_hand(strokes, rng, strength=1.0, loose=True):
@@ -181,8 +180,7 @@ def nukta(strokes, rng, label):
             break
     kind = rng.random()
     turn = rng.uniform(0, 2 * np.pi)
-    ring = np.stack([np.cos(np.linspace(0, 2 * np.pi, 9) + turn),
-                     np.sin(np.linspace(0, 2 * np.pi, 9) + turn)], 1)
+    ring = np.stack([np.cos(np.linspace(0, 2 * np.pi, 9) + turn), np.sin(np.linspace(0, 2 * np.pi, 9) + turn)], 1)
     if kind < 0.6:
         mark = [centre + 0.35 * size * ring, centre + 0.05 * size * ring]
     elif kind < 0.75:
@@ -202,12 +200,12 @@ def nukta_place(points, rng, label):
     width, height = high - low
     place = rng.random()
     if place < 0.62 or label[0] not in "ਸਖਗਜ":
-        return np.array([rng.uniform(low[0] + 0.15 * width, high[0] - 0.1 * width),
-                         high[1] + rng.uniform(0.05, 0.2)], np.float32)
+        return np.array(
+            [rng.uniform(low[0] + 0.15 * width, high[0] - 0.1 * width), high[1] + rng.uniform(0.05, 0.2)], np.float32
+        )
     if place < 0.85:
         return np.asarray(open_spot(points, low, high, rng), np.float32)
-    return np.array([low[0] - rng.uniform(0.02, 0.1),
-                     high[1] - rng.uniform(-0.1, 0.15) * height], np.float32)
+    return np.array([low[0] - rng.uniform(0.02, 0.1), high[1] - rng.uniform(-0.1, 0.15) * height], np.float32)
 
 
 def open_spot(points, low, high, rng):

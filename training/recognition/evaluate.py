@@ -13,9 +13,8 @@ import json
 from pathlib import Path
 
 import numpy as np
-from PIL import Image, ImageDraw
-
 from manifests import replace
+from PIL import Image, ImageDraw
 
 from . import card, conditions, testsets
 from .labels import SETS
@@ -35,11 +34,20 @@ def scores(rows, truth):
     right = order[:, 0] == truth
     sure = rows.max(1)
     bins = np.minimum((sure * 15).astype(int), 14)
-    ece = sum(abs(right[bins == b].mean() - sure[bins == b].mean()) * (bins == b).mean()
-              for b in range(15) if (bins == b).any())
+    ece = sum(
+        abs(right[bins == b].mean() - sure[bins == b].mean()) * (bins == b).mean()
+        for b in range(15)
+        if (bins == b).any()
+    )
     top3 = (order[:, :3] == truth[:, None]).any(1)
-    return {"n": len(truth), "errors": int((~right).sum()), "top1": float(right.mean()),
-            "errors3": int((~top3).sum()), "top3": float(top3.mean()), "ece": float(ece)}
+    return {
+        "n": len(truth),
+        "errors": int((~right).sum()),
+        "top1": float(right.mean()),
+        "errors3": int((~top3).sum()),
+        "top3": float(top3.mean()),
+        "ece": float(ece),
+    }
 
 
 class Reading:
@@ -55,10 +63,8 @@ class Reading:
 
     def figures(self, labels):
         truth = [label for _, label, _ in self.items]
-        pairs = collections.Counter((labels[truth[k]], labels[self.rows[k].argmax()])
-                                    for k in self.wrong())
-        return {**scores(self.rows, truth),
-                "confusions": [f"{a}→{b} {n}" for (a, b), n in pairs.most_common(20)]}
+        pairs = collections.Counter((labels[truth[k]], labels[self.rows[k].argmax()]) for k in self.wrong())
+        return {**scores(self.rows, truth), "confusions": [f"{a}→{b} {n}" for (a, b), n in pairs.most_common(20)]}
 
     def wrong(self):
         return [k for k, (_, label, _) in enumerate(self.items) if self.rows[k].argmax() != label]
@@ -69,10 +75,13 @@ class Reading:
         for k in self.wrong()[:150]:
             name, truth, mask = self.items[k]
             read = int(self.rows[k].argmax())
-            pictures.append((testsets.plain(mask), f"{name.split(' ', 1)[-1]}\n{truth}>{read} "
-                             f"{self.rows[k][read]:.2f}"))
-            print(f"  {path.stem}: {name}: {labels[truth]} read as {labels[read]} "
-                  f"({self.rows[k][read]:.2f}; right {self.rows[k][truth]:.2f})")
+            pictures.append(
+                (testsets.plain(mask), f"{name.split(' ', 1)[-1]}\n{truth}>{read} {self.rows[k][read]:.2f}")
+            )
+            print(
+                f"  {path.stem}: {name}: {labels[truth]} read as {labels[read]} "
+                f"({self.rows[k][read]:.2f}; right {self.rows[k][truth]:.2f})"
+            )
         if pictures:
             contact_sheet(path, pictures)
 
@@ -109,8 +118,12 @@ def robustness(reader, items, limit=420):
 def unlike(reader, items):
     """How surely pictures that are none of the labels are read."""
     best = read(reader, items).rows.max(1)
-    return {"n": len(items), "median": float(np.median(best)),
-            "above_half": float((best > 0.5).mean()), "above_nine_tenths": float((best > 0.9).mean())}
+    return {
+        "n": len(items),
+        "median": float(np.median(best)),
+        "above_half": float((best > 0.5).mean()),
+        "above_nine_tenths": float((best > 0.9).mean()),
+    }
 
 
 def handwriting(readers, items_of, labels, sheets, name):
@@ -129,22 +142,23 @@ def handwriting(readers, items_of, labels, sheets, name):
     if sheets:
         whole.sheet(sheets / f"{name}.png", labels)
         table["rotation"].sheet(sheets / f"{name}-rotation.png", labels)
-    return {"handwriting": whole.figures(labels), "parts": parts,
-            "robustness": {c: r.figures(labels) for c, r in table.items()}}, whole
+    return {
+        "handwriting": whole.figures(labels),
+        "parts": parts,
+        "robustness": {c: r.figures(labels) for c, r in table.items()},
+    }, whole
 
 
 def digits_table(data, reader, sheets):
     labels = SETS["digits-pa"]
-    results, _ = handwriting({"all": reader}, lambda _: testsets.digits(data), labels, sheets,
-                             "digits-pa")
+    results, _ = handwriting({"all": reader}, lambda _: testsets.digits(data), labels, sheets, "digits-pa")
     return results
 
 
 def folds_table(data, readers, sheets):
     """Letters of drawers that the network reading them was not trained on."""
     labels = SETS["letters-pa"]
-    results, base = handwriting(readers, lambda fold: testsets.letters(data, fold), labels, sheets,
-                                "letters-pa-folds")
+    results, base = handwriting(readers, lambda fold: testsets.letters(data, fold), labels, sheets, "letters-pa-folds")
     pairs = Reading()
     for fold, reader in readers.items():
         pairs = pairs + read(reader, testsets.pair_bindi(data, fold))
@@ -160,8 +174,11 @@ def shipped_table(data, model, reader, sheets):
     if sheets:
         printed.sheet(sheets / f"{model}-printed.png", labels)
     other = testsets.letters(data) if model == "digits-pa" else testsets.digits(data)
-    results = {"printed": printed.figures(labels), "scribbles": unlike(reader, testsets.scribbles()),
-               "other_set": unlike(reader, other)}
+    results = {
+        "printed": printed.figures(labels),
+        "scribbles": unlike(reader, testsets.scribbles()),
+        "other_set": unlike(reader, other),
+    }
     if model == "letters-pa":
         seen = read(reader, testsets.letters(data) + testsets.pair_bindi(data))
         results["seen"] = seen.figures(labels)
@@ -190,14 +207,18 @@ def everything(arguments):
         return Local(arguments.features_command, [path])
 
     for model in arguments.models:
-        reader = Served(arguments.url, arguments.key, model) if arguments.url \
-            else local(folder / f"weights/{model}.onnx")
+        reader = (
+            Served(arguments.url, arguments.key, model) if arguments.url else local(folder / f"weights/{model}.onnx")
+        )
         results = shipped_table(data, model, reader, sheets)
         if model == "digits-pa":
             results |= digits_table(data, reader, sheets)
         elif arguments.folds and not arguments.url:
-            readers = {fold: local(Path(arguments.folds) / f"{fold}.onnx") for fold in FOLDS
-                       if (Path(arguments.folds) / f"{fold}.onnx").exists()}
+            readers = {
+                fold: local(Path(arguments.folds) / f"{fold}.onnx")
+                for fold in FOLDS
+                if (Path(arguments.folds) / f"{fold}.onnx").exists()
+            }
             held_out = folds_table(data, readers, sheets)
             results |= held_out
             FOLD_FIGURES.write_text(a_line_each(held_out), "utf-8")

@@ -12,11 +12,10 @@ from pathlib import Path
 import numpy as np
 import onnx
 import torch
+from manifests import replace
 from onnx import TensorProto, helper, numpy_helper
 from torch import nn
 from torch.nn import functional as F
-
-from manifests import replace
 
 from .labels import SETS
 from .manifest import manifest
@@ -52,8 +51,9 @@ class Graph:
         weight = self.weight(f"conv_{n}_weight", conv.weight * scale[:, None, None, None])
         bias = self.weight(f"conv_{n}_bias", norm.bias - norm.running_mean * scale)
         pad, stride = conv.padding[0], conv.stride[0]
-        return self.node("Conv", [x, weight, bias], kernel_shape=list(conv.kernel_size),
-                         pads=[pad] * 4, strides=[stride] * 2)
+        return self.node(
+            "Conv", [x, weight, bias], kernel_shape=list(conv.kernel_size), pads=[pad] * 4, strides=[stride] * 2
+        )
 
     def relu(self, x):
         return self.node("Relu", [x])
@@ -101,8 +101,7 @@ def build(model: Reader, turns, temperature: float) -> onnx.ModelProto:
     ink = helper.make_tensor_value_info("ink", TensorProto.FLOAT, ["N", 1, SIDE, SIDE])
     out = helper.make_tensor_value_info("probabilities", TensorProto.FLOAT, ["N", n_labels])
     whole = helper.make_graph(graph.nodes, "reader", [ink], [out], graph.weights)
-    proto = helper.make_model(whole, opset_imports=[helper.make_opsetid("", OPSET)],
-                              producer_name="akhar")
+    proto = helper.make_model(whole, opset_imports=[helper.make_opsetid("", OPSET)], producer_name="akhar")
     proto.ir_version = 8
     onnx.checker.check_model(proto, full_check=True)
     return proto
@@ -111,8 +110,8 @@ def build(model: Reader, turns, temperature: float) -> onnx.ModelProto:
 def verify(proto, model, turns, temperature):
     """The exported graph gives what the network gives."""
     import onnxruntime
-    session = onnxruntime.InferenceSession(proto.SerializeToString(),
-                                           providers=["CPUExecutionProvider"])
+
+    session = onnxruntime.InferenceSession(proto.SerializeToString(), providers=["CPUExecutionProvider"])
     x = torch.rand(7, 1, SIDE, SIDE, generator=torch.Generator().manual_seed(1))
     with torch.no_grad():
         expected = Served(model, turns, temperature).eval()(x).numpy()

@@ -11,10 +11,20 @@ from .strokes import Drawing
 
 SIZE = 150
 # Faces thin or even enough that their centre line looks like one pen's stroke.
-SINGLE_LINE = ["AnekGurmukhi-Thin", "NotoSansGurmukhi-Thin", "MuktaMahee-ExtraLight",
-               "NotoSansGurmukhi-ExtraLight", "NotoSansGurmukhi-Regular", "BalooPaaji2-Regular",
-               "AnekGurmukhi-Regular", "TiroGurmukhi-Italic", "Lohit-Gurmukhi", "Langar-Regular",
-               "MuktaMahee-Regular", "NotoSerifGurmukhi-ExtraLight"]
+SINGLE_LINE = [
+    "AnekGurmukhi-Thin",
+    "NotoSansGurmukhi-Thin",
+    "MuktaMahee-ExtraLight",
+    "NotoSansGurmukhi-ExtraLight",
+    "NotoSansGurmukhi-Regular",
+    "BalooPaaji2-Regular",
+    "AnekGurmukhi-Regular",
+    "TiroGurmukhi-Italic",
+    "Lohit-Gurmukhi",
+    "Langar-Regular",
+    "MuktaMahee-Regular",
+    "NotoSerifGurmukhi-ExtraLight",
+]
 
 
 def faces(data: Path):

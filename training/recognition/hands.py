@@ -14,8 +14,7 @@ POINTS = 40
 NOTHING = -1
 # Cosines along a stroke: the low ones bend it, the high ones are an unsteady hand's.
 WAVES = 12
-COSINES = np.cos(np.pi * np.arange(1, WAVES + 1)[:, None]
-                 * np.linspace(0, 1, POINTS)).astype(np.float32)
+COSINES = np.cos(np.pi * np.arange(1, WAVES + 1)[:, None] * np.linspace(0, 1, POINTS)).astype(np.float32)
 BEND = (0.028 / np.arange(1, WAVES + 1)).astype(np.float32)
 
 
@@ -31,8 +30,9 @@ class Hands:
         self.stretched = stretched
         drawings, known, weights, loose = [], [], [], []
         for k, label in enumerate(labels):
-            found = [([d for d in source if d.label == label[0]], weight, looseness)
-                     for source, weight, looseness in sources]
+            found = [
+                ([d for d in source if d.label == label[0]], weight, looseness) for source, weight, looseness in sources
+            ]
             total = sum(weight for mine, weight, _ in found if mine) * len(labels)
             for mine, weight, looseness in found:
                 drawings += mine
@@ -67,8 +67,11 @@ class Hands:
             for other in alike[drawing.label, n].values():
                 key = id(drawing), id(drawings[other])
                 if key not in known:
-                    known[key] = None if key[0] == key[1] else deform.paired(
-                        *(self.strokes[self.first[k]:self.first[k] + n] for k in (row, other)))
+                    known[key] = (
+                        None
+                        if key[0] == key[1]
+                        else deform.paired(*(self.strokes[self.first[k] : self.first[k] + n] for k in (row, other)))
+                    )
                 if known[key] is not None:
                     found.append(known[key])
                     count[row] += 1
@@ -140,9 +143,13 @@ def bodies(strokes, owner, flags, n, rng):
     slant = rng.normal(0, 0.1, n) * used
     across, down = rng.normal(0, 0.05, n) * used, rng.normal(0.01, 0.03, n) * used
     x, y = body[..., 0] - middle[mine, None], body[..., 1] - top[mine, None]
-    moved = np.stack([middle[mine, None] + x * wider[mine, None] + y * slant[mine, None]
-                      + across[mine, None],
-                      top[mine, None] + y * taller[mine, None] + down[mine, None]], -1)
+    moved = np.stack(
+        [
+            middle[mine, None] + x * wider[mine, None] + y * slant[mine, None] + across[mine, None],
+            top[mine, None] + y * taller[mine, None] + down[mine, None],
+        ],
+        -1,
+    )
     out = strokes.copy()
     out[~flags] = moved
     return out
@@ -244,7 +251,7 @@ def nukta(points, rng):
     size = rng.uniform(0.022, 0.065) * span.max()
     place, clear = rng.random(), rng.uniform(0.02, 0.09) * span.max() + size
     for _ in range(8):
-        if place < 0.34:    # below
+        if place < 0.34:  # below
             centre = rng.uniform(low[0] + 0.1 * span[0], high[0]), high[1] + rng.uniform(0.03, 0.2)
         elif place < 0.48:  # at the foot: beside the lowest parts, not below all
             centre = rng.uniform(low[0] - 0.05, high[0]), high[1] + rng.uniform(-0.15, 0.08)
@@ -254,7 +261,7 @@ def nukta(points, rng):
             centre = high[0] + rng.uniform(0.0, 0.12), high[1] - rng.uniform(-0.12, 0.25) * span[1]
         elif place < 0.92:  # in the bowl, or the roomiest spot of the lower half
             centre = deform.open_spot(points, low, high, rng)
-        else:               # touching, or nearly
+        else:  # touching, or nearly
             clear = rng.uniform(0.3, 1.2) * size
             centre = low[0] + span[0] * rng.uniform(0.1, 0.95), high[1] + rng.uniform(0.0, 0.08)
         centre = np.asarray(centre)

@@ -23,8 +23,7 @@ class Residual(nn.Module):
 
 
 def down(inputs, outputs, size):
-    return nn.Sequential(nn.Conv2d(inputs, outputs, size, 2, size // 2, bias=False),
-                         nn.BatchNorm2d(outputs), nn.ReLU())
+    return nn.Sequential(nn.Conv2d(inputs, outputs, size, 2, size // 2, bias=False), nn.BatchNorm2d(outputs), nn.ReLU())
 
 
 class Reader(nn.Module):
@@ -32,9 +31,14 @@ class Reader(nn.Module):
 
     def __init__(self, n_labels, width=32):
         super().__init__()
-        self.body = nn.Sequential(down(1, 16, 5), down(16, width, 3), Residual(width),
-                                  down(width, 2 * width, 3), Residual(2 * width),
-                                  Residual(2 * width))
+        self.body = nn.Sequential(
+            down(1, 16, 5),
+            down(16, width, 3),
+            Residual(width),
+            down(width, 2 * width, 3),
+            Residual(2 * width),
+            Residual(2 * width),
+        )
         self.drop = nn.Dropout(0.1)
         self.head = nn.Linear(2 * width * 9, n_labels)
 

@@ -25,8 +25,7 @@ class Filter:
 
     def __init__(self, command=COMMAND, side=48):
         self.side = side
-        self.process = subprocess.Popen(shlex.split(command), stdin=subprocess.PIPE,
-                                        stdout=subprocess.PIPE)
+        self.process = subprocess.Popen(shlex.split(command), stdin=subprocess.PIPE, stdout=subprocess.PIPE)
 
     def send(self, pixels):
         height, width = pixels.shape[:2]
@@ -43,10 +42,12 @@ class Filter:
 
     def features(self, images):
         """All images' features in order."""
+
         def feed():
             for image in images:
                 self.send(np.ascontiguousarray(image))
             self.process.stdin.flush()
+
         feeder = threading.Thread(target=feed, daemon=True)
         feeder.start()
         replies = [self.receive() for _ in images]
@@ -77,8 +78,7 @@ def produce(arguments, producer):
                 kept.append(square)
         rows = np.array(samples[:SHARD], np.int16)
         path = out / f"{arguments.model}-{arguments.seed}-{shard:03}.npz"
-        np.savez(path.with_suffix(".part.npz"), features=np.stack(kept[:SHARD]), labels=rows[:, 0],
-                 origins=rows[:, 1:])
+        np.savez(path.with_suffix(".part.npz"), features=np.stack(kept[:SHARD]), labels=rows[:, 0], origins=rows[:, 1:])
         path.with_suffix(".part.npz").rename(path)
         print(f"{path.name}: {SHARD} samples, {missed} without ink", flush=True)
     filter_.close()
@@ -89,8 +89,7 @@ def main():
     parser.add_argument("--data", required=True)
     parser.add_argument("--model", required=True, choices=["digits-pa", "letters-pa"])
     parser.add_argument("--out", required=True)
-    parser.add_argument("--nothings", type=float, default=0.05,
-                        help="share of pictures that are none of the labels")
+    parser.add_argument("--nothings", type=float, default=0.05, help="share of pictures that are none of the labels")
     parser.add_argument("--shards", type=int, default=30)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--producers", type=int, default=1)

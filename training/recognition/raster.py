@@ -10,9 +10,9 @@ import cv2
 import numpy as np
 
 SIDE = 48
-MARGIN = 3          # paper around the ink's longest extent, feature pixels
-WIDTHS = 3.0, 5.0   # mean stroke widths left alone, feature pixels
-SHIFT = 4           # fractional bits of cv2's coordinates
+MARGIN = 3  # paper around the ink's longest extent, feature pixels
+WIDTHS = 3.0, 5.0  # mean stroke widths left alone, feature pixels
+SHIFT = 4  # fractional bits of cv2's coordinates
 
 
 def framed(strokes, owner, width, stretch):
@@ -74,8 +74,9 @@ def evened(values):
     outline = np.sqrt(across * across + down * down).sum((1, 2))
     width = 2 * values.sum((1, 2)) / np.maximum(outline, 1e-6)
     for chosen, pick, share in (
-            (width < WIDTHS[0], np.maximum, np.minimum((WIDTHS[0] - width) / 1.5, 1.0)),
-            (width > WIDTHS[1], np.minimum, np.minimum((width - WIDTHS[1]) / 2.5, 0.8))):
+        (width < WIDTHS[0], np.maximum, np.minimum((WIDTHS[0] - width) / 1.5, 1.0)),
+        (width > WIDTHS[1], np.minimum, np.minimum((width - WIDTHS[1]) / 2.5, 0.8)),
+    ):
         if not chosen.any():
             continue
         part = values[chosen]

@@ -18,6 +18,7 @@ class Local:
 
     def __init__(self, command, paths, threads=1):
         import onnxruntime
+
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = threads
         self.sessions = [onnxruntime.InferenceSession(str(p), options) for p in paths]
@@ -30,7 +31,7 @@ class Local:
         rows = np.zeros((len(images), n_labels), np.float32)
         found = [k for k, square in enumerate(squares) if square is not None]
         for start in range(0, len(found), 256):
-            part = found[start:start + 256]
+            part = found[start : start + 256]
             ink = np.stack([squares[k] for k in part])[:, None].astype(np.float32) / 255
             rows[part] = np.mean([s.run(None, {"ink": ink})[0] for s in self.sessions], 0)
         return rows
@@ -66,9 +67,11 @@ class Served:
 
     def body(self, pixels, boundary):
         content, kind = small_enough(pixels)
-        head = (f"--{boundary}\r\nContent-Disposition: form-data; name=\"top-k\"\r\n\r\n"
-                f"5\r\n--{boundary}\r\nContent-Disposition: form-data; "
-                f"name=\"file\"; filename=\"image.{kind}\"\r\nContent-Type: image/{kind}\r\n\r\n")
+        head = (
+            f'--{boundary}\r\nContent-Disposition: form-data; name="top-k"\r\n\r\n'
+            f"5\r\n--{boundary}\r\nContent-Disposition: form-data; "
+            f'name="file"; filename="image.{kind}"\r\nContent-Type: image/{kind}\r\n\r\n'
+        )
         return head.encode() + content + f"\r\n--{boundary}--\r\n".encode()
 
 
@@ -77,8 +80,9 @@ def small_enough(pixels, limit=15 * 1024):
     image = Image.fromarray(pixels)
     if (pixels == pixels[..., :1]).all():
         image = image.convert("L")
-    for kind, options in [("png", {"optimize": True})] + \
-                         [("jpeg", {"quality": q, "optimize": True}) for q in (92, 80, 65, 45, 25, 10)]:
+    for kind, options in [("png", {"optimize": True})] + [
+        ("jpeg", {"quality": q, "optimize": True}) for q in (92, 80, 65, 45, 25, 10)
+    ]:
         buffer = io.BytesIO()
         image.save(buffer, kind.upper(), **options)
         if buffer.tell() <= limit:

@@ -21,8 +21,8 @@ OTHERS = {"letters-pa": "੧੨੩੪੬੭੯ਇਈਉਊਏਐਔ", "digits-pa
 @dataclass
 class Sample:
     pixels: np.ndarray  # uint8 (height, width, 3)
-    label: int          # index into the model's labels; NOTHING for none of them
-    origins: tuple      # the two omniglot-gurmukhi drawers it is made from, 0 = none
+    label: int  # index into the model's labels; NOTHING for none of them
+    origins: tuple  # the two omniglot-gurmukhi drawers it is made from, 0 = none
 
 
 def omniglot_images(data: Path):
@@ -67,12 +67,15 @@ class Maker:
         for label, mask in fonts.glyphs(data, self.labels):
             kinds["font"].setdefault(label, []).append(mask)
         others = set(OTHERS[model])
-        self.others = [d for d in [*drawings, *strokes.templates(),
-                                   *fonts.skeletons(data, [*others])] if d.label in others]
+        self.others = [
+            d for d in [*drawings, *strokes.templates(), *fonts.skeletons(data, [*others])] if d.label in others
+        ]
         self.kinds = kinds
-        self.shares = {"pen": 0.42, "image": 0.22, "skeleton": 0.12, "font": 0.21,
-                       "template": 0.03} if letters else \
-                      {"skeleton": 0.28, "font": 0.12, "template": 0.6}
+        self.shares = (
+            {"pen": 0.42, "image": 0.22, "skeleton": 0.12, "font": 0.21, "template": 0.03}
+            if letters
+            else {"skeleton": 0.28, "font": 0.12, "template": 0.6}
+        )
         self.stretched = 0.06 if letters else 0.3
 
     def sample(self, rng):
@@ -167,7 +170,7 @@ def squeezed(mask, side=32):
     rows, columns = np.where(mask > 100)
     if len(rows) == 0:
         return one_bit(np.zeros((side, side), bool))
-    cut = mask[rows.min():rows.max() + 1, columns.min():columns.max() + 1]
+    cut = mask[rows.min() : rows.max() + 1, columns.min() : columns.max() + 1]
     return one_bit(np.asarray(Image.fromarray(cut).resize((side, side), Image.BOX)) > 110)
 
 
@@ -193,14 +196,20 @@ def worn(mask, rng):
 def warp(mask, width, height, margin, place, rng, turn=1.0):
     """The mask rotated, slanted, scaled into its place on a canvas; float32 0..1."""
     rows, columns = np.where(mask > 60)
-    corners = np.array([[columns.min(), rows.min()], [columns.max() + 1, rows.min()],
-                        [columns.max() + 1, rows.max() + 1], [columns.min(), rows.max() + 1]], float)
+    corners = np.array(
+        [
+            [columns.min(), rows.min()],
+            [columns.max() + 1, rows.min()],
+            [columns.max() + 1, rows.max() + 1],
+            [columns.min(), rows.max() + 1],
+        ],
+        float,
+    )
     middle = corners.mean(0)
     angle = np.clip(rng.normal(0, np.radians(5) * turn), -0.27, 0.27)
     c, s = np.cos(angle), np.sin(angle)
     aspect = np.exp(rng.normal(0, 0.08))
-    matrix = np.array([[c, -s], [s, c]]) @ np.array([[aspect, rng.normal(0, 0.1) * turn],
-                                                     [0, 1 / aspect]])
+    matrix = np.array([[c, -s], [s, c]]) @ np.array([[aspect, rng.normal(0, 0.1) * turn], [0, 1 / aspect]])
     moved = (corners - middle) @ matrix.T
     low, high = moved.min(0), moved.max(0)
     room = np.array([width, height]) - 2 * margin

@@ -11,8 +11,10 @@ def thin(mask):
     while True:
         n_before = image.sum()
         for odd in (False, True):
-            p = [np.roll(image, shift, (0, 1)) for shift in
-                 [(1, 0), (1, -1), (0, -1), (-1, -1), (-1, 0), (-1, 1), (0, 1), (1, 1)]]
+            p = [
+                np.roll(image, shift, (0, 1))
+                for shift in [(1, 0), (1, -1), (0, -1), (-1, -1), (-1, 0), (-1, 1), (0, 1), (1, 1)]
+            ]
             total = sum(p)
             turns = sum((p[k] == 0) & (p[(k + 1) % 8] == 1) for k in range(8))
             if odd:
@@ -31,9 +33,11 @@ def trace(line, shortest):
     def near(p):
         y, x = p
         straight = [q for q in ((y, x + 1), (y + 1, x), (y, x - 1), (y - 1, x)) if q in pixels]
-        slant = [q for q in ((y + 1, x + 1), (y + 1, x - 1), (y - 1, x - 1), (y - 1, x + 1))
-                 if q in pixels and not any(abs(q[0] - s[0]) + abs(q[1] - s[1]) == 1
-                                            for s in straight)]
+        slant = [
+            q
+            for q in ((y + 1, x + 1), (y + 1, x - 1), (y - 1, x - 1), (y - 1, x + 1))
+            if q in pixels and not any(abs(q[0] - s[0]) + abs(q[1] - s[1]) == 1 for s in straight)
+        ]
         return straight + slant
 
     degree = {p: len(near(p)) for p in pixels}

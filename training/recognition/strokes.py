@@ -56,8 +56,7 @@ def catmull_rom(points, per_span=12):
     t = np.linspace(0, 1, per_span, endpoint=False)[:, None]
     spans = []
     for a, b, c, d in zip(q[:-3], q[1:-2], q[2:-1], q[3:]):
-        spans.append(0.5 * (2 * b + (c - a) * t + (2 * a - 5 * b + 4 * c - d) * t**2
-                            + (3 * b - a - 3 * c + d) * t**3))
+        spans.append(0.5 * (2 * b + (c - a) * t + (2 * a - 5 * b + 4 * c - d) * t**2 + (3 * b - a - 3 * c + d) * t**3))
     return np.concatenate(spans + [p[-1:]])
 
 
@@ -91,5 +90,4 @@ def templates():
     """The strokes written by hand for this project."""
     text = Path(__file__).with_name("templates.json").read_text(encoding="utf-8")
     rows = json.loads(text)["templates"]
-    return [Drawing(label, 0, normalised([catmull_rom(s) for s in strokes], smoothing=1))
-            for label, strokes in rows]
+    return [Drawing(label, 0, normalised([catmull_rom(s) for s in strokes], smoothing=1)) for label, strokes in rows]

@@ -19,8 +19,9 @@ def digits(data: Path):
     """The 420 bitmaps."""
     with np.load(data / "handwriting/gurmukhi-digits/digits.npz") as archive:
         rows = zip(archive["name"], archive["labels"], archive["images"], archive["split"])
-        return [(f"{split}/{name}", int(label), (image > 0).astype(np.uint8) * 255)
-                for name, label, image, split in rows]
+        return [
+            (f"{split}/{name}", int(label), (image > 0).astype(np.uint8) * 255) for name, label, image, split in rows
+        ]
 
 
 def letters(data: Path, fold=None):
@@ -54,8 +55,10 @@ def printed(data: Path, labels):
     found = []
     for face in fonts.faces(data):
         for size in SIZES:
-            found += [(f"{label} {face.stem} {size}", k, fonts.mask(face, label, size, pad=size // 8))
-                      for k, label in enumerate(labels)]
+            found += [
+                (f"{label} {face.stem} {size}", k, fonts.mask(face, label, size, pad=size // 8))
+                for k, label in enumerate(labels)
+            ]
     return found
 
 

@@ -65,8 +65,7 @@ def train(mixture, n_labels, arguments):
         follow(average, model, min(0.998, (1 + step) / (10 + step)))
         losses.append(loss.item())
         if (step + 1) % 250 == 0:
-            print(f"{time.monotonic() - began:6.0f} s  step {step + 1}  "
-                  f"loss {np.mean(losses[-250:]):.3f}", flush=True)
+            print(f"{time.monotonic() - began:6.0f} s  step {step + 1}  loss {np.mean(losses[-250:]):.3f}", flush=True)
     return average.eval()
 
 
@@ -76,8 +75,9 @@ def main():
     parser.add_argument("--pool", required=True, nargs="+")
     parser.add_argument("--model", required=True, choices=list(SETS))
     parser.add_argument("--out", required=True)
-    parser.add_argument("--hold", type=int, nargs="*", default=[],
-                        help="leave out the drawers of these folds, (drawer - 1) mod 5")
+    parser.add_argument(
+        "--hold", type=int, nargs="*", default=[], help="leave out the drawers of these folds, (drawer - 1) mod 5"
+    )
     parser.add_argument("--fresh", type=float, default=0.72, help="share drawn anew from pen strokes")
     parser.add_argument("--steps", type=int, default=5_000)
     parser.add_argument("--rate", type=float, default=3e-3)

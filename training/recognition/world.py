@@ -7,8 +7,7 @@ from PIL import Image
 from scipy.ndimage import gaussian_filter
 
 # The robustness table's conditions that this file makes.
-EFFECTS = ["gradient", "shadow", "lined", "squared", "bleed", "blur", "noise", "jpeg",
-           "coloured", "light-on-dark"]
+EFFECTS = ["gradient", "shadow", "lined", "squared", "bleed", "blur", "noise", "jpeg", "coloured", "light-on-dark"]
 
 
 def random_effects(rng):

@@ -7,8 +7,17 @@ for Pico's voices there is X-SAMPA. What a language lacks is said as the nearest
 from . import festival
 from .gurmukhi import ASPIRATED, LABIALS, NUKTA, TONES, silent, syllables
 
-VOICES = {"lp_diphone": "it", "pc_diphone": "it", "czech_dita": "cs", "czech_krb": "cs", "czech_machac": "cs",
-          "czech_ph": "cs", "suo_fi_lj_diphone": "fi", "hy_fi_mv_diphone": "fi", "upc_ca_ona_hts": "ca"}
+VOICES = {
+    "lp_diphone": "it",
+    "pc_diphone": "it",
+    "czech_dita": "cs",
+    "czech_krb": "cs",
+    "czech_machac": "cs",
+    "czech_ph": "cs",
+    "suo_fi_lj_diphone": "fi",
+    "hy_fi_mv_diphone": "fi",
+    "upc_ca_ona_hts": "ca",
+}
 PHONE_SETS = {"it": "italian", "cs": "czech", "fi": "finnish", "ca": "upc_catalan"}
 
 # Sounds are named by a letter: vowels by the independent one, aspirates by the plain one and "h" for the breath.
@@ -28,24 +37,16 @@ def table(vowels, consonants, others):
 
 
 SETS = {
-    "it": table("a a1 i i1 u u1 e1 E1 o1 O1",
-                "s 0 k g ng tS dZ J t d n t d n p b m j r l v r", "S z f 0"),
-    "cs": table("a a: i i: u u: e: e o: o",
-                "s h k g n* c~ dz~ n~ t d n t d n p b m j r l v r", "s~ z f h"),
-    "fi": table("a a: i i: u u: e: @: o: o",
-                "s h k g N t+s d+j n t d n t d n p b m j r l v r", "s s f h"),
-    "ca": table("ax a1 i i1 u u1 e1 E1 o1 O1",
-                "s 0 k g n t+S d+Z J t d n t d n p b m j rr l b r", "S z f 0"),
+    "it": table("a a1 i i1 u u1 e1 E1 o1 O1", "s 0 k g ng tS dZ J t d n t d n p b m j r l v r", "S z f 0"),
+    "cs": table("a a: i i: u u: e: e o: o", "s h k g n* c~ dz~ n~ t d n t d n p b m j r l v r", "s~ z f h"),
+    "fi": table("a a: i i: u u: e: @: o: o", "s h k g N t+s d+j n t d n t d n p b m j r l v r", "s s f h"),
+    "ca": table("ax a1 i i1 u u1 e1 E1 o1 O1", "s 0 k g n t+S d+Z J t d n t d n p b m j rr l b r", "S z f 0"),
     # Pico's, in X-SAMPA
-    "it-IT": table("a a: i i: u u: e: e o: o",
-                   "s 0 k g N tS dZ J t d n t d n p b m i r l v r", "S z f 0"),
-    "de-DE": table("a a: I i: U u: e: E o: O",
-                   "s h k g N tS dZ n t d n t d n p b m j R l v R", "S z f h"),
-    "es-ES": table("a a: i i: u u: e: e o: o",
-                   "s x k g N tS dZ J t d n t d n p b m j rr l b r", "tS s f 0"),
+    "it-IT": table("a a: i i: u u: e: e o: o", "s 0 k g N tS dZ J t d n t d n p b m i r l v r", "S z f 0"),
+    "de-DE": table("a a: I i: U u: e: E o: O", "s h k g N tS dZ n t d n t d n p b m j R l v R", "S z f h"),
+    "es-ES": table("a a: i i: u u: e: e o: o", "s x k g N tS dZ J t d n t d n p b m j rr l b r", "tS s f 0"),
     # Kokoro's, which has them all
-    "ipa": table("ʌ aː ɪ iː ʊ uː eː ɛː oː ɔː",
-                 "s h k ɡ ŋ c ɟ ɲ ʈ ɖ ɳ t d n p b m j ɾ l ʋ ɽ", "ʃ z f ʰ"),
+    "ipa": table("ʌ aː ɪ iː ʊ uː eː ɛː oː ɔː", "s h k ɡ ŋ c ɟ ɲ ʈ ɖ ɳ t d n p b m j ɾ l ʋ ɽ", "ʃ z f ʰ"),
 }
 
 
@@ -132,7 +133,7 @@ def entry(name, word, language):
         if some:
             said.append(f"(({' '.join(some)}) {int(k == at)})")
             last = some[-1]
-    return f"(lex.add.entry '(\"{name}\" nil ({' '.join(said)})))"
+    return f'(lex.add.entry \'("{name}" nil ({" ".join(said)})))'
 
 
 def name(number):
@@ -142,8 +143,10 @@ def name(number):
 def say(texts, voice, stretches):
     """As festival.say, for texts in Gurmukhi."""
     language = VOICES[voice]
-    setup = (f'(lex.create "{language}made") (lex.set.phoneset "{PHONE_SETS[language]}") (lex.select "{language}made")'
-             "(set! token_to_words (lambda (token name) (list name)))")
+    setup = (
+        f'(lex.create "{language}made") (lex.set.phoneset "{PHONE_SETS[language]}") (lex.select "{language}made")'
+        "(set! token_to_words (lambda (token name) (list name)))"
+    )
     words = [text.split() for text in texts]
     entries = ["\n".join(entry(name(k), word, language) for k, word in enumerate(some)) for some in words]
     named = [" ".join(name(k) for k in range(len(some))) for some in words]

@@ -54,7 +54,7 @@ class Augment:
 
     def noise(self, mel, rng):
         start = rng.integers(0, len(self.bank) - len(mel))
-        other = self.bank[start:start + len(mel)]
+        other = self.bank[start : start + len(mel)]
         loud = np.log(np.mean(np.exp(np.quantile(mel, 0.9, axis=0))))
         gain = loud - np.log(np.mean(np.exp(other[::7]))) - rng.uniform(2, 30) * np.log(10) / 10
         return np.logaddexp(mel, other + np.float32(gain))
@@ -62,9 +62,9 @@ class Augment:
     def band(self, mel, rng):
         out = mel.copy()
         floor = np.quantile(mel, 0.02)
-        out[:, rng.integers(48, 72):] = floor
+        out[:, rng.integers(48, 72) :] = floor
         if rng.random() < 0.5:
-            out[:, :rng.integers(2, 9)] = floor
+            out[:, : rng.integers(2, 9)] = floor
         return out + rng.normal(0, 0.3, out.shape).astype(np.float32)
 
     def narrow(self, mel, rng):
@@ -116,9 +116,9 @@ def masked(mel, rng, strength=1.0, bands=2, width=14, longest=18, every=120):
     for _ in range(bands):
         n = rng.integers(0, width + 1)
         start = rng.integers(0, MELS - n + 1)
-        mel[:, start:start + n] = 0
+        mel[:, start : start + n] = 0
     for _ in range(max(1, len(mel) // every)):
         n = min(rng.integers(0, longest + 1), len(mel) // 8)
         start = rng.integers(0, len(mel) - n + 1)
-        mel[start:start + n] = 0
+        mel[start : start + n] = 0
     return mel

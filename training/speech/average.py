@@ -20,8 +20,10 @@ def main():
         path, weight = spec.rsplit("=", 1)
         states.append(checkpoint.load(path))
         weights.append(float(weight))
-    mean = {name: sum(weight * state["average"][name] for weight, state in zip(weights, states)) / sum(weights)
-            for name in states[0]["average"]}
+    mean = {
+        name: sum(weight * state["average"][name] for weight, state in zip(weights, states)) / sum(weights)
+        for name in states[0]["average"]
+    }
     kept = {name: states[0][name] for name in ("size", "step", "seconds")}
     checkpoint.write(arguments.out, {**kept, "net": mean, "average": mean})
 

@@ -39,7 +39,8 @@ class Row(NamedTuple):
 
 class Sources:
     """Folders of shards with weights, the phones of their texts where these are taught; shards that appear later are
-    taken in."""
+    taken in.
+    """
 
     def __init__(self, folders, language, with_phones):
         self.folders, self.language = folders, language  # {folder: weight}
@@ -105,7 +106,7 @@ class Batches:
         for place in range(len(mels) + 1):
             if self.rng.random() < PAUSED:
                 out.append(augment.quiet(mels[min(place, len(mels) - 1)], self.rng))
-            out += mels[place:place + 1]
+            out += mels[place : place + 1]
         return out
 
     def changed(self, mel, ids):
@@ -115,7 +116,8 @@ class Batches:
 
     def endless(self, longest):
         """Batches (audio_signal (B, 80, T), lengths, units, phones), the last two as `flat` gives them; `longest` is
-        asked each time."""
+        asked each time.
+        """
         while True:
             limit = longest()
             drawn = []
@@ -131,8 +133,11 @@ class Batches:
             groups.append(group)
             for k in self.rng.permutation(len(groups)):
                 rows = groups[k]
-                yield (*stacked([self.changed(mel, ids) for mel, ids, _ in rows]), flat([r[1] for r in rows]),
-                       flat([r[2] for r in rows]))
+                yield (
+                    *stacked([self.changed(mel, ids) for mel, ids, _ in rows]),
+                    flat([r[1] for r in rows]),
+                    flat([r[2] for r in rows]),
+                )
 
 
 def stacked(mels):
@@ -140,7 +145,7 @@ def stacked(mels):
     lengths = torch.tensor([len(mel) for mel in mels])
     signal = torch.zeros(len(mels), features.MELS, int(lengths.max()))
     for k, mel in enumerate(mels):
-        signal[k, :, :len(mel)] = torch.from_numpy(np.ascontiguousarray(mel.T))
+        signal[k, :, : len(mel)] = torch.from_numpy(np.ascontiguousarray(mel.T))
     return signal, lengths
 
 

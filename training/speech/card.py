@@ -29,8 +29,10 @@ def share(wrong, total, digits=1):
 
 
 def line(name, row):
-    return (f"| {name} | {row['decoder']} | {row['characters']} | {share(row['characters_wrong'], row['characters'])} | "
-            f"{row['words']} | {share(row['words_wrong'], row['words'])} |")
+    return (
+        f"| {name} | {row['decoder']} | {row['characters']} | {share(row['characters_wrong'], row['characters'])} | "
+        f"{row['words']} | {share(row['words_wrong'], row['words'])} |"
+    )
 
 
 def of_set(rows, title):
@@ -47,19 +49,25 @@ def table(rows, title, name):
 def tables(figures):
     """The text for each place of the card."""
     rows = figures["rows"]
-    held = [HEAD] + [one for title, short in SETS.items() for one in table(rows, title, lambda r: f"{short}, {r['group']}")]
+    held = [HEAD] + [
+        one for title, short in SETS.items() for one in table(rows, title, lambda r: f"{short}, {r['group']}")
+    ]
     out = {"held": "\n".join(held)}
     out["reading"] = "\n".join([HEAD] + table(rows, "real reading", lambda r: r["group"]))
     for title, place in DIGITS.items():
         digits = ["| speaker | decoded | recordings | whole one right | words | WER |", "|---|---|---|---|---|---|"]
         for r in of_set(rows, title):
-            digits.append(f"| {r['group']} | {r['decoder']} | {r['utterances']} | {share(r['exact'], r['utterances'])} | "
-                          f"{r['words']} | {share(r['words_wrong'], r['words'])} |")
+            digits.append(
+                f"| {r['group']} | {r['decoder']} | {r['utterances']} | {share(r['exact'], r['utterances'])} | "
+                f"{r['words']} | {share(r['words_wrong'], r['words'])} |"
+            )
         out[place] = "\n".join(digits)
     late = figures["starts"]
-    out["starts"] = (f"{late['words']} words: median error {late['raw']['median']:.0f} ms, 95th percentile "
-                     f"{late['raw']['95th']:.0f} ms as heard;\nwith the median lateness of {late['late']:.0f} ms taken off "
-                     f"{late['corrected']['median']:.0f} ms and {late['corrected']['95th']:.0f} ms")
+    out["starts"] = (
+        f"{late['words']} words: median error {late['raw']['median']:.0f} ms, 95th percentile "
+        f"{late['raw']['95th']:.0f} ms as heard;\nwith the median lateness of {late['late']:.0f} ms taken off "
+        f"{late['corrected']['median']:.0f} ms and {late['corrected']['95th']:.0f} ms"
+    )
     return out
 
 

@@ -12,8 +12,18 @@ GROWN = 4000  # steps an export counts as: utterances are as long as they get
 
 
 def save(path, net, aside, average, optimiser, **figures):
-    write(path, {"size": net.size, "net": net.state_dict(), "average": average, "aside": aside and aside.state_dict(),
-                 "optimiser": optimiser.state_dict(), "kind": optimiser.kind(), **figures})
+    write(
+        path,
+        {
+            "size": net.size,
+            "net": net.state_dict(),
+            "average": average,
+            "aside": aside and aside.state_dict(),
+            "optimiser": optimiser.state_dict(),
+            "kind": optimiser.kind(),
+            **figures,
+        },
+    )
 
 
 def write(path, state):

@@ -20,10 +20,14 @@ LONG = 200  # frames that tell enough of a voice
 
 def averages(folder):
     """Mean, relative to the loudness, and deviation of each mel, over utterances long enough to tell, (2, mels)."""
-    rows = [(shard, k) for shard in map(Shard, found(folder)) for k, item in enumerate(shard.items)
-            if item["frames"] >= LONG]
+    rows = [
+        (shard, k)
+        for shard in map(Shard, found(folder))
+        for k, item in enumerate(shard.items)
+        if item["frames"] >= LONG
+    ]
     out = []
-    for shard, k in rows[::max(1, len(rows) // MOST)]:
+    for shard, k in rows[:: max(1, len(rows) // MOST)]:
         mel = np.asarray(shard.mel(k), np.float32)
         out.append((mel.mean(0) - features.loudness(mel), mel.std(0, ddof=1)))
     return np.mean(out, 0)
@@ -35,8 +39,10 @@ def main():
     parser.add_argument("--out", required=True)
     arguments = parser.parse_args()
     mean, deviation = np.mean([averages(folder) for folder in arguments.shards], 0)
-    Path(arguments.out).write_text(json.dumps(
-        {"mean": [round(float(v), 3) for v in mean], "deviation": [round(float(v), 3) for v in deviation]}) + "\n")
+    Path(arguments.out).write_text(
+        json.dumps({"mean": [round(float(v), 3) for v in mean], "deviation": [round(float(v), 3) for v in deviation]})
+        + "\n"
+    )
 
 
 if __name__ == "__main__":

@@ -24,7 +24,7 @@ def noises(rng):
     spectrum = np.fft.rfft(rng.normal(size=n))
     steps = np.arange(len(spectrum)) + 1
     for name, power in (("white", 0.0), ("pink", 0.5), ("brown", 1.0)):
-        x = np.fft.irfft(spectrum / steps ** power, n)
+        x = np.fft.irfft(spectrum / steps**power, n)
         yield name, 0.3 * x / np.abs(x).max()
     yield "tone", 0.2 * np.sin(2 * np.pi * 440 * t)
     yield "hum", sum(0.1 / k * np.sin(2 * np.pi * 50 * k * t) for k in range(1, 9))
@@ -38,14 +38,17 @@ def main():
     parser.add_argument("--held", required=True)
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        recogniser = Recogniser(peer.laid_out(Path(arguments.models_dir) / "weights", arguments.language, folder),
-                                arguments.language)
+        recogniser = Recogniser(
+            peer.laid_out(Path(arguments.models_dir) / "weights", arguments.language, folder), arguments.language
+        )
     rng, language = np.random.default_rng(0), arguments.language
     for name, samples in noises(rng):
         mel = features.log_mel(samples.astype(np.float32))
         print(f"{name} | {units.confidence(recogniser.log_probs(mel), language):.2f}")
     for part in ("clean", "worn"):
-        found = [units.confidence(recogniser.log_probs(mel), language) for _, mel in shard_items(Path(arguments.held) / part)]
+        found = [
+            units.confidence(recogniser.log_probs(mel), language) for _, mel in shard_items(Path(arguments.held) / part)
+        ]
         low, few, median = np.quantile(found, [0, 0.01, 0.5])
         print(f"{part} speech, {len(found)} clips | lowest {low:.2f}, 1 % below {few:.2f}, median {median:.2f}")
 

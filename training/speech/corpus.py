@@ -54,8 +54,11 @@ def aged(samples, rng, babble):
 
 def copied(pieces, copies, rng):
     """Every utterance so many times, after the first at other speeds and so by other voices."""
-    return pieces + [(job, world.resampled(samples, RATE, rng.uniform(0.88, 1.14)))
-                     for _ in range(copies - 1) for job, samples in pieces]
+    return pieces + [
+        (job, world.resampled(samples, RATE, rng.uniform(0.88, 1.14)))
+        for _ in range(copies - 1)
+        for job, samples in pieces
+    ]
 
 
 def shard(path, speakers, source, seconds, rng, copies=1):

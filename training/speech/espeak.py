@@ -1,7 +1,7 @@
 """espeak-ng in this process: 22.05 kHz samples and the time at which each word starts."""
 
 import ctypes
-from ctypes import byref, c_char_p, c_int, c_short, c_uint, c_void_p, CFUNCTYPE, POINTER
+from ctypes import CFUNCTYPE, POINTER, byref, c_char_p, c_int, c_short, c_uint, c_void_p
 
 import numpy as np
 
@@ -10,14 +10,38 @@ SYNCHRONOUS, UTF8 = 2, 1
 SPEED, VOLUME, PITCH, RANGE = 1, 2, 3, 4
 WORD = 1
 # Not voices of people, or not to be understood.
-ODD = {"Demonic", "UniRobot", "croak", "whisper", "whisperf", "AnxiousAndy", "anikaRobot", "fast", "Tweaky",
-       "RicishayMax", "RicishayMax2", "RicishayMax3", "Storm", "Mr serious", "klatt5", "klatt6",
-       *(f"robosoft{k}" for k in ("", 2, 3, 4, 5, 6, 7, 8))}
+ODD = {
+    "Demonic",
+    "UniRobot",
+    "croak",
+    "whisper",
+    "whisperf",
+    "AnxiousAndy",
+    "anikaRobot",
+    "fast",
+    "Tweaky",
+    "RicishayMax",
+    "RicishayMax2",
+    "RicishayMax3",
+    "Storm",
+    "Mr serious",
+    "klatt5",
+    "klatt6",
+    *(f"robosoft{k}" for k in ("", 2, 3, 4, 5, 6, 7, 8)),
+}
 
 
 class Event(ctypes.Structure):
-    _fields_ = [("type", c_int), ("unique_identifier", c_uint), ("text_position", c_int), ("length", c_int),
-                ("audio_position", c_int), ("sample", c_int), ("user_data", c_void_p), ("id", c_void_p)]
+    _fields_ = [
+        ("type", c_int),
+        ("unique_identifier", c_uint),
+        ("text_position", c_int),
+        ("length", c_int),
+        ("audio_position", c_int),
+        ("sample", c_int),
+        ("user_data", c_void_p),
+        ("id", c_void_p),
+    ]
 
 
 Callback = CFUNCTYPE(c_int, POINTER(c_short), c_int, POINTER(Event))

@@ -75,8 +75,9 @@ def measured(rows, recogniser):
 
 
 def held(folder, recogniser):
-    rows = ((item["text"], "espeak" if "+" in item["voice"] else item["voice"], mel)
-            for item, mel in shard_items(folder))
+    rows = (
+        (item["text"], "espeak" if "+" in item["voice"] else item["voice"], mel) for item, mel in shard_items(folder)
+    )
     return measured(rows, recogniser)
 
 
@@ -103,7 +104,8 @@ def snapped(text, words):
 
 def apart(samples, text, recogniser):
     """(samples, word) of each word of a string, cut where it is quietest around each one's start; none where the
-    string has too few frames."""
+    string has too few frames.
+    """
     log_probs = recogniser.log_probs(features.log_mel(samples))
     language, words = recogniser.language, text.split()
     starts = align.word_starts(log_probs, units.encode(text, language), units.blank(language))
@@ -113,7 +115,7 @@ def apart(samples, text, recogniser):
     for start in starts[1:]:
         heard = int((start - LATE) * features.RATE)
         at = np.arange(max(0, heard - 2400), heard + 800, 80)
-        quietest = at[np.argmin([(samples[k:k + 320] ** 2).mean() for k in at])]
+        quietest = at[np.argmin([(samples[k : k + 320] ** 2).mean() for k in at])]
         cuts.append(max(cuts[-1], int(quietest) + 160))
     pieces = [samples[a:b] for a, b in zip(cuts, [*cuts[1:], len(samples)])]
     return [(piece, word) for piece, word in zip(pieces, words) if len(piece) > SHORTEST]
@@ -122,11 +124,17 @@ def apart(samples, text, recogniser):
 def digits(data, language, recogniser, speakers, one_by_one=False):
     """Digits of people: as decoded, and with each word set to the nearest of the ten."""
     words = (numbers.PA if language == "pa" else numbers.EN)[:10]
-    strings = ((speaker, real.voiced(samples), text) for speaker, _, samples, text
-               in (real.panjabi if language == "pa" else real.english)(data) if speaker in speakers)
+    strings = (
+        (speaker, real.voiced(samples), text)
+        for speaker, _, samples, text in (real.panjabi if language == "pa" else real.english)(data)
+        if speaker in speakers
+    )
     if one_by_one:
-        strings = ((speaker, real.voiced(piece), word) for speaker, samples, text in strings
-                   for piece, word in apart(samples, text, recogniser))
+        strings = (
+            (speaker, real.voiced(piece), word)
+            for speaker, samples, text in strings
+            for piece, word in apart(samples, text, recogniser)
+        )
     out = {}
     for speaker, samples, text in strings:
         log_probs = recogniser.log_probs(features.log_mel(samples))
@@ -181,16 +189,18 @@ def starts(folder, recogniser):
     late = float(np.median(off))
     out = {"words": len(off), "late": round(late, 1)}
     for name, values in (("raw", np.abs(off)), ("corrected", np.abs(off - late))):
-        out[name] = {"median": round(float(np.median(values)), 1),
-                     "95th": round(float(np.quantile(values, 0.95)), 1)}
+        out[name] = {"median": round(float(np.median(values)), 1), "95th": round(float(np.quantile(values, 0.95)), 1)}
     print("word starts", json.dumps(out), flush=True)
     return out
 
 
 def folds_table(data, language, folder, lm, kept):
     """The real digits of each fold's speakers, read by the network that never heard them; and all folds together. Panjabi
-    ones, which are strings, also word by word."""
-    recognisers = {path.name: Recogniser(path, language, lm) for path in sorted(Path(folder).iterdir()) if path.is_dir()}
+    ones, which are strings, also word by word.
+    """
+    recognisers = {
+        path.name: Recogniser(path, language, lm) for path in sorted(Path(folder).iterdir()) if path.is_dir()
+    }
     for title, one_by_one in (("real digits, speakers never heard", False), (ONE_BY_ONE, True)):
         if one_by_one and language == "en":
             continue

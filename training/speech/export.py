@@ -22,10 +22,20 @@ FILES = ("model.onnx", "model.half.onnx", "model.int8.onnx")
 def exported(net, path):
     """The averaged network as ONNX; batch and time are free."""
     signal, lengths = torch.randn(2, features.MELS, 203), torch.tensor([203, 150])
-    torch.onnx.export(net, (signal, lengths), str(path), dynamo=False, opset_version=OPSET,
-                      input_names=["audio_signal", "length"], output_names=["logprobs"],
-                      dynamic_axes={"audio_signal": {0: "batch", 2: "frames"}, "length": {0: "batch"},
-                                    "logprobs": {0: "batch", 1: "out_frames"}})
+    torch.onnx.export(
+        net,
+        (signal, lengths),
+        str(path),
+        dynamo=False,
+        opset_version=OPSET,
+        input_names=["audio_signal", "length"],
+        output_names=["logprobs"],
+        dynamic_axes={
+            "audio_signal": {0: "batch", 2: "frames"},
+            "length": {0: "batch"},
+            "logprobs": {0: "batch", 1: "out_frames"},
+        },
+    )
     graph = onnx.load(str(path))
     onnx.checker.check_model(graph, full_check=True)
     return graph
@@ -43,12 +53,14 @@ def compare(net, path):
         lengths = np.array(frames, np.int64)
         out = session.run(None, {"audio_signal": signal, "length": lengths})[0]
         with torch.no_grad():
-            apart = max(apart, float(np.abs(net(torch.from_numpy(signal), torch.from_numpy(lengths)).numpy() - out).max()))
+            apart = max(
+                apart, float(np.abs(net(torch.from_numpy(signal), torch.from_numpy(lengths)).numpy() - out).max())
+            )
         for k, n in enumerate(frames):
-            alone = session.run(None, {"audio_signal": signal[k:k + 1, :, :n], "length": lengths[k:k + 1]})[0]
+            alone = session.run(None, {"audio_signal": signal[k : k + 1, :, :n], "length": lengths[k : k + 1]})[0]
             if alone.shape[1] != model.out_length(n):
                 raise RuntimeError(f"{n} frames gave {alone.shape[1]}")
-            padding = max(padding, float(np.abs(alone[0] - out[k, :alone.shape[1]]).max()))
+            padding = max(padding, float(np.abs(alone[0] - out[k, : alone.shape[1]]).max()))
     return apart, padding
 
 
@@ -56,8 +68,9 @@ def quantised(path, out):
     """int8 weights of the matrix products, activations quantised as they come."""
     from onnxruntime.quantization import QuantType, quantize_dynamic
 
-    quantize_dynamic(str(path), str(out), weight_type=QuantType.QInt8, op_types_to_quantize=["MatMul"],
-                     per_channel=True)
+    quantize_dynamic(
+        str(path), str(out), weight_type=QuantType.QInt8, op_types_to_quantize=["MatMul"], per_channel=True
+    )
 
 
 def halved(path, out):
@@ -83,9 +96,15 @@ def halved(path, out):
 def described(path, language):
     """What sherpa-onnx asks of a NeMo CTC file is written into it."""
     graph = onnx.load(str(path))
-    onnx.helper.set_model_props(graph, {
-        "model_type": "EncDecCTCModel", "normalize_type": "per_feature", "vocab_size": str(units.blank(language)),
-        "subsampling_factor": str(model.SUBSAMPLING)})
+    onnx.helper.set_model_props(
+        graph,
+        {
+            "model_type": "EncDecCTCModel",
+            "normalize_type": "per_feature",
+            "vocab_size": str(units.blank(language)),
+            "subsampling_factor": str(model.SUBSAMPLING),
+        },
+    )
     onnx.save(graph, str(path))
 
 
@@ -98,11 +117,18 @@ def write(language, source, folder):
     halved(folder / "model.onnx", folder / "model.half.onnx")
     for name in FILES:
         described(folder / name, language)
-    (folder / "vocab.txt").write_text(
-        "".join(f"{unit} {k}\n" for k, unit in enumerate(units.vocabulary(language))))
-    (folder / "config.json").write_text(json.dumps(
-        {"model_type": "nemo-conformer-ctc", "features_size": features.MELS,
-         "subsampling_factor": model.SUBSAMPLING, "global_cmvn": features.global_cmvn()}) + "\n")
+    (folder / "vocab.txt").write_text("".join(f"{unit} {k}\n" for k, unit in enumerate(units.vocabulary(language))))
+    (folder / "config.json").write_text(
+        json.dumps(
+            {
+                "model_type": "nemo-conformer-ctc",
+                "features_size": features.MELS,
+                "subsampling_factor": model.SUBSAMPLING,
+                "global_cmvn": features.global_cmvn(),
+            }
+        )
+        + "\n"
+    )
     return net
 
 
@@ -116,8 +142,10 @@ def main():
     path, half = (Path(arguments.out) / name for name in FILES[:2])
     apart, padding = compare(net, path)
     again, _ = compare(checkpoint.network(half), half)
-    print(f"{path.stat().st_size} bytes, {sum(p.numel() for p in net.parameters())} parameters; from torch {apart:.1e}, "
-          f"by padding {padding:.1e}, {half.name} read back {again:.1e}")
+    print(
+        f"{path.stat().st_size} bytes, {sum(p.numel() for p in net.parameters())} parameters; from torch {apart:.1e}, "
+        f"by padding {padding:.1e}, {half.name} read back {again:.1e}"
+    )
 
 
 if __name__ == "__main__":

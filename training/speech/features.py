@@ -12,7 +12,7 @@ WINDOW = 400  # samples: 25 ms
 FFT = 512
 MELS = 80
 PREEMPHASIS = 0.97
-GUARD = 2.0 ** -24
+GUARD = 2.0**-24
 BLOCK = 4096  # frames at a time: the spectra of an hour do not fit
 ENOUGH = 120  # frames: a shorter recording is normalised as if average speech filled it up to these
 
@@ -45,7 +45,7 @@ def window():
     """Symmetric Hann of 25 ms in the middle of the 512 samples of a frame."""
     out = np.zeros(FFT, np.float32)
     left = (FFT - WINDOW) // 2
-    out[left:left + WINDOW] = np.hanning(WINDOW)
+    out[left : left + WINDOW] = np.hanning(WINDOW)
     return out
 
 
@@ -66,7 +66,7 @@ def log_mel(samples, mels=MELS):
     out = np.empty((frames, mels), np.float32)
     for start in range(0, frames, BLOCK):
         stop = min(start + BLOCK, frames)
-        piece = padded[start * HOP:(stop - 1) * HOP + FFT]
+        piece = padded[start * HOP : (stop - 1) * HOP + FFT]
         rows = np.lib.stride_tricks.sliding_window_view(piece, FFT)[::HOP] * window()
         spectrum = np.fft.rfft(rows)
         power = spectrum.real.astype(np.float32) ** 2 + spectrum.imag.astype(np.float32) ** 2
@@ -93,7 +93,8 @@ def loudness(features):
 
 def normalised(features, cmvn=None):
     """Each mel bin to mean 0 and (unbiased) deviation 1 over the utterance, (frames, mels); with `cmvn`, a short one's
-    as if that speech, as loud, went on to ENOUGH frames."""
+    as if that speech, as loud, went on to ENOUGH frames.
+    """
     features = np.asarray(features, np.float32)
     n = len(features)
     mean = features.mean(0)

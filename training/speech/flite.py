@@ -1,7 +1,7 @@
 """flite in this process: English text, or phones of its American English set, in its built-in voices."""
 
 import ctypes
-from ctypes import c_char_p, c_float, c_int, c_short, c_void_p, POINTER
+from ctypes import POINTER, c_char_p, c_float, c_int, c_short, c_void_p
 
 import numpy as np
 
@@ -9,8 +9,13 @@ VOICES = ("kal16", "awb", "rms", "slt")
 
 
 class Wave(ctypes.Structure):
-    _fields_ = [("type", c_char_p), ("rate", c_int), ("samples", c_int), ("channels", c_int),
-                ("data", POINTER(c_short))]
+    _fields_ = [
+        ("type", c_char_p),
+        ("rate", c_int),
+        ("samples", c_int),
+        ("channels", c_int),
+        ("data", POINTER(c_short)),
+    ]
 
 
 class Voice(ctypes.Structure):

@@ -26,20 +26,27 @@ def signals():
     """Name and 16-bit samples at 16 kHz."""
     rng = np.random.default_rng(5)
     t = np.arange(5000) / features.RATE
-    sweep = np.sin(2 * np.pi * (100 * t + 0.5 * 22000 * t ** 2)) * 0.5
+    sweep = np.sin(2 * np.pi * (100 * t + 0.5 * 22000 * t**2)) * 0.5
     vowel = sum(np.sin(2 * np.pi * 140 * k * t + k) / (1 + ((140 * k - 700) / 300) ** 2) for k in range(1, 50))
     vowel = vowel / np.abs(vowel).max() * 0.7 * np.hanning(len(t))
     burst = np.zeros(1700)
     burst[800:1100] = rng.normal(0, 0.2, 300)
-    return {"sweep": sweep, "vowel-in-noise": vowel + rng.normal(0, 0.01, len(t)), "click-in-silence": burst,
-            "faint-noise": rng.normal(0, 2e-4, 1000), "one-frame-and-a-bit": rng.normal(0, 0.1, 479)}
+    return {
+        "sweep": sweep,
+        "vowel-in-noise": vowel + rng.normal(0, 0.01, len(t)),
+        "click-in-silence": burst,
+        "faint-noise": rng.normal(0, 2e-4, 1000),
+        "one-frame-and-a-bit": rng.normal(0, 0.1, 479),
+    }
 
 
 def one_heard(signal, cmvn=None):
     whole = np.round(np.clip(signal, -1, 1) * 32767).astype("<i2")
     mel = features.audio_signal(whole.astype(np.float32) / 32768, cmvn)
-    return {"samples": base64.b64encode(whole.tobytes()).decode(),
-            "features": base64.b64encode(mel.astype("<f4").tobytes()).decode()}
+    return {
+        "samples": base64.b64encode(whole.tobytes()).decode(),
+        "features": base64.b64encode(mel.astype("<f4").tobytes()).decode(),
+    }
 
 
 def language(rng, path):
@@ -53,7 +60,7 @@ def language(rng, path):
         for n in range(1, 6):
             for end in range(max(n, 2), len(text) + 1):
                 key = 0
-                for unit in text[end - n:end]:
+                for unit in text[end - n : end]:
                     key = key << ngram.BITS | int(unit)
                 counts[n - 1][key] = counts[n - 1].get(key, 0) + 1
     counts = [(np.array(sorted(c), np.uint64), np.array([c[k] for k in sorted(c)], float)) for c in counts]
@@ -84,10 +91,21 @@ def searched(folder):
     for _ in range(50):
         log_probs = emissions(rng, words)
         ids = beam.search(log_probs, model, WEIGHT, BONUS, WIDTH)
-        said.append({"emissions": base64.b64encode(log_probs.tobytes()).decode(), "units": [int(i) for i in ids],
-                     "first": [int(f) for f in align.frames_of(log_probs, ids, UNITS)]})
-    return {"units": UNITS, "weight": WEIGHT, "bonus": BONUS, "width": WIDTH,
-            "language": base64.b64encode(raw).decode(), "said": said}
+        said.append(
+            {
+                "emissions": base64.b64encode(log_probs.tobytes()).decode(),
+                "units": [int(i) for i in ids],
+                "first": [int(f) for f in align.frames_of(log_probs, ids, UNITS)],
+            }
+        )
+    return {
+        "units": UNITS,
+        "weight": WEIGHT,
+        "bonus": BONUS,
+        "width": WIDTH,
+        "language": base64.b64encode(raw).decode(),
+        "said": said,
+    }
 
 
 def main():

@@ -7,8 +7,7 @@ CONSONANTS = "ਸਹਕਖਗਘਙਚਛਜਝਞਟਠਡਢਣਤਥਦਧਨ
 LABIALS = "ਪਫਬਭਮ"
 ASPIRATED = dict(zip("ਖਘਛਝਠਢਥਧਫਭ", "ਕਗਚਜਟਡਤਦਪਬ"))
 # A voice that lacks the nukta's letters reads the nearest it has.
-NEAREST = {"ਸ" + NUKTA: "ਸ਼", "ਖ" + NUKTA: "ਖ", "ਗ" + NUKTA: "ਗ", "ਜ" + NUKTA: "ਜ", "ਫ" + NUKTA: "ਫ",
-           "ਲ" + NUKTA: "ਲ"}
+NEAREST = {"ਸ" + NUKTA: "ਸ਼", "ਖ" + NUKTA: "ਖ", "ਗ" + NUKTA: "ਗ", "ਜ" + NUKTA: "ਜ", "ਫ" + NUKTA: "ਫ", "ਲ" + NUKTA: "ਲ"}
 
 
 def to_script(text, shift, nasal, flap):
@@ -16,8 +15,7 @@ def to_script(text, shift, nasal, flap):
     text = text.replace("ਸ" + NUKTA, "\ue000")
     for letter, near in NEAREST.items():
         text = text.replace(letter, near)
-    text = re.sub(f"ੱ([{CONSONANTS}])",
-                  lambda m: ASPIRATED.get(m[1], m[1]) + VIRAMA + m[1], text).replace("ੱ", "")
+    text = re.sub(f"ੱ([{CONSONANTS}])", lambda m: ASPIRATED.get(m[1], m[1]) + VIRAMA + m[1], text).replace("ੱ", "")
     out = []
     for c in text:
         if c == " ":
@@ -41,14 +39,67 @@ def telugu(text):
     return to_script(text, 0x200, "ం", "డ")
 
 
-VOWELS = {"ਾ": "aa", "ਿ": "ih", "ੀ": "iy", "ੁ": "uh", "ੂ": "uw", "ੇ": "ey", "ੈ": "ae", "ੋ": "ow", "ੌ": "ao",
-          "ਅ": "ah", "ਆ": "aa", "ਇ": "ih", "ਈ": "iy", "ਉ": "uh", "ਊ": "uw", "ਏ": "ey", "ਐ": "ae", "ਓ": "ow",
-          "ਔ": "ao"}
-PHONES = {"ਸ": "s", "ਹ": "hh", "ਕ": "k", "ਖ": "k hh", "ਗ": "g", "ਘ": "g hh", "ਙ": "ng", "ਚ": "ch", "ਛ": "ch hh",
-          "ਜ": "jh", "ਝ": "jh hh", "ਞ": "n", "ਟ": "t", "ਠ": "t hh", "ਡ": "d", "ਢ": "d hh", "ਣ": "n", "ਤ": "t",
-          "ਥ": "th", "ਦ": "dh", "ਧ": "dh hh", "ਨ": "n", "ਪ": "p", "ਫ": "p hh", "ਬ": "b", "ਭ": "b hh", "ਮ": "m",
-          "ਯ": "y", "ਰ": "r", "ਲ": "l", "ਵ": "v", "ੜ": "r", "ਸ" + NUKTA: "sh", "ਖ" + NUKTA: "k hh",
-          "ਗ" + NUKTA: "g", "ਜ" + NUKTA: "z", "ਫ" + NUKTA: "f", "ਲ" + NUKTA: "l"}
+VOWELS = {
+    "ਾ": "aa",
+    "ਿ": "ih",
+    "ੀ": "iy",
+    "ੁ": "uh",
+    "ੂ": "uw",
+    "ੇ": "ey",
+    "ੈ": "ae",
+    "ੋ": "ow",
+    "ੌ": "ao",
+    "ਅ": "ah",
+    "ਆ": "aa",
+    "ਇ": "ih",
+    "ਈ": "iy",
+    "ਉ": "uh",
+    "ਊ": "uw",
+    "ਏ": "ey",
+    "ਐ": "ae",
+    "ਓ": "ow",
+    "ਔ": "ao",
+}
+PHONES = {
+    "ਸ": "s",
+    "ਹ": "hh",
+    "ਕ": "k",
+    "ਖ": "k hh",
+    "ਗ": "g",
+    "ਘ": "g hh",
+    "ਙ": "ng",
+    "ਚ": "ch",
+    "ਛ": "ch hh",
+    "ਜ": "jh",
+    "ਝ": "jh hh",
+    "ਞ": "n",
+    "ਟ": "t",
+    "ਠ": "t hh",
+    "ਡ": "d",
+    "ਢ": "d hh",
+    "ਣ": "n",
+    "ਤ": "t",
+    "ਥ": "th",
+    "ਦ": "dh",
+    "ਧ": "dh hh",
+    "ਨ": "n",
+    "ਪ": "p",
+    "ਫ": "p hh",
+    "ਬ": "b",
+    "ਭ": "b hh",
+    "ਮ": "m",
+    "ਯ": "y",
+    "ਰ": "r",
+    "ਲ": "l",
+    "ਵ": "v",
+    "ੜ": "r",
+    "ਸ" + NUKTA: "sh",
+    "ਖ" + NUKTA: "k hh",
+    "ਗ" + NUKTA: "g",
+    "ਜ" + NUKTA: "z",
+    "ਫ" + NUKTA: "f",
+    "ਲ" + NUKTA: "l",
+}
 # Voiced aspirates are tones in Panjabi: at a word's start they are heard unvoiced, else plain.
 TONES = {"ਘ": ("k", "g"), "ਝ": ("ch", "jh"), "ਢ": ("t", "d"), "ਧ": ("t", "dh"), "ਭ": ("p", "b")}
 
@@ -80,8 +131,14 @@ def silent(parts):
     if len(parts) > 1 and parts[-1][1] == "" and not parts[-1][2]:
         parts[-1][1] = None
     for k in range(len(parts) - 2, 0, -1):
-        if parts[k][1] == "" and not parts[k][2] and parts[k - 1][1] is not None and parts[k + 1][1] is not None \
-                and parts[k + 1][0] and "ੱ" not in parts[k - 1][2]:
+        if (
+            parts[k][1] == ""
+            and not parts[k][2]
+            and parts[k - 1][1] is not None
+            and parts[k + 1][1] is not None
+            and parts[k + 1][0]
+            and "ੱ" not in parts[k - 1][2]
+        ):
             parts[k][1] = None
     return parts
 

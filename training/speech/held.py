@@ -30,7 +30,7 @@ def spoken(data, language, part, seed):
     out = []
     for start in range(0, len(jobs), 50):
         wait()
-        for job, one in zip(jobs[start:start + 50], speakers.spoken(jobs[start:start + 50])):
+        for job, one in zip(jobs[start : start + 50], speakers.spoken(jobs[start : start + 50])):
             if one and len(one[0]) > 0.3 * RATE:
                 quiet = int(0.15 * RATE)
                 samples = np.pad(one[0], quiet) * np.float32(0.5 / np.abs(one[0]).max())

@@ -7,13 +7,31 @@ The network says a spectrum and a pitch, so that the same words come out as from
 from functools import cached_property
 
 import numpy as np
-from hibari import Hibari as Engine, dsp
+from hibari import Hibari as Engine
+from hibari import dsp
 
 VOICES = ("heart",)
 RATE = dsp.SR
 # What the network learnt from American English says for Panjabi's sounds, as `kokoro.panjabi` writes them.
-AMERICAN = (("ɖ", "d"), ("ʈ", "t"), ("ɳ", "n"), ("ɽ", "ɹ"), ("ɾ", "ɹ"), ("ʋ", "v"), ("ɟ", "ʤ"), ("c", "ʧ"), ("ɲ", "n"), ("aː", "ɑ"),
-            ("iː", "i"), ("uː", "u"), ("eː", "A"), ("ɛː", "ɛ"), ("oː", "O"), ("ɔː", "ɔ"), ("ʰ", "h"))
+AMERICAN = (
+    ("ɖ", "d"),
+    ("ʈ", "t"),
+    ("ɳ", "n"),
+    ("ɽ", "ɹ"),
+    ("ɾ", "ɹ"),
+    ("ʋ", "v"),
+    ("ɟ", "ʤ"),
+    ("c", "ʧ"),
+    ("ɲ", "n"),
+    ("aː", "ɑ"),
+    ("iː", "i"),
+    ("uː", "u"),
+    ("eː", "A"),
+    ("ɛː", "ɛ"),
+    ("oː", "O"),
+    ("ɔː", "ɔ"),
+    ("ʰ", "h"),
+)
 
 
 def american(phonemes):

@@ -22,13 +22,61 @@ RATE = 24000
 INNER, PITCH = "/decoder/decoder/decode.3/Div_4_output_0", "/encoder/F0_proj/Conv_output_0"
 LATENT = 514  # numbers a frame: what the vocoder is given
 WIDTH = 256  # numbers that make a voice, one row for each length of text
-ENGLISH = ("af_alloy af_aoede af_bella af_heart af_jessica af_kore af_nicole af_nova af_river af_sarah af_sky am_adam "
-           "am_echo am_eric am_fenrir am_liam am_michael am_onyx am_puck am_santa bf_alice bf_emma bf_isabella bf_lily "
-           "bm_daniel bm_fable bm_george bm_lewis").split()
-INDIAN = "hf_alpha hf_beta hm_omega hm_psi".split()
-OTHERS = ("ef_dora em_alex em_santa ff_siwis if_sara im_nicola jf_alpha jf_gongitsune jf_nezumi jf_tebukuro jm_kumo "
-          "pf_dora pm_alex pm_santa zf_xiaobei zf_xiaoni zf_xiaoxiao zf_xiaoyi zm_yunjian zm_yunxi zm_yunxia "
-          "zm_yunyang").split()
+ENGLISH = [
+    "af_alloy",
+    "af_aoede",
+    "af_bella",
+    "af_heart",
+    "af_jessica",
+    "af_kore",
+    "af_nicole",
+    "af_nova",
+    "af_river",
+    "af_sarah",
+    "af_sky",
+    "am_adam",
+    "am_echo",
+    "am_eric",
+    "am_fenrir",
+    "am_liam",
+    "am_michael",
+    "am_onyx",
+    "am_puck",
+    "am_santa",
+    "bf_alice",
+    "bf_emma",
+    "bf_isabella",
+    "bf_lily",
+    "bm_daniel",
+    "bm_fable",
+    "bm_george",
+    "bm_lewis",
+]
+INDIAN = ["hf_alpha", "hf_beta", "hm_omega", "hm_psi"]
+OTHERS = [
+    "ef_dora",
+    "em_alex",
+    "em_santa",
+    "ff_siwis",
+    "if_sara",
+    "im_nicola",
+    "jf_alpha",
+    "jf_gongitsune",
+    "jf_nezumi",
+    "jf_tebukuro",
+    "jm_kumo",
+    "pf_dora",
+    "pm_alex",
+    "pm_santa",
+    "zf_xiaobei",
+    "zf_xiaoni",
+    "zf_xiaoxiao",
+    "zf_xiaoyi",
+    "zm_yunjian",
+    "zm_yunxi",
+    "zm_yunxia",
+    "zm_yunyang",
+]
 INT32, FLOAT = onnx.TensorProto.INT32, onnx.TensorProto.FLOAT
 
 
@@ -57,8 +105,9 @@ def widened(model):
             continue
         if node.op_type in ("ConvInteger", "MatMulInteger"):
             by_column = node.op_type == "MatMulInteger"
-            wide = helper.make_node("MatMul" if by_column else "Conv", [node.input[0], weight(node, by_column)],
-                                    list(node.output))
+            wide = helper.make_node(
+                "MatMul" if by_column else "Conv", [node.input[0], weight(node, by_column)], list(node.output)
+            )
             wide.attribute.extend(node.attribute)
             nodes.append(wide)
             continue
@@ -84,8 +133,11 @@ def cut(model, outputs):
         if wanted & set(node.output):
             kept.append(node)
             wanted |= set(node.input)
-    for field, values in (("node", kept[::-1]), ("output", [helper.make_empty_tensor_value_info(n) for n in outputs]),
-                          ("initializer", [one for one in model.graph.initializer if one.name in wanted])):
+    for field, values in (
+        ("node", kept[::-1]),
+        ("output", [helper.make_empty_tensor_value_info(n) for n in outputs]),
+        ("initializer", [one for one in model.graph.initializer if one.name in wanted]),
+    ):
         del getattr(model.graph, field)[:]
         getattr(model.graph, field).extend(values)
     return model
@@ -128,12 +180,15 @@ class Kokoro:
         folder = Path(os.environ.get("AKHAR_KOKORO_DIR", ".")) / "package/voices"
         found = {path.stem: np.fromfile(path, "<f4").reshape(-1, WIDTH) for path in folder.glob("*.bin")}
         if not found:
-            raise FileNotFoundError(f"no voices of Kokoro in {folder}; AKHAR_KOKORO_DIR names where kokoro-js is unpacked")
+            raise FileNotFoundError(
+                f"no voices of Kokoro in {folder}; AKHAR_KOKORO_DIR names where kokoro-js is unpacked"
+            )
         return found
 
     def asked(self, phonemes, voice, pace):
         """What a session is fed; None where there is nothing to say or too much. `voice`: a name; or several with a +
-        between, for the mean of them."""
+        between, for the mean of them.
+        """
         ids = [self.alphabet[p] for p in phonemes if p in self.alphabet]
         rows = np.mean([self.voices[name] for name in voice.split("+")], axis=0)
         if not ids or len(ids) >= len(rows):
@@ -147,11 +202,12 @@ class Kokoro:
 
     def latent(self, phonemes, voice, pace):
         """What its vocoder is given: (T, LATENT) at 80 frames a second, the last two the pitch, and the (128,) of the
-        voice that the vocoder looks at."""
+        voice that the vocoder looks at.
+        """
         feed = self.asked(phonemes, voice, pace)
         if not feed:
             return np.zeros((0, LATENT), np.float32), np.zeros(WIDTH // 2, np.float32)
-        return given(*self.inner_session.run(None, feed)), feed["style"][0, :WIDTH // 2]
+        return given(*self.inner_session.run(None, feed)), feed["style"][0, : WIDTH // 2]
 
     def both(self, phonemes, voice, pace):
         """The same and the samples."""
@@ -159,12 +215,12 @@ class Kokoro:
         if not feed:
             return *self.latent(phonemes, voice, pace), np.zeros(0, np.float32)
         inner, pitch, samples = self.whole_session.run(None, feed)
-        return given(inner, pitch), feed["style"][0, :WIDTH // 2], samples.ravel()
+        return given(inner, pitch), feed["style"][0, : WIDTH // 2], samples.ravel()
 
 
 def given(inner, pitch):
     """(1, 512, T) and (1, 1, T) Hz to (T, LATENT): the pitch as a logarithm and whether there is one."""
-    hertz = pitch.reshape(-1)[:inner.shape[2]]
+    hertz = pitch.reshape(-1)[: inner.shape[2]]
     voiced = hertz > 40
     height = np.where(voiced, np.log(np.maximum(hertz, 40) / 150), 0)
     return np.concatenate([inner[0].T, height[:, None], voiced[:, None]], axis=1).astype(np.float32)
@@ -172,8 +228,9 @@ def given(inner, pitch):
 
 def panjabi(text):
     """Phonemes of a text in Gurmukhi, as Kokoro's Hindi voices learnt theirs."""
-    return " ".join("".join(stress(syllable, "ˈ" * mark) for syllable, mark in word)
-                    for word in abroad.spelt(text, "ipa"))
+    return " ".join(
+        "".join(stress(syllable, "ˈ" * mark) for syllable, mark in word) for word in abroad.spelt(text, "ipa")
+    )
 
 
 def stress(syllable, mark):
@@ -182,5 +239,5 @@ def stress(syllable, mark):
         if phone in "aiuɪʊeoɛɔʌ":
             if not mark and phone == "ʌ":
                 phone = "ə"
-            return syllable[:k] + mark + phone + syllable[k + 1:]
+            return syllable[:k] + mark + phone + syllable[k + 1 :]
     return syllable

@@ -18,7 +18,8 @@ from .features import RATE
 
 def joined(folder, seconds, rng):
     """Samples, and (start, end, text) of each clip, with silence of 0.2 to 1.2 s between; all of
-    them, in another order each time, until the seconds are full."""
+    them, in another order each time, until the seconds are full.
+    """
     parts, rows, at = [], [], 0
     table = [line.split("\t") for line in (folder / "clips.tsv").read_text().splitlines()[1:]]
     for k in itertools.chain.from_iterable(rng.permutation(len(table)) for _ in itertools.count()):
@@ -35,7 +36,9 @@ def joined(folder, seconds, rng):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--clips", required=True, help="a folder of wav files and clips.tsv, as `speech.held` writes it")
+    parser.add_argument(
+        "--clips", required=True, help="a folder of wav files and clips.tsv, as `speech.held` writes it"
+    )
     parser.add_argument("--minutes", type=float, default=34.5)
     parser.add_argument("--kilobits", type=int, default=8)
     parser.add_argument("--out", required=True, help="without an ending: .mp3 and .tsv are written")

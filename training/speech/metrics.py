@@ -21,7 +21,7 @@ def wilson(wrong, total, z=1.96):
         return 0.0, 1.0
     p = min(1.0, wrong / total)
     middle = (p + z * z / 2 / total) / (1 + z * z / total)
-    half = z / (1 + z * z / total) * math.sqrt(p * (1 - p) / total + z * z / 4 / total ** 2)
+    half = z / (1 + z * z / total) * math.sqrt(p * (1 - p) / total + z * z / 4 / total**2)
     return middle - half, middle + half
 
 
@@ -54,6 +54,8 @@ class Errors:
 
     def line(self):
         c, w = wilson(self.characters_wrong, self.characters), wilson(self.words_wrong, self.words)
-        return (f"CER {100 * self.cer:.1f} % [{100 * c[0]:.1f}, {100 * c[1]:.1f}] of {self.characters}, "
-                f"WER {100 * self.wer:.1f} % [{100 * w[0]:.1f}, {100 * w[1]:.1f}] of {self.words}, "
-                f"{self.utterances} utterances")
+        return (
+            f"CER {100 * self.cer:.1f} % [{100 * c[0]:.1f}, {100 * c[1]:.1f}] of {self.characters}, "
+            f"WER {100 * self.wer:.1f} % [{100 * w[0]:.1f}, {100 * w[1]:.1f}] of {self.words}, "
+            f"{self.utterances} utterances"
+        )

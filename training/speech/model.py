@@ -97,8 +97,14 @@ class Acoustic(nn.Module):
 
     def __init__(self, units, width=256, blocks=4, before=2, after=1, kernel=15):
         super().__init__()
-        self.size = {"units": units, "width": width, "blocks": blocks, "before": before, "after": after,
-                     "kernel": kernel}
+        self.size = {
+            "units": units,
+            "width": width,
+            "blocks": blocks,
+            "before": before,
+            "after": after,
+            "kernel": kernel,
+        }
         self.first = nn.Conv1d(MELS, width, 5, 2, 2)
         self.second = Depthwise(width, 5, 2)
         self.second_mix = nn.Linear(width, width)
@@ -135,7 +141,7 @@ class Acoustic(nn.Module):
             x = block(x, coarse, away)
             if k + 1 == len(self.blocks) // 2:
                 middle = x
-        x = self.apart(x).reshape(x.shape[0], -1, skip.shape[2])[:, :skip.shape[1]] + skip
+        x = self.apart(x).reshape(x.shape[0], -1, skip.shape[2])[:, : skip.shape[1]] + skip
         for layer in self.after:
             x = layer(x, fine)
         return x, middle

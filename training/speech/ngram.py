@@ -48,7 +48,7 @@ def counted(data, language, order, more=()):
         weights.append(1.0)
     if language == "pa":
         forms, drawn = texts.words(data, language)
-        share = drawn ** 2 / (drawn ** 2).sum()  # drawn by the root of the count
+        share = drawn**2 / (drawn**2).sum()  # drawn by the root of the count
         for form, s in zip(forms, share):
             rows.append([0, *units.encode(form, language), 0])
             weights.append(max(1.0, round(s * WORDS)))
@@ -61,7 +61,7 @@ def counted(data, language, order, more=()):
     for n in range(1, order + 1):
         # key[i]: the n units that end at i
         shifted = np.zeros_like(flat)
-        shifted[n - 1:] = flat[:len(flat) - n + 1]
+        shifted[n - 1 :] = flat[: len(flat) - n + 1]
         key = key + (shifted << np.uint64(BITS * (n - 1)))
         good = place >= n - 1 if n > 1 else place >= 1  # the first space is given, never guessed
         keys, inverse = np.unique(key[good], return_inverse=True)
@@ -133,8 +133,9 @@ def pruned(grams, counts, threshold):
 
 def backed_off(grams):
     """Log back-off weights of every node that has children, by order below the last."""
+
     def lookup(keys, n):
-        """log p of each n-gram by the model as pruned so far, (len,)."""
+        """Log p of each n-gram by the model as pruned so far, (len,)."""
         if n == 1:
             return grams[0][1][keys.astype(int)]
         at = find(grams[n - 1][0], keys)
@@ -169,14 +170,18 @@ def write(path, grams, weights):
     order = len(grams)
     levels, codes = coded(np.concatenate([logp for _, logp in grams]))
     weight_levels, weight_codes = coded(np.concatenate(weights))
-    parts = [MAGIC, np.array([order, len(grams[0][0]), *(len(k) for k, _ in grams)], "<u4").tobytes(),
-             levels.tobytes(), weight_levels.astype("<f4").tobytes()]
+    parts = [
+        MAGIC,
+        np.array([order, len(grams[0][0]), *(len(k) for k, _ in grams)], "<u4").tobytes(),
+        levels.tobytes(),
+        weight_levels.astype("<f4").tobytes(),
+    ]
     at = weight_at = 0
     for n, (keys, logp) in enumerate(grams, 1):
-        parts += [tail(keys, 1).astype(np.uint8).tobytes(), codes[at:at + len(keys)].tobytes()]
+        parts += [tail(keys, 1).astype(np.uint8).tobytes(), codes[at : at + len(keys)].tobytes()]
         at += len(keys)
         if n < order:
-            parts.append(weight_codes[weight_at:weight_at + len(keys)].tobytes())
+            parts.append(weight_codes[weight_at : weight_at + len(keys)].tobytes())
             weight_at += len(keys)
             children = find(keys, grams[n][0] >> np.uint64(BITS))
             starts = np.concatenate([[0], np.cumsum(np.bincount(children, minlength=len(keys)))])
@@ -199,7 +204,7 @@ class Model:
         at += 2048
         self.unit, self.logp, self.weight, self.first = [], [], [], []
         for n, count in enumerate(map(int, counts), 1):
-            self.unit.append(raw[at:at + count])
+            self.unit.append(raw[at : at + count])
             self.logp.append(levels[np.frombuffer(raw, np.uint8, count, at + count)].tolist())
             at += 2 * count
             if n < self.order:

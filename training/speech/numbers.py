@@ -1,18 +1,147 @@
 """Number words, digit strings and dates as they are read out."""
 
-PA = ("ਸਿਫ਼ਰ ਇੱਕ ਦੋ ਤਿੰਨ ਚਾਰ ਪੰਜ ਛੇ ਸੱਤ ਅੱਠ ਨੌਂ ਦਸ ਗਿਆਰਾਂ ਬਾਰਾਂ ਤੇਰਾਂ ਚੌਦਾਂ ਪੰਦਰਾਂ ਸੋਲਾਂ ਸਤਾਰਾਂ ਅਠਾਰਾਂ ਉੱਨੀ "
-      "ਵੀਹ ਇੱਕੀ ਬਾਈ ਤੇਈ ਚੌਵੀ ਪੱਚੀ ਛੱਬੀ ਸਤਾਈ ਅਠਾਈ ਉਨੱਤੀ ਤੀਹ ਇਕੱਤੀ ਬੱਤੀ ਤੇਤੀ ਚੌਂਤੀ ਪੈਂਤੀ ਛੱਤੀ ਸੈਂਤੀ ਅਠੱਤੀ ਉਨਤਾਲੀ "
-      "ਚਾਲੀ ਇਕਤਾਲੀ ਬਿਆਲੀ ਤਰਤਾਲੀ ਚੁਤਾਲੀ ਪੰਤਾਲੀ ਛਿਆਲੀ ਸੰਤਾਲੀ ਅਠਤਾਲੀ ਉਨੰਜਾ ਪੰਜਾਹ ਇਕਵੰਜਾ ਬਵੰਜਾ ਤਰਵੰਜਾ ਚੁਰੰਜਾ "
-      "ਪਚਵੰਜਾ ਛਪੰਜਾ ਸਤਵੰਜਾ ਅਠਵੰਜਾ ਉਨਾਹਠ ਸੱਠ ਇਕਾਹਠ ਬਾਹਠ ਤਰੇਹਠ ਚੌਂਹਠ ਪੈਂਹਠ ਛਿਆਹਠ ਸਤਾਹਠ ਅਠਾਹਠ ਉਨੱਤਰ ਸੱਤਰ ਇਕੱਤਰ "
-      "ਬਹੱਤਰ ਤਿਹੱਤਰ ਚੁਹੱਤਰ ਪਚੱਤਰ ਛਿਹੱਤਰ ਸਤੱਤਰ ਅਠੱਤਰ ਉਨਾਸੀ ਅੱਸੀ ਇਕਾਸੀ ਬਿਆਸੀ ਤਰਾਸੀ ਚੁਰਾਸੀ ਪਚਾਸੀ ਛਿਆਸੀ ਸਤਾਸੀ "
-      "ਅਠਾਸੀ ਉਨਾਨਵੇਂ ਨੱਬੇ ਇਕਾਨਵੇਂ ਬਾਨਵੇਂ ਤਰਾਨਵੇਂ ਚੁਰਾਨਵੇਂ ਪਚਾਨਵੇਂ ਛਿਆਨਵੇਂ ਸਤਾਨਵੇਂ ਅਠਾਨਵੇਂ ਨੜਿੰਨਵੇਂ").split()
-PA_MONTHS = "ਜਨਵਰੀ ਫ਼ਰਵਰੀ ਮਾਰਚ ਅਪ੍ਰੈਲ ਮਈ ਜੂਨ ਜੁਲਾਈ ਅਗਸਤ ਸਤੰਬਰ ਅਕਤੂਬਰ ਨਵੰਬਰ ਦਸੰਬਰ".split()
-PA_DAYS = "ਸੋਮਵਾਰ ਮੰਗਲਵਾਰ ਬੁੱਧਵਾਰ ਵੀਰਵਾਰ ਸ਼ੁੱਕਰਵਾਰ ਸ਼ਨਿੱਚਰਵਾਰ ਐਤਵਾਰ".split()
-EN = ("zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen "
-      "seventeen eighteen nineteen").split()
-EN_TENS = "twenty thirty forty fifty sixty seventy eighty ninety".split()
-EN_MONTHS = ("january february march april may june july august september october november december").split()
-EN_DAYS = "monday tuesday wednesday thursday friday saturday sunday".split()
+PA = [
+    "ਸਿਫ਼ਰ",
+    "ਇੱਕ",
+    "ਦੋ",
+    "ਤਿੰਨ",
+    "ਚਾਰ",
+    "ਪੰਜ",
+    "ਛੇ",
+    "ਸੱਤ",
+    "ਅੱਠ",
+    "ਨੌਂ",
+    "ਦਸ",
+    "ਗਿਆਰਾਂ",
+    "ਬਾਰਾਂ",
+    "ਤੇਰਾਂ",
+    "ਚੌਦਾਂ",
+    "ਪੰਦਰਾਂ",
+    "ਸੋਲਾਂ",
+    "ਸਤਾਰਾਂ",
+    "ਅਠਾਰਾਂ",
+    "ਉੱਨੀ",
+    "ਵੀਹ",
+    "ਇੱਕੀ",
+    "ਬਾਈ",
+    "ਤੇਈ",
+    "ਚੌਵੀ",
+    "ਪੱਚੀ",
+    "ਛੱਬੀ",
+    "ਸਤਾਈ",
+    "ਅਠਾਈ",
+    "ਉਨੱਤੀ",
+    "ਤੀਹ",
+    "ਇਕੱਤੀ",
+    "ਬੱਤੀ",
+    "ਤੇਤੀ",
+    "ਚੌਂਤੀ",
+    "ਪੈਂਤੀ",
+    "ਛੱਤੀ",
+    "ਸੈਂਤੀ",
+    "ਅਠੱਤੀ",
+    "ਉਨਤਾਲੀ",
+    "ਚਾਲੀ",
+    "ਇਕਤਾਲੀ",
+    "ਬਿਆਲੀ",
+    "ਤਰਤਾਲੀ",
+    "ਚੁਤਾਲੀ",
+    "ਪੰਤਾਲੀ",
+    "ਛਿਆਲੀ",
+    "ਸੰਤਾਲੀ",
+    "ਅਠਤਾਲੀ",
+    "ਉਨੰਜਾ",
+    "ਪੰਜਾਹ",
+    "ਇਕਵੰਜਾ",
+    "ਬਵੰਜਾ",
+    "ਤਰਵੰਜਾ",
+    "ਚੁਰੰਜਾ",
+    "ਪਚਵੰਜਾ",
+    "ਛਪੰਜਾ",
+    "ਸਤਵੰਜਾ",
+    "ਅਠਵੰਜਾ",
+    "ਉਨਾਹਠ",
+    "ਸੱਠ",
+    "ਇਕਾਹਠ",
+    "ਬਾਹਠ",
+    "ਤਰੇਹਠ",
+    "ਚੌਂਹਠ",
+    "ਪੈਂਹਠ",
+    "ਛਿਆਹਠ",
+    "ਸਤਾਹਠ",
+    "ਅਠਾਹਠ",
+    "ਉਨੱਤਰ",
+    "ਸੱਤਰ",
+    "ਇਕੱਤਰ",
+    "ਬਹੱਤਰ",
+    "ਤਿਹੱਤਰ",
+    "ਚੁਹੱਤਰ",
+    "ਪਚੱਤਰ",
+    "ਛਿਹੱਤਰ",
+    "ਸਤੱਤਰ",
+    "ਅਠੱਤਰ",
+    "ਉਨਾਸੀ",
+    "ਅੱਸੀ",
+    "ਇਕਾਸੀ",
+    "ਬਿਆਸੀ",
+    "ਤਰਾਸੀ",
+    "ਚੁਰਾਸੀ",
+    "ਪਚਾਸੀ",
+    "ਛਿਆਸੀ",
+    "ਸਤਾਸੀ",
+    "ਅਠਾਸੀ",
+    "ਉਨਾਨਵੇਂ",
+    "ਨੱਬੇ",
+    "ਇਕਾਨਵੇਂ",
+    "ਬਾਨਵੇਂ",
+    "ਤਰਾਨਵੇਂ",
+    "ਚੁਰਾਨਵੇਂ",
+    "ਪਚਾਨਵੇਂ",
+    "ਛਿਆਨਵੇਂ",
+    "ਸਤਾਨਵੇਂ",
+    "ਅਠਾਨਵੇਂ",
+    "ਨੜਿੰਨਵੇਂ",
+]
+PA_MONTHS = ["ਜਨਵਰੀ", "ਫ਼ਰਵਰੀ", "ਮਾਰਚ", "ਅਪ੍ਰੈਲ", "ਮਈ", "ਜੂਨ", "ਜੁਲਾਈ", "ਅਗਸਤ", "ਸਤੰਬਰ", "ਅਕਤੂਬਰ", "ਨਵੰਬਰ", "ਦਸੰਬਰ"]
+PA_DAYS = ["ਸੋਮਵਾਰ", "ਮੰਗਲਵਾਰ", "ਬੁੱਧਵਾਰ", "ਵੀਰਵਾਰ", "ਸ਼ੁੱਕਰਵਾਰ", "ਸ਼ਨਿੱਚਰਵਾਰ", "ਐਤਵਾਰ"]
+EN = [
+    "zero",
+    "one",
+    "two",
+    "three",
+    "four",
+    "five",
+    "six",
+    "seven",
+    "eight",
+    "nine",
+    "ten",
+    "eleven",
+    "twelve",
+    "thirteen",
+    "fourteen",
+    "fifteen",
+    "sixteen",
+    "seventeen",
+    "eighteen",
+    "nineteen",
+]
+EN_TENS = ["twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"]
+EN_MONTHS = [
+    "january",
+    "february",
+    "march",
+    "april",
+    "may",
+    "june",
+    "july",
+    "august",
+    "september",
+    "october",
+    "november",
+    "december",
+]
+EN_DAYS = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"]
 
 
 def pa(n):
@@ -43,8 +172,9 @@ def digits(language, rng):
 
 def said(language, rng):
     """One digit string, number or date in words."""
-    words, months, days, digits = ((pa, PA_MONTHS, PA_DAYS, PA[:10]) if language == "pa"
-                                   else (en, EN_MONTHS, EN_DAYS, EN[:10]))
+    words, months, days, digits = (
+        (pa, PA_MONTHS, PA_DAYS, PA[:10]) if language == "pa" else (en, EN_MONTHS, EN_DAYS, EN[:10])
+    )
     kind = rng.random()
     if kind < 0.25:
         return str(rng.choice(digits))

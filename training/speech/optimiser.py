@@ -2,7 +2,6 @@
 
 import torch
 
-
 # Polar Express (Amsel et al. 2025): the best odd polynomials one after another.
 STEPS = ((8.2873, -23.5959, 17.3004), (4.1071, -2.9478, 0.5448), (3.9487, -2.9089, 0.5518), (3.3184, -2.4885, 0.51))
 

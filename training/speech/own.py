@@ -59,8 +59,14 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--language", choices=("pa", "en"), required=True)
     parser.add_argument("--table", required=True)
-    parser.add_argument("--every", type=int, choices=range(2, 101), default=5, metavar="2 to 100",
-                        help="which recordings are kept apart")
+    parser.add_argument(
+        "--every",
+        type=int,
+        choices=range(2, 101),
+        default=5,
+        metavar="2 to 100",
+        help="which recordings are kept apart",
+    )
     parser.add_argument("--out", required=True)
     arguments = parser.parse_args()
     try:

@@ -50,13 +50,15 @@ def sherpa_peer(folder, threads, _language):
     import sherpa_onnx
 
     recogniser = sherpa_onnx.OfflineRecognizer.from_nemo_ctc(
-        model=str(folder / "model.onnx"), tokens=str(folder / "vocab.txt"), num_threads=threads)
+        model=str(folder / "model.onnx"), tokens=str(folder / "vocab.txt"), num_threads=threads
+    )
 
     def recognise(samples):
         stream = recogniser.create_stream()
         stream.accept_waveform(RATE, samples)
         recogniser.decode_stream(stream)
         return stream.result.text
+
     return recognise
 
 
@@ -84,8 +86,10 @@ def summary(rows, ours):
     """One line: how fast, and how often the text is the same as `ours`, {file: text}."""
     same = sum(row["text"] == ours[row["file"]] for row in rows)
     seconds, spent = sum(row["audio_seconds"] for row in rows), sum(row["seconds"] for row in rows)
-    return (f"{rows[0]['peer']}, {rows[0]['threads']} threads: real-time factor {spent / seconds:.5f}, "
-            f"the reference's text for {same} of {len(rows)} clips")
+    return (
+        f"{rows[0]['peer']}, {rows[0]['threads']} threads: real-time factor {spent / seconds:.5f}, "
+        f"the reference's text for {same} of {len(rows)} clips"
+    )
 
 
 def main():
@@ -104,9 +108,17 @@ def main():
         for peer in arguments.peers:
             for threads in arguments.threads:
                 recognise = makers[peer](folder, threads, arguments.language)
-                rows = [{"peer": peer, "threads": threads, "file": name, "text": text, "seconds": round(spent, 5),
-                         "audio_seconds": round(seconds, 3)}
-                        for name, text, spent, seconds in timed(recognise, sounds, arguments.runs)]
+                rows = [
+                    {
+                        "peer": peer,
+                        "threads": threads,
+                        "file": name,
+                        "text": text,
+                        "seconds": round(spent, 5),
+                        "audio_seconds": round(seconds, 3),
+                    }
+                    for name, text, spent, seconds in timed(recognise, sounds, arguments.runs)
+                ]
                 ours = ours or {row["file"]: row["text"] for row in rows}
                 if arguments.summary:
                     print(summary(rows, ours), flush=True)

@@ -25,10 +25,31 @@ LONGEST = 16.0  # seconds
 MARGINS = 0.4  # seconds that `voiced` leaves at both ends together
 LETTERS = (2, 25)  # a second; outside, text and sound disagree
 # Read otherwise than spelt, or not known how.
-UNSURE = ("silence/", "spy-", "demo-moreinfo", "vm-Cust", "vm-INBOX", "vm-Old", "unidentified-no-callback",
-          "letters/exclaimation-point", "confbridge-binaural", "phonetic/x_p")
-SAID = {"*": "star", "#": "pound", "PBX": "p b x", "IVR": "i v r", "IP": "i p", "IAX": "i a x", "A.M.": "a m",
-        "P.M.": "p m", "umute": "unmute", "fourtieth": "fortieth", "represenatives": "representatives"}
+UNSURE = (
+    "silence/",
+    "spy-",
+    "demo-moreinfo",
+    "vm-Cust",
+    "vm-INBOX",
+    "vm-Old",
+    "unidentified-no-callback",
+    "letters/exclaimation-point",
+    "confbridge-binaural",
+    "phonetic/x_p",
+)
+SAID = {
+    "*": "star",
+    "#": "pound",
+    "PBX": "p b x",
+    "IVR": "i v r",
+    "IP": "i p",
+    "IAX": "i a x",
+    "A.M.": "a m",
+    "P.M.": "p m",
+    "umute": "unmute",
+    "fourtieth": "fortieth",
+    "represenatives": "representatives",
+}
 
 
 def words(text):
@@ -52,8 +73,11 @@ def prompts(folder):
 
 def decoded(path):
     """Samples in [-1, 1] at 16 kHz of a G.722 file."""
-    raw = subprocess.run(["ffmpeg", "-v", "error", "-f", "g722", "-i", path, "-f", "s16le", "-ac", "1",
-                          "-ar", str(RATE), "-"], check=True, capture_output=True).stdout
+    raw = subprocess.run(
+        ["ffmpeg", "-v", "error", "-f", "g722", "-i", path, "-f", "s16le", "-ac", "1", "-ar", str(RATE), "-"],
+        check=True,
+        capture_output=True,
+    ).stdout
     return np.frombuffer(raw, "<i2").astype(np.float32) / 32768
 
 

@@ -1,6 +1,6 @@
 """Speech of people, as shards of features: digits in Panjabi and English, one folder a speaker.
 
-    python -m speech.real --data DIR --language pa --out DIR/real
+python -m speech.real --data DIR --language pa --out DIR/real
 """
 
 import argparse
@@ -43,10 +43,10 @@ def english(data):
 def voiced(samples, margin=0.2):
     """Without the silence at the ends: what is within 30 dB of the loudest 20 ms, and a margin in seconds."""
     n = len(samples) // 320
-    power = (samples[:n * 320].reshape(n, 320) ** 2).mean(1)
+    power = (samples[: n * 320].reshape(n, 320) ** 2).mean(1)
     loud = np.flatnonzero(power > power.max() * 1e-3)
     start, stop = loud[0] * 320 - int(margin * RATE), (loud[-1] + 1) * 320 + int(margin * RATE)
-    return samples[max(0, start):stop]
+    return samples[max(0, start) : stop]
 
 
 def reading(data, name):

@@ -41,7 +41,7 @@ class Shard:
 
     def mel(self, k):
         item = self.items[k]
-        return self.rows[item["start"]:item["start"] + item["frames"]]
+        return self.rows[item["start"] : item["start"] + item["frames"]]
 
 
 def found(folder, pattern="*.json"):

@@ -15,7 +15,6 @@ import tomllib
 from pathlib import Path
 
 import numpy as np
-
 from manifests import replace, toml
 
 from . import evaluate
@@ -28,8 +27,14 @@ ROLES = {"model": "{id}.onnx", "vocab": "{id}.vocab.txt", "config": "{id}.config
 def manifest(language, digests, decoding, figures):
     """`digests`: role to sha256; `decoding` and `figures`: name to number."""
     model_id = f"speech-{language}"
-    head = {"id": model_id, "operation": "speech-recognition", "layout": "nemo-ctc", "language": language,
-            "licence": LICENCES[language], "source": "training/speech"}
+    head = {
+        "id": model_id,
+        "operation": "speech-recognition",
+        "layout": "nemo-ctc",
+        "language": language,
+        "licence": LICENCES[language],
+        "source": "training/speech",
+    }
     files = {role: (f"weights/{ROLES[role].format(id=model_id)}", digest) for role, digest in digests.items()}
     return toml(head, files, figures, decoding=decoding)
 
@@ -37,8 +42,12 @@ def manifest(language, digests, decoding, figures):
 def ship(language, folder, name, lm, models_dir, latency=None):
     """`latency`: seconds; None keeps the old manifest's."""
     models_dir, model_id = Path(models_dir), f"speech-{language}"
-    sources = {"model": Path(folder) / name, "vocab": Path(folder) / "vocab.txt",
-               "config": Path(folder) / "config.json", "language-model": Path(lm)}
+    sources = {
+        "model": Path(folder) / name,
+        "vocab": Path(folder) / "vocab.txt",
+        "config": Path(folder) / "config.json",
+        "language-model": Path(lm),
+    }
     contents = {role: path.read_bytes() for role, path in sources.items()}
     for role, content in contents.items():
         if len(content) > LARGEST:
@@ -52,8 +61,13 @@ def ship(language, folder, name, lm, models_dir, latency=None):
     for role, content in contents.items():
         replace(models_dir / "weights" / ROLES[role].format(id=model_id), content)
     weight, bonus = evaluate.BEST[language]
-    decoding = {"beam_width": evaluate.BEAM, "lm_weight": weight, "insertion_bonus": bonus, "latency_s": latency,
-                "min_confidence": evaluate.MIN_CONFIDENCE[language]}
+    decoding = {
+        "beam_width": evaluate.BEAM,
+        "lm_weight": weight,
+        "insertion_bonus": bonus,
+        "latency_s": latency,
+        "min_confidence": evaluate.MIN_CONFIDENCE[language],
+    }
     same = any(f["role"] == "model" and f["sha256"] == digests["model"] for f in old["files"])
     replace(path, manifest(language, digests, decoding, old["metrics"] if same else {}).encode())
     print(json.dumps({role: len(content) for role, content in contents.items()}))

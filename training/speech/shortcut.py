@@ -49,7 +49,7 @@ class Shortcut(nn.Module):
         """(T, LATENT) at 80 a second to (frames, MELS) with grain."""
         out = self(torch.tensor(at_hundred(latent))[None], torch.tensor(style)[None])[0].numpy()
         deviation, on = self.grain.numpy()
-        noise = rng.normal(size=out.shape).astype(np.float32) * np.sqrt(1 - on ** 2)
+        noise = rng.normal(size=out.shape).astype(np.float32) * np.sqrt(1 - on**2)
         for k in range(1, len(noise)):
             noise[k] += on * noise[k - 1]
         return np.maximum(out + deviation * noise, np.float32(np.log(GUARD)))
@@ -77,8 +77,10 @@ class Planner:
 def spoken(data, minutes, rng):
     """[(latent at 100 a second, style, log-mels)] of both languages."""
     engine, out, done = kokoro.Kokoro(), [], 0
-    planners = [Planner(data, language, kind, rng) for language, kind in
-                (("pa", "sentences"), ("en", "sentences"), ("pa", "sentences"), ("en", "digits"))]
+    planners = [
+        Planner(data, language, kind, rng)
+        for language, kind in (("pa", "sentences"), ("en", "sentences"), ("pa", "sentences"), ("en", "digits"))
+    ]
     while done < minutes * 6000:
         wait()
         _, phonemes, voice, pace = planners[len(out) % len(planners)].next()
@@ -108,8 +110,13 @@ def learn(data, minutes, passes, rng):
             latent, style, mel = rows[k]
             at = rng.integers(0, max(1, len(mel) - PIECE))
             short = max(0, PIECE - len(mel))
-            batch.append((np.pad(latent[at:at + PIECE], ((0, short), (0, 0)), mode="edge"), style,
-                          np.pad(mel[at:at + PIECE], ((0, short), (0, 0)), mode="edge")))
+            batch.append(
+                (
+                    np.pad(latent[at : at + PIECE], ((0, short), (0, 0)), mode="edge"),
+                    style,
+                    np.pad(mel[at : at + PIECE], ((0, short), (0, 0)), mode="edge"),
+                )
+            )
         latent, style, mel = (torch.tensor(np.stack(one)) for one in zip(*batch))
         loss = (net(latent, style) - mel).abs().mean()
         optimiser.zero_grad()
@@ -120,10 +127,12 @@ def learn(data, minutes, passes, rng):
         if step % 100 == 99:
             print(f"step {step + 1} of {steps}: {loss.item():.3f}", flush=True)
     with torch.no_grad():
-        left = [mel - net(torch.tensor(latent)[None], torch.tensor(style)[None])[0].numpy() for latent, style, mel in kept]
+        left = [
+            mel - net(torch.tensor(latent)[None], torch.tensor(style)[None])[0].numpy() for latent, style, mel in kept
+        ]
     print(f"held out: {np.mean([np.abs(one).mean() for one in left]):.3f} of a natural logarithm")
     deviation = np.median(np.abs(np.concatenate(left)), axis=0) * 1.48
-    on = np.mean([(one[1:] * one[:-1]).mean(0) / (one ** 2).mean(0) for one in left], axis=0)
+    on = np.mean([(one[1:] * one[:-1]).mean(0) / (one**2).mean(0) for one in left], axis=0)
     net.grain.copy_(torch.tensor(np.stack([deviation, np.clip(on, 0, 0.95)]).astype(np.float32)))
     return net
 
@@ -131,7 +140,7 @@ def learn(data, minutes, passes, rng):
 def said(mel):
     """Without the silence at both ends, up to a margin."""
     loud = np.flatnonzero(mel.max(1) > mel.max() - 9)
-    return mel[max(0, loud[0] - EDGE):loud[-1] + EDGE]
+    return mel[max(0, loud[0] - EDGE) : loud[-1] + EDGE]
 
 
 def shard(path, engine, net, planner, seconds, rng):

@@ -1,6 +1,6 @@
 """What is no speech, as shards whose text is empty: noise, hum, tones, music, knocks, silence.
 
-    python -m speech.sounds --hours 0.5 --out DIR/sounds
+python -m speech.sounds --hours 0.5 --out DIR/sounds
 """
 
 import argparse
@@ -39,10 +39,10 @@ def music(n, rng):
     for start in range(0, n, beat):
         for _ in range(rng.integers(0, 4)):
             length = min(n - start, int(beat * rng.uniform(0.8, 4)))
-            out[start:start + length] += note(length, base * 2 ** (rng.choice(scale) / 12), rng)
+            out[start : start + length] += note(length, base * 2 ** (rng.choice(scale) / 12), rng)
         if rng.random() < 0.4:
             length = min(n - start, beat // 2)
-            out[start:start + length] += knock(length, rng) * rng.uniform(0.2, 2)
+            out[start : start + length] += knock(length, rng) * rng.uniform(0.2, 2)
     return out
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from . import numbers, units
 
-HELD = {"test": range(0, 3), "dev": range(3, 5)}  # of 100
+HELD = {"test": range(3), "dev": range(3, 5)}  # of 100
 LONGEST = 26  # words
 
 
@@ -37,8 +37,10 @@ def sentences(data, language):
 def words(data, language, most=40000):
     """Frequent words and how often each is drawn: the root of its count."""
     if language == "pa":
-        rows = [line.split("\t") for line in gzip.open(
-            Path(data) / "text/lexicon/unilex-pa-frequency.tsv.gz", "rt", encoding="utf-8")]
+        rows = [
+            line.split("\t")
+            for line in gzip.open(Path(data) / "text/lexicon/unilex-pa-frequency.tsv.gz", "rt", encoding="utf-8")
+        ]
         counts = {}
         for form, count in rows[:most]:
             form = units.plain(form, language)

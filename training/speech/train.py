@@ -46,8 +46,9 @@ def ahead(source, depth=3):
 def ctc(log_probs, lengths, targets, blank):
     """Nats per unit; log_probs (B, T', units + 1), targets (units of all, how many each)."""
     units_of_all, counts = targets
-    lost = F.ctc_loss(log_probs.transpose(0, 1), units_of_all, lengths, counts, blank=blank, reduction="sum",
-                      zero_infinity=True)
+    lost = F.ctc_loss(
+        log_probs.transpose(0, 1), units_of_all, lengths, counts, blank=blank, reduction="sum", zero_infinity=True
+    )
     return lost / counts.sum().clamp(min=1)
 
 
@@ -60,7 +61,7 @@ def loss_of(net, aside, batch, blank):
     if aside is None:
         return loss, None
     heard = aside(middle)
-    heard = torch.log_softmax(heard.reshape(heard.shape[0], -1, heard.shape[2] // 2)[:, :x.shape[1]], -1)
+    heard = torch.log_softmax(heard.reshape(heard.shape[0], -1, heard.shape[2] // 2)[:, : x.shape[1]], -1)
     return loss, ctc(heard, frames, said, heard.shape[2] - 1)
 
 
@@ -70,10 +71,10 @@ def heard(net, features_list, size=16):
     order = sorted(range(len(features_list)), key=lambda k: len(features_list[k]))
     out = [None] * len(order)
     for start in range(0, len(order), size):
-        some = order[start:start + size]
+        some = order[start : start + size]
         signal, lengths = batches.stacked([features_list[k] for k in some])
         for k, row in zip(some, net(signal, lengths)):
-            out[k] = row[:model.out_length(len(features_list[k]))].numpy()
+            out[k] = row[: model.out_length(len(features_list[k]))].numpy()
     return out
 
 
@@ -98,7 +99,7 @@ def main():
     parser.add_argument("--init", help="a checkpoint, or an ONNX file, to start from")
     parser.add_argument("--transfer", help="a checkpoint, of another language too, whose layers below the head to take")
     parser.add_argument("--minutes", type=float, default=1e9)
-    parser.add_argument("--steps", type=int, default=10 ** 9, help="stop at this step, counted from the very first")
+    parser.add_argument("--steps", type=int, default=10**9, help="stop at this step, counted from the very first")
     parser.add_argument("--decay-steps", type=int, help="stop after so many steps, the rate falling linearly")
     parser.add_argument("--decay-minutes", type=float, help="the same by the clock")
     parser.add_argument("--last", type=float, default=0.02)
@@ -171,13 +172,20 @@ def main():
         sums.append(float(loss.detach()))
         phone_sums.append(0.0 if aside is None else float(lost_phones.detach()))
         heard_since += float(batch[1].sum()) / 100
-        done = (time.time() - began > arguments.minutes * 60 or step >= arguments.steps or fallen >= 1
-                or step - first >= fall_steps)
+        done = (
+            time.time() - began > arguments.minutes * 60
+            or step >= arguments.steps
+            or fallen >= 1
+            or step - first >= fall_steps
+        )
         if step % arguments.log_steps == 0:
             spent = time.time() - logged
-            print(f"{time.strftime('%H:%M:%S')} step {step} loss {sum(sums) / len(sums):.3f} "
-                  f"phones {sum(phone_sums) / len(phone_sums):.3f} grad {norm:.2f} "
-                  f"rate {rate:.1e} {heard_since / spent:.0f} x, {(seconds + heard_since) / 3600:.1f} h heard", flush=True)
+            print(
+                f"{time.strftime('%H:%M:%S')} step {step} loss {sum(sums) / len(sums):.3f} "
+                f"phones {sum(phone_sums) / len(phone_sums):.3f} grad {norm:.2f} "
+                f"rate {rate:.1e} {heard_since / spent:.0f} x, {(seconds + heard_since) / 3600:.1f} h heard",
+                flush=True,
+            )
             seconds, heard_since, logged = seconds + heard_since, 0.0, time.time()
             sums, phone_sums = [], []
         if done or time.time() - saved > arguments.save_minutes * 60:

@@ -1,6 +1,6 @@
 """Chooses the language model's weight and the bonus for each unit, on held-out sentences of the part `dev`.
 
-    python -m speech.tune --language pa --model DIR --lm speech-pa.lm --dev DIR/clean DIR/worn
+python -m speech.tune --language pa --model DIR --lm speech-pa.lm --dev DIR/clean DIR/worn
 """
 
 import argparse
@@ -20,8 +20,11 @@ def main():
     parser.add_argument("--bonuses", type=float, nargs="+", default=[0.4, 0.8, 1.2])
     arguments = parser.parse_args()
     recogniser = Recogniser(arguments.model, arguments.language, arguments.lm)
-    rows = [(item["text"], recogniser.log_probs(mel)) for folder in arguments.dev
-            for item, mel in list(shard_items(folder))[::arguments.every]]
+    rows = [
+        (item["text"], recogniser.log_probs(mel))
+        for folder in arguments.dev
+        for item, mel in list(shard_items(folder))[:: arguments.every]
+    ]
     plain = metrics.Errors()
     for text, log_probs in rows:
         plain.add(text, recogniser.greedy(log_probs))

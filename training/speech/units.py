@@ -11,9 +11,7 @@ import numpy as np
 
 SPACE, BLANK = "▁", "<blk>"
 NUKTA, VIRAMA = "\u0a3c", "\u0a4d"
-GURMUKHI = (
-    "ਅਆਇਈਉਊਏਐਓਔ" "ਸਹਕਖਗਘਙਚਛਜਝਞਟਠਡਢਣਤਥਦਧਨਪਫਬਭਮਯਰਲਵੜ" "ਾਿੀੁੂੇੈੋੌ" "ਂੰੱ"
-)
+GURMUKHI = "ਅਆਇਈਉਊਏਐਓਔਸਹਕਖਗਘਙਚਛਜਝਞਟਠਡਢਣਤਥਦਧਨਪਫਬਭਮਯਰਲਵੜਾਿੀੁੂੇੈੋੌਂੰੱ"
 COMPOSED = [c + NUKTA for c in "ਸਖਗਜਫਲ"] + [VIRAMA + c for c in "ਹਰਵ"]
 SIGNS = "ਾਿੀੁੂੇੈੋੌਂੰੱ" + NUKTA + VIRAMA
 ALPHABETS = {
@@ -46,8 +44,10 @@ def plain(text, language):
     return text if text and split(text, language) else None
 
 
-PATTERN = {lang: re.compile("|".join(sorted(map(re.escape, units), key=len, reverse=True)))
-           for lang, units in ALPHABETS.items()}
+PATTERN = {
+    lang: re.compile("|".join(sorted(map(re.escape, units), key=len, reverse=True)))
+    for lang, units in ALPHABETS.items()
+}
 
 
 def split(text, language):

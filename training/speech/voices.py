@@ -7,27 +7,116 @@ from .hibari import Hibari
 from .kokoro import Kokoro
 from .pico import Pico
 
-VARIANTS = ("Alex Alicia Andrea Andy Annie Denis Diogo Gene Gene2 Henrique Hugo Jacky Lee Marco Mario Michael Mike "
-            "adam anika announcer antonio aunty belinda benjamin boris caleb david ed edward edward2 f1 f2 f3 f4 f5 "
-            "grandma grandpa gustave iven iven2 iven3 iven4 john kaukovalta klatt klatt2 klatt3 klatt4 linda m1 m2 m3 "
-            "m4 m5 m6 m7 m8 marcelo max michel miguel norbert pablo paul pedro quincy rob robert sandro shelby steph "
-            "steph2 steph3 travis victor zac").split()
+VARIANTS = [
+    "Alex",
+    "Alicia",
+    "Andrea",
+    "Andy",
+    "Annie",
+    "Denis",
+    "Diogo",
+    "Gene",
+    "Gene2",
+    "Henrique",
+    "Hugo",
+    "Jacky",
+    "Lee",
+    "Marco",
+    "Mario",
+    "Michael",
+    "Mike",
+    "adam",
+    "anika",
+    "announcer",
+    "antonio",
+    "aunty",
+    "belinda",
+    "benjamin",
+    "boris",
+    "caleb",
+    "david",
+    "ed",
+    "edward",
+    "edward2",
+    "f1",
+    "f2",
+    "f3",
+    "f4",
+    "f5",
+    "grandma",
+    "grandpa",
+    "gustave",
+    "iven",
+    "iven2",
+    "iven3",
+    "iven4",
+    "john",
+    "kaukovalta",
+    "klatt",
+    "klatt2",
+    "klatt3",
+    "klatt4",
+    "linda",
+    "m1",
+    "m2",
+    "m3",
+    "m4",
+    "m5",
+    "m6",
+    "m7",
+    "m8",
+    "marcelo",
+    "max",
+    "michel",
+    "miguel",
+    "norbert",
+    "pablo",
+    "paul",
+    "pedro",
+    "quincy",
+    "rob",
+    "robert",
+    "sandro",
+    "shelby",
+    "steph",
+    "steph2",
+    "steph3",
+    "travis",
+    "victor",
+    "zac",
+]
 HELD_VARIANTS = ["f4", "m6", "linda", "Gene2", "victor", "klatt3", "pablo", "Andrea"]
-ACCENTS = {"pa": ["pa"], "en": ["en-us", "gmw/en", "en-gb-scotland", "en-gb-x-rp", "en-gb-x-gbclan", "en-029",
-                                "en-us-nyc"]}
+ACCENTS = {
+    "pa": ["pa"],
+    "en": ["en-us", "gmw/en", "en-gb-scotland", "en-gb-x-rp", "en-gb-x-gbclan", "en-029", "en-us-nyc"],
+}
 NATURAL = [*kokoro.ENGLISH * 2, *kokoro.INDIAN, *kokoro.OTHERS]  # who speaks English of Kokoro's
 # Shares of a corpus by engine, and the voices of the engines that are learnt from.
-SHARES = {"pa": {"espeak": 0.5, "festival": 0.12, "flite": 0.1, "abroad": 0.2, "pico": 0.08},
-          "en": {"espeak": 0.35, "festival": 0.18, "flite": 0.29, "pico": 0.18}}
+SHARES = {
+    "pa": {"espeak": 0.5, "festival": 0.12, "flite": 0.1, "abroad": 0.2, "pico": 0.08},
+    "en": {"espeak": 0.35, "festival": 0.18, "flite": 0.29, "pico": 0.18},
+}
 ALONE = ["hibari", "kokoro", "pairs"]  # slow, or one voice: corpora of their own
 ENGINES = sorted({engine for shares in SHARES.values() for engine in shares} | set(ALONE))
-LEARNT = {"pa": {"festival": ["hindi_NSK_diphone"], "flite": ["rms", "slt", "kal16"], "abroad": list(abroad.VOICES),
-                 "pico": ["it-IT", "de-DE", "es-ES"], "hibari": list(hibari.VOICES),
-                 "kokoro": [*kokoro.INDIAN * 3, *kokoro.ENGLISH, *kokoro.OTHERS],
-                 "pairs": [*kokoro.INDIAN * 12, *kokoro.ENGLISH, *kokoro.OTHERS]},
-          "en": {"festival": ["kal_diphone", *festival.BRITISH], "flite": ["rms", "slt", "awb", "kal16"],
-                 "pico": ["en-US", "en-GB"], "hibari": list(hibari.VOICES),
-                 "kokoro": NATURAL, "pairs": NATURAL}}
+LEARNT = {
+    "pa": {
+        "festival": ["hindi_NSK_diphone"],
+        "flite": ["rms", "slt", "kal16"],
+        "abroad": list(abroad.VOICES),
+        "pico": ["it-IT", "de-DE", "es-ES"],
+        "hibari": list(hibari.VOICES),
+        "kokoro": [*kokoro.INDIAN * 3, *kokoro.ENGLISH, *kokoro.OTHERS],
+        "pairs": [*kokoro.INDIAN * 12, *kokoro.ENGLISH, *kokoro.OTHERS],
+    },
+    "en": {
+        "festival": ["kal_diphone", *festival.BRITISH],
+        "flite": ["rms", "slt", "awb", "kal16"],
+        "pico": ["en-US", "en-GB"],
+        "hibari": list(hibari.VOICES),
+        "kokoro": NATURAL,
+        "pairs": NATURAL,
+    },
+}
 HELD = {"pa": {"flite": ["awb"]}, "en": {"festival": ["ked_diphone"]}}
 FEW = {"kal16": 0.4}  # of the weight of the others: the machine-like
 
@@ -65,8 +154,13 @@ class Speakers:
                 voice = str(rng.choice(names, p=[w / sum(weight) for w in weight]))
                 if engine == "pairs":  # what lies between two of Kokoro's voices is a third
                     voice = f"{voice}+{rng.choice([n for n in names if n != voice])}"
-        how = {"pace": float(rng.uniform(0.8, 1.25)), "pitch": float(rng.uniform(25, 75)),
-               "span": float(rng.uniform(25, 85)), "speed": 1.0, "shift": 1.0}
+        how = {
+            "pace": float(rng.uniform(0.8, 1.25)),
+            "pitch": float(rng.uniform(25, 75)),
+            "span": float(rng.uniform(25, 85)),
+            "speed": 1.0,
+            "shift": 1.0,
+        }
         if engine != "espeak":
             how["speed"] = float(rng.uniform(0.9, 1.12)) if not held else 1.0
             if self.only:  # one engine's few voices vary more

@@ -28,7 +28,7 @@ def trimmed(samples, floor=0.004, margin=0.08):
     if not len(loud):
         return samples, 0
     start = max(0, loud[0] - int(margin * RATE))
-    return samples[start:loud[-1] + int(margin * RATE)], start
+    return samples[start : loud[-1] + int(margin * RATE)], start
 
 
 def room(rng):
@@ -58,8 +58,7 @@ def noise(n, rng):
     elif kind == 3:  # mains and a fan
         t = np.arange(n) / RATE
         base = rng.uniform(45, 130)
-        out = sum(rng.uniform(0, 1 / k) * np.sin(2 * np.pi * base * k * t + rng.uniform(0, 6.3))
-                  for k in range(1, 12))
+        out = sum(rng.uniform(0, 1 / k) * np.sin(2 * np.pi * base * k * t + rng.uniform(0, 6.3)) for k in range(1, 12))
         out = out + 0.3 * rng.normal(size=n)
     else:  # bursts: a band of noise that comes and goes
         low = rng.uniform(100, 3000)
@@ -73,7 +72,7 @@ def loudness(samples):
     """Root mean square of the louder half, by 20 ms."""
     n = len(samples) // 320 * 320
     power = np.sort((samples[:n].reshape(-1, 320) ** 2).mean(1)) if n else np.array([1e-8])
-    return np.sqrt(power[len(power) // 2:].mean() + 1e-12)
+    return np.sqrt(power[len(power) // 2 :].mean() + 1e-12)
 
 
 def with_noise(samples, decibels, rng, other=None):
@@ -82,7 +81,7 @@ def with_noise(samples, decibels, rng, other=None):
 
 
 def in_room(samples, response):
-    return signal.fftconvolve(samples, response)[:len(samples)].astype(np.float32)
+    return signal.fftconvolve(samples, response)[: len(samples)].astype(np.float32)
 
 
 def telephone(samples, rng):
@@ -117,8 +116,11 @@ def as_mp3(samples, path, kilobits):
     """An mp3 file of samples in [-1, 1], mono, at a constant bit rate."""
     with tempfile.NamedTemporaryFile(suffix=".wav") as sound:
         wavfile.write(sound.name, RATE, (np.clip(samples, -1, 1) * 32767).astype(np.int16))
-        subprocess.run(["lame", "--silent", "-m", "m", "-q", "7", "-b", str(kilobits), "--resample", "16", sound.name,
-                        path], check=True, stderr=subprocess.DEVNULL)
+        subprocess.run(
+            ["lame", "--silent", "-m", "m", "-q", "7", "-b", str(kilobits), "--resample", "16", sound.name, path],
+            check=True,
+            stderr=subprocess.DEVNULL,
+        )
 
 
 def through_mp3(pieces, kilobits):
@@ -132,7 +134,7 @@ def through_mp3(pieces, kilobits):
     if len(out) < len(joined) * 0.9:
         raise RuntimeError(f"mp3 gave {len(out)} samples back of {len(joined)}")
     out = np.pad(out, (0, max(0, len(joined) + FRAME - len(out))))
-    late = np.dot(out[FRAME:len(joined)], joined[:-FRAME]) > np.dot(out[:len(joined)], joined)
+    late = np.dot(out[FRAME : len(joined)], joined[:-FRAME]) > np.dot(out[: len(joined)], joined)
     out = out[FRAME:] if late else out  # the lowest rates have no room for the tag that says the delay
     ends = np.cumsum([0] + [len(p) for p in pieces])
     return [out[a:b] for a, b in zip(ends[:-1], ends[1:])]

@@ -28,8 +28,10 @@ class Segmenter:
 
     def example(self, source_language, source, target_language, target):
         """-> (`<language> pieces </s>`, `</s> <language> pieces </s>`)."""
-        return ([self.languages[source_language], *self.ids(source), EOS],
-                [EOS, self.languages[target_language], *self.spm.encode(target), EOS])
+        return (
+            [self.languages[source_language], *self.ids(source), EOS],
+            [EOS, self.languages[target_language], *self.spm.encode(target), EOS],
+        )
 
 
 def padded(rows):

@@ -18,8 +18,13 @@ DATA = """| data | pairs or sentences | used for | licence |
 
 
 def table(rows):
-    return "\n".join(["| what | direction | pairs | chrF++ | BLEU |", "|---|---|---|---|---|",
-                      *(f"| {what} | {way} | {s['n']} | {s['chrf++']} | {s['bleu']} |" for what, way, s in rows)])
+    return "\n".join(
+        [
+            "| what | direction | pairs | chrF++ | BLEU |",
+            "|---|---|---|---|---|",
+            *(f"| {what} | {way} | {s['n']} | {s['chrf++']} | {s['bleu']} |" for what, way, s in rows),
+        ]
+    )
 
 
 def cell(text):
@@ -27,23 +32,36 @@ def cell(text):
 
 
 def examples(rows):
-    return "\n".join(["| source | what it says | reference |", "|---|---|---|",
-                      *("| " + " | ".join(map(cell, row)) + " |" for row in rows)])
+    return "\n".join(
+        [
+            "| source | what it says | reference |",
+            "|---|---|---|",
+            *("| " + " | ".join(map(cell, row)) + " |" for row in rows),
+        ]
+    )
 
 
 def text(figures):
-    held = [(what, way, figures[key]["all"] if what == "all" else figures[key]["groups"][what])
-            for what in ("all", *figures["en-pa"]["groups"]) for key, way in NAMES.items()]
-    daily = [(what, way, figures[key][name]) for name, what in (
-        ("everyday", "as written"), ("everyday as heard", "lower case, no punctuation, numbers in words"))
-        for key, way in NAMES.items()]
+    held = [
+        (what, way, figures[key]["all"] if what == "all" else figures[key]["groups"][what])
+        for what in ("all", *figures["en-pa"]["groups"])
+        for key, way in NAMES.items()
+    ]
+    daily = [
+        (what, way, figures[key][name])
+        for name, what in (
+            ("everyday", "as written"),
+            ("everyday as heard", "lower case, no punctuation, numbers in words"),
+        )
+        for key, way in NAMES.items()
+    ]
     folder = Path(__file__).parent
     parts = {name: (folder / f"card-{name}.md").read_text().strip() for name in ("head", "foot")}
     drawn = "\n\n".join(f"### {way}\n\n{examples(figures[key]['drawn'])}" for key, way in NAMES.items())
     said = "\n\n".join(f"### {way}\n\n{examples(figures[key]['daily'])}" for key, way in NAMES.items())
     return f"""# {manifest.MODEL}: Panjabi ↔ English
 
-{parts['head']}
+{parts["head"]}
 
 ## Data
 
@@ -63,7 +81,7 @@ says how well the phrase book was learnt, not how well Panjabi is known.
 
 {table(daily)}
 
-{parts['foot']}
+{parts["foot"]}
 
 ## Twenty held-out outputs a direction, drawn by a fixed seed, unpicked
 

@@ -11,8 +11,10 @@ from .model import network
 def save(path, net, average, optimiser, **figures):
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
-    torch.save({"net": net.state_dict(), "average": average, "optimiser": optimiser.state_dict(), **figures},
-               path.with_suffix(".part"))
+    torch.save(
+        {"net": net.state_dict(), "average": average, "optimiser": optimiser.state_dict(), **figures},
+        path.with_suffix(".part"),
+    )
     os.replace(path.with_suffix(".part"), path)
 
 

@@ -42,8 +42,8 @@ def pairs(data):
     for name in FILES:
         rows = [line.split("\t") for line in lines(Path(data) / "text/parallel" / f"{name}.tsv.gz")]
         ids = sorted({story(source) for _, _, source in rows}) if name == "pratham-stories" else []
-        late = {key: "test" for key in ids[-STORIES_TEST:]}
-        late.update({key: "dev" for key in ids[-STORIES_TEST - STORIES_DEV:-STORIES_TEST]})
+        late = dict.fromkeys(ids[-STORIES_TEST:], "test")
+        late.update(dict.fromkeys(ids[-STORIES_TEST - STORIES_DEV : -STORIES_TEST], "dev"))
         for en, pa, source in rows:
             part = late.get(story(source), "train") if ids else hashed(en)
             parts[part].append((clean(en), clean(pa), source))
@@ -65,7 +65,12 @@ def single(data, parts=None):
         seen = {bare(pair[side]) for pair in held}
         pages = " | ".join(f" {text} " for text in seen if text.count(" ") > 12)
         texts = dict.fromkeys(clean(line) for name in files[language] for line in lines(folder / f"{name}.txt.gz"))
-        out[language] = [text for text in texts
-                         if text and bare(text) not in seen and not (len(text) > 12 and f" {bare(text)} " in pages)
-                         and bool(GURMUKHI.search(text)) == (language == "pa")]
+        out[language] = [
+            text
+            for text in texts
+            if text
+            and bare(text) not in seen
+            and not (len(text) > 12 and f" {bare(text)} " in pages)
+            and bool(GURMUKHI.search(text)) == (language == "pa")
+        ]
     return out

@@ -11,7 +11,6 @@ from pathlib import Path
 
 import numpy as np
 import torch
-
 from manifests import replace
 
 from . import checkpoint, graph, manifest
@@ -29,12 +28,15 @@ def difference(folder):
     target[:, 0] = EOS
     mask = (ids != PAD).astype(np.int64)
     with torch.no_grad():
-        wanted = net(input_ids=torch.from_numpy(ids), attention_mask=torch.from_numpy(mask),
-                     decoder_input_ids=torch.from_numpy(target)).logits.numpy()
+        wanted = net(
+            input_ids=torch.from_numpy(ids),
+            attention_mask=torch.from_numpy(mask),
+            decoder_input_ids=torch.from_numpy(target),
+        ).logits.numpy()
     state = runtime.encoded(ids, mask)
     whole = runtime.step(state, target)
     state = runtime.encoded(ids, mask)
-    stepped = np.concatenate([runtime.step(state, target[:, k:k + 1]) for k in range(target.shape[1])], axis=1)
+    stepped = np.concatenate([runtime.step(state, target[:, k : k + 1]) for k in range(target.shape[1])], axis=1)
     return float(np.abs(whole - wanted).max()), float(np.abs(stepped - wanted).max())
 
 
@@ -45,8 +47,11 @@ def main():
     parser.add_argument("--models-dir", required=True)
     arguments = parser.parse_args()
     net = checkpoint.averaged(arguments.checkpoint)
-    content = {"encoder": graph.encoder(net).SerializeToString(), "decoder": graph.decoder(net).SerializeToString(),
-               "tokenizer": (Path(arguments.tokens) / "tokenizer.json").read_bytes()}
+    content = {
+        "encoder": graph.encoder(net).SerializeToString(),
+        "decoder": graph.decoder(net).SerializeToString(),
+        "tokenizer": (Path(arguments.tokens) / "tokenizer.json").read_bytes(),
+    }
     folder = Path(arguments.models_dir) / "weights"
     for role, ending in manifest.FILES.items():
         replace(folder / f"{manifest.MODEL}.{ending}", content[role])

@@ -12,7 +12,6 @@ import json
 from pathlib import Path
 
 import transformers
-
 from manifests import replace
 
 from . import manifest
@@ -99,15 +98,31 @@ def main():
             run = runtime.greedy([ids], [reference.languages[target]], LIMIT)[0]
             if run != greedy:
                 raise SystemExit(f"onnxruntime differs on {text!r}: {run} is not {greedy}")
-            cases.append({"source": source, "target": target, "text": text, "encoder_ids": ids, "greedy_ids": greedy,
-                          "greedy_text": reference.text(greedy), "beam_ids": beam, "beam_text": reference.text(beam)})
+            cases.append(
+                {
+                    "source": source,
+                    "target": target,
+                    "text": text,
+                    "encoder_ids": ids,
+                    "greedy_ids": greedy,
+                    "greedy_text": reference.text(greedy),
+                    "beam_ids": beam,
+                    "beam_text": reference.text(beam),
+                }
+            )
     golden = {
         "model": manifest.MODEL,
         "reference": f"transformers {transformers.__version__}, M2M100ForConditionalGeneration.generate, float32, "
-                     "weights read from the shipped ONNX files; greedy checked against onnxruntime on the files",
-        "generation": {"beam": manifest.BEAM, "length_penalty": manifest.LENGTH_PENALTY, "early_stopping": False,
-                       "no_repeat_ngram": manifest.NO_REPEAT, "max_new_tokens": LIMIT,
-                       "note": "greedy keeps no_repeat_ngram too; max_new_tokens counts the language token"}}
+        "weights read from the shipped ONNX files; greedy checked against onnxruntime on the files",
+        "generation": {
+            "beam": manifest.BEAM,
+            "length_penalty": manifest.LENGTH_PENALTY,
+            "early_stopping": False,
+            "no_repeat_ngram": manifest.NO_REPEAT,
+            "max_new_tokens": LIMIT,
+            "note": "greedy keeps no_repeat_ngram too; max_new_tokens counts the language token",
+        },
+    }
     rows = ",\n  ".join(json.dumps(case, ensure_ascii=False, separators=(",", ":")) for case in cases)
     text = f'{json.dumps(golden, ensure_ascii=False, indent=1)[:-2]},\n "cases": [\n  {rows}\n ]\n}}\n'
     json.loads(text)

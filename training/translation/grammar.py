@@ -16,6 +16,7 @@ WOMEN = {"Sita", "Anita", "Meena", "Fatima", "Maria", "Sara", "Anna", "Lakshmi"}
 @dataclass
 class Subject:
     """`person`: 1, 2 or 3; `form`: gender and number; `agent` and `to`: with ਨੇ and ਨੂੰ where they are taken."""
+
     en: str
     pa: str
     person: int
@@ -47,7 +48,8 @@ class Subject:
 
 def own(subject):
     return {"I": "my", "you": "your", "he": "his", "she": "her", "we": "our"}.get(
-        subject.en, "their" if subject.many else None)
+        subject.en, "their" if subject.many else None
+    )
 
 
 class Verb:
@@ -56,7 +58,8 @@ class Verb:
         forms, past, classes = (part.strip() for part in panjabi.split(";"))
         self.base, self.s, self.ing, self.ed = english.split()
         self.stem, self.habit, self.sub1, self.sub3, self.command, self.oblique = (
-            form.replace("_", " ") for form in forms.split())
+            form.replace("_", " ") for form in forms.split()
+        )
         self.past = None if past == "none" else dict(zip(ENDINGS, (p.replace("_", " ") for p in past.split())))
         self.classes = classes.split()
         self.transitive = self.classes[0] not in ("-", "to")
@@ -89,11 +92,16 @@ class Grammar:
     def subject(self, rng, speaker):
         kind = rng.random()
         if kind < 0.6:
-            return rng.choice((
-                Subject("I", "ਮੈਂ", 1, "fs" if speaker else "ms", "ਮੈਂ", "ਮੈਨੂੰ"),
-                Subject("you", "ਤੁਸੀਂ", 2, "mp", "ਤੁਸੀਂ", "ਤੁਹਾਨੂੰ"),
-                Subject("he", "ਉਹ", 3, "ms", "ਉਸ ਨੇ", "ਉਸ ਨੂੰ"), Subject("she", "ਉਹ", 3, "fs", "ਉਸ ਨੇ", "ਉਸ ਨੂੰ"),
-                Subject("we", "ਅਸੀਂ", 1, "mp", "ਅਸੀਂ", "ਸਾਨੂੰ"), Subject("they", "ਉਹ", 3, "mp", "ਉਨ੍ਹਾਂ ਨੇ", "ਉਨ੍ਹਾਂ ਨੂੰ")))
+            return rng.choice(
+                (
+                    Subject("I", "ਮੈਂ", 1, "fs" if speaker else "ms", "ਮੈਂ", "ਮੈਨੂੰ"),
+                    Subject("you", "ਤੁਸੀਂ", 2, "mp", "ਤੁਸੀਂ", "ਤੁਹਾਨੂੰ"),
+                    Subject("he", "ਉਹ", 3, "ms", "ਉਸ ਨੇ", "ਉਸ ਨੂੰ"),
+                    Subject("she", "ਉਹ", 3, "fs", "ਉਸ ਨੇ", "ਉਸ ਨੂੰ"),
+                    Subject("we", "ਅਸੀਂ", 1, "mp", "ਅਸੀਂ", "ਸਾਨੂੰ"),
+                    Subject("they", "ਉਹ", 3, "mp", "ਉਨ੍ਹਾਂ ਨੇ", "ਉਨ੍ਹਾਂ ਨੂੰ"),
+                )
+            )
         if kind < 0.7:
             en, (pa,) = rng.choice(self.lists["name"])
             return Subject(en, pa, 3, "fs" if en in WOMEN else "ms", f"{pa} ਨੇ", f"{pa} ਨੂੰ")
@@ -103,8 +111,9 @@ class Grammar:
         if kind < 0.85:
             return Subject(f"the {en['']}", pa[""], 3, f"{gender}s", f"{pa['o']} ਨੇ", f"{pa['o']} ਨੂੰ")
         mine = ("ਮੇਰਾ", "ਮੇਰੇ") if gender == "m" else ("ਮੇਰੀ", "ਮੇਰੀ")
-        return Subject(f"my {en['']}", f"{mine[0]} {pa['']}", 3, f"{gender}s", f"{mine[1]} {pa['o']} ਨੇ",
-                       f"{mine[1]} {pa['o']} ਨੂੰ")
+        return Subject(
+            f"my {en['']}", f"{mine[0]} {pa['']}", 3, f"{gender}s", f"{mine[1]} {pa['o']} ਨੇ", f"{mine[1]} {pa['o']} ਨੂੰ"
+        )
 
     def object(self, verb, subject, rng):
         """(English, Panjabi, form) or ("", "", "ms")."""
@@ -124,7 +133,7 @@ class Grammar:
             en, (pa,) = rng.choice(self.lists["tongue"])
             return en, pa, "fs"
         en, pa, gender = rng.choice(self.nouns[kind])
-        if not en["s"] or pa[""] == pa["s"] and gender == "f":
+        if not en["s"] or (pa[""] == pa["s"] and gender == "f"):
             return (en[""] if rng.random() < 0.6 else f"the {en['']}"), pa[""], f"{gender}s"
         chance = rng.random()
         if chance < 0.25 and kind != "place":
@@ -165,8 +174,11 @@ class Grammar:
     def habit(self, verb, subject, thing, asked, negative):
         rest = f"{verb.base} {thing[0]}".strip()
         do = "does" if subject.third else "do"
-        en = self.english(do, subject, rest, asked, negative) if asked or negative else \
-            f"{subject.en} {verb.s if subject.third else verb.base} {thing[0]}".strip()
+        en = (
+            self.english(do, subject, rest, asked, negative)
+            if asked or negative
+            else f"{subject.en} {verb.s if subject.third else verb.base} {thing[0]}".strip()
+        )
         said = verb.habitual(subject.form)
         return en, denied(said) if negative else f"{said} {subject.aux}", "often", subject.pa
 
@@ -188,19 +200,29 @@ class Grammar:
 
     def past(self, verb, subject, thing, asked, negative):
         rest = f"{verb.base} {thing[0]}".strip()
-        en = self.english("did", subject, rest, asked, negative) if asked or negative else \
-            f"{subject.en} {verb.ed} {thing[0]}".strip()
+        en = (
+            self.english("did", subject, rest, asked, negative)
+            if asked or negative
+            else f"{subject.en} {verb.ed} {thing[0]}".strip()
+        )
         said = verb.past[thing[2] if verb.transitive else subject.form]
         return en, denied(said) if negative else said, "then", subject.agent if verb.transitive else subject.pa
 
     def want(self, verb, subject, thing, asked, negative):
         rest = f"want to {verb.base} {thing[0]}".strip()
         do = "does" if subject.third else "do"
-        en = self.english(do, subject, rest, asked, negative) if asked or negative else \
-            f"{subject.en} {'wants' if subject.third else 'want'} to {verb.base} {thing[0]}".strip()
+        en = (
+            self.english(do, subject, rest, asked, negative)
+            if asked or negative
+            else f"{subject.en} {'wants' if subject.third else 'want'} to {verb.base} {thing[0]}".strip()
+        )
         said = "ਚਾਹੁੰਦ" + ENDINGS[subject.form]
-        return (en, f"{verb.infinitive(thing[2])} {f'ਨਹੀਂ {said}' if negative else f'{said} {subject.aux}'}", None,
-                subject.pa)
+        return (
+            en,
+            f"{verb.infinitive(thing[2])} {f'ਨਹੀਂ {said}' if negative else f'{said} {subject.aux}'}",
+            None,
+            subject.pa,
+        )
 
     def can(self, verb, subject, thing, asked, negative):
         en = self.english("can", subject, f"{verb.base} {thing[0]}".strip(), asked, negative)
@@ -228,12 +250,16 @@ class Grammar:
         """What, why and when."""
         if verb.transitive and verb.classes[0] != "tongue" and rng.random() < 0.6:
             if rng.random() < 0.5:
-                return f"What {subject.be} {subject.en} {verb.ing}?", \
-                    f"{subject.pa} ਕੀ {verb.stem} {GOING[subject.form]} {subject.aux}?"
+                return (
+                    f"What {subject.be} {subject.en} {verb.ing}?",
+                    f"{subject.pa} ਕੀ {verb.stem} {GOING[subject.form]} {subject.aux}?",
+                )
             return f"What will {subject.en} {verb.base}?", f"{subject.pa} ਕੀ {verb.future(subject)}?"
         en, pa, _ = self.object(verb, None, rng)
         if rng.random() < 0.5:
             return f"Why {subject.be} {subject.en} {verb.ing} {en}".strip() + "?", " ".join(
-                f"{subject.pa} {pa} ਕਿਉਂ {verb.stem} {GOING[subject.form]} {subject.aux}?".split())
+                f"{subject.pa} {pa} ਕਿਉਂ {verb.stem} {GOING[subject.form]} {subject.aux}?".split()
+            )
         return f"When will {subject.en} {verb.base} {en}".strip() + "?", " ".join(
-            f"{subject.pa} {pa} ਕਦੋਂ {verb.future(subject)}?".split())
+            f"{subject.pa} {pa} ਕਦੋਂ {verb.future(subject)}?".split()
+        )

@@ -44,9 +44,16 @@ def optimum(folder, threads, limit):
 
     def greedy(ids, language):
         ids = torch.tensor([ids])
-        return model.generate(input_ids=ids, attention_mask=torch.ones_like(ids), forced_bos_token_id=language,
-                              num_beams=1, do_sample=False, no_repeat_ngram_size=manifest.NO_REPEAT,
-                              max_new_tokens=limit)[0].tolist()
+        return model.generate(
+            input_ids=ids,
+            attention_mask=torch.ones_like(ids),
+            forced_bos_token_id=language,
+            num_beams=1,
+            do_sample=False,
+            no_repeat_ngram_size=manifest.NO_REPEAT,
+            max_new_tokens=limit,
+        )[0].tolist()
+
     return greedy
 
 
@@ -74,9 +81,20 @@ def main():
                     n, same = n + len(said) - 2, same + (said == case["greedy_ids"])
                 spent = time.perf_counter() - start
                 best = min(best or spent, spent)
-            print(json.dumps({"peer": peer, "threads": threads, "texts": len(cases), "tokens": n,
-                              "seconds": round(best, 4), "tokens_per_second": round(n / best, 1),
-                              "same_as_golden": same}), flush=True)
+            print(
+                json.dumps(
+                    {
+                        "peer": peer,
+                        "threads": threads,
+                        "texts": len(cases),
+                        "tokens": n,
+                        "seconds": round(best, 4),
+                        "tokens_per_second": round(n / best, 1),
+                        "same_as_golden": same,
+                    }
+                ),
+                flush=True,
+            )
 
 
 if __name__ == "__main__":

@@ -13,16 +13,59 @@ from .words import article, lists, nouns, sections
 
 FOLDER = Path(__file__).parent / "phrasebook"
 SLOT = re.compile(r"\{([a-z]+)(\d?)(?:\.([a-z]+))?\}")
-NUMBERS = (("two", "ਦੋ"), ("three", "ਤਿੰਨ"), ("four", "ਚਾਰ"), ("five", "ਪੰਜ"), ("six", "ਛੇ"), ("seven", "ਸੱਤ"),
-           ("eight", "ਅੱਠ"), ("nine", "ਨੌਂ"), ("ten", "ਦਸ"), ("twenty", "ਵੀਹ"))
-LATIN = ("Firefox Linux Android GitHub Python Wikipedia WhatsApp Google USB PDF HTML Wi-Fi GPS SIM PIN VPN Ubuntu Chrome "
-         "Windows YouTube Rust README.md index.html LibreOffice Mozilla OpenStreetMap Signal Telegram SQL JSON").split()
-HOLDERS = "%s %d %1$s %2$s {name} {count} X %1$d $user".split()
+NUMBERS = (
+    ("two", "ਦੋ"),
+    ("three", "ਤਿੰਨ"),
+    ("four", "ਚਾਰ"),
+    ("five", "ਪੰਜ"),
+    ("six", "ਛੇ"),
+    ("seven", "ਸੱਤ"),
+    ("eight", "ਅੱਠ"),
+    ("nine", "ਨੌਂ"),
+    ("ten", "ਦਸ"),
+    ("twenty", "ਵੀਹ"),
+)
+LATIN = [
+    "Firefox",
+    "Linux",
+    "Android",
+    "GitHub",
+    "Python",
+    "Wikipedia",
+    "WhatsApp",
+    "Google",
+    "USB",
+    "PDF",
+    "HTML",
+    "Wi-Fi",
+    "GPS",
+    "SIM",
+    "PIN",
+    "VPN",
+    "Ubuntu",
+    "Chrome",
+    "Windows",
+    "YouTube",
+    "Rust",
+    "README.md",
+    "index.html",
+    "LibreOffice",
+    "Mozilla",
+    "OpenStreetMap",
+    "Signal",
+    "Telegram",
+    "SQL",
+    "JSON",
+]
+HOLDERS = ["%s", "%d", "%1$s", "%2$s", "{name}", "{count}", "X", "%1$d", "$user"]
 
 
 def letters(rng, low=2, high=8):
     """A made-up Latin word: what it is does not matter, only that it stays."""
-    syllable = lambda: rng.choice("b c d f g k l m n p r s t v z sh tr".split()) + rng.choice("aeiou")
+    syllable = lambda: (
+        rng.choice(["b", "c", "d", "f", "g", "k", "l", "m", "n", "p", "r", "s", "t", "v", "z", "sh", "tr"])
+        + rng.choice("aeiou")
+    )
     return "".join(syllable() for _ in range(rng.randint(low // 2, high // 2))) + rng.choice(["", "n", "x", "r", "s"])
 
 
@@ -36,8 +79,11 @@ def mail(rng):
 
 
 def site(rng):
-    return rng.choice(["", "https://", "www."]) + f"{letters(rng)}.{rng.choice(['com', 'org', 'in'])}" + \
-        rng.choice(["", f"/{letters(rng)}"])
+    return (
+        rng.choice(["", "https://", "www."])
+        + f"{letters(rng)}.{rng.choice(['com', 'org', 'in'])}"
+        + rng.choice(["", f"/{letters(rng)}"])
+    )
 
 
 def number(rng):
@@ -45,11 +91,15 @@ def number(rng):
 
 
 MADE = {
-    "latin": latin, "mail": mail, "site": site, "n": number,
+    "latin": latin,
+    "mail": mail,
+    "site": site,
+    "n": number,
     "version": lambda rng: ".".join(str(rng.randint(0, 130)) for _ in range(rng.randint(1, 3))),
     "holder": lambda rng: rng.choice(HOLDERS),
     "phone": lambda rng: "".join(rng.choice("0123456789") for _ in range(rng.choice((5, 7, 10)))),
-    "year": lambda rng: str(rng.randint(1900, 2040)), "dom": lambda rng: str(rng.randint(1, 31)),
+    "year": lambda rng: str(rng.randint(1900, 2040)),
+    "dom": lambda rng: str(rng.randint(1, 31)),
     "age": lambda rng: str(rng.randint(5, 90)),
     "clock": lambda rng: f"{rng.randint(1, 12)}:{rng.randint(0, 59):02d}",
 }
@@ -77,10 +127,15 @@ class Phrases:
             return {"": en}, {"": pa}, "m"
         if kind == "hour":
             k = rng.randint(2, 12)
-            words = ("two three four five six seven eight nine ten eleven twelve".split(),
-                     "ਦੋ ਤਿੰਨ ਚਾਰ ਪੰਜ ਛੇ ਸੱਤ ਅੱਠ ਨੌਂ ਦਸ ਗਿਆਰਾਂ ਬਾਰਾਂ".split())
-            return ({"": str(k)}, {"": str(k)}, "m") if rng.random() < 0.4 else (
-                {"": words[0][k - 2]}, {"": words[1][k - 2]}, "m")
+            words = (
+                ["two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"],
+                ["ਦੋ", "ਤਿੰਨ", "ਚਾਰ", "ਪੰਜ", "ਛੇ", "ਸੱਤ", "ਅੱਠ", "ਨੌਂ", "ਦਸ", "ਗਿਆਰਾਂ", "ਬਾਰਾਂ"],
+            )
+            return (
+                ({"": str(k)}, {"": str(k)}, "m")
+                if rng.random() < 0.4
+                else ({"": words[0][k - 2]}, {"": words[1][k - 2]}, "m")
+            )
         if kind in self.nouns:
             return rng.choice(self.nouns[kind])
         en, forms = rng.choice(self.lists[kind])
@@ -93,8 +148,11 @@ class Phrases:
             for kind, mark, suffix in SLOT.findall(text):
                 if (kind, mark) not in slots:
                     slots[kind, mark] = self.drawn(kind, rng)
-                    while kind in self.nouns and "s" in (s for k, _, s in SLOT.findall(en + pa) if k == kind) \
-                            and not slots[kind, mark][0].get("s"):
+                    while (
+                        kind in self.nouns
+                        and "s" in (s for k, _, s in SLOT.findall(en + pa) if k == kind)
+                        and not slots[kind, mark][0].get("s")
+                    ):
                         slots[kind, mark] = self.drawn(kind, rng)
                 if kind in self.nouns:
                     genders[kind] = genders.get(kind) or slots[kind, mark][2]
@@ -110,7 +168,9 @@ class Phrases:
                     four = forms["forms"] * (4 if len(forms["forms"]) == 1 else 1)
                     return four[{"s": 2, "f": 1}.get(suffix, 0) + (1 if feminine and suffix != "f" else 0)]
                 return forms[suffix or ""] if (suffix or "") in forms else forms[""]
+
             return put
+
         pa = re.sub("«([^|»]*)\\|([^»]*)»", lambda m: m[1 + speaker], pa)
         pa = re.sub(r"\[([a-z]+):([^|\]]*)\|([^\]]*)\]", lambda m: m[3 if genders[m[1]] == "f" else 2], pa)
         pa = re.sub("<([^|>]*)\\|([^>]*)>", lambda m: m[2 if feminine else 1], pa)

@@ -27,9 +27,16 @@ class Reference:
         width = max(map(len, sources))
         ids = torch.tensor([s + [PAD] * (width - len(s)) for s in sources])
         given = self.net.generate(
-            input_ids=ids, attention_mask=(ids != PAD).long(), forced_bos_token_id=self.languages[target],
-            num_beams=beam, length_penalty=manifest.LENGTH_PENALTY, no_repeat_ngram_size=manifest.NO_REPEAT,
-            max_new_tokens=limit, do_sample=False, early_stopping=False)
+            input_ids=ids,
+            attention_mask=(ids != PAD).long(),
+            forced_bos_token_id=self.languages[target],
+            num_beams=beam,
+            length_penalty=manifest.LENGTH_PENALTY,
+            no_repeat_ngram_size=manifest.NO_REPEAT,
+            max_new_tokens=limit,
+            do_sample=False,
+            early_stopping=False,
+        )
         return [[i for i in row if i != PAD] for row in given.tolist()]
 
     def translate(self, texts, source, target, beam=manifest.BEAM, batch=16):
@@ -38,7 +45,7 @@ class Reference:
         order = sorted(range(len(texts)), key=lambda k: len(sources[k]))
         out = [""] * len(texts)
         for start in range(0, len(order), batch):
-            members = order[start:start + batch]
+            members = order[start : start + batch]
             for k, ids in zip(members, self.tokens([sources[k] for k in members], target, beam)):
                 out[k] = self.text(ids)
         return out

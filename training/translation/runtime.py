@@ -11,8 +11,8 @@ def barred(ids, n):
     """Tokens that would repeat an n-gram of `ids`."""
     if len(ids) < n:
         return []
-    tail = tuple(ids[len(ids) - n + 1:])
-    return [ids[k + n - 1] for k in range(len(ids) - n + 1) if tuple(ids[k:k + n - 1]) == tail]
+    tail = tuple(ids[len(ids) - n + 1 :])
+    return [ids[k + n - 1] for k in range(len(ids) - n + 1) if tuple(ids[k : k + n - 1]) == tail]
 
 
 class Runtime:
@@ -21,9 +21,10 @@ class Runtime:
     def __init__(self, folder, threads=1):
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads, options.inter_op_num_threads = threads, 1
-        self.encoder, self.decoder = (onnxruntime.InferenceSession(
-            f"{folder}/{MODEL}.{part}.onnx", options, providers=["CPUExecutionProvider"])
-            for part in ("encoder", "decoder"))
+        self.encoder, self.decoder = (
+            onnxruntime.InferenceSession(f"{folder}/{MODEL}.{part}.onnx", options, providers=["CPUExecutionProvider"])
+            for part in ("encoder", "decoder")
+        )
         self.names = [i.name for i in self.decoder.get_inputs() if i.name.startswith("past_key_values")]
         self.outputs = [o.name for o in self.decoder.get_outputs()]
         shape = self.decoder.get_inputs()[3].shape
@@ -37,14 +38,24 @@ class Runtime:
     def step(self, state, ids):
         """`ids`: i64 [B, T], the tokens since the last step -> logits f32 [B, T, V]."""
         first = state["past"] is None
-        past = state["past"] or {name: np.zeros((len(ids), self.heads, 1, self.width), np.float32)
-                                 for name in self.names}
-        given = self.decoder.run(None, {"encoder_attention_mask": state["mask"], "input_ids": ids,
-                                        "encoder_hidden_states": state["hidden"], **past,
-                                        "use_cache_branch": np.array([not first])})
+        past = state["past"] or {
+            name: np.zeros((len(ids), self.heads, 1, self.width), np.float32) for name in self.names
+        }
+        given = self.decoder.run(
+            None,
+            {
+                "encoder_attention_mask": state["mask"],
+                "input_ids": ids,
+                "encoder_hidden_states": state["hidden"],
+                **past,
+                "use_cache_branch": np.array([not first]),
+            },
+        )
         given = dict(zip(self.outputs, given))
-        state["past"] = {name: past[name] if not first and ".encoder." in name
-                         else given[name.replace("past_key_values", "present")] for name in self.names}
+        state["past"] = {
+            name: past[name] if not first and ".encoder." in name else given[name.replace("past_key_values", "present")]
+            for name in self.names
+        }
         return given["logits"]
 
     def greedy(self, sources, languages, limit):

@@ -25,11 +25,30 @@ def learn(texts, folder, pieces=PIECES):
     text = Path(folder) / "text.txt"
     text.write_text("\n".join(texts) + "\n")
     sentencepiece.SentencePieceTrainer.train(
-        input=str(text), model_prefix=str(Path(folder) / "spm"), vocab_size=pieces, model_type="unigram",
-        character_coverage=0.99995, byte_fallback=True, split_digits=True, normalization_rule_name="identity",
-        add_dummy_prefix=True, remove_extra_whitespaces=True, bos_id=BOS, pad_id=PAD, eos_id=EOS, unk_id=UNK,
-        bos_piece="<s>", pad_piece="<pad>", eos_piece="</s>", unk_piece="<unk>", num_threads=1, shuffle_input_sentence=True,
-        input_sentence_size=200000, max_sentence_length=2000, minloglevel=1)
+        input=str(text),
+        model_prefix=str(Path(folder) / "spm"),
+        vocab_size=pieces,
+        model_type="unigram",
+        character_coverage=0.99995,
+        byte_fallback=True,
+        split_digits=True,
+        normalization_rule_name="identity",
+        add_dummy_prefix=True,
+        remove_extra_whitespaces=True,
+        bos_id=BOS,
+        pad_id=PAD,
+        eos_id=EOS,
+        unk_id=UNK,
+        bos_piece="<s>",
+        pad_piece="<pad>",
+        eos_piece="</s>",
+        unk_piece="<unk>",
+        num_threads=1,
+        shuffle_input_sentence=True,
+        input_sentence_size=200000,
+        max_sentence_length=2000,
+        minloglevel=1,
+    )
     text.unlink()
 
 
@@ -38,15 +57,18 @@ def written(folder):
     spm = sentencepiece.SentencePieceProcessor(model_file=str(Path(folder) / "spm.model"))
     pieces = [(spm.id_to_piece(k), spm.get_score(k)) for k in range(spm.get_piece_size())]
     tokeniser = Tokenizer(models.Unigram(pieces, unk_id=UNK, byte_fallback=True))
-    tokeniser.normalizer = normalizers.Sequence([normalizers.NFC(), normalizers.Replace(Regex(r"\s+"), " "),
-                                                 normalizers.Strip()])
+    tokeniser.normalizer = normalizers.Sequence(
+        [normalizers.NFC(), normalizers.Replace(Regex(r"\s+"), " "), normalizers.Strip()]
+    )
     tokeniser.pre_tokenizer = pre_tokenizers.Metaspace(replacement="▁", prepend_scheme="always")
     tokeniser.decoder = decoders.Sequence([decoders.ByteFallback(), decoders.Metaspace(prepend_scheme="always")])
-    tokeniser.add_special_tokens([AddedToken(name, special=True, normalized=False)
-                                  for name in (*SPECIAL, *LANGUAGES.values())])
+    tokeniser.add_special_tokens(
+        [AddedToken(name, special=True, normalized=False) for name in (*SPECIAL, *LANGUAGES.values())]
+    )
     ids = [(name, tokeniser.token_to_id(name)) for name in ("</s>", *LANGUAGES.values())]
     tokeniser.post_processor = processors.TemplateProcessing(
-        single="eng_Latn $A </s>", pair="eng_Latn $A $B </s>", special_tokens=ids)
+        single="eng_Latn $A </s>", pair="eng_Latn $A $B </s>", special_tokens=ids
+    )
     tokeniser.save(str(Path(folder) / "tokenizer.json"))
     return tokeniser
 
@@ -64,8 +86,10 @@ def main():
     # As much of either language.
     texts += mono["pa"] * 2 + mono["en"][:30000]
     learn(texts, arguments.out)
-    tokeniser, spm = written(arguments.out), sentencepiece.SentencePieceProcessor(
-        model_file=str(Path(arguments.out) / "spm.model"))
+    tokeniser, spm = (
+        written(arguments.out),
+        sentencepiece.SentencePieceProcessor(model_file=str(Path(arguments.out) / "spm.model")),
+    )
     same = [tokeniser.encode(t, add_special_tokens=False).ids == spm.encode(t) for t in texts[:20000]]
     print(f"{tokeniser.get_vocab_size()} tokens; {sum(same)} of {len(same)} texts segmented alike")
 

@@ -33,9 +33,11 @@ def sources(arguments, rng):
     """Streams and their weights."""
     parts = corpus.pairs(arguments.data)
     mono = corpus.single(arguments.data, parts)
-    made = {"parallel": lambda: streams.parallel(parts["train"], rng),
-            "denoise-pa": lambda: streams.denoise(mono["pa"], "pa", rng),
-            "denoise-en": lambda: streams.denoise(mono["en"], "en", rng)}
+    made = {
+        "parallel": lambda: streams.parallel(parts["train"], rng),
+        "denoise-pa": lambda: streams.denoise(mono["pa"], "pa", rng),
+        "denoise-en": lambda: streams.denoise(mono["en"], "en", rng),
+    }
     if mix(arguments.mix).get("phrases"):
         made["phrases"] = lambda: streams.generated(Phrases(), rng)
     if arguments.back:
@@ -58,8 +60,12 @@ def development(net, pairs, segmenter):
         total = count = 0
         for k in range(0, len(rows), 40):
             with torch.no_grad():
-                value, n = loss(net, batches.padded([s for s, _ in rows[k:k + 40]]),
-                                batches.padded([t for _, t in rows[k:k + 40]]), 0)
+                value, n = loss(
+                    net,
+                    batches.padded([s for s, _ in rows[k : k + 40]]),
+                    batches.padded([t for _, t in rows[k : k + 40]]),
+                    0,
+                )
             total, count = total + float(value) * n, count + n
         out[side] = round(total / count, 3)
     net.train()
@@ -83,8 +89,8 @@ def main():
     parser.add_argument("--smoothing", type=float, default=0.1)
     parser.add_argument("--rivals", type=int, default=0, help="pieces of the softmax beside the batch's own; 0: all")
     parser.add_argument("--resegment", type=float, default=0.1, help="how many sources are segmented at random")
-    parser.add_argument("--steps", type=int, default=10 ** 9)
-    parser.add_argument("--minutes", type=float, default=10 ** 6)
+    parser.add_argument("--steps", type=int, default=10**9)
+    parser.add_argument("--minutes", type=float, default=10**6)
     parser.add_argument("--save-minutes", type=float, default=3)
     parser.add_argument("--log-steps", type=int, default=50)
     parser.add_argument("--pause-file", help="while this file exists, nothing is computed")
@@ -110,7 +116,7 @@ def main():
     net.train()
     began = saved = time.monotonic()
     step, heard, total, spent = first, state["heard"] if state else 0, 0.0, time.process_time()
-    end = min(arguments.steps, start + arguments.decay_steps if arguments.decay_steps else 10 ** 9)
+    end = min(arguments.steps, start + arguments.decay_steps if arguments.decay_steps else 10**9)
 
     def keep():
         checkpoint.save(arguments.out, net, average, optimiser, step=step, heard=heard, decay_from=start)
@@ -133,9 +139,11 @@ def main():
                 average[name].lerp_(p.detach(), 1 - keepers)
         if step % arguments.log_steps == 0:
             now = time.process_time()
-            print(f"step {step} loss {total / arguments.log_steps:.3f} tokens {heard / 1e6:.2f} M "
-                  f"{(now - spent) / arguments.log_steps:.3f} s CPU a step, {(time.monotonic() - began) / 60:.1f} min",
-                  flush=True)
+            print(
+                f"step {step} loss {total / arguments.log_steps:.3f} tokens {heard / 1e6:.2f} M "
+                f"{(now - spent) / arguments.log_steps:.3f} s CPU a step, {(time.monotonic() - began) / 60:.1f} min",
+                flush=True,
+            )
             total, spent = 0.0, now
         if time.monotonic() - saved > arguments.save_minutes * 60:
             keep()

@@ -20,7 +20,9 @@ def sections(path):
 
 def article(word):
     hour = word.startswith(("hour", "honest"))
-    return ("an " if word[0].lower() in "aeiou" and not word.startswith(("uni", "one", "us")) or hour else "a ") + word
+    return (
+        "an " if (word[0].lower() in "aeiou" and not word.startswith(("uni", "one", "us"))) or hour else "a "
+    ) + word
 
 
 def plural(word):
@@ -48,19 +50,26 @@ def nouns(path):
         for line in lines:
             en, pa = line.split(" = ")
             one, _, many = en.partition("/")
-            word, _, rest = pa.rpartition(" m") if " m" in pa else pa.rpartition(" f") if " f" in pa else pa.rpartition(" F")
+            word, _, rest = (
+                pa.rpartition(" m") if " m" in pa else pa.rpartition(" f") if " f" in pa else pa.rpartition(" F")
+            )
             many_only = " F" in pa  # a plural in both languages
             gender = "m" if " m" in pa else "f"
-            oblique, plurals, oblique_plural = rest.split() if rest.strip() else (
-                (word, word, word) if many_only else cases(word, gender))
+            oblique, plurals, oblique_plural = (
+                rest.split() if rest.strip() else ((word, word, word) if many_only else cases(word, gender))
+            )
             many = "" if many == "-" else many or plural(one)
             english = {"": one, "a": article(one) if many else one, "s": many, "g": many or one}
             out.setdefault(name, []).append(
-                (english, {"": word, "o": oblique, "s": plurals, "so": oblique_plural}, gender))
+                (english, {"": word, "o": oblique, "s": plurals, "so": oblique_plural}, gender)
+            )
     return out
 
 
 def lists(path):
     """{class: [(English, [Panjabi forms])]}."""
-    return {name: [(en, pa.split("|")) for en, pa in (line.split(" = ") for line in lines)]
-            for name, lines in sections(path).items() if name}
+    return {
+        name: [(en, pa.split("|")) for en, pa in (line.split(" = ") for line in lines)]
+        for name, lines in sections(path).items()
+        if name
+    }

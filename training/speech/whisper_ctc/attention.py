@@ -51,8 +51,8 @@ def sequences(flat: Tensor, counts: Tensor) -> tuple[Tensor, Tensor]:
     given = torch.full((len(counts), longest), EDGE)
     wanted = torch.full((len(counts), longest), PADDING)
     for k, row in enumerate(flat.split(counts.tolist())):
-        given[k, 1:len(row) + 1] = row
-        wanted[k, :len(row)], wanted[k, len(row)] = row, EDGE
+        given[k, 1 : len(row) + 1] = row
+        wanted[k, : len(row)], wanted[k, len(row)] = row, EDGE
     return given, wanted
 
 
@@ -71,7 +71,7 @@ def read(net: Decoder, rows: list[batches.Row]) -> list[str]:
             ended |= best == EDGE
             said = torch.cat([said, best[:, None]], 1)
         for k, row in zip(group, said[:, 1:].tolist()):
-            out[k] = units.decode(row[:row.index(EDGE)] if EDGE in row else row, "pa")
+            out[k] = units.decode(row[: row.index(EDGE)] if EDGE in row else row, "pa")
     return out
 
 
@@ -80,7 +80,7 @@ def judged(net: Decoder, folders: list[str], most: int) -> str:
     lines = []
     for folder in folders:
         rows = [row for row in batches.rows(folder, LAYERS) if row.units]
-        rows = rows[::max(1, len(rows) // most)]
+        rows = rows[:: max(1, len(rows) // most)]
         whole, close = metrics.Errors(), metrics.Errors()
         for row, text in zip(rows, read(net, rows)):
             whole.add(row.item["text"], text)
@@ -95,8 +95,9 @@ def learn(net: Decoder, batch: tuple[Tensor, Tensor, tuple[Tensor, Tensor]]) -> 
     given, wanted = sequences(flat, counts)
     with torch.autocast("cpu", torch.bfloat16):
         scores = net(given, encoded, seen(lengths, encoded.shape[1]))
-    return F.cross_entropy(scores.float().flatten(0, 1), wanted.flatten(), ignore_index=PADDING,
-                           label_smoothing=SMOOTHING)
+    return F.cross_entropy(
+        scores.float().flatten(0, 1), wanted.flatten(), ignore_index=PADDING, label_smoothing=SMOOTHING
+    )
 
 
 def main() -> None:
@@ -134,8 +135,11 @@ def main() -> None:
         losses.append(float(loss.detach()))
         if step == arguments.steps or time.time() - saved > arguments.save_minutes * 60:
             checkpoint.write(arguments.out, {"net": net.state_dict(), "optimiser": optimise.state_dict(), "step": step})
-            print(f"{time.strftime('%H:%M:%S')} step {step} loss {sum(losses) / len(losses):.3f}\n"
-                  f"{judged(net, arguments.dev, 20)}", flush=True)
+            print(
+                f"{time.strftime('%H:%M:%S')} step {step} loss {sum(losses) / len(losses):.3f}\n"
+                f"{judged(net, arguments.dev, 20)}",
+                flush=True,
+            )
             saved, losses = time.time(), []
 
 

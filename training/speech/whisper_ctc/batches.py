@@ -31,12 +31,13 @@ class Row(NamedTuple):
 
     def values(self) -> np.ndarray:
         """A copy as float32."""
-        return np.asarray(self.source[self.start:self.start + self.frames], np.float32)
+        return np.asarray(self.source[self.start : self.start + self.frames], np.float32)
 
 
 def rows(folder: str, layer: int) -> list[Row]:
     """Every utterance of a folder, or of one shard named without suffix, that has what layer `layer` is given; 0 means
-    features."""
+    features.
+    """
     out = []
     for path in found(folder) if Path(folder).is_dir() else [Path(folder)]:
         shard, at = Shard(path), 0
@@ -70,7 +71,7 @@ def padded(values: list[np.ndarray], layer: int) -> tuple[Tensor, Tensor]:
     lengths = torch.tensor([len(one) for one in values])
     out = torch.zeros(len(values), int(lengths.max()), values[0].shape[1])
     for k, one in enumerate(values):
-        out[k, :len(one)] = torch.from_numpy(one)
+        out[k, : len(one)] = torch.from_numpy(one)
     return (out if layer else out.transpose(1, 2)), lengths
 
 
@@ -114,7 +115,7 @@ class Batches:
         for place in range(len(values) + 1):
             if self.rng.random() < PAUSED:
                 out.append(augment.quiet(values[min(place, len(values) - 1)], self.rng))
-            out += values[place:place + 1]
+            out += values[place : place + 1]
         return np.concatenate(out)
 
     def changed(self, drawn: Drawn) -> np.ndarray:
@@ -128,7 +129,7 @@ class Batches:
         for _ in range(2):
             width = int(self.rng.integers(0, 1 + int(14 * self.strength)))
             start = int(self.rng.integers(0, log_mel.MELS - width + 1))
-            values[:, start:start + width] = values.mean()
+            values[:, start : start + width] = values.mean()
         return self._dropped(values, 20)
 
     def _dropped(self, values: np.ndarray, longest: int) -> np.ndarray:
@@ -137,7 +138,7 @@ class Batches:
         for _ in range(1 + len(values) * (2 if self.layer else 1) // 200):
             n = min(int(self.rng.integers(0, 1 + int(longest * self.strength))), len(values) // 8)
             start = int(self.rng.integers(0, len(values) - n + 1))
-            values[start:start + n] = mean
+            values[start : start + n] = mean
         return values
 
     def endless(self) -> Iterator[tuple[Tensor, Tensor, tuple[Tensor, Tensor]]]:

@@ -42,8 +42,9 @@ def planned(speakers: Speakers, rng: np.random.Generator, held: bool) -> tuple[s
             return engine, voice, how
 
 
-def spoken(speakers: Speakers, source: Iterator[tuple[str, list[str]]], n: int, rng: np.random.Generator,
-           held: bool = False) -> Iterator[tuple[dict[str, str], np.ndarray]]:
+def spoken(
+    speakers: Speakers, source: Iterator[tuple[str, list[str]]], n: int, rng: np.random.Generator, held: bool = False
+) -> Iterator[tuple[dict[str, str], np.ndarray]]:
     """About n utterances as ({kind, text, voice}, samples at 16 kHz); what an engine could not say is left out."""
     plans = [(*next(source), *planned(speakers, rng, held)) for _ in range(n)]
     jobs = [(piece, engine, voice, how) for _, pieces, engine, voice, how in plans for piece in pieces]

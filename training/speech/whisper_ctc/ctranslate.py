@@ -27,7 +27,7 @@ class _Cursor:
 
     def take(self, size: int) -> bytes:
         """So many bytes."""
-        piece = self.raw[self.at:self.at + size]
+        piece = self.raw[self.at : self.at + size]
         if len(piece) != size:
             raise ValueError("the model file ends early")
         self.at += size

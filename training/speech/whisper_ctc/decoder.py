@@ -55,7 +55,7 @@ class Decoder(nn.Module):
         self.norm = nn.LayerNorm(width)
 
     def forward(self, tokens: Tensor, encoded: Tensor, seen: Tensor | None = None) -> Tensor:
-        x = self.embedding(tokens) + self.positions[:tokens.shape[1]]
+        x = self.embedding(tokens) + self.positions[: tokens.shape[1]]
         for layer in self.layers:
             x = layer(x, encoded, seen)
         return self.norm(x) @ self.embedding.weight.T

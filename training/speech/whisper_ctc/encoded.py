@@ -45,7 +45,7 @@ def stacked(rows: list[np.ndarray]) -> tuple[torch.Tensor, torch.Tensor]:
     lengths = torch.tensor([len(row) for row in rows])
     out = torch.zeros(len(rows), log_mel.MELS, int(lengths.max()))
     for k, row in enumerate(rows):
-        out[k, :, :len(row)] = torch.from_numpy(np.ascontiguousarray(row.T))
+        out[k, :, : len(row)] = torch.from_numpy(np.ascontiguousarray(row.T))
     return out, lengths
 
 
@@ -63,7 +63,7 @@ def write(encoder: Encoder, path: Path, layer: int) -> float:
         with torch.autocast("cpu", torch.bfloat16):
             x = encoder.above(encoder.below(signal, frames), out_length(frames), 0, layer)
         for row, k in zip(x.float().numpy(), group):
-            out[starts[k]:starts[k + 1]] = row[:starts[k + 1] - starts[k]]
+            out[starts[k] : starts[k + 1]] = row[: starts[k + 1] - starts[k]]
     out.flush()
     os.replace(part, path.with_suffix(f".layer{layer}"))
     return sum(lengths) / 100

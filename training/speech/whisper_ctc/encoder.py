@@ -65,8 +65,9 @@ class Layer(nn.Module):
 class Encoder(nn.Module):
     """features (B, 80, T), lengths (B,) in frames of 10 ms to (B, T', 512), T' = (T + 1) // 2."""
 
-    def __init__(self, width: int = WIDTH, heads: int = HEADS, layers: int = LAYERS,
-                 positions: int = POSITIONS) -> None:
+    def __init__(
+        self, width: int = WIDTH, heads: int = HEADS, layers: int = LAYERS, positions: int = POSITIONS
+    ) -> None:
         super().__init__()
         self.first = nn.Conv1d(MELS, width, 3, padding=1)
         self.second = nn.Conv1d(width, width, 3, stride=2, padding=1)
@@ -79,7 +80,7 @@ class Encoder(nn.Module):
         inside = (torch.arange(features.shape[2])[None] < lengths[:, None])[:, None].to(features.dtype)
         x = F.gelu(self.first(features * inside)) * inside
         x = F.gelu(self.second(x)).transpose(1, 2)
-        return x + self.positions[:x.shape[1]]
+        return x + self.positions[: x.shape[1]]
 
     def above(self, x: Tensor, lengths: Tensor, start: int = 0, stop: int | None = None) -> Tensor:
         """Layers start … stop − 1; behind the last one also the final norm. lengths in frames of 20 ms."""

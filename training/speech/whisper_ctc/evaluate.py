@@ -51,17 +51,20 @@ class Table:
         """Prints a line for each decoder and returns its figures."""
         out = []
         for decoder, (whole, close) in self.errors.items():
-            print(f"{name} | {decoder} | {whole.line()}, exact {whole.exact}, "
-                  f"CER without spaces {100 * close.cer:.1f} %", flush=True)
+            print(
+                f"{name} | {decoder} | {whole.line()}, exact {whole.exact}, CER without spaces {100 * close.cer:.1f} %",
+                flush=True,
+            )
             out.append({"set": name, "decoder": decoder, "cer_close": close.cer, **vars(whole)})
         return out
 
 
-def measured(net: Recogniser, folder: Path, model: ngram.Model | None, tuned: tuple[float, float], width: int,
-             most: int) -> Table:
+def measured(
+    net: Recogniser, folder: Path, model: ngram.Model | None, tuned: tuple[float, float], width: int, most: int
+) -> Table:
     """Every decoder on one folder."""
     rows = batches.rows(str(folder), net.start)
-    rows = rows[::max(1, len(rows) // most)]
+    rows = rows[:: max(1, len(rows) // most)]
     table = Table()
     for row, scores in zip(rows, log_probs(net, rows)):
         said = {"greedy": units.greedy(scores.argmax(1), "pa")}
@@ -95,8 +98,9 @@ def main() -> None:
     model = ngram.Model(arguments.lm) if arguments.lm else None
     kept = []
     for name in arguments.sets:
-        table = measured(net, Path(arguments.eval) / name, model, tuple(arguments.tuned), arguments.width,
-                         arguments.most)
+        table = measured(
+            net, Path(arguments.eval) / name, model, tuple(arguments.tuned), arguments.width, arguments.most
+        )
         kept += table.show(name)
     if arguments.json:
         Path(arguments.json).write_text(json.dumps(kept, indent=1) + "\n")

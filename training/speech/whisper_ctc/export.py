@@ -30,10 +30,20 @@ SHAPES = ([90], [301, 77], [1000, 640, 13, 999], [2400])  # lengths of the batch
 def exported(net: Recogniser, path: Path) -> None:
     """The network as ONNX; batch and time are free."""
     example = (torch.randn(2, MELS, 203), torch.tensor([203, 150]))
-    torch.onnx.export(net, example, str(path), dynamo=False, opset_version=OPSET, input_names=["features", "length"],
-                      output_names=["logprobs"],
-                      dynamic_axes={"features": {0: "batch", 2: "frames"}, "length": {0: "batch"},
-                                    "logprobs": {0: "batch", 1: "out_frames"}})
+    torch.onnx.export(
+        net,
+        example,
+        str(path),
+        dynamo=False,
+        opset_version=OPSET,
+        input_names=["features", "length"],
+        output_names=["logprobs"],
+        dynamic_axes={
+            "features": {0: "batch", 2: "frames"},
+            "length": {0: "batch"},
+            "logprobs": {0: "batch", 1: "out_frames"},
+        },
+    )
     onnx.checker.check_model(onnx.load(str(path)), full_check=True)
 
 
@@ -51,7 +61,7 @@ def compare(net: Recogniser, path: Path) -> tuple[float, float]:
         for k, n in enumerate(frames):
             inside = out_length(n)
             apart = max(apart, float(np.abs(ours[k, :inside] - out[k, :inside]).max()))
-            alone = session.run(None, {"features": signal[k:k + 1, :, :n], "length": lengths[k:k + 1]})[0]
+            alone = session.run(None, {"features": signal[k : k + 1, :, :n], "length": lengths[k : k + 1]})[0]
             padding = max(padding, float(np.abs(alone[0] - out[k, :inside]).max()))
     return apart, padding
 
@@ -69,8 +79,9 @@ def main() -> None:
     halved(path, folder / "model.half.onnx")
     quantised(path, folder / "model.int8.onnx")
     (folder / "vocab.txt").write_text("".join(f"{unit} {k}\n" for k, unit in enumerate(units.vocabulary("pa"))))
-    (folder / "config.json").write_text(json.dumps({"model_type": "whisper-ctc", "features_size": MELS,
-                                                    "subsampling_factor": 2}) + "\n")
+    (folder / "config.json").write_text(
+        json.dumps({"model_type": "whisper-ctc", "features_size": MELS, "subsampling_factor": 2}) + "\n"
+    )
     apart, padding = compare(net, path)
     sizes = {one.name: one.stat().st_size for one in sorted(folder.glob("*.onnx"))}
     print(f"{sizes}, from torch {apart:.1e}, by padding {padding:.1e}")

@@ -17,8 +17,8 @@ from pathlib import Path
 import numpy as np
 import soundfile
 
-from .. import kokoro, numbers, real, texts, units, world
 from .. import held as old_held
+from .. import kokoro, numbers, real, texts, units, world
 from ..features import RATE
 from ..shards import Writer
 from ..voices import Speakers
@@ -43,8 +43,14 @@ def people(data: str, _: str, out: Path) -> None:
     for speaker in sorted({row[0] for row in recordings}):
         own = [row for row in recordings if row[0] == speaker]
         for name, half in (("even", own[::2]), ("odd", own[1::2])):
-            write(out / speaker, (({"text": text, "voice": speaker, "name": clip}, real.voiced(samples))
-                                  for _, clip, samples, text in half), name)
+            write(
+                out / speaker,
+                (
+                    ({"text": text, "voice": speaker, "name": clip}, real.voiced(samples))
+                    for _, clip, samples, text in half
+                ),
+                name,
+            )
     folder = Path(data) / "speech/pa-spontaneous"
     lines = (folder / "approximate.tsv").read_text("utf-8").splitlines()[1:]
     known = dict(line.split("\t") for line in lines)
@@ -76,7 +82,7 @@ def words(data: str, part: str, out: Path) -> None:
 
 
 def spoken_sentences(data: str, part: str, out: Path) -> None:
-    """clean and worn."""
+    """Clean and worn."""
     rng = np.random.default_rng([12, len(part)])
     pool = texts.sentences(data, "pa")[part] + sentences.prompts(data)[part, "natural"]
     chosen = rng.permutation(len(pool))[:SENTENCES]
@@ -103,7 +109,11 @@ def natural(data: str, part: str, out: Path) -> None:
 
 
 KINDS: dict[str, Callable[[str, str, Path], None]] = {
-    "people": people, "words": words, "sentences": spoken_sentences, "kokoro": natural}
+    "people": people,
+    "words": words,
+    "sentences": spoken_sentences,
+    "kokoro": natural,
+}
 
 
 def main() -> None:

@@ -43,8 +43,12 @@ def main() -> None:
     print([len(keys) for keys, _ in grams], Path(arguments.out).stat().st_size, "bytes")
     for path in [arguments.out, *arguments.compare]:
         model = ngram.Model(path)
-        print(Path(path).name, f"CC0 sentences {bits(model, texts.sentences(arguments.data, 'pa')['dev']):.3f}, "
-              f"prompts {bits(model, pools['dev', 'natural']):.3f} bits a unit", flush=True)
+        print(
+            Path(path).name,
+            f"CC0 sentences {bits(model, texts.sentences(arguments.data, 'pa')['dev']):.3f}, "
+            f"prompts {bits(model, pools['dev', 'natural']):.3f} bits a unit",
+            flush=True,
+        )
 
 
 if __name__ == "__main__":

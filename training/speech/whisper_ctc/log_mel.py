@@ -38,7 +38,7 @@ def log_power(samples: np.ndarray) -> np.ndarray:
     out = np.empty((frames, MELS), np.float32)
     for start in range(0, frames, BLOCK):
         stop = min(start + BLOCK, frames)
-        piece = padded[start * HOP:(stop - 1) * HOP + FFT]
+        piece = padded[start * HOP : (stop - 1) * HOP + FFT]
         rows = np.lib.stride_tricks.sliding_window_view(piece, FFT)[::HOP] * window
         power = np.abs(np.fft.rfft(rows)).astype(np.float32) ** 2
         out[start:stop] = np.log10(np.maximum(power @ filters().T, np.float32(FLOOR)))

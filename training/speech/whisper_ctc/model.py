@@ -50,7 +50,8 @@ class Head(nn.Module):
 
 class Recogniser(nn.Module):
     """The encoder and the head. What is given to the network goes in at layer `start`; layers below `frozen` get no
-    gradient."""
+    gradient.
+    """
 
     def __init__(self, start: int = LAYERS, frozen: int = 0) -> None:
         super().__init__()
@@ -59,7 +60,8 @@ class Recogniser(nn.Module):
 
     def forward(self, x: Tensor, lengths: Tensor) -> Tensor:
         """x: what layer `start` is given, (B, T, 512), lengths in frames of 20 ms; with `start` 0 features
-        (B, 80, T) and lengths in frames of 10 ms."""
+        (B, 80, T) and lengths in frames of 10 ms.
+        """
         if self.start == 0:
             with torch.set_grad_enabled(torch.is_grad_enabled() and self.frozen == 0):
                 x = self.encoder.below(x, lengths)

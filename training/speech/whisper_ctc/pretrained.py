@@ -80,8 +80,10 @@ def _split(state: dict[str, Tensor], part: str) -> dict[str, Tensor]:
 def decoder(found: dict[str, np.ndarray] | None = None) -> Decoder:
     """Whisper base's decoder, float32, in evaluation mode."""
     found = found or ctranslate.variables(model_bytes())
-    state = {"embedding.weight": _tensor(found["decoder/embeddings/weight"]),
-             "positions": _tensor(found["decoder/position_encodings/encodings"])}
+    state = {
+        "embedding.weight": _tensor(found["decoder/embeddings/weight"]),
+        "positions": _tensor(found["decoder/position_encodings/encodings"]),
+    }
     net = Decoder()
     for k in range(len(net.layers)):
         own, place = f"layers.{k}.own", f"decoder/layer_{k}"

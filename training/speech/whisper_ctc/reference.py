@@ -21,8 +21,14 @@ from .decoder import TOKENS, Decoder
 from .encoder import Encoder
 
 WINDOW = 30 * 16000
-SPECIALS = {50257: "<|endoftext|>", 50258: "<|startoftranscript|>", 50259: "<|en|>", 50359: "<|transcribe|>",
-            50362: "<|nospeech|>", 50363: "<|notimestamps|>"}
+SPECIALS = {
+    50257: "<|endoftext|>",
+    50258: "<|startoftranscript|>",
+    50259: "<|en|>",
+    50359: "<|transcribe|>",
+    50362: "<|nospeech|>",
+    50363: "<|notimestamps|>",
+}
 PROMPT = [50258, 50259, 50359, 50363]  # start of transcript, English, transcribe, no timestamps
 
 
@@ -56,16 +62,22 @@ def compare(samples: np.ndarray, encoder: Encoder, decoder: Decoder, reference: 
     encoded = encoder(signal, torch.tensor([signal.shape[2]]))
     print("  encoder ", apart(encoded.numpy(), theirs))
     logits = decoder(torch.tensor([PROMPT]), encoded)
-    best = reference.generate(ctranslate2.StorageView.from_array(signal.numpy()), [PROMPT], beam_size=1, max_length=24,
-                              suppress_blank=False, suppress_tokens=[])[0].sequences_ids[0]
+    best = reference.generate(
+        ctranslate2.StorageView.from_array(signal.numpy()),
+        [PROMPT],
+        beam_size=1,
+        max_length=24,
+        suppress_blank=False,
+        suppress_tokens=[],
+    )[0].sequences_ids[0]
     tokens = list(PROMPT)
     for _ in best:
         tokens.append(int(logits[0, -1].argmax()))
         logits = decoder(torch.tensor([tokens]), encoded)
-    print(f"  decoder  {sum(a == b for a, b in zip(tokens[len(PROMPT):], best))} of {len(best)} greedy tokens equal")
+    print(f"  decoder  {sum(a == b for a, b in zip(tokens[len(PROMPT) :], best))} of {len(best)} greedy tokens equal")
     short = torch.from_numpy(log_mel.features(samples).T.copy())[None]
     alone = encoder(short, torch.tensor([short.shape[2]]))[0]
-    cosine = torch.cosine_similarity(alone, encoded[0, :len(alone)], dim=1)
+    cosine = torch.cosine_similarity(alone, encoded[0, : len(alone)], dim=1)
     print(f"  without padding: cosine {cosine.mean():.3f}")
 
 

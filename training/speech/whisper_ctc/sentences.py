@@ -17,11 +17,52 @@ PROMPTS = "text/parallel/indicvoices-prompts.tsv.gz"
 NATURAL = {"everyday", "wikipedia", "domain", "topic", "icebreaker", "customercare", "keyword"}
 SKIPPED = {"district"}
 SHARES = {"digits": 0.2, "sentences": 0.25, "natural": 0.32, "templates": 0.06, "words": 0.11, "numbers": 0.06}
-LETTERS = dict(zip("ABCDEFGHIJKLMNOPQRSTUVWXYZ",
-                   ("ਏ ਬੀ ਸੀ ਡੀ ਈ ਐੱਫ ਜੀ ਐੱਚ ਆਈ ਜੇ ਕੇ ਐੱਲ ਐੱਮ ਐੱਨ ਓ ਪੀ ਕਿਊ ਆਰ ਐੱਸ ਟੀ ਯੂ ਵੀ ਡਬਲਿਊ ਐਕਸ ਵਾਈ "
-                    "ਜ਼ੈੱਡ").split()))
-BORROWED = "ਜ਼ੀਰੋ ਵਨ ਟੂ ਥ੍ਰੀ ਫੋਰ ਫਾਈਵ ਸਿਕਸ ਸੈਵਨ ਏਟ ਨਾਈਨ".split()  # English digits as they are said in Panjabi
-LARGEST = 10 ** 7  # a longer number is read digit by digit
+LETTERS = dict(
+    zip(
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZ",
+        [
+            "ਏ",
+            "ਬੀ",
+            "ਸੀ",
+            "ਡੀ",
+            "ਈ",
+            "ਐੱਫ",
+            "ਜੀ",
+            "ਐੱਚ",
+            "ਆਈ",
+            "ਜੇ",
+            "ਕੇ",
+            "ਐੱਲ",
+            "ਐੱਮ",
+            "ਐੱਨ",
+            "ਓ",
+            "ਪੀ",
+            "ਕਿਊ",
+            "ਆਰ",
+            "ਐੱਸ",
+            "ਟੀ",
+            "ਯੂ",
+            "ਵੀ",
+            "ਡਬਲਿਊ",
+            "ਐਕਸ",
+            "ਵਾਈ",
+            "ਜ਼ੈੱਡ",
+        ],
+    )
+)
+BORROWED = [
+    "ਜ਼ੀਰੋ",
+    "ਵਨ",
+    "ਟੂ",
+    "ਥ੍ਰੀ",
+    "ਫੋਰ",
+    "ਫਾਈਵ",
+    "ਸਿਕਸ",
+    "ਸੈਵਨ",
+    "ਏਟ",
+    "ਨਾਈਨ",
+]  # English digits as they are said in Panjabi
+LARGEST = 10**7  # a longer number is read digit by digit
 
 
 def _number(found: re.Match[str]) -> str:
@@ -33,7 +74,8 @@ def _number(found: re.Match[str]) -> str:
 
 def readable(line: str) -> str | None:
     """A prompt as it is read out: glosses in brackets dropped, numbers and acronyms in words; None where Latin
-    letters or other signs remain."""
+    letters or other signs remain.
+    """
     line = re.sub(r"\[[^\]]*\]|\([^)]*\)|<[^>]*>", " ", line)
     line = re.sub(r"\bRs\b\.?", "ਰੁਪਏ", line).replace("%", " ਪ੍ਰਤੀਸ਼ਤ ").replace("&", " ਐਂਡ ")
     line = re.sub(r"\s[I|]\s*$|\|", " ", line)
@@ -79,8 +121,10 @@ def _digits(rng: np.random.Generator) -> list[str]:
 
 def endless(data: str, part: str, rng: np.random.Generator) -> Iterator[tuple[str, list[str]]]:
     """(kind, pieces): pieces are spoken by one voice with a pause between them."""
-    pools = {"sentences": texts.sentences(data, "pa")[part],
-             **{kind: prompts(data)[part, kind] for kind in ("natural", "templates")}}
+    pools = {
+        "sentences": texts.sentences(data, "pa")[part],
+        **{kind: prompts(data)[part, kind] for kind in ("natural", "templates")},
+    }
     while True:
         kind = str(rng.choice(list(SHARES), p=list(SHARES.values())))
         if kind == "digits":

@@ -27,9 +27,21 @@ from .train import log_probs
 END, START, TRANSCRIBE, PLAIN = 50257, 50258, 50359, 50363
 LANGUAGES = {"ur": 50290, "pa": 50321, "en": 50259, "hi": 50276}
 MOST, LOOP = 160, 12  # tokens of a clip; tokens that, said before, end it
-CLASSES = (("k", "ਕਖ" "کقخ" "kqx"), ("g", "ਗਘ" "گغ" "g"), ("c", "ਚਛ" "چ" "c"), ("j", "ਜਝ" "جذزضظژ" "jz"),
-           ("t", "ਟਠਤਥ" "تٹطة" "t"), ("d", "ਡਢਦਧ" "دڈ" "d"), ("n", "ਨਣਙਞਂੰ" "نںن" "n"), ("p", "ਪਫ" "پف" "pf"),
-           ("b", "ਬਭ" "ب" "b"), ("m", "ਮ" "م" "m"), ("r", "ਰੜ" "رڑ" "r"), ("l", "ਲ" "ل" "l"), ("s", "ਸ" "سصثش" "s"))
+CLASSES = (
+    ("k", "ਕਖکقخkqx"),
+    ("g", "ਗਘگغg"),
+    ("c", "ਚਛچc"),
+    ("j", "ਜਝجذزضظژjz"),
+    ("t", "ਟਠਤਥتٹطةt"),
+    ("d", "ਡਢਦਧدڈd"),
+    ("n", "ਨਣਙਞਂੰنںنn"),
+    ("p", "ਪਫپفpf"),
+    ("b", "ਬਭبb"),
+    ("m", "ਮمm"),
+    ("r", "ਰੜرڑr"),
+    ("l", "ਲلl"),
+    ("s", "ਸسصثشs"),
+)
 CLASS = {letter: name for name, letters in CLASSES for letter in letters}
 
 
@@ -56,13 +68,13 @@ def reading(encoder: Encoder, decoder: Decoder, values: np.ndarray, language: st
     said: list[int] = []
     while len(said) < MOST:
         scores = decoder(torch.tensor([tokens + said]), encoded)[0, -1]
-        scores[END + 1:] = -torch.inf
+        scores[END + 1 :] = -torch.inf
         best = int(scores.argmax())
         if best == END:
             break
         said.append(best)
         tail = said[-LOOP:]
-        if any(said[k:k + LOOP] == tail for k in range(len(said) - 2 * LOOP + 1)):
+        if any(said[k : k + LOOP] == tail for k in range(len(said) - 2 * LOOP + 1)):
             said = said[:-LOOP]
             break
     return b"".join(names[token] for token in said).decode("utf-8", "replace").strip()
@@ -87,16 +99,22 @@ def main() -> None:
             print(row.item["name"], language, text, flush=True)
     model = ngram.Model(arguments.lm) if arguments.lm else None
     for path in arguments.checkpoint:
-        texts = [searched(scores, model, TUNED, 16) if model else units.greedy(scores.argmax(1), "pa")
-                 for scores in log_probs(loaded(path, 0).eval(), rows)]
+        texts = [
+            searched(scores, model, TUNED, 16) if model else units.greedy(scores.argmax(1), "pa")
+            for scores in log_probs(loaded(path, 0).eval(), rows)
+        ]
         for language in arguments.languages:
-            wrong = [metrics.distance(skeleton(read[row.item["name"], language]), skeleton(text))
-                     for row, text in zip(rows, texts)]
+            wrong = [
+                metrics.distance(skeleton(read[row.item["name"], language]), skeleton(text))
+                for row, text in zip(rows, texts)
+            ]
             total = [max(1, len(skeleton(read[row.item["name"], language]))) for row in rows]
             shares = " ".join(f"{100 * (1 - w / n):.0f}" for w, n in zip(wrong, total))
             agreed = 100 * (1 - sum(wrong) / sum(total))
-            print(f"{Path(path).name} {language}: {agreed:.1f} % of {sum(total)} consonants agree (clips: {shares})",
-                  flush=True)
+            print(
+                f"{Path(path).name} {language}: {agreed:.1f} % of {sum(total)} consonants agree (clips: {shares})",
+                flush=True,
+            )
 
 
 if __name__ == "__main__":

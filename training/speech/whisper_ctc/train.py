@@ -41,14 +41,14 @@ def log_probs(net: Recogniser, rows: list[batches.Row], frames: int = 4000) -> l
             values = [batches.log_mel.normalised(v / batches.log_mel.LN10) for v in values]
         signal, lengths = batches.padded(values, net.start)
         for k, row, n in zip(group, net(signal, lengths).numpy(), lengths.tolist()):
-            out[k] = row[:n if net.start else out_length(n)]
+            out[k] = row[: n if net.start else out_length(n)]
     return out
 
 
 def check(net: Recogniser, folder: str, most: int) -> metrics.Errors:
     """Greedy error rates on at most so many utterances of a folder."""
     rows = batches.rows(folder, net.start)
-    rows = rows[::max(1, len(rows) // most)]
+    rows = rows[:: max(1, len(rows) // most)]
     errors = metrics.Errors()
     for row, scores in zip(rows, log_probs(net, rows)):
         errors.add(row.item["text"], units.greedy(scores.argmax(1), "pa"))
@@ -57,7 +57,7 @@ def check(net: Recogniser, folder: str, most: int) -> metrics.Errors:
 
 def measure_inputs(net: Recogniser, source: batches.Batches) -> None:
     """Sets the head's mean and deviation from the training data."""
-    rows = source.pools[0][::max(1, len(source.pools[0]) // SAMPLE)]
+    rows = source.pools[0][:: max(1, len(source.pools[0]) // SAMPLE)]
     values = torch.cat([torch.from_numpy(row.values()) for row in rows])
     net.head.mean.copy_(values.mean(0))
     net.head.deviation.copy_(values.std(0) + 1e-4)
@@ -91,8 +91,9 @@ class Run:
         self.net.train()
         self.step, self.seconds = state.get("step", 0), state.get("seconds", 0.0)
         folders = {spec.rsplit("=", 1)[0]: float(spec.rsplit("=", 1)[1]) for spec in arguments.shards}
-        self.source = batches.Batches(folders, arguments.layer, [arguments.seed, self.step], arguments.frames,
-                                      arguments.strength)
+        self.source = batches.Batches(
+            folders, arguments.layer, [arguments.seed, self.step], arguments.frames, arguments.strength
+        )
         if not state and not arguments.init:
             if arguments.layer != LAYERS:
                 raise ValueError("an untrained head starts with --layer 6")
@@ -134,9 +135,17 @@ class Run:
 
     def save(self) -> None:
         """Writes the checkpoint, whole or not at all."""
-        checkpoint.write(self.arguments.out, {
-            "net": self.net.state_dict(), "average": self.average, "optimiser": self.optimise.state_dict(),
-            "step": self.step, "seconds": self.seconds, "layer": self.arguments.layer})
+        checkpoint.write(
+            self.arguments.out,
+            {
+                "net": self.net.state_dict(),
+                "average": self.average,
+                "optimiser": self.optimise.state_dict(),
+                "step": self.step,
+                "seconds": self.seconds,
+                "layer": self.arguments.layer,
+            },
+        )
 
     def judged(self) -> str:
         """Error rates of the averaged network on the dev folders."""
@@ -183,8 +192,11 @@ def main() -> None:
         if done or time.time() - saved > arguments.save_minutes * 60:
             run.save()
             pace = (run.seconds - heard) / (time.time() - saved)
-            print(f"{time.strftime('%H:%M:%S')} step {run.step} loss {sum(losses) / len(losses):.3f} {pace:.0f} x, "
-                  f"{run.seconds / 3600:.1f} h heard{run.judged()}", flush=True)
+            print(
+                f"{time.strftime('%H:%M:%S')} step {run.step} loss {sum(losses) / len(losses):.3f} {pace:.0f} x, "
+                f"{run.seconds / 3600:.1f} h heard{run.judged()}",
+                flush=True,
+            )
             saved, losses, heard = time.time(), [], run.seconds
 
 
