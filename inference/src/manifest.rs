@@ -72,6 +72,9 @@ pub enum Layout {
     /// Whisper, as Optimum exports it: `encoder`, `decoder` (merged), `tokenizer`, `generation`
     /// (`generation_config.json`), and `languages`.
     Whisper,
+    /// Moonshine, as Optimum exports it: `encoder` of samples at 16 kHz, `decoder` (merged), `tokenizer`
+    /// (`tokenizer.json` or `tokenizer.bin`).
+    Moonshine,
     /// Translation between several languages, as Optimum exports it: `encoder`, `decoder` (merged), `tokenizer`,
     /// and `languages`. See [`crate::seq2seq`].
     M2m100,

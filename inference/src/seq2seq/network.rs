@@ -64,6 +64,11 @@ impl Network {
         self.encoder.input("input_features")?.get(1).and_then(|n| usize::try_from(*n).ok())
     }
 
+    /// Whether the encoder takes samples.
+    pub(crate) fn takes_samples(&self) -> bool {
+        self.encoder.input("input_values").is_some()
+    }
+
     /// An error in what the model is or says.
     pub(crate) fn unfit(&self, what: String) -> RuntimeError {
         self.decoder.layout_error(what)
@@ -79,6 +84,19 @@ impl Network {
         let inputs = vec![("input_features", Tensor::F32(&shape, values))];
         let hidden = one(self.encoder.run_retained(inputs, &["last_hidden_state"])?, &self.encoder)?;
         Ok(DecoderState { network: self, hidden, mask: Vec::new(), n_rows: 1, cache: None })
+    }
+
+    /// Encodes the samples of one window, 16 kHz. The decoder's mask has one value a sample, not one a frame:
+    /// its graph subsamples the mask as the encoder does the samples.
+    pub(crate) fn encode_samples(&mut self, samples: &[f32]) -> Result<DecoderState<'_>, RuntimeError> {
+        let shape = [1, dimension(samples.len())];
+        let mask = vec![1; samples.len()];
+        let mut inputs = vec![("input_values", Tensor::F32(&shape, samples))];
+        if self.encoder.input("attention_mask").is_some() {
+            inputs.push(("attention_mask", Tensor::I64(&shape, &mask)));
+        }
+        let hidden = one(self.encoder.run_retained(inputs, &["last_hidden_state"])?, &self.encoder)?;
+        Ok(DecoderState { network: self, hidden, mask, n_rows: 1, cache: None })
     }
 
     /// Encodes texts as tokens, each at least one.
@@ -104,6 +122,12 @@ impl Network {
 }
 
 impl DecoderState<'_> {
+    /// What the encoder gave: `[rows, frames, width]`.
+    #[cfg(test)]
+    pub(crate) fn hidden(&self) -> Array {
+        self.network.encoder.read(&self.hidden).unwrap()
+    }
+
     /// The logits of what follows each row's next token: `[rows, vocabulary]`.
     pub(crate) fn step(&mut self, tokens: &[i64]) -> Result<Array, RuntimeError> {
         let Array { shape, values } = self.run(tokens)?;

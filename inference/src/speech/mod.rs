@@ -17,10 +17,12 @@ pub mod features;
 #[cfg(test)]
 mod golden_tests;
 mod join;
+mod moonshine;
 mod ngram;
 mod normalise;
 mod recogniser;
 mod runs;
+mod spread;
 mod transcript;
 mod transducer;
 mod units;
