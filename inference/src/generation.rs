@@ -22,6 +22,17 @@ pub struct Decoding {
     pub min_confidence: f32,
 }
 
+/// How words get their times from a CTC model beside the one that transcribes, and what counts as no speech: the
+/// manifest's `[alignment]`. The files are those of roles `aligner-model`, `aligner-vocab` and `aligner-config`.
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Alignment {
+    /// How much later than it is said a unit is emitted, seconds.
+    pub latency_s: f64,
+    /// Windows in which the CTC model's confidence, 0 to 1, is lower are noise: their transcript is empty.
+    pub min_confidence: f32,
+}
+
 /// How a sequence-to-sequence model generates text: the manifest's `[generation]`. Keys are those of
 /// transformers' `GenerationConfig`; aliases are the keys of manifests that earlier versions wrote.
 #[derive(Debug, Clone, Deserialize)]
@@ -59,6 +70,9 @@ pub struct Generation {
     /// Whether probabilities are made to sum to one again once tokens are suppressed.
     #[serde(alias = "renormalise")]
     pub renormalize_logits: bool,
+    /// Windows whose tokens have a lower mean log-probability are no speech of the model's language: their
+    /// transcript is empty. Used by Moonshine.
+    pub logprob_threshold: Option<f64>,
 }
 
 /// A token of the model's tokenizer: its id, or its text such as `</s>`.
@@ -110,6 +124,7 @@ impl Default for Generation {
             suppress_tokens: Vec::new(),
             forced_eos_token_id: None,
             renormalize_logits: false,
+            logprob_threshold: None,
         }
     }
 }

@@ -9,7 +9,7 @@ use std::{
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
-use crate::generation::{Decoding, Generation};
+use crate::generation::{Alignment, Decoding, Generation};
 
 /// One model, as its manifest describes it.
 #[derive(Debug, Clone, Deserialize)]
@@ -37,6 +37,9 @@ pub struct Manifest {
     /// How its emissions are decoded; where missing, each frame's likeliest unit is taken.
     #[serde(default)]
     pub decoding: Option<Decoding>,
+    /// How words get their times from a CTC model beside it.
+    #[serde(default)]
+    pub alignment: Option<Alignment>,
     /// The languages it knows by a token each: code to token.
     #[serde(default)]
     pub languages: BTreeMap<String, String>,
@@ -73,7 +76,8 @@ pub enum Layout {
     /// (`generation_config.json`), and `languages`.
     Whisper,
     /// Moonshine, as Optimum exports it: `encoder` of samples at 16 kHz, `decoder` (merged), `tokenizer`
-    /// (`tokenizer.json` or `tokenizer.bin`).
+    /// (`tokenizer.json` or `tokenizer.bin`); with `[alignment]`, the files of a [`Layout::NemoCtc`] model too, as
+    /// `aligner-model`, `aligner-vocab` and `aligner-config`.
     Moonshine,
     /// Translation between several languages, as Optimum exports it: `encoder`, `decoder` (merged), `tokenizer`,
     /// and `languages`. See [`crate::seq2seq`].
@@ -188,6 +192,15 @@ impl Manifest {
     pub fn size(&self) -> u64 {
         let size = |file: &ModelFile| fs::metadata(self.folder.join(&file.path)).map_or(0, |m| m.len());
         self.files.iter().map(size).sum()
+    }
+
+    /// The manifest of a model within this one: its files are those whose role begins so.
+    pub(crate) fn part(&self, prefix: &str, layout: Layout) -> Self {
+        let file = |file: &ModelFile| {
+            let role = file.role.strip_prefix(prefix)?.to_owned();
+            Some(ModelFile { role, ..file.clone() })
+        };
+        Self { layout, decoding: None, files: self.files.iter().filter_map(file).collect(), ..self.clone() }
     }
 
     /// Refuses a model of another layout than this one.

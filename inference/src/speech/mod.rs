@@ -7,6 +7,7 @@
 
 mod acoustic;
 mod align;
+mod aligner;
 mod beam;
 mod cast;
 mod config;

@@ -8,7 +8,7 @@ use super::{
     decoder::CtcDecoder,
     emissions::Emissions,
     features::{Features, HOP, LogMel},
-    moonshine::{self, Moonshine},
+    moonshine::Moonshine,
     transcript::Transcript,
     transducer::Transducer,
     whisper::{self, Whisper, WhisperMel},
@@ -106,7 +106,7 @@ impl Recogniser {
                 Clock { grid: transducer.config().subsampling_factor * HOP, latency_s: 0.0 }
             }
             Network::Whisper(_) => Clock { grid: whisper::GRID, latency_s: 0.0 },
-            Network::Moonshine(_) => Clock { grid: moonshine::GRID, latency_s: 0.0 },
+            Network::Moonshine(moonshine) => moonshine.clock(),
         }
     }
 
