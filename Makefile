@@ -1,5 +1,5 @@
 .DEFAULT_GOAL := help
-.PHONY: run test check bench eval help
+.PHONY: run test check fmt bench eval help
 
 # Where ONNX Runtime's library lies; an absolute path, since tests start the program from other folders.
 export AKHAR_ORT_DYLIB ?= $(CURDIR)/.cache/onnxruntime/libonnxruntime.so
@@ -14,13 +14,23 @@ test: ## Set up and run every test
 	cargo build --locked --package akhar
 	cargo test --locked --workspace
 
-check: ## Formatting, lints, docs, licences and crate arrows, unused dependencies
+check: ## Formatting, lints, docs, licences and crate arrows, unused dependencies; types and tests of the Python
 	scripts/setup.sh check
 	cargo fmt --all --check
 	cargo clippy --locked --workspace --all-targets -- --deny warnings
 	RUSTDOCFLAGS="--deny warnings" cargo doc --locked --workspace --no-deps --quiet
 	cargo deny --locked check bans licenses sources
 	cargo machete
+	.cache/check/bin/ruff format --check --quiet
+	.cache/check/bin/ruff check --quiet
+	.cache/check/bin/mypy
+	.cache/check/bin/pytest --quiet
+
+fmt: ## Format the Rust and the Python, and apply ruff's safe corrections
+	scripts/setup.sh python
+	cargo fmt --all
+	.cache/check/bin/ruff format --quiet
+	.cache/check/bin/ruff check --fix --quiet
 
 bench: ## Measure, beside other programs, in 25 minutes: bench/results/summary.md (one part: akhar-bench --help)
 	scripts/setup.sh run
