@@ -1,5 +1,5 @@
 .DEFAULT_GOAL := help
-.PHONY: run test check fmt bench eval help
+.PHONY: run test check fmt docs bench eval help
 
 # Where ONNX Runtime's library lies; an absolute path, since tests start the program from other folders.
 export AKHAR_ORT_DYLIB ?= $(CURDIR)/.cache/onnxruntime/libonnxruntime.so
@@ -25,12 +25,21 @@ check: ## Formatting, lints, docs, licences and crate arrows, unused dependencie
 	.cache/check/bin/ruff check --quiet
 	.cache/check/bin/mypy
 	.cache/check/bin/pytest --quiet
+	scripts/check_links.sh sources
 
 fmt: ## Format the Rust and the Python, and apply ruff's safe corrections
 	scripts/setup.sh python
 	cargo fmt --all
 	.cache/check/bin/ruff format --quiet
 	.cache/check/bin/ruff check --fix --quiet
+
+docs: ## Build the book with the Rust documentation into target/book, and check every link
+	scripts/setup.sh docs
+	RUSTDOCFLAGS="--deny warnings" cargo doc --locked --workspace --no-deps --quiet
+	PATH="$$PATH:$${CARGO_HOME:-$$HOME/.cargo}/bin" mdbook build docs
+	cp -r target/doc target/book/rust
+	echo '<meta http-equiv="refresh" content="0; url=../reference/rust.html">' >target/book/rust/index.html
+	scripts/check_links.sh book
 
 bench: ## Measure, beside other programs, in 25 minutes: bench/results/summary.md (one part: akhar-bench --help)
 	scripts/setup.sh run

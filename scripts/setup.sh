@@ -4,7 +4,8 @@
 #   setup.sh library ONNX Runtime's library alone
 #   setup.sh test    the same, and what the tests need: schemathesis
 #   setup.sh python  what checks the Python: ruff, mypy and pytest in .cache/check
-#   setup.sh check   what `make check` needs: the same, cargo-deny and cargo-machete
+#   setup.sh check   what `make check` needs: the same, the link checker, cargo-deny and cargo-machete
+#   setup.sh docs    what `make docs` needs: mdBook and the link checker
 set -eu
 cd "$(dirname "$0")/.."
 cache=.cache
@@ -77,11 +78,14 @@ environment() { # NAME REQUIREMENTS: a Python environment in .cache/NAME, remade
 }
 schemathesis() { environment schemathesis tests/requirements.txt; }
 python_checks() { environment check training/requirements-check.txt; }
+link_checker() { environment links docs/requirements.txt; }
 
-tool() { # NAME VERSION
-    case "$(cargo "${1#cargo-}" --version 2>/dev/null)" in *"$2"*) return ;; esac
-    say "building $1 $2 (once, some minutes)"
-    cargo install --locked --quiet "$1@$2"
+tool() { # NAME VERSION [OPTIONS OF CARGO INSTALL]
+    crate="$1@$2"
+    cargo install --list | grep --quiet "^$1 v$2:" && return
+    shift 2
+    say "building $crate (once, some minutes)"
+    cargo install --locked --quiet "$crate" "$@"
 }
 
 need cargo "install Rust from https://rustup.rs"
@@ -92,6 +96,7 @@ case "${1:-run}" in
     library) onnxruntime ;;
     test) postgres; onnxruntime; schemathesis ;;
     python) python_checks ;;
-    check) python_checks; tool cargo-deny 0.20.2; tool cargo-machete 0.9.2 ;;
-    *) die "expected run, library, test, python or check, got $1" ;;
+    check) python_checks; link_checker; tool cargo-deny 0.20.2; tool cargo-machete 0.9.2 ;;
+    docs) link_checker; tool mdbook 0.5.4 --no-default-features --features search ;;
+    *) die "expected run, library, test, python, check or docs, got $1" ;;
 esac

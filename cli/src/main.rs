@@ -67,7 +67,7 @@ fn run(command: Command) -> Result<(), Failure> {
     let config = Config::load()?;
     telemetry::init(config.log_format)?;
     let mut runtime = tokio::runtime::Builder::new_multi_thread();
-    let runtime = runtime.worker_threads(config.async_threads.get()).enable_all().build();
+    let runtime = runtime.worker_threads(config.async_threads()).enable_all().build();
     let runtime = runtime.map_err(Failure::Runtime)?;
     let done = runtime.block_on(async {
         match command {
