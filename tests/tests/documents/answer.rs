@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, fmt::Write as _};
 
-use regex::Regex;
+use regex::{Match, Regex};
 use serde_json::{Map, Value};
 
 /// Stands for what is left out.
@@ -14,6 +14,7 @@ const TOLERANCE: f64 = 0.02;
 const RELATIVE_TOLERANCE: f64 = 0.01;
 
 const UUID: &str = "[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}";
+const NUMBER: &str = r"\d+(?:\.\d+)?";
 const TIMESTAMP: &str = r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:\.\d+)?Z?";
 
 /// Compares the answers of one page. UUIDs of the page stand for those that were printed.
@@ -47,12 +48,12 @@ impl Comparison {
 
     fn head(&mut self, written: &str, printed: &str) -> Result<(), String> {
         let (mut written, mut printed_lines) = (written.lines(), printed.lines());
-        self.text(written.next().unwrap_or_default(), printed_lines.next().unwrap_or_default())?;
+        self.text(written.next().unwrap_or_default(), printed_lines.next().unwrap_or_default(), false)?;
         for header in written.filter(|line| line.trim() != ANY) {
             let (name, value) = header.split_once(':').ok_or(format!("not a header: {header}"))?;
             let same_name = printed_lines.clone().filter_map(|line| line.split_once(':'));
             let mut values = same_name.filter(|(n, _)| n.eq_ignore_ascii_case(name)).map(|(_, value)| value);
-            if !values.any(|printed| self.text(value.trim(), printed.trim()).is_ok()) {
+            if !values.any(|printed| self.text(value.trim(), printed.trim(), false).is_ok()) {
                 return Err(format!("no header `{header}` in\n{printed}"));
             }
         }
@@ -61,7 +62,7 @@ impl Comparison {
 
     fn body(&mut self, written: &str, printed: &str, has_any_numbers: bool) -> Result<(), String> {
         let Ok(printed_value) = serde_json::from_str::<Value>(printed) else {
-            return self.text(written, printed);
+            return self.text(written, printed, has_any_numbers);
         };
         let written_value = parse(written)?;
         self.value(&written_value, &printed_value, has_any_numbers)
@@ -71,12 +72,10 @@ impl Comparison {
     fn value(&mut self, written: &Value, printed: &Value, has_any_numbers: bool) -> Result<(), String> {
         match (written, printed) {
             (Value::String(text), _) if text == ANY => Ok(()),
-            (Value::String(text), Value::String(printed)) => self.text(text, printed),
+            (Value::String(text), Value::String(printed)) => self.text(text, printed, false),
             (Value::Number(_), Value::Number(_)) if has_any_numbers => Ok(()),
             (Value::Number(a), Value::Number(b)) if a.is_f64() || b.is_f64() => {
-                let (a, b) = (a.as_f64().unwrap_or(f64::NAN), b.as_f64().unwrap_or(f64::NAN));
-                let is_near = (a - b).abs() <= TOLERANCE.max(RELATIVE_TOLERANCE * a.abs());
-                is_near.then_some(()).ok_or(format!("{a} became {b}"))
+                near(a.as_f64().unwrap_or(f64::NAN), b.as_f64().unwrap_or(f64::NAN))
             }
             (Value::Array(written), Value::Array(printed)) => self.array(written, printed, has_any_numbers),
             (Value::Object(written), Value::Object(printed)) => self.object(written, printed, has_any_numbers),
@@ -125,42 +124,82 @@ impl Comparison {
         }
     }
 
-    /// Compares text, in which `…`, UUIDs and timestamps stand for others of their kind.
-    fn text(&mut self, written: &str, printed: &str) -> Result<(), String> {
-        let marks = regex(&format!("{UUID}|{TIMESTAMP}|{ANY}"));
-        let (mut pattern, mut ids) = ("^".to_owned(), Vec::new());
-        for line in written.trim_end().lines() {
-            if line.trim() == ANY && written.trim() != ANY {
-                pattern.push_str(r"(?:[^\n]*\n)*");
-                continue;
-            }
-            let mut rest = 0;
-            for mark in marks.find_iter(line) {
-                pattern.push_str(&regex::escape(&line[rest..mark.start()]));
-                rest = mark.end();
-                if mark.as_str() == ANY {
-                    pattern.push_str(r"[^\n]*");
-                } else if mark.as_str().contains(':') {
-                    pattern.push_str(TIMESTAMP);
-                } else {
-                    ids.push(mark.as_str().to_owned());
-                    let _infallible = write!(pattern, "({UUID})");
-                }
-            }
-            pattern.push_str(&regex::escape(line[rest..].trim_end()));
-            pattern.push_str("[ \t]*\n");
-        }
-        pattern.push('$');
+    /// Compares text, in which `…`, UUIDs, timestamps and fractions stand for others of their kind.
+    fn text(&mut self, written: &str, printed: &str, has_any_numbers: bool) -> Result<(), String> {
+        let (pattern, marks) = pattern(written, has_any_numbers);
         let text = format!("{}\n", printed.trim_end());
-        let found = regex(&pattern).captures(&text).ok_or(format!("{:?} became {:?}", written.trim_end(), printed))?;
-        for (id, printed) in ids.into_iter().zip(found.iter().skip(1).flatten()) {
-            let known = self.ids.entry(id.clone()).or_insert_with(|| printed.as_str().to_owned());
-            if known != printed.as_str() {
-                return Err(format!("{id} stood for {known}, and now for {}", printed.as_str()));
+        let found = regex(&pattern).captures(&text);
+        let found = found.ok_or(format!("{:?} became {:?}", written.trim_end(), printed.trim_end()))?;
+        for (mark, printed) in marks.iter().zip(found.iter().skip(1).flatten()) {
+            let printed = printed.as_str();
+            match mark {
+                Mark::Fraction(written) => near(*written, printed.parse().unwrap_or(f64::NAN))?,
+                Mark::Id(written) => {
+                    let known = self.ids.entry(written.clone()).or_insert_with(|| printed.to_owned());
+                    if known != printed {
+                        return Err(format!("{written} stood for {known}, and now for {printed}"));
+                    }
+                }
             }
         }
         Ok(())
     }
+}
+
+/// Part of a text that is captured and then compared on its own.
+#[derive(Debug)]
+enum Mark {
+    Id(String),
+    Fraction(f64),
+}
+
+/// The pattern of what a text stands for, and what its groups are.
+fn pattern(written: &str, has_any_numbers: bool) -> (String, Vec<Mark>) {
+    let parts = regex(&format!("(?<id>{UUID})|(?<time>{TIMESTAMP})|(?<any>{ANY})|(?<number>{NUMBER})"));
+    let (mut pattern, mut marks) = ("^".to_owned(), Vec::new());
+    for line in written.trim_end().lines() {
+        if line.trim() == ANY && written.trim() != ANY {
+            pattern.push_str(r"(?:[^\n]*\n)*");
+            continue;
+        }
+        let mut rest = 0;
+        for part in parts.captures_iter(line) {
+            let whole = part.get_match();
+            pattern.push_str(&regex::escape(&line[rest..whole.start()]));
+            rest = whole.end();
+            if part.name("id").is_some() {
+                marks.push(Mark::Id(whole.as_str().to_owned()));
+                let _infallible = write!(pattern, "({UUID})");
+            } else if part.name("time").is_some() {
+                pattern.push_str(TIMESTAMP);
+            } else if part.name("any").is_some() {
+                pattern.push_str(r"[^\n]*");
+            } else if has_any_numbers {
+                pattern.push_str(NUMBER);
+            } else if let Some(fraction) = fraction(line, whole) {
+                marks.push(Mark::Fraction(fraction));
+                let _infallible = write!(pattern, "({NUMBER})");
+            } else {
+                pattern.push_str(&regex::escape(whole.as_str()));
+            }
+        }
+        pattern.push_str(&regex::escape(line[rest..].trim_end()));
+        pattern.push_str("[ \t]*\n");
+    }
+    pattern.push('$');
+    (pattern, marks)
+}
+
+/// A number that is a fraction and stands alone: no part of a version, an address or a word.
+fn fraction(line: &str, number: Match) -> Option<f64> {
+    let joins = |letter: char| letter.is_alphanumeric() || ".-_:/…".contains(letter);
+    let is_joined = line[..number.start()].ends_with(joins) || line[number.end()..].starts_with(joins);
+    (number.as_str().contains('.') && !is_joined).then(|| number.as_str().parse().ok())?
+}
+
+fn near(written: f64, printed: f64) -> Result<(), String> {
+    let is_near = (written - printed).abs() <= TOLERANCE.max(RELATIVE_TOLERANCE * written.abs());
+    is_near.then_some(()).ok_or(format!("{written} became {printed}"))
 }
 
 fn regex(pattern: &str) -> Regex {
@@ -236,6 +275,8 @@ mod tests {
     fn any_numbers_are_still_numbers() {
         let any = |written: &str, printed: &str| Comparison::default().compare(written, printed, true).is_ok();
         assert!(any(r#"{"x":[[1.5,…],…]}"#, r#"{"x":[[7,8,9],[1]]}"#));
+        assert!(any("19 strokes at (1.5, 2)", "7 strokes at (3, 4.25)\n"));
+        assert!(!any("19 strokes", "some strokes"));
         assert!(!any(r#"{"x":[[1.5,…],…]}"#, r#"{"x":[["7"]]}"#));
         assert!(!any(r#"{"x":[[1.5,…],…]}"#, r#"{"y":[[7]]}"#));
     }
@@ -269,5 +310,14 @@ mod tests {
         assert!(agree("digits-pa…\nletters-pa  in use\n…\n", printed));
         assert!(!agree("letters-pa…\n…\n", printed));
         assert!(!agree("digits-pa  in use\n", printed));
+    }
+
+    #[test]
+    fn fractions_in_text_are_near_and_versions_equal() {
+        let printed = "[{'label': '੩', 'score': 0.99}] 15360 bytes, 1.31.1 at 127.0.0.1:8080\n";
+        assert!(agree(&printed.replace("0.99", "0.995"), printed));
+        for wrong in [("0.99", "0.9"), ("15360", "15361"), ("1.31.1", "1.31.2"), ("127.0", "127.1")] {
+            assert!(!agree(&printed.replace(wrong.0, wrong.1), printed), "{wrong:?}");
+        }
     }
 }

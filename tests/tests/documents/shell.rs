@@ -41,11 +41,11 @@ impl<'a> Shell<'a> {
 
     /// What a command prints to standard output; an error when it fails.
     pub(crate) async fn run(&self, command: &str) -> Result<String, String> {
-        let path = std::env::var("PATH").unwrap_or_default();
+        let (program, path) = (self.folder.join("target/release"), std::env::var("PATH").unwrap_or_default());
         let mut shell = Command::new("bash");
         shell.args(["-c", RUN, "bash", command]).current_dir(&self.folder);
         shell.envs(self.environment.iter().map(|(name, value)| (name, value)));
-        shell.env("PATH", format!("{}:{path}", self.folder.join("target/release").display()));
+        shell.env("PATH", format!("{}:{}:{path}", program.display(), python().display()));
         shell.env("SESSION", self.folder.join(".session"));
         // The service is on this machine, whatever stands between it and others.
         shell.env("NO_PROXY", "127.0.0.1").stdin(Stdio::null()).kill_on_drop(true);
@@ -59,6 +59,15 @@ impl<'a> Shell<'a> {
     pub(crate) fn filled_in(&self, text: &str) -> String {
         text.replace("http://127.0.0.1:8080", &self.service.base).replace("ak_…", &self.service.key)
     }
+}
+
+/// The folder of a `python3` that has `requests`: schemathesis's.
+fn python() -> PathBuf {
+    let program = std::env::var("AKHAR_SCHEMATHESIS")
+        .map_or_else(|_| root().join(".cache/schemathesis/bin/schemathesis"), PathBuf::from);
+    let folder = program.parent().expect("a folder").to_owned();
+    assert!(folder.join("python3").is_file(), "no {}: run `make test`", folder.join("python3").display());
+    folder
 }
 
 /// A copy of the bundled models, in which a page may choose others; the weights are the repository's.
