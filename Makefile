@@ -1,5 +1,5 @@
 .DEFAULT_GOAL := help
-.PHONY: run test check fmt docs bench eval help
+.PHONY: run test check fmt reference openapi docs bench eval help
 
 # Where ONNX Runtime's library lies; an absolute path, since tests start the program from other folders.
 export AKHAR_ORT_DYLIB ?= $(CURDIR)/.cache/onnxruntime/libonnxruntime.so
@@ -32,6 +32,15 @@ fmt: ## Format the Rust and the Python, and apply ruff's safe corrections
 	cargo fmt --all
 	.cache/check/bin/ruff format --quiet
 	.cache/check/bin/ruff check --fix --quiet
+
+reference: openapi ## Write what is made from code: docs/src/reference/ and .env.example
+	for page in configuration problems command-line http; do \
+		cargo run --quiet --locked --package akhar -- reference $$page >docs/src/reference/$$page.md || exit; \
+	done
+	cargo run --quiet --locked --package akhar -- reference environment >.env.example
+
+openapi: ## Write docs/src/reference/openapi.json
+	cargo run --quiet --locked --package akhar -- openapi >docs/src/reference/openapi.json
 
 docs: ## Build the book with the Rust documentation into target/book, and check every link
 	scripts/setup.sh docs
