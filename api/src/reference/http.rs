@@ -17,7 +17,8 @@ pub fn http() -> String {
         not have is answered with 405 [method-not-allowed](problems.md#method-not-allowed).\n"
         .to_owned();
     for tag in document["tags"].as_array().into_iter().flatten() {
-        let _infallible = write!(page, "\n## {}\n\n{}\n", capitalised(text(&tag["name"])), text(&tag["description"]));
+        let _infallible =
+            write!(page, "\n## {}\n\n{}\n", capitalised(text(&tag["name"])), text(&tag["description"]));
         for (path, item) in members(&document["paths"]) {
             for (method, route) in members(item) {
                 if route["tags"][0] == tag["name"] {
@@ -72,8 +73,10 @@ fn write_responses(page: &mut String, responses: &Value) {
     page.push_str("\n| status | meaning | body | headers |\n|---|---|---|---|\n");
     for (status, response) in members(responses) {
         let problems = members(&response["content"]["application/problem+json"]["examples"]);
-        let problems: Vec<String> = problems.map(|(slug, _)| format!("[{slug}](problems.md#{slug})")).collect();
-        let meaning = if problems.is_empty() { cell(text(&response["description"])) } else { problems.join(", ") };
+        let problems: Vec<String> =
+            problems.map(|(slug, _)| format!("[{slug}](problems.md#{slug})")).collect();
+        let meaning =
+            if problems.is_empty() { cell(text(&response["description"])) } else { problems.join(", ") };
         let names = |map: &Value| {
             let names: Vec<String> = members(map).map(|(name, _)| format!("`{name}`")).collect();
             names.join(", ")
@@ -117,7 +120,9 @@ fn resolved<'a>(document: &'a Value, schema: &'a Value) -> &'a Value {
 /// A field's own description, or that of the schema it refers to.
 fn description<'a>(document: &'a Value, field: &'a Value) -> &'a str {
     let referring = field["oneOf"][0]["description"].as_str();
-    referring.or(field["description"].as_str()).unwrap_or_else(|| text(&resolved(document, field)["description"]))
+    referring
+        .or(field["description"].as_str())
+        .unwrap_or_else(|| text(&resolved(document, field)["description"]))
 }
 
 fn members(value: &Value) -> impl Iterator<Item = (&String, &Value)> {

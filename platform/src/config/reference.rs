@@ -14,7 +14,11 @@ const SECTIONS: [(&str, &str, &str); 5] = [
     ("Private database", "data_dir", "`akhar serve` and `akhar keys` read this setting."),
     ("API", "listen", "`akhar api` and `akhar serve` read these settings."),
     ("Worker", "worker_concurrency", "`akhar worker` and `akhar serve` read these settings."),
-    ("Models", "models_dir", "Workers read these settings; `akhar models` reads the folder, the hub and the catalogue."),
+    (
+        "Models",
+        "models_dir",
+        "Workers read these settings; `akhar models` reads the folder, the hub and the catalogue.",
+    ),
 ];
 
 /// One setting.
@@ -39,7 +43,9 @@ impl Setting {
 pub fn settings() -> Vec<Setting> {
     let defaults = Value::serialize(Config::default()).ok().and_then(Value::into_dict).unwrap_or_default();
     let fields = Config::FIELD_NAMES.iter().zip(Config::FIELD_DOCS);
-    fields.map(|(key, meaning)| Setting { key, meaning, default: defaults.get(*key).and_then(written) }).collect()
+    fields
+        .map(|(key, meaning)| Setting { key, meaning, default: defaults.get(*key).and_then(written) })
+        .collect()
 }
 
 fn written(default: &Value) -> Option<String> {

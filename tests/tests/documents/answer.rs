@@ -78,7 +78,9 @@ impl Comparison {
                 near(a.as_f64().unwrap_or(f64::NAN), b.as_f64().unwrap_or(f64::NAN))
             }
             (Value::Array(written), Value::Array(printed)) => self.array(written, printed, has_any_numbers),
-            (Value::Object(written), Value::Object(printed)) => self.object(written, printed, has_any_numbers),
+            (Value::Object(written), Value::Object(printed)) => {
+                self.object(written, printed, has_any_numbers)
+            }
             _ if written == printed => Ok(()),
             _ => Err(format!("{written} became {printed}")),
         }
@@ -235,7 +237,8 @@ fn parse(written: &str) -> Result<Value, String> {
             last = letter;
         }
     }
-    serde_json::from_str(&text).map_err(|error| format!("JSON was printed, and the page's is wrong: {error}\n{written}"))
+    serde_json::from_str(&text)
+        .map_err(|error| format!("JSON was printed, and the page's is wrong: {error}\n{written}"))
 }
 
 #[cfg(test)]
@@ -249,8 +252,13 @@ mod tests {
     #[test]
     fn labels_and_whole_numbers_are_equal_and_fractions_near() {
         let printed = r#"{"predictions":[{"label":"੫","score":0.99}],"status":404}"#;
-        assert!(agree("{ \"status\": 404,\n  \"predictions\": [{\"label\":\"੫\",\"score\":0.985}] }", printed));
-        for wrong in [("੫", "੬"), ("0.99", "0.9"), ("404", "405"), ("404", "404,\"a\":1"), ("score", "scores")] {
+        assert!(agree(
+            "{ \"status\": 404,\n  \"predictions\": [{\"label\":\"੫\",\"score\":0.985}] }",
+            printed
+        ));
+        for wrong in
+            [("੫", "੬"), ("0.99", "0.9"), ("404", "405"), ("404", "404,\"a\":1"), ("score", "scores")]
+        {
             assert!(!agree(&printed.replace(wrong.0, wrong.1), printed), "{wrong:?}");
         }
     }
@@ -266,14 +274,16 @@ mod tests {
         ] {
             assert!(agree(written, printed), "{written}");
         }
-        for written in [r#"{"a":[2,…],…}"#, r#"{"a":[1,2,3,4,…],…}"#, r#"{"z":…,…}"#, r#"{"b":"more…",…}"#] {
+        for written in [r#"{"a":[2,…],…}"#, r#"{"a":[1,2,3,4,…],…}"#, r#"{"z":…,…}"#, r#"{"b":"more…",…}"#]
+        {
             assert!(!agree(written, printed), "{written}");
         }
     }
 
     #[test]
     fn any_numbers_are_still_numbers() {
-        let any = |written: &str, printed: &str| Comparison::default().compare(written, printed, true).is_ok();
+        let any =
+            |written: &str, printed: &str| Comparison::default().compare(written, printed, true).is_ok();
         assert!(any(r#"{"x":[[1.5,…],…]}"#, r#"{"x":[[7,8,9],[1]]}"#));
         assert!(any("19 strokes at (1.5, 2)", "7 strokes at (3, 4.25)\n"));
         assert!(!any("19 strokes", "some strokes"));
@@ -284,7 +294,14 @@ mod tests {
     #[test]
     fn an_id_stands_for_one_value() {
         let [a, b, c, d] = ["a", "b", "c", "d"].map(|digit| {
-            format!("{}-{}-{}-{}-{}", digit.repeat(8), digit.repeat(4), digit.repeat(4), digit.repeat(4), digit.repeat(12))
+            format!(
+                "{}-{}-{}-{}-{}",
+                digit.repeat(8),
+                digit.repeat(4),
+                digit.repeat(4),
+                digit.repeat(4),
+                digit.repeat(12)
+            )
         });
         let mut page = Comparison::default();
         page.compare(&format!("{{\"id\":\"{a}\"}}"), &format!("{{\"id\":\"{c}\"}}"), false).unwrap();
@@ -295,7 +312,8 @@ mod tests {
 
     #[test]
     fn heads_are_compared_by_header() {
-        let printed = "HTTP/1.1 202 Accepted\r\ndate: today\r\nlocation: /v1/jobs/7\r\n\r\n{\"state\":\"queued\"}";
+        let printed =
+            "HTTP/1.1 202 Accepted\r\ndate: today\r\nlocation: /v1/jobs/7\r\n\r\n{\"state\":\"queued\"}";
         assert!(agree("HTTP/1.1 202 Accepted\n…\nLocation: /v1/jobs/…\n\n{\"state\":\"queued\"}\n", printed));
         assert!(agree("HTTP/1.1 202 Accepted\n", printed));
         assert!(!agree("HTTP/1.1 200 OK\n", printed));

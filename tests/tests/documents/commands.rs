@@ -16,7 +16,8 @@ use crate::{
 
 /// The pages whose commands are run, from the repository's root.
 fn pages() -> Vec<PathBuf> {
-    let used = fs::read_dir(root().join("docs/src/use")).expect("pages").map(|page| page.expect("a page").path());
+    let used =
+        fs::read_dir(root().join("docs/src/use")).expect("pages").map(|page| page.expect("a page").path());
     let mut pages: Vec<PathBuf> = used.collect();
     pages.extend(["README.md", "docs/src/quickstart.md"].map(|page| root().join(page)));
     pages.sort();
@@ -29,8 +30,7 @@ async fn commands_in_pages_print_what_the_page_says() {
     copy_models(&folder.join("models"));
     let mut environment = environment(&folder.join("data")).await;
     environment.retain(|(name, _)| name != "AKHAR_MODELS_DIR");
-    environment
-        .push(("AKHAR_MODELS_DIR".to_owned(), folder.join("models").to_string_lossy().into_owned()));
+    environment.push(("AKHAR_MODELS_DIR".to_owned(), folder.join("models").to_string_lossy().into_owned()));
     let service = Service::start_with(&environment).await;
     let ran = pages().into_iter().enumerate().map(|(i, page)| {
         let shell = Shell::new(&service, &environment, folder.join(format!("page-{i}")));

@@ -152,14 +152,18 @@ mod tests {
     #[test]
     fn commands_go_on_after_a_backslash_and_inside_quotes() {
         let page = "# Page\n\n```console\n$ a \\\n    -b\nout\n$ c 'd\ne'\n$ f\n1\n\n2\n```\n";
-        let expected =
-            vec![step(4, "a \\\n    -b", Some("out\n")), step(7, "c 'd\ne'", None), step(9, "f", Some("1\n\n2\n"))];
+        let expected = vec![
+            step(4, "a \\\n    -b", Some("out\n")),
+            step(7, "c 'd\ne'", None),
+            step(9, "f", Some("1\n\n2\n")),
+        ];
         assert_eq!(steps(page), Ok(expected));
     }
 
     #[test]
     fn a_script_is_one_command_and_other_blocks_are_none() {
-        let page = "- item\n\n  ```sh\n  a\n  b\n  ```\n\n```json\n{}\n```\n\n````markdown\n```sh\nno\n```\n````\n";
+        let page =
+            "- item\n\n  ```sh\n  a\n  b\n  ```\n\n```json\n{}\n```\n\n````markdown\n```sh\nno\n```\n````\n";
         assert_eq!(steps(page), Ok(vec![step(3, "a\nb", None)]));
     }
 

@@ -52,7 +52,11 @@ impl<'a> Shell<'a> {
         let output = timeout(PATIENCE, shell.output()).await;
         let output = output.map_err(|_| format!("it takes longer than {PATIENCE:?}"))?.expect("bash runs");
         let (out, log) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
-        if output.status.success() { Ok(out.into_owned()) } else { Err(format!("{}: {out}{log}", output.status)) }
+        if output.status.success() {
+            Ok(out.into_owned())
+        } else {
+            Err(format!("{}: {out}{log}", output.status))
+        }
     }
 
     /// Text of a page with this service's address and key in it.

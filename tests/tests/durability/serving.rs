@@ -12,7 +12,8 @@ use crate::digit;
 async fn recognise(service: &Service) -> Answer {
     let (image, form) = (digit(), Form::upload(&digit().bytes));
     let request = akhar_tests::http::client().post(format!("{}/v1/models/{}", service.base, image.operation));
-    send(request.bearer_auth(&service.key).header("content-type", form.content_type()).body(form.body())).await
+    send(request.bearer_auth(&service.key).header("content-type", form.content_type()).body(form.body()))
+        .await
 }
 
 /// Processes whose environment names this folder: the service's, and its Postgres's.
