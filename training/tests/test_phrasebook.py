@@ -142,8 +142,8 @@ def test_the_slots_and_classes_of_the_phrase_book_exist(book: phrases.Phrases) -
 
 def test_pairs_are_complete_and_the_same_from_one_seed(book: phrases.Phrases) -> None:
     rng, again = random.Random(5), random.Random(5)
-    drawn = [book.spoken_by(rng) for _ in range(4000)]
-    assert [book.spoken_by(again) for _ in range(4000)] == drawn
+    drawn = [book.draw(rng) for _ in range(4000)]
+    assert [book.draw(again) for _ in range(4000)] == drawn
     for en, pa, _ in drawn:
         assert en, pa
         assert pa, en
@@ -156,7 +156,7 @@ def test_pairs_are_complete_and_the_same_from_one_seed(book: phrases.Phrases) ->
 
 def test_what_is_held_out_is_never_drawn(book: phrases.Phrases) -> None:
     rng = random.Random(6)
-    drawn = {text for _ in range(4000) for text in book.spoken_by(rng)[:2]}
+    drawn = {text for _ in range(4000) for text in book.draw(rng)[:2]}
     assert len(book.held) == 80
     assert drawn.isdisjoint(book.held)
 

@@ -167,7 +167,7 @@ def test_a_womans_words_are_only_taught_from_panjabi() -> None:
         def __init__(self) -> None:
             pass
 
-        def spoken_by(self, rng: random.Random) -> tuple[str, str, int]:
+        def draw(self, rng: random.Random) -> tuple[str, str, int]:
             del rng
             return "I go.", "ਮੈਂ ਜਾਂਦੀ ਹਾਂ।", 1
 

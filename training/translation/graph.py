@@ -64,7 +64,7 @@ class Graph:
         self.nodes.append(helper.make_node(kind, list(inputs), outputs, **attributes))
         return outputs[0]
 
-    def keep(self, name: str, array: NDArray[np.generic]) -> str:
+    def initialiser(self, name: str, array: NDArray[np.generic]) -> str:
         """Adds an initialiser."""
         self.initialisers[name] = numpy_helper.from_array(np.ascontiguousarray(array), name)
         return name
@@ -73,30 +73,32 @@ class Graph:
         """Adds a constant, once for each value."""
         array = np.asarray(value, dtype)
         name = f"c_{array.dtype}_{'x'.join(map(str, array.shape))}_{'_'.join(map(str, array.ravel()))}"
-        return self.keep(name, array)
+        return self.initialiser(name, array)
 
     def half(self, name: str, array: NDArray[np.float32]) -> str:
         """A matrix that is stored in half precision and used in single."""
-        return self.op("Cast", self.keep(name, array.astype(np.float16)), to=FLOAT)
+        return self.op("Cast", self.initialiser(name, array.astype(np.float16)), to=FLOAT)
 
     def linear(self, x: str, name: str) -> str:
         """The linear layer `name`: [..., in] to [..., out]."""
         product = self.op("MatMul", x, self.half(f"{name}.weight_t", self.weights[f"{name}.weight"].T))
-        return self.op("Add", product, self.keep(f"{name}.bias", self.weights[f"{name}.bias"]))
+        return self.op("Add", product, self.initialiser(f"{name}.bias", self.weights[f"{name}.bias"]))
 
     def norm(self, x: str, name: str) -> str:
         """The layer norm `name` over the last axis."""
-        scale, bias = (self.keep(f"{name}.{part}", self.weights[f"{name}.{part}"]) for part in ("weight", "bias"))
+        scale, bias = (
+            self.initialiser(f"{name}.{part}", self.weights[f"{name}.{part}"]) for part in ("weight", "bias")
+        )
         return self.op("LayerNormalization", x, scale, bias, axis=-1, epsilon=1e-5)
 
-    def headed(self, x: str) -> str:
+    def split_heads(self, x: str) -> str:
         """Split into heads: [B, L, D] to [B, heads, L, width]."""
         x = self.op("Reshape", x, self.constant([0, 0, self.heads, self.width]))
         return self.op("Transpose", x, perm=[0, 2, 1, 3])
 
     def query(self, x: str, name: str) -> str:
         """The scaled queries of the attention `name`: [B, L, D] to [B, heads, L, width]."""
-        return self.headed(
+        return self.split_heads(
             self.op("Mul", self.linear(x, f"{name}.q_proj"), self.constant(self.width**-0.5, np.float32))
         )
 
@@ -112,17 +114,17 @@ class Graph:
             self.op("Reshape", mixed, self.constant([0, 0, self.heads * self.width])), f"{name}.out_proj"
         )
 
-    def forward(self, x: str, name: str) -> str:
+    def feed_forward(self, x: str, name: str) -> str:
         """The feed-forward half of the layer `name`, with norm and residual."""
         inner = self.op("Relu", self.linear(self.norm(x, f"{name}.final_layer_norm"), f"{name}.fc1"))
         return self.op("Add", x, self.linear(inner, f"{name}.fc2"))
 
-    def embedded(self, ids: str, past: str | None = None) -> str:
+    def embedding(self, ids: str, past: str | None = None) -> str:
         """Scaled embeddings plus sinusoidal positions: i64 [B, L] to [B, L, D].
 
         A position counts the tokens that are no padding, from `past` on.
         """
-        table = self.keep("model.shared.weight", self.weights["model.shared.weight"].astype(np.float16))
+        table = self.initialiser("model.shared.weight", self.weights["model.shared.weight"].astype(np.float16))
         x = self.op("Cast", self.op("Gather", table, ids), to=FLOAT)
         x = self.op("Mul", x, self.constant(self.config.d_model**0.5, np.float32))
         real = self.op("Cast", self.op("Not", self.op("Equal", ids, self.constant(PAD))), to=INT)
@@ -131,12 +133,12 @@ class Graph:
         place = self.op("Add", self.op("Mul", place, real), self.constant(PAD))
         return self.op("Add", x, self.op("Gather", "positions", place))
 
-    def masked(self, mask: str) -> str:
+    def padding_bias(self, mask: str) -> str:
         """A bias for scores of a mask of ones and zeros: i64 [B, S] to [B, 1, 1, S]."""
         gone = self.op("Sub", self.constant(1, np.float32), self.op("Cast", mask, to=FLOAT))
         return self.op("Unsqueeze", self.op("Mul", gone, self.constant(FAR, np.float32)), self.constant([1, 2]))
 
-    def causal(self, past: str, length: str) -> str:
+    def causal_bias(self, past: str, length: str) -> str:
         """A bias for scores, [T, P + T], that hides later tokens; `past` is P, `length` is T."""
         whole = self.op("Add", past, length)
         ahead = self.op(
@@ -151,7 +153,7 @@ class Graph:
         return self.op("Gather", self.op("Shape", x), self.constant(axis))
 
 
-def values(*described: Port) -> list[ValueInfoProto]:
+def ports(*described: Port) -> list[ValueInfoProto]:
     """Ports as ONNX describes them."""
     return [helper.make_tensor_value_info(name, kind, shape) for name, kind, shape in described]
 
@@ -168,20 +170,20 @@ def model(graph: Graph, name: str, inputs: list[ValueInfoProto], outputs: list[V
 def encoder(net: M2M100ForConditionalGeneration) -> ModelProto:
     """The encoder: `input_ids` and `attention_mask` i64 [B, S] to `last_hidden_state` f32 [B, S, D]."""
     g = Graph(net)
-    g.keep("positions", net.model.encoder.embed_positions.weights.numpy())
-    x, bias = g.embedded("input_ids"), g.masked("attention_mask")
+    g.initialiser("positions", net.model.encoder.embed_positions.weights.numpy())
+    x, bias = g.embedding("input_ids"), g.padding_bias("attention_mask")
     for k in range(net.config.encoder_layers):
         name = f"model.encoder.layers.{k}"
         inner = g.norm(x, f"{name}.self_attn_layer_norm")
-        keys, told = (g.headed(g.linear(inner, f"{name}.self_attn.{part}_proj")) for part in "kv")
-        x = g.op("Add", x, g.attention(g.query(inner, f"{name}.self_attn"), keys, told, bias, f"{name}.self_attn"))
-        x = g.forward(x, name)
+        keys, values = (g.split_heads(g.linear(inner, f"{name}.self_attn.{part}_proj")) for part in "kv")
+        x = g.op("Add", x, g.attention(g.query(inner, f"{name}.self_attn"), keys, values, bias, f"{name}.self_attn"))
+        x = g.feed_forward(x, name)
     g.op("Identity", g.norm(x, "model.encoder.layer_norm"), outputs=["last_hidden_state"])
     return model(
         g,
         "encoder",
-        values(("input_ids", INT, [B, S]), ("attention_mask", INT, [B, S])),
-        values(("last_hidden_state", FLOAT, [B, S, net.config.d_model])),
+        ports(("input_ids", INT, [B, S]), ("attention_mask", INT, [B, S])),
+        ports(("last_hidden_state", FLOAT, [B, S, net.config.d_model])),
     )
 
 
@@ -203,10 +205,10 @@ def branches(g: Graph, layers: int) -> None:
             made.op("Identity", result, outputs=[f"{made.prefix}{name}"])
         # Initialisers of the outer graph are visible in its branches.
         g.initialisers.update(made.initialisers)
-        ports: list[Port] = [
+        outputs: list[Port] = [
             (f"{made.prefix}{name}", FLOAT, [None if "given" in name else B, g.heads, None, g.width]) for name in names
         ]
-        return helper.make_graph(made.nodes, made.prefix.rstrip("."), [], values(*ports))
+        return helper.make_graph(made.nodes, made.prefix.rstrip("."), [], ports(*outputs))
 
     cached, first = g.branch("cached."), g.branch("first.")
     empty = cached.op("ConstantOfShape", cached.constant([0, g.heads, 1, g.width]))
@@ -219,7 +221,9 @@ def branches(g: Graph, layers: int) -> None:
     fresh = []
     for k in range(layers):
         cross = [
-            first.headed(first.linear("encoder_hidden_states", f"model.decoder.layers.{k}.encoder_attn.{part}_proj"))
+            first.split_heads(
+                first.linear("encoder_hidden_states", f"model.decoder.layers.{k}.encoder_attn.{part}_proj")
+            )
             for part in "kv"
         ]
         fresh += [none, none, *cross, *cross]
@@ -234,21 +238,21 @@ def decoder_layer(g: Graph, x: str, k: int, own: str, other: str) -> str:
     """
     name = f"model.decoder.layers.{k}"
     inner = g.norm(x, f"{name}.self_attn_layer_norm")
-    keys, told = (
+    keys, values = (
         g.op(
             "Concat",
             f"past.{part}.{k}",
-            g.headed(g.linear(inner, f"{name}.self_attn.{part[0]}_proj")),
+            g.split_heads(g.linear(inner, f"{name}.self_attn.{part[0]}_proj")),
             axis=2,
             outputs=[f"present.{k}.decoder.{part}"],
         )
         for part in ("key", "value")
     )
-    x = g.op("Add", x, g.attention(g.query(inner, f"{name}.self_attn"), keys, told, own, f"{name}.self_attn"))
+    x = g.op("Add", x, g.attention(g.query(inner, f"{name}.self_attn"), keys, values, own, f"{name}.self_attn"))
     inner = g.norm(x, f"{name}.encoder_attn_layer_norm")
     query, cross = g.query(inner, f"{name}.encoder_attn"), (f"cross.key.{k}", f"cross.value.{k}")
     x = g.op("Add", x, g.attention(query, *cross, other, f"{name}.encoder_attn"))
-    return g.forward(x, name)
+    return g.feed_forward(x, name)
 
 
 def decoder_ports(g: Graph, layers: int) -> tuple[list[ValueInfoProto], list[ValueInfoProto]]:
@@ -268,24 +272,24 @@ def decoder_ports(g: Graph, layers: int) -> tuple[list[ValueInfoProto], list[Val
         )
         for name, _, _ in pasts
     ]
-    inputs = values(
+    inputs = ports(
         ("encoder_attention_mask", INT, [B, S]),
         ("input_ids", INT, [B, T]),
         ("encoder_hidden_states", FLOAT, [B, S, g.config.d_model]),
         *pasts,
         ("use_cache_branch", BOOL, [1]),
     )
-    return inputs, values(("logits", FLOAT, [B, T, g.config.vocab_size]), *presents)
+    return inputs, ports(("logits", FLOAT, [B, T, g.config.vocab_size]), *presents)
 
 
 def decoder(net: M2M100ForConditionalGeneration) -> ModelProto:
     """`decoder_model_merged`, as the module's docstring says; `logits` are f32 [B, T, vocabulary]."""
     g, layers = Graph(net), net.config.decoder_layers
-    g.keep("positions", net.model.decoder.embed_positions.weights.numpy())
+    g.initialiser("positions", net.model.decoder.embed_positions.weights.numpy())
     branches(g, layers)
     past, length = g.size("past.key.0", 2), g.size("input_ids", 1)
-    x = g.embedded("input_ids", past)
-    own, other = g.causal(past, length), g.masked("encoder_attention_mask")
+    x = g.embedding("input_ids", past)
+    own, other = g.causal_bias(past, length), g.padding_bias("encoder_attention_mask")
     for k in range(layers):
         x = decoder_layer(g, x, k, own, other)
         for part in ("key", "value"):

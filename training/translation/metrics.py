@@ -9,13 +9,13 @@ Scores = TypedDict("Scores", {"n": int, "chrf++": float, "bleu": float})
 """`n`: the number of pairs; the scores lie between 0 and 100."""
 
 
-def scores(said: Sequence[str], wanted: Sequence[str]) -> Scores:
+def scores(outputs: Sequence[str], references: Sequence[str]) -> Scores:
     """chrF++ (Popović, 2017) and BLEU (Papineni and others, 2002) of a whole set, rounded to one decimal.
 
     sacrebleu computes them with its defaults: characters to 6 and words to 2 for chrF++; tokens by 13a, one reference.
     """
     return {
-        "n": len(said),
-        "chrf++": round(sacrebleu.CHRF(word_order=2).corpus_score(said, [wanted]).score, 1),
-        "bleu": round(sacrebleu.BLEU().corpus_score(said, [wanted]).score, 1),
+        "n": len(outputs),
+        "chrf++": round(sacrebleu.CHRF(word_order=2).corpus_score(outputs, [references]).score, 1),
+        "bleu": round(sacrebleu.BLEU().corpus_score(outputs, [references]).score, 1),
     }

@@ -75,8 +75,8 @@ def timed(greedy: Greedy, cases: Sequence[Mapping[str, Any]], languages: Mapping
     """
     start, n_tokens, n_same = time.perf_counter(), 0, 0
     for case in cases:
-        said = greedy(case["encoder_ids"], languages[case["target"]])
-        n_tokens, n_same = n_tokens + len(said) - 2, n_same + (said == case["greedy_ids"])
+        output = greedy(case["encoder_ids"], languages[case["target"]])
+        n_tokens, n_same = n_tokens + len(output) - 2, n_same + (output == case["greedy_ids"])
     return time.perf_counter() - start, n_tokens, n_same
 
 

@@ -152,7 +152,7 @@ class Phrases:
         self.weights = [0.5 if len(en.split()) < 2 else 1.0 for en, _ in self.templates]
         self.grammar = Grammar(folder / "verbs.txt", self.nouns, self.lists)
 
-    def drawn(self, kind: str, rng: random.Random) -> Filler:
+    def filler(self, kind: str, rng: random.Random) -> Filler:
         """What fills a slot of this class."""
         if kind in MADE:
             text = MADE[kind](rng)
@@ -169,22 +169,22 @@ class Phrases:
         en, forms = rng.choice(self.lists[kind])
         return Filler({"": en, "a": article(en), "s": en, "f": en}, {"": forms[0]}, agreeing=forms)
 
-    def chosen(self, en: str, pa: str, rng: random.Random) -> dict[tuple[str, str], Filler]:
+    def fillers(self, en: str, pa: str, rng: random.Random) -> dict[tuple[str, str], Filler]:
         """What fills the slots of a template, by class and number."""
         slots: dict[tuple[str, str], Filler] = {}
         for kind, mark, _ in SLOT.findall(en) + SLOT.findall(pa):
             if (kind, mark) in slots:
                 continue
-            slots[kind, mark] = self.drawn(kind, rng)
+            slots[kind, mark] = self.filler(kind, rng)
             plural = kind in self.nouns and "s" in (s for k, _, s in SLOT.findall(en + pa) if k == kind)
             while plural and not slots[kind, mark].english.get("s"):
-                slots[kind, mark] = self.drawn(kind, rng)
+                slots[kind, mark] = self.filler(kind, rng)
         return slots
 
     def filled(self, en: str, pa: str, rng: random.Random) -> tuple[str, str, int]:
         """A template with its slots filled: English, Panjabi, and 1 if the Panjabi says that a woman speaks, else 0."""
         speaker = int("«" in pa and rng.random() < 0.2)
-        slots = self.chosen(en, pa, rng)
+        slots = self.fillers(en, pa, rng)
         genders: dict[str, str] = {}
         for (kind, _), filler in slots.items():
             if kind in self.nouns:
@@ -208,7 +208,7 @@ class Phrases:
         en, pa = SLOT.sub(english, en), SLOT.sub(panjabi, pa)
         return en[:1].upper() + en[1:] if en.endswith((".", "?", "!")) else en, pa, speaker
 
-    def spoken_by(self, rng: random.Random) -> tuple[str, str, int]:
+    def draw(self, rng: random.Random) -> tuple[str, str, int]:
         """A drawn pair: English, Panjabi, and 1 if the Panjabi says that a woman speaks, else 0.
 
         A quarter are fixed phrases, two fifths templates, the rest sentences of the grammar.
@@ -223,4 +223,4 @@ class Phrases:
         else:
             en, pa, speaker = self.grammar.sentence(rng)
         en, pa = clean(en), clean(pa)
-        return (en, pa, speaker) if self.held.isdisjoint((en, pa)) else self.spoken_by(rng)
+        return (en, pa, speaker) if self.held.isdisjoint((en, pa)) else self.draw(rng)

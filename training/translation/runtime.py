@@ -81,11 +81,11 @@ class Runtime:
         width = max(map(len, sources))
         ids = np.array([s + [PAD] * (width - len(s)) for s in sources])
         state = self.encoded(ids, (ids != PAD).astype(np.int64))
-        said = [[EOS, language] for language in languages]
+        outputs = [[EOS, language] for language in languages]
         self.step(state, np.full((len(sources), 1), EOS))
-        while len(said[0]) < limit + 1 and not all(s[-1] == EOS or s[-1] == PAD for s in said):
-            logits = self.step(state, np.array([[s[-1]] for s in said]))[:, -1]
-            for row, s in zip(logits, said, strict=True):
+        while len(outputs[0]) < limit + 1 and not all(s[-1] == EOS or s[-1] == PAD for s in outputs):
+            logits = self.step(state, np.array([[s[-1]] for s in outputs]))[:, -1]
+            for row, s in zip(logits, outputs, strict=True):
                 row[barred(s, NO_REPEAT)] = -np.inf
                 s.append(PAD if s[-1] in (EOS, PAD) else int(row.argmax()))
-        return [[i for i in s if i != PAD] for s in said]
+        return [[i for i in s if i != PAD] for s in outputs]

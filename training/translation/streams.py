@@ -33,7 +33,7 @@ def generated(phrases: Phrases, rng: random.Random) -> Iterator[Example]:
     What a woman says of herself is only taught from Panjabi: the English sentence does not show it.
     """
     while True:
-        en, pa, from_panjabi = phrases.spoken_by(rng)
+        en, pa, from_panjabi = phrases.draw(rng)
         if not from_panjabi and rng.random() < 0.5:
             yield "en", varied(en, "en", rng), "pa", pa
         else:
