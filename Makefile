@@ -33,14 +33,14 @@ fmt: ## Format the Rust and the Python, and apply ruff's safe corrections
 	.cache/check/bin/ruff format --quiet
 	.cache/check/bin/ruff check --fix --quiet
 
-reference: openapi ## Write what is made from code: docs/src/reference/ and .env.example
+reference: openapi ## Write what is made from code: docs/src/reference/, docs/openapi.json and .env.example
 	for page in configuration problems command-line http; do \
 		cargo run --quiet --locked --package akhar -- reference $$page >docs/src/reference/$$page.md || exit; \
 	done
 	cargo run --quiet --locked --package akhar -- reference environment >.env.example
 
-openapi: ## Write docs/src/reference/openapi.json
-	cargo run --quiet --locked --package akhar -- openapi >docs/src/reference/openapi.json
+openapi: ## Write docs/openapi.json
+	cargo run --quiet --locked --package akhar -- openapi >docs/openapi.json
 
 docs: ## Build the book with the Rust documentation into target/book, and check every link
 	scripts/setup.sh docs

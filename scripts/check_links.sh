@@ -9,8 +9,7 @@ cd "$(dirname "$0")/.."
 check() { # ANCHORS LYCHEE'S ARGUMENTS
     anchors=$1
     shift
-    .cache/links/bin/lychee --offline --include-fragments="$anchors" --no-progress \
-        --root-dir "$PWD/target/book" --index-files index.html,. \
+    .cache/links/bin/lychee --offline --include-fragments="$anchors" --no-progress --index-files index.html,. \
         --remap "^https://github\.com/akhar-project/akhar/(blob|tree)/main/(.*)\$ file://$PWD/\$2" "$@"
 }
 
@@ -19,7 +18,7 @@ check() { # ANCHORS LYCHEE'S ARGUMENTS
 case "${1:-}" in
     sources) git ls-files '*.md' ':!docs/src' | check anchor-only --files-from - ;;
     book)
-        check anchor-only --exclude-path '/book/rust/' 'target/book/**/*.html'
+        check anchor-only --root-dir "$PWD/target/book" --exclude-path '/book/rust/' 'target/book/**/*.html'
         check none --exclude '/rust/.*/(dispatcher#setting-the-default-subscriber|crate#per-style)$' \
             'target/book/rust/**/*.html'
         ;;

@@ -2,7 +2,7 @@
 # Makes a Debian machine with cargo, cc and python3 ready. Does only what is not done yet, and says so.
 #   setup.sh run     what building and running needs: Postgres's server, ONNX Runtime's library
 #   setup.sh library ONNX Runtime's library alone
-#   setup.sh test    the same, and what the tests need: schemathesis
+#   setup.sh test    the same, and what the tests need: schemathesis, curl
 #   setup.sh python  what checks the Python: ruff, mypy and pytest in .cache/check
 #   setup.sh check   what `make check` needs: the same, the link checker, cargo-deny and cargo-machete
 #   setup.sh docs    what `make docs` needs: mdBook and the link checker
@@ -78,6 +78,7 @@ environment() { # NAME REQUIREMENTS: a Python environment in .cache/NAME, remade
 }
 schemathesis() { environment schemathesis tests/requirements.txt; }
 python_checks() { environment check training/requirements-check.txt; }
+curl_command() { command -v curl >/dev/null 2>&1 || install curl; }
 link_checker() { environment links docs/requirements.txt; }
 
 tool() { # NAME VERSION [OPTIONS OF CARGO INSTALL]
@@ -94,9 +95,9 @@ need python3 "it unpacks ONNX Runtime: apt-get install python3"
 case "${1:-run}" in
     run) postgres; onnxruntime ;;
     library) onnxruntime ;;
-    test) postgres; onnxruntime; schemathesis ;;
+    test) postgres; onnxruntime; schemathesis; curl_command ;;
     python) python_checks ;;
     check) python_checks; link_checker; tool cargo-deny 0.20.2; tool cargo-machete 0.9.2 ;;
-    docs) link_checker; tool mdbook 0.5.4 --no-default-features --features search ;;
+    docs) link_checker; tool mdbook 0.5.4 --debug --no-default-features --features search ;;
     *) die "expected run, library, test, python, check or docs, got $1" ;;
 esac

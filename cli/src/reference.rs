@@ -20,9 +20,6 @@ pub(crate) enum Page {
     Http,
 }
 
-/// Columns of the help texts.
-const WIDTH: usize = 100;
-
 /// Prints one page.
 pub(crate) fn print(page: Page, program: Command) {
     let text = match page {
@@ -43,7 +40,7 @@ fn command_line(program: Command) -> String {
         standard output, and messages and logs to standard error. It reads the settings of the \
         [configuration](configuration.md).\n"
         .to_owned();
-    let mut program = program.term_width(WIDTH).disable_help_subcommand(true);
+    let mut program = program.disable_help_subcommand(true);
     program.build();
     write_help(&mut page, &program);
     page

@@ -11,8 +11,8 @@ pub fn http() -> String {
     let document = serde_json::to_value(openapi()).unwrap_or_default();
     let mut page = "# HTTP interface\n\n\
         This page lists every path with its methods, parameters and statuses. It is made from the \
-        [OpenAPI document](openapi.json), which has the schemas too, and which a running service has at \
-        `/openapi.json`.\n\n\
+        [OpenAPI document](https://github.com/akhar-project/akhar/blob/main/docs/openapi.json), which has the schemas too. \
+        A running service has it at `/openapi.json`.\n\n\
         A path under `/v1` needs an API key in the header `Authorization: Bearer <API_KEY>`. A method that a path does \
         not have is answered with 405 [method-not-allowed](problems.md#method-not-allowed).\n"
         .to_owned();

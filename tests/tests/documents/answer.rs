@@ -131,7 +131,7 @@ impl Comparison {
         let (pattern, marks) = pattern(written, has_any_numbers);
         let text = format!("{}\n", printed.trim_end());
         let found = regex(&pattern).captures(&text);
-        let found = found.ok_or(format!("{:?} became {:?}", written.trim_end(), printed.trim_end()))?;
+        let found = found.ok_or(format!("{}\nbecame\n{}", written.trim_end(), printed.trim_end()))?;
         for (mark, printed) in marks.iter().zip(found.iter().skip(1).flatten()) {
             let printed = printed.as_str();
             match mark {

@@ -10,7 +10,7 @@ const MADE: [(&str, &[&str]); 6] = [
     ("docs/src/reference/command-line.md", &["reference", "command-line"]),
     ("docs/src/reference/configuration.md", &["reference", "configuration"]),
     ("docs/src/reference/http.md", &["reference", "http"]),
-    ("docs/src/reference/openapi.json", &["openapi"]),
+    ("docs/openapi.json", &["openapi"]),
     ("docs/src/reference/problems.md", &["reference", "problems"]),
 ];
 
