@@ -68,7 +68,7 @@ class Maker:
             kinds["font"].setdefault(label, []).append(mask)
         others = set(OTHERS[model])
         self.others = [
-            d for d in [*drawings, *strokes.templates(), *fonts.skeletons(data, [*others])] if d.label in others
+            d for d in [*drawings, *strokes.templates(), *fonts.skeletons(data, OTHERS[model])] if d.label in others
         ]
         self.kinds = kinds
         self.shares = (
