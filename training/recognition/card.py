@@ -191,8 +191,8 @@ def summary(model: str, results: Results) -> str:
     pairs = results["pair_bindi"]
     parts = (
         f"They are {reading['n']} letters that people drew ({percent(reading['top1'])}) and {pairs['n']} synthetic "
-        f"pair-bindi letters ({percent(pairs['top1'])}). Each picture was read by a network that had seen nothing of its "
-        f"drawer: {len(results['parts'])} such networks were trained like the shipped one."
+        f"pair-bindi letters ({percent(pairs['top1'])}). Each picture was read by a network that had seen nothing of "
+        f"its drawer: {len(results['parts'])} such networks were trained like the shipped one."
     )
     return f"{purpose}\n\n" + wrapped(f"Whole test set: {whole['n']} pictures, {figure} {parts}")
 
