@@ -31,9 +31,8 @@ WAVELENGTHS = np.array([0.08, 0.12, 0.18, 0.27, 0.4, 0.6, 0.9, 1.35, 2.0, 3.0]) 
 # Set, not learned: how much a writer varies from drawing to drawing, as a share of the variance of the drawers, who
 # copied an alphabet that they did not know.
 OWN_VARIANCE = 0.65
-SHORT_WAVE = (
-    0.12  # body heights: waves this long are halved, shorter ones more, because a mouse is less steady than a pen
-)
+# Body heights: waves this long are halved and shorter ones shrink more, because a mouse is less steady than a pen.
+SHORT_WAVE = 0.12
 SIGN_CANON = 10.0  # the taught shape of a borrowed sign counts as this many drawings
 # Signs that drawers drew within a vowel: which of its strokes.
 BORROWED = {"ਾ": ("ਆ", [2]), "ਿ": ("ਇ", [0]), "ੁ": ("ਉ", [1]), "ੇ": ("ਏ", [2])}

@@ -35,10 +35,9 @@ COMPOSED = {
     "ਊ": ("ੳ", 0, "ੂ", 0.33),
 }
 # Set, not learned:
-UNDRAWN_SHIFT = (
-    0.35  # of undrawn glyphs: share of a stroke's own shift (cosine 0) that is kept, so that strokes stay joined
-)
-UNDRAWN_WAVES = 0.6  # of undrawn glyphs: waviness, as a share of the drawn ones'
+# Of glyphs without drawings: share of a stroke's own shift (cosine 0) that is kept, so that strokes stay joined.
+UNDRAWN_SHIFT = 0.35
+UNDRAWN_WAVES = 0.6  # of glyphs without drawings: waviness, as a share of that of drawn strokes
 MAX_SPREAD = 1.15  # a glyph's spread is at most this many times the letters' median
 LESS_SPREAD = dict.fromkeys("ਤਨਰੜਥਲਡ", 0.8)  # for letters that would turn into others
 HEADLINE_HOLD = 0.6  # share of its up and down that a stroke's end on the headline loses
