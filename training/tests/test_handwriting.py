@@ -147,6 +147,7 @@ def test_a_drawing_of_the_taught_shape_is_fitted(
     fit = register.register(shapes[text], spans, there)
     assert fit.far < 0.03
     assert len(fit.spans) == len(spans)
+    assert np.hypot(*np.moveaxis(fit.points - (shapes[text] * 50 + [20, 30]), -1, 0)).mean() < 1.5  # pixels
     points, ends, scale = register.upright(fit, shapes[text])
     assert scale == pytest.approx(50, rel=0.03)
     assert np.hypot(*np.moveaxis(points - shapes[text], -1, 0)).mean() < 0.03
