@@ -2,7 +2,7 @@
 
 use std::{
     collections::BTreeMap,
-    fs,
+    fs, io,
     path::{Path, PathBuf},
 };
 
@@ -117,6 +117,14 @@ pub enum ManifestError {
         /// Why.
         source: std::io::Error,
     },
+    /// A file that `scripts/setup.sh` fetches, and which is not there.
+    #[error("{}: no such file: run `scripts/setup.sh weights`, which fetches the weights of {model}", .path.display())]
+    NotFetched {
+        /// Which file.
+        path: PathBuf,
+        /// Whose.
+        model: String,
+    },
     /// It is not a manifest.
     #[error("{}: {source}", .path.display())]
     Malformed {
@@ -225,8 +233,7 @@ impl Manifest {
     pub fn verify(&self) -> Result<(), ManifestError> {
         self.files.iter().try_for_each(|file| {
             let path = self.path_of(file);
-            let found =
-                sha256_of(&path).map_err(|source| ManifestError::Io { path: path.clone(), source })?;
+            let found = sha256_of(&path).map_err(|source| self.unreadable(file, source))?;
             self.compare(file, path, found)
         })
     }
@@ -238,9 +245,19 @@ impl Manifest {
 
     fn read_file(&self, file: &ModelFile) -> Result<Vec<u8>, ManifestError> {
         let path = self.path_of(file);
-        let bytes = fs::read(&path).map_err(|source| ManifestError::Io { path: path.clone(), source })?;
+        let bytes = fs::read(&path).map_err(|source| self.unreadable(file, source))?;
         self.compare(file, path, format!("{:x}", Sha256::digest(&bytes)))?;
         Ok(bytes)
+    }
+
+    /// Why a file cannot be read. Weights that others publish are not in git: setting up puts them into the folder
+    /// `fetched` beside the manifest.
+    fn unreadable(&self, file: &ModelFile, source: io::Error) -> ManifestError {
+        let path = self.path_of(file);
+        if source.kind() == io::ErrorKind::NotFound && file.path.starts_with("fetched") {
+            return ManifestError::NotFetched { path, model: self.id.clone() };
+        }
+        ManifestError::Io { path, source }
     }
 
     fn compare(&self, file: &ModelFile, path: PathBuf, found: String) -> Result<(), ManifestError> {
@@ -286,6 +303,20 @@ mod tests {
         fs::write(folder.join("m.onnx"), "abd").unwrap();
         let error = models[0].read("model").unwrap_err();
         assert!(matches!(error, ManifestError::Hash { .. }), "{error}");
+        fs::remove_dir_all(folder).unwrap();
+    }
+
+    #[test]
+    fn a_file_that_was_not_fetched_is_said_to_be() {
+        let manifest = MANIFEST.replace("m.onnx", "fetched/m.onnx");
+        let folder = folder("fetched", &format!("{manifest}sha256 = '{ABC}'\n"));
+        let model = &load_all(&folder).unwrap()[0];
+        for error in [model.read("model").unwrap_err(), model.verify().unwrap_err()] {
+            assert!(error.to_string().contains("run `scripts/setup.sh weights`"), "{error}");
+        }
+        fs::create_dir(folder.join("fetched")).unwrap();
+        fs::write(folder.join("fetched/m.onnx"), "abc").unwrap();
+        model.verify().unwrap();
         fs::remove_dir_all(folder).unwrap();
     }
 
