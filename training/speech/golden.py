@@ -42,7 +42,7 @@ def signals():
 
 def one_heard(signal, cmvn=None):
     whole = np.round(np.clip(signal, -1, 1) * 32767).astype("<i2")
-    mel = features.audio_signal(whole.astype(np.float32) / 32768, cmvn)
+    mel = features.audio_signal(whole.astype(np.float32) / np.float32(32768), cmvn)
     return {
         "samples": base64.b64encode(whole.tobytes()).decode(),
         "features": base64.b64encode(mel.astype("<f4").tobytes()).decode(),

@@ -78,7 +78,7 @@ def decoded(path):
         check=True,
         capture_output=True,
     ).stdout
-    return np.frombuffer(raw, "<i2").astype(np.float32) / 32768
+    return np.frombuffer(raw, "<i2").astype(np.float32) / np.float32(32768)
 
 
 def main():
