@@ -4,7 +4,7 @@
 
     features  float32 [batch, 80, frames]       10 ms a frame, padded with zeros
     length    int64 [batch]                     frames of each
-    logprobs  float32 [batch, out_frames, 60]   20 ms a frame; `vocab.txt` names the units, the blank is last
+    logprobs  float32 [batch, out_frames, 65]   20 ms a frame; `vocab.txt` names the units, the blank is last
 
 model.half.onnx holds float16 weights and computes in float32; model.int8.onnx has int8 weights in its matrix products.
 """
