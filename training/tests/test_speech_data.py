@@ -182,8 +182,11 @@ def test_own_recordings_are_checked_against_their_text(monkeypatch: pytest.Monke
 
 
 def test_silence_at_the_ends_of_recordings_is_cut_to_the_margin() -> None:
-    samples = np.concatenate([np.zeros(RATE), tone(0.5), np.zeros(RATE)]).astype(np.float32)
-    assert len(real.voiced(samples)) == RATE // 2 + 2 * int(0.2 * RATE)
+    def around(level: float) -> Floats:
+        return np.concatenate([tone(1, level), tone(0.5), tone(1, level)])
+
+    assert len(real.voiced(around(0.5 * 10 ** (-31 / 20)))) == RATE // 2 + 2 * int(0.2 * RATE)
+    assert len(real.voiced(around(0.5 * 10 ** (-29 / 20)))) == 2.5 * RATE
     assert len(real.voiced(tone(0.5))) == RATE // 2
 
 
