@@ -1,6 +1,7 @@
 //! The structure of the code: which file may name which library, which crate may use which, and no circles
 //! between a crate's modules.
 
+mod map;
 mod modules;
 
 use std::{
