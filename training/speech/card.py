@@ -21,6 +21,13 @@ HERE = Path(__file__).resolve().parents[1]
 HEAD = "| what | decoded | characters | CER | words | WER |\n|---|---|---|---|---|---|"
 DIGITS = {sets.FOLDS: "digits", sets.ONE_BY_ONE: "single_digits"}
 SETS = {sets.CLEAN: "clean", sets.WORN: "worn"}
+SUMMARY = {  # the sets of the first table, which holds the whole of each
+    sets.CLEAN: "synthetic sentences, all voices, clean",
+    sets.WORN: "the same in a room, with noise, through an mp3 (`worn`)",
+    sets.FOLDS: "digits of people that are not in the training",
+    sets.ONE_BY_ONE: "the same, cut into single words",
+    sets.READING: "read sentences of people",
+}
 Row = dict[str, Any]  # set, group, decoder and the counts of `metrics.Errors`
 
 
@@ -46,14 +53,26 @@ def of_set(rows: Iterable[Row], title: str) -> list[Row]:
     return sorted(found, key=lambda r: (r["group"] != "all", r["group"], r["decoder"]))
 
 
+def summary(rows: Iterable[Row]) -> str:
+    """Return the table of whole sets as the service decodes them: characters and words that are wrong."""
+    lines = ["| speech | CER | WER |", "|---|---|---|"]
+    for row in rows:
+        whole = row["group"] == "all" or row["set"] == sets.READING
+        if whole and row["decoder"] == "beam + lm" and row["set"] in SUMMARY:
+            name = SUMMARY[row["set"]] + (f", {row['group']}" if row["set"] == sets.READING else "")
+            errors = share(row["characters_wrong"], row["characters"])
+            lines.append(f"| {name} | {errors} | {share(row['words_wrong'], row['words'])} |")
+    return "\n".join(lines)
+
+
 def tables(figures: dict[str, Any]) -> dict[str, str]:
     """Return the text for each place of the card; `figures`: what `speech.evaluate` wrote."""
     rows = figures["rows"]
     held = [line(f"{short}, {r['group']}", r) for title, short in SETS.items() for r in of_set(rows, title)]
     reading = [line(r["group"], r) for r in of_set(rows, sets.READING)]
-    out = {"held": "\n".join([HEAD, *held]), "reading": "\n".join([HEAD, *reading])}
+    out = {"summary": summary(rows), "held": "\n".join([HEAD, *held]), "reading": "\n".join([HEAD, *reading])}
     for title, place in DIGITS.items():
-        digits = ["| speaker | decoded | recordings | whole one right | words | WER |", "|---|---|---|---|---|---|"]
+        digits = ["| speaker | decoded | recordings | all words right | words | WER |", "|---|---|---|---|---|---|"]
         digits += [
             f"| {r['group']} | {r['decoder']} | {r['utterances']} | {share(r['exact'], r['utterances'])} | "
             f"{r['words']} | {share(r['words_wrong'], r['words'])} |"
@@ -62,9 +81,9 @@ def tables(figures: dict[str, Any]) -> dict[str, str]:
         out[place] = "\n".join(digits)
     late = figures["starts"]
     out["starts"] = (
-        f"{late['words']} words: median error {late['raw']['median']:.0f} ms, 95th percentile "
-        f"{late['raw']['95th']:.0f} ms as heard;\nwith the median lateness of {late['late']:.0f} ms taken off "
-        f"{late['corrected']['median']:.0f} ms and {late['corrected']['95th']:.0f} ms"
+        f"Over {late['words']} words the median error is {late['raw']['median']:.0f} ms and the 95th percentile "
+        f"{late['raw']['95th']:.0f} ms. With the median\ndelay of {late['late']:.0f} ms subtracted, they are "
+        f"{late['corrected']['median']:.0f} ms and {late['corrected']['95th']:.0f} ms."
     )
     return out
 

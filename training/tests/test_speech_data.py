@@ -291,6 +291,15 @@ def test_a_table_begins_with_the_whole_set() -> None:
     assert card.of_set(rows, sets.WORN) == []
 
 
+def test_the_first_table_holds_whole_sets_as_the_service_decodes_them() -> None:
+    rows = [row("espeak", "beam + lm", words_wrong=0), row("all", "greedy"), row("all", "beam + lm")]
+    rows.append({**row("en-misc-tests", "beam + lm", words_wrong=4), "set": sets.READING})
+    assert card.summary(rows).splitlines()[2:] == [
+        "| synthetic sentences, all voices, clean | 10.0 % [1.8, 40.4] | 50.0 % [15.0, 85.0] |",
+        "| read sentences of people, en-misc-tests | 10.0 % [1.8, 40.4] | 100.0 % [51.0, 100.0] |",
+    ]
+
+
 def test_shares_have_intervals_unless_there_are_more_errors_than_words() -> None:
     assert card.share(1, 10) == "10.0 % [1.8, 40.4]"
     assert card.share(3, 2) == "150.0 %"
