@@ -7,7 +7,7 @@ use std::{path::PathBuf, process::ExitStatus};
 pub enum PrivateError {
     /// Postgres's server programs are not installed.
     #[error(
-        "found no Postgres server in /usr/lib/postgresql/*/bin or in PATH: install it (on Debian, the package postgresql), \
+        "no Postgres server found in /usr/lib/postgresql/*/bin or in PATH: install it (on Debian, the package postgresql), \
          or set AKHAR_DATABASE_URL to use another server"
     )]
     NoServer,
