@@ -1,5 +1,5 @@
 .DEFAULT_GOAL := help
-.PHONY: run test check bench eval help
+.PHONY: run test check fmt reference openapi docs bench eval help
 
 # Where ONNX Runtime's library lies; an absolute path, since tests start the program from other folders.
 export AKHAR_ORT_DYLIB ?= $(CURDIR)/.cache/onnxruntime/libonnxruntime.so
@@ -14,13 +14,41 @@ test: ## Set up and run every test
 	cargo build --locked --package akhar
 	cargo test --locked --workspace
 
-check: ## Formatting, lints, docs, licences and crate arrows, unused dependencies
+check: ## Formatting, lints, docs, licences and crate arrows, unused dependencies; types and tests of the Python
 	scripts/setup.sh check
 	cargo fmt --all --check
 	cargo clippy --locked --workspace --all-targets -- --deny warnings
 	RUSTDOCFLAGS="--deny warnings" cargo doc --locked --workspace --no-deps --quiet
 	cargo deny --locked check bans licenses sources
 	cargo machete
+	.cache/check/bin/ruff format --check --quiet
+	.cache/check/bin/ruff check --quiet
+	.cache/check/bin/mypy
+	.cache/check/bin/pytest --quiet
+	scripts/check_links.sh sources
+
+fmt: ## Format the Rust and the Python, and apply ruff's safe corrections
+	scripts/setup.sh python
+	cargo fmt --all
+	.cache/check/bin/ruff format --quiet
+	.cache/check/bin/ruff check --fix --quiet
+
+reference: openapi ## Write what is made from code: docs/src/reference/, docs/openapi.json and .env.example
+	for page in configuration problems command-line http; do \
+		cargo run --quiet --locked --package akhar -- reference $$page >docs/src/reference/$$page.md || exit; \
+	done
+	cargo run --quiet --locked --package akhar -- reference environment >.env.example
+
+openapi: ## Write docs/openapi.json
+	cargo run --quiet --locked --package akhar -- openapi >docs/openapi.json
+
+docs: ## Build the book with the Rust documentation into target/book, and check every link
+	scripts/setup.sh docs
+	RUSTDOCFLAGS="--deny warnings" cargo doc --locked --workspace --no-deps --quiet
+	PATH="$$PATH:$${CARGO_HOME:-$$HOME/.cargo}/bin" mdbook build docs
+	cp -r target/doc target/book/rust
+	echo '<meta http-equiv="refresh" content="0; url=../reference/rust.html">' >target/book/rust/index.html
+	scripts/check_links.sh book
 
 bench: ## Measure, beside other programs, in 25 minutes: bench/results/summary.md (one part: akhar-bench --help)
 	scripts/setup.sh run

@@ -2,8 +2,10 @@
 # Makes a Debian machine with cargo, cc and python3 ready. Does only what is not done yet, and says so.
 #   setup.sh run     what building and running needs: Postgres's server, ONNX Runtime's library
 #   setup.sh library ONNX Runtime's library alone
-#   setup.sh test    the same, and what the tests need: schemathesis
-#   setup.sh check   what `make check` needs: cargo-deny and cargo-machete
+#   setup.sh test    the same, and what the tests need: schemathesis, curl
+#   setup.sh python  what checks the Python: ruff, mypy and pytest in .cache/check
+#   setup.sh check   what `make check` needs: the same, the link checker, cargo-deny and cargo-machete
+#   setup.sh docs    what `make docs` needs: mdBook and the link checker
 set -eu
 cd "$(dirname "$0")/.."
 cache=.cache
@@ -65,20 +67,26 @@ PYTHON
     mv $cache/onnxruntime.draft $cache/onnxruntime
 }
 
-schemathesis() {
-    cmp -s tests/requirements.txt $cache/schemathesis/requirements.txt && return
+environment() { # NAME REQUIREMENTS: a Python environment in .cache/NAME, remade when the file changes
+    cmp -s "$2" "$cache/$1/requirements.txt" && return
     pip
-    say "installing schemathesis"
-    rm -rf $cache/schemathesis
-    python3 -m venv $cache/schemathesis || { install python3-venv; python3 -m venv $cache/schemathesis; }
-    $cache/schemathesis/bin/pip install --quiet --disable-pip-version-check -r tests/requirements.txt
-    cp tests/requirements.txt $cache/schemathesis/requirements.txt
+    say "installing $2 into $cache/$1"
+    rm -rf "${cache:?}/$1"
+    python3 -m venv "$cache/$1" || { install python3-venv; python3 -m venv "$cache/$1"; }
+    "$cache/$1/bin/pip" install --quiet --disable-pip-version-check -r "$2"
+    cp "$2" "$cache/$1/requirements.txt"
 }
+schemathesis() { environment schemathesis tests/requirements.txt; }
+python_checks() { environment check training/requirements-check.txt; }
+curl_command() { command -v curl >/dev/null 2>&1 || install curl; }
+link_checker() { environment links docs/requirements.txt; }
 
-tool() { # NAME VERSION
-    case "$(cargo "${1#cargo-}" --version 2>/dev/null)" in *"$2"*) return ;; esac
-    say "building $1 $2 (once, some minutes)"
-    cargo install --locked --quiet "$1@$2"
+tool() { # NAME VERSION [OPTIONS OF CARGO INSTALL]
+    crate="$1@$2"
+    cargo install --list | grep --quiet "^$1 v$2:" && return
+    shift 2
+    say "building $crate (once, some minutes)"
+    cargo install --locked --quiet "$crate" "$@"
 }
 
 need cargo "install Rust from https://rustup.rs"
@@ -87,7 +95,9 @@ need python3 "it unpacks ONNX Runtime: apt-get install python3"
 case "${1:-run}" in
     run) postgres; onnxruntime ;;
     library) onnxruntime ;;
-    test) postgres; onnxruntime; schemathesis ;;
-    check) tool cargo-deny 0.20.2; tool cargo-machete 0.9.2 ;;
-    *) die "expected run, library, test or check, got $1" ;;
+    test) postgres; onnxruntime; schemathesis; curl_command ;;
+    python) python_checks ;;
+    check) python_checks; link_checker; tool cargo-deny 0.20.2; tool cargo-machete 0.9.2 ;;
+    docs) link_checker; tool mdbook 0.5.4 --debug --no-default-features --features search ;;
+    *) die "expected run, library, test, python, check or docs, got $1" ;;
 esac

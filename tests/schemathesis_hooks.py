@@ -1,4 +1,4 @@
-"""What the OpenAPI document cannot say: a file is only accepted when it shows or sounds."""
+"""Example files for schemathesis, as the OpenAPI document cannot say that an upload must be a real picture or sound."""
 
 from pathlib import Path
 
@@ -9,7 +9,7 @@ FIXTURES = Path(__file__).parent / "fixtures"
 
 
 def files(pattern: str) -> st.SearchStrategy[bytes]:
-    """The repository's own files of one kind."""
+    """The fixtures whose path below tests/fixtures matches the pattern."""
     return st.sampled_from([path.read_bytes() for path in sorted(FIXTURES.glob(pattern))])
 
 

@@ -14,6 +14,7 @@ mod openapi;
 mod operations;
 mod pages;
 mod problems;
+pub mod reference;
 mod retry;
 mod router;
 mod server;

@@ -1,7 +1,8 @@
-"""A picture's bytes in; the digit's scores out, as a Python user of Pillow, numpy and onnxruntime writes it.
+"""Digit recognition as a Python user of Pillow, NumPy and ONNX Runtime would write it, for the servers compared here.
 
-Simpler than inference/src/ink on purpose: no paper field, no second look, no stroke evening. It reads clean
-pictures such as tests/fixtures/images/digit-5.png, so the comparison does not charge it for what it lacks.
+It is simpler than inference/src/ink on purpose: no paper field, no second look, no stroke evening. The comparison sends
+clean pictures such as tests/fixtures/images/digit-5.png, which do not need these. `DIGITS_ONNX` in the environment is
+the path of the model.
 """
 
 import io
@@ -9,6 +10,7 @@ import os
 
 import numpy as np
 import onnxruntime
+from numpy.typing import NDArray
 from PIL import Image
 
 SIDE, MARGIN, WORK = 48, 3, 128
@@ -16,15 +18,18 @@ LABELS = "੦੧੨੩੪੫੬੭੮੯"
 
 
 def open_session() -> onnxruntime.InferenceSession:
-    """One thread a session: there is one process a core."""
+    """A session of one thread, as there is one process for each core."""
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = 1
     options.inter_op_num_threads = 1
     return onnxruntime.InferenceSession(os.environ["DIGITS_ONNX"], options, providers=["CPUExecutionProvider"])
 
 
-def prepare(image: Image.Image) -> np.ndarray:
-    """Ink coverage, float32 (1, 48, 48): 0 is paper, 1 is ink; the mark fills the square but a margin."""
+def prepare(image: Image.Image) -> NDArray[np.float32]:
+    """Ink coverage [1, 48, 48]: 0 is paper, 1 is ink; the mark fills the square up to a margin.
+
+    Raises ValueError where no ink is found.
+    """
     image = image.convert("L")
     image.thumbnail((WORK, WORK), Image.Resampling.BOX)
     grey = np.asarray(image, dtype=np.float32) / 255
@@ -43,17 +48,17 @@ def prepare(image: Image.Image) -> np.ndarray:
     return square
 
 
-def decode(data: bytes) -> np.ndarray:
-    """The features of an encoded picture."""
+def decode(data: bytes) -> NDArray[np.float32]:
+    """The ink coverage of an encoded picture, as `prepare` gives it."""
     return prepare(Image.open(io.BytesIO(data)))
 
 
-def classify(session: onnxruntime.InferenceSession, squares: list[np.ndarray]) -> np.ndarray:
-    """Scores (n, 10) of n squares, in one run."""
+def classify(session: onnxruntime.InferenceSession, squares: list[NDArray[np.float32]]) -> NDArray[np.float32]:
+    """Scores [n, 10] of n squares, in one run."""
     return session.run(["probabilities"], {"ink": np.stack(squares)})[0]
 
 
-def answer(scores: np.ndarray) -> dict:
-    """The three best, by falling score."""
+def answer(scores: NDArray[np.float32]) -> dict[str, list[dict[str, str | float]]]:
+    """`predictions`: label and score of the three best, by falling score; `scores` is [10]."""
     best = np.argsort(scores)[::-1][:3]
     return {"predictions": [{"label": LABELS[i], "score": float(scores[i])} for i in best]}

@@ -8,13 +8,14 @@ mod demo;
 mod failure;
 mod keys;
 mod models;
+mod reference;
 mod serve;
 mod worker;
 
 use std::process::ExitCode;
 
 use akhar_platform::{config::Config, telemetry};
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory as _, Parser, Subcommand};
 
 use failure::Failure;
 
@@ -47,6 +48,12 @@ enum Command {
     Models(models::Command),
     /// Print the OpenAPI document of the HTTP interface
     Openapi,
+    /// Print a page of the reference
+    #[command(hide = true)]
+    Reference {
+        /// Which
+        page: reference::Page,
+    },
 }
 
 fn main() -> ExitCode {
@@ -63,12 +70,16 @@ fn run(command: Command) -> Result<(), Failure> {
     match command {
         Command::Models(command) => return models::run(&command),
         Command::Openapi => return api::print_openapi(),
+        Command::Reference { page } => {
+            reference::print(page, Arguments::command());
+            return Ok(());
+        }
         _ => (),
     }
     let config = Config::load()?;
     telemetry::init(config.log_format)?;
     let mut runtime = tokio::runtime::Builder::new_multi_thread();
-    let runtime = runtime.worker_threads(config.async_threads.get()).enable_all().build();
+    let runtime = runtime.worker_threads(config.async_threads()).enable_all().build();
     let runtime = runtime.map_err(Failure::Runtime)?;
     let done = runtime.block_on(async {
         match command {
@@ -77,7 +88,7 @@ fn run(command: Command) -> Result<(), Failure> {
             Command::Worker(arguments) => worker::run(config, &arguments).await,
             Command::Migrate => connect::migrate(&config).await,
             Command::Keys(command) => keys::run(&config, command).await,
-            Command::Models(_) | Command::Openapi => Ok(()),
+            Command::Models(_) | Command::Openapi | Command::Reference { .. } => Ok(()),
         }
     });
     // Do not wait for remaining tasks: a thread that reads stdin would keep the process alive.

@@ -3,22 +3,25 @@
 //! Each setting has one name: `listen` in the file is `AKHAR_LISTEN` in the environment. If a setting is in both, the
 //! environment variable is used. An unknown name is an error in either place. `.env.example` lists all settings.
 
+pub mod reference;
+
 use std::{net::SocketAddr, num::NonZeroUsize, path::PathBuf, time::Duration};
 
+use documented::DocumentedFields;
 use figment::{
     Figment,
     providers::{Env, Format as _, Toml},
 };
 use secrecy::SecretString;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 /// The configuration file that is read if `AKHAR_CONFIG` is not set. It need not exist.
 pub const DEFAULT_FILE: &str = "akhar.toml";
 
 const PREFIX: &str = "AKHAR_";
 
-/// What models run on.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+/// The hardware that models run on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Device {
     /// The processor.
@@ -28,74 +31,79 @@ pub enum Device {
     Cuda,
 }
 
-/// Everything an operator can set, with its default.
-#[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct Config {
-    /// Address the api listens on.
-    pub listen: SocketAddr,
-    /// Postgres to use. Unset, `akhar serve` runs a private one under `data_dir`.
-    pub database_url: Option<SecretString>,
-    /// Connections in this process's pools. Beside them it opens one that listens, and an api two and a worker three
-    /// for the queue's statements.
-    pub database_connections: NonZeroUsize,
-    /// Where `akhar serve` keeps its private Postgres.
-    pub data_dir: PathBuf,
-    /// Folder of model manifests.
-    pub models_dir: PathBuf,
-    /// Where `akhar models pull` fetches from.
-    pub hub: String,
-    /// What the hub is shown for models that are not open to everybody.
-    pub hub_token: Option<SecretString>,
-    /// An operator's own catalogue of models to pull, laid over the built-in one.
-    pub catalogue: Option<PathBuf>,
-    /// ONNX Runtime's shared library.
-    pub ort_dylib: PathBuf,
-    /// What models run on.
-    pub device: Device,
-    /// Quick jobs one worker process runs at a time.
-    pub worker_concurrency: NonZeroUsize,
-    /// Speech jobs one worker process runs at a time.
-    pub speech_concurrency: NonZeroUsize,
-    /// Images one model run takes at most.
-    pub max_batch: NonZeroUsize,
-    /// Windows of speech one model run takes at most.
-    pub max_windows: NonZeroUsize,
-    /// Threads one model run uses.
-    pub inference_threads: NonZeroUsize,
-    /// Seconds one attempt at a quick job may take.
-    pub quick_timeout_s: u64,
-    /// Seconds one attempt at a speech job may take.
-    pub speech_timeout_s: u64,
-    /// Pixels an image may claim to have; more is refused unread.
-    pub max_image_pixels: u64,
-    /// Threads for network and database work in one process. Fewer wake each other less: on two cores,
-    /// one answers sooner than two.
-    pub async_threads: NonZeroUsize,
-    /// Jobs that may wait in one queue; more are turned away.
-    pub max_waiting: i64,
-    /// Requests one api process holds at a time; more are turned away.
-    pub max_requests: NonZeroUsize,
-    /// Seconds a response to a quick job is held before it becomes a 202.
-    pub quick_wait_s: u64,
-    /// Seconds a response to a speech job is held before it becomes a 202.
-    pub speech_wait_s: u64,
-    /// Seconds an outcome is kept after its job ended.
-    pub retention_s: u64,
-    /// Seconds work in flight has to finish once told to stop.
-    pub shutdown_s: u64,
-    /// How log lines look.
-    pub log_format: LogFormat,
-}
-
 /// How log lines look.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum LogFormat {
-    /// For eyes.
+    /// Text for people.
     Human,
     /// One JSON object a line.
     Json,
+}
+
+/// Everything an operator can set. The comments of the fields are the texts of the reference: [`reference::settings`].
+#[derive(Debug, Clone, Serialize, Deserialize, DocumentedFields)]
+#[serde(deny_unknown_fields, default)]
+pub struct Config {
+    /// The Postgres database, as `postgres://user:password@host/database`.
+    /// Unset, `akhar serve` runs a private Postgres, and `akhar keys` uses that one.
+    #[serde(skip_serializing)]
+    pub database_url: Option<SecretString>,
+    /// Connections in the pools of one process; at least 4.
+    /// The process opens further ones beside them: one that listens for notifications, and two (API) or three (worker)
+    /// for the statements of the queue.
+    pub database_connections: NonZeroUsize,
+    /// Threads for network and database work in one process. Unset, half as many as the machine has cores.
+    pub async_threads: Option<NonZeroUsize>,
+    /// Seconds that a process waits for work in progress once it was told to stop.
+    pub shutdown_s: u64,
+    /// Format of log lines: `human` or `json`.
+    pub log_format: LogFormat,
+    /// Folder in which `akhar serve` keeps its private Postgres and the demo key.
+    pub data_dir: PathBuf,
+    /// Address and port that the API listens on. Port 0 takes a free one.
+    pub listen: SocketAddr,
+    /// Requests that one API process handles at a time. Further requests are answered with 503 `busy`.
+    pub max_requests: NonZeroUsize,
+    /// Jobs that may wait in one queue. Further requests are answered with 503 `queue-full`.
+    pub max_waiting: i64,
+    /// Seconds that the API holds a response for an image or a text. After that it answers with 202 and the job.
+    pub quick_wait_s: u64,
+    /// Seconds that the API holds a response for a recording. After that it answers with 202 and the job.
+    pub speech_wait_s: u64,
+    /// Jobs of the quick queue (images and handwriting) that one worker process runs at a time.
+    pub worker_concurrency: NonZeroUsize,
+    /// Jobs of the speech queue that one worker process runs at a time.
+    pub speech_concurrency: NonZeroUsize,
+    /// Seconds that one attempt at a quick job may take.
+    pub quick_timeout_s: u64,
+    /// Seconds that one attempt at a speech job may take.
+    pub speech_timeout_s: u64,
+    /// Pixels (width times height) that an image may have by its header. A larger image is refused before it is decoded.
+    pub max_image_pixels: u64,
+    /// Seconds that the outcome of a job is kept after the job ended.
+    pub retention_s: u64,
+    /// Folder of the model manifests.
+    pub models_dir: PathBuf,
+    /// ONNX Runtime's shared library. `make run` downloads it to the default path.
+    pub ort_dylib: PathBuf,
+    /// Hardware that models run on: `cpu`, or `cuda` where `AKHAR_ORT_DYLIB` names a library built for CUDA.
+    pub device: Device,
+    /// Threads that one run of a model uses. More threads suit a large model and few callers; one thread suits small
+    /// models and many callers.
+    pub inference_threads: NonZeroUsize,
+    /// Images in one run of a model at most.
+    pub max_batch: NonZeroUsize,
+    /// Windows of speech in one run of a model at most.
+    pub max_windows: NonZeroUsize,
+    /// Hub from which `akhar models pull` downloads. A file's URL is `{hub}/{repo}/resolve/{revision}/{path}`.
+    pub hub: String,
+    /// Token for models that are not public. It is sent to the hub and to no other host.
+    #[serde(skip_serializing)]
+    pub hub_token: Option<SecretString>,
+    /// A further catalogue of models to pull, in the format of `models/catalogue.toml`. Its entries replace entries of
+    /// the built-in catalogue that have the same id.
+    pub catalogue: Option<PathBuf>,
 }
 
 impl Default for Config {
@@ -107,32 +115,32 @@ impl Default for Config {
             }
         }
         Self {
-            listen: SocketAddr::from(([127, 0, 0, 1], 8080)),
             database_url: None,
             database_connections: n(12),
+            async_threads: None,
+            shutdown_s: 30,
+            log_format: LogFormat::Human,
             data_dir: "data".into(),
-            models_dir: "models".into(),
-            hub: "https://huggingface.co".to_owned(),
-            hub_token: None,
-            catalogue: None,
-            ort_dylib: ".cache/onnxruntime/libonnxruntime.so".into(),
-            device: Device::Cpu,
+            listen: SocketAddr::from(([127, 0, 0, 1], 8080)),
+            max_requests: n(2000),
+            max_waiting: 1000,
+            quick_wait_s: 30,
+            speech_wait_s: 300,
             worker_concurrency: n(32),
             speech_concurrency: n(2),
-            max_batch: n(16),
-            max_windows: n(4),
-            inference_threads: n(1),
             quick_timeout_s: 30,
             speech_timeout_s: 1800,
             max_image_pixels: 4096 * 4096,
-            async_threads: n(std::thread::available_parallelism().map_or(1, |n| n.get().div_ceil(2))),
-            max_waiting: 1000,
-            max_requests: n(2000),
-            quick_wait_s: 30,
-            speech_wait_s: 300,
             retention_s: 24 * 60 * 60,
-            shutdown_s: 30,
-            log_format: LogFormat::Human,
+            models_dir: "models".into(),
+            ort_dylib: ".cache/onnxruntime/libonnxruntime.so".into(),
+            device: Device::Cpu,
+            inference_threads: n(1),
+            max_batch: n(16),
+            max_windows: n(4),
+            hub: "https://huggingface.co".to_owned(),
+            hub_token: None,
+            catalogue: None,
         }
     }
 }
@@ -207,6 +215,13 @@ impl Config {
         Ok(())
     }
 
+    /// Threads for network and database work. Fewer threads wake each other less: on two cores, one answers sooner than
+    /// two.
+    pub fn async_threads(&self) -> usize {
+        let half = || std::thread::available_parallelism().map_or(1, |n| n.get().div_ceil(2));
+        self.async_threads.map_or_else(half, NonZeroUsize::get)
+    }
+
     /// How long a stopping process waits for unfinished work.
     pub const fn shutdown_limit(&self) -> Duration {
         Duration::from_secs(self.shutdown_s)
@@ -243,21 +258,5 @@ mod tests {
     fn secrets_are_redacted() {
         let config = load("database_url = 'postgres://u:hunter2@h/d'").unwrap();
         assert!(!format!("{config:?}").contains("hunter2"));
-    }
-
-    #[test]
-    fn the_example_lists_every_key_once_with_its_default() {
-        let example = include_str!("../../.env.example");
-        let debug = format!("{:?}", Config::default());
-        let keys: Vec<&str> = example
-            .lines()
-            .filter_map(|l| l.trim_start_matches('#').trim().split_once('='))
-            .filter_map(|(k, _)| k.strip_prefix(PREFIX))
-            .collect();
-        for key in &keys {
-            assert!(*key == "CONFIG" || debug.contains(&format!("{}:", key.to_lowercase())), "unknown {key}");
-        }
-        let fields = debug.matches(": ").count();
-        assert_eq!(keys.len(), fields + 1, "one line a key, and AKHAR_CONFIG");
     }
 }

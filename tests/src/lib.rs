@@ -11,6 +11,7 @@ pub mod images;
 pub mod load;
 pub mod process;
 mod seam;
+pub mod serve;
 pub mod speech;
 pub mod stack;
 
@@ -19,6 +20,7 @@ pub use http::{Answer, Form, Problem};
 pub use hub::{Fault, Hub};
 pub use process::Process;
 pub use seam::{Held, Seam};
+pub use serve::Service;
 pub use stack::{Stack, StackBuilder};
 
 use std::{path::PathBuf, time::Duration};

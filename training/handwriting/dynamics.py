@@ -1,71 +1,61 @@
 """How fast a pen moves along a stroke, learned from strokes with times.
 
-omniglot-strokes gives x, y and milliseconds. A small network maps the local geometry (turning over two
-distances, distance from both ends, length) to log speed relative to the stroke's mean; `paced` then
-puts points along any line so that they are evenly spaced in time.
+omniglot-strokes gives x, y and milliseconds. A small network maps the local geometry (`lines.geometry`) to the log of
+the speed, relative to the stroke's mean. `paced` then puts points along any line so that they are evenly spaced in
+time.
 """
 
 import zipfile
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import numpy as np
 import torch
+from recognition.arrays import Float32, Float64
 from torch import nn
 
-from .glyphs import even
+from . import glyphs
+from .glyphs import POINTS, even
+from .lines import geometry, length
 
 BODY = 45.0  # pixels of omniglot's page to a body height, about
-STEPS = 64
+STEPS = 64  # evenly spaced points that a stroke is resampled to
 
 
-def timed_strokes(data: Path):
-    """(x, y in body heights, y down; seconds) of every stroke with enough samples."""
+def strokes_in(lines: Iterable[str]) -> Iterator[list[list[float]]]:
+    """The strokes of one omniglot file: rows of x, y (pixels, y up) and milliseconds; other lines end a stroke."""
+    rows: list[list[float]] = []
+    for line in lines:
+        if line.count(",") == 2:
+            rows.append([float(v) for v in line.split(",")])
+        elif rows:
+            yield rows
+            rows = []
+    if rows:
+        yield rows
+
+
+def timed_strokes(data: Path) -> list[Float64]:
+    """Every stroke with at least eight samples, (n, 3): x, y in body heights, y down, and seconds."""
     found = []
     for archive in sorted((data / "handwriting/omniglot-strokes").glob("strokes_background_*.zip")):
         with zipfile.ZipFile(archive) as files:
             for name in sorted(n for n in files.namelist() if n.endswith(".txt")):
                 if "__MACOSX" in name:
                     continue
-                rows = []
-                for line in files.read(name).decode().splitlines():
-                    if line.count(",") == 2:
-                        rows.append([float(v) for v in line.split(",")])
-                    elif rows:
-                        found.append(np.array(rows) * [1 / BODY, -1 / BODY, 1e-3])
-                        rows = []
-                if rows:
-                    found.append(np.array(rows) * [1 / BODY, -1 / BODY, 1e-3])
+                strokes = strokes_in(files.read(name).decode().splitlines())
+                found += [np.array(rows) * [1 / BODY, -1 / BODY, 1e-3] for rows in strokes]
     return [s for s in found if len(s) >= 8 and length(s[:, :2]) > 0.25 and s[-1, 2] > s[0, 2]]
 
 
-def length(points):
-    return np.hypot(*np.diff(points, axis=0).T).sum()
-
-
-def geometry(points):
-    """Features of evenly spaced points, (n, 7)."""
-    n, total = len(points), length(points)
-    step = total / (n - 1)
-    rows = []
-    for reach in (0.06, 0.15, 0.3):
-        k = max(1, min(int(round(reach / step)), n // 3))
-        padded = np.concatenate([np.repeat(points[:1], k, 0), points, np.repeat(points[-1:], k, 0)])
-        back, ahead = points - padded[:n], padded[2 * k :] - points
-        cosine = (back * ahead).sum(1) / (np.hypot(*back.T) * np.hypot(*ahead.T) + 1e-6)
-        cosine[:k] = cosine[n - k :] = 1.0
-        rows.append(np.arccos(np.clip(cosine, -1, 1)))
-    along = np.linspace(0, total, n)
-    rows += [np.exp(-along / 0.2), np.exp(-(total - along) / 0.2), along / total, np.full(n, np.log(total))]
-    return np.stack(rows, 1).astype(np.float32)
-
-
-def network():
+def network() -> nn.Sequential:
+    """Features (n, 7) to log speed (n, 1), untrained, from a fixed seed."""
     torch.manual_seed(3)
     return nn.Sequential(nn.Linear(7, 24), nn.Tanh(), nn.Linear(24, 24), nn.Tanh(), nn.Linear(24, 1))
 
 
-def examples(strokes):
-    """Features and log speeds relative to the stroke's mean."""
+def examples(strokes: Iterable[Float64]) -> tuple[Float32, Float32]:
+    """Features (m, 7) and log speeds (m,), relative to the stroke's mean, of timed strokes."""
     xs, ys = [], []
     for stroke in strokes:
         keep = np.concatenate([[True], np.hypot(*np.diff(stroke[:, :2], axis=0).T) > 1e-6])
@@ -86,8 +76,11 @@ def examples(strokes):
     return np.concatenate(xs), np.concatenate(ys).astype(np.float32)
 
 
-def train(data: Path, steps=2500, batch=4096):
-    """The network, and the share of held-back strokes' variance in log speed it explains."""
+def train(data: Path, steps: int = 2500, batch: int = 4096) -> tuple[nn.Sequential, dict[str, float]]:
+    """The trained network; the numbers of strokes, and the share of held-back strokes' variance it explains.
+
+    Every tenth stroke is held back.
+    """
     strokes = timed_strokes(data)
     test = [s for k, s in enumerate(strokes) if k % 10 == 0]
     x, y = (torch.from_numpy(v) for v in examples([s for k, s in enumerate(strokes) if k % 10]))
@@ -108,8 +101,8 @@ def train(data: Path, steps=2500, batch=4096):
     return net, {"strokes": len(strokes), "held_back": len(test), "explained": float(explained)}
 
 
-def paced(net, points, n):
-    """N points along the line, evenly spaced in time."""
+def paced(net: nn.Module, points: Float64, n: int) -> Float64:
+    """`n` points (n, 2) along a line (m, 2) in body heights, evenly spaced in time."""
     fine = even(points, 240)
     with torch.no_grad():
         speed = net(torch.from_numpy(geometry(fine)))[:, 0].numpy()
@@ -118,3 +111,8 @@ def paced(net, points, n):
     time = np.concatenate([[0], np.cumsum(between)])
     at = np.linspace(0, time[-1], n)
     return np.stack([np.interp(at, time, fine[:, k]) for k in (0, 1)], 1)
+
+
+def taught(net: nn.Module) -> dict[str, Float64]:
+    """Each glyph's taught strokes as the pen would move along them: text to (strokes, POINTS, 2)."""
+    return {g.text: np.stack([paced(net, s, POINTS) for s in g.strokes]) for g in glyphs.table()}

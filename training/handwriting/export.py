@@ -1,48 +1,38 @@
-"""Arrays in; the ONNX file and, right after it, the manifest out.
+"""Arrays in; the ONNX file and the manifest that names its digest out.
 
 The file's graph: points = base[glyph] + (style loads[glyph] + variation loads[glyph]) x cosines.
 """
 
 import hashlib
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import onnx
-from manifests import replace, toml
+from manifests import replace
 from onnx import TensorProto, helper, numpy_helper
 
-from . import glyphs
+from .basis import COSINES, MODES, STYLE, VARIATION
 from .glyphs import POINTS, STROKES
+from .manifest import MODEL, manifest
+from .model import Arrays
 
-STYLE, VARIATION, MODES = 16, 24, 20
-MODEL = "handwriting-pa"
-
-
-def cosines(points=POINTS, modes=MODES):
-    """(modes, points), orthonormal rows: smooth displacements along a stroke."""
-    at = (np.arange(points) + 0.5) / points
-    rows = np.cos(np.pi * np.arange(modes)[:, None] * at) * np.sqrt(2 / points)
-    rows[0] /= np.sqrt(2)
-    return rows
+REACH = STYLE * 6.0  # the square of a style's length at which it is shortened by the square root of 2
 
 
-def graph(arrays):
-    """`arrays`: base (g, s, p, 2), head (g, 2, 2), present (g, s); style (g, 16, s, 2, modes),
-    variation (g, 24, s, 2, modes); style_head (g, 16, 4), variation_head (g, 24, 4).
-    """
-    n_glyphs = len(arrays["base"])
-    flat = {
-        "base": arrays["base"].transpose(0, 1, 3, 2).reshape(n_glyphs, STROKES, 2, POINTS),
-        "spans": arrays["head"].reshape(n_glyphs, 4),
-        "style_loads": arrays["style"].reshape(n_glyphs, STYLE, -1),
-        "variation_loads": arrays["variation"].reshape(n_glyphs, VARIATION, -1),
-        "style_spans": arrays["style_head"],
-        "variation_spans": arrays["variation_head"],
-        "cosines": cosines(),
+def constants(arrays: Arrays) -> list[onnx.TensorProto]:
+    """The file's weights, float32, with the loads of spans behind those of strokes; and the shapes that nodes take."""
+    n = len(arrays["base"])
+    style = [arrays["style"].reshape(n, STYLE, -1), arrays["style_head"]]
+    variation = [arrays["variation"].reshape(n, VARIATION, -1), arrays["variation_head"]]
+    floats = {
+        "base": arrays["base"].transpose(0, 1, 3, 2).reshape(n, STROKES, 2, POINTS),
+        "spans": arrays["head"].reshape(n, 4),
+        "style_loads": np.concatenate(style, 2),
+        "variation_loads": np.concatenate(variation, 2),
+        "cosines": COSINES,
     }
-    flat["style_loads"] = np.concatenate([flat["style_loads"], flat.pop("style_spans")], 2)
-    flat["variation_loads"] = np.concatenate([flat["variation_loads"], flat.pop("variation_spans")], 2)
-    constants = [numpy_helper.from_array(np.ascontiguousarray(v, np.float32), k) for k, v in flat.items()]
     shapes = {
         "one": [1],
         "modes_shape": [-1, STROKES, 2, MODES],
@@ -53,15 +43,23 @@ def graph(arrays):
         "last": [2],
         "row": [1, 1, STYLE],
     }
-    constants += [numpy_helper.from_array(np.array(v, np.int64), k) for k, v in shapes.items()]
-    constants.append(numpy_helper.from_array(np.asarray(arrays["present"], bool), "strokes"))
-    constants.append(numpy_helper.from_array(np.float32(STYLE * 6.0), "reach"))
+    return [
+        *[numpy_helper.from_array(np.ascontiguousarray(v, np.float32), k) for k, v in floats.items()],
+        *[numpy_helper.from_array(np.array(v, np.int64), k) for k, v in shapes.items()],
+        numpy_helper.from_array(np.asarray(arrays["present"], bool), "strokes"),
+        numpy_helper.from_array(np.float32(REACH), "reach"),
+        numpy_helper.from_array(np.float32(1.0), "unit"),
+    ]
 
-    def op(kind, inputs, output, **attributes):
+
+def nodes() -> list[onnx.NodeProto]:
+    """The graph's nodes; g is a glyph asked for."""
+
+    def op(kind: str, inputs: Sequence[str], output: str, **attributes: Any) -> onnx.NodeProto:
         return helper.make_node(kind, inputs, [output], **attributes)
 
-    nodes = [
-        # A style far from the drawers is drawn in towards them: s / sqrt(1 + |s|^2 / reach).
+    return [
+        # A style far from the drawers' is made shorter: s / sqrt(1 + |s|^2 / reach).
         op("Mul", ["style", "style"], "squares"),
         op("ReduceSum", ["squares", "one"], "norm"),
         op("Div", ["norm", "reach"], "share"),
@@ -70,6 +68,7 @@ def graph(arrays):
         op("Div", ["style", "length"], "near"),
         op("Reshape", ["near", "row"], "hand"),
         op("Unsqueeze", ["variation", "one"], "drawing"),
+        # [g, 1, modes of all strokes and 4 of the spans]
         op("Gather", ["style_loads", "glyph"], "style_of"),
         op("Gather", ["variation_loads", "glyph"], "variation_of"),
         op("MatMul", ["hand", "style_of"], "by_hand"),
@@ -77,6 +76,7 @@ def graph(arrays):
         op("Add", ["by_hand", "by_drawing"], "both"),
         op("Slice", ["both", "zero", "cut", "last"], "moved_modes"),
         op("Slice", ["both", "cut", "far", "last"], "moved_spans"),
+        # [g, STROKES, 2, MODES] to [g, STROKES, 2, POINTS]
         op("Reshape", ["moved_modes", "modes_shape"], "by_mode"),
         op("MatMul", ["by_mode", "cosines"], "moved"),
         op("Gather", ["base", "glyph"], "at_rest"),
@@ -88,13 +88,21 @@ def graph(arrays):
         op("Add", ["spans_at_rest", "spans_moved"], "spans_flat"),
         op("Reshape", ["spans_flat", "spans_shape"], "head"),
     ]
-    constants.append(numpy_helper.from_array(np.float32(1.0), "unit"))
 
-    def value(name, kind, shape):
+
+def graph(arrays: Arrays) -> onnx.ModelProto:
+    """The file. `glyph` int64 [n], `style` float32 [1, STYLE] and `variation` float32 [n, VARIATION] in.
+
+    `points` float32 [n, STROKES, POINTS, 2] in body heights, `present` bool [n, STROKES] and `head` float32 [n, 2, 2],
+    the ends x0, x1 of two headline spans, out. A stroke that is not present has no meaning, nor has a span with
+    x0 >= x1.
+    """
+
+    def value(name: str, kind: int, shape: Sequence[int | str]) -> onnx.ValueInfoProto:
         return helper.make_tensor_value_info(name, kind, shape)
 
     made = helper.make_graph(
-        nodes,
+        nodes(),
         MODEL,
         [
             value("glyph", TensorProto.INT64, ["n"]),
@@ -106,7 +114,7 @@ def graph(arrays):
             value("present", TensorProto.BOOL, ["n", STROKES]),
             value("head", TensorProto.FLOAT, ["n", 2, 2]),
         ],
-        constants,
+        constants(arrays),
     )
     model = helper.make_model(made, opset_imports=[helper.make_opsetid("", 17)], producer_name="akhar")
     model.ir_version = 8
@@ -114,21 +122,9 @@ def graph(arrays):
     return model
 
 
-def manifest(digest, metrics):
-    head = {
-        "id": MODEL,
-        "operation": "handwriting-generator",
-        "layout": "glyph-strokes",
-        "licence": "MIT OR Apache-2.0",
-        "source": "training/handwriting",
-        "glyphs": [glyph.text for glyph in glyphs.table()],
-    }
-    return toml(head, {"model": (f"weights/{MODEL}.onnx", digest)}, metrics)
-
-
-def write(arrays, folder: Path, metrics=None):
-    """`folder`: the one of the manifests."""
-    content = graph(arrays).SerializeToString()
+def write(arrays: Arrays, folder: Path, metrics: Mapping[str, float] | None = None) -> int:
+    """Writes the ONNX file and then the manifest; `folder`: the manifests'. The file's size in bytes."""
+    content: bytes = graph(arrays).SerializeToString()
     replace(folder / f"weights/{MODEL}.onnx", content)
     replace(folder / f"{MODEL}.toml", manifest(hashlib.sha256(content).hexdigest(), metrics or {}).encode())
     return len(content)

@@ -1,65 +1,54 @@
-"""A small network told to tell drawings of held-back drawers from generated ones."""
+"""How well small networks tell drawings of held-back drawers from generated ones; 50 % is chance."""
 
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import torch
 from PIL import Image
+from recognition.arrays import AnyPoints, Coverage, Float32, Float64
 from recognition.strokes import resample, smoothed
 from torch import nn
 
-from . import drawings, export, glyphs, register, train
+from . import drawings, dynamics, export, glyphs, register, train
 from .generate import Generator, picture
+from .model import Arrays
+from .results import Realism
+from .traits import cropped, simplified, traits
 
 HELD_BACK = (5, 10, 15, 20)
-SIMPLE = 0.02  # body heights, about a pixel of the source
-SIDE = 48
+SIDE = 48  # pixels
 
 
-def small(strokes):
-    """Below the headline's zone only, since the headline is the layout's; (SIDE, SIDE) 0..1."""
-    image = Image.fromarray(picture(strokes, body=30, pen=2.4, margin=2))
+class Row(NamedTuple):
+    """One drawing, real or generated."""
+
+    ink: Coverage  # (SIDE, SIDE)
+    real: int  # 1, or 0 for a generated one
+    text: str
+    traits: Float32  # (25,)
+
+
+def small(strokes: Sequence[AnyPoints]) -> Coverage:
+    """Strokes as a picture (SIDE, SIDE), 0..1, 30 pixels to a body height; what does not fit in is cut off."""
+    image = np.asarray(Image.fromarray(picture(strokes, body=30, pen=2.4, margin=2)))[:SIDE, :SIDE]
     canvas = np.zeros((SIDE, SIDE), np.float32)
-    image = np.asarray(image)[:SIDE, :SIDE]
     canvas[: image.shape[0], : image.shape[1]] = image / 255
     return canvas
 
 
-def simplified(line, within=SIMPLE):
-    """Ramer, Douglas and Peucker's polyline: the source's drawings are such, so both sides are made so."""
-    line = np.asarray(line, float)
-    if len(line) < 3:
-        return line
-    way = line[-1] - line[0]
-    apart = line - line[0]
-    if np.hypot(*way) > 1e-6:
-        away = np.abs(apart[:, 0] * way[1] - apart[:, 1] * way[0]) / np.hypot(*way)
-    else:
-        away = np.hypot(*apart.T)
-    k = int(away.argmax())
-    if away[k] <= within:
-        return line[[0, -1]]
-    return np.concatenate([simplified(line[: k + 1], within)[:-1], simplified(line[k:], within)])
+def real_or_not(make: Generator, data: Path, shapes: dict[str, Float64]) -> list[Row]:
+    """Every drawing of the held-back drawers, and as many generated ones of the same characters.
 
-
-def cropped(strokes, top=0.1):
-    """Parts of strokes below y = top."""
-    out = []
-    for stroke in strokes:
-        inside = stroke[:, 1] > top
-        edges = np.flatnonzero(np.diff(np.concatenate([[0], inside.astype(int), [0]])))
-        out += [stroke[a:b] for a, b in zip(edges[::2], edges[1::2]) if b - a > 3]
-    return out
-
-
-def real_or_not(make, data, net):
-    """Pictures, their kind (1 real), their letter and fold; as many generated as real of each letter."""
+    `shapes`: text to taught strokes. Both sides are simplified, resampled and smoothed alike, because the source's
+    drawings are simplified polylines; and cut off below the headline, because the headline is the layout's.
+    """
     table = {g.text: g for g in glyphs.table()}
-    shapes = drawings.taught(net)
     rng = np.random.default_rng(42)
     rows = []
-    for text, hand, strokes, _ in drawings.sources(data, tuple(set(range(1, 21)) - set(HELD_BACK))):
+    for text, _, strokes, _ in drawings.sources(data, tuple(set(range(1, 21)) - set(HELD_BACK))):
         spans = [s for s in table[text].head if s[0] < s[1]]
         fit = register.register(shapes[text], spans, strokes)  # for the page's place and size only
         level = placed(strokes, fit, shapes[text])
@@ -69,27 +58,25 @@ def real_or_not(make, data, net):
             lines = [smoothed(resample(simplified(s), 0.022), 3) for s in drawing]
             kept = cropped(lines)
             if kept:
-                rows.append((small(kept), kind, text, traits(kept)))
+                rows.append(Row(small(kept), kind, text, traits(kept)))
     return rows
 
 
-def placed(strokes, fit, taught):
-    """A real drawing upright and in body heights as the generator's training sees it."""
-    line = np.concatenate(fit.spans)
-    slope = (
-        np.clip(np.polyfit(line[:, 0], line[:, 1], 1)[0], -0.25, 0.25)
-        if len(fit.spans) == 1 and np.ptp(line[:, 0]) > 0.3 * fit.scale
-        else 0.0
-    )
-    turn = np.array([[1, slope], [-slope, 1]]) / np.hypot(1, slope)
+def placed(strokes: Sequence[Float64], fit: register.Fit, taught: Float64) -> list[Float64]:
+    """A real drawing upright and in body heights, as the generator's training sees it.
+
+    `strokes`: in the source's unit; `fit`: the taught strokes (s, POINTS, 2) on them.
+    """
+    turn = register.turn_of(fit.spans, fit.scale)
     _, _, own = register.upright(fit, taught)
-    top = np.median((line @ turn.T)[:, 1])
+    top = np.median((np.concatenate(fit.spans) @ turn.T)[:, 1])
     turned = [s @ turn.T for s in strokes]
     left = (fit.points @ turn.T)[..., 0].min()
     return [(s - [left, top]) / own for s in turned]
 
 
-def classifier():
+def classifier() -> nn.Sequential:
+    """Pictures (n, 1, SIDE, SIDE) to one logit each, (n, 1): real or not."""
     return nn.Sequential(
         nn.Conv2d(1, 12, 5, padding=2),
         nn.BatchNorm2d(12),
@@ -110,13 +97,16 @@ def classifier():
     )
 
 
-def told_apart(rows, rounds=2):
-    """Cross-validated accuracy, letters kept whole within a fold, means over seeds."""
+def told_apart(rows: Sequence[Row], rounds: int = 2) -> float:
+    """The accuracy of `classifier` on ink, over five folds and so many seeds.
+
+    All drawings of a character are in one fold.
+    """
     torch.set_num_threads(1)
-    x = torch.from_numpy(np.stack([r[0] for r in rows]))[:, None]
-    y = torch.tensor([float(r[1]) for r in rows])
-    letters = sorted({r[2] for r in rows})
-    fold = np.array([letters.index(r[2]) % 5 for r in rows])
+    x = torch.from_numpy(np.stack([r.ink for r in rows]))[:, None]
+    y = torch.tensor([float(r.real) for r in rows])
+    letters = sorted({r.text for r in rows})
+    fold = np.array([letters.index(r.text) % 5 for r in rows])
     rates = []
     for seed in range(rounds):
         right = np.zeros(len(rows))
@@ -142,33 +132,15 @@ def told_apart(rows, rounds=2):
     return float(np.mean(rates))
 
 
-def traits(lines):
-    """Numbers that do not depend on how ink is divided into strokes: turning over three distances,
-    length, size, place and spread of the ink.
-    """
-    ink = np.concatenate(lines)
-    numbers = [sum(map(len, lines)) * 0.022, *np.ptp(ink, 0), *ink.mean(0), *ink.std(0)]
-    for reach in (2, 4, 8):
-        turns = [np.abs(turning(line, reach)) for line in lines if len(line) > 2 * reach + 1]
-        turns = np.concatenate(turns) if turns else np.zeros(1)
-        numbers += [turns.mean(), *np.percentile(turns, [25, 50, 75, 90, 97])]
-    return np.array(numbers, np.float32)
-
-
-def turning(line, reach):
-    step = line[reach:] - line[:-reach]
-    a, b = step[:-reach], step[reach:]
-    return np.arctan2(a[:, 0] * b[:, 1] - a[:, 1] * b[:, 0], (a * b).sum(1))
-
-
-def told_by_traits(rows, seeds=4):
-    """As told_apart, from the traits and how they differ from the usual ones of the same character."""
-    x, y = np.stack([r[3] for r in rows]), np.array([r[1] for r in rows], np.float32)
-    letters = sorted({r[2] for r in rows})
-    which = np.array([letters.index(r[2]) for r in rows])
-    relative = x - np.stack([x[which == k].mean(0) for k in range(len(letters))])[which]
-    x = np.concatenate([x / x.std(0) - x.mean(0) / x.std(0), relative / (relative.std(0) + 1e-6)], 1)
-    x, y, fold = torch.from_numpy(x), torch.from_numpy(y), which % 5
+def told_by_traits(rows: Sequence[Row], seeds: int = 4) -> float:
+    """As `told_apart`, from the traits and how they differ from the usual ones of the same character."""
+    numbers = np.stack([r.traits for r in rows])
+    letters = sorted({r.text for r in rows})
+    which = np.array([letters.index(r.text) for r in rows])
+    relative = numbers - np.stack([numbers[which == k].mean(0) for k in range(len(letters))])[which]
+    absolute = numbers / numbers.std(0) - numbers.mean(0) / numbers.std(0)
+    x = torch.from_numpy(np.concatenate([absolute, relative / (relative.std(0) + 1e-6)], 1))
+    y, fold = torch.from_numpy(np.array([r.real for r in rows], np.float32)), which % 5
     right = np.zeros((seeds, len(rows)))
     for seed in range(seeds):
         for test in range(5):
@@ -189,20 +161,30 @@ def told_by_traits(rows, seeds=4):
 
 
 class Still(Generator):
-    """The mean shapes: no writer, no variation."""
+    """The generator with the mean shapes: no writer, no variation."""
 
-    def __call__(self, texts, rng, style=None, variation=None):
-        return super().__call__(texts, rng, np.zeros((1, self.style)), np.zeros((len(texts), self.variation)))
+    def writer(self, rng: np.random.Generator) -> Float64:
+        """The writer in the middle of all, (1, 16)."""
+        return 0 * super().writer(rng)
+
+    def drawings(self, n: int, rng: np.random.Generator) -> Float64:
+        """No variation, (n, 24)."""
+        return 0 * super().drawings(n, rng)
 
 
-def measured(data, net=None, arrays=None, seeds=2):
-    if arrays is None:
+def measured(data: Path, net: nn.Module | None = None, arrays: Arrays | None = None, seeds: int = 2) -> Realism:
+    """The figures, on a generator that is trained without the held-back drawers.
+
+    `net` and `arrays`: what `train.trained` gave for that, where it was run already.
+    """
+    if arrays is None or net is None:
         arrays, net = train.trained(data, HELD_BACK)
+    shapes = dynamics.taught(net)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "held-out.onnx"
         path.write_bytes(export.graph(arrays).SerializeToString())
-        rows = real_or_not(Generator(path), data, net)
-        still = real_or_not(Still(path), data, net)
+        rows = real_or_not(Generator(path), data, shapes)
+        still = real_or_not(Still(path), data, shapes)
     return {
         "accuracy": told_apart(rows, seeds),
         "control": told_apart(still, 1),

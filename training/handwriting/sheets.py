@@ -1,23 +1,28 @@
-"""Contact sheets of the generator: every glyph, and letters in many hands."""
+"""The generator's file in; contact sheets of every glyph, and of letters by many writers, out."""
 
 import argparse
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 from PIL import Image, ImageDraw
+from recognition.arrays import AnyPoints
+from recognition.labels import LETTERS
 
-from .generate import Generator, draw_line, smooth, with_headline
-
-LETTERS = "ੳਅੲਸਹਕਖਗਘਙਚਛਜਝਞਟਠਡਢਣਤਥਦਧਨਪਫਬਭਮਯਰਲਵੜ"
+from .generate import Generator, Written, draw_line, smooth, with_headline
 
 
-def put(canvas, strokes, x, y, body, pen):
+def put(canvas: ImageDraw.ImageDraw, strokes: Sequence[AnyPoints], x: float, y: float, body: float, pen: float) -> None:
+    """Draws strokes in body heights with their origin at (x, y); place, body height and pen's width in pixels."""
     for stroke in strokes:
         draw_line(canvas, smooth(stroke) * body + [x, y], pen, fill=20)
 
 
-def grid(rows, body=56, pen=2.6, lines=True):
-    """A picture of rows of (strokes, spans)."""
+def grid(rows: Sequence[Sequence[Written]], body: int = 56, pen: float = 2.6, lines: bool = True) -> Image.Image:
+    """A picture of rows of glyphs, black on white; body height and pen's width in pixels.
+
+    `lines`: whether headline and baseline are drawn behind them, in grey.
+    """
     wide, high, over = int(1.6 * body), int(2.0 * body), 2
     size = (max(map(len, rows)) * wide * over, len(rows) * high * over)
     image = Image.new("L", size, 255)
@@ -35,7 +40,8 @@ def grid(rows, body=56, pen=2.6, lines=True):
     return image.reduce(over)
 
 
-def main():
+def main() -> None:
+    """Writes seven sheets as PNG files."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--model", required=True)
     parser.add_argument("--out", required=True)
@@ -47,8 +53,8 @@ def main():
     cells = [make([g.text], rng, *rest)[0] for g in make.table]
     grid([cells[k : k + 14] for k in range(0, len(cells), 14)]).save(out / "at-rest.png")
     hands = [make.writer(rng) for _ in range(10)]
-    grid([make(list(LETTERS[:18]), rng, h) for h in hands]).save(out / "letters-1.png")
-    grid([make(list(LETTERS[18:]), rng, h) for h in hands]).save(out / "letters-2.png")
+    grid([make(LETTERS[:18], rng, h) for h in hands]).save(out / "letters-1.png")
+    grid([make(LETTERS[18:], rng, h) for h in hands]).save(out / "letters-2.png")
     vowels = list("ਆਇਈਉਊਏਐਓਔ੦੧੨੩੪੫੬੭੮੯")
     grid([make(vowels, rng, h) for h in hands]).save(out / "vowels-digits.png")
     others = [g.text for g in make.table if g.kind in ("above", "below", "sign", "mark")]

@@ -1,23 +1,30 @@
 """Data in; the generator's ONNX file and manifest out. About three minutes on one core."""
 
 import argparse
+from collections.abc import Callable, Collection
 from pathlib import Path
 
 import torch
 from manifests import replace
+from torch import nn
 
 from . import drawings, dynamics, export, model
 
 
-def trained(data: Path, without=(), log=print):
+def trained(
+    data: Path, without: Collection[int] = (), log: Callable[[str], None] = print
+) -> tuple[model.Arrays, nn.Module]:
+    """The arrays of the generator's file, without these drawers, and the network of the pen's speed."""
     torch.set_num_threads(1)
     net, figures = dynamics.train(data)
     log(f"pen speed: {figures}")
-    kept, shapes = drawings.collect(data, net, without, log)
+    shapes = dynamics.taught(net)
+    kept = drawings.collect(data, shapes, without, log)
     return model.arrays(kept, shapes, log), net
 
 
-def main():
+def main() -> None:
+    """Trains from the command line."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--data", required=True)
     target = parser.add_mutually_exclusive_group(required=True)

@@ -1,1 +1,1 @@
-"""Digit and alphabet recognition: makes its training images, trains, exports and evaluates."""
+"""Digit and alphabet recognition: training pictures, training, export and evaluation."""

@@ -1,8 +1,9 @@
-"""Training batches: fresh squares from hands.py, and squares from the pools, warped again each time.
+"""Training batches: squares drawn anew by `hands`, and squares from the pools, warped again each time.
 
-A sample made from a drawer of a held-out fold, (drawer - 1) mod 5, is left out of both.
+Samples made from a drawer of a held-out fold (`folds`) are left out of both.
 """
 
+from collections.abc import Collection, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -10,29 +11,25 @@ import torch
 from torch.nn import functional as F
 
 from . import fonts, strokes
-from .hands import Hands
+from .arrays import Int64, Squares
+from .folds import of_fold
+from .hands import Hands, Source
 from .labels import LETTERS, SETS
 from .samples import OTHERS
 
-# Shares of fresh squares that are no label, and that have lost their aspect.
+# By model: the shares of the squares drawn anew that are no label, and that have lost their aspect.
 NOTHINGS = {"letters-pa": 0.06, "digits-pa": 0.2}
 STRETCHED = {"letters-pa": 0.06, "digits-pa": 0.3}
 
 
-def of_fold(origins, fold):
-    """Which samples have a drawer of the fold in them; `origins` (n,) or (n, 2), 0 = nobody."""
-    origins = np.asarray(origins).reshape(len(origins), -1)
-    return ((origins > 0) & ((origins - 1) % 5 == fold)).any(1)
-
-
-def shards(pools, model):
-    """The finished shard files of all pool folders, in order."""
-    found = [p for pool in pools for p in sorted(Path(pool).glob(f"{model}-*.npz"))]
+def shards(pools: Sequence[Path], model: str) -> list[Path]:
+    """A model's finished shard files of all pool folders, in order."""
+    found = [p for pool in pools for p in sorted(pool.glob(f"{model}-*.npz"))]
     return [p for p in found if not p.name.endswith(".part.npz")]
 
 
-def load(pools, model, hold=()):
-    """Features uint8 (n, 48, 48), labels int64; without the held folds' drawers."""
+def load(pools: Sequence[Path], model: str, hold: Collection[int] = ()) -> tuple[Squares, Int64]:
+    """All squares (n, 48, 48) and labels (n,) of the pool folders, without those of drawers in the folds `hold`."""
     features, labels = [], []
     for path in shards(pools, model):
         with np.load(path) as shard:
@@ -44,8 +41,8 @@ def load(pools, model, hold=()):
     return np.concatenate(features), np.concatenate(labels)
 
 
-def pens(data: Path, model, hold=()):
-    """The model's Hands, without the held folds' drawers."""
+def pens(data: Path, model: str, hold: Collection[int] = ()) -> Hands:
+    """The sampler of the model's squares, without the drawers in the folds `hold`."""
     drawers = strokes.omniglot(data, LETTERS + list(OTHERS["letters-pa"]))
     for fold in hold:
         drawers = [d for d in drawers if not of_fold([d.origin], fold)[0]]
@@ -53,7 +50,7 @@ def pens(data: Path, model, hold=()):
     traced = fonts.skeletons(data, SETS[model])
     everything = drawers + written + fonts.skeletons(data, OTHERS[model])
     others = [d for d in everything if d.label in OTHERS[model]]
-    sources = (
+    sources: list[Source] = (
         [(drawers, 0.9, 1.0), (written, 0.03, 1.0), (traced, 0.07, 0.35)]
         if model == "letters-pa"
         else [(written, 0.65, 1.0), (traced, 0.35, 0.35)]
@@ -62,17 +59,22 @@ def pens(data: Path, model, hold=()):
 
 
 class Mixture:
-    """`fresh` of a batch's n squares from hands, the rest from the pool, each pool square once a round."""
+    """Batches of n squares: the share `fresh` drawn anew by `hands`, the rest from the pool, in a random order.
 
-    def __init__(self, hands, pool, n, fresh, rng):
+    `pool`: its squares (m, 48, 48) and labels (m,). A pool square comes again only after all others.
+    """
+
+    def __init__(
+        self, hands: Hands, pool: tuple[Squares, Int64], n: int, fresh: float, rng: np.random.Generator
+    ) -> None:
         self.hands, self.rng = hands, rng
         self.features, self.labels = pool
         self.n_fresh = round(fresh * n)
         self.n_pooled = n - self.n_fresh
         self.order = np.zeros(0, int)
 
-    def batch(self):
-        """Float (n, 1, 48, 48) and labels int64 (n,)."""
+    def batch(self) -> tuple[torch.Tensor, torch.Tensor]:
+        """Ink 0..1, float32 (n, 1, 48, 48), and labels, int64 (n,)."""
         if len(self.order) < self.n_pooled:
             self.order = self.rng.permutation(len(self.labels))
         chosen, self.order = self.order[: self.n_pooled], self.order[self.n_pooled :]
@@ -82,8 +84,12 @@ class Mixture:
         return x, torch.from_numpy(np.concatenate([labels, self.labels[chosen]]))
 
 
-def targets(labels, n_labels, smoothing=0.03):
-    """Smoothed one-hot rows; an even row for what is no character."""
+def targets(labels: torch.Tensor, n_labels: int, smoothing: float = 0.03) -> torch.Tensor:
+    """Target probabilities, float32 (n, n_labels), of labels int64 (n,).
+
+    A label's row has 1 - `smoothing` there and `smoothing` spread over all labels (Szegedy et al., Rethinking the
+    Inception architecture, 2016). The row of a picture that is no label, NOTHING, is even.
+    """
     rows = torch.full((len(labels), n_labels), 1.0 / n_labels)
     known = labels >= 0
     one_hot = F.one_hot(labels[known], n_labels).float()
@@ -91,11 +97,13 @@ def targets(labels, n_labels, smoothing=0.03):
     return rows
 
 
-def warped(x, rng, turn=0.05, move=0.05, bend=0.05):
-    """Each square turned, slanted, scaled, shifted and bent a little: a new hand at no cost of drawing.
+def warped(
+    x: torch.Tensor, rng: np.random.Generator, turn: float = 0.05, move: float = 0.05, bend: float = 0.05
+) -> torch.Tensor:
+    """Each square turned, slanted, scaled, shifted and bent a little, which costs less than drawing it anew.
 
-    `x`: (n, 1, side, side). Standard deviations: `turn` in radians (also slant and log scale), `move`
-    and `bend` in half sides; the bend is a field of 5 x 5 random vectors, interpolated.
+    `x`: float32 (n, 1, side, side). Standard deviations: `turn` in radians (also of slant and log scale), `move` and
+    `bend` in half sides. The bend is a field of 5 x 5 random vectors, interpolated.
     """
     n, side = len(x), x.shape[-1]
     noise = torch.from_numpy(rng.normal(0, 1, (n, 6)).astype(np.float32))

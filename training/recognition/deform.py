@@ -1,21 +1,29 @@
-"""A drawing in, another hand's version of it out."""
+"""A drawing in; the same character as another hand might draw it out.
+
+Drawings are normalised (`strokes`): about the origin, longest side 1, y down. `strength` scales the random changes,
+1 is usual; lengths are in the drawing's unit and angles in radians.
+"""
+
+from collections.abc import Sequence
 
 import numpy as np
+import numpy.typing as npt
 from scipy.optimize import linear_sum_assignment
 
+from .arrays import AnyPoints, Float32, Float64, Points
 from .labels import NUKTA
 from .strokes import resample
 
 
-def is_headline(stroke, low, high):
-    """A long, flat stroke in the upper half."""
+def is_headline(stroke: AnyPoints, low: AnyPoints, high: AnyPoints) -> bool:
+    """Whether a stroke (n, 2) is long, flat and in the upper half of the drawing's box from `low` to `high` (x, y)."""
     size = np.maximum(high - low, 1e-3)
     span = stroke.max(0) - stroke.min(0)
-    return span[0] > 0.45 * size[0] and span[1] < 0.16 * size[1] and stroke[:, 1].mean() < low[1] + 0.45 * size[1]
+    return bool(span[0] > 0.45 * size[0] and span[1] < 0.16 * size[1] and stroke[:, 1].mean() < low[1] + 0.45 * size[1])
 
 
-def change_headline(strokes, rng, drop=0.03):
-    """Sometimes dropped, doubled, stretched or shortened."""
+def change_headline(strokes: list[Points], rng: np.random.Generator, drop: float = 0.03) -> list[Points]:
+    """Headlines stretched or shortened; each dropped with the chance `drop`, drawn twice with 0.03."""
     points = np.concatenate(strokes)
     low, high = points.min(0), points.max(0)
     out = []
@@ -35,7 +43,7 @@ def change_headline(strokes, rng, drop=0.03):
     return out or strokes
 
 
-def per_stroke(strokes, rng, strength):
+def per_stroke(strokes: Sequence[Points], rng: np.random.Generator, strength: float) -> list[Points]:
     """Each stroke shifted, turned and scaled a little about its middle; ends lengthened or cut."""
     out = []
     for stroke in strokes:
@@ -44,13 +52,14 @@ def per_stroke(strokes, rng, strength):
         scale = np.exp(rng.normal(0, 0.05, 2) * strength)
         c, s = np.cos(angle), np.sin(angle)
         turn = np.array([[c, -s], [s, c]], np.float32)
-        stroke = ((stroke - middle) * scale) @ turn.T + middle
-        stroke = stroke + rng.normal(0, 0.016, 2) * strength
-        out.append(ends(stroke.astype(np.float32), rng, strength))
+        moved = ((stroke - middle) * scale) @ turn.T + middle
+        moved = moved + rng.normal(0, 0.016, 2) * strength
+        out.append(ends(moved.astype(np.float32), rng, strength))
     return out
 
 
-def ends(stroke, rng, strength):
+def ends(stroke: Points, rng: np.random.Generator, strength: float) -> Points:
+    """A stroke (n, 2) with one end cut off, or its end drawn on, or both; strokes under six points stay."""
     n = len(stroke)
     if n < 6:
         return stroke
@@ -65,8 +74,8 @@ def ends(stroke, rng, strength):
     return stroke
 
 
-def elastic(strokes, rng, strength):
-    """A smooth random field: a few plane waves of low frequency, the same for all strokes."""
+def elastic(strokes: Sequence[Points], rng: np.random.Generator, strength: float) -> list[Points]:
+    """All strokes displaced by one smooth random field: four plane waves of low frequency."""
     waves = []
     for _ in range(4):
         direction = rng.normal(0, 1, 2)
@@ -83,8 +92,8 @@ def elastic(strokes, rng, strength):
     return out
 
 
-def tremble(strokes, rng, strength):
-    """An unsteady hand: smoothed noise along each stroke."""
+def tremble(strokes: Sequence[Points], rng: np.random.Generator, strength: float) -> list[Points]:
+    """Each stroke with smoothed noise along it, as an unsteady hand draws."""
     out = []
     for stroke in strokes:
         n = len(stroke)
@@ -95,8 +104,11 @@ def tremble(strokes, rng, strength):
     return out
 
 
-def affine(strokes, rng, turn=1.0):
-    """Slant, rotation up to about 15 degrees, aspect, and a slight perspective."""
+def affine(strokes: Sequence[Points], rng: np.random.Generator, turn: float = 1.0) -> list[Points]:
+    """All strokes slanted, rotated by at most 0.27 (15 degrees), stretched, and seen in slight perspective.
+
+    `turn` scales the rotation.
+    """
     angle = np.clip(rng.normal(0, np.radians(6) * turn), -0.27, 0.27)
     shear = rng.normal(0, 0.13)
     aspect = np.exp(rng.normal(0, 0.14))
@@ -110,11 +122,11 @@ def affine(strokes, rng, turn=1.0):
     return out
 
 
-def paired(ours, theirs, apart=0.22):
-    """Their strokes in our order and direction, (k, n, 2) like both arguments, or None.
+def paired(ours: AnyPoints, theirs: AnyPoints, apart: float = 0.22) -> AnyPoints | None:
+    """Their strokes in our order and direction, (k, n, 2) like both arguments.
 
-    Strokes are paired whichever way and in whichever order they were drawn; None when a pair lies
-    further apart than `apart` on average.
+    Strokes are paired whatever order and direction they were drawn in, so that the distances are smallest in sum
+    (`scipy.optimize.linear_sum_assignment`). None when a pair's points lie further apart than `apart` on average.
     """
     ways = np.stack([theirs, theirs[:, ::-1]])
     distance = np.hypot(*np.moveaxis(ours[:, None, None] - ways, -1, 0)).mean(-1)
@@ -122,33 +134,36 @@ def paired(ours, theirs, apart=0.22):
     rows, columns = linear_sum_assignment(distance.min(2))
     if distance.min(2)[rows, columns].max() > apart:
         return None
-    return np.stack([theirs[c][::-1] if distance[r, c].argmin() else theirs[c] for r, c in zip(rows, columns)])
+    return np.stack(
+        [theirs[c][::-1] if distance[r, c].argmin() else theirs[c] for r, c in zip(rows, columns, strict=True)]
+    )
 
 
-def between(first, second, rng):
-    """A drawing between two of the same letter with as many strokes, or None.
+def between(first: Sequence[Points], second: Sequence[Points], rng: np.random.Generator) -> list[Points] | None:
+    """A drawing between two of the same character; each pair of strokes takes its own share of the second.
 
-    Each pair of strokes has its own share of the second hand.
+    None when the drawings differ in their number of strokes or lie too far apart.
     """
     if len(first) != len(second):
         return None
     n = max(24, *(len(s) for s in [*first, *second]))
     ours, theirs = (np.stack([resample_to(s, n) for s in strokes]) for strokes in (first, second))
-    theirs = paired(ours, theirs)
-    if theirs is None:
+    matched = paired(ours, theirs)
+    if matched is None:
         return None
     share = rng.random()
     own = np.clip(share + rng.normal(0, 0.25, (len(ours), 1, 1)), -0.15, 1.15)
-    return [*(ours + own * (theirs - ours)).astype(np.float32)]
+    return [*(ours + own * (matched - ours)).astype(np.float32)]
 
 
-def resample_to(stroke, n):
+def resample_to(stroke: AnyPoints, n: int) -> Float64:
+    """A stroke with `n` points, (n, 2), evenly spaced by the number of its points, not by length."""
     at = np.linspace(0, len(stroke) - 1, n)
     return np.stack([np.interp(at, np.arange(len(stroke)), stroke[:, k]) for k in (0, 1)], 1)
 
 
-def joined(strokes, rng):
-    """The pen not lifted between two neighbouring stroke ends that are close."""
+def joined(strokes: list[Points], rng: np.random.Generator) -> list[Points]:
+    """With a chance of 0.08, two strokes that follow each other drawn as one, where the pen moves under 0.3 between."""
     if len(strokes) < 2 or rng.random() > 0.08:
         return strokes
     k = int(rng.integers(len(strokes) - 1))
@@ -159,8 +174,14 @@ def joined(strokes, rng):
     return [*strokes[:k], np.concatenate([strokes[k], link, strokes[k + 1]]), *strokes[k + 2 :]]
 
 
-def another_hand(strokes, rng, strength=1.0, loose=True):
-    """All of the above. `loose`: strokes move apart from each other (not for traced skeletons)."""
+def another_hand(
+    strokes: list[Points], rng: np.random.Generator, strength: float = 1.0, loose: bool = True
+) -> list[Points]:
+    """All of the changes above except `between`.
+
+    `loose`: whether strokes move apart from each other; not for centre lines of glyphs, whose many pieces belong
+    together.
+    """
     strokes = change_headline(strokes, rng)
     strokes = per_stroke(strokes, rng, strength if loose else 0.35 * strength)
     strokes = joined(strokes, rng) if loose else strokes
@@ -169,9 +190,10 @@ def another_hand(strokes, rng, strength=1.0, loose=True):
     return affine(strokes, rng)
 
 
-def nukta(strokes, rng, label):
-    """Strokes of the dot that makes a pair-bindi letter: dot, ring, tick or dash, in many places."""
-    assert label.endswith(NUKTA)
+def nukta(strokes: Sequence[Points], rng: np.random.Generator, label: str) -> list[Points]:
+    """The strokes and those of the nukta that makes the pair-bindi letter `label`: a dot, ring, tick or dash."""
+    if not label.endswith(NUKTA):
+        raise ValueError(f"{label!r} has no nukta")
     points = np.concatenate(strokes)
     size = rng.uniform(0.025, 0.06)
     for _ in range(12):
@@ -194,8 +216,11 @@ def nukta(strokes, rng, label):
     return [*strokes, *[m.astype(np.float32) for m in mark]]
 
 
-def nukta_place(points, rng, label):
-    """Below the letter, in its roomiest spot, or at its lower left."""
+def nukta_place(points: Points, rng: np.random.Generator, label: str) -> Float32:
+    """Where the nukta's middle goes, (x, y), about a letter's points (n, 2).
+
+    Below the letter; for ਸ ਖ ਗ ਜ also in the roomiest spot of its lower half, or at its lower left.
+    """
     low, high = points.min(0), points.max(0)
     width, height = high - low
     place = rng.random()
@@ -208,9 +233,10 @@ def nukta_place(points, rng, label):
     return np.array([low[0] - rng.uniform(0.02, 0.1), high[1] - rng.uniform(-0.1, 0.15) * height], np.float32)
 
 
-def open_spot(points, low, high, rng):
-    """The roomiest of some places in the letter's lower half."""
+def open_spot(points: AnyPoints, low: AnyPoints, high: AnyPoints, rng: np.random.Generator) -> npt.NDArray[np.float64]:
+    """The one of 14 random places (x, y), in the lower half of the box `low` to `high`, that is furthest from ink."""
     span = high - low
     spots = low + span * np.stack([rng.uniform(0.2, 0.85, 14), rng.uniform(0.5, 1.0, 14)], 1)
     room = np.hypot(*(spots[:, None] - points[None]).transpose(2, 0, 1)).min(1)
-    return spots[int(room.argmax())]
+    spot: Float64 = spots[int(room.argmax())]
+    return spot

@@ -1,76 +1,67 @@
-"""Models in; their whole table out, with the cards, the manifests' metrics and sheets of the errors.
+"""Models in; all their figures out, with the cards, the manifests' metrics and pictures of the errors.
 
-`--all` measures both shipped files, and with `--folds DIR` the networks DIR/0.onnx, 1, 2, 4 that
-were trained without one fold's drawers. Those are not shipped: without the option their figures are
-taken from `notes/letters-pa-folds.json`, which the last run with it wrote. `--url` sends every
-picture of the shipped files' measurements through the HTTP service and writes nothing but the sheets.
+`--all` measures both shipped files, and with `--folds DIR` also the networks DIR/0.onnx, 1, 2, 4, each of which was
+trained without the drawers of its fold. Those are not shipped: without the option their figures are read from
+`notes/letters-pa-folds.json`, which the last run with it wrote. `--url` sends every picture of the shipped files'
+measurements through the HTTP service and writes nothing but the pictures of the errors.
 """
 
 import argparse
 import collections
-import hashlib
 import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import Any, TypeVar, cast
 
 import numpy as np
 from manifests import replace
 from PIL import Image, ImageDraw
 
-from . import card, conditions, testsets
+from . import card, conditions, folds, testsets
+from .arrays import Float32, Picture
 from .labels import SETS
-from .manifest import manifest
+from .metrics import Figures, Results, Unlike, scores
 from .pool import COMMAND
-from .readers import Local, Served
+from .readers import Local, Recogniser, Served
+from .testsets import Item
+
+Part = TypeVar("Part", int, str)
 
 HERE = Path(__file__).resolve().parents[1]
-FOLDS = (0, 1, 2, 4)  # the drawers of fold 3 are kept apart
-FOLD_FIGURES = HERE / "notes/letters-pa-folds.json"
-
-
-def scores(rows, truth):
-    """top-1, top-3 and the expected calibration error over 15 bins, with the number of images."""
-    truth = np.array(truth)
-    order = np.argsort(-rows, 1)
-    right = order[:, 0] == truth
-    sure = rows.max(1)
-    bins = np.minimum((sure * 15).astype(int), 14)
-    ece = sum(
-        abs(right[bins == b].mean() - sure[bins == b].mean()) * (bins == b).mean()
-        for b in range(15)
-        if (bins == b).any()
-    )
-    top3 = (order[:, :3] == truth[:, None]).any(1)
-    return {
-        "n": len(truth),
-        "errors": int((~right).sum()),
-        "top1": float(right.mean()),
-        "errors3": int((~top3).sum()),
-        "top3": float(top3.mean()),
-        "ece": float(ece),
-    }
+FOLD_FIGURES = card.NOTES / "letters-pa-folds.json"
 
 
 class Reading:
-    """Pictures with what a model made of them; readings of several folds add up."""
+    """Pictures with the probabilities that a model gave them; readings of several folds add up.
 
-    def __init__(self, items=(), rows=None):
-        self.items, self.rows = list(items), rows
+    `rows`: (n, labels), one for each of the `items`.
+    """
 
-    def __add__(self, other):
-        if self.rows is None:
+    def __init__(self, items: Iterable[Item] = (), rows: Float32 | None = None) -> None:
+        self.items = list(items)
+        self.rows: Float32 = np.zeros((0, 0), np.float32) if rows is None else rows
+
+    def __add__(self, other: "Reading") -> "Reading":
+        if not self.items:
             return other
         return Reading(self.items + other.items, np.concatenate([self.rows, other.rows]))
 
-    def figures(self, labels):
+    def figures(self, labels: Sequence[str]) -> Figures:
+        """Scores and confusions; every item has a label."""
         truth = [label for _, label, _ in self.items]
         pairs = collections.Counter((labels[truth[k]], labels[self.rows[k].argmax()]) for k in self.wrong())
-        return {**scores(self.rows, truth), "confusions": [f"{a}→{b} {n}" for (a, b), n in pairs.most_common(20)]}
+        confusions = [f"{a}→{b} {n}" for (a, b), n in pairs.most_common(20)]
+        return {**scores(self.rows, truth), "confusions": confusions}
 
-    def wrong(self):
+    def wrong(self) -> list[int]:
+        """The numbers of the pictures whose best label is not theirs."""
         return [k for k, (_, label, _) in enumerate(self.items) if self.rows[k].argmax() != label]
 
-    def sheet(self, path, labels):
-        """A PNG of the errors: name, what was read and how surely. None without errors."""
+    def sheet(self, path: Path, labels: Sequence[str]) -> None:
+        """Writes a PNG of the first 150 errors with what was read and its score, and prints them; none without errors.
+
+        The numbers below a picture are its label's index and the one that was read.
+        """
         pictures = []
         for k in self.wrong()[:150]:
             name, truth, mask = self.items[k]
@@ -86,7 +77,8 @@ class Reading:
             contact_sheet(path, pictures)
 
 
-def contact_sheet(path, pictures, cell=110, across=10):
+def contact_sheet(path: Path, pictures: Sequence[tuple[Picture, str]], cell: int = 110, across: int = 10) -> None:
+    """Writes a PNG of pictures with a text below each, `across` in a row, each `cell` pixels wide."""
     path.parent.mkdir(parents=True, exist_ok=True)
     down = -(-len(pictures) // across)
     sheet = Image.new("RGB", (across * cell, down * (cell + 26)), "white")
@@ -99,12 +91,13 @@ def contact_sheet(path, pictures, cell=110, across=10):
     sheet.save(path)
 
 
-def read(reader, items):
+def read(reader: Recogniser, items: Sequence[Item]) -> Reading:
+    """What a model makes of the items in black on white."""
     return Reading(items, reader.read([testsets.plain(mask) for _, _, mask in items]))
 
 
-def robustness(reader, items, limit=420):
-    """Condition to a Reading, each of the same items."""
+def robustness(reader: Recogniser, items: Sequence[Item], limit: int = 420) -> dict[str, Reading]:
+    """Condition to the reading of at most `limit` items, the same for every condition."""
     rng = np.random.default_rng(4)
     chosen = [items[k] for k in sorted(rng.permutation(len(items))[:limit])]
     table = {}
@@ -115,8 +108,8 @@ def robustness(reader, items, limit=420):
     return table
 
 
-def unlike(reader, items):
-    """How surely pictures that are none of the labels are read."""
+def unlike(reader: Recogniser, items: Sequence[Item]) -> Unlike:
+    """The best scores of pictures that are none of the labels."""
     best = read(reader, items).rows.max(1)
     return {
         "n": len(items),
@@ -126,12 +119,20 @@ def unlike(reader, items):
     }
 
 
-def handwriting(readers, items_of, labels, sheets, name):
-    """Figures, per part and together, of parts that each have a reader; and the robustness table.
+def handwriting(
+    readers: Mapping[Part, Recogniser],
+    items_of: Callable[[Part], Sequence[Item]],
+    labels: Sequence[str],
+    sheets: Path | None,
+    name: str,
+) -> tuple[Results, Reading]:
+    """Figures of handwriting, by part and together, its robustness table, and the reading of all parts.
 
-    `readers`: part to its reader; `items_of`: part to its pictures. Also the Reading of all parts.
+    `readers`: part to the model that reads it; `items_of`: part to its pictures; `sheets`: the folder for pictures of
+    the errors, whose names begin with `name`.
     """
-    whole, parts, table = Reading(), {}, collections.defaultdict(Reading)
+    whole, parts = Reading(), {}
+    table: dict[str, Reading] = collections.defaultdict(Reading)
     for part, reader in readers.items():
         items = items_of(part)
         reading = read(reader, items)
@@ -149,14 +150,15 @@ def handwriting(readers, items_of, labels, sheets, name):
     }, whole
 
 
-def digits_table(data, reader, sheets):
+def digits_table(data: Path, reader: Recogniser, sheets: Path | None) -> Results:
+    """The figures of handwritten digits."""
     labels = SETS["digits-pa"]
     results, _ = handwriting({"all": reader}, lambda _: testsets.digits(data), labels, sheets, "digits-pa")
     return results
 
 
-def folds_table(data, readers, sheets):
-    """Letters of drawers that the network reading them was not trained on."""
+def folds_table(data: Path, readers: Mapping[int, Recogniser], sheets: Path | None) -> Results:
+    """The figures of letters, each read by the network that was trained without its drawer; `readers`: by fold."""
     labels = SETS["letters-pa"]
     results, base = handwriting(readers, lambda fold: testsets.letters(data, fold), labels, sheets, "letters-pa-folds")
     pairs = Reading()
@@ -167,14 +169,14 @@ def folds_table(data, readers, sheets):
     return results | {"pair_bindi": pairs.figures(labels), "labels41": (base + pairs).figures(labels)}
 
 
-def shipped_table(data, model, reader, sheets):
-    """What the shipped file alone shows: print, and pictures that are none of its labels."""
+def shipped_table(data: Path, model: str, reader: Recogniser, sheets: Path | None) -> Results:
+    """The figures that need the shipped file alone: print, and pictures that are none of its labels."""
     labels = SETS[model]
     printed = read(reader, testsets.printed(data, labels))
     if sheets:
         printed.sheet(sheets / f"{model}-printed.png", labels)
     other = testsets.letters(data) if model == "digits-pa" else testsets.digits(data)
-    results = {
+    results: Results = {
         "printed": printed.figures(labels),
         "scribbles": unlike(reader, testsets.scribbles()),
         "other_set": unlike(reader, other),
@@ -185,51 +187,48 @@ def shipped_table(data, model, reader, sheets):
     return results
 
 
-def a_line_each(figures):
-    """JSON with one line a key."""
+def a_line_each(figures: Mapping[str, Any]) -> bytes:
+    """JSON in UTF-8 with one line a key."""
     lines = [f'"{key}": {json.dumps(value, ensure_ascii=False)}' for key, value in figures.items()]
-    return "{\n" + ",\n".join(lines) + "\n}\n"
+    return ("{\n" + ",\n".join(lines) + "\n}\n").encode()
 
 
-def write(model, results, folder):
-    """The card, and the manifest's metrics with the digest of the file that is there."""
-    text, metrics = card.written(model, results, (HERE / f"notes/{model}.md").read_text("utf-8"))
-    replace(folder / f"cards/{model}.md", text.encode())
-    digest = hashlib.sha256((folder / f"weights/{model}.onnx").read_bytes()).hexdigest()
-    replace(folder / f"{model}.toml", manifest(model, digest, metrics).encode())
+def folds_figures(arguments: argparse.Namespace, sheets: Path | None) -> Results:
+    """The figures of the folds' networks: measured and stored with `--folds`, else the stored ones, if any."""
+    if not arguments.folds:
+        stored = json.loads(FOLD_FIGURES.read_text("utf-8")) if FOLD_FIGURES.exists() else {}
+        return cast(Results, stored)
+    paths = {fold: Path(arguments.folds) / f"{fold}.onnx" for fold in folds.MEASURED}
+    readers = {fold: Local(arguments.features_command, [path]) for fold, path in paths.items() if path.exists()}
+    results = folds_table(Path(arguments.data), readers, sheets)
+    replace(FOLD_FIGURES, a_line_each(results))
+    return results
 
 
-def everything(arguments):
+def everything(arguments: argparse.Namespace) -> None:
+    """Measures `arguments.models`, prints their tables and writes what the options ask for."""
     data, folder = Path(arguments.data), Path(arguments.models_dir)
     sheets = Path(arguments.sheets) if arguments.sheets else None
-
-    def local(path):
-        return Local(arguments.features_command, [path])
-
     for model in arguments.models:
-        reader = (
-            Served(arguments.url, arguments.key, model) if arguments.url else local(folder / f"weights/{model}.onnx")
+        reader: Recogniser = (
+            Served(arguments.url, arguments.key, model)
+            if arguments.url
+            else Local(arguments.features_command, [folder / f"weights/{model}.onnx"])
         )
         results = shipped_table(data, model, reader, sheets)
         if model == "digits-pa":
             results |= digits_table(data, reader, sheets)
-        elif arguments.folds and not arguments.url:
-            readers = {
-                fold: local(Path(arguments.folds) / f"{fold}.onnx")
-                for fold in FOLDS
-                if (Path(arguments.folds) / f"{fold}.onnx").exists()
-            }
-            held_out = folds_table(data, readers, sheets)
-            results |= held_out
-            FOLD_FIGURES.write_text(a_line_each(held_out), "utf-8")
-        elif FOLD_FIGURES.exists() and not arguments.url:
-            results |= json.loads(FOLD_FIGURES.read_text("utf-8"))
+        figures = a_line_each(results)
+        if model == "letters-pa" and not arguments.url:
+            results |= folds_figures(arguments, sheets)
         print("\n".join(["", f"# {model}", "", *card.tables(model, results)]), flush=True)
         if not (arguments.url or arguments.dry):
-            write(model, results, folder)
+            replace(card.NOTES / f"{model}.json", figures)
+            card.write(model, results, folder)
 
 
-def main():
+def main() -> None:
+    """Measures from the command line."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--all", action="store_true", help="both models")
     parser.add_argument("--data", required=True)

@@ -1,16 +1,18 @@
-"""Font files in, glyph masks and their skeletons out. The folder `gpl/` is never read."""
+"""Font files in; glyph masks, and drawings of the glyphs' centre lines, out. The folder `gpl/` is never read."""
 
+from collections.abc import Iterable
 from pathlib import Path
 
 import numpy as np
 from PIL import Image, ImageDraw, ImageFont
 
 from . import skeleton
+from .arrays import Mask
 from .labels import NUKTA
 from .strokes import Drawing
 
-SIZE = 150
-# Faces thin or even enough that their centre line looks like one pen's stroke.
+SIZE = 150  # pixels of an em
+# Faces whose strokes are thin or even enough that their centre line looks like a pen's stroke.
 SINGLE_LINE = [
     "AnekGurmukhi-Thin",
     "NotoSansGurmukhi-Thin",
@@ -27,27 +29,29 @@ SINGLE_LINE = [
 ]
 
 
-def faces(data: Path):
-    """The openly licensed faces, in a fixed order."""
+def faces(data: Path) -> list[Path]:
+    """The font files with an open licence, sorted by name."""
     return sorted((data / "handwriting/gurmukhi-fonts").glob("*.ttf"))
 
 
-def mask(face: Path, text: str, size=SIZE, pad=4):
-    """A glyph's ink, boolean, cropped with `pad` pixels around it."""
+def mask(face: Path, text: str, size: int = SIZE, pad: int = 4) -> Mask:
+    """A glyph's ink, uint8 0..255 (height, width), cropped with `pad` pixels around it; `size`: pixels of an em."""
     font = ImageFont.truetype(str(face), size)
     left, top, right, bottom = font.getbbox(text)
-    image = Image.new("L", (right - left + 2 * pad, bottom - top + 2 * pad), 0)
+    image = Image.new("L", (int(right - left) + 2 * pad, int(bottom - top) + 2 * pad), 0)
     ImageDraw.Draw(image).text((pad - left, pad - top), text, font=font, fill=255)
     return np.asarray(image)
 
 
-def glyphs(data: Path, labels):
-    """All (label, mask) of all faces."""
+def glyphs(data: Path, labels: Iterable[str]) -> list[tuple[str, Mask]]:
+    """Label and mask of every label in every face."""
+    labels = list(labels)
     return [(label, mask(face, label)) for face in faces(data) for label in labels]
 
 
-def skeletons(data: Path, labels):
-    """Drawings of the centre lines of the single-line faces; letters with nukta are left out."""
+def skeletons(data: Path, labels: Iterable[str]) -> list[Drawing]:
+    """Drawings of the labels' centre lines in the faces of `SINGLE_LINE`; letters with nukta are left out."""
+    labels = list(labels)
     drawings = []
     for face in faces(data):
         if face.stem not in SINGLE_LINE:

@@ -1,17 +1,26 @@
-"""Fresh squares for training: every batch is drawn anew from pen strokes, by hands that never existed.
+"""Drawings in; batches of squares out, each drawn anew with random changes, as if by writers who do not exist.
 
-All steps work on the strokes of a whole batch at once: `strokes` float32 (k, POINTS, 2), evenly
-spaced, each drawing in a unit box about the origin with y down; `owner` (k,) says which of the n
-drawings a stroke belongs to. What is drawn per drawing (angles, strengths) has n rows.
+All steps work on the strokes of a whole batch at once. `strokes` float32 (k, POINTS, 2): evenly spaced points, each
+drawing normalised (`strokes.normalised`: about the origin, longest side 1, y down). `owner` (k,): which of the n
+drawings a stroke belongs to, ascending. `flags` (k,): whether a stroke is a headline. Lengths are in the drawing's unit
+and angles in radians; what is drawn at random per drawing has n rows.
 """
+
+from collections.abc import Sequence
+from typing import TypeAlias
 
 import numpy as np
 
 from . import deform, raster
+from .arrays import AnyPoints, Bool, Float32, Float64, Int64, Squares
 from .labels import NUKTA
+from .samples import NOTHING
+from .strokes import Drawing
+
+# Drawings, their weight, and how far their strokes move on their own.
+Source: TypeAlias = tuple[Sequence[Drawing], float, float]
 
 POINTS = 40
-NOTHING = -1
 # Cosines along a stroke: the low ones bend it, the high ones are an unsteady hand's.
 WAVES = 12
 COSINES = np.cos(np.pi * np.arange(1, WAVES + 1)[:, None] * np.linspace(0, 1, POINTS)).astype(np.float32)
@@ -19,16 +28,27 @@ BEND = (0.028 / np.arange(1, WAVES + 1)).astype(np.float32)
 
 
 class Hands:
-    """`sources`: (drawings, weight, looseness) triples; a label's weight is shared by its drawings.
+    """Draws batches of one label set.
 
-    `nothings`: drawings of what is no label; half of that share are scribbles. `looseness` scales how
-    far strokes move on their own (little for traced skeletons, whose many pieces must stay together).
-    `stretched`: the share that fills the square both ways, as some collections of digits do.
+    `sources`: a label's weight is shared by its drawings. The looseness of a source scales how far strokes move on
+    their own: little for centre lines of glyphs, whose many pieces must stay together. `nothings`: drawings that are
+    none of the labels; `share_of_nothings` of the squares are such, half of them scribbles. `stretched`: the share that
+    fills the square both ways, as some collections of digits do.
     """
 
-    def __init__(self, labels, sources, nothings, share_of_nothings=0.06, stretched=0.06):
+    def __init__(
+        self,
+        labels: Sequence[str],
+        sources: Sequence[Source],
+        nothings: Sequence[Drawing],
+        share_of_nothings: float = 0.06,
+        stretched: float = 0.06,
+    ) -> None:
         self.stretched = stretched
-        drawings, known, weights, loose = [], [], [], []
+        drawings: list[Drawing] = []
+        known: list[int] = []
+        weights: list[float] = []
+        loose: list[float] = []
         for k, label in enumerate(labels):
             found = [
                 ([d for d in source if d.label == label[0]], weight, looseness) for source, weight, looseness in sources
@@ -42,22 +62,26 @@ class Hands:
         drawings += nothings
         weights += [share_of_nothings / 2 / max(1, len(nothings))] * len(nothings)
         self.weights = np.array([*weights, max(0.0, 1 - sum(weights))])  # the last is a scribble
-        self.labels = np.array(known + [NOTHING] * (len(nothings) + 1))
-        self.loose = np.array(loose + [0.8] * (len(nothings) + 1), np.float32)
+        self.labels = np.array([*known, *[NOTHING] * (len(nothings) + 1)])
+        self.loose = np.array([*loose, *[0.8] * (len(nothings) + 1)], np.float32)
         self.takes_nukta = np.array([k >= 0 and labels[k].endswith(NUKTA) for k in self.labels])
-        self.n_strokes = np.array([len(d.strokes) for d in drawings] + [0])
+        self.n_strokes = np.array([*[len(d.strokes) for d in drawings], 0])
         self.first = np.cumsum(self.n_strokes) - self.n_strokes
-        self.strokes = np.stack([deform.resample_to(s, POINTS) for d in drawings for s in d.strokes])
-        self.strokes = self.strokes.astype(np.float32)
+        every = np.stack([deform.resample_to(s, POINTS) for d in drawings for s in d.strokes])
+        self.strokes: Float32 = every.astype(np.float32)
         self.is_headline = np.array([flag for d in drawings for flag in headline_flags(d)])
         self.others, self.others_first, self.n_others = self.pairs(drawings)
 
-    def pairs(self, drawings):
-        """Others' drawings of the same letter, with strokes in one's own order and direction.
+    def pairs(self, drawings: Sequence[Drawing]) -> tuple[Float32, Int64, Int64]:
+        """For each drawing, the others of the same character, with their strokes in its own order and direction.
 
-        Their strokes (m, POINTS, 2); where each drawing's first begins; how many it has.
+        The others' strokes (m, POINTS, 2); per drawing where its first begins; per drawing how many others it has. A
+        last row, without others, stands for scribbles.
         """
-        alike, found, known, m = {}, [], {}, 0
+        alike: dict[tuple[str, int], dict[int, int]] = {}
+        known: dict[tuple[int, int], AnyPoints | None] = {}
+        found: list[AnyPoints] = []
+        m = 0
         for row, drawing in enumerate(drawings):
             alike.setdefault((drawing.label, len(drawing.strokes)), {})[id(drawing)] = row
         first, count = np.zeros((2, len(drawings) + 1), int)
@@ -67,19 +91,17 @@ class Hands:
             for other in alike[drawing.label, n].values():
                 key = id(drawing), id(drawings[other])
                 if key not in known:
-                    known[key] = (
-                        None
-                        if key[0] == key[1]
-                        else deform.paired(*(self.strokes[self.first[k] : self.first[k] + n] for k in (row, other)))
-                    )
-                if known[key] is not None:
-                    found.append(known[key])
+                    ours, others = (self.strokes[self.first[k] : self.first[k] + n] for k in (row, other))
+                    known[key] = None if key[0] == key[1] else deform.paired(ours, others)
+                theirs = known[key]
+                if theirs is not None:
+                    found.append(theirs)
                     count[row] += 1
                     m += n
         return np.concatenate(found or [np.zeros((1, POINTS, 2))]).astype(np.float32), first, count
 
-    def batch(self, n, rng):
-        """uint8 (n, SIDE, SIDE) and labels int64 (n,), NOTHING for none of them."""
+    def batch(self, n: int, rng: np.random.Generator) -> tuple[Squares, Int64]:
+        """Squares (n, SIDE, SIDE) and label indices (n,), NOTHING for none of the labels."""
         rows = rng.choice(len(self.weights), n, p=self.weights)
         owner = np.repeat(np.arange(n), self.n_strokes[rows])
         within = np.arange(len(owner)) - np.repeat(*starts(self.n_strokes[rows]))
@@ -95,11 +117,14 @@ class Hands:
         strokes = affine(elastic(strokes, owner, n, rng), owner, n, rng)
         strokes, owner = dotted(strokes, owner, np.flatnonzero(self.takes_nukta[rows]), rng)
         width = np.clip(np.exp(rng.normal(np.log(2.7), 0.42, n)), 1.1, 7.5)
-        squares = raster.squares(strokes, owner, width, rng.random(n) < self.stretched, rng)
-        return squares, self.labels[rows]
+        drawn = raster.squares(strokes, owner, width, rng.random(n) < self.stretched, rng)
+        return drawn, self.labels[rows]
 
-    def mixed(self, strokes, rows, owner, within, rng):
-        """Most drawings moved towards one or two other drawers' of the same letter."""
+    def mixed(self, strokes: Float32, rows: Int64, owner: Int64, within: Int64, rng: np.random.Generator) -> Float32:
+        """Most drawings moved towards one or two other drawers' of the same character.
+
+        `rows`: (n,) which drawings these are; `within`: (k,) each stroke's place in its drawing.
+        """
         start = strokes
         for chance, low, high in ((0.75, 0.0, 1.0), (0.3, -0.3, 0.5)):
             n_others = self.n_others[rows]
@@ -113,25 +138,26 @@ class Hands:
         return strokes
 
 
-def starts(counts):
-    """Where each of consecutive groups begins, and the counts."""
+def starts(counts: Int64) -> tuple[Int64, Int64]:
+    """Where each of consecutive groups of these sizes begins, and the sizes."""
     return np.cumsum(counts) - counts, counts
 
 
-def headline_flags(drawing):
+def headline_flags(drawing: Drawing) -> list[bool]:
+    """Which of its strokes are headlines."""
     points = np.concatenate(drawing.strokes)
     return [deform.is_headline(s, points.min(0), points.max(0)) for s in drawing.strokes]
 
 
-def merged(strokes, owner, more, more_owner):
-    """Both lists, ordered by owner."""
+def merged(strokes: AnyPoints, owner: Int64, more: AnyPoints, more_owner: Int64) -> tuple[Float32, Int64]:
+    """Both lists of strokes in one, and its owners; within an owner, those of the first list come first."""
     owner = np.concatenate([owner, more_owner])
     order = np.argsort(owner, kind="stable")
     return np.concatenate([strokes, more]).astype(np.float32)[order], owner[order]
 
 
-def bodies(strokes, owner, flags, n, rng):
-    """What hangs from a headline made narrower or wider, slanted, moved along it or off it, as one."""
+def bodies(strokes: Float32, owner: Int64, flags: Bool, n: int, rng: np.random.Generator) -> Float32:
+    """In three of five drawings with a headline, all other strokes scaled, slanted and moved as one."""
     mine = owner[~flags]
     body = strokes[~flags]
     count = np.maximum(np.bincount(mine, minlength=n), 1)
@@ -155,8 +181,8 @@ def bodies(strokes, owner, flags, n, rng):
     return out
 
 
-def headlines(strokes, owner, flags, n, rng):
-    """Headlines longer or shorter; some dropped, some drawn twice."""
+def headlines(strokes: Float32, owner: Int64, flags: Bool, n: int, rng: np.random.Generator) -> tuple[Float32, Int64]:
+    """Headlines longer or shorter; some dropped, some drawn twice. Strokes and their owners."""
     chance = rng.random(n)[owner]
     stretch = np.where(flags, rng.uniform(0.75, 1.3, len(owner)), 1).astype(np.float32)
     middle = strokes[:, :, 0].mean(1, keepdims=True)
@@ -168,8 +194,8 @@ def headlines(strokes, owner, flags, n, rng):
     return merged(strokes[kept], owner[kept], again, owner[twice])
 
 
-def ends(strokes, strength, rng):
-    """Each stroke cut or lengthened at both ends: read off between other places along it."""
+def ends(strokes: Float32, strength: Float32, rng: np.random.Generator) -> Float32:
+    """Each stroke cut or lengthened at both ends; `strength` (k,) scales by how much."""
     k = len(strokes)
     moved = rng.normal(0, 0.03, (2, k)) * strength * (rng.random((2, k)) < 0.6)
     at = np.linspace(moved[0], 1 + moved[1], POINTS, axis=1) * (POINTS - 1)
@@ -180,8 +206,8 @@ def ends(strokes, strength, rng):
     return a + share * (strokes[every, below + 1] - a)
 
 
-def each_stroke(strokes, strength, rng):
-    """Each stroke bent along its length, turned, scaled and moved about its middle."""
+def each_stroke(strokes: Float32, strength: Float32, rng: np.random.Generator) -> Float32:
+    """Each stroke bent along its length, turned, scaled and moved about its middle; `strength` (k,)."""
     k, scaled = len(strokes), strength[:, None, None]
     turn = rng.normal(0, 0.06, k)
     change = rng.normal(0, 1, (k, 2, 2)) * [[0.06, 0.05], [0.05, 0.06]]
@@ -192,19 +218,20 @@ def each_stroke(strokes, strength, rng):
     moved += rng.normal(0, 0.018, (k, 1, 2)).astype(np.float32) * scaled
     length = np.minimum(np.abs(np.diff(strokes, axis=1)).sum((1, 2)), 1.0)[:, None, None]
     size = rng.normal(0, 1, (k, 2, WAVES)).astype(np.float32) * BEND * scaled * length
-    return moved + (size @ COSINES).transpose(0, 2, 1)
+    bent: Float32 = moved + (size @ COSINES).transpose(0, 2, 1)
+    return bent
 
 
-def joined(strokes, owner, rng):
-    """Now and then the pen is not lifted between two neighbouring strokes that are close."""
+def joined(strokes: Float32, owner: Int64, rng: np.random.Generator) -> tuple[Float32, Int64]:
+    """With a chance of 0.05, a line from a stroke's end to the next one's beginning, where that is nearer than 0.3."""
     a, b = strokes[:-1, -1], strokes[1:, 0]
     chosen = (owner[:-1] == owner[1:]) & (np.hypot(*(b - a).T) < 0.3) & (rng.random(len(a)) < 0.05)
     links = a[chosen, None] + np.linspace(0, 1, POINTS)[:, None] * (b - a)[chosen, None]
     return merged(strokes, owner, links, owner[:-1][chosen])
 
 
-def scribbled(strokes, owner, chosen, rng):
-    """Random smooth curves for the drawings `chosen`, which have no strokes."""
+def scribbled(strokes: Float32, owner: Int64, chosen: Int64, rng: np.random.Generator) -> tuple[Float32, Int64]:
+    """One to six random smooth curves added to each of the drawings `chosen`, which have no strokes."""
     of = np.repeat(chosen, rng.integers(1, 7, len(chosen)))
     fall = rng.uniform(0.3, 1.2, (len(of), 1, 1))
     size = rng.normal(0, 0.3, (len(of), 2, 6)) / np.arange(1, 7) ** fall
@@ -212,8 +239,8 @@ def scribbled(strokes, owner, chosen, rng):
     return merged(strokes, owner, curves, of)
 
 
-def elastic(strokes, owner, n, rng):
-    """A smooth random field per drawing: plane waves of low frequency, the same for all its strokes."""
+def elastic(strokes: Float32, owner: Int64, n: int, rng: np.random.Generator) -> Float32:
+    """Each drawing displaced by a smooth random field of its own: four plane waves of low frequency."""
     moved, strength = strokes.copy(), rng.uniform(0.3, 1.3, n)
     for _ in range(4):
         angle, size = rng.uniform(0, 2 * np.pi, n), rng.uniform(1.5, 9.0, n)
@@ -225,8 +252,8 @@ def elastic(strokes, owner, n, rng):
     return moved
 
 
-def affine(strokes, owner, n, rng):
-    """Rotation to 15 degrees, slant, aspect and a slight perspective."""
+def affine(strokes: Float32, owner: Int64, n: int, rng: np.random.Generator) -> Float32:
+    """Each drawing rotated by at most 0.27 (15 degrees), slanted, stretched, and seen in slight perspective."""
     wide = rng.random(n) < 0.15
     angle = np.clip(np.where(wide, rng.uniform(-0.27, 0.27, n), rng.normal(0, 0.09, n)), -0.27, 0.27)
     aspect, shear = np.exp(rng.normal(0, 0.12, n)), rng.normal(0, 0.14, n)
@@ -234,44 +261,45 @@ def affine(strokes, owner, n, rng):
     matrix = np.array([[c * aspect, s * aspect], [c * shear - s / aspect, s * shear + c / aspect]])
     matrix = matrix.astype(np.float32).transpose(2, 0, 1)[owner]
     tilt = rng.normal(0, 0.08, (n, 2, 1)).astype(np.float32)[owner]
-    return (strokes @ matrix) / np.maximum(1 + strokes @ tilt, 0.5)
+    seen: Float32 = (strokes @ matrix) / np.maximum(1 + strokes @ tilt, 0.5)
+    return seen
 
 
-def dotted(strokes, owner, chosen, rng):
-    """A nukta added to the drawings `chosen`."""
+def dotted(strokes: Float32, owner: Int64, chosen: Int64, rng: np.random.Generator) -> tuple[Float32, Int64]:
+    """A nukta, as one stroke more, added to each of the drawings `chosen`."""
     low, high = np.searchsorted(owner, chosen), np.searchsorted(owner, chosen, "right")
-    dots = [nukta(strokes[a:b].reshape(-1, 2), rng) for a, b in zip(low, high)]
+    dots = [nukta(strokes[a:b].reshape(-1, 2), rng) for a, b in zip(low, high, strict=True)]
     return merged(strokes, owner, np.array(dots).reshape(-1, POINTS, 2), chosen)
 
 
-def nukta(points, rng):
-    """A dot, ring, tick or dash (POINTS, 2) in one of six kinds of places about `points` (k, 2)."""
+def nukta(points: Float32, rng: np.random.Generator) -> Float64:
+    """A dot, ring, tick or dash (POINTS, 2) in one of six kinds of places about a letter's points (m, 2)."""
     low, high = points.min(0), points.max(0)
     span = high - low
     size = rng.uniform(0.022, 0.065) * span.max()
     place, clear = rng.random(), rng.uniform(0.02, 0.09) * span.max() + size
     for _ in range(8):
         if place < 0.34:  # below
-            centre = rng.uniform(low[0] + 0.1 * span[0], high[0]), high[1] + rng.uniform(0.03, 0.2)
+            x, y = rng.uniform(low[0] + 0.1 * span[0], high[0]), high[1] + rng.uniform(0.03, 0.2)
         elif place < 0.48:  # at the foot: beside the lowest parts, not below all
-            centre = rng.uniform(low[0] - 0.05, high[0]), high[1] + rng.uniform(-0.15, 0.08)
+            x, y = rng.uniform(low[0] - 0.05, high[0]), high[1] + rng.uniform(-0.15, 0.08)
         elif place < 0.58:  # lower left
-            centre = low[0] - rng.uniform(-0.02, 0.12), high[1] - rng.uniform(-0.12, 0.3) * span[1]
+            x, y = low[0] - rng.uniform(-0.02, 0.12), high[1] - rng.uniform(-0.12, 0.3) * span[1]
         elif place < 0.63:  # lower right
-            centre = high[0] + rng.uniform(0.0, 0.12), high[1] - rng.uniform(-0.12, 0.25) * span[1]
+            x, y = high[0] + rng.uniform(0.0, 0.12), high[1] - rng.uniform(-0.12, 0.25) * span[1]
         elif place < 0.92:  # in the bowl, or the roomiest spot of the lower half
-            centre = deform.open_spot(points, low, high, rng)
+            x, y = deform.open_spot(points, low, high, rng)
         else:  # touching, or nearly
             clear = rng.uniform(0.3, 1.2) * size
-            centre = low[0] + span[0] * rng.uniform(0.1, 0.95), high[1] + rng.uniform(0.0, 0.08)
-        centre = np.asarray(centre)
+            x, y = low[0] + span[0] * rng.uniform(0.1, 0.95), high[1] + rng.uniform(0.0, 0.08)
+        centre = np.array([x, y])
         if np.hypot(*(points - centre).T).min() > clear:
             break
     return centre + size * mark(rng)
 
 
-def mark(rng):
-    """The shape of a nukta of size 1 about the origin."""
+def mark(rng: np.random.Generator) -> Float64:
+    """The shape of a nukta of size 1 about the origin, (POINTS, 2)."""
     kind, along = rng.random(), np.linspace(0, 1, POINTS)
     if kind < 0.75:
         reach = 0.3 if kind < 0.6 else rng.uniform(0.8, 1.3)  # a dot or a ring

@@ -1,12 +1,15 @@
-"""The label sets, in the order of the models' outputs. NFC: a pair-bindi letter is base + nukta."""
+"""The label sets of both recognisers, in the order of the models' outputs.
 
-DIGITS = [chr(0x0A66 + k) for k in range(10)]
-LETTERS = list("ੳਅੲਸਹਕਖਗਘਙਚਛਜਝਞਟਠਡਢਣਤਥਦਧਨਪਫਬਭਮਯਰਲਵੜ")
+Every label is in NFC. A pair-bindi letter is its base letter followed by the nukta U+0A3C, because NFC never composes
+the two (Unicode lists the precomposed letters as composition exclusions).
+"""
+
+DIGITS: list[str] = [chr(0x0A66 + k) for k in range(10)]
+LETTERS: list[str] = list("ੳਅੲਸਹਕਖਗਘਙਚਛਜਝਞਟਠਡਢਣਤਥਦਧਨਪਫਬਭਮਯਰਲਵੜ")
 NUKTA = "\u0a3c"
-PAIRS = [base + NUKTA for base in "ਸਖਗਜਫਲ"]
-ALPHABET = LETTERS + PAIRS
+PAIRS: list[str] = [base + NUKTA for base in "ਸਖਗਜਫਲ"]
+ALPHABET: list[str] = LETTERS + PAIRS
 
-SETS = {"digits-pa": DIGITS, "letters-pa": ALPHABET}
-OPERATIONS = {"digits-pa": "digit-recognition", "letters-pa": "alphabet-recognition"}
-
-assert len(LETTERS) == 35 and len(ALPHABET) == 41
+# By model id.
+SETS: dict[str, list[str]] = {"digits-pa": DIGITS, "letters-pa": ALPHABET}
+OPERATIONS: dict[str, str] = {"digits-pa": "digit-recognition", "letters-pa": "alphabet-recognition"}

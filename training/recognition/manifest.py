@@ -1,12 +1,17 @@
-"""The manifest of a classifier. Needs nothing but Python."""
+"""The manifest of a recogniser. Needs nothing but Python."""
+
+from collections.abc import Mapping
 
 from manifests import toml
 
 from .labels import OPERATIONS, SETS
 
 
-def manifest(model_id, digest, metrics):
-    """`digest`: sha256 of the ONNX file, hexadecimal; `metrics`: name to number."""
+def manifest(model_id: str, digest: str, metrics: Mapping[str, float]) -> str:
+    """The TOML text of `models/<model_id>.toml`.
+
+    `digest`: SHA-256 of the ONNX file in hexadecimal; `metrics`: name to number, may be empty.
+    """
     head = {
         "id": model_id,
         "operation": OPERATIONS[model_id],

@@ -1,6 +1,7 @@
-"""The network: features (n, 1, SIDE, SIDE) in, one logit per label out. About 0.2 M parameters."""
+"""The network: ink (n, 1, 48, 48), 0..1, in; one logit per label out. About 0.2 million parameters."""
 
 import math
+from collections.abc import Sequence
 
 import torch
 from torch import nn
@@ -8,28 +9,33 @@ from torch.nn import functional as F
 
 
 class Residual(nn.Module):
-    """Two 3 x 3 convolutions and a shortcut."""
+    """Two 3 x 3 convolutions and a shortcut (He et al., Deep residual learning, 2016): shape and channels stay."""
 
-    def __init__(self, channels):
+    def __init__(self, channels: int) -> None:
         super().__init__()
         self.first = nn.Conv2d(channels, channels, 3, 1, 1, bias=False)
         self.norm1 = nn.BatchNorm2d(channels)
         self.second = nn.Conv2d(channels, channels, 3, 1, 1, bias=False)
         self.norm2 = nn.BatchNorm2d(channels)
 
-    def forward(self, x):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        """(n, channels, height, width) to the same shape."""
         y = F.relu(self.norm1(self.first(x)))
         return F.relu(x + self.norm2(self.second(y)))
 
 
-def down(inputs, outputs, size):
+def down(inputs: int, outputs: int, size: int) -> nn.Sequential:
+    """A convolution of `size` x `size` with stride 2, from so many channels to so many: sides are halved."""
     return nn.Sequential(nn.Conv2d(inputs, outputs, size, 2, size // 2, bias=False), nn.BatchNorm2d(outputs), nn.ReLU())
 
 
 class Reader(nn.Module):
-    """Strided stem, two residual stages, 2 x 2 means, one linear layer."""
+    """Three strided convolutions, three residual blocks between them, means over 2 x 2, one linear layer.
 
-    def __init__(self, n_labels, width=32):
+    `width`: channels of the first residual block; the others have twice as many.
+    """
+
+    def __init__(self, n_labels: int, width: int = 32) -> None:
         super().__init__()
         self.body = nn.Sequential(
             down(1, 16, 5),
@@ -42,17 +48,18 @@ class Reader(nn.Module):
         self.drop = nn.Dropout(0.1)
         self.head = nn.Linear(2 * width * 9, n_labels)
 
-    def forward(self, x):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        """Ink (n, 1, 48, 48) to logits (n, n_labels)."""
         y = F.avg_pool2d(self.body(x), 2)  # 6 x 6 to 3 x 3: where a stroke lies still counts
         return self.head(self.drop(y.flatten(1)))
 
 
-# How each label set is looked at: as it is, and turned by these angles (radians).
-TURNS = {"digits-pa": (0.0,), "letters-pa": (0.0, 0.1, -0.1)}
+# By model: the angles, in radians, that each square is turned by before it is read; the readings are averaged.
+TURNS: dict[str, tuple[float, ...]] = {"digits-pa": (0.0,), "letters-pa": (0.0, 0.1, -0.1)}
 
 
-def turned(ink, angle):
-    """Each square turned about its middle."""
+def turned(ink: torch.Tensor, angle: float) -> torch.Tensor:
+    """Each square (n, 1, side, side) turned about its middle by an angle in radians."""
     c, s = math.cos(angle), math.sin(angle)
     matrix = torch.tensor([[[c, -s, 0.0], [s, c, 0.0]]])
     grid = F.affine_grid(matrix, (1, 1, *ink.shape[2:]), align_corners=False)
@@ -60,24 +67,26 @@ def turned(ink, angle):
 
 
 class Looks(nn.Module):
-    """Reads each square at each turn: the mean of the log-probabilities."""
+    """A reader's mean log-probabilities over several turns of each square (test-time augmentation)."""
 
-    def __init__(self, reader, turns):
+    def __init__(self, reader: Reader, turns: Sequence[float]) -> None:
         super().__init__()
         self.reader, self.turns = reader, turns
 
-    def forward(self, ink):
+    def forward(self, ink: torch.Tensor) -> torch.Tensor:
+        """Ink (n, 1, 48, 48) to mean log-probabilities (n, labels)."""
         views = [turned(ink, angle) if angle else ink for angle in self.turns]
         return torch.stack([F.log_softmax(self.reader(view), 1) for view in views]).mean(0)
 
 
 class Served(nn.Module):
-    """What is exported: probabilities at the calibrated temperature."""
+    """What the exported file computes: probabilities at the calibrated temperature."""
 
-    def __init__(self, reader, turns, temperature):
+    def __init__(self, reader: Reader, turns: Sequence[float], temperature: float) -> None:
         super().__init__()
         self.looks = Looks(reader, turns)
         self.register_buffer("sharpness", torch.tensor(1.0 / temperature))
 
-    def forward(self, ink):
+    def forward(self, ink: torch.Tensor) -> torch.Tensor:
+        """Ink (n, 1, 48, 48) to probabilities (n, labels)."""
         return torch.softmax(self.looks(ink) * self.sharpness, 1)

@@ -1,13 +1,23 @@
-"""Strokes in, an ink mask (0..1, float32) out: the pen's width, nib and pressure."""
+"""Strokes in, their ink out: the pen's width, nib and pressure."""
+
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 from PIL import Image, ImageDraw
 
-OVER = 2  # drawn this much larger, then averaged down
+from .arrays import AnyPoints, Coverage, Float64
+
+OVER = 2  # drawn this many times larger, then averaged down
 
 
-def fit(strokes, width, height, margin, place, stretch):
-    """Unit strokes into pixels of a canvas; `place` in 0..1 chooses where the spare room goes."""
+def fit(
+    strokes: Sequence[AnyPoints], width: int, height: int, margin: float, place: float | Float64, stretch: bool
+) -> list[Float64]:
+    """Strokes of any unit scaled into a canvas of `width` x `height` pixels, `margin` pixels from its edges.
+
+    `place`: 0..1, one number or (x, y): where the drawing lies in the room that is left. `stretch`: whether it fills
+    both sides, which changes its aspect.
+    """
     points = np.concatenate(strokes)
     low, high = points.min(0), points.max(0)
     span = np.maximum(high - low, 1e-3)
@@ -17,8 +27,11 @@ def fit(strokes, width, height, margin, place, stretch):
     return [(s - low) * scale + margin + spare * place for s in strokes]
 
 
-def draw(strokes, width, height, pen, rng):
-    """`pen`: mean stroke width in pixels. Strokes in pixels. An array (height, width)."""
+def draw(strokes: Iterable[AnyPoints], width: int, height: int, pen: float, rng: np.random.Generator) -> Coverage:
+    """Coverage 0..1 (height, width) of strokes in pixels; `pen`: their mean width in pixels.
+
+    One drawing in five has a broad nib, three in ten have pressure: then the width changes along the stroke.
+    """
     big = Image.new("L", (width * OVER, height * OVER), 0)
     canvas = ImageDraw.Draw(big)
     nib = rng.random() < 0.2
@@ -40,14 +53,16 @@ def draw(strokes, width, height, pen, rng):
         if pressure:
             phase = rng.uniform(0, 6.3)
             widths *= 1 + 0.25 * np.sin(np.linspace(0, rng.uniform(1, 7), len(points)) + phase)
-        for a, b, w in zip(points[:-1].tolist(), points[1:].tolist(), widths.tolist()):
+        # A width belongs to the segment that begins at its point: the last one is used by `dots` alone.
+        for a, b, w in zip(points[:-1].tolist(), points[1:].tolist(), widths[:-1].tolist(), strict=True):
             canvas.line([tuple(a), tuple(b)], fill=255, width=max(1, round(w)))
         dots(canvas, points, widths)
     return np.asarray(big.reduce(OVER), np.float32) / 255.0
 
 
-def dots(canvas, points, widths):
-    for (x, y), w in zip(points.tolist(), widths):
+def dots(canvas: ImageDraw.ImageDraw, points: AnyPoints, widths: Iterable[float]) -> None:
+    """A disc of the pen's width at each point (n, 2), both in pixels, so that ends and joints are round."""
+    for (x, y), w in zip(points.tolist(), widths, strict=True):
         r = w / 2 - 0.3
         if r > 0.6:
             canvas.ellipse([x - r, y - r, x + r, y + r], fill=255)

@@ -1,7 +1,7 @@
-"""Makes pictures, runs them through the Rust feature filter, and stores what comes back.
+"""A seed in; pool shards out: generated pictures as the squares that the Rust feature filter makes of them.
 
-Each producer is a process with its own filter; it writes shards of `SHARD` samples:
-`features` uint8 (n, SIDE, SIDE), `labels` int16 (-1 = no character), `origins` int16 (n, 2) (drawers).
+Each producer is a process with a filter of its own. A shard is an .npz file of `SHARD` samples: `features` uint8
+(n, 48, 48), `labels` int16 (n,) with -1 for none of the labels, `origins` int16 (n, 2), the drawers, 0 for none.
 """
 
 import argparse
@@ -9,11 +9,14 @@ import shlex
 import struct
 import subprocess
 import threading
+from collections.abc import Sequence
 from multiprocessing import Process
 from pathlib import Path
 
 import numpy as np
 
+from .arrays import Picture, Squares
+from .labels import SETS
 from .samples import Maker
 
 SHARD = 10_000
@@ -21,32 +24,39 @@ COMMAND = "akhar models features --stream"
 
 
 class Filter:
-    """The feature filter as a child process."""
+    """The Rust feature filter as a child process: pictures in, ink squares out, in the same order.
 
-    def __init__(self, command=COMMAND, side=48):
+    `command`: as a shell would split it; `side`: pixels of a square's side.
+    """
+
+    def __init__(self, command: str = COMMAND, side: int = 48) -> None:
         self.side = side
         self.process = subprocess.Popen(shlex.split(command), stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        if self.process.stdin is None or self.process.stdout is None:
+            raise RuntimeError("the feature filter has no pipes")
+        self.pictures, self.replies = self.process.stdin, self.process.stdout
 
-    def send(self, pixels):
+    def send(self, pixels: Picture) -> None:
+        """Writes one picture: width and height as little-endian u32, then its RGB bytes."""
         height, width = pixels.shape[:2]
-        self.process.stdin.write(struct.pack("<II", width, height) + pixels.tobytes())
+        self.pictures.write(struct.pack("<II", width, height) + pixels.tobytes())
 
-    def receive(self):
-        """uint8 (side, side), or None when the filter found no ink."""
-        reply = self.process.stdout.read(1 + self.side * self.side)
+    def receive(self) -> Squares | None:
+        """The next square (side, side), or None when the filter found no ink in the picture."""
+        reply = self.replies.read(1 + self.side * self.side)
         if len(reply) != 1 + self.side * self.side:
             raise RuntimeError("the feature filter stopped")
         if reply[0]:
             return None
         return np.frombuffer(reply[1:], np.uint8).reshape(self.side, self.side)
 
-    def features(self, images):
-        """All images' features in order."""
+    def features(self, images: Sequence[Picture]) -> list[Squares | None]:
+        """The square of each picture, in order. A thread sends while this one reads, so that no pipe fills up."""
 
-        def feed():
+        def feed() -> None:
             for image in images:
                 self.send(np.ascontiguousarray(image))
-            self.process.stdin.flush()
+            self.pictures.flush()
 
         feeder = threading.Thread(target=feed, daemon=True)
         feeder.start()
@@ -54,12 +64,14 @@ class Filter:
         feeder.join()
         return replies
 
-    def close(self):
-        self.process.stdin.close()
+    def close(self) -> None:
+        """Ends the process and waits for it."""
+        self.pictures.close()
         self.process.wait()
 
 
-def produce(arguments, producer):
+def produce(arguments: argparse.Namespace, producer: int) -> None:
+    """Writes every shard whose number is `producer` modulo `arguments.producers`, each from a seed of its own."""
     maker = Maker(Path(arguments.data), arguments.model, arguments.nothings)
     filter_ = Filter(arguments.features_command)
     out = Path(arguments.out)
@@ -67,10 +79,12 @@ def produce(arguments, producer):
     shards = range(producer, arguments.shards, arguments.producers)
     for shard in shards:
         rng = np.random.default_rng([arguments.seed, shard])
-        samples, kept, missed = [], [], 0
+        samples: list[tuple[int, int, int]] = []
+        kept: list[Squares] = []
+        missed = 0
         while len(kept) < SHARD:
             batch = [maker.sample(rng) for _ in range(200)]
-            for sample, square in zip(batch, filter_.features([s.pixels for s in batch])):
+            for sample, square in zip(batch, filter_.features([s.pixels for s in batch]), strict=True):
                 if square is None:
                     missed += 1
                     continue
@@ -84,10 +98,11 @@ def produce(arguments, producer):
     filter_.close()
 
 
-def main():
+def main() -> None:
+    """Makes a pool from the command line, in `--producers` processes."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--data", required=True)
-    parser.add_argument("--model", required=True, choices=["digits-pa", "letters-pa"])
+    parser.add_argument("--model", required=True, choices=list(SETS))
     parser.add_argument("--out", required=True)
     parser.add_argument("--nothings", type=float, default=0.05, help="share of pictures that are none of the labels")
     parser.add_argument("--shards", type=int, default=30)

@@ -1,13 +1,17 @@
-"""Strokes of a whole batch in; the squares the Rust feature filter would make of them out.
+"""Strokes of a whole batch in; the squares that the Rust feature filter would make of them out.
 
-The filter (`inference/src/ink`) frames clean ink so: the ink box's longest side is SIDE - 2 * MARGIN,
-centred, aspect kept, resized with a triangle kernel, stroke width evened. Here the strokes are scaled to
-that frame first and drawn straight into it, which is some fifteen times faster than drawing a picture
-and filtering it.
+The filter (`inference/src/ink`) frames clean ink so: the ink box's longest side becomes SIDE - 2 * MARGIN pixels, the
+box is centred, its aspect is kept, it is resized with a triangle kernel, and its stroke width is evened. Here the
+strokes are scaled to that frame first and drawn straight into it, which is some fifteen times faster than drawing a
+picture and filtering it.
+
+In a batch of n drawings, `strokes` (k, m, 2) holds all strokes, m points each, and `owner` (k,) the drawing 0..n-1 that
+each belongs to, ascending, every drawing present. A feature pixel is a pixel of the SIDE x SIDE square.
 """
 
-import cv2
 import numpy as np
+
+from .arrays import AnyPoints, Bool, Float32, Float64, Int64, Squares
 
 SIDE = 48
 MARGIN = 3  # paper around the ink's longest extent, feature pixels
@@ -15,11 +19,10 @@ WIDTHS = 3.0, 5.0  # mean stroke widths left alone, feature pixels
 SHIFT = 4  # fractional bits of cv2's coordinates
 
 
-def framed(strokes, owner, width, stretch):
-    """Strokes (k, m, 2) in feature pixels, so that the ink (points and half a pen) fills the frame.
+def framed(strokes: AnyPoints, owner: Int64, width: Float64, stretch: Bool) -> AnyPoints:
+    """The strokes in feature pixels, scaled so that the ink (points and half a pen) fills the frame.
 
-    `owner`: (k,) ascending, every drawing 0..n-1 there; `width`: (n,) pen in feature pixels;
-    `stretch`: (n,) bool, whether both axes fill the frame (the aspect is lost).
+    `width`: (n,) pen in feature pixels; `stretch`: (n,) whether both axes fill the frame, so that the aspect is lost.
     """
     first = np.searchsorted(owner, np.arange(len(width)))
     low = np.minimum.reduceat(strokes.min(1), first)
@@ -28,15 +31,18 @@ def framed(strokes, owner, width, stretch):
     span = np.maximum(high - low, 1e-3)
     scale = room[:, None] / np.where(stretch[:, None], span, span.max(1, keepdims=True))
     middle = (low + high) / 2
-    return (strokes - middle[owner, None]) * scale[owner, None] + SIDE / 2
+    placed: AnyPoints = (strokes - middle[owner, None]) * scale[owner, None] + SIDE / 2
+    return placed
 
 
-def drawn(strokes, owner, width, rng):
-    """uint8 (n, SIDE, SIDE): coverage times 255. Strokes and width in feature pixels.
+def drawn(strokes: AnyPoints, owner: Int64, width: Float64, rng: np.random.Generator) -> Squares:
+    """The ink of strokes in feature pixels, (n, SIDE, SIDE); `width`: (n,) pen in feature pixels.
 
-    Each is drawn two-valued on a canvas of one and a half to three times the side, as scans differ;
-    one in eight has a broad nib, and each stroke's pen differs a little.
+    Each drawing is drawn in black and white on a canvas of one and a half to three times the side, as the resolution of
+    scans differs. One in eight has a broad nib, and each stroke's pen differs a little.
     """
+    import cv2
+
     n = len(width)
     times = rng.choice([1.5, 2.0, 3.0], n, p=[0.3, 0.35, 0.35])
     nib = rng.normal(0, 0.25, (n, 2)) * (width * (rng.random(n) < 0.12))[:, None]
@@ -57,8 +63,8 @@ def drawn(strokes, owner, width, rng):
     return out
 
 
-def softened(values, amount):
-    """A three-tap blur in both axes; `amount` (n,), the outer taps' weight. float32 (n, SIDE, SIDE)."""
+def softened(values: Float32, amount: Float64) -> Float32:
+    """Squares (n, SIDE, SIDE) blurred with three taps in both axes; `amount`: (n,) the weight of the outer taps."""
     a = amount[:, None, None].astype(np.float32)
     out = values.copy()
     out[:, 1:-1] += a * (values[:, :-2] + values[:, 2:] - 2 * values[:, 1:-1])
@@ -67,8 +73,12 @@ def softened(values, amount):
     return again
 
 
-def evened(values):
-    """The filter's `even`: thin strokes grow, thick ones thin. float32 0..1 (n, SIDE, SIDE)."""
+def evened(values: Float32) -> Float32:
+    """The filter's `even`: strokes thinner than WIDTHS grow, thicker ones shrink.
+
+    `values`: coverage 0..1 (n, SIDE, SIDE), changed in place and returned. The mean stroke width is twice the ink's
+    area over the length of its outline, which is the sum of the gradient's size.
+    """
     across = values[:, :-1, 1:] - values[:, :-1, :-1]
     down = values[:, 1:, :-1] - values[:, :-1, :-1]
     outline = np.sqrt(across * across + down * down).sum((1, 2))
@@ -89,8 +99,8 @@ def evened(values):
     return values
 
 
-def squares(strokes, owner, width, stretch, rng):
-    """uint8 (n, SIDE, SIDE) from strokes of any scale; `width` in feature pixels."""
+def squares(strokes: AnyPoints, owner: Int64, width: Float64, stretch: Bool, rng: np.random.Generator) -> Squares:
+    """Squares (n, SIDE, SIDE) from strokes of any scale; `width` and `stretch` as in `framed`."""
     ink = drawn(framed(strokes, owner, width, stretch), owner, width, rng)
-    soft = softened(ink.astype(np.float32) / 255, rng.uniform(0.0, 0.12, len(ink)))
+    soft = softened(ink.astype(np.float32) / 255.0, rng.uniform(0.0, 0.12, len(ink)))
     return np.rint(evened(soft) * 255).astype(np.uint8)

@@ -1,22 +1,37 @@
-"""Images in, probabilities out: through the filter and onnxruntime, or through the HTTP service."""
+"""Pictures in; probabilities out: through the feature filter and ONNX Runtime, or through the HTTP service."""
 
 import io
 import json
 import urllib.error
 import urllib.request
 import uuid
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Protocol
 
 import numpy as np
 from PIL import Image
 
+from .arrays import Float32, Picture
 from .labels import OPERATIONS, SETS
 from .pool import Filter
 
 
-class Local:
-    """The Rust feature filter, then the ONNX file (or several, averaged)."""
+class Recogniser(Protocol):
+    """Whatever reads pictures."""
 
-    def __init__(self, command, paths, threads=1):
+    def read(self, images: Sequence[Picture]) -> Float32:
+        """Probabilities (n, labels); a row of zeros for a picture without ink."""
+        ...
+
+
+class Local:
+    """The Rust feature filter, then an ONNX file (or several, whose probabilities are averaged).
+
+    `command`: the filter's; `threads`: of ONNX Runtime.
+    """
+
+    def __init__(self, command: str, paths: Sequence[Path], threads: int = 1) -> None:
         import onnxruntime
 
         options = onnxruntime.SessionOptions()
@@ -24,30 +39,35 @@ class Local:
         self.sessions = [onnxruntime.InferenceSession(str(p), options) for p in paths]
         self.filter = Filter(command)
 
-    def read(self, images):
-        """(n, labels); a row of zeros where no ink was found."""
+    def read(self, images: Sequence[Picture]) -> Float32:
+        """Probabilities (n, labels); a row of zeros where the filter found no ink."""
         squares = self.filter.features(images)
         n_labels = self.sessions[0].get_outputs()[0].shape[1]
         rows = np.zeros((len(images), n_labels), np.float32)
         found = [k for k, square in enumerate(squares) if square is not None]
         for start in range(0, len(found), 256):
             part = found[start : start + 256]
-            ink = np.stack([squares[k] for k in part])[:, None].astype(np.float32) / 255
-            rows[part] = np.mean([s.run(None, {"ink": ink})[0] for s in self.sessions], 0)
+            ink = np.stack([square for k in part if (square := squares[k]) is not None])[:, None].astype(np.float32)
+            rows[part] = np.mean([s.run(None, {"ink": ink / 255.0})[0] for s in self.sessions], 0)
         return rows
 
 
 class Served:
-    """POST /v1/models/<operation>, one image a request; only the five best labels come back."""
+    """A running service: one request a picture to POST /v1/models/<operation>, asking for the five best labels.
 
-    def __init__(self, url, key, model):
+    `url`: the service's; `key`: an API key; `model`: a key of `labels.SETS`.
+    """
+
+    def __init__(self, url: str, key: str, model: str) -> None:
         self.url = f"{url.rstrip('/')}/v1/models/{OPERATIONS[model]}"
         self.key, self.labels = key, SETS[model]
 
-    def read(self, images):
+    def read(self, images: Sequence[Picture]) -> Float32:
+        """Probabilities (n, labels), zero beyond the five best; a row of zeros where the service found no ink."""
         return np.stack([self.one(image) for image in images])
 
-    def one(self, pixels):
+    def one(self, pixels: Picture) -> Float32:
+        """The row (labels,) of one picture."""
         row = np.zeros(len(self.labels), np.float32)
         request = urllib.request.Request(self.url, method="POST")
         boundary = uuid.uuid4().hex
@@ -65,7 +85,8 @@ class Served:
             row[self.labels.index(prediction["label"])] = prediction["score"]
         return row
 
-    def body(self, pixels, boundary):
+    def body(self, pixels: Picture, boundary: str) -> bytes:
+        """The multipart form of one request."""
         content, kind = small_enough(pixels)
         head = (
             f'--{boundary}\r\nContent-Disposition: form-data; name="top-k"\r\n\r\n'
@@ -75,14 +96,17 @@ class Served:
         return head.encode() + content + f"\r\n--{boundary}--\r\n".encode()
 
 
-def small_enough(pixels, limit=15 * 1024):
-    """PNG when it fits the contract's 15 kB, otherwise the best JPEG that does; grey as one channel."""
+def small_enough(pixels: Picture, limit: int = 15 * 1024) -> tuple[bytes, str]:
+    """The picture as a file of at most `limit` bytes, which the service's contract sets, and its kind.
+
+    PNG where that fits, else JPEG of the best quality that does. A grey picture has one channel.
+    """
     image = Image.fromarray(pixels)
     if (pixels == pixels[..., :1]).all():
         image = image.convert("L")
-    for kind, options in [("png", {"optimize": True})] + [
-        ("jpeg", {"quality": q, "optimize": True}) for q in (92, 80, 65, 45, 25, 10)
-    ]:
+    ways: list[tuple[str, dict[str, Any]]] = [("png", {"optimize": True})]
+    ways += [("jpeg", {"quality": q, "optimize": True}) for q in (92, 80, 65, 45, 25, 10)]
+    for kind, options in ways:
         buffer = io.BytesIO()
         image.save(buffer, kind.upper(), **options)
         if buffer.tell() <= limit:

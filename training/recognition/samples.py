@@ -1,32 +1,47 @@
-"""A seed in, labelled pictures out: every source, pen, place and world mixed."""
+"""A seed in; labelled pictures out, a mixture of every source, pen, place and light."""
 
 import io
 import zipfile
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar
 
 import numpy as np
 from PIL import Image, ImageFilter
 from scipy.ndimage import gaussian_filter
 
 from . import deform, fonts, pen, strokes, world
+from .arrays import AnyPoints, Bool, Coverage, Float64, Mask, Picture, Points
 from .labels import LETTERS, NUKTA, SETS
+from .strokes import Drawing
+
+Item = TypeVar("Item")
+Origins = tuple[int, int]
 
 NOTHING = -1
-DEFECTIVE = strokes.DEFECTIVE
-# What is no label of a model but may be sent to it, without the look-alikes (੦ is a ਠ without its line).
+# Characters that may be sent to a model although they are none of its labels. Look-alikes of labels are left out: ੦ is
+# ਠ without its headline.
 OTHERS = {"letters-pa": "੧੨੩੪੬੭੯ਇਈਉਊਏਐਔ", "digits-pa": "ਅਸਕਗਘਙਚਛਜਝਞਣਥਫਬਮਯਰਲ"}
+# How often each source is used, where it has the label; and how strongly its strokes are changed.
+SHARES = {
+    "letters-pa": {"pen": 0.42, "image": 0.22, "skeleton": 0.12, "font": 0.21, "template": 0.03},
+    "digits-pa": {"skeleton": 0.28, "font": 0.12, "template": 0.6},
+}
+STRENGTH = {"pen": 0.8, "skeleton": 1.1, "template": 1.0}
 
 
 @dataclass
 class Sample:
-    pixels: np.ndarray  # uint8 (height, width, 3)
+    """A picture with its label."""
+
+    pixels: Picture
     label: int  # index into the model's labels; NOTHING for none of them
-    origins: tuple  # the two omniglot-gurmukhi drawers it is made from, 0 = none
+    origins: Origins  # the omniglot-gurmukhi drawers it is made from, 0 for none
 
 
-def omniglot_images(data: Path):
-    """(label, drawer, mask) of the bitmaps of the 35 letters."""
+def omniglot_images(data: Path) -> list[tuple[str, int, Mask, int]]:
+    """Label, drawer, mask and class (1 to 45) of each bitmap of the 35 letters in `omniglot-gurmukhi`."""
     found = []
     base = data / "handwriting/omniglot-gurmukhi"
     names = {}
@@ -37,7 +52,7 @@ def omniglot_images(data: Path):
         for name in sorted(n for n in archive.namelist() if n.endswith(".png")):
             stem = Path(name).stem
             character = names[int(stem[:4]) - 1159]
-            if character not in LETTERS or stem in DEFECTIVE:
+            if character not in LETTERS or stem in strokes.DEFECTIVE:
                 continue
             image = Image.open(io.BytesIO(archive.read(name))).convert("L")
             found.append((character, int(stem[5:]), 255 - np.asarray(image), int(stem[:4]) - 1159))
@@ -45,40 +60,43 @@ def omniglot_images(data: Path):
 
 
 class Maker:
-    """Draws samples of one label set. `nothings`: share of pictures that are none of its labels."""
+    """Draws samples of one label set.
 
-    def __init__(self, data: Path, model: str, nothings=0.05):
+    `data`: the folder of the public data; `model`: a key of `labels.SETS`; `nothings`: the share of pictures that are
+    none of its labels.
+    """
+
+    def __init__(self, data: Path, model: str, nothings: float = 0.05) -> None:
         self.labels = SETS[model]
         self.nothings = nothings
         letters = model == "letters-pa"
-        kinds = {"pen": {}, "font": {}, "skeleton": {}, "template": {}, "image": {}}
+        # Drawings by source and base letter; glyph masks, and bitmaps with their drawers, by label.
+        self.drawings: dict[str, dict[str, list[Drawing]]] = {"pen": {}, "skeleton": {}, "template": {}}
+        self.glyphs: dict[str, list[Mask]] = {}
+        self.images: dict[str, list[tuple[int, Mask]]] = {}
         drawings = strokes.omniglot(data, LETTERS + list(OTHERS["letters-pa"]))
         known = {label[0] for label in self.labels}
         if letters:
             for drawing in drawings:
                 if drawing.label in known:
-                    kinds["pen"].setdefault(drawing.label, []).append(drawing)
+                    self.drawings["pen"].setdefault(drawing.label, []).append(drawing)
             for label, drawer, mask, _ in omniglot_images(data):
-                kinds["image"].setdefault(label, []).append((drawer, mask))
+                self.images.setdefault(label, []).append((drawer, mask))
         for drawing in fonts.skeletons(data, self.labels):
-            kinds["skeleton"].setdefault(drawing.label, []).append(drawing)
+            self.drawings["skeleton"].setdefault(drawing.label, []).append(drawing)
         for drawing in strokes.templates():
-            kinds["template"].setdefault(drawing.label, []).append(drawing)
+            self.drawings["template"].setdefault(drawing.label, []).append(drawing)
         for label, mask in fonts.glyphs(data, self.labels):
-            kinds["font"].setdefault(label, []).append(mask)
-        others = set(OTHERS[model])
+            self.glyphs.setdefault(label, []).append(mask)
+        others = OTHERS[model]
         self.others = [
-            d for d in [*drawings, *strokes.templates(), *fonts.skeletons(data, [*others])] if d.label in others
+            d for d in [*drawings, *strokes.templates(), *fonts.skeletons(data, others)] if d.label in others
         ]
-        self.kinds = kinds
-        self.shares = (
-            {"pen": 0.42, "image": 0.22, "skeleton": 0.12, "font": 0.21, "template": 0.03}
-            if letters
-            else {"skeleton": 0.28, "font": 0.12, "template": 0.6}
-        )
+        self.shares = SHARES[model]
         self.stretched = 0.06 if letters else 0.3
 
-    def sample(self, rng):
+    def sample(self, rng: np.random.Generator) -> Sample:
+        """One picture: a random label from a random source, or none of the labels."""
         if rng.random() < self.nothings:
             return self.nothing(rng)
         index = int(rng.integers(len(self.labels)))
@@ -87,21 +105,21 @@ class Maker:
         weights = np.array([self.shares[k] for k in names])
         kind = names[int(rng.choice(len(names), p=weights / weights.sum()))]
         if kind == "font":
-            masks = self.kinds[kind][label]
+            masks = self.glyphs[label]
             return self.finish_mask(masks[int(rng.integers(len(masks)))], index, (0, 0), rng)
         if kind == "image":
-            drawer, mask = pick(self.kinds[kind][label], rng)
+            drawer, mask = pick(self.images[label], rng)
             return self.finish_mask(mask, index, (drawer, 0), rng)
         lines, origins = self.lines(kind, label[0], rng)
-        strength = {"pen": 0.8, "skeleton": 1.1, "template": 1.0}[kind] * rng.uniform(0.4, 1.15)
+        strength = STRENGTH[kind] * rng.uniform(0.4, 1.15)
         hand = deform.another_hand(lines, rng, strength, loose=kind != "skeleton")
         if label.endswith(NUKTA):
             hand = deform.nukta(hand, rng, label)
         return self.finish(hand, index, origins, rng)
 
-    def lines(self, kind, base, rng):
-        """The strokes of one drawing, or between two of the same letter; and whose they are."""
-        drawings = self.kinds[kind][base]
+    def lines(self, kind: str, base: str, rng: np.random.Generator) -> tuple[list[Points], Origins]:
+        """The strokes of one drawing of a base letter, or between two drawings; and their drawers."""
+        drawings = self.drawings[kind][base]
         first = pick(drawings, rng)
         if kind != "skeleton" and rng.random() < 0.6:
             second = pick(drawings, rng)
@@ -110,7 +128,7 @@ class Maker:
                 return mixed, (first.origin, second.origin)
         return first.strokes, (first.origin, 0)
 
-    def nothing(self, rng):
+    def nothing(self, rng: np.random.Generator) -> Sample:
         """A scribble, or a character that is none of the labels."""
         if rng.random() < 0.5:
             return self.finish(scribble(rng), NOTHING, (0, 0), rng)
@@ -118,11 +136,16 @@ class Maker:
         hand = deform.another_hand(drawing.strokes, rng, rng.uniform(0.3, 0.9))
         return self.finish(hand, NOTHING, (drawing.origin, 0), rng)
 
-    def has(self, kind, label):
-        key = label if kind in ("font", "image") else label[0]
-        return key in self.kinds[kind]
+    def has(self, kind: str, label: str) -> bool:
+        """Whether the source `kind` has the label; for sources of strokes, its base letter."""
+        if kind == "font":
+            return label in self.glyphs
+        if kind == "image":
+            return label in self.images
+        return label[0] in self.drawings[kind]
 
-    def finish(self, drawing, index, origins, rng):
+    def finish(self, drawing: Sequence[AnyPoints], index: int, origins: Origins, rng: np.random.Generator) -> Sample:
+        """The picture of a drawing, with a random pen, place and light."""
         if rng.random() < self.stretched:
             return Sample(stretched(drawing, rng), index, origins)
         width, height, margin, place = canvas(rng)
@@ -133,7 +156,8 @@ class Maker:
         mask = pen.draw(fitted, width, height, thickness, rng)
         return Sample(world.picture(mask, rng, world.random_effects(rng)), index, origins)
 
-    def finish_mask(self, mask, index, origins, rng):
+    def finish_mask(self, mask: Mask, index: int, origins: Origins, rng: np.random.Generator) -> Sample:
+        """The picture of a mask, worn as print is, in a random place and light."""
         mask = worn(mask, rng)
         if rng.random() < self.stretched:
             return Sample(squeezed(mask), index, origins)
@@ -142,12 +166,13 @@ class Maker:
         return Sample(world.picture(placed, rng, world.random_effects(rng)), index, origins)
 
 
-def pick(items, rng):
+def pick(items: Sequence[Item], rng: np.random.Generator) -> Item:
+    """One of the items, each as likely."""
     return items[int(rng.integers(len(items)))]
 
 
-def canvas(rng):
-    """Width, height, the least margin in pixels, and where the character lies."""
+def canvas(rng: np.random.Generator) -> tuple[int, int, float, Float64]:
+    """Width, height and least margin in pixels, and where the character lies in the room that is left, (x, y) 0..1."""
     side = np.exp(rng.uniform(np.log(40), np.log(150)))
     if rng.random() < 0.012:
         side *= 4
@@ -159,27 +184,29 @@ def canvas(rng):
     return width, height, max(margin, 0.5), place
 
 
-def stretched(drawing, rng, side=32):
-    """Cropped to its ink and stretched to a 1-bit square, as small digit collections are."""
+def stretched(drawing: Sequence[AnyPoints], rng: np.random.Generator, side: int = 32) -> Picture:
+    """A drawing cropped to its ink and stretched to a 1-bit square, as small collections of digits are."""
     thickness = float(np.exp(rng.normal(np.log(3.0), 0.3)))
     fitted = pen.fit(drawing, side, side, thickness / 2 - 0.5, 0.5, True)
     return one_bit(pen.draw(fitted, side, side, thickness, rng) > 0.5)
 
 
-def squeezed(mask, side=32):
+def squeezed(mask: Mask, side: int = 32) -> Picture:
+    """A mask cropped to its ink and stretched to a 1-bit square of `side` pixels."""
     rows, columns = np.where(mask > 100)
     if len(rows) == 0:
         return one_bit(np.zeros((side, side), bool))
     cut = mask[rows.min() : rows.max() + 1, columns.min() : columns.max() + 1]
-    return one_bit(np.asarray(Image.fromarray(cut).resize((side, side), Image.BOX)) > 110)
+    return one_bit(np.asarray(Image.fromarray(cut).resize((side, side), Image.Resampling.BOX)) > 110)
 
 
-def one_bit(ink):
+def one_bit(ink: Bool) -> Picture:
+    """Black where there is ink, white elsewhere, from a boolean (height, width)."""
     return np.repeat(np.where(ink, 0, 255).astype(np.uint8)[..., None], 3, 2)
 
 
-def worn(mask, rng):
-    """Eroded, spread or roughened, as print is."""
+def worn(mask: Mask, rng: np.random.Generator) -> Mask:
+    """A mask of the same shape whose ink has now and then spread, shrunk or roughened, as print does."""
     image = Image.fromarray(mask)
     chance = rng.random()
     if chance < 0.2:
@@ -193,8 +220,8 @@ def worn(mask, rng):
     return np.asarray(image)
 
 
-def warp(mask, width, height, margin, place, rng, turn=1.0):
-    """The mask rotated, slanted, scaled into its place on a canvas; float32 0..1."""
+def warp(mask: Mask, width: int, height: int, margin: float, place: Float64, rng: np.random.Generator) -> Coverage:
+    """The mask's ink rotated, slanted and scaled into a canvas (height, width), 0..1; `margin`, `place` as `canvas`."""
     rows, columns = np.where(mask > 60)
     corners = np.array(
         [
@@ -206,10 +233,10 @@ def warp(mask, width, height, margin, place, rng, turn=1.0):
         float,
     )
     middle = corners.mean(0)
-    angle = np.clip(rng.normal(0, np.radians(5) * turn), -0.27, 0.27)
+    angle = np.clip(rng.normal(0, np.radians(5)), -0.27, 0.27)
     c, s = np.cos(angle), np.sin(angle)
     aspect = np.exp(rng.normal(0, 0.08))
-    matrix = np.array([[c, -s], [s, c]]) @ np.array([[aspect, rng.normal(0, 0.1) * turn], [0, 1 / aspect]])
+    matrix = np.array([[c, -s], [s, c]]) @ np.array([[aspect, rng.normal(0, 0.1)], [0, 1 / aspect]])
     moved = (corners - middle) @ matrix.T
     low, high = moved.min(0), moved.max(0)
     room = np.array([width, height]) - 2 * margin
@@ -223,12 +250,12 @@ def warp(mask, width, height, margin, place, rng, turn=1.0):
     if factor >= 2:  # averaged down first, so that thin strokes survive
         image = image.reduce(factor)
         coefficients = tuple(v / factor for v in coefficients)
-    placed = image.transform((width, height), Image.AFFINE, coefficients, Image.BILINEAR)
+    placed = image.transform((width, height), Image.Transform.AFFINE, coefficients, Image.Resampling.BILINEAR)
     return np.asarray(placed, np.float32) / 255.0
 
 
-def scribble(rng):
-    """Curves that are no letter."""
+def scribble(rng: np.random.Generator) -> list[Points]:
+    """A normalised drawing of one to six random curves that are no character."""
     made = []
     for _ in range(int(rng.integers(1, 7))):
         n = int(rng.integers(2, 9))

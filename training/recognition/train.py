@@ -1,4 +1,4 @@
-"""Pen strokes and pool shards in, a trained network's weights out (a torch checkpoint)."""
+"""Pen strokes and pool shards in; a trained network's weights out, as a torch checkpoint."""
 
 import argparse
 import time
@@ -16,30 +16,38 @@ from .model import Reader
 BATCH = 128
 
 
-def start(model, weights):
-    """Takes over the weights that fit: another label set's network gives all but the head."""
+def start(model: Reader, weights: dict[str, torch.Tensor]) -> None:
+    """Loads the weights whose shapes fit: those of another label set's network give all but the head."""
     own = model.state_dict()
     model.load_state_dict(own | {k: v for k, v in weights.items() if v.shape == own[k].shape})
 
 
-def mixed_up(x, y, rng):
-    """Every picture with a share of another."""
+def mixed_up(x: torch.Tensor, y: torch.Tensor, rng: np.random.Generator) -> tuple[torch.Tensor, torch.Tensor]:
+    """Squares `x` (n, 1, side, side) and targets `y` (n, labels), each with the same share of another row's.
+
+    Zhang et al., mixup: Beyond empirical risk minimization, 2018.
+    """
     share = float(rng.beta(0.3, 0.3))
     other = torch.from_numpy(rng.permutation(len(x)))
     return share * x + (1 - share) * x[other], share * y + (1 - share) * y[other]
 
 
-def follow(average, model, decay):
-    """Moves the averaged weights towards the network's."""
+def follow(average: Reader, model: Reader, decay: float) -> None:
+    """Moves the averaged weights towards the network's by the share 1 - `decay`; counters are copied."""
     with torch.no_grad():
-        for a, b in zip(average.state_dict().values(), model.state_dict().values()):
+        for a, b in zip(average.state_dict().values(), model.state_dict().values(), strict=True):
             if a.dtype.is_floating_point:
                 a.lerp_(b, 1 - decay)
             else:
                 a.copy_(b)
 
 
-def train(mixture, n_labels, arguments):
+def train(mixture: batches.Mixture, n_labels: int, arguments: argparse.Namespace) -> Reader:
+    """The network with the averaged weights, after `arguments.steps` batches of the mixture.
+
+    AdamW with a warm-up of 200 steps and a cosine schedule from `arguments.rate`; `arguments.init`: a checkpoint to
+    begin with, or None; `arguments.seed`: of the mixup.
+    """
     rng = np.random.default_rng([arguments.seed, 1])
     model = Reader(n_labels).to(memory_format=torch.channels_last)
     if arguments.init:
@@ -69,7 +77,8 @@ def train(mixture, n_labels, arguments):
     return average.eval()
 
 
-def main():
+def main() -> None:
+    """Trains one model from the command line and saves it as `--out`."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--data", required=True)
     parser.add_argument("--pool", required=True, nargs="+")
@@ -88,7 +97,7 @@ def main():
     torch.set_num_threads(arguments.threads)
     cv2.setNumThreads(1)
     torch.manual_seed(arguments.seed)
-    pool = batches.load(arguments.pool, arguments.model, arguments.hold)
+    pool = batches.load([Path(p) for p in arguments.pool], arguments.model, arguments.hold)
     hands = batches.pens(Path(arguments.data), arguments.model, arguments.hold)
     print(f"{len(pool[1])} pool squares, {len(hands.labels)} drawings", flush=True)
     rng = np.random.default_rng(arguments.seed)

@@ -1,17 +1,20 @@
-"""An ink mask in, an RGB picture of it out: paper, light, ink, camera and compression."""
+"""An ink mask in; an RGB picture of it out: paper, light, ink, camera and compression."""
 
 import io
+from collections.abc import Collection
 
 import numpy as np
 from PIL import Image
 from scipy.ndimage import gaussian_filter
 
-# The robustness table's conditions that this file makes.
+from .arrays import Coverage, Float32, Picture
+
+# What may happen to a picture. Each is also a condition of the robustness table.
 EFFECTS = ["gradient", "shadow", "lined", "squared", "bleed", "blur", "noise", "jpeg", "coloured", "light-on-dark"]
 
 
-def random_effects(rng):
-    """About a third of the pictures are clean; the others have one to four effects."""
+def random_effects(rng: np.random.Generator) -> list[str]:
+    """None for about a third of the pictures, else one to four of `EFFECTS`, in their order."""
     if rng.random() < 0.34:
         return []
     n = int(rng.integers(1, 5))
@@ -21,8 +24,8 @@ def random_effects(rng):
     return [e for e in EFFECTS if e in chosen]
 
 
-def picture(mask, rng, effects):
-    """uint8 RGB (height, width, 3). `mask`: float32 0..1 (height, width)."""
+def picture(mask: Coverage, rng: np.random.Generator, effects: Collection[str]) -> Picture:
+    """RGB pixels (height, width, 3) of ink coverage 0..1 (height, width) under these effects."""
     paper, ink = colours(rng, effects)
     height, width = mask.shape
     image = np.empty((height, width, 3), np.float32)
@@ -30,7 +33,7 @@ def picture(mask, rng, effects):
     if "bleed" in effects:
         other = gaussian_filter(mask[:, ::-1], 1.0) * rng.uniform(0.08, 0.22)
         image += other[..., None] * (ink - paper)
-    contrast = np.abs(ink - paper).max()
+    contrast: np.float32 = np.abs(ink - paper).max()
     if "lined" in effects or "squared" in effects:
         rules(image, rng, paper, contrast, both="squared" in effects)
     opacity = rng.uniform(0.8, 1.0)
@@ -53,8 +56,8 @@ def picture(mask, rng, effects):
     return compressed(pixels, rng) if "jpeg" in effects else pixels
 
 
-def colours(rng, effects):
-    """Paper and ink, float32 RGB 0..255, far enough apart to be seen."""
+def colours(rng: np.random.Generator, effects: Collection[str]) -> tuple[Float32, Float32]:
+    """Colours of paper and ink, RGB 0..255, more than 85 apart in at least one channel."""
     plain = not effects
     while True:
         if plain and rng.random() < 0.6:
@@ -74,8 +77,11 @@ def colours(rng, effects):
             return paper.astype(np.float32), ink.astype(np.float32)
 
 
-def rules(image, rng, paper, contrast, both):
-    """Ruled or squared paper, fainter than the ink."""
+def rules(image: Float32, rng: np.random.Generator, paper: Float32, contrast: np.float32, both: bool) -> None:
+    """Draws the lines of ruled paper, or of squared paper if `both`, into `image` (height, width, 3), 0..255.
+
+    `paper`: its colour; `contrast`: the ink's distance from it. The lines are fainter than the ink.
+    """
     height, width = image.shape[:2]
     gap = rng.uniform(0.14, 0.45) * height
     tint = np.sign(128 - paper.mean()) * contrast * rng.uniform(0.12, 0.42)
@@ -90,7 +96,8 @@ def rules(image, rng, paper, contrast, both):
     image[on] += tint
 
 
-def gradient(height, width, rng):
+def gradient(height: int, width: int, rng: np.random.Generator) -> Float32:
+    """Brightness 0..1 (height, width) of light from one side, which in two of five also falls off about a point."""
     y, x = np.mgrid[0:height, 0:width].astype(np.float32)
     angle = rng.uniform(0, 6.3)
     along = (x / width - 0.5) * np.cos(angle) + (y / height - 0.5) * np.sin(angle)
@@ -102,7 +109,8 @@ def gradient(height, width, rng):
     return field.astype(np.float32)
 
 
-def shadow(height, width, rng):
+def shadow(height: int, width: int, rng: np.random.Generator) -> Float32:
+    """Brightness 0..1 (height, width) under the soft shadow of an edge or of something round."""
     y, x = np.mgrid[0:height, 0:width].astype(np.float32)
     if rng.random() < 0.6:
         angle = rng.uniform(0, 6.3)
@@ -116,7 +124,8 @@ def shadow(height, width, rng):
     return 1 - (1 - rng.uniform(0.45, 0.8)) * np.clip(edge / soft + 0.5, 0, 1)
 
 
-def compressed(pixels, rng):
+def compressed(pixels: Picture, rng: np.random.Generator) -> Picture:
+    """The picture after JPEG compression with a quality of 10 to 49."""
     buffer = io.BytesIO()
     Image.fromarray(pixels).save(buffer, "JPEG", quality=int(rng.integers(10, 50)))
     return np.asarray(Image.open(buffer))

@@ -1,9 +1,9 @@
-"""Machine-made sources for single sentences, to train on.
+"""Back-translation: machine-made sources for single sentences, to train on (Sennrich and others, 2016).
 
     python -m translation.backtranslate --data DATA --models-dir MODELS --count 4000 --out WORK/back.tsv
 
-Writes lines of source, its language, target, its language: the target is the true sentence. Greedy, in batches of
-like length; sentences of 3 to 14 words.
+A line is the source, its language, the target and its language; the target is the true sentence. The search is greedy;
+sentences have 3 to 14 words.
 """
 
 import argparse
@@ -14,7 +14,8 @@ from . import corpus
 from .reference import Reference
 
 
-def main():
+def main() -> None:
+    """Translates drawn sentences into the other language and writes both."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--data", required=True)
     parser.add_argument("--models-dir", required=True)
@@ -24,12 +25,13 @@ def main():
     arguments = parser.parse_args()
     reference, mono = Reference(Path(arguments.models_dir) / "weights"), corpus.single(arguments.data)
     rng = random.Random(4)
-    with open(arguments.out, "w") as file:
+    with Path(arguments.out).open("w") as file:
         for language in arguments.languages:
             other = "en" if language == "pa" else "pa"
             texts = [text for text in mono[language] if 3 <= len(text.split()) <= 14]
             texts = rng.sample(texts, min(arguments.count, len(texts)))
-            for target, source in zip(texts, reference.translate(texts, language, other, beam=1, batch=64)):
+            sources = reference.translate(texts, language, other, beam=1, batch=64)
+            for target, source in zip(texts, sources, strict=True):
                 if source:
                     print(source, other, target, language, sep="\t", file=file)
 

@@ -1,46 +1,82 @@
-"""Examples as batches of ids: drawn from weighted streams, segmented at random, gathered by length."""
+"""Examples drawn from weighted streams, segmented at random, as batches of like length."""
+
+import random
+from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 import sentencepiece
 import torch
 
+from .streams import Example, Source
 from .tokeniser import EOS, LANGUAGES, PAD, UNK
 
 LONGEST = 120  # pieces of one side; longer examples are left out
+Ids = tuple[list[int], list[int]]
+"""Source and target: `<language> pieces </s>` and `</s> <language> pieces </s>`."""
 
 
 class Segmenter:
-    """Text to ids, with the random segmentations of a Unigram vocabulary (Kudo, 2018)."""
+    """Text to ids. Sources are at times segmented at random, as a Unigram vocabulary allows (Kudo, 2018).
 
-    def __init__(self, folder, rng, alpha=0.2, chance=0.1):
+    `folder` holds `spm.model`; `chance` is the share of sources segmented at random; `alpha` is Kudo's smoothing, lower
+    for more variety.
+    """
+
+    def __init__(self, folder: str | Path, rng: random.Random, alpha: float = 0.2, chance: float = 0.1) -> None:
         self.spm = sentencepiece.SentencePieceProcessor(model_file=f"{folder}/spm.model")
         count = self.spm.get_piece_size()
         self.languages = {language: count + k for k, language in enumerate(LANGUAGES)}
         self.size = count + len(LANGUAGES)
         self.rng, self.alpha, self.chance = rng, alpha, chance
 
-    def ids(self, text):
-        """A source: a text, or a list of words and masks (None)."""
+    def ids(self, text: Source) -> list[int]:
+        """The pieces of a source; a mask becomes `<unk>`."""
         if not isinstance(text, str):
             return [piece for word in text for piece in ([UNK] if word is None else self.spm.encode(word))]
         if self.rng.random() < self.chance:
             return self.spm.encode(text, enable_sampling=True, alpha=self.alpha, nbest_size=-1)
         return self.spm.encode(text)
 
-    def example(self, source_language, source, target_language, target):
-        """-> (`<language> pieces </s>`, `</s> <language> pieces </s>`)."""
+    def example(self, source_language: str, source: Source, target_language: str, target: str) -> Ids:
+        """An example as ids."""
         return (
             [self.languages[source_language], *self.ids(source), EOS],
             [EOS, self.languages[target_language], *self.spm.encode(target), EOS],
         )
 
 
-def padded(rows):
+def padded(rows: Sequence[list[int]]) -> torch.Tensor:
+    """The rows as i64 [rows, longest], filled with the padding token."""
     width = max(map(len, rows))
     return torch.tensor([row + [PAD] * (width - len(row)) for row in rows])
 
 
-def batches(streams, weights, segmenter, rng, tokens, pool=3000):
-    """Endless `(source [B, S], target [B, T])` of at most about `tokens` places on the longer side."""
+def grouped(examples: Sequence[Ids], tokens: int) -> list[list[Ids]]:
+    """Neighbours in groups; the longest side times the size is at most `tokens`, unless one example is longer."""
+    groups: list[list[Ids]] = []
+    group: list[Ids] = []
+    width = 0
+    for example in examples:
+        width = max(width, *map(len, example))
+        if group and width * (len(group) + 1) > tokens:
+            groups.append(group)
+            group, width = [], max(map(len, example))
+        group.append(example)
+    return [*groups, group]
+
+
+def batches(
+    streams: Sequence[Iterator[Example]],
+    weights: Sequence[float],
+    segmenter: Segmenter,
+    rng: random.Random,
+    tokens: int,
+    pool: int = 3000,
+) -> Iterator[tuple[torch.Tensor, torch.Tensor]]:
+    """Batches without end: source i64 [B, S] and target i64 [B, T], padded; B times the longer of S and T <= `tokens`.
+
+    `pool` examples at a time are drawn, sorted by length, grouped, and given in random order.
+    """
     while True:
         examples = []
         for stream in rng.choices(streams, weights, k=pool):
@@ -48,14 +84,7 @@ def batches(streams, weights, segmenter, rng, tokens, pool=3000):
             if 3 <= len(source) <= LONGEST and len(target) <= LONGEST:
                 examples.append((source, target))
         examples.sort(key=lambda e: (len(e[1]) + len(e[0]) // 4, len(e[0])))
-        groups, group, width = [], [], 0
-        for example in examples:
-            width = max(width, *map(len, example))
-            if group and width * (len(group) + 1) > tokens:
-                groups.append(group)
-                group, width = [], max(map(len, example))
-            group.append(example)
-        groups.append(group)
+        groups = grouped(examples, tokens)
         rng.shuffle(groups)
         for group in groups:
             yield padded([s for s, _ in group]), padded([t for _, t in group])

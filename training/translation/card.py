@@ -1,93 +1,82 @@
-"""The model card as text: the figures of `evaluate` between `card-head.md` and `card-foot.md`, which are by hand."""
+"""The model card as text: `card.md` with the figures of `evaluate` filled in."""
 
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import TypedDict
 
 from . import manifest
+from .metrics import Scores
 
-NAMES = {"en-pa": "English to Panjabi", "pa-en": "Panjabi to English"}
-DATA = """| data | pairs or sentences | used for | licence |
-|---|---|---|---|
-| Android Open Source Project: Settings, frameworks/base and Messaging, `values` beside `values-pa` | 7,525 pairs | training, dev, test | Apache-2.0 |
-| Wikipedia for Android, `strings.xml` | 1,302 pairs | training, dev, test | Apache-2.0 |
-| mozilla.org (mozilla-l10n/www-l10n), `en` beside `pa-IN` | 1,444 pairs | training, dev, test | MPL-2.0 |
-| Common Voice, the site's own strings | 445 pairs | training, dev, test | MPL-2.0 |
-| GOV.UK publishing components | 81 pairs | training, dev, test | MIT |
-| Pratham Books / StoryWeaver, 36 children's stories (by way of global-asp/pb-source) | 722 pairs, 1,284 Panjabi sentences | training, dev, test | CC BY 4.0 |
-| Common Voice sentences, Panjabi and English | 14,762 and 49,974 sentences | training (denoising), the vocabulary | CC0 |
-| `phrasebook/`: phrases, templates, nouns and verbs written for this project | no end of pairs | training | MIT OR Apache-2.0 |"""
+Direction = TypedDict(
+    "Direction",
+    {
+        "all": Scores,
+        "groups": dict[str, Scores],
+        "everyday": Scores,
+        "everyday as heard": Scores,
+        "drawn": list[list[str]],
+        "daily": list[list[str]],
+    },
+)
+"""What `evaluate` measured in one direction.
 
-
-def table(rows):
-    return "\n".join(
-        [
-            "| what | direction | pairs | chrF++ | BLEU |",
-            "|---|---|---|---|---|",
-            *(f"| {what} | {way} | {s['n']} | {s['chrf++']} | {s['bleu']} |" for what, way, s in rows),
-        ]
-    )
-
-
-def cell(text):
-    return text.replace("|", "\\|")
-
-
-def examples(rows):
-    return "\n".join(
-        [
-            "| source | what it says | reference |",
-            "|---|---|---|",
-            *("| " + " | ".join(map(cell, row)) + " |" for row in rows),
-        ]
-    )
-
-
-def text(figures):
-    held = [
-        (what, way, figures[key]["all"] if what == "all" else figures[key]["groups"][what])
-        for what in ("all", *figures["en-pa"]["groups"])
-        for key, way in NAMES.items()
-    ]
-    daily = [
-        (what, way, figures[key][name])
-        for name, what in (
-            ("everyday", "as written"),
-            ("everyday as heard", "lower case, no punctuation, numbers in words"),
-        )
-        for key, way in NAMES.items()
-    ]
-    folder = Path(__file__).parent
-    parts = {name: (folder / f"card-{name}.md").read_text().strip() for name in ("head", "foot")}
-    drawn = "\n\n".join(f"### {way}\n\n{examples(figures[key]['drawn'])}" for key, way in NAMES.items())
-    said = "\n\n".join(f"### {way}\n\n{examples(figures[key]['daily'])}" for key, way in NAMES.items())
-    return f"""# {manifest.MODEL}: Panjabi ↔ English
-
-{parts["head"]}
-
-## Data
-
-{DATA}
-
-The GNOME and VLC strings (GPL) are not used.
-
-## Figures
-
-chrF++ and BLEU by sacrebleu (chrF word order 2; BLEU with 13a, one reference), of the shipped files, beam {manifest.BEAM}. All of
-the held-out part, which no training and no choice between trainings looked at.
-
-{table(held)}
-
-Forty everyday sentences written beside the phrase book and never trained on. They use much of the same words, so this
-says how well the phrase book was learnt, not how well Panjabi is known.
-
-{table(daily)}
-
-{parts["foot"]}
-
-## Twenty held-out outputs a direction, drawn by a fixed seed, unpicked
-
-{drawn}
-
-## The everyday sentences, all of them
-
-{said}
+A row of `drawn` (held-out pairs) and `daily` (the everyday sentences) is source, output and reference.
 """
+TEMPLATE = Path(__file__).parent / "card.md"
+DIRECTIONS = ("en-pa", "pa-en")
+
+
+def table(head: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
+    """A Markdown table; a bar inside a cell is escaped."""
+    first, *others = ("| " + " | ".join(str(cell).replace("|", "\\|") for cell in row) + " |" for row in (head, *rows))
+    return "\n".join([first, "|" + "---|" * len(head), *others])
+
+
+def figures_table(figures: Mapping[str, Direction], rows: Mapping[str, Callable[[Direction], Scores]]) -> str:
+    """A row for each name of `rows`: the pairs and the scores of both directions."""
+    head = ("what", "pairs", "to Panjabi: chrF++", "BLEU", "to English: chrF++", "BLEU")
+    cells: list[list[object]] = []
+    for name, of in rows.items():
+        both = [of(figures[direction]) for direction in DIRECTIONS]
+        assert both[0]["n"] == both[1]["n"], name
+        cells.append([name, both[0]["n"], *(score for s in both for score in (s["chrf++"], s["bleu"]))])
+    return table(head, cells)
+
+
+def examples_table(to_panjabi: Sequence[Sequence[str]], to_english: Sequence[Sequence[str]]) -> str:
+    """The same pairs in both directions: each sentence beside its translation by the model."""
+    cells = []
+    for (en, said_pa, pa), (source, said_en, reference) in zip(to_panjabi, to_english, strict=True):
+        assert (source, reference) == (pa, en)
+        cells.append((en, said_pa, pa, said_en))
+    return table(("English", "the model to Panjabi", "Panjabi", "the model to English"), cells)
+
+
+def text(figures: Mapping[str, Direction]) -> str:
+    """The card, of what `evaluate` measured; the keys are "en-pa" and "pa-en"."""
+    to_panjabi, to_english = (figures[direction] for direction in DIRECTIONS)
+
+    def group(name: str) -> Callable[[Direction], Scores]:
+        return lambda direction: direction["groups"][name]
+
+    held: dict[str, Callable[[Direction], Scores]] = {"all": lambda direction: direction["all"]}
+    held |= {name: group(name) for name in to_panjabi["groups"]}
+    return TEMPLATE.read_text().format(
+        model=manifest.MODEL,
+        beam=manifest.BEAM,
+        pairs=to_panjabi["all"]["n"],
+        summary=", ".join(
+            f"chrF++ {whole['chrf++']} and BLEU {whole['bleu']} to {language}"
+            for language, whole in (("Panjabi", to_panjabi["all"]), ("English", to_english["all"]))
+        ),
+        held=figures_table(figures, held),
+        daily=figures_table(
+            figures,
+            {
+                "as written": lambda direction: direction["everyday"],
+                "lower case, no punctuation, numbers in words": lambda direction: direction["everyday as heard"],
+            },
+        ),
+        drawn=examples_table(to_panjabi["drawn"], to_english["drawn"]),
+        said=examples_table(to_panjabi["daily"], to_english["daily"]),
+    )

@@ -2,23 +2,24 @@
 
     python -m translation.evaluate --data DATA --models-dir ../models
 
-The search is the service's: beam 4, by transformers on the weights of the files. `--part dev --dry` is for choosing
-between trainings; the test part is for the card alone.
+The search is the service's: beam 4, by transformers on the weights of the files. `--part dev --dry` compares trainings;
+the test part is for the card alone.
 """
 
 import argparse
 import json
 import random
+from collections.abc import Sequence
 from pathlib import Path
 
-import sacrebleu
 from manifests import replace
 
 from . import card, corpus, manifest
-from .phrases import FOLDER
+from .corpus import Pair
+from .metrics import Scores, scores
+from .phrases import FOLDER, rows
 from .reference import Reference
 from .variants import spoken
-from .words import sections
 
 GROUPS = {
     "aosp-settings": "Android settings",
@@ -36,37 +37,35 @@ NOTES = Path(__file__).parent.parent / "notes/translation-pa-en.json"
 DIRECTIONS = (("en", "pa"), ("pa", "en"))
 
 
-def scores(said, wanted):
-    """chrF++ and BLEU (sacrebleu's defaults: 13a), in points of a hundred."""
-    return {
-        "n": len(said),
-        "chrf++": round(sacrebleu.CHRF(word_order=2).corpus_score(said, [wanted]).score, 1),
-        "bleu": round(sacrebleu.BLEU().corpus_score(said, [wanted]).score, 1),
-    }
+Translated = tuple[str, str, str, str]
+"""Source, output, reference, group."""
 
 
-def everyday():
-    return [
-        tuple(corpus.clean(side) for side in line.split(" = ")) + ("everyday",)
-        for line in sections(FOLDER / "held.txt")[""]
-    ]
+def everyday() -> list[Pair]:
+    """The everyday sentences that are held out of the phrase book."""
+    return [(corpus.clean(en), corpus.clean(pa), "everyday") for en, pa in rows(FOLDER / "held.txt")]
 
 
-def measured(reference, pairs, source, target, heard=False):
-    """One direction: (all, {group: scores}, [(source, output, wanted, group)])."""
-    side = (("en", "pa").index(source), ("en", "pa").index(target))
-    given = [spoken(p[side[0]], source) or p[side[0]] if heard else p[side[0]] for p in pairs]
+def measured(
+    reference: Reference, pairs: Sequence[Pair], source: str, target: str, heard: bool = False
+) -> tuple[Scores, dict[str, Scores], list[Translated]]:
+    """One direction: the scores of all pairs, the scores of each group, and the translations.
+
+    With `heard`, the sources are as speech recognition would give them.
+    """
+    a, b = ("en", "pa").index(source), ("en", "pa").index(target)
+    given = [spoken(p[a], source) or p[a] if heard else p[a] for p in pairs]
     said = reference.translate(given, source, target, batch=32)
-    rows = [(a, b, p[side[1]], GROUPS[p[2].split(":")[0]]) for a, b, p in zip(given, said, pairs)]
-    groups = {
-        name: scores(*zip(*((b, c) for _, b, c, group in rows if group == name)))
-        for name in dict.fromkeys(GROUPS.values())
-        if any(row[3] == name for row in rows)
-    }
-    return scores(said, [row[2] for row in rows]), groups, rows
+    done = [(x, y, p[b], GROUPS[p[2].split(":")[0]]) for x, y, p in zip(given, said, pairs, strict=True)]
+    groups = {}
+    for name in dict.fromkeys(GROUPS.values()):
+        if members := [row for row in done if row[3] == name]:
+            groups[name] = scores([row[1] for row in members], [row[2] for row in members])
+    return scores(said, [row[2] for row in done]), groups, done
 
 
-def main():
+def main() -> None:
+    """Measures both directions; writes the notes, the card and the manifest."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--data", required=True)
     parser.add_argument("--models-dir", required=True)
@@ -76,14 +75,14 @@ def main():
     arguments = parser.parse_args()
     models = Path(arguments.models_dir)
     if arguments.card:
-        figures = json.loads(NOTES.read_text())
-        replace(models / f"cards/{manifest.MODEL}.md", card.text(figures).encode())
+        replace(models / f"cards/{manifest.MODEL}.md", card.text(json.loads(NOTES.read_text())).encode())
         return
     reference, pairs = Reference(models / "weights"), corpus.pairs(arguments.data)[arguments.part]
-    figures, metrics = {}, {"test_pairs": len(pairs)}
+    figures: dict[str, card.Direction] = {}
+    metrics: dict[str, float] = {"test_pairs": len(pairs)}
     for source, target in DIRECTIONS:
         name = f"{source}-{target}"
-        whole, groups, rows = measured(reference, pairs, source, target)
+        whole, groups, done = measured(reference, pairs, source, target)
         daily, _, daily_rows = measured(reference, everyday(), source, target)
         as_heard, _, _ = measured(reference, everyday(), source, target, heard=True)
         figures[name] = {
@@ -91,8 +90,8 @@ def main():
             "groups": groups,
             "everyday": daily,
             "everyday as heard": as_heard,
-            "drawn": [row[:3] for row in random.Random(20).sample(rows, 20)],
-            "daily": [row[:3] for row in daily_rows],
+            "drawn": [list(row[:3]) for row in random.Random(20).sample(done, 20)],
+            "daily": [list(row[:3]) for row in daily_rows],
         }
         key = name.replace("-", "_")
         metrics.update(

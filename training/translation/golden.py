@@ -1,10 +1,10 @@
-"""Golden tokens for the service's tests, of the shipped files.
+"""Golden tokens of the shipped files, for the service's tests.
 
     python -m translation.golden --models-dir ../models --out ../tests/fixtures/seq2seq/bundled.json
 
-Each text is translated alone by transformers' greedy and beam search, on the weights read back from the files in single
-precision; onnxruntime on the files themselves must find the same greedy tokens, or this ends with an error. Ids go from
-`</s>` and the forced language on to the last `</s>`; where that is missing, `max_new_tokens` was reached.
+The greedy and the beam search of transformers translate each text alone, with the weights of the files in single
+precision. onnxruntime on the files must find the same greedy tokens; otherwise this ends with an error. Ids begin with
+`</s>` and the language token and end with `</s>`; where the last `</s>` is missing, the limit was reached.
 """
 
 import argparse
@@ -83,33 +83,39 @@ info@example.org ਉੱਤੇ ਈਮੇਲ ਭੇਜੋ।
 }
 
 
-def main():
+def case(reference: Reference, runtime: Runtime, text: str, source: str, target: str) -> dict[str, str | list[int]]:
+    """The golden of one text. Raises SystemExit where onnxruntime and transformers differ."""
+    ids = reference.source(text, source)
+    greedy = reference.tokens([ids], target, beam=1, limit=LIMIT)[0]
+    beam = reference.tokens([ids], target, limit=LIMIT)[0]
+    run = runtime.greedy([ids], [reference.languages[target]], LIMIT)[0]
+    if run != greedy:
+        raise SystemExit(f"onnxruntime differs on {text!r}: {run} is not {greedy}")
+    return {
+        "source": source,
+        "target": target,
+        "text": text,
+        "encoder_ids": ids,
+        "greedy_ids": greedy,
+        "greedy_text": reference.text(greedy),
+        "beam_ids": beam,
+        "beam_text": reference.text(beam),
+    }
+
+
+def main() -> None:
+    """Writes the golden file, one case a line."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--models-dir", required=True)
     parser.add_argument("--out", required=True)
     arguments = parser.parse_args()
     folder = Path(arguments.models_dir) / "weights"
-    reference, runtime, cases = Reference(folder), Runtime(folder), []
-    for source, target in (("en", "pa"), ("pa", "en")):
-        for text in TEXTS[source].splitlines():
-            ids = reference.source(text, source)
-            greedy = reference.tokens([ids], target, beam=1, limit=LIMIT)[0]
-            beam = reference.tokens([ids], target, limit=LIMIT)[0]
-            run = runtime.greedy([ids], [reference.languages[target]], LIMIT)[0]
-            if run != greedy:
-                raise SystemExit(f"onnxruntime differs on {text!r}: {run} is not {greedy}")
-            cases.append(
-                {
-                    "source": source,
-                    "target": target,
-                    "text": text,
-                    "encoder_ids": ids,
-                    "greedy_ids": greedy,
-                    "greedy_text": reference.text(greedy),
-                    "beam_ids": beam,
-                    "beam_text": reference.text(beam),
-                }
-            )
+    reference, runtime = Reference(folder), Runtime(folder)
+    cases = [
+        case(reference, runtime, text, source, target)
+        for source, target in (("en", "pa"), ("pa", "en"))
+        for text in TEXTS[source].splitlines()
+    ]
     golden = {
         "model": manifest.MODEL,
         "reference": f"transformers {transformers.__version__}, M2M100ForConditionalGeneration.generate, float32, "
@@ -123,7 +129,7 @@ def main():
             "note": "greedy keeps no_repeat_ngram too; max_new_tokens counts the language token",
         },
     }
-    rows = ",\n  ".join(json.dumps(case, ensure_ascii=False, separators=(",", ":")) for case in cases)
+    rows = ",\n  ".join(json.dumps(row, ensure_ascii=False, separators=(",", ":")) for row in cases)
     text = f'{json.dumps(golden, ensure_ascii=False, indent=1)[:-2]},\n "cases": [\n  {rows}\n ]\n}}\n'
     json.loads(text)
     replace(Path(arguments.out), text.encode())

@@ -1,19 +1,20 @@
-"""The manifest as text. Needs nothing but Python."""
+"""What the translator's manifest says, and its file. This module imports the standard library alone."""
 
 import hashlib
+from collections.abc import Mapping
 from pathlib import Path
 
-from manifests import replace, toml
+from manifests import Value, replace, toml
 
 MODEL = "translation-pa-en"
 FILES = {"encoder": "encoder.onnx", "decoder": "decoder.onnx", "tokenizer": "tokenizer.json"}
 LICENCE = "CC-BY-4.0"
-# What the search does, as the card and the golden file say.
+# The search; the card and the golden file quote these.
 BEAM, LENGTH_PENALTY, NO_REPEAT, MAX_TOKENS = 4, 1.0, 4, 160
 
 
-def write(models, metrics):
-    """`<MODEL>.toml` in `models`, of the files in `models/weights`; `metrics`: name to number."""
+def write(models: str | Path, metrics: Mapping[str, float]) -> None:
+    """Writes `<MODEL>.toml` in `models`, with the hashes of the files in `models/weights` and the given metrics."""
     head = {
         "id": MODEL,
         "operation": "translation",
@@ -21,7 +22,7 @@ def write(models, metrics):
         "licence": LICENCE,
         "source": "training/translation",
     }
-    generation = {
+    generation: dict[str, Value] = {
         "num_beams": BEAM,
         "length_penalty": LENGTH_PENALTY,
         "no_repeat_ngram_size": NO_REPEAT,

@@ -1,4 +1,4 @@
-"""The network: transformers' own M2M100, small. About 3.9 million parameters, one file for both directions."""
+"""The network: M2M100 of transformers with small sizes, one network for both directions."""
 
 import torch
 from transformers import M2M100Config, M2M100ForConditionalGeneration
@@ -8,7 +8,8 @@ from .tokeniser import BOS, EOS, PAD
 POSITIONS = 512
 
 
-def configuration(vocabulary, dropout=0.15):
+def configuration(vocabulary: int, dropout: float = 0.15) -> M2M100Config:
+    """The sizes, for so many pieces."""
     return M2M100Config(
         vocab_size=vocabulary,
         d_model=192,
@@ -34,26 +35,31 @@ def configuration(vocabulary, dropout=0.15):
     )
 
 
-def network(vocabulary, dropout=0.15):
-    """Freshly initialised: embeddings of deviation d^-1/2, so that scaled they are as large as positions."""
+def network(vocabulary: int, dropout: float = 0.15) -> M2M100ForConditionalGeneration:
+    """The network, freshly initialised.
+
+    Embeddings have deviation d^-1/2: the network multiplies them by d^1/2, and then they are as large as the positions.
+    """
     config = configuration(vocabulary, dropout)
     config._attn_implementation = "sdpa"
     net = M2M100ForConditionalGeneration(config)
     for module in net.modules():
         if isinstance(module, torch.nn.Linear) and module is not net.lm_head:
             torch.nn.init.xavier_uniform_(module.weight)
-            torch.nn.init.zeros_(module.bias) if module.bias is not None else None
+            if module.bias is not None:
+                torch.nn.init.zeros_(module.bias)
     torch.nn.init.normal_(net.model.shared.weight, std=config.d_model**-0.5)
     return net
 
 
-def loss(net, source, target, smoothing, rivals=0):
-    """`source`, `target`: i64 [B, S] and [B, T], padded; a target is `</s> <language> pieces </s>`.
+def loss(
+    net: M2M100ForConditionalGeneration, source: torch.Tensor, target: torch.Tensor, smoothing: float, rivals: int = 0
+) -> tuple[torch.Tensor, int]:
+    """Mean cross entropy in nats a token (f32 []), and the number of tokens it is over.
 
-    With `rivals`, the softmax is over the batch's own pieces and about so many drawn ones instead of all, which saves a
-    sixth of a step; the last steps of a training should do without.
-
-    -> mean cross entropy in nats a token, and how many tokens there were.
+    `source`, `target`: i64 [B, S] and [B, T], padded; a target is `</s> <language> pieces </s>`. `smoothing` is the
+    label smoothing. With `rivals`, the softmax is over the batch's own pieces and about so many drawn ones instead of
+    all. That saves a sixth of a step; the last steps of a training should use all.
     """
     hidden = net.model(
         input_ids=source, attention_mask=(source != PAD).long(), decoder_input_ids=target[:, :-1], use_cache=False

@@ -1,14 +1,22 @@
 """Muon for the hidden matrices, Adam for the rest.
 
-Muon (Keller Jordan and others, 2024): the momentum of a matrix, its singular values all brought near one by five
-Newton-Schulz steps; scaled so that an entry moves about as far as under Adam (Liu and others, 2025).
+Muon (Keller Jordan and others, 2024) moves a matrix along its momentum after five Newton-Schulz steps have brought all
+singular values of that momentum near one. The step is scaled so that an entry moves about as far as under Adam (Liu and
+others, 2025).
 """
 
+from collections.abc import Iterable
+from typing import Any
+
 import torch
+from transformers import M2M100ForConditionalGeneration
 
 
-def orthogonal(batch):
-    """(n, rows, columns), rows <= columns -> the same with singular values near one."""
+def orthogonal(batch: torch.Tensor) -> torch.Tensor:
+    """Matrices [n, rows, columns], rows <= columns, with their singular values brought near one.
+
+    The quintic iteration and its coefficients are those of Jordan's Muon.
+    """
     x = batch / (batch.flatten(1).norm(dim=1)[:, None, None] + 1e-7)
     for _ in range(5):
         gram = x @ x.mT
@@ -17,13 +25,18 @@ def orthogonal(batch):
 
 
 class Muon(torch.optim.Optimizer):
-    def __init__(self, matrices, lr, momentum=0.95, weight_decay=0.01):
+    """Muon with Nesterov momentum and decoupled weight decay, for parameters that are matrices."""
+
+    def __init__(
+        self, matrices: Iterable[torch.nn.Parameter], lr: float, momentum: float = 0.95, weight_decay: float = 0.01
+    ) -> None:
         super().__init__(matrices, {"lr": lr, "momentum": momentum, "weight_decay": weight_decay})
 
     @torch.no_grad()
-    def step(self):
+    def step(self) -> None:
+        """One step by the gradients at hand; matrices of one shape are worked on together."""
         for group in self.param_groups:
-            shapes = {}
+            shapes: dict[tuple[int, int], list[tuple[torch.Tensor, torch.Tensor]]] = {}
             for p in group["params"]:
                 if p.grad is not None:
                     state = self.state[p]
@@ -35,29 +48,32 @@ class Muon(torch.optim.Optimizer):
                 tall = rows > columns
                 batch = orthogonal(batch.mT if tall else batch)
                 batch = batch.mT if tall else batch
-                for (p, _), update in zip(members, batch):
+                for (p, _), update in zip(members, batch, strict=True):
                     p.mul_(1 - group["lr"] * group["weight_decay"])
                     p.add_(update, alpha=-group["lr"] * 0.2 * max(rows, columns) ** 0.5)
 
 
 class Both:
-    """Two optimisers as one."""
+    """Muon for the matrices of a network but its embedding, Adam for everything else."""
 
-    def __init__(self, net, lr):
+    def __init__(self, net: M2M100ForConditionalGeneration, lr: float) -> None:
         shared = net.model.shared.weight
         matrices = [p for p in net.parameters() if p.ndim == 2 and p is not shared]
         rest = [p for p in net.parameters() if p.ndim != 2]
         self.parts = [Muon(matrices, lr), torch.optim.Adam([shared, *rest], lr=lr, betas=(0.9, 0.98))]
 
-    def step(self, lr):
+    def step(self, lr: float) -> None:
+        """One step of both at the rate `lr`; the gradients are cleared."""
         for part in self.parts:
             part.param_groups[0]["lr"] = lr
             part.step()
             part.zero_grad(set_to_none=True)
 
-    def state_dict(self):
+    def state_dict(self) -> list[dict[str, Any]]:
+        """The state of both, as `load_state_dict` takes it."""
         return [part.state_dict() for part in self.parts]
 
-    def load_state_dict(self, states):
-        for part, state in zip(self.parts, states):
+    def load_state_dict(self, states: list[dict[str, Any]]) -> None:
+        """Restores what `state_dict` gave."""
+        for part, state in zip(self.parts, states, strict=True):
             part.load_state_dict(state)

@@ -1,10 +1,11 @@
-"""Tokens a second of greedy decoding by Python runtimes on the shipped files: JSON, one line a runtime and thread count.
+"""Tokens a second of greedy decoding by Python runtimes on the shipped files.
 
     python -m translation.peer --models-dir ../models --texts ../tests/fixtures/seq2seq/bundled.json
 
-Each text of the golden file is translated alone, at most `--limit` tokens, `--runs` times; the best run counts. A token
-is one the decoder has written, the forced language not counted. `onnxruntime` is `translation.runtime`, the encoder, the merged
-decoder with its cache and an arg max in NumPy; `optimum` is ORTModelForSeq2SeqLM.generate on the same files.
+Prints one line of JSON for each runtime and thread count. Each text of the golden file is translated alone, at most
+`--limit` tokens, `--runs` times; the best run counts. The tokens are those that the decoder wrote, without the forced
+language. `onnxruntime` is `translation.runtime`: the encoder, the merged decoder with its cache, and an arg max in
+NumPy. `optimum` is ORTModelForSeq2SeqLM.generate on the same files.
 """
 
 import argparse
@@ -12,7 +13,9 @@ import json
 import shutil
 import tempfile
 import time
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import onnxruntime
 
@@ -21,13 +24,18 @@ from .runtime import Runtime
 from .tokeniser import LANGUAGES
 from .weights import restored, tokeniser
 
+Greedy = Callable[[list[int], int], list[int]]
+"""Source ids and the id of the target language, to the ids from `</s>` on."""
 
-def plain(folder, threads, limit):
+
+def plain(folder: Path, threads: int, limit: int) -> Greedy:
+    """Greedy search by `translation.runtime`."""
     runtime = Runtime(folder, threads)
     return lambda ids, language: runtime.greedy([ids], [language], limit)[0]
 
 
-def optimum(folder, threads, limit):
+def optimum(folder: Path, threads: int, limit: int) -> Greedy:
+    """Greedy search by Optimum, which is imported here because few have it."""
     import torch
     from optimum.onnxruntime import ORTModelForSeq2SeqLM
 
@@ -36,17 +44,17 @@ def optimum(folder, threads, limit):
     options.intra_op_num_threads, options.inter_op_num_threads = threads, 1
     with tempfile.TemporaryDirectory() as laid_out:
         for part, name in {"encoder": "encoder_model", "decoder": "decoder_model_merged"}.items():
-            shutil.copy(Path(folder) / f"{manifest.MODEL}.{part}.onnx", Path(laid_out) / f"{name}.onnx")
+            shutil.copy(folder / f"{manifest.MODEL}.{part}.onnx", Path(laid_out) / f"{name}.onnx")
         net = restored(folder)
         net.config.save_pretrained(laid_out)
         net.generation_config.save_pretrained(laid_out)
         model = ORTModelForSeq2SeqLM.from_pretrained(laid_out, use_cache=True, use_merged=True, session_options=options)
 
-    def greedy(ids, language):
-        ids = torch.tensor([ids])
+    def greedy(ids: list[int], language: int) -> list[int]:
+        source = torch.tensor([ids])
         return model.generate(
-            input_ids=ids,
-            attention_mask=torch.ones_like(ids),
+            input_ids=source,
+            attention_mask=torch.ones_like(source),
             forced_bos_token_id=language,
             num_beams=1,
             do_sample=False,
@@ -60,7 +68,20 @@ def optimum(folder, threads, limit):
 PEERS = {"onnxruntime": plain, "optimum": optimum}
 
 
-def main():
+def timed(greedy: Greedy, cases: Sequence[Mapping[str, Any]], languages: Mapping[str, int]) -> tuple[float, int, int]:
+    """One run over the golden cases: seconds, tokens, and how many texts have the golden tokens.
+
+    `languages` are the ids of the language tokens.
+    """
+    start, n_tokens, n_same = time.perf_counter(), 0, 0
+    for case in cases:
+        output = greedy(case["encoder_ids"], languages[case["target"]])
+        n_tokens, n_same = n_tokens + len(output) - 2, n_same + (output == case["greedy_ids"])
+    return time.perf_counter() - start, n_tokens, n_same
+
+
+def main() -> None:
+    """Times each runtime with each number of threads."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--models-dir", required=True)
     parser.add_argument("--texts", required=True)
@@ -71,30 +92,22 @@ def main():
     arguments = parser.parse_args()
     folder = Path(arguments.models_dir) / "weights"
     cases, names = json.loads(Path(arguments.texts).read_text())["cases"], tokeniser(folder)
+    languages = {language: names.token_to_id(name) for language, name in LANGUAGES.items()}
     for peer in arguments.peers:
         for threads in arguments.threads:
-            greedy, best, same = PEERS[peer](folder, threads, arguments.limit), None, 0
-            for _ in range(arguments.runs):
-                start, n, same = time.perf_counter(), 0, 0
-                for case in cases:
-                    said = greedy(case["encoder_ids"], names.token_to_id(LANGUAGES[case["target"]]))
-                    n, same = n + len(said) - 2, same + (said == case["greedy_ids"])
-                spent = time.perf_counter() - start
-                best = min(best or spent, spent)
-            print(
-                json.dumps(
-                    {
-                        "peer": peer,
-                        "threads": threads,
-                        "texts": len(cases),
-                        "tokens": n,
-                        "seconds": round(best, 4),
-                        "tokens_per_second": round(n / best, 1),
-                        "same_as_golden": same,
-                    }
-                ),
-                flush=True,
-            )
+            greedy = PEERS[peer](folder, threads, arguments.limit)
+            runs = [timed(greedy, cases, languages) for _ in range(arguments.runs)]
+            best, (_, n_tokens, n_same) = min(seconds for seconds, _, _ in runs), runs[-1]
+            found = {
+                "peer": peer,
+                "threads": threads,
+                "texts": len(cases),
+                "tokens": n_tokens,
+                "seconds": round(best, 4),
+                "tokens_per_second": round(n_tokens / best, 1),
+                "same_as_golden": n_same,
+            }
+            print(json.dumps(found), flush=True)
 
 
 if __name__ == "__main__":

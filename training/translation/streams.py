@@ -1,13 +1,21 @@
-"""Where examples come from: `(source language, source text, target language, target text)`, one at a time, for ever.
+"""Endless streams of examples: `(source language, source, target language, target)`.
 
-`rng` is a `random.Random`.
+A source is a text, or a list of words in which None stands for a mask.
 """
 
+import random
+from collections.abc import Iterator, Sequence
+
+from .corpus import Pair
+from .phrases import Phrases
 from .variants import varied
 
+Source = str | list[str | None]
+Example = tuple[str, Source, str, str]
 
-def parallel(pairs, rng):
-    """Both directions; one in ten is two pairs as one text."""
+
+def parallel(pairs: Sequence[Pair], rng: random.Random) -> Iterator[Example]:
+    """Pairs in either direction; one example in ten is two pairs joined."""
     while True:
         en, pa = rng.choice(pairs)[:2]
         if rng.random() < 0.1:
@@ -19,19 +27,24 @@ def parallel(pairs, rng):
             yield "pa", varied(pa, "pa", rng), "en", en
 
 
-def generated(phrases, rng):
-    """The phrase book; what a woman says of herself is only taught from Panjabi, English does not tell it."""
+def generated(phrases: Phrases, rng: random.Random) -> Iterator[Example]:
+    """Sentences of the phrase book.
+
+    What a woman says of herself is only taught from Panjabi: the English sentence does not show it.
+    """
     while True:
-        en, pa, from_panjabi = phrases.spoken_by(rng)
+        en, pa, from_panjabi = phrases.draw(rng)
         if not from_panjabi and rng.random() < 0.5:
             yield "en", varied(en, "en", rng), "pa", pa
         else:
             yield "pa", varied(pa, "pa", rng), "en", en
 
 
-def noised(text, rng):
-    """Words masked in spans (about 30 %), dropped, and moved by up to three places; the mask is `<unk>`."""
-    words, out, k = text.split(), [], 0
+def noised(text: str, rng: random.Random) -> list[str | None]:
+    """Words with spans masked (about 30 %), some dropped, some moved by up to three places."""
+    words = text.split()
+    out: list[str | None] = []
+    k = 0
     order = sorted(range(len(words)), key=lambda i: i + rng.uniform(0, 3 if rng.random() < 0.3 else 0))
     words = [words[i] for i in order]
     while k < len(words):
@@ -47,15 +60,16 @@ def noised(text, rng):
     return out or [None]
 
 
-def denoise(texts, language, rng):
-    """A spoilt sentence to the sentence; one in ten is not spoilt. The source is a list of words and None, the mask."""
+def denoise(texts: Sequence[str], language: str, rng: random.Random) -> Iterator[Example]:
+    """Noised sentences, to be restored in the same language; one in ten is not noised."""
     while True:
         text = rng.choice(texts)
-        yield language, (text.split() if rng.random() < 0.1 else noised(text, rng)), language, text
+        source: Source = [*text.split()] if rng.random() < 0.1 else noised(text, rng)
+        yield language, source, language, text
 
 
-def back(rows, rng):
-    """Rows of (machine-made source, its language, true target, its language)."""
+def back(rows: Sequence[Sequence[str]], rng: random.Random) -> Iterator[Example]:
+    """Back-translated sentences; a row is (machine-made source, its language, true target, its language)."""
     while True:
         source, source_language, target, target_language = rng.choice(rows)
         yield source_language, varied(source, source_language, rng), target_language, target

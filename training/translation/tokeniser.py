@@ -1,12 +1,13 @@
-"""The shared vocabulary: learnt by SentencePiece (Unigram), written as `tokenizer.json`.
+"""The vocabulary that both languages share: learnt by SentencePiece (Unigram), written as `tokenizer.json`.
 
     python -m translation.tokeniser --data DATA --out WORK/tokens
 
-`WORK/tokens/spm.model` is what training draws random segmentations from; `tokenizer.json` is what is shipped. Ids 0 to 3
-are `<s> <pad> </s> <unk>`, then the pieces, at the end the two language tokens.
+Training segments with `WORK/tokens/spm.model`; the service reads `tokenizer.json`. Ids 0 to 3 are `<s>`, `<pad>`,
+`</s>` and `<unk>`; the pieces follow; the two language tokens are last.
 """
 
 import argparse
+from collections.abc import Iterable
 from pathlib import Path
 
 import sentencepiece
@@ -20,8 +21,11 @@ LANGUAGES = {"en": "eng_Latn", "pa": "pan_Guru"}
 PIECES = 6000
 
 
-def learn(texts, folder, pieces=PIECES):
-    """`spm.model` in `folder`; digits are pieces of their own, so that numbers can be copied."""
+def learn(texts: Iterable[str], folder: str | Path, pieces: int = PIECES) -> None:
+    """Writes `spm.model` in `folder`, of `pieces` pieces with the special ones.
+
+    Each digit is a piece of its own, so that numbers can be copied. Characters without a piece become bytes.
+    """
     text = Path(folder) / "text.txt"
     text.write_text("\n".join(texts) + "\n")
     sentencepiece.SentencePieceTrainer.train(
@@ -52,8 +56,8 @@ def learn(texts, folder, pieces=PIECES):
     text.unlink()
 
 
-def written(folder):
-    """`tokenizer.json` beside `spm.model`, of the same pieces and scores."""
+def written(folder: str | Path) -> Tokenizer:
+    """The tokeniser of `spm.model`, with the same pieces and scores; also written beside it as `tokenizer.json`."""
     spm = sentencepiece.SentencePieceProcessor(model_file=str(Path(folder) / "spm.model"))
     pieces = [(spm.id_to_piece(k), spm.get_score(k)) for k in range(spm.get_piece_size())]
     tokeniser = Tokenizer(models.Unigram(pieces, unk_id=UNK, byte_fallback=True))
@@ -73,7 +77,8 @@ def written(folder):
     return tokeniser
 
 
-def main():
+def main() -> None:
+    """Learns the vocabulary of the training part and reports how many texts both files segment alike."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--data", required=True)
     parser.add_argument("--out", required=True)
@@ -83,13 +88,11 @@ def main():
     mono = corpus.single(arguments.data, parts)
     texts = [text for en, pa, _ in parts["train"] for text in (en, pa)] * 2
     texts += [en.lower() for en, _, _ in parts["train"]]
-    # As much of either language.
+    # About as much text of either language.
     texts += mono["pa"] * 2 + mono["en"][:30000]
     learn(texts, arguments.out)
-    tokeniser, spm = (
-        written(arguments.out),
-        sentencepiece.SentencePieceProcessor(model_file=str(Path(arguments.out) / "spm.model")),
-    )
+    tokeniser = written(arguments.out)
+    spm = sentencepiece.SentencePieceProcessor(model_file=str(Path(arguments.out) / "spm.model"))
     same = [tokeniser.encode(t, add_special_tokens=False).ids == spm.encode(t) for t in texts[:20000]]
     print(f"{tokeniser.get_vocab_size()} tokens; {sum(same)} of {len(same)} texts segmented alike")
 

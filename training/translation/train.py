@@ -3,9 +3,9 @@
     python -m translation.train --data DATA --tokens WORK/tokens --out WORK/translation.pt --minutes 60
     python -m translation.train ... --init WORK/translation.pt --out WORK/final.pt --decay-steps 600
 
-The rate rises over `--warm` steps and then stays; `--decay-steps` lets it fall to nothing and ends, `--fall` does so over
-`--minutes`. In the last third of the fall the softmax is over all pieces. Shipped are the averaged weights (EMA). `--mix`
-gives the weights of what is learnt from.
+The learning rate rises over `--warm` steps and then stays. With `--decay-steps` it falls to nothing over so many steps
+and the training ends; with `--fall` it falls over `--minutes`. In the last third of the fall the softmax is over all
+pieces. The averaged weights (EMA) are the ones to ship. `--mix` gives the weights of the streams of examples.
 """
 
 import argparse
@@ -13,27 +13,34 @@ import copy
 import csv
 import random
 import time
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import torch
+from transformers import M2M100ForConditionalGeneration
 
 from . import batches, checkpoint, corpus, streams
+from .corpus import Pair
 from .model import loss, network
 from .optimiser import Both
 from .phrases import Phrases
+from .streams import Example
 
 MIX = "parallel=5,phrases=3,denoise-pa=1.5,denoise-en=1,back=0"
 
 
-def mix(text):
+def mix(text: str) -> dict[str, float]:
+    """The weight of each stream, of a text `name=weight,name=weight`."""
     return {name: float(weight) for name, weight in (part.split("=") for part in text.split(","))}
 
 
-def sources(arguments, rng):
-    """Streams and their weights."""
+def sources(
+    arguments: argparse.Namespace, rng: random.Random
+) -> tuple[list[Iterator[Example]], list[float], list[Pair]]:
+    """The streams of `--mix` with their weights, and the pairs of dev."""
     parts = corpus.pairs(arguments.data)
     mono = corpus.single(arguments.data, parts)
-    made = {
+    made: dict[str, Callable[[], Iterator[Example]]] = {
         "parallel": lambda: streams.parallel(parts["train"], rng),
         "denoise-pa": lambda: streams.denoise(mono["pa"], "pa", rng),
         "denoise-en": lambda: streams.denoise(mono["en"], "en", rng),
@@ -41,15 +48,17 @@ def sources(arguments, rng):
     if mix(arguments.mix).get("phrases"):
         made["phrases"] = lambda: streams.generated(Phrases(), rng)
     if arguments.back:
-        with open(arguments.back, newline="") as file:
+        with Path(arguments.back).open(newline="") as file:
             rows = list(csv.reader(file, delimiter="\t", quoting=csv.QUOTE_NONE))
         made["back"] = lambda: streams.back(rows, rng)
     weights = {name: weight for name, weight in mix(arguments.mix).items() if weight and name in made}
     return [made[name]() for name in weights], list(weights.values()), parts["dev"]
 
 
-def development(net, pairs, segmenter):
-    """Mean cross entropy of dev in either direction, nats a token, not smoothed."""
+def development(
+    net: M2M100ForConditionalGeneration, pairs: Sequence[Pair], segmenter: batches.Segmenter
+) -> dict[str, float]:
+    """Mean cross entropy of the pairs in either direction, in nats a token, without smoothing."""
     net.eval()
     plain = copy.copy(segmenter)
     plain.chance = 0
@@ -57,7 +66,7 @@ def development(net, pairs, segmenter):
     for side, (a, b) in {"en-pa": ("en", "pa"), "pa-en": ("pa", "en")}.items():
         rows = [plain.example(a, p[a == "pa"], b, p[b == "pa"]) for p in pairs]
         rows = sorted((r for r in rows if max(map(len, r)) <= 100), key=lambda r: len(r[1]))
-        total = count = 0
+        total, count = 0.0, 0
         for k in range(0, len(rows), 40):
             with torch.no_grad():
                 value, n = loss(
@@ -72,7 +81,98 @@ def development(net, pairs, segmenter):
     return out
 
 
-def main():
+class Training:
+    """A training under way: the network, its average, the optimiser and the counts that a checkpoint keeps."""
+
+    def __init__(self, arguments: argparse.Namespace) -> None:
+        resumed = arguments.out if Path(arguments.out).exists() else arguments.init
+        state = checkpoint.load(resumed) if resumed else None
+        self.arguments = arguments
+        self.step = state["step"] if state else 0
+        self.n_tokens = state["heard"] if state else 0
+        # The step from which the rate falls.
+        self.start = self.step if not state or resumed == arguments.init else state.get("decay_from", self.step)
+        torch.manual_seed(arguments.seed + self.step)
+        self.rng = random.Random(arguments.seed + self.step)
+        self.segmenter = batches.Segmenter(arguments.tokens, self.rng, chance=arguments.resegment)
+        self.net = network(self.segmenter.size, arguments.dropout)
+        self.optimiser = Both(self.net, arguments.rate)
+        if state:
+            self.net.load_state_dict(state["net"])
+            self.optimiser.load_state_dict(state["optimiser"])
+        parameters = self.net.named_parameters()
+        self.average = state["average"] if state else {name: p.detach().clone() for name, p in parameters}
+        self.began = time.monotonic()
+
+    def done(self) -> bool:
+        """Whether the steps or the minutes are over."""
+        arguments = self.arguments
+        last = self.start + arguments.decay_steps if arguments.decay_steps else 10**9
+        return self.step >= min(arguments.steps, last) or time.monotonic() - self.began > arguments.minutes * 60
+
+    def fall(self) -> float:
+        """The share of the rate that is left: 1 until it falls, then down to 0."""
+        if self.arguments.fall:
+            return 1 - (time.monotonic() - self.began) / (60 * self.arguments.minutes)
+        return 1 - (self.step - self.start) / self.arguments.decay_steps if self.arguments.decay_steps else 1
+
+    def advance(self, source: torch.Tensor, target: torch.Tensor) -> float:
+        """One step on a batch, as `batches.batches` gives it; the loss before the step, in nats a token."""
+        arguments, fall = self.arguments, self.fall()
+        value, n_tokens = loss(self.net, source, target, arguments.smoothing, arguments.rivals if fall > 1 / 3 else 0)
+        value.backward()
+        torch.nn.utils.clip_grad_norm_(self.net.parameters(), 1.0)
+        self.step, self.n_tokens = self.step + 1, self.n_tokens + n_tokens
+        self.optimiser.step(arguments.rate * min(1, self.step / arguments.warm) * max(fall, 0.01))
+        with torch.no_grad():
+            kept = min(0.995, 1 - 1 / (1 + self.step / 5))
+            for name, p in self.net.named_parameters():
+                self.average[name].lerp_(p.detach(), 1 - kept)
+        return float(value.detach())
+
+    def save(self, dev: Sequence[Pair]) -> None:
+        """Writes the checkpoint and prints the loss on dev."""
+        checkpoint.save(
+            self.arguments.out,
+            self.net,
+            self.average,
+            self.optimiser,
+            step=self.step,
+            heard=self.n_tokens,
+            decay_from=self.start,
+        )
+        print(f"step {self.step} dev {development(self.net, dev, self.segmenter)}", flush=True)
+
+    def run(self) -> None:
+        """Trains until done; prints and saves on the way and saves at the end."""
+        arguments = self.arguments
+        flows, weights, dev = sources(arguments, self.rng)
+        n_parameters = sum(p.numel() for p in self.net.parameters())
+        print(f"{n_parameters / 1e6:.2f} M parameters, from step {self.step}", flush=True)
+        self.net.train()
+        self.began = saved = time.monotonic()
+        total, spent = 0.0, time.process_time()
+        for source, target in batches.batches(flows, weights, self.segmenter, self.rng, arguments.batch_tokens):
+            if self.done():
+                break
+            total += self.advance(source, target)
+            if self.step % arguments.log_steps == 0:
+                now = time.process_time()
+                print(
+                    f"step {self.step} loss {total / arguments.log_steps:.3f} tokens {self.n_tokens / 1e6:.2f} M "
+                    f"{(now - spent) / arguments.log_steps:.3f} s CPU a step, "
+                    f"{(time.monotonic() - self.began) / 60:.1f} min",
+                    flush=True,
+                )
+                total, spent = 0.0, now
+            if time.monotonic() - saved > arguments.save_minutes * 60:
+                self.save(dev)
+                saved, spent = time.monotonic(), time.process_time()
+        self.save(dev)
+
+
+def parsed() -> argparse.Namespace:
+    """The arguments of the command line."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--data", required=True)
     parser.add_argument("--tokens", required=True)
@@ -93,64 +193,16 @@ def main():
     parser.add_argument("--minutes", type=float, default=10**6)
     parser.add_argument("--save-minutes", type=float, default=3)
     parser.add_argument("--log-steps", type=int, default=50)
-    parser.add_argument("--pause-file", help="while this file exists, nothing is computed")
     parser.add_argument("--seed", type=int, default=1)
-    arguments = parser.parse_args()
+    return parser.parse_args()
+
+
+def main() -> None:
+    """Trains with one thread."""
+    arguments = parsed()
     torch.set_num_threads(1)
     torch.set_flush_denormal(True)
-    resumed = arguments.out if Path(arguments.out).exists() else arguments.init
-    state = checkpoint.load(resumed) if resumed else None
-    first = state["step"] if state else 0
-    torch.manual_seed(arguments.seed + first)
-    rng = random.Random(arguments.seed + first)
-    segmenter = batches.Segmenter(arguments.tokens, rng, chance=arguments.resegment)
-    net = network(segmenter.size, arguments.dropout)
-    optimiser = Both(net, arguments.rate)
-    if state:
-        net.load_state_dict(state["net"])
-        optimiser.load_state_dict(state["optimiser"])
-    average = state["average"] if state else {k: p.detach().clone() for k, p in net.named_parameters()}
-    start = first if resumed == arguments.init else state.get("decay_from", first) if state else first
-    flows, weights, dev = sources(arguments, rng)
-    print(f"{sum(p.numel() for p in net.parameters()) / 1e6:.2f} M parameters, from step {first}", flush=True)
-    net.train()
-    began = saved = time.monotonic()
-    step, heard, total, spent = first, state["heard"] if state else 0, 0.0, time.process_time()
-    end = min(arguments.steps, start + arguments.decay_steps if arguments.decay_steps else 10**9)
-
-    def keep():
-        checkpoint.save(arguments.out, net, average, optimiser, step=step, heard=heard, decay_from=start)
-
-    for source, target in batches.batches(flows, weights, segmenter, rng, arguments.batch_tokens):
-        while arguments.pause_file and Path(arguments.pause_file).exists():
-            time.sleep(1)
-        if step >= end or time.monotonic() - began > arguments.minutes * 60:
-            break
-        fall = 1 - (step - start) / arguments.decay_steps if arguments.decay_steps else 1
-        fall = 1 - (time.monotonic() - began) / (60 * arguments.minutes) if arguments.fall else fall
-        value, n = loss(net, source, target, arguments.smoothing, arguments.rivals if fall > 1 / 3 else 0)
-        value.backward()
-        torch.nn.utils.clip_grad_norm_(net.parameters(), 1.0)
-        step, heard, total = step + 1, heard + n, total + float(value.detach())
-        optimiser.step(arguments.rate * min(1, step / arguments.warm) * max(fall, 0.01))
-        with torch.no_grad():
-            keepers = min(0.995, 1 - 1 / (1 + step / 5))
-            for name, p in net.named_parameters():
-                average[name].lerp_(p.detach(), 1 - keepers)
-        if step % arguments.log_steps == 0:
-            now = time.process_time()
-            print(
-                f"step {step} loss {total / arguments.log_steps:.3f} tokens {heard / 1e6:.2f} M "
-                f"{(now - spent) / arguments.log_steps:.3f} s CPU a step, {(time.monotonic() - began) / 60:.1f} min",
-                flush=True,
-            )
-            total, spent = 0.0, now
-        if time.monotonic() - saved > arguments.save_minutes * 60:
-            keep()
-            print(f"step {step} dev {development(net, dev, segmenter)}", flush=True)
-            saved, spent = time.monotonic(), time.process_time()
-    keep()
-    print(f"step {step} dev {development(net, dev, segmenter)}", flush=True)
+    Training(arguments).run()
 
 
 if __name__ == "__main__":

@@ -1,5 +1,6 @@
-"""What a source may look like besides as written: as speech recognition gives it, in lower case, cut at the end."""
+"""Other ways a source may be written: as speech recognition gives it, in lower case, without its final point."""
 
+import random
 import re
 import unicodedata
 
@@ -8,14 +9,14 @@ from speech import numbers
 INSIDE = "'’-"  # kept between letters
 
 
-def words(text, language):
-    """Whole numbers up to 99,999 become words."""
+def words(text: str, language: str) -> str:
+    """The text with its whole numbers up to 99,999 in words; `language` is "pa" or "en"."""
     say = numbers.pa if language == "pa" else numbers.en
     return re.sub(r"(?<![\w.,:/%$])\d{1,5}(?![\w.,:/%$]\w|\w)", lambda m: say(int(m[0])), text)
 
 
-def spoken(text, language, say=True):
-    """Lower case, no punctuation, no danda; numbers as words where `say`."""
+def spoken(text: str, language: str, say: bool = True) -> str:
+    """The text in lower case without punctuation and danda; with `say`, numbers are in words."""
     text = words(text, language) if say else text
     kept = []
     for k, c in enumerate(text.lower()):
@@ -27,8 +28,8 @@ def spoken(text, language, say=True):
     return " ".join("".join(kept).split())
 
 
-def varied(text, language, rng):
-    """One look of a source; most stay as they are."""
+def varied(text: str, language: str, rng: random.Random) -> str:
+    """One drawn variant: 20 % spoken, 10 % lower case, 10 % without the final point, the rest as written."""
     chance = rng.random()
     if chance < 0.2:
         return spoken(text, language, rng.random() < 0.7) or text

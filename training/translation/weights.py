@@ -1,18 +1,23 @@
-"""The shipped files read back into transformers' M2M100: the reference for tokens and text."""
+"""The shipped ONNX files read back into M2M100 of transformers, which is the reference for tokens and text."""
+
+from pathlib import Path
 
 import onnx
 import torch
 from onnx import numpy_helper
 from tokenizers import Tokenizer
+from transformers import M2M100ForConditionalGeneration
 
+from .manifest import MODEL
 from .model import network
 
 
-def arrays(path):
+def arrays(path: str | Path) -> dict[str, torch.Tensor]:
+    """The initialisers of an ONNX file by name."""
     return {i.name: torch.from_numpy(numpy_helper.to_array(i).copy()) for i in onnx.load(path).graph.initializer}
 
 
-def restored(folder, model_id="translation-pa-en"):
+def restored(folder: str | Path, model_id: str = MODEL) -> M2M100ForConditionalGeneration:
     """The network, in single precision, of `<model_id>.encoder.onnx` and `.decoder.onnx` in `folder`."""
     kept = {
         name: value
@@ -30,5 +35,6 @@ def restored(folder, model_id="translation-pa-en"):
     return net.eval()
 
 
-def tokeniser(folder, model_id="translation-pa-en"):
+def tokeniser(folder: str | Path, model_id: str = MODEL) -> Tokenizer:
+    """The tokeniser of `<model_id>.tokenizer.json` in `folder`."""
     return Tokenizer.from_file(f"{folder}/{model_id}.tokenizer.json")

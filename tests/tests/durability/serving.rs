@@ -3,46 +3,17 @@
 use std::{fs, path::Path};
 
 use akhar_tests::{
-    Answer, Cluster, Form, Process, http::send, process::command, stack::base_environment, until,
+    Answer, Cluster, Form, Process, Service, http::send, process::command, serve::environment, until,
 };
 use rustix::process::{Pid, Signal, kill_process};
 
 use crate::digit;
 
-/// A service, and the line it shows to paste.
-struct Service {
-    process: Process,
-    base: String,
-    key: String,
-}
-
-impl Service {
-    async fn start(data: &Path) -> Self {
-        let mut process = Process::start("serve", &environment(data).await);
-        let line = process.first_line().await;
-        let base = line.strip_prefix("listening on ").expect("its address").to_owned();
-        let key = until("it shows a key", async || {
-            let line = process.lines().into_iter().find(|l| l.contains("Demo key: "))?;
-            Some(line.split_once("Demo key: ")?.1.to_owned())
-        })
-        .await;
-        Self { process, base, key }
-    }
-
-    async fn recognise(&self) -> Answer {
-        let (image, form) = (digit(), Form::upload(&digit().bytes));
-        let request =
-            akhar_tests::http::client().post(format!("{}/v1/models/{}", self.base, image.operation));
-        send(request.bearer_auth(&self.key).header("content-type", form.content_type()).body(form.body()))
-            .await
-    }
-}
-
-async fn environment(data: &Path) -> Vec<(String, String)> {
-    let mut environment = base_environment(&Cluster::shared().empty_database().await);
-    environment.retain(|(name, _)| name != "AKHAR_DATABASE_URL");
-    environment.push(("AKHAR_DATA_DIR".to_owned(), data.to_string_lossy().into_owned()));
-    environment
+async fn recognise(service: &Service) -> Answer {
+    let (image, form) = (digit(), Form::upload(&digit().bytes));
+    let request = akhar_tests::http::client().post(format!("{}/v1/models/{}", service.base, image.operation));
+    send(request.bearer_auth(&service.key).header("content-type", form.content_type()).body(form.body()))
+        .await
 }
 
 /// Processes whose environment names this folder: the service's, and its Postgres's.
@@ -60,7 +31,7 @@ fn processes_of(folder: &Path) -> Vec<String> {
 async fn served_from_nothing_stopped_and_killed_it_starts_again_with_its_data() {
     let data = Cluster::shared().folder().join("served");
     let mut first = Service::start(&data).await;
-    first.recognise().await.predictions();
+    recognise(&first).await.predictions();
     let pasted = first.process.lines().join("\n");
     assert!(pasted.contains("curl") && pasted.contains("digit-5.png"), "no line to paste in:\n{pasted}");
     let other = command(&["serve"], &environment(&data).await).output().await.expect("it runs");
@@ -72,11 +43,11 @@ async fn served_from_nothing_stopped_and_killed_it_starts_again_with_its_data() 
 
     let mut second = Service::start(&data).await;
     assert_eq!(second.key, first.key, "the demo key is kept");
-    second.recognise().await.predictions();
+    recognise(&second).await.predictions();
     second.process.kill().await;
 
     let mut third = Service::start(&data).await;
-    third.recognise().await.predictions();
+    recognise(&third).await.predictions();
     third.process.signal(Signal::INT);
     assert!(third.process.ended().await.success());
     until("nothing of it runs", async || processes_of(&data).is_empty().then_some(())).await;
@@ -92,7 +63,7 @@ async fn a_worker_that_dies_is_started_again() {
         until("another worker runs", async || worker_of(&service.process).filter(|other| *other != worker))
             .await;
     assert_ne!(worker, another);
-    service.recognise().await.predictions();
+    recognise(&service).await.predictions();
     service.process.signal(Signal::TERM);
     assert!(service.process.ended().await.success());
 }

@@ -61,7 +61,8 @@ fn the_map_names_every_source_file() {
 #[test]
 fn every_file_and_test_that_the_page_names_exists() {
     let page = page();
-    let files = quoted(&page).filter(|name| name.contains('/') && name.ends_with(".rs"));
+    let is_source = |name: &str| Path::new(name).extension().is_some_and(|extension| extension == "rs");
+    let files = quoted(&page).filter(|name| name.contains('/') && is_source(name));
     let folders = folders(&page).into_iter().map(|row| row.folder);
     for path in files.map(str::to_owned).chain(folders) {
         assert!(root().join(&path).exists(), "ARCHITECTURE.md names {path}, which does not exist");
@@ -79,9 +80,8 @@ fn every_file_and_test_that_the_page_names_exists() {
 /// The text of all source files below a folder.
 fn tests_text(folder: &Path) -> String {
     let entries = fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("an entry").path());
-    let text = entries.map(|path| match path.is_dir() {
-        true => tests_text(&path),
-        false => fs::read_to_string(path).expect("a source file"),
+    let text = entries.map(|path| {
+        if path.is_dir() { tests_text(&path) } else { fs::read_to_string(path).expect("a source file") }
     });
     text.collect()
 }

@@ -1,10 +1,10 @@
-"""Writes a checkpoint as ONNX: Whisper's log-mel features in, log-probabilities of Gurmukhi units out.
+"""Exports a checkpoint as ONNX: Whisper's log-mel features in, log-probabilities of Gurmukhi units out.
 
     python -m speech.whisper_ctc.export --checkpoint WORK/full.pt --out WORK/export
 
     features  float32 [batch, 80, frames]       10 ms a frame, padded with zeros
     length    int64 [batch]                     frames of each
-    logprobs  float32 [batch, out_frames, 60]   20 ms a frame; `vocab.txt` names the units, the blank is last
+    logprobs  float32 [batch, out_frames, 65]   20 ms a frame; `vocab.txt` names the units, the blank is last
 
 model.half.onnx holds float16 weights and computes in float32; model.int8.onnx has int8 weights in its matrix products.
 """
@@ -28,7 +28,7 @@ SHAPES = ([90], [301, 77], [1000, 640, 13, 999], [2400])  # lengths of the batch
 
 
 def exported(net: Recogniser, path: Path) -> None:
-    """The network as ONNX; batch and time are free."""
+    """Write the network as ONNX, with any batch size and any number of frames, and check the file."""
     example = (torch.randn(2, MELS, 203), torch.tensor([203, 150]))
     torch.onnx.export(
         net,
@@ -49,7 +49,7 @@ def exported(net: Recogniser, path: Path) -> None:
 
 @torch.no_grad()
 def compare(net: Recogniser, path: Path) -> tuple[float, float]:
-    """Largest difference from torch over batches of several sizes, and the largest that padding makes."""
+    """Return the largest difference from torch over batches of several sizes, and the largest that padding makes."""
     session = onnxruntime.InferenceSession(str(path), providers=["CPUExecutionProvider"])
     rng = np.random.default_rng(0)
     apart = padding = 0.0
@@ -67,6 +67,7 @@ def compare(net: Recogniser, path: Path) -> tuple[float, float]:
 
 
 def main() -> None:
+    """Export, and print the sizes and the differences from torch."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--checkpoint", required=True)
     parser.add_argument("--out", required=True)

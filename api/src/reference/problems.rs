@@ -1,0 +1,38 @@
+//! The page of the problem types.
+
+use std::fmt::Write as _;
+
+use crate::problems::ProblemType;
+
+/// Every problem type, in Markdown: a table, then a section for each.
+pub fn problems() -> String {
+    let mut page = "# Problem types\n\n\
+        This page lists every kind of error that the API answers with. An error is a problem document (RFC 9457) with the \
+        media type `application/problem+json`. Its `type` is the path of a page of the running service, \
+        `/problems/<type>`. [Errors](../use/errors.md) shows a whole document.\n\n\
+        | type | status | title |\n|---|---|---|\n"
+        .to_owned();
+    for facts in ProblemType::ALL.iter().map(|t| t.facts()) {
+        let _infallible = writeln!(
+            page,
+            "| [{slug}](#{slug}) | {status} | {title} |",
+            slug = facts.slug,
+            status = facts.status.as_u16(),
+            title = facts.title
+        );
+    }
+    for facts in ProblemType::ALL.iter().map(|t| t.facts()) {
+        let _infallible = write!(
+            page,
+            "\n## {slug}\n\nStatus {status}, title \u{201c}{title}\u{201d}.\n\n{meaning}\n",
+            slug = facts.slug,
+            status = facts.status.as_u16(),
+            title = facts.title,
+            meaning = facts.meaning,
+        );
+        if let Some(seconds) = facts.retry_after_s {
+            let _infallible = write!(page, "\nThe response has the header `Retry-After: {seconds}`.\n");
+        }
+    }
+    page
+}

@@ -1,0 +1,142 @@
+//! The reference of the configuration: the fields of [`Config`] with their comments and defaults become a page in
+//! Markdown and `.env.example`.
+
+use std::fmt::Write as _;
+
+use documented::DocumentedFields as _;
+use figment::value::{Num, Value};
+
+use super::{Config, DEFAULT_FILE, PREFIX};
+
+/// The sections: title, first setting, who reads the settings. A section ends where the next one begins.
+const SECTIONS: [(&str, &str, &str); 5] = [
+    ("Every process", "database_url", "Every process reads these settings."),
+    ("Private database", "data_dir", "`akhar serve` and `akhar keys` read this setting."),
+    ("API", "listen", "`akhar api` and `akhar serve` read these settings."),
+    ("Worker", "worker_concurrency", "`akhar worker` and `akhar serve` read these settings."),
+    (
+        "Models",
+        "models_dir",
+        "Workers read these settings; `akhar models` reads the folder, the hub and the catalogue.",
+    ),
+];
+
+/// One setting.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Setting {
+    /// Its key in the configuration file.
+    pub key: &'static str,
+    /// What it means, in Markdown.
+    pub meaning: &'static str,
+    /// Its default as it is written in the environment. `None`: it is unset.
+    pub default: Option<String>,
+}
+
+impl Setting {
+    /// Its name in the environment.
+    pub fn variable(&self) -> String {
+        format!("{PREFIX}{}", self.key.to_uppercase())
+    }
+}
+
+/// Every setting, in the order of [`Config`].
+pub fn settings() -> Vec<Setting> {
+    let defaults = Value::serialize(Config::default()).ok().and_then(Value::into_dict).unwrap_or_default();
+    let fields = Config::FIELD_NAMES.iter().zip(Config::FIELD_DOCS);
+    fields
+        .map(|(key, meaning)| Setting { key, meaning, default: defaults.get(*key).and_then(written) })
+        .collect()
+}
+
+fn written(default: &Value) -> Option<String> {
+    match default {
+        Value::String(_, text) => Some(text.clone()),
+        Value::Num(_, Num::I64(n)) => Some(n.to_string()),
+        Value::Num(_, n) => n.to_u128().map(|n| n.to_string()),
+        _ => None,
+    }
+}
+
+fn section(setting: &Setting) -> Option<(&'static str, &'static str)> {
+    let (title, _, readers) = SECTIONS.iter().find(|(_, first, _)| *first == setting.key)?;
+    Some((title, readers))
+}
+
+/// The page of the reference, in Markdown.
+pub fn markdown() -> String {
+    let mut page = format!(
+        "# Configuration\n\n\
+         This page lists every setting. A setting is an environment variable, such as `AKHAR_LISTEN`, or a key of the \
+         configuration file, such as `listen`. The environment takes precedence over the file. A name that is not \
+         listed here is an error in both places.\n\n\
+         The configuration file is the one that `{PREFIX}CONFIG` names, or `{DEFAULT_FILE}` in the working folder where \
+         it exists. `RUST_LOG` filters log lines, as in `RUST_LOG=info,akhar_worker=debug`.\n"
+    );
+    for setting in settings() {
+        if let Some((title, readers)) = section(&setting) {
+            let _infallible = write!(page, "\n## {title}\n\n{readers}\n");
+        }
+        let default = setting.default.as_ref().map_or("unset".to_owned(), |default| format!("`{default}`"));
+        let _infallible = write!(
+            page,
+            "\n### {variable}\n\n{meaning}\n\nKey: `{key}`. Default: {default}.\n",
+            variable = setting.variable(),
+            meaning = setting.meaning,
+            key = setting.key,
+        );
+    }
+    page
+}
+
+/// The text of `.env.example`.
+pub fn environment_file() -> String {
+    let mut file = format!(
+        "# Every setting with its default. Copy the lines that you change into .env, which docker compose reads, or into\n\
+         # {DEFAULT_FILE} under the key: AKHAR_LISTEN is `listen` there. The environment takes precedence.\n\
+         # RUST_LOG filters log lines, as in RUST_LOG=info,akhar_worker=debug.\n\n\
+         # The configuration file. Unset, {DEFAULT_FILE} in the working folder is read where it exists.\n\
+         #{PREFIX}CONFIG=\n"
+    );
+    for setting in settings() {
+        if let Some((title, _)) = section(&setting) {
+            let _infallible = write!(file, "\n## {title}\n\n");
+        }
+        for line in setting.meaning.lines() {
+            let _infallible = writeln!(file, "# {line}");
+        }
+        let _infallible = writeln!(file, "#{}={}", setting.variable(), setting.default.unwrap_or_default());
+    }
+    file
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_setting_is_in_a_section() {
+        let keys: Vec<&str> = settings().iter().map(|setting| setting.key).collect();
+        let firsts = SECTIONS.iter().map(|(_, first, _)| keys.iter().position(|key| key == first));
+        let firsts: Vec<Option<usize>> = firsts.collect();
+        assert_eq!(firsts[0], Some(0));
+        assert!(firsts.is_sorted() && !firsts.contains(&None), "{firsts:?}");
+    }
+
+    #[test]
+    fn a_setting_written_with_its_default_is_the_default() {
+        let figment = settings().into_iter().fold(figment::Figment::new(), |figment, setting| {
+            // As the environment gives it.
+            let value = setting.default.map(|text| text.parse::<Value>().unwrap());
+            value.map_or(figment.clone(), |value| figment.merge((setting.key, value)))
+        });
+        let config = Config::from_figment(&figment).unwrap();
+        assert_eq!(format!("{config:?}"), format!("{:?}", Config::default()));
+    }
+
+    #[test]
+    fn secrets_have_no_default_to_print() {
+        for setting in settings().iter().filter(|s| ["database_url", "hub_token"].contains(&s.key)) {
+            assert_eq!(setting.default, None);
+        }
+    }
+}

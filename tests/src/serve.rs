@@ -1,0 +1,44 @@
+//! A running `akhar serve`: the whole product in one process tree, with a private Postgres.
+
+use std::path::Path;
+
+use crate::{Cluster, Process, stack::base_environment, until};
+
+/// A service, and what it printed for its user.
+#[derive(Debug)]
+pub struct Service {
+    /// Its first process.
+    pub process: Process,
+    /// Where it answers, such as `http://127.0.0.1:41234`.
+    pub base: String,
+    /// Its demo key.
+    pub key: String,
+}
+
+impl Service {
+    /// Starts one whose data lies in this folder; its worker is warm when this returns.
+    pub async fn start(data: &Path) -> Self {
+        Self::start_with(&environment(data).await).await
+    }
+
+    /// Starts one with this environment, made by [`environment`].
+    pub async fn start_with(environment: &[(String, String)]) -> Self {
+        let mut process = Process::start("serve", environment);
+        let line = process.first_line().await;
+        let base = line.strip_prefix("listening on ").expect("its address").to_owned();
+        let key = until("it shows a key", async || {
+            let line = process.lines().into_iter().find(|l| l.contains("Demo key: "))?;
+            Some(line.split_once("Demo key: ")?.1.to_owned())
+        })
+        .await;
+        Self { process, base, key }
+    }
+}
+
+/// The environment of a service whose data lies in this folder.
+pub async fn environment(data: &Path) -> Vec<(String, String)> {
+    let mut environment = base_environment(&Cluster::shared().empty_database().await);
+    environment.retain(|(name, _)| name != "AKHAR_DATABASE_URL");
+    environment.push(("AKHAR_DATA_DIR".to_owned(), data.to_string_lossy().into_owned()));
+    environment
+}

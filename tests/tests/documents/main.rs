@@ -1,0 +1,8 @@
+//! The documents against the product: pages that are made from code are current, and commands in pages print what the
+//! page says. `docs/src/contributing/style.md` says how a page writes commands.
+
+mod answer;
+mod commands;
+mod page;
+mod reference;
+mod shell;

@@ -1,0 +1,258 @@
+"""The translator's text sources, vocabulary, scores and card. Nothing here needs PyTorch."""
+
+import gzip
+import hashlib
+import itertools
+import json
+import random
+import re
+from pathlib import Path
+
+import pytest
+import sentencepiece
+from fixtures import sentences
+from speech import numbers
+from tokenizers import Tokenizer
+from translation import card, corpus, metrics, phrases, streams, tokeniser, variants
+
+ROOT = Path(__file__).parents[2]
+
+
+# Variants: numbers in words, and text as speech recognition gives it.
+
+
+@pytest.mark.parametrize("language", ["en", "pa"])
+def test_numbers_in_words_can_be_told_apart(language: str) -> None:
+    """Of each number up to 99,999 the words are others, so that they can be turned back."""
+    say = numbers.pa if language == "pa" else numbers.en
+    back = {say(n): n for n in range(100_000)}
+    assert [back[say(n)] for n in range(0, 100_000, 7)] == list(range(0, 100_000, 7))
+
+
+@pytest.mark.parametrize(
+    ("text", "language", "expected"),
+    [
+        ("This shirt costs 450 rupees.", "en", "This shirt costs four hundred fifty rupees."),
+        ("ਇਸ ਕਮੀਜ਼ ਦਾ ਮੁੱਲ 450 ਰੁਪਏ ਹੈ।", "pa", "ਇਸ ਕਮੀਜ਼ ਦਾ ਮੁੱਲ ਚਾਰ ਸੌ ਪੰਜਾਹ ਰੁਪਏ ਹੈ।"),
+        ("Today is Wednesday, 14 May 2025.", "en", "Today is Wednesday, fourteen May two thousand twenty five."),
+        ("ਅੱਜ ਬੁੱਧਵਾਰ, 14 ਮਈ 2025 ਹੈ।", "pa", "ਅੱਜ ਬੁੱਧਵਾਰ, ਚੌਦਾਂ ਮਈ ਦੋ ਹਜ਼ਾਰ ਪੱਚੀ ਹੈ।"),
+        ("੧੨ ਕਿਤਾਬਾਂ", "pa", "ਬਾਰਾਂ ਕਿਤਾਬਾਂ"),
+        # Times, decimals, prices, placeholders, versions and long numbers stay.
+        ("at 10:30", "en", "at 10:30"),
+        ("3.14 or 12,000", "en", "3.14 or 12,000"),
+        ("$5 for %1$s", "en", "$5 for %1$s"),
+        ("v2 of 128.0.3", "en", "v2 of 128.0.3"),
+        ("call 100000", "en", "call 100000"),
+    ],
+)
+def test_whole_numbers_become_words(text: str, language: str, expected: str) -> None:
+    assert variants.words(text, language) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "language", "expected"),
+    [
+        ("Hello, how are you?", "en", "hello how are you"),
+        ("It’s Wi-Fi - 'now'", "en", "it's wi-fi now"),
+        ("I have 2 dogs.", "en", "i have two dogs"),
+        ("ਕੀ ਹਾਲ ਹੈ? ਠੀਕ ਹੈ।", "pa", "ਕੀ ਹਾਲ ਹੈ ਠੀਕ ਹੈ"),
+        ("?!", "en", ""),
+    ],
+)
+def test_spoken(text: str, language: str, expected: str) -> None:
+    assert variants.spoken(text, language) == expected
+
+
+def test_variants_come_in_their_shares() -> None:
+    rng = random.Random(4)
+    text = "Give me 3 Apples."
+    drawn = [variants.varied(text, "en", rng) for _ in range(4000)]
+    shares = {form: drawn.count(form) / len(drawn) for form in set(drawn)}
+    expected = {
+        text: 0.6,
+        "give me three apples": 0.14,
+        "give me 3 apples": 0.06,
+        "give me 3 apples.": 0.1,
+        "Give me 3 Apples": 0.1,
+    }
+    # Four deviations of a share of 0.6 in 4,000 draws.
+    assert shares == pytest.approx(expected, abs=0.031)
+
+
+# The corpus: parts that do not overlap and do not change.
+
+
+@pytest.mark.parametrize(
+    ("text", "share", "part"),
+    [
+        ("Save changes?", 1, "test"),
+        ("Search", 0, "test"),
+        ("You read.", 3, "dev"),
+        ("We work.", 4, "train"),
+        ("Next", 98, "train"),
+    ],
+)
+def test_parts_by_hash_are_stable(text: str, share: int, part: str) -> None:
+    assert int(hashlib.sha1(text.lower().encode()).hexdigest(), 16) % 100 == share
+    assert corpus.hashed(text) == corpus.hashed(text.upper()) == part
+
+
+def staged(folder: Path) -> Path:
+    """A small `text/`: one file has the stories 01 to 10, the others 300 sentences in all and one line twice."""
+    parallel, mono = folder / "text/parallel", folder / "text/mono"
+    parallel.mkdir(parents=True)
+    mono.mkdir()
+    for name in corpus.FILES:
+        rows = [f"{name} sentence {k}\tਵਾਕ {name} {k}\t{name}:{k}" for k in range(60)] + ["Same.\tਉਹੀ।\tx:1"]
+        if name == "pratham-stories":
+            rows = [f"Page {k} of  it.\tਕਹਾਣੀ {k} ਦਾ ਸਫ਼ਾ।\tpb{'-page' * (k % 2)}:{k // 2:02d}" for k in range(2, 22)]
+        with gzip.open(parallel / f"{name}.tsv.gz", "wt") as file:
+            file.write("\n".join(rows) + "\n")
+    for name, lines in {
+        "commonvoice-en": ["A new sentence.", "page 21 of it", "ਪੰਜਾਬੀ", ""],
+        "commonvoice-pa": ["ਨਵਾਂ ਵਾਕ।", "ਕਹਾਣੀ 20 ਦਾ ਸਫ਼ਾ", "English"],
+        "pratham-stories-pa": ["ਕਹਾਣੀ 2 ਦਾ ਸਫ਼ਾ।", "ਨਵਾਂ ਵਾਕ।"],
+    }.items():
+        with gzip.open(mono / f"{name}.txt.gz", "wt") as file:
+            file.write("\n".join(lines) + "\n")
+    return folder
+
+
+def test_no_sentence_and_no_story_is_in_two_parts(tmp_path: Path) -> None:
+    parts = corpus.pairs(staged(tmp_path))
+    english = {part: {en for en, _, _ in pairs} for part, pairs in parts.items()}
+    stories = {part: {corpus.story(s) for _, _, s in pairs if s.startswith("pb")} for part, pairs in parts.items()}
+    for a, b in itertools.combinations(parts, 2):
+        assert english[a].isdisjoint(english[b])
+        assert stories[a].isdisjoint(stories[b])
+    assert stories["test"] == {"05", "06", "07", "08", "09", "10"}
+    assert stories["dev"] == {"03", "04"}
+    assert sum(map(len, parts.values())) == 5 * 61 + 20
+    assert ("Page 2 of it.", "ਕਹਾਣੀ 2 ਦਾ ਸਫ਼ਾ।", "pb:01") in parts["train"]
+
+
+def test_single_sentences_leave_out_what_is_held_and_other_scripts(tmp_path: Path) -> None:
+    assert corpus.single(staged(tmp_path)) == {"en": ["A new sentence."], "pa": ["ਨਵਾਂ ਵਾਕ।", "ਕਹਾਣੀ 2 ਦਾ ਸਫ਼ਾ।"]}
+
+
+# Streams.
+
+
+def test_noised_words_come_from_the_sentence() -> None:
+    rng = random.Random(7)
+    text = "one two three four five six seven eight nine ten"
+    drawn = [streams.noised(text, rng) for _ in range(500)]
+    for row in drawn:
+        kept = [word for word in row if word is not None]
+        assert len(set(kept)) == len(kept)
+        assert set(kept) <= set(text.split())
+    lost = 1 - sum(word is not None for row in drawn for word in row) / (500 * 10)
+    assert 0.2 < lost < 0.4
+    assert streams.noised("", rng) == [None]
+
+
+def test_parallel_pairs_stay_together() -> None:
+    pairs = [(f"Word{k}", f"ਸ਼ਬਦ{k}", "x") for k in range(9)]
+    drawn = list(itertools.islice(streams.parallel(pairs, random.Random(8)), 2000))
+    for source_language, source, target_language, target in drawn:
+        assert {source_language, target_language} == {"en", "pa"}
+        assert isinstance(source, str)
+        assert re.findall(r"\d", source) == re.findall(r"\d", target) != []
+    joined = sum(" " in target for _, _, _, target in drawn) / len(drawn)
+    assert 0.07 < joined < 0.13
+
+
+def test_a_womans_words_are_only_taught_from_panjabi() -> None:
+    class Woman(phrases.Phrases):
+        def __init__(self) -> None:
+            pass
+
+        def draw(self, rng: random.Random) -> tuple[str, str, int]:
+            del rng
+            return "I go.", "ਮੈਂ ਜਾਂਦੀ ਹਾਂ।", 1
+
+    rows = itertools.islice(streams.generated(Woman(), random.Random(9)), 200)
+    assert {(a, b) for a, _, b, _ in rows} == {("pa", "en")}
+    both = itertools.islice(streams.generated(phrases.Phrases(), random.Random(9)), 200)
+    assert {(a, b) for a, _, b, _ in both} == {("pa", "en"), ("en", "pa")}
+
+
+# The vocabulary.
+
+
+@pytest.fixture(scope="module")
+def vocabulary(tmp_path_factory: pytest.TempPathFactory) -> tuple[Tokenizer, sentencepiece.SentencePieceProcessor]:
+    """A vocabulary of 500 pieces, of the sentences for the small models, in both libraries."""
+    folder = tmp_path_factory.mktemp("tokens")
+    tokeniser.learn(sentences.PANJABI + sentences.ENGLISH, folder, pieces=500)
+    made = tokeniser.written(folder)
+    assert json.loads((folder / "tokenizer.json").read_text()) == json.loads(made.to_str())
+    return made, sentencepiece.SentencePieceProcessor(model_file=str(folder / "spm.model"))
+
+
+TEXTS = ["ਸਤਿ ਸ੍ਰੀ ਅਕਾਲ ਜੀ!", "We go at 10:30.", "😀 東京", "naïve £5"]
+
+
+@pytest.mark.parametrize("text", TEXTS)
+def test_a_text_comes_back_from_its_ids(
+    vocabulary: tuple[Tokenizer, sentencepiece.SentencePieceProcessor], text: str
+) -> None:
+    made, spm = vocabulary
+    ids = made.encode(text, add_special_tokens=False).ids
+    assert made.decode(ids) == text
+    assert ids == spm.encode(text)
+
+
+def test_special_ids_and_digits(vocabulary: tuple[Tokenizer, sentencepiece.SentencePieceProcessor]) -> None:
+    made, spm = vocabulary
+    assert [made.id_to_token(k) for k in range(4)] == list(tokeniser.SPECIAL)
+    assert [made.token_to_id(name) for name in tokeniser.LANGUAGES.values()] == [len(spm), len(spm) + 1]
+    assert made.encode("ਹਾਂ").ids[-1] == tokeniser.EOS
+    assert [made.decode([k]) for k in made.encode("ਹੈ 6789", add_special_tokens=False).ids][-4:] == list("6789")
+    # White space folds, and a decomposed nukta is the composed one.
+    assert made.encode(" ਹਾਂ \n ਜੀ").ids == made.encode("ਹਾਂ ਜੀ").ids
+    assert made.encode("\u0a38\u0a3c").ids == made.encode("\u0a36").ids
+
+
+def test_the_shipped_tokeniser_gives_the_golden_ids() -> None:
+    shipped = Tokenizer.from_file(str(ROOT / "models/weights/translation-pa-en.tokenizer.json"))
+    cases = json.loads((ROOT / "tests/fixtures/seq2seq/bundled.json").read_text())["cases"]
+    assert shipped.get_vocab_size() == tokeniser.PIECES + len(tokeniser.LANGUAGES)
+    for case in cases:
+        first = shipped.token_to_id(tokeniser.LANGUAGES[case["source"]])
+        ids = shipped.encode(case["text"], add_special_tokens=False).ids
+        assert case["encoder_ids"] == [first, *ids, tokeniser.EOS]
+        assert case["greedy_ids"][:2] == [tokeniser.EOS, shipped.token_to_id(tokeniser.LANGUAGES[case["target"]])]
+        assert shipped.decode(case["beam_ids"]) == case["beam_text"]
+
+
+# Scores and the card.
+
+
+def test_scores_by_worked_examples() -> None:
+    assert metrics.scores(["ਉਹ ਘਰ ਜਾਂਦਾ ਹੈ।"], ["ਉਹ ਘਰ ਜਾਂਦਾ ਹੈ।"]) == {"n": 1, "chrf++": 100.0, "bleu": 100.0}
+    assert metrics.scores(["a b c d"], ["w x y z"])["chrf++"] == 0
+    # Characters: 1 of 2, then 0 of 1 pair; words: 1 of 2, then 0 of 1 pair. The mean of the four is 0.25.
+    assert metrics.scores(["a b"], ["a c"])["chrf++"] == 25.0
+    # Precisions 4/5, 3/4, 2/3, 1/2: their product is 0.2, and 0.2 to the power of 1/4 is 0.669.
+    assert metrics.scores(["a b c d e"], ["a b c d f"])["bleu"] == 66.9
+    # The brevity penalty of 4 tokens for 5 is exp(1 - 5/4) = 0.779.
+    assert metrics.scores(["a b c d"], ["a b c d e"])["bleu"] == 77.9
+
+
+def test_the_card_is_what_the_generator_writes() -> None:
+    figures = json.loads((ROOT / "training/notes/translation-pa-en.json").read_text())
+    text = card.text(figures)
+    assert text == (ROOT / "models/cards/translation-pa-en.md").read_text()
+    whole = figures["pa-en"]["all"]
+    assert f"chrF++ {whole['chrf++']} and BLEU {whole['bleu']} to English" in text.split("\n\n")[1]
+    for name, scores in figures["en-pa"]["groups"].items():
+        assert f"| {name} | {scores['n']} | {scores['chrf++']} | {scores['bleu']} |" in text
+
+
+def test_tables_escape_bars_and_examples_stand_in_one_row() -> None:
+    assert card.table(("a", "b"), [("x|y", 1)]) == "| a | b |\n|---|---|\n| x\\|y | 1 |"
+    rows = card.examples_table([["Yes.", "ਨਹੀਂ", "ਹਾਂ।"]], [["ਹਾਂ।", "No.", "Yes."]])
+    assert rows.splitlines()[-1] == "| Yes. | ਨਹੀਂ | ਹਾਂ। | No. |"
+    with pytest.raises(AssertionError):
+        card.examples_table([["Yes.", "ਨਹੀਂ", "ਹਾਂ।"]], [["ਨਹੀਂ।", "No.", "Yes."]])
