@@ -22,7 +22,7 @@ async fn what_is_pulled_is_whole_recorded_and_fetched_once() {
     names.sort_by_key(|entry| entry.as_ref().expect("an entry").file_name());
     assert_eq!(names.len(), 3, "nothing but files, folder and manifest: {names:?}");
     assert!(!world.partial("").exists());
-    assert_eq!(world.done(&["verify", ID]).await, format!("{ID}  2 files whole\n"));
+    assert_eq!(world.done(&["verify", ID]).await, format!("{ID}  2 files verified\n"));
     assert_eq!(world.done(&["verify"]).await.lines().count(), 2);
     assert_eq!(world.listed(ID).await[6..], ["pulled", "no"]);
 
@@ -97,7 +97,7 @@ async fn a_broken_connection_is_taken_up_again() {
     assert_eq!(ended.code, Some(0), "{}", ended.err);
     let sent: Vec<_> = world.hub.sent(MODEL).iter().map(|asked| (asked.status, asked.n_bytes)).collect();
     assert_eq!(sent, [(200, half), (503, 0), (206, n - half)]);
-    for said in ["429", "(2 of 2)", "trying again", "503", "going on after", "100 %"] {
+    for said in ["429", "(2 of 2)", "trying again", "503", "resuming after", "100 %"] {
         assert!(ended.err.contains(said), "no {said} in\n{}", ended.err);
     }
     assert_eq!(hash_of(&world.pulled("onnx/model.onnx")), sha256(&model()));

@@ -39,7 +39,7 @@ async fn a_flipped_byte_on_the_disk_is_refused_by_verify_and_use() {
     let ended = world.run(&["verify"]).await;
     assert_eq!(
         (ended.code, ended.out.as_str()),
-        (Some(1), "digits-pa  1 files whole\n"),
+        (Some(1), "digits-pa  1 file verified\n"),
         "the others are told"
     );
     flip(&world.folder.join("models/weights/digits-pa.onnx"));
