@@ -57,7 +57,7 @@ async fn a_choice_that_does_not_load_changes_nothing() {
     let choice = format!("[[use]]\noperation = \"{OPERATION}\"\nid = \"{ID}\"\n");
     fs::write(world.folder.join("models/pulled/use.toml"), choice).expect("a choice");
     until("the worker says so", async || {
-        stack.workers[0].log().iter().any(|line| line.contains("do not load: nothing changes")).then_some(())
+        stack.workers[0].log().iter().any(|line| line.contains("cannot load the chosen models")).then_some(())
     })
     .await;
     let label = stack.recognise(OPERATION, &image.bytes).await.predictions()[0].0.clone();
