@@ -39,8 +39,11 @@ async fn a_flipped_byte_on_the_disk_is_refused_by_verify_and_use() {
     let ended = world.run(&["verify"]).await;
     assert_eq!(
         (ended.code, ended.out.as_str()),
-        (Some(1), "digits-pa  1 file verified
-"),
+        (
+            Some(1),
+            "digits-pa  1 file verified
+"
+        ),
         "the result for the other model is printed too"
     );
     flip(&world.folder.join("models/weights/digits-pa.onnx"));
