@@ -1,5 +1,5 @@
-//! Catalogue: `catalogue.toml` and an operator's own come in; what may be pulled, and the manifest each pulled
-//! model gets, come out.
+//! The catalogue lists the models that can be pulled from a model hub. It is read from the built-in
+//! `catalogue.toml` and from an operator's own file. Each entry also makes the manifest of its model.
 
 use std::{
     fs,
@@ -13,87 +13,87 @@ use crate::Manifest;
 
 const BUILT_IN: &str = include_str!("../../models/catalogue.toml");
 
-/// What may be pulled.
+/// The models that can be pulled.
 #[derive(Debug, Clone)]
 pub struct Catalogue {
     entries: Vec<Entry>,
 }
 
-/// One model that may be pulled.
+/// One model that can be pulled.
 #[derive(Debug, Clone, Deserialize)]
 pub struct Entry {
-    /// Its name, here and once it is installed.
+    /// The model's name in the catalogue, and its id once it is installed.
     pub id: String,
-    /// The repository at the hub, as `owner/name`.
+    /// The repository on the hub, as `owner/name`.
     pub repo: String,
-    /// The commit or branch there.
+    /// The commit or branch of the repository.
     pub revision: String,
-    /// About how much it is to transfer, in millions of bytes.
+    /// The approximate download size, in millions of bytes.
     pub size_mb: u64,
-    /// What one would want it for.
+    /// A short text that says what the model is good for.
     pub best_for: String,
-    /// The operation it serves.
+    /// The operation that the model serves, such as `speech-recognition`.
     pub operation: String,
-    /// How to run it, as a manifest writes it.
+    /// The model's layout, as a manifest spells it (see [`crate::Layout`]).
     pub layout: String,
-    /// The language it is for, where it is for one.
+    /// The model's language, if it has only one: `pa` or `en`.
     #[serde(default)]
     pub language: Option<String>,
-    /// SPDX expression for the weights.
+    /// The licence of the weights, as an SPDX expression.
     pub licence: String,
-    /// What it is made of.
+    /// The files to download.
     pub files: Vec<Part>,
-    /// Whatever else its manifest says: these go there as they are.
+    /// All other keys of the entry. They are copied into the manifest unchanged.
     #[serde(flatten)]
     pub more: Table,
 }
 
-/// One file of a model at the hub.
+/// One file of a model on the hub.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Part {
-    /// What it is to its layout.
+    /// The file's purpose in its layout, such as `encoder`.
     pub role: String,
-    /// Where it lies in the repository, and in the installed model's folder.
+    /// The file's path in the repository, and in the installed model's folder.
     pub path: String,
-    /// SHA-256 of its bytes in lower-case hexadecimal, where it is known beforehand.
+    /// SHA-256 of the file in lower-case hexadecimal, if it is known before the download.
     #[serde(default)]
     pub sha256: Option<String>,
 }
 
-/// Why a catalogue cannot be used.
+/// The reason why a catalogue cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum CatalogueError {
-    /// It cannot be read.
-    #[error("catalogue {path}: {source}")]
+    /// The file cannot be read.
+    #[error("cannot read the catalogue {path}: {source}")]
     Io {
-        /// Which file.
+        /// The catalogue's file.
         path: String,
-        /// Why.
+        /// The operating system's error.
         source: std::io::Error,
     },
-    /// It is not a catalogue.
-    #[error("catalogue {path}: {source}")]
+    /// The file is not valid TOML, or lacks a required key.
+    #[error("the catalogue {path} is not valid: {source}")]
     Malformed {
-        /// Which file.
+        /// The catalogue's file.
         path: String,
-        /// Where and why.
+        /// The error and its position in the file.
         source: Box<toml::de::Error>,
     },
-    /// An entry that cannot be pulled as it stands.
-    #[error("catalogue {path}: {what}")]
+    /// An entry has an invalid value.
+    #[error("the catalogue {path} has an invalid entry: {what}")]
     Entry {
-        /// Which file.
+        /// The catalogue's file.
         path: String,
-        /// Which entry, and what is wrong.
+        /// The entry, what is wrong in it, and what is expected.
         what: String,
     },
-    /// An entry of which no manifest can be made.
-    #[error("the catalogue's {id} makes no manifest: {source}")]
+    /// An entry does not give a valid manifest.
+    #[error("the catalogue's entry {id} does not give a valid manifest: {source}")]
     Manifest {
-        /// Which entry.
+        /// The entry's id.
         id: String,
-        /// Where in the manifest, and why.
+        /// The error in the manifest.
         source: Box<dyn std::error::Error + Send + Sync>,
     },
 }
@@ -106,8 +106,12 @@ struct CatalogueFile {
 }
 
 impl Catalogue {
-    /// The built-in catalogue, and an operator's own laid over it: its entries replace those of the same id
-    /// and come first.
+    /// Reads the built-in catalogue, and an operator's own one from the file `own`. The entries of `own` come
+    /// first, and replace built-in entries with the same id.
+    ///
+    /// # Errors
+    ///
+    /// When `own` cannot be read, is not valid TOML, or has an invalid entry.
     pub fn open(own: Option<&Path>) -> Result<Self, CatalogueError> {
         let mut entries = Vec::new();
         if let Some(path) = own {
@@ -123,20 +127,24 @@ impl Catalogue {
         Ok(Self { entries })
     }
 
-    /// Every entry.
+    /// All entries.
     pub fn entries(&self) -> &[Entry] {
         &self.entries
     }
 
-    /// The entry of this id.
+    /// The entry with this id.
     pub fn find(&self, id: &str) -> Option<&Entry> {
         self.entries.iter().find(|e| e.id == id)
     }
 }
 
 impl Entry {
-    /// The manifest of this model once it is pulled: where from, and the SHA-256 of each file in their order.
-    /// What comes back is proven to be a manifest.
+    /// The manifest of the pulled model, as TOML. `source` says where the model came from, and `sha256` holds
+    /// the SHA-256 of each of [`Self::files`], in the same order.
+    ///
+    /// # Errors
+    ///
+    /// When the entry's keys and values do not make a valid manifest.
     pub fn manifest(&self, source: &str, sha256: &[String]) -> Result<String, CatalogueError> {
         let mut table = self.more.clone();
         let known = [
@@ -161,38 +169,55 @@ impl Entry {
         Ok(text)
     }
 
-    /// What is wrong with it, if anything: a name that is no plain file name, a path that leads elsewhere.
+    /// What is wrong with the entry, if anything: for example an id that is not a plain file name, or a path
+    /// that leads out of the model's folder.
     fn fault(&self) -> Option<String> {
         let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || "-_.".contains(c);
         if self.id.is_empty() || self.id.starts_with('.') || !self.id.chars().all(plain) {
-            return Some(format!("id {:?}: expected lower-case letters, digits, - _ .", self.id));
+            return Some(format!(
+                "id {:?}: expected only lower-case letters, digits, '-', '_' and '.', \
+                 and no '.' at the start",
+                self.id
+            ));
         }
         if self.id == crate::registry::BUNDLED {
-            return Some(format!("id {:?} stands for the models that came with Akhar", self.id));
+            return Some(format!(
+                "id {:?} is reserved for the models that come with Akhar: choose another id",
+                self.id
+            ));
         }
         let inside = |path: &str| {
             !path.is_empty() && Path::new(path).components().all(|c| matches!(c, Component::Normal(_)))
         };
         let about = |what: String| Some(format!("{}: {what}", self.id));
         if self.files.is_empty() {
-            return about("names no files".to_owned());
+            return about("it lists no files: expected at least one [[models.files]]".to_owned());
         }
         let manifest = format!("{}.toml", self.id);
         for (at, part) in self.files.iter().enumerate() {
             if !inside(&part.path) {
-                return about(format!("path {:?}: expected one inside the repository", part.path));
+                return about(format!(
+                    "path {:?}: expected a relative path inside the repository",
+                    part.path
+                ));
             }
-            if part.path == manifest || self.files[..at].iter().any(|other| other.path == part.path) {
-                return about(format!("path {:?} is there twice", part.path));
+            if part.path == manifest {
+                return about(format!("path {:?} is reserved for the manifest", part.path));
+            }
+            if self.files[..at].iter().any(|other| other.path == part.path) {
+                return about(format!("path {:?} is listed twice", part.path));
             }
             let hex = |c: char| c.is_ascii_digit() || ('a'..='f').contains(&c);
             if part.sha256.as_ref().is_some_and(|s| s.len() != 64 || !s.chars().all(hex)) {
-                return about(format!("sha256 of {:?}: expected 64 digits 0-9 a-f", part.path));
+                return about(format!("sha256 of {:?}: expected 64 digits from 0-9 and a-f", part.path));
             }
         }
         for (key, text) in [("repo", &self.repo), ("revision", &self.revision)] {
             if !inside(text) || text.chars().any(|c| c.is_whitespace() || "?#%".contains(c)) {
-                return about(format!("{key} {text:?}: expected a name as in a URL's path"));
+                return about(format!(
+                    "{key} {text:?}: expected a name that can be part of a URL, \
+                     without spaces, '?', '#' and '%'"
+                ));
             }
         }
         None
@@ -204,7 +229,7 @@ fn parse(path: &str, text: &str) -> Result<Vec<Entry>, CatalogueError> {
     let file: CatalogueFile = toml::from_str(text).map_err(malformed)?;
     for (at, entry) in file.models.iter().enumerate() {
         let twice = file.models[..at].iter().any(|other| other.id == entry.id);
-        let fault = entry.fault().or_else(|| twice.then(|| format!("{} is there twice", entry.id)));
+        let fault = entry.fault().or_else(|| twice.then(|| format!("the id {} is used twice", entry.id)));
         if let Some(what) = fault {
             return Err(CatalogueError::Entry { path: path.to_owned(), what });
         }
@@ -226,20 +251,20 @@ mod tests {
     }
 
     #[test]
-    fn every_built_in_entry_makes_a_manifest_its_layout_can_load() {
+    fn every_built_in_entry_gives_a_manifest_with_the_files_of_its_layout() {
         let catalogue = Catalogue::open(None).unwrap();
         assert!(catalogue.entries().len() >= 5);
         for entry in catalogue.entries() {
             let hashes = vec!["0".repeat(64); entry.files.len()];
             let text = entry.manifest("https://hub", &hashes).unwrap();
             let manifest: Manifest = toml::from_str(&text).unwrap();
-            // As the loaders read them, which is where they are said.
+            // The roles that the loader of each layout reads.
             let roles: &[&str] = match manifest.layout {
                 Layout::Whisper => &["encoder", "decoder", "tokenizer", "generation"],
                 Layout::NemoTdt => &["encoder", "decoder", "vocab", "config"],
                 Layout::NemoCtc => &["model", "vocab", "config"],
                 Layout::M2m100 => &["encoder", "decoder", "tokenizer"],
-                other => panic!("{}: say here which files {other} reads", entry.id),
+                other => panic!("{}: add the files that the layout {other} reads to this test", entry.id),
             };
             assert_eq!(
                 entry.files.iter().map(|f| f.role.as_str()).collect::<Vec<_>>(),
@@ -251,7 +276,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_catalogue_says_goes_into_the_manifest() {
+    fn the_keys_of_an_entry_are_copied_into_the_manifest() {
         let entries = parse("own.toml", ENTRY).unwrap();
         let text = entries[0].manifest("https://hub/o/m", &["1".repeat(64)]).unwrap();
         let manifest: Manifest = toml::from_str(&text).unwrap();
@@ -260,28 +285,29 @@ mod tests {
         assert_eq!(manifest.files[0].path, Path::new("onnx/m.onnx"));
         let wrong = parse("own.toml", &ENTRY.replace("labels", "lables")).unwrap();
         let error = wrong[0].manifest("here", &["1".repeat(64)]).unwrap_err().to_string();
-        assert!(error.contains("the catalogue's m") && error.contains("lables"), "{error}");
+        assert!(error.contains("the catalogue's entry m") && error.contains("lables"), "{error}");
     }
 
     #[test]
-    fn entries_that_lead_elsewhere_are_refused() {
+    fn entries_with_invalid_names_paths_or_hashes_are_refused() {
         for path in ["../m.onnx", "/etc/passwd", "", "a/../../b"] {
             assert!(error(&ENTRY.replace("onnx/m.onnx", path)).contains("inside the repository"), "{path}");
         }
         for id in ["../m", "M", ".m", "", "bundled"] {
             assert!(
-                error(&ENTRY.replace("id = 'm'", &format!("id = '{id}'"))).contains("own.toml: id"),
+                error(&ENTRY.replace("id = 'm'", &format!("id = '{id}'"))).contains("invalid entry: id"),
                 "{id}"
             );
         }
         assert!(error(&ENTRY.replace("'main'", "'a b'")).contains("revision"));
+        assert!(error(&ENTRY.replace("onnx/m.onnx", "m.toml")).contains("reserved for the manifest"));
         assert!(error(&format!("{ENTRY}sha256 = 'abc'\n")).contains("64 digits"));
-        assert!(error(&ENTRY.repeat(2)).contains("m is there twice"));
+        assert!(error(&ENTRY.repeat(2)).contains("the id m is used twice"));
         assert!(error("[[models]]\nid = 'm'").contains("repo"));
     }
 
     #[test]
-    fn an_operators_entries_come_first_and_replace() {
+    fn the_operators_entries_come_first_and_replace_built_in_ones() {
         let path = std::env::temp_dir().join(format!("akhar-catalogue-{}.toml", std::process::id()));
         fs::write(&path, ENTRY.replace("'m'", "'whisper-small'")).unwrap();
         let (own, built_in) = (Catalogue::open(Some(&path)).unwrap(), Catalogue::open(None).unwrap());

@@ -1,4 +1,4 @@
-//! Image classifiers: ink features come in, in batches; calibrated scores by falling probability come out.
+//! Runs image classifiers. They take ink features (see [`crate::ink`]) and give calibrated probabilities.
 
 use std::{borrow::Cow, sync::Arc};
 
@@ -8,7 +8,7 @@ use crate::{
     runtime::{Session, Tensor},
 };
 
-/// A loaded model of the `image-classifier` layout.
+/// A loaded model with the `image-classifier` layout.
 pub struct Classifier {
     session: Session,
     labels: Vec<Arc<str>>,
@@ -17,25 +17,31 @@ pub struct Classifier {
 /// One label with its calibrated probability, 0 to 1.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Score {
-    /// The character, NFC.
+    /// The character, in NFC.
     pub label: Arc<str>,
-    /// Its probability.
+    /// The character's probability, 0 to 1.
     pub score: f32,
 }
 
-/// Why a model does not load.
+/// The reason why a model cannot be loaded.
 #[derive(Debug, thiserror::Error)]
 pub enum LoadError {
-    /// Its manifest or files.
+    /// The manifest or a file that it names cannot be used.
     #[error(transparent)]
     Manifest(#[from] ManifestError),
-    /// Its ONNX.
+    /// ONNX Runtime cannot load or run the model.
     #[error(transparent)]
     Runtime(#[from] RuntimeError),
 }
 
 impl Classifier {
-    /// Loads the model and runs it once, so that the first caller does not pay for set-up.
+    /// Loads the model and runs it once, so that the first request is not slowed down by set-up. `n_threads`
+    /// is the number of threads that one run may use.
+    ///
+    /// # Errors
+    ///
+    /// When the manifest has another layout, its file is missing or has another hash, or the model cannot be
+    /// run.
     pub fn load(runtime: &Runtime, manifest: &Manifest, n_threads: usize) -> Result<Self, LoadError> {
         manifest.expect(Layout::ImageClassifier)?;
         let session = runtime.open(&manifest.id, &manifest.read("model")?, n_threads)?;
@@ -45,14 +51,19 @@ impl Classifier {
         Ok(classifier)
     }
 
-    /// Scores every label for each image, highest first.
+    /// Scores every label for each image. The result has one row for each image, with one score for each
+    /// label, the highest first.
     ///
-    /// Each image is ink coverage, 0 to 1, `SIDE * SIDE` values row-major, as [`crate::ink::features`]
-    /// makes it.
+    /// Each image is a square of `SIDE * SIDE` values of ink coverage from 0 to 1 in row-major order, as
+    /// [`crate::ink::features`] computes it.
+    ///
+    /// # Errors
+    ///
+    /// When the run fails, or the model gives a wrong number of probabilities.
     pub fn classify(&mut self, images: &[Vec<f32>]) -> Result<Vec<Vec<Score>>, RuntimeError> {
         let (n, side) = (images.len(), i64::try_from(SIDE).unwrap_or(i64::MAX));
         let shape = [i64::try_from(n).unwrap_or(i64::MAX), 1, side, side];
-        // One image is its own batch.
+        // A single image needs no copy.
         let ink = match images {
             [image] => Cow::Borrowed(image.as_slice()),
             images => Cow::Owned(images.concat()),
@@ -62,7 +73,7 @@ impl Classifier {
         let probabilities = probabilities.values;
         if probabilities.len() != n * self.labels.len() {
             let (found, expected) = (probabilities.len(), n * self.labels.len());
-            let what = format!("gave {found} probabilities for {n} images, expected {expected}");
+            let what = format!("it gave {found} probabilities for {n} images: expected {expected}");
             return Err(self.session.layout_error(what));
         }
         Ok(probabilities.chunks_exact(self.labels.len().max(1)).map(|row| self.rank(row)).collect())

@@ -1,100 +1,108 @@
-//! The tables of a manifest that say how a model's text is decoded.
+//! The `[decoding]` and `[generation]` tables of a manifest: the settings of beam search.
 
 use serde::{Deserialize, Deserializer};
 
-/// CTC beam search with the file of role `language-model`: the manifest's `[decoding]`.
+/// The manifest's `[decoding]` table: settings of CTC beam search with a language model, which is the model's
+/// file with the role `language-model`.
 #[derive(Debug, Clone, Copy, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Decoding {
-    /// Hypotheses retained from frame to frame.
+    /// The number of hypotheses that are kept from one frame to the next.
     #[serde(alias = "beam")]
     pub beam_width: usize,
-    /// Weight of the language model's log-probability; the acoustic model's is 1.
+    /// The weight of the language model's log-probability. The weight of the acoustic model is 1.
     #[serde(alias = "language_weight")]
     pub lm_weight: f64,
-    /// Added to the score for each unit of text.
+    /// A value that is added to the score for each unit of text.
     #[serde(alias = "unit_bonus")]
     pub insertion_bonus: f64,
-    /// How much later than it is said a unit is emitted, seconds.
+    /// The delay between the time a unit is spoken and the time the model emits it, seconds.
     pub latency_s: f64,
-    /// Windows of a lower confidence, 0 to 1, are noise: their transcript is empty.
+    /// The lowest confidence of a window, 0 to 1. A window with a lower confidence counts as noise and gets
+    /// an empty transcript.
     #[serde(default, alias = "least_sure")]
     pub min_confidence: f32,
 }
 
-/// How words get their times from a CTC model beside the one that transcribes, and what counts as no speech: the
-/// manifest's `[alignment]`. The files are those of roles `aligner-model`, `aligner-vocab` and `aligner-config`.
+/// The manifest's `[alignment]` table: how a CTC model beside the one that writes the text gives words their times,
+/// and says whether there is speech at all.
+///
+/// The files of the CTC model have the roles `aligner-model`, `aligner-vocab` and `aligner-config`.
 #[derive(Debug, Clone, Copy, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Alignment {
-    /// How much later than it is said a unit is emitted, seconds.
+    /// How much later than it is said the CTC model emits a unit, in seconds.
     pub latency_s: f64,
-    /// Windows in which the CTC model's confidence, 0 to 1, is lower are noise: their transcript is empty.
+    /// A window in which the CTC model's confidence (0 to 1) is lower is taken for noise: its transcript is empty.
     pub min_confidence: f32,
 }
 
-/// How a sequence-to-sequence model generates text: the manifest's `[generation]`. Keys are those of
-/// transformers' `GenerationConfig`; aliases are the keys of manifests that earlier versions wrote.
+/// The manifest's `[generation]` table: how a sequence-to-sequence model generates text.
+///
+/// The keys are those of `GenerationConfig` in the transformers library. The aliases are keys that earlier
+/// versions of Akhar wrote into manifests.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Generation {
-    /// Sequences considered at a time.
+    /// The number of beams in beam search.
     #[serde(alias = "beam")]
     pub num_beams: usize,
-    /// Exponent of the length that a sequence's log-probability is divided by.
+    /// A sequence's log-probability is divided by its length to the power of this exponent.
     pub length_penalty: f64,
-    /// No n-gram of this many tokens occurs twice; 0 allows all.
+    /// An n-gram with this number of tokens is not generated twice. 0 turns the rule off.
     #[serde(alias = "no_repeat_ngram")]
     pub no_repeat_ngram_size: usize,
-    /// Tokens generated at most.
+    /// The largest number of tokens to generate.
     #[serde(alias = "max_tokens")]
     pub max_new_tokens: usize,
-    /// Tokens of a source at most; a longer text is translated in halves.
+    /// The largest number of tokens of a source text. A longer text is translated in halves.
     #[serde(alias = "max_source")]
     pub max_source_length: usize,
-    /// The token that every sequence begins with.
+    /// The first token of every generated sequence.
     #[serde(alias = "decoder_start")]
     pub decoder_start_token_id: TokenId,
     /// The token that ends a sequence.
     #[serde(alias = "end")]
     pub eos_token_id: TokenId,
-    /// The token that fills a batch up.
+    /// The token that pads the shorter sequences of a batch.
     #[serde(alias = "pad")]
     pub pad_token_id: TokenId,
     /// Tokens that are never generated.
     #[serde(alias = "never")]
     pub suppress_tokens: Vec<TokenId>,
-    /// The token forced where `max_new_tokens` is reached; `true` stands for `eos_token_id`.
+    /// The token that a sequence must end with when it reaches `max_new_tokens`. In a manifest, `true` stands
+    /// for `eos_token_id`.
     #[serde(alias = "forced_end", deserialize_with = "forced")]
     pub forced_eos_token_id: Option<ForcedEos>,
-    /// Whether probabilities are made to sum to one again once tokens are suppressed.
+    /// Whether the probabilities are normalised to a sum of 1 again after tokens are suppressed.
     #[serde(alias = "renormalise")]
     pub renormalize_logits: bool,
-    /// Windows whose tokens have a lower mean log-probability are no speech of the model's language: their
-    /// transcript is empty. Used by Moonshine.
+    /// A window whose tokens have a lower mean log-probability is taken for noise or another language: its
+    /// transcript is empty. Only the Moonshine layout uses it.
     pub logprob_threshold: Option<f64>,
 }
 
-/// A token of the model's tokenizer: its id, or its text such as `</s>`.
+/// A token of the model's tokenizer.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(untagged)]
 pub enum TokenId {
-    /// Its id.
+    /// The token's id.
     Id(i64),
-    /// Its text.
+    /// The token's text, such as `</s>`.
     Text(String),
 }
 
-/// The token that a sequence of the greatest length ends with.
+/// The token that a sequence of the greatest length must end with.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ForcedEos {
-    /// `eos_token_id`.
+    /// The token of `eos_token_id`.
     Eos,
-    /// Another one.
+    /// Another token.
     Token(TokenId),
 }
 
-/// `false` forces nothing, `true` the end of the sequence, a token itself.
+/// Reads `forced_eos_token_id`: `false` forces no token, `true` forces `eos_token_id`, and a token forces
+/// itself.
 fn forced<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<ForcedEos>, D::Error> {
     #[derive(Deserialize)]
     #[serde(untagged)]
@@ -134,7 +142,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn tokens_are_ids_or_texts() {
+    fn a_token_can_be_an_id_or_a_text() {
         let generation: Generation = toml::from_str(
             "decoder_start_token_id = 2\nsuppress_tokens = ['<pad>', 7]\nforced_eos_token_id = 2",
         )
@@ -146,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn tables_of_earlier_versions_are_read() {
+    fn keys_of_earlier_versions_are_still_read() {
         let generation: Generation = toml::from_str(
             "beam = 3\nno_repeat_ngram = 2\nmax_tokens = 50\nmax_source = 60\ndecoder_start = '<s>'\n\
              end = '.'\npad = '_'\nnever = ['x']\nforced_end = true\nrenormalise = true",

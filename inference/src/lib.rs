@@ -1,4 +1,5 @@
-//! Models: manifests and files come in; checked, loaded models that answer batches come out.
+//! Loads models from manifests and their files, and runs them on ONNX Runtime. Also prepares their input and
+//! turns their output into labels, pen strokes and texts.
 
 pub mod catalogue;
 mod classifier;

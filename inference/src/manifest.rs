@@ -1,4 +1,4 @@
-//! What a model is: `models/<id>.toml` comes in; its labels and its files' checked bytes come out.
+//! Reads a model's manifest, `models/<id>.toml`, and the files that it names, whose hashes are checked.
 
 use std::{
     collections::BTreeMap,
@@ -15,43 +15,44 @@ use crate::generation::{Alignment, Decoding, Generation};
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Manifest {
-    /// Its name; the manifest's file name without the ending.
+    /// The model's name. It is the manifest's file name without `.toml`.
     pub id: String,
-    /// The operation it serves, as the path names it.
+    /// The operation that the model serves, as in the URL's path, or `translation`.
     pub operation: String,
-    /// How to run it.
+    /// How the model is run.
     pub layout: Layout,
-    /// SPDX expression for the weights.
+    /// The licence of the weights, as an SPDX expression.
     pub licence: String,
-    /// What rebuilds it, or where it came from.
+    /// The command that rebuilds the model, or the place that it came from.
     pub source: String,
-    /// The language it is for, where it is for one: `pa` or `en`.
+    /// The model's language, if it has only one: `pa` or `en`.
     #[serde(default)]
     pub language: Option<String>,
-    /// What its outputs stand for, in order; NFC.
+    /// The label of each output of a classifier, in order, in NFC.
     #[serde(default)]
     pub labels: Vec<String>,
-    /// The characters and signs it writes, in order; NFC.
+    /// The letters and signs that a handwriting model can write, in order, in NFC.
     #[serde(default)]
     pub glyphs: Vec<String>,
-    /// How its emissions are decoded; where missing, each frame's likeliest unit is taken.
+    /// The settings of beam search over a CTC model's emissions. Without them, the likeliest unit of each
+    /// frame is taken (greedy decoding).
     #[serde(default)]
     pub decoding: Option<Decoding>,
-    /// How words get their times from a CTC model beside it.
+    /// How words get their times from a CTC model beside the one that writes the text.
     #[serde(default)]
     pub alignment: Option<Alignment>,
-    /// The languages it knows by a token each: code to token.
+    /// The languages of a multilingual model: from the language's code to its token.
     #[serde(default)]
     pub languages: BTreeMap<String, String>,
-    /// How it generates text; where missing, as [`Generation::default`] says.
+    /// How the model generates text. The default is [`Generation::default`].
     #[serde(default)]
     pub generation: Option<Generation>,
-    /// Its files.
+    /// The model's files.
     pub files: Vec<ModelFile>,
-    /// Measured figures, by name; the card says how each was measured.
+    /// Measured figures by name. The model's card says how each was measured.
     #[serde(default)]
     pub metrics: BTreeMap<String, f64>,
-    /// The folder the manifest lies in.
+    /// The folder that holds the manifest.
     #[serde(skip)]
     folder: PathBuf,
 }
@@ -65,30 +66,31 @@ pub enum Layout {
     /// `glyph` i64 `[N]`, `style` f32 [1, W], `variation` f32 [N, V] -> `points` f32 [N, S, P, 2],
     /// `present` bool [N, S], `head` f32 [N, H, 2]. See [`crate::handwriting`].
     GlyphStrokes,
-    /// A NeMo CTC export: `audio_signal` f32 [B, mels, T], `length` i64 `[B]` -> `logprobs` f32 [B, T', units];
-    /// `vocab` and `config` beside it. See [`crate::speech`].
+    /// A CTC model as NeMo exports it: `audio_signal` f32 [B, mels, T], `length` i64 `[B]` -> `logprobs`
+    /// f32 [B, T', units]. Its files: `model`, `vocab`, `config`. See [`crate::speech`].
     NemoCtc,
-    /// A NeMo transducer with durations: `encoder`, `decoder` (with the joint network), `vocab`, `config`.
+    /// A transducer with durations (TDT) as NeMo exports it. Its files: `encoder`, `decoder` (with the joint
+    /// network), `vocab`, `config`.
     NemoTdt,
-    /// The same without durations.
+    /// A transducer without durations (RNN-T) as NeMo exports it. Its files are those of [`Self::NemoTdt`].
     NemoRnnt,
-    /// Whisper, as Optimum exports it: `encoder`, `decoder` (merged), `tokenizer`, `generation`
-    /// (`generation_config.json`), and `languages`.
+    /// Whisper as Optimum exports it. Its files: `encoder`, `decoder` (merged), `tokenizer`, `generation`
+    /// (`generation_config.json`). The manifest also has `languages`.
     Whisper,
-    /// Moonshine, as Optimum exports it: `encoder` of samples at 16 kHz, `decoder` (merged), `tokenizer`
-    /// (`tokenizer.json` or `tokenizer.bin`); with `[alignment]`, the files of a [`Layout::NemoCtc`] model too, as
-    /// `aligner-model`, `aligner-vocab` and `aligner-config`.
+    /// Moonshine as Optimum exports it. Its files: `encoder` (of samples at 16 kHz), `decoder` (merged),
+    /// `tokenizer` (`tokenizer.json` or `tokenizer.bin`). If the manifest has `[alignment]`, also the files of a
+    /// [`Self::NemoCtc`] model: `aligner-model`, `aligner-vocab`, `aligner-config`.
     Moonshine,
-    /// Translation between several languages, as Optimum exports it: `encoder`, `decoder` (merged), `tokenizer`,
-    /// and `languages`. See [`crate::seq2seq`].
+    /// M2M100, which translates between several languages, as Optimum exports it. Its files: `encoder`,
+    /// `decoder` (merged), `tokenizer`. The manifest also has `languages`. See [`crate::seq2seq`].
     M2m100,
-    /// Translation from one language to another, as Optimum exports it: `encoder`, `decoder` (merged),
-    /// `tokenizer`.
+    /// Marian, which translates from one language into another, as Optimum exports it. Its files: `encoder`,
+    /// `decoder` (merged), `tokenizer`.
     Marian,
 }
 
 impl std::fmt::Display for Layout {
-    /// Its name, as a manifest writes it.
+    /// Writes the layout's name as in a manifest.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         Serialize::serialize(self, f)
     }
@@ -98,67 +100,75 @@ impl std::fmt::Display for Layout {
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ModelFile {
-    /// What it is to its layout, such as `model`.
+    /// The file's purpose in its layout, such as `model`.
     pub role: String,
-    /// Where it lies, from the manifest's folder.
+    /// The file's path, relative to the manifest's folder.
     pub path: PathBuf,
-    /// SHA-256 of its bytes, in lower-case hexadecimal.
+    /// SHA-256 of the file's bytes, in lower-case hexadecimal.
     pub sha256: String,
 }
 
-/// Why a manifest or a file it names cannot be used.
+/// The reason why a manifest, or a file that it names, cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum ManifestError {
-    /// It cannot be read.
+    /// A file or folder cannot be read or written.
     #[error("{}: {source}", .path.display())]
     Io {
-        /// Which file or folder.
+        /// The file or folder.
         path: PathBuf,
-        /// Why.
+        /// The operating system's error.
         source: std::io::Error,
     },
-    /// A file that `scripts/setup.sh` fetches, and which is not there.
+    /// A file that `scripts/setup.sh` fetches is missing.
     #[error("{}: no such file: run `scripts/setup.sh weights`, which fetches the weights of {model}", .path.display())]
     NotFetched {
-        /// Which file.
+        /// The file.
         path: PathBuf,
-        /// Whose.
+        /// The model's id.
         model: String,
     },
-    /// It is not a manifest.
+    /// A manifest or `use.toml` is not valid TOML, or has a wrong or missing key.
     #[error("{}: {source}", .path.display())]
     Malformed {
-        /// Which file.
+        /// The file.
         path: PathBuf,
-        /// Where and why.
+        /// The error and its position in the file.
         source: Box<toml::de::Error>,
     },
-    /// It contradicts itself.
+    /// A value in a manifest contradicts another one, or the model's files.
     #[error("{}: {what}", .path.display())]
     Inconsistent {
-        /// Which file.
+        /// The manifest's file.
         path: PathBuf,
-        /// What is wrong.
+        /// What is wrong, and what is expected.
         what: String,
     },
-    /// A file is not the one the manifest names.
-    #[error("{}: its SHA-256 is {found}, the manifest of {model} says {expected}", .path.display())]
+    /// A file's hash is not the one in the manifest.
+    #[error(
+        "{}: its SHA-256 is {found}, but the manifest of {model} expects {expected}: \
+         the file is damaged or another version; restore it or pull the model again",
+        .path.display()
+    )]
     Hash {
-        /// Which file.
+        /// The file.
         path: PathBuf,
-        /// Whose.
+        /// The model's id.
         model: String,
-        /// What the manifest says.
+        /// The hash in the manifest.
         expected: String,
-        /// What it is.
+        /// The file's hash.
         found: String,
     },
 }
 
-/// What else lies in the folder of manifests: this crate's own, and what may be pulled.
+/// TOML files in the folder of manifests that are not manifests.
 const OTHERS: [&str; 2] = ["Cargo.toml", "catalogue.toml"];
 
-/// Reads every manifest of a folder, by id.
+/// Reads all manifests in a folder and sorts them by id.
+///
+/// # Errors
+///
+/// When the folder or a manifest cannot be read, or a manifest is not valid.
 pub fn load_all(folder: &Path) -> Result<Vec<Manifest>, ManifestError> {
     let io = |source| ManifestError::Io { path: folder.to_owned(), source };
     let mut manifests = Vec::new();
@@ -174,7 +184,11 @@ pub fn load_all(folder: &Path) -> Result<Vec<Manifest>, ManifestError> {
 }
 
 impl Manifest {
-    /// Reads one manifest; the files it names are not read yet.
+    /// Reads one manifest. The files that it names are not read yet.
+    ///
+    /// # Errors
+    ///
+    /// When the file cannot be read, is not a valid manifest, or has a name other than its id.
     pub fn load(path: &Path) -> Result<Self, ManifestError> {
         let text =
             fs::read_to_string(path).map_err(|source| ManifestError::Io { path: path.to_owned(), source })?;
@@ -183,26 +197,37 @@ impl Manifest {
         manifest.folder = path.parent().map(Path::to_owned).unwrap_or_default();
         let stem = path.file_stem().unwrap_or_default();
         if stem != manifest.id.as_str() {
-            let what = format!("its id is {}, expected its file's name, {}", manifest.id, stem.display());
+            let what = format!(
+                "the model's id is {}, but its file is named {}: expected the same name",
+                manifest.id,
+                stem.display()
+            );
             return Err(ManifestError::Inconsistent { path: path.to_owned(), what });
         }
         Ok(manifest)
     }
 
-    /// The bytes of the file with this role, proven by their hash.
+    /// Reads the file with this role and checks its hash.
+    ///
+    /// # Errors
+    ///
+    /// When the manifest names no such file, or the file cannot be read or has another hash.
     pub fn read(&self, role: &str) -> Result<Vec<u8>, ManifestError> {
         let file = self.files.iter().find(|f| f.role == role);
-        let file = file.ok_or_else(|| self.inconsistent(format!("names no file with role {role:?}")))?;
+        let missing =
+            || self.inconsistent(format!("it names no file with the role {role:?}, which is needed"));
+        let file = file.ok_or_else(missing)?;
         self.read_file(file)
     }
 
-    /// Bytes of its files that are there.
+    /// The total size of the model's files, bytes. Missing files count as 0.
     pub fn size(&self) -> u64 {
         let size = |file: &ModelFile| fs::metadata(self.folder.join(&file.path)).map_or(0, |m| m.len());
         self.files.iter().map(size).sum()
     }
 
-    /// The manifest of a model within this one: its files are those whose role begins so.
+    /// The manifest of another model that this one has beside it. Its files are those whose role begins with
+    /// `prefix`.
     pub(crate) fn part(&self, prefix: &str, layout: Layout) -> Self {
         let file = |file: &ModelFile| {
             let role = file.role.strip_prefix(prefix)?.to_owned();
@@ -211,7 +236,7 @@ impl Manifest {
         Self { layout, decoding: None, files: self.files.iter().filter_map(file).collect(), ..self.clone() }
     }
 
-    /// Refuses a model of another layout than this one.
+    /// Checks that the model has this layout.
     pub(crate) fn expect(&self, layout: Layout) -> Result<(), ManifestError> {
         if self.layout == layout {
             return Ok(());
@@ -219,17 +244,21 @@ impl Manifest {
         Err(self.unfit())
     }
 
-    /// Refuses a layout that cannot serve its operation.
+    /// The error of a manifest whose layout cannot serve its operation.
     pub(crate) fn unfit(&self) -> ManifestError {
-        self.inconsistent(format!("its layout, {:?}, does not serve {}", self.layout, self.operation))
+        self.inconsistent(format!("the layout {} cannot serve the operation {}", self.layout, self.operation))
     }
 
-    /// An error in what this manifest says.
+    /// An error about the contents of this manifest. `what` says what is wrong and what is expected.
     pub(crate) fn inconsistent(&self, what: String) -> ManifestError {
         ManifestError::Inconsistent { path: self.folder.join(format!("{}.toml", self.id)), what }
     }
 
-    /// Checks every file, whatever its size; the first that is missing or differs is the error.
+    /// Checks the hashes of all files. The files are not loaded into memory, so their size does not matter.
+    ///
+    /// # Errors
+    ///
+    /// The first file that cannot be read or has another hash.
     pub fn verify(&self) -> Result<(), ManifestError> {
         self.files.iter().try_for_each(|file| {
             let path = self.path_of(file);
@@ -238,7 +267,7 @@ impl Manifest {
         })
     }
 
-    /// Where one of its files lies.
+    /// The path of one of the model's files.
     pub fn path_of(&self, file: &ModelFile) -> PathBuf {
         self.folder.join(&file.path)
     }
@@ -250,8 +279,8 @@ impl Manifest {
         Ok(bytes)
     }
 
-    /// Why a file cannot be read. Weights that others publish are not in git: setting up puts them into the folder
-    /// `fetched` beside the manifest.
+    /// The error of a file that cannot be read. Weights that others publish are not in git: `scripts/setup.sh` puts
+    /// them into the folder `fetched` beside the manifest.
     fn unreadable(&self, file: &ModelFile, source: io::Error) -> ManifestError {
         let path = self.path_of(file);
         if source.kind() == io::ErrorKind::NotFound && file.path.starts_with("fetched") {
@@ -269,6 +298,10 @@ impl Manifest {
 }
 
 /// SHA-256 of a file of any size, in lower-case hexadecimal.
+///
+/// # Errors
+///
+/// When the file cannot be read.
 pub fn sha256_of(path: &Path) -> std::io::Result<String> {
     let mut hash = Sha256::new();
     std::io::copy(&mut fs::File::open(path)?, &mut hash)?;
@@ -281,7 +314,7 @@ mod tests {
 
     const MANIFEST: &str = "id = 'm'\noperation = 'digit-recognition'\nlayout = 'image-classifier'\n\
         licence = 'MIT'\nsource = 'here'\n[[files]]\nrole = 'model'\npath = 'm.onnx'\n";
-    /// SHA-256 of "abc", from FIPS 180-4's examples.
+    /// SHA-256 of "abc", from the examples of FIPS 180-4.
     const ABC: &str = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
 
     fn folder(name: &str, manifest: &str) -> PathBuf {
@@ -293,7 +326,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_is_read_when_its_hash_is_the_named_one() {
+    fn a_file_is_only_read_if_its_hash_is_the_one_in_the_manifest() {
         let folder = folder("whole", &format!("{MANIFEST}sha256 = '{ABC}'\n"));
         let models = load_all(&folder).unwrap();
         models[0].verify().unwrap();

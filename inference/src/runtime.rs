@@ -1,5 +1,5 @@
-//! ONNX Runtime: a shared library and a model's bytes come in; a session that maps tensors to tensors
-//! comes out. The only file that names `ort`.
+//! Loads ONNX Runtime's shared library, and runs models on it. This is the only file that names the crate
+//! `ort`.
 
 use std::path::{Path, PathBuf};
 
@@ -10,44 +10,48 @@ use ort::{
     value::{DynValue, Tensor as OwnedTensor, TensorElementType, TensorRef, ValueType},
 };
 
-/// Why ONNX Runtime could not be loaded, or a model not be run on it.
+/// The reason why ONNX Runtime cannot be loaded, or a model cannot be loaded or run.
 #[derive(Debug, thiserror::Error)]
 pub enum RuntimeError {
-    /// The shared library.
-    #[error("ONNX Runtime's library {}: {reason} (`make run` fetches it; AKHAR_ORT_DYLIB names another)", .path.display())]
+    /// The shared library cannot be loaded.
+    #[error(
+        "cannot load ONNX Runtime's library {}: {reason}; `make run` downloads the library, \
+         and AKHAR_ORT_DYLIB is the path of another one",
+        .path.display()
+    )]
     Library {
-        /// Where it was looked for.
+        /// The path of the library.
         path: PathBuf,
-        /// What the loader said.
+        /// The loader's error.
         reason: String,
     },
-    /// A model that does not load.
-    #[error("model {model}: {source}")]
+    /// ONNX Runtime cannot load the model.
+    #[error("ONNX Runtime cannot load the model {model}: {source}")]
     Load {
-        /// Its id.
+        /// The model's id.
         model: String,
-        /// What ONNX Runtime said.
+        /// ONNX Runtime's error.
         source: ort::Error,
     },
-    /// A run that failed.
-    #[error("model {model}: {source}")]
+    /// A run of the model failed.
+    #[error("ONNX Runtime failed while it ran the model {model}: {source}")]
     Run {
-        /// Its id.
+        /// The model's id.
         model: String,
-        /// What ONNX Runtime said.
+        /// ONNX Runtime's error.
         source: ort::Error,
     },
-    /// A model whose inputs or outputs are not those of its manifest's layout.
-    #[error("model {model}: {what}")]
+    /// The model's inputs or outputs are not those of the layout in its manifest.
+    #[error("the model {model} does not have the layout that its manifest says: {what}")]
     Layout {
-        /// Its id.
+        /// The model's id.
         model: String,
         /// What was expected and what came.
         what: String,
     },
 }
 
-/// ONNX Runtime, loaded once per process.
+/// ONNX Runtime, loaded once in a process.
 #[derive(Clone)]
 pub struct Runtime {
     environment: Environment,
@@ -57,10 +61,10 @@ pub struct Runtime {
 /// The ONNX Runtime execution provider that models run on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum ExecutionProvider {
-    /// The processor.
+    /// The CPU.
     #[default]
     Cpu,
-    /// An NVIDIA GPU; the shared library must be one built for it.
+    /// An NVIDIA GPU. The shared library must be built with CUDA support.
     Cuda,
 }
 
@@ -71,24 +75,28 @@ impl std::fmt::Debug for Runtime {
 }
 
 impl Runtime {
-    /// Loads the shared library.
+    /// Loads the shared library at the path `dylib`.
+    ///
+    /// # Errors
+    ///
+    /// When there is no such file, or it is not a library of ONNX Runtime.
     pub fn load(dylib: &Path) -> Result<Self, RuntimeError> {
         let failed = |reason: String| RuntimeError::Library { path: dylib.to_owned(), reason };
-        // The loader would search the system for a bare name: only this very file will do.
+        // An absolute path keeps the loader from searching the system's folders for a library of that name.
         let path = dylib.canonicalize().map_err(|e| failed(e.to_string()))?;
         let builder = ort::init_from(path).map_err(|e| failed(e.to_string()))?;
         let environment = builder.with_telemetry(false).build().map_err(|e| failed(e.to_string()))?;
         Ok(Self { environment, provider: ExecutionProvider::Cpu })
     }
 
-    /// The same runtime, opening models on another provider.
+    /// The same runtime, which loads further models on another execution provider.
     #[must_use]
     pub const fn with_provider(mut self, provider: ExecutionProvider) -> Self {
         self.provider = provider;
         self
     }
 
-    /// Opens a model on the provider; an error where the shared library does not have it.
+    /// Loads a model on the execution provider. Fails if the shared library does not support the provider.
     pub(crate) fn open(&self, id: &str, onnx: &[u8], n_threads: usize) -> Result<Session, RuntimeError> {
         let open = || -> ort::Result<OrtSession> {
             let mut builder = OrtSession::builder(&self.environment)?;
@@ -112,7 +120,7 @@ pub(crate) struct Session {
     id: String,
 }
 
-/// An input tensor: its shape and its values, row-major, or an output of an earlier run.
+/// An input tensor: a shape and values in row-major order, or an output of an earlier run.
 pub(crate) enum Tensor<'a> {
     F32(&'a [i64], &'a [f32]),
     I32(&'a [i64], &'a [i32]),
@@ -121,11 +129,11 @@ pub(crate) enum Tensor<'a> {
     Retained(&'a RetainedTensor),
 }
 
-/// A tensor that stays in the runtime from one run to the next.
+/// An output tensor that stays in ONNX Runtime's memory, to be an input of a later run.
 #[derive(Debug)]
 pub(crate) struct RetainedTensor(DynValue);
 
-/// An output tensor: its values, row-major; booleans as 0 and 1, lengths as what they are.
+/// An output tensor with its values in row-major order. Booleans become 0 and 1, and integers become floats.
 #[derive(Debug)]
 pub(crate) struct Array {
     pub(crate) shape: Vec<usize>,
@@ -133,22 +141,25 @@ pub(crate) struct Array {
 }
 
 impl Session {
-    /// An error of the model's shape: what was expected and what came.
+    /// The error of a model with unexpected inputs or outputs. `what` says what was expected and what came.
     pub(crate) fn layout_error(&self, what: impl Into<String>) -> RuntimeError {
         RuntimeError::Layout { model: self.id.clone(), what: what.into() }
     }
 
-    /// The last dimension of a tensor the model takes.
+    /// The last dimension of one of the model's inputs.
     pub(crate) fn width_of(&self, input: &str) -> Result<usize, RuntimeError> {
         let outlet = self.session.inputs().iter().find(|i| i.name() == input);
         let width = outlet.and_then(|i| match i.dtype() {
             ValueType::Tensor { shape, .. } => shape.last().and_then(|n| usize::try_from(*n).ok()),
             _ => None,
         });
-        width.ok_or_else(|| self.layout_error(format!("has no input {input:?} of a fixed last dimension")))
+        width.ok_or_else(|| {
+            self.layout_error(format!("expected an input {input:?} whose last dimension is fixed"))
+        })
     }
 
-    /// The shape of a tensor the model takes, -1 where it is free; none where it takes no such tensor.
+    /// The shape of one of the model's inputs, with -1 for dimensions that are not fixed. `None` if the model
+    /// has no such input.
     pub(crate) fn input(&self, name: &str) -> Option<Vec<i64>> {
         let outlet = self.session.inputs().iter().find(|i| i.name() == name)?;
         match outlet.dtype() {
@@ -157,7 +168,7 @@ impl Session {
         }
     }
 
-    /// Runs named tensors through the model; the named outputs, in the order asked for.
+    /// Runs the model on named inputs. Returns the named outputs in the order of `outputs`.
     pub(crate) fn run<const N: usize>(
         &mut self,
         inputs: Vec<(&str, Tensor<'_>)>,
@@ -165,10 +176,12 @@ impl Session {
     ) -> Result<[Array; N], RuntimeError> {
         let retained = self.run_retained(inputs, &outputs)?;
         let arrays = retained.iter().map(|tensor| self.read(tensor)).collect::<Result<Vec<_>, _>>()?;
-        arrays.try_into().map_err(|_| self.layout_error("gave another number of outputs"))
+        arrays
+            .try_into()
+            .map_err(|_| self.layout_error(format!("expected {N} outputs, found another number")))
     }
 
-    /// Runs named tensors through the model; the outputs stay in the runtime.
+    /// Runs the model on named inputs. The named outputs stay in ONNX Runtime's memory.
     pub(crate) fn run_retained(
         &mut self,
         inputs: Vec<(&str, Tensor<'_>)>,
@@ -180,19 +193,21 @@ impl Session {
         let values = values.collect::<ort::Result<Vec<_>>>().map_err(failed)?;
         let mut answers = self.session.run(values).map_err(failed)?;
         let retained = outputs.iter().map(AsRef::as_ref).map(|name| {
-            let missing =
-                || RuntimeError::Layout { model: id.clone(), what: format!("has no output {name:?}") };
+            let missing = || RuntimeError::Layout {
+                model: id.clone(),
+                what: format!("expected an output {name:?}, found none"),
+            };
             answers.remove(name).map(RetainedTensor).ok_or_else(missing)
         });
         retained.collect()
     }
 
-    /// The values of a retained tensor.
+    /// Reads the values of a retained tensor.
     pub(crate) fn read(&self, retained: &RetainedTensor) -> Result<Array, RuntimeError> {
         Array::of(&retained.0).map_err(|source| RuntimeError::Run { model: self.id.clone(), source })
     }
 
-    /// A new tensor of these rows of a retained one, in this order.
+    /// Makes a new tensor from the given rows of a retained one, in this order.
     pub(crate) fn rows(
         &self,
         retained: &RetainedTensor,
@@ -244,7 +259,10 @@ impl Array {
             }
             TensorElementType::Int64 => {
                 let (shape, values) = value.try_extract_tensor::<i64>()?;
-                #[expect(clippy::cast_precision_loss, reason = "lengths")]
+                #[expect(
+                    clippy::cast_precision_loss,
+                    reason = "the integer outputs are lengths, which are small"
+                )]
                 (shape, values.iter().map(|&n| n as f32).collect())
             }
             _ => {

@@ -1,6 +1,7 @@
-//! Scores of the next token: logits come in; log-probabilities and the best of them come out.
+//! Log-softmax and argmax over the scores of the next token.
 
-/// Makes logarithms of probabilities that sum to one. Where all are minus infinity, they stay so.
+/// Turns scores into logarithms of probabilities that sum to 1. If all scores are minus infinity, they stay
+/// unchanged.
 pub(crate) fn log_softmax(scores: &mut [f64]) {
     let highest = scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     if highest == f64::NEG_INFINITY {
@@ -13,10 +14,10 @@ pub(crate) fn log_softmax(scores: &mut [f64]) {
     }
 }
 
-/// The place of the highest, the first of equals; 0 where there are none.
+/// The index of the highest score, the first one if several are equal; 0 if there are no scores.
 pub(crate) fn highest<S: Copy + Into<f64>>(scores: &[S]) -> usize {
     let best = scores.iter().enumerate().rev().max_by(|a, b| (*a.1).into().total_cmp(&(*b.1).into()));
-    best.map_or(0, |(place, _)| place)
+    best.map_or(0, |(index, _)| index)
 }
 
 #[cfg(test)]
@@ -34,7 +35,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_of_equals_is_highest() {
+    fn highest_returns_the_first_of_equal_scores() {
         assert_eq!(highest(&[0.5_f32, 2.0, 2.0]), 1);
         assert_eq!(highest::<f64>(&[]), 0);
     }

@@ -1,4 +1,4 @@
-//! What several tests need: the runtime, and manifests of fixtures.
+//! Helpers that several tests share: ONNX Runtime, and manifests of fixtures.
 
 use std::{
     path::{Path, PathBuf},
@@ -9,7 +9,7 @@ use sha2::{Digest as _, Sha256};
 
 use crate::{Manifest, Runtime};
 
-/// The one of this process.
+/// ONNX Runtime, loaded once in the test process.
 pub(crate) fn runtime() -> &'static Runtime {
     static RUNTIME: OnceLock<Runtime> = OnceLock::new();
     RUNTIME.get_or_init(|| {
@@ -23,12 +23,13 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
 }
 
-/// A path in the folder of fixtures.
+/// A path in `tests/fixtures`.
 pub(crate) fn fixtures(path: &str) -> PathBuf {
     root().join("tests/fixtures").join(path)
 }
 
-/// A manifest of a folder's files by role, with more tables.
+/// A manifest of the fixtures in `folder`. `files` are pairs of a role and a file name; `tables` is added to
+/// the manifest as it is.
 pub(crate) fn manifest_of(folder: &str, layout: &str, tables: &str, files: &[(&str, &str)]) -> Manifest {
     let file = |(role, name): &(&str, &str)| {
         let path = fixtures(folder).join(name);

@@ -1,8 +1,12 @@
-"""Panjabi in voices that speak Italian, Czech, Finnish or Catalan: each word as phones of the voice's own set.
+"""Panjabi spoken by voices of other languages: each word as phones of the voice's own phone set.
 
-festival gets made-up words and a lexicon that says their phones, so that timing and melody are the voice's own;
-for Pico's voices there is X-SAMPA. What a language lacks is said as the nearest it has, or (ਹ) not at all.
+The voices speak Italian, Czech, Finnish or Catalan. festival gets invented words and a lexicon with their phones, so
+timing and intonation are the voice's own. Pico's voices get X-SAMPA. A sound that a language lacks becomes the nearest
+one that it has; ਹ is left out where there is none.
 """
+
+import itertools
+from collections.abc import Iterator, Sequence
 
 from . import festival
 from .gurmukhi import ASPIRATED, LABIALS, NUKTA, TONES, silent, syllables
@@ -20,20 +24,20 @@ VOICES = {
 }
 PHONE_SETS = {"it": "italian", "cs": "czech", "fi": "finnish", "ca": "upc_catalan"}
 
-# Sounds are named by a letter: vowels by the independent one, aspirates by the plain one and "h" for the breath.
-SIGNS = dict(zip("ਾਿੀੁੂੇੈੋੌ", "ਆਇਈਉਊਏਐਓਔ"))
+# A letter names a sound: the independent letter a vowel, the plain letter an aspirate, with "h" behind it.
+SIGNS = dict(zip("ਾਿੀੁੂੇੈੋੌ", "ਆਇਈਉਊਏਐਓਔ", strict=True))
 VOWELS = "ਅਆਇਈਉਊਏਐਓਔ"
 LONG = "ਆਈਊਏਐਓਔ"
-UNVOICED = dict(zip("ਗਜਡਦਬ", "ਕਚਟਤਪ"))
+UNVOICED = dict(zip("ਗਜਡਦਬ", "ਕਚਟਤਪ", strict=True))
 FAR = {"ਖ" + NUKTA: "ਖ", "ਗ" + NUKTA: "ਗ", "ਲ" + NUKTA: "ਲ"}
+Sound = tuple[str, bool]  # its letter, and whether it is doubled
 
 
-def table(vowels, consonants, others):
-    """{sound: [phone]} of phones in the order of the sounds; `+` joins two, 0 is none."""
+def table(vowels: str, consonants: str, others: str) -> dict[str, list[str]]:
+    """Return the phones of each sound; the arguments name them in the order of the sounds, `+` joins two, 0 is none."""
     sounds = [*VOWELS, *"ਸਹਕਗਙਚਜਞਟਡਣਤਦਨਪਬਮਯਰਲਵੜ", "ਸ" + NUKTA, "ਜ" + NUKTA, "ਫ" + NUKTA, "h"]
     phones = vowels.split() + consonants.split() + others.split()
-    assert len(sounds) == len(phones), (len(sounds), len(phones))
-    return {sound: [p for p in phone.split("+") if p != "0"] for sound, phone in zip(sounds, phones)}
+    return {sound: [p for p in phone.split("+") if p != "0"] for sound, phone in zip(sounds, phones, strict=True)}
 
 
 SETS = {
@@ -50,13 +54,14 @@ SETS = {
 }
 
 
-def sounds(word):
-    """[(sound, doubled)] of one word, as it is read."""
-    out, double = [], False
+def sounds(word: str) -> list[Sound]:
+    """Return the sounds of one word as it is read."""
+    out: list[Sound] = []
+    double = False
     parts = silent(syllables(word))
-    for k, (consonant, vowel, signs) in enumerate(parts):
-        if consonant:
-            consonant, breath = FAR.get(consonant, consonant), False
+    for k, part in enumerate(parts):
+        if part.consonant:
+            consonant, breath = FAR.get(part.consonant, part.consonant), False
             if consonant in TONES:  # unvoiced at a word's start, else plain
                 plain = ASPIRATED[consonant]
                 consonant = UNVOICED[plain] if k == 0 else plain
@@ -65,39 +70,40 @@ def sounds(word):
             out.append((consonant, double))
             if breath:
                 out.append(("h", False))
-        if vowel is not None:
-            out.append((SIGNS.get(vowel, vowel) or "ਅ", False))
-        following = parts[k + 1][0] if k + 1 < len(parts) else None
-        if "ਂ" in signs or "ੰ" in signs:
+        if part.vowel is not None:
+            out.append((SIGNS.get(part.vowel, part.vowel) or "ਅ", False))
+        following = parts[k + 1].consonant if k + 1 < len(parts) else None
+        if "ਂ" in part.signs or "ੰ" in part.signs:
             near = "ਮ" if following and following[0] in LABIALS else "ਨ"
             out.append(("ਙ" if following and following[0] in "ਕਖਗਘ" else near, False))
-        double = "ੱ" in signs
+        double = "ੱ" in part.signs
     return out
 
 
-def grouped(word):
-    """[[(sound, doubled)] of a syllable]: of several consonants one goes to the vowel behind them."""
+def grouped(word: str) -> list[list[Sound]]:
+    """Return a word's sounds by syllable; of consonants between two vowels the last goes to the second."""
     said = sounds(word)
     nuclei = [k for k, (sound, _) in enumerate(said) if sound in VOWELS]
     if len(nuclei) < 2:
         return [said] if said else []
     cuts = [0]
-    for before, after in zip(nuclei, nuclei[1:]):
+    for before, after in itertools.pairwise(nuclei):
         cut = max(before + 1, after - 1)
         if said[cut][0] == "h":
             cut = max(before + 1, cut - 1)
         cuts.append(cut)
-    return [said[a:b] for a, b in zip(cuts, cuts[1:] + [len(said)])]
+    return [said[a:b] for a, b in itertools.pairwise([*cuts, len(said)])]
 
 
-def stressed(groups):
-    """Number of the first syllable with a long vowel, else 0."""
+def stressed(groups: Sequence[Sequence[Sound]]) -> int:
+    """Return the index of the stressed syllable: the first one with a long vowel, else 0."""
     return next((k for k, group in enumerate(groups) if any(s in LONG for s, _ in group)), 0)
 
 
-def phones(group, language):
-    """Phones of one syllable."""
-    names, out = SETS[language], []
+def phones(group: Sequence[Sound], language: str) -> list[str]:
+    """Return the phones of one syllable in the set SETS[language]."""
+    names = SETS[language]
+    out: list[str] = []
     for sound, double in group:
         some = names[sound]
         if double and some:
@@ -109,23 +115,24 @@ def phones(group, language):
     return out
 
 
-def spelt(text, language):
-    """Of each word its syllables in a language's phones, and whether each is the stressed one."""
+def spelt(text: str, language: str) -> Iterator[list[tuple[str, bool]]]:
+    """Yield for each word its syllables in the phones of a language, each with whether it is the stressed one."""
     for word in text.split():
         groups = grouped(word)
         at = stressed(groups)
         yield [("".join(phones(group, language)), k == at) for k, group in enumerate(groups)]
 
 
-def sampa(text, voice):
-    """X-SAMPA of each word for a voice of Pico."""
+def sampa(text: str, voice: str) -> list[str]:
+    """Return the X-SAMPA of each word for one of Pico's voices."""
     return [".".join('"' * mark + syllable for syllable, mark in word if syllable) for word in spelt(text, voice)]
 
 
-def entry(name, word, language):
-    """One lexicon entry in Scheme."""
+def entry(name: str, word: str, language: str) -> str:
+    """Return festival's lexicon entry, in Scheme, that makes `name` sound like `word`."""
     groups = grouped(word)
-    at, said, last = stressed(groups), [], ""
+    at, last = stressed(groups), ""
+    said: list[str] = []
     for k, group in enumerate(groups):
         some = phones(group, language)
         if language == "cs" and some and last[:1] in tuple("aeiou") and some[0][0] in "aeiou":
@@ -136,12 +143,13 @@ def entry(name, word, language):
     return f'(lex.add.entry \'("{name}" nil ({" ".join(said)})))'
 
 
-def name(number):
+def name(number: int) -> str:
+    """Return an invented word of Latin letters for a number."""
     return "x" + "".join("abcdefghij"[int(c)] for c in str(number))
 
 
-def say(texts, voice, stretches):
-    """As festival.say, for texts in Gurmukhi."""
+def say(texts: Sequence[str], voice: str, stretches: Sequence[float]) -> list[festival.Spoken | None]:
+    """Speak texts in Gurmukhi; the arguments and the result are those of `festival.say`."""
     language = VOICES[voice]
     setup = (
         f'(lex.create "{language}made") (lex.set.phoneset "{PHONE_SETS[language]}") (lex.select "{language}made")'

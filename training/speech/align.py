@@ -1,10 +1,20 @@
-"""When each unit is heard: the likeliest CTC path that spells given units."""
+"""Forced alignment: the time of each unit on the likeliest CTC path that spells given units.
+
+Source: Viterbi decoding of the CTC graph with blanks between the units (Graves et al., 2006).
+"""
+
+from collections.abc import Sequence
 
 import numpy as np
 
+from .arrays import AnyFloats, Ints
 
-def frames_of(log_probs, ids, blank):
-    """(frames, units + 1) and units to the first frame of each unit, or None where there are too few frames."""
+
+def frames_of(log_probs: AnyFloats, ids: Sequence[int], blank: int) -> Ints | None:
+    """Return the first frame of each unit, (len(ids),), or None where there are too few frames for the units.
+
+    `log_probs`: (frames, units + 1), natural logarithms; `ids`: the units, not empty; `blank`: the blank's id.
+    """
     states = np.full(2 * len(ids) + 1, blank)
     states[1::2] = ids
     skip = np.zeros(len(states), bool)
@@ -32,8 +42,13 @@ def frames_of(log_probs, ids, blank):
     return first
 
 
-def word_starts(log_probs, ids, blank, space=0, frame=0.04):
-    """Seconds at which the words of these units start."""
+def word_starts(
+    log_probs: AnyFloats, ids: Sequence[int], blank: int, space: int = 0, frame: float = 0.04
+) -> list[float]:
+    """Return the seconds at which the words of these units start; none where there are too few frames.
+
+    `space`: the id of the unit between words; `frame`: seconds of a frame. The rest is as for `frames_of`.
+    """
     first = frames_of(log_probs, ids, blank)
     if first is None:
         return []

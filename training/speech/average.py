@@ -1,8 +1,8 @@
-"""The mean of networks that went on from one checkpoint: often better than each of them.
+"""Writes the weighted mean of checkpoints that were trained on from one: often better than each of them.
 
     python -m speech.average --out DIR/mean.pt DIR/first.pt=1 DIR/second.pt=2
 
-Steps and hours are those of the first.
+Steps and hours are those of the first. Source: model soups (Wortsman et al., 2022).
 """
 
 import argparse
@@ -10,7 +10,8 @@ import argparse
 from . import checkpoint
 
 
-def main():
+def main() -> None:
+    """Average the checkpoints that the command line names."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--out", required=True)
     parser.add_argument("checkpoints", nargs="+", metavar="FILE=WEIGHT")
@@ -21,7 +22,7 @@ def main():
         states.append(checkpoint.load(path))
         weights.append(float(weight))
     mean = {
-        name: sum(weight * state["average"][name] for weight, state in zip(weights, states)) / sum(weights)
+        name: sum(weight * state["average"][name] for weight, state in zip(weights, states, strict=True)) / sum(weights)
         for name in states[0]["average"]
     }
     kept = {name: states[0][name] for name in ("size", "step", "seconds")}

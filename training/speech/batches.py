@@ -1,80 +1,50 @@
-"""Batches of about equal length: utterances, or several of them one behind the other, changed and normalised."""
+"""Batches of about equal length: utterances, or several of them one after the other, changed and normalised."""
 
+from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
 import torch
+from torch import Tensor
 
-from . import augment, features, model, phones, units
-from .shards import Shard, found
+from . import augment, features
+from .arrays import AnyFloats, Floats, Halves
+from .lengths import out_length, tight
+from .sources import Row, Sources
 
-FEW = 5  # utterances of a voice: fewer would be repeated
-PAUSED = 0.2  # how often silence goes before, behind or between
+FEW = 5  # utterances of a voice: with fewer, the same ones would be repeated
+PAUSED = 0.2  # how often silence goes before, behind or between utterances
 POOL = 30  # batches drawn at a time, sorted by length among themselves
 
 
-def tight(ids):
-    """Frames that CTC needs for these units: one each and one between equal neighbours."""
-    return len(ids) + sum(a == b for a, b in zip(ids, ids[1:]))
+class Drawn(NamedTuple):
+    """What becomes one row of a batch: one utterance, or several one after the other."""
+
+    mel: Floats  # (frames, 80), not normalised
+    units: list[int]
+    phones: list[int]
 
 
-def fits(ids, frames):
-    """Whether so many frames of features have room for these units."""
-    return tight(ids) <= 0.9 * model.out_length(frames)
+class Batch(NamedTuple):
+    """Input and targets of one step of the training; `letters` and `phones` are as `flat` gives them."""
 
-
-class Row(NamedTuple):
-    """One utterance of a shard."""
-
-    shard: Shard
-    number: int
-    units: list
-    frames: int
-    voice: str
-    phones: list
-
-    def mel(self):
-        return self.shard.mel(self.number)
-
-
-class Sources:
-    """Folders of shards with weights, the phones of their texts where these are taught; shards that appear later are
-    taken in.
-    """
-
-    def __init__(self, folders, language, with_phones):
-        self.folders, self.language = folders, language  # {folder: weight}
-        self.spelling = phones.Spelling() if with_phones else None
-        self.known, self.items, self.voices = set(), {f: [] for f in folders}, {f: {} for f in folders}
-        self.refresh()
-
-    def refresh(self):
-        for folder in self.folders:
-            for path in found(folder):
-                if path in self.known:
-                    continue
-                self.known.add(path)
-                shard = Shard(path)
-                for k, item in enumerate(shard.items):
-                    if (units.plain(item["text"], self.language) or "") != item["text"]:
-                        continue
-                    ids = units.encode(item["text"], self.language)
-                    if fits(ids, item["frames"]):
-                        place = self.voices[folder].setdefault(item["voice"], [])
-                        place.append(len(self.items[folder]))
-                        spoken = self.spelling.phones(item["text"]) if self.spelling else []
-                        self.items[folder].append(Row(shard, k, ids, item["frames"], item["voice"], spoken))
-        return sum(row.frames for rows in self.items.values() for row in rows) / 360000  # hours
+    signal: Tensor  # (B, 80, T) float32, normalised
+    lengths: Tensor  # (B,) frames of 10 ms
+    letters: tuple[Tensor, Tensor]
+    phones: tuple[Tensor, Tensor]
 
 
 class Batches:
-    def __init__(self, sources, language, seed, frames=8000, strength=1.0):
-        self.sources, self.language, self.frames = sources, language, frames
+    """Draws batches without end; folders are drawn by weight, and features change each time they are drawn."""
+
+    def __init__(self, sources: Sources, seed: int | Sequence[int], frames: int = 8000, strength: float = 1.0) -> None:
+        """Remember the sources. `frames`: padded frames of a batch; `strength`: how much features change, 0 to 1."""
+        self.sources, self.frames = sources, frames
         self.rng = np.random.default_rng(seed)
         self.augment, self.strength = augment.Augment(), strength
 
-    def draw(self, longest):
-        """Features, units and phones of one utterance, or of several of one folder, at most `longest` frames in all."""
+    def pick(self, longest: int) -> list[Row]:
+        """Draw one utterance, or up to eight of one folder, together at most `longest` frames if the first is."""
         rng = self.rng
         folders = [f for f in self.sources.folders if self.sources.items[f]]
         weight = np.array([self.sources.folders[f] for f in folders], float)
@@ -94,54 +64,56 @@ class Batches:
             if total + other.frames > min(goal, longest) or len(picked) > 7:
                 break
             picked.append(other)
-        ids = []
+        return picked
+
+    def draw(self, longest: int) -> Drawn:
+        """Draw utterances as `pick` does and join them: features with pauses, units with a space between texts."""
+        picked = self.pick(longest)
+        ids: list[int] = []
         for p in picked:
             ids += [0] * bool(ids and p.units) + list(p.units)
         mel = np.concatenate(self.spaced([p.mel() for p in picked])).astype(np.float32)
-        return mel, ids, [phone for p in picked for phone in p.phones]
+        return Drawn(mel, ids, [phone for p in picked for phone in p.phones])
 
-    def spaced(self, mels):
-        """The same with silence here and there, at the ends too."""
-        out = []
+    def spaced(self, mels: Sequence[Halves]) -> list[AnyFloats]:
+        """Return the features of utterances with random pauses between them and at the ends."""
+        out: list[AnyFloats] = []
         for place in range(len(mels) + 1):
             if self.rng.random() < PAUSED:
                 out.append(augment.quiet(mels[min(place, len(mels) - 1)], self.rng))
             out += mels[place : place + 1]
         return out
 
-    def changed(self, mel, ids):
-        fastest = 0.85 * model.out_length(len(mel)) / max(1, tight(ids))
+    def changed(self, mel: Floats, ids: Sequence[int]) -> Floats:
+        """Return the network's input for an utterance: augmented, normalised and masked, (frames', 80)."""
+        fastest = 0.85 * out_length(len(mel)) / max(1, tight(ids))
         mel = features.normalised(self.augment(mel, self.rng, fastest, self.strength), features.cmvn())
         return augment.masked(mel, self.rng, self.strength)
 
-    def endless(self, longest):
-        """Batches (audio_signal (B, 80, T), lengths, units, phones), the last two as `flat` gives them; `longest` is
-        asked each time.
-        """
+    def endless(self, longest: Callable[[], int]) -> Iterator[Batch]:
+        """Yield batches; `longest` is called before each pool and returns the frames that an utterance may have."""
         while True:
             limit = longest()
-            drawn = []
-            while sum(len(d[0]) for d in drawn) < POOL * self.frames * 0.9:
+            drawn: list[Drawn] = []
+            while sum(len(d.mel) for d in drawn) < POOL * self.frames * 0.9:
                 drawn.append(self.draw(limit))
-            drawn.sort(key=lambda d: len(d[0]) * (1 + 0.05 * self.rng.random()))
-            groups, group = [], []
+            drawn.sort(key=lambda d: len(d.mel) * (1 + 0.05 * self.rng.random()))
+            groups: list[list[Drawn]] = [[]]
             for one in drawn:
-                if group and (len(group) + 1) * len(one[0]) > self.frames:
-                    groups.append(group)
-                    group = []
-                group.append(one)
-            groups.append(group)
+                if groups[-1] and (len(groups[-1]) + 1) * len(one.mel) > self.frames:
+                    groups.append([])
+                groups[-1].append(one)
             for k in self.rng.permutation(len(groups)):
                 rows = groups[k]
-                yield (
-                    *stacked([self.changed(mel, ids) for mel, ids, _ in rows]),
-                    flat([r[1] for r in rows]),
-                    flat([r[2] for r in rows]),
+                yield Batch(
+                    *stacked([self.changed(row.mel, row.units) for row in rows]),
+                    flat([row.units for row in rows]),
+                    flat([row.phones for row in rows]),
                 )
 
 
-def stacked(mels):
-    """(B, 80, T) of normalised (frames, 80), padded with zeros, and the frames of each."""
+def stacked(mels: Sequence[Floats]) -> tuple[Tensor, Tensor]:
+    """Return normalised features (frames, 80) as (B, 80, T), padded with zeros, and the frames of each, (B,)."""
     lengths = torch.tensor([len(mel) for mel in mels])
     signal = torch.zeros(len(mels), features.MELS, int(lengths.max()))
     for k, mel in enumerate(mels):
@@ -149,6 +121,6 @@ def stacked(mels):
     return signal, lengths
 
 
-def flat(rows):
-    """All numbers one behind the other, and how many there are in each row."""
+def flat(rows: Sequence[Sequence[int]]) -> tuple[Tensor, Tensor]:
+    """Return all numbers one after the other, (sum,), and how many there are in each row, (B,)."""
     return torch.tensor([u for row in rows for u in row]), torch.tensor([len(row) for row in rows])

@@ -1,17 +1,27 @@
-"""What a training leaves behind, whole or not at all."""
+"""Checkpoints of a training, written completely or not at all, and ONNX exports read back as checkpoints."""
 
-import os
 from pathlib import Path
+from typing import Any
 
 import onnx
 import torch
+from torch import Tensor, nn
 
 from .model import Acoustic
+from .optimiser import Both
 
-GROWN = 4000  # steps an export counts as: utterances are as long as they get
+GROWN = 4000  # the step that an export counts as: from it on, utterances have their full length
 
 
-def save(path, net, aside, average, optimiser, **figures):
+def save(
+    path: str | Path,
+    net: Acoustic,
+    aside: nn.Module | None,
+    average: dict[str, Tensor],
+    optimiser: Both,
+    **figures: float,
+) -> None:
+    """Write a checkpoint: network, phone layer, averaged weights, optimiser and `figures` such as the step."""
     write(
         path,
         {
@@ -26,21 +36,24 @@ def save(path, net, aside, average, optimiser, **figures):
     )
 
 
-def write(path, state):
-    """Anything of torch's, written beside and moved over."""
+def write(path: str | Path, state: Any) -> None:
+    """Write anything that torch can save to a file beside, then move it to `path`."""
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
     torch.save(state, path.with_suffix(".part"))
-    os.replace(path.with_suffix(".part"), path)
+    path.with_suffix(".part").replace(path)
 
 
-def load(path):
-    """A checkpoint; or, of an ONNX file that `speech.export` wrote, what there is of one: weights, no optimiser."""
+def load(path: str | Path) -> dict[str, Any]:
+    """Read a checkpoint, or an ONNX file that `speech.export` wrote as one without an optimiser."""
     return exported(path) if Path(path).suffix == ".onnx" else torch.load(path, map_location="cpu", weights_only=True)
 
 
-def exported(path):
-    """The checkpoint of an export. Weights of matrix products have lost their names; those of their nodes have them."""
+def exported(path: str | Path) -> dict[str, Any]:
+    """Read an export as a checkpoint.
+
+    The weights of matrix products have lost their names in the export; the names of their nodes tell them.
+    """
     graph = onnx.load(str(path)).graph
     stored = {one.name: onnx.numpy_helper.to_array(one) for one in graph.initializer}
     names = {}
@@ -58,8 +71,8 @@ def exported(path):
     return {"size": net.size, "net": values, "average": values, "step": GROWN, "seconds": 0.0}
 
 
-def network(path, averaged=True):
-    """The network of a checkpoint, ready to recognise."""
+def network(path: str | Path, averaged: bool = True) -> Acoustic:
+    """Return the network of a checkpoint in evaluation mode, by default with its averaged weights."""
     state = load(path)
     net = Acoustic(**state["size"])
     net.load_state_dict(state["average" if averaged else "net"])

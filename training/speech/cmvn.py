@@ -1,8 +1,9 @@
-"""Global CMVN statistics: each mel's mean and deviation in average speech, which short recordings are normalised with.
+"""Measures global CMVN statistics: mean and standard deviation of each mel in average speech.
 
     python -m speech.cmvn --shards DIR/sentences DIR/kokoro … --out speech/cmvn.json
 
-A second of speech is too short to estimate a mean from: a clip that is one vowel would lose that vowel's spectrum.
+Short recordings are normalised with them, because a second of speech is too short to estimate a mean from: a clip of
+one vowel would lose that vowel's spectrum.
 """
 
 import argparse
@@ -12,14 +13,18 @@ from pathlib import Path
 import numpy as np
 
 from . import features
+from .arrays import Floats
 from .shards import Shard, found
 
 MOST = 200  # utterances of a folder
-LONG = 200  # frames that tell enough of a voice
+LONG = 200  # frames of the shortest utterance that is used
 
 
-def averages(folder):
-    """Mean, relative to the loudness, and deviation of each mel, over utterances long enough to tell, (2, mels)."""
+def averages(folder: str | Path) -> Floats:
+    """Return mean (relative to the loudness) and standard deviation of each mel over a folder of shards, (2, 80).
+
+    Only utterances of at least LONG frames are used.
+    """
     rows = [
         (shard, k)
         for shard in map(Shard, found(folder))
@@ -33,7 +38,8 @@ def averages(folder):
     return np.mean(out, 0)
 
 
-def main():
+def main() -> None:
+    """Write the statistics of the folders that the command line names as JSON."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--shards", nargs="+", required=True, metavar="DIR", help="each counts the same")
     parser.add_argument("--out", required=True)

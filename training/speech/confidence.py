@@ -1,4 +1,4 @@
-"""A shipped model's confidence on speech and on noise: the mean over its units of their highest probability.
+"""Measures a shipped model's confidence on speech and on noise: the mean over its units of their highest probability.
 
     python -m speech.confidence --language pa --models-dir ../models --held WORK/test
 
@@ -7,18 +7,20 @@
 
 import argparse
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 
 from . import features, peer, units
-from .evaluate import Recogniser, shard_items
+from .arrays import Doubles
+from .recogniser import Recogniser, shard_items
 
 SECONDS = 5
 
 
-def noises(rng):
-    """Name and samples at 16 kHz of what says nothing."""
+def noises(rng: np.random.Generator) -> Iterator[tuple[str, Doubles]]:
+    """Yield the name and the samples, (n,) in [-1, 1] at 16 kHz, of sounds without speech."""
     n = features.RATE * SECONDS
     t = np.arange(n) / features.RATE
     spectrum = np.fft.rfft(rng.normal(size=n))
@@ -27,11 +29,13 @@ def noises(rng):
         x = np.fft.irfft(spectrum / steps**power, n)
         yield name, 0.3 * x / np.abs(x).max()
     yield "tone", 0.2 * np.sin(2 * np.pi * 440 * t)
-    yield "hum", sum(0.1 / k * np.sin(2 * np.pi * 50 * k * t) for k in range(1, 9))
-    yield "chords", sum(0.1 * np.sin(2 * np.pi * f * t) for f in (261, 329, 392)) * np.exp(-3 * (t % 0.5))
+    yield "hum", sum((0.1 / k * np.sin(2 * np.pi * 50 * k * t) for k in range(1, 9)), np.zeros(n))
+    chord = sum((0.1 * np.sin(2 * np.pi * f * t) for f in (261, 329, 392)), np.zeros(n))
+    yield "chords", chord * np.exp(-3 * (t % 0.5))
 
 
-def main():
+def main() -> None:
+    """Print the confidence on each noise, and its low quantiles on speech."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--language", choices=("pa", "en"), required=True)
     parser.add_argument("--models-dir", required=True)

@@ -1,36 +1,32 @@
-"""Speaks a training corpus into shards of features.
+"""Synthesises a training corpus into shards of features.
 
     python -m speech.corpus --data DIR --language pa --kind words --hours 3 --seed 1 --out DIR/words
 
-Shards are named by seed and number, so that several runs with other seeds add up; a shard that is there is kept.
+Shards are named by seed and number, so runs with different seeds add up in one folder. A finished shard is kept: an
+interrupted run continues where it stopped.
 """
 
 import argparse
-import os
 import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
 
 from . import numbers, texts, world
+from .arrays import AnyFloats, Floats
 from .features import RATE, log_mel
 from .shards import Writer
-from .voices import ENGINES, Speakers
+from .voices import ENGINES, Job, Speakers
 
-BATCH = 150  # utterances of a kind of mp3
-KILOBITS = [8, 16, 16, 24, 32, 32, 48]
-GAP = 0.35  # seconds at most of the room's own silence at each end
-
-
-def wait():
-    """Stays still while the file named in the environment is there."""
-    name = os.environ.get("AKHAR_PAUSE_FILE")
-    while name and Path(name).exists():
-        time.sleep(2)
+BATCH = 150  # utterances that share one mp3 bit rate
+KILOBITS = [8, 16, 16, 24, 32, 32, 48]  # kb/s
+GAP = 0.35  # seconds of silence at most at each end
+Make = Callable[[Path, float, np.random.Generator], None]  # writes one shard: path, seconds, rng
 
 
-def texts_of(data, language, kind, rng):
-    """Endless texts of a kind."""
+def texts_of(data: str | Path, language: str, kind: str, rng: np.random.Generator) -> Iterator[str]:
+    """Yield texts without end: of kind "words", "digits" or "sentences"."""
     if kind == "words":
         while True:
             yield texts.phrase(data, language, rng)
@@ -43,17 +39,20 @@ def texts_of(data, language, kind, rng):
             yield pool[k]
 
 
-def aged(samples, rng, babble):
-    """Silence at the ends, a level, and the world."""
+def recorded(samples: AnyFloats, rng: np.random.Generator, babble: AnyFloats | None) -> Floats:
+    """Add silence at the ends, a random level (peak -24 to -1 dB of full scale) and recording conditions.
+
+    `babble`: samples of other voices, of any length, that may become the noise.
+    """
     ends = (rng.random(2) ** 2 * GAP * RATE).astype(int)
     samples = np.pad(samples, ends)
     samples = samples * (10 ** rng.uniform(-1.2, -0.05) / (np.abs(samples).max() + 1e-9))
     other = np.resize(babble, len(samples)) if babble is not None else None
-    return world.worldly(samples, rng, other).astype(np.float32)
+    return world.degraded(samples, rng, other).astype(np.float32)
 
 
-def copied(pieces, copies, rng):
-    """Every utterance so many times, after the first at other speeds and so by other voices."""
+def copied(pieces: list[tuple[Job, Floats]], copies: int, rng: np.random.Generator) -> list[tuple[Job, Floats]]:
+    """Return every utterance `copies` times, all but the first at another speed, which sounds like another voice."""
     return pieces + [
         (job, world.resampled(samples, RATE, rng.uniform(0.88, 1.14)))
         for _ in range(copies - 1)
@@ -61,29 +60,43 @@ def copied(pieces, copies, rng):
     ]
 
 
-def shard(path, speakers, source, seconds, rng, copies=1):
-    """One pair of files with about so many seconds, those of copies counted."""
-    writer, done, babble = Writer(path), 0.0, None
+def some_through_mp3(sound: list[Floats], share: float, rng: np.random.Generator) -> None:
+    """Encode and decode about this share of the utterances as mp3, at one random bit rate, in place."""
+    coded = np.flatnonzero(rng.random(len(sound)) < share)
+    if len(coded):
+        decoded = world.through_mp3([sound[k] for k in coded], int(rng.choice(KILOBITS)))
+        for k, out in zip(coded, decoded, strict=True):
+            sound[k] = out
+
+
+def shard(
+    path: Path,
+    speakers: Speakers,
+    source: Iterator[str],
+    seconds: float,
+    rng: np.random.Generator,
+    copies: int = 1,
+) -> None:
+    """Write one shard of at least `seconds` of sound, copies included, from the texts of `source`."""
+    writer, done = Writer(path), 0.0
+    babble: Floats | None = None
     while done < seconds:
-        wait()
         jobs = [(next(source), *speakers.plan(rng)) for _ in range(BATCH)]
-        pieces = [(job, one[0]) for job, one in zip(jobs, speakers.spoken(jobs)) if one and len(one[0]) > 0.15 * RATE]
+        spoken = zip(jobs, speakers.spoken(jobs), strict=True)
+        pieces = [(job, one[0]) for job, one in spoken if one and len(one[0]) > 0.15 * RATE]
         pieces = copied(pieces, copies, rng)
-        sound = [aged(samples, rng, babble) for _, samples in pieces]
+        sound = [recorded(samples, rng, babble) for _, samples in pieces]
         babble = sound[0] + np.resize(sound[1], len(sound[0])) + np.resize(sound[2], len(sound[0]))
-        packed = np.flatnonzero(rng.random(len(sound)) < 0.2)
-        if len(packed):
-            for k, out in zip(packed, world.through_mp3([sound[k] for k in packed], int(rng.choice(KILOBITS)))):
-                sound[k] = out
-        for (job, _), samples in zip(pieces, sound):
+        some_through_mp3(sound, 0.2, rng)
+        for (job, _), samples in zip(pieces, sound, strict=True):
             mel = log_mel(samples)
             writer.add(mel, text=job[0], voice=job[2])
             done += len(mel) / 100
     writer.close()
 
 
-def made(arguments, make):
-    """Every shard of `out`, `seed`, `hours` and `shard_minutes` that is not there, by `make` with path, seconds and rng."""
+def made(arguments: argparse.Namespace, make: Make) -> None:
+    """Write every shard that is missing by `make`; `arguments` has `out`, `seed`, `hours` and `shard_minutes`."""
     seconds = arguments.shard_minutes * 60
     for k in range(max(1, round(arguments.hours * 60 / arguments.shard_minutes))):
         path = Path(arguments.out) / f"{arguments.seed:02}-{k:03}"
@@ -94,7 +107,8 @@ def made(arguments, make):
         print(path.name, f"{seconds / (time.time() - started):.0f} x real time", flush=True)
 
 
-def main():
+def main() -> None:
+    """Synthesise the corpus that the command line asks for."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--data", required=True)
     parser.add_argument("--language", choices=("pa", "en"), required=True)
@@ -108,7 +122,7 @@ def main():
     arguments = parser.parse_args()
     speakers = Speakers(arguments.language, arguments.engine)
 
-    def make(path, seconds, rng):
+    def make(path: Path, seconds: float, rng: np.random.Generator) -> None:
         source = texts_of(arguments.data, arguments.language, arguments.kind, rng)
         shard(path, speakers, source, seconds, rng, arguments.copies)
 

@@ -1,15 +1,19 @@
-"""espeak-ng in this process: 22.05 kHz samples and the time at which each word starts."""
+"""espeak-ng in this process: text in, samples at 22.05 kHz and the start time of each word out."""
 
 import ctypes
 from ctypes import CFUNCTYPE, POINTER, byref, c_char_p, c_int, c_short, c_uint, c_void_p
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
-RATE = 22050
+from .arrays import Floats
+
+RATE = 22050  # Hz
 SYNCHRONOUS, UTF8 = 2, 1
 SPEED, VOLUME, PITCH, RANGE = 1, 2, 3, 4
 WORD = 1
-# Not voices of people, or not to be understood.
+# Variants that do not sound like a person or cannot be understood.
 ODD = {
     "Demonic",
     "UniRobot",
@@ -32,7 +36,9 @@ ODD = {
 
 
 class Event(ctypes.Structure):
-    _fields_ = [
+    """espeak-ng's `espeak_EVENT`."""
+
+    _fields_ = (
         ("type", c_int),
         ("unique_identifier", c_uint),
         ("text_position", c_int),
@@ -41,25 +47,27 @@ class Event(ctypes.Structure):
         ("sample", c_int),
         ("user_data", c_void_p),
         ("id", c_void_p),
-    ]
+    )
 
 
 Callback = CFUNCTYPE(c_int, POINTER(c_short), c_int, POINTER(Event))
 
 
 class Espeak:
-    """One library, one voice at a time."""
+    """The library libespeak-ng with one voice at a time."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         self.library = ctypes.CDLL("libespeak-ng.so.1")
         if self.library.espeak_Initialize(SYNCHRONOUS, 200, None, 0) != RATE:
             raise RuntimeError("espeak-ng does not speak at 22.05 kHz")
-        self.pieces, self.events = [], []
+        self.pieces: list[npt.NDArray[np.int16]] = []
+        self.events: list[tuple[int, float]] = []
         self.callback = Callback(self.take)  # kept: the library holds only its address
         self.library.espeak_SetSynthCallback(self.callback)
-        self.voice = None
+        self.voice: str | None = None
 
-    def take(self, samples, count, events):
+    def take(self, samples: Any, count: int, events: Any) -> int:
+        """Keep what the library synthesised: pointers to `count` 16-bit samples and to events; 0 means go on."""
         if samples and count > 0:
             self.pieces.append(np.ctypeslib.as_array(samples, (count,)).copy())
         k = 0
@@ -69,8 +77,14 @@ class Espeak:
             k += 1
         return 0
 
-    def say(self, text, voice, speed=165, pitch=50, span=50):
-        """Samples in [-1, 1] at 22.05 kHz, and a (character, second) for the start of each word."""
+    def say(
+        self, text: str, voice: str, speed: float = 165, pitch: float = 50, span: float = 50
+    ) -> tuple[Floats, list[tuple[int, float]]]:
+        """Speak a text; returns samples in [-1, 1], (n,), and (index of the first character, second) of each word.
+
+        `speed` is in words a minute; `pitch` and `span`, the range of the pitch, go from 0 to 100. Raises ValueError
+        for an unknown voice.
+        """
         if voice != self.voice:
             if self.library.espeak_SetVoiceByName(voice.encode()) != 0:
                 raise ValueError(f"espeak-ng has no voice {voice}")
@@ -83,4 +97,4 @@ class Espeak:
         self.library.espeak_Synchronize()
         if not self.pieces:
             return np.zeros(0, np.float32), []
-        return np.concatenate(self.pieces).astype(np.float32) / 32768, self.events
+        return np.concatenate(self.pieces).astype(np.float32) / np.float32(32768), self.events

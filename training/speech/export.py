@@ -1,8 +1,8 @@
-"""Writes a checkpoint as NeMo lays its CTC exports out: model.onnx, vocab.txt, config.json.
+"""Exports a checkpoint in the layout of NeMo's CTC exports: model.onnx, vocab.txt, config.json.
 
     python -m speech.export --language pa --checkpoint pa.pt --out DIR
 
-Beside it the same network smaller: model.half.onnx (float16 weights, float32 arithmetic) and model.int8.onnx.
+It also writes the same network smaller: model.half.onnx (float16 weights, float32 arithmetic) and model.int8.onnx.
 """
 
 import argparse
@@ -12,15 +12,17 @@ from pathlib import Path
 import numpy as np
 import onnx
 import torch
+from torch import nn
 
 from . import checkpoint, features, model, units
+from .lengths import SUBSAMPLING, out_length
 
 OPSET = 17
 FILES = ("model.onnx", "model.half.onnx", "model.int8.onnx")
 
 
-def exported(net, path):
-    """The averaged network as ONNX; batch and time are free."""
+def exported(net: nn.Module, path: Path) -> None:
+    """Write the network as ONNX, with any batch size and any number of frames, and check the file."""
     signal, lengths = torch.randn(2, features.MELS, 203), torch.tensor([203, 150])
     torch.onnx.export(
         net,
@@ -36,36 +38,37 @@ def exported(net, path):
             "logprobs": {0: "batch", 1: "out_frames"},
         },
     )
-    graph = onnx.load(str(path))
-    onnx.checker.check_model(graph, full_check=True)
-    return graph
+    onnx.checker.check_model(onnx.load(str(path)), full_check=True)
 
 
-def compare(net, path):
-    """Largest difference from torch over batches of other sizes, and what padding changes."""
-    import onnxruntime
+def compare(net: nn.Module, path: Path) -> tuple[float, float]:
+    """Return the largest difference from torch over batches of several sizes, and the largest that padding makes.
+
+    Raises RuntimeError where the number of output frames is wrong.
+    """
+    import onnxruntime  # only this comparison and `quantised` need it
 
     session = onnxruntime.InferenceSession(str(path), providers=["CPUExecutionProvider"])
     rng = np.random.default_rng(0)
-    apart = padding = 0.0
+    difference = padding = 0.0
     for frames in ([90], [301, 77], [1000, 640, 13, 999], [2400]):
         signal = rng.normal(size=(len(frames), features.MELS, max(frames))).astype(np.float32)
         lengths = np.array(frames, np.int64)
         out = session.run(None, {"audio_signal": signal, "length": lengths})[0]
         with torch.no_grad():
-            apart = max(
-                apart, float(np.abs(net(torch.from_numpy(signal), torch.from_numpy(lengths)).numpy() - out).max())
+            difference = max(
+                difference, float(np.abs(net(torch.from_numpy(signal), torch.from_numpy(lengths)).numpy() - out).max())
             )
         for k, n in enumerate(frames):
             alone = session.run(None, {"audio_signal": signal[k : k + 1, :, :n], "length": lengths[k : k + 1]})[0]
-            if alone.shape[1] != model.out_length(n):
+            if alone.shape[1] != out_length(n):
                 raise RuntimeError(f"{n} frames gave {alone.shape[1]}")
             padding = max(padding, float(np.abs(alone[0] - out[k, : alone.shape[1]]).max()))
-    return apart, padding
+    return difference, padding
 
 
-def quantised(path, out):
-    """int8 weights of the matrix products, activations quantised as they come."""
+def quantised(path: Path, out: Path) -> None:
+    """Write the network with int8 weights in its matrix products; activations are quantised at run time."""
     from onnxruntime.quantization import QuantType, quantize_dynamic
 
     quantize_dynamic(
@@ -73,8 +76,8 @@ def quantised(path, out):
     )
 
 
-def halved(path, out):
-    """Weights kept as float16 and widened when the file is loaded: the same arithmetic in half the bytes."""
+def halved(path: Path, out: Path) -> None:
+    """Write the network with float16 weights, which become float32 when the file is loaded: half the bytes."""
     graph = onnx.load(str(path))
     kept, casts = [], []
     for tensor in graph.graph.initializer:
@@ -93,8 +96,8 @@ def halved(path, out):
     onnx.save(graph, str(out))
 
 
-def described(path, language):
-    """What sherpa-onnx asks of a NeMo CTC file is written into it."""
+def described(path: Path, language: str) -> None:
+    """Write the metadata that sherpa-onnx reads from a NeMo CTC file into it."""
     graph = onnx.load(str(path))
     onnx.helper.set_model_props(
         graph,
@@ -102,13 +105,14 @@ def described(path, language):
             "model_type": "EncDecCTCModel",
             "normalize_type": "per_feature",
             "vocab_size": str(units.blank(language)),
-            "subsampling_factor": str(model.SUBSAMPLING),
+            "subsampling_factor": str(SUBSAMPLING),
         },
     )
     onnx.save(graph, str(path))
 
 
-def write(language, source, folder):
+def write(language: str, source: str | Path, folder: str | Path) -> model.Acoustic:
+    """Export the checkpoint `source`, its averaged weights, to `folder`; returns the network."""
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
     net = checkpoint.network(source)
@@ -123,7 +127,7 @@ def write(language, source, folder):
             {
                 "model_type": "nemo-conformer-ctc",
                 "features_size": features.MELS,
-                "subsampling_factor": model.SUBSAMPLING,
+                "subsampling_factor": SUBSAMPLING,
                 "global_cmvn": features.global_cmvn(),
             }
         )
@@ -132,7 +136,8 @@ def write(language, source, folder):
     return net
 
 
-def main():
+def main() -> None:
+    """Export, and print the sizes and the differences from torch."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--language", choices=("pa", "en"), required=True)
     parser.add_argument("--checkpoint", required=True)
@@ -140,11 +145,11 @@ def main():
     arguments = parser.parse_args()
     net = write(arguments.language, arguments.checkpoint, arguments.out)
     path, half = (Path(arguments.out) / name for name in FILES[:2])
-    apart, padding = compare(net, path)
+    difference, padding = compare(net, path)
     again, _ = compare(checkpoint.network(half), half)
     print(
-        f"{path.stat().st_size} bytes, {sum(p.numel() for p in net.parameters())} parameters; from torch {apart:.1e}, "
-        f"by padding {padding:.1e}, {half.name} read back {again:.1e}"
+        f"{path.stat().st_size} bytes, {sum(p.numel() for p in net.parameters())} parameters; "
+        f"from torch {difference:.1e}, by padding {padding:.1e}, {half.name} read back {again:.1e}"
     )
 
 

@@ -1,10 +1,17 @@
-"""Log-mel features as NeMo computes them for its CTC exports: 16 kHz mono in, [mel, frames] out."""
+"""Log-mel features as NeMo computes them for its CTC exports: mono samples at 16 kHz in, (mels, frames) out.
+
+Source: NeMo's `AudioToMelSpectrogramPreprocessor` (NVIDIA, Apache-2.0) with `normalize: per_feature`.
+"""
 
 import json
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
+
+from .arrays import AnyFloats, Doubles, Floats
 
 RATE = 16000  # Hz
 HOP = 160  # samples: 10 ms
@@ -12,25 +19,30 @@ WINDOW = 400  # samples: 25 ms
 FFT = 512
 MELS = 80
 PREEMPHASIS = 0.97
-GUARD = 2.0**-24
-BLOCK = 4096  # frames at a time: the spectra of an hour do not fit
-ENOUGH = 120  # frames: a shorter recording is normalised as if average speech filled it up to these
+GUARD = 2.0**-24  # added to the power, so that the logarithm of silence is finite
+BLOCK = 4096  # frames computed at a time: the spectra of an hour do not fit in memory
+ENOUGH = 120  # frames: a shorter recording is normalised as if average speech filled it up to this length
+Cmvn = tuple[Floats, Floats]
 
 
-def slaney_hz(mel):
-    """Slaney's scale: linear up to 1000 Hz, logarithmic above."""
+def slaney_hz(mel: npt.ArrayLike) -> Doubles:
+    """Convert mels to Hz on Slaney's scale: linear up to 1000 Hz (15 mel), logarithmic above.
+
+    Source: M. Slaney, Auditory Toolbox (1998), as librosa computes it with `htk=False`. The shape stays the same.
+    """
     mel = np.asarray(mel, np.float64)
     return np.where(mel < 15, mel * 200 / 3, 1000 * np.exp(np.log(6.4) / 27 * (mel - 15)))
 
 
-def slaney_mel(hz):
+def slaney_mel(hz: npt.ArrayLike) -> Doubles:
+    """Convert Hz to mels: the inverse of `slaney_hz`."""
     hz = np.asarray(hz, np.float64)
     return np.where(hz < 1000, hz * 3 / 200, 15 + 27 / np.log(6.4) * np.log(np.maximum(hz, 1) / 1000))
 
 
 @cache
-def filters(mels=MELS):
-    """Triangles of equal area (Slaney's norm) over the bins of the spectrum, (mels, 257)."""
+def filters(mels: int = MELS) -> Floats:
+    """Return the mel filter bank, (mels, 257): triangles of equal area (Slaney's norm) over the spectrum's bins."""
     bins = np.linspace(0, RATE / 2, FFT // 2 + 1)
     edges = slaney_hz(np.linspace(slaney_mel(0), slaney_mel(RATE / 2), mels + 2))
     widths = np.diff(edges)
@@ -41,23 +53,29 @@ def filters(mels=MELS):
 
 
 @cache
-def window():
-    """Symmetric Hann of 25 ms in the middle of the 512 samples of a frame."""
+def window() -> Floats:
+    """Return the analysis window, (512,): a symmetric Hann window of 25 ms in the middle of a frame."""
     out = np.zeros(FFT, np.float32)
     left = (FFT - WINDOW) // 2
     out[left : left + WINDOW] = np.hanning(WINDOW)
     return out
 
 
-def between(rows, at):
-    """Rows of (T, n), T of 2 or more, at places from 0 to T - 1, those between two by their shares of both."""
+def between(rows: Floats, at: Doubles) -> Floats:
+    """Interpolate linearly between the rows of (T, n), T at least 2, at the places `at` (m,) in [0, T - 1].
+
+    Returns (m, n).
+    """
     low = np.minimum(at.astype(int), len(rows) - 2)
     share = (at - low).astype(np.float32)[:, None]
     return rows[low] * (1 - share) + rows[low + 1] * share
 
 
-def log_mel(samples, mels=MELS):
-    """Samples in [-1, 1] to log power, (frames, mels) with frames = samples // 160, not yet normalised."""
+def log_mel(samples: AnyFloats, mels: int = MELS) -> Floats:
+    """Return the natural logarithm of the mel power, (frames, mels), not yet normalised.
+
+    `samples`: (n,) in [-1, 1] at 16 kHz. There are n // 160 frames of 10 ms.
+    """
     samples = np.asarray(samples, np.float32)
     frames = len(samples) // HOP
     sharp = samples.copy()
@@ -75,25 +93,28 @@ def log_mel(samples, mels=MELS):
 
 
 @cache
-def global_cmvn():
-    """What `speech.cmvn` found, as a model's config.json has it."""
+def global_cmvn() -> dict[str, Any]:
+    """Return what `speech.cmvn` measured in the form of a model's config.json: frames, mean (80), deviation (80)."""
     return {"frames": ENOUGH, **json.loads((Path(__file__).parent / "cmvn.json").read_text())}
 
 
 @cache
-def cmvn():
-    """Mean, relative to the loudness, and deviation of each mel, (80,) each."""
-    return tuple(np.array(global_cmvn()[name], np.float32) for name in ("mean", "deviation"))
+def cmvn() -> Cmvn:
+    """Return the mean (relative to the loudness) and the standard deviation of each mel, (80,) each."""
+    mean, deviation = (np.array(global_cmvn()[name], np.float32) for name in ("mean", "deviation"))
+    return mean, deviation
 
 
-def loudness(features):
-    """The mean of what each mel bin stays below in nine frames of ten."""
+def loudness(features: AnyFloats) -> np.floating:
+    """Return the mean over the mel bins of each bin's 0.9 quantile over the frames; `features`: (frames, mels)."""
     return np.quantile(features, 0.9, axis=0).mean()
 
 
-def normalised(features, cmvn=None):
-    """Each mel bin to mean 0 and (unbiased) deviation 1 over the utterance, (frames, mels); with `cmvn`, a short one's
-    as if that speech, as loud, went on to ENOUGH frames.
+def normalised(features: AnyFloats, cmvn: Cmvn | None = None) -> Floats:
+    """Bring each mel bin to mean 0 and (unbiased) standard deviation 1 over the utterance, (frames, mels).
+
+    With `cmvn`, an utterance shorter than ENOUGH frames is normalised as if average speech of the same loudness
+    filled it up to ENOUGH frames.
     """
     features = np.asarray(features, np.float32)
     n = len(features)
@@ -108,6 +129,6 @@ def normalised(features, cmvn=None):
     return ((features - mean) / (deviation + np.float32(1e-5))).astype(np.float32)
 
 
-def audio_signal(samples, cmvn=None):
-    """What the exported model takes for one utterance: (mels, frames) float32."""
+def audio_signal(samples: AnyFloats, cmvn: Cmvn | None = None) -> Floats:
+    """Return the exported model's input for one utterance, (mels, frames); `samples`: (n,) in [-1, 1] at 16 kHz."""
     return np.ascontiguousarray(normalised(log_mel(samples), cmvn).T)

@@ -3,11 +3,15 @@
 import subprocess
 import tempfile
 import wave
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 
-BRITISH = ("rab_diphone", "don_diphone")  # made for a lexicon that is not free: they read by british.scm
+from .arrays import Floats
+
+Spoken = tuple[Floats, int, list[tuple[float, float, str]]]  # samples, rate in Hz, (start, end, word) in seconds
+BRITISH = ("rab_diphone", "don_diphone")  # their own lexicon is not free; british.scm replaces it
 SCRIPT = """
 (voice_{voice})
 {setup}
@@ -23,21 +27,25 @@ SCRIPT = """
 """
 
 
-def read(path):
-    """Samples in [-1, 1] and the rate of a 16-bit file."""
+def read(path: Path) -> tuple[Floats, int]:
+    """Return the samples in [-1, 1], (n,), and the rate in Hz of a 16-bit wav file."""
     with wave.open(str(path)) as file:
         raw = file.readframes(file.getnframes())
-        return np.frombuffer(raw, "<i2").astype(np.float32) / 32768, file.getframerate()
+        return np.frombuffer(raw, "<i2").astype(np.float32) / np.float32(32768), file.getframerate()
 
 
-def say(texts, voice, stretches, setup="", before=None):
-    """For each text (samples, rate, [(start, end, word)]) or None where festival failed.
+def say(
+    texts: Sequence[str], voice: str, stretches: Sequence[float], setup: str = "", before: Sequence[str] | None = None
+) -> list[Spoken | None]:
+    """Speak each text; None stands for a text at which festival failed.
 
-    setup is Scheme that runs once behind the voice's own, before[k] what runs ahead of text k.
+    `stretches[k]` scales the duration of text k. `setup` is Scheme that runs once after the voice is chosen;
+    `before[k]` is Scheme that runs before text k.
     """
-    with tempfile.TemporaryDirectory() as folder:
-        folder = Path(folder)
-        out, first = [], 0
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        out: list[Spoken | None] = []
+        first = 0
         while first < len(texts):
             script = f'(load "{Path(__file__).with_name("british.scm")}")' if voice in BRITISH else ""
             script += SCRIPT.format(voice=voice, setup=setup)
@@ -55,7 +63,7 @@ def say(texts, voice, stretches, setup="", before=None):
                 (folder / f"{k}.wav").unlink()
                 k += 1
             if k < len(texts):
-                out.append(None)  # this one stopped it: go on behind it
+                out.append(None)  # festival stopped at this text: start it again with the next
                 k += 1
             first = k
         return out

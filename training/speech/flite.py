@@ -1,29 +1,39 @@
 """flite in this process: English text, or phones of its American English set, in its built-in voices."""
 
 import ctypes
+from collections.abc import Sequence
 from ctypes import POINTER, c_char_p, c_float, c_int, c_short, c_void_p
+from typing import Any
 
 import numpy as np
+
+from .arrays import Floats
 
 VOICES = ("kal16", "awb", "rms", "slt")
 
 
 class Wave(ctypes.Structure):
-    _fields_ = [
+    """flite's `cst_wave`."""
+
+    _fields_ = (
         ("type", c_char_p),
         ("rate", c_int),
         ("samples", c_int),
         ("channels", c_int),
         ("data", POINTER(c_short)),
-    ]
+    )
 
 
 class Voice(ctypes.Structure):
-    _fields_ = [("name", c_char_p), ("features", c_void_p)]
+    """The first fields of flite's `cst_voice`."""
+
+    _fields_ = (("name", c_char_p), ("features", c_void_p))
 
 
 class Flite:
-    def __init__(self, voices=VOICES):
+    """The library libflite with some of its voices."""
+
+    def __init__(self, voices: Sequence[str] = VOICES) -> None:
         self.library = ctypes.CDLL("libflite.so.1", mode=ctypes.RTLD_GLOBAL)
         for name in ("usenglish", "cmulex"):
             ctypes.CDLL(f"libflite_{name}.so.1", mode=ctypes.RTLD_GLOBAL)
@@ -37,18 +47,24 @@ class Flite:
         self.library.delete_utterance.argtypes = [c_void_p]
         self.library.delete_wave.argtypes = [POINTER(Wave)]
         self.library.flite_feat_set_float.argtypes = [c_void_p, c_char_p, c_float]
-        self.voices = {}
+        self.voices: dict[str, Any] = {}
         for name in voices:
             register = getattr(ctypes.CDLL(f"libflite_cmu_us_{name}.so.1"), f"register_cmu_us_{name}")
             register.argtypes, register.restype = [c_char_p], POINTER(Voice)
             self.voices[name] = register(None)
 
-    def samples(self, wave):
+    def samples(self, wave: Any) -> tuple[Floats, int]:
+        """Copy a pointer to `Wave` to samples in [-1, 1], (n,), and the rate in Hz."""
         values = np.ctypeslib.as_array(wave.contents.data, (wave.contents.samples,))
-        return values.astype(np.float32) / 32768, wave.contents.rate
+        return values.astype(np.float32) / np.float32(32768), wave.contents.rate
 
-    def say(self, text, voice, stretch=1.0, phones=False, shift=1.0):
-        """Samples in [-1, 1] and their rate; the pace is 1 / stretch, the pitch `shift` times the voice's own."""
+    def say(
+        self, text: str, voice: str, stretch: float = 1.0, phones: bool = False, shift: float = 1.0
+    ) -> tuple[Floats, int]:
+        """Speak a text, or phones; returns samples in [-1, 1], (n,), and the rate in Hz.
+
+        `stretch` scales the duration, `shift` the voice's own pitch.
+        """
         speaker = self.voices[voice]
         self.library.flite_feat_set_float(speaker.contents.features, b"f0_shift", shift)
         self.library.flite_feat_set_float(speaker.contents.features, b"duration_stretch", stretch)

@@ -1,17 +1,21 @@
-"""Gurmukhi to what voices of other languages can read: Devanagari or Telugu letters, American English phones."""
+"""Transliterates Gurmukhi for voices of other languages: to Devanagari, to Telugu, or to American English phones."""
 
 import re
+from dataclasses import dataclass
 
 NUKTA, VIRAMA = "\u0a3c", "\u0a4d"
 CONSONANTS = "ਸਹਕਖਗਘਙਚਛਜਝਞਟਠਡਢਣਤਥਦਧਨਪਫਬਭਮਯਰਲਵੜ"
 LABIALS = "ਪਫਬਭਮ"
-ASPIRATED = dict(zip("ਖਘਛਝਠਢਥਧਫਭ", "ਕਗਚਜਟਡਤਦਪਬ"))
-# A voice that lacks the nukta's letters reads the nearest it has.
+ASPIRATED = dict(zip("ਖਘਛਝਠਢਥਧਫਭ", "ਕਗਚਜਟਡਤਦਪਬ", strict=True))  # to the plain letter
+# The nearest letter for a voice that has no letters with nukta.
 NEAREST = {"ਸ" + NUKTA: "ਸ਼", "ਖ" + NUKTA: "ਖ", "ਗ" + NUKTA: "ਗ", "ਜ" + NUKTA: "ਜ", "ਫ" + NUKTA: "ਫ", "ਲ" + NUKTA: "ਲ"}
 
 
-def to_script(text, shift, nasal, flap):
-    """Letters moved by `shift` code points; addak doubles the consonant behind it."""
+def to_script(text: str, shift: int, nasal: str, flap: str) -> str:
+    """Move letters by `shift` code points into another Indic block; addak doubles the consonant behind it.
+
+    `nasal` stands for bindi and tippi, `flap` for ੜ.
+    """
     text = text.replace("ਸ" + NUKTA, "\ue000")
     for letter, near in NEAREST.items():
         text = text.replace(letter, near)
@@ -31,11 +35,13 @@ def to_script(text, shift, nasal, flap):
     return "".join(out)
 
 
-def devanagari(text):
+def devanagari(text: str) -> str:
+    """Return plain Gurmukhi text in Devanagari letters."""
     return to_script(text, -0x100, "ं", "\u095c")
 
 
-def telugu(text):
+def telugu(text: str) -> str:
+    """Return plain Gurmukhi text in Telugu letters."""
     return to_script(text, 0x200, "ం", "డ")
 
 
@@ -100,65 +106,79 @@ PHONES = {
     "ਫ" + NUKTA: "f",
     "ਲ" + NUKTA: "l",
 }
-# Voiced aspirates are tones in Panjabi: at a word's start they are heard unvoiced, else plain.
+# Voiced aspirates mark a tone in Panjabi: a speaker says them unvoiced at a word's start, and plain elsewhere.
 TONES = {"ਘ": ("k", "g"), "ਝ": ("ch", "jh"), "ਢ": ("t", "d"), "ਧ": ("t", "dh"), "ਭ": ("p", "b")}
 
 
-def syllables(word):
-    """[consonant or None, vowel sign or '' (inherent) or None (none), signs]: one word's letters in order."""
-    out, k = [], 0
+@dataclass
+class Syllable:
+    """A letter of a word with the signs that belong to it."""
+
+    consonant: str | None  # None: a vowel letter stands alone
+    vowel: str | None  # a vowel letter or sign; "" is the inherent vowel, None is no vowel
+    signs: str = ""  # bindi, tippi, addak
+
+
+def syllables(word: str) -> list[Syllable]:
+    """Return a word's letters in order, each with its vowel and signs."""
+    out: list[Syllable] = []
+    k = 0
     while k < len(word):
         c = word[k]
         if c in VOWELS and c < "ਾ":
-            out.append([None, c, ""])
+            out.append(Syllable(None, c))
         elif c in CONSONANTS:
             if k + 1 < len(word) and word[k + 1] == NUKTA:
                 k += 1
                 c += NUKTA
-            out.append([c, "", ""])
+            out.append(Syllable(c, ""))
         elif c in VOWELS and out:
-            out[-1][1] = c
+            out[-1].vowel = c
         elif c == VIRAMA and out:
-            out[-1][1] = None
+            out[-1].vowel = None
         elif out:
-            out[-1][2] += c
+            out[-1].signs += c
         k += 1
     return out
 
 
-def silent(parts):
-    """Drops the inherent vowel at a word's end and between a vowel's syllable and one with a vowel sign."""
-    if len(parts) > 1 and parts[-1][1] == "" and not parts[-1][2]:
-        parts[-1][1] = None
+def silent(parts: list[Syllable]) -> list[Syllable]:
+    """Remove the inherent vowels that are not spoken, in place; returns the same list.
+
+    They are those at a word's end, and those between two letters that have a vowel.
+    """
+    if len(parts) > 1 and parts[-1].vowel == "" and not parts[-1].signs:
+        parts[-1].vowel = None
     for k in range(len(parts) - 2, 0, -1):
+        before, here, after = parts[k - 1 : k + 2]
         if (
-            parts[k][1] == ""
-            and not parts[k][2]
-            and parts[k - 1][1] is not None
-            and parts[k + 1][1] is not None
-            and parts[k + 1][0]
-            and "ੱ" not in parts[k - 1][2]
+            here.vowel == ""
+            and not here.signs
+            and before.vowel is not None
+            and after.vowel is not None
+            and after.consonant
+            and "ੱ" not in before.signs
         ):
-            parts[k][1] = None
+            here.vowel = None
     return parts
 
 
-def phones(text):
-    """For flite: phones of its American English voices, a pause at both ends."""
+def phones(text: str) -> str:
+    """Return plain text as phones of flite's American English voices, with a pause at both ends."""
     out = ["pau"]
     for word in text.split():
         parts = silent(syllables(word))
         double = False
-        for k, (consonant, vowel, signs) in enumerate(parts):
-            if consonant:
-                sound = PHONES[consonant]
-                if consonant in TONES:
-                    sound = TONES[consonant][k > 0]
+        for k, part in enumerate(parts):
+            if part.consonant:
+                sound = PHONES[part.consonant]
+                if part.consonant in TONES:
+                    sound = TONES[part.consonant][k > 0]
                 out += sound.split()[:1] + sound.split() if double else sound.split()
-            if vowel is not None:
-                out.append(VOWELS[vowel] if vowel else "ah")
-            following = parts[k + 1][0] if k + 1 < len(parts) else None
-            if "ਂ" in signs or "ੰ" in signs:
+            if part.vowel is not None:
+                out.append(VOWELS[part.vowel] if part.vowel else "ah")
+            following = parts[k + 1].consonant if k + 1 < len(parts) else None
+            if "ਂ" in part.signs or "ੰ" in part.signs:
                 out.append("m" if following and following[0] in LABIALS else "n")
-            double = "ੱ" in signs
-    return " ".join(out + ["pau"])
+            double = "ੱ" in part.signs
+    return " ".join([*out, "pau"])

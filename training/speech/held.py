@@ -1,27 +1,31 @@
-"""Speaks the sentences kept for the tests, by the voices kept for the tests: features, and 16 kHz files to hear.
+"""Synthesises the test set: the sentences kept for the tests, in the voices kept for the tests.
 
     python -m speech.held --data DIR --language pa --part test --out DIR/test
 
-`clean` is as the engine speaks; `worn` is the same through a room, 10 dB of noise and an mp3 of 32 kb/s. The folders `wav`
-are what `akhar-bench speech --clips` and `speech.peer` ask for.
+It writes shards of features and wav files at 16 kHz. `clean` is the sound of the engine; `worn` is the same in a room,
+with noise at 10 dB SNR, through an mp3 of 32 kb/s. `akhar-bench speech --clips` and `speech.peer` read the folders
+`wav`.
 """
 
 import argparse
 import json
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 from scipy.io import wavfile
 
 from . import texts, world
-from .corpus import wait
+from .arrays import Floats
 from .features import RATE, log_mel
 from .shards import Writer
 from .voices import Speakers
 
+Row = tuple[str, str, Floats, list[tuple[int, float]]]  # text, voice, samples, (word number, start in seconds)
 
-def spoken(data, language, part, seed):
-    """[(text, voice, samples, word times)], each sentence once."""
+
+def spoken(data: str | Path, language: str, part: str, seed: int) -> list[Row]:
+    """Speak up to 500 sentences of a part, each once, with 0.15 s of faint noise at both ends."""
     rng = np.random.default_rng(seed)
     speakers = Speakers(language)
     chosen = texts.sentences(data, language)[part]
@@ -29,8 +33,8 @@ def spoken(data, language, part, seed):
     jobs = [(text, *speakers.plan(rng, held=True)) for text in chosen]
     out = []
     for start in range(0, len(jobs), 50):
-        wait()
-        for job, one in zip(jobs[start : start + 50], speakers.spoken(jobs[start : start + 50])):
+        some = jobs[start : start + 50]
+        for job, one in zip(some, speakers.spoken(some), strict=True):
             if one and len(one[0]) > 0.3 * RATE:
                 quiet = int(0.15 * RATE)
                 samples = np.pad(one[0], quiet) * np.float32(0.5 / np.abs(one[0]).max())
@@ -39,15 +43,17 @@ def spoken(data, language, part, seed):
     return out
 
 
-def worn(samples, rng):
+def worn(samples: Floats, rng: np.random.Generator) -> Floats:
+    """Put samples into a random room with noise at 10 dB SNR."""
     return world.with_noise(world.in_room(samples, world.room(rng)), 10, rng).astype(np.float32)
 
 
-def write(folder, rows, sounds):
+def write(folder: Path, rows: Sequence[Row], sounds: Sequence[Floats]) -> None:
+    """Write one shard, wav files and their table `wav/clips.tsv`; `sounds` are the samples to write for the rows."""
     writer = Writer(folder / "00-000")
     table = ["file\ttext\tword_starts"]
     (folder / "wav").mkdir(parents=True, exist_ok=True)
-    for k, ((text, voice, _, times), samples) in enumerate(zip(rows, sounds)):
+    for k, ((text, voice, _, times), samples) in enumerate(zip(rows, sounds, strict=True)):
         samples = samples / max(1, np.abs(samples).max() * 1.01)
         wavfile.write(folder / "wav" / f"{k:04}.wav", RATE, (samples * 32767).astype(np.int16))
         writer.add(log_mel(samples), text=text, voice=voice, times=times)
@@ -57,7 +63,8 @@ def write(folder, rows, sounds):
     (folder / "wav/clips.tsv").write_text("\n".join(table) + "\n")
 
 
-def main():
+def main() -> None:
+    """Write the folders `clean` and `worn` as the command line asks."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--data", required=True)
     parser.add_argument("--language", choices=("pa", "en"), required=True)

@@ -1,18 +1,18 @@
-"""hibari in this process (PyPI `hibari-tts`, Apache-2.0): one natural American voice, learnt from Kokoro's af_heart.
+"""hibari in this process (PyPI `hibari-tts`, Apache-2.0): one natural American voice, trained on Kokoro's af_heart.
 
-The network says a spectrum and a pitch, so that the same words come out as from a lower or higher throat:
-`pitch` moves the melody alone, resampling afterwards (`world.resampled`) moves the vocal tract as well.
+The network gives a spectrum and a pitch. `pitch` scales the pitch alone; resampling afterwards (`world.resampled`)
+changes the length of the vocal tract as well.
 """
 
 from functools import cached_property
+from typing import Any
 
 import numpy as np
-from hibari import Hibari as Engine
-from hibari import dsp
+
+from .arrays import Floats
 
 VOICES = ("heart",)
-RATE = dsp.SR
-# What the network learnt from American English says for Panjabi's sounds, as `kokoro.panjabi` writes them.
+# The sounds of American English that stand for Panjabi's, as `kokoro.panjabi` writes them.
 AMERICAN = (
     ("ɖ", "d"),
     ("ʈ", "t"),
@@ -34,32 +34,41 @@ AMERICAN = (
 )
 
 
-def american(phonemes):
-    """Panjabi phonemes in the set that the voice knows."""
+def american(phonemes: str) -> str:
+    """Replace Panjabi phonemes by those that the voice knows."""
     for sound, near in AMERICAN:
         phonemes = phonemes.replace(sound, near)
     return phonemes
 
 
 class Hibari:
-    """Loaded when first used and kept."""
+    """The voice; it is loaded when first used and kept."""
 
     @cached_property
-    def engine(self):
+    def engine(self) -> Any:
+        """The package's own object, on one thread."""
+        from hibari import Hibari as Engine  # the rest of this module works without the package
+
         return Engine(threads=1)
 
-    def phonemes(self, text):
-        """In the alphabet that Kokoro reads too."""
+    def phonemes(self, text: str) -> str:
+        """Return the phonemes of an English text, in the alphabet that Kokoro reads too."""
         return " ".join(self.engine.phonemize(text))
 
-    def say(self, text, pace=1.0, pitch=1.0, seed=0):
-        """Samples in [-1, 1] and their rate; pace and pitch are of the voice's own."""
+    def say(self, text: str, pace: float = 1.0, pitch: float = 1.0, seed: int = 0) -> tuple[Floats, int]:
+        """Speak an English text; returns samples in [-1, 1], (n,), and the rate in Hz.
+
+        `pace` and `pitch` scale the voice's own; `seed` is for the noise in the sound.
+        """
         return self.say_phonemes(self.phonemes(text), pace, pitch, seed)
 
-    def say_phonemes(self, phonemes, pace=1.0, pitch=1.0, seed=0):
-        """The same of phonemes."""
+    def say_phonemes(self, phonemes: str, pace: float = 1.0, pitch: float = 1.0, seed: int = 0) -> tuple[Floats, int]:
+        """Speak phonemes; the rest is as for `say`."""
+        from hibari import dsp
+
         ids = self.engine.ids(phonemes)
         if len(ids) < 3:
-            return np.zeros(0, np.float32), RATE
-        *spectrum, melody = self.engine.sess.run(None, {"ids": np.array([ids]), "speed": np.float32([pace])})
-        return dsp.synth(*(part[0] for part in spectrum), melody[0] * pitch, np.random.default_rng(seed)), RATE
+            return np.zeros(0, np.float32), dsp.SR
+        speed = np.array([pace], np.float32)
+        *spectrum, melody = self.engine.sess.run(None, {"ids": np.array([ids]), "speed": speed})
+        return dsp.synth(*(part[0] for part in spectrum), melody[0] * pitch, np.random.default_rng(seed)), dsp.SR

@@ -1,4 +1,4 @@
-"""One long mp3 of the held-out sentences, and a table of what is said in it when; `akhar-bench long` asks for both.
+"""Joins the held-out sentences to one long mp3, with a table of what is said when; `akhar-bench long` reads both.
 
     python -m speech.long --clips DIR/test/clean/wav --out DIR/long
 
@@ -13,14 +13,19 @@ import numpy as np
 from scipy.io import wavfile
 
 from . import world
+from .arrays import Floats
 from .features import RATE
 
 
-def joined(folder, seconds, rng):
-    """Samples, and (start, end, text) of each clip, with silence of 0.2 to 1.2 s between; all of
-    them, in another order each time, until the seconds are full.
+def joined(folder: Path, seconds: float, rng: np.random.Generator) -> tuple[Floats, list[tuple[float, float, str]]]:
+    """Join the clips of a folder with silence of 0.2 to 1.2 s between them, at most `seconds` in all.
+
+    The clips are repeated in another order each time. Returns the samples at 16 kHz and (start, end, text) of each
+    clip, in seconds.
     """
-    parts, rows, at = [], [], 0
+    parts: list[Floats] = []
+    rows: list[tuple[int, int, str]] = []
+    at = 0
     table = [line.split("\t") for line in (folder / "clips.tsv").read_text().splitlines()[1:]]
     for k in itertools.chain.from_iterable(rng.permutation(len(table)) for _ in itertools.count()):
         name, text, *_ = table[k]
@@ -34,7 +39,8 @@ def joined(folder, seconds, rng):
     return np.concatenate(parts), [(a / RATE, b / RATE, text) for a, b, text in rows]
 
 
-def main():
+def main() -> None:
+    """Write the mp3 and its table."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument(
         "--clips", required=True, help="a folder of wav files and clips.tsv, as `speech.held` writes it"

@@ -1,12 +1,13 @@
-"""Error rates with their counts and intervals."""
+"""Character and word error rates with their counts and confidence intervals."""
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 
 
-def distance(a, b):
-    """Edits from sequence a to sequence b."""
+def distance(a: Sequence[object], b: Sequence[object]) -> int:
+    """Return the Levenshtein distance: how many insertions, deletions and substitutions make `a` into `b`."""
     row = np.arange(len(b) + 1)
     for i, x in enumerate(a, 1):
         diagonal, row[0] = row[0], i
@@ -15,8 +16,11 @@ def distance(a, b):
     return int(row[-1])
 
 
-def wilson(wrong, total, z=1.96):
-    """95 % interval of a share."""
+def wilson(wrong: int, total: int, z: float = 1.96) -> tuple[float, float]:
+    """Return the score interval of the share `wrong` / `total`, of 95 % for z = 1.96; a share above 1 counts as 1.
+
+    Source: E. B. Wilson, 1927. Without any observation it is (0, 1).
+    """
     if not total:
         return 0.0, 1.0
     p = min(1.0, wrong / total)
@@ -25,13 +29,19 @@ def wilson(wrong, total, z=1.96):
     return middle - half, middle + half
 
 
-class Errors:
-    """Characters and words, counted over utterances."""
+def snapped(text: str, words: Sequence[str]) -> str:
+    """Replace each word of `text` by the nearest word of a closed list, by edit distance."""
+    return " ".join(min(words, key=lambda w: distance(w, t)) for t in text.split())
 
-    def __init__(self):
+
+class Errors:
+    """Counts of characters, words and utterances, and how many of them are wrong."""
+
+    def __init__(self) -> None:
         self.characters = self.characters_wrong = self.words = self.words_wrong = self.utterances = self.exact = 0
 
-    def add(self, truth, said):
+    def add(self, truth: str, said: str) -> None:
+        """Count one utterance: the reference `truth` and the recognised text `said`."""
         self.characters += len(truth)
         self.characters_wrong += distance(truth, said)
         self.words += len(truth.split())
@@ -39,20 +49,23 @@ class Errors:
         self.utterances += 1
         self.exact += truth == said
 
-    def take(self, other):
-        """Adds another's counts."""
+    def take(self, other: "Errors") -> None:
+        """Add the counts of `other`."""
         for name, value in vars(other).items():
             setattr(self, name, getattr(self, name) + value)
 
     @property
-    def cer(self):
+    def cer(self) -> float:
+        """The character error rate, a share; it is above 1 where insertions outnumber the reference."""
         return self.characters_wrong / max(1, self.characters)
 
     @property
-    def wer(self):
+    def wer(self) -> float:
+        """The word error rate, a share."""
         return self.words_wrong / max(1, self.words)
 
-    def line(self):
+    def line(self) -> str:
+        """Return both rates in percent with their 95 % intervals, for people to read."""
         c, w = wilson(self.characters_wrong, self.characters), wilson(self.words_wrong, self.words)
         return (
             f"CER {100 * self.cer:.1f} % [{100 * c[0]:.1f}, {100 * c[1]:.1f}] of {self.characters}, "

@@ -2,9 +2,9 @@
 
     python -m speech.ngram --data DIR --language pa --out speech-pa.lm
 
-Learnt from the CC0 sentences that are not held out, from frequent word forms on their own, and from numbers as they are
-read out. Smoothing is
-interpolated Kneser-Ney; n-grams that change little are left out and the back-off weights made to fit.
+It is estimated from the CC0 sentences that are not held out, from frequent word forms on their own, and from numbers
+as they are read out. Smoothing is interpolated Kneser-Ney (Chen and Goodman, 1999). N-grams that change little are
+pruned, and the back-off weights are computed for what is left.
 
 The file is a trie by order, little-endian, nothing aligned:
 
@@ -24,34 +24,44 @@ which has it, plus the back-off weights of all longer states' nodes.
 """
 
 import argparse
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import numpy as np
 
 from . import numbers, texts, units
+from .arrays import AnyFloats, Doubles, Floats, Ints, Keys
 
 MAGIC = b"AKHARLM1"
-BITS = 7
+BITS = 7  # of a unit in a key
 WORDS = 150000  # tokens that the list of words counts for, beside the sentences
 NUMBERS = {"pa": 4000, "en": 16000}  # phrases of digits, numbers and dates; in English there are more sentences
+# The n-grams of one order: sorted keys (7 bits a unit, the last unit lowest), (m,), with counts or log-probabilities.
+Grams = tuple[Keys, Doubles]
 
 
-def counted(data, language, order, more=()):
-    """For n = 1 … order: sorted keys (7 bits a unit, the last the lowest) and counts. `more`: further plain texts."""
-    rows, weights = [], []
-    for sentence in [*texts.sentences(data, language)["train"], *more]:
-        rows.append([0, *units.encode(sentence, language), 0])
-        weights.append(1.0)
+def training_texts(data: str | Path, language: str, more: Iterable[str] = ()) -> list[tuple[list[int], float]]:
+    """Return the units of each text and how often it counts; `more`: further plain texts."""
+    rows = [(units.encode(one, language), 1.0) for one in [*texts.sentences(data, language)["train"], *more]]
     rng = np.random.default_rng(0)
-    for _ in range(NUMBERS[language]):
-        rows.append([0, *units.encode(numbers.said(language, rng), language), 0])
-        weights.append(1.0)
+    rows += [(units.encode(numbers.said(language, rng), language), 1.0) for _ in range(NUMBERS[language])]
     if language == "pa":
         forms, drawn = texts.words(data, language)
-        share = drawn**2 / (drawn**2).sum()  # drawn by the root of the count
-        for form, s in zip(forms, share):
-            rows.append([0, *units.encode(form, language), 0])
-            weights.append(max(1.0, round(s * WORDS)))
+        share = drawn**2 / (drawn**2).sum()  # words are drawn by the root of the count
+        for form, s in zip(forms, share, strict=True):
+            rows.append((units.encode(form, language), max(1.0, round(s * WORDS))))
+    return rows
+
+
+def counted(data: str | Path, language: str, order: int, more: Iterable[str] = ()) -> list[Grams]:
+    """Count the n-grams of the training texts for n = 1 … `order`; `more`: further plain texts."""
+    return counts_of(training_texts(data, language, more), order)
+
+
+def counts_of(weighted: Sequence[tuple[Sequence[int], float]], order: int) -> list[Grams]:
+    """Count n-grams for n = 1 … `order` in texts, each given as units and a weight; a space begins and ends a text."""
+    rows = [[0, *ids, 0] for ids, _ in weighted]
+    weights = [weight for _, weight in weighted]
     flat = np.concatenate([np.array(r, np.uint64) for r in rows])
     lengths = np.array([len(r) for r in rows])
     weight = np.repeat(weights, lengths)
@@ -65,57 +75,69 @@ def counted(data, language, order, more=()):
         key = key + (shifted << np.uint64(BITS * (n - 1)))
         good = place >= n - 1 if n > 1 else place >= 1  # the first space is given, never guessed
         keys, inverse = np.unique(key[good], return_inverse=True)
-        out.append((keys, np.bincount(inverse, weight[good])))
+        out.append((keys, np.bincount(inverse, weight[good]).astype(np.float64)))
     return out
 
 
-def tail(keys, n):
+def tail(keys: Keys, n: int) -> Keys:
+    """Return the keys of the last `n` units."""
     return keys & np.uint64((1 << (BITS * n)) - 1)
 
 
-def find(keys, wanted):
-    """Index of each wanted key, -1 where it is not."""
+def find(keys: Keys, wanted: Keys) -> Ints:
+    """Return the index of each wanted key among sorted `keys`, -1 where it is not there."""
     at = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
     return np.where(keys[at] == wanted, at, -1)
 
 
-def smoothed(counts, size):
-    """Interpolated Kneser-Ney: log-probabilities of every n-gram by order."""
-    order = len(counts)
+def _continuations(counts: Sequence[Grams]) -> list[Grams]:
+    """Return Kneser-Ney's counts: below the highest order, how many different units stand before an n-gram.
+
+    An n-gram that begins a text has no unit before it and keeps its own count.
+    """
     used = []
-    for n in range(1, order + 1):
-        keys, count = counts[n - 1]
-        if n < order:  # how many different units stand before it; what follows a text's first space has none
-            above = counts[n][0]
-            before = find(keys, tail(above, n))
+    for n, (keys, count) in enumerate(counts, 1):
+        if n < len(counts):
+            before = find(keys, tail(counts[n][0], n))
             kinds = np.bincount(before[before >= 0], minlength=len(keys)).astype(float)
             starts = kinds == 0
             kinds[starts] = count[starts]
             first = (keys >> np.uint64(BITS * (n - 1))) == 0
-            count = np.where(first & (n > 1), count, kinds)
-        used.append((keys, count))
-    probabilities = []
-    for n, (keys, count) in enumerate(used, 1):
-        if n == 1:
-            p = np.full(size, 0.02 / size)
-            p[keys.astype(int)] += 0.98 * count / count.sum()
-            used[0] = (np.arange(size, dtype=np.uint64), None)
-            probabilities.append(p)
-            continue
+            used.append((keys, np.where(first & (n > 1), count, kinds)))
+        else:
+            used.append((keys, count))
+    return used
+
+
+def smoothed(counts: Sequence[Grams], size: int) -> list[Grams]:
+    """Return the log-probability of every counted n-gram by order, by interpolated Kneser-Ney.
+
+    `size`: the number of units. Order 1 has every unit; 2 % of it is spread evenly.
+    """
+    (ones, count), *higher = _continuations(counts)
+    p = np.full(size, 0.02 / size)
+    p[ones.astype(int)] += 0.98 * count / count.sum()
+    out = [(np.arange(size, dtype=np.uint64), p)]
+    for n, (keys, count) in enumerate(higher, 2):
         discount = (count == 1).sum() / ((count == 1).sum() + 2 * (count == 2).sum() + 1e-9)
         discount = min(max(discount, 0.3), 0.95)
-        context, inverse = np.unique(keys >> np.uint64(BITS), return_inverse=True)
+        _, inverse = np.unique(keys >> np.uint64(BITS), return_inverse=True)
         total = np.bincount(inverse, count)
         kinds = np.bincount(inverse, np.minimum(count, discount) / discount)
-        lower = find(used[n - 2][0], tail(keys, n - 1))
-        p_lower = np.where(lower >= 0, probabilities[-1][lower], 0.02 / size)
-        p = np.maximum(count - discount, 0) / total[inverse] + discount * kinds[inverse] / total[inverse] * p_lower
-        probabilities.append(p)
-    return [(keys, np.log(p)) for (keys, _), p in zip(used, probabilities)]
+        lower_keys, p_lower = out[-1]
+        lower = find(lower_keys, tail(keys, n - 1))
+        below = np.where(lower >= 0, p_lower[lower], 0.02 / size)
+        p = np.maximum(count - discount, 0) / total[inverse] + discount * kinds[inverse] / total[inverse] * below
+        out.append((keys, p))
+    return [(keys, np.log(p)) for keys, p in out]
 
 
-def pruned(grams, counts, threshold):
-    """Keeps an n-gram where it changes its probability by enough, weighted by how often it is seen."""
+def pruned(grams: Sequence[Grams], counts: Sequence[Grams], threshold: float) -> list[Grams]:
+    """Keep an n-gram where its count times the change of its log-probability is above `threshold`.
+
+    The change is that from the next lower order. The threshold rises by a quarter with each order above 2. The
+    contexts of an n-gram that is kept are kept too. Source: entropy pruning (Stolcke, 1998), simplified.
+    """
     order = len(grams)
     keep = [np.ones(len(grams[0][0]), bool)]
     for n in range(2, order + 1):
@@ -123,19 +145,19 @@ def pruned(grams, counts, threshold):
         lower = find(grams[n - 2][0], tail(keys, n - 1))
         gain = counts[n - 1][1] * np.abs(logp - grams[n - 2][1][lower])
         keep.append(gain > threshold * (1 + 0.25 * (n - 2)))
-    for n in range(order, 1, -1):  # a context of what is kept is kept
+    for n in range(order, 1, -1):
         contexts = np.unique(grams[n - 1][0][keep[n - 1]] >> np.uint64(BITS))
         at = find(grams[n - 2][0], contexts)
         keep[n - 2][at[at >= 0]] = True
         keep[n - 1] &= find(grams[n - 2][0], grams[n - 1][0] >> np.uint64(BITS)) >= 0
-    return [(keys[k], logp[k]) for (keys, logp), k in zip(grams, keep)]
+    return [(keys[k], logp[k]) for (keys, logp), k in zip(grams, keep, strict=True)]
 
 
-def backed_off(grams):
-    """Log back-off weights of every node that has children, by order below the last."""
+def backed_off(grams: Sequence[Grams]) -> list[Doubles]:
+    """Return the logarithm of the back-off weight of each n-gram, by order below the last; 0 where it has no child."""
 
-    def lookup(keys, n):
-        """Log p of each n-gram by the model as pruned so far, (len,)."""
+    def lookup(keys: Keys, n: int) -> Doubles:
+        """Return the log-probability of each n-gram, (m,), by the pruned model."""
         if n == 1:
             return grams[0][1][keys.astype(int)]
         at = find(grams[n - 1][0], keys)
@@ -147,7 +169,7 @@ def backed_off(grams):
             out[missing] = weight + lookup(tail(keys[missing], n - 1), n - 1)
         return out
 
-    weights = []
+    weights: list[Doubles] = []
     for n in range(1, len(grams)):
         keys, logp = grams[n]
         parent = find(grams[n - 1][0], keys >> np.uint64(BITS))
@@ -159,14 +181,15 @@ def backed_off(grams):
     return weights
 
 
-def coded(values):
-    """256 levels by quantile, and the nearest level of each value."""
+def coded(values: AnyFloats) -> tuple[Floats, np.ndarray]:
+    """Return 256 levels, the quantiles of the values, and the number of the nearest level of each as uint8."""
     levels = np.quantile(values, np.linspace(0, 1, 256)) if len(values) else np.zeros(256)
     middle = (levels[1:] + levels[:-1]) / 2
     return levels.astype("<f4"), np.searchsorted(middle, values).astype(np.uint8)
 
 
-def write(path, grams, weights):
+def write(path: str | Path, grams: Sequence[Grams], weights: Sequence[Doubles]) -> None:
+    """Write the file that this module's first lines describe."""
     order = len(grams)
     levels, codes = coded(np.concatenate([logp for _, logp in grams]))
     weight_levels, weight_codes = coded(np.concatenate(weights))
@@ -177,7 +200,7 @@ def write(path, grams, weights):
         weight_levels.astype("<f4").tobytes(),
     ]
     at = weight_at = 0
-    for n, (keys, logp) in enumerate(grams, 1):
+    for n, (keys, _) in enumerate(grams, 1):
         parts += [tail(keys, 1).astype(np.uint8).tobytes(), codes[at : at + len(keys)].tobytes()]
         at += len(keys)
         if n < order:
@@ -189,10 +212,16 @@ def write(path, grams, weights):
     Path(path).write_bytes(b"".join(parts))
 
 
-class Model:
-    """The file, read."""
+State = tuple[tuple[int, int], ...]  # (order, node) of the contexts that the trie has, longest first
 
-    def __init__(self, path):
+
+class Model:
+    """A language model read from a file; `start` is the state at the beginning of a text.
+
+    Raises ValueError where the file is something else.
+    """
+
+    def __init__(self, path: str | Path) -> None:
         raw = Path(path).read_bytes()
         if raw[:8] != MAGIC:
             raise ValueError(f"{path} is no language model")
@@ -202,7 +231,10 @@ class Model:
         levels = np.frombuffer(raw, "<f4", 256, at)
         weight_levels = np.frombuffer(raw, "<f4", 256, at + 1024)
         at += 2048
-        self.unit, self.logp, self.weight, self.first = [], [], [], []
+        self.unit: list[bytes] = []
+        self.logp: list[list[float]] = []
+        self.weight: list[list[float]] = []
+        self.first: list[list[int]] = []
         for n, count in enumerate(map(int, counts), 1):
             self.unit.append(raw[at : at + count])
             self.logp.append(levels[np.frombuffer(raw, np.uint8, count, at + count)].tolist())
@@ -213,13 +245,13 @@ class Model:
                 at += count + 4 * (count + 1)
         self.start = self.step((), 0)[1]
 
-    def child(self, n, node, unit):
-        """Node of order n + 1 below a node of order n, or -1."""
+    def child(self, n: int, node: int, unit: int) -> int:
+        """Return the node of order n + 1 for `unit` below a node of order n, or -1."""
         low, high = self.first[n - 1][node], self.first[n - 1][node + 1]
         return self.unit[n].find(bytes([unit]), low, high)
 
-    def step(self, state, unit):
-        """state: ((order, node), …), longest first. The unit's log-probability and the state behind it."""
+    def step(self, state: State, unit: int) -> tuple[float, State]:
+        """Return the unit's log-probability (natural) after `state`, and the state after it."""
         score, found, following = 0.0, None, []
         for n, node in state:
             at = self.child(n, node, unit)
@@ -236,7 +268,19 @@ class Model:
         return score + found, tuple(following)
 
 
-def main():
+def bits(model: Model, sentences: Iterable[str], language: str) -> float:
+    """Return the bits per unit on plain texts, the space behind each included."""
+    nats = total = 0.0
+    for sentence in sentences:
+        state = model.start
+        for unit in [*units.encode(sentence, language), 0]:
+            score, state = model.step(state, unit)
+            nats, total = nats - score, total + 1
+    return nats / total / np.log(2)
+
+
+def main() -> None:
+    """Write the language model, and print its size and its bits per unit on the sentences of the part `dev`."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--data", required=True)
     parser.add_argument("--language", choices=("pa", "en"), required=True)
@@ -249,14 +293,8 @@ def main():
     grams = pruned(smoothed(counts, units.blank(language)), counts, arguments.threshold)
     write(arguments.out, grams, backed_off(grams))
     print([len(k) for k, _ in grams], Path(arguments.out).stat().st_size, "bytes")
-    model = Model(arguments.out)
-    nats = total = 0
-    for sentence in texts.sentences(arguments.data, language)["dev"]:
-        state = model.start
-        for unit in [*units.encode(sentence, language), 0]:
-            score, state = model.step(state, unit)
-            nats, total = nats - score, total + 1
-    print(f"dev: {nats / total / np.log(2):.3f} bits a unit")
+    dev = texts.sentences(arguments.data, language)["dev"]
+    print(f"dev: {bits(Model(arguments.out), dev, language):.3f} bits a unit")
 
 
 if __name__ == "__main__":

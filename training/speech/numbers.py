@@ -1,4 +1,6 @@
-"""Number words, digit strings and dates as they are read out."""
+"""Number words, digit strings and dates as they are read out, in Panjabi ("pa") and English ("en")."""
+
+import numpy as np
 
 PA = [
     "ਸਿਫ਼ਰ",
@@ -144,34 +146,32 @@ EN_MONTHS = [
 EN_DAYS = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"]
 
 
-def pa(n):
-    """0 to 99,99,999 in words."""
+def pa(n: int) -> str:
+    """Return the Panjabi words of a number from 0 to 99,99,999."""
     if n < 100:
         return PA[n]
-    for size, word in ((100000, "ਲੱਖ"), (1000, "ਹਜ਼ਾਰ"), (100, "ਸੌ")):
-        if n >= size:
-            return " ".join([pa(n // size), word] + ([pa(n % size)] if n % size else []))
+    size, word = next(row for row in ((100000, "ਲੱਖ"), (1000, "ਹਜ਼ਾਰ"), (100, "ਸੌ")) if n >= row[0])
+    return " ".join([pa(n // size), word] + ([pa(n % size)] if n % size else []))
 
 
-def en(n):
-    """0 to 999,999 in words."""
+def en(n: int) -> str:
+    """Return the English words of a number from 0 to 999,999."""
     if n < 20:
         return EN[n]
     if n < 100:
         return EN_TENS[n // 10 - 2] + (" " + EN[n % 10] if n % 10 else "")
-    for size, word in ((1000, "thousand"), (100, "hundred")):
-        if n >= size:
-            return " ".join([en(n // size), word] + ([en(n % size)] if n % size else []))
+    size, word = next(row for row in ((1000, "thousand"), (100, "hundred")) if n >= row[0])
+    return " ".join([en(n // size), word] + ([en(n % size)] if n % size else []))
 
 
-def digits(language, rng):
-    """A string of digits, mostly short."""
+def digits(language: str, rng: np.random.Generator) -> str:
+    """Draw a string of 1 to 9 digit words; more than half have one or two."""
     words = (PA if language == "pa" else EN)[:10]
     return " ".join(rng.choice(words, rng.choice([1, 2, 3, 5, 7, 9], p=[0.35, 0.2, 0.15, 0.1, 0.1, 0.1])))
 
 
-def said(language, rng):
-    """One digit string, number or date in words."""
+def said(language: str, rng: np.random.Generator) -> str:
+    """Draw one digit, digit string, number or date in words."""
     words, months, days, digits = (
         (pa, PA_MONTHS, PA_DAYS, PA[:10]) if language == "pa" else (en, EN_MONTHS, EN_DAYS, EN[:10])
     )

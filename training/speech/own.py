@@ -1,33 +1,33 @@
-"""Your own recordings as shards of features, to teach a model your voices and your words.
+"""Turns your own recordings into shards of features, to train a model further on your voices and words.
 
     python -m speech.own --language pa --table DIR/transcripts.tsv --every 5 --out DIR/own
 
-A line of the table is a file beside it (wav, flac, ogg, mp3), a tab and what is said in it, as it is to be written; then,
-if there are several, a tab and the speaker. Every so many-th recording goes to `OUT/kept`, which nothing is learnt from, the
-others to `OUT/heard`.
+A line of the table is a file beside it (wav, flac, ogg, mp3), a tab and the text as it is to be written; with several
+speakers, a tab and the speaker follow. Every fifth recording (`--every`) goes to `OUT/kept`, to measure on; the others
+go to `OUT/heard`, to train on.
 """
 
 import argparse
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
-import soundfile
+import numpy as np
 
-from . import train, units, world
-from .batches import fits
+from . import units, world
+from .arrays import Floats
 from .features import RATE, log_mel
+from .lengths import LONGEST, fits
 from .real import voiced
 from .shards import Writer
 
-LONGEST = train.LENGTHS[-1][1] / 100  # seconds
-
 
 class Unfit(ValueError):
-    """A recording that cannot be learnt from; says why."""
+    """A recording that training cannot use; the message says why."""
 
 
-def rows(table):
-    """(number of the line, file, text, speaker)"""
+def rows(table: str | Path) -> Iterator[tuple[int, Path, str, str]]:
+    """Yield (line number, file, text, speaker) of a table; raises Unfit for a line with other columns."""
     for number, line in enumerate(Path(table).read_text("utf-8-sig").splitlines(), 1):
         parts = line.split("\t")
         if len(parts) not in (2, 3):
@@ -35,27 +35,43 @@ def rows(table):
         yield number, Path(table).parent / parts[0], parts[1], parts[2] if len(parts) == 3 else "own"
 
 
-def taken(path, text, language):
-    """(log-mels, plain text) of a recording, without the silence at its ends."""
-    plain = units.plain(text, language)
-    if plain is None:
-        raise Unfit(f"its text has something else than words in letters of {language}, such as a figure")
+def read(path: Path) -> Floats:
+    """Return a recording's samples, (n,) in [-1, 1], mono, at 16 kHz; raises Unfit where it cannot be decoded."""
+    import soundfile  # the rest of this module works without it
+
     try:
         samples, rate = soundfile.read(path, dtype="float32", always_2d=True)
     except soundfile.LibsndfileError as error:
         raise Unfit(str(error)) from error
-    samples = world.resampled(samples.mean(1), rate)
+    return world.resampled(np.asarray(samples).mean(1), rate)
+
+
+def usable(samples: Floats) -> Floats:
+    """Return the log-mels, (frames, 80), without the silence at the ends; raises Unfit for silence and long sound.
+
+    `samples`: (n,) in [-1, 1] at 16 kHz.
+    """
     if len(samples) < RATE // 10 or not samples.any():
-        raise Unfit("there is nothing in it")
+        raise Unfit("it holds no sound")
     mel = log_mel(voiced(samples))
     if len(mel) > LONGEST * 100:
-        raise Unfit(f"{len(mel) / 100:.1f} s are too long to learn from; cut it to {LONGEST:.0f} s or less")
+        raise Unfit(f"{len(mel) / 100:.1f} s are too long; cut it to {LONGEST:.0f} s or less")
+    return mel
+
+
+def taken(path: Path, text: str, language: str) -> tuple[Floats, str]:
+    """Return the log-mels, (frames, 80), and the plain text of a recording; raises Unfit."""
+    plain = units.plain(text, language)
+    if plain is None:
+        raise Unfit(f"its text holds something other than words in letters of {language}, such as a digit")
+    mel = usable(read(path))
     if not fits(units.encode(plain, language), len(mel)):
         raise Unfit(f"its text is too long for {len(mel) / 100:.1f} s")
     return mel, plain
 
 
-def main():
+def main() -> None:
+    """Write the shards, and name on standard error each recording that is left out."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--language", choices=("pa", "en"), required=True)
     parser.add_argument("--table", required=True)
@@ -65,7 +81,7 @@ def main():
         choices=range(2, 101),
         default=5,
         metavar="2 to 100",
-        help="which recordings are kept apart",
+        help="one recording in so many goes to OUT/kept",
     )
     parser.add_argument("--out", required=True)
     arguments = parser.parse_args()
@@ -84,7 +100,7 @@ def main():
         fit += 1
         writers["heard" if fit % arguments.every else "kept"].add(mel, text=plain, voice=speaker)
     if fit < arguments.every:
-        sys.exit(f"{fit} recordings of {len(table)} can be learnt from; at least {arguments.every} are needed")
+        sys.exit(f"{fit} of {len(table)} recordings can be used; at least {arguments.every} are needed")
     for part, writer in writers.items():
         print(part, len(writer.items), "recordings", f"{writer.at / 6000:.1f} minutes")
         writer.close()

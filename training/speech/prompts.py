@@ -1,4 +1,4 @@
-"""Telephone prompts read by a person, as one folder of shards: Asterisk's English core sounds (CC-BY-SA-3.0).
+"""Writes telephone prompts read by a person as one folder of shards: Asterisk's English core sounds (CC-BY-SA-3.0).
 
     python -m speech.prompts --sounds DIR --out DIR/allison
 
@@ -9,11 +9,13 @@ import argparse
 import gzip
 import re
 import subprocess
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 
 from . import units
+from .arrays import Floats
 from .features import RATE, log_mel
 from .numbers import en
 from .real import voiced
@@ -22,9 +24,9 @@ from .shards import Writer
 TEXTS = "usr/share/doc/asterisk-core-sounds-en/core-sounds-en.txt.gz"
 SOUNDS = "usr/share/asterisk/sounds/en_US_f_Allison"
 LONGEST = 16.0  # seconds
-MARGINS = 0.4  # seconds that `voiced` leaves at both ends together
-LETTERS = (2, 25)  # a second; outside, text and sound disagree
-# Read otherwise than spelt, or not known how.
+MARGINS = 0.4  # seconds of silence that `voiced` leaves at both ends together
+LETTERS = (2, 25)  # letters a second; outside these, text and sound do not agree
+# Prompts that are not read as they are spelt, or whose reading is not known.
 UNSURE = (
     "silence/",
     "spy-",
@@ -52,8 +54,11 @@ SAID = {
 }
 
 
-def words(text):
-    """Plain English as it is read, or None: numbers in words, what is in brackets at the end left out."""
+def words(text: str) -> str | None:
+    """Return a prompt as it is read, plain, or None where that is not clear.
+
+    Numbers become words; a remark in brackets at the end is left out.
+    """
     text = re.sub(r" \[.\]$| \(.*\)$", "", text)
     if re.search(r"[\[(<]", text):
         return None
@@ -62,8 +67,8 @@ def words(text):
     return units.plain(text, "en")
 
 
-def prompts(folder):
-    """(name, text) as listed."""
+def prompts(folder: str | Path) -> Iterator[tuple[str, str | None]]:
+    """Yield the name and the text, as `words` returns it, of each listed prompt."""
     with gzip.open(Path(folder) / TEXTS, "rt", errors="replace") as file:
         for line in file:
             name, colon, text = line.rstrip("\n").partition(":")
@@ -71,17 +76,18 @@ def prompts(folder):
                 yield name, words(text.strip())
 
 
-def decoded(path):
-    """Samples in [-1, 1] at 16 kHz of a G.722 file."""
+def decoded(path: Path) -> Floats:
+    """Return the samples of a G.722 file, (n,) in [-1, 1] at 16 kHz, by ffmpeg."""
     raw = subprocess.run(
         ["ffmpeg", "-v", "error", "-f", "g722", "-i", path, "-f", "s16le", "-ac", "1", "-ar", str(RATE), "-"],
         check=True,
         capture_output=True,
     ).stdout
-    return np.frombuffer(raw, "<i2").astype(np.float32) / 32768
+    return np.frombuffer(raw, "<i2").astype(np.float32) / np.float32(32768)
 
 
-def main():
+def main() -> None:
+    """Write the shard, and print which prompts are left out."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--sounds", required=True)
     parser.add_argument("--out", required=True)

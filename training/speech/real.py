@@ -1,47 +1,64 @@
-"""Speech of people, as shards of features: digits in Panjabi and English, one folder a speaker.
+"""Writes recordings of people as shards of features: digits in Panjabi and English, one folder a speaker.
 
-python -m speech.real --data DIR --language pa --out DIR/real
+    python -m speech.real --data DIR --language pa --out DIR/real
+
+Samples are (n,) float32 in [-1, 1], mono, at 16 kHz.
 """
 
 import argparse
 import io
 import tarfile
+from collections.abc import Iterator
 from pathlib import Path
+from typing import BinaryIO
 
 import numpy as np
-import soundfile
 
 from . import units, world
+from .arrays import Floats
 from .features import RATE, log_mel
 from .numbers import EN
 from .shards import Writer
 
 NAMES = {"PN00F04": "F04", "PN00M01": "M01"}
+Recording = tuple[str, str, Floats, str]  # speaker, clip, samples, plain text
 
 
-def panjabi(data):
-    """(speaker, samples, text) of the digit strings."""
+def read(file: Path | BinaryIO) -> Floats:
+    """Return the samples of an audio file, mono, at 16 kHz."""
+    import soundfile  # the rest of this module works without it
+
+    samples, rate = soundfile.read(file, dtype="float32")
+    return world.resampled(samples.mean(1) if samples.ndim > 1 else samples, rate)
+
+
+def panjabi(data: str | Path) -> Iterator[Recording]:
+    """Yield the digit strings. Raises ValueError where a transcript is not plain Panjabi."""
     folder = Path(data) / "speech/pa-digits"
     for line in (folder / "transcripts.tsv").read_text().splitlines()[1:]:
-        name, speaker, _, _, text = line.split("\t")
-        path = next(folder.rglob(f"{name}.flac"))
-        samples, rate = soundfile.read(path, dtype="float32")
-        yield NAMES.get(speaker, speaker), name, world.resampled(samples, rate), units.plain(text, "pa")
+        name, speaker, _, _, written = line.split("\t")
+        text = units.plain(written, "pa")
+        if text is None:
+            raise ValueError(f"the transcript of {name} is not plain Panjabi: {written}")
+        yield NAMES.get(speaker, speaker), name, read(next(folder.rglob(f"{name}.flac"))), text
 
 
-def english(data):
-    """(speaker, samples, text) of the single digits; the recordings are of 8 kHz."""
+def english(data: str | Path) -> Iterator[Recording]:
+    """Yield the single digits; their recordings are at 8 kHz."""
     with tarfile.open(Path(data) / "speech/en-fsdd/fsdd-flac-8k.tar") as pack:
         for member in sorted(pack.getmembers(), key=lambda m: m.name):
             name = Path(member.name).stem
             parts = name.split("_")
-            if len(parts) == 3:
-                samples, rate = soundfile.read(io.BytesIO(pack.extractfile(member).read()), dtype="float32")
-                yield parts[1], name, world.resampled(samples, rate), EN[int(parts[0])]
+            content = pack.extractfile(member)
+            if len(parts) == 3 and content is not None:
+                yield parts[1], name, read(io.BytesIO(content.read())), EN[int(parts[0])]
 
 
-def voiced(samples, margin=0.2):
-    """Without the silence at the ends: what is within 30 dB of the loudest 20 ms, and a margin in seconds."""
+def voiced(samples: Floats, margin: float = 0.2) -> Floats:
+    """Cut off the silence at the ends: keep what lies within 30 dB of the loudest 20 ms, and `margin` seconds more.
+
+    `samples` hold at least 20 ms.
+    """
     n = len(samples) // 320
     power = (samples[: n * 320].reshape(n, 320) ** 2).mean(1)
     loud = np.flatnonzero(power > power.max() * 1e-3)
@@ -49,24 +66,22 @@ def voiced(samples, margin=0.2):
     return samples[max(0, start) : stop]
 
 
-def reading(data, name):
-    """(clip, samples, plain text) of an English reading set; for tests alone."""
+def reading(data: str | Path, name: str) -> Iterator[tuple[str, Floats, str]]:
+    """Yield (clip, samples, text as written) of an English reading set; it is never trained on."""
     folder = Path(data) / "speech" / name
     for line in (folder / "transcripts.tsv").read_text().splitlines()[1:]:
         clip, text = line.split("\t")[:2]
-        samples, rate = soundfile.read(folder / "flac" / f"{clip}.flac", dtype="float32")
-        if samples.ndim > 1:
-            samples = samples.mean(1)
-        yield clip, world.resampled(samples, rate), text
+        yield clip, read(folder / "flac" / f"{clip}.flac"), text
 
 
-def main():
+def main() -> None:
+    """Write the shards of each speaker."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--data", required=True)
     parser.add_argument("--language", choices=("pa", "en"), required=True)
     parser.add_argument("--out", required=True)
     arguments = parser.parse_args()
-    writers = {}
+    writers: dict[str, Writer] = {}
     for speaker, _, samples, text in (panjabi if arguments.language == "pa" else english)(arguments.data):
         if speaker not in writers:
             writers[speaker] = Writer(Path(arguments.out) / speaker / "00-000")

@@ -1,4 +1,7 @@
-"""What is read out: sentences, frequent words, numbers; the sentences held out are named by a hash."""
+"""The texts that the synthesisers read: sentences, frequent words, numbers; a hash says which sentences are held out.
+
+`data` is the data folder, `language` is "pa" or "en".
+"""
 
 import gzip
 import hashlib
@@ -8,46 +11,51 @@ from pathlib import Path
 import numpy as np
 
 from . import numbers, units
+from .arrays import Doubles
 
 HELD = {"test": range(3), "dev": range(3, 5)}  # of 100
 LONGEST = 26  # words
 
 
-def part(sentence):
-    """test, dev or train."""
+def part(sentence: str) -> str:
+    """Return "test" (3 of 100), "dev" (2 of 100) or "train" by the SHA-1 of the sentence in UTF-8, modulo 100."""
     at = int(hashlib.sha1(sentence.encode()).hexdigest(), 16) % 100
     return next((name for name, share in HELD.items() if at in share), "train")
 
 
 @cache
-def sentences(data, language):
-    """{part: [plain sentence]} of the CC0 sentences, without repeats."""
-    raw = gzip.open(Path(data) / f"text/mono/commonvoice-{language}.txt.gz", "rt", encoding="utf-8")
-    out = {"train": [], "dev": [], "test": []}
+def sentences(data: str | Path, language: str) -> dict[str, list[str]]:
+    """Return the CC0 sentences of each part as plain text, without repeats, of at most LONGEST words."""
+    out: dict[str, list[str]] = {"train": [], "dev": [], "test": []}
     seen = set()
-    for line in raw:
-        text = units.plain(line, language)
-        if text and text not in seen and len(text.split()) <= LONGEST:
-            seen.add(text)
-            out[part(text)].append(text)
+    with gzip.open(Path(data) / f"text/mono/commonvoice-{language}.txt.gz", "rt", encoding="utf-8") as lines:
+        for line in lines:
+            text = units.plain(line, language)
+            if text and text not in seen and len(text.split()) <= LONGEST:
+                seen.add(text)
+                out[part(text)].append(text)
     return out
 
 
+def _panjabi_counts(data: str | Path, most: int) -> dict[str, int]:
+    """Return how often each of the first `most` forms of the frequency list is written."""
+    counts: dict[str, int] = {}
+    with gzip.open(Path(data) / "text/lexicon/unilex-pa-frequency.tsv.gz", "rt", encoding="utf-8") as lines:
+        rows = [line.split("\t") for line in lines]
+    for form, count in rows[:most]:
+        plain = units.plain(form, "pa")
+        if plain and " " not in plain and plain[0] not in units.SIGNS:
+            counts[plain] = counts.get(plain, 0) + int(count)
+    return counts
+
+
 @cache
-def words(data, language, most=40000):
-    """Frequent words and how often each is drawn: the root of its count."""
+def words(data: str | Path, language: str, most: int = 40000) -> tuple[list[str], Doubles]:
+    """Return frequent words and the probability of drawing each, in proportion to the square root of its count."""
+    counts: dict[str, int] = {}
     if language == "pa":
-        rows = [
-            line.split("\t")
-            for line in gzip.open(Path(data) / "text/lexicon/unilex-pa-frequency.tsv.gz", "rt", encoding="utf-8")
-        ]
-        counts = {}
-        for form, count in rows[:most]:
-            form = units.plain(form, language)
-            if form and " " not in form and form[0] not in "ਾਿੀੁੂੇੈੋੌਂੰੱ\u0a3c\u0a4d":
-                counts[form] = counts.get(form, 0) + int(count)
+        counts = _panjabi_counts(data, most)
     else:
-        counts = {}
         for sentence in sentences(data, language)["train"]:
             for word in sentence.split():
                 counts[word] = counts.get(word, 0) + 1
@@ -55,8 +63,8 @@ def words(data, language, most=40000):
     return list(counts), weight / weight.sum()
 
 
-def phrase(data, language, rng):
-    """One to three frequent words; or something of numbers; or letters spelt out."""
+def phrase(data: str | Path, language: str, rng: np.random.Generator) -> str:
+    """Draw one to three frequent words, or numbers in words (20 %), or English letters one by one (4 %)."""
     kind = rng.random()
     if kind < 0.2:
         return numbers.said(language, rng)

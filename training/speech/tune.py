@@ -1,15 +1,18 @@
-"""Chooses the language model's weight and the bonus for each unit, on held-out sentences of the part `dev`.
+"""Measures weights of the language model and bonuses for each unit on held-out sentences of the part `dev`.
 
-python -m speech.tune --language pa --model DIR --lm speech-pa.lm --dev DIR/clean DIR/worn
+    python -m speech.tune --language pa --model DIR --lm speech-pa.lm --dev DIR/clean DIR/worn
+
+The best pair goes into `decoding.TUNED` by hand.
 """
 
 import argparse
 
 from . import metrics
-from .evaluate import Recogniser, shard_items
+from .recogniser import Recogniser, shard_items
 
 
-def main():
+def main() -> None:
+    """Print the error rates of every pair that the command line names."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--language", choices=("pa", "en"), required=True)
     parser.add_argument("--model", required=True)

@@ -1,13 +1,17 @@
-"""What the acoustic models write: an alphabet for each language, text to units and back.
+"""The alphabets of the acoustic models, and the conversion from text to units and back.
 
-A unit is what CTC emits at one frame: `▁` (a space), or a letter. In Gurmukhi a letter with its nukta and a
-subjoined letter with its virama are one unit each, so that no sign can come out without what it belongs to.
+A unit is what CTC emits at one frame: `▁` (a space) or a letter. In Gurmukhi a letter with its nukta is one unit, and
+so is a subjoined letter with its virama: the model cannot write such a sign without its letter. `language` is "pa" or
+"en" everywhere.
 """
 
 import re
 import unicodedata
+from collections.abc import Iterable, Sequence
 
 import numpy as np
+
+from .arrays import AnyFloats, Ints
 
 SPACE, BLANK = "▁", "<blk>"
 NUKTA, VIRAMA = "\u0a3c", "\u0a4d"
@@ -20,17 +24,21 @@ ALPHABETS = {
 }
 
 
-def vocabulary(language):
-    """Unit by id; the blank last."""
-    return ALPHABETS[language] + [BLANK]
+def vocabulary(language: str) -> list[str]:
+    """Return the units in the order of their ids, the blank last."""
+    return [*ALPHABETS[language], BLANK]
 
 
-def blank(language):
+def blank(language: str) -> int:
+    """Return the blank's id, which is also the number of units."""
     return len(ALPHABETS[language])
 
 
-def plain(text, language):
-    """NFC words of the alphabet with single spaces, or None where something else is written (a digit, Latin)."""
+def plain(text: str, language: str) -> str | None:
+    """Return the text's words in NFC with single spaces and without punctuation, English in lower case.
+
+    Returns None where the text is empty or holds anything outside the alphabet, such as a digit.
+    """
     text = unicodedata.normalize("NFC", text)
     if language == "en":
         text = text.lower().replace("’", "'").replace("‘", "'").replace("&", " and ")
@@ -50,32 +58,39 @@ PATTERN = {
 }
 
 
-def split(text, language):
-    """The units of plain text, or None where it holds something that is none."""
+def split(text: str, language: str) -> list[str] | None:
+    """Return the units of plain text, or None where it holds something that is not a unit."""
     marked = text.replace(" ", SPACE)
     found = PATTERN[language].findall(marked)
     return found if sum(map(len, found)) == len(marked) else None
 
 
-def encode(text, language):
+def encode(text: str, language: str) -> list[int]:
+    """Return the ids of the units of plain text; raises ValueError where `split` finds something else."""
     index = {u: i for i, u in enumerate(ALPHABETS[language])}
-    return [index[u] for u in split(text, language)]
+    found = split(text, language)
+    if found is None:
+        raise ValueError(f"{text!r} holds something that is not a unit of {language}")
+    return [index[u] for u in found]
 
 
-def decode(ids, language):
-    """Words with single spaces; a sign that stands alone belongs to the word before it."""
+def decode(ids: Iterable[int], language: str) -> str:
+    """Return the text of units, words with single spaces; a vowel sign behind a space is put to the word before it."""
     text = "".join(ALPHABETS[language][i] for i in ids).replace(SPACE, " ")
     return " ".join(re.sub(f" +(?=[{SIGNS}])", "", text).split())
 
 
-def greedy(best, language):
-    """Best id of each frame, (frames,), to text: repeats folded, blanks dropped."""
-    kept = [a for k, a in enumerate(best) if a != blank(language) and (k == 0 or a != best[k - 1])]
+def greedy(best: Ints | Sequence[int], language: str) -> str:
+    """Return the text of the best id of each frame, (frames,): repeats are merged, then blanks are dropped."""
+    kept = [int(a) for k, a in enumerate(best) if a != blank(language) and (k == 0 or a != best[k - 1])]
     return decode(kept, language)
 
 
-def confidence(log_probs, language):
-    """Mean of the highest probability of each unit of the greedy path, spaces left out; 0 where there is none."""
+def confidence(log_probs: AnyFloats, language: str) -> float:
+    """Return the mean over the greedy path's units of each one's highest probability, 0 where there is no unit.
+
+    `log_probs`: (frames, units + 1), natural logarithms. Spaces do not count.
+    """
     best, peaks, start = log_probs.argmax(1), [], 0
     for end in range(1, len(best) + 1):
         if end == len(best) or best[end] != best[start]:

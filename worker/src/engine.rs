@@ -1,7 +1,8 @@
-//! Engines: requests come in over a bounded channel; one named thread a model answers them in batches.
+//! An engine is one model on a named thread of its own. It takes requests from a bounded channel and answers
+//! them in batches.
 //!
-//! A batch is whatever waits when the thread is free, up to a bound: alone, a request is never delayed
-//! to wait for company.
+//! A batch is every request that is waiting when the thread becomes free, up to a limit. A single request
+//! starts at once: it never waits for others to fill a batch.
 
 use std::{
     panic::{AssertUnwindSafe, catch_unwind},
@@ -10,48 +11,49 @@ use std::{
 
 use tokio::sync::{mpsc, oneshot};
 
-/// Requests that may wait for a busy engine before senders wait too.
+/// Capacity of an engine's channel. Once so many requests wait, further senders wait for a free slot.
 const CHANNEL_BOUND: usize = 64;
 
-/// A model that answers a batch of inputs, one output each, in order.
+/// A model that answers a batch of inputs with one output for each, in the same order.
 pub(crate) trait BatchModel: Send + 'static {
     type Input: Send + 'static;
     type Output: Send + 'static;
-    /// Answers at least one input.
+    /// Runs the model. `batch` holds at least one input.
     fn run(&mut self, batch: &[Self::Input]) -> Result<Vec<Self::Output>, String>;
 }
 
-/// An answer and how long its batch was in the model.
+/// One output, and how long the model took for the batch that it was in.
 pub(crate) struct Answer<O> {
     pub(crate) output: O,
     pub(crate) took: Duration,
 }
 
-/// Why there is no answer.
+/// The reason why an engine gave no output.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum EngineError {
-    #[error("model run: {0}")]
+    #[error("the model failed: {0}")]
     Run(String),
-    #[error("the engine is gone")]
+    #[error("the model's thread has stopped")]
     Gone,
 }
 
 type Reply<O> = oneshot::Sender<Result<Answer<O>, EngineError>>;
 
-/// The way to one model's thread.
+/// A handle to one model's thread. Dropping it stops the thread.
 pub(crate) struct Engine<M: BatchModel> {
     requests: mpsc::Sender<(M::Input, Reply<M::Output>)>,
 }
 
 impl<M: BatchModel> Engine<M> {
-    /// Starts the model's thread; it ends when the engine is dropped.
+    /// Starts the thread that runs `model`, in batches of at most `max_batch` inputs.
     pub(crate) fn start(name: &str, model: M, max_batch: usize) -> std::io::Result<Self> {
         let (requests, waiting) = mpsc::channel(CHANNEL_BOUND);
         std::thread::Builder::new().name(name.to_owned()).spawn(move || serve(model, waiting, max_batch))?;
         Ok(Self { requests })
     }
 
-    /// Answers one input. Dropped before its batch starts, it is not run.
+    /// Runs the model on one input. If the returned future is dropped before the batch starts, the input is
+    /// skipped.
     pub(crate) async fn infer(&self, input: M::Input) -> Result<Answer<M::Output>, EngineError> {
         let (reply, answer) = oneshot::channel();
         self.requests.send((input, reply)).await.map_err(|_| EngineError::Gone)?;
@@ -73,12 +75,12 @@ fn serve<M: BatchModel>(
         }
         let started = Instant::now();
         let answers = catch_unwind(AssertUnwindSafe(|| model.run(&inputs)))
-            .unwrap_or_else(|_| Err("the model panicked".to_owned()));
+            .unwrap_or_else(|_| Err("its code panicked".to_owned()));
         answer(answers, replies, started.elapsed());
     }
 }
 
-/// Hands each caller its output; a caller that left meanwhile is no error.
+/// Sends each caller its output. A send fails only when that caller has gone, so the failure is ignored.
 fn answer<O>(answers: Result<Vec<O>, String>, replies: Vec<Reply<O>>, took: Duration) {
     match answers {
         Ok(outputs) => {
@@ -99,7 +101,7 @@ mod tests {
     use super::*;
     use std::sync::{Arc, Barrier, Mutex};
 
-    /// Answers with the size of the batch; panics on 13, fails on 7.
+    /// Returns its inputs; panics on 13, fails on 7, and on 0 waits for the test.
     struct Echo {
         batches: Batches,
         gate: Arc<Barrier>,
@@ -111,10 +113,10 @@ mod tests {
         fn run(&mut self, batch: &[u32]) -> Result<Vec<u32>, String> {
             self.batches.lock().unwrap().push(batch.to_vec());
             if batch.contains(&0) {
-                self.gate.wait(); // the test knows that we run
-                self.gate.wait(); // and lets us end
+                self.gate.wait(); // tells the test that this batch is running
+                self.gate.wait(); // waits until the test lets it finish
             }
-            assert!(!batch.contains(&13), "unlucky");
+            assert!(!batch.contains(&13), "13 panics");
             if batch.contains(&7) { Err("seven".into()) } else { Ok(batch.to_vec()) }
         }
     }
@@ -128,7 +130,7 @@ mod tests {
     }
 
     #[tokio::test(flavor = "multi_thread")]
-    async fn what_waits_is_one_batch_and_the_abandoned_are_skipped() {
+    async fn waiting_requests_form_one_batch_without_those_whose_callers_left() {
         let (engine, batches, gate) = engine(3);
         let ask = |n| {
             let engine = engine.clone();
@@ -136,7 +138,7 @@ mod tests {
         };
         let first = ask(0);
         tokio::task::block_in_place(|| gate.wait());
-        // The engine is busy: these four wait, in order, and the second of them loses its caller.
+        // The engine is busy, so these four requests wait in order. The caller of the second one goes away.
         let mut waiting = Vec::new();
         for n in [1, 2, 3, 4] {
             let (reply, answer) = oneshot::channel();
@@ -153,7 +155,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_panic_or_error_fails_its_batch_and_not_the_engine() {
+    async fn a_panic_or_an_error_fails_the_batch_and_the_engine_goes_on() {
         let (engine, ..) = engine(1);
         assert!(matches!(engine.infer(13).await, Err(EngineError::Run(_))));
         assert!(matches!(engine.infer(7).await, Err(EngineError::Run(_))));

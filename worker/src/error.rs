@@ -1,36 +1,37 @@
-//! Why a worker does not start.
+//! The error of a worker that cannot start.
 
 use akhar_inference::{LoadError, ManifestError, RegistryError, RuntimeError};
 
-/// Why a worker did not start.
+/// The reason why a worker could not start.
 #[derive(Debug, thiserror::Error)]
 pub enum WorkerError {
-    /// A manifest.
+    /// A manifest cannot be read or is invalid.
     #[error(transparent)]
     Manifest(#[from] ManifestError),
-    /// ONNX Runtime.
+    /// ONNX Runtime cannot be loaded.
     #[error(transparent)]
     Runtime(#[from] RuntimeError),
-    /// A model that does not load.
+    /// A model cannot be loaded.
     #[error(transparent)]
     Model(#[from] LoadError),
-    /// No model serves an operation, or it is not known which.
+    /// No installed model serves an operation, or several do and none is chosen.
     #[error(transparent)]
     Registry(#[from] RegistryError),
-    /// The models are larger than the memory that is left.
+    /// The models are larger than the memory that is available.
     #[error(
-        "the models take {needed} bytes, {available} are available: use smaller ones (`akhar models use`)"
+        "the models need {needed} bytes of memory, but only {available} bytes are available: \
+         choose smaller models with `akhar models use`, or free some memory"
     )]
     Memory {
-        /// Their files' size, bytes.
+        /// Total size of the models' files, bytes.
         needed: u64,
-        /// What Linux can give, bytes.
+        /// Memory that Linux can give without swapping, bytes.
         available: u64,
     },
-    /// An engine's thread could not be started.
-    #[error("engine thread: {0}")]
+    /// The operating system did not start a thread for a model.
+    #[error("cannot start the thread that runs a model: {0}")]
     Thread(std::io::Error),
-    /// The database.
-    #[error("database: {0}")]
+    /// The first heartbeat could not be written to the database.
+    #[error("the database does not take the worker's first heartbeat: {0}")]
     Database(#[from] sqlx::Error),
 }

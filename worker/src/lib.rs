@@ -1,4 +1,5 @@
-//! A worker process: jobs are claimed through apalis, decoded, inferred and ended. Nothing here knows HTTP.
+//! The worker process. It claims jobs through apalis, decodes their uploads, runs the models and stores each
+//! job's outcome. It has no HTTP code.
 
 mod decode;
 mod delivery;
@@ -31,10 +32,15 @@ use delivery::{Attempts, ConsumerConfig, Consumers};
 use liveness::{Contact, Sweeper, heartbeat};
 use models::Models;
 
-/// Loads and warms the models, calls `ready`, and works until told to stop.
+/// Loads the models, warms them up, calls `ready`, and works until `shutdown`.
 ///
-/// On the soft token nothing new is taken and what runs is finished; on the hard one this returns at
-/// once, and other workers take over what is left.
+/// After a soft shutdown the worker claims no more jobs and finishes those that it has. After a hard shutdown
+/// it returns at once, and other workers take over its unfinished jobs.
+///
+/// # Errors
+///
+/// When the manifests, ONNX Runtime or the models cannot be loaded, the models do not fit in memory, or the
+/// first heartbeat cannot be written to the database.
 pub async fn run(
     config: &Config,
     database: Database,
@@ -70,7 +76,7 @@ pub async fn run(
     for queue in Queue::ALL {
         helpers.spawn(consumers.clone().consume(queue));
     }
-    drop(consumers); // so that `dropped` ends with the last of them
+    drop(consumers); // the `dropped` channel closes when the last consumer is gone
     helpers.spawn(attempt_dropped(dropped, attempts));
     tracing::info!(worker = %name, "worker ready");
     ready();
@@ -78,20 +84,22 @@ pub async fn run(
     helpers.close();
     tokio::select! {
         () = async { helpers.wait().await; tracker.close(); tracker.wait().await } => (),
-        () = shutdown.hard.cancelled() => tracing::warn!("left work unfinished: other workers take it over"),
+        () = shutdown.hard.cancelled() => {
+            tracing::warn!("stopping with unfinished jobs: other workers will take them over");
+        }
     }
     last_beat.cancel();
     tokio::select! { _ = heart => (), () = shutdown.hard.cancelled() => () }
     if let Err(error) = store::leave(&db, &name).await {
-        tracing::warn!(%error, "could not sign off; the sweeper will notice");
+        tracing::warn!(%error, "could not remove this worker from the list of workers: a sweeper will do it");
     }
     Ok(())
 }
 
-/// Wakes the consumers when jobs are announced, until told to stop.
+/// Wakes the consumers whenever Postgres announces queued jobs, until a soft shutdown.
 async fn listen(database: Database, wakeups: Arc<Wakeups>, shutdown: Shutdown) {
     let on_event = |event: Event<'_>| match event {
-        Event::Connected => wakeups.wake_all(), // for what was missed while nobody listened
+        Event::Connected => wakeups.wake_all(), // announcements may have been missed before the connection
         Event::Notified { payload, .. } => wakeups.announce(payload),
     };
     tokio::select! {
@@ -100,16 +108,16 @@ async fn listen(database: Database, wakeups: Arc<Wakeups>, shutdown: Shutdown) {
     }
 }
 
-/// Attempts what was claimed and dropped on its way to an attempt, as happens when a consumer ends.
+/// Runs the jobs that were claimed but whose consumer ended before it started their attempts.
 async fn attempt_dropped(mut dropped: UnboundedReceiver<ClaimedJob>, attempts: Arc<Attempts>) {
     while let Some(job) = dropped.recv().await {
-        tracing::debug!(job = %job.claimed.fence.job, "attempting a job whose consumer ended");
+        tracing::debug!(job = %job.claimed.fence.job, "starting a claimed job whose consumer ended");
         let tracker = attempts.tracker.clone();
         tracker.spawn(attempts.clone().attempt(job));
     }
 }
 
-/// A name no worker ever had: host, process, and a UUID.
+/// A unique name for this worker: host name, process id and a UUID.
 fn name() -> String {
     let host = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
     let host = match host.trim() {

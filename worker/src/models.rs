@@ -1,5 +1,5 @@
-//! The models in use: the registry's choices come in; a loaded pipeline comes out, and another one when they
-//! change.
+//! Loads the models that the registry chooses, and replaces them while the worker runs when the choice
+//! changes.
 
 use std::{
     path::Path,
@@ -20,10 +20,11 @@ use crate::{
     operations::{Pipeline, translation},
 };
 
-/// Between two looks at the choices.
-const LOOK: Duration = Duration::from_secs(1);
+/// How often the worker checks whether the choice of models has changed.
+const POLL_INTERVAL: Duration = Duration::from_secs(1);
 
-/// The pipeline in use. Whoever works a job holds the one it began with.
+/// The pipeline in use. A running job keeps the pipeline that it started with, also when another one is
+/// loaded.
 pub(crate) struct Models {
     runtime: Runtime,
     config: Config,
@@ -31,7 +32,8 @@ pub(crate) struct Models {
 }
 
 impl Models {
-    /// Loads what the registry chooses.
+    /// Loads ONNX Runtime and the models that the registry in `config.models_dir` chooses. Also returns that
+    /// registry, for [`Self::follow`].
     pub(crate) async fn load(config: &Config) -> Result<(Self, Registry), WorkerError> {
         let config = config.clone();
         blocking(move || {
@@ -47,19 +49,19 @@ impl Models {
         .await
     }
 
-    /// The pipeline to begin a job with.
+    /// The pipeline for a job that starts now.
     pub(crate) fn pipeline(&self) -> Arc<Pipeline> {
         self.current.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Loads another pipeline whenever the choices change, until told to stop. One that does not load is
-    /// reported, and the one before goes on.
+    /// Loads a new pipeline whenever the choice of models changes, until a soft shutdown. If the new pipeline
+    /// cannot be loaded, this is logged and the current one stays in use.
     pub(crate) async fn follow(self: Arc<Self>, mut chosen: Registry, stop: Shutdown) {
-        let mut look = tokio::time::interval(LOOK);
-        look.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        let mut poll = tokio::time::interval(POLL_INTERVAL);
+        poll.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
             tokio::select! {
-                _ = look.tick() => (),
+                _ = poll.tick() => (),
                 () = stop.soft.cancelled() => return,
             }
             if !chosen.changed() {
@@ -68,7 +70,7 @@ impl Models {
             match Registry::open(&self.config.models_dir) {
                 Ok(changed) => chosen = changed,
                 Err(error) => {
-                    tracing::error!(%error, "the choice of models cannot be read: nothing changes");
+                    tracing::error!(%error, "cannot read the choice of models: the current ones stay in use");
                     continue;
                 }
             }
@@ -78,19 +80,21 @@ impl Models {
                     *self.current.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(pipeline);
                     tracing::info!("models changed");
                 }
-                Err(error) => tracing::error!(%error, "the chosen models do not load: nothing changes"),
+                Err(error) => {
+                    tracing::error!(%error, "cannot load the chosen models: the current ones stay in use");
+                }
             }
         }
     }
 }
 
 fn open(runtime: &Runtime, registry: &Registry, config: &Config) -> Result<Pipeline, WorkerError> {
-    fits(registry)?;
+    check_memory(registry)?;
     Pipeline::load(runtime, registry, config)
 }
 
-/// Refuses what would not fit into memory here, before it fills it.
-fn fits(registry: &Registry) -> Result<(), WorkerError> {
+/// Refuses models whose files are larger than the available memory, before any of them is loaded.
+fn check_memory(registry: &Registry) -> Result<(), WorkerError> {
     let languages = || Language::ALL.map(|language| Some(language.code()));
     let served = |operation: Operation| match operation {
         Operation::SpeechRecognition => languages().map(|l| (operation.name(), l)).to_vec(),
@@ -106,14 +110,14 @@ fn fits(registry: &Registry) -> Result<(), WorkerError> {
         }
     }
     let needed: u64 = serving.iter().map(|m| m.size()).sum();
-    match available(Path::new("/proc/meminfo")) {
+    match available_memory(Path::new("/proc/meminfo")) {
         Some(available) if needed > available => Err(WorkerError::Memory { needed, available }),
         _ => Ok(()),
     }
 }
 
-/// Memory that Linux can give without swapping, bytes.
-fn available(meminfo: &Path) -> Option<u64> {
+/// Memory that Linux can give without swapping, bytes; `None` if `meminfo` does not say.
+fn available_memory(meminfo: &Path) -> Option<u64> {
     let text = std::fs::read_to_string(meminfo).ok()?;
     let line = text.lines().find_map(|l| l.strip_prefix("MemAvailable:"))?;
     line.trim().strip_suffix(" kB")?.parse::<u64>().ok()?.checked_mul(1024)
@@ -133,12 +137,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn linux_tells_what_is_available() {
+    fn available_memory_is_read_from_meminfo() {
         let path = std::env::temp_dir().join(format!("akhar-meminfo-{}", std::process::id()));
         std::fs::write(&path, "MemTotal:       100 kB\nMemAvailable:    64 kB\n").unwrap();
-        assert_eq!(available(&path), Some(65_536));
+        assert_eq!(available_memory(&path), Some(65_536));
         std::fs::write(&path, "MemTotal: 100 kB\n").unwrap();
-        assert_eq!(available(&path), None);
+        assert_eq!(available_memory(&path), None);
         std::fs::remove_file(path).unwrap();
     }
 }

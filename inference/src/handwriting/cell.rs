@@ -1,4 +1,4 @@
-//! One cell: a letter's and its signs' shapes come in; they come out set together, as one character's ink.
+//! Puts the shapes of a letter and its signs together into one cell, which is one character's ink.
 
 use super::{
     geometry::{BODY, Point, extent, moved},
@@ -7,34 +7,35 @@ use super::{
     writer::Shape,
 };
 
-/// Where nothing is written: how wide a place signs without a letter cling to.
+/// Width of the body of a cell without a letter, page units.
 const EMPTY: f32 = 0.45 * BODY;
-/// A letter's body begins this little above the headline.
+/// A letter's body includes all ink below this y, slightly above the headline.
 const LETTER_TOP: f32 = -2.0;
-/// An upright sign's body begins below the end of its hook.
+/// An upright sign's body includes all ink below this y, which is below the end of its hook.
 const UPRIGHT_TOP: f32 = 0.15 * BODY;
-/// A hook above the line reaches over this much of its letter.
+/// The hook of an upright sign reaches over this share of its letter.
 const HOOK: f32 = 0.75;
 
-/// A cell's ink. x = 0 is where its body begins; y = 0 is the headline.
+/// A cell's ink in page units. x = 0 is the left edge of its body, and y = 0 is the headline.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct SetCell {
     pub(crate) strokes: Vec<Vec<Point>>,
-    /// What hangs from the headline, left to right.
+    /// The letter and the upright signs below the headline, from left to right.
     pub(crate) hangers: Vec<Hanger>,
-    /// Where the body ends.
+    /// The right edge of the body.
     pub(crate) width: f32,
-    /// How far ink above or below the body reaches out to either side of it, at least 0.
+    /// How far ink above or below the body extends beyond its left and right edge, each at least 0.
     pub(crate) overhang: [f32; 2],
 }
 
-/// A letter or an upright sign under the headline.
+/// A letter or an upright sign below the headline.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Hanger {
-    /// Its body's extent.
+    /// The left edge of its body.
     pub(crate) left: f32,
+    /// The right edge of its body.
     pub(crate) right: f32,
-    /// From where to where it has a headline.
+    /// The intervals of x in which it has a headline.
     pub(crate) spans: Vec<[f32; 2]>,
 }
 
@@ -44,7 +45,8 @@ impl Hanger {
     }
 }
 
-/// Sets a cell's parts; `shapes` gives one for each of [`Cell::parts`], `gap` lies between upright ink.
+/// Places a cell's parts. `shapes` gives one shape for each of [`Cell::parts`]; `gap` is the distance between
+/// the letter and upright signs beside it, page units.
 pub(crate) fn set<'a>(cell: &Cell, shapes: &mut impl Iterator<Item = &'a Shape>, gap: f32) -> SetCell {
     let mut set = SetCell::default();
     let mut next = |part: &Part| shapes.next().map(|s| scaled(s, part.scale)).unwrap_or_default();
@@ -53,10 +55,10 @@ pub(crate) fn set<'a>(cell: &Cell, shapes: &mut impl Iterator<Item = &'a Shape>,
     let after: Vec<Shape> = cell.after.iter().map(&mut next).collect();
     let marks: Vec<(bool, Shape)> = cell.signs.iter().map(|p| (p.scale < 1.0, next(p))).collect();
 
-    let stem = before.map(|shape| set.stand(shape, 0.0, UPRIGHT_TOP));
+    let stem = before.map(|shape| set.place_upright(shape, 0.0, UPRIGHT_TOP));
     let body_left = stem.as_ref().map_or(0.0, |_| set.width + gap);
     if let Some(shape) = base {
-        set.stand(shape, body_left, LETTER_TOP);
+        set.place_upright(shape, body_left, LETTER_TOP);
     } else {
         set.width = body_left + EMPTY;
     }
@@ -67,7 +69,7 @@ pub(crate) fn set<'a>(cell: &Cell, shapes: &mut impl Iterator<Item = &'a Shape>,
     }
     for shape in after {
         let left = set.width + gap;
-        let strokes = set.stand(shape, left, UPRIGHT_TOP);
+        let strokes = set.place_upright(shape, left, UPRIGHT_TOP);
         let at = set.hangers.last().map_or(left, Hanger::middle);
         set.stretch_hook(strokes, at, HOOK * (at - body[0]));
     }
@@ -81,13 +83,14 @@ pub(crate) fn set<'a>(cell: &Cell, shapes: &mut impl Iterator<Item = &'a Shape>,
 }
 
 impl SetCell {
-    /// Whether a headline runs through it.
-    pub(crate) fn joins(&self) -> bool {
+    /// Whether the cell has a headline.
+    pub(crate) fn has_headline(&self) -> bool {
         self.hangers.iter().any(|h| !h.spans.is_empty())
     }
 
-    /// Stands a shape's body, its ink under `top`, at `left`; which strokes it became.
-    fn stand(&mut self, shape: Shape, left: f32, top: f32) -> std::ops::Range<usize> {
+    /// Adds a shape so that its body, which is its ink below `top`, begins at x = `left`. Returns the indices
+    /// of its strokes.
+    fn place_upright(&mut self, shape: Shape, left: f32, top: f32) -> std::ops::Range<usize> {
         let [from, to] = body_extent(&shape.strokes, top);
         let dx = left - from;
         let first = self.strokes.len();
@@ -98,8 +101,8 @@ impl SetCell {
         first..self.strokes.len()
     }
 
-    /// Widens or narrows what of these strokes lies above the headline so that it reaches `reach` away
-    /// from the stem at `at`.
+    /// Stretches the part of these strokes above the headline horizontally, so that it reaches as far as
+    /// `reach` from the stem at x = `at`.
     fn stretch_hook(&mut self, strokes: std::ops::Range<usize>, at: f32, reach: f32) {
         let strokes = &mut self.strokes[strokes];
         let above = strokes.iter().flatten().filter(|p| p[1] < 0.0);
@@ -109,7 +112,7 @@ impl SetCell {
         }
         let factor = (reach / reached).clamp(0.6, 1.7);
         for point in strokes.iter_mut().flatten().filter(|p| p[1] < 0.0) {
-            // Little near the line, all of it further up: the stroke stays smooth.
+            // Points near the headline move less than points further up, so that the stroke stays smooth.
             let share = (-point[1] / (0.15 * BODY)).min(1.0);
             point[0] = at + (point[0] - at) * (1.0 + (factor - 1.0) * share);
         }
@@ -124,7 +127,7 @@ fn scaled(shape: &Shape, scale: f32) -> Shape {
     }
 }
 
-/// From where to where ink stands under `top`; all ink where none does.
+/// The left and right edge of the ink below `top`, or of all ink if there is none below `top`.
 fn body_extent(strokes: &[Vec<Point>], top: f32) -> [f32; 2] {
     let points = || strokes.iter().flatten();
     extent(points().filter(|p| p[1] > top)).or_else(|| extent(points())).unwrap_or_default()

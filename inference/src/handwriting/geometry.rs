@@ -1,12 +1,12 @@
-//! Geometry of strokes: the unit of length, points, and what is asked of them everywhere.
+//! Geometry of strokes: the unit of length, points, and functions on points.
 
-/// From headline to baseline, page units.
+/// The height of a letter's body, from the headline to the baseline, page units.
 pub(crate) const BODY: f32 = 52.0;
 
-/// A position of the pen: x and y, page units, y down.
+/// A position of the pen: x and y in page units, with y pointing down.
 pub(crate) type Point = [f32; 2];
 
-/// A stroke moved by `dx` and `dy` page units.
+/// Moves a stroke by `dx` and `dy` page units.
 pub(crate) fn moved(mut stroke: Vec<Point>, dx: f32, dy: f32) -> Vec<Point> {
     for point in &mut stroke {
         *point = [point[0] + dx, point[1] + dy];
@@ -14,7 +14,7 @@ pub(crate) fn moved(mut stroke: Vec<Point>, dx: f32, dy: f32) -> Vec<Point> {
     stroke
 }
 
-/// The least and the greatest x; none of no points.
+/// The smallest and the largest x; `None` if there are no points.
 pub(crate) fn extent<'a>(points: impl Iterator<Item = &'a Point>) -> Option<[f32; 2]> {
     points.map(|p| [p[0], p[0]]).reduce(|a, b| [a[0].min(b[0]), a[1].max(b[1])])
 }

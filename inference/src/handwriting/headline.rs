@@ -1,5 +1,4 @@
-//! The headline: a word's letters come in; the line drawn through it after them comes out, broken where a
-//! letter's top is open.
+//! Draws the headline of a word. It is drawn after the letters, and has a gap where a letter's top is open.
 
 use rand::rngs::SmallRng;
 
@@ -9,17 +8,18 @@ use super::{
     writer::normal,
 };
 
-/// A headline that ends this near to a letter's side reaches over to its neighbour.
+/// A letter's headline that ends within this distance of the letter's side is joined to the neighbour's
+/// headline.
 const REACH: f32 = 0.22 * BODY;
-/// How far a word's line sticks out at its ends, at most about.
+/// How far a headline extends beyond the word, about at most, page units.
 const OVERSHOOT: f32 = 2.0;
-/// Points of a drawn line.
+/// The number of points of one headline stroke.
 const N_POINTS: u8 = 24;
 
-/// The strokes of a word's headline, left to right; y is measured from where letters hang.
+/// The strokes of a word's headline from left to right. y = 0 is the height from which letters hang.
 pub(super) fn of(word: &SetWord, rng: &mut SmallRng) -> Vec<Vec<Point>> {
     let mut lines: Vec<[f32; 2]> = Vec::new();
-    // Whether the last line may go on to the next letter.
+    // Whether the last line can be continued by the next letter.
     let mut goes_on = false;
     let hangers = word.cells.iter().flat_map(|(x, cell)| cell.hangers.iter().map(move |h| (*x, h)));
     for (x, hanger) in hangers {
@@ -40,7 +40,7 @@ pub(super) fn of(word: &SetWord, rng: &mut SmallRng) -> Vec<Vec<Point>> {
     lines.into_iter().map(|[from, to]| draw(from, to, rng)).collect()
 }
 
-/// One stroke from `from` to `to`: it starts and ends at rest, and strays a little.
+/// One stroke from x = `from` to x = `to`, with small random deviations. The pen is at rest at both ends.
 fn draw(from: f32, to: f32, rng: &mut SmallRng) -> Vec<Point> {
     let from = from - OVERSHOOT * (0.5 + 0.4 * normal(rng)).max(0.0);
     let to = to + OVERSHOOT * (0.5 + 0.4 * normal(rng)).max(0.0);
@@ -48,10 +48,10 @@ fn draw(from: f32, to: f32, rng: &mut SmallRng) -> Vec<Point> {
     let length = to - from;
     let at = |i: u8| {
         let t = f32::from(i) / f32::from(N_POINTS - 1);
-        // The minimum-jerk profile of a hand's straight movement (Flash and Hogan, 1985).
+        // The minimum-jerk profile of straight arm movements (Flash and Hogan, 1985).
         let along = t * t * t * (10.0 - 15.0 * t + 6.0 * t * t) * length;
-        let stray = slope * (along - length / 2.0) + wave * (along / 55.0 + phase).sin();
-        [from + along, stray.clamp(-2.0, 2.0)]
+        let deviation = slope * (along - length / 2.0) + wave * (along / 55.0 + phase).sin();
+        [from + along, deviation.clamp(-2.0, 2.0)]
     };
     (0..N_POINTS).map(at).collect()
 }

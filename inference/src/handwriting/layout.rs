@@ -1,5 +1,4 @@
-//! Pages: text and its glyphs' shapes come in; every stroke, in its place and in the order of writing,
-//! comes out.
+//! Places the glyphs of a text on pages. The result is every stroke at its position, in the order of writing.
 
 use rand::rngs::SmallRng;
 
@@ -14,10 +13,11 @@ use super::{
     writer::{Hand, Shape, normal},
 };
 
-/// How unevenly a hand spaces: standard deviation as a share of the gap.
-const UNEVEN: f32 = 0.1;
+/// Variation of the gaps between characters: the standard deviation as a share of the gap.
+const GAP_VARIATION: f32 = 0.1;
 
-/// Sets `text`, whose glyphs have these `shapes`, on pages. The same hand sets it the same way.
+/// Places `text` on pages. `shapes` holds one shape for each of [`Text::glyphs`], in the same order. The same
+/// hand places the same text in the same way.
 pub fn lay_out(text: &Text, shapes: &[Shape], page: &Page, hand: Hand) -> Sheet {
     let mut rng = hand.rng(3);
     let gap = page.char_gap();
@@ -42,7 +42,7 @@ pub fn lay_out(text: &Text, shapes: &[Shape], page: &Page, hand: Hand) -> Sheet 
         }
     }
     let bounds = [page.width, page.length * f32::from(n_pages)];
-    let strokes = strokes.into_iter().map(|s: Vec<Point>| pen::follow(&s, bounds)).collect();
+    let strokes = strokes.into_iter().map(|s: Vec<Point>| pen::resample(&s, bounds)).collect();
     Sheet { strokes, width: page.width, page_length: page.length, n_pages }
 }
 
@@ -52,12 +52,12 @@ fn set_word<'a>(
     gap: f32,
     rng: &mut SmallRng,
 ) -> (&'a Word, Vec<SetCell>, Vec<f32>) {
-    let mut uneven = || gap * (1.0 + UNEVEN * normal(rng));
-    let (cells, gaps) = word.cells.iter().map(|c| (cell::set(c, shapes, uneven()), uneven())).unzip();
+    let mut varied = || gap * (1.0 + GAP_VARIATION * normal(rng));
+    let (cells, gaps) = word.cells.iter().map(|c| (cell::set(c, shapes, varied()), varied())).unzip();
     (word, cells, gaps)
 }
 
-/// A line's strokes: word by word, each word's headline after its letters.
+/// The strokes of a line, word by word. Each word's headline comes after its letters.
 fn line_strokes(line: Line, rng: &mut SmallRng) -> Vec<Vec<Point>> {
     let mut strokes = Vec::new();
     for word in line {
@@ -70,7 +70,7 @@ fn line_strokes(line: Line, rng: &mut SmallRng) -> Vec<Vec<Point>> {
     strokes
 }
 
-/// How a line of writing strays from the ruled one: it climbs or falls a little, and waves.
+/// How the baseline of a handwritten line deviates from a straight one: a small slope and a wave.
 struct Drift {
     slope: f32,
     wave: f32,

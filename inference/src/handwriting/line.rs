@@ -1,25 +1,26 @@
-//! Lines: set cells come in, word by word; words with a place on a line come out, none wider than the page.
+//! Divides words into lines that are not wider than the page, and gives each cell its position on its line.
 
 use super::{cell::SetCell, orthography::Word, page::Page};
 
-/// Least distance between the ink of signs of neighbouring cells, as a share of the gap.
+/// The smallest distance between signs of neighbouring cells, as a share of the gap.
 const OVERHANG_SHARE: f32 = 0.6;
 
-/// What a danda, a digit, or whatever else has no headline keeps from a headline that ends before it.
+/// Extra distance between a cell with a headline and a following cell without one (a danda, a digit, a
+/// punctuation mark), page units.
 const LETTER_TO_MARK: f32 = 5.0;
 
-/// The cells of a word, or of as much of it as fits one line, with each cell's x.
+/// The cells of a word with the x of each, or of the part of a word that fits on one line.
 #[derive(Debug, Default)]
 pub(crate) struct SetWord {
     pub(crate) cells: Vec<(f32, SetCell)>,
 }
 
-/// A line: its words from left to right.
+/// The words of a line from left to right.
 pub(crate) type Line = Vec<SetWord>;
 
-/// Sets words from x = 0 on lines of the page's width less its margins.
+/// Divides words into lines as wide as the page without its margins. Each line begins at x = 0.
 ///
-/// Each word comes with the gaps before its cells; the first is not used.
+/// Each word comes with its cells and the gap before each cell; the gap before the first cell is not used.
 pub(crate) fn wrap(words: Vec<(&Word, Vec<SetCell>, Vec<f32>)>, page: &Page, gap: f32) -> Vec<Line> {
     let mut lines = vec![Line::new()];
     let mut x = 0.0;
@@ -60,14 +61,16 @@ fn push(lines: &mut [Line], word: SetWord) {
     }
 }
 
-/// From each cell's predecessor's end to its own beginning; more than the gap where signs would meet.
+/// The distance from the end of each cell's predecessor to the beginning of the cell. It is larger than the
+/// gap where signs would otherwise be too close to each other.
 fn steps(cells: &[SetCell], gaps: &[f32], gap: f32) -> Vec<f32> {
     let mut steps = Vec::with_capacity(cells.len());
     let mut reach = 0.0;
     for (i, cell) in cells.iter().enumerate() {
         let needed = reach + cell.overhang[0] + if i == 0 { 0.0 } else { OVERHANG_SHARE * gap };
         let own = if i == 0 { 0.0 } else { gaps.get(i).copied().unwrap_or(gap) };
-        let own = own + if i > 0 && cells[i - 1].joins() && !cell.joins() { LETTER_TO_MARK } else { 0.0 };
+        let ends_headline = i > 0 && cells[i - 1].has_headline() && !cell.has_headline();
+        let own = own + if ends_headline { LETTER_TO_MARK } else { 0.0 };
         steps.push(own.max(if reach + cell.overhang[0] > 0.0 { needed } else { 0.0 }));
         reach = cell.overhang[1];
     }

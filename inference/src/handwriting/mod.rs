@@ -1,11 +1,13 @@
-//! Handwriting: Panjabi text comes in; the strokes of a pen, or a picture of them, come out.
+//! Turns Panjabi text into handwriting: the strokes of a pen, or a picture of them.
 //!
-//! `orthography` reads text into cells, each a letter with its signs. [`Writer`] asks the model how one
-//! hand shapes every glyph of them. `layout` sets the cells on pages and draws each word's headline;
-//! `pen` makes strokes of it that a pen could follow, and `picture` inks them.
+//! 1. `orthography` divides the text into cells, each a letter with its signs.
+//! 2. [`Writer`] runs the model, which gives the shape of every glyph in one handwriting style.
+//! 3. `layout` places the cells on pages and draws each word's headline.
+//! 4. `pen` resamples the strokes to smooth curves with points evenly spaced in time.
+//! 5. `picture` renders the strokes.
 //!
-//! Lengths are page units, which are pixels of the picture, origin at the top left, y down. The model's own
-//! unit is the body of a letter: y = 0 at the headline, 1 at the baseline.
+//! Lengths are in page units, which are pixels of the picture. The origin is at the top left, and y points
+//! down. The model's own unit is the height of a letter's body: y = 0 at the headline and 1 at the baseline.
 
 mod cell;
 mod geometry;

@@ -1,9 +1,9 @@
-//! Text comes in; lines of words of cells come out: each cell a letter with the signs that cling to it, in
-//! the order a hand writes them.
+//! Divides text into lines, words and cells. A cell is a letter with its signs, in the order in which they
+//! are written.
 //!
-//! Signs are grouped as the Unicode Standard describes Gurmukhi (chapter 12): the vowel sign ਿ stands
-//! before its letter, a consonant after a virama is written small below, and whatever has no letter to
-//! cling to gets an empty cell of its own.
+//! Signs are grouped as chapter 12 of the Unicode Standard describes Gurmukhi. The vowel sign ਿ stands before
+//! its letter, and a consonant after a virama is written small below the letter. A sign without a letter gets
+//! a cell of its own.
 
 use std::collections::HashMap;
 
@@ -13,52 +13,53 @@ const VIRAMA: char = '\u{0A4D}';
 const YAKASH: char = '\u{0A75}';
 const ZWNJ: char = '\u{200C}';
 const ZWJ: char = '\u{200D}';
-/// Written for a code point of the block that stands for no character.
+/// The glyph for code points without a character of their own.
 const NO_CHARACTER: &str = "□";
-/// Signs of a kind that cling to one letter; real words have two at most.
+/// The largest number of signs of one kind in a cell. Real words have at most two.
 const MAX_SIGNS: usize = 3;
-/// How large a letter is written below another.
+/// The scale of a letter that is written below another one.
 const SUBJOINED: f32 = 0.5;
 
-/// The glyphs a model writes, by what they stand for.
+/// The glyphs that a model can write: from the text of each glyph to its index in the model.
 #[derive(Debug, Clone)]
 pub struct Glyphs(HashMap<String, usize>);
 
-/// One glyph of a cell: its index in the model's table, and its size beside a letter's.
+/// One glyph of a cell: its index in the model's table, and its scale relative to a full-size letter.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Part {
     pub(crate) glyph: usize,
     pub(crate) scale: f32,
 }
 
-/// A letter, or nothing, with the signs around it.
+/// A letter with the signs around it. A cell of signs without a letter has no base.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Cell {
-    /// ਿ, written and standing before the letter.
+    /// The sign ਿ, which stands before the letter and is written before it.
     pub(crate) before: Option<Part>,
     pub(crate) base: Option<Part>,
-    /// Signs above or below, which the model's shapes tell apart.
+    /// Signs above and below the letter. The model's shapes say which of the two they are.
     pub(crate) signs: Vec<Part>,
-    /// ਾ, ੀ, ਃ: standing after the letter.
+    /// The signs ਾ, ੀ and ਃ, which stand after the letter.
     pub(crate) after: Vec<Part>,
 }
 
-/// Cells no space divides, and the spaces before them.
+/// The cells between two spaces, and the number of spaces before them.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Word {
     pub(crate) n_spaces: u8,
     pub(crate) cells: Vec<Cell>,
 }
 
-/// Text, ready to be written.
+/// A text that is divided into cells.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Text {
-    /// One entry for each line the text itself has.
+    /// One entry for each line of the text itself, before line breaks are added.
     pub(crate) lines: Vec<Vec<Word>>,
 }
 
 impl Glyphs {
-    /// A table in the model's order. Refuses one without □, the glyph of last resort.
+    /// Makes the table from the texts of the model's glyphs, in the model's order. `None` if the glyph □ is
+    /// missing, which is written for characters that the model does not know.
     pub fn new(names: &[String]) -> Option<Self> {
         let table: HashMap<String, usize> = names.iter().cloned().zip(0..).collect();
         table.contains_key(NO_CHARACTER).then_some(Self(table))
@@ -74,7 +75,7 @@ impl Glyphs {
     }
 }
 
-/// Where a character stands in its cell.
+/// The position of a character in its cell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Role {
     Base,
@@ -87,7 +88,8 @@ enum Role {
     Newline,
 }
 
-/// Roles as the Indic syllabic and positional categories of the Unicode Character Database give them.
+/// The role of a character, from the Indic syllabic and positional categories of the Unicode Character
+/// Database.
 const fn role(c: char) -> Role {
     match c {
         ' ' => Role::Space,
@@ -107,7 +109,7 @@ const fn is_consonant(c: char) -> bool {
 }
 
 impl Text {
-    /// Reads text that is in NFC and holds only what the contract allows; anything else is written as
+    /// Divides a text into cells. The text must be in NFC. A character that the model does not know becomes
     /// □.
     pub fn read(text: &str, glyphs: &Glyphs) -> Self {
         let mut reading = Reading { lines: vec![Vec::new()], word: Word::default() };
@@ -120,10 +122,10 @@ impl Text {
                 Role::Joiner => (),
                 Role::Base => reading.cell_with(|cell| cell.base = Some(glyphs.of(c))),
                 Role::Before => {
-                    reading.cling(|cell| fill(&mut cell.before, glyphs.of(c)));
+                    reading.attach(|cell| fill(&mut cell.before, glyphs.of(c)));
                 }
-                Role::After => reading.cling(|cell| push(&mut cell.after, glyphs.of(c))),
-                Role::Sign => reading.cling(|cell| push(&mut cell.signs, glyphs.of(c))),
+                Role::After => reading.attach(|cell| push(&mut cell.after, glyphs.of(c))),
+                Role::Sign => reading.attach(|cell| push(&mut cell.signs, glyphs.of(c))),
                 Role::Virama => {
                     let below = next
                         .filter(|n| is_consonant(*n) && reading.has_letter())
@@ -132,7 +134,7 @@ impl Text {
                         characters.next();
                     }
                     let sign = below.unwrap_or_else(|| glyphs.of(c));
-                    reading.cling(|cell| push(&mut cell.signs, sign));
+                    reading.attach(|cell| push(&mut cell.signs, sign));
                 }
             }
         }
@@ -141,14 +143,15 @@ impl Text {
         Self { lines: reading.lines }
     }
 
-    /// Every glyph to be shaped, in the order `Cell::parts` gives them.
+    /// The indices of all glyphs of the text, in the order of writing.
     pub fn glyphs(&self) -> Vec<usize> {
         self.lines.iter().flatten().flat_map(|w| &w.cells).flat_map(Cell::parts).map(|p| p.glyph).collect()
     }
 }
 
 impl Glyphs {
-    /// A consonant written below another: its own form, or itself made small.
+    /// The glyph of a consonant that is written below another letter: its subjoined form, or the full letter
+    /// at a small scale if there is none.
     fn subjoined(&self, consonant: char) -> Part {
         let form = if consonant == '\u{0A2F}' { YAKASH.to_string() } else { format!("{VIRAMA}{consonant}") };
         self.find(&form).unwrap_or(Part { scale: SUBJOINED, ..self.of(consonant) })
@@ -156,22 +159,23 @@ impl Glyphs {
 }
 
 impl Cell {
-    /// Its glyphs in the order a hand writes them.
+    /// The glyphs of the cell in the order of writing.
     pub(crate) fn parts(&self) -> impl Iterator<Item = &Part> {
         self.before.iter().chain(&self.base).chain(&self.after).chain(&self.signs)
     }
 }
 
-/// Puts a sign where there is none yet.
-fn fill(place: &mut Option<Part>, sign: Part) -> Option<()> {
-    place.is_none().then(|| *place = Some(sign))
+/// Puts a sign into an empty slot. `None` if the slot is taken.
+fn fill(slot: &mut Option<Part>, sign: Part) -> Option<()> {
+    slot.is_none().then(|| *slot = Some(sign))
 }
 
-/// Adds a sign while there is room for it.
+/// Adds a sign to a list. `None` if the list is full.
 fn push(signs: &mut Vec<Part>, sign: Part) -> Option<()> {
     (signs.len() < MAX_SIGNS).then(|| signs.push(sign))
 }
 
+/// The lines that are complete so far, and the word that is being read.
 struct Reading {
     lines: Vec<Vec<Word>>,
     word: Word,
@@ -184,8 +188,8 @@ impl Reading {
         self.word.cells.push(cell);
     }
 
-    /// Adds a sign to the last cell, or to an empty one when that has no room for it.
-    fn cling(&mut self, mut add: impl FnMut(&mut Cell) -> Option<()>) {
+    /// Adds a sign to the last cell, or to a new cell if the last one has no room for it.
+    fn attach(&mut self, mut add: impl FnMut(&mut Cell) -> Option<()>) {
         if self.word.cells.last_mut().and_then(&mut add).is_none() {
             self.cell_with(|cell| {
                 add(cell);

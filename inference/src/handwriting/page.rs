@@ -1,42 +1,43 @@
-//! Pages: how text is to be set comes in, as spacings and sizes; written pages, as strokes, go out.
+//! The dimensions of a page, and the sheet: written pages as strokes.
 
 use super::geometry::Point;
 
-/// What a cell's bearings take of `char-space` and `word-space`: 12.5 on each side.
+/// The part of `char-space` and `word-space` that belongs to the cells: a bearing of 12.5 page units on each
+/// side.
 const BEARINGS: f32 = 25.0;
-/// Between the page's edges and the ink of a line's body, page units.
+/// Distance from the page's left and right edge to a line's ink, page units.
 pub(super) const MARGIN: f32 = 18.0;
-/// From a page's top to its first baseline: room for a letter and the signs above it.
+/// Distance from a page's top to its first baseline, page units: space for a letter and the signs above it.
 pub(super) const TOP: f32 = 100.0;
-/// Below a page's last baseline at least: room for signs.
+/// The smallest distance from a page's last baseline to its bottom, page units: space for signs.
 const BOTTOM: f32 = 34.0;
 
-/// How text is set. Lengths in page units.
+/// The dimensions and spacings of a page. All lengths are in page units.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Page {
-    /// Baseline to baseline.
+    /// The distance from baseline to baseline.
     pub line_space: f32,
-    /// Between characters: their ink lies 25 less apart.
+    /// The distance between characters. The gap between their ink is 25 less.
     pub char_space: f32,
-    /// Between words: their ink lies 25 less apart.
+    /// The distance between words. The gap between their ink is 25 less.
     pub word_space: f32,
-    /// Its width.
+    /// The width of the page.
     pub width: f32,
-    /// Its height; text that needs more goes on below, on further pages.
+    /// The height of the page. A longer text continues on further pages below.
     pub length: f32,
 }
 
-/// Written pages, one below the other.
+/// Written pages, one below the other. All lengths are in page units.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Sheet {
-    /// Every stroke in the order of writing: at least two points each, evenly spaced in time, no two
-    /// neighbours further apart than 2.
+    /// All strokes in the order of writing. Each stroke has at least two points, which are evenly spaced in
+    /// time and at most 2 apart.
     pub strokes: Vec<Vec<Point>>,
-    /// How wide.
+    /// The width of the pages.
     pub width: f32,
-    /// How high one page is.
+    /// The height of one page.
     pub page_length: f32,
-    /// How many pages.
+    /// The number of pages.
     pub n_pages: u16,
 }
 
@@ -53,7 +54,7 @@ impl Page {
         self.width - 2.0 * MARGIN
     }
 
-    /// How many lines a page takes.
+    /// The number of lines on a page.
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "at least 1, at most 8")]
     pub(super) fn n_lines(&self) -> u16 {
         ((self.length - TOP - BOTTOM) / self.line_space).max(0.0) as u16 + 1

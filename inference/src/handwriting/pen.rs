@@ -1,39 +1,40 @@
-//! A pen's path: points evenly spaced in time come in; as many as a smooth curve needs come out, still
+//! Resamples strokes: from points evenly spaced in time to as many points as a smooth curve needs, still
 //! evenly spaced in time.
 
 use super::geometry::Point;
 
-/// Neighbouring points lie at most this far apart, page units; 2 once rounded.
-const FURTHEST: f32 = 1.96;
-/// The fewest points of a stroke: a dot is one too.
-const FEWEST: usize = 4;
-/// The most points of a stroke: no line across the widest page needs as many.
-const MOST: usize = 4000;
+/// The largest distance between neighbouring points, page units. After rounding it is at most 2.
+const MAX_STEP: f32 = 1.96;
+/// The smallest number of points of a stroke. A dot is a stroke too.
+const MIN_POINTS: usize = 4;
+/// The largest number of points of a stroke. A line across the widest page needs fewer.
+const MAX_POINTS: usize = 4000;
 
-/// Points on a smooth curve through `stroke`, inside `[0, bounds]`, rounded to hundredths.
-pub(super) fn follow(stroke: &[Point], bounds: Point) -> Vec<Point> {
+/// Points on a smooth curve through `stroke`, limited to the rectangle from 0 to `bounds` and rounded to
+/// hundredths.
+pub(super) fn resample(stroke: &[Point], bounds: Point) -> Vec<Point> {
     let spans = stroke.len().saturating_sub(1).max(1);
     let longest = stroke.windows(2).map(|w| distance(w[0], w[1])).fold(0.0, f32::max);
     let mut n = steps(spans, longest);
     loop {
         let points = sampled(stroke, n);
         let longest = points.windows(2).map(|w| distance(w[0], w[1])).fold(0.0, f32::max);
-        if longest <= FURTHEST || n >= MOST {
+        if longest <= MAX_STEP || n >= MAX_POINTS {
             return points.into_iter().map(|p| [inside(p[0], bounds[0]), inside(p[1], bounds[1])]).collect();
         }
         n = steps(n, longest).max(n + 1);
     }
 }
 
-/// How many steps make the longest of `n` short enough.
+/// The number of steps that would make the longest of `n` steps short enough.
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
     clippy::cast_precision_loss,
-    reason = "bounded"
+    reason = "the result is clamped to small numbers"
 )]
 fn steps(n: usize, longest: f32) -> usize {
-    ((n as f32 * longest / FURTHEST).ceil().max(0.0) as usize).clamp(FEWEST - 1, MOST)
+    ((n as f32 * longest / MAX_STEP).ceil().max(0.0) as usize).clamp(MIN_POINTS - 1, MAX_POINTS)
 }
 
 /// `n + 1` points of the Catmull-Rom curve through `stroke`, at equal times.
@@ -41,7 +42,7 @@ fn steps(n: usize, longest: f32) -> usize {
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
     clippy::cast_precision_loss,
-    reason = "at most MOST"
+    reason = "there are at most MAX_POINTS"
 )]
 fn sampled(stroke: &[Point], n: usize) -> Vec<Point> {
     let last = stroke.len().saturating_sub(1);
@@ -55,7 +56,7 @@ fn sampled(stroke: &[Point], n: usize) -> Vec<Point> {
     (0..=n).map(at).collect()
 }
 
-/// Between the middle two of four evenly spaced values, at `t` from 0 to 1.
+/// The Catmull-Rom spline through four evenly spaced values, between the middle two, at `t` from 0 to 1.
 fn spline(p: [f32; 4], t: f32) -> f32 {
     let cubic = 3.0 * (p[1] - p[2]) + p[3] - p[0];
     let square = 2.0 * p[0] - 5.0 * p[1] + 4.0 * p[2] - p[3];
@@ -66,7 +67,7 @@ fn distance(a: Point, b: Point) -> f32 {
     (a[0] - b[0]).hypot(a[1] - b[1])
 }
 
-/// Kept on the page, in hundredths.
+/// Limits a coordinate to the page and rounds it to hundredths.
 fn inside(value: f32, bound: f32) -> f32 {
     (value.clamp(0.0, bound) * 100.0).round() / 100.0
 }

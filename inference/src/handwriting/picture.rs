@@ -1,28 +1,28 @@
-//! A picture: a sheet, an ink and a pen come in; a PNG comes out, white paper and 16 shades up to the ink.
+//! Renders a sheet as a PNG with white paper and 16 shades from white to the colour of the ink.
 
 use png::{BitDepth, ColorType, Compression, Encoder, EncodingError, Filter};
 use tiny_skia::{FillRule, LineJoin, Mask, Path, PathBuilder, Stroke, Transform};
 
 use super::{geometry::Point, page::Sheet};
 
-/// Shades from paper to ink, which make four bits a pixel.
+/// Shades from paper to ink. 16 shades need four bits for each pixel.
 const SHADES: u8 = 16;
-/// A pen presses between these shares of its width: harder where it is slow.
+/// The smallest and the largest width of a line, as shares of the pen's width. A slow pen draws wider.
 const PRESSURE: [f32; 2] = [0.84, 1.12];
-/// Widths that are told apart.
+/// The number of different line widths.
 const WIDTHS: usize = 7;
-/// What lies this near to a line is on it, pixels.
-const STRAY: f32 = 0.06;
-/// The most points one line stands for.
+/// A point within this distance of a line counts as on the line, pixels.
+const TOLERANCE: f32 = 0.06;
+/// The largest number of points that one straight line replaces.
 const LONGEST_CHORD: usize = 16;
-/// Curve tolerance of the rasteriser, beside one pixel.
+/// The rasteriser's resolution scale: curves are flattened for a scale of one pixel to the unit.
 const RESOLUTION: f32 = 1.0;
 
-/// An ink, as sRGB.
+/// The colour of an ink, sRGB.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Ink(pub [u8; 3]);
 
-/// The inks, as real ones look on white paper: full yellow would not be read.
+/// Colours of real inks on white paper. Pure yellow would not be readable.
 impl Ink {
     /// #1A1A1E
     pub const BLACK: Self = Self([0x1A, 0x1A, 0x1E]);
@@ -38,18 +38,23 @@ impl Ink {
     pub const BROWN: Self = Self([0x6E, 0x44, 0x20]);
 }
 
-/// Why a picture could not be made.
+/// The reason why a picture could not be made.
 #[derive(Debug, thiserror::Error)]
 pub enum PictureError {
-    /// A page of no pixels, or of more than can be counted.
-    #[error("a page of {0} × {1} pixels")]
+    /// A side of the picture is smaller than 1 pixel or larger than a million.
+    #[error("cannot draw a picture of {0} × {1} pixels: expected 1 to 1000000 pixels on each side")]
     Size(f32, f32),
-    /// The encoder refused.
-    #[error("png: {0}")]
+    /// The PNG encoder failed.
+    #[error("cannot encode the picture as PNG: {0}")]
     Encode(#[from] EncodingError),
 }
 
-/// Draws the sheet with a pen of `width` page units, one pixel to the unit.
+/// Renders the sheet as a PNG file. `width` is the width of the pen in page units; one page unit is one
+/// pixel.
+///
+/// # Errors
+///
+/// When a side of the sheet is shorter than 1 or longer than 1,000,000 pixels, or the encoder fails.
 pub fn png(sheet: &Sheet, ink: Ink, width: f32) -> Result<Vec<u8>, PictureError> {
     let pages = Rows::of(sheet)?;
     let mut bytes = Vec::new();
@@ -61,7 +66,7 @@ pub fn png(sheet: &Sheet, ink: Ink, width: f32) -> Result<Vec<u8>, PictureError>
     encoder.set_filter(Filter::NoFilter);
     let mut writer = encoder.write_header()?;
     let mut stream = writer.stream_writer()?;
-    let area = inked(sheet, width);
+    let area = inked_area(sheet, width);
     for (from, n_rows) in pages.bands() {
         let mask = pages.draw(area.as_ref(), from, n_rows)?;
         std::io::Write::write_all(&mut stream, &packed(&mask)).map_err(EncodingError::from)?;
@@ -71,7 +76,8 @@ pub fn png(sheet: &Sheet, ink: Ink, width: f32) -> Result<Vec<u8>, PictureError>
     Ok(bytes)
 }
 
-/// The picture's rows, drawn one page's height at a time, so that memory does not grow with the pages.
+/// The rows of the picture. They are drawn in bands of one page's height, so that the memory does not grow
+/// with the number of pages.
 struct Rows {
     width: u32,
     height: u32,
@@ -109,15 +115,17 @@ impl Rows {
     }
 }
 
-/// The area all strokes cover. They are cut where the pressure changes, and outlined width by width.
-fn inked(sheet: &Sheet, width: f32) -> Option<Path> {
+/// The area that the strokes cover. Strokes are cut where the line width changes, and all pieces of one width
+/// are outlined together.
+fn inked_area(sheet: &Sheet, width: f32) -> Option<Path> {
     let mut pieces: [PathBuilder; WIDTHS] = std::array::from_fn(|_| PathBuilder::new());
     let mut area = PathBuilder::new();
     for stroke in &sheet.strokes {
         draw(&mut pieces, &mut area, stroke, width);
     }
     for (builder, i) in pieces.into_iter().zip(0..) {
-        // Smooth curves need no round joins, which cost most of the time: corners are round already.
+        // Round joins would take most of the time. Smooth curves do not need them, and `draw` has rounded the
+        // corners.
         let pen = Stroke { width: width * pressed(i), line_join: LineJoin::Bevel, ..Stroke::default() };
         if let Some(outline) = builder.finish().and_then(|path| path.stroke(&pen, RESOLUTION)) {
             area.push_path(&outline);
@@ -126,14 +134,14 @@ fn inked(sheet: &Sheet, width: f32) -> Option<Path> {
     area.finish()
 }
 
-/// What share of the pen's width this pressure makes.
-#[expect(clippy::cast_precision_loss, reason = "a handful")]
+/// The line width at this pressure, as a share of the pen's width.
+#[expect(clippy::cast_precision_loss, reason = "there are few widths")]
 fn pressed(pressure: usize) -> f32 {
     PRESSURE[0] + (PRESSURE[1] - PRESSURE[0]) * pressure as f32 / (WIDTHS - 1) as f32
 }
 
-/// Adds a stroke: its ends and corners, which are round, to the area; what lies between them to the pieces
-/// of its widths, each reaching one point into the next.
+/// Adds a stroke. Its ends and corners become circles in `area`. The parts between them become lines in the
+/// piece of their width, and each line reaches one point into the next one.
 fn draw(pieces: &mut [PathBuilder; WIDTHS], area: &mut PathBuilder, stroke: &[Point], width: f32) {
     let pressures = pressures(stroke);
     let (Some(first), Some(last)) = (pressures.first(), pressures.last()) else { return };
@@ -159,7 +167,8 @@ fn draw(pieces: &mut [PathBuilder; WIDTHS], area: &mut PathBuilder, stroke: &[Po
     }
 }
 
-/// The points after the first without those a straight line passes anyway: fewer edges to fill.
+/// The points after the first, without those that lie on a straight line between others. So there are fewer
+/// edges to fill.
 fn thinned(points: &[Point]) -> impl Iterator<Item = Point> {
     let mut from = 0;
     std::iter::from_fn(move || {
@@ -173,12 +182,12 @@ fn thinned(points: &[Point]) -> impl Iterator<Item = Point> {
     })
 }
 
-/// Whether all points lie on the line from the first to the last, as far as a picture can show.
+/// Whether all points lie within [`TOLERANCE`] of the line from the first to the last.
 fn is_straight(points: &[Point]) -> bool {
     let (Some(a), Some(b)) = (points.first(), points.last()) else { return true };
     let [dx, dy] = [b[0] - a[0], b[1] - a[1]];
     let length = dx.hypot(dy).max(1e-6);
-    points.iter().all(|p| ((p[0] - a[0]) * dy - (p[1] - a[1]) * dx).abs() <= STRAY * length)
+    points.iter().all(|p| ((p[0] - a[0]) * dy - (p[1] - a[1]) * dx).abs() <= TOLERANCE * length)
 }
 
 /// Whether a path turns by more than about 25 degrees at its middle point.
@@ -188,17 +197,18 @@ fn is_sharp(from: Point, at: Point, to: Point) -> bool {
     along < 0.9 * a[0].hypot(a[1]) * b[0].hypot(b[1])
 }
 
-/// Which of the widths the pen has from each point to the next: the faster it moves, the thinner.
+/// The pressure (an index of the line widths) from each point to the next. The faster the pen moves, the
+/// lower the pressure.
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
     clippy::cast_precision_loss,
-    reason = "0 to 1, times a handful"
+    reason = "a number from 0 to 1, times a small number"
 )]
 fn pressures(stroke: &[Point]) -> Vec<usize> {
     let speeds: Vec<f32> = stroke.windows(2).map(|w| (w[0][0] - w[1][0]).hypot(w[0][1] - w[1][1])).collect();
     let fastest = speeds.iter().copied().fold(1e-3, f32::max);
-    // Pressure follows slowly: a running mean over about a dozen points.
+    // The pressure changes slowly: it follows a running mean of the speed over about a dozen points.
     let mut slow = speeds.first().copied().unwrap_or(0.0);
     speeds
         .iter()
@@ -210,7 +220,7 @@ fn pressures(stroke: &[Point]) -> Vec<usize> {
         .collect()
 }
 
-/// White to ink, in even steps.
+/// The palette from white to the ink's colour, in even steps.
 fn palette(Ink(ink): Ink) -> Vec<u8> {
     let shade = |step: u8| {
         ink.map(|c| {
@@ -221,9 +231,9 @@ fn palette(Ink(ink): Ink) -> Vec<u8> {
     (0..SHADES).flat_map(shade).collect()
 }
 
-/// Coverage as four-bit palette entries, two to a byte, each row from a new byte.
+/// The coverage as palette indices of four bits, two in a byte. Each row begins with a new byte.
 fn packed(mask: &Mask) -> Vec<u8> {
-    // 255 / 15 = 17: the nearest of the sixteen shades.
+    // 255 / 15 = 17, so this is the nearest of the sixteen shades.
     let shade = |coverage: u8| coverage.saturating_add(8) / 17;
     let pair = |pixels: &[u8]| shade(pixels[0]) << 4 | pixels.get(1).map_or(0, |p| shade(*p));
     mask.data().chunks(mask.width() as usize).flat_map(|row| row.chunks(2).map(pair)).collect()

@@ -1,11 +1,12 @@
-//! Strokes come in; the contract's `points` object, as JSON text, comes out.
+//! Writes strokes as JSON: the `points` object of the API.
 
 use std::io::Write as _;
 
 use super::{geometry::Point, page::Sheet};
 
 impl Sheet {
-    /// `{"x": [[…], …], "y": [[…], …]}`, each inner array one stroke, with at most two decimals.
+    /// The strokes as `{"x": [[…], …], "y": [[…], …]}` in page units. Each inner array is one stroke, and
+    /// numbers have at most two decimals.
     pub fn points_json(&self) -> Vec<u8> {
         let n_points: usize = self.strokes.iter().map(Vec::len).sum();
         let mut json = Vec::with_capacity(16 * n_points + 64);
@@ -33,9 +34,13 @@ fn axis(json: &mut Vec<u8>, strokes: &[Vec<Point>], k: usize) {
     json.push(b']');
 }
 
-/// A number from 0 on in its shortest form with at most two decimals.
+/// Writes a non-negative number in its shortest form with at most two decimals.
 fn number(json: &mut Vec<u8>, value: f32) {
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "on the sheet")]
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "coordinates on the sheet are small"
+    )]
     let hundredths = (f64::from(value) * 100.0).round().max(0.0) as u32;
     let (whole, rest) = (hundredths / 100, hundredths % 100);
     // Writing to a Vec cannot fail.
@@ -51,7 +56,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_are_short_and_lists_aligned() {
+    fn points_are_written_with_at_most_two_decimals() {
         let strokes = vec![vec![[0.0, 1.5], [2.25, 3.04]], vec![[549.99, 10.0], [550.0, 0.1]]];
         let sheet = Sheet { strokes, width: 550.0, page_length: 550.0, n_pages: 1 };
         let json = String::from_utf8(sheet.points_json()).unwrap();

@@ -1,25 +1,25 @@
-//! Signs above and below a letter: a sign's strokes come in; they come out where they cling to it without
-//! touching what is already written.
+//! Places signs above and below a letter, without touching the ink that is already there.
 
 use super::geometry::{BODY, Point, extent, moved};
 
-/// How near to other ink a sign may come, page units.
-const CLEAR: f32 = 4.2;
-/// A letter written below another begins this far under the headline.
+/// The smallest distance between a sign and other ink, page units.
+const CLEARANCE: f32 = 4.2;
+/// The distance from the headline to the top of a letter that is written below another one.
 const BELOW: f32 = 1.14 * BODY;
-/// Ways a sign may give way, in steps of this many page units.
+/// Signs are moved away from other ink in steps of this length, page units.
 const STEP: f32 = 3.0;
-/// The furthest it goes up or down, and sideways, steps.
-const FURTHEST: (i16, i16) = (9, 12);
+/// The largest number of steps vertically and horizontally.
+const MAX_STEPS: (i16, i16) = (9, 12);
 
-/// A small letter as a sign: under the line, centred.
+/// Makes a small letter a sign: moves it below the baseline and centres it at x = 0.
 pub(super) fn below_letter(strokes: Vec<Vec<Point>>) -> Vec<Vec<Point>> {
     let [from, to] = extent(strokes.iter().flatten()).unwrap_or_default();
     strokes.into_iter().map(|s| moved(s, -f32::midpoint(from, to), BELOW)).collect()
 }
 
-/// Places a sign, whose x = 0 is where it clings, at a letter whose body is `[left, right]`; uprights
-/// after it, if there are any, end at `width`. `ink` is what the cell has so far.
+/// Places a sign at a letter whose body is from x = `left` to `right`. The sign's x = 0 is its point of
+/// attachment. Upright signs after the letter, if there are any, end at x = `width`. `ink` is the ink of the
+/// cell so far.
 pub(super) fn place(
     strokes: Vec<Vec<Point>>,
     [left, right]: [f32; 2],
@@ -30,7 +30,7 @@ pub(super) fn place(
     #[expect(clippy::cast_precision_loss, reason = "a few hundred points")]
     let is_below = strokes.iter().flatten().map(|p| p[1]).sum::<f32>() / n_points as f32 > BODY / 2.0;
     let middle = f32::midpoint(left, right);
-    // Above an upright sign's letter, a dot stands between the two.
+    // A sign above a letter with an upright sign is placed between the two.
     let at = if !is_below && width > right { f32::midpoint(right, width) } else { middle };
     let near = |p: &&Point| if is_below { p[1] > BODY * 0.5 } else { p[1] < 1.0 };
     let ink: Vec<Point> = ink.iter().flatten().filter(near).copied().collect();
@@ -38,19 +38,22 @@ pub(super) fn place(
     let away = if is_below { 1.0 } else { -1.0 };
     let is_clear = |(dx, dy): (f32, f32)| {
         sign.iter().all(|s| {
-            // Where a sign touches the line it is drawn to, it touches nothing else.
+            // The part of a sign that touches the headline is not checked.
             (!is_below && s[1] + dy > -1.5)
-                || ink.iter().all(|p| (p[0] - s[0] - dx).hypot(p[1] - s[1] - dy) >= CLEAR)
+                || ink.iter().all(|p| (p[0] - s[0] - dx).hypot(p[1] - s[1] - dy) >= CLEARANCE)
         })
     };
-    let (dx, dy) = ways(away).map(|(x, y)| (at + x, y)).find(|w| is_clear(*w)).unwrap_or((at, 0.0));
+    let mut candidates = offsets(away).map(|(x, y)| (at + x, y));
+    let (dx, dy) = candidates.find(|offset| is_clear(*offset)).unwrap_or((at, 0.0));
     strokes.into_iter().map(|s| moved(s, dx, dy)).collect()
 }
 
-/// Ways to give way, the least first; to the right before to the left.
-fn ways(away: f32) -> impl Iterator<Item = (f32, f32)> {
-    let mut ways: Vec<(i16, i16)> =
-        (-FURTHEST.1 / 2..=FURTHEST.1).flat_map(|x| (0..=FURTHEST.0).map(move |y| (x, y))).collect();
-    ways.sort_by_key(|(x, y)| 2 * x.abs() + 3 * y + i16::from(*x < 0));
-    ways.into_iter().map(move |(x, y)| (f32::from(x) * STEP, f32::from(y) * STEP * away))
+/// Candidate offsets of a sign, the smallest first, and those to the right before those to the left. `away`
+/// is the vertical direction away from the letter: 1 is down, -1 is up.
+fn offsets(away: f32) -> impl Iterator<Item = (f32, f32)> {
+    let (max_y, max_x) = MAX_STEPS;
+    let mut offsets: Vec<(i16, i16)> =
+        (-max_x / 2..=max_x).flat_map(|x| (0..=max_y).map(move |y| (x, y))).collect();
+    offsets.sort_by_key(|(x, y)| 2 * x.abs() + 3 * y + i16::from(*x < 0));
+    offsets.into_iter().map(move |(x, y)| (f32::from(x) * STEP, f32::from(y) * STEP * away))
 }

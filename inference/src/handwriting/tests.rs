@@ -1,5 +1,5 @@
-//! Orthography and layout on shapes made up here: a zigzag for every glyph, as tall and as wide as its
-//! kind. The service's own tests write with the real model.
+//! Tests of orthography and layout. Every glyph is a zigzag here, as tall and as wide as glyphs of its kind.
+//! The tests of the whole service use the real model.
 
 use proptest::prelude::*;
 
@@ -18,7 +18,7 @@ fn glyphs() -> Glyphs {
     Glyphs::new(&names()).unwrap()
 }
 
-/// A zigzag between two corners, in units of the body.
+/// A zigzag between two corners, which are in units of the body's height.
 fn zigzag([left, top]: Point, [right, bottom]: Point) -> Vec<Point> {
     let point = |i: u8| {
         let x = left + (right - left) * f32::from(i) / 11.0;
@@ -71,7 +71,7 @@ fn bottom(sheet: &Sheet) -> f32 {
 }
 
 #[test]
-fn signs_cling_to_their_letter_and_sihari_stands_before_it() {
+fn signs_are_in_the_cell_of_their_letter_and_sihari_comes_before_it() {
     assert_eq!(cells("ਕਿ"), [["ਿ", "ਕ"]]);
     assert_eq!(cells("ਸੀਂ"), [["ਸ", "ੀ", "ਂ"]]);
     assert_eq!(cells("ਗ਼ੁੰਮ"), [vec!["ਗ", "਼", "ੁ", "ੰ"], vec!["ਮ"]]);
@@ -82,14 +82,14 @@ fn a_consonant_after_a_virama_is_written_below() {
     assert_eq!(cells("ਪ੍ਰੀਤ"), [vec!["ਪ", "ੀ", "੍ਰ"], vec!["ਤ"]]);
     assert_eq!(cells("ਪੜ੍ਹ"), [vec!["ਪ"], vec!["ੜ", "੍ਹ"]]);
     assert_eq!(cells("ਕ੍ਯ"), [["ਕ", "ੵ"]]);
-    // One that has no form of its own is written small; a joiner keeps the virama seen.
+    // A consonant without a subjoined form is written small. A joiner keeps the virama visible.
     let small = Text::read("ਕ੍ਤ", &glyphs());
     assert!(small.lines[0][0].cells[0].signs[0].scale < 1.0);
     assert_eq!(cells("ਕ੍\u{200C}ਤ"), [vec!["ਕ", "੍"], vec!["ਤ"]]);
 }
 
 #[test]
-fn signs_without_a_letter_get_a_place_of_their_own() {
+fn signs_without_a_letter_get_a_cell_of_their_own() {
     assert_eq!(cells("ਿ"), [["ਿ"]]);
     assert_eq!(cells("੍ਕ"), [vec!["੍"], vec!["ਕ"]]);
     assert_eq!(cells("ਕੰੰੰੰ"), [vec!["ਕ", "ੰ", "ੰ", "ੰ"], vec!["ੰ"]]);
@@ -97,7 +97,7 @@ fn signs_without_a_letter_get_a_place_of_their_own() {
 }
 
 #[test]
-fn a_word_has_one_headline_and_an_open_neighbour_breaks_it() {
+fn a_word_has_one_headline_with_a_gap_at_a_letter_that_has_none() {
     let headlines = |text: &str| {
         let flat = |s: &&Vec<Point>| {
             let ys = s.iter().map(|p| p[1]);
@@ -112,15 +112,15 @@ fn a_word_has_one_headline_and_an_open_neighbour_breaks_it() {
 }
 
 #[test]
-fn text_goes_on_to_further_pages() {
+fn a_long_text_continues_on_further_pages() {
     let sheet = write("ਕ\nਕ\nਕ\nਕ\nਕ", &PAGE, 1);
     assert_eq!(sheet.n_pages, 2);
     assert!(bottom(&sheet) > PAGE.length && bottom(&sheet) < 2.0 * PAGE.length);
-    assert_eq!(write("ਕ\nਕ\nਕ\nਕ\n\n\n", &PAGE, 1).n_pages, 1, "lines of nothing need no page");
+    assert_eq!(write("ਕ\nਕ\nਕ\nਕ\n\n\n", &PAGE, 1).n_pages, 1, "empty lines at the end need no page");
 }
 
 #[test]
-fn each_spacing_widens_what_it_spaces() {
+fn each_spacing_parameter_moves_ink_further_apart() {
     let set = |change: fn(&mut Page, f32), by: f32| {
         let mut page = Page { width: 900.0, ..PAGE };
         change(&mut page, by);
@@ -144,14 +144,14 @@ fn each_spacing_widens_what_it_spaces() {
 }
 
 #[test]
-fn one_hand_writes_the_same_way_and_another_differs() {
+fn the_same_seed_writes_the_same_strokes_and_another_seed_others() {
     let sheet = write("ਸਤਿ ਸ੍ਰੀ ਅਕਾਲ", &PAGE, 9);
     assert_eq!(sheet, write("ਸਤਿ ਸ੍ਰੀ ਅਕਾਲ", &PAGE, 9));
     assert_ne!(sheet, write("ਸਤਿ ਸ੍ਰੀ ਅਕਾਲ", &PAGE, 10));
 }
 
 #[test]
-fn a_picture_is_white_paper_with_ink_of_the_wanted_width() {
+fn a_picture_has_white_paper_and_ink_of_the_requested_colour_and_width() {
     let sheet = write("ਕਰ", &PAGE, 2);
     let inked = |width| {
         let bytes = png(&sheet, Ink::GREEN, width).unwrap();
@@ -179,7 +179,7 @@ fn allowed() -> impl Strategy<Value = char> {
 
 proptest! {
     #[test]
-    fn any_text_fits_any_page(
+    fn every_allowed_text_stays_inside_every_allowed_page(
         text in proptest::collection::vec(allowed(), 2..=100),
         seed: u64,
         line_space in 120.0f32..=150.0,

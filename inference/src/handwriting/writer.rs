@@ -1,4 +1,4 @@
-//! The model of a hand: glyphs come in; the strokes one hand makes of them come out.
+//! Runs the handwriting model, which gives the strokes of glyphs in one handwriting style.
 
 use rand::{SeedableRng as _, rngs::SmallRng};
 use rand_distr::{Distribution as _, StandardNormal};
@@ -12,26 +12,26 @@ use crate::{
     runtime::{Array, Session, Tensor},
 };
 
-/// Styles and variations further out than this many standard deviations are drawn again: no hand of the
-/// training data lies there.
-const FURTHEST: f32 = 2.0;
+/// Random numbers beyond this many standard deviations are drawn again. No handwriting in the training data
+/// has such a style or variation.
+const MAX_DEVIATIONS: f32 = 2.0;
 
-/// One writer, made from a seed: the same seed writes the same text the same way.
+/// One handwriting style, made from a seed. The same seed writes the same text with the same strokes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Hand {
     seed: u64,
 }
 
-/// A glyph as one hand wrote it once. Page units; y = 0 at the headline, 52 at the baseline.
+/// The shape of one glyph, in page units: y = 0 at the headline and 52 at the baseline.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Shape {
-    /// Strokes in the order they are written, each of points evenly spaced in time.
+    /// The strokes in the order of writing. The points of a stroke are evenly spaced in time.
     pub(crate) strokes: Vec<Vec<Point>>,
-    /// From where to where it hangs from the headline.
+    /// The intervals of x in which the glyph hangs from the headline.
     pub(crate) head: Vec<[f32; 2]>,
 }
 
-/// A loaded model of the `glyph-strokes` layout.
+/// A loaded model with the `glyph-strokes` layout.
 pub struct Writer {
     session: Session,
     glyphs: Glyphs,
@@ -40,33 +40,40 @@ pub struct Writer {
 }
 
 impl Hand {
-    /// The writer of this seed.
+    /// The handwriting style of this seed.
     pub const fn new(seed: u64) -> Self {
         Self { seed }
     }
 
-    /// Random numbers for one purpose, which do not depend on how many another draws.
+    /// A random number generator for one purpose. Each purpose has its own generator, so that the numbers of
+    /// one do not depend on how many another one has drawn.
     pub(crate) fn rng(self, purpose: u64) -> SmallRng {
         SmallRng::seed_from_u64(self.seed ^ purpose.wrapping_mul(0x9E37_79B9_7F4A_7C15))
     }
 }
 
-/// A standard normal number, never further than `FURTHEST` from zero.
+/// A random number of the standard normal distribution, limited to [`MAX_DEVIATIONS`].
 pub(crate) fn normal(rng: &mut SmallRng) -> f32 {
     loop {
         let z: f32 = StandardNormal.sample(rng);
-        if z.abs() <= FURTHEST {
+        if z.abs() <= MAX_DEVIATIONS {
             return z;
         }
     }
 }
 
 impl Writer {
-    /// Loads the model and runs it once, so that the first caller does not pay for set-up.
+    /// Loads the model and runs it once, so that the first request is not slowed down by set-up. `n_threads`
+    /// is the number of threads that one run may use.
+    ///
+    /// # Errors
+    ///
+    /// When the manifest has another layout or lacks the glyph □, its file is missing or has another hash, or
+    /// the model cannot be run.
     pub fn load(runtime: &Runtime, manifest: &Manifest, n_threads: usize) -> Result<Self, LoadError> {
         manifest.expect(Layout::GlyphStrokes)?;
         let glyphs = Glyphs::new(&manifest.glyphs)
-            .ok_or_else(|| manifest.inconsistent("its glyphs lack □".to_owned()))?;
+            .ok_or_else(|| manifest.inconsistent("its list of glyphs must contain □".to_owned()))?;
         let session = runtime.open(&manifest.id, &manifest.read("model")?, n_threads)?;
         let (n_style, n_variation) = (session.width_of("style")?, session.width_of("variation")?);
         let mut writer = Self { session, glyphs, n_style, n_variation };
@@ -75,12 +82,17 @@ impl Writer {
         Ok(writer)
     }
 
-    /// What it can write.
+    /// The glyphs that the model can write.
     pub const fn glyphs(&self) -> &Glyphs {
         &self.glyphs
     }
 
-    /// Shapes each glyph by one hand, each a little differently every time it comes.
+    /// The shapes of glyphs in one handwriting style, one for each of `glyphs` (indices in the model's
+    /// table). A glyph that occurs several times gets a slightly different shape each time.
+    ///
+    /// # Errors
+    ///
+    /// When the run fails, or the outputs do not have the shapes of the layout.
     pub fn shape(&mut self, glyphs: &[usize], hand: Hand) -> Result<Vec<Shape>, RuntimeError> {
         if glyphs.is_empty() {
             return Ok(Vec::new());
@@ -106,20 +118,24 @@ fn normals(n: usize, rng: &mut SmallRng) -> Vec<f32> {
     (0..n).map(|_| normal(rng)).collect()
 }
 
-/// Cuts the model's outputs into shapes.
+/// Converts the model's outputs, `points` [N, S, P, 2], `present` [N, S] and `head` [N, H, 2], into shapes.
 fn shapes(n: usize, points: &Array, present: &Array, head: &Array) -> Result<Vec<Shape>, String> {
     let (&[n_points, n_strokes, per_stroke, 2], &[_, n_spans, 2]) = (&points.shape[..], &head.shape[..])
     else {
-        return Err(format!("gave points {:?} and head {:?}", points.shape, head.shape));
+        return Err(format!(
+            "expected points of the shape [N, S, P, 2] and head of the shape [N, H, 2], found {:?} and {:?}",
+            points.shape, head.shape
+        ));
     };
     if n_points != n || per_stroke < 2 || present.shape != [n, n_strokes] || head.shape[0] != n {
         return Err(format!(
-            "gave points {:?}, present {:?}, head {:?} for {n} glyphs",
+            "for {n} glyphs it gave points, present and head of the shapes {:?}, {:?} and {:?}: \
+             expected [{n}, S, P, 2] with P of at least 2, [{n}, S] and [{n}, H, 2]",
             points.shape, present.shape, head.shape
         ));
     }
     if !points.values.iter().chain(&head.values).all(|v| v.is_finite()) {
-        return Err("gave a number that is not finite".to_owned());
+        return Err("it gave a number that is not finite".to_owned());
     }
     let pairs = |values: &[f32]| -> Vec<Point> {
         values.as_chunks::<2>().0.iter().map(|[a, b]| [a * BODY, b * BODY]).collect()

@@ -1,4 +1,5 @@
-//! The steps of feature extraction, one after the other; a small character is looked at twice.
+//! Runs the steps of feature extraction. A small character in a large picture takes two passes: the first
+//! pass finds it, and the second one processes only its surroundings.
 
 use super::{
     frame,
@@ -9,43 +10,44 @@ use super::{
     view::PixelView,
 };
 
-/// Longest side, in pixels, of the image that the steps work on.
-const WORK: usize = 128;
+/// Longest side of the reduced image that the steps work on, pixels.
+const MAX_SIDE: usize = 128;
 
-/// A found box whose longest side is below this share of [`WORK`] is looked at again, closer.
-const CLOSER_BELOW: f32 = 0.55;
+/// A character whose longest side is below this share of [`MAX_SIDE`] gets a second pass at a larger scale.
+const SECOND_PASS_BELOW: f32 = 0.55;
 
-/// Ink coverage 0.0 (paper) ..= 1.0 (ink), `SIDE * SIDE` values, row-major.
+/// Computes the ink coverage of one character's picture: `SIDE * SIDE` values in row-major order, from 0.0
+/// (paper) to 1.0 (ink).
 ///
 /// # Errors
-/// [`NoInk`] when no mark stands out from the paper.
+/// [`NoInk`] when nothing stands out from the paper.
 pub fn features(image: PixelView<'_>) -> Result<Vec<f32>, NoInk> {
     let whole = Area { left: 0, top: 0, right: image.width, bottom: image.height };
-    let found = look(image, whole)?;
-    let seen = found.plane.width.max(found.plane.height);
-    let small = (found.ink.longest() as f32) < CLOSER_BELOW * WORK as f32;
-    if seen < whole.longest() && small {
+    let found = find_ink(image, whole)?;
+    let reduced_side = found.plane.width.max(found.plane.height);
+    let is_small = (found.ink.longest() as f32) < SECOND_PASS_BELOW * MAX_SIDE as f32;
+    if reduced_side < whole.longest() && is_small {
         let around = surroundings(&found, whole);
-        if let Ok(closer) = look(image, around) {
+        if let Ok(closer) = find_ink(image, around) {
             return Ok(frame::square(&closer.plane, closer.ink));
         }
     }
     Ok(frame::square(&found.plane, found.ink))
 }
 
-/// Coverage over a part of the image at working size, and the ink's box in it.
+/// The coverage of a part of the image at reduced size, and the ink's bounding box in it.
 struct Found {
     plane: Plane,
     ink: Area,
 }
 
-fn look(image: PixelView<'_>, part: Area) -> Result<Found, NoInk> {
-    let contrast = paper::contrast(shrink::shrink(image, part, WORK));
+fn find_ink(image: PixelView<'_>, part: Area) -> Result<Found, NoInk> {
+    let contrast = paper::contrast(shrink::shrink(image, part, MAX_SIDE));
     let (plane, ink) = mark::coverage(contrast)?;
     Ok(Found { plane, ink })
 }
 
-/// The ink's box in source pixels with paper of 0.4 of its longest side around it.
+/// The ink's bounding box in pixels of the source, with a margin of 0.4 of its longest side.
 fn surroundings(found: &Found, whole: Area) -> Area {
     let scale_x = whole.width() as f32 / found.plane.width as f32;
     let scale_y = whole.height() as f32 / found.plane.height as f32;

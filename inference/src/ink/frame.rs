@@ -1,17 +1,17 @@
-//! Coverage and the ink's box in, the centred feature square out.
+//! Scales and centres the ink in the feature square, and makes stroke widths more uniform.
 
 use super::plane::{Area, Plane};
 
-/// Side of the square feature image in pixels.
+/// Side of the square feature image, pixels.
 pub const SIDE: usize = 48;
 
-/// Paper on each side of the ink's longest extent, in feature pixels.
+/// Margin on each side of the ink's longest side, in feature pixels.
 const MARGIN: usize = 3;
-/// Mean stroke widths between these, in feature pixels, are left alone.
+/// A mean stroke width between these two values, in feature pixels, is not changed.
 const WIDTHS: (f32, f32) = (3.0, 5.0);
 
-/// Resizes the box to fit `SIDE - 2 * MARGIN`, aspect kept, centres it and evens the stroke width.
-/// `SIDE * SIDE` values, row-major.
+/// Scales the ink's bounding box so that its longest side is `SIDE - 2 * MARGIN`, keeps its aspect ratio,
+/// centres it, and adjusts the stroke width. Returns `SIDE * SIDE` values in row-major order.
 pub(super) fn square(plane: &Plane, ink: Area) -> Vec<f32> {
     let room = (SIDE - 2 * MARGIN) as f32;
     let scale = ink.longest() as f32 / room;
@@ -31,18 +31,20 @@ pub(super) fn square(plane: &Plane, ink: Area) -> Vec<f32> {
             *value = weights.iter().zip(&row[first - ink.left..]).map(|(w, v)| w * v).sum();
         }
     }
-    even(values)
+    adjust_stroke_width(values)
 }
 
-/// The source pixels that make each feature pixel, and their weights.
+/// For each feature pixel, the source pixels that it is computed from, and their weights.
 struct Taps {
-    /// The first source pixel, and where its weights begin; then where the last one's end.
+    /// For each feature pixel, its first source pixel and the index of its first weight. One more entry marks
+    /// the end.
     first: Vec<(usize, usize)>,
     weights: Vec<f32>,
 }
 
 impl Taps {
-    /// A triangle filter as wide as the reduction (bilinear when enlarging); outside the box is paper.
+    /// A triangle filter whose half-width is the scale (bilinear interpolation when enlarging). Outside the
+    /// box is paper.
     fn new(start: usize, end: usize, scale: f32) -> Self {
         let middle = 0.5 * (start + end) as f32;
         let support = scale.max(1.0);
@@ -66,8 +68,8 @@ impl Taps {
     }
 }
 
-/// Grows thin strokes and thins thick ones part of the way, by blending with a dilation or erosion.
-fn even(mut values: Vec<f32>) -> Vec<f32> {
+/// Makes thin strokes thicker and thick strokes thinner, by blending with a dilation or an erosion.
+fn adjust_stroke_width(mut values: Vec<f32>) -> Vec<f32> {
     for value in &mut values {
         *value = value.clamp(0.0, 1.0);
     }
@@ -81,7 +83,7 @@ fn even(mut values: Vec<f32>) -> Vec<f32> {
     }
 }
 
-/// Mean stroke width in pixels: twice the area over the length of the outline.
+/// Mean stroke width in pixels: twice the area, divided by the length of the outline.
 fn stroke_width(values: &[f32]) -> f32 {
     let mut outline = 0.0;
     for (row, below) in values.chunks_exact(SIDE).zip(values.chunks_exact(SIDE).skip(1)) {
@@ -94,7 +96,7 @@ fn stroke_width(values: &[f32]) -> f32 {
     if outline > 0.0 { 2.0 * values.iter().sum::<f32>() / outline } else { WIDTHS.0 }
 }
 
-/// Moves each value this share of the way to the extreme of its four neighbours and itself.
+/// Moves each value by `share` towards the extreme (as `pick` chooses it) of itself and its four neighbours.
 fn blend(values: &[f32], pick: impl Fn(f32, f32) -> f32 + Copy, share: f32) -> Vec<f32> {
     let mut blended = values.to_vec();
     for (y, out) in blended.chunks_exact_mut(SIDE).enumerate().take(SIDE - 1).skip(1) {

@@ -1,11 +1,11 @@
-//! Contrast in, soft ink coverage and the ink's box out.
+//! Turns contrast into ink coverage, removes what is not a character, and finds the ink's bounding box.
 
 use super::{
     paper::Contrast,
     plane::{Area, Plane},
 };
 
-/// Nothing that could be a character was found: a blank page, or one colour all over.
+/// The error of an image without a character: a blank page, or a single colour.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct NoInk;
 
@@ -17,27 +17,27 @@ impl std::fmt::Display for NoInk {
 
 impl std::error::Error for NoInk {}
 
-/// The weakest ink that counts, as contrast against the paper.
-const FAINTEST: f32 = 0.05;
-/// Ink must stand out this many standard deviations of the noise.
-const ABOVE_NOISE: f32 = 4.0;
-/// Coverage rises from 0 to 1 between these shares of the ink's level.
+/// The lowest contrast against the paper that counts as ink.
+const MIN_CONTRAST: f32 = 0.05;
+/// The lowest contrast of ink in standard deviations of the noise.
+const MIN_CONTRAST_TO_NOISE: f32 = 4.0;
+/// Coverage rises from 0 to 1 between these shares of the ink's contrast.
 const SOFT: (f32, f32) = (0.28, 0.62);
-/// A component smaller than this share of the largest is a speck.
+/// A component with fewer pixels than this share of the largest one is a speck.
 const SPECK: f32 = 0.008;
-/// A mark at the image's edge whose mean coverage is this much below another's is shadow.
+/// A component at the image's edge counts as shadow if its mean coverage is this much lower than another's.
 const WEAKER: f32 = 0.07;
-/// A line from edge to edge thinner than this share of the image is a rule of the paper.
+/// A line from edge to edge that is thinner than this share of the image is a ruled line of the paper.
 const RULE: f32 = 0.035;
 
-/// Coverage 0.0 ..= 1.0 per pixel and the box around all of it.
+/// Computes the coverage of each pixel, 0.0 ..= 1.0, and the bounding box of the ink.
 ///
 /// # Errors
-/// [`NoInk`] when nothing stands out, or only specks and rules do.
+/// [`NoInk`] when nothing stands out from the paper, or only specks and ruled lines do.
 pub(super) fn coverage(contrast: Contrast) -> Result<(Plane, Area), NoInk> {
     let Contrast { mut plane, noise } = contrast;
     let level = ink_level(&plane.values);
-    if level < FAINTEST || level < ABOVE_NOISE * noise {
+    if level < MIN_CONTRAST || level < MIN_CONTRAST_TO_NOISE * noise {
         return Err(NoInk);
     }
     let (low, high) = (SOFT.0 * level, SOFT.1 * level);
@@ -50,8 +50,8 @@ pub(super) fn coverage(contrast: Contrast) -> Result<(Plane, Area), NoInk> {
     Ok((components.only(&plane, &kept), ink))
 }
 
-/// The contrast that full ink has: the mean of what is above 0.6 of the contraharmonic mean,
-/// which a few dark pixels dominate however large the paper is.
+/// The contrast of full ink: the mean of all values above 0.6 of the contraharmonic mean. A few dark pixels
+/// determine the contraharmonic mean, whatever the size of the paper.
 fn ink_level(values: &[f32]) -> f32 {
     let squares = sum_of(values, |v| v * v);
     if squares <= f32::MIN_POSITIVE {
@@ -63,7 +63,7 @@ fn ink_level(values: &[f32]) -> f32 {
     if count > 0.0 { sum / count } else { 0.0 }
 }
 
-/// Sum in eight lanes, which the compiler turns into vector additions.
+/// Sums `term` over the values in eight lanes, which the compiler turns into vector additions.
 fn sum_of(values: &[f32], term: impl Fn(f32) -> f32) -> f32 {
     let mut lanes = [0.0_f32; 8];
     let eights = values.chunks_exact(8);
@@ -76,25 +76,26 @@ fn sum_of(values: &[f32], term: impl Fn(f32) -> f32) -> f32 {
     lanes.iter().sum::<f32>() + rest
 }
 
-/// Connected regions (eight neighbours) of coverage of at least one half.
+/// Connected components (with eight neighbours) of the pixels whose coverage is at least one half.
 struct Components {
-    /// Every run of such pixels within a row, from the top.
+    /// The runs of such pixels within the rows, from top to bottom.
     runs: Vec<Run>,
-    /// Where each row's runs begin, and where the last one's end.
+    /// For each row, the index of its first run. One more entry marks the end.
     rows: Vec<usize>,
     list: Vec<Component>,
 }
 
-/// Neighbouring pixels of one row.
+/// Adjacent pixels in one row.
 struct Run {
     start: usize,
     end: usize,
-    /// Which component it is part of.
+    /// The index of the component that the run is part of.
     component: usize,
 }
 
 struct Component {
     n_pixels: usize,
+    /// The sum of the pixels' coverage.
     coverage: f32,
     area: Area,
 }
@@ -113,12 +114,13 @@ impl Component {
 }
 
 impl Components {
-    /// Joins runs that touch from row to row, as in Rosenfeld and Pfaltz, "Sequential Operations in Digital
-    /// Picture Processing" (1966), with runs in place of pixels.
+    /// Labels connected components. The algorithm joins runs that touch runs of the row above, as in
+    /// Rosenfeld and Pfaltz, "Sequential Operations in Digital Picture Processing" (1966), which uses pixels
+    /// instead of runs.
     fn of(plane: &Plane) -> Self {
         let (mut runs, mut rows): (Vec<Run>, Vec<usize>) = (Vec::new(), vec![0]);
         let mut list: Vec<Component> = Vec::new();
-        // For each label, itself or an earlier one of the same component.
+        // For each label: the label itself, or an earlier label of the same component.
         let mut labels: Vec<usize> = Vec::new();
         let mut above = 0..0;
         for (y, row) in plane.values.chunks_exact(plane.width).enumerate() {
@@ -130,7 +132,7 @@ impl Components {
                 let area = Area { left: start, top: y, right: end, bottom: y + 1 };
                 let coverage = row[start..end].iter().sum();
                 let run = Component { n_pixels: end - start, coverage, area };
-                // Runs above that end before this one begins touch no later one either.
+                // A run above that ends before this run begins cannot touch a later run either.
                 while next_above < above.end && runs[next_above].end < start {
                     next_above += 1;
                 }
@@ -153,47 +155,47 @@ impl Components {
         Self { runs, rows, list }.joined(&labels)
     }
 
-    /// Gives the runs of each component one label, and numbers the components anew.
+    /// Merges the labels of each component, and renumbers the components.
     fn joined(mut self, labels: &[usize]) -> Self {
-        let (mut list, mut places) = (Vec::<Component>::new(), vec![0; labels.len()]);
+        let (mut list, mut indices) = (Vec::<Component>::new(), vec![0; labels.len()]);
         for (label, part) in self.list.into_iter().enumerate() {
             match first(labels, label) {
                 own if own == label => {
-                    places[label] = list.len();
+                    indices[label] = list.len();
                     list.push(part);
                 }
                 other => {
-                    places[label] = places[other];
-                    list[places[other]].add(&part);
+                    indices[label] = indices[other];
+                    list[indices[other]].add(&part);
                 }
             }
         }
         for run in &mut self.runs {
-            run.component = places[run.component];
+            run.component = indices[run.component];
         }
         Self { list, ..self }
     }
 
     /// For each component, whether it can be part of a character.
     fn kept(&self, plane: &Plane) -> Vec<bool> {
-        let rule: Vec<bool> =
-            self.list.iter().map(|c| is_rule(c, plane) || self.is_leftover(c, plane)).collect();
+        let paper: Vec<bool> =
+            self.list.iter().map(|c| is_rule(c, plane) || self.is_shadow(c, plane)).collect();
         let largest = self
             .list
             .iter()
-            .zip(&rule)
-            .filter(|(_, rule)| !**rule)
+            .zip(&paper)
+            .filter(|(_, paper)| !**paper)
             .map(|(component, _)| component.n_pixels)
             .max()
             .unwrap_or(0);
         let speck = SPECK * largest as f32;
-        let fits = |c: &Component| c.n_pixels as f32 >= speck;
-        self.list.iter().zip(&rule).map(|(c, rule)| !rule && fits(c)).collect()
+        let is_large = |c: &Component| c.n_pixels as f32 >= speck;
+        self.list.iter().zip(&paper).map(|(c, paper)| !paper && is_large(c)).collect()
     }
 
-    /// Weaker than another mark of some size, and at the image's edge: a corner of shadow that the
-    /// paper field missed.
-    fn is_leftover(&self, component: &Component, plane: &Plane) -> bool {
+    /// Whether a component is the rest of a shadow that the paper field missed: it is at the image's edge and
+    /// weaker than another component of some size.
+    fn is_shadow(&self, component: &Component, plane: &Plane) -> bool {
         let Area { left, top, right, bottom } = component.area;
         let at_edge = left == 0 || top == 0 || right == plane.width || bottom == plane.height;
         let stronger = |other: &Component| {
@@ -202,13 +204,13 @@ impl Components {
         at_edge && self.list.iter().any(stronger)
     }
 
-    /// The box around the kept components.
+    /// The bounding box of the kept components.
     fn bounds(&self, kept: &[bool]) -> Option<Area> {
         let boxes = self.list.iter().zip(kept).filter(|(_, kept)| **kept).map(|(c, _)| c.area);
         boxes.reduce(Area::union)
     }
 
-    /// Only the coverage of kept components and of the pixels around them; the rest is paper.
+    /// The coverage of the kept components and of the pixels around them. All other pixels become paper.
     fn only(&self, plane: &Plane, kept: &[bool]) -> Plane {
         let (width, height) = (plane.width, plane.height);
         let mut values = vec![0.0; plane.values.len()];
@@ -225,7 +227,7 @@ impl Components {
     }
 }
 
-/// The first label of the component that a label belongs to.
+/// The earliest label of the component that `label` belongs to.
 fn first(labels: &[usize], mut label: usize) -> usize {
     while labels[label] != label {
         label = labels[label];
@@ -233,7 +235,7 @@ fn first(labels: &[usize], mut label: usize) -> usize {
     label
 }
 
-/// A thin straight mark that runs from one edge of the image to the opposite one.
+/// Whether a component is a ruled line: thin, straight, and from one edge of the image to the opposite one.
 fn is_rule(component: &Component, plane: &Plane) -> bool {
     let area = component.area;
     let (width, height) = (plane.width as f32, plane.height as f32);

@@ -1,23 +1,24 @@
-//! One character's image in, one square of ink coverage out.
+//! Turns the picture of one character into the input of a recognition model: a square of ink coverage.
 //!
-//! The same code prepares the images a model is trained on and those it is served: [`features`]
-//! for one picture, [`stream`] as a filter between a picture generator and a trainer.
+//! Training and serving use the same code: [`features`] takes one picture, and [`stream`] is a filter between
+//! a picture generator and a trainer.
 //!
-//! Steps, each in its own file:
-//! 1. `shrink`: area-average down to at most 128 pixels a side, so cost is bounded.
-//! 2. `paper`: one grey value per pixel along the colour direction in which ink and paper differ
-//!    most; a paper field by grey closing (illumination and shadows); polarity.
-//! 3. `mark`: a soft threshold relative to the ink's own level; specks and rules dropped.
-//! 4. `frame`: the ink box, centred with its aspect kept, stroke width evened out.
+//! The steps, each in a file of its own:
+//! 1. `shrink` averages the picture down to at most 128 pixels a side, which limits the cost.
+//! 2. `paper` reduces the colours to one grey value, along the colour direction in which ink and paper differ
+//!    most. It estimates the brightness of the paper (lighting and shadows) by grey closing, decides whether
+//!    the ink is darker or lighter than the paper, and computes the contrast.
+//! 3. `mark` applies a soft threshold relative to the ink's own contrast, and removes specks and ruled lines.
+//! 4. `frame` centres the ink's bounding box, keeps its aspect ratio, and makes stroke widths more uniform.
 //!
-//! A character that is small in a large picture is found first, then cut out of the original
-//! pixels and treated again at its own scale.
+//! If the character is small in a large picture, it is found first. Then it is cut out of the original pixels
+//! and processed again at its own scale.
 
 #![expect(
     clippy::cast_precision_loss,
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
-    reason = "pixel positions are small and bounded; each cast back to an index is clamped"
+    reason = "pixel positions are small, and every cast back to an index is clamped"
 )]
 
 mod features;

@@ -1,18 +1,19 @@
-//! Grey morphology on small planes: a plane in, its closing out.
+//! Grey-scale morphological closing of small planes.
 
 use super::plane::Plane;
 
-/// Closing with a square window of `2 * reach + 1` cells, clipped at the plane's edges: the plane without dark
-/// marks narrower than the window.
+/// Closing with a square window of `2 * reach + 1` cells, clipped at the plane's edges. It removes dark marks
+/// that are narrower than the window.
 pub(super) fn close(plane: &Plane, reach: usize) -> Plane {
     let dilated = extreme(plane, reach, f32::NEG_INFINITY, |a, b| if a > b { a } else { b });
     extreme(&dilated, reach, f32::INFINITY, |a, b| if a < b { a } else { b })
 }
 
-/// Separable running extreme. `neutral` stands for what lies beyond the edges.
+/// The extreme (as `pick` chooses it) of each cell's window, computed along rows and then along columns.
+/// Cells beyond the edges have the value `neutral`.
 fn extreme(plane: &Plane, reach: usize, neutral: f32, pick: impl Fn(f32, f32) -> f32 + Copy) -> Plane {
     let (width, height) = (plane.width, plane.height);
-    // Rows with `reach` cells before and behind; then as many rows above and below.
+    // `reach` neutral cells on each side of every row first; then as many rows above and below.
     let padded = width + 2 * reach;
     let mut values = vec![neutral; padded * height];
     for (row, source) in values.chunks_exact_mut(padded).zip(plane.values.chunks_exact(width)) {
@@ -28,9 +29,9 @@ fn extreme(plane: &Plane, reach: usize, neutral: f32, pick: impl Fn(f32, f32) ->
     Plane { width, height, values }
 }
 
-/// For each position the extreme of itself and the next `window - 1` at a distance of `stride` each, as far as
-/// there are so many. Windows of doubling size are made from two of half the size, the last from two that
-/// overlap.
+/// For each position, the extreme of its value and the next `window - 1` values at a distance of `stride`
+/// from each other. Positions too near to the end for that are left out. Each pass doubles the window by
+/// combining two smaller windows; in the last pass the two windows overlap.
 fn running(
     mut values: Vec<f32>,
     stride: usize,

@@ -1,29 +1,31 @@
-//! Colours in, contrast against the paper out: 0 on paper, growing with the ink's strength.
+//! Computes each pixel's contrast against the paper: 0 on paper, and more the stronger the ink is.
 //!
-//! The paper field is a grey closing (dark ink) or opening (light ink) at low resolution, as in
-//! Serra, *Image Analysis and Mathematical Morphology* (1982): it follows lighting and the edges of
-//! shadows, and loses every mark narrower than its window.
+//! The paper field is the brightness that the paper has, or would have, at each point. It is a grey closing
+//! (for dark ink) or opening (for light ink) at low resolution, as in Serra, *Image Analysis and Mathematical
+//! Morphology* (1982). It follows the lighting and the edges of shadows, but no mark that is narrower than
+//! its window.
 
 use super::{morphology::close, plane::Plane, shrink::Channels};
 
 /// Cells along the longest side of the grid on which the paper is estimated.
 const GRID: usize = 40;
-/// Half the morphological window as a share of the grid's geometric mean side.
+/// Half of the morphological window, as a share of the geometric mean of the grid's sides.
 const REACH: f32 = 0.18;
-/// The same for a window that only strokes, not the paper between them, are narrower than.
+/// The same for a smaller window. Strokes are narrower than it; the paper between them is not.
 const THIN: f32 = 0.08;
-/// Weight of the thin marks when the polarity is decided.
-const THIN_COUNTS: f32 = 3.0;
-/// Noise above this share of the contrast is smoothed.
+/// The weight of thin marks in the decision on polarity.
+const THIN_WEIGHT: f32 = 3.0;
+/// The picture is smoothed if its noise is above this share of its contrast.
 const NOISY: f32 = 0.06;
 
-/// Contrast per pixel (colour units along the ink direction, relative to the paper's brightness)
-/// and the standard deviation of its noise in the same unit.
+/// The contrast of each pixel (in colour units along the ink direction, relative to the paper's brightness),
+/// and the standard deviation of the noise in the same unit.
 pub(super) struct Contrast {
     pub plane: Plane,
     pub noise: f32,
 }
 
+/// Computes the contrast of a reduced picture against its paper.
 pub(super) fn contrast(channels: Channels) -> Contrast {
     let mut grey = match channels {
         Channels::Grey(grey) => grey,
@@ -34,7 +36,8 @@ pub(super) fn contrast(channels: Channels) -> Contrast {
     let range = spread(&grid.values);
     if noise > NOISY * range && grey.width >= 24 && grey.height >= 24 {
         smooth(&mut grey);
-        noise /= 2.5; // a mean of nine divides by 3; JPEG's grain is not independent
+        // The mean of nine independent values would divide by 3, but the noise of JPEG is not independent.
+        noise /= 2.5;
     }
     let (dark, light) = (Field::new(&grid, 1.0), Field::new(&grid, -1.0));
     let field = if light.doubt < dark.doubt { light } else { dark };
@@ -42,13 +45,14 @@ pub(super) fn contrast(channels: Channels) -> Contrast {
     Contrast { plane: grey, noise }
 }
 
-/// Unit-sum colour direction along which neighbouring pixels differ most: the dominant eigenvector
-/// of the differences' covariance, large differences counted more.
+/// The colour direction in which neighbouring pixels differ most, with absolute components that sum to 1. It
+/// is the dominant eigenvector of the covariance of the differences, in which large differences have more
+/// weight.
 fn ink_direction(planes: &[Plane; 3]) -> [f32; 3] {
     let (width, height) = (planes[0].width, planes[0].height);
     let step = (width.max(height) / 40).max(1);
     let stride = if width * height > 4096 { 2 } else { 1 };
-    // The covariance is symmetric: rr, rg, rb, gg, gb, bb.
+    // The six different entries of the symmetric covariance matrix: rr, rg, rb, gg, gb, bb.
     let mut sums = [0.0_f32; 6];
     let mut add = |here: [&[f32]; 3], there: [&[f32]; 3]| {
         let pairs = here[0].iter().zip(there[0]).zip(here[1].iter().zip(there[1]));
@@ -77,7 +81,8 @@ fn ink_direction(planes: &[Plane; 3]) -> [f32; 3] {
     dominant(&[[rr, rg, rb], [rg, gg, gb], [rb, gb, bb]])
 }
 
-/// Power iteration from grey, so that a picture without colour keeps grey.
+/// The dominant eigenvector by power iteration. It starts from grey, so that a picture without colour stays
+/// grey.
 fn dominant(matrix: &[[f32; 3]; 3]) -> [f32; 3] {
     let mut vector = [0.59_f32, 0.57, 0.57];
     for _ in 0..24 {
@@ -102,9 +107,9 @@ fn project([red, green, blue]: &[Plane; 3], [r, g, b]: [f32; 3]) -> Plane {
     Plane { width: red.width, height: red.height, values }
 }
 
-/// Standard deviation of the fine grain: the median absolute second difference along rows.
+/// The standard deviation of the noise, estimated from the median absolute second difference along rows.
 fn noise_level(grey: &Plane) -> f32 {
-    // As bits, which order like the numbers where none is negative, and compare faster.
+    // Non-negative floats have the same order as their bits, and the bits compare faster.
     let mut grain: Vec<u32> = Vec::with_capacity(grey.values.len());
     for row in grey.values.chunks_exact(grey.width).step_by(if grey.height > 48 { 3 } else { 1 }) {
         let neighbours = row.iter().zip(row.iter().skip(1)).zip(row.iter().skip(2));
@@ -115,11 +120,12 @@ fn noise_level(grey: &Plane) -> f32 {
     }
     let middle = grain.len() / 2;
     let (_, median, _) = grain.select_nth_unstable(middle);
-    // A normal deviate's median is 0.6745 sigma; the second difference has variance 1.5.
+    // The median absolute value of a normal variable is 0.6745 sigma; the second difference has 1.5 times the
+    // variance.
     f32::from_bits(*median) / (0.6745 * 1.5_f32.sqrt())
 }
 
-/// Means over square cells, at most [`GRID`] of them along the longest side.
+/// The means of square cells, of which there are at most [`GRID`] along the longest side.
 fn reduce(grey: &Plane) -> Plane {
     let cell = grey.width.max(grey.height).div_ceil(GRID);
     let (width, height) = (grey.width.div_ceil(cell), grey.height.div_ceil(cell));
@@ -138,13 +144,13 @@ fn reduce(grey: &Plane) -> Plane {
     Plane { width, height, values }
 }
 
-/// Distance between the 2nd and the 98th percentile.
+/// The difference between the 98th and the 2nd percentile.
 fn spread(values: &[f32]) -> f32 {
     let mut values = values.to_vec();
     let rank = (values.len() - 1) / 50;
     let (_, low, above) = values.select_nth_unstable_by(rank, f32::total_cmp);
     let low = *low;
-    // The same rank from the other end.
+    // The high percentile has the same rank from the other end.
     let n_above = above.len();
     if n_above <= rank {
         return 0.0;
@@ -153,7 +159,8 @@ fn spread(values: &[f32]) -> f32 {
     *high - low
 }
 
-/// Mean over each pixel's 3 x 3 neighbourhood, edges repeated.
+/// Replaces each pixel by the mean of its 3 x 3 neighbourhood. In the first and the last column, the mean is
+/// taken vertically only; the first and the last row stay unchanged.
 fn smooth(grey: &mut Plane) {
     let (width, height) = (grey.width, grey.height);
     let mut across = grey.values.clone();
@@ -170,12 +177,13 @@ fn smooth(grey: &mut Plane) {
     }
 }
 
-/// The paper under one guess of the polarity, on the grid.
+/// The paper field on the grid, under one assumption about the polarity.
 struct Field {
     paper: Plane,
-    /// +1: ink is darker than paper; -1: lighter.
+    /// +1 if ink is darker than the paper, -1 if it is lighter.
     sign: f32,
-    /// How badly the guess fits: marks along the image's edge, uneven paper, few thin marks.
+    /// How badly the assumption fits. Marks along the image's edge and uneven paper raise it; thin marks
+    /// lower it.
     doubt: f32,
 }
 
@@ -200,7 +208,7 @@ impl Field {
                 n_edge += 1.0;
             }
         }
-        let doubt = marks(&paper) + edge / n_edge + unevenness - THIN_COUNTS * thin;
+        let doubt = marks(&paper) + edge / n_edge + unevenness - THIN_WEIGHT * thin;
         for value in &mut paper.values {
             *value *= sign;
         }
@@ -208,8 +216,9 @@ impl Field {
     }
 }
 
-/// Makes the image paper minus image (ink positive), the field interpolated bilinearly, divided by the
-/// paper's brightness where ink is dark, so that ink in a shadow counts as much as ink in the light.
+/// Replaces each pixel by the paper field minus the pixel, so that ink is positive. The field is interpolated
+/// bilinearly. For dark ink, the difference is divided by the paper's brightness, so that ink in a shadow
+/// counts as much as ink in the light.
 fn subtract(grey: &mut Plane, field: &Field) {
     let (width, height) = (grey.width, grey.height);
     let grid = &field.paper;
@@ -233,12 +242,12 @@ fn subtract(grey: &mut Plane, field: &Field) {
     }
 }
 
-/// From `a` to `b`, this share of the way.
+/// Linear interpolation from `a` to `b`.
 fn mix(a: f32, b: f32, share: f32) -> f32 {
     a + share * (b - a)
 }
 
-/// For each pixel the two nearest cells and the second one's share.
+/// For each pixel, the two nearest cells and the weight of the second one.
 fn positions(pixels: usize, cells: usize) -> Vec<(usize, usize, f32)> {
     let cell = pixels.div_ceil(cells.max(1)) as f32;
     (0..pixels)

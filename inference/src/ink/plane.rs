@@ -1,6 +1,6 @@
-//! Planes of values, and boxes in them.
+//! Planes of pixel values, and rectangles in them.
 
-/// A half-open box in pixels of some image.
+/// A half-open rectangle in pixels of an image.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Area {
     pub(super) left: usize,
@@ -22,7 +22,7 @@ impl Area {
         self.width().max(self.height())
     }
 
-    /// The smallest box around both.
+    /// The smallest rectangle around both.
     pub(super) fn union(self, other: Self) -> Self {
         Self {
             left: self.left.min(other.left),
@@ -33,7 +33,7 @@ impl Area {
     }
 }
 
-/// One value per pixel, row-major.
+/// One value for each pixel, in row-major order.
 pub(super) struct Plane {
     pub(super) width: usize,
     pub(super) height: usize,

@@ -1,18 +1,19 @@
-//! A part of a picture in, the same part area-averaged to at most a given side out: one plane where it is
-//! grey, three where it has colour.
+//! Reduces a part of a picture to a given size by area averaging. The result has one plane if the part is
+//! grey, and three if it has colour.
 
 use super::{
     plane::{Area, Plane},
     view::PixelView,
 };
 
-/// Values 0.0 ..= 1.0 of each channel.
+/// The values of each channel, 0.0 ..= 1.0.
 pub(super) enum Channels {
     Grey(Plane),
     Rgb([Plane; 3]),
 }
 
-/// Area-averages `part` of the image so that no side exceeds `max_side`; never enlarges.
+/// Area-averages `part` of the image so that no side is longer than `max_side`. A smaller part keeps its
+/// size.
 pub(super) fn shrink(image: PixelView<'_>, part: Area, max_side: usize) -> Channels {
     let longest = part.longest();
     let fit = |side: usize| {
@@ -36,7 +37,7 @@ pub(super) fn shrink(image: PixelView<'_>, part: Area, max_side: usize) -> Chann
     }
 }
 
-/// One byte for each pixel of a part of an RGB picture; none where a pixel has colour.
+/// One byte for each pixel of a part of an RGB picture; `None` if a pixel has colour.
 fn grey_pixels(image: PixelView<'_>, part: Area) -> Option<Vec<u8>> {
     let mut grey = Vec::with_capacity(part.width() * part.height());
     for y in part.top..part.bottom {
@@ -49,11 +50,11 @@ fn grey_pixels(image: PixelView<'_>, part: Area) -> Option<Vec<u8>> {
     Some(grey)
 }
 
-/// Whether every pixel of a row of RGB has three equal channels.
+/// Whether all three channels are equal in every pixel of an RGB row.
 fn is_grey(row: &[u8]) -> bool {
-    /// Compared at a time, in one vector operation or a few: sixteen pixels.
+    /// Bytes that are compared in one step, with a few vector operations: sixteen pixels.
     const BLOCK: usize = 48;
-    /// Which bytes equal their successor in a grey row: all but every third.
+    /// Marks the bytes that equal the next byte in a grey row: all but every third one.
     const MASK: [u8; BLOCK] = {
         let mut mask = [u8::MAX; BLOCK];
         let mut at = 2;
@@ -67,7 +68,7 @@ fn is_grey(row: &[u8]) -> bool {
     let rest = blocks.remainder();
     let differs = |pixel: &[u8]| pixel[0] != pixel[1] || pixel[1] != pixel[2];
     for (block, at) in blocks.zip((0..).step_by(BLOCK)) {
-        // The last byte of a block is a third one: what stands in for its successor does not matter.
+        // The mask ignores every third byte, so the comparison of a block's last byte does not matter.
         let Some(next) = row.get(at + 1..at + 1 + BLOCK) else {
             return !row[at..].chunks_exact(3).any(differs);
         };
@@ -87,14 +88,14 @@ fn source_row(image: PixelView<'_>, part: Area, y: usize) -> &[u8] {
     &image.pixels[(start + part.left) * image.n_channels..(start + part.right) * image.n_channels]
 }
 
-/// The part's `N` channels at another size, which is not larger.
+/// The `N` channels of `part`, averaged to a size that is not larger.
 fn averaged<const N: usize>(image: PixelView<'_>, part: Area, (width, height): (usize, usize)) -> [Plane; N] {
     let columns = Spans::new(part.width(), width);
     let rows = Spans::new(part.height(), height);
     let mut planes: [Plane; N] =
         std::array::from_fn(|_| Plane { width, height, values: vec![0.0; width * height] });
     let mut sums = vec![0.0; part.width() * N];
-    // Behind the row, as many values as a span may reach beyond it, with a weight of 0.
+    // The last span may reach beyond the row with weights of 0, so the row has extra values at its end.
     let mut row = vec![0.0; part.width() + columns.n_taps];
     for (y, (first, weights)) in rows.iter().enumerate() {
         sums.fill(0.0);
@@ -114,10 +115,11 @@ fn averaged<const N: usize>(image: PixelView<'_>, part: Area, (width, height): (
     planes
 }
 
-/// For each target pixel, the source pixels under it and their shares, which sum to one.
+/// For each target pixel, the source pixels that it covers and their weights, which sum to 1.
 struct Spans {
+    /// For each target pixel, its first source pixel.
     first: Vec<usize>,
-    /// `n_taps` for each target pixel.
+    /// `n_taps` weights for each target pixel.
     weights: Vec<f32>,
     n_taps: usize,
 }
@@ -144,7 +146,7 @@ impl Spans {
         self.first.iter().copied().zip(self.weights.chunks_exact(self.n_taps))
     }
 
-    /// Averages a row.
+    /// Averages one row.
     fn average(&self, row: &[f32], target: &mut [f32]) {
         match self.n_taps {
             1 => self.average_by::<1>(row, target),
@@ -160,7 +162,7 @@ impl Spans {
         }
     }
 
-    /// The same where the number of taps is known to the compiler.
+    /// [`Self::average`] for a number of taps that the compiler knows, which is faster.
     fn average_by<const TAPS: usize>(&self, row: &[f32], target: &mut [f32]) {
         let taps = self.first.iter().zip(self.weights.as_chunks::<TAPS>().0);
         for (mean, (first, weights)) in target.iter_mut().zip(taps) {

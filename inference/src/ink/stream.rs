@@ -1,20 +1,21 @@
-//! Feature extraction as a filter for training: frames of RGB in, coverage out.
+//! Feature extraction as a filter for training: it reads RGB pictures and writes their ink coverage.
 
 use std::io::{self, Read, Write};
 
 use super::{features::features, frame::SIDE, mark::NoInk, view::PixelView};
 
-/// Frames of more pixels than this are refused by [`stream`]: the filter's memory is bounded.
+/// The largest number of pixels in a frame. The limit bounds the filter's memory.
 const MAX_FRAME_PIXELS: u64 = 1 << 26;
 
-/// Feature extraction as a filter for training; returns how many frames went through.
+/// Computes the features of all frames in `input`. Returns the number of frames.
 ///
-/// In, per frame: width and height as little-endian `u32`, then `width * height * 3` bytes of RGB.
-/// Out, per frame: one status byte (0 = ink, 1 = no ink), then `SIDE * SIDE` bytes of coverage
-/// (times 255, rounded; zeros when there is no ink), flushed so that a caller may wait for it.
+/// Each input frame is its width and height as little-endian `u32`, then `width * height * 3` bytes of RGB.
+/// Each output frame is one status byte (0 = ink, 1 = no ink), then `SIDE * SIDE` bytes of coverage (times
+/// 255, rounded; zeros when there is no ink). The output is flushed after every frame, so that a caller can
+/// wait for it.
 ///
 /// # Errors
-/// Any error of reading or writing; `InvalidData` for an empty or oversized frame.
+/// Any error of reading or writing; `InvalidData` for a frame with no pixels or more than 2^26.
 pub fn stream(input: &mut dyn Read, output: &mut dyn Write) -> io::Result<u64> {
     let mut n_frames = 0;
     let mut pixels = Vec::new();
@@ -22,7 +23,10 @@ pub fn stream(input: &mut dyn Read, output: &mut dyn Write) -> io::Result<u64> {
     while let Some((width, height)) = read_header(input)? {
         let n_pixels = u64::from(width) * u64::from(height);
         if n_pixels == 0 || n_pixels > MAX_FRAME_PIXELS {
-            return Err(io::Error::new(io::ErrorKind::InvalidData, "frame size out of range"));
+            let error = format!(
+                "a frame of {width} x {height} pixels: expected 1 to {MAX_FRAME_PIXELS} pixels in all"
+            );
+            return Err(io::Error::new(io::ErrorKind::InvalidData, error));
         }
         pixels.resize(n_pixels as usize * 3, 0);
         input.read_exact(&mut pixels)?;
@@ -43,7 +47,7 @@ pub fn stream(input: &mut dyn Read, output: &mut dyn Write) -> io::Result<u64> {
     Ok(n_frames)
 }
 
-/// Width and height of the next frame; `None` at a clean end of input.
+/// Reads the width and height of the next frame. `None` if the input ends before it.
 fn read_header(input: &mut dyn Read) -> io::Result<Option<(u32, u32)>> {
     let mut header = [0_u8; 8];
     let mut n_read = 0;

@@ -1,3 +1,5 @@
+//! Tests of feature extraction on drawings made here.
+
 use super::*;
 
 /// Draws a ring and a bar in `ink` on `paper`, `side` pixels square.
@@ -22,7 +24,7 @@ fn mean_difference(a: &[f32], b: &[f32]) -> f32 {
     a.iter().zip(b).map(|(a, b)| (a - b).abs()).sum::<f32>() / a.len() as f32
 }
 
-/// A multiplicative congruential generator: enough for noise, no dependency.
+/// A linear congruential generator for noise.
 struct Random(u64);
 
 impl Random {
@@ -33,7 +35,7 @@ impl Random {
 }
 
 #[test]
-fn a_view_must_fit_its_bytes() {
+fn a_view_of_the_wrong_number_of_bytes_is_refused() {
     assert!(PixelView::rgb(2, 2, &[0; 12]).is_some());
     assert!(PixelView::rgb(2, 2, &[0; 11]).is_none());
     assert!(PixelView::rgb(0, 2, &[]).is_none());
@@ -52,7 +54,7 @@ fn blank_and_uniform_images_have_no_ink() {
 }
 
 #[test]
-fn a_grainy_blank_page_has_no_ink() {
+fn a_noisy_blank_page_has_no_ink() {
     let mut random = Random(3);
     let pixels: Vec<u8> = (0..200 * 200 * 3).map(|_| 200 + (random.next() % 16) as u8).collect();
     let view = PixelView::rgb(200, 200, &pixels).unwrap();
@@ -60,7 +62,7 @@ fn a_grainy_blank_page_has_no_ink() {
 }
 
 #[test]
-fn colour_and_polarity_do_not_matter() {
+fn colour_and_polarity_do_not_change_the_features() {
     let black = read(160, &drawing(160, [255; 3], [0; 3]));
     let pairs = [
         ([250, 250, 250], [250, 230, 40]),
@@ -77,7 +79,7 @@ fn colour_and_polarity_do_not_matter() {
 }
 
 #[test]
-fn size_does_not_matter() {
+fn the_picture_s_size_does_not_change_the_features() {
     let usual = read(160, &drawing(160, [255; 3], [0; 3]));
     for side in [64, 128, 500, 1024] {
         let difference = mean_difference(&usual, &read(side, &drawing(side, [255; 3], [0; 3])));
@@ -86,7 +88,7 @@ fn size_does_not_matter() {
 }
 
 #[test]
-fn a_small_character_in_a_large_picture_is_read_at_its_own_scale() {
+fn a_small_character_in_a_large_picture_has_the_same_features_as_a_large_one() {
     let small = drawing(150, [255; 3], [0; 3]);
     let mut large = vec![255_u8; 1500 * 1500 * 3];
     for y in 0..150 {
@@ -98,7 +100,7 @@ fn a_small_character_in_a_large_picture_is_read_at_its_own_scale() {
 }
 
 #[test]
-fn light_falling_off_and_a_shadow_do_not_matter() {
+fn uneven_light_and_a_shadow_do_not_change_the_features() {
     let plain = drawing(200, [235; 3], [40; 3]);
     let mut lit = plain.clone();
     for (at, pixel) in lit.chunks_exact_mut(3).enumerate() {
@@ -113,7 +115,7 @@ fn light_falling_off_and_a_shadow_do_not_matter() {
 }
 
 #[test]
-fn a_faint_rule_is_not_ink() {
+fn faint_ruled_lines_are_not_ink() {
     let plain = drawing(200, [245; 3], [30; 3]);
     let mut ruled = plain.clone();
     for y in (15..200).step_by(30) {
@@ -125,8 +127,8 @@ fn a_faint_rule_is_not_ink() {
     assert!(difference < 0.02, "{difference}");
 }
 
-/// The square as text: one figure, 0 to 9, for the mean of each 3 x 3 block.
-fn drawn(values: &[f32]) -> String {
+/// The square as text: one digit, 0 to 9, for the mean of each 3 x 3 block.
+fn as_digits(values: &[f32]) -> String {
     let n_blocks = SIDE / 3;
     let mut text = String::new();
     for y in 0..n_blocks {
@@ -140,12 +142,16 @@ fn drawn(values: &[f32]) -> String {
 }
 
 #[test]
-fn the_square_of_a_known_drawing_stays_as_it_was() {
-    let square = drawn(&read(200, &drawing(200, [230, 228, 220], [30, 40, 120])));
-    // One figure of room: a mean may round differently where floating point does.
+fn the_features_of_a_known_drawing_do_not_change() {
+    let square = as_digits(&read(200, &drawing(200, [230, 228, 220], [30, 40, 120])));
+    // A digit may differ by 1, because floating-point results differ between machines.
     let close =
         square.len() == GOLDEN.len() && square.bytes().zip(GOLDEN.bytes()).all(|(a, b)| a.abs_diff(b) <= 1);
-    assert!(close, "models are trained on these squares: retrain, then pin anew\n{square}");
+    assert!(
+        close,
+        "the features have changed, and models are trained on them: \
+         train the models again, then set GOLDEN to\n{square}"
+    );
 }
 
 const GOLDEN: &str = "\
@@ -167,7 +173,7 @@ const GOLDEN: &str = "\
 0000000000000000\n";
 
 #[test]
-fn any_bytes_of_any_size_give_a_square_or_no_ink() {
+fn random_pictures_give_features_or_no_ink() {
     let mut random = Random(11);
     for _ in 0..400 {
         let (width, height) = (1 + random.next() as usize % 90, 1 + random.next() as usize % 300);
@@ -188,7 +194,7 @@ fn any_bytes_of_any_size_give_a_square_or_no_ink() {
 }
 
 #[test]
-fn a_stream_answers_every_frame() {
+fn a_stream_gives_one_result_for_each_frame() {
     let mut input = Vec::new();
     for (side, pixels) in [(64_u32, drawing(64, [255; 3], [0; 3])), (1, vec![9; 3])] {
         input.extend(side.to_le_bytes());

@@ -1,6 +1,6 @@
-//! Decoded pictures as bytes in memory; their sizes are checked when a view is made.
+//! A view of a decoded picture. Its size is checked when the view is made.
 
-/// 8-bit grey or RGB, row-major, already decoded, oriented, alpha-flattened.
+/// A decoded picture: 8-bit grey or RGB in row-major order, upright and without transparency.
 #[derive(Clone, Copy)]
 pub struct PixelView<'a> {
     pub(super) width: usize,

@@ -1,4 +1,4 @@
-//! Choices: `use.toml` comes in; which model was chosen for what comes out, and changes go back in one rename.
+//! Reads and writes `use.toml`, the operator's choices of models. A change replaces the file in one rename.
 
 use std::{
     fs::{self, File},
@@ -11,18 +11,19 @@ use serde::{Deserialize, Serialize};
 
 use crate::ManifestError;
 
-/// Stands for the model that came with Akhar, wherever an id is expected.
+/// An id that stands for the bundled model, the one that comes with Akhar.
 pub const BUNDLED: &str = "bundled";
 
 const FILE: &str = "use.toml";
-const HEAD: &str = "# Written by `akhar models use`: which model serves where the bundled one does not.\n\n";
+const HEAD: &str =
+    "# Written by `akhar models use`: the models that serve an operation instead of the bundled ones.\n\n";
 
-/// One choice.
+/// One choice: the model that serves an operation in one language or in all.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Choice {
     pub(super) operation: String,
-    /// None: every language the model knows, or an operation without languages.
+    /// `None` stands for every language that the model knows, or for an operation without languages.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) language: Option<String>,
     pub(super) id: String,
@@ -34,7 +35,7 @@ impl Choice {
     }
 }
 
-/// All of them, and the file as it was when they were read.
+/// All choices, and the state of the file when they were read.
 #[derive(Debug, Clone)]
 pub(super) struct Choices {
     folder: PathBuf,
@@ -42,7 +43,8 @@ pub(super) struct Choices {
     seen: Option<Seen>,
 }
 
-/// A file's time and content: a model pulled anew under the same id changes the first alone.
+/// A file's modification time and contents. When a model is pulled again under the same id, only the time
+/// changes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Seen {
     modified: SystemTime,
@@ -57,7 +59,7 @@ struct UseFile {
 }
 
 impl Choices {
-    /// Reads the file in the folder of pulled models; there may be none.
+    /// Reads the file in the folder of pulled models. A missing file means that there are no choices.
     pub(super) fn read(folder: &Path) -> Result<Self, ManifestError> {
         let path = folder.join(FILE);
         let seen = look(&path).map_err(|source| ManifestError::Io { path: path.clone(), source })?;
@@ -71,23 +73,24 @@ impl Choices {
         self.folder.join(FILE)
     }
 
-    /// The choice for exactly this.
+    /// The choice for exactly this operation and language.
     pub(super) fn find(&self, operation: &str, language: Option<&str>) -> Option<&Choice> {
         self.all.iter().find(|c| c.operation == operation && c.language.as_deref() == language)
     }
 
-    /// A choice of this model.
+    /// The first choice of this model.
     pub(super) fn of(&self, id: &str) -> Option<&Choice> {
         self.all.iter().find(|c| c.id == id)
     }
 
-    /// Whether the file is another than the one read. A file that cannot be read is: reading it says why.
+    /// Whether the file has changed since it was read. A file that cannot be read counts as changed, so that
+    /// the caller reads it again and gets the error.
     pub(super) fn changed(&self) -> bool {
         look(&self.path()).map_or(true, |seen| seen != self.seen)
     }
 
-    /// Changes what the file says now, whoever wrote it, under a lock, so that of two changes made at a time
-    /// none is lost.
+    /// Reads the file again, applies `change`, and writes the file. A lock makes sure that no change is lost
+    /// when two processes do this at the same time.
     pub(super) fn change(&mut self, change: impl FnOnce(&mut Vec<Choice>)) -> Result<(), ManifestError> {
         let io = |source| ManifestError::Io { path: self.folder.clone(), source };
         fs::create_dir_all(&self.folder).map_err(io)?;
@@ -113,8 +116,8 @@ impl Choices {
     }
 }
 
-/// Goes back to the bundled model: in every language, or in one, which leaves a choice for every language
-/// as it is in the others.
+/// Removes the choices for an operation, so that the bundled model serves it again. With a language, only the
+/// choice for this language is removed, and a choice for all languages stays in force for the others.
 pub(super) fn back(all: &mut Vec<Choice>, operation: &str, language: Option<&str>) {
     let its = |c: &Choice| c.operation == operation;
     all.retain(|c| !its(c) || (language.is_some() && c.language.as_deref() != language));

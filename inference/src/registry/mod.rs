@@ -1,10 +1,10 @@
-//! The registry: a folder of models and the operator's choices come in; the model that serves an operation
-//! comes out.
+//! The registry knows the installed models and the operator's choices, and says which model serves an
+//! operation.
 //!
-//! Bundled manifests lie in the folder itself. A pulled model has a folder of its own,
-//! `pulled/<id>/<id>.toml` beside its files, and serves nothing until it is chosen: `pulled/use.toml` says
-//! which models serve where the bundled ones do not. What is still being pulled lies in `pulled/.partial`,
-//! on the same disk, so that installing and removing are one rename each.
+//! The manifests of bundled models are in the models folder itself. A pulled model has a folder of its own
+//! with its files and its manifest, `pulled/<id>/<id>.toml`. It serves nothing until an operator chooses it;
+//! the choices are in `pulled/use.toml`. Unfinished downloads are in `pulled/.partial`, on the same disk, so
+//! that one rename installs or removes a model.
 
 mod choices;
 
@@ -18,74 +18,84 @@ use choices::{Choice, Choices};
 
 use crate::{Manifest, ManifestError, load_all};
 
-/// The installed models, and which of them serve.
+/// The installed models, and the choice of the models that serve.
 #[derive(Debug, Clone)]
 pub struct Registry {
     folder: PathBuf,
-    /// Bundled ones first, each part by id.
+    /// The bundled models and then the pulled ones, each group sorted by id.
     manifests: Vec<Manifest>,
     n_bundled: usize,
     choices: Choices,
 }
 
-/// Why no model serves, or a choice or a model cannot be changed.
+/// The reason why no model serves an operation, or a choice or a model cannot be changed.
 #[derive(Debug, thiserror::Error)]
 pub enum RegistryError {
-    /// Nothing serves it.
-    #[error("no model in {} serves {what}", .folder.display())]
+    /// No model serves the operation.
+    #[error(
+        "no bundled model in {} serves {what}: check the operation's name and its language, \
+         or choose an installed model with `akhar models use {what} ID`",
+        .folder.display()
+    )]
     Nothing {
-        /// The operation, and the language.
+        /// The operation and the language.
         what: String,
-        /// Where models lie.
+        /// The folder of models.
         folder: PathBuf,
     },
-    /// Several could, and none is chosen.
-    #[error("{ids} could each serve {what}: choose with `akhar models use {what}`")]
+    /// Several models could serve the operation, and none is chosen.
+    #[error(
+        "several models could serve {what} ({ids}): choose one of them with `akhar models use {what} ID`"
+    )]
     Several {
-        /// The operation, and the language.
+        /// The operation and the language.
         what: String,
-        /// Which.
+        /// The ids of these models.
         ids: String,
     },
-    /// The chosen one is not there, or cannot do it.
-    #[error("{} chooses {id} for {what}, {problem}; `akhar models use {what} bundled` goes back", .path.display())]
+    /// The chosen model is not installed, or cannot serve the operation.
+    #[error(
+        "{} chooses the model {id} for {what}, {problem}: \
+         choose another one, or go back to the bundled one with `akhar models use {what} bundled`",
+        .path.display()
+    )]
     Chosen {
         /// The file of choices.
         path: PathBuf,
-        /// Which was chosen.
+        /// The chosen model's id.
         id: String,
-        /// The operation, and the language.
+        /// The operation and the language.
         what: String,
-        /// What is wrong with it.
+        /// What is wrong with the model.
         problem: &'static str,
     },
-    /// No such model is installed.
-    #[error("no model {id:?} is installed; expected one of {known}")]
+    /// No model with this id is installed.
+    #[error("no model {id:?} is installed: expected one of {known}")]
     Unknown {
-        /// What was asked for.
+        /// The requested id.
         id: String,
-        /// What is installed.
+        /// The ids of the installed models.
         known: String,
     },
-    /// The model is for something else.
-    #[error("{id} is for {serves}, not for {what}")]
+    /// The model serves another operation or other languages.
+    #[error("the model {id} is for {serves}, not for {what}")]
     Unfit {
-        /// Which model.
+        /// The model's id.
         id: String,
-        /// What it is for.
+        /// The operation and the languages of the model.
         serves: String,
-        /// What was asked for.
+        /// The requested operation and language.
         what: String,
     },
-    /// The model came with Akhar.
-    #[error("{0} is bundled; only pulled models are removed")]
+    /// A bundled model cannot be removed.
+    #[error("the model {0} is bundled with Akhar: only pulled models can be removed")]
     Bundled(String),
-    /// The model serves.
-    #[error("{id} is in use for {what}: `akhar models use {what} bundled` first")]
+    /// A model that is in use cannot be removed.
+    #[error("the model {id} is in use for {what}: run `akhar models use {what} bundled` first")]
     InUse {
-        /// Which model.
+        /// The model's id.
         id: String,
-        /// The operation, and the language.
+        /// The operation and the language.
         what: String,
     },
     /// A file or folder cannot be read or written.
@@ -94,7 +104,12 @@ pub enum RegistryError {
 }
 
 impl Registry {
-    /// Reads every manifest, bundled and pulled, and the choices; no model's files are read yet.
+    /// Reads all manifests, bundled and pulled, and the choices. The models' files are not read yet.
+    ///
+    /// # Errors
+    ///
+    /// When a manifest or `use.toml` cannot be read or is not valid, or a pulled model has the id of a
+    /// bundled one.
     pub fn open(folder: &Path) -> Result<Self, ManifestError> {
         let mut manifests = load_all(folder)?;
         let n_bundled = manifests.len();
@@ -102,7 +117,7 @@ impl Registry {
             let path = folder.join("pulled").join(&id).join(format!("{id}.toml"));
             let manifest = Manifest::load(&path)?;
             if manifests[..n_bundled].iter().any(|bundled| bundled.id == manifest.id) {
-                let what = "a bundled model has the same id".to_owned();
+                let what = "a bundled model has the same id: remove the pulled model's folder".to_owned();
                 return Err(ManifestError::Inconsistent { path, what });
             }
             manifests.push(manifest);
@@ -111,29 +126,38 @@ impl Registry {
         Ok(Self { folder: folder.to_owned(), manifests, n_bundled, choices })
     }
 
-    /// Every installed model: the bundled ones, then the pulled ones, each by id.
+    /// All installed models: the bundled ones and then the pulled ones, each group sorted by id.
     pub fn all(&self) -> &[Manifest] {
         &self.manifests
     }
 
-    /// The model of this id.
+    /// The model with this id.
     pub fn find(&self, id: &str) -> Option<&Manifest> {
         self.manifests.iter().find(|m| m.id == id)
     }
 
-    /// The model of this id, or an error that says which there are.
+    /// The model with this id.
+    ///
+    /// # Errors
+    ///
+    /// When there is none. The error lists the ids of the installed models.
     pub fn get(&self, id: &str) -> Result<&Manifest, RegistryError> {
         let known = || join(self.manifests.iter().map(|m| m.id.as_str()));
         self.find(id).ok_or_else(|| RegistryError::Unknown { id: id.to_owned(), known: known() })
     }
 
-    /// Whether a model of this id came with Akhar.
+    /// Whether a bundled model has this id.
     pub fn is_bundled(&self, id: &str) -> bool {
         self.bundled().iter().any(|m| m.id == id)
     }
 
-    /// The model that serves an operation, in a language where it is asked for one: the chosen one, or the
-    /// only bundled one.
+    /// The model that serves an operation: the chosen model, or the only bundled one. `language` is `None`
+    /// for an operation without languages.
+    ///
+    /// # Errors
+    ///
+    /// When no bundled model serves the operation or several do and none is chosen, or when the chosen model
+    /// is not installed or cannot serve it.
     pub fn serving(&self, operation: &str, language: Option<&str>) -> Result<&Manifest, RegistryError> {
         let wide = || self.choices.find(operation, None).filter(|c| self.suits(c, language));
         match self.choices.find(operation, language).or_else(wide) {
@@ -142,7 +166,8 @@ impl Registry {
         }
     }
 
-    /// For which languages a model serves now; `None` stands for an operation without languages.
+    /// The languages in which a model serves its operation now. `None` in the list stands for an operation
+    /// without languages.
     pub fn serves(&self, manifest: &Manifest) -> Vec<Option<String>> {
         let is_it = |language: &Option<String>| {
             let serving = self.serving(&manifest.operation, language.as_deref());
@@ -151,9 +176,14 @@ impl Registry {
         languages(manifest).into_iter().filter(is_it).collect()
     }
 
-    /// Writes down that from now on this model serves an operation, in one language or, where none is
-    /// named, in all it knows; [`BUNDLED`] goes back to what came with Akhar. The model's files are not
-    /// looked at.
+    /// Chooses the model that serves an operation from now on. Without a language, the choice is for all
+    /// languages that the model knows. The id [`BUNDLED`] goes back to the bundled model. The model's files
+    /// are not checked.
+    ///
+    /// # Errors
+    ///
+    /// When the model is not installed or does not serve the operation in the language, or `use.toml` cannot
+    /// be written.
     pub fn choose(&mut self, operation: &str, language: Option<&str>, id: &str) -> Result<(), RegistryError> {
         let what = what(operation, language);
         if id == BUNDLED {
@@ -179,23 +209,27 @@ impl Registry {
         })?)
     }
 
-    /// Whether the choices are others than when this registry was opened or last chose: cheap enough to ask
-    /// every second.
+    /// Whether the choices have changed since this registry was opened or last changed them. The check is
+    /// cheap enough to be made every second.
     pub fn changed(&self) -> bool {
         self.choices.changed()
     }
 
-    /// Where a model of this id is pulled to.
+    /// The folder into which a model with this id is downloaded.
     pub fn partial(&self, id: &str) -> PathBuf {
         self.folder.join("pulled/.partial").join(id)
     }
 
-    /// Where a pulled model of this id lies.
+    /// The folder of an installed pulled model with this id.
     pub fn place(&self, id: &str) -> PathBuf {
         self.folder.join("pulled").join(id)
     }
 
-    /// Takes a pulled model that does not serve, or what an interrupted pull left of one, off the disk.
+    /// Deletes a pulled model that is not in use, or the files that an interrupted download left.
+    ///
+    /// # Errors
+    ///
+    /// When the model is not installed, is bundled or is in use, or its folder cannot be deleted.
     pub fn remove(&mut self, id: &str) -> Result<(), RegistryError> {
         let plain = !id.is_empty() && !id.starts_with('.') && !id.contains('/');
         let gone = self.partial(&format!("{id}.removed"));
@@ -222,8 +256,8 @@ impl Registry {
         &self.manifests[..self.n_bundled]
     }
 
-    /// Whether a choice for every language of its model is one for this language. One that cannot be looked
-    /// at is: it is an error then, and not passed over.
+    /// Whether a choice for all languages of its model includes this language. A choice of a model that is
+    /// not installed does, so that it leads to an error and is not ignored.
     fn suits(&self, choice: &Choice, language: Option<&str>) -> bool {
         self.find(&choice.id).is_none_or(|m| knows(m, language))
     }
@@ -231,7 +265,7 @@ impl Registry {
     fn chosen(&self, choice: &Choice, language: Option<&str>) -> Result<&Manifest, RegistryError> {
         let problem = match self.find(&choice.id) {
             Some(m) if m.operation == choice.operation && knows(m, language) => return Ok(m),
-            Some(_) => "which does not serve that",
+            Some(_) => "which cannot serve it",
             None => "which is not installed",
         };
         let what = what(&choice.operation, language);
@@ -250,7 +284,7 @@ impl Registry {
     }
 }
 
-/// Whether a model can be asked for this language, or without one.
+/// Whether a model knows this language. For `None`: whether it can be used without a language.
 fn knows(manifest: &Manifest, language: Option<&str>) -> bool {
     match (language, &manifest.language) {
         (Some(asked), Some(its)) => asked == its,
@@ -259,7 +293,7 @@ fn knows(manifest: &Manifest, language: Option<&str>) -> bool {
     }
 }
 
-/// What a model can be asked for.
+/// The languages that a model can be used with. `None` in the list means that it can be used without one.
 fn languages(manifest: &Manifest) -> Vec<Option<String>> {
     match &manifest.language {
         Some(language) => vec![Some(language.clone())],
@@ -267,7 +301,7 @@ fn languages(manifest: &Manifest) -> Vec<Option<String>> {
     }
 }
 
-/// The arguments of `akhar models use`.
+/// An operation and a language, written as arguments of `akhar models use`.
 fn what(operation: &str, language: Option<&str>) -> String {
     language.map_or_else(|| operation.to_owned(), |language| format!("{operation} --lang {language}"))
 }
@@ -284,7 +318,7 @@ fn join<'a>(ids: impl Iterator<Item = &'a str>) -> String {
     ids.collect::<Vec<_>>().join(", ")
 }
 
-/// Takes a folder away at once, then deletes it at leisure.
+/// Deletes a folder. It is renamed first, so that it disappears in one step.
 fn discard(folder: &Path, gone: &Path) -> Result<(), ManifestError> {
     let io = |source| ManifestError::Io { path: folder.to_owned(), source };
     if gone.exists() {

@@ -1,4 +1,4 @@
-//! Registries of manifests without files: choices come in; the serving models are compared.
+//! Tests of the registry, with manifests that name no files.
 
 use std::{
     fs,
@@ -8,7 +8,7 @@ use std::{
 
 use super::*;
 
-/// A folder of models that goes with the value.
+/// A temporary folder of models, which is deleted when the value is dropped.
 struct Folder(PathBuf);
 
 impl Folder {
@@ -61,7 +61,7 @@ fn speech(registry: &Registry) -> [String; 2] {
 }
 
 #[test]
-fn pulled_models_are_there_and_serve_nothing() {
+fn pulled_models_serve_nothing_until_they_are_chosen() {
     let folder = Folder::new();
     fs::write(folder.0.join("catalogue.toml"), "not = 'a manifest'").unwrap();
     fs::create_dir_all(folder.0.join("pulled/.partial/half")).unwrap();
@@ -71,14 +71,14 @@ fn pulled_models_are_there_and_serve_nothing() {
     assert_eq!(serving(&registry, "digit-recognition", None), "digits");
     assert_eq!(speech(&registry), ["speech-pa", "speech-en"]);
     assert!(registry.is_bundled("digits") && !registry.is_bundled("digits-2"));
-    assert!(serving(&registry, "speech-recognition", None).starts_with("no model in"));
+    assert!(serving(&registry, "speech-recognition", None).starts_with("no bundled model in"));
     assert!(serving(&registry, "speech-recognition", Some("ur")).contains("--lang ur"));
     folder.bundle("digits-3", "digit-recognition", "");
-    assert!(serving(&folder.open(), "digit-recognition", None).starts_with("digits, digits-3 could each"));
+    assert!(serving(&folder.open(), "digit-recognition", None).contains("(digits, digits-3)"));
 }
 
 #[test]
-fn a_choice_serves_until_it_is_taken_back() {
+fn a_chosen_model_serves_until_the_bundled_one_is_chosen_again() {
     let folder = Folder::new();
     let mut registry = folder.open();
     let other = folder.open();
@@ -94,7 +94,7 @@ fn a_choice_serves_until_it_is_taken_back() {
 }
 
 #[test]
-fn a_choice_may_be_for_one_language_or_for_all() {
+fn a_choice_can_be_for_one_language_or_for_all() {
     let folder = Folder::new();
     let mut registry = folder.open();
     let mut choose = |language, id| {
@@ -110,7 +110,7 @@ fn a_choice_may_be_for_one_language_or_for_all() {
 }
 
 #[test]
-fn what_cannot_serve_is_not_chosen() {
+fn a_model_that_cannot_serve_the_operation_is_refused() {
     let folder = Folder::new();
     let mut registry = folder.open();
     let mut refused = |operation, language, id| {
@@ -126,12 +126,13 @@ fn what_cannot_serve_is_not_chosen() {
 }
 
 #[test]
-fn a_chosen_model_that_is_gone_is_an_error_and_not_passed_over() {
+fn a_chosen_model_that_is_not_installed_is_an_error() {
     let folder = Folder::new();
     folder.open().choose("speech-recognition", None, "whisper").unwrap();
     fs::remove_dir_all(folder.0.join("pulled/whisper")).unwrap();
     for said in speech(&folder.open()) {
-        assert!(said.contains("use.toml chooses whisper") && said.contains("not installed"), "{said}");
+        assert!(said.contains("use.toml chooses the model whisper"), "{said}");
+        assert!(said.contains("not installed"), "{said}");
     }
     fs::write(folder.0.join("pulled/use.toml"), "[[use]]\noperation = 1").unwrap();
     let error = Registry::open(&folder.0).unwrap_err().to_string();
@@ -139,7 +140,7 @@ fn a_chosen_model_that_is_gone_is_an_error_and_not_passed_over() {
 }
 
 #[test]
-fn only_a_pulled_model_that_does_not_serve_is_removed() {
+fn only_a_pulled_model_that_is_not_in_use_can_be_removed() {
     let folder = Folder::new();
     let mut registry = folder.open();
     registry.choose("digit-recognition", None, "digits-2").unwrap();
@@ -154,7 +155,7 @@ fn only_a_pulled_model_that_does_not_serve_is_removed() {
 }
 
 #[test]
-fn a_pulled_model_may_not_have_a_bundled_id() {
+fn a_pulled_model_with_the_id_of_a_bundled_one_is_refused() {
     let folder = Folder::new();
     folder.pull("digits", "digit-recognition", "");
     folder.bundle("digits", "digit-recognition", "");

@@ -70,7 +70,8 @@ fn m2m100_says_what_the_reference_says() {
 
 #[test]
 fn marian_says_what_the_reference_says() {
-    // The token that fills up, which begins every text, is the last of the vocabulary; this tokenizer calls it so.
+    // The token that fills up, which begins every text, is the last of the vocabulary; this tokenizer calls
+    // it so.
     agrees(
         "marian",
         "decoder_start_token_id = '<s>'\npad_token_id = '<s>'\nsuppress_tokens = ['<s>']\n\

@@ -1,5 +1,5 @@
-//! Sequence-to-sequence models in the layout that Optimum exports: texts come in, in batches; translations come
-//! out.
+//! Sequence-to-sequence models in the layout that Optimum exports: texts come in, in batches; translations
+//! come out.
 
 mod network;
 mod pieces;

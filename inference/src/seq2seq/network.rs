@@ -1,8 +1,8 @@
 //! An encoder and a merged decoder, as Optimum exports them: inputs come in, the logits of each next token
 //! come out.
 //!
-//! The decoder's past key values stay in the runtime. Those of the source are computed in the first step; later
-//! steps return them empty, so the first step's are retained.
+//! The decoder's past key values stay in the runtime. Those of the source are computed in the first step;
+//! later steps return them empty, so the first step's are retained.
 
 use crate::{
     LoadError, Manifest, Runtime, RuntimeError,

@@ -1,5 +1,5 @@
-//! Acoustic models of the NeMo CTC layout: windows' features come in, in batches; each frame's
-//! log-probabilities come out.
+//! Runs acoustic models with the NeMo CTC layout: from batches of windows' features to the log-probabilities
+//! of each output frame.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use crate::{
     runtime::{Session, Tensor},
 };
 
-/// A loaded acoustic model.
+/// A loaded acoustic model and its decoder.
 pub(crate) struct Acoustic {
     session: Session,
     decoder: Arc<CtcDecoder>,
@@ -35,17 +35,17 @@ impl Acoustic {
         self.config.front_end()
     }
 
-    /// The times that its output frames stand for.
+    /// The times of the model's output frames.
     pub(crate) fn clock(&self) -> Clock {
         Clock { grid: self.config.subsampling_factor * HOP, latency_s: self.decoder.latency_s() }
     }
 
-    /// The decoder for its emissions.
+    /// The decoder of the model's emissions.
     pub(crate) fn decoder(&self) -> Arc<CtcDecoder> {
         self.decoder.clone()
     }
 
-    /// Runs windows of at least one frame each as one batch.
+    /// Runs the model on a batch of windows. Each window must have at least one frame.
     pub(crate) fn infer(&mut self, windows: &[&Features]) -> Result<Vec<Emissions>, RuntimeError> {
         let batch = batch(windows);
         let inputs = vec![
@@ -54,11 +54,16 @@ impl Acoustic {
         ];
         let [log_probs] = self.session.run(inputs, ["logprobs"])?;
         let &[b, t, v] = &log_probs.shape[..] else {
-            return Err(self.session.layout_error(format!("gave logprobs {:?}", log_probs.shape)));
+            let what = format!("expected logprobs with 3 dimensions, found the shape {:?}", log_probs.shape);
+            return Err(self.session.layout_error(what));
         };
         let (n, n_units) = (windows.len(), self.decoder.n_units());
         if b != n || v != n_units {
-            let what = format!("gave logprobs {:?} for {n} windows and {n_units} units", log_probs.shape);
+            let what = format!(
+                "for {n} windows and {n_units} units it gave logprobs of the shape {:?}: \
+                 expected [{n}, T, {n_units}]",
+                log_probs.shape
+            );
             return Err(self.session.layout_error(what));
         }
         let blocks = log_probs.values.chunks_exact((t * v).max(1));

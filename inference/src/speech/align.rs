@@ -1,18 +1,20 @@
-//! Alignment: frames' log-probabilities and a text's units come in; the frames of each unit come out, on the
-//! likeliest path that spells the text.
+//! Forced alignment: finds the frames of each unit of a known text, on the likeliest CTC path that spells the
+//! text.
 
 use std::ops::Range;
 
-/// The frames of each unit. None where there are too few frames for the text.
+/// The range of frames of each unit. Each of `frames` has a log-probability for each unit and, last, for the
+/// blank. `None` if there are too few frames for the text.
 pub(crate) fn align(frames: &[&[f32]], units: &[u8]) -> Option<Vec<Range<usize>>> {
-    // States: a blank before, between and behind the units, which have the odd ones.
+    // The odd states are the units. The even states are blanks before, between and after them.
     let n_states = 2 * units.len() + 1;
     let unit = |state: usize| (state % 2 == 1).then(|| units[state / 2]);
     let value = |frame: &[f32], state: usize| {
         let value = unit(state).map_or(frame.last(), |unit| frame.get(usize::from(unit)));
         value.copied().unwrap_or(f32::NEG_INFINITY)
     };
-    // From which states one is reached: itself, the one before, and past the blank between unlike units.
+    // How many states before a state can lead to it: the previous one, and the one before the blank if the
+    // two units are different.
     let reach = |state: usize| {
         let past_blank = state >= 3 && state % 2 == 1 && unit(state) != unit(state - 2);
         usize::from(state > 0) + usize::from(past_blank)
@@ -24,7 +26,7 @@ pub(crate) fn align(frames: &[&[f32]], units: &[u8]) -> Option<Vec<Range<usize>>
     }
     let mut steps = vec![0u8; n_states * frames.len()];
     for (frame, steps) in frames.iter().zip(steps.chunks_exact_mut(n_states)).skip(1) {
-        // Downwards, since a state is reached from itself and those below, as they were a frame ago.
+        // From the last state down, because a state's new score needs the old scores of the states before it.
         for state in (0..n_states).rev() {
             let from =
                 (0..=reach(state)).rev().max_by(|a, b| scores[state - a].total_cmp(&scores[state - b]));
@@ -65,15 +67,15 @@ mod tests {
     }
 
     #[test]
-    fn units_get_the_frames_that_say_them() {
+    fn each_unit_gets_the_frames_in_which_it_is_likely() {
         assert_eq!(aligned(&[2, 0, 0, 1, 2, 1, 2], &[0, 1, 1]), Some(vec![1..3, 3..4, 5..6]));
         assert_eq!(aligned(&[0, 1], &[0, 1]), Some(vec![0..1, 1..2]));
         assert_eq!(aligned(&[2, 2], &[]), Some(vec![]));
     }
 
     #[test]
-    fn too_few_frames_are_no_alignment() {
-        assert_eq!(aligned(&[0, 0], &[0, 0]), None, "a unit again needs a blank between");
+    fn too_few_frames_give_no_alignment() {
+        assert_eq!(aligned(&[0, 0], &[0, 0]), None, "a repeated unit needs a blank in between");
         assert_eq!(aligned(&[0, 1], &[0, 1, 0]), None);
         assert_eq!(aligned(&[], &[0]), None);
     }

@@ -1,41 +1,42 @@
-//! CTC prefix beam search with a language model: frames' log-probabilities come in; the units of the text
-//! with the highest combined score come out.
+//! CTC prefix beam search with a language model: finds the text with the highest combined score.
 //!
-//! After Hannun et al., "First-Pass Large Vocabulary Continuous Speech Recognition using Bi-Directional
-//! Recurrent DNNs", 2014: the alignments of one text are summed, apart for those that end in a blank. The
-//! reference is `training/speech/beam.py`.
+//! The algorithm is that of Hannun et al., "First-Pass Large Vocabulary Continuous Speech Recognition using
+//! Bi-Directional Recurrent DNNs", 2014. It sums the probabilities of all alignments of a text, and keeps the
+//! sum of those that end in a blank apart from the sum of the others. The reference implementation is
+//! `training/speech/beam.py`.
 
 use std::collections::HashMap;
 
 use super::ngram::{LanguageModel, State};
 
-/// Units less likely than this at a frame, as a natural logarithm, are not tried there.
+/// A unit whose log-probability (natural logarithm) at a frame is below this is not tried at that frame.
 const MIN_LOG_PROB: f32 = -7.0;
-/// No frame yet.
+/// Stands for no frame.
 const NEVER: usize = usize::MAX;
 
-/// The search's width and the weights of its scores.
+/// The width of the beam and the weights of the scores.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Weights {
-    /// Texts kept from frame to frame.
+    /// The number of hypotheses that are kept from one frame to the next.
     pub(crate) beam_width: usize,
-    /// Of the language model's log-probability.
+    /// The weight of the language model's log-probability.
     pub(crate) lm_weight: f64,
-    /// Added for each unit, against the language model's bias to short texts.
+    /// A bonus for each unit, against the language model's bias towards short texts.
     pub(crate) insertion_bonus: f64,
 }
 
-/// A text being considered.
+/// A hypothesis: one text with its scores.
 #[derive(Debug, Clone, Copy)]
 struct Hypothesis {
-    /// Its last unit's place among the prefixes.
+    /// The index of the text in [`Prefixes`].
     prefix: usize,
-    /// Log-probability of all its alignments that end in a blank.
+    /// The log-probability of all alignments that end in a blank.
     by_blank: f64,
-    /// And of those that end in its last unit.
+    /// The log-probability of all alignments that end in the last unit.
     by_unit: f64,
-    /// The language model's state, and its weighted score so far with the bonuses.
+    /// The language model's state after the text.
     state: State,
+    /// The language model's weighted score of the text, with the bonuses.
     text: f64,
 }
 
@@ -45,12 +46,12 @@ impl Hypothesis {
     }
 }
 
-/// Every prefix that was considered, as a tree.
+/// A tree of all texts that were considered.
 struct Prefixes {
-    /// Parent and last unit; the first is the empty text.
+    /// The parent and the last unit of each text. The first node is the empty text.
     nodes: Vec<(usize, Option<u8>)>,
     children: HashMap<(usize, u8), usize>,
-    /// The last frame that reached each, and its place among that frame's hypotheses.
+    /// For each text, the last frame that reached it, and its index among the hypotheses of that frame.
     reached: Vec<(usize, usize)>,
 }
 
@@ -78,7 +79,7 @@ impl Prefixes {
     }
 }
 
-/// The best text's units. `log_probs`: frames of one value for each unit and, last, the blank's.
+/// The units of the best text. Each frame has the log-probability of every unit and, last, of the blank.
 pub(crate) fn search<'a>(
     frames: impl Iterator<Item = &'a [f32]>,
     model: &LanguageModel,
@@ -110,7 +111,7 @@ pub(crate) fn search<'a>(
     best.map_or_else(Vec::new, |beam| prefixes.units(beam.prefix))
 }
 
-/// What a text may be after one more frame.
+/// Calls `reach` with every hypothesis that `beam` can become after one more frame.
 fn extend(
     beam: &Hypothesis,
     blank: f64,
@@ -144,20 +145,21 @@ fn extend(
     }
 }
 
-/// Adds to a text's alignments at a frame, whichever way it was reached.
+/// Adds a hypothesis to those of frame `t`. If the same text is already among them, their probabilities are
+/// summed.
 fn merge(t: usize, prefixes: &mut Prefixes, ahead: &mut Vec<Hypothesis>, next: Hypothesis) {
-    let (frame, place) = prefixes.reached[next.prefix];
+    let (frame, index) = prefixes.reached[next.prefix];
     if frame == t {
-        let there = &mut ahead[place];
-        there.by_blank = plus(there.by_blank, next.by_blank);
-        there.by_unit = plus(there.by_unit, next.by_unit);
+        let same = &mut ahead[index];
+        same.by_blank = plus(same.by_blank, next.by_blank);
+        same.by_unit = plus(same.by_unit, next.by_unit);
     } else {
         prefixes.reached[next.prefix] = (t, ahead.len());
         ahead.push(next);
     }
 }
 
-/// The logarithm of a sum of two probabilities, from their logarithms.
+/// The logarithm of the sum of two probabilities that are given as logarithms.
 fn plus(a: f64, b: f64) -> f64 {
     let (high, low) = if a > b { (a, b) } else { (b, a) };
     if low == f64::NEG_INFINITY { high } else { high + (low - high).exp().ln_1p() }
@@ -170,7 +172,7 @@ mod tests {
 
     const WEIGHTS: Weights = Weights { beam_width: 8, lm_weight: 1.0, insertion_bonus: 0.0 };
 
-    /// Of the space, a letter and the blank.
+    /// Frames from the probabilities of the space, a letter and the blank.
     fn frames(probabilities: &[[f32; 3]]) -> Vec<Vec<f32>> {
         probabilities.iter().map(|p| p.iter().map(|p| p.max(1e-9).ln()).collect()).collect()
     }
@@ -180,26 +182,24 @@ mod tests {
     }
 
     #[test]
-    fn a_text_counts_for_all_its_alignments() {
-        let indifferent = LanguageModel::read(&tiny(0.0, 0.0, 0.0, 0.0), 2).unwrap();
-        // The likeliest path is two blanks, 0.36; but three others spell the letter, 0.64.
-        assert_eq!(search(&[[0.0, 0.4, 0.6], [0.0, 0.4, 0.6]], &indifferent, WEIGHTS), [1]);
-        assert_eq!(search(&[[0.0, 0.9, 0.1], [0.0, 0.9, 0.1]], &indifferent, WEIGHTS), [1]);
-        assert_eq!(
-            search(&[[0.0, 0.9, 0.1], [0.0, 0.1, 0.9], [0.0, 0.9, 0.1]], &indifferent, WEIGHTS),
-            [1, 1]
-        );
-        assert_eq!(search(&[], &indifferent, WEIGHTS), [0; 0]);
+    fn the_probabilities_of_a_text_s_alignments_are_summed() {
+        let neutral = LanguageModel::read(&tiny(0.0, 0.0, 0.0, 0.0), 2).unwrap();
+        // The likeliest single path is two blanks (0.36), but the three paths that spell the letter sum to
+        // 0.64.
+        assert_eq!(search(&[[0.0, 0.4, 0.6], [0.0, 0.4, 0.6]], &neutral, WEIGHTS), [1]);
+        assert_eq!(search(&[[0.0, 0.9, 0.1], [0.0, 0.9, 0.1]], &neutral, WEIGHTS), [1]);
+        assert_eq!(search(&[[0.0, 0.9, 0.1], [0.0, 0.1, 0.9], [0.0, 0.9, 0.1]], &neutral, WEIGHTS), [1, 1]);
+        assert_eq!(search(&[], &neutral, WEIGHTS), [0; 0]);
     }
 
     #[test]
-    fn the_language_decides_where_the_sound_does_not() {
-        let unsure = [[0.0, 1.0, 0.0], [0.5, 0.0, 0.5], [0.0, 1.0, 0.0]];
-        let parting = LanguageModel::read(&tiny(-1.0, -1.0, -0.1, -3.0), 2).unwrap();
-        assert_eq!(search(&unsure, &parting, WEIGHTS), [1, 0, 1]);
-        let joining = LanguageModel::read(&tiny(-1.0, -1.0, -4.0, 0.0), 2).unwrap();
-        assert_eq!(search(&unsure, &joining, WEIGHTS), [1, 1]);
-        let paid = Weights { insertion_bonus: 10.0, ..WEIGHTS };
-        assert_eq!(search(&unsure, &joining, paid), [1, 0, 1]);
+    fn the_language_model_decides_when_the_acoustic_model_is_undecided() {
+        let undecided = [[0.0, 1.0, 0.0], [0.5, 0.0, 0.5], [0.0, 1.0, 0.0]];
+        let likes_spaces = LanguageModel::read(&tiny(-1.0, -1.0, -0.1, -3.0), 2).unwrap();
+        assert_eq!(search(&undecided, &likes_spaces, WEIGHTS), [1, 0, 1]);
+        let avoids_spaces = LanguageModel::read(&tiny(-1.0, -1.0, -4.0, 0.0), 2).unwrap();
+        assert_eq!(search(&undecided, &avoids_spaces, WEIGHTS), [1, 1]);
+        let with_bonus = Weights { insertion_bonus: 10.0, ..WEIGHTS };
+        assert_eq!(search(&undecided, &avoids_spaces, with_bonus), [1, 0, 1]);
     }
 }

@@ -1,13 +1,13 @@
-//! Casts between counts and real numbers.
+//! Casts between counts and floating-point numbers.
 
-/// A count as a real number.
-#[expect(clippy::cast_precision_loss, reason = "far below 2^52")]
+/// A count as a floating-point number.
+#[expect(clippy::cast_precision_loss, reason = "counts are far below 2^52")]
 pub(crate) const fn count(n: usize) -> f64 {
     n as f64
 }
 
-/// A real number in the precision of features.
-#[expect(clippy::cast_possible_truncation, reason = "to the precision features have")]
+/// A number in the precision of features, which is `f32`.
+#[expect(clippy::cast_possible_truncation, reason = "features have this precision")]
 pub(crate) const fn narrow(value: f64) -> f32 {
     value as f32
 }

@@ -1,11 +1,11 @@
-//! Connectionist temporal classification: each frame's log-probabilities come in; tokens come out.
+//! Greedy decoding of CTC (connectionist temporal classification) emissions, and their confidence.
 
 use super::{
     transcript::{Token, Transcript},
     units::Units,
 };
 
-/// The likeliest unit of every frame; repeats are one token, blanks none.
+/// Takes the likeliest unit of every frame. Repeats of a unit become one token, and blanks are left out.
 pub(crate) fn greedy(frames: &[&[f32]], units: &Units) -> Transcript {
     let best = |frame: &&[f32]| {
         let best = frame.iter().enumerate().max_by(|a, b| a.1.total_cmp(b.1));
@@ -16,7 +16,7 @@ pub(crate) fn greedy(frames: &[&[f32]], units: &Units) -> Transcript {
     let mut before = units.blank();
     for (frame, &unit) in likeliest.iter().enumerate() {
         if unit == units.blank() {
-            // Nothing is said.
+            // A blank adds no token.
         } else if unit == before {
             if let Some(token) = tokens.last_mut() {
                 token.end = frame + 1;
@@ -29,8 +29,8 @@ pub(crate) fn greedy(frames: &[&[f32]], units: &Units) -> Transcript {
     Transcript { tokens, blanks: likeliest.iter().map(|unit| *unit == units.blank()).collect() }
 }
 
-/// Confidence of a window's units, 0 to 1: the mean of each unit's highest frame probability, spaces left
-/// out; 0 where there are none. `transcript` is the greedy one.
+/// The confidence of a window's transcript, 0 to 1: the mean over its units of each unit's highest frame
+/// probability, without spaces. It is 0 if there are no units. `transcript` must be the result of [`greedy`].
 pub(crate) fn confidence(frames: &[&[f32]], transcript: &Transcript) -> f32 {
     let highest = |token: &Token| {
         let frames = frames.get(token.frame..token.end).unwrap_or_default();
@@ -38,7 +38,7 @@ pub(crate) fn confidence(frames: &[&[f32]], transcript: &Transcript) -> f32 {
         all.fold(f32::NEG_INFINITY, f32::max).exp()
     };
     let probabilities: Vec<f32> = transcript.tokens.iter().filter(|t| !t.is_space()).map(highest).collect();
-    #[expect(clippy::cast_precision_loss, reason = "a few hundred units")]
+    #[expect(clippy::cast_precision_loss, reason = "a window has a few hundred units")]
     let n = probabilities.len() as f32;
     if probabilities.is_empty() { 0.0 } else { probabilities.iter().sum::<f32>() / n }
 }
@@ -48,7 +48,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn confidence_is_the_mean_of_the_units_highest_probabilities() {
+    fn confidence_is_the_mean_of_the_highest_probability_of_each_unit() {
         let token = |text: &str, frame, end| Token { text: text.to_owned(), frame, end };
         let frames: Vec<Vec<f32>> = [[0.9, 0.1], [0.5, 0.5], [0.3, 0.7], [0.6, 0.4]]
             .iter()

@@ -1,5 +1,5 @@
-//! CTC decoding: an acoustic model's emissions come in; a window's transcript comes out, by beam search with
-//! a language model where the manifest has a `[decoding]` table, greedily where it has none.
+//! CTC decoding: turns an acoustic model's emissions into a window's transcript. With a `[decoding]` table in
+//! the manifest it uses beam search with a language model, and otherwise greedy decoding.
 
 use super::{
     align::align,
@@ -16,16 +16,16 @@ use crate::{Manifest, ManifestError};
 #[derive(Debug, Clone)]
 pub struct CtcDecoder {
     units: Units,
-    /// None: each frame's likeliest unit is taken.
+    /// `None` for greedy decoding.
     search: Option<(LanguageModel, Weights)>,
-    /// How much later than it is said a unit is emitted, seconds.
+    /// The delay between the time a unit is spoken and the time the model emits it, seconds.
     latency_s: f64,
-    /// Windows of a lower confidence have an empty transcript.
+    /// A window with a lower confidence gets an empty transcript.
     min_confidence: f32,
 }
 
 impl CtcDecoder {
-    /// Reads a model's units, and its language model where the manifest has a `[decoding]` table.
+    /// Reads a model's units and, if the manifest has a `[decoding]` table, its language model.
     pub(crate) fn load(manifest: &Manifest) -> Result<Self, ManifestError> {
         let units = Units::read(manifest)?;
         let Some(decoding) = &manifest.decoding else {
@@ -34,16 +34,21 @@ impl CtcDecoder {
         let wrong = |what: String| manifest.inconsistent(what);
         if !(1..=1024).contains(&decoding.beam_width) || !(0.0..1.0).contains(&decoding.latency_s) {
             return Err(wrong(format!(
-                "decoding: {decoding:?}, expected a beam_width of 1 to 1024, a latency_s below 1"
+                "[decoding] has a beam_width of {} and a latency_s of {}: \
+                 expected 1 to 1024, and 0 to less than 1",
+                decoding.beam_width, decoding.latency_s
             )));
         }
         let n_texts = units.len() - 1;
         if units.blank() != n_texts || n_texts > usize::from(u8::MAX) || !units.is_space(0) {
-            let expected = "expected ▁ first, the blank last and at most 255 others for a language model";
-            return Err(wrong(format!("its vocab: {expected}")));
+            return Err(wrong(
+                "the model's vocab does not fit the manifest's [decoding] table: expected ▁ as the first \
+                 unit, the blank as the last one, and at most 255 units before the blank"
+                    .to_owned(),
+            ));
         }
         let model = LanguageModel::read(&manifest.read("language-model")?, n_texts)
-            .map_err(|what| wrong(format!("its language model: {what}")))?;
+            .map_err(|what| wrong(format!("the language model's file is not valid: {what}")))?;
         let weights = Weights {
             beam_width: decoding.beam_width,
             lm_weight: decoding.lm_weight,
@@ -53,17 +58,17 @@ impl CtcDecoder {
         Ok(Self { units, search: Some((model, weights)), latency_s, min_confidence })
     }
 
-    /// How many units a frame of emissions has values for.
+    /// The number of units, which is the number of values in one frame of emissions.
     pub(crate) const fn n_units(&self) -> usize {
         self.units.len()
     }
 
-    /// How much later than it is said a unit is emitted, seconds.
+    /// The delay between the time a unit is spoken and the time the model emits it, seconds.
     pub(crate) const fn latency_s(&self) -> f64 {
         self.latency_s
     }
 
-    /// The transcript of a window's emissions.
+    /// Decodes the emissions of one window into its transcript.
     pub fn decode(&self, emissions: &Emissions) -> Transcript {
         let frames: Vec<&[f32]> = emissions.frames(self.units.len()).collect();
         let greedy = ctc::greedy(&frames, &self.units);

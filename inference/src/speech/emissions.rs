@@ -1,19 +1,19 @@
-//! Emissions: the log-probabilities that an acoustic model gives for one window.
+//! The emissions of an acoustic model for one window.
 
-/// A window's output frames, each with the log-probabilities of the model's units.
+/// The log-probabilities (natural logarithms) of the model's units in each output frame of a window.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Emissions {
-    /// Row-major, a row for a frame.
+    /// One row for each frame, in row-major order.
     log_probs: Vec<f32>,
 }
 
 impl Emissions {
-    /// Of log-probabilities, row-major, a row for a frame.
+    /// Makes emissions of log-probabilities in row-major order, with one row for each frame.
     pub(crate) const fn new(log_probs: Vec<f32>) -> Self {
         Self { log_probs }
     }
 
-    /// Frames of `n_units` values.
+    /// The frames, each with `n_units` values.
     pub(crate) fn frames(&self, n_units: usize) -> impl Iterator<Item = &[f32]> {
         self.log_probs.chunks_exact(n_units.max(1))
     }

@@ -1,9 +1,13 @@
-//! Log-mel features as NeMo computes them: 16 kHz samples come in, normalised log energies come out.
+//! Computes log-mel features of 16 kHz samples as NeMo does.
 //!
-//! Pre-emphasis of 0.97; frames of 512 every 160 samples (10 ms), the first centred on the first sample;
-//! a symmetric Hann window of 400; power spectrum; mel filters of Slaney's Auditory Toolbox, 0 to 8 kHz;
-//! the logarithm; then normalisation over the recording. The golden files of the tests come from a reference
-//! implementation in Python.
+//! The steps:
+//! 1. pre-emphasis of 0.97;
+//! 2. frames of 512 samples every 160 samples (10 ms), the first one centred on the first sample, with a
+//!    symmetric Hann window of 400 samples;
+//! 3. the power spectrum, and the mel filters of Slaney's Auditory Toolbox from 0 to 8 kHz;
+//! 4. the logarithm, and normalisation over the recording.
+//!
+//! A reference implementation in Python wrote the golden files of the tests.
 
 use std::sync::Arc;
 
@@ -17,35 +21,35 @@ use super::{
 
 const FFT: usize = 512;
 const WINDOW: usize = 400;
-/// Samples from one frame to the next.
+/// The number of samples from one frame to the next.
 pub const HOP: usize = 160;
 const BINS: usize = FFT / 2 + 1;
 const PRE_EMPHASIS: f32 = 0.97;
-/// Added to an energy before its logarithm.
+/// A constant that is added to an energy before the logarithm.
 const FLOOR: f32 = 1.0 / 16_777_216.0; // 2^-24
 
-/// Features of a recording: `n_mels` rows of `n_frames` values.
+/// The features of a recording: `n_mels` rows of `n_frames` values.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Features {
-    /// Rows.
+    /// The number of mel bands.
     pub n_mels: usize,
-    /// Columns: samples / [`HOP`].
+    /// The number of frames: the number of samples, divided by [`HOP`].
     pub n_frames: usize,
-    /// Row-major.
+    /// The values in row-major order, one row for each mel band.
     pub values: Vec<f32>,
 }
 
-/// Features of windows together, each filled up with zeros to the longest.
+/// The features of several windows, each padded with zeros to the length of the longest.
 pub(crate) struct Batch {
-    /// Windows, mel bands, frames.
+    /// The numbers of windows, mel bands and frames.
     pub(crate) shape: [i64; 3],
-    /// Row-major.
+    /// The values in row-major order.
     pub(crate) signal: Vec<f32>,
-    /// Each window's own frames.
+    /// The number of frames of each window, without padding.
     pub(crate) lengths: Vec<i64>,
 }
 
-/// Puts windows of the same number of bands together.
+/// Makes a batch of windows that have the same number of mel bands.
 pub(crate) fn batch(windows: &[&Features]) -> Batch {
     let n_mels = windows.first().map_or(0, |w| w.n_mels);
     let n_frames = windows.iter().map(|w| w.n_frames).max().unwrap_or(0);
@@ -61,7 +65,7 @@ pub(crate) fn batch(windows: &[&Features]) -> Batch {
     Batch { shape: [windows.len(), n_mels, n_frames].map(dimension), signal, lengths }
 }
 
-/// Feature extraction with its plan, window and filters, made once.
+/// Log-mel feature extraction. The FFT plan, the Hann window and the filters are computed once.
 #[derive(Clone)]
 pub struct LogMel {
     fft: Arc<dyn RealToComplex<f32>>,
@@ -70,7 +74,7 @@ pub struct LogMel {
     global_cmvn: Option<GlobalCmvn>,
 }
 
-/// A triangle of weights over neighbouring bins of the spectrum.
+/// A mel filter: a triangle of weights over neighbouring bins of the spectrum.
 #[derive(Debug, Clone)]
 pub(crate) struct Filter {
     first: usize,
@@ -78,7 +82,7 @@ pub(crate) struct Filter {
 }
 
 impl Filter {
-    /// The energy of its band in a power spectrum.
+    /// The energy of the filter's band in a power spectrum.
     pub(crate) fn energy(&self, power: &[f32]) -> f32 {
         let bins = power.get(self.first..).unwrap_or_default();
         bins.iter().zip(&self.weights).map(|(p, w)| p * w).sum()
@@ -92,7 +96,7 @@ impl std::fmt::Debug for LogMel {
 }
 
 impl LogMel {
-    /// For this many mel bands, 80 or 128.
+    /// Feature extraction with `n_mels` mel bands. Models use 80 or 128.
     pub fn new(n_mels: usize) -> Self {
         let fft = RealFftPlanner::new().plan_fft_forward(FFT);
         let step = std::f64::consts::TAU / count(WINDOW - 1);
@@ -100,12 +104,12 @@ impl LogMel {
         Self { fft, hann, filters: filters(n_mels, FFT), global_cmvn: None }
     }
 
-    /// The same, for a model whose short recordings are normalised with global statistics besides.
+    /// The same, for a model that also uses global statistics to normalise short recordings.
     pub(crate) fn with_global_cmvn(self, global_cmvn: Option<GlobalCmvn>) -> Self {
         Self { global_cmvn, ..self }
     }
 
-    /// Features of one recording, or of one window of it.
+    /// The features of a recording, or of one window of it. `samples` are at 16 kHz, with a full scale of 1.
     pub fn features(&self, samples: &[f32]) -> Features {
         let (n_mels, n_frames) = (self.filters.len(), samples.len() / HOP);
         let mut values = vec![0.0; n_mels * n_frames];
@@ -116,7 +120,7 @@ impl LogMel {
         let mut scratch = self.fft.make_scratch_vec();
         for t in 0..n_frames {
             self.cut(&emphasised, t, &mut frame);
-            // Its lengths are the plan's own, which is all that can be wrong.
+            // The only possible error is a wrong length, and the lengths are those of the plan.
             let _ = self.fft.process_with_scratch(&mut frame, &mut spectrum, &mut scratch);
             for (p, c) in power.iter_mut().zip(&spectrum) {
                 *p = c.norm_sqr();
@@ -129,7 +133,7 @@ impl LogMel {
         Features { n_mels, n_frames, values }
     }
 
-    /// The windowed samples around the `t`-th hop; beyond the recording there is silence.
+    /// Writes the windowed samples around frame `t` into `frame`. Samples beyond the recording are 0.
     fn cut(&self, samples: &[f32], t: usize, frame: &mut [f32]) {
         frame.fill(0.0);
         let margin = (FFT - WINDOW) / 2;
@@ -146,7 +150,8 @@ fn emphasise(samples: &[f32]) -> Vec<f32> {
     first.into_iter().chain(rest).collect()
 }
 
-/// Mel filters of equal area: triangles between neighbouring centres.
+/// Triangular mel filters of equal area, each between the centres of its neighbours. `fft` is the length of
+/// the FFT.
 pub(crate) fn filters(n_mels: usize, fft: usize) -> Vec<Filter> {
     let top = mel(count(SAMPLE_RATE) / 2.0);
     let edge = |i: usize| hertz(top * count(i) / count(n_mels + 1));
@@ -167,7 +172,7 @@ pub(crate) fn filters(n_mels: usize, fft: usize) -> Vec<Filter> {
         .collect()
 }
 
-/// Slaney's mel scale: linear to 1 kHz, logarithmic above.
+/// Slaney's mel scale, which is linear below 1 kHz and logarithmic above.
 fn mel(hertz: f64) -> f64 {
     if hertz < 1000.0 { hertz * 3.0 / 200.0 } else { 15.0 + (hertz / 1000.0).ln() * 27.0 / 6.4_f64.ln() }
 }

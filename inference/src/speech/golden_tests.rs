@@ -1,5 +1,5 @@
-//! Against the reference implementations of `training/speech`: their golden files are what
-//! `speech.golden` wrote.
+//! Compares results with those of the reference implementations in `training/speech`. The script
+//! `speech.golden` writes the golden files.
 
 use base64::{Engine as _, prelude::BASE64_STANDARD};
 use serde::{Deserialize, de::DeserializeOwned};
@@ -49,7 +49,7 @@ impl Recording {
 }
 
 #[test]
-fn features_are_those_of_the_reference() {
+fn features_equal_those_of_the_reference() {
     let signals: std::collections::BTreeMap<String, Recording> = read("speech/log-mel.json");
     assert_eq!(signals.len(), 5);
     for (name, recording) in signals {
@@ -82,7 +82,7 @@ struct Said {
 }
 
 #[test]
-fn texts_and_their_times_are_those_of_the_reference() {
+fn texts_and_their_times_equal_those_of_the_reference() {
     let golden: Searched = read("speech/search.json");
     let model = LanguageModel::read(&bytes(&golden.language), golden.units).unwrap();
     let weights =
@@ -116,8 +116,9 @@ struct Transcript {
     frames: Vec<usize>,
 }
 
-/// Numbers from -1 to 1, as the fixtures' script draws them: Knuth's linear congruence, the upper 24 bits.
-#[expect(clippy::cast_precision_loss, reason = "24 bits")]
+/// Random numbers from -1 to 1, the same as in the fixtures' script: the upper 24 bits of Knuth's linear
+/// congruential generator.
+#[expect(clippy::cast_precision_loss, reason = "the numbers have 24 bits")]
 pub(super) fn draws(seed: u64, n: usize) -> Vec<f32> {
     let mut state = seed;
     let mut draw = || {
@@ -127,8 +128,8 @@ pub(super) fn draws(seed: u64, n: usize) -> Vec<f32> {
     (0..n).map(|_| draw()).collect()
 }
 
-/// Noise that swells in steps, over a saw tooth whose pitch steps.
-#[expect(clippy::cast_precision_loss, reason = "a few seconds")]
+/// Noise whose level changes in steps, added to a sawtooth whose pitch changes in steps.
+#[expect(clippy::cast_precision_loss, reason = "the signals last a few seconds")]
 pub(super) fn signal(seed: u64, n: usize) -> Vec<f32> {
     let sample = |(n, draw): (usize, f32)| {
         let swell = (n / 800 % 5 + 1) as f32 / 20.0;
@@ -138,7 +139,7 @@ pub(super) fn signal(seed: u64, n: usize) -> Vec<f32> {
     draws(seed, n).into_iter().enumerate().map(sample).collect()
 }
 
-fn transduces(kind: &str) {
+fn assert_equals_reference(kind: &str) {
     let files = [
         ("encoder", "encoder-model.onnx"),
         ("decoder", "decoder_joint-model.onnx"),
@@ -159,7 +160,7 @@ fn transduces(kind: &str) {
         golden.features.iter().map(of_features).chain(golden.signals.iter().map(of_signal)).collect();
     let expected: Vec<&Transcript> = golden.features.iter().chain(&golden.signals).collect();
     assert!(expected.len() >= 50);
-    // Five at a time, of all lengths.
+    // Batches of five inputs with different lengths.
     for (inputs, expected) in inputs.chunks(5).zip(expected.chunks(5)) {
         let given = transducer.transcribe(&inputs.iter().collect::<Vec<_>>()).unwrap();
         for (given, expected) in given.iter().zip(expected) {
@@ -177,11 +178,11 @@ fn transduces(kind: &str) {
 }
 
 #[test]
-fn a_transducer_with_durations_says_what_the_reference_says() {
-    transduces("tdt");
+fn a_transducer_with_durations_transcribes_as_the_reference_does() {
+    assert_equals_reference("tdt");
 }
 
 #[test]
-fn a_transducer_says_what_the_reference_says() {
-    transduces("rnnt");
+fn a_transducer_without_durations_transcribes_as_the_reference_does() {
+    assert_equals_reference("rnnt");
 }

@@ -1,4 +1,5 @@
-//! Windows' transcripts come in, in order; the recording's words come out, each once.
+//! Joins the transcripts of windows, which may overlap, into the words of the recording. A word that two
+//! windows contain is kept once.
 
 use super::{
     runs,
@@ -13,17 +14,17 @@ use super::{
 pub struct Joiner {
     clock: Clock,
     tokens: Vec<Token>,
-    /// The last window's blanks, and the frame of the recording they begin at.
+    /// The blanks of the last window, and the frame of the recording at which the window begins.
     blanks: (usize, Vec<bool>),
 }
 
 impl Joiner {
-    /// For a model whose output frames mean these times.
+    /// A joiner for a model with this relation between output frames and times.
     pub const fn new(clock: Clock) -> Self {
         Self { clock, tokens: Vec::new(), blanks: (0, Vec::new()) }
     }
 
-    /// Adds the transcript of the next window.
+    /// Adds the transcript of the next window. Windows must come in the order of the recording.
     pub fn add(&mut self, window: &Window, transcript: Transcript) {
         let first = window.start / self.clock.grid;
         let mut tokens = transcript.tokens;
@@ -42,8 +43,8 @@ impl Joiner {
         self.blanks = (first, transcript.blanks);
     }
 
-    /// A model may emit a window's first unit before any sound: its time is moved to where sound sets in, at
-    /// the latest to the second unit's.
+    /// Corrects the time of a window's first unit, which a model may emit before any sound. The time is moved
+    /// to the onset of sound, but not beyond the second unit.
     fn delay_first_token(&self, tokens: &mut [Token], window: &Window) {
         let onset = self.clock.frame(window.start + window.onset);
         let first_two = tokens.iter().position(|t| !t.is_space()).map(|n| &mut tokens[n..]);
@@ -54,13 +55,15 @@ impl Joiner {
         }
     }
 
-    /// The words of all windows, with times in seconds.
+    /// The words of all windows so far, with times in seconds.
     pub fn words(&self) -> Vec<Word> {
         words(&self.tokens, self.clock)
     }
 
-    /// The frame from which the next window's tokens are taken: the middle of the longest stretch where both
-    /// windows are blank between two words; failing that, between two units; failing that, of the overlap.
+    /// The frame from which the next window's tokens are used. It is the middle of the longest run of frames
+    /// in which both windows have a blank between two words. If there is none, it is the middle of the
+    /// longest run with a blank between two units in both windows; and if there is none either, the middle of
+    /// the overlap.
     fn switch(
         &self,
         shared: std::ops::Range<usize>,
@@ -81,13 +84,13 @@ impl Joiner {
     }
 }
 
-/// Whether the next token from a frame on begins a word, or there is none.
+/// Whether the first token from `frame` on begins a word, or there is no such token.
 fn begins_word(tokens: &[Token], frame: usize) -> bool {
     let next = tokens.iter().find(|t| t.frame >= frame);
     next.is_none_or(|t| t.text.starts_with(WORD))
 }
 
-/// The middle of the longest run of frames that have a property.
+/// The middle of the longest run of frames for which `has` is true; `None` if there is no such frame.
 fn middle_of_longest(frames: std::ops::Range<usize>, has: impl Fn(usize) -> bool) -> Option<usize> {
     let run = runs::longest(frames, has);
     (!run.is_empty()).then(|| usize::midpoint(run.start, run.end))
@@ -99,13 +102,14 @@ mod tests {
 
     const GRID: usize = 1280;
 
-    /// A window's transcript of a text spoken one unit a frame, `_` for blanks, from a frame on.
+    /// A window that begins at frame `from`, and its transcript. In `spoken`, each character is the unit of
+    /// one frame, and `_` is a blank.
     fn window(from: usize, overlap: usize, spoken: &str) -> (Window, Transcript) {
         let units: Vec<char> = spoken.chars().collect();
         let token = |(frame, unit): (usize, &char)| Token { text: unit.to_string(), frame, end: frame + 1 };
         let mut tokens: Vec<Token> =
             units.iter().enumerate().filter(|(_, u)| **u != '_').map(token).collect();
-        // A word begins after every second blank.
+        // A token after two or more blanks begins a word.
         for i in 0..tokens.len() {
             if i == 0 || tokens[i].frame > tokens[i - 1].frame + 2 {
                 tokens[i].text.insert(0, WORD);
@@ -129,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn tokens_of_two_windows_are_there_once() {
+    fn tokens_that_two_windows_contain_are_kept_once() {
         //                        0         1         2
         let whole = "ab__cd___efg__h_i____jk";
         assert_eq!(joined(vec![window(0, 0, whole)]), "ab cd efg hi jk");
@@ -139,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_said_before_sound_sets_in() {
+    fn the_first_word_does_not_begin_before_the_onset_of_sound() {
         let (mut window, transcript) = window(100, 0, "_a____b__c");
         window.onset = 4 * GRID;
         let mut joiner = Joiner::new(Clock { grid: GRID, latency_s: 0.06 });
@@ -154,9 +158,9 @@ mod tests {
     }
 
     #[test]
-    fn half_a_word_at_a_window_s_edge_is_dropped() {
-        let first = window(0, 0, "ab__cd___ex"); // the window ends within "efg"
-        let second = window(4, 7, "zd___efg__h"); // and this one begins within "cd"
+    fn half_a_word_at_the_edge_of_a_window_is_dropped() {
+        let first = window(0, 0, "ab__cd___ex"); // ends in the middle of "efg"
+        let second = window(4, 7, "zd___efg__h"); // begins in the middle of "cd"
         assert_eq!(joined(vec![first, second]), "ab cd efg h");
     }
 }

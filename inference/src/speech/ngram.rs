@@ -1,10 +1,10 @@
-//! A language model over units: a file of n-grams comes in; the log-probability of a unit after others comes
-//! out.
+//! An n-gram language model with back-off over units of text. It gives the log-probability of a unit after
+//! others.
 //!
-//! The file is what `training/speech/ngram.py` writes (`training/notes/speech-lm.md`): a trie
-//! by order, with eight-bit codes for log-probabilities and back-off weights.
+//! `training/speech/ngram.py` writes the file (`training/notes/speech-lm.md` describes it): a trie, stored
+//! order by order, with eight-bit codes for log-probabilities and back-off weights.
 
-/// The longest n-grams a file may have.
+/// The highest order of n-grams that a file may have.
 const MAX_ORDER: usize = 8;
 const MAGIC: &[u8] = b"AKHARLM1";
 const NONE: u32 = u32::MAX;
@@ -12,31 +12,32 @@ const NONE: u32 = u32::MAX;
 /// An n-gram model with back-off.
 #[derive(Debug, Clone)]
 pub(crate) struct LanguageModel {
-    /// By code.
+    /// The log-probability of each code.
     log_probs: Vec<f32>,
-    /// By code.
+    /// The back-off weight of each code.
     weights: Vec<f32>,
     orders: Vec<Order>,
 }
 
-/// The n-grams of one length.
+/// The n-grams of one order.
 #[derive(Debug, Clone)]
 struct Order {
-    /// The last unit of each.
+    /// The last unit of each n-gram.
     units: Vec<u8>,
     log_prob_codes: Vec<u8>,
-    /// Back-off weights; none in the last order.
+    /// The codes of the back-off weights; empty in the highest order.
     weight_codes: Vec<u8>,
-    /// Where each one's children begin in the next order, and where the last one's end; none in the last.
+    /// For each n-gram, the index of its first child in the next order. One more entry marks the end. Empty
+    /// in the highest order.
     first: Vec<u32>,
 }
 
-/// The model's state after a text: for each length below the longest, the n-gram that the text ends in.
+/// The model's state after a text: for each order below the highest, the n-gram at the end of the text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct State([u32; MAX_ORDER - 1]);
 
 impl State {
-    /// At the start of a text, where a space stands before it.
+    /// The state at the start of a text, as if a space came before it.
     pub(crate) const START: Self = {
         let mut state = [NONE; MAX_ORDER - 1];
         state[0] = 0;
@@ -45,19 +46,23 @@ impl State {
 }
 
 impl LanguageModel {
-    /// Reads a file for `n_units` units, the first of which is the space; the error says what is wrong.
+    /// Reads a file for `n_units` units, the first of which is the space. The error says what is wrong in the
+    /// file.
     pub(crate) fn read(bytes: &[u8], n_units: usize) -> Result<Self, String> {
         let mut reader = Reader(bytes);
         if reader.bytes(MAGIC.len())? != MAGIC {
-            return Err("it does not begin with AKHARLM1".to_owned());
+            return Err("expected AKHARLM1 at its beginning".to_owned());
         }
         let (order, size) = (reader.number()?, reader.number()?);
         if !(2..=MAX_ORDER).contains(&order) || size != n_units {
-            return Err(format!("order {order} of {size} units, expected 2 to {MAX_ORDER} of {n_units}"));
+            return Err(format!(
+                "it has the order {order} and {size} units, \
+                 expected an order of 2 to {MAX_ORDER} and {n_units} units"
+            ));
         }
         let counts: Vec<usize> = (0..order).map(|_| reader.number()).collect::<Result<_, _>>()?;
         if counts[0] != size {
-            return Err(format!("{} n-grams of order 1, expected {size}", counts[0]));
+            return Err(format!("it has {} n-grams of order 1, expected {size}", counts[0]));
         }
         let (log_probs, weights) = (reader.floats(256)?, reader.floats(256)?);
         let mut orders = Vec::with_capacity(order);
@@ -65,16 +70,15 @@ impl LanguageModel {
             orders.push(reader.order(count, counts.get(n + 1).copied())?);
         }
         if orders.iter().any(|o| o.units.iter().any(|u| usize::from(*u) >= size)) {
-            return Err(format!("a unit beyond its {size}"));
+            return Err(format!("an n-gram ends in a unit beyond the {size} units that there are"));
         }
         match reader.0.len() {
             0 => Ok(Self { log_probs, weights, orders }),
-            more => Err(format!("{more} bytes too many")),
+            more => Err(format!("it has {more} bytes too many")),
         }
     }
 
-    /// The natural logarithm of a unit's probability after what came before, and the state
-    /// after it.
+    /// The natural logarithm of the probability of `unit` in `state`, and the state after the unit.
     pub(crate) fn step(&self, state: State, unit: u8) -> (f32, State) {
         let mut next = State([NONE; MAX_ORDER - 1]);
         next.0[0] = u32::from(unit);
@@ -99,7 +103,7 @@ impl LanguageModel {
     }
 }
 
-/// The n-gram one unit longer.
+/// The index, in the next order, of an n-gram extended by `unit`.
 fn child(order: &Order, above: &Order, node: usize, unit: u8) -> Option<usize> {
     let children = order.first[node] as usize..order.first[node + 1] as usize;
     let at = above.units[children.clone()].binary_search(&unit).ok()?;
@@ -127,10 +131,12 @@ impl<'a> Reader<'a> {
 
     fn floats(&mut self, n: usize) -> Result<Vec<f32>, String> {
         let floats: Vec<f32> = self.fours(n)?.map(f32::from_le_bytes).collect();
-        if floats.iter().all(|f| f.is_finite()) { Ok(floats) } else { Err("a level is not finite".into()) }
+        let are_finite = floats.iter().all(|f| f.is_finite());
+        are_finite.then_some(floats).ok_or_else(|| "a log-probability or weight is not finite".to_owned())
     }
 
-    /// One order, and how many the next one has.
+    /// Reads an order with `count` n-grams. `next` is the number of n-grams of the next order, if there is
+    /// one.
     fn order(&mut self, count: usize, next: Option<usize>) -> Result<Order, String> {
         let units = self.bytes(count)?.to_vec();
         let log_prob_codes = self.bytes(count)?.to_vec();
@@ -139,7 +145,10 @@ impl<'a> Reader<'a> {
             weight_codes = self.bytes(count)?.to_vec();
             first = self.fours(count.saturating_add(1))?.map(u32::from_le_bytes).collect();
             if !first.is_sorted() || first.last().is_none_or(|last| *last as usize != next) {
-                return Err(format!("children out of order, or other than the {next} there are"));
+                return Err(format!(
+                    "the indices of children are not in order, \
+                     or do not end at {next}, the size of the next order"
+                ));
             }
         }
         Ok(Order { units, log_prob_codes, weight_codes, first })
@@ -152,7 +161,8 @@ pub(crate) mod tests {
 
     use super::*;
 
-    /// Two units, the space and a letter; after the letter, the space: `log_probs` by n-gram.
+    /// A file with two units, the space and a letter, and one bigram, the space after the letter. The
+    /// arguments are the log-probabilities of the three n-grams and the letter's back-off weight.
     pub(crate) fn tiny(space: f32, letter: f32, space_after_letter: f32, back_off: f32) -> Vec<u8> {
         let levels = |values: &[f32]| {
             let mut levels = vec![0.0; 256];
@@ -173,7 +183,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn what_is_not_there_backs_off() {
+    fn an_n_gram_that_is_missing_backs_off() {
         let model = LanguageModel::read(&tiny(-1.0, -2.0, -0.5, -0.25), 2).unwrap();
         let (first, state) = model.step(State::START, 1);
         let (again, _) = model.step(state, 1);
@@ -184,7 +194,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn another_file_is_refused() {
+    fn files_that_are_not_valid_are_refused() {
         let file = tiny(-1.0, -2.0, -0.5, -0.25);
         assert!(LanguageModel::read(&file, 3).unwrap_err().contains("2 units"));
         assert!(LanguageModel::read(&file[..file.len() - 1], 2).unwrap_err().contains("early"));
@@ -194,13 +204,17 @@ pub(crate) mod tests {
 
     proptest! {
         #[test]
-        fn a_damaged_file_is_refused_or_gives_some_number(at in 0usize..2099, byte: u8, said in proptest::collection::vec(0u8..2, 0..9)) {
+        fn a_damaged_file_does_not_panic(
+            at in 0usize..2099,
+            byte: u8,
+            text in proptest::collection::vec(0u8..2, 0..9),
+        ) {
             let mut file = tiny(-1.0, -2.0, -0.5, -0.25);
             let at = at % file.len();
             file[at] = byte;
             if let Ok(model) = LanguageModel::read(&file, 2) {
                 let mut state = State::START;
-                for unit in said {
+                for unit in text {
                     state = model.step(state, unit).1;
                 }
             }

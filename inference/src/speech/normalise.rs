@@ -1,39 +1,42 @@
-//! Cepstral mean and variance normalisation (CMVN) of log-mel features: each mel band to mean 0 and deviation 1
-//! over the recording, as NeMo does.
+//! Cepstral mean and variance normalisation (CMVN) of log-mel features: each mel band gets mean 0 and
+//! standard deviation 1 over the recording, as in NeMo.
 //!
-//! A single short word has too few frames to estimate its speaker's mean: a vowel would lose its own spectrum. A
-//! model whose `config.json` has `global_cmvn` therefore normalises a short recording with the statistics of
-//! average speech of the same loudness, weighted as the frames that are missing
-//! (`training/speech/features.py`). Online CMVN smooths with global statistics in the same way.
+//! A single short word has too few frames to estimate its speaker's mean, and a vowel would lose its own
+//! spectrum. So for a model whose `config.json` has `global_cmvn`, a short recording is normalised as if more
+//! frames followed, which have the statistics of average speech of the same loudness
+//! (`training/speech/features.py`). Online CMVN uses global statistics in the same way.
 
 use serde::Deserialize;
 
 use super::cast::{count, narrow};
 
-/// Added to a deviation before dividing by it.
-const STEADY: f32 = 1e-5;
+/// A constant that is added to a standard deviation before dividing by it.
+const EPSILON: f32 = 1e-5;
 
-/// Statistics of average speech, for each mel band.
+/// The statistics of average speech in each mel band.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 pub(crate) struct GlobalCmvn {
-    /// Recordings of fewer frames are short.
+    /// A recording with fewer frames counts as short.
     frames: usize,
-    /// Relative to the loudness of the recording.
+    /// The mean of each band, relative to the loudness of the recording.
     mean: Vec<f64>,
+    /// The standard deviation of each band.
     deviation: Vec<f64>,
 }
 
 impl GlobalCmvn {
-    /// Whether it is for so many bands, and of sizes that mean something.
+    /// Whether the statistics are for `n_mels` bands, and all values are in a plausible range.
     pub(crate) fn fits(&self, n_mels: usize) -> bool {
-        let sound = |values: &[f64], low: f64| {
+        let plausible = |values: &[f64], low: f64| {
             values.len() == n_mels && values.iter().all(|v| (low..=100.0).contains(v))
         };
-        (1..=10_000).contains(&self.frames) && sound(&self.mean, -100.0) && sound(&self.deviation, 0.0)
+        (1..=10_000).contains(&self.frames)
+            && plausible(&self.mean, -100.0)
+            && plausible(&self.deviation, 0.0)
     }
 }
 
-/// Normalises rows of `n_frames` values, one row a mel band.
+/// Normalises `values`, which has one row of `n_frames` values for each mel band.
 pub(crate) fn normalise(values: &mut [f32], n_frames: usize, global: Option<&GlobalCmvn>) {
     let short = global.filter(|global| n_frames < global.frames);
     let Some(global) = short else {
@@ -46,7 +49,7 @@ pub(crate) fn normalise(values: &mut [f32], n_frames: usize, global: Option<&Glo
     }
 }
 
-/// How many values there are, their mean and the sum of their squared distances from it.
+/// The number of some values, their mean, and the sum of their squared distances from the mean.
 struct Moments {
     n: f64,
     mean: f64,
@@ -60,7 +63,8 @@ impl Moments {
         Self { n, mean, squares: row.iter().map(|v| (f64::from(*v) - mean).powi(2)).sum() }
     }
 
-    /// Those of these values and `more` others.
+    /// The moments of these values together with `more` other values of the given mean and standard
+    /// deviation.
     fn with(&self, more: f64, other_mean: f64, other_deviation: f64) -> Self {
         let n = self.n + more;
         let mean = (self.n * self.mean + more * other_mean) / n;
@@ -68,25 +72,25 @@ impl Moments {
         Self { n, mean, squares: own + more * (other_deviation.powi(2) + (other_mean - mean).powi(2)) }
     }
 
-    /// To mean 0 and (unbiased) deviation 1.
+    /// Normalises a row to mean 0 and (unbiased) standard deviation 1.
     fn normalise(&self, row: &mut [f32]) {
-        let deviation = narrow((self.squares / (self.n - 1.0).max(1.0)).sqrt()) + STEADY;
+        let deviation = narrow((self.squares / (self.n - 1.0).max(1.0)).sqrt()) + EPSILON;
         for value in row {
             *value = (*value - narrow(self.mean)) / deviation;
         }
     }
 }
 
-/// The mean of what each band stays below in nine frames of ten.
+/// The loudness of a recording: the mean over the bands of each band's 90th percentile.
 fn loudness(values: &[f32], n_frames: usize) -> f64 {
     let rows = values.chunks_exact(n_frames.max(1));
     let n = count(rows.len());
-    let sum: f64 = rows.map(|row| ninth_tenth(row.to_vec())).sum();
+    let sum: f64 = rows.map(|row| percentile_90(row.to_vec())).sum();
     if n > 0.0 { sum / n } else { 0.0 }
 }
 
-/// What nine tenths of at least one value lie below, between two of them where it falls between.
-fn ninth_tenth(mut values: Vec<f32>) -> f64 {
+/// The 90th percentile of at least one value, interpolated linearly between two values.
+fn percentile_90(mut values: Vec<f32>) -> f64 {
     values.sort_unstable_by(f32::total_cmp);
     let last = values.len() - 1;
     let (at, rest) = (last * 9 / 10, last * 9 % 10);
@@ -110,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_recording_is_normalised_by_itself() {
+    fn a_long_recording_is_normalised_with_its_own_statistics() {
         for global in [None, Some(&global(3, 2))] {
             let mut values = [1.0, 2.0, 3.0, 4.0, 4.0, 4.0];
             normalise(&mut values, 3, global);
@@ -119,11 +123,12 @@ mod tests {
     }
 
     #[test]
-    fn a_short_one_keeps_what_sets_it_apart_from_average_speech() {
-        // One steady sound: by itself nothing would be left of it.
+    fn a_short_recording_keeps_its_difference_from_average_speech() {
+        // A steady sound: normalised with its own statistics, it would become 0.
         let mut values = [3.0, 3.0, -1.0, -1.0];
         normalise(&mut values, 2, Some(&global(100, 2)));
-        // As loud as the mean of its bands, 1, average speech has mean -1 and deviation 1.5 in both.
+        // The loudness is the mean of the two bands, 1. Average speech of that loudness has the mean -1 and
+        // the deviation 1.5 in both bands.
         let band = |v: f64| {
             let (mean, n) = ((2.0 * v - 98.0) / 100.0, 100.0);
             let squares = 2.0 * (v - mean).powi(2) + 98.0 * (1.5_f64.powi(2) + (-1.0 - mean).powi(2));
@@ -134,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_normalised_to_nothing() {
+    fn recordings_of_no_frame_or_one_frame_are_normalised() {
         let mut values = [0.0; 0];
         normalise(&mut values, 0, Some(&global(100, 2)));
         let mut one = [5.0];
@@ -143,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_fit_is_refused() {
+    fn global_statistics_that_do_not_fit_are_refused() {
         assert!(global(200, 80).fits(80));
         assert!(!global(200, 80).fits(128));
         assert!(!global(0, 80).fits(80));

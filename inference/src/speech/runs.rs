@@ -1,8 +1,9 @@
-//! Runs: a range and a property come in; the longest stretch that has it comes out.
+//! Finds the longest run of numbers with a property.
 
 use std::ops::Range;
 
-/// The longest run of numbers with a property, the first of equals; empty where there is none.
+/// The longest run of numbers in `range` for which `has` is true. If several runs are equally long, it is the
+/// first one; if there is none, the result is empty.
 pub(crate) fn longest(range: Range<usize>, has: impl Fn(usize) -> bool) -> Range<usize> {
     let (mut best, mut run) = (0..0, range.start..range.start);
     for i in range {

@@ -1,29 +1,29 @@
-//! A window's transcript: tokens, each with its output frames.
+//! A window's transcript: its tokens with their output frames.
 
 use super::units::WORD;
 
-/// What a model recognises in a window.
+/// The result of recognising one window.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Transcript {
-    /// Tokens in order.
+    /// The tokens in the order of time.
     pub(crate) tokens: Vec<Token>,
     /// For each output frame, whether the blank is its likeliest unit.
     pub(crate) blanks: Vec<bool>,
 }
 
-/// One unit of text and when it is said.
+/// One unit of text with its time.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Token {
-    /// Its text, with `▁` where a word begins.
+    /// The text of the unit, with `▁` where a word begins.
     pub(crate) text: String,
-    /// Its first output frame.
+    /// The first output frame.
     pub(crate) frame: usize,
-    /// One past its last.
+    /// One past the last output frame.
     pub(crate) end: usize,
 }
 
 impl Token {
-    /// Whether it has no text of its own.
+    /// Whether the token is only a space.
     pub(crate) fn is_space(&self) -> bool {
         self.text.chars().all(|c| c == WORD)
     }

@@ -1,8 +1,8 @@
-//! Transducers of the NeMo layouts, with durations (TDT) and without (RNNT): windows' features come in, in
-//! batches; tokens come out.
+//! Runs transducers with the NeMo layouts, with durations (TDT) and without (RNN-T): from batches of windows'
+//! features to tokens.
 //!
-//! At each frame the joint network gives a token or the blank, and with durations how many frames to advance.
-//! The prediction network's state changes only with a token.
+//! At each frame, the joint network gives a token or the blank. A TDT model also gives the number of frames
+//! to advance. The state of the prediction network changes only after a token.
 
 use super::{
     config::Config,
@@ -16,7 +16,7 @@ use crate::{
     scores::highest,
 };
 
-/// Tokens a frame may have at most.
+/// The largest number of tokens at one frame.
 const MAX_TOKENS: usize = 10;
 
 /// A loaded transducer.
@@ -25,15 +25,15 @@ pub(crate) struct Transducer {
     joint: Session,
     units: Units,
     config: Config,
-    /// Layers and width of the prediction network's state.
+    /// The number of layers and the width of the prediction network's state.
     state: [i64; 2],
     has_durations: bool,
 }
 
-/// What the joint network gives for a frame.
+/// The output of the joint network for one frame.
 struct JointOutput {
     unit: usize,
-    /// Frames to advance.
+    /// The number of frames to advance.
     duration: usize,
     state: [RetainedTensor; 2],
 }
@@ -46,7 +46,9 @@ impl Transducer {
         let state = match joint.input("input_states_1").as_deref() {
             Some(&[layers, _, width]) if layers > 0 && width > 0 => [layers, width],
             other => {
-                let what = format!("its decoder's input_states_1 is {other:?}, expected [layers, _, width]");
+                let what = format!(
+                    "the decoder's input_states_1 has the shape {other:?}, expected [layers, _, width]"
+                );
                 return Err(joint.layout_error(what).into());
             }
         };
@@ -58,7 +60,8 @@ impl Transducer {
         &self.config
     }
 
-    /// Transcribes windows of at least one frame each; their encoder run is one batch.
+    /// Transcribes windows. The encoder runs on all of them as one batch. Each window must have at least one
+    /// frame.
     pub(crate) fn transcribe(&mut self, windows: &[&Features]) -> Result<Vec<Transcript>, RuntimeError> {
         let batch = batch(windows);
         let inputs = vec![
@@ -67,14 +70,16 @@ impl Transducer {
         ];
         let [encoded, lengths] = self.encoder.run(inputs, ["outputs", "encoded_lengths"])?;
         let &[n, width, n_frames] = &encoded.shape[..] else {
-            return Err(self.encoder.layout_error(format!("gave outputs {:?}", encoded.shape)));
+            let what = format!("expected outputs with 3 dimensions, found the shape {:?}", encoded.shape);
+            return Err(self.encoder.layout_error(what));
         };
         if n != windows.len() || lengths.values.len() != n {
             let what = format!(
-                "gave outputs {:?} and {:?} for {} windows",
+                "for {0} windows it gave outputs of the shape {1:?} and encoded_lengths of the shape {2:?}: \
+                 expected [{0}, width, frames] and [{0}]",
+                windows.len(),
                 encoded.shape,
-                lengths.shape,
-                windows.len()
+                lengths.shape
             );
             return Err(self.encoder.layout_error(what));
         }
@@ -85,7 +90,7 @@ impl Transducer {
                 #[expect(
                     clippy::cast_possible_truncation,
                     clippy::cast_sign_loss,
-                    reason = "a few thousand frames"
+                    reason = "a window has a few thousand frames"
                 )]
                 let n_valid = (*length as usize).min(n_frames);
                 self.decode(block, n_frames, n_valid)
@@ -93,7 +98,7 @@ impl Transducer {
             .collect()
     }
 
-    /// Tokens of one window's encoding, `[width, frames]`.
+    /// Decodes one window's encoding, which has the shape `[width, frames]`.
     fn decode(&mut self, block: &[f32], n_frames: usize, n_valid: usize) -> Result<Transcript, RuntimeError> {
         let mut tokens = Vec::new();
         let mut blanks = vec![true; n_valid];
@@ -122,7 +127,8 @@ impl Transducer {
         Ok(Transcript { tokens, blanks })
     }
 
-    /// One step: what follows `last` at a frame.
+    /// Runs the joint network for one frame. `last` is the last token, and `state` the prediction network's
+    /// state.
     fn step(
         &mut self,
         frame: &[f32],
@@ -146,15 +152,15 @@ impl Transducer {
         ];
         let retained = self.joint.run_retained(inputs, &["outputs", "output_states_1", "output_states_2"])?;
         let Ok([outputs, first, second]) = <[RetainedTensor; 3]>::try_from(retained) else {
-            return Err(self.joint.layout_error("gave another number of outputs"));
+            return Err(self.joint.layout_error("expected 3 outputs, found another number"));
         };
         let scores = self.joint.read(&outputs)?.values;
         let n_units = self.units.len();
         let n_durations = scores.len().checked_sub(n_units);
         let fits = n_durations.is_some_and(|n| (n > 0) == self.has_durations);
         let Some((units, durations)) = scores.split_at_checked(n_units).filter(|_| fits) else {
-            let kind = if self.has_durations { "and some durations" } else { "and no durations" };
-            let what = format!("gave {} scores, expected those of {n_units} units {kind}", scores.len());
+            let kind = if self.has_durations { "and at least one duration" } else { "and no durations" };
+            let what = format!("it gave {} scores: expected those of {n_units} units {kind}", scores.len());
             return Err(self.joint.layout_error(what));
         };
         Ok(JointOutput { unit: highest(units), duration: highest(durations), state: [first, second] })

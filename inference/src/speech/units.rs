@@ -1,8 +1,8 @@
-//! A model's units of text: `vocab.txt` comes in; tokens' text goes out.
+//! Reads a model's units of text from `vocab.txt`.
 
 use crate::{Manifest, ManifestError};
 
-/// Stands before a word, in a unit.
+/// The character at the beginning of a unit that begins a word.
 pub(crate) const WORD: char = '▁';
 const BLANK: &str = "<blk>";
 
@@ -14,45 +14,46 @@ pub struct Units {
 }
 
 impl Units {
-    /// Reads `text index` a line, as NeMo exports have it; `<blk>` is the blank.
+    /// Reads the file with the role `vocab`, which has `text index` on each line, as in NeMo exports. `<blk>`
+    /// is the blank.
     pub(crate) fn read(manifest: &Manifest) -> Result<Self, ManifestError> {
         let bytes = manifest.read("vocab")?;
-        let wrong = |what: String| manifest.inconsistent(format!("its vocab: {what}"));
+        let wrong = |what: String| manifest.inconsistent(format!("the model's vocab is not valid: {what}"));
         let text = String::from_utf8(bytes).map_err(|e| wrong(e.to_string()))?;
         let mut texts: Vec<(usize, String)> = Vec::new();
         for (line, n) in text.lines().zip(1..) {
-            let (unit, index) = line
-                .rsplit_once(' ')
-                .ok_or_else(|| wrong(format!("line {n} is {line:?}, expected a unit and its index")))?;
-            let index = index.parse().map_err(|e| wrong(format!("line {n}: {index:?}: {e}")))?;
+            let (unit, index) = line.rsplit_once(' ').ok_or_else(|| {
+                wrong(format!("line {n} is {line:?}, expected a unit, a space and its index"))
+            })?;
+            let index = index.parse().map_err(|e| wrong(format!("line {n} has the index {index:?}: {e}")))?;
             texts.push((index, unit.to_owned()));
         }
         texts.sort();
         if texts.iter().zip(0..).any(|((index, _), expected)| *index != expected) {
-            return Err(wrong("its indices are not 0, 1, 2 …".to_owned()));
+            return Err(wrong("expected the indices 0, 1, 2, … without gaps and repeats".to_owned()));
         }
         let texts: Vec<String> = texts.into_iter().map(|(_, unit)| unit).collect();
         let blank = texts.iter().position(|unit| unit == BLANK);
-        let blank = blank.ok_or_else(|| wrong(format!("it has no {BLANK}")))?;
+        let blank = blank.ok_or_else(|| wrong(format!("expected a line for the blank, {BLANK}")))?;
         Ok(Self { texts, blank })
     }
 
-    /// How many.
+    /// The number of units, with the blank.
     pub(crate) const fn len(&self) -> usize {
         self.texts.len()
     }
 
-    /// The one that stands for nothing.
+    /// The index of the blank.
     pub(crate) const fn blank(&self) -> usize {
         self.blank
     }
 
-    /// Whether a unit is a space and nothing else.
+    /// Whether a unit is only a space.
     pub(crate) fn is_space(&self, unit: usize) -> bool {
         self.text(unit).chars().eq([WORD])
     }
 
-    /// A unit's text; a leading [`WORD`] says that it begins one.
+    /// The text of a unit. [`WORD`] at its beginning means that it begins a word.
     pub(crate) fn text(&self, unit: usize) -> &str {
         self.texts.get(unit).map_or("", String::as_str)
     }

@@ -1,42 +1,43 @@
-//! Windows: a recording comes in piece by piece; stretches short enough for a model come out, cut at
-//! pauses, or overlapping where nobody pauses.
+//! Cuts a recording into windows that are short enough for a model, while the recording is being decoded.
+//! Windows are cut at pauses; where there is no pause, they overlap.
 //!
-//! Memory holds one window, however long the recording.
+//! Only one window is in memory at a time, so the memory use does not grow with the length of the recording.
 
 use super::{SAMPLE_RATE, runs, seconds};
 
-/// The longest window, samples.
+/// Length of the longest window, samples.
 const LONGEST: usize = 24 * SAMPLE_RATE;
-/// Where no pause is found, the next window begins this much before the last one's end.
+/// The overlap of two windows between which there is no pause, samples.
 const OVERLAP: usize = 4 * SAMPLE_RATE;
-/// Windows are cut no shorter than this while more is to come.
+/// A window that is not the recording's last one is cut at the earliest this many samples after its
+/// beginning.
 const SHORTEST: usize = 8 * SAMPLE_RATE;
-/// Samples over which loudness is measured: 20 ms.
+/// Power is measured over steps of this many samples (20 ms).
 const STEP: usize = SAMPLE_RATE / 50;
-/// A pause is at least so many steps long: 0.3 s.
+/// The shortest pause, steps (0.3 s).
 const PAUSE: usize = 15;
-/// What is kept of silence at a window's ends, steps: 0.3 s.
+/// The silence that is kept at each end of a window, steps (0.3 s).
 const MARGIN: usize = 15;
-/// Mean squares below this are silence in any recording: -70 dB of full scale.
+/// A mean square below this is silence in any recording (-70 dB of full scale).
 const SILENCE: f32 = 1e-7;
-/// Mean squares this much below a window's loud parts are a pause: -35 dB.
+/// A mean square below this share of a window's loud parts is a pause (-35 dB).
 const PAUSE_SHARE: f32 = 3.2e-4;
 
-/// A stretch of a recording, to be read by a model as a whole.
+/// A part of a recording that a model processes at once.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Window {
-    /// Where it begins in the recording, samples; a multiple of the chunker's grid.
+    /// The position of the first sample in the recording, a multiple of the chunker's grid.
     pub start: usize,
-    /// How much of it the window before had too, samples.
+    /// The number of samples at the beginning that the window before also contains.
     pub(crate) overlap: usize,
-    /// Where sound sets in, samples from its beginning.
+    /// The number of samples before the onset of sound.
     pub(crate) onset: usize,
-    /// 16 kHz.
+    /// The samples, at 16 kHz.
     pub samples: Vec<f32>,
 }
 
 impl Window {
-    /// Where it ends in the recording, seconds.
+    /// The end of the window in the recording, seconds.
     pub fn end_s(&self) -> f64 {
         seconds(self.start + self.samples.len())
     }
@@ -45,22 +46,23 @@ impl Window {
 /// Cuts a recording into windows while it is being decoded.
 #[derive(Debug)]
 pub struct Chunker {
-    /// Windows begin at multiples of this many samples, so that their output frames coincide.
+    /// Windows begin at multiples of this many samples, so that the output frames of overlapping windows
+    /// coincide.
     grid: usize,
-    /// Where the buffer begins in the recording.
+    /// The position of the buffer's first sample in the recording.
     start: usize,
-    /// How much of the buffer the last window had too.
+    /// The number of samples at the beginning of the buffer that the last window also contains.
     overlap: usize,
     buffer: Vec<f32>,
 }
 
 impl Chunker {
-    /// For a model with this many samples from one output frame to the next.
+    /// A chunker for a model with `grid` samples from one output frame to the next.
     pub fn new(grid: usize) -> Self {
         Self { grid: grid.max(1), start: 0, overlap: 0, buffer: Vec::with_capacity(LONGEST + SAMPLE_RATE) }
     }
 
-    /// Takes the next samples of the recording; returns the windows that they complete.
+    /// Takes the next samples of the recording, and returns the windows that are complete now.
     pub fn push(&mut self, piece: &[f32]) -> Vec<Window> {
         self.buffer.extend_from_slice(piece);
         let mut windows = Vec::new();
@@ -72,12 +74,12 @@ impl Chunker {
         windows
     }
 
-    /// The recording is over; what is left of it.
+    /// Ends the recording, and returns the last window if there is any sound in it.
     pub fn finish(self) -> Option<Window> {
         self.window(self.buffer.len())
     }
 
-    /// Where to end the next window, and how much of it the one after it has too.
+    /// The end of the next window, and the overlap with the window after it, samples.
     fn cut(&self) -> (usize, usize) {
         let powers = powers(&self.buffer[..LONGEST]);
         let gate = gate(&powers);
@@ -89,7 +91,8 @@ impl Chunker {
         }
     }
 
-    /// The buffer up to `end` without silence at its ends; nothing, where it is all silence.
+    /// The window from the buffer's beginning to `end`, without the silence at its ends. `None` if it is all
+    /// silence.
     fn window(&self, end: usize) -> Option<Window> {
         let powers = powers(&self.buffer[..end]);
         let pause = gate(&powers);
@@ -115,13 +118,13 @@ impl Chunker {
     }
 }
 
-/// Mean square of every step; the last may be short.
-#[expect(clippy::cast_precision_loss, reason = "a few hundred samples")]
+/// The mean square of each step. The last step may be short.
+#[expect(clippy::cast_precision_loss, reason = "a step has a few hundred samples")]
 fn powers(samples: &[f32]) -> Vec<f32> {
     samples.chunks(STEP).map(|c| c.iter().map(|s| s * s).sum::<f32>() / c.len() as f32).collect()
 }
 
-/// Below this is a pause: far below what is loud here, or silence anywhere.
+/// The power below which a step is a pause: a share of the power of the loud steps, and at least [`SILENCE`].
 fn gate(powers: &[f32]) -> f32 {
     let mut sorted = powers.to_vec();
     sorted.sort_unstable_by(f32::total_cmp);
@@ -154,13 +157,13 @@ mod tests {
     }
 
     #[test]
-    fn silence_is_no_window() {
+    fn silence_gives_no_window() {
         assert_eq!(windows(&sound(&[(false, 70.0)]), 16_000), []);
         assert_eq!(windows(&[], 16_000), []);
     }
 
     #[test]
-    fn a_long_recording_is_cut_in_its_pauses_and_loses_no_sound() {
+    fn a_long_recording_is_cut_at_pauses_and_no_sound_is_lost() {
         let samples = sound(&[
             (true, 11.0),
             (false, 0.6),
@@ -171,7 +174,7 @@ mod tests {
             (true, 1.0),
         ]);
         let cut = windows(&samples, 7_777);
-        assert_eq!(cut, windows(&samples, 16_000), "however it comes in");
+        assert_eq!(cut, windows(&samples, 16_000), "the size of the pieces makes no difference");
         let mut covered = vec![false; samples.len()];
         for window in &cut {
             assert_eq!(window.start % GRID, 0);
@@ -183,11 +186,11 @@ mod tests {
         }
         let missed = samples.iter().zip(&covered).filter(|(s, covered)| **s != 0.0 && !**covered).count();
         assert_eq!(missed, 0);
-        assert!(cut[0].samples.len() < 13 * SAMPLE_RATE, "the first pause in reach is cut in");
+        assert!(cut[0].samples.len() < 13 * SAMPLE_RATE, "the first window ends at the first pause");
     }
 
     #[test]
-    fn where_nobody_pauses_windows_overlap() {
+    fn windows_overlap_where_there_is_no_pause() {
         let cut = windows(&sound(&[(true, 60.0)]), 16_000);
         let overlaps: Vec<usize> = cut.iter().map(|w| w.overlap / GRID).collect();
         assert_eq!(overlaps, [0, 50, 50]);

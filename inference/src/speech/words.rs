@@ -1,59 +1,59 @@
-//! Tokens come in; words with their times, and segments of several words, come out.
+//! Groups tokens into words, and words into segments, with their times.
 
 use unicode_normalization::{UnicodeNormalization as _, char::is_combining_mark};
 
 use super::{seconds, transcript::Token, units::WORD};
 
-/// A pause that ends a segment long enough, seconds.
+/// A pause of this length ends a segment that is at least [`SHORTEST_S`] long, seconds.
 const PAUSE_S: f64 = 0.5;
-/// A pause that ends any segment.
+/// A pause of this length ends any segment, seconds.
 const LONG_PAUSE_S: f64 = 1.0;
-/// A segment is at least this long before an ordinary pause ends it.
+/// The shortest segment that a pause of [`PAUSE_S`] ends, seconds.
 const SHORTEST_S: f64 = 2.0;
-/// No segment of more than one word is longer.
+/// The longest segment of more than one word, seconds.
 const LONGEST_S: f64 = 15.0;
 
-/// A word and when it is said, seconds from the recording's start.
+/// A word with its time, in seconds from the recording's start.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Word {
-    /// NFC.
+    /// The text, in NFC.
     pub text: String,
-    /// From.
+    /// The beginning, seconds.
     pub start: f64,
-    /// To.
+    /// The end, seconds.
     pub end: f64,
 }
 
-/// Words said together.
+/// Words that are spoken together.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Segment {
-    /// Its words, a space between two.
+    /// The words with a space between two.
     pub text: String,
-    /// Seconds, to the millisecond.
+    /// The beginning in seconds, rounded to milliseconds.
     pub start: f64,
-    /// Seconds, to the millisecond.
+    /// The end in seconds, rounded to milliseconds.
     pub end: f64,
 }
 
-/// The times that output frames stand for.
+/// The relation between a model's output frames and times.
 #[derive(Debug, Clone, Copy)]
 pub struct Clock {
-    /// Samples from one output frame to the next.
+    /// The number of samples from one output frame to the next.
     pub grid: usize,
-    /// How much later than it is said a unit is emitted, seconds.
+    /// The delay between the time a unit is spoken and the time the model emits it, seconds.
     pub latency_s: f64,
 }
 
 impl Clock {
-    /// The output frame for what is said at a sample.
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "below a second of samples")]
+    /// The output frame in which a unit appears that is spoken at `sample`.
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the latency is below 1 s")]
     pub(crate) fn frame(self, sample: usize) -> usize {
         (sample + (self.latency_s * 16_000.0) as usize) / self.grid
     }
 }
 
-/// Words of tokens, each beginning where a token says so; but a sign that can stand in no word alone belongs
-/// to the one before.
+/// Groups tokens into words. A token with [`WORD`] begins a new word, except one that begins with a combining
+/// mark: it cannot begin a word, so it belongs to the word before.
 pub(crate) fn words(tokens: &[Token], clock: Clock) -> Vec<Word> {
     let seconds = |frame: usize| seconds(frame * clock.grid);
     let mut words: Vec<Word> = Vec::new();
@@ -83,14 +83,14 @@ pub(crate) fn words(tokens: &[Token], clock: Clock) -> Vec<Word> {
     words
 }
 
-/// All words, a space between two.
+/// The texts of all words, with a space between two.
 pub fn text(words: &[Word]) -> String {
     let texts: Vec<&str> = words.iter().map(|w| w.text.as_str()).collect();
     texts.join(" ")
 }
 
-/// Cuts words into segments: at pauses, and within them only where one would grow too long. Times are
-/// kept inside a recording of `duration` seconds, and in order.
+/// Divides words into segments: at pauses, and elsewhere only if a segment would be too long. The times are
+/// in order and within the recording, which is `duration` seconds long.
 pub fn segments(words: &[Word], duration: f64) -> Vec<Segment> {
     let mut segments = Vec::new();
     let mut rest = words;
@@ -105,7 +105,7 @@ pub fn segments(words: &[Word], duration: f64) -> Vec<Segment> {
     segments
 }
 
-/// How many words the first segment has.
+/// The number of words in the first segment.
 fn first_segment(words: &[Word]) -> usize {
     let pause = |n: usize| words[n].start - words[n - 1].end;
     let length = |n: usize| words[n - 1].end - words[0].start;
@@ -114,7 +114,8 @@ fn first_segment(words: &[Word]) -> usize {
             return n;
         }
         if length(n + 1) > LONGEST_S {
-            // The widest gap after the shortest length; the latest of equals.
+            // Cut at the widest gap that leaves a segment of at least the shortest length; at the last one of
+            // several equally wide gaps.
             let long_enough = (1..=n).filter(|k| length(*k) >= SHORTEST_S);
             return long_enough.max_by(|a, b| pause(*a).total_cmp(&pause(*b))).unwrap_or(n);
         }
@@ -158,20 +159,20 @@ mod tests {
         ];
         let words = words(&tokens, Clock { grid: 1280, latency_s: 0.06 });
         let texts: Vec<&str> = words.iter().map(|w| w.text.as_str()).collect();
-        assert_eq!(texts, ["ਸ\u{0A3C}ਾ", "ਕ"], "no sign stands alone");
+        assert_eq!(texts, ["ਸ\u{0A3C}ਾ", "ਕ"], "a combining mark does not begin a word");
         assert!((words[0].start - 0.1).abs() < 1e-9 && (words[0].end - 0.48).abs() < 1e-9);
         assert!((words[1].start - 0.5).abs() < 1e-9);
     }
 
     #[test]
-    fn segments_end_at_pauses_when_long_enough() {
+    fn segments_end_at_pauses_if_they_are_long_enough() {
         assert_eq!(cut(&[(0.0, 0.5), (1.1, 1.5), (1.6, 2.1), (2.7, 3.0)]), ["a b c", "d"]);
-        assert_eq!(cut(&[(0.0, 0.5), (2.6, 3.0)]), ["a", "b"], "a long pause ends any");
+        assert_eq!(cut(&[(0.0, 0.5), (2.6, 3.0)]), ["a", "b"], "a long pause ends any segment");
         assert_eq!(cut(&[]), [""; 0]);
     }
 
     #[test]
-    fn without_pauses_the_widest_gap_is_taken() {
+    fn without_pauses_a_long_segment_is_cut_at_its_widest_gap() {
         let mut times: Vec<(f64, f64)> = (0..20u8).map(|i| (f64::from(i), f64::from(i) + 0.9)).collect();
         times[7].1 -= 0.2;
         assert_eq!(cut(&times)[0], "a b c d e f g h");
@@ -179,7 +180,10 @@ mod tests {
 
     proptest! {
         #[test]
-        fn times_are_in_order_and_inside(gaps in proptest::collection::vec((0.0f64..3.0, 0.01f64..20.0), 0..30), duration in 0.0f64..200.0) {
+        fn segment_times_are_in_order_and_within_the_recording(
+            gaps in proptest::collection::vec((0.0f64..3.0, 0.01f64..20.0), 0..30),
+            duration in 0.0f64..200.0,
+        ) {
             let mut at = 0.0;
             let times: Vec<(f64, f64)> = gaps.iter().map(|(gap, length)| {
                 let start = at + gap;

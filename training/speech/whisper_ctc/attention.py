@@ -1,10 +1,10 @@
-"""Whisper's own decoder taught to write Gurmukhi units from the frozen encoder's outputs, to compare with CTC.
+"""Trains Whisper's own decoder to write Gurmukhi units from the frozen encoder's outputs, to compare with CTC.
 
     python -m speech.whisper_ctc.attention --shards WORK/train=1 --steps 2000 --out WORK/attention.pt \
         --dev WORK/eval/F04 WORK/eval/M01 WORK/eval/clean WORK/eval/spontaneous
 
-The shards need `encoded --layer 6`. The vocabulary is CTC's units and one token that begins and ends a text; its
-embedding is new, everything else is Whisper's. The same command goes on from its last checkpoint.
+Run `encoded --layer 6` on the shards first. The vocabulary is CTC's units and one token that begins and ends a text;
+its embedding is new, everything else is Whisper's. The same command continues from its last checkpoint.
 """
 
 import argparse
@@ -15,8 +15,8 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from .. import checkpoint, corpus, metrics, units
-from ..train import ahead
+from .. import checkpoint, metrics, units
+from ..train import ahead, weighted
 from . import batches, pretrained
 from .decoder import PLACES, Decoder
 from .encoded import groups
@@ -27,11 +27,11 @@ from .train import rate
 EDGE = UNITS  # begins and ends a text
 PADDING = -100  # targets that are not counted
 SMOOTHING = 0.1
-LETTERS_A_SECOND = 22  # a text longer than this allows is cut: the decoder repeats itself
+LETTERS_A_SECOND = 22  # a longer text is cut: there the decoder repeats itself
 
 
 def started() -> Decoder:
-    """Whisper base's decoder with an untrained embedding for the units."""
+    """Return Whisper base's decoder with an untrained embedding for the units."""
     whole = pretrained.decoder()
     net = Decoder(UNITS + 1)
     kept = {name: value for name, value in whole.state_dict().items() if not name.startswith("embedding")}
@@ -41,12 +41,15 @@ def started() -> Decoder:
 
 
 def seen(lengths: Tensor, frames: int) -> Tensor:
-    """(B, 1, 1, T): which frames of the encoder there are."""
+    """Return (B, 1, 1, T), True for the encoder's frames inside each utterance; lengths: (B,)."""
     return (torch.arange(frames)[None] < lengths[:, None])[:, None, None]
 
 
 def sequences(flat: Tensor, counts: Tensor) -> tuple[Tensor, Tensor]:
-    """Units of all texts and how many each, to inputs (B, N) that begin with the edge and targets that end with it."""
+    """Return the decoder's inputs (B, N), which begin with EDGE, and targets (B, N), which end with it.
+
+    flat: the units of all texts; counts: (B,), how many each text has.
+    """
     longest = int(counts.max()) + 1
     given = torch.full((len(counts), longest), EDGE)
     wanted = torch.full((len(counts), longest), PADDING)
@@ -58,7 +61,7 @@ def sequences(flat: Tensor, counts: Tensor) -> tuple[Tensor, Tensor]:
 
 @torch.no_grad()
 def read(net: Decoder, rows: list[batches.Row]) -> list[str]:
-    """Greedy text of each utterance."""
+    """Return the greedy text of each utterance."""
     out = [""] * len(rows)
     for group in groups([row.frames for row in rows], 6000):
         encoded, lengths = batches.padded([rows[k].values() for k in group], LAYERS)
@@ -70,27 +73,27 @@ def read(net: Decoder, rows: list[batches.Row]) -> list[str]:
             best = torch.where(ended, EDGE, best)
             ended |= best == EDGE
             said = torch.cat([said, best[:, None]], 1)
-        for k, row in zip(group, said[:, 1:].tolist()):
+        for k, row in zip(group, said[:, 1:].tolist(), strict=True):
             out[k] = units.decode(row[: row.index(EDGE)] if EDGE in row else row, "pa")
     return out
 
 
 def judged(net: Decoder, folders: list[str], most: int) -> str:
-    """Greedy error rates, with and without spaces."""
+    """Return greedy error rates on at most about `most` utterances of each folder, with and without spaces."""
     lines = []
     for folder in folders:
         rows = [row for row in batches.rows(folder, LAYERS) if row.units]
         rows = rows[:: max(1, len(rows) // most)]
         whole, close = metrics.Errors(), metrics.Errors()
-        for row, text in zip(rows, read(net, rows)):
+        for row, text in zip(rows, read(net, rows), strict=True):
             whole.add(row.item["text"], text)
             close.add(row.item["text"].replace(" ", ""), text.replace(" ", ""))
         lines.append(f"    {Path(folder).name}: {whole.line()}, CER without spaces {100 * close.cer:.1f} %")
     return "\n".join(lines)
 
 
-def learn(net: Decoder, batch: tuple[Tensor, Tensor, tuple[Tensor, Tensor]]) -> Tensor:
-    """Cross-entropy in nats per unit."""
+def learn(net: Decoder, batch: batches.Batch) -> Tensor:
+    """Return the cross-entropy in nats per unit."""
     encoded, lengths, (flat, counts) = batch
     given, wanted = sequences(flat, counts)
     with torch.autocast("cpu", torch.bfloat16):
@@ -100,7 +103,8 @@ def learn(net: Decoder, batch: tuple[Tensor, Tensor, tuple[Tensor, Tensor]]) -> 
     )
 
 
-def main() -> None:
+def parsed() -> argparse.Namespace:
+    """Return the command line."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--shards", nargs="+", required=True, metavar="DIR=WEIGHT")
     parser.add_argument("--dev", nargs="*", default=[], metavar="DIR")
@@ -111,7 +115,12 @@ def main() -> None:
     parser.add_argument("--frames", type=int, default=2400, help="in a batch, of 20 ms")
     parser.add_argument("--strength", type=float, default=0.5)
     parser.add_argument("--save-minutes", type=float, default=4)
-    arguments = parser.parse_args()
+    return parser.parse_args()
+
+
+def main() -> None:
+    """Train as the command line asks, on one thread."""
+    arguments = parsed()
     torch.set_num_threads(1)
     state = checkpoint.load(arguments.out) if Path(arguments.out).exists() else {}
     net, step = started(), state.get("step", 0)
@@ -119,11 +128,10 @@ def main() -> None:
     if state:
         net.load_state_dict(state["net"])
         optimise.load_state_dict(state["optimiser"])
-    folders = {spec.rsplit("=", 1)[0]: float(spec.rsplit("=", 1)[1]) for spec in arguments.shards}
-    source = batches.Batches(folders, LAYERS, [1, step], arguments.frames, arguments.strength)
-    stream, saved, losses = ahead(source.endless()), time.time(), []
+    source = batches.Batches(weighted(arguments.shards), LAYERS, [1, step], arguments.frames, arguments.strength)
+    stream, saved = ahead(source.endless()), time.time()
+    losses: list[float] = []
     while step < arguments.steps:
-        corpus.wait()
         loss = learn(net, next(stream))
         loss.backward()
         torch.nn.utils.clip_grad_norm_(net.parameters(), 1.0)

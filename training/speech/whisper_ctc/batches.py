@@ -2,41 +2,45 @@
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
 from torch import Tensor
 
 from .. import augment, units
-from ..batches import flat, tight
+from ..arrays import Floats, Halves
+from ..batches import flat
+from ..lengths import tight
 from ..shards import Shard, found
 from . import log_mel
 from .encoder import WIDTH, out_length
 
 POOL = 24  # batches drawn at a time and sorted by length among themselves
 FASTEST = 0.9  # units per frame that CTC still has room for
-JOINED, LONGEST = 0.4, 1600  # share of utterances joined to others, up to so many frames of 10 ms
-PAUSED = 0.25  # how often silence goes before, behind or between
+JOINED, LONGEST = 0.4, 1600  # share of utterances joined to others, and frames of 10 ms that these have at most
+PAUSED = 0.25  # how often silence goes before, after or between utterances
+Batch = tuple[Tensor, Tensor, tuple[Tensor, Tensor]]  # input, lengths, targets as `flat` gives them
 
 
 class Row(NamedTuple):
     """One utterance: its features (frames, 80) before normalisation, or the encoder's outputs (frames, 512)."""
 
-    source: np.ndarray
+    source: Halves  # of the whole shard
     start: int
     frames: int
     units: list[int]
-    item: dict
+    item: dict[str, Any]  # its entry in the shard's index
 
-    def values(self) -> np.ndarray:
-        """A copy as float32."""
+    def values(self) -> Floats:
+        """Return a copy as float32."""
         return np.asarray(self.source[self.start : self.start + self.frames], np.float32)
 
 
 def rows(folder: str, layer: int) -> list[Row]:
-    """Every utterance of a folder, or of one shard named without suffix, that has what layer `layer` is given; 0 means
-    features.
+    """Return the utterances of a folder, or of one shard named without suffix, with the input of layer `layer`.
+
+    For `layer` 0 that is features; shards that have not been encoded for another layer are left out.
     """
     out = []
     for path in found(folder) if Path(folder).is_dir() else [Path(folder)]:
@@ -54,7 +58,7 @@ def rows(folder: str, layer: int) -> list[Row]:
 
 
 class Drawn(NamedTuple):
-    """What becomes one row of a batch: one utterance, or several behind each other."""
+    """What becomes one row of a batch: one utterance, or several one after the other."""
 
     rows: list[Row]
     units: list[int]
@@ -62,12 +66,12 @@ class Drawn(NamedTuple):
 
 
 def fits(row: Row, layer: int) -> bool:
-    """Whether CTC has room for the text."""
+    """Return whether CTC has room for the text."""
     return tight(row.units) <= FASTEST * (row.frames if layer else out_length(row.frames))
 
 
-def padded(values: list[np.ndarray], layer: int) -> tuple[Tensor, Tensor]:
-    """(B, T, 512), or (B, 80, T) for features, and the lengths."""
+def padded(values: list[Floats], layer: int) -> tuple[Tensor, Tensor]:
+    """Return (B, T, 512), or (B, 80, T) for features (`layer` 0), padded with zeros, and the lengths, (B,)."""
     lengths = torch.tensor([len(one) for one in values])
     out = torch.zeros(len(values), int(lengths.max()), values[0].shape[1])
     for k, one in enumerate(values):
@@ -76,10 +80,13 @@ def padded(values: list[np.ndarray], layer: int) -> tuple[Tensor, Tensor]:
 
 
 class Batches:
-    """Endless batches; folders are drawn by weight, each time with other changes to the features."""
+    """Draws batches without end; folders are drawn by weight, and features change each time they are drawn."""
 
     def __init__(self, folders: dict[str, float], layer: int, seed: list[int], frames: int, strength: float) -> None:
-        """frames: padded frames of a batch; strength: how much features are changed, 0 to 1."""
+        """Read the folders, given with their weights; raises ValueError where one holds nothing for `layer`.
+
+        frames: padded frames of a batch; strength: how much features are changed, 0 to 1.
+        """
         self.layer, self.frames, self.strength = layer, frames, strength
         self.rng = np.random.default_rng(seed)
         self.augment = None if layer else augment.Augment()
@@ -90,11 +97,11 @@ class Batches:
         self.shares = weights / weights.sum()
 
     def hours(self) -> float:
-        """Of all folders."""
+        """Return the hours of all utterances."""
         return sum(row.frames for pool in self.pools for row in pool) * (0.02 if self.layer else 0.01) / 3600
 
     def draw(self) -> Drawn:
-        """An utterance; of features, which can be joined, sometimes up to four of one folder."""
+        """Draw an utterance; with features, sometimes up to four of one folder to be joined."""
         pool = self.pools[self.rng.choice(len(self.pools), p=self.shares)]
         picked = [pool[self.rng.integers(len(pool))]]
         goal = self.rng.uniform(0, LONGEST) if not self.layer and self.rng.random() < JOINED else 0
@@ -108,19 +115,19 @@ class Batches:
             ids += [0] * bool(ids and row.units) + row.units
         return Drawn(picked, ids, sum(row.frames for row in picked))
 
-    def _spaced(self, drawn: Drawn) -> np.ndarray:
-        """Features of the utterances with silence here and there, at the ends too."""
+    def _spaced(self, drawn: Drawn) -> Floats:
+        """Join the features of the utterances, with random pauses between them and at the ends."""
         values = [row.values() for row in drawn.rows]
-        out = []
+        out: list[Floats] = []
         for place in range(len(values) + 1):
             if self.rng.random() < PAUSED:
                 out.append(augment.quiet(values[min(place, len(values) - 1)], self.rng))
             out += values[place : place + 1]
         return np.concatenate(out)
 
-    def changed(self, drawn: Drawn) -> np.ndarray:
-        """What the network is given of an utterance."""
-        if self.layer:
+    def changed(self, drawn: Drawn) -> Floats:
+        """Return the network's input for an utterance, (frames, 80) or (frames, 512), augmented."""
+        if self.augment is None:
             return self._dropped(drawn.rows[0].values(), 12)
         values = self._spaced(drawn)
         fastest = 0.85 * out_length(len(values)) / max(1, tight(drawn.units))
@@ -132,8 +139,8 @@ class Batches:
             values[:, start : start + width] = values.mean()
         return self._dropped(values, 20)
 
-    def _dropped(self, values: np.ndarray, longest: int) -> np.ndarray:
-        """Stretches of time replaced by the utterance's mean, one in about two seconds."""
+    def _dropped(self, values: Floats, longest: int) -> Floats:
+        """Replace stretches of time by the utterance's mean, one for about two seconds, in place."""
         mean = values.mean(0)
         for _ in range(1 + len(values) * (2 if self.layer else 1) // 200):
             n = min(int(self.rng.integers(0, 1 + int(longest * self.strength))), len(values) // 8)
@@ -141,8 +148,8 @@ class Batches:
             values[start : start + n] = mean
         return values
 
-    def endless(self) -> Iterator[tuple[Tensor, Tensor, tuple[Tensor, Tensor]]]:
-        """(input, lengths, (units of all, how many each))."""
+    def endless(self) -> Iterator[Batch]:
+        """Yield batches."""
         while True:
             drawn: list[Drawn] = []
             while sum(one.frames for one in drawn) < POOL * self.frames * 0.9:

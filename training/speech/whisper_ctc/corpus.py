@@ -1,8 +1,8 @@
-"""Speaks a Panjabi corpus into shards of log-mel power (natural logarithm, float16, 10 ms a frame).
+"""Synthesises a Panjabi corpus into shards of log-mel power (natural logarithm, float16, 10 ms a frame).
 
     python -m speech.whisper_ctc.corpus --data DIR --hours 2 --seed 1 --out WORK/train
 
-Shards are named by seed and number; a shard that is there is kept, so an interrupted run goes on where it stopped.
+Shards are named by seed and number. A finished shard is kept: an interrupted run continues where it stopped.
 """
 
 import argparse
@@ -13,20 +13,21 @@ from pathlib import Path
 import numpy as np
 
 from .. import corpus, world
+from ..arrays import Floats
 from ..features import RATE
 from ..shards import Writer
-from ..voices import ENGINES, Speakers
+from ..voices import ENGINES, Plan, Speakers
 from . import log_mel, sentences
 
-BATCH = 120  # utterances through one mp3 bit rate
+BATCH = 120  # utterances that share one mp3 bit rate
 LONGEST = 20  # seconds
-CODED = 0.2  # share through mp3
+CODED = 0.2  # share of the utterances that are coded as mp3
 PAUSES = (0.02, 0.7)  # seconds between pieces
 HELD = ("hf_beta", "hm_omega")  # Kokoro's voices that are never trained on
 
 
-def _joined(pieces: list[np.ndarray], rng: np.random.Generator) -> np.ndarray:
-    """Pieces of one voice with pauses between them."""
+def _joined(pieces: list[Floats], rng: np.random.Generator) -> Floats:
+    """Join pieces of one voice with pauses between them."""
     out = [pieces[0]]
     for piece in pieces[1:]:
         pause = PAUSES[0] + rng.random() ** 2 * (PAUSES[1] - PAUSES[0])
@@ -34,8 +35,8 @@ def _joined(pieces: list[np.ndarray], rng: np.random.Generator) -> np.ndarray:
     return np.concatenate(out)
 
 
-def planned(speakers: Speakers, rng: np.random.Generator, held: bool) -> tuple[str, str, dict[str, float]]:
-    """(engine, voice, how) of one utterance."""
+def planned(speakers: Speakers, rng: np.random.Generator, held: bool) -> Plan:
+    """Draw engine, voice and manner of one utterance, without the voices of HELD."""
     while True:
         engine, voice, how = speakers.plan(rng, held)
         if not set(voice.split("+")) & set(HELD):
@@ -44,37 +45,38 @@ def planned(speakers: Speakers, rng: np.random.Generator, held: bool) -> tuple[s
 
 def spoken(
     speakers: Speakers, source: Iterator[tuple[str, list[str]]], n: int, rng: np.random.Generator, held: bool = False
-) -> Iterator[tuple[dict[str, str], np.ndarray]]:
-    """About n utterances as ({kind, text, voice}, samples at 16 kHz); what an engine could not say is left out."""
+) -> Iterator[tuple[dict[str, str], Floats]]:
+    """Speak `n` utterances of `source`: yield {kind, text, voice} and the samples, (m,) at 16 kHz.
+
+    Utterances that an engine could not say and those above LONGEST seconds are left out.
+    """
     plans = [(*next(source), *planned(speakers, rng, held)) for _ in range(n)]
     jobs = [(piece, engine, voice, how) for _, pieces, engine, voice, how in plans for piece in pieces]
     said = iter(speakers.spoken(jobs))
     for kind, pieces, engine, voice, _ in plans:
-        sounds = [next(said) for _ in pieces]
-        if all(one is not None and len(one[0]) > 0.1 * RATE for one in sounds):
-            samples = _joined([one[0] for one in sounds], rng)
+        sounds = [one[0] for _ in pieces if (one := next(said)) is not None]
+        if len(sounds) == len(pieces) and all(len(one) > 0.1 * RATE for one in sounds):
+            samples = _joined(sounds, rng)
             if len(samples) < LONGEST * RATE:
                 yield {"kind": kind, "text": " ".join(pieces), "voice": f"{engine}:{voice}"}, samples
 
 
-def varied(samples: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """Half of the time another throat and pace: played faster or slower."""
+def varied(samples: Floats, rng: np.random.Generator) -> Floats:
+    """Play half of the utterances faster or slower, which sounds like another voice."""
     return world.resampled(samples, RATE, rng.uniform(0.88, 1.15)) if rng.random() < 0.5 else samples
 
 
 def shard(path: Path, speakers: Speakers, data: str, seconds: float, rng: np.random.Generator) -> None:
-    """One pair of files with about so many seconds."""
+    """Write one shard of at least `seconds`."""
     source = sentences.endless(data, "train", rng)
-    writer, done, babble = Writer(path), 0.0, None
+    writer, done = Writer(path), 0.0
+    babble: Floats | None = None
     while done < seconds:
-        corpus.wait()
         rows = list(spoken(speakers, source, BATCH, rng))
-        sound = [corpus.aged(varied(samples, rng), rng, babble) for _, samples in rows]
-        babble = sum(np.resize(one, LONGEST * RATE) for one in sound[:4])
-        coded = np.flatnonzero(rng.random(len(sound)) < CODED)
-        for k, out in zip(coded, world.through_mp3([sound[k] for k in coded], int(rng.choice(corpus.KILOBITS)))):
-            sound[k] = out
-        for (what, _), samples in zip(rows, sound):
+        sound = [corpus.recorded(varied(samples, rng), rng, babble) for _, samples in rows]
+        babble = sum((np.resize(one, LONGEST * RATE) for one in sound[:4]), np.zeros(LONGEST * RATE, np.float32))
+        corpus.some_through_mp3(sound, CODED, rng)
+        for (what, _), samples in zip(rows, sound, strict=True):
             mel = log_mel.log_power(samples) * log_mel.LN10
             writer.add(mel, **what)
             done += len(mel) / 100
@@ -82,6 +84,7 @@ def shard(path: Path, speakers: Speakers, data: str, seconds: float, rng: np.ran
 
 
 def main() -> None:
+    """Synthesise the corpus that the command line asks for."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--data", required=True)
     parser.add_argument("--hours", type=float, required=True)

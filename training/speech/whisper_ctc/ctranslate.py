@@ -14,19 +14,19 @@ DTYPES = {0: "<f4", 1: "i1", 2: "<i2", 3: "<i4", 4: "<f2"}
 
 
 class _Cursor:
-    """Sequential reads from a bytes object."""
+    """Reads a bytes object from its beginning to its end."""
 
     def __init__(self, raw: bytes) -> None:
         self.raw, self.at = raw, 0
 
     def number(self, code: str) -> int:
-        """The next integer, by its struct code."""
+        """Return the next integer, by its struct code."""
         (value,) = struct.unpack_from("<" + code, self.raw, self.at)
         self.at += struct.calcsize("<" + code)
         return value
 
     def take(self, size: int) -> bytes:
-        """So many bytes."""
+        """Return the next `size` bytes; raises ValueError where there are fewer."""
         piece = self.raw[self.at : self.at + size]
         if len(piece) != size:
             raise ValueError("the model file ends early")
@@ -34,12 +34,15 @@ class _Cursor:
         return piece
 
     def text(self) -> str:
-        """The next length and string."""
+        """Return the next string, which follows its length."""
         return self.take(self.number("H")).rstrip(b"\0").decode()
 
 
 def variables(raw: bytes) -> dict[str, np.ndarray]:
-    """Every variable by name, aliases included. Raises ValueError for another version or a truncated file."""
+    """Return every variable by name, aliases included, of the dtypes in DTYPES.
+
+    Raises ValueError for another version of the format and for a truncated file.
+    """
     cursor = _Cursor(raw)
     version = cursor.number("I")
     if version != VERSION:

@@ -1,4 +1,7 @@
-"""Whisper's decoder: tokens so far and the encoder's output in, logits of the next token at every place out."""
+"""Whisper's decoder: the tokens so far and the encoder's output in, logits of the next token at every place out.
+
+Source: Radford et al., 2022. Tensors are float32 but for token ids.
+"""
 
 import torch
 from torch import Tensor, nn
@@ -41,6 +44,7 @@ class Layer(nn.Module):
         self.feed = Feed(width)
 
     def forward(self, x: Tensor, encoded: Tensor, seen: Tensor | None) -> Tensor:
+        """The arguments are those of `Attention`."""
         return self.feed(self.cross(self.own(x, encoded, None), encoded, seen))
 
 
@@ -55,6 +59,7 @@ class Decoder(nn.Module):
         self.norm = nn.LayerNorm(width)
 
     def forward(self, tokens: Tensor, encoded: Tensor, seen: Tensor | None = None) -> Tensor:
+        """tokens: (B, N) ids; encoded: (B, T, 512); seen: (B, 1, 1, T), True for the frames to attend to."""
         x = self.embedding(tokens) + self.positions[: tokens.shape[1]]
         for layer in self.layers:
             x = layer(x, encoded, seen)

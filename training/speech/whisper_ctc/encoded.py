@@ -1,13 +1,12 @@
-"""Outputs of the frozen part of the encoder on disk, so that what is above it can be trained many times.
+"""Writes the outputs of the frozen part of the encoder to disk, so that the layers above it can be trained many times.
 
     python -m speech.whisper_ctc.encoded --layer 6 --shards WORK/train
 
-Beside each NAME.mel stands NAME.layerL: float16 rows of 512, 20 ms each, what layer L is given (L = 6: the final norm's
-output). A file that is there is kept.
+Beside each NAME.mel it writes NAME.layerL: float16 rows of 512, 20 ms each, the input of layer L (L = 6: the final
+norm's output). A finished file is kept.
 """
 
 import argparse
-import os
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,7 +14,7 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from .. import corpus
+from ..arrays import Floats
 from ..shards import Shard, found
 from . import log_mel, pretrained
 from .encoder import LAYERS, WIDTH, Encoder, out_length
@@ -23,13 +22,16 @@ from .encoder import LAYERS, WIDTH, Encoder, out_length
 FRAMES = 6000  # of 10 ms in a batch
 
 
-def normalised(shard: Shard, k: int) -> np.ndarray:
-    """Features of one utterance of a shard, (frames, 80)."""
+def normalised(shard: Shard, k: int) -> Floats:
+    """Return the normalised features of utterance `k` of a shard, (frames, 80)."""
     return log_mel.normalised(np.asarray(shard.mel(k), np.float32) / log_mel.LN10)
 
 
 def groups(lengths: list[int], frames: int) -> Iterator[list[int]]:
-    """Indices in groups of about equal length whose padded size is at most `frames`."""
+    """Yield indices in groups of about equal length whose padded size is at most `frames`, unless one alone is longer.
+
+    `lengths`: the frames of each utterance.
+    """
     group: list[int] = []
     for k in sorted(range(len(lengths)), key=lengths.__getitem__):
         if group and (len(group) + 1) * lengths[k] > frames:
@@ -40,8 +42,8 @@ def groups(lengths: list[int], frames: int) -> Iterator[list[int]]:
         yield group
 
 
-def stacked(rows: list[np.ndarray]) -> tuple[torch.Tensor, torch.Tensor]:
-    """(B, 80, T) padded with zeros, and lengths, of (frames, 80) each."""
+def stacked(rows: list[Floats]) -> tuple[torch.Tensor, torch.Tensor]:
+    """Return features (frames, 80) as (B, 80, T), padded with zeros, and the frames of each, (B,)."""
     lengths = torch.tensor([len(row) for row in rows])
     out = torch.zeros(len(rows), log_mel.MELS, int(lengths.max()))
     for k, row in enumerate(rows):
@@ -51,25 +53,25 @@ def stacked(rows: list[np.ndarray]) -> tuple[torch.Tensor, torch.Tensor]:
 
 @torch.no_grad()
 def write(encoder: Encoder, path: Path, layer: int) -> float:
-    """The outputs for one shard; seconds of sound."""
+    """Write the outputs for one shard, `path` without suffix; returns its seconds of sound."""
     shard = Shard(path)
     lengths = [item["frames"] for item in shard.items]
     starts = np.cumsum([0, *(out_length(n) for n in lengths)])
     part = path.with_suffix(".part")
     out = np.memmap(part, np.float16, "w+", shape=(int(starts[-1]), WIDTH))
     for group in groups(lengths, FRAMES):
-        corpus.wait()
         signal, frames = stacked([normalised(shard, k) for k in group])
         with torch.autocast("cpu", torch.bfloat16):
             x = encoder.above(encoder.below(signal, frames), out_length(frames), 0, layer)
-        for row, k in zip(x.float().numpy(), group):
+        for row, k in zip(x.float().numpy(), group, strict=True):
             out[starts[k] : starts[k + 1]] = row[: starts[k + 1] - starts[k]]
     out.flush()
-    os.replace(part, path.with_suffix(f".layer{layer}"))
+    part.replace(path.with_suffix(f".layer{layer}"))
     return sum(lengths) / 100
 
 
 def main() -> None:
+    """Encode the shards that are not encoded yet."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--layer", type=int, choices=range(1, LAYERS + 1), default=LAYERS)
     parser.add_argument("--shards", nargs="+", required=True, metavar="DIR")

@@ -1,7 +1,10 @@
-"""Whisper's encoder for utterances of any length up to 30 s: log-mel in, one vector of 20 ms each out.
+"""Whisper's encoder for utterances of any length up to 30 s: log-mels in, one vector for each 20 ms out.
 
-A batch is padded; what lies beyond an utterance's length changes nothing of its output.
+A batch is padded; frames beyond an utterance's length do not change its output. Source: Radford et al., 2022. Tensors
+are float32.
 """
+
+from typing import overload
 
 import torch
 from torch import Tensor, nn
@@ -13,8 +16,12 @@ WIDTH, HEADS, LAYERS = 512, 8, 6  # Whisper base
 POSITIONS = 1500  # frames of 20 ms
 
 
+@overload
+def out_length(frames: int) -> int: ...
+@overload
+def out_length(frames: Tensor) -> Tensor: ...
 def out_length(frames: int | Tensor) -> int | Tensor:
-    """Encoder frames (20 ms) of so many log-mel frames (10 ms); an int or a tensor of them."""
+    """Return the encoder's frames (20 ms) of so many log-mel frames (10 ms); a number or a tensor of them."""
     return (frames + 1) // 2
 
 
@@ -47,6 +54,7 @@ class Feed(nn.Module):
         self.leave = nn.Linear(4 * width, width)
 
     def forward(self, x: Tensor) -> Tensor:
+        """Transform each frame of (B, T, width)."""
         return x + self.leave(F.gelu(self.enter(self.norm(x))))
 
 
@@ -59,11 +67,12 @@ class Layer(nn.Module):
         self.feed = Feed(width)
 
     def forward(self, x: Tensor, seen: Tensor | None) -> Tensor:
+        """The arguments are those of `Attention`."""
         return self.feed(self.attention(x, seen))
 
 
 class Encoder(nn.Module):
-    """features (B, 80, T), lengths (B,) in frames of 10 ms to (B, T', 512), T' = (T + 1) // 2."""
+    """features (B, 80, T) and lengths (B,) in frames of 10 ms to (B, T', 512), T' = (T + 1) // 2."""
 
     def __init__(
         self, width: int = WIDTH, heads: int = HEADS, layers: int = LAYERS, positions: int = POSITIONS
@@ -76,14 +85,14 @@ class Encoder(nn.Module):
         self.norm = nn.LayerNorm(width)
 
     def below(self, features: Tensor, lengths: Tensor) -> Tensor:
-        """The convolutions and positions: what the first layer is given, (B, T', 512)."""
+        """Apply the convolutions and add the positions: the first layer's input, (B, T', 512)."""
         inside = (torch.arange(features.shape[2])[None] < lengths[:, None])[:, None].to(features.dtype)
         x = F.gelu(self.first(features * inside)) * inside
         x = F.gelu(self.second(x)).transpose(1, 2)
         return x + self.positions[: x.shape[1]]
 
     def above(self, x: Tensor, lengths: Tensor, start: int = 0, stop: int | None = None) -> Tensor:
-        """Layers start … stop − 1; behind the last one also the final norm. lengths in frames of 20 ms."""
+        """Apply the layers `start` … `stop` - 1, and after the last one the final norm; lengths: in frames of 20 ms."""
         stop = len(self.layers) if stop is None else stop
         whole = not torch.jit.is_tracing() and bool((lengths == x.shape[1]).all())
         seen = None if whole else (torch.arange(x.shape[1])[None] < lengths[:, None])[:, None, None]
@@ -92,4 +101,5 @@ class Encoder(nn.Module):
         return self.norm(x) if stop == len(self.layers) else x
 
     def forward(self, features: Tensor, lengths: Tensor) -> Tensor:
+        """Return the encoder's output, (B, T', 512)."""
         return self.above(self.below(features, lengths), out_length(lengths))

@@ -1,54 +1,42 @@
-"""Error rates of a checkpoint on what `held` wrote, greedily and with the letter language model.
+"""Measures the error rates of a checkpoint on what `held` wrote, greedily and with the letter language model.
 
     python -m speech.whisper_ctc.evaluate --checkpoint WORK/head.pt --eval WORK/eval --lm WORK/pa.lm \
         --sets F04 M01 words clean worn kokoro spontaneous
 
-Digit strings also with each word set to the nearest of the ten digit words ("snapped"). The last column is the CER
-without spaces. The spontaneous clips' text is printed; those without a reference count nowhere.
+Digit strings are measured also with each word set to the nearest of the ten digit words ("snapped"). The last column
+is the CER without spaces. The texts of the spontaneous clips are printed; a clip without a reference is not counted.
 """
 
 import argparse
 import json
 from pathlib import Path
+from typing import Any
 
-import numpy as np
 import torch
 
-from .. import beam, evaluate, metrics, ngram, numbers, units
+from .. import metrics, ngram, numbers, units
 from . import batches
-from .model import UNITS, Recogniser, loaded
+from .decoding import TUNED, searched
+from .model import Recogniser, loaded
 from .train import log_probs
 
 DIGITS = ("F04", "M01")
-TUNED = (0.5, 1.0)  # the language model's weight and the bonus for each unit
-SURE = np.log(0.995)  # a run of frames that blank is this sure of is decoded as one
-
-
-def thinned(scores: np.ndarray) -> np.ndarray:
-    """Without repeated frames of a sure blank: the beam's result hardly changes, it runs several times as fast."""
-    sure = scores[:, UNITS] > SURE
-    return scores[~(sure & np.concatenate([[False], sure[:-1]]))]
-
-
-def searched(scores: np.ndarray, model: ngram.Model, tuned: tuple[float, float], width: int) -> str:
-    """Beam search with the language model."""
-    return units.decode(beam.search(thinned(scores), model, *tuned, width=width, least=-6.0), "pa")
 
 
 class Table:
-    """Errors by decoder, with and without spaces."""
+    """Counts errors by decoder, with and without spaces."""
 
     def __init__(self) -> None:
         self.errors: dict[str, tuple[metrics.Errors, metrics.Errors]] = {}
 
     def add(self, decoder: str, truth: str, said: str) -> None:
-        """Counts one utterance."""
+        """Count one utterance."""
         whole, close = self.errors.setdefault(decoder, (metrics.Errors(), metrics.Errors()))
         whole.add(truth, said)
         close.add(truth.replace(" ", ""), said.replace(" ", ""))
 
-    def show(self, name: str) -> list[dict]:
-        """Prints a line for each decoder and returns its figures."""
+    def show(self, name: str) -> list[dict[str, Any]]:
+        """Print a line for each decoder of the set `name`, and return their figures."""
         out = []
         for decoder, (whole, close) in self.errors.items():
             print(
@@ -62,16 +50,16 @@ class Table:
 def measured(
     net: Recogniser, folder: Path, model: ngram.Model | None, tuned: tuple[float, float], width: int, most: int
 ) -> Table:
-    """Every decoder on one folder."""
+    """Measure every decoder on at most `most` utterances of one folder; `tuned` and `width` are for beam search."""
     rows = batches.rows(str(folder), net.start)
     rows = rows[:: max(1, len(rows) // most)]
     table = Table()
-    for row, scores in zip(rows, log_probs(net, rows)):
+    for row, scores in zip(rows, log_probs(net, rows), strict=True):
         said = {"greedy": units.greedy(scores.argmax(1), "pa")}
         if model:
             said["beam"] = searched(scores, model, tuned, width)
         if set(folder.parts) & set(DIGITS):
-            said |= {f"{k}, snapped": evaluate.snapped(v, numbers.PA[:10]) for k, v in said.items()}
+            said |= {f"{k}, snapped": metrics.snapped(v, numbers.PA[:10]) for k, v in said.items()}
         if folder.name == "spontaneous":
             for decoder, text in said.items():
                 print(f"  {row.item['name']} {decoder}: {text}")
@@ -82,6 +70,7 @@ def measured(
 
 
 def main() -> None:
+    """Measure the sets that the command line names, and write the figures as JSON."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--checkpoint", required=True)
     parser.add_argument("--layer", type=int, default=0, help="what the inputs are: 0 features, else that layer's")

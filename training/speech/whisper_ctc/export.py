@@ -1,10 +1,10 @@
-"""Writes a checkpoint as ONNX: Whisper's log-mel features in, log-probabilities of Gurmukhi units out.
+"""Exports a checkpoint as ONNX: Whisper's log-mel features in, log-probabilities of Gurmukhi units out.
 
     python -m speech.whisper_ctc.export --checkpoint WORK/full.pt --out WORK/export
 
     features  float32 [batch, 80, frames]       10 ms a frame, padded with zeros
     length    int64 [batch]                     frames of each
-    logprobs  float32 [batch, out_frames, 60]   20 ms a frame; `vocab.txt` names the units, the blank is last
+    logprobs  float32 [batch, out_frames, 65]   20 ms a frame; `vocab.txt` names the units, the blank is last
 
 model.half.onnx holds float16 weights and computes in float32; model.int8.onnx has int8 weights in its matrix products.
 """
@@ -28,7 +28,7 @@ SHAPES = ([90], [301, 77], [1000, 640, 13, 999], [2400])  # lengths of the batch
 
 
 def exported(net: Recogniser, path: Path) -> None:
-    """The network as ONNX; batch and time are free."""
+    """Write the network as ONNX, with any batch size and any number of frames, and check the file."""
     example = (torch.randn(2, MELS, 203), torch.tensor([203, 150]))
     torch.onnx.export(
         net,
@@ -49,10 +49,10 @@ def exported(net: Recogniser, path: Path) -> None:
 
 @torch.no_grad()
 def compare(net: Recogniser, path: Path) -> tuple[float, float]:
-    """Largest difference from torch over batches of several sizes, and the largest that padding makes."""
+    """Return the largest difference from torch over batches of several sizes, and the largest that padding makes."""
     session = onnxruntime.InferenceSession(str(path), providers=["CPUExecutionProvider"])
     rng = np.random.default_rng(0)
-    apart = padding = 0.0
+    difference = padding = 0.0
     for frames in SHAPES:
         signal = rng.normal(0, 0.5, (len(frames), MELS, max(frames))).astype(np.float32)
         lengths = np.array(frames, np.int64)
@@ -60,13 +60,14 @@ def compare(net: Recogniser, path: Path) -> tuple[float, float]:
         ours = net(torch.from_numpy(signal), torch.from_numpy(lengths)).numpy()
         for k, n in enumerate(frames):
             inside = out_length(n)
-            apart = max(apart, float(np.abs(ours[k, :inside] - out[k, :inside]).max()))
+            difference = max(difference, float(np.abs(ours[k, :inside] - out[k, :inside]).max()))
             alone = session.run(None, {"features": signal[k : k + 1, :, :n], "length": lengths[k : k + 1]})[0]
             padding = max(padding, float(np.abs(alone[0] - out[k, :inside]).max()))
-    return apart, padding
+    return difference, padding
 
 
 def main() -> None:
+    """Export, and print the sizes and the differences from torch."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--checkpoint", required=True)
     parser.add_argument("--out", required=True)
@@ -82,9 +83,9 @@ def main() -> None:
     (folder / "config.json").write_text(
         json.dumps({"model_type": "whisper-ctc", "features_size": MELS, "subsampling_factor": 2}) + "\n"
     )
-    apart, padding = compare(net, path)
+    difference, padding = compare(net, path)
     sizes = {one.name: one.stat().st_size for one in sorted(folder.glob("*.onnx"))}
-    print(f"{sizes}, from torch {apart:.1e}, by padding {padding:.1e}")
+    print(f"{sizes}, from torch {difference:.1e}, by padding {padding:.1e}")
 
 
 if __name__ == "__main__":

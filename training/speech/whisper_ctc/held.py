@@ -1,13 +1,13 @@
-"""What is never trained on, as shards of features: people, unheard voices, unheard texts.
+"""Writes the test sets as shards of features: people, and voices and texts that are never trained on.
 
     python -m speech.whisper_ctc.held --data DIR --part dev --out WORK/eval [--only people words sentences kokoro]
 
 people       F04, M01: digit strings without the silence at the ends, one folder a speaker, the even strings in one
              shard and the odd ones in another (all speakers read the same strings); `spontaneous`, whole clips with
-             approximate text, or with none ("")
-words        numbers from 0 to 100 and frequent words, one at a time, by voices kept apart
-sentences    `clean` and `worn` (a room, 10 dB of noise, mp3 of 32 kb/s), by voices kept apart
-kokoro       sentences in the two of Kokoro's Hindi voices that are kept apart; they are natural
+             an approximate text, or with none ("")
+words        numbers from 0 to 100 and frequent words, one at a time, in voices kept apart
+sentences    `clean` and `worn` (a room, noise at 10 dB SNR, mp3 of 32 kb/s), in voices kept apart
+kokoro       sentences in the two of Kokoro's Hindi voices that are kept apart; they sound natural
 """
 
 import argparse
@@ -17,19 +17,20 @@ from pathlib import Path
 import numpy as np
 import soundfile
 
-from .. import held as old_held
+from .. import held as speech_held
 from .. import kokoro, numbers, real, texts, units, world
+from ..arrays import Floats
 from ..features import RATE
 from ..shards import Writer
 from ..voices import Speakers
 from . import corpus, log_mel, sentences
 
 SENTENCES, WORDS, NATURAL = 240, 240, 30  # utterances
-Rows = Iterator[tuple[dict[str, str], np.ndarray]]
+Rows = Iterator[tuple[dict[str, str], Floats]]  # text, voice and the like; samples at 16 kHz
 
 
 def write(folder: Path, rows: Rows, name: str = "00-000") -> None:
-    """One shard of ({text, …}, samples)."""
+    """Write one shard."""
     writer = Writer(folder / name)
     for what, samples in rows:
         writer.add(log_mel.log_power(samples) * log_mel.LN10, **what)
@@ -38,7 +39,7 @@ def write(folder: Path, rows: Rows, name: str = "00-000") -> None:
 
 
 def people(data: str, _: str, out: Path) -> None:
-    """F04, M01 and spontaneous."""
+    """Write F04, M01 and spontaneous. Raises ValueError where an approximate text is not plain Panjabi."""
     recordings = list(real.panjabi(data))
     for speaker in sorted({row[0] for row in recordings}):
         own = [row for row in recordings if row[0] == speaker]
@@ -59,20 +60,22 @@ def people(data: str, _: str, out: Path) -> None:
         for path in sorted(folder.glob("*.flac")):
             samples, rate = soundfile.read(path, dtype="float32", always_2d=True)
             text = units.plain(known[path.stem], "pa") if path.stem in known else ""
+            if text is None:
+                raise ValueError(f"the text of {path.stem} is not plain Panjabi: {known[path.stem]}")
             yield {"text": text, "voice": "unknown", "name": path.stem}, world.resampled(samples.mean(1), rate)
 
     write(out / "spontaneous", clips())
 
 
 def _clean(rows: Rows, rng: np.random.Generator) -> Rows:
-    """Quiet ends, half of full scale and a trace of noise."""
+    """Add 0.15 s at both ends, set the peak to half of full scale and add faint noise."""
     for what, samples in rows:
         samples = np.pad(samples, int(0.15 * RATE)) * np.float32(0.5 / np.abs(samples).max())
         yield what, samples + rng.normal(0, 1e-4, len(samples)).astype(np.float32)
 
 
 def words(data: str, part: str, out: Path) -> None:
-    """Single words and numbers."""
+    """Write single words and numbers."""
     rng = np.random.default_rng([11, len(part)])
     forms, weight = texts.words(data, "pa")
     drawn = [[numbers.pa(n)] for n in range(101)]
@@ -82,19 +85,19 @@ def words(data: str, part: str, out: Path) -> None:
 
 
 def spoken_sentences(data: str, part: str, out: Path) -> None:
-    """Clean and worn."""
+    """Write clean and worn."""
     rng = np.random.default_rng([12, len(part)])
     pool = texts.sentences(data, "pa")[part] + sentences.prompts(data)[part, "natural"]
     chosen = rng.permutation(len(pool))[:SENTENCES]
     source = (("sentences", [pool[k]]) for k in chosen)
     rows = list(_clean(corpus.spoken(Speakers("pa"), source, len(chosen), rng, held=True), rng))
     write(out / "clean", iter(rows))
-    sounds = world.through_mp3([old_held.worn(samples, rng) for _, samples in rows], 32)
-    write(out / "worn", ((what, sound) for (what, _), sound in zip(rows, sounds)))
+    sounds = world.through_mp3([speech_held.worn(samples, rng) for _, samples in rows], 32)
+    write(out / "worn", ((what, sound) for (what, _), sound in zip(rows, sounds, strict=True)))
 
 
 def natural(data: str, part: str, out: Path) -> None:
-    """Kokoro's voices that are kept apart."""
+    """Write sentences in Kokoro's voices that are kept apart."""
     rng = np.random.default_rng([13, len(part)])
     pool = texts.sentences(data, "pa")[part] + sentences.prompts(data)[part, "natural"]
     voice = kokoro.Kokoro()
@@ -117,6 +120,7 @@ KINDS: dict[str, Callable[[str, str, Path], None]] = {
 
 
 def main() -> None:
+    """Write the sets that the command line asks for."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--data", required=True)
     parser.add_argument("--part", choices=("dev", "test"), default="dev")

@@ -1,33 +1,21 @@
-"""The letter language model with code-mixed prompts among its texts.
+"""Writes the letter language model, with code-mixed prompts among its texts.
 
     python -m speech.whisper_ctc.language_model --data DIR --out WORK/pa.lm
 
-File format and smoothing are those of `speech.ngram`. Prints bits per unit on CC0 sentences and prompts kept apart.
+File format and smoothing are those of `speech.ngram`. It prints bits per unit on CC0 sentences and prompts kept apart.
 """
 
 import argparse
 from pathlib import Path
 
-import numpy as np
-
 from .. import ngram, texts, units
 from .sentences import prompts
 
-EVERY = 4  # of the prompts that repeat a template, one in so many is taken
-
-
-def bits(model: ngram.Model, lines: list[str]) -> float:
-    """Bits per unit, the space behind each line included."""
-    nats = total = 0.0
-    for line in lines:
-        state = model.start
-        for unit in [*units.encode(line, "pa"), 0]:
-            score, state = model.step(state, unit)
-            nats, total = nats - score, total + 1
-    return nats / total / np.log(2)
+EVERY = 4  # of the prompts that repeat a template, one in four is taken
 
 
 def main() -> None:
+    """Write the model, and measure it and the models that `--compare` names."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--data", required=True)
     parser.add_argument("--order", type=int, default=8)
@@ -45,8 +33,8 @@ def main() -> None:
         model = ngram.Model(path)
         print(
             Path(path).name,
-            f"CC0 sentences {bits(model, texts.sentences(arguments.data, 'pa')['dev']):.3f}, "
-            f"prompts {bits(model, pools['dev', 'natural']):.3f} bits a unit",
+            f"CC0 sentences {ngram.bits(model, texts.sentences(arguments.data, 'pa')['dev'], 'pa'):.3f}, "
+            f"prompts {ngram.bits(model, pools['dev', 'natural'], 'pa'):.3f} bits a unit",
             flush=True,
         )
 

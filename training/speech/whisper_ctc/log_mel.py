@@ -1,23 +1,27 @@
-"""Whisper's log-mel features without padding to 30 s: 16 kHz mono in, (frames, 80) out, 10 ms a frame."""
+"""Whisper's log-mel features without padding to 30 s: mono samples at 16 kHz in, (frames, 80) out, 10 ms a frame.
+
+Source: `log_mel_spectrogram` of OpenAI's `whisper` (MIT).
+"""
 
 from functools import cache
 
 import numpy as np
 
+from ..arrays import AnyFloats, Floats
 from ..features import RATE, slaney_hz, slaney_mel
 
 MELS = 80
 FFT = 400  # samples: 25 ms, also the length of the window
 HOP = 160  # samples: 10 ms
 FLOOR = 1e-10  # power
-RANGE = 8.0  # decades below the loudest value that are kept
+RANGE = 8.0  # decades that are kept below the loudest value
 BLOCK = 4096  # frames computed at a time
 LN10 = np.float32(np.log(10))
 
 
 @cache
-def filters() -> np.ndarray:
-    """Slaney's triangles with Slaney's norm over the bins of the spectrum, (80, 201)."""
+def filters() -> Floats:
+    """Return the mel filter bank, (80, 201): triangles of equal area (Slaney's norm) over the spectrum's bins."""
     bins = np.linspace(0, RATE / 2, FFT // 2 + 1)
     edges = slaney_hz(np.linspace(slaney_mel(0), slaney_mel(RATE / 2), MELS + 2))
     ramps = edges[:, None] - bins[None]
@@ -26,10 +30,10 @@ def filters() -> np.ndarray:
     return (triangles * (2 / (edges[2:] - edges[:-2]))[:, None]).astype(np.float32)
 
 
-def log_power(samples: np.ndarray) -> np.ndarray:
-    """Samples in [-1, 1] to log10 of the mel power, (len(samples) // 160, 80), not yet normalised.
+def log_power(samples: AnyFloats) -> Floats:
+    """Return log10 of the mel power, (n // 160, 80), not yet normalised.
 
-    Needs more than 200 samples: the ends are mirrored.
+    `samples`: (n,) in [-1, 1] at 16 kHz, more than 200 of them: the ends are mirrored.
     """
     samples = np.asarray(samples, np.float32)
     frames = len(samples) // HOP
@@ -45,12 +49,12 @@ def log_power(samples: np.ndarray) -> np.ndarray:
     return out
 
 
-def normalised(log10_power: np.ndarray) -> np.ndarray:
-    """Clamps to eight decades below the maximum and scales as Whisper does; same shape, float32."""
+def normalised(log10_power: AnyFloats) -> Floats:
+    """Clamp to eight decades below the maximum and scale as Whisper does; the shape stays the same."""
     x = np.asarray(log10_power, np.float32)
     return (np.maximum(x, x.max() - np.float32(RANGE)) + np.float32(4)) / np.float32(4)
 
 
-def features(samples: np.ndarray) -> np.ndarray:
-    """What the encoder is given: (frames, 80) float32."""
+def features(samples: AnyFloats) -> Floats:
+    """Return the encoder's input, (frames, 80); the argument is that of `log_power`."""
     return normalised(log_power(samples))

@@ -1,9 +1,9 @@
-"""The weighted mean of checkpoints of one lineage; `whisper` stands for Whisper base's own encoder.
+"""Writes the weighted mean of checkpoints of one lineage; `whisper` stands for Whisper base's own encoder.
 
     python -m speech.whisper_ctc.mean --out WORK/mean.pt WORK/full.pt=0.7 whisper=0.3
 
-Tuned weights drawn back towards those they came from often keep more of what those knew of unseen voices. The head is
-the mean of the checkpoints' heads alone.
+A mean of fine-tuned weights with the original ones often recognises unseen voices better (WiSE-FT: Wortsman et al.,
+2022). The head is the mean of the checkpoints' heads alone.
 """
 
 import argparse
@@ -17,7 +17,7 @@ ORIGINAL = "whisper"
 
 
 def mean(states: list[tuple[dict[str, Tensor], float]]) -> dict[str, Tensor]:
-    """Each tensor averaged over the states that have it."""
+    """Return the weighted mean of each tensor over the states, given with their weights, that have it."""
     names = {name for state, _ in states for name in state}
     out = {}
     for name in sorted(names):
@@ -27,6 +27,7 @@ def mean(states: list[tuple[dict[str, Tensor], float]]) -> dict[str, Tensor]:
 
 
 def main() -> None:
+    """Average the checkpoints that the command line names."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--out", required=True)
     parser.add_argument("checkpoints", nargs="+", metavar="FILE=WEIGHT")

@@ -23,6 +23,7 @@ class Block(nn.Module):
         self.dropout = nn.Dropout(dropout)
 
     def forward(self, x: Tensor, inside: Tensor) -> Tensor:
+        """x: (B, T, width); inside: (B, T, 1), 1 inside the utterance."""
         y = self.over_time((self.norm(x) * inside).transpose(1, 2)).transpose(1, 2)
         return x + self.dropout(F.gelu(y))
 
@@ -40,7 +41,7 @@ class Head(nn.Module):
         self.leave = nn.Linear(width, UNITS + 1)
 
     def forward(self, x: Tensor, lengths: Tensor) -> Tensor:
-        """lengths: (B,) frames of 20 ms."""
+        """x: (B, T, 512); lengths: (B,) frames of 20 ms."""
         inside = (torch.arange(x.shape[1])[None] < lengths[:, None])[..., None].to(x.dtype)
         x = self.enter((x - self.mean) / self.deviation)
         for block in self.blocks:
@@ -49,9 +50,7 @@ class Head(nn.Module):
 
 
 class Recogniser(nn.Module):
-    """The encoder and the head. What is given to the network goes in at layer `start`; layers below `frozen` get no
-    gradient.
-    """
+    """The encoder and the head. The network's input goes in at layer `start`; layers below `frozen` get no gradient."""
 
     def __init__(self, start: int = LAYERS, frozen: int = 0) -> None:
         super().__init__()
@@ -59,8 +58,9 @@ class Recogniser(nn.Module):
         self.encoder, self.head = Encoder(), Head()
 
     def forward(self, x: Tensor, lengths: Tensor) -> Tensor:
-        """x: what layer `start` is given, (B, T, 512), lengths in frames of 20 ms; with `start` 0 features
-        (B, 80, T) and lengths in frames of 10 ms.
+        """x: the input of layer `start`, (B, T, 512); lengths: (B,) frames of 20 ms.
+
+        With `start` 0, x is features (B, 80, T) and lengths are frames of 10 ms.
         """
         if self.start == 0:
             with torch.set_grad_enabled(torch.is_grad_enabled() and self.frozen == 0):
@@ -74,26 +74,26 @@ class Recogniser(nn.Module):
         return self.head(x, lengths)
 
     def trained(self) -> list[tuple[int, list[nn.Parameter]]]:
-        """(depth below the head, parameters) of what is trained: the head at 0, the top layer at 1 and so on."""
+        """Return (depth below the head, parameters) of what is trained: the head at 0, the top layer at 1 and so on."""
         groups = [(0, list(self.head.parameters()))]
         if self.frozen < LAYERS:
             groups.append((1, list(self.encoder.norm.parameters())))
-        for k in range(LAYERS - 1, self.frozen - 1, -1):
-            groups.append((LAYERS - k, list(self.encoder.layers[k].parameters())))
+        layers = range(LAYERS - 1, self.frozen - 1, -1)
+        groups += [(LAYERS - k, list(self.encoder.layers[k].parameters())) for k in layers]
         if self.frozen == 0:
             groups.append((LAYERS + 1, [*self.encoder.first.parameters(), *self.encoder.second.parameters()]))
         return groups
 
 
 def started(start: int) -> Recogniser:
-    """Whisper base's encoder below an untrained head."""
+    """Return Whisper base's encoder below an untrained head; input goes in at layer `start`."""
     net = Recogniser(start)
     net.encoder.load_state_dict(pretrained.encoder().state_dict())
     return net
 
 
 def loaded(path: str | Path, start: int, averaged: bool = True, frozen: int = 0) -> Recogniser:
-    """The network of a checkpoint, given what goes into layer `start`, trained from layer `frozen` on."""
+    """Return the network of a checkpoint; input goes in at layer `start`, layers from `frozen` on are trained."""
     net = Recogniser(start, frozen)
     net.load_state_dict(checkpoint.load(path)["average" if averaged else "net"])
     return net

@@ -1,10 +1,11 @@
-"""Whisper base (OpenAI, MIT) as torch modules, from the two PyPI packages that carry its CTranslate2 file.
+"""Whisper base (OpenAI, MIT) as torch modules, from the two PyPI packages that contain its CTranslate2 file.
 
-`requirements-train.txt` pins the packages; the joined file's hash is checked before anything of it is read.
+`requirements-train.txt` pins the packages. The joined file's SHA-256 is checked before the file is parsed.
 """
 
 import hashlib
 from importlib import metadata
+from pathlib import Path
 
 import numpy as np
 import torch
@@ -22,14 +23,14 @@ FEED = {"norm": "layer_norm", "enter": "linear_0", "leave": "linear_1"}
 
 
 def model_bytes() -> bytes:
-    """The CTranslate2 file. Raises FileNotFoundError without the packages, ValueError for another file."""
+    """Return the CTranslate2 file. Raises FileNotFoundError without its parts, ValueError for another file."""
     joined = b""
     for package, name in PARTS:
         files = metadata.files(package) or []
         path = next((file.locate() for file in files if file.name == name), None)
         if path is None:
             raise FileNotFoundError(f"{package} holds no {name}")
-        joined += path.read_bytes()
+        joined += Path(path).read_bytes()
     if hashlib.sha256(joined).hexdigest() != SHA256:
         raise ValueError("the packages hold another file than Whisper base")
     return joined
@@ -40,17 +41,17 @@ def _tensor(values: np.ndarray) -> Tensor:
 
 
 def _block(found: dict[str, np.ndarray], ours: str, theirs: str, names: dict[str, str]) -> dict[str, Tensor]:
-    """State of one attention or feed-forward part."""
+    """Return the state of one attention or feed-forward part."""
     out = {}
     for name, their_name in names.items():
         pair = ("gamma", "beta") if name == "norm" else ("weight", "bias")
-        for own, their in zip(("weight", "bias"), pair):
+        for own, their in zip(("weight", "bias"), pair, strict=True):
             out[f"{ours}.{name}.{own}"] = _tensor(found[f"{theirs}/{their_name}/{their}"])
     return out
 
 
 def encoder(found: dict[str, np.ndarray] | None = None) -> Encoder:
-    """Whisper base's encoder, float32, in evaluation mode."""
+    """Return Whisper base's encoder, float32, in evaluation mode; `found`: the variables of the file, if read."""
     found = found or ctranslate.variables(model_bytes())
     state = {"positions": _tensor(found["encoder/position_encodings/encodings"])}
     for ours, theirs in (("first", "conv1"), ("second", "conv2")):
@@ -66,7 +67,7 @@ def encoder(found: dict[str, np.ndarray] | None = None) -> Encoder:
 
 
 def _split(state: dict[str, Tensor], part: str) -> dict[str, Tensor]:
-    """A fused q, k, v matrix as query and memory (k and v)."""
+    """Split a fused q, k, v matrix into query and memory (k and v)."""
     out = {}
     for name, value in state.items():
         if name.startswith(f"{part}.enter."):
@@ -78,7 +79,7 @@ def _split(state: dict[str, Tensor], part: str) -> dict[str, Tensor]:
 
 
 def decoder(found: dict[str, np.ndarray] | None = None) -> Decoder:
-    """Whisper base's decoder, float32, in evaluation mode."""
+    """Return Whisper base's decoder, float32, in evaluation mode; `found`: the variables of the file, if read."""
     found = found or ctranslate.variables(model_bytes())
     state = {
         "embedding.weight": _tensor(found["decoder/embeddings/weight"]),

@@ -2,8 +2,8 @@
 
     python -m speech.whisper_ctc.reference --audio FILE...
 
-CTranslate2 pads to 30 s; so is the audio here. Prints the largest and the mean absolute difference, and the cosine of
-the encoder's frames with and without the padding.
+The audio is padded to 30 s, as CTranslate2 pads it. It prints the largest and the mean absolute difference, and the
+cosine between the encoder's frames with and without the padding.
 """
 
 import argparse
@@ -16,6 +16,7 @@ import soundfile
 import torch
 
 from .. import world
+from ..arrays import AnyFloats, Floats
 from . import ctranslate, log_mel, pretrained
 from .decoder import TOKENS, Decoder
 from .encoder import Encoder
@@ -33,8 +34,11 @@ PROMPT = [50258, 50259, 50359, 50363]  # start of transcript, English, transcrib
 
 
 def opened(folder: Path) -> Any:
-    """CTranslate2's own Whisper on the same file; of its vocabulary it needs only where the special tokens are."""
-    import ctranslate2
+    """Return CTranslate2's own Whisper on the same file.
+
+    Of the vocabulary it needs only the places of the special tokens; `folder` is for the files that it reads.
+    """
+    import ctranslate2  # needed by this program alone
 
     (folder / "model.bin").write_bytes(pretrained.model_bytes())
     (folder / "vocabulary.txt").write_text("".join(f"{SPECIALS.get(k, f'<{k}>')}\n" for k in range(TOKENS)))
@@ -42,25 +46,28 @@ def opened(folder: Path) -> Any:
     return ctranslate2.models.Whisper(str(folder), device="cpu", compute_type="float32", intra_threads=1)
 
 
-def apart(ours: np.ndarray, theirs: np.ndarray) -> str:
-    """Absolute differences in words."""
+def differences(ours: AnyFloats, theirs: AnyFloats) -> str:
+    """Return the absolute differences of two arrays of one shape, for people to read."""
     off = np.abs(ours - theirs)
     return f"largest {off.max():.1e}, mean {off.mean():.1e} (values up to {np.abs(theirs).max():.1f})"
 
 
 @torch.no_grad()
-def compare(samples: np.ndarray, encoder: Encoder, decoder: Decoder, reference: Any, extractor: Any) -> None:
-    """One recording, at most 30 s."""
+def compare(samples: Floats, encoder: Encoder, decoder: Decoder, reference: Any, extractor: Any) -> None:
+    """Compare on one recording, of which at most 30 s are used.
+
+    `samples`: (n,) at 16 kHz; `reference`: what `opened` returned; `extractor`: transformers' feature extractor.
+    """
     import ctranslate2
 
     samples = samples[:WINDOW]
     padded = np.pad(samples, (0, WINDOW - len(samples)))
     ours = log_mel.features(padded)
-    print("  features", apart(ours, extractor(padded, sampling_rate=16000).input_features[0].T))
+    print("  features", differences(ours, extractor(padded, sampling_rate=16000).input_features[0].T))
     signal = torch.from_numpy(ours.T.copy())[None]
     theirs = np.array(reference.encode(ctranslate2.StorageView.from_array(signal.numpy())))
     encoded = encoder(signal, torch.tensor([signal.shape[2]]))
-    print("  encoder ", apart(encoded.numpy(), theirs))
+    print("  encoder ", differences(encoded.numpy(), theirs))
     logits = decoder(torch.tensor([PROMPT]), encoded)
     best = reference.generate(
         ctranslate2.StorageView.from_array(signal.numpy()),
@@ -74,7 +81,8 @@ def compare(samples: np.ndarray, encoder: Encoder, decoder: Decoder, reference: 
     for _ in best:
         tokens.append(int(logits[0, -1].argmax()))
         logits = decoder(torch.tensor([tokens]), encoded)
-    print(f"  decoder  {sum(a == b for a, b in zip(tokens[len(PROMPT) :], best))} of {len(best)} greedy tokens equal")
+    equal = sum(a == b for a, b in zip(tokens[len(PROMPT) :], best, strict=True))
+    print(f"  decoder  {equal} of {len(best)} greedy tokens equal")
     short = torch.from_numpy(log_mel.features(samples).T.copy())[None]
     alone = encoder(short, torch.tensor([short.shape[2]]))[0]
     cosine = torch.cosine_similarity(alone, encoded[0, : len(alone)], dim=1)
@@ -82,7 +90,8 @@ def compare(samples: np.ndarray, encoder: Encoder, decoder: Decoder, reference: 
 
 
 def main() -> None:
-    from transformers import WhisperFeatureExtractor
+    """Compare on the recordings that the command line names."""
+    from transformers import WhisperFeatureExtractor  # needed by this program alone
 
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--audio", nargs="+", required=True)

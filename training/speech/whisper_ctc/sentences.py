@@ -1,6 +1,6 @@
-"""What is spoken: CC0 sentences, code-mixed prompts, words, numbers from 0 to 100 and digit strings.
+"""The texts that are spoken: CC0 sentences, code-mixed prompts, words, numbers from 0 to 100 and digit strings.
 
-Texts are split into train, dev and test by the hash of `speech.texts.part`.
+`speech.texts.part` splits sentences and prompts into train, dev and test by a hash.
 """
 
 import gzip
@@ -48,6 +48,7 @@ LETTERS = dict(
             "ਵਾਈ",
             "ਜ਼ੈੱਡ",
         ],
+        strict=True,
     )
 )
 BORROWED = [
@@ -73,8 +74,9 @@ def _number(found: re.Match[str]) -> str:
 
 
 def readable(line: str) -> str | None:
-    """A prompt as it is read out: glosses in brackets dropped, numbers and acronyms in words; None where Latin
-    letters or other signs remain.
+    """Return a prompt as it is read out: without glosses in brackets, numbers and acronyms in words.
+
+    Returns None where Latin letters or other signs remain.
     """
     line = re.sub(r"\[[^\]]*\]|\([^)]*\)|<[^>]*>", " ", line)
     line = re.sub(r"\bRs\b\.?", "ਰੁਪਏ", line).replace("%", " ਪ੍ਰਤੀਸ਼ਤ ").replace("&", " ਐਂਡ ")
@@ -86,7 +88,10 @@ def readable(line: str) -> str | None:
 
 @cache
 def prompts(data: str) -> dict[tuple[str, str], list[str]]:
-    """(part, natural or templates) to texts without repeats, of at most `texts.LONGEST` words."""
+    """Return the prompts by part and kind ("natural" or "templates"): no repeats, at most `texts.LONGEST` words each.
+
+    `data` is the data folder.
+    """
     out: dict[tuple[str, str], list[str]] = {}
     seen = set()
     with gzip.open(Path(data) / PROMPTS, "rt", encoding="utf-8") as lines:
@@ -103,7 +108,7 @@ def prompts(data: str) -> dict[tuple[str, str], list[str]]:
 
 
 def _digits(rng: np.random.Generator) -> list[str]:
-    """A string of 1 to 10 digits, in pieces between which the speaker pauses."""
+    """Draw a string of 1 to 10 digits, in pieces between which the speaker pauses."""
     known = BORROWED if rng.random() < 0.1 else numbers.PA[:10]
     words = [known[k] for k in rng.integers(0, 10, rng.integers(1, 11))]
     kind = rng.random()
@@ -120,7 +125,10 @@ def _digits(rng: np.random.Generator) -> list[str]:
 
 
 def endless(data: str, part: str, rng: np.random.Generator) -> Iterator[tuple[str, list[str]]]:
-    """(kind, pieces): pieces are spoken by one voice with a pause between them."""
+    """Yield (kind, pieces) without end; one voice speaks the pieces with pauses between them.
+
+    `data` is the data folder; `part` is "train", "dev" or "test".
+    """
     pools = {
         "sentences": texts.sentences(data, "pa")[part],
         **{kind: prompts(data)[part, kind] for kind in ("natural", "templates")},

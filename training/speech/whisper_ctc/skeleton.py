@@ -1,68 +1,44 @@
-"""Agreement of consonants between a checkpoint's text and Whisper base's own reading of the spontaneous clips.
+"""Compares the consonants of a checkpoint's text with those of Whisper base's own text of the spontaneous clips.
 
     python -m speech.whisper_ctc.skeleton --checkpoint WORK/full.pt --eval WORK/eval --tokens multilingual.tiktoken
 
-Nobody has transcribed these clips. Whisper base reads them in Urdu's or Latin letters; both texts are reduced to
-classes of consonants, without vowels, h, v, y and aspiration, and compared by edit distance. Where Whisper repeats itself its
-reading ends. `--tokens` is in the source package of `openai-whisper` (MIT).
+Nobody has transcribed these clips. Whisper base writes them in Urdu's or Latin letters. Both texts are reduced to
+classes of consonants (`consonants.skeleton`) and compared by edit distance. Whisper's text is cut where it repeats
+itself. The file for `--tokens` is in the source package of `openai-whisper` (MIT).
 """
 
 import argparse
 import base64
 from pathlib import Path
 
-import numpy as np
 import torch
 
 from .. import metrics, ngram, units
+from ..arrays import Floats
 from . import batches, pretrained
+from .consonants import skeleton
 from .decoder import Decoder
+from .decoding import TUNED, searched
 from .encoded import stacked
 from .encoder import Encoder
-from .evaluate import TUNED, searched
 from .log_mel import LN10, normalised
 from .model import loaded
 from .train import log_probs
 
 END, START, TRANSCRIBE, PLAIN = 50257, 50258, 50359, 50363
 LANGUAGES = {"ur": 50290, "pa": 50321, "en": 50259, "hi": 50276}
-MOST, LOOP = 160, 12  # tokens of a clip; tokens that, said before, end it
-CLASSES = (
-    ("k", "ਕਖکقخkqx"),
-    ("g", "ਗਘگغg"),
-    ("c", "ਚਛچc"),
-    ("j", "ਜਝجذزضظژjz"),
-    ("t", "ਟਠਤਥتٹطةt"),
-    ("d", "ਡਢਦਧدڈd"),
-    ("n", "ਨਣਙਞਂੰنںنn"),
-    ("p", "ਪਫپفpf"),
-    ("b", "ਬਭبb"),
-    ("m", "ਮمm"),
-    ("r", "ਰੜرڑr"),
-    ("l", "ਲلl"),
-    ("s", "ਸسصثشs"),
-)
-CLASS = {letter: name for name, letters in CLASSES for letter in letters}
-
-
-def skeleton(text: str) -> str:
-    """Classes of the consonants in order, doubled ones once."""
-    out = ""
-    for letter in text.lower():
-        name = CLASS.get(letter, "")
-        out += name if name != out[-1:] else ""
-    return out
+MOST, LOOP = 160, 12  # tokens of a clip at most; the text ends where its last LOOP tokens stood before
 
 
 def vocabulary(path: str) -> dict[int, bytes]:
-    """Bytes of each text token."""
+    """Return the bytes of each text token of a tiktoken file."""
     lines = (line.split() for line in Path(path).read_text().splitlines())
     return {int(number): base64.b64decode(piece) for piece, number in lines}
 
 
 @torch.no_grad()
-def reading(encoder: Encoder, decoder: Decoder, values: np.ndarray, language: str, names: dict[int, bytes]) -> str:
-    """Whisper's greedy text of features (frames, 80)."""
+def reading(encoder: Encoder, decoder: Decoder, values: Floats, language: str, names: dict[int, bytes]) -> str:
+    """Return Whisper's greedy text of features (frames, 80); `names`: what `vocabulary` returned."""
     encoded = encoder(*stacked([values]))
     tokens = [START, LANGUAGES[language], TRANSCRIBE, PLAIN]
     said: list[int] = []
@@ -80,7 +56,17 @@ def reading(encoder: Encoder, decoder: Decoder, values: np.ndarray, language: st
     return b"".join(names[token] for token in said).decode("utf-8", "replace").strip()
 
 
+def agreement(readings: list[str], texts: list[str]) -> str:
+    """Return the share of Whisper's consonants that agree, in all and in each clip."""
+    wrong = [metrics.distance(skeleton(a), skeleton(b)) for a, b in zip(readings, texts, strict=True)]
+    total = [max(1, len(skeleton(one))) for one in readings]
+    shares = " ".join(f"{100 * (1 - w / n):.0f}" for w, n in zip(wrong, total, strict=True))
+    agreed = 100 * (1 - sum(wrong) / sum(total))
+    return f"{agreed:.1f} % of {sum(total)} consonants agree (clips: {shares})"
+
+
 def main() -> None:
+    """Print Whisper's texts, and how far each checkpoint agrees with them."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--checkpoint", nargs="+", required=True)
     parser.add_argument("--eval", required=True)
@@ -104,17 +90,8 @@ def main() -> None:
             for scores in log_probs(loaded(path, 0).eval(), rows)
         ]
         for language in arguments.languages:
-            wrong = [
-                metrics.distance(skeleton(read[row.item["name"], language]), skeleton(text))
-                for row, text in zip(rows, texts)
-            ]
-            total = [max(1, len(skeleton(read[row.item["name"], language]))) for row in rows]
-            shares = " ".join(f"{100 * (1 - w / n):.0f}" for w, n in zip(wrong, total))
-            agreed = 100 * (1 - sum(wrong) / sum(total))
-            print(
-                f"{Path(path).name} {language}: {agreed:.1f} % of {sum(total)} consonants agree (clips: {shares})",
-                flush=True,
-            )
+            readings = [read[row.item["name"], language] for row in rows]
+            print(f"{Path(path).name} {language}: {agreement(readings, texts)}", flush=True)
 
 
 if __name__ == "__main__":

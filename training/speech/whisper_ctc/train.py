@@ -4,59 +4,65 @@
     python -m speech.whisper_ctc.train --layer 0 --frozen 3 --init WORK/head.pt --shards WORK/train=1 --steps 1000 \
         --out WORK/full.pt
 
-`--layer` says what the shards give: 6 the final outputs, so that the head alone is trained; 0 features, which change
-each time. Layers below `--frozen` stay as they are. The head's rate is `--lr`; the top layer's is `--layer-lr`, each
-lower one has `--fall` times that of the one above. Rates rise for `--warm-up` steps and fall linearly to nothing in the
-last third of `--steps`. The same command goes on from its last checkpoint.
+`--layer` names the layer whose input the shards hold: 6 is the final output, so only the head is trained; 0 is
+features, which are augmented anew each time. Layers below `--frozen` stay as they are. The head's learning rate is
+`--lr`, the top layer's is `--layer-lr`, and each lower layer has `--fall` times the rate of the one above it. Rates
+rise for `--warm-up` steps and fall linearly to 2 % in the last third of `--steps`. The same command continues from its
+last checkpoint.
 """
 
 import argparse
 import time
 from pathlib import Path
+from typing import Any
 
 import torch
 
-from .. import checkpoint, corpus, metrics, units
-from ..train import ahead, ctc
+from .. import checkpoint, metrics, units
+from ..arrays import Floats
+from ..train import ahead, ctc, weighted
 from . import batches
 from .encoded import groups
 from .encoder import LAYERS, out_length
 from .model import UNITS, Recogniser, loaded, started
 
-SAMPLE = 400  # utterances whose outputs tell mean and deviation
+SAMPLE = 400  # utterances of which mean and deviation of the head's inputs are measured
 
 
 def rate(step: int, steps: int, warm_up: int) -> float:
-    """Share of the highest rate: up, level, down in the last third."""
+    """Return the share of the highest rate at a step: rising, level, falling in the last third of the steps."""
     return min(1.0, (step + 1) / warm_up, max(0.02, (steps - step) / (steps / 3)))
 
 
 @torch.no_grad()
-def log_probs(net: Recogniser, rows: list[batches.Row], frames: int = 4000) -> list:
-    """Log-probabilities (T, units + 1) of each utterance, unchanged features."""
-    out = [None] * len(rows)
+def log_probs(net: Recogniser, rows: list[batches.Row], frames: int = 4000) -> list[Floats]:
+    """Return the log-probabilities, (T, units + 1), of each utterance without augmentation.
+
+    `frames`: padded frames of a batch.
+    """
+    out: dict[int, Floats] = {}
     for group in groups([row.frames for row in rows], frames):
         values = [rows[k].values() for k in group]
         if net.start == 0:
             values = [batches.log_mel.normalised(v / batches.log_mel.LN10) for v in values]
         signal, lengths = batches.padded(values, net.start)
-        for k, row, n in zip(group, net(signal, lengths).numpy(), lengths.tolist()):
+        for k, row, n in zip(group, net(signal, lengths).numpy(), lengths.tolist(), strict=True):
             out[k] = row[: n if net.start else out_length(n)]
-    return out
+    return [out[k] for k in range(len(rows))]
 
 
 def check(net: Recogniser, folder: str, most: int) -> metrics.Errors:
-    """Greedy error rates on at most so many utterances of a folder."""
+    """Return the greedy error rates on about `most` utterances of a folder."""
     rows = batches.rows(folder, net.start)
     rows = rows[:: max(1, len(rows) // most)]
     errors = metrics.Errors()
-    for row, scores in zip(rows, log_probs(net, rows)):
+    for row, scores in zip(rows, log_probs(net, rows), strict=True):
         errors.add(row.item["text"], units.greedy(scores.argmax(1), "pa"))
     return errors
 
 
 def measure_inputs(net: Recogniser, source: batches.Batches) -> None:
-    """Sets the head's mean and deviation from the training data."""
+    """Set the mean and the deviation by which the head normalises its inputs, from the training data."""
     rows = source.pools[0][:: max(1, len(source.pools[0]) // SAMPLE)]
     values = torch.cat([torch.from_numpy(row.values()) for row in rows])
     net.head.mean.copy_(values.mean(0))
@@ -64,7 +70,7 @@ def measure_inputs(net: Recogniser, source: batches.Batches) -> None:
 
 
 def optimiser(net: Recogniser, lr: float, layer_lr: float, fall: float) -> torch.optim.AdamW:
-    """A group for each layer with its highest rate as `top`."""
+    """Return AdamW with a group of parameters for each layer, whose highest rate is `top`."""
     groups_of = []
     for depth, parameters in net.trained():
         top = lr if depth == 0 else layer_lr * fall ** (depth - 1)
@@ -72,8 +78,8 @@ def optimiser(net: Recogniser, lr: float, layer_lr: float, fall: float) -> torch
     return torch.optim.AdamW(groups_of, betas=(0.9, 0.98), weight_decay=0.01, fused=True)
 
 
-def opened(arguments: argparse.Namespace) -> tuple[Recogniser, dict]:
-    """The network to train and what its last checkpoint says, empty at the beginning."""
+def opened(arguments: argparse.Namespace) -> tuple[Recogniser, dict[str, Any]]:
+    """Return the network to train and its last checkpoint, empty at the beginning."""
     if Path(arguments.out).exists():
         net = loaded(arguments.out, arguments.layer, averaged=False, frozen=arguments.frozen)
         return net, checkpoint.load(arguments.out)
@@ -83,16 +89,19 @@ def opened(arguments: argparse.Namespace) -> tuple[Recogniser, dict]:
 
 
 class Run:
-    """One training: the network, its running mean and the optimiser."""
+    """One training: the network, its running average and the optimiser."""
 
     def __init__(self, arguments: argparse.Namespace) -> None:
         self.arguments = arguments
         self.net, state = opened(arguments)
         self.net.train()
         self.step, self.seconds = state.get("step", 0), state.get("seconds", 0.0)
-        folders = {spec.rsplit("=", 1)[0]: float(spec.rsplit("=", 1)[1]) for spec in arguments.shards}
         self.source = batches.Batches(
-            folders, arguments.layer, [arguments.seed, self.step], arguments.frames, arguments.strength
+            weighted(arguments.shards),
+            arguments.layer,
+            [arguments.seed, self.step],
+            arguments.frames,
+            arguments.strength,
         )
         if not state and not arguments.init:
             if arguments.layer != LAYERS:
@@ -108,11 +117,12 @@ class Run:
         if state:
             tops = [group["top"] for group in self.optimise.param_groups]
             self.optimise.load_state_dict(state["optimiser"])
-            for group, top in zip(self.optimise.param_groups, tops):  # the command's rates, not the checkpoint's
+            # The rates of the command line, not those of the checkpoint.
+            for group, top in zip(self.optimise.param_groups, tops, strict=True):
                 group["top"] = top
 
-    def learn(self, batch) -> float:
-        """One step; nats per unit before it."""
+    def learn(self, batch: batches.Batch) -> float:
+        """Make one step; returns the loss before it in nats per unit."""
         signal, lengths, targets = batch
         with torch.autocast("cpu", torch.bfloat16):
             scores = self.net(signal, lengths)
@@ -134,7 +144,7 @@ class Run:
         return float(loss.detach())
 
     def save(self) -> None:
-        """Writes the checkpoint, whole or not at all."""
+        """Write the checkpoint, completely or not at all."""
         checkpoint.write(
             self.arguments.out,
             {
@@ -148,7 +158,7 @@ class Run:
         )
 
     def judged(self) -> str:
-        """Error rates of the averaged network on the dev folders."""
+        """Return the error rates of the averaged network on the dev folders, for people to read."""
         net = Recogniser(self.arguments.layer)
         net.load_state_dict(self.average)
         lines = [f"{Path(folder).name}: {check(net.eval(), folder, 40).line()}" for folder in self.arguments.dev]
@@ -156,7 +166,7 @@ class Run:
 
 
 def parsed() -> argparse.Namespace:
-    """The command line."""
+    """Return the command line."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--layer", type=int, choices=range(LAYERS + 1), default=LAYERS)
     parser.add_argument("--frozen", type=int, choices=range(LAYERS + 1), default=0)
@@ -177,6 +187,7 @@ def parsed() -> argparse.Namespace:
 
 
 def main() -> None:
+    """Train as the command line asks, on one thread."""
     arguments = parsed()
     torch.set_num_threads(1)
     torch.set_flush_denormal(True)
@@ -184,20 +195,20 @@ def main() -> None:
     run = Run(arguments)
     print(f"{run.source.hours():.1f} h of shards, from step {run.step}", flush=True)
     stream = ahead(run.source.endless())
-    saved, losses, heard = time.time(), [], run.seconds
+    saved, before = time.time(), run.seconds
+    losses: list[float] = []
     while run.step < arguments.steps:
-        corpus.wait()
         losses.append(run.learn(next(stream)))
         done = run.step >= arguments.steps
         if done or time.time() - saved > arguments.save_minutes * 60:
             run.save()
-            pace = (run.seconds - heard) / (time.time() - saved)
+            pace = (run.seconds - before) / (time.time() - saved)
             print(
                 f"{time.strftime('%H:%M:%S')} step {run.step} loss {sum(losses) / len(losses):.3f} {pace:.0f} x, "
-                f"{run.seconds / 3600:.1f} h heard{run.judged()}",
+                f"{run.seconds / 3600:.1f} h of sound{run.judged()}",
                 flush=True,
             )
-            saved, losses, heard = time.time(), [], run.seconds
+            saved, losses, before = time.time(), [], run.seconds
 
 
 if __name__ == "__main__":

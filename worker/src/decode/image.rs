@@ -1,5 +1,5 @@
-//! An image file comes in; 8-bit grey or RGB pixels come out, upright, alpha flattened, within bounds of
-//! pixels and memory that are checked before a pixel is decoded.
+//! Decodes an image file into 8-bit grey or RGB pixels. The picture is turned upright, and transparency is
+//! flattened. Limits on pixels and memory are checked before any pixel is decoded.
 
 use std::{io::Cursor, sync::Arc};
 
@@ -12,20 +12,20 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::undecodable::Undecodable;
 
-/// Memory that all decoding of one process may use at a time, MiB. One large image fits; several wait
-/// for each other.
+/// Memory that all large pictures that one process is decoding may use together, MiB. One large picture fits;
+/// several wait for one another.
 const BUDGET_MIB: u32 = 256;
 
-/// Pictures of at most so many pixels are decoded at once by whoever asks: at well below a millisecond, that is
-/// shorter than handing them to a blocking thread and back.
+/// Pictures of at most so many pixels are decoded on the calling thread. This takes well below a millisecond,
+/// which is less than passing them to a blocking thread and back.
 const MAX_INLINE_PIXELS: u64 = 256 * 256;
 
 const MIB: u64 = 1024 * 1024;
 
-/// Memory that reading a header, or decoding a small picture, may use.
+/// Memory that reading a header or decoding a small picture may use, bytes.
 const MAX_SMALL_BYTES: u64 = 4 * MIB;
 
-/// Decodes images within the process's memory budget, which clones share.
+/// Decodes images within the process's memory budget. Clones share the budget.
 #[derive(Debug, Clone)]
 pub(crate) struct ImageDecoding {
     max_pixels: u64,
@@ -40,7 +40,7 @@ pub(crate) enum Pixels {
 }
 
 impl Pixels {
-    /// As the recognisers take them; none where the picture is empty.
+    /// A view for [`akhar_inference::ink`]; `None` if the picture has no pixels.
     pub(crate) fn view(&self) -> Option<PixelView<'_>> {
         match self {
             Self::Grey(grey) => PixelView::grey(grey.width() as usize, grey.height() as usize, grey.as_raw()),
@@ -49,7 +49,7 @@ impl Pixels {
     }
 }
 
-/// What a header says decoding takes.
+/// The pixels and memory that decoding needs, computed from the header.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Cost {
     n_pixels: u64,
@@ -61,8 +61,8 @@ impl ImageDecoding {
         Self { max_pixels, budget: Arc::new(Semaphore::new(BUDGET_MIB as usize)) }
     }
 
-    /// Decodes, and goes on with `then`: a small picture here and now; a large one on a blocking thread, once
-    /// there is memory for it.
+    /// Decodes a picture and applies `then` to its pixels. A small picture is decoded on the calling thread;
+    /// a large one waits for its share of the memory budget and is decoded on a blocking thread.
     pub(crate) async fn decode<T: Send + 'static>(
         &self,
         upload: Upload,
@@ -83,53 +83,58 @@ impl ImageDecoding {
         }
     }
 
-    /// Reads the header, and decodes a picture that is small.
+    /// Reads the header, and decodes the picture if it is small.
     pub(crate) fn decode_small(&self, upload: &Upload) -> Result<Decoded, Undecodable> {
         if upload.media_type == MediaType::Jpeg && is_cut_off(&upload.bytes) {
-            let detail = "expected a whole image/jpeg: it ends within the picture";
+            let detail = "the image/jpeg is incomplete: the file ends in the middle of the picture; \
+                          send the complete file";
             return Err(Undecodable::new("undecodable", detail));
         }
         let decoder = open(upload, MAX_SMALL_BYTES)?;
-        let cost = self.admit(&decoder)?;
+        let cost = self.check_size(&decoder)?;
         if cost.n_pixels > MAX_INLINE_PIXELS {
             return Ok(Decoded::Large(cost));
         }
         decode(upload, decoder).map(Decoded::Pixels)
     }
 
-    /// What decoding takes, from the header alone.
-    fn admit(&self, decoder: &impl ImageDecoder) -> Result<Cost, Undecodable> {
+    /// Checks the header's dimensions against the limit, and computes what decoding needs.
+    fn check_size(&self, decoder: &impl ImageDecoder) -> Result<Cost, Undecodable> {
         let (width, height) = decoder.dimensions();
         let n_pixels = u64::from(width) * u64::from(height);
         if n_pixels > self.max_pixels {
             let max = self.max_pixels;
-            let detail = format!("{width} × {height} is {n_pixels} pixels, at most {max} are read");
+            let detail = format!(
+                "the image has {width} × {height} = {n_pixels} pixels, but at most {max} are allowed: \
+                 send a smaller image"
+            );
             return Err(Undecodable::new("too_many_pixels", detail));
         }
-        // Decoded, then as RGB, and for some formats once more on the way.
+        // The decoded picture, for some formats a second copy of it, and the picture as RGB.
         Ok(Cost { n_pixels, n_bytes: decoder.total_bytes() * 2 + n_pixels * 3 })
     }
 
     async fn reserve(&self, n_bytes: u64) -> Option<OwnedSemaphorePermit> {
         let n_mib = u32::try_from(n_bytes / MIB + 1).unwrap_or(BUDGET_MIB).min(BUDGET_MIB);
-        self.budget.clone().acquire_many_owned(n_mib).await.ok() // never closed
+        self.budget.clone().acquire_many_owned(n_mib).await.ok() // the semaphore is never closed
     }
 }
 
-/// A small picture, decoded, or what a large one takes.
+/// A decoded small picture, or what decoding a large one needs.
 #[derive(Debug)]
 pub(crate) enum Decoded {
     Pixels(Pixels),
     Large(Cost),
 }
 
-/// Reads the header, for a decoder that uses at most so many bytes.
+/// Reads the header and returns a decoder that may use at most `max_bytes` of memory.
 fn open(upload: &Upload, max_bytes: u64) -> Result<impl ImageDecoder, Undecodable> {
     let format = match upload.media_type {
         MediaType::Png => image::ImageFormat::Png,
         MediaType::Jpeg => image::ImageFormat::Jpeg,
         MediaType::Mp3 | MediaType::Wav => {
-            let detail = format!("expected an image, found {}", upload.media_type.name());
+            let detail =
+                format!("expected a PNG or JPEG image, but the file is {}", upload.media_type.name());
             return Err(Undecodable::new("undecodable", detail));
         }
     };
@@ -142,7 +147,7 @@ fn open(upload: &Upload, max_bytes: u64) -> Result<impl ImageDecoder, Undecodabl
 
 fn decode(upload: &Upload, mut decoder: impl ImageDecoder) -> Result<Pixels, Undecodable> {
     let fail = |e: ImageError| undecodable(upload, &e);
-    // A broken EXIF block is no reason to refuse a readable picture.
+    // A readable picture with a broken EXIF block is accepted and not turned.
     let orientation = decoder.orientation().unwrap_or(Orientation::NoTransforms);
     let mut image = DynamicImage::from_decoder(decoder).map_err(fail)?;
     image.apply_orientation(orientation);
@@ -157,22 +162,24 @@ fn undecodable(upload: &Upload, error: &ImageError) -> Undecodable {
     let kind = upload.media_type.name();
     match error {
         ImageError::Limits(error) => {
-            let detail = format!("the {kind} claims too large a picture: {error}");
+            let detail = format!("the header of the {kind} describes a picture that is too large: {error}");
             Undecodable::new("too_many_pixels", detail)
         }
-        error => Undecodable::new("undecodable", format!("expected a whole {kind}: {error}")),
+        error => {
+            Undecodable::new("undecodable", format!("the file is not a complete, valid {kind}: {error}"))
+        }
     }
 }
 
-/// Whether the last scan of a JPEG (SOS, FF DA) has no end (EOI, FF D9): half a picture, whose rest the
-/// decoder would fill with grey. Within a scan neither pair can occur (ITU-T T.81, B.1.1.5).
+/// Whether a JPEG is cut off: its last scan (SOS, FF DA) has no end marker (EOI, FF D9). The decoder would
+/// fill the missing part with grey. Neither marker can occur inside a scan (ITU-T T.81, B.1.1.5).
 fn is_cut_off(jpeg: &[u8]) -> bool {
     let last = |marker: [u8; 2]| jpeg.windows(2).rposition(|pair| pair == marker);
     last([0xff, 0xda]).is_some_and(|scan| last([0xff, 0xd9]).is_none_or(|end| end < scan))
 }
 
-/// Lays a picture with transparency on paper: white, or black where the little that is drawn is light
-/// (white ink on nothing would vanish on white).
+/// Draws a picture with transparency on a white background. The background is black if the picture is mostly
+/// transparent and its visible part is light, because white ink would not show on white.
 fn flatten(image: &RgbaImage) -> RgbImage {
     let (mut coverage, mut light) = (0_u64, 0_u64);
     for p in image.pixels() {
@@ -183,10 +190,10 @@ fn flatten(image: &RgbaImage) -> RgbImage {
     let n_pixels = u64::from(image.width()) * u64::from(image.height());
     let is_sparse = coverage < n_pixels * 255 / 2;
     let is_light = light > coverage * 255 / 2;
-    let paper: u16 = if is_sparse && is_light { 0 } else { 255 };
+    let background: u16 = if is_sparse && is_light { 0 } else { 255 };
     let over = |c: u8, a: u8| {
         let (c, a) = (u16::from(c), u16::from(a));
-        u8::try_from((c * a + paper * (255 - a) + 127) / 255).unwrap_or(u8::MAX)
+        u8::try_from((c * a + background * (255 - a) + 127) / 255).unwrap_or(u8::MAX)
     };
     let mut flat = RgbImage::new(image.width(), image.height());
     for (to, from) in flat.pixels_mut().zip(image.pixels()) {
@@ -235,11 +242,11 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn transparent_pictures_lie_on_paper_their_ink_shows_on() {
-        for (ink, paper) in [(0, 255), (255, 0)] {
+    async fn transparent_pictures_get_a_background_on_which_their_ink_shows() {
+        for (ink, background) in [(0, 255), (255, 0)] {
             let image = RgbaImage::from_fn(5, 5, |x, _| Rgba([ink, ink, ink, u8::from(x == 2) * 255]));
             let flat = rgb(encode(&DynamicImage::ImageRgba8(image), ImageFormat::Png)).await.unwrap();
-            assert_eq!(flat.get_pixel(0, 0).0, [paper; 3]);
+            assert_eq!(flat.get_pixel(0, 0).0, [background; 3]);
             assert_eq!(flat.get_pixel(2, 0).0, [ink; 3]);
         }
         let mostly_opaque = RgbaImage::from_fn(5, 5, |x, _| Rgba([255, 255, 255, u8::from(x > 0) * 255]));
@@ -248,10 +255,10 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn every_truncation_is_an_answer_and_no_panic() {
+    async fn every_truncated_file_is_rejected_without_a_panic() {
         for format in [ImageFormat::Png, ImageFormat::Jpeg] {
             let whole = encode(&DynamicImage::new_rgb8(9, 9), format);
-            // Of a PNG the last bytes hold no pixels.
+            // The last bytes of a PNG hold no pixels, so only cuts in its first half must fail.
             let n_needed =
                 if format == ImageFormat::Jpeg { whole.bytes.len() } else { whole.bytes.len() / 2 };
             for n in 0..n_needed {
@@ -272,7 +279,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn pixels_beyond_the_bound_are_refused_from_the_header() {
+    async fn a_picture_with_too_many_pixels_is_refused_from_its_header() {
         let large = encode(&DynamicImage::new_luma8(2048, 513), ImageFormat::Png);
         assert_eq!(rgb(large).await.unwrap_err(), "too_many_pixels");
     }

@@ -1,4 +1,4 @@
-//! Decoding: uploads come in as bytes; pixels or samples come out, or why there are none.
+//! Decodes uploads: from bytes to pixels or samples, or to the reason why the upload cannot be decoded.
 
 pub(crate) mod audio;
 pub(crate) mod image;

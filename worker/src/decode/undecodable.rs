@@ -1,8 +1,8 @@
-//! Why an upload cannot be decoded, in words for its caller.
+//! The error of an upload that cannot be decoded, worded for its caller.
 
 use akhar_jobs::Outcome;
 
-/// An upload cannot be decoded; what its caller is told.
+/// What the caller is told about an upload that cannot be decoded.
 #[derive(Debug)]
 pub(crate) struct Undecodable {
     pub(super) code: &'static str,

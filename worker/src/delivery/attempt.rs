@@ -1,5 +1,5 @@
-//! One attempt at a job: a claimed job comes in; it is worked within its time, and ended, returned to its
-//! queue for another attempt, or failed for good. Each write is guarded by the claim.
+//! One attempt at a claimed job. The attempt runs the job within its time limit and then ends the job,
+//! returns it to its queue for another attempt, or fails it for good. The claim guards each of these writes.
 
 use std::{sync::Arc, time::Duration};
 
@@ -17,32 +17,32 @@ use tracing::Instrument as _;
 use super::{backoff, config::ConsumerConfig, retry::retry_until_shutdown};
 use crate::models::Models;
 
-/// Between two notes of a job's progress.
-const PROGRESS: Duration = Duration::from_secs(1);
+/// The shortest time between two writes of a job's progress.
+const PROGRESS_INTERVAL: Duration = Duration::from_secs(1);
 
-/// What attempts need.
+/// What every attempt needs.
 pub(crate) struct Attempts {
-    /// For notes of progress, which need not be on disk.
+    /// Takes the writes of progress, which need not be flushed to disk.
     pub(crate) db: PgPool,
     pub(crate) endings: Endings,
     pub(crate) models: Arc<Models>,
     pub(crate) config: Config,
-    /// Counts attempts under way, so that stopping can wait for them.
+    /// Counts running attempts, so that a soft shutdown can wait for them.
     pub(crate) tracker: TaskTracker,
     pub(crate) shutdown: Shutdown,
 }
 
-/// How an attempt's work went.
-enum Worked {
-    /// The caller has an answer, or its input was refused.
+/// The result of running a job once.
+enum AttemptResult {
+    /// An answer for the caller, or the reason why its input was rejected.
     Outcome(Outcome, Timing),
-    /// There is no outcome; why, for operators.
+    /// The attempt failed. The text gives the cause, for operators.
     Failed(String),
 }
 
 impl Attempts {
-    /// Works a claimed job to the end of this attempt, in a task of its own: it goes on when the caller is
-    /// dropped, and a panic in it does not spread.
+    /// Runs one attempt at a claimed job in a task of its own. So the attempt goes on when the caller is
+    /// dropped, and a panic in the attempt does not reach the caller.
     pub(crate) async fn attempt(self: Arc<Self>, job: ClaimedJob) {
         let tracker = self.tracker.clone();
         let ClaimedJob { claimed, hold } = job;
@@ -57,7 +57,7 @@ impl Attempts {
             self.work(claimed).await;
             drop(hold);
         };
-        let _ = tracker.spawn(attempt.instrument(span)).await; // a panic is logged where it happens
+        let _ = tracker.spawn(attempt.instrument(span)).await; // the panic hook has logged a panic
     }
 
     async fn work(self: Arc<Self>, mut claimed: Claimed) {
@@ -70,48 +70,50 @@ impl Attempts {
         let work = async move {
             let work = pipeline.work(fence.job, &parameters, upload, &progress);
             match tokio::time::timeout(timeout, work).await {
-                Ok(Ok((outcome, timing))) => Worked::Outcome(outcome, timing),
-                Ok(Err(error)) => Worked::Failed(error.to_string()),
-                Err(_) => Worked::Failed(format!("took longer than {timeout:?}")),
+                Ok(Ok((outcome, timing))) => AttemptResult::Outcome(outcome, timing),
+                Ok(Err(error)) => AttemptResult::Failed(error.to_string()),
+                Err(_) => AttemptResult::Failed(format!("the attempt took longer than {timeout:?}")),
             }
         };
-        // A task of its own, so that a panic in it is an attempt that failed.
+        // The work has a task of its own, so that a panic in it counts as a failed attempt.
         let working = tokio::spawn(work.in_current_span());
         self.note_progress(fence, seen).await;
-        match working.await.unwrap_or_else(|panic| Worked::Failed(format!("panicked: {panic}"))) {
-            Worked::Outcome(outcome, timing) => {
+        let failed = |panic| AttemptResult::Failed(format!("the attempt panicked: {panic}"));
+        match working.await.unwrap_or_else(failed) {
+            AttemptResult::Outcome(outcome, timing) => {
                 let Timing { decode_us, infer_us } = timing;
                 let kind = if outcome.is_answer() { "answered" } else { "rejected" };
                 if self.end(fence, outcome, Some(timing), None).await {
                     tracing::info!(operation, decode_us, infer_us, outcome = kind, "job finished");
                 }
             }
-            Worked::Failed(error) if claimed.is_last_attempt => {
-                tracing::error!(operation, error, "job failed for good");
+            AttemptResult::Failed(error) if claimed.is_last_attempt => {
+                tracing::error!(operation, error, "job failed for good: no attempts are left");
                 self.end(fence, Outcome::Failed, None, Some(error)).await;
             }
-            Worked::Failed(error) => self.try_again(fence, operation, error).await,
+            AttemptResult::Failed(error) => self.try_again(fence, operation, error).await,
         }
     }
 
-    /// Writes down how far the job is, at most once a second, until its work is over. A note that cannot be
-    /// written is of no consequence.
+    /// Writes the job's progress to the database, at most once a second, until its work is over. Progress is
+    /// informative only, so a failed write is logged and not repeated.
     async fn note_progress(&self, fence: Fence, mut seen: watch::Receiver<f64>) {
-        let mut second = tokio::time::interval(PROGRESS);
-        second.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        let mut ticks = tokio::time::interval(PROGRESS_INTERVAL);
+        ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
         while seen.changed().await.is_ok() {
             tokio::select! {
-                _ = second.tick() => (),
-                _ = seen.wait_for(|_| false) => return, // over
+                _ = ticks.tick() => (),
+                _ = seen.wait_for(|_| false) => return, // the sender is gone: the work is over
             }
             let transcribed_s = *seen.borrow_and_update();
             if let Err(error) = store::note_progress(&self.db, fence, transcribed_s).await {
-                tracing::debug!(%error, "progress not noted");
+                tracing::debug!(%error, "could not write the job's progress");
             }
         }
     }
 
-    /// Whether this attempt ended the job.
+    /// Ends the job with `outcome`. Returns false if the write failed or the claim is no longer this
+    /// attempt's.
     async fn end(
         &self,
         fence: Fence,
@@ -122,23 +124,30 @@ impl Attempts {
         let ending = Ending { guard: Guard::Claimed(fence), outcome: Some(outcome), timing, error };
         let write = || self.endings.end(ending.clone());
         let ended = retry_until_shutdown("end", &self.shutdown, write).await;
-        note_if_late(ended);
+        warn_if_claim_lost(ended);
         ended == Some(true)
     }
 
     async fn try_again(&self, fence: Fence, operation: &str, error: String) {
         let delay = backoff::after(fence.attempt);
-        tracing::warn!(operation, error, delay_ms = delay.as_millis(), "attempt failed: trying again");
+        tracing::warn!(
+            operation,
+            error,
+            delay_ms = delay.as_millis(),
+            "attempt failed: the job goes back to its queue"
+        );
         let requeue = Requeue { fence, delay, error };
         let write = || self.endings.requeue(requeue.clone());
-        note_if_late(retry_until_shutdown("requeue", &self.shutdown, write).await);
+        warn_if_claim_lost(retry_until_shutdown("requeue", &self.shutdown, write).await);
     }
 }
 
-/// The job is no longer this attempt's: another claim has it, it was ended, or a crash of Postgres forgot
-/// the claim and the job is queued.
-fn note_if_late(written: Option<bool>) {
+/// Logs that a guarded write changed nothing. Then the job no longer belongs to this attempt: it was claimed
+/// again, it was ended, or a crash of Postgres lost the claim and the job is queued.
+fn warn_if_claim_lost(written: Option<bool>) {
     if written == Some(false) {
-        tracing::warn!("the attempt's end was dropped: another claim has the job, or it waits for one");
+        tracing::warn!(
+            "the result of this attempt was discarded: the job was ended, claimed again or queued again"
+        );
     }
 }

@@ -1,12 +1,12 @@
-//! How long a job waits after an attempt that failed.
+//! The delay between a failed attempt and the next one: exponential backoff with jitter.
 
 use std::time::Duration;
 
-/// Wait before the second attempt; each further wait is twice as long.
+/// The shortest delay before the second attempt. Each further delay is twice as long.
 const FIRST: Duration = Duration::from_millis(500);
 
-/// The wait after an attempt, doubled each time, spread by up to a half so that jobs that failed together
-/// do not return together.
+/// The delay after attempt number `attempt`, counted from 1. A random part of up to half of the delay is
+/// added, so that jobs that failed at the same time do not all return at the same time.
 pub(super) fn after(attempt: i32) -> Duration {
     let doublings = u32::try_from(attempt - 1).unwrap_or(0).min(8);
     FIRST.saturating_mul(1 << doublings).mul_f64(1.0 + rand::random::<f64>() / 2.0)
@@ -17,7 +17,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_wait_is_twice_the_last_and_spread_by_a_half() {
+    fn each_delay_doubles_and_adds_up_to_half_as_jitter() {
         for (attempt, least) in [(1, 500), (2, 1000), (3, 2000), (100, 128_000)] {
             let wait = after(attempt);
             let least = Duration::from_millis(least);

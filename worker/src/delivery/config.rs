@@ -1,16 +1,16 @@
-//! What one queue's consumer may take, from the configuration.
+//! The limits of one queue's consumer, taken from the configuration.
 
 use std::time::Duration;
 
 use akhar_jobs::Queue;
 use akhar_platform::config::Config;
 
-/// What one queue's consumer may take.
+/// The limits of one queue's consumer.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ConsumerConfig {
-    /// Attempts at a time.
+    /// The largest number of attempts that run at the same time.
     pub(crate) concurrency: usize,
-    /// Time an attempt may take.
+    /// The longest time that one attempt may take.
     pub(crate) timeout: Duration,
 }
 

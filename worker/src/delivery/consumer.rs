@@ -1,7 +1,8 @@
-//! apalis workers: each queue's claims come in through the backend of `akhar_jobs`; attempts are started.
+//! One apalis worker for each queue: it claims jobs through the backend in `akhar_jobs` and starts their
+//! attempts.
 //!
-//! An apalis worker ends with any database error, so each is rebuilt under a new name for as long as the
-//! process runs.
+//! An apalis worker stops at the first database error. So each one that stops is rebuilt under a new name
+//! until the process shuts down.
 
 use std::{convert::Infallible, sync::Arc, time::Duration};
 
@@ -13,8 +14,9 @@ use apalis::prelude::*;
 
 use super::{attempt::Attempts, config::ConsumerConfig};
 
-/// Wait before an ended consumer is rebuilt; spread so that processes do not return at once.
-const REBUILD: Duration = Duration::from_millis(200);
+/// The shortest delay before a stopped consumer is rebuilt. A random part of up to the same length is added,
+/// so that several processes do not all return at the same time.
+const REBUILD_DELAY: Duration = Duration::from_millis(200);
 
 /// The consumers of a worker process.
 pub(crate) struct Consumers {
@@ -24,18 +26,22 @@ pub(crate) struct Consumers {
 }
 
 impl Consumers {
-    /// Consumes one queue until told to stop.
+    /// Consumes one queue until a soft shutdown.
     pub(crate) async fn consume(self: Arc<Self>, queue: Queue) {
         let soft = &self.attempts.shutdown.soft;
         for n_built in 0_u64.. {
             let name = format!("{}-{}-{n_built}", self.claims.worker(), queue.name());
-            tracing::debug!(consumer = name, "consuming");
+            tracing::debug!(consumer = name, "queue consumer started");
             let ended = self.consume_as(&name, queue).await;
             if soft.is_cancelled() {
                 return;
             }
-            tracing::warn!(queue = queue.name(), error = ended.err(), "queue consumer ended: rebuilding");
-            tokio::time::sleep(REBUILD.mul_f64(1.0 + rand::random::<f64>())).await;
+            tracing::warn!(
+                queue = queue.name(),
+                error = ended.err(),
+                "queue consumer stopped: starting another"
+            );
+            tokio::time::sleep(REBUILD_DELAY.mul_f64(1.0 + rand::random::<f64>())).await;
         }
     }
 

@@ -1,5 +1,4 @@
-//! From the queue to the end of an attempt: claimed jobs come in through apalis; attempts are made, and how
-//! they end is written.
+//! Takes claimed jobs from apalis, runs an attempt at each, and writes how the attempt ended.
 
 mod attempt;
 mod backoff;

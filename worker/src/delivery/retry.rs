@@ -1,15 +1,17 @@
-//! Writes that must be made: a guarded write comes in; it is tried until the database takes it.
+//! Repeats a guarded write until the database accepts it.
 
 use std::time::Duration;
 
 use akhar_jobs::backend::GroupError;
 use akhar_platform::{database::is_transient, shutdown::Shutdown};
 
-/// Wait between two tries while the database is away.
-const PAUSE: Duration = Duration::from_millis(100);
+/// The delay between two tries while the database cannot be reached.
+const RETRY_DELAY: Duration = Duration::from_millis(100);
 
-/// Makes one guarded write, again and again while the database is away, until told to stop at once.
-/// `None`: it was not made; another worker's sweeper will notice.
+/// Makes one guarded write, and repeats it while the database cannot be reached, until a hard shutdown.
+///
+/// `None` means that the write was not made; another worker's sweeper will find the job later. `what` names
+/// the write in the log.
 pub(super) async fn retry_until_shutdown<T, F>(
     what: &'static str,
     shutdown: &Shutdown,
@@ -22,15 +24,15 @@ where
         match write().await {
             Ok(done) => return Some(done),
             Err(GroupError::Database(error)) if is_transient(&error) => {
-                tracing::warn!(what, %error, "the database is away: trying again");
+                tracing::warn!(what, %error, "cannot reach the database: trying again");
             }
             Err(error) => {
-                tracing::error!(what, %error, "gave up on a write");
+                tracing::error!(what, %error, "the database refused a write: giving up on it");
                 return None;
             }
         }
         tokio::select! {
-            () = tokio::time::sleep(PAUSE) => (),
+            () = tokio::time::sleep(RETRY_DELAY) => (),
             () = shutdown.hard.cancelled() => return None,
         }
     }

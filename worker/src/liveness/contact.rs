@@ -1,44 +1,48 @@
-//! How well this worker's own heartbeats come through.
+//! Tracks whether this worker's own heartbeats reach the database.
 
 use std::time::Duration;
 
 use tokio::time::Instant;
 
-/// Between two heartbeats, and between two sweeps.
-pub(super) const BEAT: Duration = Duration::from_secs(1);
+/// The time between two heartbeats, and between two sweeps.
+pub(super) const HEARTBEAT_INTERVAL: Duration = Duration::from_secs(1);
 
-/// A worker silent for this long is dead: three beats.
-pub(super) const SILENCE: Duration = Duration::from_secs(3);
+/// A worker counts as dead when no heartbeat of it arrived for this long (three intervals).
+pub(super) const DEAD_AFTER: Duration = Duration::from_secs(3);
 
-/// A longer pause between two of our own beats, and others' may be late as well.
+/// The longest gap between two of this worker's own heartbeats that still counts as good contact. After a
+/// longer gap the heartbeats of other workers may be late for the same reason.
 const MAX_GAP: Duration = Duration::from_secs(2);
 
-/// How well our own beats come through. When they do not, nobody's may, and the silence of others means
-/// nothing until they had the time to be heard again.
+/// This worker's contact with the database, judged by its own heartbeats.
+///
+/// When this worker's heartbeats do not arrive, those of other workers may not arrive either. Then a missing
+/// heartbeat does not prove that another worker is dead, until that worker has had time to send a new one.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Contact {
-    last_beat: Instant,
-    /// When it was last regained; none while it was never lost.
+    last_heartbeat: Instant,
+    /// When contact last came back after a gap; `None` if it was never lost.
     regained: Option<Instant>,
 }
 
 impl Contact {
-    /// Just made.
+    /// Starts as good contact, with a heartbeat now.
     pub(crate) fn new() -> Self {
-        Self { last_beat: Instant::now(), regained: None }
+        Self { last_heartbeat: Instant::now(), regained: None }
     }
 
-    pub(super) fn beat(&mut self) {
+    /// Records that one of this worker's heartbeats was written.
+    pub(super) fn heartbeat_written(&mut self) {
         let now = Instant::now();
-        if now - self.last_beat > MAX_GAP {
+        if now - self.last_heartbeat > MAX_GAP {
             self.regained = Some(now);
         }
-        self.last_beat = now;
+        self.last_heartbeat = now;
     }
 
-    /// Whether a worker that is silent now is dead.
-    pub(super) fn is_steady(&self) -> bool {
-        self.last_beat.elapsed() <= MAX_GAP && self.regained.is_none_or(|at| at.elapsed() > SILENCE)
+    /// Whether a worker whose heartbeats are missing now may be taken for dead.
+    pub(super) fn is_reliable(&self) -> bool {
+        self.last_heartbeat.elapsed() <= MAX_GAP && self.regained.is_none_or(|at| at.elapsed() > DEAD_AFTER)
     }
 }
 
@@ -47,21 +51,21 @@ mod tests {
     use super::*;
 
     #[tokio::test(start_paused = true)]
-    async fn contact_once_lost_is_steady_again_when_others_could_be_heard() {
+    async fn contact_is_reliable_again_once_others_had_time_for_a_heartbeat() {
         let mut contact = Contact::new();
-        assert!(contact.is_steady(), "at the start: there is nothing to doubt yet");
-        tokio::time::advance(BEAT).await;
-        contact.beat();
-        assert!(contact.is_steady());
-        tokio::time::advance(MAX_GAP + BEAT).await;
-        assert!(!contact.is_steady(), "silent ourselves");
-        contact.beat();
-        for _ in 0..SILENCE.as_secs() {
-            assert!(!contact.is_steady(), "just back");
-            tokio::time::advance(BEAT).await;
-            contact.beat();
+        assert!(contact.is_reliable(), "at the start, before any gap");
+        tokio::time::advance(HEARTBEAT_INTERVAL).await;
+        contact.heartbeat_written();
+        assert!(contact.is_reliable());
+        tokio::time::advance(MAX_GAP + HEARTBEAT_INTERVAL).await;
+        assert!(!contact.is_reliable(), "our own heartbeat is missing");
+        contact.heartbeat_written();
+        for _ in 0..DEAD_AFTER.as_secs() {
+            assert!(!contact.is_reliable(), "contact came back a moment ago");
+            tokio::time::advance(HEARTBEAT_INTERVAL).await;
+            contact.heartbeat_written();
         }
-        tokio::time::advance(BEAT).await;
-        assert!(contact.is_steady());
+        tokio::time::advance(HEARTBEAT_INTERVAL).await;
+        assert!(contact.is_reliable());
     }
 }

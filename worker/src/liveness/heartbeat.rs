@@ -1,4 +1,4 @@
-//! This worker's heartbeat.
+//! Writes this worker's heartbeats to the database.
 
 use akhar_jobs::store;
 use sqlx::PgPool;
@@ -8,31 +8,34 @@ use tokio::{
 };
 use tokio_util::sync::CancellationToken;
 
-use super::contact::{BEAT, Contact};
+use super::contact::{Contact, HEARTBEAT_INTERVAL};
 
-/// Once a [`BEAT`]; what was missed is not made up for.
-pub(super) fn beats() -> Interval {
-    let mut beats = interval(BEAT);
-    beats.set_missed_tick_behavior(MissedTickBehavior::Delay);
-    beats
+/// Ticks once in each [`HEARTBEAT_INTERVAL`]. Missed ticks are not made up for.
+pub(super) fn ticks() -> Interval {
+    let mut ticks = interval(HEARTBEAT_INTERVAL);
+    ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    ticks
 }
 
-/// Says that `worker` is alive until told to stop, and never in the middle of a beat: one still on its way
-/// could arrive after the worker has signed off. A database that is away is tried again at the next beat.
+/// Writes heartbeats of `worker` until `stop`. When the database cannot be reached, the next try is the next
+/// heartbeat.
+///
+/// `stop` never interrupts a heartbeat that is being written: it could otherwise arrive after the worker has
+/// removed itself from the list of workers.
 pub(crate) async fn heartbeat(
     db: PgPool,
     worker: String,
     contact: watch::Sender<Contact>,
     stop: CancellationToken,
 ) {
-    let mut ticks = beats();
+    let mut ticks = ticks();
     loop {
         tokio::select! {
             _ = ticks.tick() => (),
             () = stop.cancelled() => return,
         }
         match store::beat(&db, &worker).await {
-            Ok(()) => contact.send_modify(Contact::beat),
+            Ok(()) => contact.send_modify(Contact::heartbeat_written),
             Err(error) => tracing::warn!(%error, "heartbeat failed"),
         }
     }

@@ -1,4 +1,4 @@
-//! Who is alive: this worker's heartbeat goes out; the jobs of dead workers go back to their queues.
+//! Shows that this worker is alive, and returns the jobs of dead workers to their queues.
 
 mod contact;
 mod heartbeat;

@@ -1,4 +1,4 @@
-//! Sweeping: jobs of dead workers, and claims that this worker lost, go back to their queues; old jobs go.
+//! The sweeper returns jobs to their queues whose worker died or whose claim was lost, and deletes old jobs.
 
 use std::time::Duration;
 
@@ -13,17 +13,17 @@ use sqlx::PgPool;
 use tokio::sync::watch;
 
 use super::{
-    contact::{Contact, SILENCE},
-    heartbeat::beats,
+    contact::{Contact, DEAD_AFTER},
+    heartbeat::ticks,
 };
 
-/// What a job may take beyond its attempt's time before it counts as lost by its worker.
+/// A running job counts as lost by its worker this long after the time limit of its attempt.
 const GRACE: Duration = Duration::from_secs(60);
 
-/// Sweeps between two deletions of old jobs.
+/// How many sweeps there are from one deletion of old jobs to the next.
 const EXPIRE_EVERY: u32 = 60;
 
-/// What sweeping needs. Any number of processes may sweep at once: every change is guarded.
+/// What a sweep needs. Several processes may sweep at the same time, because every change is guarded.
 pub(crate) struct Sweeper {
     pub(crate) db: PgPool,
     pub(crate) claims: Claims,
@@ -32,29 +32,29 @@ pub(crate) struct Sweeper {
 }
 
 impl Sweeper {
-    /// Sweeps once a second until told to stop.
+    /// Sweeps once a second until a soft shutdown.
     pub(crate) async fn sweep(self, config: Config, shutdown: Shutdown) {
         let after = |timeout_s| Duration::from_secs(timeout_s) + GRACE;
         let lost = Lost {
-            silence: SILENCE,
+            silence: DEAD_AFTER,
             quick: after(config.quick_timeout_s),
             speech: after(config.speech_timeout_s),
         };
         let retention = Duration::from_secs(config.retention_s);
-        let mut ticks = beats();
+        let mut ticks = ticks();
         for n_sweeps in 0_u32.. {
             tokio::select! {
                 _ = ticks.tick() => (),
                 () = shutdown.soft.cancelled() => return,
             }
-            if let Err(error) = self.give_back_unheld().await {
-                tracing::warn!(%error, "could not look for claims lost on the way");
+            if let Err(error) = self.requeue_unheld().await {
+                tracing::warn!(%error, "could not return this worker's lost claims to their queues");
             }
-            if !self.contact.borrow().is_steady() {
+            if !self.contact.borrow().is_reliable() {
                 continue;
             }
-            if let Err(error) = self.rescue(lost).await {
-                tracing::warn!(%error, "could not look for the jobs of dead workers");
+            if let Err(error) = self.requeue_lost(lost).await {
+                tracing::warn!(%error, "could not return the jobs of dead workers to their queues");
             }
             if n_sweeps.is_multiple_of(EXPIRE_EVERY) {
                 self.expire(retention).await;
@@ -62,29 +62,34 @@ impl Sweeper {
         }
     }
 
-    /// Returns what runs in this worker's name and is not held here.
-    async fn give_back_unheld(&self) -> Result<(), GroupError> {
+    /// Returns the jobs that the database says this worker is running, but that it does not hold: the answer
+    /// to their claim was lost.
+    async fn requeue_unheld(&self) -> Result<(), GroupError> {
         let unheld = self.claims.unheld().await?;
         if !unheld.is_empty() {
-            tracing::warn!(n = unheld.len(), "claims were lost on the way: giving them back");
+            tracing::warn!(
+                n = unheld.len(),
+                "claims did not reach this worker: returning the jobs to their queues"
+            );
         }
-        self.give_back(unheld, "its claim was lost on the way to its worker").await
+        self.requeue_or_fail(unheld, "the job's claim was lost on the way to its worker").await
     }
 
-    /// Returns the jobs of dead workers.
-    async fn rescue(&self, lost: Lost) -> Result<(), GroupError> {
+    /// Returns the jobs of dead workers, and jobs that have run for too long.
+    async fn requeue_lost(&self, lost: Lost) -> Result<(), GroupError> {
         let orphans = store::lost(&self.db, lost).await?;
         if !orphans.is_empty() {
-            tracing::warn!(n = orphans.len(), "rescuing the jobs of dead workers");
+            tracing::warn!(n = orphans.len(), "returning the jobs of dead workers to their queues");
         }
-        self.give_back(orphans, "its worker died or lost it").await
+        self.requeue_or_fail(orphans, "the job's worker died or lost the job").await
     }
 
-    /// Returns jobs to their queues, or fails those whose attempts are spent.
-    async fn give_back(&self, jobs: Vec<(Fence, bool)>, error: &str) -> Result<(), GroupError> {
+    /// Returns jobs to their queues, or fails those that have no attempt left. Each job comes with whether
+    /// its attempt was the last one.
+    async fn requeue_or_fail(&self, jobs: Vec<(Fence, bool)>, error: &str) -> Result<(), GroupError> {
         let back = jobs.into_iter().map(async |(fence, is_last_attempt)| {
             if is_last_attempt {
-                let error = Some(format!("{error}, and it had no attempt left"));
+                let error = Some(format!("{error}, and no attempts are left"));
                 let (guard, outcome) = (Guard::Claimed(fence), Some(Outcome::Failed));
                 self.endings.end(Ending { guard, outcome, timing: None, error }).await
             } else {
@@ -98,7 +103,7 @@ impl Sweeper {
     async fn expire(&self, retention: Duration) {
         match store::expire(&self.db, retention).await {
             Ok(0) => (),
-            Ok(n) => tracing::info!(n, "deleted jobs past their retention"),
+            Ok(n) => tracing::info!(n, "deleted jobs that ended longer ago than the retention time"),
             Err(error) => tracing::warn!(%error, "could not delete old jobs"),
         }
     }

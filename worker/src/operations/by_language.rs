@@ -1,25 +1,31 @@
-//! Batches of several languages: a batch comes in; its answers, from one run a language, come out in its order.
+//! Splits a batch that holds several languages into one model run for each language.
 
 use akhar_jobs::Language;
 
-/// Runs what a batch has in each language together; `run` answers every input, in order.
+/// Groups the inputs of `batch` by language, calls `run` once for each language present, and returns the
+/// outputs in the order of `batch`. `run` must return one output for each of its inputs, in order.
+///
+/// # Errors
+///
+/// The first error of `run`, or a text that says so if `run` returned too few outputs.
 pub(crate) fn by_language<I, O>(
     batch: &[I],
     language: impl Fn(&I) -> Language,
     mut run: impl FnMut(Language, &[&I]) -> Result<Vec<O>, String>,
 ) -> Result<Vec<O>, String> {
     let mut answers: Vec<Option<O>> = batch.iter().map(|_| None).collect();
-    for spoken in Language::ALL {
-        let (places, inputs): (Vec<usize>, Vec<&I>) =
-            batch.iter().enumerate().filter(|(_, input)| language(input) == spoken).unzip();
+    for wanted in Language::ALL {
+        let (indices, inputs): (Vec<usize>, Vec<&I>) =
+            batch.iter().enumerate().filter(|(_, input)| language(input) == wanted).unzip();
         if inputs.is_empty() {
             continue;
         }
-        for (place, answer) in places.into_iter().zip(run(spoken, &inputs)?) {
-            answers[place] = Some(answer);
+        for (index, answer) in indices.into_iter().zip(run(wanted, &inputs)?) {
+            answers[index] = Some(answer);
         }
     }
-    answers.into_iter().collect::<Option<_>>().ok_or_else(|| "an answer is missing".to_owned())
+    let missing = || "the output of at least one input of the batch is missing".to_owned();
+    answers.into_iter().collect::<Option<_>>().ok_or_else(missing)
 }
 
 #[cfg(test)]
@@ -27,7 +33,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn answers_come_in_the_batch_s_order() {
+    fn answers_keep_the_order_of_the_batch() {
         let (pa, en) = (Language::Panjabi, Language::English);
         let batch = [(en, 1), (pa, 2), (en, 3)];
         let mut runs = Vec::new();

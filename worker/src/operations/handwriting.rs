@@ -1,4 +1,5 @@
-//! Handwriting jobs: text and layout parameters come in; the points, and on request a picture, come out.
+//! Handwriting jobs: from a text and layout parameters to the points of pen strokes, and on request a picture
+//! of them.
 
 use std::{sync::Arc, time::Instant};
 
@@ -16,15 +17,15 @@ use crate::{
     error::WorkerError,
 };
 
-/// The writer's engine, and what bounds the drawing.
+/// The engine of the handwriting model, and the limit on concurrent rendering.
 pub(crate) struct HandwritingOperation {
     writer: Engine<Writer>,
     glyphs: Arc<Glyphs>,
-    /// One permit for each sheet that is laid out and rendered at a time: as many as there are cores.
+    /// Limits how many sheets are laid out and rendered at the same time: one for each CPU core.
     render_permits: Arc<Semaphore>,
 }
 
-/// Why handwriting has no outcome.
+/// The reason why a handwriting job has no outcome.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum HandwritingError {
     #[error(transparent)]
@@ -37,14 +38,14 @@ impl BatchModel for Writer {
     type Input = (Vec<usize>, Hand);
     type Output = Vec<Shape>;
     fn run(&mut self, batch: &[Self::Input]) -> Result<Vec<Vec<Shape>>, String> {
-        // Each hand is a run of its own: the model takes one style at a time.
+        // The model takes one style vector for each run, so every job in the batch needs a run of its own.
         let shapes = batch.iter().map(|(glyphs, hand)| self.shape(glyphs, *hand));
         shapes.collect::<Result<_, RuntimeError>>().map_err(|e| e.to_string())
     }
 }
 
 impl HandwritingOperation {
-    /// Loads and warms the model. Blocks.
+    /// Loads the model and warms it up. Blocks the thread.
     pub(crate) fn load(runtime: &Runtime, registry: &Registry, config: &Config) -> Result<Self, WorkerError> {
         let manifest = registry.serving(Operation::HandwritingGenerator.name(), None)?;
         let writer = Writer::load(runtime, manifest, config.inference_threads.get())?;
@@ -55,7 +56,8 @@ impl HandwritingOperation {
         Ok(Self { writer, glyphs, render_permits: Arc::new(Semaphore::new(n_cores)) })
     }
 
-    /// Writes. One hand for each job: an attempt made again gives the same strokes.
+    /// Writes the text. The handwriting style is derived from the job's id, so a repeated attempt gives the
+    /// same strokes.
     pub(crate) async fn write(
         &self,
         job: JobId,
@@ -68,7 +70,7 @@ impl HandwritingOperation {
         let shaped = self.writer.infer((text.glyphs(), hand)).await?;
         let drawing = Instant::now();
         let (page, picture) = (page(parameters), parameters.picture);
-        let _permit = self.render_permits.acquire().await.ok(); // never closed
+        let _permit = self.render_permits.acquire().await.ok(); // the semaphore is never closed
         let drawn = tokio::task::spawn_blocking(move || draw(&text, &shaped.output, &page, hand, picture));
         let (points, image) = match drawn.await {
             Ok(drawn) => drawn?,
@@ -103,7 +105,7 @@ fn page(parameters: &jobs::HandwritingParameters) -> Page {
     }
 }
 
-#[expect(clippy::cast_possible_truncation, reason = "lengths of at most a few hundred")]
+#[expect(clippy::cast_possible_truncation, reason = "lengths are at most a few hundred units")]
 const fn narrow(length: f64) -> f32 {
     length as f32
 }

@@ -1,6 +1,7 @@
-//! Operations: a claimed job comes in; its outcome, and how long decoding and inference took, come out.
+//! Runs a claimed job and returns its outcome, with the time that decoding and inference took.
 //!
-//! One file for each operation loads its models and runs its jobs; `pipeline` holds all of them.
+//! Each operation has one file, which loads the operation's models and runs its jobs. `pipeline` holds all of
+//! the operations.
 
 mod by_language;
 mod handwriting;

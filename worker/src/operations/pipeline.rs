@@ -1,4 +1,5 @@
-//! The pipeline: every operation, loaded; a job goes to the one that its parameters name.
+//! The pipeline holds every operation with its models loaded, and passes each job to the operation that its
+//! parameters name.
 
 use akhar_inference::{Registry, Runtime};
 use akhar_jobs::{JobId, Operation, Outcome, Parameters, Timing, Upload};
@@ -12,7 +13,7 @@ use super::{
 };
 use crate::{decode::image::ImageDecoding, error::WorkerError};
 
-/// Every operation, with its models loaded.
+/// All operations with their models loaded.
 pub(crate) struct Pipeline {
     letters: RecognitionOperation,
     digits: RecognitionOperation,
@@ -20,7 +21,7 @@ pub(crate) struct Pipeline {
     speech: SpeechOperation,
 }
 
-/// Why an attempt has no outcome.
+/// The reason why an attempt has no outcome.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum PipelineError {
     #[error(transparent)]
@@ -32,7 +33,7 @@ pub(crate) enum PipelineError {
 }
 
 impl Pipeline {
-    /// Loads and warms every operation's model. Blocks.
+    /// Loads the models of every operation and warms them up. Blocks the thread.
     pub(crate) fn load(runtime: &Runtime, registry: &Registry, config: &Config) -> Result<Self, WorkerError> {
         let images = ImageDecoding::new(config.max_image_pixels);
         let recognition = |operation: Operation| {
@@ -46,8 +47,8 @@ impl Pipeline {
         })
     }
 
-    /// Works one job; tells `progress` how many seconds of a recording are done. An input that cannot be
-    /// worked on is an outcome, not an error.
+    /// Runs one job. For a recording, `progress` receives the number of seconds that are transcribed so far.
+    /// An input that cannot be processed gives a rejected outcome, not an error.
     pub(crate) async fn work(
         &self,
         job: JobId,

@@ -1,4 +1,4 @@
-//! Recognition jobs: a picture of one character comes in; the likeliest labels come out.
+//! Letter and digit recognition jobs: from a picture of one character to its likeliest labels.
 
 use std::time::Instant;
 
@@ -13,13 +13,13 @@ use crate::{
     error::WorkerError,
 };
 
-/// One classifier's engine, and what decodes its pictures.
+/// One classifier's engine, and the decoder of its pictures.
 pub(crate) struct RecognitionOperation {
     engine: Engine<Classifier>,
     images: ImageDecoding,
 }
 
-/// Why recognition has no outcome.
+/// The reason why a recognition job has no outcome.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum RecognitionError {
     #[error(transparent)]
@@ -37,7 +37,7 @@ impl BatchModel for Classifier {
 }
 
 impl RecognitionOperation {
-    /// Loads and warms the model that serves `operation`. Blocks.
+    /// Loads the model that serves `operation` and warms it up. Blocks the thread.
     pub(crate) fn load(
         operation: Operation,
         runtime: &Runtime,
@@ -52,7 +52,8 @@ impl RecognitionOperation {
         Ok(Self { engine: engine.map_err(WorkerError::Thread)?, images })
     }
 
-    /// The `top_k` likeliest labels of the picture's character.
+    /// Returns the `top_k` likeliest labels of the character in the picture. A picture that cannot be decoded
+    /// or has no ink gives a rejected outcome.
     pub(crate) async fn recognise(
         &self,
         upload: Option<Upload>,
@@ -65,7 +66,7 @@ impl RecognitionOperation {
         let features = match features {
             Ok(Some(features)) => features,
             Ok(None) => {
-                let detail = "expected a character in ink, found a blank image";
+                let detail = "the image is blank: expected an image of one handwritten character";
                 return Ok((Outcome::rejected("file", "no_ink", detail), Timing { decode_us, infer_us: 0 }));
             }
             Err(undecodable) => return Ok((undecodable.into(), Timing { decode_us, infer_us: 0 })),
@@ -79,13 +80,16 @@ impl RecognitionOperation {
     }
 }
 
-/// A classifier's input for a decoded picture, as [`ink::features`] makes it; none where there is no ink.
+/// A classifier's input for a decoded picture, as [`ink::features`] computes it. `None` if the picture has no
+/// ink.
 fn features(pixels: &Pixels) -> Option<Vec<f32>> {
     ink::features(pixels.view()?).ok()
 }
 
-/// A classifier's input for a picture of at most 256 x 256 pixels, made as a job makes it: none where the
-/// picture is larger, cannot be decoded or has no ink. For benchmarks.
+/// A classifier's input for a picture of at most 256 x 256 pixels, computed in the same way as for a job. For
+/// benchmarks.
+///
+/// `None` if the picture is larger, cannot be decoded or has no ink.
 pub fn classifier_input(upload: &Upload) -> Option<Vec<f32>> {
     match ImageDecoding::new(u64::MAX).decode_small(upload) {
         Ok(Decoded::Pixels(pixels)) => features(&pixels),

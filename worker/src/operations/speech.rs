@@ -1,5 +1,7 @@
-//! Speech jobs: a recording comes in; its transcript, and on request a translation, come out. Memory holds a
-//! few windows, however long the recording.
+//! Speech jobs: from a recording to its transcript, and on request a translation.
+//!
+//! A recording is processed in windows. Only a few windows are in memory at a time, so the memory use does
+//! not grow with the length of the recording.
 
 use std::{
     collections::HashMap,
@@ -28,10 +30,10 @@ use crate::{
     error::WorkerError,
 };
 
-/// Prepared windows that may wait for the model while decoding goes on.
-const PREPARED: usize = 1;
+/// How many prepared windows may wait for the model while the decoding thread goes on.
+const MAX_PREPARED: usize = 1;
 
-/// Every language's engine, and the translators.
+/// The engines of all languages, and the translators.
 pub(crate) struct SpeechOperation {
     engines: HashMap<Language, LanguageEngine>,
     translation: Translation,
@@ -44,21 +46,23 @@ pub(crate) struct SpeechInput {
     language: Language,
 }
 
-/// One language's engine, which another may share, and what prepares its input.
+/// One language's engine, and what prepares its input. Several languages may share one engine.
 struct LanguageEngine {
     engine: Arc<Engine<Recogniser>>,
     front_end: FrontEnd,
     clock: Clock,
 }
 
-/// Why speech has no outcome.
+/// The reason why a speech job has no outcome.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum SpeechError {
     #[error(transparent)]
     Engine(#[from] EngineError),
-    #[error("decoding: {0}")]
-    Decoder(#[from] tokio::task::JoinError),
-    #[error("no model for {0}")]
+    #[error("the thread that decodes the recording panicked")]
+    Decoder,
+    #[error("the search for the transcript failed: {0}")]
+    Search(#[from] tokio::task::JoinError),
+    #[error("no speech model is loaded for the language {0}")]
     NoModel(&'static str),
     #[error("the job has no upload")]
     NoUpload,
@@ -79,32 +83,32 @@ impl BatchModel for Recogniser {
     }
 }
 
-/// What the decoding thread sends: windows ready for the model, then how decoding ended.
+/// A message from the decoding thread: first the windows, ready for the model, then how decoding ended.
 enum Prepared {
     Window(Window, Features),
     End { seconds: f64, warnings: Vec<String>, preparing: Preparing },
     Undecodable(Undecodable, Preparing),
 }
 
-/// Where the time before the model went.
+/// The time spent before the model runs.
 #[derive(Debug, Clone, Copy, Default)]
 struct Preparing {
-    /// From file to samples, changing their rate included.
+    /// From the file to samples at 16 kHz; includes `resampling`.
     decoding: Duration,
-    /// The part of it that changed their rate.
+    /// The part of `decoding` that changed the sampling rate.
     resampling: Duration,
     /// From samples to features.
     features: Duration,
 }
 
 impl Preparing {
-    fn all(&self) -> Duration {
+    fn total(&self) -> Duration {
         self.decoding + self.features
     }
 }
 
 impl SpeechOperation {
-    /// Loads and warms a model for every language. Blocks.
+    /// Loads a model for every language and warms it up. Blocks the thread.
     pub(crate) fn load(runtime: &Runtime, registry: &Registry, config: &Config) -> Result<Self, WorkerError> {
         let mut loaded: HashMap<&str, (Arc<Engine<Recogniser>>, FrontEnd, Clock)> = HashMap::new();
         let mut engines = HashMap::new();
@@ -129,7 +133,8 @@ impl SpeechOperation {
         })
     }
 
-    /// Transcribes, and translates on request; tells `progress` how many seconds are done.
+    /// Transcribes a recording, and translates the transcript on request. `progress` receives the number of
+    /// seconds that are transcribed so far.
     pub(crate) async fn transcribe(
         &self,
         parameters: jobs::SpeechParameters,
@@ -143,7 +148,7 @@ impl SpeechOperation {
         let mut joiner = Joiner::new(engine.clock);
         let [mut inferring, mut searching] = [Duration::ZERO; 2];
         let timing = |preparing: Preparing, inferring: Duration, searching: Duration| Timing {
-            decode_us: micros(preparing.all()),
+            decode_us: micros(preparing.total()),
             infer_us: micros(inferring + searching),
         };
         while let Some(next) = prepared.recv().await {
@@ -181,10 +186,10 @@ impl SpeechOperation {
                 }
             }
         }
-        Err(EngineError::Gone.into()) // decoding panicked: the log has it
+        Err(SpeechError::Decoder) // the panic hook has logged the panic
     }
 
-    /// The outcome of a recording's segments, and how long translating them took.
+    /// Builds the outcome from a recording's segments. Also returns how long their translation took.
     async fn outcome(
         &self,
         parameters: jobs::SpeechParameters,
@@ -209,20 +214,20 @@ impl SpeechOperation {
             };
             segments.into_iter().enumerate().map(segment).collect()
         });
-        let translation = translations.as_ref().map(|all| joined(all));
+        let translation = translations.as_ref().map(|all| join_texts(all));
         Ok((Outcome::Transcription { transcription, translation, timestamps, seconds, warnings }, took))
     }
 }
 
-/// Texts with a space between two; what is empty leaves none.
-fn joined(texts: &[String]) -> String {
+/// Joins texts with single spaces and leaves out empty ones.
+fn join_texts(texts: &[String]) -> String {
     let said: Vec<&str> = texts.iter().map(String::as_str).filter(|text| !text.is_empty()).collect();
     said.join(" ")
 }
 
-/// Decodes a recording into windows on a blocking thread, which ends when the receiver is dropped.
+/// Decodes a recording into windows on a blocking thread. The thread ends early when the receiver is dropped.
 fn decode(upload: Upload, limits: AudioLimits, engine: &LanguageEngine) -> mpsc::Receiver<Prepared> {
-    let (sender, prepared) = mpsc::channel(PREPARED);
+    let (sender, prepared) = mpsc::channel(MAX_PREPARED);
     let (front_end, mut chunker) = (engine.front_end.clone(), Some(Chunker::new(engine.clock.grid)));
     tokio::task::spawn_blocking(move || {
         let mut preparing = Preparing::default();

@@ -1,4 +1,4 @@
-//! Translation: texts of one language come in; those of the other come out.
+//! Translates texts from one of the two languages into the other.
 
 use std::{collections::HashMap, sync::Arc, time::Duration};
 
@@ -13,15 +13,17 @@ use crate::{
     error::WorkerError,
 };
 
-/// What a translator is called as an operation; no caller asks for it alone.
+/// The operation name of translation models in manifests. Callers cannot request it on its own: it is a part
+/// of speech jobs.
 pub(crate) const OPERATION: &str = "translation";
 
-/// Segments of one recording that wait for the model at a time: other recordings' come between.
-const TOGETHER: usize = 8;
+/// How many segments one recording sends to the model at a time. Segments of other recordings are translated
+/// between these batches.
+const MAX_BATCH: usize = 8;
 
-/// A translator out of each language.
+/// One translator for each source language.
 pub(crate) struct Translation {
-    out_of: HashMap<Language, Arc<Engine<Translator>>>,
+    by_source: HashMap<Language, Arc<Engine<Translator>>>,
 }
 
 /// A text to translate.
@@ -46,38 +48,40 @@ impl BatchModel for Translator {
 }
 
 impl Translation {
-    /// Loads and warms a translator out of every language; one model may do for all. Blocks.
+    /// Loads a translator for every source language and warms it up. A model that serves several languages is
+    /// loaded once. Blocks the thread.
     pub(crate) fn load(runtime: &Runtime, registry: &Registry, config: &Config) -> Result<Self, WorkerError> {
         let mut loaded: HashMap<&str, Arc<Engine<Translator>>> = HashMap::new();
-        let mut out_of = HashMap::new();
+        let mut by_source = HashMap::new();
         for language in Language::ALL {
             let manifest = registry.serving(OPERATION, Some(language.code()))?;
             if let Some(engine) = loaded.get(manifest.id.as_str()) {
-                out_of.insert(language, engine.clone());
+                by_source.insert(language, engine.clone());
                 continue;
             }
             let model = Translator::load(runtime, manifest, config.inference_threads.get())?;
             tracing::info!(model = %manifest.id, operation = OPERATION, "model loaded");
-            let engine = Arc::new(Engine::start(&manifest.id, model, TOGETHER).map_err(WorkerError::Thread)?);
+            let engine = Engine::start(&manifest.id, model, MAX_BATCH).map_err(WorkerError::Thread)?;
+            let engine = Arc::new(engine);
             loaded.insert(&manifest.id, engine.clone());
-            out_of.insert(language, engine);
+            by_source.insert(language, engine);
         }
-        Ok(Self { out_of })
+        Ok(Self { by_source })
     }
 
-    /// Each text in the other language, and how long the model took.
+    /// Translates `texts`, which are in the language `from`, into the other language, one translation for
+    /// each text in order. Also returns how long the model took.
     pub(crate) async fn translate(
         &self,
         texts: Vec<String>,
         from: Language,
     ) -> Result<(Vec<String>, Duration), EngineError> {
-        let engine = self.out_of.get(&from).ok_or(EngineError::Gone)?;
+        let engine = self.by_source.get(&from).ok_or(EngineError::Gone)?;
         let (mut translations, mut took) = (Vec::with_capacity(texts.len()), Duration::ZERO);
-        for together in texts.chunks(TOGETHER) {
-            let answers =
-                try_join_all(together.iter().map(|text| engine.infer(Text { text: text.clone(), from })))
-                    .await?;
-            // What was in one batch took the same time, once.
+        for batch in texts.chunks(MAX_BATCH) {
+            let requests = batch.iter().map(|text| engine.infer(Text { text: text.clone(), from }));
+            let answers = try_join_all(requests).await?;
+            // Every text of a batch reports the time of the whole batch, so it counts once.
             took += answers.iter().map(|a| a.took).max().unwrap_or_default();
             translations.extend(answers.into_iter().map(|a| a.output));
         }

@@ -1,4 +1,4 @@
-//! Log-mel features as Whisper computes them: up to 30 s of samples come in, 3000 frames come out.
+//! Computes log-mel features as Whisper does: 3000 frames for up to 30 s of samples.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ const FFT: usize = 400;
 const SECONDS: usize = 30;
 const N_FRAMES: usize = SECONDS * SAMPLE_RATE / HOP;
 
-/// Feature extraction with its plan, window and filters, made once.
+/// Whisper's feature extraction. The FFT plan, the Hann window and the filters are computed once.
 #[derive(Clone)]
 pub(crate) struct WhisperMel {
     fft: Arc<dyn RealToComplex<f32>>,
@@ -30,7 +30,7 @@ impl WhisperMel {
         Self { fft, hann, filters: filters(n_mels, FFT) }
     }
 
-    /// Features of at most 30 s; what is shorter is filled up with silence, what is longer cut.
+    /// The features of 30 s of sound. Shorter sound is padded with silence, and longer sound is cut off.
     pub(crate) fn features(&self, samples: &[f32]) -> Features {
         let n_mels = self.filters.len();
         let mut values = vec![0.0; n_mels * N_FRAMES];
@@ -42,7 +42,7 @@ impl WhisperMel {
             for (i, (place, weight)) in frame.iter_mut().zip(&self.hann).enumerate() {
                 *place = reflected(samples, t * HOP + i) * weight;
             }
-            // Its lengths are the plan's own, which is all that can be wrong.
+            // The only possible error is a wrong length, and the lengths are those of the plan.
             let _ = self.fft.process_with_scratch(&mut frame, &mut spectrum, &mut scratch);
             for (p, c) in power.iter_mut().zip(&spectrum) {
                 *p = c.norm_sqr();
@@ -59,7 +59,8 @@ impl WhisperMel {
     }
 }
 
-/// A sample of the recording with half a frame of its mirror image before and behind.
+/// The sample at `at` of the recording with reflect padding: half a frame of its mirror image before and
+/// after it.
 fn reflected(samples: &[f32], at: usize) -> f32 {
     let n = SECONDS * SAMPLE_RATE;
     let place = at.abs_diff(FFT / 2);

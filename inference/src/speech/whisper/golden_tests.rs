@@ -1,4 +1,5 @@
-//! Against the transformers library: a tiny Whisper in the real layout, made by `training/fixtures`.
+//! Compares results with those of the transformers library, on a tiny Whisper with the real layout, which
+//! `training/fixtures` makes.
 
 use rand::{SeedableRng as _, rngs::StdRng};
 use serde::Deserialize;
@@ -65,7 +66,8 @@ fn whisper() -> Whisper {
     Whisper::load(runtime(), &manifest_of("whisper", "whisper", languages, &files), 1).unwrap()
 }
 
-/// What the fixtures' script draws: 300 numbers, each 8 bands high and 100 frames long.
+/// The same features as in the fixtures' script: 300 random numbers, each repeated over 8 bands and 100
+/// frames.
 fn features(seed: u64) -> Features {
     let blocks = draws(seed, 300);
     let value = |n: usize| 1.5 * blocks[n / 3000 / 8 * 30 + n % 3000 / 100];
@@ -73,7 +75,7 @@ fn features(seed: u64) -> Features {
 }
 
 #[test]
-fn features_are_those_of_the_reference() {
+fn features_equal_those_of_the_reference() {
     let golden = golden();
     for mel in &golden.log_mels {
         let given = WhisperMel::new(80).features(&signal(mel.seed, mel.n_samples));
@@ -86,7 +88,7 @@ fn features_are_those_of_the_reference() {
 }
 
 #[test]
-fn it_says_what_the_reference_says() {
+fn whisper_transcribes_as_the_reference_does() {
     let (golden, mut whisper) = (golden(), whisper());
     assert!(golden.cases.len() >= 50);
     let mut rng = StdRng::seed_from_u64(0);
@@ -110,7 +112,7 @@ fn it_says_what_the_reference_says() {
         assert!((timed.avg_logprob - case.timestamp_average_logprob).abs() < 1e-3, "seed {}", case.seed);
         assert_eq!(whisper.text(&plain.tokens).unwrap(), case.text);
         if case.segments.len() == 1 && case.segments[0].tokens.len() == case.timestamp_tokens.len() {
-            continue; // no segment was ended: the reference takes all for one, from the window's start
+            continue; // no segment has an end, so the reference makes one segment of all tokens
         }
         let cut = segments(&timed.tokens, &whisper.rules);
         assert!(cut.len() >= case.segments.len(), "seed {}", case.seed);
@@ -126,13 +128,13 @@ fn it_says_what_the_reference_says() {
 }
 
 #[test]
-fn a_window_is_transcribed_in_the_language_asked_for() {
+fn a_window_is_transcribed_in_the_requested_language() {
     let mut whisper = whisper();
     let transcript = whisper.transcribe(&features(1), "pa").unwrap();
     assert_eq!(transcript.blanks.len(), 1500);
     assert!(transcript.tokens.is_sorted_by_key(|t| t.frame));
     let again = whisper.transcribe(&features(1), "pa").unwrap();
-    assert_eq!(transcript, again, "what is drawn hangs on the sound alone");
+    assert_eq!(transcript, again, "the random numbers depend on the sound only");
     let unknown = whisper.transcribe(&features(1), "fr").unwrap_err().to_string();
     assert!(unknown.contains("fr"), "{unknown}");
 }

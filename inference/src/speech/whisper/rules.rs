@@ -1,5 +1,5 @@
-//! Whisper's logits rules: logits and the tokens so far come in; log-probabilities of the next token come out,
-//! minus infinity for suppressed ones.
+//! Applies Whisper's rules to the logits of the next token: suppressed tokens get a log-probability of minus
+//! infinity.
 
 use std::collections::BTreeMap;
 
@@ -7,33 +7,33 @@ use serde::Deserialize;
 
 use crate::{Manifest, ManifestError, scores::log_softmax, seq2seq::Tokens};
 
-/// Tokens of a window and its prompt, where the model does not say.
+/// The default for the largest number of tokens of a window and its prompt, if the model does not give one.
 const MAX_LENGTH: usize = 448;
-/// Tokens a window may have: what is longer repeats itself.
+/// The largest number of tokens of a window. A longer text repeats itself.
 const MAX_NEW_TOKENS: usize = 224;
-/// Start, language, task and no timestamps.
+/// The number of tokens in the longest prompt: start, language, task and no timestamps.
 const PROMPT: usize = 4;
 
-/// A model's special tokens, and the ones it suppresses.
+/// A model's special tokens, and the tokens that it suppresses.
 #[derive(Debug, Clone)]
 pub(crate) struct Rules {
     pub(super) eos_token: i64,
     pub(super) no_speech: Option<usize>,
-    /// By language code: start, language, task.
+    /// The prompt of each language code: start, language, task.
     prompts: BTreeMap<String, Vec<i64>>,
-    /// Ends the prompt of a transcript without timestamps.
+    /// The token at the end of the prompt for a transcript without timestamps.
     pub(super) no_timestamps: usize,
-    /// The token of 0.00 s; those behind it are later by 20 ms each.
+    /// The timestamp token of 0.00 s. Each token after it stands for 20 ms more.
     timestamp_begin: usize,
-    /// Steps of 20 ms that may pass before the first segment.
+    /// The latest time of the first timestamp, in steps of 20 ms.
     max_initial_timestamp_index: Option<usize>,
-    /// Tokens that fit into a window, the prompt not counted.
+    /// The largest number of tokens of a window, without the prompt.
     pub(super) max_new_tokens: usize,
     suppress_tokens: Vec<usize>,
     begin_suppress_tokens: Vec<usize>,
 }
 
-/// The part of `generation_config.json` that is needed.
+/// The parts of `generation_config.json` that are needed.
 #[derive(Deserialize)]
 struct Generation {
     eos_token_id: i64,
@@ -53,7 +53,9 @@ struct Generation {
 
 impl Rules {
     pub(super) fn read(manifest: &Manifest, tokens: &Tokens) -> Result<Self, ManifestError> {
-        let wrong = |what: String| manifest.inconsistent(format!("its generation config: {what}"));
+        let wrong = |what: String| {
+            manifest.inconsistent(format!("the model's generation_config.json is not valid: {what}"))
+        };
         let generation: Generation =
             serde_json::from_slice(&manifest.read("generation")?).map_err(|e| wrong(e.to_string()))?;
         let task = generation.task_to_id.get("transcribe").copied();
@@ -81,17 +83,17 @@ impl Rules {
         })
     }
 
-    /// What stands before the text in a language.
+    /// The prompt for a language code; `None` if the model does not know the language.
     pub(super) fn prompt(&self, language: &str) -> Option<Vec<i64>> {
         self.prompts.get(language).cloned()
     }
 
-    /// Steps of 20 ms that a token stands for.
+    /// The time of a timestamp token, in steps of 20 ms; `None` for other tokens.
     pub(super) fn time(&self, token: i64) -> Option<usize> {
         usize::try_from(token).ok()?.checked_sub(self.timestamp_begin)
     }
 
-    /// Log-probabilities of what follows these tokens.
+    /// The log-probabilities of the token that follows `tokens`.
     pub(super) fn scores(&self, logits: &[f32], tokens: &[i64], with_timestamps: bool) -> Vec<f64> {
         let mut scores: Vec<f64> = logits.iter().map(|l| f64::from(*l)).collect();
         let first = if tokens.is_empty() { self.begin_suppress_tokens.as_slice() } else { &[] };
@@ -105,8 +107,8 @@ impl Rules {
         scores
     }
 
-    /// Timestamps come in pairs, do not decrease, and come first; one is forced where all of them together are
-    /// likelier than any text token.
+    /// Applies the rules for timestamps: a transcript begins with one, they come in pairs, and they do not
+    /// decrease. A timestamp is forced if all timestamps together are likelier than every single text token.
     fn timestamp_rules(&self, scores: &mut [f64], tokens: &[i64]) {
         let n = scores.len();
         suppress(scores, self.no_timestamps..self.no_timestamps + 1);

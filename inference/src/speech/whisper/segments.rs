@@ -1,8 +1,8 @@
-//! Segments: a window's tokens come in; the text between times comes out.
+//! Divides a window's tokens into segments at its timestamp tokens.
 
 use super::rules::Rules;
 
-/// Text and its time in a window, in steps of 20 ms.
+/// Tokens of text with their time in the window, in steps of 20 ms.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Segment {
     pub(crate) start: usize,
@@ -10,10 +10,10 @@ pub(crate) struct Segment {
     pub(crate) tokens: Vec<i64>,
 }
 
-/// Steps of a whole window.
+/// The number of steps in a window.
 const WINDOW: usize = 1500;
 
-/// Cuts tokens at their times. What has no end lasts to the window's.
+/// Divides tokens at timestamp tokens. A segment without an end lasts to the end of the window.
 pub(super) fn segments(tokens: &[i64], rules: &Rules) -> Vec<Segment> {
     let mut segments = Vec::new();
     let mut open = Segment { start: 0, end: WINDOW, tokens: Vec::new() };

@@ -1,4 +1,5 @@
-//! Packets of one codec come in; mono samples come out, as many as the packet stands for.
+//! Decodes the packets of one codec into mono samples. Every packet gives its full number of frames, also
+//! when it is broken.
 
 use symphonia::{
     core::{
@@ -17,20 +18,20 @@ use symphonia::{
 use super::sound::{Blocks, Sound};
 use crate::decode::undecodable::Undecodable;
 
-/// A sample beyond this is no sound: full scale is 1, and a writer of floats on the scale of 16-bit
-/// integers reaches 2^15.
+/// Samples with a larger absolute value are taken for errors. Full scale is 1, and software that writes
+/// floats on the scale of 16-bit integers reaches 2^15.
 const MAX_LEVEL: f32 = 1e6;
 
-/// Decodes and mixes down.
+/// Decodes packets and mixes their channels down to mono.
 pub(super) struct PacketDecoder {
     codec: Box<dyn AudioDecoder>,
     parameters: AudioCodecParameters,
     blocks: Option<Blocks>,
     n_channels: u16,
-    /// The last block, made whole.
+    /// The packet that is being decoded, padded with zeros to a whole number of blocks.
     padded: Vec<u8>,
     interleaved: Vec<f32>,
-    n_not_numbers: u64,
+    n_invalid_samples: u64,
 }
 
 impl PacketDecoder {
@@ -50,12 +51,13 @@ impl PacketDecoder {
             n_channels: sound.n_channels,
             padded: Vec::new(),
             interleaved: Vec::new(),
-            n_not_numbers: 0,
+            n_invalid_samples: 0,
         })
     }
 
-    /// Appends the packet's frames to `mono`: the mean of its channels, or silence and false where the
-    /// packet is broken.
+    /// Decodes a packet and appends its `n_frames` frames to `mono`, each the mean of its channels.
+    ///
+    /// Returns whether the packet could be decoded. If it could not, silence is appended in its place.
     pub(super) fn decode(
         &mut self,
         packet: &[u8],
@@ -76,14 +78,14 @@ impl PacketDecoder {
         Ok(is_whole)
     }
 
-    /// Forgets what came before: what comes next does not follow it.
+    /// Clears the decoder's state after a gap: the next packet does not continue the last one.
     pub(super) fn reset(&mut self) {
         self.codec.reset();
     }
 
-    /// Samples so far that were no numbers, or far too large ones.
-    pub(super) fn n_not_numbers(&self) -> u64 {
-        self.n_not_numbers
+    /// The number of samples so far that were not finite or larger than [`MAX_LEVEL`].
+    pub(super) fn n_invalid_samples(&self) -> u64 {
+        self.n_invalid_samples
     }
 
     fn decode_interleaved(&mut self, packet: &[u8], n_frames: usize) -> bool {
@@ -113,7 +115,7 @@ impl PacketDecoder {
                 if sample.abs() <= MAX_LEVEL {
                     sum += sample;
                 } else {
-                    self.n_not_numbers += 1;
+                    self.n_invalid_samples += 1;
                 }
             }
             mono.push(sum * share);
@@ -123,7 +125,9 @@ impl PacketDecoder {
 
 fn codec(parameters: &AudioCodecParameters) -> Result<Box<dyn AudioDecoder>, Undecodable> {
     let options = AudioDecoderOptions::default();
-    let fail = |e: Error| Undecodable::new("unsupported_codec", format!("expected a known codec: {e}"));
+    let fail = |e: Error| {
+        Undecodable::new("unsupported_codec", format!("the file's codec is not supported in this form: {e}"))
+    };
     Ok(match parameters.codec {
         CODEC_ID_MP3 => Box::new(MpaDecoder::try_new(parameters, &options).map_err(fail)?),
         CODEC_ID_ADPCM_MS | CODEC_ID_ADPCM_IMA_WAV => {

@@ -1,10 +1,8 @@
-//! An mp3 or wav file comes in; 16 kHz mono comes out, piece by piece, at true times.
+//! Decodes an mp3 or wav file into 16 kHz mono, one second at a time. The timing of the sound is kept.
 //!
-//! Containers are walked here, over the bytes of the upload: that is what lets a broken frame become
-//! silence of its own length and a wrong length in a header do no harm. Codecs are symphonia's.
+//! This module reads the container formats itself, from the bytes of the upload. So a broken frame becomes
+//! silence of the same length, and wrong lengths in headers do no harm. The codecs come from symphonia.
 
-#[cfg(test)]
-mod any_bytes;
 mod decoder;
 mod mp3;
 mod resample;
@@ -26,10 +24,10 @@ use decoder::PacketDecoder;
 use resample::Resampler;
 use sound::{RATE, Sound, Step, seconds};
 
-/// Samples of one piece: a second.
+/// The number of samples in one piece: one second.
 const PIECE: usize = RATE as usize;
 
-/// The packets of a file in their order.
+/// An iterator over the packets of a file.
 #[derive(Debug, Clone)]
 enum Packets {
     Mp3(mp3::Packets),
@@ -45,22 +43,22 @@ impl Packets {
     }
 }
 
-/// An audio file, opened: its sound as 16 kHz mono, piece by piece.
+/// An opened audio file, which gives its sound as 16 kHz mono in pieces of one second.
 pub(crate) struct Audio {
     bytes: Bytes,
     packets: Packets,
     decoder: PacketDecoder,
     resampler: Resampler,
     rate: u32,
-    /// Frames yet to leave out.
+    /// Frames at the start that are still to be left out.
     n_lead: u64,
-    /// Frames yet to give.
+    /// Frames that are still to be returned.
     n_left: u64,
-    /// Frames of silence due before the next packet.
+    /// Frames of silence that are still to be inserted before the next packet.
     n_silent: u64,
-    /// Decoded and mixed, at the rate of the file.
+    /// The frames of the current packet as mono, at the rate of the file.
     mono: Vec<f32>,
-    /// At 16 kHz, not yet given.
+    /// Samples at 16 kHz that are not returned yet.
     ready: Vec<f32>,
     n_given: u64,
     is_over: bool,
@@ -69,16 +67,19 @@ pub(crate) struct Audio {
     warnings: Vec<String>,
 }
 
+/// What could not be decoded so far.
 #[derive(Debug, Default)]
 struct Losses {
     n_packets: u64,
+    /// Packets that are in the file but cannot be decoded.
     n_broken: u64,
-    /// Frames of packets that are not there at all.
+    /// Frames of packets that are missing from the file.
     missing: u64,
 }
 
 impl Audio {
-    /// Proves from headers and a first packet that the upload is audio within the limits.
+    /// Opens an upload. Checks the headers against the limits, and checks that at least one packet can be
+    /// decoded.
     pub(crate) fn open(upload: Upload, limits: &AudioLimits) -> Result<Self, Undecodable> {
         let bytes = upload.bytes;
         let (sound, packets) = match upload.media_type {
@@ -91,12 +92,12 @@ impl Audio {
                 (sound, Packets::Wav(packets))
             }
             other => {
-                let detail = format!("expected audio: it is {}", other.name());
+                let detail = format!("expected an mp3 or wav recording, but the file is {}", other.name());
                 return Err(Undecodable::new("undecodable", detail));
             }
         };
-        sound.admit(limits)?;
-        prove(&sound, packets.clone(), &bytes)?;
+        sound.check(limits)?;
+        check_decodable(&sound, packets.clone(), &bytes)?;
         Ok(Self {
             decoder: PacketDecoder::new(&sound)?,
             resampler: Resampler::new(sound.rate)?,
@@ -116,7 +117,7 @@ impl Audio {
         })
     }
 
-    /// The next second at 16 kHz, less at the end; none after it.
+    /// The next second of sound at 16 kHz. The last piece may be shorter; after it comes `None`.
     pub(crate) fn next(&mut self) -> Result<Option<Vec<f32>>, Undecodable> {
         while !self.is_over && self.ready.len() < PIECE {
             self.advance()?;
@@ -126,22 +127,23 @@ impl Audio {
         Ok((n > 0).then(|| self.ready.drain(..n).collect()))
     }
 
-    /// What the caller should know of the file; whole once [`Self::next`] gave none.
+    /// What the caller should know about problems in the file. Complete once [`Self::next`] has returned
+    /// `None`.
     pub(crate) fn warnings(&self) -> &[String] {
         &self.warnings
     }
 
-    /// Seconds given so far.
+    /// The length of the sound returned so far, seconds.
     pub(crate) fn seconds(&self) -> f64 {
         seconds(self.n_given, RATE)
     }
 
-    /// Time spent on changing the sampling rate so far.
+    /// The computing time spent so far on changing the sampling rate.
     pub(crate) fn resampling(&self) -> Duration {
         self.resampling
     }
 
-    /// One step through the file: into `ready` goes what it gives.
+    /// Takes one step through the file and appends the sound that it gives to `ready`.
     fn advance(&mut self) -> Result<(), Undecodable> {
         self.mono.clear();
         if self.n_silent > 0 {
@@ -181,23 +183,28 @@ impl Audio {
         self.is_over = true;
         let Losses { n_packets, n_broken, missing } = self.losses;
         if n_broken > 0 {
-            let warning = format!("{n_broken} of {n_packets} frames could not be decoded and became silence");
+            let warning =
+                format!("{n_broken} of {n_packets} frames could not be decoded and were replaced by silence");
             self.warnings.push(warning);
         }
         if missing > 0 {
             let length = seconds(missing, self.rate);
-            self.warnings.push(format!("about {length:.3} s are missing inside the file and became silence"));
+            let warning =
+                format!("about {length:.3} s of sound are missing in the file and were replaced by silence");
+            self.warnings.push(warning);
         }
-        let n_bad = self.decoder.n_not_numbers();
-        if n_bad > 0 {
-            self.warnings.push(format!("{n_bad} samples are no usable numbers and became silence"));
+        let n_invalid = self.decoder.n_invalid_samples();
+        if n_invalid > 0 {
+            let warning =
+                format!("{n_invalid} samples are not finite or far too large and were replaced by silence");
+            self.warnings.push(warning);
         }
         self.resampler.finish(&mut self.ready)
     }
 }
 
-/// That there is a packet which decodes.
-fn prove(sound: &Sound, mut packets: Packets, bytes: &[u8]) -> Result<(), Undecodable> {
+/// Checks that at least one packet of the file can be decoded.
+fn check_decodable(sound: &Sound, mut packets: Packets, bytes: &[u8]) -> Result<(), Undecodable> {
     let mut decoder = PacketDecoder::new(sound)?;
     let mut mono = Vec::new();
     while let Some(step) = packets.next(bytes) {
@@ -209,5 +216,5 @@ fn prove(sound: &Sound, mut packets: Packets, bytes: &[u8]) -> Result<(), Undeco
             }
         }
     }
-    Err(Undecodable::new("undecodable", "expected sound: not one frame of the file can be decoded"))
+    Err(Undecodable::new("undecodable", "no frame of the file can be decoded: the sound data is damaged"))
 }

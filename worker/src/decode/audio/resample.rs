@@ -1,4 +1,4 @@
-//! Mono at the rate of a file comes in; mono at 16 kHz comes out, neither late nor short.
+//! Resamples mono from the rate of a file to 16 kHz, without a delay and without a change in length.
 
 use std::fmt::Display;
 
@@ -7,21 +7,23 @@ use rubato::{Fft, FixedSync, Indexing, Resampler as _, audioadapter_buffers::dir
 use super::sound::RATE;
 use crate::decode::undecodable::Undecodable;
 
-/// Samples of the filter at the lower of both rates: a pass band of about 7.7 kHz at 16 kHz.
+/// Length of the filter in samples at the lower of the two rates. The pass band ends at about 7.7 kHz at 16
+/// kHz.
 const FILTER: usize = 512;
 
-/// Filters of this length may be odd: twice as long would be too long.
+/// Filters from this length on may be odd, because a filter of twice the length would be too long.
 const MAX_ODD: usize = 4096;
 
 /// Resamples a stream in chunks.
 pub(super) struct Resampler {
-    /// None: nothing to do.
+    /// `None` if the stream already has 16 kHz.
     fft: Option<Fft<f32>>,
     rate: u32,
-    /// Not yet a whole chunk.
+    /// Input samples that do not fill a chunk yet.
     pending: Vec<f32>,
+    /// The output of one chunk.
     chunk: Vec<f32>,
-    /// Samples the filter puts before the sound, yet to leave out.
+    /// Samples of the filter's delay that are still to be removed from the start of the output.
     n_delay: usize,
     n_in: u64,
     n_out: u64,
@@ -35,7 +37,7 @@ impl Resampler {
             let fft =
                 |n: usize| Fft::new(rate as usize, RATE as usize, n, 1, FixedSync::Both).map_err(failed);
             let first = fft(FILTER * rate.max(RATE) as usize / RATE as usize)?;
-            // The middle of a filter of odd length is half a sample away from what it says its delay is.
+            // A filter of odd length reports a delay that is half a sample off.
             match first.input_frames_next() {
                 n if n % 2 == 1 && n < MAX_ODD => Some(fft(n + 1)?),
                 _ => Some(first),
@@ -46,7 +48,7 @@ impl Resampler {
         Ok(Self { fft, rate, pending: Vec::new(), chunk: vec![0.0; n_chunk], n_delay, n_in: 0, n_out: 0 })
     }
 
-    /// Takes the next samples; what is resampled by now is appended to `out`.
+    /// Takes the next input samples and appends the output that is ready to `out`.
     pub(super) fn push(&mut self, samples: &[f32], out: &mut Vec<f32>) -> Result<(), Undecodable> {
         self.n_in += samples.len() as u64;
         let Some(fft) = &self.fft else {
@@ -63,7 +65,8 @@ impl Resampler {
         Ok(())
     }
 
-    /// Appends the rest: in all, what came in times the ratio of the rates.
+    /// Appends the rest of the output. Its total length is then the input's length times the ratio of the
+    /// rates.
     pub(super) fn finish(&mut self, out: &mut Vec<f32>) -> Result<(), Undecodable> {
         let n_all = (self.n_in * u64::from(RATE) + u64::from(self.rate) / 2) / u64::from(self.rate);
         while self.fft.is_some() && self.n_out < n_all {
@@ -73,7 +76,8 @@ impl Resampler {
         Ok(())
     }
 
-    /// One chunk of `pending`, filled up with silence; of what it gives, up to `n_all` samples in all.
+    /// Resamples `n` samples of `pending` from `start` on, as one chunk padded with silence. Appends the
+    /// output to `out` until the total length is `n_all`.
     fn process(&mut self, start: usize, n: usize, n_all: u64, out: &mut Vec<f32>) -> Result<(), Undecodable> {
         let Some(fft) = &mut self.fft else { return Ok(()) };
         let n_pending = self.pending.len();
@@ -93,7 +97,8 @@ impl Resampler {
     }
 }
 
-/// For rubato's complaints about sizes of buffers: there are none, and a file must not end a worker.
+/// Converts rubato's errors about buffer sizes. They are not expected here, but a file must not stop a
+/// worker.
 fn failed(error: impl Display) -> Undecodable {
-    Undecodable::new("undecodable", format!("expected sound that can be resampled: {error}"))
+    Undecodable::new("undecodable", format!("the sound cannot be resampled to 16 kHz: {error}"))
 }

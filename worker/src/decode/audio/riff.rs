@@ -1,51 +1,55 @@
-//! A RIFF WAVE file comes in; its format and where its samples lie come out, whatever its lengths say.
+//! Reads the chunks of a RIFF WAVE file: its format, and the position of its samples. Wrong lengths in the
+//! headers are tolerated.
 
 use std::ops::Range;
 
 use crate::decode::undecodable::Undecodable;
 
-/// What the chunks of a wav file say.
+/// The contents of the chunks of a wav file.
 #[derive(Debug)]
 pub(super) struct Wave {
     pub(super) format: Format,
-    /// Where the samples lie.
+    /// The byte range of the samples.
     pub(super) data: Range<usize>,
-    /// How many bytes of samples the header promises; none if it leaves that open.
-    pub(super) n_promised: Option<u64>,
-    /// Bytes after the samples that are no chunk.
+    /// The number of bytes of samples that the header declares; `None` if it leaves the length open.
+    pub(super) n_declared: Option<u64>,
+    /// The number of bytes after the samples that are not a chunk.
     pub(super) n_garbage: usize,
-    /// Frames, as the fact chunk of compressed sound says.
+    /// The number of frames, from the `fact` chunk of compressed sound.
     pub(super) n_frames: Option<u32>,
 }
 
 /// The format chunk (Microsoft, WAVEFORMATEX).
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Format {
-    /// 1 PCM, 3 float, …; of the extensible format the one inside.
+    /// The codec: 1 for PCM, 3 for float, … For the extensible format, this is the tag inside its GUID.
     pub(super) tag: u16,
     pub(super) n_channels: u16,
     pub(super) rate: u32,
-    /// Bytes of one sample of every channel, or of one compressed block.
+    /// Bytes of one frame (one sample of every channel), or of one compressed block.
     pub(super) block_bytes: u16,
+    /// Bits of one sample.
     pub(super) bits: u16,
 }
 
-/// Lengths from here on are what streaming writers put for "not known yet".
+/// Streaming software writes lengths of at least this value when it does not know the length yet.
 const OPEN: u32 = 0x7fff_0000;
 
-/// The extensible format: the real tag is the beginning of a GUID with one of these ends.
+/// The tag of the extensible format. It contains a GUID: the real tag, followed by one of [`GUIDS`].
 const EXTENSIBLE: u16 = 0xfffe;
 const GUIDS: [[u8; 14]; 2] = [
     [0, 0, 0, 0, 0x10, 0, 0x80, 0, 0, 0xaa, 0, 0x38, 0x9b, 0x71],
     [0, 0, 0x21, 0x07, 0xd3, 0x11, 0x86, 0x44, 0xc8, 0xc1, 0xca, 0, 0, 0], // ambisonic
 ];
 
-/// Finds the format and the samples.
+/// Finds the format and the samples of a wav file.
 pub(super) fn read(bytes: &[u8]) -> Result<Wave, Undecodable> {
-    let broken = |what: &str| Undecodable::new("undecodable", format!("expected a whole audio/wav: {what}"));
+    let broken = |what: &str| {
+        Undecodable::new("undecodable", format!("the file is not a complete, valid audio/wav: {what}"))
+    };
     let form = (bytes.get(..4), bytes.get(8..12));
     if !matches!(form, (Some(b"RIFF" | b"RF64" | b"BW64"), Some(b"WAVE"))) {
-        return Err(broken("it does not begin with RIFF … WAVE"));
+        return Err(broken("it does not begin with a RIFF WAVE header"));
     }
     let (mut format, mut data, mut n_frames, mut n_large) = (None, None, None, None);
     let mut at = 12;
@@ -63,20 +67,22 @@ pub(super) fn read(bytes: &[u8]) -> Result<Wave, Undecodable> {
             _ => chunk.next(bytes),
         };
     }
-    let format = format.ok_or_else(|| broken("there is no format chunk"))?;
-    let data = data.ok_or_else(|| broken("there is no data chunk"))?;
+    let format = format.ok_or_else(|| broken("it has no format chunk (\"fmt \")"))?;
+    let data = data.ok_or_else(|| broken("it has no data chunk"))?;
     Ok(Wave {
         format,
         data: data.bytes,
-        n_promised: data.n_promised,
+        n_declared: data.n_declared,
         n_garbage: data.n_garbage,
         n_frames: n_frames.filter(|&n| n > 0 && n < OPEN),
     })
 }
 
+/// One chunk of a RIFF file. `body..end` is the byte range of its content as far as the file has it.
 struct Chunk {
     id: [u8; 4],
-    n_said: u32,
+    /// The length of the content in the chunk's header, bytes.
+    n_declared: u32,
     body: usize,
     end: usize,
 }
@@ -84,57 +90,61 @@ struct Chunk {
 impl Chunk {
     fn at(bytes: &[u8], at: usize) -> Option<Self> {
         let id = bytes.get(at..)?.first_chunk()?;
-        let n_said = u32_at(bytes, at + 4)?;
+        let n_declared = u32_at(bytes, at + 4)?;
         let body = at + 8;
-        let end = body.saturating_add(n_said as usize).min(bytes.len());
-        Some(Self { id: *id, n_said, body, end })
+        let end = body.saturating_add(n_declared as usize).min(bytes.len());
+        Some(Self { id: *id, n_declared, body, end })
     }
 
-    /// Whether a chunk that makes sense begins here.
+    /// Whether a plausible chunk begins at `at`: its id is printable, and its content lies within the file.
     fn is_at(bytes: &[u8], at: usize) -> bool {
         Self::at(bytes, at).is_some_and(|chunk| {
             let is_name = chunk.id.iter().all(|c| (b' '..=b'~').contains(c));
-            is_name && chunk.end - chunk.body == chunk.n_said as usize
+            is_name && chunk.end - chunk.body == chunk.n_declared as usize
         })
     }
 
-    /// Where the next begins: chunks of odd length are filled up, though not by every writer.
+    /// The position of the next chunk. A chunk of odd length should have a padding byte, but some software
+    /// leaves it out.
     fn next(&self, bytes: &[u8]) -> usize {
-        let is_odd = self.n_said % 2 == 1;
-        let is_unfilled = !Self::is_at(bytes, self.end + 1) && Self::is_at(bytes, self.end);
-        self.end + usize::from(is_odd && !is_unfilled)
+        let is_odd = self.n_declared % 2 == 1;
+        let is_unpadded = !Self::is_at(bytes, self.end + 1) && Self::is_at(bytes, self.end);
+        self.end + usize::from(is_odd && !is_unpadded)
     }
 }
 
+/// The samples of a wav file.
 struct Data {
     bytes: Range<usize>,
-    n_promised: Option<u64>,
+    n_declared: Option<u64>,
     n_garbage: usize,
+    /// The position of the next chunk.
     next: usize,
 }
 
 impl Data {
-    /// Where the samples really end: `n_large` is the length in a 64-bit header.
+    /// Finds where the samples really end. `n_large` is the length in a 64-bit header (the `ds64` chunk).
     fn find(bytes: &[u8], chunk: &Chunk, n_large: Option<u64>) -> Self {
-        let n_said = if chunk.n_said == u32::MAX { n_large } else { None };
-        let n_said = n_said.unwrap_or(u64::from(chunk.n_said));
+        let n_declared = if chunk.n_declared == u32::MAX { n_large } else { None };
+        let n_declared = n_declared.unwrap_or(u64::from(chunk.n_declared));
         let n_rest = bytes.len() - chunk.body;
         let to_the_end =
-            Self { bytes: chunk.body..bytes.len(), n_promised: None, n_garbage: 0, next: bytes.len() };
-        if n_said > n_rest as u64 {
-            let is_open = n_large.is_none() && chunk.n_said >= OPEN;
-            return Self { n_promised: (!is_open).then_some(n_said), ..to_the_end };
+            Self { bytes: chunk.body..bytes.len(), n_declared: None, n_garbage: 0, next: bytes.len() };
+        if n_declared > n_rest as u64 {
+            let is_open = n_large.is_none() && chunk.n_declared >= OPEN;
+            return Self { n_declared: (!is_open).then_some(n_declared), ..to_the_end };
         }
         let next = chunk.next(bytes);
         let n_after = bytes.len().saturating_sub(next);
         if n_after < 8 || Chunk::is_at(bytes, next) {
-            return Self { bytes: chunk.body..chunk.end, n_promised: Some(n_said), n_garbage: 0, next };
+            let bytes = chunk.body..chunk.end;
+            return Self { bytes, n_declared: Some(n_declared), n_garbage: 0, next };
         }
         if n_after > chunk.end - chunk.body {
-            return to_the_end; // never brought up to date while more was written
+            return to_the_end; // the length was not updated while more samples were written
         }
         let bytes = chunk.body..chunk.end;
-        Self { bytes, n_promised: Some(n_said), n_garbage: n_after, next: next + n_after }
+        Self { bytes, n_declared: Some(n_declared), n_garbage: n_after, next: next + n_after }
     }
 }
 
@@ -150,7 +160,8 @@ impl Format {
             };
             (format.n_channels > 0 && format.rate > 0).then_some(format)
         };
-        let detail = "expected a whole audio/wav: its format chunk is broken";
+        let detail = "the file is not a complete, valid audio/wav: its format chunk is too short, \
+                      or declares 0 channels or a sampling rate of 0 Hz";
         let broken = || Undecodable::new("undecodable", detail);
         let format = read().ok_or_else(broken)?;
         if format.tag != EXTENSIBLE {
@@ -160,7 +171,9 @@ impl Format {
         if body.get(26..40).is_some_and(|end| GUIDS.iter().any(|guid| end == guid)) {
             return Ok(Self { tag, ..format });
         }
-        Err(Undecodable::new("unsupported_codec", "the wav file holds sound in a format of a private kind"))
+        let detail = "the wav file uses an extensible format whose GUID is not known: \
+                      convert the recording to PCM or send it as mp3";
+        Err(Undecodable::new("unsupported_codec", detail))
     }
 }
 

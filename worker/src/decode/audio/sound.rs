@@ -1,4 +1,4 @@
-//! The properties of a file's sound, the steps through it, and the limits on what is decoded.
+//! The properties of a file's sound, the steps in which it is read, and the limits on what is decoded.
 
 use std::{
     ops::{Range, RangeInclusive},
@@ -9,17 +9,17 @@ use symphonia::core::codecs::audio::AudioCodecId;
 
 use crate::decode::undecodable::Undecodable;
 
-/// Samples a second of what comes out.
+/// Sampling rate of the decoded sound, Hz.
 pub(super) const RATE: u32 = 16_000;
 
-/// What is read at most.
+/// The limits on a recording.
 #[derive(Debug, Clone)]
 pub(crate) struct AudioLimits {
-    /// Longest recording, seconds.
+    /// The longest allowed recording, seconds.
     pub(crate) max_seconds: u32,
-    /// Most channels.
+    /// The largest allowed number of channels.
     pub(crate) max_channels: u16,
-    /// Sampling rates, Hz.
+    /// The allowed sampling rates, Hz.
     pub(crate) rates: RangeInclusive<u32>,
 }
 
@@ -29,23 +29,24 @@ impl Default for AudioLimits {
     }
 }
 
-/// The properties of a file's sound, known from its headers before any of it is decoded. A frame here is one sample of every
-/// channel.
+/// The properties of a file's sound, read from its headers before any of it is decoded. One frame is one
+/// sample of every channel.
 #[derive(Debug)]
 pub(super) struct Sound {
     pub(super) codec: AudioCodecId,
+    /// Sampling rate, Hz.
     pub(super) rate: u32,
     pub(super) n_channels: u16,
-    /// Coded in blocks of fixed size.
+    /// The block size of a codec with blocks of fixed size.
     pub(super) blocks: Option<Blocks>,
-    /// What the encoder put before the sound.
+    /// Frames that the encoder put before the sound.
     pub(super) n_lead: u64,
-    /// The sound, after the lead.
+    /// Frames of the sound, without those of `n_lead`.
     pub(super) n_frames: u64,
     pub(super) warnings: Vec<String>,
 }
 
-/// Blocks a codec can decode each on its own.
+/// The size of one block, where a codec decodes each block on its own.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Blocks {
     pub(super) n_bytes: usize,
@@ -55,46 +56,55 @@ pub(super) struct Blocks {
 /// One step through a file.
 #[derive(Debug)]
 pub(super) enum Step {
-    /// What decodes to so many frames.
+    /// The byte range of a packet that decodes to `n_frames` frames.
     Packet { bytes: Range<usize>, n_frames: usize, n_channels: u16 },
-    /// Sound of about that length should be here, and is not.
+    /// About `n_frames` frames of sound are missing here.
     Lost { n_frames: u64 },
 }
 
 impl Blocks {
-    /// How many make a packet: about 4096 frames.
+    /// The number of blocks in one packet: as many as hold about 4096 frames.
     pub(super) fn per_packet(self) -> usize {
         (4096 / self.n_frames.max(1)).max(1)
     }
 }
 
 impl Sound {
-    /// Refuses what is beyond the limits, or holds no sound.
-    pub(super) fn admit(&self, limits: &AudioLimits) -> Result<(), Undecodable> {
+    /// Refuses sound that exceeds the limits, and files without any sound.
+    pub(super) fn check(&self, limits: &AudioLimits) -> Result<(), Undecodable> {
         let &Self { rate, n_channels, n_frames, .. } = self;
         if n_channels > limits.max_channels {
             let max = limits.max_channels;
-            let detail = format!("{n_channels} channels, at most {max} are read");
+            let detail = format!("the recording has {n_channels} channels, but at most {max} are allowed");
             return Err(Undecodable::new("too_many_channels", detail));
         }
         if !limits.rates.contains(&rate) {
             let (min, max) = (limits.rates.start(), limits.rates.end());
-            let detail = format!("{rate} samples a second, from {min} to {max} are read");
+            let detail =
+                format!("the recording's sampling rate is {rate} Hz: expected a rate from {min} to {max} Hz");
             return Err(Undecodable::new("unsupported_rate", detail));
         }
         if n_frames == 0 {
-            return Err(Undecodable::new("empty_audio", "expected sound: the file holds not one sample"));
+            return Err(Undecodable::new("empty_audio", "the recording is empty: it has no samples"));
         }
         if n_frames > u64::from(limits.max_seconds) * u64::from(rate) {
             let (length, max) = (seconds(n_frames, rate), limits.max_seconds);
-            let detail = format!("the recording lasts at least {length:.1} s, at most {max} s are read");
+            let detail = format!(
+                "the recording is at least {length:.1} s long, but at most {max} s are allowed: \
+                 send it in shorter parts"
+            );
             return Err(Undecodable::new("too_long", detail));
         }
         Ok(())
     }
 }
 
-/// How long so many frames last.
+/// The warning for a file that has `actual` seconds of sound where its header declares `declared` seconds.
+pub(super) fn truncation_warning(actual: f64, declared: f64) -> String {
+    format!("the file is cut off: it has {actual:.3} s of sound, but its header says {declared:.3} s")
+}
+
+/// The length of `n_frames` frames at `rate` Hz, seconds, rounded down to microseconds.
 pub(super) fn seconds(n_frames: u64, rate: u32) -> f64 {
     let micros = u128::from(n_frames) * 1_000_000 / u128::from(rate.max(1));
     Duration::from_micros(u64::try_from(micros).unwrap_or(u64::MAX)).as_secs_f64()

@@ -1,4 +1,4 @@
-//! A wav file comes in; which codec it needs and its packets come out.
+//! Finds the codec of a wav file, and divides its samples into packets.
 
 use std::{borrow::Cow, ops::Range};
 
@@ -12,25 +12,25 @@ use symphonia::core::codecs::audio::{
 
 use super::{
     riff::{self, Format, Wave},
-    sound::{Blocks, Sound, Step, seconds},
+    sound::{Blocks, Sound, Step, seconds, truncation_warning},
 };
 use crate::decode::undecodable::Undecodable;
 
-/// The packets of a wav file.
+/// An iterator over the packets of a wav file.
 #[derive(Debug, Clone)]
 pub(super) struct Packets {
-    /// What is left of the samples.
+    /// The byte range of the samples that are left.
     data: Range<usize>,
     coding: Coding,
     n_channels: u16,
-    /// Frames left.
+    /// The number of frames that are left.
     n_frames: u64,
 }
 
 impl Packets {
     pub(super) fn next(&mut self, _bytes: &[u8]) -> Option<Step> {
         let n_packet = self.coding.blocks.n_bytes * self.coding.blocks.per_packet();
-        // What is less than a block is a packet of its own.
+        // An incomplete block at the end becomes a packet of its own.
         let n_whole = self.data.len() / self.coding.blocks.n_bytes * self.coding.blocks.n_bytes;
         let n_bytes = if n_whole == 0 { self.data.len() } else { n_whole.min(n_packet) };
         let n_frames = self.coding.n_frames(n_bytes).min(self.n_frames);
@@ -45,14 +45,14 @@ impl Packets {
     }
 }
 
-/// Reads the headers.
+/// Reads the headers of a wav file.
 pub(super) fn read(bytes: &[u8]) -> Result<(Sound, Packets), Undecodable> {
     let wave = riff::read(bytes)?;
     let Format { rate, n_channels, .. } = wave.format;
     let coding = Coding::of(&wave.format)?;
     let mut n_frames = coding.n_frames(wave.data.len());
     let n_exact = wave.n_frames.map(u64::from).filter(|_| coding.is_compressed());
-    // The last block is filled up: the exact number may differ by that much and no more.
+    // The last block is padded, so the exact number of frames may be smaller by less than one block.
     if let Some(n) = n_exact.filter(|&n| n < n_frames && n_frames - n < coding.blocks.n_frames as u64) {
         n_frames = n;
     }
@@ -71,25 +71,25 @@ pub(super) fn read(bytes: &[u8]) -> Result<(Sound, Packets), Undecodable> {
 fn warnings(wave: &Wave, coding: &Coding, n_frames: u64) -> Vec<String> {
     let mut warnings = Vec::new();
     let n_bytes = wave.data.len() as u64;
-    if let Some(n_promised) = wave.n_promised.filter(|&n| n > n_bytes) {
+    if let Some(n_declared) = wave.n_declared.filter(|&n| n > n_bytes) {
         let rate = wave.format.rate;
-        let there = seconds(n_frames, rate);
-        let promised = seconds(coding.n_frames(usize::try_from(n_promised).unwrap_or(usize::MAX)), rate);
-        warnings.push(format!("the file ends after {there:.3} s of the {promised:.3} s its header tells of"));
+        let actual = seconds(n_frames, rate);
+        let declared = seconds(coding.n_frames(usize::try_from(n_declared).unwrap_or(usize::MAX)), rate);
+        warnings.push(truncation_warning(actual, declared));
     }
     if wave.n_garbage > 0 {
         let n = wave.n_garbage;
-        warnings.push(format!("{n} bytes after the last sample are no sound and were skipped"));
+        warnings.push(format!("{n} bytes after the last sample are not sound and were skipped"));
     }
     warnings
 }
 
-/// How samples lie in bytes.
+/// How the samples are coded.
 #[derive(Debug, Clone, Copy)]
 struct Coding {
     codec: AudioCodecId,
     blocks: Blocks,
-    /// Of a compressed block: bytes before its codes, and the frames they hold.
+    /// The header of a compressed block: its bytes, and the frames that it holds itself.
     head: Blocks,
     n_channels: usize,
 }
@@ -109,7 +109,10 @@ impl Coding {
             let n_bytes = usize::from(format.block_bytes);
             let is_uneven = codec == CODEC_ID_ADPCM_IMA_WAV && n_channels == 2 && n_bytes % 8 != 0;
             if n_bytes <= head.n_bytes || is_uneven {
-                let detail = format!("expected a whole audio/wav: blocks of {n_bytes} bytes hold no sound");
+                let detail = format!(
+                    "the file is not a complete, valid audio/wav: its format chunk declares blocks of \
+                     {n_bytes} bytes, which this codec cannot have"
+                );
                 return Err(Undecodable::new("undecodable", detail));
             }
             coding.blocks = Blocks { n_bytes, n_frames: coding.frames_in_block(n_bytes) };
@@ -121,7 +124,7 @@ impl Coding {
         self.head.n_frames > 0
     }
 
-    /// Frames that so many bytes hold.
+    /// The number of frames in `n_bytes` bytes of samples.
     fn n_frames(&self, n_bytes: usize) -> u64 {
         let Blocks { n_bytes: block, n_frames } = self.blocks;
         let whole = (n_bytes / block) as u64 * n_frames as u64;
@@ -132,7 +135,8 @@ impl Coding {
         whole + self.frames_in_block(rest) as u64
     }
 
-    /// Two codes of four bits a byte; of IMA's stereo, four bytes of one channel after the other's.
+    /// The number of frames in a compressed block of `n_bytes` bytes. Each byte holds two codes of four bits.
+    /// In IMA ADPCM stereo, groups of four bytes belong to the left and the right channel in turn.
     fn frames_in_block(&self, n_bytes: usize) -> usize {
         let n_codes = n_bytes - self.head.n_bytes;
         if self.codec == CODEC_ID_ADPCM_IMA_WAV && self.n_channels == 2 {
@@ -142,7 +146,8 @@ impl Coding {
     }
 }
 
-/// Bytes one uncompressed sample takes: what its bits need, or more where it lies in a larger word.
+/// The bytes of one uncompressed sample. They can be more than the sample's bits need, if it is stored in a
+/// larger word.
 fn sample_bytes(format: &Format) -> usize {
     match format.tag {
         6 | 7 => 1,
@@ -164,20 +169,23 @@ fn codec(format: &Format) -> Result<AudioCodecId, Undecodable> {
         (7, _) => CODEC_ID_PCM_MULAW,
         (0x11, _) if n_channels <= 2 && format.bits == 4 => CODEC_ID_ADPCM_IMA_WAV,
         _ => {
-            let detail = format!("the wav file holds {}, which is not read", name(format));
+            let detail = format!(
+                "the wav file's codec, {}, is not supported: convert the recording to PCM or send it as mp3",
+                name(format)
+            );
             return Err(Undecodable::new("unsupported_codec", detail));
         }
     })
 }
 
-/// Codecs people put into wav files (RFC 2361).
+/// The name of a wav file's codec, for error messages (codec numbers: RFC 2361).
 fn name(format: &Format) -> Cow<'static, str> {
     let (bits, n_channels) = (format.bits, format.n_channels);
     Cow::Borrowed(match format.tag {
-        1 => return format!("PCM of {bits} bits").into(),
-        2 => return format!("Microsoft ADPCM of {n_channels} channels").into(),
-        3 => return format!("floats of {bits} bits").into(),
-        0x11 => return format!("IMA ADPCM of {bits} bits and {n_channels} channels").into(),
+        1 => return format!("PCM with {bits} bits").into(),
+        2 => return format!("Microsoft ADPCM with {n_channels} channels").into(),
+        3 => return format!("floating point with {bits} bits").into(),
+        0x11 => return format!("IMA ADPCM with {bits} bits and {n_channels} channels").into(),
         0x22 => "TrueSpeech",
         0x31 => "GSM 6.10",
         0x40 | 0x45 | 0x64 => "G.726",
@@ -189,6 +197,6 @@ fn name(format: &Format) -> Cow<'static, str> {
         0x674f..=0x6771 => "Vorbis",
         0x704f => "Opus",
         0xf1ac => "FLAC",
-        tag => return format!("codec {tag:#06x}").into(),
+        tag => return format!("number {tag:#06x}").into(),
     })
 }

@@ -1,16 +1,16 @@
-//! Four bytes come in; what an MPEG audio layer III frame header says comes out.
+//! Reads the four-byte frame header of MPEG audio layer III.
 
 /// A frame header (ISO/IEC 11172-3, 2.4.2.3; ISO/IEC 13818-3; "MPEG 2.5" is Fraunhofer's extension).
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Header {
-    /// Samples a second; tells MPEG 1, 2 and 2.5 apart.
+    /// Sampling rate, Hz. It is different for MPEG 1, 2 and 2.5.
     pub(super) rate: u32,
     pub(super) n_channels: u16,
-    /// Samples of one channel.
+    /// Samples of each channel in the frame.
     pub(super) n_samples: usize,
-    /// The whole frame, header included.
+    /// Bytes of the whole frame, with its header.
     pub(super) n_bytes: usize,
-    /// Where a tag in place of sound lies in it.
+    /// The position in the frame at which an encoder can put a tag instead of sound.
     pub(super) tag_at: usize,
 }
 
@@ -18,14 +18,15 @@ const MPEG_1_KBPS: [u32; 14] = [32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 192, 
 const MPEG_2_KBPS: [u32; 14] = [8, 16, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128, 144, 160];
 
 impl Header {
-    /// The header at the beginning of `bytes`. Frames of "free" bit rate are not known here.
+    /// Reads the header at the beginning of `bytes`; `None` if there is no header of layer III. Frames with a
+    /// "free" bit rate are not supported.
     pub(super) fn read(bytes: &[u8]) -> Option<Self> {
         let &[sync, kind, rates, mode] = bytes.first_chunk()?;
         let is_layer_3 = kind & 0b0000_0110 == 0b0000_0010;
         if sync != 0xff || kind & 0b1110_0000 != 0b1110_0000 || !is_layer_3 {
             return None;
         }
-        // Rates are halved in MPEG 2 and again in 2.5.
+        // The sampling rates of MPEG 2 are half of those of MPEG 1, and those of MPEG 2.5 a quarter.
         let halvings = match (kind >> 3) & 0b11 {
             0b11 => 0,
             0b10 => 1,
@@ -54,8 +55,8 @@ impl Header {
         })
     }
 
-    /// Whether both can be of one stream.
-    pub(super) fn goes_with(&self, other: &Self) -> bool {
+    /// Whether frames with these two headers can belong to the same stream.
+    pub(super) fn is_same_stream(&self, other: &Self) -> bool {
         self.rate == other.rate
     }
 }

@@ -1,4 +1,4 @@
-//! An mp3 file comes in; its frames come out in their order, and where sound is missing between them.
+//! Divides an mp3 file into its frames, and finds where sound is missing between them.
 
 mod header;
 mod tag;
@@ -7,29 +7,30 @@ use std::ops::Range;
 
 use symphonia::core::codecs::audio::well_known::CODEC_ID_MP3;
 
-use super::sound::{Sound, Step, seconds};
+use super::sound::{Sound, Step, seconds, truncation_warning};
 use crate::decode::undecodable::Undecodable;
 use header::Header;
 use tag::Tag;
 
-/// The frames of an mp3 file.
+/// An iterator over the frames of an mp3 file.
 #[derive(Debug, Clone)]
 pub(super) struct Packets {
     at: usize,
-    /// Every frame is of one stream with this one.
+    /// The first frame's header. Every further frame must belong to the same stream.
     first: Header,
-    /// Frames so far and their bytes: how much sound a gap stands for.
+    /// The number of frames so far. With `n_bytes`, it gives the amount of sound that a gap stands for.
     n_frames: u64,
+    /// The bytes of the frames so far.
     n_bytes: u64,
     ending: Ending,
 }
 
-/// What the file ends with.
+/// How the file ends.
 #[derive(Debug, Clone, Copy, Default)]
 struct Ending {
-    /// Within a frame.
+    /// The file ends in the middle of a frame.
     is_cut: bool,
-    /// Bytes after the last frame that are neither sound nor metadata.
+    /// The number of bytes after the last frame that are neither sound nor metadata.
     n_garbage: usize,
 }
 
@@ -55,10 +56,12 @@ impl Packets {
         }
     }
 
-    /// The frame here. One that nothing sensible follows may have a broken header, and thus a wrong
-    /// length: then the next frame that can be found must not begin inside it.
+    /// The frame at the current position.
+    ///
+    /// A frame may have a broken header, and then a wrong length, if what follows it is not valid. Such a
+    /// frame is accepted only if the next valid frame does not begin inside it.
     fn frame(&self, bytes: &[u8]) -> Option<(Range<usize>, Header)> {
-        let header = Header::read(&bytes[self.at..]).filter(|h| h.goes_with(&self.first))?;
+        let header = Header::read(&bytes[self.at..]).filter(|h| h.is_same_stream(&self.first))?;
         let frame = self.at..self.at + header.n_bytes;
         if frame.end > bytes.len() {
             return None;
@@ -68,45 +71,47 @@ impl Packets {
         is_whole.then_some((frame, header))
     }
 
-    /// The next place where two frames of the stream follow each other, or one ends the file.
+    /// The next position at which a frame of the stream begins that another one, metadata or the end of the
+    /// file follows.
     fn resync(&self, bytes: &[u8]) -> Option<usize> {
         (self.at + 1..bytes.len()).find(|&at| {
             bytes[at] == 0xff
                 && Header::read(&bytes[at..]).is_some_and(|header| {
-                    header.goes_with(&self.first) && is_followed(bytes, at + header.n_bytes, &self.first)
+                    header.is_same_stream(&self.first) && is_followed(bytes, at + header.n_bytes, &self.first)
                 })
         })
     }
 
-    /// Goes on after bytes that are no frame.
+    /// Skips bytes that are not a frame.
     fn gap(&mut self, bytes: &[u8]) -> Option<Step> {
         let rest = &bytes[self.at..];
         let Some(next) = self.resync(bytes) else {
-            let header = Header::read(rest).filter(|h| h.goes_with(&self.first));
+            let header = Header::read(rest).filter(|h| h.is_same_stream(&self.first));
             self.ending.is_cut = header.is_some_and(|h| h.n_bytes > rest.len());
-            let is_filling = rest.iter().all(|&b| b == 0);
-            self.ending.n_garbage = if self.ending.is_cut || is_filling { 0 } else { rest.len() };
+            let is_padding = rest.iter().all(|&b| b == 0);
+            self.ending.n_garbage = if self.ending.is_cut || is_padding { 0 } else { rest.len() };
             self.at = bytes.len();
             return None;
         };
         let n_bytes = (next - self.at) as u64;
         self.at = next;
-        // The gap began where a frame should have: at least that one is lost.
+        // The gap begins where a frame should begin, so at least one frame is lost.
         let (n_past, n_past_bytes) = (self.n_frames.max(1), self.n_bytes.max(self.first.n_bytes as u64));
         let n_lost = ((n_bytes * n_past + n_past_bytes / 2) / n_past_bytes).max(1);
         Some(Step::Lost { n_frames: n_lost * self.first.n_samples as u64 })
     }
 }
 
-/// Whether after a frame that ends at `at` comes what may: another of the stream, metadata, or the end.
+/// Whether something valid follows a frame that ends at `at`: another frame of the stream, metadata, or the
+/// end of the file.
 fn is_followed(bytes: &[u8], at: usize, first: &Header) -> bool {
     let Some(rest) = bytes.get(at..) else { return false };
     rest.is_empty()
-        || Header::read(rest).is_some_and(|next| next.goes_with(first))
+        || Header::read(rest).is_some_and(|next| next.is_same_stream(first))
         || tag::metadata(rest).is_some()
 }
 
-/// Finds the frames and counts what they stand for.
+/// Finds the first frame of an mp3 file, and counts the frames and samples of the whole file.
 pub(super) fn read(bytes: &[u8]) -> Result<(Sound, Packets), Undecodable> {
     let mut start = 0;
     while let Some(n) = bytes.get(start..).and_then(tag::metadata) {
@@ -114,12 +119,9 @@ pub(super) fn read(bytes: &[u8]) -> Result<(Sound, Packets), Undecodable> {
     }
     let begins = |&at: &usize| begins(bytes, at);
     let Some(at) = (start..bytes.len()).find(begins) else {
-        let detail = "expected audio/mpeg: no frame of MPEG audio layer III is in it";
-        return Err(Undecodable::new("undecodable", detail));
+        return Err(no_frame());
     };
-    let Some(first) = Header::read(&bytes[at..]) else {
-        return Err(Undecodable::new("undecodable", "expected audio/mpeg"));
-    };
+    let first = Header::read(&bytes[at..]).ok_or_else(no_frame)?;
     let tag = bytes.get(at..at + first.n_bytes).and_then(|frame| Tag::read(frame, &first));
     let packets = Packets { at, first, n_frames: 0, n_bytes: 0, ending: Ending::default() };
     let (n_samples, n_frames, ending) = count(packets.clone(), bytes);
@@ -127,56 +129,62 @@ pub(super) fn read(bytes: &[u8]) -> Result<(Sound, Packets), Undecodable> {
     let mut warnings = Vec::new();
     let n_before = at - start;
     if n_before > 0 {
-        warnings.push(format!("{n_before} bytes before the first frame are no sound and were skipped"));
+        warnings.push(format!("{n_before} bytes before the first frame are not sound and were skipped"));
     }
     let tag = tag.unwrap_or_default();
     let n_lead = u64::from(tag.lead).min(n_samples);
-    let mut n_heard = n_samples - n_lead;
+    let mut n_kept = n_samples - n_lead;
     let rate = first.rate;
     match tag.n_frames.map(u64::from) {
-        Some(n) if n == n_frames => n_heard = n_heard.saturating_sub(u64::from(tag.rest)),
+        Some(n) if n == n_frames => n_kept = n_kept.saturating_sub(u64::from(tag.rest)),
         Some(n) if n > n_frames => {
-            let promised = n.saturating_mul(first.n_samples as u64);
-            let promised = seconds(promised.saturating_sub(n_lead + u64::from(tag.rest)), rate);
-            let there = seconds(n_heard, rate);
-            warnings
-                .push(format!("the file ends after {there:.3} s of the {promised:.3} s its header tells of"));
+            let declared = n.saturating_mul(first.n_samples as u64);
+            let declared = seconds(declared.saturating_sub(n_lead + u64::from(tag.rest)), rate);
+            warnings.push(truncation_warning(seconds(n_kept, rate), declared));
         }
         _ if ending.is_cut => {
-            warnings.push(format!("the file ends within a frame, after {:.3} s", seconds(n_heard, rate)));
+            let actual = seconds(n_kept, rate);
+            warnings
+                .push(format!("the file is cut off in the middle of a frame, after {actual:.3} s of sound"));
         }
         _ => {}
     }
     if ending.n_garbage > 0 {
         let n = ending.n_garbage;
-        warnings.push(format!("{n} bytes after the last frame are no sound and were skipped"));
+        warnings.push(format!("{n} bytes after the last frame are not sound and were skipped"));
     }
     let n_channels = first.n_channels;
     let sound =
-        Sound { codec: CODEC_ID_MP3, rate, n_channels, blocks: None, n_lead, n_frames: n_heard, warnings };
+        Sound { codec: CODEC_ID_MP3, rate, n_channels, blocks: None, n_lead, n_frames: n_kept, warnings };
     Ok((sound, packets))
 }
 
-/// Whether a stream begins here: three frames that go together, or fewer that fill the file.
+fn no_frame() -> Undecodable {
+    let detail = "the file is not a valid audio/mpeg: it has no frame of MPEG audio layer III (mp3)";
+    Undecodable::new("undecodable", detail)
+}
+
+/// Whether a stream begins at `at`: three frames that belong together, or fewer if they fill the file.
 fn begins(bytes: &[u8], at: usize) -> bool {
     let Some(first) = bytes.get(at..).and_then(Header::read) else { return false };
     let mut at = at;
     for n in 0..3 {
         let Some(rest) = bytes.get(at..) else {
-            return n > 1; // cut off within the second or later
+            return n > 1; // the file ends in the middle of the second frame or a later one
         };
         if n > 0 && (rest.is_empty() || tag::metadata(rest).is_some()) {
             return true;
         }
         match Header::read(rest) {
-            Some(header) if header.goes_with(&first) => at += header.n_bytes,
+            Some(header) if header.is_same_stream(&first) => at += header.n_bytes,
             _ => return false,
         }
     }
     true
 }
 
-/// Walks the whole file: samples and frames it stands for, and how it ends.
+/// Goes through the whole file. Returns its number of samples (of one channel) and frames, with those of
+/// gaps, and how the file ends.
 fn count(mut packets: Packets, bytes: &[u8]) -> (u64, u64, Ending) {
     let mut n_samples = 0;
     while let Some(step) = packets.next(bytes) {

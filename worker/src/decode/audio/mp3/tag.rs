@@ -1,26 +1,25 @@
-//! Bytes of an mp3 file that are no sound come in; how long they are, or what they say of the sound,
-//! comes out.
+//! Reads the parts of an mp3 file that are not sound: the tags of encoders, and metadata.
 
 use super::header::Header;
 
-/// Samples a decoder is late by: of its filter bank, as LAME's tag counts them.
+/// The delay of a decoder's filter bank in samples, as LAME's tag counts it.
 const DECODER_DELAY: u32 = 528 + 1;
 
-/// What an encoder wrote in place of the first frame: Xing's, LAME's or Fraunhofer's tag.
+/// The tag that an encoder puts into the first frame instead of sound: Xing's, LAME's or Fraunhofer's.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Tag {
-    /// Frames that follow.
+    /// The number of frames after this one.
     pub(super) n_frames: Option<u32>,
-    /// Samples at the start that are not of the sound.
+    /// The number of samples at the start that do not belong to the sound.
     pub(super) lead: u32,
-    /// Samples at the end that are not of the sound.
+    /// The number of samples at the end that do not belong to the sound.
     pub(super) rest: u32,
 }
 
 impl Tag {
-    /// The tag in a frame.
+    /// Reads the tag in a frame; `None` if the frame has none.
     pub(super) fn read(frame: &[u8], header: &Header) -> Option<Self> {
-        // Fraunhofer's: version, delay, quality, bytes, frames.
+        // The fields of Fraunhofer's tag: version, delay, quality, bytes, frames.
         if let Some([b'V', b'B', b'R', b'I', _, _, _, _, _, _, _, _, _, _, n @ ..]) =
             frame.get(36..).and_then(<[u8]>::first_chunk::<18>)
         {
@@ -41,7 +40,8 @@ impl Tag {
     }
 }
 
-/// What LAME and its kin add to Xing's tag: 21 bytes on, two numbers of twelve bits.
+/// The delays that some encoders (LAME, Lavf, Lavc) add to Xing's tag: two numbers of twelve bits, 21 bytes
+/// after the beginning of the encoder's name. Returns the samples to leave out at the start and at the end.
 fn delays(lame: &[u8]) -> Option<(u32, u32)> {
     if !matches!(lame.first_chunk(), Some(b"LAME" | b"Lavf" | b"Lavc")) {
         return None;
@@ -51,8 +51,8 @@ fn delays(lame: &[u8]) -> Option<(u32, u32)> {
     Some((delay + DECODER_DELAY, padding.saturating_sub(DECODER_DELAY)))
 }
 
-/// How many bytes of metadata begin `bytes`: ID3 at the start with its pictures or at the
-/// end, APE; none, if other bytes do.
+/// The length of the metadata at the beginning of `bytes`: an ID3 tag of the start of a file (with its
+/// pictures) or of its end, or an APE tag. `None` if `bytes` begins with something else.
 pub(super) fn metadata(bytes: &[u8]) -> Option<usize> {
     let n = match bytes {
         &[b'I', b'D', b'3', _, _, flags, a, b, c, d, ..] if (a | b | c | d) < 0x80 => {
@@ -74,7 +74,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn metadata_is_as_long_as_it_says_and_never_longer_than_the_file() {
+    fn metadata_has_its_declared_length_but_is_never_longer_than_the_file() {
         let id3 = |size: [u8; 4], n: usize| {
             let mut bytes = b"ID3\x04\0\0".to_vec();
             bytes.extend(size);

@@ -1,0 +1,36 @@
+"""How long utterances are: the model's frames, the frames that CTC needs for a text, and the schedule of training."""
+
+import itertools
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, overload
+
+if TYPE_CHECKING:  # this module works without torch
+    from torch import Tensor
+
+SUBSAMPLING = 4  # frames of features (10 ms) in one frame of the model (40 ms)
+SCHEDULE = [(0, 220), (250, 300), (600, 500), (1200, 800), (2400, 1200), (3500, 1600)]  # from step, frames at most
+LONGEST = SCHEDULE[-1][1] / 100  # seconds of the longest utterance that training uses
+
+
+@overload
+def out_length(frames: int) -> int: ...
+@overload
+def out_length(frames: "Tensor") -> "Tensor": ...
+def out_length(frames: "int | Tensor") -> "int | Tensor":
+    """Return how many frames of the model so many frames of features become; a number or a tensor of them."""
+    return (frames - 1) // SUBSAMPLING + 1
+
+
+def tight(ids: Sequence[int]) -> int:
+    """Return the frames that CTC needs for these units: one each, and one between equal neighbours."""
+    return len(ids) + sum(a == b for a, b in itertools.pairwise(ids))
+
+
+def fits(ids: Sequence[int], frames: int) -> bool:
+    """Return whether `frames` frames of features (10 ms) have room for these units, with a tenth to spare."""
+    return tight(ids) <= 0.9 * out_length(frames)
+
+
+def longest(step: int) -> int:
+    """Return the frames of features (10 ms) that an utterance may have at a step of the training."""
+    return [frames for start, frames in SCHEDULE if step >= start][-1]

@@ -1,0 +1,6 @@
+"""The titles of the evaluation sets: `speech.evaluate` writes them with its figures, `speech.card` looks them up."""
+
+CLEAN, WORN = "held-out sentences, clean", "held-out sentences, worn"
+FOLDS = "real digits, speakers never heard"  # each read by the fold that was trained without its speaker
+ONE_BY_ONE = "single words of real digits, speakers never heard"
+READING = "real reading"

@@ -1,0 +1,351 @@
+"""Data of the speech package: shards, lengths, sources, voices, the user's own recordings, manifests and cards."""
+
+import hashlib
+import json
+import struct
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.io import wavfile
+from speech import (
+    card,
+    cmvn,
+    features,
+    held,
+    kokoro,
+    lengths,
+    long,
+    numbers,
+    own,
+    real,
+    sets,
+    shards,
+    ship,
+    sources,
+    units,
+    voices,
+)
+from speech.arrays import Floats
+from speech.features import MELS, RATE
+from speech.whisper_ctc import ctranslate
+
+ROOT = Path(__file__).resolve().parents[2]
+LANGUAGES = ("pa", "en")
+
+
+def tone(seconds: float, level: float = 0.5) -> Floats:
+    return (level * np.sin(2 * np.pi * 300 * np.arange(int(seconds * RATE)) / RATE)).astype(np.float32)
+
+
+def write_shard(path: Path, rows: list[tuple[str, str, int]]) -> None:
+    """A shard of (text, voice, frames); utterance k is filled with the value k."""
+    writer = shards.Writer(path)
+    for k, (text, voice, frames) in enumerate(rows):
+        writer.add(np.full((frames, MELS), k, np.float32), text=text, voice=voice)
+    writer.close()
+
+
+def test_a_shard_returns_what_was_written(tmp_path: Path) -> None:
+    write_shard(tmp_path / "a" / "01-000", [("ਇੱਕ", "x", 3), ("", "y", 5)])
+    assert shards.found(tmp_path / "a") == [tmp_path / "a" / "01-000"]
+    shard = shards.Shard(tmp_path / "a" / "01-000")
+    assert shard.items == [
+        {"start": 0, "frames": 3, "text": "ਇੱਕ", "voice": "x"},
+        {"start": 3, "frames": 5, "text": "", "voice": "y"},
+    ]
+    assert shard.mel(1).shape == (5, MELS)
+    assert shard.mel(1).dtype == np.float16
+    assert (shard.mel(0) == 0).all()
+    assert (shard.mel(1) == 1).all()
+
+
+def test_an_unfinished_shard_is_not_found(tmp_path: Path) -> None:
+    writer = shards.Writer(tmp_path / "01-000")
+    writer.add(np.zeros((3, MELS), np.float32), text="")
+    assert shards.found(tmp_path) == []
+    assert [path.suffix for path in tmp_path.iterdir()] == [".part"]
+    writer.close()
+    assert sorted(path.suffix for path in tmp_path.iterdir()) == [".json", ".mel"]
+
+
+@pytest.mark.parametrize(("frames", "out"), [(1, 1), (4, 1), (5, 2), (8, 2), (9, 3), (100, 25), (101, 26)])
+def test_the_model_has_a_frame_for_each_forty_milliseconds(frames: int, out: int) -> None:
+    assert lengths.out_length(frames) == out
+
+
+def test_ctc_needs_a_frame_for_each_unit_and_between_equal_ones() -> None:
+    assert lengths.tight([]) == 0
+    assert lengths.tight([1, 2, 3]) == 3
+    assert lengths.tight([1, 1, 1, 2]) == 6
+    assert lengths.fits([1, 2, 3], 13)  # four frames, 3.6 with the tenth to spare
+    assert not lengths.fits([1, 2, 2], 13)
+
+
+def test_utterances_get_longer_with_the_steps() -> None:
+    assert [lengths.longest(step) for step in (0, 249, 250, 3499, 3500, 10**6)] == [220, 220, 300, 1200, 1600, 1600]
+    assert lengths.LONGEST == 16
+
+
+def test_sources_take_what_ctc_has_room_for_and_new_shards_later(tmp_path: Path) -> None:
+    rows = [("ab", "x", 100), ("Ab", "x", 100), ("a5", "x", 100), ("abcdefgh", "y", 8), ("", "y", 100)]
+    write_shard(tmp_path / "01-000", rows)
+    found = sources.Sources({str(tmp_path): 1.0}, "en", with_phones=False)
+    kept = found.items[str(tmp_path)]
+    assert [(row.number, row.units, row.voice) for row in kept] == [(0, units.encode("ab", "en"), "x"), (4, [], "y")]
+    assert found.voices[str(tmp_path)] == {"x": [0], "y": [1]}
+    assert (kept[1].mel() == 4).all()
+    assert found.refresh() == pytest.approx(200 / 360000)  # hours
+    write_shard(tmp_path / "01-001", [("c", "z", 160)])
+    assert found.refresh() == pytest.approx(360 / 360000)
+    assert len(found.items[str(tmp_path)]) == 3
+
+
+def test_global_statistics_come_from_long_utterances_alone(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    mel = rng.normal(-3, 2, (300, MELS)).astype(np.float32)
+    writer = shards.Writer(tmp_path / "01-000")
+    writer.add(mel, text="")
+    writer.add(np.full((cmvn.LONG - 1, MELS), 99, np.float32), text="")
+    writer.close()
+    mean, deviation = cmvn.averages(tmp_path)
+    assert mean == pytest.approx(mel.mean(0) - features.loudness(mel), abs=2e-3)
+    assert deviation == pytest.approx(mel.std(0, ddof=1), abs=2e-3)
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_voices_of_the_tests_are_never_trained_on(language: str) -> None:
+    def drawn(held_out: bool) -> set[tuple[str, str]]:
+        plans = [voices.planned(language, None, np.random.default_rng(k), held_out) for k in range(600)]
+        return {(engine, voice.split("+")[-1]) for engine, voice, _ in plans}
+
+    training, test = drawn(False), drawn(True)
+    assert not training & test
+    assert {voice for engine, voice in test if engine == "espeak"} == set(voices.HELD_VARIANTS)
+    assert {engine for engine, _ in training} == set(voices.SHARES[language])
+    for engine, names in voices.HELD[language].items():
+        assert not set(names) & set(voices.TRAINING[language].get(engine, []))
+    assert sum(voices.SHARES[language].values()) == pytest.approx(1)
+
+
+@pytest.mark.parametrize("engine", voices.ENGINES)
+def test_plans_are_within_their_bounds(engine: str) -> None:
+    for seed in range(60):
+        name, voice, how = voices.planned("pa", engine, np.random.default_rng(seed))
+        assert name == engine
+        assert voice == voices.planned("pa", engine, np.random.default_rng(seed))[1]
+        assert 0.8 <= how["pace"] <= 1.25
+        assert 25 <= how["pitch"] <= 75
+        assert 0.75 <= how["speed"] <= 1.2
+        assert 0.6 <= how["shift"] <= 1.35
+        if engine == "pairs":
+            first, second = voice.split("+")
+            assert first != second
+            assert {first, second} <= {*kokoro.ENGLISH, *kokoro.INDIAN, *kokoro.OTHERS}
+
+
+def test_the_table_of_own_recordings(tmp_path: Path) -> None:
+    table = tmp_path / "t.tsv"
+    table.write_text("a.wav\tਇੱਕ\nb.wav\tਦੋ\tਅਮਨ\n", encoding="utf-8-sig")
+    assert list(own.rows(table)) == [
+        (1, tmp_path / "a.wav", "ਇੱਕ", "own"),
+        (2, tmp_path / "b.wav", "ਦੋ", "ਅਮਨ"),
+    ]
+    table.write_text("a.wav\n")
+    with pytest.raises(own.Unfit, match="line 1 has 1 columns"):
+        list(own.rows(table))
+
+
+@pytest.mark.parametrize(
+    ("samples", "reason"),
+    [
+        (np.zeros(RATE, np.float32), "holds no sound"),
+        (tone(0.05), "holds no sound"),
+        (tone(17), r"17\.0 s are too long"),
+    ],
+)
+def test_recordings_that_training_cannot_use(samples: Floats, reason: str) -> None:
+    with pytest.raises(own.Unfit, match=reason):
+        own.usable(samples)
+
+
+def test_own_recordings_are_checked_against_their_text(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(own, "read", lambda _path: tone(1))
+    mel, plain = own.taken(tmp_path, "ਇੱਕ, ਦੋ।", "pa")
+    assert (mel.shape, plain) == ((100, MELS), "ਇੱਕ ਦੋ")
+    with pytest.raises(own.Unfit, match="letters of pa"):
+        own.taken(tmp_path, "5", "pa")
+    with pytest.raises(own.Unfit, match=r"its text is too long for 1\.0 s"):
+        own.taken(tmp_path, "ਇੱਕ " * 20, "pa")
+
+
+def test_silence_at_the_ends_of_recordings_is_cut_to_the_margin() -> None:
+    def around(level: float) -> Floats:
+        return np.concatenate([tone(1, level), tone(0.5), tone(1, level)])
+
+    assert len(real.voiced(around(0.5 * 10 ** (-31 / 20)))) == RATE // 2 + 2 * int(0.2 * RATE)
+    assert len(real.voiced(around(0.5 * 10 ** (-29 / 20)))) == 2.5 * RATE
+    assert len(real.voiced(tone(0.5))) == RATE // 2
+
+
+def test_the_test_set_is_written_as_shards_and_wav_files(tmp_path: Path) -> None:
+    rows: list[held.Row] = [("ਇੱਕ ਦੋ", "pa+f4", tone(0.4), [(0, 0.15), (1, 0.31)]), ("ਤਿੰਨ", "awb", tone(0.3), [])]
+    held.write(tmp_path, rows, [tone(0.4, 2.0), tone(0.3)])
+    table = (tmp_path / "wav/clips.tsv").read_text().splitlines()
+    assert table == ["file\ttext\tword_starts", "0000.wav\tਇੱਕ ਦੋ\t0:0.1500 1:0.3100", "0001.wav\tਤਿੰਨ\t"]
+    rate, samples = wavfile.read(tmp_path / "wav/0000.wav")
+    assert (rate, len(samples)) == (RATE, 6400)
+    assert np.abs(samples).max() == pytest.approx(32767 / 1.01, abs=2)  # scaled where it would clip
+    shard = shards.Shard(tmp_path / "00-000")
+    assert [item["voice"] for item in shard.items] == ["pa+f4", "awb"]
+    assert shard.items[0]["times"] == [[0, 0.15], [1, 0.31]]
+
+
+def test_a_long_recording_is_filled_with_clips(tmp_path: Path) -> None:
+    rows: list[held.Row] = [(numbers.pa(k), "awb", tone(0.5 + 0.1 * k), []) for k in range(3)]
+    held.write(tmp_path, rows, [row[2] for row in rows])
+    samples, table = long.joined(tmp_path / "wav", 20, np.random.default_rng(0))
+    assert 20 - 2.5 < len(samples) / RATE <= 20
+    assert sorted(text for _, _, text in table[:3]) == sorted(text for text, *_ in rows)  # each once before any repeats
+    before = 0.0
+    for start, end, text in table:
+        assert 0.2 <= start - before <= 1.2
+        assert end - start == pytest.approx(0.5 + 0.1 * numbers.PA.index(text))
+        assert np.abs(samples[int(before * RATE) : round(start * RATE)]).max() == 0
+        assert np.abs(samples[round(start * RATE) : round(end * RATE)]).max() == pytest.approx(0.5, abs=0.01)
+        before = end
+
+
+def export_folder(folder: Path) -> Path:
+    for name in ("model.half.onnx", "vocab.txt", "config.json", "lm"):
+        (folder / name).write_bytes(name.encode())
+    return folder
+
+
+def test_shipping_writes_the_files_and_their_manifest(tmp_path: Path) -> None:
+    export, models = export_folder(tmp_path), tmp_path / "models"
+    ship.ship("pa", export, "model.half.onnx", export / "lm", models, latency=0.0614)
+    manifest = tomllib.loads((models / "speech-pa.toml").read_text())
+    assert (manifest["id"], manifest["layout"], manifest["licence"]) == ("speech-pa", "nemo-ctc", "MIT OR Apache-2.0")
+    assert manifest["decoding"] == {
+        "beam_width": 24,
+        "lm_weight": 0.9,
+        "insertion_bonus": 1.2,
+        "latency_s": 0.061,
+        "min_confidence": 0.3,
+    }
+    assert [file["role"] for file in manifest["files"]] == ["model", "vocab", "config", "language-model"]
+    for file in manifest["files"]:
+        content = (models / file["path"]).read_bytes()
+        assert hashlib.sha256(content).hexdigest() == file["sha256"]
+    assert manifest["metrics"] == {}
+    assert not list(models.rglob("*.part"))
+
+
+def test_metrics_are_kept_only_for_the_same_model(tmp_path: Path) -> None:
+    export, models = export_folder(tmp_path), tmp_path / "models"
+    with pytest.raises(ValueError, match="--dev says it"):
+        ship.ship("pa", export, "model.half.onnx", export / "lm", models)
+    ship.ship("pa", export, "model.half.onnx", export / "lm", models, latency=0.05)
+    path = models / "speech-pa.toml"
+    path.write_text(path.read_text() + "cer = 0.1\n")
+    ship.ship("pa", export, "model.half.onnx", export / "lm", models)
+    kept = tomllib.loads(path.read_text())
+    assert (kept["metrics"], kept["decoding"]["latency_s"]) == ({"cer": 0.1}, 0.05)
+    (export / "model.half.onnx").write_bytes(b"another")
+    ship.ship("pa", export, "model.half.onnx", export / "lm", models)
+    assert tomllib.loads(path.read_text())["metrics"] == {}
+
+
+def test_a_file_that_is_too_large_is_not_shipped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ship, "LARGEST", 10)
+    with pytest.raises(ValueError, match="has 15 bytes"):
+        ship.ship("pa", export_folder(tmp_path), "model.half.onnx", tmp_path / "lm", tmp_path / "models", 0.05)
+    assert not (tmp_path / "models").exists()
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_cards_and_metrics_are_those_that_the_figures_give(language: str) -> None:
+    figures = json.loads((ROOT / f"training/notes/speech-{language}.json").read_text())
+    words = (ROOT / f"training/notes/speech-{language}.md").read_text()
+    assert card.text(words, figures) == (ROOT / f"models/cards/speech-{language}.md").read_text()
+    manifest = tomllib.loads((ROOT / f"models/speech-{language}.toml").read_text())
+    assert manifest["metrics"] == card.named(figures)
+    digests = {file["role"]: file["sha256"] for file in manifest["files"]}
+    assert (ROOT / f"models/speech-{language}.toml").read_text() == ship.manifest(
+        language, digests, manifest["decoding"], card.named(figures)
+    )
+
+
+def row(group: str, decoder: str, **counts: int) -> dict[str, Any]:
+    none = {"characters": 10, "characters_wrong": 1, "words": 4, "words_wrong": 2, "utterances": 2, "exact": 1}
+    return {"set": sets.CLEAN, "group": group, "decoder": decoder, **none, **counts}
+
+
+def test_a_table_begins_with_the_whole_set() -> None:
+    rows = [row("espeak", "greedy"), row("awb", "greedy"), row("all", "greedy"), row("all", "beam + lm")]
+    order = [(r["group"], r["decoder"]) for r in card.of_set(rows, sets.CLEAN)]
+    assert order == [("all", "beam + lm"), ("all", "greedy"), ("awb", "greedy"), ("espeak", "greedy")]
+    assert card.of_set(rows, sets.WORN) == []
+
+
+def test_the_first_table_holds_whole_sets_as_the_service_decodes_them() -> None:
+    rows = [row("espeak", "beam + lm", words_wrong=0), row("all", "greedy"), row("all", "beam + lm")]
+    rows.append({**row("en-misc-tests", "beam + lm", words_wrong=4), "set": sets.READING})
+    assert card.summary(rows).splitlines()[2:] == [
+        "| synthetic sentences, all voices, clean | 10.0 % [1.8, 40.4] | 50.0 % [15.0, 85.0] |",
+        "| read sentences of people, en-misc-tests | 10.0 % [1.8, 40.4] | 100.0 % [51.0, 100.0] |",
+    ]
+
+
+def test_shares_have_intervals_unless_there_are_more_errors_than_words() -> None:
+    assert card.share(1, 10) == "10.0 % [1.8, 40.4]"
+    assert card.share(3, 2) == "150.0 %"
+    assert card.line("clean", row("all", "greedy")) == (
+        "| clean | greedy | 10 | 10.0 % [1.8, 40.4] | 4 | 50.0 % [15.0, 85.0] |"
+    )
+
+
+def test_metrics_are_named_by_set_group_and_decoder() -> None:
+    rows = [row("all", "beam + lm"), row("ked_diphone", "greedy", characters_wrong=3)]
+    rows += [
+        {**row("all", "greedy, snapped"), "set": sets.FOLDS},
+        {**row("en-misc-tests", "greedy"), "set": sets.READING},
+    ]
+    starts = {"corrected": {"median": 15.9, "95th": 172.1}}
+    assert card.named({"rows": rows, "starts": starts}) == {
+        "held_clean_cer": 0.1,
+        "held_clean_ked_cer_greedy": 0.3,
+        "digits_unheard_wer_greedy_snapped": 0.5,
+        "en_misc_tests_wer_greedy": 0.5,
+        "word_start_median_s": 0.0159,
+        "word_start_95th_s": 0.1721,
+    }
+
+
+def packed(text: str) -> bytes:
+    raw = text.encode() + b"\0"
+    return struct.pack("<H", len(raw)) + raw
+
+
+def ctranslate_file() -> bytes:
+    values = np.arange(6, dtype="<f4").reshape(2, 3)
+    raw = struct.pack("<I", 6) + packed("WhisperSpec") + struct.pack("<II", 3, 1)
+    raw += packed("encoder/weight") + struct.pack("<BIIBI", 2, 2, 3, 0, values.nbytes) + values.tobytes()
+    return raw + struct.pack("<I", 1) + packed("decoder/weight") + packed("encoder/weight")
+
+
+def test_variables_of_a_ctranslate2_file() -> None:
+    found = ctranslate.variables(ctranslate_file())
+    assert list(found) == ["encoder/weight", "decoder/weight"]
+    assert found["decoder/weight"].tolist() == [[0, 1, 2], [3, 4, 5]]
+    assert found["encoder/weight"].dtype == np.float32
+
+
+def test_other_versions_and_truncated_files_are_refused() -> None:
+    with pytest.raises(ValueError, match="version 5, expected 6"):
+        ctranslate.variables(struct.pack("<I", 5) + ctranslate_file()[4:])
+    with pytest.raises(ValueError, match="ends early"):
+        ctranslate.variables(ctranslate_file()[:60])

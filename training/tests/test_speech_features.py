@@ -1,0 +1,328 @@
+"""Features, augmentation and recording conditions of the speech package, against values worked out by hand."""
+
+import base64
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from speech import augment, corpus, features, golden, sounds, world
+from speech.arrays import Floats
+from speech.features import HOP, MELS, RATE
+from speech.whisper_ctc import log_mel as whisper
+
+ROOT = Path(__file__).resolve().parents[2]
+SEEDS = range(12)
+
+
+def random_mel(frames: int, seed: int = 0) -> Floats:
+    return np.random.default_rng(seed).normal(-4, 2, (frames, MELS)).astype(np.float32)
+
+
+def tone(hertz: float, seconds: float = 0.5) -> Floats:
+    return (0.5 * np.sin(2 * np.pi * hertz * np.arange(int(seconds * RATE)) / RATE)).astype(np.float32)
+
+
+def decibels(power: float) -> float:
+    return float(10 * np.log10(power))
+
+
+def test_slaneys_scale() -> None:
+    assert features.slaney_hz([0, 3, 15, 42]).tolist() == pytest.approx([0, 200, 1000, 6400])
+    assert features.slaney_mel([0, 200, 1000, 6400]).tolist() == pytest.approx([0, 3, 15, 42])
+    hertz = np.linspace(0, 8000, 99)
+    assert features.slaney_hz(features.slaney_mel(hertz)) == pytest.approx(hertz)
+
+
+def test_filters_have_unit_area_and_cover_the_band() -> None:
+    bank = features.filters()
+    assert bank.shape == (MELS, 257)
+    assert bank.min() == 0
+    area = bank[40:].sum(1) * RATE / features.FFT  # wide enough to be sampled well
+    assert area == pytest.approx(np.ones(40), abs=0.03)
+    # Below 1 kHz each triangle is 2 · 37.2 Hz wide, so its peak is at most 1 / 37.2 Hz.
+    assert bank[:20].max() <= 1 / (45.2456 / 81 * 200 / 3)
+
+
+@pytest.mark.parametrize(("samples", "frames"), [(159, 0), (160, 1), (319, 1), (16000, 100), (48100, 300)])
+def test_a_frame_is_ten_milliseconds(samples: int, frames: int) -> None:
+    mel = features.log_mel(np.zeros(samples, np.float32))
+    assert mel.shape == (frames, MELS)
+    assert mel.dtype == np.float32
+    assert mel == pytest.approx(np.full((frames, MELS), -24 * np.log(2)), abs=1e-5)  # silence is the guard of 2^-24
+
+
+def test_a_tone_is_loudest_in_its_mel() -> None:
+    # 1000 Hz is 15 mel; the 80 centres lie 45.2456 / 81 mel apart, so 15 mel is nearest to the 27th.
+    assert set(features.log_mel(tone(1000))[5:-5].argmax(1)) == {26}
+    assert set(whisper.log_power(tone(1000))[5:-5].argmax(1)) == {26}
+
+
+def test_twice_the_amplitude_is_four_times_the_power() -> None:
+    quiet, loud = features.log_mel(tone(700)), features.log_mel(2 * tone(700))
+    at = quiet > 0  # far above the guard
+    assert (loud - quiet)[at] == pytest.approx(np.full(at.sum(), np.log(4)), abs=1e-4)
+
+
+def test_long_sound_is_computed_in_blocks_without_seams(monkeypatch: pytest.MonkeyPatch) -> None:
+    samples = np.random.default_rng(0).normal(0, 0.1, 50 * HOP).astype(np.float32)
+    whole = features.log_mel(samples)
+    monkeypatch.setattr(features, "BLOCK", 7)
+    assert features.log_mel(samples) == pytest.approx(whole, abs=1e-5)  # the matrix product may round otherwise
+
+
+def test_interpolation_between_rows() -> None:
+    rows = np.array([[0, 10], [2, 30], [4, 10]], np.float32)
+    assert features.between(rows, np.array([0, 0.5, 1.75, 2])).tolist() == [[0, 10], [1, 20], [3.5, 15], [4, 10]]
+
+
+def test_normalisation_by_hand() -> None:
+    mel = np.array([[1.0, 5.0], [3.0, 5.0]], np.float32)
+    # Mean 2 and unbiased deviation √2; a bin that never changes becomes 0.
+    assert features.normalised(mel) == pytest.approx(np.array([[-1, 0], [1, 0]]) / np.sqrt(2), abs=1e-5)
+
+
+def test_short_speech_is_normalised_as_if_average_speech_followed() -> None:
+    mel, average = random_mel(30), (np.full(MELS, -3, np.float32), np.full(MELS, 2, np.float32))
+    more = features.ENOUGH - 30
+    level = -3 + np.quantile(mel, 0.9, axis=0).mean()
+    # The rest as two halves around that level whose squares add up to `more` times the deviation's.
+    filled = np.concatenate([mel, np.full((more // 2, MELS), level + 2), np.full((more // 2, MELS), level - 2)])
+    expected = (mel - filled.mean(0)) / filled.std(0, ddof=1)
+    assert features.normalised(mel, average) == pytest.approx(expected, abs=2e-3)
+    long = random_mel(features.ENOUGH)
+    assert np.array_equal(features.normalised(long, average), features.normalised(long))
+
+
+def test_global_statistics_belong_to_speech() -> None:
+    mean, deviation = features.cmvn()
+    assert mean.shape == deviation.shape == (MELS,)
+    assert features.global_cmvn()["frames"] == features.ENOUGH
+    assert mean.max() < 0 < deviation.min()
+
+
+def test_the_models_input_is_turned() -> None:
+    signal = features.audio_signal(tone(300))
+    assert signal.shape == (MELS, 50)
+    assert signal.flags.c_contiguous
+    assert signal.mean(1) == pytest.approx(np.zeros(MELS), abs=1e-4)
+
+
+def test_whispers_features_are_clamped_to_eight_decades() -> None:
+    values = whisper.features(tone(1000))
+    assert values.shape == (50, MELS)
+    assert values.max() - values.min() == pytest.approx(2)
+    assert whisper.normalised(np.array([[0.0, -4.0, -20.0]])).tolist() == [[1, 0, -1]]
+    assert whisper.log_power(np.zeros(800, np.float32)) == pytest.approx(np.full((5, MELS), -10), abs=1e-5)
+
+
+def test_a_warp_by_one_changes_nothing() -> None:
+    assert augment.warp_matrix(1.0) == pytest.approx(np.eye(MELS), abs=1e-4)
+
+
+@pytest.mark.parametrize("alpha", augment.WARPS[::6])
+def test_warps_are_weighted_means_and_move_by_alpha(alpha: float) -> None:
+    matrix = augment.warp_matrix(alpha)
+    assert matrix.sum(0) == pytest.approx(np.ones(MELS), abs=1e-5)
+    assert matrix.min() >= 0
+    source = features.slaney_hz(np.arange(1, MELS + 1) * features.slaney_mel(RATE / 2) / (MELS + 1)) @ matrix
+    low = slice(5, 50)  # below the bend
+    assert source[low] == pytest.approx(alpha * augment.centres()[low], rel=0.01)
+
+
+@pytest.fixture(scope="module")
+def change() -> augment.Augment:
+    bank = augment.noises(pieces=3)  # the whole bank takes seconds to make
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(augment, "noises", lambda: bank)
+        return augment.Augment()
+
+
+def test_tempo_stays_within_what_is_asked(change: augment.Augment) -> None:
+    mel = random_mel(200)
+    lengths = [len(change.tempo(mel, np.random.default_rng(k), 1.1)) for k in range(60)]
+    assert max(lengths) <= 200 / 0.85
+    assert min(lengths) == int(200 / 1.1)  # never faster than allowed
+    assert len(change.tempo(mel[:3], np.random.default_rng(0), 1.2)) == 8
+
+
+def test_reverberation_only_adds_power(change: augment.Augment) -> None:
+    mel = random_mel(50)
+    for seed in SEEDS:
+        assert (change.reverb(mel, np.random.default_rng(seed)) >= mel - 1e-5).all()
+
+
+def test_noise_is_two_to_thirty_decibels_below_the_speech(change: augment.Augment) -> None:
+    mel = np.full((300, MELS), 3, np.float32)
+    for seed in SEEDS:
+        added = np.exp(change.noise(mel, np.random.default_rng(seed)).astype(float)) - np.exp(3.0)
+        asked = np.random.default_rng(seed)
+        asked.integers(0, len(change.bank) - len(mel))  # which piece of the bank is taken
+        assert decibels(added.mean() / np.exp(3.0)) == pytest.approx(-asked.uniform(2, 30), abs=1)
+
+
+def test_band_limits_keep_the_middle(change: augment.Augment) -> None:
+    mel = random_mel(100) + np.linspace(10, 0, 100, dtype=np.float32)[:, None]
+    for seed in SEEDS:
+        out = change.band(mel, np.random.default_rng(seed))
+        assert out[:, 9:48].mean() == pytest.approx(mel[:, 9:48].mean(), abs=0.05)
+        assert out[:, 72:].mean() == pytest.approx(np.quantile(mel, 0.02), abs=0.05)
+
+
+def test_a_lower_rate_leaves_the_band_below_its_half(change: augment.Augment) -> None:
+    mel = random_mel(100)
+    below = augment.centres() < 4000
+    above = augment.centres() > 5512.5
+    for seed in SEEDS:
+        out = change.narrow(mel, np.random.default_rng(seed))
+        assert np.array_equal(out[:, below], mel[:, below])
+        assert out[:, above].max() <= mel.max() - 9 + np.log(2)
+
+
+@pytest.mark.parametrize("strength", [0.0, 0.35, 1.0])
+def test_augmented_features_are_finite_and_as_long_as_the_text_needs(change: augment.Augment, strength: float) -> None:
+    mel = random_mel(120).astype(np.float16)
+    for seed in range(40):
+        out = change(mel, np.random.default_rng(seed), 1.05, strength)
+        assert out.dtype == np.float32
+        assert out.shape[1] == MELS
+        assert int(120 / 1.05) <= len(out) <= 120 / 0.85
+        assert np.isfinite(out).all()
+
+
+def test_pauses_are_short_and_no_louder_than_the_floor() -> None:
+    mel = random_mel(400)
+    floor = np.quantile(mel[:300], 0.05, axis=0).mean()
+    for seed in range(40):
+        pause = augment.quiet(mel, np.random.default_rng(seed))
+        assert 1 <= len(pause) <= 90
+        assert pause.mean() < floor + 1.5
+
+
+@pytest.mark.parametrize(("strength", "bands", "share"), [(1.0, 28, 3 * 18), (0.5, 14, 3 * 9)])
+def test_masks_stay_within_their_bounds(strength: float, bands: int, share: int) -> None:
+    for seed in range(30):
+        out = augment.masked(np.ones((360, MELS), np.float32), np.random.default_rng(seed), strength)
+        assert (out == 0).all(0).sum() <= bands
+        assert (out == 0).all(1).sum() <= share
+        assert ((out == 0) | (out == 1)).all()
+
+
+@pytest.mark.parametrize(("rate", "speed", "length"), [(8000, 1.0, 2000), (22050, 1.0, 726), (16000, 2.0, 500)])
+def test_resampling_gives_sixteen_kilohertz(rate: int, speed: float, length: int) -> None:
+    assert len(world.resampled(np.zeros(1000, np.float32), rate, speed)) == length
+
+
+def test_resampling_keeps_a_tone_and_speed_raises_it() -> None:
+    def peak(samples: Floats) -> float:
+        return float(np.abs(np.fft.rfft(samples)).argmax() * RATE / len(samples))
+
+    at_eight = (0.5 * np.sin(2 * np.pi * 500 * np.arange(8000) / 8000)).astype(np.float32)
+    assert peak(world.resampled(at_eight, 8000)) == pytest.approx(500, abs=1)
+    assert peak(world.resampled(at_eight, 8000, 1.25)) == pytest.approx(625, abs=2)
+    same = tone(300)
+    assert world.resampled(same, RATE) is same
+
+
+def test_trimming_leaves_the_margin() -> None:
+    samples = np.pad(np.ones(1000, np.float32), (5000, 3000))
+    rest, cut = world.trimmed(samples)
+    assert cut == 5000 - 1280
+    assert len(rest) == 1280 + 999 + 1280
+    silence = np.zeros(10, np.float32)
+    assert world.trimmed(silence)[0] is silence
+
+
+def test_rooms_begin_with_the_direct_path_and_decay() -> None:
+    for seed in SEEDS:
+        response = world.room(np.random.default_rng(seed))
+        assert response[0] == 1
+        assert 0.12 * RATE * 0.8 - 1 <= len(response) <= 0.7 * RATE * 0.8
+        quarter = len(response) // 4
+        assert (response[-quarter:] ** 2).sum() < (response[quarter : 2 * quarter] ** 2).sum()
+
+
+def test_noise_has_unit_deviation() -> None:
+    for seed in SEEDS:
+        assert world.noise(8000, np.random.default_rng(seed)).std() == pytest.approx(1, abs=1e-3)
+
+
+@pytest.mark.parametrize("ratio", [0, 10, 30])
+def test_added_noise_has_the_ratio_that_was_asked(ratio: int) -> None:
+    speech = np.concatenate([tone(300, 1), np.zeros(RATE, np.float32)])
+    added = world.with_noise(speech, ratio, np.random.default_rng(1)) - speech
+    loud = (speech[:RATE] ** 2).mean()  # the loudness is that of the louder half
+    assert decibels(loud / (added**2).mean()) == pytest.approx(ratio, abs=0.1)
+    given = world.with_noise(speech, ratio, np.random.default_rng(1), np.tile(tone(50, 1), 2)) - speech
+    assert decibels(loud / (given**2).mean()) == pytest.approx(ratio, abs=0.1)
+
+
+def test_a_room_keeps_the_length() -> None:
+    assert world.in_room(tone(300), np.array([1, 0, 0.5], np.float32)) == pytest.approx(
+        tone(300) + 0.5 * np.concatenate([[0, 0], tone(300)[:-2]]), abs=1e-5
+    )
+
+
+def test_a_telephone_passes_speech_and_stops_hum_and_hiss() -> None:
+    for seed in SEEDS:
+        passed = [
+            decibels(
+                (world.telephone(tone(hertz), np.random.default_rng(seed)) ** 2)[2000:].mean()
+                / (tone(hertz) ** 2).mean()
+            )
+            for hertz in (50, 1000, 6000)
+        ]
+        assert passed[0] < -20
+        assert passed[1] == pytest.approx(0, abs=0.3)
+        assert passed[2] < -20
+
+
+def test_recording_conditions_keep_length_and_about_a_third_is_unchanged() -> None:
+    speech, babble = tone(200, 0.2), np.random.default_rng(0).normal(size=3200)
+    unchanged = 0
+    for seed in range(100):
+        out = world.degraded(speech, np.random.default_rng(seed), babble)
+        assert out.shape == speech.shape
+        assert np.isfinite(out).all()
+        unchanged += out is speech
+    assert 25 <= unchanged <= 45
+
+
+def test_corpus_levels_and_silence_are_within_their_bounds(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(world, "degraded", lambda samples, _rng, _other: samples)
+    speech = np.ones(4000, np.float32)
+    for seed in SEEDS:
+        out = corpus.recorded(speech, np.random.default_rng(seed), None)
+        assert 4000 <= len(out) <= 4000 + 2 * corpus.GAP * RATE
+        assert -24.01 <= 20 * np.log10(np.abs(out).max()) <= -0.99
+
+
+def test_copies_are_resampled_after_the_first() -> None:
+    job = ("text", "flite", "rms", {"pace": 1.0})
+    out = corpus.copied([(job, tone(300))], 3, np.random.default_rng(0))
+    assert [one[0] for one in out] == [job] * 3
+    assert np.array_equal(out[0][1], tone(300))
+    assert all(0.88 * 7900 < len(samples) < 1.14 * 8100 for _, samples in out)
+
+
+def test_sounds_without_speech_are_in_range() -> None:
+    for seed in SEEDS:
+        out = sounds.sound(np.random.default_rng(seed))
+        assert 0.4 * RATE <= len(out) <= 8 * RATE
+        assert np.abs(out).max() <= 1
+        assert out.dtype == np.float32
+
+
+def test_the_golden_features_of_the_service_are_those_of_the_reference() -> None:
+    kept = json.loads((ROOT / "tests/fixtures/speech/log-mel.json").read_text())
+    made = {name: golden.golden_signal(signal) for name, signal in golden.signals().items()}
+    assert set(kept) == set(made)
+    for name, row in kept.items():
+        assert row["samples"] == made[name]["samples"]
+        ours, theirs = (np.frombuffer(base64.b64decode(one["features"]), "<f4") for one in (made[name], row))
+        assert ours == pytest.approx(theirs, abs=1e-3)
+
+
+def test_golden_emissions_are_probabilities() -> None:
+    log_probs = golden.emissions(np.random.default_rng(0), [[1, 2], [3]])
+    assert np.exp(log_probs).sum(1) == pytest.approx(np.ones(golden.FRAMES), abs=1e-5)

@@ -1,0 +1,101 @@
+//! Tests of audio decoding. Decoded files are compared with the signal that they were made from.
+
+#![expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_possible_wrap,
+    clippy::cast_precision_loss,
+    clippy::cast_sign_loss,
+    reason = "the signals have known, small sizes"
+)]
+
+mod damaged;
+mod formats;
+mod limits;
+mod random_bytes;
+mod wav_file;
+
+use std::{f64::consts::TAU, path::Path};
+
+use super::*;
+
+/// The length of the signal in the fixtures, as training/fixtures/audio.py makes it, seconds.
+const CHIRP_SECONDS: f64 = 0.75;
+
+fn fixture(name: &str) -> Vec<u8> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/fixtures/audio");
+    std::fs::read(folder.join(name)).unwrap()
+}
+
+fn upload(name: &str, bytes: Vec<u8>) -> Upload {
+    let media_type = if name.ends_with("mp3") { MediaType::Mp3 } else { MediaType::Wav };
+    Upload { media_type, bytes: bytes.into() }
+}
+
+struct Decoded {
+    samples: Vec<f32>,
+    warnings: Vec<String>,
+}
+
+fn decode(name: &str, bytes: Vec<u8>) -> Result<Decoded, Undecodable> {
+    let mut audio = Audio::open(upload(name, bytes), &AudioLimits::default())?;
+    let mut samples = Vec::new();
+    while let Some(piece) = audio.next()? {
+        assert!((1..=PIECE).contains(&piece.len()));
+        samples.extend(piece);
+        assert!((audio.seconds() - samples.len() as f64 / 16_000.0).abs() < 1e-5);
+    }
+    assert!(audio.next()?.is_none());
+    assert!(samples.iter().all(|x| x.is_finite()));
+    Ok(Decoded { samples, warnings: audio.warnings().to_vec() })
+}
+
+/// The signal of the fixtures, a chirp of `seconds` seconds at `rate` Hz.
+fn chirp(seconds: f64, rate: f64) -> Vec<f32> {
+    let n = (seconds * rate).round() as usize;
+    let sample = |n: usize| {
+        let t = n as f64 / rate;
+        let phase = TAU * (150.0 * t + 1550.0 * t * t / 2.0 / CHIRP_SECONDS);
+        (0.5 * (0.6 + 0.4 * (TAU * 4.0 * t).sin()) * phase.sin()) as f32
+    };
+    (0..n).map(sample).collect()
+}
+
+/// Compares `decoded` with `expected`: the delay of at most 100 samples at which they correlate best, and
+/// that correlation.
+fn delay_and_correlation(decoded: &[f32], expected: &[f32]) -> (i64, f64) {
+    let at = |lag: i64| {
+        let (mut de, mut dd, mut ee) = (0.0, 1e-12, 1e-12);
+        for (n, &e) in expected.iter().enumerate().step_by(4) {
+            let Some(&d) = usize::try_from(n as i64 + lag).ok().and_then(|n| decoded.get(n)) else {
+                continue;
+            };
+            let (d, e) = (f64::from(d), f64::from(e));
+            (de, dd, ee) = (de + d * e, dd + d * d, ee + e * e);
+        }
+        de / (dd * ee).sqrt()
+    };
+    let lags = (-100..=100).map(|lag| (lag, at(lag)));
+    lags.max_by(|a, b| a.1.total_cmp(&b.1)).unwrap()
+}
+
+/// The root mean square of the samples.
+fn level(samples: &[f32]) -> f64 {
+    let sum: f64 = samples.iter().map(|&x| f64::from(x) * f64::from(x)).sum();
+    (sum / samples.len() as f64).sqrt()
+}
+
+/// Checks that the file decodes to the chirp: with a delay of at most 1 ms, a length within 3 ms, and about
+/// the same level (LAME lowers it by 5 %). Returns the warnings.
+#[track_caller]
+fn assert_chirp(name: &str, bytes: Vec<u8>, min_correlation: f64) -> Vec<String> {
+    let decoded = decode(name, bytes).unwrap();
+    let expected = chirp(CHIRP_SECONDS, 16_000.0);
+    let (lag, correlation) = delay_and_correlation(&decoded.samples, &expected);
+    assert!(lag.abs() <= 16, "{name}: {lag} samples late");
+    assert!(correlation > min_correlation, "{name}: correlation {correlation}");
+    let n_more = decoded.samples.len() as i64 - expected.len() as i64;
+    assert!(n_more.abs() <= 48, "{name}: {n_more} samples too many");
+    let ratio = level(&decoded.samples) / level(&expected);
+    assert!((0.94..=1.05).contains(&ratio), "{name}: {ratio} times the level");
+    decoded.warnings
+}
