@@ -24,7 +24,7 @@ use repetition::repeats_itself;
 /// Samples of a step of word times where no aligner gives them: 20 ms.
 const GRID: usize = SAMPLE_RATE / 50;
 /// Silence before and behind each window, samples: words cut tight are recognised worse.
-const PADDING: usize = SAMPLE_RATE / 4;
+const PADDING: usize = SAMPLE_RATE / 2;
 /// No speech has more tokens a second. Letters spelt out have up to 8.5, very fast speech 8.
 const MAX_TOKENS_PER_S: usize = 10;
 /// Tokens that a window of any length may have besides.
