@@ -55,11 +55,13 @@ class Figures:
 
     def summary(self) -> dict[str, Any]:
         """Return the counts with the share that is wrong, its 95 % Wilson interval and the real-time factor."""
-        low, high = metrics.wilson(self.n_wrong, self.n_units)
-        share = {"wrong": round(self.n_wrong / self.n_units, 4), "interval": [round(low, 4), round(high, 4)]}
         counts = {"recordings": self.n_recordings, "empty": self.n_empty, self.unit: self.n_units}
         speed = {"seconds": round(self.seconds, 1), "real_time_factor": round(self.work_s / max(1e-9, self.seconds), 4)}
-        return counts | (share if self.n_units else {}) | speed
+        if not self.n_units:  # nothing is said: every word is wrong
+            return counts | {"wrong": self.n_wrong} | speed
+        low, high = metrics.wilson(self.n_wrong, self.n_units)
+        share = {"share_wrong": round(self.n_wrong / self.n_units, 4), "interval": [round(low, 4), round(high, 4)]}
+        return counts | {"wrong": self.n_wrong} | share | speed
 
 
 Row = tuple[str, AnyFloats, str]  # name, samples at 16 kHz, what is said

@@ -58,9 +58,22 @@ def test_wrong_words_are_counted_with_their_share_and_speed() -> None:
     figures.add("one", ["a", "b", "c"], ["a", "x", "c"], answer, 2.0)
     figures.add("two", ["d"], [], client.Answer("", [], 0.1), 2.0)
     summary = figures.summary()
-    assert (summary["words"], summary["wrong"], summary["empty"]) == (4, 0.5, 1)
+    assert (summary["words"], summary["wrong"], summary["share_wrong"], summary["empty"]) == (4, 2, 0.5, 1)
     assert summary["real_time_factor"] == 0.05
     assert [answer["recording"] for answer in figures.answers] == ["one", "two"]
+
+
+def test_every_word_of_a_sound_without_speech_is_wrong() -> None:
+    figures = served.Figures("words")
+    figures.add("noise", [], ["you"], client.Answer("You", [], 0.1), 1.0)
+    assert figures.summary() == {
+        "recordings": 1,
+        "empty": 0,
+        "words": 0,
+        "wrong": 1,
+        "seconds": 1.0,
+        "real_time_factor": 0.1,
+    }
 
 
 def test_sentences_are_joined_with_pauses_and_their_starts_move() -> None:
