@@ -129,8 +129,9 @@ def unlike(name: str, figures: Unlike) -> str:
 def tables(model: str, results: Results) -> list[str]:
     """All figures as Markdown lines."""
     terms = (
-        "Top-1: the label with the best score is right. Top-3: the right label is among the three best. ECE is the "
-        "expected calibration error, the mean distance between score and accuracy; 0 is best."
+        "Top-1 is the share of pictures for which the label with the best score is right. Top-3 is the share for which "
+        "the right label is among the three best. ECE is the expected calibration error, the mean distance between "
+        "score and accuracy; 0 is best."
     )
     if model == "letters-pa":
         terms += (
@@ -147,7 +148,7 @@ def tables(model: str, results: Results) -> list[str]:
     )
     return [
         *rows,
-        *["## Pictures that are none of the labels", "", wrapped(text), ""],
+        *["## Pictures that show none of the labels", "", wrapped(text), ""],
         *["| what | pictures | median | above 0.5 | above 0.9 |", "|---|---|---|---|---|"],
         unlike("scribbles", results["scribbles"]),
         unlike("handwritten letters" if model == "digits-pa" else "handwritten digits", results["other_set"]),
