@@ -1,4 +1,4 @@
-//! Rebuilds this crate when a migration is added: the macro that embeds them does not see new files.
+//! Rebuilds this crate when a migration is added. The macro that embeds the migrations does not notice new files.
 
 fn main() {
     println!("cargo:rerun-if-changed=sql");

@@ -1,4 +1,4 @@
-//! Rows of accounts and API keys: create, list, revoke, rotate, and the look-up behind every request.
+//! All SQL on accounts and API keys: create, list, revoke and rotate keys, and look up the key of a request.
 
 use chrono::{DateTime, Utc};
 use sqlx::{PgConnection, PgPool};
@@ -6,59 +6,59 @@ use uuid::Uuid;
 
 use crate::secret::{NewKey, Prefix, PresentedKey, prefix_text};
 
-/// Postgres channel on which a change to a key is announced; the payload is `api_keys.id`.
+/// The Postgres channel on which a change to a key is announced. The payload is `api_keys.id`.
 pub const API_KEY_CHANGED: &str = "api_key_changed";
 
-/// What an operator may know of a key. The key itself is stored nowhere.
+/// A key as it is shown to operators. The key itself is not stored.
 #[derive(Debug, Clone, sqlx::FromRow)]
 pub struct KeyInfo {
     /// `api_keys.id`.
     pub id: Uuid,
-    /// The account it belongs to.
+    /// The account that the key belongs to.
     pub account_id: Uuid,
-    /// The operator's name for it.
+    /// The name that the operator gave it.
     pub name: String,
     /// The 8 characters after `ak_`.
     pub prefix: String,
-    /// When it was made.
+    /// When it was created.
     pub created_at: DateTime<Utc>,
-    /// When it stopped working; none while it works.
+    /// When it was revoked. `None` while it works.
     pub revoked_at: Option<DateTime<Utc>>,
 }
 
-/// A key that works, as authentication needs it.
+/// A key that is not revoked, as authentication needs it.
 #[derive(Debug, Clone, sqlx::FromRow)]
 pub struct WorkingKey {
     /// `api_keys.id`.
     pub id: Uuid,
-    /// The account it belongs to.
+    /// The account that the key belongs to.
     pub account_id: Uuid,
     /// SHA-256 of the whole key.
     pub secret_sha256: Vec<u8>,
 }
 
 impl WorkingKey {
-    /// Whether the presented key is this one, in time that does not depend on the answer.
+    /// Whether the presented key is this key. The comparison takes constant time.
     pub fn matches(&self, presented: &PresentedKey) -> bool {
         presented.has_sha256(&self.secret_sha256)
     }
 }
 
-/// Why a key could not be made or changed.
+/// Why a key could not be created, listed, revoked or rotated.
 #[derive(Debug, thiserror::Error)]
 pub enum KeyError {
     /// The name is empty or too long.
-    #[error("the name must have 1 to 200 characters")]
+    #[error("the name is empty or too long, expected 1 to 200 characters")]
     Name,
-    /// Nothing has this prefix or id, or it is revoked already.
-    #[error("no working key has the prefix or id {0:?}")]
+    /// No key has this prefix or id, or the key is revoked already.
+    #[error("no working key has the prefix or id {0:?}; `akhar keys list` shows all keys")]
     NotFound(String),
-    /// The database refused or went away.
-    #[error("database: {0}")]
+    /// A statement failed, or the connection was lost.
+    #[error("database error: {0}")]
     Database(#[from] sqlx::Error),
 }
 
-/// Makes an account of this name with a first key. The [`NewKey`] is the only copy there will ever be.
+/// Creates an account with this name and its first key. The returned [`NewKey`] is the only copy of the key.
 pub async fn create(db: &PgPool, name: &str) -> Result<(KeyInfo, NewKey), KeyError> {
     if name.trim().is_empty() || name.chars().count() > 200 {
         return Err(KeyError::Name);
@@ -75,34 +75,35 @@ pub async fn create(db: &PgPool, name: &str) -> Result<(KeyInfo, NewKey), KeyErr
     Ok(created)
 }
 
-/// Every key, revoked ones too, oldest first.
+/// Lists all keys, including revoked ones, the oldest first.
 pub async fn list(db: &PgPool) -> Result<Vec<KeyInfo>, KeyError> {
     let keys = "select id, account_id, name, prefix, created_at, revoked_at from api_keys order by id";
     Ok(sqlx::query_as(keys).fetch_all(db).await?)
 }
 
-/// Stops a key from working, everywhere, at once. Its account keeps its jobs and its other keys.
+/// Revokes a key. All api processes are notified and stop accepting it. The account keeps its jobs and its other
+/// keys.
 pub async fn revoke(db: &PgPool, prefix_or_id: &str) -> Result<KeyInfo, KeyError> {
     let mut connection = db.acquire().await?;
-    end(&mut connection, prefix_or_id).await
+    revoke_row(&mut connection, prefix_or_id).await
 }
 
-/// Replaces a key by a new one of the same account and name. The old one stops working; the account's jobs stay
-/// reachable.
+/// Revokes a key and creates a new one with the same account and name. The new key gives access to all jobs of the
+/// account.
 pub async fn rotate(db: &PgPool, prefix_or_id: &str) -> Result<(KeyInfo, NewKey), KeyError> {
     let mut tx = db.begin().await?;
-    let old = end(&mut tx, prefix_or_id).await?;
+    let old = revoke_row(&mut tx, prefix_or_id).await?;
     let new = insert(&mut tx, old.account_id, &old.name).await?;
     tx.commit().await?;
     Ok(new)
 }
 
-/// Whether any key was ever made.
+/// Whether a key was ever created. Revoked keys count.
 pub async fn any(db: &PgPool) -> Result<bool, KeyError> {
     Ok(sqlx::query_scalar("select exists (select from api_keys)").fetch_one(db).await?)
 }
 
-/// The working key with this prefix, if there is one.
+/// The key with this prefix, if there is one that is not revoked.
 pub async fn find_working(db: &PgPool, prefix: &Prefix) -> Result<Option<WorkingKey>, sqlx::Error> {
     let query = "select id, account_id, secret_sha256 from api_keys where prefix = $1 and revoked_at is null";
     sqlx::query_as(query).bind(prefix_text(prefix)).fetch_optional(db).await
@@ -124,8 +125,8 @@ async fn insert(db: &mut PgConnection, account_id: Uuid, name: &str) -> Result<(
     Ok((info, key))
 }
 
-async fn end(db: &mut PgConnection, prefix_or_id: &str) -> Result<KeyInfo, KeyError> {
-    let ended = sqlx::query_as(
+async fn revoke_row(db: &mut PgConnection, prefix_or_id: &str) -> Result<KeyInfo, KeyError> {
+    let revoked = sqlx::query_as(
         "update api_keys set revoked_at = now() where (prefix = $1 or id = $2) and revoked_at is null
          returning id, account_id, name, prefix, created_at, revoked_at",
     )
@@ -133,5 +134,5 @@ async fn end(db: &mut PgConnection, prefix_or_id: &str) -> Result<KeyInfo, KeyEr
     .bind(Uuid::try_parse(prefix_or_id).ok())
     .fetch_optional(db)
     .await?;
-    ended.ok_or_else(|| KeyError::NotFound(prefix_or_id.to_owned()))
+    revoked.ok_or_else(|| KeyError::NotFound(prefix_or_id.to_owned()))
 }

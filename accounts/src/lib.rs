@@ -1,8 +1,7 @@
-//! Accounts and their API keys: a name comes in and an account with a key goes out; later the key comes in and the
-//! account it belongs to goes out.
+//! Accounts and their API keys: creating, listing, revoking and rotating keys, and finding the account of a key.
 //!
-//! An account owns jobs and has one key or more, so that a key can be replaced without losing the jobs. A key is
-//! `ak_` + 8 characters of prefix + `_` + 32 random bytes in base62. Only its SHA-256 is stored.
+//! An account owns jobs and has one or more keys, so that a key can be replaced without losing access to the jobs. A
+//! key is `ak_`, a prefix of 8 characters, `_`, and 32 random bytes in base62. Only the SHA-256 of a key is stored.
 
 pub mod keys;
 mod secret;

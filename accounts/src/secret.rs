@@ -1,30 +1,30 @@
-//! What a key looks like: random bytes come in, `ak_PPPPPPPP_` + 43 characters go out, and back.
+//! The format of a key: `ak_`, 8 characters of prefix, `_`, and 43 characters that encode 32 random bytes.
 
 use secrecy::{ExposeSecret as _, SecretString};
 use sha2::{Digest as _, Sha256};
 use subtle::ConstantTimeEq as _;
 
-const MARK: &str = "ak_";
+const KEY_START: &str = "ak_";
 const PREFIX_LEN: usize = 8;
 /// 62^43 > 2^256, so 43 digits hold 32 bytes.
 const SECRET_LEN: usize = 43;
-const KEY_LEN: usize = MARK.len() + PREFIX_LEN + 1 + SECRET_LEN;
+const KEY_LEN: usize = KEY_START.len() + PREFIX_LEN + 1 + SECRET_LEN;
 const BASE62: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 
-/// The public part of a key, by which it is found and named in logs.
+/// The public part of a key. It identifies the key in the database and in logs.
 pub type Prefix = [u8; PREFIX_LEN];
 
-/// A key just made: shown to its owner once and kept nowhere.
+/// A new key. It is shown to its owner once and is not stored.
 #[derive(Debug)]
 pub struct NewKey(SecretString);
 
 impl NewKey {
-    /// Makes a key: `ak_`, 8 random characters, `_`, 32 random bytes in base62.
+    /// Creates a random key.
     pub fn random() -> Self {
         let mut prefix: [u8; PREFIX_LEN] = [0; PREFIX_LEN];
         prefix.fill_with(|| BASE62[usize::from(rand::random_range(0..62_u8))]);
         let prefix: String = prefix.iter().copied().map(char::from).collect();
-        Self(format!("{MARK}{prefix}_{}", base62(rand::random())).into())
+        Self(format!("{KEY_START}{prefix}_{}", base62(rand::random())).into())
     }
 
     /// The whole key, to be shown to its owner.
@@ -34,16 +34,16 @@ impl NewKey {
 
     /// The 8 characters after `ak_`.
     pub fn prefix(&self) -> &str {
-        &self.expose()[MARK.len()..MARK.len() + PREFIX_LEN]
+        &self.expose()[KEY_START.len()..KEY_START.len() + PREFIX_LEN]
     }
 
-    /// What is stored of it.
+    /// The SHA-256 of the whole key, which is what is stored.
     pub fn sha256(&self) -> [u8; 32] {
         Sha256::digest(self.expose()).into()
     }
 }
 
-/// 32 bytes as a number, most significant first, in 43 digits of base 62.
+/// Encodes 32 bytes, read as a big-endian number, as 43 digits of base 62.
 fn base62(mut number: [u8; 32]) -> String {
     let mut digits = [b'0'; SECRET_LEN];
     for digit in digits.iter_mut().rev() {
@@ -59,34 +59,34 @@ fn base62(mut number: [u8; 32]) -> String {
     digits.iter().copied().map(char::from).collect()
 }
 
-/// What a caller presented, in a key's form; whether it is one is still open.
+/// A key that a caller sent. It has the format of a key, but may not exist.
 #[derive(Clone, Copy)]
 pub struct PresentedKey {
-    /// Its public part.
+    /// The public part of the key.
     pub prefix: Prefix,
     sha256: [u8; 32],
 }
 
 impl PresentedKey {
-    /// Reads a key. `None`: it does not have a key's form.
+    /// Parses a key. Returns `None` if the text does not have the format of a key.
     pub fn parse(key: &str) -> Option<Self> {
         if key.len() != KEY_LEN || !key.is_ascii() {
             return None;
         }
-        let (prefix, secret) = key.strip_prefix(MARK)?.split_once('_')?;
+        let (prefix, secret) = key.strip_prefix(KEY_START)?.split_once('_')?;
         let alphanumeric = |s: &str| s.bytes().all(|b| b.is_ascii_alphanumeric());
         let prefix_bytes = prefix.as_bytes().try_into().ok()?;
         (alphanumeric(prefix) && alphanumeric(secret))
             .then(|| Self { prefix: prefix_bytes, sha256: Sha256::digest(key).into() })
     }
 
-    /// Whether it is the key with this digest, in time that does not depend on the answer.
+    /// Whether the key has this digest. The comparison takes constant time.
     pub(crate) fn has_sha256(&self, sha256: &[u8]) -> bool {
         self.sha256.ct_eq(sha256).into()
     }
 }
 
-/// A prefix as text.
+/// The prefix as text.
 pub fn prefix_text(prefix: &Prefix) -> &str {
     std::str::from_utf8(prefix).unwrap_or("?")
 }
@@ -96,7 +96,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_new_key_reads_back_and_is_itself_alone() {
+    fn a_new_key_can_be_parsed_and_matches_only_its_own_hash() {
         let (a, b) = (NewKey::random(), NewKey::random());
         let presented = PresentedKey::parse(a.expose()).unwrap();
         assert_eq!(a.expose().len(), 55);
@@ -109,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn base62_has_a_fixed_width_and_keeps_the_extremes_apart() {
+    fn base62_has_a_fixed_width_for_the_smallest_and_largest_numbers() {
         assert_eq!(base62([0; 32]), "0".repeat(43));
         let mut one = [0; 32];
         one[31] = 62;
@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn other_forms_are_no_keys() {
+    fn text_in_another_format_is_not_a_key() {
         let good = NewKey::random().expose().to_owned();
         for bad in [
             "",
@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_is_not_in_its_debug_text() {
+    fn the_debug_text_of_a_key_does_not_contain_the_key() {
         let key = NewKey::random();
         assert!(!format!("{key:?}").contains(key.expose()));
     }

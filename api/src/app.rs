@@ -1,4 +1,4 @@
-//! What every request shares: configuration, database and shutdown come in, one cheap handle goes out.
+//! The state that all requests of a process share.
 
 use std::{ops::Deref, sync::Arc, time::Duration};
 
@@ -16,7 +16,7 @@ use crate::{
     jobs::waiters::Waiters,
 };
 
-/// A handle on what every request shares.
+/// A handle on the shared state, which is cheap to clone.
 #[derive(Debug, Clone)]
 pub(crate) struct App(Arc<Shared>);
 
@@ -46,7 +46,7 @@ impl FromRef<App> for Arc<Authenticator> {
 }
 
 impl App {
-    /// One for this process.
+    /// Creates the shared state and starts the tasks that submit and read jobs.
     pub(crate) fn new(config: &Config, database: Database, shutdown: &Shutdown) -> Self {
         let queue = database.volatile.clone();
         let permits = Semaphore::new(config.max_requests.get().min(Semaphore::MAX_PERMITS));
@@ -70,7 +70,7 @@ impl App {
         }))
     }
 
-    /// How long a response to this operation is held.
+    /// How long a request to this operation waits for its outcome before it gets a 202.
     pub(crate) fn wait_limit(&self, operation: Operation) -> Duration {
         match operation.queue() {
             Queue::Quick => self.quick_wait,
@@ -78,17 +78,17 @@ impl App {
         }
     }
 
-    /// Whether the process was told to stop: it finishes what is in flight and accepts nothing new.
+    /// Whether the process is shutting down. It then finishes the requests in progress and accepts no new ones.
     pub(crate) fn is_draining(&self) -> bool {
         self.draining.is_cancelled()
     }
 
-    /// Cancelled when the process is told to stop.
+    /// A token that is cancelled when the process starts to shut down.
     pub(crate) fn draining(&self) -> CancellationToken {
         self.draining.clone()
     }
 
-    /// Looks again at everything that notifications tell of: some may have been missed.
+    /// Empties the key cache and wakes all waiters. Call this when notifications may have been missed.
     pub(crate) fn catch_up(&self) {
         self.auth.keys.forget_all();
         self.waiters.wake_all();

@@ -1,4 +1,4 @@
-//! `/health/*`: a probe comes in, 200 or 503 goes out, without causes.
+//! `GET /health/live` and `GET /health/ready`: answer probes with 200 or 503, without causes.
 
 use std::time::Duration;
 
@@ -15,18 +15,18 @@ use crate::{
     },
 };
 
-/// How long the database may take to answer.
+/// How long the database may take to answer before it counts as unavailable.
 const DATABASE_LIMIT: Duration = Duration::from_secs(1);
 
 const EXAMPLES: Examples =
     Examples { file: None, invalid: ("wait", Code::Unknown, "unknown query parameter \"wait\"") };
 
 problems! {
-    /// Why a process is not ready.
+    /// The problems of the readiness probe.
     ReadyProblems at "/health/ready", EXAMPLES: Internal, Draining, Unavailable,
 }
 
-/// The state of the process.
+/// The answer to a health probe.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = Health)]
 pub(crate) struct HealthBody {
@@ -35,26 +35,26 @@ pub(crate) struct HealthBody {
     status: &'static str,
 }
 
-/// Whether the process runs.
+/// Answers 200 while the process runs.
 #[utoipa::path(
     get,
     path = "/health/live",
     operation_id = "health-live",
     tag = "operations",
-    summary = "Whether the process runs",
+    summary = "Check whether the process runs",
     responses((status = 200, description = "The process runs.", body = HealthBody, example = json!({"status": "live"}))),
 )]
 pub(crate) async fn live() -> Json<HealthBody> {
     Json(HealthBody { status: "live" })
 }
 
-/// Whether it can take requests.
+/// Answers 200 if the process accepts requests and reaches its database.
 #[utoipa::path(
     get,
     path = "/health/ready",
     operation_id = "health-ready",
     tag = "operations",
-    summary = "Whether requests may be sent here",
+    summary = "Check whether the process accepts requests",
     responses(
         (status = 200, description = "The process accepts requests.", body = HealthBody, example = json!({"status": "ready"})),
         ReadyProblems,
@@ -68,11 +68,11 @@ pub(crate) async fn ready(State(app): State<App>) -> Result<Json<HealthBody>, Pr
     match timeout(DATABASE_LIMIT, asked).await {
         Ok(Ok(_)) => Ok(Json(HealthBody { status: "ready" })),
         Ok(Err(error)) => {
-            tracing::warn!(%error, "not ready");
+            tracing::warn!(%error, "not ready: the database cannot be reached");
             Err(Problem::of(ProblemType::Unavailable))
         }
         Err(_) => {
-            tracing::warn!("not ready: the database does not respond");
+            tracing::warn!("not ready: the database did not answer in time");
             Err(Problem::of(ProblemType::Unavailable))
         }
     }

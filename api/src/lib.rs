@@ -1,7 +1,7 @@
-//! The HTTP front end: a listener and a database come in; jobs are submitted and waited for, answers go out.
+//! The HTTP server: checks requests, submits them as jobs, waits for the outcomes and sends responses.
 //!
-//! A request passes the middleware of `http`, is authenticated by `auth`, parsed once by `input`, and becomes a job
-//! in `operations::run`, which answers it. Errors become `problems`.
+//! A request passes the middleware of `http`, is authenticated by `auth` and parsed by `input`. `operations::run`
+//! submits it as a job and builds the response. Errors become `problems`.
 
 mod app;
 mod auth;

@@ -1,4 +1,4 @@
-//! The OpenAPI 3.1 document: the code's own descriptions come in, one document goes out.
+//! Builds the OpenAPI 3.1 document from the descriptions in the code.
 
 use akhar_client::{JobBody, ProblemBody, ViolationBody};
 use akhar_jobs::Operation;
@@ -16,27 +16,28 @@ use crate::{
     operations::{self, documentation::complete, with_operations},
 };
 
-/// Everything but the operations.
+/// The document without the operations.
 #[derive(OpenApi)]
 #[openapi(
     info(
         title = "Akhar",
-        description = "Recognition of Panjabi handwriting and speech, translation, and generated handwriting. Every \
-            error is an RFC 9457 problem document whose `type` has a page.",
+        description = "Recognises Panjabi letters, digits and speech, translates speech, and writes Panjabi text by \
+            hand. Every error is an RFC 9457 problem document, and a page explains each `type`.",
     ),
     paths(jobs::get::handle, jobs::result::handle, jobs::cancel::handle, health::live, health::ready),
     components(schemas(JobBody, ProblemBody, ViolationBody)),
     tags(
         (name = "models", description = "The model operations."),
-        (name = "jobs", description = "Every accepted request is a job. A job can be followed, read and cancelled."),
-        (name = "operations", description = "For those who run the service."),
+        (name = "jobs", description = "Every accepted request is a job. A caller can follow its jobs, get their results \
+            and cancel them."),
+        (name = "operations", description = "Health probes, for operators of the service."),
     ),
 )]
 struct Document;
 
 macro_rules! documents {
     ($($operation:ident: $folder:ident,)+) => {
-        /// The part of the document about an operation.
+        /// The part of the document that describes an operation.
         fn document_of(operation: Operation) -> utoipa::openapi::OpenApi {
             match operation {
                 $(Operation::$operation => {
@@ -49,7 +50,7 @@ macro_rules! documents {
 }
 with_operations!(documents);
 
-/// The document about this version of the api.
+/// Returns the OpenAPI document of this version of the api.
 pub fn openapi() -> utoipa::openapi::OpenApi {
     let mut document = Document::openapi();
     for operation in Operation::ALL {
@@ -61,7 +62,7 @@ pub fn openapi() -> utoipa::openapi::OpenApi {
     document
 }
 
-/// The document as it is served.
+/// The document as JSON, as it is served. The file `docs/openapi.json` has the same text and a final newline.
 pub(crate) fn openapi_json() -> String {
     openapi().to_pretty_json().unwrap_or_default()
 }
@@ -74,7 +75,7 @@ fn add_bearer(document: &mut utoipa::openapi::OpenApi) {
     document.components.get_or_insert_default().add_security_scheme("bearer", SecurityScheme::Http(scheme));
 }
 
-/// A parameter may be absent, but there is no way to send null.
+/// Removes null from the types of parameters. A parameter can be absent, but it cannot be null.
 fn tighten_parameters(document: &mut utoipa::openapi::OpenApi) {
     let items = document.paths.paths.values_mut();
     let routes = items.flat_map(|item| [&mut item.get, &mut item.post, &mut item.delete]).flatten();
@@ -94,7 +95,7 @@ fn forbid_null(schema_type: &mut SchemaType) {
     }
 }
 
-/// A form has no fields but those it lists.
+/// Forbids fields that a form's schema does not list.
 fn close_forms(document: &mut utoipa::openapi::OpenApi) {
     let schemas = document.components.iter_mut().flat_map(|c| c.schemas.iter_mut());
     for (_, form) in schemas.filter(|(name, _)| name.ends_with("Form")) {
@@ -115,7 +116,7 @@ mod tests {
     fn every_problem_type_is_documented_somewhere() {
         let json = openapi_json();
         for t in ProblemType::ALL {
-            // Any path and any method can have this one, so it is documented at none.
+            // Every path can have this problem, so no path documents it.
             let is_everywhere = *t == ProblemType::MethodNotAllowed;
             assert!(is_everywhere || json.contains(&format!("/problems/{}\"", t.facts().slug)), "{t:?}");
         }

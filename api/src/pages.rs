@@ -1,4 +1,4 @@
-//! Documents about the service: `/openapi.json`, and a page for every problem type.
+//! Pages about the service: `/openapi.json`, and a page for each problem type.
 
 use axum::{
     extract::{Path, rejection::PathRejection},
@@ -10,23 +10,23 @@ use bytes::Bytes;
 
 use crate::problems::{Problem, ProblemType, page};
 
-/// The policy of pages that load nothing.
+/// The content security policy of pages that load no other resources.
 const CSP: (HeaderName, &str) = (
     header::CONTENT_SECURITY_POLICY,
     "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'",
 );
 
-/// A JSON document that is ready to be sent.
+/// A response with a JSON document.
 pub(crate) fn json(document: Bytes) -> impl IntoResponse {
     ([(header::CONTENT_TYPE, "application/json")], document)
 }
 
-/// `GET /problems`.
+/// `GET /problems`: the list of all problem types.
 pub(crate) async fn problems() -> impl IntoResponse {
     ([CSP], Html(page::index()))
 }
 
-/// `GET /problems/{slug}`.
+/// `GET /problems/{slug}`: the page of a problem type.
 pub(crate) async fn problem(slug: Result<Path<String>, PathRejection>) -> Result<impl IntoResponse, Problem> {
     let known = slug.ok().and_then(|Path(slug)| ProblemType::from_slug(&slug));
     let problem_type = known.ok_or(Problem::of(ProblemType::NotFound))?;

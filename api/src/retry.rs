@@ -1,4 +1,4 @@
-//! Riding out a database restart: an idempotent query comes in, its answer goes out, some seconds late.
+//! Retries queries while the database restarts.
 
 use std::time::Duration;
 
@@ -6,14 +6,14 @@ use akhar_jobs::backend::{GroupError, SubmitError};
 use akhar_platform::database::is_transient;
 use tokio::time::{Instant, sleep, timeout_at};
 
-/// How long a request rides out a database that is away.
+/// How long a query is retried while the database is unavailable.
 const LIMIT: Duration = Duration::from_secs(5);
 const FIRST_PAUSE: Duration = Duration::from_millis(50);
-const LONGEST_PAUSE: Duration = Duration::from_millis(500);
+const MAX_PAUSE: Duration = Duration::from_millis(500);
 
-/// An error after which the same query may succeed.
+/// Errors that can be transient.
 pub(crate) trait Transient {
-    /// Whether this one is of that kind.
+    /// Whether the same query may succeed if it is tried again shortly.
     fn is_transient(&self) -> bool;
 }
 
@@ -41,8 +41,9 @@ impl Transient for SubmitError {
     }
 }
 
-/// Tries until it succeeds, fails for good, or 5 s are over; `attempt` is told how often it failed before.
-/// What it does must be harmless to do twice: a connection can die after the commit it carried.
+/// Calls `attempt` until it succeeds, fails with an error that is not transient, or 5 s have passed. Its argument is
+/// the number of failed attempts so far. The query must be idempotent, because a connection can be lost after its
+/// transaction was committed.
 pub(crate) async fn retry_transient<T, E, F>(mut attempt: impl FnMut(u32) -> F) -> Result<T, E>
 where
     E: Transient + From<sqlx::Error>,
@@ -58,7 +59,7 @@ where
             Err(_) => return Err(sqlx::Error::PoolTimedOut.into()),
         }
         n_failed += 1;
-        pause = (pause * 2).min(LONGEST_PAUSE);
+        pause = (pause * 2).min(MAX_PAUSE);
     }
 }
 
@@ -74,7 +75,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_lasting_error_is_not_retried() {
+    async fn an_error_that_is_not_transient_is_not_retried() {
         let mut n_attempts = 0;
         let answer: Result<(), sqlx::Error> = retry_transient(|_| {
             n_attempts += 1;
@@ -85,7 +86,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn retries_end_at_the_limit() {
+    async fn retries_end_at_the_time_limit() {
         let started = Instant::now();
         let hung: Result<(), sqlx::Error> = retry_transient(|_| std::future::pending()).await;
         assert!(hung.is_err() && started.elapsed() == LIMIT);

@@ -1,4 +1,4 @@
-//! Every route: requests come in by path and method, the handler of each goes out, with the middleware around all.
+//! All routes of the server, with the middleware around them.
 
 use std::any::Any;
 
@@ -25,7 +25,7 @@ use crate::{
 
 macro_rules! handlers {
     ($($operation:ident: $folder:ident,)+) => {
-        /// The handler of an operation.
+        /// The handler of an operation's route.
         fn handler(operation: Operation) -> MethodRouter<App> {
             match operation {
                 $(Operation::$operation => post(operations::$folder::route::handle),)+
@@ -35,7 +35,7 @@ macro_rules! handlers {
 }
 with_operations!(handlers);
 
-/// All routes.
+/// Builds the router.
 pub(crate) fn router(app: App) -> Router {
     let document = Bytes::from(openapi_json());
     let models = Operation::ALL.into_iter().fold(Router::new(), |router, operation| {
@@ -51,14 +51,14 @@ pub(crate) fn router(app: App) -> Router {
         .route("/problems/{slug}", get(pages::problem))
         .fallback(async || Problem::of(ProblemType::NotFound))
         .method_not_allowed_fallback(async || Problem::of(ProblemType::MethodNotAllowed))
-        .layer(CatchPanicLayer::custom(caught))
+        .layer(CatchPanicLayer::custom(panic_response))
         .layer(from_fn_with_state(app.draining(), middleware::handle))
         .with_state(app)
 }
 
-/// Answers the request of a handler that panicked.
+/// The response to a request whose handler panicked.
 #[expect(clippy::needless_pass_by_value, reason = "the layer passes it by value")]
-fn caught(panic: Box<dyn Any + Send>) -> Response {
+fn panic_response(panic: Box<dyn Any + Send>) -> Response {
     let text =
         panic.downcast_ref::<String>().map(String::as_str).or_else(|| panic.downcast_ref::<&str>().copied());
     Problem::internal(format_args!("panic: {}", text.unwrap_or("no message"))).into_response()

@@ -1,4 +1,4 @@
-//! Routes that need no database: unknown paths and methods, refusals at the door, pages.
+//! Tests of routes without a database: unknown paths and methods, requests without a key, pages.
 
 use akhar_platform::{
     config::Config,
@@ -15,15 +15,15 @@ use tower::ServiceExt as _;
 
 use super::*;
 
-/// An app whose database is nowhere.
+/// An app whose database cannot be reached.
 pub(crate) fn app() -> App {
     app_until(&Shutdown::default())
 }
 
-/// The same, told to stop by `shutdown`.
+/// An app whose database cannot be reached, and that `shutdown` stops.
 pub(crate) fn app_until(shutdown: &Shutdown) -> App {
-    let nowhere = options("postgres://nobody@127.0.0.1:1/nothing").unwrap();
-    let pool = PgPoolOptions::new().connect_lazy_with(nowhere);
+    let unreachable = options("postgres://nobody@127.0.0.1:1/nothing").unwrap();
+    let pool = PgPoolOptions::new().connect_lazy_with(unreachable);
     App::new(&Config::default(), Database::of_pool(pool), shutdown)
 }
 
@@ -76,7 +76,7 @@ async fn every_operation_has_a_route() {
 }
 
 #[tokio::test]
-async fn an_unknown_method_is_told_the_known_ones() {
+async fn the_answer_to_an_unknown_method_lists_the_known_ones() {
     let cases = [
         ("GET", "/v1/models/digit-recognition", "POST"),
         ("HEAD", "/v1/models/digit-recognition", "POST"),
@@ -95,7 +95,7 @@ async fn an_unknown_method_is_told_the_known_ones() {
 }
 
 #[tokio::test]
-async fn without_a_key_there_is_one_wording() {
+async fn every_request_without_a_valid_key_gets_the_same_detail() {
     let no_key = "Bearer ak_short";
     for headers in [&[][..], &[("authorization", no_key)], &[("authorization", "Basic YTpi")]] {
         for (method, path) in
@@ -110,7 +110,7 @@ async fn without_a_key_there_is_one_wording() {
 }
 
 #[tokio::test]
-async fn a_database_that_is_away_makes_it_not_ready_but_live() {
+async fn without_a_database_the_process_is_live_but_not_ready() {
     let (live, _) = send(app(), "GET", "/health/live", &[]).await;
     assert_eq!(live.status(), StatusCode::OK);
     let (ready, body) = problem("GET", "/health/ready", &[]).await;
@@ -120,7 +120,7 @@ async fn a_database_that_is_away_makes_it_not_ready_but_live() {
 }
 
 #[tokio::test]
-async fn draining_takes_nothing_new() {
+async fn a_draining_server_accepts_no_new_requests() {
     let shutdown = Shutdown::default();
     let app = app_until(&shutdown);
     shutdown.stop();
@@ -134,8 +134,8 @@ async fn draining_takes_nothing_new() {
 }
 
 #[tokio::test]
-async fn a_panic_is_a_500_without_its_words() {
-    let response = caught(Box::new("the secret cause"));
+async fn a_panic_is_a_500_without_the_panic_message() {
+    let response = panic_response(Box::new("the secret cause"));
     assert_eq!(response.status(), StatusCode::INTERNAL_SERVER_ERROR);
     let problem = response.extensions().get::<Problem>().unwrap().clone();
     assert!(!serde_json::to_string(&problem.body("/", "r")).unwrap().contains("secret"));

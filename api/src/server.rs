@@ -1,4 +1,4 @@
-//! The server: a bound listener comes in; connections are served until told to stop, then finished.
+//! Accepts and serves connections until shutdown, and then finishes the requests in progress.
 
 use std::{io, time::Duration};
 
@@ -13,22 +13,26 @@ use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use crate::{app::App, listen::listen, router::router};
 
-/// How long a connection may take to send a request's headers, or be idle between requests.
+/// How long a client may take to send a request's headers, and how long a connection may be idle between requests.
 const HEADER_LIMIT: Duration = Duration::from_secs(60);
-/// Pause after an accept that failed, such as for lack of file descriptors.
+/// The pause after a failed accept, for example if there are no free file descriptors.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(200);
 
 /// Why the server did not shut down cleanly.
 #[derive(Debug, thiserror::Error)]
 pub enum ServeError {
-    /// The time to shut down was over while requests were in flight.
-    #[error("stopped with {0} connections unfinished")]
+    /// The time limit of the shutdown passed while requests were in progress. Holds the number of their connections.
+    #[error(
+        "stopped while requests on {0} connections were unfinished: the time limit AKHAR_SHUTDOWN_S passed, or a second \
+         signal was received"
+    )]
     Unfinished(usize),
 }
 
-/// Serves until `shutdown.soft`, finishes what is in flight, and aborts the rest at `shutdown.hard`.
+/// Serves requests until `shutdown.soft`, then finishes the requests in progress, and aborts the rest at
+/// `shutdown.hard`.
 ///
-/// While it finishes, new requests on old or new connections are answered 503.
+/// After `shutdown.soft`, new requests are answered with 503, on existing and on new connections.
 pub async fn serve(
     listener: TcpListener,
     config: &Config,
@@ -43,14 +47,14 @@ async fn serve_app(listener: TcpListener, app: App, shutdown: Shutdown) -> Resul
     let listening = tokio::spawn(listen(app.clone()));
     let service = TowerToHyperService::new(router(app));
     let connections = TaskTracker::new();
-    // Connections are aborted from here, so that they can be counted before they are gone.
+    // Connections get their own hard token, so that they can be counted before they are aborted.
     let connection_shutdown = Shutdown { hard: CancellationToken::new(), ..shutdown.clone() };
     let accepting = async {
         loop {
             let stream = accept(&listener).await;
             let connection = serve_connection(stream, service.clone(), connection_shutdown.clone());
             if shutdown.soft.is_cancelled() {
-                tokio::spawn(connection); // answered with 503; the shutdown does not wait for it
+                tokio::spawn(connection); // its requests are answered with 503, and the shutdown does not wait for it
             } else {
                 connections.spawn(connection);
             }
@@ -80,7 +84,7 @@ async fn accept(listener: &TcpListener) -> TcpStream {
             Ok((stream, _)) => return stream,
             Err(error) if concerns_one_connection(&error) => (),
             Err(error) => {
-                tracing::error!(%error, "cannot accept connections");
+                tracing::error!(%error, "cannot accept a connection");
                 tokio::time::sleep(ACCEPT_PAUSE).await;
             }
         }

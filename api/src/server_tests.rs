@@ -1,5 +1,5 @@
-//! Connections: a caller that leaves, and a server told to stop. The database is nowhere, so that a job
-//! waits to be submitted for as long as a retry lasts.
+//! Tests of connections: a client that disconnects, and a server that shuts down. The database cannot be reached, so
+//! a request stays in progress while its submission is retried.
 
 use std::time::Instant;
 
@@ -37,7 +37,8 @@ fn request(key: &NewKey, is_chunked: bool) -> Vec<u8> {
     request
 }
 
-/// Polls, because what is waited for is another task's doing; bounded well below the 5 s of `retry_transient`.
+/// Polls until the condition holds, because another task makes it true. The limit is well below the 5 s of
+/// `retry_transient`.
 async fn eventually(mut holds: impl FnMut() -> bool) -> bool {
     let started = Instant::now();
     while !holds() && started.elapsed() < Duration::from_secs(3) {
@@ -47,7 +48,7 @@ async fn eventually(mut holds: impl FnMut() -> bool) -> bool {
 }
 
 #[tokio::test]
-async fn a_caller_that_hangs_up_gives_its_place_back() {
+async fn a_client_that_disconnects_releases_its_permit() {
     for is_chunked in [false, true] {
         let shutdown = Shutdown::default();
         let (app, key) = (app_until(&shutdown), NewKey::random());
@@ -69,7 +70,7 @@ async fn a_caller_that_hangs_up_gives_its_place_back() {
 }
 
 #[tokio::test]
-async fn told_to_stop_it_finishes_what_is_in_flight() {
+async fn a_soft_shutdown_finishes_the_requests_in_progress() {
     let shutdown = Shutdown::default();
     let (app, key) = (app_until(&shutdown), NewKey::random());
     app.auth.keys.insert(&key).await;
@@ -95,7 +96,7 @@ async fn told_to_stop_it_finishes_what_is_in_flight() {
 }
 
 #[tokio::test]
-async fn at_the_hard_limit_it_gives_up() {
+async fn a_hard_shutdown_aborts_connections() {
     let shutdown = Shutdown::default();
     let (app, key) = (app_until(&shutdown), NewKey::random());
     app.auth.keys.insert(&key).await;

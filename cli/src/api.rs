@@ -1,31 +1,32 @@
-//! `akhar api`: the HTTP front end alone, on the configured database.
+//! `akhar api`: runs the HTTP server alone, on the configured database. Also prints the OpenAPI document.
 
 use akhar_platform::{config::Config, database::Database, shutdown::Shutdown};
 use tokio::net::TcpListener;
 
 use crate::{connect, failure::Failure};
 
-/// Serves until told to stop.
+/// Serves until a signal stops the process.
 pub(crate) async fn run(config: Config) -> Result<(), Failure> {
-    let shutdown = Shutdown::on_signals(config.shutdown_limit()).map_err(Failure::io("signals"))?;
+    let shutdown = Shutdown::on_signals(config.shutdown_limit())
+        .map_err(Failure::io("cannot install signal handlers"))?;
     let database = connect::configured("akhar-api", &config).await?;
     serve(listen(&config).await?, &config, database, shutdown).await
 }
 
-/// Binds the configured address.
+/// Opens a listening socket on the configured address.
 pub(crate) async fn listen(config: &Config) -> Result<TcpListener, Failure> {
     let address = config.listen;
     TcpListener::bind(address).await.map_err(|source| Failure::Listen { address, source })
 }
 
-/// Says where it listens on stdout, then serves until told to stop.
+/// Prints the address to stdout, then serves until `shutdown`.
 pub(crate) async fn serve(
     listener: TcpListener,
     config: &Config,
     database: Database,
     shutdown: Shutdown,
 ) -> Result<(), Failure> {
-    let address = listener.local_addr().map_err(Failure::io("listener"))?;
+    let address = listener.local_addr().map_err(Failure::io("cannot read the listening address"))?;
     println!("listening on http://{address}");
     Ok(akhar_api::serve(listener, config, database, shutdown).await?)
 }
@@ -33,6 +34,6 @@ pub(crate) async fn serve(
 /// Prints the OpenAPI document.
 pub(crate) fn print_openapi() -> Result<(), Failure> {
     let document = akhar_api::openapi().to_pretty_json().map_err(std::io::Error::other);
-    println!("{}", document.map_err(Failure::io("openapi"))?);
+    println!("{}", document.map_err(Failure::io("cannot write the OpenAPI document"))?);
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! The way to the database: the configured one, or the private one of `akhar serve`.
+//! Connects to the configured database, or to the private database of `akhar serve`.
 
 use std::path::PathBuf;
 
@@ -11,19 +11,19 @@ use sqlx::postgres::PgConnectOptions;
 
 use crate::failure::Failure;
 
-/// The configured database, its connections named `name`.
+/// Connects to the configured database. `name` is the `application_name` of the connections.
 pub(crate) async fn configured(name: &'static str, config: &Config) -> Result<Database, Failure> {
     let options = configured_options(config)?.ok_or(Failure::NoDatabase)?;
     Ok(Database::connect(name, &options, config.database_connections.get()).await?)
 }
 
-/// The configured database's address, if one is configured.
+/// The connection options of the configured database. `None` if `AKHAR_DATABASE_URL` is not set.
 pub(crate) fn configured_options(config: &Config) -> Result<Option<PgConnectOptions>, Failure> {
     let url = config.database_url.as_ref().map(|url| database::options(url.expose_secret()));
     url.transpose().map_err(Failure::Url)
 }
 
-/// Brings the configured database's schema up to date.
+/// `akhar migrate`: applies all pending migrations to the configured database.
 pub(crate) async fn migrate(config: &Config) -> Result<(), Failure> {
     let database = configured("akhar-migrate", config).await?;
     akhar_migrations::migrate(&database.durable).await?;
@@ -32,16 +32,17 @@ pub(crate) async fn migrate(config: &Config) -> Result<(), Failure> {
     Ok(())
 }
 
-/// A database reached for one command.
-pub(crate) struct Reached {
+/// The database that one command uses.
+pub(crate) struct CommandDatabase {
     pub(crate) database: Database,
-    /// Set when it runs for this command alone.
+    /// The private server, if it was started for this command alone.
     private: Option<PrivatePostgres>,
 }
 
-impl Reached {
-    /// Reaches the configured database, the private one of an `akhar serve` that runs, or starts that.
-    pub(crate) async fn any(config: &Config) -> Result<Self, Failure> {
+impl CommandDatabase {
+    /// Connects to the configured database. If none is configured, connects to the private database, and starts it
+    /// unless an `akhar serve` is running.
+    pub(crate) async fn open(config: &Config) -> Result<Self, Failure> {
         let (options, private) = match configured_options(config)? {
             Some(options) => (options, None),
             None => private(config.data_dir.clone()).await?,
@@ -54,8 +55,8 @@ impl Reached {
         Ok(Self { database, private })
     }
 
-    /// Leaves it as it was found.
-    pub(crate) async fn leave(self) -> Result<(), Failure> {
+    /// Closes the connections, and stops the private server if it was started for this command.
+    pub(crate) async fn close(self) -> Result<(), Failure> {
         self.database.close().await;
         match self.private {
             Some(private) => stop(private).await,

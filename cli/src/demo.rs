@@ -1,4 +1,4 @@
-//! A first key, so that a new user's first request works: made once, shown with a line to paste.
+//! The demo key: a first API key that `akhar serve` creates, and prints with a request to paste.
 
 use std::{
     fs::OpenOptions,
@@ -13,11 +13,11 @@ use sqlx::PgPool;
 
 use crate::failure::Failure;
 
-/// An image that comes with the source.
+/// The image of the printed request, which is part of the source code.
 const EXAMPLE: &str = "tests/fixtures/images/digit-5.png";
 
-/// The demo key, if there is one to show: made now because the database has no key at all, or kept
-/// beside the private database from an earlier start and still working.
+/// Returns the demo key. Creates it if the database has no keys. With a private database the key is kept in
+/// `data_dir`, and is returned again as long as it is not revoked. Returns `None` if there is no demo key to print.
 pub(crate) async fn key(db: &PgPool, data_dir: Option<&Path>) -> Result<Option<String>, Failure> {
     let kept: Option<PathBuf> = data_dir.map(|dir| dir.join("demo-key"));
     if keys::any(db).await? {
@@ -30,12 +30,12 @@ pub(crate) async fn key(db: &PgPool, data_dir: Option<&Path>) -> Result<Option<S
     if let Some(path) = kept {
         let secret = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&path);
         let written = secret.and_then(|mut file| writeln!(file, "{}", key.expose()));
-        written.map_err(Failure::io(path.display().to_string()))?;
+        written.map_err(Failure::io(format!("cannot write the demo key to {}", path.display())))?;
     }
     Ok(Some(key.expose().to_owned()))
 }
 
-/// Prints the key and a request that works when pasted.
+/// Prints the key and a complete request that uses it.
 pub(crate) fn print(key: &str, address: SocketAddr) {
     println!("\nAkhar is ready. Demo key: {key}\nTry it:\n");
     println!("  curl http://{address}/v1/models/digit-recognition \\");

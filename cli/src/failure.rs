@@ -1,23 +1,28 @@
-//! Why a command failed, in words for the person who typed it.
+//! The errors of all commands, as they are printed to the user.
 
 use akhar_platform::{config::ConfigError, database::PrivateError, telemetry::TelemetryError};
 
-/// Ends the process with exit code 1.
+/// Why a command failed. The process prints it and exits with code 1.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Failure {
     #[error(transparent)]
     Config(#[from] ConfigError),
     #[error(transparent)]
     Telemetry(#[from] TelemetryError),
-    #[error("async runtime: {0}")]
+    #[error("cannot start the async runtime: {0}")]
     Runtime(std::io::Error),
     #[error("private Postgres: {0}")]
     Private(#[from] PrivateError),
-    #[error("AKHAR_DATABASE_URL: {0}")]
+    #[error(
+        "AKHAR_DATABASE_URL is not a valid address, expected postgres://user:password@host/database: {0}"
+    )]
     Url(sqlx::Error),
-    #[error("database: {0}")]
+    #[error("database error: {0}")]
     Database(#[from] sqlx::Error),
-    #[error("AKHAR_DATABASE_URL is not set: only `akhar serve` and `akhar keys` can do without it")]
+    #[error(
+        "AKHAR_DATABASE_URL is not set: set it to the address of a Postgres database, such as \
+         postgres://user:password@host/database. Only `akhar serve` and `akhar keys` work without it"
+    )]
     NoDatabase,
     #[error(transparent)]
     Migrate(#[from] akhar_migrations::MigrateError),
@@ -31,13 +36,14 @@ pub(crate) enum Failure {
     Manifest(#[from] akhar_inference::ManifestError),
     #[error("cannot listen on {address}: {source}")]
     Listen { address: std::net::SocketAddr, source: std::io::Error },
-    #[error("the worker did not start: see its lines above")]
+    #[error("the worker did not start: its log lines above say why")]
     WorkerStart,
     #[error("{what}: {source}")]
     Io { what: String, source: std::io::Error },
 }
 
 impl Failure {
+    /// Makes a failure of an I/O error. `what` says what failed, such as "cannot read stdin".
     pub(crate) fn io(what: impl Into<String>) -> impl FnOnce(std::io::Error) -> Self {
         let what = what.into();
         move |source| Self::Io { what, source }

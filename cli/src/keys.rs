@@ -1,43 +1,43 @@
-//! `akhar keys`: make, list, revoke and rotate API keys.
+//! `akhar keys`: creates, lists, revokes and rotates API keys.
 
 use akhar_accounts::keys::{self, KeyInfo};
 use akhar_platform::config::Config;
+use sqlx::PgPool;
 
-use crate::{connect::Reached, failure::Failure};
+use crate::{connect::CommandDatabase, failure::Failure};
 
 #[derive(Debug, clap::Subcommand)]
 pub(crate) enum Command {
-    /// Make an account with a first key; the key is printed once, alone on stdout
+    /// Create an account and its first key, and print the key to stdout. It cannot be shown again
     Create {
-        /// Whom or what it is for
+        /// A name for the account and the key, such as who uses it
         #[arg(long)]
         name: String,
     },
-    /// List keys, without their secrets
+    /// List all keys: prefix, creation time (UTC), state and name
     List,
-    /// Stop a key from working, at once
+    /// Revoke a key, which stops working immediately
     Revoke {
-        /// The 8 characters after `ak_`, as `keys list` shows them
+        /// The key's prefix: the 8 characters after `ak_`, as `akhar keys list` shows them
         prefix: String,
     },
-    /// Replace a key by a new one of the same account, which keeps its jobs; the new one is printed once, alone on
-    /// stdout; the old one stops working at once
+    /// Replace a key with a new one of the same account, and print the new key to stdout. The old key stops working
+    /// immediately. The account keeps its jobs
     Rotate {
-        /// The 8 characters after `ak_`, as `keys list` shows them
+        /// The key's prefix: the 8 characters after `ak_`, as `akhar keys list` shows them
         prefix: String,
     },
 }
 
-/// Runs one of them.
+/// Runs one subcommand.
 pub(crate) async fn run(config: &Config, command: Command) -> Result<(), Failure> {
-    let reached = Reached::any(config).await?;
-    let done = act(&reached, command).await;
-    reached.leave().await?;
+    let opened = CommandDatabase::open(config).await?;
+    let done = execute(&opened.database.durable, command).await;
+    opened.close().await?;
     done
 }
 
-async fn act(reached: &Reached, command: Command) -> Result<(), Failure> {
-    let db = &reached.database.durable;
+async fn execute(db: &PgPool, command: Command) -> Result<(), Failure> {
     match command {
         Command::Create { name } => println!("{}", keys::create(db, &name).await?.1.expose()),
         Command::Rotate { prefix } => println!("{}", keys::rotate(db, &prefix).await?.1.expose()),

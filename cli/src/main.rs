@@ -1,6 +1,6 @@
-//! `akhar`: arguments and environment come in; a running service, or one command's answer, comes out.
+//! The `akhar` program: parses the arguments and runs a command.
 //!
-//! Exit codes: 0 done, 1 failed, 2 usage. Answers go to stdout, everything else to stderr.
+//! Exit codes: 0 success, 1 failure, 2 wrong arguments. Results are printed to stdout, everything else to stderr.
 
 mod api;
 mod connect;
@@ -19,9 +19,9 @@ use clap::{CommandFactory as _, Parser, Subcommand};
 
 use failure::Failure;
 
-/// Panjabi handwriting, recognition and speech as a service.
+/// A server for Panjabi handwriting recognition, handwriting generation and speech recognition.
 ///
-/// Settings are AKHAR_* variables or keys of akhar.toml; .env.example lists them all.
+/// Settings are environment variables named AKHAR_*, or keys in akhar.toml. The file .env.example lists all of them.
 #[derive(Debug, Parser)]
 #[command(version, max_term_width = 100)]
 struct Arguments {
@@ -31,26 +31,26 @@ struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Run everything: database (a private one unless `AKHAR_DATABASE_URL` is set), migrations, api, worker
+    /// Run everything: migrations, HTTP server, worker, and a private Postgres unless `AKHAR_DATABASE_URL` is set
     Serve,
-    /// Run the HTTP front end
+    /// Run the HTTP server
     Api,
-    /// Run a worker
+    /// Run a worker, which claims jobs and runs models
     Worker(worker::Arguments),
-    /// Bring the database schema up to date
+    /// Bring the database schema up to date: apply all pending migrations
     Migrate,
-    /// Make, list, revoke and rotate API keys
+    /// Create, list, revoke and rotate API keys
     #[command(subcommand)]
     Keys(keys::Command),
-    /// List, verify, pull, choose and remove models, or prepare images as they see them
+    /// List, verify, download, choose and remove models
     #[command(subcommand)]
     Models(models::Command),
-    /// Print the OpenAPI document
+    /// Print the OpenAPI document of the HTTP interface
     Openapi,
-    /// Print a page of the reference
+    /// Print a reference page that is generated from the code
     #[command(hide = true)]
     Reference {
-        /// Which
+        /// The page
         page: reference::Page,
     },
 }
@@ -90,7 +90,7 @@ fn run(command: Command) -> Result<(), Failure> {
             Command::Models(_) | Command::Openapi | Command::Reference { .. } => Ok(()),
         }
     });
-    // What is left, such as a thread reading stdin, must not keep the process.
+    // Do not wait for remaining tasks: a thread that reads stdin would keep the process alive.
     runtime.shutdown_background();
     done
 }

@@ -1,5 +1,5 @@
-//! `akhar serve`: database, migrations, api and a worker in one process tree. The worker is a child, so
-//! that a crash in a model's native code costs a restart and not the front end.
+//! `akhar serve`: runs the database, the migrations, the HTTP server and a worker. The worker is a child process, so
+//! that a crash in a model's native code does not stop the HTTP server.
 
 use std::{net::SocketAddr, process::Stdio, time::Duration};
 
@@ -18,12 +18,14 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{api, connect, demo, failure::Failure, worker::READY};
 
-/// Wait before a worker that died is started again.
+/// The pause before a worker that died is started again.
 const RESTART_PAUSE: Duration = Duration::from_millis(500);
 
-/// Runs everything until told to stop; then the front end drains, the worker finishes, the database stops.
+/// Runs everything until a signal stops the process. Then the HTTP server finishes its requests, the worker finishes
+/// its jobs, and the private database stops, in this order.
 pub(crate) async fn run(config: Config) -> Result<(), Failure> {
-    let shutdown = Shutdown::on_signals(config.shutdown_limit()).map_err(Failure::io("signals"))?;
+    let shutdown = Shutdown::on_signals(config.shutdown_limit())
+        .map_err(Failure::io("cannot install signal handlers"))?;
     let private = match connect::configured_options(&config)? {
         Some(_) => None,
         None => Some(connect::start(config.data_dir.clone()).await?),
@@ -49,13 +51,13 @@ async fn serve(
     akhar_migrations::migrate(&database.durable).await?;
     let key = demo::key(&database.durable, private.map(|_| config.data_dir.as_path())).await?;
     let listener = api::listen(config).await?;
-    let address = listener.local_addr().map_err(Failure::io("listener"))?;
+    let address = listener.local_addr().map_err(Failure::io("cannot read the listening address"))?;
 
     let worker_stop = CancellationToken::new();
-    let (ready, warm) = oneshot::channel();
-    let worker = tokio::spawn(supervise(url, worker_stop.clone(), ready));
+    let (ready_sender, ready) = oneshot::channel();
+    let worker = tokio::spawn(supervise(url, worker_stop.clone(), ready_sender));
     let served = tokio::select! {
-        served = serve_when_warm(warm, key, address, api::serve(listener, config, database.clone(), shutdown.clone())) => served,
+        served = serve_and_print_key(ready, key, address, api::serve(listener, config, database.clone(), shutdown.clone())) => served,
         () = shutdown.hard.cancelled() => Ok(()),
     };
     worker_stop.cancel();
@@ -64,9 +66,9 @@ async fn serve(
     served.and(finished)
 }
 
-/// Serves at once, and shows the key once the worker is warm; a worker that cannot start ends it all.
-async fn serve_when_warm(
-    warm: oneshot::Receiver<()>,
+/// Serves requests, and prints the key when the worker is ready. Fails if the worker cannot start.
+async fn serve_and_print_key(
+    ready: oneshot::Receiver<()>,
     key: Option<String>,
     address: SocketAddr,
     api: impl Future<Output = Result<(), Failure>>,
@@ -74,7 +76,7 @@ async fn serve_when_warm(
     tokio::pin!(api);
     tokio::select! {
         served = &mut api => return served,
-        warm = warm => warm.map_err(|_| Failure::WorkerStart)?,
+        ready = ready => ready.map_err(|_| Failure::WorkerStart)?,
     }
     if let Some(key) = key {
         demo::print(&key, address);
@@ -82,14 +84,14 @@ async fn serve_when_warm(
     api.await
 }
 
-/// Keeps a worker running until told to stop. One that dies before it was ever warm is not started
-/// again: whatever is wrong with it will be wrong the next time.
+/// Runs a worker until `stop`, and starts it again whenever it dies. A worker that dies before it was ready for the
+/// first time is not started again, because it would fail for the same reason.
 async fn supervise(url: String, stop: CancellationToken, ready: oneshot::Sender<()>) -> Result<(), Failure> {
     let mut ready = Some(ready);
     loop {
         let mut child = spawn(&url)?;
         let mut lines = child.stdout.take().map(|out| BufReader::new(out).lines());
-        let stdin = child.stdin.take(); // held: the worker stops when it closes
+        let stdin = child.stdin.take(); // kept open, because the worker stops when its stdin closes
         loop {
             let line = async {
                 match &mut lines {
@@ -105,23 +107,24 @@ async fn supervise(url: String, stop: CancellationToken, ready: oneshot::Sender<
                 },
                 () = stop.cancelled() => {
                     drop(stdin);
-                    child.wait().await.map_err(Failure::io("worker"))?;
+                    child.wait().await.map_err(Failure::io("cannot wait for the worker"))?;
                     return Ok(());
                 }
             }
         }
-        let status = child.wait().await.map_err(Failure::io("worker"))?;
+        let status = child.wait().await.map_err(Failure::io("cannot wait for the worker"))?;
         if ready.is_some() {
             return Err(Failure::WorkerStart);
         }
-        tracing::error!(%status, "the worker died: starting another");
+        tracing::error!(%status, "the worker died: starting it again");
         tokio::time::sleep(RESTART_PAUSE).await;
     }
 }
 
-/// Starts a worker that a signal to our group does not reach: it must outlive the front end's draining.
+/// Starts a worker in its own process group. A signal to the group of this process does not reach it, so it keeps
+/// working while the HTTP server finishes its requests.
 fn spawn(url: &str) -> Result<Child, Failure> {
-    let program = std::env::current_exe().map_err(Failure::io("own program"))?;
+    let program = std::env::current_exe().map_err(Failure::io("cannot find the akhar program"))?;
     Command::new(program)
         .args(["worker", "--with-parent"])
         .env("AKHAR_DATABASE_URL", url)
@@ -129,5 +132,5 @@ fn spawn(url: &str) -> Result<Child, Failure> {
         .stdout(Stdio::piped())
         .process_group(0)
         .spawn()
-        .map_err(Failure::io("worker"))
+        .map_err(Failure::io("cannot start the worker"))
 }

@@ -1,23 +1,24 @@
-//! `akhar worker`: one worker process on the configured database.
+//! `akhar worker`: runs one worker process on the configured database.
 
 use akhar_platform::{config::Config, shutdown::Shutdown};
 use tokio::io::AsyncReadExt as _;
 
 use crate::{connect, failure::Failure};
 
-/// The line on stdout that says the models are warm and jobs are taken.
+/// The line that is printed to stdout when the models are loaded and the worker starts claiming jobs.
 pub(crate) const READY: &str = "ready";
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Arguments {
-    /// Stop when standard input closes: a parent that dies takes its worker along
+    /// Stop when standard input closes, so that the worker stops when its parent dies
     #[arg(long, hide = true)]
     pub(crate) with_parent: bool,
 }
 
-/// Works until told to stop.
+/// Runs jobs until a signal stops the process.
 pub(crate) async fn run(config: Config, arguments: &Arguments) -> Result<(), Failure> {
-    let shutdown = Shutdown::on_signals(config.shutdown_limit()).map_err(Failure::io("signals"))?;
+    let shutdown = Shutdown::on_signals(config.shutdown_limit())
+        .map_err(Failure::io("cannot install signal handlers"))?;
     if arguments.with_parent {
         let shutdown = shutdown.clone();
         tokio::spawn(async move {

@@ -1,4 +1,4 @@
-//! The client: an operation's parameters or a job's id come in, a body or the problem goes out.
+//! An HTTP client with a method for each operation and each request about a job.
 
 use reqwest::{
     Method, RequestBuilder, Response, StatusCode,
@@ -11,7 +11,7 @@ use uuid::Uuid;
 
 use crate::{HandwritingBody, JobBody, JobResultBody, PredictionsBody, ProblemBody, TranscriptionBody};
 
-/// A client of one service with one API key.
+/// A client for one server and one API key.
 #[derive(Debug, Clone)]
 pub struct Client {
     http: reqwest::Client,
@@ -23,32 +23,32 @@ pub struct Client {
 /// The answer to an operation.
 #[derive(Debug, Clone)]
 pub enum Answer<T> {
-    /// The operation's own response.
+    /// The operation's response.
     Done(T),
-    /// The job, which had not ended when the service stopped waiting for it.
+    /// The job, if it had not ended when the server stopped waiting for it.
     Accepted(Box<JobBody>),
 }
 
-/// Why there is no answer.
+/// Why a request failed.
 #[derive(Debug, thiserror::Error)]
 pub enum ClientError {
-    /// The service answered with an error.
+    /// The server answered with an error document.
     #[error("{}: {}", .problem.title, .problem.detail)]
     Problem {
         /// The error document.
         problem: Box<ProblemBody>,
-        /// Seconds to wait before the same request may succeed, if the service says so.
+        /// Seconds after which the same request may succeed, if the server sent `Retry-After`.
         retry_after_s: Option<u64>,
     },
-    /// The service cannot be reached, or its answer cannot be read.
+    /// The server cannot be reached, or its response cannot be parsed.
     #[error(transparent)]
     Http(#[from] reqwest::Error),
 }
 
-/// What to write by hand. What is `None` has the service's default. Lengths are pixels.
+/// The fields of a handwriting request. A field that is `None` has the server's default. Lengths are in pixels.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
-#[expect(missing_docs, reason = "the fields are those of the interface")]
+#[expect(missing_docs, reason = "the fields are those of the HTTP interface")]
 pub struct HandwritingRequest {
     pub text: String,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -68,10 +68,10 @@ pub struct HandwritingRequest {
     pub stroke_width: Option<f64>,
 }
 
-/// How to transcribe a recording.
+/// The fields of a speech recognition request.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct SpeechRequest {
-    /// The language spoken, `pa` or `en`. `None`: the service's default.
+    /// The spoken language, `pa` or `en`. `None` means the server's default.
     pub lang: Option<String>,
     /// Whether to translate the text into the other language.
     pub with_translation: bool,
@@ -80,18 +80,19 @@ pub struct SpeechRequest {
 }
 
 impl Client {
-    /// A client of the service at `base`, such as `http://127.0.0.1:8080`. Time limits and TLS are `http`'s.
+    /// Creates a client for the server at `base`, such as `http://127.0.0.1:8080`. `http` sets the time limits and
+    /// TLS.
     pub fn new(http: reqwest::Client, base: impl Into<String>, key: impl Into<SecretString>) -> Self {
         Self { http, base: base.into(), key: key.into(), is_asynchronous: false }
     }
 
-    /// The same client, whose operations are answered with [`Answer::Accepted`] at once.
+    /// Makes all operations return [`Answer::Accepted`] at once, without waiting for the result.
     #[must_use]
     pub fn asynchronous(self) -> Self {
         Self { is_asynchronous: true, ..self }
     }
 
-    /// The letters that an image, PNG or JPEG, may show.
+    /// Recognises the letter in a PNG or JPEG image. `top_k` is the number of predictions, 1 to 5.
     pub async fn alphabet_recognition(
         &self,
         image: Vec<u8>,
@@ -100,7 +101,7 @@ impl Client {
         self.recognition("alphabet-recognition", image, top_k).await
     }
 
-    /// The digits that an image, PNG or JPEG, may show.
+    /// Recognises the digit in a PNG or JPEG image. `top_k` is the number of predictions, 1 to 5.
     pub async fn digit_recognition(
         &self,
         image: Vec<u8>,
@@ -109,7 +110,7 @@ impl Client {
         self.recognition("digit-recognition", image, top_k).await
     }
 
-    /// Text as handwriting: strokes, and with `with_image` a picture too.
+    /// Writes text by hand. Returns the strokes, and a picture if `with_image` is true.
     pub async fn handwriting_generator(
         &self,
         request: &HandwritingRequest,
@@ -117,7 +118,7 @@ impl Client {
         answer(self.operation("handwriting-generator").json(request)).await
     }
 
-    /// The text of a recording, MP3 or WAV.
+    /// Transcribes an MP3 or WAV recording.
     pub async fn speech_recognition(
         &self,
         recording: Vec<u8>,
@@ -132,17 +133,17 @@ impl Client {
         answer(self.operation("speech-recognition").multipart(form)).await
     }
 
-    /// A job as it is now, or once it has ended if that is within `wait_s` seconds (60 at most).
+    /// Returns a job. Waits up to `wait_s` seconds, at most 60, for the job to end.
     pub async fn job(&self, id: Uuid, wait_s: u8) -> Result<JobBody, ClientError> {
         read(self.request(Method::GET, &format!("/v1/jobs/{id}?wait={wait_s}"))).await
     }
 
-    /// The result of a job that has succeeded.
+    /// Returns the result of a job that has succeeded.
     pub async fn job_result(&self, id: Uuid) -> Result<JobResultBody, ClientError> {
         read(self.request(Method::GET, &format!("/v1/jobs/{id}/result"))).await
     }
 
-    /// Cancels a job that is queued.
+    /// Cancels a job that is queued, and returns the job.
     pub async fn cancel_job(&self, id: Uuid) -> Result<JobBody, ClientError> {
         read(self.request(Method::DELETE, &format!("/v1/jobs/{id}"))).await
     }
@@ -187,7 +188,8 @@ async fn read<T: DeserializeOwned>(request: RequestBuilder) -> Result<T, ClientE
     Ok(send(request).await?.json().await?)
 }
 
-/// The response of a success; a response that is an error without an error document is an error of HTTP.
+/// Sends a request and returns a successful response. An error response without an error document becomes
+/// [`ClientError::Http`].
 async fn send(request: RequestBuilder) -> Result<Response, ClientError> {
     let response = request.send().await?;
     let Err(error) = response.error_for_status_ref() else { return Ok(response) };

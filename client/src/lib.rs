@@ -1,7 +1,6 @@
-//! The bodies that travel over the HTTP interface, as types that the service writes and a client reads; and, with the
-//! feature `http`, that client.
+//! The JSON bodies of the HTTP interface, as types that the api serialises and a client parses.
 //!
-//! With the feature `schema` every body describes itself to an OpenAPI document.
+//! The feature `http` adds an HTTP client. The feature `schema` adds the OpenAPI schemas of the bodies.
 
 mod bodies;
 #[cfg(feature = "http")]

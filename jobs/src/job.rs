@@ -1,4 +1,4 @@
-//! A job: what a caller asked for, from acceptance to its end.
+//! A job: one accepted request, from its acceptance to its end.
 
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
@@ -6,7 +6,7 @@ use uuid::Uuid;
 
 use crate::{Operation, Outcome, Parameters, Timing, Upload};
 
-/// A job's identity: a UUIDv7, so ids sort by the time of acceptance.
+/// A job's id: a UUIDv7, so ids sort by the time of acceptance.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, sqlx::Type)]
 #[sqlx(transparent)]
 #[serde(transparent)]
@@ -21,51 +21,53 @@ impl std::fmt::Display for JobId {
 /// A job about to be submitted.
 #[derive(Debug, Clone)]
 pub struct NewJob {
-    /// Made by the api, so that it can wait before the job exists.
+    /// Chosen by the api, so that it can wait for the job's end before it submits the job.
     pub id: JobId,
     /// The account that owns it.
     pub account_id: Uuid,
-    /// What to do.
+    /// The operation and its parameters.
     pub parameters: Parameters,
-    /// What to do it on.
+    /// The caller's file, if the operation takes one.
     pub upload: Option<Upload>,
-    /// The request's id, for every log line about the job.
+    /// The request's id, which every log line about the job contains.
     pub request_id: String,
-    /// W3C trace context of the request.
+    /// The W3C trace context (`traceparent`) of the request.
     pub traceparent: Option<String>,
-    /// Nobody holds a connection open for it: it yields to jobs somebody waits for, and is told to its caller
-    /// before it ends, so it is flushed to disk before `submit` returns.
+    /// Whether the caller gets a 202 at once instead of waiting for the outcome. An asynchronous job has a lower
+    /// priority than a job that a caller waits for. It is flushed to disk before `submit` returns, because its caller
+    /// learns of it before it ends.
     pub asynchronous: bool,
 }
 
-/// One claim of one job. Every write of an attempt names it, so that a late attempt changes nothing.
+/// A fencing token: identifies one claim of one job. Every write of an attempt carries it, so that an attempt whose
+/// claim is no longer current changes nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Fence {
     /// The job.
     pub job: JobId,
-    /// The number of the claim, from 1.
+    /// The number of the claim, starting at 1.
     pub attempt: i32,
 }
 
-/// Where a job is in its life. The names are stored in rows: never rename one.
+/// The state of a job. The names are stored in rows: never rename one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, sqlx::Type)]
 #[sqlx(type_name = "text", rename_all = "lowercase")]
 #[serde(rename_all = "lowercase")]
 pub enum JobState {
     /// Waiting for a worker.
     Queued,
-    /// A worker has it.
+    /// Claimed by a worker.
     Running,
-    /// Ended with an answer.
+    /// Ended with a result.
     Succeeded,
-    /// Ended without one: the input was refused or the service failed.
+    /// Ended without a result: the input was rejected, or the service failed.
     Failed,
-    /// Ended before it started, by its caller.
+    /// Cancelled by its caller before it started.
     Cancelled,
 }
 
 impl JobState {
-    /// The stored and public name.
+    /// The name in rows and in responses.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Queued => "queued",
@@ -76,33 +78,33 @@ impl JobState {
         }
     }
 
-    /// Nothing changes after this.
+    /// Whether the job has ended. Its state never changes after that.
     pub const fn is_final(self) -> bool {
         matches!(self, Self::Succeeded | Self::Failed | Self::Cancelled)
     }
 }
 
-/// A job as its caller may see it.
+/// The part of a job that its caller may see.
 #[derive(Debug, Clone)]
 pub struct Job {
-    /// Its identity.
+    /// The job's id.
     pub id: JobId,
-    /// What it does.
+    /// The operation.
     pub operation: Operation,
-    /// Where it is.
+    /// The state.
     pub state: JobState,
-    /// Claims so far.
+    /// The number of claims so far.
     pub attempt: i32,
-    /// Acceptance.
+    /// When the job was accepted.
     pub created_at: DateTime<Utc>,
-    /// Last claim.
+    /// When the job was last claimed.
     pub started_at: Option<DateTime<Utc>>,
-    /// End.
+    /// When the job ended.
     pub ended_at: Option<DateTime<Utc>>,
-    /// How it ended; none while it has not, and none when cancelled.
+    /// The outcome. `None` until the job ends, and for a cancelled job.
     pub outcome: Option<Outcome>,
-    /// What its last attempt took.
+    /// The durations of the last attempt.
     pub timing: Option<Timing>,
-    /// Seconds of its recording that are transcribed, while and after it runs.
+    /// Seconds of the recording that the last attempt has transcribed so far. `None` for other operations.
     pub transcribed_s: Option<f64>,
 }

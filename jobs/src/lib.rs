@@ -1,7 +1,8 @@
-//! The queue: what a job is, how it ends, the SQL on it (`store`), and the apalis backend over it (`backend`).
+//! Jobs and their queue: the types that describe a job, the SQL on jobs (`store`), and the queue as an apalis backend
+//! (`backend`).
 //!
-//! The `jobs` table is both the truth about every job and the queue that workers claim from. Time is
-//! Postgres's `now()` alone, so processes on several machines share one clock.
+//! The `jobs` table is both the only record of every job and the queue that workers claim from. All times come from
+//! Postgres's `now()`, so processes on several machines share one clock.
 
 pub mod backend;
 mod job;

@@ -1,20 +1,20 @@
-//! The operations: what a caller can ask for, and the queue each waits in.
+//! The operations of the service, and the queue that the jobs of each wait in.
 
 use serde::{Deserialize, Serialize};
 
 use crate::Queue;
 
-/// The operations, named as their paths name them. The names are stored in rows: never rename one.
+/// An operation of the service. The names are those in the request paths and are stored in rows: never rename one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Operation {
-    /// Which of the 41 letters an image shows.
+    /// Says which of the 41 letters an image shows.
     AlphabetRecognition,
-    /// Which of the ten digits an image shows.
+    /// Says which of the ten digits an image shows.
     DigitRecognition,
-    /// Panjabi text as the strokes of a pen, or as a picture of them.
+    /// Writes Panjabi text by hand, as the strokes of a pen or as a picture of them.
     HandwritingGenerator,
-    /// What a recording says.
+    /// Transcribes a recording of speech.
     SpeechRecognition,
 }
 
@@ -27,7 +27,7 @@ impl Operation {
         Self::SpeechRecognition,
     ];
 
-    /// The stored and public name.
+    /// The name in request paths and in rows.
     pub const fn name(self) -> &'static str {
         match self {
             Self::AlphabetRecognition => "alphabet-recognition",
@@ -37,7 +37,7 @@ impl Operation {
         }
     }
 
-    /// The queue its jobs wait in.
+    /// The queue that the operation's jobs wait in.
     pub const fn queue(self) -> Queue {
         match self {
             Self::AlphabetRecognition | Self::DigitRecognition | Self::HandwritingGenerator => Queue::Quick,

@@ -1,57 +1,57 @@
-//! How a job ends: what the worker writes and the api turns into a response.
+//! The outcome of a job, which the worker writes and the api turns into a response.
 
 use serde::{Deserialize, Serialize};
 
-/// The end of a job, as stored. Tag names are stored in rows: never rename one.
+/// The outcome of a job. The tag names are stored in rows: never rename one.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum Outcome {
-    /// What an image shows, by falling score.
+    /// The result of a recognition.
     Predictions {
-        /// As many as asked for, or as many as there are labels.
+        /// Predictions with descending scores: as many as requested, or one for each label if there are fewer labels.
         predictions: Vec<Prediction>,
     },
-    /// Text as handwriting. The row says only this much: the rest lies in `artifacts`, whose bytes Postgres
-    /// need not read as JSON.
+    /// The result of the handwriting generator. The `outcome` column holds only the tag. The fields are stored in the
+    /// `artifacts` table as bytes, so that Postgres need not parse them as JSON.
     Handwriting {
-        /// The contract's `points` object, as JSON text.
+        /// The `points` object of the response, as JSON text.
         #[serde(skip)]
         points: Vec<u8>,
-        /// A PNG, if one was asked for.
+        /// The bytes of a PNG, if one was requested.
         #[serde(skip)]
         image: Option<Vec<u8>>,
     },
-    /// What a recording says.
+    /// The result of a speech recognition.
     Transcription {
-        /// All of it; empty where nothing is said.
+        /// The whole text. Empty if the recording has no speech.
         transcription: String,
-        /// The same in the other language, if it was asked for.
+        /// The text in the other language, if a translation was requested.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         translation: Option<String>,
-        /// Its segments, if they were asked for.
+        /// The segments, if timestamps were requested.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         timestamps: Option<Vec<Segment>>,
-        /// The recording's length, seconds.
+        /// The length of the recording in seconds.
         seconds: f64,
-        /// What was odd about the recording, such as that it ends within a frame.
+        /// What is unusual about the recording, such as a last frame that is cut off.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         warnings: Vec<String>,
     },
-    /// The input cannot be worked on: the caller's to mend.
+    /// The input cannot be processed, and only the caller can correct it.
     Rejected {
-        /// The field at fault, as the contract names it.
+        /// The name of the field in the request.
         field: String,
         /// A stable code such as `undecodable`.
         code: String,
-        /// What was expected and what came.
+        /// What was expected and what was received.
         detail: String,
     },
-    /// The service could not do it within its attempts. The cause is in the log and in `jobs.last_error`.
+    /// All attempts of the service failed. The cause is in the log and in `jobs.last_error`.
     Failed,
 }
 
 impl Outcome {
-    /// It answers what was asked.
+    /// Whether the outcome is a result, rather than a rejection or a failure.
     pub const fn is_answer(&self) -> bool {
         match self {
             Self::Predictions { .. } | Self::Handwriting { .. } | Self::Transcription { .. } => true,
@@ -59,40 +59,40 @@ impl Outcome {
         }
     }
 
-    /// An input that cannot be worked on.
+    /// The outcome for an input that cannot be processed.
     pub fn rejected(field: &str, code: &str, detail: impl Into<String>) -> Self {
         Self::Rejected { field: field.to_owned(), code: code.to_owned(), detail: detail.into() }
     }
 }
 
-/// One guess at what an image shows.
+/// One prediction of what an image shows.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Prediction {
-    /// The character, NFC.
+    /// The character, in NFC.
     pub label: String,
-    /// Calibrated probability, 0 to 1.
+    /// The calibrated probability, from 0 to 1.
     pub score: f32,
 }
 
-/// Words said together.
+/// A segment of a recording, with its text.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Segment {
-    /// When they begin, seconds from the recording's start.
+    /// The start of the segment, in seconds from the start of the recording.
     pub start: f64,
-    /// When they end.
+    /// The end of the segment, in seconds from the start of the recording.
     pub end: f64,
-    /// What is said.
+    /// The text.
     pub transcription: String,
-    /// The same in the other language, if it was asked for.
+    /// The text in the other language, if a translation was requested.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub translation: Option<String>,
 }
 
-/// Where an attempt's time went.
+/// How long the parts of an attempt took.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Timing {
-    /// Decoding and preparing the input, µs.
+    /// Microseconds spent decoding and preparing the input.
     pub decode_us: i32,
-    /// In the model, waiting for its batch included, µs.
+    /// Microseconds spent in the model, including the wait for a batch.
     pub infer_us: i32,
 }

@@ -1,10 +1,10 @@
-//! The parameters of each operation, parsed and checked by the api; nothing is checked again after this.
+//! The parameters of each operation. The api has parsed and checked them, and no later code checks them again.
 
 use serde::{Deserialize, Serialize};
 
 use crate::Operation;
 
-/// How many predictions a caller wants: 1 to 5, 3 unless told.
+/// The number of predictions to return: 1 to 5. The default is 3.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "u8", into = "u8")]
 pub struct TopK(u8);
@@ -15,7 +15,7 @@ pub struct TopK(u8);
 pub struct TopKError(u8);
 
 impl TopK {
-    /// The number itself.
+    /// The number as a `usize`.
     pub const fn get(self) -> usize {
         self.0 as usize
     }
@@ -40,40 +40,40 @@ impl From<TopK> for u8 {
     }
 }
 
-/// An operation with its parameters, as the api parsed them; nothing is checked again after this.
+/// An operation and its parameters.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "operation", rename_all = "kebab-case", rename_all_fields = "kebab-case")]
 pub enum Parameters {
-    /// Letters.
+    /// Recognition of a letter.
     AlphabetRecognition {
-        /// Predictions wanted.
+        /// The number of predictions to return.
         top_k: TopK,
     },
-    /// Digits.
+    /// Recognition of a digit.
     DigitRecognition {
-        /// Predictions wanted.
+        /// The number of predictions to return.
         top_k: TopK,
     },
-    /// Handwriting.
+    /// Generation of handwriting.
     HandwritingGenerator(HandwritingParameters),
-    /// Speech.
+    /// Recognition of speech.
     SpeechRecognition(SpeechParameters),
 }
 
-/// What is wanted of a recording.
+/// The parameters of a speech recognition.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct SpeechParameters {
-    /// The language spoken in it.
+    /// The language spoken in the recording.
     pub lang: Language,
-    /// Its text in the other language is wanted.
+    /// Whether to translate the text into the other language.
     #[serde(default)]
     pub with_translation: bool,
-    /// Segments with their times are wanted.
+    /// Whether to return the segments with their times.
     pub with_timestamps: bool,
 }
 
-/// The languages that are understood. The names are stored in rows: never rename one.
+/// A language of speech. The names are stored in rows: never rename one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 pub enum Language {
     /// Panjabi.
@@ -89,7 +89,7 @@ impl Language {
     /// Every language.
     pub const ALL: [Self; 2] = [Self::Panjabi, Self::English];
 
-    /// What is translated into.
+    /// The other language, which a translation is in.
     #[must_use]
     pub const fn other(self) -> Self {
         match self {
@@ -98,7 +98,7 @@ impl Language {
         }
     }
 
-    /// Its ISO 639-1 code.
+    /// The ISO 639-1 code.
     pub const fn code(self) -> &'static str {
         match self {
             Self::Panjabi => "pa",
@@ -107,23 +107,23 @@ impl Language {
     }
 }
 
-/// What is to be written, and how. Lengths are page units, which are pixels of the picture.
+/// The parameters of the handwriting generator. All lengths are in page units; one unit is one pixel of the picture.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct HandwritingParameters {
-    /// 2 to 100 scalar values, NFC, of the characters the contract allows.
+    /// The text in NFC: 2 to 100 Unicode scalar values, all of them allowed characters.
     pub text: String,
-    /// Between baselines, 120 to 150.
+    /// The distance between baselines, 120 to 150.
     pub line_space: f64,
-    /// Between characters, 30 to 50.
+    /// The space between characters, 30 to 50.
     pub char_space: f64,
-    /// Between words, 70 to 100.
+    /// The space between words, 70 to 100.
     pub word_space: f64,
-    /// 300 to 950.
+    /// The width of a page, 300 to 950.
     pub page_width: f64,
-    /// 300 to 950.
+    /// The length of a page, 300 to 950.
     pub page_length: f64,
-    /// The picture that is wanted beside the strokes, if one is.
+    /// How to draw the picture. `None` if only the strokes are requested.
     pub picture: Option<Picture>,
 }
 
@@ -131,16 +131,16 @@ pub struct HandwritingParameters {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct Picture {
-    /// The ink.
+    /// The colour of the strokes.
     pub stroke_color: StrokeColor,
-    /// The pen's width, 1 to 8.
+    /// The width of the strokes, 1 to 8.
     pub stroke_width: f64,
 }
 
-/// The inks there are. The names are stored in rows: never rename one.
+/// A colour of strokes. The names are stored in rows: never rename one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-#[expect(missing_docs, reason = "their names say it")]
+#[expect(missing_docs, reason = "the names are the colours")]
 pub enum StrokeColor {
     Black,
     Blue,
@@ -151,10 +151,10 @@ pub enum StrokeColor {
 }
 
 impl StrokeColor {
-    /// Every ink.
+    /// Every colour.
     pub const ALL: [Self; 6] = [Self::Black, Self::Blue, Self::Pink, Self::Green, Self::Yellow, Self::Brown];
 
-    /// As the contract names it.
+    /// The name in requests.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Black => "black",
@@ -168,7 +168,7 @@ impl StrokeColor {
 }
 
 impl Parameters {
-    /// Which operation these are for.
+    /// The operation that these are the parameters of.
     pub const fn operation(&self) -> Operation {
         match self {
             Self::AlphabetRecognition { .. } => Operation::AlphabetRecognition,

@@ -1,15 +1,16 @@
-//! The queues that jobs wait in.
+//! The queues that jobs wait in, and how often a job may be claimed.
 
-/// Claims a job may have before it fails for good: one crash or restart must not cost a caller an
-/// answer, and an input that kills its worker must not kill a third one.
+/// How often a job may be claimed before it fails permanently. A job needs more than one claim, so that a crash or
+/// restart of a worker does not cost the caller an answer. The number is small, because an input that crashes its
+/// worker must not crash one worker after another.
 pub const MAX_ATTEMPTS: i32 = 3;
 
-/// The queues. The names are stored in rows: never rename one.
+/// A queue. The names are stored in rows: never rename one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Queue {
-    /// Milliseconds of work: images, handwriting.
+    /// Jobs that take milliseconds: images and handwriting.
     Quick,
-    /// Seconds to minutes of work.
+    /// Jobs that take seconds to minutes: speech.
     Speech,
 }
 
@@ -17,7 +18,7 @@ impl Queue {
     /// Every queue.
     pub const ALL: [Self; 2] = [Self::Quick, Self::Speech];
 
-    /// The stored name.
+    /// The name in rows.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Quick => "quick",
@@ -25,7 +26,7 @@ impl Queue {
         }
     }
 
-    /// The queue stored under this name.
+    /// The queue with this name. `None` if there is none.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|q| q.name() == name)
     }

@@ -1,9 +1,9 @@
-//! A caller's file, with its proven type.
+//! A caller's file and its media type.
 
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 
-/// What an upload's first bytes say it is. The names are stored in rows: never rename one.
+/// The media type of an upload, as found in its first bytes. The names are stored in rows: never rename one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum MediaType {
     /// PNG.
@@ -31,17 +31,17 @@ impl MediaType {
         }
     }
 
-    /// The type with this IANA name.
+    /// The type with this IANA name. `None` if no accepted type has it.
     pub fn from_name(name: &str) -> Option<Self> {
         [Self::Png, Self::Jpeg, Self::Mp3, Self::Wav].into_iter().find(|t| t.name() == name)
     }
 }
 
-/// A caller's file: within the operation's size, its type proven by its first bytes.
+/// A caller's file. Its size is within the operation's limit, and its first bytes are those of its media type.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Upload {
-    /// Proven type.
+    /// The type that the first bytes show.
     pub media_type: MediaType,
-    /// The file as received.
+    /// The bytes as received.
     pub bytes: Bytes,
 }

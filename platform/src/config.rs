@@ -1,7 +1,7 @@
-//! The configuration: a file and the environment come in, one checked value comes out.
+//! Reads the configuration from a file and from environment variables, and checks it.
 //!
-//! Every key has one name: `listen` in the file is `AKHAR_LISTEN` in the environment, which wins.
-//! A name that is none of these is an error, in either place. `.env.example` lists them all.
+//! Each setting has one name: `listen` in the file is `AKHAR_LISTEN` in the environment. If a setting is in both, the
+//! environment variable is used. An unknown name is an error in either place. `.env.example` lists all settings.
 
 pub mod reference;
 
@@ -15,7 +15,7 @@ use figment::{
 use secrecy::SecretString;
 use serde::{Deserialize, Serialize};
 
-/// Read when `AKHAR_CONFIG` names no other file; need not exist.
+/// The configuration file that is read if `AKHAR_CONFIG` is not set. It need not exist.
 pub const DEFAULT_FILE: &str = "akhar.toml";
 
 const PREFIX: &str = "AKHAR_";
@@ -145,23 +145,23 @@ impl Default for Config {
     }
 }
 
-/// A configuration that cannot be used; the text names the key, where it was set, and what was expected.
+/// Why the configuration cannot be used. The text names the setting, its value and what was expected.
 #[derive(Debug, thiserror::Error)]
 pub enum ConfigError {
-    /// A name or value in the file or the environment.
+    /// An unknown name, or a value of the wrong type, in the file or the environment.
     #[error("configuration: {0}")]
     Invalid(Box<figment::Error>),
-    /// `AKHAR_CONFIG` names a file that is not there.
-    #[error("configuration: AKHAR_CONFIG names {}, which does not exist", .0.display())]
+    /// `AKHAR_CONFIG` names a file that does not exist.
+    #[error("configuration: AKHAR_CONFIG names the file {}, which does not exist", .0.display())]
     NoFile(PathBuf),
     /// A number outside its range.
     #[error("configuration: {key} is {value}, expected {expected}")]
     OutOfRange {
-        /// The key.
+        /// The name of the setting.
         key: &'static str,
-        /// What it was set to.
+        /// Its value.
         value: String,
-        /// What it may be.
+        /// The values that are allowed.
         expected: &'static str,
     },
 }
@@ -222,7 +222,7 @@ impl Config {
         self.async_threads.map_or_else(half, NonZeroUsize::get)
     }
 
-    /// Time that work in progress has once the process was told to stop.
+    /// How long a stopping process waits for unfinished work.
     pub const fn shutdown_limit(&self) -> Duration {
         Duration::from_secs(self.shutdown_s)
     }
@@ -242,13 +242,13 @@ mod tests {
     }
 
     #[test]
-    fn unknown_names_are_refused_by_name() {
+    fn an_unknown_name_is_an_error_that_suggests_known_names() {
         let error = load("lisen = '0.0.0.0:1'").unwrap_err();
         assert!(error.contains("lisen") && error.contains("listen"), "{error}");
     }
 
     #[test]
-    fn values_of_the_wrong_kind_are_refused_by_key() {
+    fn a_value_of_the_wrong_type_is_an_error_that_names_the_setting() {
         assert!(load("listen = 'here'").unwrap_err().contains("listen"));
         assert!(load("worker_concurrency = 0").unwrap_err().contains("worker_concurrency"));
         assert!(load("max_waiting = -1").unwrap_err().contains("max_waiting"));

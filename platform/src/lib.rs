@@ -1,5 +1,6 @@
-//! Process plumbing: the environment comes in once, here; configuration, telemetry, database pools and
-//! the order to stop come out. Time has no module: it is Postgres's `now()`, one clock for all processes.
+//! What every process needs: configuration, logging, database connections and shutdown. Only this crate reads
+//! environment variables. There is no clock here: times come from Postgres's `now()`, so all processes share one
+//! clock.
 
 pub mod config;
 pub mod database;

@@ -1,51 +1,55 @@
-//! The order to stop: softly (take nothing new, finish what is in flight), then hard.
+//! Shutdown in two steps: the soft step accepts no new work and finishes the work in progress, the hard step stops at
+//! once.
 
 use std::time::{Duration, Instant};
 
 use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 
-/// A signal that comes this soon after the first is its echo: `timeout` and some shells signal both the
-/// process and its group.
-const ECHO: Duration = Duration::from_secs(1);
+/// A second signal within this time of the first is ignored. `timeout` and some shells send each signal twice: to the
+/// process and to its process group.
+const DUPLICATE_WINDOW: Duration = Duration::from_secs(1);
 
-/// Two tokens every long-lived task watches.
+/// The two tokens that long-running tasks watch.
 #[derive(Debug, Clone, Default)]
 pub struct Shutdown {
-    /// Take nothing new.
+    /// Cancelled when the process should accept no new work and finish the work in progress.
     pub soft: CancellationToken,
-    /// Leave now.
+    /// Cancelled when the process should stop at once.
     pub hard: CancellationToken,
 }
 
 impl Shutdown {
-    /// Stops softly on the first SIGTERM or SIGINT, and hard on the second or after `limit`.
+    /// Cancels `soft` on the first SIGTERM or SIGINT, and `hard` on the second one or when `limit` has passed since
+    /// the first.
     pub fn on_signals(limit: Duration) -> std::io::Result<Self> {
         let shutdown = Self::default();
         let (mut term, mut int) = (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?);
-        let told = shutdown.clone();
+        let tokens = shutdown.clone();
         tokio::spawn(async move {
             let mut signalled = async || tokio::select! { _ = term.recv() => (), _ = int.recv() => () };
             signalled().await;
-            tracing::info!(limit_s = limit.as_secs(), "stopping: finishing what is in flight");
-            told.soft.cancel();
+            tracing::info!(limit_s = limit.as_secs(), "stopping: finishing the work in progress");
+            tokens.soft.cancel();
             let first = Instant::now();
             let again = async {
                 signalled().await;
-                while first.elapsed() < ECHO {
+                while first.elapsed() < DUPLICATE_WINDOW {
                     signalled().await;
                 }
             };
             tokio::select! {
-                () = again => tracing::warn!("told twice to stop"),
-                () = tokio::time::sleep(limit) => tracing::warn!("time to stop is up"),
+                () = again => tracing::warn!("received a second signal: not waiting for unfinished work"),
+                () = tokio::time::sleep(limit) => {
+                    tracing::warn!("the time limit for stopping has passed: not waiting for unfinished work");
+                }
             }
-            told.hard.cancel();
+            tokens.hard.cancel();
         });
         Ok(shutdown)
     }
 
-    /// Stops softly now, as if by signal: what else runs in this process should follow.
+    /// Cancels `soft` without a signal.
     pub fn stop(&self) {
         self.soft.cancel();
     }

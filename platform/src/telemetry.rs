@@ -1,4 +1,4 @@
-//! Log lines: for eyes on a terminal, or one JSON object a line for machines, always on stderr.
+//! Logging to stderr: text for people, or one JSON object on each line for programs.
 
 use std::io::IsTerminal as _;
 
@@ -6,16 +6,17 @@ use tracing_subscriber::{EnvFilter, fmt, prelude::*};
 
 use crate::config::LogFormat;
 
-/// What is logged when `RUST_LOG` says nothing: ours, and what libraries warn of.
+/// The filter if `RUST_LOG` is not set: messages from akhar, and warnings from libraries.
 const DEFAULT_FILTER: &str =
     "info,sqlx=warn,apalis=warn,apalis_core=off,apalis_postgres=warn,ort=warn,tower_http=warn";
 
-/// A subscriber was installed already.
+/// Logging was started before.
 #[derive(Debug, thiserror::Error)]
-#[error("telemetry: {0}")]
+#[error("cannot start logging: {0}")]
 pub struct TelemetryError(#[from] tracing_subscriber::util::TryInitError);
 
-/// Starts logging for this process. `RUST_LOG` filters, in `tracing_subscriber`'s notation.
+/// Starts logging for this process. `RUST_LOG` selects the messages, in the syntax of
+/// `tracing_subscriber::EnvFilter`.
 pub fn init(format: LogFormat) -> Result<(), TelemetryError> {
     let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new(DEFAULT_FILTER));
     let lines = fmt::layer().with_writer(std::io::stderr).with_ansi(std::io::stderr().is_terminal());

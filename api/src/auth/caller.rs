@@ -1,4 +1,4 @@
-//! Who calls: an Authorization header comes in, the caller's account goes out, counted among the requests in flight.
+//! Authenticates a request by its API key, and limits the number of requests in progress.
 
 use std::sync::Arc;
 
@@ -15,21 +15,21 @@ use uuid::Uuid;
 use super::key_cache::KeyCache;
 use crate::problems::{Problem, ProblemType};
 
-/// What authentication needs.
+/// The state that authentication needs.
 #[derive(Debug)]
 pub(crate) struct Authenticator {
-    /// Where keys are read from.
+    /// The database that holds the keys.
     pub(crate) database: PgPool,
-    /// Keys read lately.
+    /// A cache of keys.
     pub(crate) keys: KeyCache,
-    /// One permit for each request in flight.
+    /// One permit for each request that the process may handle at a time.
     pub(crate) permits: Arc<Semaphore>,
 }
 
-/// The account behind a request whose key was valid. As long as it lives, it holds one of the process's permits.
+/// The account of a request with a valid key. Holds one of the process's permits until it is dropped.
 #[derive(Debug)]
 pub(crate) struct Caller {
-    /// `accounts.id`: who owns the jobs that the request makes or asks about.
+    /// `accounts.id` of the account that owns the jobs of this request.
     pub(crate) account_id: Uuid,
     _permit: OwnedSemaphorePermit,
 }
@@ -52,7 +52,7 @@ where
     }
 }
 
-/// The key in the one Authorization header, if it has a key's form.
+/// The key in the Authorization header. `None` if there is not exactly one header, or its value is not a Bearer key.
 fn presented(headers: &HeaderMap) -> Option<PresentedKey> {
     let mut values = headers.get_all(header::AUTHORIZATION).iter();
     let (Some(value), None) = (values.next(), values.next()) else { return None };
@@ -65,7 +65,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_one_bearer_key_of_the_right_form_is_presented() {
+    fn only_one_well_formed_bearer_key_is_accepted() {
         let key = format!("ak_AAAAAAAA_{}", "b".repeat(43));
         let presents = |lines: &[&[u8]]| {
             let mut headers = HeaderMap::new();

@@ -1,4 +1,4 @@
-//! The keys used lately: a presented key comes in, the account it belongs to goes out, mostly without the database.
+//! Finds the account of an API key, usually in a cache of recently used keys.
 
 use std::{
     sync::atomic::{AtomicU64, Ordering},
@@ -12,19 +12,20 @@ use uuid::Uuid;
 
 use crate::retry::retry_transient;
 
-/// How long a working key is cached. A revocation removes it at once; this bounds a lost notification.
+/// How long a working key is cached. A notification removes a revoked key at once. If that notification is lost, the
+/// key works for at most this long.
 const WORKING_TTL: Duration = Duration::from_secs(60);
-/// How long a prefix that no working key has is refused without a query.
+/// How long a prefix without a working key is refused without a query.
 const UNKNOWN_TTL: Duration = Duration::from_secs(5);
-/// Entries each cache holds at most, about 1 MB together.
+/// The most entries of each cache. Both caches together need about 1 MB.
 const MAX_ENTRIES: u64 = 10_000;
 
-/// The working keys used lately, and the prefixes that no working key has.
+/// A cache of working keys, and of prefixes that no working key has.
 #[derive(Debug)]
 pub(crate) struct KeyCache {
     working: Cache<Prefix, WorkingKey>,
     unknown: Cache<Prefix, ()>,
-    /// Counts the changes announced, so that a row read before one is not kept after it.
+    /// The number of announced changes. A row that was read before a change is not cached after it.
     n_changes: AtomicU64,
 }
 
@@ -39,7 +40,7 @@ impl Default for KeyCache {
 }
 
 impl KeyCache {
-    /// The account a key belongs to, by one query at most. `None`: no such key works.
+    /// The id of the key's account. Executes at most one query. `None` if the key does not exist or is revoked.
     pub(crate) async fn account(&self, db: &PgPool, key: &PresentedKey) -> Result<Option<Uuid>, sqlx::Error> {
         let found = match self.working.get(&key.prefix).await {
             Some(working) => Some(working),
@@ -62,7 +63,7 @@ impl KeyCache {
         Ok(found)
     }
 
-    /// Adds a key as if it had been read from the database.
+    /// Caches a key that is not in the database.
     #[cfg(test)]
     pub(crate) async fn insert(&self, key: &akhar_accounts::NewKey) {
         let (id, account_id) = (Uuid::now_v7(), Uuid::now_v7());
@@ -71,7 +72,7 @@ impl KeyCache {
         self.working.insert(prefix, working).await;
     }
 
-    /// Removes everything: a key has changed, or notifications may have been missed.
+    /// Empties the cache. Call this when a key has changed or notifications may have been missed.
     pub(crate) fn forget_all(&self) {
         self.n_changes.fetch_add(1, Ordering::SeqCst);
         self.working.invalidate_all();

@@ -1,4 +1,4 @@
-//! Who calls: an Authorization header comes in, the caller behind its API key goes out.
+//! Authentication of requests by API key.
 
 pub(crate) mod caller;
 pub(crate) mod key_cache;

@@ -1,4 +1,5 @@
-//! Content negotiation (RFC 9110, 12.5.1): an Accept header comes in, the preferred one of several media types goes out.
+//! Content negotiation (RFC 9110, 12.5.1): parses the Accept header and picks the representation that the caller
+//! prefers.
 
 use axum::http::{HeaderMap, header};
 
@@ -7,13 +8,13 @@ use super::representation::Representation;
 /// The media types that a caller accepts.
 #[derive(Debug, Clone)]
 pub(crate) enum Accept {
-    /// There is no Accept header: any type.
+    /// Any type, because there is no Accept header.
     Anything,
-    /// The ranges listed; those that cannot be parsed match nothing.
+    /// The media ranges of the header. Ranges that cannot be parsed are left out.
     Ranges(Vec<Range>),
 }
 
-/// A range of media types with its weight.
+/// A range of media types with its weight, such as `image/*;q=0.5`.
 #[derive(Debug, Clone)]
 pub(crate) struct Range {
     kind: String,
@@ -21,11 +22,11 @@ pub(crate) struct Range {
     q: f32,
 }
 
-/// How much a type is preferred: first by its `q`, then by how specifically it is named.
+/// How much a type is preferred: its `q`, then the specificity of the range that matches it.
 type Weight = (f32, u8);
 
 impl Accept {
-    /// Reads every Accept header.
+    /// Parses all Accept headers of a request.
     pub(crate) fn read(headers: &HeaderMap) -> Self {
         let lines = headers.get_all(header::ACCEPT);
         let ranges = lines.iter().filter_map(|v| v.to_str().ok()).flat_map(|v| v.split(',')).map(str::trim);
@@ -36,7 +37,8 @@ impl Accept {
         Self::Ranges(ranges.into_iter().filter_map(Range::read).collect())
     }
 
-    /// The one of these that the caller prefers; of equals the first. `None`: it accepts none of them.
+    /// The representation that the caller prefers, or the first of several that it prefers equally. `None` if it
+    /// accepts none of them.
     pub(crate) fn preferred(&self, offers: &[Representation]) -> Option<Representation> {
         let mut best: Option<(Weight, Representation)> = None;
         for offer in offers {
@@ -69,7 +71,7 @@ impl Range {
         Some(Self { kind: kind.to_ascii_lowercase(), subkind: subkind.to_ascii_lowercase(), q })
     }
 
-    /// How specifically it names `offer`, if it does.
+    /// How specifically the range names `offer`: 0 for `*/*`, 2 for the exact type. `None` if it does not match.
     fn specificity(&self, offer: &str) -> Option<u8> {
         let (kind, subkind) = offer.split_once('/')?;
         match (self.kind.as_str(), self.subkind.as_str()) {
@@ -98,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn absent_and_matching_headers_accept() {
+    fn absent_and_matching_headers_accept_json() {
         assert!(json(&[]) && json(&[b""]));
         for yes in [
             "*/*",
@@ -115,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn others_do_not() {
+    fn other_headers_do_not_accept_json() {
         for no in [
             "text/html",
             "image/*",
@@ -133,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn of_two_types_the_one_wanted_more_is_taken_and_of_equals_the_first() {
+    fn the_preferred_type_is_chosen_and_of_equals_the_first() {
         let taken = |lines: &[&[u8]]| {
             accept(lines).preferred(Representation::PICTURE).map(Representation::media_type)
         };

@@ -1,4 +1,4 @@
-//! What a request says about itself: headers come in; its id, its trace context and how to answer it go out.
+//! The headers of a request that handlers need: request id, trace context, Prefer and Accept.
 
 use std::{sync::Arc, time::Instant};
 
@@ -11,48 +11,49 @@ use uuid::Uuid;
 use super::{accept::Accept, prefer::Preferences, representation::Representation};
 use crate::problems::{Problem, ProblemType};
 
-/// Carries the request's id, in and out.
+/// The header with the request's id, in requests and responses.
 pub(crate) const X_REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 const TRACEPARENT: HeaderName = HeaderName::from_static("traceparent");
 
-/// What the middleware records of every request.
+/// What the middleware records about every request.
 #[derive(Debug, Clone)]
 pub(crate) struct RequestInfo {
     /// The caller's X-Request-Id, or a new UUIDv7.
     pub(crate) id: Arc<str>,
-    /// The path.
+    /// The path of the request.
     pub(crate) path: Arc<str>,
     /// When the headers were received.
     pub(crate) received_at: Instant,
 }
 
-/// What a handler may need to know of its request, beyond the form.
+/// What a handler needs to know about its request, apart from the form.
 #[derive(Debug, Clone)]
 pub(crate) struct RequestContext {
-    /// Its id, path and time.
+    /// The request's id, path and time of arrival.
     pub(crate) request: RequestInfo,
-    /// W3C trace context, if well formed.
+    /// The W3C trace context, if it is well formed.
     pub(crate) traceparent: Option<String>,
-    /// How long to wait.
+    /// The preferences about waiting.
     pub(crate) preferences: Preferences,
     /// The media types that the caller accepts.
     accept: Accept,
 }
 
 impl RequestInfo {
-    /// Of a request whose headers have just been received.
+    /// Records a request whose headers have just been received.
     pub(crate) fn new(headers: &HeaderMap, path: &str) -> Self {
         Self { id: request_id(headers), path: path.into(), received_at: Instant::now() }
     }
 }
 
 impl RequestContext {
-    /// The representation to answer in, or 406.
+    /// The representation that the caller prefers, or a 406 problem if it accepts none of them.
     pub(crate) fn negotiate(&self, offered: &[Representation]) -> Result<Representation, Problem> {
         self.accept.preferred(offered).ok_or_else(|| {
             let types: Vec<&str> = offered.iter().map(|o| o.media_type()).collect();
-            let detail = format!("The response is {}, which the Accept header excludes.", types.join(" or "));
-            Problem::of(ProblemType::NotAcceptable).detailed(detail)
+            let detail =
+                format!("The response can only be {}, which the Accept header excludes.", types.join(" or "));
+            Problem::of(ProblemType::NotAcceptable).with_detail(detail)
         })
     }
 }
@@ -72,14 +73,14 @@ impl<S: Sync> FromRequestParts<S> for RequestContext {
     }
 }
 
-/// The caller's own id for the request if it is 1 to 128 visible ASCII characters, else a new one.
+/// The id that the caller sent, if it is 1 to 128 visible ASCII characters. Otherwise a new id.
 fn request_id(headers: &HeaderMap) -> Arc<str> {
     let given = headers.get(X_REQUEST_ID).and_then(|v| v.to_str().ok());
     let usable = given.filter(|id| (1..=128).contains(&id.len()) && id.bytes().all(|b| b.is_ascii_graphic()));
     usable.map_or_else(|| Uuid::now_v7().to_string().into(), Into::into)
 }
 
-/// The traceparent as <https://www.w3.org/TR/trace-context/#traceparent-header> has it, or nothing.
+/// The traceparent header, if it has the format of <https://www.w3.org/TR/trace-context/#traceparent-header>.
 fn traceparent(headers: &HeaderMap) -> Option<String> {
     let text = headers.get(TRACEPARENT)?.to_str().ok()?;
     let hex = |s: &str, n: usize| s.len() == n && s.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'));
@@ -107,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn a_usable_request_id_is_kept_and_any_other_replaced() {
+    fn a_valid_request_id_is_kept_and_any_other_is_replaced() {
         let longest = "x".repeat(128);
         for kept in ["a", "req-1/2:3", &longest] {
             assert_eq!(&*request_id(&headers(X_REQUEST_ID, kept.as_bytes())), kept);

@@ -1,4 +1,5 @@
-//! The middleware around every route: a request comes in; it gets an id, a span and a log line, and its problem a body.
+//! The middleware around every route. It gives each request an id, a tracing span and a log line, and writes the
+//! bodies of problems.
 
 use axum::{
     body::HttpBody as _,
@@ -16,7 +17,7 @@ use super::{
 };
 use crate::problems::{Problem, ProblemType};
 
-/// The outermost layer. `draining` is cancelled when the process is told to stop.
+/// The outermost layer. `draining` is cancelled when the process starts to shut down.
 pub(crate) async fn handle(
     State(draining): State<CancellationToken>,
     mut request: Request,
@@ -47,7 +48,8 @@ async fn respond(is_draining: bool, info: &RequestInfo, request: Request, next: 
     response
 }
 
-/// Keeps a handle on a body that is being sent. A caller that waits for `100 Continue` sends none unless it is read.
+/// Keeps a handle on a body that the client is sending. A client that waits for `100 Continue` sends a body only when
+/// a handler reads it, so such a body is not shared.
 fn share_body(request: Request) -> (Request, Option<UnreadBody>) {
     if request.body().is_end_stream() || request.headers().contains_key(header::EXPECT) {
         return (request, None);
@@ -71,7 +73,8 @@ fn finish(mut response: Response, info: &RequestInfo, draining: &CancellationTok
     response
 }
 
-/// The one line about a request. Dropped without a status, the client disconnected before the response.
+/// Writes one log line about a request when it is dropped. If it has no status then, the client disconnected before
+/// the response.
 struct LogLine {
     method: Method,
     info: RequestInfo,

@@ -1,4 +1,4 @@
-//! What every request has in common, whatever it asks for: headers come in, how to answer goes out.
+//! What all requests have in common: the middleware, and the headers that every handler reads.
 
 pub(crate) mod accept;
 pub(crate) mod context;

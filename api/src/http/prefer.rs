@@ -1,4 +1,5 @@
-//! The Prefer header (RFC 7240): how long the caller wants to wait comes out, and what was honoured goes back.
+//! The Prefer header (RFC 7240): how long the caller wants to wait, and the Preference-Applied header of the
+//! response.
 
 use std::time::Duration;
 
@@ -6,7 +7,7 @@ use axum::http::{HeaderMap, HeaderName, HeaderValue};
 
 const PREFER: HeaderName = HeaderName::from_static("prefer");
 
-/// What a caller prefers about waiting. What cannot be understood is no preference.
+/// A caller's preferences about waiting. Preferences that cannot be parsed are ignored.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Preferences {
     respond_async: bool,
@@ -14,7 +15,7 @@ pub(crate) struct Preferences {
 }
 
 impl Preferences {
-    /// Reads every Prefer header; of a preference given twice the first counts.
+    /// Parses all Prefer headers of a request. If a preference is given twice, the first one is used.
     pub(crate) fn read(headers: &HeaderMap) -> Self {
         let mut read = Self::default();
         let lines = headers.get_all(PREFER).iter().filter_map(|v| v.to_str().ok());
@@ -29,7 +30,7 @@ impl Preferences {
         read
     }
 
-    /// How long to hold the response when `limit` is the most.
+    /// How long the request waits for its outcome, at most `limit`.
     pub(crate) fn wait_within(self, limit: Duration) -> Duration {
         match self.wait_s {
             Some(seconds) => limit.min(Duration::from_secs(seconds)),
@@ -38,7 +39,7 @@ impl Preferences {
         }
     }
 
-    /// The value of `Preference-Applied`, if there were preferences.
+    /// The value of the `Preference-Applied` header. `None` if the caller sent no preferences.
     pub(crate) fn applied(self) -> Option<HeaderValue> {
         let text = match (self.respond_async, self.wait_s) {
             (false, None) => return None,
@@ -50,7 +51,7 @@ impl Preferences {
     }
 }
 
-/// `wait="10"; x=y` is `wait` and `10`.
+/// Splits a preference into name and value: `wait="10"; x=y` becomes `wait` and `10`.
 fn split(preference: &str) -> (&str, &str) {
     let preference = preference.split(';').next().unwrap_or_default();
     let (name, value) = preference.split_once('=').unwrap_or((preference, ""));
@@ -73,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn preferences_are_read_as_rfc_7240_writes_them() {
+    fn preferences_are_parsed_as_in_rfc_7240() {
         assert_eq!(read(&[]), (30, None));
         assert_eq!(read(&["respond-async"]), (0, Some("respond-async".into())));
         assert_eq!(read(&["wait=5"]), (5, Some("wait=5".into())));
@@ -85,7 +86,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_understood_is_no_preference() {
+    fn preferences_that_cannot_be_parsed_are_ignored() {
         for odd in
             ["wait", "wait=", "wait=-1", "wait=x", "wait=99999999999999999999", "handling=lenient", ",,;="]
         {

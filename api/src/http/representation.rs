@@ -1,21 +1,21 @@
-//! The media types a response can have.
+//! The media types that a response can have.
 
-/// A form that a response can have.
+/// The representation of a response.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Representation {
     /// A JSON document.
     Json,
-    /// A picture alone.
+    /// The picture of a result, as a PNG.
     Png,
 }
 
 impl Representation {
-    /// Of a response without a picture.
+    /// The representations of a result without a picture.
     pub(crate) const JSON: &[Self] = &[Self::Json];
-    /// Of a response with a picture: the picture alone unless the caller prefers the document.
+    /// The representations of a result with a picture. The default is the PNG.
     pub(crate) const PICTURE: &[Self] = &[Self::Png, Self::Json];
 
-    /// The IANA name.
+    /// The IANA name of the media type.
     pub(crate) const fn media_type(self) -> &'static str {
         match self {
             Self::Json => "application/json",

@@ -1,8 +1,7 @@
-//! The unread rest of a rejected request's body: a body comes in and is shared with its reader; what the reader leaves
-//! can be discarded.
+//! Discards the unread rest of a rejected request's body.
 //!
-//! Closing a connection with unread data resets it, and the reset can overtake the response: a caller rejected early
-//! would see a broken connection instead of its 401 or 413.
+//! Closing a connection with unread data resets it, and the client may see the reset before it has read the response.
+//! A client whose request is rejected early would then get a connection error instead of the 401 or 413.
 
 use std::{
     pin::Pin,
@@ -16,20 +15,20 @@ use bytes::Bytes;
 use http_body::{Body as HttpBody, Frame, SizeHint};
 use tokio::time::{Instant, timeout_at};
 
-/// Bytes discarded at most. The connection of a caller that sends more is closed.
+/// The most bytes that are discarded. If the client sends more, its connection is closed.
 const MAX_BYTES: usize = 1024 * 1024;
-/// Time spent on it at most.
+/// The most time that is spent on discarding.
 const MAX_TIME: Duration = Duration::from_secs(1);
 
 /// A handle on a body that a handler reads.
 #[derive(Debug, Clone)]
 pub(crate) struct UnreadBody(Arc<Mutex<Body>>);
 
-/// The same body, as its handler reads it.
+/// The same body, for the handler.
 struct SharedBody(UnreadBody);
 
 impl UnreadBody {
-    /// Shares a body: a handle on it, and the body for its handler.
+    /// Returns a handle on the body, and the body for the handler.
     pub(crate) fn share(body: Body) -> (Self, Body) {
         let unread = Self(Arc::new(Mutex::new(body)));
         let shared = Body::new(SharedBody(unread.clone()));
@@ -40,7 +39,7 @@ impl UnreadBody {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Reads what is left and discards it, within bounds of size and time.
+    /// Reads the rest of the body and discards it, within limits of size and time.
     pub(crate) async fn discard(&self) {
         let deadline = Instant::now() + MAX_TIME;
         let mut n_bytes = 0;

@@ -1,5 +1,4 @@
-//! Reading a body within bounds of size and time: its frames come in; its bytes, or the problem that they are too many
-//! or too late, go out.
+//! Reads a request's body within limits of size and time.
 
 use std::{borrow::Cow, pin::Pin, time::Duration};
 
@@ -11,21 +10,21 @@ use tokio::time::{Instant, timeout_at};
 
 use crate::problems::{Problem, ProblemType};
 
-/// How long the next frame of a body may take.
+/// How long the client may send no data.
 const STALL_LIMIT: Duration = Duration::from_secs(30);
 /// How long a whole body may take.
 const BODY_LIMIT: Duration = Duration::from_secs(120);
 
-/// The bounds of one body.
+/// The limits of one body.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct BodyLimits {
     deadline: Instant,
-    /// Bytes it may have.
+    /// The most bytes that the body may have.
     pub(super) max_bytes: usize,
 }
 
 impl BodyLimits {
-    /// The bounds of a body that begins to arrive now, unless its Content-Length exceeds them.
+    /// The limits of a body that begins to arrive now. Fails if its Content-Length is larger than `max_bytes`.
     pub(super) fn new(headers: &HeaderMap, max_bytes: usize) -> Result<Self, Problem> {
         let announced =
             headers.get(header::CONTENT_LENGTH).and_then(|v| v.to_str().ok()?.parse::<u64>().ok());
@@ -33,13 +32,13 @@ impl BodyLimits {
         if announced.is_some_and(|n| n > max_bytes as u64) { Err(limits.too_large()) } else { Ok(limits) }
     }
 
-    /// Waits for a frame, or anything that takes one, within the bounds of time.
+    /// Waits for `frame` within the limits of time.
     pub(super) async fn in_time<T>(self, frame: impl Future<Output = T>) -> Result<T, Problem> {
         let deadline = self.deadline.min(Instant::now() + STALL_LIMIT);
         timeout_at(deadline, frame).await.map_err(|_| Problem::of(ProblemType::BodyTimeout))
     }
 
-    /// The whole body.
+    /// Reads the whole body.
     pub(super) async fn read_all(self, mut body: Body) -> Result<Vec<u8>, Problem> {
         let mut bytes = Vec::new();
         while let Some(frame) =
@@ -47,7 +46,7 @@ impl BodyLimits {
         {
             let frame = frame.map_err(|error| {
                 tracing::debug!(%error, "cannot read the body");
-                malformed("The body ends too early.")
+                malformed("The connection failed before the whole body had arrived. Send the request again.")
             })?;
             let data = frame.into_data().unwrap_or_else(|_trailers| Bytes::new());
             if bytes.len() + data.len() > self.max_bytes {
@@ -58,16 +57,16 @@ impl BodyLimits {
         Ok(bytes)
     }
 
-    /// The body is larger than it may be.
+    /// The problem of a body that is larger than its limit.
     pub(super) fn too_large(self) -> Problem {
-        let detail = format!("The body is larger than {} bytes.", self.max_bytes);
-        Problem::of(ProblemType::TooLarge).detailed(detail)
+        let detail = format!("The body is larger than the limit of {} bytes.", self.max_bytes);
+        Problem::of(ProblemType::TooLarge).with_detail(detail)
     }
 }
 
-/// A body that does not match its Content-Type.
+/// The problem of a body that does not match its Content-Type.
 pub(super) fn malformed(detail: impl Into<Cow<'static, str>>) -> Problem {
-    Problem::of(ProblemType::MalformedBody).detailed(detail)
+    Problem::of(ProblemType::MalformedBody).with_detail(detail)
 }
 
 #[cfg(test)]
@@ -81,7 +80,7 @@ pub(super) mod tests {
 
     use super::*;
 
-    /// A body of the chunks given, which then never ends.
+    /// A body of the given chunks that never ends.
     pub(crate) fn stalling(next: impl FnMut() -> Option<&'static str> + Send + Unpin + 'static) -> Body {
         struct Stalling<F>(F);
         impl<F: FnMut() -> Option<&'static str> + Unpin> http_body::Body for Stalling<F> {
@@ -106,10 +105,10 @@ pub(super) mod tests {
     }
 
     #[tokio::test]
-    async fn a_body_may_have_its_bound_and_not_a_byte_more() {
+    async fn a_body_may_be_as_large_as_the_limit_but_no_larger() {
         assert_eq!(whole(vec![7; 10]).await, Ok(vec![7; 10]));
         assert_eq!(whole(vec![7; 11]).await, Err(ProblemType::TooLarge));
-        let endless = stalling(|| Some("abcd")); // told while it arrives
+        let endless = stalling(|| Some("abcd")); // refused while it arrives
         assert_eq!(whole(endless).await, Err(ProblemType::TooLarge));
         let announced = |n: &str| HeaderMap::from_iter([(header::CONTENT_LENGTH, n.parse().unwrap())]);
         assert!(BodyLimits::new(&announced("10"), 10).is_ok());

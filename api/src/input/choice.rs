@@ -1,14 +1,14 @@
-//! Choices: a field's text comes in, which of the accepted names it is goes out.
+//! Parses fields whose value is one of several names.
 
 use super::fields::{nearest, quoted};
 use crate::problems::{Code, Violation};
 
-/// `true` or `false`, to the letter.
+/// Parses `true` or `false`. Other spellings are violations.
 pub(crate) fn boolean(field: &str, text: &str) -> Result<bool, Violation> {
     one_of(field, text, &["false", "true"]).map(|choice| choice == 1)
 }
 
-/// Which of these names a text is.
+/// Returns the index of `text` in `names`. Any other text is a violation.
 pub(crate) fn one_of(field: &str, text: &str, names: &[&str]) -> Result<usize, Violation> {
     names.iter().position(|name| *name == text).ok_or_else(|| {
         let hint = nearest(text, names).map_or(String::new(), |near| format!("; did you mean \"{near}\"?"));
@@ -22,7 +22,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_boolean_is_true_or_false_to_the_letter() {
+    fn a_boolean_is_exactly_true_or_false() {
         assert_eq!(boolean("x", "true"), Ok(true));
         assert_eq!(boolean("x", "false"), Ok(false));
         for no in ["", "True", "TRUE", "1", "0", "yes", " true", "false "] {
@@ -31,7 +31,7 @@ mod tests {
     }
 
     #[test]
-    fn the_choice_that_was_meant_is_named() {
+    fn the_error_suggests_the_nearest_choice() {
         assert_eq!(one_of("lang", "en", &["pa", "en"]), Ok(1));
         let violation = one_of("lang", "EN", &["pa", "en"]).unwrap_err();
         assert!(violation.detail.contains("did you mean \"en\"?"), "{violation:?}");

@@ -1,55 +1,56 @@
-//! The fields of an operation: a name comes in, the field or the nearest known name goes out.
+//! Descriptions of form fields, and error texts about unknown names.
 
 use crate::problems::{Code, Violation};
 
-/// Characters of a caller's text that an error quotes at most.
-const MAX_REPEATED: usize = 64;
+/// The most characters of a caller's text that an error quotes.
+const MAX_QUOTED: usize = 64;
 
-/// A field of a form.
+/// A field of a multipart form.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Field {
-    /// As the contract names it.
+    /// The name in requests.
     pub(crate) name: &'static str,
-    /// What it holds.
+    /// The kind of value.
     pub(crate) kind: Kind,
 }
 
-/// What a field holds, with its bound.
+/// The kind of value that a field holds.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Kind {
-    /// A file of at most so many bytes, inclusive.
+    /// A file.
     File {
-        /// The bound.
+        /// The most bytes that the file may have.
         max_bytes: usize,
     },
-    /// A line of text: a number, a choice.
+    /// A short text, such as a number or a choice.
     Text,
 }
 
-/// A caller's text as an error quotes it: escaped and bounded.
+/// A caller's text as an error quotes it: in quotation marks, escaped and shortened.
 pub(crate) fn quoted(text: &str) -> String {
-    match text.char_indices().nth(MAX_REPEATED) {
+    match text.char_indices().nth(MAX_QUOTED) {
         Some((end, _)) => format!("{:?}…", &text[..end]),
         None => format!("{text:?}"),
     }
 }
 
-/// The violation of a name that is not known, with the known name that was probably meant.
+/// The violation of an unknown name. Its text suggests the nearest known name. `what` is such as "field".
 pub(crate) fn unknown(what: &str, name: &str, known: &[&str]) -> Violation {
     let hint = match nearest(name, known) {
         Some(near) => format!("did you mean \"{near}\"?"),
-        None if known.is_empty() => "none are accepted here".to_owned(),
-        None => format!("known: {}", known.join(", ")),
+        None if known.is_empty() => "expected none".to_owned(),
+        None => format!("expected one of {}", known.join(", ")),
     };
-    let name: String = name.chars().take(MAX_REPEATED).collect();
+    let name: String = name.chars().take(MAX_QUOTED).collect();
     Violation::new(&name, Code::Unknown, format!("unknown {what} {}; {hint}", quoted(&name)))
 }
 
-/// The known name that was probably meant: the same or nearly the same but for case and punctuation.
+/// The known name that the caller probably meant: the most similar one, apart from case and punctuation. `None` if no
+/// name is similar.
 pub(super) fn nearest<'a>(name: &str, known: &[&'a str]) -> Option<&'a str> {
     let bare = |s: &str| {
         s.chars()
-            .take(MAX_REPEATED)
+            .take(MAX_QUOTED)
             .filter(|c| c.is_alphanumeric())
             .flat_map(char::to_lowercase)
             .collect::<String>()
@@ -70,7 +71,7 @@ mod tests {
     const KNOWN: [&str; 2] = ["file", "top-k"];
 
     #[test]
-    fn the_nearest_name_is_the_one_meant() {
+    fn the_nearest_name_is_found() {
         for name in ["top_k", "Top-K", "topk", "TOP K", "topK", "tok-p", "top-l"] {
             assert_eq!(nearest(name, &KNOWN), Some("top-k"), "{name}");
         }
@@ -83,12 +84,15 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_name_is_told_with_its_nearest_and_bounded() {
+    fn an_unknown_name_is_quoted_shortened_and_gets_a_suggestion() {
         assert_eq!(
             unknown("field", "top_k", &KNOWN).detail,
             r#"unknown field "top_k"; did you mean "top-k"?"#
         );
-        assert_eq!(unknown("field", "a\nb", &KNOWN).detail, r#"unknown field "a\nb"; known: file, top-k"#);
-        assert!(unknown("field", &"ੳ".repeat(10_000), &KNOWN).field.chars().count() <= MAX_REPEATED);
+        assert_eq!(
+            unknown("field", "a\nb", &KNOWN).detail,
+            r#"unknown field "a\nb"; expected one of file, top-k"#
+        );
+        assert!(unknown("field", &"ੳ".repeat(10_000), &KNOWN).field.chars().count() <= MAX_QUOTED);
     }
 }

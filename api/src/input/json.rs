@@ -1,7 +1,7 @@
-//! application/json (RFC 8259): a request comes in; the members of the one object it carries go out, as written.
+//! Parses an application/json body (RFC 8259) into the members of its object.
 //!
-//! Members keep their order and their repetitions, and values stay text: deep nesting costs nothing, and
-//! [`super::object`] decides the type of each.
+//! Members keep their order, and repeated members are kept. Values stay text, and [`super::object`] decides the type
+//! of each. So deeply nested values are not parsed recursively.
 
 use std::fmt;
 
@@ -18,9 +18,9 @@ use serde_json::value::RawValue;
 use super::body::{BodyLimits, malformed};
 use crate::problems::{Problem, ProblemType};
 
-/// Bytes a body may have.
+/// The most bytes that a body may have.
 const MAX_BYTES: usize = 64 * 1024;
-/// Members an object may have.
+/// The most members that an object may have.
 const MAX_MEMBERS: usize = 64;
 
 /// The type of a JSON value.
@@ -35,7 +35,7 @@ pub(super) enum Kind {
 }
 
 impl Kind {
-    /// The type of this value, by its first byte.
+    /// The type of a value, which its first byte shows.
     pub(super) fn of(value: &RawValue) -> Self {
         match value.get().trim_start().as_bytes() {
             [b'{', ..] => Self::Object,
@@ -47,7 +47,7 @@ impl Kind {
         }
     }
 
-    /// For error messages.
+    /// The type in words, for error messages.
     pub(super) const fn words(self) -> &'static str {
         match self {
             Self::Object => "an object",
@@ -60,21 +60,22 @@ impl Kind {
     }
 }
 
-/// The members of an object, in their order.
+/// The members of an object, in the order of the body.
 pub(super) type Members = Vec<(String, Box<RawValue>)>;
 
-/// Reads the members of the object a request carries.
+/// Reads the object in a request's body.
 pub(super) async fn read(request: Request) -> Result<Members, Problem> {
     let (parts, body) = request.into_parts();
     let limits = BodyLimits::new(&parts.headers, MAX_BYTES)?;
     if !is_json(&parts.headers) {
-        let detail = "This operation accepts application/json.";
-        return Err(Problem::of(ProblemType::UnsupportedContentType).detailed(detail));
+        let detail = "This operation accepts only the Content-Type application/json.";
+        return Err(Problem::of(ProblemType::UnsupportedContentType).with_detail(detail));
     }
     parse(&limits.read_all(body).await?)
 }
 
-/// Whether that is the body's type; parameters such as `charset` have no meaning for JSON.
+/// Whether the Content-Type is application/json. Parameters such as `charset` have no meaning for JSON and are
+/// ignored.
 fn is_json(headers: &HeaderMap) -> bool {
     let content_type = headers.get(header::CONTENT_TYPE).and_then(|v| v.to_str().ok()).unwrap_or_default();
     let essence = content_type.split(';').next().unwrap_or_default();
@@ -85,22 +86,22 @@ fn parse(bytes: &[u8]) -> Result<Members, Problem> {
     let text = str::from_utf8(bytes).map_err(|error| {
         malformed(format!("The body is not valid UTF-8: byte {} is invalid.", error.valid_up_to() + 1))
     })?;
-    let unreadable = |error: serde_json::Error| malformed(format!("The body is not JSON: {error}."));
+    let unreadable = |error: serde_json::Error| malformed(format!("The body is not valid JSON: {error}."));
     let kind = Kind::of(serde_json::from_str(text).map_err(unreadable)?);
     if kind != Kind::Object {
-        return Err(malformed(format!("The body is {}, expected an object.", kind.words())));
+        return Err(malformed(format!("The body is {}, expected a JSON object.", kind.words())));
     }
-    let AsWritten(members) = serde_json::from_str(text).map_err(unreadable)?;
+    let AllMembers(members) = serde_json::from_str(text).map_err(unreadable)?;
     if members.len() > MAX_MEMBERS {
         return Err(malformed(format!("The body has more than {MAX_MEMBERS} members.")));
     }
     Ok(members)
 }
 
-/// An object's members with their repetitions.
-struct AsWritten(Members);
+/// The members of an object, including repeated ones.
+struct AllMembers(Members);
 
-impl<'de> Deserialize<'de> for AsWritten {
+impl<'de> Deserialize<'de> for AllMembers {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct Collect;
         impl<'de> Visitor<'de> for Collect {

@@ -1,4 +1,4 @@
-//! Bodies good and bad, and the property that none of any bytes panics.
+//! Tests with valid and invalid bodies, and the property that no body causes a panic.
 
 use axum::body::Body;
 use proptest::prelude::*;
@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::input::body::tests::stalling;
 
-/// The members of a body, or the problem's type and its words.
+/// The members of a body, or the detail of its problem.
 fn members(body: &[u8]) -> Result<Vec<(String, String)>, String> {
     let text = |(name, value): (String, Box<RawValue>)| (name, value.get().to_owned());
     match parse(body) {
@@ -28,7 +28,7 @@ async fn sent(content_type: Option<&str>, body: impl Into<Body>) -> Result<usize
 }
 
 #[tokio::test]
-async fn the_content_type_decides_first() {
+async fn the_content_type_is_checked_first() {
     for json in [
         "application/json",
         "Application/JSON; charset=utf-8",
@@ -63,7 +63,7 @@ async fn a_body_is_bounded_in_bytes_members_and_time() {
 }
 
 #[test]
-fn members_stay_as_they_were_written() {
+fn members_keep_their_order_and_text() {
     let pair = |name: &str, value: &str| (name.to_owned(), value.to_owned());
     assert_eq!(members(b"{}"), Ok(vec![]));
     assert_eq!(
@@ -71,11 +71,11 @@ fn members_stay_as_they_were_written() {
         Ok(vec![pair("a", "1.50"), pair("b", r#"[{"c":null}]"#), pair("a", r#""x\ny""#)])
     );
     let huge = br#"{"a":1e999}"#;
-    assert_eq!(members(huge), Ok(vec![pair("a", "1e999")]), "a number is a number, whatever its size");
+    assert_eq!(members(huge), Ok(vec![pair("a", "1e999")]), "a number may have any size");
 }
 
 #[test]
-fn what_is_wrong_is_told_with_its_place() {
+fn the_error_says_what_is_wrong_and_where() {
     for (body, mentions) in [
         (&b""[..], "line 1 column 0"),
         (b"{", "line 1 column 1"),
@@ -105,11 +105,11 @@ fn what_is_wrong_is_told_with_its_place() {
         assert!(detail.len() < 200, "{detail}");
     }
     let long = format!("\"{}\"", "x".repeat(10_000));
-    assert!(members(long.as_bytes()).unwrap_err().len() < 200, "a caller's own text is not repeated");
+    assert!(members(long.as_bytes()).unwrap_err().len() < 200, "the error does not quote the whole body");
 }
 
 #[test]
-fn depth_costs_nothing() {
+fn deep_nesting_does_not_overflow_the_stack() {
     for (open, close) in [("[", "]"), ("{\"a\":", "}")] {
         let n = 8_000;
         let deep = format!("{{\"a\":{}1{}}}", open.repeat(n), close.repeat(n));
@@ -120,7 +120,7 @@ fn depth_costs_nothing() {
 
 proptest! {
     #[test]
-    fn no_bytes_panic(noise in prop::collection::vec(any::<u8>(), 0..300), text in "\\PC*") {
+    fn no_body_causes_a_panic(noise in prop::collection::vec(any::<u8>(), 0..300), text in "\\PC*") {
         let _any = members(&noise);
         let _any = members(format!("{{{text}}}").as_bytes());
         let _any = members(format!("{{\"a\":{text}}}").as_bytes());

@@ -1,4 +1,4 @@
-//! Parsing and checking requests: a request comes in; fields within their bounds, or every violation, go out.
+//! Parses and checks the bodies and query strings of requests. All violations of a request are reported together.
 
 mod body;
 pub(crate) mod choice;

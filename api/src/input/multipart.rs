@@ -1,7 +1,7 @@
-//! multipart/form-data (RFC 7578): a request comes in; each field's bytes, within bounds, go out.
+//! Parses a multipart/form-data body (RFC 7578) into the values of its fields.
 //!
-//! The body is read as it arrives and never past a bound. A body that cannot be parsed is a problem at
-//! once; violated constraints are collected, so that one response lists them all.
+//! The body is parsed while it arrives, and is not read beyond a limit. A body that cannot be parsed is rejected at
+//! once. Violated constraints are collected, so that one response lists all of them.
 
 use akhar_jobs::{MediaType, Upload};
 use axum::{
@@ -17,24 +17,24 @@ use super::{
 };
 use crate::problems::{Code, Problem, ProblemType, Violation};
 
-/// Bytes a body may have beyond its files: boundaries, part headers, text fields.
+/// The most bytes that a body may have in addition to its files: boundaries, part headers and text fields.
 const OVERHEAD: usize = 64 * 1024;
-/// Parts a body may have.
+/// The most parts that a body may have.
 const MAX_PARTS: usize = 16;
-/// Bytes a text field may have.
+/// The most bytes that a text field may have.
 const MAX_TEXT_BYTES: usize = 64;
 
-/// The fields of a form, at most one value each.
+/// The values of a form: at most one for each field.
 #[derive(Debug, Default)]
 pub(crate) struct Form {
     values: Vec<(&'static str, Vec<u8>)>,
-    /// Fields that were sent and have been found invalid.
+    /// Fields that were sent and are invalid.
     invalid: Vec<&'static str>,
     /// The violations found so far.
     pub(crate) violations: Vec<Violation>,
 }
 
-/// Reads the form a request carries, of these fields.
+/// Reads a form with these fields from a request's body.
 pub(crate) async fn read(request: Request, fields: &[Field]) -> Result<Form, Problem> {
     let (parts, body) = request.into_parts();
     let max_bytes = OVERHEAD + fields.iter().map(Field::max_file_bytes).sum::<usize>();
@@ -58,7 +58,8 @@ impl Field {
 }
 
 impl Form {
-    /// The file in a field, if `sniff` knows its type by its first bytes; else a violation is added.
+    /// Takes the file of a required field. `sniff` finds its type in its first bytes. Adds a violation if the file is
+    /// missing, empty or of no accepted type; `expected` names the accepted types.
     pub(crate) fn upload(
         &mut self,
         name: &'static str,
@@ -74,7 +75,8 @@ impl Form {
         Some(Upload { media_type, bytes: bytes.into() })
     }
 
-    /// A field's value, or its default if it is absent or invalid; a violation is added if it is invalid.
+    /// Takes and parses the value of a field. Returns the default if the field is absent or invalid. Adds a violation
+    /// if it is invalid.
     pub(crate) fn value<T: Default>(
         &mut self,
         name: &'static str,
@@ -87,7 +89,7 @@ impl Form {
         })
     }
 
-    /// Reads one part into its field, or skips it.
+    /// Reads one part as the value of its field. Skips an unknown or repeated field and adds a violation.
     async fn take(
         &mut self,
         limits: BodyLimits,
@@ -95,7 +97,7 @@ impl Form {
         fields: &[Field],
     ) -> Result<(), Problem> {
         let Some(name) = part.name().map(str::to_owned) else {
-            return Err(malformed("A part of the body has no name."));
+            return Err(malformed("A part of the body has no name in its Content-Disposition header."));
         };
         let Some(field) = fields.iter().find(|f| f.name == name) else {
             let known: Vec<&str> = fields.iter().map(|f| f.name).collect();
@@ -133,14 +135,18 @@ impl Form {
         self.invalid.push(name);
     }
 
-    /// A text field's value, if it was sent and is UTF-8.
+    /// Takes the value of a text field. `None` if it was not sent. Adds a violation if it is not UTF-8.
     pub(crate) fn text(&mut self, name: &'static str) -> Option<String> {
         match String::from_utf8(self.bytes(name)?) {
             Ok(text) => Some(text),
             Err(e) => {
                 let sent = quoted(&String::from_utf8_lossy(e.as_bytes()));
                 self.reject(
-                    Violation::new(name, Code::NotUtf8, format!("{name} is {sent}, which is not UTF-8")),
+                    Violation::new(
+                        name,
+                        Code::NotUtf8,
+                        format!("{name} is {sent}, which is not valid UTF-8"),
+                    ),
                     name,
                 );
                 None
@@ -148,7 +154,7 @@ impl Form {
         }
     }
 
-    /// A required file's bytes; a violation is added if it is absent or empty.
+    /// Takes the bytes of a required file. Adds a violation if it is absent or empty.
     pub(crate) fn file(&mut self, name: &'static str) -> Option<Vec<u8>> {
         let is_invalid = self.invalid.contains(&name);
         let (code, detail) = match self.bytes(name) {
@@ -173,12 +179,12 @@ fn open(body: Body, boundary: String, max_bytes: usize) -> Multipart<'static> {
 }
 
 impl BodyLimits {
-    /// The next frame, in time.
+    /// Waits for the next part or chunk.
     async fn next<T>(self, frame: impl Future<Output = multer::Result<T>>) -> Result<T, Problem> {
         self.in_time(frame).await?.map_err(|error| unreadable(&error, self))
     }
 
-    /// A part's bytes. `None`: they are more than `max_bytes`, and the rest is unread.
+    /// Reads the bytes of a part. `None` if they are more than `max_bytes`; then the rest is not read.
     async fn collect(
         self,
         mut part: multer::Field<'_>,
@@ -194,7 +200,7 @@ impl BodyLimits {
         Ok(Some(bytes))
     }
 
-    /// Skips a part.
+    /// Reads and discards a part.
     async fn skip(self, mut part: multer::Field<'_>) -> Result<(), Problem> {
         while self.next(part.chunk()).await?.is_some() {}
         Ok(())
@@ -204,12 +210,14 @@ impl BodyLimits {
 fn boundary(headers: &HeaderMap) -> Result<String, Problem> {
     let unsupported = || {
         Problem::of(ProblemType::UnsupportedContentType)
-            .detailed("This operation accepts multipart/form-data.")
+            .with_detail("This operation accepts only the Content-Type multipart/form-data.")
     };
     let content_type = headers.get(header::CONTENT_TYPE).ok_or_else(unsupported)?;
     match multer::parse_boundary(content_type.to_str().map_err(|_| unsupported())?) {
         Ok(boundary) => Ok(boundary),
-        Err(multer::Error::NoBoundary) => Err(malformed("The Content-Type has no boundary.")),
+        Err(multer::Error::NoBoundary) => {
+            Err(malformed("The Content-Type multipart/form-data has no boundary parameter."))
+        }
         Err(_) => Err(unsupported()),
     }
 }
@@ -227,7 +235,7 @@ fn unreadable(error: &multer::Error, limits: BodyLimits) -> Problem {
             malformed("The body ends before its closing boundary.")
         }
         multer::Error::LockFailure => Problem::internal(error),
-        _ => malformed("A part of the body cannot be read."),
+        _ => malformed("A part of the body cannot be parsed."),
     }
 }
 

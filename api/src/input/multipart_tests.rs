@@ -1,4 +1,4 @@
-//! Bodies good and bad, and the property that none of any bytes panics or passes a bound.
+//! Tests with valid and invalid bodies, and the property that no body causes a panic or exceeds a limit.
 
 use super::*;
 use crate::input::body::tests::stalling;
@@ -35,7 +35,7 @@ fn codes(form: &Form) -> Vec<(&str, &str)> {
 }
 
 #[tokio::test]
-async fn fields_come_in_any_order() {
+async fn fields_may_have_any_order() {
     for parts in [[("file", &b"xy"[..]), ("top-k", b"4")], [("top-k", b"4"), ("file", b"xy")]] {
         let mut form = read_body(body(&parts)).await.unwrap();
         assert_eq!(form.file("file").unwrap(), b"xy");
@@ -45,14 +45,14 @@ async fn fields_come_in_any_order() {
 }
 
 #[tokio::test]
-async fn a_file_may_have_its_bound_and_not_a_byte_more() {
+async fn a_file_may_be_as_large_as_the_limit_but_no_larger() {
     let at = |n: usize| body(&[("file", &vec![7; n])]);
     assert_eq!(read_body(at(MAX)).await.unwrap().file("file").unwrap().len(), MAX);
     assert_eq!(read_body(at(MAX + 1)).await.unwrap_err(), ProblemType::TooLarge);
 }
 
 #[tokio::test]
-async fn a_body_is_bounded_with_and_without_a_length() {
+async fn a_body_is_limited_with_and_without_a_content_length() {
     let long = body(&[("other", &vec![7; OVERHEAD + MAX])]);
     assert_eq!(read_body(long.clone()).await.unwrap_err(), ProblemType::TooLarge);
     let told = Request::post("/").header("content-length", long.len()).body(Body::empty()).unwrap();
@@ -60,7 +60,7 @@ async fn a_body_is_bounded_with_and_without_a_length() {
 }
 
 #[tokio::test]
-async fn constraints_are_collected() {
+async fn violations_are_collected() {
     let long = [b'1'; MAX_TEXT_BYTES + 1];
     let parts = [("top_k", &b"1"[..]), ("top-k", &long), ("top-k", b"2"), ("File", b"x"), ("file", b"")];
     let mut form = read_body(body(&parts)).await.unwrap();
@@ -79,14 +79,14 @@ async fn constraints_are_collected() {
 }
 
 #[tokio::test]
-async fn what_is_not_utf8_is_told_and_what_is_absent_missed() {
+async fn text_that_is_not_utf8_and_an_absent_file_are_violations() {
     let mut form = read_body(body(&[("top-k", b"\xff3")])).await.unwrap();
     assert!(form.text("top-k").is_none() && form.file("file").is_none());
     assert_eq!(codes(&form), [("top-k", "not_utf8"), ("file", "missing")]);
 }
 
 #[tokio::test]
-async fn a_body_that_cannot_be_read_is_malformed() {
+async fn a_body_that_cannot_be_parsed_is_malformed() {
     let whole = body(&[("file", b"xyz")]);
     for cut in [0, 1, 10, 60, whole.len() - 8] {
         assert_eq!(read_body(whole[..cut].to_vec()).await.unwrap_err(), ProblemType::MalformedBody, "{cut}");
@@ -101,7 +101,7 @@ async fn a_body_that_cannot_be_read_is_malformed() {
 }
 
 #[tokio::test]
-async fn the_content_type_decides_first() {
+async fn the_content_type_is_checked_first() {
     let no_boundary = read_raw("multipart/form-data", "").await;
     assert_eq!(no_boundary.unwrap_err(), ProblemType::MalformedBody);
     for other in ["application/json", "multipart/mixed; boundary=B", "", "x", "ੳ/ਅ"] {
@@ -122,7 +122,7 @@ fn block_on<T>(future: impl Future<Output = T>) -> T {
 
 proptest! {
     #[test]
-    fn no_bytes_panic_or_pass_a_bound(noise in prop::collection::vec(any::<u8>(), 0..400), cut in 0_usize..500) {
+    fn no_body_causes_a_panic_or_exceeds_a_limit(noise in prop::collection::vec(any::<u8>(), 0..400), cut in 0_usize..500) {
         let mut bytes = body(&[("top-k", &noise), ("file", &noise)]);
         bytes.truncate(cut.max(1) * bytes.len() / 400);
         if let Ok(mut form) = block_on(read_body(bytes)) {
@@ -133,7 +133,7 @@ proptest! {
     }
 
     #[test]
-    fn no_headers_panic(content_type in "\\PC*", disposition in "\\PC*", raw in prop::collection::vec(any::<u8>(), 0..200)) {
+    fn no_header_causes_a_panic(content_type in "\\PC*", disposition in "\\PC*", raw in prop::collection::vec(any::<u8>(), 0..200)) {
         let _any = block_on(read_raw(&format!("multipart/form-data; boundary={}", content_type.replace(|c: char| !c.is_ascii(), "")), raw.clone()));
         let mut bytes = format!("--B\r\nContent-Disposition: {disposition}\r\n\r\n").into_bytes();
         bytes.extend_from_slice(&raw);

@@ -1,4 +1,4 @@
-//! The fields of a JSON object: its members come in; typed values within their ranges, or every violation, go out.
+//! Parses the members of a JSON object into typed values within their ranges.
 
 use std::ops::RangeInclusive;
 
@@ -11,10 +11,10 @@ use super::{
 };
 use crate::problems::{Code, Problem, Violation};
 
-/// Bytes of a number that an error quotes at most.
-const MAX_REPEATED: usize = 32;
+/// The most bytes of a number that an error quotes.
+const MAX_QUOTED: usize = 32;
 
-/// The fields of an object, at most one value each.
+/// The values of an object: at most one for each field.
 #[derive(Debug, Default)]
 pub(crate) struct Object {
     values: Vec<(&'static str, Box<RawValue>)>,
@@ -22,7 +22,7 @@ pub(crate) struct Object {
     pub(crate) violations: Vec<Violation>,
 }
 
-/// Reads the object a request carries, of these fields.
+/// Reads an object with these fields from a request's body.
 pub(crate) async fn read(request: Request, fields: &[&'static str]) -> Result<Object, Problem> {
     Ok(Object::of(json::read(request).await?, fields))
 }
@@ -45,7 +45,7 @@ impl Object {
         object
     }
 
-    /// A required string; a violation is added if it is absent.
+    /// Takes a required string. Adds a violation if it is absent or not a string.
     pub(crate) fn required_string(&mut self, name: &'static str) -> Option<String> {
         if !self.values.iter().any(|(n, _)| *n == name) {
             self.reject(name, Code::Missing, format!("{name} is required"));
@@ -53,33 +53,34 @@ impl Object {
         self.string(name, || "a string".to_owned())
     }
 
-    /// A number in this range, whole or not.
+    /// Takes a number, whole or not. `None` if it is absent. Adds a violation if it is not a number in this range.
     pub(crate) fn number(&mut self, name: &'static str, range: &RangeInclusive<f64>) -> Option<f64> {
         let expected = || format!("a number from {} to {}", range.start(), range.end());
         let value = self.value(name, Kind::Number, expected)?;
-        let number: Option<f64> = value.get().parse().ok(); // what JSON writes, Rust reads
+        let number: Option<f64> = value.get().parse().ok(); // Rust parses every number that JSON allows
         if let Some(number) = number.filter(|n| range.contains(n)) {
             return Some(number);
         }
         self.reject(
             name,
             Code::OutOfRange,
-            format!("{name} is {}, expected {}", repeated(&value), expected()),
+            format!("{name} is {}, expected {}", shortened(&value), expected()),
         );
         None
     }
 
-    /// `true` or `false`.
+    /// Takes a boolean. `None` if it is absent. Adds a violation if it is not a boolean.
     pub(crate) fn boolean(&mut self, name: &'static str) -> Option<bool> {
         self.value(name, Kind::Boolean, || "true or false".to_owned()).map(|value| value.get() == "true")
     }
 
-    /// One of these strings, and what it stands for.
+    /// Takes a string and returns the value of the choice with this name. `None` if it is absent. Adds a violation if
+    /// no choice has this name.
     pub(crate) fn one_of<T: Copy>(&mut self, name: &'static str, choices: &[(&'static str, T)]) -> Option<T> {
         let names: Vec<&str> = choices.iter().map(|(choice, _)| *choice).collect();
         let expected = || format!("one of {}", names.join(", "));
         let text = self.string(name, expected)?;
-        let chosen = choices.iter().find(|(choice, _)| *choice == text).map(|(_, stands_for)| *stands_for);
+        let chosen = choices.iter().find(|(choice, _)| *choice == text).map(|(_, value)| *value);
         if chosen.is_none() {
             let hint =
                 nearest(&text, &names).map_or_else(String::new, |n| format!("; did you mean \"{n}\"?"));
@@ -99,7 +100,7 @@ impl Object {
         text.ok()
     }
 
-    /// A field's value, if it is given and of this kind.
+    /// Takes a value of this kind. `None` if it is absent. Adds a violation if it is of another kind.
     fn value(&mut self, name: &str, kind: Kind, expected: impl Fn() -> String) -> Option<Box<RawValue>> {
         let index = self.values.iter().position(|(n, _)| *n == name)?;
         let (name, value) = self.values.swap_remove(index);
@@ -119,7 +120,7 @@ impl Object {
     }
 }
 
-/// A value of the wrong type, as an error describes it: `"125" (a string)`.
+/// Describes a value of the wrong type in an error, such as `"125" (a string)`.
 fn described(value: &RawValue) -> String {
     match Kind::of(value) {
         kind @ (Kind::Object | Kind::Array | Kind::Null) => kind.words().to_owned(),
@@ -127,14 +128,14 @@ fn described(value: &RawValue) -> String {
             let text: String = serde_json::from_str(value.get()).unwrap_or_default();
             format!("{} ({})", quoted(&text), kind.words())
         }
-        kind => format!("{} ({})", repeated(value), kind.words()),
+        kind => format!("{} ({})", shortened(value), kind.words()),
     }
 }
 
-/// A number or a boolean as written, bounded.
-fn repeated(value: &RawValue) -> String {
+/// The text of a number or a boolean, shortened.
+fn shortened(value: &RawValue) -> String {
     let text = value.get();
-    text.get(..MAX_REPEATED).map_or_else(|| text.to_owned(), |start| format!("{start}…"))
+    text.get(..MAX_QUOTED).map_or_else(|| text.to_owned(), |start| format!("{start}…"))
 }
 
 #[cfg(test)]
@@ -164,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn a_number_is_one_within_its_range_however_written() {
+    fn a_number_in_its_range_may_be_written_in_any_way() {
         for (text, expected) in
             [("120", 120.0), ("150", 150.0), ("125.5", 125.5), ("1.3e2", 130.0), ("1500E-1", 150.0)]
         {
@@ -178,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn a_value_of_another_type_is_told_with_both() {
+    fn the_error_names_the_type_and_the_expected_type() {
         for (text, words) in [
             (r#""125""#, r#"line-space is "125" (a string), expected a number from 120 to 150"#),
             ("true", "line-space is true (a boolean), expected a number from 120 to 150"),
@@ -195,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn names_are_known_and_given_once() {
+    fn unknown_and_repeated_names_are_violations() {
         let mut object =
             object(&[("Text", "1"), ("ink", "true"), ("ink", "2"), ("ink", "false"), ("line_space", "[]")]);
         assert_eq!(object.boolean("ink"), Some(true));
@@ -212,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn a_choice_is_one_of_its_names() {
+    fn a_choice_must_be_one_of_the_names() {
         let choose = |text: &str| {
             let mut object = object(&[("ink", text)]);
             object
@@ -229,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn half_a_surrogate_pair_is_no_text() {
+    fn half_a_surrogate_pair_is_a_violation() {
         let mut object = object(&[("text", r#""\ud83d""#)]);
         assert_eq!(object.required_string("text"), None);
         assert_eq!(codes(&object), [("text", "not_utf8")]);

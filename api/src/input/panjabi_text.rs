@@ -1,8 +1,8 @@
-//! Panjabi text to be written by hand: what a caller sent comes in; the same in NFC, or every rule it breaks, goes
-//! out.
+//! Checks a text to be written by hand, and converts it to Unicode normalization form C (NFC).
 //!
-//! Unicode keeps the six letters with a dot below as base and nukta: NFC takes U+0A36 apart and never puts it
-//! together (<https://www.unicode.org/reports/tr15/>, composition exclusions). Text is counted after that.
+//! In NFC each of the six letters with a dot below is two characters, a base letter and a nukta: NFC decomposes
+//! U+0A36 and never composes it again (<https://www.unicode.org/reports/tr15/>, composition exclusions). The length
+//! of a text is the number of its characters in NFC.
 
 use std::ops::RangeInclusive;
 
@@ -10,7 +10,7 @@ use unicode_normalization::{UnicodeNormalization as _, char::decompose_canonical
 
 use crate::problems::{Code, Violation};
 
-/// The class of allowed characters.
+/// The allowed characters in NFC, as a character class of a regular expression.
 macro_rules! allowed {
     () => {
         concat!(
@@ -20,11 +20,11 @@ macro_rules! allowed {
     };
 }
 
-/// Unicode scalar values a text may have, in NFC.
+/// The number of Unicode scalar values that a text may have in NFC.
 pub(crate) const LENGTH: RangeInclusive<usize> = 2..=100;
 
-/// What is read here and is in NFC already, as a regular expression of ECMA-262: allowed characters, one of them a
-/// letter or digit. The six letters that NFC takes apart are not in it.
+/// An ECMA-262 regular expression that matches every valid text that is in NFC: allowed characters, at least one of
+/// them a letter or digit. It does not match the six letters that NFC decomposes.
 pub(crate) const PATTERN: &str = concat!(
     "^",
     allowed!(),
@@ -34,7 +34,7 @@ pub(crate) const PATTERN: &str = concat!(
     "*$"
 );
 
-/// Gurmukhi letters: of the block's code points those of the general category Lo.
+/// Gurmukhi letters and digits: the code points of the block with the general category Lo, and the digits.
 const LETTERS: [RangeInclusive<char>; 11] = [
     '\u{a05}'..='\u{a0a}',
     '\u{a0f}'..='\u{a10}',
@@ -49,7 +49,7 @@ const LETTERS: [RangeInclusive<char>; 11] = [
     '\u{a72}'..='\u{a74}',
 ];
 
-/// Reads a text of this field.
+/// Checks the text of a field. Returns it in NFC, or all violations.
 pub(crate) fn parse(field: &str, sent: &str) -> Result<String, Vec<Violation>> {
     let text: String = sent.nfc().collect();
     let n_chars = text.chars().count();
@@ -65,7 +65,7 @@ pub(crate) fn parse(field: &str, sent: &str) -> Result<String, Vec<Violation>> {
         disallowed.map(|(c, position)| (Code::CharacterNotAllowed, not_allowed(field, c, position)));
     let no_letter = !text.chars().any(is_letter_or_digit);
     let no_letter = no_letter
-        .then(|| (Code::NoLetter, format!("{field} has no Gurmukhi letter or digit, expected one or more")));
+        .then(|| (Code::NoLetter, format!("{field} has no Gurmukhi letter or digit, expected at least one")));
     let broken = length.into_iter().chain(disallowed).chain(no_letter);
     let violations: Vec<_> = broken.map(|(code, detail)| Violation::new(field, code, detail)).collect();
     if violations.is_empty() { Ok(text) } else { Err(violations) }
@@ -85,7 +85,7 @@ fn not_allowed(field: &str, c: char, position: usize) -> String {
     )
 }
 
-/// Whether a character may stand in a text: itself, or all that NFC makes of it.
+/// Whether a text may contain a character: all characters of its canonical decomposition must be allowed.
 fn is_allowed(c: char) -> bool {
     let mut is_allowed = true;
     decompose_canonical(c, |part| is_allowed &= is_of_panjabi_text(part));
@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn every_allowed_class_of_characters_is_taken() {
+    fn every_class_of_allowed_characters_is_accepted() {
         for sent in [
             "ਸਤਿ ਸ੍ਰੀ ਅਕਾਲ",
             "ੴ ਸਤਿ।",
@@ -153,21 +153,21 @@ mod tests {
     }
 
     #[test]
-    fn it_has_2_to_100_characters_in_nfc() {
+    fn a_text_has_2_to_100_characters_in_nfc() {
         assert_eq!(codes("ਕਖ"), [""; 0]);
         assert_eq!(codes(&"ਕ".repeat(100)), [""; 0]);
         assert_eq!(codes("ਕ"), ["too_short"]);
         assert_eq!(codes(&"ਕ".repeat(101)), ["too_long"]);
         assert_eq!(words("ਕ"), "text has 1 character in NFC, expected 2 to 100");
         assert_eq!(words(&"ਕ".repeat(101)), "text has 101 characters in NFC, expected 2 to 100");
-        // One code point as sent is two in NFC.
+        // A code point that becomes two in NFC counts as two.
         assert_eq!(parse("text", "\u{a36}").as_deref(), Ok("\u{a38}\u{a3c}"));
         assert_eq!(codes(&"\u{a59}".repeat(50)), [""; 0]);
         assert_eq!(codes(&"\u{a59}".repeat(51)), ["too_long"]);
     }
 
     #[test]
-    fn the_first_disallowed_is_named_with_its_position_as_sent() {
+    fn the_error_names_the_first_disallowed_character_and_its_position_as_sent() {
         for (sent, start) in [
             ("ਸ਼\u{a36}ab", "text has 'a' (U+0061) as its character 4, "),
             ("ਕਖ😀", "text has '😀' (U+1F600) as its character 3, "),
@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn it_has_a_letter_or_digit() {
+    fn a_text_without_a_letter_or_digit_is_a_violation() {
         for sent in ["।।", "  ", "ਿੀ", "\u{200d}\u{200d}", "\n\n", "...", "ੰੱ", "\u{a00}\u{a7f}", "ੵ੶"]
         {
             assert_eq!(codes(sent), ["no_letter"], "{sent:?}");
@@ -195,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn rules_are_told_together() {
+    fn all_violations_are_reported_together() {
         assert_eq!(codes(""), ["too_short", "no_letter"]);
         assert_eq!(codes("a"), ["too_short", "character_not_allowed", "no_letter"]);
         assert_eq!(codes(&"a".repeat(101)), ["too_long", "character_not_allowed", "no_letter"]);
@@ -203,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn of_the_block_51_letters_and_10_digits_count() {
+    fn the_block_has_51_letters_and_10_digits() {
         let n_letters = ('\u{a00}'..='\u{a7f}').filter(|c| is_letter_or_digit(*c)).count();
         assert_eq!(n_letters, 51 + 10);
         let no_signs = "ਁਂਃ਼ਾਿੀੁੂੇੈੋੌ੍ੑੰੱੵ੶";
@@ -211,10 +211,10 @@ mod tests {
     }
 
     #[test]
-    fn the_pattern_is_what_passes_in_nfc() {
+    fn the_pattern_matches_exactly_the_valid_texts_in_nfc() {
         let pattern = regex::Regex::new(PATTERN).unwrap();
         for c in ('\0'..='\u{ffff}').chain(['\u{11a00}', '😀', char::MAX]) {
-            // Beside a letter whether it may stand there counts, beside a sign whether it is a letter too.
+            // The first text is valid if the character is allowed, the second if it is also a letter or digit.
             for sent in [format!("ੳ{c}"), format!("{c}।")] {
                 let passes_in_nfc = parse("text", &sent).is_ok_and(|text| text == sent);
                 assert_eq!(pattern.is_match(&sent), passes_in_nfc, "{sent:?}");
@@ -225,7 +225,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_passes_keeps_every_rule_and_passes_again(sent in "[\u{a00}-\u{a7f} \n।॥\u{200c}\u{200d}.;a\u{37e}\u{301}😀]{0,110}") {
+        fn an_accepted_text_obeys_all_rules_and_is_accepted_again(sent in "[\u{a00}-\u{a7f} \n।॥\u{200c}\u{200d}.;a\u{37e}\u{301}😀]{0,110}") {
             match parse("text", &sent) {
                 Ok(text) => {
                     prop_assert!((2..=100).contains(&text.chars().count()));
@@ -244,7 +244,7 @@ mod tests {
         }
 
         #[test]
-        fn no_text_panics(sent in any::<String>()) {
+        fn no_text_causes_a_panic(sent in any::<String>()) {
             let _any = parse("text", &sent);
         }
     }

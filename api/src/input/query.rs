@@ -1,4 +1,4 @@
-//! The query string: a URI comes in, its known parameters and a violation for every other go out.
+//! Parses the query string of a request.
 
 use axum::{extract::Query, http::Uri};
 
@@ -8,12 +8,12 @@ use super::{
 };
 use crate::problems::{Code, Problem, Violation};
 
-/// Parameters read at most; the rest are ignored.
+/// The most parameters that are read. Further parameters are ignored.
 const MAX_PARAMETERS: usize = 16;
 
 /// The parameters of a URI, and a violation for every one that is unknown or repeated.
 fn read(uri: &Uri, known: &[&str]) -> (Vec<(String, String)>, Vec<Violation>) {
-    // Pairs of text can always be read: what is not UTF-8 is replaced.
+    // Parsing into pairs of text cannot fail, because invalid UTF-8 is replaced.
     let pairs = Query::<Vec<(String, String)>>::try_from_uri(uri).map(|q| q.0).unwrap_or_default();
     let mut violations = Vec::new();
     let mut read: Vec<(String, String)> = Vec::new();
@@ -30,12 +30,12 @@ fn read(uri: &Uri, known: &[&str]) -> (Vec<(String, String)>, Vec<Violation>) {
     (read, violations)
 }
 
-/// A violation for every parameter, where none is accepted.
-pub(crate) fn none(uri: &Uri) -> Vec<Violation> {
+/// The violations of a request to a path that accepts no parameters: one for each parameter.
+pub(crate) fn unexpected(uri: &Uri) -> Vec<Violation> {
     uri.query().map_or_else(Vec::new, |_| read(uri, &[]).1)
 }
 
-/// Seconds to wait, from `?wait=N`: 0 to 60; the default is 0.
+/// The value of the parameter `wait`: 0 to 60 seconds. The default is 0.
 pub(crate) fn wait_s(uri: &Uri) -> Result<u8, Problem> {
     let (parameters, mut violations) = read(uri, &["wait"]);
     let wait = parameters.first().map_or(Ok(0), |(name, value)| whole_number::parse(name, value, 0..=60));
@@ -54,7 +54,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn wait_is_read_and_everything_else_refused() {
+    fn wait_is_parsed_and_other_parameters_are_refused() {
         let wait = |query: &str| wait_s(&format!("/v1/jobs/x{query}").parse().unwrap()).ok();
         assert_eq!(wait(""), Some(0));
         assert_eq!(wait("?"), Some(0));
@@ -76,8 +76,8 @@ mod tests {
     }
 
     #[test]
-    fn where_there_are_none_each_is_named() {
-        let violations = none(&"/x?top-k=3&a=b".parse().unwrap());
+    fn every_unexpected_parameter_is_named() {
+        let violations = unexpected(&"/x?top-k=3&a=b".parse().unwrap());
         let fields: Vec<&str> = violations.iter().map(|v| v.field.as_str()).collect();
         assert_eq!(fields, ["top-k", "a"]);
     }

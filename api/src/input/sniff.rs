@@ -1,11 +1,11 @@
-//! The media type of a file: its first bytes come in, the type goes out, whatever the file's name.
+//! Finds the media type of a file in its first bytes. The file's name and declared type are ignored.
 
 use akhar_jobs::MediaType;
 
 const PNG: &[u8] = b"\x89PNG\r\n\x1a\n";
 const JPEG: &[u8] = b"\xff\xd8\xff";
 
-/// The image type these bytes begin as, whatever the file's name or declared type.
+/// The type of an image. `None` if the bytes do not begin like a PNG or JPEG.
 pub(crate) fn image(bytes: &[u8]) -> Option<MediaType> {
     if bytes.starts_with(PNG) {
         Some(MediaType::Png)
@@ -16,8 +16,8 @@ pub(crate) fn image(bytes: &[u8]) -> Option<MediaType> {
     }
 }
 
-/// The audio type these bytes begin as. An MP3 begins with an ID3 tag or with a frame of layer 3; encoders
-/// may put zeros before it.
+/// The type of a recording. `None` if the bytes do not begin like a WAV or MP3. An MP3 begins with an ID3 tag or a
+/// frame of layer 3. Some encoders write zeros before it.
 pub(crate) fn audio(bytes: &[u8]) -> Option<MediaType> {
     if matches!(bytes, [b'R', b'I', b'F', b'F', _, _, _, _, b'W', b'A', b'V', b'E', ..])
         || matches!(bytes, [b'R', b'F', b'6', b'4', _, _, _, _, b'W', b'A', b'V', b'E', ..])
@@ -27,7 +27,7 @@ pub(crate) fn audio(bytes: &[u8]) -> Option<MediaType> {
     let n_zeros = bytes.iter().take_while(|b| **b == 0).count();
     match &bytes[n_zeros..] {
         [b'I', b'D', b'3', ..] => Some(MediaType::Mp3),
-        // Frame sync, a version that is not reserved, layer 3 (ISO 11172-3, 2.4.2.3).
+        // The frame sync, a version that is not reserved, and layer 3 (ISO 11172-3, 2.4.2.3).
         [0xFF, second, ..] if second & 0xE0 == 0xE0 && second & 0x18 != 0x08 && second & 0x06 == 0x02 => {
             Some(MediaType::Mp3)
         }
@@ -40,7 +40,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn first_bytes_decide() {
+    fn an_image_type_is_found_in_the_first_bytes() {
         assert_eq!(image(b"\x89PNG\r\n\x1a\nrest"), Some(MediaType::Png));
         assert_eq!(image(b"\xff\xd8\xff\xe0rest"), Some(MediaType::Jpeg));
         for other in [&b""[..], b"\x89PNG", b"\xff\xd8", b"GIF89a", b"RIFF", b"<svg", b" \x89PNG\r\n\x1a\n"] {
@@ -49,7 +49,7 @@ mod tests {
     }
 
     #[test]
-    fn audio_is_known_by_its_first_bytes() {
+    fn an_audio_type_is_found_in_the_first_bytes() {
         for wav in [&b"RIFF\x24\0\0\0WAVEfmt "[..], b"RF64\xff\xff\xff\xffWAVEds64"] {
             assert_eq!(audio(wav), Some(MediaType::Wav));
         }

@@ -1,11 +1,12 @@
-//! Whole numbers in text: digits come in, a number within its range goes out.
+//! Parses a whole number in a range.
 
 use std::ops::RangeInclusive;
 
 use super::fields::quoted;
 use crate::problems::{Code, Violation};
 
-/// Reads decimal digits, with a minus at most: no sign of plus, spaces, points or exponents.
+/// Parses decimal digits, optionally with a minus sign. A plus sign, spaces, a decimal point or an exponent is a
+/// violation.
 pub(crate) fn parse(field: &str, text: &str, range: RangeInclusive<u8>) -> Result<u8, Violation> {
     let expected = format!("expected an integer from {} to {}", range.start(), range.end());
     let digits = text.strip_prefix('-').unwrap_or(text);
@@ -28,7 +29,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn top_k_at_its_edges() {
+    fn only_digits_in_the_range_are_accepted() {
         let code = |text: &str| parse("top-k", text, 1..=5).map_err(|v| v.code);
         for (text, k) in [("1", 1), ("3", 3), ("5", 5), ("05", 5)] {
             assert_eq!(code(text), Ok(k), "{text}");

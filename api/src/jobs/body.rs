@@ -1,4 +1,4 @@
-//! A job's document: a job comes in, what its caller may see of it goes out.
+//! Builds the document about a job that its caller gets.
 
 use akhar_client::JobBody;
 use akhar_jobs::{Job, JobId, JobState, Outcome};
@@ -10,7 +10,7 @@ use axum::{
 
 use crate::{http::context::RequestInfo, operations::response};
 
-/// The document about a job, for the request that asks.
+/// The document about a job. `request` is the request that asked for it.
 fn body(job: Job, request: &RequestInfo) -> JobBody {
     let (warnings, transcribed_s) = match &job.outcome {
         Some(Outcome::Transcription { warnings, seconds, .. }) => (warnings.clone(), Some(*seconds)),
@@ -46,7 +46,7 @@ const fn state(state: JobState) -> akhar_client::JobState {
     }
 }
 
-/// The job's document; while it has not ended, with the seconds to wait before asking again.
+/// A 200 response with the job's document. If the job has not ended, `Retry-After` says when to ask again.
 pub(crate) fn document(job: Job, request: &RequestInfo) -> Response {
     let is_final = job.state.is_final();
     let mut response = Json(body(job, request)).into_response();
@@ -56,7 +56,7 @@ pub(crate) fn document(job: Job, request: &RequestInfo) -> Response {
     response
 }
 
-/// 202: the job goes on, and Location says where to find it.
+/// A 202 response with the job's document. `Location` is the job's path.
 pub(crate) fn accepted(job: Job, request: &RequestInfo) -> Response {
     let location = HeaderValue::try_from(path(job.id)).ok();
     let mut response = (StatusCode::ACCEPTED, Json(body(job, request))).into_response();

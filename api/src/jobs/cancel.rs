@@ -1,4 +1,4 @@
-//! `DELETE /v1/jobs/{id}`: a job's id comes in; if it still waits in its queue it is cancelled.
+//! `DELETE /v1/jobs/{id}`: cancels a job that is queued.
 
 use akhar_client::JobBody;
 use akhar_jobs::{JobState, store};
@@ -21,12 +21,12 @@ use crate::{
 };
 
 problems! {
-    /// What can go wrong with cancelling a job.
+    /// The problems of cancelling a job.
     JobCancelProblems at PATH, EXAMPLES: Unauthorized, NotFound, NotAcceptable, JobNotCancellable, InvalidInput, Internal, Busy,
     Draining, Unavailable,
 }
 
-/// Cancels a job that has not started.
+/// Cancels a queued job of the caller and responds with the job.
 #[utoipa::path(
     delete,
     path = "/v1/jobs/{id}",
@@ -35,7 +35,7 @@ problems! {
     summary = "Cancel a job that is queued",
     params(JobPath),
     responses(
-        (status = 200, description = "The job, cancelled.", body = JobBody,
+        (status = 200, description = "The cancelled job.", body = JobBody,
             example = json!({"id": "019d0f6e-8e52-7d0c-a4f5-5b2b3f6d3c11", "operation": "digit-recognition",
                 "state": "cancelled", "attempt": 0, "created_at": "2026-11-21T09:00:00Z", "started_at": null,
                 "ended_at": "2026-11-21T09:00:01Z"})),
@@ -51,7 +51,7 @@ pub(crate) async fn handle(
     uri: Uri,
 ) -> Result<Response, Problem> {
     context.negotiate(Representation::JSON)?;
-    Problem::unless_none(query::none(&uri))?;
+    Problem::reject_if_any(query::unexpected(&uri))?;
     let mut is_uncertain = false;
     let cancelled = retry_transient(|n_failed| {
         is_uncertain |= n_failed > 0;
@@ -59,10 +59,11 @@ pub(crate) async fn handle(
     })
     .await?;
     let job = find(&app, &caller, id).await?;
-    // A first attempt whose connection died may have been the one that cancelled it.
+    // An attempt whose connection was lost may have cancelled the job before it was retried.
     if cancelled || (is_uncertain && job.state == JobState::Cancelled) {
         return Ok(body::document(job, &context.request));
     }
-    let detail = format!("Only a queued job can be cancelled; this one is {}.", job.state.name());
-    Err(Problem::of(ProblemType::JobNotCancellable).detailed(detail))
+    let detail =
+        format!("Only a queued job can be cancelled; the state of this job is {}.", job.state.name());
+    Err(Problem::of(ProblemType::JobNotCancellable).with_detail(detail))
 }

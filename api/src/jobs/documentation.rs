@@ -1,11 +1,11 @@
-//! What the OpenAPI document says of every path of jobs alike.
+//! What the OpenAPI descriptions of all job routes have in common.
 
 use crate::problems::{Code, responses::Examples};
 
-/// The path that the examples of their problems name.
+/// The path in the examples of problems.
 pub(super) const PATH: &str = "/v1/jobs/019d0f6e-8e52-7d0c-a4f5-5b2b3f6d3c11";
 
-/// What the examples of their problems say.
+/// The details in the examples of problems.
 pub(super) const EXAMPLES: Examples = Examples {
     file: None,
     invalid: ("wait", Code::OutOfRange, "wait is 61, expected an integer from 0 to 60"),

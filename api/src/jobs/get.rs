@@ -1,4 +1,4 @@
-//! `GET /v1/jobs/{id}`: a job's id comes in, its document goes out, at once or when it has ended.
+//! `GET /v1/jobs/{id}`: responds with the document about a job. With `?wait=N` the response waits for the job's end.
 
 use std::time::Duration;
 
@@ -28,11 +28,11 @@ use crate::{
 };
 
 problems! {
-    /// What can go wrong with looking at a job.
+    /// The problems of getting a job.
     JobProblems at PATH, EXAMPLES: Unauthorized, NotFound, NotAcceptable, InvalidInput, Internal, Busy, Draining, Unavailable,
 }
 
-/// The job that a path names. What is not the id of a job names nothing.
+/// The id of a job in a request's path. Any other text is a 404.
 #[derive(Debug, Clone, Copy, IntoParams)]
 #[into_params(names("id"), parameter_in = Path)]
 pub(crate) struct JobPath(
@@ -53,27 +53,28 @@ impl<S: Send + Sync> FromRequestParts<S> for JobPath {
     }
 }
 
-/// The caller's job, or 404.
+/// Reads a job of the caller's account. Returns a 404 problem if there is none.
 pub(crate) async fn find(app: &App, caller: &Caller, id: JobId) -> Result<Job, Problem> {
     let found = retry_transient(|_| store::find(&app.database.durable, id, caller.account_id)).await?;
     found.ok_or(Problem::of(ProblemType::NotFound))
 }
 
-/// A job as it is now, or as it has ended.
+/// Responds with a job, at once or when it has ended.
 #[utoipa::path(
     get,
     path = "/v1/jobs/{id}",
     operation_id = "get-job",
     tag = "jobs",
-    summary = "A job as it is now, or once it has ended",
+    summary = "Get a job, at once or when it has ended",
     params(
         JobPath,
-        ("wait" = Option<u8>, Query, description = "Hold the response until the job has ended, for at most this many \
-            seconds.", minimum = 0, maximum = 60),
+        ("wait" = Option<u8>, Query, description = "Wait until the job has ended, but at most this many seconds.",
+            minimum = 0, maximum = 60),
     ),
     responses(
         (status = 200, description = "The job.", body = JobBody,
-            headers(("Retry-After" = u32, description = "While it has not ended: seconds to wait before asking again.")),
+            headers(("Retry-After" = u32, description = "Seconds to wait before the next request for \
+                the job. Present only if it has not ended.")),
             example = json!({"id": "019d0f6e-8e52-7d0c-a4f5-5b2b3f6d3c11", "operation": "digit-recognition",
                 "state": "succeeded", "attempt": 1, "created_at": "2026-11-21T09:00:00Z",
                 "started_at": "2026-11-21T09:00:00.002Z", "ended_at": "2026-11-21T09:00:00.006Z",
@@ -94,8 +95,8 @@ pub(crate) async fn handle(
     let mut waiter = app.waiters.subscribe(id);
     let mut job = find(&app, &caller, id).await?;
     if !wait.is_zero() && !job.state.is_final() {
-        let seen = waiter.until_ended(&app.lookups, Instant::now() + wait).await?;
-        job = Result::from(seen)?;
+        let found = waiter.until_ended(&app.lookups, Instant::now() + wait).await?;
+        job = Result::from(found)?;
     }
     Ok(body::document(job, &context.request))
 }

@@ -1,4 +1,4 @@
-//! Jobs as their callers see them: one file for each thing that can be asked of a job.
+//! The routes under `/v1/jobs`, one file for each, and the requests that wait for jobs.
 
 pub(crate) mod body;
 pub(crate) mod cancel;

@@ -1,4 +1,4 @@
-//! `GET /v1/jobs/{id}/result`: a job's id comes in, its operation's own response goes out.
+//! `GET /v1/jobs/{id}/result`: responds with the result of a job, as its operation would.
 
 use akhar_client::JobResultBody;
 use axum::{extract::State, http::Uri, response::Response};
@@ -17,23 +17,23 @@ use crate::{
 };
 
 problems! {
-    /// What can go wrong with asking for a job's result.
+    /// The problems of getting a job's result.
     JobResultProblems at PATH, EXAMPLES: Unauthorized, NotFound, NotAcceptable, JobNotFinished, JobCancelled, InvalidInput,
     Internal, JobFailed, Busy, Draining, Unavailable,
 }
 
-/// The result of a job.
+/// Responds with the result of a job, or with the problem that the job ended with.
 #[utoipa::path(
     get,
     path = "/v1/jobs/{id}/result",
     operation_id = "get-job-result",
     tag = "jobs",
-    summary = "The result of a job: its operation's own response, or the problem it ended in",
+    summary = "Get the result of a job: the operation's response, or the problem that the job ended with",
     params(JobPath),
     responses(
-        (status = 200, description = "The operation's own response. If it has a picture, `Accept` decides between \
-            the picture and a document, as it does there.",
-            headers(("Server-Timing" = String, description = "`queue`, `decode` and `infer`, in milliseconds.")),
+        (status = 200, description = "The operation's response. If it has a picture, `Accept` chooses the picture or a \
+            JSON document, as in the operation.",
+            headers(("Server-Timing" = String, description = "The durations `queue`, `decode` and `infer` in milliseconds.")),
             content(
                 (JobResultBody = "application/json", example = json!({"predictions": [{"label": "੫", "score": 0.98}]})),
                 (PngSchema = "image/png"),
@@ -49,7 +49,7 @@ pub(crate) async fn handle(
     JobPath(id): JobPath,
     uri: Uri,
 ) -> Result<Response, Problem> {
-    Problem::unless_none(query::none(&uri))?;
+    Problem::reject_if_any(query::unexpected(&uri))?;
     let job = find(&app, &caller, id).await?;
     let lifetime = response::lifetime(&job);
     response::result(job, lifetime, &context)

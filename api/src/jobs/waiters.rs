@@ -1,8 +1,8 @@
-//! Who waits for which job: a job's id comes in, a wake-up goes out when its end is announced.
+//! The requests that wait for jobs to end, and how announcements wake them.
 //!
-//! An announcement brings the job along where it is small, as it was committed. Otherwise it is a hint: a waiter
-//! looks the job up on every wake-up, and once a second besides, so a lost announcement costs a second and never
-//! an answer.
+//! The announcement of a small job contains the job as it was committed. Any other announcement is only a hint: the
+//! waiter reads the job when it is woken. It also reads the job once a second, so a lost announcement delays the
+//! response by at most a second.
 
 use std::{
     collections::HashMap,
@@ -20,34 +20,34 @@ use tokio::{
     time::{Instant, timeout_at},
 };
 
-/// How often a row is looked at when nothing is announced.
-const FLOOR: Duration = Duration::from_secs(1);
+/// How often a waiter reads its job if nothing is announced.
+const POLL_INTERVAL: Duration = Duration::from_secs(1);
 
-/// Everybody in this process who waits for a job.
+/// All requests of this process that wait for a job.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Waiters(Arc<Mutex<HashMap<JobId, watch::Sender<Announced>>>>);
 
-/// The ended job, if its announcement brought it along.
+/// The ended job, if its announcement contained it.
 type Announced = Option<Arc<Job>>;
 
-/// One who waits; leaving is dropping.
+/// A request that waits for a job. Dropping it ends the wait.
 #[derive(Debug)]
 pub(crate) struct Waiter {
     id: JobId,
-    /// None only while it is being dropped.
+    /// `None` only while the waiter is being dropped.
     wakes: Option<watch::Receiver<Announced>>,
     waiters: Waiters,
 }
 
-/// What a waiter saw of its job at last.
+/// The result of reading or waiting for a job.
 #[derive(Debug)]
-pub(crate) enum Seen {
-    /// The job, ended or as it was when time was up.
+pub(crate) enum LookupResult {
+    /// The job as it was last read. After a wait it may not have ended.
     Job(Job),
-    /// There is no such job (any more).
-    Gone,
-    /// Nothing: the database was away until time was up.
-    Nothing,
+    /// There is no such job.
+    NotFound,
+    /// The database was unavailable, so the job could not be read.
+    Unavailable,
 }
 
 impl Waiters {
@@ -55,20 +55,20 @@ impl Waiters {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Starts waiting: announcements from now on are heard.
+    /// Starts waiting. The waiter gets all announcements from now on.
     pub(crate) fn subscribe(&self, id: JobId) -> Waiter {
         let wakes = self.lock().entry(id).or_insert_with(|| watch::Sender::new(None)).subscribe();
         Waiter { id, wakes: Some(wakes), waiters: self.clone() }
     }
 
-    /// A job has ended; `job` is it, if its announcement brought it along.
+    /// Wakes the requests that wait for a job that has ended. `job` is the job, if the announcement contained it.
     pub(crate) fn wake(&self, id: JobId, job: Option<Job>) {
         if let Some(waiting) = self.lock().get(&id) {
             waiting.send_replace(job.map(Arc::new));
         }
     }
 
-    /// Any job may have ended: announcements may have been missed.
+    /// Wakes all waiters. Call this when announcements may have been missed.
     pub(crate) fn wake_all(&self) {
         for waiting in self.lock().values() {
             waiting.send_replace(None);
@@ -79,7 +79,7 @@ impl Waiters {
 impl Drop for Waiter {
     fn drop(&mut self) {
         let mut waiting = self.waiters.lock();
-        self.wakes = None; // under the lock, so that the last one out sees that it is
+        self.wakes = None; // inside the lock, so that the last waiter of a job finds no other receiver
         if waiting.get(&self.id).is_some_and(|w| w.receiver_count() == 0) {
             waiting.remove(&self.id);
         }
@@ -87,46 +87,46 @@ impl Drop for Waiter {
 }
 
 impl Waiter {
-    /// Waits for a wake-up, the floor or the deadline, whichever is first.
-    async fn rest(&mut self, deadline: Instant) {
-        let until = deadline.min(Instant::now() + FLOOR);
+    /// Waits for a wake-up, the poll interval or the deadline, whichever is first.
+    async fn wait_for_wake_up(&mut self, deadline: Instant) {
+        let until = deadline.min(Instant::now() + POLL_INTERVAL);
         if let Some(wakes) = &mut self.wakes {
             let _woken_or_time = timeout_at(until, wakes.changed()).await;
         }
     }
 
-    /// The job, if it ended and its announcement brought it along.
+    /// The job, if it has ended and its announcement contained it.
     fn announced(&self) -> Option<Job> {
         let announced = self.wakes.as_ref()?.borrow().clone();
         announced.filter(|job| job.state.is_final()).map(Arc::unwrap_or_clone)
     }
 
-    /// Waits until the job has ended or the deadline has passed. The first look comes after the first
-    /// wake-up: for a job just submitted or just looked at.
+    /// Waits until the job has ended or the deadline has passed. It first waits and then reads the job, so call it
+    /// for a job that was just submitted or read.
     pub(crate) async fn until_ended(
         &mut self,
         lookups: &Lookups,
         deadline: Instant,
-    ) -> Result<Seen, GroupError> {
-        let mut seen = Seen::Nothing;
+    ) -> Result<LookupResult, GroupError> {
+        let mut latest = LookupResult::Unavailable;
         while Instant::now() < deadline {
-            self.rest(deadline).await;
+            self.wait_for_wake_up(deadline).await;
             if let Some(job) = self.announced() {
-                return Ok(Seen::Job(job));
+                return Ok(LookupResult::Job(job));
             }
-            let limit = deadline.max(Instant::now() + FLOOR);
+            let limit = deadline.max(Instant::now() + POLL_INTERVAL);
             match timeout_at(limit, lookups.find(self.id)).await {
-                Ok(Ok(Some(job))) if job.state.is_final() => return Ok(Seen::Job(job)),
-                Ok(Ok(Some(job))) => seen = Seen::Job(job),
-                Ok(Ok(None)) => return Ok(Seen::Gone),
+                Ok(Ok(Some(job))) if job.state.is_final() => return Ok(LookupResult::Job(job)),
+                Ok(Ok(Some(job))) => latest = LookupResult::Job(job),
+                Ok(Ok(None)) => return Ok(LookupResult::NotFound),
                 Ok(Err(error)) if error.is_transient() => {
-                    tracing::debug!(%error, "waiting on: the database is away");
+                    tracing::debug!(%error, "the database is unavailable: continuing to wait");
                 }
                 Ok(Err(error)) => return Err(error),
-                Err(_) => tracing::debug!("waiting on: the database does not answer"),
+                Err(_) => tracing::debug!("the database does not answer: continuing to wait"),
             }
         }
-        Ok(seen)
+        Ok(latest)
     }
 }
 
@@ -145,38 +145,38 @@ mod tests {
         let mut waiter = waiters.subscribe(id);
         waiters.wake(id, None);
         let started = Instant::now();
-        waiter.rest(started + FLOOR * 60).await;
+        waiter.wait_for_wake_up(started + POLL_INTERVAL * 60).await;
         assert!(started.elapsed().is_zero());
     }
 
     #[tokio::test(start_paused = true)]
-    async fn all_who_wait_for_a_job_are_woken_and_others_are_not() {
+    async fn only_the_waiters_of_a_job_are_woken() {
         let (waiters, a, b) = (Waiters::default(), id(), id());
         let (mut one, mut two, mut other) =
             (waiters.subscribe(a), waiters.subscribe(a), waiters.subscribe(b));
         waiters.wake(a, None);
         let started = Instant::now();
-        one.rest(started + FLOOR).await;
-        two.rest(started + FLOOR).await;
+        one.wait_for_wake_up(started + POLL_INTERVAL).await;
+        two.wait_for_wake_up(started + POLL_INTERVAL).await;
         assert!(started.elapsed().is_zero());
-        other.rest(started + FLOOR * 60).await;
-        assert_eq!(started.elapsed(), FLOOR, "only the floor wakes it");
+        other.wait_for_wake_up(started + POLL_INTERVAL * 60).await;
+        assert_eq!(started.elapsed(), POLL_INTERVAL, "only the poll interval wakes it");
         waiters.wake_all();
         let woken = Instant::now();
-        other.rest(woken + FLOOR).await;
+        other.wait_for_wake_up(woken + POLL_INTERVAL).await;
         assert!(woken.elapsed().is_zero());
     }
 
     #[tokio::test(start_paused = true)]
-    async fn the_deadline_ends_a_rest() {
+    async fn the_deadline_ends_the_wait_for_a_wake_up() {
         let waiters = Waiters::default();
         let started = Instant::now();
-        waiters.subscribe(id()).rest(started + FLOOR / 4).await;
-        assert_eq!(started.elapsed(), FLOOR / 4);
+        waiters.subscribe(id()).wait_for_wake_up(started + POLL_INTERVAL / 4).await;
+        assert_eq!(started.elapsed(), POLL_INTERVAL / 4);
     }
 
     #[test]
-    fn nothing_is_left_when_the_last_one_leaves() {
+    fn a_job_is_forgotten_when_its_last_waiter_is_dropped() {
         let (waiters, id) = (Waiters::default(), id());
         let (one, two) = (waiters.subscribe(id), waiters.subscribe(id));
         drop(one);

@@ -1,4 +1,4 @@
-//! What the OpenAPI document says of every operation alike: an operation's own part comes in, the whole goes out.
+//! Completes the OpenAPI description of an operation with everything that all operations have in common.
 
 use akhar_jobs::Operation;
 use serde_json::json;
@@ -16,25 +16,26 @@ use crate::problems::{
     responses::{Examples, header, responses},
 };
 
-const WAITING: &str = "The response is held until the job ends. If the job has not ended at the wait limit, or if \
-    `Prefer` asks for it, the response is a 202 that says where the job is.";
+const WAITING: &str = "The server waits for the job to end before it responds. If the job has not ended when the wait \
+    limit is reached, or if `Prefer` asks for it, the response is a 202 with the address of the job.";
 
-/// Headers that every operation reads.
+/// The request headers that every operation reads.
 #[derive(IntoParams)]
 #[into_params(parameter_in = Header)]
 #[expect(dead_code, reason = "describes the headers to the OpenAPI document")]
 struct RequestHeaders {
-    /// `respond-async`: answer 202 at once. `wait=N`: hold the response for at most N seconds.
+    /// `respond-async`: respond with 202 at once. `wait=N`: wait at most N seconds for the job to end.
     #[param(rename = "Prefer", example = "wait=5")]
     prefer: Option<String>,
-    /// 1 to 128 visible ASCII characters; echoed, and in every log line about the request.
+    /// An id for the request: 1 to 128 visible ASCII characters. It is returned with the response and is in every log
+    /// line about the request.
     #[param(rename = "X-Request-Id")]
     request_id: Option<String>,
-    /// W3C trace context.
+    /// The W3C trace context of the caller.
     traceparent: Option<String>,
 }
 
-/// Problems that every operation can end in.
+/// The problems that every operation can have.
 const PROBLEMS: [ProblemType; 14] = [
     ProblemType::MalformedBody,
     ProblemType::Unauthorized,
@@ -52,7 +53,7 @@ const PROBLEMS: [ProblemType; 14] = [
     ProblemType::Unavailable,
 ];
 
-/// Adds to an operation's own part of the document what all operations have in common.
+/// Adds everything that all operations have in common to the description of one operation.
 pub(crate) fn complete(mut own: OpenApi, operation: Operation, examples: &Examples) -> OpenApi {
     for (path, item) in &mut own.paths.paths {
         if let Some(route) = &mut item.post {
@@ -69,7 +70,7 @@ fn complete_route(route: &mut path::Operation, path: &str, operation: Operation,
     route.description = route.description.take().map(|own| format!("{own} {WAITING}"));
     route.parameters = Some(RequestHeaders::into_params(|| Some(ParameterIn::Header)));
     if let Some(RefOr::T(success)) = route.responses.responses.get_mut("200") {
-        let timing = header(Type::String, "`queue`, `decode` and `infer`, in milliseconds.");
+        let timing = header(Type::String, "The durations `queue`, `decode` and `infer` in milliseconds.");
         success.headers.insert("Server-Timing".to_owned(), timing);
         success.headers.insert("X-Request-Id".to_owned(), header(Type::String, "The request's id."));
     }
@@ -86,9 +87,9 @@ fn accepted(operation: Operation) -> Response {
     });
     let job = RefOr::Ref(Ref::from_schema_name("Job"));
     ResponseBuilder::new()
-        .description("Accepted, and not finished within the wait.")
-        .header("Location", header(Type::String, "The job's path."))
-        .header("Retry-After", header(Type::Integer, "Seconds to wait before asking for the job."))
+        .description("The job was accepted and has not ended yet.")
+        .header("Location", header(Type::String, "The path of the job."))
+        .header("Retry-After", header(Type::Integer, "Seconds to wait before requesting the job."))
         .header("Preference-Applied", header(Type::String, "The preferences of `Prefer` that were applied."))
         .content("application/json", ContentBuilder::new().schema(Some(job)).example(Some(example)).build())
         .build()

@@ -1,7 +1,8 @@
-//! The model operations: a folder for each, and what they share.
+//! The model operations: a folder for each operation, and what they share.
 //!
-//! A folder has `route` (the handler, and its own part of the OpenAPI document), `form` (the request), `schema` where
-//! the form's schema is long, and `body` (the response). It is listed below and nowhere else.
+//! A folder has the modules `route` (the handler and its OpenAPI description), `form` (the request), `body` (the
+//! response) and, if the form's schema is long, `schema`. An operation's folder is listed in `with_operations` and
+//! nowhere else.
 
 pub(crate) mod alphabet_recognition;
 pub(crate) mod digit_recognition;
@@ -12,8 +13,8 @@ pub(crate) mod response;
 pub(crate) mod run;
 pub(crate) mod speech_recognition;
 
-/// Calls a macro with every operation and the folder that serves it. Each macro makes an exhaustive match of the list,
-/// so that an operation that is missing here does not compile.
+/// Calls a macro with each operation and its folder. Each of these macros generates an exhaustive match, so the crate
+/// does not compile if an operation is missing here.
 macro_rules! with_operations {
     ($macro:ident) => {
         $macro! {

@@ -1,4 +1,4 @@
-//! The response to an operation: a job comes in, the contract's own response or the problem it ended in goes out.
+//! Turns a job that has ended into the response of its operation.
 
 use std::time::Duration;
 
@@ -20,14 +20,14 @@ const SERVER_TIMING: HeaderName = HeaderName::from_static("server-timing");
 
 macro_rules! bodies {
     ($($operation:ident: $folder:ident,)+) => {
-        /// The representations of the response to these parameters, the default first.
+        /// The representations that the response to these parameters can have. The first is the default.
         pub(crate) const fn representations(parameters: &Parameters) -> &'static [Representation] {
             match parameters {
                 $(Parameters::$operation { .. } => super::$folder::body::representations(parameters),)+
             }
         }
 
-        /// The body of an operation's response.
+        /// The body of an operation's response. An outcome of another operation is an internal error.
         fn body_of(operation: Operation, outcome: Outcome) -> Result<JobResultBody, Problem> {
             match operation {
                 $(Operation::$operation => super::$folder::body::body(outcome),)+
@@ -37,7 +37,7 @@ macro_rules! bodies {
 }
 with_operations!(bodies);
 
-/// The response's body, or the problem the job ended in. A job that has not ended is a problem too.
+/// The body of the response, or the problem that the job ended with. A job that has not ended is also a problem.
 pub(crate) fn body(
     operation: Operation,
     state: JobState,
@@ -54,8 +54,9 @@ pub(crate) fn body(
     }
 }
 
-/// The operation's own response, in the representation that the caller prefers. `total` is the time from the request
-/// to now, or from the job's acceptance to its end.
+/// The operation's response in the representation that the caller prefers. `total` is the time since the request
+/// arrived, or from the job's acceptance to its end. The `Server-Timing` header divides it into queue, decode and
+/// infer.
 pub(crate) fn result(job: Job, total: Duration, context: &RequestContext) -> Result<Response, Problem> {
     let body = body(job.operation, job.state, job.outcome)?;
     let representations =
@@ -67,7 +68,7 @@ pub(crate) fn result(job: Job, total: Duration, context: &RequestContext) -> Res
     Ok(response)
 }
 
-/// The picture alone if that is wanted and there is one, else the document.
+/// The picture alone if the representation is a PNG and there is a picture. Otherwise the JSON document.
 fn represent(body: JobResultBody, representation: Representation) -> Response {
     match (representation, body) {
         (
@@ -78,7 +79,7 @@ fn represent(body: JobResultBody, representation: Representation) -> Response {
     }
 }
 
-/// The time from acceptance to end.
+/// The time from a job's acceptance to its end.
 pub(crate) fn lifetime(job: &Job) -> Duration {
     job.ended_at.and_then(|end| (end - job.created_at).to_std().ok()).unwrap_or_default()
 }
@@ -96,7 +97,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_picture_goes_out_alone_where_it_is_wanted() {
+    fn the_picture_is_sent_alone_if_png_is_preferred() {
         let content_type = |image, representation| {
             let outcome = Outcome::Handwriting { points: b"{}".to_vec(), image };
             let body = body(Operation::HandwritingGenerator, JobState::Succeeded, Some(outcome)).unwrap();

@@ -1,4 +1,4 @@
-//! One operation from acceptance to answer: checked input comes in, the outcome or a 202 goes out.
+//! Runs an operation: submits the checked input as a job, waits for its end, and responds with the result or a 202.
 
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ use crate::{
     auth::caller::Caller,
     http::context::RequestContext,
     jobs::body,
-    jobs::waiters::{Seen, Waiter},
+    jobs::waiters::{LookupResult, Waiter},
     operations::response,
     problems::{Problem, ProblemType},
     retry::retry_transient,
@@ -26,7 +26,7 @@ use crate::{
 
 const PREFERENCE_APPLIED: HeaderName = HeaderName::from_static("preference-applied");
 
-/// Makes a job of it, waits for its end as long as it may, and answers.
+/// Submits a job, waits for its end within the caller's and the operation's limits, and builds the response.
 pub(crate) async fn run(
     app: &App,
     caller: &Caller,
@@ -34,7 +34,8 @@ pub(crate) async fn run(
     parameters: Parameters,
     upload: Option<Upload>,
 ) -> Result<Response, Problem> {
-    context.negotiate(response::representations(&parameters))?; // what could not be told is not begun
+    // This is checked before the job is submitted, so that no job runs whose result could not be sent.
+    context.negotiate(response::representations(&parameters))?;
     let operation = parameters.operation();
     let wait = context.preferences.wait_within(app.wait_limit(operation));
     let job = Arc::new(NewJob {
@@ -50,16 +51,16 @@ pub(crate) async fn run(
     let mut waiter = app.waiters.subscribe(job.id);
     let cancel_on_disconnect = CancelOnDisconnect::arm(app, &job);
     let cancel_on_disconnect = submit(app, &job, cancel_on_disconnect).await?;
-    let seen = if wait.is_zero() {
-        look(app, &job).await
+    let found = if wait.is_zero() {
+        look_up(app, &job).await
     } else {
         wait_for(app, &job, &mut waiter, Instant::now() + wait).await?
     };
     cancel_on_disconnect.disarm();
-    answer(seen, &job, operation, context)
+    respond(found, &job, operation, context)
 }
 
-/// Submits, riding out a database restart.
+/// Submits the job. Retries while the database restarts.
 async fn submit(
     app: &App,
     job: &Arc<NewJob>,
@@ -68,37 +69,37 @@ async fn submit(
     match retry_transient(|_| app.submissions.submit(job.clone())).await {
         Ok(_) => Ok(cancel_on_disconnect),
         Err(error @ SubmitError::QueueFull(_)) => {
-            cancel_on_disconnect.disarm(); // surely not there
+            cancel_on_disconnect.disarm(); // the job certainly does not exist
             Err(error.into())
         }
-        Err(error) => Err(error.into()), // perhaps there: the guard takes it back
+        Err(error) => Err(error.into()), // the job may exist: dropping the guard cancels it
     }
 }
 
-/// Waits until the job has ended. If a crash of Postgres lost it, it is submitted again. When the wait is
-/// over, the caller is about to be told of the job, which is put on disk first.
+/// Waits until the job has ended or the deadline has passed. If a crash of Postgres lost the job, submits it again.
+/// If the deadline has passed, the caller is about to get a 202, so the job is flushed to disk first.
 async fn wait_for(
     app: &App,
     job: &Arc<NewJob>,
     waiter: &mut Waiter,
     deadline: Instant,
-) -> Result<Seen, Problem> {
+) -> Result<LookupResult, Problem> {
     loop {
         match waiter.until_ended(&app.lookups, deadline).await? {
-            Seen::Job(ended) if ended.state.is_final() => return Ok(Seen::Job(ended)),
-            Seen::Gone if Instant::now() < deadline => {
+            LookupResult::Job(ended) if ended.state.is_final() => return Ok(LookupResult::Job(ended)),
+            LookupResult::NotFound if Instant::now() < deadline => {
                 tracing::warn!("the database has lost the job: submitting it again");
                 retry_transient(|_| app.submissions.submit(job.clone())).await?;
             }
             _ => {
                 retry_transient(|_| acknowledge(app, job)).await?;
-                return Ok(look(app, job).await);
+                return Ok(look_up(app, job).await);
             }
         }
     }
 }
 
-/// Puts the job on disk, whether or not the database still has it.
+/// Flushes the job to disk. Submits it again if the database has lost it.
 async fn acknowledge(app: &App, job: &NewJob) -> Result<(), SubmitError> {
     if !store::acknowledge(&app.database.volatile, job.id).await.map_err(GroupError::from)? {
         let job = NewJob { asynchronous: true, ..job.clone() };
@@ -107,30 +108,32 @@ async fn acknowledge(app: &App, job: &NewJob) -> Result<(), SubmitError> {
     Ok(())
 }
 
-async fn look(app: &App, job: &NewJob) -> Seen {
+async fn look_up(app: &App, job: &NewJob) -> LookupResult {
     match app.lookups.find(job.id).await {
-        Ok(found) => found.map_or(Seen::Gone, Seen::Job),
+        Ok(found) => found.map_or(LookupResult::NotFound, LookupResult::Job),
         Err(error) => {
-            tracing::warn!(%error, "accepted, but cannot look at it");
-            Seen::Nothing
+            tracing::warn!(%error, "the job was accepted, but cannot be read");
+            LookupResult::Unavailable
         }
     }
 }
 
-fn answer(
-    seen: Seen,
+fn respond(
+    found: LookupResult,
     job: &NewJob,
     operation: Operation,
     context: &RequestContext,
 ) -> Result<Response, Problem> {
-    let mut response = match seen {
-        // Who would not wait is told where the job is, even when it was quicker than the look at it.
-        Seen::Job(found) if found.state.is_final() && !job.asynchronous => {
+    let mut response = match found {
+        // An asynchronous caller always gets a 202, even if the job has ended already.
+        LookupResult::Job(found) if found.state.is_final() && !job.asynchronous => {
             response::result(found, context.request.received_at.elapsed(), context)?
         }
-        Seen::Job(found) => body::accepted(found, &context.request),
-        Seen::Nothing => body::accepted(unseen(job.id, operation), &context.request),
-        Seen::Gone => return Err(Problem::internal("a job went away while its caller waited")),
+        LookupResult::Job(found) => body::accepted(found, &context.request),
+        LookupResult::Unavailable => body::accepted(assumed_queued(job.id, operation), &context.request),
+        LookupResult::NotFound => {
+            return Err(Problem::internal("the job was deleted while its caller waited"));
+        }
     };
     if let Some(applied) = context.preferences.applied() {
         response.headers_mut().insert(PREFERENCE_APPLIED, applied);
@@ -138,9 +141,10 @@ fn answer(
     Ok(response)
 }
 
-/// An accepted job that could not be looked at since; its id tells when it was made.
-fn unseen(id: JobId, operation: Operation) -> Job {
-    let made =
+/// An accepted job that could not be read afterwards. It is assumed to be queued, and its id contains its creation
+/// time.
+fn assumed_queued(id: JobId, operation: Operation) -> Job {
+    let created_at =
         id.0.get_timestamp()
             .map(|t| t.to_unix())
             .and_then(|(s, ns)| DateTime::from_timestamp(i64::try_from(s).ok()?, ns));
@@ -149,7 +153,7 @@ fn unseen(id: JobId, operation: Operation) -> Job {
         operation,
         state: JobState::Queued,
         attempt: 0,
-        created_at: made.unwrap_or_else(Utc::now),
+        created_at: created_at.unwrap_or_else(Utc::now),
         started_at: None,
         ended_at: None,
         outcome: None,
@@ -158,7 +162,8 @@ fn unseen(id: JobId, operation: Operation) -> Job {
     }
 }
 
-/// Takes a job back when its caller hangs up: dropped while armed, it cancels what has not started.
+/// Cancels the job of a client that disconnects: if it is dropped while armed, it cancels the job unless the job has
+/// started.
 struct CancelOnDisconnect {
     armed: Option<(App, JobId, Uuid)>,
 }
@@ -179,20 +184,22 @@ impl Drop for CancelOnDisconnect {
         let Ok(runtime) = tokio::runtime::Handle::try_current() else { return };
         let cancel = async move {
             match retry_transient(|_| store::cancel(&app.database.volatile, job, account_id)).await {
-                Ok(cancelled) => tracing::debug!(cancelled, "took back a job nobody waits for"),
-                Err(error) => tracing::warn!(%error, "could not take back a job nobody waits for"),
+                Ok(cancelled) => {
+                    tracing::debug!(cancelled, "tried to cancel the job of a client that disconnected");
+                }
+                Err(error) => tracing::warn!(%error, "cannot cancel the job of a client that disconnected"),
             }
         };
         runtime.spawn(cancel.instrument(Span::current()));
     }
 }
 
-impl From<Seen> for Result<Job, Problem> {
-    fn from(seen: Seen) -> Self {
-        match seen {
-            Seen::Job(job) => Ok(job),
-            Seen::Gone => Err(Problem::of(ProblemType::NotFound)),
-            Seen::Nothing => Err(Problem::of(ProblemType::Unavailable)),
+impl From<LookupResult> for Result<Job, Problem> {
+    fn from(found: LookupResult) -> Self {
+        match found {
+            LookupResult::Job(job) => Ok(job),
+            LookupResult::NotFound => Err(Problem::of(ProblemType::NotFound)),
+            LookupResult::Unavailable => Err(Problem::of(ProblemType::Unavailable)),
         }
     }
 }

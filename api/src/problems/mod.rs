@@ -1,4 +1,5 @@
-//! Errors as callers meet them (RFC 9457): a type and its violations come in, problem+json goes out.
+//! The errors that callers get: problem documents (RFC 9457), their types, their pages and their OpenAPI
+//! descriptions.
 
 pub(crate) mod page;
 mod problem;

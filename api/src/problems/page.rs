@@ -1,4 +1,4 @@
-//! The page a problem's `type` points to: a type comes in, HTML goes out.
+//! The HTML pages that the `type` of a problem document refers to.
 
 use std::fmt::Write as _;
 
@@ -7,7 +7,7 @@ use super::problem_type::ProblemType;
 const STYLE: &str = "body{font:16px/1.5 system-ui,sans-serif;max-width:44rem;margin:3rem auto;padding:0 1rem;\
     color-scheme:light dark}code{font-family:ui-monospace,monospace}";
 
-/// The page with this title and body, which are HTML already.
+/// An HTML page. The title and body must be valid HTML.
 fn document(title: &str, body: &str) -> String {
     format!(
         "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>{title}</title>\
@@ -19,7 +19,8 @@ fn document(title: &str, body: &str) -> String {
 /// The list of all problem types.
 pub(crate) fn index() -> String {
     let mut body =
-        "<h1>Problems</h1>\n<p>The values of <code>type</code> in an error document.</p>\n<ul>\n".to_owned();
+        "<h1>Problems</h1>\n<p>These are the values of <code>type</code> in an error document.</p>\n<ul>\n"
+            .to_owned();
     for f in ProblemType::ALL.iter().map(|t| t.facts()) {
         let _infallible = writeln!(
             body,
@@ -53,7 +54,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_type_has_a_page_and_a_place_in_the_list() {
+    fn every_type_has_a_page_and_is_in_the_list() {
         let list = index();
         for t in ProblemType::ALL.iter().copied() {
             assert!(page(t).contains(t.facts().title));

@@ -1,7 +1,7 @@
-//! Errors as callers meet them (RFC 9457): a type and its violations come in, problem+json goes out.
+//! A problem: an error that a caller gets as a problem+json document (RFC 9457).
 //!
-//! A handler returns a [`Problem`]; the middleware knows the request and writes the document. Causes are logged where
-//! they occur and never sent.
+//! A handler returns a [`Problem`]. The middleware, which knows the request, writes the document. Causes are logged
+//! where they occur and are never sent to the caller.
 
 use std::borrow::Cow;
 
@@ -19,26 +19,27 @@ use super::{
     violation::{Code, Violation},
 };
 
-/// An error on its way to a caller.
+/// An error for a caller.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Problem {
-    is: ProblemType,
+    kind: ProblemType,
     detail: Cow<'static, str>,
     errors: Vec<Violation>,
 }
 
 impl Problem {
-    /// A problem of this type, with the text of its page.
+    /// A problem of this type. Its detail is the text of the type's page.
     pub(crate) const fn of(problem_type: ProblemType) -> Self {
-        Self { is: problem_type, detail: Cow::Borrowed(problem_type.facts().meaning), errors: Vec::new() }
+        Self { kind: problem_type, detail: Cow::Borrowed(problem_type.facts().meaning), errors: Vec::new() }
     }
 
-    /// The same, with a detail of its own.
-    pub(crate) fn detailed(self, detail: impl Into<Cow<'static, str>>) -> Self {
+    /// Replaces the detail.
+    pub(crate) fn with_detail(self, detail: impl Into<Cow<'static, str>>) -> Self {
         Self { detail: detail.into(), ..self }
     }
 
-    /// Violated constraints; the most severe decides the type: 413, then 415, then 422.
+    /// The problem of violated constraints. The most severe violation decides its type: first 413, then 415, then
+    /// 422.
     pub(crate) fn violations(errors: Vec<Violation>) -> Self {
         let has = |code: Code| errors.iter().any(|e| e.code == code.name());
         let problem_type = if has(Code::TooLarge) {
@@ -52,29 +53,29 @@ impl Problem {
             [only] => only.detail.clone(),
             many => format!("{} constraints are violated; `errors` lists them.", many.len()),
         };
-        Self { is: problem_type, detail: detail.into(), errors }
+        Self { kind: problem_type, detail: detail.into(), errors }
     }
 
-    /// The problem these violations are, if there are any.
-    pub(crate) fn unless_none(errors: Vec<Violation>) -> Result<(), Self> {
+    /// Fails with the problem of these violations, if there are any.
+    pub(crate) fn reject_if_any(errors: Vec<Violation>) -> Result<(), Self> {
         if errors.is_empty() { Ok(()) } else { Err(Self::violations(errors)) }
     }
 
-    /// An internal error; its cause goes to the log.
+    /// An internal error. Logs its cause.
     pub(crate) fn internal(cause: impl std::fmt::Display) -> Self {
         tracing::error!(%cause, "internal error");
         Self::of(ProblemType::Internal)
     }
 
-    /// Its type.
+    /// The type of the problem.
     #[cfg(test)]
     pub(crate) const fn problem_type(&self) -> ProblemType {
-        self.is
+        self.kind
     }
 
-    /// The document about it, for the request at `instance`.
+    /// The document of the problem. `instance` is the path of the request.
     pub(crate) fn body(self, instance: &str, request_id: &str) -> ProblemBody {
-        let facts = self.is.facts();
+        let facts = self.kind.facts();
         ProblemBody {
             problem_type: format!("/problems/{}", facts.slug),
             title: facts.title.into(),
@@ -86,9 +87,9 @@ impl Problem {
         }
     }
 
-    /// Writes the document into a response that [`Problem::into_response`] began.
+    /// Writes the document and its headers into a response that [`Problem::into_response`] has created.
     pub(crate) fn write(self, response: &mut Response, instance: &str, request_id: &str) {
-        let facts = self.is.facts();
+        let facts = self.kind.facts();
         let document = serde_json::to_vec(&self.body(instance, request_id)).unwrap_or_default();
         let headers = response.headers_mut();
         headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/problem+json"));
@@ -105,7 +106,7 @@ impl Problem {
 
 impl IntoResponse for Problem {
     fn into_response(self) -> Response {
-        let mut response = self.is.facts().status.into_response();
+        let mut response = self.kind.facts().status.into_response();
         response.extensions_mut().insert(self);
         response
     }
@@ -150,7 +151,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn a_problem_is_written_as_rfc_9457_has_it() {
+    fn a_problem_document_has_the_members_of_rfc_9457() {
         let problem = Problem::violations(vec![Violation::new("top-k", Code::OutOfRange, "top-k is 6")]);
         let body = serde_json::to_value(problem.body("/v1/models/digit-recognition", "r1")).unwrap();
         assert_eq!(
@@ -164,13 +165,13 @@ mod tests {
     }
 
     #[test]
-    fn without_violations_there_is_no_errors_member() {
+    fn a_document_without_violations_has_no_errors_member() {
         let body = serde_json::to_value(Problem::of(ProblemType::NotFound).body("/x", "r")).unwrap();
         assert!(body.get("errors").is_none());
     }
 
     #[test]
-    fn the_weightiest_violation_decides() {
+    fn the_most_severe_violation_decides_the_type() {
         let of = |codes: &[Code]| {
             Problem::violations(codes.iter().map(|c| Violation::new("f", *c, "d")).collect()).problem_type()
         };
@@ -180,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn a_transient_database_error_is_unavailable_and_any_other_internal() {
+    fn a_transient_database_error_is_unavailable_and_any_other_is_internal() {
         assert_eq!(Problem::from(sqlx::Error::PoolTimedOut).problem_type(), ProblemType::Unavailable);
         assert_eq!(Problem::from(sqlx::Error::RowNotFound).problem_type(), ProblemType::Internal);
     }

@@ -1,17 +1,17 @@
-//! Every type of error that a caller can get: its name, its status, and the text of its page.
+//! All types of problems: their names, statuses and texts.
 
 use axum::http::StatusCode;
 
-/// What is fixed about a problem type.
+/// The fixed properties of a problem type.
 #[derive(Debug)]
 pub(crate) struct Facts {
-    /// The last segment of its `type`. Slugs are public: never rename one.
+    /// The last segment of `type` in the document. Slugs are public: never rename one.
     pub(crate) slug: &'static str,
-    /// Its HTTP status.
+    /// The HTTP status.
     pub(crate) status: StatusCode,
-    /// Its `title`.
+    /// The `title` in the document.
     pub(crate) title: &'static str,
-    /// What it means and what the caller can do; the default `detail`.
+    /// What the problem means and what the caller can do. The default `detail` in the document.
     pub(crate) meaning: &'static str,
     /// Seconds after which the same request may succeed.
     pub(crate) retry_after_s: Option<u32>,
@@ -24,7 +24,7 @@ macro_rules! problem_types {
         pub(crate) enum ProblemType { $($name),+ }
 
         impl ProblemType {
-            /// Every type, by status.
+            /// All types, in the order of their statuses.
             pub(crate) const ALL: &[Self] = &[$(Self::$name),+];
             const FACTS: &[Facts] = &[$(Facts {
                 slug: $slug,
@@ -39,18 +39,19 @@ macro_rules! problem_types {
 
 problem_types! {
     MalformedBody: "malformed-body", BAD_REQUEST, None, "The body cannot be read",
-        "The body does not match its Content-Type: multipart/form-data without a boundary, with invalid part \
-        headers or without an end; or application/json that cannot be parsed or is not an object.";
+        "The body cannot be parsed as its Content-Type says. A multipart/form-data body needs a boundary, valid part \
+        headers and a closing boundary. An application/json body must be one JSON object.";
     Unauthorized: "unauthorized", UNAUTHORIZED, None, "No valid API key",
         "Send a valid API key, as in `Authorization: Bearer <API_KEY>`. Keys are issued by the operator.";
     NotFound: "not-found", NOT_FOUND, None, "Not found",
         "There is no such resource, or it belongs to another account.";
     MethodNotAllowed: "method-not-allowed", METHOD_NOT_ALLOWED, None, "Method not allowed",
-        "The path exists, but not with this method; the Allow header lists those it has.";
+        "The path does not support the method of the request. The Allow header lists the methods that it supports.";
     NotAcceptable: "not-acceptable", NOT_ACCEPTABLE, None, "No acceptable representation",
-        "The Accept header excludes every media type that the response can have.";
+        "The Accept header excludes every media type that the response can have. Omit the header, or send \
+        `Accept: */*`.";
     BodyTimeout: "body-timeout", REQUEST_TIMEOUT, None, "Timed out waiting for the body",
-        "The connection was open but the rest of the body did not arrive in time. Send the request again.";
+        "The rest of the body did not arrive in time, although the connection was open. Send the request again.";
     JobNotFinished: "job-not-finished", CONFLICT, Some(1), "The job has not finished",
         "The job is queued or running, so it has no result yet. Try again later, or wait for \
         it with GET /v1/jobs/{id}?wait=60.";
@@ -61,18 +62,18 @@ problem_types! {
     TooLarge: "too-large", PAYLOAD_TOO_LARGE, None, "Too large",
         "The file or the whole body is larger than this operation accepts.";
     UnsupportedContentType: "unsupported-content-type", UNSUPPORTED_MEDIA_TYPE, None, "Unsupported Content-Type",
-        "This operation does not accept the Content-Type: send multipart/form-data where it takes a file, and \
-        application/json where it does not.";
+        "The operation does not accept the Content-Type of the request. Send multipart/form-data to an operation that \
+        takes a file, and application/json to one that does not.";
     UnsupportedMedia: "unsupported-media", UNSUPPORTED_MEDIA_TYPE, None, "Unsupported file type",
-        "The content of the file is not of a type that this operation accepts, whatever its name or declared \
-        type.";
+        "The content of the file is not of a type that this operation accepts. The name and the declared type of the \
+        file are ignored.";
     InvalidInput: "invalid-input", UNPROCESSABLE_ENTITY, None, "The input breaks a constraint",
-        "The request was read, but its input breaks the constraints listed in `errors`.";
+        "The request can be parsed, but its input violates the constraints that `errors` lists. Correct the input and \
+        send the request again.";
     Internal: "internal", INTERNAL_SERVER_ERROR, None, "Internal error",
         "The service failed to process the request. Quote the request_id when you contact the operator.";
     JobFailed: "job-failed", INTERNAL_SERVER_ERROR, None, "The job failed",
-        "The service could not complete this job, although it tried several times. The same request may succeed \
-        later.";
+        "The service tried to complete the job several times and failed. The same request may succeed later.";
     QueueFull: "queue-full", SERVICE_UNAVAILABLE, Some(1), "The queue is full",
         "The queue of this operation is full. The request was not accepted; send it again later.";
     Busy: "busy", SERVICE_UNAVAILABLE, Some(1), "Too many requests at once",
@@ -84,12 +85,12 @@ problem_types! {
 }
 
 impl ProblemType {
-    /// The type with this slug.
+    /// The type with this slug. `None` if there is none.
     pub(crate) fn from_slug(slug: &str) -> Option<Self> {
         Self::ALL.iter().copied().find(|t| t.facts().slug == slug)
     }
 
-    /// What is fixed about it.
+    /// The fixed properties of the type.
     pub(crate) const fn facts(self) -> &'static Facts {
         &Self::FACTS[self as usize]
     }

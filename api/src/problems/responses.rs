@@ -1,4 +1,4 @@
-//! Problems in the OpenAPI document: their types come in, one response for each status goes out.
+//! The OpenAPI descriptions of problems: one response for each HTTP status, with an example of each problem type.
 
 use std::collections::BTreeMap;
 
@@ -15,15 +15,16 @@ use super::{
     violation::{Code, Violation},
 };
 
-/// What the examples of a route's problems say.
+/// The details in the examples of a route's problems.
 pub(crate) struct Examples {
-    /// The details about a file that is too large and one of the wrong type, where the route takes a file.
+    /// The details of a file that is too large and of a file of the wrong type. `None` if the route takes no file.
     pub(crate) file: Option<[&'static str; 2]>,
-    /// A field, and what is wrong with it.
+    /// A violation: its field, code and detail.
     pub(crate) invalid: (&'static str, Code, &'static str),
 }
 
-/// Defines a type that stands for the problems of a route in the OpenAPI document. Their examples name `$path`.
+/// Defines a type that describes the problems of a route in the OpenAPI document. `$path` is the path in the
+/// examples.
 macro_rules! problems {
     ($(#[$doc:meta])* $name:ident at $path:expr, $examples:ident: $($problem:ident),+ $(,)?) => {
         $(#[$doc])*
@@ -38,7 +39,7 @@ macro_rules! problems {
 }
 pub(crate) use problems;
 
-/// One response for each status, with an example for each problem type.
+/// Returns one response for each status, with an example of each problem type.
 pub(crate) fn responses(
     types: &[ProblemType],
     path: &str,
@@ -80,7 +81,7 @@ fn response(types: &[ProblemType], path: &str, examples: &Examples) -> Response 
     response.build()
 }
 
-/// A header of this type.
+/// The description of a header with this type.
 pub(crate) fn header(kind: Type, description: &str) -> utoipa::openapi::Header {
     let schema = ObjectBuilder::new().schema_type(SchemaType::Type(kind)).build();
     HeaderBuilder::new().schema(schema).description(Some(description)).build()

@@ -1,4 +1,4 @@
-//! One violated constraint: the field, a stable code, and words.
+//! A violated constraint: the field, a code that never changes, and a text.
 
 use akhar_client::ViolationBody;
 
@@ -7,49 +7,49 @@ use akhar_client::ViolationBody;
 pub(crate) struct Violation {
     /// The field or query parameter, as the caller named it.
     pub(crate) field: String,
-    /// A stable code. Further codes, such as `undecodable`, come from workers.
+    /// A code that never changes. Workers set further codes, such as `undecodable`.
     pub(crate) code: String,
     /// What was expected and what was sent.
     pub(crate) detail: String,
 }
 
-/// The codes set when a request is read. They are public: never rename one.
+/// The codes of violations that are found when a request is parsed. They are public: never rename one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Code {
     /// A required field is absent.
     Missing,
-    /// A file of no bytes.
+    /// A file is empty.
     Empty,
-    /// A field given more than once.
+    /// A field is given more than once.
     Duplicated,
-    /// A field or query parameter this operation does not have.
+    /// A field or query parameter is unknown.
     Unknown,
-    /// A JSON value of another type than the field has.
+    /// A JSON value has another type than the field.
     WrongType,
-    /// Not an integer in decimal digits.
+    /// A text is not an integer in decimal digits.
     NotAnInteger,
-    /// A number outside its range.
+    /// A number is outside its range.
     OutOfRange,
-    /// None of the values that the field accepts.
+    /// A value is none of those that the field accepts.
     NotAChoice,
-    /// Less text than the field needs.
+    /// A text is shorter than the field requires.
     TooShort,
-    /// More text than the field takes.
+    /// A text is longer than the field allows.
     TooLong,
-    /// A character the text may not have.
+    /// A text contains a character that is not allowed.
     CharacterNotAllowed,
-    /// Text without a letter or digit.
+    /// A text contains no letter or digit.
     NoLetter,
-    /// Bytes that are not UTF-8, or half a surrogate pair, which UTF-8 cannot hold.
+    /// A text is not valid UTF-8, or contains half a surrogate pair, which UTF-8 cannot encode.
     NotUtf8,
-    /// More bytes than the file may have.
+    /// A file has more bytes than allowed.
     TooLarge,
-    /// A file of none of the accepted types.
+    /// A file is of none of the accepted types.
     UnsupportedMediaType,
 }
 
 impl Code {
-    /// As written on the wire.
+    /// The code in the document.
     pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::Missing => "missing",
@@ -72,7 +72,7 @@ impl Code {
 }
 
 impl Violation {
-    /// A violation found when a request is read.
+    /// A violation that is found when a request is parsed.
     pub(crate) fn new(field: &str, code: Code, detail: impl Into<String>) -> Self {
         Self { field: field.to_owned(), code: code.name().to_owned(), detail: detail.into() }
     }

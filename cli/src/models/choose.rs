@@ -1,4 +1,4 @@
-//! `akhar models use`: chooses the model that serves an operation.
+//! `akhar models use`: chooses the model for an operation, and prints which models are in use.
 
 use akhar_inference::{BUNDLED, Registry};
 use akhar_platform::config::Config;

@@ -1,4 +1,4 @@
-//! `akhar models list`: prints a table of the installed models and one of the catalogue's.
+//! `akhar models list`: prints a table of the installed models, and one of the models that can be pulled.
 
 use std::fs;
 
@@ -17,8 +17,8 @@ pub(super) fn run(config: &Config) -> Result<(), Failure> {
     let head = ["ID", "OPERATION", "LANGUAGE", "LAYOUT", "LICENCE", "SIZE", "FROM", "IN USE"];
     print(head, registry.all().iter().map(|model| installed(&registry, model)).collect());
 
-    let there = catalogue.entries().iter().filter(|entry| registry.find(&entry.id).is_none());
-    let to_pull: Vec<[String; 7]> = there
+    let available = catalogue.entries().iter().filter(|entry| registry.find(&entry.id).is_none());
+    let to_pull: Vec<[String; 7]> = available
         .map(|entry| {
             let tokens = entry.more.get("languages").and_then(|l| l.as_table());
             [
@@ -33,7 +33,7 @@ pub(super) fn run(config: &Config) -> Result<(), Failure> {
         })
         .collect();
     if !to_pull.is_empty() {
-        println!("\nTo be had with `akhar models pull ID`:\n");
+        println!("\nInstall one of these with `akhar models pull ID`:\n");
         print(["ID", "OPERATION", "LANGUAGE", "LAYOUT", "LICENCE", "SIZE", "BEST FOR"], to_pull);
     }
     Ok(())
@@ -65,7 +65,7 @@ fn languages<'a>(one: Option<&'a str>, several: impl Iterator<Item = &'a String>
     if all.is_empty() { NONE.to_owned() } else { all.join(", ") }
 }
 
-/// Columns as wide as their widest cell; the last one ends where it ends.
+/// Prints a table. Each column is as wide as its widest cell.
 fn print<const N: usize>(head: [&str; N], rows: Vec<[String; N]>) {
     let mut all = vec![head.map(str::to_owned)];
     all.extend(rows);

@@ -1,4 +1,4 @@
-//! `akhar models`: installs, verifies and removes models, and chooses which of them serve.
+//! `akhar models`: installs, verifies and removes models, and chooses the model for each operation.
 
 mod choose;
 mod error;
@@ -14,43 +14,44 @@ use crate::failure::Failure;
 
 #[derive(Debug, clap::Subcommand)]
 pub(crate) enum Command {
-    /// List the installed models, and what else may be pulled
+    /// List the installed models and the models that can be pulled
     List,
-    /// Check model files against their manifests
+    /// Check the files of installed models against the SHA-256 in their manifests
     Verify {
-        /// One model; all of them unless named
+        /// The model's id; all models if omitted
         id: Option<String>,
     },
-    /// Download a model of the catalogue; an interrupted download is resumed
+    /// Download and install a model of the catalogue. Resumes an interrupted download
     Pull {
-        /// Its id, as `models list` shows it
+        /// The model's id, as `akhar models list` shows it
         id: String,
     },
-    /// Choose the model that serves an operation; running workers load it by themselves
+    /// Choose the model for an operation. Running workers load it without a restart
     Use {
-        /// As in the API's paths, such as speech-recognition
+        /// The operation as in the API's paths, such as speech-recognition
         operation: String,
-        /// Its id, as `models list` shows it; `bundled` goes back to what came with Akhar
+        /// The model's id, as `akhar models list` shows it, or `bundled` for the model that comes with Akhar
         id: String,
-        /// In this language alone, such as pa; in all it knows unless named
+        /// Use the model for this language only, such as pa; for all its languages if omitted
         #[arg(long)]
         lang: Option<String>,
     },
-    /// Delete a pulled model, or what an interrupted pull left of one
+    /// Delete a pulled model, or the files of an interrupted pull
     Remove {
-        /// Its id, as `models list` shows it
+        /// The model's id, as `akhar models list` shows it
         id: String,
     },
-    /// Turn images into the recognisers' input features: a filter for training
+    /// Convert images to the recognisers' input features, for training
     Features {
-        /// Read frames from stdin (width and height as u32 little endian, then RGB bytes) and write a
-        /// status byte (0: ink, 1: none) and the coverage bytes of each to stdout
+        /// Read frames from stdin and write features to stdout. A frame is its width and height as little-endian u32,
+        /// then its RGB bytes. The features of a frame are a status byte (0: ink found, 1: no ink) and the coverage
+        /// bytes
         #[arg(long, required = true)]
         stream: bool,
     },
 }
 
-/// Runs one command.
+/// Runs one subcommand.
 pub(crate) fn run(command: &Command) -> Result<(), Failure> {
     if matches!(command, Command::Features { .. }) {
         return features::run();

@@ -1,4 +1,4 @@
-//! `akhar models remove`: deletes a pulled model.
+//! `akhar models remove`: deletes a pulled model, or the files of an interrupted pull.
 
 use akhar_inference::Registry;
 use akhar_platform::config::Config;

@@ -1,4 +1,4 @@
-//! `akhar models verify`: checks model files against their manifests' SHA-256.
+//! `akhar models verify`: checks the files of installed models against the SHA-256 in their manifests.
 
 use akhar_inference::Registry;
 use akhar_platform::config::Config;
@@ -15,7 +15,7 @@ pub(super) fn run(config: &Config, id: Option<&str>) -> Result<(), Failure> {
     let mut broken = None;
     for model in models {
         match model.verify() {
-            Ok(()) => println!("{}  {} files whole", model.id, model.files.len()),
+            Ok(()) => println!("{}  {} verified", model.id, n_files(model.files.len())),
             Err(error) => {
                 if let Some(earlier) = broken.replace(error) {
                     eprintln!("akhar: {earlier}");
@@ -24,4 +24,8 @@ pub(super) fn run(config: &Config, id: Option<&str>) -> Result<(), Failure> {
         }
     }
     broken.map_or(Ok(()), |error| Err(error.into()))
+}
+
+fn n_files(n: usize) -> String {
+    if n == 1 { "1 file".to_owned() } else { format!("{n} files") }
 }

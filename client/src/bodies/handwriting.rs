@@ -1,4 +1,4 @@
-//! The response of the handwriting generator: the strokes of a pen, and perhaps a picture of them.
+//! The response of the handwriting generator: strokes, and a picture of them if one was requested.
 
 use base64::{Engine as _, display::Base64Display, prelude::BASE64_STANDARD};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
@@ -11,7 +11,7 @@ pub struct HandwritingBody {
     /// The strokes.
     #[cfg_attr(feature = "schema", schema(value_type = Strokes))]
     pub points: PointsBody,
-    /// The picture in base64, where `with-image` is true: a PNG.
+    /// A PNG in base64. Present only if `with-image` is true.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(
         feature = "schema",
@@ -25,19 +25,19 @@ pub struct HandwritingBody {
     pub image: Option<Png>,
 }
 
-/// The strokes of a pen, as JSON text that is sent as it is, or as they were read.
+/// The strokes of a pen, either as numbers or as JSON text.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum PointsBody {
-    /// Read from a response.
+    /// Strokes that a client has read from a response.
     Strokes(Strokes),
-    /// A JSON object of the same form, written by the worker and never parsed by the service.
+    /// The same as JSON text. The worker writes it and the api sends it unchanged, without parsing it.
     #[serde(skip_deserializing)]
     Json(Box<RawValue>),
 }
 
 impl PointsBody {
-    /// The strokes, parsed if they are JSON text.
+    /// Returns the strokes, and parses them if they are JSON text.
     pub fn into_strokes(self) -> Result<Strokes, serde_json::Error> {
         match self {
             Self::Strokes(strokes) => Ok(strokes),
@@ -46,17 +46,19 @@ impl PointsBody {
     }
 }
 
-/// The strokes of a pen, in the order it draws them. Lengths are pixels of the picture, from its top left.
+/// The strokes of a pen, in the order in which they are drawn. Coordinates are pixels of the picture, from its top
+/// left corner.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = Points))]
 pub struct Strokes {
-    /// How far right each point lies, stroke by stroke; a stroke has two points or more.
+    /// The x coordinates of the points of each stroke. A stroke has two or more points.
     pub x: Vec<Vec<f64>>,
-    /// How far down each point lies: as many strokes as `x`, of as many points.
+    /// The y coordinates of the same points, downwards: as many strokes as in `x`, with as many points.
     pub y: Vec<Vec<f64>>,
 }
 
-/// A picture as wide as the page, and as long as the pages it takes: the bytes of a PNG, which JSON holds in base64.
+/// The bytes of a PNG, written in JSON as base64. The picture is as wide as a page, and as long as all pages
+/// together.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Png(pub Vec<u8>);
 
@@ -80,7 +82,7 @@ mod tests {
     const JSON: &str = r#"{"points":{"x":[[1.00,2.5]],"y":[[3,4]]},"image":"iVBORw=="}"#;
 
     #[test]
-    fn json_points_are_sent_unchanged_and_read_back() {
+    fn json_points_are_written_unchanged_and_can_be_parsed() {
         let points = RawValue::from_string(r#"{"x":[[1.00,2.5]],"y":[[3,4]]}"#.to_owned()).unwrap();
         let body =
             HandwritingBody { points: PointsBody::Json(points), image: Some(Png(b"\x89PNG".to_vec())) };

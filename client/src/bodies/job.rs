@@ -1,4 +1,4 @@
-//! A job as its caller sees it, with its result or error once it has ended.
+//! The document about a job, with its result or error when it has ended.
 
 use std::borrow::Cow;
 
@@ -17,23 +17,23 @@ use super::{
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = Job))]
 pub struct JobBody {
-    /// Its id, a `UUIDv7`.
+    /// The job's id, a `UUIDv7`.
     pub id: Uuid,
-    /// The operation, as its path names it.
+    /// The operation's name, as in its path.
     #[cfg_attr(feature = "schema", schema(value_type = String, example = "digit-recognition"))]
     pub operation: Cow<'static, str>,
-    /// Its state.
+    /// The job's state.
     pub state: JobState,
-    /// How often a worker has started it.
+    /// The number of times that a worker has started the job.
     #[cfg_attr(feature = "schema", schema(minimum = 0))]
     pub attempt: i32,
-    /// When it was accepted.
+    /// When the job was accepted.
     pub created_at: DateTime<Utc>,
-    /// When a worker last started it.
+    /// When a worker last started the job.
     pub started_at: Option<DateTime<Utc>>,
-    /// When it ended.
+    /// When the job ended.
     pub ended_at: Option<DateTime<Utc>>,
-    /// Seconds of the recording transcribed so far; only for speech recognition.
+    /// Seconds of the recording that are transcribed so far. Present only for speech recognition.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schema(nullable = false, minimum = 0))]
     pub transcribed_s: Option<f64>,
@@ -41,11 +41,11 @@ pub struct JobBody {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[cfg_attr(feature = "schema", schema(required = false))]
     pub warnings: Vec<String>,
-    /// The operation's own response as a document, once the job has succeeded.
+    /// The operation's response as a JSON document. Present only if the job has succeeded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schema(nullable = false))]
     pub result: Option<JobResultBody>,
-    /// What was wrong, once the job has failed.
+    /// The error document. Present only if the job has failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schema(nullable = false))]
     pub error: Option<ProblemBody>,
@@ -58,7 +58,7 @@ pub struct JobBody {
 pub enum JobState {
     /// Waiting for a worker.
     Queued,
-    /// Being worked on.
+    /// Processed by a worker.
     Running,
     /// Ended with a result.
     Succeeded,
@@ -68,21 +68,21 @@ pub enum JobState {
     Cancelled,
 }
 
-/// The operation's own response, as a document.
+/// The operation's response, as a JSON document.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(untagged)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = JobResult))]
 pub enum JobResultBody {
-    /// Of a recognition.
+    /// The response of alphabet or digit recognition.
     Predictions(PredictionsBody),
-    /// Of the handwriting generator.
+    /// The response of the handwriting generator.
     Handwriting(HandwritingBody),
-    /// Of a speech recognition.
+    /// The response of speech recognition.
     Transcription(TranscriptionBody),
 }
 
 impl JobResultBody {
-    /// The picture, where the result has one.
+    /// The picture, if the result has one.
     pub const fn picture(&self) -> Option<&Png> {
         match self {
             Self::Handwriting(handwriting) => handwriting.image.as_ref(),
@@ -98,7 +98,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_job_reads_back_as_it_was_written() {
+    fn a_parsed_job_is_written_unchanged() {
         for (result, is_expected) in [
             (
                 json!({"predictions": [{"label": "੫", "score": 0.5}]}),

@@ -1,4 +1,4 @@
-//! One file for each body.
+//! The JSON bodies, one file for each.
 
 pub(crate) mod handwriting;
 pub(crate) mod job;

@@ -1,12 +1,12 @@
-//! The response of both recognitions: ranked predictions.
+//! The response of alphabet and digit recognition: ranked predictions.
 
 use serde::{Deserialize, Serialize};
 
-/// What an image shows.
+/// The predictions for an image.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = Predictions))]
 pub struct PredictionsBody {
-    /// Predictions by falling score, as many as `top-k` asked for.
+    /// The number of predictions that `top-k` asks for, with descending scores.
     pub predictions: Vec<PredictionBody>,
 }
 
@@ -14,10 +14,10 @@ pub struct PredictionsBody {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = Prediction))]
 pub struct PredictionBody {
-    /// The character, in Unicode's NFC.
+    /// The character, in Unicode normalization form C (NFC).
     #[cfg_attr(feature = "schema", schema(example = "੫"))]
     pub label: String,
-    /// Calibrated probability.
+    /// The calibrated probability that the image shows this character.
     #[cfg_attr(feature = "schema", schema(example = 0.98, minimum = 0, maximum = 1))]
     pub score: f32,
 }

@@ -1,18 +1,18 @@
-//! An error as RFC 9457 writes it.
+//! An error document (RFC 9457).
 
 use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
-/// An error: `application/problem+json`.
+/// An error document, `application/problem+json`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = Problem))]
 pub struct ProblemBody {
-    /// The problem's type: a path whose last segment is stable and whose page explains it.
+    /// The problem's type: the path of a page that explains it. The last segment never changes.
     #[serde(rename = "type")]
     #[cfg_attr(feature = "schema", schema(example = "/problems/invalid-input"))]
     pub problem_type: String,
-    /// The same for every problem of this type.
+    /// A short summary, the same for every problem of this type.
     #[cfg_attr(feature = "schema", schema(value_type = String, example = "The input breaks a constraint"))]
     pub title: Cow<'static, str>,
     /// The HTTP status.
@@ -23,16 +23,16 @@ pub struct ProblemBody {
     /// The path of the request.
     #[cfg_attr(feature = "schema", schema(example = "/v1/models/digit-recognition"))]
     pub instance: String,
-    /// The request's id, as in `X-Request-Id`: quote it when you contact the operator.
+    /// The request's id, as in the header `X-Request-Id`. Quote it when you contact the operator.
     pub request_id: String,
-    /// Every violated constraint, if constraints were violated.
+    /// All violated constraints. Absent if the problem has another cause.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[cfg_attr(feature = "schema", schema(required = false))]
     pub errors: Vec<ViolationBody>,
 }
 
 impl ProblemBody {
-    /// The last segment of its type, such as `invalid-input`.
+    /// The last segment of the type, such as `invalid-input`.
     pub fn slug(&self) -> &str {
         self.problem_type.rsplit('/').next().unwrap_or_default()
     }
@@ -45,7 +45,7 @@ pub struct ViolationBody {
     /// The field or query parameter, as the caller named it.
     #[cfg_attr(feature = "schema", schema(example = "top-k"))]
     pub field: String,
-    /// A stable code. Further codes, such as `undecodable`, are set when the file is decoded.
+    /// A code that never changes. Some codes, such as `undecodable`, are set when the file is decoded.
     #[cfg_attr(feature = "schema", schema(example = "out_of_range"))]
     pub code: String,
     /// What was expected and what was sent.

@@ -1,4 +1,4 @@
-//! How much may wait: a queue's bound comes in; how many of some new jobs it still takes comes out.
+//! Limits how many jobs may wait in a queue, and says how many of a group of new jobs it still accepts.
 
 use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
@@ -9,15 +9,16 @@ use sqlx::PgPool;
 
 use crate::{Queue, store};
 
-/// A count is used for this long before the next is made beside the submissions.
+/// Age after which a count is refreshed in the background.
 const MAX_AGE: Duration = Duration::from_secs(1);
 
 /// The bound on jobs that wait in one queue.
 ///
-/// Counting rows with every submission would cost more than the submission. So the last count is kept and
-/// what this process submitted since is added, which is never less than what waits of this process's jobs.
-/// Where that reaches the bound, the rows are counted before a job is refused. Other processes' jobs are
-/// seen with the next count, within a second while jobs are submitted.
+/// Counting the rows for every submission would cost more than the submission itself. Instead, the number of waiting
+/// jobs is estimated: the last count plus the jobs that this process has submitted since. Of this process's own jobs,
+/// at most as many as estimated are waiting. If the estimate reaches the bound, the rows are counted again before a
+/// job is refused. Jobs submitted by other processes are included with the next count, which is at most a second away
+/// while this process submits jobs.
 #[derive(Debug, Clone)]
 pub struct Admission(Arc<Inner>);
 
@@ -29,26 +30,26 @@ struct Inner {
 
 #[derive(Debug, Clone, Copy, Default)]
 struct Estimate {
-    /// Jobs counted, and submitted since.
+    /// The last count plus the jobs submitted since.
     n_waiting: i64,
-    /// When the count began; none before the first.
+    /// When the last count began. `None` before the first count.
     counted_at: Option<Instant>,
-    /// A count is under way.
+    /// Whether a background count is running.
     is_counting: bool,
 }
 
 impl Admission {
-    /// At most `max_waiting` jobs may wait in each queue.
+    /// Allows at most `max_waiting` waiting jobs in each queue.
     pub fn new(max_waiting: i64) -> Self {
         Self(Arc::new(Inner { max_waiting, estimates: Mutex::default() }))
     }
 
-    /// The bound.
+    /// The number of jobs that may wait in each queue.
     pub fn max_waiting(&self) -> i64 {
         self.0.max_waiting
     }
 
-    /// How many of `n_new` jobs the queue takes; they count as waiting from now on.
+    /// Returns how many of `n_new` jobs the queue accepts, and adds that number to the estimate of waiting jobs.
     pub(super) async fn admit(&self, db: &PgPool, queue: Queue, n_new: usize) -> Result<usize, sqlx::Error> {
         let n_new = i64::try_from(n_new).unwrap_or(i64::MAX);
         let estimate = self.lock()[queue as usize];
@@ -60,7 +61,7 @@ impl Admission {
             let (admission, db) = (self.clone(), db.clone());
             tokio::spawn(async move {
                 if let Err(error) = admission.count(&db, queue).await {
-                    tracing::debug!(%error, "waiting jobs not counted");
+                    tracing::debug!(%error, "cannot count the waiting jobs");
                 }
                 admission.lock()[queue as usize].is_counting = false;
             });
@@ -77,7 +78,7 @@ impl Admission {
         let n_waiting = store::n_waiting(db, queue, self.0.max_waiting).await?;
         let mut estimates = self.lock();
         let estimate = &mut estimates[queue as usize];
-        // What was submitted meanwhile may be in the count or not: it counts.
+        // Jobs submitted during the count may be missing from it, so they are added.
         let n_since = (estimate.n_waiting - n_before).max(0);
         (estimate.n_waiting, estimate.counted_at) = (n_waiting + n_since, Some(began));
         Ok(())

@@ -1,4 +1,5 @@
-//! Claims: free places come in; as many jobs are claimed in one statement, each held until its attempt ends.
+//! Claims jobs for one worker process: one statement claims as many jobs as there are free places. Each claim is held
+//! until its attempt ends.
 
 use std::sync::Arc;
 
@@ -8,7 +9,7 @@ use tokio::sync::mpsc;
 use crate::{
     Fence, Queue,
     backend::{
-        connection::OwnConnection,
+        connection::DedicatedConnection,
         group::{Group, GroupError, Statement},
         held::{HeldClaims, Hold},
     },
@@ -20,30 +21,30 @@ use crate::{
 pub struct ClaimedJob {
     /// The job.
     pub claimed: Claimed,
-    /// Its place among the claims held; dropped when the attempt is over.
+    /// The entry among the claims that this process holds. Dropping it frees a place for another job.
     pub hold: Hold,
 }
 
-/// A claimed job on its way to its attempt.
+/// A claimed job whose attempt has not started.
 ///
-/// A claimed job must be attempted, or nobody would until this process has signed off. So a claim that is
-/// dropped on the way, as apalis does with what it fetched when it is told to stop, goes into the list that
-/// [`Claims::start`] gave out.
+/// No other process takes over a claimed job while this process is alive, so this process must attempt it. apalis
+/// drops fetched tasks when it is stopped. A claim that is dropped before its attempt is therefore sent to the
+/// receiver that [`Claims::start`] returned.
 #[derive(Debug)]
 pub struct Claim {
-    /// None once taken.
+    /// `None` once the attempt has taken the job.
     job: Option<Box<ClaimedJob>>,
     fence: Fence,
     dropped: mpsc::UnboundedSender<ClaimedJob>,
 }
 
 impl Claim {
-    /// The job and the number of the claim.
+    /// The job's id and the number of this claim.
     pub const fn fence(&self) -> Fence {
         self.fence
     }
 
-    /// The job, to attempt it.
+    /// Takes the job, to attempt it.
     pub fn into_job(mut self) -> Option<ClaimedJob> {
         self.job.take().map(|job| *job)
     }
@@ -52,12 +53,13 @@ impl Claim {
 impl Drop for Claim {
     fn drop(&mut self) {
         if let Some(job) = self.job.take() {
-            let _ = self.dropped.send(*job); // nobody there: the process ends, and others rescue the job
+            // If the receiver is gone, the process is ending, and another worker recovers the job.
+            let _ = self.dropped.send(*job);
         }
     }
 }
 
-/// Claims jobs for one worker process; a handle.
+/// A handle on the task that claims jobs for one worker process.
 #[derive(Debug, Clone)]
 pub struct Claims {
     group: Group<ClaimJobs>,
@@ -66,10 +68,10 @@ pub struct Claims {
 
 #[derive(Debug)]
 struct Shared {
-    /// Also held while claims are registered, and while what is held is compared with the table.
-    db: OwnConnection,
+    /// Also locked while claims are registered, and while the held claims are compared with the table.
+    db: DedicatedConnection,
     worker: String,
-    /// By queue, in the order of [`Queue::ALL`].
+    /// The held claims of each queue, in the order of [`Queue::ALL`].
     held: [HeldClaims; Queue::ALL.len()],
 }
 
@@ -94,12 +96,13 @@ impl Statement for ClaimJobs {
         let mut db = shared.db.acquire().await?;
         let claimed = store::claim(&mut *db, &shared.worker, places).await;
         let held = claimed.map(|claimed| self.hold(places, claimed));
-        db.settle(held)
+        db.release(held)
     }
 }
 
 impl ClaimJobs {
-    /// The claims for each of the places asked for. One that is held already is left to the attempt under way.
+    /// Registers the claimed jobs and returns the claims for each entry of `places`. Skips a claim that is held
+    /// already: an attempt at it is running.
     fn hold(&self, places: &[(Queue, usize)], claimed: Vec<Claimed>) -> Vec<Vec<Claim>> {
         let mut claims: Vec<Vec<Claim>> = places.iter().map(|_| Vec::new()).collect();
         for claimed in claimed {
@@ -107,8 +110,8 @@ impl ClaimJobs {
             let Some(hold) = self.shared.held(queue).hold(fence) else { continue };
             let job = Some(Box::new(ClaimedJob { claimed, hold }));
             let claim = Claim { job, fence, dropped: self.dropped.clone() };
-            if let Some(asked) = places.iter().position(|(of, _)| *of == queue) {
-                claims[asked].push(claim);
+            if let Some(at) = places.iter().position(|(requested, _)| *requested == queue) {
+                claims[at].push(claim);
             }
         }
         claims
@@ -116,26 +119,27 @@ impl ClaimJobs {
 }
 
 impl Claims {
-    /// Starts the task that claims in `worker`'s name, on a connection of its own like those of `db`, at most `max_claims(queue)` at a time. Claims dropped
-    /// on their way to an attempt arrive at the receiver, which ends with this handle and all claims.
+    /// Starts the task that claims jobs in the name of `worker`. It uses its own connection with the options of `db`,
+    /// and holds at most `max_claims(queue)` claims of each queue at a time. The receiver gets the claims that are
+    /// dropped before their attempt. It ends when this handle and all claims are dropped.
     pub fn start(
         db: &PgPool,
         worker: String,
         max_claims: impl Fn(Queue) -> usize,
     ) -> (Self, mpsc::UnboundedReceiver<ClaimedJob>) {
         let held = Queue::ALL.map(|queue| HeldClaims::new(max_claims(queue)));
-        let shared = Arc::new(Shared { db: OwnConnection::like(db), worker, held });
+        let shared = Arc::new(Shared { db: DedicatedConnection::like(db), worker, held });
         let (dropped, receiver) = mpsc::unbounded_channel();
         let group = Group::start(ClaimJobs { shared: shared.clone(), dropped });
         (Self { group, shared }, receiver)
     }
 
-    /// In whose name jobs are claimed.
+    /// The name of the worker that jobs are claimed for.
     pub fn worker(&self) -> &str {
         &self.shared.worker
     }
 
-    /// The claims held of one queue.
+    /// The claims of one queue that this process holds.
     pub fn held(&self, queue: Queue) -> &HeldClaims {
         self.shared.held(queue)
     }
@@ -145,9 +149,9 @@ impl Claims {
         self.group.execute((queue, n)).await
     }
 
-    /// Jobs that run in this worker's name and are not held, each with whether that was its last attempt:
-    /// claimed by a statement whose answer was lost with its connection, or ended by one that a crash of
-    /// Postgres forgot.
+    /// Jobs that the table shows as running for this worker although this process holds no claim of them. The `bool`
+    /// says whether the attempt is the job's last. Such a job was claimed by a statement whose result was lost with
+    /// its connection, or its end was lost in a crash of Postgres.
     pub async fn unheld(&self) -> Result<Vec<(Fence, bool)>, sqlx::Error> {
         let shared = &self.shared;
         let mut db = shared.db.acquire().await?;
@@ -155,6 +159,6 @@ impl Claims {
         let is_held = |fence: Fence| shared.held.iter().any(|held| held.holds(fence));
         let unheld =
             running.map(|running| running.into_iter().filter(|(fence, _)| !is_held(*fence)).collect());
-        db.settle(unheld)
+        db.release(unheld)
     }
 }

@@ -1,5 +1,5 @@
-//! A connection of one task's own, for statements that follow each other: it is not tested before and after every
-//! use, as a pool's connections are, which would cost each statement two more round trips.
+//! A connection for one task that executes one statement after another. A pool tests a connection before and after
+//! each use, which would add two round trips to every statement.
 
 use std::{
     ops::{Deref, DerefMut},
@@ -13,17 +13,17 @@ use tokio::{
     time::timeout,
 };
 
-use super::group::is_of_the_data;
+use super::group::is_data_error;
 
-/// How long connecting may take before the database counts as away.
+/// How long connecting may take before the database counts as unavailable.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// A connection idle for longer is tested before it is used: it may have died with a server restart.
-const TRUSTED_IDLE: Duration = Duration::from_millis(500);
+/// Idle time after which a connection is tested before it is used. A restart of the server may have closed it.
+const MAX_UNTESTED_IDLE: Duration = Duration::from_millis(500);
 
-/// One connection, made when it is first used and again after it was lost; a handle.
+/// A handle on one connection, which is opened when it is first used and again after it was lost.
 #[derive(Debug, Clone)]
-pub(super) struct OwnConnection {
+pub(super) struct DedicatedConnection {
     options: Arc<PgConnectOptions>,
     open: Arc<Mutex<Option<Open>>>,
 }
@@ -34,27 +34,27 @@ struct Open {
     used_at: Instant,
 }
 
-/// The connection in use: nobody else has it. It is closed unless it is given back by [`InUse::settle`].
+/// Exclusive use of the connection. Dropping it closes the connection; [`InUse::release`] keeps it open.
 #[derive(Debug)]
 pub(super) struct InUse<'a> {
     place: MutexGuard<'a, Option<Open>>,
     connection: PgConnection,
 }
 
-impl OwnConnection {
-    /// One with the options of a pool's connections.
+impl DedicatedConnection {
+    /// A connection with the options of the pool's connections. Does not connect yet.
     pub(super) fn like(pool: &PgPool) -> Self {
         Self { options: pool.connect_options(), open: Arc::default() }
     }
 
-    /// Waits for the connection, and makes it if there is none.
+    /// Waits until no other task uses the connection, and connects if necessary.
     pub(super) async fn acquire(&self) -> Result<InUse<'_>, sqlx::Error> {
         let mut place = self.open.lock().await;
-        let trusted = match place.take() {
-            Some(open) => open.trusted().await,
+        let reusable = match place.take() {
+            Some(open) => open.if_alive().await,
             None => None,
         };
-        let connection = if let Some(connection) = trusted {
+        let connection = if let Some(connection) = reusable {
             connection
         } else {
             let connecting = timeout(CONNECT_TIMEOUT, PgConnection::connect_with(&self.options));
@@ -65,18 +65,19 @@ impl OwnConnection {
 }
 
 impl Open {
-    /// The connection, if it is still one.
-    async fn trusted(self) -> Option<PgConnection> {
+    /// The connection, unless the server has closed it.
+    async fn if_alive(self) -> Option<PgConnection> {
         let Self { mut connection, used_at } = self;
-        let is_alive = used_at.elapsed() <= TRUSTED_IDLE || connection.ping().await.is_ok();
+        let is_alive = used_at.elapsed() <= MAX_UNTESTED_IDLE || connection.ping().await.is_ok();
         is_alive.then_some(connection)
     }
 }
 
 impl InUse<'_> {
-    /// Gives the connection back after a statement, unless the error may be the connection's own.
-    pub(super) fn settle<T>(mut self, result: Result<T, sqlx::Error>) -> Result<T, sqlx::Error> {
-        if result.as_ref().err().is_none_or(is_of_the_data) {
+    /// Keeps the connection for the next statement, unless the connection may have caused the error. Returns
+    /// `result`.
+    pub(super) fn release<T>(mut self, result: Result<T, sqlx::Error>) -> Result<T, sqlx::Error> {
+        if result.as_ref().err().is_none_or(is_data_error) {
             *self.place = Some(Open { connection: self.connection, used_at: Instant::now() });
         }
         result

@@ -1,4 +1,4 @@
-//! One queue's consumer as apalis sees it: decides when to fetch, and hands out what was fetched.
+//! The apalis backend of one queue: decides when to fetch jobs, and returns fetched jobs to apalis.
 
 use std::{
     pin::Pin,
@@ -28,25 +28,27 @@ use crate::{
     },
 };
 
-/// The queue is looked at least this often: the floor under lost notifications.
-const FLOOR: Duration = Duration::from_secs(1);
+/// The queue is polled at least this often, because a notification can be lost.
+const POLL_INTERVAL: Duration = Duration::from_secs(1);
 
-/// Between two heartbeats.
+/// Time between two heartbeats.
 const HEARTBEAT: Duration = Duration::from_secs(1);
 
 /// A queue as an apalis backend.
 ///
-/// It fetches when a place is free and one of these holds: jobs were announced since the last fetch began;
-/// the last fetch filled every place it had, so that more may wait; nothing was fetched for a second.
+/// It fetches when this process may take another job of the queue and one of these is true:
+/// - jobs were announced since the last fetch began;
+/// - the last fetch returned as many jobs as it asked for, so more may be waiting;
+/// - the last fetch began a second ago or earlier.
 pub struct JobBackend {
     persisted: Persisted<JobStore>,
     wakeups: Arc<Wakeups>,
     config: Option<Queue>,
-    /// Wake-ups counted when the last fetch began; none when a fetch is due whatever they say.
+    /// The number of wake-ups when the last fetch began. `None` if a fetch is due without a further wake-up.
     n_wakes_seen: Option<u64>,
-    /// Places the fetch under way asked for.
-    n_asked: usize,
-    floor: Pin<Box<Sleep>>,
+    /// The number of jobs that the last fetch asked for.
+    n_requested: usize,
+    poll_timer: Pin<Box<Sleep>>,
 }
 
 impl std::fmt::Debug for JobBackend {
@@ -56,15 +58,15 @@ impl std::fmt::Debug for JobBackend {
 }
 
 impl JobBackend {
-    /// A backend over `store`, woken by `wakeups`.
+    /// A backend that fetches from `store` and is woken by `wakeups`.
     pub fn new(store: JobStore, wakeups: Arc<Wakeups>) -> Self {
         Self {
             config: store.queue(),
             persisted: Persisted::new(store),
             wakeups,
             n_wakes_seen: None,
-            n_asked: 0,
-            floor: Box::pin(tokio::time::sleep(FLOOR)),
+            n_requested: 0,
+            poll_timer: Box::pin(tokio::time::sleep(POLL_INTERVAL)),
         }
     }
 
@@ -72,29 +74,29 @@ impl JobBackend {
         &self.persisted
     }
 
-    /// Whether a fetch should begin. If not, the task is woken when that may have changed.
+    /// Whether a fetch should begin. If not, the task is woken when the answer may have changed.
     fn is_due(&mut self, cx: &mut Context<'_>) -> bool {
         let (Some(queue), Some(held)) = (self.config, self.persisted.held().cloned()) else { return false };
         let n_wakes = self.wakeups.of(queue).register(cx);
-        let is_late = self.floor.as_mut().poll(cx).is_ready();
+        let is_late = self.poll_timer.as_mut().poll(cx).is_ready();
         let n_free = held.poll_free(cx);
         let is_announced = self.n_wakes_seen != Some(n_wakes);
         if n_free == 0 || !(is_late || is_announced) {
             return false;
         }
-        self.floor.as_mut().reset(Instant::now() + FLOOR);
-        let _ = self.floor.as_mut().poll(cx); // wakes us even if the fetch never does
-        (self.n_wakes_seen, self.n_asked) = (Some(n_wakes), n_free);
+        self.poll_timer.as_mut().reset(Instant::now() + POLL_INTERVAL);
+        let _ = self.poll_timer.as_mut().poll(cx); // wakes this task even if the fetch never does
+        (self.n_wakes_seen, self.n_requested) = (Some(n_wakes), n_free);
         true
     }
 
-    /// Notes how much a fetch brought: as much as it asked for means that there may be more.
+    /// Makes the next fetch due at once if the last one returned as many jobs as it asked for.
     fn note_fetched(&mut self) {
         let n_fetched = match self.persisted.state() {
             State::Buffered(rest) => rest.len() + 1,
             _ => 1,
         };
-        if n_fetched >= self.n_asked {
+        if n_fetched >= self.n_requested {
             self.n_wakes_seen = None;
         }
     }
@@ -121,7 +123,7 @@ impl Backend for JobBackend {
             let next = self.persisted.poll_next(cx, worker);
             match &next {
                 Poll::Ready(Some(Ok(_))) if !is_buffered => self.note_fetched(),
-                // The fetch found nothing. What was announced meanwhile is looked at now.
+                // The fetch found nothing. Jobs may have been announced in the meantime, so check again.
                 Poll::Pending if matches!(self.persisted.state(), State::Ready) => continue,
                 _ => (),
             }
@@ -150,7 +152,7 @@ impl BackendConfig for JobBackend {
     }
 }
 
-/// Pushing through the backend itself: apalis's `TaskSink` follows from this.
+/// Pushes tasks through the backend. apalis implements `TaskSink` for every such sink.
 impl Sink<Task<JobTask>> for JobBackend {
     type Error = QueueError;
 

@@ -1,25 +1,25 @@
-//! Ends of attempts: outcomes and failures come in one by one; they are written in groups.
+//! Writes how attempts end, many of them with one statement: a job ends, or returns to its queue for a retry.
 
 use sqlx::PgPool;
 
 use crate::{
     backend::{
-        connection::OwnConnection,
+        connection::DedicatedConnection,
         group::{Group, GroupError, Statement},
     },
     store::{self, Ending, MAX_ENDINGS, Requeue},
 };
 
-/// Writes how attempts end; a handle.
+/// A handle on the tasks that write how attempts end.
 #[derive(Debug, Clone)]
 pub struct Endings {
-    ends: Group<End>,
-    requeues: Group<WaitAgain>,
+    ends: Group<EndJobs>,
+    requeues: Group<RequeueJobs>,
 }
 
-struct End(OwnConnection);
+struct EndJobs(DedicatedConnection);
 
-impl Statement for End {
+impl Statement for EndJobs {
     type Item = Ending;
     type Reply = bool;
     const MAX_ITEMS: usize = MAX_ENDINGS;
@@ -27,40 +27,40 @@ impl Statement for End {
     async fn execute(&self, endings: &[Ending]) -> Result<Vec<bool>, sqlx::Error> {
         let mut db = self.0.acquire().await?;
         let ended = store::end(&mut *db, endings).await;
-        db.settle(ended)
+        db.release(ended)
     }
 }
 
-struct WaitAgain(OwnConnection);
+struct RequeueJobs(DedicatedConnection);
 
-impl Statement for WaitAgain {
+impl Statement for RequeueJobs {
     type Item = Requeue;
     type Reply = bool;
     const MAX_ITEMS: usize = MAX_ENDINGS;
 
     async fn execute(&self, requeues: &[Requeue]) -> Result<Vec<bool>, sqlx::Error> {
         let mut db = self.0.acquire().await?;
-        let waiting = store::requeue(&mut *db, requeues).await;
-        db.settle(waiting)
+        let done = store::requeue(&mut *db, requeues).await;
+        db.release(done)
     }
 }
 
 impl Endings {
-    /// Starts the tasks that write, each on a connection of its own like those of `db`, which have
+    /// Starts the tasks that write. Each uses its own connection with the options of `db`, which must have
     /// `synchronous_commit` off.
     pub fn start(db: &PgPool) -> Self {
         Self {
-            ends: Group::start(End(OwnConnection::like(db))),
-            requeues: Group::start(WaitAgain(OwnConnection::like(db))),
+            ends: Group::start(EndJobs(DedicatedConnection::like(db))),
+            requeues: Group::start(RequeueJobs(DedicatedConnection::like(db))),
         }
     }
 
-    /// Ends a job. `false`: its guard did not hold, and nothing was changed.
+    /// Ends a job. Returns `false` if the ending's guard was not met; then nothing was changed.
     pub async fn end(&self, ending: Ending) -> Result<bool, GroupError> {
         self.ends.execute(ending).await
     }
 
-    /// Returns a job to its queue. `false`: another claim holds it, and nothing was changed.
+    /// Returns a job to its queue. Returns `false` if the claim is no longer current; then nothing was changed.
     pub async fn requeue(&self, requeue: Requeue) -> Result<bool, GroupError> {
         self.requeues.execute(requeue).await
     }

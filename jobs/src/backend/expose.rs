@@ -1,4 +1,4 @@
-//! What apalis's tools may ask of the backend: its jobs, queues, workers and their numbers.
+//! The listing and metrics traits of apalis: they show jobs, queues and workers, and count jobs by state.
 
 use apalis_core::{
     backend::{
@@ -16,7 +16,7 @@ use crate::{
     store::{self, ListedJob, QueueDepth, WorkerRow},
 };
 
-/// How a listed job's parameters are written: as JSON, as they are stored.
+/// The codec of a listed job's parameters: JSON, as they are stored.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct ParametersCodec;
 
@@ -139,7 +139,7 @@ const fn status(state: JobState) -> Status {
     }
 }
 
-/// The state that apalis calls so; none where the backend has no such state.
+/// The job state that corresponds to an apalis status. `None` if there is no such state.
 const fn state(status: &Status) -> Option<JobState> {
     match status {
         Status::Pending => Some(JobState::Queued),

@@ -1,49 +1,49 @@
-//! Group commit: items come in one by one from many callers; all that is pending is executed as one
-//! statement, and each caller gets its own item's result.
+//! Group commit: many callers each submit one item, all pending items are executed as one statement, and each caller
+//! gets the result of its own item.
 //!
-//! One statement of a group is under way at a time. A single item is executed at once; what arrives
-//! meanwhile is the next statement. So a caller never waits for company, and under load many share a
-//! round trip and a commit.
+//! A group executes one statement at a time. If no statement is running, an item is executed immediately. Items that
+//! arrive while a statement runs are executed together by the next statement. So grouping adds no delay, and under
+//! load many items share one round trip and one commit.
 
 use std::{collections::VecDeque, sync::Arc};
 
 use tokio::sync::{mpsc, oneshot};
 
-/// Items that may be pending before callers wait to hand theirs over.
+/// The number of items in the channel. When it is full, further callers wait to send theirs.
 const MAX_PENDING: usize = 1024;
 
-/// What a group executes.
+/// The statement of a group.
 pub(super) trait Statement: Send + Sync + 'static {
-    /// One caller's part.
+    /// What one caller submits.
     type Item: Send + Sync + 'static;
-    /// One caller's result.
+    /// What one caller gets back.
     type Reply: Send + 'static;
-    /// Items of one statement at most.
+    /// The most items that one statement executes.
     const MAX_ITEMS: usize;
 
-    /// Executes some items, at least one; one reply an item, in order.
+    /// Executes one or more items. Returns one reply for each item, in the order of the items.
     fn execute(
         &self,
         items: &[Self::Item],
     ) -> impl Future<Output = Result<Vec<Self::Reply>, sqlx::Error>> + Send;
 
-    /// Bytes an item puts into the statement, beside its small columns.
+    /// The size of an item's large columns in bytes.
     fn n_bytes(_: &Self::Item) -> usize {
         0
     }
 }
 
-/// Bytes of one statement's items at most, unless one item alone has more.
+/// The most bytes that the items of one statement have together. A single larger item is executed alone.
 const MAX_BYTES: usize = 4 * 1024 * 1024;
 
 /// Why an item has no result.
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum GroupError {
-    /// The database refused or went away. The statement may have been executed or not.
-    #[error("database: {0}")]
+    /// The statement failed or the connection was lost. The statement may have been executed or not.
+    #[error("database error: {0}")]
     Database(Arc<sqlx::Error>),
-    /// The process is stopping.
-    #[error("stopping")]
+    /// The process is stopping and executes no further statements.
+    #[error("the process is stopping")]
     Stopped,
 }
 
@@ -58,7 +58,7 @@ struct Pending<S: Statement> {
     reply: oneshot::Sender<Result<S::Reply, GroupError>>,
 }
 
-/// A handle on a group; the group ends when its last handle is dropped and nothing is pending.
+/// A handle on a group. The group ends when its last handle is dropped and no item is pending.
 pub(super) struct Group<S: Statement> {
     pending: mpsc::Sender<Pending<S>>,
 }
@@ -83,8 +83,8 @@ impl<S: Statement> Group<S> {
         Self { pending }
     }
 
-    /// Executes one item with whatever else is pending. An item whose caller is gone before its statement
-    /// begins is not executed.
+    /// Executes one item together with all other pending items. If the returned future is dropped before the
+    /// statement begins, the item is not executed.
     pub(super) async fn execute(&self, item: S::Item) -> Result<S::Reply, GroupError> {
         let (reply, result) = oneshot::channel();
         self.pending.send(Pending { item, reply }).await.map_err(|_| GroupError::Stopped)?;
@@ -97,17 +97,17 @@ async fn run<S: Statement>(statement: S, mut received: mpsc::Receiver<Pending<S>
     while received.recv_many(&mut pending, S::MAX_ITEMS).await > 0 {
         let mut waiting: VecDeque<_> = pending.drain(..).filter(|p| !p.reply.is_closed()).collect();
         while let Some(first) = waiting.pop_front() {
-            let (items, replies) = take_statement(first, &mut waiting);
+            let (items, replies) = take_batch(first, &mut waiting);
             execute(&statement, items, replies).await;
         }
     }
 }
 
-type Taken<S> =
+type Batch<S> =
     (Vec<<S as Statement>::Item>, Vec<oneshot::Sender<Result<<S as Statement>::Reply, GroupError>>>);
 
-/// What fits into one statement with `first`.
-fn take_statement<S: Statement>(first: Pending<S>, waiting: &mut VecDeque<Pending<S>>) -> Taken<S> {
+/// Takes `first` and as many waiting items as fit into one statement with it.
+fn take_batch<S: Statement>(first: Pending<S>, waiting: &mut VecDeque<Pending<S>>) -> Batch<S> {
     let mut n_bytes = S::n_bytes(&first.item);
     let (mut items, mut replies) = (vec![first.item], vec![first.reply]);
     while waiting.front().is_some_and(|p| n_bytes + S::n_bytes(&p.item) <= MAX_BYTES) {
@@ -119,8 +119,9 @@ fn take_statement<S: Statement>(first: Pending<S>, waiting: &mut VecDeque<Pendin
     (items, replies)
 }
 
-/// One statement; where one item's data makes it fail, each item again in a statement of its own, so that
-/// it fails alone. A caller that left meanwhile is no error.
+/// Executes one statement and sends each caller its result. If the data of one item makes the statement fail, each
+/// item is executed again in a statement of its own, so that only that item fails. A caller that has gone away is
+/// ignored.
 async fn execute<S: Statement>(
     statement: &S,
     items: Vec<S::Item>,
@@ -132,11 +133,11 @@ async fn execute<S: Statement>(
                 let _ = reply.send(Ok(result));
             }
         }
-        Err(error) if items.len() > 1 && is_of_the_data(&error) => {
-            tracing::warn!(%error, n = items.len(), "a statement failed by its data: executing its items one by one");
+        Err(error) if items.len() > 1 && is_data_error(&error) => {
+            tracing::warn!(%error, n = items.len(), "a statement failed because of its data: executing its items one by one");
             for (item, reply) in items.iter().zip(replies) {
                 let result = statement.execute(std::slice::from_ref(item)).await;
-                let _ = reply.send(result.map_err(GroupError::from).and_then(only));
+                let _ = reply.send(result.map_err(GroupError::from).and_then(single));
             }
         }
         Err(error) => {
@@ -148,13 +149,14 @@ async fn execute<S: Statement>(
     }
 }
 
-fn only<T>(results: Vec<T>) -> Result<T, GroupError> {
+fn single<T>(results: Vec<T>) -> Result<T, GroupError> {
     results.into_iter().next().ok_or(GroupError::Stopped)
 }
 
-/// Whether what was sent, and not the state of the server, made a statement fail. Classes 22, 23 and 54:
+/// Whether a statement failed because of the values that were sent, and not because of the server's state. These are
+/// the SQLSTATE classes 22, 23 and 54:
 /// <https://www.postgresql.org/docs/current/errcodes-appendix.html>.
-pub(super) fn is_of_the_data(error: &sqlx::Error) -> bool {
+pub(super) fn is_data_error(error: &sqlx::Error) -> bool {
     match error {
         sqlx::Error::Encode(_) | sqlx::Error::Decode(_) | sqlx::Error::ColumnDecode { .. } => true,
         sqlx::Error::Database(e) => {

@@ -1,5 +1,5 @@
-//! Which claims a process holds, and how many more it may take: a claim comes in when its statement
-//! returns, and goes out when its attempt's end is written.
+//! The claims that a process holds, and how many more it may take. A claim is added when the claiming statement
+//! returns, and removed when the end of its attempt is written.
 
 use std::{
     collections::HashSet,
@@ -11,7 +11,7 @@ use futures::task::AtomicWaker;
 
 use crate::Fence;
 
-/// The claims held of one queue, of at most so many; a handle.
+/// A handle on the claims of one queue that this process holds. Their number is limited.
 #[derive(Debug, Clone)]
 pub struct HeldClaims(Arc<Inner>);
 
@@ -19,11 +19,11 @@ pub struct HeldClaims(Arc<Inner>);
 struct Inner {
     max_claims: usize,
     fences: Mutex<HashSet<Fence>>,
-    /// Woken when a place becomes free.
+    /// Woken when a claim is removed.
     waker: AtomicWaker,
 }
 
-/// A claim held, until dropped.
+/// A held claim. Dropping it removes the claim from its [`HeldClaims`].
 #[derive(Debug)]
 pub struct Hold {
     claims: HeldClaims,
@@ -31,7 +31,7 @@ pub struct Hold {
 }
 
 impl HeldClaims {
-    /// Holds none yet.
+    /// An empty set that takes at most `max_claims` claims.
     pub fn new(max_claims: usize) -> Self {
         let inner = Inner { max_claims, fences: Mutex::default(), waker: AtomicWaker::new() };
         Self(Arc::new(inner))
@@ -41,24 +41,24 @@ impl HeldClaims {
         self.0.fences.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Places free for further claims.
+    /// How many more claims may be held.
     pub(crate) fn n_free(&self) -> usize {
         self.0.max_claims.saturating_sub(self.lock().len())
     }
 
-    /// The same, and the task is woken when more become free.
+    /// Like [`Self::n_free`]; also wakes the task of `cx` when a claim is removed.
     pub(crate) fn poll_free(&self, cx: &Context<'_>) -> usize {
         self.0.waker.register(cx.waker());
         self.n_free()
     }
 
-    /// Holds a claim. `None`: it is held already. That happens when a crash of Postgres forgot it and it was
-    /// made again; the attempt under way ends it.
+    /// Adds a claim. Returns `None` if the claim is held already. That happens when a crash of Postgres lost the
+    /// claim and the job was claimed again with the same number. The running attempt ends the job.
     pub(crate) fn hold(&self, fence: Fence) -> Option<Hold> {
         self.lock().insert(fence).then(|| Hold { claims: self.clone(), fence })
     }
 
-    /// Whether a claim is held.
+    /// Whether this claim is held.
     pub(crate) fn holds(&self, fence: Fence) -> bool {
         self.lock().contains(&fence)
     }

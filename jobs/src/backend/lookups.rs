@@ -1,4 +1,4 @@
-//! Lookups: ids of jobs come in one by one from those who wait for them; they are read in groups.
+//! Reads the jobs that requests wait for, many of them with one statement.
 
 use std::collections::HashMap;
 
@@ -7,17 +7,17 @@ use sqlx::PgPool;
 use crate::{
     Job, JobId,
     backend::{
-        connection::OwnConnection,
+        connection::DedicatedConnection,
         group::{Group, GroupError, Statement},
     },
     store,
 };
 
-/// Looks jobs up; a handle.
+/// A handle on the task that reads jobs.
 #[derive(Debug, Clone)]
 pub struct Lookups(Group<Find>);
 
-struct Find(OwnConnection);
+struct Find(DedicatedConnection);
 
 impl Statement for Find {
     type Item = JobId;
@@ -27,23 +27,24 @@ impl Statement for Find {
     async fn execute(&self, ids: &[JobId]) -> Result<Vec<Option<Job>>, sqlx::Error> {
         let mut db = self.0.acquire().await?;
         let found = store::find_many(&mut db, ids).await;
-        let found = db.settle(found)?;
+        let found = db.release(found)?;
         let mut found: HashMap<JobId, Job> = found.into_iter().map(|job| (job.id, job)).collect();
-        // Two may wait for one job.
-        let n_left = |at: usize| ids[at + 1..].contains(&ids[at]);
-        let take =
-            |(at, id): (usize, &JobId)| if n_left(at) { found.get(id).cloned() } else { found.remove(id) };
+        // Two callers may ask for the same job. The last one takes it, the others get a copy.
+        let is_asked_again = |at: usize| ids[at + 1..].contains(&ids[at]);
+        let take = |(at, id): (usize, &JobId)| {
+            if is_asked_again(at) { found.get(id).cloned() } else { found.remove(id) }
+        };
         Ok(ids.iter().enumerate().map(take).collect())
     }
 }
 
 impl Lookups {
-    /// Starts the task that reads, on a connection of its own like those of `db`.
+    /// Starts the task that reads. It uses its own connection with the options of `db`.
     pub fn start(db: &PgPool) -> Self {
-        Self(Group::start(Find(OwnConnection::like(db))))
+        Self(Group::start(Find(DedicatedConnection::like(db))))
     }
 
-    /// A job as it is now, whoever owns it. `None`: there is none with this id.
+    /// The current state of a job of any account. `None` if no job has this id.
     pub async fn find(&self, id: JobId) -> Result<Option<Job>, GroupError> {
         self.0.execute(id).await
     }

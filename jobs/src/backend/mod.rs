@@ -1,9 +1,9 @@
 //! The queue as an apalis backend over the `jobs` table, and the tasks that execute its statements in groups.
 //!
-//! Submitting is apalis's `push_tasks`, claiming its `fetch_next`; [`JobStore`] implements both, and
-//! [`JobBackend`] decides when to fetch. Ends are written by [`Endings`] and not by apalis's event loop,
-//! which handles heartbeat, events and fetch one after another: an end would wait for a slow fetch, and
-//! would be lost with the consumer.
+//! A job is submitted by apalis's `push_tasks` and claimed by its `fetch_next`. [`JobStore`] implements both, and
+//! [`JobBackend`] decides when to fetch. [`Endings`] writes how attempts end. apalis's event loop is not used for
+//! that: it handles heartbeats, events and fetches one after another, so an ending would wait for a slow fetch and
+//! would be lost if the consumer stopped.
 
 mod admission;
 mod claims;

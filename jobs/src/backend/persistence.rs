@@ -1,4 +1,4 @@
-//! apalis's `Persistence` on the `jobs` table: tasks are pushed as submissions, and fetched as claims.
+//! Implements apalis's `Persistence` on the `jobs` table: pushing a task submits a job, fetching claims jobs.
 
 use std::{collections::HashMap, sync::Arc};
 
@@ -14,7 +14,7 @@ use crate::{
     backend::{
         admission::Admission,
         claims::{Claim, Claims},
-        connection::OwnConnection,
+        connection::DedicatedConnection,
         endings::Endings,
         group::GroupError,
         held::HeldClaims,
@@ -22,17 +22,17 @@ use crate::{
     store::{self, Ending, Submitted},
 };
 
-/// What a task of this backend carries.
+/// The payload of a task of this backend.
 #[derive(Debug)]
 pub enum JobTask {
-    /// Pushed: a job to be submitted.
+    /// A job to be submitted, in a task that is pushed.
     New(Arc<NewJob>),
-    /// Fetched: a job that this process has claimed.
+    /// A job that this process has claimed, in a task that was fetched.
     Claimed(Claim),
 }
 
 impl JobTask {
-    /// A task that pushes a job.
+    /// A task that submits `job` when it is pushed.
     pub fn push(job: Arc<NewJob>) -> Task<Self> {
         let id = TaskId::from_uuid(job.id.0);
         TaskBuilder::new(Self::New(job)).task_id(id).build()
@@ -48,19 +48,19 @@ impl JobTask {
 /// Why a pushed job was not accepted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Refusal {
-    /// As many jobs wait in the queue as its bound allows.
+    /// The queue already holds the highest number of waiting jobs.
     QueueFull(Queue),
-    /// A job with this id exists; it was not changed.
+    /// A job with this id exists already. It was not changed.
     Exists,
 }
 
-/// Why the backend could not do what apalis asked of it.
+/// An error of the backend.
 #[derive(Debug, thiserror::Error)]
 pub enum QueueError {
-    /// The database, or this process is stopping.
+    /// A statement failed, or this process is stopping.
     #[error(transparent)]
     Group(#[from] GroupError),
-    /// Some of the pushed jobs; all others were accepted.
+    /// These jobs were not accepted. All other pushed jobs were accepted.
     #[error("{} of the pushed jobs were not accepted", .0.len())]
     NotAccepted(HashMap<JobId, Refusal>),
 }
@@ -71,12 +71,12 @@ impl From<sqlx::Error> for QueueError {
     }
 }
 
-/// The store that apalis drives. One that only submits has no consumer and fetches nothing.
+/// The store that apalis uses. A store that only submits has no consumer and fetches nothing.
 #[derive(Debug, Clone)]
 pub struct JobStore {
     db: PgPool,
-    /// For submissions.
-    connection: OwnConnection,
+    /// The connection for submissions.
+    connection: DedicatedConnection,
     admission: Admission,
     consumer: Option<Consumer>,
 }
@@ -90,12 +90,12 @@ struct Consumer {
 }
 
 impl JobStore {
-    /// A store to submit through. `db`'s connections have `synchronous_commit` off.
+    /// A store that only submits jobs. The connections of `db` must have `synchronous_commit` off.
     pub fn to_submit(db: PgPool, admission: Admission) -> Self {
-        Self { connection: OwnConnection::like(&db), db, admission, consumer: None }
+        Self { connection: DedicatedConnection::like(&db), db, admission, consumer: None }
     }
 
-    /// A store to claim a queue's jobs through, at most as many at a time as `claims` has places for.
+    /// A store that also claims jobs of `queue`. `claims` limits how many are claimed at a time.
     pub fn to_consume(
         db: PgPool,
         admission: Admission,
@@ -107,22 +107,22 @@ impl JobStore {
         Self { consumer, ..Self::to_submit(db, admission) }
     }
 
-    /// The queue it consumes.
+    /// The queue that jobs are claimed from. `None` if the store only submits.
     pub(super) fn queue(&self) -> Option<Queue> {
         self.consumer.as_ref().map(|consumer| consumer.queue)
     }
 
-    /// What it holds, if it consumes.
+    /// The claims held of that queue. `None` if the store only submits.
     pub(super) fn held(&self) -> Option<&HeldClaims> {
         self.consumer.as_ref().map(|consumer| consumer.claims.held(consumer.queue))
     }
 
-    /// Where its jobs lie.
+    /// The database that holds the jobs.
     pub(super) const fn db(&self) -> &PgPool {
         &self.db
     }
 
-    /// Which of the jobs their queues take, and the others.
+    /// Splits jobs into those that their queues accept and those that they refuse.
     async fn admit(
         &self,
         jobs: Vec<Arc<NewJob>>,
@@ -170,8 +170,8 @@ impl Persistence for JobStore {
         }
     }
 
-    /// The tasks that apalis fetched and did not start. Dropped, each claim goes to the worker's list of
-    /// claims to attempt (see [`Claim`]).
+    /// Called with the tasks that apalis fetched and did not start. Dropping a task sends its claim to the worker,
+    /// which attempts it (see [`Claim`]).
     async fn reenqueue_abandoned(
         &mut self,
         tasks: Vec<Task<JobTask>>,
@@ -199,14 +199,14 @@ impl Persistence for JobStore {
     async fn push_tasks(&mut self, tasks: Vec<Task<JobTask>>) -> Result<(), QueueError> {
         let new = tasks.into_iter().filter_map(|task| match task.args {
             JobTask::New(job) => Some(job),
-            JobTask::Claimed(_) => None, // dropped, and so attempted
+            JobTask::Claimed(_) => None, // dropping the claim makes the worker attempt it
         });
         let (admitted, mut refused) = self.admit(new.collect()).await?;
         if !admitted.is_empty() {
             let jobs: Vec<&NewJob> = admitted.iter().map(|job| &**job).collect();
             let mut db = self.connection.acquire().await?;
             let submitted = store::submit(&mut *db, &jobs).await;
-            let submitted = db.settle(submitted)?;
+            let submitted = db.release(submitted)?;
             let existing = jobs.iter().zip(submitted).filter(|(_, s)| *s == Submitted::Exists);
             refused.extend(existing.map(|(job, _)| (job.id, Refusal::Exists)));
         }

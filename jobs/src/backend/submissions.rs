@@ -1,4 +1,4 @@
-//! Submissions: new jobs come in one by one; they are pushed in groups, and each gets its own answer.
+//! Submits new jobs, many of them with one statement. Each caller gets the result of its own job.
 
 use std::sync::Arc;
 
@@ -16,15 +16,15 @@ use crate::{
 /// Why a job was not accepted.
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum SubmitError {
-    /// As many jobs wait as may.
+    /// The queue already holds the highest number of waiting jobs.
     #[error("the {} queue is full", .0.name())]
     QueueFull(Queue),
-    /// The database, or this process is stopping: the job may or may not exist.
+    /// A statement failed, or this process is stopping. The job may or may not exist.
     #[error(transparent)]
     Group(#[from] GroupError),
 }
 
-/// Submits jobs; a handle.
+/// A handle on the task that submits jobs.
 #[derive(Debug, Clone)]
 pub struct Submissions(Group<Push>);
 
@@ -32,7 +32,7 @@ struct Push(JobStore);
 
 impl Statement for Push {
     type Item = Arc<NewJob>;
-    /// Or the queue that is full.
+    /// The error is the queue that is full.
     type Reply = Result<Submitted, Queue>;
     const MAX_ITEMS: usize = 128;
 
@@ -45,7 +45,7 @@ impl Statement for Push {
         let refused = match self.0.clone().push_tasks(tasks).await {
             Ok(()) => return Ok(vec![Ok(Submitted::Accepted); jobs.len()]),
             Err(QueueError::NotAccepted(refused)) => refused,
-            Err(QueueError::Group(GroupError::Database(error))) => return Err(unshared(error)),
+            Err(QueueError::Group(GroupError::Database(error))) => return Err(unwrap_shared(error)),
             Err(QueueError::Group(GroupError::Stopped)) => return Err(sqlx::Error::WorkerCrashed),
         };
         let answer = |job: &Arc<NewJob>| match refused.get(&job.id) {
@@ -57,20 +57,20 @@ impl Statement for Push {
     }
 }
 
-/// The error itself; nobody else holds it.
-fn unshared(error: Arc<sqlx::Error>) -> sqlx::Error {
+/// Takes the error out of its `Arc`, which has no other owner here.
+fn unwrap_shared(error: Arc<sqlx::Error>) -> sqlx::Error {
     Arc::try_unwrap(error).unwrap_or_else(|shared| sqlx::Error::Protocol(shared.to_string()))
 }
 
 impl Submissions {
-    /// Starts the task that pushes jobs into `store`.
+    /// Starts the task that submits jobs through `store`.
     pub fn start(store: JobStore) -> Self {
         Self(Group::start(Push(store)))
     }
 
-    /// Submits a job. An asynchronous job is on disk when this returns; any other is accepted, and may be
-    /// lost if Postgres crashes in the moments after: whoever waits for it keeps it and submits it again.
-    /// Submitting a job twice is harmless.
+    /// Submits a job. An asynchronous job is on disk when this returns. Any other job can be lost if Postgres crashes
+    /// shortly afterwards, so the caller that waits for it must keep it and submit it again. Submitting a job twice
+    /// is harmless.
     pub async fn submit(&self, job: Arc<NewJob>) -> Result<Submitted, SubmitError> {
         self.0.execute(job).await?.map_err(SubmitError::QueueFull)
     }

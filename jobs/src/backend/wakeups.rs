@@ -1,5 +1,5 @@
-//! Wake-ups: announcements of new jobs come in; each queue's consumer is woken, and can tell whether
-//! something was announced since it last looked.
+//! Wakes a queue's consumer when jobs of the queue are announced. A consumer can tell whether jobs were announced
+//! since it last checked.
 
 use std::{
     sync::atomic::{AtomicU64, Ordering},
@@ -10,7 +10,7 @@ use futures::task::AtomicWaker;
 
 use crate::Queue;
 
-/// One wake-up a queue.
+/// The wake-ups of all queues.
 #[derive(Debug, Default)]
 pub struct Wakeups {
     quick: Wakeup,
@@ -29,7 +29,7 @@ impl Wakeup {
         self.waker.wake();
     }
 
-    /// How often it was woken so far; the task is woken by every further time.
+    /// Returns the number of wake-ups so far, and wakes the task of `cx` on the next one.
     pub(super) fn register(&self, cx: &Context<'_>) -> u64 {
         self.waker.register(cx.waker());
         self.n_wakes.load(Ordering::Acquire)
@@ -44,7 +44,7 @@ impl Wakeups {
         }
     }
 
-    /// Wakes every consumer: announcements may have been missed.
+    /// Wakes every consumer. Use this when announcements may have been missed.
     pub fn wake_all(&self) {
         for queue in Queue::ALL {
             self.of(queue).wake();
@@ -52,7 +52,7 @@ impl Wakeups {
     }
 
     /// Wakes the consumers of the queues that an announcement names (see
-    /// [`JOBS_QUEUED`](crate::store::JOBS_QUEUED)); names of other versions are passed over.
+    /// [`JOBS_QUEUED`](crate::store::JOBS_QUEUED)). Names that this version does not know are ignored.
     pub fn announce(&self, payload: &str) {
         for queue in payload.split(',').filter_map(Queue::from_name) {
             self.of(queue).wake();

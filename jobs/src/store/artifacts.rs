@@ -1,4 +1,4 @@
-//! What an outcome holds besides its row: bytes by name, which are deleted with their job.
+//! Artifacts: the parts of an outcome that are stored as named bytes beside its row. They are deleted with their job.
 
 use std::collections::HashMap;
 
@@ -12,7 +12,7 @@ use super::unreadable;
 const POINTS: &str = "points";
 const IMAGE: &str = "image";
 
-/// Artifacts as three columns.
+/// Artifacts as the three columns of an insert.
 #[derive(Default)]
 pub(super) struct Artifacts<'a> {
     pub(super) jobs: Vec<Uuid>,
@@ -20,7 +20,7 @@ pub(super) struct Artifacts<'a> {
     pub(super) bytes: Vec<&'a [u8]>,
 }
 
-/// The artifacts of some outcomes.
+/// Collects the artifacts of the outcomes.
 pub(super) fn of<'a>(outcomes: impl Iterator<Item = (JobId, Option<&'a Outcome>)>) -> Artifacts<'a> {
     let mut artifacts = Artifacts::default();
     for (job, outcome) in outcomes {
@@ -38,7 +38,7 @@ pub(super) fn of<'a>(outcomes: impl Iterator<Item = (JobId, Option<&'a Outcome>)
     artifacts
 }
 
-/// Reads the artifacts of those outcomes that have some into them.
+/// Reads the artifacts of the outcomes and stores them in the outcomes.
 pub(super) async fn fetch(
     db: &mut PgConnection,
     outcomes: impl Iterator<Item = (JobId, &mut Outcome)>,

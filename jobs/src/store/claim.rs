@@ -1,4 +1,4 @@
-//! Jobs are claimed: the one step from queued to running.
+//! Claims jobs. No other statement moves a job from queued to running.
 
 use sqlx::{FromRow as _, PgExecutor, postgres::PgRow, types::Json};
 use uuid::Uuid;
@@ -7,24 +7,24 @@ use crate::{Fence, JobId, MediaType, Parameters, Queue, Upload};
 
 use super::unreadable;
 
-/// A claimed job with all that its attempt needs.
+/// A claimed job with everything that its attempt needs.
 #[derive(Debug, Clone)]
 pub struct Claimed {
-    /// The job and the number of this claim.
+    /// The job's id and the number of this claim.
     pub fence: Fence,
     /// The queue it came from.
     pub queue: Queue,
-    /// No further claim after this one.
+    /// Whether the job may not be claimed again after this claim.
     pub is_last_attempt: bool,
     /// The account that owns it.
     pub account_id: Uuid,
-    /// What to do.
+    /// The operation and its parameters.
     pub parameters: Parameters,
-    /// What to do it on.
+    /// The caller's file, if the operation takes one.
     pub upload: Option<Upload>,
-    /// The request that asked for it.
+    /// The id of the request.
     pub request_id: String,
-    /// Its W3C trace context.
+    /// The W3C trace context (`traceparent`) of the request.
     pub traceparent: Option<String>,
 }
 
@@ -42,11 +42,12 @@ struct ClaimedRow {
     upload: Option<Vec<u8>>,
 }
 
-/// Claims for `worker` at most so many jobs of each queue as given, the most urgent first: by priority,
-/// then by how long they have been due. Claimed jobs of others are skipped, not waited for.
+/// Claims jobs for `worker`: at most the given number from each queue. Jobs with higher priority are claimed first,
+/// and among those of one priority the job that has been due longest. Jobs that another statement is claiming are
+/// skipped.
 ///
-/// A claim need not be on disk: if a crash of Postgres forgets it, the job is queued again, and the end of
-/// the attempt, finding no such claim, changes nothing.
+/// A claim need not be flushed to disk. If a crash of Postgres loses it, the job is queued again. The end of the
+/// attempt then finds no such claim and changes nothing.
 pub async fn claim(
     db: impl PgExecutor<'_>,
     worker: &str,
@@ -71,19 +72,19 @@ pub async fn claim(
     .bind(worker)
     .fetch_all(db)
     .await?;
-    // One row that this version cannot read must not cost the others their attempt. It stays claimed, is given
-    // back as lost, and fails when its attempts are spent.
+    // A row that this version cannot read is left out, so that the other jobs are still attempted. Its job stays
+    // claimed, is returned to its queue as lost, and fails after its last attempt.
     let read = |row: &PgRow| match ClaimedRow::from_row(row).and_then(ClaimedRow::into_claimed) {
         Ok(claimed) => Some(claimed),
         Err(error) => {
-            tracing::error!(%error, "a claimed job cannot be read");
+            tracing::error!(%error, "cannot read a claimed job");
             None
         }
     };
     Ok(rows.iter().filter_map(read).collect())
 }
 
-/// What runs in `worker`'s name, each with whether that is its last attempt.
+/// The jobs that run for `worker`. The `bool` says whether the attempt is the job's last.
 pub async fn claimed_by(db: impl PgExecutor<'_>, worker: &str) -> Result<Vec<(Fence, bool)>, sqlx::Error> {
     let rows: Vec<(JobId, i32, bool)> = sqlx::query_as(
         "select id, attempt, attempt >= max_attempts from jobs where state = 'running' and worker = $1",

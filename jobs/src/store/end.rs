@@ -1,4 +1,4 @@
-//! Jobs end: the one step to a final state, whoever takes it.
+//! Ends jobs. No other statement moves a job to a final state.
 
 use std::collections::HashSet;
 
@@ -9,16 +9,16 @@ use crate::{Fence, JobId, JobState, Outcome, Timing};
 
 use super::{JOBS_ENDED, artifacts, column};
 
-/// What must be true of a job for its end to be written.
+/// The condition under which a job may be ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Guard {
-    /// This claim still holds it.
+    /// The job is running, and this is its current claim.
     Claimed(Fence),
-    /// It is queued and belongs to this account.
+    /// The job is queued and belongs to this account.
     Queued {
         /// The job.
         job: JobId,
-        /// Its owner.
+        /// The account that must own the job.
         account_id: Uuid,
     },
 }
@@ -26,13 +26,13 @@ pub enum Guard {
 /// How a job ends.
 #[derive(Debug, Clone)]
 pub struct Ending {
-    /// When it may end so.
+    /// The condition for ending the job.
     pub guard: Guard,
-    /// What its caller gets; none for a cancelled job.
+    /// What the caller gets. `None` cancels the job.
     pub outcome: Option<Outcome>,
-    /// Where its last attempt's time went.
+    /// The durations of the last attempt.
     pub timing: Option<Timing>,
-    /// Why its last attempt failed, for operators.
+    /// Why the last attempt failed. Shown to operators only.
     pub error: Option<String>,
 }
 
@@ -53,17 +53,17 @@ impl Ending {
     }
 }
 
-/// Ends the jobs whose guards hold: outcome and artifacts are written, the upload is deleted, and the ends
-/// announced (see [`super::ended`]), in one statement for at most [`super::MAX_ENDINGS`]. One result a job, in
-/// order: `false` means that its guard did not hold and nothing was changed. When a job among them is
-/// acknowledged, all are on disk when this returns.
+/// Ends the jobs whose guards are met, in one statement: writes their outcomes and artifacts, deletes their uploads,
+/// and announces their ends (see [`super::ended`]). Takes at most [`super::MAX_ENDINGS`] endings. Returns one `bool`
+/// for each ending, in order: `false` if the guard was not met and nothing was changed. If at least one of the ended
+/// jobs is acknowledged, all of them are on disk when this returns.
 pub async fn end(db: impl PgExecutor<'_>, endings: &[Ending]) -> Result<Vec<bool>, sqlx::Error> {
     let ended: HashSet<JobId> = update(db, endings).await?.into_iter().collect();
     Ok(endings.iter().map(|ending| ended.contains(&ending.job())).collect())
 }
 
 async fn update(db: impl PgExecutor<'_>, endings: &[Ending]) -> Result<Vec<JobId>, sqlx::Error> {
-    let bulk = artifacts::of(endings.iter().map(|e| (e.job(), e.outcome.as_ref())));
+    let artifacts = artifacts::of(endings.iter().map(|e| (e.job(), e.outcome.as_ref())));
     sqlx::query_scalar(
         "with ended as (
              update jobs j set state = e.state, outcome = e.outcome, worker = null, ended_at = now(),
@@ -76,20 +76,20 @@ async fn update(db: impl PgExecutor<'_>, endings: &[Ending]) -> Result<Vec<JobId
                  else j.state = 'running' and j.attempt = e.attempt end
              returning j.id, j.operation, j.state, j.attempt, j.created_at, j.started_at, j.ended_at, j.outcome,
                  j.decode_us, j.infer_us, j.transcribed_s, j.acknowledged),
-         kept as (
+         stored_artifacts as (
              insert into artifacts (job_id, name, bytes)
              select a.job_id, a.name, a.bytes
              from unnest($9::uuid[], $10::text[], $11::bytea[]) as a (job_id, name, bytes) join ended on ended.id = a.job_id),
-         said as (
+         announcement as (
              select json_agg(row_to_json(ended))::text as jobs, string_agg(id::text, ',') as ids,
                  bool_or(acknowledged) as is_acknowledged
              from ended having count(*) > 0),
-         told as (
+         notified as (
              select pg_notify($12, case
                      when cardinality($9) = 0 and octet_length(jobs) < 7500 then jobs else ids end),
                  case when is_acknowledged then set_config('synchronous_commit', 'on', true) end
-             from said)
-         select id from ended, told",
+             from announcement)
+         select id from ended, notified",
     )
     .bind(column(endings, |e| e.job().0))
     .bind(column(endings, |e| match e.guard {
@@ -105,23 +105,25 @@ async fn update(db: impl PgExecutor<'_>, endings: &[Ending]) -> Result<Vec<JobId
     .bind(column(endings, |e| e.timing.map(|t| t.decode_us)))
     .bind(column(endings, |e| e.timing.map(|t| t.infer_us)))
     .bind(column(endings, |e| e.error.as_deref()))
-    .bind(bulk.jobs)
-    .bind(bulk.names)
-    .bind(bulk.bytes)
+    .bind(artifacts.jobs)
+    .bind(artifacts.names)
+    .bind(artifacts.bytes)
     .bind(JOBS_ENDED)
     .fetch_all(db)
     .await
 }
 
-/// Cancels an account's job that no worker has claimed. `false`: it is running, over or not theirs. `db`
-/// decides whether that is on disk when this returns.
+/// Cancels a queued job of an account. Returns `false` if the job is running, has ended or belongs to another
+/// account; then nothing was changed. The `synchronous_commit` setting of `db` decides whether the change is on disk
+/// when this returns.
 pub async fn cancel(db: impl PgExecutor<'_>, job: JobId, account_id: Uuid) -> Result<bool, sqlx::Error> {
     let ending =
         Ending { guard: Guard::Queued { job, account_id }, outcome: None, timing: None, error: None };
     Ok(end(db, &[ending]).await? == [true])
 }
 
-/// Notes that the caller is about to be told of the job, and puts it on disk. `false`: there is no such job.
+/// Marks a job as acknowledged, which means that its caller is about to get a 202, and flushes the job to disk.
+/// Returns `false` if there is no such job.
 pub async fn acknowledge(db: impl PgExecutor<'_>, job: JobId) -> Result<bool, sqlx::Error> {
     let known = sqlx::query(
         "with known as (update jobs set acknowledged = true where id = $1 returning id)

@@ -1,4 +1,4 @@
-//! Looking jobs up, and counting what waits.
+//! Reads jobs by id, parses announcements of ended jobs, and counts waiting jobs.
 
 use chrono::{DateTime, Utc};
 use sqlx::{PgConnection, PgPool, types::Json};
@@ -23,12 +23,12 @@ struct JobRow {
     transcribed_s: Option<f64>,
 }
 
-/// The jobs with these ids, in no order; an id that names none is left out.
+/// The jobs with these ids, in any order. Ids of no job are left out.
 pub async fn find_many(db: &mut PgConnection, ids: &[JobId]) -> Result<Vec<Job>, sqlx::Error> {
     select(db, ids, None).await
 }
 
-/// An account's job. `None`: there is none, or it is another account's.
+/// A job of this account. `None` if there is no such job or it belongs to another account.
 pub async fn find(db: &PgPool, id: JobId, account_id: Uuid) -> Result<Option<Job>, sqlx::Error> {
     Ok(select(&mut *db.acquire().await?, &[id], Some(account_id)).await?.pop())
 }
@@ -76,8 +76,8 @@ impl JobRow {
     }
 }
 
-/// What an announcement of ended jobs says (see [`JOBS_ENDED`](super::JOBS_ENDED)): each job's id, and the job
-/// itself where it was small enough to be sent along. What cannot be read says nothing.
+/// Parses an announcement of ended jobs (see [`JOBS_ENDED`](super::JOBS_ENDED)). Returns the id of each job, and the
+/// job itself if the announcement contains it. Parts that cannot be parsed are left out.
 pub fn ended(payload: &str) -> Vec<(JobId, Option<Job>)> {
     if payload.starts_with('[') {
         let rows: Vec<JobRow> = serde_json::from_str(payload).unwrap_or_default();
@@ -87,7 +87,7 @@ pub fn ended(payload: &str) -> Vec<(JobId, Option<Job>)> {
     ids.map(|id| (JobId(id), None)).collect()
 }
 
-/// How many jobs wait in a queue, counted to `limit` at most.
+/// The number of waiting jobs in a queue. Counting stops at `limit`.
 pub async fn n_waiting(db: &PgPool, queue: Queue, limit: i64) -> Result<i64, sqlx::Error> {
     sqlx::query_scalar(
         "select count(*) from (select from jobs where queue = $1 and state = 'queued' limit $2) waiting",
@@ -110,9 +110,9 @@ mod tests {
         "decode_us": 1, "infer_us": 2, "transcribed_s": null, "acknowledged": false}"#;
 
     #[test]
-    fn an_announcement_brings_small_jobs_along() {
-        let said = ended(&format!("[{ROW}]"));
-        let [(id, Some(job))] = said.as_slice() else { panic!("{said:?}") };
+    fn small_jobs_are_in_the_announcement() {
+        let announced = ended(&format!("[{ROW}]"));
+        let [(id, Some(job))] = announced.as_slice() else { panic!("{announced:?}") };
         assert_eq!((job.id, job.state, job.attempt), (*id, JobState::Succeeded, 1));
         let predictions = vec![Prediction { label: "੫".to_owned(), score: 0.5 }];
         assert_eq!(job.outcome, Some(Outcome::Predictions { predictions }));
@@ -120,9 +120,9 @@ mod tests {
     }
 
     #[test]
-    fn an_announcement_names_the_others() {
-        let said = ended("019d0f6e-8e52-7d0c-a4f5-5b2b3f6d3c11,019d0f6e-8e52-7d0c-a4f5-5b2b3f6d3c12");
-        assert!(said.len() == 2 && said.iter().all(|(_, job)| job.is_none()), "{said:?}");
+    fn large_jobs_are_announced_by_their_ids() {
+        let announced = ended("019d0f6e-8e52-7d0c-a4f5-5b2b3f6d3c11,019d0f6e-8e52-7d0c-a4f5-5b2b3f6d3c12");
+        assert!(announced.len() == 2 && announced.iter().all(|(_, job)| job.is_none()), "{announced:?}");
         for odd in ["", "[", "[{}]", "x,y"] {
             assert!(ended(odd).is_empty(), "{odd}");
         }

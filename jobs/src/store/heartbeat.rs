@@ -1,8 +1,8 @@
-//! A worker process says it is alive, and that it is leaving.
+//! Records that a worker process is alive, or that it has stopped.
 
 use sqlx::PgPool;
 
-/// Records that `worker` is alive now.
+/// Records a heartbeat of `worker`, which adds the worker if it is new.
 pub async fn beat(db: &PgPool, worker: &str) -> Result<(), sqlx::Error> {
     sqlx::query("insert into workers (name) values ($1) on conflict (name) do update set seen_at = now()")
         .bind(worker)
@@ -11,7 +11,7 @@ pub async fn beat(db: &PgPool, worker: &str) -> Result<(), sqlx::Error> {
     Ok(())
 }
 
-/// Forgets a worker that has stopped; what it still held is free at once.
+/// Deletes a worker that has stopped. The jobs that it still held count as lost immediately (see [`super::lost`]).
 pub async fn leave(db: &PgPool, worker: &str) -> Result<(), sqlx::Error> {
     sqlx::query("delete from workers where name = $1").bind(worker).execute(db).await?;
     Ok(())

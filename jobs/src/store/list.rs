@@ -1,4 +1,4 @@
-//! What an operator sees: jobs by state, queues by depth, workers by heartbeat.
+//! Lists for operators: jobs, the number of jobs in each queue and state, and workers.
 
 use chrono::{DateTime, Utc};
 use serde_json::Value;
@@ -6,34 +6,34 @@ use sqlx::PgPool;
 
 use crate::{JobId, JobState, Queue};
 
-/// A job in a list: what an operator needs to recognise it. No upload and no outcome.
+/// A job in a list, without its upload and outcome.
 #[derive(Debug, Clone, sqlx::FromRow)]
 pub struct ListedJob {
     /// The job.
     pub id: JobId,
-    /// The queue's stored name.
+    /// The name of the queue, as stored.
     pub queue: String,
-    /// Where it is in its life.
+    /// The state.
     pub state: JobState,
-    /// Claims so far.
+    /// The number of claims so far.
     pub attempt: i32,
-    /// Claims allowed.
+    /// How often the job may be claimed.
     pub max_attempts: i32,
-    /// 1: somebody waits for it; 0: asynchronous.
+    /// 1 if a caller waits for the job, 0 if it is asynchronous.
     pub priority: i16,
-    /// Its parameters, as stored.
+    /// The parameters, as stored.
     pub parameters: Value,
-    /// The worker that runs it.
+    /// The name of the worker that runs the job.
     pub worker: Option<String>,
-    /// Not claimed before this time.
+    /// The job is not claimed before this time.
     pub run_at: DateTime<Utc>,
-    /// Last claim.
+    /// When the job was last claimed.
     pub started_at: Option<DateTime<Utc>>,
-    /// End.
+    /// When the job ended.
     pub ended_at: Option<DateTime<Utc>>,
 }
 
-/// Jobs of one queue, or of all, in one state, or in any, newest first.
+/// Lists jobs, newest first. `None` as the queue or state means jobs of every queue or state.
 pub async fn list_jobs(
     db: &PgPool,
     queue: Option<Queue>,
@@ -54,18 +54,18 @@ pub async fn list_jobs(
     .await
 }
 
-/// How many jobs of a queue are in one state.
+/// The number of jobs of one queue in one state.
 #[derive(Debug, Clone, sqlx::FromRow)]
 pub struct QueueDepth {
-    /// The queue's stored name.
+    /// The name of the queue, as stored.
     pub queue: String,
     /// The state.
     pub state: JobState,
-    /// How many.
+    /// The number of jobs.
     pub n_jobs: i64,
 }
 
-/// Every queue's jobs, counted by state. Reads the whole table.
+/// Counts the jobs of each queue and state. Reads the whole table.
 pub async fn queue_depths(db: &PgPool) -> Result<Vec<QueueDepth>, sqlx::Error> {
     sqlx::query_as(
         "select queue, state, count(*) as n_jobs from jobs group by queue, state order by queue, state",
@@ -74,18 +74,18 @@ pub async fn queue_depths(db: &PgPool) -> Result<Vec<QueueDepth>, sqlx::Error> {
     .await
 }
 
-/// A worker process that has not signed off.
+/// A worker process that has not reported that it stopped.
 #[derive(Debug, Clone, sqlx::FromRow)]
 pub struct WorkerRow {
-    /// Its name.
+    /// The name of the worker.
     pub name: String,
     /// When it started.
     pub started_at: DateTime<Utc>,
-    /// Its last heartbeat.
+    /// The time of its last heartbeat.
     pub seen_at: DateTime<Utc>,
 }
 
-/// Every worker, the one heard from last first.
+/// All workers. The one with the latest heartbeat comes first.
 pub async fn list_workers(db: &PgPool) -> Result<Vec<WorkerRow>, sqlx::Error> {
     sqlx::query_as("select name, started_at, seen_at from workers order by seen_at desc").fetch_all(db).await
 }

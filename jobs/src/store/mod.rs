@@ -1,9 +1,9 @@
-//! Every SQL statement on jobs. Each change of a job's state is guarded by the state and the attempt it
-//! expects, and counts its rows: none means that somebody else moved the job first.
+//! All SQL statements on jobs. A statement that changes a job's state names the state and attempt that it expects,
+//! and returns the jobs that it changed. If it changed none, another statement had changed the job first.
 //!
-//! Statements take lists, so that a process can execute everything that is pending as one. They run on
-//! connections with `synchronous_commit` off; a statement that touches an acknowledged job (one that its
-//! caller was told of) turns it on for its own transaction.
+//! Statements take lists of items, so that a process can execute all pending items as one statement. They run on
+//! connections with `synchronous_commit` off. A job is acknowledged once its caller gets a 202 for it. A statement
+//! that changes an acknowledged job turns `synchronous_commit` on for its own transaction.
 
 mod artifacts;
 mod claim;
@@ -26,23 +26,30 @@ pub use requeue::{Requeue, requeue};
 pub use submit::{Submitted, submit};
 pub use sweep::{Lost, expire, lost};
 
-/// Postgres channel that says which queues have new jobs; the payload is their names, separated by commas.
+/// The Postgres channel on which new jobs are announced. The payload is the names of their queues, separated by
+/// commas.
 pub const JOBS_QUEUED: &str = "jobs_queued";
 
-/// Postgres channel that says which jobs have ended; [`ended`] reads its payload. Bytes that fit into a notification
-/// are the rows themselves as JSON, so that a waiting caller's answer needs no look at the table; larger outcomes
-/// are announced by the jobs' ids, separated by commas.
+/// The Postgres channel on which the ends of jobs are announced. [`ended`] parses its payload. The payload is the
+/// jobs' rows as JSON if they fit into a notification and have no artifacts, so that a waiting request need not read
+/// the table. Otherwise the payload is the jobs' ids, separated by commas.
 pub const JOBS_ENDED: &str = "jobs_ended";
 
-/// Jobs that one statement may end: their ids fit into the 8,000 bytes of a notification.
+/// The most jobs that one statement may end. Their ids must fit into the 8,000 bytes of a notification.
 pub const MAX_ENDINGS: usize = 200;
 
-/// One column of a statement over arrays: `of` each item, in order.
+/// An array parameter of a statement: the value of `of` for each item, in order.
 fn column<'a, I, T>(items: &'a [I], of: impl Fn(&'a I) -> T) -> Vec<T> {
     items.iter().map(of).collect()
 }
 
-/// A row holds something this version does not know, such as an operation of a newer one.
+/// The error for a stored value that this version does not know, such as an operation of a newer version.
 pub(crate) fn unreadable(what: &str, value: impl std::fmt::Display) -> sqlx::Error {
-    sqlx::Error::Decode(format!("unknown {what} {value:?}", value = value.to_string()).into())
+    sqlx::Error::Decode(
+        format!(
+            "unknown {what} {value:?} in the database; a newer version of akhar may have written it",
+            value = value.to_string()
+        )
+        .into(),
+    )
 }

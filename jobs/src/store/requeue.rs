@@ -1,4 +1,4 @@
-//! Jobs wait again: the one step from running back to queued, whoever takes it.
+//! Returns jobs to their queues. No other statement moves a job from running back to queued.
 
 use std::{collections::HashSet, time::Duration};
 
@@ -8,33 +8,34 @@ use crate::{Fence, JobId};
 
 use super::{JOBS_QUEUED, column};
 
-/// A claimed job that goes back to its queue.
+/// A claimed job that returns to its queue.
 #[derive(Debug, Clone)]
 pub struct Requeue {
-    /// The claim that is given up; another claim's job is left alone.
+    /// The claim that ends. If it is no longer current, the job is not changed.
     pub fence: Fence,
-    /// How long it is not to be claimed.
+    /// How long the job must wait before it can be claimed again.
     pub delay: Duration,
-    /// Why, for operators.
+    /// Why the job returns to its queue. Shown to operators only.
     pub error: String,
 }
 
-/// Returns jobs to their queues if their claims still hold them; one result a job, in order.
+/// Returns jobs to their queues if their claims are still current. Returns one `bool` for each item, in order:
+/// `false` if the claim was no longer current and nothing was changed.
 pub async fn requeue(db: impl PgExecutor<'_>, requeues: &[Requeue]) -> Result<Vec<bool>, sqlx::Error> {
-    let waiting: HashSet<JobId> = update(db, requeues).await?.into_iter().collect();
-    Ok(requeues.iter().map(|r| waiting.contains(&r.fence.job)).collect())
+    let changed: HashSet<JobId> = update(db, requeues).await?.into_iter().collect();
+    Ok(requeues.iter().map(|r| changed.contains(&r.fence.job)).collect())
 }
 
 async fn update(db: impl PgExecutor<'_>, requeues: &[Requeue]) -> Result<Vec<JobId>, sqlx::Error> {
     sqlx::query_scalar(
-        "with waiting as (
+        "with requeued as (
              update jobs j set state = 'queued', worker = null, last_error = r.error,
                  run_at = now() + make_interval(secs => r.delay_s)
              from unnest($1::uuid[], $2::int4[], $3::float8[], $4::text[]) as r (id, attempt, delay_s, error)
              where j.id = r.id and j.state = 'running' and j.attempt = r.attempt
              returning j.id, j.queue),
-         told as (select pg_notify($5, string_agg(distinct queue, ',')) from waiting having count(*) > 0)
-         select id from waiting, told",
+         notified as (select pg_notify($5, string_agg(distinct queue, ',')) from requeued having count(*) > 0)
+         select id from requeued, notified",
     )
     .bind(column(requeues, |r| r.fence.job.0))
     .bind(column(requeues, |r| r.fence.attempt))

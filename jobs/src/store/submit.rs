@@ -1,4 +1,4 @@
-//! Jobs are submitted: one statement, whatever their number.
+//! Submits jobs: one statement inserts any number of jobs and announces their queues.
 
 use std::collections::HashSet;
 
@@ -8,17 +8,17 @@ use crate::{JobId, MAX_ATTEMPTS, NewJob};
 
 use super::column;
 
-/// What became of a submitted job.
+/// The result of submitting a job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Submitted {
-    /// It waits in its queue.
+    /// The job was inserted and waits in its queue.
     Accepted,
-    /// A job with this id was there before; nothing was changed.
+    /// A job with this id exists already. It was not changed.
     Exists,
 }
 
-/// Inserts the jobs and announces their queues; one result a job, in order. When a job among them is
-/// asynchronous, all are on disk when this returns.
+/// Inserts jobs and announces their queues. Returns one result for each job, in order. If at least one of the
+/// inserted jobs is asynchronous, all of them are on disk when this returns.
 pub async fn submit(db: impl PgExecutor<'_>, jobs: &[&NewJob]) -> Result<Vec<Submitted>, sqlx::Error> {
     let accepted: HashSet<JobId> = insert(db, jobs).await?.into_iter().collect();
     let of = |job: &&NewJob| {
@@ -40,11 +40,11 @@ async fn insert(db: impl PgExecutor<'_>, jobs: &[&NewJob]) -> Result<Vec<JobId>,
                      upload, request_id, traceparent)
              on conflict (id) do nothing
              returning id, queue, acknowledged),
-         told as (
+         notified as (
              select pg_notify($12, string_agg(distinct queue, ',')),
                  case when bool_or(acknowledged) then set_config('synchronous_commit', 'on', true) end
              from accepted having count(*) > 0)
-         select id from accepted, told",
+         select id from accepted, notified",
     )
     .bind(column(jobs, |job| job.id.0))
     .bind(column(jobs, |job| job.account_id))

@@ -1,4 +1,4 @@
-//! What no single job's path does: find the jobs of dead workers, and delete old jobs.
+//! Periodic work on all jobs: finds the jobs of dead workers, and deletes old jobs.
 
 use std::time::Duration;
 
@@ -6,21 +6,21 @@ use sqlx::PgPool;
 
 use crate::{Fence, JobId, Queue};
 
-/// Rows one sweep touches at most.
+/// The most rows that one sweep returns or deletes.
 const SWEEP_LIMIT: i64 = 200;
 
-/// When a running job counts as lost.
+/// When a running job counts as lost. Each of the three limits is enough.
 #[derive(Debug, Clone, Copy)]
 pub struct Lost {
-    /// Its worker has been silent for this long.
+    /// Its worker has sent no heartbeat for this long.
     pub silence: Duration,
-    /// It has run for this long in the quick queue, whatever its worker says.
+    /// A job of the quick queue has run for this long, even if its worker is alive.
     pub quick: Duration,
-    /// The same in the speech queue.
+    /// A job of the speech queue has run for this long, even if its worker is alive.
     pub speech: Duration,
 }
 
-/// Running jobs that are lost, each with whether that was its last attempt.
+/// Finds running jobs that are lost. The `bool` says whether the attempt is the job's last.
 pub async fn lost(db: &PgPool, lost: Lost) -> Result<Vec<(Fence, bool)>, sqlx::Error> {
     let rows: Vec<(JobId, i32, bool)> = sqlx::query_as(
         "select j.id, j.attempt, j.attempt >= j.max_attempts from jobs j
@@ -40,7 +40,8 @@ pub async fn lost(db: &PgPool, lost: Lost) -> Result<Vec<(Fence, bool)>, sqlx::E
     Ok(rows.into_iter().map(|(job, attempt, is_last)| (Fence { job, attempt }, is_last)).collect())
 }
 
-/// Deletes jobs that ended longer than `retention` ago, and workers long silent; how many jobs.
+/// Deletes jobs that ended longer than `retention` ago, and workers that have sent no heartbeat for a minute. Returns
+/// the number of deleted jobs.
 pub async fn expire(db: &PgPool, retention: Duration) -> Result<u64, sqlx::Error> {
     sqlx::query("delete from workers where seen_at < now() - interval '1 minute'").execute(db).await?;
     let expired = sqlx::query(

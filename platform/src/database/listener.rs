@@ -1,5 +1,4 @@
-//! The one LISTEN connection of a process: channels come in; notifications go out, through any number of
-//! lost connections.
+//! The connection on which a process listens for Postgres notifications. It is opened again whenever it is lost.
 
 use std::time::Duration;
 
@@ -9,14 +8,14 @@ use tokio::time::sleep;
 use super::Database;
 
 const FIRST_PAUSE: Duration = Duration::from_millis(50);
-const LONGEST_PAUSE: Duration = Duration::from_secs(1);
+const MAX_PAUSE: Duration = Duration::from_secs(1);
 
-/// What a listener is told.
+/// An event of the listening connection.
 #[derive(Debug, Clone, Copy)]
 pub enum Event<'a> {
-    /// Listening (again): earlier notifications may have been missed.
+    /// The connection was opened or opened again. Earlier notifications may have been missed.
     Connected,
-    /// A notification.
+    /// A notification was received.
     Notified {
         /// Its channel.
         channel: &'a str,
@@ -26,8 +25,8 @@ pub enum Event<'a> {
 }
 
 impl Database {
-    /// Listens on some channels until dropped, on a connection of its own, outside the pools, so that it
-    /// takes no query's place.
+    /// Listens on the channels until the returned future is dropped, and calls `on_event` for each event. It uses its
+    /// own connection instead of one from a pool, so that no query has to wait for it.
     pub async fn listen(&self, channels: &[&str], mut on_event: impl FnMut(Event<'_>)) {
         let mut pause = FIRST_PAUSE;
         loop {
@@ -36,12 +35,12 @@ impl Database {
                     pause = FIRST_PAUSE;
                     on_event(Event::Connected);
                     let error = forward(&mut listener, &mut on_event).await;
-                    tracing::warn!(%error, "lost the connection that listens for notifications");
+                    tracing::warn!(%error, "lost the connection that listens for notifications; connecting again");
                 }
-                Err(error) => tracing::warn!(%error, "cannot listen for notifications"),
+                Err(error) => tracing::warn!(%error, "cannot listen for notifications; trying again"),
             }
             sleep(pause.mul_f64(1.0 + rand::random::<f64>() / 2.0)).await;
-            pause = (pause * 2).min(LONGEST_PAUSE);
+            pause = (pause * 2).min(MAX_PAUSE);
         }
     }
 

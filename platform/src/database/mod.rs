@@ -1,4 +1,5 @@
-//! Postgres: an address comes in, pools come out; the private server when there is no address.
+//! Connections to Postgres: the pools of a process, the listening connection, and the private Postgres server of
+//! `akhar serve`.
 
 mod listener;
 mod private;
@@ -16,41 +17,41 @@ use sqlx::{
     postgres::{PgConnectOptions, PgPoolOptions},
 };
 
-/// How long a query waits for a connection before the database counts as away.
+/// How long a query waits for a connection before the database counts as unavailable.
 const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// A connection idle for longer is tested before it is used: it may have died with a server restart.
-const TRUSTED_IDLE: Duration = Duration::from_millis(500);
+/// Idle time after which a connection is tested before it is used. A restart of the server may have closed it.
+const MAX_UNTESTED_IDLE: Duration = Duration::from_millis(500);
 
 /// The pools of one process.
 #[derive(Debug, Clone)]
 pub struct Database {
-    /// Commits are on disk when they return: everything a caller is told about.
+    /// A commit is on disk when it returns. Used for everything that a caller is told about.
     pub durable: PgPool,
-    /// Commits may be lost in a crash of Postgres (`synchronous_commit` off): the queue, whose statements
-    /// turn it on for what a caller has been told.
+    /// A commit may be lost if Postgres crashes, because `synchronous_commit` is off. Used for the queue, whose
+    /// statements turn it on for everything that a caller has been told about.
     pub volatile: PgPool,
-    /// How its connections are named in `pg_stat_activity`.
+    /// The `application_name` of the connections, shown in `pg_stat_activity`.
     name: &'static str,
 }
 
-/// Reads a connection URL.
+/// Parses a connection URL such as `postgres://user:password@host/database`.
 pub fn options(url: &str) -> Result<PgConnectOptions, sqlx::Error> {
     PgConnectOptions::from_str(url)
 }
 
 impl Database {
-    /// Opens both pools, of at most `n_connections` together, and proves that the server answers. Migrations
-    /// recognise processes of other versions by `name`: one of this version's begins with `akhar-`.
+    /// Opens both pools, with at most `n_connections` connections together, and checks that the server answers.
+    /// `name` must begin with `akhar-`: migrations recognise the processes of earlier versions by their names.
     pub async fn connect(
         name: &'static str,
         options: &PgConnectOptions,
         n_connections: usize,
     ) -> Result<Self, sqlx::Error> {
         let n = u32::try_from(n_connections).unwrap_or(u32::MAX);
-        // Our statements are short and always the same: one generic plan each, never compiled. They look a few rows up
-        // by an index. A plan made while a table was small, or before its statistics were, would read all of it, and
-        // is kept as long as the connection.
+        // The statements are always the same, and each reads a few rows by an index. So each gets one generic plan
+        // and is never compiled. Plans other than index scans are disabled: a plan made while a table was small, or
+        // before it was analysed, would read the whole table, and a connection keeps its plans until it is closed.
         let options = options.clone().options([
             ("jit", "off"),
             ("plan_cache_mode", "force_generic_plan"),
@@ -68,12 +69,12 @@ impl Database {
         Ok(database)
     }
 
-    /// One pool for everything, as tests of one process need it.
+    /// Uses one pool for both kinds of commits. For tests.
     pub fn of_pool(pool: PgPool) -> Self {
         Self { durable: pool.clone(), volatile: pool, name: "akhar-test" }
     }
 
-    /// Closes both pools once what uses them is done.
+    /// Waits until all connections are returned to the pools, and closes them.
     pub async fn close(&self) {
         self.durable.close().await;
         self.volatile.close().await;
@@ -87,7 +88,7 @@ fn pool(n: u32) -> PgPoolOptions {
         .test_before_acquire(false)
         .before_acquire(|connection, meta| {
             Box::pin(async move {
-                if meta.idle_for > TRUSTED_IDLE {
+                if meta.idle_for > MAX_UNTESTED_IDLE {
                     sqlx::Connection::ping(connection).await?;
                 }
                 Ok(true)
@@ -95,8 +96,9 @@ fn pool(n: u32) -> PgPoolOptions {
         })
 }
 
-/// Whether the same query may succeed in a moment: the connection or the server went away, is starting,
-/// or is full. Codes: <https://www.postgresql.org/docs/current/errcodes-appendix.html>.
+/// Whether the same query may succeed if it is tried again shortly: the connection was lost, or the server is
+/// stopping, is starting, has no free connection, or ended the transaction because of a conflict with another one.
+/// Codes: <https://www.postgresql.org/docs/current/errcodes-appendix.html>.
 pub fn is_transient(error: &sqlx::Error) -> bool {
     match error {
         sqlx::Error::Io(_)

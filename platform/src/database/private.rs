@@ -1,5 +1,6 @@
-//! A Postgres of our own for `akhar serve`: a folder comes in, a running server on a Unix socket comes
-//! out. It is stopped with us; after our kill -9 the next start picks the cluster up again.
+//! The private Postgres server of `akhar serve`. It keeps its files in a folder, listens on a Unix socket, and is
+//! stopped when `akhar` stops. If `akhar` is killed, the next start uses the same cluster, and the same server if it
+//! still runs.
 
 use std::{
     fs::{self, File, TryLockError},
@@ -14,18 +15,18 @@ use super::{
     programs::{Programs, User, run},
 };
 
-/// The cluster's superuser; only who can enter the socket's folder reaches it.
+/// The cluster's superuser. It has no password. Only users who may enter the socket's folder can connect.
 const ROLE: &str = "akhar";
 
-/// Where a cluster lives when `data_dir` lies in a folder the server's user cannot enter, such as /root.
+/// The folder for clusters whose `data_dir` is in a folder that the server's user cannot enter, such as /root.
 const FALLBACK: &str = "/var/lib/akhar";
 
-/// What the private server is started with. A listener on TCP would need a password; there is none.
-/// Connections are few and local, so memory stays small.
+/// Settings of the private server. It does not listen on TCP, because its role has no password. It needs little
+/// shared memory, because its connections are few and local.
 const SETTINGS: &str = "
 # Written by akhar.
 listen_addresses = ''
-# Seen from the cluster: a socket's path may have 107 bytes at most, and this one always fits.
+# Relative to the cluster, because a socket's path may have at most 107 bytes and an absolute path can be longer.
 unix_socket_directories = '../socket'
 max_connections = 120
 shared_buffers = 64MB
@@ -39,13 +40,13 @@ pub struct PrivatePostgres {
     programs: Programs,
     cluster: PathBuf,
     socket: PathBuf,
-    /// Held while we run: one akhar a folder.
+    /// Locked while this process runs, so that only one process uses the folder.
     _lock: File,
 }
 
 impl PrivatePostgres {
-    /// Starts the server of `data_dir`, making its cluster first if there is none. Blocks for about a
-    /// second, or a few when the cluster is made.
+    /// Starts the server of `data_dir`, and creates its cluster if there is none. Blocks for about a second, or for a
+    /// few seconds if it creates the cluster.
     pub fn start(data_dir: &Path) -> Result<Self, PrivateError> {
         let programs = Programs::find()?;
         make_dir(data_dir, 0o755, None)?;
@@ -59,33 +60,33 @@ impl PrivatePostgres {
             postgres.init()?;
         }
         if postgres.is_running() {
-            tracing::info!(cluster = %postgres.cluster.display(), "private Postgres still runs: using it");
+            tracing::info!(cluster = %postgres.cluster.display(), "the private Postgres server is still running: using it");
         } else {
             postgres.launch(&home.join("postgres.log"))?;
         }
         Ok(postgres)
     }
 
-    /// How to reach it.
+    /// The options to connect with.
     pub fn options(&self) -> PgConnectOptions {
         options(&self.socket)
     }
 
-    /// How to reach it, as a URL for another process.
+    /// The options to connect with, as a URL for another process.
     pub fn url(&self) -> String {
-        // A socket's folder stands percent-encoded in the place of the host.
+        // The host of the URL is the percent-encoded path of the socket's folder.
         let host: String = self.socket.to_string_lossy().bytes().map(encode).collect();
         format!("postgres://{ROLE}@{host}/postgres")
     }
 
-    /// How to reach the server that another akhar runs for `data_dir`.
+    /// The options to connect to the server that another process runs for `data_dir`.
     pub fn address(data_dir: &Path) -> Result<PgConnectOptions, PrivateError> {
         let data_dir = data_dir.canonicalize().map_err(at(data_dir))?;
         let home = home(&data_dir, Programs::find()?.user)?;
         Ok(options(&home.join("socket")))
     }
 
-    /// Stops it: connections are ended, what is committed is on disk.
+    /// Stops the server. Open connections are closed, and everything committed is on disk when this returns.
     pub fn stop(self) -> Result<(), PrivateError> {
         let mut stop = self.programs.command("pg_ctl");
         stop.args(["stop", "--wait", "--mode=fast", "--pgdata"]).arg(&self.cluster);
@@ -93,8 +94,9 @@ impl PrivatePostgres {
     }
 
     fn init(&self) -> Result<(), PrivateError> {
-        tracing::info!(cluster = %self.cluster.display(), "making a private Postgres");
-        // Made beside and renamed: a kill half-way leaves nothing that looks finished.
+        tracing::info!(cluster = %self.cluster.display(), "creating a private Postgres cluster");
+        // The cluster is created in a draft folder and then renamed, so that a killed process leaves no incomplete
+        // cluster.
         let draft = self.cluster.with_extension("draft");
         if draft.exists() {
             fs::remove_dir_all(&draft).map_err(at(&draft))?;
@@ -111,8 +113,8 @@ impl PrivatePostgres {
         fs::rename(&draft, &self.cluster).map_err(at(&self.cluster))
     }
 
-    /// Whether a server of an earlier run answers. Its pid file alone does not say: after a kill -9 the
-    /// process it names may be a zombie or another program.
+    /// Whether a server of an earlier run still answers. The pid file alone does not prove that: after a kill, the
+    /// process that it names may be a zombie or another program.
     fn is_running(&self) -> bool {
         let mut status = self.programs.command("pg_ctl");
         status.args(["status", "--pgdata"]).arg(&self.cluster);
@@ -121,15 +123,15 @@ impl PrivatePostgres {
         run(status).is_ok() && run(answers).is_ok()
     }
 
-    /// Removes the lock files of a server that was killed and that nobody has reaped: Postgres takes a zombie
-    /// for a running server and would not start beside it.
+    /// Removes the lock files of a killed server that is a zombie, because its parent has not waited for it. Postgres
+    /// would take the zombie for a running server and refuse to start.
     fn remove_locks_of_zombie(&self) -> Result<(), PrivateError> {
         let pid_file = self.cluster.join("postmaster.pid");
         let text = fs::read_to_string(&pid_file).unwrap_or_default();
         let Some(pid) = text.lines().next().and_then(|line| line.trim().parse::<u32>().ok()) else {
             return Ok(());
         };
-        // After the name in brackets comes the state: proc_pid_stat(5).
+        // The state follows the program's name, which is in parentheses: see proc_pid_stat(5).
         let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
         let is_zombie = stat.rsplit_once(") ").is_some_and(|(_, rest)| rest.starts_with('Z'));
         if is_zombie {
@@ -146,9 +148,9 @@ impl PrivatePostgres {
         start.args(["start", "--wait", "--silent", "--pgdata"]).arg(&self.cluster);
         start.arg("--log").arg(log);
         run(start).map(|_| ()).map_err(|error| match error {
-            PrivateError::Failed { program, status, said } => {
-                let said = format!("{said}{}", fs::read_to_string(log).unwrap_or_default());
-                PrivateError::Failed { program, status, said }
+            PrivateError::Failed { program, status, output } => {
+                let output = format!("{output}{}", fs::read_to_string(log).unwrap_or_default());
+                PrivateError::Failed { program, status, output }
             }
             other => other,
         })
@@ -177,7 +179,7 @@ fn lock(data_dir: &Path) -> Result<File, PrivateError> {
     }
 }
 
-/// The folder the server owns: under `data_dir` where its user can enter, else under [`FALLBACK`].
+/// The folder that the server's user owns. It is in `data_dir` if that user can enter it, otherwise in [`FALLBACK`].
 fn home(data_dir: &Path, user: Option<User>) -> Result<PathBuf, PrivateError> {
     let inside = data_dir.join("postgres");
     let reachable = data_dir.ancestors().all(|dir| user.is_none() || others_may_enter(dir));
@@ -188,7 +190,7 @@ fn home(data_dir: &Path, user: Option<User>) -> Result<PathBuf, PrivateError> {
         let home = Path::new(FALLBACK).join(name);
         tracing::info!(
             data_dir = %data_dir.display(), home = %home.display(),
-            "Postgres's user cannot enter the data folder: the cluster lives elsewhere"
+            "the user that runs Postgres cannot enter the data folder: using another folder for the cluster"
         );
         make_dir(Path::new(FALLBACK), 0o755, None)?;
         home

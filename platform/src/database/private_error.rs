@@ -1,45 +1,49 @@
-//! Why the private Postgres does not run.
+//! The errors of the private Postgres server.
 
 use std::{path::PathBuf, process::ExitStatus};
 
-/// Why the private Postgres does not run.
+/// Why the private Postgres server could not be started, reached or stopped.
 #[derive(Debug, thiserror::Error)]
 pub enum PrivateError {
-    /// No server programs on this machine.
+    /// Postgres's server programs are not installed.
     #[error(
-        "no Postgres server found (looked in /usr/lib/postgresql/*/bin and PATH): install Debian's package postgresql, or set AKHAR_DATABASE_URL"
+        "no Postgres server found in /usr/lib/postgresql/*/bin or in PATH: install it (on Debian, the package postgresql), \
+         or set AKHAR_DATABASE_URL to use another server"
     )]
     NoServer,
-    /// We are root and there is nobody else to run as.
-    #[error("Postgres does not run as root, and there is no user postgres or nobody: set AKHAR_DATABASE_URL")]
+    /// This process runs as root, and there is no unprivileged user to run Postgres as.
+    #[error(
+        "Postgres refuses to run as root, and this machine has no user `postgres` or `nobody` to run it as: add one of \
+         them, or set AKHAR_DATABASE_URL to use another server"
+    )]
     NoUser,
-    /// Another `akhar serve` uses the folder.
-    #[error("another akhar uses {}: stop it, or set AKHAR_DATA_DIR", .0.display())]
+    /// Another process uses the folder.
+    #[error("another akhar process uses the folder {}: stop it, or set AKHAR_DATA_DIR to another folder", .0.display())]
     InUse(PathBuf),
-    /// A program did not start.
-    #[error("{program} did not start: {source}")]
+    /// A Postgres program could not be started.
+    #[error("cannot start {program}: {source}")]
     Start {
-        /// Its path.
+        /// The path of the program.
         program: String,
-        /// Why.
+        /// The cause.
         source: std::io::Error,
     },
-    /// A program failed.
-    #[error("{program} ended with {status}: {said}")]
+    /// A Postgres program failed.
+    #[error("{program} failed with {status}: {output}")]
     Failed {
-        /// Its path.
+        /// The path of the program.
         program: String,
-        /// How it ended.
+        /// Its exit status.
         status: ExitStatus,
-        /// What it printed.
-        said: String,
+        /// Its output, followed by the server's log if the server did not start.
+        output: String,
     },
-    /// A file or folder.
-    #[error("{}: {source}", .path.display())]
+    /// A file or folder could not be created, read or changed.
+    #[error("cannot use {}: {source}", .path.display())]
     Io {
-        /// Which.
+        /// The path of the file or folder.
         path: PathBuf,
-        /// Why.
+        /// The cause.
         source: std::io::Error,
     },
 }

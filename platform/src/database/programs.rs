@@ -1,4 +1,4 @@
-//! Postgres's server programs: where they are, and as whom they run.
+//! Finds Postgres's server programs and the user to run them as.
 
 use std::{
     os::unix::process::CommandExt as _,
@@ -8,14 +8,15 @@ use std::{
 
 use super::private_error::PrivateError;
 
-/// Users that a Postgres or a plain Debian installation has, in order of preference.
+/// The users to run Postgres as, in order of preference. An installation of Postgres has the first, any Debian the
+/// second.
 const UNPRIVILEGED: [&str; 2] = ["postgres", "nobody"];
 
-/// The newest installed server's programs, and the user they run as.
+/// The programs of the newest installed Postgres, and the user to run them as.
 #[derive(Debug, Clone)]
 pub(super) struct Programs {
     bin: PathBuf,
-    /// Set when we are root, as which Postgres refuses to run.
+    /// Set if this process runs as root, because Postgres refuses to run as root.
     pub(super) user: Option<User>,
 }
 
@@ -38,7 +39,7 @@ impl Programs {
         Ok(Self { bin, user })
     }
 
-    /// A command for one of the programs, run as the right user and from a folder that user can enter.
+    /// A command that runs one of the programs as [`Self::user`], in a folder that this user can enter.
     pub(super) fn command(&self, program: &str) -> Command {
         let mut command = Command::new(self.bin.join(program));
         command.current_dir("/").env_remove("PGDATA").env("LC_ALL", "C.UTF-8").process_group(0);
@@ -49,7 +50,7 @@ impl Programs {
     }
 }
 
-/// Runs a command to its end; its output in the error when it fails.
+/// Runs a command and waits for its end. If it fails, the error contains its output.
 pub(super) fn run(mut command: Command) -> Result<Output, PrivateError> {
     let program = command.get_program().to_string_lossy().into_owned();
     let output =
@@ -57,12 +58,12 @@ pub(super) fn run(mut command: Command) -> Result<Output, PrivateError> {
     if output.status.success() {
         return Ok(output);
     }
-    let said =
+    let output_text =
         format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
-    Err(PrivateError::Failed { program, status: output.status, said })
+    Err(PrivateError::Failed { program, status: output.status, output: output_text })
 }
 
-/// `/usr/lib/postgresql/<version>/bin`, newest first.
+/// The folders `/usr/lib/postgresql/<version>/bin`, the newest version first.
 fn debian_folders() -> Vec<PathBuf> {
     let versions = std::fs::read_dir("/usr/lib/postgresql").into_iter().flatten().flatten();
     let mut folders: Vec<(u32, PathBuf)> = versions

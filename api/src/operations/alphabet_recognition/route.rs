@@ -1,4 +1,4 @@
-//! `POST /v1/models/alphabet-recognition`: an image of a letter comes in, ranked predictions go out.
+//! `POST /v1/models/alphabet-recognition`: recognises the letter in an image.
 
 use akhar_client::PredictionsBody;
 use akhar_jobs::Parameters;
@@ -18,24 +18,24 @@ use crate::{
 
 pub(crate) use crate::operations::recognition::form::EXAMPLES;
 
-/// This operation's own part of the OpenAPI document.
+/// The part of the OpenAPI document that is specific to this operation.
 #[derive(OpenApi)]
 #[openapi(paths(handle))]
 pub(crate) struct Document;
 
-/// Which of the 41 Panjabi letters an image shows.
+/// Responds with the most likely of the 41 Panjabi letters.
 #[utoipa::path(
     post,
     path = "/v1/models/alphabet-recognition",
-    summary = "Which of the 41 Panjabi letters an image shows",
-    description = "Send one image of one letter; get predictions by falling score.",
+    summary = "Recognise which of the 41 Panjabi letters an image shows",
+    description = "The request contains an image of one letter. The response contains predictions with descending scores.",
     request_body(
         content = RecognitionFormSchema,
         content_type = "multipart/form-data",
         encoding(("file" = (content_type = "image/png, image/jpeg"))),
     ),
     responses(
-        (status = 200, description = "What the image shows.", body = PredictionsBody,
+        (status = 200, description = "The predictions for the image.", body = PredictionsBody,
             example = json!({"predictions": [
                 {"label": "ਸ", "score": 0.98}, {"label": "ਮ", "score": 0.015}, {"label": "ਅ", "score": 0.003}]})),
     ),

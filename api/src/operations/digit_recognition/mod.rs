@@ -1,4 +1,4 @@
-//! `digit-recognition`: which of the ten digits an image shows.
+//! The operation `digit-recognition`: says which of the ten digits an image shows.
 
 pub(crate) mod route;
 

@@ -1,4 +1,4 @@
-//! The response of the handwriting generator: strokes as JSON text and perhaps a PNG come in, a body of both goes out.
+//! Turns the outcome of the handwriting generator into the body of its response.
 
 use akhar_client::{HandwritingBody, JobResultBody, Png, PointsBody};
 use akhar_jobs::{Outcome, Parameters};
@@ -6,16 +6,18 @@ use serde_json::value::RawValue;
 
 use crate::{http::representation::Representation, problems::Problem};
 
-/// The representations of the response, the default first.
+/// The representations that the response can have. The first is the default.
 pub(crate) const fn representations(parameters: &Parameters) -> &'static [Representation] {
     let has_picture = matches!(parameters, Parameters::HandwritingGenerator(form) if form.picture.is_some());
     if has_picture { Representation::PICTURE } else { Representation::JSON }
 }
 
-/// The response's body. The strokes are checked to be one JSON value and sent as they are.
+/// The body of the response. The JSON text of the strokes is checked to be one value, and is sent unchanged.
 pub(crate) fn body(outcome: Outcome) -> Result<JobResultBody, Problem> {
     let Outcome::Handwriting { points, image } = outcome else {
-        return Err(Problem::internal("a handwriting has the outcome of another operation"));
+        return Err(Problem::internal(
+            "the outcome of a handwriting job is the outcome of another operation",
+        ));
     };
     let points = String::from_utf8(points).map_err(Problem::internal)?;
     let points = PointsBody::Json(RawValue::from_string(points).map_err(Problem::internal)?);
@@ -27,7 +29,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_strokes_go_out_as_they_came_in() {
+    fn the_strokes_are_sent_unchanged() {
         let points = br#"{"x":[[1.00,2.5]],"y":[[3,4]]}"#;
         let document = |image| {
             let outcome = Outcome::Handwriting { points: points.to_vec(), image };

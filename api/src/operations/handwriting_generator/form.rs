@@ -1,4 +1,4 @@
-//! The fields a handwriting request takes: a request comes in, what is to be written and how goes out.
+//! The form of a handwriting request: parses and checks its fields.
 
 use std::ops::RangeInclusive;
 
@@ -14,7 +14,7 @@ use crate::{
     problems::Problem,
 };
 
-/// A length in pixels.
+/// A field that holds a length in pixels.
 struct Measure {
     name: &'static str,
     range: RangeInclusive<f64>,
@@ -42,7 +42,7 @@ const FIELDS: [&str; 9] = [
     STROKE_WIDTH.name,
 ];
 
-/// What is to be written, and how; nothing is checked again after this.
+/// The checked parameters of a handwriting request. No later code checks them again.
 #[derive(Debug)]
 pub(crate) struct HandwritingForm(pub(crate) HandwritingParameters);
 
@@ -50,7 +50,7 @@ impl FromRequest<App> for HandwritingForm {
     type Rejection = Problem;
 
     async fn from_request(request: Request, _: &App) -> Result<Self, Problem> {
-        let unexpected = query::none(request.uri());
+        let unexpected = query::unexpected(request.uri());
         let mut form = object::read(request, &FIELDS).await?;
         form.violations.extend(unexpected);
         let text = text(&mut form);
@@ -66,18 +66,18 @@ impl FromRequest<App> for HandwritingForm {
             picture: None,
         };
         handwriting.picture = picture(&mut form);
-        Problem::unless_none(form.violations)?;
+        Problem::reject_if_any(form.violations)?;
         Ok(Self(handwriting))
     }
 }
 
-/// The text, if it keeps the rules.
+/// Takes the text. Adds the violations to the form if it is not valid.
 fn text(form: &mut Object) -> Option<String> {
     let sent = form.required_string(TEXT)?;
     panjabi_text::parse(TEXT, &sent).map_err(|violations| form.violations.extend(violations)).ok()
 }
 
-/// The picture, if one is wanted; what it would look like is checked either way.
+/// Takes the fields of the picture. Returns `None` if no picture is requested, but checks the fields in any case.
 fn picture(form: &mut Object) -> Option<Picture> {
     let with_image = form.boolean(WITH_IMAGE).unwrap_or(false);
     let picture = Picture {

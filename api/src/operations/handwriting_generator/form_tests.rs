@@ -1,4 +1,4 @@
-//! The handwriting form at its edges: every default and range, all violations, and what its schema says of them.
+//! Tests the handwriting form: defaults, ranges, violations, and that its OpenAPI schema agrees with them.
 
 use axum::{body::Body, http::Request};
 use serde_json::{Value, json};
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::*;
 use crate::router::tests::app;
 
-/// What the form gives, or the problem's status and its (field, code) pairs.
+/// The parameters that the form returns, or the problem's status and its pairs of field and code.
 async fn read(query: &str, body: &Value) -> Result<HandwritingParameters, (u64, Value)> {
     let request = Request::post(format!("/{query}"))
         .header("content-type", "application/json")
@@ -47,7 +47,7 @@ async fn only_the_text_is_required() {
 }
 
 #[tokio::test]
-async fn every_field_reaches_its_place() {
+async fn every_field_sets_its_parameter() {
     let all = json!({"text": "\u{a36}ਾ", "line-space": 120, "char-space": 30.5, "word-space": 100, "page-width": 300,
         "page-length": 950.0, "with-image": true, "stroke-color": "pink", "stroke-width": 8});
     let written = HandwritingParameters {
@@ -75,7 +75,7 @@ async fn the_stroke_is_checked_with_and_without_a_picture() {
 }
 
 #[tokio::test]
-async fn all_violations_come_at_once() {
+async fn all_violations_are_reported_together() {
     let wrong = json!({"text": "a", "line-space": 119, "char-space": "35", "word-space": null, "page-width": 951,
         "page-length": [], "with-image": "true", "stroke-color": "Black", "stroke-width": 0.5, "colour": 1});
     let all = json!([
@@ -97,7 +97,7 @@ async fn all_violations_come_at_once() {
 }
 
 #[test]
-fn the_schema_says_what_is_checked() {
+fn the_schema_has_the_ranges_and_defaults_that_are_checked() {
     let document = serde_json::to_value(crate::openapi()).unwrap();
     let schema = &document["components"]["schemas"]["HandwritingForm"];
     assert_eq!((&schema["required"], &schema["additionalProperties"]), (&json!(["text"]), &json!(false)));
@@ -109,6 +109,6 @@ fn the_schema_says_what_is_checked() {
         assert_eq!(number("minimum")..=number("maximum"), measure.range, "{}", measure.name);
         assert_eq!(number("default").to_bits(), measure.default.to_bits(), "{}", measure.name);
     }
-    let inks = StrokeColor::ALL.map(StrokeColor::name);
-    assert_eq!(properties[STROKE_COLOR]["enum"], json!(inks));
+    let colors = StrokeColor::ALL.map(StrokeColor::name);
+    assert_eq!(properties[STROKE_COLOR]["enum"], json!(colors));
 }

@@ -1,4 +1,4 @@
-//! `handwriting-generator`: text as the strokes of a pen, or as a picture of them.
+//! The operation `handwriting-generator`: writes text by hand, as the strokes of a pen or as a picture of them.
 
 pub(crate) mod body;
 mod form;

@@ -1,4 +1,4 @@
-//! `POST /v1/models/handwriting-generator`: Panjabi text comes in, the strokes of a pen or a picture go out.
+//! `POST /v1/models/handwriting-generator`: writes Panjabi text by hand.
 
 use akhar_client::HandwritingBody;
 use akhar_jobs::Parameters;
@@ -17,24 +17,25 @@ use crate::{
     problems::{Code, Problem, responses::Examples},
 };
 
-/// What the examples of its problems say.
+/// The details in the examples of problems.
 pub(crate) const EXAMPLES: Examples = Examples {
     file: None,
     invalid: ("line-space", Code::OutOfRange, "line-space is 119.5, expected a number from 120 to 150"),
 };
 
-/// This operation's own part of the OpenAPI document.
+/// The part of the OpenAPI document that is specific to this operation.
 #[derive(OpenApi)]
 #[openapi(paths(handle))]
 pub(crate) struct Document;
 
-/// Panjabi text as handwriting.
+/// Responds with the text as strokes, or as a picture.
 #[utoipa::path(
     post,
     path = "/v1/models/handwriting-generator",
-    summary = "Panjabi text as handwriting: strokes, or a picture",
-    description = "Send text; get the strokes of a pen that writes it. With `with-image` get a PNG, or, where the \
-        `Accept` header prefers `application/json`, a document of the strokes and the picture in base64.",
+    summary = "Write Panjabi text by hand, as strokes or as a picture",
+    description = "The request contains a text. The response contains the strokes of a pen that writes it. If `with-image` is true, \
+        the response is a PNG. If the `Accept` header then prefers `application/json`, the response is a JSON document \
+        with the strokes and the PNG in base64.",
     request_body(
         content = HandwritingFormSchema,
         content_type = "application/json",
@@ -45,12 +46,12 @@ pub(crate) struct Document;
         ),
     ),
     responses(
-        (status = 200, description = "The text as handwriting.",
+        (status = 200, description = "The handwriting.",
             content(
                 (HandwritingBody = "application/json", examples(
                     ("strokes" = (summary = "Without `with-image`", value = json!({"points": {
                         "x": [[24.5, 24.9, 25.6], [20.0, 61.25]], "y": [[48.0, 52.4, 57.1], [47.5, 47.8]]}}))),
-                    ("picture" = (summary = "With `with-image`, where `Accept` prefers it", value = json!({"points": {
+                    ("picture" = (summary = "With `with-image`, if `Accept` prefers JSON", value = json!({"points": {
                         "x": [[24.5, 24.9, 25.6], [20.0, 61.25]], "y": [[48.0, 52.4, 57.1], [47.5, 47.8]]},
                         "image": "iVBORw0KGgo="}))),
                 )),

@@ -1,19 +1,21 @@
-//! The response of a recognition: a model's predictions come in, the contract's `predictions` go out.
+//! Turns the outcome of a recognition into the body of its response.
 
 use akhar_client::{JobResultBody, PredictionBody, PredictionsBody};
 use akhar_jobs::{Outcome, Parameters, Prediction};
 
 use crate::{http::representation::Representation, problems::Problem};
 
-/// The representations of the response, the default first.
+/// The representations that the response can have. The first is the default.
 pub(crate) const fn representations(_: &Parameters) -> &'static [Representation] {
     Representation::JSON
 }
 
-/// The response's body.
+/// The body of the response.
 pub(crate) fn body(outcome: Outcome) -> Result<JobResultBody, Problem> {
     let Outcome::Predictions { predictions } = outcome else {
-        return Err(Problem::internal("a recognition has the outcome of another operation"));
+        return Err(Problem::internal(
+            "the outcome of a recognition job is the outcome of another operation",
+        ));
     };
     let predictions =
         predictions.into_iter().map(|Prediction { label, score }| PredictionBody { label, score });

@@ -1,4 +1,4 @@
-//! The form both recognition operations take: a request comes in, an image and `top-k` go out.
+//! The form of both recognition operations: parses and checks its fields.
 
 use akhar_jobs::{TopK, Upload};
 use axum::extract::{FromRequest, Request};
@@ -13,7 +13,7 @@ use crate::{
     problems::{Code, Problem, Violation, responses::Examples},
 };
 
-/// 15kb, inclusive.
+/// The size limit of an image, inclusive: 15 × 1024 bytes.
 pub(crate) const MAX_IMAGE_BYTES: usize = 15 * 1024;
 const FILE: &str = "file";
 const TOP_K: &str = "top-k";
@@ -22,20 +22,20 @@ const FIELDS: [Field; 2] = [
     Field { name: TOP_K, kind: Kind::Text },
 ];
 
-/// What the examples of a recognition's problems say.
+/// The details in the examples of problems.
 pub(crate) const EXAMPLES: Examples = Examples {
     file: Some(["file is larger than 15360 bytes", "file is not a PNG or JPEG image"]),
     invalid: ("top-k", Code::OutOfRange, "top-k is 6, expected an integer from 1 to 5"),
 };
 
-/// An image to recognise and how many predictions are wanted; nothing is checked again after this.
+/// The checked fields of a recognition request. No later code checks them again.
 #[derive(Debug)]
 pub(crate) struct RecognitionForm {
     pub(crate) upload: Upload,
     pub(crate) top_k: TopK,
 }
 
-/// The fields of a recognition.
+/// The fields of a recognition request.
 #[derive(ToSchema)]
 #[schema(as = RecognitionForm, example = json!({"file": "(the bytes of a png or jpeg image)", "top-k": 3}))]
 #[expect(dead_code, reason = "describes the form to the OpenAPI document")]
@@ -43,7 +43,7 @@ pub(crate) struct RecognitionFormSchema {
     /// A png or jpeg image of one character, at most 15 × 1024 bytes.
     #[schema(value_type = String, format = Binary)]
     file: Vec<u8>,
-    /// How many predictions to return.
+    /// The number of predictions to return.
     #[schema(rename = "top-k", minimum = 1, maximum = 5, default = 3, required = false)]
     top_k: u8,
 }
@@ -52,7 +52,7 @@ impl FromRequest<App> for RecognitionForm {
     type Rejection = Problem;
 
     async fn from_request(request: Request, _: &App) -> Result<Self, Problem> {
-        let unexpected = query::none(request.uri());
+        let unexpected = query::unexpected(request.uri());
         let mut form = multipart::read(request, &FIELDS).await?;
         form.violations.extend(unexpected);
         let upload = form.upload(FILE, sniff::image, "a PNG or JPEG image");

@@ -1,4 +1,4 @@
-//! The recognition form at its edges: which problem, and all of its violations.
+//! Tests the recognition form: defaults, limits, violations, and which problem they become.
 
 use axum::{body::Body, extract::FromRequest as _, http::Request};
 use serde_json::{Value, json};
@@ -8,7 +8,7 @@ use crate::router::tests::app;
 
 const PNG: &[u8] = b"\x89PNG\r\n\x1a\nrest";
 
-/// What the form gives: `top-k`, or the problem's status and its (field, code) pairs.
+/// The value of `top-k`, or the problem's status and its pairs of field and code.
 async fn read(query: &str, parts: &[(&str, &[u8])]) -> Result<usize, (u64, Value)> {
     let mut body = Vec::new();
     for (name, value) in parts {
@@ -33,13 +33,13 @@ async fn read(query: &str, parts: &[(&str, &[u8])]) -> Result<usize, (u64, Value
 }
 
 #[tokio::test]
-async fn top_k_is_3_unless_told() {
+async fn the_default_of_top_k_is_3() {
     assert_eq!(read("", &[("file", PNG)]).await, Ok(3));
     assert_eq!(read("", &[("top-k", b"5"), ("file", PNG)]).await, Ok(5));
 }
 
 #[tokio::test]
-async fn all_violations_come_at_once() {
+async fn all_violations_are_reported_together() {
     let all = read("?top-k=1", &[("top_k", b"1"), ("top-k", b"x")]).await;
     assert_eq!(
         all,
@@ -56,7 +56,7 @@ async fn all_violations_come_at_once() {
 }
 
 #[tokio::test]
-async fn the_weightier_status_wins() {
+async fn the_most_severe_violation_decides_the_status() {
     let large = vec![0; MAX_IMAGE_BYTES + 1];
     assert_eq!(read("", &[("top-k", b"9"), ("file", &large)]).await.unwrap_err().0, 413);
     let unsupported = read("", &[("file", b"GIF89a"), ("top-k", b"9")]).await;
@@ -68,7 +68,7 @@ async fn the_weightier_status_wins() {
 }
 
 #[tokio::test]
-async fn the_bound_is_inclusive() {
+async fn the_size_limit_is_inclusive() {
     let mut file = PNG.to_vec();
     file.resize(MAX_IMAGE_BYTES, 0);
     assert_eq!(read("", &[("file", &file)]).await, Ok(3));

@@ -1,4 +1,4 @@
-//! What both recognitions of characters take and give.
+//! The form and the response that both recognition operations share.
 
 pub(crate) mod body;
 pub(crate) mod form;

@@ -1,19 +1,19 @@
-//! The response of a speech recognition: text and segments come in, the contract's own response goes out.
+//! Turns the outcome of a speech recognition into the body of its response.
 
 use akhar_client::{JobResultBody, SegmentBody, TranscriptionBody};
 use akhar_jobs::{Outcome, Parameters, Segment};
 
 use crate::{http::representation::Representation, problems::Problem};
 
-/// The representations of the response, the default first.
+/// The representations that the response can have. The first is the default.
 pub(crate) const fn representations(_: &Parameters) -> &'static [Representation] {
     Representation::JSON
 }
 
-/// The response's body.
+/// The body of the response.
 pub(crate) fn body(outcome: Outcome) -> Result<JobResultBody, Problem> {
     let Outcome::Transcription { transcription, translation, timestamps, .. } = outcome else {
-        return Err(Problem::internal("a speech recognition has the outcome of another operation"));
+        return Err(Problem::internal("the outcome of a speech job is the outcome of another operation"));
     };
     let segment = |s: Segment| SegmentBody {
         start: s.start,

@@ -1,4 +1,4 @@
-//! The form of a speech recognition: a request comes in, a recording and its parameters go out.
+//! The form of a speech recognition request: parses and checks its fields.
 
 use akhar_jobs::{Language, SpeechParameters, Upload};
 use axum::extract::{FromRequest, Request};
@@ -14,7 +14,7 @@ use crate::{
     problems::Problem,
 };
 
-/// 2mb, inclusive.
+/// The size limit of a recording, inclusive: 2 × 1024² bytes.
 pub(crate) const MAX_AUDIO_BYTES: usize = 2 * 1024 * 1024;
 const FILE: &str = "file";
 const LANG: &str = "lang";
@@ -27,14 +27,14 @@ const FIELDS: [Field; 4] = [
     Field { name: WITH_TIMESTAMPS, kind: Kind::Text },
 ];
 
-/// A recording and its parameters; nothing is checked again after this.
+/// The checked fields of a speech recognition request. No later code checks them again.
 #[derive(Debug)]
 pub(crate) struct SpeechForm {
     pub(crate) upload: Upload,
     pub(crate) speech: SpeechParameters,
 }
 
-/// The fields of a speech recognition.
+/// The fields of a speech recognition request.
 #[derive(ToSchema)]
 #[schema(as = SpeechForm, example = json!({"file": "(the bytes of an mp3 or wav file)", "lang": "pa"}))]
 #[expect(dead_code, reason = "describes the form to the OpenAPI document")]
@@ -42,10 +42,10 @@ pub(crate) struct SpeechFormSchema {
     /// An mp3 or wav recording, at most 2 × 1024² bytes.
     #[schema(value_type = String, format = Binary)]
     file: Vec<u8>,
-    /// The language spoken.
+    /// The language that is spoken in the recording.
     #[schema(value_type = LanguageSchema, default = "pa", required = false)]
     lang: Language,
-    /// Whether to translate the text into the other language.
+    /// Whether to translate the text: Panjabi into English, English into Panjabi.
     #[schema(rename = "with-translation", default = false, required = false)]
     with_translation: bool,
     /// Whether to return the segments with their times.
@@ -68,7 +68,7 @@ impl FromRequest<App> for SpeechForm {
     type Rejection = Problem;
 
     async fn from_request(request: Request, _: &App) -> Result<Self, Problem> {
-        let unexpected = query::none(request.uri());
+        let unexpected = query::unexpected(request.uri());
         let mut form = multipart::read(request, &FIELDS).await?;
         form.violations.extend(unexpected);
         let upload = form.upload(FILE, sniff::audio, "an MP3 or WAV file");

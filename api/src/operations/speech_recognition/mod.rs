@@ -1,4 +1,4 @@
-//! `speech-recognition`: the text of a recording.
+//! The operation `speech-recognition`: transcribes a recording and optionally translates the text.
 
 pub(crate) mod body;
 mod form;

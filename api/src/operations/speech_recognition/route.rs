@@ -1,4 +1,4 @@
-//! `POST /v1/models/speech-recognition`: a recording comes in, its text goes out.
+//! `POST /v1/models/speech-recognition`: transcribes a recording.
 
 use akhar_client::TranscriptionBody;
 use akhar_jobs::Parameters;
@@ -14,25 +14,25 @@ use crate::{
     problems::{Code, Problem, responses::Examples},
 };
 
-/// What the examples of its problems say.
+/// The details in the examples of problems.
 pub(crate) const EXAMPLES: Examples = Examples {
     file: Some(["file is larger than 2097152 bytes", "file is not an MP3 or WAV file"]),
     invalid: ("lang", Code::NotAChoice, "lang is \"fr\", expected one of pa, en"),
 };
 
-/// This operation's own part of the OpenAPI document.
+/// The part of the OpenAPI document that is specific to this operation.
 #[derive(OpenApi)]
 #[openapi(paths(handle))]
 pub(crate) struct Document;
 
-/// The text of a recording.
+/// Responds with the text of the recording.
 #[utoipa::path(
     post,
     path = "/v1/models/speech-recognition",
-    summary = "The text of a recording in Panjabi or English, and its translation into the other of the two",
-    description = "Send a recording; get its text, with `with-translation` also in the other language, and with \
-        `with-timestamps` the start and end of each segment in seconds. The text of a recording without speech is \
-        \"\".",
+    summary = "Transcribe a recording in Panjabi or English, and translate it into the other language",
+    description = "The request contains a recording. The response contains its text. If `with-translation` is true, the \
+        response also contains the text in the other language. If `with-timestamps` is true, it contains the start and \
+        end of each segment in seconds. The text of a recording without speech is \"\".",
     request_body(
         content = SpeechFormSchema,
         content_type = "multipart/form-data",

@@ -1,4 +1,4 @@
-//! What a pull needs to know of the disk: the bytes that are there, and the bytes that are free.
+//! Disk space of a pull: the bytes that are already downloaded, and the bytes that are free.
 
 use std::{fs, path::Path};
 
@@ -7,12 +7,12 @@ use rustix::fs::statvfs;
 
 use super::error::PullError;
 
-/// Bytes of an entry's files that an earlier pull downloaded.
+/// The number of bytes of the entry's files that an earlier pull has downloaded.
 pub(super) fn bytes_present(partial: &Path, entry: &Entry) -> u64 {
     entry.files.iter().filter_map(|part| fs::metadata(partial.join(&part.path)).ok()).map(|m| m.len()).sum()
 }
 
-/// An error where the disk has fewer than `needed` bytes free. A file system that does not say is trusted.
+/// Fails if the disk has fewer than `needed` free bytes. Succeeds if the file system does not report its free space.
 pub(super) fn ensure_space(path: &Path, needed: u64) -> Result<(), PullError> {
     let Ok(disk) = statvfs(path) else { return Ok(()) };
     let free = disk.f_bavail.saturating_mul(disk.f_frsize);

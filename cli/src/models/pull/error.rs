@@ -1,4 +1,4 @@
-//! Why a model was not pulled, in words for the person who typed it.
+//! The errors of `akhar models pull`, as they are printed to the user.
 
 use std::path::PathBuf;
 
@@ -10,20 +10,23 @@ use reqwest::StatusCode;
 pub(super) enum PullError {
     #[error(transparent)]
     Catalogue(#[from] CatalogueError),
-    #[error("the catalogue has no such model; expected one of {0}")]
+    #[error("the catalogue has no model with this id; expected one of {0}")]
     Unknown(String),
     #[error(transparent)]
     Manifest(#[from] ManifestError),
-    #[error("another `akhar models pull` is fetching it")]
+    #[error("another `akhar models pull` is downloading this model: wait for it, or stop it")]
     Busy,
-    #[error("{}: {source}", .path.display())]
+    #[error("cannot use {}: {source}", .path.display())]
     Io { path: PathBuf, source: std::io::Error },
-    #[error("{}: {} are needed, {} are free", .path.display(), DecimalBytes(*.needed), DecimalBytes(*.free))]
+    #[error(
+        "not enough disk space for {}: {} are needed, {} are free",
+        .path.display(), DecimalBytes(*.needed), DecimalBytes(*.free)
+    )]
     Full { path: PathBuf, needed: u64, free: u64 },
-    #[error("{file}: its SHA-256 is {found}, {who} says {expected}; what came is thrown away")]
+    #[error("{file}: its SHA-256 is {found}, but {who} says {expected}; the downloaded file was deleted")]
     Hash { file: String, found: String, expected: String, who: &'static str },
-    #[error("{file}: broke off {n} times in a row: {source}; pulling again goes on from there")]
-    Broken { file: String, n: u32, source: Box<HubError> },
+    #[error("{file}: the download failed {n} times in a row: {source}; run the command again to resume it")]
+    GivenUp { file: String, n: u32, source: Box<HubError> },
     #[error(transparent)]
     Hub(#[from] HubError),
 }
@@ -35,36 +38,36 @@ impl PullError {
     }
 }
 
-/// What went wrong on the way to the hub or from it.
+/// Why a request to the hub failed.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum HubError {
     #[error("AKHAR_HUB is {0:?}, expected an address such as https://huggingface.co")]
     Address(String),
-    #[error("TLS: {0}")]
+    #[error("cannot set up TLS: {0}")]
     Tls(String),
-    #[error("cannot reach the hub at {origin}: {cause}; AKHAR_HUB says which hub")]
+    #[error("cannot reach the hub at {origin}: {cause}; AKHAR_HUB sets the address of the hub")]
     Unreachable { origin: String, cause: String },
-    #[error("{url}: not there (404): the catalogue may be out of date")]
-    NotThere { url: String },
+    #[error("{url}: the hub has no such file (status 404); the catalogue may be out of date")]
+    NotFound { url: String },
     #[error(
-        "{url}: refused ({status}){said}: a model that is not open to everybody, or is not there; accept its terms at \
-         {page} and set AKHAR_HUB_TOKEN to a token that may read it{seen}"
+        "{url}: the hub refused access ({status}){message}. The model may be restricted or may not exist. Accept its \
+         terms at {page} and set AKHAR_HUB_TOKEN to a token that may read it{token_note}"
     )]
-    Refused { url: String, status: StatusCode, said: String, page: String, seen: &'static str },
+    Refused { url: String, status: StatusCode, message: String, page: String, token_note: &'static str },
     #[error("{url}: the hub answered {status}")]
     Status { url: String, status: StatusCode },
-    #[error("{url}: leads {to}, expected an https address or the end of redirects")]
+    #[error("{url}: redirects {to}, expected an https address or a file")]
     Redirect { url: String, to: String },
-    #[error("the answer ended early, {got} of {total} bytes came")]
+    #[error("the response ended after {got} of {total} bytes")]
     Short { got: u64, total: u64 },
-    #[error("the connection broke: {0}")]
+    #[error("the connection was lost: {0}")]
     Connection(String),
 }
 
 impl HubError {
-    /// Whether the same request may well succeed in a moment. A hub that cannot be reached and never was
-    /// in this run is not going to be.
-    pub(super) fn passes(&self, answered: bool) -> bool {
+    /// Whether the same request may succeed if it is tried again shortly. A hub that cannot be reached is worth
+    /// another try only if it has answered before (`answered`).
+    pub(super) fn is_transient(&self, answered: bool) -> bool {
         match self {
             Self::Unreachable { .. } => answered,
             Self::Short { .. } | Self::Connection(_) => true,
@@ -76,7 +79,7 @@ impl HubError {
     }
 }
 
-/// The innermost reason, which is the one that says something.
+/// The text of the innermost error, which names the actual cause.
 pub(super) fn cause(error: &dyn std::error::Error) -> String {
     let mut innermost = error;
     while let Some(source) = innermost.source() {

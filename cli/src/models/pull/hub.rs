@@ -1,7 +1,8 @@
-//! The hub: a file's name and what is there of it come in; the answer that holds the rest comes out.
+//! Requests files from a model hub that has the interface of huggingface.co.
 //!
-//! The hub answers for large files with a redirect to wherever they are stored, and says their SHA-256 in
-//! that redirect; so redirects are followed here, by hand. The token goes to the hub and to no other host.
+//! For a large file the hub sends a redirect to the host that stores it, and that redirect has the file's SHA-256 in
+//! a header. Redirects are followed here rather than by the HTTP client, to read that header and to send the token to
+//! the hub only.
 
 use std::{sync::Arc, time::Duration};
 
@@ -16,11 +17,11 @@ use secrecy::{ExposeSecret as _, SecretString};
 
 use super::error::{HubError, cause};
 
-/// Redirects followed for one file.
+/// The most redirects that are followed for one file.
 const MAX_HOPS: usize = 10;
 const CONNECT_LIMIT: Duration = Duration::from_secs(10);
-/// Silence after which a connection counts as broken.
-const SILENCE_LIMIT: Duration = Duration::from_secs(30);
+/// How long a connection may transfer no data before it counts as lost.
+const READ_LIMIT: Duration = Duration::from_secs(30);
 
 pub(super) struct Hub {
     client: Client,
@@ -28,10 +29,10 @@ pub(super) struct Hub {
     token: Option<SecretString>,
 }
 
-/// An answer of 200, 206 or 416.
+/// A response with status 200, 206 or 416.
 pub(super) struct Answer {
     pub(super) response: Response,
-    /// What the hub says the whole file's SHA-256 is.
+    /// The SHA-256 of the whole file, if the hub sent it.
     pub(super) sha256: Option<String>,
 }
 
@@ -43,21 +44,21 @@ impl Hub {
             .tls_backend_preconfigured(tls()?)
             .redirect(Policy::none())
             .connect_timeout(CONNECT_LIMIT)
-            .read_timeout(SILENCE_LIMIT)
+            .read_timeout(READ_LIMIT)
             .user_agent(concat!("akhar/", env!("CARGO_PKG_VERSION")))
             .build()
             .map_err(|error| HubError::Tls(cause(&error)))?;
-        // Set to nothing, as a file of settings may have it, is not set.
+        // An empty token counts as not set, because a settings file may have an empty value.
         let token = token.filter(|token| !token.expose_secret().is_empty());
         Ok(Self { client, base, token })
     }
 
-    /// Where a model can be looked at.
+    /// The web page of a model.
     pub(super) fn page(&self, entry: &Entry) -> Url {
         self.url(entry.repo.split('/'))
     }
 
-    /// Asks for a file: all of it, or from a byte on as long as it is still the file that had this `ETag`.
+    /// Requests a file: the whole file, or its bytes from `rest.0` on if the file still has the `ETag` in `rest.1`.
     pub(super) async fn get(
         &self,
         entry: &Entry,
@@ -85,14 +86,19 @@ impl Hub {
             }
             match text(response.headers(), LOCATION.as_str()).filter(|_| response.status().is_redirection()) {
                 Some(to) => url = follow(&url, to)?,
-                None => return self.judge(entry, response, sha256),
+                None => return self.check_status(entry, response, sha256),
             }
         }
-        Err(HubError::Redirect { url: url.into(), to: format!("on after {MAX_HOPS} redirects") })
+        Err(HubError::Redirect { url: url.into(), to: format!("again after {MAX_HOPS} redirects") })
     }
 
-    fn judge(&self, entry: &Entry, response: Response, sha256: Option<String>) -> Result<Answer, HubError> {
-        // A redirect's target may carry a signature: it is nobody's business.
+    fn check_status(
+        &self,
+        entry: &Entry,
+        response: Response,
+        sha256: Option<String>,
+    ) -> Result<Answer, HubError> {
+        // The query of a redirect's target may contain a signature, which is a secret, so it is not shown.
         let mut shown = response.url().clone();
         shown.set_query(None);
         let (url, status) = (shown.to_string(), response.status());
@@ -100,13 +106,15 @@ impl Hub {
             StatusCode::OK | StatusCode::PARTIAL_CONTENT | StatusCode::RANGE_NOT_SATISFIABLE => {
                 Ok(Answer { response, sha256 })
             }
-            StatusCode::NOT_FOUND => Err(HubError::NotThere { url }),
+            StatusCode::NOT_FOUND => Err(HubError::NotFound { url }),
             StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => {
-                let said = text(response.headers(), "x-error-message");
-                let said =
-                    said.map(|said| format!(", \"{}\"", said.trim_end_matches('.'))).unwrap_or_default();
-                let seen = if self.token.is_some() { "; the one that is set may not" } else { "" };
-                Err(HubError::Refused { url, status, said, page: self.page(entry).into(), seen })
+                let message = text(response.headers(), "x-error-message");
+                let message = message
+                    .map(|text| format!(" and said: {:?}", text.trim_end_matches('.')))
+                    .unwrap_or_default();
+                let token_note =
+                    if self.token.is_some() { "; the token that is set may not read it" } else { "" };
+                Err(HubError::Refused { url, status, message, page: self.page(entry).into(), token_note })
             }
             _ => Err(HubError::Status { url, status }),
         }
@@ -121,7 +129,7 @@ impl Hub {
     }
 }
 
-/// Certificates of the system, where it has any, beside those of the usual authorities.
+/// A TLS configuration that trusts Mozilla's root certificates and those of the system.
 fn tls() -> Result<ClientConfig, HubError> {
     let mut roots = RootCertStore { roots: webpki_roots::TLS_SERVER_ROOTS.to_vec() };
     roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
@@ -139,12 +147,12 @@ fn follow(url: &Url, to: &str) -> Result<Url, HubError> {
     next.ok_or_else(|| HubError::Redirect { url: url.to_string(), to: format!("to {to:?}") })
 }
 
-/// A header's text.
+/// The value of a header, if it is text.
 pub(super) fn text<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
     headers.get(name)?.to_str().ok()
 }
 
-/// Large files are named by their SHA-256; small ones by another hash, which says nothing here.
+/// The file's SHA-256 from the hub's headers. The tag of a small file is another hash, which is ignored.
 fn linked_sha256(headers: &HeaderMap) -> Option<String> {
     let etag = text(headers, "x-linked-etag")?.trim_start_matches("W/").trim_matches('"');
     let is_sha256 = etag.len() == 64 && etag.chars().all(|c| c.is_ascii_hexdigit());
@@ -156,7 +164,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn redirects_are_followed_but_not_away_from_https() {
+    fn a_redirect_from_https_to_http_is_refused() {
         let at = |url: &str, to: &str| follow(&Url::parse(url).unwrap(), to).map(String::from);
         assert_eq!(at("https://hub/a/b", "/c?d").unwrap(), "https://hub/c?d");
         assert_eq!(at("http://hub/a", "http://store/b").unwrap(), "http://store/b");
@@ -168,9 +176,9 @@ mod tests {
     }
 
     #[test]
-    fn a_files_address_is_below_the_hubs() {
+    fn the_address_of_a_file_starts_with_the_address_of_the_hub() {
         let hub = Hub::new("https://mirror.example/models/", Some(String::new().into())).unwrap();
-        assert!(hub.token.is_none(), "set to nothing");
+        assert!(hub.token.is_none(), "an empty token is not set");
         let url = hub.url(["o/m", "resolve", "main", "a b/#.onnx"].into_iter().flat_map(|n| n.split('/')));
         assert_eq!(url.as_str(), "https://mirror.example/models/o/m/resolve/main/a%20b/%23.onnx");
         for address in ["huggingface.co", "ftp://hub", ""] {
@@ -179,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn only_a_sha256_is_taken_for_one() {
+    fn a_tag_that_is_not_a_sha256_is_ignored() {
         let linked = |etag: &str| {
             let header = [("x-linked-etag", etag)].map(|(n, v)| (n.parse().unwrap(), v.parse().unwrap()));
             linked_sha256(&HeaderMap::from_iter(header))

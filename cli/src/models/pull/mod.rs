@@ -1,7 +1,7 @@
 //! `akhar models pull`: downloads, verifies and installs a model of the catalogue.
 //!
-//! Files are downloaded into `pulled/.partial/<id>`, where an interrupted pull leaves them; the whole folder is
-//! renamed into place once every file is complete and the manifest written.
+//! Files are downloaded into `pulled/.partial/<id>`, where they stay if the pull is interrupted. When all files are
+//! complete and the manifest is written, the folder is renamed to `pulled/<id>`.
 
 mod disk;
 mod error;
@@ -42,10 +42,10 @@ async fn pull(config: &Config, id: &str) -> Result<(), PullError> {
     })?;
     let registry = Registry::open(&config.models_dir)?;
     if registry.find(id).is_some() {
-        println!("{id} is installed already; `akhar models verify {id}` says whether it is whole");
+        println!("{id} is installed already; `akhar models verify {id}` checks its files");
         return Ok(());
     }
-    // An entry that makes no valid manifest is refused before its files are downloaded.
+    // Fail before the download if the entry would produce an invalid manifest.
     entry.manifest("", &vec![String::new(); entry.files.len()])?;
 
     let (partial, place) = (registry.partial(id), registry.place(id));
@@ -67,11 +67,11 @@ async fn pull(config: &Config, id: &str) -> Result<(), PullError> {
     }
     let manifest = entry.manifest(&format!("{}/tree/{}", hub.page(entry), entry.revision), &hashes)?;
     install(entry, &manifest, &partial, &place)?;
-    println!("{id} is installed: `akhar models use {} {id}` lets it serve", entry.operation);
+    println!("{id} is installed. To use it, run `akhar models use {} {id}`", entry.operation);
     Ok(())
 }
 
-/// Everything on disk first, then the one rename.
+/// Writes the manifest, and then renames the folder, so that a model is installed completely or not at all.
 fn install(entry: &Entry, manifest: &str, partial: &Path, place: &Path) -> Result<(), PullError> {
     for part in &entry.files {
         let tag = tag_path(&partial.join(&part.path));

@@ -1,4 +1,4 @@
-//! Progress: bytes as they come; a bar on a terminal, a line for every tenth elsewhere, on stderr.
+//! Shows the progress of a download on stderr: a bar on a terminal, otherwise a line for each 10 %.
 
 use std::io::IsTerminal as _;
 
@@ -8,9 +8,9 @@ const BAR: &str =
     "{msg}  {wide_bar}  {decimal_bytes} of {decimal_total_bytes}  {decimal_bytes_per_sec}  {eta}";
 const SPINNER: &str = "{msg}  {decimal_bytes}  {decimal_bytes_per_sec}";
 
-/// How far one file is.
+/// The progress of one file.
 pub(super) struct Progress {
-    /// None where stderr is no terminal.
+    /// `None` if stderr is not a terminal.
     bar: Option<ProgressBar>,
     name: String,
     at: u64,
@@ -18,13 +18,13 @@ pub(super) struct Progress {
 }
 
 impl Progress {
-    /// Of a file so called.
+    /// Progress of the file with this name.
     pub(super) fn new(name: String) -> Self {
         let bar = std::io::stderr().is_terminal().then(ProgressBar::no_length);
         Self { bar, name, at: 0, total: None }
     }
 
-    /// So much of so much lies here already.
+    /// Starts a download of which `at` of `total` bytes are already on disk.
     pub(super) fn begin(&mut self, at: u64, total: Option<u64>) {
         (self.at, self.total) = (at, total);
         if let Some(bar) = &self.bar {
@@ -39,11 +39,11 @@ impl Progress {
         let size = total.map_or("of unknown size".to_owned(), |total| DecimalBytes(total).to_string());
         match at {
             0 => eprintln!("{}: {size}", self.name),
-            _ => eprintln!("{}: {size}, going on after {}", self.name, DecimalBytes(at)),
+            _ => eprintln!("{}: {size}, resuming after {}", self.name, DecimalBytes(at)),
         }
     }
 
-    /// So much more came.
+    /// Adds `n_bytes` received bytes.
     pub(super) fn advance(&mut self, n_bytes: u64) {
         let tenth = |at: u64| self.total.and_then(|total| (at.saturating_mul(10)).checked_div(total));
         let (before, after) = (tenth(self.at), tenth(self.at.saturating_add(n_bytes)));
@@ -55,8 +55,8 @@ impl Progress {
         }
     }
 
-    /// Something happened that is worth a line.
-    pub(super) fn say(&self, what: &str) {
+    /// Prints a message about the file.
+    pub(super) fn print(&self, what: &str) {
         match &self.bar {
             Some(bar) => bar.println(format!("{}: {what}", self.name)),
             None => eprintln!("{}: {what}", self.name),
