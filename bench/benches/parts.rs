@@ -1,6 +1,8 @@
-//! The parts of one recognition: from a file to the model's input, as served; decoding a file and finding its
-//! ink, each alone; and the model for one image and for a full batch. And those of writing 100 characters: the model, the layout, the points as
-//! JSON, the picture.
+//! Benchmarks of the parts of a recognition and of handwriting.
+//!
+//! Recognition: from a file to the model's input, as a job computes it; decoding alone; feature extraction
+//! alone; the model with one image and with a full batch. Handwriting of 100 characters: the model, the
+//! layout, the points as JSON, the picture.
 
 use std::{hint::black_box, path::PathBuf, sync::OnceLock};
 
@@ -17,14 +19,14 @@ use akhar_tests::{
 use akhar_worker::classifier_input;
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 
-/// Images one model run takes at most, as the product is configured.
+/// The largest batch in the product's default configuration.
 const MAX_BATCH: usize = 16;
 
-/// A PNG's bytes in, the classifier's input out, as the worker does it for a job.
+/// From the bytes of a PNG to the classifier's input, as the worker computes it for a job.
 fn preparing(c: &mut Criterion) {
     let mut group = c.benchmark_group("decode and prepare");
-    // A worker has freed its models' files by now, after which glibc gives small buffers back to the system no
-    // more.
+    // A worker has loaded its models and freed their files. After such a large buffer is freed, glibc no
+    // longer returns small buffers to the system.
     drop(black_box(vec![0_u8; 16 * 1024 * 1024]));
     for label in ["੫", "੦", "੭"] {
         let Fixture { name, bytes, .. } = fixture_of(label);
@@ -61,7 +63,7 @@ fn finding_ink(c: &mut Criterion) {
     }
 }
 
-/// ONNX Runtime, of which a process has one.
+/// ONNX Runtime, loaded once in this process.
 fn runtime() -> &'static Runtime {
     static RUNTIME: OnceLock<Runtime> = OnceLock::new();
     RUNTIME.get_or_init(|| {
@@ -71,7 +73,7 @@ fn runtime() -> &'static Runtime {
     })
 }
 
-/// The bundled models of one layout.
+/// The bundled models with this layout.
 fn models(layout: Layout) -> Vec<Manifest> {
     let mut manifests = load_all(&root().join("models")).expect("manifests");
     manifests.retain(|m| m.layout == layout);

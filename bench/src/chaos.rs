@@ -1,5 +1,5 @@
-//! Load while processes are killed (-9) at random: the worker, the api, and Postgres with all its processes.
-//! Nothing accepted may be lost, nothing may end twice, and no answer may be another picture's.
+//! Load while processes are killed (-9) at random: the worker, the api, or Postgres with all its processes.
+//! No accepted job may be lost, no job may end twice, and no answer may be that of another picture.
 
 use std::{
     collections::BTreeMap,
@@ -17,16 +17,16 @@ use crate::{
     report::{Figure, Report, count, quantiles},
 };
 
-/// Of so many clients, one asks for asynchronous jobs.
+/// One of this many clients sends asynchronous requests.
 const ASYNCHRONOUS: usize = 4;
 
-/// A client whose connection was cut, or who was told to come back, does so after this.
+/// The delay before a client repeats a request that was refused or whose connection broke.
 const PAUSE: Duration = Duration::from_millis(50);
 
-/// After the last kill every job must have ended by then.
+/// The time after the load in which every job must end.
 const TO_END: Duration = Duration::from_secs(60);
 
-/// A picture and what it shows.
+/// A request with a picture, and the label of the picture.
 struct Question {
     request: reqwest::RequestBuilder,
     label: String,
@@ -38,22 +38,24 @@ impl Question {
     }
 }
 
-/// What one client saw.
+/// The results of one client.
 #[derive(Debug, Default)]
 struct Seen {
-    /// From the first try to the right answer.
+    /// The times from the first try to the answer.
     waits: Vec<Duration>,
     n_wrong: usize,
+    /// Jobs that were accepted with a 202.
     n_accepted: usize,
-    /// Accepted (202), and gone or failed later.
+    /// Accepted jobs that were missing or failed later.
     n_accepted_lost: usize,
-    /// Connections that were refused or cut; the client tried again.
+    /// Connections that were refused or broke. The client tried again.
     n_cut: usize,
-    /// Other answers than 200 and 202, by status; the client tried again.
+    /// Answers other than 200 and 202, by status. The client tried again.
     refused: BTreeMap<u16, usize>,
 }
 
-/// Kills one of the three every `every` seconds; fails when anything was lost, ended twice or was wrong.
+/// Kills one of the three every `every` seconds. The report fails if a job was lost or ended twice, or an
+/// answer was wrong.
 pub(crate) async fn run(seconds: u64, clients: usize, every: u64) -> Report {
     let cluster = Cluster::own();
     let (mut stack, _) = warm_stack(&cluster).await;
@@ -77,7 +79,7 @@ pub(crate) async fn run(seconds: u64, clients: usize, every: u64) -> Report {
     report
 }
 
-/// A trigger notes every end of a job.
+/// Records every end of a job with a trigger.
 async fn record_ends(stack: &Stack) {
     let statement = "create table ends (job_id uuid not null);
         create function record_end() returns trigger language plpgsql as
@@ -87,7 +89,7 @@ async fn record_ends(stack: &Stack) {
     sqlx::raw_sql(statement).execute(&stack.db).await.expect("a record of ends");
 }
 
-/// Every picture of a digit that an undisturbed service reads rightly.
+/// A request for every picture of a digit that the service recognises correctly without disturbance.
 async fn questions(stack: &Stack) -> Vec<Question> {
     let mut questions = Vec::new();
     for fixture in fixtures().into_iter().filter(|f| f.operation == "digit-recognition") {
@@ -98,7 +100,7 @@ async fn questions(stack: &Stack) -> Vec<Question> {
             questions.push(question);
         }
     }
-    assert!(questions.len() > 1, "one picture would not show answers that were exchanged");
+    assert!(questions.len() > 1, "a single picture cannot show that two answers were exchanged");
     questions
 }
 
@@ -137,7 +139,7 @@ async fn kill_at_random(
     kills
 }
 
-/// Asks until the time is over; asks again what was cut off or refused.
+/// Sends requests until `end`, and repeats those that were refused or broke off.
 async fn client(
     questions: Arc<Vec<Question>>,
     nth: usize,
@@ -157,7 +159,7 @@ async fn client(
         } else {
             client.ask(question.send(), &mut seen).await
         };
-        // An asynchronous job that was lost is counted where it was missed.
+        // A lost asynchronous job was counted in `Client::result`.
         let Some(answer) = answer else { continue };
         seen.n_wrong += usize::from(best_label(&answer).as_deref() != Some(&question.label));
         seen.waits.push(started.elapsed());
@@ -167,19 +169,20 @@ async fn client(
 
 struct Client {
     base: String,
-    /// A request with the key, to be sent to other addresses.
+    /// A request with the key. Its address is replaced before it is sent.
     status: reqwest::RequestBuilder,
     end: Instant,
 }
 
 impl Client {
-    /// Sends until there is a 200 or a 202, whose job is then waited for. None: not until the end.
+    /// Sends a request until there is a 200, or a 202 whose job it then waits for. `None` if the time is
+    /// over.
     async fn ask(&self, request: reqwest::RequestBuilder, seen: &mut Seen) -> Option<Answer> {
         let answer = self.until_ok(&request, seen).await?;
         if answer.status == 202 { self.result(&answer, seen).await } else { Some(answer) }
     }
 
-    /// The same for an asynchronous job.
+    /// Sends an asynchronous request and waits for its job.
     async fn accepted(&self, question: &Question, seen: &mut Seen) -> Option<Answer> {
         self.ask(question.send().header("prefer", "respond-async"), seen).await
     }
@@ -196,7 +199,7 @@ impl Client {
         None
     }
 
-    /// What became of an accepted job.
+    /// Waits for the result of an accepted job. `None` if the job is lost.
     async fn result(&self, accepted: &Answer, seen: &mut Seen) -> Option<Answer> {
         seen.n_accepted += 1;
         let location = accepted.header("location");
@@ -229,7 +232,7 @@ impl Client {
     }
 }
 
-/// Checks the books of clients and table.
+/// Compares the results of the clients with the jobs table, and adds them to the report.
 async fn account(report: &mut Report, stack: &Stack, seen: &[Seen]) {
     let scalar = async |query: &'static str| -> i64 {
         sqlx::query_scalar(query).fetch_one(&stack.db).await.expect(query)

@@ -1,4 +1,4 @@
-//! Line charts: named series come in; SVG text comes out, one panel under the other over one axis.
+//! Draws line charts as SVG: several panels, one below the other, with the same x axis.
 
 use std::fmt::Write as _;
 
@@ -10,28 +10,28 @@ const LEFT: f64 = 78.0;
 const RIGHT: f64 = 190.0;
 const TOP: f64 = 46.0;
 const GAP: f64 = 62.0;
-/// Colours that differ for colour-blind readers too (Okabe and Ito, 2008).
+/// Colours that colour-blind readers can tell apart (Okabe and Ito, 2008).
 const COLOURS: [&str; 6] = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9"];
 
-/// Panels over one axis of categories.
+/// A chart: panels with one common x axis of categories.
 #[derive(Debug)]
 pub(crate) struct Chart {
-    /// Above all.
+    /// The title above all panels.
     pub(crate) title: String,
-    /// Under the last panel, with its unit.
+    /// The label of the x axis, with its unit.
     pub(crate) x_label: &'static str,
-    /// The places on the axis, at even distances.
+    /// The categories of the x axis, at equal distances.
     pub(crate) x: Vec<String>,
-    /// From top to bottom.
+    /// The panels from top to bottom.
     pub(crate) panels: Vec<Panel>,
 }
 
-/// One panel; its axis begins at 0.
+/// One panel. Its y axis begins at 0.
 #[derive(Debug)]
 pub(crate) struct Panel {
-    /// Its axis, with its unit.
+    /// The label of the y axis, with its unit.
     pub(crate) y_label: &'static str,
-    /// Lines by name: a value for each place, NaN for none.
+    /// The name of each line, and its value for each category. NaN stands for no value.
     pub(crate) series: Vec<(String, Vec<f64>)>,
 }
 
@@ -116,7 +116,8 @@ impl Chart {
     }
 }
 
-/// A round step and how many of them reach `most`: 1, 2 or 5 times a power of ten, at most 6 steps.
+/// The step of an axis up to `most`, and the number of steps. The step is 1, 2 or 5 times a power of ten, and
+/// there are at most 6 steps.
 fn scale(most: f64) -> (f64, usize) {
     let most = if most > 0.0 { most } else { 1.0 };
     let power = 10_f64.powf((most / 6.0).log10().floor());

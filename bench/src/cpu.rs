@@ -1,5 +1,4 @@
-//! CPU time by process: a running service comes in; ms of CPU per answered request, for each of its parts,
-//! come out.
+//! Measures the CPU time of each part of a running service, per answered request.
 
 use std::fs;
 
@@ -7,11 +6,10 @@ use akhar_tests::{Cluster, Stack};
 
 use crate::report::count;
 
-/// Ticks a second in which `/proc` counts CPU time: 100 for every program, whatever the kernel's own rate
-/// (`USER_HZ`, proc(5)).
+/// The unit of CPU times in `/proc`: 100 ticks a second, whatever the kernel's own rate (`USER_HZ`, proc(5)).
 const TICKS_PER_S: f64 = 100.0;
 
-/// CPU times so far, in ticks.
+/// The CPU times of the parts so far, ticks.
 #[derive(Debug, Clone, Copy)]
 struct Ticks {
     postgres: u64,
@@ -20,7 +18,7 @@ struct Ticks {
     client: u64,
 }
 
-/// The CPU times of a stack since it was made. The stack's processes must be the same at the end.
+/// Measures the CPU times of a stack from its creation on. The stack's processes must not change.
 #[derive(Debug)]
 pub(crate) struct CpuMeter<'a> {
     stack: &'a Stack,
@@ -29,13 +27,13 @@ pub(crate) struct CpuMeter<'a> {
 }
 
 impl<'a> CpuMeter<'a> {
-    /// Starts to count.
+    /// Starts the measurement.
     pub(crate) fn start(stack: &'a Stack, cluster: &Cluster) -> Self {
         let postmaster = cluster.postmaster().as_raw_nonzero().get();
         Self { stack, postmaster, before: read(stack, postmaster) }
     }
 
-    /// User and system time since the start, in ms per request of so many.
+    /// The user and system time of each part since the start, ms per request.
     pub(crate) fn per_request(&self, n_requests: usize) -> Vec<(&'static str, f64)> {
         let (now, before) = (read(self.stack, self.postmaster), self.before);
         let ms = |now: u64, before: u64| ms(now.saturating_sub(before)) / count(n_requests);
@@ -49,7 +47,7 @@ impl<'a> CpuMeter<'a> {
     }
 }
 
-/// Ticks in ms.
+/// Converts ticks to ms.
 pub(crate) fn ms(ticks: u64) -> f64 {
     f64::from(u32::try_from(ticks).unwrap_or(u32::MAX)) / TICKS_PER_S * 1e3
 }
@@ -63,8 +61,8 @@ fn read(stack: &Stack, postmaster: i32) -> Ticks {
     }
 }
 
-/// All of a Postgres: the postmaster, its running children, and those that ended, whose time the kernel adds
-/// to the postmaster's.
+/// The CPU time of Postgres: the postmaster, its running children, and its ended children, whose time the
+/// kernel adds to the postmaster's.
 fn server(postmaster: i32) -> u64 {
     let root = Times::of(postmaster).expect("the server runs");
     let pids = fs::read_dir("/proc").expect("Linux").flatten();
@@ -72,23 +70,25 @@ fn server(postmaster: i32) -> u64 {
     root.own + root.ended + children.filter(|t| t.parent == postmaster).map(|t| t.own).sum::<u64>()
 }
 
-/// User and system time of one process, all its threads together.
+/// The user and system time of all threads of a process.
 pub(crate) fn own(pid: i32) -> u64 {
     Times::of(pid).map_or(0, |t| t.own)
 }
 
-/// What `/proc/<pid>/stat` says of a process.
+/// The times of a process in `/proc/<pid>/stat`.
 struct Times {
     parent: i32,
+    /// The time of the process itself, ticks.
     own: u64,
-    /// Of children that ended and were waited for.
+    /// The time of its children that ended and were waited for, ticks.
     ended: u64,
 }
 
 impl Times {
     fn of(pid: i32) -> Option<Self> {
         let text = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-        // The second field is the name in parentheses, which may hold anything; the rest is numbers but one.
+        // The second field is the name in parentheses, which can contain spaces and parentheses. The third is
+        // a letter, and the others are numbers.
         let fields: Vec<&str> = text.rsplit_once(')')?.1.split_whitespace().collect();
         let number = |nth: usize| fields.get(nth - 3)?.parse::<u64>().ok();
         Some(Self {

@@ -1,4 +1,4 @@
-//! Closed loops on the whole service: throughput with the CPU time of each part, and memory.
+//! Closed-loop load on the whole service: throughput, the CPU time of each part, and memory.
 
 use std::time::{Duration, Instant};
 
@@ -10,36 +10,36 @@ use crate::{
     report::{Figure, Report, count, number, quantiles},
 };
 
-/// Requests before anything is measured: connections open, caches fill.
+/// The number of requests before the measurement. They open connections and fill caches.
 const WARM_UP: usize = 50;
 
-/// A stack with the product's own defaults, warm.
+/// Starts a stack with the product's defaults and warms it up. Also returns a request for it.
 pub(crate) async fn warm_stack(cluster: &Cluster) -> (Stack, reqwest::RequestBuilder) {
     let stack = Stack::with().on(cluster).set("AKHAR_DATABASE_CONNECTIONS", 20).start().await;
     let image = fixture_of("੫");
     let request = stack.post(image.operation, &Form::upload(&image.bytes));
     for _ in 0..WARM_UP {
-        let fate = send(request.try_clone().expect("bytes")).await;
-        assert_eq!(fate.status, Some(200), "the warm-up fails");
+        let sample = send(request.try_clone().expect("bytes")).await;
+        assert_eq!(sample.status, Some(200), "a request of the warm-up failed");
     }
     (stack, request)
 }
 
-/// Throughput, response times, and CPU time per answered request.
+/// Measures throughput, response times, and CPU time per answered request.
 pub(crate) async fn load(seconds: u64, clients: usize) -> Report {
     let cluster = Cluster::own();
     let (stack, request) = warm_stack(&cluster).await;
     let meter = CpuMeter::start(&stack, &cluster);
     let end = Instant::now() + Duration::from_secs(seconds);
-    let fates = closed_loop(&request, clients, end).await;
-    let n_good = fates.iter().filter(|f| f.status == Some(200)).count();
+    let samples = closed_loop(&request, clients, end).await;
+    let n_good = samples.iter().filter(|s| s.status == Some(200)).count();
     let split = meter.per_request(n_good);
     let about = format!("{clients} closed-loop clients, {seconds} s, one worker");
     let mut report = Report::new("load", about);
-    let times: Vec<Duration> = fates.iter().map(|f| f.took).collect();
+    let times: Vec<Duration> = samples.iter().map(|s| s.took).collect();
     let mut row = vec![("per_s", count(n_good) / Duration::from_secs(seconds).as_secs_f64())];
     row.extend(quantiles(&times));
-    row.push(("errors", count(fates.len() - n_good)));
+    row.push(("errors", count(samples.len() - n_good)));
     report.row("digit-recognition", row);
     report.row("CPU per request", split.clone());
     for (part, name, reach) in [
@@ -51,14 +51,14 @@ pub(crate) async fn load(seconds: u64, clients: usize) -> Report {
         let what = format!("CPU per digit request, {clients} clients, {part}");
         report.figure(Figure { what, unit: "ms", ours: number(&split, name), other: None, reach });
     }
-    let bad: Vec<_> = statuses(&fates).into_iter().filter(|(status, _)| *status != 200).collect();
+    let bad: Vec<_> = statuses(&samples).into_iter().filter(|(status, _)| *status != 200).collect();
     if !bad.is_empty() {
-        println!("answers that were not 200 (0: none came): {bad:?}");
+        println!("answers other than 200 by status (0 stands for no answer): {bad:?}");
     }
     report
 }
 
-/// Memory of both processes.
+/// Measures the memory of the api and the worker.
 pub(crate) async fn memory(seconds: u64) -> Report {
     let cluster = Cluster::own();
     let (stack, request) = warm_stack(&cluster).await;

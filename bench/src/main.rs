@@ -1,8 +1,10 @@
-//! `akhar-bench`: starts the product on a Postgres of its own, puts load on it, and tells how it fared,
-//! as a table and as JSON under `bench/results/`; `summary` makes one page of the newest of each.
+//! `akhar-bench` starts the product on a new Postgres, puts load on it, and prints the results as a table. It
+//! also writes them as JSON to `bench/results/`. `summary` makes one page of the newest result of each
+//! measurement.
 //!
-//! Clients, api, worker and Postgres share this machine's cores, as they do in every row; compare rows of
-//! one run, not runs of two machines. Times are never asserted; losses are.
+//! Clients, api, worker and Postgres share this machine's cores in every measurement. So compare the rows of
+//! one run, and not runs of two machines. No measurement fails because of a time; lost jobs and wrong answers
+//! make it fail.
 
 mod baseline;
 mod chaos;
@@ -37,119 +39,128 @@ struct Arguments {
 
 #[derive(Debug, Clone, Subcommand)]
 enum Command {
-    /// Response time minus decode minus inference, beside a hand-written SKIP LOCKED + NOTIFY queue
+    /// Measure the response time without decoding and inference, and compare it with a hand-written queue
     Overhead {
-        /// Seconds for each of the two
+        /// Seconds for each of the two queues
         #[arg(long, default_value_t = 60)]
         seconds: u64,
-        /// Requests a second, at random times
+        /// Requests per second, sent at random times
         #[arg(long, default_value_t = 20.0)]
         rate: f64,
     },
-    /// Closed loop: each client sends its next request when the last is answered; CPU time of each part
+    /// Measure throughput, response times and CPU time in a closed loop
     Load {
+        /// Seconds of load
         #[arg(long, default_value_t = 30)]
         seconds: u64,
+        /// Clients that send requests at the same time
         #[arg(long, default_value_t = 32)]
         clients: usize,
     },
-    /// The same beside `LitServe` and `BentoML` (bench/peers/setup.sh installs them), in turns
+    /// Measure the same for `LitServe` and `BentoML` in turns with Akhar (bench/peers/setup.sh installs them)
     Peers {
         /// Seconds of one turn
         #[arg(long, default_value_t = 10)]
         seconds: u64,
+        /// Clients that send requests at the same time
         #[arg(long, default_value_t = 32)]
         clients: usize,
-        /// Turns of each
+        /// Turns of each program
         #[arg(long, default_value_t = 3)]
         rounds: usize,
     },
-    /// Empty jobs a second, beside graphile-worker, pg-boss and a hand-written loop, in turns
+    /// Measure empty jobs per second, in turns with graphile-worker, pg-boss and a hand-written loop
     Queue {
-        /// Jobs of one turn
+        /// Jobs in one turn
         #[arg(long, default_value_t = 20_000)]
         jobs: usize,
-        /// Turns of each
+        /// Turns of each queue
         #[arg(long, default_value_t = 3)]
         rounds: usize,
     },
-    /// Statements per synchronous digit request, from `pg_stat_statements`
+    /// Count the SQL statements per synchronous digit request with `pg_stat_statements`
     Statements {
-        /// Seconds with one client, and with 32
+        /// Seconds with 1 client, and again with 32 clients
         #[arg(long, default_value_t = 10)]
         seconds: u64,
     },
-    /// Cost against concurrency, 1 to 64 clients
+    /// Measure the cost of a request with 1 to 64 clients
     SweepClients {
-        /// Seconds of each number of clients
+        /// Seconds for each number of clients
         #[arg(long, default_value_t = 8)]
         seconds: u64,
     },
-    /// Cost against the size of the jobs table: up to 1,000,000 finished and 200,000 waiting rows
+    /// Measure the cost of a request with up to 1,000,000 finished and 200,000 waiting jobs in the table
     SweepRows,
-    /// Load while worker, api and Postgres are killed (-9) at random: nothing lost, twice or wrong
+    /// Kill the worker, the api or Postgres (-9) at random under load, and check that no job is lost, ends
+    /// twice or gets a wrong answer
     Chaos {
+        /// Seconds of load
         #[arg(long, default_value_t = 180)]
         seconds: u64,
+        /// Clients that send requests at the same time
         #[arg(long, default_value_t = 32)]
         clients: usize,
         /// Seconds between two kills
         #[arg(long, default_value_t = 5)]
         every: u64,
     },
-    /// Resident memory of api and worker, warm and after load
+    /// Measure the resident memory of the api and the worker, before and after load
     Memory {
         /// Seconds of load
         #[arg(long, default_value_t = 20)]
         seconds: u64,
     },
-    /// Worker times of handwriting, 100 characters at a time, as points and as a picture
+    /// Measure the worker's time for handwriting of 100 characters, as points and as a picture
     Writing {
-        /// Sheets of each
+        /// Requests of each kind
         #[arg(long, default_value_t = 200)]
         sheets: usize,
     },
-    /// How well the served recognisers read what the service wrote
+    /// Measure how well the recognisers read the service's own handwriting
     Legibility {
-        /// Hands that write each letter and digit
+        /// Handwriting styles for each letter and digit
         #[arg(long, default_value_t = 40)]
         hands: usize,
     },
-    /// Transcriptions of a folder's clips: errors, speed, shares of the parts, and other programs beside it
+    /// Measure errors and speed of transcriptions, and compare them with other programs
     Speech {
-        /// A folder of wav and mp3 files with a `clips.tsv` of `file`, `text` and `word_starts`
+        /// A folder of wav and mp3 files with a table `clips.tsv` of `file`, `text` and `word_starts`
         #[arg(long)]
         clips: PathBuf,
+        /// The language of the clips, `pa` or `en`
         #[arg(long, default_value = "pa")]
         lang: String,
-        /// A Python with training/requirements-peers.txt: also measure other programs
+        /// A Python with the packages of training/requirements-peers.txt, to measure other programs too
         #[arg(long)]
         python: Option<PathBuf>,
     },
-    /// Tokens a second of the bundled translator, and of other runtimes with the same files
+    /// Measure the tokens per second of the bundled translator, and compare them with other runtimes
     Translation {
-        /// A Python with training/requirements-peers.txt: also measure other runtimes
+        /// A Python with the packages of training/requirements-peers.txt, to measure other runtimes too
         #[arg(long)]
         python: Option<PathBuf>,
     },
-    /// One long recording: memory, time, text, and a clip of 3 s sent meanwhile
+    /// Measure memory, time and text of one long recording, and the response time of short clips beside it
     Long {
+        /// The recording, wav or mp3
         #[arg(long)]
         recording: PathBuf,
-        /// A table of `start`, `end` and `text` of what is said in it
+        /// A table of `start`, `end` and `text` of the sentences in the recording
         #[arg(long)]
         pieces: PathBuf,
+        /// The language of the recording, `pa` or `en`
         #[arg(long, default_value = "pa")]
         lang: String,
     },
-    /// All that need no recordings, with their defaults, and the summary
+    /// Run all measurements that need no recordings, with their defaults, and write the summary
     All,
-    /// One page of the newest result of each: bench/results/summary.md
+    /// Write one page of the newest result of each measurement to bench/results/summary.md
     Summary,
-    /// The hand-written queue's front end (started by `overhead`)
+    /// Run the hand-written queue's front end (started by `overhead`)
     #[command(hide = true)]
     BaselineFront,
-    /// The hand-written queue's worker (started by `overhead`)
+    /// Run the hand-written queue's worker (started by `overhead`)
     #[command(hide = true)]
     BaselineWorker,
 }
@@ -175,7 +186,7 @@ async fn main() {
     }
 }
 
-/// With the defaults of the command line.
+/// The measurements of `all`, with the defaults of the command line.
 fn all() -> impl Iterator<Item = Command> {
     [
         "overhead",

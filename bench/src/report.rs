@@ -1,5 +1,5 @@
-//! Results: rows of named numbers come in; a table on stdout and a JSON file go out, which [`crate::summary`]
-//! reads again.
+//! Collects the results of a measurement, and writes them as a table to stdout and as JSON to a file, which
+//! [`crate::summary`] reads.
 
 use std::{
     fs,
@@ -11,7 +11,7 @@ use std::{
 use akhar_tests::root;
 use serde_json::{Map, Value, json};
 
-/// One measurement's results.
+/// The results of one measurement.
 #[derive(Debug)]
 pub(crate) struct Report {
     name: &'static str,
@@ -22,51 +22,51 @@ pub(crate) struct Report {
     failure: Option<String>,
 }
 
-/// One number of the summary's first table.
+/// One number in the first table of the summary.
 #[derive(Debug)]
 pub(crate) struct Figure {
-    /// What was measured.
+    /// The measured quantity.
     pub(crate) what: String,
     /// The unit of both numbers.
     pub(crate) unit: &'static str,
     /// Akhar's number.
     pub(crate) ours: f64,
-    /// What it is divided by: the same number of another program, or of an empty table.
+    /// The number that it is compared with: that of another program, or of an empty table.
     pub(crate) other: Option<f64>,
-    /// What is to be reached, in words.
+    /// The goal, in words.
     pub(crate) reach: &'static str,
 }
 
 impl Report {
-    /// None yet; `about` says what was done.
+    /// A report without results. `about` describes the measurement.
     pub(crate) fn new(name: &'static str, about: String) -> Self {
         Self { name, about, rows: Vec::new(), figures: Vec::new(), charts: Vec::new(), failure: None }
     }
 
-    /// Says that what must hold did not, which the program ends with once everything is published.
+    /// Records that a check failed. The program exits with this error after all results are published.
     pub(crate) fn fail(&mut self, why: String) {
         self.failure = Some(why);
     }
 
-    /// Adds a figure of the summary.
+    /// Adds a figure to the summary.
     pub(crate) fn figure(&mut self, figure: Figure) {
         self.figures.push(figure);
     }
 
-    /// Writes a chart as `bench/results/<name>.svg`; the summary shows it.
+    /// Writes a chart to `bench/results/<name>.svg`. The summary shows it.
     pub(crate) fn chart(&mut self, name: &str, svg: &str) {
         let file = format!("{name}.svg");
         fs::write(results().join(&file), svg).expect("the chart is written");
         self.charts.push(file);
     }
 
-    /// Adds a row.
+    /// Adds a row to the table.
     pub(crate) fn row(&mut self, name: &str, numbers: Vec<(&'static str, f64)>) {
         self.rows.push((name.to_owned(), numbers));
     }
 
-    /// Prints the table and writes `bench/results/<name>-<seconds since 1970>.json`; what must hold and did
-    /// not.
+    /// Prints the table and writes `bench/results/<name>-<seconds since 1970>.json`. Returns the error if a
+    /// check failed.
     #[must_use]
     pub(crate) fn publish(self) -> Option<String> {
         println!("\n{}: {}", self.name, self.about);
@@ -116,14 +116,14 @@ impl Report {
     }
 }
 
-/// Where results go; made when it is not there.
+/// The folder for results. It is created if it does not exist.
 pub(crate) fn results() -> PathBuf {
     let folder = root().join("bench/results");
     fs::create_dir_all(&folder).expect("a folder for results");
     folder
 }
 
-/// A number as tables show it.
+/// Formats a number for tables.
 pub(crate) fn short(value: f64) -> String {
     if value.fract() == 0.0 && value.abs() < 1e9 {
         format!("{value:.0}")
@@ -134,14 +134,14 @@ pub(crate) fn short(value: f64) -> String {
     }
 }
 
-/// The commit that lies here.
+/// The commit of the repository, if there is one.
 pub(crate) fn commit() -> Option<String> {
     let output =
         Command::new("git").args(["rev-parse", "--short", "HEAD"]).current_dir(root()).output().ok()?;
     output.status.success().then(|| String::from_utf8_lossy(&output.stdout).trim().to_owned())
 }
 
-/// Median, tail and worst of some durations, in ms.
+/// The number of durations, and their quantiles in ms.
 pub(crate) fn quantiles(durations: &[Duration]) -> Vec<(&'static str, f64)> {
     let mut sorted = durations.to_vec();
     sorted.sort_unstable();
@@ -155,26 +155,26 @@ pub(crate) fn quantiles(durations: &[Duration]) -> Vec<(&'static str, f64)> {
     ]
 }
 
-/// The middle one of some numbers: the lower of the two middle ones when they are even in number.
+/// The median. For an even number of values, it is the lower of the two middle ones.
 pub(crate) fn median(numbers: impl IntoIterator<Item = f64>) -> f64 {
     let mut sorted: Vec<f64> = numbers.into_iter().collect();
     sorted.sort_unstable_by(f64::total_cmp);
     sorted.get(rank(sorted.len(), 0.5)).copied().unwrap_or(f64::NAN)
 }
 
-/// One number of a row.
+/// The number with this name in a row; NaN if there is none.
 pub(crate) fn number(row: &[(&'static str, f64)], name: &str) -> f64 {
     row.iter().find(|(n, _)| *n == name).map_or(f64::NAN, |(_, v)| *v)
 }
 
-/// The nearest-rank index of a quantile.
-#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "0 to n")]
+/// The index of a quantile by the nearest-rank method.
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the value is from 0 to n")]
 fn rank(n: usize, q: f64) -> usize {
     ((count(n) * q).ceil() as usize).clamp(1, n.max(1)) - 1
 }
 
-/// A count as a number of a row.
-#[expect(clippy::cast_precision_loss, reason = "far below 2^52")]
+/// A count as a floating-point number.
+#[expect(clippy::cast_precision_loss, reason = "counts are far below 2^52")]
 pub(crate) fn count(n: usize) -> f64 {
     n as f64
 }

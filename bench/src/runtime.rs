@@ -1,11 +1,11 @@
-//! ONNX Runtime in this process, as the product loads it.
+//! Loads ONNX Runtime in this process, as the product does.
 
 use std::{path::PathBuf, sync::OnceLock};
 
 use akhar_inference::Runtime;
 use akhar_tests::root;
 
-/// The one of this process.
+/// ONNX Runtime, loaded once in this process.
 pub(crate) fn runtime() -> &'static Runtime {
     static RUNTIME: OnceLock<Runtime> = OnceLock::new();
     RUNTIME.get_or_init(|| {

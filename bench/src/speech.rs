@@ -1,5 +1,6 @@
-//! Speech: how well and how fast recordings are transcribed, over HTTP and in this process beside other
-//! programs with the same model file; memory over a long recording; a short one sent while it is worked on.
+//! Measures speech recognition: errors and speed over HTTP, and in this process in comparison with other
+//! programs that use the same model file; the memory for a long recording, and the response time of short
+//! clips meanwhile.
 
 use std::{
     fs,
@@ -24,16 +25,17 @@ use crate::{
     runtime::runtime,
 };
 
-/// A recording, and what is said in it.
+/// A recording and its true transcript.
 struct Clip {
     name: String,
     bytes: Vec<u8>,
     text: String,
-    /// When some of its words begin: which word, seconds.
+    /// For some words, the index of the word and its start, seconds.
     starts: Vec<(usize, f64)>,
 }
 
-/// What a folder's `clips.tsv` lists: `file`, `text` and, where known, `word_starts` as `word:seconds`.
+/// Reads the clips in a folder's `clips.tsv`, which has `file`, `text` and, if known, `word_starts` as
+/// `word:seconds`.
 fn clips(folder: &Path) -> Vec<Clip> {
     let table = fs::read_to_string(folder.join("clips.tsv")).expect("a folder with clips.tsv");
     let clip = |line: &str| {
@@ -50,7 +52,7 @@ fn clips(folder: &Path) -> Vec<Clip> {
     table.lines().skip(1).map(clip).collect()
 }
 
-/// Wrong symbols, and how many there are to get right.
+/// The number of wrong symbols and of all symbols in the true transcript.
 #[derive(Default)]
 struct Errors {
     n_wrong: usize,
@@ -68,7 +70,7 @@ impl Errors {
     }
 }
 
-/// Character and word errors over recordings.
+/// Character and word errors of several recordings.
 #[derive(Default)]
 struct Quality {
     characters: Errors,
@@ -104,12 +106,12 @@ fn said(answer: &Answer) -> String {
     answer.json()["transcription"].as_str().expect("a text").to_owned()
 }
 
-/// What the worker logged of its transcriptions: seconds of each stage, and of sound.
+/// The seconds of sound and of each stage, from the worker's log.
 fn stages(stack: &Stack) -> [(&'static str, f64); 6] {
     let lines = stack.workers[0].log();
-    let told = lines.iter().filter_map(|line| serde_json::from_str::<Value>(line).ok());
-    let told: Vec<Value> = told.filter(|line| line["message"] == "recording transcribed").collect();
-    let sum = |name: &str| told.iter().filter_map(|line| line[name].as_f64()).sum::<f64>();
+    let lines = lines.iter().filter_map(|line| serde_json::from_str::<Value>(line).ok());
+    let lines: Vec<Value> = lines.filter(|line| line["message"] == "recording transcribed").collect();
+    let sum = |name: &str| lines.iter().filter_map(|line| line[name].as_f64()).sum::<f64>();
     [
         ("audio", sum("seconds")),
         ("decode", sum("decode_us") / 1e6),
@@ -120,7 +122,8 @@ fn stages(stack: &Stack) -> [(&'static str, f64); 6] {
     ]
 }
 
-/// Every clip over HTTP, one after another; then in this process, beside other programs.
+/// Transcribes every clip over HTTP, one after another, and then in this process, compared with other
+/// programs.
 pub(crate) async fn clips_of(folder: &Path, lang: &str, python: Option<&Path>) -> Report {
     let clips = clips(folder);
     let about = format!("{} clips in {lang}, one after another", clips.len());
@@ -152,14 +155,14 @@ pub(crate) async fn clips_of(folder: &Path, lang: &str, python: Option<&Path>) -
     report
 }
 
-/// One recording at a time, here.
+/// Transcribes recordings in this process.
 struct Transcriber {
     model: Recogniser,
     lang: String,
 }
 
 impl Transcriber {
-    /// With the manifest's decoding, or by each frame's likeliest unit.
+    /// Loads the model, with the manifest's beam search or with greedy decoding.
     fn open(lang: &str, with_language_model: bool, n_threads: usize) -> Self {
         let mut manifest = manifest(lang);
         if !with_language_model {
@@ -194,14 +197,14 @@ fn manifest(lang: &str) -> Manifest {
     all.into_iter().find(speaks).expect("a model of this language")
 }
 
-/// Samples of a wav file of 16 bits and 16 kHz without anything unusual in it.
+/// The samples of a plain wav file with 16 bits and 16 kHz; `None` for other files.
 fn samples(file: &[u8]) -> Option<Vec<f32>> {
     let data = file.windows(4).position(|w| w == b"data")? + 8;
     let samples = file.starts_with(b"RIFF").then(|| file[data..].as_chunks().0)?;
     Some(samples.iter().map(|b| f32::from(i16::from_le_bytes(*b)) / 32768.0).collect())
 }
 
-/// When words begin, where which ones they are is known.
+/// Measures the errors of word starts, for clips whose words are recognised correctly and have known starts.
 fn in_process(clips: &[Clip], lang: &str, report: &mut Report) {
     let mut transcriber = Transcriber::open(lang, true, 1);
     let mut apart = Vec::new();
@@ -218,7 +221,8 @@ fn in_process(clips: &[Clip], lang: &str, report: &mut Report) {
     report.row("word starts", row);
 }
 
-/// The same file in other programs, which the script runs, and here: greedy, from samples in memory.
+/// Compares this process with other programs that use the same model file, which a script runs. Decoding is
+/// greedy, and the samples are in memory.
 fn beside_peers(clips: &[Clip], folder: &Path, lang: &str, python: &Path, report: &mut Report) {
     let training = root().join("training");
     let peers = Command::new(python)
@@ -286,7 +290,7 @@ fn beside_peers(clips: &[Clip], folder: &Path, lang: &str, python: &Path, report
     }
 }
 
-/// A long recording: memory, time, its text beside its pieces', and a short clip sent meanwhile.
+/// Measures a long recording: its memory, time and errors, and the response time of a short clip meanwhile.
 pub(crate) async fn long(recording: &Path, pieces: &Path, lang: &str) -> Report {
     let file = fs::read(recording).expect("the recording");
     let table = fs::read_to_string(pieces).expect("the pieces");

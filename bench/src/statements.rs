@@ -1,5 +1,4 @@
-//! What the service asks of Postgres: `pg_stat_statements` comes in; statements per request, by kind and text,
-//! come out.
+//! Counts the SQL statements per request with `pg_stat_statements`, by kind and by text.
 
 use std::time::{Duration, Instant};
 
@@ -13,20 +12,20 @@ use crate::{
     report::{Figure, Report, count},
 };
 
-/// One statement's numbers since the last [`reset`].
+/// The numbers of one statement since the last [`reset`].
 #[derive(Debug, Clone, sqlx::FromRow)]
 pub(crate) struct Statement {
-    /// Its text, constants replaced.
+    /// The text, with constants replaced.
     pub(crate) query: String,
-    /// How often it ran.
+    /// The number of calls.
     pub(crate) calls: i64,
-    /// Rows it returned or changed, all calls together.
+    /// The number of rows that all calls returned or changed.
     pub(crate) rows: i64,
-    /// Mean time in the server, ms, the flush of its own commit not included.
+    /// The mean time of a call in the server, ms, without the flush of its commit.
     pub(crate) mean_ms: f64,
 }
 
-/// A cluster of our own whose server loads `pg_stat_statements`.
+/// Starts a cluster whose server loads `pg_stat_statements`.
 pub(crate) async fn cluster() -> Cluster {
     let cluster = Cluster::own();
     let mut admin = PgConnection::connect_with(&cluster.empty_database().await).await.expect("it answers");
@@ -38,18 +37,18 @@ pub(crate) async fn cluster() -> Cluster {
     cluster
 }
 
-/// Makes a database tell its statements; on a cluster made by [`cluster`].
+/// Enables `pg_stat_statements` in a database of a cluster made by [`cluster`].
 pub(crate) async fn enable(db: &PgPool) {
     let create = "create extension pg_stat_statements";
     sqlx::query(create).execute(db).await.expect("Debian's postgresql has it");
 }
 
-/// Forgets what was counted.
+/// Sets the counts back to zero.
 pub(crate) async fn reset(db: &PgPool) {
     sqlx::query("select pg_stat_statements_reset()").execute(db).await.expect("a reset");
 }
 
-/// What ran since the last reset in this database, the most frequent first.
+/// The statements in this database since the last reset, the most frequent first.
 pub(crate) async fn read(db: &PgPool) -> Vec<Statement> {
     let query = "select s.query, s.calls, s.rows, s.mean_exec_time as mean_ms
         from pg_stat_statements s join pg_database d on d.oid = s.dbid
@@ -59,7 +58,7 @@ pub(crate) async fn read(db: &PgPool) -> Vec<Statement> {
 }
 
 impl Statement {
-    /// What it is for, by its words, which outlive changes of the schema.
+    /// The kind of the statement, found from words in its text that do not depend on details of the schema.
     pub(crate) fn kind(&self) -> &'static str {
         let text = self.query.to_lowercase();
         let has = |words: &str| text.contains(words);
@@ -82,14 +81,14 @@ impl Statement {
         }
     }
 
-    /// Its first words, on one line.
+    /// The beginning of the text on one line, at most `n_chars` characters.
     pub(crate) fn start(&self, n_chars: usize) -> String {
         let line = self.query.split_whitespace().collect::<Vec<_>>().join(" ");
         line.chars().take(n_chars).collect()
     }
 }
 
-/// Mean server time of one kind of statement: per call and per row, in ms.
+/// The mean server time of one kind of statement per call and per row, ms.
 pub(crate) fn cost(statements: &[Statement], kind: &str) -> (f64, f64) {
     let of_kind = || statements.iter().filter(|s| s.kind() == kind);
     let sum = |value: fn(&Statement) -> f64| of_kind().map(value).sum::<f64>();
@@ -101,7 +100,7 @@ fn whole(n: i64) -> f64 {
     f64::from(i32::try_from(n).unwrap_or(i32::MAX))
 }
 
-/// Statements per synchronous digit request, from one client and from 32.
+/// Counts the statements per synchronous digit request, with 1 client and with 32.
 pub(crate) async fn run(seconds: u64) -> Report {
     let cluster = cluster().await;
     let (stack, request) = warm_stack(&cluster).await;
@@ -139,7 +138,7 @@ pub(crate) async fn run(seconds: u64) -> Report {
     report
 }
 
-/// The kinds in the order of a request's way.
+/// The kinds, in the order in which a request uses them.
 const KINDS: [&str; 8] = ["submit", "claim", "finish", "look", "transaction", "heartbeat", "key", "other"];
 
 async fn count_under(
@@ -149,8 +148,8 @@ async fn count_under(
     seconds: u64,
 ) -> (usize, Vec<Statement>) {
     reset(&stack.db).await;
-    let fates = closed_loop(request, n_clients, Instant::now() + Duration::from_secs(seconds)).await;
-    let n_good = fates.iter().filter(|f| f.status == Some(200)).count();
-    assert_eq!(n_good, fates.len(), "answers that were not 200");
+    let samples = closed_loop(request, n_clients, Instant::now() + Duration::from_secs(seconds)).await;
+    let n_good = samples.iter().filter(|s| s.status == Some(200)).count();
+    assert_eq!(n_good, samples.len(), "some answers were not 200");
     (n_good, read(&stack.db).await)
 }

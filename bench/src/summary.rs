@@ -1,4 +1,4 @@
-//! The newest result of every measurement comes in; one Markdown page, `bench/results/summary.md`, goes out.
+//! Writes the newest result of each measurement to one Markdown page, `bench/results/summary.md`.
 
 use std::{
     collections::BTreeMap,
@@ -11,11 +11,11 @@ use serde_json::Value;
 
 use crate::report::{commit, results, short};
 
-/// Measurements in the order of the page; others follow.
+/// The order of the measurements on the page. Measurements that are not listed follow these.
 const ORDER: [&str; 8] =
     ["overhead", "load", "peers", "queue", "statements", "sweep-clients", "sweep-rows", "chaos"];
 
-/// Writes the page; where it lies.
+/// Writes the page and returns its path.
 pub(crate) fn write() -> PathBuf {
     let mut reports: Vec<Value> = newest().into_values().collect();
     let name = |report: &Value| report["measurement"].as_str().unwrap_or_default().to_owned();
@@ -44,7 +44,7 @@ fn line(page: &mut String, text: &str) {
     writeln!(page, "{text}").expect("into memory");
 }
 
-/// By measurement: the one with the highest number, which is its time.
+/// The newest result of each measurement.
 fn newest() -> BTreeMap<String, Value> {
     let mut found: BTreeMap<String, Value> = BTreeMap::new();
     let files = fs::read_dir(results()).expect("results").flatten().map(|f| f.path());
@@ -94,7 +94,7 @@ fn section(page: &mut String, report: &Value) {
     }
 }
 
-/// Criterion's medians, where `cargo bench` has left them.
+/// Adds Criterion's medians to the page, if `cargo bench` has run.
 fn parts(page: &mut String) {
     let exe = std::env::current_exe().expect("a process knows its own path");
     let Some(target) = exe.ancestors().nth(2) else { return };

@@ -1,4 +1,4 @@
-//! Translation: how fast texts are translated, beside Python runtimes with the same files.
+//! Measures the speed of translation, compared with Python runtimes that use the same files.
 
 use std::{
     fs,
@@ -16,12 +16,12 @@ use crate::{
     runtime::runtime,
 };
 
-/// Tokens of each text at most, as the peers' script has it.
+/// The largest number of tokens for each text, as in the peers' script.
 const LIMIT: usize = 40;
-/// The best of so many runs counts.
+/// The number of runs, of which the best one counts.
 const RUNS: usize = 3;
 
-/// The texts of the bundled model's golden file, one after another, greedily.
+/// Translates the texts of the bundled model's golden file, one after another, with greedy search.
 pub(crate) fn run(python: Option<&Path>) -> Report {
     let golden = root().join("tests/fixtures/seq2seq/bundled.json");
     let golden: Value = serde_json::from_slice(&fs::read(&golden).expect("a fixture")).expect("JSON");
@@ -40,7 +40,7 @@ pub(crate) fn run(python: Option<&Path>) -> Report {
                 let said = translator.translate(&[text("text")], text("source"), text("target"));
                 let said = said.expect("it translates").remove(0);
                 n_same += usize::from(said == text("greedy_text"));
-                // Start and forced language are not counted; tokens are the golden file's, whose text this is.
+                // The tokens are those of the golden file, without the start and the forced language.
                 n_tokens += case["greedy_ids"].as_array().map_or(0, |ids| ids.len() - 2);
             }
             best = best.min(started.elapsed());

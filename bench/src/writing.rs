@@ -1,5 +1,5 @@
-//! Handwriting: how long the worker takes over 100 characters, as points and as a picture, and how well the
-//! service's own recognisers read what it wrote.
+//! Measures handwriting: the worker's time for 100 characters, as points and as a picture, and how well the
+//! service's own recognisers read its handwriting.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ use crate::{
     report::{Report, count, quantiles},
 };
 
-/// 100 characters of everyday Panjabi, vowel signs and conjuncts included.
+/// 100 characters of everyday Panjabi, with vowel signs and conjuncts.
 const TEXT: &str = "ਸਤਿ ਸ੍ਰੀ ਅਕਾਲ। ਮੈਂ ਪੰਜਾਬੀ ਵਿੱਚ ਲਿਖਦਾ ਹਾਂ। ਕੁੜੀਆਂ ਨੇ ਫੁੱਲ ਤੋੜੇ ਅਤੇ ਘਰ ਨੂੰ ਪਰਤ ਆਈਆਂ। ੧੨ ਵਜੇ ਸਨ, ਧੁੱਪ ॥";
 
 async fn write(stack: &Stack, order: &Value) -> Answer {
@@ -21,9 +21,9 @@ async fn write(stack: &Stack, order: &Value) -> Answer {
     http::send(request.header("content-type", "application/json").body(order.to_string())).await
 }
 
-/// Worker times and sizes of `n` sheets of 100 characters, as points and with a picture.
+/// Measures the worker's time and the size of `n` answers with 100 characters, as points and as a picture.
 pub(crate) async fn time(n: usize) -> Report {
-    assert_eq!(TEXT.chars().count(), 100, "the text is not what the measurement says");
+    assert_eq!(TEXT.chars().count(), 100, "the text has another length than the report says");
     let cluster = Cluster::own();
     let (stack, _) = warm_stack(&cluster).await;
     let about = format!("{n} times 100 characters on default pages; worker is what Server-Timing tells");
@@ -35,7 +35,7 @@ pub(crate) async fn time(n: usize) -> Report {
             let answer = write(&stack, &order).await;
             assert_eq!(answer.status, 200, "{answer:?}");
             if i >= 5 {
-                worked.push(work(&answer).expect("it tells its times"));
+                worked.push(work(&answer).expect("Server-Timing"));
                 sizes.push(answer.body.len());
             }
         }
@@ -45,7 +45,8 @@ pub(crate) async fn time(n: usize) -> Report {
     report
 }
 
-/// Every letter and digit in so many hands, read by the recogniser of its kind.
+/// Writes every letter and digit in `n_hands` handwriting styles, and recognises them with the recogniser of
+/// their kind.
 pub(crate) async fn legibility(n_hands: usize) -> Report {
     let cluster = Cluster::own();
     let (stack, _) = warm_stack(&cluster).await;
@@ -56,7 +57,7 @@ pub(crate) async fn legibility(n_hands: usize) -> Report {
     for manifest in load_all(&root().join("models")).expect("manifests") {
         let [mut n, mut first, mut third] = [0; 3];
         for label in &manifest.labels {
-            // A text has two characters at least; the space writes nothing.
+            // A text must have at least two characters. The space adds no ink.
             let order = json!({"text": format!("{label} "), "with-image": true, "page-width": 300, "page-length": 300});
             for _ in 0..n_hands {
                 let picture = write(&stack, &order).await;

@@ -1,8 +1,10 @@
-//! One Postgres for all tests of a binary, through the product's own private server.
+//! One Postgres for all tests of a test binary. It is started with the product's own code for private
+//! servers.
 //!
-//! It must not outlive us, and a killed process runs no destructor. So a shell holds the other end of a
-//! pipe from us: however we end, it reads the pipe's end, stops the server, ends the product's processes
-//! that still use it, and removes the folder.
+//! The server must not outlive the test process, and a process that is killed runs no destructors. So a shell
+//! reads from a pipe that the test process holds open. When the test process ends in any way, the shell sees
+//! the end of the pipe. It then stops the server, kills the product's processes that still use it, and
+//! removes the folder.
 
 use std::{
     fs,
@@ -21,11 +23,12 @@ use sqlx::{Connection as _, PgConnection, postgres::PgConnectOptions};
 
 use crate::until;
 
-/// The database every test's own is copied from.
+/// The template database, from which each test's database is copied.
 const TEMPLATE: &str = "migrated";
 
-/// Runs as `sh -c WATCH watch <folder>`, its standard input open until we end. A process is ours when
-/// its environment names the folder, which no other run ever uses.
+/// The watching shell's script, run as `sh -c WATCH watch <folder>`. Its standard input stays open until the
+/// test process ends. A process belongs to these tests if its environment names the folder, which no other
+/// run uses.
 const WATCH: &str = r#"
 cat >/dev/null
 for lock in "$1"/postgres/cluster/postmaster.pid "$1"/*/postgres/cluster/postmaster.pid; do
@@ -38,19 +41,19 @@ done
 rm -rf "$1"
 "#;
 
-/// A running Postgres of our own.
+/// A running Postgres for tests.
 #[derive(Debug)]
 pub struct Cluster {
     folder: PathBuf,
     options: PgConnectOptions,
-    /// None only while it restarts.
+    /// `None` only while the server is stopped.
     server: Mutex<Option<PrivatePostgres>>,
-    /// Closed with us; the watching shell waits for that.
+    /// The pipe to the watching shell. It closes when the test process ends.
     _watched: ChildStdin,
 }
 
 impl Cluster {
-    /// The one all tests of this binary share.
+    /// The cluster that all tests of this binary share.
     pub fn shared() -> &'static Self {
         static SHARED: OnceLock<Cluster> = OnceLock::new();
         SHARED.get_or_init(|| {
@@ -60,7 +63,7 @@ impl Cluster {
         })
     }
 
-    /// One for a test that stops it, for as long as the value lives.
+    /// A cluster for one test, which may stop it. The server runs until the value is dropped.
     pub fn own() -> Self {
         let cluster = Self::start();
         std::thread::scope(|scope| scope.spawn(|| make_template(&cluster)).join()).expect("a template");
@@ -77,17 +80,17 @@ impl Cluster {
         Self { options: server.options(), folder, server: Mutex::new(Some(server)), _watched: watched }
     }
 
-    /// A folder that goes with us.
+    /// A temporary folder, which is removed after the tests.
     pub fn folder(&self) -> &Path {
         &self.folder
     }
 
-    /// A new database with the product's schema; how to reach it.
+    /// Creates a database with the product's schema. Returns how to connect to it.
     pub async fn database(&self) -> PgConnectOptions {
         self.create(&format!(" template {TEMPLATE}")).await
     }
 
-    /// A new database with nothing in it.
+    /// Creates an empty database. Returns how to connect to it.
     pub async fn empty_database(&self) -> PgConnectOptions {
         self.create("").await
     }
@@ -99,7 +102,7 @@ impl Cluster {
         self.options.clone().database(&name)
     }
 
-    /// Takes a database away: nobody connects to it any more, and who was connected is not.
+    /// Makes a database unreachable: ends its connections and allows no new ones.
     pub async fn close_database(&self, name: &str) {
         self.execute(&format!("alter database {name} allow_connections false")).await;
         self.execute(&format!(
@@ -108,7 +111,7 @@ impl Cluster {
         .await;
     }
 
-    /// Gives it back.
+    /// Allows connections to a database again.
     pub async fn open_database(&self, name: &str) {
         self.execute(&format!("alter database {name} allow_connections true")).await;
     }
@@ -129,7 +132,7 @@ impl Cluster {
         self.folder.join("postgres/cluster/postmaster.pid")
     }
 
-    /// Stops the server with `signal` (`INT`: fast, `QUIT`: at once, as in a crash).
+    /// Stops the server with `signal`. `INT` is a fast shutdown; `QUIT` stops at once, as in a crash.
     pub async fn stop(&self, signal: Signal) {
         let pid_file = self.pid_file();
         kill_process(self.postmaster(), signal).expect("a signal reaches it");
@@ -137,15 +140,15 @@ impl Cluster {
         self.hold(None);
     }
 
-    /// kill -9 of the postmaster and of every server process; returns once all are gone.
+    /// Kills (-9) the postmaster and all server processes. Returns when all of them are gone.
     pub async fn kill(&self) {
         let postmaster = self.postmaster();
-        // First: nobody is left to start another server process, or to see one die and recover.
+        // The postmaster is killed first, so that it cannot start another server process or begin a recovery.
         kill_process(postmaster, Signal::KILL).expect("a signal reaches it");
         until("every server process is gone", async || {
             let left = processes_of(&self.folder.join("postgres/cluster"));
             for pid in &left {
-                // An error: it is gone already.
+                // An error means that the process is already gone.
                 let _gone = kill_process(*pid, Signal::KILL);
             }
             left.is_empty().then_some(())
@@ -154,15 +157,14 @@ impl Cluster {
         self.hold(None);
     }
 
-    /// Makes the server write commits that nobody waits for to disk as late as it can, so that a kill loses
-    /// them.
+    /// Makes the server flush asynchronous commits as late as possible, so that a kill loses them.
     pub async fn flush_late(&self) {
         self.execute("alter system set wal_writer_delay = '10s'").await;
         self.execute("alter system set wal_writer_flush_after = '1GB'").await;
         self.execute("select pg_reload_conf()").await;
     }
 
-    /// Starts it again.
+    /// Starts the server again.
     pub async fn start_again(&self) {
         let folder = self.folder.clone();
         let started = tokio::task::spawn_blocking(move || PrivatePostgres::start(&folder)).await;
@@ -174,7 +176,7 @@ impl Cluster {
     }
 }
 
-/// The server processes that work in a cluster's folder; killed ones that nobody waited for do not count.
+/// The server processes whose working folder is the cluster's. Zombie processes do not count.
 fn processes_of(cluster: &Path) -> Vec<Pid> {
     let cluster = cluster.canonicalize().expect("a cluster");
     let processes = fs::read_dir("/proc").expect("Linux").flatten();
@@ -182,7 +184,7 @@ fn processes_of(cluster: &Path) -> Vec<Pid> {
     ours.filter_map(|p| Pid::from_raw(p.file_name().to_str()?.parse().ok()?)).collect()
 }
 
-/// Its URL, as `AKHAR_DATABASE_URL` takes it.
+/// The database's URL, for `AKHAR_DATABASE_URL`.
 pub fn url(options: &PgConnectOptions) -> String {
     use sqlx::ConnectOptions as _;
     options.to_url_lossy().to_string()
@@ -195,8 +197,8 @@ fn watch(folder: &Path) -> ChildStdin {
     shell.spawn().expect("a shell").stdin.take().expect("a pipe")
 }
 
-/// Migrates once, so that a test's database is a copy made in milliseconds. On a runtime of its own:
-/// the caller may be inside one.
+/// Makes the template database and migrates it. So a test's database is a copy, which takes milliseconds. The
+/// function has a runtime of its own, because its caller may already run inside one.
 fn make_template(cluster: &Cluster) {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
     runtime.block_on(async {

@@ -1,4 +1,4 @@
-//! Requests as bytes, right or wrong, and answers with what every answer must have.
+//! Makes requests, valid and invalid ones, and checks what every answer must have.
 
 use std::{collections::BTreeSet, fmt::Write as _, time::Duration};
 
@@ -13,9 +13,9 @@ use tokio::{
 };
 use uuid::Uuid;
 
-use crate::PATIENCE;
+use crate::TIMEOUT;
 
-/// A multipart form, written by hand so that it can be wrong.
+/// A multipart form. It is written by hand, so that it can also be invalid.
 #[derive(Debug, Clone)]
 pub struct Form {
     boundary: &'static str,
@@ -29,30 +29,30 @@ impl Default for Form {
 }
 
 impl Form {
-    /// A form with one file in `file`.
+    /// A form with one file in the field `file`.
     pub fn upload(file: &[u8]) -> Self {
         Self::default().file("file", file)
     }
 
-    /// A form with a file in `file` and one more field.
+    /// A form with a file in the field `file` and one more field.
     pub fn upload_and(file: &[u8], name: &str, value: &str) -> Self {
         Self::upload(file).text(name, value)
     }
 
-    /// Adds a file.
+    /// Adds a file field.
     #[must_use]
     pub fn file(self, name: &str, bytes: &[u8]) -> Self {
         let head = format!("name=\"{name}\"; filename=\"image\"\r\nContent-Type: application/octet-stream");
         self.part(&head, bytes)
     }
 
-    /// Adds a field of text.
+    /// Adds a text field.
     #[must_use]
     pub fn text(self, name: &str, value: &str) -> Self {
         self.part(&format!("name=\"{name}\""), value.as_bytes())
     }
 
-    /// Adds a part whose `Content-Disposition: form-data; ` goes on with `head`.
+    /// Adds a part. `head` is written after `Content-Disposition: form-data; `, and can hold more headers.
     #[must_use]
     pub fn part(mut self, head: &str, bytes: &[u8]) -> Self {
         let head = format!("--{}\r\nContent-Disposition: form-data; {head}\r\n\r\n", self.boundary);
@@ -62,42 +62,42 @@ impl Form {
         self
     }
 
-    /// Its `Content-Type`.
+    /// The form's `Content-Type`.
     pub fn content_type(&self) -> String {
         format!("multipart/form-data; boundary={}", self.boundary)
     }
 
-    /// Its bytes, ended as they should be.
+    /// The form's bytes with the closing boundary.
     pub fn body(&self) -> Vec<u8> {
         [&self.body, format!("--{}--\r\n", self.boundary).as_bytes()].concat()
     }
 
-    /// Its bytes without the end that tells it is whole.
+    /// The form's bytes without the closing boundary.
     pub fn unended_body(&self) -> Vec<u8> {
         self.body.clone()
     }
 }
 
-/// A client. It speaks plain HTTP; but the product's `models pull` has reqwest speak TLS, with cryptography
-/// that every process chooses for itself.
+/// An HTTP client. It uses plain HTTP only, but the product builds reqwest with TLS, and then every process
+/// must install a cryptography provider.
 pub fn client() -> reqwest::Client {
-    // Chosen already is chosen.
+    // An error means that a provider is already installed.
     drop(rustls::crypto::ring::default_provider().install_default());
     reqwest::Client::new()
 }
 
-/// What came back.
+/// A response.
 #[derive(Debug, Clone)]
 pub struct Answer {
-    /// Its status.
+    /// The status.
     pub status: u16,
-    /// Its headers.
+    /// The headers.
     pub headers: HeaderMap,
-    /// Its body.
+    /// The body.
     pub body: Bytes,
 }
 
-/// Sends a request; panics when there is no answer.
+/// Sends a request. Panics when there is no answer.
 pub async fn send(request: reqwest::RequestBuilder) -> Answer {
     try_send(request).await.expect("an answer")
 }
@@ -111,19 +111,19 @@ pub async fn try_send(request: reqwest::RequestBuilder) -> Result<Answer, reqwes
 }
 
 impl Answer {
-    /// A header's value, or nothing.
+    /// The value of a header, or an empty text if there is no such header.
     pub fn header(&self, name: &str) -> &str {
         self.headers.get(name).map_or("", |value| value.to_str().expect("ASCII"))
     }
 
-    /// Its body as JSON.
+    /// The body as JSON.
     pub fn json(&self) -> Value {
         let text = String::from_utf8_lossy(&self.body);
         serde_json::from_slice(&self.body)
             .unwrap_or_else(|e| panic!("{} is not JSON ({e}): {text}", self.status))
     }
 
-    /// The predictions of a 200, by falling score: label and score.
+    /// The labels and scores of a 200 answer. Checks that they are sorted by score, the highest first.
     pub fn predictions(&self) -> Vec<(String, f64)> {
         assert_eq!(self.status, 200, "{}", String::from_utf8_lossy(&self.body));
         assert_eq!(self.header("content-type"), "application/json");
@@ -136,18 +136,18 @@ impl Answer {
             })
             .collect();
         assert!(predictions.iter().all(|(_, score)| (0.0..=1.0).contains(score)), "{json}");
-        assert!(predictions.is_sorted_by(|a, b| a.1 >= b.1), "by falling score: {json}");
+        assert!(predictions.is_sorted_by(|a, b| a.1 >= b.1), "the highest score comes first: {json}");
         predictions
     }
 
-    /// The strokes of a 200 that is a document.
+    /// The strokes of a 200 answer in JSON.
     pub fn strokes(&self) -> Vec<Stroke> {
         assert_eq!(self.status, 200, "{}", String::from_utf8_lossy(&self.body));
         assert_eq!(self.header("content-type"), "application/json");
         strokes(&self.json()["points"])
     }
 
-    /// The picture of a 200 that is one.
+    /// The picture of a 200 answer that is a PNG.
     pub fn picture(&self) -> DynamicImage {
         assert_eq!(self.status, 200, "{}", String::from_utf8_lossy(&self.body));
         assert_eq!(self.header("content-type"), "image/png");
@@ -155,17 +155,17 @@ impl Answer {
         picture(&self.body)
     }
 
-    /// The job's id that a 202 carries in its body and in `Location`.
+    /// The job's id of a 202 answer. Checks that it is in the body and in `Location`.
     pub fn job(&self) -> Uuid {
         assert_eq!(self.status, 202, "{}", String::from_utf8_lossy(&self.body));
         let id = self.json()["id"].as_str().and_then(|id| id.parse().ok()).expect("a job's id");
         assert_eq!(self.header("location"), format!("/v1/jobs/{id}"));
-        assert!(!self.header("retry-after").is_empty(), "a 202 says when to look again");
+        assert!(!self.header("retry-after").is_empty(), "a 202 has Retry-After");
         id
     }
 
-    /// The problem of an error with this status, checked to be one in every respect that needs no
-    /// request.
+    /// The problem document of an error with this status. Checks everything about it that does not depend on
+    /// the request.
     pub fn problem(&self, status: u16) -> Problem {
         let text = String::from_utf8_lossy(&self.body);
         assert_eq!(self.status, status, "{text}");
@@ -180,16 +180,17 @@ impl Answer {
         Problem { slug: slug.unwrap_or_else(|| panic!("type: {text}")).to_owned(), json }
     }
 
-    /// The pairs of field and code of a problem with this status.
+    /// The pairs of field and code of an error with this status.
     pub fn errors(&self, status: u16) -> BTreeSet<(String, String)> {
         self.problem(status).errors()
     }
 }
 
-/// A stroke: the points a pen passes, each how far right and how far down.
+/// The points of a stroke, each with its x (to the right) and y (down).
 pub type Stroke = Vec<(f64, f64)>;
 
-/// The strokes of a `points` object, checked to be of one shape and of numbers with two decimals at most.
+/// The strokes of a `points` object. Checks that x and y have the same shape, and that numbers have at most
+/// two decimals.
 pub fn strokes(points: &Value) -> Vec<Stroke> {
     let axis = |name: &str| -> Vec<Vec<f64>> {
         let strokes = points[name].as_array().unwrap_or_else(|| panic!("no {name}: {points}"));
@@ -210,22 +211,22 @@ pub fn strokes(points: &Value) -> Vec<Stroke> {
     strokes.collect()
 }
 
-/// The picture a PNG shows.
+/// Decodes a PNG.
 pub fn picture(png: &[u8]) -> DynamicImage {
     image::load_from_memory_with_format(png, ImageFormat::Png).expect("a PNG")
 }
 
-/// An RFC 9457 problem.
+/// A problem document (RFC 9457).
 #[derive(Debug, Clone)]
 pub struct Problem {
-    /// The end of its type.
+    /// The last segment of its type.
     pub slug: String,
-    /// All of it.
+    /// The whole document.
     pub json: Value,
 }
 
 impl Problem {
-    /// Its violations, as pairs of field and code.
+    /// The violations, as pairs of field and code.
     pub fn errors(&self) -> BTreeSet<(String, String)> {
         let list = self.json["errors"].as_array().unwrap_or_else(|| panic!("no errors: {}", self.json));
         let text =
@@ -238,31 +239,32 @@ impl Problem {
             .collect()
     }
 
-    /// The details of all violations, one a line.
+    /// The details of all violations, one on each line.
     pub fn details(&self) -> String {
         let list = self.json["errors"].as_array().cloned().unwrap_or_default();
         list.iter().filter_map(|e| e["detail"].as_str()).collect::<Vec<_>>().join("\n")
     }
 }
 
-/// Opens a connection to `base` and sends these bytes, whatever they are.
+/// Opens a connection to `base` and sends these bytes unchanged.
 pub async fn connect(base: &str, bytes: &[u8]) -> TcpStream {
     let mut stream = TcpStream::connect(base.trim_start_matches("http://")).await.expect("a connection");
     stream.write_all(bytes).await.expect("it takes bytes");
     stream
 }
 
-/// Sends these bytes, then closes our side; the whole answer as text, empty when there is none.
+/// Sends these bytes and closes the sending side. Returns the whole answer as text; it is empty if there is
+/// none.
 pub async fn raw(base: &str, bytes: &[u8]) -> String {
     let mut stream = connect(base, bytes).await;
     stream.shutdown().await.expect("our side closes");
     let mut answer = Vec::new();
-    let read = timeout(PATIENCE, stream.read_to_end(&mut answer)).await;
+    let read = timeout(TIMEOUT, stream.read_to_end(&mut answer)).await;
     read.expect("the service closes its side").expect("it can be read");
     String::from_utf8_lossy(&answer).into_owned()
 }
 
-/// A request's bytes, with this stack's key, up to and without its body.
+/// The bytes of a request with this key, without the body.
 pub fn head(method: &str, path: &str, key: &str, headers: &[(&str, &str)]) -> Vec<u8> {
     let mut head = format!("{method} {path} HTTP/1.1\r\nHost: akhar\r\nAuthorization: Bearer {key}\r\n");
     for (name, value) in headers {

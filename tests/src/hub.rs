@@ -1,8 +1,7 @@
-//! A model hub of our own: files come in; what the public hub would answer goes out, or what goes wrong when
-//! it is told to.
+//! A model hub for tests. It answers as the public hub does, and a test can make it fail.
 //!
-//! Like the public one it answers for large files (`.onnx` here) with a redirect to a store at another
-//! address, saying size and SHA-256 in that redirect, and for small ones itself.
+//! Like the public hub, it redirects requests for large files (here `.onnx`) to a store at another address.
+//! The redirect has the file's size and SHA-256. The hub itself sends small files.
 
 use std::{
     collections::BTreeMap,
@@ -17,62 +16,63 @@ use tokio::{
     net::{TcpListener, TcpStream},
 };
 
-/// A running hub and its store; gone when dropped.
+/// A running hub and its store. Both stop when the value is dropped.
 #[derive(Debug)]
 pub struct Hub {
-    /// Its address, such as `http://127.0.0.1:41234`.
+    /// The hub's address, such as `http://127.0.0.1:41234`.
     pub url: String,
     state: Arc<Mutex<State>>,
     servers: [tokio::task::AbortHandle; 2],
 }
 
-/// What goes wrong with one answer.
+/// A fault in one answer.
 #[derive(Debug, Clone, Copy)]
 pub enum Fault {
     /// The connection closes before this byte of the file.
     BreakAt(usize),
-    /// Nothing more comes from this byte of the file on, and the connection stays open.
+    /// The hub stops sending before this byte of the file and keeps the connection open.
     HoldAt(usize),
-    /// One bit of this byte of the file is another.
+    /// One bit of this byte of the file is flipped.
     FlipAt(usize),
-    /// This status and nothing else.
+    /// The answer has this status and no body.
     Status(u16),
 }
 
-/// What one request was, and what it got.
+/// A request that the hub or the store received, and its answer.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Asked {
-    /// Whether it came to the store.
+pub struct Request {
+    /// Whether the store received it.
     pub store: bool,
     /// The file, as `owner/name/path`.
     pub file: String,
-    /// Its `Range`.
+    /// The request's `Range`.
     pub range: Option<String>,
-    /// Its `If-Range`.
+    /// The request's `If-Range`.
     pub if_range: Option<String>,
-    /// Its `Authorization`.
+    /// The request's `Authorization`.
     pub authorization: Option<String>,
     /// The answer's status.
     pub status: u16,
-    /// Bytes of the file that were sent.
+    /// The number of bytes of the file in the answer.
     pub n_bytes: usize,
 }
 
 #[derive(Debug, Default)]
 struct State {
     files: BTreeMap<String, Vec<u8>>,
-    /// Only with this token, where there is one.
+    /// The token that requests to the hub must have, if any.
     token: Option<String>,
-    keeps_hashes_secret: bool,
+    hides_hashes: bool,
     ignores_ranges: bool,
-    /// By file, the next first.
+    /// The faults of the next answers for each file.
     faults: BTreeMap<String, Vec<Fault>>,
-    asked: Vec<Asked>,
+    requests: Vec<Request>,
+    /// The store's address.
     store: String,
 }
 
 impl Hub {
-    /// Starts one that holds nothing.
+    /// Starts a hub without files.
     pub async fn start() -> Self {
         let (hub, store) = (listen().await, listen().await);
         let url = |listener: &TcpListener| format!("http://{}", listener.local_addr().expect("an address"));
@@ -84,39 +84,39 @@ impl Hub {
         Self { url, state, servers }
     }
 
-    /// Puts a file there, or another in its place.
+    /// Adds or replaces a file.
     pub fn put(&self, file: &str, bytes: &[u8]) {
         self.state().files.insert(file.to_owned(), bytes.to_vec());
     }
 
-    /// From now on only who shows this token is answered.
-    pub fn gate(&self, token: &str) {
+    /// Requires this token in all further requests.
+    pub fn require_token(&self, token: &str) {
         self.state().token = Some(token.to_owned());
     }
 
-    /// From now on it does not say what the SHA-256 of a file is.
-    pub fn keep_hashes_secret(&self) {
-        self.state().keeps_hashes_secret = true;
+    /// Leaves the SHA-256 of files out of all further redirects.
+    pub fn hide_hashes(&self) {
+        self.state().hides_hashes = true;
     }
 
-    /// From now on it sends whole files, whatever part was asked for.
+    /// Sends whole files from now on, also when a request has a `Range`.
     pub fn ignore_ranges(&self) {
         self.state().ignores_ranges = true;
     }
 
-    /// Goes wrong with the next answer for a file; told several times, with as many answers.
+    /// Makes the next answer for a file fail. Several calls make as many answers fail.
     pub fn fail(&self, file: &str, fault: Fault) {
         self.state().faults.entry(file.to_owned()).or_default().push(fault);
     }
 
-    /// Requests that were answered so far.
-    pub fn asked(&self) -> Vec<Asked> {
-        self.state().asked.clone()
+    /// All requests that were answered so far.
+    pub fn requests(&self) -> Vec<Request> {
+        self.state().requests.clone()
     }
 
-    /// Those for a file that sent any of it, or would have.
-    pub fn sent(&self, file: &str) -> Vec<Asked> {
-        self.asked().into_iter().filter(|asked| asked.file == file && asked.status != 302).collect()
+    /// The requests for a file that were not answered with a redirect.
+    pub fn sent(&self, file: &str) -> Vec<Request> {
+        self.requests().into_iter().filter(|request| request.file == file && request.status != 302).collect()
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -146,18 +146,19 @@ async fn listen() -> TcpListener {
 async fn serve(listener: TcpListener, at_store: bool, state: Arc<Mutex<State>>) {
     while let Ok((stream, _)) = listener.accept().await {
         let state = state.clone();
-        // Who hangs up in the middle is not our concern.
+        // An error means that the client closed the connection, which a test may do.
         tokio::spawn(async move { answer(stream, at_store, &state).await.unwrap_or_default() });
     }
 }
 
-/// An answer's head, the part of the file it sends, and how the connection ends.
+/// An answer.
 struct Reply {
     status: u16,
     headers: String,
     body: Vec<u8>,
-    /// What the head says the body's length is.
+    /// The value of `Content-Length`. It is larger than the body if the transfer is to break off.
     length: usize,
+    /// Whether the connection stays open after the body.
     holds: bool,
 }
 
@@ -169,45 +170,45 @@ impl Reply {
 
 async fn answer(stream: TcpStream, at_store: bool, state: &Mutex<State>) -> io::Result<()> {
     let mut stream = BufReader::new(stream);
-    let mut asked = read(&mut stream).await?;
-    asked.store = at_store;
-    let reply = lock(state).reply(&asked);
-    (asked.status, asked.n_bytes) = (reply.status, reply.body.len());
-    lock(state).asked.push(asked);
+    let mut request = read(&mut stream).await?;
+    request.store = at_store;
+    let reply = lock(state).reply(&request);
+    (request.status, request.n_bytes) = (reply.status, reply.body.len());
+    lock(state).requests.push(request);
     let head = format!(
-        "HTTP/1.1 {} Told\r\nConnection: close\r\nContent-Length: {}\r\n{}\r\n",
+        "HTTP/1.1 {} Status\r\nConnection: close\r\nContent-Length: {}\r\n{}\r\n",
         reply.status, reply.length, reply.headers
     );
     stream.write_all(head.as_bytes()).await?;
     stream.write_all(&reply.body).await?;
     stream.flush().await?;
     if reply.holds {
-        // Ends when the other side hangs up.
+        // This returns when the client closes the connection.
         stream.read_to_end(&mut Vec::new()).await?;
     }
     Ok(())
 }
 
-async fn read(stream: &mut BufReader<TcpStream>) -> io::Result<Asked> {
+async fn read(stream: &mut BufReader<TcpStream>) -> io::Result<Request> {
     let mut line = String::new();
     stream.read_line(&mut line).await?;
     let target = line.split(' ').nth(1).unwrap_or_default();
     let path = target.split('?').next().unwrap_or_default().trim_start_matches('/');
-    // `owner/name/resolve/revision/path` at the hub.
+    // The path is `owner/name/resolve/revision/path` at the hub, and `owner/name/path` at the store.
     let names: Vec<&str> = path.split('/').collect();
     let file = match names[..] {
         [owner, name, "resolve", _, ref rest @ ..] => format!("{owner}/{name}/{}", rest.join("/")),
         _ => path.to_owned(),
     };
-    let mut asked = Asked { file, ..Asked::default() };
+    let mut request = Request { file, ..Request::default() };
     loop {
         line.clear();
         stream.read_line(&mut line).await?;
-        let Some((name, value)) = line.trim_end().split_once(": ") else { return Ok(asked) };
+        let Some((name, value)) = line.trim_end().split_once(": ") else { return Ok(request) };
         let field = match name.to_ascii_lowercase().as_str() {
-            "range" => &mut asked.range,
-            "if-range" => &mut asked.if_range,
-            "authorization" => &mut asked.authorization,
+            "range" => &mut request.range,
+            "if-range" => &mut request.if_range,
+            "authorization" => &mut request.authorization,
             _ => continue,
         };
         *field = Some(value.to_owned());
@@ -215,34 +216,34 @@ async fn read(stream: &mut BufReader<TcpStream>) -> io::Result<Asked> {
 }
 
 impl State {
-    fn reply(&mut self, asked: &Asked) -> Reply {
-        let shown = asked.authorization.as_deref().and_then(|a| a.strip_prefix("Bearer "));
-        if !asked.store && self.token.is_some() && self.token.as_deref() != shown {
+    fn reply(&mut self, request: &Request) -> Reply {
+        let token = request.authorization.as_deref().and_then(|a| a.strip_prefix("Bearer "));
+        if !request.store && self.token.is_some() && self.token.as_deref() != token {
             return Reply::head(401, "X-Error-Message: Access to this model is restricted.\r\n");
         }
-        let Some(bytes) = self.files.get(&asked.file) else {
+        let Some(bytes) = self.files.get(&request.file) else {
             return Reply::head(404, "X-Error-Code: EntryNotFound\r\n");
         };
         let sha256 = sha256(bytes);
-        let large = Path::new(&asked.file).extension().is_some_and(|ending| ending == "onnx");
-        if large && !asked.store {
-            let linked = if self.keeps_hashes_secret {
+        let large = Path::new(&request.file).extension().is_some_and(|ending| ending == "onnx");
+        if large && !request.store {
+            let linked = if self.hides_hashes {
                 String::new()
             } else {
                 format!("X-Linked-Etag: \"{sha256}\"\r\nX-Linked-Size: {}\r\n", bytes.len())
             };
-            let headers = format!("Location: {}/{}?signature=secret\r\n{linked}", self.store, asked.file);
+            let headers = format!("Location: {}/{}?signature=secret\r\n{linked}", self.store, request.file);
             return Reply::head(302, headers);
         }
-        let faults = self.faults.get_mut(&asked.file).filter(|faults| !faults.is_empty());
+        let faults = self.faults.get_mut(&request.file).filter(|faults| !faults.is_empty());
         let fault = faults.map(|faults| faults.remove(0));
         if let Some(Fault::Status(status)) = fault {
             return Reply::head(status, "");
         }
-        // As at the public hub, the store's tag is not the file's SHA-256.
+        // The store's ETag is not the file's SHA-256, as at the public hub.
         let etag = format!("\"{}\"", &sha256[..32]);
-        let range = asked.range.as_deref().filter(|_| !self.ignores_ranges);
-        let range = range.filter(|_| asked.if_range.as_ref().is_none_or(|tag| *tag == etag));
+        let range = request.range.as_deref().filter(|_| !self.ignores_ranges);
+        let range = range.filter(|_| request.if_range.as_ref().is_none_or(|tag| *tag == etag));
         let from = range.and_then(|r| r.strip_prefix("bytes=")?.strip_suffix('-')?.parse::<usize>().ok());
         part(bytes, from, &etag, fault)
     }

@@ -1,4 +1,5 @@
-//! Images as files: the repository's real ones, every way of storing the same picture, and broken ones.
+//! Image files for tests: the repository's fixtures, the same picture in every file format, and invalid
+//! files.
 
 use std::{fs, io::Cursor, path::PathBuf};
 
@@ -6,23 +7,23 @@ use image::{DynamicImage, GrayImage, ImageFormat, LumaA, Rgba, imageops::FilterT
 
 use crate::root;
 
-/// The contract's bound on an image file.
+/// The largest image file that the API allows, bytes.
 pub const MAX_BYTES: usize = 15 * 1024;
 
-/// One real handwritten character.
+/// A picture of one handwritten character.
 #[derive(Debug, Clone)]
 pub struct Fixture {
-    /// Its file's name.
+    /// The file's name.
     pub name: String,
-    /// The operation it is for.
+    /// The operation that recognises it.
     pub operation: &'static str,
-    /// What it shows.
+    /// The character in the picture.
     pub label: String,
-    /// The file.
+    /// The file's bytes.
     pub bytes: Vec<u8>,
 }
 
-/// Every image of `tests/fixtures/images`, by what their names say they show.
+/// All images in `tests/fixtures/images`. Their file names say which character they show.
 pub fn fixtures() -> Vec<Fixture> {
     let folder = root().join("tests/fixtures/images");
     let mut paths: Vec<PathBuf> = fs::read_dir(&folder)
@@ -60,7 +61,7 @@ fn digit(name: &str) -> Option<&'static str> {
     digits.get(name.parse::<usize>().ok()?).copied()
 }
 
-/// The letters by the names fixtures use.
+/// The letter with this name in a fixture's file name.
 fn letter(name: &str) -> Option<&'static str> {
     const NAMES: [(&str, &str); 41] = [
         ("ura", "ੳ"),
@@ -108,7 +109,7 @@ fn letter(name: &str) -> Option<&'static str> {
     NAMES.iter().find(|(n, _)| *n == name).map(|(_, label)| *label)
 }
 
-/// A character's picture, small, in 16 greys: every way of storing it fits the contract's 15 kB.
+/// A fixture as a small picture with 16 grey levels. It fits into 15 kB in every file format.
 pub fn plain(fixture: &Fixture) -> GrayImage {
     let image = image::load_from_memory(&fixture.bytes).expect("a fixture decodes");
     let mut grey = image.resize(72, 72, FilterType::Triangle).into_luma8();
@@ -118,7 +119,7 @@ pub fn plain(fixture: &Fixture) -> GrayImage {
     grey
 }
 
-/// A PNG of a picture.
+/// Encodes a picture as PNG.
 pub fn png(image: &DynamicImage) -> Vec<u8> {
     encode(image, ImageFormat::Png)
 }
@@ -129,13 +130,13 @@ fn encode(image: &DynamicImage, format: ImageFormat) -> Vec<u8> {
     bytes.into_inner()
 }
 
-/// The same picture stored in every way that PNG and JPEG know, by name.
+/// The same picture in every kind of PNG and JPEG file, with the name of each kind.
 pub fn ways_to_store(grey: &GrayImage) -> Vec<(&'static str, Vec<u8>)> {
     let image = DynamicImage::ImageLuma8(grey.clone());
-    let on_nothing = image::RgbaImage::from_fn(grey.width(), grey.height(), |x, y| {
+    let transparent = image::RgbaImage::from_fn(grey.width(), grey.height(), |x, y| {
         Rgba([0, 0, 0, 255 - grey.get_pixel(x, y).0[0]])
     });
-    let grey_on_nothing = image::GrayAlphaImage::from_fn(grey.width(), grey.height(), |x, y| {
+    let transparent_grey = image::GrayAlphaImage::from_fn(grey.width(), grey.height(), |x, y| {
         LumaA([0, 255 - grey.get_pixel(x, y).0[0]])
     });
     let rgb = image.to_rgb8();
@@ -146,8 +147,8 @@ pub fn ways_to_store(grey: &GrayImage) -> Vec<(&'static str, Vec<u8>)> {
         ("RGB 16 PNG", png(&image.to_rgb16().into())),
         ("RGBA 8 PNG, opaque", png(&image.to_rgba8().into())),
         ("RGBA 16 PNG, opaque", png(&image.to_rgba16().into())),
-        ("RGBA 8 PNG, black on nothing", png(&on_nothing.into())),
-        ("grey and alpha PNG, black on nothing", png(&grey_on_nothing.into())),
+        ("RGBA 8 PNG, black on transparent", png(&transparent.into())),
+        ("grey and alpha PNG, black on transparent", png(&transparent_grey.into())),
         ("1 bit PNG", packed_png(grey, png::BitDepth::One, None)),
         ("2 bit PNG", packed_png(grey, png::BitDepth::Two, None)),
         ("4 bit PNG", packed_png(grey, png::BitDepth::Four, None)),
@@ -160,12 +161,12 @@ pub fn ways_to_store(grey: &GrayImage) -> Vec<(&'static str, Vec<u8>)> {
     ]
 }
 
-/// 16 colours from blue ink to yellowish paper.
+/// A palette of 16 colours from blue ink to yellowish paper.
 fn ink_blue() -> Vec<u8> {
     (0..16_u8).flat_map(|i| [16 + i * 15, 20 + i * 15, 90 + i * 9]).collect()
 }
 
-/// A picture of 16 greys at fewer bits a pixel, each an index into `palette` if there is one.
+/// A PNG with less than 8 bits for each pixel. With a `palette`, each pixel is an index into it.
 fn packed_png(grey: &GrayImage, depth: png::BitDepth, palette: Option<Vec<u8>>) -> Vec<u8> {
     let bits = depth as usize;
     let packed = grey.rows().flat_map(|row| {
@@ -205,17 +206,18 @@ fn jpeg(
     file
 }
 
-/// The picture as black ink alone.
+/// A JPEG in CMYK that uses the black channel only.
 fn cmyk(grey: &GrayImage, colours: jpeg_encoder::ColorType) -> Vec<u8> {
     let pixels: Vec<u8> = grey.pixels().flat_map(|p| [0, 0, 0, 255 - p.0[0]]).collect();
     jpeg(grey, &pixels, colours, false, None)
 }
 
-/// The picture stored turned and mirrored as each of EXIF's eight orientations says, so that a reader
-/// who heeds the tag sees it upright: JPEG and PNG.
-pub fn turned(grey: &GrayImage) -> Vec<(String, Vec<u8>)> {
+/// The picture as JPEG and PNG with each of EXIF's eight orientations. The pixels are turned and mirrored so
+/// that the picture is upright when a reader applies the orientation tag.
+pub fn with_orientations(grey: &GrayImage) -> Vec<(String, Vec<u8>)> {
     let stored = |tag: u8| {
-        // Turning by a quarter is undone by turning the other way; all else is undone by itself.
+        // Orientations 6 and 8 are quarter turns, which undo each other. Every other orientation undoes
+        // itself.
         let inverse = match tag {
             6 => 8,
             8 => 6,
@@ -236,14 +238,14 @@ pub fn turned(grey: &GrayImage) -> Vec<(String, Vec<u8>)> {
     files
 }
 
-/// An EXIF block, as TIFF 6.0 lays it out, with the orientation tag (0x0112) alone.
+/// An EXIF block in the TIFF 6.0 format that has the orientation tag (0x0112) only.
 fn exif(orientation: u8) -> Vec<u8> {
     let mut tiff = b"II*\0\x08\0\0\0\x01\0".to_vec();
     tiff.extend([0x12, 0x01, 3, 0, 1, 0, 0, 0, orientation, 0, 0, 0, 0, 0, 0, 0]);
     tiff
 }
 
-/// A PNG with one more chunk, right after its header.
+/// Inserts a chunk into a PNG, after its header.
 pub fn with_chunk(png: &[u8], name: [u8; 4], data: &[u8]) -> Vec<u8> {
     const HEADER_END: usize = 8 + 25; // signature, IHDR
     let (header, rest) = png.split_at(HEADER_END);
@@ -256,13 +258,13 @@ fn chunk(name: [u8; 4], data: &[u8]) -> Vec<u8> {
     [&length[..], &named, &crc32fast::hash(&named).to_be_bytes()].concat()
 }
 
-/// A valid PNG made `n` bytes long by a chunk that readers skip.
+/// Makes a PNG `n` bytes long with a chunk that readers skip. The file stays valid.
 pub fn padded_png(png: &[u8], n: usize) -> Vec<u8> {
     let room = n.checked_sub(png.len() + 12).expect("the picture is smaller");
     with_chunk(png, *b"prVt", &vec![0x5a; room])
 }
 
-/// A valid JPEG made `n` bytes long by a comment.
+/// Makes a JPEG `n` bytes long with a comment. The file stays valid.
 pub fn padded_jpeg(jpeg: &[u8], n: usize) -> Vec<u8> {
     let room = n.checked_sub(jpeg.len() + 2).expect("the picture is smaller");
     let length = u16::try_from(room).expect("one comment is enough").to_be_bytes();
@@ -270,17 +272,17 @@ pub fn padded_jpeg(jpeg: &[u8], n: usize) -> Vec<u8> {
     [start, &[0xff, 0xfe], &length, &vec![b'.'; room - 2], rest].concat()
 }
 
-/// A PNG of a few bytes that claims to be this large.
-pub fn boastful_png(width: u32, height: u32) -> Vec<u8> {
+/// A PNG of a few bytes whose header says that the picture has this size.
+pub fn png_claiming_size(width: u32, height: u32) -> Vec<u8> {
     let header = [&width.to_be_bytes()[..], &height.to_be_bytes(), &[8, 2, 0, 0, 0]].concat();
-    // The start of a zlib stream of zeros; it ends long before the pixels do.
+    // The beginning of a zlib stream of zeros, which is far too short for the pixels.
     let data = [0x78, 0x9c, 0xed, 0xc1, 0x01, 0x01, 0x00, 0x00, 0x00, 0x80, 0x90, 0xfe, 0xaf, 0xee, 0x08];
     let signature = b"\x89PNG\r\n\x1a\n".to_vec();
     [signature, chunk(*b"IHDR", &header), chunk(*b"IDAT", &data), chunk(*b"IEND", &[])].concat()
 }
 
-/// A JPEG that claims to be this large: its frame header (SOF0) rewritten.
-pub fn boastful_jpeg(grey: &GrayImage, width: u16, height: u16) -> Vec<u8> {
+/// A JPEG whose frame header (SOF0) says that the picture has this size.
+pub fn jpeg_claiming_size(grey: &GrayImage, width: u16, height: u16) -> Vec<u8> {
     let mut file = jpeg(grey, grey, jpeg_encoder::ColorType::Luma, false, None);
     let at = file.windows(2).position(|m| m == [0xff, 0xc0]).expect("a frame header");
     file[at + 5..at + 7].copy_from_slice(&height.to_be_bytes());
@@ -288,12 +290,12 @@ pub fn boastful_jpeg(grey: &GrayImage, width: u16, height: u16) -> Vec<u8> {
     file
 }
 
-/// A baseline JPEG of a picture.
+/// Encodes a picture as baseline JPEG.
 pub fn plain_jpeg(grey: &GrayImage) -> Vec<u8> {
     jpeg(grey, grey, jpeg_encoder::ColorType::Luma, false, None)
 }
 
-/// A page of one grey.
+/// A white PNG without any ink.
 pub fn blank(side: u32) -> Vec<u8> {
     png(&GrayImage::from_pixel(side, side, image::Luma([255])).into())
 }

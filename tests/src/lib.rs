@@ -1,8 +1,9 @@
-//! The black-box harness: a [`Stack`] is one world of its own, with its own database, a real `akhar api`
-//! on a free port and real `akhar worker`s; requests go in over TCP, [`Answer`]s come out.
+//! The harness of the black-box tests. A [`Stack`] is a separate installation for one test: a database, a
+//! real `akhar api` on a free port and real `akhar worker`s. A test sends requests over TCP and checks the
+//! [`Answer`]s.
 //!
-//! A test waits on conditions ([`until`]), never on time, and nothing survives it: processes and the
-//! Postgres of a test binary end with it, even when it is killed (see [`cluster`]).
+//! A test waits for conditions ([`until`]) and never for a fixed time. Processes and the Postgres of a test
+//! binary end with the binary, also when it is killed (see [`cluster`]).
 
 pub mod cluster;
 pub mod http;
@@ -27,25 +28,25 @@ use std::{path::PathBuf, time::Duration};
 
 use tokio::time::{Instant, MissedTickBehavior, interval, timeout_at};
 
-/// How long a condition may take before the test gives up on it: far above what it takes on a busy
-/// machine, so that reaching it means that the condition never comes.
-pub const PATIENCE: Duration = Duration::from_secs(30);
+/// The longest time that a test waits for a condition. On a busy machine, conditions need far less, so a
+/// timeout means that the condition never becomes true.
+pub const TIMEOUT: Duration = Duration::from_secs(30);
 
-/// Waits until `condition` gives a value, looking again every 20 ms; panics, naming `what`, when
-/// [`PATIENCE`] is over.
+/// Waits until `condition` returns a value, and checks it every 20 ms. After [`TIMEOUT`] it panics with
+/// `what`, which describes the condition.
 pub async fn until<T>(what: &str, mut condition: impl AsyncFnMut() -> Option<T>) -> T {
-    let deadline = Instant::now() + PATIENCE;
-    let mut looks = interval(Duration::from_millis(20));
-    looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
-    let came = timeout_at(deadline, async {
+    let deadline = Instant::now() + TIMEOUT;
+    let mut ticks = interval(Duration::from_millis(20));
+    ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    let value = timeout_at(deadline, async {
         loop {
-            looks.tick().await;
+            ticks.tick().await;
             if let Some(value) = condition().await {
                 return value;
             }
         }
     });
-    came.await.unwrap_or_else(|_| panic!("waited {PATIENCE:?} in vain until {what}"))
+    value.await.unwrap_or_else(|_| panic!("this did not become true within {TIMEOUT:?}: {what}"))
 }
 
 /// The repository's root.
@@ -54,15 +55,15 @@ pub fn root() -> PathBuf {
     tests.parent().map(PathBuf::from).unwrap_or(tests)
 }
 
-/// The product: `akhar` of the same profile as the running test or benchmark, which lies beside it or in
-/// a folder beside it.
+/// The program `akhar`, built with the same profile as the running test or benchmark. It is in the folder of
+/// that test or benchmark, or in the folder above.
 pub fn binary() -> PathBuf {
     let this = std::env::current_exe().expect("a process knows its own path");
     let places = this.ancestors().skip(1).take(2).map(|folder| folder.join("akhar"));
     let found = places.clone().find(|path| path.is_file());
     found.unwrap_or_else(|| {
         panic!(
-            "no akhar in any of {:?}: run `make test` or `make bench`, which build it",
+            "there is no akhar at any of {:?}: run `make test` or `make bench`, which build it",
             places.collect::<Vec<_>>()
         )
     })

@@ -1,4 +1,4 @@
-//! Many clients at once, each sending its next request when the last is answered.
+//! Several clients at the same time. Each sends its next request when the last one is answered.
 
 use std::{
     sync::{
@@ -12,26 +12,26 @@ use tokio::task::JoinSet;
 
 use crate::{Answer, Form, Stack, http};
 
-/// Clients at work; [`Load::stop`] tells how they fared.
+/// Running clients. [`Load::stop`] returns their results.
 #[derive(Debug)]
 pub struct Load {
     stop: Arc<AtomicBool>,
     clients: JoinSet<Vec<Sent>>,
 }
 
-/// One request's fate.
+/// A request that was sent, and its answer.
 #[derive(Debug)]
 pub struct Sent {
-    /// When it was sent.
+    /// The time at which it was sent.
     pub at: Instant,
-    /// How long until its answer.
+    /// The time until its answer.
     pub took: Duration,
-    /// The answer, or why there was none.
+    /// The answer, or the reason why there was none.
     pub answer: Result<Answer, String>,
 }
 
 impl Load {
-    /// Starts `n` clients that send this image.
+    /// Starts `n` clients that send this image again and again.
     pub fn start(stack: &Stack, n: usize, operation: &'static str, image: &[u8]) -> Self {
         let stop = Arc::new(AtomicBool::new(false));
         let mut clients = JoinSet::new();
@@ -42,7 +42,7 @@ impl Load {
         Self { stop, clients }
     }
 
-    /// Tells the clients to send nothing more, and waits for their last answers.
+    /// Stops the clients, and waits for their last answers.
     pub async fn stop(self) -> Vec<Sent> {
         self.stop.store(true, Ordering::Relaxed);
         self.clients.join_all().await.into_iter().flatten().collect()

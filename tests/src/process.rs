@@ -1,4 +1,4 @@
-//! A process, usually of the product: a command comes in, its lines and its end come out.
+//! Starts a process, usually of the product, and collects the lines that it prints.
 
 use std::{
     process::{ExitStatus, Stdio},
@@ -12,9 +12,9 @@ use tokio::{
     time::timeout,
 };
 
-use crate::{PATIENCE, binary, until};
+use crate::{TIMEOUT, binary, until};
 
-/// A running process; killed when dropped. What it had logged is shown when its test fails.
+/// A running process. It is killed when the value is dropped. If its test fails, its log is printed.
 #[derive(Debug)]
 pub struct Process {
     name: &'static str,
@@ -24,7 +24,7 @@ pub struct Process {
     log: Lines,
 }
 
-/// What came out of a pipe so far, by line.
+/// The lines that came out of a pipe so far.
 #[derive(Debug, Clone, Default)]
 struct Lines(Arc<Mutex<Vec<String>>>);
 
@@ -46,8 +46,8 @@ impl Lines {
     }
 }
 
-/// A command of the product with this environment and none of the caller's own `AKHAR_*` names, run from
-/// a folder without an `akhar.toml`.
+/// A command of the product with this environment. The test's own `AKHAR_*` variables are removed, and the
+/// command runs in a folder without an `akhar.toml`.
 pub fn command<'a>(
     arguments: &[&str],
     environment: impl IntoIterator<Item = &'a (String, String)>,
@@ -72,7 +72,7 @@ impl Process {
         Self::spawn(subcommand, command(&[subcommand], environment))
     }
 
-    /// Starts any command, to be called `name`.
+    /// Starts a command. `name` names it in error messages.
     pub fn spawn(name: &'static str, mut command: Command) -> Self {
         let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts");
         let id = child.id().and_then(|id| i32::try_from(id).ok()).and_then(Pid::from_raw);
@@ -81,7 +81,7 @@ impl Process {
         Self { name, child, pid: id.expect("it was just started"), out, log }
     }
 
-    /// Waits for its first line on standard output.
+    /// Waits for the first line on standard output. Panics when the process ends before.
     pub async fn first_line(&mut self) -> String {
         let (out, log, child, name) = (&self.out, &self.log, &mut self.child, self.name);
         until(&format!("{name} prints its first line"), async || {
@@ -96,38 +96,38 @@ impl Process {
         .await
     }
 
-    /// Its lines on standard output so far.
+    /// The lines on standard output so far.
     pub fn lines(&self) -> Vec<String> {
         self.out.all()
     }
 
-    /// Its lines on standard error so far.
+    /// The lines on standard error so far.
     pub fn log(&self) -> Vec<String> {
         self.log.all()
     }
 
-    /// Its process id.
+    /// The process id.
     pub fn id(&self) -> i32 {
         self.pid.as_raw_nonzero().get()
     }
 
-    /// Sends it a signal.
+    /// Sends a signal to the process.
     pub fn signal(&self, signal: Signal) {
         kill_process(self.pid, signal).expect("a signal reaches it");
     }
 
-    /// kill -9; returns once it is gone.
+    /// Kills the process (-9). Returns when it is gone.
     pub async fn kill(&mut self) {
         self.child.kill().await.expect("a kill");
     }
 
-    /// Waits for its end.
+    /// Waits until the process ends.
     pub async fn ended(&mut self) -> ExitStatus {
-        let ended = timeout(PATIENCE, self.child.wait()).await;
+        let ended = timeout(TIMEOUT, self.child.wait()).await;
         ended.unwrap_or_else(|_| panic!("{} does not end", self.name)).expect("a wait")
     }
 
-    /// Memory it holds now and held at most, in KiB, as Linux counts them.
+    /// The resident memory now and at its peak, KiB.
     pub fn memory_kib(&self) -> (u64, u64) {
         let path = format!("/proc/{}/status", self.id());
         let status = std::fs::read_to_string(path).expect("a running process");
@@ -144,9 +144,10 @@ impl Drop for Process {
         if std::thread::panicking() {
             let log = self.log();
             let n_last = log.len().saturating_sub(20);
-            let told = log.iter().enumerate().filter(|(i, line)| *i >= n_last || !line.contains("\"INFO\""));
-            let told: Vec<&str> = told.map(|(_, line)| line.as_str()).collect();
-            eprintln!("--- {} ({}), its warnings and last lines:\n{}", self.name, self.id(), told.join("\n"));
+            let shown = log.iter().enumerate().filter(|(i, line)| *i >= n_last || !line.contains("\"INFO\""));
+            let shown: Vec<&str> = shown.map(|(_, line)| line.as_str()).collect();
+            let (name, id) = (self.name, self.id());
+            eprintln!("--- warnings and last lines of {name} ({id}):\n{}", shown.join("\n"));
         }
     }
 }

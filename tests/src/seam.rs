@@ -1,30 +1,30 @@
-//! Stopping a job at a chosen step: a trigger in the test's own database makes the worker's statement
-//! wait for a lock that the test holds.
+//! Holds a job at a chosen step. A trigger in the test's database makes the worker's statement wait for a
+//! lock that the test holds.
 
 use sqlx::{Connection as _, PgConnection, PgPool};
 
 use crate::until;
 
-/// A lock no other code takes. The number is arbitrary.
+/// The number of the advisory lock. It is arbitrary; no other code takes this lock.
 const LOCK: i64 = 0x5eed_5ea4;
 
-/// A step of a job's life, as the change of its row that the step makes.
+/// A step between two states of a job, at which a test can hold it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Seam {
-    /// A worker is taking it: queued to running, not committed.
+    /// A worker claims the job: the change from queued to running is made, but not committed.
     Claim,
-    /// A worker has its answer and is writing it: running to succeeded, not committed.
+    /// A worker writes the job's outcome: the change from running to succeeded is made, but not committed.
     Finish,
 }
 
-/// Jobs wait at a seam until this is released or dropped.
+/// Jobs wait at the seam until this value is released or dropped.
 #[derive(Debug)]
 pub struct Held {
     lock: PgConnection,
 }
 
 impl Seam {
-    /// Makes every job that reaches this seam wait there.
+    /// Makes every job that reaches this seam wait.
     pub async fn hold(self, db: &PgPool) -> Held {
         let change = match self {
             Self::Claim => "old.state = 'queued' and new.state = 'running'",
@@ -60,8 +60,8 @@ impl Held {
         .await;
     }
 
-    /// Ends the connections of all that are held now, as their dead process would: what they were writing
-    /// is undone when this returns. Others may come and be held meanwhile.
+    /// Ends the database connections of all held jobs, as the death of their process would. When this
+    /// returns, their writes are rolled back. Other jobs may be held in the meantime.
     pub async fn disconnect(&mut self) {
         sqlx::query(
             "select pg_terminate_backend(pid, 10000) from pg_locks where locktype = 'advisory' and not granted
@@ -72,7 +72,7 @@ impl Held {
         .expect("they end");
     }
 
-    /// Lets all go on.
+    /// Lets all held jobs continue.
     pub async fn release(self) {
         self.lock.close().await.expect("a close");
     }

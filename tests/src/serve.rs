@@ -4,24 +4,24 @@ use std::path::Path;
 
 use crate::{Cluster, Process, stack::base_environment, until};
 
-/// A service, and what it printed for its user.
+/// A running service, and the address and key that it printed.
 #[derive(Debug)]
 pub struct Service {
-    /// Its first process.
+    /// The first process of the tree.
     pub process: Process,
-    /// Where it answers, such as `http://127.0.0.1:41234`.
+    /// The service's address, such as `http://127.0.0.1:41234`.
     pub base: String,
-    /// Its demo key.
+    /// The demo key.
     pub key: String,
 }
 
 impl Service {
-    /// Starts one whose data lies in this folder; its worker is warm when this returns.
+    /// Starts a service with its data in this folder. Its worker is ready when this returns.
     pub async fn start(data: &Path) -> Self {
         Self::start_with(&environment(data).await).await
     }
 
-    /// Starts one with this environment, made by [`environment`].
+    /// Starts a service with this environment, made by [`environment`].
     pub async fn start_with(environment: &[(String, String)]) -> Self {
         let mut process = Process::start("serve", environment);
         let line = process.first_line().await;
@@ -35,7 +35,7 @@ impl Service {
     }
 }
 
-/// The environment of a service whose data lies in this folder.
+/// The environment of a service with its data in this folder.
 pub async fn environment(data: &Path) -> Vec<(String, String)> {
     let mut environment = base_environment(&Cluster::shared().empty_database().await);
     environment.retain(|(name, _)| name != "AKHAR_DATABASE_URL");

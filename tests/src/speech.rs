@@ -1,33 +1,33 @@
-//! Recordings as files: the repository's spoken sentences, and sounds that say nothing.
+//! Recordings for tests: the repository's spoken sentences, and sounds without speech.
 
 use std::fs;
 
 use crate::root;
 
-/// Samples a second of everything made here.
+/// Sampling rate of all sounds made here, Hz.
 pub const RATE: usize = 16_000;
 
-/// A recording and what is said in it.
+/// A recording and its true transcript.
 #[derive(Debug, Clone)]
 pub struct Recording {
-    /// Its file's name.
+    /// The file's name.
     pub name: String,
-    /// The language spoken.
+    /// The spoken language.
     pub lang: &'static str,
-    /// The file.
+    /// The file's bytes.
     pub bytes: Vec<u8>,
-    /// What is said, and from when to when, seconds.
+    /// The spoken sentences: the start and the end of each, seconds, and its text.
     pub said: Vec<(f64, f64, String)>,
 }
 
 impl Recording {
-    /// All that is said in it.
+    /// The text of all sentences.
     pub fn text(&self) -> String {
         let texts: Vec<&str> = self.said.iter().map(|(_, _, text)| text.as_str()).collect();
         texts.join(" ")
     }
 
-    /// Its samples; of a wav file.
+    /// The samples of a wav file with a header of 44 bytes.
     pub fn samples(&self) -> Vec<i16> {
         let (header, samples) = self.bytes.split_at(44);
         assert!(header.starts_with(b"RIFF") && header.ends_with(samples.len().to_le_bytes()[..4].as_ref()));
@@ -35,7 +35,7 @@ impl Recording {
     }
 }
 
-/// Every recording of which `tests/fixtures/audio/spoken.tsv` says what is said.
+/// All recordings in `tests/fixtures/audio/spoken.tsv`, which has their transcripts.
 pub fn recordings() -> Vec<Recording> {
     let folder = root().join("tests/fixtures/audio");
     let table = fs::read_to_string(folder.join("spoken.tsv")).expect("a table");
@@ -58,13 +58,13 @@ pub fn recordings() -> Vec<Recording> {
     recordings
 }
 
-/// The recording in a file of this name.
+/// The recording with this file name.
 pub fn recording(name: &str) -> Recording {
     let found = recordings().into_iter().find(|r| r.name == name);
     found.unwrap_or_else(|| panic!("no recording {name}"))
 }
 
-/// A wav file of 16 bits and 16 kHz.
+/// A wav file with these samples at 16 kHz.
 pub fn wav(samples: &[i16]) -> Vec<u8> {
     let n_bytes = u32::try_from(samples.len() * 2).expect("a short recording");
     let rate = u32::try_from(RATE).expect("a rate");
@@ -80,12 +80,12 @@ pub fn wav(samples: &[i16]) -> Vec<u8> {
     file
 }
 
-/// So many seconds of nothing.
+/// `seconds` seconds of silence.
 pub fn silence(seconds: usize) -> Vec<i16> {
     vec![0; seconds * RATE]
 }
 
-/// So many seconds of white noise, always the same.
+/// `seconds` seconds of white noise, the same in every run.
 pub fn noise(seconds: usize) -> Vec<i16> {
     let mut state = 0x2545_f491_4f6c_dd1d_u64;
     let mut next = || {
@@ -98,7 +98,7 @@ pub fn noise(seconds: usize) -> Vec<i16> {
     (0..seconds * RATE).map(|_| next()).collect()
 }
 
-/// So many seconds of chords that change twice a second.
+/// `seconds` seconds of chords, which change twice a second.
 #[expect(clippy::cast_possible_truncation, clippy::cast_precision_loss, reason = "a tune needs no precision")]
 pub fn music(seconds: usize) -> Vec<i16> {
     const CHORDS: [[f64; 3]; 4] =
@@ -113,23 +113,23 @@ pub fn music(seconds: usize) -> Vec<i16> {
     (0..seconds * RATE).map(sample).collect()
 }
 
-/// How many characters of a hundred are wrong in a transcription.
+/// The character error rate of a transcription, percent.
 pub fn error_percent(said: &str, transcribed: &str) -> usize {
     let (said, transcribed): (Vec<char>, Vec<char>) = (said.chars().collect(), transcribed.chars().collect());
     distance(&said, &transcribed) * 100 / said.len().max(1)
 }
 
-/// How many symbols were substituted, left out or added: Levenshtein's distance.
-pub fn distance<T: PartialEq>(said: &[T], heard: &[T]) -> usize {
-    let mut row: Vec<usize> = (0..=heard.len()).collect();
-    for (i, a) in said.iter().enumerate() {
+/// Levenshtein's distance: the number of symbols that are substituted, left out or added.
+pub fn distance<T: PartialEq>(expected: &[T], actual: &[T]) -> usize {
+    let mut row: Vec<usize> = (0..=actual.len()).collect();
+    for (i, a) in expected.iter().enumerate() {
         let mut diagonal = i;
         row[0] = i + 1;
-        for (j, b) in heard.iter().enumerate() {
+        for (j, b) in actual.iter().enumerate() {
             let changed = diagonal + usize::from(a != b);
             diagonal = row[j + 1];
             row[j + 1] = changed.min(row[j] + 1).min(diagonal + 1);
         }
     }
-    row[heard.len()]
+    row[actual.len()]
 }

@@ -1,4 +1,5 @@
-//! A world of its own: one database, one `akhar api` on a free port, any number of `akhar worker`s.
+//! A separate installation for one test: a database, an `akhar api` on a free port, and any number of `akhar
+//! worker`s.
 
 use std::{
     borrow::Cow,
@@ -22,31 +23,32 @@ use crate::{
     root, until,
 };
 
-/// Stacks that run at a time: each is two processes or more, and each wants a core for a moment.
-static ROOM: Semaphore = Semaphore::const_new(3);
+/// Limits how many stacks run at the same time. Each has two or more processes, which need CPU time when they
+/// start.
+static STACK_PERMITS: Semaphore = Semaphore::const_new(3);
 
 /// A running service.
 #[derive(Debug)]
 pub struct Stack {
-    /// Its api.
+    /// The api process.
     pub api: Process,
-    /// Its workers, in the order they were started.
+    /// The worker processes in the order in which they were started.
     pub workers: Vec<Process>,
-    /// Its database, for looking.
+    /// The database, for checks by the test.
     pub db: PgPool,
-    /// Where it answers, such as `http://127.0.0.1:41234`.
+    /// The api's address, such as `http://127.0.0.1:41234`.
     pub base: String,
-    /// A key that works.
+    /// A valid key.
     pub key: String,
     folder: PathBuf,
     environment: Vec<(String, String)>,
     client: reqwest::Client,
-    /// Problems whose page was looked at.
-    explained: Mutex<BTreeSet<String>>,
-    _room: SemaphorePermit<'static>,
+    /// The problem types whose pages were already checked.
+    checked_pages: Mutex<BTreeSet<String>>,
+    _permit: SemaphorePermit<'static>,
 }
 
-/// What a stack is started with.
+/// The settings of a stack that is about to start.
 #[derive(Debug, Clone)]
 pub struct StackBuilder<'a> {
     cluster: Option<&'a Cluster>,
@@ -61,37 +63,37 @@ impl Default for StackBuilder<'_> {
 }
 
 impl<'a> StackBuilder<'a> {
-    /// Sets one name of the environment of all its processes.
+    /// Sets an environment variable for all processes.
     #[must_use]
     pub fn set(mut self, name: &str, value: u64) -> Self {
         self.environment.push((name.to_owned(), value.to_string()));
         self
     }
 
-    /// With models of its own, in this folder.
+    /// Uses the models in this folder.
     #[must_use]
     pub fn models(mut self, folder: &Path) -> Self {
         self.environment.push(("AKHAR_MODELS_DIR".to_owned(), folder.to_string_lossy().into_owned()));
         self
     }
 
-    /// How many workers; one unless told.
+    /// Sets the number of workers. The default is 1.
     #[must_use]
     pub fn workers(mut self, n: usize) -> Self {
         self.n_workers = n;
         self
     }
 
-    /// On a Postgres of its own.
+    /// Uses this Postgres instead of the shared one.
     #[must_use]
     pub fn on(mut self, cluster: &'a Cluster) -> Self {
         self.cluster = Some(cluster);
         self
     }
 
-    /// Starts it: when this returns the api answers and the workers are warm.
+    /// Starts the stack. When this returns, the api answers and the workers are ready.
     pub async fn start(self) -> Stack {
-        let room = ROOM.acquire().await.expect("never closed");
+        let permit = STACK_PERMITS.acquire().await.expect("the semaphore is never closed");
         let cluster = self.cluster.unwrap_or_else(|| Cluster::shared());
         let (options, folder) = (cluster.database().await, cluster.folder().to_owned());
         let mut environment = base_environment(&options);
@@ -106,9 +108,9 @@ impl<'a> StackBuilder<'a> {
         for worker in &mut workers {
             assert_eq!(worker.first_line().await, "ready");
         }
-        // A test that locks itself out fails, and does not hang.
-        let looking = options.options([("lock_timeout", "20s")]);
-        let db = PgPoolOptions::new().max_connections(4).connect_lazy_with(looking);
+        // With a timeout, a test that waits for a lock of its own fails instead of hanging.
+        let with_timeout = options.options([("lock_timeout", "20s")]);
+        let db = PgPoolOptions::new().max_connections(4).connect_lazy_with(with_timeout);
         let client = http::client();
         Stack {
             api,
@@ -119,13 +121,13 @@ impl<'a> StackBuilder<'a> {
             folder,
             environment,
             client,
-            explained: Mutex::default(),
-            _room: room,
+            checked_pages: Mutex::default(),
+            _permit: permit,
         }
     }
 }
 
-/// The environment every process of a test gets.
+/// The environment of every process of a test.
 pub fn base_environment(options: &PgConnectOptions) -> Vec<(String, String)> {
     let dylib = std::env::var("AKHAR_ORT_DYLIB")
         .map_or_else(|_| root().join(".cache/onnxruntime/libonnxruntime.so"), PathBuf::from);
@@ -141,7 +143,7 @@ pub fn base_environment(options: &PgConnectOptions) -> Vec<(String, String)> {
         ("AKHAR_LOG_FORMAT", "json".to_owned()),
         ("AKHAR_MODELS_DIR", models.to_string_lossy().into_owned()),
         ("AKHAR_ORT_DYLIB", dylib.to_string_lossy().into_owned()),
-        // Read by nobody: how the cluster's watch knows our processes.
+        // No program reads this variable. The watching shell of `cluster` finds the tests' processes by it.
         ("TESTS_SOCKET", socket.to_string_lossy().into_owned()),
     ]
     .map(|(name, value)| (name.to_owned(), value))
@@ -158,29 +160,29 @@ async fn keys(environment: &[(String, String)], arguments: &[&str]) -> String {
 }
 
 impl Stack {
-    /// One api and one worker with the defaults.
+    /// Starts an api and one worker with the default settings.
     pub async fn start() -> Self {
         StackBuilder::default().start().await
     }
 
-    /// To be set up before it starts.
+    /// A builder, to change settings before the stack starts.
     pub fn with<'a>() -> StackBuilder<'a> {
         StackBuilder::default()
     }
 
-    /// A folder for files, gone when the tests are over.
+    /// A temporary folder, which is removed after the tests.
     pub fn folder(&self) -> &Path {
         &self.folder
     }
 
-    /// Starts one more worker; warm when this returns.
+    /// Starts one more worker. It is ready when this returns.
     pub async fn add_worker(&mut self) {
         let mut worker = Process::start("worker", &self.environment);
         assert_eq!(worker.first_line().await, "ready");
         self.workers.push(worker);
     }
 
-    /// kill -9 of the api, which then starts again on the same address; it answers when this returns.
+    /// Kills the api (-9) and starts it again on the same address. It answers when this returns.
     pub async fn restart_api(&mut self) {
         self.api.kill().await;
         let mut environment = self.environment.clone();
@@ -190,22 +192,22 @@ impl Stack {
         assert_eq!(self.api.first_line().await, format!("listening on {}", self.base));
     }
 
-    /// Runs `akhar keys …`; what it printed.
+    /// Runs `akhar keys …` and returns what it printed.
     pub async fn keys(&self, arguments: &[&str]) -> String {
         keys(&self.environment, arguments).await
     }
 
-    /// A client with this key.
+    /// The product's client with this key.
     pub fn client(&self, key: &str) -> Client {
         Client::new(self.client.clone(), &self.base, key)
     }
 
-    /// A request to be sent with this stack's key.
+    /// A request with this stack's key.
     pub fn request(&self, method: &str, path: &str) -> reqwest::RequestBuilder {
         self.anonymous(method, path).bearer_auth(&self.key)
     }
 
-    /// A request to be sent without a key.
+    /// A request without a key.
     pub fn anonymous(&self, method: &str, path: &str) -> reqwest::RequestBuilder {
         let method = method.parse().expect("a method");
         let url =
@@ -213,40 +215,43 @@ impl Stack {
         self.client.request(method, &*url)
     }
 
-    /// A POST of a form to an operation, to be sent with this stack's key.
+    /// A POST of a form to an operation, with this stack's key.
     pub fn post(&self, operation: &str, form: &Form) -> reqwest::RequestBuilder {
         let request = self.request("POST", &format!("/v1/models/{operation}"));
         request.header("content-type", form.content_type()).body(form.body())
     }
 
-    /// The answer to an image.
+    /// Sends an image to an operation and returns the answer.
     pub async fn recognise(&self, operation: &str, image: &[u8]) -> Answer {
         http::send(self.post(operation, &Form::upload(image))).await
     }
 
-    /// Sends a request that is to be refused with this status; the problem, which has a page to explain
-    /// it.
+    /// Sends a request that must be refused with this status, and returns the problem. Also checks that the
+    /// problem type has a page.
     pub async fn refused(&self, request: reqwest::RequestBuilder, status: u16) -> Problem {
         let path =
             request.try_clone().and_then(|r| r.build().ok()).expect("a request").url().path().to_owned();
         let problem = http::send(request).await.problem(status);
         assert_eq!(problem.json["instance"], path, "{}", problem.json);
         let page = format!("/problems/{}", problem.slug);
-        if self.explained.lock().unwrap_or_else(PoisonError::into_inner).insert(problem.slug.clone()) {
+        if self.checked_pages.lock().unwrap_or_else(PoisonError::into_inner).insert(problem.slug.clone()) {
             let answer = http::send(self.anonymous("GET", &page)).await;
             assert_eq!(answer.status, 200, "{page}");
             let title = problem.json["title"].as_str().expect("a title");
-            assert!(String::from_utf8_lossy(&answer.body).contains(title), "{page} does not say {title:?}");
+            assert!(
+                String::from_utf8_lossy(&answer.body).contains(title),
+                "{page} does not have the title {title:?}"
+            );
         }
         problem
     }
 
-    /// The answer to a GET with this stack's key.
+    /// Sends a GET request with this stack's key and returns the answer.
     pub async fn get(&self, path: &str) -> Answer {
         http::send(self.request("GET", path)).await
     }
 
-    /// One column of one row.
+    /// Reads one column of one row.
     pub async fn row<T>(&self, query: &'static str, id: Uuid) -> T
     where
         T: Send + Unpin + for<'r> sqlx::Decode<'r, sqlx::Postgres> + sqlx::Type<sqlx::Postgres>,

@@ -1,14 +1,16 @@
-//! schemathesis reads the served OpenAPI document and tries what it allows and what it forbids.
+//! Runs schemathesis, which reads the served OpenAPI document and sends requests that it allows and that it
+//! forbids.
 
 use std::path::PathBuf;
 
 use akhar_tests::{Stack, root};
 use tokio::process::Command;
 
-/// Requests it tries for each route and phase: enough to reach every parameter's edges.
+/// The number of requests for each route and phase. It is large enough to reach the limits of every
+/// parameter.
 const EXAMPLES: &str = "40";
 
-/// Fixed, so that a failure comes again.
+/// A fixed seed makes failures reproducible.
 const SEED: &str = "20261121";
 
 #[tokio::test(flavor = "multi_thread")]
@@ -16,15 +18,17 @@ async fn the_service_does_what_its_openapi_document_says() {
     let program = std::env::var("AKHAR_SCHEMATHESIS")
         .map_or_else(|_| root().join(".cache/schemathesis/bin/schemathesis"), PathBuf::from);
     assert!(program.is_file(), "{} is missing: run `make test`, which installs it", program.display());
-    // What no worker can hold up: a response is kept for a second at most.
+    // With this limit, a request waits for at most one second, however long its job takes.
     let stack = Stack::with().set("AKHAR_QUICK_WAIT_S", 1).start().await;
     let output = Command::new(program)
         .args(["run", &format!("{}/openapi.json", stack.base)])
         .args(["--header", &format!("Authorization: Bearer {}", stack.key)])
         .args(["--seed", SEED, "--max-examples", EXAMPLES, "--generation-database", "none"])
-        // Not the examples phase: where a field has no example it sends one that is no image.
+        // The examples phase is left out: for a field without an example it sends a file that is not an
+        // image.
         .args(["--phases", "coverage,fuzzing,stateful"])
-        // One worker: CPython 3.11 cannot parse source in two threads at once, which Hypothesis does.
+        // One worker, because Hypothesis parses source code, and CPython 3.11 cannot do that in two threads
+        // at once.
         .args(["--checks", "all", "--workers", "1", "--no-color", "--request-timeout", "20"])
         .current_dir(stack.folder())
         .env("SCHEMATHESIS_HOOKS", "schemathesis_hooks")

@@ -106,7 +106,7 @@ class Augment:
             mel = self.tempo(mel, rng, fastest)
         if rng.random() < 0.8:
             mel = mel @ self.warps[rng.integers(len(WARPS))]
-        if rng.random() < 0.5:  # a microphone's frequency response: the normalisation undoes it but for what follows
+        if rng.random() < 0.5:  # a microphone's response: normalisation removes it, but not from noise added later
             points = rng.normal(0, 1.2, 6)
             mel = mel + np.interp(np.arange(MELS), np.linspace(0, MELS, 6), points).astype(np.float32)
         if rng.random() < 0.35 * strength:

@@ -39,7 +39,7 @@ def texts_of(data: str | Path, language: str, kind: str, rng: np.random.Generato
             yield pool[k]
 
 
-def aged(samples: AnyFloats, rng: np.random.Generator, babble: AnyFloats | None) -> Floats:
+def recorded(samples: AnyFloats, rng: np.random.Generator, babble: AnyFloats | None) -> Floats:
     """Add silence at the ends, a random level (peak -24 to -1 dB of full scale) and recording conditions.
 
     `babble`: samples of other voices, of any length, that may become the noise.
@@ -48,7 +48,7 @@ def aged(samples: AnyFloats, rng: np.random.Generator, babble: AnyFloats | None)
     samples = np.pad(samples, ends)
     samples = samples * (10 ** rng.uniform(-1.2, -0.05) / (np.abs(samples).max() + 1e-9))
     other = np.resize(babble, len(samples)) if babble is not None else None
-    return world.worldly(samples, rng, other).astype(np.float32)
+    return world.degraded(samples, rng, other).astype(np.float32)
 
 
 def copied(pieces: list[tuple[Job, Floats]], copies: int, rng: np.random.Generator) -> list[tuple[Job, Floats]]:
@@ -85,7 +85,7 @@ def shard(
         spoken = zip(jobs, speakers.spoken(jobs), strict=True)
         pieces = [(job, one[0]) for job, one in spoken if one and len(one[0]) > 0.15 * RATE]
         pieces = copied(pieces, copies, rng)
-        sound = [aged(samples, rng, babble) for _, samples in pieces]
+        sound = [recorded(samples, rng, babble) for _, samples in pieces]
         babble = sound[0] + np.resize(sound[1], len(sound[0])) + np.resize(sound[2], len(sound[0]))
         some_through_mp3(sound, 0.2, rng)
         for (job, _), samples in zip(pieces, sound, strict=True):

@@ -70,7 +70,7 @@ def times(folder: str | Path, recogniser: Recogniser) -> Doubles:
     return np.array(off)
 
 
-def apart(samples: Floats, text: str, recogniser: Recogniser) -> list[tuple[Floats, str]]:
+def cut_words(samples: Floats, text: str, recogniser: Recogniser) -> list[tuple[Floats, str]]:
     """Cut a string into its words where it is quietest around each one's start: (samples, word) of each.
 
     Words of fewer than SHORTEST samples are left out; a string with too few frames gives none.
@@ -107,7 +107,7 @@ def digits(
         strings = (
             (speaker, real.voiced(piece), word)
             for speaker, samples, text in strings
-            for piece, word in apart(samples, text, recogniser)
+            for piece, word in cut_words(samples, text, recogniser)
         )
     out: Table = {}
     for speaker, samples, text in strings:

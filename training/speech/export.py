@@ -50,21 +50,21 @@ def compare(net: nn.Module, path: Path) -> tuple[float, float]:
 
     session = onnxruntime.InferenceSession(str(path), providers=["CPUExecutionProvider"])
     rng = np.random.default_rng(0)
-    apart = padding = 0.0
+    difference = padding = 0.0
     for frames in ([90], [301, 77], [1000, 640, 13, 999], [2400]):
         signal = rng.normal(size=(len(frames), features.MELS, max(frames))).astype(np.float32)
         lengths = np.array(frames, np.int64)
         out = session.run(None, {"audio_signal": signal, "length": lengths})[0]
         with torch.no_grad():
-            apart = max(
-                apart, float(np.abs(net(torch.from_numpy(signal), torch.from_numpy(lengths)).numpy() - out).max())
+            difference = max(
+                difference, float(np.abs(net(torch.from_numpy(signal), torch.from_numpy(lengths)).numpy() - out).max())
             )
         for k, n in enumerate(frames):
             alone = session.run(None, {"audio_signal": signal[k : k + 1, :, :n], "length": lengths[k : k + 1]})[0]
             if alone.shape[1] != out_length(n):
                 raise RuntimeError(f"{n} frames gave {alone.shape[1]}")
             padding = max(padding, float(np.abs(alone[0] - out[k, : alone.shape[1]]).max()))
-    return apart, padding
+    return difference, padding
 
 
 def quantised(path: Path, out: Path) -> None:
@@ -145,11 +145,11 @@ def main() -> None:
     arguments = parser.parse_args()
     net = write(arguments.language, arguments.checkpoint, arguments.out)
     path, half = (Path(arguments.out) / name for name in FILES[:2])
-    apart, padding = compare(net, path)
+    difference, padding = compare(net, path)
     again, _ = compare(checkpoint.network(half), half)
     print(
-        f"{path.stat().st_size} bytes, {sum(p.numel() for p in net.parameters())} parameters; from torch {apart:.1e}, "
-        f"by padding {padding:.1e}, {half.name} read back {again:.1e}"
+        f"{path.stat().st_size} bytes, {sum(p.numel() for p in net.parameters())} parameters; "
+        f"from torch {difference:.1e}, by padding {padding:.1e}, {half.name} read back {again:.1e}"
     )
 
 

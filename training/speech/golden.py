@@ -44,7 +44,7 @@ def signals() -> dict[str, Doubles]:
     }
 
 
-def one_heard(signal: Doubles, cmvn: features.Cmvn | None = None) -> dict[str, str]:
+def golden_signal(signal: Doubles, cmvn: features.Cmvn | None = None) -> dict[str, str]:
     """Return a signal as 16-bit samples and its features, both in base64."""
     whole = np.round(np.clip(signal, -1, 1) * 32767).astype("<i2")
     mel = features.audio_signal(whole.astype(np.float32) / np.float32(32768), cmvn)
@@ -122,9 +122,9 @@ def main() -> None:
     parser.add_argument("--out", required=True)
     folder = Path(parser.parse_args().out)
     folder.mkdir(parents=True, exist_ok=True)
-    heard = {name: one_heard(signal) for name, signal in signals().items()}
-    short = {"global_cmvn": features.global_cmvn(), **one_heard(signals()["vowel-in-noise"], features.cmvn())}
-    for name, golden in (("log-mel", heard), ("global-cmvn", short), ("search", searched(folder))):
+    features_of = {name: golden_signal(signal) for name, signal in signals().items()}
+    short = {"global_cmvn": features.global_cmvn(), **golden_signal(signals()["vowel-in-noise"], features.cmvn())}
+    for name, golden in (("log-mel", features_of), ("global-cmvn", short), ("search", searched(folder))):
         path = folder / f"{name}.json"
         path.write_text(json.dumps(golden, indent=1) + "\n")
         print(path, path.stat().st_size, "bytes")

@@ -52,10 +52,10 @@ def usable(samples: Floats) -> Floats:
     `samples`: (n,) in [-1, 1] at 16 kHz.
     """
     if len(samples) < RATE // 10 or not samples.any():
-        raise Unfit("there is nothing in it")
+        raise Unfit("it holds no sound")
     mel = log_mel(voiced(samples))
     if len(mel) > LONGEST * 100:
-        raise Unfit(f"{len(mel) / 100:.1f} s are too long to learn from; cut it to {LONGEST:.0f} s or less")
+        raise Unfit(f"{len(mel) / 100:.1f} s are too long; cut it to {LONGEST:.0f} s or less")
     return mel
 
 
@@ -63,7 +63,7 @@ def taken(path: Path, text: str, language: str) -> tuple[Floats, str]:
     """Return the log-mels, (frames, 80), and the plain text of a recording; raises Unfit."""
     plain = units.plain(text, language)
     if plain is None:
-        raise Unfit(f"its text has something else than words in letters of {language}, such as a figure")
+        raise Unfit(f"its text holds something other than words in letters of {language}, such as a digit")
     mel = usable(read(path))
     if not fits(units.encode(plain, language), len(mel)):
         raise Unfit(f"its text is too long for {len(mel) / 100:.1f} s")
@@ -81,7 +81,7 @@ def main() -> None:
         choices=range(2, 101),
         default=5,
         metavar="2 to 100",
-        help="which recordings are kept apart",
+        help="one recording in so many goes to OUT/kept",
     )
     parser.add_argument("--out", required=True)
     arguments = parser.parse_args()
@@ -100,7 +100,7 @@ def main() -> None:
         fit += 1
         writers["heard" if fit % arguments.every else "kept"].add(mel, text=plain, voice=speaker)
     if fit < arguments.every:
-        sys.exit(f"{fit} recordings of {len(table)} can be learnt from; at least {arguments.every} are needed")
+        sys.exit(f"{fit} of {len(table)} recordings can be used; at least {arguments.every} are needed")
     for part, writer in writers.items():
         print(part, len(writer.items), "recordings", f"{writer.at / 6000:.1f} minutes")
         writer.close()

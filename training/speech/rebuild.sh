@@ -1,6 +1,6 @@
 #!/bin/sh
-# Speaks the corpora, trains, measures and ships one language: sh speech/rebuild.sh pa|en DATA WORK
-# English starts on what Panjabi has learnt. What is there is kept: a run that was stopped goes on.
+# Synthesises the corpora, trains, measures and ships one language: sh speech/rebuild.sh pa|en DATA WORK
+# English starts from the layers of the Panjabi network. Finished files are kept: an interrupted run continues.
 set -eu
 language=$1 data=$2 work=$3/speech-$1 panjabi=$3/speech-pa
 run() { name=$1; shift; python3 -m "speech.$name" --language "$language" "$@"; }
@@ -64,16 +64,16 @@ for part in dev test; do
     [ -d "$work/$part" ] || run held --data "$data" --part $part --out "$work/$part"
 done
 [ -d "$work/real" ] || run real --data "$data" --out "$work/real"
-# Debian's asterisk-core-sounds-en and -en-g722, installed or unpacked
+# AKHAR_PROMPTS_DIR: where Debian's asterisk-core-sounds-en and -en-g722 are installed or unpacked
 if [ "$language" = en ] && [ ! -d "$work/allison" ]; then
     python3 -m speech.prompts --sounds "${AKHAR_PROMPTS_DIR:-/}" --out "$work/allison"
 fi
 [ -f "$work/lm" ] || run ngram --data "$data" --threshold $threshold --out "$work/lm"
 
-# At one rate; then at one that falls to a third; from there to nothing, with all people for the model that is shipped,
-# and for each fold with those whom it may hear, so that who reads a speaker's digits has never heard that speaker.
-# What is shipped is a mean: of one that had heard some of Kokoro and one that had heard more of it; in Panjabi of one,
-# too, that fell before it had heard a natural voice.
+# The learning rate is constant at first, then falls to a third, then to nearly nothing. The last fall uses the recordings
+# of all people for the shipped model. For each fold it leaves the fold's speakers out, so that a speaker's digits are
+# measured by a network that was never trained on that speaker. Each model is a mean: of a network trained on some of
+# Kokoro and one trained on more of it; in Panjabi also of one whose rate fell before it was trained on a natural voice.
 plain="$work/sentences=3 $work/sounds=0.2"
 case $language in
 pa)

@@ -104,7 +104,7 @@ def main() -> None:
 
         recogniser = Recogniser(Path(arguments.model) / arguments.file, arguments.language)
         latency = float(np.median(times(arguments.dev, recogniser)))
-        print(f"word starts are heard {1000 * latency:.0f} ms late")
+        print(f"word starts are found {1000 * latency:.0f} ms late")
     ship(arguments.language, arguments.model, arguments.file, arguments.lm, arguments.models_dir, latency)
 
 

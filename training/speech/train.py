@@ -99,7 +99,7 @@ def check(net: model.Acoustic, folder: str | Path, language: str, most: int = 16
     return errors
 
 
-class Learnt(NamedTuple):
+class Step(NamedTuple):
     """What one step of the training tells."""
 
     loss: float  # nats per unit
@@ -133,7 +133,7 @@ class Training:
         self.step, self.seconds = 0, 0.0
         if start:
             self._restore(state)
-            print(f"from {start}: step {self.step}, {self.seconds / 3600:.1f} h heard", flush=True)
+            print(f"from {start}: step {self.step}, {self.seconds / 3600:.1f} h of sound", flush=True)
         # The step at which the rate begins to fall.
         self.first = self.step if not arguments.decay_steps or start == arguments.init else state["first"]
         self.fallen = 0.0  # how far the rate has fallen, 0 to 1
@@ -154,7 +154,7 @@ class Training:
         """Yield batches whose utterances get longer with the steps."""
         return ahead(self.source.endless(lambda: longest(self.step)))
 
-    def learn(self, batch: batches.Batch) -> Learnt:
+    def learn(self, batch: batches.Batch) -> Step:
         """Make one step."""
         loss, phone_loss = loss_of(self.net, self.aside, batch, units.blank(self.language))
         (loss if phone_loss is None else loss + 0.5 * phone_loss).backward()
@@ -167,7 +167,7 @@ class Training:
         for name, value in self.net.state_dict().items():
             self.average[name].lerp_(value, 1 - keep)
         told = 0.0 if phone_loss is None else float(phone_loss.detach())
-        return Learnt(float(loss.detach()), told, norm, rate, float(batch.lengths.sum()) / 100)
+        return Step(float(loss.detach()), told, norm, rate, float(batch.lengths.sum()) / 100)
 
     def _rate(self) -> float:
         """Return the learning rate of this step, and remember how far it has fallen."""
@@ -211,14 +211,14 @@ class Training:
         print(f"{time.strftime('%H:%M:%S')} saved at step {self.step}; {hours:.1f} h of shards; {text}", flush=True)
 
 
-def logged(training: Training, learnt: Sequence[Learnt], spent: float) -> None:
+def logged(training: Training, steps: Sequence[Step], spent: float) -> None:
     """Print the means over the last steps, which took `spent` seconds."""
-    seconds = sum(one.seconds for one in learnt)
-    loss, phone_loss = (sum(values) / len(learnt) for values in zip(*(one[:2] for one in learnt), strict=True))
+    seconds = sum(one.seconds for one in steps)
+    loss, phone_loss = (sum(values) / len(steps) for values in zip(*(one[:2] for one in steps), strict=True))
     print(
         f"{time.strftime('%H:%M:%S')} step {training.step} loss {loss:.3f} "
-        f"phones {phone_loss:.3f} grad {learnt[-1].norm:.2f} "
-        f"rate {learnt[-1].rate:.1e} {seconds / spent:.0f} x, {training.seconds / 3600:.1f} h heard",
+        f"phones {phone_loss:.3f} grad {steps[-1].norm:.2f} "
+        f"rate {steps[-1].rate:.1e} {seconds / spent:.0f} x, {training.seconds / 3600:.1f} h of sound",
         flush=True,
     )
 
@@ -227,15 +227,15 @@ def run(training: Training) -> None:
     """Train until a limit is reached; print every `--log-steps` and save every `--save-minutes`."""
     stream = training.stream()
     saved_at = logged_at = time.time()
-    learnt: list[Learnt] = []
+    steps: list[Step] = []
     done = False
     while not done:
-        learnt.append(training.learn(next(stream)))
+        steps.append(training.learn(next(stream)))
         done = training.done()
         if training.step % training.arguments.log_steps == 0:
-            training.seconds += sum(one.seconds for one in learnt)
-            logged(training, learnt, time.time() - logged_at)
-            learnt, logged_at = [], time.time()
+            training.seconds += sum(one.seconds for one in steps)
+            logged(training, steps, time.time() - logged_at)
+            steps, logged_at = [], time.time()
         if done or time.time() - saved_at > training.arguments.save_minutes * 60:
             training.save()
             saved_at = time.time()

@@ -103,7 +103,7 @@ SHARES = {
 }
 ALONE = ["hibari", "kokoro", "pairs"]  # slow, or one voice: each gets a corpus of its own
 ENGINES = sorted({engine for shares in SHARES.values() for engine in shares} | set(ALONE))
-LEARNT = {
+TRAINING = {
     "pa": {
         "festival": ["hindi_NSK_diphone"],
         "flite": ["rms", "slt", "kal16"],
@@ -139,13 +139,13 @@ def _held(language: str, rng: np.random.Generator) -> tuple[str, str]:
     return "espeak", f"{rng.choice(ACCENTS[language])}+{rng.choice(HELD_VARIANTS)}"
 
 
-def _learnt(language: str, only: str | None, rng: np.random.Generator) -> tuple[str, str]:
+def _trained(language: str, only: str | None, rng: np.random.Generator) -> tuple[str, str]:
     """Draw an engine and a voice of those for training."""
     engine = only or str(rng.choice(list(SHARES[language]), p=list(SHARES[language].values())))
     if engine == "espeak":
         usable = [v for v in VARIANTS if v not in HELD_VARIANTS and v not in ODD]
         return engine, f"{rng.choice(ACCENTS[language])}+{rng.choice(usable)}"
-    names = LEARNT[language][engine]
+    names = TRAINING[language][engine]
     weight = [FEW.get(n, 1.0) for n in names]
     voice = str(rng.choice(names, p=[w / sum(weight) for w in weight]))
     if engine == "pairs":  # the mean of two of Kokoro's voices is a third
@@ -158,7 +158,7 @@ def planned(language: str, only: str | None, rng: np.random.Generator, held: boo
 
     `only`: the one engine to use, whose voices then vary more; `held`: use the voices kept for the tests.
     """
-    engine, voice = _held(language, rng) if held else _learnt(language, only, rng)
+    engine, voice = _held(language, rng) if held else _trained(language, only, rng)
     how = {
         "pace": float(rng.uniform(0.8, 1.25)),
         "pitch": float(rng.uniform(25, 75)),
@@ -184,11 +184,11 @@ class Speakers:
     """
 
     def __init__(self, language: str, only: str | None = None) -> None:
-        if only not in (None, "espeak", *LEARNT[language]):
-            raise ValueError(f"{only} does not speak {language}; espeak, {', '.join(LEARNT[language])} do")
+        if only not in (None, "espeak", *TRAINING[language]):
+            raise ValueError(f"{only} does not speak {language}; espeak, {', '.join(TRAINING[language])} do")
         self.language, self.only = language, only
         self.espeak = Espeak()
-        names = LEARNT[language].get("flite", []) + HELD[language].get("flite", [])
+        names = TRAINING[language].get("flite", []) + HELD[language].get("flite", [])
         self.flite = Flite(names)
         self.pico = Pico()
         self.hibari, self.kokoro = Hibari(), Kokoro()

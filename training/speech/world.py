@@ -117,7 +117,7 @@ def telephone(samples: AnyFloats, rng: np.random.Generator) -> Floats:
     return out.astype(np.float32)
 
 
-def worldly(samples: AnyFloats, rng: np.random.Generator, babble: AnyFloats | None = None) -> AnyFloats:
+def degraded(samples: AnyFloats, rng: np.random.Generator, babble: AnyFloats | None = None) -> AnyFloats:
     """Apply random recording conditions: room, noise of 3 to 30 dB SNR, telephone, clipping.
 
     About a third of the utterances stay unchanged. `babble`: other voices, as long as `samples`, that may be the noise.

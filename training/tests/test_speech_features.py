@@ -281,7 +281,7 @@ def test_recording_conditions_keep_length_and_about_a_third_is_unchanged() -> No
     speech, babble = tone(200, 0.2), np.random.default_rng(0).normal(size=3200)
     unchanged = 0
     for seed in range(100):
-        out = world.worldly(speech, np.random.default_rng(seed), babble)
+        out = world.degraded(speech, np.random.default_rng(seed), babble)
         assert out.shape == speech.shape
         assert np.isfinite(out).all()
         unchanged += out is speech
@@ -289,10 +289,10 @@ def test_recording_conditions_keep_length_and_about_a_third_is_unchanged() -> No
 
 
 def test_corpus_levels_and_silence_are_within_their_bounds(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(world, "worldly", lambda samples, _rng, _other: samples)
+    monkeypatch.setattr(world, "degraded", lambda samples, _rng, _other: samples)
     speech = np.ones(4000, np.float32)
     for seed in SEEDS:
-        out = corpus.aged(speech, np.random.default_rng(seed), None)
+        out = corpus.recorded(speech, np.random.default_rng(seed), None)
         assert 4000 <= len(out) <= 4000 + 2 * corpus.GAP * RATE
         assert -24.01 <= 20 * np.log10(np.abs(out).max()) <= -0.99
 
@@ -315,7 +315,7 @@ def test_sounds_without_speech_are_in_range() -> None:
 
 def test_the_golden_features_of_the_service_are_those_of_the_reference() -> None:
     kept = json.loads((ROOT / "tests/fixtures/speech/log-mel.json").read_text())
-    made = {name: golden.one_heard(signal) for name, signal in golden.signals().items()}
+    made = {name: golden.golden_signal(signal) for name, signal in golden.signals().items()}
     assert set(kept) == set(made)
     for name, row in kept.items():
         assert row["samples"] == made[name]["samples"]

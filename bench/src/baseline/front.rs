@@ -1,4 +1,5 @@
-//! The front end: an image comes in as a body; it is queued, waited for, and answered.
+//! The front end of the hand-written queue. It queues the image of each request, waits for the job, and
+//! answers.
 
 use std::{
     collections::HashMap,
@@ -14,11 +15,11 @@ use tokio::{
 };
 use uuid::Uuid;
 
-use super::{CAME, ENDED, database};
+use super::{ENDED, QUEUED, database};
 
 type Waiting = Arc<Mutex<HashMap<Uuid, oneshot::Sender<()>>>>;
 
-/// Serves until killed; its address is the first line on stdout.
+/// Serves until it is killed. The first line on stdout is its address.
 pub(crate) async fn run() {
     let (database, waiting) = (database().await, Waiting::default());
     let mut ended = PgListener::connect_with(&database.durable).await.expect("a listener");
@@ -38,7 +39,7 @@ pub(crate) async fn run() {
     }
 }
 
-/// One connection: as much of HTTP/1.1 as the benchmark's own client speaks.
+/// Serves one connection, with the part of HTTP/1.1 that the benchmark's client uses.
 async fn serve(stream: TcpStream, database: Database, waiting: Waiting) {
     stream.set_nodelay(true).expect("TCP");
     let mut stream = BufReader::new(stream);
@@ -76,7 +77,7 @@ async fn perform(database: &Database, waiting: &Waiting, image: Vec<u8>) -> (Str
     let mut tx = database.durable.begin().await.expect("a transaction");
     let insert = sqlx::query("insert into baseline_jobs (id, image) values ($1, $2)").bind(id).bind(image);
     insert.execute(&mut *tx).await.expect("an insert");
-    sqlx::query("select pg_notify($1, '')").bind(CAME).execute(&mut *tx).await.expect("a notice");
+    sqlx::query("select pg_notify($1, '')").bind(QUEUED).execute(&mut *tx).await.expect("a notice");
     tx.commit().await.expect("a commit");
     woken.await.expect("it ends");
     sqlx::query_as("select answer, decode_us, infer_us from baseline_jobs where id = $1")

@@ -1,5 +1,5 @@
-//! The hand-written queue to compare with: one table, SKIP LOCKED, NOTIFY, as small as it can be and still
-//! answer the same question durably.
+//! A hand-written queue as a baseline: one table, SKIP LOCKED and NOTIFY. It is the smallest queue that gives
+//! the same answers durably.
 
 pub(crate) mod front;
 pub(crate) mod worker;
@@ -14,12 +14,12 @@ const SCHEMA: &str = "create table baseline_jobs (
         answer text, decode_us integer, infer_us integer);
     create index on baseline_jobs (id) where state = 'queued';";
 
-/// Announces that a job came.
-const CAME: &str = "baseline_came";
-/// Announces that a job ended; the payload is its id.
+/// The NOTIFY channel for queued jobs.
+const QUEUED: &str = "baseline_queued";
+/// The NOTIFY channel for ended jobs. The payload is the job's id.
 const ENDED: &str = "baseline_ended";
 
-/// The queue at work: a front end and a worker.
+/// A running hand-written queue: a front end and a worker.
 pub(crate) struct Baseline {
     base: String,
     _front: Process,
@@ -27,7 +27,7 @@ pub(crate) struct Baseline {
 }
 
 impl Baseline {
-    /// Starts both on a database of their own.
+    /// Starts both processes on a new database.
     pub(crate) async fn start(cluster: &Cluster) -> Self {
         let options = cluster.empty_database().await;
         let schema = Database::connect("baseline", &options, 4).await.expect("the cluster answers");
@@ -56,7 +56,7 @@ fn start(subcommand: &'static str, options: &PgConnectOptions) -> Process {
     Process::spawn(subcommand, command)
 }
 
-/// The database of this process, with the same split of durable and volatile commits as the product's.
+/// The database of this process, with durable and asynchronous commits as in the product.
 async fn database() -> Database {
     let url = std::env::var("BASELINE_URL").expect("started by `overhead`");
     let options = akhar_platform::database::options(&url).expect("a URL");

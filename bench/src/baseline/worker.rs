@@ -1,4 +1,5 @@
-//! The worker: an announcement comes in; a job is claimed, worked with the product's own model, and ended.
+//! The worker of the hand-written queue. After an announcement it claims jobs, runs the product's model and
+//! ends them.
 
 use std::{
     path::PathBuf,
@@ -12,20 +13,20 @@ use sqlx::postgres::PgListener;
 use tokio::{sync::Semaphore, task::spawn_blocking};
 use uuid::Uuid;
 
-use super::{CAME, ENDED, database};
+use super::{ENDED, QUEUED, database};
 
-/// Jobs at a time, as many as the product's worker takes.
+/// The number of jobs that run at the same time, as in the product's worker.
 const CONCURRENCY: usize = 8;
 
-/// Works until killed; says `ready` on stdout when its model is loaded.
+/// Works until it is killed. Prints `ready` on stdout when the model is loaded.
 pub(crate) async fn run() {
     let database = database().await;
-    let mut came = PgListener::connect_with(&database.durable).await.expect("a listener");
-    came.listen(CAME).await.expect("it listens");
+    let mut queued = PgListener::connect_with(&database.durable).await.expect("a listener");
+    queued.listen(QUEUED).await.expect("it listens");
     let (model, places) = (Arc::new(Mutex::new(digits())), Arc::new(Semaphore::new(CONCURRENCY)));
     println!("ready");
-    while came.recv().await.is_ok() {
-        let place = Arc::clone(&places).acquire_owned().await.expect("never closed");
+    while queued.recv().await.is_ok() {
+        let place = Arc::clone(&places).acquire_owned().await.expect("the semaphore is never closed");
         let (database, model) = (database.clone(), Arc::clone(&model));
         tokio::spawn(async move {
             while let Some((id, image)) = claim(&database).await {
@@ -38,7 +39,7 @@ pub(crate) async fn run() {
     }
 }
 
-/// The product's digit model, by way of the product's own loader.
+/// The product's digit model, loaded with the product's code.
 pub(crate) fn digits() -> Classifier {
     let path = |name: &str| PathBuf::from(std::env::var_os(name).expect("the environment of a stack"));
     let manifests = load_all(&path("AKHAR_MODELS_DIR")).expect("manifests");

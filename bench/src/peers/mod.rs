@@ -1,8 +1,8 @@
-//! Digit recognition beside `LitServe` and `BentoML`: the three take turns on the same cores, under the same
-//! client, with the same ONNX file.
+//! Digit recognition compared with `LitServe` and `BentoML`. The three take turns on the same cores, with the
+//! same client and the same ONNX file.
 //!
-//! Both peers hold a request in memory alone; Akhar's survives a crash. How they are set up stands in
-//! `bench/peers/`, which `bench/peers/setup.sh` installs.
+//! The two peers keep a request in memory only; Akhar's requests survive a crash. The peers' programs are in
+//! `bench/peers/`, and `bench/peers/setup.sh` installs their packages.
 
 mod tree;
 
@@ -19,19 +19,19 @@ use serde_json::Value;
 pub(crate) use tree::ProcessTree;
 
 use crate::{
-    clients::{Fate, closed_loop, send},
+    clients::{Sample, closed_loop, send},
     cpu::CpuMeter,
     load::warm_stack,
     report::{Figure, Report, count, median, number, quantiles, results},
 };
 
-/// What the picture shows.
+/// The digit in the picture.
 const LABEL: &str = "੫";
 
-/// Requests before a turn is measured.
+/// The number of requests before a turn is measured.
 const WARM_UP: usize = 200;
 
-/// Who takes a turn.
+/// A program that is measured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Contender {
     Akhar,
@@ -51,7 +51,8 @@ impl Contender {
     }
 }
 
-/// Requests/s and response times of the three, medians over `n_rounds` of `seconds` each.
+/// Measures requests/s and response times of the three programs: medians of `n_rounds` turns of `seconds`
+/// each.
 pub(crate) async fn run(seconds: u64, clients: usize, n_rounds: usize) -> Report {
     let cluster = Cluster::own();
     let mut rounds: [Vec<Vec<(&'static str, f64)>>; 3] = Default::default();
@@ -90,7 +91,7 @@ pub(crate) fn medians_of(rows: &[Vec<(&'static str, f64)>]) -> Vec<(&'static str
     names.map(|name| (name, median(rows.iter().map(|row| number(row, name))))).collect()
 }
 
-/// Starts one, measures it, and stops it.
+/// Starts a program, measures it, and stops it.
 async fn turn(who: Contender, cluster: &Cluster, seconds: u64, clients: usize) -> Vec<(&'static str, f64)> {
     match who {
         Contender::Akhar => {
@@ -98,35 +99,35 @@ async fn turn(who: Contender, cluster: &Cluster, seconds: u64, clients: usize) -
             check(who, &http::send(request.try_clone().expect("bytes")).await);
             warm(&request, clients).await;
             let meter = CpuMeter::start(&stack, cluster);
-            let fates = under_load(&request, clients, seconds).await;
-            let split = meter.per_request(answered(&fates));
+            let samples = under_load(&request, clients, seconds).await;
+            let split = meter.per_request(n_answered(&samples));
             let cpu = split.iter().filter(|(name, _)| *name != "client_cpu_ms").map(|(_, ms)| ms).sum();
-            [row_of(&fates, seconds, cpu), split].concat()
+            [row_of(&samples, seconds, cpu), split].concat()
         }
         Contender::LitServe | Contender::BentoMl => {
             let (tree, request) = start(who).await;
             warm(&request, clients).await;
             let before = tree.cpu_ms();
-            let fates = under_load(&request, clients, seconds).await;
-            let cpu = (tree.cpu_ms() - before) / count(answered(&fates));
-            row_of(&fates, seconds, cpu)
+            let samples = under_load(&request, clients, seconds).await;
+            let cpu = (tree.cpu_ms() - before) / count(n_answered(&samples));
+            row_of(&samples, seconds, cpu)
         }
     }
 }
 
-fn answered(fates: &[Fate]) -> usize {
-    fates.iter().filter(|f| f.status == Some(200)).count()
+fn n_answered(samples: &[Sample]) -> usize {
+    samples.iter().filter(|s| s.status == Some(200)).count()
 }
 
-fn row_of(fates: &[Fate], seconds: u64, cpu_ms: f64) -> Vec<(&'static str, f64)> {
-    let times: Vec<Duration> = fates.iter().map(|f| f.took).collect();
-    let mut row = vec![("per_s", count(answered(fates)) / Duration::from_secs(seconds).as_secs_f64())];
+fn row_of(samples: &[Sample], seconds: u64, cpu_ms: f64) -> Vec<(&'static str, f64)> {
+    let times: Vec<Duration> = samples.iter().map(|s| s.took).collect();
+    let mut row = vec![("per_s", count(n_answered(samples)) / Duration::from_secs(seconds).as_secs_f64())];
     row.extend(quantiles(&times));
-    row.extend([("errors", count(fates.len() - answered(fates))), ("cpu_ms", cpu_ms)]);
+    row.extend([("errors", count(samples.len() - n_answered(samples))), ("cpu_ms", cpu_ms)]);
     row
 }
 
-async fn under_load(request: &reqwest::RequestBuilder, clients: usize, seconds: u64) -> Vec<Fate> {
+async fn under_load(request: &reqwest::RequestBuilder, clients: usize, seconds: u64) -> Vec<Sample> {
     closed_loop(request, clients, Instant::now() + Duration::from_secs(seconds)).await
 }
 
@@ -138,7 +139,7 @@ async fn warm(request: &reqwest::RequestBuilder, clients: usize) {
     }
 }
 
-/// A peer's program, the path of its operation, and the form's field for the picture.
+/// The command of a peer, the path of its operation, and the form's field for the picture.
 fn program(who: Contender, port: u16) -> (Command, &'static str, &'static str) {
     let bin = root().join(".cache/peers/python/bin");
     if who == Contender::BentoMl {
@@ -153,7 +154,7 @@ fn program(who: Contender, port: u16) -> (Command, &'static str, &'static str) {
     }
 }
 
-/// Starts a peer; ready when this returns, and it has read the picture rightly.
+/// Starts a peer. When this returns, the peer is ready and has recognised the picture correctly.
 async fn start(who: Contender) -> (ProcessTree, reqwest::RequestBuilder) {
     let port = free_port();
     let (mut command, path, field) = program(who, port);
@@ -180,7 +181,7 @@ fn models() -> PathBuf {
     std::env::var_os("AKHAR_MODELS_DIR").map_or_else(|| root().join("models"), PathBuf::from)
 }
 
-/// The picture was read rightly. `BentoML` answers a batch of one.
+/// Checks that the picture was recognised correctly. `BentoML` answers with a batch of one.
 fn check(who: Contender, answer: &Answer) {
     let json = answer.json();
     let one = if let Value::Array(batch) = &json { &batch[0] } else { &json };

@@ -1,8 +1,9 @@
-//! A program that starts others: a command comes in; all of its processes run, and end with us.
+//! Runs a program that starts other processes, and makes sure that all of them end with the benchmark.
 //!
-//! Servers start their workers in sessions of their own, which neither a process group nor the death of a
-//! parent reaches. So a process counts as theirs when its environment holds a mark that nobody else has, and
-//! a shell that reads a pipe from us kills them all at the pipe's end: when we drop it, and when we die.
+//! Servers start their workers in separate sessions, which a signal to a process group or the death of the
+//! parent does not reach. So each process of the program has a unique mark in its environment. A shell reads
+//! from a pipe that the benchmark holds open. When the pipe closes, because the value is dropped or the
+//! benchmark dies, the shell kills all processes with the mark.
 
 use std::{
     fs,
@@ -13,10 +14,11 @@ use std::{
 
 use crate::cpu;
 
-/// The name of the mark.
+/// The environment variable of the mark.
 const MARK: &str = "AKHAR_BENCH_TREE";
 
-/// Runs as `sh -c WATCH watch <NAME=value>`. Twice: a process may start another while we look.
+/// The shell's script, run as `sh -c WATCH watch <NAME=value>`. It searches twice, because a process may
+/// start another one during the first search.
 const WATCH: &str = r#"
 cat >/dev/null
 for round in 1 2; do
@@ -26,7 +28,7 @@ for round in 1 2; do
 done
 "#;
 
-/// The running processes; killed when dropped.
+/// The running processes. They are killed when the value is dropped.
 #[derive(Debug)]
 pub(crate) struct ProcessTree {
     mark: String,
@@ -35,7 +37,7 @@ pub(crate) struct ProcessTree {
 }
 
 impl ProcessTree {
-    /// Starts a command; its output goes to a file of this name.
+    /// Starts a command. Its output is written to the file `log`.
     pub(crate) fn start(mut command: Command, log: &std::path::Path) -> Self {
         static COUNT: AtomicU32 = AtomicU32::new(0);
         let value = format!("{}-{}.", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
@@ -50,12 +52,12 @@ impl ProcessTree {
         Self { mark, root, watch }
     }
 
-    /// Whether the first process still runs.
+    /// Whether the first process is still running.
     pub(crate) fn is_running(&mut self) -> bool {
         matches!(self.root.try_wait(), Ok(None))
     }
 
-    /// CPU time of all that run now, ms.
+    /// The CPU time of all processes that run now, ms.
     pub(crate) fn cpu_ms(&self) -> f64 {
         let processes = fs::read_dir("/proc").expect("Linux").flatten();
         let marked = processes.filter(|p| {
@@ -70,7 +72,7 @@ impl ProcessTree {
 impl Drop for ProcessTree {
     fn drop(&mut self) {
         drop(self.watch.stdin.take());
-        // The shell kills them, the first process too, and ends.
+        // The shell kills all processes, also the first one, and ends.
         drop(self.watch.wait());
         drop(self.root.wait());
     }

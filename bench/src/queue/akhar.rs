@@ -1,5 +1,5 @@
-//! Akhar's own queue: jobs are pushed through its apalis backend and run by an apalis worker that does
-//! nothing. Asynchronous jobs, so every submission and every end is flushed to disk.
+//! Akhar's queue: jobs are pushed through its apalis backend, and an apalis worker runs them and does
+//! nothing. The jobs are asynchronous, so every submission and every end is flushed to disk.
 
 use std::{
     convert::Infallible,
@@ -26,9 +26,9 @@ use uuid::Uuid;
 
 use super::{AT_A_TIME, Mode, Took};
 
-/// `n` empty jobs, on a database with the product's schema.
+/// Runs `n` empty jobs on a database with the product's schema.
 pub(super) async fn turn(database: &PgConnectOptions, mode: Mode, n: usize) -> Took {
-    let options = database.clone().options([("synchronous_commit", "off")]); // as the product's queue has it
+    let options = database.clone().options([("synchronous_commit", "off")]); // as in the product
     let db = PgPoolOptions::new().max_connections(4).connect_with(options).await.expect("it answers");
     let mut started = Instant::now();
     let mut insert_s = 0.0;
@@ -99,7 +99,7 @@ async fn work(db: PgPool, wakeups: Arc<Wakeups>, n: usize) {
                 let outcome = Some(Outcome::Predictions { predictions: Vec::new() });
                 let guard = Guard::Claimed(job.claimed.fence);
                 let ending = Ending { guard, outcome, timing: None, error: None };
-                assert!(endings.end(ending).await.expect("a write"), "another had it");
+                assert!(endings.end(ending).await.expect("a write"), "another claim has the job");
                 drop(job.hold);
                 if n_left.fetch_sub(1, Ordering::Relaxed) == 1 {
                     over.notify_one();

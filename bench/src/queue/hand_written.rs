@@ -1,5 +1,5 @@
-//! The smallest queue: one table, SKIP LOCKED, durable commits, a batch a statement. Nothing retries, nothing
-//! rescues, nobody waits for an outcome.
+//! The smallest queue: one table, SKIP LOCKED, durable commits, and one statement for each batch. It does not
+//! repeat failed jobs, does not recover lost ones, and has no waiting callers.
 
 use std::{
     sync::{
@@ -22,10 +22,10 @@ const SCHEMA: &str = "create table empty_jobs (
         id uuid primary key, payload jsonb not null, state text not null default 'queued');
     create index on empty_jobs (id) where state = 'queued';";
 
-/// Loops that claim, run and finish, one connection each.
+/// The number of loops that claim, run and finish jobs. Each has a connection of its own.
 const LOOPS: usize = 2;
 
-/// `n` empty jobs.
+/// Runs `n` empty jobs.
 pub(super) async fn turn(database: &PgConnectOptions, mode: Mode, n: usize) -> Took {
     let options = PgPoolOptions::new().max_connections(4);
     let db = options.connect_with(database.clone()).await.expect("it answers");
@@ -59,7 +59,7 @@ async fn insert_all(db: &PgPool, n: usize) {
     }
 }
 
-/// Claims and finishes until none is left; asks again at once when there is none yet.
+/// Claims and finishes jobs until none are left. If no job is queued yet, it tries again at once.
 async fn work(db: PgPool, n_left: Arc<AtomicUsize>) {
     while n_left.load(Ordering::Relaxed) > 0 {
         let claimed: Vec<Uuid> = sqlx::query_scalar(

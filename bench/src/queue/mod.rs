@@ -1,5 +1,5 @@
-//! Empty jobs through queues on one Postgres, 100 at a time: how many a second are worked off when all lie
-//! there already (drain), and when they are put in meanwhile, 100 a call (flow).
+//! Measures queues on one Postgres with empty jobs, 100 at a time: the jobs per second when all jobs are
+//! queued before (drain), and when they are submitted at the same time, 100 in each call (flow).
 
 mod akhar;
 mod hand_written;
@@ -12,22 +12,22 @@ use crate::{
     report::{Figure, Report, count, number},
 };
 
-/// Jobs put in by one call, and taken by one.
+/// The number of jobs in one call that submits jobs, and in one call that claims them.
 pub(crate) const AT_A_TIME: usize = 100;
 
-/// What is measured in one turn.
+/// The kind of a turn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Mode {
-    /// Every job lies there before the first is taken.
+    /// All jobs are queued before the first one is claimed.
     Drain,
-    /// Jobs are put in while others are worked.
+    /// Jobs are submitted while others run.
     Flow,
 }
 
 impl Mode {
     const ALL: [Self; 2] = [Self::Drain, Self::Flow];
 
-    /// Its name in the table, and to the Node.js programs.
+    /// The name in the report's table, and for the Node.js programs.
     pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::Drain => "drain",
@@ -36,23 +36,23 @@ impl Mode {
     }
 }
 
-/// How one turn went.
+/// The times of one turn.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Took {
-    /// Putting the jobs in, s.
+    /// The time to submit the jobs, s.
     pub(crate) insert_s: f64,
-    /// From the start of the work until the last job is finished in the database, s.
+    /// The time from the start of the worker until the last job is finished in the database, s.
     pub(crate) work_s: f64,
 }
 
 /// A queue that runs empty jobs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Contender {
-    /// Ours, which the others are compared with.
+    /// Akhar, with which the others are compared.
     Akhar,
     HandWritten,
     GraphileWorker,
-    /// With its documentation's local queue of 500 jobs.
+    /// graphile-worker with a local queue of 500 jobs, as in its documentation.
     GraphileWorker500,
     PgBoss,
 }
@@ -71,7 +71,7 @@ impl Contender {
         }
     }
 
-    /// `n` empty jobs on a database of their own.
+    /// Runs `n` empty jobs on a new database.
     async fn turn(self, cluster: &Cluster, mode: Mode, n: usize) -> Took {
         let database = match self {
             Self::Akhar => cluster.database().await,
@@ -87,7 +87,7 @@ impl Contender {
     }
 }
 
-/// Jobs/s of each, medians over `n_rounds` turns of `n` jobs.
+/// Measures the jobs/s of each queue: medians of `n_rounds` turns of `n` jobs.
 pub(crate) async fn run(n: usize, n_rounds: usize) -> Report {
     let cluster = Cluster::own();
     let about = format!(

@@ -1,4 +1,4 @@
-//! graphile-worker and pg-boss, by way of `bench/peers/queues.mjs`.
+//! Runs graphile-worker and pg-boss through `bench/peers/queues.mjs`.
 
 use akhar_tests::root;
 use serde_json::Value;
@@ -7,7 +7,7 @@ use tokio::process::Command;
 
 use super::{Mode, Took};
 
-/// `n` empty jobs through one of them; graphile-worker keeps `local_queue` jobs at hand.
+/// Runs `n` empty jobs. `local_queue` is the size of graphile-worker's local queue.
 pub(super) async fn turn(
     database: &PgConnectOptions,
     program: &str,

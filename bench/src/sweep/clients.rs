@@ -1,4 +1,5 @@
-//! Cost against concurrency: closed loops of 1 to 64 clients, one after the other, on one warm stack.
+//! Measures the cost of a request against the number of clients: closed loops of 1 to 64 clients, one after
+//! another, on one stack.
 
 use std::time::{Duration, Instant};
 
@@ -14,7 +15,7 @@ use crate::{
 
 const CLIENTS: [usize; 7] = [1, 2, 4, 8, 16, 32, 64];
 
-/// Each number of clients for so many seconds.
+/// Measures each number of clients for `seconds`.
 pub(crate) async fn run(seconds: u64) -> Report {
     let cluster = Cluster::own();
     let (stack, request) = warm_stack(&cluster).await;
@@ -24,12 +25,12 @@ pub(crate) async fn run(seconds: u64) -> Report {
     for n in CLIENTS {
         let meter = CpuMeter::start(&stack, &cluster);
         let started = Instant::now();
-        let fates = closed_loop(&request, n, started + Duration::from_secs(seconds)).await;
+        let samples = closed_loop(&request, n, started + Duration::from_secs(seconds)).await;
         let took = started.elapsed().as_secs_f64();
-        let n_good = fates.iter().filter(|f| f.status == Some(200)).count();
-        assert_eq!(n_good, fates.len(), "answers that were not 200");
+        let n_good = samples.iter().filter(|s| s.status == Some(200)).count();
+        assert_eq!(n_good, samples.len(), "some answers were not 200");
         let mut row = vec![("per_s", count(n_good) / took)];
-        row.extend(quantiles(&fates.iter().map(|f| f.took).collect::<Vec<_>>()));
+        row.extend(quantiles(&samples.iter().map(|s| s.took).collect::<Vec<_>>()));
         row.extend(meter.per_request(n_good));
         report.row(&format!("{n} clients"), row.clone());
         rows.push(row);

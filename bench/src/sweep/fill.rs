@@ -1,11 +1,11 @@
-//! Many jobs at once: one real row of the jobs table comes in; copies of it, spread over time, lie in the
-//! table. The columns are read from the database, so a new column is copied too.
+//! Fills the jobs table with copies of one real row, spread over time. The columns are read from the
+//! database, so a new column is copied too.
 
 use sqlx::{Connection as _, PgPool};
 use uuid::Uuid;
 
-/// Copies the row of `template` `n` times, each with an id of its own (UUIDv7) and all its times moved back by
-/// up to `spread_s` seconds; then cleans up as autovacuum would.
+/// Copies the row of `template` `n` times. Each copy has a new id (UUIDv7), and its times are moved back by
+/// up to `spread_s` seconds. Then it runs VACUUM ANALYZE, as autovacuum would.
 pub(super) async fn fill(db: &PgPool, template: Uuid, n: i64, spread_s: f64) {
     if n == 0 {
         return;
@@ -29,7 +29,7 @@ pub(super) async fn fill(db: &PgPool, template: Uuid, n: i64, spread_s: f64) {
     );
     let mut connection = db.acquire().await.expect("a connection");
     let mut tx = connection.begin().await.expect("a transaction");
-    // Copies of one accepted row need no trigger to check or announce them.
+    // The copies need no triggers, because the original row was already checked and announced.
     sqlx::query("set local session_replication_role = replica").execute(&mut *tx).await.expect("a superuser");
     let insert = sqlx::query(sqlx::AssertSqlSafe(insert)).bind(template).bind(n).bind(spread_s);
     insert.execute(&mut *tx).await.expect("copies of a job");
@@ -37,10 +37,10 @@ pub(super) async fn fill(db: &PgPool, template: Uuid, n: i64, spread_s: f64) {
     sqlx::query("vacuum analyze jobs").execute(&mut *connection).await.expect("a vacuum");
 }
 
-/// What a copy has in a column.
+/// The SQL expression for a column of a copy.
 fn value(name: &str, kind: &str) -> String {
     if name == "id" {
-        // The time in ms, then what makes it unique.
+        // The first part is the time in ms; the rest makes the id unique.
         let ms = "lpad(to_hex((extract(epoch from clock_timestamp() - s.back) * 1000)::bigint), 12, '0')";
         format!(
             "({ms} || '7' || substr(md5(random()::text || s.i), 1, 3) || '8' || substr(md5(random()::text || s.i), 4, 15))::uuid"

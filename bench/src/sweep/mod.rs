@@ -1,4 +1,5 @@
-//! What a request costs as the load grows ([`mod@clients`]) and as the jobs table does ([`mod@rows`]).
+//! Measures the cost of a request as the load grows ([`mod@clients`]) and as the jobs table grows
+//! ([`mod@rows`]).
 
 mod clients;
 mod fill;

@@ -1,7 +1,9 @@
-//! Cost against the table's size: finished rows first, then waiting rows on top of all of those.
+//! Measures the cost of a request against the size of the jobs table: first with finished rows, then with
+//! waiting rows in addition to them.
 //!
-//! Waiting rows are asynchronous handwriting jobs: complete without an upload, and behind every synchronous
-//! job. To submit beside them the worker is stopped; to claim, it is started, and works them off.
+//! The waiting rows are asynchronous handwriting jobs: they need no upload, and every synchronous job comes
+//! before them. The worker is stopped to measure submissions beside them. To measure claims it is started,
+//! and then it also runs them.
 
 use std::time::Duration;
 
@@ -18,18 +20,19 @@ use crate::{
 };
 
 const FINISHED: [i64; 4] = [0, 10_000, 100_000, 1_000_000];
-/// The second is for comparison: with it, as with more, the worker has work all the while.
+/// The second value is the one to compare larger ones with: from it on, the worker always has other jobs to
+/// run.
 const WAITING: [i64; 4] = [0, 1_000, 10_000, 200_000];
 
-/// Requests, one after the other, at each size.
+/// The number of requests, one after another, at each size.
 const N_REQUESTS: usize = 300;
 
-/// More than the waiting rows, so that the queue is never full.
+/// The limit of waiting jobs. It is above the number of waiting rows, so that the queue is never full.
 const MAX_WAITING: u64 = 10_000_000;
 
 type Row = Vec<(&'static str, f64)>;
 
-/// Submit, claim and a whole request at each size.
+/// Measures submit, claim and a whole request at each size.
 pub(crate) async fn run() -> Report {
     let cluster = statements::cluster().await;
     let mut stack = stack(&cluster).await;
@@ -70,11 +73,11 @@ pub(crate) async fn run() -> Report {
     report
 }
 
-/// One api and one worker, warm.
+/// Starts an api and a worker and warms them up.
 async fn stack(cluster: &Cluster) -> Stack {
     let stack = Stack::with().on(cluster).set("AKHAR_MAX_WAITING", MAX_WAITING).start().await;
     for _ in 0..50 {
-        assert_eq!(send(digit(&stack)).await.status, Some(200), "the warm-up fails");
+        assert_eq!(send(digit(&stack)).await.status, Some(200), "a request of the warm-up failed");
     }
     stack
 }
@@ -84,24 +87,25 @@ fn digit(stack: &Stack) -> reqwest::RequestBuilder {
     stack.post(image.operation, &Form::upload(&image.bytes))
 }
 
-/// Sends the requests one after the other; the median response in ms.
+/// Sends the requests one after another. Returns the median response time, ms.
 async fn p50(request: impl Fn() -> reqwest::RequestBuilder, status: u16) -> f64 {
     let mut times = Vec::new();
     for _ in 0..N_REQUESTS {
-        let fate = send(request()).await;
-        assert_eq!(fate.status, Some(status));
-        times.push(fate.took.as_secs_f64() * 1e3);
+        let sample = send(request()).await;
+        assert_eq!(sample.status, Some(status));
+        times.push(sample.took.as_secs_f64() * 1e3);
     }
     median(times)
 }
 
-/// With the worker at work and nothing waiting.
+/// Measures each number of finished rows, with a running worker and no waiting rows.
 async fn finished(stack: &Stack) -> Vec<Row> {
     let template = "select id from jobs where state = 'succeeded' order by id limit 1";
     let template: Uuid = sqlx::query_scalar(template).fetch_one(&stack.db).await.expect("a finished job");
     let (mut rows, mut n_there) = (Vec::new(), 0);
     for n in FINISHED {
-        // Over half a day: retention leaves them.
+        // The copies are spread over half a day, which is less than the retention time, so they are not
+        // deleted.
         fill(&stack.db, template, n - n_there, 12.0 * 3600.0).await;
         n_there = n;
         p50(|| digit(stack), 200).await;
@@ -118,7 +122,7 @@ async fn finished(stack: &Stack) -> Vec<Row> {
     rows
 }
 
-/// On top of the finished rows.
+/// Measures each number of waiting rows, in addition to the finished rows.
 async fn waiting(stack: &mut Stack) -> Vec<Row> {
     stop_worker(stack).await;
     let mut rows = Vec::new();
@@ -126,7 +130,7 @@ async fn waiting(stack: &mut Stack) -> Vec<Row> {
         let template = accept_one(stack).await;
         let there = "select count(*) from jobs where state = 'queued'";
         let n_there: i64 = sqlx::query_scalar(there).fetch_one(&stack.db).await.expect("a count");
-        // One always waits: the template.
+        // The template itself is one of the waiting rows.
         fill(&stack.db, template, (n - n_there).max(0), 3600.0).await;
         statements::reset(&stack.db).await;
         let accepted = p50(|| digit(stack).header("prefer", "respond-async"), 202).await;
@@ -154,7 +158,7 @@ async fn stop_worker(stack: &mut Stack) {
     worker.kill().await;
 }
 
-/// An asynchronous handwriting job, which waits since there is no worker.
+/// Submits an asynchronous handwriting job. It stays queued, because there is no worker.
 async fn accept_one(stack: &Stack) -> Uuid {
     let request = stack.request("POST", "/v1/models/handwriting-generator").header("prefer", "respond-async");
     let order = json!({"text": "ਕਲਮ", "with-image": false}).to_string();

@@ -17,15 +17,17 @@ impl Tokens {
         Ok(Self { tokenizer })
     }
 
-    /// The token that is written so, if there is one.
+    /// The id of the token with this text, if there is one.
     pub(crate) fn find(&self, token: &str) -> Option<i64> {
         self.tokenizer.token_to_id(token).map(i64::from)
     }
 
-    /// The token that a manifest names.
+    /// The id of a token that a manifest names by its text.
     pub(crate) fn named(&self, manifest: &Manifest, token: &str) -> Result<i64, ManifestError> {
         self.find(token).ok_or_else(|| {
-            manifest.inconsistent(format!("names the token {token:?}, its tokenizer has none such"))
+            manifest.inconsistent(format!(
+                "it names the token {token:?}, which the model's tokenizer does not have"
+            ))
         })
     }
 
@@ -37,13 +39,13 @@ impl Tokens {
         }
     }
 
-    /// A text's tokens, without any that only say where it begins or ends.
+    /// The tokens of a text, without special tokens for its beginning and end.
     pub(crate) fn of(&self, text: &str) -> Result<Vec<i64>, String> {
         let encoding = self.tokenizer.encode_fast(text, false).map_err(|e| e.to_string())?;
         Ok(encoding.get_ids().iter().map(|id| i64::from(*id)).collect())
     }
 
-    /// The text of tokens, special ones left out.
+    /// The text of tokens. Special tokens are left out.
     pub(crate) fn text(&self, tokens: &[i64]) -> Result<String, String> {
         let ids: Vec<u32> = tokens.iter().filter_map(|t| u32::try_from(*t).ok()).collect();
         self.tokenizer.decode(&ids, true).map_err(|e| e.to_string())

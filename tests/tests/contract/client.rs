@@ -1,10 +1,11 @@
-//! The client of the product reads what the service writes: every operation, every verb of a job, every kind of error.
+//! The product's client understands the service: every operation, every request about a job, every kind of
+//! error.
 
 use akhar_client::{Answer, ClientError, HandwritingRequest, JobResultBody, JobState, Png, SpeechRequest};
 use akhar_tests::{Stack, http::picture, images::fixture_of, speech::recording};
 use uuid::Uuid;
 
-/// The result of an operation that was answered within its wait.
+/// The result of an answer. Panics if the operation did not finish while the request waited.
 fn done<T: std::fmt::Debug>(answer: Result<Answer<T>, ClientError>) -> T {
     match answer {
         Ok(Answer::Done(result)) => result,
@@ -40,7 +41,7 @@ async fn every_operation_is_answered() {
 }
 
 #[tokio::test]
-async fn a_job_is_followed_read_and_cancelled() {
+async fn the_client_can_read_wait_for_and_cancel_a_job() {
     let mut stack = Stack::with().workers(0).start().await;
     let client = stack.client(&stack.key).asynchronous();
     let image = fixture_of("੫").bytes;
@@ -59,7 +60,7 @@ async fn a_job_is_followed_read_and_cancelled() {
 }
 
 #[tokio::test]
-async fn an_error_is_its_problem_document() {
+async fn the_client_returns_the_problem_document_of_an_error() {
     let stack = Stack::with().workers(0).set("AKHAR_MAX_WAITING", 1).start().await;
     let client = stack.client(&stack.key).asynchronous();
     let problem = |result: Result<(), ClientError>| match result {

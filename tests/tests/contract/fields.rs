@@ -1,11 +1,11 @@
-//! The fields of a recognition request: `top-k` at its edges, and fields missing, doubled or misspelt.
+//! The fields of a recognition request: the limits of `top-k`, and missing, duplicated and misspelt fields.
 
 use akhar_tests::{Form, Stack, http::send, images::fixtures};
 
 use crate::{operations, violations};
 
 #[tokio::test]
-async fn top_k_is_an_integer_from_1_to_5_and_3_unless_told() {
+async fn top_k_is_an_integer_from_1_to_5_with_the_default_3() {
     let stack = Stack::start().await;
     for image in operations() {
         let plain = stack.recognise(image.operation, &image.bytes).await.predictions();
@@ -30,7 +30,7 @@ async fn top_k_is_an_integer_from_1_to_5_and_3_unless_told() {
 }
 
 #[tokio::test]
-async fn fields_come_in_any_order_once_each_and_under_their_own_name() {
+async fn fields_can_be_in_any_order_but_not_duplicated_or_misnamed() {
     let stack = Stack::start().await;
     for image in operations() {
         let (operation, bytes) = (image.operation, image.bytes.as_slice());
@@ -73,7 +73,7 @@ async fn all_violations_are_reported_at_once() {
 }
 
 #[tokio::test]
-async fn every_fixture_is_read_as_what_it_shows() {
+async fn the_character_of_every_fixture_is_recognised() {
     let stack = Stack::start().await;
     for image in fixtures() {
         let predictions = stack.recognise(image.operation, &image.bytes).await.predictions();

@@ -1,11 +1,12 @@
-//! The file of a recognition request: its size at the edge, its first bytes, and pictures that are none.
+//! The file of a recognition request: its largest size, its first bytes, and files that are not valid
+//! pictures.
 
 use akhar_tests::{
     Form, Stack,
     http::{connect, head, send},
     images::{
-        MAX_BYTES, blank, boastful_jpeg, boastful_png, fixture_of, padded_jpeg, padded_png, plain,
-        plain_jpeg, png,
+        MAX_BYTES, blank, fixture_of, jpeg_claiming_size, padded_jpeg, padded_png, plain, plain_jpeg, png,
+        png_claiming_size,
     },
 };
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
@@ -13,7 +14,7 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use crate::{operations, violations};
 
 #[tokio::test]
-async fn a_file_has_15_kib_and_not_one_byte_more() {
+async fn a_file_of_15_kib_is_accepted_and_one_byte_more_is_refused() {
     let stack = Stack::start().await;
     for image in operations() {
         let grey = plain(&image);
@@ -25,7 +26,7 @@ async fn a_file_has_15_kib_and_not_one_byte_more() {
         for file in [padded_png(&png, MAX_BYTES + 1), padded_jpeg(&jpeg, MAX_BYTES + 1), vec![b'x'; 20_000]] {
             let problem = stack.refused(stack.post(image.operation, &Form::upload(&file)), 413).await;
             assert_eq!(problem.errors(), violations([("file", "too_large")]));
-            assert!(problem.details().contains("15360"), "names the bound: {}", problem.json);
+            assert!(problem.details().contains("15360"), "the detail names the limit: {}", problem.json);
         }
         for n in [200_000, 1 << 20] {
             stack.refused(stack.post(image.operation, &Form::upload(&vec![0; n])), 413).await;
@@ -41,14 +42,14 @@ async fn a_file_too_large_is_refused_while_it_arrives() {
     let headers = [("Content-Type", &*form.content_type()), ("Content-Length", "100000000")];
     let mut stream = connect(&stack.base, &head("POST", path, &stack.key, &headers)).await;
     stream.write_all(&form.unended_body()).await.expect("it takes what it can");
-    // Nothing more is sent: the answer comes now or never.
+    // The rest of the body is never sent, so the answer must come now.
     let mut status = [0; 12];
     stream.read_exact(&mut status).await.expect("an answer");
     assert_eq!(&status, b"HTTP/1.1 413");
 }
 
 #[tokio::test]
-async fn first_bytes_decide_what_a_file_is() {
+async fn the_first_bytes_of_a_file_decide_its_type() {
     let stack = Stack::start().await;
     let others: [&[u8]; 6] = [
         b"GIF89a\x01\0\x01\0\0\0\0;",
@@ -64,7 +65,7 @@ async fn first_bytes_decide_what_a_file_is() {
             let fields: Vec<String> = problem.errors().into_iter().map(|(field, _)| field).collect();
             assert_eq!(fields, ["file"], "{}", problem.json);
         }
-        // What its name and its part's type say does not count.
+        // The file name and the part's Content-Type are ignored.
         let head = "name=\"file\"; filename=\"a.gif\"\r\nContent-Type: image/gif";
         let form = Form::default().part(head, &image.bytes);
         assert_eq!(send(stack.post(image.operation, &form)).await.predictions()[0].0, image.label);
@@ -72,7 +73,7 @@ async fn first_bytes_decide_what_a_file_is() {
 }
 
 #[tokio::test]
-async fn pictures_that_cannot_be_read_are_the_callers_to_mend() {
+async fn pictures_that_cannot_be_decoded_are_refused_with_422() {
     let stack = Stack::start().await;
     let grey = plain(&fixture_of("੫"));
     let (png, jpeg) = (png(&grey.clone().into()), plain_jpeg(&grey));
@@ -95,15 +96,16 @@ async fn pictures_that_cannot_be_read_are_the_callers_to_mend() {
 }
 
 #[tokio::test]
-async fn a_small_file_may_not_claim_a_huge_picture() {
-    /// Far below one byte for each pixel claimed, far above what a worker's memory moves by itself.
+async fn a_small_file_whose_header_claims_a_huge_picture_is_refused() {
+    /// The allowed growth of the worker's memory: far less than one byte for each claimed pixel, and far more
+    /// than the memory grows in normal operation.
     const GROWTH_KIB: u64 = 64 * 1024;
     let stack = Stack::start().await;
     let grey = plain(&fixture_of("੫"));
     let bombs = [
-        boastful_png(50_000, 50_000),
-        boastful_png(u32::MAX >> 1, u32::MAX >> 1),
-        boastful_jpeg(&grey, 65_500, 65_500),
+        png_claiming_size(50_000, 50_000),
+        png_claiming_size(u32::MAX >> 1, u32::MAX >> 1),
+        jpeg_claiming_size(&grey, 65_500, 65_500),
     ];
     stack.recognise("digit-recognition", &png(&grey.into())).await.predictions();
     let (_, before) = stack.workers[0].memory_kib();

@@ -1,14 +1,14 @@
-//! One picture in every way PNG and JPEG can store it is read as the same character.
+//! The same picture is recognised as the same character in every kind of PNG and JPEG file.
 
 use akhar_tests::{
     Stack,
-    images::{MAX_BYTES, fixture_of, plain, png, turned, ways_to_store},
+    images::{MAX_BYTES, fixture_of, plain, png, ways_to_store, with_orientations},
 };
 
 use crate::operations;
 
 #[tokio::test]
-async fn depth_colours_and_transparency_do_not_matter() {
+async fn depth_colours_and_transparency_do_not_change_the_character() {
     let stack = Stack::start().await;
     for image in operations() {
         for (way, file) in ways_to_store(&plain(&image)) {
@@ -20,18 +20,18 @@ async fn depth_colours_and_transparency_do_not_matter() {
 }
 
 #[tokio::test]
-async fn a_picture_is_read_the_way_its_orientation_tag_says() {
+async fn a_picture_s_orientation_tag_is_applied() {
     let stack = Stack::start().await;
-    // Upside down and mirrored these are other digits, or none.
+    // Upside down or mirrored, these two digits look like other digits or like none.
     for label in ["੫", "੨"] {
         let image = fixture_of(label);
         let grey = plain(&image);
         let upright = stack.recognise(image.operation, &png(&grey.clone().into())).await.predictions();
         assert_eq!(upright[0].0, label);
-        for (way, file) in turned(&grey) {
+        for (way, file) in with_orientations(&grey) {
             let predictions = stack.recognise(image.operation, &file).await.predictions();
             if way.starts_with("PNG") {
-                assert_eq!(predictions, upright, "{way}"); // the very same pixels
+                assert_eq!(predictions, upright, "{way}"); // the pixels are identical
             }
             assert_eq!(predictions[0].0, label, "{way}: {predictions:?}");
         }

@@ -1,4 +1,4 @@
-//! Jobs behind requests: answered later, looked up, cancelled, and turned away.
+//! The jobs of requests: asynchronous answers, reading and cancelling a job, and full queues.
 
 use akhar_tests::{
     Form, Stack,
@@ -10,7 +10,7 @@ use uuid::Uuid;
 use crate::operations;
 
 #[tokio::test]
-async fn an_asynchronous_request_is_answered_at_its_location() {
+async fn the_result_of_an_asynchronous_request_is_at_its_location() {
     let stack = Stack::start().await;
     for image in operations() {
         let request = stack.post(image.operation, &Form::upload_and(&image.bytes, "top-k", "1"));
@@ -31,7 +31,7 @@ async fn an_asynchronous_request_is_answered_at_its_location() {
 }
 
 #[tokio::test]
-async fn a_job_past_the_wait_limit_is_answered_later() {
+async fn a_job_that_takes_longer_than_the_wait_limit_is_answered_with_202() {
     let mut stack = Stack::with().workers(0).set("AKHAR_QUICK_WAIT_S", 1).start().await;
     let image = &operations()[0];
     let id = stack.recognise(image.operation, &image.bytes).await.job();
@@ -61,7 +61,10 @@ async fn a_job_is_its_callers_alone() {
         let nowhere = stack
             .refused(stack.request("GET", &path.replace(&id.to_string(), &nobody.to_string())), 404)
             .await;
-        assert_eq!(theirs.json["detail"], nowhere.json["detail"], "what exists is not told");
+        assert_eq!(
+            theirs.json["detail"], nowhere.json["detail"],
+            "the error does not reveal that the job exists"
+        );
     }
     let path = format!("/v1/jobs/{id}");
     stack.refused(stack.anonymous("DELETE", &path).bearer_auth(&other), 404).await;
@@ -69,7 +72,7 @@ async fn a_job_is_its_callers_alone() {
 }
 
 #[tokio::test]
-async fn a_queued_job_can_be_cancelled_and_a_finished_one_not() {
+async fn a_queued_job_can_be_cancelled_but_not_a_finished_one() {
     let mut stack = Stack::with().workers(0).start().await;
     let image = &operations()[0];
     let submit = async |stack: &Stack| {
@@ -92,7 +95,7 @@ async fn a_queued_job_can_be_cancelled_and_a_finished_one_not() {
         .fetch_one(&stack.db)
         .await
         .expect("a count");
-    assert_eq!(n_left, 0, "uploads end with their jobs");
+    assert_eq!(n_left, 0, "an upload is deleted when its job ends");
 }
 
 #[tokio::test]
@@ -122,7 +125,7 @@ async fn a_full_queue_turns_work_away_and_says_when_to_come_back() {
     stack.refused(request(), 503).await;
     let n_jobs: i64 =
         sqlx::query_scalar("select count(*) from jobs").fetch_one(&stack.db).await.expect("a count");
-    assert_eq!(n_jobs, 2, "what is turned away leaves no row");
+    assert_eq!(n_jobs, 2, "a refused request leaves no row");
     stack.add_worker().await;
     stack.job_is(one, "succeeded").await;
     stack.job_is(two, "succeeded").await;
@@ -134,7 +137,7 @@ async fn a_full_queue_turns_work_away_and_says_when_to_come_back() {
 }
 
 #[tokio::test]
-async fn a_refused_image_is_a_failed_job_with_a_reason() {
+async fn a_rejected_image_gives_a_failed_job_with_a_reason() {
     let stack = Stack::start().await;
     let form = Form::upload(&akhar_tests::images::blank(50));
     let id = send(stack.post("digit-recognition", &form).header("prefer", "respond-async")).await.job();
@@ -142,11 +145,11 @@ async fn a_refused_image_is_a_failed_job_with_a_reason() {
     assert_eq!(document["state"], "failed", "{document}");
     stack.refused(stack.request("GET", &format!("/v1/jobs/{id}/result")), 422).await;
     let attempts: i32 = stack.row("select attempt from jobs where id = $1", id).await;
-    assert_eq!(attempts, 1, "what cannot succeed is not tried again");
+    assert_eq!(attempts, 1, "a job that cannot succeed is not tried again");
 }
 
 #[tokio::test]
-async fn a_process_holds_only_so_many_requests() {
+async fn the_number_of_requests_in_a_process_is_limited() {
     let stack =
         Stack::with().workers(0).set("AKHAR_MAX_REQUESTS", 1).set("AKHAR_QUICK_WAIT_S", 20).start().await;
     let image = &operations()[0];
@@ -154,24 +157,28 @@ async fn a_process_holds_only_so_many_requests() {
     stack.jobs_are(1, "queued").await;
     let problem = stack.refused(stack.post(image.operation, &Form::upload(&image.bytes)), 503).await;
     assert_eq!(problem.slug, "busy");
-    assert_eq!(send(stack.anonymous("GET", "/health/live")).await.status, 200, "health needs no place");
+    assert_eq!(
+        send(stack.anonymous("GET", "/health/live")).await.status,
+        200,
+        "health requests do not count"
+    );
     held.abort();
     stack.jobs_are(1, "cancelled").await;
-    until("the place is free again", async || {
+    until("another request is accepted again", async || {
         (stack.get("/v1/jobs/0199a1b2-0000-7000-8000-000000000000").await.status == 404).then_some(())
     })
     .await;
 }
 
 #[tokio::test]
-async fn an_outcome_is_forgotten_after_its_time() {
+async fn a_job_is_deleted_after_its_retention_time() {
     let mut stack = Stack::with().set("AKHAR_RETENTION_S", 0).start().await;
     let image = &operations()[0];
     let request = stack.post(image.operation, &Form::upload(&image.bytes)).header("prefer", "respond-async");
     let id = send(request).await.job();
     stack.job_is(id, "succeeded").await;
-    stack.add_worker().await; // a worker looks for old jobs when it starts, and once a minute
-    until("the job is forgotten", async || {
+    stack.add_worker().await; // a worker deletes old jobs when it starts, and then once a minute
+    until("the job is deleted", async || {
         (stack.get(&format!("/v1/jobs/{id}")).await.status == 404).then_some(())
     })
     .await;

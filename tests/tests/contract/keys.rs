@@ -1,4 +1,4 @@
-//! API keys: who gets in, and how soon somebody no longer does.
+//! API keys: which keys are accepted, and until when.
 
 use akhar_client::{Answer, JobResultBody, JobState};
 use akhar_tests::{Form, Stack, http::send, images::fixture_of, until};
@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::operations;
 
 #[tokio::test]
-async fn every_bad_key_is_refused_in_the_same_words() {
+async fn every_invalid_key_is_refused_with_the_same_answer() {
     let stack = Stack::with().workers(0).start().await;
     let image = &operations()[0];
     let revoked = stack.keys(&["create", "--name", "revoked"]).await;
@@ -49,7 +49,7 @@ async fn every_bad_key_is_refused_in_the_same_words() {
         body["request_id"].take();
         assert_eq!(*first.get_or_insert_with(|| body.clone()), body, "{header:?}");
     }
-    // Every guarded route asks first.
+    // Routes about jobs need a key too.
     for (method, path) in [
         ("GET", "/v1/jobs/0199a1b2-0000-7000-8000-000000000000"),
         ("DELETE", "/v1/jobs/0199a1b2-0000-7000-8000-000000000000"),
@@ -59,7 +59,7 @@ async fn every_bad_key_is_refused_in_the_same_words() {
 }
 
 #[tokio::test]
-async fn a_key_works_until_it_is_revoked_or_rotated_and_no_longer() {
+async fn a_key_works_until_it_is_revoked_or_rotated() {
     let stack = Stack::start().await;
     let image = &operations()[0];
     let status = async |key: &str| {
@@ -68,7 +68,7 @@ async fn a_key_works_until_it_is_revoked_or_rotated_and_no_longer() {
         send(request.header("content-type", form.content_type()).body(form.body())).await.status
     };
     let first = stack.keys(&["create", "--name", "short-lived"]).await;
-    assert_eq!((status(&first).await, status(&first).await), (200, 200)); // the second from the cache
+    assert_eq!((status(&first).await, status(&first).await), (200, 200)); // the second answer uses the key cache
 
     let second = stack.keys(&["rotate", prefix(&first)]).await;
     assert_ne!(first, second);
@@ -88,7 +88,7 @@ async fn a_key_works_until_it_is_revoked_or_rotated_and_no_longer() {
 }
 
 #[tokio::test]
-async fn a_rotated_key_reaches_the_jobs_of_the_old_one() {
+async fn the_new_key_after_a_rotation_can_read_the_jobs_of_the_old_key() {
     let mut stack = Stack::with().workers(0).start().await;
     let image = fixture_of("੫");
     let old = stack.keys(&["create", "--name", "rotated"]).await;
@@ -112,7 +112,7 @@ async fn a_rotated_key_reaches_the_jobs_of_the_old_one() {
 }
 
 #[tokio::test]
-async fn a_key_made_before_accounts_existed_gets_an_account_of_its_own_id() {
+async fn a_key_from_before_accounts_existed_gets_an_account_with_the_key_s_id() {
     let stack = Stack::with().workers(0).start().await;
     let undo = "alter table api_keys drop column account_id; drop table accounts;";
     let apply = include_str!("../../../migrations/sql/0005_accounts.sql");
@@ -129,7 +129,7 @@ async fn a_key_made_before_accounts_existed_gets_an_account_of_its_own_id() {
 }
 
 #[tokio::test]
-async fn the_scheme_may_be_written_in_any_case() {
+async fn the_authorization_scheme_is_case_insensitive() {
     let stack = Stack::with().workers(0).start().await;
     for scheme in ["bearer", "BEARER", "Bearer"] {
         let request = stack.anonymous("GET", "/v1/jobs/0199a1b2-0000-7000-8000-000000000000");
@@ -137,7 +137,7 @@ async fn the_scheme_may_be_written_in_any_case() {
     }
 }
 
-/// What names a key: `ak_` and then 8 characters.
+/// The prefix that identifies a key: the 8 characters after `ak_`.
 fn prefix(key: &str) -> &str {
     let prefix =
         key.strip_prefix("ak_").and_then(|rest| rest.get(..8)).unwrap_or_else(|| panic!("no key: {key}"));

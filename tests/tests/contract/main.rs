@@ -13,12 +13,12 @@ mod speech;
 
 use akhar_tests::images::{Fixture, fixture_of};
 
-/// Both recognitions with an image each.
+/// An image for each of the two recognition operations.
 fn operations() -> [Fixture; 2] {
     [fixture_of("੫"), fixture_of("ਕ")]
 }
 
-/// A set of field and code, to compare with.
+/// A set of pairs of field and code.
 fn violations<const N: usize>(pairs: [(&str, &str); N]) -> std::collections::BTreeSet<(String, String)> {
     pairs.map(|(field, code)| (field.to_owned(), code.to_owned())).into()
 }

@@ -1,4 +1,4 @@
-//! HTTP itself: bodies that are no form, other methods, other paths.
+//! HTTP: bodies that are not a form, other methods, other paths.
 
 use akhar_tests::{
     Form, Stack,
@@ -9,7 +9,7 @@ use akhar_tests::{
 use crate::operations;
 
 #[tokio::test]
-async fn a_body_that_is_no_form_is_refused() {
+async fn a_body_that_is_not_a_form_is_refused() {
     let stack = Stack::start().await;
     for image in operations() {
         let path = format!("/v1/models/{}", image.operation);
@@ -41,7 +41,7 @@ async fn a_body_that_is_no_form_is_refused() {
 }
 
 #[tokio::test]
-async fn a_connection_that_breaks_within_a_body_leaves_nothing_behind() {
+async fn a_connection_that_breaks_in_the_middle_of_a_body_leaves_no_job() {
     let stack = Stack::with().workers(0).start().await;
     let image = &operations()[0];
     let form = Form::upload(&image.bytes);
@@ -56,7 +56,7 @@ async fn a_connection_that_breaks_within_a_body_leaves_nothing_behind() {
 }
 
 #[tokio::test]
-async fn other_methods_and_paths_are_problems_too() {
+async fn other_methods_and_paths_are_answered_with_problems() {
     let stack = Stack::with().workers(0).start().await;
     for image in operations() {
         let path = format!("/v1/models/{}", image.operation);
@@ -78,7 +78,7 @@ async fn other_methods_and_paths_are_problems_too() {
 }
 
 #[tokio::test]
-async fn an_answer_nobody_accepts_is_not_made() {
+async fn a_request_that_accepts_no_available_type_is_refused() {
     let stack = Stack::start().await;
     let image = &operations()[0];
     let request = |accept| stack.post(image.operation, &Form::upload(&image.bytes)).header("accept", accept);
@@ -90,7 +90,7 @@ async fn an_answer_nobody_accepts_is_not_made() {
 }
 
 #[tokio::test]
-async fn every_answer_carries_its_request_id() {
+async fn every_answer_has_its_request_id() {
     let stack = Stack::start().await;
     let image = &operations()[0];
     let own =
@@ -113,7 +113,7 @@ async fn every_answer_carries_its_request_id() {
 }
 
 #[tokio::test]
-async fn the_trace_context_is_kept_and_the_time_is_told() {
+async fn the_trace_context_is_stored_and_server_timing_is_sent() {
     const TRACE: &str = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
     let stack = Stack::start().await;
     let image = &operations()[0];

@@ -1,4 +1,4 @@
-//! What the service says of itself: its health, its OpenAPI document, its problems.
+//! The service's descriptions of itself: health, the OpenAPI document, the pages of problems.
 
 use akhar_tests::{Stack, http::send, until};
 use serde_json::Value;
@@ -58,15 +58,15 @@ async fn the_openapi_document_lists_every_route_and_error() {
         let responses = document["paths"][path][method]["responses"].as_object();
         let responses = responses.unwrap_or_else(|| panic!("{method} {path} is missing"));
         for status in statuses {
-            assert!(responses.contains_key(*status), "{method} {path} does not say {status}");
+            assert!(responses.contains_key(*status), "{method} {path} does not list {status}");
         }
         for (status, response) in responses.iter().filter(|(s, _)| s.as_str() >= "400") {
             let problem = &response["content"]["application/problem+json"];
-            assert!(problem.is_object(), "{method} {path} {status} is no problem");
+            assert!(problem.is_object(), "{method} {path} {status} is not a problem document");
         }
     }
     let text = document.to_string();
-    assert!(text.contains("\"example"), "without examples");
+    assert!(text.contains("\"example"), "the document has no examples");
     assert_eq!(document["components"]["securitySchemes"].as_object().map(serde_json::Map::len), Some(1));
     for slug in slugs(&document) {
         let page = send(stack.anonymous("GET", &format!("/problems/{slug}"))).await;
@@ -74,7 +74,7 @@ async fn the_openapi_document_lists_every_route_and_error() {
     }
 }
 
-/// Every `/problems/<slug>` anywhere in the document.
+/// The slug of every `/problems/<slug>` in the document.
 fn slugs(value: &Value) -> Vec<String> {
     match value {
         Value::String(text) => text

@@ -7,7 +7,7 @@ use std::{
     process::Stdio,
 };
 
-use akhar_tests::{PATIENCE, Service, binary, root};
+use akhar_tests::{Service, TIMEOUT, binary, root};
 use tokio::{process::Command, time::timeout};
 
 /// Runs one command and keeps the session's variables and folder for the next one.
@@ -49,8 +49,8 @@ impl<'a> Shell<'a> {
         shell.env("SESSION", self.folder.join(".session"));
         // The service is on this machine, whatever stands between it and others.
         shell.env("NO_PROXY", "127.0.0.1").stdin(Stdio::null()).kill_on_drop(true);
-        let output = timeout(PATIENCE, shell.output()).await;
-        let output = output.map_err(|_| format!("it takes longer than {PATIENCE:?}"))?.expect("bash runs");
+        let output = timeout(TIMEOUT, shell.output()).await;
+        let output = output.map_err(|_| format!("it takes longer than {TIMEOUT:?}"))?.expect("bash runs");
         let (out, log) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
         if output.status.success() {
             Ok(out.into_owned())

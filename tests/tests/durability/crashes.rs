@@ -1,4 +1,4 @@
-//! kill -9, at each seam of a job's life and under load.
+//! A worker is killed (-9) at each step of a job and under load.
 
 use std::time::{Duration, Instant};
 
@@ -10,7 +10,8 @@ use uuid::Uuid;
 
 use crate::{claim, digit, end, every_job_ended_once, record_ends, statuses, submit};
 
-/// What the issue promises for quick jobs: 3 s of silence, the sweep's second, and the job itself.
+/// The longest recovery of a quick job: 3 s until its worker counts as dead, 1 s until the next sweep, and
+/// the time of the job itself.
 const RECOVERY: Duration = Duration::from_secs(5);
 
 /// Waits until the job has succeeded, within [`RECOVERY`] of `since`.
@@ -18,14 +19,14 @@ async fn recovers(stack: &Stack, job: Uuid, since: Instant) {
     stack.job_is(job, "succeeded").await;
     let took = since.elapsed();
     println!("recovered within {took:?}");
-    assert!(took <= RECOVERY, "finished {took:?} after its worker died");
+    assert!(took <= RECOVERY, "the job ended {took:?} after its worker died");
     assert_eq!(every_job_ended_once(stack).await, 1);
     let result = stack.get(&format!("/v1/jobs/{job}/result")).await.predictions();
     assert_eq!(result[0].0, digit().label);
 }
 
-/// Two workers, a job stuck in the hands of the first, and the second ready to take over.
-async fn stuck_at(seam: Seam) -> (Stack, Held, Uuid) {
+/// Two workers. The first one's job is held at the seam, and the second one is ready to take over.
+async fn held_at(seam: Seam) -> (Stack, Held, Uuid) {
     let mut stack = Stack::start().await;
     record_ends(&stack.db).await;
     let mut held = seam.hold(&stack.db).await;
@@ -36,38 +37,38 @@ async fn stuck_at(seam: Seam) -> (Stack, Held, Uuid) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn killed_while_it_claims_a_job_another_worker_does_it() {
-    let (mut stack, mut held, job) = stuck_at(Seam::Claim).await;
+async fn a_worker_killed_while_it_claims_a_job_is_replaced() {
+    let (mut stack, mut held, job) = held_at(Seam::Claim).await;
     stack.workers[0].kill().await;
     let died = Instant::now();
     held.disconnect().await;
     held.release().await;
     recovers(&stack, job, died).await;
     let attempt: i32 = stack.row("select attempt from jobs where id = $1", job).await;
-    assert_eq!(attempt, 1, "a claim that was never committed is none");
+    assert_eq!(attempt, 1, "a claim that was not committed does not count");
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn killed_while_it_infers_another_worker_does_it() {
+async fn a_worker_killed_while_it_runs_a_job_is_replaced() {
     let mut stack = Stack::with().workers(0).start().await;
     record_ends(&stack.db).await;
     let job = submit(&stack).await;
-    // A worker that claims a job and is never heard of again.
-    store::beat(&stack.db, "dead-worker").await.expect("a beat");
+    // A worker that claims a job and then dies.
+    store::beat(&stack.db, "dead-worker").await.expect("a heartbeat");
     let fence = claim(&stack.db, "dead-worker").await.expect("it is queued");
     assert_eq!(fence, Fence { job: JobId(job), attempt: 1 });
     stack.add_worker().await;
-    store::beat(&stack.db, "dead-worker").await.expect("its last beat");
+    store::beat(&stack.db, "dead-worker").await.expect("the last heartbeat");
     recovers(&stack, job, Instant::now()).await;
     let late = end(&stack.db, fence, "late").await;
-    assert!(!late, "the dead worker's answer came after all, and counted");
+    assert!(!late, "a late answer of the dead worker counted");
     let attempt: i32 = stack.row("select attempt from jobs where id = $1", job).await;
     assert_eq!(attempt, 2);
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn killed_while_it_writes_its_answer_another_worker_does_it() {
-    let (mut stack, mut held, job) = stuck_at(Seam::Finish).await;
+async fn a_worker_killed_while_it_writes_its_answer_is_replaced() {
+    let (mut stack, mut held, job) = held_at(Seam::Finish).await;
     stack.workers[0].kill().await;
     let died = Instant::now();
     held.disconnect().await;
@@ -78,10 +79,10 @@ async fn killed_while_it_writes_its_answer_another_worker_does_it() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn killed_with_its_answer_on_the_way_the_answer_counts_once() {
-    let (mut stack, held, job) = stuck_at(Seam::Finish).await;
+async fn an_answer_that_arrives_after_its_worker_was_killed_counts_once() {
+    let (mut stack, held, job) = held_at(Seam::Finish).await;
     stack.workers[0].kill().await;
-    held.release().await; // the statement had arrived: Postgres finishes it
+    held.release().await; // Postgres has the statement already, and finishes it
     stack.job_is(job, "succeeded").await;
     let attempt: i32 = stack.row("select attempt from jobs where id = $1", job).await;
     assert_eq!(attempt, 1);
@@ -96,7 +97,7 @@ async fn an_announcement_that_is_lost_is_not_missed() {
     let mut held = Seam::Finish.hold(&stack.db).await;
     let waiting = tokio::spawn(send(stack.post(image.operation, &Form::upload(&image.bytes))));
     held.holds(1).await;
-    // Stopped and cut off, the api hears nothing when the job ends.
+    // The api is stopped and its listening connection ends, so it misses the announcement of the job's end.
     stack.api.signal(Signal::STOP);
     assert!(disconnect_listeners(&stack.db).await > 0);
     held.release().await;
@@ -109,7 +110,7 @@ async fn an_announcement_that_is_lost_is_not_missed() {
     }
 }
 
-/// Ends every connection that listens; how many there were.
+/// Ends all listening connections. Returns how many there were.
 async fn disconnect_listeners(db: &PgPool) -> i64 {
     sqlx::query_scalar(
         "select count(pg_terminate_backend(pid)) from pg_stat_activity
@@ -121,22 +122,22 @@ async fn disconnect_listeners(db: &PgPool) -> i64 {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn killed_under_load_every_request_is_answered_once() {
+async fn every_request_is_answered_once_when_workers_are_killed_under_load() {
     let mut stack = Stack::with().workers(2).start().await;
     record_ends(&stack.db).await;
     let image = digit();
     let load = Load::start(&stack, 8, image.operation, &image.bytes);
-    // A kill may fall between two jobs; a few kills do not all do so.
+    // A single kill can happen between two jobs, so workers are killed until a kill interrupts a job.
     let mut n_kills = 0;
     while count(&stack.db, "select count(*) from ends where attempt > 1").await == 0 {
-        assert!(n_kills < 10, "no kill hit a job");
+        assert!(n_kills < 10, "no kill interrupted a job");
         let n = count_ends(&stack.db).await;
         until("the load goes on", async || (count_ends(&stack.db).await > n + 20).then_some(())).await;
         stack.workers.remove(0).kill().await;
         n_kills += 1;
         stack.add_worker().await;
-        until("nothing is left in dead hands", async || (n_in_dead_hands(&stack).await == 0).then_some(()))
-            .await;
+        let none_left = async || (n_jobs_of_dead_workers(&stack).await == 0).then_some(());
+        until("dead workers have no running jobs", none_left).await;
     }
     let sent = load.stop().await;
     let counts = statuses(&sent);
@@ -144,8 +145,8 @@ async fn killed_under_load_every_request_is_answered_once() {
     assert_eq!(every_job_ended_once(&stack).await, i64::try_from(sent.len()).expect("few"));
 }
 
-/// Jobs that run in the name of a worker that is gone.
-async fn n_in_dead_hands(stack: &Stack) -> i64 {
+/// The number of running jobs whose worker is dead.
+async fn n_jobs_of_dead_workers(stack: &Stack) -> i64 {
     let alive: Vec<String> = stack.workers.iter().map(|w| format!("%-{}-%", w.id())).collect();
     sqlx::query_scalar("select count(*) from jobs where state = 'running' and worker not like all($1)")
         .bind(alive)
@@ -163,37 +164,38 @@ async fn count(db: &PgPool, query: &'static str) -> i64 {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn workers_that_cannot_be_heard_do_not_bury_each_other() {
+async fn workers_whose_heartbeats_do_not_arrive_do_not_declare_each_other_dead() {
     let mut stack = Stack::with().workers(0).start().await;
     let job = submit(&stack).await;
-    store::beat(&stack.db, "living").await.expect("a beat");
+    store::beat(&stack.db, "living").await.expect("a heartbeat");
     claim(&stack.db, "living").await.expect("it is queued");
     stack.add_worker().await;
-    // As when Postgres stands still, or is back and beats still wait for a connection: none comes through.
-    let mut deaf = stack.db.begin().await.expect("a transaction");
-    store::beat(&stack.db, "living").await.expect("a beat");
-    sqlx::query("lock table workers in share mode").execute(&mut *deaf).await.expect("a lock");
-    until("all have been silent for six seconds", async || {
+    // The lock keeps all heartbeats from being written. The same happens when Postgres does not respond, or
+    // when heartbeats wait for a connection after a restart.
+    let mut locking = stack.db.begin().await.expect("a transaction");
+    store::beat(&stack.db, "living").await.expect("a heartbeat");
+    sqlx::query("lock table workers in share mode").execute(&mut *locking).await.expect("a lock");
+    until("no heartbeat has arrived for six seconds", async || {
         let silent: bool =
             sqlx::query_scalar("select bool_and(seen_at < clock_timestamp() - interval '6 s') from workers")
-                .fetch_one(&mut *deaf)
+                .fetch_one(&mut *locking)
                 .await
-                .expect("a look");
+                .expect("an answer");
         silent.then_some(())
     })
     .await;
     stack.job_is(job, "running").await;
-    deaf.rollback().await.expect("an end");
+    locking.rollback().await.expect("a rollback");
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_claim_that_a_crash_of_postgres_forgot_is_made_again() {
+async fn a_job_whose_claim_a_crash_of_postgres_lost_is_claimed_again() {
     let mut stack = Stack::start().await;
     record_ends(&stack.db).await;
     let mut held = Seam::Finish.hold(&stack.db).await;
     let job = submit(&stack).await;
     held.holds(1).await;
-    // The worker stands still while its connection ends and its claim, not yet on disk, is undone.
+    // The worker is stopped while its connection ends and its claim, which is not on disk yet, is undone.
     stack.workers[0].signal(Signal::STOP);
     held.disconnect().await;
     sqlx::query(
@@ -202,7 +204,7 @@ async fn a_claim_that_a_crash_of_postgres_forgot_is_made_again() {
     .bind(job)
     .execute(&stack.db)
     .await
-    .expect("the claim is forgotten");
+    .expect("the claim is undone");
     held.release().await;
     stack.workers[0].signal(Signal::CONT);
     recovers(&stack, job, Instant::now()).await;
@@ -210,7 +212,7 @@ async fn a_claim_that_a_crash_of_postgres_forgot_is_made_again() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn two_workers_never_finish_one_job_twice() {
+async fn two_workers_never_end_the_same_job_twice() {
     let stack = Stack::with().workers(2).start().await;
     record_ends(&stack.db).await;
     let image = digit();
@@ -223,5 +225,5 @@ async fn two_workers_never_finish_one_job_twice() {
         .fetch_one(&stack.db)
         .await
         .expect("a count");
-    assert_eq!(n, 0, "claimed twice without a crash");
+    assert_eq!(n, 0, "a job was claimed twice without a crash");
 }

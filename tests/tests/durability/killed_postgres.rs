@@ -1,5 +1,6 @@
-//! Postgres is killed (-9) between each pair of steps of a job: whoever waits gets one right answer, and what
-//! a caller was told of is kept. The server flushes as late as it can, so that a commit that nobody waited for is lost.
+//! Postgres is killed (-9) between each two steps of a job. A waiting caller still gets one correct answer,
+//! and everything that a caller was told is kept. The server flushes as late as possible, so that
+//! asynchronous commits are lost.
 
 use akhar_tests::{Answer, Cluster, Form, Seam, Stack, http::send, load::Load, until};
 use rustix::process::Signal;
@@ -15,7 +16,7 @@ async fn start(cluster: &Cluster, n_workers: usize) -> Stack {
     stack
 }
 
-/// A caller that waits for its answer.
+/// Starts a caller that waits for its answer.
 fn wait_for_answer(stack: &Stack) -> JoinHandle<Answer> {
     let image = digit();
     tokio::spawn(send(stack.post(image.operation, &Form::upload(&image.bytes))))
@@ -26,7 +27,7 @@ async fn restart(cluster: &Cluster) {
     cluster.start_again().await;
 }
 
-async fn is_answered_rightly(waiting: JoinHandle<Answer>) {
+async fn assert_correct_answer(waiting: JoinHandle<Answer>) {
     assert_eq!(waiting.await.expect("no panic").predictions()[0].0, digit().label);
 }
 
@@ -35,9 +36,9 @@ async fn n_succeeded(stack: &Stack) -> i64 {
     count.fetch_one(&stack.db).await.expect("a count")
 }
 
-/// Nothing runs or waits for ever; what is left ended once.
-async fn nothing_is_left_under_way(stack: &Stack) {
-    until("no job is under way", async || {
+/// Waits until no job is queued or running.
+async fn wait_for_all_jobs(stack: &Stack) {
+    until("no job is queued or running", async || {
         let n: i64 = sqlx::query_scalar("select count(*) from jobs where state in ('queued', 'running')")
             .fetch_one(&stack.db)
             .await
@@ -48,25 +49,25 @@ async fn nothing_is_left_under_way(stack: &Stack) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn killed_after_a_submission_its_caller_gets_its_answer() {
+async fn a_caller_gets_its_answer_after_a_crash_that_lost_the_submission() {
     let cluster = Cluster::own();
     let mut stack = start(&cluster, 0).await;
     let waiting = wait_for_answer(&stack);
     stack.jobs_are(1, "queued").await;
     restart(&cluster).await;
     stack.add_worker().await;
-    is_answered_rightly(waiting).await;
-    assert_eq!(every_job_ended_once(&stack).await, 1, "submitted again under the same id");
+    assert_correct_answer(waiting).await;
+    assert_eq!(every_job_ended_once(&stack).await, 1, "the job is submitted again under the same id");
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn killed_while_a_job_is_claimed_its_caller_gets_its_answer() {
+async fn a_caller_gets_its_answer_after_a_crash_during_the_claim() {
     killed_at(Seam::Claim).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn killed_after_a_claim_its_caller_gets_its_answer() {
-    killed_at(Seam::Finish).await; // the job is claimed and worked, its end not written
+async fn a_caller_gets_its_answer_after_a_crash_during_the_write_of_the_outcome() {
+    killed_at(Seam::Finish).await; // the job has run, but its outcome is not committed
 }
 
 async fn killed_at(seam: Seam) {
@@ -76,24 +77,24 @@ async fn killed_at(seam: Seam) {
     let waiting = wait_for_answer(&stack);
     held.holds(1).await;
     restart(&cluster).await;
-    is_answered_rightly(waiting).await;
+    assert_correct_answer(waiting).await;
     assert_eq!(every_job_ended_once(&stack).await, 1);
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn killed_after_an_outcome_before_it_is_read_its_caller_gets_one() {
+async fn a_caller_gets_its_answer_after_a_crash_before_the_outcome_was_read() {
     let cluster = Cluster::own();
     let stack = start(&cluster, 1).await;
     let held = Seam::Finish.hold(&stack.db).await;
     let waiting = wait_for_answer(&stack);
     stack.jobs_are(1, "running").await;
-    stack.api.signal(Signal::STOP); // it reads nothing
+    stack.api.signal(Signal::STOP); // so that it does not read the outcome
     held.release().await;
     stack.jobs_are(1, "succeeded").await;
     restart(&cluster).await;
     stack.api.signal(Signal::CONT);
-    is_answered_rightly(waiting).await;
-    nothing_is_left_under_way(&stack).await;
+    assert_correct_answer(waiting).await;
+    wait_for_all_jobs(&stack).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -107,14 +108,14 @@ async fn an_acknowledged_job_and_its_outcome_survive() {
     stack.job_is(job, "succeeded").await;
     restart(&cluster).await;
     let state: String = stack.row("select state from jobs where id = $1", job).await;
-    assert_eq!(state, "succeeded", "its outcome was told of, and lost");
+    assert_eq!(state, "succeeded", "an outcome that the caller had read was lost");
     let label = stack.get(&format!("/v1/jobs/{job}/result")).await.predictions()[0].0.clone();
     assert_eq!(label, digit().label);
     assert_eq!(every_job_ended_once(&stack).await, 1);
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_wait_that_becomes_a_202_is_kept_like_any_acknowledged_job() {
+async fn a_job_whose_wait_became_a_202_survives() {
     let cluster = Cluster::own();
     let mut stack = start(&cluster, 0).await;
     let image = digit();
@@ -130,7 +131,7 @@ async fn a_wait_that_becomes_a_202_is_kept_like_any_acknowledged_job() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_wait_over_after_a_crash_lost_the_job_is_a_202_of_a_job_that_is_there() {
+async fn a_wait_that_becomes_a_202_after_a_crash_names_a_job_that_exists() {
     let cluster = Cluster::own();
     let mut stack = start(&cluster, 0).await;
     let image = digit();
@@ -145,7 +146,7 @@ async fn a_wait_over_after_a_crash_lost_the_job_is_a_202_of_a_job_that_is_there(
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_cancellation_that_was_told_of_survives() {
+async fn an_acknowledged_cancellation_survives() {
     let cluster = Cluster::own();
     let stack = start(&cluster, 0).await;
     let job = submit(&stack).await;
@@ -157,7 +158,7 @@ async fn a_cancellation_that_was_told_of_survives() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn killed_under_load_every_caller_is_answered_once_and_rightly() {
+async fn every_caller_gets_one_correct_answer_when_postgres_is_killed_under_load() {
     let cluster = Cluster::own();
     let stack = start(&cluster, 2).await;
     let image = digit();
@@ -166,18 +167,18 @@ async fn killed_under_load_every_caller_is_answered_once_and_rightly() {
         let load = Load::start(&stack, 8, image.operation, &image.bytes);
         acknowledged.push(submit(&stack).await);
         let n = n_succeeded(&stack).await;
-        until("the load is under way", async || (n_succeeded(&stack).await > n + 30).then_some(())).await;
+        until("30 more jobs succeeded", async || (n_succeeded(&stack).await > n + 30).then_some(())).await;
         restart(&cluster).await;
         let sent = load.stop().await;
         let counts = statuses(&sent);
         assert!(counts.keys().all(|status| matches!(status, 200 | 503)), "{counts:?}");
         for request in sent {
-            let answer = request.answer.expect("looked at above");
+            let answer = request.answer.expect("`statuses` has checked it");
             if answer.status == 200 {
                 assert_eq!(answer.predictions()[0].0, image.label);
             }
         }
-        nothing_is_left_under_way(&stack).await;
+        wait_for_all_jobs(&stack).await;
     }
     for job in acknowledged {
         stack.job_is(job, "succeeded").await;

@@ -1,4 +1,4 @@
-//! What must not be lost, and when: a file each for crashes, restarts of Postgres, stopping and starting.
+//! Tests that no job is lost or answered twice: one file for each kind of crash, restart, stop and start.
 
 mod crashes;
 mod killed_postgres;
@@ -28,7 +28,7 @@ fn digit() -> Fixture {
     fixture_of("੫")
 }
 
-/// Submits a job that nobody waits for.
+/// Submits an asynchronous job.
 async fn submit(stack: &Stack) -> Uuid {
     let image = digit();
     send(stack.post(image.operation, &Form::upload(&image.bytes)).header("prefer", "respond-async"))
@@ -36,8 +36,9 @@ async fn submit(stack: &Stack) -> Uuid {
         .job()
 }
 
-/// Rows that no statement may make. Checks in the table would be parsed anew by every statement.
-const UNRULY: &str = "select count(*) from jobs where not coalesce(
+/// Counts the rows that break a rule of the table. The rules are not check constraints, because Postgres
+/// would parse those again for every statement.
+const INVALID_ROWS: &str = "select count(*) from jobs where not coalesce(
     state in ('queued', 'running', 'succeeded', 'failed', 'cancelled') and priority in (0, 1)
     and attempt between 0 and max_attempts
     and (state = 'running') = (worker is not null)
@@ -46,13 +47,13 @@ const UNRULY: &str = "select count(*) from jobs where not coalesce(
     and (media_type is null) = (upload is null)
     and (state in ('queued', 'running') or upload is null), false)";
 
-/// Claims the one job that waits in the quick queue, in some worker's name. `None`: none waits.
+/// Claims one job of the quick queue for `worker`. `None` if no job is due.
 async fn claim(db: &PgPool, worker: &str) -> Option<Fence> {
     let claimed = store::claim(db, worker, &[(Queue::Quick, 1)]).await.expect("a claim");
     claimed.first().map(|claimed| claimed.fence)
 }
 
-/// Ends a claimed job with this label as its answer; whether it counted.
+/// Ends a claimed job with this label as its answer. Returns whether the write changed the job.
 async fn end(db: &PgPool, fence: Fence, label: &str) -> bool {
     let predictions = vec![Prediction { label: label.to_owned(), score: 1.0 }];
     let outcome = Some(Outcome::Predictions { predictions });
@@ -61,22 +62,22 @@ async fn end(db: &PgPool, fence: Fence, label: &str) -> bool {
     store::end(db, &[ending]).await.expect("a write") == [true]
 }
 
-/// Writes every end of a job into a table of its own, whoever ends it.
+/// Records every end of a job in the table `ends`, with a trigger.
 async fn record_ends(db: &PgPool) {
     let statement = "create table ends (job_id uuid not null, state text not null, attempt integer not null);
         create function record_end() returns trigger language plpgsql as
         $$ begin insert into ends values (new.id, new.state, new.attempt); return null; end $$;
         create trigger record_end after update on jobs for each row
         when (new.state in ('succeeded', 'failed', 'cancelled')) execute function record_end();";
-    sqlx::raw_sql(statement).execute(db).await.expect("a record");
+    sqlx::raw_sql(statement).execute(db).await.expect("a trigger");
 }
 
-/// Every job ended, and ended once; how many.
+/// Checks that every job has ended exactly once. Returns the number of jobs.
 async fn every_job_ended_once(stack: &Stack) -> i64 {
     let count = async |query: &'static str| -> i64 {
         sqlx::query_scalar(query).fetch_one(&stack.db).await.expect(query)
     };
-    akhar_tests::until("no job is under way", async || {
+    akhar_tests::until("no job is queued or running", async || {
         let n = count("select count(*) from jobs where state in ('queued', 'running')").await;
         (n == 0).then_some(())
     })
@@ -93,11 +94,11 @@ async fn every_job_ended_once(stack: &Stack) -> i64 {
         0,
         "an upload outlived its job"
     );
-    assert_eq!(count(UNRULY).await, 0, "a row breaks a rule of the jobs table");
+    assert_eq!(count(INVALID_ROWS).await, 0, "a row breaks a rule of the jobs table");
     n_jobs
 }
 
-/// How many answers of each status; anything but an answer fails the test.
+/// The number of answers with each status. Panics if a request has no answer.
 fn statuses(sent: &[Sent]) -> BTreeMap<u16, usize> {
     let mut counts = BTreeMap::new();
     for request in sent {

@@ -1,14 +1,14 @@
-//! Waiting jobs of an earlier version are carried over, and not while its processes still run.
+//! The migration of jobs from an earlier version, which is refused while processes of that version still run.
 
 use std::fs;
 
 use akhar_tests::{Cluster, process::command, root, stack::base_environment};
 use sqlx::{Connection as _, PgConnection, PgPool, migrate::Migrator, postgres::PgConnectOptions};
 
-/// Migrations that the earlier version had.
+/// The migrations of the earlier version.
 const EARLIER: [&str; 3] = ["0001_jobs.sql", "0002_artifacts.sql", "0003_progress.sql"];
 
-/// As much of the earlier queue's own table as the migration reads, and jobs in every state.
+/// The columns of the earlier queue's table that the migration reads, and jobs in every state.
 const JOBS: &str = r#"
 create schema apalis;
 create table apalis.jobs (id text primary key, job bytea, job_type text, status text, run_at timestamptz);
@@ -29,7 +29,7 @@ select id::text, convert_to(to_json(id::text)::text, 'UTF8'), queue, 'Pending',
 from jobs where state = 'queued';
 "#;
 
-/// A database as the earlier version left it.
+/// A database of the earlier version.
 async fn earlier_database() -> PgConnectOptions {
     let cluster = Cluster::shared();
     let options = cluster.empty_database().await;
@@ -51,7 +51,7 @@ async fn migrate(options: &PgConnectOptions) -> (bool, String) {
 }
 
 #[tokio::test]
-async fn waiting_jobs_of_the_earlier_version_are_carried_over() {
+async fn waiting_jobs_of_the_earlier_version_are_migrated() {
     let options = earlier_database().await;
     let (is_migrated, said) = migrate(&options).await;
     assert!(is_migrated, "{said}");
@@ -77,12 +77,12 @@ async fn waiting_jobs_of_the_earlier_version_are_carried_over() {
         sqlx::query_scalar("select to_regclass('apalis.jobs') is null and to_regclass('uploads') is null")
             .fetch_one(&mut db)
             .await
-            .expect("a look");
-    assert!(is_gone, "tables of the earlier queue are left");
+            .expect("an answer");
+    assert!(is_gone, "tables of the earlier queue still exist");
 }
 
 #[tokio::test]
-async fn the_queue_is_not_migrated_while_processes_of_the_earlier_version_run() {
+async fn the_migration_is_refused_while_processes_of_the_earlier_version_run() {
     let options = earlier_database().await;
     let named = options.clone().application_name("akhar-tickets");
     let earlier = PgConnection::connect_with(&named).await.expect("it answers");

@@ -1,4 +1,5 @@
-//! The queue's own rules, on its statements and its backend: who is accepted, who may claim, whose end counts.
+//! The rules of the queue, tested on its statements and its backend: which jobs are accepted, which are
+//! claimed first, and which ends count.
 
 use std::{sync::Arc, time::Duration};
 
@@ -17,7 +18,7 @@ use uuid::Uuid;
 
 use crate::{claim, digit, end, submit};
 
-/// Every worker is silent, and no job runs too long.
+/// With these times, every worker counts as dead, and no job counts as running for too long.
 const LOST: Lost =
     Lost { silence: Duration::ZERO, quick: Duration::from_secs(600), speech: Duration::from_secs(600) };
 
@@ -46,7 +47,7 @@ async fn a_late_worker_cannot_end_its_successors_job() {
     let stack = Stack::with().workers(0).start().await;
     let (db, job) = (&stack.db, submit(&stack).await);
     let first = claim(db, "first").await.expect("it is queued");
-    assert_eq!(claim(db, "second").await, None, "it is taken");
+    assert_eq!(claim(db, "second").await, None, "it is claimed");
     assert_eq!(store::lost(db, LOST).await.expect("a sweep"), [(first, false)]);
     assert_eq!(store::requeue(db, &requeue(first, Duration::ZERO)).await.expect("a write"), [true]);
     let second = claim(db, "second").await.expect("it is queued again");
@@ -66,25 +67,28 @@ async fn a_job_that_kills_every_worker_fails_after_its_last_attempt() {
     for attempt in 1..MAX_ATTEMPTS {
         let fence = claim(&stack.db, "mortal").await.expect("it is queued");
         assert_eq!(fence.attempt, attempt);
-        store::requeue(&stack.db, &requeue(fence, Duration::ZERO)).await.expect("a rescue");
+        store::requeue(&stack.db, &requeue(fence, Duration::ZERO)).await.expect("a write");
     }
     let last = claim(&stack.db, "mortal").await.expect("it is queued");
     assert_eq!(store::lost(&stack.db, LOST).await.expect("a sweep"), [(last, true)]);
-    stack.add_worker().await; // and sweeps
+    stack.add_worker().await; // its sweeper fails the job
     stack.job_is(job, "failed").await;
     let problem = stack.refused(stack.request("GET", &format!("/v1/jobs/{job}/result")), 500).await;
     assert!(
         !problem.json.to_string().contains("worker died"),
-        "a cause reached the caller: {}",
+        "the caller was told the internal cause: {}",
         problem.json
     );
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_attempt_that_fails_is_made_again_and_the_last_one_fails_the_job() {
+async fn a_failed_attempt_is_repeated_and_the_last_one_fails_the_job() {
     let mut stack = Stack::with().workers(0).start().await;
     let job = submit(&stack).await;
-    sqlx::query("update jobs set upload = null, media_type = null").execute(&stack.db).await.expect("a loss");
+    sqlx::query("update jobs set upload = null, media_type = null")
+        .execute(&stack.db)
+        .await
+        .expect("a write");
     stack.add_worker().await;
     stack.job_is(job, "failed").await;
     let (attempt, error): (i32, String) = (
@@ -97,7 +101,7 @@ async fn an_attempt_that_fails_is_made_again_and_the_last_one_fails_the_job() {
 }
 
 #[tokio::test]
-async fn a_job_that_waits_again_is_claimed_when_its_delay_is_over_and_not_before() {
+async fn a_requeued_job_is_not_claimed_before_its_delay_is_over() {
     let db = database().await;
     let job = new_job(true);
     store::submit(&db, &[&job]).await.expect("a write");
@@ -107,42 +111,42 @@ async fn a_job_that_waits_again_is_claimed_when_its_delay_is_over_and_not_before
         [true]
     );
     assert_eq!(claim(&db, "a").await, None, "it is not due");
-    sqlx::query("update jobs set run_at = now()").execute(&db).await.expect("time passes");
+    sqlx::query("update jobs set run_at = now()").execute(&db).await.expect("a write");
     let second = claim(&db, "a").await.expect("it is due");
     assert_eq!(second.attempt, 2);
     assert_eq!(store::requeue(&db, &requeue(first, Duration::ZERO)).await.expect("a write"), [false]);
     assert!(end(&db, second, "second").await, "a requeue of an earlier claim changes nothing");
 }
 
-/// A crash of Postgres forgets a claim: the job is queued, and neither an end nor a requeue of that claim
-/// may take it from its queue.
+/// A crash of Postgres can lose a claim. Then the job is queued again, and neither an end nor a requeue of
+/// the lost claim may change it.
 #[tokio::test]
-async fn a_requeue_after_a_forgotten_claim_leaves_the_job_to_be_claimed_at_once() {
+async fn a_requeue_of_a_lost_claim_does_not_delay_the_job() {
     let db = database().await;
     let job = new_job(true);
     store::submit(&db, &[&job]).await.expect("a write");
-    let forgotten = claim(&db, "a").await.expect("it is queued");
+    let lost = claim(&db, "a").await.expect("it is queued");
     sqlx::query("update jobs set state = 'queued', worker = null, attempt = 0")
         .execute(&db)
         .await
         .expect("a crash");
     assert_eq!(
-        store::requeue(&db, &requeue(forgotten, Duration::from_secs(600))).await.expect("a write"),
+        store::requeue(&db, &requeue(lost, Duration::from_secs(600))).await.expect("a write"),
         [false]
     );
-    assert!(!end(&db, forgotten, "forgotten").await);
-    assert!(claim(&db, "b").await.is_some(), "it waits in its queue");
+    assert!(!end(&db, lost, "lost").await);
+    assert!(claim(&db, "b").await.is_some(), "it is queued");
 }
 
 #[tokio::test]
-async fn each_job_of_a_group_gets_its_own_answer() {
+async fn each_job_of_a_group_gets_its_own_result() {
     let db = database().await;
     let (old, new, unreadable) = (new_job(false), new_job(false), new_job(false));
     store::submit(&db, &[&old]).await.expect("a write");
     let submitted = store::submit(&db, &[&old, &new]).await.expect("a write");
     assert_eq!(submitted, [Submitted::Exists, Submitted::Accepted]);
 
-    // Through the backend: three places are left, and one of the jobs cannot be stored.
+    // Through the backend: the queue has room for three more jobs, and one of these jobs cannot be stored.
     let submissions = Submissions::start(JobStore::to_submit(db.clone(), Admission::new(5)));
     let unreadable = NewJob { request_id: "\0".to_owned(), ..unreadable };
     let mut jobs = vec![old.clone(), unreadable];
@@ -152,7 +156,7 @@ async fn each_job_of_a_group_gets_its_own_answer() {
     assert!(matches!(answers[0], Ok(Submitted::Exists)), "{:?}", answers[0]);
     assert!(matches!(answers[1], Err(SubmitError::Group(_))), "{:?}", answers[1]);
     let n_waiting = store::n_waiting(&db, Queue::Quick, 100).await.expect("a count");
-    assert!(n_waiting <= 5, "{n_waiting} wait, 5 may");
+    assert!(n_waiting <= 5, "{n_waiting} jobs are waiting, but at most 5 may wait");
     let n_accepted = n(|a| matches!(a, Ok(Submitted::Accepted)));
     assert_eq!(i64::try_from(n_accepted).expect("few"), n_waiting - 2);
     assert_eq!(n(|a| matches!(a, Err(SubmitError::QueueFull(Queue::Quick)))), 5 - n_accepted);
@@ -171,15 +175,15 @@ async fn urgent_jobs_are_claimed_first_then_the_oldest_and_never_more_than_asked
             store::claim(&db, "a", &[(Queue::Quick, n), (Queue::Speech, 9)]).await.expect("a claim");
         assert!(claimed.len() <= n);
         let mut ids: Vec<JobId> = claimed.iter().map(|c| c.fence.job).collect();
-        ids.sort_unstable(); // a statement's rows come in no order
+        ids.sort_unstable(); // the rows of a statement have no order
         order.extend(ids);
     }
     assert_eq!(order, [1, 3, 0, 4, 2].map(|at| jobs[at].id));
 }
 
-/// apalis's own way through the backend, without a worker process: push, fetch, event.
+/// The calls that apalis makes on the backend (push, fetch, event), without a worker process.
 #[tokio::test]
-async fn the_backend_does_what_apalis_asks_of_it() {
+async fn the_backend_implements_the_traits_of_apalis() {
     use apalis_core::{
         backend::{
             Filter, ListAllTasks as _, ListQueues as _, ListTasks as _, ListWorkers as _, Metrics as _,
@@ -203,18 +207,20 @@ async fn the_backend_does_what_apalis_asks_of_it() {
     assert_eq!(refused.into_iter().collect::<Vec<_>>(), [(jobs[3].id, Refusal::QueueFull(Queue::Quick))]);
 
     let mut fetched = queue.fetch_next(&worker).await.expect("a claim");
-    assert_eq!(fetched.len(), 2, "as many as there are places");
+    assert_eq!(fetched.len(), 2, "as many as there are free places");
     assert!(queue.fetch_next(&worker).await.expect("no claim").is_empty(), "no place is free");
 
-    // One is dropped by its consumer: it arrives where dropped claims are attempted, and holds its place.
+    // The consumer drops one claim. The claim arrives in the channel of dropped claims and still uses its
+    // place.
     queue.reenqueue_abandoned(vec![fetched.remove(1)], &worker).await.expect("it is dropped");
-    let stray = dropped.recv().await.expect("a dropped claim");
-    assert!(queue.fetch_next(&worker).await.expect("no claim").is_empty(), "its place is held");
-    assert!(claims.unheld().await.expect("a look").is_empty(), "both are held");
-    drop(stray);
-    assert_eq!(claims.unheld().await.expect("a look").len(), 1, "one runs in our name and is not held");
+    let dropped_claim = dropped.recv().await.expect("a dropped claim");
+    assert!(queue.fetch_next(&worker).await.expect("no claim").is_empty(), "its place is still in use");
+    assert!(claims.unheld().await.expect("an answer").is_empty(), "both are held");
+    drop(dropped_claim);
+    let n_unheld = claims.unheld().await.expect("an answer").len();
+    assert_eq!(n_unheld, 1, "the database has one job of this worker that the worker does not hold");
 
-    // The other ends by an event.
+    // An event ends the other one.
     let JobTask::Claimed(claim) = fetched.remove(0).args else { panic!("not a claim") };
     let fence = claim.fence();
     let ending =
@@ -223,7 +229,7 @@ async fn the_backend_does_what_apalis_asks_of_it() {
     let result = TaskResult { task_id: id, attempt: 1, status: Status::Done, result: Ok(ending) };
     queue.handle_events(vec![TaskEvent::Complete(result)], &worker).await.expect("an end");
     let ended =
-        store::find_many(&mut db.acquire().await.expect("a connection"), &[fence.job]).await.expect("a look");
+        store::find_many(&mut db.acquire().await.expect("a connection"), &[fence.job]).await.expect("a job");
     assert_eq!(ended[0].state, JobState::Failed);
     assert_eq!(ended[0].operation, Operation::DigitRecognition);
 

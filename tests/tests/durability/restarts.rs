@@ -1,4 +1,4 @@
-//! Postgres restarts, politely and as in a crash, while requests come in.
+//! Postgres restarts while requests come in, with a normal stop or as in a crash.
 
 use std::time::Duration;
 
@@ -18,14 +18,14 @@ async fn a_crash_of_postgres_loses_no_job() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_outage_longer_than_a_workers_silence_does_not_make_the_living_dead() {
+async fn a_long_outage_of_postgres_does_not_make_live_workers_count_as_dead() {
     let cluster = Cluster::own();
     let stack = start(&cluster).await;
-    // There is a beat every second; a worker that missed three counts as dead.
+    // There is a heartbeat every second. A worker counts as dead when three are missing.
     let n_missed = |worker: &Process| worker.log().iter().filter(|l| l.contains("heartbeat failed")).count();
     let outage = async || {
         cluster.stop(Signal::QUIT).await;
-        until("both missed five beats", async || {
+        until("both workers missed five heartbeats", async || {
             stack.workers.iter().all(|worker| n_missed(worker) > 4).then_some(())
         })
         .await;
@@ -36,7 +36,7 @@ async fn an_outage_longer_than_a_workers_silence_does_not_make_the_living_dead()
         .fetch_one(&stack.db)
         .await
         .expect("a count");
-    assert_eq!(n, 0, "jobs were taken from living workers, again and again");
+    assert_eq!(n, 0, "jobs were taken from live workers several times");
 }
 
 async fn restart_under_load(signal: Signal) {
@@ -55,26 +55,27 @@ async fn start(cluster: &Cluster) -> Stack {
     stack
 }
 
-/// Lets something happen while clients send: all are answered 200 or an honest 503, and no job is lost.
-async fn under_load(stack: &Stack, happening: impl AsyncFnOnce()) {
+/// Runs `event` while clients send requests. Checks that every answer is a 200, or a 503 with Retry-After,
+/// and that no job is lost.
+async fn under_load(stack: &Stack, event: impl AsyncFnOnce()) {
     let image = digit();
     let load = Load::start(stack, 4, image.operation, &image.bytes);
     let n_ended = async || -> i64 {
         sqlx::query_scalar("select count(*) from ends").fetch_one(&stack.db).await.unwrap_or_default()
     };
-    until("the load is under way", async || (n_ended().await > 20).then_some(())).await;
-    happening().await;
-    let n = until("the database is back", async || Some(n_ended().await).filter(|n| *n > 0)).await;
+    until("20 jobs ended", async || (n_ended().await > 20).then_some(())).await;
+    event().await;
+    let n = until("the database answers again", async || Some(n_ended().await).filter(|n| *n > 0)).await;
     until("jobs end again", async || (n_ended().await > n + 20).then_some(())).await;
     let sent = load.stop().await;
     let counts = statuses(&sent);
     assert!(counts.keys().all(|status| matches!(status, 200 | 503)), "{counts:?}");
     for request in sent {
-        let answer = request.answer.expect("looked at above");
+        let answer = request.answer.expect("`statuses` has checked it");
         if answer.status == 503 {
-            assert!(!answer.header("retry-after").is_empty(), "a 503 says when to come back");
+            assert!(!answer.header("retry-after").is_empty(), "a 503 has Retry-After");
         }
-        assert!(request.took < Duration::from_secs(20), "held for {:?}", request.took);
+        assert!(request.took < Duration::from_secs(20), "the answer took {:?}", request.took);
     }
     every_job_ended_once(stack).await;
 }

@@ -1,4 +1,4 @@
-//! `akhar serve`: everything in one process tree, with a private Postgres.
+//! `akhar serve`: the whole product in one process tree, with a private Postgres.
 
 use std::{fs, path::Path};
 
@@ -16,7 +16,7 @@ async fn recognise(service: &Service) -> Answer {
         .await
 }
 
-/// Processes whose environment names this folder: the service's, and its Postgres's.
+/// The processes whose environment names this folder: those of the service and of its Postgres.
 fn processes_of(folder: &Path) -> Vec<String> {
     let entries = fs::read_dir("/proc").expect("Linux").flatten();
     let names = |path: &Path| {
@@ -28,18 +28,21 @@ fn processes_of(folder: &Path) -> Vec<String> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn served_from_nothing_stopped_and_killed_it_starts_again_with_its_data() {
+async fn serve_starts_from_nothing_and_keeps_its_data_after_a_stop_and_a_kill() {
     let data = Cluster::shared().folder().join("served");
     let mut first = Service::start(&data).await;
     recognise(&first).await.predictions();
     let pasted = first.process.lines().join("\n");
-    assert!(pasted.contains("curl") && pasted.contains("digit-5.png"), "no line to paste in:\n{pasted}");
+    assert!(
+        pasted.contains("curl") && pasted.contains("digit-5.png"),
+        "no curl command to paste in:\n{pasted}"
+    );
     let other = command(&["serve"], &environment(&data).await).output().await.expect("it runs");
     let said = String::from_utf8_lossy(&other.stderr).into_owned();
     assert!(!other.status.success() && said.contains("another akhar"), "a second one: {said}");
     first.process.signal(Signal::TERM);
     assert!(first.process.ended().await.success());
-    until("nothing of it runs", async || processes_of(&data).is_empty().then_some(())).await;
+    until("all its processes ended", async || processes_of(&data).is_empty().then_some(())).await;
 
     let mut second = Service::start(&data).await;
     assert_eq!(second.key, first.key, "the demo key is kept");
@@ -50,7 +53,7 @@ async fn served_from_nothing_stopped_and_killed_it_starts_again_with_its_data() 
     recognise(&third).await.predictions();
     third.process.signal(Signal::INT);
     assert!(third.process.ended().await.success());
-    until("nothing of it runs", async || processes_of(&data).is_empty().then_some(())).await;
+    until("all its processes ended", async || processes_of(&data).is_empty().then_some(())).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -68,7 +71,7 @@ async fn a_worker_that_dies_is_started_again() {
     assert!(service.process.ended().await.success());
 }
 
-/// The worker that a service has as its child.
+/// The process id of a service's worker, which is a child of its first process.
 fn worker_of(service: &Process) -> Option<Pid> {
     let tasks = fs::read_dir(format!("/proc/{}/task", service.id())).ok()?.flatten();
     let children = tasks.filter_map(|task| fs::read_to_string(task.path().join("children")).ok());

@@ -1,4 +1,4 @@
-//! Starting: migrations from many processes, and what a process refuses to start with.
+//! Starting: migrations by several processes, and errors with which a process refuses to start.
 
 use std::{fs, path::Path, process::Output};
 
@@ -7,7 +7,7 @@ use sqlx::{Connection as _, PgConnection};
 use tokio::task::JoinSet;
 
 #[tokio::test]
-async fn four_processes_may_migrate_an_empty_database_at_once() {
+async fn four_processes_can_migrate_an_empty_database_at_the_same_time() {
     let options = Cluster::shared().empty_database().await;
     let environment = base_environment(&options);
     let runs: JoinSet<_> = (0..4).map(|_| command(&["migrate"], &environment).output()).collect();
@@ -24,11 +24,11 @@ async fn four_processes_may_migrate_an_empty_database_at_once() {
 }
 
 #[tokio::test]
-async fn every_table_and_column_says_what_it_is() {
+async fn every_table_and_column_has_a_comment() {
     let options = Cluster::shared().database().await;
     let mut db = PgConnection::connect_with(&options).await.expect("it answers");
-    // `_sqlx_migrations` is the migrator's own.
-    let silent: Vec<String> = sqlx::query_scalar(
+    // `_sqlx_migrations` belongs to sqlx.
+    let without_comment: Vec<String> = sqlx::query_scalar(
         "select c.relname || coalesce('.' || a.attname, '') from pg_class c
          join pg_namespace n on n.oid = c.relnamespace and n.nspname = 'public'
          left join lateral (
@@ -40,8 +40,8 @@ async fn every_table_and_column_says_what_it_is() {
     )
     .fetch_all(&mut db)
     .await
-    .expect("a look");
-    assert_eq!(silent, Vec::<String>::new());
+    .expect("an answer");
+    assert_eq!(without_comment, Vec::<String>::new());
 }
 
 #[tokio::test]
@@ -57,7 +57,7 @@ async fn an_unknown_setting_is_refused_by_name() {
 }
 
 #[tokio::test]
-async fn usage_errors_end_with_2_and_help_with_0() {
+async fn a_usage_error_exits_with_2_and_help_with_0() {
     let output = command(&["--no-such-flag"], &[]).output().await.expect("it runs");
     assert_eq!(output.status.code(), Some(2));
     let output = command(&["--help"], &[]).output().await.expect("it runs");
@@ -88,7 +88,7 @@ fn said(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
-/// Copies manifests and weights.
+/// Copies a folder of models without pulled ones.
 fn copy(from: &Path, to: &Path) {
     fs::create_dir_all(to).expect("a folder");
     for entry in fs::read_dir(from).expect("a folder").map(|e| e.expect("an entry")) {

@@ -1,4 +1,5 @@
-//! Told to stop, api and worker finish what is in flight and leave with exit code 0.
+//! A stop by SIGTERM: the api and the workers finish the requests and jobs that they have, and exit with code
+//! 0.
 
 use akhar_tests::{Answer, Form, Seam, Stack, http::send, load::Load, until};
 use rustix::process::Signal;
@@ -6,7 +7,7 @@ use tokio::task::JoinSet;
 
 use crate::{digit, every_job_ended_once, record_ends, statuses};
 
-/// Requests in flight while something stops.
+/// The number of requests in flight while a process stops.
 const N: i64 = 3;
 
 fn send_some(stack: &Stack) -> JoinSet<Answer> {
@@ -15,11 +16,11 @@ fn send_some(stack: &Stack) -> JoinSet<Answer> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_stopping_worker_finishes_what_it_holds() {
+async fn a_stopping_worker_finishes_its_claimed_jobs() {
     let mut stack = Stack::start().await;
     let mut held = Seam::Finish.hold(&stack.db).await;
     let in_flight = send_some(&stack);
-    held.holds(1).await; // ends are written in groups: one holds the others up
+    held.holds(1).await; // outcomes are written in groups, so one held outcome holds all of them
     stack.jobs_are(N, "running").await;
     stack.workers[0].signal(Signal::TERM);
     held.release().await;
@@ -29,7 +30,7 @@ async fn a_stopping_worker_finishes_what_it_holds() {
     assert!(stack.workers[0].ended().await.success());
     let n_alive: i64 =
         sqlx::query_scalar("select count(*) from workers").fetch_one(&stack.db).await.expect("a count");
-    assert_eq!(n_alive, 0, "it signed off");
+    assert_eq!(n_alive, 0, "the worker removed itself from the list of workers");
     let n: i64 = sqlx::query_scalar("select count(*) from jobs where attempt <> 1 or state <> 'succeeded'")
         .fetch_one(&stack.db)
         .await
@@ -38,19 +39,19 @@ async fn a_stopping_worker_finishes_what_it_holds() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_stopping_worker_finishes_what_it_was_just_taking() {
+async fn a_stopping_worker_finishes_the_job_that_it_is_claiming() {
     let mut stack = Stack::start().await;
     let mut held = Seam::Claim.hold(&stack.db).await;
     let image = digit();
     let in_flight = tokio::spawn(send(stack.post(image.operation, &Form::upload(&image.bytes))));
     held.holds(1).await;
     stack.workers[0].signal(Signal::TERM);
-    until("it knows", async || {
+    until("the worker logs that it is stopping", async || {
         stack.workers[0].log().iter().any(|line| line.contains("stopping")).then_some(())
     })
     .await;
     held.release().await;
-    // No other worker runs: who took it has to finish it.
+    // No other worker runs, so the worker that claimed the job must finish it.
     in_flight.await.expect("no panic").predictions();
     assert!(stack.workers[0].ended().await.success());
     let attempt: i32 =
@@ -59,14 +60,14 @@ async fn a_stopping_worker_finishes_what_it_was_just_taking() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_stopping_api_answers_what_it_accepted() {
+async fn a_stopping_api_answers_the_requests_that_it_accepted() {
     let mut stack = Stack::start().await;
     let mut held = Seam::Finish.hold(&stack.db).await;
     let in_flight = send_some(&stack);
-    held.holds(1).await; // ends are written in groups: one holds the others up
+    held.holds(1).await; // outcomes are written in groups, so one held outcome holds all of them
     stack.jobs_are(N, "running").await;
     stack.api.signal(Signal::TERM);
-    until("new work is sent elsewhere", async || {
+    until("the api is not ready for new requests", async || {
         (send(stack.anonymous("GET", "/health/ready")).await.status == 503).then_some(())
     })
     .await;

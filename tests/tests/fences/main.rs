@@ -1,5 +1,5 @@
-//! The structure of the code: which file may name which library, which crate may use which, and no circles
-//! between a crate's modules.
+//! Checks the structure of the code: which files may name a library, which crates may use each other, and
+//! that there are no cycles between a crate's modules.
 
 mod map;
 mod modules;
@@ -14,18 +14,18 @@ use std::{
 use akhar_tests::root;
 use serde_json::Value;
 
-/// A library, and the files that may name it.
+/// Libraries, and the files and folders that may name each of them.
 const FENCES: [(&str, &[&str]); 3] = [
     ("apalis", &["jobs/src/backend/", "worker/src/delivery/"]),
     ("ort::", &["inference/src/runtime.rs"]),
     ("axum", &["api/"]),
 ];
 
-/// Crates whose modules do not use each other in circles.
-const WITHOUT_CIRCLES: [&str; 8] =
+/// The crates whose modules must not have cycles.
+const WITHOUT_CYCLES: [&str; 8] =
     ["accounts", "api", "cli", "client", "inference", "jobs", "platform", "worker"];
 
-/// A crate, and the crates of ours it may use.
+/// The crates of this workspace, and the crates of this workspace that each of them may use.
 const ARROWS: [(&str, &[&str]); 9] = [
     (
         "akhar",
@@ -51,24 +51,24 @@ const ARROWS: [(&str, &[&str]); 9] = [
 ];
 
 #[test]
-fn a_library_is_named_only_in_its_room() {
-    let mut strays = Vec::new();
+fn a_library_is_named_only_in_its_allowed_files() {
+    let mut wrong = Vec::new();
     for path in sources() {
         let text = fs::read_to_string(root().join(&path)).expect("a source file");
         let code: Vec<&str> = text.lines().map(|line| line.split("//").next().unwrap_or(line)).collect();
         let code = code.join("\n");
-        for (library, rooms) in FENCES {
-            if !rooms.iter().any(|room| path.starts_with(room)) {
+        for (library, allowed) in FENCES {
+            if !allowed.iter().any(|place| path.starts_with(place)) {
                 let statements = code.split(';').filter(|statement| names(statement, library));
-                strays.extend(statements.map(|s| format!("{}: {}", path.display(), s.trim())));
+                wrong.extend(statements.map(|s| format!("{}: {}", path.display(), s.trim())));
             }
         }
     }
-    assert!(strays.is_empty(), "named outside its room:\n{}", strays.join("\n"));
+    assert!(wrong.is_empty(), "files name a library that is not allowed there:\n{}", wrong.join("\n"));
 }
 
-/// Whether a statement uses the library, as a path or an import. Text in quotes, such as a table's name or
-/// a log target's, does not; nor does the import of a module of ours that is named like it.
+/// Whether a statement uses the library, in a path or an import. Text in quotes (such as the name of a table
+/// or a log target) does not count, and neither does the import of a module of this crate with the same name.
 fn names(statement: &str, library: &str) -> bool {
     let statement = statement.trim_start();
     if statement.starts_with("use crate::") || statement.starts_with("pub use ort::{") {
@@ -81,7 +81,7 @@ fn names(statement: &str, library: &str) -> bool {
     })
 }
 
-/// Rust files of the product's crates, relative to the root.
+/// The Rust files of the product's crates, as paths relative to the repository's root.
 fn sources() -> Vec<PathBuf> {
     fn walk(folder: &Path, files: &mut Vec<PathBuf>) {
         for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
@@ -104,40 +104,35 @@ fn sources() -> Vec<PathBuf> {
 }
 
 #[test]
-fn modules_do_not_use_each_other_in_circles() {
+fn modules_have_no_cycles() {
     let mut found = Vec::new();
-    for name in WITHOUT_CIRCLES {
+    for name in WITHOUT_CYCLES {
         let source = root().join(name).join("src");
         let crate_root = ["lib.rs", "main.rs"].map(|file| source.join(file)).into_iter().find(|r| r.exists());
         let graph = modules::graph(&crate_root.expect("lib.rs or main.rs"));
         assert!(graph.len() > 2, "{name}: found only {graph:?}");
-        for circle in modules::circles(&graph) {
-            let arrows = circle.iter().flat_map(|file| {
-                let within = graph[file].intersection(&circle);
+        for cycle in modules::cycles(&graph) {
+            let arrows = cycle.iter().flat_map(|file| {
+                let within = graph[file].intersection(&cycle);
                 within.map(move |used| format!("  {} uses {}", file.display(), used.display()))
             });
             found.push(format!("{name}/src:\n{}", arrows.collect::<Vec<_>>().join("\n")));
         }
     }
-    assert!(
-        found.is_empty(),
-        "modules that use each other in circles, {}:\n{}",
-        found.len(),
-        found.join("\n")
-    );
+    assert!(found.is_empty(), "{} cycles between modules:\n{}", found.len(), found.join("\n"));
 }
 
 #[test]
-fn arrows_between_crates_run_one_way() {
-    let arrows = used_crates();
+fn crates_use_only_the_crates_that_they_may_use() {
+    let used = used_crates();
     for (name, allowed) in ARROWS {
-        let Some(targets) = arrows.get(name) else { panic!("no crate {name} in {:?}", arrows.keys()) };
+        let Some(targets) = used.get(name) else { panic!("no crate {name} in {:?}", used.keys()) };
         let wrong: Vec<_> = targets.iter().filter(|t| !allowed.contains(&t.as_str())).collect();
-        assert!(wrong.is_empty(), "{name} uses {wrong:?}");
+        assert!(wrong.is_empty(), "{name} may not use {wrong:?}");
     }
 }
 
-/// Each crate of the workspace with the crates of the workspace it builds with.
+/// For each crate of this workspace, the crates of this workspace that it depends on.
 fn used_crates() -> BTreeMap<String, BTreeSet<String>> {
     let arguments = ["metadata", "--no-deps", "--offline", "--format-version", "1"];
     let output =

@@ -1,4 +1,5 @@
-//! ARCHITECTURE.md: its table of folders names every source file, and the files and tests that it names exist.
+//! ARCHITECTURE.md: its table of folders names every source file, and the files and tests that it names
+//! exist.
 
 use std::{collections::BTreeSet, fs, path::Path};
 

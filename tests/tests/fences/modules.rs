@@ -1,8 +1,9 @@
-//! The module graph of a crate: its source files come in; the files that use each other in a circle come out.
+//! Builds the module graph of a crate from its source files, and finds its cycles.
 //!
-//! An arrow runs from a file to the file that defines an item it names, through a `use` or a path, outside of
-//! tests. Re-exports are followed to the definition. `mod child;` and `pub use` are no arrows, so that a
-//! module may declare and re-export its children; defining what they need is one.
+//! There is an edge from a file to each file that defines an item that it names, in a `use` or a path outside
+//! of tests. Re-exports are followed to the definition. `mod child;` and `pub use` are not edges, so a module
+//! may declare and re-export its children. But an item that a module defines and its children use is an edge
+//! from the child.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -19,18 +20,18 @@ use syn::{
 /// A module's path from the crate's root.
 type ModulePath = Vec<String>;
 
-/// Re-exports of re-exports are followed this far.
+/// The longest chain of re-exports that is followed.
 const MAX_HOPS: usize = 16;
 
-/// Which files use which, as paths from the crate's `src` folder.
+/// For each file, the files that it uses, as paths relative to the crate's `src` folder.
 pub(crate) type Graph = BTreeMap<PathBuf, BTreeSet<PathBuf>>;
 
-/// What a name stands for in a module.
+/// The meaning of a name in a module.
 #[derive(Debug, Clone)]
 enum Name {
     Item,
     Module,
-    /// A path from the crate's root, imported or re-exported.
+    /// An imported or re-exported item, with its path.
     Alias(Vec<String>),
 }
 
@@ -38,17 +39,17 @@ enum Name {
 struct Module {
     file: PathBuf,
     names: BTreeMap<String, Name>,
-    /// Modules whose names are imported by `*`.
+    /// The modules that are imported with `*`.
     globs: Vec<Vec<String>>,
-    /// Paths that its code names, from the crate's root or from this module.
+    /// The paths in the module's code, from the crate's root or from this module.
     used: BTreeSet<Vec<String>>,
 }
 
-/// A crate's modules by path.
+/// The modules of a crate by their paths.
 #[derive(Debug, Default)]
 struct Modules(BTreeMap<ModulePath, Module>);
 
-/// The graph of the crate whose root is `root`, such as `src/lib.rs`.
+/// The module graph of the crate with this root file, such as `src/lib.rs`.
 pub(crate) fn graph(root: &Path) -> Graph {
     let mut modules = Modules::default();
     let folder = root.parent().expect("a file in a folder");
@@ -64,16 +65,16 @@ pub(crate) fn graph(root: &Path) -> Graph {
     graph
 }
 
-/// The sets of two or more files each of which reaches every other: the strongly connected components.
-pub(crate) fn circles(graph: &Graph) -> Vec<BTreeSet<PathBuf>> {
+/// The strongly connected components with two or more files: sets in which each file reaches every other one.
+pub(crate) fn cycles(graph: &Graph) -> Vec<BTreeSet<PathBuf>> {
     let reached: BTreeMap<&PathBuf, BTreeSet<&PathBuf>> =
         graph.keys().map(|file| (file, reachable(graph, file))).collect();
-    let circle = |file: &PathBuf| -> BTreeSet<PathBuf> {
+    let cycle = |file: &PathBuf| -> BTreeSet<PathBuf> {
         let back = |other: &&&PathBuf| reached.get(**other).is_some_and(|from| from.contains(file));
         reached[file].iter().filter(back).map(|other| (*other).clone()).collect()
     };
-    let circles: BTreeSet<BTreeSet<PathBuf>> = graph.keys().map(circle).filter(|c| c.len() > 1).collect();
-    circles.into_iter().collect()
+    let cycles: BTreeSet<BTreeSet<PathBuf>> = graph.keys().map(cycle).filter(|c| c.len() > 1).collect();
+    cycles.into_iter().collect()
 }
 
 fn reachable<'a>(graph: &'a Graph, from: &PathBuf) -> BTreeSet<&'a PathBuf> {
@@ -89,7 +90,7 @@ fn reachable<'a>(graph: &'a Graph, from: &PathBuf) -> BTreeSet<&'a PathBuf> {
 }
 
 impl Modules {
-    /// Reads a file as the module at `path`, and its child modules, whose files lie in `children`.
+    /// Reads a file as the module at `path`, and its child modules, whose files are in the folder `children`.
     fn read(&mut self, source: &Path, file: &Path, children: &Path, path: ModulePath) {
         let text = fs::read_to_string(file).unwrap_or_else(|e| panic!("{}: {e}", file.display()));
         let parsed: File = syn::parse_file(&text).unwrap_or_else(|e| panic!("{}: {e}", file.display()));
@@ -133,8 +134,8 @@ impl Modules {
         self.read(source, &child, &below, path);
     }
 
-    /// The file that defines what a path names in a module of this crate; none for other crates' items, and for
-    /// modules themselves, of which only what is taken from them counts.
+    /// The file that defines the item that `path` names in the module `from`. `None` for items of other
+    /// crates, and for paths that name a module itself: only the items of a module count.
     fn resolve(&self, from: &ModulePath, path: &[String], hops: usize) -> Option<PathBuf> {
         let hops = hops.checked_sub(1)?;
         let (mut at, mut rest) = (from.clone(), path);
@@ -169,7 +170,7 @@ impl Modules {
 }
 
 impl Module {
-    /// Adds what a `use` names: an alias, and where it is private, a use of what it stands for.
+    /// Adds the names of a `use`. A private `use` also counts as a use of its items.
     fn import(&mut self, tree: &UseTree, from: &mut Vec<String>, is_private: bool) {
         match tree {
             UseTree::Path(path) => {
@@ -199,14 +200,15 @@ impl Module {
         if is_private {
             self.used.insert(path.clone());
         }
-        // `use image;` in a module with `mod image;` names the crate: the module stays.
+        // `use image;` in a module with `mod image;` names the crate `image`, so the name keeps standing for
+        // the module.
         if path.len() > 1 || path.first().is_some_and(|only| *only != alias) {
             self.names.insert(alias, Name::Alias(path));
         }
     }
 }
 
-/// Collects paths of two or more segments in code, and in the arguments of macros.
+/// Collects the paths in code and in the arguments of macros.
 #[derive(Default)]
 struct Paths(BTreeSet<Vec<String>>);
 
@@ -241,7 +243,7 @@ impl<'ast> Visit<'ast> for Paths {
 }
 
 impl Paths {
-    /// Identifiers joined by `::`.
+    /// Collects identifiers that are joined by `::`.
     fn tokens(&mut self, tokens: TokenStream) {
         let (mut path, mut n_colons) = (Vec::<String>::new(), 0);
         for token in tokens {
@@ -311,7 +313,7 @@ fn name_of(item: &Item) -> Option<String> {
 }
 
 #[test]
-fn circles_are_found_and_re_exports_followed() {
+fn cycles_are_found_and_re_exports_are_followed() {
     let folder = std::env::temp_dir().join(format!("akhar-modules-{}", std::process::id()));
     let files = [
         ("lib.rs", "mod a; mod b; mod c; pub use a::A; fn run() { c::d::go() }"),
@@ -334,7 +336,7 @@ fn circles_are_found_and_re_exports_followed() {
     assert_eq!(arrows("a.rs"), ["b.rs"]);
     assert_eq!(arrows("b.rs"), ["a.rs"], "through the re-export");
     assert_eq!(arrows("c/d.rs"), ["c/mod.rs"]);
-    assert!(arrows("c/mod.rs").is_empty(), "a re-export is no use");
-    let circle: BTreeSet<PathBuf> = ["a.rs", "b.rs"].map(PathBuf::from).into();
-    assert_eq!(circles(&graph), [circle]);
+    assert!(arrows("c/mod.rs").is_empty(), "a re-export does not count as a use");
+    let cycle: BTreeSet<PathBuf> = ["a.rs", "b.rs"].map(PathBuf::from).into();
+    assert_eq!(cycles(&graph), [cycle]);
 }

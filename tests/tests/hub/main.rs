@@ -1,5 +1,5 @@
-//! Models from a hub: pulled, interrupted and gone on with, refused, chosen and removed, as an operator does
-//! it with `akhar models`.
+//! The `akhar models` commands: models are pulled from a hub, resumed after an interruption, refused, chosen
+//! and removed.
 
 mod pulling;
 mod trouble;
@@ -15,20 +15,20 @@ use std::{
 
 use akhar_tests::{Hub, Process, hub::sha256, process::command, root};
 
-/// The model at the hub: the bundled digits model under another name.
+/// The model on the hub, which is the bundled digits model under another name.
 const ID: &str = "digits-hub";
 const OPERATION: &str = "digit-recognition";
 const MODEL: &str = "akhar/digits/onnx/model.onnx";
 const CONFIG: &str = "akhar/digits/config.json";
 
-/// A folder of models with one bundled model, a hub with one more, and a catalogue that names it.
+/// A folder of models with one bundled model, a hub with another one, and a catalogue with that model.
 struct World {
     hub: Hub,
     folder: PathBuf,
     environment: Vec<(String, String)>,
 }
 
-/// How a command ended.
+/// The result of a command.
 struct Ended {
     code: Option<i32>,
     out: String,
@@ -52,7 +52,7 @@ impl World {
             ("AKHAR_MODELS_DIR", path("models")),
             ("AKHAR_CATALOGUE", path("catalogue.toml")),
             ("AKHAR_HUB", hub.url.clone()),
-            // The hub is on this machine, whatever stands between it and others.
+            // Requests to the hub, which is on this machine, must not use a proxy.
             ("NO_PROXY", "127.0.0.1".to_owned()),
         ];
         let environment = environment.map(|(name, value)| (name.to_owned(), value)).into();
@@ -66,26 +66,26 @@ impl World {
         fs::write(self.folder.join("catalogue.toml"), text).expect("a catalogue");
     }
 
-    /// Sets one name of the environment.
+    /// Sets an environment variable.
     fn set(&mut self, name: &str, value: &str) {
         self.environment.retain(|(n, _)| n != name);
         self.environment.push((name.to_owned(), value.to_owned()));
     }
 
-    /// Runs `akhar models …` to its end.
+    /// Runs `akhar models …` and waits for its end.
     async fn run(&self, arguments: &[&str]) -> Ended {
         let output = command(&with_models(arguments), &self.environment).output().await.expect("it runs");
         output.into()
     }
 
-    /// The same, which must end well; what it printed.
+    /// Runs `akhar models …`, which must succeed. Returns its standard output.
     async fn done(&self, arguments: &[&str]) -> String {
         let ended = self.run(arguments).await;
         assert_eq!(ended.code, Some(0), "{arguments:?}: {}", ended.err);
         ended.out
     }
 
-    /// The same, which must fail; what it said.
+    /// Runs `akhar models …`, which must fail. Returns its standard error.
     async fn refused(&self, arguments: &[&str]) -> String {
         let ended = self.run(arguments).await;
         assert_eq!((ended.code, ended.out.as_str()), (Some(1), ""), "{arguments:?}: {}", ended.err);
@@ -101,12 +101,12 @@ impl World {
         self.folder.join("models/pulled").join(ID).join(file)
     }
 
-    /// Where the model lies while it is being pulled.
+    /// The path of a file while the model is being pulled.
     fn partial(&self, file: &str) -> PathBuf {
         self.folder.join("models/pulled/.partial").join(ID).join(file)
     }
 
-    /// The line about a model in `models list`, its cells apart.
+    /// The cells of a model's line in `models list`.
     async fn listed(&self, id: &str) -> Vec<String> {
         let out = self.done(&["list"]).await;
         let line = out.lines().find(|line| line.split_whitespace().next() == Some(id));
@@ -132,12 +132,12 @@ fn with_models<'a>(arguments: &[&'a str]) -> Vec<&'a str> {
     std::iter::once("models").chain(arguments.iter().copied()).collect()
 }
 
-/// The model file's bytes.
+/// The bytes of the model file.
 fn model() -> Vec<u8> {
     fs::read(root().join("models/weights/digits-pa.onnx")).expect("the bundled model")
 }
 
-/// The catalogue's entry, as the bundled manifest has it.
+/// The catalogue's entry, with the values of the bundled model's manifest.
 fn entry() -> String {
     format!(
         r#"

@@ -1,4 +1,4 @@
-//! A pull that ends well, at once or after having been interrupted.
+//! Pulls that succeed, also after an interruption.
 
 use std::fs;
 
@@ -8,7 +8,7 @@ use rustix::process::Signal;
 use crate::{CONFIG, ID, MODEL, OPERATION, World, hash_of, model};
 
 #[tokio::test]
-async fn what_is_pulled_is_whole_recorded_and_fetched_once() {
+async fn a_pulled_model_is_verified_recorded_and_not_downloaded_again() {
     let world = World::new().await;
     assert_eq!(world.listed(ID).await.last().map(String::as_str), Some("tests"));
     let out = world.done(&["pull", ID]).await;
@@ -20,35 +20,36 @@ async fn what_is_pulled_is_whole_recorded_and_fetched_once() {
     }
     let mut names: Vec<_> = fs::read_dir(world.pulled("")).expect("it is there").collect();
     names.sort_by_key(|entry| entry.as_ref().expect("an entry").file_name());
-    assert_eq!(names.len(), 3, "nothing but files, folder and manifest: {names:?}");
+    assert_eq!(names.len(), 3, "a file, a folder and the manifest: {names:?}");
     assert!(!world.partial("").exists());
     assert_eq!(world.done(&["verify", ID]).await, format!("{ID}  2 files verified\n"));
     assert_eq!(world.done(&["verify"]).await.lines().count(), 2);
     assert_eq!(world.listed(ID).await[6..], ["pulled", "no"]);
 
-    let n_asked = world.hub.asked().len();
+    let n_requests = world.hub.requests().len();
     assert!(world.done(&["pull", ID]).await.contains("installed already"));
-    assert_eq!(world.hub.asked().len(), n_asked, "the hub is left alone");
+    assert_eq!(world.hub.requests().len(), n_requests, "the second pull sends no requests");
 }
 
-/// Starts a pull, waits until half of the model has come, and interrupts it.
+/// Starts a pull, waits until half of the model is downloaded, and interrupts the pull. Returns the size of
+/// that half.
 async fn interrupt_at_half(world: &World) -> usize {
     let half = model().len() / 2;
     world.hub.fail(MODEL, Fault::HoldAt(half));
     let mut pull = world.start(&["pull", ID]);
     let partial = world.partial("onnx/model.onnx");
-    until("half of the model lies here", async || {
+    until("half of the model is downloaded", async || {
         fs::metadata(&partial).is_ok_and(|m| m.len() == half as u64).then_some(())
     })
     .await;
-    pull.signal(Signal::TERM); // which no shell has its background ignore, as it does SIGINT
+    pull.signal(Signal::TERM); // not SIGINT, which shells make their background processes ignore
     assert!(!pull.ended().await.success());
     assert!(!world.pulled("").exists(), "half a model is not installed");
     half
 }
 
 #[tokio::test]
-async fn an_interrupted_pull_goes_on_where_it_ended() {
+async fn an_interrupted_pull_continues_where_it_ended() {
     let world = World::new().await;
     let half = interrupt_at_half(&world).await;
     world.done(&["pull", ID]).await;
@@ -56,13 +57,13 @@ async fn an_interrupted_pull_goes_on_where_it_ended() {
     assert_eq!(sent.len(), 2, "{sent:?}");
     assert_eq!(sent[1].range, Some(format!("bytes={half}-")));
     assert_eq!((sent[1].status, sent[0].n_bytes + sent[1].n_bytes), (206, model().len()));
-    assert_eq!(world.hub.sent(CONFIG)[1].status, 416, "the small file had come whole");
+    assert_eq!(world.hub.sent(CONFIG)[1].status, 416, "the small file was already complete");
     assert_eq!(hash_of(&world.pulled("onnx/model.onnx")), sha256(&model()));
     world.done(&["verify", ID]).await;
 }
 
 #[tokio::test]
-async fn a_file_that_changed_meanwhile_is_fetched_anew() {
+async fn a_file_that_changed_on_the_hub_is_downloaded_again() {
     let world = World::new().await;
     interrupt_at_half(&world).await;
     let mut other = model();
@@ -76,7 +77,7 @@ async fn a_file_that_changed_meanwhile_is_fetched_anew() {
 }
 
 #[tokio::test]
-async fn a_byte_that_changed_on_the_disk_meanwhile_is_found_out() {
+async fn a_byte_that_changed_on_the_disk_is_detected() {
     let world = World::new().await;
     interrupt_at_half(&world).await;
     crate::flip(&world.partial("onnx/model.onnx"));
@@ -87,7 +88,7 @@ async fn a_byte_that_changed_on_the_disk_meanwhile_is_found_out() {
 }
 
 #[tokio::test]
-async fn a_broken_connection_is_taken_up_again() {
+async fn a_pull_continues_after_a_broken_connection() {
     let world = World::new().await;
     let (n, half) = (model().len(), model().len() / 2);
     world.hub.fail(CONFIG, Fault::Status(429));
@@ -95,7 +96,8 @@ async fn a_broken_connection_is_taken_up_again() {
     world.hub.fail(MODEL, Fault::Status(503));
     let ended = world.run(&["pull", ID]).await;
     assert_eq!(ended.code, Some(0), "{}", ended.err);
-    let sent: Vec<_> = world.hub.sent(MODEL).iter().map(|asked| (asked.status, asked.n_bytes)).collect();
+    let sent: Vec<_> =
+        world.hub.sent(MODEL).iter().map(|request| (request.status, request.n_bytes)).collect();
     assert_eq!(sent, [(200, half), (503, 0), (206, n - half)]);
     for said in ["429", "(2 of 2)", "trying again", "503", "resuming after", "100 %"] {
         assert!(ended.err.contains(said), "no {said} in\n{}", ended.err);
@@ -104,7 +106,7 @@ async fn a_broken_connection_is_taken_up_again() {
 }
 
 #[tokio::test]
-async fn a_hub_that_knows_no_ranges_sends_all_again() {
+async fn a_hub_that_ignores_ranges_sends_the_whole_file_again() {
     let world = World::new().await;
     world.hub.ignore_ranges();
     world.hub.fail(MODEL, Fault::BreakAt(1000));

@@ -1,4 +1,4 @@
-//! A pull that cannot end well says why, installs nothing, and leaves what a later one can use.
+//! Pulls that fail. Each says why, installs nothing, and keeps the files that a later pull can use.
 
 use akhar_tests::{Fault, hub::sha256, until};
 use tokio::net::TcpListener;
@@ -6,7 +6,7 @@ use tokio::net::TcpListener;
 use crate::{ID, MODEL, World, entry, model};
 
 #[tokio::test]
-async fn a_flipped_byte_is_refused_by_the_hubs_word_or_the_catalogues() {
+async fn a_flipped_byte_is_detected_with_the_hash_of_the_hub_or_the_catalogue() {
     let world = World::new().await;
     world.hub.fail(MODEL, Fault::FlipAt(model().len() / 2));
     let said = world.refused(&["pull", ID]).await;
@@ -14,7 +14,7 @@ async fn a_flipped_byte_is_refused_by_the_hubs_word_or_the_catalogues() {
     assert!(said.contains(&format!("the hub says {}", sha256(&model()))), "{said}");
     assert!(!world.pulled("").exists() && !world.partial("onnx/model.onnx").exists());
 
-    world.hub.keep_hashes_secret();
+    world.hub.hide_hashes();
     world.hub.fail(MODEL, Fault::FlipAt(0));
     world.catalogue(&format!("{}sha256 = \"{}\"\n", entry(), sha256(&model())));
     let said = world.refused(&["pull", ID]).await;
@@ -23,7 +23,7 @@ async fn a_flipped_byte_is_refused_by_the_hubs_word_or_the_catalogues() {
 }
 
 #[tokio::test]
-async fn a_transfer_that_gets_no_further_is_given_up_and_kept() {
+async fn a_transfer_that_breaks_off_repeatedly_is_given_up_and_its_bytes_are_kept() {
     let world = World::new().await;
     let half = model().len() / 2;
     (0..5).for_each(|_| world.hub.fail(MODEL, Fault::BreakAt(half)));
@@ -31,12 +31,12 @@ async fn a_transfer_that_gets_no_further_is_given_up_and_kept() {
     assert!(said.contains("onnx/model.onnx: the download failed 5 times in a row"), "{said}");
     assert_eq!(world.hub.sent(MODEL).len(), 5);
     world.done(&["pull", ID]).await;
-    let sent: usize = world.hub.sent(MODEL).iter().map(|asked| asked.n_bytes).sum();
-    assert_eq!(sent, model().len(), "no byte twice");
+    let sent: usize = world.hub.sent(MODEL).iter().map(|request| request.n_bytes).sum();
+    assert_eq!(sent, model().len(), "no byte is sent twice");
 }
 
 #[tokio::test]
-async fn without_a_hub_the_error_names_it() {
+async fn the_error_names_a_hub_that_cannot_be_reached() {
     let mut world = World::new().await;
     let free = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
     let nobody = format!("http://{}", free.local_addr().expect("an address"));
@@ -50,7 +50,7 @@ async fn without_a_hub_the_error_names_it() {
 }
 
 #[tokio::test]
-async fn a_file_that_is_not_there_is_named() {
+async fn the_error_names_a_file_that_does_not_exist() {
     let world = World::new().await;
     world.catalogue(&entry().replace("model.onnx", "modell.onnx"));
     let said = world.refused(&["pull", ID]).await;
@@ -59,9 +59,9 @@ async fn a_file_that_is_not_there_is_named() {
 }
 
 #[tokio::test]
-async fn a_gated_model_wants_a_token_which_goes_to_the_hub_alone() {
+async fn a_gated_model_needs_a_token_which_only_the_hub_receives() {
     let mut world = World::new().await;
-    world.hub.gate("hf_secret");
+    world.hub.require_token("hf_secret");
     let said = world.refused(&["pull", ID]).await;
     for part in ["401", "Access to this model is restricted", "AKHAR_HUB_TOKEN", "/akhar/digits"] {
         assert!(said.contains(part), "no {part} in {said}");
@@ -71,22 +71,22 @@ async fn a_gated_model_wants_a_token_which_goes_to_the_hub_alone() {
     assert!(said.contains("the token that is set may not read it") && !said.contains("hf_wrong"), "{said}");
     world.set("AKHAR_HUB_TOKEN", "hf_secret");
     world.done(&["pull", ID]).await;
-    let (store, hub): (Vec<_>, Vec<_>) = world.hub.asked().into_iter().partition(|asked| asked.store);
-    assert_eq!(hub.last().and_then(|asked| asked.authorization.as_deref()), Some("Bearer hf_secret"));
-    assert!(!store.is_empty() && store.iter().all(|asked| asked.authorization.is_none()), "{store:?}");
+    let (store, hub): (Vec<_>, Vec<_>) = world.hub.requests().into_iter().partition(|request| request.store);
+    assert_eq!(hub.last().and_then(|request| request.authorization.as_deref()), Some("Bearer hf_secret"));
+    assert!(!store.is_empty() && store.iter().all(|request| request.authorization.is_none()), "{store:?}");
 }
 
 #[tokio::test]
-async fn what_the_disk_has_no_room_for_is_not_begun() {
+async fn a_model_that_is_too_large_for_the_disk_is_not_downloaded() {
     let world = World::new().await;
     world.catalogue(&entry().replace("size_mb = 1", "size_mb = 1000000000000"));
     let said = world.refused(&["pull", ID]).await;
     assert!(said.contains("1.00 EB are needed") && said.contains("free"), "{said}");
-    assert!(world.hub.asked().is_empty());
+    assert!(world.hub.requests().is_empty());
 }
 
 #[tokio::test]
-async fn an_entry_that_makes_no_manifest_is_found_out_before_a_byte_is_asked_for() {
+async fn an_invalid_catalogue_entry_is_refused_before_any_request() {
     let world = World::new().await;
     world.catalogue(&entry().replace("labels", "lables"));
     let said = world.refused(&["pull", ID]).await;
@@ -94,17 +94,17 @@ async fn an_entry_that_makes_no_manifest_is_found_out_before_a_byte_is_asked_for
     world.catalogue(&entry().replace("config.json", "../../../digits-pa.toml"));
     let said = world.refused(&["pull", ID]).await;
     assert!(said.contains("catalogue.toml") && said.contains("inside the repository"), "{said}");
-    assert!(world.hub.asked().is_empty());
+    assert!(world.hub.requests().is_empty());
     let said = world.refused(&["pull", "nothing"]).await;
     assert!(said.contains("nothing") && said.contains(ID), "{said}");
 }
 
 #[tokio::test]
-async fn one_model_is_pulled_by_one_command_at_a_time() {
+async fn two_commands_cannot_pull_the_same_model_at_the_same_time() {
     let world = World::new().await;
     world.hub.fail(MODEL, Fault::HoldAt(10));
     let mut first = world.start(&["pull", ID]);
-    until("the first has begun", async || (!world.hub.sent(MODEL).is_empty()).then_some(())).await;
+    until("the first pull has begun", async || (!world.hub.sent(MODEL).is_empty()).then_some(())).await;
     let said = world.refused(&["pull", ID]).await;
     assert!(said.contains("another `akhar models pull`"), "{said}");
     first.kill().await;

@@ -1,4 +1,4 @@
-//! What is installed is listed, verified, chosen and removed.
+//! Installed models are listed, verified, chosen and removed.
 
 use std::fs;
 
@@ -7,7 +7,7 @@ use akhar_tests::{Fault, until};
 use crate::{ID, MODEL, OPERATION, World, flip};
 
 #[tokio::test]
-async fn a_pulled_model_serves_once_it_is_chosen_and_goes_once_it_is_not() {
+async fn a_pulled_model_serves_when_it_is_chosen_and_can_be_removed_when_it_is_not() {
     let world = World::new().await;
     world.done(&["pull", ID]).await;
     assert_eq!(world.listed("digits-pa").await[6..], ["bundled", "yes"]);
@@ -22,7 +22,7 @@ async fn a_pulled_model_serves_once_it_is_chosen_and_goes_once_it_is_not() {
     assert_eq!(world.done(&["use", OPERATION, "bundled"]).await, format!("{OPERATION}: digits-pa\n"));
     assert_eq!(world.done(&["remove", ID]).await, format!("removed {ID}\n"));
     assert!(!world.pulled("").exists());
-    assert_eq!(world.listed(ID).await.last().map(String::as_str), Some("tests"), "it may be pulled again");
+    assert_eq!(world.listed(ID).await.last().map(String::as_str), Some("tests"), "it can be pulled again");
     world.done(&["pull", ID]).await;
 }
 
@@ -39,8 +39,12 @@ async fn a_flipped_byte_on_the_disk_is_refused_by_verify_and_use() {
     let ended = world.run(&["verify"]).await;
     assert_eq!(
         (ended.code, ended.out.as_str()),
-        (Some(1), "digits-pa  1 file verified\n"),
-        "the others are told"
+        (
+            Some(1),
+            "digits-pa  1 file verified
+"
+        ),
+        "the result for the other model is printed too"
     );
     flip(&world.folder.join("models/weights/digits-pa.onnx"));
     let said = world.refused(&["verify"]).await;
@@ -48,7 +52,7 @@ async fn a_flipped_byte_on_the_disk_is_refused_by_verify_and_use() {
 }
 
 #[tokio::test]
-async fn what_cannot_serve_is_not_chosen() {
+async fn a_model_that_cannot_serve_the_operation_is_refused() {
     let world = World::new().await;
     world.done(&["pull", ID]).await;
     let said = world.refused(&["use", OPERATION, "digits-9"]).await;
@@ -63,20 +67,20 @@ async fn what_cannot_serve_is_not_chosen() {
 }
 
 #[tokio::test]
-async fn only_what_was_pulled_is_removed() {
+async fn only_pulled_models_can_be_removed() {
     let world = World::new().await;
     assert!(world.refused(&["remove", "digits-pa"]).await.contains("bundled"));
     assert!(world.refused(&["remove", "../../models"]).await.contains("no model"));
     world.hub.fail(MODEL, Fault::HoldAt(10));
     let mut pull = world.start(&["pull", ID]);
-    until("it has begun", async || world.partial("onnx/model.onnx").exists().then_some(())).await;
+    until("the pull has begun", async || world.partial("onnx/model.onnx").exists().then_some(())).await;
     pull.kill().await;
     world.done(&["remove", ID]).await;
-    assert!(!world.partial("").exists(), "what an interrupted pull left is removed too");
+    assert!(!world.partial("").exists(), "the files of an interrupted pull are removed too");
 }
 
 #[tokio::test]
-async fn the_catalogue_is_listed_and_an_operators_own_comes_first() {
+async fn the_catalogue_is_listed_with_the_operator_s_entries_first() {
     let world = World::new().await;
     let out = world.done(&["list"]).await;
     let (installed, to_pull) = out.split_once("akhar models pull ID").expect("two tables");

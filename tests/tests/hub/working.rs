@@ -1,4 +1,4 @@
-//! A pulled model at work: a running worker takes it, and loses no job over it.
+//! A running worker changes to a pulled model without losing a job.
 
 use std::{fs, os::unix::fs::symlink};
 
@@ -6,7 +6,7 @@ use akhar_tests::{Stack, images::fixture_of, root, until};
 
 use super::{ID, OPERATION, World, entry, flip};
 
-/// A world with every bundled model, whose hub has a digits model that answers in Latin digits.
+/// A world with all bundled models, whose hub has a digits model that answers with Latin digits.
 async fn world() -> World {
     let world = World::new().await;
     for folder in ["models", "models/weights"] {
@@ -33,9 +33,9 @@ async fn a_running_worker_changes_models_and_loses_no_job() {
     let first = async || stack.recognise(OPERATION, &image.bytes).await.predictions()[0].0.clone();
     assert_eq!(first().await, "੫");
     world.done(&["pull", ID]).await;
-    assert_eq!(first().await, "੫", "pulled is not chosen");
+    assert_eq!(first().await, "੫", "a pulled model does not serve until it is chosen");
     world.done(&["use", OPERATION, ID]).await;
-    // Requests go on while the worker changes: each is answered, by the one model or the other.
+    // Requests continue while the worker changes models. One of the two models answers each of them.
     until("the pulled model answers", async || {
         let label = first().await;
         assert!(label == "੫" || label == "5", "{label}");
@@ -47,16 +47,16 @@ async fn a_running_worker_changes_models_and_loses_no_job() {
 }
 
 #[tokio::test]
-async fn a_choice_that_does_not_load_changes_nothing() {
+async fn a_worker_keeps_its_models_when_the_chosen_one_cannot_be_loaded() {
     let world = world().await;
     let stack = Stack::with().models(&world.folder.join("models")).start().await;
     let image = fixture_of("੫");
     world.done(&["pull", ID]).await;
-    // `models use` would refuse a damaged file; whoever writes the choice by hand finds the worker unmoved.
+    // `models use` would refuse a damaged file, so the choice is written without it.
     flip(&world.pulled("onnx/model.onnx"));
     let choice = format!("[[use]]\noperation = \"{OPERATION}\"\nid = \"{ID}\"\n");
     fs::write(world.folder.join("models/pulled/use.toml"), choice).expect("a choice");
-    until("the worker says so", async || {
+    until("the worker logs the error", async || {
         stack.workers[0].log().iter().any(|line| line.contains("cannot load the chosen models")).then_some(())
     })
     .await;

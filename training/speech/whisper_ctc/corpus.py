@@ -73,7 +73,7 @@ def shard(path: Path, speakers: Speakers, data: str, seconds: float, rng: np.ran
     babble: Floats | None = None
     while done < seconds:
         rows = list(spoken(speakers, source, BATCH, rng))
-        sound = [corpus.aged(varied(samples, rng), rng, babble) for _, samples in rows]
+        sound = [corpus.recorded(varied(samples, rng), rng, babble) for _, samples in rows]
         babble = sum((np.resize(one, LONGEST * RATE) for one in sound[:4]), np.zeros(LONGEST * RATE, np.float32))
         corpus.some_through_mp3(sound, CODED, rng)
         for (what, _), samples in zip(rows, sound, strict=True):

@@ -52,7 +52,7 @@ def compare(net: Recogniser, path: Path) -> tuple[float, float]:
     """Return the largest difference from torch over batches of several sizes, and the largest that padding makes."""
     session = onnxruntime.InferenceSession(str(path), providers=["CPUExecutionProvider"])
     rng = np.random.default_rng(0)
-    apart = padding = 0.0
+    difference = padding = 0.0
     for frames in SHAPES:
         signal = rng.normal(0, 0.5, (len(frames), MELS, max(frames))).astype(np.float32)
         lengths = np.array(frames, np.int64)
@@ -60,10 +60,10 @@ def compare(net: Recogniser, path: Path) -> tuple[float, float]:
         ours = net(torch.from_numpy(signal), torch.from_numpy(lengths)).numpy()
         for k, n in enumerate(frames):
             inside = out_length(n)
-            apart = max(apart, float(np.abs(ours[k, :inside] - out[k, :inside]).max()))
+            difference = max(difference, float(np.abs(ours[k, :inside] - out[k, :inside]).max()))
             alone = session.run(None, {"features": signal[k : k + 1, :, :n], "length": lengths[k : k + 1]})[0]
             padding = max(padding, float(np.abs(alone[0] - out[k, :inside]).max()))
-    return apart, padding
+    return difference, padding
 
 
 def main() -> None:
@@ -83,9 +83,9 @@ def main() -> None:
     (folder / "config.json").write_text(
         json.dumps({"model_type": "whisper-ctc", "features_size": MELS, "subsampling_factor": 2}) + "\n"
     )
-    apart, padding = compare(net, path)
+    difference, padding = compare(net, path)
     sizes = {one.name: one.stat().st_size for one in sorted(folder.glob("*.onnx"))}
-    print(f"{sizes}, from torch {apart:.1e}, by padding {padding:.1e}")
+    print(f"{sizes}, from torch {difference:.1e}, by padding {padding:.1e}")
 
 
 if __name__ == "__main__":

@@ -46,7 +46,7 @@ def opened(folder: Path) -> Any:
     return ctranslate2.models.Whisper(str(folder), device="cpu", compute_type="float32", intra_threads=1)
 
 
-def apart(ours: AnyFloats, theirs: AnyFloats) -> str:
+def differences(ours: AnyFloats, theirs: AnyFloats) -> str:
     """Return the absolute differences of two arrays of one shape, for people to read."""
     off = np.abs(ours - theirs)
     return f"largest {off.max():.1e}, mean {off.mean():.1e} (values up to {np.abs(theirs).max():.1f})"
@@ -63,11 +63,11 @@ def compare(samples: Floats, encoder: Encoder, decoder: Decoder, reference: Any,
     samples = samples[:WINDOW]
     padded = np.pad(samples, (0, WINDOW - len(samples)))
     ours = log_mel.features(padded)
-    print("  features", apart(ours, extractor(padded, sampling_rate=16000).input_features[0].T))
+    print("  features", differences(ours, extractor(padded, sampling_rate=16000).input_features[0].T))
     signal = torch.from_numpy(ours.T.copy())[None]
     theirs = np.array(reference.encode(ctranslate2.StorageView.from_array(signal.numpy())))
     encoded = encoder(signal, torch.tensor([signal.shape[2]]))
-    print("  encoder ", apart(encoded.numpy(), theirs))
+    print("  encoder ", differences(encoded.numpy(), theirs))
     logits = decoder(torch.tensor([PROMPT]), encoded)
     best = reference.generate(
         ctranslate2.StorageView.from_array(signal.numpy()),

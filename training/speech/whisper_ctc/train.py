@@ -195,20 +195,20 @@ def main() -> None:
     run = Run(arguments)
     print(f"{run.source.hours():.1f} h of shards, from step {run.step}", flush=True)
     stream = ahead(run.source.endless())
-    saved, heard = time.time(), run.seconds
+    saved, before = time.time(), run.seconds
     losses: list[float] = []
     while run.step < arguments.steps:
         losses.append(run.learn(next(stream)))
         done = run.step >= arguments.steps
         if done or time.time() - saved > arguments.save_minutes * 60:
             run.save()
-            pace = (run.seconds - heard) / (time.time() - saved)
+            pace = (run.seconds - before) / (time.time() - saved)
             print(
                 f"{time.strftime('%H:%M:%S')} step {run.step} loss {sum(losses) / len(losses):.3f} {pace:.0f} x, "
-                f"{run.seconds / 3600:.1f} h heard{run.judged()}",
+                f"{run.seconds / 3600:.1f} h of sound{run.judged()}",
                 flush=True,
             )
-            saved, losses, heard = time.time(), [], run.seconds
+            saved, losses, before = time.time(), [], run.seconds
 
 
 if __name__ == "__main__":

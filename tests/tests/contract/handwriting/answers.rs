@@ -1,4 +1,4 @@
-//! The answer's forms: strokes, a picture, or both in one document, at once or later.
+//! The forms of the answer: strokes, a picture, or both in one document; in the response or later.
 
 use akhar_tests::{
     Stack,
@@ -10,7 +10,7 @@ use uuid::Uuid;
 
 use super::{GREETING, greeting_and, picture_and, write};
 
-/// The strokes and the picture of a document of both.
+/// The picture of a document that has strokes and a picture.
 fn both(document: &Value) -> image::DynamicImage {
     assert!(!strokes(&document["points"]).is_empty());
     let image = document["image"].as_str().unwrap_or_else(|| panic!("no image: {document}"));
@@ -34,7 +34,7 @@ async fn strokes_are_points_on_the_page() {
 }
 
 #[tokio::test]
-async fn a_picture_is_as_wide_as_the_page_and_some_pages_long() {
+async fn a_picture_has_the_page_s_width_and_the_height_of_whole_pages() {
     let stack = Stack::start().await;
     for (width, length) in [(300, 300), (550, 550), (950, 300), (300, 950)] {
         for text in [GREETING.to_owned(), "ਕਖਗ ".repeat(25)] {
@@ -80,7 +80,7 @@ async fn the_accept_header_chooses_between_a_picture_and_a_document() {
     for neither in ["text/html", "image/jpeg", "image/png;q=0, application/json;q=0", "nonsense"] {
         stack.refused(refused(&fields, neither), 406).await;
     }
-    // Without a picture there is a document and nothing else.
+    // A request without a picture can only be answered with a document.
     let strokes_only = json!({"text": GREETING});
     for json in ["*/*", "application/json", "image/png, application/json;q=0.1"] {
         send(write(&stack, &strokes_only).header("accept", json)).await.strokes();
@@ -91,12 +91,12 @@ async fn the_accept_header_chooses_between_a_picture_and_a_document() {
     stack.jobs_are(14, "succeeded").await;
     let n_jobs: i64 =
         sqlx::query_scalar("select count(*) from jobs").fetch_one(&stack.db).await.expect("a count");
-    assert_eq!(n_jobs, 14, "what is not acceptable is not begun");
+    assert_eq!(n_jobs, 14, "a request that is not acceptable makes no job");
 }
 
-/// Asks for a greeting to be answered later; its job, which has ended.
+/// Sends an asynchronous request, waits for the end of its job, and returns the job's id.
 async fn later(stack: &Stack, fields: &Value) -> Uuid {
-    // A 202 is a document whatever is accepted.
+    // A 202 has a JSON document, whatever the Accept header says.
     let request =
         write(stack, fields).header("prefer", "respond-async").header("accept", "*/*;q=0.1, image/png");
     let id = send(request).await.job();
@@ -105,7 +105,7 @@ async fn later(stack: &Stack, fields: &Value) -> Uuid {
 }
 
 #[tokio::test]
-async fn a_picture_is_answered_later_in_either_form() {
+async fn an_asynchronous_picture_can_be_read_in_either_form() {
     let stack = Stack::start().await;
     let id = later(&stack, &picture_and("page-width", 320)).await;
     let result = format!("/v1/jobs/{id}/result");
@@ -123,7 +123,7 @@ async fn a_picture_is_answered_later_in_either_form() {
 }
 
 #[tokio::test]
-async fn strokes_are_answered_later() {
+async fn asynchronous_strokes_can_be_read() {
     let stack = Stack::start().await;
     let request = write(&stack, &json!({"text": GREETING})).header("prefer", "respond-async");
     let id = send(request).await.job();
@@ -134,11 +134,11 @@ async fn strokes_are_answered_later() {
     assert_eq!(answer.strokes(), strokes(&job["result"]["points"]));
     stack.refused(stack.request("GET", &result).header("accept", "image/png"), 406).await;
     let again = stack.get(&result).await;
-    assert_eq!(answer.body, again.body, "an answer stays as it is");
+    assert_eq!(answer.body, again.body, "the result stays the same");
 }
 
 #[tokio::test]
-async fn what_is_not_there_yet_is_a_problem_whatever_is_accepted() {
+async fn an_error_is_a_problem_document_whatever_the_accept_header_says() {
     let stack = Stack::with().workers(0).start().await;
     let request = write(&stack, &greeting_and("with-image", true)).header("accept", "image/png");
     let id = send(request.header("prefer", "respond-async")).await.job();

@@ -1,4 +1,4 @@
-//! Bodies that are no JSON object: of another type, broken, endless.
+//! Bodies that are not a JSON object: bodies of another type, malformed ones and ones that are too large.
 
 use akhar_tests::{
     Form, Stack,
@@ -10,7 +10,7 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use super::{GREETING, PATH, write, write_raw};
 
 #[tokio::test]
-async fn only_json_is_read() {
+async fn only_json_is_accepted() {
     let stack = Stack::start().await;
     let body = json!({"text": GREETING}).to_string();
     for content_type in [
@@ -40,7 +40,7 @@ async fn only_json_is_read() {
 }
 
 #[tokio::test]
-async fn a_body_that_is_no_object_is_malformed() {
+async fn a_body_that_is_not_a_json_object_is_malformed() {
     let stack = Stack::with().workers(0).start().await;
     let nested = |open: &str, close: &str| [open.repeat(30_000), close.repeat(30_000)].concat();
     let cases: [(&str, Vec<u8>); 18] = [
@@ -69,14 +69,14 @@ async fn a_body_that_is_no_object_is_malformed() {
     }
     let problem = stack.refused(write_raw(&stack, "application/json", "{\n  \"text\": ਕ}"), 400).await;
     assert!(problem.json["detail"].to_string().contains("line 2 column 11"), "{}", problem.json);
-    // As the value of a field, depth is only a wrong type.
+    // Deep nesting in a field's value is only a wrong type.
     let deep = format!("{{\"text\":{}}}", nested("[", "]"));
     stack.refused(write_raw(&stack, "application/json", deep), 422).await;
     stack.jobs_are(0, "queued").await;
 }
 
 #[tokio::test]
-async fn a_body_has_64_kib_and_not_one_byte_more() {
+async fn a_body_of_64_kib_is_accepted_and_one_byte_more_is_refused() {
     const MAX_BYTES: usize = 64 * 1024;
     let stack = Stack::start().await;
     let mut body = json!({"text": GREETING}).to_string().into_bytes();
@@ -85,7 +85,7 @@ async fn a_body_has_64_kib_and_not_one_byte_more() {
     body.push(b' ');
     stack.refused(write_raw(&stack, "application/json", body), 413).await;
 
-    // Told while it arrives: the rest of it never comes.
+    // The rest of this body is never sent, so it must be refused while it arrives.
     let headers = [("Content-Type", "application/json"), ("Transfer-Encoding", "chunked")];
     let mut stream = connect(&stack.base, &head("POST", PATH, &stack.key, &headers)).await;
     let chunk = format!("{:x}\r\n{}\r\n", MAX_BYTES + 1, " ".repeat(MAX_BYTES + 1));
@@ -96,7 +96,7 @@ async fn a_body_has_64_kib_and_not_one_byte_more() {
 }
 
 #[tokio::test]
-async fn other_methods_and_callers_are_refused() {
+async fn other_methods_and_requests_without_a_key_are_refused() {
     let stack = Stack::with().workers(0).start().await;
     for method in ["GET", "PUT", "DELETE", "PATCH"] {
         let request = stack.request(method, PATH);

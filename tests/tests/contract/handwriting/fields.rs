@@ -1,4 +1,5 @@
-//! Every field at its bounds and beyond, its default, and fields of other types, doubled or misspelt.
+//! Every field at its limits and beyond them, the defaults, and fields with wrong types, duplicated or
+//! misspelt.
 
 use akhar_tests::{Stack, http::send};
 use serde_json::{Value, json};
@@ -6,7 +7,7 @@ use serde_json::{Value, json};
 use super::{GREETING, greeting_and, write, write_raw};
 use crate::violations;
 
-/// The fields that are numbers: least, most, default.
+/// The fields that are numbers, with their minimum, maximum and default.
 const MEASURES: [(&str, f64, f64, f64); 6] = [
     ("line-space", 120.0, 150.0, 125.0),
     ("char-space", 30.0, 50.0, 35.0),
@@ -18,7 +19,7 @@ const MEASURES: [(&str, f64, f64, f64); 6] = [
 
 const INKS: [&str; 6] = ["black", "blue", "pink", "green", "yellow", "brown"];
 
-/// Sends a greeting with one more field, which is to be refused with this code.
+/// Sends a greeting with one more field, which must be refused with this code. Returns the details.
 async fn refused(stack: &Stack, field: &str, value: Value, code: &str) -> String {
     let problem = stack.refused(write(stack, &greeting_and(field, value)), 422).await;
     assert_eq!(problem.errors(), violations([(field, code)]), "{}", problem.json);
@@ -27,28 +28,31 @@ async fn refused(stack: &Stack, field: &str, value: Value, code: &str) -> String
 }
 
 #[tokio::test]
-async fn numbers_are_taken_within_their_range_and_refused_beyond() {
+async fn numbers_are_accepted_within_their_range_and_refused_beyond_it() {
     let stack = Stack::start().await;
     for (field, least, most, default) in MEASURES {
         for n in [least, least + 0.01, f64::midpoint(least, most), most - 0.01, most, default] {
             send(write(&stack, &greeting_and(field, n))).await.strokes();
         }
-        // A whole number may be written as one.
+        // A whole number can be written without decimals.
         let whole = format!(r#"{{"text":"{GREETING}","{field}":{most}}}"#);
         send(write_raw(&stack, "application/json", whole)).await.strokes();
         for n in [least - 0.01, least - 1.0, most + 0.01, most + 1.0, 0.0, -least, 1e300] {
             let details = refused(&stack, field, n.into(), "out_of_range").await;
             let (low, high) = (least.to_string(), most.to_string());
-            assert!(details.contains(&low) && details.contains(&high), "names its bounds: {details}");
+            assert!(
+                details.contains(&low) && details.contains(&high),
+                "the detail names the limits: {details}"
+            );
         }
-        let endless = format!(r#"{{"text":"{GREETING}","{field}":1e999}}"#);
-        let problem = stack.refused(write_raw(&stack, "application/json", endless), 422).await;
+        let too_large = format!(r#"{{"text":"{GREETING}","{field}":1e999}}"#);
+        let problem = stack.refused(write_raw(&stack, "application/json", too_large), 422).await;
         assert_eq!(problem.errors(), violations([(field, "out_of_range")]));
     }
 }
 
 #[tokio::test]
-async fn a_field_has_its_json_type_and_no_other() {
+async fn a_field_with_another_json_type_is_refused() {
     let stack = Stack::with().workers(0).start().await;
     for (field, _, _, default) in MEASURES {
         for value in [json!(default.to_string()), json!(null), json!(true), json!([default]), json!({})] {
@@ -71,7 +75,7 @@ async fn a_field_has_its_json_type_and_no_other() {
 }
 
 #[tokio::test]
-async fn the_ink_is_one_of_six() {
+async fn the_ink_is_one_of_six_colours() {
     let stack = Stack::with().workers(0).start().await;
     let later = |fields: &Value| write(&stack, fields).header("prefer", "respond-async");
     for ink in INKS {
@@ -91,7 +95,7 @@ async fn the_ink_is_one_of_six() {
 }
 
 #[tokio::test]
-async fn what_is_not_told_has_its_default() {
+async fn a_missing_field_has_its_default() {
     let stack = Stack::with().workers(0).start().await;
     let accepted = async |fields: &Value| -> Value {
         let id = send(write(&stack, fields).header("prefer", "respond-async")).await.job();
@@ -103,7 +107,7 @@ async fn what_is_not_told_has_its_default() {
         expected[*field] = (*default).into();
     }
     assert_eq!(accepted(&json!({"text": GREETING})).await, expected);
-    // What a stroke looks like is of no effect without a picture.
+    // The colour and width of strokes have no effect without a picture.
     let stroke = json!({"text": GREETING, "stroke-color": "pink", "stroke-width": 8, "with-image": false});
     assert_eq!(accepted(&stroke).await, expected);
     expected["picture"] = json!({"stroke-color": "black", "stroke-width": 2.5});
@@ -111,7 +115,7 @@ async fn what_is_not_told_has_its_default() {
 }
 
 #[tokio::test]
-async fn fields_are_given_once_and_under_their_own_name() {
+async fn duplicated_and_misnamed_fields_are_refused() {
     let stack = Stack::with().workers(0).start().await;
     for (doubled, field) in [
         (r#""text":"ਸਤਿ""#, "text"),

@@ -1,4 +1,5 @@
-//! What each parameter does to the writing. Every request is a hand of its own, so means of several are compared.
+//! The effect of each parameter on the writing. Every request gets a handwriting style of its own, so the
+//! tests compare the means of several requests.
 
 use akhar_tests::{
     Stack,
@@ -9,13 +10,13 @@ use serde_json::{Value, json};
 
 use super::{greeting_and, picture_and, write};
 
-/// Hands to take the mean of: a hand's own width varies by a few in the hundred.
+/// The number of requests for one mean. The width of the same text varies by a few percent between styles.
 const N_HANDS: u8 = 6;
 
-/// Something of strokes that can be told in pixels.
+/// A measure of strokes, in pixels.
 type Measure = fn(&[Stroke]) -> f64;
 
-/// The mean of a measure of the strokes these fields give.
+/// The mean of a measure over several requests with these fields.
 async fn mean(stack: &Stack, fields: &Value, measure: Measure) -> f64 {
     let mut sum = 0.0;
     for _ in 0..N_HANDS {
@@ -39,7 +40,7 @@ fn extent(values: impl Iterator<Item = f64>) -> f64 {
 }
 
 #[tokio::test]
-async fn more_space_takes_more_room() {
+async fn larger_spaces_make_the_text_larger() {
     let stack = Stack::start().await;
     let cases: [(&str, f64, &str, f64, f64, Measure); 3] = [
         ("ਕਖਗਘਚਜ", 5.0, "char-space", 30.0, 50.0, width),
@@ -47,12 +48,12 @@ async fn more_space_takes_more_room() {
         ("ਕ\nਖ\nਗ", 2.0, "line-space", 120.0, 150.0, height),
     ];
     for (text, n_gaps, field, least, most, measure) in cases {
-        // One line is wide enough for all of it, and one page long enough.
+        // The text fits on one line and one page.
         let fields = |value: f64| json!({"text": text, "page-width": 950, "page-length": 950, field: value});
         let narrow = mean(&stack, &fields(least), measure).await;
         let wide = mean(&stack, &fields(most), measure).await;
         let expected = n_gaps * (most - least);
-        // Half of it: what hands differ by is less.
+        // Half of the expected difference is more than the variation between styles.
         assert!(wide - narrow > expected / 2.0, "{field}: {narrow} at {least}, {wide} at {most}");
     }
 }
@@ -62,29 +63,29 @@ async fn a_narrow_page_has_more_lines() {
     let stack = Stack::start().await;
     let fields = |width: i32| json!({"text": "ਕਖਗ ".repeat(8), "page-width": width, "page-length": 950});
     let (narrow, wide) = (mean(&stack, &fields(300), height).await, mean(&stack, &fields(950), height).await);
-    assert!(narrow > wide + 120.0, "a line more at least: {narrow} and {wide}");
+    assert!(narrow > wide + 120.0, "expected at least one more line: {narrow} and {wide}");
 }
 
-/// The colour farthest from white: the ink's own, where the pen covers a whole pixel.
+/// The darkest colour of the picture, which is the ink's colour where the pen covers a whole pixel.
 fn ink(picture: &DynamicImage) -> [i32; 3] {
     let picture = picture.to_rgb8();
     let darkest = picture.pixels().min_by_key(|Rgb(c)| c.map(u32::from).iter().sum::<u32>());
     darkest.expect("a pixel").0.map(i32::from)
 }
 
-/// How many pixels are not paper.
+/// The number of pixels with ink.
 fn n_inked(picture: &DynamicImage) -> usize {
     picture.to_rgb8().pixels().filter(|Rgb(c)| c.iter().any(|c| *c < 200)).count()
 }
 
 #[tokio::test]
-async fn the_ink_has_the_colour_asked_for() {
+async fn the_ink_has_the_requested_colour() {
     let stack = Stack::start().await;
     let inked =
         async |color: &str| ink(&send(write(&stack, &picture_and("stroke-color", color))).await.picture());
     let plain = ink(&send(write(&stack, &greeting_and("with-image", true))).await.picture());
     let [r, g, b] = inked("black").await;
-    assert!(r < 60 && g < 60 && b < 60 && plain == [r, g, b], "black, and so unless told");
+    assert!(r < 60 && g < 60 && b < 60 && plain == [r, g, b], "black, also as the default");
     let [r, g, b] = inked("blue").await;
     assert!(b > r + 40 && b > g + 40, "blue: {r} {g} {b}");
     let [r, g, b] = inked("green").await;
@@ -98,7 +99,7 @@ async fn the_ink_has_the_colour_asked_for() {
 }
 
 #[tokio::test]
-async fn a_stroke_has_the_width_asked_for() {
+async fn a_stroke_has_the_requested_width() {
     let stack = Stack::start().await;
     let inked =
         async |width: f64| n_inked(&send(write(&stack, &picture_and("stroke-width", width))).await.picture());
@@ -107,7 +108,7 @@ async fn a_stroke_has_the_width_asked_for() {
 }
 
 #[tokio::test]
-async fn without_a_picture_a_stroke_has_no_looks() {
+async fn without_a_picture_stroke_colour_and_width_have_no_effect() {
     let stack = Stack::start().await;
     for fields in [greeting_and("stroke-color", "pink"), greeting_and("stroke-width", 8)] {
         let answer = send(write(&stack, &fields)).await;

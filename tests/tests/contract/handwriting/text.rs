@@ -1,4 +1,4 @@
-//! The text: its length in NFC, the characters it may have, and that it has something to write.
+//! The text: its length in NFC, the allowed characters, and at least one letter or digit.
 
 use akhar_tests::{Stack, http::send};
 use serde_json::{Value, json};
@@ -7,7 +7,7 @@ use super::write;
 use crate::violations;
 
 #[tokio::test]
-async fn every_allowed_class_of_characters_is_written() {
+async fn texts_with_every_allowed_class_of_characters_are_written() {
     let stack = Stack::start().await;
     for text in [
         "ਸਤਿ ਸ੍ਰੀ ਅਕਾਲ",
@@ -28,7 +28,7 @@ async fn every_allowed_class_of_characters_is_written() {
     }
 }
 
-/// Sends a text; its violations and their words.
+/// Sends a text, which must be refused with these codes. Returns the details.
 async fn refused<const N: usize>(stack: &Stack, text: &str, codes: [&str; N]) -> String {
     let problem = stack.refused(write(stack, &json!({"text": text})), 422).await;
     assert_eq!(problem.errors(), violations(codes.map(|code| ("text", code))), "{text:?}: {}", problem.json);
@@ -65,14 +65,15 @@ async fn a_text_is_kept_in_nfc() {
 }
 
 #[tokio::test]
-async fn the_first_other_character_is_named_with_its_place() {
+async fn the_first_character_that_is_not_allowed_is_named_with_its_position() {
     let stack = Stack::with().workers(0).start().await;
     for (text, character, code_point, position) in [
         ("ਕਖa", "a", "U+0061", 3),
         ("aਕਖ", "a", "U+0061", 1),
         ("ਕ1ਖ2", "1", "U+0031", 2),
         ("ਕ \u{1f600}", "\u{1f600}", "U+1F600", 3),
-        // Counted as sent: the letter before it is one character there and two in NFC.
+        // The position is counted in the text as it was sent, in which each of the two letters is one
+        // character.
         ("\u{a36}\u{a36}x", "x", "U+0078", 3),
         ("ਕ\tਖ", "\\t", "U+0009", 2),
         ("ਕ\r\nਖ", "\\r", "U+000D", 2),
@@ -105,7 +106,7 @@ async fn a_text_has_a_letter_or_a_digit() {
 }
 
 #[tokio::test]
-async fn half_a_surrogate_pair_is_no_text() {
+async fn half_a_surrogate_pair_is_refused() {
     let stack = Stack::with().workers(0).start().await;
     let body = r#"{"text":"ਕਖ\ud83d"}"#;
     let problem = stack.refused(super::write_raw(&stack, "application/json", body), 422).await;

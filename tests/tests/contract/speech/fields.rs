@@ -1,40 +1,40 @@
-//! The fields: their choices, their defaults, and what is none of them.
+//! The fields: their allowed values, their defaults, and values that are not allowed.
 
 use akhar_tests::{
     Form, Stack,
     speech::{error_percent, recording},
 };
 
-use super::{ERRORS, OPERATION, heard};
+use super::{MAX_ERROR_PERCENT, OPERATION, transcribe};
 use crate::violations;
 
 #[tokio::test]
-async fn panjabi_is_the_default_and_false_are_the_flags() {
+async fn the_defaults_are_panjabi_and_no_flags() {
     let stack = Stack::start().await;
     let recording = recording("pa-school.wav");
-    let plain = heard(&stack, &Form::upload(&recording.bytes)).await;
-    let heard_text = plain["transcription"].as_str().expect("a text");
-    assert!(error_percent(&recording.text(), heard_text) <= ERRORS, "{heard_text}");
-    let spelt = Form::upload_and(&recording.bytes, "lang", "pa")
+    let plain = transcribe(&stack, &Form::upload(&recording.bytes)).await;
+    let text = plain["transcription"].as_str().expect("a text");
+    assert!(error_percent(&recording.text(), text) <= MAX_ERROR_PERCENT, "{text}");
+    let explicit = Form::upload_and(&recording.bytes, "lang", "pa")
         .text("with-timestamps", "false")
         .text("with-translation", "false");
-    assert_eq!(heard(&stack, &spelt).await, plain);
+    assert_eq!(transcribe(&stack, &explicit).await, plain);
 }
 
 #[tokio::test]
-async fn the_language_is_the_callers_word() {
+async fn the_caller_s_language_is_used_whatever_is_spoken() {
     let stack = Stack::start().await;
     let recording = recording("en-weather.wav");
-    let as_panjabi = heard(&stack, &Form::upload_and(&recording.bytes, "lang", "pa")).await;
+    let as_panjabi = transcribe(&stack, &Form::upload_and(&recording.bytes, "lang", "pa")).await;
     let text = as_panjabi["transcription"].as_str().expect("a text");
     assert!(text.chars().all(|c| c == ' ' || ('\u{a00}'..='\u{a7f}').contains(&c)), "{text}");
-    let as_english = heard(&stack, &Form::upload_and(&recording.bytes, "lang", "en")).await;
+    let as_english = transcribe(&stack, &Form::upload_and(&recording.bytes, "lang", "en")).await;
     let text = as_english["transcription"].as_str().expect("a text");
     assert!(text.chars().all(|c| c == ' ' || c == '\'' || c.is_ascii_lowercase()), "{text}");
 }
 
 #[tokio::test]
-async fn what_is_no_choice_is_refused_by_name() {
+async fn values_that_are_not_allowed_are_refused_by_field() {
     let stack = Stack::start().await;
     let file = recording("pa-school.wav").bytes;
     for (field, value) in [

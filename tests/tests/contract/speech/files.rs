@@ -1,4 +1,4 @@
-//! The recording: its size at the edge, its first bytes, and files that hold no sound.
+//! The recording: its largest size, its first bytes, and files without sound.
 
 use akhar_tests::{
     Form, Stack,
@@ -6,13 +6,13 @@ use akhar_tests::{
     speech::{error_percent, recording, silence, wav},
 };
 
-use super::{OPERATION, heard, transcription};
+use super::{OPERATION, transcribe, transcription};
 use crate::violations;
 
 const MAX_BYTES: usize = 2 * 1024 * 1024;
 
 #[tokio::test]
-async fn a_file_has_2_mib_and_not_one_byte_more() {
+async fn a_file_of_2_mib_is_accepted_and_one_byte_more_is_refused() {
     let stack = Stack::start().await;
     let mut samples = recording("pa-school.wav").samples();
     samples.resize((MAX_BYTES - 44) / 2, 0);
@@ -22,11 +22,11 @@ async fn a_file_has_2_mib_and_not_one_byte_more() {
     file.push(0);
     let problem = stack.refused(stack.post(OPERATION, &Form::upload(&file)), 413).await;
     assert_eq!(problem.errors(), violations([("file", "too_large")]));
-    assert!(problem.details().contains("2097152"), "names the bound: {}", problem.json);
+    assert!(problem.details().contains("2097152"), "the detail names the limit: {}", problem.json);
 }
 
 #[tokio::test]
-async fn first_bytes_decide_what_a_file_is() {
+async fn the_first_bytes_of_a_file_decide_its_type() {
     let stack = Stack::start().await;
     let others: [&[u8]; 5] =
         [b"OggS\0\x02", b"fLaC\0\0\0\x22", b"\x89PNG\r\n\x1a\n", b"RIFF\0\0\0\0AVI LIST", b"text"];
@@ -34,15 +34,15 @@ async fn first_bytes_decide_what_a_file_is() {
         let problem = stack.refused(stack.post(OPERATION, &Form::upload(other)), 415).await;
         assert_eq!(problem.errors().into_iter().map(|(field, _)| field).collect::<Vec<_>>(), ["file"]);
     }
-    // A wav file that says it is an mp3 is a wav file.
+    // A wav file with the name and the type of an mp3 is read as a wav file.
     let file = recording("pa-school.wav").bytes;
     let head = "name=\"file\"; filename=\"a.mp3\"\r\nContent-Type: audio/mpeg";
-    let renamed = heard(&stack, &Form::default().part(head, &file)).await;
+    let renamed = transcribe(&stack, &Form::default().part(head, &file)).await;
     assert_eq!(renamed["transcription"], transcription(&stack, &file).await);
 }
 
 #[tokio::test]
-async fn what_holds_no_sound_is_the_callers_to_mend() {
+async fn files_without_sound_are_refused_with_422() {
     let stack = Stack::start().await;
     let file = recording("pa-school.wav").bytes;
     let cases: [(&str, Vec<u8>); 3] = [
@@ -60,7 +60,7 @@ async fn what_holds_no_sound_is_the_callers_to_mend() {
 }
 
 #[tokio::test]
-async fn what_is_left_of_a_truncated_file_is_transcribed_and_the_loss_reported() {
+async fn a_truncated_file_is_transcribed_up_to_its_end_with_a_warning() {
     let stack = Stack::start().await;
     let two = recording("pa-two-sentences.wav");
     let (_, end, first) = &two.said[0];
@@ -70,12 +70,12 @@ async fn what_is_left_of_a_truncated_file_is_transcribed_and_the_loss_reported()
     let id = send(stack.post(OPERATION, &form).header("prefer", "respond-async")).await.job();
     let job = stack.get(&format!("/v1/jobs/{id}?wait=30")).await.json();
     assert_eq!(job["state"], "succeeded", "{job}");
-    let heard = job["result"]["transcription"].as_str().expect("a text");
-    assert!(error_percent(first, heard) <= 30, "{heard}");
+    let text = job["result"]["transcription"].as_str().expect("a text");
+    assert!(error_percent(first, text) <= 30, "{text}");
     let warnings = job["warnings"].as_array().unwrap_or_else(|| panic!("no warnings: {job}"));
     assert!(!warnings.is_empty(), "{job}");
     let whole = Form::upload(&wav(&silence(1)));
     let id = send(stack.post(OPERATION, &whole).header("prefer", "respond-async")).await.job();
     let job = stack.get(&format!("/v1/jobs/{id}?wait=30")).await.json();
-    assert_eq!(job.get("warnings"), None, "nothing odd, nothing said: {job}");
+    assert_eq!(job.get("warnings"), None, "a file without problems has no warnings: {job}");
 }

@@ -1,4 +1,4 @@
-//! Long recordings: every sentence once, in memory that does not grow.
+//! Long recordings: every sentence is transcribed once, and the memory does not grow.
 
 use akhar_tests::{
     Form, Stack,
@@ -6,24 +6,25 @@ use akhar_tests::{
     speech::{RATE, error_percent, recording, wav},
 };
 
-use super::{OPERATION, heard, transcription};
+use super::{OPERATION, transcribe, transcription};
 
-/// Above what a window takes, below a long recording's samples as floats.
+/// The allowed growth of the worker's memory: more than a window needs, and less than the samples of a long
+/// recording need as floats.
 const GROWTH_KIB: u64 = 50 * 1024;
 
-/// A sentence said again and again, with these pauses of so many hundredths of a second between.
-fn again(samples: &[i16], pauses: &[usize]) -> Vec<i16> {
+/// The samples repeated once for each pause, with these pauses after them, in hundredths of a second.
+fn repeated(samples: &[i16], pauses: &[usize]) -> Vec<i16> {
     pauses.iter().flat_map(|pause| [samples.to_vec(), vec![0; pause * RATE / 100]]).flatten().collect()
 }
 
 #[tokio::test]
-async fn every_sentence_of_a_long_recording_is_there_once() {
+async fn every_sentence_of_a_long_recording_is_transcribed_once() {
     let stack = Stack::start().await;
     let samples = recording("pa-school.wav").samples();
     let once = transcription(&stack, &wav(&samples)).await;
-    // Windows are cut where there are pauses, and overlap where there are none.
+    // Windows are cut at pauses, and overlap where there are none.
     for pauses in [[0; 20], [40; 20], [5; 20]] {
-        let text = transcription(&stack, &wav(&again(&samples, &pauses))).await;
+        let text = transcription(&stack, &wav(&repeated(&samples, &pauses))).await;
         let expected = vec![once.as_str(); pauses.len()].join(" ");
         let errors = error_percent(&expected, &text);
         assert!(errors <= 12, "pauses of {}0 ms: {errors} %: {text}", pauses[0]);
@@ -31,11 +32,12 @@ async fn every_sentence_of_a_long_recording_is_there_once() {
 }
 
 #[tokio::test]
-async fn a_long_recording_takes_the_memory_of_a_short_one() {
+async fn a_long_recording_needs_no_more_memory_than_a_short_one() {
     let stack = Stack::start().await;
-    // Frames of an mp3 can be said again as they are: 32 kb/s, 240 bytes a second of them.
+    // The frames of an mp3 file can be repeated as they are. At 32 kb/s, 240 copies of this file fit into 2
+    // MiB.
     let mp3 = recording("pa-water.mp3").bytes;
-    let once = heard(&stack, &Form::upload(&mp3.repeat(12))).await;
+    let once = transcribe(&stack, &Form::upload(&mp3.repeat(12))).await;
     let (_, before) = stack.workers[0].memory_kib();
     let form = Form::upload(&mp3.repeat(240)).text("with-timestamps", "true");
     let id = send(stack.post(OPERATION, &form).header("prefer", "respond-async")).await.job();

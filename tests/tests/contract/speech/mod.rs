@@ -1,4 +1,4 @@
-//! Speech recognition. A file each for what a request can be about.
+//! Speech recognition. There is one file for each part of a request, and one for the answer.
 
 mod answers;
 mod fields;
@@ -11,27 +11,27 @@ use serde_json::Value;
 
 const OPERATION: &str = "speech-recognition";
 
-/// Characters of a hundred that may be wrong: far above what the models get wrong in these recordings,
-/// far below what another text would.
-const ERRORS: usize = 20;
+/// The highest allowed character error rate, percent. It is far above the models' error rate for these
+/// recordings, and far below the error rate of another text.
+const MAX_ERROR_PERCENT: usize = 20;
 
-/// A form of a recording, its language and one more field.
+/// A form with a recording and its language.
 fn form(recording: &Recording) -> Form {
     Form::upload_and(&recording.bytes, "lang", recording.lang)
 }
 
-/// The document that answers a form.
-async fn heard(stack: &Stack, form: &Form) -> Value {
+/// Sends a form and returns the document of the answer.
+async fn transcribe(stack: &Stack, form: &Form) -> Value {
     document(&send(stack.post(OPERATION, form)).await)
 }
 
-/// The transcription of samples in Panjabi.
+/// The transcription of a file in Panjabi.
 async fn transcription(stack: &Stack, file: &[u8]) -> String {
-    let document = heard(stack, &Form::upload(file)).await;
+    let document = transcribe(stack, &Form::upload(file)).await;
     document["transcription"].as_str().expect("a text").to_owned()
 }
 
-/// The document of a 200, checked to have what the contract says and nothing else.
+/// The document of a 200 answer. Checks that it has the fields of the interface specification and no others.
 fn document(answer: &Answer) -> Value {
     assert_eq!(answer.status, 200, "{}", String::from_utf8_lossy(&answer.body));
     assert_eq!(answer.header("content-type"), "application/json");
@@ -44,7 +44,7 @@ fn document(answer: &Answer) -> Value {
         let segments = segments.as_array().expect("a list");
         let texts: Vec<&str> =
             segments.iter().map(|s| s["transcription"].as_str().expect("a text")).collect();
-        assert_eq!(texts.join(" "), text, "the segments are the whole");
+        assert_eq!(texts.join(" "), text, "the segments make up the whole text");
         let mut before = 0.0;
         for segment in segments {
             let [start, end] = ["start", "end"].map(|name| segment[name].as_f64().expect("seconds"));
@@ -60,7 +60,7 @@ fn document(answer: &Answer) -> Value {
         if let Some(whole) = translation {
             let texts = segments.iter().map(|s| s["translation"].as_str().expect("a text"));
             let texts: Vec<&str> = texts.filter(|text| !text.is_empty()).collect();
-            assert_eq!(texts.join(" "), whole, "the segments are the whole");
+            assert_eq!(texts.join(" "), whole, "the segments make up the whole text");
         }
     }
     document
