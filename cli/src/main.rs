@@ -68,7 +68,7 @@ fn main() -> ExitCode {
 fn run(command: Command) -> Result<(), Failure> {
     match command {
         Command::Models(command) => return models::run(&command),
-        Command::Openapi => return api::print_openapi(),
+        Command::Openapi => return reference::print_openapi(),
         Command::Reference { page } => {
             reference::print(page, Arguments::command());
             return Ok(());
