@@ -42,7 +42,7 @@ pub enum RuntimeError {
         source: ort::Error,
     },
     /// The model's inputs or outputs are not those of the layout in its manifest.
-    #[error("the model {model} does not have the layout that its manifest says: {what}")]
+    #[error("the model {model} does not have the layout that its manifest names: {what}")]
     Layout {
         /// The model's id.
         model: String,

@@ -29,7 +29,8 @@ PURPOSE = (
     "inputs are {style} numbers for the writer's style and, for each glyph, {variation} numbers for the variation of "
     "this one drawing. All of them are drawn from a standard normal distribution. Glyphs with the same style numbers "
     "are in the same handwriting. The outputs for a glyph are its strokes, each as {points} pen positions evenly "
-    "spaced in time, and the spans of the headline above it. The operation `handwriting-generator` uses the model."
+    "spaced in time, and the spans of the headline, the line along the top of the letters. The operation "
+    "`handwriting-generator` uses the model."
 )
 SIZE = (
     "The model knows {glyphs} glyphs. Its file has {size} bytes. It writes 150 glyphs in {speed:.1f} ms on one core. "

@@ -73,7 +73,11 @@ pub(crate) fn parse(field: &str, sent: &str) -> Result<String, Vec<Violation>> {
 
 fn wrong_length(field: &str, n_chars: usize) -> String {
     let characters = if n_chars == 1 { "character" } else { "characters" };
-    format!("{field} has {n_chars} {characters} in NFC, expected {} to {}", LENGTH.start(), LENGTH.end())
+    format!(
+        "{field} has {n_chars} {characters} after normalisation to NFC, expected {} to {}",
+        LENGTH.start(),
+        LENGTH.end()
+    )
 }
 
 fn not_allowed(field: &str, c: char, position: usize) -> String {
@@ -158,8 +162,11 @@ mod tests {
         assert_eq!(codes(&"ਕ".repeat(100)), [""; 0]);
         assert_eq!(codes("ਕ"), ["too_short"]);
         assert_eq!(codes(&"ਕ".repeat(101)), ["too_long"]);
-        assert_eq!(words("ਕ"), "text has 1 character in NFC, expected 2 to 100");
-        assert_eq!(words(&"ਕ".repeat(101)), "text has 101 characters in NFC, expected 2 to 100");
+        assert_eq!(words("ਕ"), "text has 1 character after normalisation to NFC, expected 2 to 100");
+        assert_eq!(
+            words(&"ਕ".repeat(101)),
+            "text has 101 characters after normalisation to NFC, expected 2 to 100"
+        );
         // A code point that becomes two in NFC counts as two.
         assert_eq!(parse("text", "\u{a36}").as_deref(), Ok("\u{a38}\u{a3c}"));
         assert_eq!(codes(&"\u{a59}".repeat(50)), [""; 0]);
