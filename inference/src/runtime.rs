@@ -15,8 +15,8 @@ use ort::{
 pub enum RuntimeError {
     /// The shared library cannot be loaded.
     #[error(
-        "cannot load ONNX Runtime's library {}: {reason}; `make run` downloads the library, \
-         and AKHAR_ORT_DYLIB is the path of another one",
+        "cannot load ONNX Runtime's library {}: {reason}; run `make run`, which downloads the library, \
+         or set AKHAR_ORT_DYLIB to the path of another copy",
         .path.display()
     )]
     Library {

@@ -67,8 +67,8 @@ def legibility(found: Legibility, styles: int) -> list[str]:
     """The legibility figures as Markdown lines, the whole set first."""
     text = (
         f"**Legibility.** Every label was drawn in {styles} styles, with its headline, with 100 pixels from headline "
-        "to baseline and with a pen of 4 pixels. The shipped recognisers read these pictures. A pair-bindi letter was "
-        "drawn as its base letter with a nukta below."
+        "to baseline and with a pen of 4 pixels. The shipped recognisers read these pictures. A pair-bindi letter (a "
+        "letter with a dot, such as ਸ਼) was drawn as its base letter with the dot, the nukta, below."
     )
     lines = [
         *[wrapped(text), ""],
@@ -131,8 +131,8 @@ def realism(found: Realism) -> list[str]:
         wrapped(
             "Real and generated drawings were prepared in the same way for both tests: scaled to body heights, "
             f"simplified to polylines with a tolerance of {SIMPLE} body heights, smoothed, and cut off at a tenth of a "
-            "body height below the headline, because the layout code draws the headline and not the model. The "
-            "simplification matters: the strokes of the data set are already polylines with a tolerance of about "
+            "body height below the headline, because the headline is drawn by the layout code and not by the model. "
+            "The simplification matters: the strokes of the data set are already polylines with a tolerance of about "
             "0.015. If the generated ones are not simplified too, the network with measured numbers sees the corners "
             "of the real ones and is right for 94 %."
         ),

@@ -104,9 +104,10 @@ def robustness(results: Results) -> list[str]:
     clean = figures["clean"]
     text = (
         f"The same {clean['n']} handwritten characters were changed in each of these ways and read again; "
-        "`training/recognition/conditions.py` defines the conditions. Every picture is scaled anew, so `clean` may "
-        "differ a little from the table above. The last column is the loss of top-1 in percentage points. A negative "
-        "loss means that more pictures were right."
+        "`training/recognition/conditions.py` defines the conditions. `lined` and `squared` are paper with printed "
+        "lines or squares, and in `bleed` writing from the back of the paper shows through. Every picture is scaled "
+        "again for this test, so `clean` may differ a little from the table above. The last column is the loss of "
+        "top-1 in percentage points. A negative loss means that more pictures were right."
     )
     return [
         *["## Robustness", "", wrapped(text), ""],

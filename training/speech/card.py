@@ -82,8 +82,8 @@ def tables(figures: dict[str, Any]) -> dict[str, str]:
     late = figures["starts"]
     out["starts"] = (
         f"Over {late['words']} words the median error is {late['raw']['median']:.0f} ms and the 95th percentile "
-        f"{late['raw']['95th']:.0f} ms. After the\nmedian delay of {late['late']:.0f} ms is subtracted, they are "
-        f"{late['corrected']['median']:.0f} ms and {late['corrected']['95th']:.0f} ms."
+        f"{late['raw']['95th']:.0f} ms. After the\nmedian delay of {late['late']:.0f} ms is subtracted, "
+        f"the two errors are {late['corrected']['median']:.0f} ms and {late['corrected']['95th']:.0f} ms."
     )
     return out
 
