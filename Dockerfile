@@ -1,4 +1,4 @@
-# One image, every role: `akhar api`, `akhar worker`, `akhar migrate`, `akhar keys …`.
+# One image for all commands: `akhar api`, `akhar worker`, `akhar migrate`, `akhar keys …`.
 FROM rust:1-bookworm AS build
 RUN apt-get update -qq && apt-get install -y -qq --no-install-recommends python3-pip && rm -rf /var/lib/apt/lists/*
 WORKDIR /src

@@ -1,8 +1,8 @@
 #!/bin/sh
-# Checks links without a network: files, pictures and anchors must exist. A link to this repository on its forge is
-# looked up in the working tree; links to other places are not checked.
-#   check_links.sh sources  every tracked Markdown file outside the book
-#   check_links.sh book     every page of target/book, then the Rust documentation in target/book/rust
+# Checks links without network access: the files, pictures and anchors that they name must exist. A link to this
+# repository on its forge is checked in the working tree. Links to other sites are not checked.
+#   check_links.sh sources  all tracked Markdown files outside the book
+#   check_links.sh book     all pages of target/book, then the Rust documentation in target/book/rust
 set -eu
 cd "$(dirname "$0")/.."
 
@@ -13,8 +13,8 @@ check() { # ANCHORS LYCHEE'S ARGUMENTS
         --remap "^https://github\.com/akhar-project/akhar/(blob|tree)/main/(.*)\$ file://$PWD/\$2" "$@"
 }
 
-# The Rust documentation's anchors are rustdoc's own affair, which refuses a link to an item that does not exist.
-# Excluded: two links in documentation that rustdoc copies from tracing's traits, and that only work there.
+# Anchors in the Rust documentation are not checked here, because rustdoc refuses a link to an item that does not exist.
+# Two links are excluded: rustdoc copies them from the documentation of tracing's traits, and they work only there.
 case "${1:-}" in
     sources) git ls-files '*.md' ':!docs/src' | check anchor-only --files-from - ;;
     book)

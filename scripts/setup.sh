@@ -1,12 +1,12 @@
 #!/bin/sh
-# Makes a Debian machine with cargo, cc and python3 ready. Does only what is not done yet, and says so.
-#   setup.sh run     what building and running needs: Postgres's server, ONNX Runtime's library, weights
-#   setup.sh library ONNX Runtime's library alone
-#   setup.sh weights the weights that are not in git: those of speech-en
-#   setup.sh test    the same, and what the tests need: schemathesis, curl
-#   setup.sh python  what checks the Python: ruff, mypy and pytest in .cache/check
-#   setup.sh check   what `make check` needs: the same, the link checker, cargo-deny and cargo-machete
-#   setup.sh docs    what `make docs` needs: mdBook and the link checker
+# Installs what is needed on a Debian machine that has cargo, cc and python3. Skips what is already installed.
+#   setup.sh run     for `make run`: the Postgres server, ONNX Runtime's library and weights
+#   setup.sh library ONNX Runtime's library only
+#   setup.sh weights the weights that are not in git, which are those of speech-en
+#   setup.sh test    for `make test`: the same as run, schemathesis and curl
+#   setup.sh python  for checks of the Python code: ruff, mypy and pytest, in .cache/check
+#   setup.sh check   for `make check`: the same as python, the link checker, cargo-deny and cargo-machete
+#   setup.sh docs    for `make docs`: mdBook and the link checker
 set -eu
 cd "$(dirname "$0")/.."
 cache=.cache
@@ -14,16 +14,16 @@ cache=.cache
 say() { printf 'setup: %s\n' "$*" >&2; }
 die() { say "$*"; exit 1; }
 
-need() { # COMMAND, what it is for
+need() { # COMMAND, how to install it
     command -v "$1" >/dev/null 2>&1 || die "$1 not found: $2"
 }
 
 # Installs Debian packages, as root or with sudo.
 install() {
     say "installing Debian packages: $*"
-    command -v apt-get >/dev/null 2>&1 || die "no apt-get here: install these yourself: $*"
+    command -v apt-get >/dev/null 2>&1 || die "apt-get not found: install these packages yourself: $*"
     if [ "$(id -u)" = 0 ]; then as_root=; else
-        command -v sudo >/dev/null 2>&1 || die "not root, and no sudo: as root, apt-get install $*"
+        command -v sudo >/dev/null 2>&1 || die "cannot install packages: this user is not root, and sudo was not found. As root, run: apt-get install $*"
         as_root=sudo
     fi
     export DEBIAN_FRONTEND=noninteractive
@@ -50,7 +50,7 @@ onnxruntime() {
     rm -rf $cache/onnxruntime.draft
     mkdir -p $cache/onnxruntime.draft
     machine=$(uname -m)
-    # One fixed wheel, whatever Python is here: only the library inside is used.
+    # The wheel is for one fixed version of Python, because only the library inside is used.
     python3 -m pip download --quiet --no-deps --require-hashes --only-binary=:all: \
         --python-version 3.12 --implementation cp --abi cp312 \
         --platform "manylinux_2_28_$machine" --platform "manylinux_2_27_$machine" \
@@ -92,7 +92,7 @@ PYTHON
     mv $cache/$name models/fetched/$name
 }
 
-environment() { # NAME REQUIREMENTS: a Python environment in .cache/NAME, remade when the file changes
+environment() { # NAME REQUIREMENTS: creates a Python environment in .cache/NAME, again whenever REQUIREMENTS changes
     cmp -s "$2" "$cache/$1/requirements.txt" && return
     pip
     say "installing $2 into $cache/$1"
@@ -110,13 +110,13 @@ tool() { # NAME VERSION [OPTIONS OF CARGO INSTALL]
     crate="$1@$2"
     cargo install --list | grep --quiet "^$1 v$2:" && return
     shift 2
-    say "building $crate (once, some minutes)"
+    say "building $crate (this takes some minutes, once)"
     cargo install --locked --quiet "$crate" "$@"
 }
 
 need cargo "install Rust from https://rustup.rs"
-need cc "a C compiler is needed: apt-get install gcc libc6-dev"
-need python3 "it unpacks ONNX Runtime and weights: apt-get install python3"
+need cc "install a C compiler: apt-get install gcc libc6-dev"
+need python3 "install it (needed to unpack ONNX Runtime and weights): apt-get install python3"
 case "${1:-run}" in
     run) postgres; onnxruntime; weights ;;
     library) onnxruntime ;;

@@ -26,6 +26,9 @@ pub struct KeyInfo {
     pub revoked_at: Option<DateTime<Utc>>,
 }
 
+/// Characters of an entered prefix or id that an error shows: the length of a prefix. The rest may be a secret.
+const MAX_SHOWN: usize = 8;
+
 /// A key that is not revoked, as authentication needs it.
 #[derive(Debug, Clone, sqlx::FromRow)]
 pub struct WorkingKey {
@@ -130,9 +133,28 @@ async fn revoke_row(db: &mut PgConnection, prefix_or_id: &str) -> Result<KeyInfo
         "update api_keys set revoked_at = now() where (prefix = $1 or id = $2) and revoked_at is null
          returning id, account_id, name, prefix, created_at, revoked_at",
     )
-    .bind(prefix_or_id.strip_prefix("ak_").unwrap_or(prefix_or_id))
+    .bind(prefix_in(prefix_or_id))
     .bind(Uuid::try_parse(prefix_or_id).ok())
     .fetch_optional(db)
     .await?;
-    revoked.ok_or_else(|| KeyError::NotFound(prefix_or_id.to_owned()))
+    revoked.ok_or_else(|| KeyError::NotFound(prefix_in(prefix_or_id).chars().take(MAX_SHOWN).collect()))
+}
+
+/// The prefix in what a person entered: the prefix alone, `ak_` and the prefix, or a whole key.
+fn prefix_in(entered: &str) -> &str {
+    let Some(key) = entered.strip_prefix("ak_") else { return entered };
+    key.split_once('_').map_or(key, |(prefix, _)| prefix)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_prefix_is_found_in_a_whole_key() {
+        let key = NewKey::random();
+        assert_eq!(prefix_in(key.expose()), key.prefix());
+        assert_eq!(prefix_in(&format!("ak_{}", key.prefix())), key.prefix());
+        assert_eq!(prefix_in(key.prefix()), key.prefix());
+    }
 }

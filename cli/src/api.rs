@@ -30,10 +30,3 @@ pub(crate) async fn serve(
     println!("listening on http://{address}");
     Ok(akhar_api::serve(listener, config, database, shutdown).await?)
 }
-
-/// Prints the OpenAPI document.
-pub(crate) fn print_openapi() -> Result<(), Failure> {
-    let document = akhar_api::openapi().to_pretty_json().map_err(std::io::Error::other);
-    println!("{}", document.map_err(Failure::io("cannot write the OpenAPI document"))?);
-    Ok(())
-}

@@ -11,7 +11,7 @@ pub(crate) enum Failure {
     Telemetry(#[from] TelemetryError),
     #[error("cannot start the async runtime: {0}")]
     Runtime(std::io::Error),
-    #[error("private Postgres: {0}")]
+    #[error("cannot run the Postgres server of `akhar serve`: {0}")]
     Private(#[from] PrivateError),
     #[error(
         "AKHAR_DATABASE_URL is not a valid address, expected postgres://user:password@host/database: {0}"

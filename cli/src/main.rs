@@ -31,8 +31,7 @@ struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Run everything: database migrations, the HTTP server and a worker. Starts a private Postgres unless
-    /// `AKHAR_DATABASE_URL` is set
+    /// Run everything: migrations, HTTP server, worker, and a private Postgres unless `AKHAR_DATABASE_URL` is set
     Serve,
     /// Run the HTTP server
     Api,
@@ -48,10 +47,10 @@ enum Command {
     Models(models::Command),
     /// Print the OpenAPI document of the HTTP interface
     Openapi,
-    /// Print a page of the reference
+    /// Print a reference page that is generated from the code
     #[command(hide = true)]
     Reference {
-        /// Which
+        /// The page
         page: reference::Page,
     },
 }
@@ -69,7 +68,7 @@ fn main() -> ExitCode {
 fn run(command: Command) -> Result<(), Failure> {
     match command {
         Command::Models(command) => return models::run(&command),
-        Command::Openapi => return api::print_openapi(),
+        Command::Openapi => return reference::print_openapi(),
         Command::Reference { page } => {
             reference::print(page, Arguments::command());
             return Ok(());

@@ -112,7 +112,7 @@ pub struct ModelFile {
 #[derive(Debug, thiserror::Error)]
 pub enum ManifestError {
     /// A file or folder cannot be read or written.
-    #[error("{}: {source}", .path.display())]
+    #[error("cannot read or write {}: {source}", .path.display())]
     Io {
         /// The file or folder.
         path: PathBuf,
@@ -128,7 +128,7 @@ pub enum ManifestError {
         model: String,
     },
     /// A manifest or `use.toml` is not valid TOML, or has a wrong or missing key.
-    #[error("{}: {source}", .path.display())]
+    #[error("{} is not valid: {source}", .path.display())]
     Malformed {
         /// The file.
         path: PathBuf,

@@ -15,8 +15,8 @@ use ort::{
 pub enum RuntimeError {
     /// The shared library cannot be loaded.
     #[error(
-        "cannot load ONNX Runtime's library {}: {reason}; `make run` downloads the library, \
-         and AKHAR_ORT_DYLIB is the path of another one",
+        "cannot load ONNX Runtime's library {}: {reason}; run `make run`, which downloads the library, \
+         or set AKHAR_ORT_DYLIB to the path of another copy",
         .path.display()
     )]
     Library {
@@ -42,7 +42,7 @@ pub enum RuntimeError {
         source: ort::Error,
     },
     /// The model's inputs or outputs are not those of the layout in its manifest.
-    #[error("the model {model} does not have the layout that its manifest says: {what}")]
+    #[error("the model {model} does not have the layout that its manifest names: {what}")]
     Layout {
         /// The model's id.
         model: String,

@@ -188,16 +188,16 @@ impl Config {
 
     fn check(&self) -> Result<(), ConfigError> {
         let positive = [
-            ("quick_timeout_s", self.quick_timeout_s),
-            ("speech_timeout_s", self.speech_timeout_s),
-            ("max_image_pixels", self.max_image_pixels),
-            ("max_waiting", self.max_waiting.max(0).unsigned_abs()),
-            ("quick_wait_s", self.quick_wait_s),
-            ("speech_wait_s", self.speech_wait_s),
-            ("shutdown_s", self.shutdown_s),
+            ("quick_timeout_s", i128::from(self.quick_timeout_s)),
+            ("speech_timeout_s", i128::from(self.speech_timeout_s)),
+            ("max_image_pixels", i128::from(self.max_image_pixels)),
+            ("max_waiting", i128::from(self.max_waiting)),
+            ("quick_wait_s", i128::from(self.quick_wait_s)),
+            ("speech_wait_s", i128::from(self.speech_wait_s)),
+            ("shutdown_s", i128::from(self.shutdown_s)),
         ];
         for (key, value) in positive {
-            if value == 0 {
+            if value < 1 {
                 return Err(ConfigError::OutOfRange {
                     key,
                     value: value.to_string(),
@@ -251,7 +251,7 @@ mod tests {
     fn a_value_of_the_wrong_type_is_an_error_that_names_the_setting() {
         assert!(load("listen = 'here'").unwrap_err().contains("listen"));
         assert!(load("worker_concurrency = 0").unwrap_err().contains("worker_concurrency"));
-        assert!(load("max_waiting = -1").unwrap_err().contains("max_waiting"));
+        assert!(load("max_waiting = -1").unwrap_err().contains("max_waiting is -1, expected at least 1"));
     }
 
     #[test]

@@ -1,5 +1,5 @@
-//! Shutdown in two steps: the soft step accepts no new work and finishes the work in progress, the hard step stops at
-//! once.
+//! Shutdown in two steps. After the soft step a process accepts no new work and finishes the work in progress. The hard
+//! step stops it at once.
 
 use std::time::{Duration, Instant};
 

@@ -2,7 +2,7 @@
 
 use std::io::IsTerminal as _;
 
-use tracing_subscriber::{EnvFilter, fmt, prelude::*};
+use tracing_subscriber::{EnvFilter, filter::ParseError, fmt, prelude::*, util::TryInitError};
 
 use crate::config::LogFormat;
 
@@ -10,15 +10,32 @@ use crate::config::LogFormat;
 const DEFAULT_FILTER: &str =
     "info,sqlx=warn,apalis=warn,apalis_core=off,apalis_postgres=warn,ort=warn,tower_http=warn";
 
-/// Logging was started before.
+/// Why logging cannot start.
 #[derive(Debug, thiserror::Error)]
-#[error("cannot start logging: {0}")]
-pub struct TelemetryError(#[from] tracing_subscriber::util::TryInitError);
+pub enum TelemetryError {
+    /// `RUST_LOG` does not have the syntax of a filter.
+    #[error("RUST_LOG is {filter:?}, expected a filter such as info,akhar_worker=debug: {source}")]
+    Filter {
+        /// The value of `RUST_LOG`.
+        filter: String,
+        /// What is wrong with it.
+        source: ParseError,
+    },
+    /// Logging was started before.
+    #[error("cannot start logging: {0}")]
+    Started(#[from] TryInitError),
+}
 
 /// Starts logging for this process. `RUST_LOG` selects the messages, in the syntax of
 /// `tracing_subscriber::EnvFilter`.
 pub fn init(format: LogFormat) -> Result<(), TelemetryError> {
-    let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new(DEFAULT_FILTER));
+    let filter = std::env::var(EnvFilter::DEFAULT_ENV).unwrap_or_default();
+    let filter = match filter.trim() {
+        "" => EnvFilter::new(DEFAULT_FILTER),
+        given => {
+            given.parse().map_err(|source| TelemetryError::Filter { filter: given.to_owned(), source })?
+        }
+    };
     let lines = fmt::layer().with_writer(std::io::stderr).with_ansi(std::io::stderr().is_terminal());
     let registry = tracing_subscriber::registry().with(filter);
     match format {

@@ -25,16 +25,20 @@ from .traits import SIMPLE
 NOTES = Path(__file__).resolve().parents[1] / "notes"
 FIGURES = NOTES / f"{MODEL}.json"
 PURPOSE = (
-    "The model writes Panjabi characters as pen strokes, in the order and direction in which they are taught. {style} "
-    "numbers describe the writer and {variation} more the one drawing of a glyph; all of them are standard normal. The "
-    "same writer's numbers give the same handwriting in every glyph. A stroke is {points} pen positions, evenly spaced "
-    "in time. The spans of headline above a glyph are given beside its strokes. The operation `handwriting-generator` "
-    "uses the model."
+    "The model writes Panjabi characters as pen strokes, in the order and direction in which they are taught. Its "
+    "inputs are {style} numbers for the writer's style and, for each glyph, {variation} numbers for the variation of "
+    "this one drawing. All of them are drawn from a standard normal distribution. Glyphs with the same style numbers "
+    "are in the same handwriting. The outputs for a glyph are its strokes, each as {points} pen positions evenly "
+    "spaced in time, and the spans of the headline, the line along the top of the letters. The operation "
+    "`handwriting-generator` uses the model."
 )
-SIZE = "{glyphs} glyphs; {size} bytes; 150 glyphs in {speed:.1f} ms on one core. Licence: MIT OR Apache-2.0."
+SIZE = (
+    "The model knows {glyphs} glyphs. Its file has {size} bytes. It writes 150 glyphs in {speed:.1f} ms on one core. "
+    "Licence: MIT OR Apache-2.0."
+)
 CAUTION = (
-    "These recognisers learned from the same drawers. The figure says that the generated letters are like those "
-    "drawers', and not how well people read them."
+    "These recognisers were trained on drawings by the same people as this model. So the figure shows that the "
+    "generated letters are like the letters of these people. It does not show how well people read them."
 )
 
 
@@ -50,9 +54,9 @@ def summary(results: Results, size: int) -> list[str]:
     whole = results["legibility"]["together"]
     count, interval = right(whole)
     figure = (
-        f"Whole test set: {whole['n']} pictures of letters and digits in {results['styles']} random styles. The "
-        f"shipped recognisers read {percent(whole['top1'])} of them correctly ({count}; 95 % interval {interval}; "
-        f"top-3 {percent(whole['top3'])})."
+        f"The whole test set is {whole['n']} pictures of letters and digits in {results['styles']} random styles. The "
+        f"shipped recognisers read {percent(whole['top1'])} of them correctly (top-1; {count}; 95 % interval "
+        f"{interval}). For {percent(whole['top3'])} the right label is among the three best (top-3)."
     )
     purpose = PURPOSE.format(style=STYLE, variation=VARIATION, points=glyphs.POINTS)
     facts = SIZE.format(glyphs=len(glyphs.table()), size=size, speed=results["speed_ms"])
@@ -62,9 +66,9 @@ def summary(results: Results, size: int) -> list[str]:
 def legibility(found: Legibility, styles: int) -> list[str]:
     """The legibility figures as Markdown lines, the whole set first."""
     text = (
-        f"**Legibility.** The shipped recognisers read every label in {styles} styles, drawn with its headline, 100 "
-        "pixels from headline to baseline and with a pen of 4 pixels. A pair-bindi letter is its base with the nukta "
-        "below."
+        f"**Legibility.** Every label was drawn in {styles} styles, with its headline, with 100 pixels from headline "
+        "to baseline and with a pen of 4 pixels. The shipped recognisers read these pictures. A pair-bindi letter (a "
+        "letter with a dot, such as ਸ਼) was drawn as its base letter with the dot, the nukta, below."
     )
     lines = [
         *[wrapped(text), ""],
@@ -94,12 +98,13 @@ def legibility(found: Legibility, styles: int) -> list[str]:
 def variety(found: Variety) -> str:
     """The paragraph of variety."""
     return wrapped(
-        "**Variety.** The distance of two drawings is the mean distance between their nearest points, in body heights; "
-        f"all figures are medians. ਅ twice in one style: {found['generated']:.3f} (60 styles). ਅ twice by one drawer: "
-        f"{found['real']:.3f} ({found['real_pairs']} drawers; the data has no other letter twice). The ratio is "
-        f"{found['ratio']:.2f}. ਅ in two styles: {found['generated_other_styles']:.3f}; by two drawers: "
-        f"{found['real_other_drawers']:.3f}. A letter twice in one style, over all 35 letters: "
-        f"{found['generated_all_letters']:.3f}."
+        "**Variety.** The distance of two drawings is the mean distance between their nearest points, in body heights "
+        "(the height of a letter from headline to baseline). All figures are medians. Two ਅ in one style have a "
+        f"distance of {found['generated']:.3f} (60 styles). Two ਅ by one person have a distance of {found['real']:.3f} "
+        f"({found['real_pairs']} people; the data has no other letter twice). The ratio is {found['ratio']:.2f}. Two ਅ "
+        f"in different styles have a distance of {found['generated_other_styles']:.3f}, and two ਅ by different people "
+        f"{found['real_other_drawers']:.3f}. Over all 35 letters, two drawings of a letter in one style have a "
+        f"distance of {found['generated_all_letters']:.3f}."
     )
 
 
@@ -108,23 +113,28 @@ def realism(found: Realism) -> list[str]:
     drawers = ", ".join(f"{d:02}" for d in found["held_back"])
     return [
         wrapped(
-            f"**Realism.** A generator was trained without the drawers {drawers}. A small convolutional network learns "
-            f"to tell their {found['n'] // 2} drawings from as many generated ones of the same characters (five folds "
-            f"by character, {found['seeds']} seeds). It is right for {percent(found['accuracy'], 1)}; 50 % is chance. "
-            f"With the mean shapes, without writer or variation, it is right for {percent(found['control'], 1)}."
+            f"**Realism.** A second generator was trained without the people {drawers} of the data set. A small "
+            f"convolutional network was trained to tell their {found['n'] // 2} drawings from as many generated "
+            f"drawings of the same characters (five folds by character, {found['seeds']} seeds). It was right for "
+            f"{percent(found['accuracy'], 1)} of the drawings; guessing gives 50 %. As a control, it was right for "
+            f"{percent(found['control'], 1)} when the generated drawings were all the mean shape of their character, "
+            "without style or variation."
         ),
         "",
         wrapped(
-            "A stricter test is a network that sees numbers: turning over three distances, length, size, place and "
-            "spread of the ink, each also against the character's usual. It is right for "
-            f"{percent(found['by_traits'], 1)}, and with the mean shapes for {percent(found['control_by_traits'], 1)}."
+            "A stricter test is a network whose inputs are measured numbers: how much the pen turns over three "
+            "distances, and the length, size, place and spread of the ink, each also relative to the usual value of "
+            f"the character. It was right for {percent(found['by_traits'], 1)}, and for "
+            f"{percent(found['control_by_traits'], 1)} with the mean shapes."
         ),
         "",
         wrapped(
-            f"Both sides are in body heights, simplified to {SIMPLE} of a body height, smoothed alike, and cut off at "
-            "a tenth of a body height below the headline, because the headline is the layout's. Simplifying matters. "
-            "The source's strokes are polylines simplified to about 0.015. Unless the generated ones are simplified "
-            "too, the numbers show those corners and are right for 94 %."
+            "Real and generated drawings were prepared in the same way for both tests: scaled to body heights, "
+            f"simplified to polylines with a tolerance of {SIMPLE} body heights, smoothed, and cut off at a tenth of a "
+            "body height below the headline, because the headline is drawn by the layout code and not by the model. "
+            "The simplification matters: the strokes of the data set are already polylines with a tolerance of about "
+            "0.015. If the generated ones are not simplified too, the network with measured numbers sees the corners "
+            "of the real ones and is right for 94 %."
         ),
     ]
 

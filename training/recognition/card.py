@@ -30,8 +30,8 @@ PURPOSE = {
 DATA = [
     "| data | used for | licence |",
     "|---|---|---|",
-    "| omniglot-gurmukhi (Lake, Salakhutdinov and Tenenbaum, Science 350, 2015; strokes by way of sketch-rnn-datasets)"
-    ", 16 drawers | {omniglot} | MIT |",
+    "| omniglot-gurmukhi (Lake, Salakhutdinov and Tenenbaum, Science 350, 2015; strokes from sketch-rnn-datasets)"
+    ", 16 people | {omniglot} | MIT |",
     "| Gurmukhi typefaces: Anek, Noto Sans and Serif, Mukta Mahee, Baloo Paaji 2, Langar, Tiro, Lohit | training: "
     "print, and centre lines redrawn as pen strokes | OFL 1.1 |",
     "| `recognition/templates.json`: pen strokes written for this project | training and the test pictures | "
@@ -40,12 +40,12 @@ DATA = [
 ]
 USES = {
     "digits-pa": {
-        "omniglot": "training, as pictures that are no digit",
+        "omniglot": "training, as pictures that show no digit",
         "digits": "evaluation only: never training, never calibration",
     },
     "letters-pa": {
-        "omniglot": "training; evaluation and calibration by held-out drawers",
-        "digits": "measured only as pictures that are no letter",
+        "omniglot": "training; evaluation and calibration on people who are held out of training",
+        "digits": "evaluation only, as pictures that show no letter",
     },
 }
 
@@ -86,7 +86,7 @@ def accuracy(model: str, results: Results) -> list[str]:
         rows.append(line("6 pair-bindi letters, synthetic, drawers held out", results["pair_bindi"]))
     if "seen" in results:
         rows.append(line("all 41 labels, drawers seen in training (shipped file)", results["seen"]))
-    rows.append(line("printed, all faces, sizes 33, 58, 101 (shipped file)", results["printed"]))
+    rows.append(line("printed, all typefaces, at 33, 58 and 101 pixels (shipped file)", results["printed"]))
     return rows
 
 
@@ -103,9 +103,11 @@ def robustness(results: Results) -> list[str]:
     figures = results["robustness"]
     clean = figures["clean"]
     text = (
-        f"The same {clean['n']} handwritten characters under each condition. Every picture is scaled anew, so `clean` "
-        "may differ a little from the table above. The last column is the loss of top-1 in percentage points; where it "
-        "is negative, more were right."
+        f"The same {clean['n']} handwritten characters were changed in each of these ways and read again; "
+        "`training/recognition/conditions.py` defines the conditions. `lined` and `squared` are paper with printed "
+        "lines or squares, and in `bleed` writing from the back of the paper shows through. Every picture is scaled "
+        "again for this test, so `clean` may differ a little from the table above. The last column is the loss of "
+        "top-1 in percentage points. A negative loss means that more pictures were right."
     )
     return [
         *["## Robustness", "", wrapped(text), ""],
@@ -127,24 +129,27 @@ def unlike(name: str, figures: Unlike) -> str:
 
 def tables(model: str, results: Results) -> list[str]:
     """All figures as Markdown lines."""
-    rows = [
-        *[
-            "## Figures",
-            "",
-            "ECE is the expected calibration error, the mean distance between score and accuracy; 0 is best.",
-            "",
-        ],
-        *[*accuracy(model, results), ""],
-    ]
+    terms = (
+        "Top-1 is the share of pictures for which the label with the best score is right. Top-3 is the share for which "
+        "the right label is among the three best. ECE is the expected calibration error, the mean distance between "
+        "score and accuracy; 0 is best."
+    )
+    if model == "letters-pa":
+        terms += (
+            " A drawer is a person who drew letters of the data set. A fold is a group of drawers; the network that "
+            "read their letters was trained without them."
+        )
+    rows = [*["## Figures", "", wrapped(terms), ""], *[*accuracy(model, results), ""]]
     if "handwriting" in results:
         rows += [*confusions(model, results), "", *robustness(results), ""]
     text = (
-        "The model gives a label to every picture that has ink in it. The table shows the best score of the shipped "
-        "file; low scores are right here."
+        "The model gives a label to every picture that has ink in it, even if the picture shows none of the labels. "
+        "The table shows the best score that the shipped file gives to such pictures: the median, and the share of "
+        "pictures with a score above 0.5 and above 0.9. Low scores are good here."
     )
     return [
         *rows,
-        *["## Pictures that are none of the labels", "", wrapped(text), ""],
+        *["## Pictures that show none of the labels", "", wrapped(text), ""],
         *["| what | pictures | median | above 0.5 | above 0.9 |", "|---|---|---|---|---|"],
         unlike("scribbles", results["scribbles"]),
         unlike("handwritten letters" if model == "digits-pa" else "handwritten digits", results["other_set"]),
@@ -181,27 +186,29 @@ def summary(model: str, results: Results) -> str:
     reading = results["handwriting"]
     whole = reading if model == "digits-pa" else results["labels41"]
     figure = (
-        f"{percent(whole['top1'])} right ({whole['n'] - whole['errors']}; 95 % interval {interval(whole)}; top-3 "
-        f"{percent(whole['top3'])})."
+        f"The model reads {percent(whole['top1'])} of them right ({whole['n'] - whole['errors']}; 95 % interval "
+        f"{interval(whole)}). For {percent(whole['top3'])} the right label is among the three best."
     )
     if model == "digits-pa":
         return f"{purpose}\n\n" + wrapped(
-            f"Whole test set: {whole['n']} handwritten digits that training never used, {figure}"
+            f"The whole test set is {whole['n']} handwritten digits that were not used in training. {figure}"
         )
     pairs = results["pair_bindi"]
     parts = (
-        f"They are {reading['n']} letters that people drew ({percent(reading['top1'])}) and {pairs['n']} synthetic "
-        f"pair-bindi letters ({percent(pairs['top1'])}). Each picture was read by a network that had seen nothing of "
-        f"its drawer: {len(results['parts'])} such networks were trained like the shipped one."
+        f"Of all pictures, {reading['n']} are letters that people drew ({percent(reading['top1'])} right), and "
+        f"{pairs['n']} are synthetic pair-bindi letters ({percent(pairs['top1'])} right). For this measurement, "
+        f"{len(results['parts'])} networks were trained like the shipped one. Each picture was read by the one that "
+        "was trained without any drawing by the same person."
     )
-    return f"{purpose}\n\n" + wrapped(f"Whole test set: {whole['n']} pictures, {figure} {parts}")
+    return f"{purpose}\n\n" + wrapped(f"The whole test set is {whole['n']} pictures. {figure} {parts}")
 
 
 def written(model: str, results: Results, notes: str) -> str:
     """The card's text; `notes`: what is written by hand, Markdown."""
     network = (
-        "The network is a small residual convolutional one with about 0.2 million parameters. It sees a 48 x 48 square "
-        "of ink coverage that `inference/src/ink` makes from the picture. Licence: MIT OR Apache-2.0."
+        "The network is a small residual convolutional network with about 0.2 million parameters. Its input is a 48 x "
+        "48 square of ink coverage, from 0 (paper) to 1 (ink), which `inference/src/ink` computes from the picture. "
+        "Licence: MIT OR Apache-2.0."
     )
     text = [
         f"# {model}: {TITLES[model]}",

@@ -24,9 +24,9 @@ SETS = {sets.CLEAN: "clean", sets.WORN: "worn"}
 SUMMARY = {  # the sets of the first table, which holds the whole of each
     sets.CLEAN: "synthetic sentences, all voices, clean",
     sets.WORN: "the same in a room, with noise, through an mp3 (`worn`)",
-    sets.FOLDS: "digits of people that are not in the training",
+    sets.FOLDS: "digits of people, recognised by networks that were trained without these people",
     sets.ONE_BY_ONE: "the same, cut into single words",
-    sets.READING: "read sentences of people",
+    sets.READING: "sentences read by people",
 }
 Row = dict[str, Any]  # set, group, decoder and the counts of `metrics.Errors`
 
@@ -82,8 +82,8 @@ def tables(figures: dict[str, Any]) -> dict[str, str]:
     late = figures["starts"]
     out["starts"] = (
         f"Over {late['words']} words the median error is {late['raw']['median']:.0f} ms and the 95th percentile "
-        f"{late['raw']['95th']:.0f} ms. With the median\ndelay of {late['late']:.0f} ms subtracted, they are "
-        f"{late['corrected']['median']:.0f} ms and {late['corrected']['95th']:.0f} ms."
+        f"{late['raw']['95th']:.0f} ms. After the\nmedian delay of {late['late']:.0f} ms is subtracted, "
+        f"the two errors are {late['corrected']['median']:.0f} ms and {late['corrected']['95th']:.0f} ms."
     )
     return out
 

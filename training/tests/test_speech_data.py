@@ -296,7 +296,7 @@ def test_the_first_table_holds_whole_sets_as_the_service_decodes_them() -> None:
     rows.append({**row("en-misc-tests", "beam + lm", words_wrong=4), "set": sets.READING})
     assert card.summary(rows).splitlines()[2:] == [
         "| synthetic sentences, all voices, clean | 10.0 % [1.8, 40.4] | 50.0 % [15.0, 85.0] |",
-        "| read sentences of people, en-misc-tests | 10.0 % [1.8, 40.4] | 100.0 % [51.0, 100.0] |",
+        "| sentences read by people, en-misc-tests | 10.0 % [1.8, 40.4] | 100.0 % [51.0, 100.0] |",
     ]
 
 

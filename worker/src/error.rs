@@ -32,6 +32,6 @@ pub enum WorkerError {
     #[error("cannot start the thread that runs a model: {0}")]
     Thread(std::io::Error),
     /// The first heartbeat could not be written to the database.
-    #[error("the database does not take the worker's first heartbeat: {0}")]
+    #[error("cannot write the worker's first heartbeat to the database: {0}")]
     Database(#[from] sqlx::Error),
 }

@@ -73,12 +73,16 @@ pub(crate) fn parse(field: &str, sent: &str) -> Result<String, Vec<Violation>> {
 
 fn wrong_length(field: &str, n_chars: usize) -> String {
     let characters = if n_chars == 1 { "character" } else { "characters" };
-    format!("{field} has {n_chars} {characters} in NFC, expected {} to {}", LENGTH.start(), LENGTH.end())
+    format!(
+        "{field} has {n_chars} {characters} after normalisation to NFC, expected {} to {}",
+        LENGTH.start(),
+        LENGTH.end()
+    )
 }
 
 fn not_allowed(field: &str, c: char, position: usize) -> String {
     format!(
-        "{field} has '{}' (U+{:04X}) as its character {position}, expected Gurmukhi (U+0A00 to U+0A7F), spaces, \
+        "{field} has '{}' (U+{:04X}) at position {position}, expected Gurmukhi (U+0A00 to U+0A7F), spaces, \
          newlines, the dandas U+0964 and U+0965, the joiners U+200C and U+200D, or . , ? ! - ( ) ' \" : ;",
         c.escape_debug(),
         u32::from(c)
@@ -158,8 +162,11 @@ mod tests {
         assert_eq!(codes(&"ਕ".repeat(100)), [""; 0]);
         assert_eq!(codes("ਕ"), ["too_short"]);
         assert_eq!(codes(&"ਕ".repeat(101)), ["too_long"]);
-        assert_eq!(words("ਕ"), "text has 1 character in NFC, expected 2 to 100");
-        assert_eq!(words(&"ਕ".repeat(101)), "text has 101 characters in NFC, expected 2 to 100");
+        assert_eq!(words("ਕ"), "text has 1 character after normalisation to NFC, expected 2 to 100");
+        assert_eq!(
+            words(&"ਕ".repeat(101)),
+            "text has 101 characters after normalisation to NFC, expected 2 to 100"
+        );
         // A code point that becomes two in NFC counts as two.
         assert_eq!(parse("text", "\u{a36}").as_deref(), Ok("\u{a38}\u{a3c}"));
         assert_eq!(codes(&"\u{a59}".repeat(50)), [""; 0]);
@@ -169,17 +176,17 @@ mod tests {
     #[test]
     fn the_error_names_the_first_disallowed_character_and_its_position_as_sent() {
         for (sent, start) in [
-            ("ਸ਼\u{a36}ab", "text has 'a' (U+0061) as its character 4, "),
-            ("ਕਖ😀", "text has '😀' (U+1F600) as its character 3, "),
-            ("ਕ\u{200b}ਖ", "text has '\\u{200b}' (U+200B) as its character 2, "),
-            ("ਕਖ\t", "text has '\\t' (U+0009) as its character 3, "),
-            ("\rਕਖ", "text has '\\r' (U+000D) as its character 1, "),
-            ("ਕ\0", "text has '\\0' (U+0000) as its character 2, "),
-            ("ਕe\u{301}", "text has 'e' (U+0065) as its character 2, "),
-            ("ਕ\u{301}", "text has '\\u{301}' (U+0301) as its character 2, "),
-            ("ਕਹिਿ", "text has 'ि' (U+093F) as its character 3, "),
-            ("ਕ 1", "text has '1' (U+0031) as its character 3, "),
-            ("ਕ–ਖ", "text has '–' (U+2013) as its character 2, "),
+            ("ਸ਼\u{a36}ab", "text has 'a' (U+0061) at position 4, "),
+            ("ਕਖ😀", "text has '😀' (U+1F600) at position 3, "),
+            ("ਕ\u{200b}ਖ", "text has '\\u{200b}' (U+200B) at position 2, "),
+            ("ਕਖ\t", "text has '\\t' (U+0009) at position 3, "),
+            ("\rਕਖ", "text has '\\r' (U+000D) at position 1, "),
+            ("ਕ\0", "text has '\\0' (U+0000) at position 2, "),
+            ("ਕe\u{301}", "text has 'e' (U+0065) at position 2, "),
+            ("ਕ\u{301}", "text has '\\u{301}' (U+0301) at position 2, "),
+            ("ਕਹिਿ", "text has 'ि' (U+093F) at position 3, "),
+            ("ਕ 1", "text has '1' (U+0031) at position 3, "),
+            ("ਕ–ਖ", "text has '–' (U+2013) at position 2, "),
         ] {
             assert_eq!(codes(sent), ["character_not_allowed"], "{sent:?}");
             assert!(words(sent).starts_with(start), "{sent:?}: {}", words(sent));

@@ -39,8 +39,8 @@ macro_rules! problem_types {
 
 problem_types! {
     MalformedBody: "malformed-body", BAD_REQUEST, None, "The body cannot be read",
-        "The body cannot be parsed as its Content-Type says. A multipart/form-data body needs a boundary, valid part \
-        headers and a closing boundary. An application/json body must be one JSON object.";
+        "The body does not have the format that its Content-Type declares. A multipart/form-data body needs a boundary, \
+        valid part headers and a closing boundary. An application/json body must be one JSON object.";
     Unauthorized: "unauthorized", UNAUTHORIZED, None, "No valid API key",
         "Send a valid API key, as in `Authorization: Bearer <API_KEY>`. Keys are issued by the operator.";
     NotFound: "not-found", NOT_FOUND, None, "Not found",

@@ -1,4 +1,4 @@
-//! The page of the paths, methods and statuses.
+//! The reference page about paths, methods and statuses.
 
 use std::fmt::Write as _;
 
@@ -6,15 +6,15 @@ use serde_json::{Map, Value};
 
 use crate::openapi::openapi;
 
-/// Every path with its methods, parameters, fields and statuses, in Markdown.
+/// Describes all paths with their methods, parameters, fields and statuses in Markdown.
 pub fn http() -> String {
     let document = serde_json::to_value(openapi()).unwrap_or_default();
     let mut page = "# HTTP interface\n\n\
-        This page lists every path with its methods, parameters and statuses. It is made from the \
-        [OpenAPI document](https://github.com/akhar-project/akhar/blob/main/docs/openapi.json), which has the schemas too. \
-        A running service has it at `/openapi.json`.\n\n\
-        A path under `/v1` needs an API key in the header `Authorization: Bearer <API_KEY>`. A method that a path does \
-        not have is answered with 405 [method-not-allowed](problems.md#method-not-allowed).\n"
+        This page lists every path with its methods, parameters and statuses. It is generated from the \
+        [OpenAPI document](https://github.com/akhar-project/akhar/blob/main/docs/openapi.json), which also has the schemas. \
+        A running server has it at `/openapi.json`.\n\n\
+        A path under `/v1` needs an API key in the header `Authorization: Bearer <API_KEY>`. A request with a \
+        method that its path does not support is answered with 405 [method-not-allowed](problems.md#method-not-allowed).\n"
         .to_owned();
     for tag in document["tags"].as_array().into_iter().flatten() {
         let _infallible =
@@ -51,7 +51,7 @@ fn write_route(page: &mut String, document: &Value, title: &str, route: &Value) 
     write_responses(page, &route["responses"]);
 }
 
-/// The fields of a body: required ones first.
+/// Writes the fields of a body, the required ones first.
 fn write_fields(page: &mut String, document: &Value, media_type: &str, form: &Value) {
     let _infallible = write!(
         page,
@@ -86,7 +86,7 @@ fn write_responses(page: &mut String, responses: &Value) {
     }
 }
 
-/// The values that a schema allows, in a few words.
+/// Describes the values that a schema allows in a few words.
 fn value_of(document: &Value, schema: &Value) -> String {
     let own = resolved(document, schema);
     let mut words = if let Some(choices) = own["enum"].as_array() {
@@ -110,14 +110,14 @@ fn value_of(document: &Value, schema: &Value) -> String {
     words
 }
 
-/// A schema, or the one that it refers to.
+/// Follows the reference of a schema, if it is one.
 fn resolved<'a>(document: &'a Value, schema: &'a Value) -> &'a Value {
     let schema = schema.get("oneOf").map_or(schema, |choices| &choices[0]);
     let name = schema["$ref"].as_str().and_then(|path| path.rsplit('/').next());
     name.map_or(schema, |name| &document["components"]["schemas"][name])
 }
 
-/// A field's own description, or that of the schema it refers to.
+/// The description of a field, or of the schema that it refers to.
 fn description<'a>(document: &'a Value, field: &'a Value) -> &'a str {
     let referring = field["oneOf"][0]["description"].as_str();
     referring
@@ -133,12 +133,12 @@ fn text(value: &Value) -> &str {
     value.as_str().unwrap_or_default()
 }
 
-/// A value as a caller writes it: strings without quotes.
+/// A value as a caller writes it, which means strings without quotation marks.
 fn plain(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
-/// Text that stays in one cell of a table.
+/// Escapes text for one cell of a table.
 fn cell(text: &str) -> String {
     text.replace('|', "\\|").replace('\n', " ")
 }

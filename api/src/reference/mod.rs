@@ -1,4 +1,4 @@
-//! Pages of the reference that are made from this crate: its problem types and its OpenAPI document become Markdown.
+//! Generates the reference pages about problem types and HTTP paths, in Markdown.
 
 mod http;
 mod problems;

@@ -1,14 +1,14 @@
-//! The page of the problem types.
+//! The reference page about problem types.
 
 use std::fmt::Write as _;
 
 use crate::problems::ProblemType;
 
-/// Every problem type, in Markdown: a table, then a section for each.
+/// Describes all problem types in Markdown: a table, and a section for each type.
 pub fn problems() -> String {
     let mut page = "# Problem types\n\n\
-        This page lists every kind of error that the API answers with. An error is a problem document (RFC 9457) with the \
-        media type `application/problem+json`. Its `type` is the path of a page of the running service, \
+        This page lists every type of error that the API returns. An error is a problem document (RFC 9457) with the \
+        media type `application/problem+json`. Its `type` is the path of a page of the running server, \
         `/problems/<type>`. [Errors](../use/errors.md) shows a whole document.\n\n\
         | type | status | title |\n|---|---|---|\n"
         .to_owned();

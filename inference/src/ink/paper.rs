@@ -1,4 +1,4 @@
-//! Computes each pixel's contrast against the paper: 0 on paper, and more the stronger the ink is.
+//! Computes each pixel's contrast against the paper: 0 on paper, and larger for stronger ink.
 //!
 //! The paper field is the brightness that the paper has, or would have, at each point. It is a grey closing
 //! (for dark ink) or opening (for light ink) at low resolution, as in Serra, *Image Analysis and Mathematical

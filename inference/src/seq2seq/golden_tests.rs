@@ -1,5 +1,5 @@
-//! Against the transformers library: golden files of tiny models in the real layouts, made by
-//! `training/fixtures`.
+//! Compares results with those of the transformers library, on tiny models with the real layouts, which
+//! `training/fixtures` makes.
 
 use serde::Deserialize;
 
@@ -26,7 +26,7 @@ struct Case {
     beam_text: String,
 }
 
-/// A manifest of a folder's files, with this `[generation]`.
+/// A manifest of a folder's files with this `[generation]` table.
 fn manifest(layout: &str, generation: &str) -> Manifest {
     let languages = "[languages]\n'eng_Latn' = 'eng_Latn'\n'pan_Guru' = 'pan_Guru'\n";
     let files = [
@@ -42,7 +42,7 @@ fn manifest(layout: &str, generation: &str) -> Manifest {
     )
 }
 
-fn agrees(layout: &str, generation: &str) {
+fn assert_equals_reference(layout: &str, generation: &str) {
     let path = fixtures(&format!("seq2seq/{layout}/golden.json"));
     let golden: Golden = serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap();
     assert!(golden.cases.len() >= 50);
@@ -64,15 +64,15 @@ fn agrees(layout: &str, generation: &str) {
 }
 
 #[test]
-fn m2m100_says_what_the_reference_says() {
-    agrees("m2m100", "");
+fn m2m100_translates_as_the_reference_does() {
+    assert_equals_reference("m2m100", "");
 }
 
 #[test]
-fn marian_says_what_the_reference_says() {
-    // The token that fills up, which begins every text, is the last of the vocabulary; this tokenizer calls
-    // it so.
-    agrees(
+fn marian_translates_as_the_reference_does() {
+    // The padding token, which also begins every text, is the last one of the vocabulary. This tokenizer
+    // calls it <s>.
+    assert_equals_reference(
         "marian",
         "decoder_start_token_id = '<s>'\npad_token_id = '<s>'\nsuppress_tokens = ['<s>']\n\
          forced_eos_token_id = '</s>'\nrenormalize_logits = true",
@@ -80,7 +80,7 @@ fn marian_says_what_the_reference_says() {
 }
 
 #[test]
-fn a_batch_is_translated_as_each_text_alone() {
+fn a_batch_gives_the_same_translations_as_single_texts() {
     let manifest = manifest(
         "m2m100",
         "max_new_tokens = 40\nmax_source_length = 60\nnum_beams = 4\nno_repeat_ngram_size = 3",
@@ -115,7 +115,7 @@ struct BundledCase {
 }
 
 #[test]
-fn the_bundled_translator_says_what_the_reference_says() {
+fn the_bundled_translator_translates_as_the_reference_does() {
     let golden: Bundled =
         serde_json::from_slice(&std::fs::read(fixtures("seq2seq/bundled.json")).unwrap()).unwrap();
     assert!(golden.cases.len() >= 50);

@@ -1,5 +1,5 @@
-//! Sequence-to-sequence models in the layout that Optimum exports: texts come in, in batches; translations
-//! come out.
+//! Runs sequence-to-sequence models with the layouts that Optimum exports: the network, beam search, the
+//! tokenizer, and the translator of texts.
 
 mod network;
 mod pieces;

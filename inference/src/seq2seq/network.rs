@@ -1,15 +1,15 @@
-//! An encoder and a merged decoder, as Optimum exports them: inputs come in, the logits of each next token
-//! come out.
+//! Runs an encoder and a merged decoder, as Optimum exports them: from the source to the logits of each next
+//! token.
 //!
-//! The decoder's past key values stay in the runtime. Those of the source are computed in the first step;
-//! later steps return them empty, so the first step's are retained.
+//! The decoder's past key values stay in ONNX Runtime's memory. The first step computes the ones of the
+//! source. Later steps return empty tensors in their place, so those of the first step are kept.
 
 use crate::{
     LoadError, Manifest, Runtime, RuntimeError,
     runtime::{Array, RetainedTensor, Session, Tensor},
 };
 
-/// More than any decoder has.
+/// A limit above the number of layers of any decoder.
 const MAX_LAYERS: usize = 1000;
 
 /// A loaded encoder and decoder.
@@ -17,12 +17,12 @@ pub(crate) struct Network {
     encoder: Session,
     decoder: Session,
     layers: Vec<Layer>,
-    /// Heads and head width of the past key values.
+    /// The number of heads and the width of a head in the past key values.
     past: [i64; 2],
     takes_mask: bool,
 }
 
-/// A decoder layer's past key values, as names of tensors: keys and values of the target, then of the source.
+/// The tensor names of a decoder layer's past key values: keys and values of the target, then of the source.
 struct Layer {
     past: [String; 4],
     present: [String; 4],
@@ -32,7 +32,7 @@ struct Layer {
 pub(crate) struct DecoderState<'a> {
     network: &'a mut Network,
     hidden: RetainedTensor,
-    /// One row a source: 1 where it is, 0 where it is filled up.
+    /// The attention mask of the sources, one row for each: 1 for a token, 0 for padding.
     mask: Vec<i64>,
     n_rows: usize,
     /// The source that each row is of.
@@ -52,7 +52,8 @@ impl Network {
             Some(&[_, heads, _, width]) if heads > 0 && width > 0 => [heads, width],
             other => {
                 let what = format!(
-                    "its decoder's past_key_values.0.decoder.key is {other:?}, expected [_, heads, _, width]"
+                    "the decoder's past_key_values.0.decoder.key has the shape {other:?}, \
+                     expected [_, heads, _, width]"
                 );
                 return Err(decoder.layout_error(what).into());
             }
@@ -61,7 +62,7 @@ impl Network {
         Ok(Self { encoder, decoder, layers, past, takes_mask })
     }
 
-    /// The bands of the features that the encoder takes; none where it takes tokens.
+    /// The number of bands of the encoder's features; `None` if the encoder does not take features.
     pub(crate) fn n_bands(&self) -> Option<usize> {
         self.encoder.input("input_features")?.get(1).and_then(|n| usize::try_from(*n).ok())
     }
@@ -76,7 +77,8 @@ impl Network {
         self.decoder.layout_error(what)
     }
 
-    /// Encodes the log-mel features of one window: `values` of shape `[n_mels, n_frames]`, row-major.
+    /// Encodes the log-mel features of one window: `values` of the shape `[n_mels, n_frames]` in row-major
+    /// order.
     pub(crate) fn encode_features(
         &mut self,
         [n_mels, n_frames]: [usize; 2],
@@ -101,7 +103,8 @@ impl Network {
         Ok(DecoderState { network: self, hidden, mask, n_rows: 1, sources: vec![0], cache: None })
     }
 
-    /// Encodes texts as tokens, each at least one.
+    /// Encodes a batch of texts, which are given as tokens. Each text must have at least one token. `pad` is
+    /// the padding token.
     pub(crate) fn encode(
         &mut self,
         sources: &[Vec<i64>],
@@ -136,17 +139,20 @@ impl DecoderState<'_> {
         let Array { shape, values } = self.run(tokens)?;
         match shape[..] {
             [rows, 1, vocabulary] => Ok(Array { shape: vec![rows, vocabulary], values }),
-            _ => Err(self.network.unfit(format!("gave logits {shape:?} for one token a row"))),
+            _ => Err(self.network.unfit(format!(
+                "for one token in each row it gave logits of the shape {shape:?}: expected [rows, 1, vocabulary]"
+            ))),
         }
     }
 
-    /// The logits behind every one of each row's next tokens, as many for each: `[rows, each, vocabulary]`.
+    /// Adds the same number of tokens, `each`, to each row. Returns the logits after every one of them:
+    /// `[rows, each, vocabulary]`.
     pub(crate) fn run(&mut self, tokens: &[i64]) -> Result<Array, RuntimeError> {
         let Network { decoder, layers, past: [heads, width], takes_mask, .. } = &mut *self.network;
         let rows = dimension(self.n_rows);
         let each = dimension(tokens.len()) / rows.max(1);
         let (ids, source) = ([rows, each], [rows, dimension(self.mask.len()) / rows.max(1)]);
-        // The branch without a past does not look at it, but something must be there.
+        // The branch for the first step ignores the past key values, but the inputs must have a value.
         let (zeros, zeros_shape) =
             (vec![0.0; self.n_rows * size(*heads * *width)], [rows, *heads, 1, *width]);
         let is_later = [self.cache.is_some()];
@@ -168,7 +174,9 @@ impl DecoderState<'_> {
         let mut outputs = vec!["logits"];
         outputs.extend(layers.iter().flat_map(|l| l.present.iter().map(String::as_str)));
         let mut retained = decoder.run_retained(inputs, &outputs)?.into_iter();
-        let logits = retained.next().ok_or_else(|| decoder.layout_error("gave no logits"))?;
+        let logits = retained
+            .next()
+            .ok_or_else(|| decoder.layout_error("expected an output \"logits\", found none"))?;
         let mut cache = Vec::with_capacity(layers.len());
         let mut before = self.cache.take().map(Vec::into_iter);
         while let (Some(key), Some(value), Some(source_key), Some(source_value)) =
@@ -183,7 +191,7 @@ impl DecoderState<'_> {
         decoder.read(&logits)
     }
 
-    /// Reorders the batch: `rows` are the rows to go on with, of which some may repeat and some be missing.
+    /// Replaces the batch by these of its rows, in this order. A row can be repeated or left out.
     pub(crate) fn reorder(&mut self, rows: &[usize]) -> Result<(), RuntimeError> {
         if rows.iter().copied().eq(0..self.n_rows) {
             return Ok(());
@@ -223,7 +231,7 @@ impl Layer {
 }
 
 fn one(outputs: Vec<RetainedTensor>, session: &Session) -> Result<RetainedTensor, RuntimeError> {
-    outputs.into_iter().next().ok_or_else(|| session.layout_error("gave nothing"))
+    outputs.into_iter().next().ok_or_else(|| session.layout_error("expected one output, found none"))
 }
 
 fn dimension(n: usize) -> i64 {

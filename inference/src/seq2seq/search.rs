@@ -1,7 +1,7 @@
-//! Search: each next token's logits come in; the best sequences come out.
+//! Beam search over the logits of each next token.
 //!
-//! Beam search as the transformers library does it, to the token: candidates twice as many as beams, finished
-//! ones ranked by their log-probability divided by their length to a power.
+//! The search gives the same tokens as the transformers library. There are twice as many candidates as beams,
+//! and finished sequences are ranked by their log-probability divided by a power of their length.
 
 use super::tokens::Tokens;
 use crate::{
@@ -9,11 +9,11 @@ use crate::{
     scores::log_softmax,
 };
 
-/// Gives the next tokens' logits: [`super::network::DecoderState`], or a table in a test.
+/// A source of the next tokens' logits: [`super::network::DecoderState`], or a table in a test.
 pub(crate) trait Steps {
-    /// The logits of what follows each row's next token: `[rows, vocabulary]`.
+    /// Adds one token to each row. Returns the logits of the token after it: `[rows, vocabulary]`.
     fn step(&mut self, tokens: &[i64]) -> Result<Array, RuntimeError>;
-    /// Goes on with these rows.
+    /// Replaces the batch by these of its rows.
     fn reorder(&mut self, rows: &[usize]) -> Result<(), RuntimeError>;
 }
 
@@ -27,28 +27,28 @@ impl Steps for super::network::DecoderState<'_> {
     }
 }
 
-/// The parameters of generation, named as in transformers; tokens by their ids.
+/// The parameters of generation, with the names of the transformers library. Tokens are given by their ids.
 #[derive(Debug, Clone)]
 pub(crate) struct GenerationConfig {
-    /// Sequences considered at a time for each source; one: the likeliest token is taken.
+    /// The number of beams for each source. With 1, each token is the likeliest one (greedy search).
     pub(crate) num_beams: usize,
-    /// Of the length, by which a finished sequence's log-probability is divided.
+    /// A finished sequence's log-probability is divided by its length to the power of this exponent.
     pub(crate) length_penalty: f64,
-    /// No run of so many tokens comes twice; 0: any may.
+    /// An n-gram with this number of tokens is not generated twice. 0 turns the rule off.
     pub(crate) no_repeat_ngram_size: usize,
-    /// Tokens at most, the first not counted.
+    /// The largest number of tokens, without the first one.
     pub(crate) max_new_tokens: usize,
-    /// What every sequence begins with.
+    /// The first token of every sequence.
     pub(crate) decoder_start_token_id: i64,
-    /// What ends it.
+    /// The token that ends a sequence.
     pub(crate) eos_token_id: i64,
-    /// The token that follows the start, such as the target language's.
+    /// The token after the first one, such as that of the target language.
     pub(crate) forced_bos_token_id: Option<i64>,
     /// Tokens that are never generated.
     pub(crate) suppress_tokens: Vec<i64>,
-    /// The token forced where `max_new_tokens` is reached.
+    /// The token that a sequence must end with when it reaches `max_new_tokens`.
     pub(crate) forced_eos_token_id: Option<i64>,
-    /// Whether probabilities are made to sum to one again once tokens are suppressed.
+    /// Whether the probabilities are normalised to a sum of 1 again after tokens are suppressed.
     pub(crate) renormalize_logits: bool,
 }
 
@@ -64,14 +64,14 @@ pub(crate) struct Sequence {
 /// A sequence being considered.
 #[derive(Debug, Clone)]
 struct Beam {
-    /// With the start.
+    /// The tokens with the start token.
     tokens: Vec<i64>,
     log_prob: f64,
 }
 
-/// One source's search.
+/// The search for one source.
 struct Source {
-    /// Its place in the batch.
+    /// The index of the source in the batch.
     place: usize,
     beams: Vec<Beam>,
     /// With their scores, as many as there are beams at most.
@@ -178,14 +178,15 @@ impl GenerationConfig {
     }
 
     fn ranked(&self, log_prob: f64, n_tokens: usize) -> f64 {
-        #[expect(clippy::cast_precision_loss, reason = "a few hundred tokens")]
+        #[expect(clippy::cast_precision_loss, reason = "a sequence has a few hundred tokens")]
         let length = n_tokens as f64;
         log_prob / length.powf(self.length_penalty)
     }
 }
 
 impl Source {
-    /// Takes the best continuations; of each, the beam it continues. The last token allowed finishes all.
+    /// Keeps the best continuations. Returns, for each, the index of the beam that it continues. The last
+    /// allowed token finishes all sequences.
     fn extend(&mut self, scores: &[Vec<f64>], n_tokens: usize, config: &GenerationConfig) -> Vec<usize> {
         let n_candidates = if config.num_beams == 1 { 1 } else { 2 * config.num_beams };
         let mut candidates: Vec<(f64, usize, i64)> = Vec::with_capacity(n_candidates + 1);
@@ -220,7 +221,7 @@ impl Source {
         parents
     }
 
-    /// Whether no open beam can be better than what is finished.
+    /// Whether no unfinished beam can become better than the finished sequences.
     fn is_done(&self, n_tokens: usize, config: &GenerationConfig) -> bool {
         let Some(open) = self.beams.first() else { return true };
         match self.finished.last() {
@@ -241,7 +242,7 @@ impl Source {
     }
 }
 
-/// The tokens that would make a run of `n` come twice.
+/// The tokens that would repeat an n-gram of `n` tokens.
 fn repeats(tokens: &[i64], n: usize) -> Vec<i64> {
     if n == 0 || tokens.len() < n {
         return Vec::new();
@@ -254,7 +255,7 @@ fn repeats(tokens: &[i64], n: usize) -> Vec<i64> {
 mod tests {
     use super::*;
 
-    /// Gives the same probabilities whatever was said, of: the end, a, b.
+    /// Gives the probabilities of the end token, a and b at each step, whatever the tokens before are.
     struct Table(Vec<[f32; 3]>, usize);
 
     impl Steps for Table {
@@ -299,7 +300,7 @@ mod tests {
     }
 
     #[test]
-    fn rules_bound_what_is_said() {
+    fn forced_suppressed_and_repeated_tokens_follow_the_rules() {
         let table = [[0.1, 0.6, 0.3], [0.1, 0.6, 0.3], [0.9, 0.05, 0.05]];
         for num_beams in [1, 4] {
             assert_eq!(said(&table, &config(num_beams)), [1, 1, 0]);
@@ -321,8 +322,9 @@ mod tests {
     }
 
     #[test]
-    fn beams_find_what_greed_misses() {
-        /// After a comes anything, after b the end.
+    fn beam_search_finds_a_likelier_sequence_than_greedy_search() {
+        /// The token after `a` is uncertain, and the token after `b` is almost surely the end. So `b` is the
+        /// better start, although `a` is likelier at first.
         struct Trap;
         impl Steps for Trap {
             fn step(&mut self, tokens: &[i64]) -> Result<Array, RuntimeError> {
@@ -347,7 +349,7 @@ mod tests {
     }
 
     #[test]
-    fn no_run_comes_twice() {
+    fn tokens_that_would_repeat_an_n_gram_are_found() {
         assert_eq!(repeats(&[1, 2, 3, 1, 2], 3), [3]);
         assert_eq!(repeats(&[1, 2, 3, 1], 3), [0; 0]);
         assert_eq!(repeats(&[5, 5], 1), [5, 5]);

@@ -28,7 +28,7 @@ impl Tokens {
         Ok(Self { file })
     }
 
-    /// The token that is written so, if there is one.
+    /// The id of the token with this text, if there is one.
     pub(crate) fn find(&self, token: &str) -> Option<i64> {
         match &self.file {
             File::Json(tokenizer) => tokenizer.token_to_id(token).map(i64::from),
@@ -36,10 +36,12 @@ impl Tokens {
         }
     }
 
-    /// The token that a manifest names.
+    /// The id of a token that a manifest names by its text.
     pub(crate) fn named(&self, manifest: &Manifest, token: &str) -> Result<i64, ManifestError> {
         self.find(token).ok_or_else(|| {
-            manifest.inconsistent(format!("names the token {token:?}, its tokenizer has none such"))
+            manifest.inconsistent(format!(
+                "it names the token {token:?}, which the model's tokenizer does not have"
+            ))
         })
     }
 
@@ -51,7 +53,7 @@ impl Tokens {
         }
     }
 
-    /// A text's tokens, without any that only say where it begins or ends.
+    /// The tokens of a text, without special tokens for its beginning and end.
     pub(crate) fn of(&self, text: &str) -> Result<Vec<i64>, String> {
         let File::Json(tokenizer) = &self.file else {
             return Err("a tokenizer.bin makes no tokens of a text".to_owned());
@@ -60,7 +62,7 @@ impl Tokens {
         Ok(encoding.get_ids().iter().map(|id| i64::from(*id)).collect())
     }
 
-    /// The text of tokens, special ones left out.
+    /// The text of tokens. Special tokens are left out.
     pub(crate) fn text(&self, tokens: &[i64]) -> Result<String, String> {
         match &self.file {
             File::Json(tokenizer) => {

@@ -1,4 +1,4 @@
-//! Translation: texts of one language come in, in batches; those of another come out.
+//! Translates batches of texts from one language into another.
 
 use std::collections::BTreeMap;
 
@@ -11,45 +11,51 @@ use super::{
 };
 use crate::{Layout, LoadError, Manifest, ManifestError, Runtime, RuntimeError};
 
-/// A loaded translator of the Marian or the M2M100 layout.
+/// A loaded translation model with the Marian or the M2M100 layout.
 pub struct Translator {
     id: String,
     network: Network,
     tokens: Tokens,
-    /// By language code, the token that stands for it; empty where a model knows one pair only.
+    /// The token of each language code. Empty if the model translates between one pair of languages only.
     languages: BTreeMap<String, i64>,
     config: GenerationConfig,
     pad_token_id: i64,
-    /// Texts of more tokens are translated in halves.
+    /// A text with more tokens is translated in halves.
     max_source_length: usize,
 }
 
-/// Why a text is not translated.
+/// The reason why a text cannot be translated.
 #[derive(Debug, thiserror::Error)]
 pub enum TranslationError {
-    /// The model's run.
+    /// A run of the model failed.
     #[error(transparent)]
     Runtime(#[from] RuntimeError),
-    /// Its tokenizer.
-    #[error("tokenizer of {model}: {reason}")]
+    /// The tokenizer failed.
+    #[error("the tokenizer of the model {model} failed: {reason}")]
     Tokens {
-        /// Whose.
+        /// The model's id.
         model: String,
-        /// What it said.
+        /// The tokenizer's error.
         reason: String,
     },
-    /// A language it was not made for.
-    #[error("model {model} has no language {language:?}")]
+    /// The model does not know the language.
+    #[error("the model {model} does not know the language {language:?}")]
     Language {
-        /// Which model.
+        /// The model's id.
         model: String,
-        /// What was asked of it.
+        /// The requested language.
         language: String,
     },
 }
 
 impl Translator {
-    /// Loads the model and translates a word, so that the first caller does not pay for set-up.
+    /// Loads the model and runs it once, so that the first request is not slowed down by set-up. `n_threads`
+    /// is the number of threads that one run may use.
+    ///
+    /// # Errors
+    ///
+    /// When the layout is not one for translation, the manifest's tables or a file are invalid, or the model
+    /// cannot be run.
     pub fn load(runtime: &Runtime, manifest: &Manifest, n_threads: usize) -> Result<Self, LoadError> {
         let mut translator = Self::open(runtime, manifest, n_threads)?;
         let warm = vec![translator.config.eos_token_id; 2];
@@ -72,7 +78,7 @@ impl Translator {
         let languages = languages.collect::<Result<BTreeMap<_, _>, ManifestError>>()?;
         if is_multilingual && languages.len() < 2 {
             return Err(manifest
-                .inconsistent("languages: expected the tokens of two at least".to_owned())
+                .inconsistent("expected the tokens of at least two languages in [languages]".to_owned())
                 .into());
         }
         let pad_token_id = tokens.id(manifest, &generation.pad_token_id)?;
@@ -88,7 +94,12 @@ impl Translator {
         })
     }
 
-    /// Translates texts of one language into another, all together; NFC. An empty text stays empty.
+    /// Translates a batch of texts between the languages with the codes `from` and `to`. Gives one
+    /// translation in NFC for each text. An empty text stays empty.
+    ///
+    /// # Errors
+    ///
+    /// When the model does not know a language, or the tokenizer or the model fails.
     pub fn translate(
         &mut self,
         texts: &[&str],
@@ -114,7 +125,7 @@ impl Translator {
         Ok(translations)
     }
 
-    /// A text's tokens as the model takes them; of a long text, those of its halves.
+    /// Appends the source tokens of a text to `pieces`. A text that is too long is divided into halves.
     fn split(
         &self,
         text: &str,
@@ -141,7 +152,8 @@ impl Translator {
         Ok(())
     }
 
-    /// The language's token where the model has several, the text's, the end.
+    /// The source tokens of a text: the language's token (for multilingual models), the text's tokens, the
+    /// end token.
     fn source(&self, text: &str, from: &str) -> Result<Vec<i64>, TranslationError> {
         let tokens = self.tokens.of(text).map_err(|reason| self.tokenizer_error(reason))?;
         Ok(self.language(from)?.into_iter().chain(tokens).chain([self.config.eos_token_id]).collect())
@@ -156,7 +168,7 @@ impl Translator {
         Ok(search(&mut state, sources.len(), config)?.into_iter().map(|found| found.tokens).collect())
     }
 
-    /// The token of a language; none where the model knows one pair only.
+    /// The token of a language; `None` if the model translates between one pair of languages only.
     fn language(&self, code: &str) -> Result<Option<i64>, TranslationError> {
         if self.languages.is_empty() {
             return Ok(None);
@@ -172,7 +184,8 @@ impl Translator {
 
 #[cfg(test)]
 impl Translator {
-    /// For the golden tests: the tokens of a text, and what follows the start.
+    /// For the golden tests: the source tokens of each text, the generated tokens after the start, and their
+    /// text.
     pub(super) fn tokens_of(
         runtime: &Runtime,
         manifest: &Manifest,

@@ -1,9 +1,11 @@
-//! Speech: samples come in; words with their times come out.
+//! Speech recognition: from samples to words with their times.
 //!
-//! [`Chunker`] cuts a stream of 16 kHz samples into windows, at pauses where there are any and overlapping
-//! where there are none. [`features`] makes log-mel features of a window, a [`Recogniser`] runs the model on
-//! them and gives the window's [`Transcript`] (of a CTC model after beam search, see [`CtcDecoder`]), and
-//! [`Joiner`] joins the windows' tokens into words, which [`segments`] groups.
+//! 1. [`Chunker`] cuts a stream of 16 kHz samples into windows, at pauses, or with an overlap where there is
+//!    no pause.
+//! 2. [`features`] computes the log-mel features of a window.
+//! 3. A [`Recogniser`] runs the model and gives the window's [`Transcript`]; for a CTC model this includes
+//!    beam search, see [`CtcDecoder`].
+//! 4. [`Joiner`] joins the windows' tokens into words, and [`segments`] groups the words.
 
 mod acoustic;
 mod align;
@@ -40,10 +42,10 @@ pub use units::Units;
 pub use windows::{Chunker, Window};
 pub use words::{Clock, Segment, Word, segments, text};
 
-/// The sampling rate of all models, Hz.
+/// The sampling rate that all models expect, Hz.
 pub const SAMPLE_RATE: usize = 16_000;
 
-/// Samples as time.
+/// Converts a number of samples into seconds.
 pub(crate) fn seconds(samples: usize) -> f64 {
     f64::from(u32::try_from(samples).unwrap_or(u32::MAX)) / 16_000.0
 }

@@ -1,5 +1,5 @@
-//! Recognisers: windows' features come in, in batches; each window's transcript comes out, whatever the
-//! model's layout.
+//! Runs speech recognition models of any layout: from batches of windows' features to the windows'
+//! transcripts.
 
 use std::sync::Arc;
 
@@ -40,7 +40,7 @@ enum Kind {
 }
 
 impl FrontEnd {
-    /// Features of one window.
+    /// The features of one window. `samples` are at 16 kHz, with a full scale of 1.
     pub fn features(&self, samples: &[f32]) -> Features {
         match &self.0 {
             Kind::Nemo(mel) => mel.features(samples),
@@ -50,16 +50,16 @@ impl FrontEnd {
     }
 }
 
-/// What a model gives for one window.
+/// The output of a model for one window.
 pub enum WindowOutput {
     /// CTC emissions and the decoder that turns them into a transcript.
     Emissions(Emissions, Arc<CtcDecoder>),
-    /// A transcript, of models that decode themselves.
+    /// The transcript, from a model that decodes its output itself.
     Transcript(Transcript),
 }
 
 impl WindowOutput {
-    /// The window's transcript; CTC beam search takes place here.
+    /// The window's transcript. CTC beam search happens in this call.
     pub fn decode(self) -> Transcript {
         match self {
             Self::Emissions(emissions, decoder) => decoder.decode(&emissions),
@@ -69,7 +69,13 @@ impl WindowOutput {
 }
 
 impl Recogniser {
-    /// Loads the model and runs it once, so that the first caller does not pay for set-up.
+    /// Loads the model and runs it once, so that the first request is not slowed down by set-up. `n_threads`
+    /// is the number of threads that one run may use.
+    ///
+    /// # Errors
+    ///
+    /// When the layout is not one for speech, a file is missing, invalid or has another hash, or the model
+    /// cannot be run.
     pub fn load(runtime: &Runtime, manifest: &Manifest, n_threads: usize) -> Result<Self, LoadError> {
         let network = match manifest.layout {
             Layout::NemoCtc => Network::Ctc(Acoustic::load(runtime, manifest, n_threads)?),
@@ -98,7 +104,7 @@ impl Recogniser {
         })
     }
 
-    /// The times that its output frames stand for.
+    /// The times of the model's output frames.
     pub fn clock(&self) -> Clock {
         match &self.network {
             Network::Ctc(acoustic) => acoustic.clock(),
@@ -110,8 +116,13 @@ impl Recogniser {
         }
     }
 
-    /// Runs windows of at least one frame each as one batch. `language` is a code such as `pa`, used by
-    /// models of several languages.
+    /// Runs the model on a batch of windows, and gives one output for each. Each window must have at least
+    /// one frame. `language` is a code such as `pa`, which multilingual models use.
+    ///
+    /// # Errors
+    ///
+    /// When a run fails, the outputs do not have the shapes of the layout, or the model does not know the
+    /// language.
     pub fn infer(
         &mut self,
         windows: &[&Features],

@@ -1,5 +1,5 @@
-//! The reference of the configuration: the fields of [`Config`] with their comments and defaults become a page in
-//! Markdown and `.env.example`.
+//! Generates the reference of the configuration, a Markdown page and `.env.example`, from the fields of [`Config`],
+//! their comments and their defaults.
 
 use std::fmt::Write as _;
 
@@ -24,22 +24,22 @@ const SECTIONS: [(&str, &str, &str); 5] = [
 /// One setting.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Setting {
-    /// Its key in the configuration file.
+    /// The key in the configuration file.
     pub key: &'static str,
-    /// What it means, in Markdown.
+    /// The description, in Markdown.
     pub meaning: &'static str,
-    /// Its default as it is written in the environment. `None`: it is unset.
+    /// The default, as it would be written in an environment variable. `None` if the setting has no default.
     pub default: Option<String>,
 }
 
 impl Setting {
-    /// Its name in the environment.
+    /// The name of the environment variable.
     pub fn variable(&self) -> String {
         format!("{PREFIX}{}", self.key.to_uppercase())
     }
 }
 
-/// Every setting, in the order of [`Config`].
+/// All settings, in the order of [`Config`].
 pub fn settings() -> Vec<Setting> {
     let defaults = Value::serialize(Config::default()).ok().and_then(Value::into_dict).unwrap_or_default();
     let fields = Config::FIELD_NAMES.iter().zip(Config::FIELD_DOCS);

@@ -4,6 +4,7 @@
 
 use std::{
     fs::{self, File, TryLockError},
+    io,
     os::unix::fs::{DirBuilderExt as _, PermissionsExt as _, chown},
     path::{Path, PathBuf},
 };
@@ -123,27 +124,29 @@ impl PrivatePostgres {
         run(status).is_ok() && run(answers).is_ok()
     }
 
-    /// Removes the lock files of a killed server that is a zombie, because its parent has not waited for it. Postgres
-    /// would take the zombie for a running server and refuse to start.
-    fn remove_locks_of_zombie(&self) -> Result<(), PrivateError> {
+    /// Removes the lock files of a killed server whose process is still there: it is exiting, or it is a zombie because
+    /// its parent has not waited for it. Postgres would take that process for a running server and refuse to start.
+    fn remove_locks_of_dead_process(&self) -> Result<(), PrivateError> {
         let pid_file = self.cluster.join("postmaster.pid");
         let text = fs::read_to_string(&pid_file).unwrap_or_default();
         let Some(pid) = text.lines().next().and_then(|line| line.trim().parse::<u32>().ok()) else {
             return Ok(());
         };
-        // The state follows the program's name, which is in parentheses: see proc_pid_stat(5).
-        let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
-        let is_zombie = stat.rsplit_once(") ").is_some_and(|(_, rest)| rest.starts_with('Z'));
-        if is_zombie {
+        // Once its files are closed, an exiting process has no working folder: see proc_pid_cwd(5).
+        let folder = fs::read_link(format!("/proc/{pid}/cwd"));
+        if folder.is_err_and(|error| error.kind() == io::ErrorKind::NotFound) {
             for lock in [pid_file, self.socket.join(".s.PGSQL.5432.lock")] {
-                fs::remove_file(&lock).map_err(at(&lock))?;
+                match fs::remove_file(&lock) {
+                    Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(at(&lock)(error)),
+                    _ => (),
+                }
             }
         }
         Ok(())
     }
 
     fn launch(&self, log: &Path) -> Result<(), PrivateError> {
-        self.remove_locks_of_zombie()?;
+        self.remove_locks_of_dead_process()?;
         let mut start = self.programs.command("pg_ctl");
         start.args(["start", "--wait", "--silent", "--pgdata"]).arg(&self.cluster);
         start.arg("--log").arg(log);

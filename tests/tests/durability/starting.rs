@@ -57,6 +57,33 @@ async fn an_unknown_setting_is_refused_by_name() {
 }
 
 #[tokio::test]
+async fn a_log_filter_that_cannot_be_parsed_is_an_error() {
+    let options = Cluster::shared().empty_database().await;
+    let mut environment = base_environment(&options);
+    environment.push(("RUST_LOG".to_owned(), "==".to_owned()));
+    let output = command(&["migrate"], &environment).output().await.expect("it runs");
+    assert_eq!(output.status.code(), Some(1), "{}", said(&output));
+    assert!(said(&output).contains("RUST_LOG is \"==\""), "{}", said(&output));
+}
+
+#[tokio::test]
+async fn a_whole_key_can_be_revoked_and_is_not_printed() {
+    let options = Cluster::shared().database().await;
+    let environment = base_environment(&options);
+    let run = async |arguments: &[&str]| command(arguments, &environment).output().await.expect("it runs");
+    let created = run(&["keys", "create", "--name", "pasted"]).await;
+    let key = String::from_utf8(created.stdout).expect("text");
+    let (key, secret) = (key.trim(), key.trim().rsplit('_').next().expect("a secret"));
+    for (code, again) in [(0, "revoked"), (1, "no working key")] {
+        let output = run(&["keys", "revoke", key]).await;
+        assert_eq!(output.status.code(), Some(code), "{}", said(&output));
+        assert!(said(&output).contains(again) && !said(&output).contains(secret), "{}", said(&output));
+    }
+    let output = run(&["keys", "revoke", secret]).await;
+    assert!(output.status.code() == Some(1) && !said(&output).contains(secret), "{}", said(&output));
+}
+
+#[tokio::test]
 async fn a_usage_error_exits_with_2_and_help_with_0() {
     let output = command(&["--no-such-flag"], &[]).output().await.expect("it runs");
     assert_eq!(output.status.code(), Some(2));

@@ -56,7 +56,7 @@ pub(super) enum HubError {
     Refused { url: String, status: StatusCode, message: String, page: String, token_note: &'static str },
     #[error("{url}: the hub answered {status}")]
     Status { url: String, status: StatusCode },
-    #[error("{url}: redirects {to}, expected an https address or a file")]
+    #[error("{url} redirects {to}, expected an https address or a file")]
     Redirect { url: String, to: String },
     #[error("the response ended after {got} of {total} bytes")]
     Short { got: u64, total: u64 },

@@ -1,8 +1,8 @@
-//! Whisper, in the layout Optimum exports: windows' features come in; tokens with times come out.
+//! Runs Whisper models with the layout that Optimum exports: from a window's features to words with times.
 //!
-//! The rules of its time tokens, the suppressed tokens, the no-speech threshold and the temperature fallback
-//! are those of Radford et al., "Robust Speech Recognition via Large-Scale Weak Supervision", 2022, as the
-//! transformers library applies them.
+//! The rules for timestamps, the suppressed tokens, the no-speech threshold and the temperature fallback are
+//! those of Radford et al., "Robust Speech Recognition via Large-Scale Weak Supervision", 2022, as the
+//! transformers library implements them.
 
 mod features;
 #[cfg(test)]
@@ -23,18 +23,18 @@ use crate::{
 use rules::Rules;
 use segments::{Segment, segments};
 
-/// Samples of a time token's step: 20 ms.
+/// The number of samples in one step of the timestamps (20 ms).
 pub(crate) const GRID: usize = 320;
-/// A higher probability of no speech, together with an unlikely text, is silence.
+/// A window counts as silence if its no-speech probability is higher than this, and its text is unlikely.
 const NO_SPEECH_THRESHOLD: f64 = 0.6;
-/// A text whose tokens' mean log-probability is lower is unlikely.
+/// A text is unlikely if the mean log-probability of its tokens is lower than this.
 const LOGPROB_THRESHOLD: f64 = -1.0;
-/// A text that compresses better than this repeats itself.
+/// A text with a higher compression ratio repeats itself.
 const COMPRESSION_RATIO_THRESHOLD: f64 = 2.4;
-/// Sampling temperatures, one for each try.
+/// The sampling temperatures of the tries, in order.
 const TEMPERATURES: [f64; 4] = [0.0, 0.4, 0.8, 1.0];
 
-/// A loaded Whisper.
+/// A loaded Whisper model.
 pub(crate) struct Whisper {
     network: Network,
     tokens: Tokens,
@@ -42,14 +42,14 @@ pub(crate) struct Whisper {
     n_mels: usize,
 }
 
-/// What was decoded of a window.
+/// The result of decoding a window once.
 #[derive(Debug, Clone)]
 pub(super) struct Decoded {
-    /// Behind the prompt, with the end where there is one.
+    /// The tokens after the prompt, with the end token if it was generated.
     pub(super) tokens: Vec<i64>,
-    /// Mean log-probability.
+    /// The mean log-probability of the tokens.
     pub(super) avg_logprob: f64,
-    /// Of there being no speech, right after the start.
+    /// The probability of the no-speech token directly after the start token.
     pub(super) no_speech: f64,
 }
 
@@ -59,8 +59,9 @@ impl Whisper {
         let rules = Rules::read(manifest, &tokens)?;
         let network = Network::load(runtime, manifest, n_threads)?;
         let n_mels = network.n_bands().filter(|n| (1..=256).contains(n));
-        let n_mels =
-            n_mels.ok_or_else(|| manifest.inconsistent("its encoder takes no input_features".to_owned()))?;
+        let n_mels = n_mels.ok_or_else(|| {
+            manifest.inconsistent("its encoder has no input_features of 1 to 256 bands".to_owned())
+        })?;
         Ok(Self { network, tokens, rules, n_mels })
     }
 
@@ -68,14 +69,14 @@ impl Whisper {
         self.n_mels
     }
 
-    /// Transcribes a window in a language, by its code; the transcript of silence is empty.
+    /// Transcribes a window in the language with this code. The transcript of silence is empty.
     pub(crate) fn transcribe(
         &mut self,
         features: &Features,
         language: &str,
     ) -> Result<Transcript, RuntimeError> {
         let Some(prompt) = self.rules.prompt(language) else {
-            return Err(self.network.unfit(format!("has no language {language:?}")));
+            return Err(self.network.unfit(format!("its manifest has no language {language:?}")));
         };
         let mut rng = StdRng::seed_from_u64(features.values.iter().map(|v| u64::from(v.to_bits())).sum());
         let mut best: Option<(Decoded, String)> = None;
@@ -99,8 +100,8 @@ impl Whisper {
         self.transcript(&segments, features.n_frames / 2)
     }
 
-    /// Decodes a window behind a prompt; at temperature 0 the likeliest token is taken, above it one is
-    /// drawn.
+    /// Decodes a window after a prompt. At temperature 0 each token is the likeliest one; at a higher
+    /// temperature it is drawn at random.
     pub(super) fn decode(
         &mut self,
         features: &Features,
@@ -128,7 +129,7 @@ impl Whisper {
             }
             logits = ends(&mut state, &[token])?.1;
         }
-        #[expect(clippy::cast_precision_loss, reason = "a few hundred tokens")]
+        #[expect(clippy::cast_precision_loss, reason = "a window has a few hundred tokens")]
         let avg_logprob = sum / tokens.len().max(1) as f64;
         Ok(Decoded { tokens, avg_logprob, no_speech })
     }
@@ -154,7 +155,7 @@ impl Whisper {
     }
 }
 
-/// The logits behind the first and the last of some tokens of one row.
+/// Runs the decoder on tokens of one row. Returns the logits after the first and after the last token.
 fn ends(state: &mut DecoderState<'_>, tokens: &[i64]) -> Result<(Vec<f32>, Vec<f32>), RuntimeError> {
     let logits = state.run(tokens)?;
     let vocabulary = logits.shape.last().copied().unwrap_or(0).max(1);
@@ -164,7 +165,7 @@ fn ends(state: &mut DecoderState<'_>, tokens: &[i64]) -> Result<(Vec<f32>, Vec<f
     Ok((first, last))
 }
 
-/// A token drawn by its probability, made flatter by a temperature.
+/// Draws a token at random. A higher temperature makes the probabilities more equal.
 fn draw(scores: &[f64], temperature: f64, rng: &mut StdRng) -> usize {
     let mut flat: Vec<f64> = scores.iter().map(|s| s / temperature).collect();
     log_softmax(&mut flat);
@@ -178,8 +179,9 @@ fn draw(scores: &[f64], temperature: f64, rng: &mut StdRng) -> usize {
     highest(scores)
 }
 
-/// A text's bytes over those of its zlib compression, which is high where it repeats itself.
-#[expect(clippy::cast_precision_loss, reason = "a few thousand bytes")]
+/// The size of a text divided by its size after zlib compression. It is high for texts that repeat
+/// themselves.
+#[expect(clippy::cast_precision_loss, reason = "a text has a few thousand bytes")]
 fn compression_ratio(text: &str) -> f64 {
     let compressed = miniz_oxide::deflate::compress_to_vec_zlib(text.as_bytes(), 6);
     text.len() as f64 / compressed.len().max(1) as f64
@@ -190,14 +192,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_text_that_repeats_itself_is_known() {
+    fn a_text_that_repeats_itself_has_a_high_compression_ratio() {
         assert!(compression_ratio("ਸਤਿ ਸ੍ਰੀ ਅਕਾਲ, ਮੇਰਾ ਨਾਂ ਗੁਰਪ੍ਰੀਤ ਹੈ") < COMPRESSION_RATIO_THRESHOLD);
         assert!(compression_ratio(&"ਸਤਿ ਸ੍ਰੀ ".repeat(20)) > COMPRESSION_RATIO_THRESHOLD);
         assert!(compression_ratio("") < COMPRESSION_RATIO_THRESHOLD);
     }
 
     #[test]
-    fn what_is_forbidden_is_never_drawn() {
+    fn a_suppressed_token_is_never_drawn() {
         let mut rng = StdRng::seed_from_u64(1);
         let scores = [f64::NEG_INFINITY, 0.5_f64.ln(), f64::NEG_INFINITY, 0.5_f64.ln()];
         let drawn: Vec<usize> = (0..100).map(|_| draw(&scores, 0.7, &mut rng)).collect();

@@ -88,7 +88,7 @@ async fn the_first_character_that_is_not_allowed_is_named_with_its_position() {
         ("ਕ/ਖ", "/", "U+002F", 2),
     ] {
         let details = refused(&stack, text, ["character_not_allowed"]).await;
-        for part in [format!("'{character}'"), code_point.to_owned(), format!("character {position},")] {
+        for part in [format!("'{character}'"), code_point.to_owned(), format!("position {position},")] {
             assert!(details.contains(&part), "{text:?}: {part} in {details}");
         }
     }
