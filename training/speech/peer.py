@@ -20,6 +20,7 @@ from typing import Any
 import onnxruntime
 from scipy.io import wavfile
 
+from . import decoding
 from .arrays import Floats
 from .features import RATE, log_mel
 from .recogniser import Recogniser
@@ -31,7 +32,7 @@ Recognise = Callable[[Floats], str]  # samples at 16 kHz to text
 def laid_out(weights: str | Path, language: str, folder: str | Path) -> Path:
     """Copy the shipped files to `folder` under the names of NeMo's export; returns the folder."""
     for name, ending in {"model.onnx": "onnx", "vocab.txt": "vocab.txt", "config.json": "config.json"}.items():
-        shutil.copy(Path(weights) / f"speech-{language}.{ending}", Path(folder) / name)
+        shutil.copy(Path(weights) / f"{decoding.SHIPPED[language]}.{ending}", Path(folder) / name)
     return Path(folder)
 
 
