@@ -5,7 +5,7 @@
 #   setup.sh weights the weights that are not in git, which are those of speech-en
 #   setup.sh test    for `make test`: the same as run, schemathesis and curl
 #   setup.sh python  for checks of the Python code: ruff, mypy and pytest, in .cache/check
-#   setup.sh check   for `make check`: the same as python, the link checker, cargo-deny and cargo-machete
+#   setup.sh check   for `make check`: the same as python, weights, the link checker, cargo-deny and cargo-machete
 #   setup.sh docs    for `make docs`: mdBook and the link checker
 set -eu
 cd "$(dirname "$0")/.."
@@ -123,7 +123,7 @@ case "${1:-run}" in
     weights) weights ;;
     test) postgres; onnxruntime; weights; schemathesis; curl_command ;;
     python) python_checks ;;
-    check) python_checks; link_checker; tool cargo-deny 0.20.2; tool cargo-machete 0.9.2 ;;
+    check) python_checks; link_checker; weights; tool cargo-deny 0.20.2; tool cargo-machete 0.9.2 ;;
     docs) link_checker; tool mdbook 0.5.4 --debug --no-default-features --features search ;;
     *) die "expected run, library, weights, test, python, check or docs, got $1" ;;
 esac

@@ -261,6 +261,7 @@ mod tests {
             // The roles that the loader of each layout reads.
             let roles: &[&str] = match manifest.layout {
                 Layout::Whisper => &["encoder", "decoder", "tokenizer", "generation"],
+                Layout::Moonshine => &["encoder", "decoder", "tokenizer"],
                 Layout::NemoTdt => &["encoder", "decoder", "vocab", "config"],
                 Layout::NemoCtc => &["model", "vocab", "config"],
                 Layout::M2m100 => &["encoder", "decoder", "tokenizer"],
