@@ -24,6 +24,19 @@ pub struct Decoding {
     pub min_confidence: f32,
 }
 
+/// The manifest's `[alignment]` table: how a CTC model beside the one that writes the text gives words their times,
+/// and says whether there is speech at all.
+///
+/// The files of the CTC model have the roles `aligner-model`, `aligner-vocab` and `aligner-config`.
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Alignment {
+    /// How much later than it is said the CTC model emits a unit, in seconds.
+    pub latency_s: f64,
+    /// A window in which the CTC model's confidence (0 to 1) is lower is taken for noise: its transcript is empty.
+    pub min_confidence: f32,
+}
+
 /// The manifest's `[generation]` table: how a sequence-to-sequence model generates text.
 ///
 /// The keys are those of `GenerationConfig` in the transformers library. The aliases are keys that earlier
@@ -64,6 +77,9 @@ pub struct Generation {
     /// Whether the probabilities are normalised to a sum of 1 again after tokens are suppressed.
     #[serde(alias = "renormalise")]
     pub renormalize_logits: bool,
+    /// A window whose tokens have a lower mean log-probability is taken for noise or another language: its
+    /// transcript is empty. Only the Moonshine layout uses it.
+    pub logprob_threshold: Option<f64>,
 }
 
 /// A token of the model's tokenizer.
@@ -116,6 +132,7 @@ impl Default for Generation {
             suppress_tokens: Vec::new(),
             forced_eos_token_id: None,
             renormalize_logits: false,
+            logprob_threshold: None,
         }
     }
 }

@@ -2,14 +2,14 @@
 
 use std::{
     collections::BTreeMap,
-    fs,
+    fs, io,
     path::{Path, PathBuf},
 };
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
-use crate::generation::{Decoding, Generation};
+use crate::generation::{Alignment, Decoding, Generation};
 
 /// One model, as its manifest describes it.
 #[derive(Debug, Clone, Deserialize)]
@@ -38,6 +38,9 @@ pub struct Manifest {
     /// frame is taken (greedy decoding).
     #[serde(default)]
     pub decoding: Option<Decoding>,
+    /// How words get their times from a CTC model beside the one that writes the text.
+    #[serde(default)]
+    pub alignment: Option<Alignment>,
     /// The languages of a multilingual model: from the language's code to its token.
     #[serde(default)]
     pub languages: BTreeMap<String, String>,
@@ -74,6 +77,10 @@ pub enum Layout {
     /// Whisper as Optimum exports it. Its files: `encoder`, `decoder` (merged), `tokenizer`, `generation`
     /// (`generation_config.json`). The manifest also has `languages`.
     Whisper,
+    /// Moonshine as Optimum exports it. Its files: `encoder` (of samples at 16 kHz), `decoder` (merged),
+    /// `tokenizer` (`tokenizer.json` or `tokenizer.bin`). If the manifest has `[alignment]`, also the files of a
+    /// [`Self::NemoCtc`] model: `aligner-model`, `aligner-vocab`, `aligner-config`.
+    Moonshine,
     /// M2M100, which translates between several languages, as Optimum exports it. Its files: `encoder`,
     /// `decoder` (merged), `tokenizer`. The manifest also has `languages`. See [`crate::seq2seq`].
     M2m100,
@@ -111,6 +118,14 @@ pub enum ManifestError {
         path: PathBuf,
         /// The operating system's error.
         source: std::io::Error,
+    },
+    /// A file that `scripts/setup.sh` fetches is missing.
+    #[error("{}: no such file: run `scripts/setup.sh weights`, which fetches the weights of {model}", .path.display())]
+    NotFetched {
+        /// The file.
+        path: PathBuf,
+        /// The model's id.
+        model: String,
     },
     /// A manifest or `use.toml` is not valid TOML, or has a wrong or missing key.
     #[error("{} is not valid: {source}", .path.display())]
@@ -211,6 +226,16 @@ impl Manifest {
         self.files.iter().map(size).sum()
     }
 
+    /// The manifest of another model that this one has beside it. Its files are those whose role begins with
+    /// `prefix`.
+    pub(crate) fn part(&self, prefix: &str, layout: Layout) -> Self {
+        let file = |file: &ModelFile| {
+            let role = file.role.strip_prefix(prefix)?.to_owned();
+            Some(ModelFile { role, ..file.clone() })
+        };
+        Self { layout, decoding: None, files: self.files.iter().filter_map(file).collect(), ..self.clone() }
+    }
+
     /// Checks that the model has this layout.
     pub(crate) fn expect(&self, layout: Layout) -> Result<(), ManifestError> {
         if self.layout == layout {
@@ -237,8 +262,7 @@ impl Manifest {
     pub fn verify(&self) -> Result<(), ManifestError> {
         self.files.iter().try_for_each(|file| {
             let path = self.path_of(file);
-            let found =
-                sha256_of(&path).map_err(|source| ManifestError::Io { path: path.clone(), source })?;
+            let found = sha256_of(&path).map_err(|source| self.unreadable(file, source))?;
             self.compare(file, path, found)
         })
     }
@@ -250,9 +274,19 @@ impl Manifest {
 
     fn read_file(&self, file: &ModelFile) -> Result<Vec<u8>, ManifestError> {
         let path = self.path_of(file);
-        let bytes = fs::read(&path).map_err(|source| ManifestError::Io { path: path.clone(), source })?;
+        let bytes = fs::read(&path).map_err(|source| self.unreadable(file, source))?;
         self.compare(file, path, format!("{:x}", Sha256::digest(&bytes)))?;
         Ok(bytes)
+    }
+
+    /// The error of a file that cannot be read. Weights that others publish are not in git: `scripts/setup.sh` puts
+    /// them into the folder `fetched` beside the manifest.
+    fn unreadable(&self, file: &ModelFile, source: io::Error) -> ManifestError {
+        let path = self.path_of(file);
+        if source.kind() == io::ErrorKind::NotFound && file.path.starts_with("fetched") {
+            return ManifestError::NotFetched { path, model: self.id.clone() };
+        }
+        ManifestError::Io { path, source }
     }
 
     fn compare(&self, file: &ModelFile, path: PathBuf, found: String) -> Result<(), ManifestError> {
@@ -302,6 +336,20 @@ mod tests {
         fs::write(folder.join("m.onnx"), "abd").unwrap();
         let error = models[0].read("model").unwrap_err();
         assert!(matches!(error, ManifestError::Hash { .. }), "{error}");
+        fs::remove_dir_all(folder).unwrap();
+    }
+
+    #[test]
+    fn a_file_that_was_not_fetched_is_said_to_be() {
+        let manifest = MANIFEST.replace("m.onnx", "fetched/m.onnx");
+        let folder = folder("fetched", &format!("{manifest}sha256 = '{ABC}'\n"));
+        let model = &load_all(&folder).unwrap()[0];
+        for error in [model.read("model").unwrap_err(), model.verify().unwrap_err()] {
+            assert!(error.to_string().contains("run `scripts/setup.sh weights`"), "{error}");
+        }
+        fs::create_dir(folder.join("fetched")).unwrap();
+        fs::write(folder.join("fetched/m.onnx"), "abc").unwrap();
+        model.verify().unwrap();
         fs::remove_dir_all(folder).unwrap();
     }
 

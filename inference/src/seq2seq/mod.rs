@@ -2,6 +2,7 @@
 //! tokenizer, and the translator of texts.
 
 mod network;
+mod pieces;
 mod search;
 mod tokens;
 mod translator;
@@ -10,5 +11,6 @@ mod translator;
 mod golden_tests;
 
 pub(crate) use network::{DecoderState, Network};
+pub(crate) use search::{GenerationConfig, Sequence, search};
 pub(crate) use tokens::Tokens;
 pub use translator::{TranslationError, Translator};

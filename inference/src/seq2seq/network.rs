@@ -35,6 +35,8 @@ pub(crate) struct DecoderState<'a> {
     /// The attention mask of the sources, one row for each: 1 for a token, 0 for padding.
     mask: Vec<i64>,
     n_rows: usize,
+    /// The source that each row is of.
+    sources: Vec<usize>,
     /// None before the first step; by layer.
     cache: Option<Vec<[RetainedTensor; 4]>>,
 }
@@ -65,6 +67,11 @@ impl Network {
         self.encoder.input("input_features")?.get(1).and_then(|n| usize::try_from(*n).ok())
     }
 
+    /// Whether the encoder takes samples.
+    pub(crate) fn takes_samples(&self) -> bool {
+        self.encoder.input("input_values").is_some()
+    }
+
     /// An error in what the model is or says.
     pub(crate) fn unfit(&self, what: String) -> RuntimeError {
         self.decoder.layout_error(what)
@@ -80,7 +87,20 @@ impl Network {
         let shape = [1, dimension(n_mels), dimension(n_frames)];
         let inputs = vec![("input_features", Tensor::F32(&shape, values))];
         let hidden = one(self.encoder.run_retained(inputs, &["last_hidden_state"])?, &self.encoder)?;
-        Ok(DecoderState { network: self, hidden, mask: Vec::new(), n_rows: 1, cache: None })
+        Ok(DecoderState { network: self, hidden, mask: Vec::new(), n_rows: 1, sources: vec![0], cache: None })
+    }
+
+    /// Encodes the samples of one window, 16 kHz. The decoder's mask has one value a sample, not one a frame:
+    /// its graph subsamples the mask as the encoder does the samples.
+    pub(crate) fn encode_samples(&mut self, samples: &[f32]) -> Result<DecoderState<'_>, RuntimeError> {
+        let shape = [1, dimension(samples.len())];
+        let mask = vec![1; samples.len()];
+        let mut inputs = vec![("input_values", Tensor::F32(&shape, samples))];
+        if self.encoder.input("attention_mask").is_some() {
+            inputs.push(("attention_mask", Tensor::I64(&shape, &mask)));
+        }
+        let hidden = one(self.encoder.run_retained(inputs, &["last_hidden_state"])?, &self.encoder)?;
+        Ok(DecoderState { network: self, hidden, mask, n_rows: 1, sources: vec![0], cache: None })
     }
 
     /// Encodes a batch of texts, which are given as tokens. Each text must have at least one token. `pad` is
@@ -102,11 +122,18 @@ impl Network {
         let inputs =
             vec![("input_ids", Tensor::I64(&shape, &ids)), ("attention_mask", Tensor::I64(&shape, &mask))];
         let hidden = one(self.encoder.run_retained(inputs, &["last_hidden_state"])?, &self.encoder)?;
-        Ok(DecoderState { network: self, hidden, mask, n_rows: sources.len(), cache: None })
+        let n_rows = sources.len();
+        Ok(DecoderState { network: self, hidden, mask, n_rows, sources: (0..n_rows).collect(), cache: None })
     }
 }
 
 impl DecoderState<'_> {
+    /// What the encoder gave: `[rows, frames, width]`.
+    #[cfg(test)]
+    pub(crate) fn hidden(&self) -> Array {
+        self.network.encoder.read(&self.hidden).unwrap()
+    }
+
     /// The logits of what follows each row's next token: `[rows, vocabulary]`.
     pub(crate) fn step(&mut self, tokens: &[i64]) -> Result<Array, RuntimeError> {
         let Array { shape, values } = self.run(tokens)?;
@@ -170,13 +197,22 @@ impl DecoderState<'_> {
             return Ok(());
         }
         let decoder = &self.network.decoder;
-        self.hidden = decoder.rows(&self.hidden, rows)?;
-        let width = self.mask.len() / self.n_rows.max(1);
-        let of_row = |row: &usize| self.mask.get(row * width..(row + 1) * width).unwrap_or_default();
-        self.mask = rows.iter().flat_map(of_row).copied().collect();
-        for layer in self.cache.iter_mut().flatten() {
-            for retained in layer {
-                *retained = decoder.rows(retained, rows)?;
+        let sources: Vec<usize> = rows.iter().filter_map(|row| self.sources.get(*row).copied()).collect();
+        // What is known of a source is the same in all its rows: beams that change places leave it as it is.
+        let sources_move = sources != self.sources;
+        if sources_move {
+            self.hidden = decoder.rows(&self.hidden, rows)?;
+            let width = self.mask.len() / self.n_rows.max(1);
+            let of_row = |row: &usize| self.mask.get(row * width..(row + 1) * width).unwrap_or_default();
+            self.mask = rows.iter().flat_map(of_row).copied().collect();
+            self.sources = sources;
+        }
+        for [key, value, source_key, source_value] in self.cache.iter_mut().flatten() {
+            *key = decoder.rows(key, rows)?;
+            *value = decoder.rows(value, rows)?;
+            if sources_move {
+                *source_key = decoder.rows(source_key, rows)?;
+                *source_value = decoder.rows(source_value, rows)?;
             }
         }
         self.n_rows = rows.len();

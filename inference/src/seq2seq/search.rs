@@ -3,7 +3,11 @@
 //! The search gives the same tokens as the transformers library. There are twice as many candidates as beams,
 //! and finished sequences are ranked by their log-probability divided by a power of their length.
 
-use crate::{RuntimeError, runtime::Array, scores::log_softmax};
+use super::tokens::Tokens;
+use crate::{
+    ForcedEos, Generation, Manifest, ManifestError, RuntimeError, TokenId, runtime::Array,
+    scores::log_softmax,
+};
 
 /// A source of the next tokens' logits: [`super::network::DecoderState`], or a table in a test.
 pub(crate) trait Steps {
@@ -48,6 +52,15 @@ pub(crate) struct GenerationConfig {
     pub(crate) renormalize_logits: bool,
 }
 
+/// A sequence that was found.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(crate) struct Sequence {
+    /// From the token behind the start up to and with the end.
+    pub(crate) tokens: Vec<i64>,
+    /// The sum of the tokens' log-probabilities.
+    pub(crate) log_prob: f64,
+}
+
 /// A sequence being considered.
 #[derive(Debug, Clone)]
 struct Beam {
@@ -62,19 +75,19 @@ struct Source {
     place: usize,
     beams: Vec<Beam>,
     /// With their scores, as many as there are beams at most.
-    finished: Vec<(f64, Vec<i64>)>,
+    finished: Vec<(f64, Beam)>,
 }
 
-/// The best sequence for each of `n` sources, from the token behind the start up to and with the end.
+/// The best sequence for each of `n` sources.
 pub(crate) fn search(
     steps: &mut impl Steps,
     n: usize,
     config: &GenerationConfig,
-) -> Result<Vec<Vec<i64>>, RuntimeError> {
+) -> Result<Vec<Sequence>, RuntimeError> {
     let start = Beam { tokens: vec![config.decoder_start_token_id], log_prob: 0.0 };
     let mut open: Vec<Source> =
         (0..n).map(|place| Source { place, beams: vec![start.clone()], finished: Vec::new() }).collect();
-    let mut best = vec![Vec::new(); n];
+    let mut best = vec![Sequence::default(); n];
     for n_tokens in 1..=config.max_new_tokens {
         let last = open.iter().flat_map(|s| &s.beams).filter_map(|b| b.tokens.last().copied());
         let logits = steps.step(&last.collect::<Vec<i64>>())?;
@@ -105,13 +118,42 @@ pub(crate) fn search(
 }
 
 impl GenerationConfig {
+    /// A manifest's `[generation]`, checked, with its tokens as ids.
+    pub(crate) fn read(
+        manifest: &Manifest,
+        tokens: &Tokens,
+        generation: &Generation,
+    ) -> Result<Self, ManifestError> {
+        let lengths = [generation.max_new_tokens, generation.max_source_length];
+        if !(1..=32).contains(&generation.num_beams) || lengths.iter().any(|n| !(1..=1024).contains(n)) {
+            let expected = "expected num_beams of 1 to 32, max_new_tokens and max_source_length of 1 to 1024";
+            return Err(manifest.inconsistent(format!("generation: {expected}")));
+        }
+        let id = |token: &TokenId| tokens.id(manifest, token);
+        let eos_token_id = id(&generation.eos_token_id)?;
+        let forced_eos_token_id = match &generation.forced_eos_token_id {
+            None => None,
+            Some(ForcedEos::Eos) => Some(eos_token_id),
+            Some(ForcedEos::Token(token)) => Some(id(token)?),
+        };
+        Ok(Self {
+            num_beams: generation.num_beams,
+            length_penalty: generation.length_penalty,
+            no_repeat_ngram_size: generation.no_repeat_ngram_size,
+            max_new_tokens: generation.max_new_tokens,
+            decoder_start_token_id: id(&generation.decoder_start_token_id)?,
+            eos_token_id,
+            forced_bos_token_id: None,
+            suppress_tokens: generation.suppress_tokens.iter().map(id).collect::<Result<_, _>>()?,
+            forced_eos_token_id,
+            renormalize_logits: generation.renormalize_logits,
+        })
+    }
+
     /// Each token's log-probability behind a beam, minus infinity where it is suppressed.
     fn scores(&self, logits: &[f32], beam: &Beam) -> Vec<f64> {
         let mut scores: Vec<f64> = logits.iter().map(|l| f64::from(*l)).collect();
-        // Alone, a beam takes the likeliest token, whatever the others sum to.
-        if self.num_beams > 1 {
-            log_softmax(&mut scores);
-        }
+        log_softmax(&mut scores);
         let n_tokens = beam.tokens.len();
         let banned = repeats(&beam.tokens, self.no_repeat_ngram_size);
         for token in banned.iter().chain(&self.suppress_tokens) {
@@ -129,7 +171,7 @@ impl GenerationConfig {
                 .enumerate()
                 .for_each(|(t, s)| *s = if t == forced { 0.0 } else { f64::NEG_INFINITY });
         }
-        if self.renormalize_logits && self.num_beams > 1 {
+        if self.renormalize_logits {
             log_softmax(&mut scores);
         }
         scores
@@ -166,7 +208,7 @@ impl Source {
             tokens.push(token);
             if token == config.eos_token_id || n_tokens == config.max_new_tokens {
                 if rank < config.num_beams {
-                    self.finished.push((config.ranked(log_prob, n_tokens), tokens));
+                    self.finished.push((config.ranked(log_prob, n_tokens), Beam { tokens, log_prob }));
                 }
             } else if beams.len() < config.num_beams {
                 beams.push(Beam { tokens, log_prob });
@@ -191,9 +233,12 @@ impl Source {
     }
 
     /// The best of what is finished.
-    fn best(self) -> Vec<i64> {
+    fn best(self) -> Sequence {
         let best = self.finished.into_iter().max_by(|a, b| a.0.total_cmp(&b.0));
-        best.map_or_else(Vec::new, |(_, tokens)| tokens[1..].to_vec())
+        best.map_or_else(Sequence::default, |(_, Beam { tokens, log_prob })| Sequence {
+            tokens: tokens[1..].to_vec(),
+            log_prob,
+        })
     }
 }
 
@@ -241,7 +286,17 @@ mod tests {
     }
 
     fn said(table: &[[f32; 3]], config: &GenerationConfig) -> Vec<i64> {
-        search(&mut Table(table.to_vec(), 0), 1, config).unwrap().remove(0)
+        search(&mut Table(table.to_vec(), 0), 1, config).unwrap().remove(0).tokens
+    }
+
+    #[test]
+    fn the_tokens_log_probabilities_are_summed() {
+        let table = vec![[0.1, 0.6, 0.3], [0.1, 0.6, 0.3], [0.9, 0.05, 0.05]];
+        for num_beams in [1, 4] {
+            let found = search(&mut Table(table.clone(), 0), 1, &config(num_beams)).unwrap().remove(0);
+            let expected = (0.6_f64 * 0.6 * 0.9).ln();
+            assert!((found.log_prob - expected).abs() < 1e-6, "{num_beams} beams: {found:?}");
+        }
     }
 
     #[test]
@@ -285,8 +340,12 @@ mod tests {
                 Ok(())
             }
         }
-        assert_eq!(search(&mut Trap, 1, &config(1)).unwrap()[0], [1, 0]);
-        assert_eq!(search(&mut Trap, 2, &config(3)).unwrap(), [[2, 0], [2, 0]]);
+        let said = |n: usize, num_beams: usize| {
+            let found = search(&mut Trap, n, &config(num_beams)).unwrap();
+            found.into_iter().map(|s| s.tokens).collect::<Vec<_>>()
+        };
+        assert_eq!(said(1, 1), [[1, 0]]);
+        assert_eq!(said(2, 3), [[2, 0], [2, 0]]);
     }
 
     #[test]

@@ -1,25 +1,39 @@
-//! Tokens: a `tokenizer.json` comes in; texts become the tokens a model was taught, and back.
+//! Tokens: a `tokenizer.json` or `tokenizer.bin` comes in; texts become the tokens a model was taught, and back.
 
 use tokenizers::Tokenizer;
 
+use super::pieces::Pieces;
 use crate::{Manifest, ManifestError, TokenId};
 
 /// A model's tokenizer.
 pub(crate) struct Tokens {
-    tokenizer: Tokenizer,
+    file: File,
+}
+
+enum File {
+    Json(Box<Tokenizer>),
+    /// Tokens become text only.
+    Binary(Pieces),
 }
 
 impl Tokens {
     pub(crate) fn read(manifest: &Manifest) -> Result<Self, ManifestError> {
         let bytes = manifest.read("tokenizer")?;
-        let tokenizer =
-            Tokenizer::from_bytes(bytes).map_err(|e| manifest.inconsistent(format!("its tokenizer: {e}")))?;
-        Ok(Self { tokenizer })
+        let wrong = |what: String| manifest.inconsistent(format!("its tokenizer: {what}"));
+        let file = if bytes.starts_with(b"{") {
+            File::Json(Box::new(Tokenizer::from_bytes(bytes).map_err(|e| wrong(e.to_string()))?))
+        } else {
+            File::Binary(Pieces::parse(&bytes).map_err(wrong)?)
+        };
+        Ok(Self { file })
     }
 
     /// The id of the token with this text, if there is one.
     pub(crate) fn find(&self, token: &str) -> Option<i64> {
-        self.tokenizer.token_to_id(token).map(i64::from)
+        match &self.file {
+            File::Json(tokenizer) => tokenizer.token_to_id(token).map(i64::from),
+            File::Binary(pieces) => pieces.find(token),
+        }
     }
 
     /// The id of a token that a manifest names by its text.
@@ -41,13 +55,21 @@ impl Tokens {
 
     /// The tokens of a text, without special tokens for its beginning and end.
     pub(crate) fn of(&self, text: &str) -> Result<Vec<i64>, String> {
-        let encoding = self.tokenizer.encode_fast(text, false).map_err(|e| e.to_string())?;
+        let File::Json(tokenizer) = &self.file else {
+            return Err("a tokenizer.bin makes no tokens of a text".to_owned());
+        };
+        let encoding = tokenizer.encode_fast(text, false).map_err(|e| e.to_string())?;
         Ok(encoding.get_ids().iter().map(|id| i64::from(*id)).collect())
     }
 
     /// The text of tokens. Special tokens are left out.
     pub(crate) fn text(&self, tokens: &[i64]) -> Result<String, String> {
-        let ids: Vec<u32> = tokens.iter().filter_map(|t| u32::try_from(*t).ok()).collect();
-        self.tokenizer.decode(&ids, true).map_err(|e| e.to_string())
+        match &self.file {
+            File::Json(tokenizer) => {
+                let ids: Vec<u32> = tokens.iter().filter_map(|t| u32::try_from(*t).ok()).collect();
+                tokenizer.decode(&ids, true).map_err(|e| e.to_string())
+            }
+            File::Binary(pieces) => Ok(pieces.text(tokens)),
+        }
     }
 }

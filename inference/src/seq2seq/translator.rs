@@ -9,9 +9,7 @@ use super::{
     search::{GenerationConfig, search},
     tokens::Tokens,
 };
-use crate::{
-    ForcedEos, Generation, Layout, LoadError, Manifest, ManifestError, Runtime, RuntimeError, TokenId,
-};
+use crate::{Layout, LoadError, Manifest, ManifestError, Runtime, RuntimeError};
 
 /// A loaded translation model with the Marian or the M2M100 layout.
 pub struct Translator {
@@ -73,7 +71,7 @@ impl Translator {
         };
         let tokens = Tokens::read(manifest)?;
         let generation = manifest.generation.clone().unwrap_or_default();
-        let config = config(manifest, &tokens, &generation)?;
+        let config = GenerationConfig::read(manifest, &tokens, &generation)?;
         let named = |token: &String| tokens.named(manifest, token);
         let pairs = manifest.languages.iter().filter(|_| is_multilingual);
         let languages = pairs.map(|(code, token)| Ok((code.clone(), named(token)?)));
@@ -166,7 +164,8 @@ impl Translator {
         sources: &[Vec<i64>],
         config: &GenerationConfig,
     ) -> Result<Vec<Vec<i64>>, RuntimeError> {
-        search(&mut self.network.encode(sources, self.pad_token_id)?, sources.len(), config)
+        let mut state = self.network.encode(sources, self.pad_token_id)?;
+        Ok(search(&mut state, sources.len(), config)?.into_iter().map(|found| found.tokens).collect())
     }
 
     /// The token of a language; `None` if the model translates between one pair of languages only.
@@ -181,38 +180,6 @@ impl Translator {
     fn tokenizer_error(&self, reason: String) -> TranslationError {
         TranslationError::Tokens { model: self.id.clone(), reason }
     }
-}
-
-/// The manifest's `[generation]`, checked, with its tokens as ids.
-fn config(
-    manifest: &Manifest,
-    tokens: &Tokens,
-    generation: &Generation,
-) -> Result<GenerationConfig, ManifestError> {
-    let lengths = [generation.max_new_tokens, generation.max_source_length];
-    if !(1..=32).contains(&generation.num_beams) || lengths.iter().any(|n| !(1..=1024).contains(n)) {
-        let expected = "expected num_beams of 1 to 32, max_new_tokens and max_source_length of 1 to 1024";
-        return Err(manifest.inconsistent(format!("generation: {expected}")));
-    }
-    let id = |token: &TokenId| tokens.id(manifest, token);
-    let eos_token_id = id(&generation.eos_token_id)?;
-    let forced_eos_token_id = match &generation.forced_eos_token_id {
-        None => None,
-        Some(ForcedEos::Eos) => Some(eos_token_id),
-        Some(ForcedEos::Token(token)) => Some(id(token)?),
-    };
-    Ok(GenerationConfig {
-        num_beams: generation.num_beams,
-        length_penalty: generation.length_penalty,
-        no_repeat_ngram_size: generation.no_repeat_ngram_size,
-        max_new_tokens: generation.max_new_tokens,
-        decoder_start_token_id: id(&generation.decoder_start_token_id)?,
-        eos_token_id,
-        forced_bos_token_id: None,
-        suppress_tokens: generation.suppress_tokens.iter().map(id).collect::<Result<_, _>>()?,
-        forced_eos_token_id,
-        renormalize_logits: generation.renormalize_logits,
-    })
 }
 
 #[cfg(test)]

@@ -9,6 +9,7 @@
 
 mod acoustic;
 mod align;
+mod aligner;
 mod beam;
 mod cast;
 mod config;
@@ -19,10 +20,12 @@ pub mod features;
 #[cfg(test)]
 mod golden_tests;
 mod join;
+mod moonshine;
 mod ngram;
 mod normalise;
 mod recogniser;
 mod runs;
+mod spread;
 mod transcript;
 mod transducer;
 mod units;

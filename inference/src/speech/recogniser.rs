@@ -8,6 +8,7 @@ use super::{
     decoder::CtcDecoder,
     emissions::Emissions,
     features::{Features, HOP, LogMel},
+    moonshine::Moonshine,
     transcript::Transcript,
     transducer::Transducer,
     whisper::{self, Whisper, WhisperMel},
@@ -24,24 +25,27 @@ enum Network {
     Ctc(Acoustic),
     Transducer(Transducer),
     Whisper(Box<Whisper>),
+    Moonshine(Box<Moonshine>),
 }
 
 /// The feature extraction that a model expects.
 #[derive(Clone)]
-pub struct FrontEnd(Mel);
+pub struct FrontEnd(Kind);
 
 #[derive(Clone)]
-enum Mel {
+enum Kind {
     Nemo(LogMel),
     Whisper(WhisperMel),
+    Samples,
 }
 
 impl FrontEnd {
     /// The features of one window. `samples` are at 16 kHz, with a full scale of 1.
     pub fn features(&self, samples: &[f32]) -> Features {
         match &self.0 {
-            Mel::Nemo(mel) => mel.features(samples),
-            Mel::Whisper(mel) => mel.features(samples),
+            Kind::Nemo(mel) => mel.features(samples),
+            Kind::Whisper(mel) => mel.features(samples),
+            Kind::Samples => Moonshine::features(samples),
         }
     }
 }
@@ -79,6 +83,7 @@ impl Recogniser {
                 Network::Transducer(Transducer::load(runtime, manifest, n_threads)?)
             }
             Layout::Whisper => Network::Whisper(Box::new(Whisper::load(runtime, manifest, n_threads)?)),
+            Layout::Moonshine => Network::Moonshine(Box::new(Moonshine::load(runtime, manifest, n_threads)?)),
             _ => return Err(manifest.unfit().into()),
         };
         let mut recogniser = Self { network };
@@ -92,9 +97,10 @@ impl Recogniser {
     /// The feature extraction that the model expects.
     pub fn front_end(&self) -> FrontEnd {
         FrontEnd(match &self.network {
-            Network::Ctc(acoustic) => Mel::Nemo(acoustic.front_end()),
-            Network::Transducer(transducer) => Mel::Nemo(transducer.config().front_end()),
-            Network::Whisper(whisper) => Mel::Whisper(WhisperMel::new(whisper.n_mels())),
+            Network::Ctc(acoustic) => Kind::Nemo(acoustic.front_end()),
+            Network::Transducer(transducer) => Kind::Nemo(transducer.config().front_end()),
+            Network::Whisper(whisper) => Kind::Whisper(WhisperMel::new(whisper.n_mels())),
+            Network::Moonshine(_) => Kind::Samples,
         })
     }
 
@@ -106,6 +112,7 @@ impl Recogniser {
                 Clock { grid: transducer.config().subsampling_factor * HOP, latency_s: 0.0 }
             }
             Network::Whisper(_) => Clock { grid: whisper::GRID, latency_s: 0.0 },
+            Network::Moonshine(moonshine) => moonshine.clock(),
         }
     }
 
@@ -132,6 +139,12 @@ impl Recogniser {
             }
             Network::Whisper(whisper) => {
                 let transcripts = windows.iter().map(|window| whisper.transcribe(window, language));
+                transcripts
+                    .map(|transcript| Ok(WindowOutput::Transcript(transcript?)))
+                    .collect::<Result<_, RuntimeError>>()?
+            }
+            Network::Moonshine(moonshine) => {
+                let transcripts = windows.iter().map(|window| moonshine.transcribe(window));
                 transcripts
                     .map(|transcript| Ok(WindowOutput::Transcript(transcript?)))
                     .collect::<Result<_, RuntimeError>>()?

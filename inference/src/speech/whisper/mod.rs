@@ -14,11 +14,7 @@ use rand::{RngExt as _, SeedableRng as _, rngs::StdRng};
 
 pub(crate) use features::WhisperMel;
 
-use super::{
-    features::Features,
-    transcript::{Token, Transcript},
-    units::WORD,
-};
+use super::{features::Features, spread::spread, transcript::Transcript};
 use crate::{
     LoadError, Manifest, Runtime, RuntimeError,
     scores::{highest, log_softmax},
@@ -153,18 +149,7 @@ impl Whisper {
             if let Some(spoken) = blanks.get_mut(segment.start..end) {
                 spoken.fill(false);
             }
-            let n_letters = text.split_whitespace().map(|w| w.chars().count()).sum::<usize>().max(1);
-            let mut before = 0;
-            for word in text.split_whitespace() {
-                let at = |n: usize| segment.start + (end - segment.start) * n / n_letters;
-                let after = before + word.chars().count();
-                tokens.push(Token {
-                    text: format!("{WORD}{word}"),
-                    frame: at(before),
-                    end: at(after).max(at(before) + 1),
-                });
-                before = after;
-            }
+            tokens.extend(spread(&text, segment.start..end));
         }
         Ok(Transcript { tokens, blanks })
     }

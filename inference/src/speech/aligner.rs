@@ -1,0 +1,225 @@
+//! Alignment of a text that another model wrote: a window's samples and the text come in; its words with their
+//! frames come out.
+//!
+//! A CTC model hears the window; the likeliest path through its emissions that spells the text says when each word
+//! is said. A stretch that its units cannot spell, such as digits, is one wildcard: see [`with_wildcard`]. The same
+//! model says whether there is any speech, independently of the model that writes the text.
+
+use std::{collections::HashMap, ops::Range};
+
+use super::{
+    acoustic::Acoustic,
+    align::align,
+    ctc,
+    emissions::Emissions,
+    features::LogMel,
+    spread::spread,
+    transcript::{Token, Transcript},
+    units::{Units, WORD},
+    words::Clock,
+};
+use crate::{Alignment, Layout, LoadError, Manifest, Runtime, RuntimeError};
+
+/// The wildcard's log-probability in a frame where the blank is certain: below the blank's own, so that silence
+/// beside a wildcard does not belong to it.
+const WILDCARD_BLANK: f32 = -0.5;
+
+/// A loaded CTC model and how it spells.
+pub(crate) struct Aligner {
+    acoustic: Acoustic,
+    front_end: LogMel,
+    units: Units,
+    spelling: Spelling,
+    alignment: Alignment,
+}
+
+/// The unit of each letter.
+struct Spelling {
+    letters: HashMap<char, u8>,
+    space: u8,
+    wildcard: u8,
+}
+
+/// What the CTC model gives for one window with speech in it.
+pub(crate) struct Heard {
+    emissions: Emissions,
+    greedy: Transcript,
+}
+
+impl Aligner {
+    /// The model of a manifest's `[alignment]`; none where it has none.
+    pub(crate) fn load(
+        runtime: &Runtime,
+        manifest: &Manifest,
+        n_threads: usize,
+    ) -> Result<Option<Self>, LoadError> {
+        let Some(alignment) = manifest.alignment else { return Ok(None) };
+        let part = manifest.part("aligner-", Layout::NemoCtc);
+        let units = Units::read(&part)?;
+        let spelling = Spelling::of(&units).ok_or_else(|| {
+            let expected = "expected ▁, letters, at most 254 of them, and the blank last";
+            manifest.inconsistent(format!("its aligner's vocab: {expected}"))
+        })?;
+        let acoustic = Acoustic::load(runtime, &part, n_threads)?;
+        Ok(Some(Self { front_end: acoustic.front_end(), acoustic, units, spelling, alignment }))
+    }
+
+    /// The times that frames of its transcripts stand for.
+    pub(crate) fn clock(&self) -> Clock {
+        Clock { latency_s: self.alignment.latency_s, ..self.acoustic.clock() }
+    }
+
+    /// What it hears in a window; none where nothing is said.
+    pub(crate) fn hear(&mut self, samples: &[f32]) -> Result<Option<Heard>, RuntimeError> {
+        let features = self.front_end.features(samples);
+        if features.n_frames == 0 {
+            return Ok(None);
+        }
+        let Some(emissions) = self.acoustic.infer(&[&features])?.pop() else { return Ok(None) };
+        let frames: Vec<&[f32]> = emissions.frames(self.units.len()).collect();
+        let greedy = ctc::greedy(&frames, &self.units);
+        let is_speech = ctc::confidence(&frames, &greedy) >= self.alignment.min_confidence;
+        Ok(is_speech.then_some(Heard { emissions, greedy }))
+    }
+
+    /// The transcript of a text: a token a word.
+    pub(crate) fn transcript(&self, heard: &Heard, text: &str) -> Transcript {
+        let frames: Vec<Vec<f32>> = heard.emissions.frames(self.units.len()).map(with_wildcard).collect();
+        let frames: Vec<&[f32]> = frames.iter().map(Vec::as_slice).collect();
+        let (units, words) = self.spelling.spell(text);
+        let tokens = match align(&frames, &units) {
+            Some(spans) => timed(&words, &spans),
+            None => spread(text, 0..frames.len()),
+        };
+        Transcript { tokens, blanks: heard.greedy.blanks.clone() }
+    }
+}
+
+impl Spelling {
+    fn of(units: &Units) -> Option<Self> {
+        let wildcard =
+            u8::try_from(units.blank()).ok().filter(|n| units.blank() + 1 == units.len() && *n < 255)?;
+        let mut letters = HashMap::new();
+        let mut space = None;
+        for unit in 0..wildcard {
+            let mut text = units.text(usize::from(unit)).chars();
+            match (text.next(), text.next()) {
+                (Some(WORD), None) => space = Some(unit),
+                (Some(letter), None) => drop(letters.insert(letter, unit)),
+                _ => (),
+            }
+        }
+        Some(Self { letters, space: space?, wildcard })
+    }
+
+    /// A text's units, and of each of its words the text and the range of its units, which is empty where
+    /// nothing of it is spoken.
+    fn spell<'a>(&self, text: &'a str) -> (Vec<u8>, Vec<(&'a str, Range<usize>)>) {
+        let mut units = Vec::new();
+        let mut words = Vec::new();
+        for word in text.split_whitespace() {
+            let spelt = self.spell_word(word);
+            if !spelt.is_empty() && !units.is_empty() {
+                units.push(self.space);
+            }
+            let start = units.len();
+            units.extend(spelt);
+            words.push((word, start..units.len()));
+        }
+        (units, words)
+    }
+
+    fn spell_word(&self, word: &str) -> Vec<u8> {
+        let spoken = word.trim_matches(|c: char| !c.is_alphanumeric());
+        let mut units: Vec<u8> = Vec::new();
+        for letter in spoken.chars().flat_map(char::to_lowercase) {
+            let letter = if letter == '’' { '\'' } else { letter };
+            let unit = match self.letters.get(&letter) {
+                Some(unit) => *unit,
+                None if letter.is_alphanumeric() => self.wildcard,
+                // Two words in one, such as `forty-nine`.
+                None => self.space,
+            };
+            let again = [self.space, self.wildcard].contains(&unit) && units.last() == Some(&unit);
+            if !again {
+                units.push(unit);
+            }
+        }
+        units
+    }
+}
+
+/// A frame's log-probabilities with the wildcard's before the blank's: as likely as the likeliest unit, whichever
+/// that is, and a little less likely than the blank.
+fn with_wildcard(frame: &[f32]) -> Vec<f32> {
+    let (blank, units) =
+        frame.split_last().map_or((f32::NEG_INFINITY, frame), |(blank, units)| (*blank, units));
+    let likeliest = units.iter().copied().fold(f32::NEG_INFINITY, f32::max);
+    let wildcard = likeliest.max(blank + WILDCARD_BLANK);
+    units.iter().copied().chain([wildcard, blank]).collect()
+}
+
+/// A token a word, of its units' frames. A word of which nothing is spoken stands at the end of the one before.
+fn timed(words: &[(&str, Range<usize>)], spans: &[Range<usize>]) -> Vec<Token> {
+    let mut end = 0;
+    let token = |(word, units): &(&str, Range<usize>)| {
+        let spans = spans.get(units.clone()).unwrap_or_default();
+        let frame = spans.first().map_or(end, |span| span.start);
+        end = spans.last().map_or(end, |span| span.end);
+        Token { text: format!("{WORD}{word}"), frame, end }
+    };
+    words.iter().map(token).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// ▁, a, b, the apostrophe; the wildcard is 4.
+    fn spelling() -> Spelling {
+        Spelling { letters: HashMap::from([('a', 1), ('b', 2), ('\'', 3)]), space: 0, wildcard: 4 }
+    }
+
+    #[test]
+    fn what_is_written_is_spelt_as_it_is_said() {
+        let spell = |text: &str| spelling().spell(text).0;
+        assert_eq!(spell("Ab, b!"), [1, 2, 0, 2]);
+        assert_eq!(spell("\"A’b\" 'a'"), [1, 3, 2, 0, 1]);
+        assert_eq!(spell("a-b - b"), [1, 0, 2, 0, 2]);
+        assert_eq!(spell("1850 ab7é"), [4, 0, 1, 2, 4]);
+        assert_eq!(spell("♪ …"), [0; 0]);
+        let (_, words) = spelling().spell("a – b");
+        assert_eq!(words, [("a", 0..1), ("–", 1..1), ("b", 2..3)]);
+    }
+
+    /// Log-probabilities of frames in which one unit each is nearly certain; 4 is the blank.
+    fn frames(likeliest: &[usize]) -> Vec<Vec<f32>> {
+        let frame = |unit: &usize| {
+            let mut frame = vec![-6.0; 5];
+            frame[*unit] = -0.01;
+            frame
+        };
+        likeliest.iter().map(frame).collect()
+    }
+
+    fn aligned(likeliest: &[usize], text: &str) -> Vec<(String, Range<usize>)> {
+        let (units, words) = spelling().spell(text);
+        let frames: Vec<Vec<f32>> = frames(likeliest).iter().map(|frame| with_wildcard(frame)).collect();
+        let frames: Vec<&[f32]> = frames.iter().map(Vec::as_slice).collect();
+        let tokens = timed(&words, &align(&frames, &units).unwrap());
+        tokens.into_iter().map(|t| (t.text, t.frame..t.end)).collect()
+    }
+
+    #[test]
+    fn a_wildcard_takes_what_is_said_and_not_the_silence_beside_it() {
+        let spoken = [4, 1, 0, 4, 4, 4, 2, 4, 1, 2, 4, 4, 4, 0, 2, 4];
+        let expected = [("▁a", 1..2), ("▁77", 6..10), ("▁b", 14..15)].map(|(t, r)| (t.to_owned(), r));
+        assert_eq!(aligned(&spoken, "a 77 b"), expected);
+    }
+
+    #[test]
+    fn what_is_not_spoken_stands_at_the_end_of_the_word_before() {
+        let expected = [("▁a", 1..2), ("▁–", 2..2), ("▁b", 3..4)].map(|(t, r)| (t.to_owned(), r));
+        assert_eq!(aligned(&[4, 1, 0, 2, 4], "a – b"), expected);
+    }
+}
