@@ -1,0 +1,220 @@
+"""Measures speech recognition through a running service: every figure is of what a caller is answered.
+
+    python -m speech.served --language en --data DIR --url http://127.0.0.1:8080 --key KEY --json notes/served-en.json
+
+The sets: real recordings (of `DIR/speech`), recordings in another language, sounds without speech; with `--held`, which
+`speech.held` wrote, sentences of synthetic voices and when they begin. `--only` measures some sets. `--show` prints
+each answer that is not right. Recordings are sent one after another. The real-time factor is the worker's own time
+(`Server-Timing`) over the recordings' length, so start the service with `AKHAR_INFERENCE_THREADS=1`.
+"""
+
+import argparse
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from . import english, metrics, real, units
+from .arrays import AnyFloats
+from .client import Answer, Client
+from .features import RATE
+
+PAUSE_S = 1.2  # of silence between two sentences: longer than what ends a segment
+TOGETHER = 3  # sentences of a recording whose segments' starts are measured
+NOISE_S = (1.0, 2.0, 5.0, 20.0)
+WRONG_CLIP = "numbers-R_34Kh357EGklz2X7"  # another number is said than the table has
+
+
+@dataclass
+class Figures:
+    """Counts of one set: what is compared (words, digits, characters), how much of it is wrong, and the time spent."""
+
+    unit: str
+    n_recordings: int = 0
+    n_units: int = 0
+    n_wrong: int = 0
+    n_empty: int = 0
+    seconds: float = 0.0
+    work_s: float = 0.0
+    answers: list[dict[str, str]] = field(default_factory=list)
+
+    def add(self, name: str, truth: Any, said: Any, answer: Answer, seconds: float) -> None:
+        """Count one recording: the reference and the answer, as sequences of the same unit."""
+        self.n_recordings += 1
+        self.n_units += len(truth)
+        wrong = metrics.distance(truth, said)
+        self.n_wrong += wrong
+        self.n_empty += not answer.text
+        self.seconds += seconds
+        self.work_s += answer.work_s
+        if wrong:
+            self.answers.append({"recording": name, "answer": answer.text, "wrong": str(wrong)})
+
+    def summary(self) -> dict[str, Any]:
+        """Return the counts with the share that is wrong, its 95 % Wilson interval and the real-time factor."""
+        counts = {"recordings": self.n_recordings, "empty": self.n_empty, self.unit: self.n_units}
+        speed = {"seconds": round(self.seconds, 1), "real_time_factor": round(self.work_s / max(1e-9, self.seconds), 4)}
+        if not self.n_units:  # nothing is said: every word is wrong
+            return counts | {"wrong": self.n_wrong} | speed
+        low, high = metrics.wilson(self.n_wrong, self.n_units)
+        share = {"share_wrong": round(self.n_wrong / self.n_units, 4), "interval": [round(low, 4), round(high, 4)]}
+        return counts | {"wrong": self.n_wrong} | share | speed
+
+
+Row = tuple[str, AnyFloats, str]  # name, samples at 16 kHz, what is said
+
+
+def spoken_numbers(data: Path) -> Iterator[Row]:
+    """Yield the ten-digit numbers of en-accented, without the recording in which another number is said."""
+    folder = data / "speech/en-accented"
+    for line in (folder / "transcripts.tsv").read_text().splitlines()[1:]:
+        name, _, kind, text = line.split("\t")[:4]
+        if kind == "numbers" and len(text) == 10 and name != WRONG_CLIP:
+            yield name, real.read(next(folder.rglob(f"{name}.flac"))), text
+
+
+def single_digits(data: Path) -> Iterator[Row]:
+    """Yield every tenth single digit of en-fsdd."""
+    for k, (_, name, samples, text) in enumerate(real.english(data)):
+        if k % 10 == 0:
+            yield name, samples, text
+
+
+def panjabi_digits(data: Path) -> Iterator[Row]:
+    """Yield the digit strings of pa-digits."""
+    return ((name, samples, text) for _, name, samples, text in real.panjabi(data))
+
+
+def spontaneous(data: Path) -> Iterator[Row]:
+    """Yield the spontaneous Panjabi clips that have an approximate transcript."""
+    folder = data / "speech/pa-spontaneous"
+    for line in (folder / "approximate.tsv").read_text().splitlines()[1:]:
+        name, text = line.split("\t")[:2]
+        yield name, real.read(folder / f"{name}.flac"), text
+
+
+def noises(_: Path) -> Iterator[Row]:
+    """Yield silence and sounds without speech, in which nothing is said."""
+    from . import confidence  # it imports ONNX Runtime; the rest of this module works without it
+
+    rng = np.random.default_rng(0)
+    for seconds in NOISE_S:
+        n = int(seconds * RATE)
+        yield f"silence, {seconds} s", np.zeros(n), ""
+        for name, samples in confidence.noises(rng):
+            yield f"{name}, {seconds} s", np.resize(samples, n), ""
+
+
+def letters(text: str) -> str:
+    """Return a Panjabi text without spaces, for the rate of wrong characters."""
+    return (units.plain(text, "pa") or text).replace(" ", "")
+
+
+Loader = Callable[[Path], Iterator[Row]]
+Reader = Callable[[str], Any]
+
+
+PANJABI: dict[str, tuple[str, Loader, Reader]] = {
+    "pa-digits": ("words", panjabi_digits, str.split),
+    "pa-spontaneous": ("characters", spontaneous, letters),
+    "another-language": ("words", lambda data: real.reading(data, "en-read-matthes"), str.split),
+    "noise": ("words", noises, str.split),
+}
+ENGLISH: dict[str, tuple[str, Loader, Reader]] = {
+    "en-read": ("words", lambda data: real.reading(data, "en-read-matthes"), english.words),
+    "en-misc": ("words", lambda data: real.reading(data, "en-misc-tests"), english.words),
+    "en-numbers": ("digits", spoken_numbers, english.digits),
+    "en-fsdd": ("digits", single_digits, english.digits),
+    "another-language": ("words", spontaneous, str.split),
+    "panjabi-digits": ("words", panjabi_digits, str.split),
+    "noise": ("words", noises, str.split),
+}
+# By language, each set's name: what is compared, where it comes from, how a text becomes it.
+SETS = {"pa": PANJABI, "en": ENGLISH}
+
+
+def measure(client: Client, language: str, data: Path, name: str) -> Figures:
+    """Send a set's recordings and compare the answers."""
+    unit, load, read = SETS[language][name]
+    figures = Figures(unit)
+    for clip, samples, text in load(data):
+        answer = client.transcribe(samples, language)
+        figures.add(clip, read(text), read(answer.text), answer, len(samples) / RATE)
+    return figures
+
+
+def held_rows(folder: Path) -> Iterator[tuple[str, AnyFloats, str, float | None]]:
+    """Yield (name, samples, text, second at which the first word starts) of what `speech.held` spoke."""
+    for line in (folder / "wav/clips.tsv").read_text().splitlines()[1:]:
+        name, text, starts = line.split("\t")
+        first = dict(pair.split(":") for pair in starts.split()).get("0")
+        yield name, real.read(folder / "wav" / name), text, float(first) if first else None
+
+
+def joined(rows: list[tuple[str, AnyFloats, str, float | None]]) -> Iterator[tuple[AnyFloats, list[float]]]:
+    """Yield recordings of some sentences with pauses between, and the second at which each sentence begins."""
+    timed = [(samples, start) for _, samples, _, start in rows if start is not None]
+    silence = np.zeros(int(PAUSE_S * RATE), np.float32)
+    for at in range(0, len(timed) - TOGETHER + 1, TOGETHER):
+        pieces, starts, n = [], [], 0
+        for samples, start in timed[at : at + TOGETHER]:
+            pieces += [samples, silence]
+            starts.append(n / RATE + start)
+            n += len(samples) + len(silence)
+        yield np.concatenate(pieces), starts
+
+
+def segment_starts(client: Client, language: str, folder: Path) -> dict[str, float]:
+    """Return how far segments' starts are from the synthesiser's own account, ms, where there is one a sentence."""
+    apart = []
+    for samples, starts in joined(list(held_rows(folder))):
+        segments = client.transcribe(samples, language).segments
+        if len(segments) == len(starts):
+            apart += [abs(start - segment["start"]) for start, segment in zip(starts, segments, strict=True)]
+    if not apart:
+        raise ValueError(f"no recording of {folder} has a segment for each sentence")
+    middle, late = 1000 * np.quantile(apart, [0.5, 0.95])
+    return {"segments": len(apart), "median_ms": round(float(middle), 1), "p95_ms": round(float(late), 1)}
+
+
+def main() -> None:
+    """Print each set's figures as a line of JSON, and write them all."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--language", choices=("pa", "en"), required=True)
+    parser.add_argument("--data", type=Path, required=True)
+    parser.add_argument("--url", required=True)
+    parser.add_argument("--key", required=True)
+    parser.add_argument("--held", type=Path, help="`speech.held`'s folder: its `clean` and `worn`")
+    parser.add_argument("--only", nargs="*", help="names of sets")
+    parser.add_argument("--show", action="store_true")
+    parser.add_argument("--json", type=Path)
+    arguments = parser.parse_args()
+    language, client = arguments.language, Client(arguments.url, arguments.key)
+    read: Reader = english.words if language == "en" else str.split
+    found: dict[str, Any] = {}
+    for name in arguments.only or SETS[language]:
+        figures = measure(client, language, arguments.data, name)
+        found[name] = figures.summary()
+        print(json.dumps({name: found[name]}), flush=True)
+        for wrong in figures.answers if arguments.show else []:
+            print("  ", json.dumps(wrong, ensure_ascii=False), flush=True)
+    for name in ("clean", "worn") if arguments.held else ():
+        figures = Figures("words")
+        for clip, samples, text, _ in held_rows(arguments.held / name):
+            answer = client.transcribe(samples, language)
+            figures.add(clip, read(text), read(answer.text), answer, len(samples) / RATE)
+        found[f"held-{name}"] = figures.summary()
+        print(json.dumps({f"held-{name}": found[f"held-{name}"]}), flush=True)
+    if arguments.held:
+        found["segment-starts"] = segment_starts(client, language, arguments.held / "clean")
+        print(json.dumps({"segment-starts": found["segment-starts"]}), flush=True)
+    if arguments.json:
+        lines = ",\n".join(f' "{name}": {json.dumps(value)}' for name, value in found.items())
+        arguments.json.write_text(f"{{\n{lines}\n}}\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,83 @@
+"""The text that English answers are compared by, and what a service's answers are counted as."""
+
+import io
+import wave
+
+import numpy as np
+import pytest
+from speech import client, english, served
+
+
+@pytest.mark.parametrize(
+    ("written", "said"),
+    [
+        ("Forty-nine, please!", "forty nine please"),
+        ("49 please", "forty nine please"),
+        ("In 1850, not 1905 or 1900.", "in eighteen fifty not nineteen oh five or nineteen hundred"),
+        ("6,439 and 2000 and 100", "six thousand four hundred thirty nine and two thousand and one hundred"),
+        ("the 1480s, the 16th, the 21st", "the fourteen eighties the sixteenth the twenty first"),
+        ("0071 9876543210", "zero zero seven one nine eight seven six five four three two one zero"),
+        ("Mr. John’s at 9 a.m. on St. James", "mister johns at nine am on saint james"),
+        ("50% & more", "fifty percent and more"),
+        ("♪ …", ""),
+    ],
+)
+def test_texts_that_say_the_same_are_the_same(written: str, said: str) -> None:
+    assert " ".join(english.words(written)) == said
+
+
+@pytest.mark.parametrize(
+    ("written", "expected"),
+    [
+        ("One to three, 4 five", "1345"),
+        ("nine eight, double two, triple 7", "98227 77".replace(" ", "")),
+        ("Oh, 5-5-5", "0555"),
+        ("double trouble", ""),
+        ("double agent nine", "9"),
+    ],
+)
+def test_digits_count_as_numerals_and_as_words(written: str, expected: str) -> None:
+    assert english.digits(written) == expected
+
+
+def test_a_wav_file_has_the_samples() -> None:
+    samples = np.array([0.0, 0.5, -0.5, 2.0, -2.0])
+    with wave.open(io.BytesIO(client.wav(samples))) as file:
+        assert (file.getframerate(), file.getnchannels(), file.getsampwidth()) == (16_000, 1, 2)
+        assert np.frombuffer(file.readframes(9), "<i2").tolist() == [0, 16383, -16383, 32767, -32767]
+
+
+def test_the_workers_time_is_decoding_and_inference() -> None:
+    assert client.work_s("queue;dur=7.5, decode;dur=12.0, infer;dur=30.5") == pytest.approx(0.0425)
+    assert client.work_s("") == 0
+
+
+def test_wrong_words_are_counted_with_their_share_and_speed() -> None:
+    figures = served.Figures("words")
+    answer = client.Answer("a x c", [], 0.1)
+    figures.add("one", ["a", "b", "c"], ["a", "x", "c"], answer, 2.0)
+    figures.add("two", ["d"], [], client.Answer("", [], 0.1), 2.0)
+    summary = figures.summary()
+    assert (summary["words"], summary["wrong"], summary["share_wrong"], summary["empty"]) == (4, 2, 0.5, 1)
+    assert summary["real_time_factor"] == 0.05
+    assert [answer["recording"] for answer in figures.answers] == ["one", "two"]
+
+
+def test_every_word_of_a_sound_without_speech_is_wrong() -> None:
+    figures = served.Figures("words")
+    figures.add("noise", [], ["you"], client.Answer("You", [], 0.1), 1.0)
+    assert figures.summary() == {
+        "recordings": 1,
+        "empty": 0,
+        "words": 0,
+        "wrong": 1,
+        "seconds": 1.0,
+        "real_time_factor": 0.1,
+    }
+
+
+def test_sentences_are_joined_with_pauses_and_their_starts_move() -> None:
+    rows = [(str(k), np.ones(16_000, np.float32), "x", 0.25 if k else None) for k in range(4)]
+    ((samples, starts),) = served.joined(rows)
+    assert len(samples) == 3 * (16_000 + int(served.PAUSE_S * 16_000))
+    assert starts == pytest.approx([0.25, 2.45, 4.65])
