@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from speech import client, english, served, served_card
+from speech import client, english, peer_english, served, served_card
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -102,3 +102,9 @@ def test_metrics_replace_the_last_table_of_a_manifest() -> None:
     once = served_card.with_metrics(manifest, {"wrong": 0.5})
     assert once == manifest + "\n[metrics]\nwrong = 0.5\n"
     assert served_card.with_metrics(once, {"wrong": 0.25}) == manifest + "\n[metrics]\nwrong = 0.25\n"
+
+
+def test_pieces_of_a_tokenizer_are_split_by_their_lengths() -> None:
+    long = b"a" * 300
+    content = bytes([2]) + b"ab" + bytes([300 % 128 + 128, 300 // 128]) + long + bytes([0, 1]) + b"c"
+    assert peer_english.pieces(content) == [b"ab", long, b"", b"c"]
