@@ -23,6 +23,7 @@ BATCH = 120  # utterances that share one mp3 bit rate
 LONGEST = 20  # seconds
 CODED = 0.2  # share of the utterances that are coded as mp3
 PAUSES = (0.02, 0.7)  # seconds between pieces
+ENDS = 0.6  # seconds of silence at most at each end of a word on its own
 HELD = ("hf_beta", "hm_omega")  # Kokoro's voices that are never trained on
 
 
@@ -66,14 +67,26 @@ def varied(samples: Floats, rng: np.random.Generator) -> Floats:
     return world.resampled(samples, RATE, rng.uniform(0.88, 1.15)) if rng.random() < 0.5 else samples
 
 
-def shard(path: Path, speakers: Speakers, data: str, seconds: float, rng: np.random.Generator) -> None:
-    """Write one shard of at least `seconds`."""
-    source = sentences.endless(data, "train", rng)
+def _ended(samples: Floats, rng: np.random.Generator) -> Floats:
+    """Add silence at both ends, more often short than long."""
+    before, behind = (int(ENDS * RATE * rng.random() ** 2) for _ in range(2))
+    return np.pad(samples, (before, behind))
+
+
+def shard(
+    path: Path, speakers: Speakers, source: Iterator[tuple[str, list[str]]], seconds: float, rng: np.random.Generator
+) -> None:
+    """Write one shard of at least `seconds`; `source` is that of `sentences.endless`."""
     writer, done = Writer(path), 0.0
     babble: Floats | None = None
     while done < seconds:
         rows = list(spoken(speakers, source, BATCH, rng))
-        sound = [corpus.recorded(varied(samples, rng), rng, babble) for _, samples in rows]
+        dry = [varied(samples, rng) for _, samples in rows]
+        dry = [
+            _ended(one, rng) if what["kind"] in sentences.ISOLATED else one
+            for (what, _), one in zip(rows, dry, strict=True)
+        ]
+        sound = [corpus.recorded(samples, rng, babble) for samples in dry]
         babble = sum((np.resize(one, LONGEST * RATE) for one in sound[:4]), np.zeros(LONGEST * RATE, np.float32))
         corpus.some_through_mp3(sound, CODED, rng)
         for (what, _), samples in zip(rows, sound, strict=True):
@@ -90,13 +103,14 @@ def main() -> None:
     parser.add_argument("--hours", type=float, required=True)
     parser.add_argument("--shard-minutes", type=float, default=15)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--texts", choices=sentences.TEXTS, default="mixed")
     parser.add_argument("--engine", choices=ENGINES, help="its voices alone")
     parser.add_argument("--out", required=True)
     arguments = parser.parse_args()
-    speakers = Speakers("pa", arguments.engine)
+    speakers, shares = Speakers("pa", arguments.engine), sentences.TEXTS[arguments.texts]
 
     def make(path: Path, seconds: float, rng: np.random.Generator) -> None:
-        shard(path, speakers, arguments.data, seconds, rng)
+        shard(path, speakers, sentences.endless(arguments.data, "train", rng, shares), seconds, rng)
 
     started = time.time()
     corpus.made(arguments, make)

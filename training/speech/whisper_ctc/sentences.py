@@ -17,6 +17,8 @@ PROMPTS = "text/parallel/indicvoices-prompts.tsv.gz"
 NATURAL = {"everyday", "wikipedia", "domain", "topic", "icebreaker", "customercare", "keyword"}
 SKIPPED = {"district"}
 SHARES = {"digits": 0.2, "sentences": 0.25, "natural": 0.32, "templates": 0.06, "words": 0.11, "numbers": 0.06}
+ISOLATED = {"word": 0.55, "number": 0.35, "digit": 0.1}
+TEXTS = {"mixed": SHARES, "isolated": ISOLATED}
 LETTERS = dict(
     zip(
         "ABCDEFGHIJKLMNOPQRSTUVWXYZ",
@@ -124,18 +126,32 @@ def _digits(rng: np.random.Generator) -> list[str]:
     return pieces
 
 
-def endless(data: str, part: str, rng: np.random.Generator) -> Iterator[tuple[str, list[str]]]:
+def _isolated(data: str, kind: str, rng: np.random.Generator) -> str:
+    """Draw one word or one number. Half of the words are drawn evenly, so that rare ones are heard too."""
+    if kind == "number":
+        return numbers.pa(int(rng.integers(0, 101)))
+    if kind == "digit":
+        return numbers.PA[int(rng.integers(0, 10))]
+    forms, weight = texts.words(data, "pa")
+    return str(rng.choice(forms, p=weight if rng.random() < 0.5 else None))
+
+
+def endless(
+    data: str, part: str, rng: np.random.Generator, shares: dict[str, float] = SHARES
+) -> Iterator[tuple[str, list[str]]]:
     """Yield (kind, pieces) without end; one voice speaks the pieces with pauses between them.
 
-    `data` is the data folder; `part` is "train", "dev" or "test".
+    `data` is the data folder; `part` is "train", "dev" or "test"; `shares`: one of TEXTS.
     """
     pools = {
         "sentences": texts.sentences(data, "pa")[part],
         **{kind: prompts(data)[part, kind] for kind in ("natural", "templates")},
     }
     while True:
-        kind = str(rng.choice(list(SHARES), p=list(SHARES.values())))
-        if kind == "digits":
+        kind = str(rng.choice(list(shares), p=list(shares.values())))
+        if kind in ISOLATED:
+            yield kind, [_isolated(data, kind, rng)]
+        elif kind == "digits":
             yield kind, _digits(rng)
         elif kind == "numbers":
             yield kind, [numbers.pa(int(n)) for n in rng.integers(0, 101, rng.integers(1, 4))]
