@@ -1,17 +1,18 @@
-//! Measures speech recognition: errors and speed over HTTP, and in this process in comparison with other
-//! programs that use the same model file; the memory for a long recording, and the response time of short
+//! Measures speech recognition: errors and speed over HTTP, and in comparison with other
+//! programs (`peers`); the memory for a long recording, and the response time of short
 //! clips meanwhile.
+
+mod peers;
 
 use std::{
     fs,
     path::Path,
-    process::Command,
     time::{Duration, Instant},
 };
 
 use akhar_inference::{
     Manifest, load_all,
-    speech::{Chunker, Joiner, Recogniser, Word, text},
+    speech::{Chunker, Joiner, Recogniser, Word},
 };
 use akhar_tests::{
     Answer, Cluster, Form, Stack, http, root,
@@ -24,6 +25,7 @@ use crate::{
     report::{Report, count, quantiles},
     runtime::runtime,
 };
+use peers::beside_peers;
 
 /// A recording and its true transcript.
 struct Clip {
@@ -135,7 +137,7 @@ pub(crate) async fn clips_of(folder: &Path, lang: &str, python: Option<&Path>) -
         let started = Instant::now();
         let answer = transcribe(&stack, &clip.bytes, lang).await;
         took.push(started.elapsed());
-        quality.add(&clip.text, &spoken(&said(&answer), lang));
+        quality.add(&spoken(&clip.text, lang), &spoken(&said(&answer), lang));
     }
     report.row("over HTTP", quality.row());
     report.row("over HTTP, answers", quantiles(&took));
@@ -147,10 +149,9 @@ pub(crate) async fn clips_of(folder: &Path, lang: &str, python: Option<&Path>) -
     report.row("real-time factor", factors);
     let shares = parts.iter().map(|(name, s)| (*name, 100.0 * s / work)).collect();
     report.row("of the worker's time, percent", shares);
-    drop(stack);
     in_process(&clips, lang, &mut report);
     if let Some(python) = python {
-        beside_peers(&clips, folder, lang, python, &mut report);
+        beside_peers(&clips, (folder, lang), python, &stack, &mut report);
     }
     report
 }
@@ -162,11 +163,12 @@ struct Transcriber {
 }
 
 impl Transcriber {
-    /// Loads the model, with the manifest's beam search or with greedy decoding.
-    fn open(lang: &str, with_language_model: bool, n_threads: usize) -> Self {
+    /// Loads the model as the manifest says, or with greedy decoding, no language model and no aligner.
+    fn open(lang: &str, is_greedy: bool, n_threads: usize) -> Self {
         let mut manifest = manifest(lang);
-        if !with_language_model {
-            manifest.decoding = None;
+        if is_greedy {
+            (manifest.decoding, manifest.alignment) = (None, None);
+            manifest.generation.iter_mut().for_each(|generation| generation.num_beams = 1);
         }
         Self {
             model: Recogniser::load(runtime(), &manifest, n_threads).expect("the model"),
@@ -221,7 +223,7 @@ fn spoken(text: &str, lang: &str) -> String {
 
 /// Measures the errors of word starts, for clips whose words are recognised correctly and have known starts.
 fn in_process(clips: &[Clip], lang: &str, report: &mut Report) {
-    let mut transcriber = Transcriber::open(lang, true, 1);
+    let mut transcriber = Transcriber::open(lang, false, 1);
     let mut apart = Vec::new();
     for clip in clips {
         let Some(samples) = samples(&clip.bytes) else { continue };
@@ -238,75 +240,6 @@ fn in_process(clips: &[Clip], lang: &str, report: &mut Report) {
     let at = |share: usize| apart.get(apart.len() * share / 100).copied().unwrap_or(f64::NAN);
     let row = vec![("median_ms", at(50)), ("p95_ms", at(95)), ("words", count(apart.len()))];
     report.row("word starts", row);
-}
-
-/// Compares this process with other programs that use the same model file, which a script runs. Decoding is
-/// greedy, and the samples are in memory.
-fn beside_peers(clips: &[Clip], folder: &Path, lang: &str, python: &Path, report: &mut Report) {
-    let training = root().join("training");
-    let peers = Command::new(python)
-        .current_dir(&training)
-        .args([
-            "-m",
-            "speech.peer",
-            "--language",
-            lang,
-            "--weights",
-            "../models/weights",
-            "--runs",
-            "3",
-            "--clips",
-        ])
-        .arg(folder.canonicalize().expect("a folder"))
-        .output()
-        .expect("the peers' script runs");
-    assert!(peers.status.success(), "{}", String::from_utf8_lossy(&peers.stderr));
-    let lines: Vec<Value> = String::from_utf8_lossy(&peers.stdout)
-        .lines()
-        .filter_map(|line| serde_json::from_str(line).ok())
-        .collect();
-    for n_threads in [1usize, 2] {
-        let mut transcriber = Transcriber::open(lang, false, n_threads);
-        let (mut ours, mut seconds) = (Vec::new(), 0.0);
-        for clip in clips {
-            let Some(samples) = samples(&clip.bytes) else { continue };
-            seconds += count(samples.len()) / 16_000.0;
-            let mut best = Duration::MAX;
-            let mut recognised = String::new();
-            for _ in 0..3 {
-                let started = Instant::now();
-                recognised = text(&transcriber.transcribe(&samples));
-                best = best.min(started.elapsed());
-            }
-            ours.push((clip.name.clone(), recognised, best.as_secs_f64()));
-        }
-        let spent: f64 = ours.iter().map(|(_, _, s)| s).sum();
-        report.row(&format!("akhar, {n_threads} threads"), vec![("rtf", spent / seconds)]);
-        for peer in ["onnx-asr", "sherpa-onnx"] {
-            let of_peer = |line: &&Value| line["peer"] == peer && line["threads"] == n_threads;
-            let theirs: Vec<&Value> = lines.iter().filter(of_peer).collect();
-            if theirs.is_empty() {
-                continue;
-            }
-            let their_time: f64 = theirs.iter().filter_map(|line| line["seconds"].as_f64()).sum();
-            let (mut same, mut apart) = (0, Quality::default());
-            for (name, recognised, _) in &ours {
-                let text = theirs.iter().find(|line| line["file"] == **name).map(|line| &line["text"]);
-                let text = text.and_then(Value::as_str).unwrap_or_default();
-                same += usize::from(text == recognised);
-                apart.add(text, recognised);
-            }
-            let agreement = 100.0 - apart.characters.percent();
-            let row = vec![
-                ("rtf", their_time / seconds),
-                ("ratio", their_time / spent),
-                ("same_texts", count(same)),
-                ("of", count(ours.len())),
-                ("characters_agree_percent", agreement),
-            ];
-            report.row(&format!("{peer}, {n_threads} threads"), row);
-        }
-    }
 }
 
 /// Measures a long recording: its memory, time and errors, and the response time of a short clip meanwhile.
