@@ -261,10 +261,9 @@ mod tests {
             // The roles that the loader of each layout reads.
             let roles: &[&str] = match manifest.layout {
                 Layout::Whisper => &["encoder", "decoder", "tokenizer", "generation"],
-                Layout::Moonshine => &["encoder", "decoder", "tokenizer"],
                 Layout::NemoTdt => &["encoder", "decoder", "vocab", "config"],
                 Layout::NemoCtc => &["model", "vocab", "config"],
-                Layout::M2m100 => &["encoder", "decoder", "tokenizer"],
+                Layout::Moonshine | Layout::M2m100 => &["encoder", "decoder", "tokenizer"],
                 other => panic!("{}: add the files that the layout {other} reads to this test", entry.id),
             };
             assert_eq!(

@@ -162,7 +162,7 @@ mod tests {
     #[test]
     fn the_first_word_does_not_begin_before_the_onset_of_sound() {
         let (mut window, transcript) = window(100, 0, "_a____b__c");
-        window.pauses = vec![0..4 * GRID];
+        window.pauses.push(0..4 * GRID);
         let mut joiner = Joiner::new(Clock { grid: GRID, latency_s: 0.06 });
         joiner.add(&window, transcript);
         let starts: Vec<f64> = joiner.words().iter().map(|w| w.start).collect();

@@ -3,7 +3,7 @@
 //!
 //! Only one window is in memory at a time, so the memory use does not grow with the length of the recording.
 
-use std::ops::Range;
+use std::{iter, ops::Range};
 
 use super::{SAMPLE_RATE, runs, seconds};
 
@@ -110,8 +110,8 @@ impl Chunker {
         let within = |steps: &Range<usize>| {
             (steps.start * STEP).saturating_sub(from)..(steps.end * STEP).saturating_sub(from)
         };
-        let pauses: Vec<Range<usize>> =
-            [0..onset].iter().chain(&inner_pauses(&powers[..=last], onset, pause)).map(within).collect();
+        let inner = inner_pauses(&powers[..=last], onset, pause);
+        let pauses = iter::once(&(0..onset)).chain(&inner).map(within).collect();
         Some(Window { start: self.start + from, overlap, pauses, samples })
     }
 
