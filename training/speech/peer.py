@@ -118,14 +118,20 @@ def compared(language: str, spoken: str, text: str) -> dict[str, int]:
     return {"words": len(read(spoken)), "wrong": metrics.distance(read(spoken), read(text))}
 
 
-def summary(rows: Sequence[dict[str, Any]], ours: Mapping[str, str]) -> str:
-    """Return one line: the real-time factor, the wrong words, and how often the text equals `ours`, by file."""
-    seconds, spent = sum(row["audio_seconds"] for row in rows), sum(row["seconds"] for row in rows)
-    line = f"{rows[0]['peer']}, {rows[0]['threads']} threads: real-time factor {spent / seconds:.5f}"
+def summary(rows: Sequence[dict[str, Any]], every: Sequence[dict[str, Any]]) -> str:
+    """Return one line about a peer's `rows`: medians of the clips' real-time factors and of their ratios, wrong words.
+
+    `every`: the rows of all peers. A ratio is the time beside the service's for the same clip. Where `reference` is a
+    peer, the line says how often its text is the same.
+    """
+    factors = [row["seconds"] / row["audio_seconds"] for row in rows]
+    line = f"{rows[0]['peer']}, {rows[0]['threads']} threads: real-time factor {statistics.median(factors):.5f}"
+    if served := {row["file"]: row["seconds"] for row in every if row["peer"] == "akhar"}:
+        line += f", {statistics.median(row['seconds'] / served[row['file']] for row in rows):.2f} x akhar's time"
     if known := [row for row in rows if "words" in row]:
         wrong, words = sum(row["wrong"] for row in known), sum(row["words"] for row in known)
         line += f", {100 * wrong / max(1, words):.1f} % of {words} words wrong"
-    if ours:
+    if ours := {row["file"]: row["text"] for row in every if row["peer"] == "reference"}:
         same = sum(row["text"] == ours[row["file"]] for row in rows)
         line += f", the reference's text for {same} of {len(rows)} clips"
     return line
@@ -171,9 +177,8 @@ def main() -> None:
         if not arguments.summary:
             print("\n".join(json.dumps(row, ensure_ascii=False) for row in rows), flush=True)
             continue
-        ours = {row["file"]: row["text"] for row in rows if row["peer"] == "reference"}
         for peer in peers:
-            print(summary([row for row in rows if row["peer"] == peer], ours), flush=True)
+            print(summary([row for row in rows if row["peer"] == peer], rows), flush=True)
 
 
 if __name__ == "__main__":
