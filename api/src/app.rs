@@ -9,7 +9,7 @@ use akhar_jobs::{
 use akhar_platform::{config::Config, database::Database, shutdown::Shutdown};
 use axum::extract::FromRef;
 use tokio::sync::Semaphore;
-use tokio_util::sync::CancellationToken;
+use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use crate::{
     auth::{caller::Authenticator, key_cache::KeyCache},
@@ -30,6 +30,8 @@ pub(crate) struct Shared {
     quick_wait: Duration,
     speech_wait: Duration,
     draining: CancellationToken,
+    /// Tasks that go on when their request's client disconnects. A stopping process waits for them.
+    pub(crate) tasks: TaskTracker,
 }
 
 impl Deref for App {
@@ -58,7 +60,7 @@ impl App {
         Self(Arc::new(Shared {
             database,
             auth: Arc::new(auth),
-            waiters: Waiters::default(),
+            waiters: Waiters::new(shutdown.deadline.clone()),
             submissions: Submissions::start(JobStore::to_submit(
                 queue.clone(),
                 Admission::new(config.max_waiting),
@@ -67,6 +69,7 @@ impl App {
             quick_wait: Duration::from_secs(config.quick_wait_s),
             speech_wait: Duration::from_secs(config.speech_wait_s),
             draining: shutdown.soft.clone(),
+            tasks: TaskTracker::new(),
         }))
     }
 

@@ -45,6 +45,7 @@ pub async fn serve(
 
 async fn serve_app(listener: TcpListener, app: App, shutdown: Shutdown) -> Result<(), ServeError> {
     let listening = tokio::spawn(listen(app.clone()));
+    let tasks = app.tasks.clone();
     let service = TowerToHyperService::new(router(app));
     let connections = TaskTracker::new();
     // Connections get their own hard token, so that they can be counted before they are aborted.
@@ -64,6 +65,8 @@ async fn serve_app(listener: TcpListener, app: App, shutdown: Shutdown) -> Resul
         shutdown.soft.cancelled().await;
         connections.close();
         connections.wait().await;
+        tasks.close();
+        tasks.wait().await;
     };
     let ended = tokio::select! {
         () = accepting => Ok(()),

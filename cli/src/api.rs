@@ -3,7 +3,7 @@
 use akhar_platform::{config::Config, database::Database, shutdown::Shutdown};
 use tokio::net::TcpListener;
 
-use crate::{connect, failure::Failure};
+use crate::{connect, failure::Failure, output};
 
 /// Serves until a signal stops the process.
 pub(crate) async fn run(config: Config) -> Result<(), Failure> {
@@ -27,6 +27,6 @@ pub(crate) async fn serve(
     shutdown: Shutdown,
 ) -> Result<(), Failure> {
     let address = listener.local_addr().map_err(Failure::io("cannot read the listening address"))?;
-    println!("listening on http://{address}");
+    output::line(format_args!("listening on http://{address}")).or_else(Failure::unless_output_closed)?;
     Ok(akhar_api::serve(listener, config, database, shutdown).await?)
 }

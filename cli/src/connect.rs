@@ -40,8 +40,9 @@ pub(crate) struct CommandDatabase {
 }
 
 impl CommandDatabase {
-    /// Connects to the configured database. If none is configured, connects to the private database, and starts it
-    /// unless an `akhar serve` is running.
+    /// Connects to the configured database. If none is configured, connects to the private database of `akhar serve`,
+    /// and starts it unless an `akhar serve` is running. Fails if there is none: a new one would hold keys that no
+    /// server knows.
     pub(crate) async fn open(config: &Config) -> Result<Self, Failure> {
         let (options, private) = match configured_options(config)? {
             Some(options) => (options, None),
@@ -66,6 +67,10 @@ impl CommandDatabase {
 }
 
 async fn private(data_dir: PathBuf) -> Result<(PgConnectOptions, Option<PrivatePostgres>), Failure> {
+    if !PrivatePostgres::exists(&data_dir)? {
+        let folder = std::path::absolute(&data_dir).unwrap_or(data_dir);
+        return Err(Failure::NoPrivateDatabase(folder));
+    }
     blocking(move || match PrivatePostgres::start(&data_dir) {
         Ok(private) => Ok((private.options(), Some(private))),
         Err(PrivateError::InUse(_)) => Ok((PrivatePostgres::address(&data_dir)?, None)),

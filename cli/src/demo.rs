@@ -11,7 +11,7 @@ use std::{
 use akhar_accounts::keys;
 use sqlx::PgPool;
 
-use crate::failure::Failure;
+use crate::{failure::Failure, output};
 
 /// The image of the printed request, which is part of the source code.
 const EXAMPLE: &str = "tests/fixtures/images/digit-5.png";
@@ -36,8 +36,9 @@ pub(crate) async fn key(db: &PgPool, data_dir: Option<&Path>) -> Result<Option<S
 }
 
 /// Prints the key and a complete request that uses it.
-pub(crate) fn print(key: &str, address: SocketAddr) {
-    println!("\nAkhar is ready. Demo key: {key}\nTry it:\n");
-    println!("  curl http://{address}/v1/models/digit-recognition \\");
-    println!("    -H 'Authorization: Bearer {key}' -F file=@{EXAMPLE}\n");
+pub(crate) fn print(key: &str, address: SocketAddr) -> Result<(), Failure> {
+    output::print(format_args!(
+        "\nAkhar is ready. Demo key: {key}\nTry it:\n\n  curl http://{address}/v1/models/digit-recognition \\\n    \
+         -H 'Authorization: Bearer {key}' -F file=@{EXAMPLE}\n\n"
+    ))
 }

@@ -24,6 +24,12 @@ pub(crate) enum Failure {
          postgres://user:password@host/database. Only `akhar serve` and `akhar keys` work without it"
     )]
     NoDatabase,
+    #[error(
+        "there is no database of `akhar serve` in {}: run this command in the folder in which `akhar serve` runs, or set \
+         AKHAR_DATA_DIR to its data folder, or AKHAR_DATABASE_URL to the address of a Postgres database",
+        .0.display()
+    )]
+    NoPrivateDatabase(std::path::PathBuf),
     #[error(transparent)]
     Migrate(#[from] akhar_migrations::MigrateError),
     #[error(transparent)]
@@ -36,6 +42,8 @@ pub(crate) enum Failure {
     Manifest(#[from] akhar_inference::ManifestError),
     #[error("cannot listen on {address}: {source}")]
     Listen { address: std::net::SocketAddr, source: std::io::Error },
+    #[error("standard output was closed")]
+    OutputClosed,
     #[error("the worker did not start: its log lines above say why")]
     WorkerStart,
     #[error("{what}: {source}")]
@@ -43,6 +51,14 @@ pub(crate) enum Failure {
 }
 
 impl Failure {
+    /// For processes that go on when nobody reads their output.
+    pub(crate) fn unless_output_closed(self) -> Result<(), Self> {
+        match self {
+            Self::OutputClosed => Ok(()),
+            other => Err(other),
+        }
+    }
+
     /// Makes a failure of an I/O error. `what` says what failed, such as "cannot read stdin".
     pub(crate) fn io(what: impl Into<String>) -> impl FnOnce(std::io::Error) -> Self {
         let what = what.into();

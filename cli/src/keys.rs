@@ -4,7 +4,7 @@ use akhar_accounts::keys::{self, KeyInfo};
 use akhar_platform::config::Config;
 use sqlx::PgPool;
 
-use crate::{connect::CommandDatabase, failure::Failure};
+use crate::{connect::CommandDatabase, failure::Failure, output};
 
 #[derive(Debug, clap::Subcommand)]
 pub(crate) enum Command {
@@ -39,21 +39,22 @@ pub(crate) async fn run(config: &Config, command: Command) -> Result<(), Failure
 
 async fn execute(db: &PgPool, command: Command) -> Result<(), Failure> {
     match command {
-        Command::Create { name } => println!("{}", keys::create(db, &name).await?.1.expose()),
-        Command::Rotate { prefix } => println!("{}", keys::rotate(db, &prefix).await?.1.expose()),
+        Command::Create { name } => output::line(keys::create(db, &name).await?.1.expose()),
+        Command::Rotate { prefix } => output::line(keys::rotate(db, &prefix).await?.1.expose()),
         Command::Revoke { prefix } => {
             let key = keys::revoke(db, &prefix).await?;
             eprintln!("revoked {} ({})", key.prefix, key.name);
+            Ok(())
         }
-        Command::List => keys::list(db).await?.iter().for_each(print),
+        Command::List => keys::list(db).await?.iter().try_for_each(print),
     }
-    Ok(())
 }
 
-fn print(key: &KeyInfo) {
+fn print(key: &KeyInfo) -> Result<(), Failure> {
     let state = match key.revoked_at {
         Some(at) => format!("revoked {}", at.format("%F %T")),
         None => "works".to_owned(),
     };
-    println!("{}  {}  {state}  {}", key.prefix, key.created_at.format("%F %T"), key.name);
+    let created_at = key.created_at.format("%F %T");
+    output::line(format_args!("{}  {created_at}  {state}  {}", key.prefix, key.name))
 }

@@ -8,6 +8,7 @@ mod demo;
 mod failure;
 mod keys;
 mod models;
+mod output;
 mod reference;
 mod serve;
 mod worker;
@@ -57,7 +58,8 @@ enum Command {
 
 fn main() -> ExitCode {
     match run(Arguments::parse().command) {
-        Ok(()) => ExitCode::SUCCESS,
+        // The reader has what it wanted.
+        Ok(()) | Err(Failure::OutputClosed) => ExitCode::SUCCESS,
         Err(failure) => {
             eprintln!("akhar: {failure}");
             ExitCode::FAILURE
@@ -69,10 +71,7 @@ fn run(command: Command) -> Result<(), Failure> {
     match command {
         Command::Models(command) => return models::run(&command),
         Command::Openapi => return reference::print_openapi(),
-        Command::Reference { page } => {
-            reference::print(page, Arguments::command());
-            return Ok(());
-        }
+        Command::Reference { page } => return reference::print(page, Arguments::command()),
         _ => (),
     }
     let config = Config::load()?;

@@ -1,16 +1,19 @@
 //! `akhar worker`: runs one worker process on the configured database.
 
 use akhar_platform::{config::Config, shutdown::Shutdown};
-use tokio::io::AsyncReadExt as _;
+use tokio::io::{AsyncBufReadExt as _, BufReader};
 
-use crate::{connect, failure::Failure};
+use crate::{connect, failure::Failure, output};
 
 /// The line that is printed to stdout when the models are loaded and the worker starts claiming jobs.
 pub(crate) const READY: &str = "ready";
 
+/// The line on stdin that tells a worker with a parent to finish its jobs and exit.
+pub(crate) const FINISH: &str = "finish";
+
 #[derive(Debug, clap::Args)]
 pub(crate) struct Arguments {
-    /// Stop when standard input closes, so that the worker stops when its parent dies
+    /// Finish when standard input says so, and return all jobs to their queues when it closes
     #[arg(long, hide = true)]
     pub(crate) with_parent: bool,
 }
@@ -21,11 +24,25 @@ pub(crate) async fn run(config: Config, arguments: &Arguments) -> Result<(), Fai
         .map_err(Failure::io("cannot install signal handlers"))?;
     if arguments.with_parent {
         let shutdown = shutdown.clone();
-        tokio::spawn(async move {
-            let _ = tokio::io::stdin().read_to_end(&mut Vec::new()).await;
-            shutdown.stop();
-        });
+        tokio::spawn(async move { obey_parent(&shutdown).await });
     }
     let database = connect::configured("akhar-worker", &config).await?;
-    Ok(akhar_worker::run(&config, database, shutdown, || println!("{READY}")).await?)
+    let ready = || {
+        if let Err(error) = output::line(READY) {
+            tracing::debug!(%error, "nobody reads standard output");
+        }
+    };
+    Ok(akhar_worker::run(&config, database, shutdown, ready).await?)
+}
+
+/// Follows the parent, which writes [`FINISH`] when the jobs should be finished. It closes the pipe when there is no
+/// more time for that, and so does its death.
+async fn obey_parent(shutdown: &Shutdown) {
+    let mut lines = BufReader::new(tokio::io::stdin()).lines();
+    while let Ok(Some(line)) = lines.next_line().await {
+        if line == FINISH {
+            shutdown.stop();
+        }
+    }
+    shutdown.give_up().await;
 }

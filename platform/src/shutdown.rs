@@ -1,5 +1,5 @@
-//! Shutdown in two steps. After the soft step a process accepts no new work and finishes the work in progress. The hard
-//! step stops it at once.
+//! Shutdown in three steps. After the soft step a process accepts no new work and finishes the work in progress. At the
+//! deadline it gives up the work that it has not finished, in an orderly way. The hard step stops it at once.
 
 use std::time::{Duration, Instant};
 
@@ -10,27 +10,32 @@ use tokio_util::sync::CancellationToken;
 /// process and to its process group.
 const DUPLICATE_WINDOW: Duration = Duration::from_secs(1);
 
-/// The two tokens that long-running tasks watch.
+/// The longest time between the deadline and the hard step.
+const LAST_STEP: Duration = Duration::from_secs(1);
+
+/// The tokens that long-running tasks watch.
 #[derive(Debug, Clone, Default)]
 pub struct Shutdown {
     /// Cancelled when the process should accept no new work and finish the work in progress.
     pub soft: CancellationToken,
+    /// Cancelled shortly before `hard`. Requests that still wait are answered with 202, and jobs that still run go back
+    /// to their queues.
+    pub deadline: CancellationToken,
     /// Cancelled when the process should stop at once.
     pub hard: CancellationToken,
 }
 
 impl Shutdown {
-    /// Cancels `soft` on the first SIGTERM or SIGINT, and `hard` on the second one or when `limit` has passed since
-    /// the first.
+    /// Cancels `soft` on the first SIGTERM or SIGINT, and `deadline` and `hard` when `limit` is nearly over and over.
+    /// A second signal cancels all of them at once.
     pub fn on_signals(limit: Duration) -> std::io::Result<Self> {
         let shutdown = Self::default();
         let (mut term, mut int) = (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?);
-        let tokens = shutdown.clone();
+        let begun = shutdown.clone();
         tokio::spawn(async move {
             let mut signalled = async || tokio::select! { _ = term.recv() => (), _ = int.recv() => () };
             signalled().await;
             tracing::info!(limit_s = limit.as_secs(), "stopping: finishing the work in progress");
-            tokens.soft.cancel();
             let first = Instant::now();
             let again = async {
                 signalled().await;
@@ -40,13 +45,38 @@ impl Shutdown {
             };
             tokio::select! {
                 () = again => tracing::warn!("received a second signal: not waiting for unfinished work"),
-                () = tokio::time::sleep(limit) => {
+                () = begun.finish_within(limit) => {
                     tracing::warn!("the time limit for stopping has passed: not waiting for unfinished work");
                 }
             }
-            tokens.hard.cancel();
+            begun.stop_now();
         });
         Ok(shutdown)
+    }
+
+    /// Cancels `soft` at once, `deadline` when `limit` is nearly over, and `hard` when it is over. Returns then.
+    pub async fn finish_within(&self, limit: Duration) {
+        self.soft.cancel();
+        let last_step = LAST_STEP.min(limit / 4);
+        tokio::time::sleep(limit.saturating_sub(last_step)).await;
+        self.deadline.cancel();
+        tokio::time::sleep(last_step).await;
+        self.hard.cancel();
+    }
+
+    /// Cancels `soft` and `deadline` at once, and `hard` a second later. Returns then.
+    pub async fn give_up(&self) {
+        self.soft.cancel();
+        self.deadline.cancel();
+        tokio::time::sleep(LAST_STEP).await;
+        self.hard.cancel();
+    }
+
+    /// Cancels all tokens.
+    pub fn stop_now(&self) {
+        self.soft.cancel();
+        self.deadline.cancel();
+        self.hard.cancel();
     }
 
     /// Cancels `soft` without a signal.

@@ -11,6 +11,8 @@ const LOCK: i64 = 0x5eed_5ea4;
 /// A step between two states of a job, at which a test can hold it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Seam {
+    /// The api submits the job: the row is written, but not committed.
+    Submit,
     /// A worker claims the job: the change from queued to running is made, but not committed.
     Claim,
     /// A worker writes the job's outcome: the change from running to succeeded is made, but not committed.
@@ -26,14 +28,15 @@ pub struct Held {
 impl Seam {
     /// Makes every job that reaches this seam wait.
     pub async fn hold(self, db: &PgPool) -> Held {
-        let change = match self {
-            Self::Claim => "old.state = 'queued' and new.state = 'running'",
-            Self::Finish => "old.state = 'running' and new.state = 'succeeded'",
+        let (event, change) = match self {
+            Self::Submit => ("insert", "new.state = 'queued'"),
+            Self::Claim => ("update", "old.state = 'queued' and new.state = 'running'"),
+            Self::Finish => ("update", "old.state = 'running' and new.state = 'succeeded'"),
         };
         let statement = format!(
             "create function hold_here() returns trigger language plpgsql as
              $$ begin perform pg_advisory_xact_lock_shared({LOCK}); return new; end $$;
-             create trigger hold_here before update on jobs
+             create trigger hold_here before {event} on jobs
              for each row when ({change}) execute function hold_here();"
         );
         let mut lock = PgConnection::connect_with(&db.connect_options()).await.expect("a connection");

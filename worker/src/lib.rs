@@ -34,8 +34,9 @@ use models::Models;
 
 /// Loads the models, warms them up, calls `ready`, and works until `shutdown`.
 ///
-/// After a soft shutdown the worker claims no more jobs and finishes those that it has. After a hard shutdown
-/// it returns at once, and other workers take over its unfinished jobs.
+/// After a soft shutdown the worker claims no more jobs and finishes those that it has. At the deadline it returns the
+/// unfinished ones to their queues. After a hard shutdown it returns at once, and other workers take over the jobs that
+/// it could not return.
 ///
 /// # Errors
 ///
@@ -90,8 +91,12 @@ pub async fn run(
     }
     last_beat.cancel();
     tokio::select! { _ = heart => (), () = shutdown.hard.cancelled() => () }
-    if let Err(error) = store::leave(&db, &name).await {
-        tracing::warn!(%error, "could not remove this worker from the list of workers: a sweeper will do it");
+    let left = tokio::select! {
+        left = store::leave(&db, &name) => left.map_err(|error| error.to_string()),
+        () = shutdown.hard.cancelled() => Err("the worker had to stop".to_owned()),
+    };
+    if let Err(error) = left {
+        tracing::warn!(error, "could not remove this worker from the list of workers: a sweeper will do it");
     }
     Ok(())
 }

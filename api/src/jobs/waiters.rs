@@ -19,13 +19,18 @@ use tokio::{
     sync::watch,
     time::{Instant, timeout_at},
 };
+use tokio_util::sync::CancellationToken;
 
 /// How often a waiter reads its job if nothing is announced.
 const POLL_INTERVAL: Duration = Duration::from_secs(1);
 
 /// All requests of this process that wait for a job.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Waiters(Arc<Mutex<HashMap<JobId, watch::Sender<Announced>>>>);
+pub(crate) struct Waiters {
+    waiting: Arc<Mutex<HashMap<JobId, watch::Sender<Announced>>>>,
+    /// Cancelled when the process has no more time to wait for jobs.
+    out_of_time: CancellationToken,
+}
 
 /// The ended job, if its announcement contained it.
 type Announced = Option<Arc<Job>>;
@@ -51,8 +56,13 @@ pub(crate) enum LookupResult {
 }
 
 impl Waiters {
+    /// Waiters that all stop waiting when `out_of_time` is cancelled.
+    pub(crate) fn new(out_of_time: CancellationToken) -> Self {
+        Self { waiting: Arc::default(), out_of_time }
+    }
+
     fn lock(&self) -> MutexGuard<'_, HashMap<JobId, watch::Sender<Announced>>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Starts waiting. The waiter gets all announcements from now on.
@@ -87,11 +97,14 @@ impl Drop for Waiter {
 }
 
 impl Waiter {
-    /// Waits for a wake-up, the poll interval or the deadline, whichever is first.
+    /// Waits for a wake-up, the poll interval, the deadline or the end of the process's time, whichever is first.
     async fn wait_for_wake_up(&mut self, deadline: Instant) {
         let until = deadline.min(Instant::now() + POLL_INTERVAL);
         if let Some(wakes) = &mut self.wakes {
-            let _woken_or_time = timeout_at(until, wakes.changed()).await;
+            tokio::select! {
+                _woken_or_time = timeout_at(until, wakes.changed()) => (),
+                () = self.waiters.out_of_time.cancelled() => (),
+            }
         }
     }
 
@@ -101,15 +114,15 @@ impl Waiter {
         announced.filter(|job| job.state.is_final()).map(Arc::unwrap_or_clone)
     }
 
-    /// Waits until the job has ended or the deadline has passed. It first waits and then reads the job, so call it
-    /// for a job that was just submitted or read.
+    /// Waits until the job has ended, the deadline has passed or the process has no more time. It first waits and then
+    /// reads the job, so call it for a job that was just submitted or read.
     pub(crate) async fn until_ended(
         &mut self,
         lookups: &Lookups,
         deadline: Instant,
     ) -> Result<LookupResult, GroupError> {
         let mut latest = LookupResult::Unavailable;
-        while Instant::now() < deadline {
+        loop {
             self.wait_for_wake_up(deadline).await;
             if let Some(job) = self.announced() {
                 return Ok(LookupResult::Job(job));
@@ -125,8 +138,10 @@ impl Waiter {
                 Ok(Err(error)) => return Err(error),
                 Err(_) => tracing::debug!("the database does not answer: continuing to wait"),
             }
+            if Instant::now() >= deadline || self.waiters.out_of_time.is_cancelled() {
+                return Ok(latest);
+            }
         }
-        Ok(latest)
     }
 }
 
@@ -173,6 +188,16 @@ mod tests {
         let started = Instant::now();
         waiters.subscribe(id()).wait_for_wake_up(started + POLL_INTERVAL / 4).await;
         assert_eq!(started.elapsed(), POLL_INTERVAL / 4);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_process_out_of_time_ends_the_wait_for_a_wake_up() {
+        let out_of_time = CancellationToken::new();
+        let waiters = Waiters::new(out_of_time.clone());
+        let started = Instant::now();
+        out_of_time.cancel();
+        waiters.subscribe(id()).wait_for_wake_up(started + POLL_INTERVAL * 60).await;
+        assert!(started.elapsed().is_zero());
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Runs an operation: submits the checked input as a job, waits for its end, and responds with the result or a 202.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use akhar_jobs::{
     Job, JobId, JobState, NewJob, Operation, Parameters, Upload,
@@ -9,7 +9,8 @@ use akhar_jobs::{
 };
 use axum::{http::HeaderName, response::Response};
 use chrono::{DateTime, Utc};
-use tokio::time::Instant;
+use akhar_platform::database::is_transient;
+use tokio::{sync::oneshot, time::Instant};
 use tracing::{Instrument as _, Span};
 use uuid::Uuid;
 
@@ -23,6 +24,9 @@ use crate::{
     problems::{Problem, ProblemType},
     retry::retry_transient,
 };
+
+/// The pause before another try to cancel a job while the database cannot be reached.
+const CANCEL_PAUSE: Duration = Duration::from_millis(500);
 
 const PREFERENCE_APPLIED: HeaderName = HeaderName::from_static("preference-applied");
 
@@ -49,8 +53,7 @@ pub(crate) async fn run(
     });
     Span::current().record("job", tracing::field::display(job.id));
     let mut waiter = app.waiters.subscribe(job.id);
-    let cancel_on_disconnect = CancelOnDisconnect::arm(app, &job);
-    let cancel_on_disconnect = submit(app, &job, cancel_on_disconnect).await?;
+    let cancel_on_disconnect = submit(app, &job).await?;
     let found = if wait.is_zero() {
         look_up(app, &job).await
     } else {
@@ -61,23 +64,32 @@ pub(crate) async fn run(
 }
 
 /// Submits the job. Retries while the database restarts.
-async fn submit(
-    app: &App,
-    job: &Arc<NewJob>,
-    cancel_on_disconnect: CancelOnDisconnect,
-) -> Result<CancelOnDisconnect, Problem> {
-    match retry_transient(|_| app.submissions.submit(job.clone())).await {
-        Ok(_) => Ok(cancel_on_disconnect),
-        Err(error @ SubmitError::QueueFull(_)) => {
-            cancel_on_disconnect.disarm(); // the job certainly does not exist
-            Err(error.into())
+///
+/// A task of its own does that, so a client that disconnects cannot interrupt it. The guard is made when the statement
+/// has ended. If the client is gone by then, nobody takes the guard, and dropping it cancels the job.
+async fn submit(app: &App, job: &Arc<NewJob>) -> Result<CancelOnDisconnect, Problem> {
+    let (sender, submitted) = oneshot::channel();
+    let task = {
+        let (app, job) = (app.clone(), job.clone());
+        async move {
+            let result = match retry_transient(|_| app.submissions.submit(job.clone())).await {
+                Ok(_) => Ok(CancelOnDisconnect::arm(&app, &job)),
+                Err(error @ SubmitError::QueueFull(_)) => Err(error), // the job certainly does not exist
+                Err(error) => {
+                    drop(CancelOnDisconnect::arm(&app, &job)); // the job may exist
+                    Err(error)
+                }
+            };
+            drop(sender.send(result));
         }
-        Err(error) => Err(error.into()), // the job may exist: dropping the guard cancels it
-    }
+    };
+    app.tasks.spawn(task.instrument(Span::current()));
+    let result = submitted.await.map_err(|_| Problem::internal("the task that submits the job panicked"))?;
+    Ok(result?)
 }
 
-/// Waits until the job has ended or the deadline has passed. If a crash of Postgres lost the job, submits it again.
-/// If the deadline has passed, the caller is about to get a 202, so the job is flushed to disk first.
+/// Waits until the job has ended, the deadline has passed or the process has no more time. If a crash of Postgres lost
+/// the job, submits it again. If the job has not ended, the caller is about to get a 202, so the job is flushed to disk first.
 async fn wait_for(
     app: &App,
     job: &Arc<NewJob>,
@@ -182,15 +194,26 @@ impl Drop for CancelOnDisconnect {
     fn drop(&mut self) {
         let Some((app, job, account_id)) = self.armed.take() else { return };
         let Ok(runtime) = tokio::runtime::Handle::try_current() else { return };
+        let tasks = app.tasks.clone();
         let cancel = async move {
-            match retry_transient(|_| store::cancel(&app.database.volatile, job, account_id)).await {
-                Ok(cancelled) => {
-                    tracing::debug!(cancelled, "tried to cancel the job of a client that disconnected");
+            loop {
+                match store::cancel(&app.database.volatile, job, account_id).await {
+                    Ok(cancelled) => {
+                        tracing::debug!(cancelled, "tried to cancel the job of a client that disconnected");
+                        return;
+                    }
+                    Err(error) if is_transient(&error) => {
+                        tracing::debug!(%error, "cannot reach the database to cancel a job: trying again");
+                        tokio::time::sleep(CANCEL_PAUSE).await;
+                    }
+                    Err(error) => {
+                        tracing::error!(%error, "cannot cancel the job of a client that disconnected");
+                        return;
+                    }
                 }
-                Err(error) => tracing::warn!(%error, "cannot cancel the job of a client that disconnected"),
             }
         };
-        runtime.spawn(cancel.instrument(Span::current()));
+        tasks.spawn_on(cancel.instrument(Span::current()), &runtime);
     }
 }
 

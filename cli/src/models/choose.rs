@@ -4,7 +4,7 @@ use akhar_inference::{BUNDLED, Registry};
 use akhar_platform::config::Config;
 
 use super::error::failed;
-use crate::failure::Failure;
+use crate::{failure::Failure, output};
 
 pub(super) fn run(config: &Config, operation: &str, language: Option<&str>, id: &str) -> Result<(), Failure> {
     let mut registry = Registry::open(&config.models_dir)?;
@@ -15,10 +15,10 @@ pub(super) fn run(config: &Config, operation: &str, language: Option<&str>, id: 
     for model in registry.all().iter().filter(|m| m.operation == operation) {
         match &registry.serves(model)[..] {
             [] => (),
-            [None, ..] => println!("{operation}: {}", model.id),
+            [None, ..] => output::line(format_args!("{operation}: {}", model.id))?,
             languages => {
                 let languages: Vec<&str> = languages.iter().flatten().map(String::as_str).collect();
-                println!("{operation} in {}: {}", languages.join(", "), model.id);
+                output::line(format_args!("{operation} in {}: {}", languages.join(", "), model.id))?;
             }
         }
     }

@@ -4,10 +4,9 @@ use akhar_inference::Registry;
 use akhar_platform::config::Config;
 
 use super::error::failed;
-use crate::failure::Failure;
+use crate::{failure::Failure, output};
 
 pub(super) fn run(config: &Config, id: &str) -> Result<(), Failure> {
     Registry::open(&config.models_dir)?.remove(id).map_err(failed("remove"))?;
-    println!("removed {id}");
-    Ok(())
+    output::line(format_args!("removed {id}"))
 }

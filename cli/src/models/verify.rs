@@ -4,7 +4,7 @@ use akhar_inference::Registry;
 use akhar_platform::config::Config;
 
 use super::error::failed;
-use crate::failure::Failure;
+use crate::{failure::Failure, output};
 
 pub(super) fn run(config: &Config, id: Option<&str>) -> Result<(), Failure> {
     let registry = Registry::open(&config.models_dir)?;
@@ -15,7 +15,7 @@ pub(super) fn run(config: &Config, id: Option<&str>) -> Result<(), Failure> {
     let mut broken = None;
     for model in models {
         match model.verify() {
-            Ok(()) => println!("{}  {} verified", model.id, n_files(model.files.len())),
+            Ok(()) => output::line(format_args!("{}  {} verified", model.id, n_files(model.files.len())))?,
             Err(error) => {
                 if let Some(earlier) = broken.replace(error) {
                     eprintln!("akhar: {earlier}");

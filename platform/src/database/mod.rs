@@ -5,6 +5,7 @@ mod listener;
 mod private;
 mod private_error;
 mod programs;
+mod server_process;
 
 pub use listener::Event;
 pub use private::PrivatePostgres;

@@ -1,12 +1,12 @@
-//! The private Postgres server of `akhar serve`. It keeps its files in a folder, listens on a Unix socket, and is
-//! stopped when `akhar` stops. If `akhar` is killed, the next start uses the same cluster, and the same server if it
-//! still runs.
+//! The private Postgres server of `akhar serve`. It keeps its files in a folder, listens on a Unix socket, and stops
+//! when `akhar` stops or is killed. The next start uses the same cluster.
 
 use std::{
     fs::{self, File, TryLockError},
     io,
     os::unix::fs::{DirBuilderExt as _, PermissionsExt as _, chown},
     path::{Path, PathBuf},
+    process::ExitStatus,
 };
 
 use sqlx::postgres::PgConnectOptions;
@@ -14,6 +14,7 @@ use sqlx::postgres::PgConnectOptions;
 use super::{
     private_error::PrivateError,
     programs::{Programs, User, run},
+    server_process::ServerProcess,
 };
 
 /// The cluster's superuser. It has no password. Only users who may enter the socket's folder can connect.
@@ -21,6 +22,9 @@ const ROLE: &str = "akhar";
 
 /// The folder for clusters whose `data_dir` is in a folder that the server's user cannot enter, such as /root.
 const FALLBACK: &str = "/var/lib/akhar";
+
+/// How many lines of the log are shown if the server does not start.
+const SHOWN_LINES: usize = 20;
 
 /// Settings of the private server. It does not listen on TCP, because its role has no password. It needs little
 /// shared memory, because its connections are few and local.
@@ -38,45 +42,70 @@ logging_collector = off
 /// A running private server.
 #[derive(Debug)]
 pub struct PrivatePostgres {
-    programs: Programs,
-    cluster: PathBuf,
-    socket: PathBuf,
+    folders: Folders,
+    /// The file that the server's output is appended to.
+    log: PathBuf,
+    process: ServerProcess,
     /// Locked while this process runs, so that only one process uses the folder.
     _lock: File,
 }
 
 impl PrivatePostgres {
-    /// Starts the server of `data_dir`, and creates its cluster if there is none. Blocks for about a second, or for a
-    /// few seconds if it creates the cluster.
+    /// Starts the server of `data_dir`, and creates its cluster if there is none. Blocks for less than a second, or for
+    /// a few seconds if it creates the cluster or the server recovers from a crash.
     pub fn start(data_dir: &Path) -> Result<Self, PrivateError> {
         let programs = Programs::find()?;
         make_dir(data_dir, 0o755, None)?;
         let data_dir = data_dir.canonicalize().map_err(at(data_dir))?;
         let lock = lock(&data_dir)?;
         let home = home(&data_dir, programs.user)?;
-        let postgres =
-            Self { cluster: home.join("cluster"), socket: home.join("socket"), programs, _lock: lock };
-        make_dir(&postgres.socket, 0o700, postgres.programs.user)?;
-        if !postgres.cluster.join("PG_VERSION").is_file() {
-            postgres.init()?;
+        let folders = Folders { cluster: home.join("cluster"), socket: home.join("socket"), programs };
+        make_dir(&folders.socket, 0o700, folders.programs.user)?;
+        if !folders.cluster.join("PG_VERSION").is_file() {
+            folders.init()?;
         }
-        if postgres.is_running() {
-            tracing::info!(cluster = %postgres.cluster.display(), "the private Postgres server is still running: using it");
-        } else {
-            postgres.launch(&home.join("postgres.log"))?;
+        let log = home.join("postgres.log");
+        let mut process = folders.launch(&log)?;
+        let started = process.wait_until(|| folders.answers()).map_err(at(&log))?;
+        started.map_err(|status| folders.failed(status, &log))?;
+        Ok(Self { folders, log, process, _lock: lock })
+    }
+
+    /// Whether `data_dir` has a cluster.
+    pub fn exists(data_dir: &Path) -> Result<bool, PrivateError> {
+        if !data_dir.is_dir() {
+            return Ok(false);
         }
-        Ok(postgres)
+        let data_dir = data_dir.canonicalize().map_err(at(data_dir))?;
+        let folders = [data_dir.join("postgres"), fallback(&data_dir)];
+        Ok(folders.iter().any(|home| home.join("cluster/PG_VERSION").is_file()))
+    }
+
+    /// How the server ended, if it did.
+    pub fn ended(&mut self) -> Result<Option<ExitStatus>, PrivateError> {
+        self.process.ended().map_err(at(&self.log))
+    }
+
+    /// Starts a server that has ended again. Does not wait until it answers.
+    pub fn restart(&mut self) -> Result<(), PrivateError> {
+        self.process = self.folders.launch(&self.log)?;
+        Ok(())
+    }
+
+    /// Whether the server accepts connections.
+    pub fn answers(&self) -> bool {
+        self.folders.answers()
     }
 
     /// The options to connect with.
     pub fn options(&self) -> PgConnectOptions {
-        options(&self.socket)
+        options(&self.folders.socket)
     }
 
     /// The options to connect with, as a URL for another process.
     pub fn url(&self) -> String {
         // The host of the URL is the percent-encoded path of the socket's folder.
-        let host: String = self.socket.to_string_lossy().bytes().map(encode).collect();
+        let host: String = self.folders.socket.to_string_lossy().bytes().map(encode).collect();
         format!("postgres://{ROLE}@{host}/postgres")
     }
 
@@ -88,12 +117,24 @@ impl PrivatePostgres {
     }
 
     /// Stops the server. Open connections are closed, and everything committed is on disk when this returns.
-    pub fn stop(self) -> Result<(), PrivateError> {
-        let mut stop = self.programs.command("pg_ctl");
-        stop.args(["stop", "--wait", "--mode=fast", "--pgdata"]).arg(&self.cluster);
-        run(stop).map(|_| ())
+    pub fn stop(mut self) -> Result<(), PrivateError> {
+        if self.process.stop().map_err(at(&self.log))? {
+            return Ok(());
+        }
+        tracing::warn!("the private Postgres server does not stop: killing it. Its next start recovers from the log");
+        self.folders.kill()
     }
+}
 
+/// Where a private server keeps its files, and the programs to run it with.
+#[derive(Debug)]
+struct Folders {
+    programs: Programs,
+    cluster: PathBuf,
+    socket: PathBuf,
+}
+
+impl Folders {
     fn init(&self) -> Result<(), PrivateError> {
         tracing::info!(cluster = %self.cluster.display(), "creating a private Postgres cluster");
         // The cluster is created in a draft folder and then renamed, so that a killed process leaves no incomplete
@@ -114,49 +155,85 @@ impl PrivatePostgres {
         fs::rename(&draft, &self.cluster).map_err(at(&self.cluster))
     }
 
-    /// Whether a server of an earlier run still answers. The pid file alone does not prove that: after a kill, the
-    /// process that it names may be a zombie or another program.
-    fn is_running(&self) -> bool {
-        let mut status = self.programs.command("pg_ctl");
-        status.args(["status", "--pgdata"]).arg(&self.cluster);
+    /// Whether a server accepts connections.
+    fn answers(&self) -> bool {
         let mut answers = self.programs.command("pg_isready");
         answers.args(["--quiet", "--host"]).arg(&self.socket);
-        run(status).is_ok() && run(answers).is_ok()
+        run(answers).is_ok()
+    }
+
+    /// Stops the server that the cluster's pid file names, and waits for its end.
+    fn stop(&self) -> Result<(), PrivateError> {
+        let mut stop = self.programs.command("pg_ctl");
+        stop.args(["stop", "--wait", "--mode=fast", "--pgdata"]).arg(&self.cluster);
+        run(stop).map(|_| ())
+    }
+
+    /// Kills the server that the cluster's pid file names, and its children, which do not go on without it.
+    fn kill(&self) -> Result<(), PrivateError> {
+        let Some(pid) = self.named_pid() else { return Ok(()) };
+        let mut kill = self.programs.command("pg_ctl");
+        kill.args(["kill", "KILL"]).arg(pid.to_string());
+        run(kill).map(|_| ())
+    }
+
+    /// The process that the pid file names.
+    fn named_pid(&self) -> Option<u32> {
+        let text = fs::read_to_string(self.cluster.join("postmaster.pid")).ok()?;
+        text.lines().next()?.trim().parse().ok()
+    }
+
+    /// The working folder of the process that the pid file names. `None` if there is no such file. An exiting process
+    /// whose files are closed has no working folder: see `proc_pid_cwd(5)`.
+    fn folder_of_named_process(&self) -> Option<io::Result<PathBuf>> {
+        let pid = self.named_pid()?;
+        Some(fs::read_link(format!("/proc/{pid}/cwd")))
     }
 
     /// Removes the lock files of a killed server whose process is still there: it is exiting, or it is a zombie because
     /// its parent has not waited for it. Postgres would take that process for a running server and refuse to start.
     fn remove_locks_of_dead_process(&self) -> Result<(), PrivateError> {
-        let pid_file = self.cluster.join("postmaster.pid");
-        let text = fs::read_to_string(&pid_file).unwrap_or_default();
-        let Some(pid) = text.lines().next().and_then(|line| line.trim().parse::<u32>().ok()) else {
+        let folder = self.folder_of_named_process();
+        if !matches!(folder, Some(Err(error)) if error.kind() == io::ErrorKind::NotFound) {
             return Ok(());
-        };
-        // Once its files are closed, an exiting process has no working folder: see proc_pid_cwd(5).
-        let folder = fs::read_link(format!("/proc/{pid}/cwd"));
-        if folder.is_err_and(|error| error.kind() == io::ErrorKind::NotFound) {
-            for lock in [pid_file, self.socket.join(".s.PGSQL.5432.lock")] {
-                match fs::remove_file(&lock) {
-                    Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(at(&lock)(error)),
-                    _ => (),
-                }
+        }
+        for lock in [self.cluster.join("postmaster.pid"), self.socket.join(".s.PGSQL.5432.lock")] {
+            match fs::remove_file(&lock) {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(at(&lock)(error)),
+                _ => (),
             }
         }
         Ok(())
     }
 
-    fn launch(&self, log: &Path) -> Result<(), PrivateError> {
+    /// Whether the server of an earlier process still runs. The pid file alone does not prove that, because its process
+    /// may be another program by now.
+    fn is_left_behind(&self) -> bool {
+        let folder = self.folder_of_named_process();
+        matches!(folder, Some(Ok(folder)) if folder == self.cluster) || self.answers()
+    }
+
+    /// Starts a server. A server that an earlier process left behind is stopped first, because no process would notice
+    /// its end.
+    fn launch(&self, log: &Path) -> Result<ServerProcess, PrivateError> {
         self.remove_locks_of_dead_process()?;
-        let mut start = self.programs.command("pg_ctl");
-        start.args(["start", "--wait", "--silent", "--pgdata"]).arg(&self.cluster);
-        start.arg("--log").arg(log);
-        run(start).map(|_| ()).map_err(|error| match error {
-            PrivateError::Failed { program, status, output } => {
-                let output = format!("{output}{}", fs::read_to_string(log).unwrap_or_default());
-                PrivateError::Failed { program, status, output }
-            }
-            other => other,
-        })
+        if self.is_left_behind() {
+            tracing::info!(cluster = %self.cluster.display(), "stopping a private Postgres server that an earlier process left behind");
+            self.stop()?;
+        }
+        let output = File::options().create(true).append(true).open(log).map_err(at(log))?;
+        let mut server = self.programs.command("postgres");
+        server.arg("-D").arg(&self.cluster);
+        ServerProcess::spawn(&self.programs, &server, &output)
+    }
+
+    /// The error of a server that ended while it started.
+    fn failed(&self, status: ExitStatus, log: &Path) -> PrivateError {
+        let program = self.programs.command("postgres").get_program().to_string_lossy().into_owned();
+        let text = fs::read_to_string(log).unwrap_or_default();
+        let lines: Vec<&str> = text.lines().collect();
+        let output = lines[lines.len().saturating_sub(SHOWN_LINES)..].join("\n");
+        PrivateError::Failed { program, status, output }
     }
 }
 
@@ -189,8 +266,7 @@ fn home(data_dir: &Path, user: Option<User>) -> Result<PathBuf, PrivateError> {
     let home = if reachable {
         inside
     } else {
-        let name = data_dir.to_string_lossy().trim_matches('/').replace('/', "-");
-        let home = Path::new(FALLBACK).join(name);
+        let home = fallback(data_dir);
         tracing::info!(
             data_dir = %data_dir.display(), home = %home.display(),
             "the user that runs Postgres cannot enter the data folder: using another folder for the cluster"
@@ -200,6 +276,12 @@ fn home(data_dir: &Path, user: Option<User>) -> Result<PathBuf, PrivateError> {
     };
     make_dir(&home, 0o700, user)?;
     Ok(home)
+}
+
+/// The folder of a cluster whose `data_dir` is in a folder that the server's user cannot enter.
+fn fallback(data_dir: &Path) -> PathBuf {
+    let name = data_dir.to_string_lossy().trim_matches('/').replace('/', "-");
+    Path::new(FALLBACK).join(name)
 }
 
 fn others_may_enter(dir: &Path) -> bool {

@@ -41,7 +41,15 @@ impl Programs {
 
     /// A command that runs one of the programs as [`Self::user`], in a folder that this user can enter.
     pub(super) fn command(&self, program: &str) -> Command {
-        let mut command = Command::new(self.bin.join(program));
+        self.as_user(Command::new(self.bin.join(program)))
+    }
+
+    /// A shell that runs as [`Self::user`].
+    pub(super) fn shell(&self) -> Command {
+        self.as_user(Command::new("/bin/sh"))
+    }
+
+    fn as_user(&self, mut command: Command) -> Command {
         command.current_dir("/").env_remove("PGDATA").env("LC_ALL", "C.UTF-8").process_group(0);
         if let Some(user) = self.user {
             command.uid(user.uid).gid(user.gid);

@@ -1,10 +1,12 @@
 //! HTTP: bodies that are not a form, other methods, other paths.
 
 use akhar_tests::{
-    Form, Stack,
-    http::{head, raw, send},
+    Form, Seam, Stack,
+    http::{connect, head, raw, send},
     until,
 };
+
+use rustix::process::Signal;
 
 use crate::operations;
 
@@ -53,6 +55,31 @@ async fn a_connection_that_breaks_in_the_middle_of_a_body_leaves_no_job() {
     let n_jobs: i64 =
         sqlx::query_scalar("select count(*) from jobs").fetch_one(&stack.db).await.expect("a count");
     assert_eq!(n_jobs, 0);
+}
+
+#[tokio::test]
+async fn a_client_that_disconnects_while_its_job_is_submitted_leaves_no_queued_job() {
+    let mut stack = Stack::with().workers(0).start().await;
+    let mut held = Seam::Submit.hold(&stack.db).await;
+    let image = &operations()[0];
+    let form = Form::upload(&image.bytes);
+    let length = form.body().len().to_string();
+    let headers = [("Content-Type", &*form.content_type()), ("Content-Length", &*length)];
+    let head = head("POST", &format!("/v1/models/{}", image.operation), &stack.key, &headers);
+    let connection = connect(&stack.base, &[head, form.body()].concat()).await;
+    held.holds(1).await;
+    drop(connection);
+    until("the api notices", async || {
+        stack.api.log().iter().any(|line| line.contains("client disconnected")).then_some(())
+    })
+    .await;
+    held.release().await;
+    // A stopping api finishes what it has begun.
+    stack.api.signal(Signal::TERM);
+    assert!(stack.api.ended().await.success());
+    let state: String =
+        sqlx::query_scalar("select state from jobs").fetch_one(&stack.db).await.expect("one job");
+    assert_eq!(state, "cancelled");
 }
 
 #[tokio::test]

@@ -2,18 +2,54 @@
 
 use std::{fs, path::Path};
 
+use akhar_platform::database::PrivatePostgres;
 use akhar_tests::{
-    Answer, Cluster, Form, Process, Service, http::send, process::command, serve::environment, until,
+    Answer, Cluster, Form, Process, Service, http::send, process::command, serve::environment,
+    speech::recording, until,
 };
 use rustix::process::{Pid, Signal, kill_process};
+use sqlx::{Connection as _, PgConnection};
+use tokio::task::JoinSet;
 
 use crate::digit;
 
+fn post(service: &Service, operation: &str, form: &Form) -> reqwest::RequestBuilder {
+    let request = akhar_tests::http::client().post(format!("{}/v1/models/{operation}", service.base));
+    request.bearer_auth(&service.key).header("content-type", form.content_type()).body(form.body())
+}
+
 async fn recognise(service: &Service) -> Answer {
-    let (image, form) = (digit(), Form::upload(&digit().bytes));
-    let request = akhar_tests::http::client().post(format!("{}/v1/models/{}", service.base, image.operation));
-    send(request.bearer_auth(&service.key).header("content-type", form.content_type()).body(form.body()))
-        .await
+    send(post(service, digit().operation, &Form::upload(&digit().bytes))).await
+}
+
+/// Sends `n` recordings whose transcription takes several seconds each, and waits until all of them run.
+async fn send_long_recordings(service: &Service, data: &Path, n: i64) -> JoinSet<Answer> {
+    let form = Form::upload(&recording("pa-water.mp3").bytes.repeat(240));
+    let callers = (0..n).map(|_| send(post(service, "speech-recognition", &form))).collect();
+    let options = PrivatePostgres::address(data).expect("its address");
+    let mut db = PgConnection::connect_with(&options).await.expect("it answers");
+    until("the jobs run", async || {
+        let n_running: i64 = sqlx::query_scalar("select count(*) from jobs where state = 'running'")
+            .fetch_one(&mut db)
+            .await
+            .expect("a count");
+        (n_running == n).then_some(())
+    })
+    .await;
+    callers
+}
+
+/// An environment in which a stop may take a second.
+async fn impatient(data: &Path) -> Vec<(String, String)> {
+    let mut environment = environment(data).await;
+    environment.push(("AKHAR_SHUTDOWN_S".to_owned(), "1".to_owned()));
+    environment
+}
+
+/// The process id in the pid file of a service's Postgres.
+fn postmaster_of(data: &Path) -> Option<Pid> {
+    let text = fs::read_to_string(data.join("postgres/cluster/postmaster.pid")).ok()?;
+    Pid::from_raw(text.lines().next()?.parse().ok()?)
 }
 
 /// The processes whose environment names this folder: those of the service and of its Postgres.
@@ -69,6 +105,71 @@ async fn a_worker_that_dies_is_started_again() {
     recognise(&service).await.predictions();
     service.process.signal(Signal::TERM);
     assert!(service.process.ended().await.success());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_private_postgres_that_dies_is_started_again() {
+    let data = Cluster::shared().folder().join("revived");
+    let mut service = Service::start(&data).await;
+    recognise(&service).await.predictions();
+    let killed = postmaster_of(&data).expect("a pid file");
+    kill_process(killed, Signal::KILL).expect("a signal reaches it");
+    until("another server runs", async || postmaster_of(&data).filter(|other| *other != killed)).await;
+    until("requests are answered", async || (recognise(&service).await.status == 200).then_some(())).await;
+    assert!(service.process.log().iter().any(|line| line.contains("Postgres server died")), "it is logged");
+    service.process.signal(Signal::TERM);
+    assert!(service.process.ended().await.success());
+    until("all its processes ended", async || processes_of(&data).is_empty().then_some(())).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_stop_answers_callers_whose_jobs_go_on_and_the_next_process_finishes_them() {
+    let data = Cluster::shared().folder().join("interrupted");
+    let environment = impatient(&data).await;
+    let mut first = Service::start_with(&environment).await;
+    let callers = send_long_recordings(&first, &data, 2).await;
+    first.process.signal(Signal::TERM);
+    let jobs: Vec<_> = callers.join_all().await.iter().map(Answer::job).collect();
+    let status = first.process.ended().await;
+    assert!(status.success(), "{status}: {:#?}", first.process.log());
+
+    let second = Service::start_with(&environment).await;
+    for job in jobs {
+        let result = format!("{}/v1/jobs/{job}?wait=60", second.base);
+        let ended = send(akhar_tests::http::client().get(result).bearer_auth(&second.key)).await.json();
+        assert_eq!(ended["state"], "succeeded", "{ended}");
+        assert_eq!(ended["attempt"], 2, "the first attempt was given up: {ended}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_stop_ends_while_postgres_does_not_answer() {
+    let data = Cluster::shared().folder().join("frozen");
+    let mut service = Service::start_with(&impatient(&data).await).await;
+    let _callers = send_long_recordings(&service, &data, 1).await;
+    for process in postgres_processes_of(&data) {
+        kill_process(process, Signal::STOP).expect("a signal reaches it");
+    }
+    service.process.signal(Signal::TERM);
+    assert!(!service.process.ended().await.success(), "a request was unfinished");
+    until("all its processes ended", async || processes_of(&data).is_empty().then_some(())).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn nothing_outlives_a_killed_serve() {
+    let data = Cluster::shared().folder().join("orphaned");
+    let mut service = Service::start(&data).await;
+    let _callers = send_long_recordings(&service, &data, 1).await;
+    service.process.kill().await;
+    until("all its processes ended", async || processes_of(&data).is_empty().then_some(())).await;
+}
+
+/// The processes of a service's Postgres: those whose working folder is its cluster.
+fn postgres_processes_of(data: &Path) -> Vec<Pid> {
+    let cluster = data.join("postgres/cluster").canonicalize().expect("a cluster");
+    let processes = fs::read_dir("/proc").expect("Linux").flatten();
+    let ours = processes.filter(|p| fs::read_link(p.path().join("cwd")).is_ok_and(|cwd| cwd == cluster));
+    ours.filter_map(|p| Pid::from_raw(p.file_name().to_str()?.parse().ok()?)).collect()
 }
 
 /// The process id of a service's worker, which is a child of its first process.

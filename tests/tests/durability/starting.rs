@@ -2,7 +2,7 @@
 
 use std::{fs, path::Path, process::Output};
 
-use akhar_tests::{Cluster, process::command, root, stack::base_environment};
+use akhar_tests::{Cluster, process::command, root, serve::environment, stack::base_environment};
 use sqlx::{Connection as _, PgConnection};
 use tokio::task::JoinSet;
 
@@ -53,6 +53,31 @@ async fn an_unknown_setting_is_refused_by_name() {
         let output = command(&[subcommand], &environment).output().await.expect("it runs");
         assert_eq!(output.status.code(), Some(1), "{subcommand}");
         assert!(said(&output).to_lowercase().contains("lisent"), "{subcommand}: {}", said(&output));
+    }
+}
+
+#[tokio::test]
+async fn a_command_for_keys_makes_no_database() {
+    let folder = Cluster::shared().folder().join("nowhere");
+    let environment = environment(&folder).await;
+    let output = command(&["keys", "create", "--name", "lost"], &environment).output().await.expect("it runs");
+    assert_eq!(output.status.code(), Some(1), "{}", said(&output));
+    assert!(output.stdout.is_empty(), "no key is printed");
+    for told in ["AKHAR_DATA_DIR", "AKHAR_DATABASE_URL", &folder.to_string_lossy()] {
+        assert!(said(&output).contains(told), "{told}: {}", said(&output));
+    }
+    assert!(!folder.exists(), "no folder is made");
+}
+
+#[tokio::test]
+async fn a_command_whose_output_nobody_reads_ends_quietly() {
+    let environment = base_environment(&Cluster::shared().database().await);
+    for arguments in [["keys", "list"].as_slice(), &["models", "list"], &["openapi"]] {
+        let (reader, writer) = std::io::pipe().expect("a pipe");
+        drop(reader);
+        let output = command(arguments, &environment).stdout(writer).output().await.expect("it runs");
+        assert!(output.status.success(), "{arguments:?}: {}", output.status);
+        assert_eq!(said(&output), "", "{arguments:?}");
     }
 }
 

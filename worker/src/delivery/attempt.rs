@@ -11,7 +11,7 @@ use akhar_jobs::{
 use akhar_platform::{config::Config, shutdown::Shutdown};
 use sqlx::PgPool;
 use tokio::{sync::watch, time::MissedTickBehavior};
-use tokio_util::task::TaskTracker;
+use tokio_util::task::{AbortOnDropHandle, TaskTracker};
 use tracing::Instrument as _;
 
 use super::{backoff, config::ConsumerConfig, retry::retry_until_shutdown};
@@ -27,7 +27,8 @@ pub(crate) struct Attempts {
     pub(crate) endings: Endings,
     pub(crate) models: Arc<Models>,
     pub(crate) config: Config,
-    /// Counts running attempts, so that a soft shutdown can wait for them.
+    /// Counts running attempts, so that a soft shutdown can wait for them. At the deadline of the shutdown they return
+    /// their jobs to their queues.
     pub(crate) tracker: TaskTracker,
     pub(crate) shutdown: Shutdown,
 }
@@ -76,10 +77,17 @@ impl Attempts {
             }
         };
         // The work has a task of its own, so that a panic in it counts as a failed attempt.
-        let working = tokio::spawn(work.in_current_span());
-        self.note_progress(fence, seen).await;
+        let working = AbortOnDropHandle::new(tokio::spawn(work.in_current_span()));
+        let worked = async {
+            self.note_progress(fence, seen).await;
+            working.await
+        };
+        let worked = tokio::select! {
+            worked = worked => worked,
+            () = self.shutdown.deadline.cancelled() => return self.hand_back(fence, operation).await,
+        };
         let failed = |panic| AttemptResult::Failed(format!("the attempt panicked: {panic}"));
-        match working.await.unwrap_or_else(failed) {
+        match worked.unwrap_or_else(failed) {
             AttemptResult::Outcome(outcome, timing) => {
                 let Timing { decode_us, infer_us } = timing;
                 let kind = if outcome.is_answer() { "answered" } else { "rejected" };
@@ -136,7 +144,17 @@ impl Attempts {
             delay_ms = delay.as_millis(),
             "attempt failed: the job goes back to its queue"
         );
-        let requeue = Requeue { fence, delay, error };
+        self.requeue(Requeue { fence, delay, error }).await;
+    }
+
+    /// Returns a job whose attempt has not ended to its queue, because this worker stops.
+    async fn hand_back(&self, fence: Fence, operation: &str) {
+        tracing::warn!(operation, "stopping before the attempt has ended: the job goes back to its queue");
+        let error = "the worker stopped before the attempt had ended".to_owned();
+        self.requeue(Requeue { fence, delay: Duration::ZERO, error }).await;
+    }
+
+    async fn requeue(&self, requeue: Requeue) {
         let write = || self.endings.requeue(requeue.clone());
         warn_if_claim_lost(retry_until_shutdown("requeue", &self.shutdown, write).await);
     }

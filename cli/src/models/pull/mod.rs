@@ -26,15 +26,16 @@ use hub::Hub;
 use transfer::{Transfer, tag_path};
 
 use super::error::failed;
-use crate::failure::Failure;
+use crate::{failure::Failure, output};
 
 pub(super) fn run(config: &Config, id: &str) -> Result<(), Failure> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let pulled = runtime.map_err(Failure::Runtime)?.block_on(pull(config, id));
-    pulled.map_err(failed(&format!("pull {id}")))
+    output::line(pulled.map_err(failed(&format!("pull {id}")))?)
 }
 
-async fn pull(config: &Config, id: &str) -> Result<(), PullError> {
+/// Downloads and installs a model. Returns what to tell the user.
+async fn pull(config: &Config, id: &str) -> Result<String, PullError> {
     let catalogue = Catalogue::open(config.catalogue.as_deref())?;
     let entry = catalogue.find(id).ok_or_else(|| {
         let ids: Vec<&str> = catalogue.entries().iter().map(|e| e.id.as_str()).collect();
@@ -42,8 +43,7 @@ async fn pull(config: &Config, id: &str) -> Result<(), PullError> {
     })?;
     let registry = Registry::open(&config.models_dir)?;
     if registry.find(id).is_some() {
-        println!("{id} is installed already; `akhar models verify {id}` checks its files");
-        return Ok(());
+        return Ok(format!("{id} is installed already; `akhar models verify {id}` checks its files"));
     }
     // Fail before the download if the entry would produce an invalid manifest.
     entry.manifest("", &vec![String::new(); entry.files.len()])?;
@@ -67,8 +67,7 @@ async fn pull(config: &Config, id: &str) -> Result<(), PullError> {
     }
     let manifest = entry.manifest(&format!("{}/tree/{}", hub.page(entry), entry.revision), &hashes)?;
     install(entry, &manifest, &partial, &place)?;
-    println!("{id} is installed. To use it, run `akhar models use {} {id}`", entry.operation);
-    Ok(())
+    Ok(format!("{id} is installed. To use it, run `akhar models use {} {id}`", entry.operation))
 }
 
 /// Writes the manifest, and then renames the folder, so that a model is installed completely or not at all.

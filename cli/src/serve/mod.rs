@@ -1,0 +1,78 @@
+//! `akhar serve`: runs the database, the migrations, the HTTP server and a worker.
+
+mod postgres;
+mod worker;
+
+use std::{net::SocketAddr, time::Duration};
+
+use akhar_platform::{config::Config, database::Database, shutdown::Shutdown};
+use secrecy::ExposeSecret as _;
+use sqlx::postgres::PgConnectOptions;
+use tokio::sync::oneshot;
+use tokio_util::sync::CancellationToken;
+
+use crate::{api, connect, demo, failure::Failure};
+use postgres::Supervised;
+
+/// How long the connections to the database may take to close.
+const CLOSE_LIMIT: Duration = Duration::from_secs(1);
+
+/// Runs everything until a signal stops the process. Then the HTTP server finishes its requests, the worker finishes
+/// its jobs, and the private database stops, in this order.
+pub(crate) async fn run(config: Config) -> Result<(), Failure> {
+    let shutdown = Shutdown::on_signals(config.shutdown_limit())
+        .map_err(Failure::io("cannot install signal handlers"))?;
+    let Some(options) = connect::configured_options(&config)? else {
+        let private = connect::start(config.data_dir.clone()).await?;
+        let (options, url) = (private.options(), private.url());
+        let private = Supervised::new(private);
+        let served = serve(&config, options, url, true, &shutdown).await;
+        return served.and(private.stop().await);
+    };
+    let url = config.database_url.as_ref().ok_or(Failure::NoDatabase)?.expose_secret().to_owned();
+    serve(&config, options, url, false, &shutdown).await
+}
+
+async fn serve(
+    config: &Config,
+    options: PgConnectOptions,
+    url: String,
+    is_private: bool,
+    shutdown: &Shutdown,
+) -> Result<(), Failure> {
+    let database = Database::connect("akhar-serve", &options, config.database_connections.get()).await?;
+    akhar_migrations::migrate(&database.durable).await?;
+    let key = demo::key(&database.durable, is_private.then_some(config.data_dir.as_path())).await?;
+    let listener = api::listen(config).await?;
+    let address = listener.local_addr().map_err(Failure::io("cannot read the listening address"))?;
+
+    let finish_worker = CancellationToken::new();
+    let (ready_sender, ready) = oneshot::channel();
+    let worker = tokio::spawn(worker::supervise(url, finish_worker.clone(), shutdown.clone(), ready_sender));
+    let api = api::serve(listener, config, database.clone(), shutdown.clone());
+    let served = serve_and_print_key(ready, key, address, api).await;
+    finish_worker.cancel();
+    let finished = worker.await.unwrap_or(Err(Failure::WorkerStart));
+    if tokio::time::timeout(CLOSE_LIMIT, database.close()).await.is_err() {
+        tracing::warn!("closing connections to the database that are still in use");
+    }
+    served.and(finished)
+}
+
+/// Serves requests, and prints the key when the worker is ready. Fails if the worker cannot start.
+async fn serve_and_print_key(
+    ready: oneshot::Receiver<()>,
+    key: Option<String>,
+    address: SocketAddr,
+    api: impl Future<Output = Result<(), Failure>>,
+) -> Result<(), Failure> {
+    tokio::pin!(api);
+    tokio::select! {
+        served = &mut api => return served,
+        ready = ready => ready.map_err(|_| Failure::WorkerStart)?,
+    }
+    if let Some(key) = key {
+        demo::print(&key, address).or_else(Failure::unless_output_closed)?;
+    }
+    api.await
+}

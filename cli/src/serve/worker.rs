@@ -1,0 +1,99 @@
+//! The worker of `akhar serve`. It is a child process, so that a crash in a model's native code does not stop the HTTP
+//! server.
+
+use std::{process::Stdio, time::Duration};
+
+use akhar_platform::shutdown::Shutdown;
+use tokio::{
+    io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader},
+    process::{Child, ChildStdin, Command},
+    sync::oneshot,
+};
+use tokio_util::sync::CancellationToken;
+
+use crate::{
+    failure::Failure,
+    worker::{FINISH, READY},
+};
+
+/// The pause before a worker that died is started again.
+const RESTART_PAUSE: Duration = Duration::from_millis(500);
+
+/// Runs a worker until `finish`, and starts it again whenever it dies. A worker that dies before it was ready for the
+/// first time is not started again, because it would fail for the same reason.
+pub(super) async fn supervise(
+    url: String,
+    finish: CancellationToken,
+    shutdown: Shutdown,
+    ready: oneshot::Sender<()>,
+) -> Result<(), Failure> {
+    let mut ready = Some(ready);
+    loop {
+        let mut child = spawn(&url)?;
+        let mut lines = child.stdout.take().map(|out| BufReader::new(out).lines());
+        let stdin = child.stdin.take(); // kept open: see `FINISH`
+        loop {
+            let line = async {
+                match &mut lines {
+                    Some(lines) => lines.next_line().await.unwrap_or(None),
+                    None => None,
+                }
+            };
+            tokio::select! {
+                line = line => match line {
+                    Some(line) if line == READY => { ready.take().map(|ready| ready.send(())); }
+                    Some(_) => (),
+                    None => break,
+                },
+                () = finish.cancelled() => return end(child, stdin, &shutdown).await,
+            }
+        }
+        let status = child.wait().await.map_err(cannot_wait)?;
+        if ready.is_some() {
+            return Err(Failure::WorkerStart);
+        }
+        tracing::error!(%status, "the worker died: starting it again");
+        tokio::select! {
+            () = tokio::time::sleep(RESTART_PAUSE) => (),
+            () = finish.cancelled() => return Ok(()),
+        }
+    }
+}
+
+/// Lets the worker finish its jobs until the deadline, and return the others to their queues until the hard step. Then
+/// kills it.
+async fn end(mut child: Child, mut stdin: Option<ChildStdin>, shutdown: &Shutdown) -> Result<(), Failure> {
+    if let Some(stdin) = &mut stdin {
+        // An error means that the worker has ended.
+        let _ended = stdin.write_all(format!("{FINISH}\n").as_bytes()).await;
+    }
+    tokio::select! {
+        ended = child.wait() => return ended.map(|_| ()).map_err(cannot_wait),
+        () = shutdown.deadline.cancelled() => drop(stdin),
+    }
+    tokio::select! {
+        ended = child.wait() => ended.map(|_| ()).map_err(cannot_wait),
+        () = shutdown.hard.cancelled() => {
+            tracing::warn!("killing the worker: its unfinished jobs are run again after the next start");
+            child.kill().await.map_err(cannot_wait)
+        }
+    }
+}
+
+fn cannot_wait(error: std::io::Error) -> Failure {
+    Failure::io("cannot wait for the worker")(error)
+}
+
+/// Starts a worker in its own process group. A signal to the group of this process does not reach it, so it keeps
+/// working while the HTTP server finishes its requests.
+fn spawn(url: &str) -> Result<Child, Failure> {
+    let program = std::env::current_exe().map_err(Failure::io("cannot find the akhar program"))?;
+    Command::new(program)
+        .args(["worker", "--with-parent"])
+        .env("AKHAR_DATABASE_URL", url)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .process_group(0)
+        .spawn()
+        .map_err(Failure::io("cannot start the worker"))
+}
