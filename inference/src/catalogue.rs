@@ -263,7 +263,7 @@ mod tests {
                 Layout::Whisper => &["encoder", "decoder", "tokenizer", "generation"],
                 Layout::NemoTdt => &["encoder", "decoder", "vocab", "config"],
                 Layout::NemoCtc => &["model", "vocab", "config"],
-                Layout::M2m100 => &["encoder", "decoder", "tokenizer"],
+                Layout::Moonshine | Layout::M2m100 => &["encoder", "decoder", "tokenizer"],
                 other => panic!("{}: add the files that the layout {other} reads to this test", entry.id),
             };
             assert_eq!(

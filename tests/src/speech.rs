@@ -113,9 +113,12 @@ pub fn music(seconds: usize) -> Vec<i16> {
     (0..seconds * RATE).map(sample).collect()
 }
 
-/// The character error rate of a transcription, percent.
+/// The character error rate of a transcription, percent; letter case and punctuation do not count.
 pub fn error_percent(said: &str, transcribed: &str) -> usize {
-    let (said, transcribed): (Vec<char>, Vec<char>) = (said.chars().collect(), transcribed.chars().collect());
+    let letters = |text: &str| -> Vec<char> {
+        text.to_lowercase().chars().filter(|c| !c.is_ascii_punctuation()).collect()
+    };
+    let (said, transcribed) = (letters(said), letters(transcribed));
     distance(&said, &transcribed) * 100 / said.len().max(1)
 }
 

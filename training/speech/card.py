@@ -1,6 +1,6 @@
-"""Writes a model's card and the metrics of its manifest from the figures of `speech.evaluate`.
+"""Writes the card of speech-pa and the metrics of its manifest from the figures of `speech.evaluate`.
 
-    python -m speech.card --language pa --models-dir ../models
+    python -m speech.card --models-dir ../models
 
 It reads the figures `notes/speech-pa.json` and the card's words `notes/speech-pa.md`, in which `{held}` and the like
 stand for tables.
@@ -120,17 +120,15 @@ def text(words: str, figures: dict[str, Any]) -> str:
 def main() -> None:
     """Write the card and the manifest's metrics."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--language", choices=("pa", "en"), required=True)
     parser.add_argument("--models-dir", required=True)
-    arguments = parser.parse_args()
-    model_id, folder = f"speech-{arguments.language}", Path(arguments.models_dir)
+    model_id, folder = ship.MODEL, Path(parser.parse_args().models_dir)
     figures = json.loads((HERE / f"notes/{model_id}.json").read_text())
     words = (HERE / f"notes/{model_id}.md").read_text()
     replace(folder / f"cards/{model_id}.md", text(words, figures).encode())
     path = folder / f"{model_id}.toml"
     old = tomllib.loads(path.read_text())
     digests = {one["role"]: one["sha256"] for one in old["files"]}
-    replace(path, ship.manifest(arguments.language, digests, old["decoding"], named(figures)).encode())
+    replace(path, ship.manifest(digests, old["decoding"], named(figures)).encode())
 
 
 if __name__ == "__main__":

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from . import align, features, metrics, numbers, real, sets, units
+from . import align, decoding, features, metrics, numbers, real, sets, units
 from .arrays import Doubles, Floats
 from .recogniser import Recogniser, shard_items
 
@@ -210,7 +210,9 @@ def main() -> None:
     arguments = parsed()
     language, model, lm = arguments.language, arguments.model, arguments.lm
     if arguments.models_dir:
-        model, lm = (Path(arguments.models_dir) / f"weights/speech-{language}.{end}" for end in ("onnx", "lm"))
+        weights = Path(arguments.models_dir) / "weights"
+        model, lm = (weights / f"{decoding.SHIPPED[language]}.{end}" for end in ("onnx", "lm"))
+        lm = lm if lm.exists() else None  # the English network has none: it writes no text
     recogniser = Recogniser(model, language, lm)
     kept: list[dict[str, Any]] = []
     figures: dict[str, Any] = {}

@@ -1,37 +1,42 @@
-"""Runs the shipped files in other programs, onnx-asr and sherpa-onnx, on a folder of wav clips.
+"""Runs the shipped files in other programs on a folder of wav clips, and other models on the same clips.
 
     python -m speech.peer --language pa --weights ../models/weights --clips DIR
+    python -m speech.peer --language en --weights ../models/fetched/moonshine-tiny-en --clips DIR --url URL --key KEY
 
-It prints one JSON line a clip: `peer`, `threads`, `file`, `text`, `seconds` (features, network and greedy decoding,
-from samples in memory; the best of `--runs`) and `audio_seconds`. The peer `reference` is this package's own code.
-`--summary` prints instead, for each, the real-time factor and on how many clips its text equals the reference's.
-The packages of requirements-peers.txt are needed.
+Each round runs every program on a clip before the next clip is taken. It prints one JSON line for each program and
+clip: `peer`, `threads`, `file`, `text`, `seconds` (from samples in memory to text, the median of `--runs`),
+`audio_seconds`, and, where the folder's `clips.tsv` says what is said, `words` and how many of them are `wrong`. The
+process runs on as many processors as it has threads. `--summary` prints a line for each program instead. `--url` adds a
+running service. In Panjabi, the peer `reference` is this package's own code. The packages of requirements-peers.txt are
+needed.
 """
 
 import argparse
 import json
+import os
 import shutil
+import statistics
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import onnxruntime
 from scipy.io import wavfile
 
+from . import decoding, english, metrics, peer_english
 from .arrays import Floats
 from .features import RATE, log_mel
+from .peer_english import Recognise
 from .recogniser import Recogniser
 from .world import resampled
-
-Recognise = Callable[[Floats], str]  # samples at 16 kHz to text
 
 
 def laid_out(weights: str | Path, language: str, folder: str | Path) -> Path:
     """Copy the shipped files to `folder` under the names of NeMo's export; returns the folder."""
     for name, ending in {"model.onnx": "onnx", "vocab.txt": "vocab.txt", "config.json": "config.json"}.items():
-        shutil.copy(Path(weights) / f"speech-{language}.{ending}", Path(folder) / name)
+        shutil.copy(Path(weights) / f"{decoding.SHIPPED[language]}.{ending}", Path(folder) / name)
     return Path(folder)
 
 
@@ -68,7 +73,10 @@ def sherpa_peer(folder: Path, threads: int, _language: str) -> Recognise:
     return recognise
 
 
-MAKERS = {"reference": reference, "onnx-asr": onnx_asr_peer, "sherpa-onnx": sherpa_peer}
+MAKERS: dict[str, dict[str, Callable[[Path, int, str], Recognise]]] = {
+    "pa": {"reference": reference, "onnx-asr": onnx_asr_peer, "sherpa-onnx": sherpa_peer},
+    "en": peer_english.MAKERS,
+}
 
 
 def clips(folder: str | Path) -> Iterator[tuple[str, Floats]]:
@@ -79,64 +87,98 @@ def clips(folder: str | Path) -> Iterator[tuple[str, Floats]]:
         yield path.name, resampled(samples if samples.ndim == 1 else samples.mean(1), rate)
 
 
+def said(folder: str | Path) -> dict[str, str]:
+    """Return what is said in each file, from `clips.tsv`; nothing where the folder has none."""
+    table = Path(folder) / "clips.tsv"
+    lines = table.read_text().splitlines()[1:] if table.exists() else []
+    return {line.split("\t")[0]: line.split("\t")[1] for line in lines}
+
+
 def timed(
-    recognise: Recognise, sounds: Sequence[tuple[str, Floats]], runs: int
-) -> Iterator[tuple[str, str, float, float]]:
-    """Yield (name, text, seconds spent, seconds of sound) of each clip, the shortest time of `runs`."""
-    recognise(sounds[0][1])  # the first run allocates
+    peers: Mapping[str, Recognise], sounds: Sequence[tuple[str, Floats]], runs: int
+) -> Iterator[tuple[str, str, str, float, float]]:
+    """Yield (peer, file, text, seconds spent, seconds of sound) of each clip, the median time of `runs`."""
+    for recognise in peers.values():
+        recognise(sounds[0][1])  # the first run allocates
     for name, samples in sounds:
-        spent = []
+        spent: dict[str, list[float]] = {peer: [] for peer in peers}
+        texts = {}
         for _ in range(runs):
-            start = time.perf_counter()
-            text = recognise(samples)
-            spent.append(time.perf_counter() - start)
-        yield name, " ".join(text.split()), min(spent), len(samples) / RATE
+            for peer, recognise in peers.items():
+                start = time.perf_counter()
+                texts[peer] = recognise(samples)
+                spent[peer].append(time.perf_counter() - start)
+        for peer, times in spent.items():
+            yield peer, name, " ".join(texts[peer].split()), statistics.median(times), len(samples) / RATE
 
 
-def summary(rows: Sequence[dict[str, Any]], ours: dict[str, str]) -> str:
-    """Return one line: the real-time factor, and how often the text equals `ours`, the reference's by file."""
-    same = sum(row["text"] == ours[row["file"]] for row in rows)
-    seconds, spent = sum(row["audio_seconds"] for row in rows), sum(row["seconds"] for row in rows)
-    return (
-        f"{rows[0]['peer']}, {rows[0]['threads']} threads: real-time factor {spent / seconds:.5f}, "
-        f"the reference's text for {same} of {len(rows)} clips"
-    )
+def compared(language: str, spoken: str, text: str) -> dict[str, int]:
+    """Return the number of words that are said and how many of them are wrong in a text."""
+    read = english.words if language == "en" else str.split
+    return {"words": len(read(spoken)), "wrong": metrics.distance(read(spoken), read(text))}
+
+
+def summary(rows: Sequence[dict[str, Any]], every: Sequence[dict[str, Any]]) -> str:
+    """Return one line about a peer's `rows`: medians of the clips' real-time factors and of their ratios, wrong words.
+
+    `every`: the rows of all peers. A ratio is the time beside the service's for the same clip. Where `reference` is a
+    peer, the line says how often its text is the same.
+    """
+    factors = [row["seconds"] / row["audio_seconds"] for row in rows]
+    line = f"{rows[0]['peer']}, {rows[0]['threads']} threads: real-time factor {statistics.median(factors):.5f}"
+    if served := {row["file"]: row["seconds"] for row in every if row["peer"] == "akhar"}:
+        line += f", {statistics.median(row['seconds'] / served[row['file']] for row in rows):.2f} x akhar's time"
+    if known := [row for row in rows if "words" in row]:
+        wrong, words = sum(row["wrong"] for row in known), sum(row["words"] for row in known)
+        line += f", {100 * wrong / max(1, words):.1f} % of {words} words wrong"
+    if ours := {row["file"]: row["text"] for row in every if row["peer"] == "reference"}:
+        same = sum(row["text"] == ours[row["file"]] for row in rows)
+        line += f", the reference's text for {same} of {len(rows)} clips"
+    return line
+
+
+def parsed() -> argparse.Namespace:
+    """Return the command line."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--language", choices=MAKERS, required=True)
+    parser.add_argument("--weights", required=True, type=Path, help="the folder of the shipped files")
+    parser.add_argument("--clips", required=True)
+    parser.add_argument("--peers", nargs="+", help="those of the language, by default all")
+    parser.add_argument("--threads", type=int, nargs="+", default=[1, 2])
+    parser.add_argument("--runs", type=int, default=1)
+    parser.add_argument("--url", help="of a running service, which is then a peer too")
+    parser.add_argument("--key")
+    parser.add_argument("--summary", action="store_true")
+    arguments = parser.parse_args()
+    makers = MAKERS[arguments.language]
+    arguments.peers = list(makers) if arguments.peers is None else arguments.peers
+    if unknown := set(arguments.peers) - set(makers):
+        parser.error(f"--peers: expected some of {', '.join(makers)}, got {', '.join(sorted(unknown))}")
+    return arguments
 
 
 def main() -> None:
     """Run every peer with every number of threads that the command line names."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--language", choices=("pa", "en"), required=True)
-    parser.add_argument("--weights", required=True, help="the folder of the shipped files")
-    parser.add_argument("--clips", required=True)
-    parser.add_argument("--peers", nargs="+", choices=MAKERS, default=list(MAKERS))
-    parser.add_argument("--threads", type=int, nargs="+", default=[1, 2])
-    parser.add_argument("--runs", type=int, default=1)
-    parser.add_argument("--summary", action="store_true")
-    arguments = parser.parse_args()
-    sounds = list(clips(arguments.clips))
-    ours: dict[str, str] = {}
-    with tempfile.TemporaryDirectory() as name:
-        folder = laid_out(arguments.weights, arguments.language, name)
-        for peer in arguments.peers:
-            for threads in arguments.threads:
-                recognise = MAKERS[peer](folder, threads, arguments.language)
-                rows = [
-                    {
-                        "peer": peer,
-                        "threads": threads,
-                        "file": name,
-                        "text": text,
-                        "seconds": round(spent, 5),
-                        "audio_seconds": round(seconds, 3),
-                    }
-                    for name, text, spent, seconds in timed(recognise, sounds, arguments.runs)
-                ]
-                ours = ours or {row["file"]: row["text"] for row in rows}
-                if arguments.summary:
-                    print(summary(rows, ours), flush=True)
-                else:
-                    print("\n".join(json.dumps(row, ensure_ascii=False) for row in rows), flush=True)
+    arguments = parsed()
+    language, sounds, spoken = arguments.language, list(clips(arguments.clips)), said(arguments.clips)
+    processors = sorted(os.sched_getaffinity(0))
+    for threads in arguments.threads:
+        os.sched_setaffinity(0, processors[:threads])
+        with tempfile.TemporaryDirectory() as name:
+            folder = laid_out(arguments.weights, language, name) if language == "pa" else arguments.weights
+            peers = {peer: MAKERS[language][peer](folder, threads, language) for peer in arguments.peers}
+            if arguments.url:
+                peers["akhar"] = peer_english.served(arguments.url, arguments.key, language)
+            rows = []
+            for peer, file, text, spent, seconds in timed(peers, sounds, arguments.runs):
+                row = {"peer": peer, "threads": threads, "file": file, "text": text, "seconds": round(spent, 5)}
+                row["audio_seconds"] = round(seconds, 3)
+                rows.append(row | (compared(language, spoken[file], text) if file in spoken else {}))
+        if not arguments.summary:
+            print("\n".join(json.dumps(row, ensure_ascii=False) for row in rows), flush=True)
+            continue
+        for peer in peers:
+            print(summary([row for row in rows if row["peer"] == peer], rows), flush=True)
 
 
 if __name__ == "__main__":

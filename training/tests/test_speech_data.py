@@ -226,7 +226,7 @@ def export_folder(folder: Path) -> Path:
 
 def test_shipping_writes_the_files_and_their_manifest(tmp_path: Path) -> None:
     export, models = export_folder(tmp_path), tmp_path / "models"
-    ship.ship("pa", export, "model.half.onnx", export / "lm", models, latency=0.0614)
+    ship.ship(export, "model.half.onnx", export / "lm", models, latency=0.0614)
     manifest = tomllib.loads((models / "speech-pa.toml").read_text())
     assert (manifest["id"], manifest["layout"], manifest["licence"]) == ("speech-pa", "nemo-ctc", "MIT OR Apache-2.0")
     assert manifest["decoding"] == {
@@ -247,35 +247,59 @@ def test_shipping_writes_the_files_and_their_manifest(tmp_path: Path) -> None:
 def test_metrics_are_kept_only_for_the_same_model(tmp_path: Path) -> None:
     export, models = export_folder(tmp_path), tmp_path / "models"
     with pytest.raises(ValueError, match="--dev says it"):
-        ship.ship("pa", export, "model.half.onnx", export / "lm", models)
-    ship.ship("pa", export, "model.half.onnx", export / "lm", models, latency=0.05)
+        ship.ship(export, "model.half.onnx", export / "lm", models)
+    ship.ship(export, "model.half.onnx", export / "lm", models, latency=0.05)
     path = models / "speech-pa.toml"
     path.write_text(path.read_text() + "cer = 0.1\n")
-    ship.ship("pa", export, "model.half.onnx", export / "lm", models)
+    ship.ship(export, "model.half.onnx", export / "lm", models)
     kept = tomllib.loads(path.read_text())
     assert (kept["metrics"], kept["decoding"]["latency_s"]) == ({"cer": 0.1}, 0.05)
     (export / "model.half.onnx").write_bytes(b"another")
-    ship.ship("pa", export, "model.half.onnx", export / "lm", models)
+    ship.ship(export, "model.half.onnx", export / "lm", models)
     assert tomllib.loads(path.read_text())["metrics"] == {}
 
 
 def test_a_file_that_is_too_large_is_not_shipped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ship, "LARGEST", 10)
     with pytest.raises(ValueError, match="has 15 bytes"):
-        ship.ship("pa", export_folder(tmp_path), "model.half.onnx", tmp_path / "lm", tmp_path / "models", 0.05)
+        ship.ship(export_folder(tmp_path), "model.half.onnx", tmp_path / "lm", tmp_path / "models", 0.05)
     assert not (tmp_path / "models").exists()
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
-def test_cards_and_metrics_are_those_that_the_figures_give(language: str) -> None:
-    figures = json.loads((ROOT / f"training/notes/speech-{language}.json").read_text())
-    words = (ROOT / f"training/notes/speech-{language}.md").read_text()
-    assert card.text(words, figures) == (ROOT / f"models/cards/speech-{language}.md").read_text()
-    manifest = tomllib.loads((ROOT / f"models/speech-{language}.toml").read_text())
+ENGLISH = """id = "speech-en"
+
+[alignment]
+latency_s = 0.05
+min_confidence = 0.36
+"""
+
+
+def test_the_english_network_is_shipped_as_the_aligner_of_speech_en(tmp_path: Path) -> None:
+    export, models = export_folder(tmp_path), tmp_path / "models"
+    models.mkdir()
+    files = [("encoder", "00"), *((f"aligner-{role}", f"1{k}") for k, role in enumerate(("model", "vocab", "config")))]
+    tables = [f'[[files]]\nrole = "{role}"\npath = "x"\nsha256 = "{digest * 32}"\n' for role, digest in files]
+    (models / "speech-en.toml").write_text("\n".join([ENGLISH, *tables]))
+    for latency, expected in ((None, 0.05), (0.0614, 0.061)):
+        ship.ship_aligner(export, "model.half.onnx", models, latency)
+        manifest = tomllib.loads((models / "speech-en.toml").read_text())
+        assert manifest["alignment"] == {"latency_s": expected, "min_confidence": 0.36}
+        digests = {file["role"]: file["sha256"] for file in manifest["files"]}
+        assert digests["encoder"] == "00" * 32
+        for role, name in (("model", "aligner-en.onnx"), ("vocab", "aligner-en.vocab.txt")):
+            content = (models / "weights" / name).read_bytes()
+            assert digests[f"aligner-{role}"] == hashlib.sha256(content).hexdigest()
+
+
+def test_card_and_metrics_are_those_that_the_figures_give() -> None:
+    figures = json.loads((ROOT / "training/notes/speech-pa.json").read_text())
+    words = (ROOT / "training/notes/speech-pa.md").read_text()
+    assert card.text(words, figures) == (ROOT / "models/cards/speech-pa.md").read_text()
+    manifest = tomllib.loads((ROOT / "models/speech-pa.toml").read_text())
     assert manifest["metrics"] == card.named(figures)
     digests = {file["role"]: file["sha256"] for file in manifest["files"]}
-    assert (ROOT / f"models/speech-{language}.toml").read_text() == ship.manifest(
-        language, digests, manifest["decoding"], card.named(figures)
+    assert (ROOT / "models/speech-pa.toml").read_text() == ship.manifest(
+        digests, manifest["decoding"], card.named(figures)
     )
 
 

@@ -1,6 +1,8 @@
 //! Joins the transcripts of windows, which may overlap, into the words of the recording. A word that two
 //! windows contain is kept once.
 
+use std::ops::Range;
+
 use super::{
     runs,
     transcript::{Token, Transcript},
@@ -32,7 +34,7 @@ impl Joiner {
             token.frame += first;
             token.end += first;
         }
-        self.delay_first_token(&mut tokens, window);
+        self.delay_first_units(&mut tokens, window);
         if window.overlap > 0 {
             let shared = first..first + window.overlap / self.clock.grid;
             let switch = self.switch(shared, &tokens, (first, &transcript.blanks));
@@ -43,16 +45,36 @@ impl Joiner {
         self.blanks = (first, transcript.blanks);
     }
 
-    /// Corrects the time of a window's first unit, which a model may emit before any sound. The time is moved
-    /// to the onset of sound, but not beyond the second unit.
-    fn delay_first_token(&self, tokens: &mut [Token], window: &Window) {
-        let onset = self.clock.frame(window.start + window.onset);
-        let first_two = tokens.iter().position(|t| !t.is_space()).map(|n| &mut tokens[n..]);
-        if let Some([first, rest @ ..]) = first_two {
-            let second = rest.first().map_or(first.frame, |t| t.frame);
-            first.frame = onset.clamp(first.frame, second.max(first.frame));
-            first.end = first.end.max(first.frame + 1);
+    /// Corrects the times of words' first units, which a model may emit before any sound. A unit that lies in a pause
+    /// is moved to the pause's end, but not beyond the next unit.
+    fn delay_first_units(&self, tokens: &mut [Token], window: &Window) {
+        let mut begins_word = true;
+        for n in 0..tokens.len() {
+            let next = tokens.get(n + 1).map(|token| token.frame);
+            let token = &mut tokens[n];
+            begins_word |= token.text.starts_with(WORD);
+            if token.is_space() {
+                continue;
+            }
+            if let Some(onset) = self.onset(window, token.frame).filter(|_| begins_word) {
+                let latest = token.end.saturating_sub(1).max(next.unwrap_or_default()).max(token.frame);
+                token.frame = onset.min(latest);
+                token.end = token.end.max(token.frame + 1);
+            }
+            begins_word = false;
         }
+    }
+
+    /// The frame of the end of the pause that a frame lies in. The first half of a pause after sound does not count:
+    /// what a model emits there belongs to the word before.
+    fn onset(&self, window: &Window, frame: usize) -> Option<usize> {
+        let at = |sample: usize| self.clock.frame(window.start + sample);
+        let earliest = |pause: &Range<usize>| match pause.start {
+            0 => 0,
+            start => at(usize::midpoint(start, pause.end)),
+        };
+        let lies_in = |pause: &&Range<usize>| (earliest(pause)..at(pause.end)).contains(&frame);
+        window.pauses.iter().find(lies_in).map(|pause| at(pause.end))
     }
 
     /// The words of all windows so far, with times in seconds.
@@ -64,12 +86,7 @@ impl Joiner {
     /// in which both windows have a blank between two words. If there is none, it is the middle of the
     /// longest run with a blank between two units in both windows; and if there is none either, the middle of
     /// the overlap.
-    fn switch(
-        &self,
-        shared: std::ops::Range<usize>,
-        next: &[Token],
-        (first, blanks): (usize, &[bool]),
-    ) -> usize {
+    fn switch(&self, shared: Range<usize>, next: &[Token], (first, blanks): (usize, &[bool])) -> usize {
         let at = |(from, blanks): (usize, &[bool]), frame: usize| {
             frame.checked_sub(from).and_then(|i| blanks.get(i)).copied().unwrap_or(true)
         };
@@ -91,7 +108,7 @@ fn begins_word(tokens: &[Token], frame: usize) -> bool {
 }
 
 /// The middle of the longest run of frames for which `has` is true; `None` if there is no such frame.
-fn middle_of_longest(frames: std::ops::Range<usize>, has: impl Fn(usize) -> bool) -> Option<usize> {
+fn middle_of_longest(frames: Range<usize>, has: impl Fn(usize) -> bool) -> Option<usize> {
     let run = runs::longest(frames, has);
     (!run.is_empty()).then(|| usize::midpoint(run.start, run.end))
 }
@@ -118,7 +135,7 @@ mod tests {
         let blanks = units.iter().map(|u| *u == '_').collect();
         let samples = vec![0.0; units.len() * GRID];
         (
-            Window { start: from * GRID, overlap: overlap * GRID, onset: 0, samples },
+            Window { start: from * GRID, overlap: overlap * GRID, pauses: Vec::new(), samples },
             Transcript { tokens, blanks },
         )
     }
@@ -145,7 +162,7 @@ mod tests {
     #[test]
     fn the_first_word_does_not_begin_before_the_onset_of_sound() {
         let (mut window, transcript) = window(100, 0, "_a____b__c");
-        window.onset = 4 * GRID;
+        window.pauses.push(0..4 * GRID);
         let mut joiner = Joiner::new(Clock { grid: GRID, latency_s: 0.06 });
         joiner.add(&window, transcript);
         let starts: Vec<f64> = joiner.words().iter().map(|w| w.start).collect();
@@ -155,6 +172,26 @@ mod tests {
             (starts[1] - expected[1]).abs() < 1e-9 && (starts[2] - expected[2]).abs() < 1e-9,
             "{starts:?}"
         );
+    }
+
+    #[test]
+    fn a_word_does_not_begin_in_the_pause_before_it() {
+        let starts = |spoken: &str| -> Vec<f64> {
+            let (mut window, transcript) = window(0, 0, spoken);
+            window.pauses = vec![0..GRID, 4 * GRID..14 * GRID];
+            let mut joiner = Joiner::new(Clock { grid: GRID, latency_s: 0.0 });
+            joiner.add(&window, transcript);
+            joiner.words().iter().map(|word| word.start / 0.08).collect()
+        };
+        let near = |found: Vec<f64>, expected: &[f64]| {
+            assert_eq!(found.len(), expected.len(), "{found:?}");
+            assert!(found.iter().zip(expected).all(|(a, b)| (a - b).abs() < 1e-9), "{found:?}");
+        };
+        //            0         1
+        //            0123456789012345678
+        near(starts("_ab________c____d__"), &[1.0, 14.0, 16.0]);
+        near(starts("_ab________cd______"), &[1.0, 12.0]);
+        near(starts("_ab___c___________d"), &[1.0, 6.0, 18.0]);
     }
 
     #[test]

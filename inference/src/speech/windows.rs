@@ -3,6 +3,8 @@
 //!
 //! Only one window is in memory at a time, so the memory use does not grow with the length of the recording.
 
+use std::{iter, ops::Range};
+
 use super::{SAMPLE_RATE, runs, seconds};
 
 /// Length of the longest window, samples.
@@ -30,8 +32,9 @@ pub struct Window {
     pub start: usize,
     /// The number of samples at the beginning that the window before also contains.
     pub(crate) overlap: usize,
-    /// The number of samples before the onset of sound.
-    pub(crate) onset: usize,
+    /// The pauses before which or after which there is sound, samples from the beginning. The first one begins at 0
+    /// and ends at the onset of sound.
+    pub(crate) pauses: Vec<Range<usize>>,
     /// The samples, at 16 kHz.
     pub samples: Vec<f32>,
 }
@@ -99,12 +102,17 @@ impl Chunker {
         let silence = pause.min(SILENCE * 10.0);
         let first = powers.iter().position(|p| *p > silence)?;
         let last = powers.iter().rposition(|p| *p > silence)?;
-        let onset = powers.iter().position(|p| *p > pause).unwrap_or(first) * STEP;
+        let onset = powers.iter().position(|p| *p > pause).unwrap_or(first);
         let from = self.on_grid(first.saturating_sub(MARGIN) * STEP);
         let to = ((last + 1 + MARGIN) * STEP).min(end);
         let samples = self.buffer[from..to].to_vec();
         let overlap = self.overlap.saturating_sub(from);
-        Some(Window { start: self.start + from, overlap, onset: onset.saturating_sub(from), samples })
+        let within = |steps: &Range<usize>| {
+            (steps.start * STEP).saturating_sub(from)..(steps.end * STEP).saturating_sub(from)
+        };
+        let inner = inner_pauses(&powers[..=last], onset, pause);
+        let pauses = iter::once(&(0..onset)).chain(&inner).map(within).collect();
+        Some(Window { start: self.start + from, overlap, pauses, samples })
     }
 
     fn advance(&mut self, by: usize, overlap: usize) {
@@ -116,6 +124,22 @@ impl Chunker {
     const fn on_grid(&self, sample: usize) -> usize {
         sample / self.grid * self.grid
     }
+}
+
+/// The runs of at least [`PAUSE`] steps from `onset` on whose power is below the gate, and which end before the last
+/// step.
+fn inner_pauses(powers: &[f32], onset: usize, gate: f32) -> Vec<Range<usize>> {
+    let mut pauses = Vec::new();
+    let mut start = onset;
+    for (step, power) in powers.iter().enumerate().skip(onset) {
+        if *power >= gate {
+            if step - start >= PAUSE {
+                pauses.push(start..step);
+            }
+            start = step + 1;
+        }
+    }
+    pauses
 }
 
 /// The mean square of each step. The last step may be short.
@@ -179,7 +203,10 @@ mod tests {
         for window in &cut {
             assert_eq!(window.start % GRID, 0);
             assert!(window.samples.len() <= LONGEST);
-            assert!(window.samples[window.onset + STEP - 1].abs() > 0.0);
+            for pause in &window.pauses {
+                assert!(window.samples[pause.clone()].iter().all(|s| *s == 0.0));
+                assert!(window.samples[pause.end + STEP - 1].abs() > 0.0);
+            }
             let range = window.start..window.start + window.samples.len();
             assert_eq!(window.samples, samples[range.clone()]);
             covered[range].fill(true);

@@ -81,7 +81,7 @@ pub(crate) fn copy_models(folder: &Path) {
     for file in files.filter(|file| file.extension().is_some_and(|extension| extension == "toml")) {
         fs::copy(&file, folder.join(file.file_name().expect("a name"))).expect("a copy");
     }
-    for part in ["weights", "cards"] {
+    for part in ["weights", "fetched", "cards"] {
         symlink(root().join("models").join(part), folder.join(part)).expect("a link");
     }
 }

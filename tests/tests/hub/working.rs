@@ -18,6 +18,7 @@ async fn world() -> World {
             }
         }
     }
+    symlink(root().join("models/fetched"), world.folder.join("models/fetched")).expect("a link");
     let latin: Vec<String> = (0..10).map(|digit| format!("\"{digit}\"")).collect();
     let entry = entry();
     let labels = entry.lines().find(|line| line.starts_with("labels")).expect("labels");

