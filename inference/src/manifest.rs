@@ -69,6 +69,9 @@ pub enum Layout {
     /// A CTC model as NeMo exports it: `audio_signal` f32 [B, mels, T], `length` i64 `[B]` -> `logprobs`
     /// f32 [B, T', units]. Its files: `model`, `vocab`, `config`. See [`crate::speech`].
     NemoCtc,
+    /// A CTC model on Whisper's encoder, without padding to 30 s: `features` f32 [1, mels, T] -> `logprobs` f32
+    /// [1, T', units]. Its files are those of [`Self::NemoCtc`].
+    WhisperCtc,
     /// A transducer with durations (TDT) as NeMo exports it. Its files: `encoder`, `decoder` (with the joint
     /// network), `vocab`, `config`.
     NemoTdt,

@@ -30,6 +30,7 @@ mod transcript;
 mod transducer;
 mod units;
 mod whisper;
+mod whisper_ctc;
 mod windows;
 mod words;
 

@@ -12,6 +12,7 @@ use super::{
     transcript::Transcript,
     transducer::Transducer,
     whisper::{self, Whisper, WhisperMel},
+    whisper_ctc::WhisperCtc,
     words::Clock,
 };
 use crate::{Layout, LoadError, Manifest, Runtime, RuntimeError};
@@ -23,6 +24,7 @@ pub struct Recogniser {
 
 enum Network {
     Ctc(Acoustic),
+    WhisperCtc(WhisperCtc),
     Transducer(Transducer),
     Whisper(Box<Whisper>),
     Moonshine(Box<Moonshine>),
@@ -79,6 +81,7 @@ impl Recogniser {
     pub fn load(runtime: &Runtime, manifest: &Manifest, n_threads: usize) -> Result<Self, LoadError> {
         let network = match manifest.layout {
             Layout::NemoCtc => Network::Ctc(Acoustic::load(runtime, manifest, n_threads)?),
+            Layout::WhisperCtc => Network::WhisperCtc(WhisperCtc::load(runtime, manifest, n_threads)?),
             Layout::NemoTdt | Layout::NemoRnnt => {
                 Network::Transducer(Transducer::load(runtime, manifest, n_threads)?)
             }
@@ -98,6 +101,7 @@ impl Recogniser {
     pub fn front_end(&self) -> FrontEnd {
         FrontEnd(match &self.network {
             Network::Ctc(acoustic) => Kind::Nemo(acoustic.front_end()),
+            Network::WhisperCtc(model) => Kind::Whisper(model.front_end()),
             Network::Transducer(transducer) => Kind::Nemo(transducer.config().front_end()),
             Network::Whisper(whisper) => Kind::Whisper(WhisperMel::new(whisper.n_mels())),
             Network::Moonshine(_) => Kind::Samples,
@@ -108,6 +112,7 @@ impl Recogniser {
     pub fn clock(&self) -> Clock {
         match &self.network {
             Network::Ctc(acoustic) => acoustic.clock(),
+            Network::WhisperCtc(model) => model.clock(),
             Network::Transducer(transducer) => {
                 Clock { grid: transducer.config().subsampling_factor * HOP, latency_s: 0.0 }
             }
@@ -133,6 +138,13 @@ impl Recogniser {
                 let decoder = acoustic.decoder();
                 let emissions = acoustic.infer(windows)?.into_iter();
                 emissions.map(|emissions| WindowOutput::Emissions(emissions, decoder.clone())).collect()
+            }
+            Network::WhisperCtc(model) => {
+                let decoder = model.decoder();
+                let emissions = windows.iter().map(|window| model.infer(window));
+                emissions
+                    .map(|emissions| Ok(WindowOutput::Emissions(emissions?, decoder.clone())))
+                    .collect::<Result<_, RuntimeError>>()?
             }
             Network::Transducer(transducer) => {
                 transducer.transcribe(windows)?.into_iter().map(WindowOutput::Transcript).collect()
