@@ -9,7 +9,7 @@ use std::{
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
-use crate::generation::{Alignment, Decoding, Generation};
+use crate::generation::{Alignment, Confidence, Decoding, Generation};
 
 /// One model, as its manifest describes it.
 #[derive(Debug, Clone, Deserialize)]
@@ -38,6 +38,9 @@ pub struct Manifest {
     /// frame is taken (greedy decoding).
     #[serde(default)]
     pub decoding: Option<Decoding>,
+    /// How likely a transcript is right. Without it, no transcript is said to be probably wrong.
+    #[serde(default)]
+    pub confidence: Option<Confidence>,
     /// How words get their times from a CTC model beside the one that writes the text.
     #[serde(default)]
     pub alignment: Option<Alignment>,
@@ -236,7 +239,13 @@ impl Manifest {
             let role = file.role.strip_prefix(prefix)?.to_owned();
             Some(ModelFile { role, ..file.clone() })
         };
-        Self { layout, decoding: None, files: self.files.iter().filter_map(file).collect(), ..self.clone() }
+        Self {
+            layout,
+            decoding: None,
+            confidence: None,
+            files: self.files.iter().filter_map(file).collect(),
+            ..self.clone()
+        }
     }
 
     /// Checks that the model has this layout.

@@ -15,11 +15,12 @@ use super::{
     whisper_ctc::WhisperCtc,
     words::Clock,
 };
-use crate::{Layout, LoadError, Manifest, Runtime, RuntimeError};
+use crate::{Layout, LoadError, Manifest, Runtime, RuntimeError, generation::Confidence};
 
 /// A loaded speech recognition model.
 pub struct Recogniser {
     network: Network,
+    confidence: Option<Confidence>,
 }
 
 enum Network {
@@ -79,6 +80,9 @@ impl Recogniser {
     /// When the layout is not one for speech, a file is missing, invalid or has another hash, or the model
     /// cannot be run.
     pub fn load(runtime: &Runtime, manifest: &Manifest, n_threads: usize) -> Result<Self, LoadError> {
+        if let Some(fault) = manifest.confidence.and_then(|confidence| confidence.fault()) {
+            return Err(manifest.inconsistent(fault).into());
+        }
         let network = match manifest.layout {
             Layout::NemoCtc => Network::Ctc(Acoustic::load(runtime, manifest, n_threads)?),
             Layout::WhisperCtc => Network::WhisperCtc(WhisperCtc::load(runtime, manifest, n_threads)?),
@@ -89,7 +93,7 @@ impl Recogniser {
             Layout::Moonshine => Network::Moonshine(Box::new(Moonshine::load(runtime, manifest, n_threads)?)),
             _ => return Err(manifest.unfit().into()),
         };
-        let mut recogniser = Self { network };
+        let mut recogniser = Self { network, confidence: manifest.confidence };
         let silence = recogniser.front_end().features(&vec![0.0; super::SAMPLE_RATE]);
         if let Some(language) = manifest.languages.keys().next().or(manifest.language.as_ref()) {
             recogniser.infer(&[&silence], language)?;
@@ -106,6 +110,11 @@ impl Recogniser {
             Network::Whisper(whisper) => Kind::Whisper(WhisperMel::new(whisper.n_mels())),
             Network::Moonshine(_) => Kind::Samples,
         })
+    }
+
+    /// How likely the model's transcripts are right, if its manifest says so.
+    pub const fn confidence(&self) -> Option<Confidence> {
+        self.confidence
     }
 
     /// The times of the model's output frames.

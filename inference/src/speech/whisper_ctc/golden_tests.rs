@@ -6,7 +6,7 @@ use serde::Deserialize;
 use super::{WhisperCtc, silence};
 use crate::{
     Manifest,
-    speech::{golden_tests::signal, whisper::WhisperMel},
+    speech::{Recogniser, golden_tests::signal, whisper::WhisperMel},
     testing::{fixtures, manifest_of, runtime},
 };
 
@@ -45,16 +45,22 @@ fn golden() -> Golden {
 }
 
 fn manifest() -> Manifest {
+    let golden = golden();
+    manifest_with(golden.lm_weight, golden.insertion_bonus, "")
+}
+
+/// A manifest with these weights and further tables.
+fn manifest_with(lm_weight: f64, insertion_bonus: f64, tables: &str) -> Manifest {
     let files = [
         ("model", "model.onnx"),
         ("vocab", "vocab.txt"),
         ("config", "config.json"),
         ("language-model", "language.lm"),
     ];
-    let Golden { lm_weight, insertion_bonus, beam_width, .. } = golden();
+    let beam_width = golden().beam_width;
     let decoding = format!(
         "[decoding]\nbeam_width = {beam_width}\nlm_weight = {lm_weight:?}\n\
-         insertion_bonus = {insertion_bonus:?}\nlatency_s = 0.0"
+         insertion_bonus = {insertion_bonus:?}\nlatency_s = 0.0\n{tables}"
     );
     manifest_of("whisper_ctc", "whisper-ctc", &decoding, &files)
 }
@@ -124,6 +130,46 @@ fn one_frame_is_enough() {
     assert_eq!(window.n_frames, 1);
     let emissions = model.infer(&window).unwrap();
     assert_eq!(emissions.frames(model.decoder().n_units()).count(), 1);
+}
+
+/// The settings of a model that is never, or always, probably wrong.
+fn confidence(low: f64) -> String {
+    format!("[confidence]\nintercept = 0\nacoustic = 1\nlanguage = 1\nlow = {low:?}\nlm_weight = 0.05")
+}
+
+#[test]
+fn a_text_that_is_probably_wrong_is_searched_again_with_less_language_model() {
+    let Golden { lm_weight, insertion_bonus, cases, .. } = golden();
+    let load = |manifest: &Manifest| WhisperCtc::load(runtime(), manifest, 1).unwrap();
+    let [mut plain, less] =
+        [load(&manifest()), load(&manifest_with(0.05, insertion_bonus * 0.05 / lm_weight, ""))];
+    let [never, always] =
+        [0.0, 1.0].map(|low| load(&manifest_with(lm_weight, insertion_bonus, &confidence(low))));
+    let mut n_changed = 0;
+    for case in &cases {
+        let window = plain.front_end().features(&signal(case.seed, case.n_samples));
+        let emissions = plain.infer(&window).unwrap();
+        let decode = |model: &WhisperCtc| model.decoder().decode(&emissions);
+        assert_eq!(decode(&never), decode(&plain));
+        assert_eq!(decode(&always), decode(&less));
+        n_changed += usize::from(decode(&always) != decode(&never));
+    }
+    assert!(n_changed > 5, "{n_changed}");
+}
+
+#[test]
+fn confidence_out_of_range_is_refused() {
+    let Golden { lm_weight, insertion_bonus, .. } = golden();
+    for (from, to, expected) in [
+        ("low = 0.5", "low = 1.5", "low from 0 to 1"),
+        ("acoustic = 1", "acoustic = -1", "expected weights of 0 to 1000"),
+        ("lm_weight = 0.05", "lm_weight = 0.5", "expected less than the 0.5 of [decoding]"),
+    ] {
+        let tables = confidence(0.5).replace(from, to);
+        let manifest = manifest_with(lm_weight, insertion_bonus, &tables);
+        let error = Recogniser::load(runtime(), &manifest, 1).err().unwrap().to_string();
+        assert!(error.contains(expected), "{error}");
+    }
 }
 
 #[test]
