@@ -1,4 +1,4 @@
-//! The `[decoding]` and `[generation]` tables of a manifest: the settings of beam search.
+//! The tables of a manifest with settings of decoding: `[decoding]`, `[confidence]`, `[alignment]` and `[generation]`.
 
 use serde::{Deserialize, Deserializer};
 
@@ -22,6 +22,41 @@ pub struct Decoding {
     /// an empty transcript.
     #[serde(default, alias = "least_sure")]
     pub min_confidence: f32,
+}
+
+/// The manifest's `[confidence]` table: how likely a transcript is right, and what is done where it is not.
+///
+/// The probability is that of logistic regression: the logistic function of
+/// `intercept + acoustic * a + language * l`. `a` is the mean probability that the acoustic model gives the letters, `l`
+/// the mean log-probability (natural logarithm) that the language model gives letters and spaces.
+#[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Confidence {
+    /// The constant term.
+    pub intercept: f64,
+    /// The weight of the acoustic model's probability, not negative.
+    pub acoustic: f64,
+    /// The weight of the language model's log-probability, not negative.
+    #[serde(default)]
+    pub language: f64,
+    /// A text with a lower probability is probably wrong: a warning says so.
+    pub low: f64,
+    /// The weight of the language model when a window with a low probability is decoded again; the bonus for each unit
+    /// is lowered in the same proportion. Without it such a window is not decoded again. Only CTC models use it.
+    #[serde(default)]
+    pub lm_weight: Option<f64>,
+}
+
+impl Confidence {
+    /// What is wrong with the settings, if anything is.
+    pub(crate) fn fault(&self) -> Option<String> {
+        let is_weight = |weight: f64| (0.0..=1000.0).contains(&weight);
+        let is_valid = self.intercept.is_finite()
+            && [self.acoustic, self.language, self.lm_weight.unwrap_or(0.0)].into_iter().all(is_weight)
+            && (0.0..=1.0).contains(&self.low);
+        (!is_valid)
+            .then(|| format!("[confidence] has {self:?}: expected weights of 0 to 1000, and low from 0 to 1"))
+    }
 }
 
 /// The manifest's `[alignment]` table: how a CTC model beside the one that writes the text gives words their times,

@@ -16,7 +16,7 @@ pub mod speech;
 mod testing;
 
 pub use classifier::{Classifier, LoadError, Score};
-pub use generation::{Alignment, Decoding, ForcedEos, Generation, TokenId};
+pub use generation::{Alignment, Confidence, Decoding, ForcedEos, Generation, TokenId};
 pub use manifest::{Layout, Manifest, ManifestError, ModelFile, load_all, sha256_of};
 pub use registry::{BUNDLED, Registry, RegistryError};
 pub use runtime::{ExecutionProvider, Runtime, RuntimeError};

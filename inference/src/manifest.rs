@@ -9,7 +9,7 @@ use std::{
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
-use crate::generation::{Alignment, Decoding, Generation};
+use crate::generation::{Alignment, Confidence, Decoding, Generation};
 
 /// One model, as its manifest describes it.
 #[derive(Debug, Clone, Deserialize)]
@@ -38,6 +38,9 @@ pub struct Manifest {
     /// frame is taken (greedy decoding).
     #[serde(default)]
     pub decoding: Option<Decoding>,
+    /// How likely a transcript is right. Without it, no transcript is said to be probably wrong.
+    #[serde(default)]
+    pub confidence: Option<Confidence>,
     /// How words get their times from a CTC model beside the one that writes the text.
     #[serde(default)]
     pub alignment: Option<Alignment>,
@@ -69,6 +72,9 @@ pub enum Layout {
     /// A CTC model as NeMo exports it: `audio_signal` f32 [B, mels, T], `length` i64 `[B]` -> `logprobs`
     /// f32 [B, T', units]. Its files: `model`, `vocab`, `config`. See [`crate::speech`].
     NemoCtc,
+    /// A CTC model on Whisper's encoder, without padding to 30 s: `features` f32 [1, mels, T] -> `logprobs` f32
+    /// [1, T', units]. Its files are those of [`Self::NemoCtc`].
+    WhisperCtc,
     /// A transducer with durations (TDT) as NeMo exports it. Its files: `encoder`, `decoder` (with the joint
     /// network), `vocab`, `config`.
     NemoTdt,
@@ -233,7 +239,13 @@ impl Manifest {
             let role = file.role.strip_prefix(prefix)?.to_owned();
             Some(ModelFile { role, ..file.clone() })
         };
-        Self { layout, decoding: None, files: self.files.iter().filter_map(file).collect(), ..self.clone() }
+        Self {
+            layout,
+            decoding: None,
+            confidence: None,
+            files: self.files.iter().filter_map(file).collect(),
+            ..self.clone()
+        }
     }
 
     /// Checks that the model has this layout.

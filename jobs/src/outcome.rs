@@ -33,7 +33,8 @@ pub enum Outcome {
         timestamps: Option<Vec<Segment>>,
         /// The length of the recording in seconds.
         seconds: f64,
-        /// What is unusual about the recording, such as a last frame that is cut off.
+        /// What is unusual about the recording, such as a last frame that is cut off, and which parts of the transcription
+        /// are probably wrong.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         warnings: Vec<String>,
     },

@@ -2,16 +2,18 @@
 
     python -m speech.served --language en --data DIR --url http://127.0.0.1:8080 --key KEY --json notes/served-en.json
 
-The sets: real recordings (of `DIR/speech`), recordings in another language, sounds without speech; with `--held`, which
-`speech.held` wrote, sentences of synthetic voices and when they begin. `--only` measures some sets. `--show` prints
-each answer that is not right. Recordings are sent one after another. The real-time factor is the worker's own time
-(`Server-Timing`) over the recordings' length, so start the service with `AKHAR_INFERENCE_THREADS=1`.
+The sets: real recordings (of `DIR/speech`), recordings in another language, sounds without speech; with `--held`, each
+folder that `speech.held` or `speech.whisper_ctc.held` wrote: words and sentences of synthetic voices, and when
+sentences begin where that is known. `--only` measures some sets. `--show` prints each answer that is not right.
+Recordings are sent one after another. The real-time factor is the worker's own time (`Server-Timing`) over the
+recordings' length, so start the service with `AKHAR_INFERENCE_THREADS=1`.
 """
 
 import argparse
 import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +27,7 @@ from .features import RATE
 PAUSE_S = 1.2  # of silence between two sentences: longer than what ends a segment
 TOGETHER = 3  # sentences of a recording whose segments' starts are measured
 NOISE_S = (1.0, 2.0, 5.0, 20.0)
+HELD = ("clean", "worn", "kokoro", "words")  # folders of `--held`
 WRONG_CLIP = "numbers-R_34Kh357EGklz2X7"  # another number is said than the table has
 
 
@@ -83,9 +86,9 @@ def single_digits(data: Path) -> Iterator[Row]:
             yield name, samples, text
 
 
-def panjabi_digits(data: Path) -> Iterator[Row]:
-    """Yield the digit strings of pa-digits."""
-    return ((name, samples, text) for _, name, samples, text in real.panjabi(data))
+def panjabi_digits(data: Path, speaker: str = "") -> Iterator[Row]:
+    """Yield the digit strings of pa-digits, or those of one speaker."""
+    return ((name, samples, text) for who, name, samples, text in real.panjabi(data) if speaker in ("", who))
 
 
 def spontaneous(data: Path) -> Iterator[Row]:
@@ -118,7 +121,8 @@ Reader = Callable[[str], Any]
 
 
 PANJABI: dict[str, tuple[str, Loader, Reader]] = {
-    "pa-digits": ("words", panjabi_digits, str.split),
+    "pa-digits-F04": ("words", partial(panjabi_digits, speaker="F04"), str.split),
+    "pa-digits-M01": ("words", partial(panjabi_digits, speaker="M01"), str.split),
     "pa-spontaneous": ("characters", spontaneous, letters),
     "another-language": ("words", lambda data: real.reading(data, "en-read-matthes"), str.split),
     "noise": ("words", noises, str.split),
@@ -144,6 +148,19 @@ def measure(client: Client, language: str, data: Path, name: str) -> Figures:
         answer = client.transcribe(samples, language)
         figures.add(clip, read(text), read(answer.text), answer, len(samples) / RATE)
     return figures
+
+
+def held(client: Client, language: str, folder: Path) -> dict[str, Figures]:
+    """Send what a synthetic voice said; returns the figures by what is compared: words, and of Panjabi characters."""
+    readers: dict[str, Reader] = (
+        {"words": english.words} if language == "en" else {"words": str.split, "characters": str}
+    )
+    found = {unit: Figures(unit) for unit in readers}
+    for clip, samples, text, _ in held_rows(folder):
+        answer = client.transcribe(samples, language)
+        for unit, read in readers.items():
+            found[unit].add(clip, read(text), read(answer.text), answer, len(samples) / RATE)
+    return found
 
 
 def held_rows(folder: Path) -> Iterator[tuple[str, AnyFloats, str, float | None]]:
@@ -187,13 +204,12 @@ def main() -> None:
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--url", required=True)
     parser.add_argument("--key", required=True)
-    parser.add_argument("--held", type=Path, help="`speech.held`'s folder: its `clean` and `worn`")
+    parser.add_argument("--held", type=Path, help="a folder with some of clean, worn, kokoro, words")
     parser.add_argument("--only", nargs="*", help="names of sets")
     parser.add_argument("--show", action="store_true")
     parser.add_argument("--json", type=Path)
     arguments = parser.parse_args()
     language, client = arguments.language, Client(arguments.url, arguments.key)
-    read: Reader = english.words if language == "en" else str.split
     found: dict[str, Any] = {}
     for name in arguments.only or SETS[language]:
         figures = measure(client, language, arguments.data, name)
@@ -201,15 +217,16 @@ def main() -> None:
         print(json.dumps({name: found[name]}), flush=True)
         for wrong in figures.answers if arguments.show else []:
             print("  ", json.dumps(wrong, ensure_ascii=False), flush=True)
-    for name in ("clean", "worn") if arguments.held else ():
-        figures = Figures("words")
-        for clip, samples, text, _ in held_rows(arguments.held / name):
-            answer = client.transcribe(samples, language)
-            figures.add(clip, read(text), read(answer.text), answer, len(samples) / RATE)
-        found[f"held-{name}"] = figures.summary()
-        print(json.dumps({f"held-{name}": found[f"held-{name}"]}), flush=True)
-    if arguments.held:
-        found["segment-starts"] = segment_starts(client, language, arguments.held / "clean")
+    folders = (
+        [arguments.held / name for name in HELD if (arguments.held / name / "wav").exists()] if arguments.held else []
+    )
+    for folder in folders:
+        for unit, figures in held(client, language, folder).items():
+            name = f"held-{folder.name}" + ("" if unit == "words" else f"-{unit}")
+            found[name] = figures.summary()
+            print(json.dumps({name: found[name]}), flush=True)
+    if any(start is not None for folder in folders[:1] for *_, start in held_rows(folder)):
+        found["segment-starts"] = segment_starts(client, language, folders[0])
         print(json.dumps({"segment-starts": found["segment-starts"]}), flush=True)
     if arguments.json:
         lines = ",\n".join(f' "{name}": {json.dumps(value)}' for name, value in found.items())

@@ -14,7 +14,7 @@ from fixtures import audio, golden, make, pieces, sentences, signals
 from PIL import Image
 
 FIXTURES = Path(__file__).parents[2] / "tests/fixtures"
-GOLDENS = ["seq2seq/m2m100", "seq2seq/marian", "whisper", "transducer/tdt", "transducer/rnnt"]
+GOLDENS = ["seq2seq/m2m100", "seq2seq/marian", "whisper", "whisper_ctc", "transducer/tdt", "transducer/rnnt"]
 
 
 # Inputs that other languages compute again.

@@ -81,6 +81,28 @@ def test_every_word_of_a_sound_without_speech_is_wrong() -> None:
     }
 
 
+class Deaf(client.Client):
+    """Answers every recording with the same text."""
+
+    def transcribe(self, *_: object) -> client.Answer:
+        return client.Answer("ਪਾਣੀ ਹੇ", [], 0.1)
+
+
+def test_panjabi_of_synthetic_voices_is_compared_by_words_and_characters(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "wav").mkdir()
+    (tmp_path / "wav/clips.tsv").write_text("file\ttext\tword_starts\n0.wav\tਪਾਣੀ ਹੈ\t\n1.wav\tਪਾਣੀ\t0:0.5 1:1.0\n")
+    monkeypatch.setattr(served.real, "read", lambda _: np.zeros(16_000, np.float32))
+    assert [start for *_, start in served.held_rows(tmp_path)] == [None, 0.5]
+    found = served.held(Deaf("http://nowhere", "key"), "pa", tmp_path)
+    assert {unit: (figures.n_wrong, figures.n_units) for unit, figures in found.items()} == {
+        "words": (2, 3),
+        "characters": (4, 11),
+    }
+    assert list(served.held(Deaf("http://nowhere", "key"), "en", tmp_path)) == ["words"]
+
+
 def test_sentences_are_joined_with_pauses_and_their_starts_move() -> None:
     rows = [(str(k), np.ones(16_000, np.float32), "x", 0.25 if k else None) for k in range(4)]
     ((samples, starts),) = served.joined(rows)

@@ -7,9 +7,9 @@ use akhar_jobs::{
     backend::{GroupError, SubmitError},
     store,
 };
+use akhar_platform::database::is_transient;
 use axum::{http::HeaderName, response::Response};
 use chrono::{DateTime, Utc};
-use akhar_platform::database::is_transient;
 use tokio::{sync::oneshot, time::Instant};
 use tracing::{Instrument as _, Span};
 use uuid::Uuid;
@@ -202,7 +202,7 @@ impl Drop for CancelOnDisconnect {
                         tracing::debug!(cancelled, "tried to cancel the job of a client that disconnected");
                         return;
                     }
-                    Err(error) if is_transient(&error) => {
+                    Err(error) if is_transient(&error) && !app.is_draining() => {
                         tracing::debug!(%error, "cannot reach the database to cancel a job: trying again");
                         tokio::time::sleep(CANCEL_PAUSE).await;
                     }

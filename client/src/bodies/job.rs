@@ -37,7 +37,8 @@ pub struct JobBody {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schema(nullable = false, minimum = 0))]
     pub transcribed_s: Option<f64>,
-    /// What is unusual about the recording, such as a last frame that is cut off.
+    /// What is unusual about the recording, such as a last frame that is cut off, and which parts of the transcription
+    /// are probably wrong.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[cfg_attr(feature = "schema", schema(required = false))]
     pub warnings: Vec<String>,

@@ -166,7 +166,7 @@ fn timed(words: &[(&str, Range<usize>)], spans: &[Range<usize>]) -> Vec<Token> {
         let spans = spans.get(units.clone()).unwrap_or_default();
         let frame = spans.first().map_or(end, |span| span.start);
         end = spans.last().map_or(end, |span| span.end);
-        Token { text: format!("{WORD}{word}"), frame, end }
+        Token::new(format!("{WORD}{word}"), frame, end)
     };
     words.iter().map(token).collect()
 }

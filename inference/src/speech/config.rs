@@ -1,8 +1,11 @@
-//! Reads the parts of a NeMo export's `config.json` that are needed to run the model.
+//! Reads the parts of a NeMo or Whisper CTC export's `config.json` that are needed to run the model.
 
 use serde::Deserialize;
 
-use super::{features::LogMel, normalise::GlobalCmvn};
+use super::{
+    features::{HOP, LogMel},
+    normalise::GlobalCmvn,
+};
 use crate::{LoadError, Manifest};
 
 /// The features that a model takes, and its subsampling.
@@ -15,7 +18,13 @@ pub(super) struct Config {
     /// Statistics for the normalisation of short recordings. Only the bundled models have them.
     #[serde(alias = "usual_speech")]
     global_cmvn: Option<GlobalCmvn>,
+    /// Silence that is put before and behind each window, seconds. Only the layout `whisper-ctc` uses it.
+    #[serde(default)]
+    padding_s: f64,
 }
+
+/// The longest silence that may be put before and behind a window, seconds.
+const MAX_PADDING_S: f64 = 2.0;
 
 impl Config {
     pub(super) fn read(manifest: &Manifest) -> Result<Self, LoadError> {
@@ -29,6 +38,13 @@ impl Config {
             );
             return Err(manifest.inconsistent(what).into());
         }
+        if !(0.0..=MAX_PADDING_S).contains(&config.padding_s) {
+            let what = format!(
+                "the model's config.json has padding_s {}: expected 0 to {MAX_PADDING_S}",
+                config.padding_s
+            );
+            return Err(manifest.inconsistent(what).into());
+        }
         if config.global_cmvn.as_ref().is_some_and(|global| !global.fits(size)) {
             let what = format!(
                 "global_cmvn in the model's config.json does not fit {size} features: \
@@ -37,6 +53,12 @@ impl Config {
             return Err(manifest.inconsistent(what).into());
         }
         Ok(config)
+    }
+
+    /// The silence before and behind each window, output frames.
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the padding is 0 to 2 s")]
+    pub(super) fn n_padding(&self) -> usize {
+        (self.padding_s * 16_000.0) as usize / (self.subsampling_factor * HOP)
     }
 
     /// The feature extraction that the model expects.

@@ -22,7 +22,7 @@ pub(crate) fn greedy(frames: &[&[f32]], units: &Units) -> Transcript {
                 token.end = frame + 1;
             }
         } else {
-            tokens.push(Token { text: units.text(unit).to_owned(), frame, end: frame + 1 });
+            tokens.push(Token::new(units.text(unit), frame, frame + 1));
         }
         before = unit;
     }
@@ -49,7 +49,7 @@ mod tests {
 
     #[test]
     fn confidence_is_the_mean_of_the_highest_probability_of_each_unit() {
-        let token = |text: &str, frame, end| Token { text: text.to_owned(), frame, end };
+        let token = |text: &str, frame, end| Token::new(text, frame, end);
         let frames: Vec<Vec<f32>> = [[0.9, 0.1], [0.5, 0.5], [0.3, 0.7], [0.6, 0.4]]
             .iter()
             .map(|frame| frame.iter().map(|p: &f32| p.ln()).collect())

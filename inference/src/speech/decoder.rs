@@ -6,22 +6,33 @@ use super::{
     beam::{self, Weights},
     ctc,
     emissions::Emissions,
-    ngram::LanguageModel,
+    evidence::Evidence,
+    ngram::{LanguageModel, State},
     transcript::{Token, Transcript},
     units::Units,
 };
-use crate::{Manifest, ManifestError};
+use crate::{Manifest, ManifestError, generation::Confidence};
 
 /// Turns a CTC model's emissions into tokens.
 #[derive(Debug, Clone)]
 pub struct CtcDecoder {
     units: Units,
     /// `None` for greedy decoding.
-    search: Option<(LanguageModel, Weights)>,
+    search: Option<Search>,
     /// The delay between the time a unit is spoken and the time the model emits it, seconds.
     latency_s: f64,
     /// A window with a lower confidence gets an empty transcript.
     min_confidence: f32,
+}
+
+/// Beam search with a language model.
+#[derive(Debug, Clone)]
+struct Search {
+    model: LanguageModel,
+    weights: Weights,
+    confidence: Option<Confidence>,
+    /// The weights for a window whose text is probably wrong with the others.
+    weights_when_low: Option<Weights>,
 }
 
 impl CtcDecoder {
@@ -54,8 +65,27 @@ impl CtcDecoder {
             lm_weight: decoding.lm_weight,
             insertion_bonus: decoding.insertion_bonus,
         };
+        let lower = |lm_weight: f64| Weights {
+            lm_weight,
+            insertion_bonus: weights.insertion_bonus * lm_weight / weights.lm_weight,
+            ..weights
+        };
+        let lm_weight = manifest.confidence.and_then(|confidence| confidence.lm_weight);
+        if lm_weight.is_some_and(|lower| lower >= weights.lm_weight) {
+            return Err(wrong(format!(
+                "[confidence] has an lm_weight of {}: expected less than the {} of [decoding]",
+                lm_weight.unwrap_or_default(),
+                weights.lm_weight
+            )));
+        }
+        let search = Search {
+            model,
+            weights,
+            confidence: manifest.confidence,
+            weights_when_low: lm_weight.map(lower),
+        };
         let (latency_s, min_confidence) = (decoding.latency_s, decoding.min_confidence);
-        Ok(Self { units, search: Some((model, weights)), latency_s, min_confidence })
+        Ok(Self { units, search: Some(search), latency_s, min_confidence })
     }
 
     /// The number of units, which is the number of values in one frame of emissions.
@@ -75,18 +105,40 @@ impl CtcDecoder {
         if ctc::confidence(&frames, &greedy) < self.min_confidence {
             return Transcript { tokens: Vec::new(), ..greedy };
         }
-        let Some((model, weights)) = &self.search else { return greedy };
-        let units = beam::search(frames.iter().copied(), model, *weights);
-        match align(&frames, &units) {
-            Some(spans) => {
-                let token = |(unit, span): (&u8, std::ops::Range<usize>)| Token {
-                    text: self.units.text(usize::from(*unit)).to_owned(),
-                    frame: span.start,
-                    end: span.end,
-                };
-                Transcript { tokens: units.iter().zip(spans).map(token).collect(), ..greedy }
-            }
+        let Some(search) = &self.search else { return greedy };
+        let tokens = self.searched(&frames, search, search.weights);
+        let is_low = |tokens: &Vec<Token>| {
+            let evidence: Evidence = tokens.iter().map(|token| token.evidence).sum();
+            search.confidence.is_some_and(|confidence| evidence.is_low(&confidence))
+        };
+        // A language model makes fluent text of sounds that nobody recognises. With less of it, the letters stay those
+        // that were heard.
+        let again = search.weights_when_low.filter(|_| tokens.as_ref().is_some_and(is_low));
+        let tokens = again.and_then(|weights| self.searched(&frames, search, weights)).or(tokens);
+        match tokens {
+            Some(tokens) => Transcript { tokens, ..greedy },
             None => greedy,
         }
+    }
+
+    /// The tokens of the best text; `None` if it does not fit the frames.
+    fn searched(&self, frames: &[&[f32]], search: &Search, weights: Weights) -> Option<Vec<Token>> {
+        let units = beam::search(frames.iter().copied(), &search.model, weights);
+        let spans = align(frames, &units)?;
+        let mut state = State::START;
+        let token = |(unit, span): (&u8, std::ops::Range<usize>)| {
+            let (language, next) = search.model.step(state, *unit);
+            state = next;
+            let of_frame = |frame: &&[f32]| frame.get(usize::from(*unit)).copied();
+            let frames = frames.get(span.clone()).unwrap_or_default();
+            let acoustic = frames.iter().filter_map(of_frame).fold(f32::NEG_INFINITY, f32::max).exp();
+            let evidence = if self.units.is_space(usize::from(*unit)) {
+                Evidence::space(language.into())
+            } else {
+                Evidence::letter(acoustic.into(), language.into())
+            };
+            Token { evidence, ..Token::new(self.units.text(usize::from(*unit)), span.start, span.end) }
+        };
+        Some(units.iter().zip(spans).map(token).collect())
     }
 }

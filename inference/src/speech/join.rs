@@ -123,7 +123,7 @@ mod tests {
     /// one frame, and `_` is a blank.
     fn window(from: usize, overlap: usize, spoken: &str) -> (Window, Transcript) {
         let units: Vec<char> = spoken.chars().collect();
-        let token = |(frame, unit): (usize, &char)| Token { text: unit.to_string(), frame, end: frame + 1 };
+        let token = |(frame, unit): (usize, &char)| Token::new(*unit, frame, frame + 1);
         let mut tokens: Vec<Token> =
             units.iter().enumerate().filter(|(_, u)| **u != '_').map(token).collect();
         // A token after two or more blanks begins a word.

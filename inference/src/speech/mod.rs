@@ -16,6 +16,7 @@ mod config;
 mod ctc;
 mod decoder;
 mod emissions;
+mod evidence;
 pub mod features;
 #[cfg(test)]
 mod golden_tests;
@@ -29,16 +30,20 @@ mod spread;
 mod transcript;
 mod transducer;
 mod units;
+mod warning;
 mod whisper;
+mod whisper_ctc;
 mod windows;
 mod words;
 
 pub use decoder::CtcDecoder;
 pub use emissions::Emissions;
+pub use evidence::Evidence;
 pub use join::Joiner;
 pub use recogniser::{FrontEnd, Recogniser, WindowOutput};
 pub use transcript::Transcript;
 pub use units::Units;
+pub use warning::warning;
 pub use windows::{Chunker, Window};
 pub use words::{Clock, Segment, Word, segments, text};
 

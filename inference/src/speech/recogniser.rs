@@ -12,17 +12,20 @@ use super::{
     transcript::Transcript,
     transducer::Transducer,
     whisper::{self, Whisper, WhisperMel},
+    whisper_ctc::WhisperCtc,
     words::Clock,
 };
-use crate::{Layout, LoadError, Manifest, Runtime, RuntimeError};
+use crate::{Layout, LoadError, Manifest, Runtime, RuntimeError, generation::Confidence};
 
 /// A loaded speech recognition model.
 pub struct Recogniser {
     network: Network,
+    confidence: Option<Confidence>,
 }
 
 enum Network {
     Ctc(Acoustic),
+    WhisperCtc(WhisperCtc),
     Transducer(Transducer),
     Whisper(Box<Whisper>),
     Moonshine(Box<Moonshine>),
@@ -77,8 +80,12 @@ impl Recogniser {
     /// When the layout is not one for speech, a file is missing, invalid or has another hash, or the model
     /// cannot be run.
     pub fn load(runtime: &Runtime, manifest: &Manifest, n_threads: usize) -> Result<Self, LoadError> {
+        if let Some(fault) = manifest.confidence.and_then(|confidence| confidence.fault()) {
+            return Err(manifest.inconsistent(fault).into());
+        }
         let network = match manifest.layout {
             Layout::NemoCtc => Network::Ctc(Acoustic::load(runtime, manifest, n_threads)?),
+            Layout::WhisperCtc => Network::WhisperCtc(WhisperCtc::load(runtime, manifest, n_threads)?),
             Layout::NemoTdt | Layout::NemoRnnt => {
                 Network::Transducer(Transducer::load(runtime, manifest, n_threads)?)
             }
@@ -86,7 +93,7 @@ impl Recogniser {
             Layout::Moonshine => Network::Moonshine(Box::new(Moonshine::load(runtime, manifest, n_threads)?)),
             _ => return Err(manifest.unfit().into()),
         };
-        let mut recogniser = Self { network };
+        let mut recogniser = Self { network, confidence: manifest.confidence };
         let silence = recogniser.front_end().features(&vec![0.0; super::SAMPLE_RATE]);
         if let Some(language) = manifest.languages.keys().next().or(manifest.language.as_ref()) {
             recogniser.infer(&[&silence], language)?;
@@ -98,16 +105,23 @@ impl Recogniser {
     pub fn front_end(&self) -> FrontEnd {
         FrontEnd(match &self.network {
             Network::Ctc(acoustic) => Kind::Nemo(acoustic.front_end()),
+            Network::WhisperCtc(model) => Kind::Whisper(model.front_end()),
             Network::Transducer(transducer) => Kind::Nemo(transducer.config().front_end()),
             Network::Whisper(whisper) => Kind::Whisper(WhisperMel::new(whisper.n_mels())),
             Network::Moonshine(_) => Kind::Samples,
         })
     }
 
+    /// How likely the model's transcripts are right, if its manifest says so.
+    pub const fn confidence(&self) -> Option<Confidence> {
+        self.confidence
+    }
+
     /// The times of the model's output frames.
     pub fn clock(&self) -> Clock {
         match &self.network {
             Network::Ctc(acoustic) => acoustic.clock(),
+            Network::WhisperCtc(model) => model.clock(),
             Network::Transducer(transducer) => {
                 Clock { grid: transducer.config().subsampling_factor * HOP, latency_s: 0.0 }
             }
@@ -133,6 +147,13 @@ impl Recogniser {
                 let decoder = acoustic.decoder();
                 let emissions = acoustic.infer(windows)?.into_iter();
                 emissions.map(|emissions| WindowOutput::Emissions(emissions, decoder.clone())).collect()
+            }
+            Network::WhisperCtc(model) => {
+                let decoder = model.decoder();
+                let emissions = windows.iter().map(|window| model.infer(window));
+                emissions
+                    .map(|emissions| Ok(WindowOutput::Emissions(emissions?, decoder.clone())))
+                    .collect::<Result<_, RuntimeError>>()?
             }
             Network::Transducer(transducer) => {
                 transducer.transcribe(windows)?.into_iter().map(WindowOutput::Transcript).collect()

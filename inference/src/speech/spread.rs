@@ -15,7 +15,7 @@ pub(super) fn spread(text: &str, frames: Range<usize>) -> Vec<Token> {
         let after = before + letters(word);
         let (frame, end) = (at(before), at(after).max(at(before) + 1));
         before = after;
-        Token { text: format!("{WORD}{word}"), frame, end }
+        Token::new(format!("{WORD}{word}"), frame, end)
     };
     text.split_whitespace().map(token).collect()
 }
@@ -32,6 +32,6 @@ mod tests {
         assert_eq!(spans("abc ab"), [10..16, 16..20]);
         assert_eq!(spans(" a  b "), [10..15, 15..20]);
         assert!(spans("").is_empty());
-        assert_eq!(spread("ਕ", 3..3), [Token { text: "▁ਕ".to_owned(), frame: 3, end: 4 }]);
+        assert_eq!(spread("ਕ", 3..3), [Token::new("▁ਕ", 3, 4)]);
     }
 }

@@ -1,6 +1,6 @@
 //! A window's transcript: its tokens with their output frames.
 
-use super::units::WORD;
+use super::{evidence::Evidence, units::WORD};
 
 /// The result of recognising one window.
 #[derive(Debug, Clone, PartialEq)]
@@ -20,9 +20,16 @@ pub(crate) struct Token {
     pub(crate) frame: usize,
     /// One past the last output frame.
     pub(crate) end: usize,
+    /// Why the text should be right; empty where the model does not say.
+    pub(crate) evidence: Evidence,
 }
 
 impl Token {
+    /// A token without evidence.
+    pub(crate) fn new(text: impl Into<String>, frame: usize, end: usize) -> Self {
+        Self { text: text.into(), frame, end, evidence: Evidence::default() }
+    }
+
     /// Whether the token is only a space.
     pub(crate) fn is_space(&self) -> bool {
         self.text.chars().all(|c| c == WORD)

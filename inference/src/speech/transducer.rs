@@ -112,7 +112,7 @@ impl Transducer {
             if !is_blank {
                 let end = (t + output.duration.max(1)).min(n_valid);
                 blanks[t..end].fill(false);
-                tokens.push(Token { text: self.units.text(output.unit).to_owned(), frame: t, end });
+                tokens.push(Token::new(self.units.text(output.unit), t, end));
                 (last, state) = (output.unit, Some(output.state));
                 n_tokens += 1;
             }

@@ -2,7 +2,7 @@
 
 use unicode_normalization::{UnicodeNormalization as _, char::is_combining_mark};
 
-use super::{seconds, transcript::Token, units::WORD};
+use super::{evidence::Evidence, seconds, transcript::Token, units::WORD};
 
 /// A pause of this length ends a segment that is at least [`SHORTEST_S`] long, seconds.
 const PAUSE_S: f64 = 0.5;
@@ -22,6 +22,8 @@ pub struct Word {
     pub start: f64,
     /// The end, seconds.
     pub end: f64,
+    /// Why the text should be right; empty where the model does not say.
+    pub evidence: Evidence,
 }
 
 /// Words that are spoken together.
@@ -33,6 +35,8 @@ pub struct Segment {
     pub start: f64,
     /// The end in seconds, rounded to milliseconds.
     pub end: f64,
+    /// Why the text should be right; empty where the model does not say.
+    pub evidence: Evidence,
 }
 
 /// The relation between a model's output frames and times.
@@ -58,21 +62,29 @@ pub(crate) fn words(tokens: &[Token], clock: Clock) -> Vec<Word> {
     let seconds = |frame: usize| seconds(frame * clock.grid);
     let mut words: Vec<Word> = Vec::new();
     let mut begins = true;
+    // The evidence for the spaces before the next letter.
+    let mut spaces = Evidence::default();
     for token in tokens {
         let text = token.text.trim_start_matches(WORD);
         begins |= token.text.starts_with(WORD);
-        let Some(first) = text.chars().next() else { continue };
+        let Some(first) = text.chars().next() else {
+            spaces += token.evidence;
+            continue;
+        };
+        let mut evidence = std::mem::take(&mut spaces);
+        evidence += token.evidence;
         match words.last_mut() {
             Some(word) if !begins || is_combining_mark(first) => {
                 word.text.push_str(text);
                 word.end = seconds(token.end);
+                word.evidence += evidence;
             }
             last => {
                 let start = (seconds(token.frame) - clock.latency_s).max(0.0);
                 if let Some(last) = last {
                     last.end = last.end.min(start).max(last.start);
                 }
-                words.push(Word { text: text.to_owned(), start, end: seconds(token.end) });
+                words.push(Word { text: text.to_owned(), start, end: seconds(token.end), evidence });
             }
         }
         begins = false;
@@ -128,7 +140,7 @@ fn segment(words: &[Word], from: f64, duration: f64) -> Segment {
     let within = |seconds: f64, low: f64| ms(seconds.clamp(low, duration.max(low)));
     let start = within(words.first().map_or(from, |w| w.start), from);
     let end = within(words.last().map_or(start, |w| w.end), start);
-    Segment { text: text(words), start, end }
+    Segment { text: text(words), start, end, evidence: words.iter().map(|w| w.evidence).sum() }
 }
 
 #[cfg(test)]
@@ -137,8 +149,12 @@ mod tests {
 
     use super::*;
 
+    fn word(text: &str, (start, end): (f64, f64)) -> Word {
+        Word { text: text.to_owned(), start, end, evidence: Evidence::letter(0.5, -1.0) }
+    }
+
     fn said(times: &[(f64, f64)]) -> Vec<Word> {
-        times.iter().zip('a'..).map(|(&(start, end), c)| Word { text: c.to_string(), start, end }).collect()
+        times.iter().zip('a'..).map(|(&times, c)| word(&c.to_string(), times)).collect()
     }
 
     fn cut(times: &[(f64, f64)]) -> Vec<String> {
@@ -147,7 +163,7 @@ mod tests {
 
     #[test]
     fn tokens_become_words_in_nfc() {
-        let token = |text: &str, frame| Token { text: text.to_owned(), frame, end: frame + 1 };
+        let token = |text: &str, frame| Token::new(text, frame, frame + 1);
         let tokens = [
             token("▁", 1),
             token("ਸ", 2),
@@ -162,6 +178,18 @@ mod tests {
         assert_eq!(texts, ["ਸ\u{0A3C}ਾ", "ਕ"], "a combining mark does not begin a word");
         assert!((words[0].start - 0.1).abs() < 1e-9 && (words[0].end - 0.48).abs() < 1e-9);
         assert!((words[1].start - 0.5).abs() < 1e-9);
+    }
+
+    #[test]
+    fn words_and_segments_have_the_evidence_of_their_tokens_and_of_the_space_before() {
+        let token = |text: &str, frame, evidence| Token { evidence, ..Token::new(text, frame, frame + 1) };
+        let [a, b, space] = [Evidence::letter(0.9, -1.0), Evidence::letter(0.7, -2.0), Evidence::space(-3.0)];
+        let tokens = [token("ਕ", 0, a), token("ਾ", 1, b), token("▁", 2, space), token("ਖ", 3, b)];
+        let words = words(&tokens, Clock { grid: 320, latency_s: 0.0 });
+        let sum = |parts: &[Evidence]| parts.iter().copied().sum::<Evidence>();
+        assert_eq!(words[0].evidence, sum(&[a, b]));
+        assert_eq!(words[1].evidence, sum(&[space, b]));
+        assert_eq!(segments(&words, 1.0)[0].evidence, sum(&[sum(&[a, b]), sum(&[space, b])]));
     }
 
     #[test]
@@ -190,7 +218,7 @@ mod tests {
                 at = start + length;
                 (start, at)
             }).collect();
-            let words: Vec<Word> = times.iter().map(|&(start, end)| Word { text: "x".into(), start, end }).collect();
+            let words: Vec<Word> = times.iter().map(|&times| word("x", times)).collect();
             let cut = segments(&words, duration);
             let n_words: usize = cut.iter().map(|s| s.text.split(' ').count()).sum();
             prop_assert_eq!(n_words, words.len());

@@ -121,7 +121,9 @@ impl PrivatePostgres {
         if self.process.stop().map_err(at(&self.log))? {
             return Ok(());
         }
-        tracing::warn!("the private Postgres server does not stop: killing it. Its next start recovers from the log");
+        tracing::warn!(
+            "the private Postgres server does not stop: killing it. Its next start recovers from the log"
+        );
         self.folders.kill()
     }
 }

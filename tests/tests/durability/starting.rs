@@ -60,7 +60,8 @@ async fn an_unknown_setting_is_refused_by_name() {
 async fn a_command_for_keys_makes_no_database() {
     let folder = Cluster::shared().folder().join("nowhere");
     let environment = environment(&folder).await;
-    let output = command(&["keys", "create", "--name", "lost"], &environment).output().await.expect("it runs");
+    let output =
+        command(&["keys", "create", "--name", "lost"], &environment).output().await.expect("it runs");
     assert_eq!(output.status.code(), Some(1), "{}", said(&output));
     assert!(output.stdout.is_empty(), "no key is printed");
     for told in ["AKHAR_DATA_DIR", "AKHAR_DATABASE_URL", &folder.to_string_lossy()] {

@@ -4,6 +4,7 @@ A batch is padded; frames beyond an utterance's length do not change its output.
 are float32.
 """
 
+from collections.abc import Callable
 from typing import overload
 
 import torch
@@ -25,23 +26,34 @@ def out_length(frames: int | Tensor) -> int | Tensor:
     return (frames + 1) // 2
 
 
+Attend = Callable[[Tensor, Tensor, Tensor, Tensor | None, int], Tensor]
+
+
+def attended(q: Tensor, k: Tensor, v: Tensor, seen: Tensor | None, heads: int) -> Tensor:
+    """Return what each frame attends to, (B, T, width); q, k and v have the same shape.
+
+    `seen`: (B, 1, 1, T), True where a frame may be attended to, or None for all.
+    """
+    batch, frames, width = q.shape
+    q, k, v = (x.view(batch, frames, heads, width // heads).transpose(1, 2) for x in (q, k, v))
+    return F.scaled_dot_product_attention(q, k, v, attn_mask=seen).transpose(1, 2).reshape(batch, frames, width)
+
+
 class Attention(nn.Module):
     """Self-attention with q, k and v from one matrix, added to its input."""
 
     def __init__(self, width: int, heads: int) -> None:
         super().__init__()
         self.heads = heads
+        self.attend: Attend = attended  # `export` sets another
         self.norm = nn.LayerNorm(width)
         self.enter = nn.Linear(width, 3 * width)
         self.leave = nn.Linear(width, width)
 
     def forward(self, x: Tensor, seen: Tensor | None) -> Tensor:
-        """x: (B, T, width); seen: (B, 1, 1, T), True where a frame may be attended to, or None for all."""
-        batch, frames, width = x.shape
-        qkv = self.enter(self.norm(x)).view(batch, frames, 3, self.heads, width // self.heads)
-        q, k, v = qkv.permute(2, 0, 3, 1, 4).unbind(0)
-        y = F.scaled_dot_product_attention(q, k, v, attn_mask=seen)
-        return x + self.leave(y.transpose(1, 2).reshape(batch, frames, width))
+        """x: (B, T, width); `seen` is that of `attended`."""
+        q, k, v = self.enter(self.norm(x)).chunk(3, -1)
+        return x + self.leave(self.attend(q, k, v, seen, self.heads))
 
 
 class Feed(nn.Module):

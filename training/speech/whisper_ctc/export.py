@@ -2,68 +2,108 @@
 
     python -m speech.whisper_ctc.export --checkpoint WORK/full.pt --out WORK/export
 
-    features  float32 [batch, 80, frames]       10 ms a frame, padded with zeros
-    length    int64 [batch]                     frames of each
-    logprobs  float32 [batch, out_frames, 65]   20 ms a frame; `vocab.txt` names the units, the blank is last
+    features  float32 [1, 80, frames]       10 ms a frame, at most 3000 of them
+    logprobs  float32 [1, out_frames, 65]   20 ms a frame; `vocab.txt` names the units, the blank is last
 
-model.half.onnx holds float16 weights and computes in float32; model.int8.onnx has int8 weights in its matrix products.
+An utterance runs alone. Attention is ONNX Runtime's operator MultiHeadAttention, which without a mask keeps no matrix
+of frames by frames in memory. model.half.onnx holds float16 weights and computes in float32; model.int8.onnx has int8
+weights in its matrix products.
 """
 
 import argparse
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import onnx
 import onnxruntime
 import torch
+from torch import Tensor, nn
 
 from .. import units
 from ..export import OPSET, halved, quantised
-from .encoder import out_length
+from .encoder import attended
 from .log_mel import MELS
 from .model import Recogniser, loaded
 
-SHAPES = ([90], [301, 77], [1000, 640, 13, 999], [2400])  # lengths of the batches that are compared
+PADDING_S = 0.5  # silence before and behind each window
+LENGTHS = (13, 77, 90, 301, 999, 2400)  # frames of the utterances that are compared
+
+
+class Fused(torch.autograd.Function):
+    """`attended` without a mask, which becomes one operator of ONNX Runtime."""
+
+    @staticmethod
+    def forward(_: Any, q: Tensor, k: Tensor, v: Tensor, heads: int) -> Tensor:
+        """The arguments are those of `attended`."""
+        return attended(q, k, v, None, heads)
+
+    @staticmethod
+    def symbolic(graph: Any, q: Any, k: Any, v: Any, heads: int) -> Any:
+        """Add the operator to an ONNX graph."""
+        return graph.op("com.microsoft::MultiHeadAttention", q, k, v, num_heads_i=heads).setType(q.type())
+
+
+def _fused(q: Tensor, k: Tensor, v: Tensor, _: Tensor | None, heads: int) -> Tensor:
+    return Fused.apply(q, k, v, heads)
+
+
+class Alone(nn.Module):
+    """The network on one utterance of any length."""
+
+    def __init__(self, net: nn.Module) -> None:
+        super().__init__()
+        self.net = net
+
+    def forward(self, features: Tensor) -> Tensor:
+        """features: (1, 80, T)."""
+        return self.net(features, torch.ones_like(features[:, 0]).sum(1).long())
 
 
 def exported(net: Recogniser, path: Path) -> None:
-    """Write the network as ONNX, with any batch size and any number of frames, and check the file."""
-    example = (torch.randn(2, MELS, 203), torch.tensor([203, 150]))
+    """Write the network as ONNX, with any number of frames, and check the file."""
+    own = [layer.attention.attend for layer in net.encoder.layers]
+    for layer in net.encoder.layers:
+        layer.attention.attend = _fused
     torch.onnx.export(
-        net,
-        example,
+        Alone(net).eval(),
+        (torch.randn(1, MELS, 203),),
         str(path),
         dynamo=False,
         opset_version=OPSET,
-        input_names=["features", "length"],
+        custom_opsets={"com.microsoft": 1},
+        input_names=["features"],
         output_names=["logprobs"],
-        dynamic_axes={
-            "features": {0: "batch", 2: "frames"},
-            "length": {0: "batch"},
-            "logprobs": {0: "batch", 1: "out_frames"},
-        },
+        dynamic_axes={"features": {2: "frames"}, "logprobs": {1: "out_frames"}},
     )
-    onnx.checker.check_model(onnx.load(str(path)), full_check=True)
+    for layer, attend in zip(net.encoder.layers, own, strict=True):
+        layer.attention.attend = attend
+    onnx.checker.check_model(onnx.load(str(path)))
+
+
+def run(session: onnxruntime.InferenceSession, values: Tensor) -> Tensor:
+    """Return log-probabilities (T', units + 1) of features (80, T)."""
+    return torch.from_numpy(session.run(None, {"features": values[None].numpy()})[0][0])
 
 
 @torch.no_grad()
-def compare(net: Recogniser, path: Path) -> tuple[float, float]:
-    """Return the largest difference from torch over batches of several sizes, and the largest that padding makes."""
+def compare(net: nn.Module, path: Path) -> float:
+    """Return the largest difference from torch over utterances of several lengths."""
     session = onnxruntime.InferenceSession(str(path), providers=["CPUExecutionProvider"])
-    rng = np.random.default_rng(0)
-    difference = padding = 0.0
-    for frames in SHAPES:
-        signal = rng.normal(0, 0.5, (len(frames), MELS, max(frames))).astype(np.float32)
-        lengths = np.array(frames, np.int64)
-        out = session.run(None, {"features": signal, "length": lengths})[0]
-        ours = net(torch.from_numpy(signal), torch.from_numpy(lengths)).numpy()
-        for k, n in enumerate(frames):
-            inside = out_length(n)
-            difference = max(difference, float(np.abs(ours[k, :inside] - out[k, :inside]).max()))
-            alone = session.run(None, {"features": signal[k : k + 1, :, :n], "length": lengths[k : k + 1]})[0]
-            padding = max(padding, float(np.abs(alone[0] - out[k, :inside]).max()))
-    return difference, padding
+    rng, difference = np.random.default_rng(0), 0.0
+    for frames in LENGTHS:
+        values = torch.from_numpy(rng.normal(0, 0.5, (MELS, frames)).astype(np.float32))
+        ours = net(values[None], torch.tensor([frames]))[0]
+        difference = max(difference, float((ours - run(session, values)).abs().max()))
+    return difference
+
+
+def described(folder: Path, vocabulary: list[str]) -> None:
+    """Write vocab.txt and config.json, which the service reads beside the network."""
+    (folder / "vocab.txt").write_text("".join(f"{unit} {k}\n" for k, unit in enumerate(vocabulary)))
+    config = {"model_type": "whisper-ctc", "features_size": MELS, "subsampling_factor": 2, "padding_s": PADDING_S}
+    (folder / "config.json").write_text(json.dumps(config) + "\n")
 
 
 def main() -> None:
@@ -79,13 +119,9 @@ def main() -> None:
     exported(net, path)
     halved(path, folder / "model.half.onnx")
     quantised(path, folder / "model.int8.onnx")
-    (folder / "vocab.txt").write_text("".join(f"{unit} {k}\n" for k, unit in enumerate(units.vocabulary("pa"))))
-    (folder / "config.json").write_text(
-        json.dumps({"model_type": "whisper-ctc", "features_size": MELS, "subsampling_factor": 2}) + "\n"
-    )
-    difference, padding = compare(net, path)
+    described(folder, units.vocabulary("pa"))
     sizes = {one.name: one.stat().st_size for one in sorted(folder.glob("*.onnx"))}
-    print(f"{sizes}, from torch {difference:.1e}, by padding {padding:.1e}")
+    print(f"{sizes}, from torch {compare(net, path):.1e}, with float16 {compare(net, folder / 'model.half.onnx'):.1e}")
 
 
 if __name__ == "__main__":

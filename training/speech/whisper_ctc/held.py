@@ -1,4 +1,4 @@
-"""Writes the test sets as shards of features: people, and voices and texts that are never trained on.
+"""Writes the test sets as shards of features and as wav files: people, and voices and texts that are never trained on.
 
     python -m speech.whisper_ctc.held --data DIR --part dev --out WORK/eval [--only people words sentences kokoro]
 
@@ -16,6 +16,7 @@ from pathlib import Path
 
 import numpy as np
 import soundfile
+from scipy.io import wavfile
 
 from .. import held as speech_held
 from .. import kokoro, numbers, real, texts, units, world
@@ -26,15 +27,22 @@ from ..voices import Speakers
 from . import corpus, log_mel, sentences
 
 SENTENCES, WORDS, NATURAL = 240, 240, 30  # utterances
+WHOLE = "00-000"  # the name of a set's only shard
 Rows = Iterator[tuple[dict[str, str], Floats]]  # text, voice and the like; samples at 16 kHz
 
 
-def write(folder: Path, rows: Rows, name: str = "00-000") -> None:
-    """Write one shard."""
-    writer = Writer(folder / name)
-    for what, samples in rows:
+def write(folder: Path, rows: Rows, name: str = WHOLE) -> None:
+    """Write one shard, wav files and their table `wav/clips.tsv`; the times of words are not known."""
+    writer, table = Writer(folder / name), ["file\ttext\tword_starts"]
+    sounds = (folder if name == WHOLE else folder / name) / "wav"
+    sounds.mkdir(parents=True, exist_ok=True)
+    for k, (what, samples) in enumerate(rows):
         writer.add(log_mel.log_power(samples) * log_mel.LN10, **what)
+        sound = samples / max(1, np.abs(samples).max() * 1.01)
+        wavfile.write(sounds / f"{k:04}.wav", RATE, (sound * 32767).astype(np.int16))
+        table.append(f"{k:04}.wav\t{what['text']}\t")
     writer.close()
+    (sounds / "clips.tsv").write_text("\n".join(table) + "\n")
     print(folder.name, len(writer.items), "utterances,", f"{writer.at / 6000:.1f} minutes", flush=True)
 
 

@@ -31,14 +31,22 @@ class Block(nn.Module):
 class Head(nn.Module):
     """(B, T, 512) to log-probabilities (B, T, units + 1); about a million parameters, 0.26 s of context."""
 
-    def __init__(self, width: int = 256, blocks: int = 3, kernel: int = 5, dropout: float = 0.1) -> None:
+    def __init__(
+        self,
+        width: int = 256,
+        blocks: int = 3,
+        kernel: int = 5,
+        dropout: float = 0.1,
+        inputs: int = WIDTH,
+        units: int = UNITS,
+    ) -> None:
         super().__init__()
-        self.register_buffer("mean", torch.zeros(WIDTH))
-        self.register_buffer("deviation", torch.ones(WIDTH))
-        self.enter = nn.Linear(WIDTH, width)
+        self.register_buffer("mean", torch.zeros(inputs))
+        self.register_buffer("deviation", torch.ones(inputs))
+        self.enter = nn.Linear(inputs, width)
         self.blocks = nn.ModuleList(Block(width, kernel, dropout) for _ in range(blocks))
         self.norm = nn.LayerNorm(width)
-        self.leave = nn.Linear(width, UNITS + 1)
+        self.leave = nn.Linear(width, units + 1)
 
     def forward(self, x: Tensor, lengths: Tensor) -> Tensor:
         """x: (B, T, 512); lengths: (B,) frames of 20 ms."""

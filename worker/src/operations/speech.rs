@@ -10,10 +10,10 @@ use std::{
 };
 
 use akhar_inference::{
-    Registry, Runtime, RuntimeError,
+    Confidence, Registry, Runtime, RuntimeError,
     speech::{
         Chunker, Clock, FrontEnd, Joiner, Recogniser, Segment, Window, WindowOutput, features::Features,
-        segments,
+        segments, warning,
     },
 };
 use akhar_jobs::{self as jobs, Language, Operation, Outcome, Timing, Upload};
@@ -46,11 +46,14 @@ pub(crate) struct SpeechInput {
     language: Language,
 }
 
-/// One language's engine, and what prepares its input. Several languages may share one engine.
+/// One language's engine, what prepares its input, and how likely its transcripts are right. Several languages may
+/// share one engine.
+#[derive(Clone)]
 struct LanguageEngine {
     engine: Arc<Engine<Recogniser>>,
     front_end: FrontEnd,
     clock: Clock,
+    confidence: Option<Confidence>,
 }
 
 /// The reason why a speech job has no outcome.
@@ -110,20 +113,20 @@ impl Preparing {
 impl SpeechOperation {
     /// Loads a model for every language and warms it up. Blocks the thread.
     pub(crate) fn load(runtime: &Runtime, registry: &Registry, config: &Config) -> Result<Self, WorkerError> {
-        let mut loaded: HashMap<&str, (Arc<Engine<Recogniser>>, FrontEnd, Clock)> = HashMap::new();
+        let mut loaded: HashMap<&str, LanguageEngine> = HashMap::new();
         let mut engines = HashMap::new();
         for language in Language::ALL {
             let manifest = registry.serving(Operation::SpeechRecognition.name(), Some(language.code()))?;
             if !loaded.contains_key(manifest.id.as_str()) {
                 let model = Recogniser::load(runtime, manifest, config.inference_threads.get())?;
                 tracing::info!(model = %manifest.id, operation = %manifest.operation, "model loaded");
-                let (front_end, clock) = (model.front_end(), model.clock());
+                let (front_end, clock, confidence) = (model.front_end(), model.clock(), model.confidence());
                 let engine = Engine::start(&manifest.id, model, config.max_windows.get());
                 let engine = Arc::new(engine.map_err(WorkerError::Thread)?);
-                loaded.insert(&manifest.id, (engine, front_end, clock));
+                loaded.insert(&manifest.id, LanguageEngine { engine, front_end, clock, confidence });
             }
-            if let Some((engine, front_end, clock)) = loaded.get(manifest.id.as_str()).cloned() {
-                engines.insert(language, LanguageEngine { engine, front_end, clock });
+            if let Some(engine) = loaded.get(manifest.id.as_str()).cloned() {
+                engines.insert(language, engine);
             }
         }
         Ok(Self {
@@ -166,7 +169,7 @@ impl SpeechOperation {
                     joiner.add(&window, transcript);
                     progress.send_replace(window.end_s());
                 }
-                Prepared::End { seconds, warnings, preparing } => {
+                Prepared::End { seconds, mut warnings, preparing } => {
                     tracing::info!(
                         seconds,
                         decode_us = micros(preparing.decoding.saturating_sub(preparing.resampling)),
@@ -177,6 +180,7 @@ impl SpeechOperation {
                         "recording transcribed"
                     );
                     let segments = segments(&joiner.words(), seconds);
+                    warnings.extend(engine.confidence.and_then(|confidence| warning(&segments, &confidence)));
                     let (outcome, translating) =
                         self.outcome(parameters, segments, seconds, warnings).await?;
                     return Ok((outcome, timing(preparing, inferring + translating, searching)));

@@ -12,7 +12,7 @@ mod segments;
 
 use rand::{RngExt as _, SeedableRng as _, rngs::StdRng};
 
-pub(crate) use features::WhisperMel;
+pub(crate) use features::{FLOOR, RANGE, WhisperMel};
 
 use super::{features::Features, spread::spread, transcript::Transcript};
 use crate::{

@@ -5,6 +5,7 @@ mod fields;
 mod files;
 mod long;
 mod privacy;
+mod warnings;
 
 use akhar_tests::{Answer, Form, Stack, http::send, speech::Recording};
 use serde_json::Value;
