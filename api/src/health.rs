@@ -1,9 +1,11 @@
-//! `GET /health/live` and `GET /health/ready`: answer probes with 200 or 503, without causes.
+//! `GET /health/live` and `GET /health/ready`: answer probes. The log has the causes.
 
 use std::time::Duration;
 
+use akhar_jobs::store;
 use axum::{Json, extract::State};
 use serde::Serialize;
+use sqlx::PgPool;
 use tokio::time::timeout;
 use utoipa::ToSchema;
 
@@ -15,6 +17,10 @@ use crate::{
     },
 };
 
+/// Sorts about a megabyte in 64 kB of memory, so that Postgres writes temporary files. That fails if its disk is full.
+const WRITE_TEMPORARY_FILES: &str = "select count(*) from (
+    select n || repeat('x', 200) as line from generate_series(1, 5000) as n order by line offset 0) as lines";
+
 /// How long the database may take to answer before it counts as unavailable.
 const DATABASE_LIMIT: Duration = Duration::from_secs(1);
 
@@ -23,7 +29,7 @@ const EXAMPLES: Examples =
 
 problems! {
     /// The problems of the readiness probe.
-    ReadyProblems at "/health/ready", EXAMPLES: Internal, Draining, Unavailable,
+    ReadyProblems at "/health/ready", EXAMPLES: Internal, Draining, Unavailable, NoWorker, StorageFull,
 }
 
 /// The answer to a health probe.
@@ -48,15 +54,15 @@ pub(crate) async fn live() -> Json<HealthBody> {
     Json(HealthBody { status: "live" })
 }
 
-/// Answers 200 if the process accepts requests and reaches its database.
+/// Answers 200 if the process accepts requests, its database can be reached and has space, and a worker is alive.
 #[utoipa::path(
     get,
     path = "/health/ready",
     operation_id = "health-ready",
     tag = "operations",
-    summary = "Check whether the process accepts requests",
+    summary = "Check whether requests can be processed",
     responses(
-        (status = 200, description = "The process accepts requests.", body = HealthBody, example = json!({"status": "ready"})),
+        (status = 200, description = "The process accepts requests, and a worker is alive.", body = HealthBody, example = json!({"status": "ready"})),
         ReadyProblems,
     ),
 )]
@@ -64,16 +70,26 @@ pub(crate) async fn ready(State(app): State<App>) -> Result<Json<HealthBody>, Pr
     if app.is_draining() {
         return Err(Problem::of(ProblemType::Draining));
     }
-    let asked = sqlx::query("select 1").execute(&app.database.durable);
-    match timeout(DATABASE_LIMIT, asked).await {
-        Ok(Ok(_)) => Ok(Json(HealthBody { status: "ready" })),
-        Ok(Err(error)) => {
-            tracing::warn!(%error, "not ready: the database cannot be reached");
-            Err(Problem::of(ProblemType::Unavailable))
-        }
+    match timeout(DATABASE_LIMIT, check(&app.database.volatile)).await {
+        Ok(checked) => checked,
         Err(_) => {
             tracing::warn!("not ready: the database did not answer in time");
             Err(Problem::of(ProblemType::Unavailable))
         }
+    }?;
+    Ok(Json(HealthBody { status: "ready" }))
+}
+
+/// Checks that the database can be reached and has space, and that a worker is alive.
+async fn check(db: &PgPool) -> Result<(), Problem> {
+    let mut transaction = db.begin().await?;
+    sqlx::query("set local work_mem = '64kB'").execute(&mut *transaction).await?;
+    sqlx::query(WRITE_TEMPORARY_FILES).execute(&mut *transaction).await?;
+    transaction.rollback().await?;
+    if store::any_alive(db).await? {
+        Ok(())
+    } else {
+        tracing::warn!("not ready: no worker is alive");
+        Err(Problem::of(ProblemType::NoWorker))
     }
 }

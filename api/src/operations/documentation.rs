@@ -36,7 +36,7 @@ struct RequestHeaders {
 }
 
 /// The problems that every operation can have.
-const PROBLEMS: [ProblemType; 14] = [
+const PROBLEMS: [ProblemType; 15] = [
     ProblemType::MalformedBody,
     ProblemType::Unauthorized,
     ProblemType::NotAcceptable,
@@ -51,6 +51,7 @@ const PROBLEMS: [ProblemType; 14] = [
     ProblemType::Busy,
     ProblemType::Draining,
     ProblemType::Unavailable,
+    ProblemType::StorageFull,
 ];
 
 /// Adds everything that all operations have in common to the description of one operation.

@@ -7,7 +7,7 @@ use std::borrow::Cow;
 
 use akhar_client::{ProblemBody, ViolationBody};
 use akhar_jobs::backend::{GroupError, SubmitError};
-use akhar_platform::database::is_transient;
+use akhar_platform::database::{is_storage_full, is_transient};
 use axum::{
     body::Body,
     http::{HeaderValue, header},
@@ -67,6 +67,19 @@ impl Problem {
         Self::of(ProblemType::Internal)
     }
 
+    /// The problem of a statement that failed. Logs its cause.
+    pub(crate) fn database(cause: &sqlx::Error) -> Self {
+        if is_transient(cause) {
+            tracing::warn!(%cause, "the database is unavailable");
+            Self::of(ProblemType::Unavailable)
+        } else if is_storage_full(cause) {
+            tracing::error!(%cause, "the database has no space left");
+            Self::of(ProblemType::StorageFull)
+        } else {
+            Self::internal(cause)
+        }
+    }
+
     /// The type of the problem.
     #[cfg(test)]
     pub(crate) const fn problem_type(&self) -> ProblemType {
@@ -114,23 +127,14 @@ impl IntoResponse for Problem {
 
 impl From<sqlx::Error> for Problem {
     fn from(cause: sqlx::Error) -> Self {
-        if is_transient(&cause) {
-            tracing::warn!(%cause, "the database is unavailable");
-            Self::of(ProblemType::Unavailable)
-        } else {
-            Self::internal(cause)
-        }
+        Self::database(&cause)
     }
 }
 
 impl From<GroupError> for Problem {
     fn from(cause: GroupError) -> Self {
         match &cause {
-            GroupError::Database(error) if is_transient(error) => {
-                tracing::warn!(%cause, "the database is unavailable");
-                Self::of(ProblemType::Unavailable)
-            }
-            GroupError::Database(_) => Self::internal(cause),
+            GroupError::Database(error) => Self::database(error),
             GroupError::Stopped => Self::of(ProblemType::Draining),
         }
     }

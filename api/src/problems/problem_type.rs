@@ -82,6 +82,10 @@ problem_types! {
         "The server is shutting down and accepts no new requests. Send the request again.";
     Unavailable: "unavailable", SERVICE_UNAVAILABLE, Some(2), "Temporarily unavailable",
         "A service that the API depends on cannot be reached. Send the request again later.";
+    NoWorker: "no-worker", SERVICE_UNAVAILABLE, Some(2), "No worker is running",
+        "The server accepts requests, but no worker is alive that could process them. Start a worker.";
+    StorageFull: "storage-full", INSUFFICIENT_STORAGE, Some(30), "The storage is full",
+        "The database has no space left to store the job. The request was not accepted; send it again later.";
 }
 
 impl ProblemType {
@@ -108,10 +112,10 @@ mod tests {
     }
 
     #[test]
-    fn every_503_says_when_to_try_again() {
+    fn every_503_and_507_says_when_to_try_again() {
         for facts in ProblemType::FACTS {
             assert!(
-                facts.status != StatusCode::SERVICE_UNAVAILABLE || facts.retry_after_s.is_some(),
+                !matches!(facts.status.as_u16(), 503 | 507) || facts.retry_after_s.is_some(),
                 "{facts:?}"
             );
         }

@@ -19,7 +19,7 @@ mod sweep;
 pub use claim::{Claimed, claim, claimed_by};
 pub use end::{Ending, Guard, acknowledge, cancel, end};
 pub use find::{ended, find, find_many, n_waiting};
-pub use heartbeat::{beat, leave};
+pub use heartbeat::{DEAD_AFTER, any_alive, beat, leave};
 pub use list::{ListedJob, QueueDepth, WorkerRow, list_jobs, list_workers, queue_depths};
 pub use progress::note_progress;
 pub use requeue::{Requeue, requeue};

@@ -97,6 +97,11 @@ fn pool(n: u32) -> PgPoolOptions {
         })
 }
 
+/// Whether the server has no space left on its disk.
+pub fn is_storage_full(error: &sqlx::Error) -> bool {
+    matches!(error, sqlx::Error::Database(error) if error.code().is_some_and(|code| code == "53100"))
+}
+
 /// Whether the same query may succeed if it is tried again shortly: the connection was lost, or the server is
 /// stopping, is starting, has no free connection, or ended the transaction because of a conflict with another one.
 /// Codes: <https://www.postgresql.org/docs/current/errcodes-appendix.html>.

@@ -1,6 +1,7 @@
 //! The service's descriptions of itself: health, the OpenAPI document, the pages of problems.
 
 use akhar_tests::{Stack, http::send, until};
+use rustix::process::Signal;
 use serde_json::Value;
 
 #[tokio::test]
@@ -23,6 +24,22 @@ async fn health_needs_no_key_and_readiness_needs_a_database() {
         (send(stack.anonymous("GET", "/health/ready")).await.status == 200).then_some(())
     })
     .await;
+}
+
+#[tokio::test]
+async fn readiness_needs_a_worker() {
+    let stack = Stack::start().await;
+    let ready = async || send(stack.anonymous("GET", "/health/ready")).await;
+    assert_eq!(ready().await.status, 200);
+    stack.workers[0].signal(Signal::STOP);
+    let problem = until("it is not ready", async || {
+        let answer = ready().await;
+        (answer.status == 503).then(|| answer.problem(503))
+    })
+    .await;
+    assert_eq!(problem.slug, "no-worker");
+    stack.workers[0].signal(Signal::CONT);
+    until("it is ready again", async || (ready().await.status == 200).then_some(())).await;
 }
 
 #[tokio::test]
@@ -52,7 +69,7 @@ async fn the_openapi_document_lists_every_route_and_error() {
         ("/v1/jobs/{id}", "delete", &["401", "404", "409"]),
         ("/v1/jobs/{id}/result", "get", &["200", "401", "404", "409", "422", "500"]),
         ("/health/live", "get", &["200"]),
-        ("/health/ready", "get", &["200", "503"]),
+        ("/health/ready", "get", &["200", "503", "507"]),
     ];
     for (path, method, statuses) in statuses {
         let responses = document["paths"][path][method]["responses"].as_object();

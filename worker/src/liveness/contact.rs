@@ -2,13 +2,11 @@
 
 use std::time::Duration;
 
+use akhar_jobs::store::DEAD_AFTER;
 use tokio::time::Instant;
 
 /// The time between two heartbeats, and between two sweeps.
 pub(super) const HEARTBEAT_INTERVAL: Duration = Duration::from_secs(1);
-
-/// A worker counts as dead when no heartbeat of it arrived for this long (three intervals).
-pub(super) const DEAD_AFTER: Duration = Duration::from_secs(3);
 
 /// The longest gap between two of this worker's own heartbeats that still counts as good contact. After a
 /// longer gap the heartbeats of other workers may be late for the same reason.

@@ -12,10 +12,7 @@ use futures::future::try_join_all;
 use sqlx::PgPool;
 use tokio::sync::watch;
 
-use super::{
-    contact::{Contact, DEAD_AFTER},
-    heartbeat::ticks,
-};
+use super::{contact::Contact, heartbeat::ticks};
 
 /// A running job counts as lost by its worker this long after the time limit of its attempt.
 const GRACE: Duration = Duration::from_secs(60);
@@ -36,7 +33,7 @@ impl Sweeper {
     pub(crate) async fn sweep(self, config: Config, shutdown: Shutdown) {
         let after = |timeout_s| Duration::from_secs(timeout_s) + GRACE;
         let lost = Lost {
-            silence: DEAD_AFTER,
+            silence: store::DEAD_AFTER,
             quick: after(config.quick_timeout_s),
             speech: after(config.speech_timeout_s),
         };
