@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from speech import client, english, peer_english, served, served_card
+from speech import client, english, peer_english, served, served_card, shards
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -93,6 +93,8 @@ def test_panjabi_of_synthetic_voices_is_compared_by_words_and_characters(
 ) -> None:
     (tmp_path / "wav").mkdir()
     (tmp_path / "wav/clips.tsv").write_text("file\ttext\tword_starts\n0.wav\tਪਾਣੀ ਹੈ\t\n1.wav\tਪਾਣੀ\t0:0.5 1:1.0\n")
+    (tmp_path / f"{served.WHOLE}.json").write_text('[{"voice": "pa+f4"}, {"voice": "awb"}]')
+    (tmp_path / f"{served.WHOLE}.mel").write_bytes(bytes(160))
     monkeypatch.setattr(served.real, "read", lambda _: np.zeros(16_000, np.float32))
     assert [start for *_, start in served.held_rows(tmp_path)] == [None, 0.5]
     found = served.held(Deaf("http://nowhere", "key"), "pa", tmp_path)
@@ -101,6 +103,36 @@ def test_panjabi_of_synthetic_voices_is_compared_by_words_and_characters(
         "characters": (4, 11),
     }
     assert list(served.held(Deaf("http://nowhere", "key"), "en", tmp_path)) == ["words"]
+
+
+def test_several_synthesisers_are_counted_apart(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "wav").mkdir()
+    (tmp_path / "wav/clips.tsv").write_text("file\ttext\tword_starts\n0.wav\tਪਾਣੀ ਹੇ\t\n1.wav\tਪਾਣੀ\t\n")
+    monkeypatch.setattr(served.real, "read", lambda _: np.zeros(16_000, np.float32))
+    writer = shards.Writer(tmp_path / served.WHOLE)
+    for voice in ("espeak:pa+f4", "flite:awb"):
+        writer.add(np.zeros((2, 80), np.float32), text="ਪਾਣੀ", voice=voice)
+    writer.close()
+    found = served.held(Deaf("http://nowhere", "key"), "pa", tmp_path)
+    assert {name: (figures.n_wrong, figures.n_units) for name, figures in found.items()} == {
+        "words": (1, 3),
+        "characters": (3, 11),
+        "characters-espeak": (0, 7),
+        "characters-flite": (3, 4),
+    }
+
+
+def test_new_figures_replace_those_of_the_same_set_alone() -> None:
+    old = {"a": {"wrong": 1}, "b": {"wrong": 2}, "clips": {"one": {"before": "x"}, "two": {"before": "y"}}}
+    new = {"b": {"wrong": 3}, "clips": {"one": {"after": "z"}, "two": {"after": ""}}}
+    found = served.merged(old, new)
+    assert found == {
+        "a": {"wrong": 1},
+        "b": {"wrong": 3},
+        "clips": {"one": {"before": "x", "after": "z"}, "two": {"before": "y", "after": ""}},
+    }
+    assert json.loads(served.written(found)) == found
+    assert served.merged(old, {"b": {"wrong": 3}})["clips"] == old["clips"]
 
 
 def test_sentences_are_joined_with_pauses_and_their_starts_move() -> None:

@@ -20,7 +20,7 @@ from .decoding import TUNED
 MODEL = "speech-pa"
 FILE = "model.half.onnx"
 LARGEST = 50_000_000  # bytes of one file
-LICENCE = "MIT"  # that of Whisper base, whose notice stays with the weights
+LICENCE = "MIT AND CC-BY-4.0"  # of Whisper base; of the prompts that are read and counted
 CONFIDENCE = {"intercept", "acoustic", "language", "low", "lm_weight"}  # inference/src/generation.rs
 OPTIONAL = {"language", "lm_weight"}
 
