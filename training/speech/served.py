@@ -43,6 +43,7 @@ class Figures:
     n_units: int = 0
     n_wrong: int = 0
     n_empty: int = 0
+    n_doubted: int | None = None  # answers with the warning that the text is probably wrong
     seconds: float = 0.0
     work_s: float = 0.0
     answers: list[dict[str, str]] = field(default_factory=list)
@@ -62,6 +63,8 @@ class Figures:
     def summary(self) -> dict[str, Any]:
         """Return the counts with the share that is wrong, its 95 % Wilson interval and the real-time factor."""
         counts = {"recordings": self.n_recordings, "empty": self.n_empty, self.unit: self.n_units}
+        if self.n_doubted is not None:
+            counts["doubted"] = self.n_doubted
         speed = {"seconds": round(self.seconds, 1), "real_time_factor": round(self.work_s / max(1e-9, self.seconds), 4)}
         if not self.n_units:  # nothing is said: every word is wrong
             return counts | {"wrong": self.n_wrong} | speed
@@ -141,15 +144,19 @@ ENGLISH: dict[str, tuple[str, Loader, Reader]] = {
 }
 # By language, each set's name: what is compared, where it comes from, how a text becomes it.
 SETS = {"pa": PANJABI, "en": ENGLISH}
+DOUBTED = ("pa-digits-F04", "pa-digits-M01", "pa-spontaneous", "another-language")
 
 
 def measure(client: Client, language: str, data: Path, name: str) -> Figures:
-    """Send a set's recordings and compare the answers."""
+    """Send a set's recordings and compare the answers; the recordings of DOUBTED are sent again for their warnings."""
     unit, load, read = SETS[language][name]
-    figures = Figures(unit)
+    doubted = language == "pa" and name in DOUBTED
+    figures = Figures(unit, n_doubted=0 if doubted else None)
     for clip, samples, text in load(data):
         answer = client.transcribe(samples, language)
         figures.add(clip, read(text), read(answer.text), answer, len(samples) / RATE)
+        if figures.n_doubted is not None:
+            figures.n_doubted += client.doubts(samples, language)
     return figures
 
 
@@ -246,6 +253,7 @@ def main() -> None:
     parser.add_argument("--held", type=Path, help=f"a folder with some of {', '.join(HELD)}")
     parser.add_argument("--only", nargs="*", help="names of sets")
     parser.add_argument("--show", action="store_true")
+    parser.add_argument("--prefix", default="", help="of the sets' names, for the figures of another network")
     parser.add_argument("--clips", metavar="NAME")
     parser.add_argument("--json", type=Path)
     arguments = parser.parse_args()
@@ -273,6 +281,7 @@ def main() -> None:
         found["clips"] = {name: {arguments.clips: text} for name, text in texts.items()}
         print(json.dumps({"clips": found["clips"]}, ensure_ascii=False), flush=True)
     if arguments.json:
+        found = {name if name == "clips" else arguments.prefix + name: value for name, value in found.items()}
         old = json.loads(arguments.json.read_text()) if arguments.json.exists() else {}
         arguments.json.write_text(written(merged(old, found)))
 

@@ -4,7 +4,10 @@ import io
 import json
 import tomllib
 import wave
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from threading import Thread
+from typing import ClassVar
 
 import numpy as np
 import pytest
@@ -86,6 +89,61 @@ class Deaf(client.Client):
 
     def transcribe(self, *_: object) -> client.Answer:
         return client.Answer("ਪਾਣੀ ਹੇ", [], 0.1)
+
+    def doubts(self, samples: np.ndarray, _: str) -> bool:
+        return bool(samples.any())
+
+
+def test_warnings_are_counted_where_the_set_asks_for_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = [("a", np.zeros(160), "ਪਾਣੀ"), ("b", np.ones(160), "ਪਾਣੀ")]
+    asked = ("words", lambda _: iter(rows), str.split)
+    monkeypatch.setitem(served.PANJABI, "another-language", asked)
+    monkeypatch.setitem(served.PANJABI, "noise", asked)
+    deaf = Deaf("http://nowhere", "key")
+    assert served.measure(deaf, "pa", Path(), "another-language").summary()["doubted"] == 1
+    assert "doubted" not in served.measure(deaf, "pa", Path(), "noise").summary()
+
+
+class Service(BaseHTTPRequestHandler):
+    """Answers one recording as a job that has ended when it is asked for."""
+
+    warnings: ClassVar[list[str]] = []
+    seen: ClassVar[list[tuple[str, str | None]]] = []
+
+    def do_POST(self) -> None:
+        self.rfile.read(int(self.headers["Content-Length"]))
+        self.answer({"state": "queued", "warnings": []}, self.headers["Prefer"])
+
+    def do_GET(self) -> None:
+        self.answer({"state": "succeeded", "warnings": self.warnings}, self.headers["Authorization"])
+
+    def answer(self, document: dict[str, object], header: str | None) -> None:
+        self.seen.append((self.path, header))
+        self.send_response(200)
+        self.send_header("Location", "/v1/jobs/7")
+        self.end_headers()
+        self.wfile.write(json.dumps(document).encode())
+
+    def log_message(self, *_: object) -> None: ...
+
+
+@pytest.mark.parametrize(
+    ("warnings", "doubted"),
+    [([], False), (["frame 3 is broken"], False), (["low confidence: the transcription is probably wrong"], True)],
+)
+def test_the_document_of_a_job_says_whether_the_text_is_doubted(warnings: list[str], doubted: bool) -> None:
+    Service.warnings, Service.seen = warnings, []
+    with ThreadingHTTPServer(("127.0.0.1", 0), Service) as server:
+        thread = Thread(target=server.serve_forever)
+        thread.start()
+        url = f"http://127.0.0.1:{server.server_port}/"
+        assert client.Client(url, "key").doubts(np.zeros(160), "pa") == doubted
+        server.shutdown()
+        thread.join()
+    assert Service.seen == [
+        ("/v1/models/speech-recognition", "respond-async"),
+        ("/v1/jobs/7?wait=60", "Bearer key"),
+    ]
 
 
 def test_panjabi_of_synthetic_voices_is_compared_by_words_and_characters(
