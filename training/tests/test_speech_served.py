@@ -2,7 +2,6 @@
 
 import io
 import json
-import tomllib
 import wave
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -11,9 +10,7 @@ from typing import ClassVar
 
 import numpy as np
 import pytest
-from speech import client, english, peer_english, served, served_card, shards
-
-ROOT = Path(__file__).resolve().parents[2]
+from speech import client, english, peer_english, served, shards
 
 
 @pytest.mark.parametrize(
@@ -198,22 +195,6 @@ def test_sentences_are_joined_with_pauses_and_their_starts_move() -> None:
     ((samples, starts),) = served.joined(rows)
     assert len(samples) == 3 * (16_000 + int(served.PAUSE_S * 16_000))
     assert starts == pytest.approx([0.25, 2.45, 4.65])
-
-
-def test_card_and_metrics_are_those_that_the_figures_give() -> None:
-    figures = json.loads((ROOT / "training/notes/speech-en.json").read_text())
-    words = (ROOT / "training/notes/speech-en.md").read_text()
-    assert served_card.text(words, figures) == (ROOT / "models/cards/speech-en.md").read_text()
-    manifest = (ROOT / "models/speech-en.toml").read_text()
-    assert tomllib.loads(manifest)["metrics"] == served_card.named(figures)
-    assert served_card.with_metrics(manifest, served_card.named(figures)) == manifest
-
-
-def test_metrics_replace_the_last_table_of_a_manifest() -> None:
-    manifest = 'id = "a"\n\n[alignment]\nlatency_s = 0.05\n'
-    once = served_card.with_metrics(manifest, {"wrong": 0.5})
-    assert once == manifest + "\n[metrics]\nwrong = 0.5\n"
-    assert served_card.with_metrics(once, {"wrong": 0.25}) == manifest + "\n[metrics]\nwrong = 0.25\n"
 
 
 def test_pieces_of_a_tokenizer_are_split_by_their_lengths() -> None:
