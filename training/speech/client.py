@@ -83,4 +83,4 @@ class Client:
         while document["state"] in ("queued", "running"):
             with self._opened(f"{path}?wait=60") as response:
                 document = json.load(response)
-        return any(warning.startswith(DOUBT) for warning in document["warnings"])
+        return any(warning.startswith(DOUBT) for warning in document.get("warnings", []))

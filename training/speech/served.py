@@ -7,12 +7,14 @@ folder that `speech.held` or `speech.whisper_ctc.held` wrote: words and sentence
 sentences begin where that is known. `--only` measures some sets, or none. `--show` prints each answer that is not
 right. `--clips NAME` stores the texts of the spontaneous Panjabi clips under this name. `--json` keeps what the file
 has of other sets. Recordings are sent one after another. The real-time factor is the worker's own time
-(`Server-Timing`) over the recordings' length, so start the service with `AKHAR_INFERENCE_THREADS=1`.
+(`Server-Timing`) over the recordings' length, so start the service with `AKHAR_INFERENCE_THREADS=1`. `--program
+../target/release/akhar`, instead of `--url` and `--key`, starts a service for the measurement.
 """
 
 import argparse
 import json
 from collections.abc import Callable, Iterator
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -20,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from . import english, metrics, real, units
+from . import english, metrics, real, serving, units
 from .arrays import AnyFloats
 from .client import Answer, Client
 from .features import RATE
@@ -243,13 +245,33 @@ def written(found: dict[str, Any]) -> str:
     return f"{{\n{lines}\n}}\n"
 
 
-def main() -> None:
-    """Print each set's figures as a line of JSON, and write them all."""
+def measured(arguments: argparse.Namespace, client: Client) -> Iterator[tuple[str, Any]]:
+    """Yield the name and the figures of each set that the command line asks for."""
+    language = arguments.language
+    for name in SETS[language] if arguments.only is None else arguments.only:
+        figures = measure(client, language, arguments.data, name)
+        yield name, figures.summary()
+        for wrong in figures.answers if arguments.show else []:
+            print("  ", json.dumps(wrong, ensure_ascii=False), flush=True)
+    every = [arguments.held / name for name in HELD] if arguments.held else []
+    folders = [folder for folder in every if (folder / "wav").exists()]
+    for folder in folders:
+        for unit, figures in held(client, language, folder).items():
+            yield f"held-{folder.name}" + ("" if unit == "words" else f"-{unit}"), figures.summary()
+    if any(start is not None for folder in folders[:1] for *_, start in held_rows(folder)):
+        yield "segment-starts", segment_starts(client, language, folders[0])
+    if arguments.clips:
+        yield "clips", {name: {arguments.clips: text} for name, text in clips(client, arguments.data).items()}
+
+
+def parsed() -> argparse.Namespace:
+    """Return the command line."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--language", choices=("pa", "en"), required=True)
     parser.add_argument("--data", type=Path, required=True)
-    parser.add_argument("--url", required=True)
-    parser.add_argument("--key", required=True)
+    parser.add_argument("--program", type=Path, help="akhar, to be started for this; instead of --url and --key")
+    parser.add_argument("--url")
+    parser.add_argument("--key")
     parser.add_argument("--held", type=Path, help=f"a folder with some of {', '.join(HELD)}")
     parser.add_argument("--only", nargs="*", help="names of sets")
     parser.add_argument("--show", action="store_true")
@@ -257,32 +279,24 @@ def main() -> None:
     parser.add_argument("--clips", metavar="NAME")
     parser.add_argument("--json", type=Path)
     arguments = parser.parse_args()
-    language, client = arguments.language, Client(arguments.url, arguments.key)
+    if not arguments.program and not (arguments.url and arguments.key):
+        parser.error("expected --program, or --url and --key")
+    return arguments
+
+
+def main() -> None:
+    """Print each set's figures as a line of JSON, and write them all."""
+    arguments = parsed()
+    address = serving.served(arguments.program) if arguments.program else nullcontext((arguments.url, arguments.key))
     found: dict[str, Any] = {}
-    for name in SETS[language] if arguments.only is None else arguments.only:
-        figures = measure(client, language, arguments.data, name)
-        found[name] = figures.summary()
-        print(json.dumps({name: found[name]}), flush=True)
-        for wrong in figures.answers if arguments.show else []:
-            print("  ", json.dumps(wrong, ensure_ascii=False), flush=True)
-    folders = (
-        [arguments.held / name for name in HELD if (arguments.held / name / "wav").exists()] if arguments.held else []
-    )
-    for folder in folders:
-        for unit, figures in held(client, language, folder).items():
-            name = f"held-{folder.name}" + ("" if unit == "words" else f"-{unit}")
-            found[name] = figures.summary()
-            print(json.dumps({name: found[name]}), flush=True)
-    if any(start is not None for folder in folders[:1] for *_, start in held_rows(folder)):
-        found["segment-starts"] = segment_starts(client, language, folders[0])
-        print(json.dumps({"segment-starts": found["segment-starts"]}), flush=True)
-    if arguments.clips:
-        texts = clips(client, arguments.data)
-        found["clips"] = {name: {arguments.clips: text} for name, text in texts.items()}
-        print(json.dumps({"clips": found["clips"]}, ensure_ascii=False), flush=True)
+    with address as (url, key):
+        for name, figures in measured(arguments, Client(url, key)):
+            name = name if name == "clips" else arguments.prefix + name
+            found[name] = figures
+            print(json.dumps({name: figures}, ensure_ascii=False), flush=True)
     if arguments.json:
-        found = {name if name == "clips" else arguments.prefix + name: value for name, value in found.items()}
         old = json.loads(arguments.json.read_text()) if arguments.json.exists() else {}
+        arguments.json.parent.mkdir(parents=True, exist_ok=True)
         arguments.json.write_text(written(merged(old, found)))
 
 

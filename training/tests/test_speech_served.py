@@ -109,10 +109,11 @@ class Service(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         self.rfile.read(int(self.headers["Content-Length"]))
-        self.answer({"state": "queued", "warnings": []}, self.headers["Prefer"])
+        self.answer({"state": "queued"}, self.headers["Prefer"])
 
     def do_GET(self) -> None:
-        self.answer({"state": "succeeded", "warnings": self.warnings}, self.headers["Authorization"])
+        warnings = {"warnings": self.warnings} if self.warnings else {}
+        self.answer({"state": "succeeded", **warnings}, self.headers["Authorization"])
 
     def answer(self, document: dict[str, object], header: str | None) -> None:
         self.seen.append((self.path, header))
