@@ -65,6 +65,7 @@ eval: ## Measure recognition and speech on public data: make eval DATA=/absolute
 	.cache/venv-train/bin/pip install --quiet --requirement training/requirements.txt
 	cd training && ../.cache/venv-train/bin/python -m recognition.evaluate --all --data "$(DATA)" \
 		--features-command "../target/release/akhar models features --stream"
+	rm -f target/eval/speech-*.json
 	cd training && for language in pa en; do \
 		../.cache/venv-train/bin/python -m speech.served --language $$language --data "$(DATA)" \
 			--program ../target/release/akhar $(if $(HELD),--held "$(HELD)/$$language") \
