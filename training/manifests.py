@@ -1,11 +1,15 @@
 """A model's manifest as text, and files replaced whole. This module imports the standard library alone."""
 
+import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 Value = str | float | Sequence[str]
 """What a key of a manifest may hold."""
+
+ENDINGS = {"model": "onnx", "vocab": "vocab.txt", "config": "config.json", "language-model": "lm"}
+"""What follows the model's name in the name of each role's file."""
 
 
 def lines(values: Mapping[str, Value]) -> list[str]:
@@ -38,3 +42,20 @@ def replace(path: Path, content: bytes) -> None:
     part = path.with_name(path.name + ".part")
     part.write_bytes(content)
     part.replace(path)
+
+
+def installed(model: str, sources: Mapping[str, Path], models_dir: Path, largest: int) -> dict[str, tuple[str, str]]:
+    """Copies each role's file into the folder `weights`; returns role to path and SHA-256, as `toml` takes them.
+
+    All files are read before the first is written. Raises ValueError for a file above `largest` bytes.
+    """
+    contents = {role: path.read_bytes() for role, path in sources.items()}
+    for role, content in contents.items():
+        if len(content) > largest:
+            raise ValueError(f"{sources[role]} has {len(content)} bytes: expected at most {largest}")
+    files = {}
+    for role, content in contents.items():
+        path = f"weights/{model}.{ENDINGS[role]}"
+        replace(models_dir / path, content)
+        files[role] = path, hashlib.sha256(content).hexdigest()
+    return files

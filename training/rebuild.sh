@@ -1,5 +1,5 @@
 #!/bin/sh
-# Rebuilds one model: ./rebuild.sh digits-pa|letters-pa|handwriting-pa|speech-pa|speech-en|translation-pa-en DATA [FEATURES_COMMAND]
+# Rebuilds one model: ./rebuild.sh digits-pa|letters-pa|handwriting-pa|aligner-en|translation-pa-en DATA [FEATURES_COMMAND]
 # Pools, checkpoints and sheets go to $AKHAR_TRAINING_DIR (default ../.cache/training).
 set -eu
 model=$1 data=$2 features=${3:-akhar models features --stream}
@@ -41,7 +41,10 @@ handwriting-pa)
     python3 -m handwriting.train --data "$data" --models-dir ../models
     exec python3 -m handwriting.evaluate --data "$data" --features-command "$features"
     ;;
-speech-pa | speech-en) exec sh speech/rebuild.sh "${model#speech-}" "$data" "$work/.." ;;
+aligner-en)
+    sh speech/rebuild.sh pa "$data" "$work/.."
+    exec sh speech/rebuild.sh en "$data" "$work/.."
+    ;;
 translation-pa-en)
     translate() { part=$1; shift; python3 -m "translation.$part" "$@"; }
     translate tokeniser --data "$data" --out "$work/tokens"
@@ -52,7 +55,7 @@ translation-pa-en)
     translate evaluate --data "$data" --models-dir ../models
     exec python3 -m translation.golden --models-dir ../models --out ../tests/fixtures/seq2seq/bundled.json
     ;;
-*) echo "usage: $0 digits-pa|letters-pa|handwriting-pa|speech-pa|speech-en|translation-pa-en DATA [FEATURES_COMMAND]" >&2; exit 2 ;;
+*) echo "usage: $0 digits-pa|letters-pa|handwriting-pa|aligner-en|translation-pa-en DATA [FEATURES_COMMAND]" >&2; exit 2 ;;
 esac
 step export --checkpoint "$work/whole.pt" --temperature "$(temperature all)" --models-dir ../models
 python3 -m recognition.evaluate --models "$model" --data "$data" --folds "$work/folds" \

@@ -1,17 +1,15 @@
 #!/bin/sh
-# Synthesises the corpora, trains, measures and ships one language: sh speech/rebuild.sh pa|en DATA WORK
-# English starts from the layers of the Panjabi network. Finished files are kept: an interrupted run continues.
+# Synthesises the corpora and trains, for one language: sh speech/rebuild.sh pa|en DATA WORK
+# English, the network aligner-en, starts from the layers of a Panjabi network, which is not shipped; English is measured
+# and shipped. Finished files are kept: an interrupted run continues.
 set -eu
 language=$1 data=$2 work=$3/speech-$1 panjabi=$3/speech-pa
 run() { name=$1; shift; python3 -m "speech.$name" --language "$language" "$@"; }
 case $language in
-pa)
-    steps=9400 later_steps=10730 rate=6e-4 last_steps=450 more_steps=330
-    weight=0.8 other=1.2 threshold=0.1 folds="F04 M01"
-    ;;
+pa) steps=9400 ;;
 en)
     steps=8150 some_steps=13750 later_steps=15430 rate=1.2e-3 last_steps=750 more_steps=540
-    weight=1.25 other=2 threshold=0.3 folds="george+jackson lucas+nicolas"
+    weight=1.25 other=2 folds="george+jackson lucas+nicolas"
     ;;
 esac
 mkdir -p "$work"
@@ -23,9 +21,9 @@ run corpus --data "$data" --kind digits --hours 0.75 --seed 6 --out "$work/digit
 alone() { engine=$1 kind=$2; shift 2; run corpus --data "$data" --engine "$engine" --kind "$kind" "$@"; }
 kokoro() { alone kokoro "$@" --shard-minutes 9 --hours 0.15; }
 pairs() { alone pairs "$@" --copies 3 --shard-minutes 15 --hours 0.25; }
-taught=$3/shortcut.pt
-[ -f "$taught" ] || python3 -m speech.shortcut learn --data "$data" --minutes 9 --passes 36 --seed 71 --out "$taught"
 shortcut() { # KIND HOURS SEED FOLDER
+    taught=$work/shortcut.pt
+    [ -f "$taught" ] || python3 -m speech.shortcut learn --data "$data" --minutes 9 --passes 36 --seed 71 --out "$taught"
     python3 -m speech.shortcut speak --language "$language" --data "$data" --network "$taught" --kind "$1" --hours "$2" \
         --seed "$3" --out "$4"
 }
@@ -35,12 +33,6 @@ if [ "$language" = pa ]; then
     quarters --kind words --engine abroad --hours 0.5 --seed 12 --out "$work/abroad"
     quarters --kind digits --engine abroad --hours 0.25 --seed 13 --out "$work/digits"
     quarters --kind sentences --engine pico --hours 1.5 --seed 14 --out "$work/pico"
-    kokoro sentences --seed 32 --out "$work/kokoro"
-    kokoro digits --seed 34 --out "$work/kokoro-digits"
-    pairs digits --seed 65 --out "$work/pairs-digits"
-    pairs sentences --seed 66 --out "$work/pairs"
-    shortcut sentences 1.25 71 "$work/shortcut"
-    shortcut words 0.25 72 "$work/shortcut-words"
 else
     run corpus --data "$data" --kind sentences --engine pico --hours 3 --seed 11 --out "$work/pico"
     run corpus --data "$data" --kind words --engine pico --hours 0.5 --seed 12 --out "$work/pico"
@@ -60,77 +52,51 @@ else
     alone hibari words --hours 0.5 --seed 23 --out "$work/hibari"
 fi
 [ -d "$work/sounds" ] || python3 -m speech.sounds --hours 0.5 --out "$work/sounds"
-for part in dev test; do
-    [ -d "$work/$part" ] || run held --data "$data" --part $part --out "$work/$part"
-done
+held() { [ -d "$work/$1" ] || run held --data "$data" --part "$1" --out "$work/$1"; }
+held dev
+train() { run train --muon --frames 9000 --dev "$work/dev/clean" --shards $plain "$@"; }
+plain="$work/sentences=3 $work/sounds=0.2"
+if [ "$language" = pa ]; then
+    plain="$plain $work/words=1 $work/digits=0.8 $work/flite=0.6 $work/abroad=1 $work/pico=0.7"
+    train --steps $steps --out "$work/stable.pt"
+    exit
+fi
+
+held test
 [ -d "$work/real" ] || run real --data "$data" --out "$work/real"
 # AKHAR_PROMPTS_DIR: where Debian's asterisk-core-sounds-en and -en-g722 are installed or unpacked
-if [ "$language" = en ] && [ ! -d "$work/allison" ]; then
-    python3 -m speech.prompts --sounds "${AKHAR_PROMPTS_DIR:-/}" --out "$work/allison"
-fi
-[ -f "$work/lm" ] || run ngram --data "$data" --threshold $threshold --out "$work/lm"
+[ -d "$work/allison" ] || python3 -m speech.prompts --sounds "${AKHAR_PROMPTS_DIR:-/}" --out "$work/allison"
 
 # The learning rate is constant at first, then falls to a third, then to nearly nothing. The last fall uses the recordings
-# of all people for the shipped model. For each fold it leaves the fold's speakers out, so that a speaker's digits are
-# measured by a network that was never trained on that speaker. Each model is a mean: of a network trained on some of
-# Kokoro and one trained on more of it; in Panjabi also of one whose rate fell before it was trained on a natural voice.
-plain="$work/sentences=3 $work/sounds=0.2"
-case $language in
-pa)
-    plain="$plain $work/words=1 $work/digits=0.8 $work/flite=0.6 $work/abroad=1 $work/pico=0.7"
-    some="$work/kokoro=2.5 $work/kokoro-digits=0.5"
-    more="$work/kokoro=0.5 $work/kokoro-digits=0.3 $work/pairs=0.8 $work/pairs-digits=0.5"
-    ;;
-en)
-    plain="$plain $work/words=1 $work/digits=0.8 $work/flite=1 $work/british=0.7 $work/pico=1.3 $work/allison=0.3"
-    some="$work/kokoro=1.8 $work/kokoro-words=0.6 $work/kokoro-digits=1.2 $work/hibari=2.5 $work/hibari-digits=0.6"
-    more="$work/kokoro=0.4 $work/kokoro-words=0.3 $work/kokoro-digits=0.8 $work/hibari=2 $work/hibari-digits=0.5"
-    more="$more $work/pairs=0.8 $work/pairs-digits=0.5"
-    ;;
-esac
-more="$more $work/shortcut=4 $work/shortcut-words=0.8"
-train() { run train --muon --frames 9000 --dev "$work/dev/clean" --shards $plain "$@"; }
-if [ "$language" = pa ]; then
-    train --steps $steps --out "$work/stable.pt"
-    cp -n "$work/stable.pt" "$work/later.pt"
-else
-    [ -f "$panjabi/stable.pt" ] || { echo "rebuild speech-pa first" >&2; exit 1; }
-    train --transfer "$panjabi/stable.pt" --steps $steps --out "$work/stable.pt"
-    train $some --init "$work/stable.pt" --steps $some_steps --out "$work/later.pt"
-fi
+# of all people for the shipped network. For each fold it leaves the fold's speakers out, so that a speaker's digits are
+# measured by a network that was never trained on that speaker. Each is a mean: of a network trained on some of Kokoro and
+# one trained on more of it.
+plain="$plain $work/words=1 $work/digits=0.8 $work/flite=1 $work/british=0.7 $work/pico=1.3 $work/allison=0.3"
+some="$work/kokoro=1.8 $work/kokoro-words=0.6 $work/kokoro-digits=1.2 $work/hibari=2.5 $work/hibari-digits=0.6"
+more="$work/kokoro=0.4 $work/kokoro-words=0.3 $work/kokoro-digits=0.8 $work/hibari=2 $work/hibari-digits=0.5"
+more="$more $work/pairs=0.8 $work/pairs-digits=0.5 $work/shortcut=4 $work/shortcut-words=0.8"
+[ -f "$panjabi/stable.pt" ] || { echo "sh speech/rebuild.sh pa comes first" >&2; exit 1; }
+train --transfer "$panjabi/stable.pt" --steps $steps --out "$work/stable.pt"
+train $some --init "$work/stable.pt" --steps $some_steps --out "$work/later.pt"
 train $some --init "$work/later.pt" --decay-steps 700 --last 0.3 --out "$work/falling.pt"
 train $some --steps $later_steps --out "$work/later.pt"
 train $more --init "$work/later.pt" --decay-steps 550 --last 0.3 --out "$work/falling-more.pt"
-network() { # NAME TARGET STEPS_OF_THE_FIRST PEOPLE...
-    kept=$1 target=$2 first_steps=$3; shift 3  # not `name`: run has that
+network() { # NAME TARGET PEOPLE...
+    kept=$1 target=$2; shift 2  # not `name`: run has that
     train $some "$@" --init "$work/falling.pt" --lr $rate --decay-steps $last_steps --out "$work/some-$kept.pt"
     train $more "$@" --init "$work/falling-more.pt" --lr $rate --decay-steps $more_steps --out "$work/more-$kept.pt"
-    if [ "$language" = pa ]; then
-        train "$@" --init "$work/stable.pt" --decay-steps "$first_steps" --out "$work/first-$kept.pt"
-        set -- "$work/first-$kept.pt=1" "$work/some-$kept.pt=2" "$work/more-$kept.pt=3"
-    else
-        set -- "$work/some-$kept.pt=1" "$work/more-$kept.pt=1"
-    fi
-    python3 -m speech.average --out "$work/$kept.pt" "$@"
+    python3 -m speech.average --out "$work/$kept.pt" "$work/some-$kept.pt=1" "$work/more-$kept.pt=1"
     run export --checkpoint "$work/$kept.pt" --out "$target"
 }
 people=""
 for folder in "$work"/real/*; do people="$people $folder=$weight"; done
-network final "$work/model" 1000 $people
+network final "$work/model" $people
 for fold in $folds; do
     others=""
     for folder in "$work"/real/*; do
         case +$fold+ in *+"${folder##*/}"+*) ;; *) others="$others $folder=$other" ;; esac
     done
-    network "$fold" "$work/folds/$fold" 420 $others
+    network "$fold" "$work/folds/$fold" $others
 done
-
-if [ "$language" = en ]; then  # the network aligns the words of speech-en
-    run ship --model "$work/model" --dev "$work/dev/clean" --models-dir ../models
-    run evaluate --models-dir ../models --data "$data" --held "$work/test" --folds "$work/folds" --readings
-    exit
-fi
-run ship --model "$work/model" --lm "$work/lm" --dev "$work/dev/clean" --models-dir ../models
-run evaluate --models-dir ../models --data "$data" --held "$work/test" --folds "$work/folds" \
-    --json "notes/speech-$language.json"
-python3 -m speech.card --models-dir ../models
+python3 -m speech.ship --model "$work/model" --dev "$work/dev/clean" --models-dir ../models
+run evaluate --models-dir ../models --data "$data" --held "$work/test" --folds "$work/folds" --readings

@@ -4,14 +4,17 @@
 
 The sets: real recordings (of `DIR/speech`), recordings in another language, sounds without speech; with `--held`, each
 folder that `speech.held` or `speech.whisper_ctc.held` wrote: words and sentences of synthetic voices, and when
-sentences begin where that is known. `--only` measures some sets. `--show` prints each answer that is not right.
-Recordings are sent one after another. The real-time factor is the worker's own time (`Server-Timing`) over the
-recordings' length, so start the service with `AKHAR_INFERENCE_THREADS=1`.
+sentences begin where that is known. `--only` measures some sets, or none. `--show` prints each answer that is not
+right. `--clips NAME` stores the texts of the spontaneous Panjabi clips under this name. `--json` keeps what the file
+has of other sets. Recordings are sent one after another. The real-time factor is the worker's own time
+(`Server-Timing`) over the recordings' length, so start the service with `AKHAR_INFERENCE_THREADS=1`. `--program
+../target/release/akhar`, instead of `--url` and `--key`, starts a service for the measurement.
 """
 
 import argparse
 import json
 from collections.abc import Callable, Iterator
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -19,15 +22,17 @@ from typing import Any
 
 import numpy as np
 
-from . import english, metrics, real, units
+from . import english, metrics, real, serving, units
 from .arrays import AnyFloats
 from .client import Answer, Client
 from .features import RATE
+from .shards import Shard
 
+WHOLE = "00-000"  # the shard beside the wav files of a folder of `--held`
 PAUSE_S = 1.2  # of silence between two sentences: longer than what ends a segment
 TOGETHER = 3  # sentences of a recording whose segments' starts are measured
 NOISE_S = (1.0, 2.0, 5.0, 20.0)
-HELD = ("clean", "worn", "kokoro", "words")  # folders of `--held`
+HELD = ("clean", "worn", "telephone", "babble", "mp3-16", "kokoro", "words")  # folders of `--held`
 WRONG_CLIP = "numbers-R_34Kh357EGklz2X7"  # another number is said than the table has
 
 
@@ -40,6 +45,7 @@ class Figures:
     n_units: int = 0
     n_wrong: int = 0
     n_empty: int = 0
+    n_doubted: int | None = None  # answers with the warning that the text is probably wrong
     seconds: float = 0.0
     work_s: float = 0.0
     answers: list[dict[str, str]] = field(default_factory=list)
@@ -59,6 +65,8 @@ class Figures:
     def summary(self) -> dict[str, Any]:
         """Return the counts with the share that is wrong, its 95 % Wilson interval and the real-time factor."""
         counts = {"recordings": self.n_recordings, "empty": self.n_empty, self.unit: self.n_units}
+        if self.n_doubted is not None:
+            counts["doubted"] = self.n_doubted
         speed = {"seconds": round(self.seconds, 1), "real_time_factor": round(self.work_s / max(1e-9, self.seconds), 4)}
         if not self.n_units:  # nothing is said: every word is wrong
             return counts | {"wrong": self.n_wrong} | speed
@@ -138,28 +146,47 @@ ENGLISH: dict[str, tuple[str, Loader, Reader]] = {
 }
 # By language, each set's name: what is compared, where it comes from, how a text becomes it.
 SETS = {"pa": PANJABI, "en": ENGLISH}
+DOUBTED = ("pa-digits-F04", "pa-digits-M01", "pa-spontaneous", "another-language")
 
 
 def measure(client: Client, language: str, data: Path, name: str) -> Figures:
-    """Send a set's recordings and compare the answers."""
+    """Send a set's recordings and compare the answers; the recordings of DOUBTED are sent again for their warnings."""
     unit, load, read = SETS[language][name]
-    figures = Figures(unit)
+    doubted = language == "pa" and name in DOUBTED
+    figures = Figures(unit, n_doubted=0 if doubted else None)
     for clip, samples, text in load(data):
         answer = client.transcribe(samples, language)
         figures.add(clip, read(text), read(answer.text), answer, len(samples) / RATE)
+        if figures.n_doubted is not None:
+            figures.n_doubted += client.doubts(samples, language)
     return figures
 
 
+def kinds(folder: Path) -> list[str]:
+    """Return the synthesiser of each clip of a folder where its index says it, such as "flite" of "flite:awb"."""
+    names = [item["voice"] for item in Shard(folder / WHOLE).items]
+    return [name.split(":")[0] for name in names if ":" in name]
+
+
 def held(client: Client, language: str, folder: Path) -> dict[str, Figures]:
-    """Send what a synthetic voice said; returns the figures by what is compared: words, and of Panjabi characters."""
+    """Send what synthetic voices said; returns the figures by what is compared: words, and of Panjabi characters.
+
+    Where several synthesisers spoke Panjabi, the characters of each are counted too, such as "characters-flite".
+    """
     readers: dict[str, Reader] = (
         {"words": english.words} if language == "en" else {"words": str.split, "characters": str}
     )
     found = {unit: Figures(unit) for unit in readers}
-    for clip, samples, text, _ in held_rows(folder):
+    spoken = kinds(folder) if language == "pa" else []
+    several = len(set(spoken)) > 1
+    for k, (clip, samples, text, _) in enumerate(held_rows(folder)):
         answer = client.transcribe(samples, language)
         for unit, read in readers.items():
-            found[unit].add(clip, read(text), read(answer.text), answer, len(samples) / RATE)
+            counted = [found[unit]]
+            if several and unit == "characters":
+                counted.append(found.setdefault(f"{unit}-{spoken[k]}", Figures(unit)))
+            for figures in counted:
+                figures.add(clip, read(text), read(answer.text), answer, len(samples) / RATE)
     return found
 
 
@@ -197,40 +224,80 @@ def segment_starts(client: Client, language: str, folder: Path) -> dict[str, flo
     return {"segments": len(apart), "median_ms": round(float(middle), 1), "p95_ms": round(float(late), 1)}
 
 
-def main() -> None:
-    """Print each set's figures as a line of JSON, and write them all."""
+def clips(client: Client, data: Path) -> dict[str, str]:
+    """Return the texts of the spontaneous Panjabi clips, sent as Panjabi, by the clips' names."""
+    paths = sorted((data / "speech/pa-spontaneous").glob("*.flac"))
+    return {path.stem: client.transcribe(real.read(path), "pa").text for path in paths}
+
+
+def merged(old: dict[str, Any], new: dict[str, Any]) -> dict[str, Any]:
+    """Return the sets of both; of the texts of a clip, those of both, and else the new ones where both have a set."""
+    out = {**old, **new}
+    if "clips" in new:
+        before = old.get("clips", {})
+        out["clips"] = {name: {**before.get(name, {}), **texts} for name, texts in new["clips"].items()}
+    return out
+
+
+def written(found: dict[str, Any]) -> str:
+    """Return JSON with a line for each set."""
+    lines = ",\n".join(f' "{name}": {json.dumps(value, ensure_ascii=False)}' for name, value in found.items())
+    return f"{{\n{lines}\n}}\n"
+
+
+def measured(arguments: argparse.Namespace, client: Client) -> Iterator[tuple[str, Any]]:
+    """Yield the name and the figures of each set that the command line asks for."""
+    language = arguments.language
+    for name in SETS[language] if arguments.only is None else arguments.only:
+        figures = measure(client, language, arguments.data, name)
+        yield name, figures.summary()
+        for wrong in figures.answers if arguments.show else []:
+            print("  ", json.dumps(wrong, ensure_ascii=False), flush=True)
+    every = [arguments.held / name for name in HELD] if arguments.held else []
+    folders = [folder for folder in every if (folder / "wav").exists()]
+    for folder in folders:
+        for unit, figures in held(client, language, folder).items():
+            yield f"held-{folder.name}" + ("" if unit == "words" else f"-{unit}"), figures.summary()
+    if any(start is not None for folder in folders[:1] for *_, start in held_rows(folder)):
+        yield "segment-starts", segment_starts(client, language, folders[0])
+    if arguments.clips:
+        yield "clips", {name: {arguments.clips: text} for name, text in clips(client, arguments.data).items()}
+
+
+def parsed() -> argparse.Namespace:
+    """Return the command line."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--language", choices=("pa", "en"), required=True)
     parser.add_argument("--data", type=Path, required=True)
-    parser.add_argument("--url", required=True)
-    parser.add_argument("--key", required=True)
-    parser.add_argument("--held", type=Path, help="a folder with some of clean, worn, kokoro, words")
+    parser.add_argument("--program", type=Path, help="akhar, to be started for this; instead of --url and --key")
+    parser.add_argument("--url")
+    parser.add_argument("--key")
+    parser.add_argument("--held", type=Path, help=f"a folder with some of {', '.join(HELD)}")
     parser.add_argument("--only", nargs="*", help="names of sets")
     parser.add_argument("--show", action="store_true")
+    parser.add_argument("--prefix", default="", help="of the sets' names, for the figures of another network")
+    parser.add_argument("--clips", metavar="NAME")
     parser.add_argument("--json", type=Path)
     arguments = parser.parse_args()
-    language, client = arguments.language, Client(arguments.url, arguments.key)
+    if not arguments.program and not (arguments.url and arguments.key):
+        parser.error("expected --program, or --url and --key")
+    return arguments
+
+
+def main() -> None:
+    """Print each set's figures as a line of JSON, and write them all."""
+    arguments = parsed()
+    address = serving.served(arguments.program) if arguments.program else nullcontext((arguments.url, arguments.key))
     found: dict[str, Any] = {}
-    for name in arguments.only or SETS[language]:
-        figures = measure(client, language, arguments.data, name)
-        found[name] = figures.summary()
-        print(json.dumps({name: found[name]}), flush=True)
-        for wrong in figures.answers if arguments.show else []:
-            print("  ", json.dumps(wrong, ensure_ascii=False), flush=True)
-    folders = (
-        [arguments.held / name for name in HELD if (arguments.held / name / "wav").exists()] if arguments.held else []
-    )
-    for folder in folders:
-        for unit, figures in held(client, language, folder).items():
-            name = f"held-{folder.name}" + ("" if unit == "words" else f"-{unit}")
-            found[name] = figures.summary()
-            print(json.dumps({name: found[name]}), flush=True)
-    if any(start is not None for folder in folders[:1] for *_, start in held_rows(folder)):
-        found["segment-starts"] = segment_starts(client, language, folders[0])
-        print(json.dumps({"segment-starts": found["segment-starts"]}), flush=True)
+    with address as (url, key):
+        for name, figures in measured(arguments, Client(url, key)):
+            name = name if name == "clips" else arguments.prefix + name
+            found[name] = figures
+            print(json.dumps({name: figures}, ensure_ascii=False), flush=True)
     if arguments.json:
-        lines = ",\n".join(f' "{name}": {json.dumps(value)}' for name, value in found.items())
-        arguments.json.write_text(f"{{\n{lines}\n}}\n")
+        old = json.loads(arguments.json.read_text()) if arguments.json.exists() else {}
+        arguments.json.parent.mkdir(parents=True, exist_ok=True)
+        arguments.json.write_text(written(merged(old, found)))
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""The titles of the evaluation sets: `speech.evaluate` writes them with its figures, `speech.card` looks them up."""
+"""The titles of the evaluation sets: `speech.evaluate` writes them with its figures."""
 
 CLEAN, WORN = "held-out sentences, clean", "held-out sentences, worn"
 FOLDS = "real digits, speakers never heard"  # each read by the fold that was trained without its speaker

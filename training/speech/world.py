@@ -102,13 +102,18 @@ def in_room(samples: AnyFloats, response: Floats) -> Floats:
     return signal.fftconvolve(samples, response)[: len(samples)].astype(np.float32)
 
 
+def band(samples: AnyFloats, low: float, high: float) -> Floats:
+    """Keep the frequencies from `low` to `high` Hz."""
+    edges = [low / (RATE / 2), high / (RATE / 2)]
+    return signal.sosfilt(signal.butter(4, edges, "band", output="sos"), samples).astype(np.float32)
+
+
 def telephone(samples: AnyFloats, rng: np.random.Generator) -> Floats:
     """Limit the band to that of a telephone (150 to 350 Hz up to 3 to 3.8 kHz), half of the time with µ-law steps.
 
     Source of the µ-law: ITU-T G.711, here as a formula of 8 bits.
     """
-    low, high = rng.uniform(150, 350) / 8000, rng.uniform(3000, 3800) / 8000
-    out = signal.sosfilt(signal.butter(4, [low, high], "band", output="sos"), samples)
+    out = band(samples, rng.uniform(150, 350), rng.uniform(3000, 3800))
     if rng.random() < 0.5:  # µ-law
         peak = np.abs(out).max() + 1e-9
         y = np.sign(out) * np.log1p(255 * np.abs(out) / peak) / np.log(256)

@@ -1,17 +1,14 @@
-"""Data of the speech package: shards, lengths, sources, voices, the user's own recordings, manifests and cards."""
+"""Data of the speech package: shards, lengths, sources, voices, own recordings, the aligner's manifest."""
 
 import hashlib
-import json
 import struct
 import tomllib
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 from scipy.io import wavfile
 from speech import (
-    card,
     cmvn,
     features,
     held,
@@ -21,7 +18,6 @@ from speech import (
     numbers,
     own,
     real,
-    sets,
     shards,
     ship,
     sources,
@@ -219,51 +215,9 @@ def test_a_long_recording_is_filled_with_clips(tmp_path: Path) -> None:
 
 
 def export_folder(folder: Path) -> Path:
-    for name in ("model.half.onnx", "vocab.txt", "config.json", "lm"):
+    for name in ("model.half.onnx", "vocab.txt", "config.json"):
         (folder / name).write_bytes(name.encode())
     return folder
-
-
-def test_shipping_writes_the_files_and_their_manifest(tmp_path: Path) -> None:
-    export, models = export_folder(tmp_path), tmp_path / "models"
-    ship.ship(export, "model.half.onnx", export / "lm", models, latency=0.0614)
-    manifest = tomllib.loads((models / "speech-pa.toml").read_text())
-    assert (manifest["id"], manifest["layout"], manifest["licence"]) == ("speech-pa", "nemo-ctc", "MIT OR Apache-2.0")
-    assert manifest["decoding"] == {
-        "beam_width": 24,
-        "lm_weight": 0.9,
-        "insertion_bonus": 1.2,
-        "latency_s": 0.061,
-        "min_confidence": 0.3,
-    }
-    assert [file["role"] for file in manifest["files"]] == ["model", "vocab", "config", "language-model"]
-    for file in manifest["files"]:
-        content = (models / file["path"]).read_bytes()
-        assert hashlib.sha256(content).hexdigest() == file["sha256"]
-    assert manifest["metrics"] == {}
-    assert not list(models.rglob("*.part"))
-
-
-def test_metrics_are_kept_only_for_the_same_model(tmp_path: Path) -> None:
-    export, models = export_folder(tmp_path), tmp_path / "models"
-    with pytest.raises(ValueError, match="--dev says it"):
-        ship.ship(export, "model.half.onnx", export / "lm", models)
-    ship.ship(export, "model.half.onnx", export / "lm", models, latency=0.05)
-    path = models / "speech-pa.toml"
-    path.write_text(path.read_text() + "cer = 0.1\n")
-    ship.ship(export, "model.half.onnx", export / "lm", models)
-    kept = tomllib.loads(path.read_text())
-    assert (kept["metrics"], kept["decoding"]["latency_s"]) == ({"cer": 0.1}, 0.05)
-    (export / "model.half.onnx").write_bytes(b"another")
-    ship.ship(export, "model.half.onnx", export / "lm", models)
-    assert tomllib.loads(path.read_text())["metrics"] == {}
-
-
-def test_a_file_that_is_too_large_is_not_shipped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ship, "LARGEST", 10)
-    with pytest.raises(ValueError, match="has 15 bytes"):
-        ship.ship(export_folder(tmp_path), "model.half.onnx", tmp_path / "lm", tmp_path / "models", 0.05)
-    assert not (tmp_path / "models").exists()
 
 
 ENGLISH = """id = "speech-en"
@@ -289,64 +243,6 @@ def test_the_english_network_is_shipped_as_the_aligner_of_speech_en(tmp_path: Pa
         for role, name in (("model", "aligner-en.onnx"), ("vocab", "aligner-en.vocab.txt")):
             content = (models / "weights" / name).read_bytes()
             assert digests[f"aligner-{role}"] == hashlib.sha256(content).hexdigest()
-
-
-def test_card_and_metrics_are_those_that_the_figures_give() -> None:
-    figures = json.loads((ROOT / "training/notes/speech-pa.json").read_text())
-    words = (ROOT / "training/notes/speech-pa.md").read_text()
-    assert card.text(words, figures) == (ROOT / "models/cards/speech-pa.md").read_text()
-    manifest = tomllib.loads((ROOT / "models/speech-pa.toml").read_text())
-    assert manifest["metrics"] == card.named(figures)
-    digests = {file["role"]: file["sha256"] for file in manifest["files"]}
-    assert (ROOT / "models/speech-pa.toml").read_text() == ship.manifest(
-        digests, manifest["decoding"], card.named(figures)
-    )
-
-
-def row(group: str, decoder: str, **counts: int) -> dict[str, Any]:
-    none = {"characters": 10, "characters_wrong": 1, "words": 4, "words_wrong": 2, "utterances": 2, "exact": 1}
-    return {"set": sets.CLEAN, "group": group, "decoder": decoder, **none, **counts}
-
-
-def test_a_table_begins_with_the_whole_set() -> None:
-    rows = [row("espeak", "greedy"), row("awb", "greedy"), row("all", "greedy"), row("all", "beam + lm")]
-    order = [(r["group"], r["decoder"]) for r in card.of_set(rows, sets.CLEAN)]
-    assert order == [("all", "beam + lm"), ("all", "greedy"), ("awb", "greedy"), ("espeak", "greedy")]
-    assert card.of_set(rows, sets.WORN) == []
-
-
-def test_the_first_table_holds_whole_sets_as_the_service_decodes_them() -> None:
-    rows = [row("espeak", "beam + lm", words_wrong=0), row("all", "greedy"), row("all", "beam + lm")]
-    rows.append({**row("en-misc-tests", "beam + lm", words_wrong=4), "set": sets.READING})
-    assert card.summary(rows).splitlines()[2:] == [
-        "| synthetic sentences, all voices, clean | 10.0 % [1.8, 40.4] | 50.0 % [15.0, 85.0] |",
-        "| sentences read by people, en-misc-tests | 10.0 % [1.8, 40.4] | 100.0 % [51.0, 100.0] |",
-    ]
-
-
-def test_shares_have_intervals_unless_there_are_more_errors_than_words() -> None:
-    assert card.share(1, 10) == "10.0 % [1.8, 40.4]"
-    assert card.share(3, 2) == "150.0 %"
-    assert card.line("clean", row("all", "greedy")) == (
-        "| clean | greedy | 10 | 10.0 % [1.8, 40.4] | 4 | 50.0 % [15.0, 85.0] |"
-    )
-
-
-def test_metrics_are_named_by_set_group_and_decoder() -> None:
-    rows = [row("all", "beam + lm"), row("ked_diphone", "greedy", characters_wrong=3)]
-    rows += [
-        {**row("all", "greedy, snapped"), "set": sets.FOLDS},
-        {**row("en-misc-tests", "greedy"), "set": sets.READING},
-    ]
-    starts = {"corrected": {"median": 15.9, "95th": 172.1}}
-    assert card.named({"rows": rows, "starts": starts}) == {
-        "held_clean_cer": 0.1,
-        "held_clean_ked_cer_greedy": 0.3,
-        "digits_unheard_wer_greedy_snapped": 0.5,
-        "en_misc_tests_wer_greedy": 0.5,
-        "word_start_median_s": 0.0159,
-        "word_start_95th_s": 0.1721,
-    }
 
 
 def packed(text: str) -> bytes:

@@ -2,15 +2,15 @@
 
 import io
 import json
-import tomllib
 import wave
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from threading import Thread
+from typing import ClassVar
 
 import numpy as np
 import pytest
-from speech import client, english, peer_english, served, served_card
-
-ROOT = Path(__file__).resolve().parents[2]
+from speech import client, english, peer_english, served, shards
 
 
 @pytest.mark.parametrize(
@@ -87,12 +87,70 @@ class Deaf(client.Client):
     def transcribe(self, *_: object) -> client.Answer:
         return client.Answer("ਪਾਣੀ ਹੇ", [], 0.1)
 
+    def doubts(self, samples: np.ndarray, _: str) -> bool:
+        return bool(samples.any())
+
+
+def test_warnings_are_counted_where_the_set_asks_for_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = [("a", np.zeros(160), "ਪਾਣੀ"), ("b", np.ones(160), "ਪਾਣੀ")]
+    asked = ("words", lambda _: iter(rows), str.split)
+    monkeypatch.setitem(served.PANJABI, "another-language", asked)
+    monkeypatch.setitem(served.PANJABI, "noise", asked)
+    deaf = Deaf("http://nowhere", "key")
+    assert served.measure(deaf, "pa", Path(), "another-language").summary()["doubted"] == 1
+    assert "doubted" not in served.measure(deaf, "pa", Path(), "noise").summary()
+
+
+class Service(BaseHTTPRequestHandler):
+    """Answers one recording as a job that has ended when it is asked for."""
+
+    warnings: ClassVar[list[str]] = []
+    seen: ClassVar[list[tuple[str, str | None]]] = []
+
+    def do_POST(self) -> None:
+        self.rfile.read(int(self.headers["Content-Length"]))
+        self.answer({"state": "queued"}, self.headers["Prefer"])
+
+    def do_GET(self) -> None:
+        warnings = {"warnings": self.warnings} if self.warnings else {}
+        self.answer({"state": "succeeded", **warnings}, self.headers["Authorization"])
+
+    def answer(self, document: dict[str, object], header: str | None) -> None:
+        self.seen.append((self.path, header))
+        self.send_response(200)
+        self.send_header("Location", "/v1/jobs/7")
+        self.end_headers()
+        self.wfile.write(json.dumps(document).encode())
+
+    def log_message(self, *_: object) -> None: ...
+
+
+@pytest.mark.parametrize(
+    ("warnings", "doubted"),
+    [([], False), (["frame 3 is broken"], False), (["low confidence: the transcription is probably wrong"], True)],
+)
+def test_the_document_of_a_job_says_whether_the_text_is_doubted(warnings: list[str], doubted: bool) -> None:
+    Service.warnings, Service.seen = warnings, []
+    with ThreadingHTTPServer(("127.0.0.1", 0), Service) as server:
+        thread = Thread(target=server.serve_forever)
+        thread.start()
+        url = f"http://127.0.0.1:{server.server_port}/"
+        assert client.Client(url, "key").doubts(np.zeros(160), "pa") == doubted
+        server.shutdown()
+        thread.join()
+    assert Service.seen == [
+        ("/v1/models/speech-recognition", "respond-async"),
+        ("/v1/jobs/7?wait=60", "Bearer key"),
+    ]
+
 
 def test_panjabi_of_synthetic_voices_is_compared_by_words_and_characters(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "wav").mkdir()
     (tmp_path / "wav/clips.tsv").write_text("file\ttext\tword_starts\n0.wav\tਪਾਣੀ ਹੈ\t\n1.wav\tਪਾਣੀ\t0:0.5 1:1.0\n")
+    (tmp_path / f"{served.WHOLE}.json").write_text('[{"voice": "pa+f4"}, {"voice": "awb"}]')
+    (tmp_path / f"{served.WHOLE}.mel").write_bytes(bytes(160))
     monkeypatch.setattr(served.real, "read", lambda _: np.zeros(16_000, np.float32))
     assert [start for *_, start in served.held_rows(tmp_path)] == [None, 0.5]
     found = served.held(Deaf("http://nowhere", "key"), "pa", tmp_path)
@@ -103,27 +161,41 @@ def test_panjabi_of_synthetic_voices_is_compared_by_words_and_characters(
     assert list(served.held(Deaf("http://nowhere", "key"), "en", tmp_path)) == ["words"]
 
 
+def test_several_synthesisers_are_counted_apart(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "wav").mkdir()
+    (tmp_path / "wav/clips.tsv").write_text("file\ttext\tword_starts\n0.wav\tਪਾਣੀ ਹੇ\t\n1.wav\tਪਾਣੀ\t\n")
+    monkeypatch.setattr(served.real, "read", lambda _: np.zeros(16_000, np.float32))
+    writer = shards.Writer(tmp_path / served.WHOLE)
+    for voice in ("espeak:pa+f4", "flite:awb"):
+        writer.add(np.zeros((2, 80), np.float32), text="ਪਾਣੀ", voice=voice)
+    writer.close()
+    found = served.held(Deaf("http://nowhere", "key"), "pa", tmp_path)
+    assert {name: (figures.n_wrong, figures.n_units) for name, figures in found.items()} == {
+        "words": (1, 3),
+        "characters": (3, 11),
+        "characters-espeak": (0, 7),
+        "characters-flite": (3, 4),
+    }
+
+
+def test_new_figures_replace_those_of_the_same_set_alone() -> None:
+    old = {"a": {"wrong": 1}, "b": {"wrong": 2}, "clips": {"one": {"before": "x"}, "two": {"before": "y"}}}
+    new = {"b": {"wrong": 3}, "clips": {"one": {"after": "z"}, "two": {"after": ""}}}
+    found = served.merged(old, new)
+    assert found == {
+        "a": {"wrong": 1},
+        "b": {"wrong": 3},
+        "clips": {"one": {"before": "x", "after": "z"}, "two": {"before": "y", "after": ""}},
+    }
+    assert json.loads(served.written(found)) == found
+    assert served.merged(old, {"b": {"wrong": 3}})["clips"] == old["clips"]
+
+
 def test_sentences_are_joined_with_pauses_and_their_starts_move() -> None:
     rows = [(str(k), np.ones(16_000, np.float32), "x", 0.25 if k else None) for k in range(4)]
     ((samples, starts),) = served.joined(rows)
     assert len(samples) == 3 * (16_000 + int(served.PAUSE_S * 16_000))
     assert starts == pytest.approx([0.25, 2.45, 4.65])
-
-
-def test_card_and_metrics_are_those_that_the_figures_give() -> None:
-    figures = json.loads((ROOT / "training/notes/speech-en.json").read_text())
-    words = (ROOT / "training/notes/speech-en.md").read_text()
-    assert served_card.text(words, figures) == (ROOT / "models/cards/speech-en.md").read_text()
-    manifest = (ROOT / "models/speech-en.toml").read_text()
-    assert tomllib.loads(manifest)["metrics"] == served_card.named(figures)
-    assert served_card.with_metrics(manifest, served_card.named(figures)) == manifest
-
-
-def test_metrics_replace_the_last_table_of_a_manifest() -> None:
-    manifest = 'id = "a"\n\n[alignment]\nlatency_s = 0.05\n'
-    once = served_card.with_metrics(manifest, {"wrong": 0.5})
-    assert once == manifest + "\n[metrics]\nwrong = 0.5\n"
-    assert served_card.with_metrics(once, {"wrong": 0.25}) == manifest + "\n[metrics]\nwrong = 0.25\n"
 
 
 def test_pieces_of_a_tokenizer_are_split_by_their_lengths() -> None:

@@ -1,6 +1,6 @@
 """Writes the test sets as shards of features and as wav files: people, and voices and texts that are never trained on.
 
-    python -m speech.whisper_ctc.held --data DIR --part dev --out WORK/eval [--only people words sentences kokoro]
+    python -m speech.whisper_ctc.held --data DIR --part dev --out WORK/eval [--only KIND...]
 
 people       F04, M01: digit strings without the silence at the ends, one folder a speaker, the even strings in one
              shard and the odd ones in another (all speakers read the same strings); `spontaneous`, whole clips with
@@ -8,6 +8,8 @@ people       F04, M01: digit strings without the silence at the ends, one folder
 words        numbers from 0 to 100 and frequent words, one at a time, in voices kept apart
 sentences    `clean` and `worn` (a room, noise at 10 dB SNR, mp3 of 32 kb/s), in voices kept apart
 kokoro       sentences in the two of Kokoro's Hindi voices that are kept apart; they sound natural
+conditions   `clean`, which must be there, as it sounds over a telephone (300 to 3400 Hz, 8 kHz), with other voices of
+             the set 10 dB below the speech (`babble`), through an mp3 of 16 kb/s (`mp3-16`)
 """
 
 import argparse
@@ -15,18 +17,19 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
-import soundfile
 from scipy.io import wavfile
 
 from .. import held as speech_held
 from .. import kokoro, numbers, real, texts, units, world
 from ..arrays import Floats
 from ..features import RATE
-from ..shards import Writer
+from ..shards import Shard, Writer
 from ..voices import Speakers
 from . import corpus, log_mel, sentences
 
 SENTENCES, WORDS, NATURAL = 240, 240, 30  # utterances
+OTHERS, BELOW_DB = 4, 10  # of `babble`: voices at once, and how much softer they are together
+MP3_16 = 16  # kb/s
 WHOLE = "00-000"  # the name of a set's only shard
 Rows = Iterator[tuple[dict[str, str], Floats]]  # text, voice and the like; samples at 16 kHz
 
@@ -66,11 +69,10 @@ def people(data: str, _: str, out: Path) -> None:
 
     def clips() -> Rows:
         for path in sorted(folder.glob("*.flac")):
-            samples, rate = soundfile.read(path, dtype="float32", always_2d=True)
             text = units.plain(known[path.stem], "pa") if path.stem in known else ""
             if text is None:
                 raise ValueError(f"the text of {path.stem} is not plain Panjabi: {known[path.stem]}")
-            yield {"text": text, "voice": "unknown", "name": path.stem}, world.resampled(samples.mean(1), rate)
+            yield {"text": text, "voice": "unknown", "name": path.stem}, real.read(path)
 
     write(out / "spontaneous", clips())
 
@@ -119,11 +121,43 @@ def natural(data: str, part: str, out: Path) -> None:
     write(out / "kokoro", _clean(rows(), rng))
 
 
+def over_telephone(samples: Floats) -> Floats:
+    """Keep 300 to 3400 Hz, sampled at 8 kHz; the result is again at 16 kHz."""
+    low = world.resampled(world.band(samples, 300, 3400), RATE, speed=2)
+    return world.resampled(low, RATE // 2)[: len(samples)]
+
+
+def among_others(sounds: list[Floats], voices: list[str], rng: np.random.Generator) -> list[Floats]:
+    """Add OTHERS utterances of other voices to each; they are equally loud, and repeated up to its length."""
+    out = []
+    for samples, voice in zip(sounds, voices, strict=True):
+        others = [k for k, other in enumerate(voices) if other != voice]
+        chosen = [sounds[k] for k in rng.choice(others, min(OTHERS, len(others)), replace=False)]
+        babble = sum((np.resize(one / one.std(), len(samples)) for one in chosen), np.zeros(len(samples)))
+        out.append(world.with_noise(samples, BELOW_DB, rng, babble).astype(np.float32))
+    return out
+
+
+def conditions(_data: str, part: str, out: Path) -> None:
+    """Write telephone, babble and mp3-16 from clean. Raises FileNotFoundError without clean."""
+    items = Shard(out / "clean" / WHOLE).items
+    rows = [{name: item[name] for name in ("kind", "text", "voice")} for item in items]
+    sounds = [real.read(out / "clean/wav" / f"{k:04}.wav") for k in range(len(rows))]
+    changed = {
+        "telephone": [over_telephone(samples) for samples in sounds],
+        "babble": among_others(sounds, [row["voice"] for row in rows], np.random.default_rng([14, len(part)])),
+        "mp3-16": world.through_mp3(sounds, MP3_16),
+    }
+    for name, some in changed.items():
+        write(out / name, iter(zip(rows, some, strict=True)))
+
+
 KINDS: dict[str, Callable[[str, str, Path], None]] = {
     "people": people,
     "words": words,
     "sentences": spoken_sentences,
     "kokoro": natural,
+    "conditions": conditions,
 }
 
 
