@@ -70,13 +70,11 @@ pub(crate) async fn ready(State(app): State<App>) -> Result<Json<HealthBody>, Pr
     if app.is_draining() {
         return Err(Problem::of(ProblemType::Draining));
     }
-    match timeout(DATABASE_LIMIT, check(&app.database.volatile)).await {
-        Ok(checked) => checked,
-        Err(_) => {
-            tracing::warn!("not ready: the database did not answer in time");
-            Err(Problem::of(ProblemType::Unavailable))
-        }
-    }?;
+    let Ok(checked) = timeout(DATABASE_LIMIT, check(&app.database.volatile)).await else {
+        tracing::warn!("not ready: the database did not answer in time");
+        return Err(Problem::of(ProblemType::Unavailable));
+    };
+    checked?;
     Ok(Json(HealthBody { status: "ready" }))
 }
 

@@ -65,8 +65,9 @@ async fn a_client_that_disconnects_while_its_job_is_submitted_leaves_no_queued_j
     let form = Form::upload(&image.bytes);
     let length = form.body().len().to_string();
     let headers = [("Content-Type", &*form.content_type()), ("Content-Length", &*length)];
-    let head = head("POST", &format!("/v1/models/{}", image.operation), &stack.key, &headers);
-    let connection = connect(&stack.base, &[head, form.body()].concat()).await;
+    let path = format!("/v1/models/{}", image.operation);
+    let request = [head("POST", &path, &stack.key, &headers), form.body()].concat();
+    let connection = connect(&stack.base, &request).await;
     held.holds(1).await;
     drop(connection);
     until("the api notices", async || {

@@ -20,6 +20,9 @@ const BUDGET_MIB: u32 = 256;
 /// which is less than passing them to a blocking thread and back.
 const MAX_INLINE_PIXELS: u64 = 256 * 256;
 
+/// The longest side of a picture, pixels. The work on a picture grows with its longest side, even if it has few pixels.
+const MAX_SIDE: u32 = 16_384;
+
 const MIB: u64 = 1024 * 1024;
 
 /// Memory that reading a header or decoding a small picture may use, bytes.
@@ -107,6 +110,12 @@ impl ImageDecoding {
             let detail = format!(
                 "the image has {width} × {height} = {n_pixels} pixels, but at most {max} are allowed: \
                  send a smaller image"
+            );
+            return Err(Undecodable::new("too_many_pixels", detail));
+        }
+        if width.max(height) > MAX_SIDE {
+            let detail = format!(
+                "the image has {width} × {height} pixels, but a side of at most {MAX_SIDE} is allowed: send a smaller image"
             );
             return Err(Undecodable::new("too_many_pixels", detail));
         }
@@ -282,5 +291,7 @@ mod tests {
     async fn a_picture_with_too_many_pixels_is_refused_from_its_header() {
         let large = encode(&DynamicImage::new_luma8(2048, 513), ImageFormat::Png);
         assert_eq!(rgb(large).await.unwrap_err(), "too_many_pixels");
+        let long = encode(&DynamicImage::new_luma8(MAX_SIDE + 1, 2), ImageFormat::Png);
+        assert_eq!(rgb(long).await.unwrap_err(), "too_many_pixels");
     }
 }
