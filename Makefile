@@ -57,7 +57,7 @@ bench: ## Measure, beside other programs, in 25 minutes: bench/results/summary.m
 	cargo bench --locked --package akhar-bench
 	target/release/akhar-bench all
 
-eval: ## Measure the models on public data: make eval DATA=/absolute/folder (see training/README.md)
+eval: ## Measure recognition and speech on public data: make eval DATA=/absolute/folder (see training/README.md)
 	@test -n "$(DATA)" || { echo "eval: say where the data lies: make eval DATA=/absolute/folder" >&2; exit 2; }
 	scripts/setup.sh run
 	cargo build --release --locked --package akhar
@@ -65,6 +65,12 @@ eval: ## Measure the models on public data: make eval DATA=/absolute/folder (see
 	.cache/venv-train/bin/pip install --quiet --requirement training/requirements.txt
 	cd training && ../.cache/venv-train/bin/python -m recognition.evaluate --all --data "$(DATA)" \
 		--features-command "../target/release/akhar models features --stream"
+	rm -f target/eval/speech-*.json
+	cd training && for language in pa en; do \
+		../.cache/venv-train/bin/python -m speech.served --language $$language --data "$(DATA)" \
+			--program ../target/release/akhar $(if $(HELD),--held "$(HELD)/$$language") \
+			--json ../target/eval/speech-$$language.json || exit; \
+	done
 
 help: ## This list
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 16

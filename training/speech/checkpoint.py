@@ -49,8 +49,8 @@ def load(path: str | Path) -> dict[str, Any]:
     return exported(path) if Path(path).suffix == ".onnx" else torch.load(path, map_location="cpu", weights_only=True)
 
 
-def exported(path: str | Path) -> dict[str, Any]:
-    """Read an export as a checkpoint.
+def weights(path: str | Path) -> dict[str, Tensor]:
+    """Return the weights of an ONNX file by their names in the network, as float32.
 
     The weights of matrix products have lost their names in the export; the names of their nodes tell them.
     """
@@ -66,6 +66,12 @@ def exported(path: str | Path) -> dict[str, Any]:
     for name, value in stored.items():
         value = torch.tensor(value, dtype=torch.float32)
         values[names.get(name, name)] = value.T.contiguous() if name in names else value
+    return values
+
+
+def exported(path: str | Path) -> dict[str, Any]:
+    """Read an export as a checkpoint."""
+    values = weights(path)
     net = Acoustic(len(values["head.bias"]) - 1)
     net.load_state_dict(values)
     return {"size": net.size, "net": values, "average": values, "step": GROWN, "seconds": 0.0}

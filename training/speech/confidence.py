@@ -1,18 +1,17 @@
-"""Measures a shipped model's confidence on speech and on noise: the mean over its units of their highest probability.
+"""Measures the confidence of aligner-en on speech and on noise: the mean over its units of their highest probability.
 
-    python -m speech.confidence --language pa --models-dir ../models --held WORK/test
+    python -m speech.confidence --models-dir ../models --held WORK/test
 
 `min_confidence` in the manifest lies between the two: a window below it gets an empty transcript.
 """
 
 import argparse
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 
-from . import features, peer, units
+from . import decoding, features, units
 from .arrays import Doubles
 from .recogniser import Recogniser, shard_items
 
@@ -37,15 +36,12 @@ def noises(rng: np.random.Generator) -> Iterator[tuple[str, Doubles]]:
 def main() -> None:
     """Print the confidence on each noise, and its low quantiles on speech."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--language", choices=("pa", "en"), required=True)
     parser.add_argument("--models-dir", required=True)
     parser.add_argument("--held", required=True)
     arguments = parser.parse_args()
-    with tempfile.TemporaryDirectory() as folder:
-        recogniser = Recogniser(
-            peer.laid_out(Path(arguments.models_dir) / "weights", arguments.language, folder), arguments.language
-        )
-    rng, language = np.random.default_rng(0), arguments.language
+    language = "en"
+    recogniser = Recogniser(Path(arguments.models_dir) / f"weights/{decoding.SHIPPED[language]}.onnx", language)
+    rng = np.random.default_rng(0)
     for name, samples in noises(rng):
         mel = features.log_mel(samples.astype(np.float32))
         print(f"{name} | {units.confidence(recogniser.log_probs(mel), language):.2f}")

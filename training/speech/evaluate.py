@@ -1,6 +1,6 @@
 """Measures an acoustic model, greedy and with the language model, on speech that was not in its training.
 
-    python -m speech.evaluate --language pa --models-dir ../models --held DIR/test --data DIR --folds DIR --json FILE
+    python -m speech.evaluate --language en --models-dir ../models --held DIR/test --data DIR --folds DIR --json FILE
 
 It measures the shipped files of `--models-dir`, or those of `--model` and `--lm`. `--held` is what `speech.held` wrote
 for the part `test`. `--folds` holds folders named `F04` or `george+jackson`, each with an export that was trained
@@ -202,7 +202,10 @@ def parsed() -> argparse.Namespace:
     parser.add_argument("--readings", action="store_true")
     parser.add_argument("--shards", help="a folder of them")
     parser.add_argument("--json", help="write the figures here")
-    return parser.parse_args()
+    arguments = parser.parse_args()
+    if arguments.models_dir and arguments.language == "pa":
+        parser.error("--models-dir: speech.whisper_ctc.evaluate measures what is shipped for Panjabi")
+    return arguments
 
 
 def main() -> None:

@@ -4,7 +4,8 @@
 
 A line of the table is a file beside it (wav, flac, ogg, mp3), a tab and the text as it is to be written; with several
 speakers, a tab and the speaker follow. Every fifth recording (`--every`) goes to `OUT/kept`, to measure on; the others
-go to `OUT/heard`, to train on.
+go to `OUT/heard`, to train on. Panjabi becomes Whisper's features, for `speech.whisper_ctc.train`, and English those of
+`speech.train`.
 """
 
 import argparse
@@ -20,6 +21,7 @@ from .features import RATE, log_mel
 from .lengths import LONGEST, fits
 from .real import voiced
 from .shards import Writer
+from .whisper_ctc import log_mel as whisper
 
 
 class Unfit(ValueError):
@@ -46,14 +48,15 @@ def read(path: Path) -> Floats:
     return world.resampled(np.asarray(samples).mean(1), rate)
 
 
-def usable(samples: Floats) -> Floats:
+def usable(samples: Floats, language: str) -> Floats:
     """Return the log-mels, (frames, 80), without the silence at the ends; raises Unfit for silence and long sound.
 
     `samples`: (n,) in [-1, 1] at 16 kHz.
     """
     if len(samples) < RATE // 10 or not samples.any():
         raise Unfit("it holds no sound")
-    mel = log_mel(voiced(samples))
+    voice = voiced(samples)
+    mel = whisper.log_power(voice) * whisper.LN10 if language == "pa" else log_mel(voice)
     if len(mel) > LONGEST * 100:
         raise Unfit(f"{len(mel) / 100:.1f} s are too long; cut it to {LONGEST:.0f} s or less")
     return mel
@@ -64,7 +67,7 @@ def taken(path: Path, text: str, language: str) -> tuple[Floats, str]:
     plain = units.plain(text, language)
     if plain is None:
         raise Unfit(f"its text holds something other than words in letters of {language}, such as a digit")
-    mel = usable(read(path))
+    mel = usable(read(path), language)
     if not fits(units.encode(plain, language), len(mel)):
         raise Unfit(f"its text is too long for {len(mel) / 100:.1f} s")
     return mel, plain

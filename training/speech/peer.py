@@ -1,80 +1,35 @@
-"""Runs the shipped files in other programs on a folder of wav clips, and other models on the same clips.
+"""Runs other programs on a folder of wav clips, beside a running service.
 
-    python -m speech.peer --language pa --weights ../models/weights --clips DIR
+    python -m speech.peer --language pa --clips DIR --url URL --key KEY
     python -m speech.peer --language en --weights ../models/fetched/moonshine-tiny-en --clips DIR --url URL --key KEY
 
 Each round runs every program on a clip before the next clip is taken. It prints one JSON line for each program and
 clip: `peer`, `threads`, `file`, `text`, `seconds` (from samples in memory to text, the median of `--runs`),
 `audio_seconds`, and, where the folder's `clips.tsv` says what is said, `words` and how many of them are `wrong`. The
 process runs on as many processors as it has threads. `--summary` prints a line for each program instead. `--url` adds a
-running service. In Panjabi, the peer `reference` is this package's own code. The packages of requirements-peers.txt are
-needed.
+running service. No other program reads the files of speech-pa, so in Panjabi the peer is Whisper base itself. The
+packages of requirements-peers.txt are needed.
 """
 
 import argparse
 import json
 import os
-import shutil
 import statistics
-import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import onnxruntime
 from scipy.io import wavfile
 
-from . import decoding, english, metrics, peer_english
+from . import english, metrics, peer_english, units
 from .arrays import Floats
-from .features import RATE, log_mel
+from .features import RATE
 from .peer_english import Recognise
-from .recogniser import Recogniser
 from .world import resampled
 
-
-def laid_out(weights: str | Path, language: str, folder: str | Path) -> Path:
-    """Copy the shipped files to `folder` under the names of NeMo's export; returns the folder."""
-    for name, ending in {"model.onnx": "onnx", "vocab.txt": "vocab.txt", "config.json": "config.json"}.items():
-        shutil.copy(Path(weights) / f"{decoding.SHIPPED[language]}.{ending}", Path(folder) / name)
-    return Path(folder)
-
-
-def reference(folder: Path, threads: int, language: str) -> Recognise:
-    """Return this package's own recogniser, greedy."""
-    recogniser = Recogniser(folder, language, threads=threads)
-    return lambda samples: recogniser.greedy(recogniser.log_probs(log_mel(samples)))
-
-
-def onnx_asr_peer(folder: Path, threads: int, _language: str) -> Recognise:
-    """Return onnx-asr's recogniser."""
-    import onnx_asr  # only this peer needs it
-
-    options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads, options.inter_op_num_threads = threads, 1
-    recogniser = onnx_asr.load_model("nemo-conformer-ctc", folder, sess_options=options)
-    return lambda samples: recogniser.recognize(samples, sample_rate=RATE)
-
-
-def sherpa_peer(folder: Path, threads: int, _language: str) -> Recognise:
-    """Return sherpa-onnx's recogniser."""
-    import sherpa_onnx  # only this peer needs it
-
-    recogniser = sherpa_onnx.OfflineRecognizer.from_nemo_ctc(
-        model=str(folder / "model.onnx"), tokens=str(folder / "vocab.txt"), num_threads=threads
-    )
-
-    def recognise(samples: Floats) -> str:
-        stream = recogniser.create_stream()
-        stream.accept_waveform(RATE, samples)
-        recogniser.decode_stream(stream)
-        return stream.result.text
-
-    return recognise
-
-
 MAKERS: dict[str, dict[str, Callable[[Path, int, str], Recognise]]] = {
-    "pa": {"reference": reference, "onnx-asr": onnx_asr_peer, "sherpa-onnx": sherpa_peer},
+    "pa": {"faster-whisper": peer_english.faster_whisper},
     "en": peer_english.MAKERS,
 }
 
@@ -114,15 +69,14 @@ def timed(
 
 def compared(language: str, spoken: str, text: str) -> dict[str, int]:
     """Return the number of words that are said and how many of them are wrong in a text."""
-    read = english.words if language == "en" else str.split
+    read = english.words if language == "en" else lambda text: (units.plain(text, "pa") or text).split()
     return {"words": len(read(spoken)), "wrong": metrics.distance(read(spoken), read(text))}
 
 
 def summary(rows: Sequence[dict[str, Any]], every: Sequence[dict[str, Any]]) -> str:
     """Return one line about a peer's `rows`: medians of the clips' real-time factors and of their ratios, wrong words.
 
-    `every`: the rows of all peers. A ratio is the time beside the service's for the same clip. Where `reference` is a
-    peer, the line says how often its text is the same.
+    `every`: the rows of all peers. A ratio is the time beside the service's for the same clip.
     """
     factors = [row["seconds"] / row["audio_seconds"] for row in rows]
     line = f"{rows[0]['peer']}, {rows[0]['threads']} threads: real-time factor {statistics.median(factors):.5f}"
@@ -131,9 +85,6 @@ def summary(rows: Sequence[dict[str, Any]], every: Sequence[dict[str, Any]]) -> 
     if known := [row for row in rows if "words" in row]:
         wrong, words = sum(row["wrong"] for row in known), sum(row["words"] for row in known)
         line += f", {100 * wrong / max(1, words):.1f} % of {words} words wrong"
-    if ours := {row["file"]: row["text"] for row in every if row["peer"] == "reference"}:
-        same = sum(row["text"] == ours[row["file"]] for row in rows)
-        line += f", the reference's text for {same} of {len(rows)} clips"
     return line
 
 
@@ -141,7 +92,7 @@ def parsed() -> argparse.Namespace:
     """Return the command line."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--language", choices=MAKERS, required=True)
-    parser.add_argument("--weights", required=True, type=Path, help="the folder of the shipped files")
+    parser.add_argument("--weights", type=Path, default=Path(), help="the folder of Moonshine's files")
     parser.add_argument("--clips", required=True)
     parser.add_argument("--peers", nargs="+", help="those of the language, by default all")
     parser.add_argument("--threads", type=int, nargs="+", default=[1, 2])
@@ -164,16 +115,14 @@ def main() -> None:
     processors = sorted(os.sched_getaffinity(0))
     for threads in arguments.threads:
         os.sched_setaffinity(0, processors[:threads])
-        with tempfile.TemporaryDirectory() as name:
-            folder = laid_out(arguments.weights, language, name) if language == "pa" else arguments.weights
-            peers = {peer: MAKERS[language][peer](folder, threads, language) for peer in arguments.peers}
-            if arguments.url:
-                peers["akhar"] = peer_english.served(arguments.url, arguments.key, language)
-            rows = []
-            for peer, file, text, spent, seconds in timed(peers, sounds, arguments.runs):
-                row = {"peer": peer, "threads": threads, "file": file, "text": text, "seconds": round(spent, 5)}
-                row["audio_seconds"] = round(seconds, 3)
-                rows.append(row | (compared(language, spoken[file], text) if file in spoken else {}))
+        peers = {peer: MAKERS[language][peer](arguments.weights, threads, language) for peer in arguments.peers}
+        if arguments.url:
+            peers["akhar"] = peer_english.served(arguments.url, arguments.key, language)
+        rows = []
+        for peer, file, text, spent, seconds in timed(peers, sounds, arguments.runs):
+            row = {"peer": peer, "threads": threads, "file": file, "text": text, "seconds": round(spent, 5)}
+            row["audio_seconds"] = round(seconds, 3)
+            rows.append(row | (compared(language, spoken[file], text) if file in spoken else {}))
         if not arguments.summary:
             print("\n".join(json.dumps(row, ensure_ascii=False) for row in rows), flush=True)
             continue

@@ -26,7 +26,7 @@ from speech import (
 )
 from speech.arrays import Floats
 from speech.features import MELS, RATE
-from speech.whisper_ctc import ctranslate
+from speech.whisper_ctc import ctranslate, log_mel
 
 ROOT = Path(__file__).resolve().parents[2]
 LANGUAGES = ("pa", "en")
@@ -164,13 +164,15 @@ def test_the_table_of_own_recordings(tmp_path: Path) -> None:
 )
 def test_recordings_that_training_cannot_use(samples: Floats, reason: str) -> None:
     with pytest.raises(own.Unfit, match=reason):
-        own.usable(samples)
+        own.usable(samples, "en")
 
 
 def test_own_recordings_are_checked_against_their_text(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(own, "read", lambda _path: tone(1))
     mel, plain = own.taken(tmp_path, "ਇੱਕ, ਦੋ।", "pa")
     assert (mel.shape, plain) == ((100, MELS), "ਇੱਕ ਦੋ")
+    np.testing.assert_allclose(mel, log_mel.log_power(tone(1)) * log_mel.LN10)  # Whisper's features
+    np.testing.assert_allclose(own.taken(tmp_path, "one two", "en")[0], features.log_mel(tone(1)))
     with pytest.raises(own.Unfit, match="letters of pa"):
         own.taken(tmp_path, "5", "pa")
     with pytest.raises(own.Unfit, match=r"its text is too long for 1\.0 s"):

@@ -100,8 +100,20 @@ def started(start: int) -> Recogniser:
     return net
 
 
+def exported(path: str | Path) -> dict[str, Tensor]:
+    """Return the state of a network that `speech.whisper_ctc.export` wrote, such as the shipped one."""
+    own = {name.removeprefix("net."): value for name, value in checkpoint.weights(path).items()}
+    return {f"encoder.{name}" if name.startswith("layers.") else name: value for name, value in own.items()}
+
+
 def loaded(path: str | Path, start: int, averaged: bool = True, frozen: int = 0) -> Recogniser:
-    """Return the network of a checkpoint; input goes in at layer `start`, layers from `frozen` on are trained."""
+    """Return the network of a checkpoint or an ONNX file; input goes in at layer `start`.
+
+    Layers from `frozen` on are trained.
+    """
     net = Recogniser(start, frozen)
-    net.load_state_dict(checkpoint.load(path)["average" if averaged else "net"])
+    if Path(path).suffix == ".onnx":
+        net.load_state_dict(exported(path))
+    else:
+        net.load_state_dict(checkpoint.load(path)["average" if averaged else "net"])
     return net

@@ -172,7 +172,7 @@ def parsed() -> argparse.Namespace:
     parser.add_argument("--frozen", type=int, choices=range(LAYERS + 1), default=0)
     parser.add_argument("--shards", nargs="+", required=True, metavar="DIR=WEIGHT")
     parser.add_argument("--dev", nargs="*", default=[], metavar="DIR")
-    parser.add_argument("--init", help="a checkpoint to start from")
+    parser.add_argument("--init", help="a checkpoint, or an ONNX file, to start from")
     parser.add_argument("--out", required=True)
     parser.add_argument("--steps", type=int, required=True)
     parser.add_argument("--lr", type=float, default=1e-3)
