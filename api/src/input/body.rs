@@ -24,8 +24,10 @@ pub(super) struct BodyLimits {
 }
 
 impl BodyLimits {
-    /// The limits of a body that begins to arrive now. Fails if its Content-Length is larger than `max_bytes`.
+    /// The limits of a body that begins to arrive now. Fails if its Content-Length is larger than `max_bytes`, or if it
+    /// has a content coding such as gzip.
     pub(super) fn new(headers: &HeaderMap, max_bytes: usize) -> Result<Self, Problem> {
+        refuse_codings(headers)?;
         let announced =
             headers.get(header::CONTENT_LENGTH).and_then(|v| v.to_str().ok()?.parse::<u64>().ok());
         let limits = Self { deadline: Instant::now() + BODY_LIMIT, max_bytes };
@@ -62,6 +64,18 @@ impl BodyLimits {
         let detail = format!("The body is larger than the limit of {} bytes.", self.max_bytes);
         Problem::of(ProblemType::TooLarge).with_detail(detail)
     }
+}
+
+/// Fails if the body has a content coding, because no body is decoded.
+fn refuse_codings(headers: &HeaderMap) -> Result<(), Problem> {
+    for coding in headers.get_all(header::CONTENT_ENCODING) {
+        let coding = String::from_utf8_lossy(coding.as_bytes());
+        if !coding.trim().eq_ignore_ascii_case("identity") {
+            let detail = format!("Content-Encoding is {coding:?}, expected a body without a content coding.");
+            return Err(Problem::of(ProblemType::UnsupportedContentType).with_detail(detail));
+        }
+    }
+    Ok(())
 }
 
 /// The problem of a body that does not match its Content-Type.
@@ -113,6 +127,16 @@ pub(super) mod tests {
         let announced = |n: &str| HeaderMap::from_iter([(header::CONTENT_LENGTH, n.parse().unwrap())]);
         assert!(BodyLimits::new(&announced("10"), 10).is_ok());
         assert!(BodyLimits::new(&announced("11"), 10).is_err());
+    }
+
+    #[test]
+    fn a_body_with_a_content_coding_is_refused() {
+        let of = |coding: &str| HeaderMap::from_iter([(header::CONTENT_ENCODING, coding.parse().unwrap())]);
+        assert!(BodyLimits::new(&of("Identity"), 10).is_ok());
+        for coding in ["gzip", "identity, br"] {
+            let problem = BodyLimits::new(&of(coding), 10).unwrap_err();
+            assert_eq!(problem.problem_type(), ProblemType::UnsupportedContentType, "{coding}");
+        }
     }
 
     #[tokio::test(start_paused = true)]
