@@ -49,9 +49,10 @@ const LETTERS: [RangeInclusive<char>; 11] = [
     '\u{a72}'..='\u{a74}',
 ];
 
-/// Checks the text of a field. Returns it in NFC, or all violations.
+/// Checks the text of a field. Returns it in NFC, or all violations. A line may end with CR LF, as browsers send it; it
+/// ends with LF in the result.
 pub(crate) fn parse(field: &str, sent: &str) -> Result<String, Vec<Violation>> {
-    let text: String = sent.nfc().collect();
+    let text: String = sent.replace("\r\n", "\n").nfc().collect();
     let n_chars = text.chars().count();
     let length = if n_chars < *LENGTH.start() {
         Some((Code::TooShort, wrong_length(field, n_chars)))
@@ -60,7 +61,10 @@ pub(crate) fn parse(field: &str, sent: &str) -> Result<String, Vec<Violation>> {
     } else {
         None
     };
-    let disallowed = sent.chars().zip(1..).find(|(c, _)| !is_allowed(*c));
+    let next = sent.chars().skip(1).map(Some).chain([None]);
+    let disallowed = sent.chars().zip(1..).zip(next);
+    let disallowed = disallowed.filter(|((c, _), next)| (*c, *next) != ('\r', Some('\n')));
+    let disallowed = disallowed.map(|(at, _)| at).find(|(c, _)| !is_allowed(*c));
     let disallowed =
         disallowed.map(|(c, position)| (Code::CharacterNotAllowed, not_allowed(field, c, position)));
     let no_letter = !text.chars().any(is_letter_or_digit);
@@ -154,6 +158,8 @@ mod tests {
         ] {
             assert_eq!(parse("text", sent).as_deref(), Ok(sent), "{sent}");
         }
+        assert_eq!(parse("text", "ਕ\r\nਖ").as_deref(), Ok("ਕ\nਖ"));
+        assert!(words("ਕ\r\nਖ\rz").contains("position 5"), "{}", words("ਕ\r\nਖ\rz"));
     }
 
     #[test]
