@@ -14,7 +14,17 @@ use crate::failure::Failure;
 /// Connects to the configured database. `name` is the `application_name` of the connections.
 pub(crate) async fn configured(name: &'static str, config: &Config) -> Result<Database, Failure> {
     let options = configured_options(config)?.ok_or(Failure::NoDatabase)?;
-    Ok(Database::connect(name, &options, config.database_connections.get()).await?)
+    connect(name, &options, config).await
+}
+
+/// Connects to a database. The error says where the server was expected.
+pub(crate) async fn connect(
+    name: &'static str,
+    options: &PgConnectOptions,
+    config: &Config,
+) -> Result<Database, Failure> {
+    let connected = Database::connect(name, options, config.database_connections.get()).await;
+    connected.map_err(|source| Failure::Connect { address: database::address(options), source })
 }
 
 /// The connection options of the configured database. `None` if `AKHAR_DATABASE_URL` is not set.
@@ -48,8 +58,7 @@ impl CommandDatabase {
             Some(options) => (options, None),
             None => private(config.data_dir.clone()).await?,
         };
-        let database =
-            Database::connect("akhar-command", &options, config.database_connections.get()).await?;
+        let database = connect("akhar-command", &options, config).await?;
         if private.is_some() {
             akhar_migrations::migrate(&database.durable).await?;
         }

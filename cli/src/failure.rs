@@ -17,6 +17,8 @@ pub(crate) enum Failure {
         "AKHAR_DATABASE_URL is not a valid address, expected postgres://user:password@host/database: {0}"
     )]
     Url(sqlx::Error),
+    #[error("cannot connect to the database at {address}: {source}")]
+    Connect { address: String, source: sqlx::Error },
     #[error("database error: {0}")]
     Database(#[from] sqlx::Error),
     #[error(

@@ -5,7 +5,7 @@ mod worker;
 
 use std::{net::SocketAddr, time::Duration};
 
-use akhar_platform::{config::Config, database::Database, shutdown::Shutdown};
+use akhar_platform::{config::Config, shutdown::Shutdown};
 use secrecy::ExposeSecret as _;
 use sqlx::postgres::PgConnectOptions;
 use tokio::sync::oneshot;
@@ -40,7 +40,7 @@ async fn serve(
     is_private: bool,
     shutdown: &Shutdown,
 ) -> Result<(), Failure> {
-    let database = Database::connect("akhar-serve", &options, config.database_connections.get()).await?;
+    let database = connect::connect("akhar-serve", &options, config).await?;
     akhar_migrations::migrate(&database.durable).await?;
     let key = demo::key(&database.durable, is_private.then_some(config.data_dir.as_path())).await?;
     let listener = api::listen(config).await?;

@@ -14,12 +14,15 @@ pub use private_error::PrivateError;
 use std::{str::FromStr as _, time::Duration};
 
 use sqlx::{
-    PgPool,
+    Connection as _, PgConnection, PgPool,
     postgres::{PgConnectOptions, PgPoolOptions},
 };
 
 /// How long a query waits for a connection before the database counts as unavailable.
 const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// The pause before another try to connect to a server that is starting.
+const STARTING_PAUSE: Duration = Duration::from_millis(100);
 
 /// Idle time after which a connection is tested before it is used. A restart of the server may have closed it.
 const MAX_UNTESTED_IDLE: Duration = Duration::from_millis(500);
@@ -42,7 +45,9 @@ pub fn options(url: &str) -> Result<PgConnectOptions, sqlx::Error> {
 }
 
 impl Database {
-    /// Opens both pools, with at most `n_connections` connections together, and checks that the server answers.
+    /// Opens both pools, with at most `n_connections` connections together. Connects once before, because a pool tries
+    /// for five seconds and hides why it cannot connect.
+    ///
     /// `name` must begin with `akhar-`: migrations recognise the processes of earlier versions by their names.
     pub async fn connect(
         name: &'static str,
@@ -61,13 +66,12 @@ impl Database {
             ("enable_mergejoin", "off"),
         ]);
         let volatile = options.clone().options([("synchronous_commit", "off")]);
-        let database = Self {
+        connect_once(&options).await?;
+        Ok(Self {
             durable: pool(n - n / 2).connect_lazy_with(options.application_name(name)),
             volatile: pool(n / 2).connect_lazy_with(volatile.application_name(&format!("{name} queue"))),
             name,
-        };
-        sqlx::query("select 1").execute(&database.durable).await?;
-        Ok(database)
+        })
     }
 
     /// Uses one pool for both kinds of commits. For tests.
@@ -80,6 +84,32 @@ impl Database {
         self.durable.close().await;
         self.volatile.close().await;
     }
+}
+
+/// Connects and disconnects. Waits for a server that is starting.
+async fn connect_once(options: &PgConnectOptions) -> Result<(), sqlx::Error> {
+    let connect = async {
+        loop {
+            match PgConnection::connect_with(options).await {
+                Err(sqlx::Error::Database(error)) if error.code().is_some_and(|code| code == "57P03") => {
+                    tokio::time::sleep(STARTING_PAUSE).await;
+                }
+                connected => return connected?.close().await,
+            }
+        }
+    };
+    tokio::time::timeout(ACQUIRE_TIMEOUT, connect).await.unwrap_or_else(|_| {
+        let reason = format!("the server did not accept a connection within {ACQUIRE_TIMEOUT:?}");
+        Err(std::io::Error::new(std::io::ErrorKind::TimedOut, reason).into())
+    })
+}
+
+/// Where the server is: its host and port, or its socket. Contains no password.
+pub fn address(options: &PgConnectOptions) -> String {
+    options.get_socket().map_or_else(
+        || format!("{}:{}", options.get_host(), options.get_port()),
+        |socket| socket.display().to_string(),
+    )
 }
 
 fn pool(n: u32) -> PgPoolOptions {

@@ -57,6 +57,20 @@ async fn an_unknown_setting_is_refused_by_name() {
 }
 
 #[tokio::test]
+async fn a_database_that_cannot_be_reached_is_named_with_the_cause() {
+    let mut environment = base_environment(&Cluster::shared().empty_database().await);
+    environment.retain(|(name, _)| name != "AKHAR_DATABASE_URL");
+    let url = "postgres://akhar:secret@127.0.0.1:1/akhar";
+    environment.push(("AKHAR_DATABASE_URL".to_owned(), url.to_owned()));
+    let output = command(&["api"], &environment).output().await.expect("it runs");
+    assert_eq!(output.status.code(), Some(1));
+    for told in ["127.0.0.1:1", "refused"] {
+        assert!(said(&output).contains(told), "{told}: {}", said(&output));
+    }
+    assert!(!said(&output).contains("secret"), "{}", said(&output));
+}
+
+#[tokio::test]
 async fn a_command_for_keys_makes_no_database() {
     let folder = Cluster::shared().folder().join("nowhere");
     let environment = environment(&folder).await;
