@@ -23,7 +23,9 @@ pub(crate) fn app() -> App {
 /// An app whose database cannot be reached, and that `shutdown` stops.
 pub(crate) fn app_until(shutdown: &Shutdown) -> App {
     let unreachable = options("postgres://nobody@127.0.0.1:1/nothing").unwrap();
-    let pool = PgPoolOptions::new().connect_lazy_with(unreachable);
+    let pool = PgPoolOptions::new()
+        .acquire_timeout(std::time::Duration::from_secs(1))
+        .connect_lazy_with(unreachable);
     App::new(&Config::default(), Database::of_pool(pool), shutdown)
 }
 

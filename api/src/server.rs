@@ -1,20 +1,30 @@
 //! Accepts and serves connections until shutdown, and then finishes the requests in progress.
 
-use std::{io, time::Duration};
+use std::{io, sync::Arc, time::Duration};
 
-use akhar_platform::{config::Config, database::Database, shutdown::Shutdown};
+use akhar_platform::{config::Config, database::Database, open_files, shutdown::Shutdown};
 use hyper::server::conn::http1;
 use hyper_util::{
     rt::{TokioIo, TokioTimer},
     service::TowerToHyperService,
 };
-use tokio::net::{TcpListener, TcpStream};
+use tokio::{
+    net::{TcpListener, TcpStream},
+    sync::Semaphore,
+};
+use tokio_io_timeout::TimeoutStream;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use crate::{app::App, listen::listen, router::router};
 
 /// How long a client may take to send a request's headers, and how long a connection may be idle between requests.
 const HEADER_LIMIT: Duration = Duration::from_secs(60);
+/// How long a client may read nothing of a response that is being sent.
+const WRITE_LIMIT: Duration = Duration::from_secs(30);
+/// The most bytes that a request's line and headers may have. More are answered with 431.
+const MAX_HEAD_BYTES: usize = 64 * 1024;
+/// File descriptors that are kept for other things than connections of clients, such as those to the database.
+const RESERVED_FILES: usize = 128;
 /// The pause after a failed accept, for example if there are no free file descriptors.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(200);
 
@@ -40,20 +50,46 @@ pub async fn serve(
     shutdown: Shutdown,
 ) -> Result<(), ServeError> {
     let app = App::new(config, database, &shutdown);
-    serve_app(listener, app, shutdown).await
+    serve_app(listener, app, max_connections(config), shutdown).await
 }
 
-async fn serve_app(listener: TcpListener, app: App, shutdown: Shutdown) -> Result<(), ServeError> {
+/// The most connections at a time: as many as are configured, if the process may open so many files.
+fn max_connections(config: &Config) -> usize {
+    let (wanted, files) = (config.max_connections.get(), open_files::raise_limit());
+    let possible = files.saturating_sub(RESERVED_FILES).max(1);
+    if possible < wanted {
+        tracing::warn!(
+            wanted,
+            possible,
+            files,
+            "the limit of open files (ulimit -n) is too low for AKHAR_MAX_CONNECTIONS"
+        );
+    }
+    wanted.min(possible).min(Semaphore::MAX_PERMITS)
+}
+
+async fn serve_app(
+    listener: TcpListener,
+    app: App,
+    max_connections: usize,
+    shutdown: Shutdown,
+) -> Result<(), ServeError> {
     let listening = tokio::spawn(listen(app.clone()));
     let tasks = app.tasks.clone();
     let service = TowerToHyperService::new(router(app));
     let connections = TaskTracker::new();
     // Connections get their own hard token, so that they can be counted before they are aborted.
     let connection_shutdown = Shutdown { hard: CancellationToken::new(), ..shutdown.clone() };
+    let places = Arc::new(Semaphore::new(max_connections));
     let accepting = async {
         loop {
+            let place = places.clone().acquire_owned().await; // the semaphore is never closed
             let stream = accept(&listener).await;
-            let connection = serve_connection(stream, service.clone(), connection_shutdown.clone());
+            let served = serve_connection(stream, service.clone(), connection_shutdown.clone());
+            let connection = async move {
+                served.await;
+                drop(place);
+            };
             if shutdown.soft.is_cancelled() {
                 tokio::spawn(connection); // its requests are answered with 503, and the shutdown does not wait for it
             } else {
@@ -105,8 +141,10 @@ async fn serve_connection(stream: TcpStream, service: TowerToHyperService<axum::
     }
     let is_draining = shutdown.soft.is_cancelled();
     let mut http = http1::Builder::new();
-    http.timer(TokioTimer::new()).header_read_timeout(HEADER_LIMIT);
-    let mut connection = std::pin::pin!(http.serve_connection(TokioIo::new(stream), service));
+    http.timer(TokioTimer::new()).header_read_timeout(HEADER_LIMIT).max_buf_size(MAX_HEAD_BYTES);
+    let mut stream = TimeoutStream::new(stream);
+    stream.set_write_timeout(Some(WRITE_LIMIT));
+    let mut connection = std::pin::pin!(http.serve_connection(TokioIo::new(Box::pin(stream)), service));
     let ended = tokio::select! {
         ended = connection.as_mut() => ended,
         () = shutdown.hard.cancelled() => return,

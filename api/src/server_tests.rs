@@ -69,6 +69,56 @@ async fn a_client_that_disconnects_releases_its_permit() {
     }
 }
 
+#[tokio::test(start_paused = true)]
+async fn a_client_that_reads_nothing_is_disconnected() {
+    let shutdown = Shutdown::default();
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let mut caller = TcpStream::connect(listener.local_addr().unwrap()).await.unwrap();
+    let (stream, _) = listener.accept().await.unwrap();
+    let service = TowerToHyperService::new(router(app_until(&shutdown)));
+    let connection = tokio::spawn(serve_connection(stream, service, shutdown));
+    // The answers are larger than what the sockets buffer.
+    caller.write_all(&b"GET /openapi.json HTTP/1.1\r\nHost: x\r\n\r\n".repeat(500)).await.unwrap();
+    assert!(tokio::time::timeout(WRITE_LIMIT * 3, connection).await.is_ok(), "the connection has ended");
+}
+
+#[tokio::test]
+async fn a_head_that_is_too_large_is_answered_with_431() {
+    let shutdown = Shutdown::default();
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let mut caller = TcpStream::connect(listener.local_addr().unwrap()).await.unwrap();
+    let (stream, _) = listener.accept().await.unwrap();
+    let service = TowerToHyperService::new(router(app_until(&shutdown)));
+    tokio::spawn(serve_connection(stream, service, shutdown));
+    // The head has no end, so the server has read all of it when it answers.
+    let head = format!("GET /health/live HTTP/1.1\r\nHost: x\r\nX-Filler: {}", "a".repeat(MAX_HEAD_BYTES));
+    caller.write_all(head.as_bytes()).await.unwrap();
+    let mut answer = [0; 12];
+    caller.read_exact(&mut answer).await.unwrap();
+    assert_eq!(&answer, b"HTTP/1.1 431");
+}
+
+#[tokio::test]
+async fn connections_beyond_the_limit_wait_until_another_ends() {
+    let shutdown = Shutdown::default();
+    let app = app_until(&shutdown);
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    tokio::spawn(serve_app(listener, app, 1, shutdown));
+    let request = b"GET /health/live HTTP/1.1\r\nHost: x\r\n\r\n";
+    let mut first = TcpStream::connect(address).await.unwrap();
+    first.write_all(request).await.unwrap();
+    let mut answer = [0; 12];
+    first.read_exact(&mut answer).await.unwrap();
+    let mut second = TcpStream::connect(address).await.unwrap();
+    second.write_all(request).await.unwrap();
+    let early = tokio::time::timeout(Duration::from_millis(100), second.read_exact(&mut answer)).await;
+    assert!(early.is_err(), "it waits");
+    drop(first);
+    second.read_exact(&mut answer).await.unwrap();
+    assert_eq!(&answer, b"HTTP/1.1 200");
+}
+
 #[tokio::test]
 async fn a_soft_shutdown_finishes_the_requests_in_progress() {
     let shutdown = Shutdown::default();
@@ -77,7 +127,7 @@ async fn a_soft_shutdown_finishes_the_requests_in_progress() {
     let n_permits = app.auth.permits.available_permits();
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
-    let server = tokio::spawn(serve_app(listener, app.clone(), shutdown.clone()));
+    let server = tokio::spawn(serve_app(listener, app.clone(), 9, shutdown.clone()));
     let mut idle = TcpStream::connect(address).await.unwrap();
     let mut caller = TcpStream::connect(address).await.unwrap();
     caller.write_all(&request(&key, false)).await.unwrap();
@@ -103,7 +153,7 @@ async fn a_hard_shutdown_aborts_connections() {
     let n_permits = app.auth.permits.available_permits();
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let mut caller = TcpStream::connect(listener.local_addr().unwrap()).await.unwrap();
-    let server = tokio::spawn(serve_app(listener, app.clone(), shutdown.clone()));
+    let server = tokio::spawn(serve_app(listener, app.clone(), 9, shutdown.clone()));
     caller.write_all(&request(&key, false)).await.unwrap();
     assert!(eventually(|| app.auth.permits.available_permits() == n_permits - 1).await, "it is held");
     shutdown.stop();

@@ -65,6 +65,9 @@ pub struct Config {
     pub listen: SocketAddr,
     /// Requests that one API process handles at a time. Further requests are answered with 503 `busy`.
     pub max_requests: NonZeroUsize,
+    /// Connections of clients that one API process has open at a time. Further ones wait until another is closed. It is
+    /// lowered if the process may not open so many files.
+    pub max_connections: NonZeroUsize,
     /// Jobs that may wait in one queue. Further requests are answered with 503 `queue-full`.
     pub max_waiting: i64,
     /// Seconds that the API holds a response for an image or a text. After that it answers with 202 and the job.
@@ -123,6 +126,7 @@ impl Default for Config {
             data_dir: "data".into(),
             listen: SocketAddr::from(([127, 0, 0, 1], 8080)),
             max_requests: n(2000),
+            max_connections: n(8000),
             max_waiting: 1000,
             quick_wait_s: 30,
             speech_wait_s: 300,

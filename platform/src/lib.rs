@@ -4,5 +4,6 @@
 
 pub mod config;
 pub mod database;
+pub mod open_files;
 pub mod shutdown;
 pub mod telemetry;
