@@ -76,7 +76,7 @@ async fn the_first_character_that_is_not_allowed_is_named_with_its_position() {
         // character.
         ("\u{a36}\u{a36}x", "x", "U+0078", 3),
         ("ਕ\tਖ", "\\t", "U+0009", 2),
-        ("ਕ\r\nਖ", "\\r", "U+000D", 2),
+        ("ਕ\rਖ", "\\r", "U+000D", 2),
         ("ਕ\0", "\\0", "U+0000", 2),
         ("ਕ\u{200b}ਖ", "\\u{200b}", "U+200B", 2),
         ("ਕ\u{a0}ਖ", "\\u{a0}", "U+00A0", 2),
