@@ -61,12 +61,10 @@ pub(crate) fn parse(field: &str, sent: &str) -> Result<String, Vec<Violation>> {
     } else {
         None
     };
-    let next = sent.chars().skip(1).map(Some).chain([None]);
-    let disallowed = sent.chars().zip(1..).zip(next);
-    let disallowed = disallowed.filter(|((c, _), next)| (*c, *next) != ('\r', Some('\n')));
-    let disallowed = disallowed.map(|(at, _)| at).find(|(c, _)| !is_allowed(*c));
+    let ends_line = |at: usize| sent[at..].starts_with("\r\n");
+    let disallowed = sent.char_indices().zip(1..).find(|((at, c), _)| !is_allowed(*c) && !ends_line(*at));
     let disallowed =
-        disallowed.map(|(c, position)| (Code::CharacterNotAllowed, not_allowed(field, c, position)));
+        disallowed.map(|((_, c), position)| (Code::CharacterNotAllowed, not_allowed(field, c, position)));
     let no_letter = !text.chars().any(is_letter_or_digit);
     let no_letter = no_letter
         .then(|| (Code::NoLetter, format!("{field} has no Gurmukhi letter or digit, expected at least one")));
