@@ -5,7 +5,10 @@ use std::time::Instant;
 
 use akhar_accounts::NewKey;
 use akhar_platform::shutdown::Shutdown;
-use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::{
+    io::{AsyncReadExt as _, AsyncWriteExt as _},
+    task::JoinHandle,
+};
 
 use super::*;
 use crate::router::tests::app_until;
@@ -37,6 +40,15 @@ fn request(key: &NewKey, is_chunked: bool) -> Vec<u8> {
     request
 }
 
+/// A client's connection, and the task that serves it.
+async fn connected(app: App, shutdown: Shutdown) -> (TcpStream, JoinHandle<()>) {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let caller = TcpStream::connect(listener.local_addr().unwrap()).await.unwrap();
+    let (stream, _) = listener.accept().await.unwrap();
+    let service = TowerToHyperService::new(router(app));
+    (caller, tokio::spawn(serve_connection(stream, service, shutdown)))
+}
+
 /// Polls until the condition holds, because another task makes it true. The limit is well below the 5 s of
 /// `retry_transient`.
 async fn eventually(mut holds: impl FnMut() -> bool) -> bool {
@@ -54,11 +66,7 @@ async fn a_client_that_disconnects_releases_its_permit() {
         let (app, key) = (app_until(&shutdown), NewKey::random());
         app.auth.keys.insert(&key).await;
         let n_permits = app.auth.permits.available_permits();
-        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let mut caller = TcpStream::connect(listener.local_addr().unwrap()).await.unwrap();
-        let (stream, _) = listener.accept().await.unwrap();
-        let service = TowerToHyperService::new(router(app.clone()));
-        tokio::spawn(serve_connection(stream, service, shutdown));
+        let (mut caller, _) = connected(app.clone(), shutdown).await;
         caller.write_all(&request(&key, is_chunked)).await.unwrap();
         assert!(eventually(|| app.auth.permits.available_permits() == n_permits - 1).await, "it is held");
         drop(caller);
@@ -72,11 +80,7 @@ async fn a_client_that_disconnects_releases_its_permit() {
 #[tokio::test(start_paused = true)]
 async fn a_client_that_reads_nothing_is_disconnected() {
     let shutdown = Shutdown::default();
-    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let mut caller = TcpStream::connect(listener.local_addr().unwrap()).await.unwrap();
-    let (stream, _) = listener.accept().await.unwrap();
-    let service = TowerToHyperService::new(router(app_until(&shutdown)));
-    let connection = tokio::spawn(serve_connection(stream, service, shutdown));
+    let (mut caller, connection) = connected(app_until(&shutdown), shutdown).await;
     // The answers are larger than what the sockets buffer.
     caller.write_all(&b"GET /openapi.json HTTP/1.1\r\nHost: x\r\n\r\n".repeat(500)).await.unwrap();
     assert!(tokio::time::timeout(WRITE_LIMIT * 3, connection).await.is_ok(), "the connection has ended");
@@ -85,11 +89,7 @@ async fn a_client_that_reads_nothing_is_disconnected() {
 #[tokio::test]
 async fn a_head_that_is_too_large_is_answered_with_431() {
     let shutdown = Shutdown::default();
-    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let mut caller = TcpStream::connect(listener.local_addr().unwrap()).await.unwrap();
-    let (stream, _) = listener.accept().await.unwrap();
-    let service = TowerToHyperService::new(router(app_until(&shutdown)));
-    tokio::spawn(serve_connection(stream, service, shutdown));
+    let (mut caller, _) = connected(app_until(&shutdown), shutdown).await;
     // The head has no end, so the server has read all of it when it answers.
     let head = format!("GET /health/live HTTP/1.1\r\nHost: x\r\nX-Filler: {}", "a".repeat(MAX_HEAD_BYTES));
     caller.write_all(head.as_bytes()).await.unwrap();
