@@ -23,6 +23,12 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
 }
 
+/// The largest difference between two lists of the same length.
+pub(crate) fn apart(given: &[f32], expected: &[f32]) -> f32 {
+    assert_eq!(given.len(), expected.len());
+    given.iter().zip(expected).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max)
+}
+
 /// A path in `tests/fixtures`.
 pub(crate) fn fixtures(path: &str) -> PathBuf {
     root().join("tests/fixtures").join(path)

@@ -14,7 +14,7 @@ use super::{
     transducer::Transducer,
     units::Units,
 };
-use crate::testing::{fixtures, manifest_of, runtime};
+use crate::testing::{apart, fixtures, manifest_of, runtime};
 
 fn read<T: DeserializeOwned>(name: &str) -> T {
     serde_json::from_slice(&std::fs::read(fixtures(name)).unwrap()).unwrap()
@@ -42,8 +42,7 @@ impl Recording {
             samples.as_chunks().0.iter().map(|b| f32::from(i16::from_le_bytes(*b)) / 32768.0).collect();
         let expected = floats(&self.features);
         let given = LogMel::new(80).with_global_cmvn(self.global_cmvn).features(&samples);
-        assert_eq!(given.values.len(), expected.len(), "{name}");
-        let apart = given.values.iter().zip(&expected).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
+        let apart = apart(&given.values, &expected);
         assert!(apart < 2e-3, "{name}: {apart}");
     }
 }

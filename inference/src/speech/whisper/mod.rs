@@ -6,7 +6,7 @@
 
 mod features;
 #[cfg(test)]
-mod golden_tests;
+pub(super) mod golden_tests;
 mod rules;
 mod segments;
 

@@ -6,8 +6,12 @@ use serde::Deserialize;
 use super::{WhisperCtc, silence};
 use crate::{
     Manifest,
-    speech::{Recogniser, golden_tests::signal, whisper::WhisperMel},
-    testing::{fixtures, manifest_of, runtime},
+    speech::{
+        Recogniser,
+        golden_tests::signal,
+        whisper::{WhisperMel, golden_tests::Mel},
+    },
+    testing::{apart, fixtures, manifest_of, runtime},
 };
 
 #[derive(Deserialize)]
@@ -20,13 +24,6 @@ struct Golden {
     every_score: usize,
     log_mels: Vec<Mel>,
     cases: Vec<Case>,
-}
-
-#[derive(Deserialize)]
-struct Mel {
-    seed: u64,
-    n_samples: usize,
-    values: Vec<f32>,
 }
 
 #[derive(Deserialize)]
@@ -65,23 +62,14 @@ fn manifest_with(lm_weight: f64, insertion_bonus: f64, tables: &str) -> Manifest
     manifest_of("whisper_ctc", "whisper-ctc", &decoding, &files)
 }
 
-fn apart(given: &[f32], expected: &[f32]) -> f32 {
-    assert_eq!(given.len(), expected.len());
-    given.iter().zip(expected).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max)
-}
-
 /// Sums of a few hundred products in another order differ by less than 1e-3.
 #[test]
 fn features_of_any_length_equal_those_of_the_reference() {
     let golden = golden();
     assert_eq!(golden.log_mels.len(), 3);
     for mel in &golden.log_mels {
-        let given = WhisperMel::of_any_length(80).features(&signal(mel.seed, mel.n_samples));
-        assert_eq!(given.n_frames, mel.n_samples / 160);
-        let rows = given.values.chunks_exact(given.n_frames).step_by(golden.every_band);
-        let kept: Vec<f32> = rows.flat_map(|row| row.iter().step_by(golden.every_frame).copied()).collect();
-        let apart = apart(&kept, &mel.values);
-        assert!(apart < 1e-3, "{} samples: {apart}", mel.n_samples);
+        let every = [golden.every_band, golden.every_frame];
+        mel.check(&WhisperMel::of_any_length(80), mel.n_samples / 160, every);
     }
 }
 
