@@ -43,9 +43,9 @@ async fn supervise(mut server: PrivatePostgres, stop: CancellationToken) -> Priv
             _ = checks.tick() => (),
             () = stop.cancelled() => return server,
         }
-        match check(&mut server, &mut is_starting) {
-            Ok(()) => (),
-            Err(error) => tracing::error!(%error, "cannot start the private Postgres server: trying again"),
+        // Starting a server runs other programs and waits for them.
+        if let Err(error) = tokio::task::block_in_place(|| check(&mut server, &mut is_starting)) {
+            tracing::error!(%error, "cannot start the private Postgres server: trying again");
         }
     }
 }
