@@ -127,7 +127,8 @@ impl Process {
         ended.unwrap_or_else(|_| panic!("{} does not end", self.name)).expect("a wait")
     }
 
-    /// The resident memory now and at its peak, KiB.
+    /// The resident memory now and at its peak, KiB. Linux adds up what each processor counts only now and
+    /// then, so that a later peak can be a little lower than an earlier one.
     pub fn memory_kib(&self) -> (u64, u64) {
         let path = format!("/proc/{}/status", self.id());
         let status = std::fs::read_to_string(path).expect("a running process");
