@@ -1,0 +1,148 @@
+//! Entry points for the fuzz targets of `fuzz/`: each takes the bytes of a request, parses them as a handler does, and
+//! writes the problem of those that are refused. They are not part of the program.
+
+#![expect(clippy::missing_panics_doc, reason = "a target panics on a defect")]
+
+use std::convert::Infallible;
+
+use akhar_jobs::Queue;
+use akhar_platform::{
+    config::Config,
+    database::{Database, options},
+    shutdown::Shutdown,
+};
+use axum::{
+    body::Body,
+    extract::{FromRequest, FromRequestParts as _, Request},
+    http::{HeaderName, HeaderValue, Uri},
+};
+use sqlx::postgres::PgPoolOptions;
+
+use crate::{
+    app::App,
+    http::{
+        context::{RequestContext, RequestInfo},
+        representation::Representation,
+        request_line,
+    },
+    input::{object, query},
+    jobs::list,
+    operations::{
+        handwriting_generator::form::HandwritingForm, recognition::form::RecognitionForm,
+        speech_recognition::form::SpeechForm,
+    },
+    problems::Problem,
+};
+
+/// The longest piece in which a body arrives, bytes.
+const LONGEST_PIECE: usize = 64;
+
+/// The state that handlers share. Its database cannot be reached, and no form needs it.
+#[derive(Debug, Clone)]
+pub struct State(App);
+
+impl State {
+    /// Creates the state. Call it within a runtime. `None` if the address of the database is not valid.
+    pub fn new() -> Option<Self> {
+        let unreachable = options("postgres://nobody@127.0.0.1:1/nothing").ok()?;
+        let pool = PgPoolOptions::new().connect_lazy_with(unreachable);
+        Some(Self(App::new(&Config::default(), Database::of_pool(pool), &Shutdown::default())))
+    }
+
+    /// A form of recognition or of speech, as the first byte says.
+    pub async fn multipart(&self, data: &[u8]) {
+        let Some((kind, body)) = data.split_first() else { return };
+        let content_type = "multipart/form-data; boundary=B";
+        if kind.is_multiple_of(2) {
+            self.read::<RecognitionForm>(content_type, body).await;
+        } else {
+            self.read::<SpeechForm>(content_type, body).await;
+        }
+    }
+
+    /// A form of handwriting.
+    pub async fn handwriting_form(&self, data: &[u8]) {
+        self.read::<HandwritingForm>("application/json", data).await;
+    }
+
+    /// A JSON object with a field of each kind.
+    pub async fn json(&self, data: &[u8]) {
+        let Some(request) = request("application/json", data) else { return };
+        let memory = self.0.body_memory(Queue::Quick);
+        match object::read(request, &["text", "number", "boolean", "choice"], &memory).await {
+            Ok(mut object) => {
+                let _text = object.required_string("text");
+                let _number = object.number("number", &(-1.0..=1e9));
+                let _boolean = object.boolean("boolean");
+                let _choice = object.one_of("choice", &[("black", 1), ("blue", 2)]);
+                if let Err(problem) = Problem::reject_if_any(object.violations) {
+                    write(problem);
+                }
+            }
+            Err(problem) => write(problem),
+        }
+    }
+
+    async fn read<F: FromRequest<App, Rejection = Problem>>(&self, content_type: &str, data: &[u8]) {
+        let Some(request) = request(content_type, data) else { return };
+        if let Err(problem) = F::from_request(request, &self.0).await {
+            write(problem);
+        }
+    }
+}
+
+/// Headers, one on each line, after a line with the path.
+pub async fn headers(data: &[u8]) {
+    let mut lines = data.split(|byte| *byte == b'\n');
+    let uri = lines.next().and_then(|line| Uri::try_from(line).ok()).unwrap_or_default();
+    let _unexpected = query::unexpected(&uri);
+    if let Err(problem) = query::wait_s(&uri) {
+        write(problem);
+    }
+    if let Err(problem) = list::page(&uri) {
+        write(problem);
+    }
+    let (mut parts, ()) = Request::new(()).into_parts();
+    parts.uri = uri;
+    for line in lines {
+        let Some(colon) = line.iter().position(|byte| *byte == b':') else { continue };
+        let (name, value) =
+            (HeaderName::from_bytes(&line[..colon]), HeaderValue::from_bytes(&line[colon + 1..]));
+        if let (Ok(name), Ok(value)) = (name, value) {
+            parts.headers.append(name, value);
+        }
+    }
+    let mut request = Request::from_parts(parts, ());
+    if let Err(problem) = request_line::check(&mut request) {
+        write(problem);
+    }
+    let (mut parts, ()) = request.into_parts();
+    parts.extensions.insert(RequestInfo::new(&parts.headers, parts.uri.path()));
+    let Ok(context) = RequestContext::from_request_parts(&mut parts, &()).await else { return };
+    for offered in [
+        Representation::JSON,
+        Representation::PICTURE,
+        Representation::TRANSCRIPTION,
+        Representation::SEGMENTS,
+    ] {
+        if let Err(problem) = context.negotiate(offered) {
+            write(problem);
+        }
+    }
+    let limit = std::time::Duration::from_secs(30);
+    assert!(context.preferences.wait_within(limit) <= limit);
+    let _applied = context.preferences.applied();
+}
+
+/// A request whose body arrives in pieces, whose length the first byte of `data` gives.
+fn request(content_type: &str, data: &[u8]) -> Option<Request> {
+    let (first, rest) = data.split_first()?;
+    let length = usize::from(*first) % LONGEST_PIECE + 1;
+    let pieces: Vec<_> = rest.chunks(length).map(|piece| Ok::<_, Infallible>(piece.to_vec())).collect();
+    let body = Body::from_stream(futures::stream::iter(pieces));
+    Request::post("/v1/models/x?y=1").header("content-type", content_type).body(body).ok()
+}
+
+fn write(problem: Problem) {
+    let _document = serde_json::to_vec(&problem.body("/", "request"));
+}
