@@ -224,7 +224,8 @@ impl Entry {
     }
 }
 
-fn parse(path: &str, text: &str) -> Result<Vec<Entry>, CatalogueError> {
+/// Parses a catalogue. `path` names it in errors.
+pub(crate) fn parse(path: &str, text: &str) -> Result<Vec<Entry>, CatalogueError> {
     let malformed = |source| CatalogueError::Malformed { path: path.to_owned(), source: Box::new(source) };
     let file: CatalogueFile = toml::from_str(text).map_err(malformed)?;
     for (at, entry) in file.models.iter().enumerate() {

@@ -27,16 +27,17 @@ pub struct Decoding {
 /// The manifest's `[confidence]` table: how likely a transcript is right, and what is done where it is not.
 ///
 /// The probability is that of logistic regression: the logistic function of
-/// `intercept + acoustic * a + language * l`. `a` is the mean probability that the acoustic model gives the letters, `l`
-/// the mean log-probability (natural logarithm) that the language model gives letters and spaces.
+/// `intercept + acoustic * a + language * l`. Of a CTC model, `a` is the mean probability that it gives the letters, and
+/// `l` the mean log-probability (natural logarithm) that the language model gives letters and spaces. Of Moonshine with
+/// an aligner, `a` is the mean log-probability that the aligner gives the letters, and `l` that of Moonshine's tokens.
 #[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Confidence {
     /// The constant term.
     pub intercept: f64,
-    /// The weight of the acoustic model's probability, not negative.
+    /// The weight of `a`, not negative.
     pub acoustic: f64,
-    /// The weight of the language model's log-probability, not negative.
+    /// The weight of `l`, not negative.
     #[serde(default)]
     pub language: f64,
     /// A text with a lower probability is probably wrong: a warning says so.

@@ -3,6 +3,8 @@
 
 pub mod catalogue;
 mod classifier;
+#[cfg(feature = "fuzzing")]
+pub mod fuzzing;
 mod generation;
 pub mod handwriting;
 pub mod ink;

@@ -146,14 +146,16 @@ ENGLISH: dict[str, tuple[str, Loader, Reader]] = {
 }
 # By language, each set's name: what is compared, where it comes from, how a text becomes it.
 SETS = {"pa": PANJABI, "en": ENGLISH}
-DOUBTED = ("pa-digits-F04", "pa-digits-M01", "pa-spontaneous", "another-language")
+DOUBTED = {  # by language, the sets whose warnings are counted
+    "pa": ("pa-digits-F04", "pa-digits-M01", "pa-spontaneous", "another-language"),
+    "en": ("en-read", "en-misc", "en-numbers", "another-language", "panjabi-digits"),
+}
 
 
 def measure(client: Client, language: str, data: Path, name: str) -> Figures:
     """Send a set's recordings and compare the answers; the recordings of DOUBTED are sent again for their warnings."""
     unit, load, read = SETS[language][name]
-    doubted = language == "pa" and name in DOUBTED
-    figures = Figures(unit, n_doubted=0 if doubted else None)
+    figures = Figures(unit, n_doubted=0 if name in DOUBTED[language] else None)
     for clip, samples, text in load(data):
         answer = client.transcribe(samples, language)
         figures.add(clip, read(text), read(answer.text), answer, len(samples) / RATE)

@@ -144,15 +144,23 @@ def any_text(noise: dict[str, Any]) -> str:
     return f"{noise['recordings'] - noise['empty']} of {noise['recordings']}"
 
 
+def total(sets: list[dict[str, Any]], count: str) -> int:
+    """Return the sum of a count over sets."""
+    return sum(one[count] for one in sets)
+
+
 def english_places(figures: Figures) -> dict[str, str]:
     """Return what stands for each place of the English card's words."""
     starts = of(figures, "segment-starts")
     digits, clips = of(figures, "panjabi-digits"), of(figures, "another-language")
+    foreign, people = [digits, clips], [of(figures, name) for name in ("en-read", "en-misc")]
     return {
         "figures": english_table(figures),
         "noise": any_text(of(figures, "noise")),
         "panjabi": f"{digits['empty']} of {digits['recordings']}",
         "spontaneous": f"{clips['empty']} of {clips['recordings']}",
+        "panjabi-doubted": f"{total(foreign, 'doubted')} of {total(foreign, 'recordings') - total(foreign, 'empty')}",
+        "english-doubted": f"{total(people, 'doubted')} of {total(people, 'recordings')}",
         "starts": f"{starts['median_ms']:.0f} ms (95th percentile {starts['p95_ms']:.0f} ms)",
     }
 
@@ -172,7 +180,7 @@ def panjabi_places(figures: Figures) -> dict[str, str]:
         "noise": any_text(of(figures, "noise")),
         "foreign-empty": f"{foreign['empty']} of {foreign['recordings']}",
         "foreign-doubted": str(foreign["doubted"]),
-        "digits-doubted": f"{sum(one['doubted'] for one in strings)} of {sum(one['recordings'] for one in strings)}",
+        "digits-doubted": f"{total(strings, 'doubted')} of {total(strings, 'recordings')}",
         "clean-wrong": percent(of(figures, "held-clean")["share_wrong"]),
     }
 

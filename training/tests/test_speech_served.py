@@ -99,6 +99,8 @@ def test_warnings_are_counted_where_the_set_asks_for_them(monkeypatch: pytest.Mo
     deaf = Deaf("http://nowhere", "key")
     assert served.measure(deaf, "pa", Path(), "another-language").summary()["doubted"] == 1
     assert "doubted" not in served.measure(deaf, "pa", Path(), "noise").summary()
+    monkeypatch.setitem(served.ENGLISH, "panjabi-digits", asked)
+    assert served.measure(deaf, "en", Path(), "panjabi-digits").summary()["doubted"] == 1
 
 
 class Service(BaseHTTPRequestHandler):

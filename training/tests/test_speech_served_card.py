@@ -36,6 +36,16 @@ def invented() -> dict[str, Any]:
     return figures | {"clips": clips, "training": training, "memory": memory, "peers": peers}
 
 
+def invented_english() -> dict[str, Any]:
+    """Figures of English: 5 recordings a set, of which 2 have an empty text and 1 a warning."""
+    figures: dict[str, Any] = {}
+    for name in (*served_card.ENGLISH, "another-language", "panjabi-digits", "noise"):
+        unit = served_card.ENGLISH[name][1] if name in served_card.ENGLISH else "words"
+        figures[name] = {"recordings": 5, "empty": 2, "doubted": 1, unit: 100, "share_wrong": 0.1}
+        figures[name] |= {"interval": [0.05, 0.15], "real_time_factor": 0.04}
+    return figures | {"segment-starts": {"segments": 9, "median_ms": 21.4, "p95_ms": 48.8}}
+
+
 def words_of(language: str) -> str:
     return (ROOT / f"training/notes/speech-{language}.md").read_text()
 
@@ -57,6 +67,11 @@ def test_the_panjabi_card_names_its_checkpoint_first_and_has_no_place_left() -> 
     assert not re.search(r"[{}]", card)
     assert "for 2,850 steps of 40 s, 30.5 h" in card
     assert "and 1,400 MiB after the mp3" in card
+
+
+def test_warnings_are_counted_among_texts_of_panjabi_and_recordings_of_english() -> None:
+    places = served_card.english_places(invented_english())
+    assert (places["panjabi"], places["panjabi-doubted"], places["english-doubted"]) == ("2 of 5", "2 of 6", "2 of 10")
 
 
 def test_whole_sets_come_with_characters_and_words() -> None:

@@ -19,11 +19,15 @@ enum File {
 impl Tokens {
     pub(crate) fn read(manifest: &Manifest) -> Result<Self, ManifestError> {
         let bytes = manifest.read("tokenizer")?;
-        let wrong = |what: String| manifest.inconsistent(format!("its tokenizer: {what}"));
+        Self::parse(&bytes).map_err(|what| manifest.inconsistent(format!("its tokenizer: {what}")))
+    }
+
+    /// Parses the file, or says what is wrong in it.
+    pub(crate) fn parse(bytes: &[u8]) -> Result<Self, String> {
         let file = if bytes.starts_with(b"{") {
-            File::Json(Box::new(Tokenizer::from_bytes(bytes).map_err(|e| wrong(e.to_string()))?))
+            File::Json(Box::new(Tokenizer::from_bytes(bytes).map_err(|e| e.to_string())?))
         } else {
-            File::Binary(Pieces::parse(&bytes).map_err(wrong)?)
+            File::Binary(Pieces::parse(bytes)?)
         };
         Ok(Self { file })
     }

@@ -51,6 +51,13 @@ pub(crate) fn align(frames: &[&[f32]], units: &[u8]) -> Option<Vec<Range<usize>>
     spans.into_iter().collect()
 }
 
+/// The highest log-probability that a unit has in the frames of `span`.
+pub(crate) fn highest(frames: &[&[f32]], span: Range<usize>, unit: u8) -> f32 {
+    let frames = frames.get(span).unwrap_or_default();
+    let of_frame = |frame: &&[f32]| frame.get(usize::from(unit)).copied();
+    frames.iter().filter_map(of_frame).fold(f32::NEG_INFINITY, f32::max)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

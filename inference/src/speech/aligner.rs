@@ -9,9 +9,10 @@ use std::{collections::HashMap, ops::Range};
 
 use super::{
     acoustic::Acoustic,
-    align::align,
+    align::{align, highest},
     ctc,
     emissions::Emissions,
+    evidence::Evidence,
     features::LogMel,
     spread::spread,
     transcript::{Token, Transcript},
@@ -23,6 +24,9 @@ use crate::{Alignment, Layout, LoadError, Manifest, Runtime, RuntimeError};
 /// The wildcard's log-probability in a frame where the blank is certain: below the blank's own, so that silence
 /// beside a wildcard does not belong to it.
 const WILDCARD_BLANK: f32 = -0.5;
+
+/// The least log-probability of a letter that counts as evidence, so that one letter does not outweigh a sentence.
+const LEAST_LOG_PROB: f64 = -10.0;
 
 /// A loaded CTC model and how it spells.
 pub(crate) struct Aligner {
@@ -82,15 +86,11 @@ impl Aligner {
         Ok(is_speech.then_some(Heard { emissions, greedy }))
     }
 
-    /// The transcript of a text: a token a word.
-    pub(crate) fn transcript(&self, heard: &Heard, text: &str) -> Transcript {
+    /// The transcript of a text, of whose tokens `log_prob` is the mean log-probability: a token a word.
+    pub(crate) fn transcript(&self, heard: &Heard, text: &str, log_prob: f64) -> Transcript {
         let frames: Vec<Vec<f32>> = heard.emissions.frames(self.units.len()).map(with_wildcard).collect();
         let frames: Vec<&[f32]> = frames.iter().map(Vec::as_slice).collect();
-        let (units, words) = self.spelling.spell(text);
-        let tokens = match align(&frames, &units) {
-            Some(spans) => timed(&words, &spans),
-            None => spread(text, 0..frames.len()),
-        };
+        let tokens = self.spelling.tokens(&frames, text, log_prob);
         Transcript { tokens, blanks: heard.greedy.blanks.clone() }
     }
 }
@@ -146,6 +146,37 @@ impl Spelling {
             }
         }
         units
+    }
+
+    /// A text's tokens, a word each, with the frames in which they are said and the evidence for them.
+    fn tokens(&self, frames: &[&[f32]], text: &str, log_prob: f64) -> Vec<Token> {
+        let (units, words) = self.spell(text);
+        let Some(spans) = align(frames, &units) else {
+            // A text with more letters than there are frames is not what is said.
+            let least = Evidence::letter(LEAST_LOG_PROB, log_prob);
+            let tokens = spread(text, 0..frames.len()).into_iter();
+            return tokens.map(|token| Token { evidence: least, ..token }).collect();
+        };
+        let token = |(token, (_, of_word)): (Token, &(&str, Range<usize>))| {
+            let spelt = units[of_word.clone()].iter().copied().zip(spans[of_word.clone()].iter().cloned());
+            Token { evidence: self.evidence(frames, spelt, log_prob), ..token }
+        };
+        timed(&words, &spans).into_iter().zip(&words).map(token).collect()
+    }
+
+    /// The evidence for a word's units, each with its frames. Only letters have any: a wildcard is as likely as
+    /// whatever is said.
+    fn evidence(
+        &self,
+        frames: &[&[f32]],
+        units: impl Iterator<Item = (u8, Range<usize>)>,
+        log_prob: f64,
+    ) -> Evidence {
+        let letters = units.filter(|(unit, _)| ![self.space, self.wildcard].contains(unit));
+        let of_letter = |(unit, span): (u8, Range<usize>)| {
+            Evidence::letter(f64::from(highest(frames, span, unit)).max(LEAST_LOG_PROB), log_prob)
+        };
+        letters.map(of_letter).sum()
     }
 }
 
@@ -215,6 +246,36 @@ mod tests {
         let spoken = [4, 1, 0, 4, 4, 4, 2, 4, 1, 2, 4, 4, 4, 0, 2, 4];
         let expected = [("▁a", 1..2), ("▁77", 6..10), ("▁b", 14..15)].map(|(t, r)| (t.to_owned(), r));
         assert_eq!(aligned(&spoken, "a 77 b"), expected);
+    }
+
+    #[test]
+    fn letters_have_the_evidence_of_their_frames_and_wildcards_have_none() {
+        let mut frames = frames(&[1, 1, 4, 2]);
+        frames[1][1] = -0.5;
+        frames[3][2] = -30.0;
+        let frames: Vec<Vec<f32>> = frames.iter().map(|frame| with_wildcard(frame)).collect();
+        let frames: Vec<&[f32]> = frames.iter().map(Vec::as_slice).collect();
+        let evidence =
+            |units: &[(u8, Range<usize>)]| spelling().evidence(&frames, units.iter().cloned(), -0.25);
+        let near = |found: Evidence, acoustic: f64| {
+            let (a, language) = found.means().unwrap();
+            assert!((a - acoustic).abs() < 1e-6 && (language + 0.25).abs() < 1e-9, "{found:?}");
+        };
+        near(evidence(&[(1, 0..2)]), -0.01);
+        near(evidence(&[(1, 0..2), (0, 2..3), (2, 3..4)]), f64::midpoint(-0.01, LEAST_LOG_PROB));
+        near(evidence(&[(1, 1..2), (4, 2..4)]), -0.5);
+        assert_eq!(evidence(&[(4, 0..4)]).means(), None);
+    }
+
+    #[test]
+    fn a_text_that_is_longer_than_the_recording_has_the_least_evidence() {
+        let frames = frames(&[1, 4]);
+        let frames: Vec<&[f32]> = frames.iter().map(Vec::as_slice).collect();
+        let tokens = spelling().tokens(&frames, "aba abab", -0.25);
+        assert_eq!(tokens.len(), 2);
+        for token in tokens {
+            assert_eq!(token.evidence.means(), Some((LEAST_LOG_PROB, -0.25)), "{token:?}");
+        }
     }
 
     #[test]

@@ -2,7 +2,7 @@
 //! the manifest it uses beam search with a language model, and otherwise greedy decoding.
 
 use super::{
-    align::align,
+    align::{align, highest},
     beam::{self, Weights},
     ctc,
     emissions::Emissions,
@@ -129,9 +129,7 @@ impl CtcDecoder {
         let token = |(unit, span): (&u8, std::ops::Range<usize>)| {
             let (language, next) = search.model.step(state, *unit);
             state = next;
-            let of_frame = |frame: &&[f32]| frame.get(usize::from(*unit)).copied();
-            let frames = frames.get(span.clone()).unwrap_or_default();
-            let acoustic = frames.iter().filter_map(of_frame).fold(f32::NEG_INFINITY, f32::max).exp();
+            let acoustic = highest(frames, span.clone(), *unit).exp();
             let evidence = if self.units.is_space(usize::from(*unit)) {
                 Evidence::space(language.into())
             } else {

@@ -2,8 +2,9 @@
 //!
 //! The acoustic model's probabilities alone do not tell a noisy recording from one in another language, because a
 //! language model makes fluent text of both. So the evidence has two parts: how sure the acoustic model is of the
-//! letters, and how likely the language model finds them. `training/speech/whisper_ctc/calibrate.py` fits the
-//! weights of the two.
+//! letters, and how likely the language model finds them. Moonshine's text has the same two parts: how likely the
+//! aligner, which knows no words, finds its letters, and how likely Moonshine itself finds its tokens.
+//! `training/speech/whisper_ctc/calibrate.py` and `training/speech/foreign.py` fit the weights of the two.
 
 use std::{iter::Sum, ops::AddAssign};
 
@@ -14,10 +15,12 @@ use crate::generation::Confidence;
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Evidence {
     n_letters: usize,
-    /// The sum over letters of the highest probability that the acoustic model gives the letter in its frames.
+    /// The sum over letters of the highest probability that the acoustic model gives the letter in its frames; an
+    /// aligner's is a log-probability.
     acoustic: f64,
     n_units: usize,
-    /// The sum over letters and spaces of the language model's log-probability (natural logarithm).
+    /// The sum over letters and spaces of the language model's log-probability (natural logarithm); Moonshine gives its
+    /// letters the mean of the window's tokens.
     language: f64,
 }
 
@@ -32,13 +35,20 @@ impl Evidence {
         Self { n_letters: 0, acoustic: 0.0, n_units: 1, language }
     }
 
+    /// The number of letters.
+    pub const fn n_letters(&self) -> usize {
+        self.n_letters
+    }
+
+    /// The means of the acoustic and of the language model's part; `None` without evidence for a letter.
+    pub fn means(&self) -> Option<(f64, f64)> {
+        (self.n_letters > 0)
+            .then(|| (self.acoustic / count(self.n_letters), self.language / count(self.n_units)))
+    }
+
     /// The expected share of right letters, 0 to 1; `None` without evidence for a letter.
     pub fn probability(&self, confidence: &Confidence) -> Option<f64> {
-        if self.n_letters == 0 {
-            return None;
-        }
-        let acoustic = self.acoustic / count(self.n_letters);
-        let language = self.language / count(self.n_units);
+        let (acoustic, language) = self.means()?;
         let sum = confidence.intercept + confidence.acoustic * acoustic + confidence.language * language;
         Some(1.0 / (1.0 + (-sum).exp()))
     }

@@ -40,6 +40,9 @@ impl Joiner {
             let switch = self.switch(shared, &tokens, (first, &transcript.blanks));
             self.tokens.retain(|t| t.frame < switch);
             tokens.retain(|t| t.frame >= switch);
+        } else if let Some(first) = tokens.first_mut().filter(|token| !token.text.starts_with(WORD)) {
+            // Windows without an overlap are cut in a pause. A model need not write a space at a window's start.
+            first.text.insert(0, WORD);
         }
         self.tokens.extend(tokens);
         self.blanks = (first, transcript.blanks);
@@ -192,6 +195,13 @@ mod tests {
         near(starts("_ab________c____d__"), &[1.0, 14.0, 16.0]);
         near(starts("_ab________cd______"), &[1.0, 12.0]);
         near(starts("_ab___c___________d"), &[1.0, 6.0, 18.0]);
+    }
+
+    #[test]
+    fn a_window_after_a_pause_begins_a_word() {
+        let (second, mut transcript) = window(8, 0, "ef__g");
+        transcript.tokens[0].text = "e".to_owned();
+        assert_eq!(joined(vec![window(0, 0, "ab__cd"), (second, transcript)]), "ab cd ef g");
     }
 
     #[test]

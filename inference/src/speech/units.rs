@@ -18,23 +18,28 @@ impl Units {
     /// is the blank.
     pub(crate) fn read(manifest: &Manifest) -> Result<Self, ManifestError> {
         let bytes = manifest.read("vocab")?;
-        let wrong = |what: String| manifest.inconsistent(format!("the model's vocab is not valid: {what}"));
-        let text = String::from_utf8(bytes).map_err(|e| wrong(e.to_string()))?;
+        Self::parse(bytes)
+            .map_err(|what| manifest.inconsistent(format!("the model's vocab is not valid: {what}")))
+    }
+
+    /// Parses the file, or says what is wrong in it.
+    pub(crate) fn parse(bytes: Vec<u8>) -> Result<Self, String> {
+        let text = String::from_utf8(bytes).map_err(|e| e.to_string())?;
         let mut texts: Vec<(usize, String)> = Vec::new();
         for (line, n) in text.lines().zip(1..) {
-            let (unit, index) = line.rsplit_once(' ').ok_or_else(|| {
-                wrong(format!("line {n} is {line:?}, expected a unit, a space and its index"))
-            })?;
-            let index = index.parse().map_err(|e| wrong(format!("line {n} has the index {index:?}: {e}")))?;
+            let (unit, index) = line
+                .rsplit_once(' ')
+                .ok_or_else(|| format!("line {n} is {line:?}, expected a unit, a space and its index"))?;
+            let index = index.parse().map_err(|e| format!("line {n} has the index {index:?}: {e}"))?;
             texts.push((index, unit.to_owned()));
         }
         texts.sort();
         if texts.iter().zip(0..).any(|((index, _), expected)| *index != expected) {
-            return Err(wrong("expected the indices 0, 1, 2, … without gaps and repeats".to_owned()));
+            return Err("expected the indices 0, 1, 2, … without gaps and repeats".to_owned());
         }
         let texts: Vec<String> = texts.into_iter().map(|(_, unit)| unit).collect();
         let blank = texts.iter().position(|unit| unit == BLANK);
-        let blank = blank.ok_or_else(|| wrong(format!("expected a line for the blank, {BLANK}")))?;
+        let blank = blank.ok_or_else(|| format!("expected a line for the blank, {BLANK}"))?;
         Ok(Self { texts, blank })
     }
 

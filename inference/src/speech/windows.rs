@@ -7,8 +7,9 @@ use std::{iter, ops::Range};
 
 use super::{SAMPLE_RATE, runs, seconds};
 
-/// Length of the longest window, samples.
-const LONGEST: usize = 24 * SAMPLE_RATE;
+/// Length of the longest window, samples. The memory that attention needs grows with its square, and the text of
+/// longer windows is no better.
+const LONGEST: usize = 14 * SAMPLE_RATE;
 /// The overlap of two windows between which there is no pause, samples.
 const OVERLAP: usize = 4 * SAMPLE_RATE;
 /// A window that is not the recording's last one is cut at the earliest this many samples after its
@@ -220,7 +221,7 @@ mod tests {
     fn windows_overlap_where_there_is_no_pause() {
         let cut = windows(&sound(&[(true, 60.0)]), 16_000);
         let overlaps: Vec<usize> = cut.iter().map(|w| w.overlap / GRID).collect();
-        assert_eq!(overlaps, [0, 50, 50]);
+        assert_eq!(overlaps, [0, 50, 50, 50, 50, 50]);
         assert_eq!(cut[1].start, cut[0].start + cut[0].samples.len() - cut[1].overlap);
     }
 }

@@ -65,8 +65,9 @@ def probabilities(weights: Doubles, found: list[Evidence]) -> Doubles:
     return np.array([1 / (1 + np.exp(-(weights @ [1.0, one.acoustic, one.language]))) for one in found])
 
 
-def table(weights: Doubles, low: float, lm_weight: float) -> str:
+def table(weights: Doubles, low: float, lm_weight: float | None = None) -> str:
     """Return the manifest's table."""
     names = ("intercept", "acoustic", "language")
     lines = [f"{name} = {value:.2f}" for name, value in zip(names, weights, strict=True)]
-    return "\n".join(["[confidence]", *lines, f"low = {low}", f"lm_weight = {lm_weight}"])
+    weight = [] if lm_weight is None else [f"lm_weight = {lm_weight}"]
+    return "\n".join(["[confidence]", *lines, f"low = {low}", *weight])

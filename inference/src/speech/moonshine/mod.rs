@@ -41,6 +41,12 @@ pub(crate) struct Moonshine {
     aligner: Option<Aligner>,
 }
 
+/// The text of a window, and the mean log-probability of its tokens.
+struct Understood {
+    text: String,
+    log_prob: f64,
+}
+
 impl Moonshine {
     pub(crate) fn load(runtime: &Runtime, manifest: &Manifest, n_threads: usize) -> Result<Self, LoadError> {
         let tokens = Tokens::read(manifest)?;
@@ -70,19 +76,20 @@ impl Moonshine {
         let samples = &window.values;
         let frames = 0..samples.len().div_ceil(self.clock().grid);
         let Some(aligner) = &mut self.aligner else {
-            let text = self.understand(samples)?;
+            let Understood { text, .. } = self.understand(samples)?;
             return Ok(Transcript {
                 tokens: spread(&text, frames.clone()),
                 blanks: vec![true; frames.len()],
             });
         };
         let Some(heard) = aligner.hear(samples)? else { return Ok(nothing(frames)) };
-        let text = self.understand(samples)?;
-        Ok(self.aligner.as_ref().map_or_else(|| nothing(frames), |aligner| aligner.transcript(&heard, &text)))
+        let Understood { text, log_prob } = self.understand(samples)?;
+        let transcript = self.aligner.as_ref().map(|aligner| aligner.transcript(&heard, &text, log_prob));
+        Ok(transcript.unwrap_or_else(|| nothing(frames)))
     }
 
     /// The text of a window; empty where it is too unlikely.
-    fn understand(&mut self, samples: &[f32]) -> Result<String, RuntimeError> {
+    fn understand(&mut self, samples: &[f32]) -> Result<Understood, RuntimeError> {
         let mut padded = vec![0.0; PADDING];
         padded.extend_from_slice(samples);
         padded.resize(padded.len() + PADDING, 0.0);
@@ -94,12 +101,14 @@ impl Moonshine {
             generation.no_repeat_ngram_size = NO_REPEAT_NGRAM_SIZE;
             found = self.generate(&padded, &generation)?;
         }
-        if found.log_prob < self.logprob_threshold * count(found.tokens.len()) {
-            return Ok(String::new());
+        let log_prob = found.log_prob / count(found.tokens.len().max(1));
+        if log_prob < self.logprob_threshold {
+            return Ok(Understood { text: String::new(), log_prob });
         }
         let text = self.text(&found.tokens)?;
         let is_spoken = |word: &&str| word.contains(char::is_alphanumeric);
-        Ok(text.split_whitespace().filter(is_spoken).collect::<Vec<_>>().join(" "))
+        let text = text.split_whitespace().filter(is_spoken).collect::<Vec<_>>().join(" ");
+        Ok(Understood { text, log_prob })
     }
 
     fn generate(&mut self, samples: &[f32], generation: &GenerationConfig) -> Result<Sequence, RuntimeError> {

@@ -74,3 +74,22 @@ async fn a_text_that_is_probably_right_has_no_warning() {
     drop(stack);
     fs::remove_dir_all(folder).expect("the folder");
 }
+
+/// By the bundled models' own settings. What is empty needs no warning.
+#[tokio::test]
+async fn speech_in_another_language_is_doubted() {
+    let stack = Stack::start().await;
+    let mut n_doubted = 0;
+    for name in ["pa-sister.wav", "pa-school.wav", "pa-two-sentences.wav"] {
+        let job = job(&stack, &recording(name).bytes, "en").await;
+        let is_empty = job["result"]["transcription"] == "";
+        assert_eq!(is_empty, job.get("warnings").is_none(), "{name}: {job}");
+        n_doubted += usize::from(!is_empty);
+    }
+    assert!(n_doubted > 0, "Moonshine writes English words for at least one of them");
+    for name in ["en-weather.wav", "en-book.mp3"] {
+        let job = job(&stack, &recording(name).bytes, "en").await;
+        assert_ne!(job["result"]["transcription"], "", "{name}");
+        assert_eq!(job.get("warnings"), None, "{name}: {job}");
+    }
+}

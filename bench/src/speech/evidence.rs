@@ -1,0 +1,27 @@
+//! Prints why each clip's text should be right, as `training/speech/foreign.py` reads it.
+
+use std::path::Path;
+
+use akhar_inference::speech::{Segment, segments};
+use serde_json::json;
+
+use super::{Transcriber, clips, samples};
+use crate::report::count;
+
+/// Prints a line of JSON for each wav file of a folder: its `file`, what is `spoken` in it, the `text` that the model
+/// writes, and of each segment with evidence the number of letters and the means of both models.
+pub(crate) fn evidence_of(folder: &Path, lang: &str) {
+    let mut transcriber = Transcriber::open(lang, false, 1);
+    for clip in clips(folder) {
+        let Some(samples) = samples(&clip.bytes) else { continue };
+        let found = segments(&transcriber.transcribe(&samples), count(samples.len()) / 16_000.0);
+        let of_segment = |segment: &Segment| {
+            let (acoustic, language) = segment.evidence.means()?;
+            Some(json!([segment.evidence.n_letters(), acoustic, language]))
+        };
+        let evidence: Vec<_> = found.iter().filter_map(of_segment).collect();
+        let texts: Vec<&str> = found.iter().map(|segment| segment.text.as_str()).collect();
+        let text = texts.join(" ");
+        println!("{}", json!({"file": clip.name, "spoken": clip.text, "text": text, "segments": evidence}));
+    }
+}
