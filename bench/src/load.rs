@@ -76,7 +76,13 @@ pub(crate) async fn memory(seconds: u64) -> Report {
 }
 
 fn memory_of(process: &Process) -> Vec<(&'static str, f64)> {
+    let (now, peak) = memory_mib(process);
+    vec![("rss_mib", now), ("peak_mib", peak)]
+}
+
+/// The resident memory of a process now and at its peak, MiB.
+pub(crate) fn memory_mib(process: &Process) -> (f64, f64) {
     let (now, peak) = process.memory_kib();
     let mib = |kib: u64| f64::from(u32::try_from(kib).unwrap_or(u32::MAX)) / 1024.0;
-    vec![("rss_mib", mib(now)), ("peak_mib", mib(peak))]
+    (mib(now), mib(peak))
 }

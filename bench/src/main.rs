@@ -6,6 +6,7 @@
 //! one run, and not runs of two machines. No measurement fails because of a time; lost jobs and wrong answers
 //! make it fail.
 
+mod attack;
 mod baseline;
 mod chaos;
 mod chart;
@@ -92,18 +93,30 @@ enum Command {
     },
     /// Measure the cost of a request with up to 1,000,000 finished and 200,000 waiting jobs in the table
     SweepRows,
-    /// Kill the worker, the api or Postgres (-9) at random under load, and check that no job is lost, ends
-    /// twice or gets a wrong answer
+    /// Disturb every process, connection and disk under load, and check that no job is lost, ends twice, waits for
+    /// ever or gets a wrong answer
     Chaos {
-        /// Seconds of load
-        #[arg(long, default_value_t = 180)]
+        /// Draws the requests and the faults
+        #[arg(long, default_value_t = 11)]
+        seed: u64,
+        /// Minutes of load
+        #[arg(long, default_value_t = 10)]
+        minutes: u64,
+        /// Requests per second, sent at random times
+        #[arg(long, default_value_t = 15.0)]
+        rate: f64,
+    },
+    /// Attack a running service in 15 ways, and measure the requests of an innocent caller and the memory meanwhile
+    Attack {
+        /// The name of one attack; without it, all
+        #[arg(long)]
+        only: Option<String>,
+        /// Seconds of each attack
+        #[arg(long, default_value_t = 20)]
         seconds: u64,
-        /// Clients that send requests at the same time
-        #[arg(long, default_value_t = 32)]
-        clients: usize,
-        /// Seconds between two kills
-        #[arg(long, default_value_t = 5)]
-        every: u64,
+        /// Seconds of rest before the memory is measured again
+        #[arg(long, default_value_t = 60)]
+        rest: u64,
     },
     /// Measure the resident memory of the api and the worker, before and after load
     Memory {
@@ -153,6 +166,15 @@ enum Command {
         #[arg(long, default_value = "pa")]
         lang: String,
     },
+    /// Print the evidence for the text of each clip, a line of JSON for each (training/speech/foreign.py reads them)
+    Evidence {
+        /// A folder of wav files with a table `clips.tsv` of `file` and `text`
+        #[arg(long)]
+        clips: PathBuf,
+        /// The language of the model, `pa` or `en`
+        #[arg(long, default_value = "pa")]
+        lang: String,
+    },
     /// Run all measurements that need no recordings, with their defaults, and write the summary
     All,
     /// Write one page of the newest result of each measurement to bench/results/summary.md
@@ -171,6 +193,7 @@ async fn main() {
         Command::BaselineFront => baseline::front::run().await,
         Command::BaselineWorker => baseline::worker::run().await,
         Command::Summary => println!("{}", summary::write().display()),
+        Command::Evidence { clips, lang } => speech::evidence_of(&clips, &lang),
         Command::All => {
             let mut failures = Vec::new();
             for command in all() {
@@ -180,8 +203,10 @@ async fn main() {
             assert!(failures.is_empty(), "{failures:?}");
         }
         one => {
-            let failure = measure(one).await.publish();
-            assert!(failure.is_none(), "{failure:?}");
+            if let Some(failure) = measure(one).await.publish() {
+                eprintln!("{failure}");
+                std::process::exit(1);
+            }
         }
     }
 }
@@ -196,13 +221,13 @@ fn all() -> impl Iterator<Item = Command> {
         "statements",
         "sweep-clients",
         "sweep-rows",
-        "chaos",
+        "chaos --minutes 3",
         "memory",
         "writing",
         "legibility",
     ]
     .into_iter()
-    .map(|name| Arguments::parse_from(["akhar-bench", name]).command)
+    .map(|words| Arguments::parse_from(std::iter::once("akhar-bench").chain(words.split(' '))).command)
 }
 
 async fn measure(command: Command) -> Report {
@@ -214,7 +239,8 @@ async fn measure(command: Command) -> Report {
         Command::Statements { seconds } => statements::run(seconds).await,
         Command::SweepClients { seconds } => sweep::clients(seconds).await,
         Command::SweepRows => sweep::rows().await,
-        Command::Chaos { seconds, clients, every } => chaos::run(seconds, clients, every).await,
+        Command::Chaos { seed, minutes, rate } => chaos::run(seed, minutes, rate).await,
+        Command::Attack { only, seconds, rest } => attack::run(only.as_deref(), seconds, rest).await,
         Command::Memory { seconds } => load::memory(seconds).await,
         Command::Writing { sheets } => writing::time(sheets).await,
         Command::Legibility { hands } => writing::legibility(hands).await,

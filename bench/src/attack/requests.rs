@@ -1,0 +1,59 @@
+//! Floods of whole requests: wrong keys, deep JSON and long texts.
+
+use std::time::Instant;
+
+use reqwest::Method;
+use serde_json::json;
+use tokio::task::JoinSet;
+
+use super::attacker::{Attacker, Outcome, answer_to};
+
+/// Clients that send requests at the same time.
+const N_CLIENTS: usize = 32;
+
+/// Requests with keys that do not exist. Each is another one.
+pub(super) async fn wrong_keys(attacker: &Attacker, end: Instant) -> Outcome {
+    let request = |nth: usize| {
+        let key = format!("ak_{:08}_{:043}", nth % 100_000_000, nth);
+        attacker.request(Method::GET, "/v1/jobs/00000000-0000-7000-8000-000000000000", &key)
+    };
+    flood(end, request).await
+}
+
+/// Bodies of brackets only.
+pub(super) async fn deep_json(attacker: &Attacker, end: Instant) -> Outcome {
+    let body = format!("{{\"text\": {}", "[".repeat(8000));
+    flood(end, |_| writing(attacker, body.clone())).await
+}
+
+/// The longest texts on the longest lines, drawn with the widest pen.
+pub(super) async fn long_texts(attacker: &Attacker, end: Instant) -> Outcome {
+    let text: String = "ਸ਼੍ਰੀ ਗੁਰੂ ਗ੍ਰੰਥ\n".chars().cycle().take(100).collect();
+    let body =
+        json!({"text": text, "with-image": true, "page-width": 950, "page-length": 300, "line-space": 150,
+        "char-space": 50, "word-space": 100, "stroke-width": 8})
+        .to_string();
+    flood(end, |_| writing(attacker, body.clone())).await
+}
+
+fn writing(attacker: &Attacker, body: String) -> reqwest::RequestBuilder {
+    let request = attacker.request(Method::POST, "/v1/models/handwriting-generator", &attacker.key);
+    request.header("content-type", "application/json").body(body)
+}
+
+async fn flood(end: Instant, request: impl Fn(usize) -> reqwest::RequestBuilder) -> Outcome {
+    let (mut outcome, mut sent, mut nth) = (Outcome::default(), JoinSet::new(), 0);
+    while Instant::now() < end {
+        while sent.len() < N_CLIENTS {
+            sent.spawn(answer_to(request(nth)));
+            nth += 1;
+        }
+        if let Some(Ok(answer)) = sent.join_next().await {
+            outcome.count(answer);
+        }
+    }
+    while let Some(answer) = sent.join_next().await {
+        outcome.count(answer.unwrap_or_else(|_| "no answer".to_owned()));
+    }
+    outcome
+}

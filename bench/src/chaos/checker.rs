@@ -1,0 +1,175 @@
+//! Compares what clients saw with the database and with the run without faults.
+
+use std::{collections::HashMap, time::Duration};
+
+use tokio::time::{Instant, sleep};
+use uuid::Uuid;
+
+use super::{
+    TO_END,
+    cases::{Cases, Judge},
+    endings::{Ending, Record},
+    service::Service,
+    traffic::request_id,
+};
+use crate::report::count;
+
+/// The problem of a job whose three attempts all failed, for example because its workers were killed.
+const JOB_FAILED: &str = "job-failed";
+
+/// Statuses that a client may get instead of a result: the service cannot take the request now.
+const MAY_REFUSE: [u16; 4] = [408, 429, 503, 507];
+
+/// What the checker found.
+#[derive(Debug, Default)]
+pub(super) struct Verdict {
+    /// Accepted requests whose job is gone, cancelled or not succeeded.
+    lost: usize,
+    /// Jobs that ended more than once, and requests that became several jobs.
+    twice: usize,
+    /// Answers that differ from those of the run without faults, and unexpected problems.
+    wrong: usize,
+    /// Requests without an answer, and jobs that do not end.
+    stuck: usize,
+    /// Ended jobs that still have their upload.
+    uploads_left: usize,
+    /// Jobs that failed because all three attempts did.
+    gave_up: usize,
+    /// Right answers, all of which were compared.
+    right: usize,
+    /// Handwriting whose job a crash of Postgres lost after its caller had the answer: its id is not known.
+    not_compared: usize,
+    /// Descriptions of the failures.
+    pub(super) examples: Vec<String>,
+}
+
+/// A row of the jobs table.
+#[derive(Debug, sqlx::FromRow)]
+struct Row {
+    id: Uuid,
+    request_id: String,
+    state: String,
+    attempt: i32,
+    #[expect(dead_code, reason = "shown by Debug")]
+    last_error: Option<String>,
+}
+
+impl Verdict {
+    /// What must be 0, and how often it happened.
+    pub(super) const fn failures(&self) -> [(&'static str, usize); 6] {
+        [
+            ("lost", self.lost),
+            ("ended twice", self.twice),
+            ("wrong", self.wrong),
+            ("stuck", self.stuck),
+            ("uploads left", self.uploads_left),
+            ("gave up", self.gave_up),
+        ]
+    }
+
+    /// The row of the report.
+    pub(super) fn numbers(&self) -> Vec<(&'static str, f64)> {
+        let others = [("right", self.right), ("gave_up", self.gave_up), ("not_compared", self.not_compared)];
+        let failures = [
+            ("lost", self.lost),
+            ("twice", self.twice),
+            ("wrong", self.wrong),
+            ("stuck", self.stuck),
+            ("uploads_left", self.uploads_left),
+        ];
+        failures.into_iter().chain(others).map(|(name, n)| (name, count(n))).collect()
+    }
+}
+
+/// Waits for the end of all jobs, and checks everything.
+pub(super) async fn check(service: &Service, cases: &Cases, records: &[Record]) -> Verdict {
+    let mut verdict = Verdict::default();
+    check_jobs(service, &mut verdict).await;
+    let statement =
+        "select id, request_id, state, attempt, last_error from jobs where request_id like 'chaos-%'";
+    let rows: Vec<Row> = sqlx::query_as(statement).fetch_all(&service.db).await.expect("the jobs");
+    let mut jobs: HashMap<&str, &Row> = HashMap::new();
+    for row in &rows {
+        if jobs.insert(&row.request_id, row).is_some() {
+            verdict.twice += 1;
+            verdict.examples.push(format!("{} became several jobs", row.request_id));
+        }
+    }
+    let mut judge = Judge::load();
+    for record in records {
+        check_record(
+            &mut verdict,
+            &mut judge,
+            cases,
+            record,
+            jobs.get(&*request_id(record.plan.nth)).copied(),
+        );
+    }
+    verdict
+}
+
+/// Checks the jobs table: every job has ended, once, and without its upload.
+async fn check_jobs(service: &Service, verdict: &mut Verdict) {
+    let unfinished =
+        "select id, request_id, state, attempt, last_error from jobs where state in ('queued', 'running')";
+    let deadline = Instant::now() + TO_END;
+    let left: Vec<Row> = loop {
+        let left = sqlx::query_as(unfinished).fetch_all(&service.db).await.expect("the jobs");
+        if left.is_empty() || Instant::now() >= deadline {
+            break left;
+        }
+        sleep(Duration::from_millis(200)).await;
+    };
+    verdict.stuck += left.len();
+    verdict.examples.extend(left.iter().map(|row| format!("does not end: {row:?}")));
+    let twice = "select job_id from ends group by job_id having count(*) > 1";
+    let twice: Vec<Uuid> = sqlx::query_scalar(twice).fetch_all(&service.db).await.expect("the ends");
+    verdict.twice += twice.len();
+    verdict.examples.extend(twice.iter().map(|job| format!("ended twice: {job}")));
+    let uploads = "select id from jobs where state not in ('queued', 'running') and upload is not null";
+    let uploads: Vec<Uuid> = sqlx::query_scalar(uploads).fetch_all(&service.db).await.expect("the jobs");
+    verdict.uploads_left += uploads.len();
+    verdict.examples.extend(uploads.iter().map(|job| format!("still has its upload: {job}")));
+}
+
+fn check_record(verdict: &mut Verdict, judge: &mut Judge, cases: &Cases, record: &Record, row: Option<&Row>) {
+    let mut example = |what: &str| {
+        verdict.examples.push(format!("{what}: {record:?}, its job {row:?}"));
+    };
+    match &record.ending {
+        Ending::Answered { seen, after_202 } => {
+            let succeeded = row.is_some_and(|row| row.state == "succeeded");
+            if *after_202 && !succeeded {
+                verdict.lost += 1;
+                example("lost after a 202");
+                return;
+            }
+            match judge.is_right(&cases.0[record.plan.case], seen, row.map(|row| row.id)) {
+                Some(true) => verdict.right += 1,
+                Some(false) => {
+                    verdict.wrong += 1;
+                    example("wrong");
+                }
+                None => verdict.not_compared += 1,
+            }
+        }
+        Ending::Refused { slug, .. } if slug == JOB_FAILED && row.is_none_or(|row| row.attempt >= 3) => {
+            verdict.gave_up += 1;
+            example("gave up");
+        }
+        Ending::Refused { status, .. } if MAY_REFUSE.contains(status) => (),
+        Ending::Refused { .. } => {
+            verdict.wrong += 1;
+            example("refused");
+        }
+        Ending::Lost(_) => {
+            verdict.lost += 1;
+            example("lost");
+        }
+        Ending::Stuck(_) => {
+            verdict.stuck += 1;
+            example("stuck");
+        }
+        Ending::Cut | Ending::HungUp => (),
+    }
+}
