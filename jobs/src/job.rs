@@ -1,10 +1,12 @@
 //! A job: one accepted request, from its acceptance to its end.
 
+use std::sync::Arc;
+
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use crate::{Operation, Outcome, Parameters, Timing, Upload};
+use crate::{Operation, Outcome, Parameters, Queue, Timing, Upload};
 
 /// A job's id: a UUIDv7, so ids sort by the time of acceptance.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, sqlx::Type)]
@@ -17,6 +19,10 @@ impl std::fmt::Display for JobId {
         self.0.fmt(f)
     }
 }
+
+/// Uploads larger than this are on disk when `submit` returns, so that the api need not keep them in memory. Waiting for
+/// the disk takes about a millisecond, which matters less the larger the upload is.
+const MAX_UNFLUSHED_BYTES: usize = 64 * 1024;
 
 /// A job about to be submitted.
 #[derive(Debug, Clone)]
@@ -37,6 +43,38 @@ pub struct NewJob {
     /// priority than a job that a caller waits for. It is flushed to disk before `submit` returns, because its caller
     /// learns of it before it ends.
     pub asynchronous: bool,
+}
+
+impl NewJob {
+    /// The queue that the job waits in.
+    pub const fn queue(&self) -> Queue {
+        self.parameters.operation().queue()
+    }
+
+    /// 1 if a caller waits for the job, 0 if it is asynchronous.
+    pub(crate) const fn priority(&self) -> i16 {
+        if self.asynchronous { 0 } else { 1 }
+    }
+
+    /// The bytes of the upload. 0 without one.
+    pub(crate) fn n_upload_bytes(&self) -> usize {
+        self.upload.as_ref().map_or(0, |upload| upload.bytes.len())
+    }
+
+    /// Whether the job is on disk when `submit` returns. If not, a crash of Postgres can lose it, and whoever waits for
+    /// it must keep it and submit it again.
+    pub fn is_flushed(&self) -> bool {
+        self.asynchronous || self.n_upload_bytes() > MAX_UNFLUSHED_BYTES
+    }
+}
+
+/// A job that its queue has accepted, with the turn that it was given.
+#[derive(Debug, Clone)]
+pub struct AdmittedJob {
+    /// The job.
+    pub job: Arc<NewJob>,
+    /// Orders the waiting jobs of one queue and priority: lower turns are claimed first.
+    pub turn: i64,
 }
 
 /// A fencing token: identifies one claim of one job. Every write of an attempt carries it, so that an attempt whose

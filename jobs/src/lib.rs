@@ -5,17 +5,20 @@
 //! Postgres's `now()`, so processes on several machines share one clock.
 
 pub mod backend;
+pub mod fair_share;
 mod job;
 mod operation;
 mod outcome;
+mod pace;
 mod parameters;
 mod queue;
 pub mod store;
 mod upload;
 
-pub use job::{Fence, Job, JobId, JobState, NewJob};
+pub use job::{AdmittedJob, Fence, Job, JobId, JobState, NewJob};
 pub use operation::Operation;
 pub use outcome::{Outcome, Prediction, Segment, Timing};
+pub use pace::Pace;
 pub use parameters::{
     HandwritingParameters, Language, Parameters, Picture, SpeechParameters, StrokeColor, TopK, TopKError,
 };

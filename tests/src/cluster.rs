@@ -146,7 +146,7 @@ impl Cluster {
         // The postmaster is killed first, so that it cannot start another server process or begin a recovery.
         kill_process(postmaster, Signal::KILL).expect("a signal reaches it");
         until("every server process is gone", async || {
-            let left = processes_of(&self.folder.join("postgres/cluster"));
+            let left = self.processes();
             for pid in &left {
                 // An error means that the process is already gone.
                 let _gone = kill_process(*pid, Signal::KILL);
@@ -155,6 +155,11 @@ impl Cluster {
         })
         .await;
         self.hold(None);
+    }
+
+    /// All server processes.
+    pub fn processes(&self) -> Vec<Pid> {
+        processes_of(&self.folder.join("postgres/cluster"))
     }
 
     /// Makes the server flush asynchronous commits as late as possible, so that a kill loses them.
@@ -166,6 +171,7 @@ impl Cluster {
 
     /// Starts the server again.
     pub async fn start_again(&self) {
+        self.hold(None); // a server that ended by itself still has its lock
         let folder = self.folder.clone();
         let started = tokio::task::spawn_blocking(move || PrivatePostgres::start(&folder)).await;
         self.hold(Some(started.expect("no panic").expect("Postgres starts again")));

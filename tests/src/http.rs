@@ -253,15 +253,20 @@ pub async fn connect(base: &str, bytes: &[u8]) -> TcpStream {
     stream
 }
 
+/// Reads an answer until the service closes the connection. It is empty if there is none.
+pub async fn to_end(mut stream: TcpStream) -> String {
+    let mut answer = Vec::new();
+    let read = timeout(TIMEOUT, stream.read_to_end(&mut answer)).await;
+    read.expect("the service closes its side").expect("it can be read");
+    String::from_utf8_lossy(&answer).into_owned()
+}
+
 /// Sends these bytes and closes the sending side. Returns the whole answer as text; it is empty if there is
 /// none.
 pub async fn raw(base: &str, bytes: &[u8]) -> String {
     let mut stream = connect(base, bytes).await;
     stream.shutdown().await.expect("our side closes");
-    let mut answer = Vec::new();
-    let read = timeout(TIMEOUT, stream.read_to_end(&mut answer)).await;
-    read.expect("the service closes its side").expect("it can be read");
-    String::from_utf8_lossy(&answer).into_owned()
+    to_end(stream).await
 }
 
 /// The bytes of a request with this key, without the body.

@@ -5,6 +5,8 @@ mod decode;
 mod delivery;
 mod engine;
 mod error;
+#[cfg(feature = "fuzzing")]
+pub mod fuzzing;
 mod liveness;
 mod models;
 mod operations;

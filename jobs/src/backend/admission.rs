@@ -1,47 +1,90 @@
-//! Limits how many jobs may wait in a queue, and says how many of a group of new jobs it still accepts.
+//! Limits how many jobs may wait in a queue and how many of them may be one account's. Decides which new jobs a queue
+//! accepts, and in which turn they are claimed.
 
 use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::{Duration, Instant},
 };
 
+use chrono::{DateTime, Utc};
 use sqlx::PgPool;
+use tokio::sync::Mutex as AsyncMutex;
 
-use crate::{Queue, store};
+use crate::{
+    AdmittedJob, NewJob, Pace, Queue,
+    backend::turns::Waiting,
+    fair_share::{Exceeded, Limit},
+    store::{self, WaitingJobs},
+};
 
 /// Age after which a count is refreshed in the background.
 const MAX_AGE: Duration = Duration::from_secs(1);
 
-/// The bound on jobs that wait in one queue.
+/// A count is also not refreshed before this multiple of the time that it took, so that counting a very large queue
+/// takes at most a twentieth of a core.
+const MIN_AGE_PER_COUNTING_TIME: u32 = 20;
+
+/// The longest time between two counts from which the pace of a queue is measured, if no job waited through all of it.
+/// The queue may have been empty for the rest of that time.
+const MAX_PACE_INTERVAL: Duration = Duration::from_secs(5);
+
+/// A queue does not accept a job, because too many jobs wait.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct QueueFull {
+    /// The queue.
+    pub queue: Queue,
+    /// Whose limit is reached.
+    pub limit: Limit,
+    /// The time after which the queue will probably accept the job.
+    pub retry_after: Duration,
+}
+
+/// The bound on jobs that wait in each queue.
 ///
-/// Counting the rows for every submission would cost more than the submission itself. Instead, the number of waiting
-/// jobs is estimated: the last count plus the jobs that this process has submitted since. Of this process's own jobs,
-/// at most as many as estimated are waiting. If the estimate reaches the bound, the rows are counted again before a
-/// job is refused. Jobs submitted by other processes are included with the next count, which is at most a second away
-/// while this process submits jobs.
+/// Counting the rows for every submission would cost more than the submission itself. Instead, the waiting jobs are
+/// estimated: those of the last count and those that this process has submitted since. At most as many as estimated
+/// wait, apart from the jobs that other processes have submitted since the count. The next count is at most a second
+/// away while this process submits jobs, unless the queue is very large. The rows are counted again before a job is refused.
+///
+/// At most one task at a time may submit jobs of one queue.
 #[derive(Debug, Clone)]
 pub struct Admission(Arc<Inner>);
 
 #[derive(Debug)]
 struct Inner {
     max_waiting: i64,
-    estimates: Mutex<[Estimate; Queue::ALL.len()]>,
+    queues: [QueueState; Queue::ALL.len()],
 }
 
-#[derive(Debug, Clone, Copy, Default)]
-struct Estimate {
-    /// The last count plus the jobs submitted since.
-    n_waiting: i64,
-    /// When the last count began. `None` before the first count.
-    counted_at: Option<Instant>,
-    /// Whether a background count is running.
-    is_counting: bool,
+#[derive(Debug, Default)]
+struct QueueState {
+    estimate: Mutex<Estimate>,
+    /// Locked while a count runs, so that there is one count at a time.
+    counting: Arc<AsyncMutex<()>>,
 }
+
+#[derive(Debug, Default)]
+struct Estimate {
+    waiting: Waiting,
+    pace: Pace,
+    last_count: Option<Count>,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Count {
+    began: Instant,
+    took: Duration,
+    /// The time of the count in the database, and the number of waiting jobs. `None` if no job was waiting.
+    found: Option<(DateTime<Utc>, i64)>,
+}
+
+/// The jobs that a queue accepts, and those that it refuses.
+type Decision = (Vec<AdmittedJob>, Vec<(Arc<NewJob>, QueueFull)>);
 
 impl Admission {
     /// Allows at most `max_waiting` waiting jobs in each queue.
     pub fn new(max_waiting: i64) -> Self {
-        Self(Arc::new(Inner { max_waiting, estimates: Mutex::default() }))
+        Self(Arc::new(Inner { max_waiting, queues: Default::default() }))
     }
 
     /// The number of jobs that may wait in each queue.
@@ -49,42 +92,101 @@ impl Admission {
         self.0.max_waiting
     }
 
-    /// Returns how many of `n_new` jobs the queue accepts, and adds that number to the estimate of waiting jobs.
-    pub(super) async fn admit(&self, db: &PgPool, queue: Queue, n_new: usize) -> Result<usize, sqlx::Error> {
-        let n_new = i64::try_from(n_new).unwrap_or(i64::MAX);
-        let estimate = self.lock()[queue as usize];
-        let is_first = estimate.counted_at.is_none();
-        if is_first || estimate.n_waiting.saturating_add(n_new) > self.0.max_waiting {
-            self.count(db, queue).await?;
-        } else if estimate.counted_at.is_some_and(|at| at.elapsed() > MAX_AGE) && !estimate.is_counting {
-            self.lock()[queue as usize].is_counting = true;
-            let (admission, db) = (self.clone(), db.clone());
-            tokio::spawn(async move {
-                if let Err(error) = admission.count(&db, queue).await {
-                    tracing::debug!(%error, "cannot count the waiting jobs");
-                }
-                admission.lock()[queue as usize].is_counting = false;
-            });
+    /// Decides which of these jobs of one queue are accepted. The accepted ones count as waiting from now on.
+    pub(super) async fn admit(
+        &self,
+        db: &PgPool,
+        queue: Queue,
+        jobs: Vec<Arc<NewJob>>,
+    ) -> Result<Decision, sqlx::Error> {
+        self.refresh(db, queue).await?;
+        let (mut admitted, refused) = self.decide(queue, jobs);
+        if refused.is_empty() {
+            return Ok((admitted, refused));
         }
-        let mut estimates = self.lock();
-        let estimate = &mut estimates[queue as usize];
-        let n_admitted = n_new.min(self.0.max_waiting - estimate.n_waiting).max(0);
-        estimate.n_waiting += n_admitted;
-        Ok(usize::try_from(n_admitted).unwrap_or(0))
+        self.count(db, queue, &admitted).await?;
+        let refused = refused.into_iter().map(|(job, _)| job).collect();
+        let (admitted_now, refused) = self.decide(queue, refused);
+        admitted.extend(admitted_now);
+        Ok((admitted, refused))
     }
 
-    async fn count(&self, db: &PgPool, queue: Queue) -> Result<(), sqlx::Error> {
-        let (began, n_before) = (Instant::now(), self.lock()[queue as usize].n_waiting);
-        let n_waiting = store::n_waiting(db, queue, self.0.max_waiting).await?;
-        let mut estimates = self.lock();
-        let estimate = &mut estimates[queue as usize];
-        // Jobs submitted during the count may be missing from it, so they are added.
-        let n_since = (estimate.n_waiting - n_before).max(0);
-        (estimate.n_waiting, estimate.counted_at) = (n_waiting + n_since, Some(began));
+    fn decide(&self, queue: Queue, jobs: Vec<Arc<NewJob>>) -> Decision {
+        let mut estimate = self.estimate(queue);
+        let (mut admitted, mut refused) = (Vec::with_capacity(jobs.len()), Vec::new());
+        for job in jobs {
+            match estimate.waiting.admit(job.account_id, job.priority(), self.0.max_waiting) {
+                Ok(turn) => admitted.push(AdmittedJob { job, turn }),
+                Err(Exceeded { limit, n_to_start }) => {
+                    let n_to_start = u32::try_from(n_to_start).unwrap_or(u32::MAX);
+                    let retry_after = estimate.pace.time_for(n_to_start);
+                    refused.push((job, QueueFull { queue, limit, retry_after }));
+                }
+            }
+        }
+        (admitted, refused)
+    }
+
+    /// Counts the rows if that was never done. If the last count is old, starts another one in the background.
+    async fn refresh(&self, db: &PgPool, queue: Queue) -> Result<(), sqlx::Error> {
+        let last_count = self.estimate(queue).last_count;
+        let Some(last_count) = last_count else { return self.count(db, queue, &[]).await };
+        if last_count.began.elapsed() <= MAX_AGE.max(last_count.took * MIN_AGE_PER_COUNTING_TIME) {
+            return Ok(());
+        }
+        let Ok(counting) = self.0.queues[queue as usize].counting.clone().try_lock_owned() else {
+            return Ok(()); // a count is running
+        };
+        let (began, earlier) = self.begin_count(queue, &[]);
+        let (admission, db) = (self.clone(), db.clone());
+        tokio::spawn(async move {
+            match store::waiting(&db, queue, earlier).await {
+                Ok(counted) => admission.finish_count(queue, began, &counted),
+                Err(error) => tracing::debug!(%error, "cannot count the waiting jobs"),
+            }
+            drop(counting);
+        });
         Ok(())
     }
 
-    fn lock(&self) -> MutexGuard<'_, [Estimate; Queue::ALL.len()]> {
-        self.0.estimates.lock().unwrap_or_else(PoisonError::into_inner)
+    /// Counts the rows. `not_inserted` were accepted and are not in the database yet.
+    async fn count(
+        &self,
+        db: &PgPool,
+        queue: Queue,
+        not_inserted: &[AdmittedJob],
+    ) -> Result<(), sqlx::Error> {
+        let _counting = self.0.queues[queue as usize].counting.lock().await;
+        let (began, earlier) = self.begin_count(queue, not_inserted);
+        let counted = store::waiting(db, queue, earlier).await?;
+        self.finish_count(queue, began, &counted);
+        Ok(())
+    }
+
+    /// Returns when the count began, and the time of the last count in the database.
+    fn begin_count(&self, queue: Queue, not_inserted: &[AdmittedJob]) -> (Instant, Option<DateTime<Utc>>) {
+        let mut estimate = self.estimate(queue);
+        estimate.waiting.begin_count(not_inserted);
+        let found = estimate.last_count.and_then(|count| count.found);
+        (Instant::now(), found.map(|(at, _)| at))
+    }
+
+    fn finish_count(&self, queue: Queue, began: Instant, counted: &[WaitingJobs]) {
+        let mut estimate = self.estimate(queue);
+        estimate.waiting.finish_count(counted);
+        let n_earlier: i64 = counted.iter().map(|row| row.n_earlier).sum();
+        if let Some(Count { began: last_began, found: Some((_, n_then)), .. }) = estimate.last_count {
+            let elapsed = began.saturating_duration_since(last_began);
+            if n_earlier > 0 || elapsed <= MAX_PACE_INTERVAL {
+                let n_left = u32::try_from((n_then - n_earlier).max(0)).unwrap_or(u32::MAX);
+                estimate.pace.observe(n_left, elapsed);
+            }
+        }
+        let found = counted.first().map(|row| (row.counted_at, counted.iter().map(|row| row.n).sum()));
+        estimate.last_count = Some(Count { began, took: began.elapsed(), found });
+    }
+
+    fn estimate(&self, queue: Queue) -> MutexGuard<'_, Estimate> {
+        self.0.queues[queue as usize].estimate.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -16,9 +16,10 @@ mod held;
 mod lookups;
 mod persistence;
 mod submissions;
+mod turns;
 mod wakeups;
 
-pub use admission::Admission;
+pub use admission::{Admission, QueueFull};
 pub use claims::{Claim, ClaimedJob, Claims};
 pub use consumer::JobBackend;
 pub use endings::Endings;

@@ -7,12 +7,12 @@ use apalis_core::{
     task::{Task, builder::TaskBuilder, task_id::TaskId},
     worker::context::WorkerContext,
 };
-use sqlx::PgPool;
+use sqlx::{Connection as _, PgPool};
 
 use crate::{
-    JobId, NewJob, Queue,
+    AdmittedJob, JobId, NewJob, Queue,
     backend::{
-        admission::Admission,
+        admission::{Admission, QueueFull},
         claims::{Claim, Claims},
         connection::DedicatedConnection,
         endings::Endings,
@@ -21,6 +21,10 @@ use crate::{
     },
     store::{self, Ending, Submitted},
 };
+
+/// The most bytes of uploads in a statement after which the connection keeps its buffers. Larger ones are freed, because
+/// a connection would keep them for ever.
+const MAX_KEPT_BUFFER: usize = 1024 * 1024;
 
 /// The payload of a task of this backend.
 #[derive(Debug)]
@@ -48,8 +52,8 @@ impl JobTask {
 /// Why a pushed job was not accepted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Refusal {
-    /// The queue already holds the highest number of waiting jobs.
-    QueueFull(Queue),
+    /// Too many jobs wait in the queue.
+    QueueFull(QueueFull),
     /// A job with this id exists already. It was not changed.
     Exists,
 }
@@ -107,6 +111,11 @@ impl JobStore {
         Self { consumer, ..Self::to_submit(db, admission) }
     }
 
+    /// The same store with a connection of its own, so that its submissions do not wait for those of this one.
+    pub(super) fn with_own_connection(&self) -> Self {
+        Self { connection: DedicatedConnection::like(&self.db), ..self.clone() }
+    }
+
     /// The queue that jobs are claimed from. `None` if the store only submits.
     pub(super) fn queue(&self) -> Option<Queue> {
         self.consumer.as_ref().map(|consumer| consumer.queue)
@@ -126,18 +135,16 @@ impl JobStore {
     async fn admit(
         &self,
         jobs: Vec<Arc<NewJob>>,
-    ) -> Result<(Vec<Arc<NewJob>>, HashMap<JobId, Refusal>), sqlx::Error> {
+    ) -> Result<(Vec<AdmittedJob>, HashMap<JobId, Refusal>), sqlx::Error> {
         let (mut admitted, mut refused) = (Vec::with_capacity(jobs.len()), HashMap::new());
         for queue in Queue::ALL {
-            let of_queue = |job: &&Arc<NewJob>| job.parameters.operation().queue() == queue;
-            let n_new = jobs.iter().filter(of_queue).count();
-            if n_new == 0 {
+            let of_queue: Vec<_> = jobs.iter().filter(|job| job.queue() == queue).cloned().collect();
+            if of_queue.is_empty() {
                 continue;
             }
-            let n_admitted = self.admission.admit(&self.db, queue, n_new).await?;
-            let mut of_queue = jobs.iter().filter(of_queue);
-            admitted.extend(of_queue.by_ref().take(n_admitted).cloned());
-            refused.extend(of_queue.map(|job| (job.id, Refusal::QueueFull(queue))));
+            let (admitted_here, refused_here) = self.admission.admit(&self.db, queue, of_queue).await?;
+            admitted.extend(admitted_here);
+            refused.extend(refused_here.into_iter().map(|(job, full)| (job.id, Refusal::QueueFull(full))));
         }
         Ok((admitted, refused))
     }
@@ -203,12 +210,15 @@ impl Persistence for JobStore {
         });
         let (admitted, mut refused) = self.admit(new.collect()).await?;
         if !admitted.is_empty() {
-            let jobs: Vec<&NewJob> = admitted.iter().map(|job| &**job).collect();
             let mut db = self.connection.acquire().await?;
-            let submitted = store::submit(&mut *db, &jobs).await;
+            let submitted = store::submit(&mut *db, &admitted).await;
+            if admitted.iter().map(|admitted| admitted.job.n_upload_bytes()).sum::<usize>() > MAX_KEPT_BUFFER
+            {
+                db.shrink_buffers();
+            }
             let submitted = db.release(submitted)?;
-            let existing = jobs.iter().zip(submitted).filter(|(_, s)| *s == Submitted::Exists);
-            refused.extend(existing.map(|(job, _)| (job.id, Refusal::Exists)));
+            let existing = admitted.iter().zip(submitted).filter(|(_, s)| *s == Submitted::Exists);
+            refused.extend(existing.map(|(admitted, _)| (admitted.job.id, Refusal::Exists)));
         }
         if refused.is_empty() { Ok(()) } else { Err(QueueError::NotAccepted(refused)) }
     }

@@ -1,4 +1,7 @@
 //! Submits new jobs, many of them with one statement. Each caller gets the result of its own job.
+//!
+//! Each queue has a group of its own. Otherwise a picture would wait until the recordings before it are written, which
+//! are hundreds of times larger.
 
 use std::sync::Arc;
 
@@ -7,6 +10,7 @@ use apalis_core::backend::persistence::Persistence as _;
 use crate::{
     NewJob, Queue,
     backend::{
+        admission::QueueFull,
         group::{Group, GroupError, Statement},
         persistence::{JobStore, JobTask, QueueError, Refusal},
     },
@@ -16,28 +20,27 @@ use crate::{
 /// Why a job was not accepted.
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum SubmitError {
-    /// The queue already holds the highest number of waiting jobs.
-    #[error("the {} queue is full", .0.name())]
-    QueueFull(Queue),
+    /// Too many jobs wait in the queue.
+    #[error("the {} queue is full", .0.queue.name())]
+    QueueFull(QueueFull),
     /// A statement failed, or this process is stopping. The job may or may not exist.
     #[error(transparent)]
     Group(#[from] GroupError),
 }
 
-/// A handle on the task that submits jobs.
+/// A handle on the tasks that submit jobs, one for each queue in the order of [`Queue::ALL`].
 #[derive(Debug, Clone)]
-pub struct Submissions(Group<Push>);
+pub struct Submissions([Group<Push>; Queue::ALL.len()]);
 
 struct Push(JobStore);
 
 impl Statement for Push {
     type Item = Arc<NewJob>;
-    /// The error is the queue that is full.
-    type Reply = Result<Submitted, Queue>;
+    type Reply = Result<Submitted, QueueFull>;
     const MAX_ITEMS: usize = 128;
 
     fn n_bytes(job: &Arc<NewJob>) -> usize {
-        job.upload.as_ref().map_or(0, |upload| upload.bytes.len())
+        job.n_upload_bytes()
     }
 
     async fn execute(&self, jobs: &[Arc<NewJob>]) -> Result<Vec<Self::Reply>, sqlx::Error> {
@@ -51,7 +54,7 @@ impl Statement for Push {
         let answer = |job: &Arc<NewJob>| match refused.get(&job.id) {
             None => Ok(Submitted::Accepted),
             Some(Refusal::Exists) => Ok(Submitted::Exists),
-            Some(Refusal::QueueFull(queue)) => Err(*queue),
+            Some(Refusal::QueueFull(full)) => Err(*full),
         };
         Ok(jobs.iter().map(answer).collect())
     }
@@ -63,16 +66,16 @@ fn unwrap_shared(error: Arc<sqlx::Error>) -> sqlx::Error {
 }
 
 impl Submissions {
-    /// Starts the task that submits jobs through `store`.
-    pub fn start(store: JobStore) -> Self {
-        Self(Group::start(Push(store)))
+    /// Starts the tasks that submit jobs as `store` does. Each uses its own connection.
+    pub fn start(store: &JobStore) -> Self {
+        Self(Queue::ALL.map(|_| Group::start(Push(store.with_own_connection()))))
     }
 
-    /// Submits a job. An asynchronous job is on disk when this returns. Any other job can be lost if Postgres crashes
-    /// shortly afterwards, so the caller that waits for it must keep it and submit it again. Submitting a job twice
-    /// is harmless.
+    /// Submits a job. It is on disk when this returns if [`NewJob::is_flushed`]. Otherwise it can be lost if Postgres
+    /// crashes shortly afterwards, so the caller that waits for it must keep it and submit it again. Submitting a job
+    /// twice is harmless.
     pub async fn submit(&self, job: Arc<NewJob>) -> Result<Submitted, SubmitError> {
-        self.0.execute(job).await?.map_err(SubmitError::QueueFull)
+        self.0[job.queue() as usize].execute(job).await?.map_err(SubmitError::QueueFull)
     }
 }
 

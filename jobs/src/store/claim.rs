@@ -1,5 +1,7 @@
 //! Claims jobs. No other statement moves a job from queued to running.
 
+use std::time::Duration;
+
 use sqlx::{FromRow as _, PgExecutor, postgres::PgRow, types::Json};
 use uuid::Uuid;
 
@@ -42,9 +44,16 @@ struct ClaimedRow {
     upload: Option<Vec<u8>>,
 }
 
+/// An asynchronous job that has waited for this long may be claimed before jobs that callers wait for.
+const AGED_AFTER: Duration = Duration::from_secs(60);
+
+/// The share of the claims that take the first asynchronous job if it has waited for [`AGED_AFTER`]. So asynchronous jobs
+/// go on when callers keep all workers busy, and most places are still the callers'.
+const AGED_SHARE: f64 = 0.25;
+
 /// Claims jobs for `worker`: at most the given number from each queue. Jobs with higher priority are claimed first,
-/// and among those of one priority the job that has been due longest. Jobs that another statement is claiming are
-/// skipped.
+/// and those of one priority in the order of their turns. Now and then, the first asynchronous job is claimed before all
+/// others if it has waited for a minute. Jobs that another statement is claiming are skipped.
 ///
 /// A claim need not be flushed to disk. If a crash of Postgres loses it, the job is queued again. The end of the
 /// attempt then finds no such claim and changes nothing.
@@ -59,9 +68,21 @@ pub async fn claim(
         "with due as (
              select d.id from unnest($1::text[], $2::int8[]) as free (queue, n)
              cross join lateral (
-                 select id from jobs
-                 where queue = free.queue and state = 'queued' and run_at <= now() and attempt < max_attempts
-                 order by priority desc, run_at, id limit free.n for update skip locked) d)
+                 (select id from (
+                     select id from jobs where state = 'queued' and id = (
+                         select id from (
+                             select id, created_at from jobs
+                             where queue = free.queue and state = 'queued' and priority = 0 and run_at <= now()
+                                 and attempt < max_attempts
+                             order by priority desc, turn, run_at, id limit 1) first
+                         where created_at < now() - make_interval(secs => $4) and random() < $5)
+                     for update skip locked) aged)
+                 union all
+                 (select id from (
+                     select id from jobs
+                     where queue = free.queue and state = 'queued' and run_at <= now() and attempt < max_attempts
+                     order by priority desc, turn, run_at, id limit free.n for update skip locked) urgent)
+                 limit free.n) d)
          update jobs j set state = 'running', attempt = attempt + 1, worker = $3, started_at = now()
          from due where j.id = due.id
          returning j.id, j.attempt, j.max_attempts, j.queue, j.account_id, j.parameters, j.request_id,
@@ -70,6 +91,8 @@ pub async fn claim(
     .bind(queues)
     .bind(limits)
     .bind(worker)
+    .bind(AGED_AFTER.as_secs_f64())
+    .bind(AGED_SHARE)
     .fetch_all(db)
     .await?;
     // A row that this version cannot read is left out, so that the other jobs are still attempted. Its job stays

@@ -65,13 +65,15 @@ pub async fn end(db: impl PgExecutor<'_>, endings: &[Ending]) -> Result<Vec<bool
 async fn update(db: impl PgExecutor<'_>, endings: &[Ending]) -> Result<Vec<JobId>, sqlx::Error> {
     let artifacts = artifacts::of(endings.iter().map(|e| (e.job(), e.outcome.as_ref())));
     sqlx::query_scalar(
-        "with ended as (
+        "with locked as (select from jobs where id = any($1) order by id for update),
+         ended as (
              update jobs j set state = e.state, outcome = e.outcome, worker = null, ended_at = now(),
                  media_type = null, upload = null, decode_us = e.decode_us, infer_us = e.infer_us,
                  last_error = coalesce(e.error, j.last_error)
              from unnest($1::uuid[], $2::int4[], $3::uuid[], $4::text[], $5::jsonb[], $6::int4[], $7::int4[], $8::text[])
                  as e (id, attempt, account_id, state, outcome, decode_us, infer_us, error)
-             where j.id = e.id and case when e.attempt is null
+             where j.id = e.id and (cardinality($1) = 1 or (select count(*) from locked) > 0)
+                 and case when e.attempt is null
                  then j.state = 'queued' and j.account_id = e.account_id
                  else j.state = 'running' and j.attempt = e.attempt end
              returning j.id, j.operation, j.state, j.attempt, j.created_at, j.started_at, j.ended_at, j.outcome,

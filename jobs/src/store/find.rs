@@ -1,10 +1,10 @@
-//! Reads jobs by id, parses announcements of ended jobs, and counts waiting jobs.
+//! Reads jobs by id, and parses announcements of ended jobs.
 
 use chrono::{DateTime, Utc};
 use sqlx::{PgConnection, PgPool, types::Json};
 use uuid::Uuid;
 
-use crate::{Job, JobId, JobState, Operation, Outcome, Queue, Timing};
+use crate::{Job, JobId, JobState, Operation, Outcome, Timing};
 
 use super::{artifacts, unreadable};
 
@@ -53,6 +53,48 @@ async fn select(
     Ok(jobs)
 }
 
+/// Which jobs of an account a list has. `None` means any.
+#[derive(Debug, Clone, Default)]
+pub struct JobFilter {
+    /// The state.
+    pub state: Option<JobState>,
+    /// The operation.
+    pub operation: Option<Operation>,
+    /// Accepted at this time or later.
+    pub since: Option<DateTime<Utc>>,
+    /// Accepted before this time.
+    pub until: Option<DateTime<Utc>>,
+    /// Accepted before this job. Ids are in the order in which jobs were accepted.
+    pub before: Option<JobId>,
+}
+
+/// At most `limit` jobs of an account, newest first. Only failed jobs have their outcomes.
+pub async fn of_account(
+    db: &PgPool,
+    account_id: Uuid,
+    filter: &JobFilter,
+    limit: i64,
+) -> Result<Vec<Job>, sqlx::Error> {
+    let rows: Vec<JobRow> = sqlx::query_as(
+        "select id, operation, state, attempt, created_at, started_at, ended_at,
+             case when state = 'failed' then outcome end as outcome, decode_us, infer_us, transcribed_s
+         from jobs
+         where account_id = $1 and ($2 is null or state = $2) and ($3 is null or operation = $3)
+             and ($4 is null or created_at >= $4) and ($5 is null or created_at < $5) and ($6 is null or id < $6)
+         order by id desc limit $7",
+    )
+    .bind(account_id)
+    .bind(filter.state.map(JobState::name))
+    .bind(filter.operation.map(Operation::name))
+    .bind(filter.since)
+    .bind(filter.until)
+    .bind(filter.before.map(|id| id.0))
+    .bind(limit)
+    .fetch_all(db)
+    .await?;
+    rows.into_iter().map(JobRow::into_job).collect()
+}
+
 impl JobRow {
     fn into_job(self) -> Result<Job, sqlx::Error> {
         let operation = Operation::ALL
@@ -85,17 +127,6 @@ pub fn ended(payload: &str) -> Vec<(JobId, Option<Job>)> {
     }
     let ids = payload.split(',').filter_map(|id| Uuid::try_parse(id).ok());
     ids.map(|id| (JobId(id), None)).collect()
-}
-
-/// The number of waiting jobs in a queue. Counting stops at `limit`.
-pub async fn n_waiting(db: &PgPool, queue: Queue, limit: i64) -> Result<i64, sqlx::Error> {
-    sqlx::query_scalar(
-        "select count(*) from (select from jobs where queue = $1 and state = 'queued' limit $2) waiting",
-    )
-    .bind(queue.name())
-    .bind(limit)
-    .fetch_one(db)
-    .await
 }
 
 #[cfg(test)]

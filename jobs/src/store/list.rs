@@ -1,4 +1,4 @@
-//! Lists for operators: jobs, the number of jobs in each queue and state, and workers.
+//! Lists for operators: jobs, the number of jobs in each queue and state, and workers. `find` lists the jobs of an account.
 
 use chrono::{DateTime, Utc};
 use serde_json::Value;

@@ -4,6 +4,9 @@
 //! Statements take lists of items, so that a process can execute all pending items as one statement. They run on
 //! connections with `synchronous_commit` off. A job is acknowledged once its caller gets a 202 for it. A statement
 //! that changes an acknowledged job turns `synchronous_commit` on for its own transaction.
+//!
+//! A statement that waits for locks on several rows locks them in the order of their ids, so that no two statements wait
+//! for each other. Claims and deletions wait for no row: they skip rows that another statement has locked.
 
 mod artifacts;
 mod claim;
@@ -15,16 +18,18 @@ mod progress;
 mod requeue;
 mod submit;
 mod sweep;
+mod waiting;
 
 pub use claim::{Claimed, claim, claimed_by};
 pub use end::{Ending, Guard, acknowledge, cancel, end};
-pub use find::{ended, find, find_many, n_waiting};
+pub use find::{JobFilter, ended, find, find_many, of_account};
 pub use heartbeat::{DEAD_AFTER, any_alive, beat, leave};
 pub use list::{ListedJob, QueueDepth, WorkerRow, list_jobs, list_workers, queue_depths};
 pub use progress::note_progress;
 pub use requeue::{Requeue, requeue};
 pub use submit::{Submitted, submit};
 pub use sweep::{Lost, expire, lost};
+pub use waiting::{WaitingJobs, waiting};
 
 /// The Postgres channel on which new jobs are announced. The payload is the names of their queues, separated by
 /// commas.

@@ -28,11 +28,13 @@ pub async fn requeue(db: impl PgExecutor<'_>, requeues: &[Requeue]) -> Result<Ve
 
 async fn update(db: impl PgExecutor<'_>, requeues: &[Requeue]) -> Result<Vec<JobId>, sqlx::Error> {
     sqlx::query_scalar(
-        "with requeued as (
+        "with locked as (select from jobs where id = any($1) order by id for update),
+         requeued as (
              update jobs j set state = 'queued', worker = null, last_error = r.error,
                  run_at = now() + make_interval(secs => r.delay_s)
              from unnest($1::uuid[], $2::int4[], $3::float8[], $4::text[]) as r (id, attempt, delay_s, error)
-             where j.id = r.id and j.state = 'running' and j.attempt = r.attempt
+             where j.id = r.id and (cardinality($1) = 1 or (select count(*) from locked) > 0)
+                 and j.state = 'running' and j.attempt = r.attempt
              returning j.id, j.queue),
          notified as (select pg_notify($5, string_agg(distinct queue, ',')) from requeued having count(*) > 0)
          select id from requeued, notified",

@@ -1,7 +1,10 @@
 //! Tests that no job is lost or answered twice: one file for each kind of crash, restart, stop and start.
 
 mod crashes;
+mod fairness;
+mod full_disk;
 mod killed_postgres;
+mod locks;
 mod migrating;
 mod queue;
 mod restarts;

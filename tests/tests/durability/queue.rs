@@ -4,11 +4,12 @@
 use std::{sync::Arc, time::Duration};
 
 use akhar_jobs::{
-    Fence, JobId, JobState, MAX_ATTEMPTS, MediaType, NewJob, Operation, Outcome, Parameters, Queue, TopK,
-    Upload,
+    AdmittedJob, Fence, JobId, JobState, MAX_ATTEMPTS, MediaType, NewJob, Operation, Outcome, Parameters,
+    Queue, TopK, Upload,
     backend::{
         Admission, Claims, Endings, JobBackend, JobStore, JobTask, Refusal, Submissions, SubmitError, Wakeups,
     },
+    fair_share::Limit,
     store::{self, Ending, Guard, Lost, Requeue, Submitted},
 };
 use akhar_tests::{Cluster, Stack};
@@ -26,7 +27,7 @@ async fn database() -> PgPool {
     PgPool::connect_with(Cluster::shared().database().await).await.expect("it answers")
 }
 
-fn new_job(asynchronous: bool) -> NewJob {
+pub(crate) fn new_job(asynchronous: bool) -> NewJob {
     NewJob {
         id: JobId(Uuid::now_v7()),
         account_id: Uuid::now_v7(),
@@ -36,6 +37,19 @@ fn new_job(asynchronous: bool) -> NewJob {
         traceparent: None,
         asynchronous,
     }
+}
+
+/// Inserts jobs, all with the same turn.
+pub(crate) async fn insert(db: &PgPool, jobs: &[&NewJob]) -> Vec<Submitted> {
+    let admitted = |job: &&NewJob| AdmittedJob { job: Arc::new(NewJob::clone(job)), turn: 0 };
+    let admitted: Vec<_> = jobs.iter().map(admitted).collect();
+    store::submit(db, &admitted).await.expect("a write")
+}
+
+/// The number of waiting jobs of the quick queue.
+async fn n_waiting(db: &PgPool) -> i64 {
+    let counted = store::waiting(db, Queue::Quick, None).await.expect("a count");
+    counted.iter().map(|of_account| of_account.n).sum()
 }
 
 fn requeue(fence: Fence, delay: Duration) -> [Requeue; 1] {
@@ -104,7 +118,7 @@ async fn a_failed_attempt_is_repeated_and_the_last_one_fails_the_job() {
 async fn a_requeued_job_is_not_claimed_before_its_delay_is_over() {
     let db = database().await;
     let job = new_job(true);
-    store::submit(&db, &[&job]).await.expect("a write");
+    insert(&db, &[&job]).await;
     let first = claim(&db, "a").await.expect("it is queued");
     assert_eq!(
         store::requeue(&db, &requeue(first, Duration::from_secs(600))).await.expect("a write"),
@@ -124,7 +138,7 @@ async fn a_requeued_job_is_not_claimed_before_its_delay_is_over() {
 async fn a_requeue_of_a_lost_claim_does_not_delay_the_job() {
     let db = database().await;
     let job = new_job(true);
-    store::submit(&db, &[&job]).await.expect("a write");
+    insert(&db, &[&job]).await;
     let lost = claim(&db, "a").await.expect("it is queued");
     sqlx::query("update jobs set state = 'queued', worker = null, attempt = 0")
         .execute(&db)
@@ -142,12 +156,12 @@ async fn a_requeue_of_a_lost_claim_does_not_delay_the_job() {
 async fn each_job_of_a_group_gets_its_own_result() {
     let db = database().await;
     let (old, new, unreadable) = (new_job(false), new_job(false), new_job(false));
-    store::submit(&db, &[&old]).await.expect("a write");
-    let submitted = store::submit(&db, &[&old, &new]).await.expect("a write");
+    insert(&db, &[&old]).await;
+    let submitted = insert(&db, &[&old, &new]).await;
     assert_eq!(submitted, [Submitted::Exists, Submitted::Accepted]);
 
     // Through the backend: the queue has room for three more jobs, and one of these jobs cannot be stored.
-    let submissions = Submissions::start(JobStore::to_submit(db.clone(), Admission::new(5)));
+    let submissions = Submissions::start(&JobStore::to_submit(db.clone(), Admission::new(5)));
     let unreadable = NewJob { request_id: "\0".to_owned(), ..unreadable };
     let mut jobs = vec![old.clone(), unreadable];
     jobs.extend((0..5).map(|_| new_job(false)));
@@ -155,11 +169,14 @@ async fn each_job_of_a_group_gets_its_own_result() {
     let n = |of: fn(&Result<Submitted, SubmitError>) -> bool| answers.iter().filter(|a| of(a)).count();
     assert!(matches!(answers[0], Ok(Submitted::Exists)), "{:?}", answers[0]);
     assert!(matches!(answers[1], Err(SubmitError::Group(_))), "{:?}", answers[1]);
-    let n_waiting = store::n_waiting(&db, Queue::Quick, 100).await.expect("a count");
+    let n_waiting = n_waiting(&db).await;
     assert!(n_waiting <= 5, "{n_waiting} jobs are waiting, but at most 5 may wait");
     let n_accepted = n(|a| matches!(a, Ok(Submitted::Accepted)));
     assert_eq!(i64::try_from(n_accepted).expect("few"), n_waiting - 2);
-    assert_eq!(n(|a| matches!(a, Err(SubmitError::QueueFull(Queue::Quick)))), 5 - n_accepted);
+    assert_eq!(
+        n(|a| matches!(a, Err(SubmitError::QueueFull(full)) if full.queue == Queue::Quick)),
+        5 - n_accepted
+    );
 }
 
 #[tokio::test]
@@ -167,7 +184,7 @@ async fn urgent_jobs_are_claimed_first_then_the_oldest_and_never_more_than_asked
     let db = database().await;
     let jobs: Vec<NewJob> = [true, false, true, false, false].map(new_job).into();
     for job in &jobs {
-        store::submit(&db, &[job]).await.expect("a write");
+        insert(&db, &[job]).await;
     }
     let mut order = Vec::new();
     for n in [2, 2, 2] {
@@ -204,7 +221,8 @@ async fn the_backend_implements_the_traits_of_apalis() {
     let pushed = queue.push_tasks(jobs.iter().cloned().map(JobTask::push).collect()).await;
     let refused = pushed.expect_err("one too many");
     let akhar_jobs::backend::QueueError::NotAccepted(refused) = refused else { panic!("{refused}") };
-    assert_eq!(refused.into_iter().collect::<Vec<_>>(), [(jobs[3].id, Refusal::QueueFull(Queue::Quick))]);
+    let Some(Refusal::QueueFull(full)) = refused.get(&jobs[3].id) else { panic!("{refused:?}") };
+    assert_eq!((refused.len(), full.queue, full.limit), (1, Queue::Quick, Limit::Queue));
 
     let mut fetched = queue.fetch_next(&worker).await.expect("a claim");
     assert_eq!(fetched.len(), 2, "as many as there are free places");

@@ -31,6 +31,7 @@ pub(super) struct PacketDecoder {
     /// The packet that is being decoded, padded with zeros to a whole number of blocks.
     padded: Vec<u8>,
     interleaved: Vec<f32>,
+    n_samples: u64,
     n_invalid_samples: u64,
 }
 
@@ -51,6 +52,7 @@ impl PacketDecoder {
             n_channels: sound.n_channels,
             padded: Vec::new(),
             interleaved: Vec::new(),
+            n_samples: 0,
             n_invalid_samples: 0,
         })
     }
@@ -88,6 +90,11 @@ impl PacketDecoder {
         self.n_invalid_samples
     }
 
+    /// Whether there were samples, and all of them were not finite or larger than [`MAX_LEVEL`].
+    pub(super) fn all_invalid(&self) -> bool {
+        self.n_samples > 0 && self.n_invalid_samples == self.n_samples
+    }
+
     fn decode_interleaved(&mut self, packet: &[u8], n_frames: usize) -> bool {
         let (data, duration) = match self.blocks {
             Some(blocks) => {
@@ -110,6 +117,7 @@ impl PacketDecoder {
     fn mix(&mut self, n_frames: usize, mono: &mut Vec<f32>) {
         let share = 1.0 / f32::from(self.n_channels);
         for frame in self.interleaved.chunks_exact(usize::from(self.n_channels)).take(n_frames) {
+            self.n_samples += u64::from(self.n_channels);
             let mut sum = 0.0;
             for &sample in frame {
                 if sample.abs() <= MAX_LEVEL {

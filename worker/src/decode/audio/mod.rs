@@ -193,6 +193,10 @@ impl Audio {
                 format!("about {length:.3} s of sound are missing in the file and were replaced by silence");
             self.warnings.push(warning);
         }
+        if self.decoder.all_invalid() {
+            let detail = "no sample of the file is a number in the range of sound: all are not finite or far too large";
+            return Err(Undecodable::new("undecodable", detail));
+        }
         let n_invalid = self.decoder.n_invalid_samples();
         if n_invalid > 0 {
             let warning =

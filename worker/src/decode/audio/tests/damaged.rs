@@ -18,6 +18,16 @@ fn samples_that_are_not_finite_or_too_large_become_silence() {
 }
 
 #[test]
+fn a_file_without_a_finite_sample_is_not_decoded() {
+    for sample in [f32::NAN, f32::NEG_INFINITY, 1e30] {
+        let data: Vec<u8> = vec![sample; 40_000].into_iter().flat_map(f32::to_le_bytes).collect();
+        let decoded = decode("nan.wav", riff(&[format((3, 2, 16_000, 32)), chunk(b"data", &data)]));
+        let undecodable = decoded.err().expect("an error");
+        assert!(undecodable.detail.contains("not finite"), "{}", undecodable.detail);
+    }
+}
+
+#[test]
 fn a_wav_with_wrong_lengths_in_its_headers_decodes() {
     const KIND: Format = (1, 1, 16_000, 16);
     let (format, data) = (format(KIND), samples(KIND));

@@ -1,0 +1,208 @@
+//! Accounts share the workers and the waiting places of a queue: no account keeps the others from being answered.
+
+use std::sync::Arc;
+
+use akhar_jobs::{
+    NewJob, Queue,
+    backend::{Admission, JobStore, Submissions},
+    store,
+};
+use akhar_tests::{
+    Answer, Cluster, Form, Stack,
+    http::send,
+    speech::{silence, wav},
+    until,
+};
+use sqlx::PgPool;
+use tokio::task::JoinSet;
+use uuid::Uuid;
+
+use crate::{digit, queue::new_job};
+
+/// A request of the account of `key`, for the digit in a picture.
+fn request(stack: &Stack, key: &str) -> reqwest::RequestBuilder {
+    let form = Form::upload(&digit().bytes);
+    let request = stack.anonymous("POST", "/v1/models/digit-recognition").bearer_auth(key);
+    request.header("content-type", form.content_type()).body(form.body())
+}
+
+/// Sends asynchronous requests until one is refused. Returns the number of accepted ones, and the refusal.
+async fn fill(stack: &Stack, key: &str) -> (usize, Answer) {
+    for n_accepted in 0.. {
+        let answer = send(request(stack, key).header("prefer", "respond-async")).await;
+        if answer.status != 202 {
+            return (n_accepted, answer);
+        }
+    }
+    unreachable!("the queue has a limit")
+}
+
+fn retry_after_s(refused: &Answer) -> u64 {
+    refused.header("retry-after").parse().expect("seconds")
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_first_request_of_an_account_is_not_delayed_by_all_requests_of_another() {
+    let mut stack = Stack::with().workers(0).set("AKHAR_WORKER_CONCURRENCY", 1).start().await;
+    let other = stack.keys(&["create", "--name", "other"]).await;
+    let key = stack.key.clone();
+    let many: Vec<_> = (0..30).map(|_| tokio::spawn(send(request(&stack, &key)))).collect();
+    stack.jobs_are(30, "queued").await;
+    let one = tokio::spawn(send(request(&stack, &other)));
+    stack.jobs_are(31, "queued").await;
+    stack.add_worker().await;
+    for answer in many.into_iter().chain([one]) {
+        assert_eq!(answer.await.expect("no panic").status, 200);
+    }
+    let n_before: i64 = sqlx::query_scalar(
+        "select count(*) from jobs j, (
+             select started_at from jobs where account_id = (select account_id from api_keys where name = 'other')) one
+         where j.started_at < one.started_at",
+    )
+    .fetch_one(&stack.db)
+    .await
+    .expect("a count");
+    assert!(n_before <= 1, "{n_before} jobs of the other account started first");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_account_cannot_take_every_waiting_place() {
+    let stack = Stack::with().workers(0).set("AKHAR_MAX_WAITING", 10).start().await;
+    let other = stack.keys(&["create", "--name", "other"]).await;
+    let (n_accepted, _) = fill(&stack, &stack.key).await;
+    assert_eq!(n_accepted, 8, "four of five places");
+    let problem = stack.refused(request(&stack, &stack.key), 503).await;
+    assert_eq!(problem.slug, "queue-full");
+    assert!(problem.json["detail"].as_str().is_some_and(|d| d.contains("your account")), "{}", problem.json);
+
+    let (n_accepted, refused) = fill(&stack, &other).await;
+    assert_eq!(n_accepted, 2, "the other account gets the places that are left");
+    let problem = refused.problem(503);
+    assert!(!problem.json["detail"].as_str().is_some_and(|d| d.contains("your account")), "{}", problem.json);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_refused_request_is_told_to_wait_longer_the_slower_the_queue_is() {
+    let stack = Stack::with().workers(0).set("AKHAR_MAX_WAITING", 5).start().await;
+    let (_, refused) = fill(&stack, &stack.key).await;
+    let first_s = retry_after_s(&refused);
+    until("a refused request is told to wait longer, because no job starts", async || {
+        let refused = send(request(&stack, &stack.key)).await;
+        (retry_after_s(&refused) > first_s + 1).then_some(())
+    })
+    .await;
+}
+
+async fn database() -> PgPool {
+    PgPool::connect_with(Cluster::shared().database().await).await.expect("it answers")
+}
+
+#[tokio::test]
+async fn turns_alternate_between_accounts() {
+    let db = database().await;
+    let submissions = Submissions::start(&JobStore::to_submit(db.clone(), Admission::new(100)));
+    let accounts = [Uuid::now_v7(), Uuid::now_v7(), Uuid::now_v7()];
+    for (account_id, n) in accounts.into_iter().zip([9, 3, 1]) {
+        for _ in 0..n {
+            let job = NewJob { account_id, ..new_job(false) };
+            submissions.submit(Arc::new(job)).await.expect("it is accepted");
+        }
+    }
+    let mut order = Vec::new();
+    for _ in 0..8 {
+        let claimed = store::claim(&db, "a", &[(Queue::Quick, 1)]).await.expect("a claim");
+        order
+            .push(accounts.iter().position(|account| *account == claimed[0].account_id).expect("an account"));
+    }
+    assert_eq!(order, [0, 1, 2, 0, 1, 0, 1, 0]);
+}
+
+#[tokio::test]
+async fn an_asynchronous_job_is_claimed_although_callers_keep_all_workers_busy() {
+    let db = database().await;
+    let submissions = Submissions::start(&JobStore::to_submit(db.clone(), Admission::new(1000)));
+    let asynchronous = new_job(true);
+    submissions.submit(Arc::new(asynchronous.clone())).await.expect("it is accepted");
+    sqlx::query("update jobs set created_at = now() - interval '2 minutes'")
+        .execute(&db)
+        .await
+        .expect("a write");
+    let mut n_before = 0;
+    // Each claim takes the asynchronous job with a probability of one quarter.
+    loop {
+        submissions.submit(Arc::new(new_job(false))).await.expect("it is accepted");
+        let claimed = store::claim(&db, "a", &[(Queue::Quick, 1)]).await.expect("a claim");
+        assert_eq!(claimed.len(), 1);
+        if claimed[0].fence.job == asynchronous.id {
+            break;
+        }
+        n_before += 1;
+        assert!(n_before < 300, "the asynchronous job is never claimed");
+    }
+}
+
+#[tokio::test]
+async fn a_claim_of_many_jobs_takes_an_old_asynchronous_job_once() {
+    let db = database().await;
+    for _ in 0..20 {
+        let asynchronous = new_job(true);
+        crate::queue::insert(&db, &[&asynchronous, &new_job(false)]).await;
+        sqlx::query("update jobs set created_at = now() - interval '2 minutes'")
+            .execute(&db)
+            .await
+            .expect("a write");
+        let claimed = store::claim(&db, "a", &[(Queue::Quick, 1)]).await.expect("a claim");
+        assert_eq!(claimed.len(), 1, "never more than asked for");
+        let claimed =
+            store::claim(&db, "a", &[(Queue::Quick, 3), (Queue::Speech, 2)]).await.expect("a claim");
+        assert_eq!(claimed.len(), 1, "the other job");
+    }
+}
+
+/// A job with a large upload is on disk once it is submitted, because the api does not keep the upload.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_large_upload_survives_a_crash_while_its_caller_waits() {
+    let cluster = Cluster::own();
+    cluster.flush_late().await;
+    let db = PgPool::connect_with(cluster.database().await.options([("synchronous_commit", "off")]))
+        .await
+        .expect("it answers");
+    let submissions = Submissions::start(&JobStore::to_submit(db.clone(), Admission::new(100)));
+    let small = new_job(false);
+    let mut large = new_job(false);
+    if let Some(upload) = &mut large.upload {
+        upload.bytes = vec![7; 100_000].into();
+    }
+    assert!(large.is_flushed() && !small.is_flushed());
+    let id = large.id;
+    submissions.submit(Arc::new(large)).await.expect("it is accepted");
+    submissions.submit(Arc::new(small)).await.expect("it is accepted");
+    cluster.kill().await;
+    cluster.start_again().await;
+    let found = until("the database answers", async || {
+        let query = "select id, length(upload) from jobs";
+        sqlx::query_as::<_, (Uuid, i32)>(query).fetch_all(&db).await.ok()
+    })
+    .await;
+    assert_eq!(found, [(id.0, 100_000)]);
+}
+
+/// The requests come one after another, so that the api needs memory for the reading of only one at a time.
+#[tokio::test(flavor = "multi_thread")]
+async fn the_api_does_not_keep_the_uploads_of_callers_that_wait() {
+    let stack = Stack::with().workers(0).start().await;
+    let recording = wav(&silence(60));
+    let mut waiting = JoinSet::new();
+    let mut before_kib = 0;
+    for n in 1..=41 {
+        waiting.spawn(send(stack.post("speech-recognition", &Form::upload(&recording))));
+        stack.jobs_are(n, "queued").await;
+        if n == 1 {
+            (before_kib, _) = stack.api.memory_kib();
+        }
+    }
+    let (after_kib, _) = stack.api.memory_kib();
+    let uploads_kib = u64::try_from(recording.len() * 40 / 1024).expect("it fits");
+    let grown_kib = after_kib.saturating_sub(before_kib);
+    assert!(grown_kib < uploads_kib / 2, "{grown_kib} KiB for {uploads_kib} KiB of waiting uploads");
+}

@@ -1,0 +1,107 @@
+//! All statements of the queue at the same time, on the same jobs. None waits for another that waits for it.
+
+use std::{sync::Arc, time::Duration};
+
+use akhar_jobs::{
+    AdmittedJob, Fence, JobId, NewJob, Queue,
+    store::{self, Ending, Guard, Requeue},
+};
+use akhar_platform::database::Database;
+use akhar_tests::Cluster;
+use futures::future::{BoxFuture, FutureExt as _, join_all};
+use sqlx::PgPool;
+use uuid::Uuid;
+
+use crate::queue::new_job;
+
+/// The most jobs that one statement changes.
+const N_JOBS: usize = 40;
+
+/// How often all statements run at the same time.
+const N_ROUNDS: usize = 60;
+
+/// A statement that runs. Returns how many jobs it has deleted.
+type Change<'a> = BoxFuture<'a, Result<u64, sqlx::Error>>;
+
+/// The jobs in one state, with the numbers of their claims.
+async fn jobs_in(db: &PgPool, state: &str) -> Vec<Fence> {
+    let query = "select id, attempt from jobs where state = $1 order by id desc limit 40";
+    let rows: Vec<(Uuid, i32)> = sqlx::query_as(query).bind(state).fetch_all(db).await.expect("rows");
+    rows.into_iter().map(|(job, attempt)| Fence { job: JobId(job), attempt }).collect()
+}
+
+fn reversed<T: Clone>(items: &[T]) -> Vec<T> {
+    items.iter().rev().cloned().collect()
+}
+
+fn submit(db: &PgPool, jobs: Vec<AdmittedJob>) -> Change<'_> {
+    async move { store::submit(db, &jobs).await.map(|_| 0) }.boxed()
+}
+
+fn claim<'a>(db: &'a PgPool, worker: &'a str) -> Change<'a> {
+    async move { store::claim(db, worker, &[(Queue::Quick, N_JOBS / 2)]).await.map(|_| 0) }.boxed()
+}
+
+/// Ends running jobs and cancels queued ones.
+fn end(db: &PgPool, account_id: Uuid, running: Vec<Fence>, queued: Vec<Fence>) -> Change<'_> {
+    let running = running.into_iter().map(Guard::Claimed);
+    let queued = queued.into_iter().map(move |fence| Guard::Queued { job: fence.job, account_id });
+    let of = |guard| Ending {
+        guard,
+        outcome: match guard {
+            Guard::Claimed(_) => Some(akhar_jobs::Outcome::Failed),
+            Guard::Queued { .. } => None,
+        },
+        timing: None,
+        error: None,
+    };
+    let endings: Vec<_> = running.chain(queued).map(of).collect();
+    async move { store::end(db, &endings).await.map(|_| 0) }.boxed()
+}
+
+fn requeue(db: &PgPool, running: Vec<Fence>) -> Change<'_> {
+    let of = |fence| Requeue { fence, delay: Duration::ZERO, error: "a test".to_owned() };
+    let requeues: Vec<_> = running.into_iter().map(of).collect();
+    async move { store::requeue(db, &requeues).await.map(|_| 0) }.boxed()
+}
+
+fn acknowledge(db: &PgPool, job: JobId) -> Change<'_> {
+    async move { store::acknowledge(db, job).await.map(|_| 0) }.boxed()
+}
+
+fn expire(db: &PgPool) -> Change<'_> {
+    async move { store::expire(db, Duration::ZERO).await }.boxed()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn no_statement_of_the_queue_deadlocks_with_another() {
+    let options = Cluster::shared().database().await;
+    let database = Database::connect("akhar-test", &options, 32).await.expect("it answers");
+    let (db, account_id) = (&database.volatile, Uuid::now_v7());
+    let mut n_deleted = 0;
+    for _ in 0..N_ROUNDS {
+        let (running, queued) = (jobs_in(db, "running").await, jobs_in(db, "queued").await);
+        let new = || NewJob { account_id, ..new_job(false) };
+        let new: Vec<_> = (0..N_JOBS).map(|_| AdmittedJob { job: Arc::new(new()), turn: 0 }).collect();
+        let mut changes = vec![
+            submit(db, new.clone()),
+            submit(db, reversed(&new)),
+            claim(db, "one"),
+            claim(db, "two"),
+            end(db, account_id, running.clone(), queued[..queued.len() / 4].to_vec()),
+            end(db, account_id, reversed(&running), reversed(&queued[..queued.len() / 4])),
+            requeue(db, running.clone()),
+            requeue(db, reversed(&running)),
+            expire(db),
+            expire(db),
+        ];
+        changes.extend(running.iter().chain(&queued).step_by(20).map(|fence| acknowledge(db, fence.job)));
+        for changed in join_all(changes).await {
+            n_deleted += changed.expect("no statement fails");
+        }
+    }
+    let deadlocks = "select deadlocks from pg_stat_database where datname = current_database()";
+    let n_deadlocks: i64 = sqlx::query_scalar(deadlocks).fetch_one(db).await.expect("a count");
+    assert!(n_deleted > 100, "{n_deleted} jobs ended and were deleted");
+    assert_eq!(n_deadlocks, 0);
+}
