@@ -4,6 +4,8 @@
 #   setup.sh library ONNX Runtime's library only
 #   setup.sh weights the weights that are not in git, which are those of speech-en
 #   setup.sh test    for `make test`: the same as run, schemathesis and curl
+#   setup.sh chaos   for `make chaos`: the same as run, and a library that moves a process's clock
+#   setup.sh fuzz    for `make fuzz`: a C++ compiler
 #   setup.sh python  for checks of the Python code: ruff, mypy and pytest, in .cache/check
 #   setup.sh check   for `make check`: the same as python, weights, the link checker, cargo-deny and cargo-machete
 #   setup.sh docs    for `make docs`: mdBook and the link checker
@@ -102,6 +104,13 @@ environment() { # NAME REQUIREMENTS: creates a Python environment in .cache/NAME
     cp "$2" "$cache/$1/requirements.txt"
 }
 schemathesis() { environment schemathesis tests/requirements.txt; }
+clock_library() {
+    for library in /usr/lib/*/faketime/libfaketime.so.1; do
+        [ -e "$library" ] && return
+    done
+    (install libfaketime) || say "libfaketime is not installed: make chaos will move no clock"
+}
+cplusplus() { command -v c++ >/dev/null 2>&1 || install g++; }
 python_checks() { environment check training/requirements-check.txt; }
 curl_command() { command -v curl >/dev/null 2>&1 || install curl; }
 link_checker() { environment links docs/requirements.txt; }
@@ -122,8 +131,10 @@ case "${1:-run}" in
     library) onnxruntime ;;
     weights) weights ;;
     test) postgres; onnxruntime; weights; schemathesis; curl_command ;;
+    chaos) postgres; onnxruntime; weights; clock_library ;;
+    fuzz) cplusplus ;;
     python) python_checks ;;
     check) python_checks; link_checker; weights; tool cargo-deny 0.20.2; tool cargo-machete 0.9.2 ;;
     docs) link_checker; tool mdbook 0.5.4 --debug --no-default-features --features search ;;
-    *) die "expected run, library, weights, test, python, check or docs, got $1" ;;
+    *) die "expected run, library, weights, test, chaos, fuzz, python, check or docs, got $1" ;;
 esac

@@ -1,6 +1,11 @@
 //! Accepts and serves connections until shutdown, and then finishes the requests in progress.
 
-use std::{io, sync::Arc, time::Duration};
+use std::{
+    io,
+    net::{IpAddr, Ipv6Addr, SocketAddr},
+    sync::Arc,
+    time::Duration,
+};
 
 use akhar_platform::{config::Config, database::Database, open_files, shutdown::Shutdown};
 use hyper::server::conn::http1;
@@ -15,7 +20,7 @@ use tokio::{
 use tokio_io_timeout::TimeoutStream;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
-use crate::{app::App, listen::listen, router::router};
+use crate::{app::App, budget::Budget, listen::listen, router::router};
 
 /// How long a client may take to send a request's headers, and how long a connection may be idle between requests.
 const HEADER_LIMIT: Duration = Duration::from_secs(60);
@@ -50,7 +55,27 @@ pub async fn serve(
     shutdown: Shutdown,
 ) -> Result<(), ServeError> {
     let app = App::new(config, database, &shutdown);
-    serve_app(listener, app, max_connections(config), shutdown).await
+    let limits = ConnectionLimits {
+        total: max_connections(config),
+        per_address: config.max_connections_per_address.get(),
+    };
+    serve_app(listener, app, limits, shutdown).await
+}
+
+/// How many connections may be open at a time.
+#[derive(Debug, Clone, Copy)]
+struct ConnectionLimits {
+    total: usize,
+    /// The limit of one address: see [`network`].
+    per_address: usize,
+}
+
+/// The part of an address that belongs to one client: an IPv4 address, or the first half of an IPv6 address.
+fn network(address: IpAddr) -> IpAddr {
+    match address.to_canonical() {
+        IpAddr::V6(address) => Ipv6Addr::from_bits(address.to_bits() >> 64 << 64).into(),
+        v4 @ IpAddr::V4(_) => v4,
+    }
 }
 
 /// The most connections at a time: as many as are configured, if the process may open so many files.
@@ -71,7 +96,7 @@ fn max_connections(config: &Config) -> usize {
 async fn serve_app(
     listener: TcpListener,
     app: App,
-    max_connections: usize,
+    limits: ConnectionLimits,
     shutdown: Shutdown,
 ) -> Result<(), ServeError> {
     let listening = tokio::spawn(listen(app.clone()));
@@ -80,15 +105,20 @@ async fn serve_app(
     let connections = TaskTracker::new();
     // Connections get their own hard token, so that they can be counted before they are aborted.
     let connection_shutdown = Shutdown { hard: CancellationToken::new(), ..shutdown.clone() };
-    let places = Arc::new(Semaphore::new(max_connections));
+    let places = Arc::new(Semaphore::new(limits.total));
+    let addresses = Budget::new(usize::MAX, limits.per_address);
     let accepting = async {
         loop {
             let place = places.clone().acquire_owned().await; // the semaphore is never closed
-            let stream = accept(&listener).await;
+            let (stream, address) = accept(&listener).await;
+            let Some(share) = addresses.take(network(address.ip()), 1) else {
+                tracing::debug!(%address, "the address has too many connections: closing one");
+                continue;
+            };
             let served = serve_connection(stream, service.clone(), connection_shutdown.clone());
             let connection = async move {
                 served.await;
-                drop(place);
+                drop((place, share));
             };
             if shutdown.soft.is_cancelled() {
                 tokio::spawn(connection); // its requests are answered with 503, and the shutdown does not wait for it
@@ -117,10 +147,10 @@ async fn serve_app(
     ended
 }
 
-async fn accept(listener: &TcpListener) -> TcpStream {
+async fn accept(listener: &TcpListener) -> (TcpStream, SocketAddr) {
     loop {
         match listener.accept().await {
-            Ok((stream, _)) => return stream,
+            Ok(accepted) => return accepted,
             Err(error) if concerns_one_connection(&error) => (),
             Err(error) => {
                 tracing::error!(%error, "cannot accept a connection");

@@ -13,6 +13,7 @@ use tokio::{
 use super::*;
 use crate::router::tests::app_until;
 
+const MANY: ConnectionLimits = ConnectionLimits { total: 9, per_address: 9 };
 const BODY: &str = "--B\r\nContent-Disposition: form-data; name=\"file\"\r\n\r\n\x01PNG\r\n--B--\r\n";
 
 fn request(key: &NewKey, is_chunked: bool) -> Vec<u8> {
@@ -60,20 +61,16 @@ async fn eventually(mut holds: impl FnMut() -> bool) -> bool {
 }
 
 #[tokio::test]
-async fn a_client_that_disconnects_releases_its_permit() {
+async fn a_client_that_disconnects_is_no_longer_counted() {
     for is_chunked in [false, true] {
         let shutdown = Shutdown::default();
         let (app, key) = (app_until(&shutdown), NewKey::random());
         app.auth.keys.insert(&key).await;
-        let n_permits = app.auth.permits.available_permits();
         let (mut caller, _) = connected(app.clone(), shutdown).await;
         caller.write_all(&request(&key, is_chunked)).await.unwrap();
-        assert!(eventually(|| app.auth.permits.available_permits() == n_permits - 1).await, "it is held");
+        assert!(eventually(|| app.auth.requests.taken() == 1).await, "it is held");
         drop(caller);
-        assert!(
-            eventually(|| app.auth.permits.available_permits() == n_permits).await,
-            "chunked: {is_chunked}"
-        );
+        assert!(eventually(|| app.auth.requests.taken() == 0).await, "chunked: {is_chunked}");
     }
 }
 
@@ -98,20 +95,28 @@ async fn a_head_that_is_too_large_is_answered_with_431() {
     assert_eq!(&answer, b"HTTP/1.1 431");
 }
 
-#[tokio::test]
-async fn connections_beyond_the_limit_wait_until_another_ends() {
+/// A request that needs no key.
+const LIVE: &[u8] = b"GET /health/live HTTP/1.1\r\nHost: x\r\n\r\n";
+
+/// A server with these limits, and an open connection whose request it has answered.
+async fn one_served(limits: ConnectionLimits) -> (SocketAddr, TcpStream) {
     let shutdown = Shutdown::default();
     let app = app_until(&shutdown);
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
-    tokio::spawn(serve_app(listener, app, 1, shutdown));
-    let request = b"GET /health/live HTTP/1.1\r\nHost: x\r\n\r\n";
+    tokio::spawn(serve_app(listener, app, limits, shutdown));
     let mut first = TcpStream::connect(address).await.unwrap();
-    first.write_all(request).await.unwrap();
-    let mut answer = [0; 12];
-    first.read_exact(&mut answer).await.unwrap();
+    first.write_all(LIVE).await.unwrap();
+    first.read_exact(&mut [0; 12]).await.unwrap();
+    (address, first)
+}
+
+#[tokio::test]
+async fn connections_beyond_the_limit_wait_until_another_ends() {
+    let (address, first) = one_served(ConnectionLimits { total: 1, per_address: 9 }).await;
     let mut second = TcpStream::connect(address).await.unwrap();
-    second.write_all(request).await.unwrap();
+    let mut answer = [0; 12];
+    second.write_all(LIVE).await.unwrap();
     let early = tokio::time::timeout(Duration::from_millis(100), second.read_exact(&mut answer)).await;
     assert!(early.is_err(), "it waits");
     drop(first);
@@ -120,18 +125,39 @@ async fn connections_beyond_the_limit_wait_until_another_ends() {
 }
 
 #[tokio::test]
+async fn an_address_with_too_many_connections_gets_no_further_one() {
+    let (address, _first) = one_served(ConnectionLimits { total: 9, per_address: 1 }).await;
+    let mut second = TcpStream::connect(address).await.unwrap();
+    let mut answer = [0; 12];
+    assert_eq!(second.read(&mut answer).await.unwrap(), 0, "it is closed");
+    let socket = tokio::net::TcpSocket::new_v4().unwrap();
+    socket.bind("127.0.0.2:0".parse().unwrap()).unwrap();
+    let mut other = socket.connect(address).await.unwrap();
+    other.write_all(LIVE).await.unwrap();
+    other.read_exact(&mut answer).await.unwrap();
+    assert_eq!(&answer, b"HTTP/1.1 200", "another address is served");
+}
+
+#[test]
+fn an_address_of_ipv6_counts_as_its_network() {
+    let of = |address: &str| network(address.parse().unwrap()).to_string();
+    assert_eq!(of("2001:db8:1:2:3:4:5:6"), "2001:db8:1:2::");
+    assert_eq!(of("::ffff:192.0.2.7"), "192.0.2.7");
+    assert_eq!(of("192.0.2.7"), "192.0.2.7");
+}
+
+#[tokio::test]
 async fn a_soft_shutdown_finishes_the_requests_in_progress() {
     let shutdown = Shutdown::default();
     let (app, key) = (app_until(&shutdown), NewKey::random());
     app.auth.keys.insert(&key).await;
-    let n_permits = app.auth.permits.available_permits();
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
-    let server = tokio::spawn(serve_app(listener, app.clone(), 9, shutdown.clone()));
+    let server = tokio::spawn(serve_app(listener, app.clone(), MANY, shutdown.clone()));
     let mut idle = TcpStream::connect(address).await.unwrap();
     let mut caller = TcpStream::connect(address).await.unwrap();
     caller.write_all(&request(&key, false)).await.unwrap();
-    assert!(eventually(|| app.auth.permits.available_permits() == n_permits - 1).await, "it is held");
+    assert!(eventually(|| app.auth.requests.taken() == 1).await, "it is held");
     shutdown.stop();
     let mut late = TcpStream::connect(address).await.unwrap();
     late.write_all(b"GET /v1/jobs/x HTTP/1.1\r\nHost: x\r\n\r\n").await.unwrap();
@@ -150,12 +176,11 @@ async fn a_hard_shutdown_aborts_connections() {
     let shutdown = Shutdown::default();
     let (app, key) = (app_until(&shutdown), NewKey::random());
     app.auth.keys.insert(&key).await;
-    let n_permits = app.auth.permits.available_permits();
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let mut caller = TcpStream::connect(listener.local_addr().unwrap()).await.unwrap();
-    let server = tokio::spawn(serve_app(listener, app.clone(), 9, shutdown.clone()));
+    let server = tokio::spawn(serve_app(listener, app.clone(), MANY, shutdown.clone()));
     caller.write_all(&request(&key, false)).await.unwrap();
-    assert!(eventually(|| app.auth.permits.available_permits() == n_permits - 1).await, "it is held");
+    assert!(eventually(|| app.auth.requests.taken() == 1).await, "it is held");
     shutdown.stop();
     shutdown.hard.cancel();
     assert!(matches!(server.await.unwrap(), Err(ServeError::Unfinished(1))));

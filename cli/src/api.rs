@@ -1,32 +1,47 @@
 //! `akhar api`: runs the HTTP server alone, on the configured database. Also prints the OpenAPI document.
 
-use akhar_platform::{config::Config, database::Database, shutdown::Shutdown};
-use tokio::net::TcpListener;
+use std::net::SocketAddr;
+
+use akhar_platform::{config::Config, shutdown::Shutdown};
+use tokio::net::{TcpListener, TcpSocket};
 
 use crate::{connect, failure::Failure, output};
+
+/// Connections that the system accepts before the process does: as many as may come at once. The system lowers it to
+/// its own limit.
+const BACKLOG: u32 = 4096;
+/// Bytes of an answer that the system keeps for a client that does not read it.
+const SEND_BUFFER: u32 = 128 * 1024;
 
 /// Serves until a signal stops the process.
 pub(crate) async fn run(config: Config) -> Result<(), Failure> {
     let shutdown = Shutdown::on_signals(config.shutdown_limit())
         .map_err(Failure::io("cannot install signal handlers"))?;
-    let database = connect::configured("akhar-api", &config).await?;
-    serve(listen(&config).await?, &config, database, shutdown).await
+    let database = connect::migrated("akhar-api", &config).await?;
+    let listener = listen(&config)?;
+    announce(address(&listener)?)?;
+    Ok(akhar_api::serve(listener, &config, database, shutdown).await?)
 }
 
 /// Opens a listening socket on the configured address.
-pub(crate) async fn listen(config: &Config) -> Result<TcpListener, Failure> {
+pub(crate) fn listen(config: &Config) -> Result<TcpListener, Failure> {
     let address = config.listen;
-    TcpListener::bind(address).await.map_err(|source| Failure::Listen { address, source })
+    let bind = || {
+        let socket = if address.is_ipv4() { TcpSocket::new_v4() } else { TcpSocket::new_v6() }?;
+        socket.set_reuseaddr(true)?; // a server that is started again need not wait for connections of the last one
+        socket.set_send_buffer_size(SEND_BUFFER)?; // accepted sockets inherit it
+        socket.bind(address)?;
+        socket.listen(BACKLOG)
+    };
+    bind().map_err(|source| Failure::Listen { address, source })
 }
 
-/// Prints the address to stdout, then serves until `shutdown`.
-pub(crate) async fn serve(
-    listener: TcpListener,
-    config: &Config,
-    database: Database,
-    shutdown: Shutdown,
-) -> Result<(), Failure> {
-    let address = listener.local_addr().map_err(Failure::io("cannot read the listening address"))?;
-    output::line(format_args!("listening on http://{address}")).or_else(Failure::unless_output_closed)?;
-    Ok(akhar_api::serve(listener, config, database, shutdown).await?)
+/// The address that a socket listens on.
+pub(crate) fn address(listener: &TcpListener) -> Result<SocketAddr, Failure> {
+    listener.local_addr().map_err(Failure::io("cannot read the listening address"))
+}
+
+/// Prints the address to stdout.
+pub(crate) fn announce(address: SocketAddr) -> Result<(), Failure> {
+    output::line(format_args!("listening on http://{address}")).or_else(Failure::unless_output_closed)
 }

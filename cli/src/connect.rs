@@ -17,6 +17,13 @@ pub(crate) async fn configured(name: &'static str, config: &Config) -> Result<Da
     connect(name, &options, config).await
 }
 
+/// Connects to the configured database, whose schema must be the one of this version.
+pub(crate) async fn migrated(name: &'static str, config: &Config) -> Result<Database, Failure> {
+    let database = configured(name, config).await?;
+    akhar_migrations::check(&database.durable).await?;
+    Ok(database)
+}
+
 /// Connects to a database. The error says where the server was expected.
 pub(crate) async fn connect(
     name: &'static str,

@@ -35,6 +35,8 @@ pub(crate) enum Failure {
     #[error(transparent)]
     Migrate(#[from] akhar_migrations::MigrateError),
     #[error(transparent)]
+    Schema(#[from] akhar_migrations::SchemaError),
+    #[error(transparent)]
     Worker(#[from] akhar_worker::WorkerError),
     #[error(transparent)]
     Api(#[from] akhar_api::ServeError),

@@ -20,6 +20,10 @@ use clap::{CommandFactory as _, Parser, Subcommand};
 
 use failure::Failure;
 
+/// The allocator of all processes. It returns memory to the system after load.
+#[global_allocator]
+static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
+
 /// A server for Panjabi handwriting recognition, handwriting generation and speech recognition.
 ///
 /// Settings are environment variables named AKHAR_*, or keys in akhar.toml. The file .env.example lists all of them.

@@ -26,7 +26,7 @@ pub(crate) async fn run(config: Config, arguments: &Arguments) -> Result<(), Fai
         let shutdown = shutdown.clone();
         tokio::spawn(async move { obey_parent(&shutdown).await });
     }
-    let database = connect::configured("akhar-worker", &config).await?;
+    let database = connect::migrated("akhar-worker", &config).await?;
     let ready = || {
         if let Err(error) = output::line(READY) {
             tracing::debug!(%error, "nobody reads standard output");

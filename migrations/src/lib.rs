@@ -1,10 +1,13 @@
-//! The database schema, and the function that brings a database up to date with it.
+//! The database schema, and the functions that bring a database up to date with it and check that it is.
 
-use sqlx::{Connection as _, PgConnection, PgPool};
+use sqlx::{Connection as _, PgConnection, PgPool, migrate::Migrator};
 
 /// The key of an advisory lock, so that only one of several starting processes migrates at a time. The number is
 /// arbitrary.
 const MIGRATION_LOCK: i64 = 0x616b_6861_7200;
+
+/// The code of Postgres for a table that does not exist.
+const UNDEFINED_TABLE: &str = "42P01";
 
 /// Why the schema could not be brought up to date.
 #[derive(Debug, thiserror::Error)]
@@ -15,6 +18,46 @@ pub enum MigrateError {
     /// A migration failed, or the file of an applied migration was changed or is missing.
     #[error("cannot migrate the database schema: {0}")]
     Schema(#[from] sqlx::migrate::MigrateError),
+}
+
+/// Why a process cannot use the schema of its database.
+#[derive(Debug, thiserror::Error)]
+pub enum SchemaError {
+    /// The query failed, or the connection was lost.
+    #[error("cannot read the version of the database schema: {0}")]
+    Database(#[from] sqlx::Error),
+    /// Migrations are missing. Holds their number.
+    #[error("the database schema is {0} migrations behind this version of akhar: run `akhar migrate` first")]
+    Behind(usize),
+    /// A migration was applied that this version does not know.
+    #[error(
+        "the database schema is newer than this version of akhar: migration {0} was applied to it. Use the version of \
+         akhar that ran `akhar migrate`, or a newer one"
+    )]
+    Newer(i64),
+}
+
+/// Checks that all migrations of this version are applied to the database, and no others.
+pub async fn check(db: &PgPool) -> Result<(), SchemaError> {
+    let applied: Vec<i64> =
+        match sqlx::query_scalar("select version from _sqlx_migrations where success").fetch_all(db).await {
+            Err(sqlx::Error::Database(error)) if error.code().is_some_and(|code| code == UNDEFINED_TABLE) => {
+                Vec::new()
+            }
+            applied => applied?,
+        };
+    let known: Vec<i64> = migrator().iter().map(|migration| migration.version).collect();
+    if let Some(unknown) = applied.iter().find(|version| !known.contains(version)) {
+        return Err(SchemaError::Newer(*unknown));
+    }
+    match known.iter().filter(|version| !applied.contains(version)).count() {
+        0 => Ok(()),
+        n => Err(SchemaError::Behind(n)),
+    }
+}
+
+fn migrator() -> Migrator {
+    sqlx::migrate!("./sql")
 }
 
 /// Applies all pending migrations. Does nothing if there are none. Concurrent callers, also in other processes, wait
@@ -29,6 +72,6 @@ pub async fn migrate(db: &PgPool) -> Result<(), MigrateError> {
 }
 
 async fn migrate_locked(db: &PgPool) -> Result<(), MigrateError> {
-    sqlx::migrate!("./sql").run(db).await?;
+    migrator().run(db).await?;
     Ok(())
 }

@@ -63,12 +63,20 @@ pub struct Config {
     pub data_dir: PathBuf,
     /// Address and port that the API listens on. Port 0 takes a free one.
     pub listen: SocketAddr,
-    /// Requests that one API process handles at a time. Further requests are answered with 503 `busy`.
+    /// Requests that one API process handles at a time, of which one account may have three quarters. Further requests
+    /// are answered with 503 `busy`.
     pub max_requests: NonZeroUsize,
+    /// Bytes of uploads that one API process keeps in memory at a time. Recordings may have seven eighths of them, and so
+    /// may images and texts. A request whose body does not fit is answered with 503 `busy`. At least 3000000, so that every file fits.
+    pub max_upload_bytes: usize,
     /// Connections of clients that one API process has open at a time. Further ones wait until another is closed. It is
     /// lowered if the process may not open so many files.
     pub max_connections: NonZeroUsize,
-    /// Jobs that may wait in one queue. Further requests are answered with 503 `queue-full`.
+    /// Connections that one address (IPv4, or IPv6 network of 64 bits) may have open at a time. Further ones are closed
+    /// at once. Behind a proxy, all connections have its address: set this to `AKHAR_MAX_CONNECTIONS` there.
+    pub max_connections_per_address: NonZeroUsize,
+    /// Jobs that may wait in one queue. One account may use four of five places, and fewer while other accounts have
+    /// waiting jobs. Further requests are answered with 503 `queue-full`.
     pub max_waiting: i64,
     /// Seconds that the API holds a response for an image or a text. After that it answers with 202 and the job.
     pub quick_wait_s: u64,
@@ -126,7 +134,9 @@ impl Default for Config {
             data_dir: "data".into(),
             listen: SocketAddr::from(([127, 0, 0, 1], 8080)),
             max_requests: n(2000),
+            max_upload_bytes: 128 * 1024 * 1024,
             max_connections: n(8000),
+            max_connections_per_address: n(4000),
             max_waiting: 1000,
             quick_wait_s: 30,
             speech_wait_s: 300,
@@ -214,6 +224,13 @@ impl Config {
                 key: "database_connections",
                 value: self.database_connections.to_string(),
                 expected: "at least 4",
+            });
+        }
+        if self.max_upload_bytes < 3_000_000 {
+            return Err(ConfigError::OutOfRange {
+                key: "max_upload_bytes",
+                value: self.max_upload_bytes.to_string(),
+                expected: "at least 3000000",
             });
         }
         Ok(())

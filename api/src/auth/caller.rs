@@ -8,12 +8,14 @@ use axum::{
     http::{HeaderMap, header, request::Parts},
 };
 use sqlx::PgPool;
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tracing::Span;
 use uuid::Uuid;
 
 use super::key_cache::KeyCache;
-use crate::problems::{Problem, ProblemType};
+use crate::{
+    budget::{Budget, Share},
+    problems::{Problem, ProblemType},
+};
 
 /// The state that authentication needs.
 #[derive(Debug)]
@@ -22,16 +24,16 @@ pub(crate) struct Authenticator {
     pub(crate) database: PgPool,
     /// A cache of keys.
     pub(crate) keys: KeyCache,
-    /// One permit for each request that the process may handle at a time.
-    pub(crate) permits: Arc<Semaphore>,
+    /// The number of requests that the process may handle at a time, by account.
+    pub(crate) requests: Arc<Budget<Uuid>>,
 }
 
-/// The account of a request with a valid key. Holds one of the process's permits until it is dropped.
+/// The account of a request with a valid key. Counts as a request in progress until it is dropped.
 #[derive(Debug)]
 pub(crate) struct Caller {
     /// `accounts.id` of the account that owns the jobs of this request.
     pub(crate) account_id: Uuid,
-    _permit: OwnedSemaphorePermit,
+    _request: Share<Uuid>,
 }
 
 impl<S> FromRequestParts<S> for Caller
@@ -47,8 +49,8 @@ where
         let key = presented(&parts.headers).ok_or(UNAUTHORIZED)?;
         let account_id = auth.keys.account(&auth.database, &key).await?.ok_or(UNAUTHORIZED)?;
         Span::current().record("caller", prefix_text(&key.prefix));
-        let permit = auth.permits.clone().try_acquire_owned().map_err(|_| Problem::of(ProblemType::Busy))?;
-        Ok(Self { account_id, _permit: permit })
+        let request = auth.requests.take(account_id, 1).ok_or(Problem::of(ProblemType::Busy))?;
+        Ok(Self { account_id, _request: request })
     }
 }
 

@@ -1,7 +1,10 @@
 //! Finds the account of an API key, usually in a cache of recently used keys.
 
 use std::{
-    sync::atomic::{AtomicU64, Ordering},
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
     time::Duration,
 };
 
@@ -10,7 +13,7 @@ use moka::future::Cache;
 use sqlx::PgPool;
 use uuid::Uuid;
 
-use crate::retry::retry_transient;
+use crate::{problems::Problem, retry::retry_transient};
 
 /// How long a working key is cached. A notification removes a revoked key at once. If that notification is lost, the
 /// key works for at most this long.
@@ -40,27 +43,35 @@ impl Default for KeyCache {
 }
 
 impl KeyCache {
-    /// The id of the key's account. Executes at most one query. `None` if the key does not exist or is revoked.
-    pub(crate) async fn account(&self, db: &PgPool, key: &PresentedKey) -> Result<Option<Uuid>, sqlx::Error> {
-        let found = match self.working.get(&key.prefix).await {
-            Some(working) => Some(working),
-            None if self.unknown.contains_key(&key.prefix) => None,
-            None => self.read(db, key.prefix).await?,
+    /// The id of the key's account. Executes at most one query, together with all requests that need the same one. `None`
+    /// if the key does not exist or is revoked.
+    pub(crate) async fn account(&self, db: &PgPool, key: &PresentedKey) -> Result<Option<Uuid>, Problem> {
+        let working = match self.working.get(&key.prefix).await {
+            Some(working) => working,
+            None if self.unknown.contains_key(&key.prefix) => return Ok(None),
+            None => match self.read(db, key.prefix).await {
+                Ok(working) => working,
+                Err(error) => return error.as_ref().as_ref().map_or(Ok(None), |e| Err(Problem::database(e))),
+            },
         };
-        Ok(found.filter(|working| working.matches(key)).map(|working| working.account_id))
+        Ok(working.matches(key).then_some(working.account_id))
     }
 
-    async fn read(&self, db: &PgPool, prefix: Prefix) -> Result<Option<WorkingKey>, sqlx::Error> {
+    /// Reads the working key with this prefix. The error is `None` if there is none.
+    async fn read(&self, db: &PgPool, prefix: Prefix) -> Result<WorkingKey, Arc<Option<sqlx::Error>>> {
         let n_changes = self.n_changes.load(Ordering::SeqCst);
-        let found = retry_transient(|_| find_working(db, &prefix)).await?;
-        match &found {
-            Some(working) => self.working.insert(prefix, working.clone()).await,
-            None => self.unknown.insert(prefix, ()).await,
-        }
+        let query = async {
+            let found = retry_transient(|_| find_working(db, &prefix)).await.map_err(Some)?;
+            if found.is_none() {
+                self.unknown.insert(prefix, ()).await;
+            }
+            found.ok_or(None)
+        };
+        let found = self.working.try_get_with(prefix, query).await;
         if self.n_changes.load(Ordering::SeqCst) != n_changes {
             self.working.invalidate(&prefix).await;
         }
-        Ok(found)
+        found
     }
 
     /// Caches a key that is not in the database.

@@ -13,12 +13,34 @@ use std::{
 use axum::body::Body;
 use bytes::Bytes;
 use http_body::{Body as HttpBody, Frame, SizeHint};
-use tokio::time::{Instant, timeout_at};
+use tokio::{
+    sync::Semaphore,
+    time::{Instant, timeout, timeout_at},
+};
 
-/// The most bytes that are discarded. If the client sends more, its connection is closed.
-const MAX_BYTES: usize = 1024 * 1024;
+/// The most bytes that are discarded: several times the largest body that is accepted. If the client sends more, its
+/// connection is closed.
+const MAX_BYTES: u64 = 16 * 1024 * 1024;
+/// How long the client may send nothing.
+const STALL_LIMIT: Duration = Duration::from_secs(10);
 /// The most time that is spent on discarding.
-const MAX_TIME: Duration = Duration::from_secs(1);
+const MAX_TIME: Duration = Duration::from_secs(30);
+
+/// How many bodies are discarded at the same time. The others are not read meanwhile, so that a thousand rejected uploads
+/// do not take the processor time of other requests.
+const MAX_DISCARDS: usize = 32;
+/// How long a body may wait until it is discarded. After that its connection is closed.
+const MAX_WAIT: Duration = Duration::from_secs(2);
+
+/// Limits how many bodies are discarded at the same time.
+#[derive(Debug, Clone)]
+pub(crate) struct Discards(Arc<Semaphore>);
+
+impl Default for Discards {
+    fn default() -> Self {
+        Self(Arc::new(Semaphore::new(MAX_DISCARDS)))
+    }
+}
 
 /// A handle on a body that a handler reads.
 #[derive(Debug, Clone)]
@@ -39,14 +61,16 @@ impl UnreadBody {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Reads the rest of the body and discards it, within limits of size and time.
-    pub(crate) async fn discard(&self) {
-        let deadline = Instant::now() + MAX_TIME;
-        let mut n_bytes = 0;
-        while n_bytes <= MAX_BYTES {
+    /// Reads the rest of the body and discards it, within limits of size and time. Reads nothing if the rest is certainly
+    /// larger, or if too many other bodies are being discarded.
+    pub(crate) async fn discard(&self, discards: &Discards) {
+        let Ok(Ok(_permit)) = timeout(MAX_WAIT, discards.0.acquire()).await else { return };
+        let (deadline, mut n_bytes) = (Instant::now() + MAX_TIME, 0);
+        while n_bytes + self.lock().size_hint().lower() <= MAX_BYTES {
             let frame = std::future::poll_fn(|cx| Pin::new(&mut *self.lock()).poll_frame(cx));
-            let Ok(Some(Ok(frame))) = timeout_at(deadline, frame).await else { return };
-            n_bytes += frame.data_ref().map_or(0, Bytes::len);
+            let stalled_at = deadline.min(Instant::now() + STALL_LIMIT);
+            let Ok(Some(Ok(frame))) = timeout_at(stalled_at, frame).await else { return };
+            n_bytes += frame.data_ref().map_or(0, Bytes::len) as u64;
         }
     }
 }

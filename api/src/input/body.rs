@@ -1,69 +1,119 @@
 //! Reads a request's body within limits of size and time.
 
-use std::{borrow::Cow, pin::Pin, time::Duration};
+use std::{
+    borrow::Cow,
+    pin::Pin,
+    task::{Context, Poll, ready},
+    time::Duration,
+};
 
 use axum::{
     body::{Body, Bytes, HttpBody as _},
     http::{HeaderMap, header},
 };
-use tokio::time::{Instant, timeout_at};
+use futures::{Stream, StreamExt as _};
+use tokio::time::{Instant, Sleep, sleep_until};
 
+use super::memory::Buffer;
 use crate::problems::{Problem, ProblemType};
 
 /// How long the client may send no data.
 const STALL_LIMIT: Duration = Duration::from_secs(30);
-/// How long a whole body may take.
-const BODY_LIMIT: Duration = Duration::from_secs(120);
+/// How long a body may take, whatever its length.
+const SURE_TIME: Duration = Duration::from_secs(60);
+/// The least rate of a body that takes longer, bytes per second from its beginning.
+const MIN_RATE: u64 = 2 * 1024;
 
-/// The limits of one body.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct BodyLimits {
-    deadline: Instant,
-    /// The most bytes that the body may have.
-    pub(super) max_bytes: usize,
+/// A body that arrives. The stream of its data fails when it breaks a limit.
+#[derive(Debug)]
+pub(super) struct ArrivingBody {
+    body: Body,
+    /// The length by the Content-Length header.
+    pub(super) announced: Option<usize>,
+    max_bytes: usize,
+    n_bytes: usize,
+    began_at: Instant,
+    /// Ends when the client has sent too little for too long.
+    deadline: Pin<Box<Sleep>>,
+    /// Whether data was returned by the last call.
+    has_returned: bool,
 }
 
-impl BodyLimits {
-    /// The limits of a body that begins to arrive now. Fails if its Content-Length is larger than `max_bytes`, or if it
-    /// has a content coding such as gzip.
-    pub(super) fn new(headers: &HeaderMap, max_bytes: usize) -> Result<Self, Problem> {
+/// Why a body is not read further.
+#[derive(Debug, thiserror::Error)]
+#[error("the body is refused")]
+pub(super) struct Refused(pub(super) Problem);
+
+impl ArrivingBody {
+    /// A body that begins to arrive now. Fails if its Content-Length is larger than `max_bytes`, or if it has a content
+    /// coding such as gzip.
+    pub(super) fn new(headers: &HeaderMap, body: Body, max_bytes: usize) -> Result<Self, Problem> {
         refuse_codings(headers)?;
         let announced =
             headers.get(header::CONTENT_LENGTH).and_then(|v| v.to_str().ok()?.parse::<u64>().ok());
-        let limits = Self { deadline: Instant::now() + BODY_LIMIT, max_bytes };
-        if announced.is_some_and(|n| n > max_bytes as u64) { Err(limits.too_large()) } else { Ok(limits) }
-    }
-
-    /// Waits for `frame` within the limits of time.
-    pub(super) async fn in_time<T>(self, frame: impl Future<Output = T>) -> Result<T, Problem> {
-        let deadline = self.deadline.min(Instant::now() + STALL_LIMIT);
-        timeout_at(deadline, frame).await.map_err(|_| Problem::of(ProblemType::BodyTimeout))
-    }
-
-    /// Reads the whole body.
-    pub(super) async fn read_all(self, mut body: Body) -> Result<Vec<u8>, Problem> {
-        let mut bytes = Vec::new();
-        while let Some(frame) =
-            self.in_time(std::future::poll_fn(|cx| Pin::new(&mut body).poll_frame(cx))).await?
-        {
-            let frame = frame.map_err(|error| {
-                tracing::debug!(%error, "cannot read the body");
-                malformed("The connection failed before the whole body had arrived. Send the request again.")
-            })?;
-            let data = frame.into_data().unwrap_or_else(|_trailers| Bytes::new());
-            if bytes.len() + data.len() > self.max_bytes {
-                return Err(self.too_large());
-            }
-            bytes.extend_from_slice(&data);
+        let announced = announced.map(|n| usize::try_from(n).unwrap_or(usize::MAX));
+        if announced.is_some_and(|n| n > max_bytes) {
+            return Err(too_large(max_bytes));
         }
-        Ok(bytes)
+        let began_at = Instant::now();
+        let deadline = Box::pin(sleep_until(began_at + STALL_LIMIT));
+        Ok(Self { body, announced, max_bytes, n_bytes: 0, began_at, deadline, has_returned: false })
     }
 
-    /// The problem of a body that is larger than its limit.
-    pub(super) fn too_large(self) -> Problem {
-        let detail = format!("The body is larger than the limit of {} bytes.", self.max_bytes);
-        Problem::of(ProblemType::TooLarge).with_detail(detail)
+    /// Reads the whole body into a buffer.
+    pub(super) async fn read_into(mut self, mut buffer: Buffer) -> Result<Bytes, Problem> {
+        while let Some(data) = self.next().await {
+            if !buffer.push(&data.map_err(|Refused(problem)| problem)?)? {
+                return Err(too_large(self.max_bytes));
+            }
+        }
+        Ok(buffer.into_bytes())
     }
+
+    fn postpone_deadline(&mut self) {
+        let at_least = Duration::from_millis(self.n_bytes as u64 * 1000 / MIN_RATE);
+        let deadline = (self.began_at + SURE_TIME + at_least).min(Instant::now() + STALL_LIMIT);
+        self.deadline.as_mut().reset(deadline);
+    }
+}
+
+impl Stream for ArrivingBody {
+    type Item = Result<Bytes, Refused>;
+
+    fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        // The parser of multipart reads data until none is ready, and keeps all of it. So it gets one piece at a time.
+        if std::mem::take(&mut self.has_returned) {
+            cx.waker().wake_by_ref();
+            return Poll::Pending;
+        }
+        let Poll::Ready(frame) = Pin::new(&mut self.body).poll_frame(cx) else {
+            ready!(self.deadline.as_mut().poll(cx));
+            return Poll::Ready(Some(Err(Refused(Problem::of(ProblemType::BodyTimeout)))));
+        };
+        let data = match frame {
+            None => return Poll::Ready(None),
+            Some(Ok(frame)) => frame.into_data().unwrap_or_else(|_trailers| Bytes::new()),
+            Some(Err(error)) => {
+                tracing::debug!(%error, "cannot read the body");
+                let detail =
+                    "The connection failed before the whole body had arrived. Send the request again.";
+                return Poll::Ready(Some(Err(Refused(malformed(detail)))));
+            }
+        };
+        self.n_bytes += data.len();
+        if self.n_bytes > self.max_bytes {
+            return Poll::Ready(Some(Err(Refused(too_large(self.max_bytes)))));
+        }
+        self.postpone_deadline();
+        self.has_returned = true;
+        Poll::Ready(Some(Ok(data)))
+    }
+}
+
+/// The problem of a body that is larger than its limit.
+fn too_large(max_bytes: usize) -> Problem {
+    let detail = format!("The body is larger than the limit of {max_bytes} bytes.");
+    Problem::of(ProblemType::TooLarge).with_detail(detail)
 }
 
 /// Fails if the body has a content coding, because no body is decoded.
@@ -85,14 +135,11 @@ pub(super) fn malformed(detail: impl Into<Cow<'static, str>>) -> Problem {
 
 #[cfg(test)]
 pub(super) mod tests {
-    use std::{
-        convert::Infallible,
-        task::{Context, Poll},
-    };
+    use std::convert::Infallible;
 
     use http_body::Frame;
 
-    use super::*;
+    use super::{super::memory::tests::plenty, *};
 
     /// A body of the given chunks that never ends.
     pub(crate) fn stalling(next: impl FnMut() -> Option<&'static str> + Send + Unpin + 'static) -> Body {
@@ -113,29 +160,38 @@ pub(super) mod tests {
         Body::new(Stalling(next))
     }
 
-    async fn whole(body: impl Into<Body>) -> Result<Vec<u8>, ProblemType> {
-        let limits = BodyLimits::new(&HeaderMap::new(), 10).unwrap();
-        limits.read_all(body.into()).await.map_err(|p| p.problem_type())
+    async fn whole(body: Body, max_bytes: usize) -> Result<usize, ProblemType> {
+        let arriving = ArrivingBody::new(&HeaderMap::new(), body, max_bytes).unwrap();
+        let buffer = plenty().take(None, max_bytes).unwrap();
+        arriving.read_into(buffer).await.map(|bytes| bytes.len()).map_err(|p| p.problem_type())
     }
 
     #[tokio::test]
     async fn a_body_may_be_as_large_as_the_limit_but_no_larger() {
-        assert_eq!(whole(vec![7; 10]).await, Ok(vec![7; 10]));
-        assert_eq!(whole(vec![7; 11]).await, Err(ProblemType::TooLarge));
+        assert_eq!(whole(vec![7; 10].into(), 10).await, Ok(10));
+        assert_eq!(whole(vec![7; 11].into(), 10).await, Err(ProblemType::TooLarge));
         let endless = stalling(|| Some("abcd")); // refused while it arrives
-        assert_eq!(whole(endless).await, Err(ProblemType::TooLarge));
+        assert_eq!(whole(endless, 10).await, Err(ProblemType::TooLarge));
         let announced = |n: &str| HeaderMap::from_iter([(header::CONTENT_LENGTH, n.parse().unwrap())]);
-        assert!(BodyLimits::new(&announced("10"), 10).is_ok());
-        assert!(BodyLimits::new(&announced("11"), 10).is_err());
+        assert!(ArrivingBody::new(&announced("10"), Body::empty(), 10).is_ok());
+        for more in ["11", "18446744073709551615"] {
+            assert!(ArrivingBody::new(&announced(more), Body::empty(), 10).is_err());
+        }
     }
 
-    #[test]
-    fn a_body_with_a_content_coding_is_refused() {
-        let of = |coding: &str| HeaderMap::from_iter([(header::CONTENT_ENCODING, coding.parse().unwrap())]);
-        assert!(BodyLimits::new(&of("Identity"), 10).is_ok());
+    #[tokio::test]
+    async fn a_body_with_a_content_coding_is_refused() {
+        let of = |coding: &str| {
+            let headers = HeaderMap::from_iter([(header::CONTENT_ENCODING, coding.parse().unwrap())]);
+            ArrivingBody::new(&headers, Body::empty(), 10)
+        };
+        assert!(of("Identity").is_ok());
         for coding in ["gzip", "identity, br"] {
-            let problem = BodyLimits::new(&of(coding), 10).unwrap_err();
-            assert_eq!(problem.problem_type(), ProblemType::UnsupportedContentType, "{coding}");
+            assert_eq!(
+                of(coding).unwrap_err().problem_type(),
+                ProblemType::UnsupportedContentType,
+                "{coding}"
+            );
         }
     }
 
@@ -143,7 +199,24 @@ pub(super) mod tests {
     async fn a_body_that_stalls_times_out() {
         let started = Instant::now();
         let mut chunks = vec!["a", "b"];
-        assert_eq!(whole(stalling(move || chunks.pop())).await, Err(ProblemType::BodyTimeout));
+        assert_eq!(whole(stalling(move || chunks.pop()), 10).await, Err(ProblemType::BodyTimeout));
         assert_eq!(started.elapsed(), STALL_LIMIT);
+    }
+
+    /// A body of 500 pieces, one every 10 s.
+    fn slow(n_bytes: usize) -> Body {
+        let pieces = futures::stream::iter(0..500).then(move |_| async move {
+            tokio::time::sleep(Duration::from_secs(10)).await;
+            Ok::<_, Infallible>(vec![7; n_bytes])
+        });
+        Body::from_stream(pieces)
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_slow_body_arrives_whole_and_one_that_hardly_moves_does_not() {
+        assert_eq!(whole(slow(21_000), 11_000_000).await, Ok(10_500_000));
+        let started = Instant::now();
+        assert_eq!(whole(slow(1000), 11_000_000).await, Err(ProblemType::BodyTimeout));
+        assert!(started.elapsed() < 2 * SURE_TIME);
     }
 }

@@ -15,7 +15,10 @@ use serde::{
 };
 use serde_json::value::RawValue;
 
-use super::body::{BodyLimits, malformed};
+use super::{
+    body::{ArrivingBody, malformed},
+    memory::BodyMemory,
+};
 use crate::problems::{Problem, ProblemType};
 
 /// The most bytes that a body may have.
@@ -64,14 +67,15 @@ impl Kind {
 pub(super) type Members = Vec<(String, Box<RawValue>)>;
 
 /// Reads the object in a request's body.
-pub(super) async fn read(request: Request) -> Result<Members, Problem> {
+pub(super) async fn read(request: Request, memory: &BodyMemory) -> Result<Members, Problem> {
     let (parts, body) = request.into_parts();
-    let limits = BodyLimits::new(&parts.headers, MAX_BYTES)?;
+    let body = ArrivingBody::new(&parts.headers, body, MAX_BYTES)?;
     if !is_json(&parts.headers) {
         let detail = "This operation accepts only the Content-Type application/json.";
         return Err(Problem::of(ProblemType::UnsupportedContentType).with_detail(detail));
     }
-    parse(&limits.read_all(body).await?)
+    let buffer = memory.take(body.announced, MAX_BYTES)?;
+    parse(&body.read_into(buffer).await?)
 }
 
 /// Whether the Content-Type is application/json. Parameters such as `charset` have no meaning for JSON and are

@@ -5,6 +5,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::input::body::tests::stalling;
+use crate::input::memory::tests::plenty;
 
 /// The members of a body, or the detail of its problem.
 fn members(body: &[u8]) -> Result<Vec<(String, String)>, String> {
@@ -24,7 +25,7 @@ async fn sent(content_type: Option<&str>, body: impl Into<Body>) -> Result<usize
     if let Some(content_type) = content_type {
         request = request.header("content-type", content_type);
     }
-    read(request.body(body.into()).unwrap()).await.map(|m| m.len()).map_err(|p| p.problem_type())
+    read(request.body(body.into()).unwrap(), &plenty()).await.map(|m| m.len()).map_err(|p| p.problem_type())
 }
 
 #[tokio::test]

@@ -4,6 +4,7 @@ mod body;
 pub(crate) mod choice;
 pub(crate) mod fields;
 pub(crate) mod json;
+pub(crate) mod memory;
 pub(crate) mod multipart;
 pub(crate) mod object;
 pub(crate) mod panjabi_text;

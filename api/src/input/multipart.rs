@@ -5,15 +5,16 @@
 
 use akhar_jobs::{MediaType, Upload};
 use axum::{
-    body::Body,
     extract::Request,
     http::{HeaderMap, header},
 };
-use multer::{Constraints, Multipart, SizeLimit};
+use bytes::Bytes;
+use multer::Multipart;
 
 use super::{
-    body::{BodyLimits, malformed},
+    body::{ArrivingBody, Refused, malformed},
     fields::{Field, Kind, quoted, unknown},
+    memory::{BodyMemory, Buffer},
 };
 use crate::problems::{Code, Problem, ProblemType, Violation};
 
@@ -27,23 +28,25 @@ const MAX_TEXT_BYTES: usize = 64;
 /// The values of a form: at most one for each field.
 #[derive(Debug, Default)]
 pub(crate) struct Form {
-    values: Vec<(&'static str, Vec<u8>)>,
+    values: Vec<(&'static str, Bytes)>,
     /// Fields that were sent and are invalid.
     invalid: Vec<&'static str>,
     /// The violations found so far.
     pub(crate) violations: Vec<Violation>,
 }
 
-/// Reads a form with these fields from a request's body.
-pub(crate) async fn read(request: Request, fields: &[Field]) -> Result<Form, Problem> {
+/// Reads a form with these fields, of which at most one is a file, from a request's body.
+pub(crate) async fn read(request: Request, fields: &[Field], memory: &BodyMemory) -> Result<Form, Problem> {
     let (parts, body) = request.into_parts();
-    let max_bytes = OVERHEAD + fields.iter().map(Field::max_file_bytes).sum::<usize>();
-    let limits = BodyLimits::new(&parts.headers, max_bytes)?;
-    let mut multipart = open(body, boundary(&parts.headers)?, max_bytes);
+    let max_file_bytes = fields.iter().map(Field::max_file_bytes).sum();
+    let body = ArrivingBody::new(&parts.headers, body, OVERHEAD + max_file_bytes)?;
+    let boundary = boundary(&parts.headers)?;
+    let mut file = Some(memory.take(body.announced, max_file_bytes)?);
+    let mut multipart = Multipart::new(body, boundary);
     let mut form = Form::default();
     for _ in 0..=MAX_PARTS {
-        let Some(part) = limits.next(multipart.next_field()).await? else { return Ok(form) };
-        form.take(limits, part, fields).await?;
+        let Some(part) = multipart.next_field().await.map_err(unreadable)? else { return Ok(form) };
+        form.take(part, fields, &mut file).await?;
     }
     Err(malformed(format!("The body has more than {MAX_PARTS} parts.")))
 }
@@ -72,7 +75,7 @@ impl Form {
             self.violations.push(Violation::new(name, Code::UnsupportedMediaType, detail));
             return None;
         };
-        Some(Upload { media_type, bytes: bytes.into() })
+        Some(Upload { media_type, bytes })
     }
 
     /// Takes and parses the value of a field. Returns the default if the field is absent or invalid. Adds a violation
@@ -89,12 +92,13 @@ impl Form {
         })
     }
 
-    /// Reads one part as the value of its field. Skips an unknown or repeated field and adds a violation.
+    /// Reads one part as the value of its field. Skips an unknown or repeated field and adds a violation. Takes `file`
+    /// if the part is the file.
     async fn take(
         &mut self,
-        limits: BodyLimits,
         part: multer::Field<'_>,
         fields: &[Field],
+        file: &mut Option<Buffer>,
     ) -> Result<(), Problem> {
         let Some(name) = part.name().map(str::to_owned) else {
             return Err(malformed("A part of the body has no name in its Content-Disposition header."));
@@ -102,21 +106,26 @@ impl Form {
         let Some(field) = fields.iter().find(|f| f.name == name) else {
             let known: Vec<&str> = fields.iter().map(|f| f.name).collect();
             self.violations.push(unknown("field", &name, &known));
-            return limits.skip(part).await;
+            return skip(part).await;
         };
         if self.has(field.name) {
             let detail = format!("{} is given more than once", field.name);
             self.violations.push(Violation::new(field.name, Code::Duplicated, detail));
-            return limits.skip(part).await;
+            return skip(part).await;
         }
         match field.kind {
             Kind::File { max_bytes } => {
-                let file = limits.collect(part, max_bytes).await?;
-                self.values.push((field.name, file.ok_or_else(|| file_too_large(field.name, max_bytes))?));
+                let Some(mut buffer) = file.take() else {
+                    return Err(Problem::internal("a form has more than one file"));
+                };
+                if !collect(part, &mut buffer).await? {
+                    return Err(file_too_large(field.name, max_bytes));
+                }
+                self.values.push((field.name, buffer.into_bytes()));
             }
             Kind::Text => {
-                if let Some(text) = limits.collect(part, MAX_TEXT_BYTES).await? {
-                    self.values.push((field.name, text));
+                if let Some(text) = short(part).await? {
+                    self.values.push((field.name, text.into()));
                 } else {
                     let detail = format!("{} is longer than {MAX_TEXT_BYTES} bytes", field.name);
                     self.reject(Violation::new(field.name, Code::TooLong, detail), field.name);
@@ -137,7 +146,7 @@ impl Form {
 
     /// Takes the value of a text field. `None` if it was not sent. Adds a violation if it is not UTF-8.
     pub(crate) fn text(&mut self, name: &'static str) -> Option<String> {
-        match String::from_utf8(self.bytes(name)?) {
+        match String::from_utf8(self.bytes(name)?.into()) {
             Ok(text) => Some(text),
             Err(e) => {
                 let sent = quoted(&String::from_utf8_lossy(e.as_bytes()));
@@ -155,7 +164,7 @@ impl Form {
     }
 
     /// Takes the bytes of a required file. Adds a violation if it is absent or empty.
-    pub(crate) fn file(&mut self, name: &'static str) -> Option<Vec<u8>> {
+    pub(crate) fn file(&mut self, name: &'static str) -> Option<Bytes> {
         let is_invalid = self.invalid.contains(&name);
         let (code, detail) = match self.bytes(name) {
             Some(bytes) if bytes.is_empty() => (Code::Empty, format!("{name} is empty")),
@@ -167,44 +176,38 @@ impl Form {
         None
     }
 
-    fn bytes(&mut self, name: &str) -> Option<Vec<u8>> {
+    fn bytes(&mut self, name: &str) -> Option<Bytes> {
         let index = self.values.iter().position(|(n, _)| *n == name)?;
         Some(self.values.swap_remove(index).1)
     }
 }
 
-fn open(body: Body, boundary: String, max_bytes: usize) -> Multipart<'static> {
-    let limit = SizeLimit::new().whole_stream(max_bytes as u64);
-    Multipart::with_constraints(body.into_data_stream(), boundary, Constraints::new().size_limit(limit))
+/// Reads a file. `false` if it is larger than the buffer may be; then the rest is not read.
+async fn collect(mut part: multer::Field<'_>, file: &mut Buffer) -> Result<bool, Problem> {
+    while let Some(chunk) = part.chunk().await.map_err(unreadable)? {
+        if !file.push(&chunk)? {
+            return Ok(false);
+        }
+    }
+    Ok(true)
 }
 
-impl BodyLimits {
-    /// Waits for the next part or chunk.
-    async fn next<T>(self, frame: impl Future<Output = multer::Result<T>>) -> Result<T, Problem> {
-        self.in_time(frame).await?.map_err(|error| unreadable(&error, self))
-    }
-
-    /// Reads the bytes of a part. `None` if they are more than `max_bytes`; then the rest is not read.
-    async fn collect(
-        self,
-        mut part: multer::Field<'_>,
-        max_bytes: usize,
-    ) -> Result<Option<Vec<u8>>, Problem> {
-        let mut bytes = Vec::new();
-        while let Some(chunk) = self.next(part.chunk()).await? {
-            if bytes.len() + chunk.len() > max_bytes {
-                return Ok(None);
-            }
-            bytes.extend_from_slice(&chunk);
+/// Reads a text. `None` if it is longer than [`MAX_TEXT_BYTES`]; then the rest is not read.
+async fn short(mut part: multer::Field<'_>) -> Result<Option<Vec<u8>>, Problem> {
+    let mut text = Vec::new();
+    while let Some(chunk) = part.chunk().await.map_err(unreadable)? {
+        if text.len() + chunk.len() > MAX_TEXT_BYTES {
+            return Ok(None);
         }
-        Ok(Some(bytes))
+        text.extend_from_slice(&chunk);
     }
+    Ok(Some(text))
+}
 
-    /// Reads and discards a part.
-    async fn skip(self, mut part: multer::Field<'_>) -> Result<(), Problem> {
-        while self.next(part.chunk()).await?.is_some() {}
-        Ok(())
-    }
+/// Reads and discards a part.
+async fn skip(mut part: multer::Field<'_>) -> Result<(), Problem> {
+    while part.chunk().await.map_err(unreadable)?.is_some() {}
+    Ok(())
 }
 
 fn boundary(headers: &HeaderMap) -> Result<String, Problem> {
@@ -227,10 +230,16 @@ fn file_too_large(name: &str, max_bytes: usize) -> Problem {
     Problem::violations(vec![Violation::new(name, Code::TooLarge, detail)])
 }
 
-fn unreadable(error: &multer::Error, limits: BodyLimits) -> Problem {
+fn unreadable(error: multer::Error) -> Problem {
+    let error = match error {
+        multer::Error::StreamReadFailed(cause) => match cause.downcast::<Refused>() {
+            Ok(refused) => return refused.0,
+            Err(cause) => multer::Error::StreamReadFailed(cause),
+        },
+        other => other,
+    };
     tracing::debug!(%error, "cannot read the body");
     match error {
-        multer::Error::StreamSizeExceeded { .. } => limits.too_large(),
         multer::Error::IncompleteStream | multer::Error::IncompleteFieldData { .. } => {
             malformed("The body ends before its closing boundary.")
         }

@@ -1,7 +1,8 @@
 //! Tests with valid and invalid bodies, and the property that no body causes a panic or exceeds a limit.
 
 use super::*;
-use crate::input::body::tests::stalling;
+use crate::input::{body::tests::stalling, memory::tests::plenty};
+use axum::body::Body;
 use proptest::prelude::*;
 
 const MAX: usize = 100;
@@ -10,7 +11,7 @@ const FIELDS: [Field; 2] =
 
 async fn read_raw(content_type: &str, body: impl Into<Body>) -> Result<Form, ProblemType> {
     let request = Request::post("/").header("content-type", content_type).body(body.into()).unwrap();
-    read(request, &FIELDS).await.map_err(|p| p.problem_type())
+    read(request, &FIELDS, &plenty()).await.map_err(|p| p.problem_type())
 }
 
 async fn read_body(body: impl Into<Body>) -> Result<Form, ProblemType> {
@@ -38,7 +39,7 @@ fn codes(form: &Form) -> Vec<(&str, &str)> {
 async fn fields_may_have_any_order() {
     for parts in [[("file", &b"xy"[..]), ("top-k", b"4")], [("top-k", b"4"), ("file", b"xy")]] {
         let mut form = read_body(body(&parts)).await.unwrap();
-        assert_eq!(form.file("file").unwrap(), b"xy");
+        assert_eq!(form.file("file").unwrap(), b"xy"[..]);
         assert_eq!(form.text("top-k").unwrap(), "4");
         assert_eq!(codes(&form), []);
     }
@@ -56,7 +57,7 @@ async fn a_body_is_limited_with_and_without_a_content_length() {
     let long = body(&[("other", &vec![7; OVERHEAD + MAX])]);
     assert_eq!(read_body(long.clone()).await.unwrap_err(), ProblemType::TooLarge);
     let told = Request::post("/").header("content-length", long.len()).body(Body::empty()).unwrap();
-    assert_eq!(read(told, &FIELDS).await.unwrap_err().problem_type(), ProblemType::TooLarge);
+    assert_eq!(read(told, &FIELDS, &plenty()).await.unwrap_err().problem_type(), ProblemType::TooLarge);
 }
 
 #[tokio::test]

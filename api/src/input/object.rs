@@ -8,6 +8,7 @@ use serde_json::value::RawValue;
 use super::{
     fields::{nearest, quoted, unknown},
     json::{self, Kind, Members},
+    memory::BodyMemory,
 };
 use crate::problems::{Code, Problem, Violation};
 
@@ -23,8 +24,12 @@ pub(crate) struct Object {
 }
 
 /// Reads an object with these fields from a request's body.
-pub(crate) async fn read(request: Request, fields: &[&'static str]) -> Result<Object, Problem> {
-    Ok(Object::of(json::read(request).await?, fields))
+pub(crate) async fn read(
+    request: Request,
+    fields: &[&'static str],
+    memory: &BodyMemory,
+) -> Result<Object, Problem> {
+    Ok(Object::of(json::read(request, memory).await?, fields))
 }
 
 impl Object {

@@ -12,7 +12,7 @@ use crate::problems::{Code, Problem, Violation};
 const MAX_PARAMETERS: usize = 16;
 
 /// The parameters of a URI, and a violation for every one that is unknown or repeated.
-fn read(uri: &Uri, known: &[&str]) -> (Vec<(String, String)>, Vec<Violation>) {
+pub(crate) fn read(uri: &Uri, known: &[&str]) -> (Vec<(String, String)>, Vec<Violation>) {
     // Parsing into pairs of text cannot fail, because invalid UTF-8 is replaced.
     let pairs = Query::<Vec<(String, String)>>::try_from_uri(uri).map(|q| q.0).unwrap_or_default();
     let mut violations = Vec::new();

@@ -16,8 +16,18 @@ pub(crate) fn image(bytes: &[u8]) -> Option<MediaType> {
     }
 }
 
-/// The type of a recording. `None` if the bytes do not begin like a WAV or MP3. An MP3 begins with an ID3 tag or a
-/// frame of layer 3. Some encoders write zeros before it.
+/// The first bytes in which the frames of an MP3 may begin, if it was cut in the middle of a frame. The largest frame
+/// has 1441 bytes.
+const MAX_CUT_FRAME: usize = 1441;
+
+/// The bit rates of layer 3, kbit/s: of MPEG 1, and of MPEG 2 and 2.5.
+const KBPS: [[usize; 14]; 2] = [
+    [32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320],
+    [8, 16, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128, 144, 160],
+];
+
+/// The type of a recording. `None` if the bytes do not begin like a WAV or MP3. An MP3 begins with an ID3 tag, a frame
+/// of layer 3, or the rest of a frame and three whole ones. Some encoders write zeros before it.
 pub(crate) fn audio(bytes: &[u8]) -> Option<MediaType> {
     if matches!(bytes, [b'R', b'I', b'F', b'F', _, _, _, _, b'W', b'A', b'V', b'E', ..])
         || matches!(bytes, [b'R', b'F', b'6', b'4', _, _, _, _, b'W', b'A', b'V', b'E', ..])
@@ -31,8 +41,39 @@ pub(crate) fn audio(bytes: &[u8]) -> Option<MediaType> {
         [0xFF, second, ..] if second & 0xE0 == 0xE0 && second & 0x18 != 0x08 && second & 0x06 == 0x02 => {
             Some(MediaType::Mp3)
         }
+        rest if (1..rest.len().min(MAX_CUT_FRAME)).any(|at| begins_with_frames(&rest[at..], 3)) => {
+            Some(MediaType::Mp3)
+        }
         _ => None,
     }
+}
+
+/// Whether the bytes begin with `n` whole frames of layer 3, whose headers name the same version and sampling rate.
+fn begins_with_frames(bytes: &[u8], n: usize) -> bool {
+    let mut at = 0;
+    let same = |at: usize| Some((bytes.get(at + 1)? & 0xFE, bytes.get(at + 2)? & 0x0C));
+    (0..n).all(|_| {
+        let is_same = same(at) == same(0);
+        let length = bytes.get(at..).and_then(frame_length);
+        at += length.unwrap_or(0);
+        is_same && length.is_some() && at <= bytes.len()
+    })
+}
+
+/// The length of the frame that begins here (ISO 11172-3, 2.4.2.3). `None` if none does.
+fn frame_length(bytes: &[u8]) -> Option<usize> {
+    let &[0xFF, kind, rates, _] = bytes.first_chunk()? else { return None };
+    // The sampling rates of MPEG 2 are half of those of MPEG 1, and those of MPEG 2.5 a quarter.
+    let halvings = match kind & 0b1111_1110 {
+        0b1111_1010 => 0,
+        0b1111_0010 => 1,
+        0b1110_0010 => 2,
+        _ => return None,
+    };
+    let rate = [44_100, 48_000, 32_000].get(usize::from(rates >> 2) & 0b11)? >> halvings;
+    let kbps = KBPS[halvings.min(1)].get(usize::from(rates >> 4).checked_sub(1)?)?;
+    let n_samples = if halvings == 0 { 1152 } else { 576 };
+    Some(kbps * 1000 / 8 * n_samples / rate + usize::from(rates & 0b10 != 0))
 }
 
 #[cfg(test)]
@@ -58,6 +99,12 @@ mod tests {
         {
             assert_eq!(audio(mp3), Some(MediaType::Mp3), "{mp3:?}");
         }
+        let frame = [b"\xff\xfb\x90\x64".as_slice(), &[7; 413]].concat(); // 128 kbit/s, 44.1 kHz
+        let cut = |n: usize| [&frame[417 - n..], &frame.repeat(3)].concat();
+        for n in [1, 4, 413, 416] {
+            assert_eq!(audio(&cut(n)), Some(MediaType::Mp3), "{n}");
+        }
+        assert_eq!(audio(&cut(400)[..1500]), None, "two whole frames may be chance");
         for other in
             [&b""[..], b"RIFF\0\0\0\0AVI ", b"OggS", b"fLaC", b"\xff\xd8\xff\xe0", b"\xff\xf9\x50", b"\0\0"]
         {

@@ -3,10 +3,13 @@
 //! A handler returns a [`Problem`]. The middleware, which knows the request, writes the document. Causes are logged
 //! where they occur and are never sent to the caller.
 
-use std::borrow::Cow;
+use std::{borrow::Cow, time::Duration};
 
 use akhar_client::{ProblemBody, ViolationBody};
-use akhar_jobs::backend::{GroupError, SubmitError};
+use akhar_jobs::{
+    backend::{GroupError, QueueFull, SubmitError},
+    fair_share::Limit,
+};
 use akhar_platform::database::{is_storage_full, is_transient};
 use axum::{
     body::Body,
@@ -25,17 +28,29 @@ pub(crate) struct Problem {
     kind: ProblemType,
     detail: Cow<'static, str>,
     errors: Vec<Violation>,
+    /// Seconds after which the same request may succeed.
+    retry_after_s: Option<u64>,
 }
 
 impl Problem {
     /// A problem of this type. Its detail is the text of the type's page.
     pub(crate) const fn of(problem_type: ProblemType) -> Self {
-        Self { kind: problem_type, detail: Cow::Borrowed(problem_type.facts().meaning), errors: Vec::new() }
+        let facts = problem_type.facts();
+        let retry_after_s = match facts.retry_after_s {
+            Some(seconds) => Some(seconds as u64),
+            None => None,
+        };
+        Self { kind: problem_type, detail: Cow::Borrowed(facts.meaning), errors: Vec::new(), retry_after_s }
     }
 
     /// Replaces the detail.
     pub(crate) fn with_detail(self, detail: impl Into<Cow<'static, str>>) -> Self {
         Self { detail: detail.into(), ..self }
+    }
+
+    /// Replaces the time after which the same request may succeed. It is rounded up to whole seconds.
+    pub(crate) fn with_retry_after(self, time: Duration) -> Self {
+        Self { retry_after_s: Some(time.as_millis().div_ceil(1000).try_into().unwrap_or(u64::MAX)), ..self }
     }
 
     /// The problem of violated constraints. The most severe violation decides its type: first 413, then 415, then
@@ -53,7 +68,13 @@ impl Problem {
             [only] => only.detail.clone(),
             many => format!("{} constraints are violated; `errors` lists them.", many.len()),
         };
-        Self { kind: problem_type, detail: detail.into(), errors }
+        Self { errors, ..Self::of(problem_type).with_detail(detail) }
+    }
+
+    /// The codes of the violations, in order.
+    #[cfg(test)]
+    pub(crate) fn codes(&self) -> Vec<String> {
+        self.errors.iter().map(|violation| violation.code.clone()).collect()
     }
 
     /// Fails with the problem of these violations, if there are any.
@@ -102,12 +123,12 @@ impl Problem {
 
     /// Writes the document and its headers into a response that [`Problem::into_response`] has created.
     pub(crate) fn write(self, response: &mut Response, instance: &str, request_id: &str) {
-        let facts = self.kind.facts();
+        let (facts, retry_after_s) = (self.kind.facts(), self.retry_after_s);
         let document = serde_json::to_vec(&self.body(instance, request_id)).unwrap_or_default();
         let headers = response.headers_mut();
         headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/problem+json"));
         headers.insert(header::CONTENT_LENGTH, document.len().into());
-        if let Some(seconds) = facts.retry_after_s {
+        if let Some(seconds) = retry_after_s {
             headers.insert(header::RETRY_AFTER, seconds.into());
         }
         if facts.status == axum::http::StatusCode::UNAUTHORIZED {
@@ -143,8 +164,23 @@ impl From<GroupError> for Problem {
 impl From<SubmitError> for Problem {
     fn from(cause: SubmitError) -> Self {
         match cause {
-            SubmitError::QueueFull(_) => Self::of(ProblemType::QueueFull),
+            SubmitError::QueueFull(full) => full.into(),
             SubmitError::Group(cause) => cause.into(),
+        }
+    }
+}
+
+impl From<QueueFull> for Problem {
+    fn from(full: QueueFull) -> Self {
+        let problem = Self::of(ProblemType::QueueFull).with_retry_after(full.retry_after);
+        match full.limit {
+            Limit::Queue => problem.with_detail(
+                "The queue of this operation is full. The request was not accepted; send it again later.",
+            ),
+            Limit::Account => problem.with_detail(
+                "The waiting jobs of your account take up its share of this operation's queue; the rest is kept for other \
+                 accounts. The request was not accepted; send it again when some of your jobs have started.",
+            ),
         }
     }
 }

@@ -41,6 +41,9 @@ problem_types! {
     MalformedBody: "malformed-body", BAD_REQUEST, None, "The body cannot be read",
         "The body does not have the format that its Content-Type declares. A multipart/form-data body needs a boundary, \
         valid part headers and a closing boundary. An application/json body must be one JSON object.";
+    MalformedRequest: "malformed-request", BAD_REQUEST, None, "The request cannot be read",
+        "The request is not valid HTTP: its path has an incomplete percent-encoding, or it does not have exactly one valid \
+        Host header.";
     Unauthorized: "unauthorized", UNAUTHORIZED, None, "No valid API key",
         "Send a valid API key, as in `Authorization: Bearer <API_KEY>`. Keys are issued by the operator.";
     NotFound: "not-found", NOT_FOUND, None, "Not found",
@@ -51,7 +54,8 @@ problem_types! {
         "The Accept header excludes every media type that the response can have. Omit the header, or send \
         `Accept: */*`.";
     BodyTimeout: "body-timeout", REQUEST_TIMEOUT, None, "Timed out waiting for the body",
-        "The rest of the body did not arrive in time, although the connection was open. Send the request again.";
+        "The body arrived too slowly: nothing arrived for 30 s, or after the first minute less than 2 KiB per second on \
+        average. Send the request again.";
     JobNotFinished: "job-not-finished", CONFLICT, Some(1), "The job has not finished",
         "The job is queued or running, so it has no result yet. Try again later, or wait for \
         it with GET /v1/jobs/{id}?wait=60.";
@@ -67,6 +71,8 @@ problem_types! {
     UnsupportedMedia: "unsupported-media", UNSUPPORTED_MEDIA_TYPE, None, "Unsupported file type",
         "The content of the file is not of a type that this operation accepts. The name and the declared type of the \
         file are ignored.";
+    ExpectationFailed: "expectation-failed", EXPECTATION_FAILED, None, "Unknown expectation",
+        "The only value of the Expect header that the server understands is 100-continue. Omit the header.";
     InvalidInput: "invalid-input", UNPROCESSABLE_ENTITY, None, "The input breaks a constraint",
         "The request can be parsed, but its input violates the constraints that `errors` lists. Correct the input and \
         send the request again.";
@@ -74,10 +80,14 @@ problem_types! {
         "The service failed to process the request. Quote the request_id when you contact the operator.";
     JobFailed: "job-failed", INTERNAL_SERVER_ERROR, None, "The job failed",
         "The service tried to complete the job several times and failed. The same request may succeed later.";
+    UnsupportedTransferCoding: "unsupported-transfer-coding", NOT_IMPLEMENTED, None, "Unsupported Transfer-Encoding",
+        "The only transfer coding that the server understands is chunked. Send the body without others, such as gzip.";
     QueueFull: "queue-full", SERVICE_UNAVAILABLE, Some(1), "The queue is full",
-        "The queue of this operation is full. The request was not accepted; send it again later.";
+        "Too many jobs wait for this operation: those of all accounts, or those of yours. The request was not accepted; \
+        send it again after the time in Retry-After, when a place is probably free.";
     Busy: "busy", SERVICE_UNAVAILABLE, Some(1), "Too many requests at once",
-        "The server is processing as many requests as it can. The request was not accepted; send it again later.";
+        "The server is processing as many requests, or holds as many uploads, as it can, in all or of one account. The \
+        request was not accepted; send it again later.";
     Draining: "draining", SERVICE_UNAVAILABLE, Some(1), "Shutting down",
         "The server is shutting down and accepts no new requests. Send the request again.";
     Unavailable: "unavailable", SERVICE_UNAVAILABLE, Some(2), "Temporarily unavailable",

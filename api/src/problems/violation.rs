@@ -22,12 +22,18 @@ pub(crate) enum Code {
     Empty,
     /// A field is given more than once.
     Duplicated,
+    /// An idempotency key was used for another request.
+    Reused,
     /// A field or query parameter is unknown.
     Unknown,
     /// A JSON value has another type than the field.
     WrongType,
     /// A text is not an integer in decimal digits.
     NotAnInteger,
+    /// A text is not a time in the format of RFC 3339.
+    NotATime,
+    /// A text is not the id of a job.
+    NotAJob,
     /// A number is outside its range.
     OutOfRange,
     /// A value is none of those that the field accepts.
@@ -55,9 +61,12 @@ impl Code {
             Self::Missing => "missing",
             Self::Empty => "empty",
             Self::Duplicated => "duplicated",
+            Self::Reused => "reused",
             Self::Unknown => "unknown",
             Self::WrongType => "wrong_type",
             Self::NotAnInteger => "not_an_integer",
+            Self::NotATime => "not_a_time",
+            Self::NotAJob => "not_a_job",
             Self::OutOfRange => "out_of_range",
             Self::NotAChoice => "not_a_choice",
             Self::TooShort => "too_short",

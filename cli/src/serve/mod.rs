@@ -5,6 +5,7 @@ mod worker;
 
 use std::{net::SocketAddr, time::Duration};
 
+use akhar_api::ServeError;
 use akhar_platform::{config::Config, shutdown::Shutdown};
 use secrecy::ExposeSecret as _;
 use sqlx::postgres::PgConnectOptions;
@@ -43,14 +44,14 @@ async fn serve(
     let database = connect::connect("akhar-serve", &options, config).await?;
     akhar_migrations::migrate(&database.durable).await?;
     let key = demo::key(&database.durable, is_private.then_some(config.data_dir.as_path())).await?;
-    let listener = api::listen(config).await?;
-    let address = listener.local_addr().map_err(Failure::io("cannot read the listening address"))?;
+    let listener = api::listen(config)?;
+    let address = api::address(&listener)?;
 
     let finish_worker = CancellationToken::new();
     let (ready_sender, ready) = oneshot::channel();
     let worker = tokio::spawn(worker::supervise(url, finish_worker.clone(), shutdown.clone(), ready_sender));
-    let api = api::serve(listener, config, database.clone(), shutdown.clone());
-    let served = serve_and_print_key(ready, key, address, api).await;
+    let api = akhar_api::serve(listener, config, database.clone(), shutdown.clone());
+    let served = serve_and_announce(ready, key, address, api).await;
     finish_worker.cancel();
     let finished = worker.await.unwrap_or(Err(Failure::WorkerStart));
     if tokio::time::timeout(CLOSE_LIMIT, database.close()).await.is_err() {
@@ -59,20 +60,21 @@ async fn serve(
     served.and(finished)
 }
 
-/// Serves requests, and prints the key when the worker is ready. Fails if the worker cannot start.
-async fn serve_and_print_key(
+/// Serves requests, and prints the address and the key when the worker is ready. Fails if the worker cannot start.
+async fn serve_and_announce(
     ready: oneshot::Receiver<()>,
     key: Option<String>,
     address: SocketAddr,
-    api: impl Future<Output = Result<(), Failure>>,
+    api: impl Future<Output = Result<(), ServeError>>,
 ) -> Result<(), Failure> {
     tokio::pin!(api);
     tokio::select! {
-        served = &mut api => return served,
+        served = &mut api => return Ok(served?),
         ready = ready => ready.map_err(|_| Failure::WorkerStart)?,
     }
+    api::announce(address)?;
     if let Some(key) = key {
         demo::print(&key, address).or_else(Failure::unless_output_closed)?;
     }
-    api.await
+    Ok(api.await?)
 }

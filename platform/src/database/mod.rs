@@ -132,6 +132,14 @@ pub fn is_storage_full(error: &sqlx::Error) -> bool {
     matches!(error, sqlx::Error::Database(error) if error.code().is_some_and(|code| code == "53100"))
 }
 
+/// Whether the same query may succeed later without any change to it: the error is transient (see [`is_transient`]), or
+/// the server has no disk space, memory or connections left.
+pub fn may_recover(error: &sqlx::Error) -> bool {
+    let is_exhausted = |code: &str| code.starts_with("53");
+    is_transient(error)
+        || matches!(error, sqlx::Error::Database(error) if error.code().is_some_and(|code| is_exhausted(&code)))
+}
+
 /// Whether the same query may succeed if it is tried again shortly: the connection was lost, or the server is
 /// stopping, is starting, has no free connection, or ended the transaction because of a conflict with another one.
 /// Codes: <https://www.postgresql.org/docs/current/errcodes-appendix.html>.

@@ -2,7 +2,7 @@
 
 use akhar_tests::{
     Form, Seam, Stack,
-    http::{connect, head, raw, send},
+    http::{connect, head, raw, send, to_end},
     until,
 };
 
@@ -40,6 +40,39 @@ async fn a_body_that_is_not_a_form_is_refused() {
         }
     }
     stack.jobs_are(0, "queued").await;
+}
+
+#[tokio::test]
+async fn a_request_that_is_not_valid_http_is_refused() {
+    let stack = Stack::with().workers(0).start().await;
+    let cases = [
+        ("GET /health/live HTTP/1.1\r\n\r\n", 400, "malformed-request"),
+        ("GET /health/live HTTP/1.1\r\nHost: a\r\nHost: a\r\n\r\n", 400, "malformed-request"),
+        ("GET /health/live%2 HTTP/1.1\r\nHost: a\r\n\r\n", 400, "malformed-request"),
+        ("GET /health/live HTTP/1.1\r\nHost: a\r\nExpect: wonders\r\n\r\n", 417, "expectation-failed"),
+        (
+            "POST /v1/models/digit-recognition HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n",
+            501,
+            "unsupported-transfer-coding",
+        ),
+    ];
+    for (request, status, slug) in cases {
+        let answer = to_end(connect(&stack.base, request.as_bytes()).await).await;
+        assert!(answer.starts_with(&format!("HTTP/1.1 {status} ")), "{request}{answer}");
+        assert!(answer.contains(&format!("/problems/{slug}")), "{request}{answer}");
+    }
+    let old = to_end(connect(&stack.base, b"GET /health/live HTTP/1.0\r\n\r\n").await).await;
+    assert!(old.contains(" 200 "), "HTTP/1.0 needs no Host: {old}");
+}
+
+#[tokio::test]
+async fn a_path_may_be_percent_encoded() {
+    let stack = Stack::start().await;
+    let image = &operations()[0];
+    let form = Form::upload(&image.bytes);
+    let request = stack.request("POST", "/v1/models/digit%2Drecognitio%6e");
+    let answer = send(request.header("content-type", form.content_type()).body(form.body())).await;
+    assert_eq!(answer.predictions()[0].0, image.label);
 }
 
 #[tokio::test]

@@ -45,7 +45,12 @@ async fn the_first_bytes_of_a_file_decide_its_type() {
 async fn files_without_sound_are_refused_with_422() {
     let stack = Stack::start().await;
     let file = recording("pa-school.wav").bytes;
-    let cases: [(&str, Vec<u8>); 3] = [
+    let mut not_a_number = wav(&vec![-1; 32_000]);
+    not_a_number[20] = 3; // 32-bit floats, all of whose bits are set
+    not_a_number[32] = 4;
+    not_a_number[34] = 32;
+    let cases: [(&str, Vec<u8>); 4] = [
+        ("no finite sample", not_a_number),
         ("a header and no samples", wav(&[])),
         ("half a header", file[..20].to_vec()),
         ("an mp3 frame's head", b"\xff\xfb\x90\x64".to_vec()),
@@ -57,6 +62,14 @@ async fn files_without_sound_are_refused_with_422() {
     }
     let problem = stack.refused(stack.post(OPERATION, &Form::upload(b"")), 422).await;
     assert_eq!(problem.errors(), violations([("file", "empty")]));
+}
+
+#[tokio::test]
+async fn an_mp3_that_begins_in_the_middle_of_a_frame_is_transcribed() {
+    let stack = Stack::start().await;
+    let water = recording("pa-water.mp3");
+    let cut = transcription(&stack, &water.bytes[water.bytes.len() / 50..]).await;
+    assert!(error_percent(&water.text(), &cut) <= 30, "{cut}");
 }
 
 #[tokio::test]

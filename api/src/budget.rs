@@ -1,0 +1,163 @@
+//! A budget: an amount that is divided among requests, such as bytes of memory, and how much of it one key may have.
+
+use std::{
+    collections::HashMap,
+    hash::Hash,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
+
+/// An amount that can be taken in parts. A part has a key, such as an account, and no key can take everything.
+#[derive(Debug)]
+pub(crate) struct Budget<K: Eq + Hash> {
+    total: usize,
+    per_key: usize,
+    taken: Mutex<Taken<K>>,
+}
+
+/// What is taken at present.
+#[derive(Debug)]
+struct Taken<K> {
+    total: usize,
+    /// Has no entry for a key that has taken nothing.
+    by_key: HashMap<K, usize>,
+}
+
+/// A part of a budget. It is returned to the budget when this is dropped.
+#[derive(Debug)]
+pub(crate) struct Share<K: Eq + Hash> {
+    budget: Arc<Budget<K>>,
+    key: K,
+    amount: usize,
+}
+
+impl<K: Eq + Hash + Clone> Budget<K> {
+    /// A budget of `total`, of which one key may have `per_key`.
+    pub(crate) fn new(total: usize, per_key: usize) -> Arc<Self> {
+        Arc::new(Self { total, per_key, taken: Mutex::new(Taken { total: 0, by_key: HashMap::new() }) })
+    }
+
+    /// Takes `amount`. `None` if the budget or the key's part of it has less than that left.
+    pub(crate) fn take(self: &Arc<Self>, key: K, amount: usize) -> Option<Share<K>> {
+        let mut share = Share { budget: self.clone(), key, amount: 0 };
+        share.grow_to(amount).then_some(share)
+    }
+
+    /// How much is taken at present.
+    #[cfg(test)]
+    pub(crate) fn taken(&self) -> usize {
+        self.lock().total
+    }
+
+    fn try_add(&self, key: &K, amount: usize) -> bool {
+        let mut taken = self.lock();
+        let of_key = taken.by_key.get(key).copied().unwrap_or(0);
+        if amount > self.total - taken.total || amount > self.per_key.saturating_sub(of_key) {
+            return false;
+        }
+        taken.total += amount;
+        if amount > 0 {
+            taken.by_key.insert(key.clone(), of_key + amount);
+        }
+        true
+    }
+}
+
+impl<K: Eq + Hash> Budget<K> {
+    fn lock(&self) -> MutexGuard<'_, Taken<K>> {
+        self.taken.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn give_back(&self, key: &K, amount: usize) {
+        let mut taken = self.lock();
+        taken.total -= amount;
+        if let Some(of_key) = taken.by_key.get_mut(key) {
+            *of_key -= amount;
+            if *of_key == 0 {
+                taken.by_key.remove(key);
+            }
+        }
+    }
+}
+
+impl<K: Eq + Hash + Clone> Share<K> {
+    /// Takes more, so that the share is at least `amount`. Returns whether there was enough; if not, nothing changes.
+    pub(crate) fn grow_to(&mut self, amount: usize) -> bool {
+        let more = amount.saturating_sub(self.amount);
+        let is_enough = self.budget.try_add(&self.key, more);
+        if is_enough {
+            self.amount += more;
+        }
+        is_enough
+    }
+}
+
+impl<K: Eq + Hash> Drop for Share<K> {
+    fn drop(&mut self) {
+        self.budget.give_back(&self.key, self.amount);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn a_key_cannot_take_everything() {
+        let budget = Budget::new(4, 3);
+        let first = budget.take("a", 3).unwrap();
+        assert!(budget.take("a", 1).is_none());
+        let second = budget.take("b", 1).unwrap();
+        assert!(budget.take("b", 1).is_none());
+        drop((first, second));
+        assert_eq!(budget.taken(), 0);
+        assert!(budget.lock().by_key.is_empty());
+    }
+
+    proptest! {
+        /// Whatever is taken, grown and returned: the limits hold, and an amount is refused only if it would
+        /// break one.
+        #[test]
+        fn the_limits_hold_and_nothing_else_is_refused(
+            total in 0_usize..50, per_key in 0_usize..50,
+            steps in prop::collection::vec((0_u8..3, 0_u8..3, 0_usize..40), 0..60),
+        ) {
+            let budget = Budget::new(total, per_key);
+            let mut shares: Vec<Share<u8>> = Vec::new();
+            for (step, key, amount) in steps {
+                let of = |key: u8, shares: &[Share<u8>]| -> usize {
+                    shares.iter().filter(|share| share.key == key).map(|share| share.amount).sum()
+                };
+                let free = |key: u8, shares: &[Share<u8>]| {
+                    let taken: usize = shares.iter().map(|share| share.amount).sum();
+                    (total - taken).min(per_key - of(key, shares).min(per_key))
+                };
+                let n = shares.len();
+                match step {
+                    0 => {
+                        let fits = amount <= free(key, &shares);
+                        let share = budget.take(key, amount);
+                        prop_assert_eq!(share.is_some(), fits);
+                        shares.extend(share);
+                    }
+                    1 if n > 0 => {
+                        let i = amount % n;
+                        let before = shares[i].amount;
+                        let fits = amount.saturating_sub(before) <= free(shares[i].key, &shares);
+                        prop_assert_eq!(shares[i].grow_to(amount), fits);
+                        prop_assert_eq!(shares[i].amount, if fits { before.max(amount) } else { before });
+                    }
+                    2 if n > 0 => drop(shares.swap_remove(amount % n)),
+                    _ => (),
+                }
+                prop_assert_eq!(budget.taken(), shares.iter().map(|share| share.amount).sum::<usize>());
+                prop_assert!(budget.taken() <= total);
+                prop_assert!((0..3).all(|key| of(key, &shares) <= per_key));
+            }
+            drop(shares);
+            prop_assert_eq!(budget.taken(), 0);
+            prop_assert!(budget.lock().by_key.is_empty());
+        }
+    }
+}
