@@ -5,10 +5,11 @@
 mod bodies;
 #[cfg(feature = "http")]
 mod http;
+pub mod subtitles;
 
 pub use bodies::{
     handwriting::{HandwritingBody, Png, PointsBody, Strokes},
-    job::{JobBody, JobResultBody, JobState},
+    job::{JobBody, JobResultBody, JobState, JobsBody},
     predictions::{PredictionBody, PredictionsBody},
     problem::{ProblemBody, ViolationBody},
     transcription::{SegmentBody, TranscriptionBody},

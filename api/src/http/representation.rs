@@ -7,6 +7,12 @@ pub(crate) enum Representation {
     Json,
     /// The picture of a result, as a PNG.
     Png,
+    /// The text of a transcription alone.
+    Text,
+    /// The segments of a transcription as `SubRip` subtitles.
+    Srt,
+    /// The segments of a transcription as `WebVTT` subtitles.
+    Vtt,
 }
 
 impl Representation {
@@ -15,11 +21,19 @@ impl Representation {
     /// The representations of a result with a picture. The default is the PNG.
     pub(crate) const PICTURE: &[Self] = &[Self::Png, Self::Json];
 
-    /// The IANA name of the media type.
+    /// The representations of a transcription without segments.
+    pub(crate) const TRANSCRIPTION: &[Self] = &[Self::Json, Self::Text];
+    /// The representations of a transcription with segments.
+    pub(crate) const SEGMENTS: &[Self] = &[Self::Json, Self::Srt, Self::Vtt, Self::Text];
+
+    /// The name of the media type. All but that of `SubRip` are registered with IANA.
     pub(crate) const fn media_type(self) -> &'static str {
         match self {
             Self::Json => "application/json",
             Self::Png => "image/png",
+            Self::Text => "text/plain",
+            Self::Srt => "application/x-subrip",
+            Self::Vtt => "text/vtt",
         }
     }
 }

@@ -10,16 +10,18 @@ use axum::{
 
 use crate::{http::context::RequestInfo, operations::response};
 
-/// The document about a job. `request` is the request that asked for it.
-fn body(job: Job, request: &RequestInfo) -> JobBody {
+/// The document about a job. `request` is the request that asked for it. The result or error is missing if the outcome
+/// was not read.
+pub(crate) fn body(job: Job, request: &RequestInfo) -> JobBody {
     let (warnings, transcribed_s) = match &job.outcome {
         Some(Outcome::Transcription { warnings, seconds, .. }) => (warnings.clone(), Some(*seconds)),
         _ => (Vec::new(), job.transcribed_s),
     };
-    let (result, error) = match response::body(job.operation, job.state, job.outcome) {
-        _ if !matches!(job.state, JobState::Succeeded | JobState::Failed) => (None, None),
-        Ok(result) => (Some(result), None),
-        Err(problem) => (None, Some(problem.body(&path(job.id), &request.id))),
+    let ended = job.outcome.map(|outcome| response::body(job.operation, job.state, Some(outcome)));
+    let (result, error) = match ended {
+        None => (None, None),
+        Some(Ok(result)) => (Some(result), None),
+        Some(Err(problem)) => (None, Some(problem.body(&path(job.id), &request.id))),
     };
     JobBody {
         id: job.id.0,

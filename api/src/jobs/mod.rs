@@ -4,5 +4,6 @@ pub(crate) mod body;
 pub(crate) mod cancel;
 mod documentation;
 pub(crate) mod get;
+pub(crate) mod list;
 pub(crate) mod result;
 pub(crate) mod waiters;

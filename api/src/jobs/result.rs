@@ -31,12 +31,14 @@ problems! {
     summary = "Get the result of a job: the operation's response, or the problem that the job ended with",
     params(JobPath),
     responses(
-        (status = 200, description = "The operation's response. If it has a picture, `Accept` chooses the picture or a \
-            JSON document, as in the operation.",
+        (status = 200, description = "The operation's response. `Accept` chooses its media type, as in the operation.",
             headers(("Server-Timing" = String, description = "The durations `queue`, `decode` and `infer` in milliseconds.")),
             content(
                 (JobResultBody = "application/json", example = json!({"predictions": [{"label": "੫", "score": 0.98}]})),
                 (PngSchema = "image/png"),
+                (String = "text/plain", example = "ਸਤਿ ਸ੍ਰੀ ਅਕਾਲ"),
+                (String = "application/x-subrip", example = "1\n00:00:00,240 --> 00:00:01,360\nਸਤਿ ਸ੍ਰੀ ਅਕਾਲ\n\n"),
+                (String = "text/vtt", example = "WEBVTT\n\n00:00:00.240 --> 00:00:01.360\nਸਤਿ ਸ੍ਰੀ ਅਕਾਲ\n"),
             )),
         JobResultProblems,
     ),

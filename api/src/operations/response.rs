@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use akhar_client::{HandwritingBody, JobResultBody, Png};
+use akhar_client::{HandwritingBody, JobResultBody, Png, TranscriptionBody, subtitles};
 use akhar_jobs::{Job, JobState, Operation, Outcome, Parameters, Timing};
 use axum::{
     Json,
@@ -59,23 +59,47 @@ pub(crate) fn body(
 /// infer.
 pub(crate) fn result(job: Job, total: Duration, context: &RequestContext) -> Result<Response, Problem> {
     let body = body(job.operation, job.state, job.outcome)?;
-    let representations =
-        if body.picture().is_some() { Representation::PICTURE } else { Representation::JSON };
-    let mut response = represent(body, context.negotiate(representations)?);
+    let representation = context.negotiate(representations_of(&body))?;
+    let mut response = represent(body, representation);
     if let Some(timing) = server_timing(job.timing, total) {
         response.headers_mut().insert(SERVER_TIMING, timing);
     }
     Ok(response)
 }
 
-/// The picture alone if the representation is a PNG and there is a picture. Otherwise the JSON document.
+/// The representations that this body can have. The first is the default.
+fn representations_of(body: &JobResultBody) -> &'static [Representation] {
+    match body {
+        JobResultBody::Handwriting(HandwritingBody { image: Some(_), .. }) => Representation::PICTURE,
+        JobResultBody::Transcription(TranscriptionBody { timestamps: Some(_), .. }) => {
+            Representation::SEGMENTS
+        }
+        JobResultBody::Transcription(_) => Representation::TRANSCRIPTION,
+        JobResultBody::Handwriting(_) | JobResultBody::Predictions(_) => Representation::JSON,
+    }
+}
+
+/// The part of the body that the representation shows. The JSON document if the body has no such part.
 fn represent(body: JobResultBody, representation: Representation) -> Response {
+    let text = |text: String| {
+        let media_type = format!("{}; charset=utf-8", representation.media_type());
+        ([(header::CONTENT_TYPE, media_type)], text).into_response()
+    };
     match (representation, body) {
         (
             Representation::Png,
             JobResultBody::Handwriting(HandwritingBody { image: Some(Png(bytes)), .. }),
         ) => ([(header::CONTENT_TYPE, Representation::Png.media_type())], bytes).into_response(),
-        (Representation::Png | Representation::Json, body) => Json(body).into_response(),
+        (Representation::Text, JobResultBody::Transcription(body)) => text(body.transcription),
+        (
+            Representation::Srt,
+            JobResultBody::Transcription(TranscriptionBody { timestamps: Some(s), .. }),
+        ) => text(subtitles::srt(&s)),
+        (
+            Representation::Vtt,
+            JobResultBody::Transcription(TranscriptionBody { timestamps: Some(s), .. }),
+        ) => text(subtitles::vtt(&s)),
+        (_, body) => Json(body).into_response(),
     }
 }
 

@@ -7,9 +7,7 @@ use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use super::{
-    handwriting::{HandwritingBody, Png},
-    predictions::PredictionsBody,
-    problem::ProblemBody,
+    handwriting::HandwritingBody, predictions::PredictionsBody, problem::ProblemBody,
     transcription::TranscriptionBody,
 };
 
@@ -52,6 +50,18 @@ pub struct JobBody {
     pub error: Option<ProblemBody>,
 }
 
+/// A list of jobs.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = Jobs))]
+pub struct JobsBody {
+    /// The jobs, newest first, without their results.
+    pub jobs: Vec<JobBody>,
+    /// The value of `before` for the next page. Present only if there is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schema(nullable = false))]
+    pub next: Option<Uuid>,
+}
+
 /// The state of a job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -80,16 +90,6 @@ pub enum JobResultBody {
     Handwriting(HandwritingBody),
     /// The response of speech recognition.
     Transcription(TranscriptionBody),
-}
-
-impl JobResultBody {
-    /// The picture, if the result has one.
-    pub const fn picture(&self) -> Option<&Png> {
-        match self {
-            Self::Handwriting(handwriting) => handwriting.image.as_ref(),
-            Self::Predictions(_) | Self::Transcription(_) => None,
-        }
-    }
 }
 
 #[cfg(test)]

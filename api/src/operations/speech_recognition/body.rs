@@ -1,13 +1,18 @@
 //! Turns the outcome of a speech recognition into the body of its response.
 
 use akhar_client::{JobResultBody, SegmentBody, TranscriptionBody};
-use akhar_jobs::{Outcome, Parameters, Segment};
+use akhar_jobs::{Outcome, Parameters, Segment, SpeechParameters};
 
 use crate::{http::representation::Representation, problems::Problem};
 
 /// The representations that the response can have. The first is the default.
-pub(crate) const fn representations(_: &Parameters) -> &'static [Representation] {
-    Representation::JSON
+pub(crate) const fn representations(parameters: &Parameters) -> &'static [Representation] {
+    match parameters {
+        Parameters::SpeechRecognition(SpeechParameters { with_timestamps: true, .. }) => {
+            Representation::SEGMENTS
+        }
+        _ => Representation::TRANSCRIPTION,
+    }
 }
 
 /// The body of the response.

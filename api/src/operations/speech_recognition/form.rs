@@ -1,6 +1,6 @@
 //! The form of a speech recognition request: parses and checks its fields.
 
-use akhar_jobs::{Language, SpeechParameters, Upload};
+use akhar_jobs::{Language, Queue, SpeechParameters, Upload};
 use axum::extract::{FromRequest, Request};
 use utoipa::ToSchema;
 
@@ -67,9 +67,9 @@ pub(crate) enum LanguageSchema {
 impl FromRequest<App> for SpeechForm {
     type Rejection = Problem;
 
-    async fn from_request(request: Request, _: &App) -> Result<Self, Problem> {
+    async fn from_request(request: Request, app: &App) -> Result<Self, Problem> {
         let unexpected = query::unexpected(request.uri());
-        let mut form = multipart::read(request, &FIELDS).await?;
+        let mut form = multipart::read(request, &FIELDS, &app.body_memory(Queue::Speech)).await?;
         form.violations.extend(unexpected);
         let upload = form.upload(FILE, sniff::audio, "an MP3 or WAV file");
         let languages = Language::ALL.map(Language::code);

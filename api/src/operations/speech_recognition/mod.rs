@@ -1,5 +1,5 @@
 //! The operation `speech-recognition`: transcribes a recording and optionally translates the text.
 
 pub(crate) mod body;
-mod form;
+pub(crate) mod form;
 pub(crate) mod route;

@@ -32,16 +32,22 @@ pub(crate) struct Document;
     summary = "Transcribe a recording in Panjabi or English, and translate it into the other language",
     description = "The request contains a recording. The response contains its text. If `with-translation` is true, the \
         response also contains the text in the other language. If `with-timestamps` is true, it contains the start and \
-        end of each segment in seconds. The text of a recording without speech is \"\".",
+        end of each segment in seconds. The text of a recording without speech is \"\". `Accept: text/plain` asks for the \
+        text alone. If `with-timestamps` is true, `Accept: application/x-subrip` or `text/vtt` asks for subtitles.",
     request_body(
         content = SpeechFormSchema,
         content_type = "multipart/form-data",
         encoding(("file" = (content_type = "audio/mpeg, audio/wav"))),
     ),
     responses(
-        (status = 200, description = "The text of the recording.", body = TranscriptionBody,
-            example = json!({"transcription": "ਸਤਿ ਸ੍ਰੀ ਅਕਾਲ", "translation": "Hello", "timestamps": [
-                {"start": 0.24, "end": 1.36, "transcription": "ਸਤਿ ਸ੍ਰੀ ਅਕਾਲ", "translation": "Hello"}]})),
+        (status = 200, description = "The text of the recording.", content(
+            (TranscriptionBody = "application/json", example = json!({
+                "transcription": "ਸਤਿ ਸ੍ਰੀ ਅਕਾਲ", "translation": "Hello", "timestamps": [
+                    {"start": 0.24, "end": 1.36, "transcription": "ਸਤਿ ਸ੍ਰੀ ਅਕਾਲ", "translation": "Hello"}]})),
+            (String = "text/plain", example = "ਸਤਿ ਸ੍ਰੀ ਅਕਾਲ"),
+            (String = "application/x-subrip", example = "1\n00:00:00,240 --> 00:00:01,360\nਸਤਿ ਸ੍ਰੀ ਅਕਾਲ\n\n"),
+            (String = "text/vtt", example = "WEBVTT\n\n00:00:00.240 --> 00:00:01.360\nਸਤਿ ਸ੍ਰੀ ਅਕਾਲ\n"),
+        )),
     ),
 )]
 pub(crate) async fn handle(

@@ -5,6 +5,7 @@ mod fields;
 mod files;
 mod long;
 mod privacy;
+mod subtitles;
 mod warnings;
 
 use akhar_tests::{Answer, Form, Stack, http::send, speech::Recording};
