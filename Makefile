@@ -1,5 +1,5 @@
 .DEFAULT_GOAL := help
-.PHONY: run test check fmt reference openapi docs bench eval help
+.PHONY: run test check fmt reference openapi docs bench chaos attack fuzz eval help
 
 # Where ONNX Runtime's library lies; an absolute path, since tests start the program from other folders.
 export AKHAR_ORT_DYLIB ?= $(CURDIR)/.cache/onnxruntime/libonnxruntime.so
@@ -17,7 +17,9 @@ test: ## Set up and run every test
 check: ## Formatting, lints, docs, licences and crate arrows, unused dependencies; types and tests of the Python
 	scripts/setup.sh check
 	cargo fmt --all --check
-	cargo clippy --locked --workspace --all-targets -- --deny warnings
+	cargo fmt --manifest-path fuzz/Cargo.toml --check
+	cargo metadata --locked --manifest-path fuzz/Cargo.toml --format-version 1 >/dev/null
+	cargo clippy --locked --workspace --all-targets --all-features -- --deny warnings
 	RUSTDOCFLAGS="--deny warnings" cargo doc --locked --workspace --no-deps --quiet
 	cargo deny --locked check bans licenses sources
 	cargo machete
@@ -30,6 +32,7 @@ check: ## Formatting, lints, docs, licences and crate arrows, unused dependencie
 fmt: ## Format the Rust and the Python, and apply ruff's safe corrections
 	scripts/setup.sh python
 	cargo fmt --all
+	cargo fmt --manifest-path fuzz/Cargo.toml
 	.cache/check/bin/ruff format --quiet
 	.cache/check/bin/ruff check --fix --quiet
 
@@ -56,6 +59,20 @@ bench: ## Measure, beside other programs, in 25 minutes: bench/results/summary.m
 	cargo build --release --locked --package akhar --package akhar-bench
 	cargo bench --locked --package akhar-bench
 	target/release/akhar-bench all
+
+chaos: ## Kill and disturb every process under load, and check all answers: make chaos [SEED=11] [MINUTES=10]
+	scripts/setup.sh chaos
+	cargo build --release --locked --package akhar --package akhar-bench
+	scripts/chaos.sh --seed $(or $(SEED),11) --minutes $(or $(MINUTES),10)
+
+attack: ## Attack a running service in 15 ways, and measure an innocent caller's requests and the memory meanwhile
+	scripts/setup.sh run
+	cargo build --release --locked --package akhar --package akhar-bench
+	target/release/akhar-bench attack
+
+fuzz: ## Run every fuzz target for some seconds: make fuzz [SECONDS=60] [TARGET=name] (see fuzz/README.md)
+	scripts/setup.sh fuzz
+	scripts/fuzz.sh $(or $(SECONDS),60) $(TARGET)
 
 eval: ## Measure recognition and speech on public data: make eval DATA=/absolute/folder (see training/README.md)
 	@test -n "$(DATA)" || { echo "eval: say where the data lies: make eval DATA=/absolute/folder" >&2; exit 2; }

@@ -1,8 +1,9 @@
-//! Accounts and their API keys: creating, listing, revoking and rotating keys, and finding the account of a key.
+//! Accounts, their API keys and the idempotency keys of their requests.
 //!
 //! An account owns jobs and has one or more keys, so that a key can be replaced without losing access to the jobs. A
 //! key is `ak_`, a prefix of 8 characters, `_`, and 32 random bytes in base62. Only the SHA-256 of a key is stored.
 
+pub mod idempotency;
 pub mod keys;
 mod secret;
 

@@ -8,11 +8,12 @@ use akhar_jobs::{
 };
 use akhar_platform::{config::Config, database::Database, shutdown::Shutdown};
 use axum::extract::FromRef;
-use tokio::sync::Semaphore;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use crate::{
     auth::{caller::Authenticator, key_cache::KeyCache},
+    budget::Budget,
+    input::memory::BodyMemory,
     jobs::waiters::Waiters,
 };
 
@@ -27,6 +28,7 @@ pub(crate) struct Shared {
     pub(crate) waiters: Waiters,
     pub(crate) submissions: Submissions,
     pub(crate) lookups: Lookups,
+    body_memory: Arc<Budget<Queue>>,
     quick_wait: Duration,
     speech_wait: Duration,
     draining: CancellationToken,
@@ -51,21 +53,22 @@ impl App {
     /// Creates the shared state and starts the tasks that submit and read jobs.
     pub(crate) fn new(config: &Config, database: Database, shutdown: &Shutdown) -> Self {
         let queue = database.volatile.clone();
-        let permits = Semaphore::new(config.max_requests.get().min(Semaphore::MAX_PERMITS));
+        let n_requests = config.max_requests.get();
         let auth = Authenticator {
             database: database.durable.clone(),
             keys: KeyCache::default(),
-            permits: Arc::new(permits),
+            requests: Budget::new(n_requests, n_requests - n_requests / 4),
         };
         Self(Arc::new(Shared {
             database,
             auth: Arc::new(auth),
             waiters: Waiters::new(shutdown.deadline.clone()),
-            submissions: Submissions::start(JobStore::to_submit(
+            submissions: Submissions::start(&JobStore::to_submit(
                 queue.clone(),
                 Admission::new(config.max_waiting),
             )),
             lookups: Lookups::start(&queue),
+            body_memory: BodyMemory::budget(config.max_upload_bytes),
             quick_wait: Duration::from_secs(config.quick_wait_s),
             speech_wait: Duration::from_secs(config.speech_wait_s),
             draining: shutdown.soft.clone(),
@@ -79,6 +82,11 @@ impl App {
             Queue::Quick => self.quick_wait,
             Queue::Speech => self.speech_wait,
         }
+    }
+
+    /// The memory for the bodies of this queue's requests.
+    pub(crate) fn body_memory(&self, queue: Queue) -> BodyMemory {
+        BodyMemory::of(&self.body_memory, queue)
     }
 
     /// Whether the process is shutting down. It then finishes the requests in progress and accepts no new ones.

@@ -5,6 +5,9 @@
 
 mod app;
 mod auth;
+mod budget;
+#[cfg(feature = "fuzzing")]
+pub mod fuzzing;
 mod health;
 mod http;
 mod input;

@@ -38,10 +38,12 @@ with_operations!(handlers);
 /// Builds the router.
 pub(crate) fn router(app: App) -> Router {
     let document = Bytes::from(openapi_json());
+    let shared = middleware::Shared::new(app.draining());
     let models = Operation::ALL.into_iter().fold(Router::new(), |router, operation| {
         router.route(&format!("/v1/models/{}", operation.name()), handler(operation))
     });
-    models
+    let routes = models
+        .route("/v1/jobs", get(jobs::list::handle))
         .route("/v1/jobs/{id}", get(jobs::get::handle).delete(jobs::cancel::handle))
         .route("/v1/jobs/{id}/result", get(jobs::result::handle))
         .route("/health/live", get(health::live))
@@ -52,8 +54,9 @@ pub(crate) fn router(app: App) -> Router {
         .fallback(async || Problem::of(ProblemType::NotFound))
         .method_not_allowed_fallback(async || Problem::of(ProblemType::MethodNotAllowed))
         .layer(CatchPanicLayer::custom(panic_response))
-        .layer(from_fn_with_state(app.draining(), middleware::handle))
-        .with_state(app)
+        .with_state(app);
+    // A layer of `routes` itself would run after the path is matched, but the middleware changes paths.
+    Router::new().fallback_service(routes).layer(from_fn_with_state(shared, middleware::handle))
 }
 
 /// The response to a request whose handler panicked.

@@ -30,7 +30,7 @@ pub(crate) fn app_until(shutdown: &Shutdown) -> App {
 }
 
 async fn send(app: App, method: &str, path: &str, headers: &[(&str, &str)]) -> (Response, Vec<u8>) {
-    let mut request = Request::builder().method(method).uri(path);
+    let mut request = Request::builder().method(method).uri(path).header("host", "akhar");
     for (name, value) in headers {
         request = request.header(*name, *value);
     }
@@ -94,6 +94,23 @@ async fn the_answer_to_an_unknown_method_lists_the_known_ones() {
         assert_eq!(response.headers()[header::CONTENT_TYPE], "application/problem+json");
         assert_eq!(response.headers()[header::ALLOW], allow, "{method} {path}");
     }
+}
+
+#[tokio::test]
+async fn a_path_is_routed_in_its_normal_form_and_quoted_as_it_was_sent() {
+    let (response, body) = problem("POST", "/v1/models/digit%2Drecognition", &[]).await;
+    assert_eq!(response.status(), StatusCode::UNAUTHORIZED);
+    assert_eq!(body["instance"], "/v1/models/digit%2Drecognition");
+}
+
+#[tokio::test]
+async fn the_connection_is_closed_if_a_request_cannot_be_read() {
+    let (response, body) = problem("POST", "/v1/jobs/x", &[("transfer-encoding", "gzip, chunked")]).await;
+    assert_eq!(
+        (response.status().as_u16(), &body["type"]),
+        (501, &"/problems/unsupported-transfer-coding".into())
+    );
+    assert_eq!(response.headers()[header::CONNECTION], "close");
 }
 
 #[tokio::test]

@@ -1,19 +1,26 @@
 //! The headers of a request that handlers need: request id, trace context, Prefer and Accept.
 
-use std::{sync::Arc, time::Instant};
+use std::{
+    sync::{Arc, OnceLock},
+    time::Instant,
+};
 
+use akhar_jobs::JobId;
 use axum::{
     extract::FromRequestParts,
     http::{HeaderMap, HeaderName, request::Parts},
 };
 use uuid::Uuid;
 
-use super::{accept::Accept, prefer::Preferences, representation::Representation};
+use super::{accept::Accept, idempotency_key, prefer::Preferences, representation::Representation};
 use crate::problems::{Problem, ProblemType};
 
 /// The header with the request's id, in requests and responses.
 pub(crate) const X_REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 const TRACEPARENT: HeaderName = HeaderName::from_static("traceparent");
+
+/// The header of a response with the id of the job that the request made.
+pub(crate) const AKHAR_JOB: HeaderName = HeaderName::from_static("akhar-job");
 
 /// What the middleware records about every request.
 #[derive(Debug, Clone)]
@@ -24,6 +31,8 @@ pub(crate) struct RequestInfo {
     pub(crate) path: Arc<str>,
     /// When the headers were received.
     pub(crate) received_at: Instant,
+    /// The job that the request made, once it is submitted.
+    pub(crate) job: Arc<OnceLock<JobId>>,
 }
 
 /// What a handler needs to know about its request, apart from the form.
@@ -33,6 +42,8 @@ pub(crate) struct RequestContext {
     pub(crate) request: RequestInfo,
     /// The W3C trace context, if it is well formed.
     pub(crate) traceparent: Option<String>,
+    /// The key by which the caller recognises a repeated request.
+    pub(crate) idempotency_key: Option<String>,
     /// The preferences about waiting.
     pub(crate) preferences: Preferences,
     /// The media types that the caller accepts.
@@ -42,7 +53,7 @@ pub(crate) struct RequestContext {
 impl RequestInfo {
     /// Records a request whose headers have just been received.
     pub(crate) fn new(headers: &HeaderMap, path: &str) -> Self {
-        Self { id: request_id(headers), path: path.into(), received_at: Instant::now() }
+        Self { id: request_id(headers), path: path.into(), received_at: Instant::now(), job: Arc::default() }
     }
 }
 
@@ -51,8 +62,14 @@ impl RequestContext {
     pub(crate) fn negotiate(&self, offered: &[Representation]) -> Result<Representation, Problem> {
         self.accept.preferred(offered).ok_or_else(|| {
             let types: Vec<&str> = offered.iter().map(|o| o.media_type()).collect();
-            let detail =
+            let mut detail =
                 format!("The response can only be {}, which the Accept header excludes.", types.join(" or "));
+            let subtitles = [Representation::Srt, Representation::Vtt];
+            if offered == Representation::TRANSCRIPTION && self.accept.preferred(&subtitles).is_some() {
+                detail.push_str(
+                    " Subtitles are made from segments: send `with-timestamps` with the value true.",
+                );
+            }
             Problem::of(ProblemType::NotAcceptable).with_detail(detail)
         })
     }
@@ -67,6 +84,8 @@ impl<S: Sync> FromRequestParts<S> for RequestContext {
         Ok(Self {
             request: request.clone(),
             traceparent: traceparent(&parts.headers),
+            idempotency_key: idempotency_key::read(&parts.headers)
+                .map_err(|violation| Problem::violations(vec![violation]))?,
             preferences: Preferences::read(&parts.headers),
             accept: Accept::read(&parts.headers),
         })

@@ -12,37 +12,56 @@ use tokio_util::sync::CancellationToken;
 use tracing::{Instrument as _, Span, field::Empty};
 
 use super::{
-    context::{RequestInfo, X_REQUEST_ID},
-    unread_body::UnreadBody,
+    context::{AKHAR_JOB, RequestInfo, X_REQUEST_ID},
+    request_line,
+    unread_body::{Discards, UnreadBody},
 };
 use crate::problems::{Problem, ProblemType};
 
-/// The outermost layer. `draining` is cancelled when the process starts to shut down.
-pub(crate) async fn handle(
-    State(draining): State<CancellationToken>,
-    mut request: Request,
-    next: Next,
-) -> Response {
+/// What the middleware of all requests shares.
+#[derive(Debug, Clone)]
+pub(crate) struct Shared {
+    /// Cancelled when the process starts to shut down.
+    draining: CancellationToken,
+    discards: Discards,
+}
+
+impl Shared {
+    /// `draining` is cancelled when the process starts to shut down.
+    pub(crate) fn new(draining: CancellationToken) -> Self {
+        Self { draining, discards: Discards::default() }
+    }
+}
+
+/// The outermost layer.
+pub(crate) async fn handle(State(shared): State<Shared>, mut request: Request, next: Next) -> Response {
     let info = RequestInfo::new(request.headers(), request.uri().path());
     let span = tracing::info_span!("request", request_id = %info.id, caller = Empty, job = Empty);
     request.extensions_mut().insert(info.clone());
     let mut line = LogLine { method: request.method().clone(), info, span: span.clone(), status: None };
-    let response = respond(draining.is_cancelled(), &line.info, request, next).instrument(span).await;
+    let response = respond(&shared, &line.info, request, next).instrument(span).await;
     line.status = Some(response.status());
-    finish(response, &line.info, &draining)
+    finish(response, &line.info, &shared.draining)
 }
 
-async fn respond(is_draining: bool, info: &RequestInfo, request: Request, next: Next) -> Response {
-    let (request, unread) = share_body(request);
-    let mut response = if is_draining && !info.path.starts_with("/health/") {
-        Problem::of(ProblemType::Draining).into_response()
-    } else {
-        next.run(request).await
+async fn respond(shared: &Shared, info: &RequestInfo, request: Request, next: Next) -> Response {
+    let (mut request, unread) = share_body(request);
+    let checked = request_line::check(&mut request);
+    let mut response = match checked {
+        Err(problem) => {
+            let mut response = problem.into_response();
+            response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
+            response
+        }
+        Ok(()) if shared.draining.is_cancelled() && !info.path.starts_with("/health/") => {
+            Problem::of(ProblemType::Draining).into_response()
+        }
+        Ok(()) => next.run(request).await,
     };
     if let Some(problem) = response.extensions_mut().remove::<Problem>() {
         problem.write(&mut response, &info.path, &info.id);
         if let Some(unread) = unread {
-            unread.discard().await;
+            unread.discard(&shared.discards).await;
         }
     }
     response
@@ -64,6 +83,9 @@ fn finish(mut response: Response, info: &RequestInfo, draining: &CancellationTok
     let headers = response.headers_mut();
     if let Ok(id) = HeaderValue::from_str(&info.id) {
         headers.insert(X_REQUEST_ID, id);
+    }
+    if let Some(job) = info.job.get().and_then(|job| HeaderValue::try_from(job.to_string()).ok()) {
+        headers.insert(AKHAR_JOB, job);
     }
     headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
     headers.entry(header::CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));

@@ -19,6 +19,8 @@ use crate::problems::{
 const WAITING: &str = "The server waits for the job to end before it responds. If the job has not ended when the wait \
     limit is reached, or if `Prefer` asks for it, the response is a 202 with the address of the job.";
 
+const JOB_HEADER: &str = "The id of the job that the request made. Errors of the job have it too.";
+
 /// The request headers that every operation reads.
 #[derive(IntoParams)]
 #[into_params(parameter_in = Header)]
@@ -27,6 +29,10 @@ struct RequestHeaders {
     /// `respond-async`: respond with 202 at once. `wait=N`: wait at most N seconds for the job to end.
     #[param(rename = "Prefer", example = "wait=5")]
     prefer: Option<String>,
+    /// A new id, such as a UUID, for a request that you may repeat. For 24 hours, a request with the same key and the same
+    /// content gets the job of the first one. A request with the same key and other content is refused.
+    #[param(rename = "Idempotency-Key", max_length = 255, pattern = r"^[!#-\[\]-~]+$")]
+    idempotency_key: Option<String>,
     /// An id for the request: 1 to 128 visible ASCII characters. It is returned with the response and is in every log
     /// line about the request.
     #[param(rename = "X-Request-Id")]
@@ -36,17 +42,20 @@ struct RequestHeaders {
 }
 
 /// The problems that every operation can have.
-const PROBLEMS: [ProblemType; 15] = [
+const PROBLEMS: [ProblemType; 18] = [
     ProblemType::MalformedBody,
+    ProblemType::MalformedRequest,
     ProblemType::Unauthorized,
     ProblemType::NotAcceptable,
     ProblemType::BodyTimeout,
     ProblemType::JobCancelled,
     ProblemType::TooLarge,
     ProblemType::UnsupportedContentType,
+    ProblemType::ExpectationFailed,
     ProblemType::InvalidInput,
     ProblemType::Internal,
     ProblemType::JobFailed,
+    ProblemType::UnsupportedTransferCoding,
     ProblemType::QueueFull,
     ProblemType::Busy,
     ProblemType::Draining,
@@ -74,6 +83,7 @@ fn complete_route(route: &mut path::Operation, path: &str, operation: Operation,
         let timing = header(Type::String, "The durations `queue`, `decode` and `infer` in milliseconds.");
         success.headers.insert("Server-Timing".to_owned(), timing);
         success.headers.insert("X-Request-Id".to_owned(), header(Type::String, "The request's id."));
+        success.headers.insert("Akhar-Job".to_owned(), header(Type::String, JOB_HEADER));
     }
     route.responses.responses.insert("202".to_owned(), accepted(operation).into());
     let media = examples.file.is_some().then_some(ProblemType::UnsupportedMedia);
@@ -90,6 +100,7 @@ fn accepted(operation: Operation) -> Response {
     ResponseBuilder::new()
         .description("The job was accepted and has not ended yet.")
         .header("Location", header(Type::String, "The path of the job."))
+        .header("Akhar-Job", header(Type::String, JOB_HEADER))
         .header("Retry-After", header(Type::Integer, "Seconds to wait before requesting the job."))
         .header("Preference-Applied", header(Type::String, "The preferences of `Prefer` that were applied."))
         .content("application/json", ContentBuilder::new().schema(Some(job)).example(Some(example)).build())

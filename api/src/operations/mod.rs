@@ -8,6 +8,7 @@ pub(crate) mod alphabet_recognition;
 pub(crate) mod digit_recognition;
 pub(crate) mod documentation;
 pub(crate) mod handwriting_generator;
+pub(crate) mod identity;
 pub(crate) mod recognition;
 pub(crate) mod response;
 pub(crate) mod run;

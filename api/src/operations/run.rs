@@ -7,7 +7,7 @@ use akhar_jobs::{
     backend::{GroupError, SubmitError},
     store,
 };
-use akhar_platform::database::is_transient;
+use akhar_platform::database::may_recover;
 use axum::{http::HeaderName, response::Response};
 use chrono::{DateTime, Utc};
 use tokio::{sync::oneshot, time::Instant};
@@ -20,12 +20,15 @@ use crate::{
     http::context::RequestContext,
     jobs::body,
     jobs::waiters::{LookupResult, Waiter},
-    operations::response,
+    operations::{
+        identity::{self, Identity},
+        response,
+    },
     problems::{Problem, ProblemType},
     retry::retry_transient,
 };
 
-/// The pause before another try to cancel a job while the database cannot be reached.
+/// The pause before another try to cancel a job while the database cannot be reached or has no space.
 const CANCEL_PAUSE: Duration = Duration::from_millis(500);
 
 const PREFERENCE_APPLIED: HeaderName = HeaderName::from_static("preference-applied");
@@ -40,10 +43,11 @@ pub(crate) async fn run(
 ) -> Result<Response, Problem> {
     // This is checked before the job is submitted, so that no job runs whose result could not be sent.
     context.negotiate(response::representations(&parameters))?;
-    let operation = parameters.operation();
-    let wait = context.preferences.wait_within(app.wait_limit(operation));
-    let job = Arc::new(NewJob {
-        id: JobId(Uuid::now_v7()),
+    let wait = context.preferences.wait_within(app.wait_limit(parameters.operation()));
+    let Identity { id, has_key } =
+        identity::identify(app, caller, context, &parameters, upload.as_ref()).await?;
+    let new = Arc::new(NewJob {
+        id,
         account_id: caller.account_id,
         parameters,
         upload,
@@ -51,35 +55,68 @@ pub(crate) async fn run(
         traceparent: context.traceparent.clone(),
         asynchronous: wait.is_zero(),
     });
-    Span::current().record("job", tracing::field::display(job.id));
-    let mut waiter = app.waiters.subscribe(job.id);
-    let cancel_on_disconnect = submit(app, &job).await?;
+    Span::current().record("job", tracing::field::display(new.id));
+    let mut waiter = app.waiters.subscribe(new.id);
+    let job = SubmittedJob::of(&new);
+    let cancel_on_disconnect = submit(app, new, has_key).await?;
+    // Nothing has set it before, because a request has one job.
+    let _is_first = context.request.job.set(job.id);
+    let deadline = Instant::now() + wait;
     let found = if wait.is_zero() {
+        if has_key {
+            // The job may be that of an earlier request that waited, and not be on disk.
+            retry_transient(|_| acknowledge(app, &job)).await?;
+        }
         look_up(app, &job).await
+    } else if let Some(ended) = ended_before(app, &job, has_key).await {
+        LookupResult::Job(ended)
     } else {
-        wait_for(app, &job, &mut waiter, Instant::now() + wait).await?
+        wait_for(app, &job, &mut waiter, deadline).await?
     };
     cancel_on_disconnect.disarm();
-    respond(found, &job, operation, context)
+    respond(found, &job, context)
+}
+
+/// What a request remembers of its job after the submission.
+struct SubmittedJob {
+    id: JobId,
+    operation: Operation,
+    asynchronous: bool,
+    /// The whole job, if a crash of Postgres can lose it. A job that is on disk is not kept, because its upload is large
+    /// and the caller may wait for minutes.
+    unflushed: Option<Arc<NewJob>>,
+}
+
+impl SubmittedJob {
+    fn of(job: &Arc<NewJob>) -> Self {
+        Self {
+            id: job.id,
+            operation: job.parameters.operation(),
+            asynchronous: job.asynchronous,
+            unflushed: (!job.is_flushed()).then(|| job.clone()),
+        }
+    }
 }
 
 /// Submits the job. Retries while the database restarts.
 ///
 /// A task of its own does that, so a client that disconnects cannot interrupt it. The guard is made when the statement
-/// has ended. If the client is gone by then, nobody takes the guard, and dropping it cancels the job.
-async fn submit(app: &App, job: &Arc<NewJob>) -> Result<CancelOnDisconnect, Problem> {
+/// has ended. If the client is gone by then, nobody takes the guard, and dropping it cancels the job, unless the job
+/// outlives its client.
+async fn submit(app: &App, job: Arc<NewJob>, outlives_client: bool) -> Result<CancelOnDisconnect, Problem> {
     let (sender, submitted) = oneshot::channel();
     let task = {
-        let (app, job) = (app.clone(), job.clone());
+        let app = app.clone();
         async move {
             let result = match retry_transient(|_| app.submissions.submit(job.clone())).await {
-                Ok(_) => Ok(CancelOnDisconnect::arm(&app, &job)),
+                Ok(_) => Ok(CancelOnDisconnect::new(&app, &job, outlives_client)),
                 Err(error @ SubmitError::QueueFull(_)) => Err(error), // the job certainly does not exist
                 Err(error) => {
-                    drop(CancelOnDisconnect::arm(&app, &job)); // the job may exist
+                    drop(CancelOnDisconnect::new(&app, &job, outlives_client)); // the job may exist
                     Err(error)
                 }
             };
+            drop(job); // before the request waits, so that an upload that is on disk does not stay in memory
             drop(sender.send(result));
         }
     };
@@ -88,20 +125,29 @@ async fn submit(app: &App, job: &Arc<NewJob>) -> Result<CancelOnDisconnect, Prob
     Ok(result?)
 }
 
+/// The job, if it is that of an earlier request and has ended. Nothing will announce its end.
+async fn ended_before(app: &App, job: &SubmittedJob, has_key: bool) -> Option<Job> {
+    if !has_key {
+        return None;
+    }
+    let LookupResult::Job(found) = look_up(app, job).await else { return None };
+    found.state.is_final().then_some(found)
+}
+
 /// Waits until the job has ended, the deadline has passed or the process has no more time. If a crash of Postgres lost
 /// the job, submits it again. If the job has not ended, the caller is about to get a 202, so the job is flushed to disk first.
 async fn wait_for(
     app: &App,
-    job: &Arc<NewJob>,
+    job: &SubmittedJob,
     waiter: &mut Waiter,
     deadline: Instant,
 ) -> Result<LookupResult, Problem> {
     loop {
-        match waiter.until_ended(&app.lookups, deadline).await? {
-            LookupResult::Job(ended) if ended.state.is_final() => return Ok(LookupResult::Job(ended)),
-            LookupResult::NotFound if Instant::now() < deadline => {
+        match (waiter.until_ended(&app.lookups, deadline).await?, &job.unflushed) {
+            (LookupResult::Job(ended), _) if ended.state.is_final() => return Ok(LookupResult::Job(ended)),
+            (LookupResult::NotFound, Some(lost)) if Instant::now() < deadline => {
                 tracing::warn!("the database has lost the job: submitting it again");
-                retry_transient(|_| app.submissions.submit(job.clone())).await?;
+                retry_transient(|_| app.submissions.submit(lost.clone())).await?;
             }
             _ => {
                 retry_transient(|_| acknowledge(app, job)).await?;
@@ -112,15 +158,16 @@ async fn wait_for(
 }
 
 /// Flushes the job to disk. Submits it again if the database has lost it.
-async fn acknowledge(app: &App, job: &NewJob) -> Result<(), SubmitError> {
-    if !store::acknowledge(&app.database.volatile, job.id).await.map_err(GroupError::from)? {
-        let job = NewJob { asynchronous: true, ..job.clone() };
+async fn acknowledge(app: &App, job: &SubmittedJob) -> Result<(), SubmitError> {
+    let is_known = store::acknowledge(&app.database.volatile, job.id).await.map_err(GroupError::from)?;
+    if let (false, Some(lost)) = (is_known, &job.unflushed) {
+        let job = NewJob { asynchronous: true, ..NewJob::clone(lost) };
         app.submissions.submit(Arc::new(job)).await?;
     }
     Ok(())
 }
 
-async fn look_up(app: &App, job: &NewJob) -> LookupResult {
+async fn look_up(app: &App, job: &SubmittedJob) -> LookupResult {
     match app.lookups.find(job.id).await {
         Ok(found) => found.map_or(LookupResult::NotFound, LookupResult::Job),
         Err(error) => {
@@ -130,19 +177,14 @@ async fn look_up(app: &App, job: &NewJob) -> LookupResult {
     }
 }
 
-fn respond(
-    found: LookupResult,
-    job: &NewJob,
-    operation: Operation,
-    context: &RequestContext,
-) -> Result<Response, Problem> {
+fn respond(found: LookupResult, job: &SubmittedJob, context: &RequestContext) -> Result<Response, Problem> {
     let mut response = match found {
         // An asynchronous caller always gets a 202, even if the job has ended already.
         LookupResult::Job(found) if found.state.is_final() && !job.asynchronous => {
             response::result(found, context.request.received_at.elapsed(), context)?
         }
         LookupResult::Job(found) => body::accepted(found, &context.request),
-        LookupResult::Unavailable => body::accepted(assumed_queued(job.id, operation), &context.request),
+        LookupResult::Unavailable => body::accepted(assumed_queued(job.id, job.operation), &context.request),
         LookupResult::NotFound => {
             return Err(Problem::internal("the job was deleted while its caller waited"));
         }
@@ -181,8 +223,9 @@ struct CancelOnDisconnect {
 }
 
 impl CancelOnDisconnect {
-    fn arm(app: &App, job: &NewJob) -> Self {
-        Self { armed: Some((app.clone(), job.id, job.account_id)) }
+    /// The guard is armed unless the job outlives its client.
+    fn new(app: &App, job: &NewJob, outlives_client: bool) -> Self {
+        Self { armed: (!outlives_client).then(|| (app.clone(), job.id, job.account_id)) }
     }
 
     fn disarm(mut self) {
@@ -202,8 +245,8 @@ impl Drop for CancelOnDisconnect {
                         tracing::debug!(cancelled, "tried to cancel the job of a client that disconnected");
                         return;
                     }
-                    Err(error) if is_transient(&error) && !app.is_draining() => {
-                        tracing::debug!(%error, "cannot reach the database to cancel a job: trying again");
+                    Err(error) if may_recover(&error) && !app.is_draining() => {
+                        tracing::debug!(%error, "cannot cancel a job now: trying again");
                         tokio::time::sleep(CANCEL_PAUSE).await;
                     }
                     Err(error) => {

@@ -1,10 +1,13 @@
 //! The contract, row by row, over HTTP. A file each for what a request can be about.
 
+mod bounds;
 mod client;
 mod fields;
 mod files;
 mod formats;
 mod handwriting;
+mod idempotency;
+mod job_list;
 mod jobs;
 mod keys;
 mod protocol;

@@ -2,7 +2,7 @@
 
 use std::ops::RangeInclusive;
 
-use akhar_jobs::{HandwritingParameters, Picture, StrokeColor};
+use akhar_jobs::{HandwritingParameters, Picture, Queue, StrokeColor};
 use axum::extract::{FromRequest, Request};
 
 use crate::{
@@ -49,9 +49,9 @@ pub(crate) struct HandwritingForm(pub(crate) HandwritingParameters);
 impl FromRequest<App> for HandwritingForm {
     type Rejection = Problem;
 
-    async fn from_request(request: Request, _: &App) -> Result<Self, Problem> {
+    async fn from_request(request: Request, app: &App) -> Result<Self, Problem> {
         let unexpected = query::unexpected(request.uri());
-        let mut form = object::read(request, &FIELDS).await?;
+        let mut form = object::read(request, &FIELDS, &app.body_memory(Queue::Quick)).await?;
         form.violations.extend(unexpected);
         let text = text(&mut form);
         let mut measure =

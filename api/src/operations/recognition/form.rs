@@ -1,6 +1,6 @@
 //! The form of both recognition operations: parses and checks its fields.
 
-use akhar_jobs::{TopK, Upload};
+use akhar_jobs::{Queue, TopK, Upload};
 use axum::extract::{FromRequest, Request};
 use utoipa::ToSchema;
 
@@ -51,9 +51,9 @@ pub(crate) struct RecognitionFormSchema {
 impl FromRequest<App> for RecognitionForm {
     type Rejection = Problem;
 
-    async fn from_request(request: Request, _: &App) -> Result<Self, Problem> {
+    async fn from_request(request: Request, app: &App) -> Result<Self, Problem> {
         let unexpected = query::unexpected(request.uri());
-        let mut form = multipart::read(request, &FIELDS).await?;
+        let mut form = multipart::read(request, &FIELDS, &app.body_memory(Queue::Quick)).await?;
         form.violations.extend(unexpected);
         let upload = form.upload(FILE, sniff::image, "a PNG or JPEG image");
         let top_k = form.value(TOP_K, top_k);

@@ -1,0 +1,76 @@
+//! Decides which job a request stands for: a new one, or that of an earlier request with the same Idempotency-Key.
+
+use akhar_accounts::idempotency::{self, Claim};
+use akhar_jobs::{JobId, Parameters, Upload};
+use sha2::{Digest as _, Sha256};
+use uuid::Uuid;
+
+use crate::{
+    app::App,
+    auth::caller::Caller,
+    http::{context::RequestContext, idempotency_key},
+    problems::{Code, Problem, Violation},
+    retry::retry_transient,
+};
+
+/// The most bytes of an upload that are hashed on the thread of the request, which takes less than a millisecond.
+const MAX_HASHED_AT_ONCE: usize = 256 * 1024;
+
+/// The job of a request.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Identity {
+    /// The job's id.
+    pub(crate) id: JobId,
+    /// Whether the request has an idempotency key. Then its job goes on when its client disconnects, because another
+    /// request with the key may wait for it or ask for it later.
+    pub(crate) has_key: bool,
+}
+
+/// The job of a request. A violation if its key was used for another request.
+///
+/// A key is claimed before its job is submitted. If the process dies between the two, a later request with the key
+/// submits the job with the id that the key has.
+pub(crate) async fn identify(
+    app: &App,
+    caller: &Caller,
+    context: &RequestContext,
+    parameters: &Parameters,
+    upload: Option<&Upload>,
+) -> Result<Identity, Problem> {
+    let new = Uuid::now_v7();
+    let Some(key) = &context.idempotency_key else { return Ok(Identity { id: JobId(new), has_key: false }) };
+    let fingerprint = fingerprint(parameters, upload).await?;
+    let claim = retry_transient(|_| {
+        idempotency::claim(&app.database.durable, caller.account_id, key, &fingerprint, new)
+    });
+    let id = match claim.await? {
+        Claim::New => new,
+        Claim::Repeated(id) => {
+            tracing::debug!(%id, "the request repeats an earlier one");
+            id
+        }
+        Claim::Reused => {
+            let name = idempotency_key::NAME;
+            let detail = format!(
+                "an earlier request had the same {name} and another operation, other fields or another file; send a new {name}"
+            );
+            return Err(Problem::violations(vec![Violation::new(name, Code::Reused, detail)]));
+        }
+    };
+    Ok(Identity { id: JobId(id), has_key: true })
+}
+
+/// SHA-256 of the operation, its parameters and the upload.
+async fn fingerprint(parameters: &Parameters, upload: Option<&Upload>) -> Result<Vec<u8>, Problem> {
+    let parameters = serde_json::to_vec(parameters).map_err(Problem::internal)?;
+    let bytes = upload.map(|upload| upload.bytes.clone()).unwrap_or_default();
+    let hash = move || {
+        let length = u64::try_from(parameters.len()).unwrap_or(u64::MAX);
+        let hash = Sha256::new().chain_update(length.to_be_bytes()).chain_update(parameters);
+        hash.chain_update(bytes).finalize().to_vec()
+    };
+    if upload.is_none_or(|upload| upload.bytes.len() <= MAX_HASHED_AT_ONCE) {
+        return Ok(hash());
+    }
+    tokio::task::spawn_blocking(hash).await.map_err(Problem::internal)
+}

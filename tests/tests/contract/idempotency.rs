@@ -1,0 +1,103 @@
+//! Requests with an Idempotency-Key: repeated, changed, concurrent, and from clients that disconnect.
+
+use akhar_tests::{
+    Form, Stack,
+    http::{connect, head, send},
+    until,
+};
+
+use crate::operations;
+
+const KEY: &str = "idempotency-key";
+
+async fn n_jobs(stack: &Stack) -> i64 {
+    sqlx::query_scalar("select count(*) from jobs").fetch_one(&stack.db).await.expect("a count")
+}
+
+#[tokio::test]
+async fn a_repeated_request_gets_the_first_ones_job() {
+    let stack = Stack::start().await;
+    let image = &operations()[0];
+    let request = |key: &str| stack.post(image.operation, &Form::upload(&image.bytes)).header(KEY, key);
+    let (first, again) = (send(request("a-key")).await, send(request("\"a-key\"")).await);
+    assert_eq!(first.predictions(), again.predictions());
+    assert_eq!(first.header("akhar-job"), again.header("akhar-job"));
+    let accepted = send(request("a-key").header("prefer", "respond-async")).await;
+    assert_eq!(accepted.job().to_string(), first.header("akhar-job"));
+    let other = send(request("another-key")).await;
+    assert_ne!(other.header("akhar-job"), first.header("akhar-job"));
+    assert_eq!(n_jobs(&stack).await, 2);
+}
+
+#[tokio::test]
+async fn a_key_belongs_to_one_request_and_one_account() {
+    let stack = Stack::start().await;
+    let image = &operations()[0];
+    let request = |form: &Form| stack.post(image.operation, form).header(KEY, "a-key");
+    let first = send(request(&Form::upload(&image.bytes))).await;
+    first.predictions();
+    for form in [Form::upload_and(&image.bytes, "top-k", "5"), Form::upload(&operations()[1].bytes)] {
+        let refused = stack.refused(request(&form), 422).await;
+        assert_eq!(refused.errors(), [("Idempotency-Key".to_owned(), "reused".to_owned())].into());
+    }
+    let elsewhere = stack.post(operations()[1].operation, &Form::upload(&image.bytes)).header(KEY, "a-key");
+    stack.refused(elsewhere, 422).await;
+    stack.refused(request(&Form::upload(&image.bytes)).header(KEY, "twice"), 422).await;
+
+    let account = stack.keys(&["create", "--name", "other"]).await;
+    let form = Form::upload(&image.bytes);
+    let theirs = stack.anonymous("POST", &format!("/v1/models/{}", image.operation)).bearer_auth(account);
+    let theirs = theirs.header("content-type", form.content_type()).body(form.body()).header(KEY, "a-key");
+    let theirs = send(theirs).await;
+    theirs.predictions();
+    assert_ne!(theirs.header("akhar-job"), first.header("akhar-job"));
+
+    sqlx::query("update idempotency_keys set created_at = now() - interval '25 hours'")
+        .execute(&stack.db)
+        .await
+        .expect("an update");
+    let later = send(request(&Form::upload_and(&image.bytes, "top-k", "5"))).await;
+    assert_eq!(later.predictions().len(), 5, "an expired key is free again");
+    let n_keys: i64 =
+        sqlx::query_scalar("select count(*) from idempotency_keys").fetch_one(&stack.db).await.expect("one");
+    assert_eq!(n_keys, 1, "the other account's expired key is deleted");
+}
+
+#[tokio::test]
+async fn concurrent_requests_with_a_key_share_one_job_that_outlives_their_clients() {
+    let mut stack = Stack::with().workers(0).start().await;
+    let image = &operations()[0];
+    let form = Form::upload(&image.bytes);
+    let request = || stack.post(image.operation, &form).header(KEY, "shared");
+    let (content_type, body) = (form.content_type(), form.body());
+    let length = body.len().to_string();
+    let headers = [("content-type", content_type.as_str()), ("content-length", &length), (KEY, "shared")];
+    let path = format!("/v1/models/{}", image.operation);
+    let bytes = [head("POST", &path, &stack.key, &headers), body].concat();
+    let leaves = connect(&stack.base, &bytes).await;
+    stack.jobs_are(1, "queued").await;
+    let waits = [request(), request()].map(|request| tokio::spawn(send(request)));
+    drop(leaves);
+    until("the api notices that the client disconnected", async || {
+        stack.api.log().iter().any(|line| line.contains("client disconnected")).then_some(())
+    })
+    .await;
+    stack.add_worker().await;
+    for answer in waits {
+        answer.await.expect("an answer").predictions();
+    }
+    assert_eq!(n_jobs(&stack).await, 1);
+}
+
+#[tokio::test]
+async fn a_job_that_was_never_submitted_is_submitted_by_the_repeated_request() {
+    let stack = Stack::start().await;
+    let image = &operations()[0];
+    let request = || stack.post(image.operation, &Form::upload(&image.bytes)).header(KEY, "a-key");
+    let first = send(request()).await;
+    // The state after a crash between the claim of the key and the submission.
+    sqlx::query("delete from jobs").execute(&stack.db).await.expect("a delete");
+    let again = send(request()).await;
+    assert_eq!(again.predictions(), first.predictions());
+    assert_eq!(again.header("akhar-job"), first.header("akhar-job"));
+}
