@@ -281,7 +281,8 @@ pub(crate) async fn long(recording: &Path, pieces: &Path, lang: &str) -> Report 
     let factor = took.as_secs_f64() / (seconds - 10.0);
     report.row("alone", vec![("audio_s", seconds - 10.0), ("took_s", took.as_secs_f64()), ("rtf", factor)]);
     let mib = |kib: u64| count(usize::try_from(kib).unwrap_or_default()) / 1024.0;
-    let row = vec![("after_10_s", mib(before)), ("after", mib(after)), ("more", mib(after.saturating_sub(before)))];
+    let row =
+        vec![("after_10_s", mib(before)), ("after", mib(after)), ("more", mib(after.saturating_sub(before)))];
     report.row("worker's peak, MiB", row);
     let mut quality = Quality::default();
     quality.add(&pieces.join(" "), &spoken(&said(&answer), lang));
