@@ -21,7 +21,7 @@ seeds() { # TARGET: copies its seeds into a folder of their own
     mkdir -p "$work/seeds/$1"
     if [ -d "fuzz/corpus/$1" ]; then cp "fuzz/corpus/$1/"* "$work/seeds/$1"; fi
     case $1 in
-    audio) find tests/fixtures/audio -name '*.mp3' -size -20k -o -name '*.wav' -size -20k ;;
+    audio) find tests/fixtures/audio -type f -size -20k ! -name '*.md' ! -name '*.tsv' ;;
     picture) find tests/fixtures/images -name '*.png' -o -name '*.jpg' ;;
     manifest) find models -maxdepth 1 -name '*-*.toml' ;;
     catalogue) echo models/catalogue.toml ;;

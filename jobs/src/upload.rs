@@ -18,9 +18,25 @@ pub enum MediaType {
     /// RIFF WAVE.
     #[serde(rename = "audio/wav")]
     Wav,
+    /// FLAC.
+    #[serde(rename = "audio/flac")]
+    Flac,
+    /// Ogg, with Opus, Vorbis or FLAC in it.
+    #[serde(rename = "audio/ogg")]
+    Ogg,
+    /// MPEG-4 (m4a, mp4), with AAC in it.
+    #[serde(rename = "audio/mp4")]
+    Mp4,
+    /// WebM or Matroska, with Opus or Vorbis in it.
+    #[serde(rename = "audio/webm")]
+    WebM,
 }
 
 impl MediaType {
+    /// Every type.
+    pub const ALL: [Self; 8] =
+        [Self::Png, Self::Jpeg, Self::Mp3, Self::Wav, Self::Flac, Self::Ogg, Self::Mp4, Self::WebM];
+
     /// The IANA name.
     pub const fn name(self) -> &'static str {
         match self {
@@ -28,12 +44,16 @@ impl MediaType {
             Self::Jpeg => "image/jpeg",
             Self::Mp3 => "audio/mpeg",
             Self::Wav => "audio/wav",
+            Self::Flac => "audio/flac",
+            Self::Ogg => "audio/ogg",
+            Self::Mp4 => "audio/mp4",
+            Self::WebM => "audio/webm",
         }
     }
 
     /// The type with this IANA name. `None` if no accepted type has it.
     pub fn from_name(name: &str) -> Option<Self> {
-        [Self::Png, Self::Jpeg, Self::Mp3, Self::Wav].into_iter().find(|t| t.name() == name)
+        Self::ALL.into_iter().find(|t| t.name() == name)
     }
 }
 

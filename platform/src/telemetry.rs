@@ -8,7 +8,7 @@ use crate::config::LogFormat;
 
 /// The filter if `RUST_LOG` is not set: messages from akhar, and warnings from libraries.
 const DEFAULT_FILTER: &str =
-    "info,sqlx=warn,apalis=warn,apalis_core=off,apalis_postgres=warn,ort=warn,tower_http=warn";
+    "info,sqlx=warn,apalis=warn,apalis_core=off,apalis_postgres=warn,ort=warn,symphonia=off,tower_http=warn";
 
 /// Why logging cannot start.
 #[derive(Debug, thiserror::Error)]

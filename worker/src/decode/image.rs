@@ -141,7 +141,12 @@ fn open(upload: &Upload, max_bytes: u64) -> Result<impl ImageDecoder, Undecodabl
     let format = match upload.media_type {
         MediaType::Png => image::ImageFormat::Png,
         MediaType::Jpeg => image::ImageFormat::Jpeg,
-        MediaType::Mp3 | MediaType::Wav => {
+        MediaType::Mp3
+        | MediaType::Wav
+        | MediaType::Flac
+        | MediaType::Ogg
+        | MediaType::Mp4
+        | MediaType::WebM => {
             let detail =
                 format!("expected a PNG or JPEG image, but the file is {}", upload.media_type.name());
             return Err(Undecodable::new("undecodable", detail));

@@ -15,12 +15,11 @@ use symphonia::{
     default::codecs::{AdpcmDecoder, MpaDecoder, PcmDecoder},
 };
 
-use super::sound::{Blocks, Sound};
+use super::{
+    mixer::Mixer,
+    sound::{Blocks, Sound},
+};
 use crate::decode::undecodable::Undecodable;
-
-/// Samples with a larger absolute value are taken for errors. Full scale is 1, and software that writes
-/// floats on the scale of 16-bit integers reaches 2^15.
-const MAX_LEVEL: f32 = 1e6;
 
 /// Decodes packets and mixes their channels down to mono.
 pub(super) struct PacketDecoder {
@@ -31,8 +30,6 @@ pub(super) struct PacketDecoder {
     /// The packet that is being decoded, padded with zeros to a whole number of blocks.
     padded: Vec<u8>,
     interleaved: Vec<f32>,
-    n_samples: u64,
-    n_invalid_samples: u64,
 }
 
 impl PacketDecoder {
@@ -52,8 +49,6 @@ impl PacketDecoder {
             n_channels: sound.n_channels,
             padded: Vec::new(),
             interleaved: Vec::new(),
-            n_samples: 0,
-            n_invalid_samples: 0,
         })
     }
 
@@ -65,6 +60,7 @@ impl PacketDecoder {
         packet: &[u8],
         n_frames: usize,
         n_channels: u16,
+        mixer: &mut Mixer,
         mono: &mut Vec<f32>,
     ) -> Result<bool, Undecodable> {
         if n_channels != self.n_channels {
@@ -74,7 +70,7 @@ impl PacketDecoder {
         let n_before = mono.len();
         let is_whole = self.decode_interleaved(packet, n_frames);
         if is_whole {
-            self.mix(n_frames, mono);
+            mixer.mix(&self.interleaved, usize::from(self.n_channels), n_frames, mono);
         }
         mono.resize(n_before + n_frames, 0.0);
         Ok(is_whole)
@@ -83,16 +79,6 @@ impl PacketDecoder {
     /// Clears the decoder's state after a gap: the next packet does not continue the last one.
     pub(super) fn reset(&mut self) {
         self.codec.reset();
-    }
-
-    /// The number of samples so far that were not finite or larger than [`MAX_LEVEL`].
-    pub(super) fn n_invalid_samples(&self) -> u64 {
-        self.n_invalid_samples
-    }
-
-    /// Whether there were samples, and all of them were not finite or larger than [`MAX_LEVEL`].
-    pub(super) fn all_invalid(&self) -> bool {
-        self.n_samples > 0 && self.n_invalid_samples == self.n_samples
     }
 
     fn decode_interleaved(&mut self, packet: &[u8], n_frames: usize) -> bool {
@@ -112,22 +98,6 @@ impl PacketDecoder {
             Err(_) => return false,
         }
         true
-    }
-
-    fn mix(&mut self, n_frames: usize, mono: &mut Vec<f32>) {
-        let share = 1.0 / f32::from(self.n_channels);
-        for frame in self.interleaved.chunks_exact(usize::from(self.n_channels)).take(n_frames) {
-            self.n_samples += u64::from(self.n_channels);
-            let mut sum = 0.0;
-            for &sample in frame {
-                if sample.abs() <= MAX_LEVEL {
-                    sum += sample;
-                } else {
-                    self.n_invalid_samples += 1;
-                }
-            }
-            mono.push(sum * share);
-        }
     }
 }
 

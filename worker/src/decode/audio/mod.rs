@@ -1,53 +1,40 @@
-//! Decodes an mp3 or wav file into 16 kHz mono, one second at a time. The timing of the sound is kept.
+//! Decodes a recording into 16 kHz mono, one second at a time. The timing of the sound is kept.
 //!
-//! This module reads the container formats itself, from the bytes of the upload. So a broken frame becomes
-//! silence of the same length, and wrong lengths in headers do no harm. The codecs come from symphonia.
+//! This module reads mp3 and wav files itself, from the bytes of the upload. So a broken frame becomes silence of the
+//! same length, and wrong lengths in headers do no harm. Symphonia reads the other formats, and has the codecs.
 
+mod container;
 mod decoder;
+mod mixer;
 mod mp3;
+mod opus;
 mod resample;
 mod riff;
 mod sound;
+mod source;
 #[cfg(test)]
 mod tests;
 mod wav;
 
 use std::time::{Duration, Instant};
 
-use akhar_jobs::{MediaType, Upload};
-use bytes::Bytes;
+use akhar_jobs::Upload;
 
 pub(crate) use sound::AudioLimits;
 
 use super::undecodable::Undecodable;
-use decoder::PacketDecoder;
+use mixer::Mixer;
 use resample::Resampler;
-use sound::{RATE, Sound, Step, seconds};
+use sound::{Chunk, RATE, seconds};
+use source::Source;
 
 /// The number of samples in one piece: one second.
 const PIECE: usize = RATE as usize;
 
-/// An iterator over the packets of a file.
-#[derive(Debug, Clone)]
-enum Packets {
-    Mp3(mp3::Packets),
-    Wav(wav::Packets),
-}
-
-impl Packets {
-    fn next(&mut self, bytes: &[u8]) -> Option<Step> {
-        match self {
-            Self::Mp3(packets) => packets.next(bytes),
-            Self::Wav(packets) => packets.next(bytes),
-        }
-    }
-}
-
 /// An opened audio file, which gives its sound as 16 kHz mono in pieces of one second.
 pub(crate) struct Audio {
-    bytes: Bytes,
-    packets: Packets,
-    decoder: PacketDecoder,
+    source: Source,
+    mixer: Mixer,
     resampler: Resampler,
     rate: u32,
     /// Frames at the start that are still to be left out.
@@ -81,28 +68,11 @@ impl Audio {
     /// Opens an upload. Checks the headers against the limits, and checks that at least one packet can be
     /// decoded.
     pub(crate) fn open(upload: Upload, limits: &AudioLimits) -> Result<Self, Undecodable> {
-        let bytes = upload.bytes;
-        let (sound, packets) = match upload.media_type {
-            MediaType::Mp3 => {
-                let (sound, packets) = mp3::read(&bytes)?;
-                (sound, Packets::Mp3(packets))
-            }
-            MediaType::Wav => {
-                let (sound, packets) = wav::read(&bytes)?;
-                (sound, Packets::Wav(packets))
-            }
-            other => {
-                let detail = format!("expected an mp3 or wav recording, but the file is {}", other.name());
-                return Err(Undecodable::new("undecodable", detail));
-            }
-        };
-        sound.check(limits)?;
-        check_decodable(&sound, packets.clone(), &bytes)?;
+        let (sound, source) = Source::open(upload.media_type, upload.bytes, limits)?;
         Ok(Self {
-            decoder: PacketDecoder::new(&sound)?,
+            source,
+            mixer: Mixer::default(),
             resampler: Resampler::new(sound.rate)?,
-            bytes,
-            packets,
             rate: sound.rate,
             n_lead: sound.n_lead,
             n_left: sound.n_frames,
@@ -151,20 +121,17 @@ impl Audio {
             self.n_silent -= n as u64;
             self.mono.resize(n, 0.0);
         } else {
-            match self.packets.next(&self.bytes) {
-                Some(Step::Packet { bytes, n_frames, n_channels }) => {
-                    let packet = self.bytes.get(bytes).unwrap_or_default();
-                    let is_whole = self.decoder.decode(packet, n_frames, n_channels, &mut self.mono)?;
+            match self.source.next(&mut self.mixer, &mut self.mono)? {
+                Chunk::Sound { is_whole } => {
                     self.losses.n_packets += 1;
                     self.losses.n_broken += u64::from(!is_whole);
                 }
-                Some(Step::Lost { n_frames }) => {
-                    self.decoder.reset();
+                Chunk::Lost { n_frames } => {
                     self.n_silent = n_frames;
                     self.losses.missing += n_frames;
                     return Ok(());
                 }
-                None => return self.end(),
+                Chunk::End => return self.end(),
             }
         }
         let n = self.mono.len() as u64;
@@ -193,11 +160,12 @@ impl Audio {
                 format!("about {length:.3} s of sound are missing in the file and were replaced by silence");
             self.warnings.push(warning);
         }
-        if self.decoder.all_invalid() {
+        self.warnings.extend(self.source.warning());
+        if self.mixer.all_invalid() {
             let detail = "no sample of the file is a number in the range of sound: all are not finite or far too large";
             return Err(Undecodable::new("undecodable", detail));
         }
-        let n_invalid = self.decoder.n_invalid_samples();
+        let n_invalid = self.mixer.n_invalid();
         if n_invalid > 0 {
             let warning =
                 format!("{n_invalid} samples are not finite or far too large and were replaced by silence");
@@ -205,20 +173,4 @@ impl Audio {
         }
         self.resampler.finish(&mut self.ready)
     }
-}
-
-/// Checks that at least one packet of the file can be decoded.
-fn check_decodable(sound: &Sound, mut packets: Packets, bytes: &[u8]) -> Result<(), Undecodable> {
-    let mut decoder = PacketDecoder::new(sound)?;
-    let mut mono = Vec::new();
-    while let Some(step) = packets.next(bytes) {
-        if let Step::Packet { bytes: packet, n_frames, n_channels } = step {
-            mono.clear();
-            let packet = bytes.get(packet).unwrap_or_default();
-            if decoder.decode(packet, n_frames, n_channels, &mut mono)? {
-                return Ok(());
-            }
-        }
-    }
-    Err(Undecodable::new("undecodable", "no frame of the file can be decoded: the sound data is damaged"))
 }

@@ -62,6 +62,17 @@ pub(super) enum Step {
     Lost { n_frames: u64 },
 }
 
+/// What comes next in a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Chunk {
+    /// Sound, which was appended. Silence was appended if it is not whole.
+    Sound { is_whole: bool },
+    /// About `n_frames` frames are missing here.
+    Lost { n_frames: u64 },
+    /// Nothing.
+    End,
+}
+
 impl Blocks {
     /// The number of blocks in one packet: as many as hold about 4096 frames.
     pub(super) fn per_packet(self) -> usize {

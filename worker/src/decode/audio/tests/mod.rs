@@ -8,6 +8,7 @@
     reason = "the signals have known, small sizes"
 )]
 
+mod containers;
 mod damaged;
 mod formats;
 mod limits;
@@ -15,6 +16,8 @@ mod random_bytes;
 mod wav_file;
 
 use std::{f64::consts::TAU, path::Path};
+
+use akhar_jobs::MediaType;
 
 use super::*;
 
@@ -27,7 +30,14 @@ fn fixture(name: &str) -> Vec<u8> {
 }
 
 fn upload(name: &str, bytes: Vec<u8>) -> Upload {
-    let media_type = if name.ends_with("mp3") { MediaType::Mp3 } else { MediaType::Wav };
+    let media_type = match name.rsplit('.').next() {
+        Some("mp3") => MediaType::Mp3,
+        Some("flac") => MediaType::Flac,
+        Some("ogg") => MediaType::Ogg,
+        Some("m4a" | "mp4") => MediaType::Mp4,
+        Some("webm") => MediaType::WebM,
+        _ => MediaType::Wav,
+    };
     Upload { media_type, bytes: bytes.into() }
 }
 
@@ -37,7 +47,11 @@ struct Decoded {
 }
 
 fn decode(name: &str, bytes: Vec<u8>) -> Result<Decoded, Undecodable> {
-    let mut audio = Audio::open(upload(name, bytes), &AudioLimits::default())?;
+    decode_within(&AudioLimits::default(), name, bytes)
+}
+
+fn decode_within(limits: &AudioLimits, name: &str, bytes: Vec<u8>) -> Result<Decoded, Undecodable> {
+    let mut audio = Audio::open(upload(name, bytes), limits)?;
     let mut samples = Vec::new();
     while let Some(piece) = audio.next()? {
         assert!((1..=PIECE).contains(&piece.len()));

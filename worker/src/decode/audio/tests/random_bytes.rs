@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use super::{decode, fixture};
 
 /// Damaged copies of a file: some bytes are overwritten, and a part is removed from the middle or the end.
-fn damaged(bytes: Vec<u8>) -> impl Strategy<Value = Vec<u8>> {
+pub(super) fn damaged(bytes: Vec<u8>) -> impl Strategy<Value = Vec<u8>> {
     let n = bytes.len();
     let edit = (0..n, prop_oneof![any::<u8>(), Just(0xff), Just(0)]);
     let edits = prop::collection::vec(edit, 0..20);

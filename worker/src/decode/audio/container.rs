@@ -1,0 +1,314 @@
+//! Reads FLAC, Ogg, MPEG-4 and WebM files with symphonia's demuxers, and decodes their first audio track.
+//!
+//! The times of the packets decide where their sound is. A packet that cannot be decoded becomes silence.
+
+use std::{
+    io::{Cursor, ErrorKind},
+    sync::LazyLock,
+};
+
+use bytes::Bytes;
+use symphonia::{
+    core::{
+        codecs::{
+            CodecParameters,
+            audio::{
+                AudioCodecId, AudioCodecParameters, AudioDecoder, AudioDecoderOptions,
+                well_known::{CODEC_ID_AAC, CODEC_ID_FLAC, CODEC_ID_OPUS, CODEC_ID_VORBIS},
+            },
+        },
+        errors::Error,
+        formats::{
+            FormatOptions, FormatReader, TrackType,
+            probe::{Hint, Probe},
+        },
+        io::{MediaSource, MediaSourceStream, MediaSourceStreamOptions, ReadOnlySource},
+        meta::MetadataOptions,
+        packet::Packet,
+        units::TimeBase,
+    },
+    default::{
+        codecs::{AacDecoder, FlacDecoder, VorbisDecoder},
+        formats::{FlacReader, IsoMp4Reader, MkvReader, OggReader},
+    },
+};
+
+use super::{
+    mixer::Mixer,
+    opus::{self, Opus},
+    sound::{AudioLimits, Chunk, Sound, seconds},
+};
+use crate::decode::undecodable::Undecodable;
+
+/// Packets that are further apart than this have a gap between them, ms. The times in a WebM file are rounded to
+/// milliseconds, and some recorders let them jump by a packet.
+const MIN_GAP_MS: u64 = 100;
+/// The most packets in a second of sound. The shortest packets of Opus have 2.5 ms.
+const MAX_PACKETS_PER_S: u64 = 400;
+
+/// The first bytes of WebM and Matroska.
+const EBML: &[u8] = b"\x1a\x45\xdf\xa3";
+
+static FORMATS: LazyLock<Probe> = LazyLock::new(|| {
+    let mut probe = Probe::default();
+    probe.register_format::<FlacReader<'_>>();
+    probe.register_format::<IsoMp4Reader<'_>>();
+    probe.register_format::<MkvReader<'_>>();
+    probe.register_format::<OggReader<'_>>();
+    probe
+});
+
+/// A file whose audio track is decoded packet by packet.
+pub(super) struct Container {
+    packets: Packets,
+    codec: Codec,
+    /// The rate of the decoded sound, Hz.
+    rate: u32,
+    /// The packet after a gap.
+    pending: Option<Packet>,
+    /// The time of the first packet, in ticks.
+    origin: Option<i64>,
+    /// The frames so far, with those of gaps.
+    n_frames: u64,
+    interleaved: Vec<f32>,
+}
+
+/// The packets of the file's audio track.
+struct Packets {
+    reader: Box<dyn FormatReader>,
+    track: u32,
+    time_base: TimeBase,
+    parameters: AudioCodecParameters,
+    /// The frames that the encoder put before the sound, where the file tells it.
+    delay: u32,
+    /// Whether whole files can lack an end.
+    may_just_end: bool,
+    /// Why the file was not read to its end.
+    error: Option<Error>,
+}
+
+enum Codec {
+    Symphonia(Box<dyn AudioDecoder>),
+    Opus(Box<Opus>),
+}
+
+/// The sampling rate and the number of channels of decoded sound.
+#[derive(Debug, Clone, Copy)]
+struct Shape {
+    rate: u32,
+    n_channels: usize,
+}
+
+impl Container {
+    /// Opens a file. Checks that a packet can be decoded, and that the whole file is within the limits.
+    pub(super) fn open(bytes: &Bytes, limits: &AudioLimits) -> Result<(Sound, Self), Undecodable> {
+        let First { shape, codec, n_lead } = first_sound(Packets::open(bytes)?)?;
+        let mut scanned = Packets::open(bytes)?;
+        let mut sound = Sound {
+            codec,
+            rate: shape.rate,
+            n_channels: u16::try_from(shape.n_channels).unwrap_or(u16::MAX),
+            blocks: None,
+            n_lead,
+            n_frames: scanned.n_frames(shape.rate, limits)?,
+            warnings: Vec::new(),
+        };
+        sound.check(limits)?;
+        // The times of packets need not be exact, so the sound may be a little longer.
+        sound.n_frames = u64::from(limits.max_seconds) * u64::from(shape.rate);
+        let packets = Packets::open(bytes)?;
+        let codec = packets.codec()?;
+        let (pending, origin, n_frames, interleaved) = (None, None, 0, Vec::new());
+        Ok((sound, Self { packets, codec, rate: shape.rate, pending, origin, n_frames, interleaved }))
+    }
+
+    /// Decodes the next packet and appends its sound to `mono`.
+    pub(super) fn next(&mut self, mixer: &mut Mixer, mono: &mut Vec<f32>) -> Chunk {
+        let is_after_gap = self.pending.is_some();
+        let Some(packet) = self.pending.take().or_else(|| self.packets.next()) else { return Chunk::End };
+        let rate = self.rate;
+        let frames = |ticks: u64| self.packets.frames(ticks, rate);
+        let origin = *self.origin.get_or_insert(packet.pts.get());
+        let expected = frames(u64::try_from(packet.pts.get().saturating_sub(origin)).unwrap_or(0));
+        let gap = expected.saturating_sub(self.n_frames);
+        if gap > u64::from(rate) * MIN_GAP_MS / 1000 && !is_after_gap {
+            self.n_frames += gap;
+            self.pending = Some(packet);
+            return Chunk::Lost { n_frames: gap };
+        }
+        // Symphonia's decoders trim their sound themselves.
+        let trimmed = if matches!(self.codec, Codec::Opus(_)) { frames(packet.trim_end.get()) } else { 0 };
+        let length = frames(packet.dur.get());
+        let decoded = self.codec.decode(&packet, &mut self.interleaved).filter(|shape| shape.rate == rate);
+        let n_before = mono.len();
+        if let Some(Shape { n_channels, .. }) = decoded {
+            let n_frames = self.interleaved.len() / n_channels.max(1);
+            let trimmed = usize::try_from(trimmed).unwrap_or(usize::MAX);
+            mixer.mix(&self.interleaved, n_channels, n_frames.saturating_sub(trimmed), mono);
+        } else {
+            let n = usize::try_from(length.min(u64::from(rate))).unwrap_or(0);
+            mono.resize(n_before + n, 0.0);
+        }
+        self.n_frames += (mono.len() - n_before) as u64;
+        Chunk::Sound { is_whole: decoded.is_some() }
+    }
+
+    /// The warning about a file that could not be read to its end.
+    pub(super) fn warning(&self) -> Option<String> {
+        let error = self.packets.error.as_ref()?;
+        let length = seconds(self.n_frames, self.rate);
+        Some(format!("the file is cut off or damaged after {length:.3} s of sound: {error}"))
+    }
+}
+
+impl Packets {
+    fn open(bytes: &Bytes) -> Result<Self, Undecodable> {
+        let file = Cursor::new(bytes.clone());
+        // If the reader of Ogg can seek, it looks for the last page first, and fails if the file is cut off.
+        let source: Box<dyn MediaSource> =
+            if bytes.starts_with(b"OggS") { Box::new(ReadOnlySource::new(file)) } else { Box::new(file) };
+        let source = MediaSourceStream::new(source, MediaSourceStreamOptions::default());
+        let reader = FORMATS
+            .probe(&Hint::new(), source, FormatOptions::default(), MetadataOptions::default())
+            .map_err(|e| Undecodable::new("undecodable", format!("the file cannot be read: {e}")))?;
+        let track = reader.default_track(TrackType::Audio).map(|track| {
+            let CodecParameters::Audio(parameters) = track.codec_params.clone()? else { return None };
+            Some((track.id, track.time_base?, parameters, track.delay.unwrap_or(0)))
+        });
+        let Some((track, time_base, parameters, delay)) = track.flatten() else {
+            return Err(Undecodable::new("undecodable", "the file has no audio track of a known codec"));
+        };
+        Ok(Self {
+            reader,
+            track,
+            time_base,
+            parameters,
+            delay,
+            may_just_end: bytes.starts_with(EBML),
+            error: None,
+        })
+    }
+
+    /// The next packet of the track. `None` at the end, and where the file cannot be read further.
+    fn next(&mut self) -> Option<Packet> {
+        loop {
+            match self.reader.next_packet() {
+                Ok(Some(packet)) if packet.track_id == self.track => return Some(packet),
+                Ok(Some(_)) => (),
+                Ok(None) => return None,
+                // A recorder that writes as it records does not know the length of its file.
+                Err(Error::IoError(e)) if self.may_just_end && e.kind() == ErrorKind::UnexpectedEof => {
+                    return None;
+                }
+                Err(error) => {
+                    self.error = Some(error);
+                    return None;
+                }
+            }
+        }
+    }
+
+    /// Reads all packets, and returns the number of frames that they have by their times. Fails as soon as there are too
+    /// many.
+    fn n_frames(&mut self, rate: u32, limits: &AudioLimits) -> Result<u64, Undecodable> {
+        let max_frames = u64::from(limits.max_seconds) * u64::from(rate);
+        let (mut origin, mut n_packets, mut n_frames) = (None, 0, 0);
+        while let Some(packet) = self.next() {
+            let origin = *origin.get_or_insert(packet.pts.get());
+            let start = u64::try_from(packet.pts.get().saturating_sub(origin)).unwrap_or(0);
+            n_frames = n_frames.max(self.frames(start.saturating_add(packet.dur.get()), rate)).max(1);
+            n_packets += 1;
+            if n_frames > max_frames || n_packets > u64::from(limits.max_seconds) * MAX_PACKETS_PER_S {
+                break;
+            }
+        }
+        if n_packets > u64::from(limits.max_seconds) * MAX_PACKETS_PER_S {
+            let max = limits.max_seconds;
+            let detail = format!("the recording has more packets than {max} s of sound can have");
+            return Err(Undecodable::new("too_long", detail));
+        }
+        Ok(n_frames)
+    }
+
+    /// The frames of Opus that the encoder put before the sound, as its header tells (RFC 7845, 5.1). The delay that
+    /// WebM has beside the header is wrong in some files of ffmpeg.
+    fn pre_skip(&self) -> u64 {
+        match self.parameters.extra_data.as_deref() {
+            Some([b'O', b'p', b'u', b's', b'H', b'e', b'a', b'd', _, _, low, high, ..]) => {
+                u16::from_le_bytes([*low, *high]).into()
+            }
+            _ => self.delay.into(),
+        }
+    }
+
+    /// The number of frames in a time. Saturates.
+    fn frames(&self, ticks: u64, rate: u32) -> u64 {
+        let TimeBase { numer, denom } = self.time_base;
+        let n = u128::from(ticks) * u128::from(numer.get()) * u128::from(rate) / u128::from(denom.get());
+        u64::try_from(n).unwrap_or(u64::MAX)
+    }
+
+    fn codec(&self) -> Result<Codec, Undecodable> {
+        let (parameters, options) = (&self.parameters, AudioDecoderOptions::default());
+        let fail = |e: Error| {
+            Undecodable::new(
+                "unsupported_codec",
+                format!("the file's codec is not supported in this form: {e}"),
+            )
+        };
+        Ok(Codec::Symphonia(match parameters.codec {
+            CODEC_ID_OPUS => return Ok(Codec::Opus(Box::new(Opus::new(parameters)?))),
+            CODEC_ID_AAC => Box::new(AacDecoder::try_new(parameters, &options).map_err(fail)?),
+            CODEC_ID_FLAC => Box::new(FlacDecoder::try_new(parameters, &options).map_err(fail)?),
+            CODEC_ID_VORBIS => Box::new(VorbisDecoder::try_new(parameters, &options).map_err(fail)?),
+            _ => {
+                let detail = "the file's codec is not supported: expected AAC, FLAC, Opus or Vorbis";
+                return Err(Undecodable::new("unsupported_codec", detail));
+            }
+        }))
+    }
+}
+
+impl Codec {
+    /// Decodes a packet into interleaved samples. `None` if it is damaged.
+    fn decode(&mut self, packet: &Packet, interleaved: &mut Vec<f32>) -> Option<Shape> {
+        match self {
+            Self::Symphonia(decoder) => {
+                let sound = decoder.decode(packet).ok()?;
+                let shape = Shape { rate: sound.spec().rate(), n_channels: sound.spec().channels().count() };
+                sound.copy_to_vec_interleaved(interleaved);
+                Some(shape)
+            }
+            Self::Opus(decoder) => {
+                let shape = Shape { rate: opus::RATE, n_channels: decoder.n_channels };
+                decoder.decode(&packet.data, interleaved).then_some(shape)
+            }
+        }
+    }
+}
+
+/// The properties of a track that its first packets show.
+struct First {
+    shape: Shape,
+    codec: AudioCodecId,
+    /// Frames of Opus that the encoder put before the sound. The decoders of symphonia leave them out themselves.
+    n_lead: u64,
+}
+
+/// Decodes packets until one has sound. Fails if none has.
+fn first_sound(mut packets: Packets) -> Result<First, Undecodable> {
+    let mut codec = packets.codec()?;
+    let mut interleaved = Vec::new();
+    while let Some(packet) = packets.next() {
+        if let Some(shape) = codec.decode(&packet, &mut interleaved)
+            && !interleaved.is_empty()
+        {
+            let codec = packets.parameters.codec;
+            let n_lead = if codec == CODEC_ID_OPUS { packets.pre_skip() } else { 0 };
+            return Ok(First { shape, codec, n_lead });
+        }
+    }
+    let cause = packets.error.map_or(String::new(), |e| format!(": {e}"));
+    let detail = format!("no packet of the file can be decoded: the sound data is missing or damaged{cause}");
+    Err(Undecodable::new("undecodable", detail))
+}

@@ -1,0 +1,114 @@
+//! The sound of an opened file in chunks, at the rate of the file: read frame by frame (mp3, wav), or by a demuxer.
+
+use akhar_jobs::MediaType;
+use bytes::Bytes;
+
+use super::{
+    container::Container,
+    decoder::PacketDecoder,
+    mixer::Mixer,
+    mp3,
+    sound::{AudioLimits, Chunk, Sound, Step},
+    wav,
+};
+use crate::decode::undecodable::Undecodable;
+
+/// An iterator over the packets of an mp3 or wav file.
+#[derive(Debug, Clone)]
+pub(super) enum Packets {
+    Mp3(mp3::Packets),
+    Wav(wav::Packets),
+}
+
+/// The sound of a file.
+pub(super) enum Source {
+    /// A file that this program reads itself, so that a broken frame becomes silence of the same length.
+    Frames { bytes: Bytes, packets: Packets, decoder: PacketDecoder },
+    /// A file that symphonia reads.
+    Container(Container),
+}
+
+impl Packets {
+    fn next(&mut self, bytes: &[u8]) -> Option<Step> {
+        match self {
+            Self::Mp3(packets) => packets.next(bytes),
+            Self::Wav(packets) => packets.next(bytes),
+        }
+    }
+}
+
+impl Source {
+    /// Opens a file. Checks the headers against the limits, and checks that at least one packet can be decoded.
+    pub(super) fn open(
+        media_type: MediaType,
+        bytes: Bytes,
+        limits: &AudioLimits,
+    ) -> Result<(Sound, Self), Undecodable> {
+        let (sound, packets) = match media_type {
+            MediaType::Mp3 => {
+                let (sound, packets) = mp3::read(&bytes)?;
+                (sound, Packets::Mp3(packets))
+            }
+            MediaType::Wav => {
+                let (sound, packets) = wav::read(&bytes)?;
+                (sound, Packets::Wav(packets))
+            }
+            MediaType::Flac | MediaType::Ogg | MediaType::Mp4 | MediaType::WebM => {
+                let (sound, container) = Container::open(&bytes, limits)?;
+                return Ok((sound, Self::Container(container)));
+            }
+            other @ (MediaType::Png | MediaType::Jpeg) => {
+                let detail = format!("expected a recording, but the file is {}", other.name());
+                return Err(Undecodable::new("undecodable", detail));
+            }
+        };
+        sound.check(limits)?;
+        check_decodable(&sound, packets.clone(), &bytes)?;
+        let decoder = PacketDecoder::new(&sound)?;
+        Ok((sound, Self::Frames { bytes, packets, decoder }))
+    }
+
+    /// Takes one step through the file and appends the sound that it gives to `mono`.
+    pub(super) fn next(&mut self, mixer: &mut Mixer, mono: &mut Vec<f32>) -> Result<Chunk, Undecodable> {
+        let Self::Frames { bytes, packets, decoder } = self else {
+            let Self::Container(container) = self else { return Ok(Chunk::End) };
+            return Ok(container.next(mixer, mono));
+        };
+        Ok(match packets.next(bytes) {
+            Some(Step::Packet { bytes: packet, n_frames, n_channels }) => {
+                let packet = bytes.get(packet).unwrap_or_default();
+                let is_whole = decoder.decode(packet, n_frames, n_channels, mixer, mono)?;
+                Chunk::Sound { is_whole }
+            }
+            Some(Step::Lost { n_frames }) => {
+                decoder.reset();
+                Chunk::Lost { n_frames }
+            }
+            None => Chunk::End,
+        })
+    }
+
+    /// Whether the file ended before its end.
+    pub(super) fn warning(&self) -> Option<String> {
+        match self {
+            Self::Frames { .. } => None,
+            Self::Container(container) => container.warning(),
+        }
+    }
+}
+
+/// Checks that at least one packet of the file can be decoded.
+fn check_decodable(sound: &Sound, mut packets: Packets, bytes: &[u8]) -> Result<(), Undecodable> {
+    let mut decoder = PacketDecoder::new(sound)?;
+    let mut mono = Vec::new();
+    while let Some(step) = packets.next(bytes) {
+        if let Step::Packet { bytes: packet, n_frames, n_channels } = step {
+            mono.clear();
+            let packet = bytes.get(packet).unwrap_or_default();
+            if decoder.decode(packet, n_frames, n_channels, &mut Mixer::default(), &mut mono)? {
+                return Ok(());
+            }
+        }
+    }
+    Err(Undecodable::new("undecodable", "no frame of the file can be decoded: the sound data is damaged"))
+}
