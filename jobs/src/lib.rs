@@ -17,7 +17,7 @@ mod upload;
 
 pub use job::{AdmittedJob, Fence, Job, JobId, JobState, NewJob};
 pub use operation::Operation;
-pub use outcome::{Outcome, Prediction, Segment, Timing};
+pub use outcome::{Outcome, Prediction, Segment, Timing, Word};
 pub use pace::Pace;
 pub use parameters::{
     HandwritingParameters, Language, Parameters, Picture, SpeechParameters, StrokeColor, TopK, TopKError,

@@ -31,6 +31,9 @@ pub enum Outcome {
         /// The segments, if timestamps were requested.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         timestamps: Option<Vec<Segment>>,
+        /// The words, if their times were requested.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        words: Option<Vec<Word>>,
         /// The length of the recording in seconds.
         seconds: f64,
         /// What is unusual about the recording, such as a last frame that is cut off, and which parts of the transcription
@@ -87,6 +90,17 @@ pub struct Segment {
     /// The text in the other language, if a translation was requested.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub translation: Option<String>,
+}
+
+/// A word of a recording.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Word {
+    /// The start of the word, in seconds from the start of the recording.
+    pub start: f64,
+    /// The end of the word, in seconds from the start of the recording.
+    pub end: f64,
+    /// The word, in NFC.
+    pub text: String,
 }
 
 /// How long the parts of an attempt took.

@@ -71,6 +71,10 @@ pub struct SpeechParameters {
     pub with_translation: bool,
     /// Whether to return the segments with their times.
     pub with_timestamps: bool,
+    /// Whether to return the words with their times. Not written if false, because idempotency keys have hashes of the
+    /// parameters from before this field existed.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub with_words: bool,
 }
 
 /// A language of speech. The names are stored in rows: never rename one.

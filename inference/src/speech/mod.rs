@@ -45,7 +45,7 @@ pub use transcript::Transcript;
 pub use units::Units;
 pub use warning::warning;
 pub use windows::{Chunker, Window};
-pub use words::{Clock, Segment, Word, segments, text};
+pub use words::{Clock, Segment, Word, segments, text, timed};
 
 /// The sampling rate that all models expect, Hz.
 pub const SAMPLE_RATE: usize = 16_000;

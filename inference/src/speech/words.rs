@@ -117,6 +117,18 @@ pub fn segments(words: &[Word], duration: f64) -> Vec<Segment> {
     segments
 }
 
+/// The words with times that are rounded to milliseconds, in order and within the recording, which is `duration` seconds
+/// long.
+pub fn timed(words: &[Word], duration: f64) -> Vec<Word> {
+    let mut from = 0.0;
+    let timed = words.iter().map(|word| {
+        let (start, end) = span(std::slice::from_ref(word), from, duration);
+        from = end;
+        Word { start, end, ..word.clone() }
+    });
+    timed.collect()
+}
+
 /// The number of words in the first segment.
 fn first_segment(words: &[Word]) -> usize {
     let pause = |n: usize| words[n].start - words[n - 1].end;
@@ -135,11 +147,16 @@ fn first_segment(words: &[Word]) -> usize {
     words.len()
 }
 
-fn segment(words: &[Word], from: f64, duration: f64) -> Segment {
+/// The beginning and the end of the words, rounded to milliseconds, not before `from` and within the recording.
+fn span(words: &[Word], from: f64, duration: f64) -> (f64, f64) {
     let ms = |seconds: f64| (seconds * 1e3).round() / 1e3;
     let within = |seconds: f64, low: f64| ms(seconds.clamp(low, duration.max(low)));
     let start = within(words.first().map_or(from, |w| w.start), from);
-    let end = within(words.last().map_or(start, |w| w.end), start);
+    (start, within(words.last().map_or(start, |w| w.end), start))
+}
+
+fn segment(words: &[Word], from: f64, duration: f64) -> Segment {
+    let (start, end) = span(words, from, duration);
     Segment { text: text(words), start, end, evidence: words.iter().map(|w| w.evidence).sum() }
 }
 
@@ -190,6 +207,13 @@ mod tests {
         assert_eq!(words[0].evidence, sum(&[a, b]));
         assert_eq!(words[1].evidence, sum(&[space, b]));
         assert_eq!(segments(&words, 1.0)[0].evidence, sum(&[sum(&[a, b]), sum(&[space, b])]));
+    }
+
+    #[test]
+    fn timed_words_are_in_order_and_within_the_recording() {
+        let words = timed(&said(&[(-0.1, 0.50049), (0.4, 0.9), (1.2, 2.5)]), 2.0);
+        let times: Vec<(f64, f64)> = words.iter().map(|w| (w.start, w.end)).collect();
+        assert_eq!(times, [(0.0, 0.5), (0.5, 0.9), (1.2, 2.0)]);
     }
 
     #[test]

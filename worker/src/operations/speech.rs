@@ -12,8 +12,8 @@ use std::{
 use akhar_inference::{
     Confidence, Registry, Runtime, RuntimeError,
     speech::{
-        Chunker, Clock, FrontEnd, Joiner, Recogniser, Segment, Window, WindowOutput, features::Features,
-        segments, warning,
+        Chunker, Clock, FrontEnd, Joiner, Recogniser, Segment, Window, WindowOutput, Word,
+        features::Features, segments, timed, warning,
     },
 };
 use akhar_jobs::{self as jobs, Language, Operation, Outcome, Timing, Upload};
@@ -179,10 +179,12 @@ impl SpeechOperation {
                         search_us = micros(searching),
                         "recording transcribed"
                     );
-                    let segments = segments(&joiner.words(), seconds);
+                    let words = joiner.words();
+                    let segments = segments(&words, seconds);
                     warnings.extend(engine.confidence.and_then(|confidence| warning(&segments, &confidence)));
+                    let words = parameters.with_words.then(|| timed_words(&words, seconds));
                     let (outcome, translating) =
-                        self.outcome(parameters, segments, seconds, warnings).await?;
+                        self.outcome(parameters, segments, words, seconds, warnings).await?;
                     return Ok((outcome, timing(preparing, inferring + translating, searching)));
                 }
                 Prepared::Undecodable(undecodable, preparing) => {
@@ -198,6 +200,7 @@ impl SpeechOperation {
         &self,
         parameters: jobs::SpeechParameters,
         segments: Vec<Segment>,
+        words: Option<Vec<jobs::Word>>,
         seconds: f64,
         warnings: Vec<String>,
     ) -> Result<(Outcome, Duration), EngineError> {
@@ -219,8 +222,15 @@ impl SpeechOperation {
             segments.into_iter().enumerate().map(segment).collect()
         });
         let translation = translations.as_ref().map(|all| join_texts(all));
-        Ok((Outcome::Transcription { transcription, translation, timestamps, seconds, warnings }, took))
+        let outcome =
+            Outcome::Transcription { transcription, translation, timestamps, words, seconds, warnings };
+        Ok((outcome, took))
     }
+}
+
+fn timed_words(words: &[Word], seconds: f64) -> Vec<jobs::Word> {
+    let word = |w: Word| jobs::Word { start: w.start, end: w.end, text: w.text };
+    timed(words, seconds).into_iter().map(word).collect()
 }
 
 /// Joins texts with single spaces and leaves out empty ones.
