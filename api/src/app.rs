@@ -29,6 +29,8 @@ pub(crate) struct Shared {
     pub(crate) submissions: Submissions,
     pub(crate) lookups: Lookups,
     body_memory: Arc<Budget<Queue>>,
+    /// The most bytes of a recording that is sent to the OpenAI-compatible routes.
+    pub(crate) max_audio_bytes: usize,
     quick_wait: Duration,
     speech_wait: Duration,
     draining: CancellationToken,
@@ -69,6 +71,7 @@ impl App {
             )),
             lookups: Lookups::start(&queue),
             body_memory: BodyMemory::budget(config.max_upload_bytes),
+            max_audio_bytes: config.max_audio_bytes.get().min(BodyMemory::most(config.max_upload_bytes)),
             quick_wait: Duration::from_secs(config.quick_wait_s),
             speech_wait: Duration::from_secs(config.speech_wait_s),
             draining: shutdown.soft.clone(),

@@ -13,6 +13,7 @@ mod http;
 mod input;
 mod jobs;
 mod listen;
+mod openai;
 mod openapi;
 mod operations;
 mod pages;

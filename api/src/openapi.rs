@@ -12,8 +12,12 @@ use utoipa::{
 };
 
 use crate::{
-    health, jobs,
-    operations::{self, documentation::complete, with_operations},
+    health, jobs, openai,
+    operations::{
+        self,
+        documentation::{complete, complete_openai},
+        with_operations,
+    },
 };
 
 /// The document without the operations.
@@ -24,12 +28,13 @@ use crate::{
         description = "Recognises Panjabi letters, digits and speech, translates speech, and writes Panjabi text by \
             hand. Every error is an RFC 9457 problem document, and a page explains each `type`.",
     ),
-    paths(jobs::list::handle, jobs::get::handle, jobs::result::handle, jobs::cancel::handle, health::live, health::ready),
+    paths(jobs::list::handle, jobs::get::handle, jobs::result::handle, jobs::cancel::handle, openai::models::handle, health::live, health::ready),
     components(schemas(jobs::list::OperationSchema, JobBody, JobsBody, ProblemBody, ViolationBody)),
     tags(
         (name = "models", description = "The model operations."),
         (name = "jobs", description = "Every accepted request is a job. A caller can follow its jobs, get their results \
             and cancel them."),
+        (name = "openai", description = "Routes that follow OpenAI's audio API, for programs that use it."),
         (name = "operations", description = "Health probes, for operators of the service."),
     ),
 )]
@@ -55,6 +60,10 @@ pub fn openapi() -> utoipa::openapi::OpenApi {
     let mut document = Document::openapi();
     for operation in Operation::ALL {
         document.merge(document_of(operation));
+    }
+    let openai = [openai::transcriptions::Document::openapi(), openai::translations::Document::openapi()];
+    for route in openai {
+        document.merge(complete_openai(route, &openai::EXAMPLES));
     }
     add_bearer(&mut document);
     tighten_parameters(&mut document);

@@ -16,7 +16,7 @@ use crate::{
     app::App,
     health,
     http::middleware,
-    jobs,
+    jobs, openai,
     openapi::openapi_json,
     operations::{self, with_operations},
     pages,
@@ -43,6 +43,9 @@ pub(crate) fn router(app: App) -> Router {
         router.route(&format!("/v1/models/{}", operation.name()), handler(operation))
     });
     let routes = models
+        .route("/v1/models", get(openai::models::handle))
+        .route("/v1/audio/transcriptions", post(openai::transcriptions::handle))
+        .route("/v1/audio/translations", post(openai::translations::handle))
         .route("/v1/jobs", get(jobs::list::handle))
         .route("/v1/jobs/{id}", get(jobs::get::handle).delete(jobs::cancel::handle))
         .route("/v1/jobs/{id}/result", get(jobs::result::handle))

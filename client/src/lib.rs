@@ -10,6 +10,10 @@ pub mod subtitles;
 pub use bodies::{
     handwriting::{HandwritingBody, Png, PointsBody, Strokes},
     job::{JobBody, JobResultBody, JobState, JobsBody},
+    openai::{
+        AudioSegmentBody, AudioTextBody, AudioUsageBody, AudioWordBody, ModelBody, ModelsBody,
+        OpenAiErrorBody, VerboseAudioTextBody,
+    },
     predictions::{PredictionBody, PredictionsBody},
     problem::{ProblemBody, ViolationBody},
     transcription::{SegmentBody, TranscriptionBody},

@@ -69,6 +69,8 @@ pub struct Config {
     /// Bytes of uploads that one API process keeps in memory at a time. Recordings may have seven eighths of them, and so
     /// may images and texts. A request whose body does not fit is answered with 503 `busy`. At least 3000000, so that every file fits.
     pub max_upload_bytes: usize,
+    /// Bytes that a recording sent to `/v1/audio/` may have. At most as many as the uploads of recordings may have together.
+    pub max_audio_bytes: NonZeroUsize,
     /// Connections of clients that one API process has open at a time. Further ones wait until another is closed. It is
     /// lowered if the process may not open so many files.
     pub max_connections: NonZeroUsize,
@@ -135,6 +137,7 @@ impl Default for Config {
             listen: SocketAddr::from(([127, 0, 0, 1], 8080)),
             max_requests: n(2000),
             max_upload_bytes: 128 * 1024 * 1024,
+            max_audio_bytes: n(25 * 1024 * 1024),
             max_connections: n(8000),
             max_connections_per_address: n(4000),
             max_waiting: 1000,

@@ -24,6 +24,8 @@ pub(crate) enum Kind {
     },
     /// A short text, such as a number or a choice.
     Text,
+    /// Short texts: the field may be given more than once.
+    Texts,
 }
 
 /// A caller's text as an error quotes it: in quotation marks, escaped and shortened.

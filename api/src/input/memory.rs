@@ -36,7 +36,12 @@ impl BodyMemory {
     /// `max_bytes` for all bodies in the process. Each queue leaves an eighth of them to the other one, so recordings
     /// that arrive do not keep images waiting.
     pub(crate) fn budget(max_bytes: usize) -> Arc<Budget<Queue>> {
-        Budget::new(max_bytes, max_bytes - max_bytes / 8)
+        Budget::new(max_bytes, Self::most(max_bytes))
+    }
+
+    /// The bytes that the bodies of one queue's requests may have together, of `max_bytes` in all.
+    pub(crate) const fn most(max_bytes: usize) -> usize {
+        max_bytes - max_bytes / 8
     }
 
     /// The memory for the requests of this queue.

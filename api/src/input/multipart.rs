@@ -25,7 +25,7 @@ const MAX_PARTS: usize = 16;
 /// The most bytes that a text field may have.
 const MAX_TEXT_BYTES: usize = 64;
 
-/// The values of a form: at most one for each field.
+/// The values of a form: at most one for each field that is no list.
 #[derive(Debug, Default)]
 pub(crate) struct Form {
     values: Vec<(&'static str, Bytes)>,
@@ -55,7 +55,7 @@ impl Field {
     const fn max_file_bytes(&self) -> usize {
         match self.kind {
             Kind::File { max_bytes } => max_bytes,
-            Kind::Text => 0,
+            Kind::Text | Kind::Texts => 0,
         }
     }
 }
@@ -108,7 +108,7 @@ impl Form {
             self.violations.push(unknown("field", &name, &known));
             return skip(part).await;
         };
-        if self.has(field.name) {
+        if self.has(field.name) && !matches!(field.kind, Kind::Texts) {
             let detail = format!("{} is given more than once", field.name);
             self.violations.push(Violation::new(field.name, Code::Duplicated, detail));
             return skip(part).await;
@@ -123,7 +123,7 @@ impl Form {
                 }
                 self.values.push((field.name, buffer.into_bytes()));
             }
-            Kind::Text => {
+            Kind::Text | Kind::Texts => {
                 if let Some(text) = short(part).await? {
                     self.values.push((field.name, text.into()));
                 } else {
@@ -161,6 +161,22 @@ impl Form {
                 None
             }
         }
+    }
+
+    /// Takes and parses the values of a list, in any order. Adds a violation for every value that is invalid.
+    pub(crate) fn values<T>(
+        &mut self,
+        name: &'static str,
+        read: impl Fn(&str, &str) -> Result<T, Violation>,
+    ) -> Vec<T> {
+        let mut values = Vec::new();
+        while let Some(text) = self.text(name) {
+            match read(name, &text) {
+                Ok(value) => values.push(value),
+                Err(violation) => self.violations.push(violation),
+            }
+        }
+        values
     }
 
     /// Takes the bytes of a required file. Adds a violation if it is absent or empty.

@@ -48,6 +48,18 @@ pub(crate) fn audio(bytes: &[u8]) -> Option<MediaType> {
     }
 }
 
+/// The type of a recording in any format that workers can decode. `None` if the bytes do not begin like one.
+pub(crate) fn any_audio(bytes: &[u8]) -> Option<MediaType> {
+    match bytes {
+        [b'f', b'L', b'a', b'C', ..] => Some(MediaType::Flac),
+        [b'O', b'g', b'g', b'S', ..] => Some(MediaType::Ogg),
+        // The header of EBML, in which WebM and Matroska are written.
+        [0x1A, 0x45, 0xDF, 0xA3, ..] => Some(MediaType::WebM),
+        [_, _, _, _, b'f', b't', b'y', b'p', ..] => Some(MediaType::Mp4),
+        _ => audio(bytes),
+    }
+}
+
 /// Whether the bytes begin with `n` whole frames of layer 3, whose headers name the same version and sampling rate.
 fn begins_with_frames(bytes: &[u8], n: usize) -> bool {
     let mut at = 0;
@@ -105,6 +117,15 @@ mod tests {
             assert_eq!(audio(&cut(n)), Some(MediaType::Mp3), "{n}");
         }
         assert_eq!(audio(&cut(400)[..1500]), None, "two whole frames may be chance");
+        for (bytes, media_type) in [
+            (&b"fLaC\0"[..], MediaType::Flac),
+            (b"OggS\0", MediaType::Ogg),
+            (b"\x1a\x45\xdf\xa3\x9f", MediaType::WebM),
+            (b"\0\0\0\x20ftypM4A ", MediaType::Mp4),
+            (b"ID3\x04\0", MediaType::Mp3),
+        ] {
+            assert_eq!(any_audio(bytes), Some(media_type));
+        }
         for other in
             [&b""[..], b"RIFF\0\0\0\0AVI ", b"OggS", b"fLaC", b"\xff\xd8\xff\xe0", b"\xff\xf9\x50", b"\0\0"]
         {

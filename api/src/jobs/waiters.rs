@@ -48,7 +48,7 @@ pub(crate) struct Waiter {
 #[derive(Debug)]
 pub(crate) enum LookupResult {
     /// The job as it was last read. After a wait it may not have ended.
-    Job(Job),
+    Job(Box<Job>),
     /// There is no such job.
     NotFound,
     /// The database was unavailable, so the job could not be read.
@@ -125,12 +125,12 @@ impl Waiter {
         loop {
             self.wait_for_wake_up(deadline).await;
             if let Some(job) = self.announced() {
-                return Ok(LookupResult::Job(job));
+                return Ok(LookupResult::Job(Box::new(job)));
             }
             let limit = deadline.max(Instant::now() + POLL_INTERVAL);
             match timeout_at(limit, lookups.find(self.id)).await {
-                Ok(Ok(Some(job))) if job.state.is_final() => return Ok(LookupResult::Job(job)),
-                Ok(Ok(Some(job))) => latest = LookupResult::Job(job),
+                Ok(Ok(Some(job))) if job.state.is_final() => return Ok(LookupResult::Job(Box::new(job))),
+                Ok(Ok(Some(job))) => latest = LookupResult::Job(Box::new(job)),
                 Ok(Ok(None)) => return Ok(LookupResult::NotFound),
                 Ok(Err(error)) if error.is_transient() => {
                     tracing::debug!(%error, "the database is unavailable: continuing to wait");

@@ -67,15 +67,34 @@ const PROBLEMS: [ProblemType; 18] = [
 pub(crate) fn complete(mut own: OpenApi, operation: Operation, examples: &Examples) -> OpenApi {
     for (path, item) in &mut own.paths.paths {
         if let Some(route) = &mut item.post {
-            complete_route(route, path, operation, examples);
+            route.operation_id = Some(operation.name().to_owned());
+            route.tags = Some(vec!["models".to_owned()]);
+            complete_route(route, path, operation, &PROBLEMS, examples);
         }
     }
     own
 }
 
-fn complete_route(route: &mut path::Operation, path: &str, operation: Operation, examples: &Examples) {
-    route.operation_id = Some(operation.name().to_owned());
-    route.tags = Some(vec!["models".to_owned()]);
+/// Adds what a route has in common with all operations to the description of an OpenAI-compatible route.
+pub(crate) fn complete_openai(mut own: OpenApi, examples: &Examples) -> OpenApi {
+    // The Accept header is not read.
+    let problems: Vec<_> = PROBLEMS.into_iter().filter(|t| *t != ProblemType::NotAcceptable).collect();
+    for (path, item) in &mut own.paths.paths {
+        if let Some(route) = &mut item.post {
+            route.tags = Some(vec!["openai".to_owned()]);
+            complete_route(route, path, Operation::SpeechRecognition, &problems, examples);
+        }
+    }
+    own
+}
+
+fn complete_route(
+    route: &mut path::Operation,
+    path: &str,
+    operation: Operation,
+    problems: &[ProblemType],
+    examples: &Examples,
+) {
     route.security = Some(vec![SecurityRequirement::new("bearer", [""; 0])]);
     route.description = route.description.take().map(|own| format!("{own} {WAITING}"));
     route.parameters = Some(RequestHeaders::into_params(|| Some(ParameterIn::Header)));
@@ -87,7 +106,7 @@ fn complete_route(route: &mut path::Operation, path: &str, operation: Operation,
     }
     route.responses.responses.insert("202".to_owned(), accepted(operation).into());
     let media = examples.file.is_some().then_some(ProblemType::UnsupportedMedia);
-    let problems: Vec<ProblemType> = PROBLEMS.into_iter().chain(media).collect();
+    let problems: Vec<ProblemType> = problems.iter().copied().chain(media).collect();
     route.responses.responses.extend(responses(&problems, path, examples));
 }
 

@@ -60,11 +60,19 @@ pub(crate) fn body(
 pub(crate) fn result(job: Job, total: Duration, context: &RequestContext) -> Result<Response, Problem> {
     let body = body(job.operation, job.state, job.outcome)?;
     let representation = context.negotiate(representations_of(&body))?;
-    let mut response = represent(body, representation);
-    if let Some(timing) = server_timing(job.timing, total) {
+    Ok(with_server_timing(represent(body, representation), job.timing, total))
+}
+
+/// Adds the `Server-Timing` header to a response.
+pub(crate) fn with_server_timing(
+    mut response: Response,
+    timing: Option<Timing>,
+    total: Duration,
+) -> Response {
+    if let Some(timing) = server_timing(timing, total) {
         response.headers_mut().insert(SERVER_TIMING, timing);
     }
-    Ok(response)
+    response
 }
 
 /// The representations that this body can have. The first is the default.

@@ -33,7 +33,7 @@ const CANCEL_PAUSE: Duration = Duration::from_millis(500);
 
 const PREFERENCE_APPLIED: HeaderName = HeaderName::from_static("preference-applied");
 
-/// Submits a job, waits for its end within the caller's and the operation's limits, and builds the response.
+/// Runs an operation and responds as the operation does, in the representation that the caller prefers.
 pub(crate) async fn run(
     app: &App,
     caller: &Caller,
@@ -43,6 +43,20 @@ pub(crate) async fn run(
 ) -> Result<Response, Problem> {
     // This is checked before the job is submitted, so that no job runs whose result could not be sent.
     context.negotiate(response::representations(&parameters))?;
+    let render = |job, total| response::result(job, total, context);
+    run_and_render(app, caller, context, parameters, upload, render).await
+}
+
+/// Submits a job, waits for its end within the caller's and the operation's limits, and builds the response. `render`
+/// gets the job that has ended, and the time since the request arrived.
+pub(crate) async fn run_and_render(
+    app: &App,
+    caller: &Caller,
+    context: &RequestContext,
+    parameters: Parameters,
+    upload: Option<Upload>,
+    render: impl FnOnce(Job, Duration) -> Result<Response, Problem>,
+) -> Result<Response, Problem> {
     let wait = context.preferences.wait_within(app.wait_limit(parameters.operation()));
     let Identity { id, has_key } =
         identity::identify(app, caller, context, &parameters, upload.as_ref()).await?;
@@ -69,12 +83,12 @@ pub(crate) async fn run(
         }
         look_up(app, &job).await
     } else if let Some(ended) = ended_before(app, &job, has_key).await {
-        LookupResult::Job(ended)
+        LookupResult::Job(Box::new(ended))
     } else {
         wait_for(app, &job, &mut waiter, deadline).await?
     };
     cancel_on_disconnect.disarm();
-    respond(found, &job, context)
+    respond(found, &job, context, render)
 }
 
 /// What a request remembers of its job after the submission.
@@ -131,7 +145,7 @@ async fn ended_before(app: &App, job: &SubmittedJob, has_key: bool) -> Option<Jo
         return None;
     }
     let LookupResult::Job(found) = look_up(app, job).await else { return None };
-    found.state.is_final().then_some(found)
+    found.state.is_final().then_some(*found)
 }
 
 /// Waits until the job has ended, the deadline has passed or the process has no more time. If a crash of Postgres lost
@@ -169,7 +183,7 @@ async fn acknowledge(app: &App, job: &SubmittedJob) -> Result<(), SubmitError> {
 
 async fn look_up(app: &App, job: &SubmittedJob) -> LookupResult {
     match app.lookups.find(job.id).await {
-        Ok(found) => found.map_or(LookupResult::NotFound, LookupResult::Job),
+        Ok(found) => found.map_or(LookupResult::NotFound, |job| LookupResult::Job(Box::new(job))),
         Err(error) => {
             tracing::warn!(%error, "the job was accepted, but cannot be read");
             LookupResult::Unavailable
@@ -177,13 +191,18 @@ async fn look_up(app: &App, job: &SubmittedJob) -> LookupResult {
     }
 }
 
-fn respond(found: LookupResult, job: &SubmittedJob, context: &RequestContext) -> Result<Response, Problem> {
+fn respond(
+    found: LookupResult,
+    job: &SubmittedJob,
+    context: &RequestContext,
+    render: impl FnOnce(Job, Duration) -> Result<Response, Problem>,
+) -> Result<Response, Problem> {
     let mut response = match found {
         // An asynchronous caller always gets a 202, even if the job has ended already.
         LookupResult::Job(found) if found.state.is_final() && !job.asynchronous => {
-            response::result(found, context.request.received_at.elapsed(), context)?
+            render(*found, context.request.received_at.elapsed())?
         }
-        LookupResult::Job(found) => body::accepted(found, &context.request),
+        LookupResult::Job(found) => body::accepted(*found, &context.request),
         LookupResult::Unavailable => body::accepted(assumed_queued(job.id, job.operation), &context.request),
         LookupResult::NotFound => {
             return Err(Problem::internal("the job was deleted while its caller waited"));
@@ -263,7 +282,7 @@ impl Drop for CancelOnDisconnect {
 impl From<LookupResult> for Result<Job, Problem> {
     fn from(found: LookupResult) -> Self {
         match found {
-            LookupResult::Job(job) => Ok(job),
+            LookupResult::Job(job) => Ok(*job),
             LookupResult::NotFound => Err(Problem::of(ProblemType::NotFound)),
             LookupResult::Unavailable => Err(Problem::of(ProblemType::Unavailable)),
         }

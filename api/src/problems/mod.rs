@@ -1,6 +1,7 @@
 //! The errors that callers get: problem documents (RFC 9457), their types, their pages and their OpenAPI
 //! descriptions.
 
+mod openai;
 pub(crate) mod page;
 mod problem;
 mod problem_type;

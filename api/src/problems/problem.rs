@@ -18,6 +18,7 @@ use axum::{
 };
 
 use super::{
+    openai,
     problem_type::ProblemType,
     violation::{Code, Violation},
 };
@@ -110,14 +111,18 @@ impl Problem {
     /// The document of the problem. `instance` is the path of the request.
     pub(crate) fn body(self, instance: &str, request_id: &str) -> ProblemBody {
         let facts = self.kind.facts();
+        let status = facts.status.as_u16();
+        let errors: Vec<ViolationBody> = self.errors.into_iter().map(ViolationBody::from).collect();
+        let error = openai::error(instance, facts.slug, status, &self.detail, &errors);
         ProblemBody {
             problem_type: format!("/problems/{}", facts.slug),
             title: facts.title.into(),
-            status: facts.status.as_u16(),
+            status,
             detail: self.detail.into_owned(),
             instance: instance.to_owned(),
             request_id: request_id.to_owned(),
-            errors: self.errors.into_iter().map(ViolationBody::from).collect(),
+            errors,
+            error,
         }
     }
 

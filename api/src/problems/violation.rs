@@ -38,6 +38,8 @@ pub(crate) enum Code {
     OutOfRange,
     /// A value is none of those that the field accepts.
     NotAChoice,
+    /// A value or field that the interface which this one follows has, but this server has not.
+    Unsupported,
     /// A text is shorter than the field requires.
     TooShort,
     /// A text is longer than the field allows.
@@ -69,6 +71,7 @@ impl Code {
             Self::NotAJob => "not_a_job",
             Self::OutOfRange => "out_of_range",
             Self::NotAChoice => "not_a_choice",
+            Self::Unsupported => "unsupported",
             Self::TooShort => "too_short",
             Self::TooLong => "too_long",
             Self::CharacterNotAllowed => "character_not_allowed",

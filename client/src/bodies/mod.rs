@@ -2,6 +2,7 @@
 
 pub(crate) mod handwriting;
 pub(crate) mod job;
+pub(crate) mod openai;
 pub(crate) mod predictions;
 pub(crate) mod problem;
 pub(crate) mod transcription;

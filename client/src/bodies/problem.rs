@@ -4,6 +4,8 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
+use super::openai::OpenAiErrorBody;
+
 /// An error document, `application/problem+json`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = Problem))]
@@ -29,6 +31,10 @@ pub struct ProblemBody {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[cfg_attr(feature = "schema", schema(required = false))]
     pub errors: Vec<ViolationBody>,
+    /// The problem as clients of OpenAI's API read it. Present only for paths of that API.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schema(nullable = false))]
+    pub error: Option<OpenAiErrorBody>,
 }
 
 impl ProblemBody {

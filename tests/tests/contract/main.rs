@@ -10,6 +10,7 @@ mod idempotency;
 mod job_list;
 mod jobs;
 mod keys;
+mod openai;
 mod protocol;
 mod service;
 mod speech;

@@ -79,7 +79,9 @@ impl FromRequest<App> for SpeechForm {
         let with_timestamps = form.value(WITH_TIMESTAMPS, choice::boolean);
         match upload {
             Some(upload) if form.violations.is_empty() => {
-                Ok(Self { upload, speech: SpeechParameters { lang, with_translation, with_timestamps } })
+                let with_words = false;
+                let speech = SpeechParameters { lang, with_translation, with_timestamps, with_words };
+                Ok(Self { upload, speech })
             }
             _ => Err(Problem::violations(form.violations)),
         }

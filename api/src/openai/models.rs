@@ -1,0 +1,54 @@
+//! `GET /v1/models`: responds with the models that the OpenAI-compatible routes accept.
+
+use akhar_client::{ModelBody, ModelsBody};
+use axum::{
+    Json,
+    http::Uri,
+    response::{IntoResponse as _, Response},
+};
+
+use super::Model;
+use crate::{
+    auth::caller::Caller,
+    http::{context::RequestContext, representation::Representation},
+    input::query,
+    problems::{Code, Problem, responses::Examples, responses::problems},
+};
+
+const EXAMPLES: Examples = Examples {
+    file: None,
+    invalid: ("limit", Code::Unknown, "unknown query parameter \"limit\"; expected none"),
+};
+
+problems! {
+    /// The problems of listing models.
+    ModelsProblems at "/v1/models", EXAMPLES: Unauthorized, NotAcceptable, InvalidInput, Internal, Busy, Draining, Unavailable,
+}
+
+/// Responds with the models.
+#[utoipa::path(
+    get,
+    path = "/v1/models",
+    operation_id = "list-models",
+    tag = "openai",
+    summary = "List the models that `/v1/audio/` accepts",
+    description = "`speech-pa` transcribes Panjabi and `speech-en` English. `whisper-1`, which programs for OpenAI's API \
+        name, transcribes the language in `language`, by default Panjabi.",
+    responses((status = 200, description = "The models.", body = ModelsBody), ModelsProblems),
+    security(("bearer" = [])),
+)]
+pub(crate) async fn handle(_caller: Caller, context: RequestContext, uri: Uri) -> Result<Response, Problem> {
+    context.negotiate(Representation::JSON)?;
+    Problem::reject_if_any(query::unexpected(&uri))?;
+    let model = |model: Model| ModelBody {
+        id: model.id().to_owned(),
+        object: "model".to_owned(),
+        created: CREATED,
+        owned_by: "akhar".to_owned(),
+    };
+    let data = Model::ALL.map(model).to_vec();
+    Ok(Json(ModelsBody { object: "list".to_owned(), data }).into_response())
+}
+
+/// When the first models of this service were made, seconds since 1970: 2026-11-21.
+const CREATED: i64 = 1_795_219_200;

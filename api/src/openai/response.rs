@@ -1,0 +1,142 @@
+//! Writes the outcome of a speech recognition job as the caller of an OpenAI-compatible route chose.
+
+use std::time::Duration;
+
+use akhar_client::{
+    AudioSegmentBody, AudioTextBody, AudioUsageBody, AudioWordBody, SegmentBody, VerboseAudioTextBody,
+    subtitles,
+};
+use akhar_jobs::{Job, Language, Outcome, Segment, Word};
+use axum::{
+    Json,
+    http::header,
+    response::{IntoResponse as _, Response},
+};
+
+use super::options::{Format, Granularity};
+use crate::{operations, problems::Problem};
+
+/// What the response shows of a job.
+#[derive(Debug)]
+pub(super) struct View {
+    pub(super) format: Format,
+    pub(super) granularities: Vec<Granularity>,
+    /// The spoken language.
+    pub(super) language: Language,
+    /// Whether the text is the translation.
+    pub(super) is_translation: bool,
+}
+
+/// The parts of a transcription.
+struct Transcription {
+    text: String,
+    segments: Vec<Segment>,
+    words: Vec<Word>,
+    seconds: f64,
+    warnings: Vec<String>,
+}
+
+impl View {
+    /// The response for a job that has ended, or the problem that it ended with. `total` is the time since the request
+    /// arrived.
+    pub(super) fn render(self, job: Job, total: Duration) -> Result<Response, Problem> {
+        let timing = job.timing;
+        let said = transcription(job, self.is_translation)?;
+        Ok(operations::response::with_server_timing(self.body(said), timing, total))
+    }
+
+    fn body(&self, said: Transcription) -> Response {
+        let of_type = |media_type: &'static str, text: String| {
+            ([(header::CONTENT_TYPE, media_type)], text).into_response()
+        };
+        match self.format {
+            Format::Text => of_type("text/plain; charset=utf-8", format!("{}\n", said.text)),
+            Format::Srt => {
+                of_type("application/x-subrip; charset=utf-8", subtitles::srt(&cues(said.segments)))
+            }
+            Format::Vtt => of_type("text/vtt; charset=utf-8", subtitles::vtt(&cues(said.segments))),
+            Format::Json => {
+                Json(AudioTextBody { usage: usage(said.seconds), text: said.text }).into_response()
+            }
+            Format::VerboseJson => Json(self.verbose(said)).into_response(),
+        }
+    }
+
+    fn verbose(&self, said: Transcription) -> VerboseAudioTextBody {
+        let (task, language) = if self.is_translation {
+            ("translate", self.language.other())
+        } else {
+            ("transcribe", self.language)
+        };
+        let segments = self.granularities.contains(&Granularity::Segment).then(|| {
+            let segment = |(id, s): (usize, Segment)| AudioSegmentBody {
+                id,
+                start: s.start,
+                end: s.end,
+                text: s.transcription,
+                seek: 0,
+                temperature: 0.0,
+                tokens: Vec::new(),
+                avg_logprob: None,
+                compression_ratio: None,
+                no_speech_prob: None,
+            };
+            said.segments.into_iter().enumerate().map(segment).collect()
+        });
+        let words = self.granularities.contains(&Granularity::Word).then(|| {
+            let word = |w: Word| AudioWordBody { word: w.text, start: w.start, end: w.end };
+            said.words.into_iter().map(word).collect()
+        });
+        VerboseAudioTextBody {
+            task: task.to_owned(),
+            language: name(language).to_owned(),
+            duration: said.seconds,
+            text: said.text,
+            segments,
+            words,
+            warnings: said.warnings,
+            usage: usage(said.seconds),
+        }
+    }
+}
+
+/// The parts of a job's outcome, or the problem that the job ended with. The texts are those of the translation if the
+/// response shows it.
+fn transcription(job: Job, is_translation: bool) -> Result<Transcription, Problem> {
+    let Some(Outcome::Transcription { transcription, translation, timestamps, words, seconds, warnings }) =
+        job.outcome
+    else {
+        operations::response::body(job.operation, job.state, job.outcome)?;
+        return Err(Problem::internal("the outcome of a speech job is the outcome of another operation"));
+    };
+    let mut segments = timestamps.unwrap_or_default();
+    if is_translation {
+        for segment in &mut segments {
+            segment.transcription = segment.translation.take().unwrap_or_default();
+        }
+    }
+    let text = if is_translation { translation.unwrap_or_default() } else { transcription };
+    Ok(Transcription { text, segments, words: words.unwrap_or_default(), seconds, warnings })
+}
+
+fn cues(segments: Vec<Segment>) -> Vec<SegmentBody> {
+    let cue = |s: Segment| SegmentBody {
+        start: s.start,
+        end: s.end,
+        transcription: s.transcription,
+        translation: None,
+    };
+    segments.into_iter().map(cue).collect()
+}
+
+fn usage(seconds: f64) -> AudioUsageBody {
+    AudioUsageBody { kind: "duration".to_owned(), seconds }
+}
+
+/// The name that Whisper has for the language.
+const fn name(language: Language) -> &'static str {
+    match language {
+        Language::Panjabi => "punjabi",
+        Language::English => "english",
+    }
+}

@@ -1,0 +1,53 @@
+//! `POST /v1/audio/translations`: translates a recording into English, as OpenAI's API does.
+
+use akhar_jobs::Parameters;
+use axum::{extract::State, response::Response};
+use utoipa::OpenApi;
+
+use super::{
+    form::TranslationForm, options::Granularity, response::View, schema::TranslationFormSchema,
+    transcriptions::AudioResultSchema,
+};
+use crate::{
+    app::App, auth::caller::Caller, http::context::RequestContext, operations::run::run_and_render,
+    problems::Problem,
+};
+
+/// The part of the OpenAPI document that is specific to this route.
+#[derive(OpenApi)]
+#[openapi(paths(handle))]
+pub(crate) struct Document;
+
+/// Responds with the English translation of the recording's text.
+#[utoipa::path(
+    post,
+    path = "/v1/audio/translations",
+    operation_id = "create-translation",
+    summary = "Translate a recording in Panjabi into English, as OpenAI's audio API does",
+    description = "For programs that use OpenAI's API, as `/v1/audio/transcriptions`.",
+    request_body(
+        content = TranslationFormSchema,
+        content_type = "multipart/form-data",
+        encoding(("file" = (content_type = "audio/mpeg, audio/wav"))),
+    ),
+    responses((status = 200, description = "The translation.", content(
+        (AudioResultSchema = "application/json", example = json!({
+            "text": "Hello", "usage": {"type": "duration", "seconds": 1.5}})),
+        (String = "text/plain", example = "Hello\n"),
+        (String = "application/x-subrip", example = "1\n00:00:00,240 --> 00:00:01,360\nHello\n\n"),
+        (String = "text/vtt", example = "WEBVTT\n\n00:00:00.240 --> 00:00:01.360\nHello\n"),
+    ))),
+)]
+pub(crate) async fn handle(
+    State(app): State<App>,
+    caller: Caller,
+    context: RequestContext,
+    form: TranslationForm,
+) -> Result<Response, Problem> {
+    let TranslationForm { upload, speech, format } = form;
+    let granularities = vec![Granularity::Segment];
+    let view = View { format, granularities, language: speech.lang, is_translation: true };
+    let parameters = Parameters::SpeechRecognition(speech);
+    run_and_render(&app, &caller, &context, parameters, Some(upload), |job, total| view.render(job, total))
+        .await
+}

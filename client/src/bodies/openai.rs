@@ -1,0 +1,141 @@
+//! The bodies of the routes that follow OpenAI's audio API
+//! (<https://platform.openai.com/docs/api-reference/audio>). Names are those of that API.
+
+use serde::{Deserialize, Serialize};
+
+/// The response format `json`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = AudioText))]
+#[serde(deny_unknown_fields)]
+pub struct AudioTextBody {
+    /// The whole text, in NFC. Empty if the recording has no speech.
+    #[cfg_attr(feature = "schema", schema(example = "ਸਤਿ ਸ੍ਰੀ ਅਕਾਲ"))]
+    pub text: String,
+    /// The length of the recording.
+    pub usage: AudioUsageBody,
+}
+
+/// The response format `verbose_json`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = VerboseAudioText))]
+pub struct VerboseAudioTextBody {
+    /// `transcribe` or `translate`.
+    #[cfg_attr(feature = "schema", schema(example = "transcribe"))]
+    pub task: String,
+    /// The language of the text: `punjabi` or `english`, as Whisper names them.
+    #[cfg_attr(feature = "schema", schema(example = "punjabi"))]
+    pub language: String,
+    /// The length of the recording in seconds.
+    pub duration: f64,
+    /// The whole text, in NFC.
+    pub text: String,
+    /// The segments in order, if they were asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schema(nullable = false))]
+    pub segments: Option<Vec<AudioSegmentBody>>,
+    /// The words in order, if they were asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schema(nullable = false))]
+    pub words: Option<Vec<AudioWordBody>>,
+    /// What is unusual about the recording, and which parts of the text are probably wrong. Not in OpenAI's API.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(feature = "schema", schema(required = false))]
+    pub warnings: Vec<String>,
+    /// The length of the recording.
+    pub usage: AudioUsageBody,
+}
+
+/// A segment of a recording. The models here do not have what Whisper writes into the other members: they are null, 0
+/// or empty.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = AudioSegment))]
+pub struct AudioSegmentBody {
+    /// The number of the segment, from 0.
+    pub id: usize,
+    /// The start in seconds from the start of the recording.
+    pub start: f64,
+    /// The end in seconds from the start of the recording.
+    pub end: f64,
+    /// The text.
+    pub text: String,
+    /// Always 0.
+    pub seek: u32,
+    /// Always 0.
+    pub temperature: f64,
+    /// Always empty.
+    pub tokens: Vec<u32>,
+    /// Always null.
+    pub avg_logprob: Option<f64>,
+    /// Always null.
+    pub compression_ratio: Option<f64>,
+    /// Always null.
+    pub no_speech_prob: Option<f64>,
+}
+
+/// A word of a recording.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = AudioWord))]
+pub struct AudioWordBody {
+    /// The word.
+    pub word: String,
+    /// The start in seconds from the start of the recording.
+    pub start: f64,
+    /// The end in seconds from the start of the recording.
+    pub end: f64,
+}
+
+/// What a request used.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = AudioUsage))]
+pub struct AudioUsageBody {
+    /// Always `duration`.
+    #[serde(rename = "type")]
+    #[cfg_attr(feature = "schema", schema(example = "duration"))]
+    pub kind: String,
+    /// The length of the recording in seconds.
+    pub seconds: f64,
+}
+
+/// The models that the routes accept.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = Models))]
+pub struct ModelsBody {
+    /// Always `list`.
+    #[cfg_attr(feature = "schema", schema(example = "list"))]
+    pub object: String,
+    /// The models.
+    pub data: Vec<ModelBody>,
+}
+
+/// A model that the routes accept.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = Model))]
+pub struct ModelBody {
+    /// The name in requests.
+    #[cfg_attr(feature = "schema", schema(example = "speech-pa"))]
+    pub id: String,
+    /// Always `model`.
+    #[cfg_attr(feature = "schema", schema(example = "model"))]
+    pub object: String,
+    /// Seconds from 1970 to when the first models of this service were made.
+    pub created: i64,
+    /// Always `akhar`.
+    #[cfg_attr(feature = "schema", schema(example = "akhar"))]
+    pub owned_by: String,
+}
+
+/// The member of a problem that clients of OpenAI's API read.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = OpenAiError))]
+pub struct OpenAiErrorBody {
+    /// What was wrong with this request.
+    pub message: String,
+    /// `authentication_error`, `invalid_request_error`, `rate_limit_error` or `server_error`.
+    #[serde(rename = "type")]
+    #[cfg_attr(feature = "schema", schema(example = "invalid_request_error"))]
+    pub kind: String,
+    /// The field that was wrong, if it was one.
+    pub param: Option<String>,
+    /// A code that never changes.
+    pub code: String,
+}

@@ -1,0 +1,183 @@
+//! The routes that follow OpenAI's audio API, with its official Python client and by hand.
+
+use akhar_tests::{
+    Form, Stack,
+    http::send,
+    root,
+    speech::{error_percent, recording, silence, wav},
+};
+use serde_json::{Value, json};
+use tokio::process::Command;
+
+/// The highest allowed character error rate, percent. See the same constant of the tests of speech recognition.
+const MAX_ERROR_PERCENT: usize = 20;
+
+const TRANSCRIPTIONS: &str = "/v1/audio/transcriptions";
+const TRANSLATIONS: &str = "/v1/audio/translations";
+
+fn fixture(name: &str) -> Vec<u8> {
+    std::fs::read(root().join("tests/fixtures/audio").join(name)).expect("a fixture")
+}
+
+fn request(stack: &Stack, path: &str, form: &Form) -> reqwest::RequestBuilder {
+    stack.request("POST", path).header("content-type", form.content_type()).body(form.body())
+}
+
+/// The text of the answer in the format `json`.
+async fn text(stack: &Stack, form: &Form) -> String {
+    let answer = send(request(stack, TRANSCRIPTIONS, form)).await;
+    assert_eq!(answer.status, 200, "{}", String::from_utf8_lossy(&answer.body));
+    answer.json()["text"].as_str().expect("a text").to_owned()
+}
+
+fn said(name: &str, transcribed: &str) {
+    let expected = recording(name).text();
+    let errors = error_percent(&expected, transcribed);
+    assert!(errors <= MAX_ERROR_PERCENT, "{name}: {errors} %: {transcribed}");
+}
+
+/// The result of `tests/openai_client.py`.
+async fn official_client(stack: &Stack) -> Value {
+    let audio = root().join("tests/fixtures/audio");
+    let output = Command::new(root().join(".cache/schemathesis/bin/python"))
+        .arg(root().join("tests/openai_client.py"))
+        .args([audio.join("en-weather.wav"), audio.join("pa-two-sentences.wav")])
+        .env("OPENAI_BASE_URL", format!("{}/v1", stack.base))
+        .env("OPENAI_API_KEY", &stack.key)
+        .env("NO_PROXY", "127.0.0.1")
+        .kill_on_drop(true)
+        .output()
+        .await
+        .expect("Python runs: `make test` installs the client");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    serde_json::from_slice(&output.stdout).expect("JSON")
+}
+
+fn times(list: &Value, [start, end, text]: [usize; 3]) -> Vec<(f64, f64, String)> {
+    let of = |row: &Value| {
+        let seconds = |n: usize| row[n].as_f64().expect("seconds");
+        (seconds(start), seconds(end), row[text].as_str().expect("a text").to_owned())
+    };
+    list.as_array().expect("a list").iter().map(of).collect()
+}
+
+#[tokio::test]
+async fn the_official_client_works_unmodified() {
+    let stack = Stack::start().await;
+    let result = official_client(&stack).await;
+    assert_eq!(result["models"], json!(["speech-pa", "speech-en", "whisper-1"]));
+    let plain = result["plain"]["text"].as_str().expect("a text");
+    said("en-weather.wav", plain);
+    assert_eq!(result["plain"]["seconds"], result["verbose"]["duration"]);
+
+    let verbose = &result["verbose"];
+    assert_eq!((&verbose["text"], &verbose["language"]), (&json!(plain), &json!("english")));
+    let segments = times(&verbose["segments"], [1, 2, 3]);
+    let words = times(&verbose["words"], [0, 1, 2]);
+    let join = |list: &[(f64, f64, String)]| {
+        list.iter().map(|(_, _, text)| text.as_str()).collect::<Vec<_>>().join(" ")
+    };
+    assert_eq!((join(&segments), join(&words)), (plain.to_owned(), plain.to_owned()));
+    let ends: Vec<f64> = words.iter().flat_map(|(start, end, _)| [*start, *end]).collect();
+    assert!(ends.is_sorted(), "{words:?}");
+    assert_eq!((ends.first(), ends.last()), (Some(&segments[0].0), segments.last().map(|s| &s.1)));
+
+    let subtitles = |name: &str| result["subtitles"][name].as_str().expect("a text").to_owned();
+    said("pa-two-sentences.wav", subtitles("text").trim_end());
+    assert!(subtitles("srt").starts_with("1\n00:00:00,"), "{}", subtitles("srt"));
+    assert!(subtitles("vtt").starts_with("WEBVTT\n\n00:00:00."), "{}", subtitles("vtt"));
+    let translation = result["translation"].as_str().expect("a text");
+    assert!(translation.contains(|c: char| c.is_ascii_alphabetic()), "{translation}");
+
+    let error = |class: &str, status: u16, param: &str, code: &str| json!({"class": class, "status": status, "param": param, "code": code, "type": "invalid_request_error"});
+    let unprocessable = |param, code| error("UnprocessableEntityError", 422, param, code);
+    assert_eq!(
+        result["errors"],
+        json!([
+            unprocessable("model", "not_a_choice"),
+            unprocessable("language", "not_a_choice"),
+            unprocessable("prompt", "unsupported"),
+            unprocessable("temperature", "unsupported"),
+            unprocessable("response_format", "not_a_choice"),
+            error("APIStatusError", 415, "file", "unsupported_media_type"),
+            {"class": "AuthenticationError", "status": 401, "code": "unauthorized"},
+        ])
+    );
+}
+
+#[tokio::test]
+async fn every_documented_format_is_transcribed() {
+    let stack = Stack::start().await;
+    for name in [
+        "pa-water.mp3",
+        "pa-school.wav",
+        "pa-school.flac",
+        "pa-school.ogg",
+        "pa-school.m4a",
+        "pa-school.webm",
+    ] {
+        let text = text(&stack, &Form::upload_and(&fixture(name), "model", "speech-pa")).await;
+        said(if name == "pa-water.mp3" { name } else { "pa-school.wav" }, &text);
+    }
+    // The interface specification allows no other formats on its own path.
+    stack.refused(stack.post("speech-recognition", &Form::upload(&fixture("pa-school.flac"))), 415).await;
+    let form = Form::upload_and(&fixture("mono-16k-mp3.mp4"), "model", "speech-en");
+    let problem = stack.refused(request(&stack, TRANSCRIPTIONS, &form), 422).await;
+    assert_eq!(problem.json["error"]["code"], "unsupported_codec", "{}", problem.json);
+}
+
+#[tokio::test]
+async fn a_recording_may_be_larger_than_on_the_specified_path_up_to_a_limit() {
+    let stack = Stack::with().set("AKHAR_MAX_AUDIO_BYTES", 3_000_000).start().await;
+    let mut samples = silence(92);
+    let speech = recording("pa-school.wav").samples();
+    samples[16_000 * 80..][..speech.len()].copy_from_slice(&speech);
+    let file = wav(&samples);
+    assert!(file.len() > 2 * 1024 * 1024 && file.len() < 3_000_000);
+    said("pa-school.wav", &text(&stack, &Form::upload_and(&file, "model", "whisper-1")).await);
+
+    let file = wav(&silence(94));
+    assert!(file.len() > 3_000_000);
+    let form = Form::upload_and(&file, "model", "whisper-1");
+    let problem = stack.refused(request(&stack, TRANSCRIPTIONS, &form), 413).await;
+    assert_eq!(problem.json["error"]["param"], "file", "{}", problem.json);
+}
+
+#[tokio::test]
+async fn every_unusable_option_is_refused_by_name() {
+    let stack = Stack::with().workers(0).start().await;
+    let form = Form::upload(&fixture("pa-school.wav"))
+        .text("temperature", "0.5")
+        .text("stream", "true")
+        .text("include[]", "logprobs")
+        .text("chunking_strategy", "server")
+        .text("timestamp_granularities[]", "word")
+        .text("timestamp_granularities[]", "letter")
+        .text("seed", "1");
+    let problem = stack.refused(request(&stack, TRANSCRIPTIONS, &form), 422).await;
+    let expected = [
+        ("chunking_strategy", "unsupported"),
+        ("include[]", "unsupported"),
+        ("model", "missing"),
+        ("seed", "unknown"),
+        ("stream", "unsupported"),
+        ("temperature", "unsupported"),
+        ("timestamp_granularities[]", "not_a_choice"),
+        ("timestamp_granularities[]", "unsupported"),
+    ];
+    assert_eq!(problem.errors(), expected.map(|(field, code)| (field.to_owned(), code.to_owned())).into());
+    let form = Form::upload_and(&fixture("pa-school.wav"), "model", "speech-en").text("language", "en");
+    let problem = stack.refused(request(&stack, TRANSLATIONS, &form), 422).await;
+    let expected = [("language", "unknown"), ("model", "not_a_choice")];
+    assert_eq!(problem.errors(), expected.map(|(field, code)| (field.to_owned(), code.to_owned())).into());
+}
+
+#[tokio::test]
+async fn an_asynchronous_transcription_is_a_job_like_any_other() {
+    let stack = Stack::start().await;
+    let form = Form::upload_and(&fixture("pa-school.wav"), "model", "speech-pa");
+    let id = send(request(&stack, TRANSCRIPTIONS, &form).header("prefer", "respond-async")).await.job();
+    let job = stack.get(&format!("/v1/jobs/{id}?wait=60")).await.json();
+    assert_eq!(job["state"], "succeeded", "{job}");
+    said("pa-school.wav", job["result"]["transcription"].as_str().expect("a text"));
+}
