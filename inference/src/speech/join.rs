@@ -7,14 +7,17 @@ use super::{
     runs,
     transcript::{Token, Transcript},
     units::WORD,
-    windows::Window,
-    words::{Clock, Word, words},
+    windows::{OVERLAP, Window},
+    words::{Clock, Word, take_words, words},
 };
 
 /// Joins the transcripts of windows that may overlap.
 #[derive(Debug)]
 pub struct Joiner {
     clock: Clock,
+    /// The words that no further window can change.
+    settled: Vec<Word>,
+    /// The tokens of the words after those.
     tokens: Vec<Token>,
     /// The blanks of the last window, and the frame of the recording at which the window begins.
     blanks: (usize, Vec<bool>),
@@ -23,7 +26,7 @@ pub struct Joiner {
 impl Joiner {
     /// A joiner for a model with this relation between output frames and times.
     pub const fn new(clock: Clock) -> Self {
-        Self { clock, tokens: Vec::new(), blanks: (0, Vec::new()) }
+        Self { clock, settled: Vec::new(), tokens: Vec::new(), blanks: (0, Vec::new()) }
     }
 
     /// Adds the transcript of the next window. Windows must come in the order of the recording.
@@ -46,6 +49,15 @@ impl Joiner {
         }
         self.tokens.extend(tokens);
         self.blanks = (first, transcript.blanks);
+        self.settle(window);
+    }
+
+    /// Settles the words that end before the next window can begin.
+    fn settle(&mut self, window: &Window) {
+        let earliest = (window.start + window.samples.len()).saturating_sub(OVERLAP) / self.clock.grid;
+        let n_tokens = self.tokens.iter().position(|token| token.frame >= earliest);
+        let n_tokens = n_tokens.unwrap_or(self.tokens.len());
+        self.settled.extend(take_words(&mut self.tokens, n_tokens, self.clock));
     }
 
     /// Corrects the times of words' first units, which a model may emit before any sound. A unit that lies in a pause
@@ -82,7 +94,14 @@ impl Joiner {
 
     /// The words of all windows so far, with times in seconds.
     pub fn words(&self) -> Vec<Word> {
-        words(&self.tokens, self.clock)
+        let mut all = self.settled.clone();
+        all.extend(words(&self.tokens, self.clock));
+        all
+    }
+
+    /// The first words of [`Self::words`]: those that no further window can change.
+    pub fn settled(&self) -> &[Word] {
+        &self.settled
     }
 
     /// The frame from which the next window's tokens are used. It is the middle of the longest run of frames
@@ -118,7 +137,10 @@ fn middle_of_longest(frames: Range<usize>, has: impl Fn(usize) -> bool) -> Optio
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
+    use crate::speech::{Segmenter, segments};
 
     const GRID: usize = 1280;
 
@@ -209,5 +231,42 @@ mod tests {
         let first = window(0, 0, "ab__cd___ex"); // ends in the middle of "efg"
         let second = window(4, 7, "zd___efg__h"); // begins in the middle of "cd"
         assert_eq!(joined(vec![first, second]), "ab cd efg h");
+    }
+
+    /// Windows that begin after one another as those of a recording do, with an overlap that a model may hear differently
+    /// in each.
+    fn overlapping() -> impl Strategy<Value = Vec<(Window, Transcript)>> {
+        let max_overlap = OVERLAP / GRID;
+        let part = (100..175_usize, 0..=max_overlap, any::<bool>(), "[a_]{175}");
+        prop::collection::vec(part, 1..8).prop_map(|parts| {
+            let mut end = 0;
+            let next = |(length, overlap, is_pause, spoken): (usize, usize, bool, String)| {
+                let overlap = if is_pause { 0 } else { overlap.min(end) };
+                let from = end - overlap;
+                end = from + length;
+                window(from, overlap, &spoken[..length])
+            };
+            parts.into_iter().map(next).collect()
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn settled_words_and_their_segments_do_not_change(windows in overlapping()) {
+            let clock = Clock { grid: GRID, latency_s: 0.06 };
+            let (mut joiner, mut segmenter) = (Joiner::new(clock), Segmenter::default());
+            let (mut settled, mut early) = (Vec::new(), Vec::new());
+            for (window, transcript) in windows {
+                joiner.add(&window, transcript);
+                prop_assert_eq!(&joiner.settled()[..settled.len()], &settled);
+                settled = joiner.settled().to_vec();
+                early.extend(segmenter.further(&settled));
+                prop_assert_eq!(&joiner.words()[..settled.len()], &settled);
+                let is_late = |word: &Word| word.start > window.end_s() - 5.0;
+                prop_assert!(joiner.words()[settled.len()..].iter().skip(1).all(is_late), "too little is settled");
+            }
+            let end = joiner.words().last().map_or(0.0, |word| word.end);
+            prop_assert_eq!(&segments(&joiner.words(), end)[..early.len()], &early);
+        }
     }
 }

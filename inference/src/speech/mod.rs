@@ -5,7 +5,8 @@
 //! 2. [`features`] computes the log-mel features of a window.
 //! 3. A [`Recogniser`] runs the model and gives the window's [`Transcript`]; for a CTC model this includes
 //!    beam search, see [`CtcDecoder`].
-//! 4. [`Joiner`] joins the windows' tokens into words, and [`segments`] groups the words.
+//! 4. [`Joiner`] joins the windows' tokens into words, and [`segments`] groups the words. [`Segmenter`] does that while
+//!    further windows are recognised.
 
 mod acoustic;
 mod align;
@@ -45,7 +46,7 @@ pub use transcript::Transcript;
 pub use units::Units;
 pub use warning::warning;
 pub use windows::{Chunker, Window};
-pub use words::{Clock, Segment, Word, segments, text, timed};
+pub use words::{Clock, Segment, Segmenter, Word, segments, text, timed};
 
 /// The sampling rate that all models expect, Hz.
 pub const SAMPLE_RATE: usize = 16_000;

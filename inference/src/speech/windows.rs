@@ -11,7 +11,7 @@ use super::{SAMPLE_RATE, runs, seconds};
 /// longer windows is no better.
 const LONGEST: usize = 14 * SAMPLE_RATE;
 /// The overlap of two windows between which there is no pause, samples.
-const OVERLAP: usize = 4 * SAMPLE_RATE;
+pub(super) const OVERLAP: usize = 4 * SAMPLE_RATE;
 /// A window that is not the recording's last one is cut at the earliest this many samples after its
 /// beginning.
 const SHORTEST: usize = 8 * SAMPLE_RATE;

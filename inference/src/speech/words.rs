@@ -59,19 +59,36 @@ impl Clock {
 /// Groups tokens into words. A token with [`WORD`] begins a new word, except one that begins with a combining
 /// mark: it cannot begin a word, so it belongs to the word before.
 pub(crate) fn words(tokens: &[Token], clock: Clock) -> Vec<Word> {
+    words_and_origins(tokens, clock).0
+}
+
+/// Groups the first `n` tokens into words, and takes all but the last of these words out of the tokens: what follows can
+/// continue the last one.
+pub(crate) fn take_words(tokens: &mut Vec<Token>, n: usize, clock: Clock) -> Vec<Word> {
+    let (mut words, origins) = words_and_origins(&tokens[..n], clock);
+    words.pop();
+    tokens.drain(..origins.last().copied().unwrap_or_default());
+    words
+}
+
+/// The words, and for each of them the index of its first token, the spaces before it included.
+fn words_and_origins(tokens: &[Token], clock: Clock) -> (Vec<Word>, Vec<usize>) {
     let seconds = |frame: usize| seconds(frame * clock.grid);
-    let mut words: Vec<Word> = Vec::new();
+    let (mut words, mut origins): (Vec<Word>, Vec<usize>) = (Vec::new(), Vec::new());
     let mut begins = true;
-    // The evidence for the spaces before the next letter.
+    // The evidence for the spaces before the next letter, and the first of these spaces.
     let mut spaces = Evidence::default();
-    for token in tokens {
+    let mut first_space = None;
+    for (index, token) in tokens.iter().enumerate() {
         let text = token.text.trim_start_matches(WORD);
         begins |= token.text.starts_with(WORD);
         let Some(first) = text.chars().next() else {
             spaces += token.evidence;
+            first_space = first_space.or(Some(index));
             continue;
         };
         let mut evidence = std::mem::take(&mut spaces);
+        let origin = first_space.take().unwrap_or(index);
         evidence += token.evidence;
         match words.last_mut() {
             Some(word) if !begins || is_combining_mark(first) => {
@@ -85,6 +102,7 @@ pub(crate) fn words(tokens: &[Token], clock: Clock) -> Vec<Word> {
                     last.end = last.end.min(start).max(last.start);
                 }
                 words.push(Word { text: text.to_owned(), start, end: seconds(token.end), evidence });
+                origins.push(origin);
             }
         }
         begins = false;
@@ -92,7 +110,7 @@ pub(crate) fn words(tokens: &[Token], clock: Clock) -> Vec<Word> {
     for word in &mut words {
         word.text = word.text.nfc().collect();
     }
-    words
+    (words, origins)
 }
 
 /// The texts of all words, with a space between two.
@@ -108,7 +126,7 @@ pub fn segments(words: &[Word], duration: f64) -> Vec<Segment> {
     let mut rest = words;
     let mut from = 0.0;
     while !rest.is_empty() {
-        let (now, later) = rest.split_at(first_segment(rest));
+        let (now, later) = rest.split_at(first_segment(rest).unwrap_or(rest.len()));
         let segment = segment(now, from, duration);
         from = segment.end;
         segments.push(segment);
@@ -129,22 +147,49 @@ pub fn timed(words: &[Word], duration: f64) -> Vec<Word> {
     timed.collect()
 }
 
-/// The number of words in the first segment.
-fn first_segment(words: &[Word]) -> usize {
+/// Divides words into segments while further words are being recognised. Gives each segment once, when no further word
+/// can change it. [`segments`] gives the same segments, and the last one.
+#[derive(Debug, Default)]
+pub struct Segmenter {
+    /// The number of words in the segments so far.
+    n_words: usize,
+    /// The end of the last segment, seconds.
+    end: f64,
+}
+
+impl Segmenter {
+    /// The further segments. `words` are all words so far: those of the last call, and the next ones. All of them must end
+    /// within the recording.
+    pub fn further(&mut self, words: &[Word]) -> Vec<Segment> {
+        let mut segments = Vec::new();
+        let mut rest = words.get(self.n_words..).unwrap_or_default();
+        while let Some(n) = first_segment(rest) {
+            let (now, later) = rest.split_at(n);
+            let segment = segment(now, self.end, f64::INFINITY);
+            (self.n_words, self.end) = (self.n_words + n, segment.end);
+            segments.push(segment);
+            rest = later;
+        }
+        segments
+    }
+}
+
+/// The number of words in the first segment. `None` if all words are in it, and more words could be.
+fn first_segment(words: &[Word]) -> Option<usize> {
     let pause = |n: usize| words[n].start - words[n - 1].end;
     let length = |n: usize| words[n - 1].end - words[0].start;
     for n in 1..words.len() {
         if pause(n) >= LONG_PAUSE_S || (pause(n) >= PAUSE_S && length(n) >= SHORTEST_S) {
-            return n;
+            return Some(n);
         }
         if length(n + 1) > LONGEST_S {
             // Cut at the widest gap that leaves a segment of at least the shortest length; at the last one of
             // several equally wide gaps.
             let long_enough = (1..=n).filter(|k| length(*k) >= SHORTEST_S);
-            return long_enough.max_by(|a, b| pause(*a).total_cmp(&pause(*b))).unwrap_or(n);
+            return Some(long_enough.max_by(|a, b| pause(*a).total_cmp(&pause(*b))).unwrap_or(n));
         }
     }
-    words.len()
+    None
 }
 
 /// The beginning and the end of the words, rounded to milliseconds, not before `from` and within the recording.
@@ -244,6 +289,10 @@ mod tests {
             }).collect();
             let words: Vec<Word> = times.iter().map(|&times| word("x", times)).collect();
             let cut = segments(&words, duration);
+            let mut segmenter = Segmenter::default();
+            let early: Vec<Segment> = (0..=words.len()).flat_map(|n| segmenter.further(&words[..n])).collect();
+            prop_assert_eq!(&early, &segments(&words, 1e9)[..early.len()]);
+            prop_assert!(words.len() < 2 || early.len() + 1 == segments(&words, 1e9).len());
             let n_words: usize = cut.iter().map(|s| s.text.split(' ').count()).sum();
             prop_assert_eq!(n_words, words.len());
             let mut before = 0.0;
