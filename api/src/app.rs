@@ -14,7 +14,7 @@ use crate::{
     auth::{caller::Authenticator, key_cache::KeyCache},
     budget::Budget,
     input::memory::BodyMemory,
-    jobs::waiters::Waiters,
+    jobs::{streams::Streams, waiters::Waiters},
 };
 
 /// A handle on the shared state, which is cheap to clone.
@@ -28,6 +28,7 @@ pub(crate) struct Shared {
     pub(crate) waiters: Waiters,
     pub(crate) submissions: Submissions,
     pub(crate) lookups: Lookups,
+    pub(crate) streams: Streams,
     body_memory: Arc<Budget<Queue>>,
     /// The most bytes of a recording that is sent to the OpenAI-compatible routes.
     pub(crate) max_audio_bytes: usize,
@@ -70,6 +71,7 @@ impl App {
                 Admission::new(config.max_waiting),
             )),
             lookups: Lookups::start(&queue),
+            streams: Streams::start(&queue, config.max_streams),
             body_memory: BodyMemory::budget(config.max_upload_bytes),
             max_audio_bytes: config.max_audio_bytes.get().min(BodyMemory::most(config.max_upload_bytes)),
             quick_wait: Duration::from_secs(config.quick_wait_s),

@@ -1,6 +1,6 @@
 //! Builds the OpenAPI 3.1 document from the descriptions in the code.
 
-use akhar_client::{JobBody, JobsBody, ProblemBody, ViolationBody};
+use akhar_client::{JobBody, JobsBody, ProblemBody, ProgressEventBody, StateEventBody, ViolationBody};
 use akhar_jobs::Operation;
 use utoipa::{
     OpenApi,
@@ -28,8 +28,8 @@ use crate::{
         description = "Recognises Panjabi letters, digits and speech, translates speech, and writes Panjabi text by \
             hand. Every error is an RFC 9457 problem document, and a page explains each `type`.",
     ),
-    paths(jobs::list::handle, jobs::get::handle, jobs::result::handle, jobs::cancel::handle, openai::models::handle, health::live, health::ready),
-    components(schemas(jobs::list::OperationSchema, JobBody, JobsBody, ProblemBody, ViolationBody)),
+    paths(jobs::list::handle, jobs::get::handle, jobs::events::handle, jobs::result::handle, jobs::cancel::handle, openai::models::handle, health::live, health::ready),
+    components(schemas(jobs::list::OperationSchema, JobBody, JobsBody, ProblemBody, ViolationBody, ProgressEventBody, StateEventBody)),
     tags(
         (name = "models", description = "The model operations."),
         (name = "jobs", description = "Every accepted request is a job. A caller can follow its jobs, get their results \

@@ -8,6 +8,7 @@ mod http;
 pub mod subtitles;
 
 pub use bodies::{
+    event::{ProgressEventBody, StateEventBody},
     handwriting::{HandwritingBody, Png, PointsBody, Strokes},
     job::{JobBody, JobResultBody, JobState, JobsBody},
     openai::{

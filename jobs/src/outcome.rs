@@ -34,6 +34,9 @@ pub enum Outcome {
         /// The words, if their times were requested.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         words: Option<Vec<Word>>,
+        /// The segments, if timestamps were not requested. The response does not have them, but the job's events do.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        segments: Vec<Segment>,
         /// The length of the recording in seconds.
         seconds: f64,
         /// What is unusual about the recording, such as a last frame that is cut off, and which parts of the transcription
@@ -60,6 +63,16 @@ impl Outcome {
         match self {
             Self::Predictions { .. } | Self::Handwriting { .. } | Self::Transcription { .. } => true,
             Self::Rejected { .. } | Self::Failed => false,
+        }
+    }
+
+    /// The segments of a transcription, whether or not they were requested. Empty for other outcomes.
+    pub fn segments(&self) -> &[Segment] {
+        match self {
+            Self::Transcription { timestamps: Some(segments), .. } | Self::Transcription { segments, .. } => {
+                segments
+            }
+            _ => &[],
         }
     }
 

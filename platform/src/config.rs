@@ -50,7 +50,7 @@ pub struct Config {
     #[serde(skip_serializing)]
     pub database_url: Option<SecretString>,
     /// Connections in the pools of one process; at least 4.
-    /// The process opens further ones beside them: one that listens for notifications, and two (API) or three (worker)
+    /// The process opens further ones beside them: one that listens for notifications, and four (API) or three (worker)
     /// for the statements of the queue.
     pub database_connections: NonZeroUsize,
     /// Threads for network and database work in one process. Unset, half as many as the machine has cores.
@@ -80,6 +80,9 @@ pub struct Config {
     /// Jobs that may wait in one queue. One account may use four of five places, and fewer while other accounts have
     /// waiting jobs. Further requests are answered with 503 `queue-full`.
     pub max_waiting: i64,
+    /// Streams of events (`GET /v1/jobs/{id}/events`) that one account may have open at a time in one API process. Further
+    /// ones are answered with 429 `too-many-streams`.
+    pub max_streams: NonZeroUsize,
     /// Seconds that the API holds a response for an image or a text. After that it answers with 202 and the job.
     pub quick_wait_s: u64,
     /// Seconds that the API holds a response for a recording. After that it answers with 202 and the job.
@@ -141,6 +144,7 @@ impl Default for Config {
             max_connections: n(8000),
             max_connections_per_address: n(4000),
             max_waiting: 1000,
+            max_streams: n(20),
             quick_wait_s: 30,
             speech_wait_s: 300,
             worker_concurrency: n(32),

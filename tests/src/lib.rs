@@ -6,6 +6,7 @@
 //! binary end with the binary, also when it is killed (see [`cluster`]).
 
 pub mod cluster;
+pub mod events;
 pub mod http;
 pub mod hub;
 pub mod images;

@@ -13,11 +13,15 @@ pub(crate) enum Representation {
     Srt,
     /// The segments of a transcription as `WebVTT` subtitles.
     Vtt,
+    /// The events of a job.
+    Events,
 }
 
 impl Representation {
     /// The representations of a result without a picture.
     pub(crate) const JSON: &[Self] = &[Self::Json];
+    /// The representations of a job's events.
+    pub(crate) const EVENTS: &[Self] = &[Self::Events];
     /// The representations of a result with a picture. The default is the PNG.
     pub(crate) const PICTURE: &[Self] = &[Self::Png, Self::Json];
 
@@ -26,7 +30,7 @@ impl Representation {
     /// The representations of a transcription with segments.
     pub(crate) const SEGMENTS: &[Self] = &[Self::Json, Self::Srt, Self::Vtt, Self::Text];
 
-    /// The name of the media type. All but that of `SubRip` are registered with IANA.
+    /// The name of the media type. All but that of `SubRip` are registered with IANA, and that of events is in the HTML standard.
     pub(crate) const fn media_type(self) -> &'static str {
         match self {
             Self::Json => "application/json",
@@ -34,6 +38,7 @@ impl Representation {
             Self::Text => "text/plain",
             Self::Srt => "application/x-subrip",
             Self::Vtt => "text/vtt",
+            Self::Events => "text/event-stream",
         }
     }
 }

@@ -38,7 +38,8 @@ pub(crate) fn body(job: Job, request: &RequestInfo) -> JobBody {
     }
 }
 
-const fn state(state: JobState) -> akhar_client::JobState {
+/// The state, as documents name it.
+pub(crate) const fn state(state: JobState) -> akhar_client::JobState {
     match state {
         JobState::Queued => akhar_client::JobState::Queued,
         JobState::Running => akhar_client::JobState::Running,

@@ -3,7 +3,11 @@
 pub(crate) mod body;
 pub(crate) mod cancel;
 mod documentation;
+mod event_id;
+pub(crate) mod events;
+mod follower;
 pub(crate) mod get;
 pub(crate) mod list;
 pub(crate) mod result;
+pub(crate) mod streams;
 pub(crate) mod waiters;

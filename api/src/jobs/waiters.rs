@@ -46,6 +46,10 @@ pub(crate) struct Waiter {
 
 /// The result of reading or waiting for a job.
 #[derive(Debug)]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "it is taken apart where it was made, so a box would only cost time"
+)]
 pub(crate) enum LookupResult {
     /// The job as it was last read. After a wait it may not have ended.
     Job(Box<Job>),
@@ -98,7 +102,7 @@ impl Drop for Waiter {
 
 impl Waiter {
     /// Waits for a wake-up, the poll interval, the deadline or the end of the process's time, whichever is first.
-    async fn wait_for_wake_up(&mut self, deadline: Instant) {
+    pub(crate) async fn wait_for_wake_up(&mut self, deadline: Instant) {
         let until = deadline.min(Instant::now() + POLL_INTERVAL);
         if let Some(wakes) = &mut self.wakes {
             tokio::select! {

@@ -103,8 +103,9 @@ impl View {
 /// The parts of a job's outcome, or the problem that the job ended with. The texts are those of the translation if the
 /// response shows it.
 fn transcription(job: Job, is_translation: bool) -> Result<Transcription, Problem> {
-    let Some(Outcome::Transcription { transcription, translation, timestamps, words, seconds, warnings }) =
-        job.outcome
+    let Some(Outcome::Transcription {
+        transcription, translation, timestamps, words, seconds, warnings, ..
+    }) = job.outcome
     else {
         operations::response::body(job.operation, job.state, job.outcome)?;
         return Err(Problem::internal("the outcome of a speech job is the outcome of another operation"));

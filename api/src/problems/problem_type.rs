@@ -76,6 +76,9 @@ problem_types! {
     InvalidInput: "invalid-input", UNPROCESSABLE_ENTITY, None, "The input breaks a constraint",
         "The request can be parsed, but its input violates the constraints that `errors` lists. Correct the input and \
         send the request again.";
+    TooManyStreams: "too-many-streams", TOO_MANY_REQUESTS, Some(1), "Too many streams of events",
+        "Your account follows as many jobs at once as it may. Close a stream of events, or ask for a job's document with \
+        GET /v1/jobs/{id}?wait=60 instead.";
     Internal: "internal", INTERNAL_SERVER_ERROR, None, "Internal error",
         "The service failed to process the request. Quote the request_id when you contact the operator.";
     JobFailed: "job-failed", INTERNAL_SERVER_ERROR, None, "The job failed",

@@ -34,6 +34,8 @@ pub(crate) enum Code {
     NotATime,
     /// A text is not the id of a job.
     NotAJob,
+    /// A text is not the id of an event.
+    NotAnEvent,
     /// A number is outside its range.
     OutOfRange,
     /// A value is none of those that the field accepts.
@@ -69,6 +71,7 @@ impl Code {
             Self::NotAnInteger => "not_an_integer",
             Self::NotATime => "not_a_time",
             Self::NotAJob => "not_a_job",
+            Self::NotAnEvent => "not_an_event",
             Self::OutOfRange => "out_of_range",
             Self::NotAChoice => "not_a_choice",
             Self::Unsupported => "unsupported",

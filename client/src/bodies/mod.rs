@@ -1,5 +1,6 @@
 //! The JSON bodies, one file for each.
 
+pub(crate) mod event;
 pub(crate) mod handwriting;
 pub(crate) mod job;
 pub(crate) mod openai;

@@ -83,7 +83,8 @@ pub async fn claim(
                      where queue = free.queue and state = 'queued' and run_at <= now() and attempt < max_attempts
                      order by priority desc, turn, run_at, id limit free.n for update skip locked) urgent)
                  limit free.n) d)
-         update jobs j set state = 'running', attempt = attempt + 1, worker = $3, started_at = now()
+         update jobs j set state = 'running', attempt = attempt + 1, worker = $3, started_at = now(),
+             transcribed_s = null
          from due where j.id = due.id
          returning j.id, j.attempt, j.max_attempts, j.queue, j.account_id, j.parameters, j.request_id,
              j.traceparent, j.media_type, j.upload",

@@ -53,8 +53,8 @@ impl Ending {
     }
 }
 
-/// Ends the jobs whose guards are met, in one statement: writes their outcomes and artifacts, deletes their uploads,
-/// and announces their ends (see [`super::ended`]). Takes at most [`super::MAX_ENDINGS`] endings. Returns one `bool`
+/// Ends the jobs whose guards are met, in one statement: writes their outcomes and artifacts, deletes their uploads and
+/// the segments that were stored while they ran, and announces their ends (see [`super::ended`]). Takes at most [`super::MAX_ENDINGS`] endings. Returns one `bool`
 /// for each ending, in order: `false` if the guard was not met and nothing was changed. If at least one of the ended
 /// jobs is acknowledged, all of them are on disk when this returns.
 pub async fn end(db: impl PgExecutor<'_>, endings: &[Ending]) -> Result<Vec<bool>, sqlx::Error> {
@@ -82,6 +82,7 @@ async fn update(db: impl PgExecutor<'_>, endings: &[Ending]) -> Result<Vec<JobId
              insert into artifacts (job_id, name, bytes)
              select a.job_id, a.name, a.bytes
              from unnest($9::uuid[], $10::text[], $11::bytea[]) as a (job_id, name, bytes) join ended on ended.id = a.job_id),
+         forgotten_segments as (delete from segments where job_id in (select id from ended)),
          announcement as (
              select json_agg(row_to_json(ended))::text as jobs, string_agg(id::text, ',') as ids,
                  bool_or(acknowledged) as is_acknowledged

@@ -1,17 +1,38 @@
-//! Records the progress of a running job, which its document shows.
+//! Records the progress of a running job, which its document and its events show.
 
 use sqlx::PgPool;
 
-use crate::Fence;
+use crate::{Fence, Segment};
 
-/// Records how many seconds of the recording are transcribed, if the claim is still current. Otherwise changes
-/// nothing.
-pub async fn note_progress(db: &PgPool, fence: Fence, transcribed_s: f64) -> Result<(), sqlx::Error> {
-    sqlx::query("update jobs set transcribed_s = $3 where id = $1 and state = 'running' and attempt = $2")
-        .bind(fence.job)
-        .bind(fence.attempt)
-        .bind(transcribed_s)
-        .execute(db)
-        .await?;
-    Ok(())
+use super::column;
+
+/// Records how many seconds of the recording are transcribed, and the segments that were finished since the last call.
+/// `n_before` is the number of segments before them. Returns `false` if the claim is no longer current; then nothing was
+/// changed. Recording the same segments again is harmless.
+pub async fn note_progress(
+    db: &PgPool,
+    fence: Fence,
+    transcribed_s: f64,
+    n_before: usize,
+    segments: &[Segment],
+) -> Result<bool, sqlx::Error> {
+    sqlx::query_scalar(
+        "with running as (
+             update jobs set transcribed_s = $3 where id = $1 and state = 'running' and attempt = $2 returning id),
+         added as (
+             insert into segments (job_id, attempt, n, start_s, end_s, text)
+             select running.id, $2, $4 + s.n, s.start_s, s.end_s, s.text
+             from running, unnest($5::float8[], $6::float8[], $7::text[]) with ordinality as s (start_s, end_s, text, n)
+             on conflict do nothing)
+         select exists (select from running)",
+    )
+    .bind(fence.job)
+    .bind(fence.attempt)
+    .bind(transcribed_s)
+    .bind(i64::try_from(n_before).unwrap_or(i64::MAX))
+    .bind(column(segments, |s| s.start))
+    .bind(column(segments, |s| s.end))
+    .bind(column(segments, |s| s.transcription.as_str()))
+    .fetch_one(db)
+    .await
 }

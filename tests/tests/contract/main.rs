@@ -2,6 +2,7 @@
 
 mod bounds;
 mod client;
+mod events;
 mod fields;
 mod files;
 mod formats;

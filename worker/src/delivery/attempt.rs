@@ -15,7 +15,7 @@ use tokio_util::task::{AbortOnDropHandle, TaskTracker};
 use tracing::Instrument as _;
 
 use super::{backoff, config::ConsumerConfig, retry::retry_until_shutdown};
-use crate::models::Models;
+use crate::{models::Models, operations::Progress};
 
 /// The shortest time between two writes of a job's progress.
 const PROGRESS_INTERVAL: Duration = Duration::from_secs(1);
@@ -67,7 +67,7 @@ impl Attempts {
         let parameters = claimed.parameters;
         let timeout = ConsumerConfig::of(claimed.queue, &self.config).timeout;
         let pipeline = self.models.pipeline();
-        let (progress, seen) = watch::channel(0.0);
+        let (progress, seen) = watch::channel(Progress::default());
         let work = async move {
             let work = pipeline.work(fence.job, &parameters, upload, &progress);
             match tokio::time::timeout(timeout, work).await {
@@ -104,8 +104,9 @@ impl Attempts {
     }
 
     /// Writes the job's progress to the database, at most once a second, until its work is over. Progress is
-    /// informative only, so a failed write is logged and not repeated.
-    async fn note_progress(&self, fence: Fence, mut seen: watch::Receiver<f64>) {
+    /// informative only, so a failed write is logged. The next one includes its segments.
+    async fn note_progress(&self, fence: Fence, mut seen: watch::Receiver<Progress>) {
+        let mut n_written = 0;
         let mut ticks = tokio::time::interval(PROGRESS_INTERVAL);
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
         while seen.changed().await.is_ok() {
@@ -113,9 +114,13 @@ impl Attempts {
                 _ = ticks.tick() => (),
                 _ = seen.wait_for(|_| false) => return, // the sender is gone: the work is over
             }
-            let transcribed_s = *seen.borrow_and_update();
-            if let Err(error) = store::note_progress(&self.db, fence, transcribed_s).await {
-                tracing::debug!(%error, "could not write the job's progress");
+            let (transcribed_s, segments) = {
+                let progress = seen.borrow_and_update();
+                (progress.transcribed_s, progress.segments[n_written..].to_vec())
+            };
+            match store::note_progress(&self.db, fence, transcribed_s, n_written, &segments).await {
+                Ok(_) => n_written += segments.len(),
+                Err(error) => tracing::debug!(%error, "could not write the job's progress"),
             }
         }
     }

@@ -6,10 +6,12 @@
 mod by_language;
 mod handwriting;
 mod pipeline;
+mod progress;
 mod recognition;
 mod speech;
 mod timing;
 pub(crate) mod translation;
 
 pub(crate) use pipeline::Pipeline;
+pub(crate) use progress::Progress;
 pub use recognition::classifier_input;

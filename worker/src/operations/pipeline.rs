@@ -8,6 +8,7 @@ use tokio::sync::watch;
 
 use super::{
     handwriting::{HandwritingError, HandwritingOperation},
+    progress::Progress,
     recognition::{RecognitionError, RecognitionOperation},
     speech::{SpeechError, SpeechOperation},
 };
@@ -47,14 +48,14 @@ impl Pipeline {
         })
     }
 
-    /// Runs one job. For a recording, `progress` receives the number of seconds that are transcribed so far.
+    /// Runs one job. For a recording, `progress` receives how far its transcription is.
     /// An input that cannot be processed gives a rejected outcome, not an error.
     pub(crate) async fn work(
         &self,
         job: JobId,
         parameters: &Parameters,
         upload: Option<Upload>,
-        progress: &watch::Sender<f64>,
+        progress: &watch::Sender<Progress>,
     ) -> Result<(Outcome, Timing), PipelineError> {
         Ok(match parameters {
             Parameters::AlphabetRecognition { top_k } => self.letters.recognise(upload, *top_k).await?,

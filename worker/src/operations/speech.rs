@@ -12,7 +12,7 @@ use std::{
 use akhar_inference::{
     Confidence, Registry, Runtime, RuntimeError,
     speech::{
-        Chunker, Clock, FrontEnd, Joiner, Recogniser, Segment, Window, WindowOutput, Word,
+        Chunker, Clock, FrontEnd, Joiner, Recogniser, Segment, Segmenter, Window, WindowOutput, Word,
         features::Features, segments, timed, warning,
     },
 };
@@ -20,7 +20,7 @@ use akhar_jobs::{self as jobs, Language, Operation, Outcome, Timing, Upload};
 use akhar_platform::config::Config;
 use tokio::sync::{mpsc, watch};
 
-use super::{by_language::by_language, timing::micros, translation::Translation};
+use super::{by_language::by_language, progress::Progress, timing::micros, translation::Translation};
 use crate::{
     decode::{
         audio::{Audio, AudioLimits},
@@ -136,19 +136,18 @@ impl SpeechOperation {
         })
     }
 
-    /// Transcribes a recording, and translates the transcript on request. `progress` receives the number of
-    /// seconds that are transcribed so far.
+    /// Transcribes a recording, and translates the transcript on request. `progress` receives how far that is.
     pub(crate) async fn transcribe(
         &self,
         parameters: jobs::SpeechParameters,
         upload: Option<Upload>,
-        progress: &watch::Sender<f64>,
+        progress: &watch::Sender<Progress>,
     ) -> Result<(Outcome, Timing), SpeechError> {
         let upload = upload.ok_or(SpeechError::NoUpload)?;
         let engine =
             self.engines.get(&parameters.lang).ok_or(SpeechError::NoModel(parameters.lang.code()))?;
         let mut prepared = decode(upload, self.limits.clone(), engine);
-        let mut joiner = Joiner::new(engine.clock);
+        let (mut joiner, mut segmenter) = (Joiner::new(engine.clock), Segmenter::default());
         let [mut inferring, mut searching] = [Duration::ZERO; 2];
         let timing = |preparing: Preparing, inferring: Duration, searching: Duration| Timing {
             decode_us: micros(preparing.total()),
@@ -167,7 +166,11 @@ impl SpeechOperation {
                     let (transcript, took) = tokio::task::spawn_blocking(search).await?;
                     searching += took;
                     joiner.add(&window, transcript);
-                    progress.send_replace(window.end_s());
+                    let finished = segmenter.further(joiner.settled()).into_iter().map(untranslated);
+                    progress.send_modify(|progress| {
+                        progress.transcribed_s = window.end_s();
+                        progress.segments.extend(finished);
+                    });
                 }
                 Prepared::End { seconds, mut warnings, preparing } => {
                     tracing::info!(
@@ -212,18 +215,22 @@ impl SpeechOperation {
             (translations, took) = (Some(said), spent);
         }
         let of_segment = |n: usize| translations.as_ref().and_then(|all| all.get(n).cloned());
-        let timestamps = parameters.with_timestamps.then(|| {
-            let segment = |(n, s): (usize, Segment)| jobs::Segment {
-                start: s.start,
-                end: s.end,
-                transcription: s.text,
-                translation: of_segment(n),
-            };
-            segments.into_iter().enumerate().map(segment).collect()
-        });
+        let (timestamps, segments) = if parameters.with_timestamps {
+            let segment = |(n, s)| jobs::Segment { translation: of_segment(n), ..untranslated(s) };
+            (Some(segments.into_iter().enumerate().map(segment).collect()), Vec::new())
+        } else {
+            (None, segments.into_iter().map(untranslated).collect())
+        };
         let translation = translations.as_ref().map(|all| join_texts(all));
-        let outcome =
-            Outcome::Transcription { transcription, translation, timestamps, words, seconds, warnings };
+        let outcome = Outcome::Transcription {
+            transcription,
+            translation,
+            timestamps,
+            words,
+            segments,
+            seconds,
+            warnings,
+        };
         Ok((outcome, took))
     }
 }
@@ -231,6 +238,10 @@ impl SpeechOperation {
 fn timed_words(words: &[Word], seconds: f64) -> Vec<jobs::Word> {
     let word = |w: Word| jobs::Word { start: w.start, end: w.end, text: w.text };
     timed(words, seconds).into_iter().map(word).collect()
+}
+
+fn untranslated(segment: Segment) -> jobs::Segment {
+    jobs::Segment { start: segment.start, end: segment.end, transcription: segment.text, translation: None }
 }
 
 /// Joins texts with single spaces and leaves out empty ones.

@@ -20,12 +20,12 @@ pub(crate) fn body(outcome: Outcome) -> Result<JobResultBody, Problem> {
     let Outcome::Transcription { transcription, translation, timestamps, .. } = outcome else {
         return Err(Problem::internal("the outcome of a speech job is the outcome of another operation"));
     };
-    let segment = |s: Segment| SegmentBody {
-        start: s.start,
-        end: s.end,
-        transcription: s.transcription,
-        translation: s.translation,
-    };
     let timestamps = timestamps.map(|segments| segments.into_iter().map(segment).collect());
     Ok(JobResultBody::Transcription(TranscriptionBody { transcription, translation, timestamps }))
+}
+
+/// A segment in the response, and in the events of a job.
+pub(crate) fn segment(segment: Segment) -> SegmentBody {
+    let Segment { start, end, transcription, translation } = segment;
+    SegmentBody { start, end, transcription, translation }
 }

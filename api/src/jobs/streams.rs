@@ -1,0 +1,57 @@
+//! The open streams of events: how many there may be, and when they look for events.
+
+use std::{num::NonZeroUsize, sync::Arc, time::Duration};
+
+use akhar_jobs::backend::Follows;
+use sqlx::PgPool;
+use tokio::time::Instant;
+use uuid::Uuid;
+
+use crate::budget::{Budget, Share};
+
+/// The time between two looks of a stream.
+const INTERVAL: Duration = Duration::from_secs(1);
+
+/// All streams of events of this process.
+#[derive(Debug)]
+pub(crate) struct Streams {
+    /// Reads what is new about jobs.
+    pub(crate) follows: Follows,
+    open: Arc<Budget<Uuid>>,
+    started: Instant,
+}
+
+impl Streams {
+    /// Starts the task that reads for all streams. An account may have `max_streams`.
+    pub(crate) fn start(db: &PgPool, max_streams: NonZeroUsize) -> Self {
+        let open = Budget::new(usize::MAX, max_streams.get());
+        Self { follows: Follows::start(db), open, started: Instant::now() }
+    }
+
+    /// Takes the place of a stream of this account. `None` if it has as many as it may.
+    pub(crate) fn open(&self, account_id: Uuid) -> Option<Share<Uuid>> {
+        self.open.take(account_id, 1)
+    }
+
+    /// The next time at which all streams look, so that one statement reads for all of them.
+    pub(crate) fn next_look(&self) -> Instant {
+        let n_looks = self.started.elapsed().as_secs() / INTERVAL.as_secs();
+        self.started + INTERVAL * u32::try_from(n_looks + 1).unwrap_or(u32::MAX)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn all_streams_look_at_the_same_times() {
+        let pool = sqlx::postgres::PgPoolOptions::new().connect_lazy("postgres://nowhere/none").unwrap();
+        let streams = Streams::start(&pool, NonZeroUsize::MIN);
+        let first = streams.next_look();
+        tokio::time::advance(INTERVAL / 3).await;
+        assert_eq!(streams.next_look(), first);
+        tokio::time::advance(INTERVAL).await;
+        assert_eq!(streams.next_look(), first + INTERVAL);
+    }
+}

@@ -1,0 +1,12 @@
+//! How far the transcription of a recording is.
+
+use akhar_jobs::Segment;
+
+/// How far the transcription of a recording is.
+#[derive(Debug, Default)]
+pub(crate) struct Progress {
+    /// The seconds that are transcribed.
+    pub(crate) transcribed_s: f64,
+    /// The segments that are finished: nothing changes them any more. They only become more.
+    pub(crate) segments: Vec<Segment>,
+}
