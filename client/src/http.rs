@@ -1,7 +1,8 @@
 //! An HTTP client with a method for each operation and each request about a job.
 
+use bytes::Bytes;
 use reqwest::{
-    Method, RequestBuilder, Response, StatusCode,
+    Body, Method, RequestBuilder, Response, StatusCode,
     header::{ACCEPT, RETRY_AFTER},
     multipart::{Form, Part},
 };
@@ -9,7 +10,14 @@ use secrecy::{ExposeSecret as _, SecretString};
 use serde::{Serialize, de::DeserializeOwned};
 use uuid::Uuid;
 
-use crate::{HandwritingBody, JobBody, JobResultBody, PredictionsBody, ProblemBody, TranscriptionBody};
+use crate::{
+    HandwritingBody, JobBody, JobResultBody, JobState, JobsBody, PredictionsBody, ProblemBody,
+    TranscriptionBody,
+    retries::{Retries, repeat},
+};
+
+/// The longest wait of one request for the end of a job, seconds.
+const LONGEST_WAIT_S: u8 = 60;
 
 /// A client for one server and one API key.
 #[derive(Debug, Clone)]
@@ -18,6 +26,7 @@ pub struct Client {
     base: String,
     key: SecretString,
     is_asynchronous: bool,
+    retries: Option<Retries>,
 }
 
 /// The answer to an operation.
@@ -40,9 +49,12 @@ pub enum ClientError {
         /// Seconds after which the same request may succeed, if the server sent `Retry-After`.
         retry_after_s: Option<u64>,
     },
-    /// The server cannot be reached, or its response cannot be parsed.
+    /// The server cannot be reached, the connection broke, or the response is an error without an error document.
     #[error(transparent)]
     Http(#[from] reqwest::Error),
+    /// The response is not the JSON document that was expected.
+    #[error("the response is not the expected JSON document: {0}")]
+    Json(#[from] serde_json::Error),
 }
 
 /// The fields of a handwriting request. A field that is `None` has the server's default. Lengths are in pixels.
@@ -77,13 +89,24 @@ pub struct SpeechRequest {
     pub with_translation: bool,
     /// Whether to return the segments with their times.
     pub with_timestamps: bool,
+    /// The `Idempotency-Key`: 1 to 255 visible ASCII characters. For 24 hours, requests with the same key, fields and
+    /// recording share one job. Only requests with a key are repeated after an error: see [`Client::retrying`].
+    pub idempotency_key: Option<String>,
 }
 
 impl Client {
     /// Creates a client for the server at `base`, such as `http://127.0.0.1:8080`. `http` sets the time limits and
     /// TLS.
     pub fn new(http: reqwest::Client, base: impl Into<String>, key: impl Into<SecretString>) -> Self {
-        Self { http, base: base.into(), key: key.into(), is_asynchronous: false }
+        Self { http, base: base.into(), key: key.into(), is_asynchronous: false, retries: None }
+    }
+
+    /// Repeats requests after errors that may pass, as `retries` says: requests about jobs, and speech recognition with
+    /// an `Idempotency-Key`. A repetition of these has no further effect. Other requests are sent once, because the
+    /// server may have run the job of the first one.
+    #[must_use]
+    pub fn retrying(self, retries: Retries) -> Self {
+        Self { retries: Some(retries), ..self }
     }
 
     /// Makes all operations return [`Answer::Accepted`] at once, without waiting for the result.
@@ -118,34 +141,88 @@ impl Client {
         answer(self.operation("handwriting-generator").json(request)).await
     }
 
-    /// Transcribes an MP3 or WAV recording.
+    /// Transcribes an MP3 or WAV recording of at most [`MAX_RECORDING_BYTES`](crate::MAX_RECORDING_BYTES).
     pub async fn speech_recognition(
         &self,
-        recording: Vec<u8>,
+        recording: impl Into<Bytes>,
         request: &SpeechRequest,
     ) -> Result<Answer<TranscriptionBody>, ClientError> {
-        let mut form = upload(recording)
-            .text("with-translation", request.with_translation.to_string())
-            .text("with-timestamps", request.with_timestamps.to_string());
-        if let Some(lang) = &request.lang {
-            form = form.text("lang", lang.clone());
-        }
-        answer(self.operation("speech-recognition").multipart(form)).await
+        let recording = recording.into();
+        let is_safe = request.idempotency_key.is_some();
+        self.safely(is_safe, || answer(self.speech(&recording, request))).await
+    }
+
+    /// Submits a recording and returns its job, without waiting for the result. The job comes after those of callers
+    /// that wait. [`Self::ended_job`] waits for it.
+    pub async fn submit_speech_recognition(
+        &self,
+        recording: impl Into<Bytes>,
+        request: &SpeechRequest,
+    ) -> Result<JobBody, ClientError> {
+        let recording = recording.into();
+        let client = self.clone().asynchronous();
+        let is_safe = request.idempotency_key.is_some();
+        self.safely(is_safe, || read(client.speech(&recording, request))).await
     }
 
     /// Returns a job. Waits up to `wait_s` seconds, at most 60, for the job to end.
     pub async fn job(&self, id: Uuid, wait_s: u8) -> Result<JobBody, ClientError> {
-        read(self.request(Method::GET, &format!("/v1/jobs/{id}?wait={wait_s}"))).await
+        self.get(&format!("/v1/jobs/{id}?wait={wait_s}")).await
+    }
+
+    /// Waits until a job has ended, however long that takes, and returns it.
+    pub async fn ended_job(&self, id: Uuid) -> Result<JobBody, ClientError> {
+        loop {
+            let job = self.job(id, LONGEST_WAIT_S).await?;
+            if !matches!(job.state, JobState::Queued | JobState::Running) {
+                return Ok(job);
+            }
+        }
+    }
+
+    /// Returns the newest jobs of the account, at most `limit` (1 to 100), without their results.
+    pub async fn jobs(&self, limit: u8) -> Result<JobsBody, ClientError> {
+        self.get(&format!("/v1/jobs?limit={limit}")).await
     }
 
     /// Returns the result of a job that has succeeded.
     pub async fn job_result(&self, id: Uuid) -> Result<JobResultBody, ClientError> {
-        read(self.request(Method::GET, &format!("/v1/jobs/{id}/result"))).await
+        self.get(&format!("/v1/jobs/{id}/result")).await
     }
 
     /// Cancels a job that is queued, and returns the job.
     pub async fn cancel_job(&self, id: Uuid) -> Result<JobBody, ClientError> {
         read(self.request(Method::DELETE, &format!("/v1/jobs/{id}"))).await
+    }
+
+    async fn get<T: DeserializeOwned>(&self, path: &str) -> Result<T, ClientError> {
+        self.safely(true, || read(self.request(Method::GET, path))).await
+    }
+
+    /// Makes an attempt, and repeats it after errors if that is safe.
+    async fn safely<T, F: Future<Output = Result<T, ClientError>>>(
+        &self,
+        is_safe: bool,
+        attempt: impl Fn() -> F,
+    ) -> Result<T, ClientError> {
+        match &self.retries {
+            Some(retries) if is_safe => repeat(retries, attempt).await,
+            _ => attempt().await,
+        }
+    }
+
+    fn speech(&self, recording: &Bytes, request: &SpeechRequest) -> RequestBuilder {
+        let mut form = upload(recording.clone())
+            .text("with-translation", request.with_translation.to_string())
+            .text("with-timestamps", request.with_timestamps.to_string());
+        if let Some(lang) = &request.lang {
+            form = form.text("lang", lang.clone());
+        }
+        let operation = self.operation("speech-recognition").multipart(form);
+        match &request.idempotency_key {
+            Some(key) => operation.header("idempotency-key", key),
+            None => operation,
+        }
     }
 
     async fn recognition(
@@ -154,7 +231,7 @@ impl Client {
         image: Vec<u8>,
         top_k: Option<u8>,
     ) -> Result<Answer<PredictionsBody>, ClientError> {
-        let mut form = upload(image);
+        let mut form = upload(image.into());
         if let Some(k) = top_k {
             form = form.text("top-k", k.to_string());
         }
@@ -172,20 +249,25 @@ impl Client {
     }
 }
 
-fn upload(file: Vec<u8>) -> Form {
-    Form::new().part("file", Part::bytes(file).file_name("file"))
+fn upload(file: Bytes) -> Form {
+    let length = file.len() as u64;
+    Form::new().part("file", Part::stream_with_length(Body::from(file), length).file_name("file"))
 }
 
 async fn answer<T: DeserializeOwned>(request: RequestBuilder) -> Result<Answer<T>, ClientError> {
     let response = send(request).await?;
     if response.status() == StatusCode::ACCEPTED {
-        return Ok(Answer::Accepted(response.json().await?));
+        return Ok(Answer::Accepted(json(response).await?));
     }
-    Ok(Answer::Done(response.json().await?))
+    Ok(Answer::Done(json(response).await?))
 }
 
 async fn read<T: DeserializeOwned>(request: RequestBuilder) -> Result<T, ClientError> {
-    Ok(send(request).await?.json().await?)
+    json(send(request).await?).await
+}
+
+async fn json<T: DeserializeOwned>(response: Response) -> Result<T, ClientError> {
+    Ok(serde_json::from_slice(&response.bytes().await?)?)
 }
 
 /// Sends a request and returns a successful response. An error response without an error document becomes

@@ -15,7 +15,7 @@ use crate::{
 };
 
 /// The size limit of a recording, inclusive: 2 × 1024² bytes.
-pub(crate) const MAX_AUDIO_BYTES: usize = 2 * 1024 * 1024;
+pub(crate) const MAX_AUDIO_BYTES: usize = akhar_client::MAX_RECORDING_BYTES;
 const FILE: &str = "file";
 const LANG: &str = "lang";
 const WITH_TRANSLATION: &str = "with-translation";
