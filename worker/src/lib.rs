@@ -10,6 +10,7 @@ pub mod fuzzing;
 mod liveness;
 mod models;
 mod operations;
+mod recording;
 
 use std::sync::Arc;
 
@@ -29,6 +30,7 @@ use uuid::Uuid;
 
 pub use error::WorkerError;
 pub use operations::classifier_input;
+pub use recording::{Recording, UnreadableRecording};
 
 use delivery::{Attempts, ConsumerConfig, Consumers};
 use liveness::{Contact, Sweeper, heartbeat};

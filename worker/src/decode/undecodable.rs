@@ -13,6 +13,11 @@ impl Undecodable {
     pub(super) fn new(code: &'static str, detail: impl Into<String>) -> Self {
         Self { code, detail: detail.into() }
     }
+
+    /// The code and the detail.
+    pub(crate) fn into_parts(self) -> (&'static str, String) {
+        (self.code, self.detail)
+    }
 }
 
 impl From<Undecodable> for Outcome {

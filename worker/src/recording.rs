@@ -1,0 +1,55 @@
+//! Decodes a recording as a job does: for a program that cuts a long one into pieces before it sends them.
+
+use akhar_jobs::{MediaType, Upload};
+use bytes::Bytes;
+
+use crate::decode::{
+    audio::{Audio, AudioLimits},
+    undecodable::Undecodable,
+};
+
+/// The longest recording that is decoded, seconds: a day.
+const MAX_SECONDS: u32 = 24 * 60 * 60;
+
+/// Why a recording cannot be decoded.
+#[derive(Debug, Clone, thiserror::Error)]
+#[error("{detail}")]
+pub struct UnreadableRecording {
+    /// A code that never changes, as in the errors of the HTTP interface.
+    pub code: &'static str,
+    /// What is wrong with the file.
+    pub detail: String,
+}
+
+impl From<Undecodable> for UnreadableRecording {
+    fn from(error: Undecodable) -> Self {
+        let (code, detail) = error.into_parts();
+        Self { code, detail }
+    }
+}
+
+/// An opened recording, which gives its sound as 16 kHz mono.
+pub struct Recording(Audio);
+
+impl Recording {
+    /// Samples in a second.
+    pub const RATE: u32 = 16_000;
+
+    /// Opens an MP3 or WAV file of at most a day. The limits on channels and rates are those of the HTTP interface.
+    pub fn open(bytes: Bytes) -> Result<Self, UnreadableRecording> {
+        let is_wav = matches!(bytes.get(..4), Some(b"RIFF" | b"RF64"));
+        let media_type = if is_wav { MediaType::Wav } else { MediaType::Mp3 };
+        let limits = AudioLimits { max_seconds: MAX_SECONDS, ..AudioLimits::default() };
+        Ok(Self(Audio::open(Upload { media_type, bytes }, &limits)?))
+    }
+
+    /// The next second of sound, with samples from -1 to 1. The last one may be shorter. `None` at the end.
+    pub fn next_second(&mut self) -> Result<Option<Vec<f32>>, UnreadableRecording> {
+        Ok(self.0.next()?)
+    }
+
+    /// What is unusual about the file, such as frames that are broken. Complete at the end.
+    pub fn warnings(&self) -> &[String] {
+        self.0.warnings()
+    }
+}
