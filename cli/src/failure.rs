@@ -2,7 +2,7 @@
 
 use akhar_platform::{config::ConfigError, database::PrivateError, telemetry::TelemetryError};
 
-/// Why a command failed. The process prints it and exits with code 1.
+/// Why a command failed. The process prints it and exits with code 1, except for [`Failure::Exit`].
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Failure {
     #[error(transparent)]
@@ -50,6 +50,11 @@ pub(crate) enum Failure {
     OutputClosed,
     #[error("the worker did not start: its log lines above say why")]
     WorkerStart,
+    #[error("{0}")]
+    Transcribe(String),
+    /// The command has said why, and ends with this code.
+    #[error("ended with code {0}")]
+    Exit(u8),
     #[error("{what}: {source}")]
     Io { what: String, source: std::io::Error },
 }

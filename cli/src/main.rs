@@ -1,6 +1,6 @@
 //! The `akhar` program: parses the arguments and runs a command.
 //!
-//! Exit codes: 0 success, 1 failure, 2 wrong arguments. Results are printed to stdout, everything else to stderr.
+//! Exit codes: 0 success, 1 failure, 2 wrong arguments, 130 and 143 a command that a signal stopped. Results are printed to stdout, everything else to stderr.
 
 mod api;
 mod connect;
@@ -11,6 +11,8 @@ mod models;
 mod output;
 mod reference;
 mod serve;
+mod tls;
+mod transcribe;
 mod worker;
 
 use std::process::ExitCode;
@@ -50,6 +52,8 @@ enum Command {
     /// List, verify, download, choose and remove models
     #[command(subcommand)]
     Models(models::Command),
+    /// Transcribe files and folders of recordings, and write the results as files
+    Transcribe(transcribe::Arguments),
     /// Print the OpenAPI document of the HTTP interface
     Openapi,
     /// Print a reference page that is generated from the code
@@ -64,6 +68,7 @@ fn main() -> ExitCode {
     match run(Arguments::parse().command) {
         // The reader has what it wanted.
         Ok(()) | Err(Failure::OutputClosed) => ExitCode::SUCCESS,
+        Err(Failure::Exit(code)) => ExitCode::from(code),
         Err(failure) => {
             eprintln!("akhar: {failure}");
             ExitCode::FAILURE
@@ -79,7 +84,9 @@ fn run(command: Command) -> Result<(), Failure> {
         _ => (),
     }
     let config = Config::load()?;
-    telemetry::init(config.log_format)?;
+    let shows_progress = matches!(command, Command::Transcribe(_));
+    let filter = if shows_progress { telemetry::COMMAND_FILTER } else { telemetry::SERVER_FILTER };
+    telemetry::init(config.log_format, filter)?;
     let mut runtime = tokio::runtime::Builder::new_multi_thread();
     let runtime = runtime.worker_threads(config.async_threads()).enable_all().build();
     let runtime = runtime.map_err(Failure::Runtime)?;
@@ -90,6 +97,7 @@ fn run(command: Command) -> Result<(), Failure> {
             Command::Worker(arguments) => worker::run(config, &arguments).await,
             Command::Migrate => connect::migrate(&config).await,
             Command::Keys(command) => keys::run(&config, command).await,
+            Command::Transcribe(arguments) => transcribe::run(&config, arguments).await,
             Command::Models(_) | Command::Openapi | Command::Reference { .. } => Ok(()),
         }
     });

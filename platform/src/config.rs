@@ -120,6 +120,12 @@ pub struct Config {
     /// A further catalogue of models to pull, in the format of `models/catalogue.toml`. Its entries replace entries of
     /// the built-in catalogue that have the same id.
     pub catalogue: Option<PathBuf>,
+    /// Address of the server that `akhar transcribe` sends recordings to, such as `https://akhar.example`. Unset, the
+    /// command runs a service of its own.
+    pub url: Option<String>,
+    /// API key for that server.
+    #[serde(skip_serializing)]
+    pub key: Option<SecretString>,
 }
 
 impl Default for Config {
@@ -162,6 +168,8 @@ impl Default for Config {
             hub: "https://huggingface.co".to_owned(),
             hub_token: None,
             catalogue: None,
+            url: None,
+            key: None,
         }
     }
 }

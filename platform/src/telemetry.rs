@@ -6,9 +6,11 @@ use tracing_subscriber::{EnvFilter, filter::ParseError, fmt, prelude::*, util::T
 
 use crate::config::LogFormat;
 
-/// The filter if `RUST_LOG` is not set: messages from akhar, and warnings from libraries.
-const DEFAULT_FILTER: &str =
+/// The filter of servers if `RUST_LOG` is not set: messages from akhar, and warnings from libraries.
+pub const SERVER_FILTER: &str =
     "info,sqlx=warn,apalis=warn,apalis_core=off,apalis_postgres=warn,ort=warn,symphonia=off,tower_http=warn";
+/// The filter of commands that show their own progress: warnings.
+pub const COMMAND_FILTER: &str = "warn,apalis_core=off,symphonia=off";
 
 /// Why logging cannot start.
 #[derive(Debug, thiserror::Error)]
@@ -27,11 +29,11 @@ pub enum TelemetryError {
 }
 
 /// Starts logging for this process. `RUST_LOG` selects the messages, in the syntax of
-/// `tracing_subscriber::EnvFilter`.
-pub fn init(format: LogFormat) -> Result<(), TelemetryError> {
+/// `tracing_subscriber::EnvFilter`. `default` selects them if it is not set.
+pub fn init(format: LogFormat, default: &str) -> Result<(), TelemetryError> {
     let filter = std::env::var(EnvFilter::DEFAULT_ENV).unwrap_or_default();
     let filter = match filter.trim() {
-        "" => EnvFilter::new(DEFAULT_FILTER),
+        "" => EnvFilter::new(default),
         given => {
             given.parse().map_err(|source| TelemetryError::Filter { filter: given.to_owned(), source })?
         }

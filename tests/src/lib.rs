@@ -5,6 +5,7 @@
 //! A test waits for conditions ([`until`]) and never for a fixed time. Processes and the Postgres of a test
 //! binary end with the binary, also when it is killed (see [`cluster`]).
 
+pub mod bulk;
 pub mod cluster;
 pub mod events;
 pub mod http;

@@ -1,37 +1,62 @@
 //! `akhar serve`: runs the database, the migrations, the HTTP server and a worker.
 
+mod embedded;
 mod postgres;
 mod worker;
 
 use std::{net::SocketAddr, time::Duration};
 
 use akhar_api::ServeError;
-use akhar_platform::{config::Config, shutdown::Shutdown};
+use akhar_platform::{config::Config, shutdown::Shutdown, telemetry};
 use secrecy::ExposeSecret as _;
 use sqlx::postgres::PgConnectOptions;
 use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
 
 use crate::{api, connect, demo, failure::Failure};
+pub(crate) use embedded::Embedded;
 use postgres::Supervised;
 
 /// How long the connections to the database may take to close.
 const CLOSE_LIMIT: Duration = Duration::from_secs(1);
 
-/// Runs everything until a signal stops the process. Then the HTTP server finishes its requests, the worker finishes
-/// its jobs, and the private database stops, in this order.
+/// What differs between `akhar serve` and the service of another command.
+struct Manner {
+    /// Called when the service is ready, with its address and the demo key if there is one.
+    on_ready: Box<dyn FnOnce(SocketAddr, Option<String>) -> Result<(), Failure> + Send>,
+    /// The log filter of the worker if `RUST_LOG` is not set.
+    worker_log: &'static str,
+}
+
+/// Runs everything until a signal stops the process.
 pub(crate) async fn run(config: Config) -> Result<(), Failure> {
     let shutdown = Shutdown::on_signals(config.shutdown_limit())
         .map_err(Failure::io("cannot install signal handlers"))?;
-    let Some(options) = connect::configured_options(&config)? else {
+    let manner = Manner { on_ready: Box::new(announce), worker_log: telemetry::SERVER_FILTER };
+    run_until(&config, &shutdown, manner).await
+}
+
+/// Runs everything until `shutdown`. Then the HTTP server finishes its requests, the worker finishes its jobs, and the
+/// private database stops, in this order.
+async fn run_until(config: &Config, shutdown: &Shutdown, manner: Manner) -> Result<(), Failure> {
+    let Some(options) = connect::configured_options(config)? else {
         let private = connect::start(config.data_dir.clone()).await?;
         let (options, url) = (private.options(), private.url());
         let private = Supervised::new(private);
-        let served = serve(&config, options, url, true, &shutdown).await;
+        let served = serve(config, options, url, true, shutdown, manner).await;
         return served.and(private.stop().await);
     };
     let url = config.database_url.as_ref().ok_or(Failure::NoDatabase)?.expose_secret().to_owned();
-    serve(&config, options, url, false, &shutdown).await
+    serve(config, options, url, false, shutdown, manner).await
+}
+
+/// Prints the address and the key.
+fn announce(address: SocketAddr, key: Option<String>) -> Result<(), Failure> {
+    api::announce(address)?;
+    match key {
+        Some(key) => demo::print(&key, address).or_else(Failure::unless_output_closed),
+        None => Ok(()),
+    }
 }
 
 async fn serve(
@@ -40,6 +65,7 @@ async fn serve(
     url: String,
     is_private: bool,
     shutdown: &Shutdown,
+    manner: Manner,
 ) -> Result<(), Failure> {
     let database = connect::connect("akhar-serve", &options, config).await?;
     akhar_migrations::migrate(&database.durable).await?;
@@ -49,9 +75,15 @@ async fn serve(
 
     let finish_worker = CancellationToken::new();
     let (ready_sender, ready) = oneshot::channel();
-    let worker = tokio::spawn(worker::supervise(url, finish_worker.clone(), shutdown.clone(), ready_sender));
+    let worker = tokio::spawn(worker::supervise(
+        url,
+        manner.worker_log,
+        finish_worker.clone(),
+        shutdown.clone(),
+        ready_sender,
+    ));
     let api = akhar_api::serve(listener, config, database.clone(), shutdown.clone());
-    let served = serve_and_announce(ready, key, address, api).await;
+    let served = serve_and_announce(ready, || (manner.on_ready)(address, key), api).await;
     finish_worker.cancel();
     let finished = worker.await.unwrap_or(Err(Failure::WorkerStart));
     if tokio::time::timeout(CLOSE_LIMIT, database.close()).await.is_err() {
@@ -60,11 +92,10 @@ async fn serve(
     served.and(finished)
 }
 
-/// Serves requests, and prints the address and the key when the worker is ready. Fails if the worker cannot start.
+/// Serves requests, and calls `on_ready` when the worker is ready. Fails if the worker cannot start.
 async fn serve_and_announce(
     ready: oneshot::Receiver<()>,
-    key: Option<String>,
-    address: SocketAddr,
+    on_ready: impl FnOnce() -> Result<(), Failure>,
     api: impl Future<Output = Result<(), ServeError>>,
 ) -> Result<(), Failure> {
     tokio::pin!(api);
@@ -72,9 +103,6 @@ async fn serve_and_announce(
         served = &mut api => return Ok(served?),
         ready = ready => ready.map_err(|_| Failure::WorkerStart)?,
     }
-    api::announce(address)?;
-    if let Some(key) = key {
-        demo::print(&key, address).or_else(Failure::unless_output_closed)?;
-    }
+    on_ready()?;
     Ok(api.await?)
 }

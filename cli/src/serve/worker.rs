@@ -20,16 +20,18 @@ use crate::{
 const RESTART_PAUSE: Duration = Duration::from_millis(500);
 
 /// Runs a worker until `finish`, and starts it again whenever it dies. A worker that dies before it was ready for the
-/// first time is not started again, because it would fail for the same reason.
+/// first time is not started again, because it would fail for the same reason. `log` is its log filter if `RUST_LOG` is not
+/// set.
 pub(super) async fn supervise(
     url: String,
+    log: &str,
     finish: CancellationToken,
     shutdown: Shutdown,
     ready: oneshot::Sender<()>,
 ) -> Result<(), Failure> {
     let mut ready = Some(ready);
     loop {
-        let mut child = spawn(&url)?;
+        let mut child = spawn(&url, log)?;
         let mut lines = child.stdout.take().map(|out| BufReader::new(out).lines());
         let stdin = child.stdin.take(); // kept open: see `FINISH`
         loop {
@@ -86,9 +88,12 @@ fn cannot_wait(error: std::io::Error) -> Failure {
 
 /// Starts a worker in its own process group. A signal to the group of this process does not reach it, so it keeps
 /// working while the HTTP server finishes its requests.
-fn spawn(url: &str) -> Result<Child, Failure> {
+fn spawn(url: &str, log: &str) -> Result<Child, Failure> {
     let program = std::env::current_exe().map_err(Failure::io("cannot find the akhar program"))?;
+    let log =
+        std::env::var("RUST_LOG").ok().filter(|set| !set.trim().is_empty()).unwrap_or_else(|| log.to_owned());
     Command::new(program)
+        .env("RUST_LOG", log)
         .args(["worker", "--with-parent"])
         .env("AKHAR_DATABASE_URL", url)
         .stdin(Stdio::piped())

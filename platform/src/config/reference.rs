@@ -9,7 +9,7 @@ use figment::value::{Num, Value};
 use super::{Config, DEFAULT_FILE, PREFIX};
 
 /// The sections: title, first setting, who reads the settings. A section ends where the next one begins.
-const SECTIONS: [(&str, &str, &str); 5] = [
+const SECTIONS: [(&str, &str, &str); 6] = [
     ("Every process", "database_url", "Every process reads these settings."),
     ("Private database", "data_dir", "`akhar serve` and `akhar keys` read this setting."),
     ("API", "listen", "`akhar api` and `akhar serve` read these settings."),
@@ -19,6 +19,7 @@ const SECTIONS: [(&str, &str, &str); 5] = [
         "models_dir",
         "Workers read these settings; `akhar models` reads the folder, the hub and the catalogue.",
     ),
+    ("Client", "url", "`akhar transcribe` reads these settings."),
 ];
 
 /// One setting.
@@ -135,7 +136,7 @@ mod tests {
 
     #[test]
     fn secrets_have_no_default_to_print() {
-        for setting in settings().iter().filter(|s| ["database_url", "hub_token"].contains(&s.key)) {
+        for setting in settings().iter().filter(|s| ["database_url", "hub_token", "key"].contains(&s.key)) {
             assert_eq!(setting.default, None);
         }
     }

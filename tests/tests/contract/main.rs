@@ -1,6 +1,7 @@
 //! The contract, row by row, over HTTP. A file each for what a request can be about.
 
 mod bounds;
+mod bulk;
 mod client;
 mod events;
 mod fields;

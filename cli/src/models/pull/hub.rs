@@ -4,7 +4,7 @@
 //! a header. Redirects are followed here rather than by the HTTP client, to read that header and to send the token to
 //! the hub only.
 
-use std::{sync::Arc, time::Duration};
+use std::time::Duration;
 
 use akhar_inference::catalogue::{Entry, Part};
 use reqwest::{
@@ -12,10 +12,10 @@ use reqwest::{
     header::{ACCEPT_ENCODING, HeaderMap, IF_RANGE, LOCATION, RANGE},
     redirect::Policy,
 };
-use rustls::{ClientConfig, RootCertStore, crypto::ring};
 use secrecy::{ExposeSecret as _, SecretString};
 
 use super::error::{HubError, cause};
+use crate::tls;
 
 /// The most redirects that are followed for one file.
 const MAX_HOPS: usize = 10;
@@ -41,7 +41,7 @@ impl Hub {
         let base = Url::parse(address).ok().filter(|url| matches!(url.scheme(), "http" | "https"));
         let base = base.ok_or_else(|| HubError::Address(address.to_owned()))?;
         let client = Client::builder()
-            .tls_backend_preconfigured(tls()?)
+            .tls_backend_preconfigured(tls::config().map_err(|error| HubError::Tls(error.to_string()))?)
             .redirect(Policy::none())
             .connect_timeout(CONNECT_LIMIT)
             .read_timeout(READ_LIMIT)
@@ -127,15 +127,6 @@ impl Hub {
         }
         url
     }
-}
-
-/// A TLS configuration that trusts Mozilla's root certificates and those of the system.
-fn tls() -> Result<ClientConfig, HubError> {
-    let mut roots = RootCertStore { roots: webpki_roots::TLS_SERVER_ROOTS.to_vec() };
-    roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
-    let builder = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()));
-    let builder = builder.with_safe_default_protocol_versions().map_err(|e| HubError::Tls(e.to_string()))?;
-    Ok(builder.with_root_certificates(roots).with_no_client_auth())
 }
 
 fn follow(url: &Url, to: &str) -> Result<Url, HubError> {

@@ -1,0 +1,243 @@
+//! Transcribes one recording of a run: reads it, cuts it if it is long, sends it, and writes the results.
+
+use std::{fs, io, path::Path, sync::Arc};
+
+use akhar_client::{Client, ClientError, JobBody, JobResultBody, MAX_RECORDING_BYTES, ProblemBody};
+use akhar_worker::{Recording, UnreadableRecording};
+use bytes::Bytes;
+use futures::{StreamExt as _, stream::FuturesUnordered};
+use tokio::sync::{Semaphore, mpsc};
+
+use super::{
+    cut::{Cutter, Piece},
+    inputs::Input,
+    join::{Part, Transcript, join},
+    journal::{Entry, Journal},
+    outputs::{FailedInput, Outputs},
+    pace::{Pace, Place},
+    server,
+    settings::{Settings, sha256},
+};
+use crate::failure::Failure;
+
+/// How many jobs a recording may have that fail for a reason of the server, such as workers that die.
+const MAX_JOBS: u32 = 3;
+
+/// What all recordings of a run share.
+#[derive(Debug)]
+pub(super) struct Batch {
+    pub(super) client: Client,
+    /// The server's address, for messages.
+    pub(super) base: String,
+    pub(super) pace: Pace,
+    pub(super) settings: Settings,
+    pub(super) outputs: Outputs,
+    pub(super) journal: Journal,
+    /// Held while a long recording is in memory, so that one is at a time.
+    pub(super) memory: Semaphore,
+}
+
+/// How a recording ended.
+#[derive(Debug)]
+pub(super) enum Ended {
+    /// Its results are written. The length is in seconds.
+    Transcribed {
+        duration_s: f64,
+    },
+    /// An earlier run has written its results.
+    Earlier,
+    Failed(FailedInput),
+}
+
+/// Why there is no transcript.
+#[derive(Debug)]
+enum Trouble {
+    /// The recording has no result.
+    Recording { code: String, reason: String },
+    /// The run cannot go on.
+    Run(Failure),
+}
+
+/// A recording in memory.
+struct Read {
+    bytes: Bytes,
+    sha256: String,
+}
+
+impl Batch {
+    /// Transcribes a recording and writes its results. An error ends the run.
+    pub(super) async fn transcribe(self: Arc<Self>, input: Input) -> Result<Ended, Failure> {
+        match self.try_transcribe(&input).await {
+            Ok(Some(duration_s)) => Ok(Ended::Transcribed { duration_s }),
+            Ok(None) => Ok(Ended::Earlier),
+            Err(Trouble::Recording { code, reason }) => {
+                let path = input.path.to_string_lossy().into_owned();
+                Ok(Ended::Failed(FailedInput { path, code, reason }))
+            }
+            Err(Trouble::Run(failure)) => Err(failure),
+        }
+    }
+
+    /// The length of the recording, seconds. `None` if an earlier run has transcribed it.
+    async fn try_transcribe(self: &Arc<Self>, input: &Input) -> Result<Option<f64>, Trouble> {
+        let n_bytes = fs::metadata(&input.path).map_err(unreadable)?.len();
+        let is_long = n_bytes > MAX_RECORDING_BYTES as u64;
+        let (place, memory) = if is_long {
+            (None, self.memory.acquire().await.ok())
+        } else {
+            (Some(self.pace.place().await), None)
+        };
+        let path = input.path.clone();
+        let Read { bytes, sha256 } = blocking(move || read(&path)).await.map_err(unreadable)?;
+        let name = input.name.to_string_lossy().into_owned();
+        if self.journal.done(&name, &sha256).is_some() && self.outputs.exist(input, &self.settings) {
+            return Ok(None);
+        }
+        let transcript = match place {
+            Some(place) => self.job(bytes, place).await?,
+            None => self.pieces(bytes, memory).await?,
+        };
+        let entry = Entry { name, sha256, duration_s: transcript.duration_s };
+        let (batch, input) = (self.clone(), input.clone());
+        let written = blocking(move || {
+            batch.outputs.write(&input, &batch.settings, &transcript)?;
+            batch.journal.add(&entry)?;
+            Ok(Some(entry.duration_s))
+        });
+        written.await.map_err(Trouble::Run)
+    }
+
+    /// Transcribes a recording that is too large for the server, in pieces. `memory` is released when the last piece is
+    /// cut off.
+    async fn pieces(&self, bytes: Bytes, memory: Option<impl Drop>) -> Result<Transcript, Trouble> {
+        let (sender, mut pieces) = mpsc::channel(1);
+        let mut cut = Some((memory, tokio::task::spawn_blocking(move || cut(bytes, &sender))));
+        let (mut running, mut parts, mut next, mut n_pieces) =
+            (FuturesUnordered::new(), Vec::new(), None, 0_usize);
+        let mut warnings = Vec::new();
+        loop {
+            tokio::select! {
+                Some(part) = running.next() => parts.push(part?),
+                place = self.pace.place(), if next.is_some() => {
+                    let piece: Option<Piece> = next.take();
+                    running.extend(piece.map(|piece| self.piece(n_pieces, piece, place)));
+                    n_pieces += 1;
+                }
+                piece = pieces.recv(), if next.is_none() && cut.is_some() => {
+                    next = piece;
+                    if next.is_none() && let Some((_memory, ended)) = cut.take() {
+                        let ended = ended.await.unwrap_or_else(|e| std::panic::resume_unwind(e.into_panic()));
+                        warnings = ended.map_err(|UnreadableRecording { code, detail }| Trouble::Recording {
+                            code: code.to_owned(),
+                            reason: detail,
+                        })?;
+                    }
+                }
+                else => break,
+            }
+        }
+        parts.sort_by_key(|(nth, _)| *nth);
+        let mut whole = join(parts.into_iter().map(|(_, part)| part).collect());
+        whole.warnings.splice(0..0, warnings);
+        Ok(whole)
+    }
+
+    async fn piece(&self, nth: usize, piece: Piece, place: Place) -> Result<(usize, Part), Trouble> {
+        let (start_s, end_s, wav) = (piece.start_s(), piece.end_s(), piece.wav());
+        drop(piece);
+        let transcript = self.job(wav.into(), place).await?;
+        Ok((nth, Part { start_s, end_s, transcript }))
+    }
+
+    /// Transcribes a recording that the server accepts.
+    async fn job(&self, recording: Bytes, place: Place) -> Result<Transcript, Trouble> {
+        let mut n_failed = 0;
+        let job = loop {
+            let request = self.settings.request(&recording, n_failed);
+            let submitted = self.client.submit_speech_recognition(recording.clone(), &request).await;
+            let submitted = submitted.map_err(|error| self.trouble(&error))?;
+            let job = self.client.ended_job(submitted.id).await.map_err(|error| self.trouble(&error))?;
+            self.pace.ended(&job);
+            n_failed += 1;
+            let may_pass = job.error.as_ref().is_some_and(|problem| problem.status >= 500);
+            if !may_pass || n_failed == MAX_JOBS {
+                break job;
+            }
+        };
+        drop(place);
+        transcript(job)
+    }
+
+    /// What a failed request means: for the recording, or for the whole run if others would fail too.
+    fn trouble(&self, error: &ClientError) -> Trouble {
+        match error {
+            ClientError::Problem { problem, .. }
+                if !matches!(problem.status, 401 | 403) && (problem.status == 500 || !error.may_pass()) =>
+            {
+                refused(problem)
+            }
+            error => Trouble::Run(server::failure(&self.base, error)),
+        }
+    }
+}
+
+/// Reads a recording.
+fn read(path: &Path) -> io::Result<Read> {
+    let bytes: Bytes = fs::read(path)?.into();
+    Ok(Read { sha256: sha256(&bytes), bytes })
+}
+
+/// Decodes a recording, cuts it and sends the pieces. Returns what is unusual about the file. Ends early if nobody receives
+/// the pieces.
+fn cut(bytes: Bytes, pieces: &mpsc::Sender<Piece>) -> Result<Vec<String>, UnreadableRecording> {
+    let mut recording = Recording::open(bytes)?;
+    let mut cutter = Cutter::default();
+    while let Some(samples) = recording.next_second()? {
+        if let Some(piece) = cutter.push(&samples)
+            && pieces.blocking_send(piece).is_err()
+        {
+            return Ok(Vec::new());
+        }
+    }
+    for piece in cutter.finish() {
+        let _nobody_receives = pieces.blocking_send(piece);
+    }
+    Ok(recording.warnings().to_vec())
+}
+
+/// The transcript of a job that has ended.
+fn transcript(job: JobBody) -> Result<Transcript, Trouble> {
+    match (job.result, job.error) {
+        (Some(JobResultBody::Transcription(body)), _) => Ok(Transcript {
+            body,
+            duration_s: job.transcribed_s.unwrap_or_default(),
+            jobs: vec![job.id],
+            warnings: job.warnings,
+        }),
+        (_, Some(problem)) => Err(refused(&problem)),
+        _ => Err(Trouble::Recording {
+            code: "cancelled".to_owned(),
+            reason: format!("job {} was cancelled", job.id),
+        }),
+    }
+}
+
+/// The reason in an error document.
+fn refused(problem: &ProblemBody) -> Trouble {
+    let details: Vec<&str> = problem.errors.iter().map(|violation| violation.detail.as_str()).collect();
+    let code = problem.errors.first().map_or(problem.slug(), |violation| &violation.code).to_owned();
+    let reason = if details.is_empty() { problem.detail.clone() } else { details.join("; ") };
+    Trouble::Recording { code, reason }
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "it is used in map_err")]
+fn unreadable(error: io::Error) -> Trouble {
+    Trouble::Recording { code: "unreadable".to_owned(), reason: format!("the file cannot be read: {error}") }
+}
+
+async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
+    match tokio::task::spawn_blocking(work).await {
+        Ok(done) => done,
+        Err(panic) => std::panic::resume_unwind(panic.into_panic()),
+    }
+}

@@ -1,0 +1,187 @@
+//! Finds the recordings: from files, folders, patterns and a list of paths to the recordings, and the name of each one's
+//! results.
+
+use std::{
+    collections::{HashMap, HashSet},
+    fs,
+    io::BufRead as _,
+    path::{Component, Path, PathBuf},
+};
+
+use crate::failure::Failure;
+
+/// The extensions of files that are taken from a folder.
+const EXTENSIONS: [&str; 2] = ["mp3", "wav"];
+/// The argument that stands for a list of paths on standard input.
+const LIST: &str = "-";
+
+/// A file to transcribe.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Input {
+    /// The path as it was given or found.
+    pub(super) path: PathBuf,
+    /// The path of its results in the output folder, without the extension.
+    pub(super) name: PathBuf,
+}
+
+/// The recordings of these arguments, each once, in order. A folder gives the files in it and below it with a known
+/// extension, sorted.
+pub(super) fn find(arguments: &[PathBuf]) -> Result<Vec<Input>, Failure> {
+    let mut found = Found::default();
+    for argument in arguments {
+        if argument.as_os_str() == LIST {
+            for line in std::io::stdin().lock().lines() {
+                let line = line.map_err(Failure::io("cannot read the list of paths on standard input"))?;
+                if !line.trim().is_empty() {
+                    found.add(Path::new(line.trim()))?;
+                }
+            }
+        } else if argument.symlink_metadata().is_ok() {
+            found.add(argument)?;
+        } else {
+            for path in matches(argument)? {
+                found.add(&path)?;
+            }
+        }
+    }
+    named(found.files)
+}
+
+/// The files that match a pattern, such as `calls/*.mp3`.
+fn matches(pattern: &Path) -> Result<Vec<PathBuf>, Failure> {
+    let text = pattern.to_string_lossy();
+    if !text.contains(['*', '?', '[']) {
+        return Err(Failure::Transcribe(format!("{text}: there is no such file or folder")));
+    }
+    let paths =
+        glob::glob(&text).map_err(|e| Failure::Transcribe(format!("{text} is not a pattern: {e}")))?;
+    let paths: Result<Vec<PathBuf>, _> = paths.collect();
+    let paths = paths.map_err(|error| Failure::Transcribe(format!("cannot read {error}")))?;
+    if paths.is_empty() {
+        return Err(Failure::Transcribe(format!("no file matches {text}")));
+    }
+    Ok(paths)
+}
+
+/// Files, each with its path below the output folder.
+#[derive(Debug, Default)]
+struct Found {
+    files: Vec<(PathBuf, PathBuf)>,
+    seen: HashSet<PathBuf>,
+}
+
+impl Found {
+    /// Adds a file, or the recordings of a folder. A path that does not exist is added too, and fails when it is read.
+    fn add(&mut self, path: &Path) -> Result<(), Failure> {
+        if path.is_dir() {
+            return self.add_folder(path, path);
+        }
+        let is_below = path.components().all(|part| matches!(part, Component::Normal(_) | Component::CurDir));
+        let below = if is_below { path } else { Path::new(path.file_name().unwrap_or_default()) };
+        let below = below.components().filter(|part| *part != Component::CurDir).collect();
+        self.add_file(path.to_owned(), below);
+        Ok(())
+    }
+
+    /// Adds the recordings in a folder and below it. Links to folders are not followed, since they may form a circle.
+    fn add_folder(&mut self, root: &Path, folder: &Path) -> Result<(), Failure> {
+        let cannot = |error| Failure::io(format!("cannot read the folder {}", folder.display()))(error);
+        let entries: Result<Vec<_>, _> = fs::read_dir(folder).map_err(cannot)?.collect();
+        let mut entries = entries.map_err(cannot)?;
+        entries.sort_by_key(fs::DirEntry::file_name);
+        for entry in entries {
+            let path = entry.path();
+            if entry.file_type().map_err(cannot)?.is_dir() {
+                self.add_folder(root, &path)?;
+            } else if is_recording(&path) && path.is_file() {
+                let below = path.strip_prefix(root).unwrap_or(&path).to_owned();
+                self.add_file(path, below);
+            }
+        }
+        Ok(())
+    }
+
+    fn add_file(&mut self, path: PathBuf, below: PathBuf) {
+        if self.seen.insert(path.clone()) {
+            self.files.push((path, below));
+        }
+    }
+}
+
+fn is_recording(path: &Path) -> bool {
+    let extension = path.extension().map(|extension| extension.to_string_lossy().to_lowercase());
+    extension.is_some_and(|extension| EXTENSIONS.contains(&&*extension))
+}
+
+/// Gives each file the name of its results: its path without the extension, or with it if another file differs in the
+/// extension only.
+fn named(files: Vec<(PathBuf, PathBuf)>) -> Result<Vec<Input>, Failure> {
+    let mut n_stems: HashMap<PathBuf, usize> = HashMap::new();
+    for (_, below) in &files {
+        *n_stems.entry(below.with_extension("")).or_default() += 1;
+    }
+    let mut names: HashMap<PathBuf, PathBuf> = HashMap::new();
+    let mut inputs = Vec::new();
+    for (path, below) in files {
+        let stem = below.with_extension("");
+        let name = if n_stems.get(&stem) == Some(&1) { stem } else { below };
+        if let Some(other) = names.insert(name.clone(), path.clone()) {
+            return Err(Failure::Transcribe(format!(
+                "the results of {} and of {} would have the same name, {}: give the folder that contains both, or \
+                 transcribe them in two runs with different --out",
+                other.display(),
+                path.display(),
+                name.display(),
+            )));
+        }
+        inputs.push(Input { path, name });
+    }
+    Ok(inputs)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(files: &[(&str, &str)]) -> Result<Vec<String>, String> {
+        let files = files.iter().map(|(path, below)| (PathBuf::from(path), PathBuf::from(below))).collect();
+        let inputs = named(files).map_err(|error| error.to_string())?;
+        Ok(inputs.iter().map(|input| input.name.display().to_string()).collect())
+    }
+
+    #[test]
+    fn results_have_the_name_of_the_recording() {
+        let files = [("in/a/x.mp3", "a/x.mp3"), ("in/b/x.wav", "b/x.wav"), ("in/b.c.wav", "b.c.wav")];
+        assert_eq!(names(&files).unwrap(), ["a/x", "b/x", "b.c"]);
+    }
+
+    #[test]
+    fn files_that_differ_in_the_extension_keep_it() {
+        assert_eq!(names(&[("x.mp3", "x.mp3"), ("x.wav", "x.wav")]).unwrap(), ["x.mp3", "x.wav"]);
+    }
+
+    #[test]
+    fn two_recordings_cannot_have_the_same_results() {
+        let error = names(&[("one/x.mp3", "x.mp3"), ("two/x.mp3", "x.mp3")]).unwrap_err();
+        assert!(error.contains("one/x.mp3") && error.contains("two/x.mp3"), "{error}");
+    }
+
+    #[test]
+    fn a_path_is_mirrored_as_given_unless_it_leads_elsewhere() {
+        let mut found = Found::default();
+        for path in ["./a/x.ogg", "/b/y.mp3", "../c/z.mp3", "./a/x.ogg"] {
+            found.add(Path::new(path)).unwrap();
+        }
+        let below: Vec<_> = found.files.iter().map(|(_, below)| below.display().to_string()).collect();
+        assert_eq!(below, ["a/x.ogg", "y.mp3", "z.mp3"]);
+    }
+
+    #[test]
+    fn a_path_that_is_missing_is_an_error_that_names_it() {
+        for (argument, expected) in [("/no/such.mp3", "no such file"), ("/no/such/*.mp3", "no file matches")]
+        {
+            let error = find(&[argument.into()]).unwrap_err().to_string();
+            assert!(error.contains(argument) && error.contains(expected), "{error}");
+        }
+    }
+}

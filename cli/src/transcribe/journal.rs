@@ -1,0 +1,185 @@
+//! The journal of a run: one file in the output folder with a line for each recording whose results are written. With it a
+//! run that was interrupted continues.
+//!
+//! The first line has the settings. A line that was cut off by a crash counts as not written.
+
+use std::{
+    collections::HashMap,
+    fs::{self, File, OpenOptions, TryLockError},
+    io::{self, Write as _},
+    path::{Path, PathBuf},
+    sync::{Mutex, PoisonError},
+};
+
+use serde::{Deserialize, Serialize};
+
+use super::settings::Settings;
+use crate::failure::Failure;
+
+const FILE: &str = ".akhar-journal.jsonl";
+
+/// A recording whose results are written.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(super) struct Entry {
+    /// The path of its results in the output folder, without the extension.
+    pub(super) name: String,
+    /// The SHA-256 of the recording.
+    pub(super) sha256: String,
+    /// The length of the recording, seconds.
+    pub(super) duration_s: f64,
+}
+
+/// The journal of this run.
+#[derive(Debug)]
+pub(super) struct Journal {
+    path: PathBuf,
+    /// Locked, so that only one run uses it.
+    file: Mutex<File>,
+    /// The recordings of earlier runs, by name.
+    earlier: HashMap<String, Entry>,
+}
+
+impl Journal {
+    /// Opens the journal of a folder. If an earlier run wrote results, `resume` must be true and the settings the same.
+    pub(super) fn open(folder: &Path, settings: &Settings, resume: bool) -> Result<Self, Failure> {
+        let path = folder.join(FILE);
+        let cannot = || Failure::io(format!("cannot open the journal {}", path.display()));
+        let file = OpenOptions::new().create(true).append(true).open(&path).map_err(cannot())?;
+        match file.try_lock() {
+            Ok(()) => (),
+            Err(TryLockError::WouldBlock) => {
+                let text = format!("another akhar writes to {}: wait until it ends", folder.display());
+                return Err(Failure::Transcribe(text));
+            }
+            Err(TryLockError::Error(error)) => return Err(cannot()(error)),
+        }
+        let text = fs::read(&path).map_err(cannot())?;
+        let n_whole = text.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
+        let text = String::from_utf8_lossy(&text[..n_whole]);
+        let mut lines = text.lines();
+        let first = lines.next().unwrap_or_default();
+        let entries = lines.filter_map(|line| serde_json::from_str::<Entry>(line).ok());
+        let earlier: HashMap<_, _> = entries.map(|entry| (entry.name.clone(), entry)).collect();
+        let journal = Self { path: path.clone(), file: Mutex::new(file), earlier };
+        if journal.earlier.is_empty() {
+            journal.cut_off(0).and_then(|()| journal.append(settings)).map_err(cannot())?;
+        } else if resume {
+            same_settings(first, settings, folder)?;
+            journal.cut_off(n_whole as u64).map_err(cannot())?;
+        } else {
+            return Err(Failure::Transcribe(format!(
+                "{} has the results of an earlier run: add --resume to continue it, or name another folder with --out",
+                folder.display()
+            )));
+        }
+        Ok(journal)
+    }
+
+    /// The recordings of earlier runs with this name and content.
+    pub(super) fn done(&self, name: &str, sha256: &str) -> Option<&Entry> {
+        self.earlier.get(name).filter(|entry| entry.sha256 == sha256)
+    }
+
+    /// Adds a recording whose results are on disk.
+    pub(super) fn add(&self, entry: &Entry) -> Result<(), Failure> {
+        self.append(entry)
+            .map_err(Failure::io(format!("cannot write to the journal {}", self.path.display())))
+    }
+
+    /// Keeps the first `n` bytes.
+    fn cut_off(&self, n: u64) -> io::Result<()> {
+        self.file.lock().unwrap_or_else(PoisonError::into_inner).set_len(n)
+    }
+
+    fn append(&self, line: &impl Serialize) -> io::Result<()> {
+        let mut line = serde_json::to_vec(line)?;
+        line.push(b'\n');
+        let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
+        file.write_all(&line)?;
+        file.sync_data()
+    }
+}
+
+fn same_settings(line: &str, settings: &Settings, folder: &Path) -> Result<(), Failure> {
+    if serde_json::from_str::<Settings>(line).is_ok_and(|earlier| earlier == *settings) {
+        return Ok(());
+    }
+    let now = serde_json::to_string(settings).unwrap_or_default();
+    Err(Failure::Transcribe(format!(
+        "the earlier run in {} had other options, {line} instead of {now}: repeat them, or name another folder with --out",
+        folder.display()
+    )))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{
+        super::settings::{Format, Language},
+        *,
+    };
+
+    fn folder(name: &str) -> PathBuf {
+        let folder = std::env::temp_dir().join(format!("akhar-journal-{}-{name}", std::process::id()));
+        let _missing = fs::remove_dir_all(&folder);
+        fs::create_dir_all(&folder).unwrap();
+        folder
+    }
+
+    fn settings(lang: Language) -> Settings {
+        Settings::new(lang, false, false, &[Format::Json])
+    }
+
+    fn entry(name: &str) -> Entry {
+        Entry { name: name.to_owned(), sha256: "ab".to_owned(), duration_s: 1.5 }
+    }
+
+    #[test]
+    fn a_resumed_run_knows_what_is_done() {
+        let (folder, settings) = (folder("resumed"), settings(Language::Pa));
+        let first = Journal::open(&folder, &settings, false).unwrap();
+        first.add(&entry("a/ਇੱਕ")).unwrap();
+        assert!(first.done("a/ਇੱਕ", "ab").is_none(), "it is not of an earlier run");
+        drop(first);
+        let second = Journal::open(&folder, &settings, true).unwrap();
+        assert_eq!(second.done("a/ਇੱਕ", "ab"), Some(&entry("a/ਇੱਕ")));
+        assert_eq!(second.done("a/ਇੱਕ", "cd"), None, "the recording has changed");
+        fs::remove_dir_all(&folder).unwrap();
+    }
+
+    #[test]
+    fn a_journal_cut_off_at_any_byte_keeps_its_whole_lines() {
+        let (folder, settings) = (folder("torn"), settings(Language::Pa));
+        let journal = Journal::open(&folder, &settings, true).unwrap();
+        for name in ["a", "b"] {
+            journal.add(&entry(name)).unwrap();
+        }
+        drop(journal);
+        let whole = fs::read(folder.join(FILE)).unwrap();
+        for n in 0..whole.len() {
+            fs::write(folder.join(FILE), &whole[..n]).unwrap();
+            let n_lines = String::from_utf8_lossy(&whole[..n]).matches('\n').count();
+            let journal = Journal::open(&folder, &settings, true).unwrap();
+            assert_eq!(journal.earlier.len(), n_lines.saturating_sub(1), "{n} bytes");
+            journal.add(&entry("c")).unwrap();
+            drop(journal);
+            let again = Journal::open(&folder, &settings, true).unwrap();
+            assert!(again.done("c", "ab").is_some(), "{n} bytes");
+        }
+        fs::remove_dir_all(&folder).unwrap();
+    }
+
+    #[test]
+    fn a_journal_needs_resume_and_the_same_settings_and_one_run_at_a_time() {
+        let (folder, pa) = (folder("refused"), settings(Language::Pa));
+        let first = Journal::open(&folder, &pa, false).unwrap();
+        first.add(&entry("a")).unwrap();
+        let refused =
+            |settings: &Settings, resume| Journal::open(&folder, settings, resume).unwrap_err().to_string();
+        assert!(refused(&pa, true).contains("another akhar"));
+        drop(first);
+        assert!(refused(&pa, false).contains("--resume"));
+        let other = refused(&settings(Language::En), true);
+        assert!(other.contains(r#""lang":"pa""#) && other.contains(r#""lang":"en""#), "{other}");
+        fs::remove_dir_all(&folder).unwrap();
+    }
+}

@@ -1,0 +1,212 @@
+//! `akhar transcribe`: transcribes files and folders of recordings on a server, and writes the results as files.
+
+mod batch;
+mod cut;
+mod inputs;
+mod join;
+mod journal;
+mod outputs;
+mod pace;
+mod progress;
+mod server;
+mod settings;
+
+use std::{fs, num::NonZeroUsize, path::PathBuf, sync::Arc, time::Duration};
+
+use akhar_platform::config::Config;
+use futures::{Stream, StreamExt as _, stream};
+use tokio::{
+    signal::unix::{Signal, SignalKind, signal},
+    sync::Semaphore,
+    time::{MissedTickBehavior, interval},
+};
+
+use crate::{failure::Failure, output};
+use batch::{Batch, Ended};
+use inputs::Input;
+use journal::Journal;
+use outputs::{FailedInput, Outputs};
+use pace::Pace;
+use progress::{Progress, Tally};
+use server::Server;
+use settings::{Format, Language, Settings};
+
+/// How often the progress is shown.
+const SHOW_INTERVAL: Duration = Duration::from_millis(500);
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Arguments {
+    /// Files, folders, patterns such as 'calls/*.mp3', or `-` for a list of paths on standard input. From folders, files
+    /// that end in .mp3 or .wav are taken
+    #[arg(required = true)]
+    paths: Vec<PathBuf>,
+    /// The folder for the results. The folders of the recordings are repeated in it
+    #[arg(long, default_value = "transcripts")]
+    out: PathBuf,
+    /// The formats of the results
+    #[arg(long, value_delimiter = ',', default_value = "json")]
+    format: Vec<Format>,
+    /// The language that is spoken
+    #[arg(long, default_value = "pa")]
+    lang: Language,
+    /// Translate the text into the other language
+    #[arg(long)]
+    translate: bool,
+    /// Add the time of each segment. The formats srt and vtt imply this
+    #[arg(long)]
+    timestamps: bool,
+    /// The most jobs at a time. Fewer are sent while the server has much to do
+    #[arg(long, default_value = "64")]
+    concurrency: NonZeroUsize,
+    /// Continue the run that wrote the output folder. What it has transcribed is not transcribed again
+    #[arg(long)]
+    resume: bool,
+    /// The server's address, such as `https://akhar.example`. Without it and without `AKHAR_URL`, the command runs a service of
+    /// its own
+    #[arg(long)]
+    url: Option<String>,
+    /// A file with the API key, instead of `AKHAR_KEY`
+    #[arg(long)]
+    key_file: Option<PathBuf>,
+}
+
+/// Transcribes all recordings. Fails with [`Failure::Exit`] if some failed, or if a signal interrupted the run.
+pub(crate) async fn run(config: &Config, arguments: Arguments) -> Result<(), Failure> {
+    let inputs = inputs::find(&arguments.paths)?;
+    if inputs.is_empty() {
+        let text = "there is no recording: expected files that end in .mp3 or .wav in the given folders";
+        return Err(Failure::Transcribe(text.to_owned()));
+    }
+    let settings =
+        Settings::new(arguments.lang, arguments.translate, arguments.timestamps, &arguments.format);
+    let key = arguments.key_file.as_deref().map(server::key_in).transpose()?;
+    let outputs = Outputs::create(arguments.out)?;
+    let journal = Journal::open(outputs.folder(), &settings, arguments.resume)?;
+    let mut signals = Signals::new().map_err(Failure::io("cannot install signal handlers"))?;
+    let pace = Pace::new(arguments.concurrency.get());
+    let url = arguments.url.as_deref().or(config.url.as_deref()).filter(|url| !url.is_empty());
+    let server = tokio::select! {
+        server = Server::open(config, url, key.or_else(|| server::key_of(config)), &pace) => server?,
+        code = signals.next() => return Err(Failure::Exit(code)),
+    };
+    let batch = Arc::new(Batch {
+        client: server.client.clone(),
+        base: server.base.clone(),
+        pace,
+        settings,
+        outputs,
+        journal,
+        memory: Semaphore::new(1),
+    });
+    let ran = transcribe(&batch, inputs, arguments.concurrency.get(), &mut signals).await;
+    let closed = tokio::select! {
+        closed = server.close() => closed,
+        code = signals.next() => Err(Failure::Exit(code)),
+    };
+    ran.and(closed)
+}
+
+/// Transcribes all recordings and prints a summary.
+async fn transcribe(
+    batch: &Arc<Batch>,
+    inputs: Vec<Input>,
+    concurrency: usize,
+    signals: &mut Signals,
+) -> Result<(), Failure> {
+    let sizes: Vec<u64> =
+        inputs.iter().map(|input| fs::metadata(&input.path).map_or(0, |file| file.len())).collect();
+    let mut run = Run::new(inputs.len(), sizes.iter().sum());
+    let recordings = inputs.into_iter().zip(sizes).map(|(input, n_bytes)| {
+        let batch = batch.clone();
+        async move { (n_bytes, batch.transcribe(input).await) }
+    });
+    // One more than have places, so that the next file is at hand when a place becomes free.
+    let ended = stream::iter(recordings).buffer_unordered(concurrency + 1);
+    let interrupted = run.follow(ended, signals).await;
+    run.progress.finish();
+    batch.outputs.write_failures(&run.failures)?;
+    output::line(run.tally.summary(run.progress.elapsed())).or_else(Failure::unless_output_closed)?;
+    match interrupted {
+        Err(Failure::Exit(code)) => {
+            eprintln!("interrupted: run the same command with --resume to continue");
+            Err(Failure::Exit(code))
+        }
+        Err(failure) => Err(failure),
+        Ok(()) if run.failures.is_empty() => Ok(()),
+        Ok(()) => {
+            eprintln!("the failed recordings are listed in {}", batch.outputs.failures().display());
+            Err(Failure::Exit(1))
+        }
+    }
+}
+
+/// What has happened so far.
+struct Run {
+    tally: Tally,
+    failures: Vec<FailedInput>,
+    progress: Progress,
+}
+
+impl Run {
+    fn new(n_files: usize, n_all_bytes: u64) -> Self {
+        let tally = Tally { n_files, n_all_bytes, ..Tally::default() };
+        Self { progress: Progress::new(&tally), tally, failures: Vec::new() }
+    }
+
+    /// Counts recordings until all have ended, one ends the run, or a signal does.
+    async fn follow(
+        &mut self,
+        ended: impl Stream<Item = (u64, Result<Ended, Failure>)>,
+        signals: &mut Signals,
+    ) -> Result<(), Failure> {
+        let mut ended = std::pin::pin!(ended);
+        let mut ticks = interval(SHOW_INTERVAL);
+        ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        loop {
+            tokio::select! {
+                next = ended.next() => match next {
+                    Some((n_bytes, ended)) => self.count(n_bytes, ended?),
+                    None => return Ok(()),
+                },
+                _ = ticks.tick() => self.progress.show(&self.tally),
+                code = signals.next() => return Err(Failure::Exit(code)),
+            }
+        }
+    }
+
+    fn count(&mut self, n_bytes: u64, ended: Ended) {
+        self.tally.n_bytes += n_bytes;
+        match ended {
+            Ended::Transcribed { duration_s } => {
+                self.tally.n_transcribed += 1;
+                self.tally.audio_s += duration_s;
+            }
+            Ended::Earlier => self.tally.n_earlier += 1,
+            Ended::Failed(failure) => {
+                self.progress.print(&format!("{}: {}", failure.path, failure.reason));
+                self.tally.n_failed += 1;
+                self.failures.push(failure);
+            }
+        }
+    }
+}
+
+/// The signals that interrupt a run.
+struct Signals {
+    interrupt: Signal,
+    terminate: Signal,
+}
+
+impl Signals {
+    fn new() -> std::io::Result<Self> {
+        Ok(Self { interrupt: signal(SignalKind::interrupt())?, terminate: signal(SignalKind::terminate())? })
+    }
+
+    /// Waits for a signal. Returns the code that the process ends with, as shells do: 128 and the signal's number.
+    async fn next(&mut self) -> u8 {
+        tokio::select! {
+            _ = self.interrupt.recv() => 130,
+            _ = self.terminate.recv() => 143,
+        }
+    }
+}

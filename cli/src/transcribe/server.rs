@@ -1,0 +1,139 @@
+//! The server that transcribes: one elsewhere, or a service of this command's own.
+
+use std::{fs, path::Path, time::Duration};
+
+use akhar_client::{Client, ClientError, Retries};
+use akhar_platform::config::Config;
+use secrecy::{ExposeSecret as _, SecretString};
+
+use super::pace::Pace;
+use crate::{failure::Failure, serve::Embedded, tls};
+
+const CONNECT_LIMIT: Duration = Duration::from_secs(10);
+/// How long a connection may transfer nothing. Longer than the server holds the response to a request that waits.
+const READ_LIMIT: Duration = Duration::from_secs(90);
+/// How long the first request is repeated.
+const CHECK_LIMIT: Duration = Duration::from_secs(10);
+/// How long other requests are repeated. A server that cannot be reached for so long ends the run.
+const RETRY_LIMIT: Duration = Duration::from_secs(5 * 60);
+
+/// A server that answers.
+#[derive(Debug)]
+pub(super) struct Server {
+    pub(super) client: Client,
+    /// The address, for messages.
+    pub(super) base: String,
+    embedded: Option<Embedded>,
+}
+
+impl Server {
+    /// Connects to the server at `url`, and without one starts a service. Checks that it accepts the key. The `pace` gets
+    /// its refusals.
+    pub(super) async fn open(
+        config: &Config,
+        url: Option<&str>,
+        key: Option<SecretString>,
+        pace: &Pace,
+    ) -> Result<Self, Failure> {
+        let (base, key, embedded) = if let Some(url) = url {
+            check(url)?;
+            let key = key.ok_or_else(|| {
+                fail(format!(
+                    "there is no API key for {url}: set AKHAR_KEY, or name its file with --key-file"
+                ))
+            })?;
+            (url.trim_end_matches('/').to_owned(), key, None)
+        } else {
+            let mut embedded = Embedded::start(config).await?;
+            let key = key.or_else(|| embedded.key.take().map(SecretString::from)).ok_or_else(|| {
+                fail("the database has API keys: set AKHAR_KEY to one of them, or name its file with --key-file")
+            })?;
+            (embedded.base.clone(), key, Some(embedded))
+        };
+        let http = http(embedded.is_some())?;
+        let client = Client::new(http, &base, key);
+        let server = Self { client: client.clone().retrying(retries(RETRY_LIMIT, pace)), base, embedded };
+        match client.retrying(Retries::within(CHECK_LIMIT)).jobs(1).await {
+            Ok(_) => Ok(server),
+            Err(error) => Err(server.failure(&error)),
+        }
+    }
+
+    /// Why the run cannot go on.
+    pub(super) fn failure(&self, error: &ClientError) -> Failure {
+        failure(&self.base, error)
+    }
+
+    /// Stops the service, if it is this command's own.
+    pub(super) async fn close(self) -> Result<(), Failure> {
+        match self.embedded {
+            Some(embedded) => embedded.stop().await,
+            None => Ok(()),
+        }
+    }
+}
+
+/// Refuses what is not an address of a server.
+fn check(url: &str) -> Result<(), Failure> {
+    let parsed = reqwest::Url::parse(url).ok().filter(|url| matches!(url.scheme(), "http" | "https"));
+    let text =
+        || fail(format!("--url or AKHAR_URL is {url:?}, expected an address such as https://akhar.example"));
+    parsed.map(drop).ok_or_else(text)
+}
+
+/// Why a run cannot go on with the server at `base`.
+pub(super) fn failure(base: &str, error: &ClientError) -> Failure {
+    match error {
+        ClientError::Problem { problem, .. } => {
+            fail(format!("the server at {base} refuses requests ({}): {}", problem.status, problem.detail))
+        }
+        ClientError::Http(error) => fail(format!("cannot reach the server at {base}: {}", causes(error))),
+        ClientError::Json(error) => fail(format!("{base} does not answer like an Akhar server: {error}")),
+    }
+}
+
+/// An error with its causes.
+fn causes(error: &dyn std::error::Error) -> String {
+    let all = std::iter::successors(Some(error), |error| error.source());
+    all.map(ToString::to_string).collect::<Vec<_>>().join(": ")
+}
+
+/// The key in a file.
+pub(super) fn key_in(file: &Path) -> Result<SecretString, Failure> {
+    let text = fs::read_to_string(file);
+    let text = text.map_err(Failure::io(format!("cannot read the API key in {}", file.display())))?;
+    match text.trim() {
+        "" => Err(fail(format!("{} is empty, expected an API key", file.display()))),
+        key => Ok(key.into()),
+    }
+}
+
+/// An empty key counts as not set, because a settings file may have an empty value.
+pub(super) fn key_of(config: &Config) -> Option<SecretString> {
+    config.key.clone().filter(|key| !key.expose_secret().trim().is_empty())
+}
+
+fn retries(limit: Duration, pace: &Pace) -> Retries {
+    let pace = pace.clone();
+    Retries::within(limit).on_error(move |error| {
+        tracing::debug!(%error, "repeating a request");
+        if matches!(error.status(), Some(429 | 503)) {
+            pace.refused();
+        }
+    })
+}
+
+fn http(is_here: bool) -> Result<reqwest::Client, Failure> {
+    let cannot = |error: &dyn std::fmt::Display| fail(format!("cannot set up TLS: {error}"));
+    let client = reqwest::Client::builder()
+        .tls_backend_preconfigured(tls::config().map_err(|error| cannot(&error))?)
+        .connect_timeout(CONNECT_LIMIT)
+        .read_timeout(READ_LIMIT)
+        .user_agent(concat!("akhar/", env!("CARGO_PKG_VERSION")));
+    let client = if is_here { client.no_proxy() } else { client };
+    client.build().map_err(|error| cannot(&error))
+}
+
+fn fail(text: impl Into<String>) -> Failure {
+    Failure::Transcribe(text.into())
+}

@@ -1,0 +1,131 @@
+//! What is asked for each recording, and the idempotency key that a request gets from it.
+
+use std::collections::BTreeSet;
+
+use akhar_client::SpeechRequest;
+use clap::ValueEnum;
+use serde::{Deserialize, Serialize};
+use sha2::{Digest as _, Sha256};
+
+/// A format of the results. The name is the extension of the file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, ValueEnum, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum Format {
+    /// Everything that is known, as a JSON document
+    Json,
+    /// The text alone
+    Txt,
+    /// Subtitles, as most players read them
+    Srt,
+    /// Subtitles, as browsers read them
+    Vtt,
+}
+
+impl Format {
+    pub(super) const fn extension(self) -> &'static str {
+        match self {
+            Self::Json => "json",
+            Self::Txt => "txt",
+            Self::Srt => "srt",
+            Self::Vtt => "vtt",
+        }
+    }
+
+    const fn needs_timestamps(self) -> bool {
+        matches!(self, Self::Srt | Self::Vtt)
+    }
+}
+
+/// The language of the recordings.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum Language {
+    /// Panjabi
+    Pa,
+    /// English
+    En,
+}
+
+/// What is asked for each recording of a run. The journal keeps it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Settings {
+    lang: Language,
+    translate: bool,
+    timestamps: bool,
+    formats: BTreeSet<Format>,
+}
+
+impl Settings {
+    /// Subtitles need timestamps, so these formats imply them.
+    pub(super) fn new(lang: Language, translate: bool, timestamps: bool, formats: &[Format]) -> Self {
+        let formats: BTreeSet<Format> = formats.iter().copied().collect();
+        let timestamps = timestamps || formats.iter().any(|format| format.needs_timestamps());
+        Self { lang, translate, timestamps, formats }
+    }
+
+    pub(super) fn formats(&self) -> impl Iterator<Item = Format> {
+        self.formats.iter().copied()
+    }
+
+    /// The language's name, such as `pa`.
+    pub(super) const fn lang(&self) -> &'static str {
+        match self.lang {
+            Language::Pa => "pa",
+            Language::En => "en",
+        }
+    }
+
+    /// The request for these bytes. Its key is a hash of everything that is sent, so that the same request always has the
+    /// same job. `nth`: counts the jobs of this request that failed for a reason that may pass.
+    pub(super) fn request(&self, recording: &[u8], nth: u32) -> SpeechRequest {
+        let (lang, translate, timestamps) = (self.lang(), self.translate, self.timestamps);
+        let mut hash = Sha256::new();
+        hash.update(format!(
+            "speech-recognition lang={lang} translation={translate} timestamps={timestamps} "
+        ));
+        hash.update(recording);
+        let hash = format!("{:x}", hash.finalize());
+        SpeechRequest {
+            lang: Some(lang.to_owned()),
+            with_translation: translate,
+            with_timestamps: timestamps,
+            idempotency_key: Some(if nth == 0 { hash } else { format!("{hash}-{nth}") }),
+        }
+    }
+}
+
+/// The SHA-256 of bytes, as hexadecimal digits.
+pub(super) fn sha256(bytes: &[u8]) -> String {
+    format!("{:x}", Sha256::digest(bytes))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn subtitles_imply_timestamps() {
+        let with = |formats: &[Format]| Settings::new(Language::Pa, false, false, formats).timestamps;
+        assert!(with(&[Format::Srt]) && with(&[Format::Txt, Format::Vtt]));
+        assert!(!with(&[Format::Json, Format::Txt]));
+    }
+
+    #[test]
+    fn a_key_depends_on_all_that_is_sent_and_on_nothing_else() {
+        let key = |lang, translate, timestamps, formats: &[Format], bytes: &[u8], nth| {
+            Settings::new(lang, translate, timestamps, formats).request(bytes, nth).idempotency_key.unwrap()
+        };
+        let (pa, json) = (Language::Pa, [Format::Json]);
+        let first = key(pa, false, false, &json, b"a", 0);
+        assert_eq!(first, key(pa, false, false, &[Format::Txt], b"a", 0));
+        let others = [
+            key(Language::En, false, false, &json, b"a", 0),
+            key(pa, true, false, &json, b"a", 0),
+            key(pa, false, true, &json, b"a", 0),
+            key(pa, false, false, &json, b"b", 0),
+            key(pa, false, false, &json, b"a", 1),
+        ];
+        assert_eq!(BTreeSet::from(others.clone()).len(), others.len());
+        assert!(!others.contains(&first));
+    }
+}

@@ -1,0 +1,104 @@
+//! Runs of `akhar transcribe`.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    process::Output,
+};
+
+use serde_json::Value;
+use tokio::process::Command;
+
+use crate::{
+    Stack,
+    process::command,
+    speech::{recording, silence, wav},
+};
+
+/// Folders of recordings and of results for one test.
+#[derive(Debug)]
+pub struct Folders {
+    /// The recordings.
+    pub recordings: PathBuf,
+    /// The results.
+    pub results: PathBuf,
+}
+
+impl Folders {
+    /// Empty folders with this name in the folder for temporary files.
+    pub fn new(temporary: &Path, name: &str) -> Self {
+        let folder = temporary.join(name);
+        let folders = Self { recordings: folder.join("recordings"), results: folder.join("results") };
+        fs::create_dir_all(&folders.recordings).expect("a folder");
+        folders
+    }
+
+    /// Writes a recording.
+    pub fn add(&self, name: &str, bytes: &[u8]) {
+        let path = self.recordings.join(name);
+        fs::create_dir_all(path.parent().expect("a folder")).expect("a folder");
+        fs::write(path, bytes).expect("a file");
+    }
+
+    /// Writes `n` short recordings, all different, with the same sentence: `0.wav` and so on.
+    pub fn add_clips(&self, n: usize) {
+        let sentence = recording("pa-school.wav").samples();
+        for nth in 0..n {
+            let samples = [&sentence[..], &silence(1)[..nth + 1]].concat();
+            self.add(&format!("{nth}.wav"), &wav(&samples));
+        }
+    }
+
+    /// `akhar transcribe` from one folder to the other with these further arguments, on the server of a stack.
+    pub fn command(&self, stack: &Stack, arguments: &[&str]) -> Command {
+        let environment = [("AKHAR_URL", &stack.base), ("AKHAR_KEY", &stack.key)];
+        self.command_with(&environment.map(|(name, value)| (name.to_owned(), value.clone())), arguments)
+    }
+
+    /// The same with this environment.
+    pub fn command_with(&self, environment: &[(String, String)], arguments: &[&str]) -> Command {
+        let paths = [&self.recordings, &self.results].map(|path| path.to_str().expect("UTF-8"));
+        let all = [&["transcribe", paths[0], "--out", paths[1]], arguments].concat();
+        command(&all, environment)
+    }
+
+    /// The text of a result.
+    pub fn text(&self, name: &str) -> String {
+        fs::read_to_string(self.results.join(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
+    }
+
+    /// A JSON result.
+    pub fn json(&self, name: &str) -> Value {
+        serde_json::from_str(&self.text(name)).expect("JSON")
+    }
+
+    /// The number of recordings that the journal has.
+    pub fn n_done(&self) -> usize {
+        let journal = fs::read_to_string(self.results.join(".akhar-journal.jsonl")).unwrap_or_default();
+        journal.lines().count().saturating_sub(1)
+    }
+
+    /// The codes of the failures, by the path below the folder of recordings.
+    pub fn failures(&self) -> Vec<(String, String)> {
+        let text = fs::read_to_string(self.results.join("failures.jsonl")).unwrap_or_default();
+        let mut failures: Vec<_> = text
+            .lines()
+            .map(|line| {
+                let failure: Value = serde_json::from_str(line).expect("JSON");
+                assert!(failure["reason"].as_str().is_some_and(|reason| !reason.is_empty()), "{line}");
+                let path = Path::new(failure["path"].as_str().expect("a path"));
+                let path = path.strip_prefix(&self.recordings).expect("a recording").to_string_lossy();
+                (path.into_owned(), failure["code"].as_str().expect("a code").to_owned())
+            })
+            .collect();
+        failures.sort();
+        failures
+    }
+}
+
+/// Runs a command to its end. Returns its exit code and what it printed to stdout and to stderr.
+pub async fn run(mut command: Command) -> (Option<i32>, String, String) {
+    let Output { status, stdout, stderr } = command.output().await.expect("it runs");
+    let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
+    (status.code(), text(stdout), text(stderr))
+}

@@ -1,0 +1,140 @@
+//! `akhar transcribe` against a running service: the results and failures of a folder, a full queue, and wrong arguments.
+
+use std::fs;
+
+use akhar_tests::{
+    Stack,
+    bulk::{Folders, run},
+    root,
+    speech::{RATE, error_percent, recording, wav},
+};
+use serde_json::Value;
+
+#[tokio::test]
+async fn each_recording_gets_its_results_and_each_broken_one_a_reason() {
+    let stack = Stack::start().await;
+    let folders = Folders::new(stack.folder(), "bulk");
+    let sentences = recording("pa-two-sentences.wav");
+    folders.add("calls/monday/first.wav", &sentences.bytes);
+    folders.add("calls/again.wav", &sentences.bytes);
+    folders.add("water.mp3", &recording("pa-water.mp3").bytes);
+    let n_repeats = 14;
+    let long = sentences.samples().repeat(n_repeats);
+    folders.add("long.wav", &wav(&long));
+    folders.add("notes.txt", b"not a recording, and not taken from the folder");
+    folders.add("broken/empty.wav", b"");
+    folders.add("broken/page.mp3", b"<html>Not found</html>");
+    let gsm = root().join("tests/fixtures/audio/gsm-inside.wav");
+    folders.add("broken/gsm.wav", &fs::read(gsm).expect("a fixture"));
+    folders.add("broken/long.mp3", &[b'a'; 3_000_000]);
+
+    let (code, out, log) = run(folders.command(&stack, &["--format", "json,txt,srt,vtt"])).await;
+    assert_eq!(code, Some(1), "{out}{log}");
+    assert!(out.contains("4 of 8 recordings transcribed, 4 failed"), "{out}");
+    let broken = [
+        ("broken/empty.wav", "empty"),
+        ("broken/gsm.wav", "unsupported_codec"),
+        ("broken/long.mp3", "undecodable"),
+        ("broken/page.mp3", "unsupported_media_type"),
+    ];
+    assert_eq!(folders.failures(), broken.map(|(path, code)| (path.to_owned(), code.to_owned())));
+    assert!(broken.iter().all(|(path, _)| log.contains(path)), "{log}");
+
+    for name in ["calls/monday/first", "calls/again", "water", "long"] {
+        let document = folders.json(&format!("{name}.json"));
+        let text = document["transcription"].as_str().expect("a text");
+        assert!(!text.is_empty(), "{document}");
+        assert_eq!(folders.text(&format!("{name}.txt")), format!("{text}\n"));
+        let (srt, vtt) = (folders.text(&format!("{name}.srt")), folders.text(&format!("{name}.vtt")));
+        let n_segments = document["timestamps"].as_array().expect("segments").len();
+        assert_eq!(srt.matches(" --> ").count(), n_segments, "{srt}");
+        assert!(vtt.starts_with("WEBVTT\n") && vtt.matches(" --> ").count() == n_segments, "{vtt}");
+    }
+    let (first, again) = (folders.json("calls/monday/first.json"), folders.json("calls/again.json"));
+    assert_eq!((&first["jobs"], &first["timestamps"]), (&again["jobs"], &again["timestamps"]));
+    has_right_times(&folders.json("long.json"), &sentences.text(), n_repeats, long.len());
+    let n_jobs: i64 =
+        sqlx::query_scalar("select count(*) from jobs").fetch_one(&stack.db).await.expect("a count");
+    assert_eq!(n_jobs, 5, "one for two copies, one for the mp3, two for the long one, one for the codec");
+}
+
+/// Checks the result of a recording that says the same sentences again and again.
+fn has_right_times(document: &Value, said: &str, n_repeats: usize, n_samples: usize) {
+    let text = document["transcription"].as_str().expect("a text");
+    let said = vec![said; n_repeats].join(" ");
+    let error = error_percent(&said, text);
+    assert!(error <= 10, "{error} % of the characters are wrong: {text}");
+    #[expect(clippy::cast_precision_loss, reason = "a length in seconds")]
+    let (length, rate) = (n_samples as f64, RATE as f64);
+    let duration_s = document["duration_s"].as_f64().expect("seconds");
+    assert!((duration_s - length / rate).abs() < 1e-3, "{duration_s}");
+    assert_eq!(document["jobs"].as_array().map(Vec::len), Some(2));
+    let segments = document["timestamps"].as_array().expect("segments");
+    let times = segments.iter().flat_map(|s| [&s["start"], &s["end"]].map(|t| t.as_f64().expect("seconds")));
+    let times: Vec<f64> = times.collect();
+    assert!(times.is_sorted(), "{times:?}");
+    // The last sentence ends 0.07 s before the recording does. A model's times are right to about 0.3 s.
+    assert!(times.last().is_some_and(|end| (duration_s - end).abs() < 0.5), "{times:?} of {duration_s} s");
+}
+
+#[tokio::test]
+async fn a_full_queue_slows_a_run_down_and_fails_nothing() {
+    let stack = Stack::with().set("AKHAR_MAX_WAITING", 2).start().await;
+    let folders = Folders::new(stack.folder(), "bulk-full");
+    folders.add_clips(12);
+    let (code, out, log) = run(folders.command(&stack, &["--format", "txt"])).await;
+    assert_eq!(code, Some(0), "{out}{log}");
+    assert!(out.contains("12 of 12 recordings transcribed, 0 failed"), "{out}");
+    assert!(folders.failures().is_empty());
+}
+
+#[tokio::test]
+async fn paths_come_as_patterns_and_on_standard_input() {
+    let stack = Stack::start().await;
+    let folders = Folders::new(stack.folder(), "bulk-paths");
+    folders.add_clips(3);
+    let (results, key) = (folders.results.to_str().expect("UTF-8"), folders.recordings.join("key"));
+    fs::write(&key, format!("{}\n", stack.key)).expect("a file");
+    let script = format!(
+        "cd {} && ls 0.wav | {} transcribe - './[12].wav' --out {results} --url {} --key-file {} --translate",
+        folders.recordings.display(),
+        akhar_tests::binary().display(),
+        stack.base,
+        key.display()
+    );
+    let mut shell = tokio::process::Command::new("sh");
+    shell.args(["-c", &script]);
+    let (code, out, log) = run(shell).await;
+    assert_eq!(code, Some(0), "{out}{log}");
+    for nth in 0..3 {
+        assert!(folders.json(&format!("{nth}.json"))["translation"].is_string());
+    }
+}
+
+#[tokio::test]
+async fn a_run_that_cannot_start_says_why() {
+    let stack = Stack::start().await;
+    let folders = Folders::new(stack.folder(), "bulk-refused");
+    folders.add_clips(1);
+    let none = Folders::new(stack.folder(), "bulk-nothing");
+    let command = |url: &str, key: &str| {
+        let environment = [("AKHAR_URL", url), ("AKHAR_KEY", key)];
+        folders.command_with(&environment.map(|(n, v)| (n.to_owned(), v.to_owned())), &[])
+    };
+    for (command, expected) in [
+        (command(&stack.base, "ak_wrong"), "(401)"),
+        (command(&stack.base, ""), "set AKHAR_KEY"),
+        (command("akhar.example", "ak_x"), "expected an address such as https://"),
+        (none.command(&stack, &[]), "expected files that end in .mp3 or .wav"),
+        (folders.command(&stack, &["no/such.wav"]), "no/such.wav: there is no such file"),
+        (folders.command(&stack, &["--key-file", "/no/key"]), "cannot read the API key in /no/key"),
+    ] {
+        let (code, out, log) = run(command).await;
+        assert!(code == Some(1) && log.contains(expected), "expected {expected}: {out}{log}");
+    }
+    assert_eq!(run(folders.command(&stack, &[])).await.0, Some(0));
+    let (code, _, log) = run(folders.command(&stack, &[])).await;
+    assert!(code == Some(1) && log.contains("--resume"), "{log}");
+    let (code, _, log) = run(folders.command(&stack, &["--resume", "--lang", "en"])).await;
+    assert!(code == Some(1) && log.contains("had other options"), "{log}");
+}
