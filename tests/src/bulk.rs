@@ -44,7 +44,7 @@ impl Folders {
     pub fn add_clips(&self, n: usize) {
         let sentence = recording("pa-school.wav").samples();
         for nth in 0..n {
-            let samples = [&sentence[..], &silence(1)[..nth + 1]].concat();
+            let samples = [&sentence[..], &silence(1)[..=nth]].concat();
             self.add(&format!("{nth}.wav"), &wav(&samples));
         }
     }

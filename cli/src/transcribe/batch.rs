@@ -1,6 +1,14 @@
 //! Transcribes one recording of a run: reads it, cuts it if it is long, sends it, and writes the results.
 
-use std::{fs, io, path::Path, sync::Arc};
+use std::{
+    fs, io,
+    path::Path,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::Duration,
+};
 
 use akhar_client::{Client, ClientError, JobBody, JobResultBody, MAX_RECORDING_BYTES, ProblemBody};
 use akhar_worker::{Recording, UnreadableRecording};
@@ -35,6 +43,8 @@ pub(super) struct Batch {
     pub(super) journal: Journal,
     /// Held while a long recording is in memory, so that one is at a time.
     pub(super) memory: Semaphore,
+    /// The length of all recordings and pieces that were transcribed so far, ms.
+    pub(super) transcribed_ms: AtomicU64,
 }
 
 /// How a recording ended.
@@ -76,6 +86,11 @@ impl Batch {
             }
             Err(Trouble::Run(failure)) => Err(failure),
         }
+    }
+
+    /// The length of all recordings and pieces that were transcribed so far.
+    pub(super) fn transcribed(&self) -> Duration {
+        Duration::from_millis(self.transcribed_ms.load(Ordering::Relaxed))
     }
 
     /// The length of the recording, seconds. `None` if an earlier run has transcribed it.
@@ -165,7 +180,10 @@ impl Batch {
             }
         };
         drop(place);
-        transcript(job)
+        let transcript = transcript(job)?;
+        let length = Duration::try_from_secs_f64(transcript.duration_s).unwrap_or_default();
+        self.transcribed_ms.fetch_add(u64::try_from(length.as_millis()).unwrap_or(0), Ordering::Relaxed);
+        Ok(transcript)
     }
 
     /// What a failed request means: for the recording, or for the whole run if others would fail too.

@@ -11,7 +11,13 @@ mod progress;
 mod server;
 mod settings;
 
-use std::{fs, num::NonZeroUsize, path::PathBuf, sync::Arc, time::Duration};
+use std::{
+    fs,
+    num::NonZeroUsize,
+    path::PathBuf,
+    sync::{Arc, atomic::AtomicU64},
+    time::Duration,
+};
 
 use akhar_platform::config::Config;
 use futures::{Stream, StreamExt as _, stream};
@@ -97,6 +103,7 @@ pub(crate) async fn run(config: &Config, arguments: Arguments) -> Result<(), Fai
         outputs,
         journal,
         memory: Semaphore::new(1),
+        transcribed_ms: AtomicU64::new(0),
     });
     let ran = transcribe(&batch, inputs, arguments.concurrency.get(), &mut signals).await;
     let closed = tokio::select! {
@@ -122,7 +129,7 @@ async fn transcribe(
     });
     // One more than have places, so that the next file is at hand when a place becomes free.
     let ended = stream::iter(recordings).buffer_unordered(concurrency + 1);
-    let interrupted = run.follow(ended, signals).await;
+    let interrupted = run.follow(ended, || batch.transcribed(), signals).await;
     run.progress.finish();
     batch.outputs.write_failures(&run.failures)?;
     output::line(run.tally.summary(run.progress.elapsed())).or_else(Failure::unless_output_closed)?;
@@ -153,10 +160,11 @@ impl Run {
         Self { progress: Progress::new(&tally), tally, failures: Vec::new() }
     }
 
-    /// Counts recordings until all have ended, one ends the run, or a signal does.
+    /// Counts and shows recordings until all have ended, one ends the run, or a signal does.
     async fn follow(
         &mut self,
         ended: impl Stream<Item = (u64, Result<Ended, Failure>)>,
+        transcribed: impl Fn() -> Duration,
         signals: &mut Signals,
     ) -> Result<(), Failure> {
         let mut ended = std::pin::pin!(ended);
@@ -168,7 +176,7 @@ impl Run {
                     Some((n_bytes, ended)) => self.count(n_bytes, ended?),
                     None => return Ok(()),
                 },
-                _ = ticks.tick() => self.progress.show(&self.tally),
+                _ = ticks.tick() => self.progress.show(&self.tally, transcribed()),
                 code = signals.next() => return Err(Failure::Exit(code)),
             }
         }

@@ -32,14 +32,14 @@ impl Tally {
     }
 
     /// Such as `12 of 40 files, 1 failed, 0.35 h of audio, 21 times as fast as it plays`.
-    fn text(&self, elapsed: Duration) -> String {
+    fn text(&self, transcribed: Duration, elapsed: Duration) -> String {
         let failed = if self.n_failed > 0 { format!(", {} failed", self.n_failed) } else { String::new() };
-        let speed = self.audio_s / elapsed.as_secs_f64().max(0.001);
+        let speed = transcribed.as_secs_f64() / elapsed.as_secs_f64().max(0.001);
         format!(
             "{} of {} files{failed}, {:.2} h of audio, {speed:.0} times as fast as it plays",
             self.n_ended(),
             self.n_files,
-            self.audio_s / 3600.0
+            transcribed.as_secs_f64() / 3600.0
         )
     }
 
@@ -90,9 +90,10 @@ impl Progress {
         self.started.elapsed()
     }
 
-    /// Shows the tally, if it is time for that.
-    pub(super) fn show(&mut self, tally: &Tally) {
-        let text = tally.text(self.elapsed());
+    /// Shows the tally, if it is time for that. `transcribed`: the length of what is transcribed, with the pieces of
+    /// recordings that have not ended.
+    pub(super) fn show(&mut self, tally: &Tally, transcribed: Duration) {
+        let text = tally.text(transcribed, self.elapsed());
         if let Some(bar) = &self.bar {
             bar.set_position(tally.n_bytes);
             bar.set_message(text);
@@ -136,7 +137,7 @@ mod tests {
         };
         let elapsed = Duration::from_secs(60);
         assert_eq!(
-            tally.text(elapsed),
+            tally.text(Duration::from_secs(720), elapsed),
             "4 of 8 files, 1 failed, 0.20 h of audio, 12 times as fast as it plays"
         );
         assert_eq!(tally.left(elapsed), Some(Duration::from_secs(180)));
