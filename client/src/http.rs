@@ -11,8 +11,8 @@ use serde::{Serialize, de::DeserializeOwned};
 use uuid::Uuid;
 
 use crate::{
-    HandwritingBody, JobBody, JobResultBody, JobState, JobsBody, PredictionsBody, ProblemBody,
-    TranscriptionBody,
+    HandwritingBody, JobBody, JobResultBody, JobState, JobsBody, PredictionsBody, TranscriptionBody,
+    error::ClientError,
     retries::{Retries, repeat},
 };
 
@@ -36,25 +36,6 @@ pub enum Answer<T> {
     Done(T),
     /// The job, if it had not ended when the server stopped waiting for it.
     Accepted(Box<JobBody>),
-}
-
-/// Why a request failed.
-#[derive(Debug, thiserror::Error)]
-pub enum ClientError {
-    /// The server answered with an error document.
-    #[error("{}: {}", .problem.title, .problem.detail)]
-    Problem {
-        /// The error document.
-        problem: Box<ProblemBody>,
-        /// Seconds after which the same request may succeed, if the server sent `Retry-After`.
-        retry_after_s: Option<u64>,
-    },
-    /// The server cannot be reached, the connection broke, or the response is an error without an error document.
-    #[error(transparent)]
-    Http(#[from] reqwest::Error),
-    /// The response is not the JSON document that was expected.
-    #[error("the response is not the expected JSON document: {0}")]
-    Json(#[from] serde_json::Error),
 }
 
 /// The fields of a handwriting request. A field that is `None` has the server's default. Lengths are in pixels.

@@ -32,6 +32,8 @@
 
 mod bodies;
 #[cfg(feature = "http")]
+mod error;
+#[cfg(feature = "http")]
 mod http;
 #[cfg(feature = "http")]
 mod retries;
@@ -50,7 +52,9 @@ pub use bodies::{
     transcription::{SegmentBody, TranscriptionBody},
 };
 #[cfg(feature = "http")]
-pub use http::{Answer, Client, ClientError, HandwritingRequest, SpeechRequest};
+pub use error::ClientError;
+#[cfg(feature = "http")]
+pub use http::{Answer, Client, HandwritingRequest, SpeechRequest};
 #[cfg(feature = "http")]
 pub use retries::Retries;
 

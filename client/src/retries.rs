@@ -6,7 +6,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use crate::ClientError;
+use crate::error::ClientError;
 
 /// The pause before the first repetition. Each further pause may be twice as long.
 const FIRST_PAUSE: Duration = Duration::from_millis(250);
@@ -39,27 +39,6 @@ impl Retries {
     #[must_use]
     pub fn on_error(self, on_error: impl Fn(&ClientError) + Send + Sync + 'static) -> Self {
         Self { on_error: Arc::new(on_error), ..self }
-    }
-}
-
-impl ClientError {
-    /// The HTTP status of the response. `None` if there was no complete response.
-    pub fn status(&self) -> Option<u16> {
-        match self {
-            Self::Problem { problem, .. } => Some(problem.status),
-            Self::Http(error) => error.status().map(|status| status.as_u16()),
-            Self::Json(_) => None,
-        }
-    }
-
-    /// Whether the same request may succeed later: the connection broke or timed out, or the status is 408, 429 or 5xx
-    /// (except 501 and 505, which say that the server never supports the request).
-    pub fn may_pass(&self) -> bool {
-        match (self, self.status()) {
-            (_, Some(status)) => matches!(status, 408 | 429 | 500 | 502..=504 | 506..=599),
-            (Self::Http(error), None) => !error.is_builder() && !error.is_redirect(),
-            (Self::Problem { .. } | Self::Json(_), None) => false,
-        }
     }
 }
 
