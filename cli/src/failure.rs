@@ -50,8 +50,17 @@ pub(crate) enum Failure {
     OutputClosed,
     #[error("the worker did not start: its log lines above say why")]
     WorkerStart,
+    #[error(transparent)]
+    OnnxRuntime(#[from] akhar_inference::RuntimeError),
+    #[error(transparent)]
+    Registry(#[from] akhar_inference::RegistryError),
+    #[error(transparent)]
+    LoadModel(#[from] akhar_inference::LoadError),
+    #[error(transparent)]
+    Translation(#[from] akhar_inference::seq2seq::TranslationError),
+    /// In the words of the command.
     #[error("{0}")]
-    Transcribe(String),
+    Command(String),
     /// The command has said why, and ends with this code.
     #[error("ended with code {0}")]
     Exit(u8),

@@ -7,12 +7,14 @@ mod connect;
 mod demo;
 mod failure;
 mod keys;
+mod language;
 mod models;
 mod output;
 mod reference;
 mod serve;
 mod tls;
 mod transcribe;
+mod translate;
 mod worker;
 
 use std::process::ExitCode;
@@ -54,6 +56,8 @@ enum Command {
     Models(models::Command),
     /// Transcribe files and folders of recordings, and write the results as files
     Transcribe(transcribe::Arguments),
+    /// Translate the lines of standard input with the installed translator
+    Translate(translate::Arguments),
     /// Print the OpenAPI document of the HTTP interface
     Openapi,
     /// Print a reference page that is generated from the code
@@ -84,9 +88,12 @@ fn run(command: Command) -> Result<(), Failure> {
         _ => (),
     }
     let config = Config::load()?;
-    let shows_progress = matches!(command, Command::Transcribe(_));
-    let filter = if shows_progress { telemetry::COMMAND_FILTER } else { telemetry::SERVER_FILTER };
+    let is_client = matches!(command, Command::Transcribe(_) | Command::Translate(_));
+    let filter = if is_client { telemetry::COMMAND_FILTER } else { telemetry::SERVER_FILTER };
     telemetry::init(config.log_format, filter)?;
+    if let Command::Translate(arguments) = &command {
+        return translate::run(&config, arguments);
+    }
     let mut runtime = tokio::runtime::Builder::new_multi_thread();
     let runtime = runtime.worker_threads(config.async_threads()).enable_all().build();
     let runtime = runtime.map_err(Failure::Runtime)?;
@@ -98,7 +105,9 @@ fn run(command: Command) -> Result<(), Failure> {
             Command::Migrate => connect::migrate(&config).await,
             Command::Keys(command) => keys::run(&config, command).await,
             Command::Transcribe(arguments) => transcribe::run(&config, arguments).await,
-            Command::Models(_) | Command::Openapi | Command::Reference { .. } => Ok(()),
+            Command::Models(_) | Command::Openapi | Command::Reference { .. } | Command::Translate(_) => {
+                Ok(())
+            }
         }
     });
     // Do not wait for remaining tasks: a thread that reads stdin would keep the process alive.

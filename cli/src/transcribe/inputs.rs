@@ -51,14 +51,13 @@ pub(super) fn find(arguments: &[PathBuf]) -> Result<Vec<Input>, Failure> {
 fn matches(pattern: &Path) -> Result<Vec<PathBuf>, Failure> {
     let text = pattern.to_string_lossy();
     if !text.contains(['*', '?', '[']) {
-        return Err(Failure::Transcribe(format!("{text}: there is no such file or folder")));
+        return Err(Failure::Command(format!("{text}: there is no such file or folder")));
     }
-    let paths =
-        glob::glob(&text).map_err(|e| Failure::Transcribe(format!("{text} is not a pattern: {e}")))?;
+    let paths = glob::glob(&text).map_err(|e| Failure::Command(format!("{text} is not a pattern: {e}")))?;
     let paths: Result<Vec<PathBuf>, _> = paths.collect();
-    let paths = paths.map_err(|error| Failure::Transcribe(format!("cannot read {error}")))?;
+    let paths = paths.map_err(|error| Failure::Command(format!("cannot read {error}")))?;
     if paths.is_empty() {
-        return Err(Failure::Transcribe(format!("no file matches {text}")));
+        return Err(Failure::Command(format!("no file matches {text}")));
     }
     Ok(paths)
 }
@@ -126,7 +125,7 @@ fn named(files: Vec<(PathBuf, PathBuf)>) -> Result<Vec<Input>, Failure> {
         let stem = below.with_extension("");
         let name = if n_stems.get(&stem) == Some(&1) { stem } else { below };
         if let Some(other) = names.insert(name.clone(), path.clone()) {
-            return Err(Failure::Transcribe(format!(
+            return Err(Failure::Command(format!(
                 "the results of {} and of {} would have the same name, {}: give the folder that contains both, or \
                  transcribe them in two runs with different --out",
                 other.display(),

@@ -49,7 +49,7 @@ impl Journal {
             Ok(()) => (),
             Err(TryLockError::WouldBlock) => {
                 let text = format!("another akhar writes to {}: wait until it ends", folder.display());
-                return Err(Failure::Transcribe(text));
+                return Err(Failure::Command(text));
             }
             Err(TryLockError::Error(error)) => return Err(cannot()(error)),
         }
@@ -67,7 +67,7 @@ impl Journal {
             same_settings(first, settings, folder)?;
             journal.cut_off(n_whole as u64).map_err(cannot())?;
         } else {
-            return Err(Failure::Transcribe(format!(
+            return Err(Failure::Command(format!(
                 "{} has the results of an earlier run: add --resume to continue it, or name another folder with --out",
                 folder.display()
             )));
@@ -105,7 +105,7 @@ fn same_settings(line: &str, settings: &Settings, folder: &Path) -> Result<(), F
         return Ok(());
     }
     let now = serde_json::to_string(settings).unwrap_or_default();
-    Err(Failure::Transcribe(format!(
+    Err(Failure::Command(format!(
         "the earlier run in {} had other options, {line} instead of {now}: repeat them, or name another folder with --out",
         folder.display()
     )))
@@ -113,10 +113,8 @@ fn same_settings(line: &str, settings: &Settings, folder: &Path) -> Result<(), F
 
 #[cfg(test)]
 mod tests {
-    use super::{
-        super::settings::{Format, Language},
-        *,
-    };
+    use super::{super::settings::Format, *};
+    use crate::language::Language;
 
     fn folder(name: &str) -> PathBuf {
         let folder = std::env::temp_dir().join(format!("akhar-journal-{}-{name}", std::process::id()));

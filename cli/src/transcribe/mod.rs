@@ -27,7 +27,7 @@ use tokio::{
     time::{MissedTickBehavior, interval},
 };
 
-use crate::{failure::Failure, output};
+use crate::{failure::Failure, language::Language, output};
 use batch::{Batch, Ended};
 use inputs::Input;
 use journal::Journal;
@@ -35,7 +35,7 @@ use outputs::{FailedInput, Outputs};
 use pace::Pace;
 use progress::{Progress, Tally};
 use server::Server;
-use settings::{Format, Language, Settings};
+use settings::{Format, Settings};
 
 /// How often the progress is shown.
 const SHOW_INTERVAL: Duration = Duration::from_millis(500);
@@ -81,7 +81,7 @@ pub(crate) async fn run(config: &Config, arguments: Arguments) -> Result<(), Fai
     let inputs = inputs::find(&arguments.paths)?;
     if inputs.is_empty() {
         let text = "there is no recording: expected files that end in .mp3 or .wav in the given folders";
-        return Err(Failure::Transcribe(text.to_owned()));
+        return Err(Failure::Command(text.to_owned()));
     }
     let settings =
         Settings::new(arguments.lang, arguments.translate, arguments.timestamps, &arguments.format);

@@ -135,5 +135,5 @@ fn http(is_here: bool) -> Result<reqwest::Client, Failure> {
 }
 
 fn fail(text: impl Into<String>) -> Failure {
-    Failure::Transcribe(text.into())
+    Failure::Command(text.into())
 }

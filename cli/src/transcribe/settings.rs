@@ -7,6 +7,8 @@ use clap::ValueEnum;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
+use crate::language::Language;
+
 /// A format of the results. The name is the extension of the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, ValueEnum, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -36,16 +38,6 @@ impl Format {
     }
 }
 
-/// The language of the recordings.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub(super) enum Language {
-    /// Panjabi
-    Pa,
-    /// English
-    En,
-}
-
 /// What is asked for each recording of a run. The journal keeps it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Settings {
@@ -67,12 +59,9 @@ impl Settings {
         self.formats.iter().copied()
     }
 
-    /// The language's name, such as `pa`.
+    /// The language's code, such as `pa`.
     pub(super) const fn lang(&self) -> &'static str {
-        match self.lang {
-            Language::Pa => "pa",
-            Language::En => "en",
-        }
+        self.lang.code()
     }
 
     /// The request for these bytes. Its key is a hash of everything that is sent, so that the same request always has the

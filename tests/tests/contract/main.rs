@@ -16,6 +16,7 @@ mod openai;
 mod protocol;
 mod service;
 mod speech;
+mod translate;
 
 use akhar_tests::images::{Fixture, fixture_of};
 

@@ -1,0 +1,45 @@
+//! `akhar translate`: lines in, lines out.
+
+use std::process::Stdio;
+
+use akhar_tests::{Cluster, process::command, serve::environment};
+use tokio::io::AsyncWriteExt as _;
+
+/// Runs the command. Returns whether it succeeded, and what it printed to stdout and to stderr.
+async fn translate(arguments: &[&str], input: &[u8]) -> (bool, String, String) {
+    let environment = environment(&Cluster::shared().folder().join("no-data")).await;
+    let mut command = command(&[&["translate"], arguments].concat(), &environment);
+    let command = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().expect("it starts");
+    let mut stdin = child.stdin.take().expect("piped");
+    let input = input.to_owned();
+    // A command that refuses its arguments reads nothing.
+    tokio::spawn(async move { stdin.write_all(&input).await });
+    let ended = child.wait_with_output().await.expect("it ends");
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("UTF-8");
+    (ended.status.success(), text(ended.stdout), text(ended.stderr))
+}
+
+#[tokio::test]
+async fn each_line_becomes_a_line() {
+    let lines = "ਸਤਿ ਸ੍ਰੀ ਅਕਾਲ\n\nਧੰਨਵਾਦ\r\n".repeat(20) + "ਸਤਿ ਸ੍ਰੀ ਅਕਾਲ";
+    let (succeeded, out, log) = translate(&["--from", "pa", "--to", "en"], lines.as_bytes()).await;
+    assert!(succeeded && log.is_empty(), "{log}");
+    let lines: Vec<&str> = out.lines().collect();
+    assert_eq!(lines.len(), 61, "{out}");
+    for (nth, line) in lines.iter().enumerate() {
+        assert_eq!(*line, lines[nth % 3], "line {nth}");
+        assert_eq!(line.is_empty(), nth % 3 == 1, "line {nth}");
+    }
+    assert_eq!(lines[0], "Hello");
+}
+
+#[tokio::test]
+async fn wrong_input_is_refused_with_a_reason() {
+    let (succeeded, out, log) = translate(&["--from", "pa", "--to", "pa"], b"").await;
+    assert!(!succeeded && out.is_empty() && log.contains("--from and --to are both pa"), "{log}");
+    let (succeeded, _, log) = translate(&["--from", "pa", "--to", "fr"], b"").await;
+    assert!(!succeeded && log.contains("--to") && log.contains("fr"), "{log}");
+    let (succeeded, _, log) = translate(&["--from", "pa", "--to", "en"], b"\xff\xfe\n").await;
+    assert!(!succeeded && log.contains("cannot read standard input"), "{log}");
+}
