@@ -226,6 +226,7 @@ mod tests {
                 transcription: String::new(),
                 translation: None,
                 timestamps: None,
+                words: None,
                 segments,
                 seconds: 9.0,
                 warnings: Vec::new(),

@@ -46,10 +46,6 @@ pub(crate) struct Waiter {
 
 /// The result of reading or waiting for a job.
 #[derive(Debug)]
-#[expect(
-    clippy::large_enum_variant,
-    reason = "it is taken apart where it was made, so a box would only cost time"
-)]
 pub(crate) enum LookupResult {
     /// The job as it was last read. After a wait it may not have ended.
     Job(Box<Job>),
