@@ -51,6 +51,18 @@ impl MediaType {
         }
     }
 
+    /// The type of a file in a container of several codecs, by its first bytes. `None` if they are not those of one.
+    pub fn of_container(bytes: &[u8]) -> Option<Self> {
+        match bytes {
+            [b'f', b'L', b'a', b'C', ..] => Some(Self::Flac),
+            [b'O', b'g', b'g', b'S', ..] => Some(Self::Ogg),
+            // The header of EBML, in which WebM and Matroska are written.
+            [0x1A, 0x45, 0xDF, 0xA3, ..] => Some(Self::WebM),
+            [_, _, _, _, b'f', b't', b'y', b'p', ..] => Some(Self::Mp4),
+            _ => None,
+        }
+    }
+
     /// The type with this IANA name. `None` if no accepted type has it.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|t| t.name() == name)

@@ -14,14 +14,9 @@ use crate::decode::{
 
 /// Decodes a recording to its end.
 pub fn audio(bytes: Vec<u8>) {
-    let media_type = match bytes.as_slice() {
-        [b'R', b'I', b'F', b'F', ..] => MediaType::Wav,
-        [b'f', b'L', b'a', b'C', ..] => MediaType::Flac,
-        [b'O', b'g', b'g', b'S', ..] => MediaType::Ogg,
-        [0x1A, 0x45, 0xDF, 0xA3, ..] => MediaType::WebM,
-        [_, _, _, _, b'f', b't', b'y', b'p', ..] => MediaType::Mp4,
-        _ => MediaType::Mp3,
-    };
+    let is_wav = bytes.starts_with(b"RIFF");
+    let media_type =
+        MediaType::of_container(&bytes).unwrap_or(if is_wav { MediaType::Wav } else { MediaType::Mp3 });
     let upload = Upload { media_type, bytes: bytes.into() };
     let Ok(mut audio) = Audio::open(upload, &AudioLimits::default()) else { return };
     while let Ok(Some(samples)) = audio.next() {

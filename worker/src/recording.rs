@@ -35,10 +35,11 @@ impl Recording {
     /// Samples in a second.
     pub const RATE: u32 = 16_000;
 
-    /// Opens an MP3 or WAV file of at most a day. The limits on channels and rates are those of the HTTP interface.
+    /// Opens a file of at most a day, of any format that jobs may have. The limits on channels and rates are those of the HTTP interface.
     pub fn open(bytes: Bytes) -> Result<Self, UnreadableRecording> {
         let is_wav = matches!(bytes.get(..4), Some(b"RIFF" | b"RF64"));
-        let media_type = if is_wav { MediaType::Wav } else { MediaType::Mp3 };
+        let frames = if is_wav { MediaType::Wav } else { MediaType::Mp3 };
+        let media_type = MediaType::of_container(&bytes).unwrap_or(frames);
         let limits = AudioLimits { max_seconds: MAX_SECONDS, ..AudioLimits::default() };
         Ok(Self(Audio::open(Upload { media_type, bytes }, &limits)?))
     }

@@ -50,14 +50,7 @@ pub(crate) fn audio(bytes: &[u8]) -> Option<MediaType> {
 
 /// The type of a recording in any format that workers can decode. `None` if the bytes do not begin like one.
 pub(crate) fn any_audio(bytes: &[u8]) -> Option<MediaType> {
-    match bytes {
-        [b'f', b'L', b'a', b'C', ..] => Some(MediaType::Flac),
-        [b'O', b'g', b'g', b'S', ..] => Some(MediaType::Ogg),
-        // The header of EBML, in which WebM and Matroska are written.
-        [0x1A, 0x45, 0xDF, 0xA3, ..] => Some(MediaType::WebM),
-        [_, _, _, _, b'f', b't', b'y', b'p', ..] => Some(MediaType::Mp4),
-        _ => audio(bytes),
-    }
+    MediaType::of_container(bytes).or_else(|| audio(bytes))
 }
 
 /// Whether the bytes begin with `n` whole frames of layer 3, whose headers name the same version and sampling rate.

@@ -1,4 +1,4 @@
-//! Transcribes one recording of a run: reads it, cuts it if it is long, sends it, and writes the results.
+//! Transcribes one recording of a run: reads it, cuts it if it is long or of another format, sends it, and writes the results.
 
 use std::{
     fs, io,
@@ -96,8 +96,8 @@ impl Batch {
     /// The length of the recording, seconds. `None` if an earlier run has transcribed it.
     async fn try_transcribe(self: &Arc<Self>, input: &Input) -> Result<Option<f64>, Trouble> {
         let n_bytes = fs::metadata(&input.path).map_err(unreadable)?.len();
-        let is_long = n_bytes > MAX_RECORDING_BYTES as u64;
-        let (place, memory) = if is_long {
+        let is_cut = input.must_be_decoded() || n_bytes > MAX_RECORDING_BYTES as u64;
+        let (place, memory) = if is_cut {
             (None, self.memory.acquire().await.ok())
         } else {
             (Some(self.pace.place().await), None)
@@ -122,7 +122,7 @@ impl Batch {
         written.await.map_err(Trouble::Run)
     }
 
-    /// Transcribes a recording that is too large for the server, in pieces. `memory` is released when the last piece is
+    /// Transcribes a recording that the server does not take as it is, in pieces. `memory` is released when the last piece is
     /// cut off.
     async fn pieces(&self, bytes: Bytes, memory: Option<impl Drop>) -> Result<Transcript, Trouble> {
         let (sender, mut pieces) = mpsc::channel(1);

@@ -10,8 +10,10 @@ use std::{
 
 use crate::failure::Failure;
 
-/// The extensions of files that are taken from a folder.
-const EXTENSIONS: [&str; 2] = ["mp3", "wav"];
+/// The extensions of files that the server takes as they are.
+const SENT: [&str; 2] = ["mp3", "wav"];
+/// The extensions of files that are decoded here, because the server takes them only from other programs.
+const DECODED: [&str; 7] = ["flac", "m4a", "mkv", "mp4", "ogg", "opus", "webm"];
 /// The argument that stands for a list of paths on standard input.
 const LIST: &str = "-";
 
@@ -22,6 +24,13 @@ pub(super) struct Input {
     pub(super) path: PathBuf,
     /// The path of its results in the output folder, without the extension.
     pub(super) name: PathBuf,
+}
+
+impl Input {
+    /// Whether the file has a format that the server takes only from other programs.
+    pub(super) fn must_be_decoded(&self) -> bool {
+        has_extension(&self.path, &DECODED)
+    }
 }
 
 /// The recordings of these arguments, each once, in order. A folder gives the files in it and below it with a known
@@ -108,8 +117,12 @@ impl Found {
 }
 
 fn is_recording(path: &Path) -> bool {
+    has_extension(path, &SENT) || has_extension(path, &DECODED)
+}
+
+fn has_extension(path: &Path, extensions: &[&str]) -> bool {
     let extension = path.extension().map(|extension| extension.to_string_lossy().to_lowercase());
-    extension.is_some_and(|extension| EXTENSIONS.contains(&&*extension))
+    extension.is_some_and(|extension| extensions.contains(&&*extension))
 }
 
 /// Gives each file the name of its results: its path without the extension, or with it if another file differs in the

@@ -43,7 +43,8 @@ const SHOW_INTERVAL: Duration = Duration::from_millis(500);
 #[derive(Debug, clap::Args)]
 pub(crate) struct Arguments {
     /// Files, folders, patterns such as 'calls/*.mp3', or `-` for a list of paths on standard input. From folders, files
-    /// that end in .mp3 or .wav are taken
+    /// that end in .mp3, .wav, .flac, .m4a, .mkv, .mp4, .ogg, .opus or .webm
+    /// are taken
     #[arg(required = true)]
     paths: Vec<PathBuf>,
     /// The folder for the results. The folders of the recordings are repeated in it
@@ -80,7 +81,8 @@ pub(crate) struct Arguments {
 pub(crate) async fn run(config: &Config, arguments: Arguments) -> Result<(), Failure> {
     let inputs = inputs::find(&arguments.paths)?;
     if inputs.is_empty() {
-        let text = "there is no recording: expected files that end in .mp3 or .wav in the given folders";
+        let text =
+            "there is no recording: expected files with a known ending, such as .mp3, in the given folders";
         return Err(Failure::Command(text.to_owned()));
     }
     let settings =

@@ -21,6 +21,10 @@ async fn each_recording_gets_its_results_and_each_broken_one_a_reason() {
     let n_repeats = 14;
     let spoken = sentences.samples().repeat(n_repeats);
     folders.add("long.wav", &wav(&spoken));
+    folders.add(
+        "school.webm",
+        &fs::read(root().join("tests/fixtures/audio/pa-school.webm")).expect("a fixture"),
+    );
     folders.add("notes.txt", b"not a recording, and not taken from the folder");
     folders.add("broken/empty.wav", b"");
     folders.add("broken/page.mp3", b"<html>Not found</html>");
@@ -30,7 +34,7 @@ async fn each_recording_gets_its_results_and_each_broken_one_a_reason() {
 
     let (code, out, log) = run(folders.command(&stack, &["--format", "json,txt,srt,vtt"])).await;
     assert_eq!(code, Some(1), "{out}{log}");
-    assert!(out.contains("4 of 8 recordings transcribed, 4 failed"), "{out}");
+    assert!(out.contains("5 of 9 recordings transcribed, 4 failed"), "{out}");
     let broken = [
         ("broken/empty.wav", "empty"),
         ("broken/gsm.wav", "unsupported_codec"),
@@ -40,7 +44,7 @@ async fn each_recording_gets_its_results_and_each_broken_one_a_reason() {
     assert_eq!(folders.failures(), broken.map(|(path, code)| (path.to_owned(), code.to_owned())));
     assert!(broken.iter().all(|(path, _)| log.contains(path)), "{log}");
 
-    for name in ["calls/monday/first", "calls/again", "water", "long"] {
+    for name in ["calls/monday/first", "calls/again", "water", "long", "school"] {
         let document = folders.json(&format!("{name}.json"));
         let text = document["transcription"].as_str().expect("a text");
         assert!(!text.is_empty(), "{document}");
@@ -55,7 +59,10 @@ async fn each_recording_gets_its_results_and_each_broken_one_a_reason() {
     has_right_times(&folders.json("long.json"), &sentences.text(), n_repeats, spoken.len());
     let n_jobs: i64 =
         sqlx::query_scalar("select count(*) from jobs").fetch_one(&stack.db).await.expect("a count");
-    assert_eq!(n_jobs, 5, "one for two copies, one for the mp3, two for the long one, one for the codec");
+    assert_eq!(
+        n_jobs, 6,
+        "two for the long one, one for its copies, and for the mp3, the webm and the codec"
+    );
 }
 
 /// Checks the result of a recording that says the same sentences again and again.
@@ -125,7 +132,7 @@ async fn a_run_that_cannot_start_says_why() {
         (command(&stack.base, "ak_wrong"), "(401)"),
         (command(&stack.base, ""), "set AKHAR_KEY"),
         (command("akhar.example", "ak_x"), "expected an address such as https://"),
-        (none.command(&stack, &[]), "expected files that end in .mp3 or .wav"),
+        (none.command(&stack, &[]), "expected files with a known ending"),
         (folders.command(&stack, &["no/such.wav"]), "no/such.wav: there is no such file"),
         (folders.command(&stack, &["--key-file", "/no/key"]), "cannot read the API key in /no/key"),
     ] {
