@@ -166,6 +166,18 @@ enum Command {
         #[arg(long, default_value = "pa")]
         lang: String,
     },
+    /// Measure hours of audio in an hour of `akhar transcribe`, in turns with the speech model alone
+    Bulk {
+        /// A folder of WAV files with 16 bits and 16 kHz
+        #[arg(long)]
+        recordings: PathBuf,
+        /// The language of the recordings, `pa` or `en`
+        #[arg(long, default_value = "pa")]
+        lang: String,
+        /// Turns of each
+        #[arg(long, default_value_t = 3)]
+        rounds: usize,
+    },
     /// Print the evidence for the text of each clip, a line of JSON for each (training/speech/foreign.py reads them)
     Evidence {
         /// A folder of wav files with a table `clips.tsv` of `file` and `text`
@@ -247,6 +259,7 @@ async fn measure(command: Command) -> Report {
         Command::Speech { clips, lang, python } => speech::clips_of(&clips, &lang, python.as_deref()).await,
         Command::Translation { python } => translation::run(python.as_deref()),
         Command::Long { recording, pieces, lang } => speech::long(&recording, &pieces, &lang).await,
+        Command::Bulk { recordings, lang, rounds } => speech::bulk(&recordings, &lang, rounds).await,
         other => unreachable!("{other:?} measures nothing"),
     }
 }

@@ -2,6 +2,7 @@
 //! programs (`peers`); the memory for a long recording, and the response time of short
 //! clips meanwhile.
 
+mod bulk;
 mod evidence;
 mod peers;
 
@@ -27,6 +28,7 @@ use crate::{
     report::{Report, count, quantiles},
     runtime::runtime,
 };
+pub(crate) use bulk::bulk;
 pub(crate) use evidence::evidence_of;
 use peers::beside_peers;
 

@@ -1,0 +1,111 @@
+//! Measures `akhar transcribe`: hours of audio in an hour, in turns with the speech model alone in this process.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    time::{Duration, Instant},
+};
+
+use akhar_inference::speech::{Chunker, Joiner};
+use akhar_tests::{Cluster, process::command};
+
+use super::{Transcriber, samples};
+use crate::{
+    load::warm_stack,
+    report::{Figure, Report, count, median},
+};
+
+/// Samples in a second.
+const RATE: usize = 16_000;
+/// Windows in one run of the model at most: the worker's default.
+const MAX_WINDOWS: usize = 4;
+
+/// Transcribes a folder of WAV files with 16 bits and 16 kHz `rounds` times in each way.
+pub(crate) async fn bulk(folder: &Path, lang: &str, rounds: usize) -> Report {
+    let paths = recordings(folder);
+    let sounds: Vec<Vec<f32>> = paths.iter().map(|path| read(path)).collect();
+    let n_samples: usize = sounds.iter().map(Vec::len).sum();
+    let audio_s = count(n_samples) / count(RATE);
+    let about = format!("{} recordings in {lang}, {:.2} h; {rounds} rounds", paths.len(), audio_s / 3600.0);
+    let mut report = Report::new("bulk", about);
+    let cluster = Cluster::own();
+    let (stack, _) = warm_stack(&cluster).await;
+    let mut transcriber = Transcriber::open(lang, false, 1);
+    let (mut alone, mut model, mut commands) = (Vec::new(), Vec::new(), Vec::new());
+    for round in 0..rounds {
+        let (whole, runs) = tokio::task::block_in_place(|| transcriber.engine(&sounds));
+        alone.push(audio_s / whole.as_secs_f64());
+        model.push(audio_s / runs.as_secs_f64());
+        // With a key of its own a round has jobs of its own.
+        let key = stack.keys(&["create", "--name", &format!("round {round}")]).await;
+        let out = cluster.folder().join(format!("bulk-{round}"));
+        let environment = [("AKHAR_URL", &stack.base), ("AKHAR_KEY", &key)];
+        let environment = environment.map(|(name, value)| (name.to_owned(), value.clone()));
+        let [folder, out] = [folder, &out].map(|path| path.to_str().expect("UTF-8"));
+        let mut akhar = command(&["transcribe", folder, "--out", out, "--lang", lang], &environment);
+        let started = Instant::now();
+        let ended = akhar.output().await.expect("the command runs");
+        let took = started.elapsed();
+        assert!(ended.status.success(), "{}", String::from_utf8_lossy(&ended.stderr));
+        commands.push(audio_s / took.as_secs_f64());
+    }
+    let [alone, model, ours] = [alone, model, commands].map(median);
+    for (name, speed) in
+        [("the model's runs alone", model), ("with features, alone", alone), ("akhar transcribe", ours)]
+    {
+        report.row(name, vec![("hours_per_hour", speed), ("beside_the_command", ours / speed)]);
+    }
+    report.figure(Figure {
+        what: "akhar transcribe, beside the model alone".to_owned(),
+        unit: "h of audio per hour",
+        ours,
+        other: Some(alone),
+        reach: "≥ 95 %",
+    });
+    report
+}
+
+impl Transcriber {
+    /// Transcribes recordings as the worker does, without files and jobs. Returns the time of everything, and of the
+    /// model's runs.
+    fn engine(&mut self, recordings: &[Vec<f32>]) -> (Duration, Duration) {
+        let (started, mut running) = (Instant::now(), Duration::ZERO);
+        let (front_end, clock) = (self.model.front_end(), self.model.clock());
+        for samples in recordings {
+            let mut chunker = Chunker::new(clock.grid);
+            let mut windows = chunker.push(samples);
+            windows.extend(chunker.finish());
+            let mut joiner = Joiner::new(clock);
+            for batch in windows.chunks(MAX_WINDOWS) {
+                let features: Vec<_> =
+                    batch.iter().map(|window| front_end.features(&window.samples)).collect();
+                let heard: Vec<_> = batch.iter().zip(&features).filter(|(_, f)| f.n_frames > 0).collect();
+                let inputs: Vec<_> = heard.iter().map(|(_, features)| *features).collect();
+                let run = Instant::now();
+                let outputs = self.model.infer(&inputs, &self.lang).expect("it runs");
+                running += run.elapsed();
+                for ((window, _), output) in heard.into_iter().zip(outputs) {
+                    joiner.add(window, output.decode());
+                }
+            }
+            std::hint::black_box(joiner.words());
+        }
+        (started.elapsed(), running)
+    }
+}
+
+/// The recordings in a folder and below it.
+fn recordings(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("an entry").path());
+    let mut all: Vec<PathBuf> = entries
+        .flat_map(|path| if path.is_dir() { recordings(&path) } else { vec![path] })
+        .filter(|path| path.extension().is_some_and(|extension| extension == "wav"))
+        .collect();
+    all.sort();
+    all
+}
+
+fn read(path: &Path) -> Vec<f32> {
+    let file = fs::read(path).expect("a recording");
+    samples(&file).unwrap_or_else(|| panic!("{}: expected a WAV file", path.display()))
+}
