@@ -41,8 +41,8 @@ pub(super) fn find(arguments: &[PathBuf]) -> Result<Vec<Input>, Failure> {
         if argument.as_os_str() == LIST {
             for line in std::io::stdin().lock().lines() {
                 let line = line.map_err(Failure::io("cannot read the list of paths on standard input"))?;
-                if !line.trim().is_empty() {
-                    found.add(Path::new(line.trim()))?;
+                if !line.is_empty() {
+                    found.add(Path::new(&line))?;
                 }
             }
         } else if argument.symlink_metadata().is_ok() {
