@@ -1,8 +1,12 @@
 //! The product's client understands the service: every operation, every request about a job, every kind of
 //! error.
 
-use akhar_client::{Answer, ClientError, HandwritingRequest, JobResultBody, JobState, Png, SpeechRequest};
-use akhar_tests::{Stack, http::picture, images::fixture_of, speech::recording};
+use std::time::Duration;
+
+use akhar_client::{
+    Answer, ClientError, HandwritingRequest, JobResultBody, JobState, Png, Retries, SpeechRequest,
+};
+use akhar_tests::{Stack, http::picture, images::fixture_of, speech::recording, until};
 use uuid::Uuid;
 
 /// The result of an answer. Panics if the operation did not finish while the request waited.
@@ -75,4 +79,30 @@ async fn the_client_returns_the_problem_document_of_an_error() {
     submit().await.expect("there is room for one");
     let (full, retry_after_s) = problem(submit().await);
     assert_eq!((full.slug(), retry_after_s), ("queue-full", Some(1)));
+}
+
+#[tokio::test]
+async fn the_client_repeats_what_is_safe_while_the_api_restarts() {
+    let mut stack = Stack::start().await;
+    let (errors, seen) = std::sync::mpsc::channel();
+    let retries = Retries::within(Duration::from_secs(60)).on_error(move |error| {
+        // Nobody listens when the test is over.
+        let _ended = errors.send(error.status());
+    });
+    let client = stack.client(&stack.key).retrying(retries);
+    let request = SpeechRequest { idempotency_key: Some("a-key".to_owned()), ..SpeechRequest::default() };
+    let clip = recording("pa-school.wav").bytes;
+    stack.api.kill().await;
+    let (theirs, sent, again) = (client.clone(), clip.clone(), request.clone());
+    let submitted = tokio::spawn(async move { theirs.submit_speech_recognition(sent, &again).await });
+    let status = until("the request fails for the first time", async || seen.try_recv().ok()).await;
+    assert_eq!(status, None, "there is no response");
+    let unsafe_request = client.speech_recognition(clip.clone(), &SpeechRequest::default()).await;
+    assert!(matches!(unsafe_request, Err(ClientError::Http(_))), "it is not repeated: {unsafe_request:?}");
+    stack.restart_api().await;
+    let job = submitted.await.expect("no panic").expect("a job");
+    let ended = client.ended_job(job.id).await.expect("the job");
+    assert_eq!(ended.state, JobState::Succeeded);
+    let repeated = client.submit_speech_recognition(clip, &request).await.expect("the same job");
+    assert_eq!((repeated.id, client.jobs(10).await.expect("jobs").jobs.len()), (job.id, 1));
 }
