@@ -158,9 +158,13 @@ impl Batch {
     }
 
     async fn piece(&self, nth: usize, piece: Piece, place: Place) -> Result<(usize, Part), Trouble> {
-        let (start_s, end_s, wav) = (piece.start_s(), piece.end_s(), piece.wav());
+        let (start_s, end_s, wav, is_whole) =
+            (piece.start_s(), piece.end_s(), piece.wav(), piece.ends_in_pause);
         drop(piece);
-        let transcript = self.job(wav.into(), place).await?;
+        let mut transcript = self.job(wav.into(), place).await?;
+        if !is_whole {
+            transcript.warnings.push("there is no pause at its end, so a word may be cut in two".to_owned());
+        }
         Ok((nth, Part { start_s, end_s, transcript }))
     }
 

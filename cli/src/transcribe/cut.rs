@@ -13,6 +13,8 @@ const LONGEST: usize = 60 * RATE;
 const PAUSE: usize = RATE / 5;
 /// The distance between the places that are compared, samples: 10 ms.
 const STEP: usize = RATE / 100;
+/// A place is a pause if its energy is at most this share of the mean: 6 dB below it.
+const PAUSE_SHARE: f64 = 0.25;
 
 /// A part of a recording.
 #[derive(Debug, Clone, PartialEq)]
@@ -21,6 +23,8 @@ pub(super) struct Piece {
     pub(super) start: usize,
     /// Samples from -1 to 1, at 16 kHz.
     pub(super) samples: Vec<f32>,
+    /// Whether it ends in a pause, or with the recording.
+    pub(super) ends_in_pause: bool,
 }
 
 /// Cuts one recording.
@@ -39,37 +43,48 @@ impl Cutter {
         if self.rest.len() <= LONGEST {
             return None;
         }
-        let at = quietest(&self.rest);
-        Some(self.take(at))
+        let cut = quietest(&self.rest);
+        Some(self.take(&cut))
     }
 
-    /// The last piece. `None` if nothing is left.
+    /// The pieces of the rest.
     pub(super) fn finish(mut self) -> Vec<Piece> {
         let mut pieces = Vec::new();
         while !self.rest.is_empty() {
-            let at = if self.rest.len() > LONGEST { quietest(&self.rest) } else { self.rest.len() };
-            pieces.push(self.take(at));
+            let end = Cut { at: self.rest.len(), is_pause: true };
+            let cut = if self.rest.len() > LONGEST { quietest(&self.rest) } else { end };
+            pieces.push(self.take(&cut));
         }
         pieces
     }
 
-    fn take(&mut self, n: usize) -> Piece {
-        let rest = self.rest.split_off(n);
-        let piece = Piece { start: self.start, samples: std::mem::replace(&mut self.rest, rest) };
-        self.start += n;
+    fn take(&mut self, cut: &Cut) -> Piece {
+        let rest = self.rest.split_off(cut.at);
+        let samples = std::mem::replace(&mut self.rest, rest);
+        let piece = Piece { start: self.start, samples, ends_in_pause: cut.is_pause };
+        self.start += cut.at;
         piece
     }
 }
 
+/// Where a piece ends.
+struct Cut {
+    /// Samples in the piece.
+    at: usize,
+    is_pause: bool,
+}
+
 /// The middle of the quietest place between the shortest and the longest piece; of equally quiet places the last one, so
 /// that pieces are long. `samples` must be longer than the longest piece.
-fn quietest(samples: &[f32]) -> usize {
+fn quietest(samples: &[f32]) -> Cut {
     let energy = |part: &[f32]| part.iter().map(|x| f64::from(x * x)).sum::<f64>();
     let steps: Vec<f64> = samples[SHORTEST..LONGEST].chunks(STEP).map(energy).collect();
     let n = PAUSE / STEP;
+    let mean: f64 = steps.iter().sum::<f64>() * share(n, steps.len());
     let places = steps.windows(n).map(|place| place.iter().sum::<f64>()).enumerate();
     let quietest = places.reduce(|best, place| if place.1 <= best.1 { place } else { best });
-    SHORTEST + quietest.map_or(0, |(first, _)| first * STEP) + PAUSE / 2
+    let (first, energy) = quietest.unwrap_or_default();
+    Cut { at: SHORTEST + first * STEP + PAUSE / 2, is_pause: energy <= mean * PAUSE_SHARE }
 }
 
 impl Piece {
@@ -109,9 +124,13 @@ impl Piece {
 }
 
 /// The length of `n` samples, seconds.
-#[expect(clippy::cast_precision_loss, reason = "a recording has fewer samples than 2^52")]
 fn seconds(n: usize) -> f64 {
-    n as f64 / RATE as f64
+    share(n, RATE)
+}
+
+#[expect(clippy::cast_precision_loss, reason = "a recording has fewer samples than 2^52")]
+fn share(n: usize, of: usize) -> f64 {
+    n as f64 / of as f64
 }
 
 #[cfg(test)]
@@ -169,6 +188,13 @@ mod tests {
         for (start, pause) in starts[1..].iter().zip(pauses) {
             assert!(start.abs_diff(pause) <= STEP, "{start} instead of {pause}");
         }
+        assert!(pieces.iter().all(|piece| piece.ends_in_pause));
+    }
+
+    #[test]
+    fn a_piece_without_a_pause_says_so() {
+        let pieces = pieces(&hum(70 * RATE, &[]));
+        assert_eq!(pieces.iter().map(|piece| piece.ends_in_pause).collect::<Vec<_>>(), [false, true]);
     }
 
     #[test]
@@ -179,7 +205,7 @@ mod tests {
 
     #[test]
     fn a_piece_is_a_wav_file() {
-        let wav = Piece { start: 0, samples: vec![0.0, 1.0, -1.0, 2.0] }.wav();
+        let wav = Piece { start: 0, samples: vec![0.0, 1.0, -1.0, 2.0], ends_in_pause: true }.wav();
         assert_eq!((&wav[..4], &wav[8..16], wav.len()), (&b"RIFF"[..], &b"WAVEfmt "[..], 52));
         assert_eq!(&wav[44..], [0, 0, 0xff, 0x7f, 0x01, 0x80, 0xff, 0x7f]);
     }
