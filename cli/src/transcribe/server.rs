@@ -3,7 +3,7 @@
 use std::{fs, path::Path, time::Duration};
 
 use akhar_client::{Client, ClientError, Retries};
-use akhar_platform::config::Config;
+use akhar_platform::{config::Config, database::PrivateError};
 use secrecy::{ExposeSecret as _, SecretString};
 
 use super::pace::Pace;
@@ -44,7 +44,12 @@ impl Server {
             })?;
             (url.trim_end_matches('/').to_owned(), key, None)
         } else {
-            let mut embedded = Embedded::start(config).await?;
+            let mut embedded = Embedded::start(config).await.map_err(|failure| match failure {
+                Failure::Private(PrivateError::InUse(_)) => {
+                    fail(format!("{failure}. If it is an `akhar serve`, give its address with --url"))
+                }
+                other => other,
+            })?;
             let key = key.or_else(|| embedded.key.take().map(SecretString::from)).ok_or_else(|| {
                 fail("the database has API keys: set AKHAR_KEY to one of them, or name its file with --key-file")
             })?;
