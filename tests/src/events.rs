@@ -37,6 +37,11 @@ impl Events {
 
     /// The next event. `None` at the end of the stream.
     pub async fn next(&mut self) -> Option<Event> {
+        let event = timeout(TIMEOUT, self.read());
+        event.await.expect("an event, or the end of the stream")
+    }
+
+    async fn read(&mut self) -> Option<Event> {
         loop {
             if let Some(at) = self.buffer.windows(2).position(|bytes| bytes == b"\n\n") {
                 let block: Vec<u8> = self.buffer.drain(..at + 2).collect();
@@ -45,8 +50,7 @@ impl Events {
                 }
                 continue;
             }
-            let chunk = timeout(TIMEOUT, self.response.chunk()).await.expect("an event or a heartbeat");
-            let Some(chunk) = chunk.expect("the stream does not break") else {
+            let Some(chunk) = self.response.chunk().await.expect("the stream does not break") else {
                 assert!(self.buffer.is_empty(), "half an event: {}", String::from_utf8_lossy(&self.buffer));
                 return None;
             };
