@@ -171,7 +171,7 @@ impl Client {
         self.get(&format!("/v1/jobs/{id}/result")).await
     }
 
-    /// Cancels a job that is queued, and returns the job.
+    /// Cancels a job that is queued or running, and returns the job.
     pub async fn cancel_job(&self, id: Uuid) -> Result<JobBody, ClientError> {
         read(self.request(Method::DELETE, &format!("/v1/jobs/{id}"))).await
     }

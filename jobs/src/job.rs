@@ -100,7 +100,7 @@ pub enum JobState {
     Succeeded,
     /// Ended without a result: the input was rejected, or the service failed.
     Failed,
-    /// Cancelled by its caller before it started.
+    /// Cancelled by its caller before it ended.
     Cancelled,
 }
 

@@ -1,7 +1,10 @@
-//! `DELETE /v1/jobs/{id}`: cancels a job that is queued.
+//! `DELETE /v1/jobs/{id}`: cancels a job that has not ended.
 
 use akhar_client::JobBody;
-use akhar_jobs::{JobState, store};
+use akhar_jobs::{
+    JobState,
+    store::{self, Guard},
+};
 use axum::{extract::State, http::Uri, response::Response};
 
 use super::{
@@ -26,13 +29,13 @@ problems! {
     Draining, Unavailable,
 }
 
-/// Cancels a queued job of the caller and responds with the job.
+/// Cancels a job of the caller that is queued or running, and responds with the job.
 #[utoipa::path(
     delete,
     path = "/v1/jobs/{id}",
     operation_id = "cancel-job",
     tag = "jobs",
-    summary = "Cancel a job that is queued",
+    summary = "Cancel a job that is queued or running",
     params(JobPath),
     responses(
         (status = 200, description = "The cancelled job.", body = JobBody,
@@ -52,10 +55,11 @@ pub(crate) async fn handle(
 ) -> Result<Response, Problem> {
     context.negotiate(Representation::JSON)?;
     Problem::reject_if_any(query::unexpected(&uri))?;
+    let guard = Guard::Unended { job: id, account_id: caller.account_id };
     let mut is_uncertain = false;
     let cancelled = retry_transient(|n_failed| {
         is_uncertain |= n_failed > 0;
-        store::cancel(&app.database.durable, id, caller.account_id)
+        store::cancel(&app.database.durable, guard)
     })
     .await?;
     let job = find(&app, &caller, id).await?;
@@ -63,7 +67,6 @@ pub(crate) async fn handle(
     if cancelled || (is_uncertain && job.state == JobState::Cancelled) {
         return Ok(body::document(job, &context.request));
     }
-    let detail =
-        format!("Only a queued job can be cancelled; the state of this job is {}.", job.state.name());
+    let detail = format!("The job has ended; its state is {}.", job.state.name());
     Err(Problem::of(ProblemType::JobNotCancellable).with_detail(detail))
 }

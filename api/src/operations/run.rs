@@ -5,7 +5,7 @@ use std::{sync::Arc, time::Duration};
 use akhar_jobs::{
     Job, JobId, JobState, NewJob, Operation, Parameters, Upload,
     backend::{GroupError, SubmitError},
-    store,
+    store::{self, Guard},
 };
 use akhar_platform::database::may_recover;
 use axum::{http::HeaderName, response::Response};
@@ -259,7 +259,7 @@ impl Drop for CancelOnDisconnect {
         let tasks = app.tasks.clone();
         let cancel = async move {
             loop {
-                match store::cancel(&app.database.volatile, job, account_id).await {
+                match store::cancel(&app.database.volatile, Guard::Queued { job, account_id }).await {
                     Ok(cancelled) => {
                         tracing::debug!(cancelled, "tried to cancel the job of a client that disconnected");
                         return;

@@ -60,9 +60,9 @@ problem_types! {
         "The job is queued or running, so it has no result yet. Try again later, or wait for \
         it with GET /v1/jobs/{id}?wait=60.";
     JobCancelled: "job-cancelled", CONFLICT, None, "The job was cancelled",
-        "The job was cancelled before it started, so it has no result.";
+        "The job was cancelled before it ended, so it has no result.";
     JobNotCancellable: "job-not-cancellable", CONFLICT, None, "The job can no longer be cancelled",
-        "Only a queued job can be cancelled; this job is running or has ended.";
+        "Only a job that is queued or running can be cancelled; this job has ended.";
     TooLarge: "too-large", PAYLOAD_TOO_LARGE, None, "Too large",
         "The file or the whole body is larger than this operation accepts.";
     UnsupportedContentType: "unsupported-content-type", UNSUPPORTED_MEDIA_TYPE, None, "Unsupported Content-Type",

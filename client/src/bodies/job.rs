@@ -75,7 +75,7 @@ pub enum JobState {
     Succeeded,
     /// Ended with an error.
     Failed,
-    /// Cancelled by its caller before it started.
+    /// Cancelled by its caller before it ended.
     Cancelled,
 }
 

@@ -21,6 +21,36 @@ pub enum Guard {
         /// The account that must own the job.
         account_id: Uuid,
     },
+    /// The job is queued or running, and belongs to this account.
+    Unended {
+        /// The job.
+        job: JobId,
+        /// The account that must own the job.
+        account_id: Uuid,
+    },
+}
+
+impl Guard {
+    const fn job(self) -> JobId {
+        match self {
+            Self::Claimed(fence) => fence.job,
+            Self::Queued { job, .. } | Self::Unended { job, .. } => job,
+        }
+    }
+
+    const fn attempt(self) -> Option<i32> {
+        match self {
+            Self::Claimed(fence) => Some(fence.attempt),
+            Self::Queued { .. } | Self::Unended { .. } => None,
+        }
+    }
+
+    const fn account_id(self) -> Option<Uuid> {
+        match self {
+            Self::Claimed(_) => None,
+            Self::Queued { account_id, .. } | Self::Unended { account_id, .. } => Some(account_id),
+        }
+    }
 }
 
 /// How a job ends.
@@ -38,10 +68,7 @@ pub struct Ending {
 
 impl Ending {
     const fn job(&self) -> JobId {
-        match self.guard {
-            Guard::Claimed(fence) => fence.job,
-            Guard::Queued { job, .. } => job,
-        }
+        self.guard.job()
     }
 
     const fn state(&self) -> JobState {
@@ -70,11 +97,11 @@ async fn update(db: impl PgExecutor<'_>, endings: &[Ending]) -> Result<Vec<JobId
              update jobs j set state = e.state, outcome = e.outcome, worker = null, ended_at = now(),
                  media_type = null, upload = null, decode_us = e.decode_us, infer_us = e.infer_us,
                  last_error = coalesce(e.error, j.last_error)
-             from unnest($1::uuid[], $2::int4[], $3::uuid[], $4::text[], $5::jsonb[], $6::int4[], $7::int4[], $8::text[])
-                 as e (id, attempt, account_id, state, outcome, decode_us, infer_us, error)
+             from unnest($1::uuid[], $2::int4[], $3::uuid[], $4::text[], $5::jsonb[], $6::int4[], $7::int4[], $8::text[], $13::bool[])
+                 as e (id, attempt, account_id, state, outcome, decode_us, infer_us, error, may_run)
              where j.id = e.id and (cardinality($1) = 1 or (select count(*) from locked) > 0)
                  and case when e.attempt is null
-                 then j.state = 'queued' and j.account_id = e.account_id
+                 then j.account_id = e.account_id and (j.state = 'queued' or e.may_run and j.state = 'running')
                  else j.state = 'running' and j.attempt = e.attempt end
              returning j.id, j.operation, j.state, j.attempt, j.created_at, j.started_at, j.ended_at, j.outcome,
                  j.decode_us, j.infer_us, j.transcribed_s, j.acknowledged),
@@ -95,14 +122,8 @@ async fn update(db: impl PgExecutor<'_>, endings: &[Ending]) -> Result<Vec<JobId
          select id from ended, notified",
     )
     .bind(column(endings, |e| e.job().0))
-    .bind(column(endings, |e| match e.guard {
-        Guard::Claimed(fence) => Some(fence.attempt),
-        Guard::Queued { .. } => None,
-    }))
-    .bind(column(endings, |e| match e.guard {
-        Guard::Claimed(_) => None,
-        Guard::Queued { account_id, .. } => Some(account_id),
-    }))
+    .bind(column(endings, |e| e.guard.attempt()))
+    .bind(column(endings, |e| e.guard.account_id()))
     .bind(column(endings, |e| e.state().name()))
     .bind(column(endings, |e| e.outcome.as_ref().map(Json)))
     .bind(column(endings, |e| e.timing.map(|t| t.decode_us)))
@@ -112,16 +133,16 @@ async fn update(db: impl PgExecutor<'_>, endings: &[Ending]) -> Result<Vec<JobId
     .bind(artifacts.names)
     .bind(artifacts.bytes)
     .bind(JOBS_ENDED)
+    .bind(column(endings, |e| matches!(e.guard, Guard::Unended { .. })))
     .fetch_all(db)
     .await
 }
 
-/// Cancels a queued job of an account. Returns `false` if the job is running, has ended or belongs to another
-/// account; then nothing was changed. The `synchronous_commit` setting of `db` decides whether the change is on disk
-/// when this returns.
-pub async fn cancel(db: impl PgExecutor<'_>, job: JobId, account_id: Uuid) -> Result<bool, sqlx::Error> {
-    let ending =
-        Ending { guard: Guard::Queued { job, account_id }, outcome: None, timing: None, error: None };
+/// Cancels a job. The worker that runs it stops when it next writes the job's progress. Returns `false` if the guard was
+/// not met; then nothing was changed. The `synchronous_commit` setting of `db` decides whether the change is on disk when
+/// this returns.
+pub async fn cancel(db: impl PgExecutor<'_>, guard: Guard) -> Result<bool, sqlx::Error> {
+    let ending = Ending { guard, outcome: None, timing: None, error: None };
     Ok(end(db, &[ending]).await? == [true])
 }
 

@@ -3,8 +3,10 @@
 use akhar_tests::{
     Form, Stack,
     http::{connect, head, send},
+    speech::recording,
     until,
 };
+use rustix::process::Signal;
 use uuid::Uuid;
 
 use crate::operations;
@@ -96,6 +98,39 @@ async fn a_queued_job_can_be_cancelled_but_not_a_finished_one() {
         .await
         .expect("a count");
     assert_eq!(n_left, 0, "an upload is deleted when its job ends");
+}
+
+#[tokio::test]
+async fn a_running_job_can_be_cancelled_and_its_worker_stops() {
+    let stack = Stack::with().set("AKHAR_SPEECH_CONCURRENCY", 1).start().await;
+    let recording = recording("pa-water.mp3").bytes;
+    let submit = |n_copies| stack.post("speech-recognition", &Form::upload(&recording.repeat(n_copies)));
+    let waiting = tokio::spawn(send(submit(240)));
+    stack.jobs_are(1, "running").await;
+    stack.workers[0].signal(Signal::STOP); // so that the job does not end first
+    let job: Uuid = stack.get("/v1/jobs").await.json()["jobs"][0]["id"]
+        .as_str()
+        .and_then(|id| id.parse().ok())
+        .expect("a job");
+    let follower = tokio::spawn(send(stack.request("GET", &format!("/v1/jobs/{job}?wait=60"))));
+    let other = stack.keys(&["create", "--name", "other"]).await;
+    let path = format!("/v1/jobs/{job}");
+    stack.refused(stack.anonymous("DELETE", &path).bearer_auth(&other), 404).await;
+    let cancelled = send(stack.request("DELETE", &path)).await;
+    assert_eq!((cancelled.status, &cancelled.json()["state"]), (200, &"cancelled".into()));
+    assert_eq!(waiting.await.expect("an answer").problem(409).slug, "job-cancelled");
+    assert_eq!(follower.await.expect("an answer").json()["state"], "cancelled");
+    stack.refused(stack.request("GET", &format!("{path}/result")), 409).await;
+    stack.refused(stack.request("DELETE", &path), 409).await;
+    stack.workers[0].signal(Signal::CONT);
+    assert_eq!(send(submit(1)).await.status, 200, "the worker has its place for speech again");
+    let logs = |text: &str| {
+        stack.workers[0].log().iter().any(|line| line.contains(text) && line.contains(&job.to_string()))
+    };
+    until("the worker says that it has stopped", async || logs("attempt stopped").then_some(())).await;
+    assert!(!logs("recording transcribed"));
+    let attempts: i32 = stack.row("select attempt from jobs where id = $1", job).await;
+    assert_eq!(attempts, 1, "it is not tried again");
 }
 
 #[tokio::test]

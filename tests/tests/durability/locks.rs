@@ -42,15 +42,20 @@ fn claim<'a>(db: &'a PgPool, worker: &'a str) -> Change<'a> {
     async move { store::claim(db, worker, &[(Queue::Quick, N_JOBS / 2)]).await.map(|_| 0) }.boxed()
 }
 
-/// Ends running jobs and cancels queued ones.
+/// Ends running jobs, and cancels queued ones.
 fn end(db: &PgPool, account_id: Uuid, running: Vec<Fence>, queued: Vec<Fence>) -> Change<'_> {
-    let running = running.into_iter().map(Guard::Claimed);
+    // Every third running job is cancelled.
+    let of_running = |(n, fence): (usize, Fence)| match n % 3 {
+        0 => Guard::Unended { job: fence.job, account_id },
+        _ => Guard::Claimed(fence),
+    };
+    let running = running.into_iter().enumerate().map(of_running);
     let queued = queued.into_iter().map(move |fence| Guard::Queued { job: fence.job, account_id });
     let of = |guard| Ending {
         guard,
         outcome: match guard {
             Guard::Claimed(_) => Some(akhar_jobs::Outcome::Failed),
-            Guard::Queued { .. } => None,
+            Guard::Queued { .. } | Guard::Unended { .. } => None,
         },
         timing: None,
         error: None,

@@ -79,12 +79,19 @@ impl Attempts {
         // The work has a task of its own, so that a panic in it counts as a failed attempt.
         let working = AbortOnDropHandle::new(tokio::spawn(work.in_current_span()));
         let worked = async {
-            self.note_progress(fence, seen).await;
-            working.await
+            let is_current = self.note_progress(fence, seen).await;
+            if is_current { Some(working.await) } else { None } // dropping the handle stops the work
         };
         let worked = tokio::select! {
             worked = worked => worked,
             () = self.shutdown.deadline.cancelled() => return self.hand_back(fence, operation).await,
+        };
+        let Some(worked) = worked else {
+            tracing::info!(
+                operation,
+                "attempt stopped: the job was cancelled, claimed again or queued again"
+            );
+            return;
         };
         let failed = |panic| AttemptResult::Failed(format!("the attempt panicked: {panic}"));
         match worked.unwrap_or_else(failed) {
@@ -104,25 +111,28 @@ impl Attempts {
     }
 
     /// Writes the job's progress to the database, at most once a second, until its work is over. Progress is
-    /// informative only, so a failed write is logged. The next one includes its segments.
-    async fn note_progress(&self, fence: Fence, mut seen: watch::Receiver<Progress>) {
+    /// informative only, so a failed write is logged. The next one includes its segments. Returns `false` as soon as a
+    /// write finds that the claim is no longer current.
+    async fn note_progress(&self, fence: Fence, mut seen: watch::Receiver<Progress>) -> bool {
         let mut n_written = 0;
         let mut ticks = tokio::time::interval(PROGRESS_INTERVAL);
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
         while seen.changed().await.is_ok() {
             tokio::select! {
                 _ = ticks.tick() => (),
-                _ = seen.wait_for(|_| false) => return, // the sender is gone: the work is over
+                _ = seen.wait_for(|_| false) => return true, // the sender is gone: the work is over
             }
             let (transcribed_s, segments) = {
                 let progress = seen.borrow_and_update();
                 (progress.transcribed_s, progress.segments[n_written..].to_vec())
             };
             match store::note_progress(&self.db, fence, transcribed_s, n_written, &segments).await {
-                Ok(_) => n_written += segments.len(),
+                Ok(true) => n_written += segments.len(),
+                Ok(false) => return false,
                 Err(error) => tracing::debug!(%error, "could not write the job's progress"),
             }
         }
+        true
     }
 
     /// Ends the job with `outcome`. Returns false if the write failed or the claim is no longer this
@@ -170,7 +180,7 @@ impl Attempts {
 fn warn_if_claim_lost(written: Option<bool>) {
     if written == Some(false) {
         tracing::warn!(
-            "the result of this attempt was discarded: the job was ended, claimed again or queued again"
+            "the result of this attempt was discarded: the job was cancelled or ended, claimed again or queued again"
         );
     }
 }
