@@ -26,6 +26,7 @@ subtitles = {
     name: audio.transcriptions.create(model="speech-pa", file=panjabi, response_format=name)
     for name in ("text", "srt", "vtt")
 }
+events = list(audio.transcriptions.create(model="speech-pa", file=panjabi, stream=True))
 translation = audio.translations.create(model="speech-pa", file=panjabi)
 
 
@@ -71,6 +72,8 @@ result = {
         "words": [[w.start, w.end, w.word] for w in verbose.words],
     },
     "subtitles": subtitles,
+    "deltas": [event.delta for event in events[:-1]],
+    "done": {"type": events[-1].type, "text": events[-1].text, "seconds": events[-1].usage.seconds},
     "translation": translation.text,
     "errors": errors,
 }

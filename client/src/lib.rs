@@ -44,8 +44,8 @@ pub use bodies::{
     handwriting::{HandwritingBody, Png, PointsBody, Strokes},
     job::{JobBody, JobResultBody, JobState, JobsBody},
     openai::{
-        AudioSegmentBody, AudioTextBody, AudioUsageBody, AudioWordBody, ModelBody, ModelsBody,
-        OpenAiErrorBody, VerboseAudioTextBody,
+        AudioEventBody, AudioSegmentBody, AudioTextBody, AudioUsageBody, AudioWordBody, ModelBody,
+        ModelsBody, OpenAiErrorBody, VerboseAudioTextBody,
     },
     predictions::{PredictionBody, PredictionsBody},
     problem::{ProblemBody, ViolationBody},

@@ -7,7 +7,7 @@ use super::{
     Model,
     options::{
         CHUNKING, FILE, Format, GRANULARITIES, Granularity, INCLUDE, LANGUAGE, MODEL, PROMPT,
-        RESPONSE_FORMAT, STREAM, TEMPERATURE, format, granularities, model, refuse_unsupported,
+        RESPONSE_FORMAT, STREAM, TEMPERATURE, format, granularities, is_streamed, model, refuse_unsupported,
     },
 };
 use crate::{
@@ -28,6 +28,7 @@ pub(crate) struct TranscriptionForm {
     pub(super) speech: SpeechParameters,
     pub(super) format: Format,
     pub(super) granularities: Vec<Granularity>,
+    pub(super) is_streamed: bool,
 }
 
 /// The checked fields of a request for a translation into English.
@@ -72,6 +73,7 @@ impl FromRequest<App> for TranscriptionForm {
         let lang = language(&mut form, model);
         let format = format(&mut form);
         let granularities = granularities(&mut form, format);
+        let is_streamed = is_streamed(&mut form, format);
         refuse_unsupported(&mut form);
         let speech = SpeechParameters {
             lang,
@@ -80,7 +82,7 @@ impl FromRequest<App> for TranscriptionForm {
             with_words: granularities.contains(&Granularity::Word),
         };
         let upload = checked(upload, form)?;
-        Ok(Self { upload, speech, format, granularities })
+        Ok(Self { upload, speech, format, granularities, is_streamed })
     }
 }
 

@@ -1,7 +1,7 @@
 //! The routes of OpenAI's audio API (<https://platform.openai.com/docs/api-reference/audio>), for programs that already
 //! use it. Each request is a speech recognition job like any other.
 //!
-//! A route's file has its handler, `form` and `options` read the requests, `response` writes what the caller chose, and
+//! A route's file has its handler, `form` and `options` read the requests, `response` writes what the caller chose, `stream` writes it as events, and
 //! `schema` describes the forms to the OpenAPI document.
 
 mod form;
@@ -9,6 +9,7 @@ pub(crate) mod models;
 mod options;
 mod response;
 pub(crate) mod schema;
+mod stream;
 pub(crate) mod transcriptions;
 pub(crate) mod translations;
 
@@ -48,6 +49,9 @@ impl Model {
         }
     }
 }
+
+/// The path of transcriptions.
+const PATH: &str = "/v1/audio/transcriptions";
 
 /// The details in the examples of problems.
 pub(crate) const EXAMPLES: Examples = Examples {

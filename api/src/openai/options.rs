@@ -102,16 +102,22 @@ pub(super) fn granularities(form: &mut Form, format: Format) -> Vec<Granularity>
     chosen
 }
 
+/// Whether the text is sent while it is recognised, which is possible only in this format.
+pub(super) fn is_streamed(form: &mut Form, format: Format) -> bool {
+    let is_streamed = form.value(STREAM, choice::boolean);
+    if is_streamed && format != Format::Json {
+        let detail =
+            format!("{STREAM} needs {RESPONSE_FORMAT} json, but {RESPONSE_FORMAT} is {}", format.name());
+        form.violations.push(Violation::new(STREAM, Code::Unsupported, detail));
+    }
+    is_streamed
+}
+
 /// Adds a violation for each option that this server does not have, if it was used. A value that means the same as no
 /// value is accepted.
 pub(super) fn refuse_unsupported(form: &mut Form) {
-    let unused: [(&'static str, &[&str]); 5] = [
-        (PROMPT, &[""]),
-        (TEMPERATURE, &["0", "0.0"]),
-        (STREAM, &["false"]),
-        (INCLUDE, &[]),
-        (CHUNKING, &["auto"]),
-    ];
+    let unused: [(&'static str, &[&str]); 4] =
+        [(PROMPT, &[""]), (TEMPERATURE, &["0", "0.0"]), (INCLUDE, &[]), (CHUNKING, &["auto"])];
     for (name, neutral) in unused {
         let used = form.values(name, |_, text| Ok(text.to_owned()));
         if let Some(value) = used.iter().find(|value| !neutral.contains(&value.as_str())) {

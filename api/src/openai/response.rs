@@ -28,11 +28,11 @@ pub(super) struct View {
 }
 
 /// The parts of a transcription.
-struct Transcription {
-    text: String,
+pub(super) struct Transcription {
+    pub(super) text: String,
     segments: Vec<Segment>,
     words: Vec<Word>,
-    seconds: f64,
+    pub(super) seconds: f64,
     warnings: Vec<String>,
 }
 
@@ -102,7 +102,7 @@ impl View {
 
 /// The parts of a job's outcome, or the problem that the job ended with. The texts are those of the translation if the
 /// response shows it.
-fn transcription(job: Job, is_translation: bool) -> Result<Transcription, Problem> {
+pub(super) fn transcription(job: Job, is_translation: bool) -> Result<Transcription, Problem> {
     let Some(Outcome::Transcription {
         transcription, translation, timestamps, words, seconds, warnings, ..
     }) = job.outcome
@@ -130,7 +130,7 @@ fn cues(segments: Vec<Segment>) -> Vec<SegmentBody> {
     segments.into_iter().map(cue).collect()
 }
 
-fn usage(seconds: f64) -> AudioUsageBody {
+pub(super) fn usage(seconds: f64) -> AudioUsageBody {
     AudioUsageBody { kind: "duration".to_owned(), seconds }
 }
 

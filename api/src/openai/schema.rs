@@ -31,15 +31,6 @@ pub(crate) enum TranslationModelSchema {
     Whisper,
 }
 
-/// The only value of an option that this server does not support.
-#[derive(ToSchema)]
-#[schema(as = Unstreamed, rename_all = "lowercase")]
-#[expect(dead_code, reason = "describes the form to the OpenAPI document")]
-pub(crate) enum UnstreamedSchema {
-    /// The whole text is sent at once.
-    False,
-}
-
 /// How the response is written.
 #[derive(ToSchema)]
 #[schema(as = AudioFormat, rename_all = "snake_case")]
@@ -91,8 +82,8 @@ pub(crate) struct TranscriptionFormSchema {
     /// Not supported: only 0.
     #[schema(required = false, minimum = 0, maximum = 0)]
     temperature: f64,
-    /// Not supported: only false.
-    #[schema(required = false, value_type = UnstreamedSchema)]
+    /// Whether to send the text as events while it is recognised. Only with `json`.
+    #[schema(required = false, default = false)]
     stream: bool,
 }
 

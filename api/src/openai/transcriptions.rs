@@ -1,11 +1,11 @@
 //! `POST /v1/audio/transcriptions`: transcribes a recording, as OpenAI's API does.
 
-use akhar_client::{AudioTextBody, VerboseAudioTextBody};
+use akhar_client::{AudioEventBody, AudioTextBody, VerboseAudioTextBody};
 use akhar_jobs::Parameters;
 use axum::{extract::State, response::Response};
 use utoipa::{OpenApi, ToSchema};
 
-use super::{form::TranscriptionForm, response::View, schema::TranscriptionFormSchema};
+use super::{form::TranscriptionForm, response::View, schema::TranscriptionFormSchema, stream};
 use crate::{
     app::App, auth::caller::Caller, http::context::RequestContext, operations::run::run_and_render,
     problems::Problem,
@@ -36,7 +36,8 @@ pub(super) enum AudioResultSchema {
     summary = "Transcribe a recording, as OpenAI's audio API does",
     description = "For programs that use OpenAI's API: `response_format` decides the media type of the response, and the \
         `Accept` header is not read. Problems have the member `error` too. A recording may be larger than in \
-        `/v1/models/speech-recognition`, and have other formats.",
+        `/v1/models/speech-recognition`, and have other formats. With `stream=true` \
+        the response is a stream of events: the text as it is recognised.",
     request_body(
         content = TranscriptionFormSchema,
         content_type = "multipart/form-data",
@@ -47,6 +48,7 @@ pub(super) enum AudioResultSchema {
             "text": "ਸਤਿ ਸ੍ਰੀ ਅਕਾਲ", "usage": {"type": "duration", "seconds": 1.5}})),
         (String = "text/plain", example = "ਸਤਿ ਸ੍ਰੀ ਅਕਾਲ\n"),
         (String = "application/x-subrip", example = "1\n00:00:00,240 --> 00:00:01,360\nਸਤਿ ਸ੍ਰੀ ਅਕਾਲ\n\n"),
+        (AudioEventBody = "text/event-stream"),
         (String = "text/vtt", example = "WEBVTT\n\n00:00:00.240 --> 00:00:01.360\nਸਤਿ ਸ੍ਰੀ ਅਕਾਲ\n"),
     ))),
 )]
@@ -56,7 +58,10 @@ pub(crate) async fn handle(
     context: RequestContext,
     form: TranscriptionForm,
 ) -> Result<Response, Problem> {
-    let TranscriptionForm { upload, speech, format, granularities } = form;
+    let TranscriptionForm { upload, speech, format, granularities, is_streamed } = form;
+    if is_streamed {
+        return stream::respond(app, &caller, &context, speech, upload).await;
+    }
     let view = View { format, granularities, language: speech.lang, is_translation: false };
     let parameters = Parameters::SpeechRecognition(speech);
     run_and_render(&app, &caller, &context, parameters, Some(upload), |job, total| view.render(job, total))

@@ -58,23 +58,8 @@ pub(crate) async fn run_and_render(
     render: impl FnOnce(Job, Duration) -> Result<Response, Problem>,
 ) -> Result<Response, Problem> {
     let wait = context.preferences.wait_within(app.wait_limit(parameters.operation()));
-    let Identity { id, has_key } =
-        identity::identify(app, caller, context, &parameters, upload.as_ref()).await?;
-    let new = Arc::new(NewJob {
-        id,
-        account_id: caller.account_id,
-        parameters,
-        upload,
-        request_id: context.request.id.to_string(),
-        traceparent: context.traceparent.clone(),
-        asynchronous: wait.is_zero(),
-    });
-    Span::current().record("job", tracing::field::display(new.id));
-    let mut waiter = app.waiters.subscribe(new.id);
-    let job = SubmittedJob::of(&new);
-    let cancel_on_disconnect = submit(app, new, has_key).await?;
-    // Nothing has set it before, because a request has one job.
-    let _is_first = context.request.job.set(job.id);
+    let Submission { job, has_key, mut waiter, cancel_on_disconnect } =
+        new_submission(app, caller, context, parameters, upload, wait.is_zero()).await?;
     let deadline = Instant::now() + wait;
     let found = if wait.is_zero() {
         if has_key {
@@ -89,6 +74,64 @@ pub(crate) async fn run_and_render(
     };
     cancel_on_disconnect.disarm();
     respond(found, &job, context, render)
+}
+
+/// Submits a job whose caller follows it, and flushes it to disk.
+pub(crate) async fn submit_followed(
+    app: &App,
+    caller: &Caller,
+    context: &RequestContext,
+    parameters: Parameters,
+    upload: Option<Upload>,
+) -> Result<FollowedJob, Problem> {
+    let Submission { job, waiter, cancel_on_disconnect, .. } =
+        new_submission(app, caller, context, parameters, upload, false).await?;
+    retry_transient(|_| acknowledge(app, &job)).await?;
+    Ok(FollowedJob { id: job.id, waiter, _cancel_on_disconnect: cancel_on_disconnect })
+}
+
+/// A job that its caller follows. If it is dropped before the job has started, the job is cancelled.
+pub(crate) struct FollowedJob {
+    pub(crate) id: JobId,
+    pub(crate) waiter: Waiter,
+    _cancel_on_disconnect: CancelOnDisconnect,
+}
+
+/// A job that was submitted for a request.
+struct Submission {
+    job: SubmittedJob,
+    /// Whether the request has an idempotency key.
+    has_key: bool,
+    waiter: Waiter,
+    cancel_on_disconnect: CancelOnDisconnect,
+}
+
+async fn new_submission(
+    app: &App,
+    caller: &Caller,
+    context: &RequestContext,
+    parameters: Parameters,
+    upload: Option<Upload>,
+    asynchronous: bool,
+) -> Result<Submission, Problem> {
+    let Identity { id, has_key } =
+        identity::identify(app, caller, context, &parameters, upload.as_ref()).await?;
+    let new = Arc::new(NewJob {
+        id,
+        account_id: caller.account_id,
+        parameters,
+        upload,
+        request_id: context.request.id.to_string(),
+        traceparent: context.traceparent.clone(),
+        asynchronous,
+    });
+    Span::current().record("job", tracing::field::display(new.id));
+    let waiter = app.waiters.subscribe(new.id);
+    let job = SubmittedJob::of(&new);
+    let cancel_on_disconnect = submit(app, new, has_key).await?;
+    // Nothing has set it before, because a request has one job.
+    let _is_first = context.request.job.set(job.id);
+    Ok(Submission { job, has_key, waiter, cancel_on_disconnect })
 }
 
 /// What a request remembers of its job after the submission.

@@ -84,6 +84,27 @@ pub struct AudioWordBody {
     pub end: f64,
 }
 
+/// An event of a transcription that is streamed.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = AudioEvent))]
+#[serde(tag = "type")]
+pub enum AudioEventBody {
+    /// More of the text. All deltas together are the whole text.
+    #[serde(rename = "transcript.text.delta")]
+    Delta {
+        /// The further text, with the space before it.
+        delta: String,
+    },
+    /// The end.
+    #[serde(rename = "transcript.text.done")]
+    Done {
+        /// The whole text.
+        text: String,
+        /// The length of the recording.
+        usage: AudioUsageBody,
+    },
+}
+
 /// What a request used.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = AudioUsage))]

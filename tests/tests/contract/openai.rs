@@ -8,6 +8,7 @@ use akhar_tests::{
 };
 use serde_json::{Value, json};
 use tokio::process::Command;
+use uuid::Uuid;
 
 /// The highest allowed character error rate, percent. See the same constant of the tests of speech recognition.
 const MAX_ERROR_PERCENT: usize = 20;
@@ -86,6 +87,11 @@ async fn the_official_client_works_unmodified() {
     said("pa-two-sentences.wav", subtitles("text").trim_end());
     assert!(subtitles("srt").starts_with("1\n00:00:00,"), "{}", subtitles("srt"));
     assert!(subtitles("vtt").starts_with("WEBVTT\n\n00:00:00."), "{}", subtitles("vtt"));
+    let text = subtitles("text").trim_end().to_owned();
+    let deltas: Vec<&str> =
+        result["deltas"].as_array().expect("a list").iter().filter_map(Value::as_str).collect();
+    assert_eq!((deltas.len(), deltas.concat()), (2, text.clone()), "one for each sentence");
+    assert_eq!(result["done"], json!({"type": "transcript.text.done", "text": text, "seconds": 5.653_687}));
     let translation = result["translation"].as_str().expect("a text");
     assert!(translation.contains(|c: char| c.is_ascii_alphabetic()), "{translation}");
 
@@ -149,6 +155,7 @@ async fn every_unusable_option_is_refused_by_name() {
     let form = Form::upload(&fixture("pa-school.wav"))
         .text("temperature", "0.5")
         .text("stream", "true")
+        .text("response_format", "text")
         .text("include[]", "logprobs")
         .text("chunking_strategy", "server")
         .text("timestamp_granularities[]", "word")
@@ -180,4 +187,42 @@ async fn an_asynchronous_transcription_is_a_job_like_any_other() {
     let job = stack.get(&format!("/v1/jobs/{id}?wait=60")).await.json();
     assert_eq!(job["state"], "succeeded", "{job}");
     said("pa-school.wav", job["result"]["transcription"].as_str().expect("a text"));
+}
+
+#[tokio::test]
+async fn a_stream_ends_with_the_error_of_its_job() {
+    let stack = Stack::start().await;
+    let form = Form::upload_and(&fixture("mono-16k-mp3.mp4"), "model", "speech-pa").text("stream", "true");
+    let answer = send(request(&stack, TRANSCRIPTIONS, &form)).await;
+    assert_eq!((answer.status, answer.header("content-type")), (200, "text/event-stream"));
+    let text = String::from_utf8(answer.body.to_vec()).expect("UTF-8");
+    let data: Vec<&str> = text.lines().filter_map(|line| line.strip_prefix("data: ")).collect();
+    let [only] = data[..] else { panic!("one event: {text}") };
+    let error: Value = serde_json::from_str(only).expect("JSON");
+    assert_eq!(
+        (&error["error"]["param"], &error["error"]["code"]),
+        (&json!("file"), &json!("unsupported_codec"))
+    );
+}
+
+#[tokio::test]
+async fn the_text_of_a_long_recording_is_streamed_while_it_is_recognised() {
+    let stack = Stack::start().await;
+    // Far longer than the test, which cancels the job.
+    let file = recording("pa-water.mp3").bytes.repeat(1000);
+    let form = Form::upload_and(&file, "model", "speech-pa").text("stream", "true");
+    let mut answer = request(&stack, TRANSCRIPTIONS, &form).send().await.expect("an answer");
+    let id: Uuid = answer.headers()["akhar-job"].to_str().expect("an id").parse().expect("an id");
+    let mut text = String::new();
+    while !text.contains("transcript.text.delta") {
+        let chunk = answer.chunk().await.expect("a stream").expect("an event");
+        text.push_str(std::str::from_utf8(&chunk).expect("whole events"));
+    }
+    let cancelled = send(stack.request("DELETE", &format!("/v1/jobs/{id}"))).await;
+    assert_eq!(cancelled.json()["state"], "cancelled", "it was running: {:?}", cancelled.json());
+    while let Some(chunk) = answer.chunk().await.expect("a stream") {
+        text.push_str(std::str::from_utf8(&chunk).expect("whole events"));
+    }
+    let last = text.lines().rfind(|line| line.starts_with("data: ")).expect("an event");
+    assert!(last.contains("\"code\":\"job-cancelled\""), "{text}");
 }

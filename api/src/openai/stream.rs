@@ -1,0 +1,164 @@
+//! Writes a transcription as Server-Sent Events while it is recognised.
+
+use std::{collections::VecDeque, time::Duration};
+
+use akhar_client::{AudioEventBody, OpenAiErrorBody};
+use akhar_jobs::{
+    Job, Outcome, Parameters, SpeechParameters, Upload,
+    store::{Cursor, Followed},
+};
+use axum::response::{
+    IntoResponse as _, Response,
+    sse::{Event, KeepAlive, Sse},
+};
+use futures::stream;
+use serde::Serialize;
+use uuid::Uuid;
+
+use super::{
+    PATH,
+    response::{transcription, usage},
+};
+use crate::{
+    app::App,
+    auth::caller::Caller,
+    budget::Share,
+    http::context::RequestContext,
+    operations::run::{FollowedJob, submit_followed},
+    problems::{Problem, ProblemType},
+    retry::Transient as _,
+};
+
+/// The time without an event after which a comment is sent.
+const HEARTBEAT_INTERVAL: Duration = Duration::from_secs(15);
+
+/// The events of one job.
+struct Events {
+    app: App,
+    request_id: String,
+    job: FollowedJob,
+    cursor: Cursor,
+    /// The number of segments that were sent.
+    n_sent: usize,
+    ready: VecDeque<EventBody>,
+    is_over: bool,
+    _place: Share<Uuid>,
+}
+
+#[derive(Serialize)]
+#[serde(untagged)]
+enum EventBody {
+    Text(AudioEventBody),
+    Error { error: OpenAiErrorBody },
+}
+
+/// Submits a job and responds with its events.
+pub(super) async fn respond(
+    app: App,
+    caller: &Caller,
+    context: &RequestContext,
+    speech: SpeechParameters,
+    upload: Upload,
+) -> Result<Response, Problem> {
+    let place = app.streams.open(caller.account_id).ok_or(Problem::of(ProblemType::TooManyStreams))?;
+    let parameters = Parameters::SpeechRecognition(speech);
+    let job = submit_followed(&app, caller, context, parameters, Some(upload)).await?;
+    let events = Events {
+        app,
+        request_id: context.request.id.to_string(),
+        cursor: Cursor { job: job.id, attempt: 0, n_segments: 0 },
+        job,
+        n_sent: 0,
+        ready: VecDeque::new(),
+        is_over: false,
+        _place: place,
+    };
+    let events = stream::unfold(events, async |mut events| {
+        let event = events.next().await?;
+        Some((Event::default().json_data(event), events))
+    });
+    Ok(Sse::new(events).keep_alive(KeepAlive::new().interval(HEARTBEAT_INTERVAL)).into_response())
+}
+
+impl Events {
+    async fn next(&mut self) -> Option<EventBody> {
+        let draining = self.app.draining();
+        loop {
+            if let Some(event) = self.ready.pop_front() {
+                return Some(event);
+            }
+            if self.is_over {
+                return None;
+            }
+            tokio::select! {
+                () = self.look() => (),
+                () = draining.cancelled() => self.fail(Problem::of(ProblemType::Draining)),
+            }
+        }
+    }
+
+    /// Reads what is new. If nothing is, waits until the job ends or all streams look again.
+    async fn look(&mut self) {
+        match self.app.streams.follows.look(self.cursor).await {
+            Ok(Some(seen)) if seen.state.is_final() => self.end().await,
+            Ok(Some(seen)) => self.take(seen),
+            Ok(None) => self.fail(Problem::internal("the job was deleted while its caller followed it")),
+            Err(error) if !error.is_transient() => self.fail(Problem::from(error)),
+            Err(error) => tracing::debug!(%error, "the database is unavailable: continuing to follow a job"),
+        }
+        if self.ready.is_empty() && !self.is_over {
+            self.job.waiter.wait_for_wake_up(self.app.streams.next_look()).await;
+        }
+    }
+
+    /// Sends the further segments of a job that runs. A new attempt recognises the first ones again, which are not sent
+    /// again.
+    fn take(&mut self, seen: Followed) {
+        let n_known = if seen.attempt == self.cursor.attempt { self.cursor.n_segments } else { 0 };
+        let n_known = usize::try_from(n_known).unwrap_or(0);
+        let n_seen = n_known + seen.segments.len();
+        let n_repeated = self.n_sent.saturating_sub(n_known);
+        for segment in seen.segments.into_iter().skip(n_repeated) {
+            self.send(segment.transcription);
+        }
+        let n_segments = i32::try_from(n_seen).unwrap_or(i32::MAX);
+        self.cursor = Cursor { attempt: seen.attempt, n_segments, ..self.cursor };
+    }
+
+    /// Reads the job, which has ended. If it cannot be read now, the next look tries again.
+    async fn end(&mut self) {
+        match self.app.lookups.find(self.job.id).await {
+            Ok(Some(job)) => self.finish(job),
+            Ok(None) => self.fail(Problem::internal("the job was deleted while its caller followed it")),
+            Err(error) => tracing::debug!(%error, "cannot read a job that has ended"),
+        }
+    }
+
+    /// Sends the segments that were not sent yet, and the last event.
+    fn finish(&mut self, job: Job) {
+        let segments = job.outcome.as_ref().map_or(&[][..], Outcome::segments).to_vec();
+        match transcription(job, false) {
+            Ok(said) => {
+                for segment in segments.into_iter().skip(self.n_sent) {
+                    self.send(segment.transcription);
+                }
+                let done = AudioEventBody::Done { text: said.text, usage: usage(said.seconds) };
+                self.ready.push_back(EventBody::Text(done));
+                self.is_over = true;
+            }
+            Err(problem) => self.fail(problem),
+        }
+    }
+
+    fn send(&mut self, text: String) {
+        let delta = if self.n_sent == 0 { text } else { format!(" {text}") };
+        self.ready.push_back(EventBody::Text(AudioEventBody::Delta { delta }));
+        self.n_sent += 1;
+    }
+
+    fn fail(&mut self, problem: Problem) {
+        let body = problem.body(PATH, &self.request_id);
+        self.ready.extend(body.error.map(|error| EventBody::Error { error }));
+        self.is_over = true;
+    }
+}
