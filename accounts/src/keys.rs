@@ -1,10 +1,13 @@
-//! All SQL on accounts and API keys: create, list, revoke and rotate keys, and look up the key of a request.
+//! All SQL on accounts and API keys: create, list, revoke, rotate and limit keys, and look up the key of a request.
 
 use chrono::{DateTime, Utc};
 use sqlx::{PgConnection, PgPool};
 use uuid::Uuid;
 
-use crate::secret::{NewKey, Prefix, PresentedKey, prefix_text};
+use crate::{
+    quotas::{self, Quotas},
+    secret::{NewKey, Prefix, PresentedKey, prefix_text},
+};
 
 /// The Postgres channel on which a change to a key is announced. The payload is `api_keys.id`.
 pub const API_KEY_CHANGED: &str = "api_key_changed";
@@ -26,6 +29,17 @@ pub struct KeyInfo {
     pub revoked_at: Option<DateTime<Utc>>,
 }
 
+/// A key in the list of all keys.
+#[derive(Debug, Clone, sqlx::FromRow)]
+pub struct ListedKey {
+    /// The key.
+    #[sqlx(flatten)]
+    pub key: KeyInfo,
+    /// The quotas of its account.
+    #[sqlx(flatten)]
+    pub quotas: Quotas,
+}
+
 /// Characters of an entered prefix or id that an error shows: the length of a prefix. The rest may be a secret.
 const MAX_SHOWN: usize = 8;
 
@@ -38,6 +52,9 @@ pub struct WorkingKey {
     pub account_id: Uuid,
     /// SHA-256 of the whole key.
     pub secret_sha256: Vec<u8>,
+    /// The quotas of the account.
+    #[sqlx(flatten)]
+    pub quotas: Quotas,
 }
 
 impl WorkingKey {
@@ -47,7 +64,7 @@ impl WorkingKey {
     }
 }
 
-/// Why a key could not be created, listed, revoked or rotated.
+/// Why a key could not be created, listed, revoked, rotated or limited.
 #[derive(Debug, thiserror::Error)]
 pub enum KeyError {
     /// The name is empty or too long.
@@ -61,8 +78,9 @@ pub enum KeyError {
     Database(#[from] sqlx::Error),
 }
 
-/// Creates an account with this name and its first key. The returned [`NewKey`] is the only copy of the key.
-pub async fn create(db: &PgPool, name: &str) -> Result<(KeyInfo, NewKey), KeyError> {
+/// Creates an account with this name and these quotas, and its first key. The returned [`NewKey`] is the only copy of the
+/// key.
+pub async fn create(db: &PgPool, name: &str, quotas: Quotas) -> Result<(KeyInfo, NewKey), KeyError> {
     if name.trim().is_empty() || name.chars().count() > 200 {
         return Err(KeyError::Name);
     }
@@ -73,14 +91,17 @@ pub async fn create(db: &PgPool, name: &str) -> Result<(KeyInfo, NewKey), KeyErr
         .bind(name)
         .execute(&mut *tx)
         .await?;
+    quotas::set(&mut tx, account_id, quotas).await?;
     let created = insert(&mut tx, account_id, name).await?;
     tx.commit().await?;
     Ok(created)
 }
 
 /// Lists all keys, including revoked ones, the oldest first.
-pub async fn list(db: &PgPool) -> Result<Vec<KeyInfo>, KeyError> {
-    let keys = "select id, account_id, name, prefix, created_at, revoked_at from api_keys order by id";
+pub async fn list(db: &PgPool) -> Result<Vec<ListedKey>, KeyError> {
+    let keys = "select k.id, k.account_id, k.name, k.prefix, k.created_at, k.revoked_at,
+            a.requests_per_minute, a.max_queued, a.audio_minutes_per_day
+         from api_keys k join accounts a on a.id = k.account_id order by k.id";
     Ok(sqlx::query_as(keys).fetch_all(db).await?)
 }
 
@@ -101,6 +122,21 @@ pub async fn rotate(db: &PgPool, prefix_or_id: &str) -> Result<(KeyInfo, NewKey)
     Ok(new)
 }
 
+/// Replaces the quotas of a key's account, and so of all its keys. All api processes are notified.
+pub async fn limit(db: &PgPool, prefix_or_id: &str, quotas: Quotas) -> Result<(), KeyError> {
+    let mut tx = db.begin().await?;
+    let account_id: Option<Uuid> = sqlx::query_scalar(
+        "select account_id from api_keys where (prefix = $1 or id = $2) and revoked_at is null",
+    )
+    .bind(prefix_in(prefix_or_id))
+    .bind(Uuid::try_parse(prefix_or_id).ok())
+    .fetch_optional(&mut *tx)
+    .await?;
+    quotas::set(&mut tx, account_id.ok_or_else(|| not_found(prefix_or_id))?, quotas).await?;
+    tx.commit().await?;
+    Ok(())
+}
+
 /// Whether a key was ever created. Revoked keys count.
 pub async fn any(db: &PgPool) -> Result<bool, KeyError> {
     Ok(sqlx::query_scalar("select exists (select from api_keys)").fetch_one(db).await?)
@@ -108,7 +144,8 @@ pub async fn any(db: &PgPool) -> Result<bool, KeyError> {
 
 /// The key with this prefix, if there is one that is not revoked.
 pub async fn find_working(db: &PgPool, prefix: &Prefix) -> Result<Option<WorkingKey>, sqlx::Error> {
-    let query = "select id, account_id, secret_sha256 from api_keys where prefix = $1 and revoked_at is null";
+    let query = "select k.id, k.account_id, k.secret_sha256, a.requests_per_minute, a.max_queued, a.audio_minutes_per_day
+         from api_keys k join accounts a on a.id = k.account_id where k.prefix = $1 and k.revoked_at is null";
     sqlx::query_as(query).bind(prefix_text(prefix)).fetch_optional(db).await
 }
 
@@ -137,7 +174,11 @@ async fn revoke_row(db: &mut PgConnection, prefix_or_id: &str) -> Result<KeyInfo
     .bind(Uuid::try_parse(prefix_or_id).ok())
     .fetch_optional(db)
     .await?;
-    revoked.ok_or_else(|| KeyError::NotFound(prefix_in(prefix_or_id).chars().take(MAX_SHOWN).collect()))
+    revoked.ok_or_else(|| not_found(prefix_or_id))
+}
+
+fn not_found(prefix_or_id: &str) -> KeyError {
+    KeyError::NotFound(prefix_in(prefix_or_id).chars().take(MAX_SHOWN).collect())
 }
 
 /// The prefix in what a person entered: the prefix alone, `ak_` and the prefix, or a whole key.

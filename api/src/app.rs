@@ -11,7 +11,7 @@ use axum::extract::FromRef;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use crate::{
-    auth::{caller::Authenticator, key_cache::KeyCache},
+    auth::{caller::Authenticator, key_cache::KeyCache, rates::Rates},
     budget::Budget,
     input::memory::BodyMemory,
     jobs::{streams::Streams, waiters::Waiters},
@@ -61,6 +61,7 @@ impl App {
             database: database.durable.clone(),
             keys: KeyCache::default(),
             requests: Budget::new(n_requests, n_requests - n_requests / 4),
+            rates: Rates::default(),
         };
         Self(Arc::new(Shared {
             database,

@@ -8,7 +8,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use akhar_accounts::keys;
+use akhar_accounts::{Quotas, keys};
 use sqlx::PgPool;
 
 use crate::{failure::Failure, output};
@@ -23,10 +23,11 @@ pub(crate) async fn key(db: &PgPool, data_dir: Option<&Path>) -> Result<Option<S
     if keys::any(db).await? {
         let Some(key) = kept.and_then(|path| std::fs::read_to_string(path).ok()) else { return Ok(None) };
         let key = key.trim().to_owned();
-        let works = keys::list(db).await?.iter().any(|k| k.revoked_at.is_none() && key.contains(&k.prefix));
+        let works =
+            keys::list(db).await?.iter().any(|k| k.key.revoked_at.is_none() && key.contains(&k.key.prefix));
         return Ok(works.then_some(key));
     }
-    let (_, key) = keys::create(db, "demo").await?;
+    let (_, key) = keys::create(db, "demo", Quotas::default()).await?;
     if let Some(path) = kept {
         let secret = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&path);
         let written = secret.and_then(|mut file| writeln!(file, "{}", key.expose()));

@@ -17,6 +17,8 @@ pub struct Occupancy {
     pub n_waiting: i64,
     /// The number of waiting jobs of this account.
     pub n_own: i64,
+    /// How many jobs of this account may wait. `None` for as many as its share.
+    pub max_own: Option<i64>,
 }
 
 /// The limit that a new job would exceed.
@@ -26,6 +28,8 @@ pub enum Limit {
     Queue,
     /// The share of the queue's places that the account may use. Other accounts may still submit jobs.
     Account,
+    /// The account's own quota of waiting jobs. Holds the quota.
+    Quota(i64),
 }
 
 /// Why a queue does not accept a job.
@@ -44,6 +48,9 @@ impl Occupancy {
 
     /// Whether the account may add a job.
     pub fn check(&self) -> Result<(), Exceeded> {
+        if let Some(quota) = self.max_own.filter(|quota| self.n_own >= *quota) {
+            return Err(Exceeded { limit: Limit::Quota(quota), n_to_start: self.n_own - quota + 1 });
+        }
         if self.n_free() <= 0 {
             return Err(Exceeded { limit: Limit::Queue, n_to_start: self.n_to_start() });
         }
@@ -82,7 +89,7 @@ mod tests {
 
     fn occupancy(max_waiting: i64, waiting: &HashMap<u8, i64>, account: u8) -> Occupancy {
         let n_own = waiting.get(&account).copied().unwrap_or(0);
-        Occupancy { max_waiting, n_waiting: waiting.values().sum(), n_own }
+        Occupancy { max_waiting, n_waiting: waiting.values().sum(), n_own, max_own: None }
     }
 
     #[test]
@@ -112,8 +119,18 @@ mod tests {
     }
 
     #[test]
+    fn an_account_with_a_quota_has_no_more_jobs_than_that() {
+        let with = |n_own| Occupancy { max_waiting: 1000, n_waiting: 20, n_own, max_own: Some(10) };
+        assert_eq!(with(9).check(), Ok(()));
+        for n_own in [10, 12] {
+            let exceeded = Exceeded { limit: Limit::Quota(10), n_to_start: n_own - 9 };
+            assert_eq!(with(n_own).check(), Err(exceeded));
+        }
+    }
+
+    #[test]
     fn a_queue_may_be_unlimited() {
-        let crowded = Occupancy { max_waiting: i64::MAX, n_waiting: 1 << 40, n_own: 1 << 40 };
+        let crowded = Occupancy { max_waiting: i64::MAX, n_waiting: 1 << 40, n_own: 1 << 40, max_own: None };
         assert_eq!(crowded.check(), Ok(()));
     }
 

@@ -43,6 +43,8 @@ pub struct NewJob {
     /// priority than a job that a caller waits for. It is flushed to disk before `submit` returns, because its caller
     /// learns of it before it ends.
     pub asynchronous: bool,
+    /// How many jobs of the account may wait in the queue, this one included. `None` for as many as its share.
+    pub max_queued: Option<i64>,
 }
 
 impl NewJob {

@@ -76,6 +76,14 @@ impl Outcome {
         }
     }
 
+    /// The length of the recording that was transcribed, seconds. `None` for other outcomes.
+    pub(crate) const fn audio_s(&self) -> Option<f64> {
+        match self {
+            Self::Transcription { seconds, .. } => Some(*seconds),
+            _ => None,
+        }
+    }
+
     /// The outcome for an input that cannot be processed.
     pub fn rejected(field: &str, code: &str, detail: impl Into<String>) -> Self {
         Self::Rejected { field: field.to_owned(), code: code.to_owned(), detail: detail.into() }

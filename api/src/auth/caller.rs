@@ -1,8 +1,8 @@
-//! Authenticates a request by its API key, and limits the number of requests in progress.
+//! Authenticates a request by its API key, and limits the number of requests in a minute and in progress.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Instant};
 
-use akhar_accounts::{PresentedKey, prefix_text};
+use akhar_accounts::{PresentedKey, Quotas, prefix_text};
 use axum::{
     extract::{FromRef, FromRequestParts},
     http::{HeaderMap, header, request::Parts},
@@ -11,9 +11,16 @@ use sqlx::PgPool;
 use tracing::Span;
 use uuid::Uuid;
 
-use super::key_cache::KeyCache;
+use super::{
+    key_cache::KeyCache,
+    rates::{Rates, WINDOW},
+};
 use crate::{
     budget::{Budget, Share},
+    http::{
+        context::RequestInfo,
+        rate_limit::{RateLimit, RateLimits},
+    },
     problems::{Problem, ProblemType},
 };
 
@@ -26,6 +33,8 @@ pub(crate) struct Authenticator {
     pub(crate) keys: KeyCache,
     /// The number of requests that the process may handle at a time, by account.
     pub(crate) requests: Arc<Budget<Uuid>>,
+    /// The requests of accounts that may make only so many in a minute.
+    pub(crate) rates: Rates,
 }
 
 /// The account of a request with a valid key. Counts as a request in progress until it is dropped.
@@ -33,6 +42,8 @@ pub(crate) struct Authenticator {
 pub(crate) struct Caller {
     /// `accounts.id` of the account that owns the jobs of this request.
     pub(crate) account_id: Uuid,
+    /// What the account may use.
+    pub(crate) quotas: Quotas,
     _request: Share<Uuid>,
 }
 
@@ -47,10 +58,37 @@ where
         const UNAUTHORIZED: Problem = Problem::of(ProblemType::Unauthorized);
         let auth = Arc::<Authenticator>::from_ref(state);
         let key = presented(&parts.headers).ok_or(UNAUTHORIZED)?;
-        let account_id = auth.keys.account(&auth.database, &key).await?.ok_or(UNAUTHORIZED)?;
+        let working = auth.keys.find(&auth.database, &key).await?.ok_or(UNAUTHORIZED)?;
+        let (account_id, quotas) = (working.account_id, working.quotas);
         Span::current().record("caller", prefix_text(&key.prefix));
+        let limits = parts.extensions.get::<RequestInfo>().map(|request| &request.rate_limits);
+        auth.count(account_id, quotas, limits)?;
         let request = auth.requests.take(account_id, 1).ok_or(Problem::of(ProblemType::Busy))?;
-        Ok(Self { account_id, _request: request })
+        Ok(Self { account_id, quotas, _request: request })
+    }
+}
+
+impl Authenticator {
+    /// Counts a request of this account. A problem if it has made too many in a minute.
+    fn count(&self, account_id: Uuid, quotas: Quotas, limits: Option<&RateLimits>) -> Result<(), Problem> {
+        let Some(per_minute) = quotas.requests_per_minute.and_then(|n| u32::try_from(n).ok()) else {
+            return Ok(());
+        };
+        let counted = self.rates.count(account_id, per_minute, Instant::now());
+        if let Some(limits) = limits {
+            let (n_left, reset_in) = (counted.n_left, counted.full_in);
+            limits.add(RateLimit {
+                name: "rpm",
+                unit: None,
+                quota: per_minute,
+                window: WINDOW,
+                n_left,
+                reset_in,
+            });
+        }
+        let Some(retry_after) = counted.refused_for else { return Ok(()) };
+        let detail = format!("Your account may make {per_minute} requests in a minute.");
+        Err(Problem::quota("rpm", detail, retry_after))
     }
 }
 

@@ -1,4 +1,4 @@
-//! Finds the account of an API key, usually in a cache of recently used keys.
+//! Finds an API key with its account and quotas, usually in a cache of recently used keys.
 
 use std::{
     sync::{
@@ -11,7 +11,6 @@ use std::{
 use akhar_accounts::{Prefix, PresentedKey, WorkingKey, keys::find_working};
 use moka::future::Cache;
 use sqlx::PgPool;
-use uuid::Uuid;
 
 use crate::{problems::Problem, retry::retry_transient};
 
@@ -43,9 +42,9 @@ impl Default for KeyCache {
 }
 
 impl KeyCache {
-    /// The id of the key's account. Executes at most one query, together with all requests that need the same one. `None`
+    /// The key, with its account. Executes at most one query, together with all requests that need the same one. `None`
     /// if the key does not exist or is revoked.
-    pub(crate) async fn account(&self, db: &PgPool, key: &PresentedKey) -> Result<Option<Uuid>, Problem> {
+    pub(crate) async fn find(&self, db: &PgPool, key: &PresentedKey) -> Result<Option<WorkingKey>, Problem> {
         let working = match self.working.get(&key.prefix).await {
             Some(working) => working,
             None if self.unknown.contains_key(&key.prefix) => return Ok(None),
@@ -54,7 +53,7 @@ impl KeyCache {
                 Err(error) => return error.as_ref().as_ref().map_or(Ok(None), |e| Err(Problem::database(e))),
             },
         };
-        Ok(working.matches(key).then_some(working.account_id))
+        Ok(working.matches(key).then_some(working))
     }
 
     /// Reads the working key with this prefix. The error is `None` if there is none.
@@ -77,8 +76,9 @@ impl KeyCache {
     /// Caches a key that is not in the database.
     #[cfg(test)]
     pub(crate) async fn insert(&self, key: &akhar_accounts::NewKey) {
-        let (id, account_id) = (Uuid::now_v7(), Uuid::now_v7());
-        let working = WorkingKey { id, account_id, secret_sha256: key.sha256().to_vec() };
+        let (id, account_id) = (uuid::Uuid::now_v7(), uuid::Uuid::now_v7());
+        let quotas = akhar_accounts::Quotas::default();
+        let working = WorkingKey { id, account_id, secret_sha256: key.sha256().to_vec(), quotas };
         let prefix = PresentedKey::parse(key.expose()).unwrap().prefix;
         self.working.insert(prefix, working).await;
     }

@@ -2,3 +2,4 @@
 
 pub(crate) mod caller;
 pub(crate) mod key_cache;
+pub(crate) mod rates;

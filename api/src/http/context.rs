@@ -12,7 +12,10 @@ use axum::{
 };
 use uuid::Uuid;
 
-use super::{accept::Accept, idempotency_key, prefer::Preferences, representation::Representation};
+use super::{
+    accept::Accept, idempotency_key, prefer::Preferences, rate_limit::RateLimits,
+    representation::Representation,
+};
 use crate::problems::{Problem, ProblemType};
 
 /// The header with the request's id, in requests and responses.
@@ -33,6 +36,8 @@ pub(crate) struct RequestInfo {
     pub(crate) received_at: Instant,
     /// The job that the request made, once it is submitted.
     pub(crate) job: Arc<OnceLock<JobId>>,
+    /// The quotas that the request counts against.
+    pub(crate) rate_limits: RateLimits,
 }
 
 /// What a handler needs to know about its request, apart from the form.
@@ -53,7 +58,13 @@ pub(crate) struct RequestContext {
 impl RequestInfo {
     /// Records a request whose headers have just been received.
     pub(crate) fn new(headers: &HeaderMap, path: &str) -> Self {
-        Self { id: request_id(headers), path: path.into(), received_at: Instant::now(), job: Arc::default() }
+        Self {
+            id: request_id(headers),
+            path: path.into(),
+            received_at: Instant::now(),
+            job: Arc::default(),
+            rate_limits: RateLimits::default(),
+        }
     }
 }
 

@@ -87,6 +87,7 @@ fn finish(mut response: Response, info: &RequestInfo, draining: &CancellationTok
     if let Some(job) = info.job.get().and_then(|job| HeaderValue::try_from(job.to_string()).ok()) {
         headers.insert(AKHAR_JOB, job);
     }
+    info.rate_limits.write(headers);
     headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
     headers.entry(header::CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
     if draining.is_cancelled() {

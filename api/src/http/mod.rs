@@ -5,6 +5,7 @@ pub(crate) mod context;
 pub(crate) mod idempotency_key;
 pub(crate) mod middleware;
 pub(crate) mod prefer;
+pub(crate) mod rate_limit;
 pub(crate) mod representation;
 pub(crate) mod request_line;
 pub(crate) mod unread_body;

@@ -25,7 +25,7 @@ use crate::{
 
 problems! {
     /// The problems of cancelling a job.
-    JobCancelProblems at PATH, EXAMPLES: Unauthorized, NotFound, NotAcceptable, JobNotCancellable, InvalidInput, Internal, Busy,
+    JobCancelProblems at PATH, EXAMPLES: Unauthorized, NotFound, NotAcceptable, JobNotCancellable, InvalidInput, QuotaExceeded, Internal, Busy,
     Draining, Unavailable,
 }
 

@@ -28,7 +28,7 @@ use crate::{
 
 problems! {
     /// The problems of following a job.
-    JobEventsProblems at EVENTS_PATH, EVENT_EXAMPLES: Unauthorized, NotFound, NotAcceptable, InvalidInput, TooManyStreams,
+    JobEventsProblems at EVENTS_PATH, EVENT_EXAMPLES: Unauthorized, NotFound, NotAcceptable, InvalidInput, QuotaExceeded, TooManyStreams,
     Internal, Busy, Draining, Unavailable,
 }
 

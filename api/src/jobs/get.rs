@@ -29,7 +29,7 @@ use crate::{
 
 problems! {
     /// The problems of getting a job.
-    JobProblems at PATH, EXAMPLES: Unauthorized, NotFound, NotAcceptable, InvalidInput, Internal, Busy, Draining, Unavailable,
+    JobProblems at PATH, EXAMPLES: Unauthorized, NotFound, NotAcceptable, InvalidInput, QuotaExceeded, Internal, Busy, Draining, Unavailable,
 }
 
 /// The id of a job in a request's path. Any other text is a 404.

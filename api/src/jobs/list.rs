@@ -28,7 +28,7 @@ use crate::{
 
 problems! {
     /// The problems of listing jobs.
-    JobsProblems at "/v1/jobs", LIST_EXAMPLES: Unauthorized, NotAcceptable, InvalidInput, Internal, Busy, Draining, Unavailable,
+    JobsProblems at "/v1/jobs", LIST_EXAMPLES: Unauthorized, NotAcceptable, InvalidInput, QuotaExceeded, Internal, Busy, Draining, Unavailable,
 }
 
 const STATE: &str = "state";

@@ -18,7 +18,7 @@ use crate::{
 
 problems! {
     /// The problems of getting a job's result.
-    JobResultProblems at PATH, EXAMPLES: Unauthorized, NotFound, NotAcceptable, JobNotFinished, JobCancelled, InvalidInput,
+    JobResultProblems at PATH, EXAMPLES: Unauthorized, NotFound, NotAcceptable, JobNotFinished, JobCancelled, InvalidInput, QuotaExceeded,
     Internal, JobFailed, Busy, Draining, Unavailable,
 }
 

@@ -42,7 +42,7 @@ struct RequestHeaders {
 }
 
 /// The problems that every operation can have.
-const PROBLEMS: [ProblemType; 18] = [
+const PROBLEMS: [ProblemType; 19] = [
     ProblemType::MalformedBody,
     ProblemType::MalformedRequest,
     ProblemType::Unauthorized,
@@ -53,6 +53,7 @@ const PROBLEMS: [ProblemType; 18] = [
     ProblemType::UnsupportedContentType,
     ProblemType::ExpectationFailed,
     ProblemType::InvalidInput,
+    ProblemType::QuotaExceeded,
     ProblemType::Internal,
     ProblemType::JobFailed,
     ProblemType::UnsupportedTransferCoding,

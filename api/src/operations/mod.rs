@@ -5,6 +5,7 @@
 //! nowhere else.
 
 pub(crate) mod alphabet_recognition;
+mod audio_quota;
 pub(crate) mod digit_recognition;
 pub(crate) mod documentation;
 pub(crate) mod handwriting_generator;

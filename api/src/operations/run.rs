@@ -21,6 +21,7 @@ use crate::{
     jobs::body,
     jobs::waiters::{LookupResult, Waiter},
     operations::{
+        audio_quota,
         identity::{self, Identity},
         response,
     },
@@ -114,6 +115,7 @@ async fn new_submission(
     upload: Option<Upload>,
     asynchronous: bool,
 ) -> Result<Submission, Problem> {
+    audio_quota::check(app, caller, context, parameters.operation()).await?;
     let Identity { id, has_key } =
         identity::identify(app, caller, context, &parameters, upload.as_ref()).await?;
     let new = Arc::new(NewJob {
@@ -124,6 +126,7 @@ async fn new_submission(
         request_id: context.request.id.to_string(),
         traceparent: context.traceparent.clone(),
         asynchronous,
+        max_queued: caller.quotas.max_queued.map(i64::from),
     });
     Span::current().record("job", tracing::field::display(new.id));
     let waiter = app.waiters.subscribe(new.id);

@@ -31,6 +31,8 @@ pub(crate) struct Problem {
     errors: Vec<Violation>,
     /// Seconds after which the same request may succeed.
     retry_after_s: Option<u64>,
+    /// The name of the quota that is used up.
+    quota: Option<&'static str>,
 }
 
 impl Problem {
@@ -41,7 +43,8 @@ impl Problem {
             Some(seconds) => Some(seconds as u64),
             None => None,
         };
-        Self { kind: problem_type, detail: Cow::Borrowed(facts.meaning), errors: Vec::new(), retry_after_s }
+        let detail = Cow::Borrowed(facts.meaning);
+        Self { kind: problem_type, detail, errors: Vec::new(), retry_after_s, quota: None }
     }
 
     /// Replaces the detail.
@@ -70,6 +73,12 @@ impl Problem {
             many => format!("{} constraints are violated; `errors` lists them.", many.len()),
         };
         Self { errors, ..Self::of(problem_type).with_detail(detail) }
+    }
+
+    /// The problem of a quota that is used up. `detail` says how large it is.
+    pub(crate) fn quota(name: &'static str, detail: String, retry_after: Duration) -> Self {
+        let problem = Self::of(ProblemType::QuotaExceeded).with_detail(detail).with_retry_after(retry_after);
+        Self { quota: Some(name), ..problem }
     }
 
     /// The codes of the violations, in order.
@@ -123,6 +132,7 @@ impl Problem {
             request_id: request_id.to_owned(),
             errors,
             error,
+            violated_policies: self.quota.into_iter().map(Cow::Borrowed).collect(),
         }
     }
 
@@ -177,9 +187,14 @@ impl From<SubmitError> for Problem {
 
 impl From<QueueFull> for Problem {
     fn from(full: QueueFull) -> Self {
+        if let Limit::Quota(quota) = full.limit {
+            let detail =
+                format!("Your account may have {quota} jobs waiting in the queue of this operation.");
+            return Self::quota("queued", detail, full.retry_after);
+        }
         let problem = Self::of(ProblemType::QueueFull).with_retry_after(full.retry_after);
         match full.limit {
-            Limit::Queue => problem.with_detail(
+            Limit::Queue | Limit::Quota(_) => problem.with_detail(
                 "The queue of this operation is full. The request was not accepted; send it again later.",
             ),
             Limit::Account => problem.with_detail(

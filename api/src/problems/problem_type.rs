@@ -76,6 +76,10 @@ problem_types! {
     InvalidInput: "invalid-input", UNPROCESSABLE_ENTITY, None, "The input breaks a constraint",
         "The request can be parsed, but its input violates the constraints that `errors` lists. Correct the input and \
         send the request again.";
+    QuotaExceeded: "quota-exceeded", TOO_MANY_REQUESTS, Some(60), "A quota is used up",
+        "Your account has used up the quota that `violated-policies` names: `rpm` (requests in a minute), `queued` (jobs that \
+        wait) or `audio-minutes` (minutes of recordings in a day). The request was not accepted; send it again after the time \
+        in Retry-After.";
     TooManyStreams: "too-many-streams", TOO_MANY_REQUESTS, Some(1), "Too many streams of events",
         "Your account follows as many jobs at once as it may. Close a stream of events, or ask for a job's document with \
         GET /v1/jobs/{id}?wait=60 instead.";

@@ -79,6 +79,7 @@ fn empty_job() -> NewJob {
         request_id: String::new(),
         traceparent: None,
         asynchronous: true,
+        max_queued: None,
     }
 }
 

@@ -31,6 +31,11 @@ pub struct ProblemBody {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[cfg_attr(feature = "schema", schema(required = false))]
     pub errors: Vec<ViolationBody>,
+    /// The names of the quotas that are used up, as in the header `RateLimit-Policy`. Absent if the problem has another
+    /// cause.
+    #[serde(default, rename = "violated-policies", skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(feature = "schema", schema(required = false, value_type = Vec<String>))]
+    pub violated_policies: Vec<Cow<'static, str>>,
     /// The problem as clients of OpenAI's API read it. Present only for paths of that API.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schema(nullable = false))]

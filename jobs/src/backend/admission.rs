@@ -115,7 +115,7 @@ impl Admission {
         let mut estimate = self.estimate(queue);
         let (mut admitted, mut refused) = (Vec::with_capacity(jobs.len()), Vec::new());
         for job in jobs {
-            match estimate.waiting.admit(job.account_id, job.priority(), self.0.max_waiting) {
+            match estimate.waiting.admit(job.account_id, job.priority(), self.0.max_waiting, job.max_queued) {
                 Ok(turn) => admitted.push(AdmittedJob { job, turn }),
                 Err(Exceeded { limit, n_to_start }) => {
                     let n_to_start = u32::try_from(n_to_start).unwrap_or(u32::MAX);

@@ -58,9 +58,10 @@ impl Waiting {
         account_id: Uuid,
         priority: i16,
         max_waiting: i64,
+        max_own: Option<i64>,
     ) -> Result<i64, Exceeded> {
         let own = self.accounts.get(&account_id).copied().unwrap_or_default();
-        Occupancy { max_waiting, n_waiting: self.n_jobs, n_own: own.n }.check()?;
+        Occupancy { max_waiting, n_waiting: self.n_jobs, n_own: own.n, max_own }.check()?;
         let serving = self.serving[index(priority)];
         let turn = own.last_turns[index(priority)].map_or(serving, |last| serving.max(last + 1));
         self.add(account_id, priority, turn);
@@ -117,7 +118,7 @@ mod tests {
 
     impl Queue {
         fn submit(&mut self, account: u8) {
-            let turn = self.waiting.admit(id(account), 1, MANY).unwrap();
+            let turn = self.waiting.admit(id(account), 1, MANY, None).unwrap();
             self.jobs.insert((turn, self.n_submitted), account);
             self.n_submitted += 1;
         }
@@ -180,20 +181,20 @@ mod tests {
     #[test]
     fn each_priority_has_turns_of_its_own() {
         let mut waiting = Waiting::default();
-        let mut turn = |priority| waiting.admit(id(1), priority, MANY).unwrap();
+        let mut turn = |priority| waiting.admit(id(1), priority, MANY, None).unwrap();
         assert_eq!([turn(0), turn(0), turn(1), turn(0), turn(1)], [0, 1, 0, 2, 1]);
     }
 
     #[test]
     fn jobs_accepted_during_a_count_are_added_to_it() {
         let mut waiting = Waiting::default();
-        assert_eq!(waiting.admit(id(1), 1, 10), Ok(0));
+        assert_eq!(waiting.admit(id(1), 1, 10, None), Ok(0));
         waiting.begin_count(&[]);
-        assert_eq!(waiting.admit(id(1), 1, 10), Ok(1));
+        assert_eq!(waiting.admit(id(1), 1, 10, None), Ok(1));
         waiting.finish_count(&[row(id(1), 7, 3, 9)]);
         assert_eq!(waiting.n_jobs, 8);
-        assert_eq!(waiting.admit(id(2), 1, 10), Ok(3), "the turn that is being served");
-        assert!(waiting.admit(id(1), 1, 10).is_err(), "8 of its jobs wait and one place is free");
+        assert_eq!(waiting.admit(id(2), 1, 10, None), Ok(3), "the turn that is being served");
+        assert!(waiting.admit(id(1), 1, 10, None).is_err(), "8 of its jobs wait and one place is free");
     }
 
     proptest! {

@@ -81,7 +81,7 @@ impl Ending {
 }
 
 /// Ends the jobs whose guards are met, in one statement: writes their outcomes and artifacts, deletes their uploads and
-/// the segments that were stored while they ran, and announces their ends (see [`super::ended`]). Takes at most [`super::MAX_ENDINGS`] endings. Returns one `bool`
+/// the segments that were stored while they ran, adds recordings to the usage of their accounts, and announces their ends (see [`super::ended`]). Takes at most [`super::MAX_ENDINGS`] endings. Returns one `bool`
 /// for each ending, in order: `false` if the guard was not met and nothing was changed. If at least one of the ended
 /// jobs is acknowledged, all of them are on disk when this returns.
 pub async fn end(db: impl PgExecutor<'_>, endings: &[Ending]) -> Result<Vec<bool>, sqlx::Error> {
@@ -97,14 +97,20 @@ async fn update(db: impl PgExecutor<'_>, endings: &[Ending]) -> Result<Vec<JobId
              update jobs j set state = e.state, outcome = e.outcome, worker = null, ended_at = now(),
                  media_type = null, upload = null, decode_us = e.decode_us, infer_us = e.infer_us,
                  last_error = coalesce(e.error, j.last_error)
-             from unnest($1::uuid[], $2::int4[], $3::uuid[], $4::text[], $5::jsonb[], $6::int4[], $7::int4[], $8::text[], $13::bool[])
-                 as e (id, attempt, account_id, state, outcome, decode_us, infer_us, error, may_run)
+             from unnest($1::uuid[], $2::int4[], $3::uuid[], $4::text[], $5::jsonb[], $6::int4[], $7::int4[], $8::text[], $13::bool[], $14::float8[])
+                 as e (id, attempt, account_id, state, outcome, decode_us, infer_us, error, may_run, audio_s)
              where j.id = e.id and (cardinality($1) = 1 or (select count(*) from locked) > 0)
                  and case when e.attempt is null
                  then j.account_id = e.account_id and (j.state = 'queued' or e.may_run and j.state = 'running')
                  else j.state = 'running' and j.attempt = e.attempt end
              returning j.id, j.operation, j.state, j.attempt, j.created_at, j.started_at, j.ended_at, j.outcome,
-                 j.decode_us, j.infer_us, j.transcribed_s, j.acknowledged),
+                 j.decode_us, j.infer_us, j.transcribed_s, j.acknowledged, j.account_id,
+                 case e.state when 'cancelled' then j.transcribed_s else e.audio_s end as audio_s),
+         used_audio as (
+             insert into audio_usage (account_id, day, seconds)
+             select account_id, (now() at time zone 'utc')::date, sum(audio_s)
+             from ended where audio_s > 0 group by account_id order by account_id
+             on conflict (account_id, day) do update set seconds = audio_usage.seconds + excluded.seconds),
          stored_artifacts as (
              insert into artifacts (job_id, name, bytes)
              select a.job_id, a.name, a.bytes
@@ -134,6 +140,7 @@ async fn update(db: impl PgExecutor<'_>, endings: &[Ending]) -> Result<Vec<JobId
     .bind(artifacts.bytes)
     .bind(JOBS_ENDED)
     .bind(column(endings, |e| matches!(e.guard, Guard::Unended { .. })))
+    .bind(column(endings, |e| e.outcome.as_ref().and_then(Outcome::audio_s)))
     .fetch_all(db)
     .await
 }

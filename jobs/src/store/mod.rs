@@ -19,6 +19,7 @@ mod progress;
 mod requeue;
 mod submit;
 mod sweep;
+mod usage;
 mod waiting;
 
 pub use claim::{Claimed, claim, claimed_by};
@@ -31,6 +32,7 @@ pub use progress::note_progress;
 pub use requeue::{Requeue, requeue};
 pub use submit::{Submitted, submit};
 pub use sweep::{Lost, expire, lost};
+pub use usage::{AudioUsage, audio_today};
 pub use waiting::{WaitingJobs, waiting};
 
 /// The Postgres channel on which new jobs are announced. The payload is the names of their queues, separated by

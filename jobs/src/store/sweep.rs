@@ -40,10 +40,13 @@ pub async fn lost(db: &PgPool, lost: Lost) -> Result<Vec<(Fence, bool)>, sqlx::E
     Ok(rows.into_iter().map(|(job, attempt, is_last)| (Fence { job, attempt }, is_last)).collect())
 }
 
-/// Deletes jobs that ended longer than `retention` ago, and workers that have sent no heartbeat for a minute. Returns
-/// the number of deleted jobs.
+/// Deletes jobs that ended longer than `retention` ago, workers that have sent no heartbeat for a minute, and the usage of
+/// audio of more than a month ago. Returns the number of deleted jobs.
 pub async fn expire(db: &PgPool, retention: Duration) -> Result<u64, sqlx::Error> {
     sqlx::query("delete from workers where seen_at < now() - interval '1 minute'").execute(db).await?;
+    sqlx::query("delete from audio_usage where day < (now() at time zone 'utc')::date - 31")
+        .execute(db)
+        .await?;
     let expired = sqlx::query(
         "delete from jobs where id in (
              select id from jobs where ended_at < now() - make_interval(secs => $1)

@@ -14,6 +14,7 @@ mod jobs;
 mod keys;
 mod openai;
 mod protocol;
+mod quotas;
 mod service;
 mod speech;
 mod translate;

@@ -36,6 +36,7 @@ pub(crate) fn new_job(asynchronous: bool) -> NewJob {
         request_id: "test".to_owned(),
         traceparent: None,
         asynchronous,
+        max_queued: None,
     }
 }
 
