@@ -2,7 +2,6 @@
 
 use std::{
     fs, io,
-    path::Path,
     sync::{
         Arc,
         atomic::{AtomicU64, Ordering},
@@ -68,10 +67,33 @@ enum Trouble {
     Run(Failure),
 }
 
-/// A recording in memory.
-struct Read {
+/// A recording in memory, or a piece of one as a WAV file.
+#[derive(Debug, Clone)]
+struct Sound {
     bytes: Bytes,
     sha256: String,
+}
+
+impl Sound {
+    fn new(bytes: Vec<u8>) -> Self {
+        Self { sha256: sha256(&bytes), bytes: bytes.into() }
+    }
+}
+
+/// A piece of a long recording, and its place in it.
+#[derive(Debug)]
+struct CutPiece {
+    start_s: f64,
+    end_s: f64,
+    ends_in_pause: bool,
+    sound: Sound,
+}
+
+impl From<Piece> for CutPiece {
+    fn from(piece: Piece) -> Self {
+        let (start_s, end_s) = (piece.start_s(), piece.end_s());
+        Self { start_s, end_s, ends_in_pause: piece.ends_in_pause, sound: Sound::new(piece.wav()) }
+    }
 }
 
 impl Batch {
@@ -95,7 +117,7 @@ impl Batch {
 
     /// The length of the recording, seconds. `None` if an earlier run has transcribed it.
     async fn try_transcribe(self: &Arc<Self>, input: &Input) -> Result<Option<f64>, Trouble> {
-        let n_bytes = fs::metadata(&input.path).map_err(unreadable)?.len();
+        let n_bytes = tokio::fs::metadata(&input.path).await.map_err(unreadable)?.len();
         let is_cut = input.must_be_decoded() || n_bytes > MAX_RECORDING_BYTES as u64;
         let (place, memory) = if is_cut {
             (None, self.memory.acquire().await.ok())
@@ -103,14 +125,15 @@ impl Batch {
             (Some(self.pace.place().await), None)
         };
         let path = input.path.clone();
-        let Read { bytes, sha256 } = blocking(move || read(&path)).await.map_err(unreadable)?;
+        let sound = blocking(move || fs::read(path).map(Sound::new)).await.map_err(unreadable)?;
         let name = input.name.to_string_lossy().into_owned();
-        if self.journal.done(&name, &sha256).is_some() && self.outputs.exist(input, &self.settings) {
+        if self.journal.done(&name, &sound.sha256).is_some() && self.outputs.exist(input, &self.settings) {
             return Ok(None);
         }
+        let sha256 = sound.sha256.clone();
         let transcript = match place {
-            Some(place) => self.job(bytes, place).await?,
-            None => self.pieces(bytes, memory).await?,
+            Some(place) => self.job(sound, place).await?,
+            None => self.pieces(sound.bytes, memory).await?,
         };
         let entry = Entry { name, sha256, duration_s: transcript.duration_s };
         let (batch, input) = (self.clone(), input.clone());
@@ -134,7 +157,7 @@ impl Batch {
             tokio::select! {
                 Some(part) = running.next() => parts.push(part?),
                 place = self.pace.place(), if next.is_some() => {
-                    let piece: Option<Piece> = next.take();
+                    let piece: Option<CutPiece> = next.take();
                     running.extend(piece.map(|piece| self.piece(n_pieces, piece, place)));
                     n_pieces += 1;
                 }
@@ -157,23 +180,21 @@ impl Batch {
         Ok(whole)
     }
 
-    async fn piece(&self, nth: usize, piece: Piece, place: Place) -> Result<(usize, Part), Trouble> {
-        let (start_s, end_s, wav, is_whole) =
-            (piece.start_s(), piece.end_s(), piece.wav(), piece.ends_in_pause);
-        drop(piece);
-        let mut transcript = self.job(wav.into(), place).await?;
-        if !is_whole {
+    async fn piece(&self, nth: usize, piece: CutPiece, place: Place) -> Result<(usize, Part), Trouble> {
+        let CutPiece { start_s, end_s, ends_in_pause, sound } = piece;
+        let mut transcript = self.job(sound, place).await?;
+        if !ends_in_pause {
             transcript.warnings.push("there is no pause at its end, so a word may be cut in two".to_owned());
         }
         Ok((nth, Part { start_s, end_s, transcript }))
     }
 
     /// Transcribes a recording that the server accepts.
-    async fn job(&self, recording: Bytes, place: Place) -> Result<Transcript, Trouble> {
+    async fn job(&self, sound: Sound, place: Place) -> Result<Transcript, Trouble> {
         let mut n_failed = 0;
         let job = loop {
-            let request = self.settings.request(&recording, n_failed);
-            let submitted = self.client.submit_speech_recognition(recording.clone(), &request).await;
+            let request = self.settings.request(&sound.sha256, n_failed);
+            let submitted = self.client.submit_speech_recognition(sound.bytes.clone(), &request).await;
             let submitted = submitted.map_err(|error| self.trouble(&error))?;
             let job = self.client.ended_job(submitted.id).await.map_err(|error| self.trouble(&error))?;
             self.pace.ended(&job);
@@ -203,26 +224,20 @@ impl Batch {
     }
 }
 
-/// Reads a recording.
-fn read(path: &Path) -> io::Result<Read> {
-    let bytes: Bytes = fs::read(path)?.into();
-    Ok(Read { sha256: sha256(&bytes), bytes })
-}
-
 /// Decodes a recording, cuts it and sends the pieces. Returns what is unusual about the file. Ends early if nobody receives
 /// the pieces.
-fn cut(bytes: Bytes, pieces: &mpsc::Sender<Piece>) -> Result<Vec<String>, UnreadableRecording> {
+fn cut(bytes: Bytes, pieces: &mpsc::Sender<CutPiece>) -> Result<Vec<String>, UnreadableRecording> {
     let mut recording = Recording::open(bytes)?;
     let mut cutter = Cutter::default();
     while let Some(samples) = recording.next_second()? {
         if let Some(piece) = cutter.push(&samples)
-            && pieces.blocking_send(piece).is_err()
+            && pieces.blocking_send(piece.into()).is_err()
         {
             return Ok(Vec::new());
         }
     }
     for piece in cutter.finish() {
-        let _nobody_receives = pieces.blocking_send(piece);
+        let _nobody_receives = pieces.blocking_send(piece.into());
     }
     Ok(recording.warnings().to_vec())
 }

@@ -64,21 +64,16 @@ impl Settings {
         self.lang.code()
     }
 
-    /// The request for these bytes. Its key is a hash of everything that is sent, so that the same request always has the
-    /// same job. `nth`: counts the jobs of this request that failed for a reason that may pass.
-    pub(super) fn request(&self, recording: &[u8], nth: u32) -> SpeechRequest {
+    /// The request for a recording with this SHA-256. Its key is a hash of everything that is sent, so that the same
+    /// request always has the same job. `nth`: counts the jobs of this request that failed for a reason that may pass.
+    pub(super) fn request(&self, sha256: &str, nth: u32) -> SpeechRequest {
         let (lang, translate, timestamps) = (self.lang(), self.translate, self.timestamps);
-        let mut hash = Sha256::new();
-        hash.update(format!(
-            "speech-recognition lang={lang} translation={translate} timestamps={timestamps} "
-        ));
-        hash.update(recording);
-        let hash = format!("{:x}", hash.finalize());
+        let all = format!("speech-recognition {lang} {translate} {timestamps} {sha256} {nth}");
         SpeechRequest {
             lang: Some(lang.to_owned()),
             with_translation: translate,
             with_timestamps: timestamps,
-            idempotency_key: Some(if nth == 0 { hash } else { format!("{hash}-{nth}") }),
+            idempotency_key: Some(self::sha256(all.as_bytes())),
         }
     }
 }
@@ -101,18 +96,18 @@ mod tests {
 
     #[test]
     fn a_key_depends_on_all_that_is_sent_and_on_nothing_else() {
-        let key = |lang, translate, timestamps, formats: &[Format], bytes: &[u8], nth| {
-            Settings::new(lang, translate, timestamps, formats).request(bytes, nth).idempotency_key.unwrap()
+        let key = |lang, translate, timestamps, formats: &[Format], sha256, nth| {
+            Settings::new(lang, translate, timestamps, formats).request(sha256, nth).idempotency_key.unwrap()
         };
         let (pa, json) = (Language::Pa, [Format::Json]);
-        let first = key(pa, false, false, &json, b"a", 0);
-        assert_eq!(first, key(pa, false, false, &[Format::Txt], b"a", 0));
+        let first = key(pa, false, false, &json, "a", 0);
+        assert_eq!(first, key(pa, false, false, &[Format::Txt], "a", 0));
         let others = [
-            key(Language::En, false, false, &json, b"a", 0),
-            key(pa, true, false, &json, b"a", 0),
-            key(pa, false, true, &json, b"a", 0),
-            key(pa, false, false, &json, b"b", 0),
-            key(pa, false, false, &json, b"a", 1),
+            key(Language::En, false, false, &json, "a", 0),
+            key(pa, true, false, &json, "a", 0),
+            key(pa, false, true, &json, "a", 0),
+            key(pa, false, false, &json, "b", 0),
+            key(pa, false, false, &json, "a", 1),
         ];
         assert_eq!(BTreeSet::from(others.clone()).len(), others.len());
         assert!(!others.contains(&first));
