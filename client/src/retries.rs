@@ -10,13 +10,14 @@ use crate::error::ClientError;
 
 /// The pause before the first repetition. Each further pause may be twice as long.
 const FIRST_PAUSE: Duration = Duration::from_millis(250);
-/// The longest pause, also if the server asks for a longer one.
+/// The longest pause, unless the server asks for a longer one.
 const LONGEST_PAUSE: Duration = Duration::from_secs(15);
 
 /// How long, and with what notice, [`Client::retrying`](crate::Client::retrying) repeats a request.
 ///
 /// A pause before a repetition has a random length up to 0.25 s, 0.5 s, 1 s and so on up to 15 s, so that many clients do
-/// not come back at the same time. It is as long as the server's `Retry-After` says, if it sent one.
+/// not come back at the same time. It is as long as the server's `Retry-After` says, if it sent one. If that is longer than
+/// the time that is left, the error is returned at once.
 #[derive(Clone)]
 pub struct Retries {
     limit: Duration,
@@ -59,8 +60,7 @@ pub(crate) async fn repeat<T, F: Future<Output = Result<T, ClientError>>>(
             ClientError::Problem { retry_after_s: Some(seconds), .. } => Duration::from_secs(*seconds),
             _ => longest.mul_f64(rand::random_range(0.1..=1.0)),
         };
-        let pause = pause.min(LONGEST_PAUSE);
-        if Instant::now() + pause > deadline {
+        if pause >= deadline.saturating_duration_since(Instant::now()) {
             return Err(error);
         }
         tokio::time::sleep(pause).await;
@@ -76,6 +76,10 @@ mod tests {
     use crate::ProblemBody;
 
     fn refusal(status: u16) -> ClientError {
+        refusal_for(status, 0)
+    }
+
+    fn refusal_for(status: u16, retry_after_s: u64) -> ClientError {
         let problem = ProblemBody {
             problem_type: "/problems/busy".to_owned(),
             title: "busy".into(),
@@ -85,7 +89,7 @@ mod tests {
             request_id: String::new(),
             errors: Vec::new(),
         };
-        ClientError::Problem { problem: Box::new(problem), retry_after_s: Some(0) }
+        ClientError::Problem { problem: Box::new(problem), retry_after_s: Some(retry_after_s) }
     }
 
     /// Runs attempts that end like this, the last one first. Returns the end and the number of attempts that are left.
@@ -110,6 +114,14 @@ mod tests {
     fn the_last_error_is_returned_when_the_time_is_over() {
         let (ended, n_left) = run(Duration::ZERO, vec![Ok(7), Err(refusal(503))]);
         assert_eq!((ended.unwrap_err().status(), n_left), (Some(503), 1));
+    }
+
+    #[test]
+    fn a_server_that_asks_for_more_time_than_is_left_is_not_asked_again() {
+        for seconds in [61, u64::MAX] {
+            let (ended, n_left) = run(Duration::from_secs(60), vec![Ok(7), Err(refusal_for(429, seconds))]);
+            assert_eq!((ended.unwrap_err().status(), n_left), (Some(429), 1));
+        }
     }
 
     #[test]
