@@ -48,17 +48,17 @@ async fn a_run_that_is_killed_and_interrupted_continues_and_repeats_nothing() {
 async fn a_run_survives_a_killed_worker_and_a_killed_api() {
     let mut stack = Stack::start().await;
     let folders = Folders::new(stack.folder(), "bulk-crashes");
-    folders.add_clips(40);
+    folders.add_clips(20);
     let mut process = Process::spawn("transcribe", folders.command(&stack, &[]));
     until("some recordings are done", async || (folders.n_done() >= 3).then_some(())).await;
     stack.workers[0].kill().await;
     stack.restart_api().await;
     stack.add_worker().await;
     assert!(process.ended().await.success(), "{:?}", process.log());
-    assert_eq!(folders.n_done(), 40);
+    assert_eq!(folders.n_done(), 20);
     let n_jobs: i64 =
         sqlx::query_scalar("select count(*) from jobs").fetch_one(&stack.db).await.expect("a count");
-    assert_eq!(n_jobs, 40);
+    assert_eq!(n_jobs, 20);
 }
 
 #[tokio::test(flavor = "multi_thread")]
