@@ -66,6 +66,11 @@ impl Outcome {
         }
     }
 
+    /// Whether the outcome is the result of an operation that takes no recording.
+    pub(crate) const fn is_quick_answer(&self) -> bool {
+        matches!(self, Self::Predictions { .. } | Self::Handwriting { .. })
+    }
+
     /// The segments of a transcription, whether or not they were requested. Empty for other outcomes.
     pub fn segments(&self) -> &[Segment] {
         match self {
