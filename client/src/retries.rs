@@ -88,6 +88,8 @@ mod tests {
             instance: String::new(),
             request_id: String::new(),
             errors: Vec::new(),
+            violated_policies: Vec::new(),
+            error: None,
         };
         ClientError::Problem { problem: Box::new(problem), retry_after_s: Some(retry_after_s) }
     }
