@@ -1,14 +1,9 @@
 //! `GET /v1/jobs/{id}/events`: responds with the events of a job as they happen, as Server-Sent Events.
 
-use std::time::Duration;
-
 use axum::{
     extract::State,
-    http::{HeaderMap, HeaderName, HeaderValue, StatusCode, Uri},
-    response::{
-        IntoResponse as _, Response,
-        sse::{KeepAlive, Sse},
-    },
+    http::{HeaderMap, StatusCode, Uri},
+    response::{IntoResponse as _, Response},
 };
 use utoipa::ToSchema;
 
@@ -21,7 +16,7 @@ use super::{
 use crate::{
     app::App,
     auth::caller::Caller,
-    http::{context::RequestContext, representation::Representation},
+    http::{context::RequestContext, event_stream, representation::Representation},
     input::query,
     problems::{Problem, ProblemType, responses::problems},
 };
@@ -31,12 +26,6 @@ problems! {
     JobEventsProblems at EVENTS_PATH, EVENT_EXAMPLES: Unauthorized, NotFound, NotAcceptable, InvalidInput, QuotaExceeded, TooManyStreams,
     Internal, Busy, Draining, Unavailable,
 }
-
-/// The time without an event after which a comment is sent, so that nothing between the two sides closes the connection.
-const HEARTBEAT_INTERVAL: Duration = Duration::from_secs(15);
-
-/// A header that tells proxies (nginx) to pass each event on at once.
-const X_ACCEL_BUFFERING: HeaderName = HeaderName::from_static("x-accel-buffering");
 
 /// An event of a job.
 #[derive(ToSchema)]
@@ -116,8 +105,5 @@ pub(crate) async fn handle(
     }
     let place = app.streams.open(caller.account_id).ok_or(Problem::of(ProblemType::TooManyStreams))?;
     let follower = Follower::new(app, context.request, id, last, waiter, place);
-    let heartbeat = KeepAlive::new().interval(HEARTBEAT_INTERVAL);
-    let mut response = Sse::new(follower.into_events()).keep_alive(heartbeat).into_response();
-    response.headers_mut().insert(X_ACCEL_BUFFERING, HeaderValue::from_static("no"));
-    Ok(response)
+    Ok(event_stream::respond(follower.into_events()))
 }

@@ -11,17 +11,12 @@ use akhar_jobs::{
 };
 use axum::response::sse::Event;
 use futures::{Stream, stream};
-use tokio::time::timeout;
 use uuid::Uuid;
 
-use super::{body, event_id::EventId, waiters::Waiter};
+use super::{body, event_id::EventId, streams::Look, waiters::Waiter};
 use crate::{
     app::App, budget::Share, http::context::RequestInfo, operations::speech_recognition::body as speech,
-    retry::Transient as _,
 };
-
-/// How long a look may take before the database counts as unavailable.
-const LOOK_LIMIT: Duration = Duration::from_secs(5);
 
 /// The time after which a client that has lost the stream should connect again.
 const RECONNECT_AFTER: Duration = Duration::from_secs(1);
@@ -104,28 +99,18 @@ impl Follower {
             self.waiter.wait_for_wake_up(self.app.streams.next_look()).await;
         }
         self.has_looked = true;
-        match timeout(LOOK_LIMIT, self.app.streams.follows.look(self.known.cursor)).await {
-            Ok(Ok(Some(seen))) if seen.state.is_final() => self.end().await,
-            Ok(Ok(Some(seen))) => self.events.extend(self.known.news(seen)),
-            Ok(Ok(None)) => self.is_over = true,
-            Ok(Err(error)) if !error.is_transient() => {
-                tracing::error!(%error, job = %self.known.cursor.job, "cannot follow a job");
-                self.is_over = true;
-            }
-            Ok(Err(_)) | Err(_) => tracing::debug!("the database is unavailable: continuing to follow a job"),
-        }
-    }
-
-    /// Reads the job, which has ended. If it cannot be read now, the next look tries again.
-    async fn end(&mut self) {
-        match timeout(LOOK_LIMIT, self.app.lookups.find(self.known.cursor.job)).await {
-            Ok(Ok(Some(job))) => {
+        match self.app.streams.look(self.known.cursor, &self.app.lookups).await {
+            Look::News(seen) => self.events.extend(self.known.news(seen)),
+            Look::Ended(job) => {
                 self.events.extend(self.known.rest(job, &self.request));
                 self.is_over = true;
             }
-            Ok(Ok(None)) => self.is_over = true,
-            Ok(Err(error)) => tracing::debug!(%error, "cannot read a job that has ended"),
-            Err(_) => tracing::debug!("the database does not answer: continuing to follow a job"),
+            Look::Gone => self.is_over = true,
+            Look::Unavailable => (),
+            Look::Failed(error) => {
+                tracing::error!(%error, job = %self.known.cursor.job, "cannot follow a job");
+                self.is_over = true;
+            }
         }
     }
 }

@@ -2,21 +2,45 @@
 
 use std::{num::NonZeroUsize, sync::Arc, time::Duration};
 
-use akhar_jobs::backend::Follows;
+use akhar_jobs::{
+    Job,
+    backend::{Follows, GroupError, Lookups},
+    store::{Cursor, Followed},
+};
 use sqlx::PgPool;
-use tokio::time::Instant;
+use tokio::time::{Instant, timeout};
 use uuid::Uuid;
 
-use crate::budget::{Budget, Share};
+use crate::{
+    budget::{Budget, Share},
+    retry::Transient as _,
+};
 
 /// The time between two looks of a stream.
 const INTERVAL: Duration = Duration::from_secs(1);
+
+/// How long a look may take before the database counts as unavailable.
+const LOOK_LIMIT: Duration = Duration::from_secs(5);
+
+/// What a stream finds when it looks at its job.
+pub(crate) enum Look {
+    /// What is new about a job that has not ended.
+    News(Followed),
+    /// The job, which has ended.
+    Ended(Job),
+    /// There is no such job.
+    Gone,
+    /// The database is unavailable. The next look tries again.
+    Unavailable,
+    /// The job cannot be read.
+    Failed(GroupError),
+}
 
 /// All streams of events of this process.
 #[derive(Debug)]
 pub(crate) struct Streams {
     /// Reads what is new about jobs.
-    pub(crate) follows: Follows,
+    follows: Follows,
     open: Arc<Budget<Uuid>>,
     started: Instant,
 }
@@ -31,6 +55,25 @@ impl Streams {
     /// Takes the place of a stream of this account. `None` if it has as many as it may.
     pub(crate) fn open(&self, account_id: Uuid) -> Option<Share<Uuid>> {
         self.open.take(account_id, 1)
+    }
+
+    /// Reads what is new about a job, or the whole job if it has ended.
+    pub(crate) async fn look(&self, cursor: Cursor, lookups: &Lookups) -> Look {
+        let look = async {
+            match self.follows.look(cursor).await? {
+                Some(seen) if !seen.state.is_final() => Ok(Look::News(seen)),
+                Some(_) => Ok(lookups.find(cursor.job).await?.map_or(Look::Gone, Look::Ended)),
+                None => Ok(Look::Gone),
+            }
+        };
+        match timeout(LOOK_LIMIT, look).await {
+            Ok(Ok(seen)) => seen,
+            Ok(Err::<_, GroupError>(error)) if !error.is_transient() => Look::Failed(error),
+            Ok(Err(_)) | Err(_) => {
+                tracing::debug!("the database is unavailable: continuing to follow a job");
+                Look::Unavailable
+            }
+        }
     }
 
     /// The next time at which all streams look, so that one statement reads for all of them.

@@ -1,16 +1,13 @@
 //! Writes a transcription as Server-Sent Events while it is recognised.
 
-use std::{collections::VecDeque, time::Duration};
+use std::collections::VecDeque;
 
 use akhar_client::{AudioEventBody, OpenAiErrorBody};
 use akhar_jobs::{
     Job, Outcome, Parameters, SpeechParameters, Upload,
     store::{Cursor, Followed},
 };
-use axum::response::{
-    IntoResponse as _, Response,
-    sse::{Event, KeepAlive, Sse},
-};
+use axum::response::{Response, sse::Event};
 use futures::stream;
 use serde::Serialize;
 use uuid::Uuid;
@@ -23,14 +20,11 @@ use crate::{
     app::App,
     auth::caller::Caller,
     budget::Share,
-    http::context::RequestContext,
+    http::{context::RequestContext, event_stream},
+    jobs::streams::Look,
     operations::run::{FollowedJob, submit_followed},
     problems::{Problem, ProblemType},
-    retry::Transient as _,
 };
-
-/// The time without an event after which a comment is sent.
-const HEARTBEAT_INTERVAL: Duration = Duration::from_secs(15);
 
 /// The events of one job.
 struct Events {
@@ -77,7 +71,7 @@ pub(super) async fn respond(
         let event = events.next().await?;
         Some((Event::default().json_data(event), events))
     });
-    Ok(Sse::new(events).keep_alive(KeepAlive::new().interval(HEARTBEAT_INTERVAL)).into_response())
+    Ok(event_stream::respond(events))
 }
 
 impl Events {
@@ -99,12 +93,12 @@ impl Events {
 
     /// Reads what is new. If nothing is, waits until the job ends or all streams look again.
     async fn look(&mut self) {
-        match self.app.streams.follows.look(self.cursor).await {
-            Ok(Some(seen)) if seen.state.is_final() => self.end().await,
-            Ok(Some(seen)) => self.take(seen),
-            Ok(None) => self.fail(Problem::internal("the job was deleted while its caller followed it")),
-            Err(error) if !error.is_transient() => self.fail(Problem::from(error)),
-            Err(error) => tracing::debug!(%error, "the database is unavailable: continuing to follow a job"),
+        match self.app.streams.look(self.cursor, &self.app.lookups).await {
+            Look::News(seen) => self.take(seen),
+            Look::Ended(job) => self.finish(job),
+            Look::Gone => self.fail(Problem::internal("the job was deleted while its caller followed it")),
+            Look::Unavailable => (),
+            Look::Failed(error) => self.fail(Problem::from(error)),
         }
         if self.ready.is_empty() && !self.is_over {
             self.job.waiter.wait_for_wake_up(self.app.streams.next_look()).await;
@@ -123,15 +117,6 @@ impl Events {
         }
         let n_segments = i32::try_from(n_seen).unwrap_or(i32::MAX);
         self.cursor = Cursor { attempt: seen.attempt, n_segments, ..self.cursor };
-    }
-
-    /// Reads the job, which has ended. If it cannot be read now, the next look tries again.
-    async fn end(&mut self) {
-        match self.app.lookups.find(self.job.id).await {
-            Ok(Some(job)) => self.finish(job),
-            Ok(None) => self.fail(Problem::internal("the job was deleted while its caller followed it")),
-            Err(error) => tracing::debug!(%error, "cannot read a job that has ended"),
-        }
     }
 
     /// Sends the segments that were not sent yet, and the last event.
