@@ -8,15 +8,13 @@ use akhar_jobs::{MediaType, Upload};
 use akhar_platform::config::Config;
 
 use crate::decode::{
-    audio::{Audio, AudioLimits},
+    audio::{Audio, AudioLimits, likely_type},
     image::ImageDecoding,
 };
 
 /// Decodes a recording to its end.
 pub fn audio(bytes: Vec<u8>) {
-    let is_wav = bytes.starts_with(b"RIFF");
-    let media_type =
-        MediaType::of_container(&bytes).unwrap_or(if is_wav { MediaType::Wav } else { MediaType::Mp3 });
+    let media_type = likely_type(&bytes);
     let upload = Upload { media_type, bytes: bytes.into() };
     let Ok(mut audio) = Audio::open(upload, &AudioLimits::default()) else { return };
     while let Ok(Some(samples)) = audio.next() {

@@ -1,10 +1,10 @@
 //! Decodes a recording as a job does: for a program that cuts a long one into pieces before it sends them.
 
-use akhar_jobs::{MediaType, Upload};
+use akhar_jobs::Upload;
 use bytes::Bytes;
 
 use crate::decode::{
-    audio::{Audio, AudioLimits},
+    audio::{Audio, AudioLimits, likely_type},
     undecodable::Undecodable,
 };
 
@@ -37,9 +37,7 @@ impl Recording {
 
     /// Opens a file of at most a day, of any format that jobs may have. The limits on channels and rates are those of the HTTP interface.
     pub fn open(bytes: Bytes) -> Result<Self, UnreadableRecording> {
-        let is_wav = matches!(bytes.get(..4), Some(b"RIFF" | b"RF64"));
-        let frames = if is_wav { MediaType::Wav } else { MediaType::Mp3 };
-        let media_type = MediaType::of_container(&bytes).unwrap_or(frames);
+        let media_type = likely_type(&bytes);
         let limits = AudioLimits { max_seconds: MAX_SECONDS, ..AudioLimits::default() };
         Ok(Self(Audio::open(Upload { media_type, bytes }, &limits)?))
     }

@@ -18,7 +18,7 @@ mod wav;
 
 use std::time::{Duration, Instant};
 
-use akhar_jobs::Upload;
+use akhar_jobs::{MediaType, Upload};
 
 pub(crate) use sound::AudioLimits;
 
@@ -30,6 +30,13 @@ use source::Source;
 
 /// The number of samples in one piece: one second.
 const PIECE: usize = RATE as usize;
+
+/// The type of a recording that no api has checked, by its first bytes. A file of no known type counts as MP3, whose
+/// reader says what is wrong with it.
+pub(crate) fn likely_type(bytes: &[u8]) -> MediaType {
+    let is_wav = matches!(bytes.get(..4), Some(b"RIFF" | b"RF64"));
+    MediaType::of_container(bytes).unwrap_or(if is_wav { MediaType::Wav } else { MediaType::Mp3 })
+}
 
 /// An opened audio file, which gives its sound as 16 kHz mono in pieces of one second.
 pub(crate) struct Audio {
