@@ -13,7 +13,7 @@ use symphonia::{
         codecs::{
             CodecParameters,
             audio::{
-                AudioCodecId, AudioCodecParameters, AudioDecoder, AudioDecoderOptions,
+                AudioCodecParameters, AudioDecoder, AudioDecoderOptions,
                 well_known::{CODEC_ID_AAC, CODEC_ID_FLAC, CODEC_ID_OPUS, CODEC_ID_VORBIS},
             },
         },
@@ -102,22 +102,22 @@ struct Shape {
 impl Container {
     /// Opens a file. Checks that a packet can be decoded, and that the whole file is within the limits.
     pub(super) fn open(bytes: &Bytes, limits: &AudioLimits) -> Result<(Sound, Self), Undecodable> {
-        let First { shape, codec, n_lead } = first_sound(Packets::open(bytes)?)?;
-        let mut scanned = Packets::open(bytes)?;
+        let Scan { shape, n_frames } = Scan::of(Packets::open(bytes)?, limits)?;
+        let packets = Packets::open(bytes)?;
+        let codec = packets.codec()?;
         let mut sound = Sound {
-            codec,
+            codec: packets.parameters.codec,
             rate: shape.rate,
             n_channels: u16::try_from(shape.n_channels).unwrap_or(u16::MAX),
             blocks: None,
-            n_lead,
-            n_frames: scanned.n_frames(shape.rate, limits)?,
+            // The decoders of symphonia leave out themselves what the encoder put before the sound.
+            n_lead: if matches!(codec, Codec::Opus(_)) { packets.pre_skip() } else { 0 },
+            n_frames,
             warnings: Vec::new(),
         };
         sound.check(limits)?;
         // The times of packets need not be exact, so the sound may be a little longer.
         sound.n_frames = u64::from(limits.max_seconds) * u64::from(shape.rate);
-        let packets = Packets::open(bytes)?;
-        let codec = packets.codec()?;
         let (pending, origin, n_frames, interleaved) = (None, None, 0, Vec::new());
         Ok((sound, Self { packets, codec, rate: shape.rate, pending, origin, n_frames, interleaved }))
     }
@@ -208,28 +208,6 @@ impl Packets {
         }
     }
 
-    /// Reads all packets, and returns the number of frames that they have by their times. Fails as soon as there are too
-    /// many.
-    fn n_frames(&mut self, rate: u32, limits: &AudioLimits) -> Result<u64, Undecodable> {
-        let max_frames = u64::from(limits.max_seconds) * u64::from(rate);
-        let (mut origin, mut n_packets, mut n_frames) = (None, 0, 0);
-        while let Some(packet) = self.next() {
-            let origin = *origin.get_or_insert(packet.pts.get());
-            let start = u64::try_from(packet.pts.get().saturating_sub(origin)).unwrap_or(0);
-            n_frames = n_frames.max(self.frames(start.saturating_add(packet.dur.get()), rate)).max(1);
-            n_packets += 1;
-            if n_frames > max_frames || n_packets > u64::from(limits.max_seconds) * MAX_PACKETS_PER_S {
-                break;
-            }
-        }
-        if n_packets > u64::from(limits.max_seconds) * MAX_PACKETS_PER_S {
-            let max = limits.max_seconds;
-            let detail = format!("the recording has more packets than {max} s of sound can have");
-            return Err(Undecodable::new("too_long", detail));
-        }
-        Ok(n_frames)
-    }
-
     /// The frames of Opus that the encoder put before the sound, as its header tells (RFC 7845, 5.1). The delay that
     /// WebM has beside the header is wrong in some files of ffmpeg.
     fn pre_skip(&self) -> u64 {
@@ -287,28 +265,44 @@ impl Codec {
     }
 }
 
-/// The properties of a track that its first packets show.
-struct First {
+/// What reading all packets shows, of which only those before the first sound are decoded.
+struct Scan {
     shape: Shape,
-    codec: AudioCodecId,
-    /// Frames of Opus that the encoder put before the sound. The decoders of symphonia leave them out themselves.
-    n_lead: u64,
+    /// The frames by the times of the packets; at least 1.
+    n_frames: u64,
 }
 
-/// Decodes packets until one has sound. Fails if none has.
-fn first_sound(mut packets: Packets) -> Result<First, Undecodable> {
-    let mut codec = packets.codec()?;
-    let mut interleaved = Vec::new();
-    while let Some(packet) = packets.next() {
-        if let Some(shape) = codec.decode(&packet, &mut interleaved)
-            && !interleaved.is_empty()
-        {
-            let codec = packets.parameters.codec;
-            let n_lead = if codec == CODEC_ID_OPUS { packets.pre_skip() } else { 0 };
-            return Ok(First { shape, codec, n_lead });
+impl Scan {
+    /// Fails if no packet has sound, or if there are more packets than the longest recording can have. Stops when the
+    /// recording is too long.
+    fn of(mut packets: Packets, limits: &AudioLimits) -> Result<Self, Undecodable> {
+        let max_packets = u64::from(limits.max_seconds) * MAX_PACKETS_PER_S;
+        let mut codec = packets.codec()?;
+        let mut interleaved = Vec::new();
+        let (mut shape, mut origin, mut n_packets, mut end) = (None, None, 0, 0);
+        while let Some(packet) = packets.next() {
+            if shape.is_none() {
+                shape = codec.decode(&packet, &mut interleaved).filter(|_| !interleaved.is_empty());
+            }
+            let origin = *origin.get_or_insert(packet.pts.get());
+            let start = u64::try_from(packet.pts.get().saturating_sub(origin)).unwrap_or(0);
+            end = end.max(start.saturating_add(packet.dur.get()));
+            n_packets += 1;
+            if n_packets > max_packets {
+                let max = limits.max_seconds;
+                let detail = format!("the recording has more packets than {max} s of sound can have");
+                return Err(Undecodable::new("too_long", detail));
+            }
+            if shape.is_some() && packets.frames(end, 1) > limits.max_seconds.into() {
+                break;
+            }
         }
+        let Some(shape) = shape else {
+            let cause = packets.error.map_or(String::new(), |e| format!(": {e}"));
+            let detail =
+                format!("no packet of the file can be decoded: the sound data is missing or damaged{cause}");
+            return Err(Undecodable::new("undecodable", detail));
+        };
+        Ok(Self { shape, n_frames: packets.frames(end, shape.rate).max(1) })
     }
-    let cause = packets.error.map_or(String::new(), |e| format!(": {e}"));
-    let detail = format!("no packet of the file can be decoded: the sound data is missing or damaged{cause}");
-    Err(Undecodable::new("undecodable", detail))
 }
