@@ -47,7 +47,21 @@ pub struct PrivatePostgres {
     log: PathBuf,
     process: ServerProcess,
     /// Locked while this process runs, so that only one process uses the folder.
-    _lock: File,
+    _lock: Lock,
+}
+
+/// The locked file of a folder.
+#[derive(Debug)]
+struct Lock(File);
+
+impl Drop for Lock {
+    /// Closing the file would not be enough: a child that is being started has it open until it runs its program, and
+    /// would keep the lock for this moment.
+    fn drop(&mut self) {
+        if let Err(error) = self.0.unlock() {
+            tracing::debug!(%error, "cannot unlock the data folder");
+        }
+    }
 }
 
 impl PrivatePostgres {
@@ -251,11 +265,11 @@ fn encode(byte: u8) -> String {
     }
 }
 
-fn lock(data_dir: &Path) -> Result<File, PrivateError> {
+fn lock(data_dir: &Path) -> Result<Lock, PrivateError> {
     let path = data_dir.join("akhar.lock");
     let file = File::create(&path).map_err(at(&path))?;
     match file.try_lock() {
-        Ok(()) => Ok(file),
+        Ok(()) => Ok(Lock(file)),
         Err(TryLockError::WouldBlock) => Err(PrivateError::InUse(data_dir.to_owned())),
         Err(TryLockError::Error(source)) => Err(PrivateError::Io { path, source }),
     }
@@ -303,4 +317,22 @@ fn make_dir(path: &Path, mode: u32, owner: Option<User>) -> Result<(), PrivateEr
 fn at(path: &Path) -> impl FnOnce(std::io::Error) -> PrivateError + use<> {
     let path = path.to_owned();
     move |source| PrivateError::Io { path, source }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_folder_is_free_as_soon_as_its_lock_is_dropped() {
+        let folder = std::env::temp_dir().join(format!("akhar-lock-{}", std::process::id()));
+        fs::create_dir(&folder).unwrap();
+        let held = lock(&folder).unwrap();
+        assert!(matches!(lock(&folder), Err(PrivateError::InUse(_))));
+        let of_a_child = held.0.try_clone().unwrap();
+        drop(held);
+        assert!(lock(&folder).is_ok());
+        drop(of_a_child);
+        fs::remove_dir_all(&folder).unwrap();
+    }
 }
