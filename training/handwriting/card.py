@@ -19,7 +19,7 @@ from recognition.metrics import percent, wilson
 from . import glyphs, hands, model
 from .basis import STYLE, VARIATION
 from .manifest import MODEL, manifest
-from .results import Legibility, Read, Realism, Results, Variety
+from .results import Alike, Fluency, Legibility, Read, Realism, Results, Variety
 from .traits import SIMPLE
 
 NOTES = Path(__file__).resolve().parents[1] / "notes"
@@ -139,6 +139,70 @@ def realism(found: Realism) -> list[str]:
     ]
 
 
+def ratio(found: Alike) -> str:
+    """Both distances and their ratio in words."""
+    return f"{found['ratio']:.2f} ({found['within']:.3f} to {found['between']:.3f})"
+
+
+def fluency(found: Fluency) -> list[str]:
+    """The paragraphs of served handwriting; the last figures are those of `handwriting.fluency`."""
+    lines, alike, pace = found["headlines"], found["consistency"], found["pace"]
+    whole, below, read = found["told"]["whole"], found["told"]["below"], found["legibility"]
+    rows = [("slope", "slope"), ("rms", "root mean square distance"), ("largest", "largest distance")]
+    table = [
+        "| headlines of single letters | drawn by people | served | largest difference of the distributions |",
+        "|---|---|---|---|",
+        *[
+            f"| {words} | {', '.join(f'{v:.3f}' for v in lines['real'][name])} | "
+            f"{', '.join(f'{v:.3f}' for v in lines['made'][name])} | {lines['furthest'][name]:.2f} |"
+            for name, words in rows
+        ],
+    ]
+    return [
+        wrapped(
+            "**Fluency.** These figures are of handwriting that a running service writes, with its layout. "
+            "`python -m handwriting.fluency --data DIR --url URL --key KEY --store` measures them."
+        ),
+        "",
+        wrapped(
+            f"The table compares {lines['n_made']} headlines with those of {lines['n_real']} public drawings: their "
+            "slope, and their distance from the nearest straight line in body heights. The numbers are the quartiles "
+            "and the 95th percentile, of sizes. Both were simplified as described above."
+        ),
+        "",
+        *table,
+        "",
+        wrapped(
+            "The distance of two drawings of a character by one hand, relative to that of two by different hands, is "
+            f"{ratio(alike['made_letters'])} for the letters of one text, {ratio(alike['made_letter'])} for ਅ and "
+            f"{ratio(alike['made_digits'])} for digits. For people it is {ratio(alike['real_letter'])} for ਅ in "
+            f"omniglot-gurmukhi, whose drawers do not know the alphabet, and {ratio(alike['real_digits'])} for the "
+            "digits of four fluent writers (gurmukhi-digits). Digits are "
+            "compared as bitmaps, in shares of their side."
+        ),
+        "",
+        wrapped(
+            "The speed of strokes shorter than 1.25 body heights is proportional to a power of their length: "
+            f"{pace['made']:.2f}, and {pace['real']:.2f} for the people of omniglot-strokes."
+        ),
+        "",
+        wrapped(
+            "The networks described above were also trained to tell served letters from those of the same people. For "
+            "this the service ran the generator that was trained without them. The figures are means over "
+            f"{below['sets']} sets of served drawings. Of {below['n']} drawings that were prepared as above, without "
+            f"their headlines, the convolutional network was right for {percent(below['accuracy'], 1)}, and the one "
+            f"with measured numbers for {percent(below['by_traits'], 1)}. Of {whole['n']} whole drawings they were "
+            f"right for {percent(whole['accuracy'], 1)} and {percent(whole['by_traits'], 1)}; these were not levelled, "
+            "and those without a headline stroke of their own were left out."
+        ),
+        "",
+        wrapped(
+            f"The served recognisers read {percent(read['top1'])} of {read['n']} served pictures correctly (top-3 "
+            f"{percent(read['top3'])})."
+        ),
+    ]
+
+
 def written(results: Results, size: int, notes: str) -> str:
     """The card's text; `size`: bytes of the ONNX file; `notes`: what is written by hand, Markdown with places."""
     places = {
@@ -150,9 +214,10 @@ def written(results: Results, size: int, notes: str) -> str:
     }
     lines = [
         *[f"# {MODEL}: Panjabi pen strokes", "", *summary(results, size), ""],
-        *["## Figures", "", "`python -m handwriting.evaluate --data DIR` measures all of them.", ""],
+        *["## Figures", "", "`python -m handwriting.evaluate --data DIR` measures all but those of fluency.", ""],
         *[*legibility(results["legibility"], results["styles"]), ""],
         *[variety(results["variety"]), "", *realism(results["realism"]), ""],
+        *([*fluency(results["fluency"]), ""] if "fluency" in results else []),
         *[notes.format(**places).strip(), ""],
     ]
     return "\n".join(lines)

@@ -158,6 +158,8 @@ def main() -> None:
     if "realism" in arguments.only:
         results["realism"] = realism.measured(data)
     whole = len(results) == 4
+    if "fluency" in (stored := card.stored()):
+        results["fluency"] = stored["fluency"]  # measured by `handwriting.fluency`
     results["speed_ms"] = round(speed_ms(make), 1)
     text = json.dumps(results, ensure_ascii=False, indent=1)
     print(text)

@@ -13,7 +13,7 @@ from recognition.strokes import resample, smoothed
 from torch import nn
 
 from . import drawings, dynamics, export, glyphs, register, train
-from .generate import Generator, picture
+from .generate import Generator, Make, picture
 from .model import Arrays
 from .results import Realism
 from .traits import cropped, simplified, traits
@@ -39,8 +39,13 @@ def small(strokes: Sequence[AnyPoints]) -> Coverage:
     return canvas
 
 
-def real_or_not(make: Generator, data: Path, shapes: dict[str, Float64]) -> list[Row]:
-    """Every drawing of the held-back drawers, and as many generated ones of the same characters.
+def prepared(drawing: Sequence[AnyPoints]) -> list[AnyPoints]:
+    """The strokes of a real or generated drawing, simplified, resampled and smoothed alike."""
+    return [smoothed(resample(simplified(s), 0.022), 3) for s in drawing]
+
+
+def real_or_not(make: Make, data: Path, shapes: dict[str, Float64]) -> list[Row]:
+    """Every drawing of the held-back drawers, and as many by `make` of the same characters, each in a style of its own.
 
     `shapes`: text to taught strokes. Both sides are simplified, resampled and smoothed alike, because the source's
     drawings are simplified polylines; and cut off below the headline, because the headline is the layout's.
@@ -52,11 +57,9 @@ def real_or_not(make: Generator, data: Path, shapes: dict[str, Float64]) -> list
         spans = [s for s in table[text].head if s[0] < s[1]]
         fit = register.register(shapes[text], spans, strokes)  # for the page's place and size only
         level = placed(strokes, fit, shapes[text])
-        style = make.writer(rng)
-        made = make([text], rng, style)[0][0]
+        made = make([text], rng)[0][0]
         for kind, drawing in ((1, level), (0, made)):
-            lines = [smoothed(resample(simplified(s), 0.022), 3) for s in drawing]
-            kept = cropped(lines)
+            kept = cropped(prepared(drawing))
             if kept:
                 rows.append(Row(small(kept), kind, text, traits(kept)))
     return rows

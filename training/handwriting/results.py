@@ -46,6 +46,50 @@ class Realism(TypedDict):
     held_back: list[int]  # the drawers
 
 
+class Headlines(TypedDict):
+    """How uneven headlines are: their slope, and root mean square and largest distance from a straight line."""
+
+    n_real: int
+    n_made: int
+    real: dict[str, list[float]]  # name to `headlines.QUARTILES`
+    made: dict[str, list[float]]
+    furthest: dict[str, float]  # name to the largest difference of the cumulative distributions
+
+
+class Told(TypedDict):
+    """Shares of drawings that small networks tell apart rightly; 0.5 is chance."""
+
+    n: int  # drawings of a set, half of them real
+    sets: int  # of served drawings; the shares are means over them
+    accuracy: float  # by their ink
+    by_traits: float
+
+
+class Alike(TypedDict):
+    """Median distances between two drawings of one character."""
+
+    within: float  # by one hand
+    between: float  # by two hands
+    ratio: float
+
+
+class Pace(TypedDict):
+    """The power of a short stroke's length that the speed of the pen is proportional to."""
+
+    real: float
+    made: float
+
+
+class Fluency(TypedDict, total=False):
+    """The figures of served handwriting."""
+
+    headlines: Headlines
+    consistency: dict[str, Alike]
+    pace: Pace
+    told: dict[str, Told]  # whole drawings, and those cut off below the headline
+    legibility: Read
+
+
 class Results(TypedDict, total=False):
     """All figures."""
 
@@ -53,4 +97,5 @@ class Results(TypedDict, total=False):
     legibility: Legibility
     variety: Variety
     realism: Realism
+    fluency: Fluency
     speed_ms: float  # median time of 150 glyphs on one core

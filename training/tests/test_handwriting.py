@@ -7,7 +7,21 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from handwriting import basis, card, drawings, generate, glyphs, hands, lines, model, register, traits
+from handwriting import (
+    basis,
+    card,
+    consistency,
+    drawings,
+    generate,
+    glyphs,
+    hands,
+    headlines,
+    lines,
+    model,
+    register,
+    served,
+    traits,
+)
 from handwriting.drawings import Drawn
 from handwriting.manifest import manifest
 from recognition.arrays import Float64
@@ -312,6 +326,41 @@ def test_a_nukta_is_set_clear_below_its_letter(table: dict[str, glyphs.Glyph]) -
 
 
 # Card and manifest.
+
+
+def test_the_headline_of_a_drawing_and_its_unevenness() -> None:
+    at = np.linspace(0, 1, 60)
+    bow = np.stack([50 * at, 20 - 2 * np.sin(np.pi * at)], 1)
+    stem = np.array([[40.0, 20.0], [40.0, 70.0]])
+    found = headlines.headline([stem, bow])
+    assert found is not None
+    assert found.slope == pytest.approx(0, abs=1e-3)
+    # The standard deviation of half a sine wave is 0.308 times its height.
+    assert found.rms == pytest.approx(0.308 * 2 / 51.3, rel=0.1)
+    assert headlines.headline([stem]) is None
+    assert headlines.furthest_apart([0, 1, 2], [0, -1, -2]) == 0
+    assert headlines.furthest_apart([0, 1], [2, 3]) == 1
+
+
+def test_words_are_divided_by_lines_and_gaps() -> None:
+    line = [np.array([[x, 48.0], [x + 30, 48.0]]) for x in (20.0, 45.0, 120.0)]
+    below = np.array([[20.0, 198.0], [50.0, 250.0]])
+    found = served.words([line[2], below, line[0], line[1]])
+    assert [len(word) for word in found] == [2, 1, 1]
+    assert found[2][0][0].tolist() == [20, 0]
+
+
+def test_distances_within_and_between_hands() -> None:
+    drawn = {"a": {1: [0.0, 0.1], 2: [1.0, 1.1]}}
+    own, other = consistency.within_and_between(drawn, lambda a, b: abs(a - b))
+    assert (own, other) == (pytest.approx(0.1), pytest.approx(1.0))
+
+
+def test_the_pace_of_strokes() -> None:
+    lengths = np.array([0.3, 0.5, 0.8, 1.2, 5.0])
+    assert consistency.exponent(lengths.tolist(), (lengths**0.5).tolist()) == pytest.approx(0.5)
+    ticks = [np.stack([np.linspace(0, n, 11), np.zeros(11)], 1) for n in lengths]
+    assert consistency.pace_of(ticks) == pytest.approx(1.0)
 
 
 def test_card_and_manifest_are_what_the_stored_figures_give() -> None:

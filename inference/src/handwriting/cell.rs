@@ -19,7 +19,10 @@ const HOOK: f32 = 0.75;
 /// A cell's ink in page units. x = 0 is the left edge of its body, and y = 0 is the headline.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct SetCell {
+    /// The letter, the upright signs beside it and the signs below it.
     pub(crate) strokes: Vec<Vec<Point>>,
+    /// The signs above the letter, which are written after the headline.
+    pub(crate) above: Vec<Vec<Point>>,
     /// The letter and the upright signs below the headline, from left to right.
     pub(crate) hangers: Vec<Hanger>,
     /// The right edge of the body.
@@ -75,10 +78,11 @@ pub(crate) fn set<'a>(cell: &Cell, shapes: &mut impl Iterator<Item = &'a Shape>,
     }
     for (is_subjoined, shape) in marks {
         let strokes = if is_subjoined { signs::below_letter(shape.strokes) } else { shape.strokes };
-        let placed = signs::place(strokes, body, set.width, &set.strokes);
-        set.strokes.extend(placed);
+        let is_below = signs::is_below(&strokes);
+        let placed = signs::place(strokes, is_below, body, set.width, set.ink());
+        if is_below { &mut set.strokes } else { &mut set.above }.extend(placed);
     }
-    set.overhang = overhang(&set.strokes, set.width);
+    set.overhang = overhang(set.ink(), set.width);
     set
 }
 
@@ -86,6 +90,11 @@ impl SetCell {
     /// Whether the cell has a headline.
     pub(crate) fn has_headline(&self) -> bool {
         self.hangers.iter().any(|h| !h.spans.is_empty())
+    }
+
+    /// The points of all strokes.
+    fn ink(&self) -> impl Iterator<Item = &Point> {
+        self.strokes.iter().chain(&self.above).flatten()
     }
 
     /// Adds a shape so that its body, which is its ink below `top`, begins at x = `left`. Returns the indices
@@ -133,7 +142,7 @@ fn body_extent(strokes: &[Vec<Point>], top: f32) -> [f32; 2] {
     extent(points().filter(|p| p[1] > top)).or_else(|| extent(points())).unwrap_or_default()
 }
 
-fn overhang(strokes: &[Vec<Point>], width: f32) -> [f32; 2] {
-    let [from, to] = extent(strokes.iter().flatten()).unwrap_or([0.0, width]);
+fn overhang<'a>(ink: impl Iterator<Item = &'a Point>, width: f32) -> [f32; 2] {
+    let [from, to] = extent(ink).unwrap_or([0.0, width]);
     [(-from).max(0.0), (to - width).max(0.0)]
 }

@@ -5,7 +5,8 @@ use rand::rngs::SmallRng;
 use super::{
     cell::{self, SetCell},
     geometry::{BODY, Point, moved},
-    headline,
+    headline::{Habit, Headline},
+    joins,
     line::{self, Line},
     orthography::{Text, Word},
     page::{MARGIN, Page, Sheet, TOP},
@@ -28,6 +29,7 @@ pub fn lay_out(text: &Text, shapes: &[Shape], page: &Page, hand: Hand) -> Sheet 
         lines.extend(line::wrap(set, page, gap));
     }
     let mut rng = hand.rng(4);
+    let habit = Habit::new(&mut rng);
     let per_page = page.n_lines();
     let mut strokes = Vec::new();
     let mut n_pages = 1;
@@ -36,7 +38,7 @@ pub fn lay_out(text: &Text, shapes: &[Shape], page: &Page, hand: Hand) -> Sheet 
         let baseline =
             f32::from(i / per_page) * page.length + TOP + f32::from(i % per_page) * page.line_space;
         let drift = Drift::new(&mut rng);
-        for stroke in line_strokes(line, &mut rng) {
+        for stroke in line_strokes(line, habit, &mut rng) {
             let placed = stroke.into_iter().map(|[x, y]| [x + MARGIN, y + baseline - BODY + drift.at(x)]);
             strokes.push(placed.collect());
         }
@@ -57,15 +59,24 @@ fn set_word<'a>(
     (word, cells, gaps)
 }
 
-/// The strokes of a line, word by word. Each word's headline comes after its letters.
-fn line_strokes(line: Line, rng: &mut SmallRng) -> Vec<Vec<Point>> {
+/// The strokes of a line, word by word: the letters with the signs beside and below them, then the headline,
+/// then the signs above it.
+fn line_strokes(line: Line, habit: Habit, rng: &mut SmallRng) -> Vec<Vec<Point>> {
     let mut strokes = Vec::new();
     for word in line {
-        let headlines = headline::of(&word, rng);
+        let headline = Headline::new(&word, habit, rng);
+        let line = headline.strokes(&word, rng);
+        let mut above = Vec::new();
         for (x, cell) in word.cells {
-            strokes.extend(cell.strokes.into_iter().map(|s| moved(s, x, 0.0)));
+            let hangs = cell.has_headline();
+            for stroke in cell.strokes {
+                let stroke = moved(stroke, x, 0.0);
+                strokes.push(if hangs { joins::hang(stroke, &headline, rng) } else { stroke });
+            }
+            above.extend(cell.above.into_iter().map(|s| joins::follow(moved(s, x, 0.0), &headline)));
         }
-        strokes.extend(headlines);
+        strokes.extend(line);
+        strokes.extend(above);
     }
     strokes
 }

@@ -2,7 +2,7 @@
 //!
 //! 1. `orthography` divides the text into cells, each a letter with its signs.
 //! 2. [`Writer`] runs the model, which gives the shape of every glyph in one handwriting style.
-//! 3. `layout` places the cells on pages and draws each word's headline.
+//! 3. `layout` places the cells on pages, draws each word's headline and joins the letters to it.
 //! 4. `pen` resamples the strokes to smooth curves with points evenly spaced in time.
 //! 5. `picture` renders the strokes.
 //!
@@ -12,6 +12,7 @@
 mod cell;
 mod geometry;
 mod headline;
+mod joins;
 mod layout;
 mod line;
 mod orthography;

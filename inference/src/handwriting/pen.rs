@@ -1,10 +1,15 @@
 //! Resamples strokes: from points evenly spaced in time to as many points as a smooth curve needs, still
 //! evenly spaced in time.
 
-use super::geometry::Point;
+use super::geometry::{BODY, Point};
 
 /// The largest distance between neighbouring points, page units. After rounding it is at most 2.
-const MAX_STEP: f32 = 1.96;
+pub(super) const MAX_STEP: f32 = 1.96;
+/// A shorter stroke is slower: its largest speed is proportional to the square root of its length. Of longer
+/// strokes it does not depend on the length (`python -m handwriting.fluency`). Page units.
+const FULL_SPEED: f32 = 1.25 * BODY;
+/// The share of the full speed that the shortest strokes reach.
+const LEAST_SPEED: f32 = 0.3;
 /// The smallest number of points of a stroke. A dot is a stroke too.
 const MIN_POINTS: usize = 4;
 /// The largest number of points of a stroke. A line across the widest page needs fewer.
@@ -15,14 +20,16 @@ const MAX_POINTS: usize = 4000;
 pub(super) fn resample(stroke: &[Point], bounds: Point) -> Vec<Point> {
     let spans = stroke.len().saturating_sub(1).max(1);
     let longest = stroke.windows(2).map(|w| distance(w[0], w[1])).fold(0.0, f32::max);
-    let mut n = steps(spans, longest);
+    let length: f32 = stroke.windows(2).map(|w| distance(w[0], w[1])).sum();
+    let max_step = MAX_STEP * (length / FULL_SPEED).sqrt().clamp(LEAST_SPEED, 1.0);
+    let mut n = steps(spans, longest, max_step);
     loop {
         let points = sampled(stroke, n);
         let longest = points.windows(2).map(|w| distance(w[0], w[1])).fold(0.0, f32::max);
-        if longest <= MAX_STEP || n >= MAX_POINTS {
+        if longest <= max_step || n >= MAX_POINTS {
             return points.into_iter().map(|p| [inside(p[0], bounds[0]), inside(p[1], bounds[1])]).collect();
         }
-        n = steps(n, longest).max(n + 1);
+        n = steps(n, longest, max_step).max(n + 1);
     }
 }
 
@@ -33,8 +40,8 @@ pub(super) fn resample(stroke: &[Point], bounds: Point) -> Vec<Point> {
     clippy::cast_precision_loss,
     reason = "the result is clamped to small numbers"
 )]
-fn steps(n: usize, longest: f32) -> usize {
-    ((n as f32 * longest / MAX_STEP).ceil().max(0.0) as usize).clamp(MIN_POINTS - 1, MAX_POINTS)
+fn steps(n: usize, longest: f32, max_step: f32) -> usize {
+    ((n as f32 * longest / max_step).ceil().max(0.0) as usize).clamp(MIN_POINTS - 1, MAX_POINTS)
 }
 
 /// `n + 1` points of the Catmull-Rom curve through `stroke`, at equal times.

@@ -3,7 +3,7 @@
 use png::{BitDepth, ColorType, Compression, Encoder, EncodingError, Filter};
 use tiny_skia::{FillRule, LineJoin, Mask, Path, PathBuilder, Stroke, Transform};
 
-use super::{geometry::Point, page::Sheet};
+use super::{geometry::Point, page::Sheet, pen::MAX_STEP};
 
 /// Shades from paper to ink. 16 shades need four bits for each pixel.
 const SHADES: u8 = 16;
@@ -207,14 +207,13 @@ fn is_sharp(from: Point, at: Point, to: Point) -> bool {
 )]
 fn pressures(stroke: &[Point]) -> Vec<usize> {
     let speeds: Vec<f32> = stroke.windows(2).map(|w| (w[0][0] - w[1][0]).hypot(w[0][1] - w[1][1])).collect();
-    let fastest = speeds.iter().copied().fold(1e-3, f32::max);
     // The pressure changes slowly: it follows a running mean of the speed over about a dozen points.
     let mut slow = speeds.first().copied().unwrap_or(0.0);
     speeds
         .iter()
         .map(|speed| {
             slow += 0.15 * (speed - slow);
-            let pressure = 1.0 - (slow / fastest).min(1.0);
+            let pressure = 1.0 - (slow / MAX_STEP).min(1.0);
             (pressure * (WIDTHS - 1) as f32).round() as usize
         })
         .collect()

@@ -17,23 +17,29 @@ pub(super) fn below_letter(strokes: Vec<Vec<Point>>) -> Vec<Vec<Point>> {
     strokes.into_iter().map(|s| moved(s, -f32::midpoint(from, to), BELOW)).collect()
 }
 
+/// Whether a sign stands below a letter.
+pub(super) fn is_below(strokes: &[Vec<Point>]) -> bool {
+    let n_points = strokes.iter().map(Vec::len).sum::<usize>().max(1);
+    #[expect(clippy::cast_precision_loss, reason = "a few hundred points")]
+    let mean = strokes.iter().flatten().map(|p| p[1]).sum::<f32>() / n_points as f32;
+    mean > BODY / 2.0
+}
+
 /// Places a sign at a letter whose body is from x = `left` to `right`. The sign's x = 0 is its point of
 /// attachment. Upright signs after the letter, if there are any, end at x = `width`. `ink` is the ink of the
 /// cell so far.
-pub(super) fn place(
+pub(super) fn place<'a>(
     strokes: Vec<Vec<Point>>,
+    is_below: bool,
     [left, right]: [f32; 2],
     width: f32,
-    ink: &[Vec<Point>],
+    ink: impl Iterator<Item = &'a Point>,
 ) -> Vec<Vec<Point>> {
-    let n_points = strokes.iter().map(Vec::len).sum::<usize>().max(1);
-    #[expect(clippy::cast_precision_loss, reason = "a few hundred points")]
-    let is_below = strokes.iter().flatten().map(|p| p[1]).sum::<f32>() / n_points as f32 > BODY / 2.0;
     let middle = f32::midpoint(left, right);
     // A sign above a letter with an upright sign is placed between the two.
     let at = if !is_below && width > right { f32::midpoint(right, width) } else { middle };
     let near = |p: &&Point| if is_below { p[1] > BODY * 0.5 } else { p[1] < 1.0 };
-    let ink: Vec<Point> = ink.iter().flatten().filter(near).copied().collect();
+    let ink: Vec<Point> = ink.filter(near).copied().collect();
     let sign: Vec<Point> = strokes.iter().flatten().step_by(2).copied().collect();
     let away = if is_below { 1.0 } else { -1.0 };
     let is_clear = |(dx, dy): (f32, f32)| {

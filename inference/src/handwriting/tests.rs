@@ -101,7 +101,7 @@ fn a_word_has_one_headline_with_a_gap_at_a_letter_that_has_none() {
     let headlines = |text: &str| {
         let flat = |s: &&Vec<Point>| {
             let ys = s.iter().map(|p| p[1]);
-            ys.clone().fold(f32::MIN, f32::max) - ys.fold(f32::MAX, f32::min) < 6.0
+            ys.clone().fold(f32::MIN, f32::max) - ys.fold(f32::MAX, f32::min) < 12.0
         };
         write(text, &PAGE, 3).strokes.iter().filter(flat).count()
     };
@@ -109,6 +109,60 @@ fn a_word_has_one_headline_with_a_gap_at_a_letter_that_has_none() {
     assert_eq!(headlines("ਕਿਰਾਮੀ"), 1);
     assert_eq!(headlines("ਕਰ ਮਰ"), 2);
     assert_eq!(headlines("ਕ੧ਰ"), 2);
+}
+
+/// The root mean square distance of a stroke from the line between its ends.
+fn unevenness(stroke: &[Point]) -> f32 {
+    let (from, to) = (stroke[0], stroke[stroke.len() - 1]);
+    let height = |x: f32| from[1] + (to[1] - from[1]) * (x - from[0]) / (to[0] - from[0]);
+    let squares = stroke.iter().map(|p| (p[1] - height(p[0])).powi(2));
+    #[expect(clippy::cast_precision_loss, reason = "a few hundred points")]
+    let n = stroke.len() as f32;
+    (squares.sum::<f32>() / n).sqrt()
+}
+
+#[test]
+fn headlines_are_uneven_and_letters_hang_from_them() {
+    let mut uneven = 0;
+    for seed in 0..40 {
+        // ਾ has one straight stem, whose top is on the headline.
+        let sheet = write("ਾਾਾਾਾਾ", &PAGE, seed);
+        let (headline, stems) = sheet.strokes.split_last().unwrap();
+        uneven += u8::from(unevenness(headline) > 0.3);
+        assert!(unevenness(headline) < 0.1 * BODY);
+        for stem in stems {
+            let nearest = |p: &Point| {
+                headline.iter().map(|h| (h[0] - p[0]).hypot(h[1] - p[1])).fold(f32::MAX, f32::min)
+            };
+            let gap = stem.iter().map(nearest).fold(f32::MAX, f32::min);
+            assert!(gap < 2.5, "the stroke does not touch the headline: {gap}");
+        }
+    }
+    assert!(uneven > 30, "{uneven} of 40");
+}
+
+#[test]
+fn signs_above_are_written_after_the_headline_and_signs_below_before_it() {
+    let sheet = write("ਕੁਰੇ", &PAGE, 4);
+    let tops: Vec<f32> =
+        sheet.strokes.iter().map(|s| s.iter().map(|p| p[1]).fold(f32::MAX, f32::min)).collect();
+    let headline = 100.0 - BODY;
+    // ਕ, ੁ, ਰ, the headline, ੇ
+    assert_eq!(tops.len(), 5);
+    assert!(tops[1] > 100.0, "{tops:?}");
+    assert!((tops[3] - headline).abs() < 6.0, "{tops:?}");
+    assert!(tops[4] < headline - 6.0, "{tops:?}");
+}
+
+#[test]
+fn a_short_stroke_is_slower_than_a_long_one() {
+    let sheet = write("ਕ ਕਰਮ", &PAGE, 4);
+    let fastest = |stroke: &Vec<Point>| {
+        stroke.windows(2).map(|w| (w[0][0] - w[1][0]).hypot(w[0][1] - w[1][1])).fold(0.0, f32::max)
+    };
+    let speeds: Vec<f32> = sheet.strokes.iter().map(fastest).collect();
+    // ਕ, its headline; ਕ, ਰ, ਮ, their headline
+    assert!(speeds[1] < 0.95 * speeds[5], "{speeds:?}");
 }
 
 #[test]
