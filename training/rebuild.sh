@@ -47,12 +47,15 @@ aligner-en)
     ;;
 translation-pa-en)
     translate() { part=$1; shift; python3 -m "translation.$part" "$@"; }
-    translate tokeniser --data "$data" --out "$work/tokens"
-    translate train --data "$data" --tokens "$work/tokens" --out "$work/first.pt" --dropout 0 --rivals 1500 --minutes 60
-    translate train --data "$data" --tokens "$work/tokens" --init "$work/first.pt" --out "$work/final.pt" --dropout 0 \
-        --rivals 1500 --decay-steps 650
+    translate prepared --data "$data" --out "$work/pairs"
+    translate tokeniser --data "$data" --pairs "$work/pairs" --out "$work/tokens"
+    set -- --data "$data" --pairs "$work/pairs" --tokens "$work/tokens" --rivals 2000
+    translate train "$@" --out "$work/first.pt" --dropout 0 --minutes 75
+    translate train "$@" --init "$work/first.pt" --out "$work/second.pt" --dropout 0.1 --minutes 420
+    translate train "$@" --init "$work/second.pt" --out "$work/final.pt" --dropout 0.1 --decay-steps 800
     translate export --checkpoint "$work/final.pt" --tokens "$work/tokens" --models-dir ../models
-    translate evaluate --data "$data" --models-dir ../models
+    translate evaluate --pairs "$work/pairs" --models-dir ../models
+    translate golden_placeholders --out ../tests/fixtures/seq2seq/placeholders.json
     exec python3 -m translation.golden --models-dir ../models --out ../tests/fixtures/seq2seq/bundled.json
     ;;
 *) echo "usage: $0 digits-pa|letters-pa|handwriting-pa|aligner-en|translation-pa-en DATA [FEATURES_COMMAND]" >&2; exit 2 ;;

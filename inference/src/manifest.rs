@@ -88,7 +88,9 @@ pub enum Layout {
     /// [`Self::NemoCtc`] model: `aligner-model`, `aligner-vocab`, `aligner-config`.
     Moonshine,
     /// M2M100, which translates between several languages, as Optimum exports it. Its files: `encoder`,
-    /// `decoder` (merged), `tokenizer`. The manifest also has `languages`. See [`crate::seq2seq`].
+    /// `decoder` (merged), `tokenizer`. The manifest also has `languages`. See [`crate::seq2seq`]. If the tokeniser has
+    /// placeholders, the file `names` can hold names that are copied: rows of English, Panjabi and `both`, `en` or
+    /// `pa` (the language they are found in), with tabs between.
     M2m100,
     /// Marian, which translates from one language into another, as Optimum exports it. Its files: `encoder`,
     /// `decoder` (merged), `tokenizer`.
@@ -230,6 +232,14 @@ impl Manifest {
     pub fn size(&self) -> u64 {
         let size = |file: &ModelFile| fs::metadata(self.folder.join(&file.path)).map_or(0, |m| m.len());
         self.files.iter().map(size).sum()
+    }
+
+    /// The start of the SHA-256 of the hashes of all files, in hexadecimal: it is different for other weights.
+    pub fn version(&self) -> String {
+        let hash = self.files.iter().fold(Sha256::new(), |hash, file| hash.chain_update(&file.sha256));
+        let mut version = format!("{:x}", hash.finalize());
+        version.truncate(12);
+        version
     }
 
     /// The manifest of another model that this one has beside it. Its files are those whose role begins with

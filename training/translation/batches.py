@@ -1,5 +1,6 @@
 """Examples drawn from weighted streams, segmented at random, as batches of like length."""
 
+import math
 import random
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -10,6 +11,7 @@ import torch
 from .streams import Example, Source
 from .tokeniser import EOS, LANGUAGES, PAD, UNK
 
+BUCKETS = 7  # classes of source lengths, where lengths grow by e; the encoder has most of the work
 LONGEST = 120  # pieces of one side; longer examples are left out
 Ids = tuple[list[int], list[int]]
 """Source and target: `<language> pieces </s>` and `</s> <language> pieces </s>`."""
@@ -71,7 +73,7 @@ def batches(
     segmenter: Segmenter,
     rng: random.Random,
     tokens: int,
-    pool: int = 3000,
+    pool: int = 24000,
 ) -> Iterator[tuple[torch.Tensor, torch.Tensor]]:
     """Batches without end: source i64 [B, S] and target i64 [B, T], padded; B times the longer of S and T <= `tokens`.
 
@@ -83,7 +85,7 @@ def batches(
             source, target = segmenter.example(*next(stream))
             if 3 <= len(source) <= LONGEST and len(target) <= LONGEST:
                 examples.append((source, target))
-        examples.sort(key=lambda e: (len(e[1]) + len(e[0]) // 4, len(e[0])))
+        examples.sort(key=lambda e: (int(math.log(len(e[0])) * BUCKETS), len(e[1])))
         groups = grouped(examples, tokens)
         rng.shuffle(groups)
         for group in groups:

@@ -9,14 +9,26 @@ import gzip
 import hashlib
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 Pair = tuple[str, str, str]
 """English, Panjabi, source: the data set, for the stories `pb:` or `pb-page:` with the story's id."""
 
 # Without the file under the GPL.
-FILES = ("aosp", "wikipedia-android", "mozilla-www", "mozilla-commonvoice-ui", "govuk", "pratham-stories")
+FILES = (
+    "aosp",
+    "wikipedia-android",
+    "mozilla-www",
+    "mozilla-commonvoice-ui",
+    "govuk",
+    "pratham-stories",
+    "indicvoices-prompts",
+    "aosp-lineage",
+    "mozilla-android",
+    "nhs-simple",
+    "sunbird-wikiedu",
+)
 STORIES_TEST, STORIES_DEV = 6, 2
 GURMUKHI = re.compile("[\u0a00-\u0a7f]")
 
@@ -43,18 +55,12 @@ def hashed(en: str) -> str:
     return "test" if share < 2 else "dev" if share < 4 else "train"
 
 
-def pairs(data: str | Path) -> dict[str, list[Pair]]:
-    """The pairs by part, of a folder that holds `text/parallel`."""
-    parts: dict[str, list[Pair]] = {"train": [], "dev": [], "test": []}
-    for name in FILES:
-        rows = [line.split("\t") for line in lines(Path(data) / "text/parallel" / f"{name}.tsv.gz")]
-        ids = sorted({story(source) for _, _, source in rows}) if name == "pratham-stories" else []
-        late = dict.fromkeys(ids[-STORIES_TEST:], "test")
-        late.update(dict.fromkeys(ids[-STORIES_TEST - STORIES_DEV : -STORIES_TEST], "dev"))
-        for en, pa, source in rows:
-            part = late.get(story(source), "train") if ids else hashed(en)
-            parts[part].append((clean(en), clean(pa), source))
-    return parts
+def late(sources: Iterable[str]) -> dict[str, str]:
+    """The stories of test and dev by id; the others are for training."""
+    ids = sorted({story(source) for source in sources})
+    held = dict.fromkeys(ids[-STORIES_TEST:], "test")
+    held.update(dict.fromkeys(ids[-STORIES_TEST - STORIES_DEV : -STORIES_TEST], "dev"))
+    return held
 
 
 def bare(text: str) -> str:
@@ -62,12 +68,12 @@ def bare(text: str) -> str:
     return " ".join("".join(c if unicodedata.category(c)[0] in "LMN" else " " for c in text.lower()).split())
 
 
-def single(data: str | Path, parts: dict[str, list[Pair]] | None = None) -> dict[str, list[str]]:
+def single(data: str | Path, parts: dict[str, list[Pair]]) -> dict[str, list[str]]:
     """Sentences by language: the Common Voice prompts and the stories, without what dev and test hold.
 
-    `parts` is what `pairs` gave for the same folder; without it the pairs are read again.
+    `parts` is what `prepared.pairs` gave for the same folder.
     """
-    folder, parts = Path(data) / "text/mono", parts or pairs(data)
+    folder = Path(data) / "text/mono"
     held = [pair for part in ("dev", "test") for pair in parts[part]]
     files = {"en": ("commonvoice-en",), "pa": ("commonvoice-pa", "pratham-stories-pa")}
     out = {}

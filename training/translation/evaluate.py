@@ -1,6 +1,6 @@
 """chrF++ and BLEU of the shipped files on the held-out part, by source, into the card, the manifest and the notes.
 
-    python -m translation.evaluate --data DATA --models-dir ../models
+    python -m translation.evaluate --pairs WORK/pairs --models-dir ../models
 
 The search is the service's: beam 4, by transformers on the weights of the files. `--part dev --dry` compares trainings;
 the test part is for the card alone.
@@ -14,21 +14,37 @@ from pathlib import Path
 
 from manifests import replace
 
-from . import card, corpus, manifest
+from . import card, corpus, manifest, prepared
 from .corpus import Pair
 from .metrics import Scores, scores
 from .phrases import FOLDER, rows
 from .reference import Reference
 from .variants import spoken
 
+LINEAGE = (
+    *("Dialer", "Contacts", "Telephony", "ManagedProvisioning", "DocumentsUI", "CellBroadcast", "Gallery2"),
+    *("CarSettings", "TvSettings", "Permission"),
+)
 GROUPS = {
+    "indicvoices:everyday": "speech prompts: everyday",
+    "indicvoices:wikipedia": "speech prompts: encyclopaedia",
+    "indicvoices:domain": "speech prompts: questions",
+    "indicvoices:topic": "speech prompts: questions",
+    "indicvoices:icebreaker": "speech prompts: questions",
+    "indicvoices:district": "speech prompts: questions",
+    "indicvoices:customercare": "speech prompts: questions",
+    "indicvoices": "speech prompts: shopping, payments, government",
     "aosp-settings": "Android settings",
     "aosp-frameworks": "Android framework",
     "aosp-messaging": "Android messaging",
+    **dict.fromkeys(LINEAGE, "LineageOS apps"),
     "wikipedia-android": "Wikipedia app",
     "mozorg": "mozilla.org",
+    **dict.fromkeys(("fenix", "android-components", "focus"), "Firefox for Android"),
     "common-voice-ui": "Common Voice site",
     "govuk": "GOV.UK components",
+    **dict.fromkeys(("nhs-covid19-app", "simple-android"), "NHS and Simple apps"),
+    **dict.fromkeys(("sunbird", "wikiedu"), "Sunbird and Wiki Education"),
     "pb": "Pratham stories",
     "pb-page": "Pratham stories",
     "everyday": "everyday",
@@ -39,6 +55,11 @@ DIRECTIONS = (("en", "pa"), ("pa", "en"))
 
 Translated = tuple[str, str, str, str]
 """Source, output, reference, group."""
+
+
+def group(source: str) -> str:
+    """The name of the group that a source belongs to."""
+    return GROUPS.get(source) or GROUPS[source.split(":")[0]]
 
 
 def everyday() -> list[Pair]:
@@ -56,7 +77,7 @@ def measured(
     a, b = ("en", "pa").index(source), ("en", "pa").index(target)
     given = [spoken(p[a], source) or p[a] if heard else p[a] for p in pairs]
     said = reference.translate(given, source, target, batch=32)
-    done = [(x, y, p[b], GROUPS[p[2].split(":")[0]]) for x, y, p in zip(given, said, pairs, strict=True)]
+    done = [(x, y, p[b], group(p[2])) for x, y, p in zip(given, said, pairs, strict=True)]
     groups = {}
     for name in dict.fromkeys(GROUPS.values()):
         if members := [row for row in done if row[3] == name]:
@@ -67,17 +88,22 @@ def measured(
 def main() -> None:
     """Measures both directions; writes the notes, the card and the manifest."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--data", required=True)
+    parser.add_argument("--pairs", required=True, help="what translation.prepared wrote")
     parser.add_argument("--models-dir", required=True)
     parser.add_argument("--part", choices=("dev", "test"), default="test")
     parser.add_argument("--card", action="store_true", help="write the card anew from the notes, measure nothing")
+    parser.add_argument("--count", type=int, help="so many drawn pairs, for a quick look with --dry")
+    parser.add_argument("--weights", help="a folder of exported files other than that of --models-dir, with --dry")
     parser.add_argument("--dry", action="store_true", help="print, write nothing")
     arguments = parser.parse_args()
     models = Path(arguments.models_dir)
     if arguments.card:
         replace(models / f"cards/{manifest.MODEL}.md", card.text(json.loads(NOTES.read_text())).encode())
         return
-    reference, pairs = Reference(models / "weights"), corpus.pairs(arguments.data)[arguments.part]
+    pairs = prepared.read(arguments.pairs)[arguments.part]
+    if arguments.count:
+        pairs = random.Random(7).sample(pairs, arguments.count)
+    reference = Reference(arguments.weights or models / "weights")
     figures: dict[str, card.Direction] = {}
     metrics: dict[str, float] = {"test_pairs": len(pairs)}
     for source, target in DIRECTIONS:
@@ -90,7 +116,7 @@ def main() -> None:
             "groups": groups,
             "everyday": daily,
             "everyday as heard": as_heard,
-            "drawn": [list(row[:3]) for row in random.Random(20).sample(done, 20)],
+            "drawn": [list(row[:3]) for row in random.Random(20).sample(done, 40)],
             "daily": [list(row[:3]) for row in daily_rows],
         }
         key = name.replace("-", "_")

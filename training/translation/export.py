@@ -1,19 +1,22 @@
 """Writes the shipped files and the manifest of a checkpoint.
 
     python -m translation.export --checkpoint WORK/final.pt --tokens WORK/tokens --models-dir ../models
+    python -m translation.export --checkpoint WORK/translation.pt --tokens WORK/tokens --out FOLDER
 
-Then it prints the largest difference of a logit between transformers and the files on a padded batch, all tokens at
-once and step by step with the cache.
+The second writes the files alone, to measure a training that is not finished. Then it prints the largest difference
+of a logit between transformers and the files on a padded batch, all tokens at once and step by step with the cache.
 """
 
 import argparse
+import json
 from pathlib import Path
 
 import numpy as np
 import torch
 from manifests import replace
 
-from . import checkpoint, graph, manifest
+from . import checkpoint, graph, manifest, names
+from .resume import PROGRESS
 from .runtime import Runtime
 from .tokeniser import EOS, PAD
 from .weights import restored
@@ -48,19 +51,26 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--checkpoint", required=True)
     parser.add_argument("--tokens", required=True)
-    parser.add_argument("--models-dir", required=True)
+    to = parser.add_mutually_exclusive_group(required=True)
+    to.add_argument("--models-dir", help="write the manifest too, so that the model is served")
+    to.add_argument("--out", help="write the files alone in this folder")
     arguments = parser.parse_args()
     net = checkpoint.averaged(arguments.checkpoint)
     content = {
         "encoder": graph.encoder(net).SerializeToString(),
         "decoder": graph.decoder(net).SerializeToString(),
         "tokenizer": (Path(arguments.tokens) / "tokenizer.json").read_bytes(),
+        "names": names.table().encode(),
     }
-    folder = Path(arguments.models_dir) / "weights"
+    folder = Path(arguments.out or f"{arguments.models_dir}/weights")
     for role, ending in manifest.FILES.items():
         replace(folder / f"{manifest.MODEL}.{ending}", content[role])
         print(role, len(content[role]), "bytes")
-    manifest.write(arguments.models_dir, {})
+    state = checkpoint.load(arguments.checkpoint)
+    progress = {"steps": state["step"], "tokens": state["heard"]}
+    replace(PROGRESS, (json.dumps(progress) + "\n").encode())
+    if arguments.models_dir:
+        manifest.write(arguments.models_dir, {})
     print("largest difference of a logit, whole and stepped:", difference(folder))
 
 

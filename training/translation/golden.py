@@ -15,6 +15,8 @@ import transformers
 from manifests import replace
 
 from . import manifest
+from .constraints import Copies
+from .placeholders import restore
 from .reference import Reference
 from .runtime import Runtime
 
@@ -85,10 +87,12 @@ info@example.org ਉੱਤੇ ਈਮੇਲ ਭੇਜੋ।
 
 def case(reference: Reference, runtime: Runtime, text: str, source: str, target: str) -> dict[str, str | list[int]]:
     """The golden of one text. Raises SystemExit where onnxruntime and transformers differ."""
-    ids = reference.source(text, source)
-    greedy = reference.tokens([ids], target, beam=1, limit=LIMIT)[0]
-    beam = reference.tokens([ids], target, limit=LIMIT)[0]
-    run = runtime.greedy([ids], [reference.languages[target]], LIMIT)[0]
+    masked, values = reference.masked(text, source)
+    ids, required = reference.source(masked, source), [list(values)]
+    greedy = reference.tokens([ids], target, beam=1, limit=LIMIT, required=required)[0]
+    beam = reference.tokens([ids], target, limit=LIMIT, required=required)[0]
+    rules = Copies(reference.rules, required, target, 1) if reference.rules.active else None
+    run = runtime.greedy([ids], [reference.languages[target]], LIMIT, rules)[0]
     if run != greedy:
         raise SystemExit(f"onnxruntime differs on {text!r}: {run} is not {greedy}")
     return {
@@ -97,9 +101,9 @@ def case(reference: Reference, runtime: Runtime, text: str, source: str, target:
         "text": text,
         "encoder_ids": ids,
         "greedy_ids": greedy,
-        "greedy_text": reference.text(greedy),
+        "greedy_text": restore(reference.text(greedy), values),
         "beam_ids": beam,
-        "beam_text": reference.text(beam),
+        "beam_text": restore(reference.text(beam), values),
     }
 
 

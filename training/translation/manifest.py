@@ -7,7 +7,7 @@ from pathlib import Path
 from manifests import Value, replace, toml
 
 MODEL = "translation-pa-en"
-FILES = {"encoder": "encoder.onnx", "decoder": "decoder.onnx", "tokenizer": "tokenizer.json"}
+FILES = {"encoder": "encoder.onnx", "decoder": "decoder.onnx", "tokenizer": "tokenizer.json", "names": "names.tsv"}
 LICENCE = "CC-BY-4.0"
 # The search; the card and the golden file quote these.
 BEAM, LENGTH_PENALTY, NO_REPEAT, MAX_TOKENS = 4, 1.0, 4, 160
@@ -30,6 +30,8 @@ def write(models: str | Path, metrics: Mapping[str, float]) -> None:
         "decoder_start_token_id": "</s>",
     }
     paths = {role: f"weights/{MODEL}.{ending}" for role, ending in FILES.items()}
+    if not (Path(models) / paths["names"]).exists():  # a model without placeholders has no names to copy
+        del paths["names"]
     files = {
         role: (path, hashlib.sha256((Path(models) / path).read_bytes()).hexdigest()) for role, path in paths.items()
     }

@@ -1,5 +1,7 @@
 """The network: M2M100 of transformers with small sizes, one network for both directions."""
 
+from typing import NamedTuple
+
 import torch
 from transformers import M2M100Config, M2M100ForConditionalGeneration
 
@@ -8,17 +10,30 @@ from .tokeniser import BOS, EOS, PAD
 POSITIONS = 512
 
 
-def configuration(vocabulary: int, dropout: float = 0.15) -> M2M100Config:
-    """The sizes, for so many pieces."""
+class Sizes(NamedTuple):
+    """The sizes of a network beside its vocabulary."""
+
+    width: int = 384
+    heads: int = 6
+    encoder: int = 6
+    decoder: int = 2
+    inner: int = 1024
+
+
+SIZES = Sizes()
+
+
+def configuration(vocabulary: int, dropout: float = 0.15, sizes: Sizes = SIZES) -> M2M100Config:
+    """The configuration, for so many pieces."""
     return M2M100Config(
         vocab_size=vocabulary,
-        d_model=192,
-        encoder_layers=4,
-        decoder_layers=2,
-        encoder_attention_heads=4,
-        decoder_attention_heads=4,
-        encoder_ffn_dim=768,
-        decoder_ffn_dim=768,
+        d_model=sizes.width,
+        encoder_layers=sizes.encoder,
+        decoder_layers=sizes.decoder,
+        encoder_attention_heads=sizes.heads,
+        decoder_attention_heads=sizes.heads,
+        encoder_ffn_dim=sizes.inner,
+        decoder_ffn_dim=sizes.inner,
         max_position_embeddings=POSITIONS,
         activation_function="relu",
         scale_embedding=True,
@@ -35,13 +50,13 @@ def configuration(vocabulary: int, dropout: float = 0.15) -> M2M100Config:
     )
 
 
-def network(vocabulary: int, dropout: float = 0.15) -> M2M100ForConditionalGeneration:
+def network(vocabulary: int, dropout: float = 0.15, sizes: Sizes = SIZES) -> M2M100ForConditionalGeneration:
     """The network, freshly initialised.
 
     Embeddings have deviation d^-1/2: the network multiplies them by d^1/2, and then they are as large as the positions.
     """
-    config = configuration(vocabulary, dropout)
-    config._attn_implementation = "sdpa"
+    config = configuration(vocabulary, dropout, sizes)
+    config._attn_implementation = "eager"  # on a processor its backward pass takes half the time of sdpa's
     net = M2M100ForConditionalGeneration(config)
     for module in net.modules():
         if isinstance(module, torch.nn.Linear) and module is not net.lm_head:
@@ -70,5 +85,5 @@ def loss(
     if rivals:
         chosen, labels = torch.cat([labels, torch.randint(len(pieces), (rivals,))]).unique(return_inverse=True)
         labels, pieces = labels[: int(real.sum())], pieces[chosen]
-    logits = torch.nn.functional.linear(hidden[real], pieces)
+    logits = torch.nn.functional.linear(hidden[real], pieces).float()
     return torch.nn.functional.cross_entropy(logits, labels, label_smoothing=smoothing), len(labels)

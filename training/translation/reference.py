@@ -4,8 +4,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import torch
+from transformers import LogitsProcessorList
 
-from . import manifest
+from . import manifest, placeholders
+from .constraints import Copies, Rules
 from .tokeniser import EOS, LANGUAGES, PAD
 from .weights import restored, tokeniser
 
@@ -15,10 +17,18 @@ class Reference:
 
     def __init__(self, folder: str | Path) -> None:
         self.net, self.tokeniser = restored(folder), tokeniser(folder)
+        self.rules = Rules(self.tokeniser)
+        path = Path(folder) / f"{manifest.MODEL}.{manifest.FILES['names']}"
+        rows = [line.split("\t") for line in path.read_text().splitlines()] if path.exists() else []
+        self.lexicon = placeholders.Lexicon([(en, pa, way) for en, pa, way in rows])
         self.languages = {key: self.tokeniser.token_to_id(name) for key, name in LANGUAGES.items()}
 
+    def masked(self, text: str, language: str) -> tuple[str, dict[str, str]]:
+        """The text with placeholders, if the model has them, and what they stand for; `language` is "pa" or "en"."""
+        return placeholders.mask(text, language, self.lexicon) if self.rules.active else (text, {})
+
     def source(self, text: str, language: str) -> list[int]:
-        """The ids `<language> pieces </s>` of a text; `language` is "pa" or "en"."""
+        """The ids `<language> pieces </s>` of a text with its placeholders."""
         return [self.languages[language], *self.tokeniser.encode(text, add_special_tokens=False).ids, EOS]
 
     def text(self, ids: list[int]) -> str:
@@ -27,14 +37,20 @@ class Reference:
 
     @torch.no_grad()
     def tokens(
-        self, sources: Sequence[list[int]], target: str, beam: int = manifest.BEAM, limit: int = manifest.MAX_TOKENS
+        self,
+        sources: Sequence[list[int]],
+        target: str,
+        beam: int = manifest.BEAM,
+        limit: int = manifest.MAX_TOKENS,
+        required: Sequence[Sequence[str]] | None = None,
     ) -> list[list[int]]:
         """The translation of each source: ids from `</s> <target>` to the last `</s>`, at most `limit` after the first.
 
-        `beam` is the width of the search; 1 is greedy.
+        `beam` is the width of the search; 1 is greedy. `required` are the placeholders of each source.
         """
         width = max(map(len, sources))
         ids = torch.tensor([s + [PAD] * (width - len(s)) for s in sources])
+        rules = [Copies(self.rules, required or [[]] * len(sources), target, beam)] if self.rules.active else []
         given = self.net.generate(
             input_ids=ids,
             attention_mask=(ids != PAD).long(),
@@ -45,6 +61,7 @@ class Reference:
             max_new_tokens=limit,
             do_sample=False,
             early_stopping=False,
+            logits_processor=LogitsProcessorList(rules),
         )
         return [[i for i in row if i != PAD] for row in given.tolist()]
 
@@ -52,12 +69,17 @@ class Reference:
         self, texts: Sequence[str], source: str, target: str, beam: int = manifest.BEAM, batch: int = 16
     ) -> list[str]:
         """The translations of texts, in their order. `batch` texts of like length are translated together."""
-        sources = [self.source(text, source) for text in texts]
+        masked = [self.masked(text, source) for text in texts]
+        sources = [self.source(text, source) for text, _ in masked]
         order = sorted(range(len(texts)), key=lambda k: len(sources[k]))
         out = [""] * len(texts)
         for start in range(0, len(order), batch):
             members = order[start : start + batch]
-            found = self.tokens([sources[k] for k in members], target, beam)
+            required = [list(masked[k][1]) for k in members]
+            found = self.tokens([sources[k] for k in members], target, beam, required=required)
             for k, ids in zip(members, found, strict=True):
-                out[k] = self.text(ids)
+                text, values = masked[k]
+                # Of a text that is copied as a whole, nothing is translated.
+                said = self.text(ids) if not values or placeholders.has_words(text) else text
+                out[k] = placeholders.restore(said, values)
         return out

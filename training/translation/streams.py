@@ -4,40 +4,82 @@ A source is a text, or a list of words in which None stands for a mask.
 """
 
 import random
+import re
 from collections.abc import Iterator, Sequence
 
 from .corpus import Pair
 from .phrases import Phrases
-from .variants import varied
+from .placeholders import Lexicon, mask, masked
+from .variants import varied, words
 
 Source = str | list[str | None]
 Example = tuple[str, Source, str, str]
 
 
-def parallel(pairs: Sequence[Pair], rng: random.Random) -> Iterator[Example]:
-    """Pairs in either direction; one example in ten is two pairs joined."""
+WEIGHTS = {
+    "indicvoices:everyday": 1.5,
+    "indicvoices:wikipedia": 1.5,
+    "indicvoices:domain": 1.5,
+    "indicvoices:topic": 1.5,
+    "indicvoices:icebreaker": 1.5,
+    "indicvoices:grocery-slot": 0.5,
+    "indicvoices:digital-slot": 0.5,
+    "indicvoices:gov-slot": 0.5,
+    "indicvoices:grocery": 0.7,
+    "indicvoices:digital": 0.7,
+    "indicvoices:gov": 0.7,
+    "pb-page": 0.5,
+}
+"""How often a pass over the pairs gives a pair of the source, where it is not once."""
+SHARE, LATIN = 0.8, 0.9
+"""How many names of the lexicon, and how many other Latin words that both texts have, become placeholders."""
+JOINED = 0.08
+DIGIT = re.compile("[0-9੦-੯]")
+
+
+def passes(pairs: Sequence[Pair], rng: random.Random) -> Iterator[Pair]:
+    """The pairs in random order, again and again, each as often as the weight of its source says."""
+    weights = [WEIGHTS.get(source.split(":")[0] if source.startswith("pb") else source, 1.0) for _, _, source in pairs]
     while True:
-        en, pa = rng.choice(pairs)[:2]
-        if rng.random() < 0.1:
-            more = rng.choice(pairs)
-            en, pa = f"{en} {more[0]}", f"{pa} {more[1]}"
-        if rng.random() < 0.5:
-            yield "en", varied(en, "en", rng), "pa", pa
-        else:
-            yield "pa", varied(pa, "pa", rng), "en", en
+        order = [pair for pair, weight in zip(pairs, weights, strict=True) for _ in range(int(weight + rng.random()))]
+        rng.shuffle(order)
+        yield from order
 
 
-def generated(phrases: Phrases, rng: random.Random) -> Iterator[Example]:
+def directed(en: str, pa: str, rng: random.Random, lexicon: Lexicon | None, back: bool | None = None) -> Example:
+    """A pair as an example of either direction, its source varied, with placeholders in both texts.
+
+    Other whole numbers of the target are in words: a translation has digits only through placeholders.
+    """
+    if back if back is not None else rng.random() < 0.5:
+        pa, en = masked(varied(pa, "pa", rng), en, "pa", rng, lexicon, SHARE, LATIN)
+        return "pa", pa, "en", words(en, "en")
+    en, pa = masked(varied(en, "en", rng), pa, "en", rng, lexicon, SHARE, LATIN)
+    return "en", en, "pa", words(pa, "pa")
+
+
+def parallel(pairs: Sequence[Pair], rng: random.Random, lexicon: Lexicon | None = None) -> Iterator[Example]:
+    """Pairs in either direction; some are joined with the pair before, if its source is the same."""
+    last: dict[str, Pair] = {}
+    for pair in passes(pairs, rng):
+        en, pa, source = pair
+        before = last.get(source)
+        if before and rng.random() < JOINED:
+            en, pa = f"{before[0]} {en}", f"{before[1]} {pa}"
+        last[source] = pair
+        example = directed(en, pa, rng, lexicon)
+        if not DIGIT.search(example[3]):
+            yield example
+
+
+def generated(phrases: Phrases, rng: random.Random, lexicon: Lexicon | None = None) -> Iterator[Example]:
     """Sentences of the phrase book.
 
     What a woman says of herself is only taught from Panjabi: the English sentence does not show it.
     """
     while True:
         en, pa, from_panjabi = phrases.draw(rng)
-        if not from_panjabi and rng.random() < 0.5:
-            yield "en", varied(en, "en", rng), "pa", pa
-        else:
-            yield "pa", varied(pa, "pa", rng), "en", en
+        yield directed(en, pa, rng, lexicon, True if from_panjabi else None)
 
 
 def noised(text: str, rng: random.Random) -> list[str | None]:
@@ -63,7 +105,7 @@ def noised(text: str, rng: random.Random) -> list[str | None]:
 def denoise(texts: Sequence[str], language: str, rng: random.Random) -> Iterator[Example]:
     """Noised sentences, to be restored in the same language; one in ten is not noised."""
     while True:
-        text = rng.choice(texts)
+        text = mask(rng.choice(texts), language)[0]
         source: Source = [*text.split()] if rng.random() < 0.1 else noised(text, rng)
         yield language, source, language, text
 
@@ -71,5 +113,6 @@ def denoise(texts: Sequence[str], language: str, rng: random.Random) -> Iterator
 def back(rows: Sequence[Sequence[str]], rng: random.Random) -> Iterator[Example]:
     """Back-translated sentences; a row is (machine-made source, its language, true target, its language)."""
     while True:
-        source, source_language, target, target_language = rng.choice(rows)
-        yield source_language, varied(source, source_language, rng), target_language, target
+        source, source_language, target, _ = rng.choice(rows)
+        en, pa = (source, target) if source_language == "en" else (target, source)
+        yield directed(en, pa, rng, None, source_language == "pa")

@@ -1,24 +1,31 @@
 """The vocabulary that both languages share: learnt by SentencePiece (Unigram), written as `tokenizer.json`.
 
-    python -m translation.tokeniser --data DATA --out WORK/tokens
+    python -m translation.tokeniser --data DATA --pairs WORK/pairs --out WORK/tokens
 
 Training segments with `WORK/tokens/spm.model`; the service reads `tokenizer.json`. Ids 0 to 3 are `<s>`, `<pad>`,
-`</s>` and `<unk>`; the pieces follow; the two language tokens are last.
+`</s>` and `<unk>`; the pieces follow; then the placeholders, each as a word's beginning and within a word, and the
+reserved characters; the two language tokens are last. A placeholder is in no other piece, so it always is a token.
 """
 
 import argparse
+import json
+import re
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 import sentencepiece
+from sentencepiece import sentencepiece_model_pb2
 from tokenizers import AddedToken, Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers, processors
 
-from . import corpus
+from . import corpus, placeholders, prepared
+from .manifest import FILES, MODEL
 
 SPECIAL = ("<s>", "<pad>", "</s>", "<unk>")
 BOS, PAD, EOS, UNK = range(4)
 LANGUAGES = {"en": "eng_Latn", "pa": "pan_Guru"}
-PIECES = 6000
+PIECES = 8000
+PROTOCOL: Any = sentencepiece_model_pb2  # its classes are made when it is imported
 
 
 def learn(texts: Iterable[str], folder: str | Path, pieces: int = PIECES) -> None:
@@ -54,6 +61,21 @@ def learn(texts: Iterable[str], folder: str | Path, pieces: int = PIECES) -> Non
         minloglevel=1,
     )
     text.unlink()
+    widened(Path(folder) / "spm.model")
+
+
+def extra() -> list[str]:
+    """The pieces that `learn` adds: each placeholder and reserved character behind a space and without."""
+    codes = [first + k for first in placeholders.FIRST.values() for k in range(placeholders.LIMIT)]
+    return [space + chr(code) for code in (*codes, *placeholders.RESERVED) for space in ("▁", "")]
+
+
+def widened(path: Path) -> None:
+    """Adds the pieces of `extra` to a model file, with scores that make them cheaper than any other piece."""
+    proto = PROTOCOL.ModelProto()
+    proto.ParseFromString(path.read_bytes())
+    proto.pieces.extend(proto.SentencePiece(piece=piece, score=-1.0) for piece in extra())
+    path.write_bytes(proto.SerializeToString())
 
 
 def written(folder: str | Path) -> Tokenizer:
@@ -77,19 +99,52 @@ def written(folder: str | Path) -> Tokenizer:
     return tokeniser
 
 
+def rebuilt(weights: Path, folder: Path) -> None:
+    """Writes `spm.model` and `tokenizer.json` in `folder`, of the exported `tokenizer.json` in `weights`.
+
+    SentencePiece then segments as with the file that `learn` wrote.
+    """
+    text = (weights / f"{MODEL}.{FILES['tokenizer']}").read_text()
+    proto = PROTOCOL.ModelProto()
+    kinds = proto.SentencePiece
+    for k, (piece, score) in enumerate(json.loads(text)["model"]["vocab"]):
+        kind = kinds.UNKNOWN if k == UNK else kinds.CONTROL if k < len(SPECIAL) else kinds.NORMAL
+        kind = kinds.BYTE if re.fullmatch("<0x[0-9A-F]{2}>", piece) else kind
+        proto.pieces.append(kinds(piece=piece, score=score, type=kind))
+    spec = proto.trainer_spec
+    spec.model_type, spec.byte_fallback, spec.vocab_size = spec.UNIGRAM, True, len(proto.pieces)
+    spec.bos_id, spec.pad_id, spec.eos_id, spec.unk_id = BOS, PAD, EOS, UNK
+    spec.bos_piece, spec.pad_piece, spec.eos_piece, spec.unk_piece = SPECIAL
+    rules = proto.normalizer_spec
+    rules.name = "identity"
+    rules.add_dummy_prefix = rules.remove_extra_whitespaces = rules.escape_whitespaces = True
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "spm.model").write_bytes(proto.SerializeToString())
+    (folder / "tokenizer.json").write_text(text)
+
+
+def without(text: str) -> str:
+    """The text without what placeholders stand for, which would waste pieces."""
+    language = "pa" if corpus.GURMUKHI.search(text) else "en"
+    masked, values = placeholders.mask(text, language)
+    return " ".join("".join(" " if c in values else c for c in masked).split())
+
+
 def main() -> None:
     """Learns the vocabulary of the training part and reports how many texts both files segment alike."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--data", required=True)
+    parser.add_argument("--pairs", required=True, help="what translation.prepared wrote")
     parser.add_argument("--out", required=True)
     arguments = parser.parse_args()
     Path(arguments.out).mkdir(parents=True, exist_ok=True)
-    parts = corpus.pairs(arguments.data)
+    parts = prepared.read(arguments.pairs)
     mono = corpus.single(arguments.data, parts)
     texts = [text for en, pa, _ in parts["train"] for text in (en, pa)] * 2
     texts += [en.lower() for en, _, _ in parts["train"]]
     # About as much text of either language.
     texts += mono["pa"] * 2 + mono["en"][:30000]
+    texts = [without(text) for text in texts]
     learn(texts, arguments.out)
     tokeniser = written(arguments.out)
     spm = sentencepiece.SentencePieceProcessor(model_file=str(Path(arguments.out) / "spm.model"))

@@ -19,14 +19,15 @@ from pathlib import Path
 import torch
 from transformers import M2M100ForConditionalGeneration
 
-from . import batches, checkpoint, corpus, streams
+from . import batches, checkpoint, corpus, names, placeholders, prepared, streams
 from .corpus import Pair
 from .model import loss, network
-from .optimiser import Both
+from .optimiser import HALF, Both
 from .phrases import Phrases
 from .streams import Example
 
-MIX = "parallel=5,phrases=3,denoise-pa=1.5,denoise-en=1,back=0"
+MIX = "parallel=8,phrases=1,denoise-pa=0.6,denoise-en=0.2,back=0"
+NATURAL = ("indicvoices:everyday", "indicvoices:wikipedia", "indicvoices:domain", "indicvoices:topic")
 
 
 def mix(text: str) -> dict[str, float]:
@@ -38,15 +39,16 @@ def sources(
     arguments: argparse.Namespace, rng: random.Random
 ) -> tuple[list[Iterator[Example]], list[float], list[Pair]]:
     """The streams of `--mix` with their weights, and the pairs of dev."""
-    parts = corpus.pairs(arguments.data)
+    parts = prepared.read(arguments.pairs)
     mono = corpus.single(arguments.data, parts)
+    lexicon = names.lexicon()
     made: dict[str, Callable[[], Iterator[Example]]] = {
-        "parallel": lambda: streams.parallel(parts["train"], rng),
+        "parallel": lambda: streams.parallel(parts["train"], rng, lexicon),
         "denoise-pa": lambda: streams.denoise(mono["pa"], "pa", rng),
         "denoise-en": lambda: streams.denoise(mono["en"], "en", rng),
     }
     if mix(arguments.mix).get("phrases"):
-        made["phrases"] = lambda: streams.generated(Phrases(), rng)
+        made["phrases"] = lambda: streams.generated(Phrases(), rng, lexicon)
     if arguments.back:
         with Path(arguments.back).open(newline="") as file:
             rows = list(csv.reader(file, delimiter="\t", quoting=csv.QUOTE_NONE))
@@ -58,25 +60,25 @@ def sources(
 def development(
     net: M2M100ForConditionalGeneration, pairs: Sequence[Pair], segmenter: batches.Segmenter
 ) -> dict[str, float]:
-    """Mean cross entropy of the pairs in either direction, in nats a token, without smoothing."""
+    """Mean cross entropy of the pairs in either direction, in nats a token, without smoothing; natural rows apart."""
     net.eval()
-    plain = copy.copy(segmenter)
+    plain, rng, lexicon = copy.copy(segmenter), random.Random(1), names.lexicon()
     plain.chance = 0
+    sides = {"en": 0, "pa": 1}
     out = {}
-    for side, (a, b) in {"en-pa": ("en", "pa"), "pa-en": ("pa", "en")}.items():
-        rows = [plain.example(a, p[a == "pa"], b, p[b == "pa"]) for p in pairs]
-        rows = sorted((r for r in rows if max(map(len, r)) <= 100), key=lambda r: len(r[1]))
-        total, count = 0.0, 0
-        for k in range(0, len(rows), 40):
-            with torch.no_grad():
-                value, n = loss(
-                    net,
-                    batches.padded([s for s, _ in rows[k : k + 40]]),
-                    batches.padded([t for _, t in rows[k : k + 40]]),
-                    0,
-                )
-            total, count = total + float(value) * n, count + n
-        out[side] = round(total / count, 3)
+    for name in ("natural", "other"):
+        chosen = [pair for pair in pairs if (pair[2] in NATURAL) == (name == "natural")]
+        for a, b in (("en", "pa"), ("pa", "en")):
+            texts = [placeholders.masked(p[sides[a]], p[sides[b]], a, rng, lexicon) for p in chosen]
+            rows = [plain.example(a, s, b, t) for s, t in texts]
+            rows = sorted((r for r in rows if max(map(len, r)) <= 100), key=lambda r: len(r[1]))
+            total, count = 0.0, 0
+            for k in range(0, len(rows), 40):
+                source, target = ([*side] for side in zip(*rows[k : k + 40], strict=True))
+                with torch.no_grad(), torch.autocast("cpu", HALF, enabled=HALF is torch.bfloat16):
+                    value, n = loss(net, batches.padded(source), batches.padded(target), 0)
+                total, count = total + float(value) * n, count + n
+            out[f"{name} {a}-{b}"] = round(total / count, 3)
     net.train()
     return out
 
@@ -90,7 +92,8 @@ class Training:
         self.arguments = arguments
         self.step = state["step"] if state else 0
         self.n_tokens = state["heard"] if state else 0
-        # The step from which the rate falls.
+        # The step from which the rate rises, and the one from which it falls.
+        self.warm_from = state.get("warm_from", 0) if state else 0
         self.start = self.step if not state or resumed == arguments.init else state.get("decay_from", self.step)
         torch.manual_seed(arguments.seed + self.step)
         self.rng = random.Random(arguments.seed + self.step)
@@ -119,19 +122,21 @@ class Training:
     def advance(self, source: torch.Tensor, target: torch.Tensor) -> float:
         """One step on a batch, as `batches.batches` gives it; the loss before the step, in nats a token."""
         arguments, fall = self.arguments, self.fall()
-        value, n_tokens = loss(self.net, source, target, arguments.smoothing, arguments.rivals if fall > 1 / 3 else 0)
+        rivals = arguments.rivals if fall > 1 / 3 else 0
+        with torch.autocast("cpu", HALF, enabled=HALF is torch.bfloat16):
+            value, n_tokens = loss(self.net, source, target, arguments.smoothing, rivals)
         value.backward()
         torch.nn.utils.clip_grad_norm_(self.net.parameters(), 1.0)
         self.step, self.n_tokens = self.step + 1, self.n_tokens + n_tokens
-        self.optimiser.step(arguments.rate * min(1, self.step / arguments.warm) * max(fall, 0.01))
+        self.optimiser.step(arguments.rate * min(1, (self.step - self.warm_from) / arguments.warm) * max(fall, 0.01))
         with torch.no_grad():
-            kept = min(0.995, 1 - 1 / (1 + self.step / 5))
+            kept = min(arguments.keep, 1 - 1 / (1 + self.step / 5))
             for name, p in self.net.named_parameters():
                 self.average[name].lerp_(p.detach(), 1 - kept)
         return float(value.detach())
 
-    def save(self, dev: Sequence[Pair]) -> None:
-        """Writes the checkpoint and prints the loss on dev."""
+    def save(self) -> None:
+        """Writes the checkpoint."""
         checkpoint.save(
             self.arguments.out,
             self.net,
@@ -140,8 +145,8 @@ class Training:
             step=self.step,
             heard=self.n_tokens,
             decay_from=self.start,
+            warm_from=self.warm_from,
         )
-        print(f"step {self.step} dev {development(self.net, dev, self.segmenter)}", flush=True)
 
     def run(self) -> None:
         """Trains until done; prints and saves on the way and saves at the end."""
@@ -150,7 +155,7 @@ class Training:
         n_parameters = sum(p.numel() for p in self.net.parameters())
         print(f"{n_parameters / 1e6:.2f} M parameters, from step {self.step}", flush=True)
         self.net.train()
-        self.began = saved = time.monotonic()
+        self.began = saved = measured = time.monotonic()
         total, spent = 0.0, time.process_time()
         for source, target in batches.batches(flows, weights, self.segmenter, self.rng, arguments.batch_tokens):
             if self.done():
@@ -166,22 +171,27 @@ class Training:
                 )
                 total, spent = 0.0, now
             if time.monotonic() - saved > arguments.save_minutes * 60:
-                self.save(dev)
-                saved, spent = time.monotonic(), time.process_time()
-        self.save(dev)
+                self.save()
+                saved = time.monotonic()
+                if saved - measured > arguments.dev_minutes * 60:
+                    print(f"step {self.step} dev {development(self.net, dev, self.segmenter)}", flush=True)
+                    measured = time.monotonic()
+        self.save()
+        print(f"step {self.step} dev {development(self.net, dev, self.segmenter)}", flush=True)
 
 
 def parsed() -> argparse.Namespace:
     """The arguments of the command line."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--data", required=True)
+    parser.add_argument("--pairs", required=True, help="what translation.prepared wrote")
     parser.add_argument("--tokens", required=True)
     parser.add_argument("--out", required=True)
     parser.add_argument("--init", help="a checkpoint to start from, where --out does not exist yet")
     parser.add_argument("--back", help="what translation.backtranslate wrote")
     parser.add_argument("--mix", default=MIX)
-    parser.add_argument("--batch-tokens", type=int, default=3000)
-    parser.add_argument("--rate", type=float, default=3e-3)
+    parser.add_argument("--batch-tokens", type=int, default=6000)
+    parser.add_argument("--rate", type=float, default=2e-3)
     parser.add_argument("--warm", type=int, default=100)
     parser.add_argument("--decay-steps", type=int, default=0)
     parser.add_argument("--fall", action="store_true", help="the rate falls to nothing over --minutes")
@@ -192,7 +202,9 @@ def parsed() -> argparse.Namespace:
     parser.add_argument("--steps", type=int, default=10**9)
     parser.add_argument("--minutes", type=float, default=10**6)
     parser.add_argument("--save-minutes", type=float, default=3)
+    parser.add_argument("--dev-minutes", type=float, default=20)
     parser.add_argument("--log-steps", type=int, default=50)
+    parser.add_argument("--keep", type=float, default=0.995, help="how much of the average a step keeps")
     parser.add_argument("--seed", type=int, default=1)
     return parser.parse_args()
 

@@ -1,5 +1,6 @@
 """The shipped ONNX files read back into M2M100 of transformers, which is the reference for tokens and text."""
 
+from collections.abc import Mapping
 from pathlib import Path
 
 import onnx
@@ -9,12 +10,34 @@ from tokenizers import Tokenizer
 from transformers import M2M100ForConditionalGeneration
 
 from .manifest import MODEL
-from .model import network
+from .model import Sizes, network
 
 
 def arrays(path: str | Path) -> dict[str, torch.Tensor]:
     """The initialisers of an ONNX file by name."""
     return {i.name: torch.from_numpy(numpy_helper.to_array(i).copy()) for i in onnx.load(path).graph.initializer}
+
+
+def heads(path: str | Path) -> int:
+    """The attention heads of a decoder: the second size of its cache."""
+    graph = onnx.load(path).graph
+    cache = next(port for port in graph.input if port.name.startswith("past_key_values"))
+    return cache.type.tensor_type.shape.dim[1].dim_value
+
+
+def sizes(kept: Mapping[str, torch.Tensor], n_heads: int) -> Sizes:
+    """The sizes of the network with these weights."""
+    layers = {
+        part: 1 + max(int(name.split(".")[3]) for name in kept if name.startswith(f"model.{part}.layers."))
+        for part in ("encoder", "decoder")
+    }
+    return Sizes(
+        width=kept["model.shared.weight"].shape[1],
+        heads=n_heads,
+        encoder=layers["encoder"],
+        decoder=layers["decoder"],
+        inner=kept["model.encoder.layers.0.fc1.bias"].shape[0],
+    )
 
 
 def restored(folder: str | Path, model_id: str = MODEL) -> M2M100ForConditionalGeneration:
@@ -25,7 +48,7 @@ def restored(folder: str | Path, model_id: str = MODEL) -> M2M100ForConditionalG
         for name, value in arrays(f"{folder}/{model_id}.{part}.onnx").items()
         if name.startswith("model.")
     }
-    net = network(kept["model.shared.weight"].shape[0])
+    net = network(kept["model.shared.weight"].shape[0], sizes=sizes(kept, heads(f"{folder}/{model_id}.decoder.onnx")))
     state = {
         name.removesuffix("_t"): (value.T if name.endswith("_t") else value).float() for name, value in kept.items()
     }

@@ -1,8 +1,10 @@
 //! Runs sequence-to-sequence models with the layouts that Optimum exports: the network, beam search, the
 //! tokenizer, and the translator of texts.
 
+mod constraints;
 mod network;
 mod pieces;
+mod placeholders;
 mod search;
 mod tokens;
 mod translator;

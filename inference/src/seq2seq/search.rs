@@ -3,7 +3,7 @@
 //! The search gives the same tokens as the transformers library. There are twice as many candidates as beams,
 //! and finished sequences are ranked by their log-probability divided by a power of their length.
 
-use super::tokens::Tokens;
+use super::{constraints::Copies, tokens::Tokens};
 use crate::{
     ForcedEos, Generation, Manifest, ManifestError, RuntimeError, TokenId, runtime::Array,
     scores::log_softmax,
@@ -70,7 +70,9 @@ struct Beam {
 }
 
 /// The search for one source.
-struct Source {
+struct Source<'a> {
+    /// What its translation must and must not have.
+    copies: &'a Copies,
     /// The index of the source in the batch.
     place: usize,
     beams: Vec<Beam>,
@@ -84,10 +86,19 @@ pub(crate) fn search(
     n: usize,
     config: &GenerationConfig,
 ) -> Result<Vec<Sequence>, RuntimeError> {
+    constrained(steps, &vec![Copies::default(); n], config)
+}
+
+/// The best sequence for each source, given what its translation must and must not have.
+pub(super) fn constrained(
+    steps: &mut impl Steps,
+    copies: &[Copies],
+    config: &GenerationConfig,
+) -> Result<Vec<Sequence>, RuntimeError> {
     let start = Beam { tokens: vec![config.decoder_start_token_id], log_prob: 0.0 };
-    let mut open: Vec<Source> =
-        (0..n).map(|place| Source { place, beams: vec![start.clone()], finished: Vec::new() }).collect();
-    let mut best = vec![Sequence::default(); n];
+    let begun = |(place, copies)| Source { copies, place, beams: vec![start.clone()], finished: Vec::new() };
+    let mut open: Vec<Source> = copies.iter().enumerate().map(begun).collect();
+    let mut best = vec![Sequence::default(); copies.len()];
     for n_tokens in 1..=config.max_new_tokens {
         let last = open.iter().flat_map(|s| &s.beams).filter_map(|b| b.tokens.last().copied());
         let logits = steps.step(&last.collect::<Vec<i64>>())?;
@@ -96,8 +107,8 @@ pub(crate) fn search(
         let (mut kept, mut chosen, mut row) = (Vec::with_capacity(open.len()), Vec::new(), 0);
         for mut source in open {
             let n_rows = source.beams.len();
-            let scores: Vec<Vec<f64>> =
-                rows.by_ref().take(n_rows).zip(&source.beams).map(|(r, b)| config.scores(r, b)).collect();
+            let given = rows.by_ref().take(n_rows).zip(&source.beams);
+            let scores: Vec<Vec<f64>> = given.map(|(r, b)| config.scores(r, b, source.copies)).collect();
             let parents = source.extend(&scores, n_tokens, config);
             if n_tokens == config.max_new_tokens || source.is_done(n_tokens, config) {
                 let place = source.place;
@@ -151,7 +162,7 @@ impl GenerationConfig {
     }
 
     /// Each token's log-probability behind a beam, minus infinity where it is suppressed.
-    fn scores(&self, logits: &[f32], beam: &Beam) -> Vec<f64> {
+    fn scores(&self, logits: &[f32], beam: &Beam, copies: &Copies) -> Vec<f64> {
         let mut scores: Vec<f64> = logits.iter().map(|l| f64::from(*l)).collect();
         log_softmax(&mut scores);
         let n_tokens = beam.tokens.len();
@@ -165,6 +176,9 @@ impl GenerationConfig {
             Some(first) if n_tokens == 1 => Some(first),
             _ => self.forced_eos_token_id.filter(|_| n_tokens == self.max_new_tokens),
         };
+        if forced.is_none() {
+            copies.apply(&mut scores, &beam.tokens, self.eos_token_id);
+        }
         if let Some(forced) = forced.and_then(|f| usize::try_from(f).ok()) {
             scores
                 .iter_mut()
@@ -184,7 +198,7 @@ impl GenerationConfig {
     }
 }
 
-impl Source {
+impl Source<'_> {
     /// Keeps the best continuations. Returns, for each, the index of the beam that it continues. The last
     /// allowed token finishes all sequences.
     fn extend(&mut self, scores: &[Vec<f64>], n_tokens: usize, config: &GenerationConfig) -> Vec<usize> {

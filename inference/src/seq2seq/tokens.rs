@@ -40,6 +40,18 @@ impl Tokens {
         }
     }
 
+    /// The ids and texts of all tokens. Of a `tokenizer.bin`, none.
+    pub(super) fn pieces(&self) -> Vec<(i64, String)> {
+        let File::Json(tokenizer) = &self.file else { return Vec::new() };
+        let vocabulary = tokenizer.get_vocab(true).into_iter();
+        vocabulary.map(|(piece, id)| (i64::from(id), piece)).collect()
+    }
+
+    /// Whether the token with this text is a special one, such as that of a language.
+    pub(super) fn is_special(&self, token: &str) -> bool {
+        matches!(&self.file, File::Json(tokenizer) if tokenizer.get_added_vocabulary().is_special_token(token))
+    }
+
     /// The id of a token that a manifest names by its text.
     pub(crate) fn named(&self, manifest: &Manifest, token: &str) -> Result<i64, ManifestError> {
         self.find(token).ok_or_else(|| {

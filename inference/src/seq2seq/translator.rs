@@ -5,8 +5,10 @@ use std::collections::BTreeMap;
 use unicode_normalization::UnicodeNormalization as _;
 
 use super::{
+    constraints::{Constraints, Copies},
     network::Network,
-    search::{GenerationConfig, search},
+    placeholders::{self, Language, Lexicon, Masked},
+    search::{GenerationConfig, constrained},
     tokens::Tokens,
 };
 use crate::{Layout, LoadError, Manifest, ManifestError, Runtime, RuntimeError};
@@ -22,6 +24,19 @@ pub struct Translator {
     pad_token_id: i64,
     /// A text with more tokens is translated in halves.
     max_source_length: usize,
+    /// The rules for placeholders. `None` if the model has none.
+    constraints: Option<Constraints>,
+    /// Names that are copied in the script of the target.
+    lexicon: Lexicon,
+}
+
+/// A part of a text that is translated as a whole.
+struct Part {
+    /// The index of the text.
+    place: usize,
+    tokens: Vec<i64>,
+    /// What its placeholders stand for; without placeholders, the text.
+    masked: Masked,
 }
 
 /// The reason why a text cannot be translated.
@@ -59,7 +74,8 @@ impl Translator {
     pub fn load(runtime: &Runtime, manifest: &Manifest, n_threads: usize) -> Result<Self, LoadError> {
         let mut translator = Self::open(runtime, manifest, n_threads)?;
         let warm = vec![translator.config.eos_token_id; 2];
-        translator.run(&[warm], &GenerationConfig { max_new_tokens: 2, ..translator.config.clone() })?;
+        let config = GenerationConfig { max_new_tokens: 2, ..translator.config.clone() };
+        translator.run(&[warm], &[Copies::default()], &config)?;
         Ok(translator)
     }
 
@@ -83,6 +99,7 @@ impl Translator {
         }
         let pad_token_id = tokens.id(manifest, &generation.pad_token_id)?;
         let network = Network::load(runtime, manifest, n_threads)?;
+        let constraints = Constraints::of(&tokens, config.eos_token_id);
         Ok(Self {
             id: manifest.id.clone(),
             network,
@@ -91,6 +108,8 @@ impl Translator {
             config,
             pad_token_id,
             max_source_length: generation.max_source_length,
+            constraints,
+            lexicon: lexicon(manifest)?,
         })
     }
 
@@ -107,48 +126,67 @@ impl Translator {
         to: &str,
     ) -> Result<Vec<String>, TranslationError> {
         let config = GenerationConfig { forced_bos_token_id: self.language(to)?, ..self.config.clone() };
-        let mut pieces = Vec::new();
-        for (n, text) in texts.iter().enumerate() {
-            self.split(text, from, n, &mut pieces)?;
-        }
-        let sources: Vec<Vec<i64>> = pieces.iter().map(|(_, tokens)| tokens.clone()).collect();
-        let said = if sources.is_empty() { Vec::new() } else { self.run(&sources, &config)? };
         let mut translations = vec![String::new(); texts.len()];
-        for ((n, _), tokens) in pieces.iter().zip(said) {
-            let text = self.tokens.text(&tokens).map_err(|reason| self.tokenizer_error(reason))?;
-            let whole = &mut translations[*n];
+        let mut parts = Vec::new();
+        for (n, text) in texts.iter().enumerate() {
+            self.split(text, from, n, &mut parts)?;
+        }
+        let worded: Vec<&Part> = parts.iter().filter(|part| part.masked.is_translated()).collect();
+        let sources: Vec<Vec<i64>> = worded.iter().map(|part| part.tokens.clone()).collect();
+        let copies: Vec<Copies> = worded.iter().map(|part| self.copies(&part.masked, to)).collect();
+        let found = if sources.is_empty() { Vec::new() } else { self.run(&sources, &copies, &config)? };
+        let mut found = found.into_iter();
+        for part in &parts {
+            let text = if part.masked.is_translated() {
+                let tokens = found.next().unwrap_or_default();
+                self.tokens.text(&tokens).map_err(|reason| self.tokenizer_error(reason))?
+            } else {
+                part.masked.text.clone()
+            };
+            let text = part.masked.restore(&text);
+            let whole = &mut translations[part.place];
             if !whole.is_empty() && !text.is_empty() {
                 whole.push(' ');
             }
-            whole.extend(text.trim().nfc());
+            whole.extend(text.nfc());
         }
         Ok(translations)
     }
 
-    /// Appends the source tokens of a text to `pieces`. A text that is too long is divided into halves.
-    fn split(
-        &self,
-        text: &str,
-        from: &str,
-        n: usize,
-        pieces: &mut Vec<(usize, Vec<i64>)>,
-    ) -> Result<(), TranslationError> {
+    /// What the translation of a text into the language must and must not have.
+    fn copies(&self, masked: &Masked, to: &str) -> Copies {
+        let required: Vec<char> = masked.values.iter().map(|(placeholder, _)| *placeholder).collect();
+        self.constraints.as_ref().map_or_else(Copies::default, |c| c.copies(&required, Language::of(to)))
+    }
+
+    /// The text with placeholders, if the model has them.
+    fn masked(&self, text: &str, from: &str) -> Masked {
+        match Language::of(from).filter(|_| self.constraints.is_some()) {
+            Some(language) => placeholders::mask(&text.nfc().collect::<String>(), language, &self.lexicon),
+            None => Masked { text: text.to_owned(), ..Masked::default() },
+        }
+    }
+
+    /// Appends the parts of a text to `parts`. A text that is too long, or that has too much to copy, is divided into
+    /// halves.
+    fn split(&self, text: &str, from: &str, n: usize, parts: &mut Vec<Part>) -> Result<(), TranslationError> {
         let text = text.trim();
         if text.is_empty() {
             return Ok(());
         }
-        let source = self.source(text, from)?;
+        let masked = self.masked(text, from);
+        let source = self.source(&masked.text, from)?;
         let middle = text.len() / 2;
         let spaces = text.match_indices(' ').map(|(at, _)| at);
-        let cut =
-            spaces.min_by_key(|at| at.abs_diff(middle)).filter(|_| source.len() > self.max_source_length);
+        let is_cut = source.len() > self.max_source_length || masked.is_full;
+        let cut = spaces.min_by_key(|at| at.abs_diff(middle)).filter(|_| is_cut);
         if let Some(at) = cut {
-            self.split(&text[..at], from, n, pieces)?;
-            return self.split(&text[at..], from, n, pieces);
+            self.split(&text[..at], from, n, parts)?;
+            return self.split(&text[at..], from, n, parts);
         }
         let end = source.len().saturating_sub(1).min(self.max_source_length);
-        let source = source[..end].iter().copied().chain([self.config.eos_token_id]).collect();
-        pieces.push((n, source));
+        let tokens = source[..end].iter().copied().chain([self.config.eos_token_id]).collect();
+        parts.push(Part { place: n, tokens, masked });
         Ok(())
     }
 
@@ -162,10 +200,11 @@ impl Translator {
     fn run(
         &mut self,
         sources: &[Vec<i64>],
+        copies: &[Copies],
         config: &GenerationConfig,
     ) -> Result<Vec<Vec<i64>>, RuntimeError> {
         let mut state = self.network.encode(sources, self.pad_token_id)?;
-        Ok(search(&mut state, sources.len(), config)?.into_iter().map(|found| found.tokens).collect())
+        Ok(constrained(&mut state, copies, config)?.into_iter().map(|found| found.tokens).collect())
     }
 
     /// The token of a language; `None` if the model translates between one pair of languages only.
@@ -182,6 +221,17 @@ impl Translator {
     }
 }
 
+/// The names of the manifest's file with the role `names`; none without one.
+fn lexicon(manifest: &Manifest) -> Result<Lexicon, ManifestError> {
+    if !manifest.files.iter().any(|file| file.role == "names") {
+        return Ok(Lexicon::default());
+    }
+    let bytes = manifest.read("names")?;
+    let fault = |reason: String| manifest.inconsistent(format!("its names: {reason}"));
+    let text = std::str::from_utf8(&bytes).map_err(|e| fault(e.to_string()))?;
+    Lexicon::parse(text).map_err(fault)
+}
+
 #[cfg(test)]
 impl Translator {
     /// For the golden tests: the source tokens of each text, the generated tokens after the start, and their
@@ -193,13 +243,15 @@ impl Translator {
     ) -> Vec<(Vec<i64>, Vec<i64>, String)> {
         let mut translator = Self::open(runtime, manifest, 1).unwrap();
         let one = |(text, from, to): &(&str, &str, &str)| {
-            let source = translator.source(text, from).unwrap();
+            let masked = translator.masked(text, from);
+            let source = translator.source(&masked.text, from).unwrap();
             let config = GenerationConfig {
                 forced_bos_token_id: translator.language(to).unwrap(),
                 ..translator.config.clone()
             };
-            let said = translator.run(std::slice::from_ref(&source), &config).unwrap().remove(0);
-            let text = translator.tokens.text(&said).unwrap();
+            let copies = translator.copies(&masked, to);
+            let said = translator.run(std::slice::from_ref(&source), &[copies], &config).unwrap().remove(0);
+            let text = masked.restore(&translator.tokens.text(&said).unwrap());
             (source, said, text)
         };
         texts.iter().map(one).collect()

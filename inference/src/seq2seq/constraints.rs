@@ -1,0 +1,140 @@
+//! Constraints of the beam search for models with placeholders: which tokens a hypothesis may continue with.
+
+use super::{
+    placeholders::{self, Language},
+    tokens::Tokens,
+};
+
+/// The tokens of a tokeniser that have rules.
+#[derive(Debug, Clone)]
+pub(super) struct Constraints {
+    /// The tokens of each placeholder and reserved character: as a word's beginning, and within a word.
+    placeholders: Vec<(char, [i64; 2])>,
+    /// Tokens that no translation has: bytes, special tokens, the languages', and those with digits, which a translation
+    /// has only through placeholders.
+    never: Vec<i64>,
+    /// Tokens with Latin letters, which a Panjabi translation has only through placeholders.
+    latin: Vec<i64>,
+    /// Tokens with Gurmukhi letters.
+    gurmukhi: Vec<i64>,
+}
+
+impl Constraints {
+    /// The constraints of a tokeniser; `None` if it has no placeholders.
+    pub(super) fn of(tokens: &Tokens, eos_token_id: i64) -> Option<Self> {
+        let pieces = placeholders::reserved()
+            .map(|c| Some((c, [tokens.find(&format!("▁{c}"))?, tokens.find(&c.to_string())?])))
+            .collect::<Option<Vec<_>>>()?;
+        let mut constraints =
+            Self { placeholders: pieces, never: Vec::new(), latin: Vec::new(), gurmukhi: Vec::new() };
+        for (id, piece) in tokens.pieces() {
+            let is_byte = piece.len() == 6 && piece.starts_with("<0x");
+            let has_digit = piece.chars().any(|c| c.is_ascii_digit() || ('੦'..='੯').contains(&c));
+            if is_byte || has_digit || tokens.is_special(&piece) {
+                if id != eos_token_id {
+                    constraints.never.push(id);
+                }
+            } else if piece.chars().any(|c| c.is_ascii_alphabetic()) {
+                constraints.latin.push(id);
+            } else if piece.chars().any(|c| ('\u{a00}'..='\u{a7f}').contains(&c)) {
+                constraints.gurmukhi.push(id);
+            }
+        }
+        Some(constraints)
+    }
+
+    /// The rules for the translation of one text.
+    pub(super) fn copies(&self, required: &[char], to: Option<Language>) -> Copies {
+        let (required, other): (Vec<_>, Vec<_>) =
+            self.placeholders.iter().copied().partition(|(c, _)| required.contains(c));
+        let foreign = match to {
+            Some(Language::English) => self.gurmukhi.as_slice(),
+            Some(Language::Panjabi) => self.latin.as_slice(),
+            None => &[],
+        };
+        let other = other.into_iter().flat_map(|(_, ids)| ids);
+        Copies {
+            required: required.into_iter().map(|(_, ids)| ids).collect(),
+            never: other.chain(self.never.iter().chain(foreign).copied()).collect(),
+        }
+    }
+}
+
+/// What the translation of one text must and must not have. Without rules, everything is allowed.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Copies {
+    /// The two tokens of each placeholder that the translation must have exactly once.
+    required: Vec<[i64; 2]>,
+    /// Tokens that it must not have.
+    never: Vec<i64>,
+}
+
+impl Copies {
+    /// Sets the log-probability of tokens that may not follow `tokens` to minus infinity.
+    ///
+    /// While a placeholder is missing, the text cannot end; where its end is likeliest, a missing placeholder follows.
+    pub(super) fn apply(&self, scores: &mut [f64], tokens: &[i64], eos_token_id: i64) {
+        forbid(scores, &self.never);
+        if self.required.is_empty() {
+            return;
+        }
+        let (present, missing): (Vec<[i64; 2]>, Vec<[i64; 2]>) =
+            self.required.iter().copied().partition(|ids| ids.iter().any(|id| tokens.contains(id)));
+        forbid(scores, present.as_flattened());
+        let missing = missing.as_flattened();
+        let best = scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        let end = usize::try_from(eos_token_id).ok().and_then(|id| scores.get(id)).copied();
+        if missing.is_empty() {
+            return;
+        }
+        if end.is_some_and(|end| end >= best) {
+            for (score, id) in scores.iter_mut().zip(0i64..) {
+                if !missing.contains(&id) {
+                    *score = f64::NEG_INFINITY;
+                }
+            }
+        } else {
+            forbid(scores, &[eos_token_id]);
+        }
+    }
+}
+
+fn forbid(scores: &mut [f64], tokens: &[i64]) {
+    for token in tokens {
+        if let Some(score) = usize::try_from(*token).ok().and_then(|t| scores.get_mut(t)) {
+            *score = f64::NEG_INFINITY;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NO: f64 = f64::NEG_INFINITY;
+
+    fn applied(scores: [f64; 6], tokens: &[i64]) -> Vec<f64> {
+        // 0 ends a text, 1 and 2 are a placeholder, 3 and 4 another one, 5 is a word that is not allowed.
+        let copies = Copies { required: vec![[1, 2], [3, 4]], never: vec![5] };
+        let mut scores = scores.to_vec();
+        copies.apply(&mut scores, tokens, 0);
+        scores
+    }
+
+    #[test]
+    fn a_text_ends_only_with_all_placeholders_and_has_each_once() {
+        let scores = [-2.0, -1.0, -3.0, -4.0, -5.0, -0.1];
+        assert_eq!(applied(scores, &[9]), [NO, -1.0, -3.0, -4.0, -5.0, NO]);
+        assert_eq!(applied(scores, &[9, 2, 9]), [NO, NO, NO, -4.0, -5.0, NO]);
+        assert_eq!(applied(scores, &[9, 2, 3]), [-2.0, NO, NO, NO, NO, NO]);
+        let ending = [-0.5, -1.0, -3.0, -4.0, -5.0, -0.1];
+        assert_eq!(applied(ending, &[1]), [NO, NO, NO, -4.0, -5.0, NO]);
+    }
+
+    #[test]
+    fn without_rules_nothing_changes() {
+        let mut scores = [-1.0, -2.0];
+        Copies::default().apply(&mut scores, &[1], 0);
+        assert_eq!(scores.to_vec(), vec![-1.0, -2.0]);
+    }
+}

@@ -1,0 +1,278 @@
+//! Placeholders: what a translation must copy is replaced by single characters before the network sees a text, and put
+//! back afterwards.
+//!
+//! `training/translation/placeholders.py` says what is replaced, and why; this is the same function. The placeholders
+//! are private-use characters: U+E000 to U+E009 for numbers, U+E010 to U+E019 for everything else.
+
+use std::{collections::HashMap, sync::LazyLock};
+
+use regex::Regex;
+use unicode_normalization::char::is_combining_mark;
+
+/// The number of placeholders of a kind.
+pub(super) const LIMIT: usize = 10;
+const NUMBERS: char = '\u{e000}';
+const WORDS: char = '\u{e010}';
+
+/// All characters that a tokeniser with placeholders keeps for them and for later uses.
+pub(super) fn reserved() -> impl Iterator<Item = char> {
+    let placeholders = placeholders(NUMBERS).chain(placeholders(WORDS));
+    placeholders.chain('\u{e020}'..='\u{e02f}')
+}
+
+fn placeholders(first: char) -> impl Iterator<Item = char> {
+    (first..).take(LIMIT)
+}
+
+/// A language with rules of its own for what is copied.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Language {
+    English,
+    Panjabi,
+}
+
+impl Language {
+    /// The language with this code, if it is one of the two.
+    pub(super) fn of(code: &str) -> Option<Self> {
+        match code {
+            "en" => Some(Self::English),
+            "pa" => Some(Self::Panjabi),
+            _ => None,
+        }
+    }
+}
+
+/// A text with placeholders, and what each one stands for.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Masked {
+    pub(super) text: String,
+    /// In the order of the text.
+    pub(super) values: Vec<(char, String)>,
+    /// Whether the text has more than [`LIMIT`] items of a kind; those behind stay in the text.
+    pub(super) is_full: bool,
+}
+
+impl Masked {
+    /// Whether anything is left to translate: letters of either script, or there is nothing to copy.
+    pub(super) fn is_translated(&self) -> bool {
+        self.values.is_empty()
+            || self.text.chars().any(|c| c.is_ascii_alphabetic() || ('\u{a00}'..='\u{a7f}').contains(&c))
+    }
+
+    /// A translation with each placeholder replaced by what it stands for. A value that is missing is appended.
+    pub(super) fn restore(&self, translation: &str) -> String {
+        let mut text = String::with_capacity(translation.len());
+        for c in translation.chars() {
+            match self.values.iter().find(|(placeholder, _)| *placeholder == c) {
+                Some((_, value)) => text.push_str(value),
+                None => text.push(c),
+            }
+        }
+        for (_, value) in self.values.iter().filter(|(placeholder, _)| !translation.contains(*placeholder)) {
+            text.push(' ');
+            text.push_str(value);
+        }
+        text.trim().to_owned()
+    }
+}
+
+/// Names with their forms in both languages.
+#[derive(Debug, Default)]
+pub(super) struct Lexicon {
+    english: HashMap<String, String>,
+    panjabi: HashMap<String, String>,
+}
+
+impl Lexicon {
+    /// The number of words of a form.
+    const LONGEST: usize = 3;
+
+    /// Parses rows of English, Panjabi and `both`, `en` or `pa`, with tabs between. Of several rows with one form, the
+    /// first is used.
+    pub(super) fn parse(text: &str) -> Result<Self, String> {
+        let mut lexicon = Self::default();
+        for (n, line) in text.lines().enumerate() {
+            let fault = || {
+                let expected = "expected English, Panjabi and one of both, en, pa, with tabs between";
+                format!("line {} is {line:?}: {expected}", n + 1)
+            };
+            let [en, pa, way] = line.split('\t').collect::<Vec<_>>().try_into().map_err(|_| fault())?;
+            if !["both", "en", "pa"].contains(&way) {
+                return Err(fault());
+            }
+            if way != "pa" {
+                lexicon.english.entry(en.to_owned()).or_insert_with(|| pa.to_owned());
+            }
+            if way != "en" {
+                lexicon.panjabi.entry(pa.to_owned()).or_insert_with(|| en.to_owned());
+            }
+        }
+        Ok(lexicon)
+    }
+
+    /// The length in bytes of the longest name at the start of a text, and its form in the other language.
+    fn find(&self, text: &str, language: Language) -> Option<(usize, &str)> {
+        let forms = match language {
+            Language::English => &self.english,
+            Language::Panjabi => &self.panjabi,
+        };
+        let mut ends = Vec::new();
+        let mut end = 0;
+        for _ in 0..Self::LONGEST {
+            let word: usize =
+                text[end..].chars().take_while(|c| continues_a_word(*c)).map(char::len_utf8).sum();
+            if word == 0 {
+                break;
+            }
+            end += word;
+            ends.push(end);
+            if !text[end..].starts_with(' ') {
+                break;
+            }
+            end += 1;
+        }
+        ends.into_iter().rev().find_map(|end| Some((end, forms.get(&text[..end])?.as_str())))
+    }
+}
+
+/// An item that is copied.
+struct Item {
+    /// Its length in bytes.
+    length: usize,
+    first: char,
+    value: String,
+}
+
+/// Patterns of words to copy that must not be followed by a Latin letter, a Latin digit or an underscore.
+static OPEN: LazyLock<Vec<Regex>> = LazyLock::new(|| {
+    [
+        r#"^(?:https?://|www\.)[^\s<>"'()\[\]{}।]*[A-Za-z0-9/]"#,
+        r"^[A-Za-z0-9][A-Za-z0-9._%+-]*@[A-Za-z0-9]+(?:[.-][A-Za-z0-9]+)*",
+        r#"^[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)*\.(?:com|org|net|edu|gov|io|in|uk)(?:/(?:[^\s<>"'()\[\]{}।]*[A-Za-z0-9/])?)?"#,
+        r"^%(?:[0-9]\$)?(?:[sdiufx@]|l?[du]|zu)",
+    ]
+    .map(pattern)
+    .to_vec()
+});
+/// Patterns of words to copy whose end is certain.
+static CLOSED: LazyLock<Vec<Regex>> = LazyLock::new(|| {
+    [
+        r"^(?:\{\{[^{}\s]{1,40}\}\}|%?\{[^{}\s]{1,40}\}|</?[A-Za-z][A-Za-z0-9_]{0,40}/?>)",
+        "^[\u{e000}-\u{f8ff}]",
+    ]
+    .map(pattern)
+    .to_vec()
+});
+static NUMBER: LazyLock<Regex> = LazyLock::new(|| {
+    pattern("^[+−-]?[₹$€£]?[0-9੦-੯]+(?:[.,:/–−-][0-9੦-੯]+)*(?: [0-9੦-੯]{2,}(?:[.,:/–−-][0-9੦-੯]+)*)*%?")
+});
+static MIXED: LazyLock<Regex> =
+    LazyLock::new(|| pattern("^[A-Za-z]+-?[0-9]+[A-Za-z0-9]*(?:[.-][A-Za-z0-9]+)*"));
+static LATIN: LazyLock<Regex> =
+    LazyLock::new(|| pattern("^[A-Za-z]+(?:['’&+.-][A-Za-z]+)*(?: [A-Za-z]+(?:['’&+.-][A-Za-z]+)*)*"));
+static FOREIGN: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(
+        "^[^\u{0}-\u{24f}\u{2bc}\u{300}-\u{36f}\u{964}\u{965}\u{a00}-\u{a7f}\u{2000}-\u{206f}\u{20a0}-\u{20bf}\u{2190}-\u{21ff}\u{2200}-\u{22ff}\u{2100}-\u{214f}\u{e000}-\u{f8ff}]+",
+    )
+});
+
+/// Compiles one of the constant patterns, which the tests run.
+fn pattern(text: &str) -> Regex {
+    #[expect(clippy::unwrap_used, reason = "the patterns are constants that the tests compile")]
+    Regex::new(text).unwrap()
+}
+
+/// Replaces what is copied by placeholders. `text` is in NFC.
+pub(super) fn mask(text: &str, language: Language, lexicon: &Lexicon) -> Masked {
+    let mut masked = Masked::default();
+    let mut numbers = placeholders(NUMBERS);
+    let mut words = placeholders(WORDS);
+    let mut at = 0;
+    let mut before = None;
+    while let Some(c) = text[at..].chars().next() {
+        let may_begin = !before.is_some_and(continues_a_word)
+            || matches!(c, '{' | '<' | '%' | '\u{e000}'..='\u{f8ff}')
+            || FOREIGN.is_match(&text[at..]);
+        let found = if may_begin { item(&text[at..], language, lexicon) } else { None };
+        let Some(Item { length, first, value }) = found else {
+            masked.text.push(c);
+            before = Some(c);
+            at += c.len_utf8();
+            continue;
+        };
+        let placeholder = if first == NUMBERS { numbers.next() } else { words.next() };
+        if let Some(placeholder) = placeholder {
+            masked.text.push(placeholder);
+            masked.values.push((placeholder, value));
+        } else {
+            masked.text.push_str(&text[at..at + length]);
+            masked.is_full = true;
+        }
+        at += length;
+        before = text[..at].chars().next_back();
+    }
+    masked
+}
+
+/// The item at the start of a text, if there is one.
+fn item(text: &str, language: Language, lexicon: &Lexicon) -> Option<Item> {
+    let word = |length: usize| Some(Item { length, first: WORDS, value: text[..length].to_owned() });
+    for (pattern, is_closed) in OPEN.iter().map(|p| (p, false)).chain(CLOSED.iter().map(|p| (p, true))) {
+        if let Some(found) = pattern.find(text) {
+            let next = text[found.end()..].chars().next();
+            if is_closed || !next.is_some_and(|c| c.is_ascii_alphanumeric() || c == '_') {
+                return word(found.end());
+            }
+        }
+    }
+    if let Some(found) = NUMBER.find(text) {
+        let (length, first) = number(text, found.as_str());
+        if first == WORDS {
+            return word(length);
+        }
+        let value = &text[..length];
+        let value = if language == Language::Panjabi { latin_digits(value) } else { value.to_owned() };
+        return Some(Item { length, first, value });
+    }
+    if let Some(found) = MIXED.find(text) {
+        return word(found.end());
+    }
+    if let Some((length, value)) = lexicon.find(text, language) {
+        return Some(Item { length, first: WORDS, value: value.to_owned() });
+    }
+    let pattern = if language == Language::Panjabi { LATIN.find(text) } else { None };
+    pattern.or_else(|| FOREIGN.find(text)).and_then(|found| word(found.end()))
+}
+
+/// The length and the kind of a number at the start of a text, by what stands behind the number.
+fn number(text: &str, number: &str) -> (usize, char) {
+    let rest = &text[number.len()..];
+    if rest.starts_with(continues_a_word)
+        && let Some(space) = number.rfind(' ')
+    {
+        return (space, NUMBERS);
+    }
+    let suffix = &rest[..rest.chars().take_while(char::is_ascii_alphanumeric).count()];
+    let is_unit = suffix.bytes().all(|b| b.is_ascii_lowercase()) || ["AM", "PM"].contains(&suffix);
+    if number.ends_with('%') || is_unit {
+        (number.len(), NUMBERS)
+    } else {
+        (number.len() + suffix.len(), WORDS)
+    }
+}
+
+fn latin_digits(text: &str) -> String {
+    text.chars()
+        .map(|c| {
+            ('੦'..='੯')
+                .zip('0'..='9')
+                .find_map(|(gurmukhi, latin)| (gurmukhi == c).then_some(latin))
+                .unwrap_or(c)
+        })
+        .collect()
+}
+
+/// Whether the character continues a word: a letter, a digit, a mark or an underscore.
+fn continues_a_word(c: char) -> bool {
+    c == '_' || c.is_alphanumeric() || is_combining_mark(c)
+}

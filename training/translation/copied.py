@@ -1,0 +1,158 @@
+"""Generated sentences of which numbers, dates, times, money, phone numbers and names must come through.
+
+    python -m translation.copied --from en --kind money --count 1000 > sentences.tsv
+    cut -f1 sentences.tsv | akhar translate --from en --to pa > translations.txt
+    python -m translation.copied --check sentences.tsv translations.txt
+
+A line of `sentences.tsv` is a sentence and what its translation must contain, once. `--check` prints the share of
+translations that do.
+"""
+
+import argparse
+import random
+import re
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from . import names
+from .placeholders import GURMUKHI_DIGITS
+
+CARRIERS = {
+    "number": {
+        "en": ["The number is {}.", "There are {} books in the library.", "My roll number is {}", "We sold {} today."],
+        "pa": ["ਨੰਬਰ {} ਹੈ।", "ਲਾਇਬ੍ਰੇਰੀ ਵਿੱਚ {} ਕਿਤਾਬਾਂ ਹਨ।", "ਮੇਰਾ ਰੋਲ ਨੰਬਰ {} ਹੈ", "ਅਸੀਂ ਅੱਜ {} ਵੇਚੇ।"],
+    },
+    "date": {
+        "en": ["The meeting is on {}.", "He was born on {}.", "Remind me on {}"],
+        "pa": ["ਮੀਟਿੰਗ {} ਨੂੰ ਹੈ।", "ਉਸ ਦਾ ਜਨਮ {} ਨੂੰ ਹੋਇਆ ਸੀ।", "ਮੈਨੂੰ {} ਨੂੰ ਯਾਦ ਕਰਾਓ"],
+    },
+    "time": {
+        "en": ["The train leaves at {}.", "Wake me up at {}", "The shop opens at {} every day."],
+        "pa": ["ਰੇਲਗੱਡੀ {} ਵਜੇ ਚੱਲਦੀ ਹੈ।", "ਮੈਨੂੰ {} ਵਜੇ ਜਗਾਓ", "ਦੁਕਾਨ ਰੋਜ਼ {} ਵਜੇ ਖੁੱਲ੍ਹਦੀ ਹੈ।"],
+    },
+    "money": {
+        "en": ["Send {} to my brother.", "This shirt costs {}.", "I have paid {} today"],
+        "pa": ["ਮੇਰੇ ਭਰਾ ਨੂੰ {} ਭੇਜੋ।", "ਇਸ ਕਮੀਜ਼ ਦਾ ਮੁੱਲ {} ਹੈ।", "ਮੈਂ ਅੱਜ {} ਦਿੱਤੇ ਹਨ"],
+    },
+    "phone": {
+        "en": ["Call me on {}.", "My phone number is {}", "Send the message to {} now."],
+        "pa": ["ਮੈਨੂੰ {} 'ਤੇ ਫ਼ੋਨ ਕਰੋ।", "ਮੇਰਾ ਫ਼ੋਨ ਨੰਬਰ {} ਹੈ", "ਸੁਨੇਹਾ ਹੁਣੇ {} ਨੂੰ ਭੇਜੋ।"],
+    },
+    "name": {
+        "en": ["My name is {}.", "I met {} yesterday.", "Have you seen {}?", "{} is coming home tomorrow."],
+        "pa": ["ਮੇਰਾ ਨਾਮ {} ਹੈ।", "ਮੈਂ ਕੱਲ੍ਹ {} ਨੂੰ ਮਿਲਿਆ।", "ਕੀ ਤੁਸੀਂ {} ਨੂੰ ਵੇਖਿਆ ਹੈ?", "{} ਕੱਲ੍ਹ ਘਰ ਆ ਰਿਹਾ ਹੈ।"],
+    },
+    "place": {
+        "en": ["I live in {}.", "We are going to {} tomorrow.", "Is there a train to {}?"],
+        "pa": ["ਮੈਂ {} ਵਿੱਚ ਰਹਿੰਦਾ ਹਾਂ।", "ਅਸੀਂ ਕੱਲ੍ਹ {} ਜਾ ਰਹੇ ਹਾਂ।", "ਕੀ {} ਲਈ ਕੋਈ ਰੇਲਗੱਡੀ ਹੈ?"],
+    },
+}
+MONTHS = {
+    "en": [
+        "January",
+        "February",
+        "March",
+        "April",
+        "June",
+        "July",
+        "August",
+        "September",
+        "October",
+        "November",
+        "December",
+    ],
+    "pa": ["ਜਨਵਰੀ", "ਫ਼ਰਵਰੀ", "ਮਾਰਚ", "ਅਪ੍ਰੈਲ", "ਜੂਨ", "ਜੁਲਾਈ", "ਅਗਸਤ", "ਸਤੰਬਰ", "ਅਕਤੂਬਰ", "ਨਵੰਬਰ", "ਦਸੰਬਰ"],
+}
+TO_GURMUKHI = {latin: gurmukhi for gurmukhi, latin in GURMUKHI_DIGITS.items()}
+
+
+def digits(rng: random.Random, length: int) -> str:
+    """A number of so many digits, without a leading zero."""
+    return str(rng.randrange(10 ** (length - 1), 10**length))
+
+
+def date(rng: random.Random, language: str) -> tuple[str, list[str]]:
+    """A date in digits, or with the name of a month, which is translated."""
+    day, month, year = rng.randrange(1, 29), rng.randrange(1, 13), str(rng.randrange(1900, 2040))
+    if rng.random() < 0.5:
+        text = rng.choice((f"{day:02}/{month:02}/{year}", f"{day}-{month}-{year}", f"{year}-{month:02}-{day:02}"))
+        return text, [text]
+    return f"{day} {rng.choice(MONTHS[language])} {year}", [str(day), year]
+
+
+def money(rng: random.Random, language: str) -> tuple[str, list[str]]:
+    """A sum with the sign of a currency, or with the word for rupees."""
+    amount = digits(rng, rng.randrange(1, 8))
+    if len(amount) > 3 and rng.random() < 0.5:
+        amount = f"{int(amount):,}"
+    if rng.random() < 0.5:
+        text = rng.choice("₹$€£") + amount + rng.choice(("", ".50"))
+        return text, [text]
+    return f"{amount} {'rupees' if language == 'en' else 'ਰੁਪਏ'}", [amount]
+
+
+def phone(rng: random.Random) -> str:
+    """A phone number of ten digits."""
+    number = digits(rng, 10)
+    return rng.choice((number, f"+91 {number[:5]} {number[5:]}", f"{number[:5]}-{number[5:]}", f"0{number}"))
+
+
+def people_and_places() -> tuple[list[names.Row], list[names.Row]]:
+    """The rows of the lexicon for people and for places that are used in both directions."""
+    lines = names.sections(names.FOLDER / "names.txt")["places"]
+    places = {line.partition(" = ")[0] for line in lines}
+    rows = [row for row in names.written() if row[2] == "both"]
+    return [row for row in rows if row[0] not in places], [row for row in rows if row[0] in places]
+
+
+def drawn(kind: str, language: str, rng: random.Random) -> tuple[str, list[str]]:
+    """A sentence, and what its translation must contain."""
+    if kind in ("name", "place"):
+        en, pa, _ = rng.choice(people_and_places()[kind == "place"])
+        text, expected = (en, [pa]) if language == "en" else (pa, [en])
+    elif kind in ("date", "money"):
+        text, expected = (date if kind == "date" else money)(rng, language)
+    else:
+        text = {
+            "number": lambda: digits(rng, rng.randrange(1, 11)),
+            "time": lambda: f"{rng.randrange(1, 13)}:{rng.randrange(60):02}",
+            "phone": lambda: phone(rng),
+        }[kind]()
+        expected = [text]
+    if language == "pa" and kind not in ("name", "place") and rng.random() < 0.5:
+        text = text.translate(TO_GURMUKHI)
+    return rng.choice(CARRIERS[kind][language]).format(text), expected
+
+
+def comes_through(translation: str, expected: Sequence[str]) -> bool:
+    """Whether each expected text stands in the translation as whole words, as often as it should."""
+    return all(
+        len(re.findall(rf"(?<![\w.,]){re.escape(text)}(?![\w]|[.,]\d)", translation)) == list(expected).count(text)
+        for text in expected
+    )
+
+
+def main() -> None:
+    """Writes sentences, or checks their translations."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--from", dest="language", choices=("en", "pa"), default="en")
+    parser.add_argument("--kind", choices=CARRIERS, default="number")
+    parser.add_argument("--count", type=int, default=1000)
+    parser.add_argument("--check", nargs=2, metavar=("SENTENCES", "TRANSLATIONS"))
+    arguments = parser.parse_args()
+    if not arguments.check:
+        rng = random.Random(f"{arguments.kind} {arguments.language}")
+        for _ in range(arguments.count):
+            sentence, expected = drawn(arguments.kind, arguments.language, rng)
+            print(sentence, *expected, sep="\t")
+        return
+    rows, said = (Path(path).read_text().splitlines() for path in arguments.check)
+    wrong = [(row, text) for row, text in zip(rows, said, strict=True) if not comes_through(text, row.split("\t")[1:])]
+    for row, text in wrong[:10]:
+        print(row, text, sep="\t", file=sys.stderr)
+    print(f"{1 - len(wrong) / len(rows):.4f} of {len(rows)}")
+
+
+if __name__ == "__main__":
+    main()

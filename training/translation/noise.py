@@ -1,0 +1,94 @@
+"""Inputs without sense, to which a translation must stay sane: in one script, without loops and invented placeholders.
+
+    python -m translation.noise --from pa --count 1000 > noise.txt
+    akhar translate --from pa --to en < noise.txt > translations.txt
+    python -m translation.noise --from pa --check noise.txt translations.txt
+
+`--check` prints how many translations have each fault.
+"""
+
+import argparse
+import random
+import re
+from collections import Counter
+from pathlib import Path
+
+WORDS = {
+    "en": [
+        "the",
+        "a",
+        "water",
+        "house",
+        "go",
+        "went",
+        "red",
+        "seven",
+        "and",
+        "but",
+        "who",
+        "don't",
+        "Harpreet",
+        "zzyx",
+    ],
+    "pa": ["ਪਾਣੀ", "ਘਰ", "ਹੈ", "ਸੀ", "ਲਾਲ", "ਸੱਤ", "ਅਤੇ", "ਪਰ", "ਕੌਣ", "ਦਾ", "ਨਹੀਂ", "ਹਰਪ੍ਰੀਤ", "ਜੀ", "ਖਗਘਙ"],
+}
+LETTERS = {"en": "abcdefghijklmnopqrstuvwxyz", "pa": "".join(map(chr, range(0xA05, 0xA4D)))}
+SIGNS = [*".,;:!?।-'\"()[]{}<>%$₹@#/\\|~^*+=_", "😀", "東京", "Привет", "%1$s", "12", "੪੫", "a.b@c.in", "\ue000"]
+LOOP = re.compile(r"(\b\w+\b(?:\W+\w+){0,4}?)(?:\W+\1\b){3,}")
+GURMUKHI = re.compile("[\u0a00-\u0a7f]")
+PRIVATE = re.compile("[\ue000-\uf8ff]")
+
+
+def drawn(language: str, rng: random.Random) -> str:
+    """One input of at most 30 words.
+
+    Words in any order, a word again and again, letters in any order, signs, or a mix with the other script.
+    """
+    kind = rng.randrange(5)
+    words = WORDS[language]
+    if kind == 0:
+        found = rng.choices(words, k=rng.randrange(1, 30))
+    elif kind == 1:
+        found = [rng.choice(words)] * rng.randrange(2, 30)
+    elif kind == 2:
+        found = ["".join(rng.choices(LETTERS[language], k=rng.randrange(1, 12))) for _ in range(rng.randrange(1, 12))]
+    elif kind == 3:
+        found = rng.choices(SIGNS, k=rng.randrange(1, 15))
+    else:
+        found = rng.choices([*words, *WORDS["pa" if language == "en" else "en"], *SIGNS], k=rng.randrange(1, 25))
+    return " ".join(found)
+
+
+def faults(source: str, translation: str, language: str) -> list[str]:
+    """What is wrong with the translation of a source in `language`."""
+    found = []
+    # Latin words are copied into Panjabi; Gurmukhi is never copied into English.
+    latin = re.findall(r"[A-Za-z][\w.@'-]*\w|[A-Za-z]", translation)
+    if GURMUKHI.search(translation) if language == "pa" else any(word not in source for word in latin):
+        found.append("mixed scripts")
+    if LOOP.search(translation) and not LOOP.search(source):
+        found.append("loop")
+    if set(PRIVATE.findall(translation)) - set(PRIVATE.findall(source)):
+        found.append("placeholder")
+    return found
+
+
+def main() -> None:
+    """Writes inputs, or checks their translations."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--from", dest="language", choices=("en", "pa"), default="en")
+    parser.add_argument("--count", type=int, default=1000)
+    parser.add_argument("--check", nargs=2, metavar=("INPUTS", "TRANSLATIONS"))
+    arguments = parser.parse_args()
+    if not arguments.check:
+        rng = random.Random(f"noise {arguments.language}")
+        for _ in range(arguments.count):
+            print(drawn(arguments.language, rng))
+        return
+    sources, said = (Path(path).read_text().splitlines() for path in arguments.check)
+    counts = Counter(fault for a, b in zip(sources, said, strict=True) for fault in faults(a, b, arguments.language))
+    print(f"{len(sources)} inputs:", dict(counts) or "no faults")
+
+
+if __name__ == "__main__":
+    main()

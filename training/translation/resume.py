@@ -1,0 +1,41 @@
+"""Makes a checkpoint and the tokeniser's files of an exported model, to train on where nothing else is left.
+
+    python -m translation.resume --weights ../models/weights --out WORK
+
+writes `WORK/translation.pt` and `WORK/tokens`; `translation.train --out WORK/translation.pt` goes on from there. The
+weights come from the ONNX files, in half precision; the optimiser begins anew, and the rate rises again. The step and
+the number of tokens come from `translation/progress.json`, which `translation.export` writes.
+"""
+
+import argparse
+import json
+from pathlib import Path
+
+from . import checkpoint, tokeniser
+from .optimiser import Both
+from .weights import restored
+
+PROGRESS = Path(__file__).parent / "progress.json"
+
+
+def main() -> None:
+    """Writes the checkpoint, unless there is one."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--weights", required=True, help="the folder of the exported files")
+    parser.add_argument("--out", required=True)
+    arguments = parser.parse_args()
+    out = Path(arguments.out)
+    tokeniser.rebuilt(Path(arguments.weights), out / "tokens")
+    if (out / "translation.pt").exists():
+        print(f"{out / 'translation.pt'} is there already and stays as it is")
+        return
+    net, progress = restored(arguments.weights), json.loads(PROGRESS.read_text())
+    average = {name: p.detach().clone() for name, p in net.named_parameters()}
+    step = progress["steps"]
+    figures = {"step": step, "heard": progress["tokens"], "decay_from": step, "warm_from": step}
+    checkpoint.save(out / "translation.pt", net, average, Both(net, 1e-3), **figures)
+    print(f"{out / 'translation.pt'}: step {progress['steps']}, {progress['tokens'] / 1e6:.2f} M tokens")
+
+
+if __name__ == "__main__":
+    main()
