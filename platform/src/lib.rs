@@ -1,9 +1,14 @@
-//! What every process needs: configuration, logging, database connections and shutdown. Only this crate reads
+//! What every process needs: configuration, logs, traces, metrics, database connections and shutdown. Only this crate reads
 //! environment variables. There is no clock here: times come from Postgres's `now()`, so all processes share one
 //! clock.
 
 pub mod config;
 pub mod database;
+mod installation;
+pub mod metrics;
+pub mod networks;
 pub mod open_files;
+pub mod reload;
 pub mod shutdown;
 pub mod telemetry;
+pub mod tls;

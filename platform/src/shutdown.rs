@@ -1,5 +1,6 @@
-//! Shutdown in three steps. After the soft step a process accepts no new work and finishes the work in progress. At the
-//! deadline it gives up the work that it has not finished, in an orderly way. The hard step stops it at once.
+//! Shutdown in steps. First a process may say for some seconds that it is leaving, while it works as before. After the
+//! soft step it accepts no new work and finishes the work in progress. At the deadline it gives up the work that it has
+//! not finished, in an orderly way. The hard step stops it at once.
 
 use std::time::{Duration, Instant};
 
@@ -16,6 +17,9 @@ const LAST_STEP: Duration = Duration::from_secs(1);
 /// The tokens that long-running tasks watch.
 #[derive(Debug, Clone, Default)]
 pub struct Shutdown {
+    /// Cancelled when the process should say that it is leaving, so that load balancers send requests to others. It
+    /// still accepts what comes.
+    pub leaving: CancellationToken,
     /// Cancelled when the process should accept no new work and finish the work in progress.
     pub soft: CancellationToken,
     /// Cancelled shortly before `hard`. Requests that still wait are answered with 202, and jobs that still run go back
@@ -26,16 +30,21 @@ pub struct Shutdown {
 }
 
 impl Shutdown {
-    /// Cancels `soft` on the first SIGTERM or SIGINT, and `deadline` and `hard` when `limit` is nearly over and over.
-    /// A second signal cancels all of them at once.
-    pub fn on_signals(limit: Duration) -> std::io::Result<Self> {
+    /// Cancels `leaving` on the first SIGTERM or SIGINT, `soft` after the time `notice`, and `deadline` and `hard` when
+    /// `limit` is nearly over and over after that. A second signal cancels all of them at once.
+    pub fn on_signals(notice: Duration, limit: Duration) -> std::io::Result<Self> {
         let shutdown = Self::default();
         let (mut term, mut int) = (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?);
         let begun = shutdown.clone();
         tokio::spawn(async move {
             let mut signalled = async || tokio::select! { _ = term.recv() => (), _ = int.recv() => () };
             signalled().await;
-            tracing::info!(limit_s = limit.as_secs(), "stopping: finishing the work in progress");
+            begun.leaving.cancel();
+            tracing::info!(
+                notice_s = notice.as_secs(),
+                limit_s = limit.as_secs(),
+                "stopping: finishing the work in progress"
+            );
             let first = Instant::now();
             let again = async {
                 signalled().await;
@@ -45,7 +54,7 @@ impl Shutdown {
             };
             tokio::select! {
                 () = again => tracing::warn!("received a second signal: not waiting for unfinished work"),
-                () = begun.finish_within(limit) => {
+                () = async { tokio::time::sleep(notice).await; begun.finish_within(limit).await } => {
                     tracing::warn!("the time limit for stopping has passed: not waiting for unfinished work");
                 }
             }
@@ -54,9 +63,9 @@ impl Shutdown {
         Ok(shutdown)
     }
 
-    /// Cancels `soft` at once, `deadline` when `limit` is nearly over, and `hard` when it is over. Returns then.
+    /// Cancels `leaving` and `soft` at once, `deadline` when `limit` is nearly over, and `hard` when it is over. Returns then.
     pub async fn finish_within(&self, limit: Duration) {
-        self.soft.cancel();
+        self.stop();
         let last_step = LAST_STEP.min(limit / 4);
         tokio::time::sleep(limit.saturating_sub(last_step)).await;
         self.deadline.cancel();
@@ -64,9 +73,9 @@ impl Shutdown {
         self.hard.cancel();
     }
 
-    /// Cancels `soft` and `deadline` at once, and `hard` a second later. Returns then.
+    /// Cancels `leaving`, `soft` and `deadline` at once, and `hard` a second later. Returns then.
     pub async fn give_up(&self) {
-        self.soft.cancel();
+        self.stop();
         self.deadline.cancel();
         tokio::time::sleep(LAST_STEP).await;
         self.hard.cancel();
@@ -74,13 +83,14 @@ impl Shutdown {
 
     /// Cancels all tokens.
     pub fn stop_now(&self) {
-        self.soft.cancel();
+        self.stop();
         self.deadline.cancel();
         self.hard.cancel();
     }
 
-    /// Cancels `soft` without a signal.
+    /// Cancels `leaving` and `soft` without a signal.
     pub fn stop(&self) {
+        self.leaving.cancel();
         self.soft.cancel();
     }
 }

@@ -6,14 +6,18 @@ use std::fmt::Write as _;
 use documented::DocumentedFields as _;
 use figment::value::{Num, Value};
 
-use super::{Config, DEFAULT_FILE, PREFIX};
+use super::{Config, DEFAULT_FILE, PREFIX, changes::TAKEN_OVER};
 
 /// The sections: title, first setting, who reads the settings. A section ends where the next one begins.
 const SECTIONS: [(&str, &str, &str); 6] = [
     ("Every process", "database_url", "Every process reads these settings."),
-    ("Private database", "data_dir", "`akhar serve` and `akhar keys` read this setting."),
+    (
+        "Private database",
+        "data_dir",
+        "`akhar serve`, and commands that use its database, read these settings.",
+    ),
     ("API", "listen", "`akhar api` and `akhar serve` read these settings."),
-    ("Worker", "worker_concurrency", "`akhar worker` and `akhar serve` read these settings."),
+    ("Worker", "worker_metrics_listen", "`akhar worker` and `akhar serve` read these settings."),
     (
         "Models",
         "models_dir",
@@ -49,7 +53,8 @@ pub fn settings() -> Vec<Setting> {
         .collect()
 }
 
-fn written(default: &Value) -> Option<String> {
+/// A value as it would be written in an environment variable. `None` for one that is not set.
+pub(super) fn written(default: &Value) -> Option<String> {
     match default {
         Value::String(_, text) => Some(text.clone()),
         Value::Num(_, Num::I64(n)) => Some(n.to_string()),
@@ -71,16 +76,19 @@ pub fn markdown() -> String {
          configuration file, such as `listen`. The environment takes precedence over the file. A name that is not \
          listed here is an error in both places.\n\n\
          The configuration file is the one that `{PREFIX}CONFIG` names, or `{DEFAULT_FILE}` in the working folder where \
-         it exists. `RUST_LOG` filters log lines, as in `RUST_LOG=info,akhar_worker=debug`.\n"
+         it exists. `RUST_LOG` filters log lines, as in `RUST_LOG=info,akhar_worker=debug`.\n\n\
+         A running server reads the file again when it gets SIGHUP, and takes over the settings that are marked so \
+         ([Change limits without a restart](../operate/deploy.md#change-limits-without-a-restart)).\n"
     );
     for setting in settings() {
         if let Some((title, readers)) = section(&setting) {
             let _infallible = write!(page, "\n## {title}\n\n{readers}\n");
         }
         let default = setting.default.as_ref().map_or("unset".to_owned(), |default| format!("`{default}`"));
+        let reload = if TAKEN_OVER.contains(&setting.key) { " Taken over at SIGHUP." } else { "" };
         let _infallible = write!(
             page,
-            "\n### {variable}\n\n{meaning}\n\nKey: `{key}`. Default: {default}.\n",
+            "\n### {variable}\n\n{meaning}\n\nKey: `{key}`. Default: {default}.{reload}\n",
             variable = setting.variable(),
             meaning = setting.meaning,
             key = setting.key,
@@ -92,7 +100,7 @@ pub fn markdown() -> String {
 /// The text of `.env.example`.
 pub fn environment_file() -> String {
     let mut file = format!(
-        "# Every setting with its default. Copy the lines that you change into .env, which docker compose reads, or into\n\
+        "# Every setting with its default. Copy the lines that you change into deploy/compose/akhar.env for docker compose, or into\n\
          # {DEFAULT_FILE} under the key: AKHAR_LISTEN is `listen` there. The environment takes precedence.\n\
          # RUST_LOG filters log lines, as in RUST_LOG=info,akhar_worker=debug.\n\n\
          # The configuration file. Unset, {DEFAULT_FILE} in the working folder is read where it exists.\n\

@@ -11,8 +11,12 @@ pub use listener::Event;
 pub use private::PrivatePostgres;
 pub use private_error::PrivateError;
 
-use std::{str::FromStr as _, time::Duration};
+use std::{
+    str::FromStr as _,
+    time::{Duration, SystemTime, UNIX_EPOCH},
+};
 
+use crate::metrics;
 use sqlx::{
     Connection as _, PgConnection, PgPool,
     postgres::{PgConnectOptions, PgPoolOptions},
@@ -26,6 +30,9 @@ const STARTING_PAUSE: Duration = Duration::from_millis(100);
 
 /// Idle time after which a connection is tested before it is used. A restart of the server may have closed it.
 const MAX_UNTESTED_IDLE: Duration = Duration::from_millis(500);
+
+/// How long the server may take to tell its time for the metrics.
+const CLOCK_LIMIT: Duration = Duration::from_secs(1);
 
 /// The pools of one process.
 #[derive(Debug, Clone)]
@@ -79,6 +86,30 @@ impl Database {
         Self { durable: pool.clone(), volatile: pool, name: "akhar-test" }
     }
 
+    /// Exports how many connections the pools have, and how far this process's clock is from the server's.
+    pub async fn measure(&self) {
+        for (name, pool) in [("durable", &self.durable), ("volatile", &self.volatile)] {
+            let (n, n_idle) = (usize::try_from(pool.size()).unwrap_or(usize::MAX), pool.num_idle());
+            metrics::POOL_CONNECTIONS.set_count([name, "idle"], n_idle);
+            metrics::POOL_CONNECTIONS.set_count([name, "used"], n.saturating_sub(n_idle));
+            metrics::POOL_LIMIT.set([name], pool.options().get_max_connections().into());
+        }
+        if let Ok(Ok(offset_s)) = tokio::time::timeout(CLOCK_LIMIT, self.clock_offset_s()).await {
+            metrics::CLOCK_OFFSET.set([], offset_s);
+        }
+    }
+
+    /// The seconds by which this process's clock is ahead of the server's.
+    async fn clock_offset_s(&self) -> Result<f64, sqlx::Error> {
+        let ours = || SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs_f64();
+        let mut connection = self.volatile.acquire().await?;
+        let asked = ours();
+        let theirs: f64 = sqlx::query_scalar("select extract(epoch from clock_timestamp())::float8")
+            .fetch_one(&mut *connection)
+            .await?;
+        Ok(f64::midpoint(asked, ours()) - theirs)
+    }
+
     /// Waits until all connections are returned to the pools, and closes them.
     pub async fn close(&self) {
         self.durable.close().await;
@@ -125,6 +156,18 @@ fn pool(n: u32) -> PgPoolOptions {
                 Ok(true)
             })
         })
+}
+
+/// Sorts about a megabyte in 64 kB of memory, so that Postgres writes temporary files. That fails if its disk is full.
+const WRITE_TEMPORARY_FILES: &str = "select count(*) from (
+    select n || repeat('x', 200) as line from generate_series(1, 5000) as n order by line offset 0) as lines";
+
+/// Makes the server write about a megabyte to its disk. Fails if it has no space left ([`is_storage_full`]).
+pub async fn write_temporary_files(db: &PgPool) -> Result<(), sqlx::Error> {
+    let mut transaction = db.begin().await?;
+    sqlx::query("set local work_mem = '64kB'").execute(&mut *transaction).await?;
+    sqlx::query(WRITE_TEMPORARY_FILES).execute(&mut *transaction).await?;
+    transaction.rollback().await
 }
 
 /// Whether the server has no space left on its disk.

@@ -4,7 +4,7 @@
 use std::{
     fs::{self, File, TryLockError},
     io,
-    os::unix::fs::{DirBuilderExt as _, PermissionsExt as _, chown},
+    os::unix::fs::{DirBuilderExt as _, chown},
     path::{Path, PathBuf},
     process::ExitStatus,
 };
@@ -13,7 +13,7 @@ use sqlx::postgres::PgConnectOptions;
 
 use super::{
     private_error::PrivateError,
-    programs::{Programs, User, run},
+    programs::{self, Programs, User, others_may_enter, run},
     server_process::ServerProcess,
 };
 
@@ -66,9 +66,10 @@ impl Drop for Lock {
 
 impl PrivatePostgres {
     /// Starts the server of `data_dir`, and creates its cluster if there is none. Blocks for less than a second, or for
-    /// a few seconds if it creates the cluster or the server recovers from a crash.
-    pub fn start(data_dir: &Path) -> Result<Self, PrivateError> {
-        let programs = Programs::find()?;
+    /// a few seconds if it creates the cluster or the server recovers from a crash. `bin` is the folder of Postgres's
+    /// programs; without it, those of the newest installed Postgres are used.
+    pub fn start(data_dir: &Path, bin: Option<&Path>) -> Result<Self, PrivateError> {
+        let programs = Programs::find(bin)?;
         make_dir(data_dir, 0o755, None)?;
         let data_dir = data_dir.canonicalize().map_err(at(data_dir))?;
         let lock = lock(&data_dir)?;
@@ -83,6 +84,15 @@ impl PrivatePostgres {
         let started = process.wait_until(|| folders.answers()).map_err(at(&log))?;
         started.map_err(|status| folders.failed(status, &log))?;
         Ok(Self { folders, log, process, _lock: lock })
+    }
+
+    /// The folder of the programs that [`Self::start`] would use, and the text with which they name their version.
+    pub fn programs(bin: Option<&Path>) -> Result<(PathBuf, String), PrivateError> {
+        let programs = Programs::find(bin)?;
+        let mut version = programs.command("postgres");
+        version.arg("--version");
+        let output = run(version)?;
+        Ok((programs.folder().to_owned(), String::from_utf8_lossy(&output.stdout).trim().to_owned()))
     }
 
     /// Whether `data_dir` has a cluster.
@@ -126,7 +136,7 @@ impl PrivatePostgres {
     /// The options to connect to the server that another process runs for `data_dir`.
     pub fn address(data_dir: &Path) -> Result<PgConnectOptions, PrivateError> {
         let data_dir = data_dir.canonicalize().map_err(at(data_dir))?;
-        let home = home(&data_dir, Programs::find()?.user)?;
+        let home = home(&data_dir, programs::user()?)?;
         Ok(options(&home.join("socket")))
     }
 
@@ -278,7 +288,7 @@ fn lock(data_dir: &Path) -> Result<Lock, PrivateError> {
 /// The folder that the server's user owns. It is in `data_dir` if that user can enter it, otherwise in [`FALLBACK`].
 fn home(data_dir: &Path, user: Option<User>) -> Result<PathBuf, PrivateError> {
     let inside = data_dir.join("postgres");
-    let reachable = data_dir.ancestors().all(|dir| user.is_none() || others_may_enter(dir));
+    let reachable = user.is_none() || others_may_enter(data_dir);
     let home = if reachable {
         inside
     } else {
@@ -298,10 +308,6 @@ fn home(data_dir: &Path, user: Option<User>) -> Result<PathBuf, PrivateError> {
 fn fallback(data_dir: &Path) -> PathBuf {
     let name = data_dir.to_string_lossy().trim_matches('/').replace('/', "-");
     Path::new(FALLBACK).join(name)
-}
-
-fn others_may_enter(dir: &Path) -> bool {
-    fs::metadata(dir).is_ok_and(|m| m.permissions().mode() & 0o001 != 0)
 }
 
 fn make_dir(path: &Path, mode: u32, owner: Option<User>) -> Result<(), PrivateError> {

@@ -1,18 +1,22 @@
 //! Finds Postgres's server programs and the user to run them as.
 
 use std::{
-    os::unix::process::CommandExt as _,
+    os::unix::{fs::PermissionsExt as _, process::CommandExt as _},
     path::{Path, PathBuf},
     process::{Command, Output},
 };
 
 use super::private_error::PrivateError;
+use crate::installation::POSTGRES_BIN;
 
 /// The users to run Postgres as, in order of preference. An installation of Postgres has the first, any Debian the
 /// second.
 const UNPRIVILEGED: [&str; 2] = ["postgres", "nobody"];
 
-/// The programs of the newest installed Postgres, and the user to run them as.
+/// The folder in the working folder into which `scripts/setup.sh` unpacks a wheel of Postgres.
+const FETCHED: &str = ".cache/postgres";
+
+/// The programs of Postgres, and the user to run them as.
 #[derive(Debug, Clone)]
 pub(super) struct Programs {
     bin: PathBuf,
@@ -28,15 +32,22 @@ pub(super) struct User {
 }
 
 impl Programs {
-    pub(super) fn find() -> Result<Self, PrivateError> {
-        let bin = debian_folders().into_iter().chain(path_folders()).find(|dir| dir.join("initdb").is_file());
-        let bin = bin.ok_or(PrivateError::NoServer)?;
-        let user = if rustix::process::geteuid().is_root() {
-            Some(unprivileged().ok_or(PrivateError::NoUser)?)
-        } else {
-            None
+    /// The programs in the folder `chosen`, or without one those of the newest installed Postgres.
+    pub(super) fn find(chosen: Option<&Path>) -> Result<Self, PrivateError> {
+        let bin = match chosen {
+            Some(folder) => existing(folder).ok_or_else(|| PrivateError::NoPrograms(folder.to_owned()))?,
+            None => installed().ok_or(PrivateError::NoServer)?,
         };
+        let user = user()?;
+        if user.is_some() && !others_may_enter(&bin) {
+            return Err(PrivateError::Unreachable(bin));
+        }
         Ok(Self { bin, user })
+    }
+
+    /// The folder of the programs.
+    pub(super) fn folder(&self) -> &Path {
+        &self.bin
     }
 
     /// A command that runs one of the programs as [`Self::user`], in a folder that this user can enter.
@@ -71,6 +82,30 @@ pub(super) fn run(mut command: Command) -> Result<Output, PrivateError> {
     Err(PrivateError::Failed { program, status: output.status, output: output_text })
 }
 
+/// The user to run Postgres as, if this process runs as root.
+pub(super) fn user() -> Result<Option<User>, PrivateError> {
+    if !rustix::process::geteuid().is_root() {
+        return Ok(None);
+    }
+    unprivileged().map(Some).ok_or(PrivateError::NoUser)
+}
+
+/// Whether all users can enter a folder.
+pub(super) fn others_may_enter(folder: &Path) -> bool {
+    let enterable = |dir: &Path| std::fs::metadata(dir).is_ok_and(|m| m.permissions().mode() & 0o001 != 0);
+    folder.ancestors().all(enterable)
+}
+
+fn installed() -> Option<PathBuf> {
+    let fetched = Path::new(FETCHED).join(POSTGRES_BIN);
+    debian_folders().into_iter().chain(path_folders()).chain([fetched]).find_map(|folder| existing(&folder))
+}
+
+/// The absolute path of a folder that has Postgres's server programs.
+fn existing(folder: &Path) -> Option<PathBuf> {
+    if folder.join("initdb").is_file() { std::path::absolute(folder).ok() } else { None }
+}
+
 /// The folders `/usr/lib/postgresql/<version>/bin`, the newest version first.
 fn debian_folders() -> Vec<PathBuf> {
     let versions = std::fs::read_dir("/usr/lib/postgresql").into_iter().flatten().flatten();
@@ -91,4 +126,33 @@ fn unprivileged() -> Option<User> {
         let mut fields = passwd.lines().find(|l| l.split(':').next() == Some(name))?.split(':').skip(2);
         Some(User { uid: fields.next()?.parse().ok()?, gid: fields.next()?.parse().ok()? })
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    #[test]
+    fn a_folder_without_programs_is_an_error_that_names_the_setting() {
+        let folder = std::env::temp_dir().join(format!("akhar-programs-{}", std::process::id()));
+        fs::create_dir(&folder).unwrap();
+        let error = Programs::find(Some(&folder)).unwrap_err();
+        assert!(matches!(&error, PrivateError::NoPrograms(named) if *named == folder), "{error}");
+        assert!(error.to_string().contains("AKHAR_POSTGRES_BIN"), "{error}");
+        fs::write(folder.join("initdb"), "").unwrap();
+        assert_eq!(Programs::find(Some(&folder)).unwrap().folder(), folder);
+        fs::remove_dir_all(folder).unwrap();
+    }
+
+    #[test]
+    fn a_folder_that_only_its_owner_can_enter_is_not_for_others() {
+        let folder = std::env::temp_dir().join(format!("akhar-closed-{}", std::process::id()));
+        fs::create_dir_all(folder.join("bin")).unwrap();
+        assert!(others_may_enter(&folder.join("bin")));
+        fs::set_permissions(&folder, fs::Permissions::from_mode(0o700)).unwrap();
+        assert!(!others_may_enter(&folder.join("bin")));
+        fs::remove_dir_all(folder).unwrap();
+    }
 }

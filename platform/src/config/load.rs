@@ -1,0 +1,209 @@
+//! Reads the file and the environment, and checks the values.
+
+use std::path::PathBuf;
+
+use figment::{
+    Figment,
+    providers::{Env, Format as _, Serialized, Toml},
+};
+use secrecy::{ExposeSecret as _, SecretString};
+
+use crate::installation::Installation;
+
+use super::{DEFAULT_FILE, PREFIX, secret_file, settings::Config};
+
+/// Why the configuration cannot be used. The text names the setting, its value and what was expected.
+#[derive(Debug, thiserror::Error)]
+pub enum ConfigError {
+    /// An unknown name, or a value of the wrong type, in the file or the environment.
+    #[error("configuration: {0}")]
+    Invalid(Box<figment::Error>),
+    /// `AKHAR_CONFIG` names a file that does not exist.
+    #[error("configuration: AKHAR_CONFIG names the file {}, which does not exist", .0.display())]
+    NoFile(PathBuf),
+    /// A file that holds a secret cannot be used.
+    #[error("configuration: {key} names the file {}, which {problem}", .path.display())]
+    SecretFile {
+        /// The name of the setting.
+        key: &'static str,
+        /// Its value.
+        path: PathBuf,
+        /// What is wrong. Contains nothing of the file.
+        problem: String,
+    },
+    /// A log filter that cannot be parsed.
+    #[error(
+        "configuration: log_filter is {value:?}, expected a filter such as info,akhar_worker=debug: {source}"
+    )]
+    LogFilter {
+        /// Its value.
+        value: String,
+        /// What is wrong with it.
+        source: tracing_subscriber::filter::ParseError,
+    },
+    /// A number outside its range.
+    #[error("configuration: {key} is {value}, expected {expected}")]
+    OutOfRange {
+        /// The name of the setting.
+        key: &'static str,
+        /// Its value.
+        value: String,
+        /// The values that are allowed.
+        expected: &'static str,
+    },
+}
+
+impl Config {
+    /// Reads the file that `AKHAR_CONFIG` names (or [`DEFAULT_FILE`], if present), then the environment. A program that was
+    /// installed as a Python package has other defaults for the files that it needs.
+    pub fn load() -> Result<Self, ConfigError> {
+        let mut figment = Figment::new();
+        if let Some(installation) = Installation::find() {
+            figment = figment.merge(Serialized::defaults(installation));
+        }
+        let named = Env::var("AKHAR_CONFIG").map(PathBuf::from);
+        let file = named.clone().unwrap_or_else(|| DEFAULT_FILE.into());
+        if file.is_file() {
+            figment = figment.merge(Toml::file_exact(file));
+        } else if let Some(missing) = named {
+            return Err(ConfigError::NoFile(missing));
+        }
+        Self::from_figment(&figment.merge(Env::prefixed(PREFIX).ignore(&["config"])))
+    }
+
+    /// The environment variables that begin with `AWS_`, by which programs are told how to reach Amazon S3. An empty one
+    /// counts as not set, because a settings file may have an empty value.
+    pub fn aws_variables() -> Vec<(String, SecretString)> {
+        let all = std::env::vars_os().filter_map(|(name, value)| {
+            Some((name.into_string().ok()?, SecretString::from(value.into_string().ok()?)))
+        });
+        all.filter(|(name, value)| name.starts_with("AWS_") && !value.expose_secret().is_empty()).collect()
+    }
+
+    pub(super) fn from_figment(figment: &Figment) -> Result<Self, ConfigError> {
+        let mut config: Self = figment.extract().map_err(|e| ConfigError::Invalid(Box::new(e)))?;
+        config.read_secrets()?;
+        config.check()?;
+        Ok(config)
+    }
+
+    /// Reads the secrets whose files are named, and which are not set themselves.
+    fn read_secrets(&mut self) -> Result<(), ConfigError> {
+        let secrets = [
+            ("database_url_file", &self.database_url_file, &mut self.database_url),
+            ("hub_token_file", &self.hub_token_file, &mut self.hub_token),
+            ("key_file", &self.key_file, &mut self.key),
+        ];
+        for (key, file, secret) in secrets {
+            if let (Some(path), None) = (file, &secret) {
+                let read = secret_file::read(path);
+                let error = |problem| ConfigError::SecretFile { key, path: path.clone(), problem };
+                *secret = Some(read.map_err(error)?);
+            }
+        }
+        Ok(())
+    }
+
+    fn check(&self) -> Result<(), ConfigError> {
+        let positive = [
+            ("quick_timeout_s", i128::from(self.quick_timeout_s)),
+            ("speech_timeout_s", i128::from(self.speech_timeout_s)),
+            ("max_image_pixels", i128::from(self.max_image_pixels)),
+            ("max_waiting", i128::from(self.max_waiting)),
+            ("quick_wait_s", i128::from(self.quick_wait_s)),
+            ("speech_wait_s", i128::from(self.speech_wait_s)),
+            ("shutdown_s", i128::from(self.shutdown_s)),
+        ];
+        for (key, value) in positive {
+            if value < 1 {
+                return Err(ConfigError::OutOfRange {
+                    key,
+                    value: value.to_string(),
+                    expected: "at least 1",
+                });
+            }
+        }
+        if self.database_connections.get() < 4 {
+            return Err(ConfigError::OutOfRange {
+                key: "database_connections",
+                value: self.database_connections.to_string(),
+                expected: "at least 4",
+            });
+        }
+        if self.max_upload_bytes < 3_000_000 {
+            return Err(ConfigError::OutOfRange {
+                key: "max_upload_bytes",
+                value: self.max_upload_bytes.to_string(),
+                expected: "at least 3000000",
+            });
+        }
+        if let Some(value) = &self.log_filter {
+            let error = |source| ConfigError::LogFilter { value: value.clone(), source };
+            value.parse::<tracing_subscriber::EnvFilter>().map_err(error)?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn load(file: &str) -> Result<Config, String> {
+        Config::from_figment(&Figment::new().merge(Toml::string(file))).map_err(|e| e.to_string())
+    }
+
+    #[test]
+    fn defaults_hold_without_a_file() {
+        assert_eq!(load("").unwrap().listen.port(), 8080);
+    }
+
+    #[test]
+    fn an_unknown_name_is_an_error_that_suggests_known_names() {
+        let error = load("lisen = '0.0.0.0:1'").unwrap_err();
+        assert!(error.contains("lisen") && error.contains("listen"), "{error}");
+    }
+
+    #[test]
+    fn a_value_of_the_wrong_type_is_an_error_that_names_the_setting() {
+        assert!(load("listen = 'here'").unwrap_err().contains("listen"));
+        assert!(load("worker_concurrency = 0").unwrap_err().contains("worker_concurrency"));
+        assert!(load("log_filter = 'akhar=loud'").unwrap_err().contains("log_filter is \"akhar=loud\""));
+        assert!(load("max_waiting = -1").unwrap_err().contains("max_waiting is -1, expected at least 1"));
+    }
+
+    #[test]
+    fn networks_are_a_list_in_a_text() {
+        let config = load("webhook_allow = '10.0.0.0/8, ::1'").unwrap();
+        assert_eq!(config.webhook_allow.unwrap().0.len(), 2);
+        let error = load("webhook_allow = 'localhost'").unwrap_err();
+        assert!(error.contains("webhook_allow") && error.contains("not a network"), "{error}");
+    }
+
+    #[test]
+    fn a_secret_is_read_from_the_file_that_is_named() {
+        let file = std::env::temp_dir().join(format!("akhar-secret-{}", std::process::id()));
+        std::fs::write(&file, "postgres://u:hunter2@h/d\n").unwrap();
+        let named = format!("database_url_file = '{}'", file.display());
+        let url = |file: &str| {
+            load(file).unwrap().database_url.map(|url| secrecy::ExposeSecret::expose_secret(&url).to_owned())
+        };
+        assert_eq!(url(&named).as_deref(), Some("postgres://u:hunter2@h/d"));
+        assert_eq!(
+            url(&format!("{named}\ndatabase_url = 'postgres://set'")).as_deref(),
+            Some("postgres://set")
+        );
+        std::fs::remove_file(&file).unwrap();
+        let error = load(&named).unwrap_err();
+        assert!(
+            error.contains("database_url_file names the file") && error.contains("cannot be read"),
+            "{error}"
+        );
+    }
+
+    #[test]
+    fn secrets_are_redacted() {
+        let config = load("database_url = 'postgres://u:hunter2@h/d'").unwrap();
+        assert!(!format!("{config:?}").contains("hunter2"));
+    }
+}

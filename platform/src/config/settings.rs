@@ -1,0 +1,238 @@
+//! The settings and their defaults.
+
+use std::{net::SocketAddr, num::NonZeroUsize, path::PathBuf, time::Duration};
+
+use documented::DocumentedFields;
+use secrecy::SecretString;
+use serde::{Deserialize, Serialize};
+
+use crate::networks::Networks;
+
+/// The hardware that models run on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Device {
+    /// The processor.
+    #[default]
+    Cpu,
+    /// An NVIDIA GPU.
+    Cuda,
+}
+
+/// How log lines look.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum LogFormat {
+    /// Text for people.
+    Human,
+    /// One JSON object a line.
+    Json,
+}
+
+/// Everything an operator can set. The comments of the fields are the texts of the reference: [`settings`](super::reference::settings).
+#[derive(Debug, Clone, Serialize, Deserialize, DocumentedFields)]
+#[serde(deny_unknown_fields, default)]
+pub struct Config {
+    /// The Postgres database, as `postgres://user:password@host/database`.
+    /// Unset, `akhar serve` runs a private Postgres, and `akhar keys` and `akhar webhooks` use that one.
+    #[serde(skip_serializing)]
+    pub database_url: Option<SecretString>,
+    /// File that holds the value of `AKHAR_DATABASE_URL`, such as a mounted secret. It is read at the start, and not if
+    /// `AKHAR_DATABASE_URL` is set.
+    pub database_url_file: Option<PathBuf>,
+    /// Connections in the pools of one process; at least 4.
+    /// The process opens further ones beside them: one that listens for notifications, and four (API) or three (worker)
+    /// for the statements of the queue.
+    pub database_connections: NonZeroUsize,
+    /// Threads for network and database work in one process. Unset, half as many as the machine has cores.
+    pub async_threads: Option<NonZeroUsize>,
+    /// Seconds that a process waits for work in progress once it was told to stop.
+    pub shutdown_s: u64,
+    /// Seconds that an API process goes on accepting requests once it was told to stop, before it refuses them and
+    /// `AKHAR_SHUTDOWN_S` begins. Meanwhile `GET /health/ready` answers 503 and every response closes its connection, so
+    /// that load balancers send requests to other processes. Behind a load balancer, set it to a few of its checks.
+    pub drain_s: u64,
+    /// Format of log lines: `human` or `json`.
+    pub log_format: LogFormat,
+    /// Log lines that servers write, such as `info,akhar_worker=debug`. `RUST_LOG` has the same syntax and takes precedence.
+    /// Unset, they are messages of Akhar from `info`, and warnings of libraries.
+    pub log_filter: Option<String>,
+    /// Where the uploads of jobs are kept until the jobs end: `postgres` (in the database), `file:///absolute/folder` (files
+    /// in a folder that exists and that every process can use), or `s3://bucket/prefix` (objects in a bucket of Amazon S3
+    /// or a service with its interface). A bucket's credentials, region and endpoint are read from the variables of
+    /// Amazon's tools: `AWS_ACCESS_KEY_ID`, `AWS_SECRET_ACCESS_KEY`, `AWS_REGION`, `AWS_ENDPOINT_URL` and so on. Set it to
+    /// the same for all processes of a database, and for no others.
+    pub upload_store: String,
+    /// Bytes that an upload must have to be kept in `AKHAR_UPLOAD_STORE` if that is not `postgres`. Smaller uploads stay in
+    /// the database, where they cost less than a request to a bucket. 0 keeps all uploads out of the database.
+    pub upload_store_min_bytes: usize,
+    /// Address of an OpenTelemetry collector that gets traces (OTLP over HTTP with protobuf), such as
+    /// `http://127.0.0.1:4318`; `/v1/traces` is added to it. Unset, there are no traces. The standard variables
+    /// `OTEL_TRACES_SAMPLER`, `OTEL_EXPORTER_OTLP_HEADERS` and `OTEL_RESOURCE_ATTRIBUTES` apply too.
+    pub otlp_endpoint: Option<String>,
+    /// Folder in which `akhar serve` keeps its private Postgres and the demo key.
+    pub data_dir: PathBuf,
+    /// Folder of Postgres's server programs, such as `initdb`, for the private Postgres. Unset, those of the newest version
+    /// in `/usr/lib/postgresql` are used, then those in `PATH`, then those that `make run` downloads if it cannot install any.
+    pub postgres_bin: Option<PathBuf>,
+    /// Address and port that the API listens on. Port 0 takes a free one.
+    pub listen: SocketAddr,
+    /// Address and port on which the API serves its metrics, such as `127.0.0.1:9464`. Whoever reaches it can read them.
+    /// Unset, there are none. Port 0 takes a free one, which the log names.
+    pub metrics_listen: Option<SocketAddr>,
+    /// Requests that one API process handles at a time, of which one account may have three quarters. Further requests
+    /// are answered with 503 `busy`.
+    pub max_requests: NonZeroUsize,
+    /// Bytes of uploads that one API process keeps in memory at a time. Recordings may have seven eighths of them, and so
+    /// may images and texts. A request whose body does not fit is answered with 503 `busy`. At least 3000000, so that every file fits.
+    pub max_upload_bytes: usize,
+    /// Bytes that a recording sent to `/v1/audio/` may have. At most as many as the uploads of recordings may have together.
+    pub max_audio_bytes: NonZeroUsize,
+    /// Connections of clients that one API process has open at a time. Further ones wait until another is closed. It is
+    /// lowered if the process may not open so many files.
+    pub max_connections: NonZeroUsize,
+    /// Connections that one address (IPv4, or IPv6 network of 64 bits) may have open at a time. Further ones are closed
+    /// at once. Behind a proxy, all connections have its address: set this to `AKHAR_MAX_CONNECTIONS` there.
+    pub max_connections_per_address: NonZeroUsize,
+    /// Jobs that may wait in one queue. One account may use four of five places, and fewer while other accounts have
+    /// waiting jobs. Further requests are answered with 503 `queue-full`.
+    pub max_waiting: i64,
+    /// Streams of events (`GET /v1/jobs/{id}/events`) that one account may have open at a time in one API process. Further
+    /// ones are answered with 429 `too-many-streams`.
+    pub max_streams: NonZeroUsize,
+    /// Seconds that the API holds a response for an image or a text. After that it answers with 202 and the job.
+    pub quick_wait_s: u64,
+    /// Seconds that the API holds a response for a recording. After that it answers with 202 and the job.
+    pub speech_wait_s: u64,
+    /// Networks that webhooks may be sent to though they are not public, such as `10.1.0.0/16, 192.168.1.5`. To these, webhooks
+    /// may also be sent with `http://`. Callers choose the URLs of webhooks, so list only machines that every caller may send
+    /// requests to. `akhar keys` reads this setting too.
+    pub webhook_allow: Option<Networks>,
+    /// Address and port on which a worker serves its metrics, such as `127.0.0.1:9465`, also the worker of `akhar serve`.
+    /// Unset, there are none. Port 0 takes a free one, which the log names.
+    pub worker_metrics_listen: Option<SocketAddr>,
+    /// Jobs of the quick queue (images and handwriting) that one worker process runs at a time.
+    pub worker_concurrency: NonZeroUsize,
+    /// Jobs of the speech queue that one worker process runs at a time.
+    pub speech_concurrency: NonZeroUsize,
+    /// Seconds that one attempt at a quick job may take.
+    pub quick_timeout_s: u64,
+    /// Seconds that one attempt at a speech job may take.
+    pub speech_timeout_s: u64,
+    /// Pixels (width times height) that an image may have by its header. A larger image is refused before it is decoded.
+    pub max_image_pixels: u64,
+    /// Seconds that the outcome of a job is kept after the job ended.
+    pub retention_s: u64,
+    /// Seconds that a job which the service failed to process is kept, with its upload, so that `akhar jobs retry` can run it
+    /// again.
+    pub dead_retention_s: u64,
+    /// Folder of the model manifests.
+    pub models_dir: PathBuf,
+    /// ONNX Runtime's shared library. `make run` downloads it to the default path.
+    pub ort_dylib: PathBuf,
+    /// Hardware that models run on: `cpu`, or `cuda` where `AKHAR_ORT_DYLIB` names a library built for CUDA.
+    pub device: Device,
+    /// Threads that one run of a model uses. More threads suit a large model and few callers; one thread suits small
+    /// models and many callers.
+    pub inference_threads: NonZeroUsize,
+    /// Images in one run of a model at most.
+    pub max_batch: NonZeroUsize,
+    /// Windows of speech in one run of a model at most.
+    pub max_windows: NonZeroUsize,
+    /// Hub from which `akhar models pull` downloads. A file's URL is `{hub}/{repo}/resolve/{revision}/{path}`.
+    pub hub: String,
+    /// Token for models that are not public. It is sent to the hub and to no other host.
+    #[serde(skip_serializing)]
+    pub hub_token: Option<SecretString>,
+    /// File that holds the value of `AKHAR_HUB_TOKEN`. It is read at the start, and not if `AKHAR_HUB_TOKEN` is set.
+    pub hub_token_file: Option<PathBuf>,
+    /// A further catalogue of models to pull, in the format of `models/catalogue.toml`. Its entries replace entries of
+    /// the built-in catalogue that have the same id.
+    pub catalogue: Option<PathBuf>,
+    /// Address of the server that `akhar transcribe` sends recordings to, such as `https://akhar.example`. Unset, the
+    /// command runs a service of its own.
+    pub url: Option<String>,
+    /// API key for that server.
+    #[serde(skip_serializing)]
+    pub key: Option<SecretString>,
+    /// File that holds the value of `AKHAR_KEY`. It is read at the start, and not if `AKHAR_KEY` is set.
+    pub key_file: Option<PathBuf>,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        const fn n(n: usize) -> NonZeroUsize {
+            match NonZeroUsize::new(n) {
+                Some(n) => n,
+                None => NonZeroUsize::MIN,
+            }
+        }
+        Self {
+            database_url: None,
+            database_url_file: None,
+            database_connections: n(12),
+            async_threads: None,
+            shutdown_s: 30,
+            drain_s: 0,
+            log_format: LogFormat::Human,
+            log_filter: None,
+            upload_store: "postgres".to_owned(),
+            upload_store_min_bytes: 64 * 1024,
+            otlp_endpoint: None,
+            data_dir: "data".into(),
+            postgres_bin: None,
+            listen: SocketAddr::from(([127, 0, 0, 1], 8080)),
+            metrics_listen: None,
+            max_requests: n(2000),
+            max_upload_bytes: 128 * 1024 * 1024,
+            max_audio_bytes: n(25 * 1024 * 1024),
+            max_connections: n(8000),
+            max_connections_per_address: n(4000),
+            max_waiting: 1000,
+            max_streams: n(20),
+            quick_wait_s: 30,
+            speech_wait_s: 300,
+            webhook_allow: None,
+            worker_metrics_listen: None,
+            worker_concurrency: n(32),
+            speech_concurrency: n(2),
+            quick_timeout_s: 30,
+            speech_timeout_s: 1800,
+            max_image_pixels: 4096 * 4096,
+            retention_s: 24 * 60 * 60,
+            dead_retention_s: 7 * 24 * 60 * 60,
+            models_dir: "models".into(),
+            ort_dylib: ".cache/onnxruntime/libonnxruntime.so".into(),
+            device: Device::Cpu,
+            inference_threads: n(1),
+            max_batch: n(16),
+            max_windows: n(4),
+            hub: "https://huggingface.co".to_owned(),
+            hub_token: None,
+            hub_token_file: None,
+            catalogue: None,
+            url: None,
+            key: None,
+            key_file: None,
+        }
+    }
+}
+
+impl Config {
+    /// Threads for network and database work. Fewer threads wake each other less: on two cores, one answers sooner than
+    /// two.
+    pub fn async_threads(&self) -> usize {
+        let half = || std::thread::available_parallelism().map_or(1, |n| n.get().div_ceil(2));
+        self.async_threads.map_or_else(half, NonZeroUsize::get)
+    }
+
+    /// How long a stopping API process accepts requests.
+    pub const fn drain_notice(&self) -> Duration {
+        Duration::from_secs(self.drain_s)
+    }
+
+    /// How long a stopping process waits for unfinished work.
+    pub const fn shutdown_limit(&self) -> Duration {
+        Duration::from_secs(self.shutdown_s)
+    }
+}

@@ -1,0 +1,249 @@
+//! Exports spans to an OpenTelemetry collector (OTLP over HTTP), and carries a trace from the api to the worker in the
+//! `traceparent` of a job. Without a collector there are no spans to export and every function here does nothing.
+
+use std::{
+    collections::HashMap,
+    fmt::Debug,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
+};
+
+use bytes::Bytes;
+use hyper::http;
+use opentelemetry::{
+    Value,
+    propagation::TextMapPropagator as _,
+    trace::{TraceContextExt as _, TracerProvider as _},
+};
+use opentelemetry_http::{HttpClient, HttpError};
+use opentelemetry_otlp::{SpanExporter, WithExportConfig as _, WithHttpConfig as _};
+use opentelemetry_sdk::{Resource, propagation::TraceContextPropagator, trace::SdkTracerProvider};
+use tokio::runtime::Handle;
+use tracing::{Metadata, Span, Subscriber, subscriber::Interest};
+use tracing_opentelemetry::OpenTelemetrySpanExt as _;
+use tracing_subscriber::{
+    Layer,
+    layer::{Context, Filter},
+    registry::LookupSpan,
+};
+
+/// The target of spans that only traces have, and no log line.
+pub const TARGET: &str = "akhar_trace";
+
+/// Keeps these spans away from the log, whatever `RUST_LOG` says.
+pub(super) const SPANS_OFF: &str = "akhar_trace=off";
+
+/// The header and column of a trace's context: <https://www.w3.org/TR/trace-context/>.
+const TRACEPARENT: &str = "traceparent";
+
+/// How long one export may take.
+const EXPORT_LIMIT: Duration = Duration::from_secs(10);
+
+/// How long a process that ends waits for its last export.
+const LAST_EXPORT_LIMIT: Duration = Duration::from_secs(3);
+
+/// Where spans are sent.
+#[derive(Debug)]
+pub struct Collector {
+    /// The address of the collector, such as `http://127.0.0.1:4318`.
+    pub endpoint: String,
+    /// The name of the service in traces, such as `akhar-api`.
+    pub service: &'static str,
+    /// The version of the program.
+    pub version: &'static str,
+    /// The client that sends them.
+    pub client: reqwest::Client,
+    /// The runtime that the client runs on.
+    pub runtime: Handle,
+}
+
+/// Why traces cannot be exported.
+#[derive(Debug, thiserror::Error)]
+#[error("AKHAR_OTLP_ENDPOINT is {endpoint:?}, expected an address such as http://127.0.0.1:4318: {reason}")]
+pub struct TraceError {
+    endpoint: String,
+    reason: String,
+}
+
+/// The traces of this process.
+#[derive(Debug, Default)]
+pub struct Traces(Option<SdkTracerProvider>);
+
+impl Traces {
+    /// Sends the spans that were not sent yet. Blocks the thread for at most a few seconds, so call it when the process
+    /// ends.
+    pub fn finish(self) {
+        if let Some(Err(error)) = self.0.map(|provider| provider.shutdown_with_timeout(LAST_EXPORT_LIMIT)) {
+            tracing::warn!(%error, "the last spans were not sent to the collector");
+        }
+    }
+}
+
+/// A layer that exports the spans of akhar, if there is a collector.
+pub(super) fn layer<S>(
+    collector: Option<Collector>,
+) -> Result<(Option<impl Layer<S> + use<S>>, Traces), TraceError>
+where
+    S: Subscriber + for<'span> LookupSpan<'span>,
+{
+    let Some(Collector { endpoint, service, version, client, runtime }) = collector else {
+        return Ok((None, Traces::default()));
+    };
+    let wrong = |reason: String| TraceError { endpoint: endpoint.clone(), reason };
+    let is_http = endpoint.starts_with("http://") || endpoint.starts_with("https://");
+    if !is_http || endpoint.parse::<http::Uri>().is_err() {
+        return Err(wrong("it is not a URL with the scheme http or https".to_owned()));
+    }
+    let exporter = SpanExporter::builder()
+        .with_http()
+        .with_http_client(Client { http: client, runtime, is_failing: Arc::default() })
+        .with_endpoint(format!("{}/v1/traces", endpoint.trim_end_matches('/')))
+        .with_timeout(EXPORT_LIMIT)
+        .build()
+        .map_err(|error| wrong(error.to_string()))?;
+    let resource = Resource::builder().with_service_name(service);
+    let resource = resource.with_attribute(opentelemetry::KeyValue::new("service.version", version)).build();
+    let provider = SdkTracerProvider::builder().with_batch_exporter(exporter).with_resource(resource).build();
+    let layer = tracing_opentelemetry::layer()
+        .with_tracer(provider.tracer("akhar"))
+        .with_location(false)
+        .with_threads(false)
+        .with_target(false)
+        .with_tracked_inactivity(false)
+        .with_filter(Exported);
+    Ok((Some(layer), Traces(Some(provider))))
+}
+
+/// Spans of akhar are exported. Log lines are not, and neither are the spans of libraries.
+struct Exported;
+
+impl<S> Filter<S> for Exported {
+    fn enabled(&self, metadata: &Metadata<'_>, _: &Context<'_, S>) -> bool {
+        metadata.is_span() && metadata.target().starts_with("akhar")
+    }
+
+    /// Filters of layers remember their last answer in the thread. A library that only asks whether a level is enabled
+    /// leaves an answer behind, which would hold for the next span if that were always enabled. So none is.
+    fn callsite_enabled(&self, _: &'static Metadata<'static>) -> Interest {
+        Interest::sometimes()
+    }
+}
+
+/// Makes a new span a part of the trace with this context. Call it before the span is entered.
+pub fn continue_trace(span: &Span, traceparent: Option<&str>) {
+    let Some(traceparent) = traceparent else { return };
+    let carrier = HashMap::from([(TRACEPARENT.to_owned(), traceparent.to_owned())]);
+    let context = TraceContextPropagator::new().extract(&carrier);
+    // Without a collector the span is in no trace.
+    let _is_in_trace = span.set_parent(context);
+}
+
+/// The context of a span, for a job or another process that continues its trace. `None` if the span is in no trace.
+pub fn context(span: &Span) -> Option<String> {
+    let context = span.context();
+    if !context.span().span_context().is_valid() {
+        return None;
+    }
+    let mut carrier = HashMap::new();
+    TraceContextPropagator::new().inject_context(&context, &mut carrier);
+    carrier.remove(TRACEPARENT)
+}
+
+/// Adds an attribute to a span in traces. Log lines do not have it.
+pub fn set(span: &Span, name: &'static str, value: impl Into<Value>) {
+    span.set_attribute(name, value);
+}
+
+/// Sends requests on a runtime. The exporter has a thread of its own, on which no runtime is entered.
+#[derive(Debug, Clone)]
+struct Client {
+    http: reqwest::Client,
+    runtime: Handle,
+    /// Whether the last export failed, so that a collector that is away for long makes one line.
+    is_failing: Arc<AtomicBool>,
+}
+
+#[async_trait::async_trait]
+impl HttpClient for Client {
+    async fn send_bytes(&self, request: http::Request<Bytes>) -> Result<http::Response<Bytes>, HttpError> {
+        let http = self.http.clone();
+        let sent = self.runtime.spawn(async move { send(&http, request).await }).await;
+        let sent = sent.map_err(HttpError::from).and_then(|sent| sent);
+        let has_failed = sent.as_ref().map_or(true, |response| !response.status().is_success());
+        if self.is_failing.swap(has_failed, Ordering::Relaxed) != has_failed {
+            match &sent {
+                Ok(response) if has_failed => {
+                    tracing::warn!(status = response.status().as_u16(), "the collector refuses traces");
+                }
+                Ok(_) => tracing::info!("the collector accepts traces again"),
+                Err(error) => tracing::warn!(%error, "cannot send traces to the collector"),
+            }
+        }
+        sent
+    }
+}
+
+async fn send(
+    client: &reqwest::Client,
+    request: http::Request<Bytes>,
+) -> Result<http::Response<Bytes>, HttpError> {
+    let mut request = reqwest::Request::try_from(request)?;
+    *request.timeout_mut() = Some(EXPORT_LIMIT);
+    let response = client.execute(request).await?;
+    let mut answer = http::Response::builder().status(response.status());
+    if let Some(headers) = answer.headers_mut() {
+        headers.clone_from(response.headers());
+    }
+    Ok(answer.body(response.bytes().await?)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use tracing_subscriber::prelude::*;
+
+    use super::*;
+
+    const TRACEPARENT_OF_CALLER: &str = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
+
+    fn collector(endpoint: &str) -> Collector {
+        Collector {
+            endpoint: endpoint.to_owned(),
+            service: "test",
+            version: "0",
+            client: reqwest::Client::builder()
+                .tls_backend_preconfigured(crate::tls::config().unwrap())
+                .build()
+                .unwrap(),
+            runtime: Handle::current(),
+        }
+    }
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn a_span_continues_the_trace_of_its_caller_and_passes_it_on() {
+        let (layer, _traces) = layer(Some(collector("http://127.0.0.1:1"))).unwrap();
+        let lines = tracing_subscriber::fmt::layer().with_writer(std::io::sink);
+        let filter = tracing_subscriber::EnvFilter::new("info,akhar_trace=off");
+        let subscriber = tracing_subscriber::registry().with(layer).with(lines.with_filter(filter));
+        tracing::subscriber::with_default(subscriber, || {
+            // As libraries do. The answer must not hold for the span.
+            let _is_enabled = tracing::enabled!(tracing::Level::INFO);
+            let span = tracing::info_span!(target: "akhar_test", "request");
+            continue_trace(&span, Some(TRACEPARENT_OF_CALLER));
+            let context = context(&span).unwrap();
+            assert_eq!(context[..36], TRACEPARENT_OF_CALLER[..36], "the same trace");
+            assert_ne!(context[36..52], TRACEPARENT_OF_CALLER[36..52], "another span");
+        });
+        assert_eq!(context(&Span::none()), None);
+    }
+
+    #[tokio::test]
+    async fn an_endpoint_that_is_no_url_is_an_error_that_shows_it() {
+        for endpoint in ["", "127.0.0.1:4318", "ftp://x", "http://a b"] {
+            let error = layer::<tracing_subscriber::Registry>(Some(collector(endpoint))).err().unwrap();
+            assert!(error.to_string().contains(&format!("{endpoint:?}, expected")), "{error}");
+        }
+    }
+}
