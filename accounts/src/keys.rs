@@ -1,4 +1,5 @@
-//! All SQL on accounts and API keys: create, list, revoke, rotate and limit keys, and look up the key of a request.
+//! All SQL on accounts and API keys: create, list, revoke, rotate and limit keys, change their webhooks, and look up the key
+//! of a request.
 
 use chrono::{DateTime, Utc};
 use sqlx::{PgConnection, PgPool};
@@ -7,6 +8,9 @@ use uuid::Uuid;
 use crate::{
     quotas::{self, Quotas},
     secret::{NewKey, Prefix, PresentedKey, prefix_text},
+    webhook_secret::WebhookSecret,
+    webhook_targets::WebhookUrl,
+    webhooks::{self, AccountWebhook, UrlChange, WebhookChange},
 };
 
 /// The Postgres channel on which a change to a key is announced. The payload is `api_keys.id`.
@@ -27,6 +31,8 @@ pub struct KeyInfo {
     pub created_at: DateTime<Utc>,
     /// When it was revoked. `None` while it works.
     pub revoked_at: Option<DateTime<Utc>>,
+    /// Whether it also opens the operations page.
+    pub is_admin: bool,
 }
 
 /// A key in the list of all keys.
@@ -38,6 +44,9 @@ pub struct ListedKey {
     /// The quotas of its account.
     #[sqlx(flatten)]
     pub quotas: Quotas,
+    /// The webhook of its account.
+    #[sqlx(flatten)]
+    pub webhook: AccountWebhook,
 }
 
 /// Characters of an entered prefix or id that an error shows: the length of a prefix. The rest may be a secret.
@@ -52,9 +61,14 @@ pub struct WorkingKey {
     pub account_id: Uuid,
     /// SHA-256 of the whole key.
     pub secret_sha256: Vec<u8>,
+    /// Whether the key also opens the operations page.
+    pub is_admin: bool,
     /// The quotas of the account.
     #[sqlx(flatten)]
     pub quotas: Quotas,
+    /// The webhook of the account.
+    #[sqlx(flatten)]
+    pub webhook: AccountWebhook,
 }
 
 impl WorkingKey {
@@ -64,7 +78,7 @@ impl WorkingKey {
     }
 }
 
-/// Why a key could not be created, listed, revoked, rotated or limited.
+/// Why a key could not be created, listed, revoked, rotated or limited, or its webhook not be changed.
 #[derive(Debug, thiserror::Error)]
 pub enum KeyError {
     /// The name is empty or too long.
@@ -78,9 +92,16 @@ pub enum KeyError {
     Database(#[from] sqlx::Error),
 }
 
-/// Creates an account with this name and these quotas, and its first key. The returned [`NewKey`] is the only copy of the
+/// Creates an account with this name and these quotas, and its first key. The ends of its jobs are announced to
+/// `webhook`, if that is given. An admin key also opens the operations page. The returned [`NewKey`] is the only copy of the
 /// key.
-pub async fn create(db: &PgPool, name: &str, quotas: Quotas) -> Result<(KeyInfo, NewKey), KeyError> {
+pub async fn create(
+    db: &PgPool,
+    name: &str,
+    quotas: Quotas,
+    webhook: Option<WebhookUrl>,
+    is_admin: bool,
+) -> Result<(KeyInfo, NewKey), KeyError> {
     if name.trim().is_empty() || name.chars().count() > 200 {
         return Err(KeyError::Name);
     }
@@ -92,17 +113,32 @@ pub async fn create(db: &PgPool, name: &str, quotas: Quotas) -> Result<(KeyInfo,
         .execute(&mut *tx)
         .await?;
     quotas::set(&mut tx, account_id, quotas).await?;
-    let created = insert(&mut tx, account_id, name).await?;
+    if let Some(url) = webhook {
+        let change = WebhookChange { url: UrlChange::Replace(url), is_rotated: false };
+        webhooks::set(&mut tx, account_id, &change).await?;
+    }
+    let created = insert(&mut tx, account_id, name, is_admin).await?;
     tx.commit().await?;
     Ok(created)
 }
 
 /// Lists all keys, including revoked ones, the oldest first.
 pub async fn list(db: &PgPool) -> Result<Vec<ListedKey>, KeyError> {
-    let keys = "select k.id, k.account_id, k.name, k.prefix, k.created_at, k.revoked_at,
-            a.requests_per_minute, a.max_queued, a.audio_minutes_per_day
+    let keys = "select k.id, k.account_id, k.name, k.prefix, k.created_at, k.revoked_at, k.is_admin,
+            a.requests_per_minute, a.max_queued, a.audio_minutes_per_day,
+            a.webhook_url, a.webhook_secret is not null as has_webhook_secret
          from api_keys k join accounts a on a.id = k.account_id order by k.id";
     Ok(sqlx::query_as(keys).fetch_all(db).await?)
+}
+
+/// At most `limit` keys, including revoked ones, the newest first: those that were created before the key `before`.
+pub async fn page(db: &PgPool, before: Option<Uuid>, limit: i64) -> Result<Vec<ListedKey>, KeyError> {
+    let keys = "select k.id, k.account_id, k.name, k.prefix, k.created_at, k.revoked_at, k.is_admin,
+            a.requests_per_minute, a.max_queued, a.audio_minutes_per_day,
+            a.webhook_url, a.webhook_secret is not null as has_webhook_secret
+         from api_keys k join accounts a on a.id = k.account_id where $1::uuid is null or k.id < $1
+         order by k.id desc limit $2";
+    Ok(sqlx::query_as(keys).bind(before).bind(limit).fetch_all(db).await?)
 }
 
 /// Revokes a key. All api processes are notified and stop accepting it. The account keeps its jobs and its other
@@ -117,7 +153,7 @@ pub async fn revoke(db: &PgPool, prefix_or_id: &str) -> Result<KeyInfo, KeyError
 pub async fn rotate(db: &PgPool, prefix_or_id: &str) -> Result<(KeyInfo, NewKey), KeyError> {
     let mut tx = db.begin().await?;
     let old = revoke_row(&mut tx, prefix_or_id).await?;
-    let new = insert(&mut tx, old.account_id, &old.name).await?;
+    let new = insert(&mut tx, old.account_id, &old.name, old.is_admin).await?;
     tx.commit().await?;
     Ok(new)
 }
@@ -125,16 +161,34 @@ pub async fn rotate(db: &PgPool, prefix_or_id: &str) -> Result<(KeyInfo, NewKey)
 /// Replaces the quotas of a key's account, and so of all its keys. All api processes are notified.
 pub async fn limit(db: &PgPool, prefix_or_id: &str, quotas: Quotas) -> Result<(), KeyError> {
     let mut tx = db.begin().await?;
-    let account_id: Option<Uuid> = sqlx::query_scalar(
-        "select account_id from api_keys where (prefix = $1 or id = $2) and revoked_at is null",
-    )
-    .bind(prefix_in(prefix_or_id))
-    .bind(Uuid::try_parse(prefix_or_id).ok())
-    .fetch_optional(&mut *tx)
-    .await?;
-    quotas::set(&mut tx, account_id.ok_or_else(|| not_found(prefix_or_id))?, quotas).await?;
+    let account_id = account_of(&mut tx, prefix_or_id).await?;
+    quotas::set(&mut tx, account_id, quotas).await?;
     tx.commit().await?;
     Ok(())
+}
+
+/// Changes the webhook of a key's account, and so of all its keys. All api processes are notified. Returns the secret,
+/// which is a new one if the account had none.
+pub async fn webhook(
+    db: &PgPool,
+    prefix_or_id: &str,
+    change: &WebhookChange,
+) -> Result<WebhookSecret, KeyError> {
+    let mut tx = db.begin().await?;
+    let account_id = account_of(&mut tx, prefix_or_id).await?;
+    let secret = webhooks::set(&mut tx, account_id, change).await?;
+    tx.commit().await?;
+    Ok(secret)
+}
+
+/// The account of a key, also of a revoked one.
+pub async fn find_account(db: &PgPool, prefix_or_id: &str) -> Result<Uuid, KeyError> {
+    let account = sqlx::query_scalar("select account_id from api_keys where prefix = $1 or id = $2")
+        .bind(prefix_in(prefix_or_id))
+        .bind(Uuid::try_parse(prefix_or_id).ok())
+        .fetch_optional(db)
+        .await?;
+    account.ok_or_else(|| not_found(prefix_or_id))
 }
 
 /// Whether a key was ever created. Revoked keys count.
@@ -144,31 +198,50 @@ pub async fn any(db: &PgPool) -> Result<bool, KeyError> {
 
 /// The key with this prefix, if there is one that is not revoked.
 pub async fn find_working(db: &PgPool, prefix: &Prefix) -> Result<Option<WorkingKey>, sqlx::Error> {
-    let query = "select k.id, k.account_id, k.secret_sha256, a.requests_per_minute, a.max_queued, a.audio_minutes_per_day
+    let query = "select k.id, k.account_id, k.secret_sha256, k.is_admin, a.requests_per_minute, a.max_queued, a.audio_minutes_per_day,
+            a.webhook_url, a.webhook_secret is not null as has_webhook_secret
          from api_keys k join accounts a on a.id = k.account_id where k.prefix = $1 and k.revoked_at is null";
     sqlx::query_as(query).bind(prefix_text(prefix)).fetch_optional(db).await
 }
 
-async fn insert(db: &mut PgConnection, account_id: Uuid, name: &str) -> Result<(KeyInfo, NewKey), KeyError> {
+async fn insert(
+    db: &mut PgConnection,
+    account_id: Uuid,
+    name: &str,
+    is_admin: bool,
+) -> Result<(KeyInfo, NewKey), KeyError> {
     let key = NewKey::random();
     let info = sqlx::query_as(
-        "insert into api_keys (id, account_id, name, prefix, secret_sha256) values ($1, $2, $3, $4, $5)
-         returning id, account_id, name, prefix, created_at, revoked_at",
+        "insert into api_keys (id, account_id, name, prefix, secret_sha256, is_admin) values ($1, $2, $3, $4, $5, $6)
+         returning id, account_id, name, prefix, created_at, revoked_at, is_admin",
     )
     .bind(Uuid::now_v7())
     .bind(account_id)
     .bind(name)
     .bind(key.prefix())
     .bind(key.sha256().as_slice())
+    .bind(is_admin)
     .fetch_one(db)
     .await?;
     Ok((info, key))
 }
 
+/// The account of a key that is not revoked.
+async fn account_of(db: &mut PgConnection, prefix_or_id: &str) -> Result<Uuid, KeyError> {
+    let account_id = sqlx::query_scalar(
+        "select account_id from api_keys where (prefix = $1 or id = $2) and revoked_at is null",
+    )
+    .bind(prefix_in(prefix_or_id))
+    .bind(Uuid::try_parse(prefix_or_id).ok())
+    .fetch_optional(db)
+    .await?;
+    account_id.ok_or_else(|| not_found(prefix_or_id))
+}
+
 async fn revoke_row(db: &mut PgConnection, prefix_or_id: &str) -> Result<KeyInfo, KeyError> {
     let revoked = sqlx::query_as(
         "update api_keys set revoked_at = now() where (prefix = $1 or id = $2) and revoked_at is null
-         returning id, account_id, name, prefix, created_at, revoked_at",
+         returning id, account_id, name, prefix, created_at, revoked_at, is_admin",
     )
     .bind(prefix_in(prefix_or_id))
     .bind(Uuid::try_parse(prefix_or_id).ok())

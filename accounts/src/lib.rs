@@ -1,13 +1,21 @@
-//! Accounts, their API keys, their quotas and the idempotency keys of their requests.
+//! Accounts, their API keys, quotas and webhooks, the idempotency keys of their requests, and the
+//! sessions of operators.
 //!
 //! An account owns jobs and has one or more keys, so that a key can be replaced without losing access to the jobs. A
 //! key is `ak_`, a prefix of 8 characters, `_`, and 32 random bytes in base62. Only the SHA-256 of a key is stored.
 
 pub mod idempotency;
 pub mod keys;
+pub mod ops_sessions;
 mod quotas;
 mod secret;
+mod webhook_secret;
+mod webhook_targets;
+pub mod webhooks;
 
 pub use keys::{KeyError, KeyInfo, ListedKey, WorkingKey};
 pub use quotas::Quotas;
 pub use secret::{NewKey, Prefix, PresentedKey, prefix_text};
+pub use webhook_secret::WebhookSecret;
+pub use webhook_targets::{MAX_URL_BYTES, WebhookTargets, WebhookUrl, WebhookUrlError};
+pub use webhooks::AccountWebhook;

@@ -30,6 +30,8 @@ pub enum Limit {
     Account,
     /// The account's own quota of waiting jobs. Holds the quota.
     Quota(i64),
+    /// An operator drains the queue: it accepts no job at all.
+    Closed,
 }
 
 /// Why a queue does not accept a job.

@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
+use bytes::Bytes;
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use crate::{Operation, Outcome, Parameters, Queue, Timing, Upload};
+use crate::{JobUpload, Operation, Outcome, Parameters, Queue, Timing};
 
 /// A job's id: a UUIDv7, so ids sort by the time of acceptance.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, sqlx::Type)]
@@ -34,7 +35,7 @@ pub struct NewJob {
     /// The operation and its parameters.
     pub parameters: Parameters,
     /// The caller's file, if the operation takes one.
-    pub upload: Option<Upload>,
+    pub upload: Option<JobUpload>,
     /// The request's id, which every log line about the job contains.
     pub request_id: String,
     /// The W3C trace context (`traceparent`) of the request.
@@ -43,6 +44,9 @@ pub struct NewJob {
     /// priority than a job that a caller waits for. It is flushed to disk before `submit` returns, because its caller
     /// learns of it before it ends.
     pub asynchronous: bool,
+    /// Where the end of the job is announced. `None` if nowhere. Such a job is flushed to disk like an asynchronous one,
+    /// because its receiver learns of its end.
+    pub webhook_url: Option<Arc<str>>,
     /// How many jobs of the account may wait in the queue, this one included. `None` for as many as its share.
     pub max_queued: Option<i64>,
 }
@@ -58,15 +62,19 @@ impl NewJob {
         if self.asynchronous { 0 } else { 1 }
     }
 
-    /// The bytes of the upload. 0 without one.
-    pub(crate) fn n_upload_bytes(&self) -> usize {
-        self.upload.as_ref().map_or(0, |upload| upload.bytes.len())
+    /// The bytes of the upload that are written to the job's row.
+    pub(crate) fn n_row_bytes(&self) -> usize {
+        self.upload.as_ref().and_then(JobUpload::row).map_or(0, Bytes::len)
     }
 
     /// Whether the job is on disk when `submit` returns. If not, a crash of Postgres can lose it, and whoever waits for
-    /// it must keep it and submit it again.
+    /// it must keep it and submit it again. A job whose upload is outside the database is always on disk, because its
+    /// object counts as left behind while no row names it.
     pub fn is_flushed(&self) -> bool {
-        self.asynchronous || self.n_upload_bytes() > MAX_UNFLUSHED_BYTES
+        self.asynchronous
+            || self.webhook_url.is_some()
+            || self.n_row_bytes() > MAX_UNFLUSHED_BYTES
+            || self.upload.as_ref().and_then(JobUpload::object).is_some()
     }
 }
 
@@ -107,6 +115,9 @@ pub enum JobState {
 }
 
 impl JobState {
+    /// Every state, in the order of a job's life.
+    pub const ALL: [Self; 5] = [Self::Queued, Self::Running, Self::Succeeded, Self::Failed, Self::Cancelled];
+
     /// The name in rows and in responses.
     pub const fn name(self) -> &'static str {
         match self {
@@ -118,7 +129,7 @@ impl JobState {
         }
     }
 
-    /// Whether the job has ended. Its state never changes after that.
+    /// Whether the job has ended. Its state does not change after that, unless an operator retries a job that failed.
     pub const fn is_final(self) -> bool {
         matches!(self, Self::Succeeded | Self::Failed | Self::Cancelled)
     }

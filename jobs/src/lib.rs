@@ -1,5 +1,5 @@
-//! Jobs and their queue: the types that describe a job, the SQL on jobs (`store`), and the queue as an apalis backend
-//! (`backend`).
+//! Jobs and their queue: the types that describe a job, the SQL on jobs (`store`), the queue as an apalis backend
+//! (`backend`), and uploads outside the database (`uploads`).
 //!
 //! The `jobs` table is both the only record of every job and the queue that workers claim from. All times come from
 //! Postgres's `now()`, so processes on several machines share one clock.
@@ -14,6 +14,7 @@ mod parameters;
 mod queue;
 pub mod store;
 mod upload;
+pub mod uploads;
 
 pub use job::{AdmittedJob, Fence, Job, JobId, JobState, NewJob};
 pub use operation::Operation;
@@ -23,4 +24,4 @@ pub use parameters::{
     HandwritingParameters, Language, Parameters, Picture, SpeechParameters, StrokeColor, TopK, TopKError,
 };
 pub use queue::{MAX_ATTEMPTS, Queue};
-pub use upload::{MediaType, Upload};
+pub use upload::{JobUpload, MediaType, Upload, UploadContent, UploadObject};

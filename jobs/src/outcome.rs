@@ -82,7 +82,7 @@ impl Outcome {
     }
 
     /// The length of the recording that was transcribed, seconds. `None` for other outcomes.
-    pub(crate) const fn audio_s(&self) -> Option<f64> {
+    pub const fn audio_s(&self) -> Option<f64> {
         match self {
             Self::Transcription { seconds, .. } => Some(*seconds),
             _ => None,

@@ -1,4 +1,4 @@
-//! A caller's file and its media type.
+//! A caller's file, its media type, and where its bytes are kept until its job ends.
 
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
@@ -76,4 +76,57 @@ pub struct Upload {
     pub media_type: MediaType,
     /// The bytes as received.
     pub bytes: Bytes,
+}
+
+/// The upload of a job. Its bytes are in the job's row, or outside the database.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct JobUpload {
+    /// The type that the first bytes show.
+    pub media_type: MediaType,
+    /// The bytes, or where they are.
+    pub content: UploadContent,
+}
+
+/// The bytes of a job's upload, or where they are.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum UploadContent {
+    /// The bytes are in the job's row.
+    Row(Bytes),
+    /// The bytes are in an object outside the database.
+    Object(UploadObject),
+}
+
+/// An object that has the bytes of an upload.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UploadObject {
+    /// Where it is, such as `s3://bucket/prefix/name`. Contains no credentials.
+    pub url: String,
+    /// Its size.
+    pub n_bytes: u64,
+    /// The SHA-256 of its bytes.
+    pub sha256: [u8; 32],
+}
+
+impl JobUpload {
+    /// The bytes, if they are in the job's row.
+    pub(crate) fn row(&self) -> Option<&Bytes> {
+        match &self.content {
+            UploadContent::Row(bytes) => Some(bytes),
+            UploadContent::Object(_) => None,
+        }
+    }
+
+    /// The object, if the bytes are in one.
+    pub(crate) const fn object(&self) -> Option<&UploadObject> {
+        match &self.content {
+            UploadContent::Row(_) => None,
+            UploadContent::Object(object) => Some(object),
+        }
+    }
+}
+
+impl From<Upload> for JobUpload {
+    fn from(upload: Upload) -> Self {
+        Self { media_type: upload.media_type, content: UploadContent::Row(upload.bytes) }
+    }
 }

@@ -18,6 +18,9 @@ pub enum MigrateError {
     /// A migration failed, or the file of an applied migration was changed or is missing.
     #[error("cannot migrate the database schema: {0}")]
     Schema(#[from] sqlx::migrate::MigrateError),
+    /// A newer version has migrated the database, and this version cannot run with it.
+    #[error(transparent)]
+    Newer(#[from] SchemaError),
 }
 
 /// Why a process cannot use the schema of its database.
@@ -29,38 +32,50 @@ pub enum SchemaError {
     /// Migrations are missing. Holds their number.
     #[error("the database schema is {0} migrations behind this version of akhar: run `akhar migrate` first")]
     Behind(usize),
-    /// A migration was applied that this version does not know.
+    /// A migration was applied that this version does not know, and this version cannot run with it.
     #[error(
-        "the database schema is newer than this version of akhar: migration {0} was applied to it. Use the version of \
+        "the database schema is too new for this version of akhar: migration {0} was applied to it. Use the version of \
          akhar that ran `akhar migrate`, or a newer one"
     )]
     Newer(i64),
 }
 
-/// Checks that all migrations of this version are applied to the database, and no others.
+/// Checks that all migrations of this version are applied to the database, and that this version can run with those of
+/// newer versions, if there are any.
 pub async fn check(db: &PgPool) -> Result<(), SchemaError> {
-    let applied: Vec<i64> =
-        match sqlx::query_scalar("select version from _sqlx_migrations where success").fetch_all(db).await {
-            Err(sqlx::Error::Database(error)) if error.code().is_some_and(|code| code == UNDEFINED_TABLE) => {
-                Vec::new()
-            }
-            applied => applied?,
-        };
     let known: Vec<i64> = migrator().iter().map(|migration| migration.version).collect();
-    if let Some(unknown) = applied.iter().find(|version| !known.contains(version)) {
-        return Err(SchemaError::Newer(*unknown));
-    }
+    let applied = applied(db).await?;
+    check_newer(db, &known, &applied).await?;
     match known.iter().filter(|version| !applied.contains(version)).count() {
         0 => Ok(()),
         n => Err(SchemaError::Behind(n)),
     }
 }
 
+/// The versions of the applied migrations.
+async fn applied(db: &PgPool) -> Result<Vec<i64>, sqlx::Error> {
+    match sqlx::query_scalar("select version from _sqlx_migrations where success").fetch_all(db).await {
+        Err(sqlx::Error::Database(error)) if error.code().is_some_and(|code| code == UNDEFINED_TABLE) => {
+            Ok(Vec::new())
+        }
+        applied => applied,
+    }
+}
+
+/// Fails if a migration that this version does not know makes the schema unusable for it.
+async fn check_newer(db: &PgPool, known: &[i64], applied: &[i64]) -> Result<(), SchemaError> {
+    let Some(unknown) = applied.iter().find(|version| !known.contains(version)) else { return Ok(()) };
+    let oldest: i64 =
+        sqlx::query_scalar("select oldest_version from schema_compatibility").fetch_one(db).await?;
+    if known.contains(&oldest) { Ok(()) } else { Err(SchemaError::Newer(*unknown)) }
+}
+
 fn migrator() -> Migrator {
     sqlx::migrate!("./sql")
 }
 
-/// Applies all pending migrations. Does nothing if there are none. Concurrent callers, also in other processes, wait
+/// Applies all pending migrations. Does nothing if there are none, also if a newer version has applied others that this
+/// one can run with. Concurrent callers, also in other processes, wait
 /// for each other.
 pub async fn migrate(db: &PgPool) -> Result<(), MigrateError> {
     let mut lock = db.acquire().await?.detach();
@@ -72,6 +87,9 @@ pub async fn migrate(db: &PgPool) -> Result<(), MigrateError> {
 }
 
 async fn migrate_locked(db: &PgPool) -> Result<(), MigrateError> {
-    migrator().run(db).await?;
+    let mut migrator = migrator();
+    let known: Vec<i64> = migrator.iter().map(|migration| migration.version).collect();
+    check_newer(db, &known, &applied(db).await?).await?;
+    migrator.set_ignore_missing(true).run(db).await?;
     Ok(())
 }

@@ -2,7 +2,10 @@
 //! accepts, and in which turn they are claimed.
 
 use std::{
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicI64, Ordering},
+    },
     time::{Duration, Instant},
 };
 
@@ -14,7 +17,7 @@ use crate::{
     AdmittedJob, NewJob, Pace, Queue,
     backend::turns::Waiting,
     fair_share::{Exceeded, Limit},
-    store::{self, WaitingJobs},
+    store::{self, QueueMode, WaitingJobs},
 };
 
 /// Age after which a count is refreshed in the background.
@@ -27,6 +30,9 @@ const MIN_AGE_PER_COUNTING_TIME: u32 = 20;
 /// The longest time between two counts from which the pace of a queue is measured, if no job waited through all of it.
 /// The queue may have been empty for the rest of that time.
 const MAX_PACE_INTERVAL: Duration = Duration::from_secs(5);
+
+/// When to try again if an operator drains the queue. How long that lasts is not known.
+const CLOSED_RETRY_AFTER: Duration = Duration::from_secs(30);
 
 /// A queue does not accept a job, because too many jobs wait.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -52,7 +58,7 @@ pub struct Admission(Arc<Inner>);
 
 #[derive(Debug)]
 struct Inner {
-    max_waiting: i64,
+    max_waiting: AtomicI64,
     queues: [QueueState; Queue::ALL.len()],
 }
 
@@ -68,6 +74,8 @@ struct Estimate {
     waiting: Waiting,
     pace: Pace,
     last_count: Option<Count>,
+    /// An operator drains the queue.
+    is_closed: bool,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -84,12 +92,24 @@ type Decision = (Vec<AdmittedJob>, Vec<(Arc<NewJob>, QueueFull)>);
 impl Admission {
     /// Allows at most `max_waiting` waiting jobs in each queue.
     pub fn new(max_waiting: i64) -> Self {
-        Self(Arc::new(Inner { max_waiting, queues: Default::default() }))
+        Self(Arc::new(Inner { max_waiting: max_waiting.into(), queues: Default::default() }))
     }
 
     /// The number of jobs that may wait in each queue.
     pub fn max_waiting(&self) -> i64 {
-        self.0.max_waiting
+        self.0.max_waiting.load(Ordering::Relaxed)
+    }
+
+    /// Changes the number of jobs that may wait in each queue. Jobs that wait already stay.
+    pub fn set_max_waiting(&self, max_waiting: i64) {
+        self.0.max_waiting.store(max_waiting, Ordering::Relaxed);
+    }
+
+    /// Reads the modes of the queues, and counts the rows, again before the next job is accepted.
+    pub fn forget_counts(&self) {
+        for queue in Queue::ALL {
+            self.estimate(queue).last_count = None;
+        }
     }
 
     /// Decides which of these jobs of one queue are accepted. The accepted ones count as waiting from now on.
@@ -113,9 +133,14 @@ impl Admission {
 
     fn decide(&self, queue: Queue, jobs: Vec<Arc<NewJob>>) -> Decision {
         let mut estimate = self.estimate(queue);
+        if estimate.is_closed {
+            let closed = QueueFull { queue, limit: Limit::Closed, retry_after: CLOSED_RETRY_AFTER };
+            return (Vec::new(), jobs.into_iter().map(|job| (job, closed)).collect());
+        }
+        let max_waiting = self.max_waiting();
         let (mut admitted, mut refused) = (Vec::with_capacity(jobs.len()), Vec::new());
         for job in jobs {
-            match estimate.waiting.admit(job.account_id, job.priority(), self.0.max_waiting, job.max_queued) {
+            match estimate.waiting.admit(job.account_id, job.priority(), max_waiting, job.max_queued) {
                 Ok(turn) => admitted.push(AdmittedJob { job, turn }),
                 Err(Exceeded { limit, n_to_start }) => {
                     let n_to_start = u32::try_from(n_to_start).unwrap_or(u32::MAX);
@@ -140,7 +165,7 @@ impl Admission {
         let (began, earlier) = self.begin_count(queue, &[]);
         let (admission, db) = (self.clone(), db.clone());
         tokio::spawn(async move {
-            match store::waiting(&db, queue, earlier).await {
+            match read(&db, queue, earlier).await {
                 Ok(counted) => admission.finish_count(queue, began, &counted),
                 Err(error) => tracing::debug!(%error, "cannot count the waiting jobs"),
             }
@@ -158,7 +183,7 @@ impl Admission {
     ) -> Result<(), sqlx::Error> {
         let _counting = self.0.queues[queue as usize].counting.lock().await;
         let (began, earlier) = self.begin_count(queue, not_inserted);
-        let counted = store::waiting(db, queue, earlier).await?;
+        let counted = read(db, queue, earlier).await?;
         self.finish_count(queue, began, &counted);
         Ok(())
     }
@@ -171,8 +196,9 @@ impl Admission {
         (Instant::now(), found.map(|(at, _)| at))
     }
 
-    fn finish_count(&self, queue: Queue, began: Instant, counted: &[WaitingJobs]) {
+    fn finish_count(&self, queue: Queue, began: Instant, (mode, counted): &(QueueMode, Vec<WaitingJobs>)) {
         let mut estimate = self.estimate(queue);
+        estimate.is_closed = *mode == QueueMode::Draining;
         estimate.waiting.finish_count(counted);
         let n_earlier: i64 = counted.iter().map(|row| row.n_earlier).sum();
         if let Some(Count { began: last_began, found: Some((_, n_then)), .. }) = estimate.last_count {
@@ -189,4 +215,13 @@ impl Admission {
     fn estimate(&self, queue: Queue) -> MutexGuard<'_, Estimate> {
         self.0.queues[queue as usize].estimate.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// Reads the mode of a queue and counts its waiting jobs.
+async fn read(
+    db: &PgPool,
+    queue: Queue,
+    earlier: Option<DateTime<Utc>>,
+) -> Result<(QueueMode, Vec<WaitingJobs>), sqlx::Error> {
+    Ok((store::queue_control(db, queue).await?.mode, store::waiting(db, queue, earlier).await?))
 }

@@ -11,7 +11,7 @@ use crate::{
     backend::{
         connection::DedicatedConnection,
         group::{Group, GroupError, Statement},
-        held::{HeldClaims, Hold},
+        held::{HeldByQueue, HeldClaims, Hold},
     },
     store::{self, Claimed},
 };
@@ -71,14 +71,7 @@ struct Shared {
     /// Also locked while claims are registered, and while the held claims are compared with the table.
     db: DedicatedConnection,
     worker: String,
-    /// The held claims of each queue, in the order of [`Queue::ALL`].
-    held: [HeldClaims; Queue::ALL.len()],
-}
-
-impl Shared {
-    fn held(&self, queue: Queue) -> &HeldClaims {
-        &self.held[queue as usize]
-    }
+    held: HeldByQueue,
 }
 
 struct ClaimJobs {
@@ -89,7 +82,12 @@ struct ClaimJobs {
 impl Statement for ClaimJobs {
     type Item = (Queue, usize);
     type Reply = Vec<Claim>;
+    const NAME: &'static str = "claim";
     const MAX_ITEMS: usize = 8;
+
+    fn n_jobs(claims: &[Vec<Claim>]) -> usize {
+        claims.iter().map(Vec::len).sum()
+    }
 
     async fn execute(&self, places: &[(Queue, usize)]) -> Result<Vec<Vec<Claim>>, sqlx::Error> {
         let shared = &self.shared;
@@ -107,7 +105,7 @@ impl ClaimJobs {
         let mut claims: Vec<Vec<Claim>> = places.iter().map(|_| Vec::new()).collect();
         for claimed in claimed {
             let (fence, queue) = (claimed.fence, claimed.queue);
-            let Some(hold) = self.shared.held(queue).hold(fence) else { continue };
+            let Some(hold) = self.shared.held.of(queue).hold(fence) else { continue };
             let job = Some(Box::new(ClaimedJob { claimed, hold }));
             let claim = Claim { job, fence, dropped: self.dropped.clone() };
             if let Some(at) = places.iter().position(|(requested, _)| *requested == queue) {
@@ -127,7 +125,7 @@ impl Claims {
         worker: String,
         max_claims: impl Fn(Queue) -> usize,
     ) -> (Self, mpsc::UnboundedReceiver<ClaimedJob>) {
-        let held = Queue::ALL.map(|queue| HeldClaims::new(max_claims(queue)));
+        let held = HeldByQueue::new(max_claims);
         let shared = Arc::new(Shared { db: DedicatedConnection::like(db), worker, held });
         let (dropped, receiver) = mpsc::unbounded_channel();
         let group = Group::start(ClaimJobs { shared: shared.clone(), dropped });
@@ -141,7 +139,12 @@ impl Claims {
 
     /// The claims of one queue that this process holds.
     pub fn held(&self, queue: Queue) -> &HeldClaims {
-        self.shared.held(queue)
+        self.shared.held.of(queue)
+    }
+
+    /// A handle on the claims of all queues, which does not keep the task of this one alive.
+    pub fn all_held(&self) -> HeldByQueue {
+        self.shared.held.clone()
     }
 
     /// Claims at most `n` jobs of a queue.
@@ -156,9 +159,8 @@ impl Claims {
         let shared = &self.shared;
         let mut db = shared.db.acquire().await?;
         let running = store::claimed_by(&mut *db, &shared.worker).await;
-        let is_held = |fence: Fence| shared.held.iter().any(|held| held.holds(fence));
-        let unheld =
-            running.map(|running| running.into_iter().filter(|(fence, _)| !is_held(*fence)).collect());
+        let unheld = running
+            .map(|running| running.into_iter().filter(|(fence, _)| !shared.held.holds(*fence)).collect());
         db.release(unheld)
     }
 }

@@ -8,6 +8,7 @@ use crate::{
         group::{Group, GroupError, Statement},
     },
     store::{self, Ending, MAX_ENDINGS, Requeue},
+    uploads::UploadStore,
 };
 
 /// A handle on the tasks that write how attempts end.
@@ -17,17 +18,23 @@ pub struct Endings {
     requeues: Group<RequeueJobs>,
 }
 
-struct EndJobs(DedicatedConnection);
+struct EndJobs {
+    connection: DedicatedConnection,
+    uploads: UploadStore,
+}
 
 impl Statement for EndJobs {
     type Item = Ending;
     type Reply = bool;
+    const NAME: &'static str = "end";
     const MAX_ITEMS: usize = MAX_ENDINGS;
 
     async fn execute(&self, endings: &[Ending]) -> Result<Vec<bool>, sqlx::Error> {
-        let mut db = self.0.acquire().await?;
-        let ended = store::end(&mut *db, endings).await;
-        db.release(ended)
+        let mut db = self.connection.acquire().await?;
+        let ends = store::end(&mut db, endings).await;
+        let ends = db.release(ends)?;
+        self.uploads.delete(ends.objects);
+        Ok(ends.met)
     }
 }
 
@@ -36,6 +43,7 @@ struct RequeueJobs(DedicatedConnection);
 impl Statement for RequeueJobs {
     type Item = Requeue;
     type Reply = bool;
+    const NAME: &'static str = "requeue";
     const MAX_ITEMS: usize = MAX_ENDINGS;
 
     async fn execute(&self, requeues: &[Requeue]) -> Result<Vec<bool>, sqlx::Error> {
@@ -47,10 +55,10 @@ impl Statement for RequeueJobs {
 
 impl Endings {
     /// Starts the tasks that write. Each uses its own connection with the options of `db`, which must have
-    /// `synchronous_commit` off.
-    pub fn start(db: &PgPool) -> Self {
+    /// `synchronous_commit` off. The uploads of ended jobs are deleted from `uploads`.
+    pub fn start(db: &PgPool, uploads: UploadStore) -> Self {
         Self {
-            ends: Group::start(EndJobs(DedicatedConnection::like(db))),
+            ends: Group::start(EndJobs { connection: DedicatedConnection::like(db), uploads }),
             requeues: Group::start(RequeueJobs(DedicatedConnection::like(db))),
         }
     }

@@ -19,6 +19,7 @@ struct Follow(DedicatedConnection);
 impl Statement for Follow {
     type Item = Cursor;
     type Reply = Option<Followed>;
+    const NAME: &'static str = "follow";
     const MAX_ITEMS: usize = 256;
 
     async fn execute(&self, cursors: &[Cursor]) -> Result<Vec<Option<Followed>>, sqlx::Error> {

@@ -5,7 +5,11 @@
 //! arrive while a statement runs are executed together by the next statement. So grouping adds no delay, and under
 //! load many items share one round trip and one commit.
 
-use std::{collections::VecDeque, sync::Arc};
+use std::{
+    collections::VecDeque,
+    sync::{Arc, OnceLock},
+    time::{Duration, Instant},
+};
 
 use tokio::sync::{mpsc, oneshot};
 
@@ -18,6 +22,8 @@ pub(super) trait Statement: Send + Sync + 'static {
     type Item: Send + Sync + 'static;
     /// What one caller gets back.
     type Reply: Send + 'static;
+    /// The name of the statement for its observer.
+    const NAME: &'static str;
     /// The most items that one statement executes.
     const MAX_ITEMS: usize;
 
@@ -27,6 +33,11 @@ pub(super) trait Statement: Send + Sync + 'static {
         items: &[Self::Item],
     ) -> impl Future<Output = Result<Vec<Self::Reply>, sqlx::Error>> + Send;
 
+    /// How many jobs the statement concerned.
+    fn n_jobs(replies: &[Self::Reply]) -> usize {
+        replies.len()
+    }
+
     /// The size of an item's large columns in bytes.
     fn n_bytes(_: &Self::Item) -> usize {
         0
@@ -35,6 +46,26 @@ pub(super) trait Statement: Send + Sync + 'static {
 
 /// The most bytes that the items of one statement have together. A single larger item is executed alone.
 const MAX_BYTES: usize = 4 * 1024 * 1024;
+
+/// A statement that was executed.
+#[derive(Debug, Clone, Copy)]
+pub struct Executed {
+    /// The name of the statement: `submit`, `claim`, `end`, `requeue`, `lookup` or `follow`.
+    pub statement: &'static str,
+    /// How many jobs it concerned.
+    pub n_jobs: usize,
+    /// How long it took.
+    pub took: Duration,
+}
+
+/// Called after each statement that succeeded.
+static OBSERVER: OnceLock<fn(Executed)> = OnceLock::new();
+
+/// Calls `observer` after each statement of this process that succeeds, from now on. A process has one observer, so the
+/// first one stays.
+pub fn observe_statements(observer: fn(Executed)) {
+    OBSERVER.get_or_init(|| observer);
+}
 
 /// Why an item has no result.
 #[derive(Debug, Clone, thiserror::Error)]
@@ -127,8 +158,16 @@ async fn execute<S: Statement>(
     items: Vec<S::Item>,
     replies: Vec<oneshot::Sender<Result<S::Reply, GroupError>>>,
 ) {
+    let started = Instant::now();
     match statement.execute(&items).await {
         Ok(results) => {
+            if let Some(observe) = OBSERVER.get() {
+                observe(Executed {
+                    statement: S::NAME,
+                    n_jobs: S::n_jobs(&results),
+                    took: started.elapsed(),
+                });
+            }
             for (result, reply) in results.into_iter().zip(replies) {
                 let _ = reply.send(Ok(result));
             }

@@ -22,6 +22,7 @@ struct Find(DedicatedConnection);
 impl Statement for Find {
     type Item = JobId;
     type Reply = Option<Job>;
+    const NAME: &'static str = "lookup";
     const MAX_ITEMS: usize = 256;
 
     async fn execute(&self, ids: &[JobId]) -> Result<Vec<Option<Job>>, sqlx::Error> {

@@ -161,7 +161,7 @@ impl Persistence for JobStore {
 
     async fn heartbeat(&mut self, _: &WorkerContext) -> Result<(), QueueError> {
         match &self.consumer {
-            Some(consumer) => Ok(store::beat(&self.db, consumer.claims.worker()).await?),
+            Some(consumer) => Ok(store::beat(&self.db, consumer.claims.worker()).await.map(drop)?),
             None => Ok(()),
         }
     }
@@ -211,9 +211,8 @@ impl Persistence for JobStore {
         let (admitted, mut refused) = self.admit(new.collect()).await?;
         if !admitted.is_empty() {
             let mut db = self.connection.acquire().await?;
-            let submitted = store::submit(&mut *db, &admitted).await;
-            if admitted.iter().map(|admitted| admitted.job.n_upload_bytes()).sum::<usize>() > MAX_KEPT_BUFFER
-            {
+            let submitted = store::submit(&mut db, &admitted).await;
+            if admitted.iter().map(|admitted| admitted.job.n_row_bytes()).sum::<usize>() > MAX_KEPT_BUFFER {
                 db.shrink_buffers();
             }
             let submitted = db.release(submitted)?;

@@ -37,10 +37,11 @@ struct Push(JobStore);
 impl Statement for Push {
     type Item = Arc<NewJob>;
     type Reply = Result<Submitted, QueueFull>;
+    const NAME: &'static str = "submit";
     const MAX_ITEMS: usize = 128;
 
     fn n_bytes(job: &Arc<NewJob>) -> usize {
-        job.n_upload_bytes()
+        job.n_row_bytes()
     }
 
     async fn execute(&self, jobs: &[Arc<NewJob>]) -> Result<Vec<Self::Reply>, sqlx::Error> {

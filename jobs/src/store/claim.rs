@@ -5,7 +5,7 @@ use std::time::Duration;
 use sqlx::{FromRow as _, PgExecutor, postgres::PgRow, types::Json};
 use uuid::Uuid;
 
-use crate::{Fence, JobId, MediaType, Parameters, Queue, Upload};
+use crate::{Fence, JobId, JobUpload, MediaType, Parameters, Queue, UploadContent, UploadObject};
 
 use super::unreadable;
 
@@ -23,11 +23,15 @@ pub struct Claimed {
     /// The operation and its parameters.
     pub parameters: Parameters,
     /// The caller's file, if the operation takes one.
-    pub upload: Option<Upload>,
+    pub upload: Option<JobUpload>,
     /// The id of the request.
     pub request_id: String,
     /// The W3C trace context (`traceparent`) of the request.
     pub traceparent: Option<String>,
+    /// Whether the end of the job is announced to a URL.
+    pub has_webhook: bool,
+    /// How long the job waited, from its acceptance or the end of the pause after a failed attempt.
+    pub waited: Duration,
 }
 
 #[derive(sqlx::FromRow)]
@@ -42,6 +46,11 @@ struct ClaimedRow {
     traceparent: Option<String>,
     media_type: Option<String>,
     upload: Option<Vec<u8>>,
+    upload_url: Option<String>,
+    upload_bytes: Option<i64>,
+    upload_sha256: Option<Vec<u8>>,
+    has_webhook: bool,
+    waited_s: f64,
 }
 
 /// An asynchronous job that has waited for this long may be claimed before jobs that callers wait for.
@@ -87,7 +96,9 @@ pub async fn claim(
              transcribed_s = null
          from due where j.id = due.id
          returning j.id, j.attempt, j.max_attempts, j.queue, j.account_id, j.parameters, j.request_id,
-             j.traceparent, j.media_type, j.upload",
+             j.traceparent, j.media_type, j.upload, j.upload_url, j.upload_bytes, j.upload_sha256,
+             j.webhook_url is not null as has_webhook,
+             extract(epoch from now() - greatest(j.created_at, j.run_at))::float8 as waited_s",
     )
     .bind(queues)
     .bind(limits)
@@ -121,11 +132,22 @@ pub async fn claimed_by(db: impl PgExecutor<'_>, worker: &str) -> Result<Vec<(Fe
 
 impl ClaimedRow {
     fn into_claimed(self) -> Result<Claimed, sqlx::Error> {
-        let upload = match (self.media_type, self.upload) {
-            (Some(name), Some(bytes)) => {
+        let content = match (self.upload, self.upload_url) {
+            (Some(bytes), _) => Some(UploadContent::Row(bytes.into())),
+            (None, Some(url)) => {
+                let n_bytes = self.upload_bytes.and_then(|n| u64::try_from(n).ok());
+                let n_bytes = n_bytes.ok_or_else(|| unreadable("size of the upload", &url))?;
+                let sha256 = self.upload_sha256.and_then(|hash| hash.try_into().ok());
+                let sha256 = sha256.ok_or_else(|| unreadable("SHA-256 of the upload", &url))?;
+                Some(UploadContent::Object(UploadObject { url, n_bytes, sha256 }))
+            }
+            (None, None) => None,
+        };
+        let upload = match (self.media_type, content) {
+            (Some(name), Some(content)) => {
                 let media_type =
                     MediaType::from_name(&name).ok_or_else(|| unreadable("media type", &name))?;
-                Some(Upload { media_type, bytes: bytes.into() })
+                Some(JobUpload { media_type, content })
             }
             _ => None,
         };
@@ -138,6 +160,8 @@ impl ClaimedRow {
             upload,
             request_id: self.request_id,
             traceparent: self.traceparent,
+            has_webhook: self.has_webhook,
+            waited: Duration::try_from_secs_f64(self.waited_s).unwrap_or_default(),
         })
     }
 }

@@ -2,12 +2,12 @@
 
 use std::collections::HashSet;
 
-use sqlx::{PgExecutor, types::Json};
+use sqlx::{PgConnection, PgExecutor, PgPool, types::Json};
 use uuid::Uuid;
 
 use crate::{Fence, JobId, JobState, Outcome, Timing};
 
-use super::{JOBS_ENDED, artifacts, column};
+use super::{JOBS_ENDED, WEBHOOKS_DUE, announce, artifacts, column};
 
 /// The condition under which a job may be ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -64,6 +64,8 @@ pub struct Ending {
     pub timing: Option<Timing>,
     /// Why the last attempt failed. Shown to operators only.
     pub error: Option<String>,
+    /// Whether the job may have a webhook. `true` if that is unknown.
+    pub may_have_webhook: bool,
 }
 
 impl Ending {
@@ -80,34 +82,62 @@ impl Ending {
     }
 }
 
-/// Ends the jobs whose guards are met, in one statement: writes their outcomes and artifacts, deletes their uploads and
-/// the segments that were stored while they ran, adds recordings to the usage of their accounts, and announces their ends (see [`super::ended`]). Takes at most [`super::MAX_ENDINGS`] endings. Returns one `bool`
-/// for each ending, in order: `false` if the guard was not met and nothing was changed. If at least one of the ended
-/// jobs is acknowledged, all of them are on disk when this returns.
-pub async fn end(db: impl PgExecutor<'_>, endings: &[Ending]) -> Result<Vec<bool>, sqlx::Error> {
-    let ended: HashSet<JobId> = update(db, endings).await?.into_iter().collect();
-    Ok(endings.iter().map(|ending| ended.contains(&ending.job())).collect())
+/// Ends the jobs whose guards are met, in one statement: writes their outcomes and artifacts, deletes their uploads (but
+/// not those of dead jobs, which the service failed to process and an operator can retry) and the segments that were stored
+/// while they ran, adds recordings to the usage of their accounts, writes the deliveries of their webhooks, and announces
+/// their ends (see [`super::ended`]). Takes at most [`super::MAX_ENDINGS`] endings. If at least one of the ended
+/// jobs is acknowledged or has an upload outside the database, all of them are on disk when this returns. Otherwise a
+/// crash of Postgres could lose an end whose object is deleted already.
+pub async fn end(db: &mut PgConnection, endings: &[Ending]) -> Result<Ends, sqlx::Error> {
+    let ended = update(db, endings).await?;
+    if ended.iter().any(|row| row.is_flushed) {
+        let ids: Vec<_> = ended.iter().map(|row| row.id.to_string()).collect();
+        announce(db, JOBS_ENDED, &ids.join(",")).await;
+    }
+    if ended.iter().any(|row| row.has_webhook) {
+        announce(db, WEBHOOKS_DUE, "").await;
+    }
+    let jobs: HashSet<JobId> = ended.iter().map(|row| row.id).collect();
+    let met = endings.iter().map(|ending| jobs.contains(&ending.job())).collect();
+    Ok(Ends { met, objects: ended.into_iter().filter_map(|row| row.object).collect() })
 }
 
-/// The statement that ends jobs. `$returned` are further columns of the ended jobs, and `$parts` are further parts of the
-/// statement.
+/// What [`end`] changed.
+#[derive(Debug, Default)]
+pub struct Ends {
+    /// For each ending, in order: `false` if its guard was not met and nothing was changed.
+    pub met: Vec<bool>,
+    /// The addresses of the objects that had the uploads of the ended jobs and that nobody needs any more.
+    pub objects: Vec<String>,
+}
+
+impl Ends {
+    /// Whether any job was ended.
+    pub fn any(&self) -> bool {
+        self.met.contains(&true)
+    }
+}
+
+/// The statement that ends jobs. `$returned` are further columns of the ended jobs, `$parts` are further parts of the
+/// statement, and `$has_webhook` says whether an ended job has a webhook.
 macro_rules! end_statement {
-    ($returned:literal, $parts:literal) => {
+    ($returned:literal, $parts:literal, $has_webhook:literal) => {
         concat!(
             "with locked as (select from jobs where id = any($1) order by id for update),
              ended as (
                  update jobs j set state = e.state, outcome = e.outcome, worker = null, ended_at = now(),
-                     media_type = null, upload = null, decode_us = e.decode_us, infer_us = e.infer_us,
+                     media_type = case when e.is_dead then j.media_type end, upload = case when e.is_dead then j.upload end,
+                     decode_us = e.decode_us, infer_us = e.infer_us,
                      last_error = coalesce(e.error, j.last_error)
                  from unnest($1::uuid[], $2::int4[], $3::uuid[], $4::text[], $5::jsonb[], $6::int4[], $7::int4[],
-                     $8::text[], $13::bool[], $14::float8[])
-                     as e (id, attempt, account_id, state, outcome, decode_us, infer_us, error, may_run, audio_s)
+                     $8::text[], $13::bool[], $14::float8[], $15::bool[])
+                     as e (id, attempt, account_id, state, outcome, decode_us, infer_us, error, may_run, audio_s, is_dead)
                  where j.id = e.id and (cardinality($1) = 1 or (select count(*) from locked) > 0)
                      and case when e.attempt is null
                      then j.account_id = e.account_id and (j.state = 'queued' or e.may_run and j.state = 'running')
                      else j.state = 'running' and j.attempt = e.attempt end
                  returning j.id, j.operation, j.state, j.attempt, j.created_at, j.started_at, j.ended_at, j.outcome,
-                     j.decode_us, j.infer_us, j.transcribed_s, j.acknowledged",
+                     j.decode_us, j.infer_us, j.transcribed_s, j.acknowledged, j.upload_url, e.is_dead",
             $returned,
             "),
              stored_artifacts as (
@@ -119,38 +149,66 @@ macro_rules! end_statement {
             "
              announcement as (
                  select json_agg(row_to_json(ended))::text as jobs, string_agg(id::text, ',') as ids,
-                     bool_or(acknowledged) as is_acknowledged
+                     bool_or(acknowledged or upload_url is not null) as must_flush
                  from ended having count(*) > 0),
-             notified as (
-                 select pg_notify($12, case
-                         when cardinality($9) = 0 and octet_length(jobs) < 7500 then jobs else ids end),
-                     case when is_acknowledged then set_config('synchronous_commit', 'on', true) end
+             announced as (
+                 select must_flush,
+                     case when not must_flush then pg_notify($12, case
+                         when cardinality($9) = 0 and octet_length(jobs) < 7500 then jobs else ids end) end,
+                     case when must_flush then set_config('synchronous_commit', 'on', true) end
                  from announcement)
-             select id from ended, notified"
+             select id, case when not is_dead then upload_url end as object, must_flush as is_flushed, ",
+            $has_webhook,
+            " as has_webhook from ended, announced"
         )
     };
 }
 
 /// Ends any jobs.
 const END: &str = end_statement!(
-    ", j.account_id, case e.state when 'cancelled' then j.transcribed_s else e.audio_s end as audio_s",
+    ", j.account_id, j.webhook_url, case e.state when 'cancelled' then j.transcribed_s else e.audio_s end as audio_s",
     "
+     failed as (
+         insert into failed_attempts (job_id, attempt, worker, started_at, error)
+         select j.id, j.attempt, j.worker, j.started_at, e.error
+         from unnest($1::uuid[], $8::text[]) as e (id, error) join jobs j on j.id = e.id
+         where e.error is not null and j.id in (select id from ended)
+         on conflict (job_id, attempt) do nothing),
      forgotten_segments as (delete from segments where job_id in (select id from ended)),
      used_audio as (
          insert into audio_usage (account_id, day, seconds)
          select account_id, (now() at time zone 'utc')::date, sum(audio_s)
          from ended where audio_s > 0 group by account_id order by account_id
-         on conflict (account_id, day) do update set seconds = audio_usage.seconds + excluded.seconds),"
+         on conflict (account_id, day) do update set seconds = audio_usage.seconds + excluded.seconds),
+     webhooks as (
+         insert into webhook_deliveries (job_id, account_id, url)
+         select id, account_id, webhook_url from ended where webhook_url is not null
+         on conflict (job_id) do update set state = 'pending', attempt = 0, due_at = now(), created_at = now(),
+             ended_at = null, last_error = null),",
+    "webhook_url is not null"
 );
 
-/// Ends jobs that have a picture or strokes as their result. It is shorter by what concerns recordings: the end of a picture
-/// is part of its latency.
-const END_QUICK: &str = end_statement!("", "");
+/// Ends jobs that have a picture or strokes as their result and no webhook. It is shorter by what concerns recordings and
+/// webhooks: the end of a picture is part of its latency.
+const END_QUICK: &str = end_statement!("", "", "false");
 
-async fn update(db: impl PgExecutor<'_>, endings: &[Ending]) -> Result<Vec<JobId>, sqlx::Error> {
+/// A job that ended.
+#[derive(sqlx::FromRow)]
+struct EndedRow {
+    id: JobId,
+    /// The address of the object that nobody needs any more.
+    object: Option<String>,
+    /// Whether the change is on disk. If it is not, the end is announced already.
+    is_flushed: bool,
+    has_webhook: bool,
+}
+
+async fn update(db: &mut PgConnection, endings: &[Ending]) -> Result<Vec<EndedRow>, sqlx::Error> {
     let artifacts = artifacts::of(endings.iter().map(|e| (e.job(), e.outcome.as_ref())));
-    let are_quick = endings.iter().all(|e| e.outcome.as_ref().is_some_and(Outcome::is_quick_answer));
-    sqlx::query_scalar(if are_quick { END_QUICK } else { END })
+    let is_quick =
+        |e: &Ending| !e.may_have_webhook && e.outcome.as_ref().is_some_and(Outcome::is_quick_answer);
+    let are_quick = endings.iter().all(is_quick);
+    sqlx::query_as(if are_quick { END_QUICK } else { END })
         .bind(column(endings, |e| e.job().0))
         .bind(column(endings, |e| e.guard.attempt()))
         .bind(column(endings, |e| e.guard.account_id()))
@@ -165,16 +223,16 @@ async fn update(db: impl PgExecutor<'_>, endings: &[Ending]) -> Result<Vec<JobId
         .bind(JOBS_ENDED)
         .bind(column(endings, |e| matches!(e.guard, Guard::Unended { .. })))
         .bind(column(endings, |e| e.outcome.as_ref().and_then(Outcome::audio_s)))
+        .bind(column(endings, |e| matches!(e.outcome, Some(Outcome::Failed))))
         .fetch_all(db)
         .await
 }
 
-/// Cancels a job. The worker that runs it stops when it next writes the job's progress. Returns `false` if the guard was
-/// not met; then nothing was changed. The `synchronous_commit` setting of `db` decides whether the change is on disk when
-/// this returns.
-pub async fn cancel(db: impl PgExecutor<'_>, guard: Guard) -> Result<bool, sqlx::Error> {
-    let ending = Ending { guard, outcome: None, timing: None, error: None };
-    Ok(end(db, &[ending]).await? == [true])
+/// Cancels a job, if the guard is met. The worker that runs it stops when it next writes the job's progress. Unless
+/// [`end`] flushes the change, the `synchronous_commit` setting of `db` decides whether it is on disk when this returns.
+pub async fn cancel(db: &PgPool, guard: Guard) -> Result<Ends, sqlx::Error> {
+    let cancelled = Ending { guard, outcome: None, timing: None, error: None, may_have_webhook: true };
+    end(&mut *db.acquire().await?, &[cancelled]).await
 }
 
 /// Marks a job as acknowledged, which means that its caller is about to get a 202, and flushes the job to disk.

@@ -95,6 +95,38 @@ pub async fn of_account(
     rows.into_iter().map(JobRow::into_job).collect()
 }
 
+/// What a log line about the end of a job says of it.
+#[derive(Debug, Clone, sqlx::FromRow)]
+pub struct EndedFacts {
+    /// The job.
+    pub id: JobId,
+    /// The account that owns it.
+    pub account_id: Uuid,
+    /// The name of the operation, as stored.
+    pub operation: String,
+    /// The id of the request.
+    pub request_id: String,
+    /// The number of claims.
+    pub attempt: i32,
+    /// Milliseconds from the acceptance to the last claim, or to the end if there was no claim.
+    pub wait_ms: i64,
+    /// Milliseconds from the last claim to the end. 0 if there was no claim.
+    pub run_ms: i64,
+}
+
+/// What log lines about the ends of these jobs say of them.
+pub async fn ended_facts(db: &PgPool, ids: &[JobId]) -> Result<Vec<EndedFacts>, sqlx::Error> {
+    sqlx::query_as(
+        "select id, account_id, operation, request_id, attempt,
+             (1000 * extract(epoch from coalesce(started_at, ended_at, now()) - created_at))::int8 as wait_ms,
+             (1000 * extract(epoch from coalesce(ended_at - started_at, '0')))::int8 as run_ms
+         from jobs where id = any($1)",
+    )
+    .bind(super::column(ids, |id| id.0))
+    .fetch_all(db)
+    .await
+}
+
 impl JobRow {
     fn into_job(self) -> Result<Job, sqlx::Error> {
         let operation = Operation::ALL

@@ -6,6 +6,8 @@ use sqlx::PgPool;
 
 use crate::{JobId, JobState, Queue};
 
+use super::DEAD_AFTER;
+
 /// A job in a list, without its upload and outcome.
 #[derive(Debug, Clone, sqlx::FromRow)]
 pub struct ListedJob {
@@ -74,8 +76,38 @@ pub async fn queue_depths(db: &PgPool) -> Result<Vec<QueueDepth>, sqlx::Error> {
     .await
 }
 
-/// A worker process that has not reported that it stopped.
+/// The jobs of one operation in one state that have not ended.
 #[derive(Debug, Clone, sqlx::FromRow)]
+pub struct Unended {
+    /// The name of the queue, as stored.
+    pub queue: String,
+    /// The name of the operation, as stored.
+    pub operation: String,
+    /// `queued` or `running`.
+    pub state: JobState,
+    /// The number of jobs.
+    pub n_jobs: i64,
+    /// The age of the oldest of them, seconds.
+    pub oldest_s: f64,
+}
+
+/// Counts the jobs that have not ended. Reads only their rows, by the indexes of the claims and the sweeper.
+pub async fn unended(db: &PgPool) -> Result<Vec<Unended>, sqlx::Error> {
+    sqlx::query_as(
+        "select queue, operation, state, count(*) as n_jobs,
+             greatest(extract(epoch from now() - min(created_at)), 0)::float8 as oldest_s
+         from jobs where state = 'queued' group by queue, operation, state
+         union all
+         select queue, operation, state, count(*),
+             greatest(extract(epoch from now() - min(created_at)), 0)::float8
+         from jobs where state = 'running' group by queue, operation, state",
+    )
+    .fetch_all(db)
+    .await
+}
+
+/// A worker process that has not reported that it stopped.
+#[derive(Debug, Clone, serde::Serialize, sqlx::FromRow)]
 pub struct WorkerRow {
     /// The name of the worker.
     pub name: String,
@@ -83,9 +115,22 @@ pub struct WorkerRow {
     pub started_at: DateTime<Utc>,
     /// The time of its last heartbeat.
     pub seen_at: DateTime<Utc>,
+    /// Whether its heartbeats come.
+    pub is_alive: bool,
+    /// Whether an operator decided that it claims no more jobs.
+    pub is_draining: bool,
+    /// The number of jobs that it runs.
+    pub n_jobs: i64,
 }
 
 /// All workers. The one with the latest heartbeat comes first.
 pub async fn list_workers(db: &PgPool) -> Result<Vec<WorkerRow>, sqlx::Error> {
-    sqlx::query_as("select name, started_at, seen_at from workers order by seen_at desc").fetch_all(db).await
+    sqlx::query_as(
+        "select name, started_at, seen_at, seen_at > now() - make_interval(secs => $1) as is_alive, is_draining,
+             (select count(*) from jobs where worker = w.name and state = 'running') as n_jobs
+         from workers w order by seen_at desc, name",
+    )
+    .bind(DEAD_AFTER.as_secs_f64())
+    .fetch_all(db)
+    .await
 }

@@ -19,7 +19,8 @@ pub struct Requeue {
     pub error: String,
 }
 
-/// Returns jobs to their queues if their claims are still current, and deletes the segments of the attempts. Returns one `bool` for each item, in order:
+/// Returns jobs to their queues if their claims are still current, deletes the segments of the attempts, and records that these
+/// failed. Returns one `bool` for each item, in order:
 /// `false` if the claim was no longer current and nothing was changed.
 pub async fn requeue(db: impl PgExecutor<'_>, requeues: &[Requeue]) -> Result<Vec<bool>, sqlx::Error> {
     let changed: HashSet<JobId> = update(db, requeues).await?.into_iter().collect();
@@ -36,6 +37,12 @@ async fn update(db: impl PgExecutor<'_>, requeues: &[Requeue]) -> Result<Vec<Job
              where j.id = r.id and (cardinality($1) = 1 or (select count(*) from locked) > 0)
                  and j.state = 'running' and j.attempt = r.attempt
              returning j.id, j.queue),
+         failed as (
+             insert into failed_attempts (job_id, attempt, worker, started_at, error)
+             select j.id, r.attempt, j.worker, j.started_at, r.error
+             from unnest($1::uuid[], $2::int4[], $4::text[]) as r (id, attempt, error) join jobs j on j.id = r.id
+             where j.id in (select id from requeued)
+             on conflict (job_id, attempt) do nothing),
          forgotten_segments as (delete from segments where job_id in (select id from requeued)),
          notified as (select pg_notify($5, string_agg(distinct queue, ',')) from requeued having count(*) > 0)
          select id from requeued, notified",

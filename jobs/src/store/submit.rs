@@ -1,12 +1,12 @@
-//! Submits jobs: one statement inserts any number of jobs and announces their queues.
+//! Submits jobs: one statement inserts any number of jobs.
 
 use std::collections::HashSet;
 
-use sqlx::{PgExecutor, types::Json};
+use sqlx::{PgConnection, types::Json};
 
-use crate::{AdmittedJob, JobId, MAX_ATTEMPTS};
+use crate::{AdmittedJob, JobId, JobUpload, MAX_ATTEMPTS, UploadObject};
 
-use super::column;
+use super::{JOBS_QUEUED, announce, column};
 
 /// The result of submitting a job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -19,35 +19,49 @@ pub enum Submitted {
 
 /// Inserts jobs and announces their queues. Returns one result for each job, in order. If at least one of the jobs must
 /// be flushed (see [`NewJob::is_flushed`](crate::NewJob::is_flushed)), all of them are on disk when this returns.
-pub async fn submit(db: impl PgExecutor<'_>, jobs: &[AdmittedJob]) -> Result<Vec<Submitted>, sqlx::Error> {
+pub async fn submit(db: &mut PgConnection, jobs: &[AdmittedJob]) -> Result<Vec<Submitted>, sqlx::Error> {
     let mut sorted: Vec<&AdmittedJob> = jobs.iter().collect();
     sorted.sort_unstable_by_key(|admitted| admitted.job.id);
-    let accepted: HashSet<JobId> = insert(db, &sorted).await?.into_iter().collect();
-    let of = |admitted: &AdmittedJob| {
-        if accepted.contains(&admitted.job.id) { Submitted::Accepted } else { Submitted::Exists }
-    };
+    let is_flushed = jobs.iter().any(|admitted| admitted.job.is_flushed());
+    let accepted: HashSet<JobId> = insert(db, &sorted, is_flushed).await?.into_iter().collect();
+    let is_accepted = |admitted: &&AdmittedJob| accepted.contains(&admitted.job.id);
+    if is_flushed && !accepted.is_empty() {
+        let mut queues: Vec<_> = jobs.iter().filter(is_accepted).map(|a| a.job.queue().name()).collect();
+        queues.sort_unstable();
+        queues.dedup();
+        announce(db, JOBS_QUEUED, &queues.join(",")).await;
+    }
+    let of = |admitted| if is_accepted(&admitted) { Submitted::Accepted } else { Submitted::Exists };
     Ok(jobs.iter().map(of).collect())
 }
 
-/// Inserts the rows in the order of `jobs`, which must be sorted by id.
-async fn insert(db: impl PgExecutor<'_>, jobs: &[&AdmittedJob]) -> Result<Vec<JobId>, sqlx::Error> {
+/// Inserts the rows in the order of `jobs`, which must be sorted by id. If the rows are not flushed, also announces their
+/// queues.
+async fn insert(
+    db: &mut PgConnection,
+    jobs: &[&AdmittedJob],
+    is_flushed: bool,
+) -> Result<Vec<JobId>, sqlx::Error> {
     sqlx::query_scalar(
         "with accepted as (
              insert into jobs (id, account_id, operation, queue, priority, acknowledged, turn, parameters,
-                 max_attempts, media_type, upload, request_id, traceparent)
-             select id, account_id, operation, queue, priority, priority = 0, turn, parameters,
-                 $12, media_type, upload, request_id, traceparent
+                 max_attempts, media_type, upload, upload_url, upload_bytes, upload_sha256, request_id,
+                 traceparent, webhook_url)
+             select id, account_id, operation, queue, priority, priority = 0 or webhook_url is not null, turn,
+                 parameters, $12, media_type, upload, upload_url, upload_bytes, upload_sha256, request_id, traceparent,
+                 webhook_url
              from unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[], $5::int2[], $6::int8[], $7::jsonb[],
-                 $8::text[], $9::bytea[], $10::text[], $11::text[])
+                 $8::text[], $9::bytea[], $10::text[], $11::text[], $15::text[], $16::int8[], $17::bytea[], $18::text[])
                  as new (id, account_id, operation, queue, priority, turn, parameters, media_type,
-                     upload, request_id, traceparent)
+                     upload, request_id, traceparent, upload_url, upload_bytes, upload_sha256,
+                     webhook_url)
              on conflict (id) do nothing
              returning id, queue),
-         notified as (
-             select pg_notify($13, string_agg(distinct queue, ',')),
+         announced as (
+             select case when not $14 then pg_notify($13, string_agg(distinct queue, ',')) end,
                  case when $14 then set_config('synchronous_commit', 'on', true) end
              from accepted having count(*) > 0)
-         select id from accepted, notified",
+         select id from accepted, announced",
     )
     .bind(column(jobs, |a| a.job.id.0))
     .bind(column(jobs, |a| a.job.account_id))
@@ -57,12 +71,21 @@ async fn insert(db: impl PgExecutor<'_>, jobs: &[&AdmittedJob]) -> Result<Vec<Jo
     .bind(column(jobs, |a| a.turn))
     .bind(column(jobs, |a| Json(&a.job.parameters)))
     .bind(column(jobs, |a| a.job.upload.as_ref().map(|u| u.media_type.name())))
-    .bind(column(jobs, |a| a.job.upload.as_ref().map(|u| &*u.bytes)))
+    .bind(column(jobs, |a| a.job.upload.as_ref().and_then(|u| u.row()).map(|bytes| &**bytes)))
     .bind(column(jobs, |a| a.job.request_id.as_str()))
     .bind(column(jobs, |a| a.job.traceparent.as_deref()))
     .bind(MAX_ATTEMPTS)
-    .bind(super::JOBS_QUEUED)
-    .bind(jobs.iter().any(|a| a.job.is_flushed()))
+    .bind(JOBS_QUEUED)
+    .bind(is_flushed)
+    .bind(column(jobs, |a| object(a).map(|object| object.url.as_str())))
+    .bind(column(jobs, |a| object(a).map(|object| i64::try_from(object.n_bytes).unwrap_or(i64::MAX))))
+    .bind(column(jobs, |a| object(a).map(|object| object.sha256.as_slice())))
+    .bind(column(jobs, |a| a.job.webhook_url.as_deref()))
     .fetch_all(db)
     .await
+}
+
+/// The object that has the bytes of a job's upload. `None` if they are in the row.
+fn object(admitted: &AdmittedJob) -> Option<&UploadObject> {
+    admitted.job.upload.as_ref().and_then(JobUpload::object)
 }

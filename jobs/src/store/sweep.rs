@@ -40,20 +40,23 @@ pub async fn lost(db: &PgPool, lost: Lost) -> Result<Vec<(Fence, bool)>, sqlx::E
     Ok(rows.into_iter().map(|(job, attempt, is_last)| (Fence { job, attempt }, is_last)).collect())
 }
 
-/// Deletes jobs that ended longer than `retention` ago, workers that have sent no heartbeat for a minute, and the usage of
+/// Deletes jobs that ended longer than `retention` ago, dead jobs that ended longer than `dead_retention` ago, workers that have sent no heartbeat for a minute, and the usage of
 /// audio of more than a month ago. Returns the number of deleted jobs.
-pub async fn expire(db: &PgPool, retention: Duration) -> Result<u64, sqlx::Error> {
+pub async fn expire(db: &PgPool, retention: Duration, dead_retention: Duration) -> Result<u64, sqlx::Error> {
     sqlx::query("delete from workers where seen_at < now() - interval '1 minute'").execute(db).await?;
     sqlx::query("delete from audio_usage where day < (now() at time zone 'utc')::date - 31")
         .execute(db)
         .await?;
     let expired = sqlx::query(
         "delete from jobs where id in (
-             select id from jobs where ended_at < now() - make_interval(secs => $1)
+             select id from jobs where ended_at < now() - make_interval(secs => least($1, $3))
+                 and ended_at < now() - make_interval(secs => case
+                     when state = 'failed' and outcome->>'kind' = 'failed' then $3 else $1 end)
              order by ended_at limit $2 for update skip locked)",
     )
     .bind(retention.as_secs_f64())
     .bind(SWEEP_LIMIT)
+    .bind(dead_retention.as_secs_f64())
     .execute(db)
     .await?;
     Ok(expired.rows_affected())

@@ -1,0 +1,85 @@
+//! The webhook of an account: where the ends of its jobs are announced unless a request says otherwise, and the secrets
+//! that sign.
+
+use sqlx::{PgConnection, PgPool};
+use uuid::Uuid;
+
+use crate::{webhook_secret::WebhookSecret, webhook_targets::WebhookUrl};
+
+/// Hours for which webhooks are also signed with the secret before the last rotation.
+const FORMER_SIGNS_HOURS: i32 = 24;
+
+/// The webhook of an account, without its secret.
+#[derive(Debug, Clone, Default, PartialEq, Eq, sqlx::FromRow)]
+pub struct AccountWebhook {
+    /// Where the ends of its jobs are announced. `None` if only those are announced whose requests name a URL.
+    #[sqlx(rename = "webhook_url")]
+    pub url: Option<String>,
+    /// Whether it has a secret. Without one, no webhook is sent.
+    #[sqlx(rename = "has_webhook_secret")]
+    pub has_secret: bool,
+}
+
+/// What changes about the URL.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub enum UrlChange {
+    /// Nothing.
+    #[default]
+    Keep,
+    /// The account has none any more.
+    Remove,
+    /// This is its URL from now on.
+    Replace(WebhookUrl),
+}
+
+/// What changes about the webhook of an account. In any case the account has a secret afterwards.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct WebhookChange {
+    /// What changes about the URL.
+    pub url: UrlChange,
+    /// Whether the account gets a new secret. For a day webhooks are signed with the former one too.
+    pub is_rotated: bool,
+}
+
+/// Changes the webhook of an account. Returns the secret, which is a new one if the account had none.
+pub(crate) async fn set(
+    db: &mut PgConnection,
+    account_id: Uuid,
+    change: &WebhookChange,
+) -> Result<WebhookSecret, sqlx::Error> {
+    let url = match &change.url {
+        UrlChange::Replace(url) => Some(url.as_str()),
+        UrlChange::Keep | UrlChange::Remove => None,
+    };
+    let secret: Vec<u8> = sqlx::query_scalar(
+        "update accounts set
+             webhook_url = case when $2 then webhook_url else $3 end,
+             former_webhook_secret = case when $4 then webhook_secret else former_webhook_secret end,
+             former_webhook_secret_until =
+                 case when $4 then now() + make_interval(hours => $5) else former_webhook_secret_until end,
+             webhook_secret = case when $4 or webhook_secret is null then $6 else webhook_secret end
+         where id = $1 returning webhook_secret",
+    )
+    .bind(account_id)
+    .bind(change.url == UrlChange::Keep)
+    .bind(url)
+    .bind(change.is_rotated)
+    .bind(FORMER_SIGNS_HOURS)
+    .bind(WebhookSecret::random().bytes())
+    .fetch_one(db)
+    .await?;
+    Ok(secret.into())
+}
+
+/// The secrets that sign the webhooks of an account now, the newest first. None if the account has no secret.
+pub async fn signing_secrets(db: &PgPool, account_id: Uuid) -> Result<Vec<WebhookSecret>, sqlx::Error> {
+    let secrets: Option<Vec<Vec<u8>>> = sqlx::query_scalar(
+        "select array_remove(array[webhook_secret,
+             case when former_webhook_secret_until > now() then former_webhook_secret end], null)
+         from accounts where id = $1",
+    )
+    .bind(account_id)
+    .fetch_optional(db)
+    .await?;
+    Ok(secrets.into_iter().flatten().map(WebhookSecret::from).collect())
+}

@@ -1,0 +1,87 @@
+//! What operators decide about queues and workers.
+
+use chrono::{DateTime, Utc};
+use sqlx::PgPool;
+
+use crate::Queue;
+
+/// What happens to the jobs of a queue. The names are stored in rows: never rename one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, sqlx::Type)]
+#[sqlx(type_name = "text", rename_all = "lowercase")]
+pub enum QueueMode {
+    /// Jobs are accepted and run.
+    Open,
+    /// Jobs are accepted, but none is started.
+    Paused,
+    /// No job is accepted. Those that wait are run.
+    Draining,
+}
+
+impl QueueMode {
+    /// The name in rows and in the output of commands.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Open => "open",
+            Self::Paused => "paused",
+            Self::Draining => "draining",
+        }
+    }
+}
+
+/// The mode of a queue.
+#[derive(Debug, Clone, sqlx::FromRow)]
+pub struct QueueControl {
+    /// The mode.
+    pub mode: QueueMode,
+    /// When an operator set it. `None` if none ever did.
+    pub changed_at: Option<DateTime<Utc>>,
+}
+
+/// What a worker may do.
+#[derive(Debug, Clone, Default, PartialEq, Eq, sqlx::FromRow)]
+pub struct Orders {
+    /// It must claim no more jobs.
+    pub is_draining: bool,
+    /// The names of the queues of which no worker may claim jobs.
+    pub paused: Vec<String>,
+}
+
+impl Orders {
+    /// Whether the worker may claim jobs of this queue.
+    pub fn allow(&self, queue: Queue) -> bool {
+        !self.is_draining && self.paused.iter().all(|paused| paused != queue.name())
+    }
+}
+
+/// The mode of a queue.
+pub async fn queue_control(db: &PgPool, queue: Queue) -> Result<QueueControl, sqlx::Error> {
+    let set = sqlx::query_as("select mode, changed_at from queue_controls where queue = $1");
+    let set = set.bind(queue.name()).fetch_optional(db).await?;
+    Ok(set.unwrap_or(QueueControl { mode: QueueMode::Open, changed_at: None }))
+}
+
+/// The Postgres channel on which it is announced that an operator set the mode of a queue.
+pub const QUEUE_MODE_CHANGED: &str = "queue_mode_changed";
+
+/// Sets the mode of a queue. Workers follow within about a second, api processes as soon as they have the announcement.
+pub async fn set_queue_mode(db: &PgPool, queue: Queue, mode: QueueMode) -> Result<(), sqlx::Error> {
+    sqlx::query(
+        "with changed as (
+             insert into queue_controls (queue, mode) values ($1, $2)
+             on conflict (queue) do update set mode = excluded.mode, changed_at = now() returning queue)
+         select pg_notify($3, queue) from changed",
+    )
+    .bind(queue.name())
+    .bind(mode)
+    .bind(QUEUE_MODE_CHANGED)
+    .execute(db)
+    .await?;
+    Ok(())
+}
+
+/// Makes a worker stop to claim jobs, or start again. The worker follows within about a second, and finishes the jobs
+/// that it has. Returns `false` if there is no such worker.
+pub async fn drain_worker(db: &PgPool, worker: &str, drain: bool) -> Result<bool, sqlx::Error> {
+    let changed = sqlx::query("update workers set is_draining = $2 where name = $1");
+    Ok(changed.bind(worker).bind(drain).execute(db).await?.rows_affected() > 0)
+}

@@ -1,0 +1,132 @@
+//! Finds jobs of all accounts for operators, a page at a time. A page reads a limited number of rows, whatever is searched
+//! for.
+
+mod conditions;
+mod order;
+mod terms;
+
+use chrono::{DateTime, Utc};
+use sqlx::{PgPool, Postgres, QueryBuilder};
+
+use crate::JobId;
+
+use conditions::{push_filters, push_index_conditions, push_source};
+use order::{Order, has_filters};
+
+pub(super) use conditions::push_conditions;
+pub use terms::{JobPage, JobSearch, JobSummary, PageStart};
+
+/// The most rows that one page reads while it looks for jobs. Then it ends, even if it has found none, and the next one
+/// goes on.
+const MAX_READ: i64 = 2_000;
+
+/// How far a list of waiting jobs goes.
+const MAX_SKIPPED: i64 = 2_000;
+
+#[derive(sqlx::FromRow)]
+struct FoundRow {
+    #[sqlx(flatten)]
+    job: JobSummary,
+    nth: i64,
+}
+
+/// The row at which a page stopped to read.
+#[derive(sqlx::FromRow)]
+struct LastRead {
+    id: JobId,
+    ended_at: Option<DateTime<Utc>>,
+}
+
+/// At most `limit` jobs. Those that wait are in the order of claims, those that have succeeded or were cancelled in the order
+/// of their ends, and others newest first.
+pub async fn search(
+    db: &PgPool,
+    search: &JobSearch,
+    from: Option<PageStart>,
+    limit: u16,
+) -> Result<JobPage, sqlx::Error> {
+    let order = Order::of(search);
+    let is_filtered = has_filters(search);
+    // One row more than the page has tells whether there is a next page.
+    let n_read = if is_filtered { MAX_READ } else { i64::from(limit) + 1 };
+    let skipped = match from {
+        Some(PageStart::Nth(n)) if order == Order::NextClaimed => i64::from(n).min(MAX_SKIPPED),
+        _ => 0,
+    };
+    let mut rows: Vec<FoundRow> = {
+        let mut query = QueryBuilder::<Postgres>::new("with read as materialized (");
+        push_read(&mut query, search, order, from, n_read);
+        query.push(") select j.*, a.name as account from read j left join accounts a on a.id = j.account_id where true");
+        push_filters(&mut query, search);
+        query.push(" order by j.nth limit ").push_bind(i64::from(limit) + 1);
+        query.build_query_as().fetch_all(db).await?
+    };
+    let is_full = rows.len() > usize::from(limit);
+    rows.truncate(limit.into());
+    let after = |id, ended_at: Option<DateTime<Utc>>, nth: i64| match (order, ended_at) {
+        (Order::NextClaimed, _) => PageStart::Nth(u32::try_from(skipped + nth).unwrap_or(u32::MAX)),
+        (Order::LastEnded, Some(at)) => PageStart::Ended(at, id),
+        _ => PageStart::Job(id),
+    };
+    let last = rows.last().map(|row| after(row.job.id, row.job.ended_at, row.nth));
+    let (next, n_read) = match (is_full, is_filtered) {
+        (true, _) => (last, None),
+        (false, false) => (None, None),
+        (false, true) => {
+            let stopped = last_read(db, search, order, from).await?;
+            let next = stopped.map(|row| after(row.id, row.ended_at, MAX_READ));
+            (next, next.map(|_| MAX_READ))
+        }
+    };
+    let next = next.filter(|_| skipped < MAX_SKIPPED);
+    Ok(JobPage { jobs: rows.into_iter().map(|row| row.job).collect(), next, n_read })
+}
+
+/// The last row that a page can read. `None` if there are fewer.
+async fn last_read(
+    db: &PgPool,
+    search: &JobSearch,
+    order: Order,
+    from: Option<PageStart>,
+) -> Result<Option<LastRead>, sqlx::Error> {
+    let mut query = QueryBuilder::<Postgres>::new("with read as materialized (");
+    push_read(&mut query, search, order, from, MAX_READ);
+    query.push(") select id, ended_at from read where nth = ").push_bind(MAX_READ);
+    query.build_query_as().fetch_optional(db).await
+}
+
+/// The statement that reads the rows of one index.
+fn push_read(
+    query: &mut QueryBuilder<Postgres>,
+    search: &JobSearch,
+    order: Order,
+    from: Option<PageStart>,
+    limit: i64,
+) {
+    query.push(
+        "select j.id, j.operation, j.queue, j.state, j.attempt, j.max_attempts, j.priority, j.account_id, j.request_id,
+             j.worker, j.created_at, j.run_at, j.started_at, j.ended_at, j.decode_us, j.infer_us, j.last_error,
+             coalesce(octet_length(j.upload), j.upload_bytes) as upload_bytes,
+             j.state = 'failed' and j.outcome->>'kind' = 'failed'
+                 and (j.upload is not null or j.upload_url is not null or j.operation = 'handwriting-generator')
+                 as can_be_retried, row_number() over (order by ",
+    );
+    query.push(order.columns()).push(") as nth from ");
+    push_source(query, search, order);
+    query.push(" where true");
+    push_index_conditions(query, search, order);
+    match (order, from) {
+        (Order::Newest, Some(PageStart::Job(id))) => {
+            query.push(" and j.id < ").push_bind(id);
+        }
+        (Order::LastEnded, Some(PageStart::Ended(at, id))) => {
+            query.push(" and (j.ended_at, j.id) < (").push_bind(at).push(", ").push_bind(id).push(")");
+        }
+        _ => (),
+    }
+    query.push(" order by ").push(order.columns());
+    if let (Order::NextClaimed, Some(PageStart::Nth(n))) = (order, from) {
+        query.push(" offset ").push_bind(i64::from(n).min(MAX_SKIPPED));
+    }
+    query.push(" limit ").push_bind(limit);
+}

@@ -1,0 +1,73 @@
+//! Which index a page reads, and which conditions it does not have.
+
+use crate::JobState;
+
+use super::terms::JobSearch;
+
+/// The index that a page reads, and so its order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Order {
+    /// The newest job first.
+    Newest,
+    /// The job that ended last first.
+    LastEnded,
+    /// The job that is claimed next first, in each queue.
+    NextClaimed,
+}
+
+impl Order {
+    /// `order by` on a row `j`.
+    pub(super) const fn columns(self) -> &'static str {
+        match self {
+            Self::Newest => "j.id desc",
+            Self::LastEnded => "j.ended_at desc, j.id desc",
+            Self::NextClaimed => "j.queue, j.priority desc, j.turn, j.run_at, j.id",
+        }
+    }
+
+    pub(super) fn of(search: &JobSearch) -> Self {
+        let JobSearch { ids, account_id, request_id, .. } = search;
+        if ids.is_some() || account_id.is_some() || request_id.is_some() {
+            return Self::Newest;
+        }
+        match search.state {
+            Some(JobState::Queued) => Self::NextClaimed,
+            Some(JobState::Succeeded | JobState::Cancelled) => Self::LastEnded,
+            Some(JobState::Running | JobState::Failed) | None => Self::Newest,
+        }
+    }
+}
+
+/// Whether the state decides which index is read.
+pub(super) fn is_by_state(search: &JobSearch) -> bool {
+    search.ids.is_none() && search.request_id.is_none() && search.account_id.is_none()
+}
+
+/// Whether rows that were read must be filtered.
+pub(super) fn has_filters(search: &JobSearch) -> bool {
+    let by_index = Order::of(search);
+    let state = match search.state {
+        None => false,
+        Some(JobState::Queued | JobState::Running | JobState::Failed) => !is_by_state(search),
+        Some(JobState::Succeeded | JobState::Cancelled) => true,
+    };
+    let queue = search.queue.is_some() && by_index != Order::NextClaimed;
+    state || queue || search.operation.is_some() || search.error.is_some() || search.ended_before.is_some()
+}
+
+#[cfg(test)]
+mod tests {
+    use uuid::Uuid;
+
+    use super::*;
+
+    #[test]
+    fn only_conditions_that_no_index_has_are_filters() {
+        let of = |state| has_filters(&JobSearch { state, ..JobSearch::default() });
+        assert!(!of(None) && !of(Some(JobState::Queued)) && !of(Some(JobState::Failed)));
+        assert!(of(Some(JobState::Succeeded)));
+        let account = JobSearch { account_id: Some(Uuid::nil()), ..JobSearch::default() };
+        assert!(!has_filters(&account));
+        assert!(has_filters(&JobSearch { state: Some(JobState::Failed), ..account }));
+    }
+}

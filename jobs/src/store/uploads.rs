@@ -1,0 +1,27 @@
+//! Finds which objects outside the database are still needed.
+
+use std::collections::HashSet;
+
+use sqlx::PgExecutor;
+
+use crate::JobId;
+
+/// Which of these objects have the uploads of jobs that have not ended, or that are dead and can be retried. Each object comes with the job that it was
+/// written for.
+pub async fn used_objects(
+    db: impl PgExecutor<'_>,
+    objects: &[(JobId, String)],
+) -> Result<HashSet<String>, sqlx::Error> {
+    let jobs = super::column(objects, |(job, _)| job.0);
+    let urls = super::column(objects, |(_, url)| url.as_str());
+    let used: Vec<String> = sqlx::query_scalar(
+        "select upload_url from jobs
+         where id = any($1) and upload_url = any($2)
+             and (state in ('queued', 'running') or state = 'failed' and outcome->>'kind' = 'failed')",
+    )
+    .bind(jobs)
+    .bind(urls)
+    .fetch_all(db)
+    .await?;
+    Ok(used.into_iter().collect())
+}

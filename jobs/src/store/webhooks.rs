@@ -1,0 +1,258 @@
+//! Webhook deliveries: leases those that are due, writes the results of their attempts, and lists and repeats them for
+//! operators. The end of a job writes its delivery (see [`super::end`]), and the deletion of a job deletes it.
+
+use std::time::Duration;
+
+use chrono::{DateTime, Utc};
+use sqlx::PgPool;
+use uuid::Uuid;
+
+use crate::JobId;
+
+use super::column;
+
+/// The Postgres channel on which due deliveries are announced.
+pub const WEBHOOKS_DUE: &str = "webhooks_due";
+
+/// How long an attempt has to write its result. After that the delivery is due again, because the attempt's process may
+/// have died.
+const LEASE: Duration = Duration::from_secs(60);
+
+/// The most due deliveries that one lease looks at.
+const WINDOW: i64 = 256;
+
+/// The count of due deliveries ends here.
+pub const MAX_DUE_COUNTED: i64 = 10_000;
+
+/// The most dead deliveries that one statement makes pending again.
+const REDELIVERED_AT_ONCE: i64 = 1000;
+
+/// The state of a delivery. The names are stored in rows: never rename one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, sqlx::Type)]
+#[sqlx(type_name = "text", rename_all = "lowercase")]
+pub enum DeliveryState {
+    /// It will be attempted again.
+    Pending,
+    /// The receiver has accepted it.
+    Delivered,
+    /// It was given up.
+    Dead,
+}
+
+impl DeliveryState {
+    /// The name in rows and lists.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Pending => "pending",
+            Self::Delivered => "delivered",
+            Self::Dead => "dead",
+        }
+    }
+}
+
+/// A leased delivery, to be attempted now.
+#[derive(Debug, Clone, sqlx::FromRow)]
+pub struct Delivery {
+    /// The job that has ended.
+    pub job_id: JobId,
+    /// The account that owns it.
+    pub account_id: Uuid,
+    /// Where to send it.
+    pub url: String,
+    /// Host and port of the URL.
+    pub host: String,
+    /// The number of the attempt, starting at 1.
+    pub attempt: i32,
+    /// The id of the request that made the job.
+    pub request_id: String,
+    /// When it was leased.
+    pub leased_at: DateTime<Utc>,
+}
+
+/// How many deliveries may be leased, and which attempts are running.
+#[derive(Debug, Clone, Default)]
+pub struct LeaseLimits {
+    /// The most deliveries to lease.
+    pub n_free: i64,
+    /// The most attempts at a time for one host.
+    pub per_host: i64,
+    /// The most attempts at a time for one account.
+    pub per_account: i64,
+    /// The number of running attempts of each host.
+    pub hosts: Vec<(String, i64)>,
+    /// The number of running attempts of each account.
+    pub accounts: Vec<(Uuid, i64)>,
+}
+
+/// Leases due deliveries, the longest due first. Deliveries that another process is leasing are skipped. Hosts and
+/// accounts with as many running attempts as they may have are left out, so call it again until it returns nothing.
+pub async fn lease_deliveries(db: &PgPool, limits: &LeaseLimits) -> Result<Vec<Delivery>, sqlx::Error> {
+    sqlx::query_as(
+        "with candidates as (
+             select job_id, account_id, host, due_at from webhook_deliveries
+             where state = 'pending' and due_at <= now()
+                 and host <> all(select h from unnest($1::text[], $2::int8[]) as busy (h, n) where n >= $5)
+                 and account_id <> all(select a from unnest($3::uuid[], $4::int8[]) as busy (a, n) where n >= $6)
+             order by due_at limit $7 for update skip locked),
+         ranked as (
+             select job_id, due_at,
+                 row_number() over (partition by host order by due_at)
+                     + coalesce((select n from unnest($1::text[], $2::int8[]) as busy (h, n) where h = host), 0)
+                     as of_host,
+                 row_number() over (partition by account_id order by due_at)
+                     + coalesce((select n from unnest($3::uuid[], $4::int8[]) as busy (a, n) where a = account_id), 0)
+                     as of_account
+             from candidates),
+         chosen as (
+             select job_id from ranked where of_host <= $5 and of_account <= $6 order by due_at limit $8)
+         update webhook_deliveries d set attempt = attempt + 1, due_at = now() + make_interval(secs => $9)
+         from chosen where d.job_id = chosen.job_id
+         returning d.job_id, d.account_id, d.url, d.host, d.attempt,
+             (select request_id from jobs where id = d.job_id) as request_id, now() as leased_at",
+    )
+    .bind(column(&limits.hosts, |(host, _)| host.as_str()))
+    .bind(column(&limits.hosts, |(_, n)| *n))
+    .bind(column(&limits.accounts, |(account, _)| *account))
+    .bind(column(&limits.accounts, |(_, n)| *n))
+    .bind(limits.per_host)
+    .bind(limits.per_account)
+    .bind(WINDOW)
+    .bind(limits.n_free)
+    .bind(LEASE.as_secs_f64())
+    .fetch_all(db)
+    .await
+}
+
+/// The deliveries that are due and that no process attempts.
+#[derive(Debug, Clone, Copy, PartialEq, sqlx::FromRow)]
+pub struct DueDeliveries {
+    /// Their number: [`MAX_DUE_COUNTED`] + 1 if there are more.
+    pub n: i64,
+    /// How long the oldest has been due, seconds. 0 without one.
+    pub oldest_s: f64,
+}
+
+/// Counts the deliveries that are due.
+pub async fn due_deliveries(db: &PgPool) -> Result<DueDeliveries, sqlx::Error> {
+    sqlx::query_as(
+        "select count(*) as n, coalesce(extract(epoch from now() - min(due_at)), 0)::float8 as oldest_s from (
+             select due_at from webhook_deliveries where state = 'pending' and due_at <= now()
+             order by due_at limit $1 + 1) as due",
+    )
+    .bind(MAX_DUE_COUNTED)
+    .fetch_one(db)
+    .await
+}
+
+/// The result of an attempt.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Attempted {
+    /// The receiver has accepted it.
+    Delivered,
+    /// It failed and is to be repeated after this time.
+    Failed(String, Duration),
+    /// It failed and is not to be repeated.
+    Dead(String),
+}
+
+/// Writes the result of an attempt. Returns `false` if the delivery has been leased again or does not exist any more;
+/// then nothing was changed.
+pub async fn settle_delivery(
+    db: &PgPool,
+    delivery: &Delivery,
+    attempted: &Attempted,
+) -> Result<bool, sqlx::Error> {
+    let (state, error, delay) = match attempted {
+        Attempted::Delivered => (DeliveryState::Delivered, None, Duration::ZERO),
+        Attempted::Failed(error, delay) => (DeliveryState::Pending, Some(error), *delay),
+        Attempted::Dead(error) => (DeliveryState::Dead, Some(error), Duration::ZERO),
+    };
+    let settled = sqlx::query(
+        "update webhook_deliveries set state = $3, last_error = $4, due_at = now() + make_interval(secs => $5),
+             ended_at = case when $3 <> 'pending' then now() end
+         where job_id = $1 and attempt = $2 and state = 'pending'",
+    )
+    .bind(delivery.job_id)
+    .bind(delivery.attempt)
+    .bind(state.name())
+    .bind(error)
+    .bind(delay.as_secs_f64())
+    .execute(db)
+    .await?;
+    Ok(settled.rows_affected() > 0)
+}
+
+/// A delivery in a list.
+#[derive(Debug, Clone, sqlx::FromRow)]
+pub struct ListedDelivery {
+    /// The job, which is also the id of the webhook.
+    pub job_id: JobId,
+    /// The account that owns the job.
+    pub account_id: Uuid,
+    /// Where it is sent.
+    pub url: String,
+    /// The state.
+    pub state: DeliveryState,
+    /// The number of attempts so far.
+    pub attempt: i32,
+    /// When the job ended.
+    pub created_at: DateTime<Utc>,
+    /// When the next attempt is due.
+    pub due_at: DateTime<Utc>,
+    /// When it was delivered or given up.
+    pub ended_at: Option<DateTime<Utc>>,
+    /// Why the last attempt failed.
+    pub last_error: Option<String>,
+}
+
+/// At most `limit` deliveries, those of the newest jobs first. `None` as the state means every state.
+pub async fn list_deliveries(
+    db: &PgPool,
+    state: Option<DeliveryState>,
+    limit: i64,
+) -> Result<Vec<ListedDelivery>, sqlx::Error> {
+    sqlx::query_as(
+        "select job_id, account_id, url, state, attempt, created_at, due_at, ended_at, last_error
+         from webhook_deliveries where ($1 is null or state = $1) order by job_id desc limit $2",
+    )
+    .bind(state.map(DeliveryState::name))
+    .bind(limit)
+    .fetch_all(db)
+    .await
+}
+
+/// Makes the delivery of this job due now, with all attempts before it. Returns `false` if the job has none.
+pub async fn redeliver(db: &PgPool, job: JobId) -> Result<bool, sqlx::Error> {
+    let redelivered = sqlx::query(
+        "update webhook_deliveries set state = 'pending', attempt = 0, due_at = now(), ended_at = null
+         where job_id = $1",
+    )
+    .bind(job)
+    .execute(db)
+    .await?;
+    Ok(redelivered.rows_affected() > 0)
+}
+
+/// Makes all dead deliveries due now, but not those that die meanwhile. Returns their number. Those that another statement has locked are skipped: they are
+/// being deleted or redelivered.
+pub async fn redeliver_dead(db: &PgPool) -> Result<u64, sqlx::Error> {
+    let began: DateTime<Utc> = sqlx::query_scalar("select now()").fetch_one(db).await?;
+    let mut n = 0;
+    loop {
+        let redelivered = sqlx::query(
+            "update webhook_deliveries set state = 'pending', attempt = 0, due_at = now(), ended_at = null
+             where job_id in (
+                 select job_id from webhook_deliveries where state = 'dead' and ended_at <= $2
+                 limit $1 for update skip locked)",
+        )
+        .bind(REDELIVERED_AT_ONCE)
+        .bind(began)
+        .execute(db)
+        .await?
+        .rows_affected();
+        if redelivered == 0 {
+            return Ok(n);
+        }
+        n += redelivered;
+    }
+}

@@ -1,0 +1,150 @@
+//! Decides where uploads are kept, writes and reads them, and deletes those that nobody needs.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use sha2::{Digest as _, Sha256};
+use sqlx::PgExecutor;
+use uuid::Uuid;
+
+use super::{
+    background::Deletions,
+    error::{FetchError, UploadStoreError},
+    location::{Location, S3Access},
+    locations::Locations,
+};
+use crate::{JobId, JobUpload, Upload, UploadContent, UploadObject, store};
+
+/// The most bytes that are hashed on the thread of the caller, which takes less than a millisecond.
+const MAX_HASHED_AT_ONCE: usize = 256 * 1024;
+
+/// A handle on the store of uploads, which is cheap to clone.
+#[derive(Debug, Clone)]
+pub struct UploadStore {
+    locations: Arc<Locations>,
+    /// Uploads with fewer bytes stay in the database.
+    min_bytes: usize,
+    deletions: Deletions,
+}
+
+/// The name of an object: the job that it was written for and an id of its own. Two requests with the same idempotency
+/// key have one job, and each has an object.
+pub(super) fn new_name(job: JobId) -> String {
+    format!("{job}.{}", Uuid::now_v7())
+}
+
+/// The job in the name of an object, or of a file that is being written. `None` if this program has not written it.
+pub(super) fn job_of(name: &str) -> Option<JobId> {
+    let (job, object) = name.split_once('.')?;
+    let object = object.split_once('#').map_or(object, |(object, _)| object);
+    Uuid::try_parse(object).ok()?;
+    Some(JobId(Uuid::try_parse(job).ok()?))
+}
+
+impl UploadStore {
+    /// Opens the store that `AKHAR_UPLOAD_STORE` names. Uploads of fewer than `min_bytes` stay in the database. `access`
+    /// is called when a bucket is opened. Sends no request: see [`UploadStore::check`]. Must be called in a runtime, on
+    /// which deletions run.
+    pub fn open(
+        setting: &str,
+        min_bytes: usize,
+        access: impl Fn() -> Result<S3Access, String> + Send + Sync + 'static,
+    ) -> Result<Self, UploadStoreError> {
+        let locations = Arc::new(Locations::open(setting, Box::new(access))?);
+        Ok(Self { deletions: Deletions::start(locations.clone()), locations, min_bytes })
+    }
+
+    /// A store that keeps all uploads in the database, and reads none outside it.
+    pub fn in_database() -> Self {
+        let access = Box::new(|| Err("this process reads no uploads outside the database".to_owned()));
+        let locations = Arc::new(Locations::of_database(access));
+        Self { deletions: Deletions::start(locations.clone()), locations, min_bytes: 0 }
+    }
+
+    /// The location that new uploads are written to. `None` if they stay in the database.
+    pub(super) fn configured(&self) -> Option<&Location> {
+        self.locations.configured.as_ref()
+    }
+
+    /// Checks that the store can be used: writes, reads, lists and deletes an object.
+    pub async fn check(&self) -> Result<(), UploadStoreError> {
+        match self.configured() {
+            Some(location) => location.check(&new_name(JobId(Uuid::nil()))).await,
+            None => Ok(()),
+        }
+    }
+
+    /// Writes the upload of a job that is about to be submitted to where it is kept. An upload that stays in the database
+    /// is written with the job's row.
+    pub async fn place(&self, job: JobId, upload: Upload) -> Result<JobUpload, UploadStoreError> {
+        let Some(location) = self.configured().filter(|_| upload.bytes.len() >= self.min_bytes) else {
+            return Ok(upload.into());
+        };
+        let Upload { media_type, bytes } = upload;
+        let name = new_name(job);
+        let object = UploadObject {
+            url: location.object_url(&name),
+            n_bytes: u64::try_from(bytes.len()).unwrap_or(u64::MAX),
+            sha256: hash(bytes.clone()).await,
+        };
+        if let Err(error) = location.write(&name, bytes).await {
+            self.deletions.delete(object.url); // the object may exist
+            return Err(error);
+        }
+        Ok(JobUpload { media_type, content: UploadContent::Object(object) })
+    }
+
+    /// Reads the upload of a claimed job, and checks that its bytes are those that were written.
+    pub async fn fetch(&self, upload: JobUpload) -> Result<Upload, FetchError> {
+        let media_type = upload.media_type;
+        let object = match upload.content {
+            UploadContent::Row(bytes) => return Ok(Upload { media_type, bytes }),
+            UploadContent::Object(object) => object,
+        };
+        let (location, name) = self.locations.resolve(&object.url)?;
+        let bytes = location.read(&name, object.n_bytes).await?;
+        if hash(bytes.clone()).await != object.sha256 {
+            return Err(FetchError::Lost {
+                url: object.url,
+                what: "has other bytes than were written".to_owned(),
+            });
+        }
+        Ok(Upload { media_type, bytes })
+    }
+
+    /// Deletes objects soon. If that fails, a later listing finds them (see [`super::Orphans`]).
+    pub fn delete(&self, objects: impl IntoIterator<Item = String>) {
+        objects.into_iter().for_each(|url| self.deletions.delete(url));
+    }
+
+    /// Deletes the upload of a job that was not accepted. Keeps it if the job has it after all: an earlier try to submit
+    /// the job may have succeeded.
+    pub async fn release(
+        &self,
+        db: impl PgExecutor<'_>,
+        job: JobId,
+        upload: Option<&JobUpload>,
+    ) -> Result<(), sqlx::Error> {
+        let Some(object) = upload.and_then(JobUpload::object) else { return Ok(()) };
+        let used = store::used_objects(db, &[(job, object.url.clone())]).await?;
+        if used.is_empty() {
+            self.deletions.delete(object.url.clone());
+        }
+        Ok(())
+    }
+
+    /// Waits until all deletions before this call were tried.
+    pub async fn deletions_tried(&self) {
+        self.deletions.tried().await;
+    }
+}
+
+async fn hash(bytes: Bytes) -> [u8; 32] {
+    if bytes.len() <= MAX_HASHED_AT_ONCE {
+        return Sha256::digest(&bytes).into();
+    }
+    match tokio::task::spawn_blocking(move || Sha256::digest(&bytes).into()).await {
+        Ok(hash) => hash,
+        Err(panic) => std::panic::resume_unwind(panic.into_panic()),
+    }
+}
