@@ -6,10 +6,16 @@
 
 use std::{
     panic::{AssertUnwindSafe, catch_unwind},
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicI64, Ordering},
+    },
     time::{Duration, Instant},
 };
 
+use akhar_platform::{metrics, telemetry::traces};
 use tokio::sync::{mpsc, oneshot};
+use tracing::Instrument as _;
 
 /// Capacity of an engine's channel. Once so many requests wait, further senders wait for a free slot.
 const CHANNEL_BOUND: usize = 64;
@@ -39,44 +45,90 @@ pub(crate) enum EngineError {
 
 type Reply<O> = oneshot::Sender<Result<Answer<O>, EngineError>>;
 
+/// What a model's thread has done, to recognise one that does not answer any more.
+#[derive(Debug)]
+struct Activity {
+    /// Requests that were sent and not answered. Below 0 for a moment if an answer is counted before its request.
+    n_pending: AtomicI64,
+    /// When the last batch ended.
+    last: Mutex<Instant>,
+}
+
+impl Activity {
+    fn batch_ended(&self, n: usize) {
+        *self.last.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
+        self.n_pending.fetch_sub(i64::try_from(n).unwrap_or(0), Ordering::Relaxed);
+    }
+}
+
 /// A handle to one model's thread. Dropping it stops the thread.
 pub(crate) struct Engine<M: BatchModel> {
+    name: String,
+    activity: Arc<Activity>,
     requests: mpsc::Sender<(M::Input, Reply<M::Output>)>,
 }
 
 impl<M: BatchModel> Engine<M> {
     /// Starts the thread that runs `model`, in batches of at most `max_batch` inputs.
+    /// `name` is the model's id.
     pub(crate) fn start(name: &str, model: M, max_batch: usize) -> std::io::Result<Self> {
         let (requests, waiting) = mpsc::channel(CHANNEL_BOUND);
-        std::thread::Builder::new().name(name.to_owned()).spawn(move || serve(model, waiting, max_batch))?;
-        Ok(Self { requests })
+        let thread = std::thread::Builder::new().name(name.to_owned());
+        let activity = Arc::new(Activity { n_pending: AtomicI64::new(0), last: Mutex::new(Instant::now()) });
+        let (served, active) = (name.to_owned(), activity.clone());
+        thread.spawn(move || serve(&served, model, waiting, max_batch, &active))?;
+        Ok(Self { name: name.to_owned(), activity, requests })
+    }
+
+    /// Whether requests wait and no batch has ended since this time.
+    pub(crate) fn is_stuck_since(&self, time: Instant) -> bool {
+        let last = *self.activity.last.lock().unwrap_or_else(PoisonError::into_inner);
+        last < time && self.activity.n_pending.load(Ordering::Relaxed) > 0
+    }
+
+    /// The model's id.
+    pub(crate) fn name(&self) -> &str {
+        &self.name
     }
 
     /// Runs the model on one input. If the returned future is dropped before the batch starts, the input is
     /// skipped.
     pub(crate) async fn infer(&self, input: M::Input) -> Result<Answer<M::Output>, EngineError> {
         let (reply, answer) = oneshot::channel();
-        self.requests.send((input, reply)).await.map_err(|_| EngineError::Gone)?;
-        answer.await.map_err(|_| EngineError::Gone)?
+        let infer = async {
+            self.requests.send((input, reply)).await.map_err(|_| EngineError::Gone)?;
+            self.activity.n_pending.fetch_add(1, Ordering::Relaxed);
+            answer.await.map_err(|_| EngineError::Gone)?
+        };
+        infer.instrument(tracing::info_span!(target: traces::TARGET, "infer", model = self.name)).await
     }
 }
 
 fn serve<M: BatchModel>(
+    name: &str,
     mut model: M,
     mut waiting: mpsc::Receiver<(M::Input, Reply<M::Output>)>,
     max_batch: usize,
+    activity: &Activity,
 ) {
     while let Some(first) = waiting.blocking_recv() {
         let rest = std::iter::from_fn(|| waiting.try_recv().ok()).take(max_batch.saturating_sub(1));
-        let live = std::iter::once(first).chain(rest).filter(|(_, reply)| !reply.is_closed());
+        let taken: Vec<_> = std::iter::once(first).chain(rest).collect();
+        let n_taken = taken.len();
+        let live = taken.into_iter().filter(|(_, reply)| !reply.is_closed());
         let (inputs, replies): (Vec<_>, Vec<_>) = live.unzip();
         if inputs.is_empty() {
+            activity.batch_ended(n_taken);
             continue;
         }
         let started = Instant::now();
         let answers = catch_unwind(AssertUnwindSafe(|| model.run(&inputs)))
             .unwrap_or_else(|_| Err("its code panicked".to_owned()));
-        answer(answers, replies, started.elapsed());
+        let took = started.elapsed();
+        activity.batch_ended(n_taken);
+        metrics::MODEL_BATCH.record_items([name], inputs.len());
+        metrics::MODEL_RUN_SECONDS.record_duration([name], took);
+        answer(answers, replies, took);
     }
 }
 
@@ -99,7 +151,7 @@ fn answer<O>(answers: Result<Vec<O>, String>, replies: Vec<Reply<O>>, took: Dura
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::sync::{Arc, Barrier, Mutex};
+    use std::sync::Barrier;
 
     /// Returns its inputs; panics on 13, fails on 7, and on 0 waits for the test.
     struct Echo {
@@ -152,6 +204,23 @@ mod tests {
             assert_eq!(answer.await.unwrap().unwrap().output, n);
         }
         assert_eq!(*batches.lock().unwrap(), [vec![0], vec![1, 3], vec![4]]);
+    }
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn an_engine_is_stuck_while_a_request_waits_and_no_batch_ends() {
+        let (engine, _, gate) = engine(1);
+        assert!(!engine.is_stuck_since(Instant::now()), "nobody waits");
+        let asked = engine.clone();
+        let waiting = tokio::spawn(async move { asked.infer(0).await.map(|a| a.output) });
+        tokio::task::block_in_place(|| gate.wait());
+        let began = Instant::now();
+        assert!(engine.is_stuck_since(began));
+        waiting.abort();
+        assert!(waiting.await.is_err());
+        assert!(engine.is_stuck_since(began), "the caller has gone, and its batch goes on");
+        tokio::task::block_in_place(|| gate.wait());
+        assert_eq!(engine.infer(5).await.unwrap().output, 5);
+        assert!(!engine.is_stuck_since(began));
     }
 
     #[tokio::test]

@@ -1,8 +1,9 @@
-//! The error of a worker that cannot start.
+//! The error of a worker that cannot start or go on.
 
 use akhar_inference::{LoadError, ManifestError, RegistryError, RuntimeError};
+use akhar_platform::metrics::MetricsError;
 
-/// The reason why a worker could not start.
+/// The reason why a worker could not start, or could not go on.
 #[derive(Debug, thiserror::Error)]
 pub enum WorkerError {
     /// A manifest cannot be read or is invalid.
@@ -31,6 +32,12 @@ pub enum WorkerError {
     /// The operating system did not start a thread for a model.
     #[error("cannot start the thread that runs a model: {0}")]
     Thread(std::io::Error),
+    /// A model does not answer any more.
+    #[error("a model does not answer any more: its line in the log names it; start the worker again")]
+    Stuck,
+    /// The address for metrics cannot be used.
+    #[error(transparent)]
+    Metrics(#[from] MetricsError),
     /// The first heartbeat could not be written to the database.
     #[error("cannot write the worker's first heartbeat to the database: {0}")]
     Database(#[from] sqlx::Error),

@@ -8,6 +8,8 @@ mod error;
 #[cfg(feature = "fuzzing")]
 pub mod fuzzing;
 mod liveness;
+mod low_priority;
+mod measure;
 mod models;
 mod operations;
 mod recording;
@@ -18,10 +20,12 @@ use akhar_jobs::{
     Queue,
     backend::{ClaimedJob, Claims, Endings, Wakeups},
     store,
+    uploads::{Orphans, UploadStore},
 };
 use akhar_platform::{
     config::Config,
     database::{Database, Event},
+    reload::LiveConfig,
     shutdown::Shutdown,
 };
 use tokio::sync::{mpsc::UnboundedReceiver, watch};
@@ -29,14 +33,18 @@ use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use uuid::Uuid;
 
 pub use error::WorkerError;
+pub use models::serving;
 pub use operations::classifier_input;
 pub use recording::{Recording, UnreadableRecording};
 
 use delivery::{Attempts, ConsumerConfig, Consumers};
-use liveness::{Contact, Sweeper, heartbeat};
+use liveness::{Contact, Sweeper, heartbeat, sweep_uploads};
+use measure::Measured;
 use models::Models;
 
 /// Loads the models, warms them up, calls `ready`, and works until `shutdown`.
+///
+/// `live` is `config` with later changes, which it follows where it reads a limit for each job.
 ///
 /// After a soft shutdown the worker claims no more jobs and finishes those that it has. At the deadline it returns the
 /// unfinished ones to their queues. After a hard shutdown it returns at once, and other workers take over the jobs that
@@ -45,38 +53,49 @@ use models::Models;
 /// # Errors
 ///
 /// When the manifests, ONNX Runtime or the models cannot be loaded, the models do not fit in memory, or the
-/// first heartbeat cannot be written to the database.
+/// first heartbeat cannot be written to the database. Later, when a model does not answer any more; then other workers take
+/// over the jobs of this one.
 pub async fn run(
     config: &Config,
+    live: LiveConfig,
     database: Database,
+    uploads: UploadStore,
     shutdown: Shutdown,
     ready: impl FnOnce(),
 ) -> Result<(), WorkerError> {
+    let exporter = measure::start(config).await?;
     let (models, registry) = Models::load(config).await?;
     let models = Arc::new(models);
     let (db, name) = (database.volatile.clone(), name());
-    store::beat(&db, &name).await?;
+    let orders = store::beat(&db, &name).await?;
     let tracker = TaskTracker::new();
-    let endings = Endings::start(&db);
+    let endings = Endings::start(&db, uploads.clone());
+    let stuck = CancellationToken::new();
     let attempts = Arc::new(Attempts {
         db: db.clone(),
         endings: endings.clone(),
+        uploads: uploads.clone(),
         models: models.clone(),
-        config: config.clone(),
+        live: live.clone(),
+        stuck: stuck.clone(),
         tracker: tracker.clone(),
         shutdown: shutdown.clone(),
     });
     let places = |queue| ConsumerConfig::of(queue, config).concurrency;
     let (claims, dropped) = Claims::start(&db, name.clone(), places);
+    let held = claims.all_held();
+    held.obey(&orders);
+    exporter.serve(Measured { database: database.clone(), held: held.clone() });
     let wakeups = Arc::new(Wakeups::default());
     let helpers = TaskTracker::new();
     helpers.spawn(listen(database.clone(), wakeups.clone(), shutdown.clone()));
     helpers.spawn(models.follow(registry, shutdown.clone()));
     let (contact, steadiness) = watch::channel(Contact::new());
     let sweeper = Sweeper { db: db.clone(), claims: claims.clone(), endings, contact: steadiness };
-    helpers.spawn(sweeper.sweep(config.clone(), shutdown.clone()));
+    helpers.spawn(sweeper.sweep(live, shutdown.clone()));
+    helpers.spawn(sweep_uploads(Orphans::new(uploads.clone()), db.clone(), shutdown.clone()));
     let last_beat = CancellationToken::new();
-    let heart = tokio::spawn(heartbeat(db.clone(), name.clone(), contact, last_beat.clone()));
+    let heart = tokio::spawn(heartbeat(db.clone(), name.clone(), held, contact, last_beat.clone()));
     let consumers = Arc::new(Consumers { attempts: attempts.clone(), claims, wakeups });
     for queue in Queue::ALL {
         helpers.spawn(consumers.clone().consume(queue));
@@ -85,7 +104,10 @@ pub async fn run(
     helpers.spawn(attempt_dropped(dropped, attempts));
     tracing::info!(worker = %name, "worker ready");
     ready();
-    shutdown.soft.cancelled().await;
+    tokio::select! {
+        () = shutdown.soft.cancelled() => (),
+        () = stuck.cancelled() => return Err(WorkerError::Stuck),
+    }
     helpers.close();
     tokio::select! {
         () = async { helpers.wait().await; tracker.close(); tracker.wait().await } => (),
@@ -93,6 +115,7 @@ pub async fn run(
             tracing::warn!("stopping with unfinished jobs: other workers will take them over");
         }
     }
+    tokio::select! { () = uploads.deletions_tried() => (), () = shutdown.hard.cancelled() => () }
     last_beat.cancel();
     tokio::select! { _ = heart => (), () = shutdown.hard.cancelled() => () }
     let left = tokio::select! {

@@ -7,10 +7,11 @@ use std::{
     time::Duration,
 };
 
-use akhar_inference::{ExecutionProvider, Manifest, Registry, Runtime};
+use akhar_inference::{ExecutionProvider, Manifest, Registry, RegistryError, Runtime};
 use akhar_jobs::{Language, Operation};
 use akhar_platform::{
     config::{Config, Device},
+    metrics,
     shutdown::Shutdown,
 };
 use tokio::time::MissedTickBehavior;
@@ -44,6 +45,7 @@ impl Models {
             let runtime = Runtime::load(&config.ort_dylib)?.with_provider(provider);
             let registry = Registry::open(&config.models_dir)?;
             let pipeline = open(&runtime, &registry, &config)?;
+            export_info(&registry, true);
             Ok((Self { runtime, config, current: RwLock::new(Arc::new(pipeline)) }, registry))
         })
         .await
@@ -59,6 +61,7 @@ impl Models {
     pub(crate) async fn follow(self: Arc<Self>, mut chosen: Registry, stop: Shutdown) {
         let mut poll = tokio::time::interval(POLL_INTERVAL);
         poll.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        let mut in_use = chosen.clone();
         loop {
             tokio::select! {
                 _ = poll.tick() => (),
@@ -78,6 +81,9 @@ impl Models {
             match blocking(move || open(&runtime, &registry, &config)).await {
                 Ok(pipeline) => {
                     *self.current.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(pipeline);
+                    export_info(&in_use, false);
+                    export_info(&chosen, true);
+                    in_use = chosen.clone();
                     tracing::info!("models changed");
                 }
                 Err(error) => {
@@ -93,23 +99,46 @@ fn open(runtime: &Runtime, registry: &Registry, config: &Config) -> Result<Pipel
     Pipeline::load(runtime, registry, config)
 }
 
-/// Refuses models whose files are larger than the available memory, before any of them is loaded.
-fn check_memory(registry: &Registry) -> Result<(), WorkerError> {
+/// Exports which models are in use, or that they are no longer.
+fn export_info(registry: &Registry, is_in_use: bool) {
+    for (operation, language) in uses() {
+        let Ok(manifest) = registry.serving(operation, language) else { continue };
+        let labels = [operation, language.unwrap_or_default(), &manifest.id, &manifest.version()];
+        metrics::MODEL_INFO.set(labels, f64::from(u8::from(is_in_use)));
+    }
+}
+
+/// Each operation that needs a model, with each language of its models.
+fn uses() -> Vec<(&'static str, Option<&'static str>)> {
     let languages = || Language::ALL.map(|language| Some(language.code()));
     let served = |operation: Operation| match operation {
         Operation::SpeechRecognition => languages().map(|l| (operation.name(), l)).to_vec(),
         _ => vec![(operation.name(), None)],
     };
-    let mut uses: Vec<(&str, Option<&str>)> = Operation::ALL.into_iter().flat_map(served).collect();
+    let mut uses: Vec<_> = Operation::ALL.into_iter().flat_map(served).collect();
     uses.extend(languages().map(|language| (translation::OPERATION, language)));
+    uses
+}
+
+/// The models that serve all operations and languages.
+///
+/// # Errors
+///
+/// When no installed model serves one of them, or several do and none is chosen.
+pub fn serving(registry: &Registry) -> Result<Vec<&Manifest>, RegistryError> {
     let mut serving: Vec<&Manifest> = Vec::new();
-    for (operation, language) in uses {
+    for (operation, language) in uses() {
         let manifest = registry.serving(operation, language)?;
         if serving.iter().all(|m| m.id != manifest.id) {
             serving.push(manifest);
         }
     }
-    let needed: u64 = serving.iter().map(|m| m.size()).sum();
+    Ok(serving)
+}
+
+/// Refuses models whose files are larger than the available memory, before any of them is loaded.
+fn check_memory(registry: &Registry) -> Result<(), WorkerError> {
+    let needed: u64 = serving(registry)?.iter().map(|m| m.size()).sum();
     match available_memory(Path::new("/proc/meminfo")) {
         Some(available) if needed > available => Err(WorkerError::Memory { needed, available }),
         _ => Ok(()),

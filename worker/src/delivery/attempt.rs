@@ -1,32 +1,54 @@
 //! One attempt at a claimed job. The attempt runs the job within its time limit and then ends the job,
 //! returns it to its queue for another attempt, or fails it for good. The claim guards each of these writes.
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 use akhar_jobs::{
-    Fence, Outcome, Timing,
+    Fence, JobId, JobUpload, Outcome, Parameters, Timing,
     backend::{ClaimedJob, Endings},
     store::{self, Claimed, Ending, Guard, Requeue},
+    uploads::{FetchError, UploadStore},
 };
-use akhar_platform::{config::Config, shutdown::Shutdown};
+use akhar_platform::{reload::LiveConfig, shutdown::Shutdown, telemetry::traces};
 use sqlx::PgPool;
 use tokio::{sync::watch, time::MissedTickBehavior};
-use tokio_util::task::{AbortOnDropHandle, TaskTracker};
+use tokio_util::{
+    sync::CancellationToken,
+    task::{AbortOnDropHandle, TaskTracker},
+};
 use tracing::Instrument as _;
 
-use super::{backoff, config::ConsumerConfig, retry::retry_until_shutdown};
-use crate::{models::Models, operations::Progress};
+use super::{
+    backoff,
+    config::ConsumerConfig,
+    report::{Kept, Report},
+    retry::retry_until_shutdown,
+    upload::fetch,
+};
+use crate::{
+    models::Models,
+    operations::{Pipeline, Progress},
+};
 
 /// The shortest time between two writes of a job's progress.
 const PROGRESS_INTERVAL: Duration = Duration::from_secs(1);
+
+/// How long a model has to answer somebody after an attempt has run out of time, before it counts as stuck.
+const TO_GO_ON: Duration = Duration::from_secs(1);
 
 /// What every attempt needs.
 pub(crate) struct Attempts {
     /// Takes the writes of progress, which need not be flushed to disk.
     pub(crate) db: PgPool,
     pub(crate) endings: Endings,
+    pub(crate) uploads: UploadStore,
     pub(crate) models: Arc<Models>,
-    pub(crate) config: Config,
+    pub(crate) live: LiveConfig,
+    /// Cancelled when a model does not answer any more. A run of a model cannot be ended, so the process has to end.
+    pub(crate) stuck: CancellationToken,
     /// Counts running attempts, so that a soft shutdown can wait for them. At the deadline of the shutdown they return
     /// their jobs to their queues.
     pub(crate) tracker: TaskTracker,
@@ -37,8 +59,51 @@ pub(crate) struct Attempts {
 enum AttemptResult {
     /// An answer for the caller, or the reason why its input was rejected.
     Outcome(Outcome, Timing),
-    /// The attempt failed. The text gives the cause, for operators.
-    Failed(String),
+    /// The attempt failed. The code and the text give the cause, for operators.
+    Failed(&'static str, String),
+    /// The attempt failed, and so would every other. The text gives the cause, for operators.
+    Hopeless(String),
+}
+
+/// A job that is about to run.
+struct Work {
+    job: JobId,
+    parameters: Parameters,
+    upload: Option<JobUpload>,
+    uploads: UploadStore,
+    pipeline: Arc<Pipeline>,
+    timeout: Duration,
+}
+
+impl Work {
+    /// Reads the upload and runs the job, within the time limit. Also returns the model, if it has not answered anybody for
+    /// the whole attempt.
+    async fn run(self, progress: watch::Sender<Progress>) -> (AttemptResult, Option<String>) {
+        let Self { job, parameters, upload, uploads, pipeline, timeout } = self;
+        let work = async {
+            let upload = match fetch(&uploads, upload).await {
+                Ok(upload) => upload,
+                Err(error @ FetchError::Lost { .. }) => return AttemptResult::Hopeless(error.to_string()),
+                Err(error) => return AttemptResult::Failed("upload", error.to_string()),
+            };
+            match pipeline.work(job, &parameters, upload, &progress).await {
+                Ok((outcome, timing)) => AttemptResult::Outcome(outcome, timing),
+                Err(error) => AttemptResult::Failed("error", error.to_string()),
+            }
+        };
+        let began = Instant::now();
+        if let Ok(result) = tokio::time::timeout(timeout, work).await {
+            return (result, None);
+        }
+        let late = AttemptResult::Failed("timeout", format!("the attempt took longer than {timeout:?}"));
+        let is_stuck = || pipeline.is_stuck_since(&parameters, began);
+        if !is_stuck() {
+            return (late, None);
+        }
+        // The whole process may have been stopped. Then the model goes on now too.
+        tokio::time::sleep(TO_GO_ON).await;
+        (late, is_stuck().then(|| pipeline.model(&parameters).to_owned()))
+    }
 }
 
 impl Attempts {
@@ -54,6 +119,7 @@ impl Attempts {
             request_id = %claimed.request_id,
             traceparent = claimed.traceparent.as_deref(),
         );
+        traces::continue_trace(&span, claimed.traceparent.as_deref());
         let attempt = async move {
             self.work(claimed).await;
             drop(hold);
@@ -62,51 +128,55 @@ impl Attempts {
     }
 
     async fn work(self: Arc<Self>, mut claimed: Claimed) {
-        let (fence, operation) = (claimed.fence, claimed.parameters.operation().name());
-        let upload = claimed.upload.take();
-        let parameters = claimed.parameters;
-        let timeout = ConsumerConfig::of(claimed.queue, &self.config).timeout;
         let pipeline = self.models.pipeline();
+        let report = Report::begin(&claimed, pipeline.model(&claimed.parameters));
+        let (fence, may_have_webhook) = (claimed.fence, claimed.has_webhook);
         let (progress, seen) = watch::channel(Progress::default());
-        let work = async move {
-            let work = pipeline.work(fence.job, &parameters, upload, &progress);
-            match tokio::time::timeout(timeout, work).await {
-                Ok(Ok((outcome, timing))) => AttemptResult::Outcome(outcome, timing),
-                Ok(Err(error)) => AttemptResult::Failed(error.to_string()),
-                Err(_) => AttemptResult::Failed(format!("the attempt took longer than {timeout:?}")),
-            }
+        let upload = claimed.upload.take();
+        let work = Work {
+            job: fence.job,
+            parameters: claimed.parameters,
+            upload,
+            uploads: self.uploads.clone(),
+            pipeline,
+            timeout: ConsumerConfig::of(claimed.queue, &self.live.now()).timeout,
         };
         // The work has a task of its own, so that a panic in it counts as a failed attempt.
-        let working = AbortOnDropHandle::new(tokio::spawn(work.in_current_span()));
+        let working = AbortOnDropHandle::new(tokio::spawn(work.run(progress).in_current_span()));
         let worked = async {
             let is_current = self.note_progress(fence, seen).await;
             if is_current { Some(working.await) } else { None } // dropping the handle stops the work
         };
         let worked = tokio::select! {
             worked = worked => worked,
-            () = self.shutdown.deadline.cancelled() => return self.hand_back(fence, operation).await,
+            () = self.shutdown.deadline.cancelled() => return self.hand_back(fence, &report).await,
         };
         let Some(worked) = worked else {
-            tracing::info!(
-                operation,
-                "attempt stopped: the job was cancelled, claimed again or queued again"
-            );
-            return;
+            tracing::info!("attempt stopped: the job was cancelled, claimed again or queued again");
+            return report.stopped();
         };
-        let failed = |panic| AttemptResult::Failed(format!("the attempt panicked: {panic}"));
-        match worked.unwrap_or_else(failed) {
+        let failed = |panic| AttemptResult::Failed("panic", format!("the attempt panicked: {panic}"));
+        let (result, stuck) = worked.unwrap_or_else(|panic| (failed(panic), None));
+        match result {
             AttemptResult::Outcome(outcome, timing) => {
-                let Timing { decode_us, infer_us } = timing;
-                let kind = if outcome.is_answer() { "answered" } else { "rejected" };
-                if self.end(fence, outcome, Some(timing), None).await {
-                    tracing::info!(operation, decode_us, infer_us, outcome = kind, "job finished");
-                }
+                let kept = Kept::of(&outcome);
+                let (outcome, reported, guard) = (Some(outcome), timing, Guard::Claimed(fence));
+                let timing = Some(timing);
+                let has_ended =
+                    self.end(Ending { guard, outcome, timing, error: None, may_have_webhook }).await;
+                report.ended(has_ended, &kept, reported);
             }
-            AttemptResult::Failed(error) if claimed.is_last_attempt => {
-                tracing::error!(operation, error, "job failed for good: no attempts are left");
-                self.end(fence, Outcome::Failed, None, Some(error)).await;
+            AttemptResult::Hopeless(error) => {
+                self.give_up(fence, may_have_webhook, &report, "upload-lost", error).await;
             }
-            AttemptResult::Failed(error) => self.try_again(fence, operation, error).await,
+            AttemptResult::Failed(code, error) if claimed.is_last_attempt => {
+                self.give_up(fence, may_have_webhook, &report, code, error).await;
+            }
+            AttemptResult::Failed(code, error) => self.try_again(fence, &report, code, error).await,
+        }
+        if let Some(model) = stuck {
+            tracing::error!(model, "the model does not answer any more: ending this worker");
+            self.stuck.cancel();
         }
     }
 
@@ -135,36 +205,39 @@ impl Attempts {
         true
     }
 
-    /// Ends the job with `outcome`. Returns false if the write failed or the claim is no longer this
-    /// attempt's.
-    async fn end(
-        &self,
-        fence: Fence,
-        outcome: Outcome,
-        timing: Option<Timing>,
-        error: Option<String>,
-    ) -> bool {
-        let ending = Ending { guard: Guard::Claimed(fence), outcome: Some(outcome), timing, error };
+    /// Ends the job. Returns false if the write failed or the claim is no longer this attempt's.
+    async fn end(&self, ending: Ending) -> bool {
         let write = || self.endings.end(ending.clone());
         let ended = retry_until_shutdown("end", &self.shutdown, write).await;
         warn_if_claim_lost(ended);
         ended == Some(true)
     }
 
-    async fn try_again(&self, fence: Fence, operation: &str, error: String) {
+    /// Ends a job that the service failed to process.
+    async fn give_up(
+        &self,
+        fence: Fence,
+        may_have_webhook: bool,
+        report: &Report,
+        code: &'static str,
+        error: String,
+    ) {
+        let (guard, outcome) = (Guard::Claimed(fence), Some(Outcome::Failed));
+        let ending = Ending { guard, outcome, timing: None, error: Some(error.clone()), may_have_webhook };
+        let has_ended = self.end(ending).await;
+        report.dead(has_ended, code, &error);
+    }
+
+    async fn try_again(&self, fence: Fence, report: &Report, code: &str, error: String) {
         let delay = backoff::after(fence.attempt);
-        tracing::warn!(
-            operation,
-            error,
-            delay_ms = delay.as_millis(),
-            "attempt failed: the job goes back to its queue"
-        );
+        report.retried(code, &error, delay);
         self.requeue(Requeue { fence, delay, error }).await;
     }
 
     /// Returns a job whose attempt has not ended to its queue, because this worker stops.
-    async fn hand_back(&self, fence: Fence, operation: &str) {
-        tracing::warn!(operation, "stopping before the attempt has ended: the job goes back to its queue");
+    async fn hand_back(&self, fence: Fence, report: &Report) {
+        report.handed_back();
+        tracing::warn!("stopping before the attempt has ended: the job goes back to its queue");
         let error = "the worker stopped before the attempt had ended".to_owned();
         self.requeue(Requeue { fence, delay: Duration::ZERO, error }).await;
     }

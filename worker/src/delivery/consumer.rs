@@ -49,7 +49,7 @@ impl Consumers {
         let attempts = &self.attempts;
         let store = JobStore::to_consume(
             attempts.db.clone(),
-            Admission::new(attempts.config.max_waiting),
+            Admission::new(attempts.live.now().max_waiting),
             queue,
             self.claims.clone(),
             attempts.endings.clone(),
@@ -70,7 +70,7 @@ impl Consumers {
         };
         let worker = WorkerBuilder::new(name)
             .backend(JobBackend::new(store, self.wakeups.clone()))
-            .concurrency(ConsumerConfig::of(queue, &attempts.config).concurrency)
+            .concurrency(ConsumerConfig::of(queue, &attempts.live.now()).concurrency)
             .build(attempt);
         let soft = attempts.shutdown.soft.clone();
         let stop = async move {

@@ -4,7 +4,9 @@ mod attempt;
 mod backoff;
 mod config;
 mod consumer;
+mod report;
 mod retry;
+mod upload;
 
 pub(crate) use attempt::Attempts;
 pub(crate) use config::ConsumerConfig;

@@ -1,6 +1,6 @@
-//! Writes this worker's heartbeats to the database.
+//! Writes this worker's heartbeats to the database, and reads from it whether the worker may claim jobs.
 
-use akhar_jobs::store;
+use akhar_jobs::{backend::HeldByQueue, store};
 use sqlx::PgPool;
 use tokio::{
     sync::watch,
@@ -17,7 +17,7 @@ pub(super) fn ticks() -> Interval {
     ticks
 }
 
-/// Writes heartbeats of `worker` until `stop`. When the database cannot be reached, the next try is the next
+/// Writes heartbeats of `worker` until `stop`, and pauses the queues of which it may claim no jobs. When the database cannot be reached, the next try is the next
 /// heartbeat.
 ///
 /// `stop` never interrupts a heartbeat that is being written: it could otherwise arrive after the worker has
@@ -25,6 +25,7 @@ pub(super) fn ticks() -> Interval {
 pub(crate) async fn heartbeat(
     db: PgPool,
     worker: String,
+    held: HeldByQueue,
     contact: watch::Sender<Contact>,
     stop: CancellationToken,
 ) {
@@ -35,7 +36,10 @@ pub(crate) async fn heartbeat(
             () = stop.cancelled() => return,
         }
         match store::beat(&db, &worker).await {
-            Ok(()) => contact.send_modify(Contact::heartbeat_written),
+            Ok(orders) => {
+                held.obey(&orders);
+                contact.send_modify(Contact::heartbeat_written);
+            }
             Err(error) => tracing::warn!(%error, "heartbeat failed"),
         }
     }

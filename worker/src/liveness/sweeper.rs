@@ -3,11 +3,11 @@
 use std::time::Duration;
 
 use akhar_jobs::{
-    Fence, Outcome,
+    Fence, JobId, JobState, Outcome,
     backend::{Claims, Endings, GroupError},
-    store::{self, Ending, Guard, Lost, Requeue},
+    store::{self, EndedFacts, Ending, Guard, Lost, Requeue},
 };
-use akhar_platform::{config::Config, shutdown::Shutdown};
+use akhar_platform::{metrics, reload::LiveConfig, shutdown::Shutdown, telemetry::JOB_ENDED};
 use futures::future::try_join_all;
 use sqlx::PgPool;
 use tokio::sync::watch;
@@ -16,6 +16,9 @@ use super::{contact::Contact, heartbeat::ticks};
 
 /// A running job counts as lost by its worker this long after the time limit of its attempt.
 const GRACE: Duration = Duration::from_secs(60);
+
+/// The cause and the error code of jobs whose worker died or lost them.
+const WORKER_LOST: &str = "worker-lost";
 
 /// How many sweeps there are from one deletion of old jobs to the next.
 const EXPIRE_EVERY: u32 = 60;
@@ -30,14 +33,7 @@ pub(crate) struct Sweeper {
 
 impl Sweeper {
     /// Sweeps once a second until a soft shutdown.
-    pub(crate) async fn sweep(self, config: Config, shutdown: Shutdown) {
-        let after = |timeout_s| Duration::from_secs(timeout_s) + GRACE;
-        let lost = Lost {
-            silence: store::DEAD_AFTER,
-            quick: after(config.quick_timeout_s),
-            speech: after(config.speech_timeout_s),
-        };
-        let retention = Duration::from_secs(config.retention_s);
+    pub(crate) async fn sweep(self, live: LiveConfig, shutdown: Shutdown) {
         let mut ticks = ticks();
         for n_sweeps in 0_u32.. {
             tokio::select! {
@@ -50,11 +46,18 @@ impl Sweeper {
             if !self.contact.borrow().is_reliable() {
                 continue;
             }
+            let config = live.now();
+            let after = |timeout_s| Duration::from_secs(timeout_s) + GRACE;
+            let lost = Lost {
+                silence: store::DEAD_AFTER,
+                quick: after(config.quick_timeout_s),
+                speech: after(config.speech_timeout_s),
+            };
             if let Err(error) = self.requeue_lost(lost).await {
                 tracing::warn!(%error, "could not return the jobs of dead workers to their queues");
             }
             if n_sweeps.is_multiple_of(EXPIRE_EVERY) {
-                self.expire(retention).await;
+                self.expire([config.retention_s, config.dead_retention_s].map(Duration::from_secs)).await;
             }
         }
     }
@@ -69,7 +72,7 @@ impl Sweeper {
                 "claims did not reach this worker: returning the jobs to their queues"
             );
         }
-        self.requeue_or_fail(unheld, "the job's claim was lost on the way to its worker").await
+        self.requeue_or_fail(unheld, "claim-lost", "the job's claim was lost on the way to its worker").await
     }
 
     /// Returns the jobs of dead workers, and jobs that have run for too long.
@@ -78,27 +81,58 @@ impl Sweeper {
         if !orphans.is_empty() {
             tracing::warn!(n = orphans.len(), "returning the jobs of dead workers to their queues");
         }
-        self.requeue_or_fail(orphans, "the job's worker died or lost the job").await
+        self.requeue_or_fail(orphans, WORKER_LOST, "the job's worker died or lost the job").await
     }
 
     /// Returns jobs to their queues, or fails those that have no attempt left. Each job comes with whether
     /// its attempt was the last one.
-    async fn requeue_or_fail(&self, jobs: Vec<(Fence, bool)>, error: &str) -> Result<(), GroupError> {
+    async fn requeue_or_fail(
+        &self,
+        jobs: Vec<(Fence, bool)>,
+        cause: &'static str,
+        error: &str,
+    ) -> Result<(), GroupError> {
         let back = jobs.into_iter().map(async |(fence, is_last_attempt)| {
             if is_last_attempt {
                 let error = Some(format!("{error}, and no attempts are left"));
                 let (guard, outcome) = (Guard::Claimed(fence), Some(Outcome::Failed));
-                self.endings.end(Ending { guard, outcome, timing: None, error }).await
+                let has_ended = self
+                    .endings
+                    .end(Ending { guard, outcome, timing: None, error, may_have_webhook: true })
+                    .await?;
+                Ok::<_, GroupError>(has_ended.then_some(fence.job))
             } else {
                 let (delay, error) = (Duration::ZERO, error.to_owned());
-                self.endings.requeue(Requeue { fence, delay, error }).await
+                if self.endings.requeue(Requeue { fence, delay, error }).await? {
+                    metrics::RESCUED_JOBS.add_one([cause]);
+                }
+                Ok(None)
             }
         });
-        try_join_all(back).await.map(drop)
+        let dead: Vec<JobId> = try_join_all(back).await?.into_iter().flatten().collect();
+        if !dead.is_empty() {
+            self.report_dead(&dead).await;
+        }
+        Ok(())
     }
 
-    async fn expire(&self, retention: Duration) {
-        match store::expire(&self.db, retention).await {
+    /// Counts and logs jobs that failed because the worker of their last attempt was lost.
+    async fn report_dead(&self, dead: &[JobId]) {
+        let facts = store::ended_facts(&self.db, dead).await.unwrap_or_else(|error| {
+            tracing::error!(%error, jobs = ?dead, "jobs failed for good, and cannot be read for the log");
+            Vec::new()
+        });
+        for EndedFacts { id, account_id, operation, request_id, attempt, wait_ms, run_ms } in facts {
+            tracing::error!(
+                job = %id, %request_id, account = %account_id, operation, attempt, wait_ms, run_ms,
+                state = JobState::Failed.name(), code = WORKER_LOST, "{JOB_ENDED}"
+            );
+        }
+        metrics::DEAD_JOBS.add([WORKER_LOST], u64::try_from(dead.len()).unwrap_or(u64::MAX));
+    }
+
+    async fn expire(&self, [ended, dead]: [Duration; 2]) {
+        match store::expire(&self.db, ended, dead).await {
             Ok(0) => (),
             Ok(n) => tracing::info!(n, "deleted jobs that ended longer ago than the retention time"),
             Err(error) => tracing::warn!(%error, "could not delete old jobs"),

@@ -8,7 +8,7 @@ use akhar_inference::{
     handwriting::{Glyphs, Hand, Ink, Page, PictureError, Shape, Text, Writer, lay_out, png},
 };
 use akhar_jobs::{self as jobs, JobId, Operation, Outcome, Picture, StrokeColor, Timing};
-use akhar_platform::config::Config;
+use akhar_platform::{config::Config, telemetry::traces};
 use tokio::sync::Semaphore;
 
 use super::timing::micros;
@@ -56,6 +56,16 @@ impl HandwritingOperation {
         Ok(Self { writer, glyphs, render_permits: Arc::new(Semaphore::new(n_cores)) })
     }
 
+    /// The model's id.
+    pub(crate) fn model(&self) -> &str {
+        self.writer.name()
+    }
+
+    /// Whether the model has answered nothing since this time, although requests wait.
+    pub(crate) fn is_stuck_since(&self, time: Instant) -> bool {
+        self.writer.is_stuck_since(time)
+    }
+
     /// Writes the text. The handwriting style is derived from the job's id, so a repeated attempt gives the
     /// same strokes.
     pub(crate) async fn write(
@@ -71,7 +81,9 @@ impl HandwritingOperation {
         let drawing = Instant::now();
         let (page, picture) = (page(parameters), parameters.picture);
         let _permit = self.render_permits.acquire().await.ok(); // the semaphore is never closed
-        let drawn = tokio::task::spawn_blocking(move || draw(&text, &shaped.output, &page, hand, picture));
+        let span = tracing::info_span!(target: traces::TARGET, "draw");
+        let draw = move || span.in_scope(|| draw(&text, &shaped.output, &page, hand, picture));
+        let drawn = tokio::task::spawn_blocking(draw);
         let (points, image) = match drawn.await {
             Ok(drawn) => drawn?,
             Err(panic) => std::panic::resume_unwind(panic.into_panic()),

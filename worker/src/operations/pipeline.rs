@@ -1,6 +1,8 @@
 //! The pipeline holds every operation with its models loaded, and passes each job to the operation that its
 //! parameters name.
 
+use std::time::Instant;
+
 use akhar_inference::{Registry, Runtime};
 use akhar_jobs::{JobId, Operation, Outcome, Parameters, Timing, Upload};
 use akhar_platform::config::Config;
@@ -12,7 +14,7 @@ use super::{
     recognition::{RecognitionError, RecognitionOperation},
     speech::{SpeechError, SpeechOperation},
 };
-use crate::{decode::image::ImageDecoding, error::WorkerError};
+use crate::{decode::image::ImageDecoding, error::WorkerError, low_priority};
 
 /// All operations with their models loaded.
 pub(crate) struct Pipeline {
@@ -44,8 +46,29 @@ impl Pipeline {
             letters: recognition(Operation::AlphabetRecognition)?,
             digits: recognition(Operation::DigitRecognition)?,
             handwriting: HandwritingOperation::load(runtime, registry, config)?,
-            speech: SpeechOperation::load(runtime, registry, config)?,
+            speech: low_priority::run("loads speech", || SpeechOperation::load(runtime, registry, config))
+                .map_err(WorkerError::Thread)??,
         })
+    }
+
+    /// The id of the model that runs a job with these parameters. A translation runs another one besides.
+    pub(crate) fn model(&self, parameters: &Parameters) -> &str {
+        match parameters {
+            Parameters::AlphabetRecognition { .. } => self.letters.model(),
+            Parameters::DigitRecognition { .. } => self.digits.model(),
+            Parameters::HandwritingGenerator(_) => self.handwriting.model(),
+            Parameters::SpeechRecognition(parameters) => self.speech.model(parameters.lang),
+        }
+    }
+
+    /// Whether the model that runs a job with these parameters has answered nothing since this time, although requests wait.
+    pub(crate) fn is_stuck_since(&self, parameters: &Parameters, time: Instant) -> bool {
+        match parameters {
+            Parameters::AlphabetRecognition { .. } => self.letters.is_stuck_since(time),
+            Parameters::DigitRecognition { .. } => self.digits.is_stuck_since(time),
+            Parameters::HandwritingGenerator(_) => self.handwriting.is_stuck_since(time),
+            Parameters::SpeechRecognition(parameters) => self.speech.is_stuck_since(parameters.lang, time),
+        }
     }
 
     /// Runs one job. For a recording, `progress` receives how far its transcription is.

@@ -4,7 +4,8 @@ use std::time::Instant;
 
 use akhar_inference::{Classifier, Registry, Runtime, RuntimeError, Score, ink};
 use akhar_jobs::{Operation, Outcome, Prediction, Timing, TopK, Upload};
-use akhar_platform::config::Config;
+use akhar_platform::{config::Config, telemetry::traces};
+use tracing::Instrument as _;
 
 use super::timing::micros;
 use crate::{
@@ -52,6 +53,16 @@ impl RecognitionOperation {
         Ok(Self { engine: engine.map_err(WorkerError::Thread)?, images })
     }
 
+    /// The model's id.
+    pub(crate) fn model(&self) -> &str {
+        self.engine.name()
+    }
+
+    /// Whether the model has answered nothing since this time, although requests wait.
+    pub(crate) fn is_stuck_since(&self, time: Instant) -> bool {
+        self.engine.is_stuck_since(time)
+    }
+
     /// Returns the `top_k` likeliest labels of the character in the picture. A picture that cannot be decoded
     /// or has no ink gives a rejected outcome.
     pub(crate) async fn recognise(
@@ -61,7 +72,8 @@ impl RecognitionOperation {
     ) -> Result<(Outcome, Timing), RecognitionError> {
         let upload = upload.ok_or(RecognitionError::NoUpload)?;
         let started = Instant::now();
-        let features = self.images.decode(upload, |pixels| features(&pixels)).await;
+        let features = self.images.decode(upload, |pixels| features(&pixels));
+        let features = features.instrument(tracing::info_span!(target: traces::TARGET, "decode")).await;
         let decode_us = micros(started.elapsed());
         let features = match features {
             Ok(Some(features)) => features,

@@ -5,6 +5,7 @@
 
 use std::{
     collections::HashMap,
+    io,
     sync::Arc,
     time::{Duration, Instant},
 };
@@ -17,7 +18,7 @@ use akhar_inference::{
     },
 };
 use akhar_jobs::{self as jobs, Language, Operation, Outcome, Timing, Upload};
-use akhar_platform::config::Config;
+use akhar_platform::{config::Config, telemetry::traces};
 use tokio::sync::{mpsc, watch};
 
 use super::{by_language::by_language, progress::Progress, timing::micros, translation::Translation};
@@ -28,6 +29,7 @@ use crate::{
     },
     engine::{BatchModel, Engine, EngineError},
     error::WorkerError,
+    low_priority,
 };
 
 /// How many prepared windows may wait for the model while the decoding thread goes on.
@@ -63,8 +65,10 @@ pub(crate) enum SpeechError {
     Engine(#[from] EngineError),
     #[error("the thread that decodes the recording panicked")]
     Decoder,
-    #[error("the search for the transcript failed: {0}")]
-    Search(#[from] tokio::task::JoinError),
+    #[error("the thread that searches for the transcript panicked")]
+    Search,
+    #[error("cannot start a thread: {0}")]
+    Thread(#[source] io::Error),
     #[error("no speech model is loaded for the language {0}")]
     NoModel(&'static str),
     #[error("the job has no upload")]
@@ -111,7 +115,8 @@ impl Preparing {
 }
 
 impl SpeechOperation {
-    /// Loads a model for every language and warms it up. Blocks the thread.
+    /// Loads a model for every language and warms it up. Blocks the thread. The threads of the models have this
+    /// thread's priority.
     pub(crate) fn load(runtime: &Runtime, registry: &Registry, config: &Config) -> Result<Self, WorkerError> {
         let mut loaded: HashMap<&str, LanguageEngine> = HashMap::new();
         let mut engines = HashMap::new();
@@ -136,6 +141,16 @@ impl SpeechOperation {
         })
     }
 
+    /// The id of the model for this language.
+    pub(crate) fn model(&self, language: Language) -> &str {
+        self.engines.get(&language).map_or("none", |engine| engine.engine.name())
+    }
+
+    /// Whether the model for a language has answered nothing since this time, although requests wait.
+    pub(crate) fn is_stuck_since(&self, language: Language, time: Instant) -> bool {
+        self.engines.get(&language).is_some_and(|engine| engine.engine.is_stuck_since(time))
+    }
+
     /// Transcribes a recording, and translates the transcript on request. `progress` receives how far that is.
     pub(crate) async fn transcribe(
         &self,
@@ -146,7 +161,7 @@ impl SpeechOperation {
         let upload = upload.ok_or(SpeechError::NoUpload)?;
         let engine =
             self.engines.get(&parameters.lang).ok_or(SpeechError::NoModel(parameters.lang.code()))?;
-        let mut prepared = decode(upload, self.limits.clone(), engine);
+        let mut prepared = decode(upload, self.limits.clone(), engine).map_err(SpeechError::Thread)?;
         let (mut joiner, mut segmenter) = (Joiner::new(engine.clock), Segmenter::default());
         let [mut inferring, mut searching] = [Duration::ZERO; 2];
         let timing = |preparing: Preparing, inferring: Duration, searching: Duration| Timing {
@@ -163,7 +178,8 @@ impl SpeechOperation {
                         let started = Instant::now();
                         (answer.output.decode(), started.elapsed())
                     };
-                    let (transcript, took) = tokio::task::spawn_blocking(search).await?;
+                    let searched = low_priority::spawn("search", search).map_err(SpeechError::Thread)?;
+                    let (transcript, took) = searched.await.map_err(|_| SpeechError::Search)?;
                     searching += took;
                     joiner.add(&window, transcript);
                     let finished = segmenter.further(joiner.settled()).into_iter().map(untranslated);
@@ -250,11 +266,17 @@ fn join_texts(texts: &[String]) -> String {
     said.join(" ")
 }
 
-/// Decodes a recording into windows on a blocking thread. The thread ends early when the receiver is dropped.
-fn decode(upload: Upload, limits: AudioLimits, engine: &LanguageEngine) -> mpsc::Receiver<Prepared> {
+/// Decodes a recording into windows on a thread of its own. The thread ends early when the receiver is dropped.
+fn decode(
+    upload: Upload,
+    limits: AudioLimits,
+    engine: &LanguageEngine,
+) -> io::Result<mpsc::Receiver<Prepared>> {
     let (sender, prepared) = mpsc::channel(MAX_PREPARED);
     let (front_end, mut chunker) = (engine.front_end.clone(), Some(Chunker::new(engine.clock.grid)));
-    tokio::task::spawn_blocking(move || {
+    let span = tracing::info_span!(target: traces::TARGET, "decode");
+    low_priority::spawn("decode", move || {
+        let _in_span = span.entered();
         let mut preparing = Preparing::default();
         let mut started = Instant::now();
         let mut audio = match Audio::open(upload, &limits) {
@@ -292,6 +314,6 @@ fn decode(upload: Upload, limits: AudioLimits, engine: &LanguageEngine) -> mpsc:
         preparing.resampling = audio.resampling();
         let (seconds, warnings) = (audio.seconds(), audio.warnings().to_vec());
         let _ = sender.blocking_send(Prepared::End { seconds, warnings, preparing });
-    });
-    prepared
+    })?;
+    Ok(prepared)
 }

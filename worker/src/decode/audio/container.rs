@@ -4,6 +4,7 @@
 
 use std::{
     io::{Cursor, ErrorKind},
+    panic::{AssertUnwindSafe, catch_unwind},
     sync::LazyLock,
 };
 
@@ -90,6 +91,18 @@ struct Packets {
 enum Codec {
     Symphonia(Box<dyn AudioDecoder>),
     Opus(Box<Opus>),
+    /// A decoder that has panicked.
+    Broken,
+}
+
+/// Calls code of another project that parses a file. `None` if it panics, which is a defect of that code: a damaged file
+/// is the caller's error, and the job need not be tried again. The panic hook logs the place, and this the file's part.
+/// What `call` has changed must not be used after a panic.
+fn guarded<T>(part: &'static str, call: impl FnOnce() -> T) -> Option<T> {
+    let result = catch_unwind(AssertUnwindSafe(call));
+    result
+        .inspect_err(|_| tracing::error!(part, "a reader of audio files panicked: the file is refused"))
+        .ok()
 }
 
 /// The sampling rate and the number of channels of decoded sound.
@@ -168,8 +181,10 @@ impl Packets {
         let source: Box<dyn MediaSource> =
             if bytes.starts_with(b"OggS") { Box::new(ReadOnlySource::new(file)) } else { Box::new(file) };
         let source = MediaSourceStream::new(source, MediaSourceStreamOptions::default());
-        let reader = FORMATS
-            .probe(&Hint::new(), source, FormatOptions::default(), MetadataOptions::default())
+        let probe =
+            || FORMATS.probe(&Hint::new(), source, FormatOptions::default(), MetadataOptions::default());
+        let reader = guarded("header", probe)
+            .ok_or_else(|| Undecodable::new("undecodable", "the file cannot be read: it is damaged"))?
             .map_err(|e| Undecodable::new("undecodable", format!("the file cannot be read: {e}")))?;
         let track = reader.default_track(TrackType::Audio).map(|track| {
             let CodecParameters::Audio(parameters) = track.codec_params.clone()? else { return None };
@@ -191,8 +206,9 @@ impl Packets {
 
     /// The next packet of the track. `None` at the end, and where the file cannot be read further.
     fn next(&mut self) -> Option<Packet> {
-        loop {
-            match self.reader.next_packet() {
+        while self.error.is_none() {
+            let packet = guarded("packets", || self.reader.next_packet());
+            match packet.unwrap_or(Err(Error::DecodeError("the file is damaged"))) {
                 Ok(Some(packet)) if packet.track_id == self.track => return Some(packet),
                 Ok(Some(_)) => (),
                 Ok(None) => return None,
@@ -200,12 +216,10 @@ impl Packets {
                 Err(Error::IoError(e)) if self.may_just_end && e.kind() == ErrorKind::UnexpectedEof => {
                     return None;
                 }
-                Err(error) => {
-                    self.error = Some(error);
-                    return None;
-                }
+                Err(error) => self.error = Some(error),
             }
         }
+        None
     }
 
     /// The frames of Opus that the encoder put before the sound, as its header tells (RFC 7845, 5.1). The delay that
@@ -252,11 +266,19 @@ impl Codec {
     fn decode(&mut self, packet: &Packet, interleaved: &mut Vec<f32>) -> Option<Shape> {
         match self {
             Self::Symphonia(decoder) => {
-                let sound = decoder.decode(packet).ok()?;
-                let shape = Shape { rate: sound.spec().rate(), n_channels: sound.spec().channels().count() };
-                sound.copy_to_vec_interleaved(interleaved);
-                Some(shape)
+                let shape = guarded("sound", || {
+                    let sound = decoder.decode(packet).ok()?;
+                    let shape =
+                        Shape { rate: sound.spec().rate(), n_channels: sound.spec().channels().count() };
+                    sound.copy_to_vec_interleaved(interleaved);
+                    Some(shape)
+                });
+                if shape.is_none() {
+                    *self = Self::Broken;
+                }
+                shape.flatten()
             }
+            Self::Broken => None,
             Self::Opus(decoder) => {
                 let shape = Shape { rate: opus::RATE, n_channels: decoder.n_channels };
                 decoder.decode(&packet.data, interleaved).then_some(shape)
@@ -304,5 +326,16 @@ impl Scan {
             return Err(Undecodable::new("undecodable", detail));
         };
         Ok(Self { shape, n_frames: packets.frames(end, shape.rate).max(1) })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_panic_of_a_reader_is_no_panic_of_the_attempt() {
+        assert_eq!(guarded("header", || 7), Some(7));
+        assert_eq!(guarded("header", || [1, 2, 3].repeat(usize::MAX).len()), None);
     }
 }
