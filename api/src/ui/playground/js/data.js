@@ -1,0 +1,21 @@
+// What the server has put into the page: the texts in its language, and the limits of the fields.
+
+/** @typedef {{minimum: number, maximum: number, default: number}} Limits */
+/** @type {{code: string, texts: Record<string, string>, limits: Record<string, Limits>}} */
+const data = JSON.parse(document.querySelector("#data")?.textContent ?? "{}");
+
+/** The language of the page. */
+export const language = data.code;
+
+/** The limits of the numbers of a handwriting request, as in the OpenAPI document. */
+export const limits = data.limits;
+
+/**
+ * A text of the page, with its parts filled in.
+ * @param {string} name
+ * @param {Record<string, string | number>} [parts]
+ */
+export function t(name, parts = {}) {
+  const text = data.texts[name] ?? name;
+  return text.replace(/\{([a-z]+)\}/g, (whole, part) => String(parts[part] ?? whole));
+}

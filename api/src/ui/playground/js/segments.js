@@ -1,0 +1,85 @@
+// The segments of a transcription: each can be played and edited, and is marked while it is heard.
+import { t } from "./data.js";
+import { make } from "./dom.js";
+import { clock } from "./subtitles.js";
+
+/** @typedef {import("./subtitles.js").Segment} Segment */
+
+export class Segments {
+  /** @type {{segment: Segment, item: HTMLElement, area: HTMLTextAreaElement, note: HTMLElement}[]} */
+  #rows = [];
+  #frame = 0;
+
+  /** @param {HTMLElement} list @param {HTMLAudioElement} player */
+  constructor(list, player) {
+    this.list = list;
+    this.player = player;
+    player.addEventListener("play", () => this.#follow());
+    player.addEventListener("seeked", () => this.#mark());
+    player.addEventListener("pause", () => cancelAnimationFrame(this.#frame));
+  }
+
+  /** The segments, with what was edited. @returns {Segment[]} */
+  get all() {
+    return this.#rows.map(({ segment, area }) => ({ ...segment, transcription: area.value }));
+  }
+
+  /** @param {string} language of the text */
+  clear(language) {
+    this.language = language;
+    this.#rows = [];
+    this.list.replaceChildren();
+  }
+
+  /** @param {Segment} segment */
+  add(segment) {
+    const [start, end] = [clock(segment.start), clock(segment.end)];
+    const play = make("button", { type: "button", "aria-label": t("speak.play", { time: start }), onclick: () => this.#play(segment) }, start);
+    const area = make("textarea", { rows: 1, lang: this.language, spellcheck: "false", "aria-label": t("speak.edit", { start, end }) });
+    area.value = segment.transcription;
+    const note = make("p", { lang: this.language === "pa" ? "en" : "pa" }, segment.translation ?? "");
+    note.hidden = !segment.translation;
+    const item = make("li", {}, play, area, note);
+    area.addEventListener("input", () => grow(area));
+    this.list.append(item);
+    grow(area);
+    this.#rows.push({ segment, item, area, note });
+  }
+
+  /** Sets all segments when the job has ended. @param {Segment[]} segments */
+  set(segments) {
+    segments.forEach((segment, nth) => {
+      const row = this.#rows[nth];
+      if (!row) return this.add(segment);
+      row.segment = segment;
+      row.note.textContent = segment.translation ?? "";
+      row.note.hidden = !segment.translation;
+    });
+  }
+
+  /** @param {Segment} segment */
+  #play(segment) {
+    this.player.currentTime = segment.start;
+    void this.player.play();
+  }
+
+  #follow() {
+    this.#mark();
+    this.#frame = requestAnimationFrame(() => this.#follow());
+  }
+
+  #mark() {
+    const now = this.player.currentTime;
+    for (const { segment, item } of this.#rows) {
+      const isNow = now >= segment.start && now < segment.end;
+      if (item.classList.contains("now") !== isNow) item.classList.toggle("now", isNow);
+    }
+  }
+}
+
+/** Makes the area as tall as its text, in browsers that do not do it by style. @param {HTMLTextAreaElement} area */
+function grow(area) {
+  if (CSS.supports("field-sizing", "content")) return;
+  area.style.height = "auto";
+  area.style.height = `${area.scrollHeight + 2}px`;
+}

@@ -1,0 +1,172 @@
+// The panel that transcribes speech.
+import { Problem, request } from "./api.js";
+import { codePlace } from "./code.js";
+import { t } from "./data.js";
+import { acceptDrop, acceptFile, byId, copy, save } from "./dom.js";
+import { follow } from "./events.js";
+import { clearProblem, showProblem } from "./problem.js";
+import { meter, record } from "./recorder.js";
+import { Segments } from "./segments.js";
+import { srt, vtt } from "./subtitles.js";
+import { acceptable, MAX_S } from "./wav.js";
+
+/** The recording that comes with the page. */
+async function sample() {
+  const response = await fetch(new URL("./sample.mp3", import.meta.url));
+  return new File([await response.blob()], "sample.mp3", { type: "audio/mpeg" });
+}
+
+export function startSpeak() {
+  const place = byId("speak-problem");
+  const code = codePlace(byId("speak-code"));
+  const player = byId("player", HTMLAudioElement);
+  const segments = new Segments(byId("lines"), player);
+  const levels = meter(byId("meter", HTMLCanvasElement));
+  /** @type {{stop: () => Promise<File>} | null} */
+  let recording = null;
+  let isStarting = false;
+  let running = new AbortController();
+  const lang = () => /** @type {HTMLInputElement} */ (document.querySelector("[name=lang]:checked")).value;
+
+  /** @param {string} text @param {number} [part] of the work, if it is known */
+  function progress(text, part) {
+    byId("progress").hidden = text === "";
+    byId("speak-empty").hidden = true;
+    byId("progress-note").textContent = text;
+    const bar = byId("progress-bar");
+    /** @type {HTMLElement} */ (bar.firstElementChild).style.setProperty("--part", String(part ?? 0));
+    if (part === undefined) bar.removeAttribute("aria-valuenow");
+    else bar.setAttribute("aria-valuenow", String(Math.round(part * 100)));
+  }
+
+  /** @param {Promise<File>} made the recording, when it is ready */
+  async function transcribe(made) {
+    running.abort();
+    running = new AbortController();
+    const { signal } = running;
+    clearProblem(place);
+    byId("speak-tools").hidden = true;
+    byId("lines-hint").hidden = true;
+    player.pause();
+    player.hidden = true;
+    segments.clear(lang());
+    progress(t("speak.preparing"));
+    byId("progress").scrollIntoView({ block: "nearest" });
+    try {
+      const file = await made;
+      if (player.src) URL.revokeObjectURL(player.src);
+      player.src = URL.createObjectURL(file);
+      player.hidden = false;
+      await run(file, signal);
+    } catch (error) {
+      if (signal.aborted) return;
+      byId("speak-empty").hidden = byId("lines").childElementCount > 0;
+      showProblem(place, error);
+    } finally {
+      if (!signal.aborted) byId("progress").hidden = true;
+    }
+  }
+
+  /** @param {File} file @param {AbortSignal} signal */
+  async function run(file, signal) {
+    const withTranslation = byId("translate", HTMLInputElement).checked;
+    const fields = { file, lang: lang(), "with-timestamps": "true", "with-translation": String(withTranslation) };
+    const call = { method: "POST", path: "/v1/models/speech-recognition", headers: { prefer: "respond-async" }, fields };
+    progress(t("speak.sending", { kb: Math.ceil(file.size / 1024) }));
+    const started = performance.now();
+    const response = await request(call, signal);
+    const { id } = await response.json();
+    code.show({ ...call, job: id });
+    progress(t("speak.starting"), 0);
+    let attempt = "1";
+    for await (const event of follow(id, signal)) {
+      if (event.id && event.id !== "end" && event.id.split(".")[0] !== attempt) {
+        attempt = event.id.split(".")[0] ?? "";
+        segments.clear(lang()); // another attempt begins at the first segment
+      }
+      if (event.name === "state") {
+        const { state, place: nth } = event.data;
+        progress(state === "queued" ? t("speak.waiting", { place: nth ?? "…" }) : t("speak.running"), 0);
+      } else if (event.name === "progress") {
+        const [done, all] = [event.data.transcribed_s, player.duration];
+        const isDone = done >= all - 0.1;
+        const text = isDone && withTranslation ? t("speak.translating") : t("speak.transcribed", { s: done.toFixed(0), of: all.toFixed(0) });
+        progress(text, Math.min(1, done / all));
+      } else if (event.name === "segment") {
+        segments.add(event.data);
+      } else if (event.name === "done") {
+        finish(event.data, (performance.now() - started) / 1000);
+      }
+    }
+  }
+
+  /** @param {any} job @param {number} took seconds */
+  function finish(job, took) {
+    if (job.state !== "succeeded") throw new Problem(job.error ?? { title: t(`jobs.${job.state}`) });
+    segments.set(job.result.timestamps);
+    const isEmpty = job.result.timestamps.length === 0;
+    byId("speak-empty").hidden = !isEmpty;
+    byId("speak-say").hidden = true;
+    byId("speak-empty-note").textContent = t("speak.nothing");
+    byId("speak-tools").hidden = isEmpty;
+    byId("lines-hint").hidden = isEmpty;
+    const length = player.duration > 0 ? player.duration : job.transcribed_s;
+    byId("speak-done").textContent = t("speak.took", { s: length.toFixed(1), took: took.toFixed(1) });
+  }
+
+  function showRecording() {
+    const isOn = recording !== null;
+    const button = byId("record");
+    button.setAttribute("aria-pressed", String(isOn));
+    byId("record-note").textContent = t(isOn ? "speak.recording" : "speak.hint");
+    if (!isOn) heard(0, 0);
+  }
+
+  async function toggle() {
+    if (recording) {
+      const made = recording.stop();
+      recording = null;
+      showRecording();
+      return transcribe(made);
+    }
+    if (isStarting) return;
+    isStarting = true;
+    clearProblem(place);
+    levels.clear();
+    player.pause();
+    try {
+      recording = await record(heard, () => void toggle());
+      showRecording();
+    } catch (error) {
+      showProblem(place, error);
+    } finally {
+      isStarting = false;
+    }
+  }
+
+  /** @param {number} seconds @param {number} loudness */
+  function heard(seconds, loudness) {
+    levels.add(loudness);
+    const left = t("speak.left", { s: Math.max(0, Math.ceil(MAX_S - seconds)) });
+    if (byId("time").textContent !== left) byId("time").textContent = left;
+  }
+
+  byId("record").addEventListener("click", () => void toggle());
+  acceptFile(byId("sound", HTMLInputElement), (file) => void transcribe(acceptable(file)));
+  acceptDrop(byId("recorder"), (file) => void transcribe(acceptable(file)));
+  for (const choice of document.querySelectorAll("[name=lang]")) {
+    choice.addEventListener("change", () => {
+      for (const note of document.querySelectorAll("#panel-speak [data-for]")) {
+        /** @type {HTMLElement} */ (note).hidden = /** @type {HTMLElement} */ (note).dataset["for"] !== lang();
+      }
+    });
+  }
+  heard(0, 0);
+  byId("sample").addEventListener("click", () => void transcribe(sample()));
+  const copied = byId("copy-text");
+  copied.addEventListener("click", () => {
+    void copy(copied, segments.all.map(({ transcription }) => transcription).join("\n"), t("speak.copied"));
+  });
+  byId("save-srt").addEventListener("click", () => save("speech.srt", new Blob([srt(segments.all)], { type: "application/x-subrip" })));
+  byId("save-vtt").addEventListener("click", () => save("speech.vtt", new Blob([vtt(segments.all)], { type: "text/vtt" })));
+}
