@@ -1,0 +1,23 @@
+//! Pages for people: the playground, the API's documentation and the operations page.
+
+mod assets;
+mod choice;
+mod cookies;
+mod language;
+pub(crate) mod ops;
+pub(crate) mod playground;
+mod query;
+mod respond;
+
+use axum::{Router, routing::get};
+
+use crate::app::App;
+
+/// The routes of all pages. `document` is the OpenAPI document.
+pub(crate) fn routes(document: &[u8]) -> Router<App> {
+    Router::new()
+        .merge(playground::routes(document))
+        .merge(ops::routes())
+        .route("/language/{code}", get(choice::handle))
+        .route(assets::ROUTE, get(assets::handle))
+}

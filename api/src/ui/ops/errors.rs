@@ -1,0 +1,85 @@
+//! `/ops/errors`: failed jobs by error, with a button that retries all jobs with one error.
+
+use akhar_jobs::{
+    JobState,
+    store::{self, ErrorCount, JobSearch},
+};
+use axum::{extract::State, response::Response};
+use maud::{Markup, html};
+
+use super::{
+    action::Action,
+    failure::Failure,
+    format::{number, time},
+    layout::{self, Section, token},
+    notice::{self, Done, Kind},
+    operator::Operator,
+    search::escaped,
+    text::Text,
+};
+use crate::app::App;
+use crate::ui::{query::Parameters, respond::see_other};
+
+/// The most errors on the page.
+const MAX_ERRORS: i64 = 50;
+
+/// The most jobs that one click retries.
+const MAX_RETRIED: usize = 10_000;
+
+/// `GET /ops/errors`.
+pub(super) async fn handle(
+    State(app): State<App>,
+    operator: Operator,
+    Parameters(done): Parameters<Done>,
+) -> Result<Response, Failure> {
+    let text = operator.language.text();
+    let errors = store::errors(&app.database.durable, MAX_ERRORS).await?;
+    let body = html! {
+        (notice::show(&done, text))
+        h1 { (text.sections.errors) }
+        p.hint { (text.errors.hint) }
+        @if errors.is_empty() { p { (text.errors.none) } } @else { (list(&operator, &errors, text)) }
+    };
+    Ok(layout::page(&operator, Section::Errors, text.sections.errors, &body))
+}
+
+fn list(operator: &Operator, errors: &[ErrorCount], text: &Text) -> Markup {
+    let heads = &text.errors.heads;
+    let rows = html! {
+        @for error in errors {
+            (layout::row(heads, &[
+                html! { a.error-text href={ "/ops/jobs?state=failed&by=error&q=" (escaped(&error.error)) } { (error.error) } },
+                html! { (number(error.n_jobs)) },
+                time(error.last_ended_at),
+                html! {
+                    form method="post" action="/ops/errors" {
+                        (token(operator))
+                        input type="hidden" name="error" value=(error.error);
+                        button aria-label={ (text.errors.retry_all) ": " (error.error) } { (text.errors.retry_all) }
+                    }
+                },
+            ]))
+        }
+    };
+    layout::table(text.errors.caption, heads, &rows)
+}
+
+/// `POST /ops/errors`: retries jobs that failed with this error.
+pub(super) async fn retry(State(app): State<App>, action: Action) -> Result<Response, Failure> {
+    let error = Some(action.fields.get("error").to_owned());
+    let search = JobSearch { state: Some(JobState::Failed), error, ..JobSearch::default() };
+    let mut n_retried = 0;
+    while n_retried < MAX_RETRIED {
+        match store::retry(&app.database.durable, &search).await?.len() {
+            0 => break,
+            n => n_retried += n,
+        }
+    }
+    app.ops_live.forget().await;
+    tracing::info!(
+        operator = action.operator.session.prefix,
+        n_retried,
+        "an operator retried the jobs with an error"
+    );
+    Ok(see_other(&notice::after("/ops/errors", Kind::Retried, n_retried, n_retried)))
+}

@@ -1,0 +1,76 @@
+//! `GET /ops/events`: the numbers of the overview, once a second if they have changed, as Server-Sent Events.
+
+use std::{convert::Infallible, sync::Arc, time::Duration};
+
+use akhar_accounts::ops_sessions;
+use axum::{
+    extract::State,
+    http::StatusCode,
+    response::{IntoResponse as _, Response, sse::Event},
+};
+use futures::stream;
+use serde_json::json;
+use tokio::time::{Instant, interval_at};
+
+use super::{
+    failure::Failure,
+    live::Overview,
+    operator::Operator,
+    overview::{alert_text, layout_of, values},
+};
+use crate::{app::App, http::event_stream};
+
+/// The time between two looks.
+const INTERVAL: Duration = Duration::from_secs(1);
+
+/// How many looks pass until the session is looked up again.
+const LOOKS_PER_CHECK: u32 = 10;
+
+/// Answers 204 without a session, after which the browser does not ask again.
+pub(super) async fn handle(
+    State(app): State<App>,
+    operator: Result<Operator, Failure>,
+) -> Result<Response, Failure> {
+    let operator = match operator {
+        Err(Failure::SignedOut) => return Ok(StatusCode::NO_CONTENT.into_response()),
+        operator => operator?,
+    };
+    let Some(place) = app.ops_pages.take((), 1) else { return Ok(StatusCode::NO_CONTENT.into_response()) };
+    let ticks = interval_at(Instant::now(), INTERVAL);
+    let follower = (app, operator, ticks, String::new(), 0_u32);
+    let events = stream::unfold(follower, async |(app, operator, mut ticks, mut sent, mut n_looks)| {
+        loop {
+            tokio::select! {
+                _ = ticks.tick() => (),
+                () = app.draining().cancelled_owned() => return None,
+            }
+            n_looks += 1;
+            if n_looks % LOOKS_PER_CHECK == 0
+                && matches!(ops_sessions::find(&app.database.durable, &operator.id).await, Ok(None))
+            {
+                return None;
+            }
+            // If the database is away, the page keeps its numbers and this looks again.
+            let Ok(overview) = app.ops_live.overview(&app.database.durable).await else { continue };
+            let data = document(&overview, &operator);
+            if data != sent {
+                sent.clone_from(&data);
+                let event = Event::default().event("overview").data(data);
+                return Some((Ok::<_, Infallible>(event), (app, operator, ticks, sent, n_looks)));
+            }
+        }
+    });
+    let events = futures::StreamExt::map(events, move |event| {
+        let _place = &place;
+        event.map_err(|never| match never {})
+    });
+    Ok(event_stream::respond(events))
+}
+
+fn document(overview: &Arc<Overview>, operator: &Operator) -> String {
+    let text = operator.language.text();
+    let values: serde_json::Map<_, _> =
+        values(overview, text).into_iter().map(|(id, value)| (id, json!(value))).collect();
+    let alerts: Vec<String> = overview.alerts().iter().map(|alert| alert_text(alert, text)).collect();
+    json!({"layout": layout_of(overview), "alerts": alerts, "values": values}).to_string()
+}

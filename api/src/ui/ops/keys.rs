@@ -1,0 +1,140 @@
+//! `/ops/keys`: keys, what their accounts use, and their quotas. A key can be revoked here; it is created by a command.
+
+use std::collections::HashMap;
+
+use akhar_accounts::{ListedKey, keys};
+use akhar_jobs::store::{self, AccountUse};
+use axum::{extract::State, response::Response};
+use maud::{Markup, html};
+use serde::Deserialize;
+use uuid::Uuid;
+
+use super::{
+    action::Action,
+    failure::Failure,
+    format::{counted, number, time},
+    layout::{self, Section, token},
+    notice::{self, Done, Kind},
+    operator::Operator,
+    text::Text,
+};
+use crate::app::App;
+use crate::ui::{query::Parameters, respond::see_other};
+
+/// The keys on a page.
+const PER_PAGE: i64 = 20;
+
+/// The jobs of an hour are counted up to this number.
+const MAX_HOUR: i64 = 1000;
+
+/// Where the page begins.
+#[derive(Debug, Default, Deserialize)]
+pub(super) struct From {
+    from: Option<Uuid>,
+}
+
+/// `GET /ops/keys`.
+pub(super) async fn handle(
+    State(app): State<App>,
+    operator: Operator,
+    Parameters(From { from }): Parameters<From>,
+    Parameters(done): Parameters<Done>,
+) -> Result<Response, Failure> {
+    let (text, db) = (operator.language.text(), &app.database.durable);
+    let mut keys = keys::page(db, from, PER_PAGE + 1).await?;
+    let has_next = keys.len() > usize::try_from(PER_PAGE).unwrap_or(usize::MAX);
+    keys.truncate(usize::try_from(PER_PAGE).unwrap_or(usize::MAX));
+    let mut accounts: Vec<Uuid> = keys.iter().map(|listed| listed.key.account_id).collect();
+    accounts.sort_unstable();
+    accounts.dedup();
+    let uses = store::use_of_accounts(db, &accounts).await?;
+    let uses = uses.into_iter().map(|of| (of.account_id, of)).collect();
+    let body = html! {
+        (notice::show(&done, text))
+        h1 { (text.sections.keys) }
+        p.hint { (text.keys.hint) " " code { "akhar keys create --name …" } }
+        (list(&operator, &keys, &uses, text))
+        nav.pages aria-label=(text.jobs.pages) {
+            @if from.is_some() { a href="/ops/keys" { (text.jobs.first_page) } }
+            @if let Some(last) = keys.last().filter(|_| has_next) {
+                a rel="next" href={ "/ops/keys?from=" (last.key.id) } { (text.jobs.next_page) }
+            }
+        }
+    };
+    Ok(layout::page(&operator, Section::Keys, text.sections.keys, &body))
+}
+
+fn list(
+    operator: &Operator,
+    keys: &[ListedKey],
+    by_account: &HashMap<Uuid, AccountUse>,
+    text: &Text,
+) -> Markup {
+    let heads = &text.keys.heads;
+    let rows = html! {
+        @for listed in keys {
+            @let (key, quotas, used) = (&listed.key, listed.quotas, by_account.get(&listed.key.account_id));
+            (layout::row(heads, &[
+                html! { code { (key.prefix) } },
+                html! { (key.name) @if key.is_admin { " " span.state.busy { (text.keys.admin) } } },
+                state(listed, text),
+                html! { @if let Some(used) = used { (hour(used, key.account_id)) } },
+                of_quota(used.map(waiting), quotas.max_queued),
+                of_quota(used.map(|used| format!("{:.0}", used.audio_s / 60.0)), quotas.audio_minutes_per_day),
+                html! { (quotas.requests_per_minute.map_or_else(|| "–".to_owned(), |n| number(n.into()))) },
+                html! { @if key.revoked_at.is_none() { (revoke_form(operator, listed, text)) } },
+            ]))
+        }
+    };
+    layout::table(text.keys.caption, heads, &rows)
+}
+
+fn state(listed: &ListedKey, text: &Text) -> Markup {
+    html! {
+        @match listed.key.revoked_at {
+            Some(at) => { span.state.plain { (text.keys.revoked) } " " (time(at)) }
+            None => span.state.good { (text.keys.works) },
+        }
+    }
+}
+
+/// The jobs of the last hour, and when the newest of all was accepted.
+fn hour(used: &AccountUse, account: Uuid) -> Markup {
+    html! {
+        a href={ "/ops/jobs?by=account&q=" (account) } { (counted(used.n_last_hour, MAX_HOUR)) }
+        @if let Some(at) = used.newest_at { br; span.hint { (time(at)) } }
+    }
+}
+
+fn waiting(used: &AccountUse) -> String {
+    if used.is_more_waiting { format!("{}+", number(used.n_waiting)) } else { number(used.n_waiting) }
+}
+
+/// What is used, and the quota.
+fn of_quota(used: Option<String>, quota: Option<i32>) -> Markup {
+    html! {
+        (used.unwrap_or_else(|| "–".to_owned()))
+        @if let Some(quota) = quota { " / " (number(quota.into())) }
+    }
+}
+
+fn revoke_form(operator: &Operator, listed: &ListedKey, text: &Text) -> Markup {
+    html! {
+        details {
+            summary { (text.actions.revoke) "…" }
+            form method="post" action="/ops/keys" {
+                (token(operator))
+                input type="hidden" name="prefix" value=(listed.key.prefix);
+                p { (text.keys.revoke_warning) }
+                button.danger aria-label={ (text.actions.revoke) ": " (listed.key.name) " " (listed.key.prefix) } { (text.actions.revoke) }
+            }
+        }
+    }
+}
+
+/// `POST /ops/keys`: revokes a key.
+pub(super) async fn revoke(State(app): State<App>, action: Action) -> Result<Response, Failure> {
+    let key = keys::revoke(&app.database.durable, action.fields.get("prefix")).await?;
+    tracing::info!(operator = action.operator.session.prefix, key = key.prefix, "an operator revoked a key");
+    Ok(see_other(&notice::after("/ops/keys", Kind::Revoked, 1, 1)))
+}

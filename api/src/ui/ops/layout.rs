@@ -1,0 +1,146 @@
+//! What all pages of a signed-in operator have in common.
+
+use axum::response::{Html, IntoResponse as _, Response};
+use maud::{DOCTYPE, Markup, html};
+
+use super::{action::TOKEN, notice, operator::Operator, text::Text};
+use crate::ui::{assets, language::Language};
+
+/// A page in the navigation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Section {
+    /// Queues and workers.
+    Overview,
+    /// Jobs.
+    Jobs,
+    /// Failed jobs by error.
+    Errors,
+    /// Keys and accounts.
+    Keys,
+}
+
+impl Section {
+    const ALL: [Self; 4] = [Self::Overview, Self::Jobs, Self::Errors, Self::Keys];
+
+    const fn path(self) -> &'static str {
+        match self {
+            Self::Overview => "/ops",
+            Self::Jobs => "/ops/jobs",
+            Self::Errors => "/ops/errors",
+            Self::Keys => "/ops/keys",
+        }
+    }
+
+    const fn title(self, text: &Text) -> &'static str {
+        match self {
+            Self::Overview => text.sections.overview,
+            Self::Jobs => text.sections.jobs,
+            Self::Errors => text.sections.errors,
+            Self::Keys => text.sections.keys,
+        }
+    }
+}
+
+/// A page.
+pub(super) fn page(operator: &Operator, section: Section, title: &str, body: &Markup) -> Response {
+    let text = operator.language.text();
+    let content = html! {
+        a.skip href="#main" { (text.skip) }
+        header {
+            p.brand { span aria-hidden="true" lang="pa" { "ਅ" } " Akhar" }
+            nav aria-label=(text.navigation) {
+                ul {
+                    @for one in Section::ALL {
+                        li { a href=(one.path()) aria-current=[(one == section).then_some("page")] { (one.title(text)) } }
+                    }
+                }
+            }
+            form.signed-in method="post" action="/ops/logout" {
+                (token(operator))
+                span { (operator.session.name) " " code { (operator.session.prefix) } }
+                button.quiet { (text.sign_out) }
+            }
+        }
+        main #main tabindex="-1" { (body) }
+        (footer(operator.language, notice::without(&operator.path)))
+    };
+    respond(operator.language, title, &content)
+}
+
+/// A whole document.
+pub(super) fn respond(language: Language, title: &str, content: &Markup) -> Response {
+    let page = html! {
+        (DOCTYPE)
+        html lang=(language.code()) {
+            head {
+                meta charset="utf-8";
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                meta name="color-scheme" content="light dark";
+                title { (title) " · Akhar" }
+                link rel="stylesheet" href=(assets::path("base.css"));
+                link rel="stylesheet" href=(assets::path("ops.css"));
+                script type="module" src=(assets::path("ops.js")) {}
+            }
+            body { (content) }
+        }
+    };
+    Html(page.into_string()).into_response()
+}
+
+/// The foot of a page, with the switch between languages. `path` is the page to return to.
+pub(super) fn footer(language: Language, path: &str) -> Markup {
+    let text = language.text();
+    let escaped: String = path.bytes().map(escape).collect();
+    html! {
+        footer {
+            p { (text.times_are_utc) }
+            nav aria-label=(text.language) {
+                ul {
+                    @for one in Language::ALL {
+                        li {
+                            a href={ "/language/" (one.code()) "?to=" (escaped) } lang=(one.code()) hreflang=(one.code())
+                                aria-current=[(one == language).then_some("true")] { (one.name()) }
+                        }
+                    }
+                }
+            }
+            p { "Akhar " (env!("CARGO_PKG_VERSION")) }
+        }
+    }
+}
+
+/// A byte of a value in a query.
+pub(super) fn escape(byte: u8) -> String {
+    if byte.is_ascii_alphanumeric() || b"-._~/".contains(&byte) {
+        char::from(byte).to_string()
+    } else {
+        format!("%{byte:02X}")
+    }
+}
+
+/// The hidden field that every form has.
+pub(super) fn token(operator: &Operator) -> Markup {
+    html! { input type="hidden" name=(TOKEN) value=(operator.id.form_token()); }
+}
+
+/// A table. On a narrow screen, each row is a block and each cell has its label; the roles keep it a table.
+pub(super) fn table(caption: &str, heads: &[&str], rows: &Markup) -> Markup {
+    html! {
+        table role="table" {
+            caption { (caption) }
+            thead role="rowgroup" {
+                tr role="row" { @for head in heads { th role="columnheader" scope="col" { (head) } } }
+            }
+            tbody role="rowgroup" { (rows) }
+        }
+    }
+}
+
+/// A row of a table, with the labels of its cells.
+pub(super) fn row(heads: &[&str], cells: &[Markup]) -> Markup {
+    html! {
+        tr role="row" {
+            @for (head, cell) in heads.iter().zip(cells) { td role="cell" data-label=(head) { (cell) } }
+        }
+    }
+}

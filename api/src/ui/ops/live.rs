@@ -1,0 +1,195 @@
+//! What happens now: read once a second at most, for all pages that are open in this process.
+
+use std::{sync::Arc, time::Duration};
+
+use akhar_jobs::store::{self, QueueLoad, QueueMode, WorkerRow};
+use akhar_platform::database::{is_storage_full, write_temporary_files};
+use chrono::{DateTime, Utc};
+use sqlx::PgPool;
+use tokio::{
+    sync::Mutex,
+    time::{Instant, timeout},
+};
+
+use super::format::seconds_between;
+
+/// How old what is shown may be.
+const MAX_AGE: Duration = Duration::from_millis(900);
+
+/// How long reading may take before the database counts as unavailable.
+const READ_LIMIT: Duration = Duration::from_secs(5);
+
+/// The most pages that one process updates.
+pub(crate) const MAX_PAGES: usize = 100;
+
+/// The wait of the oldest job after which the page points at a queue.
+const LONG_WAIT_S: f64 = 60.0;
+
+/// Queues and workers at one time.
+#[derive(Debug)]
+pub(super) struct Overview {
+    /// The queues.
+    pub(super) queues: Vec<QueueLoad>,
+    /// The workers.
+    pub(super) workers: Vec<WorkerRow>,
+    /// Whether the disk of Postgres is full.
+    pub(super) is_storage_full: bool,
+    /// About how many jobs the database has.
+    pub(super) n_kept: i64,
+    /// The time, by the clock of the database.
+    pub(super) at: DateTime<Utc>,
+}
+
+/// What needs an operator's attention.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Alert {
+    /// The disk of Postgres is full.
+    StorageFull,
+    /// No worker claims jobs.
+    NoWorker,
+    /// The heartbeats of this worker have stopped.
+    Silent(String),
+    /// This queue starts no jobs.
+    Paused(String),
+    /// This queue accepts no jobs.
+    Draining(String),
+    /// The oldest job of this queue has waited for long.
+    LongWait(String),
+}
+
+/// The state of a worker.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum WorkerState {
+    /// It claims jobs.
+    Works,
+    /// It claims no more jobs, and has some.
+    Draining,
+    /// It claims no more jobs, and has none.
+    Drained,
+    /// Its heartbeats have stopped.
+    Silent,
+}
+
+/// The state of a worker.
+pub(super) const fn state_of(worker: &WorkerRow) -> WorkerState {
+    match worker {
+        WorkerRow { is_alive: false, .. } => WorkerState::Silent,
+        WorkerRow { is_draining: true, n_jobs: 0, .. } => WorkerState::Drained,
+        WorkerRow { is_draining: true, .. } => WorkerState::Draining,
+        _ => WorkerState::Works,
+    }
+}
+
+impl Overview {
+    async fn read(db: &PgPool) -> Result<Self, sqlx::Error> {
+        let (queues, workers) = (store::queue_loads(db).await?, store::list_workers(db).await?);
+        let kept = store::kept(db).await?;
+        let is_storage_full = match write_temporary_files(db).await {
+            Err(error) if is_storage_full(&error) => true,
+            written => written.map(|()| false)?,
+        };
+        Ok(Self { queues, workers, is_storage_full, n_kept: kept.n_jobs, at: kept.at })
+    }
+
+    /// What needs attention, the worst first.
+    pub(super) fn alerts(&self) -> Vec<Alert> {
+        let mut alerts = Vec::new();
+        if self.is_storage_full {
+            alerts.push(Alert::StorageFull);
+        }
+        if !self.workers.iter().any(|worker| state_of(worker) == WorkerState::Works) {
+            alerts.push(Alert::NoWorker);
+        }
+        let silent = self.workers.iter().filter(|worker| state_of(worker) == WorkerState::Silent);
+        alerts.extend(silent.map(|worker| Alert::Silent(worker.name.clone())));
+        for queue in &self.queues {
+            let name = queue.queue.clone();
+            match queue.mode {
+                QueueMode::Paused => alerts.push(Alert::Paused(name.clone())),
+                QueueMode::Draining => alerts.push(Alert::Draining(name.clone())),
+                QueueMode::Open => (),
+            }
+            if queue.oldest_s.is_some_and(|oldest_s| oldest_s > LONG_WAIT_S) {
+                alerts.push(Alert::LongWait(name));
+            }
+        }
+        alerts
+    }
+
+    /// Seconds since the last heartbeat of a worker.
+    pub(super) fn silence_s(&self, worker: &WorkerRow) -> f64 {
+        seconds_between(worker.seen_at, self.at).max(0.0)
+    }
+}
+
+/// What was read last.
+#[derive(Debug, Default)]
+pub(crate) struct Live(Mutex<Option<(Instant, Arc<Overview>)>>);
+
+impl Live {
+    /// The overview of this second. Requests that come while it is read wait for the same one.
+    pub(super) async fn overview(&self, db: &PgPool) -> Result<Arc<Overview>, sqlx::Error> {
+        let mut last = self.0.lock().await;
+        if let Some((read_at, overview)) = &*last
+            && read_at.elapsed() < MAX_AGE
+        {
+            return Ok(overview.clone());
+        }
+        let read = timeout(READ_LIMIT, Overview::read(db)).await.unwrap_or(Err(sqlx::Error::PoolTimedOut))?;
+        let overview = Arc::new(read);
+        *last = Some((Instant::now(), overview.clone()));
+        Ok(overview)
+    }
+
+    /// What was read last is shown no more, because an operator has changed something.
+    pub(super) async fn forget(&self) {
+        *self.0.lock().await = None;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn worker(is_alive: bool, is_draining: bool, n_jobs: i64) -> WorkerRow {
+        let at = DateTime::UNIX_EPOCH;
+        WorkerRow { name: "w".to_owned(), started_at: at, seen_at: at, is_alive, is_draining, n_jobs }
+    }
+
+    #[test]
+    fn what_needs_attention_is_found() {
+        let queue = |mode, oldest_s| QueueLoad {
+            queue: "quick".to_owned(),
+            mode,
+            n_queued: 1,
+            n_running: 0,
+            oldest_s,
+            ended_per_minute: 0.0,
+            failed_per_minute: 0.0,
+        };
+        let overview = |queues, workers| Overview {
+            queues,
+            workers,
+            is_storage_full: false,
+            n_kept: 0,
+            at: DateTime::UNIX_EPOCH,
+        };
+        let alerts = |queues, workers| overview(queues, workers).alerts();
+        let quick = || "quick".to_owned();
+        assert_eq!(alerts(vec![queue(QueueMode::Open, Some(59.0))], vec![worker(true, false, 1)]), []);
+        assert_eq!(
+            alerts(
+                vec![queue(QueueMode::Paused, Some(61.0))],
+                vec![worker(true, true, 1), worker(false, false, 0)]
+            ),
+            [
+                Alert::NoWorker,
+                Alert::Silent("w".to_owned()),
+                Alert::Paused(quick()),
+                Alert::LongWait(quick())
+            ]
+        );
+        let full = Overview { is_storage_full: true, ..overview(vec![], vec![worker(true, false, 1)]) };
+        assert_eq!(full.alerts(), [Alert::StorageFull]);
+    }
+}

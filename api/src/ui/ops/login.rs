@@ -1,0 +1,137 @@
+//! `/ops/login` and `/ops/logout`: an operator signs in with an admin key, and out.
+
+use akhar_accounts::{
+    PresentedKey,
+    ops_sessions::{self, SessionId},
+    prefix_text,
+};
+use axum::{
+    extract::{Request, State},
+    http::{HeaderMap, StatusCode, header},
+    response::{IntoResponse as _, Response},
+};
+use maud::html;
+
+use super::{
+    action::{Action, Fields, TOKEN},
+    attempts,
+    failure::Failure,
+    layout,
+    operator::{SESSION, session_cookie},
+};
+use crate::app::App;
+use crate::http::peer::Peer;
+use crate::ui::{
+    cookies::{cookie, set_cookie},
+    language::Language,
+    respond::see_other,
+};
+
+/// The cookie that belongs to the form for signing in, so that no other site can send it.
+const FORM: &str = "akhar_ops_login";
+
+/// How long that form can be sent, seconds.
+const FORM_S: u64 = 3600;
+
+/// Why a key was refused.
+#[derive(Debug, Clone, Copy)]
+enum Refusal {
+    /// It is not a working admin key.
+    Key,
+    /// The form is too old, or cookies are off.
+    Form,
+    /// Too many attempts.
+    Attempts,
+}
+
+/// `GET /ops/login`.
+pub(super) async fn form(headers: HeaderMap) -> Response {
+    show(&headers, None)
+}
+
+fn show(headers: &HeaderMap, refusal: Option<Refusal>) -> Response {
+    let language = Language::of(headers);
+    let text = language.text();
+    let id = cookie(headers, FORM).and_then(SessionId::parse).unwrap_or_else(SessionId::random);
+    let error = refusal.map(|refusal| match refusal {
+        Refusal::Key => text.login.wrong_key,
+        Refusal::Form => text.login.old_form,
+        Refusal::Attempts => text.login.too_many,
+    });
+    let content = html! {
+        main.login {
+            p.brand { span aria-hidden="true" lang="pa" { "ਅ" } " Akhar" }
+            h1 { (text.login.title) }
+            @if let Some(error) = error { p.error #error role="alert" { (error) } }
+            form method="post" action="/ops/login" {
+                input type="hidden" name=(TOKEN) value=(id.form_token());
+                label for="key" { (text.login.key) }
+                input #key type="password" name="key" required autocomplete="current-password" autocapitalize="none"
+                    spellcheck="false" aria-describedby={ "hint" (error.map_or("", |_| " error")) }
+                    aria-invalid=[error.map(|_| "true")];
+                p.hint #hint { (text.login.hint) " " code { "akhar keys create --admin --name …" } }
+                button { (text.login.sign_in) }
+            }
+        }
+        (layout::footer(language, "/ops/login"))
+    };
+    let mut response = layout::respond(language, text.login.title, &content);
+    *response.status_mut() = match refusal {
+        None => StatusCode::OK,
+        Some(Refusal::Key | Refusal::Form) => StatusCode::FORBIDDEN,
+        Some(Refusal::Attempts) => StatusCode::TOO_MANY_REQUESTS,
+    };
+    let headers_out = response.headers_mut();
+    if let Some(cookie) = set_cookie(headers, "/ops", FORM, id.expose(), FORM_S) {
+        headers_out.append(header::SET_COOKIE, cookie);
+    }
+    if matches!(refusal, Some(Refusal::Attempts)) {
+        headers_out.insert(header::RETRY_AFTER, attempts::PAUSE.as_secs().into());
+    }
+    response
+}
+
+/// `POST /ops/login`: begins a session if the key is an admin key.
+pub(super) async fn enter(State(app): State<App>, request: Request) -> Result<Response, Failure> {
+    let headers = request.headers().clone();
+    let client = attempts::client(request.extensions().get::<Peer>().copied(), &headers);
+    if !app.login_attempts.may_try(&client) {
+        return Ok(show(&headers, Some(Refusal::Attempts)));
+    }
+    let Some(id) = cookie(&headers, FORM).and_then(SessionId::parse) else {
+        return Ok(show(&headers, Some(Refusal::Form)));
+    };
+    let Ok(fields) = Fields::read(request, &id.form_token()).await else {
+        return Ok(show(&headers, Some(Refusal::Form)));
+    };
+    let Some(presented) = PresentedKey::parse(fields.get("key").trim()) else {
+        app.login_attempts.failed(&client);
+        return Ok(show(&headers, Some(Refusal::Key)));
+    };
+    let found = app.auth.keys.find(&app.database.durable, &presented).await.map_err(|_| Failure::Database)?;
+    let Some(key) = found.filter(|key| key.is_admin) else {
+        app.login_attempts.failed(&client);
+        tracing::warn!(key = prefix_text(&presented.prefix), "refused to sign in to the operations page");
+        return Ok(show(&headers, Some(Refusal::Key)));
+    };
+    let session = SessionId::random();
+    ops_sessions::begin(&app.database.durable, &session, key.id).await?;
+    tracing::info!(key = prefix_text(&presented.prefix), "signed in to the operations page");
+    let mut response = see_other("/ops");
+    let cookies = [session_cookie(&headers, &session), set_cookie(&headers, "/ops", FORM, "", 0)];
+    for cookie in cookies.into_iter().flatten() {
+        response.headers_mut().append(header::SET_COOKIE, cookie);
+    }
+    Ok(response)
+}
+
+/// `POST /ops/logout`: ends the session.
+pub(super) async fn leave(
+    State(app): State<App>,
+    headers: HeaderMap,
+    Action { operator, .. }: Action,
+) -> Result<Response, Failure> {
+    ops_sessions::end(&app.database.durable, &operator.id).await?;
+    let gone = set_cookie(&headers, "/ops", SESSION, "", 0).map(|cookie| [(header::SET_COOKIE, cookie)]);
+    Ok((gone, see_other("/ops/login")).into_response())
+}

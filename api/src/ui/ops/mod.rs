@@ -1,0 +1,62 @@
+//! The operations page: what operators see of queues, workers, jobs and keys, and what they change. The pages are made here, and
+//! work without the script, which only updates numbers.
+
+mod action;
+mod attempts;
+mod errors;
+mod events;
+mod failure;
+mod format;
+mod job;
+mod jobs;
+mod keys;
+mod layout;
+pub(crate) mod live;
+mod login;
+mod notice;
+mod operator;
+mod overview;
+mod search;
+mod text;
+
+use axum::{
+    Router,
+    extract::DefaultBodyLimit,
+    middleware::map_response,
+    response::Response,
+    routing::{get, post},
+};
+
+pub(crate) use attempts::LoginAttempts;
+pub(crate) use live::MAX_PAGES;
+
+use super::respond;
+use crate::app::App;
+
+/// What the pages may load: files of this server, and nothing else. No script and no style is part of a page.
+const CSP: &str = "default-src 'none'; script-src 'self'; style-src 'self'; font-src 'self'; img-src 'self'; connect-src 'self'; \
+    form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
+
+/// The most bytes of a form: a page of jobs, or an error text.
+const MAX_FORM_BYTES: usize = 64 * 1024;
+
+/// The routes of the page.
+pub(super) fn routes() -> Router<App> {
+    Router::new()
+        .route("/ops", get(overview::handle))
+        .route("/ops/login", get(login::form).post(login::enter))
+        .route("/ops/logout", post(login::leave))
+        .route("/ops/events", get(events::handle))
+        .route("/ops/queues", post(overview::set_queue))
+        .route("/ops/workers", post(overview::set_worker))
+        .route("/ops/jobs", get(jobs::handle).post(jobs::change))
+        .route("/ops/jobs/{id}", get(job::handle))
+        .route("/ops/errors", get(errors::handle).post(errors::retry))
+        .route("/ops/keys", get(keys::handle).post(keys::revoke))
+        .layer(DefaultBodyLimit::max(MAX_FORM_BYTES))
+        .layer(map_response(protect))
+}
+
+async fn protect(response: Response) -> Response {
+    respond::protect(response, CSP, "same-origin")
+}

@@ -1,0 +1,49 @@
+//! Who is signed in: reads the session's cookie, and writes it.
+
+use akhar_accounts::ops_sessions::{self, MAX_AGE, OpsSession, SessionId};
+use axum::{
+    extract::FromRequestParts,
+    http::{HeaderMap, HeaderValue, request::Parts},
+};
+use tracing::Span;
+
+use super::failure::Failure;
+use crate::ui::{
+    cookies::{cookie, set_cookie},
+    language::Language,
+};
+use crate::{app::App, retry::retry_transient};
+
+/// The cookie of a session.
+pub(super) const SESSION: &str = "akhar_ops";
+
+/// A request of an operator who is signed in.
+#[derive(Debug)]
+pub(super) struct Operator {
+    /// The session's id.
+    pub(super) id: SessionId,
+    /// The session.
+    pub(super) session: OpsSession,
+    /// The language of the pages.
+    pub(super) language: Language,
+    /// The path of the page with its query.
+    pub(super) path: String,
+}
+
+impl FromRequestParts<App> for Operator {
+    type Rejection = Failure;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Failure> {
+        let id = cookie(&parts.headers, SESSION).and_then(SessionId::parse).ok_or(Failure::SignedOut)?;
+        let session = retry_transient(|_| ops_sessions::find(&app.database.durable, &id)).await?;
+        let session = session.ok_or(Failure::SignedOut)?;
+        Span::current().record("caller", &session.prefix);
+        let path = parts.uri.path_and_query().map_or("/ops", |path| path.as_str()).to_owned();
+        Ok(Self { id, session, language: Language::of(&parts.headers), path })
+    }
+}
+
+/// The cookie of a new session.
+pub(super) fn session_cookie(request: &HeaderMap, id: &SessionId) -> Option<HeaderValue> {
+    set_cookie(request, "/ops", SESSION, id.expose(), MAX_AGE.as_secs())
+}

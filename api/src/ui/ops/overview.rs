@@ -1,0 +1,217 @@
+//! `/ops`: queues and workers, with buttons that pause, drain and resume them.
+
+use akhar_jobs::{
+    Queue,
+    store::{self, MAX_COUNTED, QueueLoad, QueueMode, WorkerRow},
+};
+use axum::{extract::State, response::Response};
+use maud::{Markup, html};
+
+use super::{
+    action::Action,
+    failure::Failure,
+    format::{counted, duration, number, rate},
+    layout::{self, Section, token},
+    live::{Alert, Overview, WorkerState, state_of},
+    notice::{self, Done, Kind},
+    operator::Operator,
+    text::Text,
+};
+use crate::app::App;
+use crate::ui::{query::Parameters, respond::see_other};
+
+/// A number of the page that changes: the id of its element, and its text.
+pub(super) type LiveValue = (String, String);
+
+/// `GET /ops`.
+pub(super) async fn handle(
+    State(app): State<App>,
+    operator: Operator,
+    Parameters(done): Parameters<Done>,
+) -> Result<Response, Failure> {
+    let overview = app.ops_live.overview(&app.database.durable).await?;
+    let text = operator.language.text();
+    let body = html! {
+        (notice::show(&done, text))
+        div.title {
+            h1 { (text.sections.overview) }
+            p.live #live hidden data-layout=(layout_of(&overview)) data-lost=(text.overview.lost) data-live=(text.overview.live) {}
+        }
+        div #alerts role="status" { (alerts(&overview, text)) }
+        section { (queues(&operator, &overview, text)) }
+        section { (workers(&operator, &overview, text)) }
+        p.hint { (text.overview.kept) " " span #kept { (number(overview.n_kept)) } }
+    };
+    Ok(layout::page(&operator, Section::Overview, text.sections.overview, &body))
+}
+
+fn alerts(overview: &Overview, text: &Text) -> Markup {
+    let alerts = overview.alerts();
+    html! {
+        @if alerts.is_empty() { p.notice { (text.alerts.none) } }
+        @else { ul.alerts { @for alert in &alerts { li.notice.partial { (alert_text(alert, text)) } } } }
+    }
+}
+
+/// The text of an alert.
+pub(super) fn alert_text(alert: &Alert, text: &Text) -> String {
+    let (sentence, name) = match alert {
+        Alert::StorageFull => (text.alerts.storage_full, ""),
+        Alert::NoWorker => (text.alerts.no_worker, ""),
+        Alert::Silent(name) => (text.alerts.silent, name.as_str()),
+        Alert::Paused(name) => (text.alerts.paused, name.as_str()),
+        Alert::Draining(name) => (text.alerts.draining, name.as_str()),
+        Alert::LongWait(name) => (text.alerts.long_wait, name.as_str()),
+    };
+    sentence.replace("{name}", name)
+}
+
+/// What the page shows apart from its numbers. When this changes, the script gets the whole page again.
+pub(super) fn layout_of(overview: &Overview) -> String {
+    let queues = overview.queues.iter().map(|queue| format!("{}={}", queue.queue, queue.mode.name()));
+    let workers = overview.workers.iter().map(|worker| format!("{}={:?}", worker.name, state_of(worker)));
+    let alerts = overview.alerts().into_iter().map(|alert| format!("{alert:?}"));
+    queues.chain(workers).chain(alerts).collect::<Vec<_>>().join(" ")
+}
+
+/// The numbers of the page.
+pub(super) fn values(overview: &Overview, text: &Text) -> Vec<LiveValue> {
+    let queues = overview.queues.iter().flat_map(|queue| queue_values(queue, text));
+    let workers = overview.workers.iter().flat_map(|worker| worker_values(overview, worker, text));
+    queues.chain(workers).chain([("kept".to_owned(), number(overview.n_kept))]).collect()
+}
+
+fn queue_values(queue: &QueueLoad, text: &Text) -> [LiveValue; 5] {
+    let oldest = queue.oldest_s.map_or_else(|| "–".to_owned(), |oldest_s| duration(&text.units, oldest_s));
+    [
+        ("waiting", counted(queue.n_queued, MAX_COUNTED)),
+        ("oldest", oldest),
+        ("running", counted(queue.n_running, MAX_COUNTED)),
+        ("ended", rate(queue.ended_per_minute)),
+        ("failed", rate(queue.failed_per_minute)),
+    ]
+    .map(|(name, value)| (format!("{}-{name}", queue.queue), value))
+}
+
+fn worker_values(overview: &Overview, worker: &WorkerRow, text: &Text) -> [LiveValue; 2] {
+    let silence = duration(&text.units, overview.silence_s(worker));
+    [("heartbeat", silence), ("jobs", number(worker.n_jobs))]
+        .map(|(name, value)| (format!("{}-{name}", worker.name), value))
+}
+
+fn live((id, value): LiveValue) -> Markup {
+    html! { span.number id=(id) { (value) } }
+}
+
+fn queues(operator: &Operator, overview: &Overview, text: &Text) -> Markup {
+    let heads = &text.overview.queue_heads;
+    let rows = html! {
+        @for queue in &overview.queues {
+            @let [waiting, oldest, running, ended, failed] = queue_values(queue, text).map(live);
+            (layout::row(heads, &[
+                html! { a href={ "/ops/jobs?state=queued&queue=" (queue.queue) } { (queue.queue) } },
+                mode(queue.mode, text), waiting, oldest, running, ended, failed, queue_buttons(operator, queue, text),
+            ]))
+        }
+    };
+    layout::table(text.overview.queues, heads, &rows)
+}
+
+fn mode(mode: QueueMode, text: &Text) -> Markup {
+    let (class, name) = match mode {
+        QueueMode::Open => ("good", text.modes.open),
+        QueueMode::Paused => ("warn", text.modes.paused),
+        QueueMode::Draining => ("warn", text.modes.draining),
+    };
+    html! { span.state.(class) { (name) } }
+}
+
+fn queue_buttons(operator: &Operator, queue: &QueueLoad, text: &Text) -> Markup {
+    let buttons = [
+        (QueueMode::Paused, text.actions.pause),
+        (QueueMode::Draining, text.actions.drain),
+        (QueueMode::Open, text.actions.resume),
+    ];
+    html! {
+        form.buttons method="post" action="/ops/queues" {
+            (token(operator))
+            input type="hidden" name="queue" value=(queue.queue);
+            @for (mode, label) in buttons {
+                @if mode != queue.mode {
+                    button name="mode" value=(mode.name()) aria-label={ (label) ": " (queue.queue) }
+                        id={ (queue.queue) "-" (mode.name()) } { (label) }
+                }
+            }
+        }
+    }
+}
+
+fn workers(operator: &Operator, overview: &Overview, text: &Text) -> Markup {
+    let heads = &text.overview.worker_heads;
+    let rows = html! {
+        @for worker in &overview.workers {
+            @let [heartbeat, jobs] = worker_values(overview, worker, text).map(live);
+            (layout::row(heads, &[
+                html! { code { (worker.name) } }, worker_state(worker, text), heartbeat, jobs,
+                super::format::time(worker.started_at), worker_button(operator, worker, text),
+            ]))
+        }
+    };
+    html! {
+        @if overview.workers.is_empty() {
+            h2 { (text.overview.workers) }
+            p { (text.overview.no_workers) }
+        } @else { (layout::table(text.overview.workers, heads, &rows)) }
+    }
+}
+
+fn worker_state(worker: &WorkerRow, text: &Text) -> Markup {
+    let (class, name) = match state_of(worker) {
+        WorkerState::Works => ("good", text.workers.works),
+        WorkerState::Draining => ("warn", text.workers.draining),
+        WorkerState::Drained => ("warn", text.workers.drained),
+        WorkerState::Silent => ("bad", text.workers.silent),
+    };
+    html! { span.state.(class) { (name) } }
+}
+
+fn worker_button(operator: &Operator, worker: &WorkerRow, text: &Text) -> Markup {
+    let (drain, label) =
+        if worker.is_draining { ("false", text.actions.resume) } else { ("true", text.actions.drain) };
+    html! {
+        form.buttons method="post" action="/ops/workers" {
+            (token(operator))
+            input type="hidden" name="name" value=(worker.name);
+            button name="drain" value=(drain) aria-label={ (label) ": " (worker.name) } id={ (worker.name) "-button" } { (label) }
+        }
+    }
+}
+
+/// `POST /ops/queues`: sets the mode of a queue.
+pub(super) async fn set_queue(State(app): State<App>, action: Action) -> Result<Response, Failure> {
+    let queue = Queue::from_name(action.fields.get("queue")).ok_or(Failure::NotFound)?;
+    let modes = [QueueMode::Open, QueueMode::Paused, QueueMode::Draining];
+    let mode =
+        modes.into_iter().find(|mode| mode.name() == action.fields.get("mode")).ok_or(Failure::NotFound)?;
+    store::set_queue_mode(&app.database.durable, queue, mode).await?;
+    app.ops_live.forget().await;
+    let operator = action.operator.session.prefix;
+    tracing::info!(operator, queue = queue.name(), mode = mode.name(), "an operator set the mode of a queue");
+    Ok(see_other(&notice::after("/ops", Kind::Queue, 1, 1)))
+}
+
+/// `POST /ops/workers`: drains a worker, or resumes it.
+pub(super) async fn set_worker(State(app): State<App>, action: Action) -> Result<Response, Failure> {
+    let (name, drain) = (action.fields.get("name"), action.fields.get("drain") == "true");
+    let is_known = store::drain_worker(&app.database.durable, name, drain).await?;
+    app.ops_live.forget().await;
+    if is_known {
+        tracing::info!(
+            operator = action.operator.session.prefix,
+            worker = name,
+            drain,
+            "an operator drained or resumed a worker"
+        );
+    }
+    Ok(see_other(&notice::after("/ops", Kind::Worker, usize::from(is_known), 1)))
+}
