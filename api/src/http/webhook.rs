@@ -1,0 +1,64 @@
+//! The Akhar-Webhook header: where the end of the request's job is announced.
+
+use akhar_accounts::{WebhookTargets, WebhookUrl, WebhookUrlError};
+use axum::http::{HeaderMap, HeaderName};
+
+use crate::problems::{Code, Violation};
+
+/// The header's name as callers know it.
+pub(crate) const NAME: &str = "Akhar-Webhook";
+const HEADER: HeaderName = HeaderName::from_static("akhar-webhook");
+
+/// The URL. `None` if the request has no such header.
+pub(crate) fn read(headers: &HeaderMap, targets: &WebhookTargets) -> Result<Option<WebhookUrl>, Violation> {
+    let mut values = headers.get_all(HEADER).iter();
+    let Some(value) = values.next() else { return Ok(None) };
+    if values.next().is_some() {
+        return Err(Violation::new(NAME, Code::Duplicated, format!("{NAME} is given more than once")));
+    }
+    let url = value.to_str().map_err(|_| WebhookUrlError::NotAUrl).and_then(|text| targets.parse(text));
+    url.map(Some).map_err(|error| Violation::new(NAME, code(&error), format!("{NAME} {error}")))
+}
+
+const fn code(error: &WebhookUrlError) -> Code {
+    match error {
+        WebhookUrlError::TooLong(_) => Code::TooLong,
+        WebhookUrlError::NotAUrl => Code::NotAUrl,
+        WebhookUrlError::Scheme(_)
+        | WebhookUrlError::UserInfo
+        | WebhookUrlError::Fragment
+        | WebhookUrlError::Port(_)
+        | WebhookUrlError::Address(_) => Code::NotAllowed,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_url_that_may_not_be_used_is_a_violation() {
+        let read = |lines: &[&[u8]]| {
+            let mut headers = HeaderMap::new();
+            for line in lines {
+                headers.append(HEADER, (*line).try_into().unwrap());
+            }
+            let url = read(&headers, &WebhookTargets::default());
+            url.map(|url| url.map(|url| url.as_str().to_owned())).map_err(|violation| violation.code)
+        };
+        assert_eq!(read(&[]), Ok(None));
+        assert_eq!(read(&[b"https://example.com"]), Ok(Some("https://example.com/".to_owned())));
+        let long = format!("https://example.com/{}", "x".repeat(2048));
+        for (line, code) in [
+            (&b""[..], "not_a_url"),
+            (b"\xff", "not_a_url"),
+            (b"https://example.com/#x", "not_allowed"),
+            (b"http://example.com/", "not_allowed"),
+            (b"https://127.0.0.1/", "not_allowed"),
+            (long.as_bytes(), "too_long"),
+        ] {
+            assert_eq!(read(&[line]), Err(code.to_owned()));
+        }
+        assert_eq!(read(&[b"https://a.example", b"https://b.example"]), Err("duplicated".to_owned()));
+    }
+}

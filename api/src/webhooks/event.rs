@@ -1,0 +1,96 @@
+//! The body of a webhook: a job that has ended comes in, the JSON document comes out.
+
+use akhar_client::{WebhookBody, WebhookEvent};
+use akhar_jobs::{Job, JobState};
+use serde_json::Error;
+
+use crate::jobs::body;
+
+/// A body with more bytes is sent without the job's result. It is the most that the specification recommends.
+const MAX_BYTES: usize = 20_000;
+
+/// The body about a job that has ended. `None` if it has not. `request_id` is the request that made the job.
+pub(super) fn body(job: Job, request_id: &str) -> Result<Option<Vec<u8>>, Error> {
+    let (Some(event), Some(timestamp), id) = (event(job.state), job.ended_at, job.id) else {
+        return Ok(None);
+    };
+    let mut webhook = WebhookBody { event, timestamp, data: body::body(job, request_id) };
+    let whole = serde_json::to_vec(&webhook)?;
+    if whole.len() <= MAX_BYTES || webhook.data.result.is_none() {
+        return Ok(Some(whole));
+    }
+    webhook.data.result = None;
+    webhook.data.result_url = Some(body::result_path(id));
+    serde_json::to_vec(&webhook).map(Some)
+}
+
+const fn event(state: JobState) -> Option<WebhookEvent> {
+    match state {
+        JobState::Succeeded => Some(WebhookEvent::JobSucceeded),
+        JobState::Failed => Some(WebhookEvent::JobFailed),
+        JobState::Cancelled => Some(WebhookEvent::JobCancelled),
+        JobState::Queued | JobState::Running => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use akhar_jobs::{JobId, Operation, Outcome};
+    use chrono::Utc;
+    use serde_json::{Value, json};
+    use uuid::Uuid;
+
+    use super::*;
+
+    fn document(state: JobState, outcome: Option<Outcome>) -> Option<Value> {
+        let job = Job {
+            id: JobId(Uuid::nil()),
+            operation: Operation::SpeechRecognition,
+            state,
+            attempt: 1,
+            created_at: Utc::now(),
+            started_at: None,
+            ended_at: Some(Utc::now()),
+            outcome,
+            timing: None,
+            transcribed_s: None,
+        };
+        let body = body(job, "a-request").unwrap()?;
+        Some(serde_json::from_slice(&body).unwrap())
+    }
+
+    fn said(transcription: String) -> Outcome {
+        Outcome::Transcription {
+            transcription,
+            translation: None,
+            timestamps: None,
+            words: None,
+            segments: Vec::new(),
+            seconds: 1.0,
+            warnings: vec!["warning".to_owned()],
+        }
+    }
+
+    #[test]
+    fn the_type_is_the_end_of_the_job() {
+        let succeeded = document(JobState::Succeeded, Some(said("ੳ".to_owned()))).unwrap();
+        assert_eq!(succeeded["type"], "job.succeeded");
+        assert_eq!(succeeded["timestamp"], succeeded["data"]["ended_at"]);
+        assert_eq!(succeeded["data"]["result"]["transcription"], "ੳ");
+        let failed = document(JobState::Failed, Some(Outcome::Failed)).unwrap();
+        assert_eq!((&failed["type"], &failed["data"]["state"]), (&json!("job.failed"), &json!("failed")));
+        assert_eq!(failed["data"]["error"]["request_id"], "a-request");
+        assert_eq!(document(JobState::Cancelled, None).unwrap()["type"], "job.cancelled");
+        assert_eq!(document(JobState::Running, None), None);
+    }
+
+    #[test]
+    fn a_large_result_is_left_out() {
+        let large = document(JobState::Succeeded, Some(said("ੳ".repeat(MAX_BYTES / 3)))).unwrap();
+        assert_eq!(large["data"]["result"], Value::Null);
+        assert_eq!(large["data"]["result_url"], format!("/v1/jobs/{}/result", Uuid::nil()));
+        assert_eq!(large["data"]["warnings"], json!(["warning"]));
+        let small = document(JobState::Succeeded, Some(said("ੳ".repeat(MAX_BYTES / 4)))).unwrap();
+        assert!(small["data"].get("result_url").is_none() && small["data"]["result"].is_object());
+    }
+}

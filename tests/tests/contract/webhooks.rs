@@ -1,0 +1,230 @@
+//! Webhooks: signed as the reference library checks it, sent again after failures, never sent to private addresses.
+
+use akhar_tests::{
+    Form, Stack, http::send, images::fixture_of, speech::recording, until, webhooks::Receiver,
+};
+use serde_json::{Value, json};
+use uuid::Uuid;
+
+const WEBHOOK: &str = "akhar-webhook";
+
+/// A service that may send webhooks to this machine.
+async fn stack() -> Stack {
+    Stack::with().set_text("AKHAR_WEBHOOK_ALLOW", "127.0.0.0/8").start().await
+}
+
+/// The prefix of the stack's key.
+fn prefix(stack: &Stack) -> &str {
+    &stack.key[3..11]
+}
+
+/// Makes a secret for the account of the stack's key.
+async fn secret(stack: &Stack) -> String {
+    stack.keys(&["webhook", prefix(stack)]).await
+}
+
+fn digit(stack: &Stack) -> reqwest::RequestBuilder {
+    let image = fixture_of("੫");
+    stack.post(image.operation, &Form::upload(&image.bytes))
+}
+
+/// Requests an asynchronous job with a webhook.
+async fn submit(stack: &Stack, url: &str) -> Uuid {
+    send(digit(stack).header(WEBHOOK, url).header("prefer", "respond-async")).await.job()
+}
+
+/// Waits until the delivery of this job is in this state. Returns the number of attempts and the last error.
+async fn delivery_is(stack: &Stack, id: Uuid, state: &str) -> (i32, Option<String>) {
+    let row = "select state, attempt, last_error from webhook_deliveries where job_id = $1";
+    until(&format!("the webhook is {state}"), async || {
+        let row: Option<(String, i32, Option<String>)> =
+            sqlx::query_as(row).bind(id).fetch_optional(&stack.db).await.expect("a row");
+        row.filter(|row| row.0 == state).map(|(_, attempt, error)| (attempt, error))
+    })
+    .await
+}
+
+/// Makes the next attempt due as soon as the last one has failed. Its error is forgotten in the same statement, so that it is
+/// not taken for that of the next attempt.
+async fn let_it_try_again(stack: &Stack, id: Uuid, attempt: i32) {
+    until(&format!("attempt {attempt} has failed"), async || {
+        let moved = sqlx::query(
+            "update webhook_deliveries set due_at = now(), last_error = null
+             where job_id = $1 and attempt = $2 and last_error is not null and state = 'pending'",
+        );
+        let moved = moved.bind(id).bind(attempt).execute(&stack.db).await.expect("an update");
+        (moved.rows_affected() == 1).then_some(())
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn the_end_of_a_job_is_announced_and_signed() {
+    let stack = stack().await;
+    let first = secret(&stack).await;
+    let second = stack.keys(&["webhook", prefix(&stack), "--rotate"]).await;
+    assert_ne!(first, second);
+    assert_eq!(secret(&stack).await, second, "it is shown again");
+    let receiver = Receiver::start(&[&first, &second]).await;
+    let url = format!("{}/ok", receiver.base);
+
+    let answer = send(digit(&stack).header(WEBHOOK, &url)).await;
+    let id: Uuid = answer.header("akhar-job").parse().expect("an id");
+    let webhook = &receiver.receives(1, "/ok").await[0];
+    assert_eq!(webhook["headers"]["webhook-id"], id.to_string());
+    assert_eq!(webhook["headers"]["content-type"], "application/json");
+    assert_eq!(webhook["body"]["type"], "job.succeeded");
+    assert_eq!(webhook["body"]["timestamp"], webhook["body"]["data"]["ended_at"]);
+    assert_eq!(webhook["body"]["data"], stack.get(&format!("/v1/jobs/{id}")).await.json());
+    assert_eq!(webhook["body"]["data"]["result"], answer.json());
+    assert_eq!(delivery_is(&stack, id, "delivered").await, (1, None));
+
+    let broken = stack.post("digit-recognition", &Form::upload(&fixture_of("੫").bytes[..500]));
+    send(broken.header(WEBHOOK, format!("{}/ok?broken", receiver.base))).await.problem(422);
+    let failed = &receiver.receives(1, "/ok?broken").await[0]["body"];
+    assert_eq!((&failed["type"], &failed["data"]["state"]), (&json!("job.failed"), &json!("failed")));
+    assert_eq!(failed["data"]["error"]["errors"][0]["code"], "undecodable");
+}
+
+#[tokio::test]
+async fn a_cancelled_job_and_openai_s_routes_are_announced_at_the_account_s_url() {
+    let mut stack = Stack::with().workers(0).set_text("AKHAR_WEBHOOK_ALLOW", "127.0.0.1").start().await;
+    let receiver = Receiver::start(&[&secret(&stack).await]).await;
+    let url = format!("{}/ok", receiver.base);
+    stack.keys(&["webhook", prefix(&stack), "--url", &url]).await;
+    assert!(stack.keys(&["list"]).await.contains(&format!("works, webhook {url}  test")));
+    // An api process hears of the change by a notification, so an earlier job may have no webhook.
+    let queued = until("a job has the webhook", async || {
+        let id = send(digit(&stack).header("prefer", "respond-async")).await.job();
+        let url: Option<String> = stack.row("select webhook_url from jobs where id = $1", id).await;
+        url.map(|_| id)
+    })
+    .await;
+    let cancelled = send(stack.request("DELETE", &format!("/v1/jobs/{queued}"))).await.json();
+    let webhook = &receiver.receives(1, "/ok").await[0];
+    assert_eq!(
+        webhook["body"],
+        json!({"type": "job.cancelled", "timestamp": cancelled["ended_at"], "data": cancelled})
+    );
+
+    let form = Form::upload_and(&recording("pa-school.wav").bytes, "model", "speech-pa");
+    let request =
+        stack.request("POST", "/v1/audio/transcriptions").header("content-type", form.content_type());
+    let id = send(request.header("prefer", "respond-async").body(form.body())).await.job();
+    stack.add_worker().await;
+    let both = receiver.receives(2, "/ok").await;
+    let of_job = |request: &&Value| request["body"]["data"]["id"] == id.to_string();
+    let transcribed = both.iter().find(of_job).expect("a webhook of the job");
+    assert!(transcribed["body"]["data"]["result"]["transcription"].is_string(), "{transcribed}");
+
+    stack.keys(&["webhook", prefix(&stack), "--no-url"]).await;
+    assert!(!stack.keys(&["list"]).await.contains("webhook"));
+}
+
+#[tokio::test]
+async fn a_webhook_that_fails_is_sent_again_and_given_up_after_a_day() {
+    let stack = stack().await;
+    let receiver = Receiver::start(&[&secret(&stack).await]).await;
+    let failing = submit(&stack, &format!("{}/fail/2", receiver.base)).await;
+    let cut = submit(&stack, &format!("{}/cut", receiver.base)).await;
+    let moved = submit(&stack, &format!("{}/moved/{}/ok", receiver.base, receiver.base)).await;
+    let gone = submit(&stack, &format!("{}/gone", receiver.base)).await;
+
+    for attempt in [1, 2] {
+        let_it_try_again(&stack, failing, attempt).await;
+    }
+    assert_eq!(delivery_is(&stack, failing, "delivered").await.0, 3);
+    let ids: Vec<Value> =
+        receiver.received("/fail/2").into_iter().map(|r| r["headers"]["webhook-id"].clone()).collect();
+    assert_eq!(ids, vec![json!(failing.to_string()); 3], "each attempt has the same id");
+
+    let (attempts, error) = delivery_is(&stack, gone, "dead").await;
+    assert_eq!((attempts, error.as_deref()), (1, Some("the receiver answered 410 Gone")));
+    until("the redirect is not followed", async || {
+        let error: Option<String> =
+            stack.row("select last_error from webhook_deliveries where job_id = $1", moved).await;
+        error.filter(|error| error.contains("307") && error.contains("redirects are not followed"))
+    })
+    .await;
+    assert!(receiver.received("/ok").is_empty());
+
+    for attempt in 1..8 {
+        let_it_try_again(&stack, cut, attempt).await;
+    }
+    assert_eq!(delivery_is(&stack, cut, "dead").await.0, 8);
+    let dead = stack.akhar(&["webhooks", "list", "--dead"]).await;
+    assert!(
+        dead.lines().count() == 2 && dead.contains(&cut.to_string()) && dead.contains("410 Gone"),
+        "{dead}"
+    );
+    let listed = stack.akhar(&["webhooks", "list", "--json"]).await;
+    let listed: Vec<Value> = listed.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+    let of_cut = listed.iter().find(|delivery| delivery["id"] == cut.to_string()).expect("it is listed");
+    assert_eq!((&of_cut["state"], &of_cut["attempts"]), (&json!("dead"), &json!(8)));
+
+    // Somebody repairs the receiver, and the operator sends both again.
+    sqlx::query("update webhook_deliveries set url = $1")
+        .bind(format!("{}/ok", receiver.base))
+        .execute(&stack.db)
+        .await
+        .expect("an update");
+    assert_eq!(stack.akhar(&["webhooks", "redeliver", &cut.to_string()]).await, "1");
+    assert_eq!(delivery_is(&stack, cut, "delivered").await, (1, None));
+    assert_eq!(stack.akhar(&["webhooks", "redeliver", "--dead"]).await, "1");
+    assert_eq!(delivery_is(&stack, gone, "delivered").await, (1, None));
+}
+
+#[tokio::test]
+async fn a_slow_receiver_does_not_delay_others() {
+    let stack = stack().await;
+    let secret = secret(&stack).await;
+    let (slow, other) = (Receiver::start(&[&secret]).await, Receiver::start(&[&secret]).await);
+    for _ in 0..20 {
+        submit(&stack, &format!("{}/hang", slow.base)).await;
+    }
+    slow.receives(4, "/hang").await;
+    let id = submit(&stack, &format!("{}/ok", other.base)).await;
+    assert_eq!(delivery_is(&stack, id, "delivered").await.0, 1);
+    assert_eq!(slow.received("/hang").len(), 4, "a host has so many attempts at a time");
+}
+
+#[tokio::test]
+async fn a_webhook_is_not_sent_to_an_address_that_is_not_public() {
+    let stack = Stack::start().await;
+    let refused = async |url: &str| {
+        let problem = stack.refused(digit(&stack).header(WEBHOOK, url), 422).await;
+        let [(field, code)] = &problem.errors().into_iter().collect::<Vec<_>>()[..] else {
+            panic!("{problem:?}")
+        };
+        assert_eq!(field, "Akhar-Webhook");
+        code.clone()
+    };
+    assert_eq!(refused("https://example.com/").await, "no_secret");
+    let receiver = Receiver::start(&[&secret(&stack).await]).await;
+    assert_eq!(send(digit(&stack).header(WEBHOOK, "https://name.invalid")).await.status, 200);
+    let port = receiver.base.rsplit(':').next().expect("a port");
+    for (url, code) in [
+        (receiver.base.clone(), "not_allowed"),
+        (format!("https://127.0.0.1:{port}/ok"), "not_allowed"),
+        (format!("https://[::ffff:127.0.0.1]:{port}/ok"), "not_allowed"),
+        (format!("https://2130706433:{port}/ok"), "not_allowed"),
+        ("https://169.254.169.254/latest".to_owned(), "not_allowed"),
+        ("https://user@example.com/".to_owned(), "not_allowed"),
+        ("https://example.com:25/".to_owned(), "not_allowed"),
+        ("example.com".to_owned(), "not_a_url"),
+        (format!("https://example.com/{}", "x".repeat(2048)), "too_long"),
+    ] {
+        assert_eq!(refused(&url).await, code, "{url}");
+    }
+    // A name is resolved when the webhook is sent.
+    let id = submit(&stack, &format!("https://localhost:{port}/ok")).await;
+    let error = until("the attempt has failed", async || {
+        let error = "select last_error from webhook_deliveries where job_id = $1";
+        let error: Option<Option<String>> =
+            sqlx::query_scalar(error).bind(id).fetch_optional(&stack.db).await.expect("a row");
+        error.flatten()
+    })
+    .await;
+    assert_eq!(error, "the name \"localhost\" has no address that is public");
+    assert!(receiver.received("/ok").is_empty());
+}

@@ -1,0 +1,137 @@
+//! A webhook is written with the outcome of its job and is delivered at least once, whichever process dies.
+
+use akhar_jobs::{
+    JobId, NewJob, Outcome, Queue,
+    store::{self, Attempted, Delivery, Ending, Guard, LeaseLimits},
+};
+use akhar_tests::{Cluster, Form, Seam, Stack, http::send, until, webhooks::Receiver};
+use sqlx::PgPool;
+use uuid::Uuid;
+
+use crate::{
+    digit,
+    queue::{insert, new_job},
+};
+
+async fn stack(n_workers: usize) -> (Stack, Receiver) {
+    let stack = Stack::with().workers(n_workers).set_text("AKHAR_WEBHOOK_ALLOW", "127.0.0.0/8").start().await;
+    let secret = stack.keys(&["webhook", &stack.key[3..11]]).await;
+    let receiver = Receiver::start(&[&secret]).await;
+    (stack, receiver)
+}
+
+async fn submit(stack: &Stack, url: &str) -> Uuid {
+    let request = stack.post(digit().operation, &Form::upload(&digit().bytes));
+    send(request.header("akhar-webhook", url).header("prefer", "respond-async")).await.job()
+}
+
+async fn delivery_is(stack: &Stack, id: Uuid, state: &str) {
+    until(&format!("the webhook is {state}"), async || {
+        let found: String = stack.row("select state from webhook_deliveries where job_id = $1", id).await;
+        (found == state).then_some(())
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_webhook_survives_the_death_of_every_api_process() {
+    let (mut stack, receiver) = stack(0).await;
+    let ended_alone = submit(&stack, &format!("{}/ok", receiver.base)).await;
+    stack.api.kill().await;
+    stack.add_worker().await;
+    stack.job_is(ended_alone, "succeeded").await;
+    delivery_is(&stack, ended_alone, "pending").await;
+    stack.restart_api().await;
+    delivery_is(&stack, ended_alone, "delivered").await;
+    assert_eq!(receiver.received("/ok").len(), 1);
+
+    // The process dies while the receiver has the webhook and has not answered.
+    let interrupted = submit(&stack, &format!("{}/hang", receiver.base)).await;
+    receiver.receives(1, "/hang").await;
+    stack.api.kill().await;
+    delivery_is(&stack, interrupted, "pending").await;
+    stack.restart_api().await;
+    let lease_ends = "update webhook_deliveries set due_at = now() where job_id = $1";
+    sqlx::query(lease_ends).bind(interrupted).execute(&stack.db).await.expect("an update");
+    let attempts = receiver.receives(2, "/hang").await;
+    assert_eq!(attempts[0]["headers"]["webhook-id"], attempts[1]["headers"]["webhook-id"]);
+    assert_eq!(attempts[0]["body"], attempts[1]["body"]);
+}
+
+#[tokio::test]
+async fn a_webhook_exists_as_soon_as_the_outcome_and_not_before() {
+    let (stack, receiver) = stack(1).await;
+    let count = async || -> i64 {
+        let count = sqlx::query_scalar("select count(*) from webhook_deliveries");
+        count.fetch_one(&stack.db).await.expect("a count")
+    };
+    let mut held = Seam::Finish.hold(&stack.db).await;
+    let id = submit(&stack, &format!("{}/ok", receiver.base)).await;
+    held.holds(1).await;
+    held.disconnect().await; // the worker writes the outcome again
+    held.holds(1).await;
+    assert_eq!((count().await, receiver.received("/ok").len()), (0, 0));
+    held.release().await;
+    stack.job_is(id, "succeeded").await;
+    assert_eq!(count().await, 1);
+    delivery_is(&stack, id, "delivered").await;
+    assert_eq!(receiver.received("/ok").len(), 1);
+    sqlx::query("delete from jobs").execute(&stack.db).await.expect("a deletion");
+    assert_eq!(count().await, 0, "it is deleted with its job");
+}
+
+/// Makes jobs of one account that have ended, with webhooks of these hosts.
+async fn end_jobs(db: &PgPool, account_id: Uuid, hosts: &[&str]) {
+    for host in hosts {
+        let webhook_url = Some(format!("https://{host}/a/b?c").into());
+        insert(db, &[&NewJob { account_id, webhook_url, ..new_job(true) }]).await;
+    }
+    let claimed = store::claim(db, "a", &[(Queue::Quick, hosts.len())]).await.expect("claims");
+    assert!(claimed.iter().all(|claimed| claimed.has_webhook));
+    let ending = |claimed: &store::Claimed| Ending {
+        guard: Guard::Claimed(claimed.fence),
+        outcome: Some(Outcome::Predictions { predictions: Vec::new() }),
+        timing: None,
+        error: None,
+        may_have_webhook: claimed.has_webhook,
+    };
+    let endings: Vec<Ending> = claimed.iter().map(ending).collect();
+    assert!(akhar_tests::queue::end(db, &endings).await.expect("a write").met.into_iter().all(|ended| ended));
+}
+
+#[tokio::test]
+async fn processes_share_due_webhooks_and_a_late_result_changes_nothing() {
+    let db = PgPool::connect_with(Cluster::shared().database().await).await.expect("it answers");
+    let (one, other) = (Uuid::now_v7(), Uuid::now_v7());
+    end_jobs(&db, one, &["a.example", "a.example", "a.example", "b.example:8443"]).await;
+    end_jobs(&db, other, &["c.example"]).await;
+    let lease = async |limits: LeaseLimits| {
+        let mut leased = store::lease_deliveries(&db, &limits).await.expect("a lease");
+        leased.sort_unstable_by(|a, b| a.host.cmp(&b.host));
+        leased
+    };
+    let hosts = |leased: &[Delivery]| leased.iter().map(|delivery| delivery.host.clone()).collect::<Vec<_>>();
+    let limits = LeaseLimits { n_free: 10, per_host: 1, per_account: 2, ..LeaseLimits::default() };
+    let first = lease(limits.clone()).await;
+    assert_eq!(hosts(&first).len(), 2, "one of each account: {first:?}");
+    let busy = LeaseLimits { hosts: vec![("a.example".to_owned(), 1)], accounts: vec![(one, 1)], ..limits };
+    let second = lease(busy).await;
+    assert_eq!(hosts(&second), ["b.example:8443"]);
+    let all = LeaseLimits { n_free: 10, per_host: 10, per_account: 10, ..LeaseLimits::default() };
+    assert_eq!(hosts(&lease(LeaseLimits { n_free: 1, ..all.clone() }).await), ["a.example"]);
+    assert_eq!(lease(all.clone()).await.len(), 1);
+    assert!(lease(all.clone()).await.is_empty(), "all are leased");
+
+    let late = &second[0];
+    sqlx::query("update webhook_deliveries set due_at = now()").execute(&db).await.expect("an update");
+    let again = lease(all).await;
+    let again = again.iter().find(|delivery| delivery.job_id == late.job_id).expect("it is leased again");
+    assert_eq!((late.attempt, again.attempt), (1, 2));
+    let settle =
+        async |delivery| store::settle_delivery(&db, delivery, &Attempted::Delivered).await.expect("a write");
+    assert!(!settle(late).await);
+    assert!(settle(again).await);
+    assert!(!settle(again).await, "it is settled");
+    assert!(store::redeliver(&db, again.job_id).await.expect("a write"));
+    assert!(!store::redeliver(&db, JobId(Uuid::now_v7())).await.expect("a write"), "there is no such job");
+}
