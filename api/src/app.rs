@@ -2,12 +2,15 @@
 
 use std::{ops::Deref, sync::Arc, time::Duration};
 
+use akhar_accounts::WebhookTargets;
 use akhar_jobs::{
     Operation, Queue,
     backend::{Admission, JobStore, Lookups, Submissions},
+    uploads::UploadStore,
 };
-use akhar_platform::{config::Config, database::Database, shutdown::Shutdown};
+use akhar_platform::{config::Config, database::Database, reload::LiveConfig, shutdown::Shutdown};
 use axum::extract::FromRef;
+use tokio::sync::Notify;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use crate::{
@@ -15,6 +18,10 @@ use crate::{
     budget::Budget,
     input::memory::BodyMemory,
     jobs::{streams::Streams, waiters::Waiters},
+    ui::{
+        ops::{LoginAttempts, MAX_PAGES, live::Live},
+        playground::HandOver,
+    },
 };
 
 /// A handle on the shared state, which is cheap to clone.
@@ -27,14 +34,26 @@ pub(crate) struct Shared {
     pub(crate) auth: Arc<Authenticator>,
     pub(crate) waiters: Waiters,
     pub(crate) submissions: Submissions,
+    pub(crate) admission: Admission,
+    pub(crate) uploads: UploadStore,
     pub(crate) lookups: Lookups,
     pub(crate) streams: Streams,
+    /// What the operations page shows.
+    pub(crate) ops_live: Live,
+    /// The open operations pages that are updated.
+    pub(crate) ops_pages: Arc<Budget<()>>,
+    /// Who tried to sign in to the operations page.
+    pub(crate) login_attempts: LoginAttempts,
+    /// The key that the playground gets once.
+    pub(crate) hand_over: HandOver,
     body_memory: Arc<Budget<Queue>>,
-    /// The most bytes of a recording that is sent to the OpenAI-compatible routes.
-    pub(crate) max_audio_bytes: usize,
-    quick_wait: Duration,
-    speech_wait: Duration,
+    live: LiveConfig,
+    leaving: CancellationToken,
     draining: CancellationToken,
+    /// Where webhooks may be sent.
+    pub(crate) webhook_targets: Arc<WebhookTargets>,
+    /// Told when webhooks may be due.
+    pub(crate) webhooks_due: Arc<Notify>,
     /// Tasks that go on when their request's client disconnects. A stopping process waits for them.
     pub(crate) tasks: TaskTracker,
 }
@@ -52,47 +71,93 @@ impl FromRef<App> for Arc<Authenticator> {
     }
 }
 
+impl FromRef<App> for Arc<WebhookTargets> {
+    fn from_ref(app: &App) -> Self {
+        app.webhook_targets.clone()
+    }
+}
+
 impl App {
     /// Creates the shared state and starts the tasks that submit and read jobs.
-    pub(crate) fn new(config: &Config, database: Database, shutdown: &Shutdown) -> Self {
+    pub(crate) fn new(
+        live: LiveConfig,
+        database: Database,
+        uploads: UploadStore,
+        shutdown: &Shutdown,
+        hand_over: HandOver,
+    ) -> Self {
+        let config = live.now();
         let queue = database.volatile.clone();
-        let n_requests = config.max_requests.get();
+        let admission = Admission::new(config.max_waiting);
+        let (n_requests, of_account) = Authenticator::request_limits(config.max_requests.get());
         let auth = Authenticator {
             database: database.durable.clone(),
             keys: KeyCache::default(),
-            requests: Budget::new(n_requests, n_requests - n_requests / 4),
+            requests: Budget::new(n_requests, of_account),
             rates: Rates::default(),
         };
         Self(Arc::new(Shared {
             database,
             auth: Arc::new(auth),
             waiters: Waiters::new(shutdown.deadline.clone()),
-            submissions: Submissions::start(&JobStore::to_submit(
-                queue.clone(),
-                Admission::new(config.max_waiting),
-            )),
+            submissions: Submissions::start(&JobStore::to_submit(queue.clone(), admission.clone())),
+            admission,
+            uploads,
             lookups: Lookups::start(&queue),
             streams: Streams::start(&queue, config.max_streams),
+            ops_live: Live::default(),
+            ops_pages: Budget::new(MAX_PAGES, MAX_PAGES),
+            login_attempts: LoginAttempts::default(),
+            hand_over,
             body_memory: BodyMemory::budget(config.max_upload_bytes),
-            max_audio_bytes: config.max_audio_bytes.get().min(BodyMemory::most(config.max_upload_bytes)),
-            quick_wait: Duration::from_secs(config.quick_wait_s),
-            speech_wait: Duration::from_secs(config.speech_wait_s),
+            live,
+            leaving: shutdown.leaving.clone(),
             draining: shutdown.soft.clone(),
+            webhook_targets: Arc::new(WebhookTargets::new(
+                config.webhook_allow.clone().unwrap_or_default().0,
+            )),
+            webhooks_due: Arc::default(),
             tasks: TaskTracker::new(),
         }))
     }
 
     /// How long a request to this operation waits for its outcome before it gets a 202.
     pub(crate) fn wait_limit(&self, operation: Operation) -> Duration {
-        match operation.queue() {
-            Queue::Quick => self.quick_wait,
-            Queue::Speech => self.speech_wait,
-        }
+        let config = self.live.now();
+        Duration::from_secs(match operation.queue() {
+            Queue::Quick => config.quick_wait_s,
+            Queue::Speech => config.speech_wait_s,
+        })
+    }
+
+    /// The most bytes of a recording that is sent to the OpenAI-compatible routes.
+    pub(crate) fn max_audio_bytes(&self) -> usize {
+        let config = self.live.now();
+        config.max_audio_bytes.get().min(BodyMemory::most(config.max_upload_bytes))
+    }
+
+    /// Takes over the limits of a configuration that has changed.
+    pub(crate) fn take_over(&self, config: &Config) {
+        self.admission.set_max_waiting(config.max_waiting);
+        let (n_requests, of_account) = Authenticator::request_limits(config.max_requests.get());
+        self.auth.requests.set_limits(n_requests, of_account);
+        self.streams.set_max(config.max_streams);
+        BodyMemory::set_budget(&self.body_memory, config.max_upload_bytes);
+    }
+
+    /// The bytes that are reserved for the bodies of requests.
+    pub(crate) fn n_body_bytes(&self) -> usize {
+        self.body_memory.taken()
     }
 
     /// The memory for the bodies of this queue's requests.
     pub(crate) fn body_memory(&self, queue: Queue) -> BodyMemory {
         BodyMemory::of(&self.body_memory, queue)
+    }
+
+    /// A token that is cancelled when the process says that it is leaving. It still accepts requests.
+    pub(crate) fn leaving(&self) -> CancellationToken {
+        self.leaving.clone()
     }
 
     /// Whether the process is shutting down. It then finishes the requests in progress and accepts no new ones.
@@ -105,9 +170,12 @@ impl App {
         self.draining.clone()
     }
 
-    /// Empties the key cache and wakes all waiters. Call this when notifications may have been missed.
+    /// Empties the caches, wakes all waiters and looks for due webhooks. Call this when notifications may have been
+    /// missed.
     pub(crate) fn catch_up(&self) {
         self.auth.keys.forget_all();
+        self.admission.forget_counts();
         self.waiters.wake_all();
+        self.webhooks_due.notify_one();
     }
 }

@@ -9,14 +9,14 @@ use std::{
 /// An amount that can be taken in parts. A part has a key, such as an account, and no key can take everything.
 #[derive(Debug)]
 pub(crate) struct Budget<K: Eq + Hash> {
-    total: usize,
-    per_key: usize,
-    taken: Mutex<Taken<K>>,
+    state: Mutex<State<K>>,
 }
 
-/// What is taken at present.
+/// The limits, and what is taken at present.
 #[derive(Debug)]
-struct Taken<K> {
+struct State<K> {
+    limit: usize,
+    limit_per_key: usize,
     total: usize,
     /// Has no entry for a key that has taken nothing.
     by_key: HashMap<K, usize>,
@@ -33,7 +33,8 @@ pub(crate) struct Share<K: Eq + Hash> {
 impl<K: Eq + Hash + Clone> Budget<K> {
     /// A budget of `total`, of which one key may have `per_key`.
     pub(crate) fn new(total: usize, per_key: usize) -> Arc<Self> {
-        Arc::new(Self { total, per_key, taken: Mutex::new(Taken { total: 0, by_key: HashMap::new() }) })
+        let state = State { limit: total, limit_per_key: per_key, total: 0, by_key: HashMap::new() };
+        Arc::new(Self { state: Mutex::new(state) })
     }
 
     /// Takes `amount`. `None` if the budget or the key's part of it has less than that left.
@@ -42,16 +43,12 @@ impl<K: Eq + Hash + Clone> Budget<K> {
         share.grow_to(amount).then_some(share)
     }
 
-    /// How much is taken at present.
-    #[cfg(test)]
-    pub(crate) fn taken(&self) -> usize {
-        self.lock().total
-    }
-
     fn try_add(&self, key: &K, amount: usize) -> bool {
         let mut taken = self.lock();
         let of_key = taken.by_key.get(key).copied().unwrap_or(0);
-        if amount > self.total - taken.total || amount > self.per_key.saturating_sub(of_key) {
+        if amount > taken.limit.saturating_sub(taken.total)
+            || amount > taken.limit_per_key.saturating_sub(of_key)
+        {
             return false;
         }
         taken.total += amount;
@@ -63,8 +60,19 @@ impl<K: Eq + Hash + Clone> Budget<K> {
 }
 
 impl<K: Eq + Hash> Budget<K> {
-    fn lock(&self) -> MutexGuard<'_, Taken<K>> {
-        self.taken.lock().unwrap_or_else(PoisonError::into_inner)
+    /// How much is taken at present.
+    pub(crate) fn taken(&self) -> usize {
+        self.lock().total
+    }
+
+    /// Changes the limits. What is taken stays taken, also if that is more than the new limits.
+    pub(crate) fn set_limits(&self, total: usize, per_key: usize) {
+        let mut state = self.lock();
+        (state.limit, state.limit_per_key) = (total, per_key);
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State<K>> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn give_back(&self, key: &K, amount: usize) {
@@ -113,6 +121,16 @@ mod tests {
         drop((first, second));
         assert_eq!(budget.taken(), 0);
         assert!(budget.lock().by_key.is_empty());
+    }
+
+    #[test]
+    fn limits_that_become_smaller_take_nothing_away() {
+        let budget = Budget::new(4, 4);
+        let mut share = budget.take("a", 3).unwrap();
+        budget.set_limits(2, 1);
+        assert!(!share.grow_to(4) && budget.take("b", 1).is_none());
+        drop(share);
+        assert!(budget.take("a", 2).is_none() && budget.take("a", 1).is_some());
     }
 
     proptest! {

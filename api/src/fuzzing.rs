@@ -3,12 +3,14 @@
 
 #![expect(clippy::missing_panics_doc, reason = "a target panics on a defect")]
 
-use std::convert::Infallible;
+use std::{convert::Infallible, sync::Arc};
 
-use akhar_jobs::Queue;
+use akhar_accounts::WebhookTargets;
+use akhar_jobs::{Queue, uploads::UploadStore};
 use akhar_platform::{
     config::Config,
     database::{Database, options},
+    reload::LiveConfig,
     shutdown::Shutdown,
 };
 use axum::{
@@ -32,6 +34,7 @@ use crate::{
         speech_recognition::form::SpeechForm,
     },
     problems::Problem,
+    ui::playground::HandOver,
 };
 
 /// The longest piece in which a body arrives, bytes.
@@ -46,7 +49,13 @@ impl State {
     pub fn new() -> Option<Self> {
         let unreachable = options("postgres://nobody@127.0.0.1:1/nothing").ok()?;
         let pool = PgPoolOptions::new().connect_lazy_with(unreachable);
-        Some(Self(App::new(&Config::default(), Database::of_pool(pool), &Shutdown::default())))
+        Some(Self(App::new(
+            LiveConfig::fixed(Config::default()),
+            Database::of_pool(pool),
+            UploadStore::in_database(),
+            &Shutdown::default(),
+            HandOver::none(),
+        )))
     }
 
     /// A form of recognition or of speech, as the first byte says.
@@ -118,7 +127,8 @@ pub async fn headers(data: &[u8]) {
     }
     let (mut parts, ()) = request.into_parts();
     parts.extensions.insert(RequestInfo::new(&parts.headers, parts.uri.path()));
-    let Ok(context) = RequestContext::from_request_parts(&mut parts, &()).await else { return };
+    let targets = Arc::new(WebhookTargets::default());
+    let Ok(context) = RequestContext::from_request_parts(&mut parts, &targets).await else { return };
     for offered in [
         Representation::JSON,
         Representation::PICTURE,

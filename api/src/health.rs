@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use akhar_jobs::store;
+use akhar_platform::database::write_temporary_files;
 use axum::{Json, extract::State};
 use serde::Serialize;
 use sqlx::PgPool;
@@ -16,10 +17,6 @@ use crate::{
         responses::{Examples, problems},
     },
 };
-
-/// Sorts about a megabyte in 64 kB of memory, so that Postgres writes temporary files. That fails if its disk is full.
-const WRITE_TEMPORARY_FILES: &str = "select count(*) from (
-    select n || repeat('x', 200) as line from generate_series(1, 5000) as n order by line offset 0) as lines";
 
 /// How long the database may take to answer before it counts as unavailable.
 const DATABASE_LIMIT: Duration = Duration::from_secs(1);
@@ -67,7 +64,7 @@ pub(crate) async fn live() -> Json<HealthBody> {
     ),
 )]
 pub(crate) async fn ready(State(app): State<App>) -> Result<Json<HealthBody>, Problem> {
-    if app.is_draining() {
+    if app.leaving().is_cancelled() {
         return Err(Problem::of(ProblemType::Draining));
     }
     let Ok(checked) = timeout(DATABASE_LIMIT, check(&app.database.volatile)).await else {
@@ -80,10 +77,7 @@ pub(crate) async fn ready(State(app): State<App>) -> Result<Json<HealthBody>, Pr
 
 /// Checks that the database can be reached and has space, and that a worker is alive.
 async fn check(db: &PgPool) -> Result<(), Problem> {
-    let mut transaction = db.begin().await?;
-    sqlx::query("set local work_mem = '64kB'").execute(&mut *transaction).await?;
-    sqlx::query(WRITE_TEMPORARY_FILES).execute(&mut *transaction).await?;
-    transaction.rollback().await?;
+    write_temporary_files(db).await?;
     if store::any_alive(db).await? {
         Ok(())
     } else {

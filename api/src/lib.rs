@@ -13,6 +13,7 @@ mod http;
 mod input;
 mod jobs;
 mod listen;
+mod measure;
 mod openai;
 mod openapi;
 mod operations;
@@ -22,6 +23,9 @@ pub mod reference;
 mod retry;
 mod router;
 mod server;
+mod ui;
+mod webhooks;
 
 pub use openapi::openapi;
 pub use server::{ServeError, serve};
+pub use ui::playground::HandOver;

@@ -1,7 +1,8 @@
-//! Handles Postgres notifications: wakes the requests that wait for ended jobs, and empties the cache of keys.
+//! Handles Postgres notifications: wakes the requests that wait for ended jobs, empties what is cached of keys and queues,
+//! and says that webhooks are due.
 
 use akhar_accounts::keys::API_KEY_CHANGED;
-use akhar_jobs::store::{self, JOBS_ENDED};
+use akhar_jobs::store::{self, JOBS_ENDED, QUEUE_MODE_CHANGED, WEBHOOKS_DUE};
 use akhar_platform::database::Event;
 
 use crate::app::App;
@@ -13,7 +14,7 @@ pub(crate) async fn listen(app: App) {
         Event::Connected => app.catch_up(),
         Event::Notified { channel, payload } => handle(&app, channel, payload),
     };
-    database.listen(&[JOBS_ENDED, API_KEY_CHANGED], on_event).await;
+    database.listen(&[JOBS_ENDED, API_KEY_CHANGED, QUEUE_MODE_CHANGED, WEBHOOKS_DUE], on_event).await;
 }
 
 fn handle(app: &App, channel: &str, payload: &str) {
@@ -25,6 +26,8 @@ fn handle(app: &App, channel: &str, payload: &str) {
         }
         // Changes are rare, so the whole cache is emptied. Each key is read again when it is next used.
         API_KEY_CHANGED => app.auth.keys.forget_all(),
+        QUEUE_MODE_CHANGED => app.admission.forget_counts(),
+        WEBHOOKS_DUE => app.webhooks_due.notify_one(),
         _ => (),
     }
 }

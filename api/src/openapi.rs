@@ -1,11 +1,16 @@
 //! Builds the OpenAPI 3.1 document from the descriptions in the code.
 
-use akhar_client::{JobBody, JobsBody, ProblemBody, ProgressEventBody, StateEventBody, ViolationBody};
+use akhar_client::{
+    JobBody, JobsBody, ProblemBody, ProgressEventBody, StateEventBody, ViolationBody, WebhookBody,
+    WebhookEvent,
+};
 use akhar_jobs::Operation;
+use serde_json::{Value, json};
 use utoipa::{
     OpenApi,
     openapi::{
         RefOr,
+        extensions::Extensions,
         schema::{AdditionalProperties, Schema, SchemaType, Type},
         security::{HttpAuthScheme, HttpBuilder, SecurityScheme},
     },
@@ -29,7 +34,7 @@ use crate::{
             hand. Every error is an RFC 9457 problem document, and a page explains each `type`.",
     ),
     paths(jobs::list::handle, jobs::get::handle, jobs::events::handle, jobs::result::handle, jobs::cancel::handle, openai::models::handle, health::live, health::ready),
-    components(schemas(jobs::list::OperationSchema, JobBody, JobsBody, ProblemBody, ViolationBody, ProgressEventBody, StateEventBody)),
+    components(schemas(jobs::list::OperationSchema, JobBody, JobsBody, ProblemBody, ViolationBody, ProgressEventBody, StateEventBody, WebhookBody, WebhookEvent)),
     tags(
         (name = "models", description = "The model operations."),
         (name = "jobs", description = "Every accepted request is a job. A caller can follow its jobs, get their results \
@@ -66,6 +71,7 @@ pub fn openapi() -> utoipa::openapi::OpenApi {
         document.merge(complete_openai(route, &openai::EXAMPLES));
     }
     add_bearer(&mut document);
+    document.extensions = Some(Extensions::from_iter([("webhooks", webhooks())]));
     tighten_parameters(&mut document);
     close_forms(&mut document);
     document
@@ -74,6 +80,38 @@ pub fn openapi() -> utoipa::openapi::OpenApi {
 /// The document as JSON, as it is served. The file `docs/openapi.json` has the same text and a final newline.
 pub(crate) fn openapi_json() -> String {
     openapi().to_pretty_json().unwrap_or_default()
+}
+
+/// The requests that the service sends. The library has no type for them.
+fn webhooks() -> Value {
+    let header = |name: &str, description: &str| json!({"name": name, "in": "header", "required": true, "description": description, "schema": {"type": "string"}});
+    json!({"job-ended": {"post": {
+        "operationId": "job-ended",
+        "tags": ["jobs"],
+        "summary": "A job has ended",
+        "description": "Sent to the URL of `Akhar-Webhook`, or of the account, and signed as \
+            https://www.standardwebhooks.com defines it. It is sent until the receiver accepts it, for almost a day, and may \
+            come more than once.",
+        "parameters": [
+            header("webhook-id", "The job's id, equal in all attempts."),
+            header("webhook-timestamp", "The time of the attempt, seconds since 1970."),
+            header("webhook-signature", "The signatures, separated by spaces. Each is `v1,` and the HMAC-SHA256 of \
+                `id.timestamp.body` in base64."),
+        ],
+        "requestBody": {"required": true, "content": {"application/json": {
+            "schema": {"$ref": "#/components/schemas/Webhook"},
+            "example": {"type": "job.succeeded", "timestamp": "2026-11-21T09:00:00.006Z", "data": {
+                "id": "019d0f6e-8e52-7d0c-a4f5-5b2b3f6d3c11", "operation": "digit-recognition",
+                "state": "succeeded", "attempt": 1, "created_at": "2026-11-21T09:00:00Z",
+                "started_at": "2026-11-21T09:00:00.002Z", "ended_at": "2026-11-21T09:00:00.006Z",
+                "result": {"predictions": [{"label": "੫", "score": 0.98}]}}},
+        }}},
+        "responses": {
+            "2XX": {"description": "The receiver has accepted it."},
+            "410": {"description": "The receiver does not want it. It is not sent again."},
+            "default": {"description": "It is sent again later. Redirects are not followed."},
+        },
+    }}})
 }
 
 fn add_bearer(document: &mut utoipa::openapi::OpenApi) {
@@ -116,8 +154,6 @@ fn close_forms(document: &mut utoipa::openapi::OpenApi) {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::Value;
-
     use super::*;
     use crate::problems::ProblemType;
 

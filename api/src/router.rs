@@ -5,7 +5,7 @@ use std::any::Any;
 use akhar_jobs::Operation;
 use axum::{
     Router,
-    middleware::from_fn_with_state,
+    middleware::{from_fn, from_fn_with_state},
     response::{IntoResponse as _, Response},
     routing::{MethodRouter, get, post},
 };
@@ -21,6 +21,7 @@ use crate::{
     operations::{self, with_operations},
     pages,
     problems::{Problem, ProblemType},
+    ui,
 };
 
 macro_rules! handlers {
@@ -38,7 +39,8 @@ with_operations!(handlers);
 /// Builds the router.
 pub(crate) fn router(app: App) -> Router {
     let document = Bytes::from(openapi_json());
-    let shared = middleware::Shared::new(app.draining());
+    let pages = ui::routes(&document);
+    let shared = middleware::Shared::new(app.leaving(), app.draining());
     let models = Operation::ALL.into_iter().fold(Router::new(), |router, operation| {
         router.route(&format!("/v1/models/{}", operation.name()), handler(operation))
     });
@@ -53,11 +55,13 @@ pub(crate) fn router(app: App) -> Router {
         .route("/health/live", get(health::live))
         .route("/health/ready", get(health::ready))
         .route("/openapi.json", get(async move || pages::json(document)))
+        .merge(pages)
         .route("/problems", get(pages::problems))
         .route("/problems/{slug}", get(pages::problem))
         .fallback(async || Problem::of(ProblemType::NotFound))
         .method_not_allowed_fallback(async || Problem::of(ProblemType::MethodNotAllowed))
         .layer(CatchPanicLayer::custom(panic_response))
+        .layer(from_fn(middleware::note_route))
         .with_state(app);
     // A layer of `routes` itself would run after the path is matched, but the middleware changes paths.
     Router::new().fallback_service(routes).layer(from_fn_with_state(shared, middleware::handle))

@@ -1,8 +1,10 @@
 //! Tests of routes without a database: unknown paths and methods, requests without a key, pages.
 
+use akhar_jobs::uploads::UploadStore;
 use akhar_platform::{
     config::Config,
     database::{Database, options},
+    reload::LiveConfig,
     shutdown::Shutdown,
 };
 use axum::{
@@ -14,6 +16,7 @@ use sqlx::postgres::PgPoolOptions;
 use tower::ServiceExt as _;
 
 use super::*;
+use crate::ui::playground::HandOver;
 
 /// An app whose database cannot be reached.
 pub(crate) fn app() -> App {
@@ -26,7 +29,13 @@ pub(crate) fn app_until(shutdown: &Shutdown) -> App {
     let pool = PgPoolOptions::new()
         .acquire_timeout(std::time::Duration::from_secs(1))
         .connect_lazy_with(unreachable);
-    App::new(&Config::default(), Database::of_pool(pool), shutdown)
+    App::new(
+        LiveConfig::fixed(Config::default()),
+        Database::of_pool(pool),
+        UploadStore::in_database(),
+        shutdown,
+        HandOver::none(),
+    )
 }
 
 async fn send(app: App, method: &str, path: &str, headers: &[(&str, &str)]) -> (Response, Vec<u8>) {

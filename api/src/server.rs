@@ -7,8 +7,12 @@ use std::{
     time::Duration,
 };
 
-use akhar_platform::{config::Config, database::Database, open_files, shutdown::Shutdown};
-use hyper::server::conn::http1;
+use akhar_jobs::uploads::UploadStore;
+use akhar_platform::{
+    config::Config, database::Database, metrics::MetricsError, open_files, reload::LiveConfig,
+    shutdown::Shutdown,
+};
+use hyper::{Request, body::Incoming, server::conn::http1, service::Service};
 use hyper_util::{
     rt::{TokioIo, TokioTimer},
     service::TowerToHyperService,
@@ -18,9 +22,21 @@ use tokio::{
     sync::Semaphore,
 };
 use tokio_io_timeout::TimeoutStream;
-use tokio_util::{sync::CancellationToken, task::TaskTracker};
+use tokio_util::{
+    sync::CancellationToken,
+    task::{AbortOnDropHandle, TaskTracker},
+};
 
-use crate::{app::App, budget::Budget, listen::listen, router::router};
+use crate::{
+    app::App,
+    budget::Budget,
+    http::peer::Peer,
+    listen::listen,
+    measure::{self, Measured},
+    router::router,
+    ui::playground::HandOver,
+    webhooks::deliver,
+};
 
 /// How long a client may take to send a request's headers, and how long a connection may be idle between requests.
 const HEADER_LIMIT: Duration = Duration::from_secs(60);
@@ -36,6 +52,9 @@ const ACCEPT_PAUSE: Duration = Duration::from_millis(200);
 /// Why the server did not shut down cleanly.
 #[derive(Debug, thiserror::Error)]
 pub enum ServeError {
+    /// The address for metrics cannot be used.
+    #[error(transparent)]
+    Metrics(#[from] MetricsError),
     /// The time limit of the shutdown passed while requests were in progress. Holds the number of their connections.
     #[error(
         "stopped while requests on {0} connections were unfinished: the time limit AKHAR_SHUTDOWN_S passed, or a second \
@@ -47,27 +66,47 @@ pub enum ServeError {
 /// Serves requests until `shutdown.soft`, then finishes the requests in progress, and aborts the rest at
 /// `shutdown.hard`.
 ///
+/// `hand_over` is the key that the playground may get.
+///
 /// After `shutdown.soft`, new requests are answered with 503, on existing and on new connections.
 pub async fn serve(
     listener: TcpListener,
-    config: &Config,
+    live: LiveConfig,
     database: Database,
+    uploads: UploadStore,
     shutdown: Shutdown,
+    hand_over: HandOver,
 ) -> Result<(), ServeError> {
-    let app = App::new(config, database, &shutdown);
+    let config = live.now();
+    let exporter = measure::start(&config).await?;
+    let app = App::new(live.clone(), database, uploads, &shutdown, hand_over);
+    exporter.serve(Measured::of(app.clone()));
     let limits = ConnectionLimits {
-        total: max_connections(config),
-        per_address: config.max_connections_per_address.get(),
+        total: max_connections(&config),
+        addresses: Budget::new(usize::MAX, config.max_connections_per_address.get()),
     };
-    serve_app(listener, app, limits, shutdown).await
+    let following = AbortOnDropHandle::new(tokio::spawn(follow(live, app.clone(), limits.addresses.clone())));
+    let served = serve_app(listener, app, limits, shutdown).await;
+    drop(following);
+    served
+}
+
+/// Takes over the limits whenever the configuration changes.
+async fn follow(mut live: LiveConfig, app: App, addresses: Arc<Budget<IpAddr>>) {
+    loop {
+        live.changed().await;
+        let config = live.now();
+        app.take_over(&config);
+        addresses.set_limits(usize::MAX, config.max_connections_per_address.get());
+    }
 }
 
 /// How many connections may be open at a time.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug)]
 struct ConnectionLimits {
     total: usize,
-    /// The limit of one address: see [`network`].
-    per_address: usize,
+    /// Those of each address: see [`network`].
+    addresses: Arc<Budget<IpAddr>>,
 }
 
 /// The part of an address that belongs to one client: an IPv4 address, or the first half of an IPv6 address.
@@ -99,14 +138,14 @@ async fn serve_app(
     limits: ConnectionLimits,
     shutdown: Shutdown,
 ) -> Result<(), ServeError> {
-    let listening = tokio::spawn(listen(app.clone()));
+    let helpers = [tokio::spawn(listen(app.clone())), tokio::spawn(deliver(app.clone()))];
     let tasks = app.tasks.clone();
     let service = TowerToHyperService::new(router(app));
     let connections = TaskTracker::new();
     // Connections get their own hard token, so that they can be counted before they are aborted.
     let connection_shutdown = Shutdown { hard: CancellationToken::new(), ..shutdown.clone() };
     let places = Arc::new(Semaphore::new(limits.total));
-    let addresses = Budget::new(usize::MAX, limits.per_address);
+    let addresses = limits.addresses;
     let accepting = async {
         loop {
             let place = places.clone().acquire_owned().await; // the semaphore is never closed
@@ -115,7 +154,8 @@ async fn serve_app(
                 tracing::debug!(%address, "the address has too many connections: closing one");
                 continue;
             };
-            let served = serve_connection(stream, service.clone(), connection_shutdown.clone());
+            let service = OfPeer { service: service.clone(), peer: Peer(address.ip()) };
+            let served = serve_connection(stream, service, connection_shutdown.clone());
             let connection = async move {
                 served.await;
                 drop((place, share));
@@ -143,7 +183,9 @@ async fn serve_app(
             Err(ServeError::Unfinished(unfinished))
         }
     };
-    listening.abort();
+    for helper in helpers {
+        helper.abort();
+    }
     ended
 }
 
@@ -165,7 +207,25 @@ fn concerns_one_connection(error: &io::Error) -> bool {
     matches!(error.kind(), E::ConnectionRefused | E::ConnectionAborted | E::ConnectionReset)
 }
 
-async fn serve_connection(stream: TcpStream, service: TowerToHyperService<axum::Router>, shutdown: Shutdown) {
+/// The service of a connection. Its requests know the address that they come from.
+#[derive(Debug, Clone)]
+struct OfPeer {
+    service: TowerToHyperService<axum::Router>,
+    peer: Peer,
+}
+
+impl Service<Request<Incoming>> for OfPeer {
+    type Response = <TowerToHyperService<axum::Router> as Service<Request<Incoming>>>::Response;
+    type Error = <TowerToHyperService<axum::Router> as Service<Request<Incoming>>>::Error;
+    type Future = <TowerToHyperService<axum::Router> as Service<Request<Incoming>>>::Future;
+
+    fn call(&self, mut request: Request<Incoming>) -> Self::Future {
+        request.extensions_mut().insert(self.peer);
+        self.service.call(request)
+    }
+}
+
+async fn serve_connection(stream: TcpStream, service: OfPeer, shutdown: Shutdown) {
     if let Err(error) = stream.set_nodelay(true) {
         tracing::debug!(%error, "cannot set TCP_NODELAY");
     }

@@ -13,7 +13,10 @@ use tokio::{
 use super::*;
 use crate::router::tests::app_until;
 
-const MANY: ConnectionLimits = ConnectionLimits { total: 9, per_address: 9 };
+/// Limits of connections: of all, and of one address.
+fn limits(total: usize, per_address: usize) -> ConnectionLimits {
+    ConnectionLimits { total, addresses: Budget::new(usize::MAX, per_address) }
+}
 const BODY: &str = "--B\r\nContent-Disposition: form-data; name=\"file\"\r\n\r\n\x01PNG\r\n--B--\r\n";
 
 fn request(key: &NewKey, is_chunked: bool) -> Vec<u8> {
@@ -47,6 +50,7 @@ async fn connected(app: App, shutdown: Shutdown) -> (TcpStream, JoinHandle<()>) 
     let caller = TcpStream::connect(listener.local_addr().unwrap()).await.unwrap();
     let (stream, _) = listener.accept().await.unwrap();
     let service = TowerToHyperService::new(router(app));
+    let service = OfPeer { service, peer: Peer([127, 0, 0, 1].into()) };
     (caller, tokio::spawn(serve_connection(stream, service, shutdown)))
 }
 
@@ -113,7 +117,7 @@ async fn one_served(limits: ConnectionLimits) -> (SocketAddr, TcpStream) {
 
 #[tokio::test]
 async fn connections_beyond_the_limit_wait_until_another_ends() {
-    let (address, first) = one_served(ConnectionLimits { total: 1, per_address: 9 }).await;
+    let (address, first) = one_served(limits(1, 9)).await;
     let mut second = TcpStream::connect(address).await.unwrap();
     let mut answer = [0; 12];
     second.write_all(LIVE).await.unwrap();
@@ -126,7 +130,7 @@ async fn connections_beyond_the_limit_wait_until_another_ends() {
 
 #[tokio::test]
 async fn an_address_with_too_many_connections_gets_no_further_one() {
-    let (address, _first) = one_served(ConnectionLimits { total: 9, per_address: 1 }).await;
+    let (address, _first) = one_served(limits(9, 1)).await;
     let mut second = TcpStream::connect(address).await.unwrap();
     let mut answer = [0; 12];
     assert_eq!(second.read(&mut answer).await.unwrap(), 0, "it is closed");
@@ -153,7 +157,7 @@ async fn a_soft_shutdown_finishes_the_requests_in_progress() {
     app.auth.keys.insert(&key).await;
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
-    let server = tokio::spawn(serve_app(listener, app.clone(), MANY, shutdown.clone()));
+    let server = tokio::spawn(serve_app(listener, app.clone(), limits(9, 9), shutdown.clone()));
     let mut idle = TcpStream::connect(address).await.unwrap();
     let mut caller = TcpStream::connect(address).await.unwrap();
     caller.write_all(&request(&key, false)).await.unwrap();
@@ -178,7 +182,7 @@ async fn a_hard_shutdown_aborts_connections() {
     app.auth.keys.insert(&key).await;
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let mut caller = TcpStream::connect(listener.local_addr().unwrap()).await.unwrap();
-    let server = tokio::spawn(serve_app(listener, app.clone(), MANY, shutdown.clone()));
+    let server = tokio::spawn(serve_app(listener, app.clone(), limits(9, 9), shutdown.clone()));
     caller.write_all(&request(&key, false)).await.unwrap();
     assert!(eventually(|| app.auth.requests.taken() == 1).await, "it is held");
     shutdown.stop();

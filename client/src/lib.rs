@@ -50,6 +50,7 @@ pub use bodies::{
     predictions::{PredictionBody, PredictionsBody},
     problem::{ProblemBody, ViolationBody},
     transcription::{SegmentBody, TranscriptionBody},
+    webhook::{WebhookBody, WebhookEvent},
 };
 #[cfg(feature = "http")]
 pub use error::ClientError;
@@ -57,6 +58,11 @@ pub use error::ClientError;
 pub use http::{Answer, Client, HandwritingRequest, SpeechRequest};
 #[cfg(feature = "http")]
 pub use retries::Retries;
+
+/// Compiles the example in the README.
+#[cfg(all(doctest, feature = "http"))]
+#[doc = include_str!("../../README.md")]
+struct Readme;
 
 /// The most bytes that a recording may have: 2 MiB.
 pub const MAX_RECORDING_BYTES: usize = 2 * 1024 * 1024;

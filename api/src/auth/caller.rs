@@ -2,7 +2,7 @@
 
 use std::{sync::Arc, time::Instant};
 
-use akhar_accounts::{PresentedKey, Quotas, prefix_text};
+use akhar_accounts::{AccountWebhook, PresentedKey, Quotas, prefix_text};
 use axum::{
     extract::{FromRef, FromRequestParts},
     http::{HeaderMap, header, request::Parts},
@@ -44,6 +44,8 @@ pub(crate) struct Caller {
     pub(crate) account_id: Uuid,
     /// What the account may use.
     pub(crate) quotas: Quotas,
+    /// Where the ends of its jobs are announced.
+    pub(crate) webhook: AccountWebhook,
     _request: Share<Uuid>,
 }
 
@@ -59,16 +61,21 @@ where
         let auth = Arc::<Authenticator>::from_ref(state);
         let key = presented(&parts.headers).ok_or(UNAUTHORIZED)?;
         let working = auth.keys.find(&auth.database, &key).await?.ok_or(UNAUTHORIZED)?;
-        let (account_id, quotas) = (working.account_id, working.quotas);
+        let (account_id, quotas, webhook) = (working.account_id, working.quotas, working.webhook);
         Span::current().record("caller", prefix_text(&key.prefix));
         let limits = parts.extensions.get::<RequestInfo>().map(|request| &request.rate_limits);
         auth.count(account_id, quotas, limits)?;
         let request = auth.requests.take(account_id, 1).ok_or(Problem::of(ProblemType::Busy))?;
-        Ok(Self { account_id, quotas, _request: request })
+        Ok(Self { account_id, quotas, webhook, _request: request })
     }
 }
 
 impl Authenticator {
+    /// The requests that a process handles at a time if it may handle so many, and those of one account.
+    pub(crate) const fn request_limits(n_requests: usize) -> (usize, usize) {
+        (n_requests, n_requests - n_requests / 4)
+    }
+
     /// Counts a request of this account. A problem if it has made too many in a minute.
     fn count(&self, account_id: Uuid, quotas: Quotas, limits: Option<&RateLimits>) -> Result<(), Problem> {
         let Some(per_minute) = quotas.requests_per_minute.and_then(|n| u32::try_from(n).ok()) else {

@@ -78,7 +78,9 @@ impl KeyCache {
     pub(crate) async fn insert(&self, key: &akhar_accounts::NewKey) {
         let (id, account_id) = (uuid::Uuid::now_v7(), uuid::Uuid::now_v7());
         let quotas = akhar_accounts::Quotas::default();
-        let working = WorkingKey { id, account_id, secret_sha256: key.sha256().to_vec(), quotas };
+        let webhook = akhar_accounts::AccountWebhook::default();
+        let secret_sha256 = key.sha256().to_vec();
+        let working = WorkingKey { id, account_id, secret_sha256, is_admin: false, quotas, webhook };
         let prefix = PresentedKey::parse(key.expose()).unwrap().prefix;
         self.working.insert(prefix, working).await;
     }

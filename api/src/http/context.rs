@@ -1,20 +1,21 @@
-//! The headers of a request that handlers need: request id, trace context, Prefer and Accept.
+//! The headers of a request that handlers need: request id, trace context, idempotency key, webhook, Prefer and Accept.
 
 use std::{
     sync::{Arc, OnceLock},
     time::Instant,
 };
 
+use akhar_accounts::{WebhookTargets, WebhookUrl};
 use akhar_jobs::JobId;
 use axum::{
-    extract::FromRequestParts,
+    extract::{FromRef, FromRequestParts, MatchedPath},
     http::{HeaderMap, HeaderName, request::Parts},
 };
 use uuid::Uuid;
 
 use super::{
     accept::Accept, idempotency_key, prefer::Preferences, rate_limit::RateLimits,
-    representation::Representation,
+    representation::Representation, webhook,
 };
 use crate::problems::{Problem, ProblemType};
 
@@ -38,6 +39,8 @@ pub(crate) struct RequestInfo {
     pub(crate) job: Arc<OnceLock<JobId>>,
     /// The quotas that the request counts against.
     pub(crate) rate_limits: RateLimits,
+    /// The route that the path matched, if there is one.
+    pub(crate) route: Arc<OnceLock<MatchedPath>>,
 }
 
 /// What a handler needs to know about its request, apart from the form.
@@ -49,6 +52,8 @@ pub(crate) struct RequestContext {
     pub(crate) traceparent: Option<String>,
     /// The key by which the caller recognises a repeated request.
     pub(crate) idempotency_key: Option<String>,
+    /// Where the end of the job is announced, if the request says so.
+    pub(crate) webhook: Option<WebhookUrl>,
     /// The preferences about waiting.
     pub(crate) preferences: Preferences,
     /// The media types that the caller accepts.
@@ -64,6 +69,7 @@ impl RequestInfo {
             received_at: Instant::now(),
             job: Arc::default(),
             rate_limits: RateLimits::default(),
+            route: Arc::default(),
         }
     }
 }
@@ -86,17 +92,33 @@ impl RequestContext {
     }
 }
 
-impl<S: Sync> FromRequestParts<S> for RequestContext {
+impl<S> FromRequestParts<S> for RequestContext
+where
+    Arc<WebhookTargets>: FromRef<S>,
+    S: Sync,
+{
     type Rejection = Problem;
 
-    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Problem> {
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
         let request = parts.extensions.get::<RequestInfo>();
         let request = request.ok_or_else(|| Problem::internal("the request did not pass the middleware"))?;
+        let mut violations = Vec::new();
+        let idempotency_key = idempotency_key::read(&parts.headers).unwrap_or_else(|violation| {
+            violations.push(violation);
+            None
+        });
+        let webhook = webhook::read(&parts.headers, &Arc::<WebhookTargets>::from_ref(state)).unwrap_or_else(
+            |violation| {
+                violations.push(violation);
+                None
+            },
+        );
+        Problem::reject_if_any(violations)?;
         Ok(Self {
             request: request.clone(),
             traceparent: traceparent(&parts.headers),
-            idempotency_key: idempotency_key::read(&parts.headers)
-                .map_err(|violation| Problem::violations(vec![violation]))?,
+            idempotency_key,
+            webhook,
             preferences: Preferences::read(&parts.headers),
             accept: Accept::read(&parts.headers),
         })
@@ -111,7 +133,7 @@ fn request_id(headers: &HeaderMap) -> Arc<str> {
 }
 
 /// The traceparent header, if it has the format of <https://www.w3.org/TR/trace-context/#traceparent-header>.
-fn traceparent(headers: &HeaderMap) -> Option<String> {
+pub(super) fn traceparent(headers: &HeaderMap) -> Option<String> {
     let text = headers.get(TRACEPARENT)?.to_str().ok()?;
     let hex = |s: &str, n: usize| s.len() == n && s.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'));
     let nonzero = |s: &str| s.bytes().any(|b| b != b'0');

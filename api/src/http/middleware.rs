@@ -1,9 +1,12 @@
 //! The middleware around every route. It gives each request an id, a tracing span and a log line, and writes the
 //! bodies of problems.
 
+use std::time::Duration;
+
+use akhar_platform::{metrics, telemetry::traces};
 use axum::{
     body::HttpBody as _,
-    extract::{Request, State},
+    extract::{MatchedPath, Request, State},
     http::{HeaderValue, Method, StatusCode, header},
     middleware::Next,
     response::{IntoResponse as _, Response},
@@ -12,7 +15,7 @@ use tokio_util::sync::CancellationToken;
 use tracing::{Instrument as _, Span, field::Empty};
 
 use super::{
-    context::{AKHAR_JOB, RequestInfo, X_REQUEST_ID},
+    context::{AKHAR_JOB, RequestInfo, X_REQUEST_ID, traceparent},
     request_line,
     unread_body::{Discards, UnreadBody},
 };
@@ -21,15 +24,17 @@ use crate::problems::{Problem, ProblemType};
 /// What the middleware of all requests shares.
 #[derive(Debug, Clone)]
 pub(crate) struct Shared {
-    /// Cancelled when the process starts to shut down.
+    /// Cancelled when the process says that it is leaving: clients should open their next connection to another one.
+    leaving: CancellationToken,
+    /// Cancelled when the process accepts no more requests.
     draining: CancellationToken,
     discards: Discards,
 }
 
 impl Shared {
-    /// `draining` is cancelled when the process starts to shut down.
-    pub(crate) fn new(draining: CancellationToken) -> Self {
-        Self { draining, discards: Discards::default() }
+    /// `leaving` is cancelled when clients should go to other processes, and `draining` when requests are refused.
+    pub(crate) fn new(leaving: CancellationToken, draining: CancellationToken) -> Self {
+        Self { leaving, draining, discards: Discards::default() }
     }
 }
 
@@ -37,11 +42,24 @@ impl Shared {
 pub(crate) async fn handle(State(shared): State<Shared>, mut request: Request, next: Next) -> Response {
     let info = RequestInfo::new(request.headers(), request.uri().path());
     let span = tracing::info_span!("request", request_id = %info.id, caller = Empty, job = Empty);
+    traces::continue_trace(&span, traceparent(request.headers()).as_deref());
     request.extensions_mut().insert(info.clone());
+    metrics::HTTP_REQUESTS.add_one([]);
+    metrics::HTTP_REQUESTS_IN_PROGRESS.add([], 1.0);
     let mut line = LogLine { method: request.method().clone(), info, span: span.clone(), status: None };
     let response = respond(&shared, &line.info, request, next).instrument(span).await;
     line.status = Some(response.status());
-    finish(response, &line.info, &shared.draining)
+    finish(response, &line.info, &shared.leaving)
+}
+
+/// The layer inside the routes: notes which of them a request has matched.
+pub(crate) async fn note_route(request: Request, next: Next) -> Response {
+    let extensions = request.extensions();
+    if let (Some(info), Some(route)) = (extensions.get::<RequestInfo>(), extensions.get::<MatchedPath>()) {
+        // A request matches one route, so nothing has set it before.
+        let _is_first = info.route.set(route.clone());
+    }
+    next.run(request).await
 }
 
 async fn respond(shared: &Shared, info: &RequestInfo, request: Request, next: Next) -> Response {
@@ -59,6 +77,7 @@ async fn respond(shared: &Shared, info: &RequestInfo, request: Request, next: Ne
         Ok(()) => next.run(request).await,
     };
     if let Some(problem) = response.extensions_mut().remove::<Problem>() {
+        problem.count();
         problem.write(&mut response, &info.path, &info.id);
         if let Some(unread) = unread {
             unread.discard(&shared.discards).await;
@@ -79,7 +98,7 @@ fn share_body(request: Request) -> (Request, Option<UnreadBody>) {
 }
 
 /// Adds the headers that every response has.
-fn finish(mut response: Response, info: &RequestInfo, draining: &CancellationToken) -> Response {
+fn finish(mut response: Response, info: &RequestInfo, leaving: &CancellationToken) -> Response {
     let headers = response.headers_mut();
     if let Ok(id) = HeaderValue::from_str(&info.id) {
         headers.insert(X_REQUEST_ID, id);
@@ -90,13 +109,13 @@ fn finish(mut response: Response, info: &RequestInfo, draining: &CancellationTok
     info.rate_limits.write(headers);
     headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
     headers.entry(header::CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
-    if draining.is_cancelled() {
+    if leaving.is_cancelled() {
         headers.insert(header::CONNECTION, HeaderValue::from_static("close"));
     }
     response
 }
 
-/// Writes one log line about a request when it is dropped. If it has no status then, the client disconnected before
+/// Writes one log line about a request and counts it when it is dropped. If it has no status then, the client disconnected before
 /// the response.
 struct LogLine {
     method: Method,
@@ -105,10 +124,27 @@ struct LogLine {
     status: Option<StatusCode>,
 }
 
+impl LogLine {
+    fn count(&self, elapsed: Duration) {
+        let route = self.info.route.get().map_or("unmatched", MatchedPath::as_str);
+        let known = [Method::GET, Method::HEAD, Method::POST, Method::DELETE, Method::OPTIONS];
+        let method = if known.contains(&self.method) { self.method.as_str() } else { "other" };
+        let status = self.status.as_ref().map_or("none", StatusCode::as_str);
+        metrics::HTTP_REQUESTS_IN_PROGRESS.add([], -1.0);
+        metrics::HTTP_RESPONSES.add_one([route, method, status]);
+        metrics::HTTP_REQUEST_SECONDS.record_duration([route], elapsed);
+        traces::set(&self.span, "http.route", route.to_owned());
+        traces::set(&self.span, "http.request.method", method.to_owned());
+        traces::set(&self.span, "http.response.status_code", status.to_owned());
+    }
+}
+
 impl Drop for LogLine {
     fn drop(&mut self) {
         let (method, path) = (self.method.as_str(), &*self.info.path);
-        let ms = (self.info.received_at.elapsed().as_secs_f64() * 1e6).round() / 1e3;
+        let elapsed = self.info.received_at.elapsed();
+        let ms = (elapsed.as_secs_f64() * 1e6).round() / 1e3;
+        self.count(elapsed);
         let Some(status) = self.status else {
             tracing::info!(parent: &self.span, method, path, ms, "client disconnected");
             return;

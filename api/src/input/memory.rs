@@ -39,6 +39,11 @@ impl BodyMemory {
         Budget::new(max_bytes, Self::most(max_bytes))
     }
 
+    /// Changes the bytes of such a budget.
+    pub(crate) fn set_budget(budget: &Budget<Queue>, max_bytes: usize) {
+        budget.set_limits(max_bytes, Self::most(max_bytes));
+    }
+
     /// The bytes that the bodies of one queue's requests may have together, of `max_bytes` in all.
     pub(crate) const fn most(max_bytes: usize) -> usize {
         max_bytes - max_bytes / 8

@@ -10,9 +10,9 @@ use axum::{
 
 use crate::{http::context::RequestInfo, operations::response};
 
-/// The document about a job. `request` is the request that asked for it. The result or error is missing if the outcome
+/// The document about a job. `request_id` is the request that asked for it. The result or error is missing if the outcome
 /// was not read.
-pub(crate) fn body(job: Job, request: &RequestInfo) -> JobBody {
+pub(crate) fn body(job: Job, request_id: &str) -> JobBody {
     let (warnings, transcribed_s) = match &job.outcome {
         Some(Outcome::Transcription { warnings, seconds, .. }) => (warnings.clone(), Some(*seconds)),
         _ => (Vec::new(), job.transcribed_s),
@@ -21,7 +21,7 @@ pub(crate) fn body(job: Job, request: &RequestInfo) -> JobBody {
     let (result, error) = match ended {
         None => (None, None),
         Some(Ok(result)) => (Some(result), None),
-        Some(Err(problem)) => (None, Some(problem.body(&path(job.id), &request.id))),
+        Some(Err(problem)) => (None, Some(problem.body(&path(job.id), request_id))),
     };
     JobBody {
         id: job.id.0,
@@ -34,6 +34,7 @@ pub(crate) fn body(job: Job, request: &RequestInfo) -> JobBody {
         transcribed_s,
         warnings,
         result,
+        result_url: None,
         error,
     }
 }
@@ -52,7 +53,7 @@ pub(crate) const fn state(state: JobState) -> akhar_client::JobState {
 /// A 200 response with the job's document. If the job has not ended, `Retry-After` says when to ask again.
 pub(crate) fn document(job: Job, request: &RequestInfo) -> Response {
     let is_final = job.state.is_final();
-    let mut response = Json(body(job, request)).into_response();
+    let mut response = Json(body(job, &request.id)).into_response();
     if !is_final {
         add_retry_after(response.headers_mut());
     }
@@ -62,7 +63,7 @@ pub(crate) fn document(job: Job, request: &RequestInfo) -> Response {
 /// A 202 response with the job's document. `Location` is the job's path.
 pub(crate) fn accepted(job: Job, request: &RequestInfo) -> Response {
     let location = HeaderValue::try_from(path(job.id)).ok();
-    let mut response = (StatusCode::ACCEPTED, Json(body(job, request))).into_response();
+    let mut response = (StatusCode::ACCEPTED, Json(body(job, &request.id))).into_response();
     add_retry_after(response.headers_mut());
     if let Some(location) = location {
         response.headers_mut().insert(header::LOCATION, location);
@@ -72,6 +73,11 @@ pub(crate) fn accepted(job: Job, request: &RequestInfo) -> Response {
 
 fn add_retry_after(headers: &mut HeaderMap) {
     headers.insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
+}
+
+/// The path of a job's result.
+pub(crate) fn result_path(id: JobId) -> String {
+    format!("{}/result", path(id))
 }
 
 fn path(id: JobId) -> String {

@@ -18,6 +18,7 @@ use crate::{
     http::representation::Representation,
     input::query,
     jobs::body,
+    jobs::cancelled::{self, By},
     problems::responses::problems,
     problems::{Problem, ProblemType},
     retry::retry_transient,
@@ -62,9 +63,14 @@ pub(crate) async fn handle(
         store::cancel(&app.database.durable, guard)
     })
     .await?;
+    let is_cancelled = cancelled.any();
+    if is_cancelled {
+        cancelled::report(&app, id, By::Request).await;
+    }
+    app.uploads.delete(cancelled.objects);
     let job = find(&app, &caller, id).await?;
     // An attempt whose connection was lost may have cancelled the job before it was retried.
-    if cancelled || (is_uncertain && job.state == JobState::Cancelled) {
+    if is_cancelled || (is_uncertain && job.state == JobState::Cancelled) {
         return Ok(body::document(job, &context.request));
     }
     let detail = format!("The job has ended; its state is {}.", job.state.name());

@@ -142,7 +142,7 @@ impl Known {
         let n_known = usize::try_from(self.cursor.n_segments).unwrap_or_default();
         let further = segments.get(n_known..).unwrap_or_default().to_vec();
         let mut rest = self.add(further);
-        rest.push((EventId::End, JobEvent::Done(Box::new(body::body(job, request)))));
+        rest.push((EventId::End, JobEvent::Done(Box::new(body::body(job, &request.id)))));
         rest
     }
 

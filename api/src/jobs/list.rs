@@ -105,7 +105,7 @@ pub(crate) async fn handle(
     let is_last = jobs.len() <= usize::from(limit);
     jobs.truncate(limit.into());
     let next = jobs.last().filter(|_| !is_last).map(|job| job.id.0);
-    let jobs = jobs.into_iter().map(|job| body::body(job, &context.request)).collect();
+    let jobs = jobs.into_iter().map(|job| body::body(job, &context.request.id)).collect();
     Ok(Json(JobsBody { jobs, next }).into_response())
 }
 

@@ -2,6 +2,7 @@
 
 pub(crate) mod body;
 pub(crate) mod cancel;
+pub(crate) mod cancelled;
 mod documentation;
 mod event_id;
 pub(crate) mod events;

@@ -52,9 +52,19 @@ impl Streams {
         Self { follows: Follows::start(db), open, started: Instant::now() }
     }
 
+    /// Changes the number of streams that an account may have. Those that are open stay.
+    pub(crate) fn set_max(&self, max_streams: NonZeroUsize) {
+        self.open.set_limits(usize::MAX, max_streams.get());
+    }
+
     /// Takes the place of a stream of this account. `None` if it has as many as it may.
     pub(crate) fn open(&self, account_id: Uuid) -> Option<Share<Uuid>> {
         self.open.take(account_id, 1)
+    }
+
+    /// How many streams are open.
+    pub(crate) fn n_open(&self) -> usize {
+        self.open.taken()
     }
 
     /// Reads what is new about a job, or the whole job if it has ended.

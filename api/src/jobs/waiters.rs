@@ -65,6 +65,11 @@ impl Waiters {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// How many jobs are waited for.
+    pub(crate) fn n_jobs(&self) -> usize {
+        self.lock().len()
+    }
+
     /// Starts waiting. The waiter gets all announcements from now on.
     pub(crate) fn subscribe(&self, id: JobId) -> Waiter {
         let wakes = self.lock().entry(id).or_insert_with(|| watch::Sender::new(None)).subscribe();

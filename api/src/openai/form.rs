@@ -56,7 +56,7 @@ impl FromRequest<App> for TranscriptionForm {
 
     async fn from_request(request: Request, app: &App) -> Result<Self, Problem> {
         let fields = [
-            file(app.max_audio_bytes),
+            file(app.max_audio_bytes()),
             text(MODEL),
             text(LANGUAGE),
             text(RESPONSE_FORMAT),
@@ -90,8 +90,13 @@ impl FromRequest<App> for TranslationForm {
     type Rejection = Problem;
 
     async fn from_request(request: Request, app: &App) -> Result<Self, Problem> {
-        let fields =
-            [file(app.max_audio_bytes), text(MODEL), text(RESPONSE_FORMAT), text(PROMPT), text(TEMPERATURE)];
+        let fields = [
+            file(app.max_audio_bytes()),
+            text(MODEL),
+            text(RESPONSE_FORMAT),
+            text(PROMPT),
+            text(TEMPERATURE),
+        ];
         let mut form = read(request, &fields, app).await?;
         let upload = upload(&mut form);
         let model = model(&mut form);

@@ -33,6 +33,15 @@ struct RequestHeaders {
     /// content gets the job of the first one. A request with the same key and other content is refused.
     #[param(rename = "Idempotency-Key", max_length = 255, pattern = r"^[!#-\[\]-~]+$")]
     idempotency_key: Option<String>,
+    /// An `https` URL to which the end of the job is announced, as the webhook `job-ended` of this document describes. In place
+    /// of the URL of your account, if it has one. Your account needs a secret that signs webhooks.
+    #[param(
+        rename = "Akhar-Webhook",
+        max_length = 2048,
+        pattern = "^https?://",
+        example = "https://example.com/akhar"
+    )]
+    webhook: Option<String>,
     /// An id for the request: 1 to 128 visible ASCII characters. It is returned with the response and is in every log
     /// line about the request.
     #[param(rename = "X-Request-Id")]
@@ -42,7 +51,7 @@ struct RequestHeaders {
 }
 
 /// The problems that every operation can have.
-const PROBLEMS: [ProblemType; 19] = [
+const PROBLEMS: [ProblemType; 20] = [
     ProblemType::MalformedBody,
     ProblemType::MalformedRequest,
     ProblemType::Unauthorized,
@@ -58,6 +67,7 @@ const PROBLEMS: [ProblemType; 19] = [
     ProblemType::JobFailed,
     ProblemType::UnsupportedTransferCoding,
     ProblemType::QueueFull,
+    ProblemType::QueueClosed,
     ProblemType::Busy,
     ProblemType::Draining,
     ProblemType::Unavailable,

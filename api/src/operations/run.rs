@@ -2,12 +2,13 @@
 
 use std::{sync::Arc, time::Duration};
 
+use akhar_accounts::webhooks::signing_secrets;
 use akhar_jobs::{
     Job, JobId, JobState, NewJob, Operation, Parameters, Upload,
     backend::{GroupError, SubmitError},
-    store::{self, Guard},
+    store::{self, Guard, Submitted},
 };
-use akhar_platform::database::may_recover;
+use akhar_platform::{database::may_recover, metrics, telemetry::traces};
 use axum::{http::HeaderName, response::Response};
 use chrono::{DateTime, Utc};
 use tokio::{sync::oneshot, time::Instant};
@@ -17,15 +18,16 @@ use uuid::Uuid;
 use crate::{
     app::App,
     auth::caller::Caller,
-    http::context::RequestContext,
+    http::{context::RequestContext, webhook},
     jobs::body,
+    jobs::cancelled::{self, By},
     jobs::waiters::{LookupResult, Waiter},
     operations::{
         audio_quota,
         identity::{self, Identity},
         response,
     },
-    problems::{Problem, ProblemType},
+    problems::{Code, Problem, ProblemType, Violation},
     retry::retry_transient,
 };
 
@@ -115,26 +117,48 @@ async fn new_submission(
     upload: Option<Upload>,
     asynchronous: bool,
 ) -> Result<Submission, Problem> {
+    let webhook_url = webhook_url(app, caller, context).await?;
     audio_quota::check(app, caller, context, parameters.operation()).await?;
     let Identity { id, has_key } =
         identity::identify(app, caller, context, &parameters, upload.as_ref()).await?;
-    let new = Arc::new(NewJob {
+    let new = NewJob {
         id,
         account_id: caller.account_id,
         parameters,
-        upload,
+        upload: None,
         request_id: context.request.id.to_string(),
-        traceparent: context.traceparent.clone(),
+        traceparent: traces::context(&Span::current()).or_else(|| context.traceparent.clone()),
         asynchronous,
+        webhook_url,
         max_queued: caller.quotas.max_queued.map(i64::from),
-    });
+    };
     Span::current().record("job", tracing::field::display(new.id));
     let waiter = app.waiters.subscribe(new.id);
-    let job = SubmittedJob::of(&new);
-    let cancel_on_disconnect = submit(app, new, has_key).await?;
+    let outlives_client = has_key || new.webhook_url.is_some();
+    let (job, cancel_on_disconnect) = submit(app, new, upload, outlives_client).await?;
+    metrics::JOBS_SUBMITTED.add_one([job.operation.name(), if asynchronous { "async" } else { "sync" }]);
     // Nothing has set it before, because a request has one job.
     let _is_first = context.request.job.set(job.id);
     Ok(Submission { job, has_key, waiter, cancel_on_disconnect })
+}
+
+/// Where the end of the job is announced: at the URL of the request, or else that of the account.
+async fn webhook_url(
+    app: &App,
+    caller: &Caller,
+    context: &RequestContext,
+) -> Result<Option<Arc<str>>, Problem> {
+    let Some(url) = &context.webhook else { return Ok(caller.webhook.url.as_deref().map(Into::into)) };
+    // The secret may be newer than what is cached of the account.
+    let read = || signing_secrets(&app.database.durable, caller.account_id);
+    if caller.webhook.has_secret || !retry_transient(|_| read()).await?.is_empty() {
+        return Ok(Some(url.as_str().into()));
+    }
+    let detail = format!(
+        "{} is given, but your account has no secret that signs webhooks; the operator makes one",
+        webhook::NAME
+    );
+    Err(Problem::violations(vec![Violation::new(webhook::NAME, Code::NoSecret, detail)]))
 }
 
 /// What a request remembers of its job after the submission.
@@ -158,31 +182,65 @@ impl SubmittedJob {
     }
 }
 
-/// Submits the job. Retries while the database restarts.
+/// Writes the upload to where it is kept, and submits the job.
 ///
 /// A task of its own does that, so a client that disconnects cannot interrupt it. The guard is made when the statement
 /// has ended. If the client is gone by then, nobody takes the guard, and dropping it cancels the job, unless the job
 /// outlives its client.
-async fn submit(app: &App, job: Arc<NewJob>, outlives_client: bool) -> Result<CancelOnDisconnect, Problem> {
+async fn submit(
+    app: &App,
+    job: NewJob,
+    upload: Option<Upload>,
+    outlives_client: bool,
+) -> Result<(SubmittedJob, CancelOnDisconnect), Problem> {
     let (sender, submitted) = oneshot::channel();
     let task = {
         let app = app.clone();
         async move {
-            let result = match retry_transient(|_| app.submissions.submit(job.clone())).await {
-                Ok(_) => Ok(CancelOnDisconnect::new(&app, &job, outlives_client)),
-                Err(error @ SubmitError::QueueFull(_)) => Err(error), // the job certainly does not exist
-                Err(error) => {
-                    drop(CancelOnDisconnect::new(&app, &job, outlives_client)); // the job may exist
-                    Err(error)
-                }
-            };
-            drop(job); // before the request waits, so that an upload that is on disk does not stay in memory
+            let result = place_and_submit(&app, job, upload, outlives_client).await;
             drop(sender.send(result));
         }
     };
     app.tasks.spawn(task.instrument(Span::current()));
-    let result = submitted.await.map_err(|_| Problem::internal("the task that submits the job panicked"))?;
-    Ok(result?)
+    submitted.await.map_err(|_| Problem::internal("the task that submits the job panicked"))?
+}
+
+/// The object of an upload outside the database exists before its job does, so a job never starts without its upload.
+async fn place_and_submit(
+    app: &App,
+    job: NewJob,
+    upload: Option<Upload>,
+    outlives_client: bool,
+) -> Result<(SubmittedJob, CancelOnDisconnect), Problem> {
+    let upload = match upload {
+        Some(upload) => Some(app.uploads.place(job.id, upload).await?),
+        None => None,
+    };
+    let job = Arc::new(NewJob { upload, ..job });
+    match retry_transient(|_| app.submissions.submit(job.clone())).await {
+        Ok(submitted) => {
+            if submitted == Submitted::Exists {
+                release(app, &job).await; // the job may have the upload of an earlier request
+            }
+            Ok((SubmittedJob::of(&job), CancelOnDisconnect::new(app, &job, outlives_client)))
+        }
+        Err(error @ SubmitError::QueueFull(_)) => {
+            release(app, &job).await; // the job certainly does not exist
+            Err(error.into())
+        }
+        Err(error) => {
+            drop(CancelOnDisconnect::new(app, &job, outlives_client)); // the job may exist
+            Err(error.into())
+        }
+    }
+}
+
+/// Deletes the upload that was written for a job, unless the job has it. If that cannot be found out, the sweep of the
+/// workers decides it later.
+async fn release(app: &App, job: &NewJob) {
+    if let Err(error) = app.uploads.release(&app.database.durable, job.id, job.upload.as_ref()).await {
+        tracing::warn!(%error, "an upload whose job was not accepted is deleted later");
+    }
 }
 
 /// The job, if it is that of an earlier request and has ended. Nothing will announce its end.
@@ -306,8 +364,12 @@ impl Drop for CancelOnDisconnect {
         let cancel = async move {
             loop {
                 match store::cancel(&app.database.volatile, Guard::Queued { job, account_id }).await {
-                    Ok(cancelled) => {
-                        tracing::debug!(cancelled, "tried to cancel the job of a client that disconnected");
+                    Ok(ends) if ends.any() => {
+                        app.uploads.delete(ends.objects);
+                        return cancelled::report(&app, job, By::Disconnect).await;
+                    }
+                    Ok(_) => {
+                        tracing::debug!("the client disconnected, and its job has started or ended");
                         return;
                     }
                     Err(error) if may_recover(&error) && !app.is_draining() => {

@@ -9,8 +9,12 @@ use akhar_client::{ProblemBody, ViolationBody};
 use akhar_jobs::{
     backend::{GroupError, QueueFull, SubmitError},
     fair_share::Limit,
+    uploads::UploadStoreError,
 };
-use akhar_platform::database::{is_storage_full, is_transient};
+use akhar_platform::{
+    database::{is_storage_full, is_transient},
+    metrics,
+};
 use axum::{
     body::Body,
     http::{HeaderValue, header},
@@ -79,6 +83,15 @@ impl Problem {
     pub(crate) fn quota(name: &'static str, detail: String, retry_after: Duration) -> Self {
         let problem = Self::of(ProblemType::QuotaExceeded).with_detail(detail).with_retry_after(retry_after);
         Self { quota: Some(name), ..problem }
+    }
+
+    /// Counts the response that this problem becomes.
+    pub(crate) fn count(&self) {
+        metrics::PROBLEMS.add_one([self.kind.facts().slug]);
+        let streams = (self.kind == ProblemType::TooManyStreams).then_some("streams");
+        if let Some(quota) = self.quota.or(streams) {
+            metrics::QUOTA_REFUSALS.add_one([quota]);
+        }
     }
 
     /// The codes of the violations, in order.
@@ -185,6 +198,13 @@ impl From<SubmitError> for Problem {
     }
 }
 
+impl From<UploadStoreError> for Problem {
+    fn from(cause: UploadStoreError) -> Self {
+        tracing::error!(%cause, "the store of uploads is unavailable");
+        Self::of(ProblemType::Unavailable)
+    }
+}
+
 impl From<QueueFull> for Problem {
     fn from(full: QueueFull) -> Self {
         if let Limit::Quota(quota) = full.limit {
@@ -192,9 +212,12 @@ impl From<QueueFull> for Problem {
                 format!("Your account may have {quota} jobs waiting in the queue of this operation.");
             return Self::quota("queued", detail, full.retry_after);
         }
+        if full.limit == Limit::Closed {
+            return Self::of(ProblemType::QueueClosed).with_retry_after(full.retry_after);
+        }
         let problem = Self::of(ProblemType::QueueFull).with_retry_after(full.retry_after);
         match full.limit {
-            Limit::Queue | Limit::Quota(_) => problem.with_detail(
+            Limit::Queue | Limit::Quota(_) | Limit::Closed => problem.with_detail(
                 "The queue of this operation is full. The request was not accepted; send it again later.",
             ),
             Limit::Account => problem.with_detail(

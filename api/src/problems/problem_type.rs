@@ -92,6 +92,9 @@ problem_types! {
     QueueFull: "queue-full", SERVICE_UNAVAILABLE, Some(1), "The queue is full",
         "Too many jobs wait for this operation: those of all accounts, or those of yours. The request was not accepted; \
         send it again after the time in Retry-After, when a place is probably free.";
+    QueueClosed: "queue-closed", SERVICE_UNAVAILABLE, Some(30), "The operation accepts no requests now",
+        "An operator has closed the queue of this operation, for example before maintenance. The request was not accepted; \
+        send it again later.";
     Busy: "busy", SERVICE_UNAVAILABLE, Some(1), "Too many requests at once",
         "The server is processing as many requests, or holds as many uploads, as it can, in all or of one account. The \
         request was not accepted; send it again later.";

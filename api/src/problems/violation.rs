@@ -36,6 +36,12 @@ pub(crate) enum Code {
     NotAJob,
     /// A text is not the id of an event.
     NotAnEvent,
+    /// A text is not a URL.
+    NotAUrl,
+    /// A URL at which the service does not send anything.
+    NotAllowed,
+    /// The account has no secret that signs webhooks.
+    NoSecret,
     /// A number is outside its range.
     OutOfRange,
     /// A value is none of those that the field accepts.
@@ -72,6 +78,9 @@ impl Code {
             Self::NotATime => "not_a_time",
             Self::NotAJob => "not_a_job",
             Self::NotAnEvent => "not_an_event",
+            Self::NotAUrl => "not_a_url",
+            Self::NotAllowed => "not_allowed",
+            Self::NoSecret => "no_secret",
             Self::OutOfRange => "out_of_range",
             Self::NotAChoice => "not_a_choice",
             Self::Unsupported => "unsupported",

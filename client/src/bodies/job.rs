@@ -44,6 +44,10 @@ pub struct JobBody {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schema(nullable = false))]
     pub result: Option<JobResultBody>,
+    /// The path of the operation's response. Present only in a webhook, in place of a `result` that is too large for it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schema(nullable = false))]
+    pub result_url: Option<String>,
     /// The error document. Present only if the job has failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schema(nullable = false))]

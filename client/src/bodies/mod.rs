@@ -7,3 +7,4 @@ pub(crate) mod openai;
 pub(crate) mod predictions;
 pub(crate) mod problem;
 pub(crate) mod transcription;
+pub(crate) mod webhook;

@@ -1,0 +1,43 @@
+//! Reports jobs that were cancelled: in metrics, and in one log line each, as a worker reports the other ends.
+
+use akhar_jobs::{
+    JobId, JobState,
+    store::{self, EndedFacts},
+};
+use akhar_platform::{metrics, telemetry::JOB_ENDED};
+
+use crate::app::App;
+
+/// Who cancelled a job.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum By {
+    /// A request of its account.
+    Request,
+    /// The client that waited for it, by closing its connection.
+    Disconnect,
+}
+
+impl By {
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Request => "request",
+            Self::Disconnect => "disconnect",
+        }
+    }
+}
+
+/// Reports a job that has just been cancelled.
+pub(crate) async fn report(app: &App, job: JobId, by: By) {
+    let state = JobState::Cancelled.name();
+    let facts = store::ended_facts(&app.database.volatile, &[job]).await.map(|mut facts| facts.pop());
+    let Ok(Some(EndedFacts { id, account_id, operation, request_id, attempt, wait_ms, run_ms })) = facts
+    else {
+        tracing::info!(%job, state, by = by.name(), "{JOB_ENDED}");
+        return;
+    };
+    metrics::JOBS_CANCELLED.add_one([&operation, by.name()]);
+    tracing::info!(
+        parent: None, job = %id, request_id, account = %account_id, operation, attempt, state, wait_ms, run_ms,
+        by = by.name(), "{JOB_ENDED}"
+    );
+}
