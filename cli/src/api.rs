@@ -2,10 +2,11 @@
 
 use std::net::SocketAddr;
 
-use akhar_platform::{config::Config, shutdown::Shutdown};
+use akhar_api::HandOver;
+use akhar_platform::{config::Config, reload::LiveConfig, shutdown::Shutdown};
 use tokio::net::{TcpListener, TcpSocket};
 
-use crate::{connect, failure::Failure, output};
+use crate::{connect, failure::Failure, output, uploads};
 
 /// Connections that the system accepts before the process does: as many as may come at once. The system lowers it to
 /// its own limit.
@@ -15,12 +16,18 @@ const SEND_BUFFER: u32 = 128 * 1024;
 
 /// Serves until a signal stops the process.
 pub(crate) async fn run(config: Config) -> Result<(), Failure> {
-    let shutdown = Shutdown::on_signals(config.shutdown_limit())
+    let shutdown = Shutdown::on_signals(config.drain_notice(), config.shutdown_limit())
         .map_err(Failure::io("cannot install signal handlers"))?;
+    let live =
+        LiveConfig::follow_signals(config.clone()).map_err(Failure::io("cannot install a signal handler"))?;
     let database = connect::migrated("akhar-api", &config).await?;
+    let uploads = uploads::open(&config).await?;
     let listener = listen(&config)?;
     announce(address(&listener)?)?;
-    Ok(akhar_api::serve(listener, &config, database, shutdown).await?)
+    let served =
+        akhar_api::serve(listener, live, database, uploads.clone(), shutdown, HandOver::none()).await;
+    uploads::close(uploads).await;
+    Ok(served?)
 }
 
 /// Opens a listening socket on the configured address.

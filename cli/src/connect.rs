@@ -1,13 +1,11 @@
 //! Connects to the configured database, or to the private database of `akhar serve`.
 
-use std::path::PathBuf;
-
 use akhar_platform::{
     config::Config,
     database::{self, Database, PrivateError, PrivatePostgres},
 };
 use secrecy::ExposeSecret as _;
-use sqlx::postgres::PgConnectOptions;
+use sqlx::{PgPool, postgres::PgConnectOptions};
 
 use crate::failure::Failure;
 
@@ -63,7 +61,7 @@ impl CommandDatabase {
     pub(crate) async fn open(config: &Config) -> Result<Self, Failure> {
         let (options, private) = match configured_options(config)? {
             Some(options) => (options, None),
-            None => private(config.data_dir.clone()).await?,
+            None => private(config).await?,
         };
         let database = connect("akhar-command", &options, config).await?;
         if private.is_some() {
@@ -82,12 +80,24 @@ impl CommandDatabase {
     }
 }
 
-async fn private(data_dir: PathBuf) -> Result<(PgConnectOptions, Option<PrivatePostgres>), Failure> {
+/// Does the work of a command with the database that it uses, and closes it.
+pub(crate) async fn with_database<T>(
+    config: &Config,
+    work: impl AsyncFnOnce(&PgPool) -> Result<T, Failure>,
+) -> Result<T, Failure> {
+    let opened = CommandDatabase::open(config).await?;
+    let done = work(&opened.database.durable).await;
+    opened.close().await?;
+    done
+}
+
+async fn private(config: &Config) -> Result<(PgConnectOptions, Option<PrivatePostgres>), Failure> {
+    let (data_dir, bin) = (config.data_dir.clone(), config.postgres_bin.clone());
     if !PrivatePostgres::exists(&data_dir)? {
         let folder = std::path::absolute(&data_dir).unwrap_or(data_dir);
         return Err(Failure::NoPrivateDatabase(folder));
     }
-    blocking(move || match PrivatePostgres::start(&data_dir) {
+    blocking(move || match PrivatePostgres::start(&data_dir, bin.as_deref()) {
         Ok(private) => Ok((private.options(), Some(private))),
         Err(PrivateError::InUse(_)) => Ok((PrivatePostgres::address(&data_dir)?, None)),
         Err(error) => Err(error.into()),
@@ -96,8 +106,9 @@ async fn private(data_dir: PathBuf) -> Result<(PgConnectOptions, Option<PrivateP
 }
 
 /// Starts the private database.
-pub(crate) async fn start(data_dir: PathBuf) -> Result<PrivatePostgres, Failure> {
-    blocking(move || Ok(PrivatePostgres::start(&data_dir)?)).await
+pub(crate) async fn start(config: &Config) -> Result<PrivatePostgres, Failure> {
+    let (data_dir, bin) = (config.data_dir.clone(), config.postgres_bin.clone());
+    blocking(move || Ok(PrivatePostgres::start(&data_dir, bin.as_deref())?)).await
 }
 
 /// Stops the private database.

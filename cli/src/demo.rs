@@ -13,7 +13,8 @@ use sqlx::PgPool;
 
 use crate::{failure::Failure, output};
 
-/// The image of the printed request, which is part of the source code.
+/// The image of the printed request, which is part of the source code. In another folder, a request without a file is
+/// printed.
 const EXAMPLE: &str = "tests/fixtures/images/digit-5.png";
 
 /// Returns the demo key. Creates it if the database has no keys. With a private database the key is kept in
@@ -27,7 +28,7 @@ pub(crate) async fn key(db: &PgPool, data_dir: Option<&Path>) -> Result<Option<S
             keys::list(db).await?.iter().any(|k| k.key.revoked_at.is_none() && key.contains(&k.key.prefix));
         return Ok(works.then_some(key));
     }
-    let (_, key) = keys::create(db, "demo", Quotas::default()).await?;
+    let (_, key) = keys::create(db, "demo", Quotas::default(), None, false).await?;
     if let Some(path) = kept {
         let secret = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&path);
         let written = secret.and_then(|mut file| writeln!(file, "{}", key.expose()));
@@ -36,10 +37,19 @@ pub(crate) async fn key(db: &PgPool, data_dir: Option<&Path>) -> Result<Option<S
     Ok(Some(key.expose().to_owned()))
 }
 
-/// Prints the key and a complete request that uses it.
-pub(crate) fn print(key: &str, address: SocketAddr) -> Result<(), Failure> {
+/// Prints the key, the link to the playground if there is one, and a complete request that uses the key.
+pub(crate) fn print(key: &str, address: SocketAddr, link: Option<&str>) -> Result<(), Failure> {
+    let (operation, data) = if Path::new(EXAMPLE).is_file() {
+        ("digit-recognition", format!("-F file=@{EXAMPLE}"))
+    } else {
+        let json = r#"-H 'Content-Type: application/json' -d '{"text": "ਸਤਿ ਸ੍ਰੀ ਅਕਾਲ"}'"#;
+        ("handwriting-generator", json.to_owned())
+    };
+    let browser = link.map_or_else(String::new, |link| {
+        format!("Try it in a browser (the link works once, for 15 minutes):\n\n  {link}\n\n")
+    });
     output::print(format_args!(
-        "\nAkhar is ready. Demo key: {key}\nTry it:\n\n  curl http://{address}/v1/models/digit-recognition \\\n    \
-         -H 'Authorization: Bearer {key}' -F file=@{EXAMPLE}\n\n"
+        "\nAkhar is ready. Demo key: {key}\n{browser}Try it in a terminal:\n\n  curl http://{address}/v1/models/{operation} \\\n    \
+         -H 'Authorization: Bearer {key}' {data}\n\n"
     ))
 }

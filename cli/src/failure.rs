@@ -23,7 +23,7 @@ pub(crate) enum Failure {
     Database(#[from] sqlx::Error),
     #[error(
         "AKHAR_DATABASE_URL is not set: set it to the address of a Postgres database, such as \
-         postgres://user:password@host/database. Only `akhar serve` and `akhar keys` work without it"
+         postgres://user:password@host/database. Only `akhar serve` and the commands for its operators work without it"
     )]
     NoDatabase,
     #[error(
@@ -40,6 +40,8 @@ pub(crate) enum Failure {
     Worker(#[from] akhar_worker::WorkerError),
     #[error(transparent)]
     Api(#[from] akhar_api::ServeError),
+    #[error(transparent)]
+    Uploads(#[from] akhar_jobs::uploads::UploadStoreError),
     #[error(transparent)]
     Key(#[from] akhar_accounts::KeyError),
     #[error(transparent)]

@@ -1,15 +1,16 @@
-//! `akhar keys`: creates, lists, limits, revokes and rotates API keys.
+//! `akhar keys`: creates, lists, limits, revokes and rotates API keys, and changes the webhooks of their accounts.
 
 use std::iter;
 
 use akhar_accounts::{
-    Quotas,
+    Quotas, WebhookTargets, WebhookUrl,
     keys::{self, ListedKey},
+    webhooks::{UrlChange, WebhookChange},
 };
 use akhar_platform::config::Config;
 use sqlx::PgPool;
 
-use crate::{connect::CommandDatabase, failure::Failure, output};
+use crate::{connect, failure::Failure, output};
 
 #[derive(Debug, clap::Subcommand)]
 pub(crate) enum Command {
@@ -20,8 +21,14 @@ pub(crate) enum Command {
         name: String,
         #[command(flatten)]
         quotas: QuotaOptions,
+        /// Where the ends of the account's jobs are announced if a request does not say so
+        #[arg(long, value_name = "URL")]
+        webhook: Option<String>,
+        /// The key also opens the operations page, /ops, where jobs of all accounts can be changed
+        #[arg(long)]
+        admin: bool,
     },
-    /// List all keys: prefix, creation time (UTC), state, quotas (if any) and name
+    /// List all keys: prefix, creation time (UTC), state, `admin`, quotas and webhook (if any) and name
     List,
     /// Replace the quotas of a key's account. A quota that is not given is removed
     Limit {
@@ -29,6 +36,21 @@ pub(crate) enum Command {
         prefix: String,
         #[command(flatten)]
         quotas: QuotaOptions,
+    },
+    /// Print the secret that signs the webhooks of a key's account, and make one if there is none. With options, change the
+    /// webhook first
+    Webhook {
+        /// The key's prefix: the 8 characters after `ak_`, as `akhar keys list` shows them
+        prefix: String,
+        /// Where the ends of the account's jobs are announced if a request does not say so
+        #[arg(long, value_name = "URL")]
+        url: Option<String>,
+        /// Announce only the jobs whose requests say where
+        #[arg(long, conflicts_with = "url")]
+        no_url: bool,
+        /// Make a new secret. For 24 hours, webhooks are signed with the former one too
+        #[arg(long)]
+        rotate: bool,
     },
     /// Revoke a key, which stops working immediately
     Revoke {
@@ -66,16 +88,28 @@ impl From<QuotaOptions> for Quotas {
 
 /// Runs one subcommand.
 pub(crate) async fn run(config: &Config, command: Command) -> Result<(), Failure> {
-    let opened = CommandDatabase::open(config).await?;
-    let done = execute(&opened.database.durable, command).await;
-    opened.close().await?;
-    done
+    let targets = WebhookTargets::new(config.webhook_allow.clone().unwrap_or_default().0);
+    connect::with_database(config, async |db| execute(db, &targets, command).await).await
 }
 
-async fn execute(db: &PgPool, command: Command) -> Result<(), Failure> {
+async fn execute(db: &PgPool, targets: &WebhookTargets, command: Command) -> Result<(), Failure> {
     match command {
-        Command::Create { name, quotas } => {
-            output::line(keys::create(db, &name, quotas.into()).await?.1.expose())
+        Command::Create { name, quotas, webhook, admin } => {
+            let webhook = webhook.map(|url| parse(targets, &url)).transpose()?;
+            let (info, key) = keys::create(db, &name, quotas.into(), webhook.clone(), admin).await?;
+            if webhook.is_some() {
+                eprintln!("`akhar keys webhook {}` prints the secret that signs webhooks", info.prefix);
+            }
+            output::line(key.expose())
+        }
+        Command::Webhook { prefix, url, no_url, rotate } => {
+            let url = match url {
+                Some(url) => UrlChange::Replace(parse(targets, &url)?),
+                None if no_url => UrlChange::Remove,
+                None => UrlChange::Keep,
+            };
+            let change = WebhookChange { url, is_rotated: rotate };
+            output::line(keys::webhook(db, &prefix, &change).await?.text())
         }
         Command::Limit { prefix, quotas } => Ok(keys::limit(db, &prefix, quotas.into()).await?),
         Command::Rotate { prefix } => output::line(keys::rotate(db, &prefix).await?.1.expose()),
@@ -88,7 +122,12 @@ async fn execute(db: &PgPool, command: Command) -> Result<(), Failure> {
     }
 }
 
-fn print(ListedKey { key, quotas }: &ListedKey) -> Result<(), Failure> {
+/// A URL that webhooks may be sent to.
+fn parse(targets: &WebhookTargets, url: &str) -> Result<WebhookUrl, Failure> {
+    targets.parse(url).map_err(|error| Failure::Command(format!("the URL of the webhook {error}")))
+}
+
+fn print(ListedKey { key, quotas, webhook }: &ListedKey) -> Result<(), Failure> {
     let state = match key.revoked_at {
         Some(at) => format!("revoked {}", at.format("%F %T")),
         None => "works".to_owned(),
@@ -98,6 +137,8 @@ fn print(ListedKey { key, quotas }: &ListedKey) -> Result<(), Failure> {
     let quotas =
         [("rpm", requests_per_minute), ("max-queued", max_queued), ("audio-minutes", audio_minutes_per_day)];
     let quotas = quotas.into_iter().filter_map(|(name, n)| Some(format!("{name} {}", n?)));
-    let state = iter::once(state).chain(quotas).collect::<Vec<_>>().join(", ");
+    let webhook = webhook.url.as_ref().map(|url| format!("webhook {url}"));
+    let admin = key.is_admin.then(|| "admin".to_owned());
+    let state = iter::once(state).chain(admin).chain(quotas).chain(webhook).collect::<Vec<_>>().join(", ");
     output::line(format_args!("{}  {created_at}  {state}  {}", key.prefix, key.name))
 }

@@ -5,22 +5,31 @@
 mod api;
 mod connect;
 mod demo;
+mod doctor;
 mod failure;
+mod jobs;
 mod keys;
 mod language;
 mod models;
 mod output;
+mod queues;
 mod reference;
 mod serve;
-mod tls;
 mod transcribe;
 mod translate;
+mod uploads;
+mod webhooks;
 mod worker;
+mod workers;
 
 use std::process::ExitCode;
 
-use akhar_platform::{config::Config, telemetry};
+use akhar_platform::{
+    config::Config,
+    telemetry::{self, traces::Collector},
+};
 use clap::{CommandFactory as _, Parser, Subcommand};
+use tokio::runtime::Handle;
 
 use failure::Failure;
 
@@ -48,9 +57,21 @@ enum Command {
     Worker(worker::Arguments),
     /// Bring the database schema up to date: apply all pending migrations
     Migrate,
-    /// Create, list, revoke and rotate API keys
+    /// Create, list, limit, revoke and rotate API keys, and change the webhooks of their accounts
     #[command(subcommand)]
     Keys(keys::Command),
+    /// List webhooks, and send those again that were given up
+    #[command(subcommand)]
+    Webhooks(webhooks::Command),
+    /// List, show, retry, cancel and purge jobs of all accounts
+    #[command(subcommand)]
+    Jobs(jobs::Command),
+    /// List, pause, drain and resume the queues
+    #[command(subcommand)]
+    Queues(queues::Command),
+    /// List, drain and resume workers
+    #[command(subcommand)]
+    Workers(workers::Command),
     /// List, verify, download, choose and remove models
     #[command(subcommand)]
     Models(models::Command),
@@ -58,6 +79,8 @@ enum Command {
     Transcribe(transcribe::Arguments),
     /// Translate the lines of standard input with the installed translator
     Translate(translate::Arguments),
+    /// Check everything that the service needs on this machine, and say how to correct what is wrong
+    Doctor(doctor::Arguments),
     /// Print the OpenAPI document of the HTTP interface
     Openapi,
     /// Print a reference page that is generated from the code
@@ -83,6 +106,7 @@ fn main() -> ExitCode {
 fn run(command: Command) -> Result<(), Failure> {
     match command {
         Command::Models(command) => return models::run(&command),
+        Command::Doctor(arguments) => return doctor::run(&arguments),
         Command::Openapi => return reference::print_openapi(),
         Command::Reference { page } => return reference::print(page, Arguments::command()),
         _ => (),
@@ -90,13 +114,15 @@ fn run(command: Command) -> Result<(), Failure> {
     let config = Config::load()?;
     let is_client = matches!(command, Command::Transcribe(_) | Command::Translate(_));
     let filter = if is_client { telemetry::COMMAND_FILTER } else { telemetry::SERVER_FILTER };
-    telemetry::init(config.log_format, filter)?;
-    if let Command::Translate(arguments) = &command {
-        return translate::run(&config, arguments);
-    }
     let mut runtime = tokio::runtime::Builder::new_multi_thread();
     let runtime = runtime.worker_threads(config.async_threads()).enable_all().build();
     let runtime = runtime.map_err(Failure::Runtime)?;
+    let collector = collector(&command, &config, runtime.handle())?;
+    let configured = config.log_filter.as_deref().filter(|_| is_server(&command));
+    let traces = telemetry::init(config.log_format, filter, configured, collector)?;
+    if let Command::Translate(arguments) = &command {
+        return translate::run(&config, arguments);
+    }
     let done = runtime.block_on(async {
         match command {
             Command::Serve => serve::run(config).await,
@@ -104,13 +130,43 @@ fn run(command: Command) -> Result<(), Failure> {
             Command::Worker(arguments) => worker::run(config, &arguments).await,
             Command::Migrate => connect::migrate(&config).await,
             Command::Keys(command) => keys::run(&config, command).await,
+            Command::Webhooks(command) => webhooks::run(&config, command).await,
+            Command::Jobs(command) => jobs::run(&config, command).await,
+            Command::Queues(command) => queues::run(&config, command).await,
+            Command::Workers(command) => workers::run(&config, command).await,
             Command::Transcribe(arguments) => transcribe::run(&config, arguments).await,
-            Command::Models(_) | Command::Openapi | Command::Reference { .. } | Command::Translate(_) => {
-                Ok(())
-            }
+            Command::Models(_)
+            | Command::Doctor(_)
+            | Command::Openapi
+            | Command::Reference { .. }
+            | Command::Translate(_) => Ok(()),
         }
     });
+    traces.finish();
     // Do not wait for remaining tasks: a thread that reads stdin would keep the process alive.
     runtime.shutdown_background();
     done
+}
+
+/// Whether the command serves until it is stopped.
+const fn is_server(command: &Command) -> bool {
+    matches!(command, Command::Serve | Command::Api | Command::Worker(_))
+}
+
+/// Where the traces of this command go. Only processes that serve have traces.
+fn collector(command: &Command, config: &Config, runtime: &Handle) -> Result<Option<Collector>, Failure> {
+    let service = match command {
+        Command::Serve | Command::Api => "akhar-api",
+        Command::Worker(_) => "akhar-worker",
+        _ => return Ok(None),
+    };
+    let Some(endpoint) = config.otlp_endpoint.clone() else { return Ok(None) };
+    let tls = akhar_platform::tls::config().map_err(std::io::Error::other);
+    let client = reqwest::Client::builder()
+        .tls_backend_preconfigured(tls.map_err(Failure::io("cannot read the trusted certificates"))?)
+        .build()
+        .map_err(std::io::Error::other);
+    let client = client.map_err(Failure::io("cannot make a client for the collector of traces"))?;
+    let version = env!("CARGO_PKG_VERSION");
+    Ok(Some(Collector { endpoint, service, version, client, runtime: runtime.clone() }))
 }

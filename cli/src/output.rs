@@ -20,3 +20,26 @@ pub(crate) fn print(text: impl Display) -> Result<(), Failure> {
         written => written.map_err(Failure::io("cannot write to standard output")),
     }
 }
+
+/// Writes a table. Each column is as wide as its widest cell.
+pub(crate) fn table<const N: usize>(head: [&str; N], rows: Vec<[String; N]>) -> Result<(), Failure> {
+    let mut all = vec![head.map(str::to_owned)];
+    all.extend(rows);
+    let width = |column: usize| all.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
+    let widths: Vec<usize> = (0..N).map(width).collect();
+    for row in &all {
+        let cells = row.iter().zip(&widths).map(|(cell, width)| format!("{cell:width$}"));
+        line(cells.collect::<Vec<_>>().join("  ").trim_end())?;
+    }
+    Ok(())
+}
+
+/// Writes a value as one line of JSON.
+pub(crate) fn json(value: &impl serde::Serialize) -> Result<(), Failure> {
+    line(serde_json::to_string(value).map_err(|error| Failure::io("cannot write JSON")(error.into()))?)
+}
+
+/// A time as tables show it, UTC.
+pub(crate) fn time(time: chrono::DateTime<chrono::Utc>) -> String {
+    time.format("%F %T").to_string()
+}

@@ -15,7 +15,7 @@ pub(super) fn run(config: &Config) -> Result<(), Failure> {
     let registry = Registry::open(&config.models_dir)?;
     let catalogue = Catalogue::open(config.catalogue.as_deref()).map_err(failed("list"))?;
     let head = ["ID", "OPERATION", "LANGUAGE", "LAYOUT", "LICENCE", "SIZE", "FROM", "IN USE"];
-    print(head, registry.all().iter().map(|model| installed(&registry, model)).collect())?;
+    output::table(head, registry.all().iter().map(|model| installed(&registry, model)).collect())?;
 
     let available = catalogue.entries().iter().filter(|entry| registry.find(&entry.id).is_none());
     let to_pull: Vec<[String; 7]> = available
@@ -34,7 +34,7 @@ pub(super) fn run(config: &Config) -> Result<(), Failure> {
         .collect();
     if !to_pull.is_empty() {
         output::line("\nInstall one of these with `akhar models pull ID`:\n")?;
-        print(["ID", "OPERATION", "LANGUAGE", "LAYOUT", "LICENCE", "SIZE", "BEST FOR"], to_pull)?;
+        output::table(["ID", "OPERATION", "LANGUAGE", "LAYOUT", "LICENCE", "SIZE", "BEST FOR"], to_pull)?;
     }
     Ok(())
 }
@@ -63,17 +63,4 @@ fn installed(registry: &Registry, model: &Manifest) -> [String; 8] {
 fn languages<'a>(one: Option<&'a str>, several: impl Iterator<Item = &'a String>) -> String {
     let all: Vec<&str> = one.into_iter().chain(several.map(String::as_str)).collect();
     if all.is_empty() { NONE.to_owned() } else { all.join(", ") }
-}
-
-/// Prints a table. Each column is as wide as its widest cell.
-fn print<const N: usize>(head: [&str; N], rows: Vec<[String; N]>) -> Result<(), Failure> {
-    let mut all = vec![head.map(str::to_owned)];
-    all.extend(rows);
-    let width = |column: usize| all.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
-    let widths: Vec<usize> = (0..N).map(width).collect();
-    for row in &all {
-        let cells = row.iter().zip(&widths).map(|(cell, width)| format!("{cell:width$}"));
-        output::line(cells.collect::<Vec<_>>().join("  ").trim_end())?;
-    }
-    Ok(())
 }

@@ -5,10 +5,10 @@ use std::{
     time::Duration,
 };
 
-use akhar_platform::{config::Config, shutdown::Shutdown, telemetry};
+use akhar_platform::{config::Config, reload::LiveConfig, shutdown::Shutdown, telemetry};
 use tokio::{sync::oneshot, task::JoinHandle};
 
-use super::{Manner, run_until};
+use super::{Manner, Ready, run_until};
 use crate::failure::Failure;
 
 /// A running service.
@@ -26,17 +26,22 @@ pub(crate) struct Embedded {
 impl Embedded {
     /// Starts a service with these settings. It accepts requests when this returns.
     pub(crate) async fn start(config: &Config) -> Result<Self, Failure> {
-        let config = Config { listen: SocketAddr::from((Ipv4Addr::LOCALHOST, 0)), ..config.clone() };
+        let listen = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
+        let config = Config { listen, metrics_listen: None, worker_metrics_listen: None, ..config.clone() };
         let (limit, shutdown) = (config.shutdown_limit(), Shutdown::default());
         let (sender, ready) = oneshot::channel();
         let stop = shutdown.clone();
         let mut task = tokio::spawn(async move {
-            let on_ready = |address, key| {
-                let _nobody_waits = sender.send((address, key));
+            let on_ready = |ready: Ready| {
+                let _nobody_waits = sender.send((ready.address, ready.key));
                 Ok(())
             };
-            let manner = Manner { on_ready: Box::new(on_ready), worker_log: telemetry::COMMAND_FILTER };
-            run_until(&config, &stop, manner).await
+            let manner = Manner {
+                on_ready: Box::new(on_ready),
+                has_link: false,
+                worker_log: Some(telemetry::COMMAND_FILTER),
+            };
+            run_until(&config, LiveConfig::fixed(config.clone()), &stop, manner).await
         });
         match ready.await {
             Ok((address, key)) => Ok(Self { base: format!("http://{address}"), key, limit, shutdown, task }),

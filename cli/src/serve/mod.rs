@@ -6,63 +6,81 @@ mod worker;
 
 use std::{net::SocketAddr, time::Duration};
 
-use akhar_api::ServeError;
-use akhar_platform::{config::Config, shutdown::Shutdown, telemetry};
+use akhar_api::{HandOver, ServeError};
+use akhar_platform::{config::Config, reload::LiveConfig, shutdown::Shutdown};
 use secrecy::ExposeSecret as _;
 use sqlx::postgres::PgConnectOptions;
 use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
 
-use crate::{api, connect, demo, failure::Failure};
+use crate::{api, connect, demo, failure::Failure, uploads};
 pub(crate) use embedded::Embedded;
 use postgres::Supervised;
 
 /// How long the connections to the database may take to close.
 const CLOSE_LIMIT: Duration = Duration::from_secs(1);
 
+/// A service that accepts requests.
+struct Ready {
+    address: SocketAddr,
+    /// The demo key, if there is one.
+    key: Option<String>,
+    /// The link to the playground, which gets the demo key by it once.
+    link: Option<String>,
+}
+
 /// What differs between `akhar serve` and the service of another command.
 struct Manner {
-    /// Called when the service is ready, with its address and the demo key if there is one.
-    on_ready: Box<dyn FnOnce(SocketAddr, Option<String>) -> Result<(), Failure> + Send>,
-    /// The log filter of the worker if `RUST_LOG` is not set.
-    worker_log: &'static str,
+    /// Called when the service is ready.
+    on_ready: Box<dyn FnOnce(Ready) -> Result<(), Failure> + Send>,
+    /// Whether the playground gets the demo key by a link.
+    has_link: bool,
+    /// The log filter of the worker if `RUST_LOG` is not set. `None` for that of the configuration.
+    worker_log: Option<&'static str>,
 }
 
 /// Runs everything until a signal stops the process.
 pub(crate) async fn run(config: Config) -> Result<(), Failure> {
-    let shutdown = Shutdown::on_signals(config.shutdown_limit())
+    let shutdown = Shutdown::on_signals(config.drain_notice(), config.shutdown_limit())
         .map_err(Failure::io("cannot install signal handlers"))?;
-    let manner = Manner { on_ready: Box::new(announce), worker_log: telemetry::SERVER_FILTER };
-    run_until(&config, &shutdown, manner).await
+    let live =
+        LiveConfig::follow_signals(config.clone()).map_err(Failure::io("cannot install a signal handler"))?;
+    let manner = Manner { on_ready: Box::new(announce), has_link: true, worker_log: None };
+    run_until(&config, live, &shutdown, manner).await
 }
 
 /// Runs everything until `shutdown`. Then the HTTP server finishes its requests, the worker finishes its jobs, and the
 /// private database stops, in this order.
-async fn run_until(config: &Config, shutdown: &Shutdown, manner: Manner) -> Result<(), Failure> {
+async fn run_until(
+    config: &Config,
+    live: LiveConfig,
+    shutdown: &Shutdown,
+    manner: Manner,
+) -> Result<(), Failure> {
     let Some(options) = connect::configured_options(config)? else {
-        let private = connect::start(config.data_dir.clone()).await?;
+        let private = connect::start(config).await?;
         let (options, url) = (private.options(), private.url());
         let private = Supervised::new(private);
-        let served = serve(config, options, url, true, shutdown, manner).await;
+        let served = serve(config, live, (options, url), true, shutdown, manner).await;
         return served.and(private.stop().await);
     };
     let url = config.database_url.as_ref().ok_or(Failure::NoDatabase)?.expose_secret().to_owned();
-    serve(config, options, url, false, shutdown, manner).await
+    serve(config, live, (options, url), false, shutdown, manner).await
 }
 
-/// Prints the address and the key.
-fn announce(address: SocketAddr, key: Option<String>) -> Result<(), Failure> {
+/// Prints the address, the key and the link.
+fn announce(Ready { address, key, link }: Ready) -> Result<(), Failure> {
     api::announce(address)?;
     match key {
-        Some(key) => demo::print(&key, address).or_else(Failure::unless_output_closed),
+        Some(key) => demo::print(&key, address, link.as_deref()).or_else(Failure::unless_output_closed),
         None => Ok(()),
     }
 }
 
 async fn serve(
     config: &Config,
-    options: PgConnectOptions,
-    url: String,
+    live: LiveConfig,
+    (options, url): (PgConnectOptions, String),
     is_private: bool,
     shutdown: &Shutdown,
     manner: Manner,
@@ -70,22 +88,30 @@ async fn serve(
     let database = connect::connect("akhar-serve", &options, config).await?;
     akhar_migrations::migrate(&database.durable).await?;
     let key = demo::key(&database.durable, is_private.then_some(config.data_dir.as_path())).await?;
+    let uploads = uploads::open(config).await?;
     let listener = api::listen(config)?;
     let address = api::address(&listener)?;
+
+    let offered = key.as_ref().filter(|_| manner.has_link);
+    let (hand_over, link) = offered.map_or((HandOver::none(), None), |key| HandOver::offer(address, key));
 
     let finish_worker = CancellationToken::new();
     let (ready_sender, ready) = oneshot::channel();
     let worker = tokio::spawn(worker::supervise(
         url,
         manner.worker_log,
+        config.worker_metrics_listen.is_some(),
+        live.clone(),
         finish_worker.clone(),
         shutdown.clone(),
         ready_sender,
     ));
-    let api = akhar_api::serve(listener, config, database.clone(), shutdown.clone());
-    let served = serve_and_announce(ready, || (manner.on_ready)(address, key), api).await;
+    let api =
+        akhar_api::serve(listener, live, database.clone(), uploads.clone(), shutdown.clone(), hand_over);
+    let served = serve_and_announce(ready, || (manner.on_ready)(Ready { address, key, link }), api).await;
     finish_worker.cancel();
     let finished = worker.await.unwrap_or(Err(Failure::WorkerStart));
+    uploads::close(uploads).await;
     if tokio::time::timeout(CLOSE_LIMIT, database.close()).await.is_err() {
         tracing::warn!("closing connections to the database that are still in use");
     }

@@ -3,7 +3,8 @@
 
 use std::{process::Stdio, time::Duration};
 
-use akhar_platform::shutdown::Shutdown;
+use akhar_platform::{reload::LiveConfig, shutdown::Shutdown};
+use rustix::process::{Pid, Signal, kill_process};
 use tokio::{
     io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader},
     process::{Child, ChildStdin, Command},
@@ -21,19 +22,24 @@ const RESTART_PAUSE: Duration = Duration::from_millis(500);
 
 /// Runs a worker until `finish`, and starts it again whenever it dies. A worker that dies before it was ready for the
 /// first time is not started again, because it would fail for the same reason. `log` is its log filter if `RUST_LOG` is not
-/// set.
+/// set, or `None` for that of the configuration. `has_metrics`: it may serve metrics.
+///
+/// The worker reads the configuration again whenever this process has done so.
 pub(super) async fn supervise(
     url: String,
-    log: &str,
+    log: Option<&str>,
+    has_metrics: bool,
+    mut settings: LiveConfig,
     finish: CancellationToken,
     shutdown: Shutdown,
     ready: oneshot::Sender<()>,
 ) -> Result<(), Failure> {
     let mut ready = Some(ready);
     loop {
-        let mut child = spawn(&url, log)?;
+        let mut child = spawn(&url, log, has_metrics)?;
         let mut lines = child.stdout.take().map(|out| BufReader::new(out).lines());
         let stdin = child.stdin.take(); // kept open: see `FINISH`
+        let (mut handles_signals, mut must_reload) = (false, false);
         loop {
             let line = async {
                 match &mut lines {
@@ -43,11 +49,18 @@ pub(super) async fn supervise(
             };
             tokio::select! {
                 line = line => match line {
-                    Some(line) if line == READY => { ready.take().map(|ready| ready.send(())); }
+                    Some(line) if line == READY => {
+                        ready.take().map(|ready| ready.send(()));
+                        handles_signals = true;
+                    }
                     Some(_) => (),
                     None => break,
                 },
+                () = settings.changed() => must_reload = true,
                 () = finish.cancelled() => return end(child, stdin, &shutdown).await,
+            }
+            if handles_signals && std::mem::take(&mut must_reload) {
+                reload(&child);
             }
         }
         let status = child.wait().await.map_err(cannot_wait)?;
@@ -82,19 +95,26 @@ async fn end(mut child: Child, mut stdin: Option<ChildStdin>, shutdown: &Shutdow
     }
 }
 
+/// Tells a worker to read the configuration again.
+fn reload(child: &Child) {
+    let id = child.id().and_then(|id| i32::try_from(id).ok()).and_then(Pid::from_raw);
+    // A worker that has ended is started again, and reads the configuration then.
+    let _ended = id.map(|id| kill_process(id, Signal::HUP));
+}
+
 fn cannot_wait(error: std::io::Error) -> Failure {
     Failure::io("cannot wait for the worker")(error)
 }
 
 /// Starts a worker in its own process group. A signal to the group of this process does not reach it, so it keeps
 /// working while the HTTP server finishes its requests.
-fn spawn(url: &str, log: &str) -> Result<Child, Failure> {
+fn spawn(url: &str, log: Option<&str>, has_metrics: bool) -> Result<Child, Failure> {
     let program = std::env::current_exe().map_err(Failure::io("cannot find the akhar program"))?;
-    let log =
-        std::env::var("RUST_LOG").ok().filter(|set| !set.trim().is_empty()).unwrap_or_else(|| log.to_owned());
+    let is_set = std::env::var("RUST_LOG").is_ok_and(|set| !set.trim().is_empty());
     Command::new(program)
-        .env("RUST_LOG", log)
+        .envs(log.filter(|_| !is_set).map(|log| ("RUST_LOG", log)))
         .args(["worker", "--with-parent"])
+        .args((!has_metrics).then_some("--without-metrics"))
         .env("AKHAR_DATABASE_URL", url)
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())

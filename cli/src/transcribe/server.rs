@@ -3,11 +3,11 @@
 use std::{fs, path::Path, time::Duration};
 
 use akhar_client::{Client, ClientError, Retries};
-use akhar_platform::{config::Config, database::PrivateError};
+use akhar_platform::{config::Config, database::PrivateError, tls};
 use secrecy::{ExposeSecret as _, SecretString};
 
 use super::pace::Pace;
-use crate::{failure::Failure, serve::Embedded, tls};
+use crate::{failure::Failure, serve::Embedded};
 
 const CONNECT_LIMIT: Duration = Duration::from_secs(10);
 /// How long a connection may transfer nothing. Longer than the server holds the response to a request that waits.

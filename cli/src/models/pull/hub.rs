@@ -7,6 +7,7 @@
 use std::time::Duration;
 
 use akhar_inference::catalogue::{Entry, Part};
+use akhar_platform::tls;
 use reqwest::{
     Client, Response, StatusCode, Url,
     header::{ACCEPT_ENCODING, HeaderMap, IF_RANGE, LOCATION, RANGE},
@@ -15,7 +16,6 @@ use reqwest::{
 use secrecy::{ExposeSecret as _, SecretString};
 
 use super::error::{HubError, cause};
-use crate::tls;
 
 /// The most redirects that are followed for one file.
 const MAX_HOPS: usize = 10;

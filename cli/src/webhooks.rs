@@ -1,0 +1,95 @@
+//! `akhar webhooks`: lists webhooks, and sends those again that were given up.
+
+use akhar_jobs::{
+    JobId,
+    store::{self, DeliveryState, ListedDelivery},
+};
+use akhar_platform::config::Config;
+use serde_json::json;
+use sqlx::PgPool;
+use uuid::Uuid;
+
+use crate::{connect, failure::Failure, output};
+
+#[derive(Debug, clap::Subcommand)]
+pub(crate) enum Command {
+    /// List webhooks, those of the newest jobs first: id (which is the job's), time of the job's end (UTC), state, attempts,
+    /// URL and the last error. Webhooks are deleted with their jobs
+    List {
+        /// Only those that were given up
+        #[arg(long)]
+        dead: bool,
+        /// One JSON object for each, on a line of its own
+        #[arg(long)]
+        json: bool,
+        /// The most webhooks that are listed
+        #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(i64).range(1..=100_000))]
+        limit: i64,
+    },
+    /// Send webhooks again at once, with all attempts before them, and print their number
+    Redeliver {
+        /// The ids of the webhooks, which are those of their jobs
+        #[arg(value_name = "ID", required_unless_present = "dead", num_args = 1..=1000)]
+        ids: Vec<Uuid>,
+        /// All webhooks that were given up
+        #[arg(long, conflicts_with = "ids")]
+        dead: bool,
+    },
+}
+
+/// Runs one subcommand.
+pub(crate) async fn run(config: &Config, command: Command) -> Result<(), Failure> {
+    connect::with_database(config, async |db| execute(db, command).await).await
+}
+
+async fn execute(db: &PgPool, command: Command) -> Result<(), Failure> {
+    match command {
+        Command::List { dead, json, limit } => {
+            let state = dead.then_some(DeliveryState::Dead);
+            let print = if json { print_json } else { print_line };
+            store::list_deliveries(db, state, limit).await?.iter().try_for_each(print)
+        }
+        Command::Redeliver { dead: true, .. } => output::line(store::redeliver_dead(db).await?),
+        Command::Redeliver { ids, .. } => redeliver(db, ids).await,
+    }
+}
+
+async fn redeliver(db: &PgPool, ids: Vec<Uuid>) -> Result<(), Failure> {
+    let (mut n, mut unknown) = (0, None);
+    for id in ids {
+        if store::redeliver(db, JobId(id)).await? {
+            n += 1;
+        } else {
+            unknown.get_or_insert(id);
+        }
+    }
+    output::line(n)?;
+    match unknown {
+        None => Ok(()),
+        Some(unknown) => Err(Failure::Command(format!(
+            "no webhook has the id {unknown}; `akhar webhooks list` shows all webhooks"
+        ))),
+    }
+}
+
+fn print_line(delivery: &ListedDelivery) -> Result<(), Failure> {
+    let ListedDelivery { job_id, url, state, attempt, created_at, last_error, .. } = delivery;
+    let (created_at, state) = (created_at.format("%F %T"), state.name());
+    let error = last_error.as_ref().map(|error| format!("  {error}")).unwrap_or_default();
+    output::line(format_args!("{job_id}  {created_at}  {state}  {attempt}  {url}{error}"))
+}
+
+fn print_json(delivery: &ListedDelivery) -> Result<(), Failure> {
+    let due_at = (delivery.state == DeliveryState::Pending).then_some(delivery.due_at);
+    output::line(json!({
+        "id": delivery.job_id.0,
+        "account_id": delivery.account_id,
+        "url": delivery.url,
+        "state": delivery.state.name(),
+        "attempts": delivery.attempt,
+        "created_at": delivery.created_at,
+        "due_at": due_at,
+        "ended_at": delivery.ended_at,
+        "last_error": delivery.last_error,
+    }))
+}
