@@ -63,7 +63,7 @@ fn read(stack: &Stack, postmaster: i32) -> Ticks {
 
 /// The CPU time of Postgres: the postmaster, its running children, and its ended children, whose time the
 /// kernel adds to the postmaster's.
-fn server(postmaster: i32) -> u64 {
+pub(crate) fn server(postmaster: i32) -> u64 {
     let root = Times::of(postmaster).expect("the server runs");
     let pids = fs::read_dir("/proc").expect("Linux").flatten();
     let children = pids.filter_map(|p| Times::of(p.file_name().to_str()?.parse().ok()?));

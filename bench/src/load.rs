@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use akhar_tests::{Cluster, Form, Process, Stack, images::fixture_of};
+use akhar_tests::{Cluster, Form, Process, Stack, StackBuilder, images::fixture_of};
 
 use crate::{
     clients::{closed_loop, send, statuses},
@@ -15,7 +15,11 @@ const WARM_UP: usize = 50;
 
 /// Starts a stack with the product's defaults and warms it up. Also returns a request for it.
 pub(crate) async fn warm_stack(cluster: &Cluster) -> (Stack, reqwest::RequestBuilder) {
-    let stack = Stack::with().on(cluster).set("AKHAR_DATABASE_CONNECTIONS", 20).start().await;
+    warm(Stack::with().on(cluster)).await
+}
+
+async fn warm(stack: StackBuilder<'_>) -> (Stack, reqwest::RequestBuilder) {
+    let stack = stack.set("AKHAR_DATABASE_CONNECTIONS", 20).start().await;
     let image = fixture_of("੫");
     let request = stack.post(image.operation, &Form::upload(&image.bytes));
     for _ in 0..WARM_UP {
@@ -58,10 +62,10 @@ pub(crate) async fn load(seconds: u64, clients: usize) -> Report {
     report
 }
 
-/// Measures the memory of the api and the worker.
+/// Measures the memory of the api and the worker, which serve metrics.
 pub(crate) async fn memory(seconds: u64) -> Report {
     let cluster = Cluster::own();
-    let (stack, request) = warm_stack(&cluster).await;
+    let (stack, request) = warm(Stack::with().on(&cluster).with_metrics()).await;
     let mut report =
         Report::new("memory", format!("resident memory; load is 32 closed-loop clients for {seconds} s"));
     let mut rows = |when: &str| {

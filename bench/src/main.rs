@@ -8,6 +8,7 @@
 
 mod attack;
 mod baseline;
+mod bulk_faults;
 mod chaos;
 mod chart;
 mod clients;
@@ -15,8 +16,10 @@ mod cpu;
 mod load;
 mod overhead;
 mod peers;
+mod processes;
 mod queue;
 mod report;
+mod rolling;
 mod runtime;
 mod speech;
 mod statements;
@@ -93,6 +96,24 @@ enum Command {
     },
     /// Measure the cost of a request with up to 1,000,000 finished and 200,000 waiting jobs in the table
     SweepRows,
+    /// Measure submissions, claims and every statement of the operations page with 1,000,000 finished and 200,000
+    /// waiting jobs, in turns with an empty table
+    FullTable,
+    /// Measure the speech jobs of three workers in turns with those of one worker
+    Workers {
+        /// Recordings in one turn
+        #[arg(long, default_value_t = 120)]
+        jobs: u16,
+        /// Turns of each number of workers
+        #[arg(long, default_value_t = 3)]
+        rounds: usize,
+    },
+    /// Measure up to 4 apis and 32 workers on one Postgres, idle and with digit requests
+    Processes {
+        /// Seconds without requests, and again with 32 clients
+        #[arg(long, default_value_t = 15)]
+        seconds: u64,
+    },
     /// Disturb every process, connection and disk under load, and check that no job is lost, ends twice, waits for
     /// ever or gets a wrong answer
     Chaos {
@@ -105,6 +126,9 @@ enum Command {
         /// Requests per second, sent at random times
         #[arg(long, default_value_t = 15.0)]
         rate: f64,
+        /// Where uploads are kept
+        #[arg(long, default_value = "postgres")]
+        store: chaos::UploadStore,
     },
     /// Attack a running service in 15 ways, and measure the requests of an innocent caller and the memory meanwhile
     Attack {
@@ -166,9 +190,10 @@ enum Command {
         #[arg(long, default_value = "pa")]
         lang: String,
     },
-    /// Measure hours of audio in an hour of `akhar transcribe`, in turns with the speech model alone
+    /// Measure hours of audio in an hour of `akhar transcribe`, in turns with the speech model alone and with other
+    /// programs
     Bulk {
-        /// A folder of WAV files with 16 bits and 16 kHz
+        /// A folder of WAV files with 16 bits and 16 kHz; those of subfolders are not given to other programs
         #[arg(long)]
         recordings: PathBuf,
         /// The language of the recordings, `pa` or `en`
@@ -176,6 +201,25 @@ enum Command {
         lang: String,
         /// Turns of each
         #[arg(long, default_value_t = 3)]
+        rounds: usize,
+        /// A Python with the packages of training/requirements-peers.txt, to measure other programs too
+        #[arg(long)]
+        python: Option<PathBuf>,
+    },
+    /// Transcribe a folder while a worker is killed every 20 seconds, Postgres is restarted, and the command itself is
+    /// killed and interrupted; count results and jobs, and measure other callers meanwhile
+    BulkFaults {
+        /// Files, of which a tenth is broken
+        #[arg(long, default_value_t = 2000)]
+        files: usize,
+        /// Draws the files
+        #[arg(long, default_value_t = 11)]
+        seed: u64,
+    },
+    /// Restart two api and three worker processes behind `HAProxy`, one after another, under load; no request may fail
+    Rolling {
+        /// Restarts of each process
+        #[arg(long, default_value_t = 2)]
         rounds: usize,
     },
     /// Print the evidence for the text of each clip, a line of JSON for each (training/speech/foreign.py reads them)
@@ -233,6 +277,9 @@ fn all() -> impl Iterator<Item = Command> {
         "statements",
         "sweep-clients",
         "sweep-rows",
+        "full-table",
+        "workers",
+        "processes",
         "chaos --minutes 3",
         "memory",
         "writing",
@@ -251,7 +298,10 @@ async fn measure(command: Command) -> Report {
         Command::Statements { seconds } => statements::run(seconds).await,
         Command::SweepClients { seconds } => sweep::clients(seconds).await,
         Command::SweepRows => sweep::rows().await,
-        Command::Chaos { seed, minutes, rate } => chaos::run(seed, minutes, rate).await,
+        Command::FullTable => sweep::full_table().await,
+        Command::Workers { jobs, rounds } => processes::shares(jobs, rounds).await,
+        Command::Processes { seconds } => processes::many(seconds).await,
+        Command::Chaos { seed, minutes, rate, store } => chaos::run(seed, minutes, rate, store).await,
         Command::Attack { only, seconds, rest } => attack::run(only.as_deref(), seconds, rest).await,
         Command::Memory { seconds } => load::memory(seconds).await,
         Command::Writing { sheets } => writing::time(sheets).await,
@@ -259,7 +309,11 @@ async fn measure(command: Command) -> Report {
         Command::Speech { clips, lang, python } => speech::clips_of(&clips, &lang, python.as_deref()).await,
         Command::Translation { python } => translation::run(python.as_deref()),
         Command::Long { recording, pieces, lang } => speech::long(&recording, &pieces, &lang).await,
-        Command::Bulk { recordings, lang, rounds } => speech::bulk(&recordings, &lang, rounds).await,
+        Command::Bulk { recordings, lang, rounds, python } => {
+            speech::bulk(&recordings, &lang, rounds, python.as_deref()).await
+        }
+        Command::BulkFaults { files, seed } => bulk_faults::run(files, seed).await,
+        Command::Rolling { rounds } => rolling::run(rounds).await,
         other => unreachable!("{other:?} measures nothing"),
     }
 }

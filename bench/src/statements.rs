@@ -23,6 +23,8 @@ pub(crate) struct Statement {
     pub(crate) rows: i64,
     /// The mean time of a call in the server, ms, without the flush of its commit.
     pub(crate) mean_ms: f64,
+    /// The longest time of a call, in the same way.
+    pub(crate) max_ms: f64,
 }
 
 /// Starts a cluster whose server loads `pg_stat_statements`.
@@ -50,7 +52,7 @@ pub(crate) async fn reset(db: &PgPool) {
 
 /// The statements in this database since the last reset, the most frequent first.
 pub(crate) async fn read(db: &PgPool) -> Vec<Statement> {
-    let query = "select s.query, s.calls, s.rows, s.mean_exec_time as mean_ms
+    let query = "select s.query, s.calls, s.rows, s.mean_exec_time as mean_ms, s.max_exec_time as max_ms
         from pg_stat_statements s join pg_database d on d.oid = s.dbid
         where d.datname = current_database() and s.query not like '%pg_stat_statements%'
         order by s.calls desc, s.query";

@@ -14,6 +14,9 @@ use super::{
 };
 use crate::report::count;
 
+/// The time in which objects without a job must be found and deleted: two listings, a minute apart.
+const TO_SWEEP: Duration = Duration::from_secs(200);
+
 /// The problem of a job whose three attempts all failed, for example because its workers were killed.
 const JOB_FAILED: &str = "job-failed";
 
@@ -33,6 +36,10 @@ pub(super) struct Verdict {
     stuck: usize,
     /// Ended jobs that still have their upload.
     uploads_left: usize,
+    /// Objects that are left in the bucket.
+    objects_left: usize,
+    /// Jobs whose upload was in the bucket.
+    outside: usize,
     /// Jobs that failed because all three attempts did.
     gave_up: usize,
     /// Right answers, all of which were compared.
@@ -56,26 +63,33 @@ struct Row {
 
 impl Verdict {
     /// What must be 0, and how often it happened.
-    pub(super) const fn failures(&self) -> [(&'static str, usize); 6] {
+    pub(super) const fn failures(&self) -> [(&'static str, usize); 7] {
         [
             ("lost", self.lost),
             ("ended twice", self.twice),
             ("wrong", self.wrong),
             ("stuck", self.stuck),
             ("uploads left", self.uploads_left),
+            ("objects left", self.objects_left),
             ("gave up", self.gave_up),
         ]
     }
 
     /// The row of the report.
     pub(super) fn numbers(&self) -> Vec<(&'static str, f64)> {
-        let others = [("right", self.right), ("gave_up", self.gave_up), ("not_compared", self.not_compared)];
+        let others = [
+            ("right", self.right),
+            ("gave_up", self.gave_up),
+            ("not_compared", self.not_compared),
+            ("outside", self.outside),
+        ];
         let failures = [
             ("lost", self.lost),
             ("twice", self.twice),
             ("wrong", self.wrong),
             ("stuck", self.stuck),
             ("uploads_left", self.uploads_left),
+            ("objects_left", self.objects_left),
         ];
         failures.into_iter().chain(others).map(|(name, n)| (name, count(n))).collect()
     }
@@ -85,6 +99,7 @@ impl Verdict {
 pub(super) async fn check(service: &Service, cases: &Cases, records: &[Record]) -> Verdict {
     let mut verdict = Verdict::default();
     check_jobs(service, &mut verdict).await;
+    check_bucket(service, &mut verdict).await;
     let statement =
         "select id, request_id, state, attempt, last_error from jobs where request_id like 'chaos-%'";
     let rows: Vec<Row> = sqlx::query_as(statement).fetch_all(&service.db).await.expect("the jobs");
@@ -126,10 +141,29 @@ async fn check_jobs(service: &Service, verdict: &mut Verdict) {
     let twice: Vec<Uuid> = sqlx::query_scalar(twice).fetch_all(&service.db).await.expect("the ends");
     verdict.twice += twice.len();
     verdict.examples.extend(twice.iter().map(|job| format!("ended twice: {job}")));
-    let uploads = "select id from jobs where state not in ('queued', 'running') and upload is not null";
+    let uploads = "select id from jobs where state not in ('queued', 'running') and upload is not null
+        and outcome->>'kind' <> 'failed'";
     let uploads: Vec<Uuid> = sqlx::query_scalar(uploads).fetch_all(&service.db).await.expect("the jobs");
     verdict.uploads_left += uploads.len();
     verdict.examples.extend(uploads.iter().map(|job| format!("still has its upload: {job}")));
+}
+
+/// Waits until the bucket is empty: what a process that was killed has left there is found within minutes.
+async fn check_bucket(service: &Service, verdict: &mut Verdict) {
+    let Some(bucket) = &service.bucket else { return };
+    let statement = "select count(*) from jobs where upload_url is not null";
+    let n_outside: i64 = sqlx::query_scalar(statement).fetch_one(&service.db).await.expect("a count");
+    verdict.outside = usize::try_from(n_outside).unwrap_or_default();
+    let started = Instant::now();
+    let mut left = bucket.server.objects().await;
+    println!("  {} objects are in the bucket when all jobs have ended", left.len());
+    while !left.is_empty() && started.elapsed() < TO_SWEEP {
+        sleep(Duration::from_millis(500)).await;
+        left = bucket.server.objects().await;
+    }
+    println!("  {} objects are left after {} s", left.len(), started.elapsed().as_secs());
+    verdict.objects_left = left.len();
+    verdict.examples.extend(left.iter().map(|name| format!("left in the bucket: {name}")));
 }
 
 fn check_record(verdict: &mut Verdict, judge: &mut Judge, cases: &Cases, record: &Record, row: Option<&Row>) {

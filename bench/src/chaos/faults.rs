@@ -72,6 +72,18 @@ async fn happen_once(service: &mut Service, planned: &Planned) {
             sleep(lasts).await;
             service.move_clock(0);
         }
+        Fault::ResetStore => {
+            if let Some(bucket) = &service.bucket {
+                bucket.proxy.refuse(true);
+                sleep(lasts).await;
+                bucket.proxy.refuse(false);
+            }
+        }
+        Fault::StopStore => {
+            if let Some(bucket) = &service.bucket {
+                pause(&[pid(bucket.server.process.id())], lasts).await;
+            }
+        }
     }
 }
 

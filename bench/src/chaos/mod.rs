@@ -26,6 +26,7 @@ use cases::Cases;
 use checker::Verdict;
 use endings::{Ending, Record};
 use service::Service;
+pub(crate) use service::UploadStore;
 use traffic::Asker;
 
 /// The time after the load in which every job must end and every caller must have its answer.
@@ -36,11 +37,11 @@ const TO_SETTLE: Duration = Duration::from_secs(60);
 
 /// Runs load and faults for some minutes, `rate` requests a second on average. The report fails if an accepted request
 /// was lost, ended twice, failed or was answered wrongly, if somebody waits for ever, or if an ended job still has its
-/// upload.
-pub(crate) async fn run(seed: u64, minutes: u64, rate: f64) -> Report {
+/// upload, in its row or in the bucket.
+pub(crate) async fn run(seed: u64, minutes: u64, rate: f64, store: UploadStore) -> Report {
     let length = Duration::from_secs(60 * minutes);
     let mut rng = StdRng::seed_from_u64(seed);
-    let mut service = Service::start().await;
+    let mut service = Service::start(store).await;
     let cases = Cases::ask_undisturbed(&service).await;
     let before = memory(&service);
     println!("seed {seed}: {minutes} min, {rate} requests/s, {} different requests", cases.len());
@@ -58,7 +59,10 @@ pub(crate) async fn run(seed: u64, minutes: u64, rate: f64) -> Report {
     }
     let verdict = checker::check(&service, &asker.cases, &records).await;
     let settled = settle(&service, &before).await;
-    let about = format!("seed {seed}, {minutes} min, {rate} requests/s on average, two workers and one api");
+    let place = if store == UploadStore::S3 { "in a bucket" } else { "in the database" };
+    let about = format!(
+        "seed {seed}, {minutes} min, {rate} requests/s on average, two workers and one api, uploads {place}"
+    );
     let mut report = Report::new("chaos", about);
     report.row("faults", happened.iter().map(|(name, n)| (*name, count(*n))).collect());
     for (name, why) in service.impossible() {

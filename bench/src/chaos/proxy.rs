@@ -14,7 +14,8 @@ use tokio::{
 /// A running proxy.
 #[derive(Debug)]
 pub(super) struct Proxy {
-    cut: watch::Sender<()>,
+    /// Whether connections are refused. Open ones break whenever a value is sent.
+    refuses: watch::Sender<bool>,
 }
 
 impl Proxy {
@@ -22,11 +23,15 @@ impl Proxy {
     pub(super) async fn tcp(target: String) -> io::Result<(Self, String)> {
         let listener = TcpListener::bind("127.0.0.1:0").await?;
         let address = listener.local_addr()?.to_string();
-        let (cut, watched) = watch::channel(());
+        let (refuses, watched) = watch::channel(false);
         tokio::spawn(async move {
             while let Ok((mut client, _)) = listener.accept().await {
                 let (target, watched) = (target.clone(), watched.clone());
                 tokio::spawn(async move {
+                    if *watched.borrow() {
+                        let _closed_already = client.set_zero_linger();
+                        return;
+                    }
                     let Ok(mut server) = TcpStream::connect(target).await else { return };
                     if pass(&mut client, &mut server, watched).await {
                         // Closing such a connection sends a reset, and drops what was not sent yet.
@@ -35,13 +40,13 @@ impl Proxy {
                 });
             }
         });
-        Ok((Self { cut }, address))
+        Ok((Self { refuses }, address))
     }
 
     /// Passes connections to the Unix socket `path` on to the Unix socket `target`.
     pub(super) fn unix(path: &Path, target: PathBuf) -> io::Result<Self> {
         let listener = UnixListener::bind(path)?;
-        let (cut, watched) = watch::channel(());
+        let (refuses, watched) = watch::channel(false);
         tokio::spawn(async move {
             while let Ok((mut client, _)) = listener.accept().await {
                 let (target, watched) = (target.clone(), watched.clone());
@@ -51,17 +56,22 @@ impl Proxy {
                 });
             }
         });
-        Ok(Self { cut })
+        Ok(Self { refuses })
     }
 
     /// Breaks all connections that are open now.
     pub(super) fn cut(&self) {
-        self.cut.send_replace(());
+        self.refuse(false);
+    }
+
+    /// Breaks all connections that are open now. Then resets each new one at once, or passes it on.
+    pub(super) fn refuse(&self, refuses: bool) {
+        self.refuses.send_replace(refuses);
     }
 }
 
 /// Passes bytes both ways until one side ends. Returns whether the connection was cut.
-async fn pass<S>(client: &mut S, server: &mut S, mut cut: watch::Receiver<()>) -> bool
+async fn pass<S>(client: &mut S, server: &mut S, mut cut: watch::Receiver<bool>) -> bool
 where
     S: AsyncRead + AsyncWrite + Unpin,
 {

@@ -19,6 +19,8 @@ pub(super) enum Fault {
     ResetDatabase,
     FillDisk,
     MoveClock,
+    ResetStore,
+    StopStore,
 }
 
 /// A fault with its time.
@@ -36,7 +38,7 @@ pub(super) struct Planned {
 }
 
 impl Fault {
-    const ALL: [Self; 12] = [
+    const ALL: [Self; 14] = [
         Self::KillWorker,
         Self::StopWorker,
         Self::KillApi,
@@ -49,6 +51,8 @@ impl Fault {
         Self::ResetDatabase,
         Self::FillDisk,
         Self::MoveClock,
+        Self::ResetStore,
+        Self::StopStore,
     ];
 
     /// The name in the report.
@@ -66,6 +70,8 @@ impl Fault {
             Self::ResetDatabase => "reset_database",
             Self::FillDisk => "fill_disk",
             Self::MoveClock => "move_clock",
+            Self::ResetStore => "reset_store",
+            Self::StopStore => "stop_store",
         }
     }
 
@@ -76,6 +82,8 @@ impl Fault {
             Self::StopApi | Self::PausePostgres => (200, 4_000),
             Self::FillDisk => (1_000, 5_000),
             Self::MoveClock => (2_000, 6_000),
+            Self::ResetStore => (0, 8_000),
+            Self::StopStore => (200, 8_000),
             Self::KillPostgres | Self::RestartPostgres => (0, 2_000),
             _ => (0, 1),
         }
@@ -126,7 +134,7 @@ mod tests {
     fn every_possible_fault_comes_once_a_round() {
         let planned = drawn(11, &[("fill_disk", "no".to_owned())]);
         for fault in Fault::ALL {
-            let n = planned[..11].iter().filter(|p| p.fault == fault).count();
+            let n = planned[..13].iter().filter(|p| p.fault == fault).count();
             assert_eq!(n, usize::from(fault != Fault::FillDisk), "{fault:?}");
         }
     }

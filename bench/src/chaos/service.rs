@@ -6,7 +6,10 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use akhar_tests::{Cluster, Process, cluster::url, process::command, stack::base_environment};
+use akhar_tests::{
+    Cluster, Process, cluster::url, process::command, stack::base_environment, uploads::S3Server,
+};
+use clap::ValueEnum;
 use sqlx::{PgPool, postgres::PgPoolOptions};
 
 use super::{disk, proxy::Proxy, schedule::Fault};
@@ -20,6 +23,22 @@ const RECORD_ENDS: &str = "create table ends (job_id uuid not null);
     $$ begin insert into ends values (new.id); return null; end $$;
     create trigger record_end after update of state on jobs for each row
     when (new.state in ('succeeded', 'failed', 'cancelled')) execute function record_end();";
+
+/// Where the service keeps uploads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum UploadStore {
+    /// In the database.
+    Postgres,
+    /// All of them in a bucket of an S3 server, behind a proxy.
+    S3,
+}
+
+/// The S3 server, and the proxy in front of it.
+#[derive(Debug)]
+pub(super) struct Bucket {
+    pub(super) server: S3Server,
+    pub(super) proxy: Proxy,
+}
 
 /// The running service.
 #[derive(Debug)]
@@ -36,6 +55,8 @@ pub(super) struct Service {
     pub(super) key: String,
     pub(super) to_clients: Proxy,
     pub(super) to_database: Proxy,
+    /// `None` if uploads are in the database.
+    pub(super) bucket: Option<Bucket>,
     clock: Option<Clock>,
     environment: Vec<(String, String)>,
 }
@@ -49,7 +70,7 @@ struct Clock {
 
 impl Service {
     /// Starts the service. The api answers and the workers are ready when this returns.
-    pub(super) async fn start() -> Self {
+    pub(super) async fn start(store: UploadStore) -> Self {
         let cluster = Cluster::own();
         let options = cluster.database().await;
         let sockets = cluster.folder().join("proxy");
@@ -60,6 +81,10 @@ impl Service {
         let mut environment = base_environment(&options);
         set(&mut environment, "AKHAR_DATABASE_URL", url(&options.clone().socket(&sockets)));
         set(&mut environment, "AKHAR_SPEECH_WAIT_S", "60".to_owned());
+        let bucket = match store {
+            UploadStore::Postgres => None,
+            UploadStore::S3 => Some(Bucket::start(&mut environment).await),
+        };
         let db = PgPoolOptions::new().max_connections(2).connect_lazy_with(options);
         sqlx::raw_sql(RECORD_ENDS).execute(&db).await.expect("a record of ends");
         let clock = Clock::find(cluster.folder());
@@ -82,6 +107,7 @@ impl Service {
             key,
             to_clients,
             to_database,
+            bucket,
             clock,
             environment,
         };
@@ -133,11 +159,30 @@ impl Service {
         if let Some(why) = disk::why_not(self.cluster.folder()) {
             impossible.push((Fault::FillDisk.name(), why));
         }
+        if self.bucket.is_none() {
+            for fault in [Fault::ResetStore, Fault::StopStore] {
+                impossible.push((fault.name(), "uploads are in the database (--store s3)".to_owned()));
+            }
+        }
         if self.clock.is_none() {
             let why = "libfaketime is not installed (scripts/setup.sh chaos)".to_owned();
             impossible.push((Fault::MoveClock.name(), why));
         }
         impossible
+    }
+}
+
+impl Bucket {
+    /// Starts an S3 server, and adds the settings of a service that keeps all uploads there.
+    async fn start(environment: &mut Vec<(String, String)>) -> Self {
+        let server = S3Server::start().await;
+        let target = server.address.trim_start_matches("http://").to_owned();
+        let (proxy, proxied) = Proxy::tcp(target).await.expect("a proxy");
+        for (name, value) in S3Server::settings(&format!("http://{proxied}")) {
+            set(environment, &name, value);
+        }
+        set(environment, "AKHAR_UPLOAD_STORE_MIN_BYTES", "0".to_owned());
+        Self { server, proxy }
     }
 }
 

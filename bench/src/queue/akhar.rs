@@ -14,6 +14,7 @@ use akhar_jobs::{
     JobId, NewJob, Outcome, Parameters, Queue, TopK,
     backend::{Admission, Claims, Endings, JobBackend, JobStore, JobTask, Wakeups},
     store::{Ending, Guard},
+    uploads::UploadStore,
 };
 use apalis::prelude::*;
 use apalis_core::backend::persistence::Persistence as _;
@@ -79,6 +80,7 @@ fn empty_job() -> NewJob {
         request_id: String::new(),
         traceparent: None,
         asynchronous: true,
+        webhook_url: None,
         max_queued: None,
     }
 }
@@ -86,7 +88,7 @@ fn empty_job() -> NewJob {
 /// Works until `n` jobs have ended in the database.
 async fn work(db: PgPool, wakeups: Arc<Wakeups>, n: usize) {
     let (claims, _dropped) = Claims::start(&db, "bench".to_owned(), |_| AT_A_TIME);
-    let endings = Endings::start(&db);
+    let endings = Endings::start(&db, UploadStore::in_database());
     let store =
         JobStore::to_consume(db.clone(), Admission::new(i64::MAX), Queue::Quick, claims, endings.clone());
     let (n_left, over) = (Arc::new(AtomicUsize::new(n)), Arc::new(Notify::new()));
@@ -99,7 +101,7 @@ async fn work(db: PgPool, wakeups: Arc<Wakeups>, n: usize) {
                 let job = claim.into_job().expect("it is taken once");
                 let outcome = Some(Outcome::Predictions { predictions: Vec::new() });
                 let guard = Guard::Claimed(job.claimed.fence);
-                let ending = Ending { guard, outcome, timing: None, error: None };
+                let ending = Ending { guard, outcome, timing: None, error: None, may_have_webhook: false };
                 assert!(endings.end(ending).await.expect("a write"), "another claim has the job");
                 drop(job.hold);
                 if n_left.fetch_sub(1, Ordering::Relaxed) == 1 {

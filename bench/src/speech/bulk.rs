@@ -1,13 +1,17 @@
-//! Measures `akhar transcribe`: hours of audio in an hour, in turns with the speech model alone in this process.
+//! Measures `akhar transcribe`: hours of audio in an hour, in turns with the speech model alone in this process, and
+//! with other programs, which `training/speech/bulk_peers.py` runs.
 
 use std::{
+    collections::BTreeMap,
     fs,
     path::{Path, PathBuf},
+    process::Command,
     time::{Duration, Instant},
 };
 
 use akhar_inference::speech::{Chunker, Joiner};
-use akhar_tests::{Cluster, process::command};
+use akhar_tests::{Cluster, process::command, root};
+use serde_json::Value;
 
 use super::{Transcriber, samples};
 use crate::{
@@ -20,8 +24,9 @@ const RATE: usize = 16_000;
 /// Windows in one run of the model at most: the worker's default.
 const MAX_WINDOWS: usize = 4;
 
-/// Transcribes a folder of WAV files with 16 bits and 16 kHz `rounds` times in each way.
-pub(crate) async fn bulk(folder: &Path, lang: &str, rounds: usize) -> Report {
+/// Transcribes a folder of WAV files with 16 bits and 16 kHz `rounds` times in each way; with a Python, in other
+/// programs too.
+pub(crate) async fn bulk(folder: &Path, lang: &str, rounds: usize, python: Option<&Path>) -> Report {
     let paths = recordings(folder);
     let sounds: Vec<Vec<f32>> = paths.iter().map(|path| read(path)).collect();
     let n_samples: usize = sounds.iter().map(Vec::len).sum();
@@ -32,6 +37,7 @@ pub(crate) async fn bulk(folder: &Path, lang: &str, rounds: usize) -> Report {
     let (stack, _) = warm_stack(&cluster).await;
     let mut transcriber = Transcriber::open(lang, false, 1);
     let (mut alone, mut model, mut commands) = (Vec::new(), Vec::new(), Vec::new());
+    let mut peers = BTreeMap::<String, Vec<f64>>::new();
     for round in 0..rounds {
         let (whole, runs) = tokio::task::block_in_place(|| transcriber.engine(&sounds));
         alone.push(audio_s / whole.as_secs_f64());
@@ -41,19 +47,28 @@ pub(crate) async fn bulk(folder: &Path, lang: &str, rounds: usize) -> Report {
         let out = cluster.folder().join(format!("bulk-{round}"));
         let environment = [("AKHAR_URL", &stack.base), ("AKHAR_KEY", &key)];
         let environment = environment.map(|(name, value)| (name.to_owned(), value.clone()));
-        let [folder, out] = [folder, &out].map(|path| path.to_str().expect("UTF-8"));
-        let mut akhar = command(&["transcribe", folder, "--out", out, "--lang", lang], &environment);
+        let [from, out] = [folder, &out].map(|path| path.to_str().expect("UTF-8"));
+        let mut akhar = command(&["transcribe", from, "--out", out, "--lang", lang], &environment);
         let started = Instant::now();
         let ended = akhar.output().await.expect("the command runs");
         let took = started.elapsed();
         assert!(ended.status.success(), "{}", String::from_utf8_lossy(&ended.stderr));
         commands.push(audio_s / took.as_secs_f64());
+        if let Some(python) = python {
+            for (peer, speed) in tokio::task::block_in_place(|| of_peers(folder, lang, python)) {
+                peers.entry(peer).or_default().push(speed);
+            }
+        }
     }
     let [alone, model, ours] = [alone, model, commands].map(median);
     for (name, speed) in
         [("the model's runs alone", model), ("with features, alone", alone), ("akhar transcribe", ours)]
     {
         report.row(name, vec![("hours_per_hour", speed), ("beside_the_command", ours / speed)]);
+    }
+    for (peer, speeds) in peers {
+        let speed = median(speeds);
+        report.row(&peer, vec![("hours_per_hour", speed), ("beside_the_command", ours / speed)]);
     }
     report.figure(Figure {
         what: "akhar transcribe, beside the model alone".to_owned(),
@@ -92,6 +107,30 @@ impl Transcriber {
         }
         (started.elapsed(), running)
     }
+}
+
+/// Other programs and the hours of audio that each transcribed in an hour, in one round.
+fn of_peers(folder: &Path, lang: &str, python: &Path) -> Vec<(String, f64)> {
+    let mut script = Command::new(python);
+    script.current_dir(root().join("training")).args([
+        "-m",
+        "speech.bulk_peers",
+        "--language",
+        lang,
+        "--clips",
+    ]);
+    let ended =
+        script.arg(folder.canonicalize().expect("a folder")).output().expect("the peers' script runs");
+    assert!(ended.status.success(), "{}", String::from_utf8_lossy(&ended.stderr));
+    let lines = String::from_utf8_lossy(&ended.stdout);
+    let lines = lines.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
+    lines
+        .map(|line| {
+            let number = |name: &str| line[name].as_f64().expect("a number of seconds");
+            let peer = line["peer"].as_str().expect("the name of a program");
+            (peer.to_owned(), number("audio_seconds") / number("seconds"))
+        })
+        .collect()
 }
 
 /// The recordings in a folder and below it.

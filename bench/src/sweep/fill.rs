@@ -4,12 +4,22 @@
 use sqlx::{Connection as _, PgPool};
 use uuid::Uuid;
 
-/// Copies the row of `template` `n` times. Each copy has a new id (UUIDv7), and its times are moved back by
-/// up to `spread_s` seconds. Then it runs VACUUM ANALYZE, as autovacuum would.
+/// Copies a row as [`copy`] does, and then runs [`vacuum`].
 pub(super) async fn fill(db: &PgPool, template: Uuid, n: i64, spread_s: f64) {
-    if n == 0 {
-        return;
+    if n > 0 {
+        copy(db, template, n, spread_s).await;
+        vacuum(db).await;
     }
+}
+
+/// Runs VACUUM ANALYZE, as autovacuum would.
+pub(super) async fn vacuum(db: &PgPool) {
+    sqlx::query("vacuum analyze jobs").execute(db).await.expect("a vacuum");
+}
+
+/// Copies the row of `template` `n` times. Each copy has a new id (UUIDv7), and its times are moved back by
+/// up to `spread_s` seconds.
+pub(super) async fn copy(db: &PgPool, template: Uuid, n: i64, spread_s: f64) {
     let columns: Vec<(String, String)> = sqlx::query_as(
         "select column_name::text, data_type::text from information_schema.columns
          where table_schema = 'public' and table_name = 'jobs' and is_generated = 'NEVER' and is_identity = 'NO'
@@ -34,7 +44,6 @@ pub(super) async fn fill(db: &PgPool, template: Uuid, n: i64, spread_s: f64) {
     let insert = sqlx::query(sqlx::AssertSqlSafe(insert)).bind(template).bind(n).bind(spread_s);
     insert.execute(&mut *tx).await.expect("copies of a job");
     tx.commit().await.expect("a commit");
-    sqlx::query("vacuum analyze jobs").execute(&mut *connection).await.expect("a vacuum");
 }
 
 /// The SQL expression for a column of a copy.
