@@ -76,7 +76,7 @@ impl Cluster {
         let folder = std::env::temp_dir().join(name);
         fs::create_dir(&folder).expect("a folder for Postgres");
         let watched = watch(&folder);
-        let server = PrivatePostgres::start(&folder).expect("a private Postgres");
+        let server = PrivatePostgres::start(&folder, None).expect("a private Postgres");
         Self { options: server.options(), folder, server: Mutex::new(Some(server)), _watched: watched }
     }
 
@@ -173,7 +173,7 @@ impl Cluster {
     pub async fn start_again(&self) {
         self.hold(None); // a server that ended by itself still has its lock
         let folder = self.folder.clone();
-        let started = tokio::task::spawn_blocking(move || PrivatePostgres::start(&folder)).await;
+        let started = tokio::task::spawn_blocking(move || PrivatePostgres::start(&folder, None)).await;
         self.hold(Some(started.expect("no panic").expect("Postgres starts again")));
     }
 

@@ -116,6 +116,11 @@ impl Answer {
         self.headers.get(name).map_or("", |value| value.to_str().expect("ASCII"))
     }
 
+    /// The body as text.
+    pub fn text(&self) -> String {
+        String::from_utf8_lossy(&self.body).into_owned()
+    }
+
     /// The body as JSON.
     pub fn json(&self) -> Value {
         let text = String::from_utf8_lossy(&self.body);

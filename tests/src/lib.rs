@@ -12,11 +12,17 @@ pub mod http;
 pub mod hub;
 pub mod images;
 pub mod load;
+pub mod monitor;
+pub mod ops;
 pub mod process;
+pub mod queue;
+pub mod scripts;
 mod seam;
 pub mod serve;
 pub mod speech;
 pub mod stack;
+pub mod uploads;
+pub mod webhooks;
 
 pub use cluster::Cluster;
 pub use http::{Answer, Form, Problem};

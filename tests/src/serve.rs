@@ -13,6 +13,8 @@ pub struct Service {
     pub base: String,
     /// The demo key.
     pub key: String,
+    /// The link to the playground, which hands the key over.
+    pub link: String,
 }
 
 impl Service {
@@ -31,7 +33,11 @@ impl Service {
             Some(line.split_once("Demo key: ")?.1.to_owned())
         })
         .await;
-        Self { process, base, key }
+        let printed = until("it shows a link", async || {
+            process.lines().into_iter().map(|line| line.trim().to_owned()).find(|l| l.contains("/#key="))
+        })
+        .await;
+        Self { process, base, key, link: printed }
     }
 }
 

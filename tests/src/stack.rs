@@ -9,6 +9,7 @@ use std::{
 };
 
 use akhar_client::Client;
+use serde_json::Value;
 use sqlx::{
     PgPool,
     postgres::{PgConnectOptions, PgPoolOptions},
@@ -17,7 +18,7 @@ use tokio::sync::{Semaphore, SemaphorePermit};
 use uuid::Uuid;
 
 use crate::{
-    Answer, Cluster, Form, Process, cluster,
+    Answer, Cluster, Form, Process, bulk, cluster,
     http::{self, Problem},
     process::command,
     root, until,
@@ -65,16 +66,35 @@ impl Default for StackBuilder<'_> {
 impl<'a> StackBuilder<'a> {
     /// Sets an environment variable for all processes.
     #[must_use]
-    pub fn set(mut self, name: &str, value: u64) -> Self {
-        self.environment.push((name.to_owned(), value.to_string()));
+    pub fn set(self, name: &str, value: u64) -> Self {
+        self.set_text(name, &value.to_string())
+    }
+
+    /// Sets an environment variable to a text for all processes.
+    #[must_use]
+    pub fn set_text(mut self, name: &str, value: &str) -> Self {
+        self.environment.push((name.to_owned(), value.to_owned()));
+        self
+    }
+
+    /// Sets environment variables for all processes.
+    #[must_use]
+    pub fn settings(mut self, settings: Vec<(String, String)>) -> Self {
+        self.environment.extend(settings);
         self
     }
 
     /// Uses the models in this folder.
     #[must_use]
-    pub fn models(mut self, folder: &Path) -> Self {
-        self.environment.push(("AKHAR_MODELS_DIR".to_owned(), folder.to_string_lossy().into_owned()));
-        self
+    pub fn models(self, folder: &Path) -> Self {
+        self.set_text("AKHAR_MODELS_DIR", &folder.to_string_lossy())
+    }
+
+    /// Makes every process serve metrics: see [`crate::monitor::metrics`].
+    #[must_use]
+    pub fn with_metrics(self) -> Self {
+        self.set_text("AKHAR_METRICS_LISTEN", "127.0.0.1:0")
+            .set_text("AKHAR_WORKER_METRICS_LISTEN", "127.0.0.1:0")
     }
 
     /// Sets the number of workers. The default is 1.
@@ -101,7 +121,7 @@ impl<'a> StackBuilder<'a> {
         let mut api = Process::start("api", &environment);
         let mut workers: Vec<_> =
             (0..self.n_workers).map(|_| Process::start("worker", &environment)).collect();
-        let key = keys(&environment, &["create", "--name", "test"]).await;
+        let key = akhar(&environment, &["keys", "create", "--name", "test"]).await;
         let line = api.first_line().await;
         let base =
             line.strip_prefix("listening on ").unwrap_or_else(|| panic!("first line: {line}")).to_owned();
@@ -150,12 +170,10 @@ pub fn base_environment(options: &PgConnectOptions) -> Vec<(String, String)> {
     .into()
 }
 
-async fn keys(environment: &[(String, String)], arguments: &[&str]) -> String {
-    let mut all = vec!["keys"];
-    all.extend(arguments);
-    let output = command(&all, environment).output().await.expect("akhar keys runs");
+async fn akhar(environment: &[(String, String)], arguments: &[&str]) -> String {
+    let output = command(arguments, environment).output().await.expect("akhar runs");
     let said = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "akhar keys {arguments:?} ended with {}: {said}", output.status);
+    assert!(output.status.success(), "akhar {arguments:?} ended with {}: {said}", output.status);
     String::from_utf8(output.stdout).expect("UTF-8").trim().to_owned()
 }
 
@@ -182,6 +200,12 @@ impl Stack {
         self.workers.push(worker);
     }
 
+    /// Changes settings of the processes that are started from now on.
+    pub fn change(&mut self, settings: Vec<(String, String)>) {
+        self.environment.retain(|(name, _)| settings.iter().all(|(changed, _)| changed != name));
+        self.environment.extend(settings);
+    }
+
     /// Kills the api (-9) and starts it again on the same address. It answers when this returns.
     pub async fn restart_api(&mut self) {
         self.api.kill().await;
@@ -194,7 +218,35 @@ impl Stack {
 
     /// Runs `akhar keys …` and returns what it printed.
     pub async fn keys(&self, arguments: &[&str]) -> String {
-        keys(&self.environment, arguments).await
+        self.akhar(&[&["keys"], arguments].concat()).await
+    }
+
+    /// Runs `akhar …` and returns what it printed.
+    pub async fn akhar(&self, arguments: &[&str]) -> String {
+        akhar(&self.environment, arguments).await
+    }
+
+    /// Runs a command with the environment of this stack's processes. Returns its exit code and what it printed to stdout
+    /// and to stderr.
+    pub async fn run(&self, arguments: &[&str]) -> (Option<i32>, String, String) {
+        self.run_with(arguments, &[]).await
+    }
+
+    /// The same with some variables of the environment changed.
+    pub async fn run_with(
+        &self,
+        arguments: &[&str],
+        changed: &[(&str, &str)],
+    ) -> (Option<i32>, String, String) {
+        let mut command = command(arguments, &self.environment);
+        command.envs(changed.iter().copied());
+        bulk::run(command).await
+    }
+
+    /// The JSON that a command with `--json` prints.
+    pub async fn akhar_json(&self, arguments: &[&str]) -> Value {
+        let (_, out, log) = self.run(&[arguments, &["--json"]].concat()).await;
+        serde_json::from_str(&out).unwrap_or_else(|error| panic!("{arguments:?}: {error}: {out}{log}"))
     }
 
     /// The product's client with this key.

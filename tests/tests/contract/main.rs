@@ -1,6 +1,7 @@
 //! The contract, row by row, over HTTP. A file each for what a request can be about.
 
 mod bounds;
+mod browser;
 mod bulk;
 mod client;
 mod events;
@@ -12,12 +13,23 @@ mod idempotency;
 mod job_list;
 mod jobs;
 mod keys;
+mod logs;
+mod metrics;
 mod openai;
+mod operators;
+mod ops;
+mod ops_pages;
+mod playground;
 mod protocol;
 mod quotas;
+mod reload;
 mod service;
 mod speech;
+mod subtitles;
+mod traces;
 mod translate;
+mod typescript;
+mod webhooks;
 
 use akhar_tests::images::{Fixture, fixture_of};
 

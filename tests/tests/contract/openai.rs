@@ -4,10 +4,10 @@ use akhar_tests::{
     Form, Stack,
     http::send,
     root,
+    scripts::{self, python},
     speech::{error_percent, recording, silence, wav},
 };
 use serde_json::{Value, json};
-use tokio::process::Command;
 use uuid::Uuid;
 
 /// The highest allowed character error rate, percent. See the same constant of the tests of speech recognition.
@@ -40,18 +40,10 @@ fn said(name: &str, transcribed: &str) {
 /// The result of `tests/openai_client.py`.
 async fn official_client(stack: &Stack) -> Value {
     let audio = root().join("tests/fixtures/audio");
-    let output = Command::new(root().join(".cache/schemathesis/bin/python"))
-        .arg(root().join("tests/openai_client.py"))
-        .args([audio.join("en-weather.wav"), audio.join("pa-two-sentences.wav")])
-        .env("OPENAI_BASE_URL", format!("{}/v1", stack.base))
-        .env("OPENAI_API_KEY", &stack.key)
-        .env("NO_PROXY", "127.0.0.1")
-        .kill_on_drop(true)
-        .output()
-        .await
-        .expect("Python runs: `make test` installs the client");
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    serde_json::from_slice(&output.stdout).expect("JSON")
+    let mut client = python("openai_client.py");
+    client.args([audio.join("en-weather.wav"), audio.join("pa-two-sentences.wav")]);
+    client.env("OPENAI_BASE_URL", format!("{}/v1", stack.base)).env("OPENAI_API_KEY", &stack.key);
+    scripts::json(client).await
 }
 
 fn times(list: &Value, [start, end, text]: [usize; 3]) -> Vec<(f64, f64, String)> {

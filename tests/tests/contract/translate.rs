@@ -31,7 +31,7 @@ async fn each_line_becomes_a_line() {
         assert_eq!(*line, lines[nth % 3], "line {nth}");
         assert_eq!(line.is_empty(), nth % 3 == 1, "line {nth}");
     }
-    assert_eq!(lines[0], "Hello");
+    assert_eq!(lines[0], "Hello.");
 }
 
 #[tokio::test]

@@ -13,11 +13,13 @@ pub(crate) struct Step {
     pub(crate) has_any_numbers: bool,
 }
 
+/// The blocks that are run.
+const RUN: [&str; 5] = ["console", "sh", "python", "js", "ts"];
 /// The start of a comment that says why a block is not run.
 const NOT_RUN: &str = "not run:";
 /// The start of a comment that says why the numbers of a block are not compared.
 const ANY_NUMBERS: &str = "any numbers:";
-/// Ends a program that a shell gives to Python.
+/// Ends a program that a shell gives to Python or Node.js.
 const END: &str = "END_OF_PROGRAM";
 
 /// A fenced block of a page.
@@ -73,7 +75,8 @@ impl Block<'_> {
     /// Its commands. `output` is the block below it, where that can be what a program prints.
     fn steps(&self, output: Option<&Block>) -> Result<Vec<Step>, String> {
         let word = self.kind.split([' ', ',']).next().unwrap_or_default();
-        if !["console", "sh", "python", "bash", "shell", "shell-session"].contains(&word) {
+        let others = ["bash", "shell", "shell-session", "javascript", "typescript"];
+        if !RUN.contains(&word) && !others.contains(&word) {
             return Ok(Vec::new());
         }
         for start in [NOT_RUN, ANY_NUMBERS] {
@@ -88,12 +91,16 @@ impl Block<'_> {
             has_any_numbers: output.is_some_and(|block| block.comment.starts_with(ANY_NUMBERS)),
         };
         let text = self.lines.join("\n");
+        let given = |to: &str| format!("{to} <<'{END}'\n{text}\n{END}");
         match self.kind {
-            "console" | "sh" | "python" if self.comment.starts_with(NOT_RUN) => Ok(Vec::new()),
+            kind if RUN.contains(&kind) && self.comment.starts_with(NOT_RUN) => Ok(Vec::new()),
             "console" => self.commands(),
+            "python" => Ok(vec![program(given("python3 -"), output)]),
+            "js" => Ok(vec![program(given("node --input-type=module -"), output)]),
+            // The compiler checks the types. Node.js removes them.
+            "ts" => Ok(vec![program(given("cat >program.ts") + "\ntsc\nnode program.ts", output)]),
             "sh" => Ok(vec![program(text, None)]),
-            "python" => Ok(vec![program(format!("python3 - <<'{END}'\n{text}\n{END}"), output)]),
-            kind => Err(format!("a block that is run is `console`, `sh` or `python`, not `{kind}`")),
+            kind => Err(format!("a block that is run is one of {RUN:?}, not `{kind}`")),
         }
     }
 
@@ -169,12 +176,13 @@ mod tests {
 
     #[test]
     fn a_text_block_below_a_program_is_what_it_prints() {
-        let page = "```python\na\n```\n\n<!-- any numbers: drawn -->\n```text\n1\n2\n```\n\n```python\nb\n```\nwords\n\
+        let page = "```python\na\n```\n\n<!-- any numbers: drawn -->\n```text\n1\n2\n```\n\n```ts\nb\n```\nwords\n\
             ```text\n3\n```\n";
         let found = steps(page).unwrap();
         assert!(found[0].command.contains("python3") && found[0].command.contains("\na\n"), "{found:?}");
         assert_eq!((found[0].answer.as_deref(), found[0].has_any_numbers), (Some("1\n2"), true));
         assert_eq!((found[1].answer.as_deref(), found.len()), (None, 2));
+        assert!(found[1].command.contains("\nb\n") && found[1].command.contains("\ntsc\n"), "{found:?}");
     }
 
     #[test]

@@ -7,7 +7,10 @@ use std::{
     process::Stdio,
 };
 
-use akhar_tests::{Service, TIMEOUT, binary, root};
+use akhar_tests::{
+    Service, TIMEOUT, binary, root,
+    scripts::{link_packages, node_paths},
+};
 use tokio::{process::Command, time::timeout};
 
 /// Runs one command and keeps the session's variables and folder for the next one.
@@ -36,16 +39,20 @@ impl<'a> Shell<'a> {
         symlink(root().join("tests/fixtures"), folder.join("tests/fixtures")).expect("a link");
         symlink(&models.1, folder.join("models")).expect("a link");
         symlink(binary(), folder.join("target/release/akhar")).expect("a link");
+        link_packages(&folder);
+        fs::copy(root().join("tests/node/tsconfig.json"), folder.join("tsconfig.json")).expect("a copy");
         Self { service, environment, folder }
     }
 
     /// What a command prints to standard output; an error when it fails.
     pub(crate) async fn run(&self, command: &str) -> Result<String, String> {
-        let (program, path) = (self.folder.join("target/release"), std::env::var("PATH").unwrap_or_default());
+        let mut path = vec![self.folder.join("target/release"), python()];
+        path.extend(node_paths());
+        path.extend(std::env::split_paths(&std::env::var_os("PATH").unwrap_or_default()));
         let mut shell = Command::new("bash");
         shell.args(["-c", RUN, "bash", command]).current_dir(&self.folder);
         shell.envs(self.environment.iter().map(|(name, value)| (name, value)));
-        shell.env("PATH", format!("{}:{}:{path}", program.display(), python().display()));
+        shell.env("PATH", std::env::join_paths(path).expect("no folder has a colon"));
         shell.env("SESSION", self.folder.join(".session"));
         // The service is on this machine, whatever stands between it and others.
         shell.env("NO_PROXY", "127.0.0.1").stdin(Stdio::null()).kill_on_drop(true);
@@ -65,7 +72,7 @@ impl<'a> Shell<'a> {
     }
 }
 
-/// The folder of a `python3` that has `requests`: schemathesis's.
+/// The folder of a `python3` that has `requests` and `openai`: schemathesis's.
 fn python() -> PathBuf {
     let program = std::env::var("AKHAR_SCHEMATHESIS")
         .map_or_else(|_| root().join(".cache/schemathesis/bin/schemathesis"), PathBuf::from);

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use akhar_jobs::{
-    NewJob, Queue,
+    NewJob, Queue, UploadContent,
     backend::{Admission, JobStore, Submissions},
     store,
 };
@@ -171,7 +171,7 @@ async fn a_large_upload_survives_a_crash_while_its_caller_waits() {
     let small = new_job(false);
     let mut large = new_job(false);
     if let Some(upload) = &mut large.upload {
-        upload.bytes = vec![7; 100_000].into();
+        upload.content = UploadContent::Row(vec![7; 100_000].into());
     }
     assert!(large.is_flushed() && !small.is_flushed());
     let id = large.id;

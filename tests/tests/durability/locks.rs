@@ -4,7 +4,7 @@ use std::{sync::Arc, time::Duration};
 
 use akhar_jobs::{
     AdmittedJob, Fence, JobId, NewJob, Queue,
-    store::{self, Ending, Guard, Requeue},
+    store::{self, Attempted, Ending, Guard, LeaseLimits, Requeue},
 };
 use akhar_platform::database::Database;
 use akhar_tests::Cluster;
@@ -35,7 +35,7 @@ fn reversed<T: Clone>(items: &[T]) -> Vec<T> {
 }
 
 fn submit(db: &PgPool, jobs: Vec<AdmittedJob>) -> Change<'_> {
-    async move { store::submit(db, &jobs).await.map(|_| 0) }.boxed()
+    async move { akhar_tests::queue::submit(db, &jobs).await.map(|_| 0) }.boxed()
 }
 
 fn claim<'a>(db: &'a PgPool, worker: &'a str) -> Change<'a> {
@@ -59,9 +59,10 @@ fn end(db: &PgPool, account_id: Uuid, running: Vec<Fence>, queued: Vec<Fence>) -
         },
         timing: None,
         error: None,
+        may_have_webhook: true,
     };
     let endings: Vec<_> = running.chain(queued).map(of).collect();
-    async move { store::end(db, &endings).await.map(|_| 0) }.boxed()
+    async move { akhar_tests::queue::end(db, &endings).await.map(|_| 0) }.boxed()
 }
 
 fn requeue(db: &PgPool, running: Vec<Fence>) -> Change<'_> {
@@ -74,8 +75,24 @@ fn acknowledge(db: &PgPool, job: JobId) -> Change<'_> {
     async move { store::acknowledge(db, job).await.map(|_| 0) }.boxed()
 }
 
+/// Leases webhooks and gives them up.
+fn attempt_webhooks(db: &PgPool) -> Change<'_> {
+    let limits = LeaseLimits { n_free: 40, per_host: 40, per_account: 40, ..LeaseLimits::default() };
+    async move {
+        for delivery in store::lease_deliveries(db, &limits).await? {
+            store::settle_delivery(db, &delivery, &Attempted::Dead("a test".to_owned())).await?;
+        }
+        Ok(0)
+    }
+    .boxed()
+}
+
+fn redeliver(db: &PgPool) -> Change<'_> {
+    async move { store::redeliver_dead(db).await.map(|_| 0) }.boxed()
+}
+
 fn expire(db: &PgPool) -> Change<'_> {
-    async move { store::expire(db, Duration::ZERO).await }.boxed()
+    async move { store::expire(db, Duration::ZERO, Duration::ZERO).await }.boxed()
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -86,7 +103,8 @@ async fn no_statement_of_the_queue_deadlocks_with_another() {
     let mut n_deleted = 0;
     for _ in 0..N_ROUNDS {
         let (running, queued) = (jobs_in(db, "running").await, jobs_in(db, "queued").await);
-        let new = || NewJob { account_id, ..new_job(false) };
+        let webhook_url = Some("https://receiver.example/".into());
+        let new = || NewJob { account_id, webhook_url: webhook_url.clone(), ..new_job(false) };
         let new: Vec<_> = (0..N_JOBS).map(|_| AdmittedJob { job: Arc::new(new()), turn: 0 }).collect();
         let mut changes = vec![
             submit(db, new.clone()),
@@ -99,6 +117,9 @@ async fn no_statement_of_the_queue_deadlocks_with_another() {
             requeue(db, reversed(&running)),
             expire(db),
             expire(db),
+            attempt_webhooks(db),
+            attempt_webhooks(db),
+            redeliver(db),
         ];
         changes.extend(running.iter().chain(&queued).step_by(20).map(|fence| acknowledge(db, fence.job)));
         for changed in join_all(changes).await {

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use akhar_tests::{Cluster, process::command, root, stack::base_environment};
+use akhar_tests::{Cluster, Stack, images::fixture_of, process::command, root, stack::base_environment};
 use sqlx::{Connection as _, PgConnection, PgPool, migrate::Migrator, postgres::PgConnectOptions};
 
 /// The migrations of the earlier version.
@@ -91,4 +91,38 @@ async fn the_migration_is_refused_while_processes_of_the_earlier_version_run() {
     earlier.close().await.expect("a close");
     let (is_migrated, said) = migrate(&options).await;
     assert!(is_migrated, "{said}");
+}
+
+#[tokio::test]
+async fn a_program_runs_with_the_schema_of_a_newer_version_that_allows_it() {
+    let mut stack = Stack::with().workers(0).start().await;
+    // What a newer version would do that only adds something.
+    sqlx::raw_sql(
+        "alter table jobs add column of_a_newer_version text not null default 'x';
+         create table of_a_newer_version (id int primary key);
+         insert into _sqlx_migrations (version, description, success, checksum, execution_time)
+         values (9999, 'newer', true, '\\x00', 0)",
+    )
+    .execute(&stack.db)
+    .await
+    .expect("a newer schema");
+    stack.restart_api().await;
+    stack.add_worker().await;
+    let picture = fixture_of("੫");
+    assert_eq!(stack.recognise(picture.operation, &picture.bytes).await.status, 200);
+    let (code, _, log) = stack.run(&["migrate"]).await;
+    assert_eq!(code, Some(0), "{log}");
+
+    sqlx::query("update schema_compatibility set oldest_version = 9999")
+        .execute(&stack.db)
+        .await
+        .expect("a row");
+    for command in ["migrate", "worker", "api"] {
+        let (code, _, log) = stack.run(&[command]).await;
+        assert_eq!(code, Some(1), "{command}: {log}");
+        assert!(log.contains("too new for this version of akhar: migration 9999"), "{command}: {log}");
+    }
+    let report = stack.akhar_json(&["doctor"]).await;
+    let schema = report["checks"].as_array().expect("checks").iter().find(|check| check["name"] == "schema");
+    assert_eq!(schema.expect("a check")["status"], "failed", "{report}");
 }

@@ -11,6 +11,7 @@ use akhar_jobs::{
     },
     fair_share::Limit,
     store::{self, Ending, Guard, Lost, Requeue, Submitted},
+    uploads::UploadStore,
 };
 use akhar_tests::{Cluster, Stack};
 use futures::future::join_all;
@@ -32,10 +33,11 @@ pub(crate) fn new_job(asynchronous: bool) -> NewJob {
         id: JobId(Uuid::now_v7()),
         account_id: Uuid::now_v7(),
         parameters: Parameters::DigitRecognition { top_k: TopK::default() },
-        upload: Some(Upload { media_type: MediaType::Png, bytes: digit().bytes.into() }),
+        upload: Some(Upload { media_type: MediaType::Png, bytes: digit().bytes.into() }.into()),
         request_id: "test".to_owned(),
         traceparent: None,
         asynchronous,
+        webhook_url: None,
         max_queued: None,
     }
 }
@@ -44,7 +46,7 @@ pub(crate) fn new_job(asynchronous: bool) -> NewJob {
 pub(crate) async fn insert(db: &PgPool, jobs: &[&NewJob]) -> Vec<Submitted> {
     let admitted = |job: &&NewJob| AdmittedJob { job: Arc::new(NewJob::clone(job)), turn: 0 };
     let admitted: Vec<_> = jobs.iter().map(admitted).collect();
-    store::submit(db, &admitted).await.expect("a write")
+    akhar_tests::queue::submit(db, &admitted).await.expect("a write")
 }
 
 /// The number of waiting jobs of the quick queue.
@@ -213,7 +215,7 @@ async fn the_backend_implements_the_traits_of_apalis() {
     };
     let db = database().await;
     let (claims, mut dropped) = Claims::start(&db, "apalis".to_owned(), |_| 2);
-    let (admission, endings) = (Admission::new(3), Endings::start(&db));
+    let (admission, endings) = (Admission::new(3), Endings::start(&db, UploadStore::in_database()));
     let mut queue = JobStore::to_consume(db.clone(), admission, Queue::Quick, claims.clone(), endings);
     let worker = WorkerContext::new("apalis-quick");
     queue.register(&worker).await.expect("a heartbeat");
@@ -242,8 +244,13 @@ async fn the_backend_implements_the_traits_of_apalis() {
     // An event ends the other one.
     let JobTask::Claimed(claim) = fetched.remove(0).args else { panic!("not a claim") };
     let fence = claim.fence();
-    let ending =
-        Ending { guard: Guard::Claimed(fence), outcome: Some(Outcome::Failed), timing: None, error: None };
+    let ending = Ending {
+        guard: Guard::Claimed(fence),
+        outcome: Some(Outcome::Failed),
+        timing: None,
+        error: None,
+        may_have_webhook: false,
+    };
     let id = TaskId::from_uuid(fence.job.0);
     let result = TaskResult { task_id: id, attempt: 1, status: Status::Done, result: Ok(ending) };
     queue.handle_events(vec![TaskEvent::Complete(result)], &worker).await.expect("an end");

@@ -24,29 +24,15 @@ async fn four_processes_can_migrate_an_empty_database_at_the_same_time() {
 }
 
 #[tokio::test]
-async fn a_process_does_not_start_on_another_schema_than_its_own() {
+async fn a_process_does_not_start_on_the_schema_of_an_earlier_version() {
     let options = Cluster::shared().empty_database().await;
     let environment = base_environment(&options);
-    let refused = async |told: &str| {
-        for subcommand in ["api", "worker"] {
-            let output = command(&[subcommand], &environment).output().await.expect("it runs");
-            assert_eq!(output.status.code(), Some(1), "{subcommand}");
-            assert!(output.stdout.is_empty(), "{subcommand} does not say that it is ready");
-            assert!(said(&output).contains(told), "{subcommand}: {}", said(&output));
-        }
-    };
-    refused("run `akhar migrate` first").await;
-    let migrated = command(&["migrate"], &environment).output().await.expect("it runs");
-    assert!(migrated.status.success(), "{}", said(&migrated));
-    let mut db = PgConnection::connect_with(&options).await.expect("it answers");
-    sqlx::query(
-        "insert into _sqlx_migrations (version, description, success, checksum, execution_time)
-         values (9000, 'of a later version', true, '', 0)",
-    )
-    .execute(&mut db)
-    .await
-    .expect("a row");
-    refused("newer than this version").await;
+    for subcommand in ["api", "worker"] {
+        let output = command(&[subcommand], &environment).output().await.expect("it runs");
+        assert_eq!(output.status.code(), Some(1), "{subcommand}");
+        assert!(output.stdout.is_empty(), "{subcommand} does not say that it is ready");
+        assert!(said(&output).contains("run `akhar migrate` first"), "{subcommand}: {}", said(&output));
+    }
 }
 
 #[tokio::test]

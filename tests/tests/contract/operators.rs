@@ -1,0 +1,219 @@
+//! The commands of operators: `akhar queues`, `akhar workers`, `akhar jobs` and `akhar doctor`.
+
+use akhar_jobs::{
+    Outcome, Queue,
+    store::{self, Ending, Guard},
+};
+use akhar_tests::{Form, Stack, http::send, images::fixture_of, queue, until};
+use reqwest::RequestBuilder;
+use serde_json::{Value, json};
+use uuid::Uuid;
+
+fn digit(stack: &Stack) -> RequestBuilder {
+    let picture = fixture_of("੫");
+    stack.post(picture.operation, &Form::upload(&picture.bytes))
+}
+
+/// Submits an asynchronous job and returns its id.
+async fn submit(stack: &Stack) -> Uuid {
+    let answer = send(digit(stack).header("prefer", "respond-async")).await;
+    assert_eq!(answer.status, 202, "{answer:?}");
+    answer.json()["id"].as_str().expect("an id").parse().expect("a UUID")
+}
+
+#[tokio::test]
+async fn a_paused_queue_accepts_jobs_that_run_after_it_is_resumed() {
+    let mut stack = Stack::with().workers(0).start().await;
+    stack.akhar(&["queues", "pause", "quick"]).await;
+    let job = submit(&stack).await;
+    stack.add_worker().await;
+    let speech = akhar_tests::speech::recording("pa-school.wav");
+    let form = Form::upload_and(&speech.bytes, "lang", speech.lang);
+    assert_eq!(send(stack.post("speech-recognition", &form)).await.status, 200, "the other queue is open");
+    stack.job_is(job, "queued").await;
+    let queues = stack.akhar_json(&["queues", "list"]).await;
+    assert_eq!((&queues[0]["queue"], &queues[0]["mode"]), (&json!("quick"), &json!("paused")));
+    assert_eq!((&queues[0]["jobs"]["queued"], &queues[1]["jobs"]["succeeded"]), (&json!(1), &json!(1)));
+    stack.akhar(&["queues", "resume", "quick"]).await;
+    stack.job_is(job, "succeeded").await;
+}
+
+#[tokio::test]
+async fn a_draining_queue_refuses_requests_and_runs_the_jobs_that_wait() {
+    let mut stack = Stack::with().workers(0).start().await;
+    let job = submit(&stack).await;
+    stack.akhar(&["queues", "drain", "quick"]).await;
+    until("a request is refused", async || (send(digit(&stack)).await.status == 503).then_some(())).await;
+    let refused = stack.refused(digit(&stack), 503).await;
+    assert_eq!(refused.slug, "queue-closed");
+    stack.add_worker().await;
+    stack.job_is(job, "succeeded").await;
+    stack.akhar(&["queues", "resume", "quick"]).await;
+    until("a request is accepted", async || (send(digit(&stack)).await.status == 200).then_some(())).await;
+}
+
+#[tokio::test]
+async fn a_drained_worker_claims_no_job_until_it_is_resumed() {
+    let mut stack = Stack::start().await;
+    let workers = stack.akhar_json(&["workers", "list"]).await;
+    let name = workers[0]["name"].as_str().expect("a name").to_owned();
+    assert_eq!(stack.get("/health/ready").await.status, 200);
+    stack.akhar(&["workers", "drain", &name]).await;
+    assert_eq!(stack.refused(stack.request("GET", "/health/ready"), 503).await.slug, "no-worker");
+    // After two further heartbeats the worker has read the first of them.
+    for _ in 0..2 {
+        let seen = heartbeat(&stack, &name).await;
+        until("a heartbeat", async || (heartbeat(&stack, &name).await != seen).then_some(())).await;
+    }
+    stack.add_worker().await;
+    let job = submit(&stack).await;
+    stack.job_is(job, "succeeded").await;
+    let other = stack.akhar_json(&["workers", "list"]).await;
+    let other = other.as_array().expect("workers").iter().find(|w| w["name"] != name.as_str());
+    assert_eq!(other.expect("another worker")["is_draining"], false);
+    stack.workers[1].kill().await;
+    stack.akhar(&["workers", "resume", &name]).await;
+    assert_eq!(send(digit(&stack)).await.status, 200);
+
+    let (code, _, log) = stack.run(&["workers", "drain", "nobody"]).await;
+    assert_eq!(code, Some(1));
+    assert!(log.contains("there is no worker nobody"), "{log}");
+}
+
+/// The time of a worker's last heartbeat.
+async fn heartbeat(stack: &Stack, name: &str) -> Value {
+    let workers = stack.akhar_json(&["workers", "list"]).await;
+    let worker = workers.as_array().expect("workers").iter().find(|worker| worker["name"] == name);
+    worker.expect("the worker")["seen_at"].clone()
+}
+
+#[tokio::test]
+async fn operators_find_cancel_and_purge_jobs_of_all_accounts() {
+    let mut stack = Stack::with().workers(0).start().await;
+    let other = stack.keys(&["create", "--name", "other"]).await;
+    let (first, second) = (submit(&stack).await, submit(&stack).await);
+    let request_id: String = stack.row("select request_id from jobs where id = $1", first).await;
+    let [first, second] = [first, second].map(|id| id.to_string());
+    let ids = async |arguments: &[&str]| -> Vec<String> {
+        let jobs = stack.akhar_json(&[&["jobs", "list"], arguments].concat()).await;
+        let id = |job: &Value| job["id"].as_str().expect("an id").to_owned();
+        jobs.as_array().expect("jobs").iter().map(id).collect()
+    };
+    assert_eq!(ids(&[]).await, [second.clone(), first.clone()], "the newest first");
+    assert_eq!(ids(&["--limit", "1"]).await, [second.as_str()]);
+    assert_eq!(ids(&["--request-id", &request_id]).await, [first.as_str()]);
+    assert_eq!(ids(&["--state", "failed"]).await, [""; 0]);
+    assert_eq!(ids(&["--key", &other[3..11]]).await, [""; 0]);
+    assert_eq!(ids(&["--key", &stack.key[3..11], "--operation", "digit-recognition"]).await.len(), 2);
+    let shown = stack.akhar_json(&["jobs", "show", &first]).await;
+    assert_eq!((&shown["job"]["state"], &shown["job"]["account"]), (&json!("queued"), &json!("test")));
+    assert!(shown["job"]["upload_bytes"].as_i64().is_some_and(|n| n > 0), "{shown}");
+    assert_eq!(shown["failed_attempts"], json!([]));
+
+    stack.akhar(&["jobs", "cancel", &first]).await;
+    let (code, _, log) = stack.run(&["jobs", "cancel", &first]).await;
+    assert_eq!(code, Some(1));
+    assert!(log.contains("cannot be cancelled"), "{log}");
+    stack.add_worker().await;
+    stack.job_is(second.parse().expect("a UUID"), "succeeded").await;
+    let purged = stack.akhar(&["jobs", "purge", "--ended-before", "1"]).await;
+    assert_eq!(purged, "0 jobs deleted", "both ended just now");
+    let purged = stack.akhar(&["jobs", "purge", "--ended-before", "0", "--state", "cancelled"]).await;
+    assert_eq!(purged, "1 jobs deleted");
+    let left = stack.akhar(&["jobs", "list"]).await;
+    assert!(!left.contains(&first) && left.contains(&second), "{left}");
+}
+
+/// Claims the oldest job of the quick queue and fails it, as a worker does after the last attempt.
+async fn fail(stack: &Stack, error: &str) {
+    let claimed = store::claim(&stack.db, "worker", &[(Queue::Quick, 1)]).await.expect("a claim");
+    let guard = Guard::Claimed(claimed.first().expect("a job").fence);
+    let ending = Ending {
+        guard,
+        outcome: Some(Outcome::Failed),
+        timing: None,
+        error: Some(error.to_owned()),
+        may_have_webhook: false,
+    };
+    assert_eq!(queue::end(&stack.db, &[ending]).await.expect("an end").met, [true]);
+}
+
+#[tokio::test]
+async fn a_job_that_the_service_failed_to_process_keeps_its_upload_and_can_be_retried() {
+    let mut stack = Stack::with().workers(0).start().await;
+    let (first, second) = (submit(&stack).await, submit(&stack).await);
+    let announced = "update jobs set webhook_url = 'https://receiver.invalid/' where id = $1";
+    sqlx::query(announced).bind(first).execute(&stack.db).await.expect("a webhook");
+    fail(&stack, "the model broke").await;
+    fail(&stack, "the disk was full").await;
+    let shown = stack.akhar_json(&["jobs", "show", &first.to_string()]).await;
+    assert_eq!(
+        (&shown["job"]["state"], &shown["job"]["last_error"]),
+        (&json!("failed"), &json!("the model broke"))
+    );
+    assert_eq!(shown["failed_attempts"][0]["error"], "the model broke");
+    let problem = stack.refused(stack.request("GET", &format!("/v1/jobs/{first}/result")), 500).await;
+    assert_eq!(problem.slug, "job-failed");
+    assert!(!problem.json.to_string().contains("broke"), "{}", problem.json);
+
+    assert_eq!(stack.akhar(&["jobs", "retry", "--all", "--error", "another"]).await, "0 jobs wait again");
+    assert_eq!(
+        stack.akhar(&["jobs", "retry", "--all", "--error", "the model broke"]).await,
+        "1 jobs wait again"
+    );
+    stack.job_is(second, "failed").await;
+    stack.akhar(&["jobs", "retry", &second.to_string()]).await;
+    let broken = stack.post("digit-recognition", &Form::upload(b"\x89PNG\r\n\x1a\nbroken"));
+    let broken: Value = send(broken.header("prefer", "respond-async")).await.json();
+    stack.add_worker().await;
+    for job in [first, second] {
+        stack.job_is(job, "succeeded").await;
+        let result = stack.get(&format!("/v1/jobs/{job}/result")).await;
+        assert_eq!(result.json()["predictions"][0]["label"], "੫", "{result:?}");
+    }
+    let announced =
+        "select d.created_at = j.ended_at from webhook_deliveries d join jobs j on j.id = d.job_id
+        where j.id = $1";
+    assert!(stack.row::<bool>(announced, first).await, "the second end is announced too");
+    let broken = broken["id"].as_str().expect("an id");
+    stack.job_is(broken.parse().expect("a UUID"), "failed").await;
+    let (code, _, log) = stack.run(&["jobs", "retry", broken]).await;
+    assert_eq!(code, Some(1));
+    assert!(log.contains("cannot be retried"), "{log}");
+    let n_left = "select count(*) from jobs where upload is not null and id = any(array[$1])";
+    assert_eq!(stack.row::<i64>(n_left, first).await, 0, "the upload is deleted when the job succeeds");
+}
+
+#[tokio::test]
+async fn doctor_finds_what_is_wrong_and_says_how_to_correct_it() {
+    let stack = Stack::start().await;
+    let address = stack.base.trim_start_matches("http://");
+    let run = async |name: &str, value: &str| {
+        let (code, out, log) = stack.run_with(&["doctor", "--json"], &[(name, value)]).await;
+        let report: Value = serde_json::from_str(&out).unwrap_or_else(|error| panic!("{error}: {out}{log}"));
+        assert_eq!(code == Some(0), report["ok"] == true, "{report}");
+        report
+    };
+    let check = |report: &Value, name: &str| -> Value {
+        let checks = report["checks"].as_array().expect("checks");
+        checks.iter().find(|check| check["name"] == name).expect(name).clone()
+    };
+    let healthy = run("AKHAR_LISTEN", address).await;
+    assert_eq!(healthy["ok"], true, "{healthy}");
+    for name in ["settings", "database", "schema", "clock", "workers", "keys", "library", "models", "port"] {
+        assert_eq!(check(&healthy, name)["status"], "ok", "{healthy}");
+    }
+    for (name, value, wrong) in [
+        ("AKHAR_LISTEN", "127.0.0.1", "settings"),
+        ("AKHAR_DATABASE_URL", "postgres://nobody@127.0.0.1:1/none", "database"),
+        ("AKHAR_ORT_DYLIB", "/does/not/exist.so", "library"),
+        ("AKHAR_MODELS_DIR", "/does/not/exist", "models"),
+    ] {
+        let report = run(name, value).await;
+        let found = check(&report, wrong);
+        assert_eq!(found["status"], "failed", "{report}");
+        assert!(found["fix"].as_str().is_some_and(|fix| !fix.is_empty()), "{found}");
+    }
+    let text = stack.akhar(&["doctor"]).await;
+    assert!(text.lines().any(|line| line.starts_with("ok        schema ")), "{text}");
+}

@@ -1,0 +1,152 @@
+//! Subtitles, read by parsers of other projects: `tests/subtitles.py`.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
+
+use akhar_jobs::{
+    Outcome, Queue, Segment,
+    store::{self, Ending, Guard},
+};
+use akhar_tests::{
+    Form, Stack,
+    bulk::{Folders, run},
+    http::send,
+    queue,
+    scripts::{json, python},
+    speech::recording,
+};
+use serde_json::{Value, json};
+use uuid::Uuid;
+
+/// The formats: name, and media type.
+const FORMATS: [(&str, &str); 2] = [("srt", "application/x-subrip"), ("vtt", "text/vtt")];
+
+/// The cues of each file, as the parsers read them: start and end in milliseconds, and text.
+async fn cues(files: &[PathBuf]) -> Vec<Value> {
+    let mut parsers = python("subtitles.py");
+    parsers.args(files);
+    let Value::Array(cues) = json(parsers).await else { panic!("an array") };
+    assert_eq!(cues.len(), files.len());
+    cues
+}
+
+/// The cues that segments of a JSON document should become.
+fn expected(segments: &Value) -> Value {
+    let segments = segments.as_array().expect("segments").iter();
+    let cue = |s: &Value| {
+        #[expect(clippy::cast_possible_truncation, reason = "short times")]
+        let [start, end] = ["start", "end"].map(|at| (s[at].as_f64().expect("seconds") * 1e3).round() as i64);
+        // OpenAI's format names the text differently.
+        json!([start, end, s.get("transcription").unwrap_or(&s["text"])])
+    };
+    segments.map(cue).collect()
+}
+
+/// Writes the result of a job in both formats into files.
+async fn result_files(stack: &Stack, job: Uuid, folder: &Path) -> Vec<PathBuf> {
+    let mut files = Vec::new();
+    for (name, media_type) in FORMATS {
+        let path = format!("/v1/jobs/{job}/result");
+        let answer = send(stack.request("GET", &path).header("accept", media_type)).await;
+        assert_eq!(answer.status, 200, "{}", String::from_utf8_lossy(&answer.body));
+        assert!(answer.header("content-type").starts_with(media_type), "{}", answer.header("content-type"));
+        files.push(folder.join(format!("{job}.{name}")));
+        fs::write(files.last().expect("a file"), &answer.body).expect("it is written");
+    }
+    files
+}
+
+async fn submit(stack: &Stack, form: Form) -> Uuid {
+    let form = form.text("with-timestamps", "true");
+    send(stack.post("speech-recognition", &form).header("prefer", "respond-async")).await.job()
+}
+
+#[tokio::test]
+async fn other_parsers_read_the_segments_of_a_recording_in_its_subtitles() {
+    let stack = Stack::start().await;
+    let folders = Folders::new(stack.folder(), "subtitles");
+    let sentences = recording("pa-two-sentences.wav");
+    folders.add("talk.wav", &sentences.bytes);
+    let (code, out, log) = run(folders.command(&stack, &["--format", "json,srt,vtt"])).await;
+    assert_eq!(code, Some(0), "{out}{log}");
+    let talk = expected(&folders.json("talk.json")["timestamps"]);
+    let mut files = FORMATS.map(|(name, _)| folders.results.join(format!("talk.{name}"))).to_vec();
+
+    let job = submit(&stack, Form::upload(&sentences.bytes)).await;
+    let document = stack.get(&format!("/v1/jobs/{job}?wait=60")).await.json();
+    let result = expected(&document["result"]["timestamps"]);
+    files.extend(result_files(&stack, job, &folders.recordings).await);
+
+    let english = recording("en-weather.wav");
+    let transcribe = async |format: &str| {
+        let form = Form::upload_and(&english.bytes, "model", "speech-en").text("response_format", format);
+        let request = stack.request("POST", "/v1/audio/transcriptions");
+        send(request.header("content-type", form.content_type()).body(form.body())).await
+    };
+    let openai = expected(&transcribe("verbose_json").await.json()["segments"]);
+    for (name, _) in FORMATS {
+        files.push(folders.recordings.join(format!("openai.{name}")));
+        fs::write(files.last().expect("a file"), transcribe(name).await.body).expect("it is written");
+    }
+    for segments in [&talk, &result] {
+        assert_eq!(segments.as_array().map(Vec::len), Some(sentences.said.len()), "{segments}");
+    }
+    assert_ne!(openai, json!([]));
+    let of_both = |cues: Value| [cues.clone(), cues];
+    assert_eq!(cues(&files).await, [of_both(talk), of_both(result), of_both(openai)].concat());
+}
+
+#[tokio::test]
+async fn other_parsers_read_any_text_in_subtitles() {
+    let stack = Stack::with().workers(0).start().await;
+    let (spoken, silent) = (submit(&stack, clip()).await, submit(&stack, clip()).await);
+    let texts = [
+        ("ਸਤਿ ਸ੍ਰੀ ਅਕਾਲ", "ਸਤਿ ਸ੍ਰੀ ਅਕਾਲ"),
+        ("<i>a</i> & b &amp; c", "<i>a</i> & b &amp; c"),
+        ("x --> y", "x --> y"),
+        ("00:00:01,000 --> 00:00:02,000", "00:00:01,000 --> 00:00:02,000"),
+        ("00:00:01.000 --> 00:00:02.000", "00:00:01.000 --> 00:00:02.000"),
+        // These would be a number of a cue, and the start of a comment.
+        ("7", "7"),
+        ("NOTE: 8", "NOTE: 8"),
+        // A line break separates words, as a space does.
+        ("one\n\ntwo\r\nthree\u{2028}four", "one two three four"),
+    ];
+    let segment = |(nth, (text, _)): (u32, &(&str, &str))| Segment {
+        start: f64::from(nth),
+        end: f64::from(nth) + 0.25,
+        transcription: (*text).to_owned(),
+        translation: None,
+    };
+    let segments = (0..).zip(&texts).map(segment).collect();
+    // A worker's part: claims both jobs and ends them with these segments and with none.
+    store::beat(&stack.db, "worker").await.expect("a heartbeat");
+    let claimed = store::claim(&stack.db, "worker", &[(Queue::Speech, 2)]).await.expect("a claim");
+    for (job, segments) in [(spoken, segments), (silent, Vec::new())] {
+        let fence = claimed.iter().map(|claim| claim.fence).find(|fence| fence.job.0 == job);
+        let outcome = Outcome::Transcription {
+            transcription: String::new(),
+            translation: None,
+            timestamps: Some(segments),
+            words: None,
+            segments: Vec::new(),
+            seconds: 9.0,
+            warnings: Vec::new(),
+        };
+        let guard = Guard::Claimed(fence.expect("it is claimed"));
+        let ending =
+            Ending { guard, outcome: Some(outcome), timing: None, error: None, may_have_webhook: false };
+        assert_eq!(queue::end(&stack.db, &[ending]).await.expect("a write").met, [true]);
+    }
+    let read: Value =
+        (0..).zip(&texts).map(|(nth, (_, text))| json!([nth * 1000, nth * 1000 + 250, text])).collect();
+    let mut files = result_files(&stack, spoken, stack.folder()).await;
+    files.extend(result_files(&stack, silent, stack.folder()).await);
+    assert_eq!(cues(&files).await, [read.clone(), read, json!([]), json!([])]);
+}
+
+fn clip() -> Form {
+    Form::upload(&recording("pa-water.mp3").bytes)
+}

@@ -1,0 +1,251 @@
+//! Uploads outside the database: every job has its upload, and no upload outlives its job.
+
+use std::time::Duration;
+
+use akhar_jobs::{
+    JobId, JobUpload, MediaType, NewJob, Parameters, TopK, Upload,
+    backend::{Admission, JobStore, Submissions},
+    uploads::{FetchError, Orphans, UploadStore},
+};
+use akhar_tests::{
+    Cluster, Form, Seam, Stack,
+    http::send,
+    images::{Fixture, fixture_of},
+    process::command,
+    speech::{error_percent, recording},
+    stack::base_environment,
+    uploads::{S3Server, Store},
+};
+use sqlx::PgPool;
+use uuid::Uuid;
+
+fn digit() -> Fixture {
+    fixture_of("੫")
+}
+
+/// Submits an asynchronous job.
+async fn submit(stack: &Stack) -> Uuid {
+    let image = digit();
+    let request = stack.post(image.operation, &Form::upload(&image.bytes));
+    send(request.header("prefer", "respond-async")).await.job()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn pictures_and_recordings_are_answered_from_a_bucket_and_from_a_folder() {
+    for store in [Store::bucket().await, Store::folder(Cluster::shared().folder())] {
+        let mut stack = Stack::with().workers(0).settings(store.settings()).start().await;
+        let job = submit(&stack).await;
+        let is_outside: bool =
+            stack.row("select upload is null and upload_url is not null from jobs where id = $1", job).await;
+        let objects = store.objects().await;
+        assert!(is_outside && objects.len() == 1 && objects[0].contains(&job.to_string()), "{objects:?}");
+        stack.add_worker().await;
+        stack.job_is(job, "succeeded").await;
+
+        let image = digit();
+        assert_eq!(stack.recognise(image.operation, &image.bytes).await.predictions()[0].0, image.label);
+        let said = recording("en-seven.wav");
+        let form = Form::upload_and(&said.bytes, "lang", said.lang);
+        let answer = send(stack.post("speech-recognition", &form)).await;
+        assert_eq!(answer.status, 200);
+        let text = answer.json()["transcription"].as_str().expect("a text").to_owned();
+        assert!(error_percent(&said.text(), &text) <= 20, "{text}");
+        store.has(0).await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_small_upload_stays_in_the_database_and_a_large_one_does_not() {
+    let store = Store::folder(Cluster::shared().folder());
+    let mut settings = store.settings();
+    settings.retain(|(name, _)| name != "AKHAR_UPLOAD_STORE_MIN_BYTES");
+    let stack = Stack::with().workers(0).settings(settings).start().await;
+    submit(&stack).await;
+    store.has(0).await;
+    let form = Form::upload_and(&akhar_tests::speech::wav(&akhar_tests::speech::silence(3)), "lang", "en");
+    send(stack.post("speech-recognition", &form).header("prefer", "respond-async")).await.job();
+    store.has(1).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_job_whose_worker_is_killed_runs_again_and_leaves_no_object() {
+    let store = Store::bucket().await;
+    let mut stack = Stack::with().settings(store.settings()).start().await;
+    let mut held = Seam::Finish.hold(&stack.db).await;
+    let job = submit(&stack).await;
+    held.holds(1).await;
+    stack.workers[0].kill().await;
+    held.disconnect().await;
+    held.release().await;
+    store.has(1).await;
+    stack.add_worker().await;
+    stack.job_is(job, "succeeded").await;
+    store.has(0).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn requests_that_make_no_job_and_cancelled_jobs_leave_no_object() {
+    let store = Store::folder(Cluster::shared().folder());
+    let builder = Stack::with().workers(0).set("AKHAR_MAX_WAITING", 3).settings(store.settings());
+    let stack = builder.start().await;
+    let image = digit();
+    let post = || {
+        let request = stack.post(image.operation, &Form::upload(&image.bytes));
+        request.header("prefer", "respond-async")
+    };
+    let mut jobs = Vec::new();
+    for _ in 0..2 {
+        jobs.push(send(post().header("idempotency-key", "\"twice\"")).await.job());
+    }
+    assert_eq!(jobs[0], jobs[1]);
+    jobs.pop();
+    store.has(1).await;
+    loop {
+        let answer = send(post()).await;
+        if answer.status == 503 {
+            break;
+        }
+        jobs.push(answer.job());
+    }
+    store.has(jobs.len()).await;
+    for job in jobs {
+        let cancelled = send(stack.request("DELETE", &format!("/v1/jobs/{job}"))).await;
+        assert_eq!(cancelled.status, 200);
+    }
+    store.has(0).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_job_whose_upload_is_gone_fails_at_once_with_the_reason() {
+    let store = Store::folder(Cluster::shared().folder());
+    let mut stack = Stack::with().workers(0).settings(store.settings()).start().await;
+    let job = submit(&stack).await;
+    let url: String = stack.row("select upload_url from jobs where id = $1", job).await;
+    store.clear().await;
+    stack.add_worker().await;
+    stack.job_is(job, "failed").await;
+    let error: String = stack.row("select last_error from jobs where id = $1", job).await;
+    assert_eq!(error, format!("the upload is lost: {url} does not exist"));
+    let attempt: i32 = stack.row("select attempt from jobs where id = $1", job).await;
+    assert_eq!(attempt, 1);
+    let problem = stack.refused(stack.request("GET", &format!("/v1/jobs/{job}/result")), 500).await;
+    assert_eq!(problem.slug, "job-failed");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn jobs_that_wait_while_the_setting_changes_keep_their_uploads() {
+    let (first, second) = (Store::folder(Cluster::shared().folder()), Store::bucket().await);
+    let mut stack = Stack::with().workers(0).start().await;
+    let mut jobs = vec![submit(&stack).await];
+    for store in [&first, &second] {
+        stack.change(store.settings());
+        stack.restart_api().await;
+        jobs.push(submit(&stack).await);
+    }
+    stack.change(vec![("AKHAR_UPLOAD_STORE".to_owned(), "postgres".to_owned())]);
+    stack.add_worker().await;
+    for job in jobs {
+        stack.job_is(job, "succeeded").await;
+    }
+    first.has(0).await;
+    second.has(0).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_request_while_the_store_is_down_is_refused_with_a_time_to_try_again() {
+    let store = Store::bucket().await;
+    let settings = store.settings();
+    let Store::Bucket(mut server) = store else { unreachable!("a bucket") };
+    let stack = Stack::with().settings(settings).start().await;
+    server.process.kill().await;
+    let image = digit();
+    let problem = stack.refused(stack.post(image.operation, &Form::upload(&image.bytes)), 503).await;
+    assert_eq!(problem.slug, "unavailable");
+    let n_jobs: i64 =
+        sqlx::query_scalar("select count(*) from jobs").fetch_one(&stack.db).await.expect("a count");
+    assert_eq!(n_jobs, 0);
+    let log = stack.api.log().join("\n");
+    assert!(log.contains("AKHAR_UPLOAD_STORE") && !log.contains("a secret of tests"), "{log}");
+}
+
+#[tokio::test]
+async fn a_process_with_a_store_that_it_cannot_use_does_not_start() {
+    let options = Cluster::shared().database().await;
+    let mut unreachable = S3Server::settings("http://127.0.0.1:1");
+    let missing = vec![("AKHAR_UPLOAD_STORE".to_owned(), "file:///nowhere/uploads".to_owned())];
+    let unknown = vec![("AKHAR_UPLOAD_STORE".to_owned(), "ftp://example.org/uploads".to_owned())];
+    unreachable.push(("AKHAR_UPLOAD_STORE_MIN_BYTES".to_owned(), "1".to_owned()));
+    for (settings, cause) in
+        [(unreachable, "Connection refused"), (missing, "No such file"), (unknown, "expected `postgres`")]
+    {
+        let environment = [base_environment(&options), settings].concat();
+        for subcommand in ["api", "worker"] {
+            let output = command(&[subcommand], &environment).output().await.expect("it runs");
+            let said = String::from_utf8_lossy(&output.stderr).into_owned();
+            assert_eq!(output.status.code(), Some(1), "{subcommand}: {said}");
+            assert!(said.contains("AKHAR_UPLOAD_STORE") && said.contains(cause), "{subcommand}: {said}");
+            assert!(!said.contains("a secret of tests"), "{said}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn an_upload_with_other_bytes_is_not_used() {
+    let store = Store::folder(Cluster::shared().folder());
+    let uploads = UploadStore::open(&store.address(), 0, || Err("no bucket".to_owned())).expect("a store");
+    let upload = Upload { media_type: MediaType::Png, bytes: digit().bytes.into() };
+    let placed = uploads.place(JobId(Uuid::now_v7()), upload.clone()).await.expect("a write");
+    assert_eq!(uploads.fetch(placed.clone()).await.expect("it is there"), upload);
+    let Store::Folder(folder) = &store else { unreachable!("a folder") };
+    let file = folder.join(&store.objects().await[0]);
+    let mut bytes = upload.bytes.to_vec();
+    bytes[100] ^= 1;
+    for (bytes, what) in [(bytes, "has other bytes"), (b"short".to_vec(), "has 5 bytes, expected")] {
+        std::fs::write(&file, bytes).expect("a write");
+        let error = uploads.fetch(placed.clone()).await.expect_err("it is damaged");
+        assert!(matches!(&error, FetchError::Lost { .. }) && error.to_string().contains(what), "{error}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_object_without_a_job_is_found_and_deleted_and_others_are_not() {
+    let db = PgPool::connect_with(Cluster::shared().database().await).await.expect("it answers");
+    let store = Store::folder(Cluster::shared().folder());
+    let uploads = UploadStore::open(&store.address(), 0, || Err("no bucket".to_owned())).expect("a store");
+    let upload = || Upload { media_type: MediaType::Png, bytes: digit().bytes.into() };
+    let job = JobId(Uuid::now_v7());
+    let placed = uploads.place(job, upload()).await.expect("a write");
+    let submissions = Submissions::start(&JobStore::to_submit(db.clone(), Admission::new(9)));
+    submissions.submit(new_job(job, placed).into()).await.expect("it is accepted");
+    let of_job = store.objects().await;
+    // Of a process that died before it submitted the job, and of a later request with the job's idempotency key.
+    uploads.place(JobId(Uuid::now_v7()), upload()).await.expect("a write");
+    uploads.place(job, upload()).await.expect("a write");
+    let Store::Folder(folder) = &store else { unreachable!("a folder") };
+    std::fs::write(folder.join("README"), "of somebody else").expect("a write");
+    // Of a process that died while it wrote.
+    let unfinished = folder.join(format!("{}.{}#1", Uuid::now_v7(), Uuid::now_v7()));
+    std::fs::write(unfinished, "half of an upl").expect("a write");
+
+    let mut orphans = Orphans::after(uploads, Duration::ZERO);
+    assert_eq!(orphans.pass(&db).await.expect("a pass"), 0, "found for the first time");
+    assert_eq!(orphans.pass(&db).await.expect("a pass"), 3);
+    assert_eq!(orphans.pass(&db).await.expect("a pass"), 0);
+    let mut left = store.objects().await;
+    left.retain(|name| name != "README");
+    assert_eq!((left, store.objects().await.len()), (of_job, 2));
+}
+
+fn new_job(id: JobId, upload: JobUpload) -> NewJob {
+    NewJob {
+        id,
+        account_id: Uuid::now_v7(),
+        parameters: Parameters::DigitRecognition { top_k: TopK::default() },
+        upload: Some(upload),
+        request_id: "test".to_owned(),
+        traceparent: None,
+        asynchronous: true,
+        webhook_url: None,
+        max_queued: None,
+    }
+}
