@@ -63,6 +63,7 @@ export function startWrite() {
       area.removeAttribute("aria-invalid");
       clearProblem(place);
     } catch (error) {
+      if (signal.aborted) return; // a newer request says what is wrong
       showProblem(place, error);
       if (place.textContent?.includes("text")) area.setAttribute("aria-invalid", "true");
     } finally {
