@@ -2,8 +2,9 @@
 
 The service has the same rules, in `inference/src/seq2seq/constraints.rs`. Tokens of bytes, special tokens and
 languages, of placeholders that the source lacks, and with digits are never produced; nor are tokens with Latin letters
-in Panjabi, which has them only through placeholders, and tokens with Gurmukhi letters in English. While a placeholder
-is missing, a text cannot end; where its end is likeliest, a missing placeholder follows.
+in Panjabi, which has them only through placeholders, and tokens with Gurmukhi letters in English. No token stands more
+than twice in a row. While a placeholder is missing, a text cannot end; where its end is likeliest, a missing
+placeholder follows.
 """
 
 import re
@@ -16,6 +17,8 @@ from transformers import LogitsProcessor
 from . import corpus, placeholders
 from .tokeniser import EOS, LANGUAGES, SPECIAL
 
+LONGEST_RUN = 2
+"""How often a token may stand in a row."""
 _NEVER = re.compile("<0x[0-9A-F]{2}>|.*[0-9੦-੯].*")
 
 
@@ -55,6 +58,8 @@ class Copies(LogitsProcessor):
         for row, (ids, score) in enumerate(zip(input_ids.tolist(), scores, strict=True)):
             required = self.required[row // self.beams]
             score[self.never[row // self.beams]] = -torch.inf
+            if len(ids) >= LONGEST_RUN and len(set(ids[-LONGEST_RUN:])) == 1:
+                score[ids[-1]] = -torch.inf
             present = [k for pair in required if set(pair) & set(ids) for k in pair]
             missing = [k for pair in required if not set(pair) & set(ids) for k in pair]
             score[present] = -torch.inf

@@ -5,6 +5,9 @@ use super::{
     tokens::Tokens,
 };
 
+/// How often a token may stand in a row.
+const LONGEST_RUN: usize = 2;
+
 /// The tokens of a tokeniser that have rules.
 #[derive(Debug, Clone)]
 pub(super) struct Constraints {
@@ -56,6 +59,7 @@ impl Constraints {
         Copies {
             required: required.into_iter().map(|(_, ids)| ids).collect(),
             never: other.chain(self.never.iter().chain(foreign).copied()).collect(),
+            longest_run: Some(LONGEST_RUN),
         }
     }
 }
@@ -67,6 +71,8 @@ pub(super) struct Copies {
     required: Vec<[i64; 2]>,
     /// Tokens that it must not have.
     never: Vec<i64>,
+    /// How often a token may stand in a row; any number of times without it.
+    longest_run: Option<usize>,
 }
 
 impl Copies {
@@ -75,6 +81,11 @@ impl Copies {
     /// While a placeholder is missing, the text cannot end; where its end is likeliest, a missing placeholder follows.
     pub(super) fn apply(&self, scores: &mut [f64], tokens: &[i64], eos_token_id: i64) {
         forbid(scores, &self.never);
+        if let (Some(last), Some(longest)) = (tokens.last(), self.longest_run)
+            && tokens.iter().rev().take_while(|token| *token == last).count() >= longest
+        {
+            forbid(scores, &[*last]);
+        }
         if self.required.is_empty() {
             return;
         }
@@ -115,7 +126,7 @@ mod tests {
 
     fn applied(scores: [f64; 6], tokens: &[i64]) -> Vec<f64> {
         // 0 ends a text, 1 and 2 are a placeholder, 3 and 4 another one, 5 is a word that is not allowed.
-        let copies = Copies { required: vec![[1, 2], [3, 4]], never: vec![5] };
+        let copies = Copies { required: vec![[1, 2], [3, 4]], never: vec![5], longest_run: Some(2) };
         let mut scores = scores.to_vec();
         copies.apply(&mut scores, tokens, 0);
         scores
@@ -129,6 +140,19 @@ mod tests {
         assert_eq!(applied(scores, &[9, 2, 3]), [-2.0, NO, NO, NO, NO, NO]);
         let ending = [-0.5, -1.0, -3.0, -4.0, -5.0, -0.1];
         assert_eq!(applied(ending, &[1]), [NO, NO, NO, -4.0, -5.0, NO]);
+    }
+
+    #[test]
+    fn a_token_does_not_follow_itself_without_end() {
+        let copies = Copies { longest_run: Some(2), ..Copies::default() };
+        let said = |tokens: &[i64]| {
+            let mut scores = vec![-1.0; 3];
+            copies.apply(&mut scores, tokens, 0);
+            scores
+        };
+        assert_eq!(said(&[9, 2]), [-1.0; 3]);
+        assert_eq!(said(&[9, 2, 1, 2]), [-1.0; 3]);
+        assert_eq!(said(&[9, 2, 2]), [-1.0, -1.0, NO]);
     }
 
     #[test]
