@@ -34,7 +34,10 @@ WORDS = {
 }
 LETTERS = {"en": "abcdefghijklmnopqrstuvwxyz", "pa": "".join(map(chr, range(0xA05, 0xA4D)))}
 SIGNS = [*".,;:!?।-'\"()[]{}<>%$₹@#/\\|~^*+=_", "😀", "東京", "Привет", "%1$s", "12", "੪੫", "a.b@c.in", "\ue000"]
-LOOP = re.compile(r"(\b\w+\b(?:\W+\w+){0,4}?)(?:\W+\1\b){3,}")
+WORD = re.compile(r"[\w\u0a01-\u0a75]+")  # without the range it lacks vowel signs
+LONGEST = 5  # words of a unit that may be repeated
+TIMES = 3  # how often in a row it makes a loop
+SYLLABLES = re.compile(r"((?:[^\W\d_]|[\u0a01-\u0a75]){1,6}?)\1{3,}")
 GURMUKHI = re.compile("[\u0a00-\u0a7f]")
 PRIVATE = re.compile("[\ue000-\uf8ff]")
 
@@ -59,6 +62,16 @@ def drawn(language: str, rng: random.Random) -> str:
     return " ".join(found)
 
 
+def loops(text: str) -> bool:
+    """Whether up to `LONGEST` words stand `TIMES` times in a row, or letters of a word four times."""
+    words = WORD.findall(text.lower())
+    return any(
+        all(words[at : at + size] == words[at + k * size : at + (k + 1) * size] for k in range(1, TIMES))
+        for size in range(1, LONGEST + 1)
+        for at in range(len(words) - size * TIMES + 1)
+    ) or any(SYLLABLES.search(word) for word in words)
+
+
 def faults(source: str, translation: str, language: str) -> list[str]:
     """What is wrong with the translation of a source in `language`."""
     found = []
@@ -66,7 +79,7 @@ def faults(source: str, translation: str, language: str) -> list[str]:
     latin = re.findall(r"[A-Za-z][\w.@'-]*\w|[A-Za-z]", translation)
     if GURMUKHI.search(translation) if language == "pa" else any(word not in source for word in latin):
         found.append("mixed scripts")
-    if LOOP.search(translation) and not LOOP.search(source):
+    if loops(translation) and not loops(source):
         found.append("loop")
     if set(PRIVATE.findall(translation)) - set(PRIVATE.findall(source)):
         found.append("placeholder")
