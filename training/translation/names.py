@@ -76,11 +76,14 @@ def written() -> list[Row]:
             rows.append((en, pa, ("both" if both else "en") if not k else "pa"))
     parts = [[line.split(" = ") for line in found[name]] for name in ("first", "second")]
     known = {row[0] for row in rows} | set(found["except"])
+    spelled = {pa for _, pa, way in rows if way != "en"}
     for first, begin in parts[0]:
         for second, end in parts[1]:
             if first + second not in known:
-                # jeet and jit are one name in Panjabi; the first is its spelling in English.
-                rows.append((first + second, begin + end, "en" if second == "jit" else "both"))
+                # jeet and jit are one name in Panjabi. The spelling that comes first is the one in English.
+                pa = begin + end
+                rows.append((first + second, pa, "en" if pa in spelled else "both"))
+                spelled.add(pa)
     return rows
 
 
