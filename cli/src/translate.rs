@@ -20,6 +20,10 @@ pub(crate) struct Arguments {
     /// The language to translate into
     #[arg(long)]
     to: Language,
+    /// Write how likely each translation is about right (0 to 1) and a tab before it. Of an empty line, and of one that has
+    /// nothing to translate, it is left out
+    #[arg(long)]
+    confidence: bool,
 }
 
 /// Translates standard input to standard output, a line for each line. An empty line stays empty.
@@ -39,7 +43,9 @@ pub(crate) fn run(config: &Config, arguments: &Arguments) -> Result<(), Failure>
         let translations = translator.translate(&texts, from, to)?;
         for translation in translations {
             // One line for each line, whatever the model says.
-            output::line(translation.replace(['\n', '\r'], " "))?;
+            let text = translation.text.replace(['\n', '\r'], " ");
+            let confidence = translation.confidence.map_or_else(String::new, |c| format!("{c:.4}"));
+            output::line(if arguments.confidence { format!("{confidence}\t{text}") } else { text })?;
         }
     }
 }

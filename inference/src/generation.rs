@@ -24,18 +24,21 @@ pub struct Decoding {
     pub min_confidence: f32,
 }
 
-/// The manifest's `[confidence]` table: how likely a transcript is right, and what is done where it is not.
+/// The manifest's `[confidence]` table: how likely a transcript or a translation is right, and what is done where it is
+/// not.
 ///
 /// The probability is that of logistic regression: the logistic function of
 /// `intercept + acoustic * a + language * l`. Of a CTC model, `a` is the mean probability that it gives the letters, and
 /// `l` the mean log-probability (natural logarithm) that the language model gives letters and spaces. Of Moonshine with
-/// an aligner, `a` is the mean log-probability that the aligner gives the letters, and `l` that of Moonshine's tokens.
+/// an aligner, `a` is the mean log-probability that the aligner gives the letters, and `l` that of Moonshine's tokens. Of a
+/// translator, `a` is 0, and `l` is the mean log-probability of the translation's tokens.
 #[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Confidence {
     /// The constant term.
     pub intercept: f64,
     /// The weight of `a`, not negative.
+    #[serde(default)]
     pub acoustic: f64,
     /// The weight of `l`, not negative.
     #[serde(default)]
@@ -49,6 +52,12 @@ pub struct Confidence {
 }
 
 impl Confidence {
+    /// The probability that a text is right, given its `a` and `l`.
+    pub(crate) fn probability(&self, acoustic: f64, language: f64) -> f64 {
+        let sum = self.intercept + self.acoustic * acoustic + self.language * language;
+        1.0 / (1.0 + (-sum).exp())
+    }
+
     /// What is wrong with the settings, if anything is.
     pub(crate) fn fault(&self) -> Option<String> {
         let is_weight = |weight: f64| (0.0..=1000.0).contains(&weight);

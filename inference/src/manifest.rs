@@ -38,7 +38,7 @@ pub struct Manifest {
     /// frame is taken (greedy decoding).
     #[serde(default)]
     pub decoding: Option<Decoding>,
-    /// How likely a transcript is right. Without it, no transcript is said to be probably wrong.
+    /// How likely a transcript or a translation is right. Without it, none is said to be probably wrong.
     #[serde(default)]
     pub confidence: Option<Confidence>,
     /// How words get their times from a CTC model beside the one that writes the text.

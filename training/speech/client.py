@@ -16,7 +16,7 @@ from .features import RATE
 
 TIMEOUT_S = 310
 PATH = "/v1/models/speech-recognition"
-DOUBT = "low confidence"  # how the warning begins (inference/src/speech/warning.rs)
+DOUBT = "low confidence: the transcription"  # how the warning begins (inference/src/speech/warning.rs)
 
 
 @dataclass

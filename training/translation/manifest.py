@@ -12,6 +12,9 @@ LICENCE = "CC-BY-4.0"
 # The search; the card and the golden file quote these.
 BEAM, LENGTH_PENALTY, NO_REPEAT, MAX_TOKENS = 4, 1.0, 4, 160
 
+CONFIDENCE = {"intercept": 2.4, "language": 2.4, "low": 0.2}
+"""How likely a translation is about right. `translation.confidence` fits the first two."""
+
 
 def write(models: str | Path, metrics: Mapping[str, float]) -> None:
     """Writes `<MODEL>.toml` in `models`, with the hashes of the files in `models/weights` and the given metrics."""
@@ -35,5 +38,12 @@ def write(models: str | Path, metrics: Mapping[str, float]) -> None:
     files = {
         role: (path, hashlib.sha256((Path(models) / path).read_bytes()).hexdigest()) for role, path in paths.items()
     }
-    text = toml(head, files, metrics, generation=generation, languages={"pa": "pan_Guru", "en": "eng_Latn"})
+    text = toml(
+        head,
+        files,
+        metrics,
+        confidence=CONFIDENCE,
+        generation=generation,
+        languages={"pa": "pan_Guru", "en": "eng_Latn"},
+    )
     replace(Path(models) / f"{MODEL}.toml", text.encode())

@@ -94,9 +94,9 @@ fn a_batch_gives_the_same_translations_as_single_texts() {
     for (text, translation) in texts.iter().zip(&together) {
         assert_eq!(&translator.translate(&[text], "pan_Guru", "eng_Latn").unwrap()[0], translation);
     }
-    assert_eq!(together[1], "");
+    assert_eq!((together[1].text.as_str(), together[1].confidence), ("", None));
     let long = ["ਪਾਣੀ ਦਾ ਗਲਾਸ"; 150].join(" ");
-    assert!(!translator.translate(&[&long], "pan_Guru", "eng_Latn").unwrap()[0].is_empty());
+    assert!(!translator.translate(&[&long], "pan_Guru", "eng_Latn").unwrap()[0].text.is_empty());
     let unknown = translator.translate(&["x"], "pan_Guru", "hin_Deva").unwrap_err().to_string();
     assert!(unknown.contains("hin_Deva"), "{unknown}");
 }

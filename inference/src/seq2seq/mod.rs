@@ -15,4 +15,4 @@ mod golden_tests;
 pub(crate) use network::{DecoderState, Network};
 pub(crate) use search::{GenerationConfig, Sequence, search};
 pub(crate) use tokens::Tokens;
-pub use translator::{TranslationError, Translator};
+pub use translator::{Translation, TranslationError, Translator};

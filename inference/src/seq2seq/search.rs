@@ -61,6 +61,15 @@ pub(crate) struct Sequence {
     pub(crate) log_prob: f64,
 }
 
+impl Sequence {
+    /// The mean log-probability of the tokens behind the first `n_forced`; `None` if there are none.
+    pub(super) fn mean_log_prob(&self, n_forced: usize) -> Option<f64> {
+        #[expect(clippy::cast_precision_loss, reason = "a sequence has a few hundred tokens")]
+        let n_tokens = self.tokens.len().saturating_sub(n_forced) as f64;
+        (n_tokens > 0.0).then(|| self.log_prob / n_tokens)
+    }
+}
+
 /// A sequence being considered.
 #[derive(Debug, Clone)]
 struct Beam {

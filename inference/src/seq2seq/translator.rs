@@ -8,10 +8,10 @@ use super::{
     constraints::{Constraints, Copies},
     network::Network,
     placeholders::{self, Language, Lexicon, Masked},
-    search::{GenerationConfig, constrained},
+    search::{GenerationConfig, Sequence, constrained},
     tokens::Tokens,
 };
-use crate::{Layout, LoadError, Manifest, ManifestError, Runtime, RuntimeError};
+use crate::{Confidence, Layout, LoadError, Manifest, ManifestError, Runtime, RuntimeError};
 
 /// A loaded translation model with the Marian or the M2M100 layout.
 pub struct Translator {
@@ -21,6 +21,7 @@ pub struct Translator {
     /// The token of each language code. Empty if the model translates between one pair of languages only.
     languages: BTreeMap<String, i64>,
     config: GenerationConfig,
+    confidence: Option<Confidence>,
     pad_token_id: i64,
     /// A text with more tokens is translated in halves.
     max_source_length: usize,
@@ -28,6 +29,18 @@ pub struct Translator {
     constraints: Option<Constraints>,
     /// Names that are copied in the script of the target.
     lexicon: Lexicon,
+}
+
+/// The translation of a text.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Translation {
+    /// The text, in NFC.
+    pub text: String,
+    /// The probability that it is about right, 0 to 1. `None` if the manifest has no `[confidence]`, or if nothing had to
+    /// be translated. Of a text that is translated in parts, it is that of the worst part.
+    pub confidence: Option<f64>,
+    /// Whether it is probably wrong: its confidence is below the manifest's `low`.
+    pub is_low: bool,
 }
 
 /// A part of a text that is translated as a whole.
@@ -106,6 +119,7 @@ impl Translator {
             tokens,
             languages,
             config,
+            confidence: manifest.confidence,
             pad_token_id,
             max_source_length: generation.max_source_length,
             constraints,
@@ -114,7 +128,7 @@ impl Translator {
     }
 
     /// Translates a batch of texts between the languages with the codes `from` and `to`. Gives one
-    /// translation in NFC for each text. An empty text stays empty.
+    /// translation for each text. An empty text stays empty.
     ///
     /// # Errors
     ///
@@ -124,9 +138,9 @@ impl Translator {
         texts: &[&str],
         from: &str,
         to: &str,
-    ) -> Result<Vec<String>, TranslationError> {
+    ) -> Result<Vec<Translation>, TranslationError> {
         let config = GenerationConfig { forced_bos_token_id: self.language(to)?, ..self.config.clone() };
-        let mut translations = vec![String::new(); texts.len()];
+        let mut translations = vec![Translation::default(); texts.len()];
         let mut parts = Vec::new();
         for (n, text) in texts.iter().enumerate() {
             self.split(text, from, n, &mut parts)?;
@@ -137,20 +151,31 @@ impl Translator {
         let found = if sources.is_empty() { Vec::new() } else { self.run(&sources, &copies, &config)? };
         let mut found = found.into_iter();
         for part in &parts {
+            let whole = &mut translations[part.place];
             let text = if part.masked.is_translated() {
-                let tokens = found.next().unwrap_or_default();
-                self.tokens.text(&tokens).map_err(|reason| self.tokenizer_error(reason))?
+                let found = found.next().unwrap_or_default();
+                self.rate(whole, &found);
+                self.tokens.text(&found.tokens).map_err(|reason| self.tokenizer_error(reason))?
             } else {
                 part.masked.text.clone()
             };
             let text = part.masked.restore(&text);
-            let whole = &mut translations[part.place];
-            if !whole.is_empty() && !text.is_empty() {
-                whole.push(' ');
+            if !whole.text.is_empty() && !text.is_empty() {
+                whole.text.push(' ');
             }
-            whole.extend(text.nfc());
+            whole.text.extend(text.nfc());
         }
         Ok(translations)
+    }
+
+    /// Lowers a translation's confidence to that of one of its parts.
+    fn rate(&self, translation: &mut Translation, part: &Sequence) {
+        let n_forced = usize::from(!self.languages.is_empty());
+        let (Some(confidence), Some(mean)) = (&self.confidence, part.mean_log_prob(n_forced)) else { return };
+        let probability = confidence.probability(0.0, mean);
+        translation.confidence =
+            Some(translation.confidence.map_or(probability, |worst| worst.min(probability)));
+        translation.is_low |= probability < confidence.low;
     }
 
     /// What the translation of a text into the language must and must not have.
@@ -202,9 +227,9 @@ impl Translator {
         sources: &[Vec<i64>],
         copies: &[Copies],
         config: &GenerationConfig,
-    ) -> Result<Vec<Vec<i64>>, RuntimeError> {
+    ) -> Result<Vec<Sequence>, RuntimeError> {
         let mut state = self.network.encode(sources, self.pad_token_id)?;
-        Ok(constrained(&mut state, copies, config)?.into_iter().map(|found| found.tokens).collect())
+        constrained(&mut state, copies, config)
     }
 
     /// The token of a language; `None` if the model translates between one pair of languages only.
@@ -250,7 +275,8 @@ impl Translator {
                 ..translator.config.clone()
             };
             let copies = translator.copies(&masked, to);
-            let said = translator.run(std::slice::from_ref(&source), &[copies], &config).unwrap().remove(0);
+            let found = translator.run(std::slice::from_ref(&source), &[copies], &config).unwrap().remove(0);
+            let said = found.tokens;
             let text = masked.restore(&translator.tokens.text(&said).unwrap());
             (source, said, text)
         };

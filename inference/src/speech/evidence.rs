@@ -49,12 +49,11 @@ impl Evidence {
     /// The expected share of right letters, 0 to 1; `None` without evidence for a letter.
     pub fn probability(&self, confidence: &Confidence) -> Option<f64> {
         let (acoustic, language) = self.means()?;
-        let sum = confidence.intercept + confidence.acoustic * acoustic + confidence.language * language;
-        Some(1.0 / (1.0 + (-sum).exp()))
+        Some(confidence.probability(acoustic, language))
     }
 
     /// Whether there is evidence, and the text is probably wrong by it.
-    pub(crate) fn is_low(&self, confidence: &Confidence) -> bool {
+    pub fn is_low(&self, confidence: &Confidence) -> bool {
         self.probability(confidence).is_some_and(|probability| probability < confidence.low)
     }
 }

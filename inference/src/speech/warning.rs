@@ -1,31 +1,36 @@
 //! Warns of text that is probably wrong: a recording's segments come in, and a sentence about them goes out.
 
 use super::words::Segment;
-use crate::generation::Confidence;
 
 /// A warning names at most so many parts of a recording.
 const MAX_PARTS: usize = 10;
 
-/// A warning that names the parts of a recording whose text is probably wrong. `None` if there are none.
-pub fn warning(segments: &[Segment], confidence: &Confidence) -> Option<String> {
-    let parts: Vec<String> = segments
-        .chunk_by(|a, b| a.evidence.is_low(confidence) == b.evidence.is_low(confidence))
-        .filter(|part| part.iter().all(|segment| segment.evidence.is_low(confidence)))
-        .filter_map(|part| Some(format!("{:.1} s to {:.1} s", part.first()?.start, part.last()?.end)))
+/// A warning that names the parts of a recording whose text is probably wrong: the segments for which `is_low` is true.
+/// `text` is what the text is, such as "transcription". `None` if there are no such segments.
+pub fn warning(text: &str, segments: &[Segment], is_low: impl Fn(usize, &Segment) -> bool) -> Option<String> {
+    let rated: Vec<(&Segment, bool)> = segments.iter().enumerate().map(|(n, s)| (s, is_low(n, s))).collect();
+    let parts: Vec<String> = rated
+        .chunk_by(|a, b| a.1 == b.1)
+        .filter(|part| part.iter().all(|(_, is_low)| *is_low))
+        .filter_map(|part| Some(format!("{:.1} s to {:.1} s", part.first()?.0.start, part.last()?.0.end)))
         .collect();
     let (named, more) = parts.split_at(parts.len().min(MAX_PARTS));
     let more = if more.is_empty() { String::new() } else { format!(" and {} more", more.len()) };
-    let what = "low confidence: the transcription is probably wrong, from";
+    let what = format!("low confidence: the {text} is probably wrong, from");
     (!named.is_empty()).then(|| format!("{what} {}{more}", named.join(", from ")))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::speech::evidence::Evidence;
+    use crate::{generation::Confidence, speech::evidence::Evidence};
 
     const CONFIDENCE: Confidence =
         Confidence { intercept: 0.0, acoustic: 8.0, language: 2.5, low: 0.5, lm_weight: None };
+
+    fn said(segments: &[Segment]) -> Option<String> {
+        warning("transcription", segments, |_, segment| segment.evidence.is_low(&CONFIDENCE))
+    }
 
     fn segment(n: u8, acoustic: f64, language: f64) -> Segment {
         let start = f64::from(n);
@@ -40,13 +45,13 @@ mod tests {
     #[test]
     fn a_warning_names_the_parts_that_are_probably_wrong() {
         let (right, wrong) = (|n| segment(n, 0.95, -1.0), |n| segment(n, 0.5, -3.0));
-        assert_eq!(warning(&[right(0), right(1)], &CONFIDENCE), None);
-        assert_eq!(warning(&[], &CONFIDENCE), None);
-        let some = warning(&[right(0), wrong(1), wrong(2), right(3), wrong(4)], &CONFIDENCE).unwrap();
+        assert_eq!(said(&[right(0), right(1)]), None);
+        assert_eq!(said(&[]), None);
+        let some = said(&[right(0), wrong(1), wrong(2), right(3), wrong(4)]).unwrap();
         assert!(some.ends_with("wrong, from 1.0 s to 2.9 s, from 4.0 s to 4.9 s"), "{some}");
         let many: Vec<Segment> = (0..30).map(|n| if n % 2 == 0 { wrong(n) } else { right(n) }).collect();
-        assert!(warning(&many, &CONFIDENCE).unwrap().ends_with("from 18.0 s to 18.9 s and 5 more"));
+        assert!(said(&many).unwrap().ends_with("from 18.0 s to 18.9 s and 5 more"));
         let unknown = Segment { evidence: Evidence::default(), ..wrong(0) };
-        assert_eq!(warning(&[unknown], &CONFIDENCE), None, "a layout without evidence gives no warnings");
+        assert_eq!(said(&[unknown]), None, "a layout without evidence gives no warnings");
     }
 }

@@ -35,6 +35,18 @@ async fn each_line_becomes_a_line() {
 }
 
 #[tokio::test]
+async fn a_translation_has_its_confidence() {
+    let lines = "ਸਤਿ ਸ੍ਰੀ ਅਕਾਲ\n\n123\nਖਗਘਙ ਠਝਢ ਞਙਘ ਫਛਥ ਢਠਝ\n";
+    let (succeeded, out, log) =
+        translate(&["--from", "pa", "--to", "en", "--confidence"], lines.as_bytes()).await;
+    assert!(succeeded && log.is_empty(), "{log}");
+    let lines: Vec<(&str, &str)> = out.lines().filter_map(|line| line.split_once('\t')).collect();
+    assert_eq!((lines.len(), lines[0].1, lines[1], lines[2]), (4, "Hello.", ("", ""), ("", "123")), "{out}");
+    let [likely, unlikely] = [0, 3].map(|nth: usize| lines[nth].0.parse::<f64>().expect("a probability"));
+    assert!(0.0 <= unlikely && unlikely + 0.2 < likely && likely <= 1.0, "{out}");
+}
+
+#[tokio::test]
 async fn wrong_input_is_refused_with_a_reason() {
     let (succeeded, out, log) = translate(&["--from", "pa", "--to", "pa"], b"").await;
     assert!(!succeeded && out.is_empty() && log.contains("--from and --to are both pa"), "{log}");

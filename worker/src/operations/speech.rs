@@ -200,7 +200,9 @@ impl SpeechOperation {
                     );
                     let words = joiner.words();
                     let segments = segments(&words, seconds);
-                    warnings.extend(engine.confidence.and_then(|confidence| warning(&segments, &confidence)));
+                    warnings.extend(engine.confidence.and_then(|confidence| {
+                        warning("transcription", &segments, |_, s| s.evidence.is_low(&confidence))
+                    }));
                     let words = parameters.with_words.then(|| timed_words(&words, seconds));
                     let (outcome, translating) =
                         self.outcome(parameters, segments, words, seconds, warnings).await?;
@@ -221,14 +223,16 @@ impl SpeechOperation {
         segments: Vec<Segment>,
         words: Option<Vec<jobs::Word>>,
         seconds: f64,
-        warnings: Vec<String>,
+        mut warnings: Vec<String>,
     ) -> Result<(Outcome, Duration), EngineError> {
         let texts: Vec<String> = segments.iter().map(|s| s.text.clone()).collect();
         let transcription = texts.join(" ");
         let (mut translations, mut took) = (None, Duration::ZERO);
         if parameters.with_translation {
             let (said, spent) = self.translation.translate(texts, parameters.lang).await?;
-            (translations, took) = (Some(said), spent);
+            let is_low = |n: usize| said.get(n).is_some_and(|translation| translation.is_low);
+            warnings.extend(warning("translation", &segments, |n, _| is_low(n)));
+            (translations, took) = (Some(said.into_iter().map(|t| t.text).collect::<Vec<_>>()), spent);
         }
         let of_segment = |n: usize| translations.as_ref().and_then(|all| all.get(n).cloned());
         let (timestamps, segments) = if parameters.with_timestamps {

@@ -2,7 +2,10 @@
 
 use std::{collections::HashMap, sync::Arc, time::Duration};
 
-use akhar_inference::{Registry, Runtime, seq2seq::Translator};
+use akhar_inference::{
+    Registry, Runtime,
+    seq2seq::{Translation as Translated, Translator},
+};
 use akhar_jobs::Language;
 use akhar_platform::config::Config;
 use futures::future::try_join_all;
@@ -34,8 +37,8 @@ pub(crate) struct Text {
 
 impl BatchModel for Translator {
     type Input = Text;
-    type Output = String;
-    fn run(&mut self, batch: &[Text]) -> Result<Vec<String>, String> {
+    type Output = Translated;
+    fn run(&mut self, batch: &[Text]) -> Result<Vec<Translated>, String> {
         by_language(
             batch,
             |text| text.from,
@@ -75,7 +78,7 @@ impl Translation {
         &self,
         texts: Vec<String>,
         from: Language,
-    ) -> Result<(Vec<String>, Duration), EngineError> {
+    ) -> Result<(Vec<Translated>, Duration), EngineError> {
         let engine = self.by_source.get(&from).ok_or(EngineError::Gone)?;
         let (mut translations, mut took) = (Vec::with_capacity(texts.len()), Duration::ZERO);
         for batch in texts.chunks(MAX_BATCH) {

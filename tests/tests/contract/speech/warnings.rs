@@ -12,32 +12,37 @@ use serde_json::Value;
 
 use super::OPERATION;
 
-/// The bundled models; the Panjabi one has a `[confidence]` table by which every text that is less likely than `low`
-/// is probably wrong.
+/// The manifests with a `[confidence]` table that is replaced, with the tables in its place.
+const RATED: [(&str, &str); 2] = [
+    ("speech-pa.toml", "intercept = 0\nacoustic = 1\nlanguage = 1\nlm_weight = 0.1"),
+    ("translation-pa-en.toml", "intercept = 0\nlanguage = 1"),
+];
+
+/// The bundled models; by the Panjabi one's `[confidence]` table and by the translator's, every text that is less likely
+/// than `low` is probably wrong.
 fn models(name: &str, low: f64) -> PathBuf {
     let folder = std::env::temp_dir().join(format!("akhar-warnings-{name}-{}", std::process::id()));
     fs::create_dir_all(&folder).expect("a folder");
     for file in fs::read_dir(root().join("models")).expect("models") {
         let file = file.expect("a file");
-        if file.file_name() != "speech-pa.toml" {
+        if RATED.iter().all(|(name, _)| file.file_name() != *name) {
             symlink(file.path(), folder.join(file.file_name())).expect("a link");
         }
     }
-    let manifest = fs::read_to_string(root().join("models/speech-pa.toml")).expect("a manifest");
-    let tables = manifest.split("\n[").filter(|table| !table.starts_with("confidence]"));
-    let (tables, confidence) = (
-        tables.collect::<Vec<_>>().join("\n["),
-        format!(
-            "\n[confidence]\nintercept = 0\nacoustic = 1\nlanguage = 1\nlow = {low:?}\nlm_weight = 0.1\n"
-        ),
-    );
-    fs::write(folder.join("speech-pa.toml"), tables + &confidence).expect("a manifest");
+    for (name, table) in RATED {
+        let manifest = fs::read_to_string(root().join("models").join(name)).expect("a manifest");
+        let tables = manifest.split("\n[").filter(|table| !table.starts_with("confidence]"));
+        let tables = tables.collect::<Vec<_>>().join("\n[");
+        let rated = format!("{tables}\n[confidence]\n{table}\nlow = {low:?}\n");
+        fs::write(folder.join(name), rated).expect("a manifest");
+    }
     folder
 }
 
-/// The document of a job that transcribed a recording.
+/// The document of a job that transcribed a recording, and translated it if `lang` is Panjabi.
 async fn job(stack: &Stack, file: &[u8], lang: &str) -> Value {
-    let form = Form::upload_and(file, "lang", lang);
+    let is_translated = if lang == "pa" { "true" } else { "false" };
+    let form = Form::upload_and(file, "lang", lang).text("with-translation", is_translated);
     let id = send(stack.post(OPERATION, &form).header("prefer", "respond-async")).await.job();
     let job = stack.get(&format!("/v1/jobs/{id}?wait=30")).await.json();
     assert_eq!(job["state"], "succeeded", "{job}");
@@ -53,11 +58,11 @@ async fn a_text_that_is_probably_wrong_has_a_warning_in_the_job() {
     let text = doubted["result"]["transcription"].as_str().expect("a text");
     assert!(!text.is_empty(), "{doubted}");
     let warnings = doubted["warnings"].as_array().unwrap_or_else(|| panic!("no warnings: {doubted}"));
-    let [warning] = &warnings[..] else { panic!("expected one warning: {doubted}") };
-    assert!(
-        warning.as_str().is_some_and(|w| w.starts_with("low confidence") && w.contains(" s to ")),
-        "{warning}"
-    );
+    assert_eq!(warnings.len(), 2, "{doubted}");
+    for (warning, text) in warnings.iter().zip(["transcription", "translation"]) {
+        let begins = format!("low confidence: the {text} is probably wrong, from 0.");
+        assert!(warning.as_str().is_some_and(|w| w.starts_with(&begins) && w.contains(" s to ")), "{warning}");
+    }
     let quiet = job(&stack, &wav(&noise(3)), "pa").await;
     assert_eq!(quiet["result"]["transcription"], "");
     assert_eq!(quiet.get("warnings"), None, "no text cannot be wrong: {quiet}");

@@ -1,0 +1,24 @@
+"""The confidence of translations: the mean log-probability behind a probability, and the calibration's parts."""
+
+import numpy as np
+import pytest
+from translation.confidence import Rated, evidence, log_prob, reliability
+
+TABLE = {"intercept": 2.0, "language": 1.5, "low": 0.2}
+
+
+@pytest.mark.parametrize("mean", [-3.0, -1.2, -0.1])
+def test_the_log_probability_is_found_again(mean: float) -> None:
+    probability = 1 / (1 + np.exp(-(TABLE["intercept"] + TABLE["language"] * mean)))
+    assert log_prob(round(float(probability), 4), TABLE) == pytest.approx(mean, abs=0.01)
+
+
+def test_a_translation_is_right_from_a_score() -> None:
+    assert [one.right for one in evidence([Rated(-1.0, 49.9), Rated(-1.0, 50.0)])] == [0.0, 1.0]
+
+
+def test_the_parts_go_from_the_least_to_the_most_probable() -> None:
+    expected = np.array([0.9, 0.1, 0.5, 0.3, 0.7, 0.2, 0.4, 0.6, 0.8, 1.0])
+    parts = reliability(expected, (expected > 0.5).astype(float))
+    assert [round(mean, 2) for mean, _ in parts] == [0.15, 0.35, 0.55, 0.75, 0.95]
+    assert [share for _, share in parts] == [0.0, 0.0, 0.5, 1.0, 1.0]
