@@ -61,7 +61,10 @@ async fn a_text_that_is_probably_wrong_has_a_warning_in_the_job() {
     assert_eq!(warnings.len(), 2, "{doubted}");
     for (warning, text) in warnings.iter().zip(["transcription", "translation"]) {
         let begins = format!("low confidence: the {text} is probably wrong, from 0.");
-        assert!(warning.as_str().is_some_and(|w| w.starts_with(&begins) && w.contains(" s to ")), "{warning}");
+        assert!(
+            warning.as_str().is_some_and(|w| w.starts_with(&begins) && w.contains(" s to ")),
+            "{warning}"
+        );
     }
     let quiet = job(&stack, &wav(&noise(3)), "pa").await;
     assert_eq!(quiet["result"]["transcription"], "");
