@@ -5,7 +5,8 @@
 Prints one line of JSON for each runtime and thread count. Each text of the golden file is translated alone, at most
 `--limit` tokens, `--runs` times; the best run counts. The tokens are those that the decoder wrote, without the forced
 language. `onnxruntime` is `translation.runtime`: the encoder, the merged decoder with its cache, and an arg max in
-NumPy. `optimum` is ORTModelForSeq2SeqLM.generate on the same files.
+NumPy. `optimum` is ORTModelForSeq2SeqLM.generate on the same files. `ctranslate2` has the same weights in single
+precision.
 """
 
 import argparse
@@ -21,7 +22,7 @@ import onnxruntime
 
 from . import manifest
 from .runtime import Runtime
-from .tokeniser import LANGUAGES
+from .tokeniser import EOS, LANGUAGES
 from .weights import restored, tokeniser
 
 Greedy = Callable[[list[int], int], list[int]]
@@ -65,7 +66,39 @@ def optimum(folder: Path, threads: int, limit: int) -> Greedy:
     return greedy
 
 
-PEERS = {"onnxruntime": plain, "optimum": optimum}
+def ctranslate2(folder: Path, threads: int, limit: int) -> Greedy:
+    """Greedy search by CTranslate2, which is imported here because few have it."""
+    from ctranslate2 import Translator
+    from ctranslate2.converters.transformers import M2M100Loader
+
+    names = tokeniser(folder)
+    pieces = [piece for piece, _ in sorted(names.get_vocab().items(), key=lambda item: item[1])]
+    spec = M2M100Loader().get_model_spec(restored(folder))
+    spec.register_source_vocabulary(pieces)
+    spec.register_target_vocabulary(pieces)
+    spec.config.bos_token, spec.config.eos_token, spec.config.unk_token = "<s>", "</s>", "<unk>"
+    spec.config.decoder_start_token, spec.config.add_source_eos = "</s>", False
+    with tempfile.TemporaryDirectory() as laid_out:
+        spec.validate()
+        spec.optimize(quantization="float32")
+        spec.save(laid_out)
+        model = Translator(laid_out, device="cpu", inter_threads=1, intra_threads=threads, compute_type="float32")
+
+    def greedy(ids: list[int], language: int) -> list[int]:
+        found = model.translate_batch(
+            [[pieces[i] for i in ids]],
+            target_prefix=[[pieces[language]]],
+            beam_size=1,
+            no_repeat_ngram_size=manifest.NO_REPEAT,
+            max_decoding_length=limit,
+            return_end_token=True,
+        )
+        return [EOS, *(names.token_to_id(piece) for piece in found[0].hypotheses[0])]
+
+    return greedy
+
+
+PEERS = {"onnxruntime": plain, "optimum": optimum, "ctranslate2": ctranslate2}
 
 
 def timed(greedy: Greedy, cases: Sequence[Mapping[str, Any]], languages: Mapping[str, int]) -> tuple[float, int, int]:
