@@ -93,11 +93,11 @@ impl Copies {
             self.required.iter().copied().partition(|ids| ids.iter().any(|id| tokens.contains(id)));
         forbid(scores, present.as_flattened());
         let missing = missing.as_flattened();
-        let best = scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        let end = usize::try_from(eos_token_id).ok().and_then(|id| scores.get(id)).copied();
         if missing.is_empty() {
             return;
         }
+        let best = scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        let end = usize::try_from(eos_token_id).ok().and_then(|id| scores.get(id)).copied();
         if end.is_some_and(|end| end >= best) {
             for (score, id) in scores.iter_mut().zip(0i64..) {
                 if !missing.contains(&id) {
@@ -110,7 +110,8 @@ impl Copies {
     }
 }
 
-fn forbid(scores: &mut [f64], tokens: &[i64]) {
+/// Sets the log-probability of these tokens to minus infinity.
+pub(super) fn forbid(scores: &mut [f64], tokens: &[i64]) {
     for token in tokens {
         if let Some(score) = usize::try_from(*token).ok().and_then(|t| scores.get_mut(t)) {
             *score = f64::NEG_INFINITY;

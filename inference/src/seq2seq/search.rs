@@ -3,7 +3,10 @@
 //! The search gives the same tokens as the transformers library. There are twice as many candidates as beams,
 //! and finished sequences are ranked by their log-probability divided by a power of their length.
 
-use super::{constraints::Copies, tokens::Tokens};
+use super::{
+    constraints::{Copies, forbid},
+    tokens::Tokens,
+};
 use crate::{
     ForcedEos, Generation, Manifest, ManifestError, RuntimeError, TokenId, runtime::Array,
     scores::log_softmax,
@@ -175,12 +178,8 @@ impl GenerationConfig {
         let mut scores: Vec<f64> = logits.iter().map(|l| f64::from(*l)).collect();
         log_softmax(&mut scores);
         let n_tokens = beam.tokens.len();
-        let banned = repeats(&beam.tokens, self.no_repeat_ngram_size);
-        for token in banned.iter().chain(&self.suppress_tokens) {
-            if let Some(score) = usize::try_from(*token).ok().and_then(|t| scores.get_mut(t)) {
-                *score = f64::NEG_INFINITY;
-            }
-        }
+        forbid(&mut scores, &repeats(&beam.tokens, self.no_repeat_ngram_size));
+        forbid(&mut scores, &self.suppress_tokens);
         let forced = match self.forced_bos_token_id {
             Some(first) if n_tokens == 1 => Some(first),
             _ => self.forced_eos_token_id.filter(|_| n_tokens == self.max_new_tokens),
