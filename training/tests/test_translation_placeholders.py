@@ -4,20 +4,10 @@ import random
 import re
 
 import pytest
-from translation import copied, names, noise, placeholders
+from translation import copied, golden_placeholders, names, noise, placeholders
 from translation.placeholders import Lexicon
 
-NAMES = Lexicon(
-    [
-        ("Moga", "ਮੋਗਾ", "both"),
-        ("Moga", "ਮੋਗੇ", "pa"),
-        ("New Delhi", "ਨਵੀਂ ਦਿੱਲੀ", "both"),
-        ("Delhi", "ਦਿੱਲੀ", "both"),
-        ("delhi", "ਦਿੱਲੀ", "en"),
-        ("Karan", "ਕਰਨ", "en"),
-        ("Firefox", "Firefox", "en"),
-    ]
-)
+NAMES = Lexicon(golden_placeholders.NAMES)
 
 
 def shown(text: str) -> str:
