@@ -9,6 +9,7 @@ translations that do.
 """
 
 import argparse
+import functools
 import random
 import re
 import sys
@@ -98,6 +99,7 @@ def phone(rng: random.Random) -> str:
     return rng.choice((number, f"+91 {number[:5]} {number[5:]}", f"{number[:5]}-{number[5:]}", f"0{number}"))
 
 
+@functools.cache
 def people_and_places() -> tuple[list[names.Row], list[names.Row]]:
     """The rows of the lexicon for people and for places that are used in both directions."""
     lines = names.sections(names.FOLDER / "names.txt")["places"]
