@@ -76,7 +76,7 @@ def faults(source: str, translation: str, language: str) -> list[str]:
     """What is wrong with the translation of a source in `language`."""
     found = []
     # Latin words are copied into Panjabi; Gurmukhi is never copied into English.
-    latin = re.findall(r"[A-Za-z][\w.@'-]*\w|[A-Za-z]", translation)
+    latin = re.findall(r"[A-Za-z][\w.@'-]*[^\W_]|[A-Za-z]", translation)
     if GURMUKHI.search(translation) if language == "pa" else any(word not in source for word in latin):
         found.append("mixed scripts")
     if loops(translation) and not loops(source):

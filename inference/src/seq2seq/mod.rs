@@ -5,6 +5,7 @@ mod constraints;
 mod network;
 mod pieces;
 mod placeholders;
+mod repetition;
 mod search;
 mod tokens;
 mod translator;

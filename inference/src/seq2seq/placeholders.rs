@@ -273,6 +273,6 @@ fn latin_digits(text: &str) -> String {
 }
 
 /// Whether the character continues a word: a letter, a digit, a mark or an underscore.
-fn continues_a_word(c: char) -> bool {
+pub(super) fn continues_a_word(c: char) -> bool {
     c == '_' || c.is_alphanumeric() || is_combining_mark(c)
 }

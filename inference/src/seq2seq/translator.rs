@@ -8,6 +8,7 @@ use super::{
     constraints::{Constraints, Copies},
     network::Network,
     placeholders::{self, Language, Lexicon, Masked},
+    repetition::shortened,
     search::{GenerationConfig, Sequence, constrained},
     tokens::Tokens,
 };
@@ -164,6 +165,11 @@ impl Translator {
                 whole.text.push(' ');
             }
             whole.text.extend(text.nfc());
+        }
+        if self.constraints.is_some() {
+            for (translation, text) in translations.iter_mut().zip(texts) {
+                translation.text = shortened(&translation.text, text);
+            }
         }
         Ok(translations)
     }
