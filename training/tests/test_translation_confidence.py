@@ -1,8 +1,11 @@
 """The confidence of translations: the mean log-probability behind a probability, and the calibration's parts."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from translation.confidence import Rated, evidence, log_prob, reliability
+from translation.program import translated
 
 TABLE = {"intercept": 2.0, "language": 1.5, "low": 0.2}
 
@@ -22,3 +25,12 @@ def test_the_parts_go_from_the_least_to_the_most_probable() -> None:
     parts = reliability(expected, (expected > 0.5).astype(float))
     assert [round(mean, 2) for mean, _ in parts] == [0.15, 0.35, 0.55, 0.75, 0.95]
     assert [share for _, share in parts] == [0.0, 0.0, 0.5, 1.0, 1.0]
+
+
+def test_the_program_gives_a_probability_and_a_text_for_each_line(tmp_path: Path) -> None:
+    akhar = tmp_path / "akhar"
+    akhar.write_text("#!/bin/sh\nprintf '0.5000\\tHello.\\n\\t7248\\n'\n")
+    akhar.chmod(0o755)
+    assert translated(str(akhar), ["ਸਤਿ ਸ੍ਰੀ ਅਕਾਲ।", "7248"], "pa", "en") == [(0.5, "Hello."), (None, "7248")]
+    with pytest.raises(ValueError, match="gave 2 lines for 1"):
+        translated(str(akhar), ["ਸਤਿ ਸ੍ਰੀ ਅਕਾਲ।"], "pa", "en")

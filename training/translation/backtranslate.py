@@ -1,9 +1,9 @@
 """Back-translation: machine-made sources for single sentences, to train on (Sennrich and others, 2016).
 
-    python -m translation.backtranslate --data DATA --pairs WORK/pairs --models-dir MODELS --out WORK/back.tsv
+    python -m translation.backtranslate --data DATA --pairs WORK/pairs --akhar AKHAR --out WORK/back.tsv
 
-A line is the source, its language, the target and its language; the target is the true sentence. The search is greedy;
-sentences have 3 to 14 words.
+A line is the source, its language, the target and its language; the target is the true sentence. Sentences have 3 to 20
+words. Translations that are right with a probability below `--least` are left out.
 """
 
 import argparse
@@ -11,7 +11,7 @@ import random
 from pathlib import Path
 
 from . import corpus, prepared
-from .reference import Reference
+from .program import translated
 
 
 def main() -> None:
@@ -19,25 +19,24 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--data", required=True)
     parser.add_argument("--pairs", required=True, help="what translation.prepared wrote")
-    parser.add_argument("--models-dir", required=True)
+    parser.add_argument("--akhar", required=True, help="the program, which translates with its models")
     parser.add_argument("--out", required=True)
-    parser.add_argument("--count", type=int, default=4000, help="sentences of either language")
-    parser.add_argument("--languages", nargs="+", default=["pa", "en"])
+    parser.add_argument("--count", type=int, default=20000, help="sentences of either language")
+    parser.add_argument("--least", type=float, default=0.2)
     arguments = parser.parse_args()
-    reference, mono = (
-        Reference(Path(arguments.models_dir) / "weights"),
-        corpus.single(arguments.data, prepared.read(arguments.pairs)),
-    )
+    mono = corpus.single(arguments.data, prepared.read(arguments.pairs))
     rng = random.Random(4)
     with Path(arguments.out).open("w") as file:
-        for language in arguments.languages:
-            other = "en" if language == "pa" else "pa"
-            texts = [text for text in mono[language] if 3 <= len(text.split()) <= 14]
-            texts = rng.sample(texts, min(arguments.count, len(texts)))
-            sources = reference.translate(texts, language, other, beam=1, batch=64)
-            for target, source in zip(texts, sources, strict=True):
-                if source:
+        for language, other in (("pa", "en"), ("en", "pa")):
+            targets = [text for text in mono[language] if 3 <= len(text.split()) <= 20]
+            targets = rng.sample(targets, min(arguments.count, len(targets)))
+            sources = translated(arguments.akhar, targets, language, other)
+            kept = 0
+            for target, (probability, source) in zip(targets, sources, strict=True):
+                if source and probability is not None and probability >= arguments.least:
                     print(source, other, target, language, sep="\t", file=file)
+                    kept += 1
+            print(f"{kept} of {len(targets)} sentences of {language}")
 
 
 if __name__ == "__main__":

@@ -8,7 +8,6 @@ the table that the manifest has, and thereby the mean log-probability of the tok
 """
 
 import argparse
-import subprocess
 import tomllib
 from collections.abc import Sequence
 from pathlib import Path
@@ -21,6 +20,7 @@ from speech.whisper_ctc.evidence import Evidence, fitted, probabilities
 
 from . import manifest, prepared
 from .corpus import Pair
+from .program import translated
 
 RIGHT = 50.0
 PARTS = 5  # of equal size, by probability
@@ -42,17 +42,12 @@ def log_prob(probability: float, table: dict[str, float]) -> float:
 
 def rated(akhar: str, pairs: Sequence[Pair], table: dict[str, float]) -> list[Rated]:
     """The translations of the pairs in both directions, by the program `akhar`; without those that only copy."""
-    chrf, out = sacrebleu.CHRF(word_order=2), []
+    chrf, out, languages = sacrebleu.CHRF(word_order=2), [], ("en", "pa")
     for a, b in ((0, 1), (1, 0)):
-        languages = ("en", "pa")
-        command = [akhar, "translate", "--confidence", "--from", languages[a], "--to", languages[b]]
-        given = "\n".join(pair[a] for pair in pairs) + "\n"
-        lines = subprocess.run(command, input=given, capture_output=True, text=True, check=True).stdout.splitlines()
-        for line, pair in zip(lines, pairs, strict=True):
-            probability, _, text = line.partition("\t")
-            if probability:
-                score = chrf.sentence_score(text, [pair[b]]).score
-                out.append(Rated(log_prob(float(probability), table), score))
+        given = translated(akhar, [pair[a] for pair in pairs], languages[a], languages[b])
+        for (probability, text), pair in zip(given, pairs, strict=True):
+            if probability is not None:
+                out.append(Rated(log_prob(probability, table), chrf.sentence_score(text, [pair[b]]).score))
     return out
 
 
