@@ -2,14 +2,16 @@
 
     python -m translation.peer --models-dir ../models --texts ../tests/fixtures/seq2seq/bundled.json
 
-Prints one line of JSON for each runtime and thread count. Each text of the golden file is translated alone, at most
-`--limit` tokens, `--runs` times; the best run counts. The tokens are those that the decoder wrote, without the forced
+Prints one line of JSON for each runtime, thread count and batch size. The texts of the golden file with one target
+language are translated in batches, in the order of the file, at most `--limit` tokens, `--runs` times; the best run
+counts. The tokens are those that the decoder wrote, without the forced
 language. `onnxruntime` is `translation.runtime`: the encoder, the merged decoder with its cache, and an arg max in
 NumPy. `optimum` is ORTModelForSeq2SeqLM.generate on the same files. `ctranslate2` has the same weights in single
 precision.
 """
 
 import argparse
+import itertools
 import json
 import shutil
 import tempfile
@@ -21,18 +23,20 @@ from typing import Any
 import onnxruntime
 
 from . import manifest
+from .batches import padded
 from .runtime import Runtime
-from .tokeniser import EOS, LANGUAGES
+from .tokeniser import EOS, LANGUAGES, PAD
 from .weights import restored, tokeniser
 
-Greedy = Callable[[list[int], int], list[int]]
-"""Source ids and the id of the target language, to the ids from `</s>` on."""
+Greedy = Callable[[Sequence[list[int]], int], list[list[int]]]
+"""The ids of some sources and the id of their target language, to the ids of each translation from `</s>` on."""
+Case = Mapping[str, Any]
 
 
 def plain(folder: Path, threads: int, limit: int) -> Greedy:
     """Greedy search by `translation.runtime`."""
     runtime = Runtime(folder, threads)
-    return lambda ids, language: runtime.greedy([ids], [language], limit)[0]
+    return lambda sources, language: runtime.greedy(sources, [language] * len(sources), limit)
 
 
 def optimum(folder: Path, threads: int, limit: int) -> Greedy:
@@ -51,17 +55,18 @@ def optimum(folder: Path, threads: int, limit: int) -> Greedy:
         net.generation_config.save_pretrained(laid_out)
         model = ORTModelForSeq2SeqLM.from_pretrained(laid_out, use_cache=True, use_merged=True, session_options=options)
 
-    def greedy(ids: list[int], language: int) -> list[int]:
-        source = torch.tensor([ids])
-        return model.generate(
+    def greedy(sources: Sequence[list[int]], language: int) -> list[list[int]]:
+        source = padded(sources)
+        said = model.generate(
             input_ids=source,
-            attention_mask=torch.ones_like(source),
+            attention_mask=(source != PAD).long(),
             forced_bos_token_id=language,
             num_beams=1,
             do_sample=False,
             no_repeat_ngram_size=manifest.NO_REPEAT,
             max_new_tokens=limit,
-        )[0].tolist()
+        )
+        return [[i for i in row if i != PAD] for row in said.tolist()]
 
     return greedy
 
@@ -84,16 +89,16 @@ def ctranslate2(folder: Path, threads: int, limit: int) -> Greedy:
         spec.save(laid_out)
         model = Translator(laid_out, device="cpu", inter_threads=1, intra_threads=threads, compute_type="float32")
 
-    def greedy(ids: list[int], language: int) -> list[int]:
+    def greedy(sources: Sequence[list[int]], language: int) -> list[list[int]]:
         found = model.translate_batch(
-            [[pieces[i] for i in ids]],
-            target_prefix=[[pieces[language]]],
+            [[pieces[i] for i in ids] for ids in sources],
+            target_prefix=[[pieces[language]]] * len(sources),
             beam_size=1,
             no_repeat_ngram_size=manifest.NO_REPEAT,
             max_decoding_length=limit,
             return_end_token=True,
         )
-        return [EOS, *(names.token_to_id(piece) for piece in found[0].hypotheses[0])]
+        return [[EOS, *(names.token_to_id(piece) for piece in one.hypotheses[0])] for one in found]
 
     return greedy
 
@@ -101,39 +106,50 @@ def ctranslate2(folder: Path, threads: int, limit: int) -> Greedy:
 PEERS = {"onnxruntime": plain, "optimum": optimum, "ctranslate2": ctranslate2}
 
 
-def timed(greedy: Greedy, cases: Sequence[Mapping[str, Any]], languages: Mapping[str, int]) -> tuple[float, int, int]:
-    """One run over the golden cases: seconds, tokens, and how many texts have the golden tokens.
+def grouped(cases: Sequence[Case], size: int) -> list[list[Case]]:
+    """The cases in batches of one target language each, in their order."""
+    targets = dict.fromkeys(case["target"] for case in cases)
+    alike = ([case for case in cases if case["target"] == target] for target in targets)
+    return [group[k : k + size] for group in alike for k in range(0, len(group), size)]
+
+
+def timed(greedy: Greedy, batches: Sequence[Sequence[Case]], languages: Mapping[str, int]) -> tuple[float, int, int]:
+    """One run over batches of golden cases: seconds, tokens, and how many texts have the golden tokens.
 
     `languages` are the ids of the language tokens.
     """
     start, n_tokens, n_same = time.perf_counter(), 0, 0
-    for case in cases:
-        output = greedy(case["encoder_ids"], languages[case["target"]])
-        n_tokens, n_same = n_tokens + len(output) - 2, n_same + (output == case["greedy_ids"])
+    for batch in batches:
+        outputs = greedy([case["encoder_ids"] for case in batch], languages[batch[0]["target"]])
+        for output, case in zip(outputs, batch, strict=True):
+            n_tokens, n_same = n_tokens + len(output) - 2, n_same + (output == case["greedy_ids"])
     return time.perf_counter() - start, n_tokens, n_same
 
 
 def main() -> None:
-    """Times each runtime with each number of threads."""
+    """Times each runtime with each number of threads and each size of batch."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--models-dir", required=True)
     parser.add_argument("--texts", required=True)
     parser.add_argument("--peers", nargs="+", choices=PEERS, default=list(PEERS))
     parser.add_argument("--threads", type=int, nargs="+", default=[1, 2])
+    parser.add_argument("--batches", type=int, nargs="+", default=[1])
     parser.add_argument("--runs", type=int, default=3)
     parser.add_argument("--limit", type=int, default=40)
     arguments = parser.parse_args()
     folder = Path(arguments.models_dir) / "weights"
     cases, names = json.loads(Path(arguments.texts).read_text())["cases"], tokeniser(folder)
     languages = {language: names.token_to_id(name) for language, name in LANGUAGES.items()}
-    for peer in arguments.peers:
-        for threads in arguments.threads:
-            greedy = PEERS[peer](folder, threads, arguments.limit)
-            runs = [timed(greedy, cases, languages) for _ in range(arguments.runs)]
+    for peer, threads in itertools.product(arguments.peers, arguments.threads):
+        greedy = PEERS[peer](folder, threads, arguments.limit)
+        for size in arguments.batches:
+            batches = grouped(cases, size)
+            runs = [timed(greedy, batches, languages) for _ in range(arguments.runs)]
             best, (_, n_tokens, n_same) = min(seconds for seconds, _, _ in runs), runs[-1]
             found = {
                 "peer": peer,
                 "threads": threads,
+                "batch": size,
                 "texts": len(cases),
                 "tokens": n_tokens,
                 "seconds": round(best, 4),
