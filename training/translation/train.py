@@ -206,13 +206,14 @@ def parsed() -> argparse.Namespace:
     parser.add_argument("--log-steps", type=int, default=50)
     parser.add_argument("--keep", type=float, default=0.995, help="how much of the average a step keeps")
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--threads", type=int, default=1)
     return parser.parse_args()
 
 
 def main() -> None:
-    """Trains with one thread."""
+    """Trains."""
     arguments = parsed()
-    torch.set_num_threads(1)
+    torch.set_num_threads(arguments.threads)
     torch.set_flush_denormal(True)
     Training(arguments).run()
 
