@@ -7,6 +7,7 @@ mod pieces;
 mod placeholders;
 mod repetition;
 mod search;
+mod sentences;
 mod tokens;
 mod translator;
 

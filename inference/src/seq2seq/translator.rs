@@ -10,9 +10,13 @@ use super::{
     placeholders::{self, Language, Lexicon, Masked},
     repetition::shortened,
     search::{GenerationConfig, Sequence, constrained},
+    sentences::sentences,
     tokens::Tokens,
 };
 use crate::{Confidence, Layout, LoadError, Manifest, ManifestError, Runtime, RuntimeError};
+
+/// The most sentences in one run of the model, which bounds its memory.
+const MAX_BATCH: usize = 16;
 
 /// A loaded translation model with the Marian or the M2M100 layout.
 pub struct Translator {
@@ -128,8 +132,8 @@ impl Translator {
         })
     }
 
-    /// Translates a batch of texts between the languages with the codes `from` and `to`. Gives one
-    /// translation for each text. An empty text stays empty.
+    /// Translates a batch of texts between the languages with the codes `from` and `to`, sentence by sentence. Gives
+    /// one translation for each text. An empty text stays empty.
     ///
     /// # Errors
     ///
@@ -144,12 +148,17 @@ impl Translator {
         let mut translations = vec![Translation::default(); texts.len()];
         let mut parts = Vec::new();
         for (n, text) in texts.iter().enumerate() {
-            self.split(text, from, n, &mut parts)?;
+            for sentence in sentences(text) {
+                self.split(sentence, from, n, &mut parts)?;
+            }
         }
         let worded: Vec<&Part> = parts.iter().filter(|part| part.masked.is_translated()).collect();
-        let sources: Vec<Vec<i64>> = worded.iter().map(|part| part.tokens.clone()).collect();
-        let copies: Vec<Copies> = worded.iter().map(|part| self.copies(&part.masked, to)).collect();
-        let found = if sources.is_empty() { Vec::new() } else { self.run(&sources, &copies, &config)? };
+        let mut found = Vec::with_capacity(worded.len());
+        for batch in worded.chunks(MAX_BATCH) {
+            let sources: Vec<Vec<i64>> = batch.iter().map(|part| part.tokens.clone()).collect();
+            let copies: Vec<Copies> = batch.iter().map(|part| self.copies(&part.masked, to)).collect();
+            found.extend(self.run(&sources, &copies, &config)?);
+        }
         let mut found = found.into_iter();
         for part in &parts {
             let whole = &mut translations[part.place];
@@ -198,7 +207,7 @@ impl Translator {
         }
     }
 
-    /// Appends the parts of a text to `parts`. A text that is too long, or that has too much to copy, is divided into
+    /// Appends the parts of a sentence to `parts`. One that is too long, or that has too much to copy, is divided into
     /// halves.
     fn split(&self, text: &str, from: &str, n: usize, parts: &mut Vec<Part>) -> Result<(), TranslationError> {
         let text = text.trim();
