@@ -1,8 +1,8 @@
 """chrF++ and BLEU of the shipped files on the held-out part, by source, into the card, the manifest and the notes.
 
-    python -m translation.evaluate --pairs WORK/pairs --models-dir ../models
+    python -m translation.evaluate --pairs WORK/pairs --models-dir ../models --akhar AKHAR
 
-The search is the service's: beam 4, by transformers on the weights of the files. `--part dev --dry` compares trainings;
+AKHAR is the program, which translates with these models as `akhar translate`. `--part dev --dry` compares trainings;
 the test part is for the card alone.
 """
 
@@ -18,7 +18,7 @@ from . import card, corpus, manifest, prepared
 from .corpus import Pair
 from .metrics import Scores, scores
 from .phrases import FOLDER, rows
-from .reference import Reference
+from .program import translated
 from .variants import spoken
 
 LINEAGE = (
@@ -68,7 +68,7 @@ def everyday() -> list[Pair]:
 
 
 def measured(
-    reference: Reference, pairs: Sequence[Pair], source: str, target: str, heard: bool = False
+    akhar: str, pairs: Sequence[Pair], source: str, target: str, heard: bool = False
 ) -> tuple[Scores, dict[str, Scores], list[Translated]]:
     """One direction: the scores of all pairs, the scores of each group, and the translations.
 
@@ -76,7 +76,7 @@ def measured(
     """
     a, b = ("en", "pa").index(source), ("en", "pa").index(target)
     given = [spoken(p[a], source) or p[a] if heard else p[a] for p in pairs]
-    said = reference.translate(given, source, target, batch=32)
+    said = [text for _, text in translated(akhar, given, source, target)]
     done = [(x, y, p[b], group(p[2])) for x, y, p in zip(given, said, pairs, strict=True)]
     groups = {}
     for name in dict.fromkeys(GROUPS.values()):
@@ -90,27 +90,28 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--pairs", required=True, help="what translation.prepared wrote")
     parser.add_argument("--models-dir", required=True)
+    parser.add_argument("--akhar", help="the program; not needed with --card")
     parser.add_argument("--part", choices=("dev", "test"), default="test")
     parser.add_argument("--card", action="store_true", help="write the card anew from the notes, measure nothing")
     parser.add_argument("--count", type=int, help="so many drawn pairs, for a quick look with --dry")
-    parser.add_argument("--weights", help="a folder of exported files other than that of --models-dir, with --dry")
     parser.add_argument("--dry", action="store_true", help="print, write nothing")
     arguments = parser.parse_args()
     models = Path(arguments.models_dir)
     if arguments.card:
         replace(models / f"cards/{manifest.MODEL}.md", card.text(json.loads(NOTES.read_text())).encode())
         return
+    if not arguments.akhar:
+        parser.error("--akhar is missing: expected the program that translates")
     pairs = prepared.read(arguments.pairs)[arguments.part]
     if arguments.count:
         pairs = random.Random(7).sample(pairs, arguments.count)
-    reference = Reference(arguments.weights or models / "weights")
     figures: dict[str, card.Direction] = {}
     metrics: dict[str, float] = {"test_pairs": len(pairs)}
     for source, target in DIRECTIONS:
         name = f"{source}-{target}"
-        whole, groups, done = measured(reference, pairs, source, target)
-        daily, _, daily_rows = measured(reference, everyday(), source, target)
-        as_heard, _, _ = measured(reference, everyday(), source, target, heard=True)
+        whole, groups, done = measured(arguments.akhar, pairs, source, target)
+        daily, _, daily_rows = measured(arguments.akhar, everyday(), source, target)
+        as_heard, _, _ = measured(arguments.akhar, everyday(), source, target, heard=True)
         figures[name] = {
             "all": whole,
             "groups": groups,
