@@ -167,7 +167,10 @@ export async function speak(visit: Visit): Promise<unknown> {
   await lines.first().fill("ਮੇਰੀ ਲਿਖਤ");
   const saved = async (id: string) => text(Promise.all([page.waitForEvent("download"), page.locator(id).click()]).then(([file]) => file));
   const files = [await saved("#save-srt"), await saved("#save-vtt")];
-  return { first, hasTranslation: translation !== "", files: files.map((file) => file.includes("ਮੇਰੀ ਲਿਖਤ") && file.includes("-->")), code };
+  const whole = await readFile(`${fixtures}/audio/pa-two-sentences.wav`);
+  await page.locator("#sound").setInputFiles({ name: "cut.wav", mimeType: "audio/wav", buffer: whole.subarray(0, 90_000) });
+  const warning = await page.locator("#speak-warnings li").first().textContent();
+  return { first, hasTranslation: translation !== "", files: files.map((file) => file.includes("ਮੇਰੀ ਲਿਖਤ") && file.includes("-->")), warning, code };
 }
 
 export async function jobs(visit: Visit): Promise<unknown> {

@@ -58,6 +58,7 @@ fn used(shown: &Value, heard: &str) {
     assert_eq!(changed, json!([555, "blue", [true, "PNG"], true]), "{shown}");
     assert!(speak["first"].as_str().is_some_and(|text| text.contains(heard)), "{shown}");
     assert_eq!(json!([speak["hasTranslation"], speak["files"]]), json!([true, [true, true]]), "{shown}");
+    assert!(speak["warning"].as_str().is_some_and(|text| text.starts_with("the file is cut off")), "{shown}");
     assert_eq!(json!([shown["jobs"]["isList"], shown["reference"]]), json!([true, "200 application/json"]));
 }
 

@@ -2,7 +2,7 @@
 import { Problem, request } from "./api.js";
 import { codePlace } from "./code.js";
 import { t } from "./data.js";
-import { acceptDrop, acceptFile, byId, copy, save } from "./dom.js";
+import { acceptDrop, acceptFile, byId, copy, make, save } from "./dom.js";
 import { follow } from "./events.js";
 import { clearProblem, showProblem } from "./problem.js";
 import { meter, record } from "./recorder.js";
@@ -50,6 +50,7 @@ export function startSpeak() {
     player.pause();
     player.hidden = true;
     segments.clear(lang());
+    warn([]);
     progress(t("speak.preparing"));
     byId("progress").scrollIntoView({ block: "nearest" });
     try {
@@ -104,6 +105,7 @@ export function startSpeak() {
   function finish(job, took) {
     if (job.state !== "succeeded") throw new Problem(job.error ?? { title: t(`jobs.${job.state}`) });
     segments.set(job.result.timestamps);
+    warn(job.warnings ?? []);
     const isEmpty = job.result.timestamps.length === 0;
     byId("speak-empty").hidden = !isEmpty;
     byId("speak-say").hidden = true;
@@ -112,6 +114,11 @@ export function startSpeak() {
     byId("lines-hint").hidden = isEmpty;
     const length = player.duration > 0 ? player.duration : job.transcribed_s;
     byId("speak-done").textContent = t("speak.took", { s: length.toFixed(1), took: took.toFixed(1) });
+  }
+
+  /** What the job says about its result, such as which parts are probably wrong. @param {string[]} warnings */
+  function warn(warnings) {
+    byId("speak-warnings").replaceChildren(...warnings.map((warning) => make("li", {}, warning)));
   }
 
   function showRecording() {
