@@ -34,6 +34,7 @@ def shown(text: str) -> str:
         ("firefox.com is not example.community", "en", "<w0> is not example.community"),
         ("%1$s of %2$d, {{x}} <TAG> 100%", "en", "<w0> of <w1>, <w2> <w3> <n0>"),
         ("%discount and a%s", "en", "%discount and a<w0>"),
+        ("%1$s_%2$s.txt, %dx", "en", "<w0>_<w1>.txt, %dx"),
         ("Zürich, 東京 and 😀!", "en", "Zürich, <w0> and <w1>!"),
         ("Take \ue000 \uf8ff", "en", "Take <w0> <w1>"),
         ("੪੫੦ ਰੁਪਏ, 14ਵੀਂ", "pa", "<n0> ਰੁਪਏ, <n1>ਵੀਂ"),
@@ -58,6 +59,13 @@ def test_values_are_put_back_in_the_targets_script() -> None:
     assert list(placeholders.mask("ਮੋਗੇ", "pa", NAMES)[1].values()) == ["Moga"]
     assert placeholders.restore("to \ue010 at \ue000", {"\ue000": "5", "\ue010": "Moga"}) == "to Moga at 5"
     assert placeholders.restore("at", {"\ue000": "5"}) == "at 5"
+
+
+def test_words_of_two_scripts_are_set_apart() -> None:
+    values = {"\ue000": "5", "\ue010": "a@b.in", "\ue011": "%1$s", "\ue012": "ਮੋਗਾ", "\ue013": "<b>"}
+    assert placeholders.apart("\ue010.ਘਰ ਘਰ_\ue010 \ue011_ਘਰ", values) == "\ue010. ਘਰ ਘਰ_ \ue010 \ue011_ ਘਰ"
+    kept = "\ue010, ਘਰ। \ue011-ਮਿੰਟ \ue000ਵਾਂ \ue012ਨੂੰ \ue013ਘਰ, ਘਰ\ue013 \ue010\ue010 ਘਰ \ue011"
+    assert placeholders.apart(kept, values) == kept
 
 
 def test_ten_of_a_kind_are_replaced() -> None:

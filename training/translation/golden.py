@@ -16,7 +16,7 @@ from manifests import replace
 
 from . import manifest
 from .constraints import Copies
-from .placeholders import restore
+from .placeholders import apart, restore
 from .reference import Reference
 from .runtime import Runtime
 
@@ -101,9 +101,9 @@ def case(reference: Reference, runtime: Runtime, text: str, source: str, target:
         "text": text,
         "encoder_ids": ids,
         "greedy_ids": greedy,
-        "greedy_text": restore(reference.text(greedy), values),
+        "greedy_text": restore(apart(reference.text(greedy), values), values),
         "beam_ids": beam,
-        "beam_text": restore(reference.text(beam), values),
+        "beam_text": restore(apart(reference.text(beam), values), values),
     }
 
 

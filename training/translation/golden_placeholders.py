@@ -32,6 +32,7 @@ IPv4, COVID-19, mp3, H.264, B2B, A4-size
 See https://a.org/x?y=1. Mail me@b.co.in, pay 73@axis! www.x.org/a(b)
 firefox.com and mozilla.org/en/ are not example.community
 %1$s of %2$d, %s, %d, %@, %%, {{x}} {y} %{z} <TAG> </b> <br/> < 3
+%1$s_%2$s, %s_x, %d2, %lu_
 %discount, a%s, 100%s, 5%d
 Zürich, naïve, 東京 and 😀! Привет мир.
 Take \ue000 \ue010 \uf8ff x\ue001y

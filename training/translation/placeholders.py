@@ -43,11 +43,11 @@ _WORDS = [
     re.compile(
         r"[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)*\.(?:com|org|net|edu|gov|io|in|uk)" rf"(?:/(?:{_LINK}*[A-Za-z0-9/])?)?"
     ),
-    re.compile(r"%(?:[0-9]\$)?(?:[sdiufx@]|l?[du]|zu)"),
+    re.compile(r"%(?:[0-9]\$)?(?:[sdiufx@]|l?[du]|zu)(?![A-Za-z0-9])"),
     re.compile(r"\{\{[^{}\s]{1,40}\}\}|%?\{[^{}\s]{1,40}\}|</?[A-Za-z][A-Za-z0-9_]{0,40}/?>"),
     re.compile("[\ue000-\uf8ff]"),
 ]
-CLOSED = 4
+CLOSED = 3
 """From this one of the patterns above on, the end is certain."""
 _NUMBER = re.compile(rf"[+−-]?[₹$€£]?{_D}+(?:[.,:/–−-]{_D}+)*(?: {_D}{{2,}}(?:[.,:/–−-]{_D}+)*)*%?")
 _SUFFIX = re.compile("[A-Za-z0-9]+")
@@ -155,7 +155,7 @@ def item(text: str, at: int, language: str, lexicon: Lexicon | None) -> Span | N
 
     for k, pattern in enumerate(_WORDS):
         match = pattern.match(text, at)
-        # A closing bracket and a private-use character need no end of a word.
+        # A format specifier (%s_1), a closing bracket and a private-use character need no end of a word.
         if match and (k >= CLOSED or not re.match("[A-Za-z0-9_]", text[match.end() : match.end() + 1])):
             return word(match.end())
     if match := _NUMBER.match(text, at):
@@ -200,6 +200,19 @@ def restore(text: str, values: dict[str, str]) -> str:
     """The text with each placeholder put back. A value that the text lacks is appended."""
     left = [value for placeholder, value in values.items() if placeholder not in text]
     return " ".join(["".join(values.get(c, c) for c in text), *left]).strip()
+
+
+def apart(text: str, values: dict[str, str]) -> str:
+    """The translation with a space where a value in Latin letters and Gurmukhi letters would be one word.
+
+    A point or an underscore may stand between them.
+    """
+    for placeholder, value in values.items():
+        if re.search("[A-Za-z]$", value):
+            text = re.sub(f"({placeholder}[._]*)(?=[\u0a00-\u0a7f])", r"\1 ", text)
+        if re.match("[A-Za-z]", value):
+            text = re.sub(f"([\u0a00-\u0a7f][._]*)(?={placeholder})", r"\1 ", text)
+    return text
 
 
 def has_words(text: str) -> bool:

@@ -59,12 +59,40 @@ impl Masked {
             || self.text.chars().any(|c| c.is_ascii_alphabetic() || ('\u{a00}'..='\u{a7f}').contains(&c))
     }
 
+    /// What a placeholder stands for.
+    fn value(&self, placeholder: char) -> Option<&str> {
+        self.values.iter().find_map(|(c, value)| (*c == placeholder).then_some(value.as_str()))
+    }
+
+    /// A translation with a space where a value in Latin letters and Gurmukhi letters would be one word. A point or an
+    /// underscore may stand between them.
+    pub(super) fn apart(&self, translation: &str) -> String {
+        let is_latin = |c: char| c.is_ascii_alphabetic();
+        let is_gurmukhi = |c: char| ('\u{a00}'..='\u{a7f}').contains(&c);
+        let mut text = String::with_capacity(translation.len());
+        for c in translation.chars() {
+            let before = text.trim_end_matches(['.', '_']).chars().next_back();
+            let is_mixed = match self.value(c) {
+                Some(value) => value.starts_with(is_latin) && before.is_some_and(is_gurmukhi),
+                None => {
+                    let value = before.and_then(|before| self.value(before));
+                    is_gurmukhi(c) && value.is_some_and(|value| value.ends_with(is_latin))
+                }
+            };
+            if is_mixed {
+                text.push(' ');
+            }
+            text.push(c);
+        }
+        text
+    }
+
     /// A translation with each placeholder replaced by what it stands for. A value that is missing is appended.
     pub(super) fn restore(&self, translation: &str) -> String {
         let mut text = String::with_capacity(translation.len());
         for c in translation.chars() {
-            match self.values.iter().find(|(placeholder, _)| *placeholder == c) {
-                Some((_, value)) => text.push_str(value),
+            match self.value(c) {
+                Some(value) => text.push_str(value),
                 None => text.push(c),
             }
         }
@@ -149,11 +177,12 @@ static OPEN: LazyLock<Vec<Regex>> = LazyLock::new(|| {
         r#"^(?:https?://|www\.)[^\s<>"'()\[\]{}।]*[A-Za-z0-9/]"#,
         r"^[A-Za-z0-9][A-Za-z0-9._%+-]*@[A-Za-z0-9]+(?:[.-][A-Za-z0-9]+)*",
         r#"^[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)*\.(?:com|org|net|edu|gov|io|in|uk)(?:/(?:[^\s<>"'()\[\]{}।]*[A-Za-z0-9/])?)?"#,
-        r"^%(?:[0-9]\$)?(?:[sdiufx@]|l?[du]|zu)",
     ]
     .map(pattern)
     .to_vec()
 });
+/// Format specifiers, which must not be followed by a Latin letter or digit.
+static SPECIFIER: LazyLock<Regex> = LazyLock::new(|| pattern(r"^%(?:[0-9]\$)?(?:[sdiufx@]|l?[du]|zu)"));
 /// Patterns of words to copy whose end is certain.
 static CLOSED: LazyLock<Vec<Regex>> = LazyLock::new(|| {
     [
@@ -217,13 +246,16 @@ pub(super) fn mask(text: &str, language: Language, lexicon: &Lexicon) -> Masked 
 /// The item at the start of a text, if there is one.
 fn item(text: &str, language: Language, lexicon: &Lexicon) -> Option<Item> {
     let word = |length: usize| Some(Item { length, first: WORDS, value: text[..length].to_owned() });
-    for (pattern, is_closed) in OPEN.iter().map(|p| (p, false)).chain(CLOSED.iter().map(|p| (p, true))) {
-        if let Some(found) = pattern.find(text) {
-            let next = text[found.end()..].chars().next();
-            if is_closed || !next.is_some_and(|c| c.is_ascii_alphanumeric() || c == '_') {
-                return word(found.end());
-            }
+    let open = OPEN.iter().map(|pattern| (pattern, "_"));
+    for (pattern, sign) in open.chain([(&*SPECIFIER, "")]) {
+        if let Some(found) = pattern.find(text)
+            && !text[found.end()..].starts_with(|c: char| c.is_ascii_alphanumeric() || sign.contains(c))
+        {
+            return word(found.end());
         }
+    }
+    if let Some(found) = CLOSED.iter().find_map(|pattern| pattern.find(text)) {
+        return word(found.end());
     }
     if let Some(found) = NUMBER.find(text) {
         let (length, first) = number(text, found.as_str());

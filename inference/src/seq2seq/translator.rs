@@ -165,7 +165,8 @@ impl Translator {
             let text = if part.masked.is_translated() {
                 let found = found.next().unwrap_or_default();
                 self.rate(whole, &found);
-                self.tokens.text(&found.tokens).map_err(|reason| self.tokenizer_error(reason))?
+                let said = self.tokens.text(&found.tokens).map_err(|reason| self.tokenizer_error(reason))?;
+                part.masked.apart(&said)
             } else {
                 part.masked.text.clone()
             };
@@ -292,7 +293,7 @@ impl Translator {
             let copies = translator.copies(&masked, to);
             let found = translator.run(std::slice::from_ref(&source), &[copies], &config).unwrap().remove(0);
             let said = found.tokens;
-            let text = masked.restore(&translator.tokens.text(&said).unwrap());
+            let text = masked.restore(&masked.apart(&translator.tokens.text(&said).unwrap()));
             (source, said, text)
         };
         texts.iter().map(one).collect()
