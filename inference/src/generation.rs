@@ -94,6 +94,10 @@ pub struct Generation {
     pub num_beams: usize,
     /// A sequence's log-probability is divided by its length to the power of this exponent.
     pub length_penalty: f64,
+    /// Of the sequences that beam search finds for a text, the translator takes the one with the highest sum of its score
+    /// and this times the mean log-probability of the text given the sequence. 0 takes the one with the highest score.
+    /// Not one of transformers' keys; for models that translate both ways.
+    pub reverse_weight: f64,
     /// An n-gram with this number of tokens is not generated twice. 0 turns the rule off.
     #[serde(alias = "no_repeat_ngram")]
     pub no_repeat_ngram_size: usize,
@@ -168,6 +172,7 @@ impl Default for Generation {
         Self {
             num_beams: 4,
             length_penalty: 1.0,
+            reverse_weight: 0.0,
             no_repeat_ngram_size: 0,
             max_new_tokens: 200,
             max_source_length: 200,

@@ -14,6 +14,15 @@ pub(crate) fn log_softmax(scores: &mut [f64]) {
     }
 }
 
+/// The log-probability of a token by the logits of a vocabulary; minus infinity if the vocabulary lacks it.
+pub(crate) fn log_prob(logits: &[f32], token: i64) -> f64 {
+    let logit = usize::try_from(token).ok().and_then(|token| logits.get(token)).copied();
+    let Some(logit) = logit else { return f64::NEG_INFINITY };
+    let highest = logits.iter().copied().fold(f32::NEG_INFINITY, f32::max);
+    let sum: f64 = logits.iter().map(|l| f64::from(l - highest).exp()).sum();
+    f64::from(logit - highest) - sum.ln()
+}
+
 /// The index of the highest score, the first one if several are equal; 0 if there are no scores.
 pub(crate) fn highest<S: Copy + Into<f64>>(scores: &[S]) -> usize {
     let best = scores.iter().enumerate().rev().max_by(|a, b| (*a.1).into().total_cmp(&(*b.1).into()));
@@ -32,6 +41,17 @@ mod tests {
         let mut suppressed = [f64::NEG_INFINITY; 2];
         log_softmax(&mut suppressed);
         assert!(suppressed.iter().all(|s| *s < -1e300));
+    }
+
+    #[test]
+    fn the_log_probability_of_a_token_is_that_of_the_vocabulary() {
+        let logits = [1.5_f32, -2.0, 400.0, 399.0];
+        let mut all = logits.map(f64::from);
+        log_softmax(&mut all);
+        for (token, expected) in (0..).zip(all) {
+            assert!((log_prob(&logits, token) - expected).abs() < 1e-9, "{token}");
+        }
+        assert!(log_prob(&logits, 4) < -1e300 && log_prob(&logits, -1) < -1e300);
     }
 
     #[test]

@@ -46,7 +46,8 @@ class Reference:
     ) -> list[list[int]]:
         """The translation of each source: ids from `</s> <target>` to the last `</s>`, at most `limit` after the first.
 
-        `beam` is the width of the search; 1 is greedy. `required` are the placeholders of each source.
+        `beam` is the width of the search; 1 is greedy. `required` are the placeholders of each source. Of the
+        sequences that a beam search finds, it is the one from which the source follows best (`reverse`).
         """
         width = max(map(len, sources))
         ids = torch.tensor([s + [PAD] * (width - len(s)) for s in sources])
@@ -61,9 +62,29 @@ class Reference:
             max_new_tokens=limit,
             do_sample=False,
             early_stopping=False,
+            num_return_sequences=beam,
+            return_dict_in_generate=True,
+            output_scores=beam > 1,
             logits_processor=LogitsProcessorList(rules),
         )
-        return [[i for i in row if i != PAD] for row in given.tolist()]
+        found = [[i for i in row if i != PAD] for row in given.sequences.tolist()]
+        if beam == 1:
+            return found
+        out = []
+        for k, source in enumerate(sources):
+            mine = slice(k * beam, (k + 1) * beam)
+            both = given.sequences_scores[mine] + manifest.REVERSE_WEIGHT * self.reverse(found[mine], source)
+            out.append(found[mine][int(both.argmax())])
+        return out
+
+    def reverse(self, translations: Sequence[list[int]], source: list[int]) -> torch.Tensor:
+        """The mean log-probability of a source, behind its language, given each of its translations."""
+        width = max(map(len, translations)) - 1
+        ids = torch.tensor([row[1:] + [PAD] * (width + 1 - len(row)) for row in translations])
+        given = torch.tensor([[EOS, *source[:-1]]] * len(translations))
+        logits = self.net(input_ids=ids, attention_mask=(ids != PAD).long(), decoder_input_ids=given).logits
+        chosen = logits[:, 1:].log_softmax(-1).gather(-1, torch.tensor(source[1:]).expand(len(ids), -1)[..., None])
+        return chosen[..., 0].mean(1)
 
     def translate(
         self, texts: Sequence[str], source: str, target: str, beam: int = manifest.BEAM, batch: int = 16

@@ -86,7 +86,7 @@ fn marian_translates_as_the_reference_does() {
 fn a_batch_gives_the_same_translations_as_single_texts() {
     let manifest = manifest(
         "m2m100",
-        "max_new_tokens = 40\nmax_source_length = 60\nnum_beams = 4\nno_repeat_ngram_size = 3",
+        "max_new_tokens = 40\nmax_source_length = 60\nnum_beams = 4\nreverse_weight = 0.5\nno_repeat_ngram_size = 3",
     );
     let mut translator = Translator::load(runtime(), &manifest, 1).unwrap();
     let texts = ["ਮੇਰਾ ਨਾਂ ਕੀ ਹੈ?", "", "ਪਾਣੀ", "ਅੱਜ ਮੌਸਮ ਬਹੁਤ ਚੰਗਾ ਹੈ"];
@@ -99,6 +99,15 @@ fn a_batch_gives_the_same_translations_as_single_texts() {
     assert!(!translator.translate(&[&long], "pan_Guru", "eng_Latn").unwrap()[0].text.is_empty());
     let unknown = translator.translate(&["x"], "pan_Guru", "hin_Deva").unwrap_err().to_string();
     assert!(unknown.contains("hin_Deva"), "{unknown}");
+}
+
+#[test]
+fn only_a_model_that_translates_back_takes_a_reverse_weight() {
+    for (layout, weight) in [("marian", "0.3"), ("m2m100", "-1.0"), ("m2m100", "nan")] {
+        let manifest = manifest(layout, &format!("reverse_weight = {weight}"));
+        let error = Translator::load(runtime(), &manifest, 1).err().unwrap().to_string();
+        assert!(error.contains("expected a reverse_weight of 0 to 10"), "{layout}, {weight}: {error}");
+    }
 }
 
 #[derive(Deserialize)]
@@ -125,9 +134,10 @@ fn the_bundled_translator_translates_as_the_reference_does() {
     let texts: Vec<(&str, &str, &str)> =
         golden.cases.iter().map(|c| (c.text.as_str(), c.source.as_str(), c.target.as_str())).collect();
     let mut manifest = Manifest::load(&fixtures("../../models/translation-pa-en.toml")).unwrap();
-    let mut said = |beam: usize| {
+    let beams = manifest.generation.as_ref().unwrap().num_beams;
+    let mut said = |beams: usize| {
         if let Some(generation) = &mut manifest.generation {
-            (generation.num_beams, generation.max_new_tokens) = (beam, 40);
+            (generation.num_beams, generation.max_new_tokens) = (beams, 40);
         }
         Translator::tokens_of(runtime(), &manifest, &texts)
     };
@@ -135,7 +145,7 @@ fn the_bundled_translator_translates_as_the_reference_does() {
         assert_eq!(source, case.encoder_ids, "{}", case.text);
         assert_eq!(said, case.greedy_ids[1..], "greedy: {}", case.text);
     }
-    for (case, (_, said, text)) in golden.cases.iter().zip(said(4)) {
+    for (case, (_, said, text)) in golden.cases.iter().zip(said(beams)) {
         assert_eq!(said, case.beam_ids[1..], "beams: {}", case.text);
         assert_eq!(text, case.beam_text, "beams: {}", case.text);
     }

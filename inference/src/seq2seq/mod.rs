@@ -6,6 +6,7 @@ mod network;
 mod pieces;
 mod placeholders;
 mod repetition;
+mod reverse;
 mod search;
 mod sentences;
 mod tokens;

@@ -72,13 +72,10 @@ impl Masked {
         let mut text = String::with_capacity(translation.len());
         for c in translation.chars() {
             let before = text.trim_end_matches(['.', '_']).chars().next_back();
-            let is_mixed = match self.value(c) {
-                Some(value) => value.starts_with(is_latin) && before.is_some_and(is_gurmukhi),
-                None => {
-                    let value = before.and_then(|before| self.value(before));
-                    is_gurmukhi(c) && value.is_some_and(|value| value.ends_with(is_latin))
-                }
-            };
+            let ends_in_latin = |c: char| self.value(c).is_some_and(|value| value.ends_with(is_latin));
+            let begins_latin = self.value(c).is_some_and(|value| value.starts_with(is_latin));
+            let is_mixed = (begins_latin && before.is_some_and(is_gurmukhi))
+                || (is_gurmukhi(c) && before.is_some_and(ends_in_latin));
             if is_mixed {
                 text.push(' ');
             }

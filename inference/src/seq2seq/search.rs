@@ -62,6 +62,8 @@ pub(crate) struct Sequence {
     pub(crate) tokens: Vec<i64>,
     /// The sum of the tokens' log-probabilities.
     pub(crate) log_prob: f64,
+    /// By which sequences are ranked: the sum, divided by a power of the length.
+    pub(super) score: f64,
 }
 
 impl Sequence {
@@ -98,19 +100,25 @@ pub(crate) fn search(
     n: usize,
     config: &GenerationConfig,
 ) -> Result<Vec<Sequence>, RuntimeError> {
-    constrained(steps, &vec![Copies::default(); n], config)
+    Ok(constrained(steps, &vec![Copies::default(); n], config)?.into_iter().map(first).collect())
 }
 
-/// The best sequence for each source, given what its translation must and must not have.
+/// The sequence with the highest score.
+pub(super) fn first(found: Vec<Sequence>) -> Sequence {
+    found.into_iter().next().unwrap_or_default()
+}
+
+/// The sequences for each source, at most as many as there are beams and the best first, given what a translation must
+/// and must not have.
 pub(super) fn constrained(
     steps: &mut impl Steps,
     copies: &[Copies],
     config: &GenerationConfig,
-) -> Result<Vec<Sequence>, RuntimeError> {
+) -> Result<Vec<Vec<Sequence>>, RuntimeError> {
     let start = Beam { tokens: vec![config.decoder_start_token_id], log_prob: 0.0 };
     let begun = |(place, copies)| Source { copies, place, beams: vec![start.clone()], finished: Vec::new() };
     let mut open: Vec<Source> = copies.iter().enumerate().map(begun).collect();
-    let mut best = vec![Sequence::default(); copies.len()];
+    let mut found = vec![Vec::new(); copies.len()];
     for n_tokens in 1..=config.max_new_tokens {
         let last = open.iter().flat_map(|s| &s.beams).filter_map(|b| b.tokens.last().copied());
         let logits = steps.step(&last.collect::<Vec<i64>>())?;
@@ -124,7 +132,7 @@ pub(super) fn constrained(
             let parents = source.extend(&scores, n_tokens, config);
             if n_tokens == config.max_new_tokens || source.is_done(n_tokens, config) {
                 let place = source.place;
-                best[place] = source.best();
+                found[place] = source.found();
             } else {
                 chosen.extend(parents.into_iter().map(|parent| row + parent));
                 kept.push(source);
@@ -137,7 +145,7 @@ pub(super) fn constrained(
         }
         steps.reorder(&chosen)?;
     }
-    Ok(best)
+    Ok(found)
 }
 
 impl GenerationConfig {
@@ -254,13 +262,14 @@ impl Source<'_> {
         }
     }
 
-    /// The best of what is finished.
-    fn best(self) -> Sequence {
-        let best = self.finished.into_iter().max_by(|a, b| a.0.total_cmp(&b.0));
-        best.map_or_else(Sequence::default, |(_, Beam { tokens, log_prob })| Sequence {
+    /// What is finished.
+    fn found(self) -> Vec<Sequence> {
+        let sequence = |(score, Beam { tokens, log_prob }): (f64, Beam)| Sequence {
             tokens: tokens[1..].to_vec(),
             log_prob,
-        })
+            score,
+        };
+        self.finished.into_iter().map(sequence).collect()
     }
 }
 

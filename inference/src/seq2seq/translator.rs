@@ -9,7 +9,8 @@ use super::{
     network::Network,
     placeholders::{self, Language, Lexicon, Masked},
     repetition::shortened,
-    search::{GenerationConfig, Sequence, constrained},
+    reverse,
+    search::{GenerationConfig, Sequence, constrained, first},
     sentences::sentences,
     tokens::Tokens,
 };
@@ -26,6 +27,8 @@ pub struct Translator {
     /// The token of each language code. Empty if the model translates between one pair of languages only.
     languages: BTreeMap<String, i64>,
     config: GenerationConfig,
+    /// How much the reverse translation counts when one of several sequences is chosen.
+    reverse_weight: f64,
     confidence: Option<Confidence>,
     pad_token_id: i64,
     /// A text with more tokens is translated in halves.
@@ -115,6 +118,12 @@ impl Translator {
                 .inconsistent("expected the tokens of at least two languages in [languages]".to_owned())
                 .into());
         }
+        let weight = generation.reverse_weight;
+        if !(0.0..=10.0).contains(&weight) || (weight > 0.0 && !is_multilingual) {
+            let expected =
+                "expected a reverse_weight of 0 to 10, and of 0 for a model that translates one way";
+            return Err(manifest.inconsistent(format!("generation: {expected}")).into());
+        }
         let pad_token_id = tokens.id(manifest, &generation.pad_token_id)?;
         let network = Network::load(runtime, manifest, n_threads)?;
         let constraints = Constraints::of(&tokens, config.eos_token_id);
@@ -124,6 +133,7 @@ impl Translator {
             tokens,
             languages,
             config,
+            reverse_weight: generation.reverse_weight,
             confidence: manifest.confidence,
             pad_token_id,
             max_source_length: generation.max_source_length,
@@ -244,8 +254,13 @@ impl Translator {
         copies: &[Copies],
         config: &GenerationConfig,
     ) -> Result<Vec<Sequence>, RuntimeError> {
-        let mut state = self.network.encode(sources, self.pad_token_id)?;
-        constrained(&mut state, copies, config)
+        let found = constrained(&mut self.network.encode(sources, self.pad_token_id)?, copies, config)?;
+        let special = [config.decoder_start_token_id, self.pad_token_id];
+        let chosen = |(found, source): (Vec<Sequence>, &Vec<i64>)| match self.reverse_weight {
+            0.0 => Ok(first(found)),
+            weight => reverse::chosen(&mut self.network, found, source, weight, special),
+        };
+        found.into_iter().zip(sources).map(chosen).collect()
     }
 
     /// The token of a language; `None` if the model translates between one pair of languages only.
