@@ -30,6 +30,7 @@ FEWEST = 2  # rows that must show a name
 LIKE = 0.8  # the least likeness of the consonants
 _WORD = re.compile(r"[A-Za-z]+(?:[’'-][A-Za-z]{2,})*")
 _TAG = re.compile(r"<[^<>]*>|\{[^{}]*\}|%[0-9$]*[a-z]")
+# In these, Panjabi spells brands in its own script, but keeps abbreviations.
 _MADE = ("indicvoices:grocery", "indicvoices:digital", "indicvoices:gov", "indicvoices:customercare")
 _GURMUKHI = re.compile("[\u0a05-\u0a39\u0a59-\u0a5e\u0a72-\u0a74][\u0a01-\u0a75]*")
 _PANJABI = {
@@ -94,7 +95,7 @@ def kept(pairs: Sequence[Pair]) -> list[Row]:
         theirs = set(_WORD.findall(_TAG.sub(" ", pa)))
         for word in set(_WORD.findall(_TAG.sub(" ", en))):
             small[word] += word.islower()
-            if not source.startswith(_MADE):
+            if word.isupper() or not source.startswith(_MADE):
                 all_of[word] += 1
                 stays[word] += word in theirs
     return [
