@@ -127,6 +127,7 @@ def main() -> None:
         "generation": {
             "beam": manifest.BEAM,
             "length_penalty": manifest.LENGTH_PENALTY,
+            "reverse_weight": manifest.REVERSE_WEIGHT,
             "early_stopping": False,
             "no_repeat_ngram": manifest.NO_REPEAT,
             "max_new_tokens": LIMIT,
