@@ -16,8 +16,10 @@ use super::{
 };
 use crate::{Confidence, Layout, LoadError, Manifest, ManifestError, Runtime, RuntimeError};
 
-/// The most sentences in one run of the model, which bounds its memory.
+/// The most sentences in one run of the model.
 const MAX_BATCH: usize = 16;
+/// The most beams of all sentences in one run of the model, which bounds its memory.
+const MAX_ROWS: usize = 64;
 
 /// A loaded translation model with the Marian or the M2M100 layout.
 pub struct Translator {
@@ -164,7 +166,8 @@ impl Translator {
         }
         let worded: Vec<&Part> = parts.iter().filter(|part| part.masked.is_translated()).collect();
         let mut found = Vec::with_capacity(worded.len());
-        for batch in worded.chunks(MAX_BATCH) {
+        let n_batch = (MAX_ROWS / config.num_beams.max(1)).clamp(1, MAX_BATCH);
+        for batch in worded.chunks(n_batch) {
             let sources: Vec<Vec<i64>> = batch.iter().map(|part| part.tokens.clone()).collect();
             let copies: Vec<Copies> = batch.iter().map(|part| self.copies(&part.masked, to)).collect();
             found.extend(self.run(&sources, &copies, &config)?);
