@@ -101,6 +101,8 @@ class Reference:
             for k, ids in zip(members, found, strict=True):
                 text, values = masked[k]
                 # Of a text that is copied as a whole, nothing is translated.
-                said = placeholders.apart(self.text(ids), values) if not values or placeholders.has_words(text) else text
+                said = (
+                    placeholders.apart(self.text(ids), values) if not values or placeholders.has_words(text) else text
+                )
                 out[k] = placeholders.restore(said, values)
         return out
