@@ -168,6 +168,11 @@ async fn workers_whose_heartbeats_do_not_arrive_do_not_declare_each_other_dead()
     let mut stack = Stack::with().workers(0).start().await;
     let job = submit(&stack).await;
     store::beat(&stack.db, "living").await.expect("a heartbeat");
+    // It stays alive while the other worker loads its models.
+    sqlx::query("update workers set seen_at = now() + interval '1 minute'")
+        .execute(&stack.db)
+        .await
+        .expect("a later heartbeat");
     claim(&stack.db, "living").await.expect("it is queued");
     stack.add_worker().await;
     // The lock keeps all heartbeats from being written. The same happens when Postgres does not respond, or
