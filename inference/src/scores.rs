@@ -3,12 +3,10 @@
 /// Turns scores into logarithms of probabilities that sum to 1. If all scores are minus infinity, they stay
 /// unchanged.
 pub(crate) fn log_softmax(scores: &mut [f64]) {
-    let highest = scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-    if highest == f64::NEG_INFINITY {
+    let total = log_sum_exp(scores.iter().copied());
+    if total == f64::NEG_INFINITY {
         return;
     }
-    let sum: f64 = scores.iter().map(|s| (s - highest).exp()).sum();
-    let total = highest + sum.ln();
     for score in scores {
         *score -= total;
     }
@@ -17,10 +15,18 @@ pub(crate) fn log_softmax(scores: &mut [f64]) {
 /// The log-probability of a token by the logits of a vocabulary; minus infinity if the vocabulary lacks it.
 pub(crate) fn log_prob(logits: &[f32], token: i64) -> f64 {
     let logit = usize::try_from(token).ok().and_then(|token| logits.get(token)).copied();
-    let Some(logit) = logit else { return f64::NEG_INFINITY };
-    let highest = logits.iter().copied().fold(f32::NEG_INFINITY, f32::max);
-    let sum: f64 = logits.iter().map(|l| f64::from(l - highest).exp()).sum();
-    f64::from(logit - highest) - sum.ln()
+    logit.map_or(f64::NEG_INFINITY, |logit| {
+        f64::from(logit) - log_sum_exp(logits.iter().map(|logit| f64::from(*logit)))
+    })
+}
+
+/// The logarithm of the sum of the exponentials; minus infinity if all scores are.
+fn log_sum_exp(scores: impl Iterator<Item = f64> + Clone) -> f64 {
+    let highest = scores.clone().fold(f64::NEG_INFINITY, f64::max);
+    if highest == f64::NEG_INFINITY {
+        return highest;
+    }
+    highest + scores.map(|score| (score - highest).exp()).sum::<f64>().ln()
 }
 
 /// The index of the highest score, the first one if several are equal; 0 if there are no scores.

@@ -7,6 +7,7 @@ import torch
 from transformers import LogitsProcessorList
 
 from . import manifest, placeholders
+from .batches import padded
 from .constraints import Copies, Rules
 from .tokeniser import EOS, LANGUAGES, PAD
 from .weights import restored, tokeniser
@@ -49,8 +50,7 @@ class Reference:
         `beam` is the width of the search; 1 is greedy. `required` are the placeholders of each source. Of the
         sequences that a beam search finds, it is the one from which the source follows best (`reverse`).
         """
-        width = max(map(len, sources))
-        ids = torch.tensor([s + [PAD] * (width - len(s)) for s in sources])
+        ids = padded(sources)
         rules = [Copies(self.rules, required or [[]] * len(sources), target, beam)] if self.rules.active else []
         given = self.net.generate(
             input_ids=ids,
@@ -79,8 +79,7 @@ class Reference:
 
     def reverse(self, translations: Sequence[list[int]], source: list[int]) -> torch.Tensor:
         """The mean log-probability of a source, behind its language, given each of its translations."""
-        width = max(map(len, translations)) - 1
-        ids = torch.tensor([row[1:] + [PAD] * (width + 1 - len(row)) for row in translations])
+        ids = padded([row[1:] for row in translations])
         given = torch.tensor([[EOS, *source[:-1]]] * len(translations))
         logits = self.net(input_ids=ids, attention_mask=(ids != PAD).long(), decoder_input_ids=given).logits
         chosen = logits[:, 1:].log_softmax(-1).gather(-1, torch.tensor(source[1:]).expand(len(ids), -1)[..., None])

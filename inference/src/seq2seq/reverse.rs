@@ -18,11 +18,10 @@ pub(super) fn chosen(
     weight: f64,
     [start, pad]: [i64; 2],
 ) -> Result<Sequence, RuntimeError> {
-    let translations: Vec<Vec<i64>> = found.iter().map(|sequence| sequence.tokens.clone()).collect();
-    let Some((_, said)) = source.split_last() else { return Ok(first(found)) };
-    if found.len() < 2 || said.is_empty() {
+    let Some((_, said)) = source.split_last().filter(|(_, said)| found.len() > 1 && !said.is_empty()) else {
         return Ok(first(found));
-    }
+    };
+    let translations: Vec<Vec<i64>> = found.iter().map(|sequence| sequence.tokens.clone()).collect();
     let given: Vec<i64> = [start].iter().chain(said).copied().collect();
     let logits = network.encode(&translations, pad)?.run(&given.repeat(found.len()))?;
     let vocabulary = logits.shape.last().copied().unwrap_or(0).max(1);

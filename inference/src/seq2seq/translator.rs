@@ -135,7 +135,7 @@ impl Translator {
             tokens,
             languages,
             config,
-            reverse_weight: generation.reverse_weight,
+            reverse_weight: weight,
             confidence: manifest.confidence,
             pad_token_id,
             max_source_length: generation.max_source_length,
@@ -166,7 +166,7 @@ impl Translator {
         }
         let worded: Vec<&Part> = parts.iter().filter(|part| part.masked.is_translated()).collect();
         let mut found = Vec::with_capacity(worded.len());
-        let n_batch = (MAX_ROWS / config.num_beams.max(1)).clamp(1, MAX_BATCH);
+        let n_batch = (MAX_ROWS / config.num_beams).clamp(1, MAX_BATCH);
         for batch in worded.chunks(n_batch) {
             let sources: Vec<Vec<i64>> = batch.iter().map(|part| part.tokens.clone()).collect();
             let copies: Vec<Copies> = batch.iter().map(|part| self.copies(&part.masked, to)).collect();
