@@ -1,39 +1,17 @@
-"""A model's manifest as text, and files replaced whole. This module imports the standard library alone."""
+"""What programs write into a model's manifest, and files replaced whole.
+
+`models/MODEL.toml` is the home of all other settings: they are edited there.
+"""
 
 import hashlib
 import json
+import re
+import tomllib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 Value = str | float | Sequence[str]
 """What a key of a manifest may hold."""
-
-ENDINGS = {"model": "onnx", "vocab": "vocab.txt", "config": "config.json", "language-model": "lm"}
-"""What follows the model's name in the name of each role's file."""
-
-
-def lines(values: Mapping[str, Value]) -> list[str]:
-    """The lines `key = value` of a table; a string or number of JSON is also one of TOML."""
-    return [f"{name} = {json.dumps(value, ensure_ascii=False)}" for name, value in values.items()]
-
-
-def toml(
-    head: Mapping[str, Value],
-    files: Mapping[str, tuple[str, str]],
-    metrics: Mapping[str, float],
-    **tables: Mapping[str, Value],
-) -> str:
-    """A manifest: the keys of `head`, then `tables`, one `[[files]]` for each file, and `[metrics]`.
-
-    `files`: role to path below the folder of the manifests and SHA-256 in hexadecimal.
-    """
-    text = lines(head)
-    for name, values in tables.items():
-        text += ["", f"[{name}]", *lines(values)]
-    for role, (path, digest) in files.items():
-        text += ["", "[[files]]", *lines({"role": role, "path": path, "sha256": digest})]
-    text += ["", "[metrics]", *lines({name: float(value) for name, value in metrics.items()})]
-    return "\n".join(text) + "\n"
 
 
 def replace(path: Path, content: bytes) -> None:
@@ -44,18 +22,54 @@ def replace(path: Path, content: bytes) -> None:
     part.replace(path)
 
 
-def installed(model: str, sources: Mapping[str, Path], models_dir: Path, largest: int) -> dict[str, tuple[str, str]]:
-    """Copies each role's file into the folder `weights`; returns role to path and SHA-256, as `toml` takes them.
+def with_table(manifest: str, name: str, values: Mapping[str, Value]) -> str:
+    """Returns a manifest, as TOML, with a table in place of its own; a new one comes before the files.
 
-    All files are read before the first is written. Raises ValueError for a file above `largest` bytes.
+    A string or number of JSON is also one of TOML.
     """
+    lines = [f"{key} = {json.dumps(value, ensure_ascii=False)}\n" for key, value in values.items()]
+    table = "".join([f"[{name}]\n", *lines])
+    found = re.search(rf"(?m)^\[{name}\]\n(?:[^\[\n].*\n)*", manifest)
+    if found:
+        return manifest[: found.start()] + table + manifest[found.end() :]
+    at = manifest.index("[[files]]")
+    return f"{manifest[:at]}{table}\n{manifest[at:]}"
+
+
+def measured(folder: Path, model: str, metrics: Mapping[str, float]) -> None:
+    """Writes the metrics of `<model>.toml` in `folder`; the service reads them as floats."""
+    path = folder / f"{model}.toml"
+    values = {name: float(value) for name, value in metrics.items()}
+    replace(path, with_table(path.read_text(), "metrics", values).encode())
+
+
+def installed(
+    folder: Path, model: str, contents: Mapping[str, bytes], tables: Mapping[str, Mapping[str, Value]] | None = None
+) -> None:
+    """Writes the file of each role where `<model>.toml` in `folder` names it, then their hashes and `tables` into it.
+
+    Metrics of other files or settings are removed. Raises KeyError for a role that the manifest does not name; then
+    nothing is written.
+    """
+    path = folder / f"{model}.toml"
+    old = path.read_text()
+    files = {file["role"]: file for file in tomllib.loads(old)["files"]}
+    new = old
+    for role, content in contents.items():
+        new = new.replace(files[role]["sha256"], hashlib.sha256(content).hexdigest())
+    for name, values in (tables or {}).items():
+        new = with_table(new, name, values)
+    if new != old:
+        new = with_table(new, "metrics", {})
+    for role, content in contents.items():
+        replace(folder / files[role]["path"], content)
+    replace(path, new.encode())
+
+
+def contents_of(sources: Mapping[str, Path], largest: int) -> dict[str, bytes]:
+    """Reads the file of each role. Raises ValueError for one above `largest` bytes."""
     contents = {role: path.read_bytes() for role, path in sources.items()}
     for role, content in contents.items():
         if len(content) > largest:
             raise ValueError(f"{sources[role]} has {len(content)} bytes: expected at most {largest}")
-    files = {}
-    for role, content in contents.items():
-        path = f"weights/{model}.{ENDINGS[role]}"
-        replace(models_dir / path, content)
-        files[role] = path, hashlib.sha256(content).hexdigest()
-    return files
+    return contents

@@ -12,6 +12,7 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 from pathlib import Path
 
+import cards
 import numpy as np
 from manifests import replace
 from recognition.arrays import AnyPoints, Bool, Float64
@@ -20,9 +21,9 @@ from recognition.pool import COMMAND
 from recognition.readers import Local
 from recognition.testsets import plain
 
-from . import card, drawings, realism, register
+from . import drawings, realism, register
 from .generate import Generator, Written, picture, with_headline, with_nukta
-from .manifest import MODEL
+from .glyphs import MODEL
 from .results import Legibility, Readings, Results, Variety
 
 HERE = Path(__file__).resolve().parents[1]
@@ -158,15 +159,15 @@ def main() -> None:
     if "realism" in arguments.only:
         results["realism"] = realism.measured(data)
     whole = len(results) == 4
-    if "fluency" in (stored := card.stored()):
+    if "fluency" in (stored := cards.stored(MODEL)):
         results["fluency"] = stored["fluency"]  # measured by `handwriting.fluency`
     results["speed_ms"] = round(speed_ms(make), 1)
     text = json.dumps(results, ensure_ascii=False, indent=1)
     print(text)
     if arguments.model or arguments.dry or not whole:
         return
-    replace(card.FIGURES, (text + "\n").encode())
-    card.write(results, folder)
+    replace(cards.figures_path(MODEL), (text + "\n").encode())
+    cards.write(MODEL, folder)
 
 
 if __name__ == "__main__":

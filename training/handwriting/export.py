@@ -1,21 +1,19 @@
-"""Arrays in; the ONNX file and the manifest that names its digest out.
+"""Arrays in; the ONNX file out, with its digest in the manifest.
 
 The file's graph: points = base[glyph] + (style loads[glyph] + variation loads[glyph]) x cosines.
 """
 
-import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import onnx
-from manifests import replace
+from manifests import installed
 from onnx import TensorProto, helper, numpy_helper
 
 from .basis import COSINES, MODES, STYLE, VARIATION
-from .glyphs import POINTS, STROKES
-from .manifest import MODEL, manifest
+from .glyphs import MODEL, POINTS, STROKES
 from .model import Arrays
 
 REACH = STYLE * 6.0  # the square of a style's length at which it is shortened by the square root of 2
@@ -122,9 +120,8 @@ def graph(arrays: Arrays) -> onnx.ModelProto:
     return model
 
 
-def write(arrays: Arrays, folder: Path, metrics: Mapping[str, float] | None = None) -> int:
-    """Writes the ONNX file and then the manifest; `folder`: the manifests'. The file's size in bytes."""
+def write(arrays: Arrays, folder: Path) -> int:
+    """Writes the ONNX file and its digest; `folder`: the manifests'. The file's size in bytes."""
     content: bytes = graph(arrays).SerializeToString()
-    replace(folder / f"weights/{MODEL}.onnx", content)
-    replace(folder / f"{MODEL}.toml", manifest(hashlib.sha256(content).hexdigest(), metrics or {}).encode())
+    installed(folder, MODEL, {"model": content})
     return len(content)

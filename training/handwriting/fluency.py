@@ -14,13 +14,14 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
+import cards
 import numpy as np
 from manifests import replace
 from recognition.arrays import AnyPoints, Float64
 from recognition.labels import ALPHABET, DIGITS, LETTERS
 from recognition.readers import Served
 
-from . import card, consistency, drawings, glyphs, headlines, realism
+from . import consistency, drawings, glyphs, headlines, realism
 from .evaluate import apart, body_heights
 from .generate import Make, Written
 from .headlines import Headline
@@ -166,7 +167,7 @@ def main() -> None:
     parser.add_argument("--key", required=True)
     parser.add_argument("--only", nargs="*", default=["headlines", "told", "consistency", "pace", "legibility"])
     parser.add_argument("--store", action="store_true", help="keep these figures; the others stay as they are")
-    parser.add_argument("--models-dir", default=str(card.NOTES.parents[1] / "models"))
+    parser.add_argument("--models-dir", default=str(cards.HERE.parent / "models"))
     arguments = parser.parse_args()
     data, service, only = Path(arguments.data), Service(arguments.url, arguments.key), arguments.only
     found: Fluency = {}
@@ -186,10 +187,10 @@ def main() -> None:
         found["legibility"] = legible(service)
     print(json.dumps(found, ensure_ascii=False, indent=1))
     if arguments.store:
-        results = card.stored()
+        results = cards.stored(glyphs.MODEL)
         results["fluency"] = {**results.get("fluency", {}), **found}
-        replace(card.FIGURES, (json.dumps(results, ensure_ascii=False, indent=1) + "\n").encode())
-        card.write(results, Path(arguments.models_dir))
+        replace(cards.figures_path(glyphs.MODEL), (json.dumps(results, ensure_ascii=False, indent=1) + "\n").encode())
+        cards.write(glyphs.MODEL, Path(arguments.models_dir))
 
 
 if __name__ == "__main__":

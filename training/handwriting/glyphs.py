@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 from recognition.arrays import AnyPoints, Float64
 
+MODEL = "handwriting-pa"
 STROKES, POINTS = 5, 48  # of the model's output; a glyph uses as many strokes as it has
 CLASSES = ("letter", "digit", "mark", "sign", "above", "below")
 FINE = 0.01  # distance between the points of a stroke read here

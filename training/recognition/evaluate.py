@@ -13,11 +13,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
+import cards
 import numpy as np
 from manifests import replace
 from PIL import Image, ImageDraw
 
-from . import card, conditions, folds, testsets
+from . import conditions, folds, testsets
 from .arrays import Float32, Picture
 from .labels import SETS
 from .metrics import Figures, Results, Unlike, scores
@@ -28,7 +29,7 @@ from .testsets import Item
 Part = TypeVar("Part", int, str)
 
 HERE = Path(__file__).resolve().parents[1]
-FOLD_FIGURES = card.NOTES / "letters-pa-folds.json"
+FOLD_FIGURES = cards.figures_path("letters-pa-folds")
 
 
 class Reading:
@@ -194,10 +195,9 @@ def a_line_each(figures: Mapping[str, Any]) -> bytes:
 
 
 def folds_figures(arguments: argparse.Namespace, sheets: Path | None) -> Results:
-    """The figures of the folds' networks: measured and stored with `--folds`, else the stored ones, if any."""
+    """The figures of the folds' networks: measured and stored with `--folds`, else the stored ones."""
     if not arguments.folds:
-        stored = json.loads(FOLD_FIGURES.read_text("utf-8")) if FOLD_FIGURES.exists() else {}
-        return cast(Results, stored)
+        return cast(Results, json.loads(FOLD_FIGURES.read_text("utf-8")))
     paths = {fold: Path(arguments.folds) / f"{fold}.onnx" for fold in folds.MEASURED}
     readers = {fold: Local(arguments.features_command, [path]) for fold, path in paths.items() if path.exists()}
     results = folds_table(Path(arguments.data), readers, sheets)
@@ -219,12 +219,12 @@ def everything(arguments: argparse.Namespace) -> None:
         if model == "digits-pa":
             results |= digits_table(data, reader, sheets)
         figures = a_line_each(results)
-        if model == "letters-pa" and not arguments.url:
+        if model == "letters-pa":
             results |= folds_figures(arguments, sheets)
-        print("\n".join(["", f"# {model}", "", *card.tables(model, results)]), flush=True)
+        print(cards.text(model, dict(results), folder).split("\n## Data\n")[0], flush=True)
         if not (arguments.url or arguments.dry):
-            replace(card.NOTES / f"{model}.json", figures)
-            card.write(model, results, folder)
+            replace(cards.figures_path(model), figures)
+            cards.write(model, folder)
 
 
 def main() -> None:

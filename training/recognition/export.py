@@ -1,4 +1,4 @@
-"""A torch checkpoint in; the ONNX file and the manifest that names its digest out.
+"""A torch checkpoint in; the ONNX file out, with its digest in the manifest.
 
 The graph is written operator by operator, with batch norm folded into the convolutions, so that no exporter is needed:
 GridSample and Concat turn the squares; then Conv, Relu, Add, AveragePool, Flatten, Gemm, LogSoftmax, ReduceMean and
@@ -6,7 +6,6 @@ Softmax, all of opset 17.
 """
 
 import argparse
-import hashlib
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -14,13 +13,12 @@ from typing import Any
 import numpy as np
 import onnx
 import torch
-from manifests import replace
+from manifests import installed, replace
 from onnx import TensorProto, helper, numpy_helper
 from torch import nn
 from torch.nn import functional as F
 
 from .labels import SETS
-from .manifest import manifest
 from .model import TURNS, Reader, Residual, Served
 
 SIDE = 48
@@ -151,10 +149,7 @@ def main() -> None:
     if arguments.onnx:
         replace(Path(arguments.onnx), content)
         return
-    folder = Path(arguments.models_dir)
-    text = manifest(arguments.model, hashlib.sha256(content).hexdigest(), {})
-    replace(folder / f"weights/{arguments.model}.onnx", content)
-    replace(folder / f"{arguments.model}.toml", text.encode())
+    installed(Path(arguments.models_dir), arguments.model, {"model": content})
 
 
 if __name__ == "__main__":

@@ -1,6 +1,5 @@
 """A classifier's probabilities in; its figures, and how they are written, out. Needs NumPy alone."""
 
-import math
 from collections.abc import Iterable, Sequence
 from typing import Any, TypedDict
 
@@ -48,22 +47,6 @@ class Results(TypedDict, total=False):
     pair_bindi: Figures  # synthetic, drawers held out
     labels41: Figures  # letters and pair-bindi letters, drawers held out
     seen: Figures  # the same pictures read by the shipped file, which was trained on their drawers
-
-
-def wilson(right: int, n: int, z: float = 1.96) -> tuple[float, float]:
-    """Lower and upper end of the interval of the share `right / n`; `z` = 1.96 gives 95 %.
-
-    Wilson, Probable inference, the law of succession, and statistical inference, JASA 22 (1927).
-    """
-    share = right / n
-    middle = (share + z * z / (2 * n)) / (1 + z * z / n)
-    reach = z / (1 + z * z / n) * math.sqrt(share * (1 - share) / n + z * z / (4 * n * n))
-    return middle - reach, middle + reach
-
-
-def percent(value: float, digits: int = 2) -> str:
-    """A share 0..1 as a percentage with so many decimals."""
-    return f"{100 * value:.{digits}f} %"
 
 
 def geometric_mean(values: Iterable[float]) -> float:

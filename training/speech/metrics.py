@@ -1,9 +1,9 @@
 """Character and word error rates with their counts and confidence intervals."""
 
-import math
 from collections.abc import Sequence
 
 import numpy as np
+from figures import wilson
 
 
 def distance(a: Sequence[object], b: Sequence[object]) -> int:
@@ -14,19 +14,6 @@ def distance(a: Sequence[object], b: Sequence[object]) -> int:
         for j, y in enumerate(b, 1):
             diagonal, row[j] = row[j], min(row[j] + 1, row[j - 1] + 1, diagonal + (x != y))
     return int(row[-1])
-
-
-def wilson(wrong: int, total: int, z: float = 1.96) -> tuple[float, float]:
-    """Return the score interval of the share `wrong` / `total`, of 95 % for z = 1.96; a share above 1 counts as 1.
-
-    Source: E. B. Wilson, 1927. Without any observation it is (0, 1).
-    """
-    if not total:
-        return 0.0, 1.0
-    p = min(1.0, wrong / total)
-    middle = (p + z * z / 2 / total) / (1 + z * z / total)
-    half = z / (1 + z * z / total) * math.sqrt(p * (1 - p) / total + z * z / 4 / total**2)
-    return middle - half, middle + half
 
 
 def snapped(text: str, words: Sequence[str]) -> str:

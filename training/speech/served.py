@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from figures import wilson
 
 from . import english, metrics, real, serving, units
 from .arrays import AnyFloats
@@ -70,7 +71,7 @@ class Figures:
         speed = {"seconds": round(self.seconds, 1), "real_time_factor": round(self.work_s / max(1e-9, self.seconds), 4)}
         if not self.n_units:  # nothing is said: every word is wrong
             return counts | {"wrong": self.n_wrong} | speed
-        low, high = metrics.wilson(self.n_wrong, self.n_units)
+        low, high = wilson(self.n_wrong, self.n_units)
         share = {"share_wrong": round(self.n_wrong / self.n_units, 4), "interval": [round(low, 4), round(high, 4)]}
         return counts | {"wrong": self.n_wrong} | share | speed
 

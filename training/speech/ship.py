@@ -9,30 +9,13 @@ late; without it the latency of the old manifest is kept. `speech.whisper_ctc.sh
 """
 
 import argparse
-import re
 import tomllib
 from pathlib import Path
 
 import numpy as np
-from manifests import installed, replace
-
-from . import decoding as constants
+from manifests import contents_of, installed
 
 LARGEST = 20_000_000  # bytes of one file
-MODEL = constants.SHIPPED["en"]
-
-
-def realigned(text: str, digests: dict[str, str], latency: float | None) -> str:
-    """Return the manifest of speech-en with other files of its aligner, and another latency unless it is None.
-
-    `digests`: the SHA-256 of each role's file in hexadecimal. Raises KeyError where the manifest has no such role.
-    """
-    old = {file["role"]: file["sha256"] for file in tomllib.loads(text)["files"]}
-    for role, digest in digests.items():
-        text = text.replace(old[f"aligner-{role}"], digest)
-    if latency is None:
-        return text
-    return re.sub(r"(?m)^latency_s = .*$", f"latency_s = {round(latency, 3)}", text)
 
 
 def ship_aligner(folder: str | Path, name: str, models_dir: str | Path, latency: float | None = None) -> None:
@@ -42,10 +25,11 @@ def ship_aligner(folder: str | Path, name: str, models_dir: str | Path, latency:
     """
     folder, models_dir = Path(folder), Path(models_dir)
     sources = {"model": folder / name, "vocab": folder / "vocab.txt", "config": folder / "config.json"}
-    files = installed(MODEL, sources, models_dir, LARGEST)
-    path = models_dir / "speech-en.toml"
-    digests = {role: digest for role, (_, digest) in files.items()}
-    replace(path, realigned(path.read_text(), digests, latency).encode())
+    contents = contents_of({f"aligner-{role}": path for role, path in sources.items()}, LARGEST)
+    alignment = tomllib.loads((models_dir / "speech-en.toml").read_text())["alignment"]
+    if latency is not None:
+        alignment["latency_s"] = round(latency, 3)
+    installed(models_dir, "speech-en", contents, {"alignment": alignment})
 
 
 def main() -> None:

@@ -1,32 +1,37 @@
-"""Manifests as text, and that what models/*.toml say agrees with the files, the cards and the recorded figures."""
+"""Manifests as text, and that what models/*.toml say agrees with the files and the cards."""
 
 import hashlib
-import json
 import tomllib
 from pathlib import Path
 from typing import Any
 
 import manifests
 import pytest
-from translation import manifest as translator
 
 ROOT = Path(__file__).parents[2]
 MODELS = ROOT / "models"
 SHIPPED = sorted(path for path in MODELS.glob("*.toml") if path.name != "catalogue.toml")
 
 
-def test_a_manifest_can_be_read_back() -> None:
-    head: dict[str, manifests.Value] = {"id": "a", "labels": ["ੳ", '"', "\\"], "size": 3}
-    text = manifests.toml(head, {"model": ("weights/a.onnx", "00ff")}, {"top1": 1}, decoding={"beam": 4, "bonus": 1.5})
-    assert tomllib.loads(text) == {
-        **head,
-        "decoding": {"beam": 4, "bonus": 1.5},
-        "files": [{"role": "model", "path": "weights/a.onnx", "sha256": "00ff"}],
-        "metrics": {"top1": 1.0},
-    }
-    # The service reads metrics as floats.
-    assert text.endswith("top1 = 1.0\n")
-    assert '"ੳ"' in text
+def test_a_table_replaces_its_own_and_a_new_one_comes_before_the_files() -> None:
+    files = '[[files]]\nrole = "model"\npath = "weights/a.onnx"\nsha256 = "00ff"\n'
+    old = f'id = "a"\nlabels = ["ੳ", "["]\n\n[alignment]\nlatency_s = 0.05\n\n{files}\n[metrics]\nwrong = 0.5\n'
+    new = manifests.with_table(old, "metrics", {"right": 0.25, "n": 3.0})
+    assert new == old.replace("wrong = 0.5\n", "right = 0.25\nn = 3.0\n")
+    assert manifests.with_table(new, "metrics", {"wrong": 0.5}) == old
+    assert manifests.with_table(old, "alignment", {"latency_s": 0.06}) == old.replace("0.05", "0.06")
+    confidence = manifests.with_table(old, "confidence", {"low": 0.5, "unit": "ੳ"})
+    assert confidence == old.replace(files, f'[confidence]\nlow = 0.5\nunit = "ੳ"\n\n{files}')
+    assert tomllib.loads(confidence)["files"] == tomllib.loads(old)["files"]
+
+
+def test_a_role_that_the_manifest_does_not_name_leaves_everything_as_it_is(tmp_path: Path) -> None:
+    old = '[[files]]\nrole = "model"\npath = "weights/a.onnx"\nsha256 = "00ff"\n\n[metrics]\n'
+    (tmp_path / "a.toml").write_text(old)
+    with pytest.raises(KeyError, match="vocab"):
+        manifests.installed(tmp_path, "a", {"model": b"m", "vocab": b"v"})
+    assert [path.name for path in tmp_path.iterdir()] == ["a.toml"]
+    assert (tmp_path / "a.toml").read_text() == old
 
 
 def test_a_file_is_replaced_whole(tmp_path: Path) -> None:
@@ -75,20 +80,3 @@ def test_each_weights_file_belongs_to_a_manifest() -> None:
     files = [file["path"] for path in SHIPPED for file in tomllib.loads(path.read_text())["files"]]
     named = {path for path in files if not path.startswith("fetched/")}
     assert {f"weights/{path.name}" for path in (MODELS / "weights").iterdir()} == named
-
-
-def test_the_translators_manifest_is_what_its_generator_writes(tmp_path: Path) -> None:
-    shipped = MODELS / f"{translator.MODEL}.toml"
-    (tmp_path / "weights").symlink_to(MODELS / "weights")
-    translator.write(tmp_path, tomllib.loads(shipped.read_text())["metrics"])
-    assert (tmp_path / shipped.name).read_text() == shipped.read_text()
-
-
-def test_the_translators_metrics_are_the_recorded_figures() -> None:
-    metrics = tomllib.loads((MODELS / f"{translator.MODEL}.toml").read_text())["metrics"]
-    figures = json.loads((ROOT / "training/notes/translation-pa-en.json").read_text())
-    for direction, name in (("en-pa", "en_pa"), ("pa-en", "pa_en")):
-        assert metrics[f"chrfpp_{name}"] == figures[direction]["all"]["chrf++"]
-        assert metrics[f"bleu_{name}"] == figures[direction]["all"]["bleu"]
-        assert metrics[f"chrfpp_everyday_{name}"] == figures[direction]["everyday"]["chrf++"]
-        assert metrics["test_pairs"] == figures[direction]["all"]["n"]

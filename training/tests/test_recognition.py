@@ -7,12 +7,12 @@ import unicodedata
 import zipfile
 from pathlib import Path
 
+import cards
 import numpy as np
 import pytest
 from PIL import Image
-from recognition import card, deform, evaluate, folds, labels, metrics, samples, skeleton, strokes, testsets
+from recognition import deform, evaluate, folds, labels, metrics, samples, skeleton, strokes, testsets
 from recognition.arrays import Mask
-from recognition.manifest import manifest
 
 MODELS = Path(__file__).parents[2] / "models"
 
@@ -230,14 +230,6 @@ def test_samples_are_the_same_for_the_same_seed(data: Path) -> None:
 # Figures.
 
 
-def test_wilson_intervals_have_their_published_values() -> None:
-    assert metrics.wilson(0, 10) == pytest.approx((0, 0.2775), abs=1e-4)
-    assert metrics.wilson(10, 10) == pytest.approx((0.7225, 1), abs=1e-4)
-    assert metrics.wilson(81, 263) == pytest.approx((0.2553, 0.3662), abs=1e-4)  # Newcombe, 1998, table I
-    assert metrics.percent(416 / 420) == "99.05 %"
-    assert metrics.geometric_mean([0.5, 2.0, 8.0]) == pytest.approx(2)
-
-
 def test_scores_of_four_pictures() -> None:
     rows = np.array([[0.7, 0.2, 0.1, 0], [0.6, 0.3, 0.1, 0], [0.4, 0.3, 0.2, 0.1], [0.1, 0.1, 0.1, 0.7]])
     found = metrics.scores(rows, [0, 1, 3, 3])
@@ -253,20 +245,14 @@ def test_figures_are_stored_one_line_a_key() -> None:
     assert text.splitlines() == ["{", '"a": [1, 2],', '"ਕ": {"b": "ਖ"}', "}"]
 
 
-@pytest.mark.parametrize("model", list(labels.SETS))
-def test_card_and_manifest_are_what_the_stored_figures_give(model: str) -> None:
-    results = card.stored(model)
-    notes = (card.NOTES / f"{model}.md").read_text("utf-8")
-    assert card.written(model, results, notes) == (MODELS / f"cards/{model}.md").read_text("utf-8")
-    stored = (MODELS / f"{model}.toml").read_text("utf-8")
-    (file,) = tomllib.loads(stored)["files"]
-    assert manifest(model, file["sha256"], card.metrics(model, results)) == stored
+def test_the_geometric_mean() -> None:
+    assert metrics.geometric_mean([0.5, 2.0, 8.0]) == pytest.approx(2)
 
 
-def test_the_fold_figures_add_up_to_those_of_the_card() -> None:
-    results = card.stored("letters-pa")
-    parts = results["parts"].values()
-    assert {int(fold) for fold in results["parts"]} == set(folds.MEASURED)
-    assert sum(part["n"] for part in parts) == results["handwriting"]["n"] == 559
-    assert sum(part["errors"] for part in parts) == results["handwriting"]["errors"]
-    assert results["labels41"]["errors"] == results["handwriting"]["errors"] + results["pair_bindi"]["errors"]
+def test_the_manifests_have_the_labels_in_the_order_of_the_outputs() -> None:
+    for model, expected in labels.SETS.items():
+        assert tomllib.loads((MODELS / f"{model}.toml").read_text("utf-8"))["labels"] == expected
+
+
+def test_the_folds_of_the_card_are_those_that_are_measured() -> None:
+    assert {int(fold) for fold in cards.stored("letters-pa")["parts"]} == set(folds.MEASURED)

@@ -234,8 +234,14 @@ def test_the_english_network_is_shipped_as_the_aligner_of_speech_en(tmp_path: Pa
     export, models = export_folder(tmp_path), tmp_path / "models"
     models.mkdir()
     files = [("encoder", "00"), *((f"aligner-{role}", f"1{k}") for k, role in enumerate(("model", "vocab", "config")))]
-    tables = [f'[[files]]\nrole = "{role}"\npath = "x"\nsha256 = "{digest * 32}"\n' for role, digest in files]
-    (models / "speech-en.toml").write_text("\n".join([ENGLISH, *tables]))
+    paths = {
+        f"aligner-{role}": f"weights/aligner-en.{end}" for role, end in (("model", "onnx"), ("vocab", "vocab.txt"))
+    }
+    tables = [
+        f'[[files]]\nrole = "{role}"\npath = "{paths.get(role, "x")}"\nsha256 = "{digest * 32}"\n'
+        for role, digest in files
+    ]
+    (models / "speech-en.toml").write_text("\n".join([ENGLISH, *tables, "[metrics]\n"]))
     for latency, expected in ((None, 0.05), (0.0614, 0.061)):
         ship.ship_aligner(export, "model.half.onnx", models, latency)
         manifest = tomllib.loads((models / "speech-en.toml").read_text())

@@ -277,23 +277,6 @@ def test_error_rates_by_hand() -> None:
     assert metrics.Errors().cer == 0
 
 
-@pytest.mark.parametrize(
-    ("wrong", "total", "low", "high"),
-    [  # R: binom::binom.wilson with z = 1.96
-        (1, 10, 0.01788, 0.40415),
-        (0, 20, 0.0, 0.16113),
-        (50, 100, 0.40383, 0.59617),
-        (7, 5, 0.56551, 1.0),  # more errors than words count as all of them
-    ],
-)
-def test_wilson_intervals(wrong: int, total: int, low: float, high: float) -> None:
-    assert metrics.wilson(wrong, total) == pytest.approx((low, high), abs=2e-5)
-
-
-def test_without_observations_every_share_is_possible() -> None:
-    assert metrics.wilson(0, 0) == (0.0, 1.0)
-
-
 def test_words_are_set_to_the_nearest_of_a_list() -> None:
     assert metrics.snapped("tow thre for", ["one", "two", "three", "four"]) == "two three four"
     assert metrics.snapped("", ["one"]) == ""

@@ -1,4 +1,4 @@
-"""The translator's text sources, vocabulary, scores and card. Nothing here needs PyTorch."""
+"""The translator's text sources, vocabulary and scores. Nothing here needs PyTorch."""
 
 import gzip
 import hashlib
@@ -13,7 +13,7 @@ import sentencepiece
 from fixtures import sentences
 from speech import numbers
 from tokenizers import Tokenizer
-from translation import card, corpus, metrics, names, phrases, placeholders, prepared, streams, tokeniser, variants
+from translation import corpus, metrics, names, phrases, placeholders, prepared, streams, tokeniser, variants
 
 ROOT = Path(__file__).parents[2]
 
@@ -272,7 +272,7 @@ def test_the_shipped_tokeniser_gives_the_golden_ids() -> None:
         assert placeholders.restore(shipped.decode(case["beam_ids"]), values) == case["beam_text"]
 
 
-# Scores and the card.
+# Scores.
 
 
 def test_scores_by_worked_examples() -> None:
@@ -284,21 +284,3 @@ def test_scores_by_worked_examples() -> None:
     assert metrics.scores(["a b c d e"], ["a b c d f"])["bleu"] == 66.9
     # The brevity penalty of 4 tokens for 5 is exp(1 - 5/4) = 0.779.
     assert metrics.scores(["a b c d"], ["a b c d e"])["bleu"] == 77.9
-
-
-def test_the_card_is_what_the_generator_writes() -> None:
-    figures = json.loads((ROOT / "training/notes/translation-pa-en.json").read_text())
-    text = card.text(figures)
-    assert text == (ROOT / "models/cards/translation-pa-en.md").read_text()
-    whole = figures["pa-en"]["all"]
-    assert f"chrF++ {whole['chrf++']} and BLEU {whole['bleu']} to English" in text.split("\n\n")[1]
-    for name, scores in figures["en-pa"]["groups"].items():
-        assert f"| {name} | {scores['n']} | {scores['chrf++']} | {scores['bleu']} |" in text
-
-
-def test_tables_escape_bars_and_examples_stand_in_one_row() -> None:
-    assert card.table(("a", "b"), [("x|y", 1)]) == "| a | b |\n|---|---|\n| x\\|y | 1 |"
-    rows = card.examples_table([["Yes.", "ਨਹੀਂ", "ਹਾਂ।"]], [["ਹਾਂ।", "No.", "Yes."]])
-    assert rows.splitlines()[-1] == "| Yes. | ਨਹੀਂ | ਹਾਂ। | No. |"
-    with pytest.raises(AssertionError):
-        card.examples_table([["Yes.", "ਨਹੀਂ", "ਹਾਂ।"]], [["ਨਹੀਂ।", "No.", "Yes."]])

@@ -4,7 +4,7 @@
 
 A translation counts as right if its chrF++ is at least `RIGHT`. `akhar translate --confidence` gives the probability by
 the table that the manifest has, and thereby the mean log-probability of the tokens. Prints the table for
-`manifest.CONFIDENCE`, and for fifths of test how many translations are right of those that are expected to be.
+the manifest, and for fifths of test how many translations are right of those that are expected to be.
 """
 
 import argparse

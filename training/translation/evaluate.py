@@ -11,10 +11,12 @@ import json
 import random
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TypedDict
 
+import cards
 from manifests import replace
 
-from . import card, corpus, manifest, prepared
+from . import corpus, manifest, prepared
 from .corpus import Pair
 from .metrics import Scores, scores
 from .phrases import FOLDER, rows
@@ -49,9 +51,22 @@ GROUPS = {
     "pb-page": "Pratham stories",
     "everyday": "everyday",
 }
-NOTES = Path(__file__).parent.parent / "notes/translation-pa-en.json"
 DIRECTIONS = (("en", "pa"), ("pa", "en"))
+Direction = TypedDict(
+    "Direction",
+    {
+        "all": Scores,
+        "groups": dict[str, Scores],
+        "everyday": Scores,
+        "everyday as heard": Scores,
+        "drawn": list[list[str]],
+        "daily": list[list[str]],
+    },
+)
+"""What is measured in one direction.
 
+A row of `drawn` (held-out pairs) and `daily` (the everyday sentences) is source, output and reference.
+"""
 
 Translated = tuple[str, str, str, str]
 """Source, output, reference, group."""
@@ -90,23 +105,15 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--pairs", required=True, help="what translation.prepared wrote")
     parser.add_argument("--models-dir", required=True)
-    parser.add_argument("--akhar", help="the program; not needed with --card")
+    parser.add_argument("--akhar", required=True, help="the program, which translates with these models")
     parser.add_argument("--part", choices=("dev", "test"), default="test")
-    parser.add_argument("--card", action="store_true", help="write the card anew from the notes, measure nothing")
     parser.add_argument("--count", type=int, help="so many drawn pairs, for a quick look with --dry")
     parser.add_argument("--dry", action="store_true", help="print, write nothing")
     arguments = parser.parse_args()
-    models = Path(arguments.models_dir)
-    if arguments.card:
-        replace(models / f"cards/{manifest.MODEL}.md", card.text(json.loads(NOTES.read_text())).encode())
-        return
-    if not arguments.akhar:
-        parser.error("--akhar is missing: expected the program that translates")
     pairs = prepared.read(arguments.pairs)[arguments.part]
     if arguments.count:
         pairs = random.Random(7).sample(pairs, arguments.count)
-    figures: dict[str, card.Direction] = {}
-    metrics: dict[str, float] = {"test_pairs": len(pairs)}
+    figures: dict[str, Direction] = {}
     for source, target in DIRECTIONS:
         name = f"{source}-{target}"
         whole, groups, done = measured(arguments.akhar, pairs, source, target)
@@ -120,17 +127,12 @@ def main() -> None:
             "drawn": [list(row[:3]) for row in random.Random(20).sample(done, 40)],
             "daily": [list(row[:3]) for row in daily_rows],
         }
-        key = name.replace("-", "_")
-        metrics.update(
-            {f"chrfpp_{key}": whole["chrf++"], f"bleu_{key}": whole["bleu"], f"chrfpp_everyday_{key}": daily["chrf++"]}
-        )
         print(name, json.dumps({k: v for k, v in figures[name].items() if k not in ("drawn", "daily")}), flush=True)
         for row in figures[name]["drawn"] + figures[name]["daily"] if arguments.dry else []:
             print("  " + " | ".join(row))
     if not arguments.dry:
-        replace(NOTES, (json.dumps(figures, ensure_ascii=False, indent=1) + "\n").encode())
-        replace(models / f"cards/{manifest.MODEL}.md", card.text(figures).encode())
-        manifest.write(models, metrics)
+        replace(cards.figures_path(manifest.MODEL), (json.dumps(figures, ensure_ascii=False, indent=1) + "\n").encode())
+        cards.write(manifest.MODEL, Path(arguments.models_dir))
 
 
 if __name__ == "__main__":

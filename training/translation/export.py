@@ -1,4 +1,4 @@
-"""Writes the shipped files and the manifest of a checkpoint.
+"""Writes the shipped files of a checkpoint, and their hashes into the manifest.
 
     python -m translation.export --checkpoint WORK/final.pt --tokens WORK/tokens --models-dir ../models
     python -m translation.export --checkpoint WORK/translation.pt --tokens WORK/tokens --out FOLDER
@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 import torch
-from manifests import replace
+from manifests import installed, replace
 
 from . import checkpoint, graph, manifest, names
 from .resume import PROGRESS
@@ -52,7 +52,7 @@ def main() -> None:
     parser.add_argument("--checkpoint", required=True)
     parser.add_argument("--tokens", required=True)
     to = parser.add_mutually_exclusive_group(required=True)
-    to.add_argument("--models-dir", help="write the manifest too, so that the model is served")
+    to.add_argument("--models-dir", help="where the manifest is, so that the model is served")
     to.add_argument("--out", help="write the files alone in this folder")
     arguments = parser.parse_args()
     net = checkpoint.averaged(arguments.checkpoint)
@@ -63,14 +63,15 @@ def main() -> None:
         "names": names.table().encode(),
     }
     folder = Path(arguments.out or f"{arguments.models_dir}/weights")
-    for role, ending in manifest.FILES.items():
-        replace(folder / f"{manifest.MODEL}.{ending}", content[role])
-        print(role, len(content[role]), "bytes")
+    print({role: len(one) for role, one in content.items()}, "bytes")
+    if arguments.models_dir:
+        installed(Path(arguments.models_dir), manifest.MODEL, content)
+    else:
+        for role, ending in manifest.FILES.items():
+            replace(folder / f"{manifest.MODEL}.{ending}", content[role])
     state = checkpoint.load(arguments.checkpoint)
     progress = {"steps": state["step"], "tokens": state["heard"]}
     replace(PROGRESS, (json.dumps(progress) + "\n").encode())
-    if arguments.models_dir:
-        manifest.write(arguments.models_dir, {})
     print("largest difference of a logit, whole and stepped:", difference(folder))
 
 

@@ -1,0 +1,124 @@
+"""The cards and the metrics of the manifests, from the stored figures. No public data is needed."""
+
+import json
+import re
+import tomllib
+from pathlib import Path
+
+import cards
+import manifests
+import pytest
+from figures import percent, wilson
+
+MODELS = Path(__file__).resolve().parents[2] / "models"
+
+
+@pytest.mark.parametrize("model", list(cards.DERIVED))
+def test_card_and_metrics_are_what_the_stored_figures_give(model: str) -> None:
+    found = cards.stored(model)
+    assert cards.text(model, found, MODELS) == (MODELS / f"cards/{model}.md").read_text("utf-8")
+    manifest = (MODELS / f"{model}.toml").read_text("utf-8")
+    metrics = cards.metrics(model, found, MODELS)
+    assert tomllib.loads(manifest)["metrics"] == metrics
+    assert manifests.with_table(manifest, "metrics", metrics) == manifest
+
+
+def test_the_panjabi_card_names_its_checkpoint_first_and_has_no_place_left() -> None:
+    found = cards.stored("speech-pa")
+    found["training"] = {"steps": 2850, "heard_h": 30.5}
+    found["memory"]["long_mib"] = 1400
+    card = cards.text("speech-pa", found, MODELS)
+    assert card.splitlines()[0].endswith("initialised from Whisper base (OpenAI, MIT)")
+    assert not re.search(r"[{}]", card)
+    assert "for 2,850 steps of 40 s, 30.5 h" in card
+    assert "and 1,400 MiB after the mp3" in card
+
+
+def test_warnings_are_counted_among_texts_of_panjabi_and_recordings_of_english() -> None:
+    one = {"recordings": 5, "empty": 2, "doubted": 1}
+    found = dict.fromkeys(("panjabi-digits", "another-language", "en-read", "en-misc"), one)
+    starts = {"segment-starts": {"median_ms": 21.4, "p95_ms": 48.8}}
+    assert cards.english({**found, **starts}, MODELS)["doubted"] == {"panjabi": "2 of 6", "english": "2 of 10"}
+
+
+def test_readings_are_cells() -> None:
+    read = {"n": 420, "errors": 4, "top1": 416 / 420, "errors3": 1, "top3": 419 / 420}
+    assert cards.reading(read) == "420 | 416 | 99.05 % | 97.6–99.6 | 419 | 99.76 %"
+    assert cards.reading({"n": 420, "top1": 416 / 420, "top3": 419 / 420}) == cards.reading(read)
+
+
+def test_clips_and_other_programs_are_tables() -> None:
+    texts = {"one": {"before": "ਉਹ", "after": "ਉਹ ਸਾਰੇ"}, "two": {"before": "", "after": "ਤੇ"}}
+    assert cards.clips(texts).splitlines() == ["| one | ਉਹ | ਉਹ ਸਾਰੇ |", "| two | (empty) | ਤੇ |"]
+    rows = [{"program": "one", "CER": "1 %"}, {"program": "two", "CER": "2 %"}]
+    assert cards.FORMS["table"](rows).splitlines() == [
+        "| program | CER |",
+        "|---|---|",
+        "| one | 1 % |",
+        "| two | 2 % |",
+    ]
+
+
+def test_tables_escape_bars_and_examples_stand_in_one_row() -> None:
+    assert cards.table(("a", "b"), [("x|y", 1)]) == "| a | b |\n|---|---|\n| x\\|y | 1 |"
+    rows = cards.examples([["Yes.", "ਨਹੀਂ", "ਹਾਂ।"]], [["ਹਾਂ।", "No.", "Yes."]])
+    assert rows.splitlines()[-1] == "| Yes. | ਨਹੀਂ | ਹਾਂ। | No. |"
+    with pytest.raises(ValueError, match="different pairs"):
+        cards.examples([["Yes.", "ਨਹੀਂ", "ਹਾਂ।"]], [["ਨਹੀਂ।", "No.", "Yes."]])
+
+
+def test_the_tables_of_the_translator_have_every_group() -> None:
+    figures = cards.stored("translation-pa-en")
+    text = cards.text("translation-pa-en", figures, MODELS)
+    whole = figures["pa-en"]["all"]
+    assert f"chrF++ {whole['chrf++']} and BLEU {whole['bleu']} to English" in text.split("\n\n")[1]
+    for name, scores in figures["en-pa"]["groups"].items():
+        assert f"| {name} | {scores['n']} | {scores['chrf++']} | {scores['bleu']} |" in text
+
+
+def test_the_fold_figures_add_up_to_those_of_the_card() -> None:
+    results = cards.stored("letters-pa")
+    parts = results["parts"].values()
+    assert sum(part["n"] for part in parts) == results["handwriting"]["n"] == 559
+    assert sum(part["errors"] for part in parts) == results["handwriting"]["errors"]
+    assert results["labels41"]["errors"] == results["handwriting"]["errors"] + results["pair_bindi"]["errors"]
+
+
+def test_a_missing_figure_is_named() -> None:
+    with pytest.raises(ValueError, match=r"there is no figure training\.hours: hours is missing"):
+        cards.Template().vformat("{training.hours}", (), {"training": {"steps": 1}})
+    found = cards.stored("speech-pa")
+    del found["held-babble-characters"]
+    with pytest.raises(ValueError, match="no figure held-babble-characters"):
+        cards.text("speech-pa", found, MODELS)
+
+
+def test_the_translators_metrics_are_the_recorded_figures() -> None:
+    metrics = tomllib.loads((MODELS / "translation-pa-en.toml").read_text())["metrics"]
+    figures = json.loads(cards.figures_path("translation-pa-en").read_text())
+    for direction, name in (("en-pa", "en_pa"), ("pa-en", "pa_en")):
+        assert metrics[f"chrfpp_{name}"] == figures[direction]["all"]["chrf++"]
+        assert metrics[f"bleu_{name}"] == figures[direction]["all"]["bleu"]
+        assert metrics[f"chrfpp_everyday_{name}"] == figures[direction]["everyday"]["chrf++"]
+        assert metrics["test_pairs"] == figures[direction]["all"]["n"]
+
+
+@pytest.mark.parametrize(
+    ("count", "total", "low", "high"),
+    [  # R: binom::binom.wilson with z = 1.96; the fifth: Newcombe, 1998, table I
+        (1, 10, 0.01788, 0.40415),
+        (0, 20, 0.0, 0.16113),
+        (50, 100, 0.40383, 0.59617),
+        (7, 5, 0.56551, 1.0),  # more errors than words count as all of them
+        (81, 263, 0.2553, 0.3662),
+        (0, 10, 0.0, 0.2775),
+        (10, 10, 0.7225, 1.0),
+    ],
+)
+def test_wilson_intervals_have_their_published_values(count: int, total: int, low: float, high: float) -> None:
+    assert wilson(count, total) == pytest.approx((low, high), abs=5e-5)
+
+
+def test_without_observations_every_share_is_possible() -> None:
+    assert wilson(0, 0) == (0.0, 1.0)
+    assert percent(416 / 420) == "99.05 %"
