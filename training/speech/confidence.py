@@ -11,9 +11,9 @@ from pathlib import Path
 
 import numpy as np
 
-from . import decoding, features, units
+from . import features, units
 from .arrays import Doubles
-from .recogniser import Recogniser, shard_items
+from .recogniser import MODEL, Recogniser, shard_items
 
 SECONDS = 5
 
@@ -39,15 +39,14 @@ def main() -> None:
     parser.add_argument("--models-dir", required=True)
     parser.add_argument("--held", required=True)
     arguments = parser.parse_args()
-    language = "en"
-    recogniser = Recogniser(Path(arguments.models_dir) / f"weights/{decoding.SHIPPED[language]}.onnx", language)
+    recogniser = Recogniser(Path(arguments.models_dir) / f"weights/{MODEL}.onnx")
     rng = np.random.default_rng(0)
     for name, samples in noises(rng):
         mel = features.log_mel(samples.astype(np.float32))
-        print(f"{name} | {units.confidence(recogniser.log_probs(mel), language):.2f}")
+        print(f"{name} | {units.confidence(recogniser.log_probs(mel), 'en'):.2f}")
     for part in ("clean", "worn"):
         found = [
-            units.confidence(recogniser.log_probs(mel), language) for _, mel in shard_items(Path(arguments.held) / part)
+            units.confidence(recogniser.log_probs(mel), "en") for _, mel in shard_items(Path(arguments.held) / part)
         ]
         low, few, median = np.quantile(found, [0, 0.01, 0.5])
         print(f"{part} speech, {len(found)} clips | lowest {low:.2f}, 1 % below {few:.2f}, median {median:.2f}")

@@ -99,4 +99,4 @@ for fold in $folds; do
     network "$fold" "$work/folds/$fold" $others
 done
 python3 -m speech.ship --model "$work/model" --dev "$work/dev/clean" --models-dir ../models
-run evaluate --models-dir ../models --data "$data" --held "$work/test" --folds "$work/folds" --readings
+python3 -m speech.evaluate --models-dir ../models --data "$data" --held "$work/test" --folds "$work/folds" --readings

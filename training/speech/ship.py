@@ -45,7 +45,7 @@ def main() -> None:
         from .evaluate import times  # these need ONNX Runtime; the rest of this module works without it
         from .recogniser import Recogniser
 
-        recogniser = Recogniser(Path(arguments.model) / arguments.file, "en")
+        recogniser = Recogniser(Path(arguments.model) / arguments.file)
         latency = float(np.median(times(arguments.dev, recogniser)))
         print(f"word starts are found {1000 * latency:.0f} ms late")
     ship_aligner(arguments.model, arguments.file, arguments.models_dir, latency)

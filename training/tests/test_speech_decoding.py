@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from speech import align, beam, decoding, metrics, ngram, units
+from speech import align, beam, metrics, ngram, units
 from speech.arrays import Doubles
 from speech.whisper_ctc import decoding as whisper_decoding
 
@@ -280,8 +280,3 @@ def test_error_rates_by_hand() -> None:
 def test_words_are_set_to_the_nearest_of_a_list() -> None:
     assert metrics.snapped("tow thre for", ["one", "two", "three", "four"]) == "two three four"
     assert metrics.snapped("", ["one"]) == ""
-
-
-def test_the_manifests_use_the_constants_of_decoding() -> None:
-    assert set(decoding.TUNED) == set(decoding.MIN_CONFIDENCE) == {"pa", "en"}
-    assert all(0 < confidence < 1 for confidence in decoding.MIN_CONFIDENCE.values())
