@@ -1,5 +1,6 @@
 #!/bin/sh
-# Rebuilds one model: ./rebuild.sh digits-pa|letters-pa|handwriting-pa|aligner-en|translation-pa-en DATA [FEATURES_COMMAND]
+# Rebuilds and measures one model: ./rebuild.sh digits-pa|letters-pa|handwriting-pa|speech-pa|aligner-en|translation-pa-en DATA
+# [FEATURES_COMMAND]
 # Pools, checkpoints and sheets go to $AKHAR_TRAINING_DIR (default ../.cache/training).
 set -eu
 model=$1 data=$2 features=${3:-akhar models features --stream}
@@ -41,9 +42,10 @@ handwriting-pa)
     python3 -m handwriting.train --data "$data" --models-dir ../models
     exec python3 -m handwriting.evaluate --data "$data" --features-command "$features"
     ;;
+speech-pa) exec sh rebuild/speech-pa.sh "$data" "$work/.." ;;
 aligner-en)
-    sh speech/rebuild.sh pa "$data" "$work/.."
-    exec sh speech/rebuild.sh en "$data" "$work/.."
+    sh rebuild/aligner-en.sh pa "$data" "$work/.."
+    exec sh rebuild/aligner-en.sh en "$data" "$work/.."
     ;;
 translation-pa-en)
     translate() { part=$1; shift; python3 -m "translation.$part" "$@"; }
@@ -58,7 +60,7 @@ translation-pa-en)
     translate golden_placeholders --out ../tests/fixtures/seq2seq/placeholders.json
     exec python3 -m translation.golden --models-dir ../models --out ../tests/fixtures/seq2seq/bundled.json
     ;;
-*) echo "usage: $0 digits-pa|letters-pa|handwriting-pa|aligner-en|translation-pa-en DATA [FEATURES_COMMAND]" >&2; exit 2 ;;
+*) echo "usage: $0 digits-pa|letters-pa|handwriting-pa|speech-pa|aligner-en|translation-pa-en DATA [FEATURES_COMMAND]" >&2; exit 2 ;;
 esac
 step export --checkpoint "$work/whole.pt" --temperature "$(temperature all)" --models-dir ../models
 python3 -m recognition.evaluate --models "$model" --data "$data" --folds "$work/folds" \

@@ -8,7 +8,7 @@
 features, which are augmented anew each time. Layers below `--frozen` stay as they are. The head's learning rate is
 `--lr`, the top layer's is `--layer-lr`, and each lower layer has `--fall` times the rate of the one above it. Rates
 rise for `--warm-up` steps and fall linearly to 2 % in the last third of `--steps`. The same command continues from its
-last checkpoint.
+last checkpoint; `--stop` ends it earlier, so that it can go on with other settings.
 """
 
 import argparse
@@ -175,6 +175,7 @@ def parsed() -> argparse.Namespace:
     parser.add_argument("--init", help="a checkpoint, or an ONNX file, to start from")
     parser.add_argument("--out", required=True)
     parser.add_argument("--steps", type=int, required=True)
+    parser.add_argument("--stop", type=int, help="stop after this step of them")
     parser.add_argument("--lr", type=float, default=1e-3)
     parser.add_argument("--layer-lr", type=float, default=3e-5)
     parser.add_argument("--fall", type=float, default=0.7)
@@ -197,9 +198,10 @@ def main() -> None:
     stream = ahead(run.source.endless())
     saved, before = time.time(), run.seconds
     losses: list[float] = []
-    while run.step < arguments.steps:
+    last = min(arguments.steps, arguments.stop or arguments.steps)
+    while run.step < last:
         losses.append(run.learn(next(stream)))
-        done = run.step >= arguments.steps
+        done = run.step >= last
         if done or time.time() - saved > arguments.save_minutes * 60:
             run.save()
             pace = (run.seconds - before) / (time.time() - saved)

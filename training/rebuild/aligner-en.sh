@@ -1,9 +1,9 @@
 #!/bin/sh
-# Synthesises the corpora and trains, for one language: sh speech/rebuild.sh pa|en DATA WORK
+# Synthesises the corpora and trains, for one language: sh rebuild/aligner-en.sh pa|en DATA WORK
 # English, the network aligner-en, starts from the layers of a Panjabi network, which is not shipped; English is measured
 # and shipped. Finished files are kept: an interrupted run continues.
 set -eu
-language=$1 data=$2 work=$3/speech-$1 panjabi=$3/speech-pa
+language=$1 data=$2 work=$3/aligner-$1 panjabi=$3/aligner-pa
 run() { name=$1; shift; python3 -m "speech.$name" --language "$language" "$@"; }
 case $language in
 pa) steps=9400 ;;
@@ -75,7 +75,7 @@ plain="$plain $work/words=1 $work/digits=0.8 $work/flite=1 $work/british=0.7 $wo
 some="$work/kokoro=1.8 $work/kokoro-words=0.6 $work/kokoro-digits=1.2 $work/hibari=2.5 $work/hibari-digits=0.6"
 more="$work/kokoro=0.4 $work/kokoro-words=0.3 $work/kokoro-digits=0.8 $work/hibari=2 $work/hibari-digits=0.5"
 more="$more $work/pairs=0.8 $work/pairs-digits=0.5 $work/shortcut=4 $work/shortcut-words=0.8"
-[ -f "$panjabi/stable.pt" ] || { echo "sh speech/rebuild.sh pa comes first" >&2; exit 1; }
+[ -f "$panjabi/stable.pt" ] || { echo "$0 pa comes first" >&2; exit 1; }
 train --transfer "$panjabi/stable.pt" --steps $steps --out "$work/stable.pt"
 train $some --init "$work/stable.pt" --steps $some_steps --out "$work/later.pt"
 train $some --init "$work/later.pt" --decay-steps 700 --last 0.3 --out "$work/falling.pt"
@@ -100,3 +100,7 @@ for fold in $folds; do
 done
 python3 -m speech.ship --model "$work/model" --dev "$work/dev/clean" --models-dir ../models
 python3 -m speech.evaluate --models-dir ../models --data "$data" --held "$work/test" --folds "$work/folds" --readings
+# speech-en's words get their times from this network.
+python3 -m speech.served --language en --data "$data" --program "${AKHAR:-../target/release/akhar}" --held "$work/test" \
+    --json notes/speech-en.json
+exec python3 -m cards speech-en --models-dir ../models

@@ -1,0 +1,59 @@
+#!/bin/sh
+# Trains Panjabi on the encoder of Whisper base, installs and measures it: sh rebuild/speech-pa.sh DATA WORK
+# Finished files are kept, and trainings go on from their checkpoints: an interrupted run continues.
+set -eu
+data=$1 work=$2/speech-pa
+program=${AKHAR:-../target/release/akhar}
+run() { name=$1; shift; python3 -m "speech.whisper_ctc.$name" "$@"; }
+served() { python3 -m speech.served --language pa --data "$data" --program "$program" --json notes/speech-pa.json "$@"; }
+mkdir -p "$work"
+
+# Synthetic speech as log-mel shards, the test sets, the language model of letters
+run corpus --data "$data" --hours 0.5 --seed 1 --out "$work/train"
+run corpus --data "$data" --hours 6 --seed 2 --out "$work/train"
+run corpus --data "$data" --hours 10 --seed 3 --out "$work/train3"
+run corpus --data "$data" --texts isolated --hours 1.5 --seed 21 --out "$work/single"
+run corpus --data "$data" --texts isolated --hours 1.5 --seed 22 --out "$work/single"
+run corpus --data "$data" --engine hibari --hours 0.75 --seed 5 --out "$work/hibari"
+run held --data "$data" --part dev --out "$work/eval"
+[ -f "$work/pa.lm" ] || run language_model --data "$data" --out "$work/pa.lm"
+
+# The head on the frozen encoder's outputs
+run encoded --layer 6 --shards "$work/train"
+run train --layer 6 --shards "$work/train=1" --frames 2400 --steps 2000 --out "$work/head.pt"
+# The layers from the fourth on
+run train --layer 0 --frozen 3 --init "$work/head.pt" --shards "$work/train=1" "$work/hibari=0.15" --frames 4000 \
+    --strength 0.6 --lr 3e-4 --layer-lr 5e-5 --fall 0.7 --warm-up 50 --steps 1150 --out "$work/full.pt"
+# The layers from the third on. The rates are those of a training of 2,850 steps and fall in the last third of them.
+some="$work/train=1 $work/train3=1.5 $work/hibari=0.2"
+more() { # STEP LR LAYER_LR STRENGTH SHARDS...: on to this step
+    stop=$1 lr=$2 layer_lr=$3 strength=$4; shift 4
+    run train --layer 0 --frozen 2 --init "$work/full.pt" --shards "$@" --frames 4000 --strength "$strength" --lr "$lr" \
+        --layer-lr "$layer_lr" --fall 0.75 --warm-up 50 --steps 2850 --stop "$stop" --out "$work/more.pt"
+}
+if [ ! -f "$work/unheard.pt" ]; then
+    more 113 3e-4 5e-5 0.7 $some
+    more 992 3e-4 6e-5 0.7 $some "$work/single=1"
+    more 1779 5e-4 1.2e-4 0.7 $some "$work/single=1"
+    more 1949 5e-4 1.2e-4 0.9 $some "$work/single=1"
+    cp "$work/more.pt" "$work/unheard.pt.part"
+    mv "$work/unheard.pt.part" "$work/unheard.pt" # this network has heard no person
+fi
+more 2850 5e-4 1.2e-4 0.9 $some "$work/single=1" "$work/eval/F04=0.05" "$work/eval/M01=0.05"
+
+run evaluate --checkpoint "$work/more.pt" --eval "$work/eval" --lm "$work/pa.lm" --sets words clean worn kokoro spontaneous
+run calibrate --checkpoint "$work/more.pt" --eval "$work/eval" --sets clean worn kokoro words --lm "$work/pa.lm" \
+    --data "$data" > "$work/calibrated"
+cat "$work/calibrated"
+sed -n '/^\[confidence\]/,$p' "$work/calibrated" > "$work/confidence.toml"
+ship() { # CHECKPOINT MODELS
+    run export --checkpoint "$1" --out "$work/export"
+    run ship --export "$work/export" --lm "$work/pa.lm" --confidence "$work/confidence.toml" --models-dir "$2"
+}
+# The figures of the service: digits of people who are not in the training, then all of the shipped network
+[ -d "$work/models" ] || cp -rL ../models "$work/models"
+ship "$work/unheard.pt" "$work/models"
+AKHAR_MODELS_DIR=$(realpath "$work/models") served --only pa-digits-F04 pa-digits-M01 --prefix unheard-
+ship "$work/more.pt" ../models
+served --held "$work/eval" --clips after
+exec python3 -m cards speech-pa --models-dir ../models
