@@ -1,7 +1,7 @@
 //! Checks the structure of the code: which files may name a library, which crates may use each other, and
 //! that there are no cycles between a crate's modules.
 
-mod map;
+mod architecture;
 mod modules;
 
 use std::{
