@@ -17,7 +17,6 @@ mod measure;
 mod openai;
 mod openapi;
 mod operations;
-mod pages;
 mod problems;
 pub mod reference;
 mod retry;

@@ -5,6 +5,7 @@ use std::any::Any;
 use akhar_jobs::Operation;
 use axum::{
     Router,
+    http::header,
     middleware::{from_fn, from_fn_with_state},
     response::{IntoResponse as _, Response},
     routing::{MethodRouter, get, post},
@@ -19,7 +20,6 @@ use crate::{
     jobs, openai,
     openapi::openapi_json,
     operations::{self, with_operations},
-    pages,
     problems::{Problem, ProblemType},
     ui,
 };
@@ -54,10 +54,8 @@ pub(crate) fn router(app: App) -> Router {
         .route("/v1/jobs/{id}/result", get(jobs::result::handle))
         .route("/health/live", get(health::live))
         .route("/health/ready", get(health::ready))
-        .route("/openapi.json", get(async move || pages::json(document)))
+        .route("/openapi.json", get(async move || ([(header::CONTENT_TYPE, "application/json")], document)))
         .merge(pages)
-        .route("/problems", get(pages::problems))
-        .route("/problems/{slug}", get(pages::problem))
         .fallback(async || Problem::of(ProblemType::NotFound))
         .method_not_allowed_fallback(async || Problem::of(ProblemType::MethodNotAllowed))
         .layer(CatchPanicLayer::custom(panic_response))

@@ -184,3 +184,17 @@ async fn pages_are_served() {
         assert_eq!(problem("GET", path, &[]).await.0.status(), StatusCode::NOT_FOUND);
     }
 }
+
+#[tokio::test]
+async fn every_page_has_an_icon_so_that_no_browser_asks_for_one() {
+    for path in ["/", "/docs", "/ops/login", "/problems", "/problems/too-large"] {
+        let (response, body) = send(app(), "GET", path, &[]).await;
+        assert_eq!(response.status(), StatusCode::OK, "{path}");
+        let body = String::from_utf8(body).unwrap();
+        let (_, icon) = body.split_once("<link rel=\"icon\" href=\"").expect(path);
+        let (icon, _) = icon.split_once('"').unwrap();
+        let (response, _) = send(app(), "GET", icon, &[]).await;
+        assert_eq!(response.status(), StatusCode::OK, "{icon}");
+        assert_eq!(response.headers()[header::CONTENT_TYPE], "image/svg+xml");
+    }
+}

@@ -1,8 +1,6 @@
-//! The errors that callers get: problem documents (RFC 9457), their types, their pages and their OpenAPI
-//! descriptions.
+//! The errors that callers get: problem documents (RFC 9457), their types and their OpenAPI descriptions.
 
 mod openai;
-pub(crate) mod page;
 mod problem;
 mod problem_type;
 pub(crate) mod responses;

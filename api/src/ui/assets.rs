@@ -32,7 +32,7 @@ const PICTURE: &str = "image/svg+xml";
 const SOUND: &str = "audio/mpeg";
 
 files! {
-    STYLE: "base.css" "ops/ops.css" "playground/css/docs.css" "playground/css/page.css" "playground/css/panels.css";
+    STYLE: "base.css" "ops/ops.css" "problems.css" "playground/css/docs.css" "playground/css/page.css" "playground/css/panels.css";
     SCRIPT: "ops/ops.js" "playground/js/api.js" "playground/js/bars.js" "playground/js/code.js" "playground/js/data.js"
         "playground/js/docs.js" "playground/js/dom.js" "playground/js/example.js" "playground/js/json.js" "playground/js/schema.js" "playground/js/draw.js" "playground/js/events.js" "playground/js/ink.js"
         "playground/js/jobs.js" "playground/js/key.js" "playground/js/keyboard.js" "playground/js/main.js"
@@ -40,7 +40,7 @@ files! {
         "playground/js/recorder.js" "playground/js/segments.js" "playground/js/speak.js" "playground/js/subtitles.js"
         "playground/js/tap.js" "playground/js/wav.js" "playground/js/write.js";
     FONT: "fonts/anek-gurmukhi.woff2" "fonts/anek-latin.woff2";
-    PICTURE: "playground/icon.svg";
+    PICTURE: "icon.svg";
     SOUND: "playground/sample.mp3";
 }
 

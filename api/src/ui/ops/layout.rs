@@ -4,7 +4,7 @@ use axum::response::{Html, IntoResponse as _, Response};
 use maud::{DOCTYPE, Markup, html};
 
 use super::{action::TOKEN, notice, operator::Operator, text::Text};
-use crate::ui::{assets, language::Language};
+use crate::ui::{assets, head, language::Language};
 
 /// A page in the navigation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -73,11 +73,8 @@ pub(super) fn respond(language: Language, title: &str, content: &Markup) -> Resp
         (DOCTYPE)
         html lang=(language.code()) {
             head {
-                meta charset="utf-8";
-                meta name="viewport" content="width=device-width, initial-scale=1";
-                meta name="color-scheme" content="light dark";
+                (head::shared())
                 title { (title) " · Akhar" }
-                link rel="stylesheet" href=(assets::path("base.css"));
                 link rel="stylesheet" href=(assets::path("ops.css"));
                 script type="module" src=(assets::path("ops.js")) {}
             }

@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use crate::ui::{
     assets::{self, Packed},
+    head,
     language::Language,
 };
 
@@ -90,6 +91,7 @@ fn render(template: &str, path: &str, language: Language, limits: &Value) -> Str
     let other = Language::ALL.into_iter().find(|other| *other != language).unwrap_or(language);
     fill(template, |name| match name {
         "assets" => Some(assets::folder().into()),
+        "shared" => Some(head::shared().into_string().into()),
         "code" => Some(language.code().into()),
         "other.code" => Some(other.code().into()),
         "other.name" => Some(other.name().into()),

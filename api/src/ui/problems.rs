@@ -1,11 +1,34 @@
-//! The HTML pages that the `type` of a problem document refers to.
+//! `/problems`: the HTML pages that the `type` of a problem document refers to.
 
-use maud::{DOCTYPE, Markup, PreEscaped, html};
+use axum::{
+    Router,
+    extract::{Path, rejection::PathRejection},
+    middleware::map_response,
+    response::{Html, IntoResponse, Response},
+    routing::get,
+};
+use maud::{DOCTYPE, Markup, html};
 
-use super::problem_type::ProblemType;
+use super::{assets, head, respond};
+use crate::problems::{Problem, ProblemType};
 
-const STYLE: &str = "body{font:16px/1.5 system-ui,sans-serif;max-width:44rem;margin:3rem auto;padding:0 1rem;\
-    color-scheme:light dark}code{font-family:ui-monospace,monospace}";
+/// What the pages may load: the style, the typeface and the icon of this server.
+const CSP: &str = "default-src 'none'; style-src 'self'; font-src 'self'; img-src 'self'; base-uri 'none'; \
+    frame-ancestors 'none'";
+
+/// The routes of the pages.
+pub(super) fn routes<S: Clone + Send + Sync + 'static>() -> Router<S> {
+    Router::new()
+        .route("/problems", get(async || Html(index())))
+        .route("/problems/{slug}", get(handle))
+        .layer(map_response(async |response: Response| respond::protect(response, CSP, "no-referrer")))
+}
+
+/// `GET /problems/{slug}`: the page of a problem type.
+async fn handle(slug: Result<Path<String>, PathRejection>) -> Result<impl IntoResponse, Problem> {
+    let known = slug.ok().and_then(|Path(slug)| ProblemType::from_slug(&slug));
+    known.map(|problem_type| Html(page(problem_type))).ok_or(Problem::of(ProblemType::NotFound))
+}
 
 /// An HTML page.
 fn document(title: &str, body: &Markup) -> String {
@@ -13,19 +36,18 @@ fn document(title: &str, body: &Markup) -> String {
         (DOCTYPE)
         html lang="en" {
             head {
-                meta charset="utf-8";
+                (head::shared())
                 title { (title) }
-                meta name="viewport" content="width=device-width";
-                style { (PreEscaped(STYLE)) }
+                link rel="stylesheet" href=(assets::path("problems.css"));
             }
-            body { (body) }
+            body { main { (body) } }
         }
     };
     page.into_string()
 }
 
 /// The list of all problem types.
-pub(crate) fn index() -> String {
+fn index() -> String {
     let body = html! {
         h1 { "Problems" }
         p { "These are the values of " code { "type" } " in an error document." }
@@ -42,7 +64,7 @@ pub(crate) fn index() -> String {
 }
 
 /// The page of one problem type.
-pub(crate) fn page(problem_type: ProblemType) -> String {
+fn page(problem_type: ProblemType) -> String {
     let facts = problem_type.facts();
     let body = html! {
         h1 { (facts.title) }
