@@ -114,8 +114,10 @@ fn run(command: Command) -> Result<(), Failure> {
     let config = Config::load()?;
     let is_client = matches!(command, Command::Transcribe(_) | Command::Translate(_));
     let filter = if is_client { telemetry::COMMAND_FILTER } else { telemetry::SERVER_FILTER };
+    // Fewer threads wake each other less: on two cores, one thread for network and database answers sooner than two.
+    let n_threads = std::thread::available_parallelism().map_or(1, |n| n.get().div_ceil(2));
     let mut runtime = tokio::runtime::Builder::new_multi_thread();
-    let runtime = runtime.worker_threads(config.async_threads()).enable_all().build();
+    let runtime = runtime.worker_threads(n_threads).enable_all().build();
     let runtime = runtime.map_err(Failure::Runtime)?;
     let collector = collector(&command, &config, runtime.handle())?;
     let configured = config.log_filter.as_deref().filter(|_| is_server(&command));

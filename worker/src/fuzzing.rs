@@ -5,11 +5,10 @@
 
 use akhar_inference::ink;
 use akhar_jobs::{MediaType, Upload};
-use akhar_platform::config::Config;
 
 use crate::decode::{
     audio::{Audio, AudioLimits, likely_type},
-    image::ImageDecoding,
+    image::{ImageDecoding, MAX_PIXELS},
 };
 
 /// Decodes a recording to its end.
@@ -29,7 +28,7 @@ pub fn audio(bytes: Vec<u8>) {
 /// Decodes a picture and computes a classifier's input.
 pub async fn picture(bytes: Vec<u8>) {
     let media_type = if bytes.starts_with(b"\xff\xd8") { MediaType::Jpeg } else { MediaType::Png };
-    let images = ImageDecoding::new(Config::default().max_image_pixels);
+    let images = ImageDecoding::new(MAX_PIXELS);
     let upload = Upload { media_type, bytes: bytes.into() };
     let input = images.decode(upload, |pixels| ink::features(pixels.view()?).ok()).await;
     if let Ok(Some(input)) = input {

@@ -108,7 +108,6 @@ impl Config {
         let positive = [
             ("quick_timeout_s", i128::from(self.quick_timeout_s)),
             ("speech_timeout_s", i128::from(self.speech_timeout_s)),
-            ("max_image_pixels", i128::from(self.max_image_pixels)),
             ("max_waiting", i128::from(self.max_waiting)),
             ("quick_wait_s", i128::from(self.quick_wait_s)),
             ("speech_wait_s", i128::from(self.speech_wait_s)),

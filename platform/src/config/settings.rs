@@ -44,8 +44,6 @@ pub struct Config {
     /// The process opens further ones beside them: one that listens for notifications, and four (API) or three (worker)
     /// for the statements of the queue.
     pub database_connections: NonZeroUsize,
-    /// Threads for network and database work in one process. Unset, half as many as the machine has cores.
-    pub async_threads: Option<NonZeroUsize>,
     /// Seconds that a process waits for work in progress once it was told to stop.
     pub shutdown_s: u64,
     /// Seconds that an API process goes on accepting requests once it was told to stop, before it refuses them and
@@ -119,8 +117,6 @@ pub struct Config {
     pub quick_timeout_s: u64,
     /// Seconds that one attempt at a speech job may take.
     pub speech_timeout_s: u64,
-    /// Pixels (width times height) that an image may have by its header. A larger image is refused before it is decoded.
-    pub max_image_pixels: u64,
     /// Seconds that the outcome of a job is kept after the job ended.
     pub retention_s: u64,
     /// Seconds that a job which the service failed to process is kept, with its upload, so that `akhar jobs retry` can run it
@@ -135,10 +131,6 @@ pub struct Config {
     /// Threads that one run of a model uses. More threads suit a large model and few callers; one thread suits small
     /// models and many callers.
     pub inference_threads: NonZeroUsize,
-    /// Images in one run of a model at most.
-    pub max_batch: NonZeroUsize,
-    /// Windows of speech in one run of a model at most.
-    pub max_windows: NonZeroUsize,
     /// Hub from which `akhar models pull` downloads. A file's URL is `{hub}/{repo}/resolve/{revision}/{path}`.
     pub hub: String,
     /// Token for models that are not public. It is sent to the hub and to no other host.
@@ -171,7 +163,6 @@ impl Default for Config {
             database_url: None,
             database_url_file: None,
             database_connections: n(12),
-            async_threads: None,
             shutdown_s: 30,
             drain_s: 0,
             log_format: LogFormat::Human,
@@ -198,15 +189,12 @@ impl Default for Config {
             speech_concurrency: n(2),
             quick_timeout_s: 30,
             speech_timeout_s: 1800,
-            max_image_pixels: 4096 * 4096,
             retention_s: 24 * 60 * 60,
             dead_retention_s: 7 * 24 * 60 * 60,
             models_dir: "models".into(),
             ort_dylib: ".cache/onnxruntime/libonnxruntime.so".into(),
             device: Device::Cpu,
             inference_threads: n(1),
-            max_batch: n(16),
-            max_windows: n(4),
             hub: "https://huggingface.co".to_owned(),
             hub_token: None,
             hub_token_file: None,
@@ -219,13 +207,6 @@ impl Default for Config {
 }
 
 impl Config {
-    /// Threads for network and database work. Fewer threads wake each other less: on two cores, one answers sooner than
-    /// two.
-    pub fn async_threads(&self) -> usize {
-        let half = || std::thread::available_parallelism().map_or(1, |n| n.get().div_ceil(2));
-        self.async_threads.map_or_else(half, NonZeroUsize::get)
-    }
-
     /// How long a stopping API process accepts requests.
     pub const fn drain_notice(&self) -> Duration {
         Duration::from_secs(self.drain_s)

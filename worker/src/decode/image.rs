@@ -20,6 +20,9 @@ const BUDGET_MIB: u32 = 256;
 /// which is less than passing them to a blocking thread and back.
 const MAX_INLINE_PIXELS: u64 = 256 * 256;
 
+/// Pixels that a picture may have by its header. A PNG of a few kilobytes can decode to gigabytes.
+pub(crate) const MAX_PIXELS: u64 = 4096 * 4096;
+
 /// The longest side of a picture, pixels. The work on a picture grows with its longest side, even if it has few pixels.
 const MAX_SIDE: u32 = 16_384;
 

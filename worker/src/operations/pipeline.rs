@@ -14,7 +14,7 @@ use super::{
     recognition::{RecognitionError, RecognitionOperation},
     speech::{SpeechError, SpeechOperation},
 };
-use crate::{decode::image::ImageDecoding, error::WorkerError, low_priority};
+use crate::{decode::image::{ImageDecoding, MAX_PIXELS}, error::WorkerError, low_priority};
 
 /// All operations with their models loaded.
 pub(crate) struct Pipeline {
@@ -38,7 +38,7 @@ pub(crate) enum PipelineError {
 impl Pipeline {
     /// Loads the models of every operation and warms them up. Blocks the thread.
     pub(crate) fn load(runtime: &Runtime, registry: &Registry, config: &Config) -> Result<Self, WorkerError> {
-        let images = ImageDecoding::new(config.max_image_pixels);
+        let images = ImageDecoding::new(MAX_PIXELS);
         let recognition = |operation: Operation| {
             RecognitionOperation::load(operation, runtime, registry, images.clone(), config)
         };

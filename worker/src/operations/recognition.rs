@@ -14,6 +14,9 @@ use crate::{
     error::WorkerError,
 };
 
+/// Pictures in one run of a classifier at most.
+const MAX_BATCH: usize = 16;
+
 /// One classifier's engine, and the decoder of its pictures.
 pub(crate) struct RecognitionOperation {
     engine: Engine<Classifier>,
@@ -49,7 +52,7 @@ impl RecognitionOperation {
         let manifest = registry.serving(operation.name(), None)?;
         let classifier = Classifier::load(runtime, manifest, config.inference_threads.get())?;
         tracing::info!(model = %manifest.id, operation = operation.name(), "model loaded");
-        let engine = Engine::start(&manifest.id, classifier, config.max_batch.get());
+        let engine = Engine::start(&manifest.id, classifier, MAX_BATCH);
         Ok(Self { engine: engine.map_err(WorkerError::Thread)?, images })
     }
 

@@ -35,6 +35,9 @@ use crate::{
 /// How many prepared windows may wait for the model while the decoding thread goes on.
 const MAX_PREPARED: usize = 1;
 
+/// Windows in one run of a recogniser at most.
+const MAX_WINDOWS: usize = 4;
+
 /// The engines of all languages, and the translators.
 pub(crate) struct SpeechOperation {
     engines: HashMap<Language, LanguageEngine>,
@@ -126,7 +129,7 @@ impl SpeechOperation {
                 let model = Recogniser::load(runtime, manifest, config.inference_threads.get())?;
                 tracing::info!(model = %manifest.id, operation = %manifest.operation, "model loaded");
                 let (front_end, clock, confidence) = (model.front_end(), model.clock(), model.confidence());
-                let engine = Engine::start(&manifest.id, model, config.max_windows.get());
+                let engine = Engine::start(&manifest.id, model, MAX_WINDOWS);
                 let engine = Arc::new(engine.map_err(WorkerError::Thread)?);
                 loaded.insert(&manifest.id, LanguageEngine { engine, front_end, clock, confidence });
             }
