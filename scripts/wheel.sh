@@ -21,7 +21,7 @@ if grep -n '"fetched/' $models/*.toml >&2; then
     echo "wheel.sh: no dependency of the wheel has the files of these manifests" >&2
     exit 1
 fi
-cp deploy/wheel/README.md LICENSE LICENSE-APACHE LICENSE-MIT $stage
+cp deploy/wheel/README.md LICENSE $stage
 postgres=$(pin scripts/postgres.txt)
 major=${postgres#*==}
 major=${major%%.*}

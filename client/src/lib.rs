@@ -59,10 +59,10 @@ pub use http::{Answer, Client, HandwritingRequest, SpeechRequest};
 #[cfg(feature = "http")]
 pub use retries::Retries;
 
-/// Compiles the example in the README.
+/// Compiles the example in the book.
 #[cfg(all(doctest, feature = "http"))]
-#[doc = include_str!("../../README.md")]
-struct Readme;
+#[doc = include_str!("../../docs/src/use/clients.md")]
+struct Book;
 
 /// The most bytes that a recording may have: 2 MiB.
 pub const MAX_RECORDING_BYTES: usize = 2 * 1024 * 1024;

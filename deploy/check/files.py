@@ -64,6 +64,8 @@ def compose_command() -> list[str | Path]:
 def check_compose(problems: Problems) -> None:
     """Checks the compose file by itself, and whether its services have no rights that they do not need."""
     path = DEPLOY / "compose/docker-compose.yml"
+    included = yaml.safe_load((ROOT / "docker-compose.yml").read_text())["include"]
+    problems.expect(included == [str(path.relative_to(ROOT))], f"docker-compose.yml includes {included}")
     text = path.read_text()
     # Compose 1 knows everything that is used here except the name of the project, and has it as an option.
     text = re.sub(r"^name: (.*)$", "", text, flags=re.MULTILINE)
