@@ -14,7 +14,11 @@ use super::{
     recognition::{RecognitionError, RecognitionOperation},
     speech::{SpeechError, SpeechOperation},
 };
-use crate::{decode::image::{ImageDecoding, MAX_PIXELS}, error::WorkerError, low_priority};
+use crate::{
+    decode::image::{ImageDecoding, MAX_PIXELS},
+    error::WorkerError,
+    low_priority,
+};
 
 /// All operations with their models loaded.
 pub(crate) struct Pipeline {
