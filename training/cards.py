@@ -61,10 +61,10 @@ def ratio(alike: Figures) -> str:
     return f"{alike['ratio']:.2f} ({alike['within']:.3f} to {alike['between']:.3f})"
 
 
-def wrong(heard: Figures) -> str:
+def wrong(found: Figures) -> str:
     """The share that is wrong with its 95 % interval, in percent."""
-    low, high = heard["interval"]
-    return f"{heard['share_wrong']:.1%} [{100 * low:.1f}, {100 * high:.1f}]".replace("%", " %")
+    low, high = found["interval"]
+    return f"{found['share_wrong']:.1%} [{100 * low:.1f}, {100 * high:.1f}]".replace("%", " %")
 
 
 def clips(texts: Mapping[str, Figures]) -> str:
@@ -90,7 +90,7 @@ FORMS: dict[str, Callable[[Any], str]] = {
     "conditions": conditions,
     "count": lambda values: str(len(values)),
     "drawers": lambda numbers: ", ".join(f"{number:02}" for number in numbers),
-    "empty": lambda heard: f"{heard['empty']} of {heard['recordings']}",
+    "empty": lambda found: f"{found['empty']} of {found['recordings']}",
     "interval": interval,
     "list": lambda words: ", ".join(words) or "none",
     "quartiles": lambda numbers: ", ".join(f"{number:.3f}" for number in numbers),
@@ -99,7 +99,7 @@ FORMS: dict[str, Callable[[Any], str]] = {
     "right": lambda read: str(right(read)),
     "table": lambda rows: table(list(rows[0]), [list(row.values()) for row in rows]),
     "unlike": unlike,
-    "with_text": lambda heard: f"{heard['recordings'] - heard['empty']} of {heard['recordings']}",
+    "with_text": lambda found: f"{found['recordings'] - found['empty']} of {found['recordings']}",
     "wrong": wrong,
 }
 
@@ -190,7 +190,7 @@ def translation(found: Figures, _folder: Path) -> Figures:
     return {
         "generation": manifest.GENERATION,
         "held": directions(found, {"all": ["all"]} | {name: ["groups", name] for name in a["groups"]}),
-        "daily": directions(found, {"as written": ["everyday"], spoken: ["everyday as heard"]}),
+        "daily": directions(found, {"as written": ["everyday"], spoken: ["everyday as recognised"]}),
         "drawn": examples(a["drawn"], b["drawn"]),
         "said": examples(a["daily"], b["daily"]),
     }
@@ -242,7 +242,7 @@ def scores(name: str, keys: str) -> dict[str, str]:
 
 def error_rates() -> Iterator[tuple[str, str]]:
     """The metrics of speech-pa: where words and characters are counted, the characters have a set of their own."""
-    for name in ("clean", "worn", "telephone", "babble", "mp3-16", "kokoro", "words"):
+    for name in ("clean", "degraded", "telephone", "babble", "mp3-16", "kokoro", "words"):
         key = f"held_{name.replace('-', '_')}"
         yield f"{key}_cer", f"held-{name}-characters.share_wrong"
         yield f"{key}_wer", f"held-{name}.share_wrong"
@@ -264,9 +264,9 @@ METRICS: dict[str, dict[str, str]] = {
         "legible_top3": "legibility.together.top3",
         "legible_images": "legibility.together.n",
         "variety_ratio": "variety_ratio",
-        "told_from_real": "realism.accuracy",
-        "told_from_real_by_traits": "realism.by_traits",
-        "told_from_real_images": "realism.n",
+        "realism_accuracy": "realism.accuracy",
+        "realism_accuracy_by_traits": "realism.by_traits",
+        "realism_images": "realism.n",
     },
     "translation-pa-en": {"test_pairs": "en-pa.all.n"}
     | {
@@ -276,7 +276,7 @@ METRICS: dict[str, dict[str, str]] = {
     },
     "speech-en": {
         f"{name.replace('-', '_')}_wrong": f"{name}.share_wrong"
-        for name in ("en-read", "en-misc", "en-numbers", "en-fsdd", "held-clean", "held-worn")
+        for name in ("en-read", "en-misc", "en-numbers", "en-fsdd", "held-clean", "held-degraded")
     }
     | {
         "real_time_factor": "en-read.real_time_factor",

@@ -25,13 +25,13 @@ from . import consistency, drawings, glyphs, headlines, realism
 from .evaluate import apart, body_heights
 from .generate import Make, Written
 from .headlines import Headline
-from .results import Alike, Fluency, Headlines, Read, Told
+from .results import Accuracy, Alike, Fluency, Headlines, Read
 from .served import BODY, Service
 from .traits import traits
 
 TEXTS = 16  # of each list of characters
 LISTS = [LETTERS[:12], LETTERS[12:24], LETTERS[24:], DIGITS]
-DRAWS = 3  # sets of served drawings that are told from the real ones
+DRAWS = 3  # sets of served drawings that are compared with the real ones
 NEAR = 0.12  # body heights: a stroke that is nowhere further from the headline's height is a headline
 READ = 20  # styles in which every label is read
 
@@ -71,8 +71,8 @@ def whole_rows(service: Service, data: Path) -> list[realism.Row]:
     return rows
 
 
-def told(service: Service, data: Path) -> dict[str, Told]:
-    """How well drawings of the held-back drawers are told from served ones; means over DRAWS sets of served ones.
+def realism_of(service: Service, data: Path) -> dict[str, Accuracy]:
+    """How well drawings of the held-back drawers are distinguished from served ones; means over DRAWS sets of these.
 
     Whole drawings, and those cut off below the headline, which are prepared as `realism` does.
     """
@@ -85,8 +85,8 @@ def told(service: Service, data: Path) -> dict[str, Told]:
         name: {
             "n": len(found[0]),
             "sets": DRAWS,
-            "accuracy": float(np.mean([realism.told_apart(rows, 1) for rows in found])),
-            "by_traits": float(np.mean([realism.told_by_traits(rows, 2) for rows in found])),
+            "accuracy": float(np.mean([realism.accuracy(rows, 1) for rows in found])),
+            "by_traits": float(np.mean([realism.accuracy_by_traits(rows, 2) for rows in found])),
         }
         for name, found in sets.items()
     }
@@ -165,7 +165,7 @@ def main() -> None:
     parser.add_argument("--data", required=True)
     parser.add_argument("--url", required=True)
     parser.add_argument("--key", required=True)
-    parser.add_argument("--only", nargs="*", default=["headlines", "told", "consistency", "pace", "legibility"])
+    parser.add_argument("--only", nargs="*", default=["headlines", "realism", "consistency", "pace", "legibility"])
     parser.add_argument("--store", action="store_true", help="keep these figures; the others stay as they are")
     parser.add_argument("--models-dir", default=str(cards.HERE.parent / "models"))
     arguments = parser.parse_args()
@@ -181,8 +181,8 @@ def main() -> None:
     if "pace" in only:
         strokes = [s for _, _, drawn in rows for s in drawn]
         found["pace"] = {"real": consistency.pace_of_people(data), "made": consistency.pace_of(strokes)}
-    if "told" in only:
-        found["told"] = told(service, data)
+    if "realism" in only:
+        found["realism"] = realism_of(service, data)
     if "legibility" in only:
         found["legibility"] = legible(service)
     print(json.dumps(found, ensure_ascii=False, indent=1))

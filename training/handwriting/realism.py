@@ -1,7 +1,7 @@
 """How well small networks tell drawings of held-back drawers from generated ones; 50 % is chance."""
 
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -29,6 +29,15 @@ class Row(NamedTuple):
     real: int  # 1, or 0 for a generated one
     text: str
     traits: Float32  # (25,)
+
+
+class Training(NamedTuple):
+    """The settings by which a small network is trained."""
+
+    epochs: int
+    batch: int
+    rate: float
+    decay: float
 
 
 def small(strokes: Sequence[AnyPoints]) -> Coverage:
@@ -100,60 +109,28 @@ def classifier() -> nn.Sequential:
     )
 
 
-def told_apart(rows: Sequence[Row], rounds: int = 2) -> float:
-    """The accuracy of `classifier` on ink, over five folds and so many seeds.
+def folds_accuracy(
+    rows: Sequence[Row], x: torch.Tensor, made: Callable[[], nn.Sequential], seeds: int, steps: Training
+) -> float:
+    """The share of drawings that networks made by `made` classify rightly, over five folds and so many seeds.
 
-    All drawings of a character are in one fold.
+    `x`: the inputs of all drawings. All drawings of a character are in one fold.
     """
     torch.set_num_threads(1)
-    x = torch.from_numpy(np.stack([r.ink for r in rows]))[:, None]
     y = torch.tensor([float(r.real) for r in rows])
     letters = sorted({r.text for r in rows})
     fold = np.array([letters.index(r.text) % 5 for r in rows])
-    rates = []
-    for seed in range(rounds):
-        right = np.zeros(len(rows))
-        for test in range(5):
-            torch.manual_seed(seed * 10 + test)
-            net = classifier()
-            optimiser = torch.optim.AdamW(net.parameters(), 2e-3, weight_decay=1e-2)
-            train_rows = torch.from_numpy(np.flatnonzero(fold != test))
-            for _ in range(25):
-                net.train()
-                for part in train_rows[torch.randperm(len(train_rows))].split(32):
-                    dx, dy = (int(v) for v in torch.randint(-2, 3, (2,)))
-                    shifted = torch.roll(x[part], (dy, dx), (2, 3))
-                    loss = nn.functional.binary_cross_entropy_with_logits(net(shifted)[:, 0], y[part])
-                    optimiser.zero_grad()
-                    loss.backward()
-                    optimiser.step()
-            net.eval()
-            here = np.flatnonzero(fold == test)
-            with torch.no_grad():
-                right[here] = ((net(x[here])[:, 0] > 0) == (y[here] > 0.5)).numpy()
-        rates.append(right.mean())
-    return float(np.mean(rates))
-
-
-def told_by_traits(rows: Sequence[Row], seeds: int = 4) -> float:
-    """As `told_apart`, from the traits and how they differ from the usual ones of the same character."""
-    numbers = np.stack([r.traits for r in rows])
-    letters = sorted({r.text for r in rows})
-    which = np.array([letters.index(r.text) for r in rows])
-    relative = numbers - np.stack([numbers[which == k].mean(0) for k in range(len(letters))])[which]
-    absolute = numbers / numbers.std(0) - numbers.mean(0) / numbers.std(0)
-    x = torch.from_numpy(np.concatenate([absolute, relative / (relative.std(0) + 1e-6)], 1))
-    y, fold = torch.from_numpy(np.array([r.real for r in rows], np.float32)), which % 5
     right = np.zeros((seeds, len(rows)))
     for seed in range(seeds):
         for test in range(5):
             torch.manual_seed(seed * 10 + test)
-            net = nn.Sequential(nn.Linear(x.shape[1], 24), nn.ReLU(), nn.Dropout(0.3), nn.Linear(24, 1))
-            optimiser = torch.optim.AdamW(net.parameters(), 5e-3, weight_decay=0.1)
+            net = made()
+            optimiser = torch.optim.AdamW(net.parameters(), steps.rate, weight_decay=steps.decay)
             here, others = np.flatnonzero(fold == test), torch.from_numpy(np.flatnonzero(fold != test))
-            for _ in range(60):
-                for part in others[torch.randperm(len(others))].split(64):
-                    loss = nn.functional.binary_cross_entropy_with_logits(net(x[part])[:, 0], y[part])
+            for _ in range(steps.epochs):
+                for part in others[torch.randperm(len(others))].split(steps.batch):
+                    scores = net(shifted(x[part]))[:, 0]
+                    loss = nn.functional.binary_cross_entropy_with_logits(scores, y[part])
                     optimiser.zero_grad()
                     loss.backward()
                     optimiser.step()
@@ -161,6 +138,35 @@ def told_by_traits(rows: Sequence[Row], seeds: int = 4) -> float:
             with torch.no_grad():
                 right[seed, here] = ((net(x[here])[:, 0] > 0) == (y[here] > 0.5)).numpy()
     return float(right.mean())
+
+
+def shifted(x: torch.Tensor) -> torch.Tensor:
+    """Pictures (n, 1, SIDE, SIDE) moved by up to two pixels; numbers (n, k) as they are."""
+    if x.dim() == 2:
+        return x
+    dx, dy = (int(v) for v in torch.randint(-2, 3, (2,)))
+    return torch.roll(x, (dy, dx), (2, 3))
+
+
+def accuracy(rows: Sequence[Row], seeds: int = 2) -> float:
+    """The accuracy of `classifier` on ink."""
+    x = torch.from_numpy(np.stack([r.ink for r in rows]))[:, None]
+    return folds_accuracy(rows, x, classifier, seeds, Training(25, 32, 2e-3, 1e-2))
+
+
+def accuracy_by_traits(rows: Sequence[Row], seeds: int = 4) -> float:
+    """The accuracy on the traits and on how they differ from the usual ones of the same character."""
+    numbers = np.stack([r.traits for r in rows])
+    letters = sorted({r.text for r in rows})
+    which = np.array([letters.index(r.text) for r in rows])
+    relative = numbers - np.stack([numbers[which == k].mean(0) for k in range(len(letters))])[which]
+    absolute = numbers / numbers.std(0) - numbers.mean(0) / numbers.std(0)
+    x = torch.from_numpy(np.concatenate([absolute, relative / (relative.std(0) + 1e-6)], 1))
+
+    def made() -> nn.Sequential:
+        return nn.Sequential(nn.Linear(x.shape[1], 24), nn.ReLU(), nn.Dropout(0.3), nn.Linear(24, 1))
+
+    return folds_accuracy(rows, x, made, seeds, Training(60, 64, 5e-3, 0.1))
 
 
 class Still(Generator):
@@ -189,10 +195,10 @@ def measured(data: Path, net: nn.Module | None = None, arrays: Arrays | None = N
         rows = real_or_not(Generator(path), data, shapes)
         still = real_or_not(Still(path), data, shapes)
     return {
-        "accuracy": told_apart(rows, seeds),
-        "control": told_apart(still, 1),
-        "by_traits": told_by_traits(rows),
-        "control_by_traits": told_by_traits(still),
+        "accuracy": accuracy(rows, seeds),
+        "control": accuracy(still, 1),
+        "by_traits": accuracy_by_traits(rows),
+        "control_by_traits": accuracy_by_traits(still),
         "n": len(rows),
         "seeds": seeds,
         "held_back": list(HELD_BACK),

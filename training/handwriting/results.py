@@ -56,7 +56,7 @@ class Headlines(TypedDict):
     furthest: dict[str, float]  # name to the largest difference of the cumulative distributions
 
 
-class Told(TypedDict):
+class Accuracy(TypedDict):
     """Shares of drawings that small networks tell apart rightly; 0.5 is chance."""
 
     n: int  # drawings of a set, half of them real
@@ -86,7 +86,7 @@ class Fluency(TypedDict, total=False):
     headlines: Headlines
     consistency: dict[str, Alike]
     pace: Pace
-    told: dict[str, Told]  # whole drawings, and those cut off below the headline
+    realism: dict[str, Accuracy]  # whole drawings, and those cut off below the headline
     legibility: Read
 
 

@@ -29,9 +29,9 @@ shortcut() { # KIND HOURS SEED FOLDER
 }
 if [ "$language" = pa ]; then
     quarters() { run corpus --data "$data" --shard-minutes 15 "$@"; }
-    quarters --kind sentences --engine abroad --hours 3 --seed 11 --out "$work/abroad"
-    quarters --kind words --engine abroad --hours 0.5 --seed 12 --out "$work/abroad"
-    quarters --kind digits --engine abroad --hours 0.25 --seed 13 --out "$work/digits"
+    quarters --kind sentences --engine cross-lingual --hours 3 --seed 11 --out "$work/cross-lingual"
+    quarters --kind words --engine cross-lingual --hours 0.5 --seed 12 --out "$work/cross-lingual"
+    quarters --kind digits --engine cross-lingual --hours 0.25 --seed 13 --out "$work/digits"
     quarters --kind sentences --engine pico --hours 1.5 --seed 14 --out "$work/pico"
 else
     run corpus --data "$data" --kind sentences --engine pico --hours 3 --seed 11 --out "$work/pico"
@@ -57,7 +57,7 @@ held dev
 train() { run train --muon --frames 9000 --dev "$work/dev/clean" --shards $plain "$@"; }
 plain="$work/sentences=3 $work/sounds=0.2"
 if [ "$language" = pa ]; then
-    plain="$plain $work/words=1 $work/digits=0.8 $work/flite=0.6 $work/abroad=1 $work/pico=0.7"
+    plain="$plain $work/words=1 $work/digits=0.8 $work/flite=0.6 $work/cross-lingual=1 $work/pico=0.7"
     train --steps $steps --out "$work/stable.pt"
     exit
 fi

@@ -41,8 +41,8 @@ if [ ! -f "$work/unheard.pt" ]; then
 fi
 more 2850 5e-4 1.2e-4 0.9 $some "$work/single=1" "$work/eval/F04=0.05" "$work/eval/M01=0.05"
 
-run evaluate --checkpoint "$work/more.pt" --eval "$work/eval" --lm "$work/pa.lm" --sets words clean worn kokoro spontaneous
-run calibrate --checkpoint "$work/more.pt" --eval "$work/eval" --sets clean worn kokoro words --lm "$work/pa.lm" \
+run evaluate --checkpoint "$work/more.pt" --eval "$work/eval" --lm "$work/pa.lm" --sets words clean degraded kokoro spontaneous
+run calibrate --checkpoint "$work/more.pt" --eval "$work/eval" --sets clean degraded kokoro words --lm "$work/pa.lm" \
     --data "$data" > "$work/calibrated"
 cat "$work/calibrated"
 sed -n '/^\[confidence\]/,$p' "$work/calibrated" > "$work/confidence.toml"

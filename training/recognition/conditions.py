@@ -3,19 +3,19 @@
 import numpy as np
 from PIL import Image, ImageFilter
 
-from . import samples, world
+from . import capture, samples
 from .arrays import Coverage, Mask, Picture
 
 CANVAS = 110  # pixels of a picture's side where the condition is not about size
 GEOMETRY = ["off-centre", "tiny", "huge", "marker", "ballpoint", "rotation", "perspective", "stretched"]
-CONDITIONS = ["clean", *world.EFFECTS, *GEOMETRY]
+CONDITIONS = ["clean", *capture.EFFECTS, *GEOMETRY]
 BICUBIC = Image.Resampling.BICUBIC
 
 
 def under(condition: str, mask: Mask, rng: np.random.Generator) -> Picture:
     """The character of a mask (height, width) as a picture under one of `CONDITIONS`."""
-    if condition in world.EFFECTS:
-        return world.picture(placed(mask, CANVAS, 0.15), rng, [condition])
+    if condition in capture.EFFECTS:
+        return capture.picture(placed(mask, CANVAS, 0.15), rng, [condition])
     if condition == "stretched":
         return samples.squeezed(mask)
     if condition == "tiny":

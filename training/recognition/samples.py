@@ -11,7 +11,7 @@ import numpy as np
 from PIL import Image, ImageFilter
 from scipy.ndimage import gaussian_filter
 
-from . import deform, fonts, pen, strokes, world
+from . import capture, deform, fonts, pen, strokes
 from .arrays import AnyPoints, Bool, Coverage, Float64, Mask, Picture, Points
 from .labels import LETTERS, NUKTA, SETS
 from .strokes import Drawing
@@ -154,16 +154,16 @@ class Maker:
         thickness = max(1.0, span * width_share)
         fitted = pen.fit(drawing, width, height, margin + thickness / 2, place, False)
         mask = pen.draw(fitted, width, height, thickness, rng)
-        return Sample(world.picture(mask, rng, world.random_effects(rng)), index, origins)
+        return Sample(capture.picture(mask, rng, capture.random_effects(rng)), index, origins)
 
     def finish_mask(self, mask: Mask, index: int, origins: Origins, rng: np.random.Generator) -> Sample:
-        """The picture of a mask, worn as print is, in a random place and light."""
-        mask = worn(mask, rng)
+        """The picture of a mask, degraded as print is, in a random place and light."""
+        mask = degraded(mask, rng)
         if rng.random() < self.stretched:
             return Sample(squeezed(mask), index, origins)
         width, height, margin, place = canvas(rng)
         placed = warp(mask, width, height, margin, place, rng)
-        return Sample(world.picture(placed, rng, world.random_effects(rng)), index, origins)
+        return Sample(capture.picture(placed, rng, capture.random_effects(rng)), index, origins)
 
 
 def pick(items: Sequence[Item], rng: np.random.Generator) -> Item:
@@ -205,7 +205,7 @@ def one_bit(ink: Bool) -> Picture:
     return np.repeat(np.where(ink, 0, 255).astype(np.uint8)[..., None], 3, 2)
 
 
-def worn(mask: Mask, rng: np.random.Generator) -> Mask:
+def degraded(mask: Mask, rng: np.random.Generator) -> Mask:
     """A mask of the same shape whose ink has now and then spread, shrunk or roughened, as print does."""
     image = Image.fromarray(mask)
     chance = rng.random()

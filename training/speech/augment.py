@@ -6,7 +6,7 @@ Every function takes and gives (frames, 80) float32: natural logarithms of mel p
 import numpy as np
 from scipy.signal import lfilter
 
-from . import world
+from . import acoustics
 from .arrays import AnyFloats, Doubles, Floats
 from .features import GUARD, MELS, RATE, between, log_mel, slaney_hz, slaney_mel
 
@@ -41,7 +41,7 @@ def warp_matrix(alpha: float, knee: float = 4600) -> Floats:
 def noises(seconds: int = 8, pieces: int = 60, seed: int = 0) -> Floats:
     """Return a bank of noise as log-mels, (frames, 80); the noise has standard deviation 1 before the filters."""
     rng = np.random.default_rng(seed)
-    return np.concatenate([log_mel(world.noise(seconds * RATE, rng)) for _ in range(pieces)])
+    return np.concatenate([log_mel(acoustics.noise(seconds * RATE, rng)) for _ in range(pieces)])
 
 
 class Augment:

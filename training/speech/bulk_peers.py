@@ -24,6 +24,7 @@ import numpy as np
 from scipy.io import wavfile
 
 from . import ggml
+from .acoustics import resampled
 from .arrays import Floats
 from .espeak import RATE as ESPEAK_RATE
 from .espeak import Espeak
@@ -31,7 +32,6 @@ from .features import RATE
 from .peer import clips
 from .peer_english import TOKENIZER_FILES
 from .whisper_ctc.package import model_bytes, path_of
-from .world import resampled
 
 WORKERS, BATCH = 2, 8
 Share = Callable[[Sequence[Floats]], list[str]]  # transcribes the clips of one worker

@@ -44,7 +44,7 @@ def main() -> None:
     for name, samples in noises(rng):
         mel = features.log_mel(samples.astype(np.float32))
         print(f"{name} | {units.confidence(recogniser.log_probs(mel), 'en'):.2f}")
-    for part in ("clean", "worn"):
+    for part in ("clean", "degraded"):
         found = [
             units.confidence(recogniser.log_probs(mel), "en") for _, mel in shard_items(Path(arguments.held) / part)
         ]

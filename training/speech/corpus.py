@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
-from . import numbers, texts, world
+from . import acoustics, numbers, texts
 from .arrays import AnyFloats, Floats
 from .features import RATE, log_mel
 from .shards import Writer
@@ -48,13 +48,13 @@ def recorded(samples: AnyFloats, rng: np.random.Generator, babble: AnyFloats | N
     samples = np.pad(samples, ends)
     samples = samples * (10 ** rng.uniform(-1.2, -0.05) / (np.abs(samples).max() + 1e-9))
     other = np.resize(babble, len(samples)) if babble is not None else None
-    return world.degraded(samples, rng, other).astype(np.float32)
+    return acoustics.degraded(samples, rng, other).astype(np.float32)
 
 
 def copied(pieces: list[tuple[Job, Floats]], copies: int, rng: np.random.Generator) -> list[tuple[Job, Floats]]:
     """Return every utterance `copies` times, all but the first at another speed, which sounds like another voice."""
     return pieces + [
-        (job, world.resampled(samples, RATE, rng.uniform(0.88, 1.14)))
+        (job, acoustics.resampled(samples, RATE, rng.uniform(0.88, 1.14)))
         for _ in range(copies - 1)
         for job, samples in pieces
     ]
@@ -64,7 +64,7 @@ def some_through_mp3(sound: list[Floats], share: float, rng: np.random.Generator
     """Encode and decode about this share of the utterances as mp3, at one random bit rate, in place."""
     coded = np.flatnonzero(rng.random(len(sound)) < share)
     if len(coded):
-        decoded = world.through_mp3([sound[k] for k in coded], int(rng.choice(KILOBITS)))
+        decoded = acoustics.through_mp3([sound[k] for k in coded], int(rng.choice(KILOBITS)))
         for k, out in zip(coded, decoded, strict=True):
             sound[k] = out
 
@@ -115,7 +115,7 @@ def main() -> None:
     parser.add_argument("--kind", choices=("words", "sentences", "digits"), required=True)
     parser.add_argument("--hours", type=float, required=True)
     parser.add_argument("--shard-minutes", type=float, default=30)
-    parser.add_argument("--copies", type=int, default=1, help="how often each utterance goes its way through the world")
+    parser.add_argument("--copies", type=int, default=1, help="how often each utterance gets recording conditions")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--engine", choices=ENGINES, help="its voices alone")
     parser.add_argument("--out", required=True)

@@ -139,7 +139,7 @@ def main() -> None:
     arguments = parser.parse_args()
     recogniser = Recogniser(arguments.models_dir / f"weights/{MODEL}.onnx")
     if arguments.held:
-        for name in ("clean", "worn"):
+        for name in ("clean", "degraded"):
             shown(f"held-out sentences, {name}", held(arguments.held / name, recogniser))
         print(starts(arguments.held / "clean", recogniser), flush=True)
     if arguments.folds:

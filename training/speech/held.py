@@ -2,9 +2,9 @@
 
     python -m speech.held --data DIR --language pa --part test --out DIR/test
 
-It writes shards of features and wav files at 16 kHz. `clean` is the sound of the engine; `worn` is the same in a room,
-with noise at 10 dB SNR, through an mp3 of 32 kb/s. `akhar-bench speech --clips` and `speech.peer` read the folders
-`wav`.
+It writes shards of features and wav files at 16 kHz. `clean` is the sound of the engine; `degraded` is the same in a
+room, with noise at 10 dB SNR, through an mp3 of 32 kb/s. `akhar-bench speech --clips` and `speech.peer` read the
+folders `wav`.
 """
 
 import argparse
@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 from scipy.io import wavfile
 
-from . import texts, world
+from . import acoustics, texts
 from .arrays import Floats
 from .features import RATE, log_mel
 from .shards import Writer
@@ -43,9 +43,9 @@ def spoken(data: str | Path, language: str, part: str, seed: int) -> list[Row]:
     return out
 
 
-def worn(samples: Floats, rng: np.random.Generator) -> Floats:
+def degraded(samples: Floats, rng: np.random.Generator) -> Floats:
     """Put samples into a random room with noise at 10 dB SNR."""
-    return world.with_noise(world.in_room(samples, world.room(rng)), 10, rng).astype(np.float32)
+    return acoustics.with_noise(acoustics.in_room(samples, acoustics.room(rng)), 10, rng).astype(np.float32)
 
 
 def write(folder: Path, rows: Sequence[Row], sounds: Sequence[Floats]) -> None:
@@ -64,7 +64,7 @@ def write(folder: Path, rows: Sequence[Row], sounds: Sequence[Floats]) -> None:
 
 
 def main() -> None:
-    """Write the folders `clean` and `worn` as the command line asks."""
+    """Write the folders `clean` and `degraded` as the command line asks."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--data", required=True)
     parser.add_argument("--language", choices=("pa", "en"), required=True)
@@ -77,7 +77,7 @@ def main() -> None:
     sounds = [samples for _, _, samples, _ in rows]
     out = Path(arguments.out)
     write(out / "clean", rows, sounds)
-    write(out / "worn", rows, world.through_mp3([worn(s, rng) for s in sounds], 32))
+    write(out / "degraded", rows, acoustics.through_mp3([degraded(s, rng) for s in sounds], 32))
     print(json.dumps({"utterances": len(rows), "minutes": round(sum(map(len, sounds)) / RATE / 60, 1)}))
 
 

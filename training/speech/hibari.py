@@ -1,6 +1,6 @@
 """hibari in this process (PyPI `hibari-tts`, Apache-2.0): one natural American voice, trained on Kokoro's af_heart.
 
-The network gives a spectrum and a pitch. `pitch` scales the pitch alone; resampling afterwards (`world.resampled`)
+The network gives a spectrum and a pitch. `pitch` scales the pitch alone; resampling afterwards (`acoustics.resampled`)
 changes the length of the vocal tract as well.
 """
 

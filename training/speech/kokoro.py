@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from . import abroad
+from . import cross_lingual
 from .arrays import AnyFloats, Floats
 
 RATE = 24000  # Hz
@@ -180,7 +180,7 @@ def given(inner: AnyFloats, pitch: AnyFloats) -> Floats:
 def panjabi(text: str) -> str:
     """Return the phonemes of a text in Gurmukhi, in the notation that Kokoro's Hindi voices were trained on."""
     return " ".join(
-        "".join(stress(syllable, "ˈ" * mark) for syllable, mark in word) for word in abroad.spelt(text, "ipa")
+        "".join(stress(syllable, "ˈ" * mark) for syllable, mark in word) for word in cross_lingual.spelt(text, "ipa")
     )
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 from scipy.io import wavfile
 
-from . import world
+from . import acoustics
 from .arrays import Floats
 from .features import RATE
 
@@ -52,7 +52,7 @@ def main() -> None:
     samples, rows = joined(Path(arguments.clips), arguments.minutes * 60, np.random.default_rng(1))
     out = Path(arguments.out)
     out.parent.mkdir(parents=True, exist_ok=True)
-    world.as_mp3(samples, out.with_suffix(".mp3"), arguments.kilobits)
+    acoustics.as_mp3(samples, out.with_suffix(".mp3"), arguments.kilobits)
     lines = [f"{start:.3f}\t{end:.3f}\t{text}" for start, end, text in rows]
     out.with_suffix(".tsv").write_text("\n".join(["start\tend\ttext", *lines]) + "\n")
     print(f"{len(samples) / RATE / 60:.1f} minutes, {len(rows)} clips, {out.with_suffix('.mp3').stat().st_size} bytes")

@@ -4,7 +4,7 @@
 
 A line of the table is a file beside it (wav, flac, ogg, mp3), a tab and the text as it is to be written; with several
 speakers, a tab and the speaker follow. Every fifth recording (`--every`) goes to `OUT/kept`, to measure on; the others
-go to `OUT/heard`, to train on. Panjabi becomes Whisper's features, for `speech.whisper_ctc.train`, and English those of
+go to `OUT/train`, to train on. Panjabi becomes Whisper's features, for `speech.whisper_ctc.train`, and English those of
 `speech.train`.
 """
 
@@ -15,7 +15,7 @@ from pathlib import Path
 
 import numpy as np
 
-from . import units, world
+from . import acoustics, units
 from .arrays import Floats
 from .features import RATE, log_mel
 from .lengths import LONGEST, fits
@@ -45,7 +45,7 @@ def read(path: Path) -> Floats:
         samples, rate = soundfile.read(path, dtype="float32", always_2d=True)
     except soundfile.LibsndfileError as error:
         raise Unfit(str(error)) from error
-    return world.resampled(np.asarray(samples).mean(1), rate)
+    return acoustics.resampled(np.asarray(samples).mean(1), rate)
 
 
 def usable(samples: Floats, language: str) -> Floats:
@@ -92,7 +92,7 @@ def main() -> None:
         table = list(rows(arguments.table))
     except (Unfit, OSError, UnicodeDecodeError) as reason:
         sys.exit(f"{arguments.table}: {reason}")
-    writers = {part: Writer(Path(arguments.out) / part / "00-000") for part in ("heard", "kept")}
+    writers = {part: Writer(Path(arguments.out) / part / "00-000") for part in ("train", "kept")}
     fit = 0
     for number, path, text, speaker in table:
         try:
@@ -101,7 +101,7 @@ def main() -> None:
             print(f"left out, line {number}: {path.name}: {reason}", file=sys.stderr)
             continue
         fit += 1
-        writers["heard" if fit % arguments.every else "kept"].add(mel, text=plain, voice=speaker)
+        writers["train" if fit % arguments.every else "kept"].add(mel, text=plain, voice=speaker)
     if fit < arguments.every:
         sys.exit(f"{fit} of {len(table)} recordings can be used; at least {arguments.every} are needed")
     for part, writer in writers.items():

@@ -23,10 +23,10 @@ from typing import Any
 from scipy.io import wavfile
 
 from . import english, metrics, peer_english, units
+from .acoustics import resampled
 from .arrays import Floats
 from .features import RATE
 from .peer_english import Recognise
-from .world import resampled
 
 MAKERS: dict[str, dict[str, Callable[[Path, int, str], Recognise]]] = {
     "pa": {"faster-whisper": peer_english.faster_whisper},

@@ -14,7 +14,7 @@ from typing import BinaryIO
 
 import numpy as np
 
-from . import units, world
+from . import acoustics, units
 from .arrays import Floats
 from .features import RATE, log_mel
 from .numbers import EN
@@ -29,7 +29,7 @@ def read(file: Path | BinaryIO) -> Floats:
     import soundfile  # the rest of this module works without it
 
     samples, rate = soundfile.read(file, dtype="float32")
-    return world.resampled(samples.mean(1) if samples.ndim > 1 else samples, rate)
+    return acoustics.resampled(samples.mean(1) if samples.ndim > 1 else samples, rate)
 
 
 def panjabi(data: str | Path) -> Iterator[Recording]:

@@ -33,7 +33,7 @@ WHOLE = "00-000"  # the shard beside the wav files of a folder of `--held`
 PAUSE_S = 1.2  # of silence between two sentences: longer than what ends a segment
 TOGETHER = 3  # sentences of a recording whose segments' starts are measured
 NOISE_S = (1.0, 2.0, 5.0, 20.0)
-HELD = ("clean", "worn", "telephone", "babble", "mp3-16", "kokoro", "words")  # folders of `--held`
+HELD = ("clean", "degraded", "telephone", "babble", "mp3-16", "kokoro", "words")  # folders of `--held`
 WRONG_CLIP = "numbers-R_34Kh357EGklz2X7"  # another number is said than the table has
 
 

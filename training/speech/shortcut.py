@@ -19,7 +19,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from . import augment, checkpoint, kokoro, world
+from . import acoustics, augment, checkpoint, kokoro
 from .arrays import Floats
 from .corpus import made, texts_of
 from .features import GUARD, MELS, between, log_mel
@@ -94,7 +94,7 @@ def spoken(data: str | Path, minutes: float, rng: np.random.Generator) -> list[R
         _, phonemes, voice, pace = planners[len(out) % len(planners)].next()
         latent, style, samples = engine.both(phonemes, voice, pace)
         if len(samples):
-            mel = log_mel(world.resampled(samples, kokoro.RATE))
+            mel = log_mel(acoustics.resampled(samples, kokoro.RATE))
             latent = at_hundred(latent)
             n = min(len(mel), len(latent))
             out.append((latent[:n], style, mel[:n].astype(np.float32)))

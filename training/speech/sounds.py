@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from . import world
+from . import acoustics
 from .arrays import AnyFloats, Doubles, Floats
 from .features import RATE, log_mel
 from .shards import Writer
@@ -71,12 +71,12 @@ def sound(rng: np.random.Generator) -> Floats:
         return (rng.normal(0, 10 ** rng.uniform(-5, -3), n) * (rng.random() < 0.8)).astype(np.float32)
     out: AnyFloats
     if kind == "noise":
-        out = world.noise(n, rng)
+        out = acoustics.noise(n, rng)
     else:
         out = {"tone": tone, "music": music, "knocks": knocks}[kind](n, rng)
-        out = out / (out.std() + 1e-9) + world.noise(n, rng) * 10 ** rng.uniform(-3, -0.3)
+        out = out / (out.std() + 1e-9) + acoustics.noise(n, rng) * 10 ** rng.uniform(-3, -0.3)
     if rng.random() < 0.4:
-        out = world.in_room(out, world.room(rng))
+        out = acoustics.in_room(out, acoustics.room(rng))
     return (out / np.abs(out).max() * 10 ** rng.uniform(-2, -0.05)).astype(np.float32)
 
 

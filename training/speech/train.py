@@ -100,7 +100,7 @@ def check(net: model.Acoustic, folder: str | Path, language: str, most: int = 16
 
 
 class Step(NamedTuple):
-    """What one step of the training tells."""
+    """The figures of one step of the training."""
 
     loss: float  # nats per unit
     phone_loss: float  # nats per phone, 0 where none are taught
@@ -166,8 +166,8 @@ class Training:
         keep = 0.99 if self.fallen else min(0.998, self.step / (self.step + 10))
         for name, value in self.net.state_dict().items():
             self.average[name].lerp_(value, 1 - keep)
-        told = 0.0 if phone_loss is None else float(phone_loss.detach())
-        return Step(float(loss.detach()), told, norm, rate, float(batch.lengths.sum()) / 100)
+        phone_nats = 0.0 if phone_loss is None else float(phone_loss.detach())
+        return Step(float(loss.detach()), phone_nats, norm, rate, float(batch.lengths.sum()) / 100)
 
     def _rate(self) -> float:
         """Return the learning rate of this step, and remember how far it has fallen."""

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from . import abroad, espeak, festival, gurmukhi, hibari, kokoro, pico, world
+from . import acoustics, cross_lingual, espeak, festival, gurmukhi, hibari, kokoro, pico
 from .arrays import Floats
 from .espeak import ODD, Espeak
 from .flite import Flite
@@ -98,7 +98,7 @@ ACCENTS = {
 NATURAL = [*kokoro.ENGLISH * 2, *kokoro.INDIAN, *kokoro.OTHERS]  # Kokoro's voices for English; doubled ones weigh more
 # The share of each engine in a corpus; below, the voices of each engine that training uses.
 SHARES = {
-    "pa": {"espeak": 0.5, "festival": 0.12, "flite": 0.1, "abroad": 0.2, "pico": 0.08},
+    "pa": {"espeak": 0.5, "festival": 0.12, "flite": 0.1, "cross-lingual": 0.2, "pico": 0.08},
     "en": {"espeak": 0.35, "festival": 0.18, "flite": 0.29, "pico": 0.18},
 }
 ALONE = ["hibari", "kokoro", "pairs"]  # slow, or one voice: each gets a corpus of its own
@@ -107,7 +107,7 @@ TRAINING = {
     "pa": {
         "festival": ["hindi_NSK_diphone"],
         "flite": ["rms", "slt", "kal16"],
-        "abroad": list(abroad.VOICES),
+        "cross-lingual": list(cross_lingual.VOICES),
         "pico": ["it-IT", "de-DE", "es-ES"],
         "hibari": list(hibari.VOICES),
         "kokoro": [*kokoro.INDIAN * 3, *kokoro.ENGLISH, *kokoro.OTHERS],
@@ -154,7 +154,7 @@ def _trained(language: str, only: str | None, rng: np.random.Generator) -> tuple
 
 
 def planned(language: str, only: str | None, rng: np.random.Generator, held: bool = False) -> Plan:
-    """Draw engine, voice and manner of one utterance.
+    """Draw engine, voice and way of speaking of one utterance.
 
     `only`: the one engine to use, whose voices then vary more; `held`: use the voices kept for the tests.
     """
@@ -194,7 +194,7 @@ class Speakers:
         self.hibari, self.kokoro = Hibari(), Kokoro()
 
     def plan(self, rng: np.random.Generator, held: bool = False) -> Plan:
-        """Draw engine, voice and manner of one utterance, as `planned` does."""
+        """Draw engine, voice and way of speaking of one utterance, as `planned` does."""
         return planned(self.language, self.only, rng, held)
 
     def spoken(self, jobs: Sequence[Job]) -> list[Spoken | None]:
@@ -205,18 +205,18 @@ class Speakers:
         out: list[Spoken | None] = [None] * len(jobs)
         by_voice: dict[tuple[str, str], list[int]] = {}
         for k, (text, engine, voice, how) in enumerate(jobs):
-            if engine in ("festival", "abroad"):
+            if engine in ("festival", "cross-lingual"):
                 by_voice.setdefault((engine, voice), []).append(k)
             elif engine == "espeak":
                 out[k] = self.by_espeak(text, voice, how)
             else:
                 samples, rate = self.said(text, engine, voice, how)
-                out[k] = world.trimmed(world.resampled(samples, rate, how["speed"]))[0], []
+                out[k] = acoustics.trimmed(acoustics.resampled(samples, rate, how["speed"]))[0], []
         for (engine, voice), ks in by_voice.items():
             texts = [jobs[k][0] for k in ks]
             if engine == "festival" and self.language == "pa":
                 texts = [gurmukhi.devanagari(text) for text in texts]
-            read = abroad.say if engine == "abroad" else festival.say
+            read = cross_lingual.say if engine == "cross-lingual" else festival.say
             said = read(texts, voice, [1 / jobs[k][3]["pace"] for k in ks])
             for k, one in zip(ks, said, strict=True):
                 out[k] = self.by_festival(jobs[k][0], one, jobs[k][3])
@@ -233,7 +233,7 @@ class Speakers:
             starts[at] = k
             at += len(word) + 1
         times = [(starts[c], t) for c, t in events if c in starts]
-        samples, cut = world.trimmed(world.resampled(samples, espeak.RATE))
+        samples, cut = acoustics.trimmed(acoustics.resampled(samples, espeak.RATE))
         return samples, [(k, t - cut / 16000) for k, t in times]
 
     def said(self, text: str, engine: str, voice: str, how: How) -> tuple[Floats, int]:
@@ -243,7 +243,7 @@ class Speakers:
             words = gurmukhi.phones(text) if panjabi else text
             return self.flite.say(words, voice, 1 / how["pace"], panjabi, how["shift"])
         if engine == "pico":
-            text = pico.phones(abroad.sampa(text, voice)) if panjabi else text
+            text = pico.phones(cross_lingual.sampa(text, voice)) if panjabi else text
             return self.pico.say(text, voice, how["pace"], how["shift"])
         if engine == "hibari":
             phonemes = hibari.american(kokoro.panjabi(text)) if panjabi else self.hibari.phonemes(text)
@@ -261,5 +261,5 @@ class Speakers:
         samples, rate, words = one
         if len(words) != len(text.split()) or any(w[2] == "0" for w in words):
             return None  # a word was not read
-        samples, cut = world.trimmed(world.resampled(samples, rate, how["speed"]))
+        samples, cut = acoustics.trimmed(acoustics.resampled(samples, rate, how["speed"]))
         return samples, [(k, w[0] / how["speed"] - cut / 16000) for k, w in enumerate(words)]

@@ -190,8 +190,8 @@ def test_drawers_who_are_held_back_are_not_in_the_other_part(tmp_path: Path) -> 
     (folder / "gurmukhi_strokes.jsonl").write_text("\n".join(map(json.dumps, rows)), "utf-8")
     held = {5, 10, 15, 20}
     learned = {drawer for _, drawer, _, _ in drawings.sources(tmp_path, held)}
-    told = {drawer for _, drawer, _, _ in drawings.sources(tmp_path, set(range(1, 21)) - held)}
-    assert told == held
+    read = {drawer for _, drawer, _, _ in drawings.sources(tmp_path, set(range(1, 21)) - held)}
+    assert read == held
     assert learned == set(range(1, 21)) - held
     assert {len(strokes) for _, _, strokes, _ in drawings.sources(tmp_path)} == {1}  # a single point is no stroke
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from PIL import Image
-from recognition import conditions, evaluate, pen, readers, samples, strokes, testsets, world
+from recognition import capture, conditions, evaluate, pen, readers, samples, strokes, testsets
 from recognition.arrays import Bool, Float32, Mask, Picture
 from recognition.pool import Filter
 
@@ -57,19 +57,19 @@ def test_the_ink_of_a_drawing_stays_in_the_picture() -> None:
 
 
 def test_effects_come_in_their_order_and_rules_exclude_each_other() -> None:
-    drawn = [world.random_effects(np.random.default_rng(k)) for k in range(400)]
+    drawn = [capture.random_effects(np.random.default_rng(k)) for k in range(400)]
     for effects in drawn:
-        assert effects == [e for e in world.EFFECTS if e in effects]
+        assert effects == [e for e in capture.EFFECTS if e in effects]
         assert len(effects) <= 4
         assert not {"lined", "squared"} <= set(effects)
     assert 0.28 < np.mean([not effects for effects in drawn]) < 0.41  # 0.34, three standard deviations
-    assert {e for effects in drawn for e in effects} == set(world.EFFECTS)
+    assert {e for effects in drawn for e in effects} == set(capture.EFFECTS)
 
 
-@pytest.mark.parametrize("effect", world.EFFECTS)
+@pytest.mark.parametrize("effect", capture.EFFECTS)
 def test_an_effect_leaves_the_ink_visible(effect: str) -> None:
     mask = conditions.placed(bar(), 80, 0.2)
-    picture = world.picture(mask, np.random.default_rng(3), [effect])
+    picture = capture.picture(mask, np.random.default_rng(3), [effect])
     assert picture.shape == (80, 80, 3)
     assert picture.dtype == np.uint8
     ink, paper = picture[mask > 0.9].mean(0), picture[mask == 0].mean(0)

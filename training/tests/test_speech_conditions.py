@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from scipy.io import wavfile
-from speech import shards, world
+from speech import acoustics, shards
 from speech.arrays import Floats
 from speech.features import RATE
 from speech.whisper_ctc import held
@@ -36,7 +36,7 @@ def test_other_voices_are_10_db_below_the_speech_and_never_the_own_voice() -> No
     voices = ["a", "b", "c", "d", "e", "a"]
     first, *_, last = held.among_others(sounds, voices, np.random.default_rng(0))
     added = first - sounds[0]
-    expected = world.loudness(sounds[0]) * 10 ** (-10 / 20)
+    expected = acoustics.loudness(sounds[0]) * 10 ** (-10 / 20)
     assert added.std() == pytest.approx(expected, rel=0.01)
     assert [level(added, f) > expected / 3 for f in (440, 550, 660, 770, 880)] == [False, True, True, True, True]
     assert len(last) == RATE // 2  # shorter than the others
@@ -49,7 +49,7 @@ def read(path: Path) -> Floats:
 
 def test_conditions_have_the_texts_of_clean(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(held.real, "read", read)
-    monkeypatch.setattr(held.world, "through_mp3", lambda sounds, _: [one[::-1] for one in sounds])
+    monkeypatch.setattr(held.acoustics, "through_mp3", lambda sounds, _: [one[::-1] for one in sounds])
     sounds = [tones(440, 700), tones(550, 900)]
     (tmp_path / "clean/wav").mkdir(parents=True)
     writer = shards.Writer(tmp_path / "clean" / held.WHOLE)

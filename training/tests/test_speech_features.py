@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from speech import augment, corpus, features, golden, sounds, world
+from speech import acoustics, augment, corpus, features, golden, sounds
 from speech.arrays import Floats
 from speech.features import HOP, MELS, RATE
 from speech.whisper_ctc import log_mel as whisper
@@ -210,7 +210,7 @@ def test_masks_stay_within_their_bounds(strength: float, bands: int, share: int)
 
 @pytest.mark.parametrize(("rate", "speed", "length"), [(8000, 1.0, 2000), (22050, 1.0, 726), (16000, 2.0, 500)])
 def test_resampling_gives_sixteen_kilohertz(rate: int, speed: float, length: int) -> None:
-    assert len(world.resampled(np.zeros(1000, np.float32), rate, speed)) == length
+    assert len(acoustics.resampled(np.zeros(1000, np.float32), rate, speed)) == length
 
 
 def test_resampling_keeps_a_tone_and_speed_raises_it() -> None:
@@ -218,24 +218,24 @@ def test_resampling_keeps_a_tone_and_speed_raises_it() -> None:
         return float(np.abs(np.fft.rfft(samples)).argmax() * RATE / len(samples))
 
     at_eight = (0.5 * np.sin(2 * np.pi * 500 * np.arange(8000) / 8000)).astype(np.float32)
-    assert peak(world.resampled(at_eight, 8000)) == pytest.approx(500, abs=1)
-    assert peak(world.resampled(at_eight, 8000, 1.25)) == pytest.approx(625, abs=2)
+    assert peak(acoustics.resampled(at_eight, 8000)) == pytest.approx(500, abs=1)
+    assert peak(acoustics.resampled(at_eight, 8000, 1.25)) == pytest.approx(625, abs=2)
     same = tone(300)
-    assert world.resampled(same, RATE) is same
+    assert acoustics.resampled(same, RATE) is same
 
 
 def test_trimming_leaves_the_margin() -> None:
     samples = np.pad(np.ones(1000, np.float32), (5000, 3000))
-    rest, cut = world.trimmed(samples)
+    rest, cut = acoustics.trimmed(samples)
     assert cut == 5000 - 1280
     assert len(rest) == 1280 + 999 + 1280
     silence = np.zeros(10, np.float32)
-    assert world.trimmed(silence)[0] is silence
+    assert acoustics.trimmed(silence)[0] is silence
 
 
 def test_rooms_begin_with_the_direct_path_and_decay() -> None:
     for seed in SEEDS:
-        response = world.room(np.random.default_rng(seed))
+        response = acoustics.room(np.random.default_rng(seed))
         assert response[0] == 1
         assert 0.12 * RATE * 0.8 - 1 <= len(response) <= 0.7 * RATE * 0.8
         quarter = len(response) // 4
@@ -244,21 +244,21 @@ def test_rooms_begin_with_the_direct_path_and_decay() -> None:
 
 def test_noise_has_unit_deviation() -> None:
     for seed in SEEDS:
-        assert world.noise(8000, np.random.default_rng(seed)).std() == pytest.approx(1, abs=1e-3)
+        assert acoustics.noise(8000, np.random.default_rng(seed)).std() == pytest.approx(1, abs=1e-3)
 
 
 @pytest.mark.parametrize("ratio", [0, 10, 30])
 def test_added_noise_has_the_ratio_that_was_asked(ratio: int) -> None:
     speech = np.concatenate([tone(300, 1), np.zeros(RATE, np.float32)])
-    added = world.with_noise(speech, ratio, np.random.default_rng(1)) - speech
+    added = acoustics.with_noise(speech, ratio, np.random.default_rng(1)) - speech
     loud = (speech[:RATE] ** 2).mean()  # the loudness is that of the louder half
     assert decibels(loud / (added**2).mean()) == pytest.approx(ratio, abs=0.1)
-    given = world.with_noise(speech, ratio, np.random.default_rng(1), np.tile(tone(50, 1), 2)) - speech
+    given = acoustics.with_noise(speech, ratio, np.random.default_rng(1), np.tile(tone(50, 1), 2)) - speech
     assert decibels(loud / (given**2).mean()) == pytest.approx(ratio, abs=0.1)
 
 
 def test_a_room_keeps_the_length() -> None:
-    assert world.in_room(tone(300), np.array([1, 0, 0.5], np.float32)) == pytest.approx(
+    assert acoustics.in_room(tone(300), np.array([1, 0, 0.5], np.float32)) == pytest.approx(
         tone(300) + 0.5 * np.concatenate([[0, 0], tone(300)[:-2]]), abs=1e-5
     )
 
@@ -267,7 +267,7 @@ def test_a_telephone_passes_speech_and_stops_hum_and_hiss() -> None:
     for seed in SEEDS:
         passed = [
             decibels(
-                (world.telephone(tone(hertz), np.random.default_rng(seed)) ** 2)[2000:].mean()
+                (acoustics.telephone(tone(hertz), np.random.default_rng(seed)) ** 2)[2000:].mean()
                 / (tone(hertz) ** 2).mean()
             )
             for hertz in (50, 1000, 6000)
@@ -281,7 +281,7 @@ def test_recording_conditions_keep_length_and_about_a_third_is_unchanged() -> No
     speech, babble = tone(200, 0.2), np.random.default_rng(0).normal(size=3200)
     unchanged = 0
     for seed in range(100):
-        out = world.degraded(speech, np.random.default_rng(seed), babble)
+        out = acoustics.degraded(speech, np.random.default_rng(seed), babble)
         assert out.shape == speech.shape
         assert np.isfinite(out).all()
         unchanged += out is speech
@@ -289,7 +289,7 @@ def test_recording_conditions_keep_length_and_about_a_third_is_unchanged() -> No
 
 
 def test_corpus_levels_and_silence_are_within_their_bounds(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(world, "degraded", lambda samples, _rng, _other: samples)
+    monkeypatch.setattr(acoustics, "degraded", lambda samples, _rng, _other: samples)
     speech = np.ones(4000, np.float32)
     for seed in SEEDS:
         out = corpus.recorded(speech, np.random.default_rng(seed), None)

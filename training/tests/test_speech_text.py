@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from speech import abroad, gurmukhi, hibari, kokoro, numbers, pico, prompts, texts, units
+from speech import cross_lingual, gurmukhi, hibari, kokoro, numbers, pico, prompts, texts, units
 from speech.whisper_ctc import consonants, sentences
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -163,26 +163,28 @@ def test_syllables_keep_consonant_vowel_and_signs() -> None:
 
 
 def test_words_in_phones_of_other_languages() -> None:
-    assert list(abroad.spelt("ਪੰਜਾਬੀ", "it")) == [[("pan", False), ("dZa1", True), ("bi1", False)]]
-    assert abroad.sampa("ਪੰਜਾਬੀ ਸੱਤ", "it-IT") == ['pan."dZa:.bi:', '"satt']
-    assert abroad.phones([("ਕ", True), ("h", False), ("ਅ", False)], "fi") == ["k:", "h", "a"]
-    assert abroad.phones([("ਹ", False), ("ਆ", False)], "it") == ["a1"]  # Italian has no h
+    assert list(cross_lingual.spelt("ਪੰਜਾਬੀ", "it")) == [[("pan", False), ("dZa1", True), ("bi1", False)]]
+    assert cross_lingual.sampa("ਪੰਜਾਬੀ ਸੱਤ", "it-IT") == ['pan."dZa:.bi:', '"satt']
+    assert cross_lingual.phones([("ਕ", True), ("h", False), ("ਅ", False)], "fi") == ["k:", "h", "a"]
+    assert cross_lingual.phones([("ਹ", False), ("ਆ", False)], "it") == ["a1"]  # Italian has no h
     assert pico.phones(["a.b", "c"]) == "<phoneme ph='a.b'/> <phoneme ph='c'/>"
 
 
 def test_festival_lexicon_entries() -> None:
-    assert abroad.name(907) == "xjah"
-    assert abroad.entry("xa", "ਪੰਜਾਬੀ", "it") == """(lex.add.entry '("xa" nil (((p a n) 0) ((dZ a1) 1) ((b i1) 0))))"""
+    assert cross_lingual.name(907) == "xjah"
+    assert cross_lingual.entry("xa", "ਪੰਜਾਬੀ", "it") == (
+        """(lex.add.entry '("xa" nil (((p a n) 0) ((dZ a1) 1) ((b i1) 0))))"""
+    )
     # The Czech voices get a glide between two vowels.
-    assert abroad.entry("x", "ਆਈ", "cs") == """(lex.add.entry '("x" nil (((a:) 1) ((j i:) 0))))"""
+    assert cross_lingual.entry("x", "ਆਈ", "cs") == """(lex.add.entry '("x" nil (((a:) 1) ((j i:) 0))))"""
 
 
 def test_every_phone_set_names_every_sound() -> None:
-    names = [set(phones) for phones in abroad.SETS.values()]
+    names = [set(phones) for phones in cross_lingual.SETS.values()]
     assert all(one == names[0] for one in names)
-    assert set(abroad.VOWELS) <= names[0]
+    assert set(cross_lingual.VOWELS) <= names[0]
     with pytest.raises(ValueError, match="shorter"):
-        abroad.table("a", "s", "f")
+        cross_lingual.table("a", "s", "f")
 
 
 def test_phonemes_for_kokoro() -> None:

@@ -58,7 +58,7 @@ Direction = TypedDict(
         "all": Scores,
         "groups": dict[str, Scores],
         "everyday": Scores,
-        "everyday as heard": Scores,
+        "everyday as recognised": Scores,
         "drawn": list[list[str]],
         "daily": list[list[str]],
     },
@@ -83,14 +83,14 @@ def everyday() -> list[Pair]:
 
 
 def measured(
-    akhar: str, pairs: Sequence[Pair], source: str, target: str, heard: bool = False
+    akhar: str, pairs: Sequence[Pair], source: str, target: str, recognised: bool = False
 ) -> tuple[Scores, dict[str, Scores], list[Translated]]:
     """One direction: the scores of all pairs, the scores of each group, and the translations.
 
-    With `heard`, the sources are as speech recognition would give them.
+    With `recognised`, the sources are as speech recognition would give them.
     """
     a, b = ("en", "pa").index(source), ("en", "pa").index(target)
-    given = [spoken(p[a], source) or p[a] if heard else p[a] for p in pairs]
+    given = [spoken(p[a], source) or p[a] if recognised else p[a] for p in pairs]
     said = [text for _, text in translated(akhar, given, source, target)]
     done = [(x, y, p[b], group(p[2])) for x, y, p in zip(given, said, pairs, strict=True)]
     groups = {}
@@ -118,12 +118,12 @@ def main() -> None:
         name = f"{source}-{target}"
         whole, groups, done = measured(arguments.akhar, pairs, source, target)
         daily, _, daily_rows = measured(arguments.akhar, everyday(), source, target)
-        as_heard, _, _ = measured(arguments.akhar, everyday(), source, target, heard=True)
+        as_recognised, _, _ = measured(arguments.akhar, everyday(), source, target, recognised=True)
         figures[name] = {
             "all": whole,
             "groups": groups,
             "everyday": daily,
-            "everyday as heard": as_heard,
+            "everyday as recognised": as_recognised,
             "drawn": [list(row[:3]) for row in random.Random(20).sample(done, 40)],
             "daily": [list(row[:3]) for row in daily_rows],
         }

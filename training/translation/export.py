@@ -70,7 +70,7 @@ def main() -> None:
         for role, ending in manifest.FILES.items():
             replace(folder / f"{manifest.MODEL}.{ending}", content[role])
     state = checkpoint.load(arguments.checkpoint)
-    progress = {"steps": state["step"], "tokens": state["heard"]}
+    progress = {"steps": state["step"], "tokens": state["n_tokens"]}
     replace(PROGRESS, (json.dumps(progress) + "\n").encode())
     print("largest difference of a logit, whole and stepped:", difference(folder))
 

@@ -32,7 +32,7 @@ def main() -> None:
     net, progress = restored(arguments.weights), json.loads(PROGRESS.read_text())
     average = {name: p.detach().clone() for name, p in net.named_parameters()}
     step = progress["steps"]
-    figures = {"step": step, "heard": progress["tokens"], "decay_from": step, "warm_from": step}
+    figures = {"step": step, "n_tokens": progress["tokens"], "decay_from": step, "warm_from": step}
     checkpoint.save(out / "translation.pt", net, average, Both(net, 1e-3), **figures)
     print(f"{out / 'translation.pt'}: step {progress['steps']}, {progress['tokens'] / 1e6:.2f} M tokens")
 

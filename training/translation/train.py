@@ -91,7 +91,7 @@ class Training:
         state = checkpoint.load(resumed) if resumed else None
         self.arguments = arguments
         self.step = state["step"] if state else 0
-        self.n_tokens = state["heard"] if state else 0
+        self.n_tokens = state["n_tokens"] if state else 0
         # The step from which the rate rises, and the one from which it falls.
         self.warm_from = state.get("warm_from", 0) if state else 0
         self.start = self.step if not state or resumed == arguments.init else state.get("decay_from", self.step)
@@ -143,7 +143,7 @@ class Training:
             self.average,
             self.optimiser,
             step=self.step,
-            heard=self.n_tokens,
+            n_tokens=self.n_tokens,
             decay_from=self.start,
             warm_from=self.warm_from,
         )

@@ -1,12 +1,12 @@
 """Fits the `[confidence]` table of a manifest: how likely a text is right, by the evidence for it.
 
-    python -m speech.whisper_ctc.calibrate --checkpoint WORK/full.pt --eval WORK/eval --sets clean worn kokoro words \
-        --lm WORK/pa.lm --data DIR
+    python -m speech.whisper_ctc.calibrate --checkpoint WORK/full.pt --eval WORK/eval --sets clean degraded kokoro \
+        words --lm WORK/pa.lm --data DIR
 
 The evidence for a text has two parts: the mean probability that the network gives its letters (each in its frames, the
 highest), and the mean log-probability that the language model gives its letters and spaces. The share of right letters
 is fitted to both by logistic regression; neither weight may be negative. The sets must hold voices that are never
-trained on. English sentences of DIR, of which nothing can be right, count as much as `--foreign` says.
+trained on. English sentences of DIR, of which nothing can be right, count as much as `--english` says.
 """
 
 import argparse
@@ -24,13 +24,13 @@ from .evidence import Evidence, evidence, fitted, probabilities, table
 from .model import Recogniser, loaded
 from .train import log_probs
 
-FOREIGN, LONGEST_S = 30, 12  # recordings in English, and the seconds of each that are used
+MOST, LONGEST_S = 30, 12  # recordings in English, and the seconds of each that are used
 
 
 def english(net: Recogniser, data: str) -> Iterator[Floats]:
     """Yield the log-probabilities of sentences in English."""
     for k, (_, samples, _) in enumerate(real.reading(Path(data), "en-read-matthes")):
-        if k == FOREIGN:
+        if k == MOST:
             return
         values = torch.from_numpy(log_mel.features(samples[: LONGEST_S * 16_000]).T.copy())[None]
         with torch.no_grad():
@@ -55,7 +55,7 @@ def main() -> None:
     parser.add_argument("--tuned", nargs=2, type=float, default=TUNED)
     parser.add_argument("--width", type=int, default=16)
     parser.add_argument("--most", type=int, default=80, help="utterances of a set")
-    parser.add_argument("--foreign", type=float, default=0.25, help="share of the letters that English counts for")
+    parser.add_argument("--english", type=float, default=0.25, help="share of the letters that English counts for")
     parser.add_argument("--low", type=float, default=0.5)
     parser.add_argument("--lm-weight", type=float, default=0.2, help="when a window is decoded again")
     arguments = parser.parse_args()
@@ -72,12 +72,12 @@ def main() -> None:
         rows = rows[:: max(1, len(rows) // arguments.most)]
         texts = [row.item["text"] for row in rows]
         sets[name] = of(zip(log_probs(net, rows), texts, strict=True))
-    foreign = of((scores, "") for scores in english(net, arguments.data))
+    of_english = of((scores, "") for scores in english(net, arguments.data))
     panjabi = [one for found in sets.values() for one in found]
-    share = arguments.foreign * sum(one.n for one in panjabi) / sum(one.n for one in foreign)
-    counted = [one._replace(n=max(1, round(one.n * share))) for one in foreign]
+    share = arguments.english * sum(one.n for one in panjabi) / sum(one.n for one in of_english)
+    counted = [one._replace(n=max(1, round(one.n * share))) for one in of_english]
     weights = fitted(panjabi + counted)
-    for name, found in [*sets.items(), ("english", foreign)]:
+    for name, found in [*sets.items(), ("english", of_english)]:
         report(name, weights, found, arguments.low)
     print(table(weights, arguments.low, arguments.lm_weight))
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
-from .. import corpus, world
+from .. import acoustics, corpus
 from ..arrays import Floats
 from ..features import RATE
 from ..shards import Writer
@@ -37,7 +37,7 @@ def _joined(pieces: list[Floats], rng: np.random.Generator) -> Floats:
 
 
 def planned(speakers: Speakers, rng: np.random.Generator, held: bool) -> Plan:
-    """Draw engine, voice and manner of one utterance, without the voices of HELD."""
+    """Draw engine, voice and way of speaking of one utterance, without the voices of HELD."""
     while True:
         engine, voice, how = speakers.plan(rng, held)
         if not set(voice.split("+")) & set(HELD):
@@ -64,7 +64,7 @@ def spoken(
 
 def varied(samples: Floats, rng: np.random.Generator) -> Floats:
     """Play half of the utterances faster or slower, which sounds like another voice."""
-    return world.resampled(samples, RATE, rng.uniform(0.88, 1.15)) if rng.random() < 0.5 else samples
+    return acoustics.resampled(samples, RATE, rng.uniform(0.88, 1.15)) if rng.random() < 0.5 else samples
 
 
 def _ended(samples: Floats, rng: np.random.Generator) -> Floats:

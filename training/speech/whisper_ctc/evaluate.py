@@ -1,7 +1,7 @@
 """Measures the error rates of a checkpoint on what `held` wrote, greedily and with the letter language model.
 
     python -m speech.whisper_ctc.evaluate --checkpoint WORK/head.pt --eval WORK/eval --lm WORK/pa.lm \
-        --sets F04 M01 words clean worn kokoro spontaneous
+        --sets F04 M01 words clean degraded kokoro spontaneous
 
 Digit strings are measured also with each word set to the nearest of the ten digit words ("snapped"). The last column
 is the CER without spaces. The texts of the spontaneous clips are printed; a clip without a reference is not counted.

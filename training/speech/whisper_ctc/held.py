@@ -6,7 +6,7 @@ people       F04, M01: digit strings without the silence at the ends, one folder
              shard and the odd ones in another (all speakers read the same strings); `spontaneous`, whole clips with
              an approximate text, or with none ("")
 words        numbers from 0 to 100 and frequent words, one at a time, in voices kept apart
-sentences    `clean` and `worn` (a room, noise at 10 dB SNR, mp3 of 32 kb/s), in voices kept apart
+sentences    `clean` and `degraded` (a room, noise at 10 dB SNR, mp3 of 32 kb/s), in voices kept apart
 kokoro       sentences in the two of Kokoro's Hindi voices that are kept apart; they sound natural
 conditions   `clean`, which must be there, as it sounds over a telephone (300 to 3400 Hz, 8 kHz), with other voices of
              the set 10 dB below the speech (`babble`), through an mp3 of 16 kb/s (`mp3-16`)
@@ -19,8 +19,8 @@ from pathlib import Path
 import numpy as np
 from scipy.io import wavfile
 
+from .. import acoustics, kokoro, numbers, real, texts, units
 from .. import held as speech_held
-from .. import kokoro, numbers, real, texts, units, world
 from ..arrays import Floats
 from ..features import RATE
 from ..shards import Shard, Writer
@@ -95,15 +95,15 @@ def words(data: str, part: str, out: Path) -> None:
 
 
 def spoken_sentences(data: str, part: str, out: Path) -> None:
-    """Write clean and worn."""
+    """Write clean and degraded."""
     rng = np.random.default_rng([12, len(part)])
     pool = texts.sentences(data, "pa")[part] + sentences.prompts(data)[part, "natural"]
     chosen = rng.permutation(len(pool))[:SENTENCES]
     source = (("sentences", [pool[k]]) for k in chosen)
     rows = list(_clean(corpus.spoken(Speakers("pa"), source, len(chosen), rng, held=True), rng))
     write(out / "clean", iter(rows))
-    sounds = world.through_mp3([speech_held.worn(samples, rng) for _, samples in rows], 32)
-    write(out / "worn", ((what, sound) for (what, _), sound in zip(rows, sounds, strict=True)))
+    sounds = acoustics.through_mp3([speech_held.degraded(samples, rng) for _, samples in rows], 32)
+    write(out / "degraded", ((what, sound) for (what, _), sound in zip(rows, sounds, strict=True)))
 
 
 def natural(data: str, part: str, out: Path) -> None:
@@ -116,15 +116,15 @@ def natural(data: str, part: str, out: Path) -> None:
         for k in rng.permutation(len(pool))[:NATURAL]:
             name = str(rng.choice(corpus.HELD))
             samples, rate = voice.say(kokoro.panjabi(pool[k]), name)
-            yield {"text": pool[k], "voice": name}, world.trimmed(world.resampled(samples, rate))[0]
+            yield {"text": pool[k], "voice": name}, acoustics.trimmed(acoustics.resampled(samples, rate))[0]
 
     write(out / "kokoro", _clean(rows(), rng))
 
 
 def over_telephone(samples: Floats) -> Floats:
     """Keep 300 to 3400 Hz, sampled at 8 kHz; the result is again at 16 kHz."""
-    low = world.resampled(world.band(samples, 300, 3400), RATE, speed=2)
-    return world.resampled(low, RATE // 2)[: len(samples)]
+    low = acoustics.resampled(acoustics.band(samples, 300, 3400), RATE, speed=2)
+    return acoustics.resampled(low, RATE // 2)[: len(samples)]
 
 
 def among_others(sounds: list[Floats], voices: list[str], rng: np.random.Generator) -> list[Floats]:
@@ -134,7 +134,7 @@ def among_others(sounds: list[Floats], voices: list[str], rng: np.random.Generat
         others = [k for k, other in enumerate(voices) if other != voice]
         chosen = [sounds[k] for k in rng.choice(others, min(OTHERS, len(others)), replace=False)]
         babble = sum((np.resize(one / one.std(), len(samples)) for one in chosen), np.zeros(len(samples)))
-        out.append(world.with_noise(samples, BELOW_DB, rng, babble).astype(np.float32))
+        out.append(acoustics.with_noise(samples, BELOW_DB, rng, babble).astype(np.float32))
     return out
 
 
@@ -146,7 +146,7 @@ def conditions(_data: str, part: str, out: Path) -> None:
     changed = {
         "telephone": [over_telephone(samples) for samples in sounds],
         "babble": among_others(sounds, [row["voice"] for row in rows], np.random.default_rng([14, len(part)])),
-        "mp3-16": world.through_mp3(sounds, MP3_16),
+        "mp3-16": acoustics.through_mp3(sounds, MP3_16),
     }
     for name, some in changed.items():
         write(out / name, iter(zip(rows, some, strict=True)))

@@ -127,7 +127,7 @@ def _digits(rng: np.random.Generator) -> list[str]:
 
 
 def _isolated(data: str, kind: str, rng: np.random.Generator) -> str:
-    """Draw one word or one number. Half of the words are drawn evenly, so that rare ones are heard too."""
+    """Draw one word or one number. Half of the words are drawn evenly, so that rare ones are drawn too."""
     if kind == "number":
         return numbers.pa(int(rng.integers(0, 101)))
     if kind == "digit":

@@ -1,10 +1,10 @@
 """Fits the `[confidence]` table of speech-en, by which Panjabi that is sent as English gets a warning, and measures it.
 
-    python -m speech.foreign clips --data DIR --out FOLDER
+    python -m speech.calibrate clips --data DIR --out FOLDER
     for part in fit test; do
         ../target/release/akhar-bench evidence --lang en --clips FOLDER/$part >FOLDER/$part.jsonl
     done
-    python -m speech.foreign fit --evidence FOLDER --low 0.5
+    python -m speech.calibrate fit --evidence FOLDER --low 0.5
 
 `clips` writes wav files of Panjabi and of English, half of the voices to FOLDER/fit, the others to FOLDER/test. `fit`
 fits the share of right letters, none of which is right in Panjabi, by logistic regression to what `akhar-bench
@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from . import client, english, espeak, metrics, real, texts, world
+from . import acoustics, client, english, espeak, metrics, real, texts
 from .arrays import Doubles, Floats
 from .whisper_ctc.evidence import Evidence, fitted, probabilities, table
 
@@ -80,7 +80,7 @@ def synthetic(data: Path) -> Iterator[Clip]:
             for k, at in enumerate(rng.permutation(len(chosen))[:N_SENTENCES]):
                 variant = VARIANTS[part][k % len(VARIANTS[part])]
                 samples, _ = engine.say(chosen[at], f"{voice}+{variant}", rng.uniform(140, 180), rng.uniform(35, 65))
-                samples = world.resampled(np.float32(0.5 / np.abs(samples).max()) * samples, espeak.RATE)
+                samples = acoustics.resampled(np.float32(0.5 / np.abs(samples).max()) * samples, espeak.RATE)
                 yield part, f"{language}-espeak~{variant}-{k:02}", samples, chosen[at]
 
 
