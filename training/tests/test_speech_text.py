@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from speech import cross_lingual, gurmukhi, hibari, kokoro, numbers, pico, prompts, texts, units
-from speech.whisper_ctc import consonants, sentences
+from speech.whisper_ctc import sentences
 
 ROOT = Path(__file__).resolve().parents[2]
 LANGUAGES = ("pa", "en")
@@ -226,12 +226,6 @@ def test_telephone_prompts_as_they_are_read(listed: str, read: str | None) -> No
 )
 def test_code_mixed_prompts_as_they_are_read(written: str, read: str | None) -> None:
     assert sentences.readable(written) == read
-
-
-def test_consonants_agree_across_scripts() -> None:
-    assert consonants.skeleton("ਪੱਖਾ") == consonants.skeleton("Pakkha") == "pk"
-    assert consonants.skeleton("ਪੰਖਾ") == consonants.skeleton("پنکھا") == "pnk"
-    assert consonants.skeleton("ਆ ਹੈ 5") == ""
 
 
 def test_the_part_of_a_text_is_its_sha1_modulo_a_hundred() -> None:

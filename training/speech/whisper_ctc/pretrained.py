@@ -1,4 +1,4 @@
-"""Whisper base (OpenAI, MIT) as torch modules, from the two PyPI packages that contain its CTranslate2 file.
+"""The encoder of Whisper base (OpenAI, MIT) as a torch module, from the two packages that contain its CTranslate2 file.
 
 `requirements-train.txt` pins the packages. The joined file's SHA-256 is checked before the file is parsed.
 """
@@ -8,12 +8,10 @@ import torch
 from torch import Tensor
 
 from . import ctranslate
-from .decoder import Decoder
 from .encoder import Encoder
 from .package import model_bytes
 
 ATTENTION = {"norm": "layer_norm", "enter": "linear_0", "leave": "linear_1"}
-CROSS = {"norm": "layer_norm", "query": "linear_0", "memory": "linear_1", "leave": "linear_2"}
 FEED = {"norm": "layer_norm", "enter": "linear_0", "leave": "linear_1"}
 
 
@@ -31,9 +29,9 @@ def _block(found: dict[str, np.ndarray], ours: str, theirs: str, names: dict[str
     return out
 
 
-def encoder(found: dict[str, np.ndarray] | None = None) -> Encoder:
-    """Return Whisper base's encoder, float32, in evaluation mode; `found`: the variables of the file, if read."""
-    found = found or ctranslate.variables(model_bytes())
+def encoder() -> Encoder:
+    """Return Whisper base's encoder, float32, in evaluation mode."""
+    found = ctranslate.variables(model_bytes())
     state = {"positions": _tensor(found["encoder/position_encodings/encodings"])}
     for ours, theirs in (("first", "conv1"), ("second", "conv2")):
         for kind in ("weight", "bias"):
@@ -43,35 +41,5 @@ def encoder(found: dict[str, np.ndarray] | None = None) -> Encoder:
         state |= _block(found, f"layers.{k}.attention", f"encoder/layer_{k}/self_attention", ATTENTION)
         state |= _block(found, f"layers.{k}.feed", f"encoder/layer_{k}/ffn", FEED)
     state |= _block(found, "_", "encoder", {"norm": "layer_norm"})
-    net.load_state_dict({name.removeprefix("_."): value for name, value in state.items()})
-    return net.eval()
-
-
-def _split(state: dict[str, Tensor], part: str) -> dict[str, Tensor]:
-    """Split a fused q, k, v matrix into query and memory (k and v)."""
-    out = {}
-    for name, value in state.items():
-        if name.startswith(f"{part}.enter."):
-            kind, width = name.rsplit(".", 1)[1], value.shape[0] // 3
-            out[f"{part}.query.{kind}"], out[f"{part}.memory.{kind}"] = value[:width], value[width:]
-        else:
-            out[name] = value
-    return out
-
-
-def decoder(found: dict[str, np.ndarray] | None = None) -> Decoder:
-    """Return Whisper base's decoder, float32, in evaluation mode; `found`: the variables of the file, if read."""
-    found = found or ctranslate.variables(model_bytes())
-    state = {
-        "embedding.weight": _tensor(found["decoder/embeddings/weight"]),
-        "positions": _tensor(found["decoder/position_encodings/encodings"]),
-    }
-    net = Decoder()
-    for k in range(len(net.layers)):
-        own, place = f"layers.{k}.own", f"decoder/layer_{k}"
-        state |= _split(_block(found, own, f"{place}/self_attention", ATTENTION), own)
-        state |= _block(found, f"layers.{k}.cross", f"{place}/attention", CROSS)
-        state |= _block(found, f"layers.{k}.feed", f"{place}/ffn", FEED)
-    state |= _block(found, "_", "decoder", {"norm": "layer_norm"})
     net.load_state_dict({name.removeprefix("_."): value for name, value in state.items()})
     return net.eval()
