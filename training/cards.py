@@ -18,11 +18,10 @@ from pathlib import Path
 from typing import Any
 
 import manifests
-from figures import percent, wilson
+from figures import Figures, percent, wilson
 
 HERE = Path(__file__).resolve().parent
 NOTES = HERE / "notes"
-Figures = dict[str, Any]
 
 
 def right(read: Figures, best: str = "") -> int:

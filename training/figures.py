@@ -1,6 +1,10 @@
 """How measured shares are written, and how sure they are. This module imports the standard library alone."""
 
 import math
+from typing import Any
+
+Figures = dict[str, Any]
+"""What was measured, as `notes/MODEL.json` keeps it; the templates in `cards/` say what each figure is."""
 
 
 def wilson(count: int, total: int, z: float = 1.96) -> tuple[float, float]:

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import cards
 import numpy as np
+from figures import Figures
 from manifests import replace
 from recognition.arrays import AnyPoints, Bool, Float64
 from recognition.labels import ALPHABET, DIGITS, NUKTA
@@ -24,7 +25,6 @@ from recognition.testsets import plain
 from . import drawings, realism, register
 from .generate import Generator, Written, picture, with_headline, with_nukta
 from .glyphs import MODEL
-from .results import Legibility, Readings, Results, Variety
 
 HERE = Path(__file__).resolve().parents[1]
 STYLES = 40
@@ -38,8 +38,10 @@ def shown(make: Generator, label: str, rng: np.random.Generator, style: Float64)
     return make([label], rng, style)[0]
 
 
-def read(make: Generator, labels: Sequence[str], reader: Local) -> tuple[Readings, Bool, Bool]:
+def read(make: Generator, labels: Sequence[str], reader: Local) -> tuple[Figures, Bool, Bool]:
     """The figures of the labels in STYLES styles; for each picture, whether top-1 and top-3 are right.
+
+    `worst`: top-1 of the eight labels with the lowest; `confusions`: `meant→read times`, most frequent first.
 
     `reader`: the recogniser whose labels these are.
     """
@@ -56,7 +58,7 @@ def read(make: Generator, labels: Sequence[str], reader: Local) -> tuple[Reading
     third: Bool = (order[:, :3] == truth[:, None]).any(1)
     wrong = Counter(f"{labels[t]}→{labels[o]}" for t, o in zip(truth[~first], order[~first, 0], strict=True))
     by_label = {label: float(first[truth == k].mean()) for k, label in enumerate(labels)}
-    figures: Readings = {
+    figures = {
         "n": len(truth),
         "top1": float(first.mean()),
         "top3": float(third.mean()),
@@ -66,7 +68,7 @@ def read(make: Generator, labels: Sequence[str], reader: Local) -> tuple[Reading
     return figures, first, third
 
 
-def legibility(make: Generator, folder: Path, command: str) -> Legibility:
+def legibility(make: Generator, folder: Path, command: str) -> Figures:
     """The figures by recogniser and together; `folder`: the manifests', `command`: the feature filter's."""
     found = {}
     for model, labels in (("letters-pa", ALPHABET), ("digits-pa", DIGITS)):
@@ -91,8 +93,8 @@ def apart(first: Sequence[AnyPoints], second: Sequence[AnyPoints]) -> float:
     return 0.5 * float(cKDTree(a).query(b)[0].mean() + cKDTree(b).query(a)[0].mean())
 
 
-def variety(make: Generator, data: Path) -> Variety:
-    """Distances between two drawings in one style, and between one drawer's two drawings of ਅ."""
+def variety(make: Generator, data: Path) -> Figures:
+    """Median distances between two drawings in one style, and one drawer's two of ਅ, in body heights."""
     real = defaultdict(list)
     for text, hand, strokes, _ in drawings.sources(data):
         if text == "ਅ":
@@ -151,7 +153,7 @@ def main() -> None:
     data, folder = Path(arguments.data), Path(arguments.models_dir)
     path = Path(arguments.model) if arguments.model else folder / f"weights/{MODEL}.onnx"
     make = Generator(path)
-    results: Results = {"styles": STYLES}
+    results: Figures = {"styles": STYLES}
     if "legibility" in arguments.only:
         results["legibility"] = legibility(make, folder, arguments.features_command)
     if "variety" in arguments.only:

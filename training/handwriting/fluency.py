@@ -16,6 +16,7 @@ from pathlib import Path
 
 import cards
 import numpy as np
+from figures import Figures
 from manifests import replace
 from recognition.arrays import AnyPoints, Float64
 from recognition.labels import ALPHABET, DIGITS, LETTERS
@@ -25,7 +26,6 @@ from . import consistency, drawings, glyphs, headlines, realism
 from .evaluate import apart, body_heights
 from .generate import Make, Written
 from .headlines import Headline
-from .results import Accuracy, Alike, Fluency, Headlines, Read
 from .served import BODY, Service
 from .traits import traits
 
@@ -71,7 +71,7 @@ def whole_rows(service: Service, data: Path) -> list[realism.Row]:
     return rows
 
 
-def realism_of(service: Service, data: Path) -> dict[str, Accuracy]:
+def realism_of(service: Service, data: Path) -> dict[str, Figures]:
     """How well drawings of the held-back drawers are distinguished from served ones; means over DRAWS sets of these.
 
     Whole drawings, and those cut off below the headline, which are prepared as `realism` does.
@@ -92,9 +92,9 @@ def realism_of(service: Service, data: Path) -> dict[str, Accuracy]:
     }
 
 
-def headlines_of(real: Sequence[Headline], made: Sequence[Headline]) -> Headlines:
+def headlines_of(real: Sequence[Headline], made: Sequence[Headline]) -> Figures:
     """The quartiles of both, and how far apart they are."""
-    result: Headlines = {"n_real": len(real), "n_made": len(made), "real": {}, "made": {}, "furthest": {}}
+    result: Figures = {"n_real": len(real), "n_made": len(made), "real": {}, "made": {}, "furthest": {}}
     for name in ("slope", "rms", "largest"):
         a, b = ([getattr(h, name) for h in both] for both in (real, made))
         result["real"][name], result["made"][name] = headlines.quartiles(a), headlines.quartiles(b)
@@ -121,12 +121,12 @@ def by_hand(rows: Sequence[tuple[int, str, list[Float64]]]) -> dict[str, dict[in
     return found
 
 
-def alike(own: float, other: float) -> Alike:
+def alike(own: float, other: float) -> Figures:
     """Both distances and their ratio."""
     return {"within": round(own, 4), "between": round(other, 4), "ratio": round(own / other, 3)}
 
 
-def consistent(rows: Sequence[tuple[int, str, list[Float64]]], data: Path) -> dict[str, Alike]:
+def consistent(rows: Sequence[tuple[int, str, list[Float64]]], data: Path) -> dict[str, Figures]:
     """The distances within and between hands: people's and the service's."""
     twice = [(hand, text, body_heights(strokes)) for text, hand, strokes, _ in drawings.sources(data) if text == "ਅ"]
     made = by_hand(rows)
@@ -147,7 +147,7 @@ def consistent(rows: Sequence[tuple[int, str, list[Float64]]], data: Path) -> di
     }
 
 
-def legible(service: Service) -> Read:
+def legible(service: Service) -> Figures:
     """How the served recognisers read pictures of every label."""
     first, third = [], []
     for model, labels in (("letters-pa", ALPHABET), ("digits-pa", DIGITS)):
@@ -170,7 +170,7 @@ def main() -> None:
     parser.add_argument("--models-dir", default=str(cards.HERE.parent / "models"))
     arguments = parser.parse_args()
     data, service, only = Path(arguments.data), Service(arguments.url, arguments.key), arguments.only
-    found: Fluency = {}
+    found: Figures = {}
     rows = texts(service) if {"headlines", "consistency", "pace"} & set(only) else []
     letters = [row for row in rows if row[1] in LETTERS]
     if "headlines" in only:

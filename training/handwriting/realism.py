@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 import torch
+from figures import Figures
 from PIL import Image
 from recognition.arrays import AnyPoints, Coverage, Float32, Float64
 from recognition.strokes import resample, smoothed
@@ -14,8 +15,6 @@ from torch import nn
 
 from . import drawings, dynamics, export, glyphs, register, train
 from .generate import Generator, Make, picture
-from .model import Arrays
-from .results import Realism
 from .traits import cropped, simplified, traits
 
 HELD_BACK = (5, 10, 15, 20)
@@ -181,13 +180,9 @@ class Still(Generator):
         return 0 * super().drawings(n, rng)
 
 
-def measured(data: Path, net: nn.Module | None = None, arrays: Arrays | None = None, seeds: int = 2) -> Realism:
-    """The figures, on a generator that is trained without the held-back drawers.
-
-    `net` and `arrays`: what `train.trained` gave for that, where it was run already.
-    """
-    if arrays is None or net is None:
-        arrays, net = train.trained(data, HELD_BACK)
+def measured(data: Path, seeds: int = 2) -> Figures:
+    """The figures, on a generator that is trained without the held-back drawers; `control`: with the mean shapes."""
+    arrays, net = train.trained(data, HELD_BACK)
     shapes = dynamics.taught(net)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "held-out.onnx"

@@ -11,17 +11,18 @@ import collections
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar
 
 import cards
 import numpy as np
+from figures import Figures
 from manifests import replace
 from PIL import Image, ImageDraw
 
 from . import conditions, folds, testsets
 from .arrays import Float32, Picture
 from .labels import SETS
-from .metrics import Figures, Results, Unlike, scores
+from .metrics import scores
 from .pool import COMMAND
 from .readers import Local, Recogniser, Served
 from .testsets import Item
@@ -109,7 +110,7 @@ def robustness(reader: Recogniser, items: Sequence[Item], limit: int = 420) -> d
     return table
 
 
-def unlike(reader: Recogniser, items: Sequence[Item]) -> Unlike:
+def unlike(reader: Recogniser, items: Sequence[Item]) -> Figures:
     """The best scores of pictures that are none of the labels."""
     best = read(reader, items).rows.max(1)
     return {
@@ -126,7 +127,7 @@ def handwriting(
     labels: Sequence[str],
     sheets: Path | None,
     name: str,
-) -> tuple[Results, Reading]:
+) -> tuple[Figures, Reading]:
     """Figures of handwriting, by part and together, its robustness table, and the reading of all parts.
 
     `readers`: part to the model that reads it; `items_of`: part to its pictures; `sheets`: the folder for pictures of
@@ -151,14 +152,14 @@ def handwriting(
     }, whole
 
 
-def digits_table(data: Path, reader: Recogniser, sheets: Path | None) -> Results:
+def digits_table(data: Path, reader: Recogniser, sheets: Path | None) -> Figures:
     """The figures of handwritten digits."""
     labels = SETS["digits-pa"]
     results, _ = handwriting({"all": reader}, lambda _: testsets.digits(data), labels, sheets, "digits-pa")
     return results
 
 
-def folds_table(data: Path, readers: Mapping[int, Recogniser], sheets: Path | None) -> Results:
+def folds_table(data: Path, readers: Mapping[int, Recogniser], sheets: Path | None) -> Figures:
     """The figures of letters, each read by the network that was trained without its drawer; `readers`: by fold."""
     labels = SETS["letters-pa"]
     results, base = handwriting(readers, lambda fold: testsets.letters(data, fold), labels, sheets, "letters-pa-folds")
@@ -170,14 +171,14 @@ def folds_table(data: Path, readers: Mapping[int, Recogniser], sheets: Path | No
     return results | {"pair_bindi": pairs.figures(labels), "labels41": (base + pairs).figures(labels)}
 
 
-def shipped_table(data: Path, model: str, reader: Recogniser, sheets: Path | None) -> Results:
+def shipped_table(data: Path, model: str, reader: Recogniser, sheets: Path | None) -> Figures:
     """The figures that need the shipped file alone: print, and pictures that are none of its labels."""
     labels = SETS[model]
     printed = read(reader, testsets.printed(data, labels))
     if sheets:
         printed.sheet(sheets / f"{model}-printed.png", labels)
     other = testsets.letters(data) if model == "digits-pa" else testsets.digits(data)
-    results: Results = {
+    results: Figures = {
         "printed": printed.figures(labels),
         "scribbles": unlike(reader, testsets.scribbles()),
         "other_set": unlike(reader, other),
@@ -194,10 +195,10 @@ def a_line_each(figures: Mapping[str, Any]) -> bytes:
     return ("{\n" + ",\n".join(lines) + "\n}\n").encode()
 
 
-def folds_figures(arguments: argparse.Namespace, sheets: Path | None) -> Results:
+def folds_figures(arguments: argparse.Namespace, sheets: Path | None) -> Figures:
     """The figures of the folds' networks: measured and stored with `--folds`, else the stored ones."""
     if not arguments.folds:
-        return cast(Results, json.loads(FOLD_FIGURES.read_text("utf-8")))
+        return dict(json.loads(FOLD_FIGURES.read_text("utf-8")))
     paths = {fold: Path(arguments.folds) / f"{fold}.onnx" for fold in folds.MEASURED}
     readers = {fold: Local(arguments.features_command, [path]) for fold, path in paths.items() if path.exists()}
     results = folds_table(Path(arguments.data), readers, sheets)
@@ -221,7 +222,7 @@ def everything(arguments: argparse.Namespace) -> None:
         figures = a_line_each(results)
         if model == "letters-pa":
             results |= folds_figures(arguments, sheets)
-        print(cards.text(model, dict(results), folder).split("\n## Data\n")[0], flush=True)
+        print(cards.text(model, results, folder).split("\n## Data\n")[0], flush=True)
         if not (arguments.url or arguments.dry):
             replace(cards.figures_path(model), figures)
             cards.write(model, folder)

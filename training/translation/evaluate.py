@@ -11,14 +11,14 @@ import json
 import random
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TypedDict
 
 import cards
+from figures import Figures
 from manifests import replace
 
 from . import corpus, manifest, prepared
 from .corpus import Pair
-from .metrics import Scores, scores
+from .metrics import scores
 from .phrases import FOLDER, rows
 from .program import translated
 from .variants import spoken
@@ -52,21 +52,6 @@ GROUPS = {
     "everyday": "everyday",
 }
 DIRECTIONS = (("en", "pa"), ("pa", "en"))
-Direction = TypedDict(
-    "Direction",
-    {
-        "all": Scores,
-        "groups": dict[str, Scores],
-        "everyday": Scores,
-        "everyday as recognised": Scores,
-        "drawn": list[list[str]],
-        "daily": list[list[str]],
-    },
-)
-"""What is measured in one direction.
-
-A row of `drawn` (held-out pairs) and `daily` (the everyday sentences) is source, output and reference.
-"""
 
 Translated = tuple[str, str, str, str]
 """Source, output, reference, group."""
@@ -84,7 +69,7 @@ def everyday() -> list[Pair]:
 
 def measured(
     akhar: str, pairs: Sequence[Pair], source: str, target: str, recognised: bool = False
-) -> tuple[Scores, dict[str, Scores], list[Translated]]:
+) -> tuple[Figures, Figures, list[Translated]]:
     """One direction: the scores of all pairs, the scores of each group, and the translations.
 
     With `recognised`, the sources are as speech recognition would give them.
@@ -113,7 +98,8 @@ def main() -> None:
     pairs = prepared.read(arguments.pairs)[arguments.part]
     if arguments.count:
         pairs = random.Random(7).sample(pairs, arguments.count)
-    figures: dict[str, Direction] = {}
+    # A row of `drawn` (held-out pairs) and `daily` (the everyday sentences) is source, output and reference.
+    figures: Figures = {}
     for source, target in DIRECTIONS:
         name = f"{source}-{target}"
         whole, groups, done = measured(arguments.akhar, pairs, source, target)

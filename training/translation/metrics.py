@@ -1,16 +1,13 @@
 """Scores of translations against references."""
 
 from collections.abc import Sequence
-from typing import TypedDict
 
 import sacrebleu
-
-Scores = TypedDict("Scores", {"n": int, "chrf++": float, "bleu": float})
-"""`n`: the number of pairs; the scores lie between 0 and 100."""
+from figures import Figures
 
 
-def scores(outputs: Sequence[str], references: Sequence[str]) -> Scores:
-    """chrF++ (Popović, 2017) and BLEU (Papineni and others, 2002) of a whole set, rounded to one decimal.
+def scores(outputs: Sequence[str], references: Sequence[str]) -> Figures:
+    """chrF++ (Popović, 2017) and BLEU (Papineni and others, 2002) of a set of `n` pairs, 0 to 100, with one decimal.
 
     sacrebleu computes them with its defaults: characters to 6 and words to 2 for chrF++; tokens by 13a, one reference.
     """
