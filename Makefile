@@ -26,7 +26,8 @@ check: ## Formatting, lints, docs, licences and crate arrows, unused dependencie
 	.cache/check/bin/ruff format --check --quiet
 	.cache/check/bin/ruff check --quiet
 	.cache/check/bin/mypy
-	.cache/check/bin/pytest --quiet
+	cargo build --locked --package akhar
+	AKHAR=$(CURDIR)/target/debug/akhar .cache/check/bin/pytest --quiet
 	scripts/check_links.sh sources
 
 wheel: ## Build the wheel for pip, which holds the program and the models, into target/wheels
@@ -99,8 +100,7 @@ eval: ## Measure recognition and speech on public data: make eval DATA=/absolute
 	cargo build --release --locked --package akhar
 	test -x .cache/venv-train/bin/python || python3 -m venv .cache/venv-train
 	.cache/venv-train/bin/pip install --quiet --requirement training/requirements.txt
-	cd training && ../.cache/venv-train/bin/python -m recognition.evaluate --all --data "$(DATA)" \
-		--features-command "../target/release/akhar models features --stream"
+	cd training && ../.cache/venv-train/bin/python -m recognition.evaluate --all --data "$(DATA)"
 	rm -f target/eval/speech-*.json
 	cd training && for language in pa en; do \
 		../.cache/venv-train/bin/python -m speech.served --language $$language --data "$(DATA)" \

@@ -1,15 +1,14 @@
 #!/bin/sh
 # Rebuilds and measures one model: ./rebuild.sh digits-pa|letters-pa|handwriting-pa|speech-pa|aligner-en|translation-pa-en DATA
-# [FEATURES_COMMAND]
 # Pools, checkpoints and sheets go to $AKHAR_TRAINING_DIR (default ../.cache/training).
 set -eu
-model=$1 data=$2 features=${3:-akhar models features --stream}
+model=$1 data=$2
 work=${AKHAR_TRAINING_DIR:-../.cache/training}/$model
 export OMP_NUM_THREADS=1 MALLOC_MMAP_THRESHOLD_=2000000000 MALLOC_TRIM_THRESHOLD_=8000000000
 export MALLOC_TOP_PAD_=268435456
 mkdir -p "$work/folds"
 step() { name=$1; shift; python3 -m "recognition.$name" --model "$model" "$@"; }
-pool() { step pool --data "$data" --features-command "$features" "$@"; }
+pool() { step pool --data "$data" "$@"; }
 train() { step train --data "$data" --pool "$work/pool" "$@"; }
 twice() { # STEPS OUT [OPTION...]: then 900 steps more from a lower rate
     steps=$1 out=$2; shift 2
@@ -31,8 +30,7 @@ letters-pa)
         twice 3600 "$work/folds/$fold.pt" --hold "$fold"
     done
     twice 3600 "$work/whole.pt"
-    step calibrate --folds "$work/folds" --data "$data" --features-command "$features" \
-        > "$work/temperatures"
+    step calibrate --folds "$work/folds" --data "$data" > "$work/temperatures"
     for fold in 0 1 2 4; do
         step export --checkpoint "$work/folds/$fold.pt" --temperature "$(temperature "$fold")" \
             --onnx "$work/folds/$fold.onnx"
@@ -40,7 +38,7 @@ letters-pa)
     ;;
 handwriting-pa)
     python3 -m handwriting.train --data "$data" --models-dir ../models
-    exec python3 -m handwriting.evaluate --data "$data" --features-command "$features"
+    exec python3 -m handwriting.evaluate --data "$data"
     ;;
 speech-pa) exec sh rebuild/speech-pa.sh "$data" "$work/.." ;;
 aligner-en)
@@ -57,11 +55,10 @@ translation-pa-en)
     translate train "$@" --init "$work/second.pt" --out "$work/final.pt" --dropout 0.1 --decay-steps 800
     translate export --checkpoint "$work/final.pt" --tokens "$work/tokens" --models-dir ../models
     translate evaluate --pairs "$work/pairs" --models-dir ../models
-    translate golden_placeholders --out ../tests/fixtures/seq2seq/placeholders.json
     exec python3 -m translation.golden --models-dir ../models --out ../tests/fixtures/seq2seq/bundled.json
     ;;
-*) echo "usage: $0 digits-pa|letters-pa|handwriting-pa|speech-pa|aligner-en|translation-pa-en DATA [FEATURES_COMMAND]" >&2; exit 2 ;;
+*) echo "usage: $0 digits-pa|letters-pa|handwriting-pa|speech-pa|aligner-en|translation-pa-en DATA" >&2; exit 2 ;;
 esac
 step export --checkpoint "$work/whole.pt" --temperature "$(temperature all)" --models-dir ../models
 python3 -m recognition.evaluate --models "$model" --data "$data" --folds "$work/folds" \
-    --features-command "$features" --sheets "$work/sheets"
+    --sheets "$work/sheets"

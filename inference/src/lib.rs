@@ -14,6 +14,7 @@ mod runtime;
 mod scores;
 pub mod seq2seq;
 pub mod speech;
+mod stream;
 #[cfg(test)]
 mod testing;
 

@@ -18,7 +18,6 @@ from figures import Figures
 from manifests import replace
 from recognition.arrays import AnyPoints, Bool, Float64
 from recognition.labels import ALPHABET, DIGITS, NUKTA
-from recognition.pool import COMMAND
 from recognition.readers import Local
 from recognition.testsets import plain
 
@@ -68,11 +67,11 @@ def read(make: Generator, labels: Sequence[str], reader: Local) -> tuple[Figures
     return figures, first, third
 
 
-def legibility(make: Generator, folder: Path, command: str) -> Figures:
-    """The figures by recogniser and together; `folder`: the manifests', `command`: the feature filter's."""
+def legibility(make: Generator, folder: Path) -> Figures:
+    """The figures by recogniser and together; `folder`: the manifests'."""
     found = {}
     for model, labels in (("letters-pa", ALPHABET), ("digits-pa", DIGITS)):
-        found[model] = read(make, labels, Local(command, [folder / f"weights/{model}.onnx"]))
+        found[model] = read(make, labels, Local([folder / f"weights/{model}.onnx"]))
     first, third = (np.concatenate([one[k] for one in found.values()]) for k in (1, 2))
     return {
         "letters-pa": found["letters-pa"][0],
@@ -146,7 +145,6 @@ def main() -> None:
     parser.add_argument("--data", required=True)
     parser.add_argument("--models-dir", default=str(HERE.parent / "models"), help="the folder of the manifests")
     parser.add_argument("--model", help="another file than the shipped one; nothing is written")
-    parser.add_argument("--features-command", default=COMMAND)
     parser.add_argument("--only", nargs="*", default=["legibility", "variety", "realism"])
     parser.add_argument("--dry", action="store_true", help="print only")
     arguments = parser.parse_args()
@@ -155,7 +153,7 @@ def main() -> None:
     make = Generator(path)
     results: Figures = {"styles": STYLES}
     if "legibility" in arguments.only:
-        results["legibility"] = legibility(make, folder, arguments.features_command)
+        results["legibility"] = legibility(make, folder)
     if "variety" in arguments.only:
         results["variety"] = variety(make, data)
     if "realism" in arguments.only:

@@ -19,7 +19,7 @@ from . import testsets
 from .labels import SETS
 from .metrics import geometric_mean
 from .model import TURNS, Looks, Reader
-from .pool import COMMAND, Filter
+from .pool import Filter
 
 
 def generated(paths: Sequence[str]) -> tuple[torch.Tensor, torch.Tensor]:
@@ -65,14 +65,13 @@ def main() -> None:
     parser.add_argument("--shards", nargs="*", default=[])
     parser.add_argument("--folds", help="folder of 0.pt, 1.pt, …: one line a fold, then `all`")
     parser.add_argument("--data", help="with --folds")
-    parser.add_argument("--features-command", default=COMMAND)
     arguments = parser.parse_args()
     torch.set_num_threads(1)
     if arguments.checkpoint:
         x, y = generated(arguments.shards)
         print(f"all {temperature(arguments.checkpoint, arguments.model, x, y):.4f}")
         return
-    found, filter_ = {}, Filter(arguments.features_command)
+    found, filter_ = {}, Filter()
     for path in sorted(Path(arguments.folds).glob("[0-9].pt")):
         x, y = held_out(Path(arguments.data), int(path.stem), filter_)
         found[path.stem] = temperature(path, arguments.model, x, y)

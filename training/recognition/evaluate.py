@@ -23,7 +23,6 @@ from . import conditions, folds, testsets
 from .arrays import Float32, Picture
 from .labels import SETS
 from .metrics import scores
-from .pool import COMMAND
 from .readers import Local, Recogniser, Served
 from .testsets import Item
 
@@ -200,7 +199,7 @@ def folds_figures(arguments: argparse.Namespace, sheets: Path | None) -> Figures
     if not arguments.folds:
         return dict(json.loads(FOLD_FIGURES.read_text("utf-8")))
     paths = {fold: Path(arguments.folds) / f"{fold}.onnx" for fold in folds.MEASURED}
-    readers = {fold: Local(arguments.features_command, [path]) for fold, path in paths.items() if path.exists()}
+    readers = {fold: Local([path]) for fold, path in paths.items() if path.exists()}
     results = folds_table(Path(arguments.data), readers, sheets)
     replace(FOLD_FIGURES, a_line_each(results))
     return results
@@ -212,9 +211,7 @@ def everything(arguments: argparse.Namespace) -> None:
     sheets = Path(arguments.sheets) if arguments.sheets else None
     for model in arguments.models:
         reader: Recogniser = (
-            Served(arguments.url, arguments.key, model)
-            if arguments.url
-            else Local(arguments.features_command, [folder / f"weights/{model}.onnx"])
+            Served(arguments.url, arguments.key, model) if arguments.url else Local([folder / f"weights/{model}.onnx"])
         )
         results = shipped_table(data, model, reader, sheets)
         if model == "digits-pa":
@@ -236,7 +233,6 @@ def main() -> None:
     parser.add_argument("--models", nargs="*", default=[], choices=list(SETS), help="these alone")
     parser.add_argument("--models-dir", default=str(HERE.parent / "models"), help="the folder of the manifests")
     parser.add_argument("--folds", help="folder of the networks without one fold: 0.onnx, 1.onnx, …")
-    parser.add_argument("--features-command", default=COMMAND)
     parser.add_argument("--url", help="measure through the service")
     parser.add_argument("--key", default="")
     parser.add_argument("--sheets", help="folder for pictures of the errors; never commit it")

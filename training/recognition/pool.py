@@ -5,7 +5,6 @@ Each producer is a process with a filter of its own. A shard is an .npz file of 
 """
 
 import argparse
-import shlex
 import struct
 import subprocess
 import threading
@@ -14,24 +13,25 @@ from multiprocessing import Process
 from pathlib import Path
 
 import numpy as np
+from program import features
 
 from .arrays import Picture, Squares
 from .labels import SETS
 from .samples import Maker
 
 SHARD = 10_000
-COMMAND = "akhar models features --stream"
 
 
 class Filter:
     """The Rust feature filter as a child process: pictures in, ink squares out, in the same order.
 
-    `command`: as a shell would split it; `side`: pixels of a square's side.
+    `command`: another filter than the program's; `side`: pixels of a square's side.
     """
 
-    def __init__(self, command: str = COMMAND, side: int = 48) -> None:
+    def __init__(self, command: Sequence[str] = (), side: int = 48) -> None:
         self.side = side
-        self.process = subprocess.Popen(shlex.split(command), stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        command = command or features("pictures")
+        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         if self.process.stdin is None or self.process.stdout is None:
             raise RuntimeError("the feature filter has no pipes")
         self.pictures, self.replies = self.process.stdin, self.process.stdout
@@ -73,7 +73,7 @@ class Filter:
 def produce(arguments: argparse.Namespace, producer: int) -> None:
     """Writes every shard whose number is `producer` modulo `arguments.producers`, each from a seed of its own."""
     maker = Maker(Path(arguments.data), arguments.model, arguments.nothings)
-    filter_ = Filter(arguments.features_command)
+    filter_ = Filter()
     out = Path(arguments.out)
     out.mkdir(parents=True, exist_ok=True)
     shards = range(producer, arguments.shards, arguments.producers)
@@ -108,7 +108,6 @@ def main() -> None:
     parser.add_argument("--shards", type=int, default=30)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--producers", type=int, default=1)
-    parser.add_argument("--features-command", default=COMMAND)
     arguments = parser.parse_args()
     processes = [Process(target=produce, args=(arguments, k)) for k in range(arguments.producers)]
     for process in processes:

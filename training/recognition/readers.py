@@ -28,16 +28,16 @@ class Recogniser(Protocol):
 class Local:
     """The Rust feature filter, then an ONNX file (or several, whose probabilities are averaged).
 
-    `command`: the filter's; `threads`: of ONNX Runtime.
+    `threads`: of ONNX Runtime.
     """
 
-    def __init__(self, command: str, paths: Sequence[Path], threads: int = 1) -> None:
+    def __init__(self, paths: Sequence[Path], threads: int = 1) -> None:
         import onnxruntime
 
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = threads
         self.sessions = [onnxruntime.InferenceSession(str(p), options) for p in paths]
-        self.filter = Filter(command)
+        self.filter = Filter()
 
     def read(self, images: Sequence[Picture]) -> Float32:
         """Probabilities (n, labels); a row of zeros where the filter found no ink."""

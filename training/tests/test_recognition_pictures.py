@@ -122,7 +122,7 @@ def test_a_warped_mask_stays_inside_its_margin() -> None:
 def test_the_filter_answers_in_order(tmp_path: Path) -> None:
     program = tmp_path / "filter.py"
     program.write_text(FILTER, "utf-8")
-    filter_ = Filter(f"{sys.executable} {program}", side=4)
+    filter_ = Filter([sys.executable, str(program)], side=4)
     found = filter_.features([np.full((3 + k, 5, 3), value, np.uint8) for k, value in enumerate((7, 255, 9))])
     filter_.close()
     assert [None if square is None else square.tolist() for square in found] == [[[7] * 4] * 4, None, [[9] * 4] * 4]

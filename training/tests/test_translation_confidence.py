@@ -4,8 +4,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from program import translated
 from translation.confidence import Rated, evidence, log_prob, reliability
-from translation.program import translated
 
 TABLE = {"intercept": 2.0, "language": 1.5, "low": 0.2}
 
@@ -27,10 +27,13 @@ def test_the_parts_go_from_the_least_to_the_most_probable() -> None:
     assert [share for _, share in parts] == [0.0, 0.0, 0.5, 1.0, 1.0]
 
 
-def test_the_program_gives_a_probability_and_a_text_for_each_line(tmp_path: Path) -> None:
+def test_the_program_gives_a_probability_and_a_text_for_each_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     akhar = tmp_path / "akhar"
     akhar.write_text("#!/bin/sh\nprintf '0.5000\\tHello.\\n\\t7248\\n'\n")
     akhar.chmod(0o755)
-    assert translated(str(akhar), ["ਸਤਿ ਸ੍ਰੀ ਅਕਾਲ।", "7248"], "pa", "en") == [(0.5, "Hello."), (None, "7248")]
+    monkeypatch.setenv("AKHAR", str(akhar))
+    assert translated(["ਸਤਿ ਸ੍ਰੀ ਅਕਾਲ।", "7248"], "pa", "en") == [(0.5, "Hello."), (None, "7248")]
     with pytest.raises(ValueError, match="gave 2 lines for 1"):
-        translated(str(akhar), ["ਸਤਿ ਸ੍ਰੀ ਅਕਾਲ।"], "pa", "en")
+        translated(["ਸਤਿ ਸ੍ਰੀ ਅਕਾਲ।"], "pa", "en")

@@ -1,6 +1,6 @@
 """Back-translation: machine-made sources for single sentences, to train on (Sennrich and others, 2016).
 
-    python -m translation.backtranslate --data DATA --pairs WORK/pairs --akhar AKHAR --out WORK/back.tsv
+    python -m translation.backtranslate --data DATA --pairs WORK/pairs --out WORK/back.tsv
 
 A line is the source, its language, the target and its language; the target is the true sentence. Sentences have 3 to 20
 words. Translations that are right with a probability below `--least` are left out.
@@ -10,8 +10,9 @@ import argparse
 import random
 from pathlib import Path
 
+from program import translated
+
 from . import corpus, prepared
-from .program import translated
 
 
 def main() -> None:
@@ -19,7 +20,6 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--data", required=True)
     parser.add_argument("--pairs", required=True, help="what translation.prepared wrote")
-    parser.add_argument("--akhar", required=True, help="the program, which translates with its models")
     parser.add_argument("--out", required=True)
     parser.add_argument("--count", type=int, default=20000, help="sentences of either language")
     parser.add_argument("--least", type=float, default=0.2)
@@ -30,7 +30,7 @@ def main() -> None:
         for language, other in (("pa", "en"), ("en", "pa")):
             targets = [text for text in mono[language] if 3 <= len(text.split()) <= 20]
             targets = rng.sample(targets, min(arguments.count, len(targets)))
-            sources = translated(arguments.akhar, targets, language, other)
+            sources = translated(targets, language, other)
             kept = 0
             for target, (probability, source) in zip(targets, sources, strict=True):
                 if source and probability is not None and probability >= arguments.least:

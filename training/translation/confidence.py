@@ -1,6 +1,6 @@
 """Fits the `[confidence]` table of the translator on dev, and measures it on test.
 
-    python -m translation.confidence --pairs WORK/pairs --models-dir ../models --akhar ../target/release/akhar
+    python -m translation.confidence --pairs WORK/pairs --models-dir ../models
 
 A translation counts as right if its chrF++ is at least `RIGHT`. `akhar translate --confidence` gives the probability by
 the table that the manifest has, and thereby the mean log-probability of the tokens. Prints the table for
@@ -16,11 +16,11 @@ from typing import NamedTuple
 import numpy as np
 import sacrebleu
 from numpy.typing import NDArray
+from program import translated
 from speech.whisper_ctc.evidence import Evidence, fitted, probabilities
 
 from . import manifest, prepared
 from .corpus import Pair
-from .program import translated
 
 RIGHT = 50.0
 PARTS = 5  # of equal size, by probability
@@ -40,11 +40,11 @@ def log_prob(probability: float, table: dict[str, float]) -> float:
     return float((np.log(bound / (1 - bound)) - table["intercept"]) / table["language"])
 
 
-def rated(akhar: str, pairs: Sequence[Pair], table: dict[str, float]) -> list[Rated]:
-    """The translations of the pairs in both directions, by the program `akhar`; without those that only copy."""
+def rated(pairs: Sequence[Pair], table: dict[str, float]) -> list[Rated]:
+    """The translations of the pairs in both directions; without those that only copy."""
     chrf, out, languages = sacrebleu.CHRF(word_order=2), [], ("en", "pa")
     for a, b in ((0, 1), (1, 0)):
-        given = translated(akhar, [pair[a] for pair in pairs], languages[a], languages[b])
+        given = translated([pair[a] for pair in pairs], languages[a], languages[b])
         for (probability, text), pair in zip(given, pairs, strict=True):
             if probability is not None:
                 out.append(Rated(log_prob(probability, table), chrf.sentence_score(text, [pair[b]]).score))
@@ -67,14 +67,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--pairs", required=True, help="what translation.prepared wrote")
     parser.add_argument("--models-dir", required=True)
-    parser.add_argument("--akhar", required=True, help="the program, which translates with these models")
     arguments = parser.parse_args()
     parts = prepared.read(arguments.pairs)
     table = tomllib.loads((Path(arguments.models_dir) / f"{manifest.MODEL}.toml").read_text())["confidence"]
-    dev = evidence(rated(arguments.akhar, parts["dev"], table))
+    dev = evidence(rated(parts["dev"], table))
     weights = fitted(dev)
     print(f"intercept {weights[0]:.2f}, language {weights[2]:.2f}, from {len(dev)} translations of dev")
-    test = evidence(rated(arguments.akhar, parts["test"], table))
+    test = evidence(rated(parts["test"], table))
     expected, right = probabilities(weights, test), np.array([one.right for one in test])
     least = manifest.CONFIDENCE["low"]
     low = expected < least

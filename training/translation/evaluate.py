@@ -1,9 +1,8 @@
 """chrF++ and BLEU of the shipped files on the held-out part, by source, into the card, the manifest and the notes.
 
-    python -m translation.evaluate --pairs WORK/pairs --models-dir ../models --akhar AKHAR
+    python -m translation.evaluate --pairs WORK/pairs --models-dir ../models
 
-AKHAR is the program, which translates with these models as `akhar translate`. `--part dev --dry` compares trainings;
-the test part is for the card alone.
+`akhar translate` translates. `--part dev --dry` compares trainings; the test part is for the card alone.
 """
 
 import argparse
@@ -15,12 +14,12 @@ from pathlib import Path
 import cards
 from figures import Figures
 from manifests import replace
+from program import translated
 
 from . import corpus, manifest, prepared
 from .corpus import Pair
 from .metrics import scores
 from .phrases import FOLDER, rows
-from .program import translated
 from .variants import spoken
 
 LINEAGE = (
@@ -68,7 +67,7 @@ def everyday() -> list[Pair]:
 
 
 def measured(
-    akhar: str, pairs: Sequence[Pair], source: str, target: str, recognised: bool = False
+    pairs: Sequence[Pair], source: str, target: str, recognised: bool = False
 ) -> tuple[Figures, Figures, list[Translated]]:
     """One direction: the scores of all pairs, the scores of each group, and the translations.
 
@@ -76,7 +75,7 @@ def measured(
     """
     a, b = ("en", "pa").index(source), ("en", "pa").index(target)
     given = [spoken(p[a], source) or p[a] if recognised else p[a] for p in pairs]
-    said = [text for _, text in translated(akhar, given, source, target)]
+    said = [text for _, text in translated(given, source, target)]
     done = [(x, y, p[b], group(p[2])) for x, y, p in zip(given, said, pairs, strict=True)]
     groups = {}
     for name in dict.fromkeys(GROUPS.values()):
@@ -90,7 +89,6 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--pairs", required=True, help="what translation.prepared wrote")
     parser.add_argument("--models-dir", required=True)
-    parser.add_argument("--akhar", required=True, help="the program, which translates with these models")
     parser.add_argument("--part", choices=("dev", "test"), default="test")
     parser.add_argument("--count", type=int, help="so many drawn pairs, for a quick look with --dry")
     parser.add_argument("--dry", action="store_true", help="print, write nothing")
@@ -102,9 +100,9 @@ def main() -> None:
     figures: Figures = {}
     for source, target in DIRECTIONS:
         name = f"{source}-{target}"
-        whole, groups, done = measured(arguments.akhar, pairs, source, target)
-        daily, _, daily_rows = measured(arguments.akhar, everyday(), source, target)
-        as_recognised, _, _ = measured(arguments.akhar, everyday(), source, target, recognised=True)
+        whole, groups, done = measured(pairs, source, target)
+        daily, _, daily_rows = measured(everyday(), source, target)
+        as_recognised, _, _ = measured(everyday(), source, target, recognised=True)
         figures[name] = {
             "all": whole,
             "groups": groups,

@@ -15,9 +15,8 @@ import transformers
 from manifests import replace
 
 from . import manifest
-from .constraints import Copies
-from .placeholders import apart, restore
-from .reference import Reference
+from .placeholders import restore
+from .reference import Copies, Reference
 from .runtime import Runtime
 
 LIMIT = 40
@@ -101,9 +100,9 @@ def case(reference: Reference, runtime: Runtime, text: str, source: str, target:
         "text": text,
         "encoder_ids": ids,
         "greedy_ids": greedy,
-        "greedy_text": restore(apart(reference.text(greedy), values), values),
+        "greedy_text": restore(reference.text(greedy), values),
         "beam_ids": beam,
-        "beam_text": restore(apart(reference.text(beam), values), values),
+        "beam_text": restore(reference.text(beam), values),
     }
 
 

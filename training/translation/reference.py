@@ -3,14 +3,42 @@
 from collections.abc import Sequence
 from pathlib import Path
 
+import numpy as np
 import torch
-from transformers import LogitsProcessorList
+from program import Stream
+from transformers import LogitsProcessor, LogitsProcessorList
 
 from . import manifest, placeholders
 from .batches import padded
-from .constraints import Copies, Rules
 from .tokeniser import EOS, LANGUAGES, PAD
 from .weights import restored, tokeniser
+
+
+class Rules:
+    """The program's rules of what a translation may continue with, for a `tokenizer.json`."""
+
+    def __init__(self, path: Path) -> None:
+        self.stream = Stream("text")
+        reply, _ = self.stream.ask({"step": "tokenizer", "path": str(path.resolve()), "eos_token_id": EOS})
+        self.active: bool = reply["has_placeholders"]
+
+
+class Copies(LogitsProcessor):
+    """The rules for a batch of texts; `required` are the placeholders of each."""
+
+    def __init__(self, rules: Rules, required: Sequence[Sequence[str]], target: str, beams: int) -> None:
+        self.rules, self.required, self.target, self.beams = rules, required, target, beams
+
+    def __call__(self, input_ids: torch.LongTensor, scores: torch.FloatTensor) -> torch.FloatTensor:
+        """The scores with minus infinity where a token may not follow."""
+        if input_ids.shape[1] == 1:  # the language's token is forced
+            return scores
+        rows = []
+        for row, (tokens, score) in enumerate(zip(input_ids.tolist(), scores.numpy(), strict=True)):
+            required = list(self.required[row // self.beams])
+            request = {"step": "constrain", "tokens": tokens, "required": required, "to": self.target}
+            rows.append(self.rules.stream.ask(request, score)[1])
+        return torch.from_numpy(np.stack(rows))
 
 
 class Reference:
@@ -18,7 +46,7 @@ class Reference:
 
     def __init__(self, folder: str | Path) -> None:
         self.net, self.tokeniser = restored(folder), tokeniser(folder)
-        self.rules = Rules(self.tokeniser)
+        self.rules = Rules(Path(folder) / f"{manifest.MODEL}.{manifest.FILES['tokenizer']}")
         path = Path(folder) / f"{manifest.MODEL}.{manifest.FILES['names']}"
         rows = [line.split("\t") for line in path.read_text().splitlines()] if path.exists() else []
         self.lexicon = placeholders.Lexicon([(en, pa, way) for en, pa, way in rows])
@@ -84,24 +112,3 @@ class Reference:
         logits = self.net(input_ids=ids, attention_mask=(ids != PAD).long(), decoder_input_ids=given).logits
         chosen = logits[:, 1:].log_softmax(-1).gather(-1, torch.tensor(source[1:]).expand(len(ids), -1)[..., None])
         return chosen[..., 0].mean(1)
-
-    def translate(
-        self, texts: Sequence[str], source: str, target: str, beam: int = manifest.BEAM, batch: int = 16
-    ) -> list[str]:
-        """The translations of texts, in their order. `batch` texts of like length are translated together."""
-        masked = [self.masked(text, source) for text in texts]
-        sources = [self.source(text, source) for text, _ in masked]
-        order = sorted(range(len(texts)), key=lambda k: len(sources[k]))
-        out = [""] * len(texts)
-        for start in range(0, len(order), batch):
-            members = order[start : start + batch]
-            required = [list(masked[k][1]) for k in members]
-            found = self.tokens([sources[k] for k in members], target, beam, required=required)
-            for k, ids in zip(members, found, strict=True):
-                text, values = masked[k]
-                # Of a text that is copied as a whole, nothing is translated.
-                said = (
-                    placeholders.apart(self.text(ids), values) if not values or placeholders.has_words(text) else text
-                )
-                out[k] = placeholders.restore(said, values)
-        return out

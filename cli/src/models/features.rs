@@ -1,16 +1,19 @@
-//! `akhar models features`: reads images from stdin and writes the recognisers' input features to stdout.
+//! `akhar models features`: converts what models read and write, from stdin to stdout.
 
 use std::io::{BufReader, BufWriter, Write as _, stdin, stdout};
 
-use akhar_inference::ink;
+use akhar_inference::{ink, seq2seq};
 
+use super::Stream;
 use crate::failure::Failure;
 
-pub(super) fn run() -> Result<(), Failure> {
-    let (mut input, mut output) = (BufReader::new(stdin().lock()), BufWriter::new(stdout().lock()));
-    let n_frames =
-        ink::stream(&mut input, &mut output).map_err(Failure::io("cannot convert frames to features"))?;
-    output.flush().map_err(Failure::io("cannot write to stdout"))?;
-    eprintln!("{n_frames} frames");
-    Ok(())
+pub(super) fn run(stream: Stream) -> Result<(), Failure> {
+    let mut input = BufReader::new(stdin().lock());
+    let mut output = BufWriter::new(stdout().lock());
+    let converted = match stream {
+        Stream::Pictures => ink::stream(&mut input, &mut output).map(drop),
+        Stream::Text => seq2seq::stream(&mut input, &mut output),
+    };
+    converted.map_err(Failure::io("cannot convert what stdin gives"))?;
+    output.flush().map_err(Failure::io("cannot write to stdout"))
 }

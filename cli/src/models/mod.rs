@@ -41,20 +41,29 @@ pub(crate) enum Command {
         /// The model's id, as `akhar models list` shows it
         id: String,
     },
-    /// Convert images to the recognisers' input features, for training
+    /// Convert what models read and write, by the code that serves them, for training
     Features {
-        /// Read frames from stdin and write features to stdout. A frame is its width and height as little-endian u32,
-        /// then its RGB bytes. The features of a frame are a status byte (0: ink found, 1: no ink) and the coverage
-        /// bytes
-        #[arg(long, required = true)]
-        stream: bool,
+        /// Answer requests on stdin with replies on stdout. A request for pictures is width and height as little-endian
+        /// u32, then RGB bytes; its reply is a status byte (0: ink found, 1: no ink) and the coverage bytes. Every other
+        /// request is a line of JSON, then as many little-endian f32 as its `n_values` says, and so is its reply
+        #[arg(long, required = true, num_args = 0..=1, default_missing_value = "pictures")]
+        stream: Stream,
     },
+}
+
+/// What a stream for training converts.
+#[derive(Debug, Clone, Copy, clap::ValueEnum)]
+pub(crate) enum Stream {
+    /// Pictures into the recognisers' features
+    Pictures,
+    /// Texts into texts with placeholders and back, and scores into those of what a translation may continue with
+    Text,
 }
 
 /// Runs one subcommand.
 pub(crate) fn run(command: &Command) -> Result<(), Failure> {
-    if matches!(command, Command::Features { .. }) {
-        return features::run();
+    if let Command::Features { stream } = command {
+        return features::run(*stream);
     }
     let config = Config::load()?;
     match command {

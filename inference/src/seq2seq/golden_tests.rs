@@ -3,10 +3,7 @@
 
 use serde::Deserialize;
 
-use super::{
-    Translator,
-    placeholders::{Language, Lexicon, mask},
-};
+use super::Translator;
 use crate::{
     Manifest,
     testing::{fixtures, manifest_of, runtime},
@@ -148,48 +145,5 @@ fn the_bundled_translator_translates_as_the_reference_does() {
     for (case, (_, said, text)) in golden.cases.iter().zip(said(beams)) {
         assert_eq!(said, case.beam_ids[1..], "beams: {}", case.text);
         assert_eq!(text, case.beam_text, "beams: {}", case.text);
-    }
-}
-
-#[derive(Deserialize)]
-struct Copied {
-    names: Vec<[String; 3]>,
-    cases: Vec<CopiedCase>,
-}
-
-#[derive(Deserialize)]
-struct CopiedCase {
-    language: String,
-    text: String,
-    masked: String,
-    values: Vec<(char, String)>,
-}
-
-#[test]
-fn what_is_copied_is_what_the_reference_copies() {
-    let golden: Copied =
-        serde_json::from_slice(&std::fs::read(fixtures("seq2seq/placeholders.json")).unwrap()).unwrap();
-    let names: Vec<String> = golden.names.iter().map(|row| row.join("\t")).collect();
-    let lexicon = Lexicon::parse(&names.join("\n")).unwrap();
-    assert!(golden.cases.len() >= 300);
-    for case in &golden.cases {
-        let masked = mask(&case.text, Language::of(&case.language).unwrap(), &lexicon);
-        assert_eq!(masked.text, case.masked, "{:?}", case.text);
-        assert_eq!(masked.values, case.values, "{:?}", case.text);
-        if case.language == "en" && !case.text.contains("Delhi") {
-            let names = ["Moga", "moga", "delhi", "Karan"];
-            let has_names = names.iter().any(|name| case.text.contains(name));
-            assert!(has_names || masked.restore(&masked.text) == case.text.trim(), "{:?}", case.text);
-        }
-    }
-}
-
-#[test]
-fn a_lexicon_says_which_line_is_wrong() {
-    assert!(Lexicon::parse("").is_ok());
-    for text in ["Moga\tਮੋਗਾ\tboth\nDelhi\tਦਿੱਲੀ", "Moga\tਮੋਗਾ\tboth\nDelhi\tਦਿੱਲੀ\tto"]
-    {
-        let error = Lexicon::parse(text).unwrap_err();
-        assert!(error.starts_with("line 2 is "), "{error}");
     }
 }

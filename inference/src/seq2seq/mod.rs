@@ -9,13 +9,17 @@ mod repetition;
 mod reverse;
 mod search;
 mod sentences;
+mod stream;
 mod tokens;
 mod translator;
 
 #[cfg(test)]
 mod golden_tests;
+#[cfg(test)]
+mod placeholder_tests;
 
 pub(crate) use network::{DecoderState, Network};
 pub(crate) use search::{GenerationConfig, Sequence, search};
+pub use stream::stream;
 pub(crate) use tokens::Tokens;
 pub use translator::{Translation, TranslationError, Translator};

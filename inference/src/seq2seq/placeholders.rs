@@ -1,12 +1,32 @@
 //! Placeholders: what a translation must copy is replaced by single characters before the network sees a text, and put
 //! back afterwards.
 //!
-//! `training/translation/placeholders.py` says what is replaced, and why; this is the same function. The placeholders
-//! are private-use characters: U+E000 to U+E009 for numbers, U+E010 to U+E019 for everything else.
+//! A placeholder is one character of Unicode's private use area: U+E000 to U+E009 for numbers, U+E010 to U+E019 for
+//! everything else. The kth item of a kind in a text gets the kth character; items behind the tenth of a kind stay as they
+//! are. A private-use character in a text is itself copied as a word, so the text of a user cannot be taken for a
+//! placeholder.
+//!
+//! The text is read from left to right. At a place that no letter, digit, mark or underscore precedes, the first of these
+//! that fits is taken, as long as its pattern allows; [`items`] says it exactly.
+//!
+//! 1. web addresses, e-mail and payment addresses, host names;
+//! 2. format specifiers (%1$s), names in braces or angle brackets, private-use characters;
+//! 3. numbers with their signs, separators, currency sign before and per cent sign behind, in Latin or Gurmukhi digits.
+//!    Two or more groups of digits with single spaces between are one number where each later group has two digits or
+//!    more. A number with small Latin letters behind (5kg, 14th, 10am) is the number alone; with others (4G, 64GB) it is
+//!    a word;
+//! 4. words of Latin letters with digits (IPv4, COVID-19);
+//! 5. names of the lexicon, the longest first;
+//! 6. in Panjabi, runs of Latin words;
+//! 7. runs of characters that neither language writes (other scripts, emoji).
+//!
+//! A number is put back as it stood; in English always with Latin digits. A name of the lexicon is put back in the script
+//! of the target.
 
 use std::{collections::HashMap, sync::LazyLock};
 
 use regex::Regex;
+use serde::Serialize;
 use unicode_normalization::char::is_combining_mark;
 
 /// The number of placeholders of a kind.
@@ -160,12 +180,22 @@ impl Lexicon {
     }
 }
 
+/// What is copied: a number, a name of the lexicon, or anything else.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum Kind {
+    Number,
+    Name,
+    Word,
+}
+
 /// An item that is copied.
-struct Item {
+pub(super) struct Item {
     /// Its length in bytes.
-    length: usize,
-    first: char,
-    value: String,
+    pub(super) length: usize,
+    pub(super) kind: Kind,
+    /// What is put back.
+    pub(super) value: String,
 }
 
 /// Patterns of words to copy that must not be followed by a Latin letter, a Latin digit or an underscore.
@@ -208,11 +238,9 @@ fn pattern(text: &str) -> Regex {
     Regex::new(text).unwrap()
 }
 
-/// Replaces what is copied by placeholders. `text` is in NFC.
-pub(super) fn mask(text: &str, language: Language, lexicon: &Lexicon) -> Masked {
-    let mut masked = Masked::default();
-    let mut numbers = placeholders(NUMBERS);
-    let mut words = placeholders(WORDS);
+/// What is copied of a text in NFC, each with the byte at which it starts, in order.
+pub(super) fn items(text: &str, language: Language, lexicon: &Lexicon) -> Vec<(usize, Item)> {
+    let mut items = Vec::new();
     let mut at = 0;
     let mut before = None;
     while let Some(c) = text[at..].chars().next() {
@@ -220,29 +248,41 @@ pub(super) fn mask(text: &str, language: Language, lexicon: &Lexicon) -> Masked 
             || matches!(c, '{' | '<' | '%' | '\u{e000}'..='\u{f8ff}')
             || FOREIGN.is_match(&text[at..]);
         let found = if may_begin { item(&text[at..], language, lexicon) } else { None };
-        let Some(Item { length, first, value }) = found else {
-            masked.text.push(c);
-            before = Some(c);
-            at += c.len_utf8();
+        let start = at;
+        at += found.as_ref().map_or(c.len_utf8(), |item| item.length);
+        before = text[..at].chars().next_back();
+        items.extend(found.map(|item| (start, item)));
+    }
+    items
+}
+
+/// Replaces what is copied by placeholders. `text` is in NFC.
+pub(super) fn mask(text: &str, language: Language, lexicon: &Lexicon) -> Masked {
+    let mut masked = Masked::default();
+    let mut numbers = placeholders(NUMBERS);
+    let mut words = placeholders(WORDS);
+    let mut at = 0;
+    for (start, Item { length, kind, value }) in items(text, language, lexicon) {
+        let placeholder = match kind {
+            Kind::Number => numbers.next(),
+            Kind::Name | Kind::Word => words.next(),
+        };
+        let Some(placeholder) = placeholder else {
+            masked.is_full = true;
             continue;
         };
-        let placeholder = if first == NUMBERS { numbers.next() } else { words.next() };
-        if let Some(placeholder) = placeholder {
-            masked.text.push(placeholder);
-            masked.values.push((placeholder, value));
-        } else {
-            masked.text.push_str(&text[at..at + length]);
-            masked.is_full = true;
-        }
-        at += length;
-        before = text[..at].chars().next_back();
+        masked.text.push_str(&text[at..start]);
+        masked.text.push(placeholder);
+        masked.values.push((placeholder, value));
+        at = start + length;
     }
+    masked.text.push_str(&text[at..]);
     masked
 }
 
 /// The item at the start of a text, if there is one.
 fn item(text: &str, language: Language, lexicon: &Lexicon) -> Option<Item> {
-    let word = |length: usize| Some(Item { length, first: WORDS, value: text[..length].to_owned() });
+    let word = |length: usize| Some(Item { length, kind: Kind::Word, value: text[..length].to_owned() });
     let open = OPEN.iter().map(|pattern| (pattern, "_"));
     for (pattern, sign) in open.chain([(&*SPECIFIER, "")]) {
         if let Some(found) = pattern.find(text)
@@ -255,38 +295,38 @@ fn item(text: &str, language: Language, lexicon: &Lexicon) -> Option<Item> {
         return word(found.end());
     }
     if let Some(found) = NUMBER.find(text) {
-        let (length, first) = number(text, found.as_str());
-        if first == WORDS {
+        let (length, kind) = number(text, found.as_str());
+        if kind == Kind::Word {
             return word(length);
         }
         let value = &text[..length];
         let value = if language == Language::Panjabi { latin_digits(value) } else { value.to_owned() };
-        return Some(Item { length, first, value });
+        return Some(Item { length, kind, value });
     }
     if let Some(found) = MIXED.find(text) {
         return word(found.end());
     }
     if let Some((length, value)) = lexicon.find(text, language) {
-        return Some(Item { length, first: WORDS, value: value.to_owned() });
+        return Some(Item { length, kind: Kind::Name, value: value.to_owned() });
     }
     let pattern = if language == Language::Panjabi { LATIN.find(text) } else { None };
     pattern.or_else(|| FOREIGN.find(text)).and_then(|found| word(found.end()))
 }
 
 /// The length and the kind of a number at the start of a text, by what stands behind the number.
-fn number(text: &str, number: &str) -> (usize, char) {
+fn number(text: &str, number: &str) -> (usize, Kind) {
     let rest = &text[number.len()..];
     if rest.starts_with(continues_a_word)
         && let Some(space) = number.rfind(' ')
     {
-        return (space, NUMBERS);
+        return (space, Kind::Number);
     }
     let suffix = &rest[..rest.chars().take_while(char::is_ascii_alphanumeric).count()];
     let is_unit = suffix.bytes().all(|b| b.is_ascii_lowercase()) || ["AM", "PM"].contains(&suffix);
     if number.ends_with('%') || is_unit {
-        (number.len(), NUMBERS)
+        (number.len(), Kind::Number)
     } else {
-        (number.len() + suffix.len(), WORDS)
+        (number.len() + suffix.len(), Kind::Word)
     }
 }
 

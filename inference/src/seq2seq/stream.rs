@@ -1,0 +1,154 @@
+//! A translator's preparation of texts as a filter for training: texts become texts with placeholders, and back, and
+//! scores become the scores of what may follow. `crate::stream` describes the form of requests and replies.
+
+use std::{
+    fs,
+    io::{self, BufRead, Write},
+    path::PathBuf,
+};
+
+use serde::{Deserialize, Serialize};
+
+use super::{
+    constraints::Constraints,
+    placeholders::{Item, Kind, Language, Lexicon, Masked, items, mask},
+    tokens::Tokens,
+};
+use crate::stream::answer_all;
+
+/// A request.
+#[derive(Deserialize)]
+#[serde(tag = "step", rename_all = "kebab-case")]
+enum Request {
+    /// Sets the lexicon: rows of English, Panjabi and `both`, `en` or `pa`, with tabs between.
+    Lexicon { rows: String },
+    /// Finds what is copied of a text in NFC.
+    Mask { text: String, language: String },
+    /// Puts back what the placeholders of a translation stand for, as the translator does.
+    Restore { translation: String, values: Vec<(char, String)> },
+    /// Reads a `tokenizer.json`, for the requests `Constrain`.
+    Tokenizer { path: PathBuf, eos_token_id: i64 },
+    /// Scores of all tokens become those of the ones that may follow `tokens`; minus infinity for the others. `required`
+    /// are the placeholders of the source.
+    Constrain { tokens: Vec<i64>, required: Vec<char>, to: String },
+}
+
+/// A reply; its fields are those of the request's step.
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Reply {
+    Done {},
+    Masked { text: String, values: Vec<(char, String)>, items: Vec<Found> },
+    Text { text: String },
+    Tokenizer { has_placeholders: bool },
+}
+
+/// An item that is copied: its first character and the one behind its last, counted in characters, its kind, and
+/// what is put back. Also those that stay in the text because there are too many of their kind.
+type Found = (usize, usize, Kind, String);
+
+/// What earlier requests set.
+#[derive(Default)]
+struct Prepared {
+    lexicon: Lexicon,
+    constraints: Option<Constraints>,
+    eos_token_id: i64,
+}
+
+/// Answers all requests of `input`.
+///
+/// # Errors
+/// Any error of reading or writing; `InvalidData` for a request that cannot be answered.
+pub fn stream(input: &mut dyn BufRead, output: &mut dyn Write) -> io::Result<()> {
+    let mut prepared = Prepared::default();
+    answer_all(input, output, |request, scores| prepared.answer(request, scores))
+}
+
+impl Prepared {
+    fn answer(&mut self, request: Request, scores: Vec<f32>) -> Result<(Reply, Vec<f32>), String> {
+        let reply = match request {
+            Request::Lexicon { rows } => {
+                self.lexicon = Lexicon::parse(&rows)?;
+                Reply::Done {}
+            }
+            Request::Mask { text, language } => self.mask(&text, &language)?,
+            Request::Restore { translation, values } => {
+                let masked = Masked { values, ..Masked::default() };
+                Reply::Text { text: masked.restore(&masked.apart(&translation)) }
+            }
+            Request::Tokenizer { path, eos_token_id } => {
+                let bytes = fs::read(&path).map_err(|e| format!("{}: {e}", path.display()))?;
+                self.constraints = Constraints::of(&Tokens::parse(&bytes)?, eos_token_id);
+                self.eos_token_id = eos_token_id;
+                Reply::Tokenizer { has_placeholders: self.constraints.is_some() }
+            }
+            Request::Constrain { tokens, required, to } => {
+                let constraints =
+                    self.constraints.as_ref().ok_or("there is no tokenizer with placeholders")?;
+                return Ok((Reply::Done {}, self.constrained(constraints, &scores, &tokens, &required, &to)));
+            }
+        };
+        Ok((reply, Vec::new()))
+    }
+
+    fn mask(&self, text: &str, language: &str) -> Result<Reply, String> {
+        let language = Language::of(language).ok_or("expected the language en or pa")?;
+        let masked = mask(text, language, &self.lexicon);
+        let place = |at: usize| text[..at].chars().count();
+        let found = |(at, item): (usize, Item)| (place(at), place(at + item.length), item.kind, item.value);
+        let items = items(text, language, &self.lexicon).into_iter().map(found).collect();
+        Ok(Reply::Masked { text: masked.text, values: masked.values, items })
+    }
+
+    fn constrained(
+        &self,
+        constraints: &Constraints,
+        scores: &[f32],
+        tokens: &[i64],
+        required: &[char],
+        to: &str,
+    ) -> Vec<f32> {
+        let mut scores: Vec<f64> = scores.iter().map(|score| f64::from(*score)).collect();
+        constraints.copies(required, Language::of(to)).apply(&mut scores, tokens, self.eos_token_id);
+        #[expect(clippy::cast_possible_truncation, reason = "the scores came as f32")]
+        scores.into_iter().map(|score| score as f32).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::fixtures;
+
+    fn replies(requests: &str) -> io::Result<Vec<String>> {
+        let mut output = Vec::new();
+        stream(&mut requests.as_bytes(), &mut output)?;
+        Ok(String::from_utf8(output).unwrap().lines().map(str::to_owned).collect())
+    }
+
+    #[test]
+    fn a_text_is_masked_and_restored() {
+        let requests = [
+            r#"{"step": "mask", "text": "Moga", "language": "en"}"#,
+            r#"{"step": "lexicon", "rows": "Moga\tਮੋਗਾ\tboth"}"#,
+            r#"{"step": "mask", "text": "ਘਰ ੫ ਮੋਗਾ", "language": "pa"}"#,
+            r#"{"step": "restore", "translation": "\ue010ਘਰ", "values": [["\ue010", "VPN"], ["\ue000", "5"]]}"#,
+        ];
+        let found = replies(&requests.join("\n")).unwrap();
+        let masked = "{\"n_values\":0,\"text\":\"ਘਰ \u{e000} \u{e010}\",\"values\":[[\"\u{e000}\",\"5\"],\
+             [\"\u{e010}\",\"Moga\"]],\"items\":[[3,4,\"number\",\"5\"],[5,9,\"name\",\"Moga\"]]}";
+        assert_eq!(found[0], "{\"n_values\":0,\"text\":\"Moga\",\"values\":[],\"items\":[]}");
+        assert_eq!(found[1], "{\"n_values\":0}");
+        assert_eq!(found[2], masked);
+        assert!(found[3].contains("VPN ਘਰ 5"), "{}", found[3]);
+        let error = replies("{\"step\": \"mask\"}").unwrap_err().to_string();
+        assert!(error.starts_with("request 1: "), "{error}");
+    }
+
+    #[test]
+    fn a_tokenizer_without_placeholders_says_so() {
+        let path = fixtures("seq2seq/m2m100/tokenizer.json");
+        let request = serde_json::json!({"step": "tokenizer", "path": path, "eos_token_id": 2}).to_string();
+        assert!(replies(&request).unwrap()[0].contains("\"has_placeholders\":false"));
+    }
+}
