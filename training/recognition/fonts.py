@@ -13,20 +13,11 @@ from .strokes import Drawing
 
 SIZE = 150  # pixels of an em
 # Faces whose strokes are thin or even enough that their centre line looks like a pen's stroke.
-SINGLE_LINE = [
-    "AnekGurmukhi-Thin",
-    "NotoSansGurmukhi-Thin",
-    "MuktaMahee-ExtraLight",
-    "NotoSansGurmukhi-ExtraLight",
-    "NotoSansGurmukhi-Regular",
-    "BalooPaaji2-Regular",
-    "AnekGurmukhi-Regular",
-    "TiroGurmukhi-Italic",
-    "Lohit-Gurmukhi",
-    "Langar-Regular",
-    "MuktaMahee-Regular",
-    "NotoSerifGurmukhi-ExtraLight",
-]
+SINGLE_LINE = (
+    "AnekGurmukhi-Thin NotoSansGurmukhi-Thin MuktaMahee-ExtraLight NotoSansGurmukhi-ExtraLight "
+    "NotoSansGurmukhi-Regular BalooPaaji2-Regular AnekGurmukhi-Regular TiroGurmukhi-Italic Lohit-Gurmukhi "
+    "Langar-Regular MuktaMahee-Regular NotoSerifGurmukhi-ExtraLight"
+).split()
 
 
 def faces(data: Path) -> list[Path]:

@@ -15,23 +15,9 @@ SPEED, VOLUME, PITCH, RANGE = 1, 2, 3, 4
 WORD = 1
 # Variants that do not sound like a person or cannot be understood.
 ODD = {
-    "Demonic",
-    "UniRobot",
-    "croak",
-    "whisper",
-    "whisperf",
-    "AnxiousAndy",
-    "anikaRobot",
-    "fast",
-    "Tweaky",
-    "RicishayMax",
-    "RicishayMax2",
-    "RicishayMax3",
-    "Storm",
-    "Mr serious",
-    "klatt5",
-    "klatt6",
-    *(f"robosoft{k}" for k in ("", 2, 3, 4, 5, 6, 7, 8)),
+    *"Demonic UniRobot croak whisper whisperf AnxiousAndy anikaRobot fast Tweaky RicishayMax RicishayMax2".split(),
+    *"RicishayMax3 Storm klatt5 klatt6 robosoft robosoft2 robosoft3 robosoft4 robosoft5 robosoft6 robosoft7".split(),
+    *("robosoft8", "Mr serious"),
 }
 
 

@@ -1,4 +1,4 @@
-"""Transliterates Gurmukhi for voices of other languages: to Devanagari, to Telugu, or to American English phones."""
+"""Transliterates Gurmukhi for voices of other languages: to Devanagari, or to American English phones."""
 
 import re
 from dataclasses import dataclass
@@ -11,101 +11,34 @@ ASPIRATED = dict(zip("ਖਘਛਝਠਢਥਧਫਭ", "ਕਗਚਜਟਡਤਦ
 NEAREST = {"ਸ" + NUKTA: "ਸ਼", "ਖ" + NUKTA: "ਖ", "ਗ" + NUKTA: "ਗ", "ਜ" + NUKTA: "ਜ", "ਫ" + NUKTA: "ਫ", "ਲ" + NUKTA: "ਲ"}
 
 
-def to_script(text: str, shift: int, nasal: str, flap: str) -> str:
-    """Move letters by `shift` code points into another Indic block; addak doubles the consonant behind it.
+def devanagari(text: str) -> str:
+    """Return plain Gurmukhi text in Devanagari letters, a block that lies 0x100 lower.
 
-    `nasal` stands for bindi and tippi, `flap` for ੜ.
+    Addak doubles the consonant behind it, bindi and tippi are anusvara, and ੜ is ड़.
     """
     text = text.replace("ਸ" + NUKTA, "\ue000")
     for letter, near in NEAREST.items():
         text = text.replace(letter, near)
     text = re.sub(f"ੱ([{CONSONANTS}])", lambda m: ASPIRATED.get(m[1], m[1]) + VIRAMA + m[1], text).replace("ੱ", "")
-    out = []
-    for c in text:
-        if c == " ":
-            out.append(c)
-        elif c == "\ue000":
-            out.append(chr(0x0A36 + shift))
-        elif c in "ਂੰ":
-            out.append(nasal)
-        elif c == "ੜ":
-            out.append(flap)
-        else:
-            out.append(chr(ord(c) + shift))
-    return "".join(out)
+    others = {" ": " ", "\ue000": "श", "ਂ": "ं", "ੰ": "ं", "ੜ": "\u095c"}
+    return "".join(others.get(c) or chr(ord(c) - 0x100) for c in text)
 
 
-def devanagari(text: str) -> str:
-    """Return plain Gurmukhi text in Devanagari letters."""
-    return to_script(text, -0x100, "ं", "\u095c")
-
-
-def telugu(text: str) -> str:
-    """Return plain Gurmukhi text in Telugu letters."""
-    return to_script(text, 0x200, "ం", "డ")
-
-
-VOWELS = {
-    "ਾ": "aa",
-    "ਿ": "ih",
-    "ੀ": "iy",
-    "ੁ": "uh",
-    "ੂ": "uw",
-    "ੇ": "ey",
-    "ੈ": "ae",
-    "ੋ": "ow",
-    "ੌ": "ao",
-    "ਅ": "ah",
-    "ਆ": "aa",
-    "ਇ": "ih",
-    "ਈ": "iy",
-    "ਉ": "uh",
-    "ਊ": "uw",
-    "ਏ": "ey",
-    "ਐ": "ae",
-    "ਓ": "ow",
-    "ਔ": "ao",
-}
-PHONES = {
-    "ਸ": "s",
-    "ਹ": "hh",
-    "ਕ": "k",
-    "ਖ": "k hh",
-    "ਗ": "g",
-    "ਘ": "g hh",
-    "ਙ": "ng",
-    "ਚ": "ch",
-    "ਛ": "ch hh",
-    "ਜ": "jh",
-    "ਝ": "jh hh",
-    "ਞ": "n",
-    "ਟ": "t",
-    "ਠ": "t hh",
-    "ਡ": "d",
-    "ਢ": "d hh",
-    "ਣ": "n",
-    "ਤ": "t",
-    "ਥ": "th",
-    "ਦ": "dh",
-    "ਧ": "dh hh",
-    "ਨ": "n",
-    "ਪ": "p",
-    "ਫ": "p hh",
-    "ਬ": "b",
-    "ਭ": "b hh",
-    "ਮ": "m",
-    "ਯ": "y",
-    "ਰ": "r",
-    "ਲ": "l",
-    "ਵ": "v",
-    "ੜ": "r",
-    "ਸ" + NUKTA: "sh",
-    "ਖ" + NUKTA: "k hh",
-    "ਗ" + NUKTA: "g",
-    "ਜ" + NUKTA: "z",
-    "ਫ" + NUKTA: "f",
-    "ਲ" + NUKTA: "l",
-}
+VOWELS = dict(
+    zip(
+        "ਾਿੀੁੂੇੈੋੌਅਆਇਈਉਊਏਐਓਔ",
+        "aa ih iy uh uw ey ae ow ao ah aa ih iy uh uw ey ae ow ao".split(),
+        strict=True,
+    )
+)
+PHONES = dict(
+    zip(
+        [*CONSONANTS, *(letter + NUKTA for letter in "ਸਖਗਜਫਲ")],
+        "s,hh,k,k hh,g,g hh,ng,ch,ch hh,jh,jh hh,n,t,t hh,d,d hh,n,t,th,dh,dh hh,n,p,p hh,b,b hh,m,y,r,l,v,r,"
+        "sh,k hh,g,z,f,l".split(","),
+        strict=True,
+    )
+)
 # Voiced aspirates mark a tone in Panjabi: a speaker says them unvoiced at a word's start, and plain elsewhere.
 TONES = {"ਘ": ("k", "g"), "ਝ": ("ch", "jh"), "ਢ": ("t", "d"), "ਧ": ("t", "dh"), "ਭ": ("p", "b")}
 

@@ -13,30 +13,14 @@ from .arrays import Floats
 
 VOICES = ("heart",)
 # The sounds of American English that stand for Panjabi's, as `kokoro.panjabi` writes them.
-AMERICAN = (
-    ("ɖ", "d"),
-    ("ʈ", "t"),
-    ("ɳ", "n"),
-    ("ɽ", "ɹ"),
-    ("ɾ", "ɹ"),
-    ("ʋ", "v"),
-    ("ɟ", "ʤ"),
-    ("c", "ʧ"),
-    ("ɲ", "n"),
-    ("aː", "ɑ"),
-    ("iː", "i"),
-    ("uː", "u"),
-    ("eː", "A"),
-    ("ɛː", "ɛ"),
-    ("oː", "O"),
-    ("ɔː", "ɔ"),
-    ("ʰ", "h"),
+AMERICAN = dict(
+    pair.split("=") for pair in "ɖ=d ʈ=t ɳ=n ɽ=ɹ ɾ=ɹ ʋ=v ɟ=ʤ c=ʧ ɲ=n aː=ɑ iː=i uː=u eː=A ɛː=ɛ oː=O ɔː=ɔ ʰ=h".split()
 )
 
 
 def american(phonemes: str) -> str:
     """Replace Panjabi phonemes by those that the voice knows."""
-    for sound, near in AMERICAN:
+    for sound, near in AMERICAN.items():
         phonemes = phonemes.replace(sound, near)
     return phonemes
 

@@ -23,61 +23,16 @@ INNER, PITCH = "/decoder/decoder/decode.3/Div_4_output_0", "/encoder/F0_proj/Con
 LATENT = 514  # values in a frame of the vocoder's input
 WIDTH = 256  # values of a voice, in one row for each length of text
 Feed = dict[str, np.ndarray]
-ENGLISH = [
-    "af_alloy",
-    "af_aoede",
-    "af_bella",
-    "af_heart",
-    "af_jessica",
-    "af_kore",
-    "af_nicole",
-    "af_nova",
-    "af_river",
-    "af_sarah",
-    "af_sky",
-    "am_adam",
-    "am_echo",
-    "am_eric",
-    "am_fenrir",
-    "am_liam",
-    "am_michael",
-    "am_onyx",
-    "am_puck",
-    "am_santa",
-    "bf_alice",
-    "bf_emma",
-    "bf_isabella",
-    "bf_lily",
-    "bm_daniel",
-    "bm_fable",
-    "bm_george",
-    "bm_lewis",
-]
+ENGLISH = (
+    "af_alloy af_aoede af_bella af_heart af_jessica af_kore af_nicole af_nova af_river af_sarah af_sky am_adam "
+    "am_echo am_eric am_fenrir am_liam am_michael am_onyx am_puck am_santa bf_alice bf_emma bf_isabella bf_lily "
+    "bm_daniel bm_fable bm_george bm_lewis"
+).split()
 INDIAN = ["hf_alpha", "hf_beta", "hm_omega", "hm_psi"]
-OTHERS = [
-    "ef_dora",
-    "em_alex",
-    "em_santa",
-    "ff_siwis",
-    "if_sara",
-    "im_nicola",
-    "jf_alpha",
-    "jf_gongitsune",
-    "jf_nezumi",
-    "jf_tebukuro",
-    "jm_kumo",
-    "pf_dora",
-    "pm_alex",
-    "pm_santa",
-    "zf_xiaobei",
-    "zf_xiaoni",
-    "zf_xiaoxiao",
-    "zf_xiaoyi",
-    "zm_yunjian",
-    "zm_yunxi",
-    "zm_yunxia",
-    "zm_yunyang",
-]
+OTHERS = (
+    "ef_dora em_alex em_santa ff_siwis if_sara im_nicola jf_alpha jf_gongitsune jf_nezumi jf_tebukuro jm_kumo "
+    "pf_dora pm_alex pm_santa zf_xiaobei zf_xiaoni zf_xiaoxiao zf_xiaoyi zm_yunjian zm_yunxi zm_yunxia zm_yunyang"
+).split()
 
 
 class Kokoro:

@@ -6,57 +6,9 @@ letters at its end. A trained model does not need them.
 
 import ctypes
 
-NAMES = [
-    "0",
-    "3",
-    "@",
-    "@L",
-    "A",
-    "A@",
-    "D",
-    "E",
-    "I",
-    "N",
-    "O",
-    "O@",
-    "OI",
-    "S",
-    "T",
-    "U",
-    "U@",
-    "V",
-    "Z",
-    "a",
-    "aI",
-    "aI@",
-    "aU",
-    "b",
-    "d",
-    "dZ",
-    "e@",
-    "eI",
-    "f",
-    "g",
-    "h",
-    "i",
-    "i@",
-    "j",
-    "k",
-    "l",
-    "m",
-    "n",
-    "o@",
-    "oU",
-    "p",
-    "r",
-    "s",
-    "t",
-    "tS",
-    "u",
-    "v",
-    "w",
-    "z",
-]
+NAMES = (
+    "0 3 @ @L A A@ D E I N O O@ OI S T U U@ V Z a aI aI@ aU b d dZ e@ eI f g h i i@ j k l m n o@ oU p r s t tS u v w z"
+).split()
 OTHER = len(NAMES)  # stands for every other phone that espeak-ng names
 
 

@@ -27,17 +27,11 @@ LONGEST = 16.0  # seconds
 MARGINS = 0.4  # seconds of silence that `voiced` leaves at both ends together
 LETTERS = (2, 25)  # letters a second; outside these, text and sound do not agree
 # Prompts that are not read as they are spelt, or whose reading is not known.
-UNSURE = (
-    "silence/",
-    "spy-",
-    "demo-moreinfo",
-    "vm-Cust",
-    "vm-INBOX",
-    "vm-Old",
-    "unidentified-no-callback",
-    "letters/exclaimation-point",
-    "confbridge-binaural",
-    "phonetic/x_p",
+UNSURE = tuple(
+    (
+        "silence/ spy- demo-moreinfo vm-Cust vm-INBOX vm-Old unidentified-no-callback letters/exclaimation-point "
+        "confbridge-binaural phonetic/x_p"
+    ).split()
 )
 SAID = {
     "*": "star",

@@ -50,19 +50,7 @@ CARRIERS = {
     },
 }
 MONTHS = {
-    "en": [
-        "January",
-        "February",
-        "March",
-        "April",
-        "June",
-        "July",
-        "August",
-        "September",
-        "October",
-        "November",
-        "December",
-    ],
+    "en": ("January February March April June July August September October November December").split(),
     "pa": ["ਜਨਵਰੀ", "ਫ਼ਰਵਰੀ", "ਮਾਰਚ", "ਅਪ੍ਰੈਲ", "ਜੂਨ", "ਜੁਲਾਈ", "ਅਗਸਤ", "ਸਤੰਬਰ", "ਅਕਤੂਬਰ", "ਨਵੰਬਰ", "ਦਸੰਬਰ"],
 }
 TO_GURMUKHI = {latin: gurmukhi for gurmukhi, latin in GURMUKHI_DIGITS.items()}

@@ -16,18 +16,11 @@ Pair = tuple[str, str, str]
 """English, Panjabi, source: the data set, for the stories `pb:` or `pb-page:` with the story's id."""
 
 # Without the file under the GPL.
-FILES = (
-    "aosp",
-    "wikipedia-android",
-    "mozilla-www",
-    "mozilla-commonvoice-ui",
-    "govuk",
-    "pratham-stories",
-    "indicvoices-prompts",
-    "aosp-lineage",
-    "mozilla-android",
-    "nhs-simple",
-    "sunbird-wikiedu",
+FILES = tuple(
+    (
+        "aosp wikipedia-android mozilla-www mozilla-commonvoice-ui govuk pratham-stories indicvoices-prompts "
+        "aosp-lineage mozilla-android nhs-simple sunbird-wikiedu"
+    ).split()
 )
 STORIES_TEST, STORIES_DEV = 6, 2
 GURMUKHI = re.compile("[\u0a00-\u0a7f]")

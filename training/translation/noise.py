@@ -14,22 +14,7 @@ from collections import Counter
 from pathlib import Path
 
 WORDS = {
-    "en": [
-        "the",
-        "a",
-        "water",
-        "house",
-        "go",
-        "went",
-        "red",
-        "seven",
-        "and",
-        "but",
-        "who",
-        "don't",
-        "Harpreet",
-        "zzyx",
-    ],
+    "en": "the a water house go went red seven and but who don't Harpreet zzyx".split(),
     "pa": ["ਪਾਣੀ", "ਘਰ", "ਹੈ", "ਸੀ", "ਲਾਲ", "ਸੱਤ", "ਅਤੇ", "ਪਰ", "ਕੌਣ", "ਦਾ", "ਨਹੀਂ", "ਹਰਪ੍ਰੀਤ", "ਜੀ", "ਖਗਘਙ"],
 }
 LETTERS = {"en": "abcdefghijklmnopqrstuvwxyz", "pa": "".join(map(chr, range(0xA05, 0xA4D)))}

@@ -30,38 +30,10 @@ NUMBERS = (
 )
 # Hours of the clock, by number.
 HOURS = dict(enumerate([*NUMBERS[:9], ("eleven", "ਗਿਆਰਾਂ"), ("twelve", "ਬਾਰਾਂ")], 2))
-LATIN = [
-    "Firefox",
-    "Linux",
-    "Android",
-    "GitHub",
-    "Python",
-    "Wikipedia",
-    "WhatsApp",
-    "Google",
-    "USB",
-    "PDF",
-    "HTML",
-    "Wi-Fi",
-    "GPS",
-    "SIM",
-    "PIN",
-    "VPN",
-    "Ubuntu",
-    "Chrome",
-    "Windows",
-    "YouTube",
-    "Rust",
-    "README.md",
-    "index.html",
-    "LibreOffice",
-    "Mozilla",
-    "OpenStreetMap",
-    "Signal",
-    "Telegram",
-    "SQL",
-    "JSON",
-]
+LATIN = (
+    "Firefox Linux Android GitHub Python Wikipedia WhatsApp Google USB PDF HTML Wi-Fi GPS SIM PIN VPN Ubuntu Chrome "
+    "Windows YouTube Rust README.md index.html LibreOffice Mozilla OpenStreetMap Signal Telegram SQL JSON"
+).split()
 HOLDERS = ["%s", "%d", "%1$s", "%2$s", "{name}", "{count}", "X", "%1$d", "$user"]
 
 

@@ -22,49 +22,11 @@ TEXTS = {"mixed": SHARES, "isolated": ISOLATED}
 LETTERS = dict(
     zip(
         "ABCDEFGHIJKLMNOPQRSTUVWXYZ",
-        [
-            "ਏ",
-            "ਬੀ",
-            "ਸੀ",
-            "ਡੀ",
-            "ਈ",
-            "ਐੱਫ",
-            "ਜੀ",
-            "ਐੱਚ",
-            "ਆਈ",
-            "ਜੇ",
-            "ਕੇ",
-            "ਐੱਲ",
-            "ਐੱਮ",
-            "ਐੱਨ",
-            "ਓ",
-            "ਪੀ",
-            "ਕਿਊ",
-            "ਆਰ",
-            "ਐੱਸ",
-            "ਟੀ",
-            "ਯੂ",
-            "ਵੀ",
-            "ਡਬਲਿਊ",
-            "ਐਕਸ",
-            "ਵਾਈ",
-            "ਜ਼ੈੱਡ",
-        ],
+        ("ਏ ਬੀ ਸੀ ਡੀ ਈ ਐੱਫ ਜੀ ਐੱਚ ਆਈ ਜੇ ਕੇ ਐੱਲ ਐੱਮ ਐੱਨ ਓ ਪੀ ਕਿਊ ਆਰ ਐੱਸ ਟੀ ਯੂ ਵੀ ਡਬਲਿਊ ਐਕਸ ਵਾਈ ਜ਼ੈੱਡ").split(),
         strict=True,
     )
 )
-BORROWED = [
-    "ਜ਼ੀਰੋ",
-    "ਵਨ",
-    "ਟੂ",
-    "ਥ੍ਰੀ",
-    "ਫੋਰ",
-    "ਫਾਈਵ",
-    "ਸਿਕਸ",
-    "ਸੈਵਨ",
-    "ਏਟ",
-    "ਨਾਈਨ",
-]  # English digits as they are said in Panjabi
+BORROWED = "ਜ਼ੀਰੋ ਵਨ ਟੂ ਥ੍ਰੀ ਫੋਰ ਫਾਈਵ ਸਿਕਸ ਸੈਵਨ ਏਟ ਨਾਈਨ".split()  # English digits as they are said in Panjabi
 LARGEST = 10**7  # a longer number is read digit by digit
 
 
