@@ -7,6 +7,8 @@ Steps and hours are those of the first. Source: model soups (Wortsman et al., 20
 
 import argparse
 
+import learning
+
 from . import checkpoint
 
 
@@ -26,7 +28,7 @@ def main() -> None:
         for name in states[0]["average"]
     }
     kept = {name: states[0][name] for name in ("size", "step", "seconds")}
-    checkpoint.write(arguments.out, {**kept, "net": mean, "average": mean})
+    learning.write(arguments.out, {**kept, "net": mean, "average": mean})
 
 
 if __name__ == "__main__":

@@ -1,52 +1,21 @@
-"""Checkpoints of a training, written completely or not at all, and ONNX exports read back as checkpoints."""
+"""Checkpoints of a training, and ONNX exports read back as checkpoints."""
 
 from pathlib import Path
 from typing import Any
 
+import learning
 import onnx
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from .model import Acoustic
-from .optimiser import Both
 
 GROWN = 4000  # the step that an export counts as: from it on, utterances have their full length
 
 
-def save(
-    path: str | Path,
-    net: Acoustic,
-    aside: nn.Module | None,
-    average: dict[str, Tensor],
-    optimiser: Both,
-    **figures: float,
-) -> None:
-    """Write a checkpoint: network, phone layer, averaged weights, optimiser and `figures` such as the step."""
-    write(
-        path,
-        {
-            "size": net.size,
-            "net": net.state_dict(),
-            "average": average,
-            "aside": aside and aside.state_dict(),
-            "optimiser": optimiser.state_dict(),
-            "kind": optimiser.kind(),
-            **figures,
-        },
-    )
-
-
-def write(path: str | Path, state: Any) -> None:
-    """Write anything that torch can save to a file beside, then move it to `path`."""
-    path = Path(path)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    torch.save(state, path.with_suffix(".part"))
-    path.with_suffix(".part").replace(path)
-
-
 def load(path: str | Path) -> dict[str, Any]:
     """Read a checkpoint, or an ONNX file that `speech.export` wrote as one without an optimiser."""
-    return exported(path) if Path(path).suffix == ".onnx" else torch.load(path, map_location="cpu", weights_only=True)
+    return exported(path) if Path(path).suffix == ".onnx" else learning.load(path)
 
 
 def weights(path: str | Path) -> dict[str, Tensor]:

@@ -14,12 +14,13 @@ import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
+import learning
 import numpy as np
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from . import acoustics, augment, checkpoint, kokoro
+from . import acoustics, augment, kokoro
 from .arrays import Floats
 from .corpus import made, texts_of
 from .features import GUARD, MELS, between, log_mel
@@ -185,7 +186,7 @@ def shard(
 def speak(arguments: argparse.Namespace) -> None:
     """Write the shards that the command line asks for."""
     net, engine = Shortcut(), kokoro.Kokoro()
-    net.load_state_dict(checkpoint.load(arguments.network))
+    net.load_state_dict(learning.load(arguments.network))
 
     def make(path: Path, seconds: float, rng: np.random.Generator) -> None:
         shard(path, engine, net, Planner(arguments.data, arguments.language, arguments.kind, rng), seconds, rng)
@@ -197,13 +198,14 @@ def main() -> None:
     """Run the command `learn` or `speak`."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     what = parser.add_subparsers(dest="what", required=True)
-    learning, speaking = what.add_parser("learn"), what.add_parser("speak")
-    for one in (learning, speaking):
+    learn_parser = what.add_parser("learn")
+    speaking = what.add_parser("speak")
+    for one in (learn_parser, speaking):
         one.add_argument("--data", required=True)
         one.add_argument("--out", required=True)
         one.add_argument("--seed", type=int, default=1)
-    learning.add_argument("--minutes", type=float, default=12)
-    learning.add_argument("--passes", type=int, default=40)
+    learn_parser.add_argument("--minutes", type=float, default=12)
+    learn_parser.add_argument("--passes", type=int, default=40)
     speaking.add_argument("--language", choices=("pa", "en"), required=True)
     speaking.add_argument("--kind", choices=("words", "sentences", "digits"), required=True)
     speaking.add_argument("--network", required=True)
@@ -215,7 +217,7 @@ def main() -> None:
         speak(arguments)
     else:
         net = learn(arguments.data, arguments.minutes, arguments.passes, np.random.default_rng(arguments.seed))
-        checkpoint.write(arguments.out, net.state_dict())
+        learning.write(arguments.out, net.state_dict())
 
 
 if __name__ == "__main__":

@@ -17,11 +17,12 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
+import learning
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from . import batches, checkpoint, features, metrics, model, optimiser, phones, units
+from . import batches, checkpoint, features, metrics, model, phones, units
 from .arrays import Floats
 from .lengths import longest, out_length
 from .shards import Shard, found
@@ -99,6 +100,15 @@ def check(net: model.Acoustic, folder: str | Path, language: str, most: int = 16
     return errors
 
 
+def optimiser(net: model.Acoustic, aside: nn.Module | None, muon: bool, decay: float = 0.02) -> learning.Together:
+    """Return AdamW and, with `muon`, Muon for the matrices between layers; `aside` is a layer of its own."""
+    matrices = [p for n, p in net.named_parameters() if muon and p.dim() == 2 and not n.startswith("head")]
+    kept = {id(p) for p in matrices}
+    others = [p for part in (net, aside) if part is not None for p in part.parameters() if id(p) not in kept]
+    adam = torch.optim.AdamW(others, 1e-3, betas=(0.9, 0.98), weight_decay=decay, fused=True)
+    return learning.Together(adam, *([learning.Muon(matrices, learning.polar_express, decay)] if matrices else []))
+
+
 class Step(NamedTuple):
     """The figures of one step of the training."""
 
@@ -129,7 +139,7 @@ class Training:
             self.net.load_state_dict({k: v for k, v in taken.items() if not k.startswith("head.")}, strict=False)
         self.average = {k: v.clone() for k, v in self.net.state_dict().items()}
         self.aside = model.phone_head(self.net.size["width"], phones.OTHER + 1) if with_phones else None
-        self.optimiser = optimiser.Both(self.net, self.aside, arguments.muon)
+        self.optimiser = optimiser(self.net, self.aside, arguments.muon)
         self.step, self.seconds = 0, 0.0
         if start:
             self._restore(state)
@@ -192,16 +202,10 @@ class Training:
 
     def save(self) -> None:
         """Write the checkpoint and print the error rates of the averaged network on `--dev`."""
-        checkpoint.save(
-            self.arguments.out,
-            self.net,
-            self.aside,
-            self.average,
-            self.optimiser,
-            step=self.step,
-            seconds=self.seconds,
-            first=self.first,
-        )
+        state = {"size": self.net.size, "net": self.net.state_dict(), "average": self.average}
+        state |= {"aside": self.aside and self.aside.state_dict(), "optimiser": self.optimiser.state_dict()}
+        state |= {"kind": self.optimiser.kind(), "step": self.step, "seconds": self.seconds, "first": self.first}
+        learning.write(self.arguments.out, state)
         hours = self.sources.refresh()
         text = ""
         if self.arguments.dev:

@@ -11,11 +11,13 @@ import argparse
 import json
 from pathlib import Path
 
+import learning
 import numpy as np
 import torch
 from manifests import installed, replace
 
-from . import checkpoint, graph, manifest, names
+from . import graph, manifest, names
+from .model import averaged
 from .resume import PROGRESS
 from .runtime import Runtime
 from .tokeniser import EOS, PAD
@@ -55,7 +57,7 @@ def main() -> None:
     to.add_argument("--models-dir", help="where the manifest is, so that the model is served")
     to.add_argument("--out", help="write the files alone in this folder")
     arguments = parser.parse_args()
-    net = checkpoint.averaged(arguments.checkpoint)
+    net = averaged(arguments.checkpoint)
     content = {
         "encoder": graph.encoder(net).SerializeToString(),
         "decoder": graph.decoder(net).SerializeToString(),
@@ -69,7 +71,7 @@ def main() -> None:
     else:
         for role, ending in manifest.FILES.items():
             replace(folder / f"{manifest.MODEL}.{ending}", content[role])
-    state = checkpoint.load(arguments.checkpoint)
+    state = learning.load(arguments.checkpoint)
     progress = {"steps": state["step"], "tokens": state["n_tokens"]}
     replace(PROGRESS, (json.dumps(progress) + "\n").encode())
     print("largest difference of a logit, whole and stepped:", difference(folder))

@@ -1,7 +1,9 @@
 """The network: M2M100 of transformers with small sizes, one network for both directions."""
 
+from pathlib import Path
 from typing import NamedTuple
 
+import learning
 import torch
 from transformers import M2M100Config, M2M100ForConditionalGeneration
 
@@ -65,6 +67,24 @@ def network(vocabulary: int, dropout: float = 0.15, sizes: Sizes = SIZES) -> M2M
                 torch.nn.init.zeros_(module.bias)
     torch.nn.init.normal_(net.model.shared.weight, std=config.d_model**-0.5)
     return net
+
+
+def optimiser(net: M2M100ForConditionalGeneration) -> learning.Together:
+    """Muon for the matrices of a network but its embedding, Adam for everything else."""
+    shared = net.model.shared.weight
+    matrices = [p for p in net.parameters() if p.ndim == 2 and p is not shared]
+    rest = [p for p in net.parameters() if p.ndim != 2]
+    return learning.Together(
+        learning.Muon(matrices, learning.newton_schulz, 0.01), torch.optim.Adam([shared, *rest], betas=(0.9, 0.98))
+    )
+
+
+def averaged(path: str | Path) -> M2M100ForConditionalGeneration:
+    """The network of a checkpoint with its averaged weights, ready to translate."""
+    state = learning.load(path)
+    net = network(state["net"]["model.shared.weight"].shape[0])
+    net.load_state_dict({**state["net"], **state["average"]})
+    return net.eval()
 
 
 def loss(

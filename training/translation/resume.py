@@ -11,8 +11,10 @@ import argparse
 import json
 from pathlib import Path
 
-from . import checkpoint, tokeniser
-from .optimiser import Both
+import learning
+
+from . import tokeniser
+from .model import optimiser
 from .weights import restored
 
 PROGRESS = Path(__file__).parent / "progress.json"
@@ -33,7 +35,8 @@ def main() -> None:
     average = {name: p.detach().clone() for name, p in net.named_parameters()}
     step = progress["steps"]
     figures = {"step": step, "n_tokens": progress["tokens"], "decay_from": step, "warm_from": step}
-    checkpoint.save(out / "translation.pt", net, average, Both(net, 1e-3), **figures)
+    weights = {"net": net.state_dict(), "average": average}
+    learning.write(out / "translation.pt", {**weights, "optimiser": optimiser(net).state_dict(), **figures})
     print(f"{out / 'translation.pt'}: step {progress['steps']}, {progress['tokens'] / 1e6:.2f} M tokens")
 
 

@@ -16,13 +16,14 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
+import learning
 import torch
+from learning import HALF
 from transformers import M2M100ForConditionalGeneration
 
-from . import batches, checkpoint, corpus, names, placeholders, prepared, streams
+from . import batches, corpus, names, placeholders, prepared, streams
 from .corpus import Pair
-from .model import loss, network
-from .optimiser import HALF, Both
+from .model import loss, network, optimiser
 from .phrases import Phrases
 from .streams import Example
 
@@ -88,7 +89,7 @@ class Training:
 
     def __init__(self, arguments: argparse.Namespace) -> None:
         resumed = arguments.out if Path(arguments.out).exists() else arguments.init
-        state = checkpoint.load(resumed) if resumed else None
+        state = learning.load(resumed) if resumed else None
         self.arguments = arguments
         self.step = state["step"] if state else 0
         self.n_tokens = state["n_tokens"] if state else 0
@@ -99,7 +100,7 @@ class Training:
         self.rng = random.Random(arguments.seed + self.step)
         self.segmenter = batches.Segmenter(arguments.tokens, self.rng, chance=arguments.resegment)
         self.net = network(self.segmenter.size, arguments.dropout)
-        self.optimiser = Both(self.net, arguments.rate)
+        self.optimiser = optimiser(self.net)
         if state:
             self.net.load_state_dict(state["net"])
             self.optimiser.load_state_dict(state["optimiser"])
@@ -137,16 +138,9 @@ class Training:
 
     def save(self) -> None:
         """Writes the checkpoint."""
-        checkpoint.save(
-            self.arguments.out,
-            self.net,
-            self.average,
-            self.optimiser,
-            step=self.step,
-            n_tokens=self.n_tokens,
-            decay_from=self.start,
-            warm_from=self.warm_from,
-        )
+        counts = {"step": self.step, "n_tokens": self.n_tokens, "decay_from": self.start, "warm_from": self.warm_from}
+        weights = {"net": self.net.state_dict(), "average": self.average}
+        learning.write(self.arguments.out, {**weights, "optimiser": self.optimiser.state_dict(), **counts})
 
     def run(self) -> None:
         """Trains until done; prints and saves on the way and saves at the end."""

@@ -16,9 +16,10 @@ import time
 from pathlib import Path
 from typing import Any
 
+import learning
 import torch
 
-from .. import checkpoint, metrics, units
+from .. import metrics, units
 from ..arrays import Floats
 from ..train import ahead, ctc, weighted
 from . import batches
@@ -82,7 +83,7 @@ def opened(arguments: argparse.Namespace) -> tuple[Recogniser, dict[str, Any]]:
     """Return the network to train and its last checkpoint, empty at the beginning."""
     if Path(arguments.out).exists():
         net = loaded(arguments.out, arguments.layer, averaged=False, frozen=arguments.frozen)
-        return net, checkpoint.load(arguments.out)
+        return net, learning.load(arguments.out)
     if arguments.init:
         return loaded(arguments.init, arguments.layer, frozen=arguments.frozen), {}
     return started(arguments.layer), {}
@@ -145,7 +146,7 @@ class Run:
 
     def save(self) -> None:
         """Write the checkpoint, completely or not at all."""
-        checkpoint.write(
+        learning.write(
             self.arguments.out,
             {
                 "net": self.net.state_dict(),
