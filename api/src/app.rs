@@ -5,7 +5,7 @@ use std::{ops::Deref, sync::Arc, time::Duration};
 use akhar_accounts::WebhookTargets;
 use akhar_jobs::{
     Operation, Queue,
-    backend::{Admission, JobStore, Lookups, Submissions},
+    backend::{Admission, Lookups, Submissions},
     uploads::UploadStore,
 };
 use akhar_platform::{config::Config, database::Database, reload::LiveConfig, shutdown::Shutdown};
@@ -100,11 +100,11 @@ impl App {
             database,
             auth: Arc::new(auth),
             waiters: Waiters::new(shutdown.deadline.clone()),
-            submissions: Submissions::start(&JobStore::to_submit(queue.clone(), admission.clone())),
+            submissions: Submissions::start(&queue, &admission),
             admission,
             uploads,
             lookups: Lookups::start(&queue),
-            streams: Streams::start(&queue, config.max_streams),
+            streams: Streams::new(config.max_streams),
             ops_live: Live::default(),
             ops_pages: Budget::new(MAX_PAGES, MAX_PAGES),
             login_attempts: LoginAttempts::default(),

@@ -84,7 +84,7 @@ pub async fn run(
     let places = |queue| ConsumerConfig::of(queue, config).concurrency;
     let (claims, dropped) = Claims::start(&db, name.clone(), places);
     let held = claims.all_held();
-    held.obey(&orders);
+    held.apply(&orders);
     exporter.serve(Measured { database: database.clone(), held: held.clone() });
     let wakeups = Arc::new(Wakeups::default());
     let helpers = TaskTracker::new();

@@ -4,10 +4,9 @@ use std::{num::NonZeroUsize, sync::Arc, time::Duration};
 
 use akhar_jobs::{
     Job,
-    backend::{Follows, GroupError, Lookups},
+    backend::{GroupError, Lookups},
     store::{Cursor, Followed},
 };
-use sqlx::PgPool;
 use tokio::time::{Instant, timeout};
 use uuid::Uuid;
 
@@ -39,17 +38,14 @@ pub(crate) enum Look {
 /// All streams of events of this process.
 #[derive(Debug)]
 pub(crate) struct Streams {
-    /// Reads what is new about jobs.
-    follows: Follows,
     open: Arc<Budget<Uuid>>,
     started: Instant,
 }
 
 impl Streams {
-    /// Starts the task that reads for all streams. An account may have `max_streams`.
-    pub(crate) fn start(db: &PgPool, max_streams: NonZeroUsize) -> Self {
-        let open = Budget::new(usize::MAX, max_streams.get());
-        Self { follows: Follows::start(db), open, started: Instant::now() }
+    /// No streams yet. An account may have `max_streams`.
+    pub(crate) fn new(max_streams: NonZeroUsize) -> Self {
+        Self { open: Budget::new(usize::MAX, max_streams.get()), started: Instant::now() }
     }
 
     /// Changes the number of streams that an account may have. Those that are open stay.
@@ -70,7 +66,7 @@ impl Streams {
     /// Reads what is new about a job, or the whole job if it has ended.
     pub(crate) async fn look(&self, cursor: Cursor, lookups: &Lookups) -> Look {
         let look = async {
-            match self.follows.look(cursor).await? {
+            match lookups.follow(cursor).await? {
                 Some(seen) if !seen.state.is_final() => Ok(Look::News(seen)),
                 Some(_) => Ok(lookups.find(cursor.job).await?.map_or(Look::Gone, Look::Ended)),
                 None => Ok(Look::Gone),
@@ -99,8 +95,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn all_streams_look_at_the_same_times() {
-        let pool = sqlx::postgres::PgPoolOptions::new().connect_lazy("postgres://nowhere/none").unwrap();
-        let streams = Streams::start(&pool, NonZeroUsize::MIN);
+        let streams = Streams::new(NonZeroUsize::MIN);
         let first = streams.next_look();
         tokio::time::advance(INTERVAL / 3).await;
         assert_eq!(streams.next_look(), first);

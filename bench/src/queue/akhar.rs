@@ -12,12 +12,12 @@ use std::{
 
 use akhar_jobs::{
     JobId, NewJob, Outcome, Parameters, Queue, TopK,
-    backend::{Admission, Claims, Endings, JobBackend, JobStore, JobTask, Wakeups},
+    backend::{Admission, Claims, Endings, FetchedJob, JobBackend, Submissions, Wakeups},
     store::{Ending, Guard},
     uploads::UploadStore,
 };
 use apalis::prelude::*;
-use apalis_core::backend::persistence::Persistence as _;
+use apalis_core::{backend::persistence::Persistence as _, task::Task};
 use sqlx::{
     PgPool,
     postgres::{PgConnectOptions, PgPoolOptions},
@@ -61,12 +61,12 @@ pub(super) async fn turn(database: &PgConnectOptions, mode: Mode, n: usize) -> T
 }
 
 async fn push_all(db: &PgPool, n: usize) {
-    let mut store = JobStore::to_submit(db.clone(), Admission::new(i64::MAX));
+    let mut submissions = Submissions::start(db, &Admission::new(i64::MAX));
     let mut n_left = n;
     while n_left > 0 {
         let n = n_left.min(AT_A_TIME);
-        let tasks = (0..n).map(|_| JobTask::push(Arc::new(empty_job()))).collect();
-        store.push_tasks(tasks).await.expect("all are accepted");
+        let tasks = (0..n).map(|_| Task::from(Arc::new(empty_job()))).collect();
+        submissions.push_tasks(tasks).await.expect("all are accepted");
         n_left -= n;
     }
 }
@@ -89,16 +89,13 @@ fn empty_job() -> NewJob {
 async fn work(db: PgPool, wakeups: Arc<Wakeups>, n: usize) {
     let (claims, _dropped) = Claims::start(&db, "bench".to_owned(), |_| AT_A_TIME);
     let endings = Endings::start(&db, UploadStore::in_database());
-    let store =
-        JobStore::to_consume(db.clone(), Admission::new(i64::MAX), Queue::Quick, claims, endings.clone());
     let (n_left, over) = (Arc::new(AtomicUsize::new(n)), Arc::new(Notify::new()));
     let run = {
         let over = over.clone();
-        move |task: JobTask| {
+        move |fetched: FetchedJob| {
             let (endings, n_left, over) = (endings.clone(), n_left.clone(), over.clone());
             async move {
-                let JobTask::Claimed(claim) = task else { unreachable!("only claims are fetched") };
-                let job = claim.into_job().expect("it is taken once");
+                let job = fetched.into_job().expect("it is taken once");
                 let outcome = Some(Outcome::Predictions { predictions: Vec::new() });
                 let guard = Guard::Claimed(job.claimed.fence);
                 let ending = Ending { guard, outcome, timing: None, error: None, may_have_webhook: false };
@@ -112,7 +109,7 @@ async fn work(db: PgPool, wakeups: Arc<Wakeups>, n: usize) {
         }
     };
     let worker = WorkerBuilder::new("bench")
-        .backend(JobBackend::new(store, wakeups))
+        .backend(JobBackend::new(Queue::Quick, claims, wakeups))
         .concurrency(AT_A_TIME)
         .build(run);
     let stop = async move {

@@ -86,9 +86,6 @@ struct Count {
     found: Option<(DateTime<Utc>, i64)>,
 }
 
-/// The jobs that a queue accepts, and those that it refuses.
-type Decision = (Vec<AdmittedJob>, Vec<(Arc<NewJob>, QueueFull)>);
-
 impl Admission {
     /// Allows at most `max_waiting` waiting jobs in each queue.
     pub fn new(max_waiting: i64) -> Self {
@@ -112,44 +109,28 @@ impl Admission {
         }
     }
 
-    /// Decides which of these jobs of one queue are accepted. The accepted ones count as waiting from now on.
+    /// Decides which of these jobs of one queue are accepted, in order. The accepted ones count as waiting from now on.
     pub(super) async fn admit(
         &self,
         db: &PgPool,
         queue: Queue,
-        jobs: Vec<Arc<NewJob>>,
-    ) -> Result<Decision, sqlx::Error> {
+        jobs: &[Arc<NewJob>],
+    ) -> Result<Vec<Result<AdmittedJob, QueueFull>>, sqlx::Error> {
         self.refresh(db, queue).await?;
-        let (mut admitted, refused) = self.decide(queue, jobs);
-        if refused.is_empty() {
-            return Ok((admitted, refused));
-        }
-        self.count(db, queue, &admitted).await?;
-        let refused = refused.into_iter().map(|(job, _)| job).collect();
-        let (admitted_now, refused) = self.decide(queue, refused);
-        admitted.extend(admitted_now);
-        Ok((admitted, refused))
-    }
-
-    fn decide(&self, queue: Queue, jobs: Vec<Arc<NewJob>>) -> Decision {
-        let mut estimate = self.estimate(queue);
-        if estimate.is_closed {
-            let closed = QueueFull { queue, limit: Limit::Closed, retry_after: CLOSED_RETRY_AFTER };
-            return (Vec::new(), jobs.into_iter().map(|job| (job, closed)).collect());
-        }
         let max_waiting = self.max_waiting();
-        let (mut admitted, mut refused) = (Vec::with_capacity(jobs.len()), Vec::new());
-        for job in jobs {
-            match estimate.waiting.admit(job.account_id, job.priority(), max_waiting, job.max_queued) {
-                Ok(turn) => admitted.push(AdmittedJob { job, turn }),
-                Err(Exceeded { limit, n_to_start }) => {
-                    let n_to_start = u32::try_from(n_to_start).unwrap_or(u32::MAX);
-                    let retry_after = estimate.pace.time_for(n_to_start);
-                    refused.push((job, QueueFull { queue, limit, retry_after }));
-                }
+        let mut decisions: Vec<_> = {
+            let mut estimate = self.estimate(queue);
+            jobs.iter().map(|job| estimate.decide(queue, job, max_waiting)).collect()
+        };
+        if decisions.iter().any(Result::is_err) {
+            let not_inserted: Vec<_> = decisions.iter().flatten().cloned().collect();
+            self.count(db, queue, &not_inserted).await?;
+            let mut estimate = self.estimate(queue);
+            for (job, decision) in jobs.iter().zip(&mut decisions).filter(|(_, decision)| decision.is_err()) {
+                *decision = estimate.decide(queue, job, max_waiting);
             }
         }
-        (admitted, refused)
+        Ok(decisions)
     }
 
     /// Counts the rows if that was never done. If the last count is old, starts another one in the background.
@@ -214,6 +195,27 @@ impl Admission {
 
     fn estimate(&self, queue: Queue) -> MutexGuard<'_, Estimate> {
         self.0.queues[queue as usize].estimate.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Estimate {
+    /// Accepts a job of this queue and gives it its turn, unless a limit is reached.
+    fn decide(
+        &mut self,
+        queue: Queue,
+        job: &Arc<NewJob>,
+        max_waiting: i64,
+    ) -> Result<AdmittedJob, QueueFull> {
+        if self.is_closed {
+            return Err(QueueFull { queue, limit: Limit::Closed, retry_after: CLOSED_RETRY_AFTER });
+        }
+        match self.waiting.admit(job.account_id, job.priority(), max_waiting, job.max_queued) {
+            Ok(turn) => Ok(AdmittedJob { job: job.clone(), turn }),
+            Err(Exceeded { limit, n_to_start }) => {
+                let n_to_start = u32::try_from(n_to_start).unwrap_or(u32::MAX);
+                Err(QueueFull { queue, limit, retry_after: self.pace.time_for(n_to_start) })
+            }
+        }
     }
 }
 

@@ -3,13 +3,12 @@
 
 use std::sync::Arc;
 
-use sqlx::PgPool;
-use tokio::sync::mpsc;
+use sqlx::{PgConnection, PgPool};
+use tokio::sync::{Mutex, mpsc};
 
 use crate::{
     Fence, Queue,
     backend::{
-        connection::DedicatedConnection,
         group::{Group, GroupError, Statement},
         held::{HeldByQueue, HeldClaims, Hold},
     },
@@ -27,30 +26,24 @@ pub struct ClaimedJob {
 
 /// A claimed job whose attempt has not started.
 ///
-/// No other process takes over a claimed job while this process is alive, so this process must attempt it. apalis
-/// drops fetched tasks when it is stopped. A claim that is dropped before its attempt is therefore sent to the
-/// receiver that [`Claims::start`] returned.
+/// No other process takes over a claimed job while this process is alive, so this process must attempt it. apalis drops
+/// fetched tasks when it is stopped. A job that is dropped before its attempt is therefore sent to the receiver that
+/// [`Claims::start`] returned.
 #[derive(Debug)]
-pub struct Claim {
+pub struct FetchedJob {
     /// `None` once the attempt has taken the job.
     job: Option<Box<ClaimedJob>>,
-    fence: Fence,
     dropped: mpsc::UnboundedSender<ClaimedJob>,
 }
 
-impl Claim {
-    /// The job's id and the number of this claim.
-    pub const fn fence(&self) -> Fence {
-        self.fence
-    }
-
+impl FetchedJob {
     /// Takes the job, to attempt it.
     pub fn into_job(mut self) -> Option<ClaimedJob> {
         self.job.take().map(|job| *job)
     }
 }
 
-impl Drop for Claim {
+impl Drop for FetchedJob {
     fn drop(&mut self) {
         if let Some(job) = self.job.take() {
             // If the receiver is gone, the process is ending, and another worker recovers the job.
@@ -68,10 +61,11 @@ pub struct Claims {
 
 #[derive(Debug)]
 struct Shared {
-    /// Also locked while claims are registered, and while the held claims are compared with the table.
-    db: DedicatedConnection,
+    db: PgPool,
     worker: String,
     held: HeldByQueue,
+    /// Locked from a claim until it is held, and while the held claims are compared with the table.
+    claiming: Mutex<()>,
 }
 
 struct ClaimJobs {
@@ -81,38 +75,40 @@ struct ClaimJobs {
 
 impl Statement for ClaimJobs {
     type Item = (Queue, usize);
-    type Reply = Vec<Claim>;
+    type Reply = Vec<FetchedJob>;
     const NAME: &'static str = "claim";
     const MAX_ITEMS: usize = 8;
 
-    fn n_jobs(claims: &[Vec<Claim>]) -> usize {
-        claims.iter().map(Vec::len).sum()
+    fn n_jobs(fetched: &[Vec<FetchedJob>]) -> usize {
+        fetched.iter().map(Vec::len).sum()
     }
 
-    async fn execute(&self, places: &[(Queue, usize)]) -> Result<Vec<Vec<Claim>>, sqlx::Error> {
-        let shared = &self.shared;
-        let mut db = shared.db.acquire().await?;
-        let claimed = store::claim(&mut *db, &shared.worker, places).await;
-        let held = claimed.map(|claimed| self.hold(places, claimed));
-        db.release(held)
+    async fn execute(
+        &self,
+        db: &mut PgConnection,
+        places: &[(Queue, usize)],
+    ) -> Result<Vec<Vec<FetchedJob>>, sqlx::Error> {
+        let _claiming = self.shared.claiming.lock().await;
+        let claimed = store::claim(db, &self.shared.worker, places).await?;
+        Ok(self.hold(places, claimed))
     }
 }
 
 impl ClaimJobs {
-    /// Registers the claimed jobs and returns the claims for each entry of `places`. Skips a claim that is held
-    /// already: an attempt at it is running.
-    fn hold(&self, places: &[(Queue, usize)], claimed: Vec<Claimed>) -> Vec<Vec<Claim>> {
-        let mut claims: Vec<Vec<Claim>> = places.iter().map(|_| Vec::new()).collect();
+    /// Holds the claims and returns the jobs for each entry of `places`. Skips a claim that is held already: an attempt
+    /// at it is running.
+    fn hold(&self, places: &[(Queue, usize)], claimed: Vec<Claimed>) -> Vec<Vec<FetchedJob>> {
+        let mut fetched: Vec<Vec<FetchedJob>> = places.iter().map(|_| Vec::new()).collect();
         for claimed in claimed {
-            let (fence, queue) = (claimed.fence, claimed.queue);
-            let Some(hold) = self.shared.held.of(queue).hold(fence) else { continue };
+            let queue = claimed.queue;
+            let Some(hold) = self.shared.held.of(queue).hold(claimed.fence) else { continue };
             let job = Some(Box::new(ClaimedJob { claimed, hold }));
-            let claim = Claim { job, fence, dropped: self.dropped.clone() };
+            let job = FetchedJob { job, dropped: self.dropped.clone() };
             if let Some(at) = places.iter().position(|(requested, _)| *requested == queue) {
-                claims[at].push(claim);
+                fetched[at].push(job);
             }
         }
-        claims
+        fetched
     }
 }
 
@@ -126,9 +122,9 @@ impl Claims {
         max_claims: impl Fn(Queue) -> usize,
     ) -> (Self, mpsc::UnboundedReceiver<ClaimedJob>) {
         let held = HeldByQueue::new(max_claims);
-        let shared = Arc::new(Shared { db: DedicatedConnection::like(db), worker, held });
+        let shared = Arc::new(Shared { db: db.clone(), worker, held, claiming: Mutex::default() });
         let (dropped, receiver) = mpsc::unbounded_channel();
-        let group = Group::start(ClaimJobs { shared: shared.clone(), dropped });
+        let group = Group::start(db, ClaimJobs { shared: shared.clone(), dropped });
         (Self { group, shared }, receiver)
     }
 
@@ -147,9 +143,12 @@ impl Claims {
         self.shared.held.clone()
     }
 
-    /// Claims at most `n` jobs of a queue.
-    pub(super) async fn claim(&self, queue: Queue, n: usize) -> Result<Vec<Claim>, GroupError> {
-        self.group.execute((queue, n)).await
+    /// Claims as many jobs of a queue as there are free places.
+    pub(super) async fn claim(&self, queue: Queue) -> Result<Vec<FetchedJob>, GroupError> {
+        match self.held(queue).n_free() {
+            0 => Ok(Vec::new()),
+            n_free => self.group.execute((queue, n_free)).await,
+        }
     }
 
     /// Jobs that the table shows as running for this worker although this process holds no claim of them. The `bool`
@@ -157,10 +156,9 @@ impl Claims {
     /// its connection, or its end was lost in a crash of Postgres.
     pub async fn unheld(&self) -> Result<Vec<(Fence, bool)>, sqlx::Error> {
         let shared = &self.shared;
-        let mut db = shared.db.acquire().await?;
-        let running = store::claimed_by(&mut *db, &shared.worker).await;
-        let unheld = running
-            .map(|running| running.into_iter().filter(|(fence, _)| !shared.held.holds(*fence)).collect());
-        db.release(unheld)
+        let _no_claim_begins = shared.claiming.lock().await;
+        let mut running = store::claimed_by(&shared.db, &shared.worker).await?;
+        running.retain(|(fence, _)| !shared.held.holds(*fence));
+        Ok(running)
     }
 }

@@ -11,19 +11,19 @@ use apalis_core::{
     backend::{
         Backend, BackendConfig,
         finalize::Ephemeral,
-        persistence::{Persisted, State},
+        persistence::{Persisted, Persistence, State, TaskEvent},
     },
     task::Task,
     worker::context::WorkerContext,
 };
-use futures::Sink;
 use tokio::time::{Instant, Sleep};
 use tower::layer::util::Identity;
 
 use crate::{
     Queue,
     backend::{
-        persistence::{JobStore, JobTask, QueueError},
+        claims::{Claims, FetchedJob},
+        group::GroupError,
         wakeups::Wakeups,
     },
 };
@@ -31,8 +31,52 @@ use crate::{
 /// The queue is polled at least this often, because a notification can be lost.
 const POLL_INTERVAL: Duration = Duration::from_secs(1);
 
-/// Time between two heartbeats.
-const HEARTBEAT: Duration = Duration::from_secs(1);
+/// The side of a queue that claims jobs, as apalis's [`Persistence`]: fetching claims.
+#[derive(Debug, Clone)]
+struct Consumer {
+    queue: Queue,
+    claims: Claims,
+}
+
+impl Persistence for Consumer {
+    type Compact = FetchedJob;
+    type Response = ();
+    type Error = GroupError;
+
+    async fn fetch_next(&mut self, _: &WorkerContext) -> Result<Vec<Task<FetchedJob>>, GroupError> {
+        let fetched = self.claims.claim(self.queue).await?;
+        Ok(fetched.into_iter().map(Task::from).collect())
+    }
+
+    /// Called with the tasks that apalis fetched and did not start. Dropping a task sends its job to the worker, which
+    /// attempts it (see [`FetchedJob`]).
+    async fn reenqueue_abandoned(
+        &mut self,
+        tasks: Vec<Task<FetchedJob>>,
+        _: &WorkerContext,
+    ) -> Result<u64, GroupError> {
+        Ok(tasks.len() as u64)
+    }
+
+    // The heartbeats are the worker's: they must go on while its consumers stop. The endings are not apalis's events,
+    // because they would wait for a fetch. A consumer submits nothing: a job that is pushed back is dropped and attempted.
+
+    async fn register(&mut self, _: &WorkerContext) -> Result<(), GroupError> {
+        Ok(())
+    }
+
+    async fn heartbeat(&mut self, _: &WorkerContext) -> Result<(), GroupError> {
+        Ok(())
+    }
+
+    async fn handle_events(&mut self, _: Vec<TaskEvent<()>>, _: &WorkerContext) -> Result<(), GroupError> {
+        Ok(())
+    }
+
+    async fn push_tasks(&mut self, _: Vec<Task<FetchedJob>>) -> Result<(), GroupError> {
+        Ok(())
+    }
+}
 
 /// A queue as an apalis backend.
 ///
@@ -41,9 +85,8 @@ const HEARTBEAT: Duration = Duration::from_secs(1);
 /// - the last fetch returned as many jobs as it asked for, so more may be waiting;
 /// - the last fetch began a second ago or earlier.
 pub struct JobBackend {
-    persisted: Persisted<JobStore>,
+    persisted: Persisted<Consumer>,
     wakeups: Arc<Wakeups>,
-    config: Option<Queue>,
     /// The number of wake-ups when the last fetch began. `None` if a fetch is due without a further wake-up.
     n_wakes_seen: Option<u64>,
     /// The number of jobs that the last fetch asked for.
@@ -53,16 +96,15 @@ pub struct JobBackend {
 
 impl std::fmt::Debug for JobBackend {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("JobBackend").field("queue", &self.config).finish_non_exhaustive()
+        f.debug_struct("JobBackend").field("queue", &self.persisted.queue).finish_non_exhaustive()
     }
 }
 
 impl JobBackend {
-    /// A backend that fetches from `store` and is woken by `wakeups`.
-    pub fn new(store: JobStore, wakeups: Arc<Wakeups>) -> Self {
+    /// A backend that claims jobs of `queue` and is woken by `wakeups`.
+    pub fn new(queue: Queue, claims: Claims, wakeups: Arc<Wakeups>) -> Self {
         Self {
-            config: store.queue(),
-            persisted: Persisted::new(store),
+            persisted: Persisted::new(Consumer { queue, claims }),
             wakeups,
             n_wakes_seen: None,
             n_requested: 0,
@@ -70,23 +112,20 @@ impl JobBackend {
         }
     }
 
-    pub(super) fn store(&self) -> &JobStore {
-        &self.persisted
-    }
-
     /// Whether a fetch should begin. If not, the task is woken when the answer may have changed.
     fn is_due(&mut self, cx: &mut Context<'_>) -> bool {
-        let (Some(queue), Some(held)) = (self.config, self.persisted.held().cloned()) else { return false };
+        let queue = self.persisted.queue;
         let n_wakes = self.wakeups.of(queue).register(cx);
         let is_late = self.poll_timer.as_mut().poll(cx).is_ready();
-        let n_free = held.poll_free(cx);
+        let n_free = self.persisted.claims.held(queue).poll_free(cx);
         let is_announced = self.n_wakes_seen != Some(n_wakes);
         if n_free == 0 || !(is_late || is_announced) {
             return false;
         }
         self.poll_timer.as_mut().reset(Instant::now() + POLL_INTERVAL);
         let _ = self.poll_timer.as_mut().poll(cx); // wakes this task even if the fetch never does
-        (self.n_wakes_seen, self.n_requested) = (Some(n_wakes), n_free);
+        self.n_wakes_seen = Some(n_wakes);
+        self.n_requested = n_free;
         true
     }
 
@@ -103,18 +142,18 @@ impl JobBackend {
 }
 
 impl Backend for JobBackend {
-    type Task = Task<JobTask>;
-    type Error = QueueError;
+    type Task = Task<FetchedJob>;
+    type Error = GroupError;
 
-    fn poll_ready(&mut self, cx: &mut Context<'_>, worker: &WorkerContext) -> Poll<Result<(), QueueError>> {
-        self.persisted.poll_ready(cx, worker, HEARTBEAT)
+    fn poll_ready(&mut self, cx: &mut Context<'_>, worker: &WorkerContext) -> Poll<Result<(), GroupError>> {
+        self.persisted.poll_ready(cx, worker, Duration::MAX)
     }
 
     fn poll_next(
         &mut self,
         cx: &mut Context<'_>,
         worker: &WorkerContext,
-    ) -> Poll<Option<Result<Task<JobTask>, QueueError>>> {
+    ) -> Poll<Option<Result<Task<FetchedJob>, GroupError>>> {
         loop {
             let is_buffered = matches!(self.persisted.state(), State::Buffered(_));
             if matches!(self.persisted.state(), State::Ready) && !self.is_due(cx) {
@@ -131,44 +170,24 @@ impl Backend for JobBackend {
         }
     }
 
-    fn poll_close(&mut self, cx: &mut Context<'_>, worker: &WorkerContext) -> Poll<Result<(), QueueError>> {
+    fn poll_close(&mut self, cx: &mut Context<'_>, worker: &WorkerContext) -> Poll<Result<(), GroupError>> {
         self.persisted.poll_close(cx, worker)
     }
 }
 
+/// apalis builds a worker only from a backend with a configuration and a layer. This one needs neither.
 impl BackendConfig for JobBackend {
-    type Args = JobTask;
-    type Id = uuid::Uuid;
+    type Args = FetchedJob;
+    type Id = ();
     type Kind = Ephemeral;
-    type Config = Option<Queue>;
+    type Config = ();
     type Layer = Identity;
 
-    fn config(&self) -> &Option<Queue> {
-        &self.config
+    fn config(&self) -> &() {
+        &()
     }
 
     fn middleware(&mut self, _: &mut WorkerContext) -> Identity {
         Identity::new()
-    }
-}
-
-/// Pushes tasks through the backend. apalis implements `TaskSink` for every such sink.
-impl Sink<Task<JobTask>> for JobBackend {
-    type Error = QueueError;
-
-    fn poll_ready(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<(), QueueError>> {
-        Sink::poll_ready(Pin::new(&mut self.persisted), cx)
-    }
-
-    fn start_send(mut self: Pin<&mut Self>, task: Task<JobTask>) -> Result<(), QueueError> {
-        Sink::start_send(Pin::new(&mut self.persisted), task)
-    }
-
-    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<(), QueueError>> {
-        Sink::poll_flush(Pin::new(&mut self.persisted), cx)
-    }
-
-    fn poll_close(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<(), QueueError>> {
-        Sink::poll_close(Pin::new(&mut self.persisted), cx)
     }
 }

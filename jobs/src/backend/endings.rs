@@ -1,12 +1,9 @@
 //! Writes how attempts end, many of them with one statement: a job ends, or returns to its queue for a retry.
 
-use sqlx::PgPool;
+use sqlx::{PgConnection, PgPool};
 
 use crate::{
-    backend::{
-        connection::DedicatedConnection,
-        group::{Group, GroupError, Statement},
-    },
+    backend::group::{Group, GroupError, Statement},
     store::{self, Ending, MAX_ENDINGS, Requeue},
     uploads::UploadStore,
 };
@@ -19,7 +16,6 @@ pub struct Endings {
 }
 
 struct EndJobs {
-    connection: DedicatedConnection,
     uploads: UploadStore,
 }
 
@@ -29,16 +25,14 @@ impl Statement for EndJobs {
     const NAME: &'static str = "end";
     const MAX_ITEMS: usize = MAX_ENDINGS;
 
-    async fn execute(&self, endings: &[Ending]) -> Result<Vec<bool>, sqlx::Error> {
-        let mut db = self.connection.acquire().await?;
-        let ends = store::end(&mut db, endings).await;
-        let ends = db.release(ends)?;
+    async fn execute(&self, db: &mut PgConnection, endings: &[Ending]) -> Result<Vec<bool>, sqlx::Error> {
+        let ends = store::end(db, endings).await?;
         self.uploads.delete(ends.objects);
         Ok(ends.met)
     }
 }
 
-struct RequeueJobs(DedicatedConnection);
+struct RequeueJobs;
 
 impl Statement for RequeueJobs {
     type Item = Requeue;
@@ -46,10 +40,8 @@ impl Statement for RequeueJobs {
     const NAME: &'static str = "requeue";
     const MAX_ITEMS: usize = MAX_ENDINGS;
 
-    async fn execute(&self, requeues: &[Requeue]) -> Result<Vec<bool>, sqlx::Error> {
-        let mut db = self.0.acquire().await?;
-        let done = store::requeue(&mut *db, requeues).await;
-        db.release(done)
+    async fn execute(&self, db: &mut PgConnection, requeues: &[Requeue]) -> Result<Vec<bool>, sqlx::Error> {
+        store::requeue(db, requeues).await
     }
 }
 
@@ -57,10 +49,7 @@ impl Endings {
     /// Starts the tasks that write. Each uses its own connection with the options of `db`, which must have
     /// `synchronous_commit` off. The uploads of ended jobs are deleted from `uploads`.
     pub fn start(db: &PgPool, uploads: UploadStore) -> Self {
-        Self {
-            ends: Group::start(EndJobs { connection: DedicatedConnection::like(db), uploads }),
-            requeues: Group::start(RequeueJobs(DedicatedConnection::like(db))),
-        }
+        Self { ends: Group::start(db, EndJobs { uploads }), requeues: Group::start(db, RequeueJobs) }
     }
 
     /// Ends a job. Returns `false` if the ending's guard was not met; then nothing was changed.

@@ -11,9 +11,13 @@ use std::{
     time::{Duration, Instant},
 };
 
+use futures::future::join_all;
+use sqlx::{Connection as _, PgConnection, PgPool};
 use tokio::sync::{mpsc, oneshot};
 
-/// The number of items in the channel. When it is full, further callers wait to send theirs.
+use super::connection::TaskConnection;
+
+/// The number of calls in the channel. When it is full, further callers wait to send their items.
 const MAX_PENDING: usize = 1024;
 
 /// The statement of a group.
@@ -27,9 +31,10 @@ pub(super) trait Statement: Send + Sync + 'static {
     /// The most items that one statement executes.
     const MAX_ITEMS: usize;
 
-    /// Executes one or more items. Returns one reply for each item, in the order of the items.
+    /// Executes one or more items on the connection of the group. Returns one reply for each item, in their order.
     fn execute(
         &self,
+        db: &mut PgConnection,
         items: &[Self::Item],
     ) -> impl Future<Output = Result<Vec<Self::Reply>, sqlx::Error>> + Send;
 
@@ -46,6 +51,10 @@ pub(super) trait Statement: Send + Sync + 'static {
 
 /// The most bytes that the items of one statement have together. A single larger item is executed alone.
 const MAX_BYTES: usize = 4 * 1024 * 1024;
+
+/// The most bytes of items in a statement after which the connection keeps its buffers. Larger ones are freed, because
+/// the connection would keep them for ever.
+const MAX_KEPT_BUFFER: usize = 1024 * 1024;
 
 /// A statement that was executed.
 #[derive(Debug, Clone, Copy)]
@@ -91,7 +100,7 @@ struct Pending<S: Statement> {
 
 /// A handle on a group. The group ends when its last handle is dropped and no item is pending.
 pub(super) struct Group<S: Statement> {
-    pending: mpsc::Sender<Pending<S>>,
+    pending: mpsc::Sender<Vec<Pending<S>>>,
 }
 
 impl<S: Statement> Clone for Group<S> {
@@ -107,10 +116,10 @@ impl<S: Statement> std::fmt::Debug for Group<S> {
 }
 
 impl<S: Statement> Group<S> {
-    /// Starts a group on the current runtime.
-    pub(super) fn start(statement: S) -> Self {
+    /// Starts a group on the current runtime. It has a connection of its own with the options of `db`.
+    pub(super) fn start(db: &PgPool, statement: S) -> Self {
         let (pending, received) = mpsc::channel(MAX_PENDING);
-        tokio::spawn(run(statement, received));
+        tokio::spawn(run(statement, TaskConnection::like(db), received));
         Self { pending }
     }
 
@@ -118,18 +127,34 @@ impl<S: Statement> Group<S> {
     /// statement begins, the item is not executed.
     pub(super) async fn execute(&self, item: S::Item) -> Result<S::Reply, GroupError> {
         let (reply, result) = oneshot::channel();
-        self.pending.send(Pending { item, reply }).await.map_err(|_| GroupError::Stopped)?;
+        self.pending.send(vec![Pending { item, reply }]).await.map_err(|_| GroupError::Stopped)?;
         result.await.map_err(|_| GroupError::Stopped)?
+    }
+
+    /// Executes several items, if possible with one statement. Returns one result for each, in order.
+    pub(super) async fn execute_all(&self, items: Vec<S::Item>) -> Vec<Result<S::Reply, GroupError>> {
+        let pending = |item| {
+            let (reply, result) = oneshot::channel();
+            (Pending { item, reply }, result)
+        };
+        let (pending, results): (_, Vec<_>) = items.into_iter().map(pending).unzip();
+        // If the group has ended, the senders of the replies are dropped, and each result says so.
+        let _ = self.pending.send(pending).await;
+        join_all(results).await.into_iter().map(|result| result.map_err(|_| GroupError::Stopped)?).collect()
     }
 }
 
-async fn run<S: Statement>(statement: S, mut received: mpsc::Receiver<Pending<S>>) {
-    let mut pending = Vec::with_capacity(S::MAX_ITEMS);
-    while received.recv_many(&mut pending, S::MAX_ITEMS).await > 0 {
-        let mut waiting: VecDeque<_> = pending.drain(..).filter(|p| !p.reply.is_closed()).collect();
-        while let Some(first) = waiting.pop_front() {
-            let (items, replies) = take_batch(first, &mut waiting);
-            execute(&statement, items, replies).await;
+async fn run<S: Statement>(
+    statement: S,
+    mut connection: TaskConnection,
+    mut received: mpsc::Receiver<Vec<Pending<S>>>,
+) {
+    let mut calls = Vec::with_capacity(S::MAX_ITEMS);
+    while received.recv_many(&mut calls, S::MAX_ITEMS).await > 0 {
+        let mut waiting: VecDeque<_> = calls.drain(..).flatten().filter(|p| !p.reply.is_closed()).collect();
+        while !waiting.is_empty() {
+            let (items, replies) = take_batch(&mut waiting);
+            execute(&statement, &mut connection, items, replies).await;
         }
     }
 }
@@ -137,17 +162,15 @@ async fn run<S: Statement>(statement: S, mut received: mpsc::Receiver<Pending<S>
 type Batch<S> =
     (Vec<<S as Statement>::Item>, Vec<oneshot::Sender<Result<<S as Statement>::Reply, GroupError>>>);
 
-/// Takes `first` and as many waiting items as fit into one statement with it.
-fn take_batch<S: Statement>(first: Pending<S>, waiting: &mut VecDeque<Pending<S>>) -> Batch<S> {
-    let mut n_bytes = S::n_bytes(&first.item);
-    let (mut items, mut replies) = (vec![first.item], vec![first.reply]);
-    while waiting.front().is_some_and(|p| n_bytes + S::n_bytes(&p.item) <= MAX_BYTES) {
-        let Some(next) = waiting.pop_front() else { break };
-        n_bytes += S::n_bytes(&next.item);
-        items.push(next.item);
-        replies.push(next.reply);
-    }
-    (items, replies)
+/// Takes the first waiting items, as many as fit into one statement and at least one.
+fn take_batch<S: Statement>(waiting: &mut VecDeque<Pending<S>>) -> Batch<S> {
+    let mut n_bytes = 0;
+    let mut fits = |pending: &Pending<S>| {
+        n_bytes += S::n_bytes(&pending.item);
+        n_bytes <= MAX_BYTES
+    };
+    let n = waiting.iter().take(S::MAX_ITEMS).take_while(|pending| fits(pending)).count().max(1);
+    waiting.drain(..n).map(|pending| (pending.item, pending.reply)).unzip()
 }
 
 /// Executes one statement and sends each caller its result. If the data of one item makes the statement fail, each
@@ -155,11 +178,12 @@ fn take_batch<S: Statement>(first: Pending<S>, waiting: &mut VecDeque<Pending<S>
 /// ignored.
 async fn execute<S: Statement>(
     statement: &S,
+    connection: &mut TaskConnection,
     items: Vec<S::Item>,
     replies: Vec<oneshot::Sender<Result<S::Reply, GroupError>>>,
 ) {
     let started = Instant::now();
-    match statement.execute(&items).await {
+    match execute_on(connection, statement, &items).await {
         Ok(results) => {
             if let Some(observe) = OBSERVER.get() {
                 observe(Executed {
@@ -169,13 +193,13 @@ async fn execute<S: Statement>(
                 });
             }
             for (result, reply) in results.into_iter().zip(replies) {
-                let _ = reply.send(Ok(result));
+                let _ = reply.send(Ok(result)); // the caller may have gone away
             }
         }
         Err(error) if items.len() > 1 && is_data_error(&error) => {
             tracing::warn!(%error, n = items.len(), "a statement failed because of its data: executing its items one by one");
             for (item, reply) in items.iter().zip(replies) {
-                let result = statement.execute(std::slice::from_ref(item)).await;
+                let result = execute_on(connection, statement, std::slice::from_ref(item)).await;
                 let _ = reply.send(result.map_err(GroupError::from).and_then(single));
             }
         }
@@ -188,6 +212,23 @@ async fn execute<S: Statement>(
     }
 }
 
+/// Executes one statement. Closes the connection if it may have caused an error.
+async fn execute_on<S: Statement>(
+    connection: &mut TaskConnection,
+    statement: &S,
+    items: &[S::Item],
+) -> Result<Vec<S::Reply>, sqlx::Error> {
+    let mut db = connection.take().await?;
+    let replies = statement.execute(&mut db, items).await;
+    if items.iter().map(S::n_bytes).sum::<usize>() > MAX_KEPT_BUFFER {
+        db.shrink_buffers();
+    }
+    if replies.as_ref().err().is_none_or(is_data_error) {
+        connection.keep(db);
+    }
+    replies
+}
+
 fn single<T>(results: Vec<T>) -> Result<T, GroupError> {
     results.into_iter().next().ok_or(GroupError::Stopped)
 }
@@ -195,7 +236,7 @@ fn single<T>(results: Vec<T>) -> Result<T, GroupError> {
 /// Whether a statement failed because of the values that were sent, and not because of the server's state. These are
 /// the SQLSTATE classes 22, 23 and 54:
 /// <https://www.postgresql.org/docs/current/errcodes-appendix.html>.
-pub(super) fn is_data_error(error: &sqlx::Error) -> bool {
+fn is_data_error(error: &sqlx::Error) -> bool {
     match error {
         sqlx::Error::Encode(_) | sqlx::Error::Decode(_) | sqlx::Error::ColumnDecode { .. } => true,
         sqlx::Error::Database(e) => {

@@ -50,7 +50,7 @@ impl HeldByQueue {
     }
 
     /// Pauses the queues of which this worker may claim no jobs, and resumes the others.
-    pub fn obey(&self, orders: &Orders) {
+    pub fn apply(&self, orders: &Orders) {
         for queue in Queue::ALL {
             self.of(queue).pause(!orders.allow(queue));
         }

@@ -1,23 +1,23 @@
-//! Reads the jobs that requests wait for, many of them with one statement.
+//! Reads the jobs that requests wait for, and what is new about those that they follow, many with one statement.
 
 use std::collections::HashMap;
 
-use sqlx::PgPool;
+use sqlx::{PgConnection, PgPool};
 
 use crate::{
     Job, JobId,
-    backend::{
-        connection::DedicatedConnection,
-        group::{Group, GroupError, Statement},
-    },
-    store,
+    backend::group::{Group, GroupError, Statement},
+    store::{self, Cursor, Followed},
 };
 
-/// A handle on the task that reads jobs.
+/// A handle on the tasks that read jobs.
 #[derive(Debug, Clone)]
-pub struct Lookups(Group<Find>);
+pub struct Lookups {
+    finds: Group<Find>,
+    follows: Group<Follow>,
+}
 
-struct Find(DedicatedConnection);
+struct Find;
 
 impl Statement for Find {
     type Item = JobId;
@@ -25,10 +25,8 @@ impl Statement for Find {
     const NAME: &'static str = "lookup";
     const MAX_ITEMS: usize = 256;
 
-    async fn execute(&self, ids: &[JobId]) -> Result<Vec<Option<Job>>, sqlx::Error> {
-        let mut db = self.0.acquire().await?;
-        let found = store::find_many(&mut db, ids).await;
-        let found = db.release(found)?;
+    async fn execute(&self, db: &mut PgConnection, ids: &[JobId]) -> Result<Vec<Option<Job>>, sqlx::Error> {
+        let found = store::find_many(db, ids).await?;
         let mut found: HashMap<JobId, Job> = found.into_iter().map(|job| (job.id, job)).collect();
         // Two callers may ask for the same job. The last one takes it, the others get a copy.
         let is_asked_again = |at: usize| ids[at + 1..].contains(&ids[at]);
@@ -39,14 +37,36 @@ impl Statement for Find {
     }
 }
 
+struct Follow;
+
+impl Statement for Follow {
+    type Item = Cursor;
+    type Reply = Option<Followed>;
+    const NAME: &'static str = "follow";
+    const MAX_ITEMS: usize = 256;
+
+    async fn execute(
+        &self,
+        db: &mut PgConnection,
+        cursors: &[Cursor],
+    ) -> Result<Vec<Option<Followed>>, sqlx::Error> {
+        store::follow(db, cursors).await
+    }
+}
+
 impl Lookups {
-    /// Starts the task that reads. It uses its own connection with the options of `db`.
+    /// Starts the tasks that read. Each uses its own connection with the options of `db`.
     pub fn start(db: &PgPool) -> Self {
-        Self(Group::start(Find(DedicatedConnection::like(db))))
+        Self { finds: Group::start(db, Find), follows: Group::start(db, Follow) }
     }
 
     /// The current state of a job of any account. `None` if no job has this id.
     pub async fn find(&self, id: JobId) -> Result<Option<Job>, GroupError> {
-        self.0.execute(id).await
+        self.finds.execute(id).await
+    }
+
+    /// What is new about a job of any account since the cursor. `None` if there is no such job.
+    pub async fn follow(&self, cursor: Cursor) -> Result<Option<Followed>, GroupError> {
+        self.follows.execute(cursor).await
     }
 }

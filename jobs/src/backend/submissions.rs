@@ -5,16 +5,20 @@
 
 use std::sync::Arc;
 
-use apalis_core::backend::persistence::Persistence as _;
+use apalis_core::{
+    backend::persistence::{Persistence, TaskEvent},
+    task::Task,
+    worker::context::WorkerContext,
+};
+use sqlx::{PgConnection, PgPool};
 
 use crate::{
-    NewJob, Queue,
+    AdmittedJob, JobId, NewJob, Queue,
     backend::{
-        admission::QueueFull,
+        admission::{Admission, QueueFull},
         group::{Group, GroupError, Statement},
-        persistence::{JobStore, JobTask, QueueError, Refusal},
     },
-    store::Submitted,
+    store::{self, Submitted},
 };
 
 /// Why a job was not accepted.
@@ -28,13 +32,34 @@ pub enum SubmitError {
     Group(#[from] GroupError),
 }
 
-/// A handle on the tasks that submit jobs, one for each queue in the order of [`Queue::ALL`].
+impl From<sqlx::Error> for SubmitError {
+    fn from(error: sqlx::Error) -> Self {
+        Self::Group(error.into())
+    }
+}
+
+/// The result of submitting one job.
+pub type SubmitResult = Result<Submitted, SubmitError>;
+
+/// These of the pushed jobs were not accepted. All others were accepted.
+#[derive(Debug, thiserror::Error)]
+#[error("{} of the pushed jobs were not accepted", .0.len())]
+pub struct NotAccepted(pub Vec<(JobId, SubmitResult)>);
+
+/// The side of the queue that submits jobs, as apalis's [`Persistence`]: pushing a task submits its job. It is a handle
+/// on the tasks that submit, one for each queue in the order of [`Queue::ALL`].
 #[derive(Debug, Clone)]
-pub struct Submissions([Group<Push>; Queue::ALL.len()]);
+pub struct Submissions([Group<Submit>; Queue::ALL.len()]);
 
-struct Push(JobStore);
+/// Submits jobs of one queue.
+struct Submit {
+    queue: Queue,
+    admission: Admission,
+    /// Where the admission counts jobs.
+    db: PgPool,
+}
 
-impl Statement for Push {
+impl Statement for Submit {
     type Item = Arc<NewJob>;
     type Reply = Result<Submitted, QueueFull>;
     const NAME: &'static str = "submit";
@@ -44,44 +69,84 @@ impl Statement for Push {
         job.n_row_bytes()
     }
 
-    async fn execute(&self, jobs: &[Arc<NewJob>]) -> Result<Vec<Self::Reply>, sqlx::Error> {
-        let tasks = jobs.iter().cloned().map(JobTask::push).collect();
-        let refused = match self.0.clone().push_tasks(tasks).await {
-            Ok(()) => return Ok(vec![Ok(Submitted::Accepted); jobs.len()]),
-            Err(QueueError::NotAccepted(refused)) => refused,
-            Err(QueueError::Group(GroupError::Database(error))) => return Err(unwrap_shared(error)),
-            Err(QueueError::Group(GroupError::Stopped)) => return Err(sqlx::Error::WorkerCrashed),
-        };
-        let answer = |job: &Arc<NewJob>| match refused.get(&job.id) {
-            None => Ok(Submitted::Accepted),
-            Some(Refusal::Exists) => Ok(Submitted::Exists),
-            Some(Refusal::QueueFull(full)) => Err(*full),
-        };
-        Ok(jobs.iter().map(answer).collect())
+    async fn execute(
+        &self,
+        db: &mut PgConnection,
+        jobs: &[Arc<NewJob>],
+    ) -> Result<Vec<Self::Reply>, sqlx::Error> {
+        let decisions = self.admission.admit(&self.db, self.queue, jobs).await?;
+        let admitted: Vec<AdmittedJob> = decisions.iter().flatten().cloned().collect();
+        let mut submitted = store::submit(db, &admitted).await?.into_iter();
+        let mut of = |_| submitted.next().unwrap_or(Submitted::Exists);
+        Ok(decisions.into_iter().map(|decision| decision.map(&mut of)).collect())
     }
-}
-
-/// Takes the error out of its `Arc`, which has no other owner here.
-fn unwrap_shared(error: Arc<sqlx::Error>) -> sqlx::Error {
-    Arc::try_unwrap(error).unwrap_or_else(|shared| sqlx::Error::Protocol(shared.to_string()))
 }
 
 impl Submissions {
-    /// Starts the tasks that submit jobs as `store` does. Each uses its own connection.
-    pub fn start(store: &JobStore) -> Self {
-        Self(Queue::ALL.map(|_| Group::start(Push(store.with_own_connection()))))
+    /// Starts the tasks that submit the jobs that `admission` accepts. Each uses its own connection with the options of
+    /// `db`, which must have `synchronous_commit` off.
+    pub fn start(db: &PgPool, admission: &Admission) -> Self {
+        let submit = |queue| Submit { queue, admission: admission.clone(), db: db.clone() };
+        Self(Queue::ALL.map(|queue| Group::start(db, submit(queue))))
     }
 
-    /// Submits a job. It is on disk when this returns if [`NewJob::is_flushed`]. Otherwise it can be lost if Postgres
+    /// Pushes one job. It is on disk when this returns if [`NewJob::is_flushed`]. Otherwise it can be lost if Postgres
     /// crashes shortly afterwards, so the caller that waits for it must keep it and submit it again. Submitting a job
     /// twice is harmless.
-    pub async fn submit(&self, job: Arc<NewJob>) -> Result<Submitted, SubmitError> {
-        self.0[job.queue() as usize].execute(job).await?.map_err(SubmitError::QueueFull)
+    pub async fn submit(&self, job: Arc<NewJob>) -> SubmitResult {
+        match self.clone().push_tasks(vec![Task::from(job)]).await {
+            Ok(()) => Ok(Submitted::Accepted),
+            Err(NotAccepted(mut refused)) => {
+                refused.pop().map_or(Err(GroupError::Stopped.into()), |(_, result)| result)
+            }
+        }
     }
 }
 
-impl From<sqlx::Error> for SubmitError {
-    fn from(error: sqlx::Error) -> Self {
-        Self::Group(error.into())
+impl Persistence for Submissions {
+    type Compact = Arc<NewJob>;
+    type Response = ();
+    type Error = NotAccepted;
+
+    async fn push_tasks(&mut self, tasks: Vec<Task<Arc<NewJob>>>) -> Result<(), NotAccepted> {
+        let jobs: Vec<_> = tasks.into_iter().map(|task| task.args).collect();
+        let mut refused = Vec::new();
+        for (group, queue) in self.0.iter().zip(Queue::ALL) {
+            let of_queue: Vec<_> = jobs.iter().filter(|job| job.queue() == queue).cloned().collect();
+            if of_queue.is_empty() {
+                continue;
+            }
+            let results = group.execute_all(of_queue.clone()).await;
+            let results = results.into_iter().map(|result| result?.map_err(SubmitError::QueueFull));
+            let results = of_queue.iter().map(|job| job.id).zip(results);
+            refused.extend(results.filter(|(_, result)| !matches!(result, Ok(Submitted::Accepted))));
+        }
+        if refused.is_empty() { Ok(()) } else { Err(NotAccepted(refused)) }
+    }
+
+    // A submitter is not a worker: it fetches nothing and has no events.
+
+    async fn register(&mut self, _: &WorkerContext) -> Result<(), NotAccepted> {
+        Ok(())
+    }
+
+    async fn heartbeat(&mut self, _: &WorkerContext) -> Result<(), NotAccepted> {
+        Ok(())
+    }
+
+    async fn fetch_next(&mut self, _: &WorkerContext) -> Result<Vec<Task<Arc<NewJob>>>, NotAccepted> {
+        Ok(Vec::new())
+    }
+
+    async fn reenqueue_abandoned(
+        &mut self,
+        _: Vec<Task<Arc<NewJob>>>,
+        _: &WorkerContext,
+    ) -> Result<u64, NotAccepted> {
+        Ok(0)
+    }
+
+    async fn handle_events(&mut self, _: Vec<TaskEvent<()>>, _: &WorkerContext) -> Result<(), NotAccepted> {
+        Ok(())
     }
 }

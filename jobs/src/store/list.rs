@@ -1,60 +1,11 @@
-//! Lists for operators: jobs, the number of jobs in each queue and state, and workers. `find` lists the jobs of an account.
+//! Numbers and lists for operators: the jobs of each queue and state, and the workers. `find` lists the jobs of an account.
 
 use chrono::{DateTime, Utc};
-use serde_json::Value;
 use sqlx::PgPool;
 
-use crate::{JobId, JobState, Queue};
+use crate::JobState;
 
 use super::DEAD_AFTER;
-
-/// A job in a list, without its upload and outcome.
-#[derive(Debug, Clone, sqlx::FromRow)]
-pub struct ListedJob {
-    /// The job.
-    pub id: JobId,
-    /// The name of the queue, as stored.
-    pub queue: String,
-    /// The state.
-    pub state: JobState,
-    /// The number of claims so far.
-    pub attempt: i32,
-    /// How often the job may be claimed.
-    pub max_attempts: i32,
-    /// 1 if a caller waits for the job, 0 if it is asynchronous.
-    pub priority: i16,
-    /// The parameters, as stored.
-    pub parameters: Value,
-    /// The name of the worker that runs the job.
-    pub worker: Option<String>,
-    /// The job is not claimed before this time.
-    pub run_at: DateTime<Utc>,
-    /// When the job was last claimed.
-    pub started_at: Option<DateTime<Utc>>,
-    /// When the job ended.
-    pub ended_at: Option<DateTime<Utc>>,
-}
-
-/// Lists jobs, newest first. `None` as the queue or state means jobs of every queue or state.
-pub async fn list_jobs(
-    db: &PgPool,
-    queue: Option<Queue>,
-    state: Option<JobState>,
-    limit: i64,
-    offset: i64,
-) -> Result<Vec<ListedJob>, sqlx::Error> {
-    sqlx::query_as(
-        "select id, queue, state, attempt, max_attempts, priority, parameters, worker, run_at, started_at, ended_at
-         from jobs where ($1 is null or queue = $1) and ($2 is null or state = $2)
-         order by id desc limit $3 offset $4",
-    )
-    .bind(queue.map(Queue::name))
-    .bind(state.map(JobState::name))
-    .bind(limit)
-    .bind(offset)
-    .fetch_all(db)
-    .await
-}
 
 /// The number of jobs of one queue in one state.
 #[derive(Debug, Clone, sqlx::FromRow)]

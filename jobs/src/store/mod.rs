@@ -38,7 +38,7 @@ pub use end::{Ending, Ends, Guard, acknowledge, cancel, end};
 pub use find::{EndedFacts, JobFilter, ended, ended_facts, find, find_many, of_account};
 pub use follow::{Cursor, Followed, follow};
 pub use heartbeat::{DEAD_AFTER, any_alive, beat, leave};
-pub use list::{ListedJob, QueueDepth, Unended, WorkerRow, list_jobs, list_workers, queue_depths, unended};
+pub use list::{QueueDepth, Unended, WorkerRow, list_workers, queue_depths, unended};
 pub use operators::{ErrorCount, FailedAttempt, cancel_any, errors, failed_attempts, purge, retry};
 pub use overview::{
     AccountUse, Kept, MAX_COUNTED, QueueLoad, StateCounts, kept, queue_loads, state_counts, use_of_accounts,

@@ -20,6 +20,9 @@ pub enum Submitted {
 /// Inserts jobs and announces their queues. Returns one result for each job, in order. If at least one of the jobs must
 /// be flushed (see [`NewJob::is_flushed`](crate::NewJob::is_flushed)), all of them are on disk when this returns.
 pub async fn submit(db: &mut PgConnection, jobs: &[AdmittedJob]) -> Result<Vec<Submitted>, sqlx::Error> {
+    if jobs.is_empty() {
+        return Ok(Vec::new());
+    }
     let mut sorted: Vec<&AdmittedJob> = jobs.iter().collect();
     sorted.sort_unstable_by_key(|admitted| admitted.job.id);
     let is_flushed = jobs.iter().any(|admitted| admitted.job.is_flushed());

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use akhar_jobs::{
     NewJob, Queue, UploadContent,
-    backend::{Admission, JobStore, Submissions},
+    backend::{Admission, Submissions},
     store,
 };
 use akhar_tests::{
@@ -100,7 +100,7 @@ async fn database() -> PgPool {
 #[tokio::test]
 async fn turns_alternate_between_accounts() {
     let db = database().await;
-    let submissions = Submissions::start(&JobStore::to_submit(db.clone(), Admission::new(100)));
+    let submissions = Submissions::start(&db, &Admission::new(100));
     let accounts = [Uuid::now_v7(), Uuid::now_v7(), Uuid::now_v7()];
     for (account_id, n) in accounts.into_iter().zip([9, 3, 1]) {
         for _ in 0..n {
@@ -120,7 +120,7 @@ async fn turns_alternate_between_accounts() {
 #[tokio::test]
 async fn an_asynchronous_job_is_claimed_although_callers_keep_all_workers_busy() {
     let db = database().await;
-    let submissions = Submissions::start(&JobStore::to_submit(db.clone(), Admission::new(1000)));
+    let submissions = Submissions::start(&db, &Admission::new(1000));
     let asynchronous = new_job(true);
     submissions.submit(Arc::new(asynchronous.clone())).await.expect("it is accepted");
     sqlx::query("update jobs set created_at = now() - interval '2 minutes'")
@@ -167,7 +167,7 @@ async fn a_large_upload_survives_a_crash_while_its_caller_waits() {
     let db = PgPool::connect_with(cluster.database().await.options([("synchronous_commit", "off")]))
         .await
         .expect("it answers");
-    let submissions = Submissions::start(&JobStore::to_submit(db.clone(), Admission::new(100)));
+    let submissions = Submissions::start(&db, &Admission::new(100));
     let small = new_job(false);
     let mut large = new_job(false);
     if let Some(upload) = &mut large.upload {

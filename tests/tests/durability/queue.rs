@@ -1,17 +1,13 @@
 //! The rules of the queue, tested on its statements and its backend: which jobs are accepted, which are
 //! claimed first, and which ends count.
 
-use std::{sync::Arc, time::Duration};
+use std::{future::poll_fn, sync::Arc, task::Poll, time::Duration};
 
 use akhar_jobs::{
-    AdmittedJob, Fence, JobId, JobState, MAX_ATTEMPTS, MediaType, NewJob, Operation, Outcome, Parameters,
-    Queue, TopK, Upload,
-    backend::{
-        Admission, Claims, Endings, JobBackend, JobStore, JobTask, Refusal, Submissions, SubmitError, Wakeups,
-    },
+    AdmittedJob, Fence, JobId, MAX_ATTEMPTS, MediaType, NewJob, Parameters, Queue, TopK, Upload,
+    backend::{Admission, Claims, JobBackend, NotAccepted, Submissions, SubmitError, Wakeups},
     fair_share::Limit,
-    store::{self, Ending, Guard, Lost, Requeue, Submitted},
-    uploads::UploadStore,
+    store::{self, Lost, Requeue, Submitted},
 };
 use akhar_tests::{Cluster, Stack};
 use futures::future::join_all;
@@ -164,7 +160,7 @@ async fn each_job_of_a_group_gets_its_own_result() {
     assert_eq!(submitted, [Submitted::Exists, Submitted::Accepted]);
 
     // Through the backend: the queue has room for three more jobs, and one of these jobs cannot be stored.
-    let submissions = Submissions::start(&JobStore::to_submit(db.clone(), Admission::new(5)));
+    let submissions = Submissions::start(&db, &Admission::new(5));
     let unreadable = NewJob { request_id: "\0".to_owned(), ..unreadable };
     let mut jobs = vec![old.clone(), unreadable];
     jobs.extend((0..5).map(|_| new_job(false)));
@@ -201,72 +197,47 @@ async fn urgent_jobs_are_claimed_first_then_the_oldest_and_never_more_than_asked
     assert_eq!(order, [1, 3, 0, 4, 2].map(|at| jobs[at].id));
 }
 
-/// The calls that apalis makes on the backend (push, fetch, event), without a worker process.
+/// The calls that apalis makes on the two sides of the queue, without a worker process: push, poll and drop.
 #[tokio::test]
 async fn the_backend_implements_the_traits_of_apalis() {
     use apalis_core::{
-        backend::{
-            Filter, ListAllTasks as _, ListQueues as _, ListTasks as _, ListWorkers as _, Metrics as _,
-            TaskResult,
-            persistence::{Persistence as _, TaskEvent},
-        },
-        task::{status::Status, task_id::TaskId},
+        backend::{Backend as _, persistence::Persistence as _},
+        task::Task,
         worker::context::WorkerContext,
     };
     let db = database().await;
-    let (claims, mut dropped) = Claims::start(&db, "apalis".to_owned(), |_| 2);
-    let (admission, endings) = (Admission::new(3), Endings::start(&db, UploadStore::in_database()));
-    let mut queue = JobStore::to_consume(db.clone(), admission, Queue::Quick, claims.clone(), endings);
-    let worker = WorkerContext::new("apalis-quick");
-    queue.register(&worker).await.expect("a heartbeat");
-
     let jobs: Vec<Arc<NewJob>> = (0..4).map(|_| Arc::new(new_job(true))).collect();
-    let pushed = queue.push_tasks(jobs.iter().cloned().map(JobTask::push).collect()).await;
-    let refused = pushed.expect_err("one too many");
-    let akhar_jobs::backend::QueueError::NotAccepted(refused) = refused else { panic!("{refused}") };
-    let Some(Refusal::QueueFull(full)) = refused.get(&jobs[3].id) else { panic!("{refused:?}") };
-    assert_eq!((refused.len(), full.queue, full.limit), (1, Queue::Quick, Limit::Queue));
+    let mut submissions = Submissions::start(&db, &Admission::new(3));
+    let pushed = submissions.push_tasks(jobs.iter().cloned().map(Task::from).collect()).await;
+    let NotAccepted(refused) = pushed.expect_err("one too many");
+    let [(id, Err(SubmitError::QueueFull(full)))] = refused.as_slice() else { panic!("{refused:?}") };
+    assert_eq!((*id, full.queue, full.limit), (jobs[3].id, Queue::Quick, Limit::Queue));
 
-    let mut fetched = queue.fetch_next(&worker).await.expect("a claim");
-    assert_eq!(fetched.len(), 2, "as many as there are free places");
-    assert!(queue.fetch_next(&worker).await.expect("no claim").is_empty(), "no place is free");
+    let (claims, mut dropped) = Claims::start(&db, "apalis".to_owned(), |_| 2);
+    let mut backend = JobBackend::new(Queue::Quick, claims.clone(), Arc::new(Wakeups::default()));
+    let worker = WorkerContext::new("apalis-quick");
+    let mut fetched = Vec::new();
+    for _ in 0..2 {
+        poll_fn(|cx| backend.poll_ready(cx, &worker)).await.expect("it is ready");
+        let task = poll_fn(|cx| backend.poll_next(cx, &worker)).await.expect("a task");
+        fetched.push(task.expect("a claim").args);
+    }
+    let next = poll_fn(|cx| Poll::Ready(backend.poll_next(cx, &worker))).await;
+    assert!(next.is_pending(), "as many as there are free places");
 
     // The consumer drops one claim. The claim arrives in the channel of dropped claims and still uses its
     // place.
-    queue.reenqueue_abandoned(vec![fetched.remove(1)], &worker).await.expect("it is dropped");
+    drop(fetched.pop());
     let dropped_claim = dropped.recv().await.expect("a dropped claim");
-    assert!(queue.fetch_next(&worker).await.expect("no claim").is_empty(), "its place is still in use");
+    assert_eq!(claims.held(Queue::Quick).n_held(), 2, "its place is still in use");
     assert!(claims.unheld().await.expect("an answer").is_empty(), "both are held");
     drop(dropped_claim);
     let n_unheld = claims.unheld().await.expect("an answer").len();
     assert_eq!(n_unheld, 1, "the database has one job of this worker that the worker does not hold");
 
-    // An event ends the other one.
-    let JobTask::Claimed(claim) = fetched.remove(0).args else { panic!("not a claim") };
-    let fence = claim.fence();
-    let ending = Ending {
-        guard: Guard::Claimed(fence),
-        outcome: Some(Outcome::Failed),
-        timing: None,
-        error: None,
-        may_have_webhook: false,
-    };
-    let id = TaskId::from_uuid(fence.job.0);
-    let result = TaskResult { task_id: id, attempt: 1, status: Status::Done, result: Ok(ending) };
-    queue.handle_events(vec![TaskEvent::Complete(result)], &worker).await.expect("an end");
-    let ended =
-        store::find_many(&mut db.acquire().await.expect("a connection"), &[fence.job]).await.expect("a job");
-    assert_eq!(ended[0].state, JobState::Failed);
-    assert_eq!(ended[0].operation, Operation::DigitRecognition);
-
-    let backend = JobBackend::new(queue, Arc::new(Wakeups::default()));
-    let filter = |status| Filter { status: Some(status), page: 1, page_size: None };
-    assert_eq!(backend.list_tasks(&filter(Status::Running)).await.expect("a list").len(), 1);
-    assert_eq!(backend.list_all_tasks(&filter(Status::Pending)).await.expect("a list").len(), 1);
-    assert_eq!(backend.list_workers().await.expect("a list")[0].id, "apalis");
-    let queues = backend.list_queues().await.expect("a list");
-    assert_eq!(queues.iter().map(|q| q.name.as_str()).collect::<Vec<_>>(), ["quick", "speech"]);
-    let numbers = backend.global().await.expect("numbers");
-    let numbers: Vec<_> = numbers.iter().map(|s| (s.title.as_str(), s.value.as_str())).collect();
-    assert_eq!(numbers, [("failed jobs", "1"), ("queued jobs", "1"), ("running jobs", "1")]);
+    let job = fetched.remove(0).into_job().expect("it was not taken");
+    assert!(end(&db, job.claimed.fence, "first").await);
+    drop(job);
+    assert_eq!(claims.held(Queue::Quick).n_held(), 0);
+    poll_fn(|cx| backend.poll_close(cx, &worker)).await.expect("it closes");
 }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use akhar_jobs::{
     JobId, JobUpload, MediaType, NewJob, Parameters, TopK, Upload,
-    backend::{Admission, JobStore, Submissions},
+    backend::{Admission, Submissions},
     uploads::{FetchError, Orphans, UploadStore},
 };
 use akhar_tests::{
@@ -215,7 +215,7 @@ async fn an_object_without_a_job_is_found_and_deleted_and_others_are_not() {
     let upload = || Upload { media_type: MediaType::Png, bytes: digit().bytes.into() };
     let job = JobId(Uuid::now_v7());
     let placed = uploads.place(job, upload()).await.expect("a write");
-    let submissions = Submissions::start(&JobStore::to_submit(db.clone(), Admission::new(9)));
+    let submissions = Submissions::start(&db, &Admission::new(9));
     submissions.submit(new_job(job, placed).into()).await.expect("it is accepted");
     let of_job = store.objects().await;
     // Of a process that died before it submitted the job, and of a later request with the job's idempotency key.

@@ -8,7 +8,7 @@ use std::{convert::Infallible, sync::Arc, time::Duration};
 
 use akhar_jobs::{
     Queue,
-    backend::{Admission, Claims, JobBackend, JobStore, JobTask, Wakeups},
+    backend::{Claims, FetchedJob, JobBackend, Wakeups},
 };
 use apalis::prelude::*;
 
@@ -47,21 +47,12 @@ impl Consumers {
 
     async fn consume_as(&self, name: &str, queue: Queue) -> Result<(), String> {
         let attempts = &self.attempts;
-        let store = JobStore::to_consume(
-            attempts.db.clone(),
-            Admission::new(attempts.live.now().max_waiting),
-            queue,
-            self.claims.clone(),
-            attempts.endings.clone(),
-        );
         let attempt = {
             let attempts = attempts.clone();
-            move |task: JobTask| {
+            move |fetched: FetchedJob| {
                 let attempts = attempts.clone();
                 async move {
-                    if let JobTask::Claimed(claim) = task
-                        && let Some(job) = claim.into_job()
-                    {
+                    if let Some(job) = fetched.into_job() {
                         attempts.attempt(job).await;
                     }
                     Ok::<(), Infallible>(())
@@ -69,7 +60,7 @@ impl Consumers {
             }
         };
         let worker = WorkerBuilder::new(name)
-            .backend(JobBackend::new(store, self.wakeups.clone()))
+            .backend(JobBackend::new(queue, self.claims.clone(), self.wakeups.clone()))
             .concurrency(ConsumerConfig::of(queue, &attempts.live.now()).concurrency)
             .build(attempt);
         let soft = attempts.shutdown.soft.clone();

@@ -37,7 +37,7 @@ pub(crate) async fn heartbeat(
         }
         match store::beat(&db, &worker).await {
             Ok(orders) => {
-                held.obey(&orders);
+                held.apply(&orders);
                 contact.send_modify(Contact::heartbeat_written);
             }
             Err(error) => tracing::warn!(%error, "heartbeat failed"),
