@@ -1,10 +1,8 @@
 //! A budget: an amount that is divided among requests, such as bytes of memory, and how much of it one key may have.
 
-use std::{
-    collections::HashMap,
-    hash::Hash,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
-};
+use std::{collections::HashMap, hash::Hash, sync::Arc};
+
+use parking_lot::Mutex;
 
 /// An amount that can be taken in parts. A part has a key, such as an account, and no key can take everything.
 #[derive(Debug)]
@@ -44,7 +42,7 @@ impl<K: Eq + Hash + Clone> Budget<K> {
     }
 
     fn try_add(&self, key: &K, amount: usize) -> bool {
-        let mut taken = self.lock();
+        let mut taken = self.state.lock();
         let of_key = taken.by_key.get(key).copied().unwrap_or(0);
         if amount > taken.limit.saturating_sub(taken.total)
             || amount > taken.limit_per_key.saturating_sub(of_key)
@@ -62,21 +60,17 @@ impl<K: Eq + Hash + Clone> Budget<K> {
 impl<K: Eq + Hash> Budget<K> {
     /// How much is taken at present.
     pub(crate) fn taken(&self) -> usize {
-        self.lock().total
+        self.state.lock().total
     }
 
     /// Changes the limits. What is taken stays taken, also if that is more than the new limits.
     pub(crate) fn set_limits(&self, total: usize, per_key: usize) {
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         (state.limit, state.limit_per_key) = (total, per_key);
     }
 
-    fn lock(&self) -> MutexGuard<'_, State<K>> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     fn give_back(&self, key: &K, amount: usize) {
-        let mut taken = self.lock();
+        let mut taken = self.state.lock();
         taken.total -= amount;
         if let Some(of_key) = taken.by_key.get_mut(key) {
             *of_key -= amount;
@@ -120,7 +114,7 @@ mod tests {
         assert!(budget.take("b", 1).is_none());
         drop((first, second));
         assert_eq!(budget.taken(), 0);
-        assert!(budget.lock().by_key.is_empty());
+        assert!(budget.state.lock().by_key.is_empty());
     }
 
     #[test]
@@ -175,7 +169,7 @@ mod tests {
             }
             drop(shares);
             prop_assert_eq!(budget.taken(), 0);
-            prop_assert!(budget.lock().by_key.is_empty());
+            prop_assert!(budget.state.lock().by_key.is_empty());
         }
     }
 }

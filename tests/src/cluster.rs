@@ -12,12 +12,13 @@ use std::{
     path::{Path, PathBuf},
     process::{ChildStdin, Command, Stdio},
     sync::{
-        Mutex, OnceLock, PoisonError,
+        OnceLock,
         atomic::{AtomicU32, Ordering},
     },
 };
 
 use akhar_platform::database::PrivatePostgres;
+use parking_lot::Mutex;
 use rustix::process::{Pid, Signal, kill_process};
 use sqlx::{Connection as _, PgConnection, postgres::PgConnectOptions};
 
@@ -178,7 +179,7 @@ impl Cluster {
     }
 
     fn hold(&self, server: Option<PrivatePostgres>) {
-        *self.server.lock().unwrap_or_else(PoisonError::into_inner) = server;
+        *self.server.lock() = server;
     }
 }
 

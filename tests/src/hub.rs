@@ -3,13 +3,9 @@
 //! Like the public hub, it redirects requests for large files (here `.onnx`) to a store at another address.
 //! The redirect has the file's size and SHA-256. The hub itself sends small files.
 
-use std::{
-    collections::BTreeMap,
-    io,
-    path::Path,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
-};
+use std::{collections::BTreeMap, io, path::Path, sync::Arc};
 
+use parking_lot::{Mutex, MutexGuard};
 use sha2::{Digest as _, Sha256};
 use tokio::{
     io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader},
@@ -120,7 +116,7 @@ impl Hub {
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        lock(&self.state)
+        self.state.lock()
     }
 }
 
@@ -133,10 +129,6 @@ impl Drop for Hub {
 /// SHA-256 in lower-case hexadecimal.
 pub fn sha256(bytes: &[u8]) -> String {
     format!("{:x}", Sha256::digest(bytes))
-}
-
-fn lock(state: &Mutex<State>) -> MutexGuard<'_, State> {
-    state.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 async fn listen() -> TcpListener {
@@ -172,9 +164,9 @@ async fn answer(stream: TcpStream, at_store: bool, state: &Mutex<State>) -> io::
     let mut stream = BufReader::new(stream);
     let mut request = read(&mut stream).await?;
     request.store = at_store;
-    let reply = lock(state).reply(&request);
+    let reply = state.lock().reply(&request);
     (request.status, request.n_bytes) = (reply.status, reply.body.len());
-    lock(state).requests.push(request);
+    state.lock().requests.push(request);
     let head = format!(
         "HTTP/1.1 {} Status\r\nConnection: close\r\nContent-Length: {}\r\n{}\r\n",
         reply.status, reply.length, reply.headers

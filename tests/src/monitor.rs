@@ -1,12 +1,13 @@
 //! Reads what operators read: the metrics of a process, its log, and the traces that it sends to a collector.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use opentelemetry_proto::tonic::{
     collector::trace::v1::ExportTraceServiceRequest,
     common::v1::{KeyValue, any_value::Value},
     trace::v1::Span,
 };
+use parking_lot::Mutex;
 use prost::Message as _;
 use serde_json::Value as Json;
 use tokio::{
@@ -75,7 +76,7 @@ impl Collector {
 
     /// The bodies of all requests so far.
     pub fn bodies(&self) -> Vec<Vec<u8>> {
-        self.received.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.received.lock().clone()
     }
 
     /// The spans received so far, each with the name of its service.
@@ -130,7 +131,7 @@ async fn receive(stream: TcpStream, received: Arc<Mutex<Vec<Vec<u8>>>>) -> Optio
         }
         let mut body = vec![0; n_bytes];
         stream.read_exact(&mut body).await.ok()?;
-        received.lock().unwrap_or_else(PoisonError::into_inner).push(body);
+        received.lock().push(body);
         stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n").await.ok()?;
     }
 }

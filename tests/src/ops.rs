@@ -1,10 +1,8 @@
 //! An operator in front of the operations page: a client that keeps cookies and follows no redirect.
 
-use std::{
-    collections::BTreeMap,
-    sync::{Mutex, PoisonError},
-};
+use std::collections::BTreeMap;
 
+use parking_lot::Mutex;
 use reqwest::{Client, RequestBuilder, redirect::Policy};
 use serde_json::Value;
 
@@ -103,7 +101,7 @@ impl Operator {
     }
 
     fn prepared(&self, mut request: RequestBuilder) -> RequestBuilder {
-        let cookies = self.cookies.lock().unwrap_or_else(PoisonError::into_inner);
+        let cookies = self.cookies.lock();
         let cookies: Vec<_> = cookies.iter().map(|(name, value)| format!("{name}={value}")).collect();
         for (name, value) in &self.headers {
             request = request.header(*name, value);
@@ -113,7 +111,7 @@ impl Operator {
 
     async fn send(&self, request: RequestBuilder) -> Answer {
         let answer = http::send(self.prepared(request)).await;
-        let mut cookies = self.cookies.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut cookies = self.cookies.lock();
         for cookie in answer.headers.get_all("set-cookie").iter().filter_map(|cookie| cookie.to_str().ok()) {
             if let Some((name, value)) = cookie.split(';').next().and_then(|pair| pair.split_once('=')) {
                 cookies.insert(name.to_owned(), value.to_owned());

@@ -2,9 +2,10 @@
 
 use std::{
     process::{ExitStatus, Stdio},
-    sync::{Arc, Mutex, PoisonError},
+    sync::Arc,
 };
 
+use parking_lot::Mutex;
 use rustix::process::{Pid, Signal, kill_process};
 use tokio::{
     io::{AsyncBufReadExt as _, AsyncRead, BufReader},
@@ -35,14 +36,14 @@ impl Lines {
         tokio::spawn(async move {
             let mut reader = BufReader::new(pipe).lines();
             while let Ok(Some(line)) = reader.next_line().await {
-                kept.0.lock().unwrap_or_else(PoisonError::into_inner).push(line);
+                kept.0.lock().push(line);
             }
         });
         lines
     }
 
     fn all(&self) -> Vec<String> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.0.lock().clone()
     }
 }
 

@@ -5,10 +5,10 @@ use std::{
     borrow::Cow,
     collections::BTreeSet,
     path::{Path, PathBuf},
-    sync::{Mutex, PoisonError},
 };
 
 use akhar_client::Client;
+use parking_lot::Mutex;
 use serde_json::Value;
 use sqlx::{
     PgPool,
@@ -286,7 +286,7 @@ impl Stack {
         let problem = http::send(request).await.problem(status);
         assert_eq!(problem.json["instance"], path, "{}", problem.json);
         let page = format!("/problems/{}", problem.slug);
-        if self.checked_pages.lock().unwrap_or_else(PoisonError::into_inner).insert(problem.slug.clone()) {
+        if self.checked_pages.lock().insert(problem.slug.clone()) {
             let answer = http::send(self.anonymous("GET", &page)).await;
             assert_eq!(answer.status, 200, "{page}");
             let title = problem.json["title"].as_str().expect("a title");

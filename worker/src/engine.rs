@@ -7,13 +7,14 @@
 use std::{
     panic::{AssertUnwindSafe, catch_unwind},
     sync::{
-        Arc, Mutex, PoisonError,
+        Arc,
         atomic::{AtomicI64, Ordering},
     },
     time::{Duration, Instant},
 };
 
 use akhar_platform::{metrics, telemetry::traces};
+use parking_lot::Mutex;
 use tokio::sync::{mpsc, oneshot};
 use tracing::Instrument as _;
 
@@ -56,7 +57,7 @@ struct Activity {
 
 impl Activity {
     fn batch_ended(&self, n: usize) {
-        *self.last.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
+        *self.last.lock() = Instant::now();
         self.n_pending.fetch_sub(i64::try_from(n).unwrap_or(0), Ordering::Relaxed);
     }
 }
@@ -82,7 +83,7 @@ impl<M: BatchModel> Engine<M> {
 
     /// Whether requests wait and no batch has ended since this time.
     pub(crate) fn is_stuck_since(&self, time: Instant) -> bool {
-        let last = *self.activity.last.lock().unwrap_or_else(PoisonError::into_inner);
+        let last = *self.activity.last.lock();
         last < time && self.activity.n_pending.load(Ordering::Relaxed) > 0
     }
 
@@ -163,7 +164,7 @@ mod tests {
         type Input = u32;
         type Output = u32;
         fn run(&mut self, batch: &[u32]) -> Result<Vec<u32>, String> {
-            self.batches.lock().unwrap().push(batch.to_vec());
+            self.batches.lock().push(batch.to_vec());
             if batch.contains(&0) {
                 self.gate.wait(); // tells the test that this batch is running
                 self.gate.wait(); // waits until the test lets it finish
@@ -203,7 +204,7 @@ mod tests {
         for (answer, n) in waiting.into_iter().zip([1, 3, 4]) {
             assert_eq!(answer.await.unwrap().unwrap().output, n);
         }
-        assert_eq!(*batches.lock().unwrap(), [vec![0], vec![1, 3], vec![4]]);
+        assert_eq!(*batches.lock(), [vec![0], vec![1, 3], vec![4]]);
     }
 
     #[tokio::test(flavor = "multi_thread")]

@@ -1,11 +1,7 @@
 //! Loads the models that the registry chooses, and replaces them while the worker runs when the choice
 //! changes.
 
-use std::{
-    path::Path,
-    sync::{Arc, PoisonError, RwLock},
-    time::Duration,
-};
+use std::{path::Path, sync::Arc, time::Duration};
 
 use akhar_inference::{ExecutionProvider, Manifest, Registry, RegistryError, Runtime};
 use akhar_jobs::{Language, Operation};
@@ -14,6 +10,7 @@ use akhar_platform::{
     metrics,
     shutdown::Shutdown,
 };
+use parking_lot::RwLock;
 use tokio::time::MissedTickBehavior;
 
 use crate::{
@@ -53,7 +50,7 @@ impl Models {
 
     /// The pipeline for a job that starts now.
     pub(crate) fn pipeline(&self) -> Arc<Pipeline> {
-        self.current.read().unwrap_or_else(PoisonError::into_inner).clone()
+        self.current.read().clone()
     }
 
     /// Loads a new pipeline whenever the choice of models changes, until a soft shutdown. If the new pipeline
@@ -80,7 +77,7 @@ impl Models {
             let (runtime, config, registry) = (self.runtime.clone(), self.config.clone(), chosen.clone());
             match blocking(move || open(&runtime, &registry, &config)).await {
                 Ok(pipeline) => {
-                    *self.current.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(pipeline);
+                    *self.current.write() = Arc::new(pipeline);
                     export_info(&in_use, false);
                     export_info(&chosen, true);
                     in_use = chosen.clone();

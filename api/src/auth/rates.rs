@@ -2,10 +2,10 @@
 
 use std::{
     collections::HashMap,
-    sync::{Mutex, PoisonError},
     time::{Duration, Instant},
 };
 
+use parking_lot::Mutex;
 use uuid::Uuid;
 
 /// The time in which an empty bucket fills.
@@ -37,7 +37,7 @@ impl Rates {
     /// Counts a request of an account that may make `per_minute`. A request that is refused does not count.
     pub(crate) fn count(&self, account_id: Uuid, per_minute: u32, now: Instant) -> Counted {
         let full = Bucket { n_left: per_minute.into(), at: now };
-        let mut buckets = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut buckets = self.0.lock();
         buckets.entry(account_id).or_insert(full).take(per_minute, now)
     }
 }

@@ -1,12 +1,10 @@
 //! The headers about quotas, as in the IETF's draft
 //! (<https://datatracker.ietf.org/doc/draft-ietf-httpapi-ratelimit-headers/>).
 
-use std::{
-    sync::{Arc, Mutex, PoisonError},
-    time::Duration,
-};
+use std::{sync::Arc, time::Duration};
 
 use axum::http::{HeaderMap, HeaderName, HeaderValue};
+use parking_lot::Mutex;
 
 const RATELIMIT: HeaderName = HeaderName::from_static("ratelimit");
 const RATELIMIT_POLICY: HeaderName = HeaderName::from_static("ratelimit-policy");
@@ -35,12 +33,12 @@ pub(crate) struct RateLimits(Arc<Mutex<Vec<RateLimit>>>);
 impl RateLimits {
     /// Adds a quota.
     pub(crate) fn add(&self, limit: RateLimit) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(limit);
+        self.0.lock().push(limit);
     }
 
     /// Writes the headers. Without a quota there are none.
     pub(crate) fn write(&self, headers: &mut HeaderMap) {
-        let limits = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let limits = self.0.lock();
         let mut write = |name, item: fn(&RateLimit) -> String| {
             let items: Vec<String> = limits.iter().map(item).collect();
             if let Ok(value) = HeaderValue::try_from(items.join(", "))

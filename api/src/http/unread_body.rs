@@ -5,7 +5,7 @@
 
 use std::{
     pin::Pin,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::Arc,
     task::{Context, Poll},
     time::Duration,
 };
@@ -13,6 +13,7 @@ use std::{
 use axum::body::Body;
 use bytes::Bytes;
 use http_body::{Body as HttpBody, Frame, SizeHint};
+use parking_lot::Mutex;
 use tokio::{
     sync::Semaphore,
     time::{Instant, timeout, timeout_at},
@@ -47,18 +48,13 @@ impl Default for Discards {
 pub(crate) struct UnreadBody(Arc<Mutex<Body>>);
 
 /// The same body, for the handler.
-struct SharedBody(UnreadBody);
+struct SharedBody(Arc<Mutex<Body>>);
 
 impl UnreadBody {
     /// Returns a handle on the body, and the body for the handler.
     pub(crate) fn share(body: Body) -> (Self, Body) {
-        let unread = Self(Arc::new(Mutex::new(body)));
-        let shared = Body::new(SharedBody(unread.clone()));
-        (unread, shared)
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Body> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        let body = Arc::new(Mutex::new(body));
+        (Self(body.clone()), Body::new(SharedBody(body)))
     }
 
     /// Reads the rest of the body and discards it, within limits of size and time. Reads nothing if the rest is certainly
@@ -66,8 +62,8 @@ impl UnreadBody {
     pub(crate) async fn discard(&self, discards: &Discards) {
         let Ok(Ok(_permit)) = timeout(MAX_WAIT, discards.0.acquire()).await else { return };
         let (deadline, mut n_bytes) = (Instant::now() + MAX_TIME, 0);
-        while n_bytes + self.lock().size_hint().lower() <= MAX_BYTES {
-            let frame = std::future::poll_fn(|cx| Pin::new(&mut *self.lock()).poll_frame(cx));
+        while n_bytes + self.0.lock().size_hint().lower() <= MAX_BYTES {
+            let frame = std::future::poll_fn(|cx| Pin::new(&mut *self.0.lock()).poll_frame(cx));
             let stalled_at = deadline.min(Instant::now() + STALL_LIMIT);
             let Ok(Some(Ok(frame))) = timeout_at(stalled_at, frame).await else { return };
             n_bytes += frame.data_ref().map_or(0, Bytes::len) as u64;

@@ -4,17 +4,14 @@
 //! waiter reads the job when it is woken. It also reads the job once a second, so a lost announcement delays the
 //! response by at most a second.
 
-use std::{
-    collections::HashMap,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
-    time::Duration,
-};
+use std::{collections::HashMap, sync::Arc, time::Duration};
 
 use crate::retry::Transient as _;
 use akhar_jobs::{
     Job, JobId,
     backend::{GroupError, Lookups},
 };
+use parking_lot::Mutex;
 use tokio::{
     sync::watch,
     time::{Instant, timeout_at},
@@ -61,31 +58,27 @@ impl Waiters {
         Self { waiting: Arc::default(), out_of_time }
     }
 
-    fn lock(&self) -> MutexGuard<'_, HashMap<JobId, watch::Sender<Announced>>> {
-        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// How many jobs are waited for.
     pub(crate) fn n_jobs(&self) -> usize {
-        self.lock().len()
+        self.waiting.lock().len()
     }
 
     /// Starts waiting. The waiter gets all announcements from now on.
     pub(crate) fn subscribe(&self, id: JobId) -> Waiter {
-        let wakes = self.lock().entry(id).or_insert_with(|| watch::Sender::new(None)).subscribe();
+        let wakes = self.waiting.lock().entry(id).or_insert_with(|| watch::Sender::new(None)).subscribe();
         Waiter { id, wakes: Some(wakes), waiters: self.clone() }
     }
 
     /// Wakes the requests that wait for a job that has ended. `job` is the job, if the announcement contained it.
     pub(crate) fn wake(&self, id: JobId, job: Option<Job>) {
-        if let Some(waiting) = self.lock().get(&id) {
+        if let Some(waiting) = self.waiting.lock().get(&id) {
             waiting.send_replace(job.map(Arc::new));
         }
     }
 
     /// Wakes all waiters. Call this when announcements may have been missed.
     pub(crate) fn wake_all(&self) {
-        for waiting in self.lock().values() {
+        for waiting in self.waiting.lock().values() {
             waiting.send_replace(None);
         }
     }
@@ -93,7 +86,7 @@ impl Waiters {
 
 impl Drop for Waiter {
     fn drop(&mut self) {
-        let mut waiting = self.waiters.lock();
+        let mut waiting = self.waiters.waiting.lock();
         self.wakes = None; // inside the lock, so that the last waiter of a job finds no other receiver
         if waiting.get(&self.id).is_some_and(|w| w.receiver_count() == 0) {
             waiting.remove(&self.id);
@@ -210,9 +203,9 @@ mod tests {
         let (waiters, id) = (Waiters::default(), id());
         let (one, two) = (waiters.subscribe(id), waiters.subscribe(id));
         drop(one);
-        assert_eq!(waiters.lock().len(), 1);
+        assert_eq!(waiters.waiting.lock().len(), 1);
         drop(two);
-        assert_eq!(waiters.lock().len(), 0);
+        assert_eq!(waiters.waiting.lock().len(), 0);
         waiters.wake(id, None);
     }
 }

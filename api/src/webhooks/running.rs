@@ -1,12 +1,10 @@
 //! Counts the attempts that run in this process, and limits how many of them are for one host or one account. So a
 //! receiver that is slow, and an account with many slow receivers, delay no others.
 
-use std::{
-    collections::HashMap,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
-};
+use std::{collections::HashMap, sync::Arc};
 
 use akhar_jobs::store::{Delivery, LeaseLimits};
+use parking_lot::Mutex;
 use tokio::sync::Notify;
 use uuid::Uuid;
 
@@ -47,7 +45,7 @@ impl Running {
 
     /// How many attempts may begin.
     pub(super) fn limits(&self) -> LeaseLimits {
-        let counts = self.counts();
+        let counts = self.counts.lock();
         LeaseLimits {
             n_free: MAX_RUNNING - counts.accounts.values().sum::<i64>(),
             per_host: MAX_OF_HOST,
@@ -59,20 +57,16 @@ impl Running {
 
     /// Counts an attempt at this delivery until the result is dropped.
     pub(super) fn begin(self: &Arc<Self>, delivery: &Delivery) -> Place {
-        let mut counts = self.counts();
+        let mut counts = self.counts.lock();
         *counts.hosts.entry(delivery.host.clone()).or_default() += 1;
         *counts.accounts.entry(delivery.account_id).or_default() += 1;
         Place { running: self.clone(), host: delivery.host.clone(), account: delivery.account_id }
-    }
-
-    fn counts(&self) -> MutexGuard<'_, Counts> {
-        self.counts.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Drop for Place {
     fn drop(&mut self) {
-        let mut counts = self.running.counts();
+        let mut counts = self.running.counts.lock();
         if let Some(n) = counts.hosts.get_mut(&self.host) {
             *n -= 1;
         }

@@ -1,12 +1,10 @@
 //! The front end of the hand-written queue. It queues the image of each request, waits for the job, and
 //! answers.
 
-use std::{
-    collections::HashMap,
-    sync::{Arc, Mutex, PoisonError},
-};
+use std::{collections::HashMap, sync::Arc};
 
 use akhar_platform::database::Database;
+use parking_lot::Mutex;
 use sqlx::postgres::PgListener;
 use tokio::{
     io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader},
@@ -28,7 +26,7 @@ pub(crate) async fn run() {
     tokio::spawn(async move {
         while let Ok(announcement) = ended.recv().await {
             let id = announcement.payload().parse().expect("an id");
-            let waiter = woken.lock().unwrap_or_else(PoisonError::into_inner).remove(&id);
+            let waiter = woken.lock().remove(&id);
             waiter.map(|w| w.send(()));
         }
     });
@@ -73,7 +71,7 @@ async fn request(stream: &mut BufReader<TcpStream>) -> Option<Vec<u8>> {
 async fn perform(database: &Database, waiting: &Waiting, image: Vec<u8>) -> (String, i32, i32) {
     let id = Uuid::now_v7();
     let (wake, woken) = oneshot::channel();
-    waiting.lock().unwrap_or_else(PoisonError::into_inner).insert(id, wake);
+    waiting.lock().insert(id, wake);
     let mut tx = database.durable.begin().await.expect("a transaction");
     let insert = sqlx::query("insert into baseline_jobs (id, image) values ($1, $2)").bind(id).bind(image);
     insert.execute(&mut *tx).await.expect("an insert");

@@ -3,12 +3,13 @@
 
 use std::{
     path::PathBuf,
-    sync::{Arc, Mutex, PoisonError},
+    sync::Arc,
     time::{Duration, Instant},
 };
 
 use akhar_inference::{Classifier, Runtime, ink, load_all};
 use akhar_platform::database::Database;
+use parking_lot::Mutex;
 use sqlx::postgres::PgListener;
 use tokio::{sync::Semaphore, task::spawn_blocking};
 use uuid::Uuid;
@@ -66,7 +67,7 @@ fn work(model: &Mutex<Classifier>, image: &[u8]) -> (String, Duration, Duration)
     let ink = ink::features(view.expect("its size")).expect("ink");
     let decode = started.elapsed();
     let started = Instant::now();
-    let scores = model.lock().unwrap_or_else(PoisonError::into_inner).classify(&[ink]).expect("scores");
+    let scores = model.lock().classify(&[ink]).expect("scores");
     let best: Vec<_> =
         scores[0].iter().take(3).map(|s| serde_json::json!({"label": s.label, "score": s.score})).collect();
     (serde_json::json!({ "predictions": best }).to_string(), decode, started.elapsed())

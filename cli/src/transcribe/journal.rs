@@ -8,9 +8,9 @@ use std::{
     fs::{self, File, OpenOptions, TryLockError},
     io::{self, Write as _},
     path::{Path, PathBuf},
-    sync::{Mutex, PoisonError},
 };
 
+use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 
 use super::settings::Settings;
@@ -88,13 +88,13 @@ impl Journal {
 
     /// Keeps the first `n` bytes.
     fn cut_off(&self, n: u64) -> io::Result<()> {
-        self.file.lock().unwrap_or_else(PoisonError::into_inner).set_len(n)
+        self.file.lock().set_len(n)
     }
 
     fn append(&self, line: &impl Serialize) -> io::Result<()> {
         let mut line = serde_json::to_vec(line)?;
         line.push(b'\n');
-        let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut file = self.file.lock();
         file.write_all(&line)?;
         file.sync_data()
     }

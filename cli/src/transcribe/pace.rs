@@ -4,11 +4,12 @@
 //! signal is how long jobs waited in the queue, compared with how long they ran, by the server's clock.
 
 use std::{
-    sync::{Arc, Mutex, PoisonError},
+    sync::Arc,
     time::{Duration, Instant},
 };
 
 use akhar_client::JobBody;
+use parking_lot::Mutex;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 /// Jobs at a time in the beginning.
@@ -114,7 +115,7 @@ impl Pace {
 
     /// Applies the rule, and adds or removes places.
     fn change(&self, apply: impl FnOnce(&mut Aimd)) {
-        let mut state = self.0.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut state = self.0.state.lock();
         apply(&mut state.rule);
         let wanted = state.rule.n();
         while state.n_places - state.n_surplus < wanted {
@@ -134,7 +135,7 @@ impl Pace {
 
 impl Drop for Place {
     fn drop(&mut self) {
-        let mut state = self.pace.0.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut state = self.pace.0.state.lock();
         if state.n_surplus > 0
             && let Some(permit) = self.permit.take()
         {
@@ -196,7 +197,7 @@ mod tests {
                     2 => (0..4).for_each(|_| pace.change(|rule| rule.ended(0, 1000))),
                     _ => pace.change(|rule| { rule.halved_at = None; rule.refused(Instant::now()); }),
                 }
-                let (free, wanted) = (pace.0.places.available_permits(), pace.0.state.lock().unwrap().rule.n());
+                let (free, wanted) = (pace.0.places.available_permits(), pace.0.state.lock().rule.n());
                 prop_assert_eq!(free, wanted.saturating_sub(taken.len()));
             }
         }

@@ -3,13 +3,14 @@
 
 use std::{
     sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
+        Arc,
         atomic::{AtomicI64, Ordering},
     },
     time::{Duration, Instant},
 };
 
 use chrono::{DateTime, Utc};
+use parking_lot::{Mutex, MutexGuard};
 use sqlx::PgPool;
 use tokio::sync::Mutex as AsyncMutex;
 
@@ -194,7 +195,7 @@ impl Admission {
     }
 
     fn estimate(&self, queue: Queue) -> MutexGuard<'_, Estimate> {
-        self.0.queues[queue as usize].estimate.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.queues[queue as usize].estimate.lock()
     }
 }
 

@@ -4,13 +4,14 @@
 use std::{
     collections::HashSet,
     sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
+        Arc,
         atomic::{AtomicBool, Ordering},
     },
     task::Context,
 };
 
 use futures::task::AtomicWaker;
+use parking_lot::Mutex;
 
 use crate::{Fence, Queue, store::Orders};
 
@@ -76,10 +77,6 @@ impl HeldClaims {
         Self(Arc::new(inner))
     }
 
-    fn lock(&self) -> MutexGuard<'_, HashSet<Fence>> {
-        self.0.fences.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Takes no more claims, or takes them again.
     pub(crate) fn pause(&self, pause: bool) {
         if self.0.is_paused.swap(pause, Ordering::Relaxed) && !pause {
@@ -89,7 +86,7 @@ impl HeldClaims {
 
     /// How many claims are held.
     pub fn n_held(&self) -> usize {
-        self.lock().len()
+        self.0.fences.lock().len()
     }
 
     /// How many more claims may be held.
@@ -97,7 +94,7 @@ impl HeldClaims {
         if self.0.is_paused.load(Ordering::Relaxed) {
             return 0;
         }
-        self.0.max_claims.saturating_sub(self.lock().len())
+        self.0.max_claims.saturating_sub(self.0.fences.lock().len())
     }
 
     /// Like [`Self::n_free`]; also wakes the task of `cx` when a claim is removed.
@@ -109,18 +106,18 @@ impl HeldClaims {
     /// Adds a claim. Returns `None` if the claim is held already. That happens when a crash of Postgres lost the
     /// claim and the job was claimed again with the same number. The running attempt ends the job.
     pub(crate) fn hold(&self, fence: Fence) -> Option<Hold> {
-        self.lock().insert(fence).then(|| Hold { claims: self.clone(), fence })
+        self.0.fences.lock().insert(fence).then(|| Hold { claims: self.clone(), fence })
     }
 
     /// Whether this claim is held.
     pub(crate) fn holds(&self, fence: Fence) -> bool {
-        self.lock().contains(&fence)
+        self.0.fences.lock().contains(&fence)
     }
 }
 
 impl Drop for Hold {
     fn drop(&mut self) {
-        self.claims.lock().remove(&self.fence);
+        self.claims.0.fences.lock().remove(&self.fence);
         self.claims.0.waker.wake();
     }
 }

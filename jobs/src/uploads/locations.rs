@@ -1,16 +1,13 @@
 //! The location that new uploads are written to, and those of earlier settings that waiting jobs still name.
 
-use std::{
-    collections::HashMap,
-    fmt,
-    sync::{Mutex, PoisonError},
-};
+use std::{collections::HashMap, fmt};
 
 use super::{
     address::Address,
     error::UploadStoreError,
     location::{Location, S3Access},
 };
+use parking_lot::Mutex;
 
 /// The most locations of earlier settings that are kept open.
 const MAX_OTHERS: usize = 8;
@@ -55,7 +52,7 @@ impl Locations {
         if let Some(location) = self.configured.as_ref().filter(|configured| configured.url() == base) {
             return Ok((location.clone(), name));
         }
-        let mut others = self.others.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut others = self.others.lock();
         if let Some(location) = others.get(base) {
             return Ok((location.clone(), name));
         }

@@ -6,10 +6,10 @@
 use std::{
     fmt,
     net::SocketAddr,
-    sync::{Mutex, PoisonError},
     time::{Duration, Instant},
 };
 
+use parking_lot::Mutex;
 use sha2::{Digest as _, Sha256};
 use subtle::ConstantTimeEq as _;
 
@@ -55,7 +55,7 @@ impl HandOver {
     /// The key, if the token is the right one, and comes for the first time and in time.
     pub(super) fn take(&self, token: &str, now: Instant) -> Option<String> {
         let sha256: [u8; 32] = Sha256::digest(token).into();
-        let mut offer = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut offer = self.0.lock();
         if offer.as_ref().is_some_and(|offer| now >= offer.ends) {
             *offer = None;
         }
@@ -92,7 +92,7 @@ mod tests {
     fn nothing_is_offered_where_others_can_connect() {
         for address in ["0.0.0.0:80", "192.0.2.1:80", "[::]:80"] {
             let (offer, link) = HandOver::offer(address.parse().unwrap(), "ak_x");
-            assert!(link.is_none() && offer.0.lock().unwrap().is_none(), "{address}");
+            assert!(link.is_none() && offer.0.lock().is_none(), "{address}");
         }
         assert!(HandOver::offer("[::1]:80".parse().unwrap(), "ak_x").1.is_some());
     }
