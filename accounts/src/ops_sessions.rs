@@ -25,7 +25,7 @@ impl SessionId {
     /// A new random id.
     pub fn random() -> Self {
         let bytes: [u8; 32] = rand::random();
-        Self(hex(&bytes).into())
+        Self(hex::encode(bytes).into())
     }
 
     /// The id that a client sent. `None` if the text is not one.
@@ -41,20 +41,12 @@ impl SessionId {
 
     /// A token that only a page of this session has. The id cannot be found from it.
     pub fn form_token(&self) -> String {
-        hex(&Sha256::digest(format!("form token of {}", self.expose())))
+        hex::encode(Sha256::digest(format!("form token of {}", self.expose())))
     }
 
     fn sha256(&self) -> [u8; 32] {
         Sha256::digest(self.expose()).into()
     }
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes
-        .iter()
-        .flat_map(|byte| [byte >> 4, byte & 15])
-        .map(|digit| char::from(b"0123456789abcdef"[usize::from(digit)]))
-        .collect()
 }
 
 /// An operator who is signed in.

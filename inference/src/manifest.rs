@@ -6,6 +6,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use digest_io::IoWrapper;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
@@ -237,7 +238,7 @@ impl Manifest {
     /// The start of the SHA-256 of the hashes of all files, in hexadecimal: it is different for other weights.
     pub fn version(&self) -> String {
         let hash = self.files.iter().fold(Sha256::new(), |hash, file| hash.chain_update(&file.sha256));
-        let mut version = format!("{:x}", hash.finalize());
+        let mut version = hex::encode(hash.finalize());
         version.truncate(12);
         version
     }
@@ -297,7 +298,7 @@ impl Manifest {
     fn read_file(&self, file: &ModelFile) -> Result<Vec<u8>, ManifestError> {
         let path = self.path_of(file);
         let bytes = fs::read(&path).map_err(|source| self.unreadable(file, source))?;
-        self.compare(file, path, format!("{:x}", Sha256::digest(&bytes)))?;
+        self.compare(file, path, hex::encode(Sha256::digest(&bytes)))?;
         Ok(bytes)
     }
 
@@ -325,9 +326,9 @@ impl Manifest {
 ///
 /// When the file cannot be read.
 pub fn sha256_of(path: &Path) -> std::io::Result<String> {
-    let mut hash = Sha256::new();
+    let mut hash = IoWrapper(Sha256::new());
     std::io::copy(&mut fs::File::open(path)?, &mut hash)?;
-    Ok(format!("{:x}", hash.finalize()))
+    Ok(hex::encode(hash.0.finalize()))
 }
 
 #[cfg(test)]

@@ -39,8 +39,8 @@ pub(crate) fn fixtures(path: &str) -> PathBuf {
 pub(crate) fn manifest_of(folder: &str, layout: &str, tables: &str, files: &[(&str, &str)]) -> Manifest {
     let file = |(role, name): &(&str, &str)| {
         let path = fixtures(folder).join(name);
-        let sha256 = Sha256::digest(std::fs::read(&path).expect("a fixture"));
-        format!("[[files]]\nrole = '{role}'\npath = '{}'\nsha256 = '{sha256:x}'\n", path.display())
+        let sha256 = hex::encode(Sha256::digest(std::fs::read(&path).expect("a fixture")));
+        format!("[[files]]\nrole = '{role}'\npath = '{}'\nsha256 = '{sha256}'\n", path.display())
     };
     let files: String = files.iter().map(file).collect();
     let text = format!(

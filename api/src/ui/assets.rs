@@ -113,7 +113,7 @@ static VERSION: LazyLock<String> = LazyLock::new(|| {
         hash.update(path);
         hash.update(bytes);
     }
-    format!("{:x}", hash.finalize()).chars().take(12).collect()
+    hex::encode(hash.finalize()).chars().take(12).collect()
 });
 
 /// The folder of the files.

@@ -80,7 +80,7 @@ impl Settings {
 
 /// The SHA-256 of bytes, as hexadecimal digits.
 pub(super) fn sha256(bytes: &[u8]) -> String {
-    format!("{:x}", Sha256::digest(bytes))
+    hex::encode(Sha256::digest(bytes))
 }
 
 #[cfg(test)]

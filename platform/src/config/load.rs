@@ -4,9 +4,10 @@ use std::path::PathBuf;
 
 use figment::{
     Figment,
-    providers::{Env, Format as _, Serialized, Toml},
+    providers::{Env, Format, Serialized},
 };
 use secrecy::{ExposeSecret as _, SecretString};
+use serde::de::DeserializeOwned;
 
 use crate::installation::Installation;
 
@@ -51,6 +52,19 @@ pub enum ConfigError {
         /// The values that are allowed.
         expected: &'static str,
     },
+}
+
+/// TOML, as a format of figment. Its own needs an older version of the parser.
+enum Toml {}
+
+impl Format for Toml {
+    type Error = toml::de::Error;
+
+    const NAME: &'static str = "TOML";
+
+    fn from_str<T: DeserializeOwned>(text: &str) -> Result<T, Self::Error> {
+        toml::from_str(text)
+    }
 }
 
 impl Config {

@@ -43,7 +43,7 @@ impl HandOver {
         if !address.ip().is_loopback() {
             return (Self::none(), None);
         }
-        let token = format!("{:x}", Sha256::digest(rand::random::<[u8; 32]>()));
+        let token = hex::encode(Sha256::digest(rand::random::<[u8; 32]>()));
         let offer = Offer {
             token_sha256: Sha256::digest(&token).into(),
             key: key.to_owned(),
