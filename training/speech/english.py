@@ -6,39 +6,20 @@ case, without punctuation, with numerals as the words that are said for them.
 
 import re
 
-from .numbers import EN
+from .numbers import EN, en
 
-TENS = ["", "", "twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"]
 WRITTEN_OUT = {"%": " percent", "&": " and ", "+": " plus "}
 # Titles are said in full; recognisers write them short.
 TITLES = {"mr": "mister", "mrs": "missus", "dr": "doctor", "st": "saint", "messrs": "messers"}
-ORDINALS = {
-    "one": "first",
-    "two": "second",
-    "three": "third",
-    "five": "fifth",
-    "eight": "eighth",
-    "nine": "ninth",
-    "twelve": "twelfth",
-}
+ORDINALS = {"one": "first", "two": "second", "three": "third", "five": "fifth", "eight": "eighth", "nine": "ninth"}
+ORDINALS["twelve"] = "twelfth"
 DIGITS = {word: str(digit) for digit, word in enumerate(EN[:10])} | {"oh": "0", "o": "0"}
 TIMES = {"double": 2, "triple": 3}
 
 
-def cardinal(number: int) -> str:
-    """Return the words of a number below a million, from 0."""
-    if number < 20:
-        return EN[number]
-    if number < 100:
-        return f"{TENS[number // 10]} {EN[number % 10] if number % 10 else ''}".strip()
-    unit, name = (1000, "thousand") if number >= 1000 else (100, "hundred")
-    rest = f" {cardinal(number % unit)}" if number % unit else ""
-    return f"{cardinal(number // unit)} {name}{rest}"
-
-
 def ordinal(number: int) -> str:
     """Return the words of an ordinal number below a million, such as `twenty first`."""
-    *before, last = cardinal(number).split()
+    *before, last = en(number).split()
     regular = f"{last[:-1]}ieth" if last.endswith("y") else f"{last}th"
     return " ".join([*before, ORDINALS.get(last, regular)])
 
@@ -53,8 +34,8 @@ def numeral(written: str) -> str:
         return " ".join(EN[int(digit)] for digit in digits)
     if len(digits) == 4 and "," not in written and int(digits) % 1000 >= 10:
         century, year = int(digits[:2]), int(digits[2:])
-        return f"{cardinal(century)} {'hundred' if year == 0 else f'oh {EN[year]}' if year < 10 else cardinal(year)}"
-    return cardinal(int(digits))
+        return f"{en(century)} {'hundred' if year == 0 else f'oh {EN[year]}' if year < 10 else en(year)}"
+    return en(int(digits))
 
 
 def words(text: str) -> list[str]:

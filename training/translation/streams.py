@@ -17,19 +17,14 @@ Example = tuple[str, Source, str, str]
 
 
 WEIGHTS = {
-    "indicvoices:everyday": 1.5,
-    "indicvoices:wikipedia": 1.5,
-    "indicvoices:domain": 1.5,
-    "indicvoices:topic": 1.5,
-    "indicvoices:icebreaker": 1.5,
-    "indicvoices:grocery-slot": 0.5,
-    "indicvoices:digital-slot": 0.5,
-    "indicvoices:gov-slot": 0.5,
-    "indicvoices:grocery": 0.7,
-    "indicvoices:digital": 0.7,
-    "indicvoices:gov": 0.7,
-    "pb-page": 0.5,
-}
+    f"indicvoices:{name}": weight
+    for weight, names in (
+        (1.5, "everyday wikipedia domain topic icebreaker"),
+        (0.5, "grocery-slot digital-slot gov-slot"),
+        (0.7, "grocery digital gov"),
+    )
+    for name in names.split()
+} | {"pb-page": 0.5}
 """How often a pass over the pairs gives a pair of the source, where it is not once."""
 SHARE, LATIN = 0.8, 0.9
 """How many names of the lexicon, and how many other Latin words that both texts have, become placeholders."""
