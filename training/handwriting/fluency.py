@@ -26,7 +26,7 @@ from . import consistency, drawings, glyphs, headlines, realism
 from .evaluate import apart, body_heights
 from .generate import Make, Written
 from .headlines import Headline
-from .served import BODY, Service
+from .served import BODY, Writer
 from .traits import traits
 
 TEXTS = 16  # of each list of characters
@@ -36,7 +36,7 @@ NEAR = 0.12  # body heights: a stroke that is nowhere further from the headline'
 READ = 20  # styles in which every label is read
 
 
-def by_service(service: Service) -> Make:
+def by_service(service: Writer) -> Make:
     """Drawings by a service as `realism` takes them: in body heights, no headline, a request and a style for each."""
 
     def make(texts: Sequence[str], rng: np.random.Generator) -> list[Written]:
@@ -60,7 +60,7 @@ def as_row(one: Headline, real: int, text: str) -> realism.Row:
     return realism.Row(realism.small(lines), real, text, traits(lines))
 
 
-def whole_rows(service: Service, data: Path) -> list[realism.Row]:
+def whole_rows(service: Writer, data: Path) -> list[realism.Row]:
     """Drawings of letters by the held-back drawers with their headlines, and as many served ones, in one style each."""
     rows = []
     for text, _, strokes, _ in drawings.sources(data, tuple(set(range(1, 21)) - set(realism.HELD_BACK))):
@@ -71,7 +71,7 @@ def whole_rows(service: Service, data: Path) -> list[realism.Row]:
     return rows
 
 
-def realism_of(service: Service, data: Path) -> dict[str, Figures]:
+def realism_of(service: Writer, data: Path) -> dict[str, Figures]:
     """How well drawings of the held-back drawers are distinguished from served ones; means over DRAWS sets of these.
 
     Whole drawings, and those cut off below the headline, which are prepared as `realism` does.
@@ -102,7 +102,7 @@ def headlines_of(real: Sequence[Headline], made: Sequence[Headline]) -> Figures:
     return result
 
 
-def texts(service: Service) -> list[tuple[int, str, list[Float64]]]:
+def texts(service: Writer) -> list[tuple[int, str, list[Float64]]]:
     """Every letter and digit twice in each of TEXTS texts: number of the text, character, drawing in body heights."""
     found = []
     for k, labels in enumerate(LISTS):
@@ -147,7 +147,7 @@ def consistent(rows: Sequence[tuple[int, str, list[Float64]]], data: Path) -> di
     }
 
 
-def legible(service: Service) -> Figures:
+def legible(service: Writer) -> Figures:
     """How the served recognisers read pictures of every label."""
     first, third = [], []
     for model, labels in (("letters-pa", ALPHABET), ("digits-pa", DIGITS)):
@@ -169,7 +169,7 @@ def main() -> None:
     parser.add_argument("--store", action="store_true", help="keep these figures; the others stay as they are")
     parser.add_argument("--models-dir", default=str(cards.HERE.parent / "models"))
     arguments = parser.parse_args()
-    data, service, only = Path(arguments.data), Service(arguments.url, arguments.key), arguments.only
+    data, service, only = Path(arguments.data), Writer(arguments.url, arguments.key), arguments.only
     found: Figures = {}
     rows = texts(service) if {"headlines", "consistency", "pace"} & set(only) else []
     letters = [row for row in rows if row[1] in LETTERS]

@@ -1,34 +1,25 @@
 """The drawings of characters that a running service writes; drawings are lists of strokes (n, 2) in pixels, y down."""
 
 import json
-import urllib.request
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from recognition.arrays import Float64, Picture
+from running_service import Service
 
 BODY = 52.0  # pixels from headline to baseline
 TOP, LINE = 100.0, 150.0  # pixels: the first baseline, and the distance between baselines that is requested
 GAP = 30.0  # pixels: characters that are words of their own are further apart
 
 
-@dataclass
-class Service:
-    """A running service: its address and a key."""
-
-    url: str
-    key: str
+class Writer(Service):
+    """A running service that writes."""
 
     def write(self, text: str, **fields: object) -> bytes:
         """The body of the response to a text and other fields of the request."""
         body = json.dumps({"text": text, **fields}).encode()
-        headers = {"Authorization": f"Bearer {self.key}", "Content-Type": "application/json"}
-        address = f"{self.url.rstrip('/')}/v1/models/handwriting-generator"
-        request = urllib.request.Request(address, body, headers)
-        with urllib.request.urlopen(request, timeout=60) as response:
-            content: bytes = response.read()
-        return content
+        with self.opened("/v1/models/handwriting-generator", body, Content_Type="application/json") as response:
+            return response.read()
 
     def strokes(self, text: str) -> list[Float64]:
         """The strokes of a text on pages as wide and long as they can be."""

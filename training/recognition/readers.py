@@ -3,14 +3,13 @@
 import io
 import json
 import urllib.error
-import urllib.request
-import uuid
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
 from PIL import Image
+from running_service import Service
 
 from .arrays import Float32, Picture
 from .labels import OPERATIONS, SETS
@@ -52,15 +51,15 @@ class Local:
         return rows
 
 
-class Served:
-    """A running service: one request a picture to POST /v1/models/<operation>, asking for the five best labels.
+class Served(Service):
+    """A running service: one request a picture, asking for the five best labels.
 
     `url`: the service's; `key`: an API key; `model`: a key of `labels.SETS`.
     """
 
     def __init__(self, url: str, key: str, model: str) -> None:
-        self.url = f"{url.rstrip('/')}/v1/models/{OPERATIONS[model]}"
-        self.key, self.labels = key, SETS[model]
+        super().__init__(url, key)
+        self.operation, self.labels = OPERATIONS[model], SETS[model]
 
     def read(self, images: Sequence[Picture]) -> Float32:
         """Probabilities (n, labels), zero beyond the five best; a row of zeros where the service found no ink."""
@@ -69,13 +68,9 @@ class Served:
     def one(self, pixels: Picture) -> Float32:
         """The row (labels,) of one picture."""
         row = np.zeros(len(self.labels), np.float32)
-        request = urllib.request.Request(self.url, method="POST")
-        boundary = uuid.uuid4().hex
-        request.add_header("Authorization", f"Bearer {self.key}")
-        request.add_header("Content-Type", f"multipart/form-data; boundary={boundary}")
-        request.data = self.body(pixels, boundary)
+        content, kind = small_enough(pixels)
         try:
-            with urllib.request.urlopen(request, timeout=60) as response:
+            with self.uploaded(self.operation, (f"image.{kind}", content), {"top-k": "5"}) as response:
                 predictions = json.load(response)["predictions"]
         except urllib.error.HTTPError as error:
             if error.code == 422:  # no ink
@@ -84,16 +79,6 @@ class Served:
         for prediction in predictions:
             row[self.labels.index(prediction["label"])] = prediction["score"]
         return row
-
-    def body(self, pixels: Picture, boundary: str) -> bytes:
-        """The multipart form of one request."""
-        content, kind = small_enough(pixels)
-        head = (
-            f'--{boundary}\r\nContent-Disposition: form-data; name="top-k"\r\n\r\n'
-            f"5\r\n--{boundary}\r\nContent-Disposition: form-data; "
-            f'name="file"; filename="image.{kind}"\r\nContent-Type: image/{kind}\r\n\r\n'
-        )
-        return head.encode() + content + f"\r\n--{boundary}--\r\n".encode()
 
 
 def small_enough(pixels: Picture, limit: int = 15 * 1024) -> tuple[bytes, str]:

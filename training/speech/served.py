@@ -21,9 +21,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import running_service
 from figures import wilson
 
-from . import english, metrics, real, serving, units
+from . import english, metrics, real, units
 from .arrays import AnyFloats
 from .client import Answer, Client
 from .features import RATE
@@ -290,7 +291,9 @@ def parsed() -> argparse.Namespace:
 def main() -> None:
     """Print each set's figures as a line of JSON, and write them all."""
     arguments = parsed()
-    address = serving.served(arguments.program) if arguments.program else nullcontext((arguments.url, arguments.key))
+    address = (
+        running_service.served(arguments.program) if arguments.program else nullcontext((arguments.url, arguments.key))
+    )
     found: dict[str, Any] = {}
     with address as (url, key):
         for name, figures in measured(arguments, Client(url, key)):
