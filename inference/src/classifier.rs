@@ -4,6 +4,7 @@ use std::{borrow::Cow, sync::Arc};
 
 use crate::{
     Layout, Manifest, ManifestError, Runtime, RuntimeError,
+    cast::dimension,
     ink::SIDE,
     runtime::{Session, Tensor},
 };
@@ -61,8 +62,8 @@ impl Classifier {
     ///
     /// When the run fails, or the model gives a wrong number of probabilities.
     pub fn classify(&mut self, images: &[Vec<f32>]) -> Result<Vec<Vec<Score>>, RuntimeError> {
-        let (n, side) = (images.len(), i64::try_from(SIDE).unwrap_or(i64::MAX));
-        let shape = [i64::try_from(n).unwrap_or(i64::MAX), 1, side, side];
+        let n = images.len();
+        let shape = [n, 1, SIDE, SIDE].map(dimension);
         // A single image needs no copy.
         let ink = match images {
             [image] => Cow::Borrowed(image.as_slice()),

@@ -1,6 +1,7 @@
 //! Loads models from manifests and their files, and runs them on ONNX Runtime. Also prepares their input and
 //! turns their output into labels, pen strokes and texts.
 
+mod cast;
 pub mod catalogue;
 mod classifier;
 #[cfg(feature = "fuzzing")]

@@ -10,6 +10,8 @@ use ort::{
     value::{DynValue, Tensor as OwnedTensor, TensorElementType, TensorRef, ValueType},
 };
 
+use crate::cast::dimension;
+
 /// The reason why ONNX Runtime cannot be loaded, or a model cannot be loaded or run.
 #[derive(Debug, thiserror::Error)]
 pub enum RuntimeError {
@@ -228,7 +230,7 @@ impl RetainedTensor {
         }
         let mut shape = shape.to_vec();
         if let Some(first) = shape.first_mut() {
-            *first = i64::try_from(rows.len()).unwrap_or(i64::MAX);
+            *first = dimension(rows.len());
         }
         Ok(Self(OwnedTensor::from_array((shape, gathered))?.into_dyn()))
     }

@@ -11,6 +11,7 @@ use super::{
 };
 use crate::{
     Layout, LoadError, Manifest, Runtime, RuntimeError,
+    cast::dimension,
     runtime::{Array, Session, Tensor},
 };
 
@@ -105,7 +106,6 @@ impl Writer {
         if glyphs.is_empty() {
             return Ok(Vec::new());
         }
-        let dimension = |n: usize| i64::try_from(n).unwrap_or(i64::MAX);
         let n = [dimension(glyphs.len())];
         let ids: Vec<i64> = glyphs.iter().map(|&g| dimension(g)).collect();
         let style = normals(self.n_style, &mut hand.rng(1));

@@ -6,6 +6,7 @@
 
 use crate::{
     LoadError, Manifest, Runtime, RuntimeError,
+    cast::dimension,
     runtime::{Array, RetainedTensor, Session, Tensor},
 };
 
@@ -232,10 +233,6 @@ impl Layer {
 
 fn one(outputs: Vec<RetainedTensor>, session: &Session) -> Result<RetainedTensor, RuntimeError> {
     outputs.into_iter().next().ok_or_else(|| session.layout_error("expected one output, found none"))
-}
-
-fn dimension(n: usize) -> i64 {
-    i64::try_from(n).unwrap_or(i64::MAX)
 }
 
 fn size(n: i64) -> usize {

@@ -7,7 +7,7 @@ use super::{
     config::Config,
     decoder::CtcDecoder,
     emissions::Emissions,
-    features::{Features, HOP, LogMel, batch},
+    features::{Batch, Features, HOP, LogMel},
     words::Clock,
 };
 use crate::{
@@ -47,7 +47,7 @@ impl Acoustic {
 
     /// Runs the model on a batch of windows. Each window must have at least one frame.
     pub(crate) fn infer(&mut self, windows: &[&Features]) -> Result<Vec<Emissions>, RuntimeError> {
-        let batch = batch(windows);
+        let batch = Batch::of(windows);
         let inputs = vec![
             ("audio_signal", Tensor::F32(&batch.shape, &batch.signal)),
             ("length", Tensor::I64(&batch.shape[..1], &batch.lengths)),

@@ -13,7 +13,7 @@ use super::{
     ctc,
     emissions::Emissions,
     evidence::Evidence,
-    features::LogMel,
+    features::{FrontEnd as _, LogMel},
     spread::spread,
     transcript::{Token, Transcript},
     units::{Units, WORD},

@@ -2,10 +2,7 @@
 
 use serde::Deserialize;
 
-use super::{
-    features::{HOP, LogMel},
-    normalise::GlobalCmvn,
-};
+use super::features::{GlobalCmvn, HOP, LogMel};
 use crate::{LoadError, Manifest};
 
 /// The features that a model takes, and its subsampling.

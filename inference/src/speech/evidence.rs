@@ -8,8 +8,7 @@
 
 use std::{iter::Sum, ops::AddAssign};
 
-use super::cast::count;
-use crate::generation::Confidence;
+use crate::{cast::count, generation::Confidence};
 
 /// The evidence for some units of text, as sums over the units.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]

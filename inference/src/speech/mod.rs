@@ -12,7 +12,6 @@ mod acoustic;
 mod align;
 mod aligner;
 mod beam;
-mod cast;
 mod config;
 mod ctc;
 mod decoder;
@@ -24,7 +23,6 @@ mod golden_tests;
 mod join;
 mod moonshine;
 mod ngram;
-mod normalise;
 mod recogniser;
 mod runs;
 mod spread;
@@ -40,16 +38,14 @@ mod words;
 pub use decoder::CtcDecoder;
 pub use emissions::Emissions;
 pub use evidence::Evidence;
+pub use features::{FrontEnd, SAMPLE_RATE};
 pub use join::Joiner;
-pub use recogniser::{FrontEnd, Recogniser, WindowOutput};
+pub use recogniser::{Recogniser, WindowOutput};
 pub use transcript::Transcript;
 pub use units::Units;
 pub use warning::warning;
 pub use windows::{Chunker, Window};
 pub use words::{Clock, Segment, Segmenter, Word, segments, text, timed};
-
-/// The sampling rate that all models expect, Hz.
-pub const SAMPLE_RATE: usize = 16_000;
 
 /// Converts a number of samples into seconds.
 pub(crate) fn seconds(samples: usize) -> f64 {

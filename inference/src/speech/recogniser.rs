@@ -7,11 +7,11 @@ use super::{
     acoustic::Acoustic,
     decoder::CtcDecoder,
     emissions::Emissions,
-    features::{Features, HOP, LogMel},
-    moonshine::Moonshine,
+    features::{Features, FrontEnd, HOP, SAMPLE_RATE, WhisperMel},
+    moonshine::{Moonshine, Samples},
     transcript::Transcript,
     transducer::Transducer,
-    whisper::{self, Whisper, WhisperMel},
+    whisper::{self, Whisper},
     whisper_ctc::WhisperCtc,
     words::Clock,
 };
@@ -29,28 +29,6 @@ enum Network {
     Transducer(Transducer),
     Whisper(Box<Whisper>),
     Moonshine(Box<Moonshine>),
-}
-
-/// The feature extraction that a model expects.
-#[derive(Clone)]
-pub struct FrontEnd(Kind);
-
-#[derive(Clone)]
-enum Kind {
-    Nemo(LogMel),
-    Whisper(WhisperMel),
-    Samples,
-}
-
-impl FrontEnd {
-    /// The features of one window. `samples` are at 16 kHz, with a full scale of 1.
-    pub fn features(&self, samples: &[f32]) -> Features {
-        match &self.0 {
-            Kind::Nemo(mel) => mel.features(samples),
-            Kind::Whisper(mel) => mel.features(samples),
-            Kind::Samples => Moonshine::features(samples),
-        }
-    }
 }
 
 /// The output of a model for one window.
@@ -94,7 +72,7 @@ impl Recogniser {
             _ => return Err(manifest.unfit().into()),
         };
         let mut recogniser = Self { network, confidence: manifest.confidence };
-        let silence = recogniser.front_end().features(&vec![0.0; super::SAMPLE_RATE]);
+        let silence = recogniser.front_end().features(&vec![0.0; SAMPLE_RATE]);
         if let Some(language) = manifest.languages.keys().next().or(manifest.language.as_ref()) {
             recogniser.infer(&[&silence], language)?;
         }
@@ -102,14 +80,14 @@ impl Recogniser {
     }
 
     /// The feature extraction that the model expects.
-    pub fn front_end(&self) -> FrontEnd {
-        FrontEnd(match &self.network {
-            Network::Ctc(acoustic) => Kind::Nemo(acoustic.front_end()),
-            Network::WhisperCtc(model) => Kind::Whisper(model.front_end()),
-            Network::Transducer(transducer) => Kind::Nemo(transducer.config().front_end()),
-            Network::Whisper(whisper) => Kind::Whisper(WhisperMel::new(whisper.n_mels())),
-            Network::Moonshine(_) => Kind::Samples,
-        })
+    pub fn front_end(&self) -> Arc<dyn FrontEnd> {
+        match &self.network {
+            Network::Ctc(acoustic) => Arc::new(acoustic.front_end()),
+            Network::WhisperCtc(model) => Arc::new(model.front_end()),
+            Network::Transducer(transducer) => Arc::new(transducer.config().front_end()),
+            Network::Whisper(whisper) => Arc::new(WhisperMel::new(whisper.n_mels())),
+            Network::Moonshine(_) => Arc::new(Samples),
+        }
     }
 
     /// How likely the model's transcripts are right, if its manifest says so.

@@ -6,12 +6,13 @@
 
 use super::{
     config::Config,
-    features::{Features, batch},
+    features::{Batch, Features},
     transcript::{Token, Transcript},
     units::Units,
 };
 use crate::{
     Layout, LoadError, Manifest, Runtime, RuntimeError,
+    cast::dimension,
     runtime::{RetainedTensor, Session, Tensor},
     scores::highest,
 };
@@ -63,7 +64,7 @@ impl Transducer {
     /// Transcribes windows. The encoder runs on all of them as one batch. Each window must have at least one
     /// frame.
     pub(crate) fn transcribe(&mut self, windows: &[&Features]) -> Result<Vec<Transcript>, RuntimeError> {
-        let batch = batch(windows);
+        let batch = Batch::of(windows);
         let inputs = vec![
             ("audio_signal", Tensor::F32(&batch.shape, &batch.signal)),
             ("length", Tensor::I64(&batch.shape[..1], &batch.lengths)),
@@ -141,7 +142,7 @@ impl Transducer {
         let state_tensor = |n: usize| {
             state.map_or(Tensor::F32(&state_shape, &zeros), |retained| Tensor::Retained(&retained[n]))
         };
-        let frame_shape = [1, i64::try_from(frame.len()).unwrap_or(i64::MAX), 1];
+        let frame_shape = [1, dimension(frame.len()), 1];
         let target = [i32::try_from(last).unwrap_or(i32::MAX)];
         let inputs = vec![
             ("encoder_outputs", Tensor::F32(&frame_shape, frame)),

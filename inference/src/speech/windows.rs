@@ -5,7 +5,7 @@
 
 use std::{iter, ops::Range};
 
-use super::{SAMPLE_RATE, runs, seconds};
+use super::{features::SAMPLE_RATE, runs, seconds};
 
 /// Length of the longest window, samples. The memory that attention needs grows with its square, and the text of
 /// longer windows is no better.

@@ -56,7 +56,7 @@ pub(crate) struct SpeechInput {
 #[derive(Clone)]
 struct LanguageEngine {
     engine: Arc<Engine<Recogniser>>,
-    front_end: FrontEnd,
+    front_end: Arc<dyn FrontEnd>,
     clock: Clock,
     confidence: Option<Confidence>,
 }

@@ -2,11 +2,11 @@
 
 use serde::Deserialize;
 
-use super::Moonshine;
+use super::{Moonshine, Samples};
 use crate::{
     seq2seq::Tokens,
-    speech::golden_tests::signal,
-    testing::{apart, fixtures, manifest_of, runtime},
+    speech::FrontEnd as _,
+    testing::{apart, golden, manifest_of, runtime, signal},
 };
 
 #[derive(Deserialize)]
@@ -35,8 +35,8 @@ struct Text {
     text: String,
 }
 
-fn golden() -> Golden {
-    serde_json::from_slice(&std::fs::read(fixtures("moonshine/golden.json")).unwrap()).unwrap()
+fn reference() -> Golden {
+    golden("moonshine/golden.json")
 }
 
 fn manifest(tokenizer: &str) -> crate::Manifest {
@@ -47,7 +47,7 @@ fn manifest(tokenizer: &str) -> crate::Manifest {
     ];
     let generation = format!(
         "[generation]\nnum_beams = 1\nmax_new_tokens = {}\ndecoder_start_token_id = '<s>'\neos_token_id = '</s>'",
-        golden().max_new_tokens
+        reference().max_new_tokens
     );
     manifest_of("moonshine", "moonshine", &generation, &files)
 }
@@ -55,7 +55,7 @@ fn manifest(tokenizer: &str) -> crate::Manifest {
 #[test]
 fn it_says_what_the_reference_says() {
     let (golden, mut moonshine) =
-        (golden(), Moonshine::load(runtime(), &manifest("tokenizer.bin"), 1).unwrap());
+        (reference(), Moonshine::load(runtime(), &manifest("tokenizer.bin"), 1).unwrap());
     assert!(golden.cases.len() >= 50);
     for case in &golden.cases {
         let generation = moonshine.generation.clone();
@@ -70,7 +70,7 @@ fn it_says_what_the_reference_says() {
 #[test]
 fn the_encoder_gives_what_the_reference_gives() {
     let (golden, mut moonshine) =
-        (golden(), Moonshine::load(runtime(), &manifest("tokenizer.bin"), 1).unwrap());
+        (reference(), Moonshine::load(runtime(), &manifest("tokenizer.bin"), 1).unwrap());
     let detailed: Vec<&Case> = golden.cases.iter().filter(|case| case.frames.is_some()).collect();
     assert!(detailed.len() >= 4);
     for case in detailed {
@@ -87,7 +87,7 @@ fn the_encoder_gives_what_the_reference_gives() {
 fn tokens_become_the_same_text_with_either_tokenizer() {
     for name in ["tokenizer.bin", "tokenizer.json"] {
         let tokens = Tokens::read(&manifest(name)).unwrap();
-        for Text { tokens: given, text } in golden().texts {
+        for Text { tokens: given, text } in reference().texts {
             assert_eq!(tokens.text(&given).unwrap(), text, "{name}: {given:?}");
         }
         assert_eq!((tokens.find("<s>"), tokens.find("</s>")), (Some(1), Some(2)), "{name}");
@@ -97,8 +97,8 @@ fn tokens_become_the_same_text_with_either_tokenizer() {
 #[test]
 fn words_share_the_window_where_nothing_aligns_them() {
     let mut moonshine = Moonshine::load(runtime(), &manifest("tokenizer.bin"), 1).unwrap();
-    for case in golden().cases.iter().take(8) {
-        let window = Moonshine::features(&signal(case.seed, case.n_samples));
+    for case in reference().cases.iter().take(8) {
+        let window = Samples.features(&signal(case.seed, case.n_samples));
         let transcript = moonshine.transcribe(&window).unwrap();
         let words: Vec<&str> = transcript.tokens.iter().map(|t| t.text.trim_start_matches('▁')).collect();
         assert_eq!(words.join(" "), moonshine.understand(&window.values).unwrap().text, "seed {}", case.seed);
@@ -106,7 +106,7 @@ fn words_share_the_window_where_nothing_aligns_them() {
         assert!(transcript.tokens.is_sorted_by_key(|t| t.frame));
     }
     // Too short to give a frame, but for the silence around it.
-    moonshine.transcribe(&Moonshine::features(&[0.1; 300])).unwrap();
+    moonshine.transcribe(&Samples.features(&[0.1; 300])).unwrap();
 }
 
 #[test]

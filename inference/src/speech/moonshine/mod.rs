@@ -12,11 +12,15 @@ mod repetition;
 use std::ops::Range;
 
 use super::{
-    SAMPLE_RATE, aligner::Aligner, cast::count, features::Features, spread::spread, transcript::Transcript,
+    aligner::Aligner,
+    features::{Features, FrontEnd, SAMPLE_RATE},
+    spread::spread,
+    transcript::Transcript,
     words::Clock,
 };
 use crate::{
     LoadError, Manifest, Runtime, RuntimeError,
+    cast::count,
     seq2seq::{GenerationConfig, Network, Sequence, Tokens, search},
 };
 use repetition::repeats_itself;
@@ -41,6 +45,15 @@ pub(crate) struct Moonshine {
     aligner: Option<Aligner>,
 }
 
+/// A window as the encoder takes it: its samples.
+pub(crate) struct Samples;
+
+impl FrontEnd for Samples {
+    fn features(&self, samples: &[f32]) -> Features {
+        Features { n_mels: 1, n_frames: samples.len(), values: samples.to_vec() }
+    }
+}
+
 /// The text of a window, and the mean log-probability of its tokens.
 struct Understood {
     text: String,
@@ -59,11 +72,6 @@ impl Moonshine {
         }
         let aligner = Aligner::load(runtime, manifest, n_threads)?;
         Ok(Self { network, tokens, generation, logprob_threshold, aligner })
-    }
-
-    /// A window as the encoder takes it: its samples.
-    pub(crate) fn features(samples: &[f32]) -> Features {
-        Features { n_mels: 1, n_frames: samples.len(), values: samples.to_vec() }
     }
 
     /// The times that frames of its transcripts stand for.

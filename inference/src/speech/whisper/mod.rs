@@ -4,15 +4,12 @@
 //! those of Radford et al., "Robust Speech Recognition via Large-Scale Weak Supervision", 2022, as the
 //! transformers library implements them.
 
-mod features;
 #[cfg(test)]
-pub(super) mod golden_tests;
+mod golden_tests;
 mod rules;
 mod segments;
 
 use rand::{RngExt as _, SeedableRng as _, rngs::StdRng};
-
-pub(crate) use features::{FLOOR, RANGE, WhisperMel};
 
 use super::{features::Features, spread::spread, transcript::Transcript};
 use crate::{

@@ -14,12 +14,12 @@ use super::{
     config::Config,
     decoder::CtcDecoder,
     emissions::Emissions,
-    features::{Features, HOP},
-    whisper::{FLOOR, RANGE, WhisperMel},
+    features::{Features, HOP, WhisperMel},
     words::Clock,
 };
 use crate::{
     Layout, LoadError, Manifest, Runtime, RuntimeError,
+    cast::dimension,
     runtime::{Session, Tensor},
 };
 
@@ -57,8 +57,8 @@ impl WhisperCtc {
     pub(crate) fn infer(&mut self, window: &Features) -> Result<Emissions, RuntimeError> {
         let (factor, n_units) = (self.config.subsampling_factor, self.decoder.n_units());
         let (n_frames, n_padding) = (window.n_frames.div_ceil(factor), self.config.n_padding());
-        let padded = padded(window, n_padding * factor);
-        let dimension = |n: usize| i64::try_from(n).unwrap_or(i64::MAX);
+        // The encoder, which was trained on 30 s at a time, hears a single word better with silence beside it.
+        let padded = window.padded(n_padding * factor, WhisperMel::silence(window));
         let shape = [1, padded.n_mels, padded.n_frames].map(dimension);
         let [log_probs] =
             self.session.run(vec![("features", Tensor::F32(&shape, &padded.values))], ["logprobs"])?;
@@ -75,23 +75,4 @@ impl WhisperCtc {
         log_probs.drain(..n_padding * n_units);
         Ok(Emissions::new(log_probs))
     }
-}
-
-/// A window with `n` frames of silence before and behind it: the encoder, which was trained on 30 s at a time, hears
-/// a single word better so.
-fn padded(window: &Features, n: usize) -> Features {
-    let highest = window.values.iter().copied().fold(f32::NEG_INFINITY, f32::max);
-    let n_frames = window.n_frames + 2 * n;
-    let mut values = vec![silence(highest); window.n_mels * n_frames];
-    let rows = window.values.chunks_exact(window.n_frames.max(1));
-    for (row, place) in rows.zip(values.chunks_exact_mut(n_frames.max(1))) {
-        place[n..n + row.len()].copy_from_slice(row);
-    }
-    Features { n_mels: window.n_mels, n_frames, values }
-}
-
-/// The feature of a power of 0 in a recording with this highest feature.
-fn silence(highest: f32) -> f32 {
-    let floor = (FLOOR.log10() + 4.0) / 4.0;
-    floor.max(highest - RANGE / 4.0)
 }

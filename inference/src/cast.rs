@@ -11,3 +11,8 @@ pub(crate) const fn count(n: usize) -> f64 {
 pub(crate) const fn narrow(value: f64) -> f32 {
     value as f32
 }
+
+/// A length as a dimension of a tensor.
+pub(crate) fn dimension(n: usize) -> i64 {
+    i64::try_from(n).unwrap_or(i64::MAX)
+}

@@ -8,7 +8,7 @@
 
 use serde::Deserialize;
 
-use super::cast::{count, narrow};
+use crate::cast::{count, narrow};
 
 /// A constant that is added to a standard deviation before dividing by it.
 const EPSILON: f32 = 1e-5;
