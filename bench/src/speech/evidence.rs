@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use akhar_inference::speech::{Segment, segments};
+use akhar_inference::speech::{TimedText, segments};
 use serde_json::json;
 
 use super::{Transcriber, clips, samples};
@@ -15,7 +15,7 @@ pub(crate) fn evidence_of(folder: &Path, lang: &str) {
     for clip in clips(folder) {
         let Some(samples) = samples(&clip.bytes) else { continue };
         let found = segments(&transcriber.transcribe(&samples), count(samples.len()) / 16_000.0);
-        let of_segment = |segment: &Segment| {
+        let of_segment = |segment: &TimedText| {
             let (acoustic, language) = segment.evidence.means()?;
             Some(json!([segment.evidence.n_letters(), acoustic, language]))
         };

@@ -14,7 +14,7 @@ use std::{
 
 use akhar_inference::{
     Manifest, load_all,
-    speech::{Chunker, Joiner, Recogniser, Word},
+    speech::{self, Chunker, Joiner, SpeechModel, TimedText},
 };
 use akhar_tests::{
     Answer, Cluster, Form, Stack, http, root,
@@ -163,7 +163,7 @@ pub(crate) async fn clips_of(folder: &Path, lang: &str, python: Option<&Path>) -
 
 /// Transcribes recordings in this process.
 struct Transcriber {
-    model: Recogniser,
+    model: Box<dyn SpeechModel>,
     lang: String,
 }
 
@@ -176,12 +176,12 @@ impl Transcriber {
             manifest.generation.iter_mut().for_each(|generation| generation.num_beams = 1);
         }
         Self {
-            model: Recogniser::load(runtime(), &manifest, n_threads).expect("the model"),
+            model: speech::load(runtime(), &manifest, n_threads).expect("the model"),
             lang: lang.to_owned(),
         }
     }
 
-    fn transcribe(&mut self, samples: &[f32]) -> Vec<Word> {
+    fn transcribe(&mut self, samples: &[f32]) -> Vec<TimedText> {
         let (front_end, clock) = (self.model.front_end(), self.model.clock());
         let mut chunker = Chunker::new(clock.grid);
         let mut windows = chunker.push(samples);

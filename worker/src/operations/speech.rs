@@ -13,7 +13,7 @@ use std::{
 use akhar_inference::{
     Confidence, Registry, Runtime, RuntimeError,
     speech::{
-        Chunker, Clock, FrontEnd, Joiner, Recogniser, Segment, Segmenter, Window, WindowOutput, Word,
+        self, Chunker, Clock, FrontEnd, Joiner, Segmenter, SpeechModel, TimedText, Window, WindowOutput,
         features::Features, segments, timed, warning,
     },
 };
@@ -78,6 +78,9 @@ pub(crate) enum SpeechError {
     NoUpload,
 }
 
+/// A model of any layout.
+struct Recogniser(Box<dyn SpeechModel>);
+
 impl BatchModel for Recogniser {
     type Input = SpeechInput;
     type Output = WindowOutput;
@@ -87,7 +90,7 @@ impl BatchModel for Recogniser {
             |input| input.language,
             |language, inputs| {
                 let windows: Vec<&Features> = inputs.iter().map(|input| &input.features).collect();
-                self.infer(&windows, language.code()).map_err(|e: RuntimeError| e.to_string())
+                self.0.infer(&windows, language.code()).map_err(|e: RuntimeError| e.to_string())
             },
         )
     }
@@ -126,11 +129,13 @@ impl SpeechOperation {
         for language in Language::ALL {
             let manifest = registry.serving(Operation::SpeechRecognition.name(), Some(language.code()))?;
             if !loaded.contains_key(manifest.id.as_str()) {
-                let model = Recogniser::load(runtime, manifest, config.inference_threads.get())?;
+                let model = speech::load(runtime, manifest, config.inference_threads.get())?;
                 tracing::info!(model = %manifest.id, operation = %manifest.operation, "model loaded");
-                let (front_end, clock, confidence) = (model.front_end(), model.clock(), model.confidence());
-                let engine = Engine::start(&manifest.id, model, MAX_WINDOWS);
+                let front_end = model.front_end();
+                let clock = model.clock();
+                let engine = Engine::start(&manifest.id, Recogniser(model), MAX_WINDOWS);
                 let engine = Arc::new(engine.map_err(WorkerError::Thread)?);
+                let confidence = manifest.confidence;
                 loaded.insert(&manifest.id, LanguageEngine { engine, front_end, clock, confidence });
             }
             if let Some(engine) = loaded.get(manifest.id.as_str()).cloned() {
@@ -223,7 +228,7 @@ impl SpeechOperation {
     async fn outcome(
         &self,
         parameters: jobs::SpeechParameters,
-        segments: Vec<Segment>,
+        segments: Vec<TimedText>,
         words: Option<Vec<jobs::Word>>,
         seconds: f64,
         mut warnings: Vec<String>,
@@ -258,12 +263,12 @@ impl SpeechOperation {
     }
 }
 
-fn timed_words(words: &[Word], seconds: f64) -> Vec<jobs::Word> {
-    let word = |w: Word| jobs::Word { start: w.start, end: w.end, text: w.text };
+fn timed_words(words: &[TimedText], seconds: f64) -> Vec<jobs::Word> {
+    let word = |w: TimedText| jobs::Word { start: w.start, end: w.end, text: w.text };
     timed(words, seconds).into_iter().map(word).collect()
 }
 
-fn untranslated(segment: Segment) -> jobs::Segment {
+fn untranslated(segment: TimedText) -> jobs::Segment {
     jobs::Segment { start: segment.start, end: segment.end, transcription: segment.text, translation: None }
 }
 

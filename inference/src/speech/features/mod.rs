@@ -15,6 +15,8 @@ pub use whisper_mel::WhisperMel;
 
 /// The sampling rate that all models expect, Hz.
 pub const SAMPLE_RATE: usize = 16_000;
+/// The same as a floating-point number.
+pub(crate) const RATE_HZ: f64 = 16_000.0;
 /// The number of samples from one frame of log-mel features to the next (10 ms).
 pub const HOP: usize = 160;
 

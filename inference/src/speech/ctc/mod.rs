@@ -1,0 +1,19 @@
+//! Connectionist temporal classification (CTC): a model's log-probabilities of units in each frame become tokens with
+//! their frames.
+
+mod align;
+mod beam;
+mod decoder;
+mod emissions;
+#[cfg(test)]
+mod golden_tests;
+mod greedy;
+mod ngram;
+mod spelling;
+mod units;
+
+pub use decoder::CtcDecoder;
+pub use emissions::Emissions;
+pub(crate) use greedy::confidence;
+pub(crate) use spelling::Spelling;
+pub use units::Units;

@@ -1,0 +1,8 @@
+//! Recordings of any length: samples become windows, and the windows' transcripts become the words of the recording.
+
+mod join;
+mod runs;
+mod windows;
+
+pub use join::Joiner;
+pub use windows::{Chunker, Window};

@@ -1,0 +1,138 @@
+//! Moonshine, in the layout Optimum exports: windows' samples come in; words with times come out.
+//!
+//! Jeffries et al., "Moonshine: Speech Recognition for Live Transcription and Voice Commands", 2024. The encoder
+//! takes samples as they are. Windows are run one at a time: the encoder normalises over the window's whole length,
+//! and the published weights are quantised with the range of the whole batch, so that a window in a batch would give
+//! another text than the same window alone.
+
+#[cfg(test)]
+mod golden_tests;
+mod repetition;
+
+use std::sync::Arc;
+
+use super::{SpeechModel, WindowOutput, aligner::Aligner};
+use crate::{
+    LoadError, Manifest, Runtime, RuntimeError,
+    cast::count,
+    seq2seq::{GenerationConfig, Network, Sequence, Tokens, search},
+    speech::{
+        features::{Features, FrontEnd, SAMPLE_RATE},
+        words::{Clock, Transcript, spread},
+    },
+};
+use repetition::repeats_itself;
+
+/// Samples of a step of word times where no aligner gives them: 20 ms.
+const GRID: usize = SAMPLE_RATE / 50;
+/// Silence before and behind each window, samples: words cut tight are recognised worse.
+const PADDING: usize = SAMPLE_RATE / 2;
+/// No speech has more tokens a second. Letters spelt out have up to 8.5, very fast speech 8.
+const MAX_TOKENS_PER_S: usize = 10;
+/// Tokens that a window of any length may have besides.
+const MIN_TOKENS: usize = 5;
+/// A text that repeats itself is decoded again, with no run of so many tokens allowed twice.
+const NO_REPEAT_NGRAM_SIZE: usize = 4;
+
+/// A loaded Moonshine.
+pub(super) struct Moonshine {
+    network: Network,
+    tokens: Tokens,
+    generation: GenerationConfig,
+    logprob_threshold: f64,
+    aligner: Option<Aligner>,
+}
+
+/// A window as the encoder takes it: its samples.
+struct Samples;
+
+impl FrontEnd for Samples {
+    fn features(&self, samples: &[f32]) -> Features {
+        Features { n_mels: 1, n_frames: samples.len(), values: samples.to_vec() }
+    }
+}
+
+/// The text of a window, and the mean log-probability of its tokens.
+struct GeneratedText {
+    text: String,
+    log_prob: f64,
+}
+
+impl SpeechModel for Moonshine {
+    fn front_end(&self) -> Arc<dyn FrontEnd> {
+        Arc::new(Samples)
+    }
+
+    fn clock(&self) -> Clock {
+        self.aligner.as_ref().map_or(Clock { grid: GRID, latency_s: 0.0 }, Aligner::clock)
+    }
+
+    fn infer(&mut self, windows: &[&Features], _language: &str) -> Result<Vec<WindowOutput>, RuntimeError> {
+        let transcripts = windows.iter().map(|window| self.transcribe(window));
+        transcripts.map(|transcript| transcript.map(WindowOutput::Transcript)).collect()
+    }
+}
+
+impl Moonshine {
+    pub(super) fn load(runtime: &Runtime, manifest: &Manifest, n_threads: usize) -> Result<Self, LoadError> {
+        let tokens = Tokens::read(manifest)?;
+        let generation = manifest.generation.clone().unwrap_or_default();
+        let logprob_threshold = generation.logprob_threshold.unwrap_or(f64::NEG_INFINITY);
+        let generation = GenerationConfig::read(manifest, &tokens, &generation)?;
+        let network = Network::load(runtime, manifest, n_threads)?;
+        if !network.takes_samples() {
+            return Err(manifest.inconsistent("its encoder takes no input_values".to_owned()).into());
+        }
+        let aligner = Aligner::load(runtime, manifest, n_threads)?;
+        Ok(Self { network, tokens, generation, logprob_threshold, aligner })
+    }
+
+    /// Transcribes a window; the transcript is empty where nothing is said, or nothing that can be understood.
+    fn transcribe(&mut self, window: &Features) -> Result<Transcript, RuntimeError> {
+        let samples = &window.values;
+        let frames = 0..samples.len().div_ceil(self.clock().grid);
+        let blanks = vec![true; frames.len()];
+        let speech = match &mut self.aligner {
+            Some(aligner) => aligner.speech(samples)?,
+            None => {
+                return Ok(Transcript { tokens: spread(&self.generate_text(samples)?.text, frames), blanks });
+            }
+        };
+        let Some(speech) = speech else { return Ok(Transcript { tokens: Vec::new(), blanks }) };
+        let GeneratedText { text, log_prob } = self.generate_text(samples)?;
+        let tokens = self.aligner.as_ref().map(|aligner| aligner.tokens(&speech, &text, log_prob));
+        Ok(Transcript { tokens: tokens.unwrap_or_default(), blanks: speech.blanks })
+    }
+
+    /// The text of a window; empty where it is too unlikely.
+    fn generate_text(&mut self, samples: &[f32]) -> Result<GeneratedText, RuntimeError> {
+        let mut padded = vec![0.0; PADDING];
+        padded.extend_from_slice(samples);
+        padded.resize(padded.len() + PADDING, 0.0);
+        let n_tokens = padded.len() * MAX_TOKENS_PER_S / SAMPLE_RATE + MIN_TOKENS;
+        let max_new_tokens = n_tokens.min(self.generation.max_new_tokens);
+        let mut generation = GenerationConfig { max_new_tokens, ..self.generation.clone() };
+        let mut found = self.generate(&padded, &generation)?;
+        if found.tokens.len() == max_new_tokens || repeats_itself(&found.tokens) {
+            generation.no_repeat_ngram_size = NO_REPEAT_NGRAM_SIZE;
+            found = self.generate(&padded, &generation)?;
+        }
+        let log_prob = found.log_prob / count(found.tokens.len().max(1));
+        if log_prob < self.logprob_threshold {
+            return Ok(GeneratedText { text: String::new(), log_prob });
+        }
+        let text = self.text(&found.tokens)?;
+        let is_spoken = |word: &&str| word.contains(char::is_alphanumeric);
+        let text = text.split_whitespace().filter(is_spoken).collect::<Vec<_>>().join(" ");
+        Ok(GeneratedText { text, log_prob })
+    }
+
+    fn generate(&mut self, samples: &[f32], generation: &GenerationConfig) -> Result<Sequence, RuntimeError> {
+        let mut state = self.network.encode_samples(samples)?;
+        Ok(search(&mut state, 1, generation)?.pop().unwrap_or_default())
+    }
+
+    fn text(&self, tokens: &[i64]) -> Result<String, RuntimeError> {
+        self.tokens.text(tokens).map_err(|reason| self.network.unfit(reason))
+    }
+}

@@ -1,0 +1,78 @@
+//! What NeMo's exports have in common: the encoder's inputs, and the parts of `config.json` that are needed to run a model.
+//! Whisper CTC models have such a file, too.
+
+use serde::Deserialize;
+
+use crate::{
+    LoadError, Manifest,
+    runtime::Tensor,
+    speech::features::{Batch, GlobalCmvn, HOP, LogMel, RATE_HZ},
+};
+
+/// The features that a model takes, and its subsampling.
+#[derive(Debug, Clone, Deserialize)]
+pub(super) struct Config {
+    /// The number of mel bands.
+    pub(super) features_size: usize,
+    /// The number of feature frames for one output frame.
+    pub(super) subsampling_factor: usize,
+    /// Statistics for the normalisation of short recordings. Only the bundled models have them.
+    #[serde(alias = "usual_speech")]
+    global_cmvn: Option<GlobalCmvn>,
+    /// Silence that is put before and behind each window, seconds. Only the layout `whisper-ctc` uses it.
+    #[serde(default)]
+    padding_s: f64,
+}
+
+/// The longest silence that may be put before and behind a window, seconds.
+const MAX_PADDING_S: f64 = 2.0;
+
+/// The inputs of an encoder.
+pub(super) fn inputs(batch: &Batch) -> Vec<(&'static str, Tensor<'_>)> {
+    vec![
+        ("audio_signal", Tensor::F32(&batch.shape, &batch.signal)),
+        ("length", Tensor::I64(&batch.shape[..1], &batch.lengths)),
+    ]
+}
+
+impl Config {
+    pub(super) fn read(manifest: &Manifest) -> Result<Self, LoadError> {
+        let config: Self = serde_json::from_slice(&manifest.read("config")?)
+            .map_err(|e| manifest.inconsistent(format!("the model's config.json is not valid: {e}")))?;
+        let size = config.features_size;
+        let factor = config.subsampling_factor;
+        if !(1..=256).contains(&size) || !(1..=64).contains(&factor) {
+            let what = format!(
+                "the model's config.json has features_size {size} and subsampling_factor {factor}: \
+                 expected 1 to 256 and 1 to 64"
+            );
+            return Err(manifest.inconsistent(what).into());
+        }
+        if !(0.0..=MAX_PADDING_S).contains(&config.padding_s) {
+            let what = format!(
+                "the model's config.json has padding_s {}: expected 0 to {MAX_PADDING_S}",
+                config.padding_s
+            );
+            return Err(manifest.inconsistent(what).into());
+        }
+        if config.global_cmvn.as_ref().is_some_and(|global| !global.fits(size)) {
+            let what = format!(
+                "global_cmvn in the model's config.json does not fit {size} features: \
+                 expected frames of 1 to 10000, and a mean and a deviation for each feature"
+            );
+            return Err(manifest.inconsistent(what).into());
+        }
+        Ok(config)
+    }
+
+    /// The silence before and behind each window, output frames.
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the padding is 0 to 2 s")]
+    pub(super) fn n_padding(&self) -> usize {
+        (self.padding_s * RATE_HZ) as usize / (self.subsampling_factor * HOP)
+    }
+
+    /// The feature extraction that the model expects.
+    pub(super) fn front_end(&self) -> LogMel {
+        LogMel::new(self.features_size).with_global_cmvn(self.global_cmvn.clone())
+    }
+}

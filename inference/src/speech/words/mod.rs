@@ -1,0 +1,21 @@
+//! What is said when: a window's tokens become words, and words become segments, with their times and the evidence for
+//! them.
+
+mod clock;
+mod evidence;
+mod segments;
+mod spread;
+mod transcript;
+mod warning;
+mod word;
+
+pub use clock::Clock;
+pub(crate) use clock::seconds;
+pub use evidence::Evidence;
+pub use segments::{Segmenter, segments, timed};
+pub(crate) use spread::spread;
+pub use transcript::Transcript;
+pub(crate) use transcript::{Token, WORD};
+pub use warning::warning;
+pub use word::{TimedText, text};
+pub(crate) use word::{take_words, words};
