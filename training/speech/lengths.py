@@ -2,21 +2,19 @@
 
 import itertools
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, overload
+from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:  # this module works without torch
     from torch import Tensor
+
+Frames = TypeVar("Frames", int, "Tensor")
 
 SUBSAMPLING = 4  # frames of features (10 ms) in one frame of the model (40 ms)
 SCHEDULE = [(0, 220), (250, 300), (600, 500), (1200, 800), (2400, 1200), (3500, 1600)]  # from step, frames at most
 LONGEST = SCHEDULE[-1][1] / 100  # seconds of the longest utterance that training uses
 
 
-@overload
-def out_length(frames: int) -> int: ...
-@overload
-def out_length(frames: "Tensor") -> "Tensor": ...
-def out_length(frames: "int | Tensor") -> "int | Tensor":
+def out_length(frames: Frames) -> Frames:
     """Return how many frames of the model so many frames of features become; a number or a tensor of them."""
     return (frames - 1) // SUBSAMPLING + 1
 

@@ -1,10 +1,10 @@
 """Trains an acoustic model on shards of features.
 
-    python -m speech.train --language pa --shards DIR/words=1 DIR/sentences=3 --dev DIR/dev --out pa.pt --minutes 60
+    python -m speech.train --language pa --shards DIR/words=1 DIR/sentences=3 --dev DIR/dev --out pa.pt --steps 9400
 
 The learning rate rises, then stays. Training can be continued from such a checkpoint at any time by the same command.
-`--transfer` starts a language on the layers that were trained for another. `--decay-steps N` (or `--decay-minutes`)
-starts from `--init`, a checkpoint or a shipped ONNX file, and lets the rate fall to `--last` of itself. Such a
+`--transfer` starts a language on the layers that were trained for another. `--decay-steps N` starts from `--init`, a
+checkpoint or a shipped ONNX file, and lets the rate fall to `--last` of itself. Such a
 checkpoint is for use, or for further training at a low `--lr`. Utterances are short at first and get longer with the
 steps. English is taught phones beside its letters.
 """
@@ -148,7 +148,6 @@ class Training:
         self.first = self.step if not arguments.decay_steps or start == arguments.init else state["first"]
         self.fallen = 0.0  # how far the rate has fallen, 0 to 1
         self.source = batches.Batches(self.sources, [arguments.seed, self.step], arguments.frames, arguments.strength)
-        self.began = time.time()
 
     def _restore(self, state: dict[str, Any]) -> None:
         """Go on from a checkpoint; the optimiser starts anew where it had other parameters."""
@@ -182,23 +181,13 @@ class Training:
     def _rate(self) -> float:
         """Return the learning rate of this step, and remember how far it has fallen."""
         asked = self.arguments
-        fall_steps, fall_minutes = asked.decay_steps or 1e9, asked.decay_minutes or 1e9
-        self.fallen = min(1, max((self.step - self.first) / fall_steps, self.minutes() / fall_minutes))
+        self.fallen = min(1, (self.step - self.first) / (asked.decay_steps or 1e9))
         return asked.lr * min(1, (self.step + 1) / asked.warm_up) * (1 - (1 - asked.last) * self.fallen)
-
-    def minutes(self) -> float:
-        """Return the minutes since this command began to train."""
-        return (time.time() - self.began) / 60
 
     def done(self) -> bool:
         """Return whether one of the limits of the command line is reached."""
         asked = self.arguments
-        return (
-            self.minutes() > asked.minutes
-            or self.step >= asked.steps
-            or self.fallen >= 1
-            or self.step - self.first >= (asked.decay_steps or 1e9)
-        )
+        return self.step >= asked.steps or self.step - self.first >= (asked.decay_steps or 1e9)
 
     def save(self) -> None:
         """Write the checkpoint and print the error rates of the averaged network on `--dev`."""
@@ -254,10 +243,8 @@ def parsed() -> argparse.Namespace:
     parser.add_argument("--out", required=True)
     parser.add_argument("--init", help="a checkpoint, or an ONNX file, to start from")
     parser.add_argument("--transfer", help="a checkpoint, of another language too, whose layers below the head to take")
-    parser.add_argument("--minutes", type=float, default=1e9)
     parser.add_argument("--steps", type=int, default=10**9, help="stop at this step, counted from the very first")
     parser.add_argument("--decay-steps", type=int, help="stop after so many steps, the rate falling linearly")
-    parser.add_argument("--decay-minutes", type=float, help="the same by the clock")
     parser.add_argument("--last", type=float, default=0.02, help="the share of the rate that it falls to")
     parser.add_argument("--lr", type=float, default=2e-3)
     parser.add_argument("--muon", action="store_true")
