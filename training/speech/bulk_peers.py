@@ -19,6 +19,7 @@ import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from scipy.io import wavfile
@@ -63,17 +64,13 @@ def faster_whisper(folder: Path, language: str, compute_type: str, batched: bool
     (folder / "model.bin").write_bytes(model_bytes())
     model = WhisperModel(str(folder), device="cpu", compute_type=compute_type, cpu_threads=1, num_workers=WORKERS)
 
+    options: dict[str, Any] = {"language": language, "beam_size": 1, "temperature": 0.0}
+    options |= {"condition_on_previous_text": False, "without_timestamps": True}
+
     def single(sounds: Sequence[Floats]) -> list[str]:
         texts = []
         for samples in sounds:
-            segments, _ = model.transcribe(
-                samples,
-                language=language,
-                beam_size=1,
-                temperature=0.0,
-                condition_on_previous_text=False,
-                without_timestamps=True,
-            )
+            segments, _ = model.transcribe(samples, **options)
             texts.append(" ".join(segment.text for segment in segments))
         return texts
 
@@ -84,11 +81,7 @@ def faster_whisper(folder: Path, language: str, compute_type: str, batched: bool
         ]
         segments, _ = BatchedInferencePipeline(model).transcribe(
             np.concatenate(sounds),
-            language=language,
-            beam_size=1,
-            temperature=0.0,
-            condition_on_previous_text=False,
-            without_timestamps=True,
+            **options,
             clip_timestamps=spans,
             batch_size=BATCH,
         )

@@ -112,6 +112,16 @@ def english(first: str, subject: Subject, rest: str, asked: bool, negative: bool
     return f"{first} {subject.en} {rest}" if asked else f"{subject.en} {first}{' not' if negative else ''} {rest}"
 
 
+def plain(do: str, subject: Subject, verbs: tuple[str, str], thing: str, asked: bool, negative: bool) -> str:
+    """An English clause that needs the auxiliary `do` only in a question and with `not`: "you eat", "do you eat".
+
+    `verbs`: the verb behind the auxiliary, and without it.
+    """
+    if asked or negative:
+        return english(do, subject, f"{verbs[0]} {thing}".strip(), asked, negative)
+    return f"{subject.en} {verbs[1]} {thing}".strip()
+
+
 class Grammar:
     """Makes sentences of the verbs of a file and the given nouns and lists."""
 
@@ -214,13 +224,8 @@ class Grammar:
 
     def habit(self, verb: Verb, subject: Subject, thing: Thing, asked: bool, negative: bool) -> Clause:
         """`I eat`: what is done often."""
-        rest = f"{verb.base} {thing[0]}".strip()
-        do = "does" if subject.third else "do"
-        en = (
-            english(do, subject, rest, asked, negative)
-            if asked or negative
-            else f"{subject.en} {verb.s if subject.third else verb.base} {thing[0]}".strip()
-        )
+        verbs = verb.base, verb.s if subject.third else verb.base
+        en = plain("does" if subject.third else "do", subject, verbs, thing[0], asked, negative)
         said = verb.habitual(subject.form)
         return en, denied(said) if negative else f"{said} {subject.aux}", "often", subject.pa
 
@@ -245,32 +250,18 @@ class Grammar:
 
     def past(self, verb: Verb, subject: Subject, thing: Thing, asked: bool, negative: bool) -> Clause:
         """`I ate`; only for verbs with past forms."""
-        rest = f"{verb.base} {thing[0]}".strip()
-        en = (
-            english("did", subject, rest, asked, negative)
-            if asked or negative
-            else f"{subject.en} {verb.ed} {thing[0]}".strip()
-        )
+        en = plain("did", subject, (verb.base, verb.ed), thing[0], asked, negative)
         assert verb.past is not None
         said = verb.past[thing[2] if verb.transitive else subject.form]
         return en, denied(said) if negative else said, "then", subject.agent if verb.transitive else subject.pa
 
     def want(self, verb: Verb, subject: Subject, thing: Thing, asked: bool, negative: bool) -> Clause:
         """`I want to eat`."""
-        rest = f"want to {verb.base} {thing[0]}".strip()
-        do = "does" if subject.third else "do"
-        en = (
-            english(do, subject, rest, asked, negative)
-            if asked or negative
-            else f"{subject.en} {'wants' if subject.third else 'want'} to {verb.base} {thing[0]}".strip()
-        )
-        said = "ਚਾਹੁੰਦ" + ENDINGS[subject.form]
-        return (
-            en,
-            f"{verb.infinitive(thing[2])} {f'ਨਹੀਂ {said}' if negative else f'{said} {subject.aux}'}",
-            None,
-            subject.pa,
-        )
+        verbs = f"want to {verb.base}", f"{'wants' if subject.third else 'want'} to {verb.base}"
+        en = plain("does" if subject.third else "do", subject, verbs, thing[0], asked, negative)
+        wished = "ਚਾਹੁੰਦ" + ENDINGS[subject.form]
+        pa = f"{verb.infinitive(thing[2])} {f'ਨਹੀਂ {wished}' if negative else f'{wished} {subject.aux}'}"
+        return en, pa, None, subject.pa
 
     def can(self, verb: Verb, subject: Subject, thing: Thing, asked: bool, negative: bool) -> Clause:
         """`I can eat`."""
