@@ -7,6 +7,8 @@ PATH.
 is `pictures` (see `recognition.pool`), or one of the following, in which a request is a line of JSON, then as many
 little-endian f32 as its field `n_values` says. A reply has the same form. The files named here list the requests.
 
+ctc        the text of log-probabilities, and the frames of a text's units (`inference/src/speech/ctc/stream.rs`)
+sound      the log-mel features of samples, and their normalisation (`inference/src/speech/features/stream.rs`)
 text       what a translation copies of a text, and the scores of what it may continue with
            (`inference/src/seq2seq/stream.rs`)
 """

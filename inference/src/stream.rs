@@ -53,3 +53,32 @@ pub(crate) fn answer_all<Q: DeserializeOwned, A: Serialize>(
     }
     Ok(())
 }
+
+/// For tests: the reply of `stream` to a request, and its values.
+#[cfg(test)]
+pub(crate) fn reply(
+    stream: fn(&mut dyn BufRead, &mut dyn Write) -> io::Result<()>,
+    requests: &[(serde_json::Value, &[f32])],
+) -> Vec<(serde_json::Value, Vec<f32>)> {
+    let mut input = Vec::new();
+    for (request, values) in requests {
+        let line = Line { n_values: values.len(), content: request };
+        serde_json::to_writer(&mut input, &line).unwrap();
+        input.push(b'\n');
+        input.extend(values.iter().flat_map(|value| value.to_le_bytes()));
+    }
+    let mut output = Vec::new();
+    stream(&mut input.as_slice(), &mut output).unwrap();
+    let mut replies = Vec::new();
+    let mut rest = output.as_slice();
+    while !rest.is_empty() {
+        let mut line = String::new();
+        rest.read_line(&mut line).unwrap();
+        let reply: serde_json::Value = serde_json::from_str(&line).unwrap();
+        let n_bytes = 4 * usize::try_from(reply["n_values"].as_u64().unwrap()).unwrap();
+        let values = rest[..n_bytes].as_chunks().0.iter().map(|b| f32::from_le_bytes(*b)).collect();
+        rest = &rest[n_bytes..];
+        replies.push((reply, values));
+    }
+    replies
+}

@@ -4,15 +4,42 @@ Every function takes and gives (frames, 80) float32: natural logarithms of mel p
 """
 
 import numpy as np
+import numpy.typing as npt
 from scipy.signal import lfilter
 
 from . import acoustics
 from .arrays import AnyFloats, Doubles, Floats
-from .features import GUARD, MELS, RATE, between, log_mel, slaney_hz, slaney_mel
+from .features import MELS, RATE, log_mel
 
+GUARD = 2.0**-24  # the power of silence in NeMo's log-mels
 WARPS = np.linspace(0.84, 1.2, 37)  # factors of the frequency axis
 BANDS, BAND = 2, 14  # of `masked`: how many bands, and the mels of the widest
 STRETCH, EVERY = 18, 120  # of `masked`: frames of the longest stretch, and frames for which one is drawn
+
+
+def slaney_hz(mel: npt.ArrayLike) -> Doubles:
+    """Convert mels to Hz on Slaney's scale: linear up to 1000 Hz (15 mel), logarithmic above.
+
+    Source: M. Slaney, Auditory Toolbox (1998), as librosa computes it with `htk=False`. The shape stays the same.
+    """
+    mel = np.asarray(mel, np.float64)
+    return np.where(mel < 15, mel * 200 / 3, 1000 * np.exp(np.log(6.4) / 27 * (mel - 15)))
+
+
+def slaney_mel(hz: npt.ArrayLike) -> Doubles:
+    """Convert Hz to mels: the inverse of `slaney_hz`."""
+    hz = np.asarray(hz, np.float64)
+    return np.where(hz < 1000, hz * 3 / 200, 15 + 27 / np.log(6.4) * np.log(np.maximum(hz, 1) / 1000))
+
+
+def between(rows: Floats, at: Doubles) -> Floats:
+    """Interpolate linearly between the rows of (T, n), T at least 2, at the places `at` (m,) in [0, T - 1].
+
+    Returns (m, n).
+    """
+    low = np.minimum(at.astype(int), len(rows) - 2)
+    share = (at - low).astype(np.float32)[:, None]
+    return rows[low] * (1 - share) + rows[low + 1] * share
 
 
 def centres() -> Doubles:

@@ -87,7 +87,7 @@ class Batches:
     def changed(self, mel: Floats, ids: Sequence[int]) -> Floats:
         """Return the network's input for an utterance: augmented, normalised and masked, (frames', 80)."""
         fastest = 0.85 * out_length(len(mel)) / max(1, tight(ids))
-        mel = features.normalised(self.augment(mel, self.rng, fastest, self.strength), features.cmvn())
+        mel = features.normalised(self.augment(mel, self.rng, fastest, self.strength))
         return augment.masked(mel, self.rng, self.strength)
 
     def endless(self, longest: Callable[[], int]) -> Iterator[Batch]:

@@ -12,12 +12,17 @@ from pathlib import Path
 
 import numpy as np
 
-from . import features
-from .arrays import Floats
+from .arrays import AnyFloats, Floats
 from .shards import Shard, found
 
 MOST = 200  # utterances of a folder
 LONG = 200  # frames of the shortest utterance that is used
+ENOUGH = 120  # frames: a shorter recording is normalised as if average speech filled it up to this length
+
+
+def loudness(mel: AnyFloats) -> np.floating:
+    """Return the mean over the mel bins of each bin's 0.9 quantile over the frames; `mel`: (frames, mels)."""
+    return np.quantile(mel, 0.9, axis=0).mean()
 
 
 def averages(folder: str | Path) -> Floats:
@@ -34,7 +39,7 @@ def averages(folder: str | Path) -> Floats:
     out = []
     for shard, k in rows[:: max(1, len(rows) // MOST)]:
         mel = np.asarray(shard.mel(k), np.float32)
-        out.append((mel.mean(0) - features.loudness(mel), mel.std(0, ddof=1)))
+        out.append((mel.mean(0) - loudness(mel), mel.std(0, ddof=1)))
     return np.mean(out, 0)
 
 
@@ -45,10 +50,8 @@ def main() -> None:
     parser.add_argument("--out", required=True)
     arguments = parser.parse_args()
     mean, deviation = np.mean([averages(folder) for folder in arguments.shards], 0)
-    Path(arguments.out).write_text(
-        json.dumps({"mean": [round(float(v), 3) for v in mean], "deviation": [round(float(v), 3) for v in deviation]})
-        + "\n"
-    )
+    rounded = {name: [round(float(v), 3) for v in row] for name, row in (("mean", mean), ("deviation", deviation))}
+    Path(arguments.out).write_text(json.dumps({"frames": ENOUGH, **rounded}) + "\n")
 
 
 if __name__ == "__main__":

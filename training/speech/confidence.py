@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from . import features, units
+from . import ctc, features
 from .arrays import Doubles
 from .recogniser import MODEL, Recogniser, shard_items
 
@@ -43,11 +43,9 @@ def main() -> None:
     rng = np.random.default_rng(0)
     for name, samples in noises(rng):
         mel = features.log_mel(samples.astype(np.float32))
-        print(f"{name} | {units.confidence(recogniser.log_probs(mel), 'en'):.2f}")
+        print(f"{name} | {ctc.confidence(recogniser.log_probs(mel)):.2f}")
     for part in ("clean", "degraded"):
-        found = [
-            units.confidence(recogniser.log_probs(mel), "en") for _, mel in shard_items(Path(arguments.held) / part)
-        ]
+        found = [ctc.confidence(recogniser.log_probs(mel)) for _, mel in shard_items(Path(arguments.held) / part)]
         low, few, median = np.quantile(found, [0, 0.01, 0.5])
         print(f"{part} speech, {len(found)} clips | lowest {low:.2f}, 1 % below {few:.2f}, median {median:.2f}")
 

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from . import align, features, metrics, numbers, real, units
+from . import ctc, features, metrics, numbers, real, units
 from .arrays import Doubles, Floats
 from .recogniser import MODEL, Recogniser, shard_items
 
@@ -52,7 +52,7 @@ def times(folder: str | Path, recogniser: Recogniser) -> Doubles:
         truth, recognised = item["text"].split(), text.split()
         if len(truth) != len(recognised) or not item["times"]:
             continue
-        starts = align.word_starts(log_probs, units.encode(text, "en"), units.blank("en"))
+        starts = ctc.word_starts(log_probs, units.encode(text, "en"))
         off += [starts[k] - t for k, t in item["times"] if k < len(starts) and recognised[k] == truth[k]]
     if not off:
         raise ValueError(f"no word of {folder} was read rightly: there is no start to measure")

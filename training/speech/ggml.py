@@ -13,7 +13,8 @@ from typing import IO
 
 import numpy as np
 
-from .whisper_ctc import ctranslate, log_mel
+from . import features
+from .whisper_ctc import ctranslate
 from .whisper_ctc.package import model_bytes, path_of
 
 MAGIC = 0x67676D6C  # "ggml"
@@ -109,8 +110,9 @@ def write(path: Path, kind: int) -> None:
     """Write Whisper base to a file with matrices of `kind`, F16 or Q8."""
     with path.open("wb") as file:
         _integers(file, MAGIC, VOCABULARY, AUDIO_FRAMES, WIDTH, HEADS, LAYERS, TEXT_TOKENS, WIDTH, HEADS, LAYERS)
-        _integers(file, log_mel.MELS, FILE_TYPES[kind], *log_mel.filters().shape)
-        file.write(WRITERS[F32](log_mel.filters()))
+        bank = features.filters(features.WHISPER)
+        _integers(file, features.MELS, FILE_TYPES[kind], *bank.shape)
+        file.write(WRITERS[F32](bank))
         tokens = token_bytes()
         _integers(file, len(tokens))
         for token in tokens:

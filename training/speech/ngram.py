@@ -29,7 +29,7 @@ from pathlib import Path
 
 import numpy as np
 
-from . import numbers, texts, units
+from . import ctc, numbers, texts, units
 from .arrays import AnyFloats, Doubles, Floats, Ints, Keys
 
 MAGIC = b"AKHARLM1"
@@ -212,71 +212,11 @@ def write(path: str | Path, grams: Sequence[Grams], weights: Sequence[Doubles]) 
     Path(path).write_bytes(b"".join(parts))
 
 
-State = tuple[tuple[int, int], ...]  # (order, node) of the contexts that the trie has, longest first
-
-
-class Model:
-    """A language model read from a file; `start` is the state at the beginning of a text.
-
-    Raises ValueError where the file is something else.
-    """
-
-    def __init__(self, path: str | Path) -> None:
-        raw = Path(path).read_bytes()
-        if raw[:8] != MAGIC:
-            raise ValueError(f"{path} is no language model")
-        self.order, self.size = np.frombuffer(raw, "<u4", 2, 8)
-        counts = np.frombuffer(raw, "<u4", self.order, 16)
-        at = 16 + 4 * int(self.order)
-        levels = np.frombuffer(raw, "<f4", 256, at)
-        weight_levels = np.frombuffer(raw, "<f4", 256, at + 1024)
-        at += 2048
-        self.unit: list[bytes] = []
-        self.logp: list[list[float]] = []
-        self.weight: list[list[float]] = []
-        self.first: list[list[int]] = []
-        for n, count in enumerate(map(int, counts), 1):
-            self.unit.append(raw[at : at + count])
-            self.logp.append(levels[np.frombuffer(raw, np.uint8, count, at + count)].tolist())
-            at += 2 * count
-            if n < self.order:
-                self.weight.append(weight_levels[np.frombuffer(raw, np.uint8, count, at)].tolist())
-                self.first.append(np.frombuffer(raw, "<u4", count + 1, at + count).tolist())
-                at += count + 4 * (count + 1)
-        self.start = self.step((), 0)[1]
-
-    def child(self, n: int, node: int, unit: int) -> int:
-        """Return the node of order n + 1 for `unit` below a node of order n, or -1."""
-        low, high = self.first[n - 1][node], self.first[n - 1][node + 1]
-        return self.unit[n].find(bytes([unit]), low, high)
-
-    def step(self, state: State, unit: int) -> tuple[float, State]:
-        """Return the unit's log-probability (natural) after `state`, and the state after it."""
-        score, found, following = 0.0, None, []
-        for n, node in state:
-            at = self.child(n, node, unit)
-            if at >= 0:
-                if found is None:
-                    found = self.logp[n][at]
-                if n + 1 < self.order:
-                    following.append((n + 1, at))
-            elif found is None:
-                score += self.weight[n - 1][node]
-        if found is None:
-            found = self.logp[0][unit]
-        following.append((1, unit))
-        return score + found, tuple(following)
-
-
-def bits(model: Model, sentences: Iterable[str], language: str) -> float:
-    """Return the bits per unit on plain texts, the space behind each included."""
-    nats = total = 0.0
-    for sentence in sentences:
-        state = model.start
-        for unit in [*units.encode(sentence, language), 0]:
-            score, state = model.step(state, unit)
-            nats, total = nats - score, total + 1
-    return nats / total / np.log(2)
+def bits(path: str | Path, sentences: Iterable[str], language: str) -> float:
+    """Return the bits per unit of a model's file on plain texts, the space behind each included."""
+    texts = ([*units.encode(sentence, language), 0] for sentence in sentences)
+    scores = [score for text in texts for score in ctc.scored(text, units.blank(language), path)]
+    return -float(np.mean(scores)) / np.log(2)
 
 
 def main() -> None:
@@ -294,7 +234,7 @@ def main() -> None:
     write(arguments.out, grams, backed_off(grams))
     print([len(k) for k, _ in grams], Path(arguments.out).stat().st_size, "bytes")
     dev = texts.sentences(arguments.data, language)["dev"]
-    print(f"dev: {bits(Model(arguments.out), dev, language):.3f} bits a unit")
+    print(f"dev: {bits(arguments.out, dev, language):.3f} bits a unit")
 
 
 if __name__ == "__main__":

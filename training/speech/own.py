@@ -17,11 +17,10 @@ import numpy as np
 
 from . import acoustics, units
 from .arrays import Floats
-from .features import RATE, log_mel
+from .features import NEMO, RATE, WHISPER, log_mel
 from .lengths import LONGEST, fits
 from .real import voiced
 from .shards import Writer
-from .whisper_ctc import log_mel as whisper
 
 
 class Unfit(ValueError):
@@ -56,7 +55,7 @@ def usable(samples: Floats, language: str) -> Floats:
     if len(samples) < RATE // 10 or not samples.any():
         raise Unfit("it holds no sound")
     voice = voiced(samples)
-    mel = whisper.log_power(voice) * whisper.LN10 if language == "pa" else log_mel(voice)
+    mel = log_mel(voice, WHISPER if language == "pa" else NEMO)
     if len(mel) > LONGEST * 100:
         raise Unfit(f"{len(mel) / 100:.1f} s are too long; cut it to {LONGEST:.0f} s or less")
     return mel

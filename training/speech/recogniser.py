@@ -25,7 +25,7 @@ class Recogniser:
 
     def log_probs(self, mel: AnyFloats) -> Floats:
         """Return the log-probabilities, (T', units + 1), of features (frames, 80) that are not normalised."""
-        signal = np.ascontiguousarray(features.normalised(mel, features.cmvn()).T)[None]
+        signal = np.ascontiguousarray(features.normalised(mel).T)[None]
         return self.session.run(None, {"audio_signal": signal, "length": np.array([signal.shape[2]])})[0][0]
 
     def greedy(self, log_probs: AnyFloats) -> str:

@@ -22,8 +22,9 @@ from torch.nn import functional as F
 
 from . import acoustics, augment, kokoro
 from .arrays import Floats
+from .augment import GUARD, between
 from .corpus import made, texts_of
-from .features import GUARD, MELS, between, log_mel
+from .features import MELS, log_mel
 from .shards import Writer
 from .voices import Speakers
 

@@ -94,7 +94,7 @@ def check(net: model.Acoustic, folder: str | Path, language: str, most: int = 16
     for path in found(folder):
         shard = Shard(path)
         few = range(0, len(shard.items), max(1, len(shard.items) // most))
-        mels = [features.normalised(shard.mel(k), features.cmvn()) for k in few]
+        mels = [features.normalised(shard.mel(k)) for k in few]
         for k, row in zip(few, log_probs_of(net, mels), strict=True):
             errors.add(shard.items[k]["text"], units.greedy(row.argmax(1), language))
     return errors

@@ -9,9 +9,7 @@ import re
 import unicodedata
 from collections.abc import Iterable, Sequence
 
-import numpy as np
-
-from .arrays import AnyFloats, Ints
+from .arrays import Ints
 
 SPACE, BLANK = "▁", "<blk>"
 NUKTA, VIRAMA = "\u0a3c", "\u0a4d"
@@ -84,17 +82,3 @@ def greedy(best: Ints | Sequence[int], language: str) -> str:
     """Return the text of the best id of each frame, (frames,): repeats are merged, then blanks are dropped."""
     kept = [int(a) for k, a in enumerate(best) if a != blank(language) and (k == 0 or a != best[k - 1])]
     return decode(kept, language)
-
-
-def confidence(log_probs: AnyFloats, language: str) -> float:
-    """Return the mean over the greedy path's units of each one's highest probability, 0 where there is no unit.
-
-    `log_probs`: (frames, units + 1), natural logarithms. Spaces do not count.
-    """
-    best, peaks, start = log_probs.argmax(1), [], 0
-    for end in range(1, len(best) + 1):
-        if end == len(best) or best[end] != best[start]:
-            if best[start] not in (0, blank(language)):
-                peaks.append(np.exp(log_probs[start:end, best[start]].max()))
-            start = end
-    return float(np.mean(peaks)) if peaks else 0.0

@@ -1,16 +1,13 @@
 """Language model, beam search, alignment and metrics of the speech package, by worked examples and brute force."""
 
-import base64
 import itertools
-import json
 import math
 from pathlib import Path
 
 import numpy as np
 import pytest
-from speech import align, beam, metrics, ngram, units
-from speech.arrays import Doubles
-from speech.whisper_ctc import decoding as whisper_decoding
+from speech import ctc, metrics, ngram
+from speech.arrays import Doubles, Floats
 
 ROOT = Path(__file__).resolve().parents[2]
 SPACE, A, B = 0, 1, 2
@@ -111,39 +108,32 @@ def test_pruning_keeps_order_one_and_every_context() -> None:
         assert set(keys.tolist()) <= set(every.tolist())
 
 
-def test_the_file_gives_the_same_probabilities_but_for_its_256_levels(tmp_path: Path) -> None:
+def written(folder: Path) -> Path:
+    ngram.write(folder / "lm", *estimated(1.0))
+    return folder / "lm"
+
+
+def test_the_program_reads_the_probabilities_of_a_file_but_for_its_256_levels(tmp_path: Path) -> None:
     grams, weights = estimated(1.0)
-    ngram.write(tmp_path / "lm", grams, weights)
-    model = ngram.Model(tmp_path / "lm")
-    assert (model.order, model.size) == (4, 6)
-    rng = np.random.default_rng(2)
+    lm, rng = written(tmp_path), np.random.default_rng(2)
     for _ in range(40):
-        state = model.start
-        context: tuple[int, ...] = (0,)
-        for unit in rng.integers(0, 6, 8).tolist():
-            score, state = model.step(state, unit)
-            assert score == pytest.approx(exact(grams, weights, context, unit), abs=0.15)
-            context = (*context, unit)
-    assert ngram.Model(tmp_path / "lm").start == model.start
-
-
-def test_a_file_of_another_kind_is_refused(tmp_path: Path) -> None:
-    (tmp_path / "lm").write_bytes(b"something else")
-    with pytest.raises(ValueError, match="no language model"):
-        ngram.Model(tmp_path / "lm")
+        text = rng.integers(0, 6, 8).tolist()
+        found = ctc.scored(text, 6, lm)
+        for k, (unit, score) in enumerate(zip(text, found, strict=True)):
+            assert score == pytest.approx(exact(grams, weights, (0, *text[:k]), unit), abs=0.15)
 
 
 def test_the_shipped_language_model_prefers_panjabi() -> None:
-    model = ngram.Model(ROOT / "models/weights/speech-pa.lm")
-    good = ngram.bits(model, ["ਇਹ ਮੇਰੀ ਕਿਤਾਬ ਹੈ"], "pa")
-    assert good < 3 < ngram.bits(model, ["ਹਇ ਰੀਮੇ ਬਾਤਕਿ ਹੈ"], "pa")
+    lm = ROOT / "models/weights/speech-pa.lm"
+    good = ngram.bits(lm, ["ਇਹ ਮੇਰੀ ਕਿਤਾਬ ਹੈ"], "pa")
+    assert good < 3 < ngram.bits(lm, ["ਹਇ ਰੀਮੇ ਬਾਤਕਿ ਹੈ"], "pa")
 
 
 def collapsed(path: tuple[int, ...], blank: int) -> tuple[int, ...]:
     return tuple(unit for unit, _ in itertools.groupby(path) if unit != blank)
 
 
-def brute_force(log_probs: Doubles, model: ngram.Model | None, weight: float, bonus: float) -> list[int]:
+def brute_force(log_probs: Floats, lm: Path, weight: float, bonus: float) -> list[int]:
     """The best text by adding up every path, with the language model's score of the whole text."""
     frames, blank = log_probs.shape[0], log_probs.shape[1] - 1
     scores: dict[tuple[int, ...], float] = {}
@@ -153,47 +143,24 @@ def brute_force(log_probs: Doubles, model: ngram.Model | None, weight: float, bo
         scores[text] = np.logaddexp(scores.get(text, -np.inf), score)
 
     def total(text: tuple[int, ...]) -> float:
-        score = scores[text]
-        if model is not None:
-            state = model.start
-            for unit in text:
-                step, state = model.step(state, unit)
-                score += weight * step + bonus
-            if text and text[-1] != 0:
-                score += weight * model.step(state, 0)[0]
-        return score
+        ended = (*text, 0) if text and text[-1] != 0 else text
+        return scores[text] + weight * sum(ctc.scored(ended, blank, lm)) + bonus * len(text)
 
     return list(max(scores.items(), key=lambda item: total(item[0]))[0])
 
 
-def random_log_probs(seed: int, frames: int, outputs: int) -> Doubles:
+def random_log_probs(seed: int, frames: int, outputs: int) -> Floats:
     logits = np.random.default_rng(seed).normal(0, 2, (frames, outputs))
-    return logits - np.log(np.exp(logits).sum(1, keepdims=True))
+    return (logits - np.log(np.exp(logits).sum(1, keepdims=True))).astype(np.float32)
 
 
 @pytest.mark.parametrize("seed", range(12))
 def test_beam_search_finds_the_best_text_of_all(seed: int, tmp_path: Path) -> None:
-    ngram.write(tmp_path / "lm", *estimated(1.0))
-    model = ngram.Model(tmp_path / "lm")
-    log_probs = random_log_probs(seed, 5, 4)
-    assert beam.search(log_probs, width=10**6, least=-np.inf) == brute_force(log_probs, None, 0, 0)
-    found = beam.search(log_probs, model, 0.7, 0.4, width=10**6, least=-np.inf)
-    assert found == brute_force(log_probs, model, 0.7, 0.4)
-
-
-def test_beam_search_adds_up_paths_where_greedy_takes_one() -> None:
-    # Each frame: blank 0.4, a 0.35, b 0.25. Greedy writes nothing (0.16); all paths of "a" together have 0.4025.
-    log_probs = np.log([[0.35, 0.25, 0.4], [0.35, 0.25, 0.4]])
-    assert beam.search(log_probs) == [0]
-    assert beam.search(log_probs, blank=2, width=1) == beam.search(log_probs, width=1)
-    assert beam.plus(math.log(0.3), math.log(0.2)) == pytest.approx(math.log(0.5))
-    assert beam.plus(-math.inf, -1.0) == -1.0
-
-
-def test_units_below_the_least_are_not_tried() -> None:
-    log_probs = np.log([[0.9, 0.05, 0.05]])
-    assert beam.search(log_probs) == [0]
-    assert beam.search(log_probs, least=-0.05) == []
+    lm, log_probs = written(tmp_path), random_log_probs(seed, 4, 7)
+    for weight, bonus in ((0.0, 0.0), (0.7, 0.4)):
+        found = ctc.searched(log_probs, lm, (weight, bonus), 10**4)
+        assert found is not None
+        assert found.units == brute_force(log_probs, lm, weight, bonus)
 
 
 @pytest.mark.parametrize("seed", range(8))
@@ -202,48 +169,25 @@ def test_alignment_finds_the_likeliest_path(seed: int) -> None:
     paths = [path for path in itertools.product(range(3), repeat=6) if collapsed(path, 2) == tuple(ids)]
     best = max(paths, key=lambda path: sum(log_probs[t, unit] for t, unit in enumerate(path)))
     starts = [t for t in range(6) if best[t] != 2 and (t == 0 or best[t] != best[t - 1])]
-    found = align.frames_of(log_probs, ids, 2)
+    found = ctc.aligned(log_probs, ids)
     assert found is not None
-    assert found.tolist() == starts
+    assert [first for first, _ in found.spans] == starts
 
 
 def test_alignment_needs_a_frame_for_each_unit_and_between_equal_ones() -> None:
     even = np.log(np.full((2, 3), 1 / 3))
-    assert align.frames_of(even, [0, 0], 2) is None
-    assert align.word_starts(even, [0, 0], 2) == []
-    found = align.frames_of(np.log(np.full((3, 3), 1 / 3)), [0, 0], 2)
+    assert ctc.aligned(even, [0, 0]) is None
+    assert ctc.word_starts(even, [0, 0]) == []
+    found = ctc.aligned(np.log(np.full((3, 3), 1 / 3)), [0, 0])
     assert found is not None
-    assert found.tolist() == [0, 2]
+    assert found.spans == [(0, 1), (2, 3)]
 
 
 def test_word_starts_in_seconds() -> None:
     spelt = [3, 1, 3, 0, 2, 3]  # blank, a, blank, space, b, blank
     log_probs = np.log(np.where(np.eye(4)[spelt] > 0, 0.97, 0.01))
-    assert align.word_starts(log_probs, [1, 0, 2], 3) == pytest.approx([0.04, 0.16])
-    assert align.word_starts(log_probs, [1, 0, 2], 3, frame=0.02) == pytest.approx([0.02, 0.08])
-
-
-def test_the_golden_file_of_the_service_holds_what_the_reference_finds(tmp_path: Path) -> None:
-    kept = json.loads((ROOT / "tests/fixtures/speech/search.json").read_text())
-    (tmp_path / "lm").write_bytes(base64.b64decode(kept["language"]))
-    model = ngram.Model(tmp_path / "lm")
-    assert model.size == kept["units"]
-    assert len(kept["said"]) == 50
-    for row in kept["said"][::5]:
-        raw = np.frombuffer(base64.b64decode(row["emissions"]), "<f4")
-        log_probs = raw.reshape(-1, kept["units"] + 1)
-        assert beam.search(log_probs, model, kept["weight"], kept["bonus"], kept["width"]) == row["units"]
-        first = align.frames_of(log_probs, row["units"], kept["units"])
-        assert first is not None
-        assert first.tolist() == row["first"]
-
-
-def test_frames_of_a_sure_blank_are_decoded_as_one() -> None:
-    scores = np.full((6, units.blank("pa") + 1), -9.0, np.float32)
-    for frame, p in enumerate([0.999, 0.999, 0.5, 0.999, 0.999, 0.999]):
-        scores[frame, -1] = np.log(p)
-    kept = whisper_decoding.thinned(scores)
-    assert kept[:, -1].tolist() == pytest.approx(np.log([0.999, 0.5, 0.999]).tolist(), abs=1e-6)
+    assert ctc.word_starts(log_probs, [1, 0, 2]) == pytest.approx([0.04, 0.16])
+    assert ctc.word_starts(log_probs, [1, 0, 2], frame=0.02) == pytest.approx([0.02, 0.08])
 
 
 @pytest.mark.parametrize(

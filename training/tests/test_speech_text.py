@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from speech import cross_lingual, gurmukhi, hibari, kokoro, numbers, pico, prompts, texts, units
+from speech import cross_lingual, ctc, gurmukhi, hibari, kokoro, numbers, pico, prompts, texts, units
 from speech.whisper_ctc import sentences
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -79,9 +79,9 @@ def test_confidence_is_the_mean_of_each_units_highest_probability() -> None:
     (a, b), blank = units.encode("ab", "en"), units.blank("en")
     for frame, (unit, p) in enumerate([(a, 0.6), (a, 0.9), (blank, 0.99), (b, 0.5)]):
         probabilities[frame, unit] = p
-    assert units.confidence(np.log(probabilities), "en") == pytest.approx((0.9 + 0.5) / 2)
+    assert ctc.confidence(np.log(probabilities)) == pytest.approx((0.9 + 0.5) / 2)
     probabilities[:, 0] = 1  # spaces do not count
-    assert units.confidence(np.log(probabilities), "en") == 0
+    assert ctc.confidence(np.log(probabilities)) == 0
 
 
 def test_panjabi_numbers_up_to_a_hundred_are_a_hundred_and_one_different_words() -> None:

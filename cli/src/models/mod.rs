@@ -56,8 +56,12 @@ pub(crate) enum Command {
 pub(crate) enum Stream {
     /// Pictures into the recognisers' features
     Pictures,
+    /// Sound into log-mels, and log-mels into what a network takes
+    Sound,
     /// Texts into texts with placeholders and back, and scores into those of what a translation may continue with
     Text,
+    /// Log-probabilities into the units of a text, with their frames
+    Ctc,
 }
 
 /// Runs one subcommand.

@@ -7,7 +7,7 @@
 //! 4. [`Joiner`] joins the windows' tokens into words, and [`segments`] groups the words. [`Segmenter`] does that while
 //!    further windows are recognised.
 
-mod ctc;
+pub mod ctc;
 mod cut;
 pub mod features;
 mod models;

@@ -8,12 +8,11 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from .. import augment, units
+from .. import augment, features, units
 from ..arrays import Floats, Halves
 from ..batches import flat
 from ..lengths import tight
 from ..shards import Shard, found
-from . import log_mel
 from .encoder import WIDTH, out_length
 
 POOL = 24  # batches drawn at a time and sorted by length among themselves
@@ -132,10 +131,10 @@ class Batches:
         values = self._spaced(drawn)
         fastest = 0.85 * out_length(len(values)) / max(1, tight(drawn.units))
         values = self.augment(values, self.rng, fastest, self.strength)
-        values = log_mel.normalised(values / log_mel.LN10)
+        values = features.normalised(values, features.WHISPER)
         for _ in range(2):
             width = int(self.rng.integers(0, 1 + int(14 * self.strength)))
-            start = int(self.rng.integers(0, log_mel.MELS - width + 1))
+            start = int(self.rng.integers(0, features.MELS - width + 1))
             values[:, start : start + width] = values.mean()
         return self._dropped(values, 20)
 

@@ -16,9 +16,9 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from .. import ngram, real
+from .. import features, real
 from ..arrays import Doubles, Floats
-from . import batches, log_mel
+from . import batches
 from .decoding import TUNED
 from .evidence import Evidence, evidence, fitted, probabilities, table
 from .model import Recogniser, loaded
@@ -32,7 +32,8 @@ def english(net: Recogniser, data: str) -> Iterator[Floats]:
     for k, (_, samples, _) in enumerate(real.reading(Path(data), "en-read-matthes")):
         if k == MOST:
             return
-        values = torch.from_numpy(log_mel.features(samples[: LONGEST_S * 16_000]).T.copy())[None]
+        mel = features.log_mel(samples[: LONGEST_S * 16_000], features.WHISPER)
+        values = torch.from_numpy(features.normalised(mel, features.WHISPER).T.copy())[None]
         with torch.no_grad():
             yield net(values, torch.tensor([values.shape[2]]))[0].numpy()
 
@@ -60,10 +61,11 @@ def main() -> None:
     parser.add_argument("--lm-weight", type=float, default=0.2, help="when a window is decoded again")
     arguments = parser.parse_args()
     torch.set_num_threads(1)
-    net, model = loaded(arguments.checkpoint, 0).eval(), ngram.Model(arguments.lm)
+    net = loaded(arguments.checkpoint, 0).eval()
 
     def of(pairs: Iterator[tuple[Floats, str]]) -> list[Evidence]:
-        each = (evidence(scores, model, tuple(arguments.tuned), arguments.width, text) for scores, text in pairs)
+        tuned, width = tuple(arguments.tuned), arguments.width
+        each = (evidence(scores, arguments.lm, tuned, width, text) for scores, text in pairs)
         return [one for one in each if one]
 
     sets = {}

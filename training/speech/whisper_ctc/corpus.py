@@ -12,12 +12,12 @@ from pathlib import Path
 
 import numpy as np
 
-from .. import acoustics, corpus
+from .. import acoustics, corpus, features
 from ..arrays import Floats
 from ..features import RATE
 from ..shards import Writer
 from ..voices import ENGINES, Plan, Speakers
-from . import log_mel, sentences
+from . import sentences
 
 BATCH = 120  # utterances that share one mp3 bit rate
 LONGEST = 20  # seconds
@@ -90,7 +90,7 @@ def shard(
         babble = sum((np.resize(one, LONGEST * RATE) for one in sound[:4]), np.zeros(LONGEST * RATE, np.float32))
         corpus.some_through_mp3(sound, CODED, rng)
         for (what, _), samples in zip(rows, sound, strict=True):
-            mel = log_mel.log_power(samples) * log_mel.LN10
+            mel = features.log_mel(samples, features.WHISPER)
             writer.add(mel, **what)
             done += len(mel) / 100
     writer.close()

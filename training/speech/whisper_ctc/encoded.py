@@ -14,9 +14,10 @@ from pathlib import Path
 import numpy as np
 import torch
 
+from .. import features
 from ..arrays import Floats
 from ..shards import Shard, found
-from . import log_mel, pretrained
+from . import pretrained
 from .encoder import LAYERS, WIDTH, Encoder, out_length
 
 FRAMES = 6000  # of 10 ms in a batch
@@ -24,7 +25,7 @@ FRAMES = 6000  # of 10 ms in a batch
 
 def normalised(shard: Shard, k: int) -> Floats:
     """Return the normalised features of utterance `k` of a shard, (frames, 80)."""
-    return log_mel.normalised(np.asarray(shard.mel(k), np.float32) / log_mel.LN10)
+    return features.normalised(shard.mel(k), features.WHISPER)
 
 
 def groups(lengths: list[int], frames: int) -> Iterator[list[int]]:
@@ -45,7 +46,7 @@ def groups(lengths: list[int], frames: int) -> Iterator[list[int]]:
 def stacked(rows: list[Floats]) -> tuple[torch.Tensor, torch.Tensor]:
     """Return features (frames, 80) as (B, 80, T), padded with zeros, and the frames of each, (B,)."""
     lengths = torch.tensor([len(row) for row in rows])
-    out = torch.zeros(len(rows), log_mel.MELS, int(lengths.max()))
+    out = torch.zeros(len(rows), features.MELS, int(lengths.max()))
     for k, row in enumerate(rows):
         out[k, :, : len(row)] = torch.from_numpy(np.ascontiguousarray(row.T))
     return out, lengths

@@ -14,7 +14,7 @@ from typing import Any
 
 import torch
 
-from .. import metrics, ngram, numbers, units
+from .. import metrics, numbers, units
 from . import batches
 from .decoding import TUNED, searched
 from .model import Recogniser, loaded
@@ -47,17 +47,15 @@ class Table:
         return out
 
 
-def measured(
-    net: Recogniser, folder: Path, model: ngram.Model | None, tuned: tuple[float, float], width: int, most: int
-) -> Table:
+def measured(net: Recogniser, folder: Path, lm: str | None, tuned: tuple[float, float], width: int, most: int) -> Table:
     """Measure every decoder on at most `most` utterances of one folder; `tuned` and `width` are for beam search."""
     rows = batches.rows(str(folder), net.start)
     rows = rows[:: max(1, len(rows) // most)]
     table = Table()
     for row, scores in zip(rows, log_probs(net, rows), strict=True):
         said = {"greedy": units.greedy(scores.argmax(1), "pa")}
-        if model:
-            said["beam"] = searched(scores, model, tuned, width)
+        if lm:
+            said["beam"] = searched(scores, lm, tuned, width)
         if set(folder.parts) & set(DIGITS):
             said |= {f"{k}, snapped": metrics.snapped(v, numbers.PA[:10]) for k, v in said.items()}
         if folder.name == "spontaneous":
@@ -84,11 +82,10 @@ def main() -> None:
     arguments = parser.parse_args()
     torch.set_num_threads(1)
     net = loaded(arguments.checkpoint, arguments.layer).eval()
-    model = ngram.Model(arguments.lm) if arguments.lm else None
     kept = []
     for name in arguments.sets:
         table = measured(
-            net, Path(arguments.eval) / name, model, tuple(arguments.tuned), arguments.width, arguments.most
+            net, Path(arguments.eval) / name, arguments.lm, tuple(arguments.tuned), arguments.width, arguments.most
         )
         kept += table.show(name)
     if arguments.json:

@@ -3,13 +3,13 @@
 `calibrate` fits it; `inference/src/speech/evidence.rs` is the service's own.
 """
 
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
-from .. import align, beam, metrics, ngram, units
+from .. import ctc, metrics, units
 from ..arrays import Doubles, Floats
-from .decoding import thinned
 
 STEPS = 50
 
@@ -23,23 +23,16 @@ class Evidence(NamedTuple):
     n: int
 
 
-def evidence(scores: Floats, model: ngram.Model, tuned: tuple[float, float], width: int, truth: str) -> Evidence | None:
+def evidence(scores: Floats, lm: str | Path, tuned: tuple[float, float], width: int, truth: str) -> Evidence | None:
     """Return the evidence for the text of (T, units + 1) log-probabilities; None where it has no letters."""
-    scores = thinned(scores)
-    ids = [int(unit) for unit in beam.search(scores, model, *tuned, width=width)]
-    first = align.frames_of(scores, ids, units.blank("pa")) if ids else None
-    if first is None or not any(ids):
+    found = ctc.searched(scores, lm, tuned, width)
+    if found is None or not any(found.units):
         return None
-    ends = [*first[1:], len(scores)]
-    letters = [np.exp(scores[a:b, unit].max()) for unit, a, b in zip(ids, first, ends, strict=True) if unit]
-    state, language = model.start, 0.0
-    for unit in ids:
-        score, state = model.step(state, unit)
-        language += score
-    said, truth = units.decode(ids, "pa").replace(" ", ""), truth.replace(" ", "")
+    letters = [np.exp(score) for unit, score in zip(found.units, found.acoustic, strict=True) if unit]
+    said, truth = units.decode(found.units, "pa").replace(" ", ""), truth.replace(" ", "")
     n = max(len(said), len(truth))
     right = 1 - metrics.distance(truth, said) / n
-    return Evidence(float(np.mean(letters)), language / len(ids), right, n)
+    return Evidence(float(np.mean(letters)), float(np.mean(found.language)), right, n)
 
 
 def fitted(found: list[Evidence]) -> Doubles:

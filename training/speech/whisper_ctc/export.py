@@ -23,8 +23,8 @@ from torch import Tensor, nn
 
 from .. import units
 from ..export import OPSET, halved, quantised
+from ..features import MELS
 from .encoder import attended
-from .log_mel import MELS
 from .model import Recogniser, loaded
 
 PADDING_S = 0.5  # silence before and behind each window

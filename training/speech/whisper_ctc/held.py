@@ -19,13 +19,13 @@ from pathlib import Path
 import numpy as np
 from scipy.io import wavfile
 
-from .. import acoustics, kokoro, numbers, real, texts, units
+from .. import acoustics, features, kokoro, numbers, real, texts, units
 from .. import held as speech_held
 from ..arrays import Floats
 from ..features import RATE
 from ..shards import Shard, Writer
 from ..voices import Speakers
-from . import corpus, log_mel, sentences
+from . import corpus, sentences
 
 SENTENCES, WORDS, NATURAL = 240, 240, 30  # utterances
 OTHERS, BELOW_DB = 4, 10  # of `babble`: voices at once, and how much softer they are together
@@ -40,7 +40,7 @@ def write(folder: Path, rows: Rows, name: str = WHOLE) -> None:
     sounds = (folder if name == WHOLE else folder / name) / "wav"
     sounds.mkdir(parents=True, exist_ok=True)
     for k, (what, samples) in enumerate(rows):
-        writer.add(log_mel.log_power(samples) * log_mel.LN10, **what)
+        writer.add(features.log_mel(samples, features.WHISPER), **what)
         sound = samples / max(1, np.abs(samples).max() * 1.01)
         wavfile.write(sounds / f"{k:04}.wav", RATE, (sound * 32767).astype(np.int16))
         table.append(f"{k:04}.wav\t{what['text']}\t")

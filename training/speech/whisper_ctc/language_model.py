@@ -30,11 +30,10 @@ def main() -> None:
     ngram.write(arguments.out, grams, ngram.backed_off(grams))
     print([len(keys) for keys, _ in grams], Path(arguments.out).stat().st_size, "bytes")
     for path in [arguments.out, *arguments.compare]:
-        model = ngram.Model(path)
         print(
             Path(path).name,
-            f"CC0 sentences {ngram.bits(model, texts.sentences(arguments.data, 'pa')['dev'], 'pa'):.3f}, "
-            f"prompts {ngram.bits(model, pools['dev', 'natural'], 'pa'):.3f} bits a unit",
+            f"CC0 sentences {ngram.bits(path, texts.sentences(arguments.data, 'pa')['dev'], 'pa'):.3f}, "
+            f"prompts {ngram.bits(path, pools['dev', 'natural'], 'pa'):.3f} bits a unit",
             flush=True,
         )
 

@@ -19,7 +19,7 @@ from typing import Any
 import learning
 import torch
 
-from .. import metrics, units
+from .. import features, metrics, units
 from ..arrays import Floats
 from ..train import ahead, ctc, weighted
 from . import batches
@@ -45,7 +45,7 @@ def log_probs(net: Recogniser, rows: list[batches.Row], frames: int = 4000) -> l
     for group in groups([row.frames for row in rows], frames):
         values = [rows[k].values() for k in group]
         if net.start == 0:
-            values = [batches.log_mel.normalised(v / batches.log_mel.LN10) for v in values]
+            values = [features.normalised(v, features.WHISPER) for v in values]
         signal, lengths = batches.padded(values, net.start)
         for k, row, n in zip(group, net(signal, lengths).numpy(), lengths.tolist(), strict=True):
             out[k] = row[: n if net.start else out_length(n)]

@@ -2,8 +2,8 @@
 //!
 //! The algorithm is that of Hannun et al., "First-Pass Large Vocabulary Continuous Speech Recognition using
 //! Bi-Directional Recurrent DNNs", 2014. It sums the probabilities of all alignments of a text, and keeps the
-//! sum of those that end in a blank apart from the sum of the others. The reference implementation is
-//! `training/speech/beam.py`.
+//! sum of those that end in a blank apart from the sum of the others. The golden file of the tests is that of a
+//! reference implementation in Python.
 
 use std::collections::HashMap;
 

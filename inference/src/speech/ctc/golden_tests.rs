@@ -1,5 +1,5 @@
-//! Compares texts and their times with those of the reference implementation in `training/speech`. The script
-//! `speech.golden` writes the golden file.
+//! Compares texts and their times with those of the reference implementation that `tests/fixtures/speech/SOURCE.md`
+//! describes.
 
 use serde::Deserialize;
 

@@ -10,10 +10,12 @@ mod golden_tests;
 mod greedy;
 mod ngram;
 mod spelling;
+mod stream;
 mod units;
 
 pub use decoder::CtcDecoder;
 pub use emissions::Emissions;
 pub(crate) use greedy::confidence;
 pub(crate) use spelling::Spelling;
+pub use stream::stream;
 pub use units::Units;

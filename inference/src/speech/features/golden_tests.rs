@@ -1,5 +1,5 @@
-//! Compares features with those of the reference implementations: `training/speech` for NeMo's, and the transformers
-//! library for Whisper's.
+//! Compares features with those of the reference implementations: for NeMo's, that of `tests/fixtures/speech/SOURCE.md`,
+//! and the transformers library for Whisper's.
 
 use serde::Deserialize;
 

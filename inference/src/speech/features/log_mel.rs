@@ -11,6 +11,7 @@ use super::{
     Features, FrontEnd, HOP,
     filters::{MelBands, hann},
     normalise::{GlobalCmvn, normalise},
+    stream::Steps,
 };
 
 const FFT: usize = 512;
@@ -51,12 +52,27 @@ impl LogMel {
 
 impl FrontEnd for LogMel {
     fn features(&self, samples: &[f32]) -> Features {
+        let mut features = self.log_energies(samples);
+        self.normalise(&mut features);
+        features
+    }
+}
+
+impl Steps for LogMel {
+    fn log_energies(&self, samples: &[f32]) -> Features {
         let n_frames = samples.len() / HOP;
         let emphasised = emphasise(samples);
         let cut = |t: usize, frame: &mut [f32]| self.cut(&emphasised, t, frame);
-        let mut values = self.bands.energies(n_frames, cut, |energy| (energy + FLOOR).ln());
-        normalise(&mut values, n_frames, self.global_cmvn.as_ref());
+        let values = self.bands.energies(n_frames, cut, |energy| (energy + FLOOR).ln());
         Features { n_mels: self.bands.len(), n_frames, values }
+    }
+
+    fn normalise(&self, features: &mut Features) {
+        normalise(&mut features.values, features.n_frames, self.global_cmvn.as_ref());
+    }
+
+    fn filters(&self) -> Vec<f32> {
+        self.bands.matrix()
     }
 }
 

@@ -5,12 +5,14 @@ mod filters;
 pub(super) mod golden_tests;
 mod log_mel;
 mod normalise;
+mod stream;
 mod whisper_mel;
 
 use crate::cast::dimension;
 
 pub use log_mel::LogMel;
 pub(crate) use normalise::GlobalCmvn;
+pub use stream::stream;
 pub use whisper_mel::WhisperMel;
 
 /// The sampling rate that all models expect, Hz.

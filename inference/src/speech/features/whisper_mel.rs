@@ -3,6 +3,7 @@
 use super::{
     Features, FrontEnd, HOP, SAMPLE_RATE,
     filters::{MelBands, hann},
+    stream::Steps,
 };
 
 const FFT: usize = 400;
@@ -40,6 +41,14 @@ impl WhisperMel {
 
 impl FrontEnd for WhisperMel {
     fn features(&self, samples: &[f32]) -> Features {
+        let mut features = self.log_energies(samples);
+        self.normalise(&mut features);
+        features
+    }
+}
+
+impl Steps for WhisperMel {
+    fn log_energies(&self, samples: &[f32]) -> Features {
         let n_samples = self.n_samples.unwrap_or(samples.len());
         let n_frames = n_samples / HOP;
         let cut = |t: usize, frame: &mut [f32]| {
@@ -47,12 +56,19 @@ impl FrontEnd for WhisperMel {
                 *place = reflected(samples, n_samples, t * HOP + i) * weight;
             }
         };
-        let mut values = self.bands.energies(n_frames, cut, |energy| energy.max(FLOOR).log10());
-        let lowest = highest(&values) - RANGE;
-        for value in &mut values {
+        let values = self.bands.energies(n_frames, cut, |energy| energy.max(FLOOR).log10());
+        Features { n_mels: self.bands.len(), n_frames, values }
+    }
+
+    fn normalise(&self, features: &mut Features) {
+        let lowest = highest(&features.values) - RANGE;
+        for value in &mut features.values {
             *value = scaled(value.max(lowest));
         }
-        Features { n_mels: self.bands.len(), n_frames, values }
+    }
+
+    fn filters(&self) -> Vec<f32> {
+        self.bands.matrix()
     }
 }
 

@@ -1,5 +1,5 @@
 //! Compares results with those of the reference: a tiny model in the layout, which `training/fixtures` makes,
-//! transformers' features, and the search of `training/speech`.
+//! transformers' features, and the search of another implementation.
 
 use serde::Deserialize;
 
