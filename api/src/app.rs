@@ -18,10 +18,7 @@ use crate::{
     budget::Budget,
     input::memory::BodyMemory,
     jobs::{streams::Streams, waiters::Waiters},
-    ui::{
-        ops::{LoginAttempts, MAX_PAGES, live::Live},
-        playground::HandOver,
-    },
+    ui::{playground::DemoKey, state::PageState},
 };
 
 /// A handle on the shared state, which is cheap to clone.
@@ -38,14 +35,7 @@ pub(crate) struct Shared {
     pub(crate) uploads: UploadStore,
     pub(crate) lookups: Lookups,
     pub(crate) streams: Streams,
-    /// What the operations page shows.
-    pub(crate) ops_live: Live,
-    /// The open operations pages that are updated.
-    pub(crate) ops_pages: Arc<Budget<()>>,
-    /// Who tried to sign in to the operations page.
-    pub(crate) login_attempts: LoginAttempts,
-    /// The key that the playground gets once.
-    pub(crate) hand_over: HandOver,
+    pages: PageState,
     body_memory: Arc<Budget<Queue>>,
     live: LiveConfig,
     leaving: CancellationToken,
@@ -77,6 +67,12 @@ impl FromRef<App> for Arc<WebhookTargets> {
     }
 }
 
+impl FromRef<App> for PageState {
+    fn from_ref(app: &App) -> Self {
+        app.pages.clone()
+    }
+}
+
 impl App {
     /// Creates the shared state and starts the tasks that submit and read jobs.
     pub(crate) fn new(
@@ -84,31 +80,28 @@ impl App {
         database: Database,
         uploads: UploadStore,
         shutdown: &Shutdown,
-        hand_over: HandOver,
+        demo_key: DemoKey,
     ) -> Self {
         let config = live.now();
         let queue = database.volatile.clone();
         let admission = Admission::new(config.max_waiting);
         let (n_requests, of_account) = Authenticator::request_limits(config.max_requests.get());
-        let auth = Authenticator {
+        let auth = Arc::new(Authenticator {
             database: database.durable.clone(),
             keys: KeyCache::default(),
             requests: Budget::new(n_requests, of_account),
             rates: Rates::default(),
-        };
+        });
         Self(Arc::new(Shared {
             database,
-            auth: Arc::new(auth),
+            pages: PageState::new(auth.clone(), shutdown.soft.clone(), demo_key),
+            auth,
             waiters: Waiters::new(shutdown.deadline.clone()),
             submissions: Submissions::start(&queue, &admission),
             admission,
             uploads,
             lookups: Lookups::start(&queue),
             streams: Streams::new(config.max_streams),
-            ops_live: Live::default(),
-            ops_pages: Budget::new(MAX_PAGES, MAX_PAGES),
-            login_attempts: LoginAttempts::default(),
-            hand_over,
             body_memory: BodyMemory::budget(config.max_upload_bytes),
             live,
             leaving: shutdown.leaving.clone(),

@@ -34,7 +34,7 @@ use crate::{
         speech_recognition::form::SpeechForm,
     },
     problems::Problem,
-    ui::playground::HandOver,
+    ui::playground::DemoKey,
 };
 
 /// The longest piece in which a body arrives, bytes.
@@ -54,7 +54,7 @@ impl State {
             Database::of_pool(pool),
             UploadStore::in_database(),
             &Shutdown::default(),
-            HandOver::none(),
+            DemoKey::none(),
         )))
     }
 

@@ -27,4 +27,4 @@ mod webhooks;
 
 pub use openapi::openapi;
 pub use server::{ServeError, serve};
-pub use ui::playground::HandOver;
+pub use ui::playground::DemoKey;

@@ -39,7 +39,7 @@ with_operations!(handlers);
 /// Builds the router.
 pub(crate) fn router(app: App) -> Router {
     let document = Bytes::from(openapi_json());
-    let pages = ui::routes(&document);
+    let pages = ui::routes(&app, &document);
     let shared = middleware::Shared::new(app.leaving(), app.draining());
     let models = Operation::ALL.into_iter().fold(Router::new(), |router, operation| {
         router.route(&format!("/v1/models/{}", operation.name()), handler(operation))

@@ -16,7 +16,7 @@ use sqlx::postgres::PgPoolOptions;
 use tower::ServiceExt as _;
 
 use super::*;
-use crate::ui::playground::HandOver;
+use crate::ui::playground::DemoKey;
 
 /// An app whose database cannot be reached.
 pub(crate) fn app() -> App {
@@ -34,7 +34,7 @@ pub(crate) fn app_until(shutdown: &Shutdown) -> App {
         Database::of_pool(pool),
         UploadStore::in_database(),
         shutdown,
-        HandOver::none(),
+        DemoKey::none(),
     )
 }
 

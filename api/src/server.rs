@@ -34,7 +34,7 @@ use crate::{
     listen::listen,
     measure::{self, Measured},
     router::router,
-    ui::playground::HandOver,
+    ui::playground::DemoKey,
     webhooks::deliver,
 };
 
@@ -66,7 +66,7 @@ pub enum ServeError {
 /// Serves requests until `shutdown.soft`, then finishes the requests in progress, and aborts the rest at
 /// `shutdown.hard`.
 ///
-/// `hand_over` is the key that the playground may get.
+/// `demo_key` is the key that the playground may get.
 ///
 /// After `shutdown.soft`, new requests are answered with 503, on existing and on new connections.
 pub async fn serve(
@@ -75,11 +75,11 @@ pub async fn serve(
     database: Database,
     uploads: UploadStore,
     shutdown: Shutdown,
-    hand_over: HandOver,
+    demo_key: DemoKey,
 ) -> Result<(), ServeError> {
     let config = live.now();
     let exporter = measure::start(&config).await?;
-    let app = App::new(live.clone(), database, uploads, &shutdown, hand_over);
+    let app = App::new(live.clone(), database, uploads, &shutdown, demo_key);
     exporter.serve(Measured::of(app.clone()));
     let limits = ConnectionLimits {
         total: max_connections(&config),

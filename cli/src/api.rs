@@ -2,7 +2,7 @@
 
 use std::net::SocketAddr;
 
-use akhar_api::HandOver;
+use akhar_api::DemoKey;
 use akhar_platform::{config::Config, reload::LiveConfig, shutdown::Shutdown};
 use tokio::net::{TcpListener, TcpSocket};
 
@@ -24,8 +24,7 @@ pub(crate) async fn run(config: Config) -> Result<(), Failure> {
     let uploads = uploads::open(&config).await?;
     let listener = listen(&config)?;
     announce(address(&listener)?)?;
-    let served =
-        akhar_api::serve(listener, live, database, uploads.clone(), shutdown, HandOver::none()).await;
+    let served = akhar_api::serve(listener, live, database, uploads.clone(), shutdown, DemoKey::none()).await;
     uploads::close(uploads).await;
     Ok(served?)
 }

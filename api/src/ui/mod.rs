@@ -10,16 +10,21 @@ pub(crate) mod playground;
 mod problems;
 mod query;
 mod respond;
+pub(crate) mod state;
 
-use axum::{Router, routing::get};
+use axum::{Router, extract::FromRef, routing::get};
+use state::PageState;
 
-use crate::app::App;
-
-/// The routes of all pages. `document` is the OpenAPI document.
-pub(crate) fn routes(document: &[u8]) -> Router<App> {
+/// The routes of all pages, in a server whose state is `app`. `document` is the OpenAPI document.
+pub(crate) fn routes<S>(app: &S, document: &[u8]) -> Router<S>
+where
+    PageState: FromRef<S>,
+    S: Clone + Send + Sync + 'static,
+{
+    let state = PageState::from_ref(app);
     Router::new()
-        .merge(playground::routes(document))
-        .merge(ops::routes())
+        .merge(playground::routes(document).with_state(state.demo_key))
+        .merge(ops::routes().with_state(state.ops))
         .merge(problems::routes())
         .route("/language/{code}", get(choice::handle))
         .route(assets::ROUTE, get(assets::handle))

@@ -6,7 +6,7 @@ mod worker;
 
 use std::{net::SocketAddr, time::Duration};
 
-use akhar_api::{HandOver, ServeError};
+use akhar_api::{DemoKey, ServeError};
 use akhar_platform::{config::Config, reload::LiveConfig, shutdown::Shutdown};
 use secrecy::ExposeSecret as _;
 use sqlx::postgres::PgConnectOptions;
@@ -93,7 +93,7 @@ async fn serve(
     let address = api::address(&listener)?;
 
     let offered = key.as_ref().filter(|_| manner.has_link);
-    let (hand_over, link) = offered.map_or((HandOver::none(), None), |key| HandOver::offer(address, key));
+    let (demo_key, link) = offered.map_or((DemoKey::none(), None), |key| DemoKey::offer(address, key));
 
     let finish_worker = CancellationToken::new();
     let (ready_sender, ready) = oneshot::channel();
@@ -106,8 +106,7 @@ async fn serve(
         shutdown.clone(),
         ready_sender,
     ));
-    let api =
-        akhar_api::serve(listener, live, database.clone(), uploads.clone(), shutdown.clone(), hand_over);
+    let api = akhar_api::serve(listener, live, database.clone(), uploads.clone(), shutdown.clone(), demo_key);
     let served = serve_and_announce(ready, || (manner.on_ready)(Ready { address, key, link }), api).await;
     finish_worker.cancel();
     let finished = worker.await.unwrap_or(Err(Failure::WorkerStart));

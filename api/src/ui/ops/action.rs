@@ -9,8 +9,7 @@ use axum::{
 use subtle::ConstantTimeEq as _;
 use tokio::time::timeout;
 
-use super::{failure::Failure, operator::Operator};
-use crate::app::App;
+use super::{failure::Failure, operator::Operator, state::OpsState};
 
 /// The field with the token.
 pub(super) const TOKEN: &str = "token";
@@ -67,12 +66,12 @@ pub(super) struct Action {
     pub(super) fields: Fields,
 }
 
-impl FromRequest<App> for Action {
+impl FromRequest<OpsState> for Action {
     type Rejection = Failure;
 
-    async fn from_request(request: Request, app: &App) -> Result<Self, Failure> {
+    async fn from_request(request: Request, state: &OpsState) -> Result<Self, Failure> {
         let (mut parts, body) = request.into_parts();
-        let operator = Operator::from_request_parts(&mut parts, app).await?;
+        let operator = Operator::from_request_parts(&mut parts, state).await?;
         let fields = Fields::read(Request::from_parts(parts, body), &operator.id.form_token()).await?;
         Ok(Self { operator, fields })
     }

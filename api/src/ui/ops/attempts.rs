@@ -17,8 +17,8 @@ pub(super) const PAUSE: Duration = Duration::from_secs(60);
 const MAX_CLIENTS: u64 = 10_000;
 
 /// The failed attempts of the last minute in this process.
-#[derive(Debug)]
-pub(crate) struct LoginAttempts(Cache<String, u32>);
+#[derive(Debug, Clone)]
+pub(super) struct LoginAttempts(Cache<String, u32>);
 
 impl Default for LoginAttempts {
     fn default() -> Self {

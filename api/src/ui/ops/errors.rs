@@ -15,9 +15,9 @@ use super::{
     notice::{self, Done, Kind},
     operator::Operator,
     search::escaped,
+    state::OpsState,
     text::Text,
 };
-use crate::app::App;
 use crate::ui::{query::Parameters, respond::see_other};
 
 /// The most errors on the page.
@@ -28,12 +28,12 @@ const MAX_RETRIED: usize = 10_000;
 
 /// `GET /ops/errors`.
 pub(super) async fn handle(
-    State(app): State<App>,
+    State(state): State<OpsState>,
     operator: Operator,
     Parameters(done): Parameters<Done>,
 ) -> Result<Response, Failure> {
     let text = operator.language.text();
-    let errors = store::errors(&app.database.durable, MAX_ERRORS).await?;
+    let errors = store::errors(&state.database, MAX_ERRORS).await?;
     let body = html! {
         (notice::show(&done, text))
         h1 { (text.sections.errors) }
@@ -65,17 +65,17 @@ fn list(operator: &Operator, errors: &[ErrorCount], text: &Text) -> Markup {
 }
 
 /// `POST /ops/errors`: retries jobs that failed with this error.
-pub(super) async fn retry(State(app): State<App>, action: Action) -> Result<Response, Failure> {
+pub(super) async fn retry(State(state): State<OpsState>, action: Action) -> Result<Response, Failure> {
     let error = Some(action.fields.get("error").to_owned());
     let search = JobSearch { state: Some(JobState::Failed), error, ..JobSearch::default() };
     let mut n_retried = 0;
     while n_retried < MAX_RETRIED {
-        match store::retry(&app.database.durable, &search).await?.len() {
+        match store::retry(&state.database, &search).await?.len() {
             0 => break,
             n => n_retried += n,
         }
     }
-    app.ops_live.forget().await;
+    state.live.forget().await;
     tracing::info!(
         operator = action.operator.session.prefix,
         n_retried,

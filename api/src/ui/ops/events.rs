@@ -17,8 +17,9 @@ use super::{
     live::Overview,
     operator::Operator,
     overview::{alert_text, layout_of, values},
+    state::OpsState,
 };
-use crate::{app::App, http::event_stream};
+use crate::http::event_stream;
 
 /// The time between two looks.
 const INTERVAL: Duration = Duration::from_secs(1);
@@ -28,35 +29,35 @@ const LOOKS_PER_CHECK: u32 = 10;
 
 /// Answers 204 without a session, after which the browser does not ask again.
 pub(super) async fn handle(
-    State(app): State<App>,
+    State(state): State<OpsState>,
     operator: Result<Operator, Failure>,
 ) -> Result<Response, Failure> {
     let operator = match operator {
         Err(Failure::SignedOut) => return Ok(StatusCode::NO_CONTENT.into_response()),
         operator => operator?,
     };
-    let Some(place) = app.ops_pages.take((), 1) else { return Ok(StatusCode::NO_CONTENT.into_response()) };
+    let Some(place) = state.open_pages.take((), 1) else { return Ok(StatusCode::NO_CONTENT.into_response()) };
     let ticks = interval_at(Instant::now(), INTERVAL);
-    let follower = (app, operator, ticks, String::new(), 0_u32);
-    let events = stream::unfold(follower, async |(app, operator, mut ticks, mut sent, mut n_looks)| {
+    let follower = (state, operator, ticks, String::new(), 0_u32);
+    let events = stream::unfold(follower, async |(state, operator, mut ticks, mut sent, mut n_looks)| {
         loop {
             tokio::select! {
                 _ = ticks.tick() => (),
-                () = app.draining().cancelled_owned() => return None,
+                () = state.draining.cancelled() => return None,
             }
             n_looks += 1;
             if n_looks % LOOKS_PER_CHECK == 0
-                && matches!(ops_sessions::find(&app.database.durable, &operator.id).await, Ok(None))
+                && matches!(ops_sessions::find(&state.database, &operator.id).await, Ok(None))
             {
                 return None;
             }
             // If the database is away, the page keeps its numbers and this looks again.
-            let Ok(overview) = app.ops_live.overview(&app.database.durable).await else { continue };
+            let Ok(overview) = state.live.overview(&state.database).await else { continue };
             let data = document(&overview, &operator);
             if data != sent {
                 sent.clone_from(&data);
                 let event = Event::default().event("overview").data(data);
-                return Some((Ok::<_, Infallible>(event), (app, operator, ticks, sent, n_looks)));
+                return Some((Ok::<_, Infallible>(event), (state, operator, ticks, sent, n_looks)));
             }
         }
     });

@@ -14,23 +14,23 @@ use uuid::Uuid;
 use super::{
     failure::Failure,
     format::{exact_duration, milliseconds, number, seconds_between, time},
-    jobs::{Possible, buttons, state},
+    jobs::{Possible, buttons, job_state},
     layout::{self, Section, token},
     notice::{self, Done},
     operator::Operator,
+    state::OpsState,
     text::Text,
 };
-use crate::app::App;
 use crate::ui::query::Parameters;
 
 /// `GET /ops/jobs/{id}`.
 pub(super) async fn handle(
-    State(app): State<App>,
+    State(state): State<OpsState>,
     operator: Operator,
     Path(id): Path<String>,
     Parameters(done): Parameters<Done>,
 ) -> Result<Response, Failure> {
-    let (text, db) = (operator.language.text(), &app.database.durable);
+    let (text, db) = (operator.language.text(), &state.database);
     let id = Uuid::try_parse(&id).map(JobId).map_err(|_| Failure::NotFound)?;
     let search = JobSearch { ids: Some(vec![id]), ..JobSearch::default() };
     let job = store::search(db, &search, None, 1).await?.jobs.pop().ok_or(Failure::NotFound)?;
@@ -41,7 +41,7 @@ pub(super) async fn handle(
         (notice::show(&done, text))
         p { a href="/ops/jobs" { "← " (text.sections.jobs) } }
         h1 { (text.job.title) " " code { (id) } }
-        p { (state(&job, text)) }
+        p { (job_state(&job, text)) }
         (facts(&job, text))
         (failed(&attempts, text))
         form method="post" action="/ops/jobs" {

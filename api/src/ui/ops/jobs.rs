@@ -17,9 +17,9 @@ use super::{
     notice::{self, Done, Kind},
     operator::Operator,
     search::{By, SearchQuery},
+    state::OpsState,
     text::Text,
 };
-use crate::app::App;
 use crate::ui::{choice::is_page, query::Parameters, respond::see_other};
 
 /// The jobs on a page.
@@ -27,12 +27,12 @@ const PER_PAGE: u16 = 50;
 
 /// `GET /ops/jobs`.
 pub(super) async fn handle(
-    State(app): State<App>,
+    State(state): State<OpsState>,
     operator: Operator,
     Parameters(query): Parameters<SearchQuery>,
     Parameters(done): Parameters<Done>,
 ) -> Result<Response, Failure> {
-    let (text, db) = (operator.language.text(), &app.database.durable);
+    let (text, db) = (operator.language.text(), &state.database);
     let counts = store::state_counts(db).await?;
     let page = match query.resolve(db).await? {
         Some(search) => Some(store::search(db, &search, query.start(), PER_PAGE).await?),
@@ -178,7 +178,7 @@ fn list(jobs: &[JobSummary], text: &Text) -> Markup {
             (layout::row(heads, &[
                 html! { input type="checkbox" name="id" value=(job.id) aria-label={ (text.jobs.select) " " (job.id) }; },
                 html! { a href={ "/ops/jobs/" (job.id) } { code { (short(job.id)) } } },
-                state(job, text),
+                job_state(job, text),
                 html! { (job.operation) },
                 time(job.created_at),
                 html! { (job.attempt) "/" (job.max_attempts) },
@@ -191,7 +191,7 @@ fn list(jobs: &[JobSummary], text: &Text) -> Markup {
 }
 
 /// The state of a job.
-pub(super) fn state(job: &JobSummary, text: &Text) -> Markup {
+pub(super) fn job_state(job: &JobSummary, text: &Text) -> Markup {
     let class = match job.state {
         JobState::Succeeded => "good",
         JobState::Failed => "bad",
@@ -212,13 +212,13 @@ fn short(id: JobId) -> String {
 
 /// `POST /ops/jobs`: retries, cancels or deletes the selected jobs, and returns to the page.
 pub(super) async fn change(
-    State(app): State<App>,
+    State(state): State<OpsState>,
     Action { operator, fields }: Action,
 ) -> Result<Response, Failure> {
     let ids: Vec<JobId> = fields.all("id").filter_map(|id| Uuid::try_parse(id).ok().map(JobId)).collect();
     let n = ids.len();
-    let (kind, n_changed) = execute(&app.database.durable, &fields, ids).await?;
-    app.ops_live.forget().await;
+    let (kind, n_changed) = execute(&state.database, &fields, ids).await?;
+    state.live.forget().await;
     let (operator, action) = (operator.session.prefix, fields.get("action"));
     tracing::info!(operator, action, n_changed, n, "an operator changed jobs");
     let back = Some(fields.get("return")).filter(|path| is_page(path)).unwrap_or("/ops/jobs");

@@ -16,9 +16,9 @@ use super::{
     layout::{self, Section, token},
     notice::{self, Done, Kind},
     operator::Operator,
+    state::OpsState,
     text::Text,
 };
-use crate::app::App;
 use crate::ui::{query::Parameters, respond::see_other};
 
 /// The keys on a page.
@@ -35,12 +35,12 @@ pub(super) struct From {
 
 /// `GET /ops/keys`.
 pub(super) async fn handle(
-    State(app): State<App>,
+    State(state): State<OpsState>,
     operator: Operator,
     Parameters(From { from }): Parameters<From>,
     Parameters(done): Parameters<Done>,
 ) -> Result<Response, Failure> {
-    let (text, db) = (operator.language.text(), &app.database.durable);
+    let (text, db) = (operator.language.text(), &state.database);
     let mut keys = keys::page(db, from, PER_PAGE + 1).await?;
     let has_next = keys.len() > usize::try_from(PER_PAGE).unwrap_or(usize::MAX);
     keys.truncate(usize::try_from(PER_PAGE).unwrap_or(usize::MAX));
@@ -133,8 +133,8 @@ fn revoke_form(operator: &Operator, listed: &ListedKey, text: &Text) -> Markup {
 }
 
 /// `POST /ops/keys`: revokes a key.
-pub(super) async fn revoke(State(app): State<App>, action: Action) -> Result<Response, Failure> {
-    let key = keys::revoke(&app.database.durable, action.fields.get("prefix")).await?;
+pub(super) async fn revoke(State(state): State<OpsState>, action: Action) -> Result<Response, Failure> {
+    let key = keys::revoke(&state.database, action.fields.get("prefix")).await?;
     tracing::info!(operator = action.operator.session.prefix, key = key.prefix, "an operator revoked a key");
     Ok(see_other(&notice::after("/ops/keys", Kind::Revoked, 1, 1)))
 }

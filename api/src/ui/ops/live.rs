@@ -20,7 +20,7 @@ const MAX_AGE: Duration = Duration::from_millis(900);
 const READ_LIMIT: Duration = Duration::from_secs(5);
 
 /// The most pages that one process updates.
-pub(crate) const MAX_PAGES: usize = 100;
+pub(super) const MAX_PAGES: usize = 100;
 
 /// The wait of the oldest job after which the page points at a queue.
 const LONG_WAIT_S: f64 = 60.0;
@@ -124,7 +124,7 @@ impl Overview {
 
 /// What was read last.
 #[derive(Debug, Default)]
-pub(crate) struct Live(Mutex<Option<(Instant, Arc<Overview>)>>);
+pub(super) struct Live(Mutex<Option<(Instant, Arc<Overview>)>>);
 
 impl Live {
     /// The overview of this second. Requests that come while it is read wait for the same one.

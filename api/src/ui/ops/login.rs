@@ -18,8 +18,8 @@ use super::{
     failure::Failure,
     layout,
     operator::{SESSION, session_cookie},
+    state::OpsState,
 };
-use crate::app::App;
 use crate::http::peer::Peer;
 use crate::ui::{
     cookies::{cookie, set_cookie},
@@ -92,10 +92,10 @@ fn show(headers: &HeaderMap, refusal: Option<Refusal>) -> Response {
 }
 
 /// `POST /ops/login`: begins a session if the key is an admin key.
-pub(super) async fn enter(State(app): State<App>, request: Request) -> Result<Response, Failure> {
+pub(super) async fn enter(State(state): State<OpsState>, request: Request) -> Result<Response, Failure> {
     let headers = request.headers().clone();
     let client = attempts::client(request.extensions().get::<Peer>().copied(), &headers);
-    if !app.login_attempts.may_try(&client) {
+    if !state.login_attempts.may_try(&client) {
         return Ok(show(&headers, Some(Refusal::Attempts)));
     }
     let Some(id) = cookie(&headers, FORM).and_then(SessionId::parse) else {
@@ -105,17 +105,17 @@ pub(super) async fn enter(State(app): State<App>, request: Request) -> Result<Re
         return Ok(show(&headers, Some(Refusal::Form)));
     };
     let Some(presented) = PresentedKey::parse(fields.get("key").trim()) else {
-        app.login_attempts.failed(&client);
+        state.login_attempts.failed(&client);
         return Ok(show(&headers, Some(Refusal::Key)));
     };
-    let found = app.auth.keys.find(&app.database.durable, &presented).await.map_err(|_| Failure::Database)?;
+    let found = state.auth.keys.find(&state.database, &presented).await.map_err(|_| Failure::Database)?;
     let Some(key) = found.filter(|key| key.is_admin) else {
-        app.login_attempts.failed(&client);
+        state.login_attempts.failed(&client);
         tracing::warn!(key = prefix_text(&presented.prefix), "refused to sign in to the operations page");
         return Ok(show(&headers, Some(Refusal::Key)));
     };
     let session = SessionId::random();
-    ops_sessions::begin(&app.database.durable, &session, key.id).await?;
+    ops_sessions::begin(&state.database, &session, key.id).await?;
     tracing::info!(key = prefix_text(&presented.prefix), "signed in to the operations page");
     let mut response = see_other("/ops");
     let cookies = [session_cookie(&headers, &session), set_cookie(&headers, "/ops", FORM, "", 0)];
@@ -127,11 +127,11 @@ pub(super) async fn enter(State(app): State<App>, request: Request) -> Result<Re
 
 /// `POST /ops/logout`: ends the session.
 pub(super) async fn leave(
-    State(app): State<App>,
+    State(state): State<OpsState>,
     headers: HeaderMap,
     Action { operator, .. }: Action,
 ) -> Result<Response, Failure> {
-    ops_sessions::end(&app.database.durable, &operator.id).await?;
+    ops_sessions::end(&state.database, &operator.id).await?;
     let gone = set_cookie(&headers, "/ops", SESSION, "", 0).map(|cookie| [(header::SET_COOKIE, cookie)]);
     Ok((gone, see_other("/ops/login")).into_response())
 }

@@ -11,12 +11,13 @@ mod job;
 mod jobs;
 mod keys;
 mod layout;
-pub(crate) mod live;
+mod live;
 mod login;
 mod notice;
 mod operator;
 mod overview;
 mod search;
+mod state;
 mod text;
 
 use axum::{
@@ -27,11 +28,9 @@ use axum::{
     routing::{get, post},
 };
 
-pub(crate) use attempts::LoginAttempts;
-pub(crate) use live::MAX_PAGES;
+pub(crate) use state::OpsState;
 
 use super::respond;
-use crate::app::App;
 
 /// What the pages may load: files of this server, and nothing else. No script and no style is part of a page.
 const CSP: &str = "default-src 'none'; script-src 'self'; style-src 'self'; font-src 'self'; img-src 'self'; connect-src 'self'; \
@@ -41,7 +40,7 @@ const CSP: &str = "default-src 'none'; script-src 'self'; style-src 'self'; font
 const MAX_FORM_BYTES: usize = 64 * 1024;
 
 /// The routes of the page.
-pub(super) fn routes() -> Router<App> {
+pub(super) fn routes() -> Router<OpsState> {
     Router::new()
         .route("/ops", get(overview::handle))
         .route("/ops/login", get(login::form).post(login::enter))

@@ -7,12 +7,14 @@ use axum::{
 };
 use tracing::Span;
 
-use super::failure::Failure;
-use crate::ui::{
-    cookies::{cookie, set_cookie},
-    language::Language,
+use super::{failure::Failure, state::OpsState};
+use crate::{
+    retry::retry_transient,
+    ui::{
+        cookies::{cookie, set_cookie},
+        language::Language,
+    },
 };
-use crate::{app::App, retry::retry_transient};
 
 /// The cookie of a session.
 pub(super) const SESSION: &str = "akhar_ops";
@@ -30,12 +32,12 @@ pub(super) struct Operator {
     pub(super) path: String,
 }
 
-impl FromRequestParts<App> for Operator {
+impl FromRequestParts<OpsState> for Operator {
     type Rejection = Failure;
 
-    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Failure> {
+    async fn from_request_parts(parts: &mut Parts, state: &OpsState) -> Result<Self, Failure> {
         let id = cookie(&parts.headers, SESSION).and_then(SessionId::parse).ok_or(Failure::SignedOut)?;
-        let session = retry_transient(|_| ops_sessions::find(&app.database.durable, &id)).await?;
+        let session = retry_transient(|_| ops_sessions::find(&state.database, &id)).await?;
         let session = session.ok_or(Failure::SignedOut)?;
         Span::current().record("caller", &session.prefix);
         let path = parts.uri.path_and_query().map_or("/ops", |path| path.as_str()).to_owned();

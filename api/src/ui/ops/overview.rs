@@ -15,9 +15,9 @@ use super::{
     live::{Alert, Overview, WorkerState, state_of},
     notice::{self, Done, Kind},
     operator::Operator,
+    state::OpsState,
     text::Text,
 };
-use crate::app::App;
 use crate::ui::{query::Parameters, respond::see_other};
 
 /// A number of the page that changes: the id of its element, and its text.
@@ -25,11 +25,11 @@ pub(super) type LiveValue = (String, String);
 
 /// `GET /ops`.
 pub(super) async fn handle(
-    State(app): State<App>,
+    State(state): State<OpsState>,
     operator: Operator,
     Parameters(done): Parameters<Done>,
 ) -> Result<Response, Failure> {
-    let overview = app.ops_live.overview(&app.database.durable).await?;
+    let overview = state.live.overview(&state.database).await?;
     let text = operator.language.text();
     let body = html! {
         (notice::show(&done, text))
@@ -188,23 +188,23 @@ fn worker_button(operator: &Operator, worker: &WorkerRow, text: &Text) -> Markup
 }
 
 /// `POST /ops/queues`: sets the mode of a queue.
-pub(super) async fn set_queue(State(app): State<App>, action: Action) -> Result<Response, Failure> {
+pub(super) async fn set_queue(State(state): State<OpsState>, action: Action) -> Result<Response, Failure> {
     let queue = Queue::from_name(action.fields.get("queue")).ok_or(Failure::NotFound)?;
     let modes = [QueueMode::Open, QueueMode::Paused, QueueMode::Draining];
     let mode =
         modes.into_iter().find(|mode| mode.name() == action.fields.get("mode")).ok_or(Failure::NotFound)?;
-    store::set_queue_mode(&app.database.durable, queue, mode).await?;
-    app.ops_live.forget().await;
+    store::set_queue_mode(&state.database, queue, mode).await?;
+    state.live.forget().await;
     let operator = action.operator.session.prefix;
     tracing::info!(operator, queue = queue.name(), mode = mode.name(), "an operator set the mode of a queue");
     Ok(see_other(&notice::after("/ops", Kind::Queue, 1, 1)))
 }
 
 /// `POST /ops/workers`: drains a worker, or resumes it.
-pub(super) async fn set_worker(State(app): State<App>, action: Action) -> Result<Response, Failure> {
+pub(super) async fn set_worker(State(state): State<OpsState>, action: Action) -> Result<Response, Failure> {
     let (name, drain) = (action.fields.get("name"), action.fields.get("drain") == "true");
-    let is_known = store::drain_worker(&app.database.durable, name, drain).await?;
-    app.ops_live.forget().await;
+    let is_known = store::drain_worker(&state.database, name, drain).await?;
+    state.live.forget().await;
     if is_known {
         tracing::info!(
             operator = action.operator.session.prefix,

@@ -10,8 +10,8 @@ use axum::{
 };
 use serde::{Deserialize, Serialize};
 
+use super::demo_key::DemoKey;
 use crate::{
-    app::App,
     http::peer::Peer,
     problems::{Problem, ProblemType},
 };
@@ -32,7 +32,10 @@ pub(super) struct KeyBody {
 }
 
 /// Answers with the key. Everything that is not right about the request has the same answer.
-pub(super) async fn handle(State(app): State<App>, request: Request) -> Result<Json<KeyBody>, Problem> {
+pub(super) async fn handle(
+    State(demo_key): State<DemoKey>,
+    request: Request,
+) -> Result<Json<KeyBody>, Problem> {
     let refused = || Problem::of(ProblemType::NotFound);
     let peer = request.extensions().get::<Peer>().copied();
     if !peer.is_some_and(|Peer(address)| address.to_canonical().is_loopback()) || !is_local(request.headers())
@@ -41,7 +44,7 @@ pub(super) async fn handle(State(app): State<App>, request: Request) -> Result<J
     }
     let body: Result<Json<TokenBody>, JsonRejection> = request.extract().await;
     let Json(TokenBody { token }) = body.map_err(|_| refused())?;
-    let key = app.hand_over.take(&token, Instant::now()).ok_or_else(refused)?;
+    let key = demo_key.take(&token, Instant::now()).ok_or_else(refused)?;
     tracing::info!("the demo key was handed to the playground");
     Ok(Json(KeyBody { key }))
 }

@@ -1,7 +1,7 @@
 //! The playground, `/`: a page to try every operation in a browser. The page is made here, and what it shows by its scripts,
 //! which call the service as any other program does.
 
-mod hand_over;
+mod demo_key;
 mod key;
 mod page;
 
@@ -14,11 +14,10 @@ use axum::{
     routing::{get, post},
 };
 
-pub use hand_over::HandOver;
+pub use demo_key::DemoKey;
 use page::Pages;
 
 use super::{language::Language, respond};
-use crate::app::App;
 
 /// What the page may load: files of this server, and what its scripts have made. No script and no style is part of the page.
 const CSP: &str = "default-src 'none'; script-src 'self'; style-src 'self'; font-src 'self'; img-src 'self' blob: data:; \
@@ -31,7 +30,7 @@ const PERMISSIONS: &str = "microphone=(self), camera=(), geolocation=()";
 const MAX_BODY_BYTES: usize = 1024;
 
 /// The routes of the playground. `document` is the OpenAPI document, from which the page takes the limits of fields.
-pub(super) fn routes(document: &[u8]) -> Router<App> {
+pub(super) fn routes(document: &[u8]) -> Router<DemoKey> {
     let playground = Pages::playground(document);
     let reference = Pages::reference();
     Router::new()

@@ -6,6 +6,7 @@
 use std::{
     fmt,
     net::SocketAddr,
+    sync::Arc,
     time::{Duration, Instant},
 };
 
@@ -16,8 +17,9 @@ use subtle::ConstantTimeEq as _;
 /// How long the link works.
 const LIFETIME: Duration = Duration::from_secs(15 * 60);
 
-/// A key that is given to the page once.
-pub struct HandOver(Mutex<Option<Offer>>);
+/// The demo key, until the page has got it.
+#[derive(Clone)]
+pub struct DemoKey(Arc<Mutex<Option<Offer>>>);
 
 struct Offer {
     token_sha256: [u8; 32],
@@ -25,16 +27,16 @@ struct Offer {
     ends: Instant,
 }
 
-impl fmt::Debug for HandOver {
+impl fmt::Debug for DemoKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("HandOver")
+        f.write_str("DemoKey")
     }
 }
 
-impl HandOver {
-    /// Nothing is handed over.
-    pub const fn none() -> Self {
-        Self(Mutex::new(None))
+impl DemoKey {
+    /// The page gets no key.
+    pub fn none() -> Self {
+        Self(Arc::default())
     }
 
     /// Offers a key at an address on which only this machine can connect. Returns the offer with the link to the page, which
@@ -49,7 +51,7 @@ impl HandOver {
             key: key.to_owned(),
             ends: Instant::now() + LIFETIME,
         };
-        (Self(Mutex::new(Some(offer))), Some(format!("http://{address}/#key={token}")))
+        (Self(Arc::new(Mutex::new(Some(offer)))), Some(format!("http://{address}/#key={token}")))
     }
 
     /// The key, if the token is the right one, and comes for the first time and in time.
@@ -76,7 +78,7 @@ mod tests {
 
     #[test]
     fn a_token_works_once_and_in_time() {
-        let (offer, link) = HandOver::offer(HERE.parse().unwrap(), "ak_x");
+        let (offer, link) = DemoKey::offer(HERE.parse().unwrap(), "ak_x");
         let link = link.unwrap();
         let now = Instant::now();
         assert_eq!(offer.take("", now), None);
@@ -84,16 +86,16 @@ mod tests {
         assert_eq!(offer.take(token(&link), now).as_deref(), Some("ak_x"));
         assert_eq!(offer.take(token(&link), now), None);
 
-        let (late, link) = HandOver::offer(HERE.parse().unwrap(), "ak_x");
+        let (late, link) = DemoKey::offer(HERE.parse().unwrap(), "ak_x");
         assert_eq!(late.take(token(&link.unwrap()), Instant::now() + LIFETIME), None);
     }
 
     #[test]
     fn nothing_is_offered_where_others_can_connect() {
         for address in ["0.0.0.0:80", "192.0.2.1:80", "[::]:80"] {
-            let (offer, link) = HandOver::offer(address.parse().unwrap(), "ak_x");
+            let (offer, link) = DemoKey::offer(address.parse().unwrap(), "ak_x");
             assert!(link.is_none() && offer.0.lock().is_none(), "{address}");
         }
-        assert!(HandOver::offer("[::1]:80".parse().unwrap(), "ak_x").1.is_some());
+        assert!(DemoKey::offer("[::1]:80".parse().unwrap(), "ak_x").1.is_some());
     }
 }
