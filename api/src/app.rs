@@ -17,8 +17,8 @@ use crate::{
     auth::{caller::Authenticator, key_cache::KeyCache, rates::Rates},
     budget::Budget,
     input::memory::BodyMemory,
-    jobs::{streams::Streams, waiters::Waiters},
     ui::{playground::DemoKey, state::PageState},
+    waiting::{streams::Streams, waiters::Waiters},
 };
 
 /// A handle on the shared state, which is cheap to clone.

@@ -17,12 +17,14 @@ mod measure;
 mod openai;
 mod openapi;
 mod operations;
+mod outcomes;
 mod problems;
 pub mod reference;
 mod retry;
 mod router;
 mod server;
 mod ui;
+mod waiting;
 mod webhooks;
 
 pub use openapi::openapi;

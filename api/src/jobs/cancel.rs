@@ -17,8 +17,10 @@ use crate::{
     http::context::RequestContext,
     http::representation::Representation,
     input::query,
-    jobs::body,
-    jobs::cancelled::{self, By},
+    outcomes::{
+        cancelled::{self, By},
+        document,
+    },
     problems::responses::problems,
     problems::{Problem, ProblemType},
     retry::retry_transient,
@@ -65,13 +67,13 @@ pub(crate) async fn handle(
     .await?;
     let is_cancelled = cancelled.any();
     if is_cancelled {
-        cancelled::report(&app, id, By::Request).await;
+        cancelled::report(&app.database.volatile, id, By::Request).await;
     }
     app.uploads.delete(cancelled.objects);
     let job = find(&app, &caller, id).await?;
     // An attempt whose connection was lost may have cancelled the job before it was retried.
     if is_cancelled || (is_uncertain && job.state == JobState::Cancelled) {
-        return Ok(body::document(job, &context.request));
+        return Ok(document::current(job, &context.request));
     }
     let detail = format!("The job has ended; its state is {}.", job.state.name());
     Err(Problem::of(ProblemType::JobNotCancellable).with_detail(detail))

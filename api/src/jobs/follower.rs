@@ -13,9 +13,13 @@ use axum::response::sse::Event;
 use futures::{Stream, stream};
 use uuid::Uuid;
 
-use super::{body, event_id::EventId, streams::Look, waiters::Waiter};
+use super::event_id::EventId;
 use crate::{
-    app::App, budget::Share, http::context::RequestInfo, operations::speech_recognition::body as speech,
+    app::App,
+    budget::Share,
+    http::context::RequestInfo,
+    outcomes::{body, document},
+    waiting::{streams::Look, waiters::Waiter},
 };
 
 /// The time after which a client that has lost the stream should connect again.
@@ -121,7 +125,7 @@ impl Known {
         let Followed { state, attempt, place, transcribed_s, segments } = seen;
         self.begin(attempt);
         let mut news = Vec::new();
-        let state = StateEventBody { state: body::state(state), attempt, place };
+        let state = StateEventBody { state: document::state(state), attempt, place };
         if self.state.as_ref() != Some(&state) {
             news.push((self.cursor.into(), JobEvent::State(state.clone())));
             self.state = Some(state);
@@ -142,7 +146,7 @@ impl Known {
         let n_known = usize::try_from(self.cursor.n_segments).unwrap_or_default();
         let further = segments.get(n_known..).unwrap_or_default().to_vec();
         let mut rest = self.add(further);
-        rest.push((EventId::End, JobEvent::Done(Box::new(body::body(job, &request.id)))));
+        rest.push((EventId::End, JobEvent::Done(Box::new(document::job_body(job, &request.id)))));
         rest
     }
 
@@ -157,7 +161,7 @@ impl Known {
     fn add(&mut self, segments: Vec<Segment>) -> Vec<(EventId, JobEvent)> {
         let add = |segment: Segment| {
             self.cursor.n_segments += 1;
-            let segment = speech::segment(Segment { translation: None, ..segment });
+            let segment = body::segment(Segment { translation: None, ..segment });
             (self.cursor.into(), JobEvent::Segment(segment))
         };
         segments.into_iter().map(add).collect()

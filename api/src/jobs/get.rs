@@ -21,7 +21,7 @@ use crate::{
     http::context::RequestContext,
     http::representation::Representation,
     input::query,
-    jobs::body,
+    outcomes::document,
     problems::responses::problems,
     problems::{Problem, ProblemType},
     retry::retry_transient,
@@ -98,5 +98,5 @@ pub(crate) async fn handle(
         let found = waiter.until_ended(&app.lookups, Instant::now() + wait).await?;
         job = Result::from(found)?;
     }
-    Ok(body::document(job, &context.request))
+    Ok(document::current(job, &context.request))
 }

@@ -21,7 +21,7 @@ use crate::{
     auth::caller::Caller,
     http::{context::RequestContext, representation::Representation},
     input::{choice, fields::quoted, query, whole_number},
-    jobs::body,
+    outcomes::document,
     problems::{Code, Problem, Violation, responses::problems},
     retry::retry_transient,
 };
@@ -105,7 +105,7 @@ pub(crate) async fn handle(
     let is_last = jobs.len() <= usize::from(limit);
     jobs.truncate(limit.into());
     let next = jobs.last().filter(|_| !is_last).map(|job| job.id.0);
-    let jobs = jobs.into_iter().map(|job| body::body(job, &context.request.id)).collect();
+    let jobs = jobs.into_iter().map(|job| document::job_body(job, &context.request.id)).collect();
     Ok(Json(JobsBody { jobs, next }).into_response())
 }
 

@@ -12,7 +12,8 @@ use crate::{
     auth::caller::Caller,
     http::context::RequestContext,
     input::query,
-    operations::{handwriting_generator::schema::PngSchema, response},
+    operations::handwriting_generator::schema::PngSchema,
+    outcomes::response,
     problems::{Problem, responses::problems},
 };
 

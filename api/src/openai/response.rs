@@ -14,7 +14,10 @@ use axum::{
 };
 
 use super::options::{Format, Granularity};
-use crate::{operations, problems::Problem};
+use crate::{
+    outcomes::{body, response},
+    problems::Problem,
+};
 
 /// What the response shows of a job.
 #[derive(Debug)]
@@ -42,7 +45,7 @@ impl View {
     pub(super) fn render(self, job: Job, total: Duration) -> Result<Response, Problem> {
         let timing = job.timing;
         let said = transcription(job, self.is_translation)?;
-        Ok(operations::response::with_server_timing(self.body(said), timing, total))
+        Ok(response::with_server_timing(self.body(said), timing, total))
     }
 
     fn body(&self, said: Transcription) -> Response {
@@ -107,7 +110,7 @@ pub(super) fn transcription(job: Job, is_translation: bool) -> Result<Transcript
         transcription, translation, timestamps, words, seconds, warnings, ..
     }) = job.outcome
     else {
-        operations::response::body(job.operation, job.state, job.outcome)?;
+        body::body(job.operation, job.state, job.outcome)?;
         return Err(Problem::internal("the outcome of a speech job is the outcome of another operation"));
     };
     let mut segments = timestamps.unwrap_or_default();

@@ -21,9 +21,9 @@ use crate::{
     auth::caller::Caller,
     budget::Share,
     http::{context::RequestContext, event_stream},
-    jobs::streams::Look,
     operations::run::{FollowedJob, submit_followed},
     problems::{Problem, ProblemType},
+    waiting::streams::Look,
 };
 
 /// The events of one job.

@@ -1,7 +1,6 @@
 //! The model operations: a folder for each operation, and what they share.
 //!
-//! A folder has the modules `route` (the handler and its OpenAPI description), `form` (the request), `body` (the
-//! response) and, if the form's schema is long, `schema`. An operation's folder is listed in `with_operations` and
+//! A folder has the modules `route` (the handler and its OpenAPI description), `form` (the request) and, if the form's schema is long, `schema`. An operation's folder is listed in `with_operations` and
 //! nowhere else.
 
 pub(crate) mod alphabet_recognition;
@@ -11,7 +10,6 @@ pub(crate) mod documentation;
 pub(crate) mod handwriting_generator;
 pub(crate) mod identity;
 pub(crate) mod recognition;
-pub(crate) mod response;
 pub(crate) mod run;
 pub(crate) mod speech_recognition;
 

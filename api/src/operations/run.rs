@@ -19,16 +19,17 @@ use crate::{
     app::App,
     auth::caller::Caller,
     http::{context::RequestContext, webhook},
-    jobs::body,
-    jobs::cancelled::{self, By},
-    jobs::waiters::{LookupResult, Waiter},
     operations::{
         audio_quota,
         identity::{self, Identity},
-        response,
     },
-    problems::{Code, Problem, ProblemType, Violation},
+    outcomes::{
+        cancelled::{self, By},
+        document, response,
+    },
+    problems::{Code, Problem, Violation},
     retry::retry_transient,
+    waiting::waiters::{LookupResult, Waiter},
 };
 
 /// The pause before another try to cancel a job while the database cannot be reached or has no space.
@@ -306,8 +307,10 @@ fn respond(
         LookupResult::Job(found) if found.state.is_final() && !job.asynchronous => {
             render(*found, context.request.received_at.elapsed())?
         }
-        LookupResult::Job(found) => body::accepted(*found, &context.request),
-        LookupResult::Unavailable => body::accepted(assumed_queued(job.id, job.operation), &context.request),
+        LookupResult::Job(found) => document::accepted(*found, &context.request),
+        LookupResult::Unavailable => {
+            document::accepted(assumed_queued(job.id, job.operation), &context.request)
+        }
         LookupResult::NotFound => {
             return Err(Problem::internal("the job was deleted while its caller waited"));
         }
@@ -366,7 +369,7 @@ impl Drop for CancelOnDisconnect {
                 match store::cancel(&app.database.volatile, Guard::Queued { job, account_id }).await {
                     Ok(ends) if ends.any() => {
                         app.uploads.delete(ends.objects);
-                        return cancelled::report(&app, job, By::Disconnect).await;
+                        return cancelled::report(&app.database.volatile, job, By::Disconnect).await;
                     }
                     Ok(_) => {
                         tracing::debug!("the client disconnected, and its job has started or ended");
@@ -384,15 +387,5 @@ impl Drop for CancelOnDisconnect {
             }
         };
         tasks.spawn_on(cancel.instrument(Span::current()), &runtime);
-    }
-}
-
-impl From<LookupResult> for Result<Job, Problem> {
-    fn from(found: LookupResult) -> Self {
-        match found {
-            LookupResult::Job(job) => Ok(*job),
-            LookupResult::NotFound => Err(Problem::of(ProblemType::NotFound)),
-            LookupResult::Unavailable => Err(Problem::of(ProblemType::Unavailable)),
-        }
     }
 }

@@ -4,7 +4,7 @@ use akhar_client::{WebhookBody, WebhookEvent};
 use akhar_jobs::{Job, JobState};
 use serde_json::Error;
 
-use crate::jobs::body;
+use crate::outcomes::document;
 
 /// A body with more bytes is sent without the job's result. It is the most that the specification recommends.
 const MAX_BYTES: usize = 20_000;
@@ -14,13 +14,13 @@ pub(super) fn body(job: Job, request_id: &str) -> Result<Option<Vec<u8>>, Error>
     let (Some(event), Some(timestamp), id) = (event(job.state), job.ended_at, job.id) else {
         return Ok(None);
     };
-    let mut webhook = WebhookBody { event, timestamp, data: body::body(job, request_id) };
+    let mut webhook = WebhookBody { event, timestamp, data: document::job_body(job, request_id) };
     let whole = serde_json::to_vec(&webhook)?;
     if whole.len() <= MAX_BYTES || webhook.data.result.is_none() {
         return Ok(Some(whole));
     }
     webhook.data.result = None;
-    webhook.data.result_url = Some(body::result_path(id));
+    webhook.data.result_url = Some(document::result_path(id));
     serde_json::to_vec(&webhook).map(Some)
 }
 

@@ -1,5 +1,3 @@
 //! The operation `digit-recognition`: says which of the ten digits an image shows.
 
 pub(crate) mod route;
-
-pub(crate) use super::recognition::body;

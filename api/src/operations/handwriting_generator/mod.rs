@@ -1,6 +1,5 @@
 //! The operation `handwriting-generator`: writes text by hand, as the strokes of a pen or as a picture of them.
 
-pub(crate) mod body;
 pub(crate) mod form;
 pub(crate) mod route;
 pub(crate) mod schema;

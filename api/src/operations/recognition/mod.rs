@@ -1,4 +1,3 @@
-//! The form and the response that both recognition operations share.
+//! The form that both recognition operations share.
 
-pub(crate) mod body;
 pub(crate) mod form;

@@ -1,5 +1,4 @@
 //! The operation `speech-recognition`: transcribes a recording and optionally translates the text.
 
-pub(crate) mod body;
 pub(crate) mod form;
 pub(crate) mod route;

@@ -8,16 +8,17 @@ use axum::{
     response::{IntoResponse as _, Response},
 };
 
-use crate::{http::context::RequestInfo, operations::response};
+use super::body;
+use crate::http::context::RequestInfo;
 
-/// The document about a job. `request_id` is the request that asked for it. The result or error is missing if the outcome
+/// The document. `request_id` is the request that asked for it. The result or error is missing if the outcome
 /// was not read.
-pub(crate) fn body(job: Job, request_id: &str) -> JobBody {
+pub(crate) fn job_body(job: Job, request_id: &str) -> JobBody {
     let (warnings, transcribed_s) = match &job.outcome {
         Some(Outcome::Transcription { warnings, seconds, .. }) => (warnings.clone(), Some(*seconds)),
         _ => (Vec::new(), job.transcribed_s),
     };
-    let ended = job.outcome.map(|outcome| response::body(job.operation, job.state, Some(outcome)));
+    let ended = job.outcome.map(|outcome| body::body(job.operation, job.state, Some(outcome)));
     let (result, error) = match ended {
         None => (None, None),
         Some(Ok(result)) => (Some(result), None),
@@ -51,9 +52,9 @@ pub(crate) const fn state(state: JobState) -> akhar_client::JobState {
 }
 
 /// A 200 response with the job's document. If the job has not ended, `Retry-After` says when to ask again.
-pub(crate) fn document(job: Job, request: &RequestInfo) -> Response {
+pub(crate) fn current(job: Job, request: &RequestInfo) -> Response {
     let is_final = job.state.is_final();
-    let mut response = Json(body(job, &request.id)).into_response();
+    let mut response = Json(job_body(job, &request.id)).into_response();
     if !is_final {
         add_retry_after(response.headers_mut());
     }
@@ -63,7 +64,7 @@ pub(crate) fn document(job: Job, request: &RequestInfo) -> Response {
 /// A 202 response with the job's document. `Location` is the job's path.
 pub(crate) fn accepted(job: Job, request: &RequestInfo) -> Response {
     let location = HeaderValue::try_from(path(job.id)).ok();
-    let mut response = (StatusCode::ACCEPTED, Json(body(job, &request.id))).into_response();
+    let mut response = (StatusCode::ACCEPTED, Json(job_body(job, &request.id))).into_response();
     add_retry_after(response.headers_mut());
     if let Some(location) = location {
         response.headers_mut().insert(header::LOCATION, location);

@@ -6,7 +6,6 @@
 
 use std::{collections::HashMap, sync::Arc, time::Duration};
 
-use crate::retry::Transient as _;
 use akhar_jobs::{
     Job, JobId,
     backend::{GroupError, Lookups},
@@ -17,6 +16,11 @@ use tokio::{
     time::{Instant, timeout_at},
 };
 use tokio_util::sync::CancellationToken;
+
+use crate::{
+    problems::{Problem, ProblemType},
+    retry::Transient as _,
+};
 
 /// How often a waiter reads its job if nothing is announced.
 const POLL_INTERVAL: Duration = Duration::from_secs(1);
@@ -50,6 +54,16 @@ pub(crate) enum LookupResult {
     NotFound,
     /// The database was unavailable, so the job could not be read.
     Unavailable,
+}
+
+impl From<LookupResult> for Result<Job, Problem> {
+    fn from(found: LookupResult) -> Self {
+        match found {
+            LookupResult::Job(job) => Ok(*job),
+            LookupResult::NotFound => Err(Problem::of(ProblemType::NotFound)),
+            LookupResult::Unavailable => Err(Problem::of(ProblemType::Unavailable)),
+        }
+    }
 }
 
 impl Waiters {

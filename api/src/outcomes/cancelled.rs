@@ -5,8 +5,7 @@ use akhar_jobs::{
     store::{self, EndedFacts},
 };
 use akhar_platform::{metrics, telemetry::JOB_ENDED};
-
-use crate::app::App;
+use sqlx::PgPool;
 
 /// Who cancelled a job.
 #[derive(Debug, Clone, Copy)]
@@ -27,9 +26,9 @@ impl By {
 }
 
 /// Reports a job that has just been cancelled.
-pub(crate) async fn report(app: &App, job: JobId, by: By) {
+pub(crate) async fn report(db: &PgPool, job: JobId, by: By) {
     let state = JobState::Cancelled.name();
-    let facts = store::ended_facts(&app.database.volatile, &[job]).await.map(|mut facts| facts.pop());
+    let facts = store::ended_facts(db, &[job]).await.map(|mut facts| facts.pop());
     let Ok(Some(EndedFacts { id, account_id, operation, request_id, attempt, wait_ms, run_ms })) = facts
     else {
         tracing::info!(%job, state, by = by.name(), "{JOB_ENDED}");

@@ -1,56 +1,32 @@
-//! Turns a job that has ended into the response of its operation.
+//! Turns a job that has ended into the response of its operation, in the representation that the caller prefers.
 
 use std::time::Duration;
 
 use akhar_client::{HandwritingBody, JobResultBody, Png, TranscriptionBody, subtitles};
-use akhar_jobs::{Job, JobState, Operation, Outcome, Parameters, Timing};
+use akhar_jobs::{Job, Parameters, Timing};
 use axum::{
     Json,
     http::{HeaderName, HeaderValue, header},
     response::{IntoResponse as _, Response},
 };
 
+use super::body::body;
 use crate::{
     http::{context::RequestContext, representation::Representation},
-    operations::with_operations,
-    problems::{Problem, ProblemType, Violation},
+    problems::Problem,
 };
 
 const SERVER_TIMING: HeaderName = HeaderName::from_static("server-timing");
 
-macro_rules! bodies {
-    ($($operation:ident: $folder:ident,)+) => {
-        /// The representations that the response to these parameters can have. The first is the default.
-        pub(crate) const fn representations(parameters: &Parameters) -> &'static [Representation] {
-            match parameters {
-                $(Parameters::$operation { .. } => super::$folder::body::representations(parameters),)+
-            }
-        }
-
-        /// The body of an operation's response. An outcome of another operation is an internal error.
-        fn body_of(operation: Operation, outcome: Outcome) -> Result<JobResultBody, Problem> {
-            match operation {
-                $(Operation::$operation => super::$folder::body::body(outcome),)+
-            }
-        }
-    };
-}
-with_operations!(bodies);
-
-/// The body of the response, or the problem that the job ended with. A job that has not ended is also a problem.
-pub(crate) fn body(
-    operation: Operation,
-    state: JobState,
-    outcome: Option<Outcome>,
-) -> Result<JobResultBody, Problem> {
-    match outcome {
-        Some(Outcome::Rejected { field, code, detail }) => {
-            Err(Problem::violations(vec![Violation { field, code, detail }]))
-        }
-        Some(Outcome::Failed) => Err(Problem::of(ProblemType::JobFailed)),
-        Some(result) => body_of(operation, result),
-        None if state == JobState::Cancelled => Err(Problem::of(ProblemType::JobCancelled)),
-        None => Err(Problem::of(ProblemType::JobNotFinished)),
+/// The representations that the response to these parameters can have. The first is the default.
+pub(crate) const fn representations(parameters: &Parameters) -> &'static [Representation] {
+    match parameters {
+        Parameters::HandwritingGenerator(form) if form.picture.is_some() => Representation::PICTURE,
+        Parameters::SpeechRecognition(speech) if speech.with_timestamps => Representation::SEGMENTS,
+        Parameters::SpeechRecognition(_) => Representation::TRANSCRIPTION,
+        Parameters::AlphabetRecognition { .. }
+        | Parameters::DigitRecognition { .. }
+        | Parameters::HandwritingGenerator(_) => Representation::JSON,
     }
 }
 
@@ -126,6 +102,8 @@ fn server_timing(timing: Option<Timing>, total: Duration) -> Option<HeaderValue>
 
 #[cfg(test)]
 mod tests {
+    use akhar_jobs::{JobState, Operation, Outcome};
+
     use super::*;
 
     #[test]
@@ -139,19 +117,5 @@ mod tests {
         assert_eq!(content_type(png(), Representation::Png), "image/png");
         assert_eq!(content_type(png(), Representation::Json), "application/json");
         assert_eq!(content_type(None, Representation::Json), "application/json");
-    }
-
-    #[test]
-    fn the_outcome_of_another_operation_is_an_internal_error() {
-        let predictions = || Some(Outcome::Predictions { predictions: Vec::new() });
-        for operation in Operation::ALL {
-            let is_recognition =
-                matches!(operation, Operation::AlphabetRecognition | Operation::DigitRecognition);
-            assert_eq!(
-                body(operation, JobState::Succeeded, predictions()).is_ok(),
-                is_recognition,
-                "{operation:?}"
-            );
-        }
     }
 }
