@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use akhar_client::{AudioEventBody, OpenAiErrorBody};
 use akhar_jobs::{
-    Job, Outcome, Parameters, SpeechParameters, Upload,
+    Job, Outcome,
     store::{Cursor, Followed},
 };
 use axum::response::{Response, sse::Event};
@@ -18,10 +18,9 @@ use super::{
 };
 use crate::{
     app::App,
-    auth::caller::Caller,
     budget::Share,
-    http::{context::RequestContext, event_stream},
-    operations::run::{FollowedJob, submit_followed},
+    http::event_stream,
+    operations::{intake::Intake, run::submit_followed, submission::Submission},
     problems::{Problem, ProblemType},
     waiting::streams::Look,
 };
@@ -30,7 +29,7 @@ use crate::{
 struct Events {
     app: App,
     request_id: String,
-    job: FollowedJob,
+    job: Submission,
     cursor: Cursor,
     /// The number of segments that were sent.
     n_sent: usize,
@@ -47,19 +46,13 @@ enum EventBody {
 }
 
 /// Submits a job and responds with its events.
-pub(super) async fn respond(
-    app: App,
-    caller: &Caller,
-    context: &RequestContext,
-    speech: SpeechParameters,
-    upload: Upload,
-) -> Result<Response, Problem> {
-    let place = app.streams.open(caller.account_id).ok_or(Problem::of(ProblemType::TooManyStreams))?;
-    let parameters = Parameters::SpeechRecognition(speech);
-    let job = submit_followed(&app, caller, context, parameters, Some(upload)).await?;
+pub(super) async fn respond(app: App, intake: Intake<'_>) -> Result<Response, Problem> {
+    let place = app.streams.open(intake.caller.account_id).ok_or(Problem::of(ProblemType::TooManyStreams))?;
+    let request_id = intake.context.request.id.to_string();
+    let job = submit_followed(&app, intake).await?;
     let events = Events {
         app,
-        request_id: context.request.id.to_string(),
+        request_id,
         cursor: Cursor { job: job.id, attempt: 0, n_segments: 0 },
         job,
         n_sent: 0,

@@ -7,7 +7,10 @@ use utoipa::{OpenApi, ToSchema};
 
 use super::{form::TranscriptionForm, response::View, schema::TranscriptionFormSchema, stream};
 use crate::{
-    app::App, auth::caller::Caller, http::context::RequestContext, operations::run::run_and_render,
+    app::App,
+    auth::caller::Caller,
+    http::context::RequestContext,
+    operations::{intake::Intake, run::run_and_render},
     problems::Problem,
 };
 
@@ -59,11 +62,12 @@ pub(crate) async fn handle(
     form: TranscriptionForm,
 ) -> Result<Response, Problem> {
     let TranscriptionForm { upload, speech, format, granularities, is_streamed } = form;
-    if is_streamed {
-        return stream::respond(app, &caller, &context, speech, upload).await;
-    }
-    let view = View { format, granularities, language: speech.lang, is_translation: false };
+    let language = speech.lang;
     let parameters = Parameters::SpeechRecognition(speech);
-    run_and_render(&app, &caller, &context, parameters, Some(upload), |job, total| view.render(job, total))
-        .await
+    let intake = Intake { caller: &caller, context: &context, parameters, upload: Some(upload) };
+    if is_streamed {
+        return stream::respond(app, intake).await;
+    }
+    let view = View { format, granularities, language, is_translation: false };
+    run_and_render(&app, intake, |job, total| view.render(job, total)).await
 }

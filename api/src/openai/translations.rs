@@ -9,7 +9,10 @@ use super::{
     transcriptions::AudioResultSchema,
 };
 use crate::{
-    app::App, auth::caller::Caller, http::context::RequestContext, operations::run::run_and_render,
+    app::App,
+    auth::caller::Caller,
+    http::context::RequestContext,
+    operations::{intake::Intake, run::run_and_render},
     problems::Problem,
 };
 
@@ -48,6 +51,6 @@ pub(crate) async fn handle(
     let granularities = vec![Granularity::Segment];
     let view = View { format, granularities, language: speech.lang, is_translation: true };
     let parameters = Parameters::SpeechRecognition(speech);
-    run_and_render(&app, &caller, &context, parameters, Some(upload), |job, total| view.render(job, total))
-        .await
+    let intake = Intake { caller: &caller, context: &context, parameters, upload: Some(upload) };
+    run_and_render(&app, intake, |job, total| view.render(job, total)).await
 }

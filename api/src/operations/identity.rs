@@ -16,48 +16,37 @@ use crate::{
 /// The most bytes of an upload that are hashed on the thread of the request, which takes less than a millisecond.
 const MAX_HASHED_AT_ONCE: usize = 256 * 1024;
 
-/// The job of a request.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Identity {
-    /// The job's id.
-    pub(crate) id: JobId,
-    /// Whether the request has an idempotency key. Then its job goes on when its client disconnects, because another
-    /// request with the key may wait for it or ask for it later.
-    pub(crate) has_key: bool,
-}
-
-/// The job of a request. A violation if its key was used for another request.
+/// The id of a request's job. A violation if its key was used for another request.
 ///
 /// A key is claimed before its job is submitted. If the process dies between the two, a later request with the key
 /// submits the job with the id that the key has.
-pub(crate) async fn identify(
+pub(super) async fn identify(
     app: &App,
     caller: &Caller,
     context: &RequestContext,
     parameters: &Parameters,
     upload: Option<&Upload>,
-) -> Result<Identity, Problem> {
+) -> Result<JobId, Problem> {
     let new = Uuid::now_v7();
-    let Some(key) = &context.idempotency_key else { return Ok(Identity { id: JobId(new), has_key: false }) };
+    let Some(key) = &context.idempotency_key else { return Ok(JobId(new)) };
     let fingerprint = fingerprint(parameters, upload).await?;
     let claim = retry_transient(|_| {
         idempotency::claim(&app.database.durable, caller.account_id, key, &fingerprint, new)
     });
-    let id = match claim.await? {
-        Claim::New => new,
+    match claim.await? {
+        Claim::New => Ok(JobId(new)),
         Claim::Repeated(id) => {
             tracing::debug!(%id, "the request repeats an earlier one");
-            id
+            Ok(JobId(id))
         }
         Claim::Reused => {
             let name = idempotency_key::NAME;
             let detail = format!(
                 "an earlier request had the same {name} and another operation, other fields or another file; send a new {name}"
             );
-            return Err(Problem::violations(vec![Violation::new(name, Code::Reused, detail)]));
+            Err(Problem::violations(vec![Violation::new(name, Code::Reused, detail)]))
         }
-    };
-    Ok(Identity { id: JobId(id), has_key: true })
+    }
 }
 
 /// SHA-256 of the operation, its parameters and the upload.

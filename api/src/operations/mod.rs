@@ -6,12 +6,15 @@
 pub(crate) mod alphabet_recognition;
 mod audio_quota;
 pub(crate) mod digit_recognition;
+mod disconnect;
 pub(crate) mod documentation;
 pub(crate) mod handwriting_generator;
-pub(crate) mod identity;
+mod identity;
+pub(crate) mod intake;
 pub(crate) mod recognition;
 pub(crate) mod run;
 pub(crate) mod speech_recognition;
+pub(crate) mod submission;
 
 /// Calls a macro with each operation and its folder. Each of these macros generates an exhaustive match, so the crate
 /// does not compile if an operation is missing here.

@@ -10,6 +10,7 @@ use crate::{
     auth::caller::Caller,
     http::context::RequestContext,
     operations::{
+        intake::Intake,
         recognition::form::{RecognitionForm, RecognitionFormSchema},
         run::run,
     },
@@ -47,5 +48,6 @@ pub(crate) async fn handle(
     form: RecognitionForm,
 ) -> Result<Response, Problem> {
     let parameters = Parameters::DigitRecognition { top_k: form.top_k };
-    run(&app, &caller, &context, parameters, Some(form.upload)).await
+    let intake = Intake { caller: &caller, context: &context, parameters, upload: Some(form.upload) };
+    run(&app, intake).await
 }

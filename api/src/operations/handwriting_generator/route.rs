@@ -13,7 +13,7 @@ use crate::{
     app::App,
     auth::caller::Caller,
     http::context::RequestContext,
-    operations::run::run,
+    operations::{intake::Intake, run::run},
     problems::{Code, Problem, responses::Examples},
 };
 
@@ -65,5 +65,7 @@ pub(crate) async fn handle(
     context: RequestContext,
     HandwritingForm(handwriting): HandwritingForm,
 ) -> Result<Response, Problem> {
-    run(&app, &caller, &context, Parameters::HandwritingGenerator(handwriting), None).await
+    let parameters = Parameters::HandwritingGenerator(handwriting);
+    let intake = Intake { caller: &caller, context: &context, parameters, upload: None };
+    run(&app, intake).await
 }

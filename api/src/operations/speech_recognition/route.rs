@@ -10,7 +10,7 @@ use crate::{
     app::App,
     auth::caller::Caller,
     http::context::RequestContext,
-    operations::run::run,
+    operations::{intake::Intake, run::run},
     problems::{Code, Problem, responses::Examples},
 };
 
@@ -57,5 +57,6 @@ pub(crate) async fn handle(
     form: SpeechForm,
 ) -> Result<Response, Problem> {
     let parameters = Parameters::SpeechRecognition(form.speech);
-    run(&app, &caller, &context, parameters, Some(form.upload)).await
+    let intake = Intake { caller: &caller, context: &context, parameters, upload: Some(form.upload) };
+    run(&app, intake).await
 }

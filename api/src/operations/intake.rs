@@ -1,0 +1,79 @@
+//! Turns a request whose fields and file are checked into a new job: finds where its end is announced, checks the quota
+//! of its account, and decides which job it is.
+
+use std::sync::Arc;
+
+use akhar_accounts::webhooks::signing_secrets;
+use akhar_jobs::{NewJob, Parameters, Upload};
+use akhar_platform::telemetry::traces;
+use tracing::Span;
+
+use super::{audio_quota, identity};
+use crate::{
+    app::App,
+    auth::caller::Caller,
+    http::{context::RequestContext, webhook},
+    problems::{Code, Problem, Violation},
+    retry::retry_transient,
+};
+
+/// A request for an operation.
+#[derive(Debug)]
+pub(crate) struct Intake<'a> {
+    pub(crate) caller: &'a Caller,
+    pub(crate) context: &'a RequestContext,
+    pub(crate) parameters: Parameters,
+    pub(crate) upload: Option<Upload>,
+}
+
+/// A job that may be submitted. Its upload is not where it is kept yet.
+#[derive(Debug)]
+pub(super) struct Admitted {
+    pub(super) job: NewJob,
+    pub(super) upload: Option<Upload>,
+    /// Whether the request has an idempotency key. Then the job may be that of an earlier request, and it goes on when
+    /// its client disconnects, because another request with the key may wait for it or ask for it later.
+    pub(super) has_key: bool,
+}
+
+impl Intake<'_> {
+    /// The job of the request, or the problem that refuses it.
+    pub(super) async fn admit(self, app: &App, asynchronous: bool) -> Result<Admitted, Problem> {
+        let Self { caller, context, parameters, upload } = self;
+        let webhook_url = webhook_url(app, caller, context).await?;
+        audio_quota::check(app, caller, context, parameters.operation()).await?;
+        let id = identity::identify(app, caller, context, &parameters, upload.as_ref()).await?;
+        Span::current().record("job", tracing::field::display(id));
+        let job = NewJob {
+            id,
+            account_id: caller.account_id,
+            parameters,
+            upload: None,
+            request_id: context.request.id.to_string(),
+            traceparent: traces::context(&Span::current()).or_else(|| context.traceparent.clone()),
+            asynchronous,
+            webhook_url,
+            max_queued: caller.quotas.max_queued.map(i64::from),
+        };
+        Ok(Admitted { job, upload, has_key: context.idempotency_key.is_some() })
+    }
+}
+
+/// Where the end of the job is announced: at the URL of the request, or else that of the account.
+async fn webhook_url(
+    app: &App,
+    caller: &Caller,
+    context: &RequestContext,
+) -> Result<Option<Arc<str>>, Problem> {
+    let Some(url) = &context.webhook else { return Ok(caller.webhook.url.as_deref().map(Into::into)) };
+    // The secret may be newer than what is cached of the account.
+    let read = || signing_secrets(&app.database.durable, caller.account_id);
+    if caller.webhook.has_secret || !retry_transient(|_| read()).await?.is_empty() {
+        return Ok(Some(url.as_str().into()));
+    }
+    let detail = format!(
+        "{} is given, but your account has no secret that signs webhooks; the operator makes one",
+        webhook::NAME
+    );
+    Err(Problem::violations(vec![Violation::new(webhook::NAME, Code::NoSecret, detail)]))
+}

@@ -1,0 +1,200 @@
+//! Submits the job of a request and waits for its end: a job that may be submitted comes in, and the job as it is when
+//! the request is answered goes out.
+
+use std::{sync::Arc, time::Duration};
+
+use akhar_jobs::{
+    Job, JobId, JobState, NewJob, Operation, Upload,
+    backend::{GroupError, SubmitError},
+    store::{self, Submitted},
+};
+use akhar_platform::metrics;
+use chrono::{DateTime, Utc};
+use tokio::{sync::oneshot, time::Instant};
+use tracing::{Instrument as _, Span};
+
+use super::{disconnect::CancelOnDisconnect, intake::Admitted};
+use crate::{
+    app::App,
+    problems::Problem,
+    retry::retry_transient,
+    waiting::waiters::{LookupResult, Waiter},
+};
+
+/// A job that was submitted for a request. If it is dropped before the request is answered and before the job has
+/// started, the job is cancelled.
+pub(crate) struct Submission {
+    app: App,
+    pub(crate) id: JobId,
+    operation: Operation,
+    has_key: bool,
+    /// The whole job, if a crash of Postgres can lose it. A job that is on disk is not kept, because its upload is large
+    /// and the caller may wait for minutes.
+    unflushed: Option<Arc<NewJob>>,
+    pub(crate) waiter: Waiter,
+    cancel_on_disconnect: CancelOnDisconnect,
+}
+
+impl Submission {
+    /// Writes the upload to where it is kept, and submits the job.
+    ///
+    /// A task of its own does that, so a client that disconnects cannot interrupt it. The guard is made when the
+    /// statement has ended. If the client is gone by then, nobody takes the guard, and dropping it cancels the job,
+    /// unless the job outlives its client.
+    pub(super) async fn submit(app: &App, admitted: Admitted) -> Result<Self, Problem> {
+        let Admitted { job, upload, has_key } = admitted;
+        let id = job.id;
+        let operation = job.parameters.operation();
+        let mode = if job.asynchronous { "async" } else { "sync" };
+        let waiter = app.waiters.subscribe(id);
+        let outlives_client = has_key || job.webhook_url.is_some();
+        let (sender, submitted) = oneshot::channel();
+        let task = {
+            let app = app.clone();
+            async move {
+                // The receiver is gone if the client has disconnected.
+                let _ = sender.send(place_and_submit(&app, job, upload, outlives_client).await);
+            }
+        };
+        app.tasks.spawn(task.instrument(Span::current()));
+        let submitted = submitted.await;
+        let (job, cancel_on_disconnect) =
+            submitted.map_err(|_| Problem::internal("the task that submits the job panicked"))??;
+        metrics::JOBS_SUBMITTED.add_one([operation.name(), mode]);
+        let unflushed = (!job.is_flushed()).then_some(job);
+        Ok(Self { app: app.clone(), id, operation, has_key, unflushed, waiter, cancel_on_disconnect })
+    }
+
+    /// The job when it has ended, or after `wait`. If it has not ended, the caller is about to get a 202, so the job is
+    /// on disk then. The job then goes on without its client.
+    pub(super) async fn job_within(mut self, wait: Duration) -> Result<Job, Problem> {
+        let job = if wait.is_zero() {
+            self.accepted().await?
+        } else {
+            self.ended_by(Instant::now() + wait).await?
+        };
+        self.cancel_on_disconnect.disarm();
+        Ok(job)
+    }
+
+    /// The job of a caller that does not wait. It was flushed to disk when it was submitted, unless it is that of an
+    /// earlier request that waited.
+    async fn accepted(&mut self) -> Result<Job, Problem> {
+        if self.has_key {
+            self.acknowledge().await?;
+        }
+        self.look_up().await
+    }
+
+    /// Waits until the job has ended, the deadline has passed or the process has no more time. If a crash of Postgres
+    /// lost the job, submits it again.
+    async fn ended_by(&mut self, deadline: Instant) -> Result<Job, Problem> {
+        // Nothing will announce the end of an earlier request's job that has ended.
+        if self.has_key
+            && let Ok(Some(ended)) = self.app.lookups.find(self.id).await
+            && ended.state.is_final()
+        {
+            return Ok(ended);
+        }
+        loop {
+            match (self.waiter.until_ended(&self.app.lookups, deadline).await?, self.unflushed.clone()) {
+                (LookupResult::Job(job), _) if job.state.is_final() => return Ok(*job),
+                (LookupResult::NotFound, Some(lost)) if Instant::now() < deadline => {
+                    tracing::warn!("the database has lost the job: submitting it again");
+                    retry_transient(|_| self.app.submissions.submit(lost.clone())).await?;
+                }
+                _ => {
+                    self.acknowledge().await?;
+                    return self.look_up().await;
+                }
+            }
+        }
+    }
+
+    /// Flushes the job to disk. Submits it again if the database has lost it.
+    pub(super) async fn acknowledge(&mut self) -> Result<(), Problem> {
+        retry_transient(|_| flush(&self.app, self.id, self.unflushed.as_deref())).await?;
+        self.unflushed = None;
+        Ok(())
+    }
+
+    /// The job as it is now. An accepted job that cannot be read is assumed to be queued.
+    async fn look_up(&self) -> Result<Job, Problem> {
+        match self.app.lookups.find(self.id).await {
+            Ok(Some(job)) => Ok(job),
+            Ok(None) => Err(Problem::internal("the job was deleted while its caller waited")),
+            Err(error) => {
+                tracing::warn!(%error, "the job was accepted, but cannot be read");
+                Ok(assumed_queued(self.id, self.operation))
+            }
+        }
+    }
+}
+
+/// The object of an upload outside the database exists before its job does, so a job never starts without its upload.
+async fn place_and_submit(
+    app: &App,
+    job: NewJob,
+    upload: Option<Upload>,
+    outlives_client: bool,
+) -> Result<(Arc<NewJob>, CancelOnDisconnect), Problem> {
+    let upload = match upload {
+        Some(upload) => Some(app.uploads.place(job.id, upload).await?),
+        None => None,
+    };
+    let job = Arc::new(NewJob { upload, ..job });
+    match retry_transient(|_| app.submissions.submit(job.clone())).await {
+        Ok(submitted) => {
+            if submitted == Submitted::Exists {
+                release(app, &job).await; // the job may have the upload of an earlier request
+            }
+            let guard = CancelOnDisconnect::new(app, &job, outlives_client);
+            Ok((job, guard))
+        }
+        Err(error @ SubmitError::QueueFull(_)) => {
+            release(app, &job).await; // the job certainly does not exist
+            Err(error.into())
+        }
+        Err(error) => {
+            drop(CancelOnDisconnect::new(app, &job, outlives_client)); // the job may exist
+            Err(error.into())
+        }
+    }
+}
+
+/// Deletes the upload that was written for a job, unless the job has it. If that cannot be found out, the sweep of the
+/// workers decides it later.
+async fn release(app: &App, job: &NewJob) {
+    if let Err(error) = app.uploads.release(&app.database.durable, job.id, job.upload.as_ref()).await {
+        tracing::warn!(%error, "an upload whose job was not accepted is deleted later");
+    }
+}
+
+async fn flush(app: &App, id: JobId, unflushed: Option<&NewJob>) -> Result<(), SubmitError> {
+    let is_known = store::acknowledge(&app.database.volatile, id).await.map_err(GroupError::from)?;
+    if let (false, Some(lost)) = (is_known, unflushed) {
+        let job = NewJob { asynchronous: true, ..lost.clone() };
+        app.submissions.submit(Arc::new(job)).await?;
+    }
+    Ok(())
+}
+
+/// A job as it is when it was just accepted. Its id contains the time of its creation.
+fn assumed_queued(id: JobId, operation: Operation) -> Job {
+    let created_at =
+        id.0.get_timestamp()
+            .map(|t| t.to_unix())
+            .and_then(|(s, ns)| DateTime::from_timestamp(i64::try_from(s).ok()?, ns));
+    Job {
+        id,
+        operation,
+        state: JobState::Queued,
+        attempt: 0,
+        created_at: created_at.unwrap_or_else(Utc::now),
+        started_at: None,
+        ended_at: None,
+        outcome: None,
+        timing: None,
+        transcribed_s: None,
+    }
+}
