@@ -1,10 +1,10 @@
 //! Which settings a running process can take over, and what has changed between two configurations.
 
 use documented::DocumentedFields as _;
-use figment::value::{Dict, Value};
+use figment::value::{Dict, Num, Value};
 use secrecy::{ExposeSecret as _, SecretString};
 
-use super::{Config, reference::written};
+use super::Config;
 
 /// Lists the settings that a running process takes over.
 macro_rules! taken_over {
@@ -77,6 +77,16 @@ impl Changes {
 /// The settings by their keys, without secrets.
 fn dict(config: &Config) -> Dict {
     Value::serialize(config).ok().and_then(Value::into_dict).unwrap_or_default()
+}
+
+/// A value as it would be written in an environment variable. `None` for one that is not set.
+pub(super) fn written(value: &Value) -> Option<String> {
+    match value {
+        Value::String(_, text) => Some(text.clone()),
+        Value::Num(_, Num::I64(n)) => Some(n.to_string()),
+        Value::Num(_, n) => n.to_u128().map(|n| n.to_string()),
+        _ => None,
+    }
 }
 
 #[cfg(test)]

@@ -4,9 +4,12 @@
 use std::fmt::Write as _;
 
 use documented::DocumentedFields as _;
-use figment::value::{Num, Value};
+use figment::value::Value;
 
-use super::{Config, DEFAULT_FILE, PREFIX, changes::TAKEN_OVER};
+use super::{
+    Config, DEFAULT_FILE, PREFIX,
+    changes::{TAKEN_OVER, written},
+};
 
 /// The sections: title, first setting, who reads the settings. A section ends where the next one begins.
 const SECTIONS: [(&str, &str, &str); 6] = [
@@ -51,16 +54,6 @@ pub fn settings() -> Vec<Setting> {
     fields
         .map(|(key, meaning)| Setting { key, meaning, default: defaults.get(*key).and_then(written) })
         .collect()
-}
-
-/// A value as it would be written in an environment variable. `None` for one that is not set.
-pub(super) fn written(default: &Value) -> Option<String> {
-    match default {
-        Value::String(_, text) => Some(text.clone()),
-        Value::Num(_, Num::I64(n)) => Some(n.to_string()),
-        Value::Num(_, n) => n.to_u128().map(|n| n.to_string()),
-        _ => None,
-    }
 }
 
 fn section(setting: &Setting) -> Option<(&'static str, &'static str)> {

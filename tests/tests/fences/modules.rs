@@ -1,9 +1,9 @@
-//! Builds the module graph of a crate from its source files, and finds its cycles.
+//! Builds the module graph of a crate from its source files, and finds the cycles of its files and folders.
 //!
 //! There is an edge from a file to each file that defines an item that it names, in a `use` or a path outside
-//! of tests. Re-exports are followed to the definition. `mod child;` and `pub use` are not edges, so a module
-//! may declare and re-export its children. But an item that a module defines and its children use is an edge
-//! from the child.
+//! of tests, and to each file whose re-export it names on the way to the definition. `mod child;` and `pub use`
+//! are not edges, so a module may declare and re-export its children. But an item that a module defines or
+//! re-exports and its children use is an edge from the child.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -58,11 +58,32 @@ pub(crate) fn graph(root: &Path) -> Graph {
     for (path, module) in &modules.0 {
         let uses = graph.entry(module.file.clone()).or_default();
         for used in &module.used {
-            let file = modules.resolve(path, used, MAX_HOPS);
-            uses.extend(file.filter(|file| *file != module.file));
+            let mut files = Vec::new();
+            modules.resolve(path, used, MAX_HOPS, &mut files);
+            uses.extend(files.into_iter().filter(|file| *file != module.file));
         }
     }
     graph
+}
+
+/// The same graph for folders: an edge from a file to another one becomes an edge between two entries, files or
+/// folders, of the deepest folder that contains both. Each cycle of files is also a cycle of entries.
+pub(crate) fn entries(files: &Graph) -> Graph {
+    let mut graph = Graph::new();
+    for (file, used) in files {
+        for other in used {
+            let [from, to] = ends(file, other);
+            graph.entry(to.clone()).or_default();
+            graph.entry(from).or_default().insert(to);
+        }
+    }
+    graph
+}
+
+/// The entries, of the deepest folder that contains both files, that are or contain them.
+pub(crate) fn ends(file: &Path, other: &Path) -> [PathBuf; 2] {
+    let n_shared = file.iter().zip(other).take_while(|(a, b)| a == b).count();
+    [file, other].map(|path| path.iter().take(n_shared + 1).collect())
 }
 
 /// The strongly connected components with two or more files: sets in which each file reaches every other one.
@@ -134,11 +155,13 @@ impl Modules {
         self.read(source, &child, &below, path);
     }
 
-    /// The file that defines the item that `path` names in the module `from`. `None` for items of other
-    /// crates, and for paths that name a module itself: only the items of a module count.
-    fn resolve(&self, from: &ModulePath, path: &[String], hops: usize) -> Option<PathBuf> {
-        let hops = hops.checked_sub(1)?;
-        let (mut at, mut rest) = (from.clone(), path);
+    /// Adds the file that defines the item that `path` names in the module `from`, and the files that re-export it on
+    /// the way. Nothing for items of other crates, and for paths that name a module itself: only the items of a module
+    /// count. Returns whether the item was found.
+    fn resolve(&self, from: &ModulePath, path: &[String], hops: usize, files: &mut Vec<PathBuf>) -> bool {
+        let Some(hops) = hops.checked_sub(1) else { return false };
+        let mut at = from.clone();
+        let mut rest = path;
         if rest.first().is_some_and(|segment| segment == "crate") {
             (at, rest) = (Vec::new(), &rest[1..]);
         }
@@ -147,25 +170,36 @@ impl Modules {
                 "self" => (),
                 "super" => drop(at.pop()),
                 name => {
-                    let module = self.0.get(&at)?;
-                    match module.names.get(name) {
-                        Some(Name::Item) => return Some(module.file.clone()),
-                        Some(Name::Module) => at.push(name.to_owned()),
-                        Some(Name::Alias(target)) => {
-                            let target: Vec<String> = target.iter().chain(later).cloned().collect();
-                            return self.resolve(&at, &target, hops);
+                    let Some(module) = self.0.get(&at) else { return false };
+                    let targets: Vec<Vec<String>> = match module.names.get(name) {
+                        Some(Name::Item) => {
+                            files.push(module.file.clone());
+                            return true;
                         }
-                        None => {
-                            let with = |glob: &Vec<String>| glob.iter().chain(rest).cloned().collect();
-                            let candidates: Vec<Vec<String>> = module.globs.iter().map(with).collect();
-                            return candidates.iter().find_map(|path| self.resolve(&at, path, hops));
+                        Some(Name::Module) => {
+                            at.push(name.to_owned());
+                            rest = later;
+                            continue;
                         }
+                        Some(Name::Alias(target)) => vec![target.iter().chain(later).cloned().collect()],
+                        None => module
+                            .globs
+                            .iter()
+                            .map(|glob| glob.iter().chain(rest).cloned().collect())
+                            .collect(),
+                    };
+                    // A macro defines what a module of this crate has and its text does not name.
+                    let found = targets.iter().any(|path| self.resolve(&at, path, hops, files))
+                        || (rest.len() < path.len() && !module.names.contains_key(name));
+                    if found {
+                        files.push(module.file.clone());
                     }
+                    return found;
                 }
             }
             rest = later;
         }
-        None
+        false
     }
 }
 
@@ -313,14 +347,17 @@ fn name_of(item: &Item) -> Option<String> {
 }
 
 #[test]
-fn cycles_are_found_and_re_exports_are_followed() {
+fn cycles_of_files_and_folders_are_found_and_re_exports_hide_none() {
     let folder = std::env::temp_dir().join(format!("akhar-modules-{}", std::process::id()));
     let files = [
-        ("lib.rs", "mod a; mod b; mod c; pub use a::A; fn run() { c::d::go() }"),
+        ("lib.rs", "mod a; mod b; mod c; mod e; pub use a::A; fn run() { c::d::go() }"),
         ("a.rs", "use crate::b::B; pub struct A(B); #[cfg(test)] mod tests { use crate::c::C; }"),
         ("b.rs", "pub struct B; fn f() { println!(\"{}\", crate::A::new()) }"),
-        ("c/mod.rs", "pub(crate) mod d; pub(crate) use d::C; pub(crate) const LIMIT: u8 = 1;"),
+        ("c/mod.rs", "pub(crate) mod d; mod g; pub(crate) use d::C; pub(crate) const LIMIT: u8 = 1;"),
         ("c/d.rs", "use super::LIMIT; pub(crate) struct C; pub(crate) fn go() {}"),
+        ("c/g.rs", "use crate::e::E;"),
+        ("e/mod.rs", "mod f; pub(crate) use f::E; fn h() -> crate::c::C {}"),
+        ("e/f.rs", "pub(crate) struct E;"),
     ];
     for (name, text) in files {
         let path = folder.join(name);
@@ -334,9 +371,12 @@ fn cycles_are_found_and_re_exports_are_followed() {
     };
     assert_eq!(arrows("lib.rs"), ["c/d.rs"]);
     assert_eq!(arrows("a.rs"), ["b.rs"]);
-    assert_eq!(arrows("b.rs"), ["a.rs"], "through the re-export");
+    assert_eq!(arrows("b.rs"), ["a.rs", "lib.rs"], "through the re-export");
     assert_eq!(arrows("c/d.rs"), ["c/mod.rs"]);
     assert!(arrows("c/mod.rs").is_empty(), "a re-export does not count as a use");
-    let cycle: BTreeSet<PathBuf> = ["a.rs", "b.rs"].map(PathBuf::from).into();
-    assert_eq!(cycles(&graph), [cycle]);
+    assert_eq!(arrows("c/g.rs"), ["e/f.rs", "e/mod.rs"]);
+    assert_eq!(arrows("e/mod.rs"), ["c/d.rs", "c/mod.rs"]);
+    let cycle = |files: [&str; 2]| -> BTreeSet<PathBuf> { files.map(PathBuf::from).into() };
+    assert_eq!(cycles(&graph), [cycle(["a.rs", "b.rs"])]);
+    assert_eq!(cycles(&entries(&graph)), [cycle(["a.rs", "b.rs"]), cycle(["c", "e"])]);
 }

@@ -1,6 +1,6 @@
 //! The texts in Panjabi.
 
-use super::{
+use super::texts::{
     Actions, Alerts, Errors, Failures, Job, Jobs, Keys, Login, Modes, Notices, OverviewTexts, Sections,
     States, Text, Units, Workers,
 };
