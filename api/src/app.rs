@@ -11,7 +11,7 @@ use akhar_jobs::{
 use akhar_platform::{config::Config, database::Database, reload::LiveConfig, shutdown::Shutdown};
 use axum::extract::FromRef;
 use tokio::sync::Notify;
-use tokio_util::{sync::CancellationToken, task::TaskTracker};
+use tokio_util::task::TaskTracker;
 
 use crate::{
     auth::{caller::Authenticator, key_cache::KeyCache, rates::Rates},
@@ -38,11 +38,11 @@ pub(crate) struct Shared {
     pages: PageState,
     body_memory: Arc<Budget<Queue>>,
     live: LiveConfig,
-    leaving: CancellationToken,
-    draining: CancellationToken,
+    /// The steps of the process's shutdown.
+    pub(crate) shutdown: Shutdown,
     /// Where webhooks may be sent.
     pub(crate) webhook_targets: Arc<WebhookTargets>,
-    /// Told when webhooks may be due.
+    /// Notified when webhooks may be due.
     pub(crate) webhooks_due: Arc<Notify>,
     /// Tasks that go on when their request's client disconnects. A stopping process waits for them.
     pub(crate) tasks: TaskTracker,
@@ -85,6 +85,7 @@ impl App {
         let config = live.now();
         let queue = database.volatile.clone();
         let admission = Admission::new(config.max_waiting);
+        let lookups = Lookups::start(&queue);
         let (n_requests, of_account) = Authenticator::request_limits(config.max_requests.get());
         let auth = Arc::new(Authenticator {
             database: database.durable.clone(),
@@ -100,12 +101,11 @@ impl App {
             submissions: Submissions::start(&queue, &admission),
             admission,
             uploads,
-            lookups: Lookups::start(&queue),
-            streams: Streams::new(config.max_streams),
+            streams: Streams::new(lookups.clone(), config.max_streams, shutdown.soft.clone()),
+            lookups,
             body_memory: BodyMemory::budget(config.max_upload_bytes),
             live,
-            leaving: shutdown.leaving.clone(),
-            draining: shutdown.soft.clone(),
+            shutdown: shutdown.clone(),
             webhook_targets: Arc::new(WebhookTargets::new(
                 config.webhook_allow.clone().unwrap_or_default().0,
             )),
@@ -146,21 +146,6 @@ impl App {
     /// The memory for the bodies of this queue's requests.
     pub(crate) fn body_memory(&self, queue: Queue) -> BodyMemory {
         BodyMemory::of(&self.body_memory, queue)
-    }
-
-    /// A token that is cancelled when the process says that it is leaving. It still accepts requests.
-    pub(crate) fn leaving(&self) -> CancellationToken {
-        self.leaving.clone()
-    }
-
-    /// Whether the process is shutting down. It then finishes the requests in progress and accepts no new ones.
-    pub(crate) fn is_draining(&self) -> bool {
-        self.draining.is_cancelled()
-    }
-
-    /// A token that is cancelled when the process starts to shut down.
-    pub(crate) fn draining(&self) -> CancellationToken {
-        self.draining.clone()
     }
 
     /// Empties the caches, wakes all waiters and looks for due webhooks. Call this when notifications may have been

@@ -64,7 +64,7 @@ pub(crate) async fn live() -> Json<HealthBody> {
     ),
 )]
 pub(crate) async fn ready(State(app): State<App>) -> Result<Json<HealthBody>, Problem> {
-    if app.leaving().is_cancelled() {
+    if app.shutdown.leaving.is_cancelled() {
         return Err(Problem::of(ProblemType::Draining));
     }
     let Ok(checked) = timeout(DATABASE_LIMIT, check(&app.database.volatile)).await else {

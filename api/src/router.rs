@@ -40,7 +40,7 @@ with_operations!(handlers);
 pub(crate) fn router(app: App) -> Router {
     let document = Bytes::from(openapi_json());
     let pages = ui::routes(&app, &document);
-    let shared = middleware::Shared::new(app.leaving(), app.draining());
+    let shared = middleware::Shared::new(&app.shutdown);
     let models = Operation::ALL.into_iter().fold(Router::new(), |router, operation| {
         router.route(&format!("/v1/models/{}", operation.name()), handler(operation))
     });

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use akhar_platform::{metrics, telemetry::traces};
+use akhar_platform::{metrics, shutdown::Shutdown, telemetry::traces};
 use axum::{
     body::HttpBody as _,
     extract::{MatchedPath, Request, State},
@@ -11,7 +11,6 @@ use axum::{
     middleware::Next,
     response::{IntoResponse as _, Response},
 };
-use tokio_util::sync::CancellationToken;
 use tracing::{Instrument as _, Span, field::Empty};
 
 use super::{
@@ -24,17 +23,15 @@ use crate::problems::{Problem, ProblemType};
 /// What the middleware of all requests shares.
 #[derive(Debug, Clone)]
 pub(crate) struct Shared {
-    /// Cancelled when the process says that it is leaving: clients should open their next connection to another one.
-    leaving: CancellationToken,
-    /// Cancelled when the process accepts no more requests.
-    draining: CancellationToken,
+    /// While the process is leaving, clients should open their next connection to another one.
+    shutdown: Shutdown,
     discards: Discards,
 }
 
 impl Shared {
-    /// `leaving` is cancelled when clients should go to other processes, and `draining` when requests are refused.
-    pub(crate) fn new(leaving: CancellationToken, draining: CancellationToken) -> Self {
-        Self { leaving, draining, discards: Discards::default() }
+    /// The state of a process that `shutdown` stops.
+    pub(crate) fn new(shutdown: &Shutdown) -> Self {
+        Self { shutdown: shutdown.clone(), discards: Discards::default() }
     }
 }
 
@@ -49,15 +46,14 @@ pub(crate) async fn handle(State(shared): State<Shared>, mut request: Request, n
     let mut line = LogLine { method: request.method().clone(), info, span: span.clone(), status: None };
     let response = respond(&shared, &line.info, request, next).instrument(span).await;
     line.status = Some(response.status());
-    finish(response, &line.info, &shared.leaving)
+    finish(response, &line.info, shared.shutdown.leaving.is_cancelled())
 }
 
 /// The layer inside the routes: notes which of them a request has matched.
 pub(crate) async fn note_route(request: Request, next: Next) -> Response {
     let extensions = request.extensions();
     if let (Some(info), Some(route)) = (extensions.get::<RequestInfo>(), extensions.get::<MatchedPath>()) {
-        // A request matches one route, so nothing has set it before.
-        let _is_first = info.route.set(route.clone());
+        let _ = info.route.set(route.clone()); // a request matches one route, so nothing has set it before
     }
     next.run(request).await
 }
@@ -71,7 +67,7 @@ async fn respond(shared: &Shared, info: &RequestInfo, request: Request, next: Ne
             response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
             response
         }
-        Ok(()) if shared.draining.is_cancelled() && !info.path.starts_with("/health/") => {
+        Ok(()) if shared.shutdown.soft.is_cancelled() && !info.path.starts_with("/health/") => {
             Problem::of(ProblemType::Draining).into_response()
         }
         Ok(()) => next.run(request).await,
@@ -98,7 +94,7 @@ fn share_body(request: Request) -> (Request, Option<UnreadBody>) {
 }
 
 /// Adds the headers that every response has.
-fn finish(mut response: Response, info: &RequestInfo, leaving: &CancellationToken) -> Response {
+fn finish(mut response: Response, info: &RequestInfo, is_leaving: bool) -> Response {
     let headers = response.headers_mut();
     if let Ok(id) = HeaderValue::from_str(&info.id) {
         headers.insert(X_REQUEST_ID, id);
@@ -109,7 +105,7 @@ fn finish(mut response: Response, info: &RequestInfo, leaving: &CancellationToke
     info.rate_limits.write(headers);
     headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
     headers.entry(header::CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
-    if leaving.is_cancelled() {
+    if is_leaving {
         headers.insert(header::CONNECTION, HeaderValue::from_static("close"));
     }
     response
@@ -141,7 +137,8 @@ impl LogLine {
 
 impl Drop for LogLine {
     fn drop(&mut self) {
-        let (method, path) = (self.method.as_str(), &*self.info.path);
+        let method = self.method.as_str();
+        let path = &*self.info.path;
         let elapsed = self.info.received_at.elapsed();
         let ms = (elapsed.as_secs_f64() * 1e6).round() / 1e3;
         self.count(elapsed);

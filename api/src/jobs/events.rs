@@ -10,7 +10,7 @@ use utoipa::ToSchema;
 use super::{
     documentation::{EVENT_EXAMPLES, EVENTS_PATH},
     event_id::EventId,
-    follower::Follower,
+    event_writer::JobEventWriter,
     get::{JobPath, find},
 };
 use crate::{
@@ -19,6 +19,7 @@ use crate::{
     http::{context::RequestContext, event_stream, representation::Representation},
     input::query,
     problems::{Problem, ProblemType, responses::problems},
+    waiting::follower,
 };
 
 problems! {
@@ -103,7 +104,7 @@ pub(crate) async fn handle(
     if job.state.is_final() && last == Some(EventId::End) {
         return Ok(StatusCode::NO_CONTENT.into_response());
     }
-    let place = app.streams.open(caller.account_id).ok_or(Problem::of(ProblemType::TooManyStreams))?;
-    let follower = Follower::new(app, context.request, id, last, waiter, place);
-    Ok(event_stream::respond(follower.into_events()))
+    let stream = app.streams.open(caller.account_id).ok_or(Problem::of(ProblemType::TooManyStreams))?;
+    let writer = JobEventWriter::new(context.request.id, id, last);
+    Ok(event_stream::respond(follower::events(stream, waiter, writer)))
 }

@@ -96,7 +96,7 @@ pub(crate) async fn handle(
     let mut job = find(&app, &caller, id).await?;
     if !wait.is_zero() && !job.state.is_final() {
         let found = waiter.until_ended(&app.lookups, Instant::now() + wait).await?;
-        job = Result::from(found)?;
+        job = found.ok_or(Problem::of(ProblemType::NotFound))?;
     }
     Ok(document::current(job, &context.request))
 }

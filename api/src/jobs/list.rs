@@ -112,7 +112,8 @@ pub(crate) async fn handle(
 /// The filter and the number of jobs of the page. All violations are reported at once.
 pub(crate) fn page(uri: &Uri) -> Result<(JobFilter, u8), Problem> {
     let (parameters, mut violations) = query::read(uri, &PARAMETERS);
-    let (mut filter, mut limit) = (JobFilter::default(), DEFAULT_LIMIT);
+    let mut filter = JobFilter::default();
+    let mut limit = DEFAULT_LIMIT;
     for (name, value) in &parameters {
         if let Err(violation) = set(&mut filter, &mut limit, name, value) {
             violations.push(violation);

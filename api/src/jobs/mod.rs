@@ -3,8 +3,8 @@
 pub(crate) mod cancel;
 mod documentation;
 mod event_id;
+mod event_writer;
 pub(crate) mod events;
-mod follower;
 pub(crate) mod get;
 pub(crate) mod list;
 pub(crate) mod result;

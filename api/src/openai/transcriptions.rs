@@ -66,7 +66,7 @@ pub(crate) async fn handle(
     let parameters = Parameters::SpeechRecognition(speech);
     let intake = Intake { caller: &caller, context: &context, parameters, upload: Some(upload) };
     if is_streamed {
-        return stream::respond(app, intake).await;
+        return stream::respond(&app, intake).await;
     }
     let view = View { format, granularities, language, is_translation: false };
     run_and_render(&app, intake, |job, total| view.render(job, total)).await

@@ -19,7 +19,7 @@ use crate::{
 const CANCEL_PAUSE: Duration = Duration::from_millis(500);
 
 /// If it is dropped while armed, it cancels the job unless the job has started.
-pub(super) struct CancelOnDisconnect {
+pub(crate) struct CancelOnDisconnect {
     armed: Option<(App, JobId, Uuid)>,
 }
 
@@ -56,7 +56,7 @@ async fn cancel(app: App, job: JobId, account_id: Uuid) {
                 tracing::debug!("the client disconnected, and its job has started or ended");
                 return;
             }
-            Err(error) if may_recover(&error) && !app.is_draining() => {
+            Err(error) if may_recover(&error) && !app.shutdown.soft.is_cancelled() => {
                 tracing::debug!(%error, "cannot cancel a job now: trying again");
                 tokio::time::sleep(CANCEL_PAUSE).await;
             }

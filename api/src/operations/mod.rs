@@ -6,7 +6,7 @@
 pub(crate) mod alphabet_recognition;
 mod audio_quota;
 pub(crate) mod digit_recognition;
-mod disconnect;
+pub(crate) mod disconnect;
 pub(crate) mod documentation;
 pub(crate) mod handwriting_generator;
 mod identity;

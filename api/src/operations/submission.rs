@@ -17,8 +17,8 @@ use super::{disconnect::CancelOnDisconnect, intake::Admitted};
 use crate::{
     app::App,
     problems::Problem,
-    retry::retry_transient,
-    waiting::waiters::{LookupResult, Waiter},
+    retry::{Transient as _, retry_transient},
+    waiting::waiters::Waiter,
 };
 
 /// A job that was submitted for a request. If it is dropped before the request is answered and before the job has
@@ -32,7 +32,7 @@ pub(crate) struct Submission {
     /// and the caller may wait for minutes.
     unflushed: Option<Arc<NewJob>>,
     pub(crate) waiter: Waiter,
-    cancel_on_disconnect: CancelOnDisconnect,
+    pub(crate) cancel_on_disconnect: CancelOnDisconnect,
 }
 
 impl Submission {
@@ -97,12 +97,13 @@ impl Submission {
             return Ok(ended);
         }
         loop {
-            match (self.waiter.until_ended(&self.app.lookups, deadline).await?, self.unflushed.clone()) {
-                (LookupResult::Job(job), _) if job.state.is_final() => return Ok(*job),
-                (LookupResult::NotFound, Some(lost)) if Instant::now() < deadline => {
+            match (self.waiter.until_ended(&self.app.lookups, deadline).await, self.unflushed.clone()) {
+                (Ok(Some(job)), _) if job.state.is_final() => return Ok(job),
+                (Ok(None), Some(lost)) if Instant::now() < deadline => {
                     tracing::warn!("the database has lost the job: submitting it again");
                     retry_transient(|_| self.app.submissions.submit(lost.clone())).await?;
                 }
+                (Err(error), _) if !error.is_transient() => return Err(error.into()),
                 _ => {
                     self.acknowledge().await?;
                     return self.look_up().await;

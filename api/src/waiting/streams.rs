@@ -8,6 +8,7 @@ use akhar_jobs::{
     store::{Cursor, Followed},
 };
 use tokio::time::{Instant, timeout};
+use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
 use crate::{
@@ -22,7 +23,7 @@ const INTERVAL: Duration = Duration::from_secs(1);
 const LOOK_LIMIT: Duration = Duration::from_secs(5);
 
 /// What a stream finds when it looks at its job.
-pub(crate) enum Look {
+pub(super) enum Look {
     /// What is new about a job that has not ended.
     News(Followed),
     /// The job, which has ended.
@@ -36,16 +37,27 @@ pub(crate) enum Look {
 }
 
 /// All streams of events of this process.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Streams {
+    lookups: Lookups,
     open: Arc<Budget<Uuid>>,
     started: Instant,
+    /// Cancelled when the process shuts down, which ends all streams.
+    pub(super) draining: CancellationToken,
+}
+
+/// A stream among those of its account, until it is dropped.
+#[derive(Debug)]
+pub(crate) struct OpenStream {
+    pub(super) streams: Streams,
+    _place: Share<Uuid>,
 }
 
 impl Streams {
-    /// No streams yet. An account may have `max_streams`.
-    pub(crate) fn new(max_streams: NonZeroUsize) -> Self {
-        Self { open: Budget::new(usize::MAX, max_streams.get()), started: Instant::now() }
+    /// No streams yet. An account may have `max_streams`. They end when `draining` is cancelled.
+    pub(crate) fn new(lookups: Lookups, max_streams: NonZeroUsize, draining: CancellationToken) -> Self {
+        let open = Budget::new(usize::MAX, max_streams.get());
+        Self { lookups, open, started: Instant::now(), draining }
     }
 
     /// Changes the number of streams that an account may have. Those that are open stay.
@@ -53,9 +65,10 @@ impl Streams {
         self.open.set_limits(usize::MAX, max_streams.get());
     }
 
-    /// Takes the place of a stream of this account. `None` if it has as many as it may.
-    pub(crate) fn open(&self, account_id: Uuid) -> Option<Share<Uuid>> {
-        self.open.take(account_id, 1)
+    /// Opens a stream of this account. `None` if it has as many as it may.
+    pub(crate) fn open(&self, account_id: Uuid) -> Option<OpenStream> {
+        let place = self.open.take(account_id, 1)?;
+        Some(OpenStream { streams: self.clone(), _place: place })
     }
 
     /// How many streams are open.
@@ -64,11 +77,11 @@ impl Streams {
     }
 
     /// Reads what is new about a job, or the whole job if it has ended.
-    pub(crate) async fn look(&self, cursor: Cursor, lookups: &Lookups) -> Look {
+    pub(super) async fn look(&self, cursor: Cursor) -> Look {
         let look = async {
-            match lookups.follow(cursor).await? {
+            match self.lookups.follow(cursor).await? {
                 Some(seen) if !seen.state.is_final() => Ok(Look::News(seen)),
-                Some(_) => Ok(lookups.find(cursor.job).await?.map_or(Look::Gone, Look::Ended)),
+                Some(_) => Ok(self.lookups.find(cursor.job).await?.map_or(Look::Gone, Look::Ended)),
                 None => Ok(Look::Gone),
             }
         };
@@ -83,7 +96,7 @@ impl Streams {
     }
 
     /// The next time at which all streams look, so that one statement reads for all of them.
-    pub(crate) fn next_look(&self) -> Instant {
+    pub(super) fn next_look(&self) -> Instant {
         let n_looks = self.started.elapsed().as_secs() / INTERVAL.as_secs();
         self.started + INTERVAL * u32::try_from(n_looks + 1).unwrap_or(u32::MAX)
     }
@@ -95,7 +108,8 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn all_streams_look_at_the_same_times() {
-        let streams = Streams::new(NonZeroUsize::MIN);
+        let pool = sqlx::postgres::PgPoolOptions::new().connect_lazy("postgres://nowhere/none").unwrap();
+        let streams = Streams::new(Lookups::start(&pool), NonZeroUsize::MIN, CancellationToken::new());
         let first = streams.next_look();
         tokio::time::advance(INTERVAL / 3).await;
         assert_eq!(streams.next_look(), first);

@@ -17,10 +17,7 @@ use tokio::{
 };
 use tokio_util::sync::CancellationToken;
 
-use crate::{
-    problems::{Problem, ProblemType},
-    retry::Transient as _,
-};
+use crate::retry::Transient as _;
 
 /// How often a waiter reads its job if nothing is announced.
 const POLL_INTERVAL: Duration = Duration::from_secs(1);
@@ -43,27 +40,6 @@ pub(crate) struct Waiter {
     /// `None` only while the waiter is being dropped.
     wakes: Option<watch::Receiver<Announced>>,
     waiters: Waiters,
-}
-
-/// The result of reading or waiting for a job.
-#[derive(Debug)]
-pub(crate) enum LookupResult {
-    /// The job as it was last read. After a wait it may not have ended.
-    Job(Box<Job>),
-    /// There is no such job.
-    NotFound,
-    /// The database was unavailable, so the job could not be read.
-    Unavailable,
-}
-
-impl From<LookupResult> for Result<Job, Problem> {
-    fn from(found: LookupResult) -> Self {
-        match found {
-            LookupResult::Job(job) => Ok(*job),
-            LookupResult::NotFound => Err(Problem::of(ProblemType::NotFound)),
-            LookupResult::Unavailable => Err(Problem::of(ProblemType::Unavailable)),
-        }
-    }
 }
 
 impl Waiters {
@@ -126,32 +102,31 @@ impl Waiter {
         announced.filter(|job| job.state.is_final()).map(Arc::unwrap_or_clone)
     }
 
-    /// Waits until the job has ended, the deadline has passed or the process has no more time. It first waits and then
-    /// reads the job, so call it for a job that was just submitted or read.
+    /// The job when it has ended, or as it was last read when the deadline has passed or the process has no more time.
+    /// `None` if there is no such job. An error if it could not be read. It first waits and then reads the job, so call
+    /// it for a job that was just submitted or read.
     pub(crate) async fn until_ended(
         &mut self,
         lookups: &Lookups,
         deadline: Instant,
-    ) -> Result<LookupResult, GroupError> {
-        let mut latest = LookupResult::Unavailable;
+    ) -> Result<Option<Job>, GroupError> {
+        let mut latest = Err(sqlx::Error::PoolTimedOut.into());
         loop {
             self.wait_for_wake_up(deadline).await;
             if let Some(job) = self.announced() {
-                return Ok(LookupResult::Job(Box::new(job)));
+                return Ok(Some(job));
             }
             let limit = deadline.max(Instant::now() + POLL_INTERVAL);
             match timeout_at(limit, lookups.find(self.id)).await {
-                Ok(Ok(Some(job))) if job.state.is_final() => return Ok(LookupResult::Job(Box::new(job))),
-                Ok(Ok(Some(job))) => latest = LookupResult::Job(Box::new(job)),
-                Ok(Ok(None)) => return Ok(LookupResult::NotFound),
+                Ok(Ok(Some(job))) if !job.state.is_final() => latest = Ok(Some(job)),
                 Ok(Err(error)) if error.is_transient() => {
                     tracing::debug!(%error, "the database is unavailable: continuing to wait");
                 }
-                Ok(Err(error)) => return Err(error),
+                Ok(found) => return found,
                 Err(_) => tracing::debug!("the database does not answer: continuing to wait"),
             }
             if Instant::now() >= deadline || self.waiters.out_of_time.is_cancelled() {
-                return Ok(latest);
+                return latest;
             }
         }
     }
@@ -168,7 +143,8 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn an_announcement_before_the_wait_is_not_lost() {
-        let (waiters, id) = (Waiters::default(), id());
+        let waiters = Waiters::default();
+        let id = id();
         let mut waiter = waiters.subscribe(id);
         waiters.wake(id, None);
         let started = Instant::now();
@@ -178,9 +154,9 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn only_the_waiters_of_a_job_are_woken() {
-        let (waiters, a, b) = (Waiters::default(), id(), id());
-        let (mut one, mut two, mut other) =
-            (waiters.subscribe(a), waiters.subscribe(a), waiters.subscribe(b));
+        let waiters = Waiters::default();
+        let [a, b] = [id(), id()];
+        let [mut one, mut two, mut other] = [a, a, b].map(|id| waiters.subscribe(id));
         waiters.wake(a, None);
         let started = Instant::now();
         one.wait_for_wake_up(started + POLL_INTERVAL).await;
@@ -214,8 +190,9 @@ mod tests {
 
     #[test]
     fn a_job_is_forgotten_when_its_last_waiter_is_dropped() {
-        let (waiters, id) = (Waiters::default(), id());
-        let (one, two) = (waiters.subscribe(id), waiters.subscribe(id));
+        let waiters = Waiters::default();
+        let id = id();
+        let [one, two] = [id, id].map(|id| waiters.subscribe(id));
         drop(one);
         assert_eq!(waiters.waiting.lock().len(), 1);
         drop(two);

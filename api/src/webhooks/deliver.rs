@@ -18,7 +18,7 @@ const MAX_PAUSE: Duration = Duration::from_secs(10);
 
 /// Delivers until the process stops. Attempts that have begun go on as tasks of the app.
 pub(crate) async fn deliver(app: App) {
-    let draining = app.draining();
+    let draining = app.shutdown.soft.clone();
     let attempts = Arc::new(Attempts {
         sender: Sender::new(app.webhook_targets.clone()),
         running: Running::new(app.webhooks_due.clone()),

@@ -1,0 +1,228 @@
+//! Writes what is read of a job as the events of `GET /v1/jobs/{id}/events`.
+
+use std::{sync::Arc, time::Duration};
+
+use akhar_client::{JobBody, ProgressEventBody, SegmentBody, StateEventBody};
+use akhar_jobs::{
+    Job, JobId, Outcome, Segment,
+    store::{Cursor, Followed},
+};
+use axum::response::sse::Event;
+
+use super::event_id::EventId;
+use crate::{
+    outcomes::{body, document},
+    problems::Problem,
+    waiting::follower::EventWriter,
+};
+
+/// The time after which a client that has lost the stream should connect again.
+const RECONNECT_AFTER: Duration = Duration::from_secs(1);
+
+/// An event, with its data.
+#[derive(Debug, Clone)]
+pub(super) enum JobEvent {
+    State(StateEventBody),
+    Progress(ProgressEventBody),
+    Segment(SegmentBody),
+    Done(Box<JobBody>),
+}
+
+/// The events of one job, for a caller that knows a part of it.
+pub(super) struct JobEventWriter {
+    request_id: Arc<str>,
+    cursor: Cursor,
+    state: Option<StateEventBody>,
+    transcribed_s: Option<f64>,
+    has_written: bool,
+}
+
+impl EventWriter for JobEventWriter {
+    type Event = (EventId, JobEvent);
+
+    fn cursor(&self) -> Cursor {
+        self.cursor
+    }
+
+    fn news(&mut self, seen: Followed) -> Vec<(EventId, JobEvent)> {
+        let Followed { state, attempt, place, transcribed_s, segments } = seen;
+        self.begin(attempt);
+        let mut news = Vec::new();
+        let state = StateEventBody { state: document::state(state), attempt, place };
+        if self.state.as_ref() != Some(&state) {
+            news.push((self.cursor.into(), JobEvent::State(state.clone())));
+            self.state = Some(state);
+        }
+        news.extend(self.add(segments));
+        if let Some(seconds) = transcribed_s.filter(|_| self.transcribed_s != transcribed_s) {
+            let progress = ProgressEventBody { transcribed_s: seconds };
+            news.push((self.cursor.into(), JobEvent::Progress(progress)));
+        }
+        self.transcribed_s = transcribed_s;
+        news
+    }
+
+    fn end(&mut self, job: Job) -> Vec<(EventId, JobEvent)> {
+        self.begin(job.attempt);
+        let segments = job.outcome.as_ref().map_or(&[][..], Outcome::segments);
+        let n_known = usize::try_from(self.cursor.n_segments).unwrap_or_default();
+        let further = segments.get(n_known..).unwrap_or_default().to_vec();
+        let mut rest = self.add(further);
+        rest.push((EventId::End, JobEvent::Done(Box::new(document::job_body(job, &self.request_id)))));
+        rest
+    }
+
+    fn broken(&mut self, _: Problem) -> Vec<(EventId, JobEvent)> {
+        Vec::new() // the client connects again
+    }
+
+    fn write(&mut self, (id, event): (EventId, JobEvent)) -> Result<Event, axum::Error> {
+        let event = event.write(id)?;
+        let is_first = !std::mem::replace(&mut self.has_written, true);
+        Ok(if is_first { event.retry(RECONNECT_AFTER) } else { event })
+    }
+}
+
+impl JobEventWriter {
+    /// The events of a job for a caller that has got those up to `last`. `request_id` is that of the caller's request.
+    pub(super) fn new(request_id: Arc<str>, job: JobId, last: Option<EventId>) -> Self {
+        let nothing = Cursor { job, attempt: 0, n_segments: 0 };
+        let cursor = last.map_or(nothing, |id| id.cursor(job));
+        Self { request_id, cursor, state: None, transcribed_s: None, has_written: false }
+    }
+
+    /// A new attempt transcribes the recording from its beginning.
+    fn begin(&mut self, attempt: i32) {
+        if attempt != self.cursor.attempt {
+            self.cursor = Cursor { attempt, n_segments: 0, ..self.cursor };
+        }
+    }
+
+    /// The events of further segments. They have no translations, because segments are translated together at the end.
+    fn add(&mut self, segments: Vec<Segment>) -> Vec<(EventId, JobEvent)> {
+        let add = |segment: Segment| {
+            self.cursor.n_segments += 1;
+            let segment = body::segment(Segment { translation: None, ..segment });
+            (self.cursor.into(), JobEvent::Segment(segment))
+        };
+        segments.into_iter().map(add).collect()
+    }
+}
+
+impl JobEvent {
+    fn write(&self, id: EventId) -> Result<Event, axum::Error> {
+        let event = Event::default().id(id.to_string());
+        match self {
+            Self::State(state) => event.event("state").json_data(state),
+            Self::Progress(progress) => event.event("progress").json_data(progress),
+            Self::Segment(segment) => event.event("segment").json_data(segment),
+            Self::Done(job) => event.event("done").json_data(job),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use akhar_jobs::{JobState, Operation};
+    use uuid::Uuid;
+
+    use super::*;
+
+    fn segments(n: u8) -> Vec<Segment> {
+        let segment = |at: u8| Segment {
+            start: at.into(),
+            end: at.into(),
+            transcription: at.to_string(),
+            translation: Some("x".to_owned()),
+        };
+        (1..=n).map(segment).collect()
+    }
+
+    fn running(attempt: i32, transcribed_s: f64, segments: &[Segment]) -> Followed {
+        Followed {
+            state: JobState::Running,
+            attempt,
+            place: None,
+            transcribed_s: Some(transcribed_s),
+            segments: segments.to_vec(),
+        }
+    }
+
+    fn ended(attempt: i32, segments: Vec<Segment>) -> Job {
+        Job {
+            id: JobId(Uuid::now_v7()),
+            operation: Operation::SpeechRecognition,
+            state: JobState::Succeeded,
+            attempt,
+            created_at: chrono::Utc::now(),
+            started_at: None,
+            ended_at: None,
+            outcome: Some(Outcome::Transcription {
+                transcription: String::new(),
+                translation: None,
+                timestamps: None,
+                words: None,
+                segments,
+                seconds: 9.0,
+                warnings: Vec::new(),
+            }),
+            timing: None,
+            transcribed_s: None,
+        }
+    }
+
+    fn knows(attempt: i32, n_segments: i32) -> JobEventWriter {
+        let mut writer = JobEventWriter::new("r".into(), JobId(Uuid::now_v7()), None);
+        writer.cursor = Cursor { attempt, n_segments, ..writer.cursor };
+        writer
+    }
+
+    /// Each event as its id and its data.
+    fn texts(events: Vec<(EventId, JobEvent)>) -> Vec<String> {
+        let text = |(id, event)| match event {
+            JobEvent::State(StateEventBody { state, attempt, place }) => {
+                format!("{id} {state:?} {attempt} {place:?}")
+            }
+            JobEvent::Progress(progress) => format!("{id} {}", progress.transcribed_s),
+            JobEvent::Segment(segment) => {
+                assert_eq!(segment.translation, None);
+                format!("{id} {}", segment.transcription)
+            }
+            JobEvent::Done(_) => format!("{id} done"),
+        };
+        events.into_iter().map(text).collect()
+    }
+
+    #[test]
+    fn only_what_has_changed_is_texts() {
+        let mut caller = knows(0, 0);
+        let all = segments(3);
+        let waits = |place| Followed {
+            state: JobState::Queued,
+            attempt: 0,
+            place: Some(place),
+            transcribed_s: None,
+            segments: Vec::new(),
+        };
+        assert_eq!(texts(caller.news(waits(2))), ["0.0 Queued 0 Some(2)"]);
+        assert_eq!(texts(caller.news(waits(2))), [""; 0]);
+        assert_eq!(texts(caller.news(waits(1))), ["0.0 Queued 0 Some(1)"]);
+        let news = texts(caller.news(running(1, 5.0, &all[..2])));
+        assert_eq!(news, ["1.0 Running 1 None", "1.1 1", "1.2 2", "1.2 5"]);
+        assert_eq!(texts(caller.news(running(1, 5.0, &[]))), [""; 0]);
+        assert_eq!(texts(caller.end(ended(1, all))), ["1.3 3", "end done"]);
+    }
+
+    #[test]
+    fn another_attempt_begins_again() {
+        let mut caller = knows(1, 2);
+        let all = segments(3);
+        assert_eq!(texts(caller.news(running(2, 1.0, &all[..1]))), ["2.0 Running 2 None", "2.1 1", "2.1 1"]);
+        assert_eq!(texts(caller.end(ended(3, all))), ["3.1 1", "3.2 2", "3.3 3", "end done"]);
+    }
+
+    #[test]
+    fn an_id_beyond_the_end_gives_no_segments() {
+        assert_eq!(texts(knows(1, 9).end(ended(1, segments(3)))), ["end done"]);
+    }
+}

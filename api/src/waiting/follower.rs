@@ -1,0 +1,95 @@
+//! Follows one job for one caller: what is read of the job comes in, and the events that report it go out.
+//!
+//! A follower looks once a second, at the same time as all others, and when the end of its job is announced.
+
+use std::collections::VecDeque;
+
+use akhar_jobs::{
+    Job,
+    store::{Cursor, Followed},
+};
+use axum::response::sse::Event;
+use futures::{Stream, stream};
+
+use super::{
+    streams::{Look, OpenStream},
+    waiters::Waiter,
+};
+use crate::problems::{Problem, ProblemType};
+
+/// Turns what is read of a job into the events of one route.
+pub(crate) trait EventWriter {
+    /// An event that is not written yet.
+    type Event;
+    /// The part of the job that the caller knows.
+    fn cursor(&self) -> Cursor;
+    /// The events of what is new about a job that has not ended.
+    fn news(&mut self, seen: Followed) -> Vec<Self::Event>;
+    /// The last events of a job that has ended.
+    fn end(&mut self, job: Job) -> Vec<Self::Event>;
+    /// The last events of a stream that ends before its job.
+    fn broken(&mut self, problem: Problem) -> Vec<Self::Event>;
+    /// Writes an event.
+    fn write(&mut self, event: Self::Event) -> Result<Event, axum::Error>;
+}
+
+/// A caller that follows a job.
+struct Follower<W: EventWriter> {
+    stream: OpenStream,
+    waiter: Waiter,
+    writer: W,
+    ready: VecDeque<W::Event>,
+    has_looked: bool,
+    is_over: bool,
+}
+
+/// The events of the job that `waiter` waits for, until it has ended or the process shuts down.
+pub(crate) fn events(
+    stream: OpenStream,
+    waiter: Waiter,
+    writer: impl EventWriter,
+) -> impl Stream<Item = Result<Event, axum::Error>> {
+    let ready = VecDeque::new();
+    let follower = Follower { stream, waiter, writer, ready, has_looked: false, is_over: false };
+    stream::unfold(follower, async |mut follower| Some((follower.next().await?, follower)))
+}
+
+impl<W: EventWriter> Follower<W> {
+    async fn next(&mut self) -> Option<Result<Event, axum::Error>> {
+        let draining = self.stream.streams.draining.clone();
+        while self.ready.is_empty() && !self.is_over {
+            tokio::select! {
+                () = self.look() => (),
+                () = draining.cancelled() => self.break_off(Problem::of(ProblemType::Draining)),
+            }
+        }
+        self.ready.pop_front().map(|event| self.writer.write(event))
+    }
+
+    /// Waits, except the first time, and then reads what is new.
+    async fn look(&mut self) {
+        let streams = &self.stream.streams;
+        if self.has_looked {
+            self.waiter.wait_for_wake_up(streams.next_look()).await;
+        }
+        self.has_looked = true;
+        match streams.look(self.writer.cursor()).await {
+            Look::News(seen) => self.ready.extend(self.writer.news(seen)),
+            Look::Ended(job) => {
+                self.ready.extend(self.writer.end(job));
+                self.is_over = true;
+            }
+            Look::Gone => {
+                tracing::warn!("a job was deleted while its caller followed it");
+                self.break_off(Problem::of(ProblemType::Internal));
+            }
+            Look::Unavailable => (),
+            Look::Failed(error) => self.break_off(error.into()),
+        }
+    }
+
+    fn break_off(&mut self, problem: Problem) {
+        self.ready.extend(self.writer.broken(problem));
+        self.is_over = true;
+    }
+}
