@@ -104,7 +104,7 @@ impl State {
 pub async fn headers(data: &[u8]) {
     let mut lines = data.split(|byte| *byte == b'\n');
     let uri = lines.next().and_then(|line| Uri::try_from(line).ok()).unwrap_or_default();
-    let _unexpected = query::unexpected(&uri);
+    let _ = query::unexpected(&uri); // it must not panic
     if let Err(problem) = query::wait_s(&uri) {
         write(problem);
     }
@@ -115,8 +115,8 @@ pub async fn headers(data: &[u8]) {
     parts.uri = uri;
     for line in lines {
         let Some(colon) = line.iter().position(|byte| *byte == b':') else { continue };
-        let (name, value) =
-            (HeaderName::from_bytes(&line[..colon]), HeaderValue::from_bytes(&line[colon + 1..]));
+        let name = HeaderName::from_bytes(&line[..colon]);
+        let value = HeaderValue::from_bytes(&line[colon + 1..]);
         if let (Ok(name), Ok(value)) = (name, value) {
             parts.headers.append(name, value);
         }
@@ -141,7 +141,7 @@ pub async fn headers(data: &[u8]) {
     }
     let limit = std::time::Duration::from_secs(30);
     assert!(context.preferences.wait_within(limit) <= limit);
-    let _applied = context.preferences.applied();
+    let _ = context.preferences.applied(); // it must not panic
 }
 
 /// A request whose body arrives in pieces, whose length the first byte of `data` gives.
@@ -154,5 +154,5 @@ fn request(content_type: &str, data: &[u8]) -> Option<Request> {
 }
 
 fn write(problem: Problem) {
-    let _document = serde_json::to_vec(&problem.body("/", "request"));
+    let _ = serde_json::to_vec(&problem.body("/", "request")); // it must not panic
 }

@@ -94,7 +94,8 @@ impl Measured {
 
 fn export(counted: &[Unended]) {
     for operation in Operation::ALL {
-        let (queue, operation) = (operation.queue().name(), operation.name());
+        let queue = operation.queue().name();
+        let operation = operation.name();
         let of = |state| counted.iter().find(|row| row.operation == operation && row.state == state);
         for state in [JobState::Queued, JobState::Running] {
             let n = of(state).map_or(0, |row| usize::try_from(row.n_jobs).unwrap_or(0));

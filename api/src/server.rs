@@ -12,7 +12,12 @@ use akhar_platform::{
     config::Config, database::Database, metrics::MetricsError, open_files, reload::LiveConfig,
     shutdown::Shutdown,
 };
-use hyper::{Request, body::Incoming, server::conn::http1, service::Service};
+use hyper::{
+    Request,
+    body::Incoming,
+    server::conn::http1,
+    service::{Service as _, service_fn},
+};
 use hyper_util::{
     rt::{TokioIo, TokioTimer},
     service::TowerToHyperService,
@@ -119,7 +124,8 @@ fn network(address: IpAddr) -> IpAddr {
 
 /// The most connections at a time: as many as are configured, if the process may open so many files.
 fn max_connections(config: &Config) -> usize {
-    let (wanted, files) = (config.max_connections.get(), open_files::raise_limit());
+    let wanted = config.max_connections.get();
+    let files = open_files::raise_limit();
     let possible = files.saturating_sub(RESERVED_FILES).max(1);
     if possible < wanted {
         tracing::warn!(
@@ -154,8 +160,8 @@ async fn serve_app(
                 tracing::debug!(%address, "the address has too many connections: closing one");
                 continue;
             };
-            let service = OfPeer { service: service.clone(), peer: Peer(address.ip()) };
-            let served = serve_connection(stream, service, connection_shutdown.clone());
+            let peer = Peer(address.ip());
+            let served = serve_connection(stream, service.clone(), peer, connection_shutdown.clone());
             let connection = async move {
                 served.await;
                 drop((place, share));
@@ -207,25 +213,17 @@ fn concerns_one_connection(error: &io::Error) -> bool {
     matches!(error.kind(), E::ConnectionRefused | E::ConnectionAborted | E::ConnectionReset)
 }
 
-/// The service of a connection. Its requests know the address that they come from.
-#[derive(Debug, Clone)]
-struct OfPeer {
+/// Serves the requests of a connection. They know the address that they come from.
+async fn serve_connection(
+    stream: TcpStream,
     service: TowerToHyperService<axum::Router>,
     peer: Peer,
-}
-
-impl Service<Request<Incoming>> for OfPeer {
-    type Response = <TowerToHyperService<axum::Router> as Service<Request<Incoming>>>::Response;
-    type Error = <TowerToHyperService<axum::Router> as Service<Request<Incoming>>>::Error;
-    type Future = <TowerToHyperService<axum::Router> as Service<Request<Incoming>>>::Future;
-
-    fn call(&self, mut request: Request<Incoming>) -> Self::Future {
-        request.extensions_mut().insert(self.peer);
-        self.service.call(request)
-    }
-}
-
-async fn serve_connection(stream: TcpStream, service: OfPeer, shutdown: Shutdown) {
+    shutdown: Shutdown,
+) {
+    let service = service_fn(move |mut request: Request<Incoming>| {
+        request.extensions_mut().insert(peer);
+        service.call(request)
+    });
     if let Err(error) = stream.set_nodelay(true) {
         tracing::debug!(%error, "cannot set TCP_NODELAY");
     }

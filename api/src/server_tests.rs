@@ -50,8 +50,8 @@ async fn connected(app: App, shutdown: Shutdown) -> (TcpStream, JoinHandle<()>) 
     let caller = TcpStream::connect(listener.local_addr().unwrap()).await.unwrap();
     let (stream, _) = listener.accept().await.unwrap();
     let service = TowerToHyperService::new(router(app));
-    let service = OfPeer { service, peer: Peer([127, 0, 0, 1].into()) };
-    (caller, tokio::spawn(serve_connection(stream, service, shutdown)))
+    let peer = Peer([127, 0, 0, 1].into());
+    (caller, tokio::spawn(serve_connection(stream, service, peer, shutdown)))
 }
 
 /// Polls until the condition holds, because another task makes it true. The limit is well below the 5 s of
@@ -68,7 +68,8 @@ async fn eventually(mut holds: impl FnMut() -> bool) -> bool {
 async fn a_client_that_disconnects_is_no_longer_counted() {
     for is_chunked in [false, true] {
         let shutdown = Shutdown::default();
-        let (app, key) = (app_until(&shutdown), NewKey::random());
+        let app = app_until(&shutdown);
+        let key = NewKey::random();
         app.auth.keys.insert(&key).await;
         let (mut caller, _) = connected(app.clone(), shutdown).await;
         caller.write_all(&request(&key, is_chunked)).await.unwrap();
@@ -153,7 +154,8 @@ fn an_address_of_ipv6_counts_as_its_network() {
 #[tokio::test]
 async fn a_soft_shutdown_finishes_the_requests_in_progress() {
     let shutdown = Shutdown::default();
-    let (app, key) = (app_until(&shutdown), NewKey::random());
+    let app = app_until(&shutdown);
+    let key = NewKey::random();
     app.auth.keys.insert(&key).await;
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
@@ -165,7 +167,7 @@ async fn a_soft_shutdown_finishes_the_requests_in_progress() {
     shutdown.stop();
     let mut late = TcpStream::connect(address).await.unwrap();
     late.write_all(b"GET /v1/jobs/x HTTP/1.1\r\nHost: x\r\n\r\n").await.unwrap();
-    let (mut refused, mut answer, mut nothing) = (String::new(), String::new(), String::new());
+    let [mut refused, mut answer, mut nothing] = [const { String::new() }; 3];
     late.read_to_string(&mut refused).await.unwrap();
     assert!(refused.starts_with("HTTP/1.1 503") && refused.contains("/problems/draining"), "{refused}");
     idle.read_to_string(&mut nothing).await.unwrap();
@@ -178,7 +180,8 @@ async fn a_soft_shutdown_finishes_the_requests_in_progress() {
 #[tokio::test]
 async fn a_hard_shutdown_aborts_connections() {
     let shutdown = Shutdown::default();
-    let (app, key) = (app_until(&shutdown), NewKey::random());
+    let app = app_until(&shutdown);
+    let key = NewKey::random();
     app.auth.keys.insert(&key).await;
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let mut caller = TcpStream::connect(listener.local_addr().unwrap()).await.unwrap();

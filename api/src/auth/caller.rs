@@ -2,7 +2,7 @@
 
 use std::{sync::Arc, time::Instant};
 
-use akhar_accounts::{AccountWebhook, PresentedKey, Quotas, prefix_text};
+use akhar_accounts::{AccountWebhook, PresentedKey, Quotas, WorkingKey, prefix_text};
 use axum::{
     extract::{FromRef, FromRequestParts},
     http::{HeaderMap, header, request::Parts},
@@ -61,7 +61,7 @@ where
         let auth = Arc::<Authenticator>::from_ref(state);
         let key = presented(&parts.headers).ok_or(UNAUTHORIZED)?;
         let working = auth.keys.find(&auth.database, &key).await?.ok_or(UNAUTHORIZED)?;
-        let (account_id, quotas, webhook) = (working.account_id, working.quotas, working.webhook);
+        let WorkingKey { account_id, quotas, webhook, .. } = working;
         Span::current().record("caller", prefix_text(&key.prefix));
         let limits = parts.extensions.get::<RequestInfo>().map(|request| &request.rate_limits);
         auth.count(account_id, quotas, limits)?;
@@ -83,14 +83,13 @@ impl Authenticator {
         };
         let counted = self.rates.count(account_id, per_minute, Instant::now());
         if let Some(limits) = limits {
-            let (n_left, reset_in) = (counted.n_left, counted.full_in);
             limits.add(RateLimit {
                 name: "rpm",
                 unit: None,
                 quota: per_minute,
                 window: WINDOW,
-                n_left,
-                reset_in,
+                n_left: counted.n_left,
+                reset_in: counted.full_in,
             });
         }
         let Some(retry_after) = counted.refused_for else { return Ok(()) };

@@ -76,7 +76,7 @@ impl KeyCache {
     /// Caches a key that is not in the database.
     #[cfg(test)]
     pub(crate) async fn insert(&self, key: &akhar_accounts::NewKey) {
-        let (id, account_id) = (uuid::Uuid::now_v7(), uuid::Uuid::now_v7());
+        let [id, account_id] = std::array::from_fn(|_| uuid::Uuid::now_v7());
         let quotas = akhar_accounts::Quotas::default();
         let webhook = akhar_accounts::AccountWebhook::default();
         let secret_sha256 = key.sha256().to_vec();

@@ -138,7 +138,10 @@ pub(super) fn traceparent(headers: &HeaderMap) -> Option<String> {
     let hex = |s: &str, n: usize| s.len() == n && s.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'));
     let nonzero = |s: &str| s.bytes().any(|b| b != b'0');
     let mut parts = text.splitn(5, '-');
-    let (version, trace, parent, flags) = (parts.next()?, parts.next()?, parts.next()?, parts.next()?);
+    let version = parts.next()?;
+    let trace = parts.next()?;
+    let parent = parts.next()?;
+    let flags = parts.next()?;
     let is_well_formed = hex(version, 2)
         && version != "ff"
         && hex(trace, 32)

@@ -44,28 +44,29 @@ impl View {
     /// arrived.
     pub(super) fn render(self, job: Job, total: Duration) -> Result<Response, Problem> {
         let timing = job.timing;
-        let said = transcription(job, self.is_translation)?;
-        Ok(response::with_server_timing(self.body(said), timing, total))
+        let transcription = transcription(job, self.is_translation)?;
+        Ok(response::with_server_timing(self.body(transcription), timing, total))
     }
 
-    fn body(&self, said: Transcription) -> Response {
+    fn body(&self, transcription: Transcription) -> Response {
         let of_type = |media_type: &'static str, text: String| {
             ([(header::CONTENT_TYPE, media_type)], text).into_response()
         };
         match self.format {
-            Format::Text => of_type("text/plain; charset=utf-8", format!("{}\n", said.text)),
+            Format::Text => of_type("text/plain; charset=utf-8", format!("{}\n", transcription.text)),
             Format::Srt => {
-                of_type("application/x-subrip; charset=utf-8", subtitles::srt(&cues(said.segments)))
+                of_type("application/x-subrip; charset=utf-8", subtitles::srt(&cues(transcription.segments)))
             }
-            Format::Vtt => of_type("text/vtt; charset=utf-8", subtitles::vtt(&cues(said.segments))),
+            Format::Vtt => of_type("text/vtt; charset=utf-8", subtitles::vtt(&cues(transcription.segments))),
             Format::Json => {
-                Json(AudioTextBody { usage: usage(said.seconds), text: said.text }).into_response()
+                Json(AudioTextBody { usage: usage(transcription.seconds), text: transcription.text })
+                    .into_response()
             }
-            Format::VerboseJson => Json(self.verbose(said)).into_response(),
+            Format::VerboseJson => Json(self.verbose(transcription)).into_response(),
         }
     }
 
-    fn verbose(&self, said: Transcription) -> VerboseAudioTextBody {
+    fn verbose(&self, transcription: Transcription) -> VerboseAudioTextBody {
         let (task, language) = if self.is_translation {
             ("translate", self.language.other())
         } else {
@@ -84,21 +85,21 @@ impl View {
                 compression_ratio: None,
                 no_speech_prob: None,
             };
-            said.segments.into_iter().enumerate().map(segment).collect()
+            transcription.segments.into_iter().enumerate().map(segment).collect()
         });
         let words = self.granularities.contains(&Granularity::Word).then(|| {
             let word = |w: Word| AudioWordBody { word: w.text, start: w.start, end: w.end };
-            said.words.into_iter().map(word).collect()
+            transcription.words.into_iter().map(word).collect()
         });
         VerboseAudioTextBody {
             task: task.to_owned(),
             language: name(language).to_owned(),
-            duration: said.seconds,
-            text: said.text,
+            duration: transcription.seconds,
+            text: transcription.text,
             segments,
             words,
-            warnings: said.warnings,
-            usage: usage(said.seconds),
+            warnings: transcription.warnings,
+            usage: usage(transcription.seconds),
         }
     }
 }
@@ -124,12 +125,7 @@ pub(super) fn transcription(job: Job, is_translation: bool) -> Result<Transcript
 }
 
 fn cues(segments: Vec<Segment>) -> Vec<SegmentBody> {
-    let cue = |s: Segment| SegmentBody {
-        start: s.start,
-        end: s.end,
-        transcription: s.transcription,
-        translation: None,
-    };
+    let cue = |segment: Segment| body::segment(Segment { translation: None, ..segment });
     segments.into_iter().map(cue).collect()
 }
 

@@ -95,7 +95,8 @@ pub(crate) fn lifetime(job: &Job) -> Duration {
 fn server_timing(timing: Option<Timing>, total: Duration) -> Option<HeaderValue> {
     let timing = timing?;
     let ms = |us: i32| f64::from(us) / 1e3;
-    let (decode, infer) = (ms(timing.decode_us), ms(timing.infer_us));
+    let decode = ms(timing.decode_us);
+    let infer = ms(timing.infer_us);
     let queue = (total.as_secs_f64() * 1e3 - decode - infer).max(0.0);
     HeaderValue::try_from(format!("queue;dur={queue:.3}, decode;dur={decode:.3}, infer;dur={infer:.3}")).ok()
 }

@@ -151,7 +151,8 @@ impl Problem {
 
     /// Writes the document and its headers into a response that [`Problem::into_response`] has created.
     pub(crate) fn write(self, response: &mut Response, instance: &str, request_id: &str) {
-        let (facts, retry_after_s) = (self.kind.facts(), self.retry_after_s);
+        let facts = self.kind.facts();
+        let retry_after_s = self.retry_after_s;
         let document = serde_json::to_vec(&self.body(instance, request_id)).unwrap_or_default();
         let headers = response.headers_mut();
         headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/problem+json"));

@@ -17,8 +17,8 @@ pub fn http() -> String {
         method that its path does not support is answered with 405 [method-not-allowed](problems.md#method-not-allowed).\n"
         .to_owned();
     for tag in document["tags"].as_array().into_iter().flatten() {
-        let _infallible =
-            write!(page, "\n## {}\n\n{}\n", capitalised(text(&tag["name"])), text(&tag["description"]));
+        // Writing to a String cannot fail.
+        let _ = write!(page, "\n## {}\n\n{}\n", capitalised(text(&tag["name"])), text(&tag["description"]));
         for (path, item) in members(&document["paths"]) {
             for (method, route) in members(item) {
                 if route["tags"][0] == tag["name"] {
@@ -31,18 +31,20 @@ pub fn http() -> String {
 }
 
 fn write_route(page: &mut String, document: &Value, title: &str, route: &Value) {
-    let _infallible = write!(page, "\n### {title}\n\n{}.\n", text(&route["summary"]));
+    let _ = write!(page, "\n### {title}\n\n{}.\n", text(&route["summary"])); // writing to a String cannot fail
     if let Some(description) = route["description"].as_str() {
-        let _infallible = write!(page, "\n{description}\n");
+        let _ = write!(page, "\n{description}\n"); // writing to a String cannot fail
     }
     let parameters = route["parameters"].as_array().map_or(&[][..], Vec::as_slice);
     if !parameters.is_empty() {
         page.push_str("\n| parameter | in | value | meaning |\n|---|---|---|---|\n");
     }
     for parameter in parameters {
-        let (name, place) = (text(&parameter["name"]), text(&parameter["in"]));
+        let name = text(&parameter["name"]);
+        let place = text(&parameter["in"]);
         let value = value_of(document, &parameter["schema"]);
-        let _infallible =
+        // Writing to a String cannot fail.
+        let _ =
             writeln!(page, "| `{name}` | {place} | {value} | {} |", cell(text(&parameter["description"])));
     }
     for (media_type, content) in members(&route["requestBody"]["content"]) {
@@ -53,7 +55,8 @@ fn write_route(page: &mut String, document: &Value, title: &str, route: &Value) 
 
 /// Writes the fields of a body, the required ones first.
 fn write_fields(page: &mut String, document: &Value, media_type: &str, form: &Value) {
-    let _infallible = write!(
+    // Writing to a String cannot fail.
+    let _ = write!(
         page,
         "\nThe body is `{media_type}` with these fields:\n\n| field | value | meaning |\n|---|---|---|\n"
     );
@@ -64,8 +67,8 @@ fn write_fields(page: &mut String, document: &Value, media_type: &str, form: &Va
     for (name, field) in fields {
         let required = if is_required(name) { ", required" } else { "" };
         let value = value_of(document, field);
-        let _infallible =
-            writeln!(page, "| `{name}` | {value}{required} | {} |", cell(description(document, field)));
+        // Writing to a String cannot fail.
+        let _ = writeln!(page, "| `{name}` | {value}{required} | {} |", cell(description(document, field)));
     }
 }
 
@@ -81,8 +84,9 @@ fn write_responses(page: &mut String, responses: &Value) {
             let names: Vec<String> = members(map).map(|(name, _)| format!("`{name}`")).collect();
             names.join(", ")
         };
-        let (body, headers) = (names(&response["content"]), names(&response["headers"]));
-        let _infallible = writeln!(page, "| {status} | {meaning} | {body} | {headers} |");
+        let body = names(&response["content"]);
+        let headers = names(&response["headers"]);
+        let _ = writeln!(page, "| {status} | {meaning} | {body} | {headers} |"); // writing to a String cannot fail
     }
 }
 
@@ -101,11 +105,11 @@ fn value_of(document: &Value, schema: &Value) -> String {
     };
     for (minimum, maximum, unit) in [("minimum", "maximum", ""), ("minLength", "maxLength", " characters")] {
         if let (Some(least), Some(most)) = (own.get(minimum), own.get(maximum)) {
-            let _infallible = write!(words, ", {} to {}{unit}", plain(least), plain(most));
+            let _ = write!(words, ", {} to {}{unit}", plain(least), plain(most)); // writing to a String cannot fail
         }
     }
     if let Some(default) = schema.get("default").or(own.get("default")) {
-        let _infallible = write!(words, "; default `{}`", plain(default));
+        let _ = write!(words, "; default `{}`", plain(default)); // writing to a String cannot fail
     }
     words
 }

@@ -13,7 +13,8 @@ pub fn problems() -> String {
         | type | status | title |\n|---|---|---|\n"
         .to_owned();
     for facts in ProblemType::ALL.iter().map(|t| t.facts()) {
-        let _infallible = writeln!(
+        // Writing to a String cannot fail.
+        let _ = writeln!(
             page,
             "| [{slug}](#{slug}) | {status} | {title} |",
             slug = facts.slug,
@@ -22,7 +23,8 @@ pub fn problems() -> String {
         );
     }
     for facts in ProblemType::ALL.iter().map(|t| t.facts()) {
-        let _infallible = write!(
+        // Writing to a String cannot fail.
+        let _ = write!(
             page,
             "\n## {slug}\n\nStatus {status}, title \u{201c}{title}\u{201d}.\n\n{meaning}\n",
             slug = facts.slug,
@@ -31,7 +33,7 @@ pub fn problems() -> String {
             meaning = facts.meaning,
         );
         if let Some(seconds) = facts.retry_after_s {
-            let _infallible = write!(page, "\nThe response has the header `Retry-After: {seconds}`.\n");
+            let _ = write!(page, "\nThe response has the header `Retry-After: {seconds}`.\n"); // writing to a String cannot fail
         }
     }
     page

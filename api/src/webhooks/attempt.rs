@@ -53,13 +53,13 @@ impl Attempts {
 
     /// `None` if the database failed before the attempt.
     async fn attempt_and_write(&self, delivery: &Delivery) -> Option<Attempted> {
-        let (job, attempt, host) = (delivery.job_id, delivery.attempt, delivery.host.as_str());
+        let Delivery { job_id: job, attempt, host, .. } = delivery;
         let attempted = match self.send(delivery).await {
             Ok(()) => {
                 tracing::debug!(%job, attempt, host, "webhook delivered");
                 Attempted::Delivered
             }
-            Err(Failure::Again(error)) => match schedule::pause_after(attempt) {
+            Err(Failure::Again(error)) => match schedule::pause_after(*attempt) {
                 Some(pause) => {
                     tracing::info!(%job, attempt, host, error, pause_s = pause.as_secs(), "webhook not delivered");
                     Attempted::Failed(shown(&error), pause)
@@ -98,7 +98,8 @@ impl Attempts {
         let body = event::body(job, &delivery.request_id);
         let body = body.map_err(|error| Failure::Never(format!("the job cannot be written: {error}")))?;
         let body = body.ok_or_else(|| Failure::Never("the job has not ended".to_owned()))?;
-        let (id, timestamp) = (delivery.job_id.to_string(), delivery.leased_at.timestamp());
+        let id = delivery.job_id.to_string();
+        let timestamp = delivery.leased_at.timestamp();
         let signatures: Vec<String> =
             secrets.iter().map(|secret| secret.sign(&id, timestamp, &body)).collect();
         let message = Message { id, timestamp, signatures: signatures.join(" "), body };
@@ -127,7 +128,7 @@ fn result(attempted: Option<&Attempted>) -> &'static str {
 }
 
 fn dead(delivery: &Delivery, error: &str) -> Attempted {
-    let (job, attempt, host) = (delivery.job_id, delivery.attempt, delivery.host.as_str());
+    let Delivery { job_id: job, attempt, host, .. } = delivery;
     tracing::warn!(%job, attempt, host, error, "webhook given up: `akhar webhooks redeliver` tries it again");
     Attempted::Dead(shown(error))
 }

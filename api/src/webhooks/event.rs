@@ -11,9 +11,8 @@ const MAX_BYTES: usize = 20_000;
 
 /// The body about a job that has ended. `None` if it has not. `request_id` is the request that made the job.
 pub(super) fn body(job: Job, request_id: &str) -> Result<Option<Vec<u8>>, Error> {
-    let (Some(event), Some(timestamp), id) = (event(job.state), job.ended_at, job.id) else {
-        return Ok(None);
-    };
+    let (Some(event), Some(timestamp)) = (event(job.state), job.ended_at) else { return Ok(None) };
+    let id = job.id;
     let mut webhook = WebhookBody { event, timestamp, data: document::job_body(job, request_id) };
     let whole = serde_json::to_vec(&webhook)?;
     if whole.len() <= MAX_BYTES || webhook.data.result.is_none() {
@@ -59,7 +58,7 @@ mod tests {
         Some(serde_json::from_slice(&body).unwrap())
     }
 
-    fn said(transcription: String) -> Outcome {
+    fn transcribed(transcription: String) -> Outcome {
         Outcome::Transcription {
             transcription,
             translation: None,
@@ -73,7 +72,7 @@ mod tests {
 
     #[test]
     fn the_type_is_the_end_of_the_job() {
-        let succeeded = document(JobState::Succeeded, Some(said("ੳ".to_owned()))).unwrap();
+        let succeeded = document(JobState::Succeeded, Some(transcribed("ੳ".to_owned()))).unwrap();
         assert_eq!(succeeded["type"], "job.succeeded");
         assert_eq!(succeeded["timestamp"], succeeded["data"]["ended_at"]);
         assert_eq!(succeeded["data"]["result"]["transcription"], "ੳ");
@@ -86,11 +85,11 @@ mod tests {
 
     #[test]
     fn a_large_result_is_left_out() {
-        let large = document(JobState::Succeeded, Some(said("ੳ".repeat(MAX_BYTES / 3)))).unwrap();
+        let large = document(JobState::Succeeded, Some(transcribed("ੳ".repeat(MAX_BYTES / 3)))).unwrap();
         assert_eq!(large["data"]["result"], Value::Null);
         assert_eq!(large["data"]["result_url"], format!("/v1/jobs/{}/result", Uuid::nil()));
         assert_eq!(large["data"]["warnings"], json!(["warning"]));
-        let small = document(JobState::Succeeded, Some(said("ੳ".repeat(MAX_BYTES / 4)))).unwrap();
+        let small = document(JobState::Succeeded, Some(transcribed("ੳ".repeat(MAX_BYTES / 4)))).unwrap();
         assert!(small["data"].get("result_url").is_none() && small["data"]["result"].is_object());
     }
 }

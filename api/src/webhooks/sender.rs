@@ -110,7 +110,8 @@ struct CheckedNames {
 
 impl Resolve for CheckedNames {
     fn resolve(&self, name: Name) -> Resolving {
-        let (targets, has_tls) = (self.targets.clone(), self.has_tls);
+        let targets = self.targets.clone();
+        let has_tls = self.has_tls;
         Box::pin(async move {
             let found = tokio::net::lookup_host((name.as_str(), 0)).await?;
             let checked: Vec<SocketAddr> = found.filter(|a| targets.allow(a.ip(), has_tls)).collect();

@@ -1,6 +1,6 @@
 //! `GET /ops/events`: the numbers of the overview, once a second if they have changed, as Server-Sent Events.
 
-use std::{convert::Infallible, sync::Arc, time::Duration};
+use std::{sync::Arc, time::Duration};
 
 use akhar_accounts::ops_sessions;
 use axum::{
@@ -38,33 +38,30 @@ pub(super) async fn handle(
     };
     let Some(place) = state.open_pages.take((), 1) else { return Ok(StatusCode::NO_CONTENT.into_response()) };
     let ticks = interval_at(Instant::now(), INTERVAL);
-    let follower = (state, operator, ticks, String::new(), 0_u32);
-    let events = stream::unfold(follower, async |(state, operator, mut ticks, mut sent, mut n_looks)| {
-        loop {
-            tokio::select! {
-                _ = ticks.tick() => (),
-                () = state.draining.cancelled() => return None,
+    let follower = (state, operator, place, ticks, String::new(), 0_u32);
+    let events =
+        stream::unfold(follower, async |(state, operator, place, mut ticks, mut sent, mut n_looks)| {
+            loop {
+                tokio::select! {
+                    _ = ticks.tick() => (),
+                    () = state.draining.cancelled() => return None,
+                }
+                n_looks += 1;
+                if n_looks % LOOKS_PER_CHECK == 0
+                    && matches!(ops_sessions::find(&state.database, &operator.id).await, Ok(None))
+                {
+                    return None;
+                }
+                // If the database is away, the page keeps its numbers and this looks again.
+                let Ok(overview) = state.live.overview(&state.database).await else { continue };
+                let data = document(&overview, &operator);
+                if data != sent {
+                    sent.clone_from(&data);
+                    let event = Event::default().event("overview").data(data);
+                    return Some((Ok(event), (state, operator, place, ticks, sent, n_looks)));
+                }
             }
-            n_looks += 1;
-            if n_looks % LOOKS_PER_CHECK == 0
-                && matches!(ops_sessions::find(&state.database, &operator.id).await, Ok(None))
-            {
-                return None;
-            }
-            // If the database is away, the page keeps its numbers and this looks again.
-            let Ok(overview) = state.live.overview(&state.database).await else { continue };
-            let data = document(&overview, &operator);
-            if data != sent {
-                sent.clone_from(&data);
-                let event = Event::default().event("overview").data(data);
-                return Some((Ok::<_, Infallible>(event), (state, operator, ticks, sent, n_looks)));
-            }
-        }
-    });
-    let events = futures::StreamExt::map(events, move |event| {
-        let _place = &place;
-        event.map_err(|never| match never {})
-    });
+        });
     Ok(event_stream::respond(events))
 }
 

@@ -30,7 +30,8 @@ pub(super) async fn handle(
     Path(id): Path<String>,
     Parameters(done): Parameters<Done>,
 ) -> Result<Response, Failure> {
-    let (text, db) = (operator.language.text(), &state.database);
+    let text = operator.language.text();
+    let db = &state.database;
     let id = Uuid::try_parse(&id).map(JobId).map_err(|_| Failure::NotFound)?;
     let search = JobSearch { ids: Some(vec![id]), ..JobSearch::default() };
     let job = store::search(db, &search, None, 1).await?.jobs.pop().ok_or(Failure::NotFound)?;

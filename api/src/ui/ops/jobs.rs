@@ -32,7 +32,8 @@ pub(super) async fn handle(
     Parameters(query): Parameters<SearchQuery>,
     Parameters(done): Parameters<Done>,
 ) -> Result<Response, Failure> {
-    let (text, db) = (operator.language.text(), &state.database);
+    let text = operator.language.text();
+    let db = &state.database;
     let counts = store::state_counts(db).await?;
     let page = match query.resolve(db).await? {
         Some(search) => Some(store::search(db, &search, query.start(), PER_PAGE).await?),
@@ -219,8 +220,8 @@ pub(super) async fn change(
     let n = ids.len();
     let (kind, n_changed) = execute(&state.database, &fields, ids).await?;
     state.live.forget().await;
-    let (operator, action) = (operator.session.prefix, fields.get("action"));
-    tracing::info!(operator, action, n_changed, n, "an operator changed jobs");
+    let action = fields.get("action");
+    tracing::info!(operator = operator.session.prefix, action, n_changed, n, "an operator changed jobs");
     let back = Some(fields.get("return")).filter(|path| is_page(path)).unwrap_or("/ops/jobs");
     Ok(see_other(&notice::after(back, kind, n_changed, n)))
 }

@@ -40,7 +40,8 @@ pub(super) async fn handle(
     Parameters(From { from }): Parameters<From>,
     Parameters(done): Parameters<Done>,
 ) -> Result<Response, Failure> {
-    let (text, db) = (operator.language.text(), &state.database);
+    let text = operator.language.text();
+    let db = &state.database;
     let mut keys = keys::page(db, from, PER_PAGE + 1).await?;
     let has_next = keys.len() > usize::try_from(PER_PAGE).unwrap_or(usize::MAX);
     keys.truncate(usize::try_from(PER_PAGE).unwrap_or(usize::MAX));
@@ -73,7 +74,9 @@ fn list(
     let heads = &text.keys.heads;
     let rows = html! {
         @for listed in keys {
-            @let (key, quotas, used) = (&listed.key, listed.quotas, by_account.get(&listed.key.account_id));
+            @let key = &listed.key;
+            @let quotas = listed.quotas;
+            @let used = by_account.get(&key.account_id);
             (layout::row(heads, &[
                 html! { code { (key.prefix) } },
                 html! { (key.name) @if key.is_admin { " " span.state.busy { (text.keys.admin) } } },

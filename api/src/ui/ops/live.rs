@@ -82,7 +82,8 @@ pub(super) const fn state_of(worker: &WorkerRow) -> WorkerState {
 
 impl Overview {
     async fn read(db: &PgPool) -> Result<Self, sqlx::Error> {
-        let (queues, workers) = (store::queue_loads(db).await?, store::list_workers(db).await?);
+        let queues = store::queue_loads(db).await?;
+        let workers = store::list_workers(db).await?;
         let kept = store::kept(db).await?;
         let is_storage_full = match write_temporary_files(db).await {
             Err(error) if is_storage_full(&error) => true,

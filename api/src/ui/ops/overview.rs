@@ -202,7 +202,8 @@ pub(super) async fn set_queue(State(state): State<OpsState>, action: Action) -> 
 
 /// `POST /ops/workers`: drains a worker, or resumes it.
 pub(super) async fn set_worker(State(state): State<OpsState>, action: Action) -> Result<Response, Failure> {
-    let (name, drain) = (action.fields.get("name"), action.fields.get("drain") == "true");
+    let name = action.fields.get("name");
+    let drain = action.fields.get("drain") == "true";
     let is_known = store::drain_worker(&state.database, name, drain).await?;
     state.live.forget().await;
     if is_known {
