@@ -4,8 +4,20 @@ use std::io::{BufReader, BufWriter, Write as _, stdin, stdout};
 
 use akhar_inference::{ink, seq2seq, speech};
 
-use super::Stream;
 use crate::failure::Failure;
+
+/// What a stream for training converts.
+#[derive(Debug, Clone, Copy, clap::ValueEnum)]
+pub(crate) enum Stream {
+    /// Pictures into the recognisers' features
+    Pictures,
+    /// Sound into log-mels, and log-mels into what a network takes
+    Sound,
+    /// Texts into texts with placeholders and back, and scores into those of what a translation may continue with
+    Text,
+    /// Log-probabilities into the units of a text, with their frames
+    Ctc,
+}
 
 pub(super) fn run(stream: Stream) -> Result<(), Failure> {
     let mut input = BufReader::new(stdin().lock());

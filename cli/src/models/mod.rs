@@ -47,21 +47,8 @@ pub(crate) enum Command {
         /// u32, then RGB bytes; its reply is a status byte (0: ink found, 1: no ink) and the coverage bytes. Every other
         /// request is a line of JSON, then as many little-endian f32 as its `n_values` says, and so is its reply
         #[arg(long, required = true, num_args = 0..=1, default_missing_value = "pictures")]
-        stream: Stream,
+        stream: features::Stream,
     },
-}
-
-/// What a stream for training converts.
-#[derive(Debug, Clone, Copy, clap::ValueEnum)]
-pub(crate) enum Stream {
-    /// Pictures into the recognisers' features
-    Pictures,
-    /// Sound into log-mels, and log-mels into what a network takes
-    Sound,
-    /// Texts into texts with placeholders and back, and scores into those of what a translation may continue with
-    Text,
-    /// Log-probabilities into the units of a text, with their frames
-    Ctc,
 }
 
 /// Runs one subcommand.
