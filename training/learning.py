@@ -1,11 +1,13 @@
-"""What the trainings share: Muon, several optimisers as one, and checkpoints, which are written whole or not at all."""
+"""What the trainings share: optimisers, batches of rows of like size, and checkpoints, which are written whole."""
 
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import torch
 from torch import Tensor, nn
+
+Row = TypeVar("Row")
 
 HALF = torch.bfloat16 if torch.backends.cpu.get_cpu_capability().startswith("AVX512") else torch.float32
 """bfloat16 is faster only where the processor has instructions for it."""
@@ -98,6 +100,19 @@ class Together:
         """Restore what `state_dict` returned for the same parts."""
         for part, state in zip(self.parts, states, strict=True):
             part.load_state_dict(state)
+
+
+def grouped(rows: Iterable[Row], size: Callable[[Row], int], most: int) -> list[list[Row]]:
+    """Return neighbours in groups whose padded size is at most `most`, unless one row alone is larger."""
+    groups: list[list[Row]] = []
+    width = 0
+    for row in rows:
+        width = max(width, size(row))
+        if not groups or width * (len(groups[-1]) + 1) > most:
+            groups.append([])
+            width = size(row)
+        groups[-1].append(row)
+    return groups
 
 
 def write(path: str | Path, state: Any) -> None:

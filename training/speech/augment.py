@@ -3,6 +3,8 @@
 Every function takes and gives (frames, 80) float32: natural logarithms of mel power, 10 ms a frame.
 """
 
+from collections.abc import Sequence
+
 import numpy as np
 import numpy.typing as npt
 from scipy.signal import lfilter
@@ -157,6 +159,16 @@ def quiet(mel: AnyFloats, rng: np.random.Generator, longest: int = 90) -> Floats
         return np.full((n, MELS), np.log(GUARD), np.float32)
     floor = np.quantile(np.asarray(mel[:300], np.float32), 0.05, axis=0)
     return (floor + rng.uniform(-1, 1) + rng.normal(0, 0.7, (n, MELS))).astype(np.float32)
+
+
+def spaced(mels: Sequence[AnyFloats], chance: float, rng: np.random.Generator) -> Floats:
+    """Join the features of utterances, (frames, 80) each, with pauses before, between and behind them by chance."""
+    out: list[AnyFloats] = []
+    for place in range(len(mels) + 1):
+        if rng.random() < chance:
+            out.append(quiet(mels[min(place, len(mels) - 1)], rng))
+        out += mels[place : place + 1]
+    return np.concatenate(out).astype(np.float32)
 
 
 def masked(mel: Floats, rng: np.random.Generator, strength: float = 1.0) -> Floats:

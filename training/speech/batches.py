@@ -5,10 +5,11 @@ from typing import NamedTuple
 
 import numpy as np
 import torch
+from learning import grouped
 from torch import Tensor
 
 from . import augment, features
-from .arrays import AnyFloats, Floats, Halves
+from .arrays import Floats
 from .lengths import out_length, tight
 from .sources import Row, Sources
 
@@ -72,17 +73,8 @@ class Batches:
         ids: list[int] = []
         for p in picked:
             ids += [0] * bool(ids and p.units) + list(p.units)
-        mel = np.concatenate(self.spaced([p.mel() for p in picked])).astype(np.float32)
+        mel = augment.spaced([p.mel() for p in picked], PAUSED, self.rng)
         return Drawn(mel, ids, [phone for p in picked for phone in p.phones])
-
-    def spaced(self, mels: Sequence[Halves]) -> list[AnyFloats]:
-        """Return the features of utterances with random pauses between them and at the ends."""
-        out: list[AnyFloats] = []
-        for place in range(len(mels) + 1):
-            if self.rng.random() < PAUSED:
-                out.append(augment.quiet(mels[min(place, len(mels) - 1)], self.rng))
-            out += mels[place : place + 1]
-        return out
 
     def changed(self, mel: Floats, ids: Sequence[int]) -> Floats:
         """Return the network's input for an utterance: augmented, normalised and masked, (frames', 80)."""
@@ -98,11 +90,7 @@ class Batches:
             while sum(len(d.mel) for d in drawn) < POOL * self.frames * 0.9:
                 drawn.append(self.draw(limit))
             drawn.sort(key=lambda d: len(d.mel) * (1 + 0.05 * self.rng.random()))
-            groups: list[list[Drawn]] = [[]]
-            for one in drawn:
-                if groups[-1] and (len(groups[-1]) + 1) * len(one.mel) > self.frames:
-                    groups.append([])
-                groups[-1].append(one)
+            groups = grouped(drawn, lambda one: len(one.mel), self.frames)
             for k in self.rng.permutation(len(groups)):
                 rows = groups[k]
                 yield Batch(

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import sentencepiece
 import torch
+from learning import grouped
 
 from .streams import Example, Source
 from .tokeniser import EOS, LANGUAGES, PAD, UNK
@@ -53,20 +54,6 @@ def padded(rows: Sequence[list[int]]) -> torch.Tensor:
     return torch.tensor([row + [PAD] * (width - len(row)) for row in rows])
 
 
-def grouped(examples: Sequence[Ids], tokens: int) -> list[list[Ids]]:
-    """Neighbours in groups; the longest side times the size is at most `tokens`, unless one example is longer."""
-    groups: list[list[Ids]] = []
-    group: list[Ids] = []
-    width = 0
-    for example in examples:
-        width = max(width, *map(len, example))
-        if group and width * (len(group) + 1) > tokens:
-            groups.append(group)
-            group, width = [], max(map(len, example))
-        group.append(example)
-    return [*groups, group]
-
-
 def batches(
     streams: Sequence[Iterator[Example]],
     weights: Sequence[float],
@@ -86,7 +73,7 @@ def batches(
             if 3 <= len(source) <= LONGEST and len(target) <= LONGEST:
                 examples.append((source, target))
         examples.sort(key=lambda e: (int(math.log(len(e[0])) * BUCKETS), len(e[1])))
-        groups = grouped(examples, tokens)
+        groups = grouped(examples, lambda example: max(map(len, example)), tokens)
         rng.shuffle(groups)
         for group in groups:
             yield padded([s for s, _ in group]), padded([t for _, t in group])

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import torch
+from learning import grouped
 from torch import Tensor
 
 from .. import augment, features, units
@@ -114,21 +115,11 @@ class Batches:
             ids += [0] * bool(ids and row.units) + row.units
         return Drawn(picked, ids, sum(row.frames for row in picked))
 
-    def _spaced(self, drawn: Drawn) -> Floats:
-        """Join the features of the utterances, with random pauses between them and at the ends."""
-        values = [row.values() for row in drawn.rows]
-        out: list[Floats] = []
-        for place in range(len(values) + 1):
-            if self.rng.random() < PAUSED:
-                out.append(augment.quiet(values[min(place, len(values) - 1)], self.rng))
-            out += values[place : place + 1]
-        return np.concatenate(out)
-
     def changed(self, drawn: Drawn) -> Floats:
         """Return the network's input for an utterance, (frames, 80) or (frames, 512), augmented."""
         if self.augment is None:
             return self._dropped(drawn.rows[0].values(), 12)
-        values = self._spaced(drawn)
+        values = augment.spaced([row.values() for row in drawn.rows], PAUSED, self.rng)
         fastest = 0.85 * out_length(len(values)) / max(1, tight(drawn.units))
         values = self.augment(values, self.rng, fastest, self.strength)
         values = features.normalised(values, features.WHISPER)
@@ -154,11 +145,7 @@ class Batches:
             while sum(one.frames for one in drawn) < POOL * self.frames * 0.9:
                 drawn.append(self.draw())
             drawn.sort(key=lambda one: one.frames)
-            batches: list[list[Drawn]] = [[]]
-            for one in drawn:
-                if batches[-1] and (len(batches[-1]) + 1) * one.frames > self.frames:
-                    batches.append([])
-                batches[-1].append(one)
-            for k in self.rng.permutation(len(batches)):
-                values = [self.changed(one) for one in batches[k]]
-                yield *padded(values, self.layer), flat([one.units for one in batches[k]])
+            groups = grouped(drawn, lambda one: one.frames, self.frames)
+            for k in self.rng.permutation(len(groups)):
+                values = [self.changed(one) for one in groups[k]]
+                yield *padded(values, self.layer), flat([one.units for one in groups[k]])

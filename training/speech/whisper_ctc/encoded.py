@@ -8,14 +8,15 @@ norm's output). A finished file is kept.
 
 import argparse
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 import torch
+from learning import grouped
 
 from .. import features
 from ..arrays import Floats
+from ..batches import stacked
 from ..shards import Shard, found
 from . import pretrained
 from .encoder import LAYERS, WIDTH, Encoder, out_length
@@ -28,30 +29,6 @@ def normalised(shard: Shard, k: int) -> Floats:
     return features.normalised(shard.mel(k), features.WHISPER)
 
 
-def groups(lengths: list[int], frames: int) -> Iterator[list[int]]:
-    """Yield indices in groups of about equal length whose padded size is at most `frames`, unless one alone is longer.
-
-    `lengths`: the frames of each utterance.
-    """
-    group: list[int] = []
-    for k in sorted(range(len(lengths)), key=lengths.__getitem__):
-        if group and (len(group) + 1) * lengths[k] > frames:
-            yield group
-            group = []
-        group.append(k)
-    if group:
-        yield group
-
-
-def stacked(rows: list[Floats]) -> tuple[torch.Tensor, torch.Tensor]:
-    """Return features (frames, 80) as (B, 80, T), padded with zeros, and the frames of each, (B,)."""
-    lengths = torch.tensor([len(row) for row in rows])
-    out = torch.zeros(len(rows), features.MELS, int(lengths.max()))
-    for k, row in enumerate(rows):
-        out[k, :, : len(row)] = torch.from_numpy(np.ascontiguousarray(row.T))
-    return out, lengths
-
-
 @torch.no_grad()
 def write(encoder: Encoder, path: Path, layer: int) -> float:
     """Write the outputs for one shard, `path` without suffix; returns its seconds of sound."""
@@ -60,7 +37,8 @@ def write(encoder: Encoder, path: Path, layer: int) -> float:
     starts = np.cumsum([0, *(out_length(n) for n in lengths)])
     part = path.with_suffix(".part")
     out = np.memmap(part, np.float16, "w+", shape=(int(starts[-1]), WIDTH))
-    for group in groups(lengths, FRAMES):
+    order = sorted(range(len(lengths)), key=lengths.__getitem__)
+    for group in grouped(order, lengths.__getitem__, FRAMES):
         signal, frames = stacked([normalised(shard, k) for k in group])
         with torch.autocast("cpu", torch.bfloat16):
             x = encoder.above(encoder.below(signal, frames), out_length(frames), 0, layer)

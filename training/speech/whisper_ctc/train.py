@@ -23,7 +23,6 @@ from .. import features, metrics, units
 from ..arrays import Floats
 from ..train import ahead, ctc, weighted
 from . import batches
-from .encoded import groups
 from .encoder import LAYERS, out_length
 from .model import UNITS, Recogniser, loaded, started
 
@@ -42,7 +41,8 @@ def log_probs(net: Recogniser, rows: list[batches.Row], frames: int = 4000) -> l
     `frames`: padded frames of a batch.
     """
     out: dict[int, Floats] = {}
-    for group in groups([row.frames for row in rows], frames):
+    order = sorted(range(len(rows)), key=lambda k: rows[k].frames)
+    for group in learning.grouped(order, lambda k: rows[k].frames, frames):
         values = [rows[k].values() for k in group]
         if net.start == 0:
             values = [features.normalised(v, features.WHISPER) for v in values]
