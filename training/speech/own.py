@@ -1,11 +1,10 @@
-"""Turns your own recordings into shards of features, to train a model further on your voices and words.
+"""Turns your own recordings of Panjabi into shards of features, to train a model further on your voices and words.
 
-    python -m speech.own --language pa --table DIR/transcripts.tsv --every 5 --out DIR/own
+    python -m speech.own --table DIR/transcripts.tsv --every 5 --out DIR/own
 
 A line of the table is a file beside it (wav, flac, ogg, mp3), a tab and the text as it is to be written; with several
 speakers, a tab and the speaker follow. Every fifth recording (`--every`) goes to `OUT/kept`, to measure on; the others
-go to `OUT/train`, to train on. Panjabi becomes Whisper's features, for `speech.whisper_ctc.train`, and English those of
-`speech.train`.
+go to `OUT/train`, to train on. The features are those that `speech.whisper_ctc.train` takes.
 """
 
 import argparse
@@ -17,7 +16,7 @@ import numpy as np
 
 from . import acoustics, units
 from .arrays import Floats
-from .features import NEMO, RATE, WHISPER, log_mel
+from .features import RATE, WHISPER, log_mel
 from .lengths import LONGEST, fits
 from .real import voiced
 from .shards import Writer
@@ -47,27 +46,26 @@ def read(path: Path) -> Floats:
     return acoustics.resampled(np.asarray(samples).mean(1), rate)
 
 
-def usable(samples: Floats, language: str) -> Floats:
+def usable(samples: Floats) -> Floats:
     """Return the log-mels, (frames, 80), without the silence at the ends; raises Unfit for silence and long sound.
 
     `samples`: (n,) in [-1, 1] at 16 kHz.
     """
     if len(samples) < RATE // 10 or not samples.any():
         raise Unfit("it holds no sound")
-    voice = voiced(samples)
-    mel = log_mel(voice, WHISPER if language == "pa" else NEMO)
+    mel = log_mel(voiced(samples), WHISPER)
     if len(mel) > LONGEST * 100:
         raise Unfit(f"{len(mel) / 100:.1f} s are too long; cut it to {LONGEST:.0f} s or less")
     return mel
 
 
-def taken(path: Path, text: str, language: str) -> tuple[Floats, str]:
+def taken(path: Path, text: str) -> tuple[Floats, str]:
     """Return the log-mels, (frames, 80), and the plain text of a recording; raises Unfit."""
-    plain = units.plain(text, language)
+    plain = units.plain(text, "pa")
     if plain is None:
-        raise Unfit(f"its text holds something other than words in letters of {language}, such as a digit")
-    mel = usable(read(path), language)
-    if not fits(units.encode(plain, language), len(mel)):
+        raise Unfit("its text holds something other than words in Gurmukhi letters, such as a digit")
+    mel = usable(read(path))
+    if not fits(units.encode(plain, "pa"), len(mel)):
         raise Unfit(f"its text is too long for {len(mel) / 100:.1f} s")
     return mel, plain
 
@@ -75,7 +73,6 @@ def taken(path: Path, text: str, language: str) -> tuple[Floats, str]:
 def main() -> None:
     """Write the shards, and name on standard error each recording that is left out."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--language", choices=("pa", "en"), required=True)
     parser.add_argument("--table", required=True)
     parser.add_argument(
         "--every",
@@ -95,7 +92,7 @@ def main() -> None:
     fit = 0
     for number, path, text, speaker in table:
         try:
-            mel, plain = taken(path, text, arguments.language)
+            mel, plain = taken(path, text)
         except Unfit as reason:
             print(f"left out, line {number}: {path.name}: {reason}", file=sys.stderr)
             continue

@@ -8,13 +8,12 @@ is the CER without spaces. The texts of the spontaneous clips are printed; a cli
 """
 
 import argparse
-import json
 from pathlib import Path
-from typing import Any
 
 import torch
 
 from .. import metrics, numbers, units
+from ..arrays import Floats
 from . import batches
 from .decoding import TUNED, searched
 from .model import Recogniser, loaded
@@ -23,52 +22,37 @@ from .train import log_probs
 DIGITS = ("F04", "M01")
 
 
-class Table:
-    """Counts errors by decoder, with and without spaces."""
-
-    def __init__(self) -> None:
-        self.errors: dict[str, tuple[metrics.Errors, metrics.Errors]] = {}
-
-    def add(self, decoder: str, truth: str, said: str) -> None:
-        """Count one utterance."""
-        whole, close = self.errors.setdefault(decoder, (metrics.Errors(), metrics.Errors()))
-        whole.add(truth, said)
-        close.add(truth.replace(" ", ""), said.replace(" ", ""))
-
-    def show(self, name: str) -> list[dict[str, Any]]:
-        """Print a line for each decoder of the set `name`, and return their figures."""
-        out = []
-        for decoder, (whole, close) in self.errors.items():
-            print(
-                f"{name} | {decoder} | {whole.line()}, exact {whole.exact}, CER without spaces {100 * close.cer:.1f} %",
-                flush=True,
-            )
-            out.append({"set": name, "decoder": decoder, "cer_close": close.cer, **vars(whole)})
-        return out
+def texts(scores: Floats, folder: Path, arguments: argparse.Namespace) -> dict[str, str]:
+    """Return the text of each decoder for (T, units + 1) log-probabilities of an utterance in `folder`."""
+    out = {"greedy": units.greedy(scores.argmax(1), "pa")}
+    if arguments.lm:
+        out["beam"] = searched(scores, arguments.lm, tuple(arguments.tuned), arguments.width)
+    if set(folder.parts) & set(DIGITS):
+        out |= {f"{k}, snapped": metrics.snapped(v, numbers.PA[:10]) for k, v in out.items()}
+    return out
 
 
-def measured(net: Recogniser, folder: Path, lm: str | None, tuned: tuple[float, float], width: int, most: int) -> Table:
-    """Measure every decoder on at most `most` utterances of one folder; `tuned` and `width` are for beam search."""
+def measure(net: Recogniser, folder: Path, arguments: argparse.Namespace) -> None:
+    """Print the error rates of every decoder on at most `--most` utterances of a folder, with and without spaces."""
     rows = batches.rows(str(folder), net.start)
-    rows = rows[:: max(1, len(rows) // most)]
-    table = Table()
+    rows = rows[:: max(1, len(rows) // arguments.most)]
+    errors: dict[str, tuple[metrics.Errors, metrics.Errors]] = {}
     for row, scores in zip(rows, log_probs(net, rows), strict=True):
-        said = {"greedy": units.greedy(scores.argmax(1), "pa")}
-        if lm:
-            said["beam"] = searched(scores, lm, tuned, width)
-        if set(folder.parts) & set(DIGITS):
-            said |= {f"{k}, snapped": metrics.snapped(v, numbers.PA[:10]) for k, v in said.items()}
-        if folder.name == "spontaneous":
-            for decoder, text in said.items():
+        truth = row.item["text"]
+        for decoder, text in texts(scores, folder, arguments).items():
+            if folder.name == "spontaneous":
                 print(f"  {row.item['name']} {decoder}: {text}")
-        for decoder, text in said.items():
-            if row.item["text"]:
-                table.add(decoder, row.item["text"], text)
-    return table
+            if truth:
+                whole, close = errors.setdefault(decoder, (metrics.Errors(), metrics.Errors()))
+                whole.add(truth, text)
+                close.add(truth.replace(" ", ""), text.replace(" ", ""))
+    for decoder, (whole, close) in errors.items():
+        line = f"{whole.line()}, exact {whole.exact}, CER without spaces {100 * close.cer:.1f} %"
+        print(f"{folder.name} | {decoder} | {line}", flush=True)
 
 
 def main() -> None:
-    """Measure the sets that the command line names, and write the figures as JSON."""
+    """Measure the sets that the command line names."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--checkpoint", required=True)
     parser.add_argument("--layer", type=int, default=0, help="what the inputs are: 0 features, else that layer's")
@@ -78,18 +62,11 @@ def main() -> None:
     parser.add_argument("--tuned", nargs=2, type=float, default=TUNED)
     parser.add_argument("--width", type=int, default=16)
     parser.add_argument("--most", type=int, default=1000, help="utterances of a set")
-    parser.add_argument("--json", help="write the figures here")
     arguments = parser.parse_args()
     torch.set_num_threads(1)
     net = loaded(arguments.checkpoint, arguments.layer).eval()
-    kept = []
     for name in arguments.sets:
-        table = measured(
-            net, Path(arguments.eval) / name, arguments.lm, tuple(arguments.tuned), arguments.width, arguments.most
-        )
-        kept += table.show(name)
-    if arguments.json:
-        Path(arguments.json).write_text(json.dumps(kept, indent=1) + "\n")
+        measure(net, Path(arguments.eval) / name, arguments)
 
 
 if __name__ == "__main__":
