@@ -20,68 +20,7 @@ from .reference import Copies, Reference
 from .runtime import Runtime
 
 LIMIT = 40
-TEXTS = {
-    "en": """Hello!
-How are you?
-What is your name?
-My name is Gurpreet.
-Where is the railway station?
-I want water.
-Thank you very much.
-Today is Monday.
-It is 10:30 now.
-I have two brothers and one sister.
-The train leaves at 7:45 on 12 March 2025.
-how much does this cost
-my mother is cooking food in the kitchen
-i am going to the market tomorrow
-Settings
-Turn on Bluetooth
-Couldn't connect to Wi‑Fi. Try again.
-%1$s of %2$s used
-Download Firefox 128.0.3 for Linux
-Send an email to info@example.org.
-The children ran to their grandmother and told her everything.
-Once upon a time, there was a king who had a big dog.
-It is raining.
-Zürich, Ōsaka and 東京
-😀
-A
-What?! "Really?" (No...)
-The weather is very cold today, and the wind is strong.
-Please speak slowly; I do not understand Panjabi.
-2 + 2 = 4""",
-    "pa": """ਸਤਿ ਸ੍ਰੀ ਅਕਾਲ!
-ਤੁਸੀਂ ਕਿਵੇਂ ਹੋ?
-ਤੁਹਾਡਾ ਨਾਮ ਕੀ ਹੈ?
-ਮੇਰਾ ਨਾਮ ਗੁਰਪ੍ਰੀਤ ਹੈ।
-ਰੇਲਵੇ ਸਟੇਸ਼ਨ ਕਿੱਥੇ ਹੈ?
-ਮੈਨੂੰ ਪਾਣੀ ਚਾਹੀਦਾ ਹੈ।
-ਤੁਹਾਡਾ ਬਹੁਤ ਧੰਨਵਾਦ।
-ਅੱਜ ਸੋਮਵਾਰ ਹੈ।
-ਹੁਣ 10:30 ਵੱਜੇ ਹਨ।
-ਮੇਰੇ ਦੋ ਭਰਾ ਅਤੇ ਇੱਕ ਭੈਣ ਹੈ।
-ਰੇਲਗੱਡੀ 12 ਮਾਰਚ 2025 ਨੂੰ 7:45 ਵਜੇ ਜਾਂਦੀ ਹੈ।
-ਇਸ ਦਾ ਮੁੱਲ ਕਿੰਨਾ ਹੈ
-ਮੇਰੀ ਮਾਂ ਰਸੋਈ ਵਿੱਚ ਖਾਣਾ ਬਣਾ ਰਹੀ ਹੈ
-ਮੈਂ ਕੱਲ੍ਹ ਬਾਜ਼ਾਰ ਜਾਵਾਂਗਾ
-ਸੈਟਿੰਗਾਂ
-ਬਲੂਟੁੱਥ ਚਾਲੂ ਕਰੋ
-ਵਾਈ-ਫਾਈ ਨਾਲ ਕਨੈਕਟ ਨਹੀਂ ਹੋ ਸਕਿਆ। ਦੁਬਾਰਾ ਕੋਸ਼ਿਸ਼ ਕਰੋ।
-%2$s ਵਿੱਚੋਂ %1$s ਵਰਤਿਆ ਗਿਆ
-Linux ਲਈ Firefox 128.0.3 ਡਾਊਨਲੋਡ ਕਰੋ
-info@example.org ਉੱਤੇ ਈਮੇਲ ਭੇਜੋ।
-ਬੱਚੇ ਆਪਣੀ ਦਾਦੀ ਕੋਲ ਗਏ ਅਤੇ ਸਾਰਾ ਕੁਝ ਦੱਸ ਦਿੱਤਾ।
-ਇੱਕ ਰਾਜਾ ਸੀ ਜਿਸ ਕੋਲ ਇੱਕ ਵੱਡਾ ਕੁੱਤਾ ਸੀ।
-ਮੀਂਹ ਪੈ ਰਿਹਾ ਹੈ।
-੧੨ ਕਿਤਾਬਾਂ
-ੴ
-ਕੀ?! "ਸੱਚਮੁੱਚ?" (ਨਹੀਂ...)
-ਅੱਜ ਮੌਸਮ ਬਹੁਤ ਠੰਢਾ ਹੈ ਅਤੇ ਹਵਾ ਤੇਜ਼ ਹੈ।
-ਕਿਰਪਾ ਕਰਕੇ ਹੌਲੀ ਬੋਲੋ, ਮੈਨੂੰ ਅੰਗਰੇਜ਼ੀ ਨਹੀਂ ਆਉਂਦੀ।
-ਉਹ ਸਕੂਲ ਜਾਂਦੀ ਹੈ
-ਦੋ ਅਤੇ ਦੋ ਚਾਰ ਹੁੰਦੇ ਹਨ।""",
-}
+TEXTS: dict[str, list[str]] = json.loads(Path(__file__).with_suffix(".json").read_text("utf-8"))  # by language
 
 
 def case(reference: Reference, runtime: Runtime, text: str, source: str, target: str) -> dict[str, str | list[int]]:
@@ -117,7 +56,7 @@ def main() -> None:
     cases = [
         case(reference, runtime, text, source, target)
         for source, target in (("en", "pa"), ("pa", "en"))
-        for text in TEXTS[source].splitlines()
+        for text in TEXTS[source]
     ]
     golden = {
         "model": manifest.MODEL,
