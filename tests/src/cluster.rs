@@ -86,6 +86,11 @@ impl Cluster {
         &self.folder
     }
 
+    /// The folder of the server's socket.
+    pub fn socket(&self) -> &Path {
+        self.options.get_socket().expect("a private Postgres has a socket")
+    }
+
     /// Creates a database with the product's schema. Returns how to connect to it.
     pub async fn database(&self) -> PgConnectOptions {
         self.create(&format!(" template {TEMPLATE}")).await
@@ -176,6 +181,15 @@ impl Cluster {
         let folder = self.folder.clone();
         let started = tokio::task::spawn_blocking(move || PrivatePostgres::start(&folder, None)).await;
         self.hold(Some(started.expect("no panic").expect("Postgres starts again")));
+    }
+
+    /// Changes settings that need a restart, and restarts the server.
+    pub async fn configure(&self, settings: &[(&str, &str)]) {
+        for (name, value) in settings {
+            self.execute(&format!("alter system set {name} = '{value}'")).await;
+        }
+        self.stop(Signal::INT).await;
+        self.start_again().await;
     }
 
     fn hold(&self, server: Option<PrivatePostgres>) {

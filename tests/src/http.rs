@@ -72,6 +72,11 @@ impl Form {
         [&self.body, format!("--{}--\r\n", self.boundary).as_bytes()].concat()
     }
 
+    /// A request with this form as its body.
+    pub fn send_with(&self, request: reqwest::RequestBuilder) -> reqwest::RequestBuilder {
+        request.header("content-type", self.content_type()).body(self.body())
+    }
+
     /// The form's bytes without the closing boundary.
     pub fn unended_body(&self) -> Vec<u8> {
         self.body.clone()

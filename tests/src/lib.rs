@@ -7,7 +7,9 @@
 
 pub mod bulk;
 pub mod cluster;
+pub mod ends;
 pub mod events;
+pub mod figures;
 pub mod http;
 pub mod hub;
 pub mod images;
@@ -71,8 +73,14 @@ pub fn binary() -> PathBuf {
     let found = places.clone().find(|path| path.is_file());
     found.unwrap_or_else(|| {
         panic!(
-            "there is no akhar at any of {:?}: run `make test` or `make bench`, which build it",
+            "there is no akhar at any of {:?}: run `make test`, `make bench` or `make chaos`, which build it",
             places.collect::<Vec<_>>()
         )
     })
+}
+
+/// A port of this machine that nothing listens on now.
+pub fn free_port() -> u16 {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a free port");
+    listener.local_addr().expect("an address").port()
 }

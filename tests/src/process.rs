@@ -19,6 +19,8 @@ use crate::{TIMEOUT, binary, until};
 #[derive(Debug)]
 pub struct Process {
     name: &'static str,
+    /// Starts the process again.
+    command: Command,
     child: Child,
     pid: Pid,
     out: Lines,
@@ -79,7 +81,34 @@ impl Process {
         let id = child.id().and_then(|id| i32::try_from(id).ok()).and_then(Pid::from_raw);
         let out = Lines::of(child.stdout.take().expect("piped"));
         let log = Lines::of(child.stderr.take().expect("piped"));
-        Self { name, child, pid: id.expect("it was just started"), out, log }
+        Self { name, command, child, pid: id.expect("it was just started"), out, log }
+    }
+
+    /// Sets a variable of the environment of the next start.
+    pub fn set(&mut self, name: &str, value: &str) {
+        self.command.env(name, value);
+    }
+
+    /// Ends the process with this signal and starts it again with the same settings. Returns the status of its end.
+    pub async fn start_again(&mut self, signal: Signal) -> ExitStatus {
+        self.signal(signal);
+        let status = self.ended().await;
+        let command = std::mem::replace(&mut self.command, Command::new(""));
+        *self = Self::spawn(self.name, command);
+        status
+    }
+
+    /// The same. The new process has printed its first line when this returns.
+    pub async fn restart(&mut self, signal: Signal) -> ExitStatus {
+        let status = self.start_again(signal).await;
+        self.first_line().await;
+        status
+    }
+
+    /// The address that the process printed in its first line, such as `http://127.0.0.1:41234`.
+    pub async fn address(&mut self) -> String {
+        let line = self.first_line().await;
+        line.strip_prefix("listening on ").unwrap_or_else(|| panic!("first line: {line}")).to_owned()
     }
 
     /// Waits for the first line on standard output. Panics when the process ends before.
@@ -138,6 +167,29 @@ impl Process {
             line.trim().trim_end_matches(" kB").parse().expect("a number")
         };
         (field("VmRSS:"), field("VmHWM:"))
+    }
+
+    /// The resident memory now and at its peak, MiB.
+    pub fn memory_mib(&self) -> (f64, f64) {
+        let (now, peak) = self.memory_kib();
+        let mib = |kib: u64| f64::from(u32::try_from(kib).unwrap_or(u32::MAX)) / 1024.0;
+        (mib(now), mib(peak))
+    }
+
+    /// Makes the kernel forget the peak so far (`clear_refs`, proc(5)).
+    pub fn reset_peak(&self) {
+        std::fs::write(format!("/proc/{}/clear_refs", self.id()), "5").expect("the peak is reset");
+    }
+}
+
+/// Stops processes as an operator does, and checks that they end well.
+pub async fn stop_all(processes: impl IntoIterator<Item = Process>) {
+    let processes: Vec<Process> = processes.into_iter().collect();
+    for process in &processes {
+        process.signal(Signal::TERM);
+    }
+    for mut process in processes {
+        assert!(process.ended().await.success(), "{} did not stop well", process.name);
     }
 }
 

@@ -26,8 +26,7 @@ impl Service {
     /// Starts a service with this environment, made by [`environment`].
     pub async fn start_with(environment: &[(String, String)]) -> Self {
         let mut process = Process::start("serve", environment);
-        let line = process.first_line().await;
-        let base = line.strip_prefix("listening on ").expect("its address").to_owned();
+        let base = process.address().await;
         let key = until("it shows a key", async || {
             let line = process.lines().into_iter().find(|l| l.contains("Demo key: "))?;
             Some(line.split_once("Demo key: ")?.1.to_owned())

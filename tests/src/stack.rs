@@ -9,6 +9,7 @@ use std::{
 
 use akhar_client::Client;
 use parking_lot::Mutex;
+use rustix::process::Signal;
 use serde_json::Value;
 use sqlx::{
     PgPool,
@@ -53,13 +54,15 @@ pub struct Stack {
 #[derive(Debug, Clone)]
 pub struct StackBuilder<'a> {
     cluster: Option<&'a Cluster>,
+    socket: Option<&'a Path>,
     n_workers: usize,
     environment: Vec<(String, String)>,
+    without: Vec<&'static str>,
 }
 
 impl Default for StackBuilder<'_> {
     fn default() -> Self {
-        Self { cluster: None, n_workers: 1, environment: Vec::new() }
+        Self { cluster: None, socket: None, n_workers: 1, environment: Vec::new(), without: Vec::new() }
     }
 }
 
@@ -81,6 +84,13 @@ impl<'a> StackBuilder<'a> {
     #[must_use]
     pub fn settings(mut self, settings: Vec<(String, String)>) -> Self {
         self.environment.extend(settings);
+        self
+    }
+
+    /// Leaves a variable of [`base_environment`] at the product's default.
+    #[must_use]
+    pub fn without(mut self, name: &'static str) -> Self {
+        self.without.push(name);
         self
     }
 
@@ -111,20 +121,30 @@ impl<'a> StackBuilder<'a> {
         self
     }
 
+    /// Connects the processes to Postgres through the socket in this folder instead of the server's own.
+    #[must_use]
+    pub fn socket(mut self, folder: &'a Path) -> Self {
+        self.socket = Some(folder);
+        self
+    }
+
     /// Starts the stack. When this returns, the api answers and the workers are ready.
     pub async fn start(self) -> Stack {
         let permit = STACK_PERMITS.acquire().await.expect("the semaphore is never closed");
         let cluster = self.cluster.unwrap_or_else(|| Cluster::shared());
-        let (options, folder) = (cluster.database().await, cluster.folder().to_owned());
-        let mut environment = base_environment(&options);
+        let options = cluster.database().await;
+        let folder = cluster.folder().to_owned();
+        let mut environment = match self.socket {
+            Some(socket) => base_environment(&options.clone().socket(socket)),
+            None => base_environment(&options),
+        };
         environment.extend(self.environment);
+        environment.retain(|(name, _)| !self.without.contains(&name.as_str()));
         let mut api = Process::start("api", &environment);
         let mut workers: Vec<_> =
             (0..self.n_workers).map(|_| Process::start("worker", &environment)).collect();
         let key = akhar(&environment, &["keys", "create", "--name", "test"]).await;
-        let line = api.first_line().await;
-        let base =
-            line.strip_prefix("listening on ").unwrap_or_else(|| panic!("first line: {line}")).to_owned();
+        let base = listen_again(&mut api).await;
         for worker in &mut workers {
             assert_eq!(worker.first_line().await, "ready");
         }
@@ -147,22 +167,37 @@ impl<'a> StackBuilder<'a> {
     }
 }
 
-/// The environment of every process of a test.
-pub fn base_environment(options: &PgConnectOptions) -> Vec<(String, String)> {
+/// The address of an api, which it gets again when it is restarted.
+async fn listen_again(api: &mut Process) -> String {
+    let base = api.address().await;
+    api.set("AKHAR_LISTEN", base.trim_start_matches("http://"));
+    base
+}
+
+/// The path of ONNX Runtime's library.
+pub fn onnxruntime() -> PathBuf {
     let dylib = std::env::var("AKHAR_ORT_DYLIB")
         .map_or_else(|_| root().join(".cache/onnxruntime/libonnxruntime.so"), PathBuf::from);
-    let dylib = dylib.canonicalize().unwrap_or_else(|error| {
+    dylib.canonicalize().unwrap_or_else(|error| {
         panic!("ONNX Runtime at {}: {error}; run `make test`, which fetches it", dylib.display())
-    });
-    let models = std::env::var("AKHAR_MODELS_DIR").map_or_else(|_| root().join("models"), PathBuf::from);
+    })
+}
+
+/// The folder of the models.
+pub fn models() -> PathBuf {
+    std::env::var("AKHAR_MODELS_DIR").map_or_else(|_| root().join("models"), PathBuf::from)
+}
+
+/// The environment of every process of a test.
+pub fn base_environment(options: &PgConnectOptions) -> Vec<(String, String)> {
     let socket = options.get_socket().expect("a private Postgres has a socket");
     [
         ("AKHAR_DATABASE_URL", cluster::url(options)),
         ("AKHAR_DATABASE_CONNECTIONS", "8".to_owned()),
         ("AKHAR_LISTEN", "127.0.0.1:0".to_owned()),
         ("AKHAR_LOG_FORMAT", "json".to_owned()),
-        ("AKHAR_MODELS_DIR", models.to_string_lossy().into_owned()),
-        ("AKHAR_ORT_DYLIB", dylib.to_string_lossy().into_owned()),
+        ("AKHAR_MODELS_DIR", models().to_string_lossy().into_owned()),
+        ("AKHAR_ORT_DYLIB", onnxruntime().to_string_lossy().into_owned()),
         // No program reads this variable. The watching shell of `cluster` finds the tests' processes by it.
         ("TESTS_SOCKET", socket.to_string_lossy().into_owned()),
     ]
@@ -195,25 +230,35 @@ impl Stack {
 
     /// Starts one more worker. It is ready when this returns.
     pub async fn add_worker(&mut self) {
-        let mut worker = Process::start("worker", &self.environment);
+        self.add_worker_with(&[]).await;
+    }
+
+    /// The same with further settings.
+    pub async fn add_worker_with(&mut self, settings: &[(String, String)]) {
+        let mut worker = Process::start("worker", self.environment.iter().chain(settings));
         assert_eq!(worker.first_line().await, "ready");
         self.workers.push(worker);
     }
 
-    /// Changes settings of the processes that are started from now on.
+    /// Starts one more api. Returns it and its address; it answers.
+    pub async fn start_api(&self) -> (Process, String) {
+        let mut api = Process::start("api", &self.environment);
+        let base = listen_again(&mut api).await;
+        (api, base)
+    }
+
+    /// Changes settings of the processes that are started from now on, and of the api when it is restarted.
     pub fn change(&mut self, settings: Vec<(String, String)>) {
-        self.environment.retain(|(name, _)| settings.iter().all(|(changed, _)| changed != name));
-        self.environment.extend(settings);
+        for (name, value) in settings {
+            self.api.set(&name, &value);
+            self.environment.push((name, value));
+        }
     }
 
     /// Kills the api (-9) and starts it again on the same address. It answers when this returns.
     pub async fn restart_api(&mut self) {
-        self.api.kill().await;
-        let mut environment = self.environment.clone();
-        environment.retain(|(name, _)| name != "AKHAR_LISTEN");
-        environment.push(("AKHAR_LISTEN".to_owned(), self.base.trim_start_matches("http://").to_owned()));
-        self.api = Process::start("api", &environment);
-        assert_eq!(self.api.first_line().await, format!("listening on {}", self.base));
+        self.api.restart(Signal::KILL).await;
+        assert_eq!(self.api.address().await, self.base);
     }
 
     /// Runs `akhar keys …` and returns what it printed.
@@ -269,8 +314,12 @@ impl Stack {
 
     /// A POST of a form to an operation, with this stack's key.
     pub fn post(&self, operation: &str, form: &Form) -> reqwest::RequestBuilder {
-        let request = self.request("POST", &format!("/v1/models/{operation}"));
-        request.header("content-type", form.content_type()).body(form.body())
+        self.post_as(&self.key, operation, form)
+    }
+
+    /// The same with another key.
+    pub fn post_as(&self, key: &str, operation: &str, form: &Form) -> reqwest::RequestBuilder {
+        form.send_with(self.anonymous("POST", &format!("/v1/models/{operation}")).bearer_auth(key))
     }
 
     /// Sends an image to an operation and returns the answer.

@@ -23,6 +23,7 @@ use akhar_jobs::{
 };
 use akhar_tests::{
     Form, Stack,
+    ends::record_ends,
     http::send,
     images::{Fixture, fixture_of},
     load::Sent,
@@ -74,16 +75,6 @@ async fn end(db: &PgPool, fence: Fence, label: &str) -> bool {
         may_have_webhook: false,
     };
     akhar_tests::queue::end(db, &[ending]).await.expect("a write").met == [true]
-}
-
-/// Records every end of a job in the table `ends`, with a trigger.
-async fn record_ends(db: &PgPool) {
-    let statement = "create table ends (job_id uuid not null, state text not null, attempt integer not null);
-        create function record_end() returns trigger language plpgsql as
-        $$ begin insert into ends values (new.id, new.state, new.attempt); return null; end $$;
-        create trigger record_end after update on jobs for each row
-        when (new.state in ('succeeded', 'failed', 'cancelled')) execute function record_end();";
-    sqlx::raw_sql(statement).execute(db).await.expect("a trigger");
 }
 
 /// Checks that every job has ended exactly once. Returns the number of jobs.
