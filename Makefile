@@ -72,23 +72,23 @@ bench: ## Measure, beside other programs, in 25 minutes: bench/results/summary.m
 
 chaos: ## Kill and disturb every process under load, and check all answers: make chaos [SEED=11] [MINUTES=10] [STORE=s3]
 	scripts/setup.sh chaos
-	cargo build --release --locked --package akhar --package akhar-bench
+	cargo build --release --locked --package akhar --package akhar-chaos
 	scripts/chaos.sh --seed $(or $(SEED),11) --minutes $(or $(MINUTES),10) --store $(or $(STORE),postgres)
 
 bulk: ## Transcribe 2,000 recordings with faults, and check results and jobs: make bulk [FILES=2000] [SEED=11]
 	scripts/setup.sh bulk
-	cargo build --release --locked --package akhar --package akhar-bench
-	target/release/akhar-bench bulk-faults --files $(or $(FILES),2000) --seed $(or $(SEED),11)
+	cargo build --release --locked --package akhar --package akhar-chaos
+	target/release/akhar-chaos bulk-faults --files $(or $(FILES),2000) --seed $(or $(SEED),11)
 
 rolling: ## Restart every process behind HAProxy, one after another, under load: no request may fail
 	scripts/setup.sh rolling
-	cargo build --release --locked --package akhar --package akhar-bench
-	target/release/akhar-bench rolling
+	cargo build --release --locked --package akhar --package akhar-chaos
+	target/release/akhar-chaos rolling
 
-attack: ## Attack a running service in 15 ways, and measure an innocent caller's requests and the memory meanwhile
+attack: ## Attack a running service in 15 ways, and check that an innocent caller's requests are answered meanwhile
 	scripts/setup.sh run
-	cargo build --release --locked --package akhar --package akhar-bench
-	target/release/akhar-bench attack
+	cargo build --release --locked --package akhar --package akhar-chaos
+	target/release/akhar-chaos attack
 
 fuzz: ## Run every fuzz target for some seconds: make fuzz [SECONDS=60] [TARGET=name] (see fuzz/README.md)
 	scripts/setup.sh fuzz

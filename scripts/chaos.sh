@@ -1,9 +1,9 @@
 #!/bin/sh
-# Runs `akhar-bench chaos` with these arguments. Root gets a small disk for Postgres (a tmpfs that only this run sees), so
+# Runs `akhar-chaos chaos` with these arguments. Root gets a small disk for Postgres (a tmpfs that only this run sees), so
 # that the disk can be filled.
 set -eu
 cd "$(dirname "$0")/.."
-program=${AKHAR_BENCH:-target/release/akhar-bench}
+program=${AKHAR_CHAOS:-target/release/akhar-chaos}
 folder=$(mktemp -d)
 chmod 755 "$folder"
 trap 'rmdir "$folder"' EXIT

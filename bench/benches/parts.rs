@@ -4,7 +4,7 @@
 //! alone; the model with one image and with a full batch. Handwriting of 100 characters: the model, the
 //! layout, the points as JSON, the picture.
 
-use std::{hint::black_box, path::PathBuf, sync::OnceLock};
+use std::hint::black_box;
 
 use akhar_inference::{
     Classifier, Layout, Manifest, Runtime,
@@ -14,7 +14,7 @@ use akhar_inference::{
 use akhar_jobs::{MediaType, Upload};
 use akhar_tests::{
     images::{Fixture, fixture_of, plain, ways_to_store},
-    root,
+    stack::{self, onnxruntime},
 };
 use akhar_worker::classifier_input;
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
@@ -63,19 +63,13 @@ fn finding_ink(c: &mut Criterion) {
     }
 }
 
-/// ONNX Runtime, loaded once in this process.
-fn runtime() -> &'static Runtime {
-    static RUNTIME: OnceLock<Runtime> = OnceLock::new();
-    RUNTIME.get_or_init(|| {
-        let dylib = std::env::var_os("AKHAR_ORT_DYLIB")
-            .map_or_else(|| root().join(".cache/onnxruntime/libonnxruntime.so"), PathBuf::from);
-        Runtime::load(&dylib).expect("ONNX Runtime")
-    })
+fn runtime() -> Runtime {
+    Runtime::load(&onnxruntime()).expect("ONNX Runtime")
 }
 
 /// The bundled models with this layout.
 fn models(layout: Layout) -> Vec<Manifest> {
-    let mut manifests = load_all(&root().join("models")).expect("manifests");
+    let mut manifests = load_all(&stack::models()).expect("manifests");
     manifests.retain(|m| m.layout == layout);
     manifests
 }
@@ -86,7 +80,7 @@ fn inference(c: &mut Criterion) {
     let ink = ink::features(view.expect("its size")).expect("ink");
     let runtime = runtime();
     for manifest in models(Layout::ImageClassifier) {
-        let mut model = Classifier::load(runtime, &manifest, 1).expect("it loads");
+        let mut model = Classifier::load(&runtime, &manifest, 1).expect("it loads");
         let mut group = c.benchmark_group(&manifest.operation);
         for n in [1, MAX_BATCH] {
             let batch = vec![ink.clone(); n];
@@ -105,7 +99,7 @@ fn writing(c: &mut Criterion) {
     let (runtime, hand) = (runtime(), Hand::new(1));
     let mut group = c.benchmark_group("write 100 characters");
     for manifest in models(Layout::GlyphStrokes) {
-        let mut writer = Writer::load(runtime, &manifest, 1).expect("it loads");
+        let mut writer = Writer::load(&runtime, &manifest, 1).expect("it loads");
         let text = Text::read(&text, writer.glyphs());
         let glyphs = text.glyphs();
         let shapes = writer.shape(&glyphs, hand).expect("shapes");

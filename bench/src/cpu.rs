@@ -2,9 +2,10 @@
 
 use std::fs;
 
-use akhar_tests::{Cluster, Stack};
-
-use crate::report::count;
+use akhar_tests::{
+    Cluster, Stack,
+    figures::{Row, count},
+};
 
 /// The unit of CPU times in `/proc`: 100 ticks a second, whatever the kernel's own rate (`USER_HZ`, proc(5)).
 const TICKS_PER_S: f64 = 100.0;
@@ -34,7 +35,7 @@ impl<'a> CpuMeter<'a> {
     }
 
     /// The user and system time of each part since the start, ms per request.
-    pub(crate) fn per_request(&self, n_requests: usize) -> Vec<(&'static str, f64)> {
+    pub(crate) fn per_request(&self, n_requests: usize) -> Row {
         let (now, before) = (read(self.stack, self.postmaster), self.before);
         let ms = |now: u64, before: u64| ms(now.saturating_sub(before)) / count(n_requests);
         let row = [

@@ -1,15 +1,11 @@
 //! Counts the SQL statements per request with `pg_stat_statements`, by kind and by text.
 
-use std::time::{Duration, Instant};
-
-use akhar_tests::{Cluster, Stack};
-use rustix::process::Signal;
-use sqlx::{Connection as _, PgConnection, PgPool};
+use akhar_tests::{Cluster, Stack, figures::count, load::n_good};
+use sqlx::PgPool;
 
 use crate::{
-    clients::closed_loop,
-    load::warm_stack,
-    report::{Figure, Report, count},
+    load::{for_seconds, warm_stack},
+    report::Report,
 };
 
 /// The numbers of one statement since the last [`reset`].
@@ -27,15 +23,12 @@ pub(crate) struct Statement {
     pub(crate) max_ms: f64,
 }
 
-/// Starts a cluster whose server loads `pg_stat_statements`.
+/// Starts a cluster whose server loads `pg_stat_statements` and has connections for many processes.
 pub(crate) async fn cluster() -> Cluster {
     let cluster = Cluster::own();
-    let mut admin = PgConnection::connect_with(&cluster.empty_database().await).await.expect("it answers");
-    let preload = "alter system set shared_preload_libraries = 'pg_stat_statements'";
-    sqlx::query(preload).execute(&mut admin).await.expect("a setting");
-    admin.close().await.expect("a close");
-    cluster.stop(Signal::INT).await;
-    cluster.start_again().await;
+    cluster
+        .configure(&[("shared_preload_libraries", "pg_stat_statements"), ("max_connections", "1000")])
+        .await;
     cluster
 }
 
@@ -129,13 +122,8 @@ pub(crate) async fn run(seconds: u64) -> Report {
             let row = vec![("per_request", per_request(s.calls)), ("mean_ms", s.mean_ms)];
             report.row(&format!("{clients}, {}: {}", s.kind(), s.start(90)), row);
         }
-        report.figure(Figure {
-            what: format!("statements per synchronous digit job, {clients}"),
-            unit: "statements",
-            ours: all,
-            other: None,
-            reach: "counted",
-        });
+        let what = format!("statements per synchronous digit job, {clients}");
+        report.figure(what, "statements", all, None, "counted");
     }
     report
 }
@@ -150,8 +138,7 @@ async fn count_under(
     seconds: u64,
 ) -> (usize, Vec<Statement>) {
     reset(&stack.db).await;
-    let samples = closed_loop(request, n_clients, Instant::now() + Duration::from_secs(seconds)).await;
-    let n_good = samples.iter().filter(|s| s.status == Some(200)).count();
-    assert_eq!(n_good, samples.len(), "some answers were not 200");
-    (n_good, read(&stack.db).await)
+    let samples = for_seconds(request, n_clients, seconds).await;
+    assert_eq!(n_good(&samples), samples.len(), "some answers were not 200");
+    (samples.len(), read(&stack.db).await)
 }

@@ -7,28 +7,28 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use akhar_tests::figures::short;
 use serde_json::Value;
 
-use crate::report::{commit, results, short};
+use crate::report::{Figure, Report, commit, results};
 
 /// The order of the measurements on the page. Measurements that are not listed follow these.
-const ORDER: [&str; 8] =
-    ["overhead", "load", "peers", "queue", "statements", "sweep-clients", "sweep-rows", "chaos"];
+const ORDER: [&str; 6] = ["overhead", "load", "peers", "queue", "statements", "full-table"];
 
 /// Writes the page and returns its path.
 pub(crate) fn write() -> PathBuf {
-    let mut reports: Vec<Value> = newest().into_values().collect();
-    let name = |report: &Value| report["measurement"].as_str().unwrap_or_default().to_owned();
-    reports.sort_by_key(|r| (ORDER.iter().position(|n| *n == name(r)).unwrap_or(ORDER.len()), name(r)));
+    let mut reports = newest();
+    reports.sort_by_key(|r| (ORDER.iter().position(|n| *n == r.name).unwrap_or(ORDER.len()), r.name.clone()));
     let mut page = "# Benchmarks\n\n".to_owned();
     let n_cores = std::thread::available_parallelism().map_or(0, usize::from);
     let commit = commit().unwrap_or_else(|| "no commit".to_owned());
+    let processor = processor();
     line(
         &mut page,
-        &format!("{commit}, {n_cores} cores, {}. Clients, service and peers share the cores.", processor()),
+        &format!("{commit}, {n_cores} cores, {processor}. Clients, service and peers share the cores."),
     );
     page.push_str("\n| what | unit | Akhar | other | ratio | to reach |\n|---|---|---:|---:|---:|---|\n");
-    for figure in reports.iter().filter_map(|r| r["figures"].as_array()).flatten() {
+    for figure in reports.iter().flat_map(|report| &report.figures) {
         line(&mut page, &figure_row(figure));
     }
     for report in &reports {
@@ -44,53 +44,43 @@ fn line(page: &mut String, text: &str) {
     writeln!(page, "{text}").expect("into memory");
 }
 
-/// The newest result of each measurement.
-fn newest() -> BTreeMap<String, Value> {
-    let mut found: BTreeMap<String, Value> = BTreeMap::new();
-    let files = fs::read_dir(results()).expect("results").flatten().map(|f| f.path());
-    for path in files.filter(|p| p.extension().is_some_and(|e| e == "json")) {
-        let report: Value =
-            fs::read(&path).ok().and_then(|b| serde_json::from_slice(&b).ok()).unwrap_or_default();
-        let Some(name) = report["measurement"].as_str() else { continue };
-        let is_newer = found.get(name).is_none_or(|f| f["unix_s"].as_u64() < report["unix_s"].as_u64());
-        if is_newer {
-            found.insert(name.to_owned(), report);
+/// The newest result of each measurement. Files in an older format do not count.
+fn newest() -> Vec<Report> {
+    let mut found: BTreeMap<String, Report> = BTreeMap::new();
+    for file in fs::read_dir(results()).expect("results").flatten() {
+        let report = fs::read(file.path()).ok().and_then(|json| serde_json::from_slice::<Report>(&json).ok());
+        let Some(report) = report else { continue };
+        if found.get(&report.name).is_none_or(|other| other.unix_s < report.unix_s) {
+            found.insert(report.name.clone(), report);
         }
     }
-    found
+    found.into_values().collect()
 }
 
-fn figure_row(figure: &Value) -> String {
-    let number = |name: &str| figure[name].as_f64();
-    let cell = |value: Option<f64>| value.map_or(String::new(), short);
-    let ratio = number("ours").zip(number("other")).map(|(ours, other)| ours / other);
-    let text = |name: &str| figure[name].as_str().unwrap_or_default();
-    format!(
-        "| {} | {} | {} | {} | {} | {} |",
-        text("what"),
-        text("unit"),
-        cell(number("ours")),
-        cell(number("other")),
-        cell(ratio),
-        text("reach")
-    )
+fn cell(value: Option<f64>) -> String {
+    value.map_or(String::new(), short)
 }
 
-fn section(page: &mut String, report: &Value) {
-    let text = |name: &str| report[name].as_str().unwrap_or_default().to_owned();
-    line(page, &format!("\n## {}\n\n{} (commit {}).\n", text("measurement"), text("about"), text("commit")));
-    let columns: Vec<&str> =
-        report["columns"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+fn figure_row(Figure { what, unit, ours, other, reach }: &Figure) -> String {
+    let ratio = ours.zip(*other).map(|(ours, other)| ours / other);
+    format!("| {what} | {unit} | {} | {} | {} | {reach} |", cell(*ours), cell(*other), cell(ratio))
+}
+
+fn section(page: &mut String, report: &Report) {
+    let commit = report.commit.as_deref().unwrap_or_default();
+    line(page, &format!("\n## {}\n\n{} (commit {commit}).\n", report.name, report.about));
+    let mut columns: Vec<&str> = Vec::new();
+    for (column, _) in report.rows.iter().flat_map(|(_, row)| row) {
+        if !columns.contains(&column.as_str()) {
+            columns.push(column);
+        }
+    }
     line(page, &format!("| | {} |", columns.join(" | ")));
     line(page, &format!("|---|{}", "---:|".repeat(columns.len())));
-    for row in report["rows"].as_array().into_iter().flatten() {
-        let cells: Vec<String> =
-            columns.iter().map(|c| row[*c].as_f64().map_or(String::new(), short)).collect();
-        let name = row["name"].as_str().unwrap_or_default().replace('|', "\\|");
-        line(page, &format!("| {name} | {} |", cells.join(" | ")));
-    }
-    for chart in report["charts"].as_array().into_iter().flatten().filter_map(Value::as_str) {
-        line(page, &format!("\n![{chart}]({chart})"));
+    for (name, row) in &report.rows {
+        let value = |column: &&str| row.iter().find(|(name, _)| name == column).and_then(|(_, value)| *value);
+        let cells: Vec<String> = columns.iter().map(|column| cell(value(column))).collect();
+        line(page, &format!("| {} | {} |", name.replace('|', "\\|"), cells.join(" | ")));
     }
 }
 

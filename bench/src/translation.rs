@@ -7,14 +7,15 @@ use std::{
     time::{Duration, Instant},
 };
 
-use akhar_inference::{load_all, seq2seq::Translator};
-use akhar_tests::root;
+use akhar_inference::{Runtime, load_all, seq2seq::Translator};
+use akhar_tests::{
+    figures::count,
+    root,
+    stack::{models, onnxruntime},
+};
 use serde_json::Value;
 
-use crate::{
-    report::{Report, count},
-    runtime::runtime,
-};
+use crate::report::Report;
 
 /// The largest number of tokens for each text, as in the peers' script.
 const LIMIT: usize = 40;
@@ -117,14 +118,15 @@ fn translated(translator: &mut Translator, directions: &[([String; 2], Vec<Case>
 
 /// The bundled translator, with greedy search or the manifest's beam.
 fn translator(n_threads: usize, is_greedy: bool) -> Translator {
-    let mut all = load_all(&root().join("models")).expect("manifests").into_iter();
+    let mut all = load_all(&models()).expect("manifests").into_iter();
     let mut manifest = all.find(|m| m.operation == "translation").expect("a translator");
     let generation = manifest.generation.as_mut().expect("how it writes");
     generation.max_new_tokens = LIMIT;
     if is_greedy {
         generation.num_beams = 1;
     }
-    Translator::load(runtime(), &manifest, n_threads).expect("the model")
+    let runtime = Runtime::load(&onnxruntime()).expect("ONNX Runtime");
+    Translator::load(&runtime, &manifest, n_threads).expect("the model")
 }
 
 fn peers(python: &Path) -> Vec<Value> {

@@ -4,21 +4,23 @@
 use std::collections::BTreeMap;
 
 use akhar_inference::load_all;
-use akhar_tests::{Answer, Cluster, Form, Stack, http, root};
+use akhar_tests::{
+    Answer, Cluster, Form, Stack,
+    figures::{Row, count, quantiles},
+    http::send,
+    load::work,
+    stack::models,
+};
 use serde_json::{Value, json};
 
-use crate::{
-    clients::work,
-    load::warm_stack,
-    report::{Report, count, quantiles},
-};
+use crate::{load::warm_stack, report::Report};
 
 /// 100 characters of everyday Panjabi, with vowel signs and conjuncts.
 const TEXT: &str = "ਸਤਿ ਸ੍ਰੀ ਅਕਾਲ। ਮੈਂ ਪੰਜਾਬੀ ਵਿੱਚ ਲਿਖਦਾ ਹਾਂ। ਕੁੜੀਆਂ ਨੇ ਫੁੱਲ ਤੋੜੇ ਅਤੇ ਘਰ ਨੂੰ ਪਰਤ ਆਈਆਂ। ੧੨ ਵਜੇ ਸਨ, ਧੁੱਪ ॥";
 
 async fn write(stack: &Stack, order: &Value) -> Answer {
     let request = stack.request("POST", "/v1/models/handwriting-generator");
-    http::send(request.header("content-type", "application/json").body(order.to_string())).await
+    send(request.json(order)).await
 }
 
 /// Measures the worker's time and the size of `n` answers with 100 characters, as points and as a picture.
@@ -39,7 +41,7 @@ pub(crate) async fn time(n: usize) -> Report {
                 sizes.push(answer.body.len());
             }
         }
-        report.row(&format!("{name}, worker"), quantiles(&worked));
+        report.row(&format!("{name}, worker"), quantiles(worked));
         report.row(&format!("{name}, bytes"), vec![("largest", count(sizes.into_iter().max().unwrap_or(0)))]);
     }
     report
@@ -54,7 +56,7 @@ pub(crate) async fn legibility(n_hands: usize) -> Report {
     let mut report = Report::new("legibility", about);
     let mut misread: BTreeMap<String, BTreeMap<String, usize>> = BTreeMap::new();
     let [mut n_all, mut first_all, mut third_all] = [0; 3];
-    for manifest in load_all(&root().join("models")).expect("manifests") {
+    for manifest in load_all(&models()).expect("manifests") {
         let [mut n, mut first, mut third] = [0; 3];
         for label in &manifest.labels {
             // A text must have at least two characters. The space adds no ink.
@@ -62,7 +64,7 @@ pub(crate) async fn legibility(n_hands: usize) -> Report {
             for _ in 0..n_hands {
                 let picture = write(&stack, &order).await;
                 assert_eq!(picture.status, 200, "{picture:?}");
-                let answer = http::send(stack.post(&manifest.operation, &Form::upload(&picture.body))).await;
+                let answer = send(stack.post(&manifest.operation, &Form::upload(&picture.body))).await;
                 let guesses: Vec<String> = answer.predictions().into_iter().map(|p| p.0).collect();
                 n += 1;
                 third += usize::from(guesses.contains(label));
@@ -87,7 +89,7 @@ pub(crate) async fn legibility(n_hands: usize) -> Report {
     report
 }
 
-fn shares(n: usize, first: usize, third: usize) -> Vec<(&'static str, f64)> {
+fn shares(n: usize, first: usize, third: usize) -> Row {
     let percent = |k: usize| 100.0 * count(k) / count(n);
     vec![("n", count(n)), ("top1_percent", percent(first)), ("top3_percent", percent(third))]
 }

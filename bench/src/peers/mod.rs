@@ -7,23 +7,29 @@
 mod tree;
 
 use std::{
-    net::TcpListener,
-    path::PathBuf,
     process::Command,
     time::{Duration, Instant},
 };
 
-use akhar_tests::{Answer, Cluster, Form, http, images::fixture_of, root, until};
+use akhar_tests::{
+    Answer, Cluster, Form,
+    figures::{Row, count, number},
+    free_port, http,
+    images::fixture_of,
+    load::{closed_loop, measure, n_good},
+    root,
+    stack::models,
+    until,
+};
+use reqwest::RequestBuilder;
 use serde_json::Value;
 
-pub(crate) use tree::ProcessTree;
-
 use crate::{
-    clients::{Sample, closed_loop, send},
     cpu::CpuMeter,
-    load::warm_stack,
-    report::{Figure, Report, count, median, number, quantiles, results},
+    load::{for_seconds, medians_of, row_of, warm_stack},
+    report::{Report, results},
 };
+use tree::ProcessTree;
 
 /// The digit in the picture.
 const LABEL: &str = "੫";
@@ -55,7 +61,7 @@ impl Contender {
 /// each.
 pub(crate) async fn run(seconds: u64, clients: usize, n_rounds: usize) -> Report {
     let cluster = Cluster::own();
-    let mut rounds: [Vec<Vec<(&'static str, f64)>>; 3] = Default::default();
+    let mut rounds: [Vec<Row>; 3] = Default::default();
     for _ in 0..n_rounds {
         for (contender, rows) in Contender::ALL.into_iter().zip(&mut rounds) {
             let row = turn(contender, &cluster, seconds, clients).await;
@@ -73,65 +79,38 @@ pub(crate) async fn run(seconds: u64, clients: usize, n_rounds: usize) -> Report
         report.row(contender.name(), row.clone());
     }
     let [ours, lit, bento] = medians;
-    for (name, theirs, reach) in [("LitServe", lit, "≥ 2 ×"), ("BentoML", bento, "≥ 4 ×")] {
+    for (name, theirs, reach) in [("LitServe", lit, "≥ 3 ×"), ("BentoML", bento, "≥ 3 ×")] {
         for (what, unit, reach) in
             [("per_s", "requests/s", reach), ("p50_ms", "ms", "lower"), ("p99_ms", "ms", "lower")]
         {
             let what_in_words = format!("digits, {clients} clients, {what}, beside {name}");
-            let (ours, other) = (number(&ours, what), Some(number(&theirs, what)));
-            report.figure(Figure { what: what_in_words, unit, ours, other, reach });
+            report.figure(what_in_words, unit, number(&ours, what), number(&theirs, what), reach);
         }
     }
     report
 }
 
-/// The median of each column.
-pub(crate) fn medians_of(rows: &[Vec<(&'static str, f64)>]) -> Vec<(&'static str, f64)> {
-    let names = rows.first().into_iter().flatten().map(|(name, _)| *name);
-    names.map(|name| (name, median(rows.iter().map(|row| number(row, name))))).collect()
-}
-
 /// Starts a program, measures it, and stops it.
-async fn turn(who: Contender, cluster: &Cluster, seconds: u64, clients: usize) -> Vec<(&'static str, f64)> {
-    match who {
-        Contender::Akhar => {
-            let (stack, request) = warm_stack(cluster).await;
-            check(who, &http::send(request.try_clone().expect("bytes")).await);
-            warm(&request, clients).await;
-            let meter = CpuMeter::start(&stack, cluster);
-            let samples = under_load(&request, clients, seconds).await;
-            let split = meter.per_request(n_answered(&samples));
-            let cpu = split.iter().filter(|(name, _)| *name != "client_cpu_ms").map(|(_, ms)| ms).sum();
-            [row_of(&samples, seconds, cpu), split].concat()
-        }
-        Contender::LitServe | Contender::BentoMl => {
-            let (tree, request) = start(who).await;
-            warm(&request, clients).await;
-            let before = tree.cpu_ms();
-            let samples = under_load(&request, clients, seconds).await;
-            let cpu = (tree.cpu_ms() - before) / count(n_answered(&samples));
-            row_of(&samples, seconds, cpu)
-        }
+async fn turn(who: Contender, cluster: &Cluster, seconds: u64, clients: usize) -> Row {
+    if who == Contender::Akhar {
+        let (stack, request) = warm_stack(cluster).await;
+        check(who, &http::send(request.try_clone().expect("bytes")).await);
+        warm(&request, clients).await;
+        let meter = CpuMeter::start(&stack, cluster);
+        let samples = for_seconds(&request, clients, seconds).await;
+        let split = meter.per_request(n_good(&samples));
+        let cpu: f64 = split.iter().filter(|(name, _)| *name != "client_cpu_ms").map(|(_, ms)| ms).sum();
+        return [row_of(&samples, seconds), vec![("cpu_ms", cpu)], split].concat();
     }
+    let (tree, request) = start(who).await;
+    warm(&request, clients).await;
+    let before = tree.cpu_ms();
+    let samples = for_seconds(&request, clients, seconds).await;
+    let cpu = (tree.cpu_ms() - before) / count(n_good(&samples));
+    [row_of(&samples, seconds), vec![("cpu_ms", cpu)]].concat()
 }
 
-fn n_answered(samples: &[Sample]) -> usize {
-    samples.iter().filter(|s| s.status == Some(200)).count()
-}
-
-fn row_of(samples: &[Sample], seconds: u64, cpu_ms: f64) -> Vec<(&'static str, f64)> {
-    let times: Vec<Duration> = samples.iter().map(|s| s.took).collect();
-    let mut row = vec![("per_s", count(n_answered(samples)) / Duration::from_secs(seconds).as_secs_f64())];
-    row.extend(quantiles(&times));
-    row.extend([("errors", count(samples.len() - n_answered(samples))), ("cpu_ms", cpu_ms)]);
-    row
-}
-
-async fn under_load(request: &reqwest::RequestBuilder, clients: usize, seconds: u64) -> Vec<Sample> {
-    closed_loop(request, clients, Instant::now() + Duration::from_secs(seconds)).await
-}
-
-async fn warm(request: &reqwest::RequestBuilder, clients: usize) {
+async fn warm(request: &RequestBuilder, clients: usize) {
     let mut n_sent = 0;
     while n_sent < WARM_UP {
         n_sent +=
@@ -155,7 +134,7 @@ fn program(who: Contender, port: u16) -> (Command, &'static str, &'static str) {
 }
 
 /// Starts a peer. When this returns, the peer is ready and has recognised the picture correctly.
-async fn start(who: Contender) -> (ProcessTree, reqwest::RequestBuilder) {
+async fn start(who: Contender) -> (ProcessTree, RequestBuilder) {
     let port = free_port();
     let (mut command, path, field) = program(who, port);
     command.current_dir(root().join("bench/peers")).env("PYTHONDONTWRITEBYTECODE", "1");
@@ -164,21 +143,14 @@ async fn start(who: Contender) -> (ProcessTree, reqwest::RequestBuilder) {
     let log = results().join(format!("{}.log", who.name()));
     let mut tree = ProcessTree::start(command, &log);
     let form = Form::default().file(field, &fixture_of(LABEL).bytes);
-    let request = http::client()
-        .post(format!("http://127.0.0.1:{port}/{path}"))
-        .header("content-type", form.content_type())
-        .body(form.body());
+    let request = form.send_with(http::client().post(format!("http://127.0.0.1:{port}/{path}")));
     until(&format!("{} answers (see {})", who.name(), log.display()), async || {
         assert!(tree.is_running(), "{} ended: see {}", who.name(), log.display());
-        (send(request.try_clone()?).await.status == Some(200)).then_some(())
+        measure(&request).await.is_good().then_some(())
     })
     .await;
     check(who, &http::send(request.try_clone().expect("bytes")).await);
     (tree, request)
-}
-
-fn models() -> PathBuf {
-    std::env::var_os("AKHAR_MODELS_DIR").map_or_else(|| root().join("models"), PathBuf::from)
 }
 
 /// Checks that the picture was recognised correctly. `BentoML` answers with a batch of one.
@@ -186,9 +158,4 @@ fn check(who: Contender, answer: &Answer) {
     let json = answer.json();
     let one = if let Value::Array(batch) = &json { &batch[0] } else { &json };
     assert_eq!(one["predictions"][0]["label"], LABEL, "{}: {json}", who.name());
-}
-
-fn free_port() -> u16 {
-    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
-    listener.local_addr().expect("an address").port()
 }

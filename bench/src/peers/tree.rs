@@ -30,7 +30,7 @@ done
 
 /// The running processes. They are killed when the value is dropped.
 #[derive(Debug)]
-pub(crate) struct ProcessTree {
+pub(super) struct ProcessTree {
     mark: String,
     root: Child,
     watch: Child,
@@ -38,7 +38,7 @@ pub(crate) struct ProcessTree {
 
 impl ProcessTree {
     /// Starts a command. Its output is written to the file `log`.
-    pub(crate) fn start(mut command: Command, log: &std::path::Path) -> Self {
+    pub(super) fn start(mut command: Command, log: &std::path::Path) -> Self {
         static COUNT: AtomicU32 = AtomicU32::new(0);
         let value = format!("{}-{}.", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
         let mark = format!("{MARK}={value}");
@@ -53,12 +53,12 @@ impl ProcessTree {
     }
 
     /// Whether the first process is still running.
-    pub(crate) fn is_running(&mut self) -> bool {
+    pub(super) fn is_running(&mut self) -> bool {
         matches!(self.root.try_wait(), Ok(None))
     }
 
     /// The CPU time of all processes that run now, ms.
-    pub(crate) fn cpu_ms(&self) -> f64 {
+    pub(super) fn cpu_ms(&self) -> f64 {
         let processes = fs::read_dir("/proc").expect("Linux").flatten();
         let marked = processes.filter(|p| {
             let environment = fs::read(p.path().join("environ")).unwrap_or_default();

@@ -7,7 +7,6 @@ use std::{
         Arc,
         atomic::{AtomicUsize, Ordering},
     },
-    time::Instant,
 };
 
 use akhar_jobs::{
@@ -20,44 +19,31 @@ use apalis::prelude::*;
 use apalis_core::{backend::persistence::Persistence as _, task::Task};
 use sqlx::{
     PgPool,
-    postgres::{PgConnectOptions, PgPoolOptions},
+    postgres::{PgConnectOptions, PgListener, PgPoolOptions},
 };
 use tokio::sync::Notify;
 use uuid::Uuid;
 
-use super::{AT_A_TIME, Mode, Took};
+use super::turn::{AT_A_TIME, Mode, Took};
 
 /// Runs `n` empty jobs on a database with the product's schema.
 pub(super) async fn turn(database: &PgConnectOptions, mode: Mode, n: usize) -> Took {
     let options = database.clone().options([("synchronous_commit", "off")]); // as in the product
     let db = PgPoolOptions::new().max_connections(4).connect_with(options).await.expect("it answers");
-    let mut started = Instant::now();
-    let mut insert_s = 0.0;
-    if mode == Mode::Drain {
-        push_all(&db, n).await;
-        insert_s = started.elapsed().as_secs_f64();
-        started = Instant::now();
-    }
     let wakeups = Arc::new(Wakeups::default());
-    let working = tokio::spawn(work(db.clone(), wakeups.clone(), n));
-    if mode == Mode::Flow {
-        let mut listener = sqlx::postgres::PgListener::connect_with(&db).await.expect("a listener");
-        listener.listen(akhar_jobs::store::JOBS_QUEUED).await.expect("it listens");
-        let listening = tokio::spawn(async move {
-            while let Ok(notification) = listener.recv().await {
-                wakeups.announce(notification.payload());
-            }
-        });
-        push_all(&db, n).await;
-        insert_s = started.elapsed().as_secs_f64();
-        working.await.expect("no panic");
-        listening.abort();
-    } else {
-        working.await.expect("no panic");
-    }
-    let work_s = started.elapsed().as_secs_f64();
+    let mut listener = PgListener::connect_with(&db).await.expect("a listener");
+    listener.listen(akhar_jobs::store::JOBS_QUEUED).await.expect("it listens");
+    let announced = wakeups.clone();
+    let listening = tokio::spawn(async move {
+        while let Ok(notification) = listener.recv().await {
+            announced.announce(notification.payload());
+        }
+    });
+    let working = async || tokio::spawn(work(db.clone(), wakeups, n)).await.expect("no panic");
+    let took = Took::of(mode, async || push_all(&db, n).await, working).await;
+    listening.abort();
     db.close().await;
-    Took { insert_s, work_s }
+    took
 }
 
 async fn push_all(db: &PgPool, n: usize) {

@@ -1,83 +1,50 @@
-//! The smallest queue: one table, SKIP LOCKED, durable commits, and one statement for each batch. It does not
-//! repeat failed jobs, does not recover lost ones, and has no waiting callers.
+//! The hand-written queue: two loops poll for jobs, with durable commits throughout.
 
-use std::{
-    sync::{
-        Arc,
-        atomic::{AtomicUsize, Ordering},
-    },
-    time::Instant,
+use std::sync::{
+    Arc,
+    atomic::{AtomicUsize, Ordering},
 };
 
-use sqlx::{
-    PgPool,
-    postgres::{PgConnectOptions, PgPoolOptions},
-};
+use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
 use tokio::task::JoinSet;
 use uuid::Uuid;
 
-use super::{AT_A_TIME, Mode, Took};
-
-const SCHEMA: &str = "create table empty_jobs (
-        id uuid primary key, payload jsonb not null, state text not null default 'queued');
-    create index on empty_jobs (id) where state = 'queued';";
+use super::turn::{AT_A_TIME, Mode, Took};
+use crate::hand_written::Table;
 
 /// The number of loops that claim, run and finish jobs. Each has a connection of its own.
 const LOOPS: usize = 2;
 
-/// Runs `n` empty jobs.
+/// Runs `n` empty jobs on an empty database.
 pub(super) async fn turn(database: &PgConnectOptions, mode: Mode, n: usize) -> Took {
     let options = PgPoolOptions::new().max_connections(4);
     let db = options.connect_with(database.clone()).await.expect("it answers");
-    sqlx::raw_sql(SCHEMA).execute(&db).await.expect("a schema");
-    let mut started = Instant::now();
-    let mut insert_s = 0.0;
-    if mode == Mode::Drain {
-        insert_all(&db, n).await;
-        insert_s = started.elapsed().as_secs_f64();
-        started = Instant::now();
-    }
+    Table::create(&db).await;
+    let table = Table { db: db.clone(), claims: db.clone(), announces: false };
     let n_left = Arc::new(AtomicUsize::new(n));
-    let mut loops: JoinSet<()> = (0..LOOPS).map(|_| work(db.clone(), Arc::clone(&n_left))).collect();
-    if mode == Mode::Flow {
-        insert_all(&db, n).await;
-        insert_s = started.elapsed().as_secs_f64();
-    }
-    while loops.join_next().await.is_some() {}
-    let work_s = started.elapsed().as_secs_f64();
+    let loops = || (0..LOOPS).map(|_| work(table.clone(), Arc::clone(&n_left))).collect::<JoinSet<()>>();
+    let insert = async || insert_all(&table, n).await;
+    let took = Took::of(mode, insert, async || drop(loops().join_all().await)).await;
     db.close().await;
-    Took { insert_s, work_s }
+    took
 }
 
-async fn insert_all(db: &PgPool, n: usize) {
-    let mut n_left = n;
-    while n_left > 0 {
-        let ids: Vec<Uuid> = (0..n_left.min(AT_A_TIME)).map(|_| Uuid::now_v7()).collect();
-        n_left -= ids.len();
-        let insert = "insert into empty_jobs (id, payload) select id, '{}' from unnest($1::uuid[]) as t (id)";
-        sqlx::query(insert).bind(ids).execute(db).await.expect("an insert");
+async fn insert_all(table: &Table, n: usize) {
+    for first in (0..n).step_by(AT_A_TIME) {
+        let ids: Vec<Uuid> = (first..n.min(first + AT_A_TIME)).map(|_| Uuid::now_v7()).collect();
+        table.insert(&ids, &vec![Vec::new(); ids.len()]).await;
     }
 }
 
 /// Claims and finishes jobs until none are left. If no job is queued yet, it tries again at once.
-async fn work(db: PgPool, n_left: Arc<AtomicUsize>) {
+async fn work(table: Table, n_left: Arc<AtomicUsize>) {
     while n_left.load(Ordering::Relaxed) > 0 {
-        let claimed: Vec<Uuid> = sqlx::query_scalar(
-            "update empty_jobs set state = 'running' where id in (
-                 select id from empty_jobs where state = 'queued' order by id limit $1 for update skip locked)
-             returning id",
-        )
-        .bind(i64::try_from(AT_A_TIME).expect("a small number"))
-        .fetch_all(&db)
-        .await
-        .expect("a claim");
+        let claimed = table.claim(i64::try_from(AT_A_TIME).expect("a small number")).await;
         if claimed.is_empty() {
             tokio::task::yield_now().await;
             continue;
         }
-        let finish = "update empty_jobs set state = 'succeeded' where id = any($1) and state = 'running'";
-        let finished = sqlx::query(finish).bind(&claimed).execute(&db).await.expect("a finish");
-        let n = usize::try_from(finished.rows_affected()).expect("a small number");
-        n_left.fetch_sub(n, Ordering::Relaxed);
+        let ended: Vec<_> = claimed.into_iter().map(|(id, _)| (id, String::new(), 0, 0)).collect();
+        n_left.fetch_sub(table.end(&ended).await, Ordering::Relaxed);
     }
 }

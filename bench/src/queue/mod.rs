@@ -4,46 +4,15 @@
 mod akhar;
 mod hand_written;
 mod node;
+mod turn;
 
-use akhar_tests::Cluster;
-
-use crate::{
-    peers::medians_of,
-    report::{Figure, Report, count, number},
+use akhar_tests::{
+    Cluster,
+    figures::{count, number},
 };
 
-/// The number of jobs in one call that submits jobs, and in one call that claims them.
-pub(crate) const AT_A_TIME: usize = 100;
-
-/// The kind of a turn.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Mode {
-    /// All jobs are queued before the first one is claimed.
-    Drain,
-    /// Jobs are submitted while others run.
-    Flow,
-}
-
-impl Mode {
-    const ALL: [Self; 2] = [Self::Drain, Self::Flow];
-
-    /// The name in the report's table, and for the Node.js programs.
-    pub(crate) const fn name(self) -> &'static str {
-        match self {
-            Self::Drain => "drain",
-            Self::Flow => "flow",
-        }
-    }
-}
-
-/// The times of one turn.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Took {
-    /// The time to submit the jobs, s.
-    pub(crate) insert_s: f64,
-    /// The time from the start of the worker until the last job is finished in the database, s.
-    pub(crate) work_s: f64,
-}
+use crate::{load::medians_of, report::Report};
+use turn::{AT_A_TIME, Mode, Took};
 
 /// A queue that runs empty jobs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -98,17 +67,14 @@ pub(crate) async fn run(n: usize, n_rounds: usize) -> Report {
     let mut rows = vec![Vec::new(); Contender::ALL.len()];
     for _ in 0..n_rounds {
         for (contender, rows) in Contender::ALL.iter().zip(&mut rows) {
-            let mut row = Vec::new();
-            for mode in Mode::ALL {
-                let took = contender.turn(&cluster, mode, n).await;
-                row.push((
-                    if mode == Mode::Drain { "drain_per_s" } else { "flow_per_s" },
-                    count(n) / took.work_s,
-                ));
-                if mode == Mode::Drain {
-                    row.push(("insert_per_s", count(n) / took.insert_s));
-                }
-            }
+            let drain = contender.turn(&cluster, Mode::Drain, n).await;
+            let flow = contender.turn(&cluster, Mode::Flow, n).await;
+            let per_s = |seconds: f64| count(n) / seconds;
+            let row = vec![
+                ("drain_per_s", per_s(drain.work_s)),
+                ("insert_per_s", per_s(drain.insert_s)),
+                ("flow_per_s", per_s(flow.work_s)),
+            ];
             println!("{}: {row:?}", contender.name());
             rows.push(row);
         }
@@ -119,13 +85,8 @@ pub(crate) async fn run(n: usize, n_rounds: usize) -> Report {
     }
     for (contender, row) in Contender::ALL.iter().zip(&medians).skip(1) {
         for (what, column) in [("drain", "drain_per_s"), ("flow", "flow_per_s")] {
-            report.figure(Figure {
-                what: format!("empty jobs, {AT_A_TIME} at a time, {what}, beside {}", contender.name()),
-                unit: "jobs/s",
-                ours: number(&medians[0], column),
-                other: Some(number(row, column)),
-                reach: "≥ 1 ×",
-            });
+            let what = format!("empty jobs, {AT_A_TIME} at a time, {what}, beside {}", contender.name());
+            report.figure(what, "jobs/s", number(&medians[0], column), number(row, column), "≥ 1 ×");
         }
     }
     report

@@ -5,7 +5,7 @@ use serde_json::Value;
 use sqlx::postgres::PgConnectOptions;
 use tokio::process::Command;
 
-use super::{Mode, Took};
+use super::turn::{Mode, Took};
 
 /// Runs `n` empty jobs. `local_queue` is the size of graphile-worker's local queue.
 pub(super) async fn turn(

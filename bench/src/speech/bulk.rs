@@ -10,14 +10,16 @@ use std::{
 };
 
 use akhar_inference::speech::{Chunker, Joiner};
-use akhar_tests::{Cluster, process::command, root};
+use akhar_tests::{
+    Cluster,
+    figures::{count, median},
+    process::command,
+    root,
+};
 use serde_json::Value;
 
 use super::{Transcriber, samples};
-use crate::{
-    load::warm_stack,
-    report::{Figure, Report, count, median},
-};
+use crate::{load::warm_stack, report::Report};
 
 /// Samples in a second.
 const RATE: usize = 16_000;
@@ -70,13 +72,7 @@ pub(crate) async fn bulk(folder: &Path, lang: &str, rounds: usize, python: Optio
         let speed = median(speeds);
         report.row(&peer, vec![("hours_per_hour", speed), ("beside_the_command", ours / speed)]);
     }
-    report.figure(Figure {
-        what: "akhar transcribe, beside the model alone".to_owned(),
-        unit: "h of audio per hour",
-        ours,
-        other: Some(alone),
-        reach: "≥ 95 %",
-    });
+    report.figure("akhar transcribe, beside the model alone", "h of audio per hour", ours, alone, "≥ 95 %");
     report
 }
 

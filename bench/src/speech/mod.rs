@@ -13,21 +13,20 @@ use std::{
 };
 
 use akhar_inference::{
-    Manifest, load_all,
+    Manifest, Runtime, load_all,
     speech::{self, Chunker, Joiner, SpeechModel, TimedText},
 };
 use akhar_tests::{
-    Answer, Cluster, Form, Stack, http, root,
+    Answer, Cluster, Form, Stack,
+    figures::{Row, count, quantiles},
+    http,
+    monitor::lines,
     speech::{distance, wav},
+    stack::{models, onnxruntime},
 };
-use serde_json::Value;
 use uuid::Uuid;
 
-use crate::{
-    load::warm_stack,
-    report::{Report, count, quantiles},
-    runtime::runtime,
-};
+use crate::{load::warm_stack, report::Report};
 pub(crate) use bulk::bulk;
 pub(crate) use evidence::evidence_of;
 use peers::beside_peers;
@@ -92,7 +91,7 @@ impl Quality {
         self.words.add(&words(said), &words(recognised));
     }
 
-    fn row(&self) -> Vec<(&'static str, f64)> {
+    fn row(&self) -> Row {
         vec![
             ("cer_percent", self.characters.percent()),
             ("characters", count(self.characters.n_all)),
@@ -115,9 +114,7 @@ fn said(answer: &Answer) -> String {
 
 /// The seconds of sound and of each stage, from the worker's log.
 fn stages(stack: &Stack) -> [(&'static str, f64); 6] {
-    let lines = stack.workers[0].log();
-    let lines = lines.iter().filter_map(|line| serde_json::from_str::<Value>(line).ok());
-    let lines: Vec<Value> = lines.filter(|line| line["message"] == "recording transcribed").collect();
+    let lines = lines(&stack.workers[0], "recording transcribed");
     let sum = |name: &str| lines.iter().filter_map(|line| line[name].as_f64()).sum::<f64>();
     [
         ("audio", sum("seconds")),
@@ -145,7 +142,7 @@ pub(crate) async fn clips_of(folder: &Path, lang: &str, python: Option<&Path>) -
         quality.add(&spoken(&clip.text, lang), &spoken(&said(&answer), lang));
     }
     report.row("over HTTP", quality.row());
-    report.row("over HTTP, answers", quantiles(&took));
+    report.row("over HTTP, answers", quantiles(took.iter().copied()));
     let [(_, seconds), parts @ ..] = stages(&stack);
     let work: f64 = parts.iter().map(|(_, s)| s).sum();
     let wall: Duration = took.iter().sum();
@@ -175,10 +172,9 @@ impl Transcriber {
             (manifest.decoding, manifest.alignment) = (None, None);
             manifest.generation.iter_mut().for_each(|generation| generation.num_beams = 1);
         }
-        Self {
-            model: speech::load(runtime(), &manifest, n_threads).expect("the model"),
-            lang: lang.to_owned(),
-        }
+        let runtime = Runtime::load(&onnxruntime()).expect("ONNX Runtime");
+        let model = speech::load(&runtime, &manifest, n_threads).expect("the model");
+        Self { model, lang: lang.to_owned() }
     }
 
     fn transcribe(&mut self, samples: &[f32]) -> Vec<TimedText> {
@@ -199,7 +195,7 @@ impl Transcriber {
 }
 
 fn manifest(lang: &str) -> Manifest {
-    let all = load_all(&root().join("models")).expect("manifests");
+    let all = load_all(&models()).expect("manifests");
     let speaks = |m: &Manifest| m.operation == "speech-recognition" && m.language.as_deref() == Some(lang);
     all.into_iter().find(speaks).expect("a model of this language")
 }
@@ -269,7 +265,7 @@ pub(crate) async fn long(recording: &Path, pieces: &Path, lang: &str) -> Report 
     let short = akhar_tests::speech::recording(if lang == "en" { "en-weather.wav" } else { "pa-school.wav" });
     let ten_seconds: Vec<i16> = short.samples().into_iter().cycle().take(160_000).collect();
     transcribe(&stack, &wav(&ten_seconds), lang).await;
-    let (_, before) = stack.workers[0].memory_kib();
+    let (_, before) = stack.workers[0].memory_mib();
     let started = Instant::now();
     let id = submit(&stack, &file, lang).await;
     while !is_ended(&stack, id).await {
@@ -278,13 +274,11 @@ pub(crate) async fn long(recording: &Path, pieces: &Path, lang: &str) -> Report 
     let took = started.elapsed();
     let answer = stack.get(&format!("/v1/jobs/{id}/result")).await;
     assert_eq!(answer.status, 200, "{answer:?}");
-    let (_, after) = stack.workers[0].memory_kib();
+    let (_, after) = stack.workers[0].memory_mib();
     let [(_, seconds), ..] = stages(&stack);
     let factor = took.as_secs_f64() / (seconds - 10.0);
     report.row("alone", vec![("audio_s", seconds - 10.0), ("took_s", took.as_secs_f64()), ("rtf", factor)]);
-    let mib = |kib: u64| count(usize::try_from(kib).unwrap_or_default()) / 1024.0;
-    let row =
-        vec![("after_10_s", mib(before)), ("after", mib(after)), ("more", mib(after.saturating_sub(before)))];
+    let row = vec![("after_10_s", before), ("after", after), ("more", after - before)];
     report.row("worker's peak, MiB", row);
     let mut quality = Quality::default();
     quality.add(&pieces.join(" "), &spoken(&said(&answer), lang));
@@ -300,13 +294,13 @@ pub(crate) async fn long(recording: &Path, pieces: &Path, lang: &str) -> Report 
     for _ in 0..20 {
         alone.push(time().await);
     }
-    report.row("a clip of 3 s, alone", quantiles(&alone));
+    report.row("a clip of 3 s, alone", quantiles(alone));
     let id = submit(&stack, &file, lang).await;
     stack.job_is(id, "running").await;
     let mut beside = Vec::new();
     while beside.len() < 20 && !is_ended(&stack, id).await {
         beside.push(time().await);
     }
-    report.row("beside the long recording", quantiles(&beside));
+    report.row("beside the long recording", quantiles(beside));
     report
 }

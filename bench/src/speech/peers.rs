@@ -8,11 +8,15 @@ use std::{
 };
 
 use akhar_inference::speech::text;
-use akhar_tests::{Stack, root};
+use akhar_tests::{
+    Stack,
+    figures::{Row, count},
+    root,
+};
 use serde_json::Value;
 
 use super::{Clip, Quality, Transcriber, samples};
-use crate::report::{Report, count};
+use crate::report::Report;
 
 /// How often each clip is transcribed.
 const N_RUNS: usize = 3;
@@ -94,7 +98,7 @@ fn in_process(clips: &[Clip], lang: &str, n_threads: usize) -> InProcess {
 
 impl InProcess {
     /// The row of another program: its speed beside this process, its wrong words, and where its texts differ.
-    fn beside(&self, lines: &[&Value]) -> Vec<(&'static str, f64)> {
+    fn beside(&self, lines: &[&Value]) -> Row {
         let sum = |name: &str| lines.iter().filter_map(|line| line[name].as_f64()).sum::<f64>();
         let (mut same, mut apart) = (0, Quality::default());
         for (name, recognised) in &self.texts {

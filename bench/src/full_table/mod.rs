@@ -1,0 +1,60 @@
+//! Measures submissions and claims with 1,000,000 finished jobs, and with 200,000 waiting ones in addition, in turns with an
+//! empty table of the same server; then the operations page on the full table.
+
+mod copies;
+mod fill;
+mod pages;
+mod table;
+
+use akhar_tests::{Stack, figures::median};
+use sqlx::postgres::PgConnectOptions;
+
+use crate::{report::Report, statements};
+use fill::{CANCELLED, FAILED, SUCCEEDED, WAITING};
+use table::{PER_TURN, Table};
+
+/// Turns of each table.
+const ROUNDS: usize = 5;
+
+/// Measures everything.
+pub(crate) async fn run() -> Report {
+    let about = format!(
+        "{SUCCEEDED} succeeded, {FAILED} failed, {CANCELLED} cancelled and {WAITING} waiting jobs, in turns with an empty \
+         table; {ROUNDS} turns of {PER_TURN} jobs, one after another; times of one statement from its client, on one connection"
+    );
+    let mut report = Report::new("full-table", about);
+    let cluster = statements::cluster().await;
+    let mut stack = Stack::with().on(&cluster).set("AKHAR_MAX_WAITING", 10_000_000).start().await;
+    statements::enable(&stack.db).await;
+    let full = (*stack.db.connect_options()).clone();
+    fill::finished(&mut stack).await;
+    beside_empty(&mut report, "finished jobs", &cluster.database().await, &full).await;
+    fill::waiting(&stack).await;
+    beside_empty(&mut report, "full", &cluster.database().await, &full).await;
+    pages::measure(&stack, &mut report).await;
+    report
+}
+
+/// Measures a table, which has this name, in turns with an empty one.
+async fn beside_empty(report: &mut Report, name: &str, empty: &PgConnectOptions, full: &PgConnectOptions) {
+    let mut tables = [Table::open(empty).await, Table::open(full).await];
+    for _ in 0..ROUNDS {
+        for table in &mut tables {
+            for is_asynchronous in [false, true] {
+                table.turn(is_asynchronous).await;
+            }
+        }
+    }
+    let [empty, full] = &tables;
+    for (nth, kind) in ["synchronous", "asynchronous"].into_iter().enumerate() {
+        for (statement, empty, full) in [
+            ("submit", &empty.submit[nth], &full.submit[nth]),
+            ("claim", &empty.claim[nth], &full.claim[nth]),
+        ] {
+            let [empty, full] = [empty, full].map(|times| median(times.iter().copied()));
+            let what = format!("{statement}, {kind} job, {name}");
+            report.row(&what, vec![("empty_ms", empty), ("full_ms", full), ("ratio", full / empty)]);
+            report.figure(format!("{what} / empty table"), "ms", full, empty, "≤ 1.3 ×");
+        }
+    }
+}

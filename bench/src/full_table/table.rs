@@ -1,0 +1,71 @@
+//! The statements of the queue on one table, and their times.
+
+use std::{sync::Arc, time::Instant};
+
+use akhar_jobs::{
+    AdmittedJob, Fence, JobId, JobUpload, MediaType, NewJob, Outcome, Parameters, Queue, TopK, UploadContent,
+    store::{self, Ending, Guard},
+};
+use akhar_platform::database::Database;
+use akhar_tests::images::fixture_of;
+use sqlx::postgres::PgConnectOptions;
+use uuid::Uuid;
+
+/// Jobs in one turn.
+pub(super) const PER_TURN: usize = 200;
+
+/// A database, and times of its statements so far, ms.
+pub(super) struct Table {
+    db: Database,
+    /// Submissions of synchronous and of asynchronous jobs.
+    pub(super) submit: [Vec<f64>; 2],
+    /// Claims of them.
+    pub(super) claim: [Vec<f64>; 2],
+}
+
+impl Table {
+    /// Connects as the product does: its connections plan in their own way.
+    pub(super) async fn open(database: &PgConnectOptions) -> Self {
+        let db = Database::connect("akhar-bench", database, 4).await.expect("it answers");
+        Self { db, submit: Default::default(), claim: Default::default() }
+    }
+
+    /// Submits, claims and ends jobs one after another. On the full table, a claim can take one of the waiting jobs.
+    pub(super) async fn turn(&mut self, is_asynchronous: bool) {
+        let kind = usize::from(is_asynchronous);
+        let mut db = self.db.volatile.acquire().await.expect("a connection");
+        for _ in 0..PER_TURN {
+            let job = AdmittedJob { job: Arc::new(job(is_asynchronous)), turn: 0 };
+            let started = Instant::now();
+            store::submit(&mut db, &[job]).await.expect("a submission");
+            self.submit[kind].push(started.elapsed().as_secs_f64() * 1e3);
+            let started = Instant::now();
+            let claimed = store::claim(&mut *db, "bench", &[(Queue::Quick, 1)]).await.expect("a claim");
+            self.claim[kind].push(started.elapsed().as_secs_f64() * 1e3);
+            let fences: Vec<Fence> = claimed.iter().map(|claimed| claimed.fence).collect();
+            assert_eq!(fences.len(), 1, "a claim takes one job");
+            let endings: Vec<Ending> = fences.into_iter().map(succeeded).collect();
+            assert!(store::end(&mut db, &endings).await.expect("a write").any());
+        }
+    }
+}
+
+fn job(asynchronous: bool) -> NewJob {
+    let bytes = fixture_of("੫").bytes.into();
+    NewJob {
+        id: JobId(Uuid::now_v7()),
+        account_id: Uuid::nil(),
+        parameters: Parameters::DigitRecognition { top_k: TopK::default() },
+        upload: Some(JobUpload { media_type: MediaType::Png, content: UploadContent::Row(bytes) }),
+        request_id: Uuid::now_v7().to_string(),
+        traceparent: None,
+        asynchronous,
+        webhook_url: None,
+        max_queued: None,
+    }
+}
+
+fn succeeded(fence: Fence) -> Ending {
+    let outcome = Some(Outcome::Predictions { predictions: Vec::new() });
+    Ending { guard: Guard::Claimed(fence), outcome, timing: None, error: None, may_have_webhook: false }
+}

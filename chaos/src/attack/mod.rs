@@ -1,0 +1,118 @@
+//! Attacks on a running service, one after another, with the requests of an innocent caller beside each of them.
+//!
+//! The attacker connects from 127.0.0.2 and has keys of its own, or none. The innocent caller connects from
+//! 127.0.0.1. An attack succeeds, and the check fails, if an innocent request gets another answer than 200, and if jobs
+//! are left over.
+
+mod attacker;
+mod connections;
+mod innocents;
+mod pictures;
+mod recordings;
+mod requests;
+
+use std::time::{Duration, Instant};
+
+use akhar_tests::{
+    Cluster, Stack,
+    ends::n_of,
+    figures::{Row, line, number},
+};
+
+use attacker::{Answers, Attacker};
+use innocents::Innocents;
+
+/// The longest time that the service may need, after an attack, until no job is queued or running.
+const TO_REST: Duration = Duration::from_secs(60);
+
+/// Everything that an attack can do.
+type Attack =
+    for<'a> fn(&'a Attacker, Instant) -> std::pin::Pin<Box<dyn Future<Output = Answers> + Send + 'a>>;
+
+/// All attacks with their names.
+const ATTACKS: [(&str, Attack); 15] = [
+    ("picture-bombs", |a, end| Box::pin(pictures::bombs(a, end))),
+    ("damaged-pictures", |a, end| Box::pin(pictures::damaged(a, end))),
+    ("uploads", |a, end| Box::pin(recordings::uploads(a, end))),
+    ("one-account", |a, end| Box::pin(recordings::one_account(a, end))),
+    ("hang-ups", |a, end| Box::pin(recordings::hang_ups(a, end))),
+    ("broken-recordings", |a, end| Box::pin(recordings::broken(a, end))),
+    ("never-read", |a, end| Box::pin(connections::never_read(a, end))),
+    ("large-heads", |a, end| Box::pin(connections::large_heads(a, end))),
+    ("slow-heads", |a, end| Box::pin(connections::slow_heads(a, end))),
+    ("slow-bodies", |a, end| Box::pin(connections::slow_bodies(a, end))),
+    ("idle-connections", |a, end| Box::pin(connections::idle(a, end))),
+    ("malformed-requests", |a, end| Box::pin(connections::malformed(a, end))),
+    ("wrong-keys", |a, end| Box::pin(requests::wrong_keys(a, end))),
+    ("deep-json", |a, end| Box::pin(requests::deep_json(a, end))),
+    ("long-texts", |a, end| Box::pin(requests::long_texts(a, end))),
+];
+
+/// Runs all attacks, or the one with the name `only`, for `seconds` each. Then waits for `rest` seconds and
+/// prints the memory beside that before the attacks. Returns what failed.
+pub(crate) async fn run(only: Option<&str>, seconds: u64, rest: u64) -> Vec<String> {
+    akhar_platform::open_files::raise_limit();
+    let cluster = Cluster::own();
+    let stack = Stack::with().on(&cluster).set("AKHAR_DATABASE_CONNECTIONS", 20).start().await;
+    let innocents = Innocents::new(&stack).await;
+    innocents.warm_up().await;
+    println!("{}", line("before", &memory(&stack)));
+    let mut failures = Vec::new();
+    let mut highest = vec![("p99_ms", 0.0)];
+    highest.extend(memory(&stack));
+    let chosen = ATTACKS.iter().filter(|(name, _)| only.is_none_or(|o| o == *name));
+    for (name, attack) in chosen {
+        reset_peaks(&stack);
+        let attacker = Attacker::new(&stack, name).await;
+        let end = Instant::now() + Duration::from_secs(seconds);
+        let (answers, samples) = tokio::join!(attack(&attacker, end), innocents.until(end));
+        drop(attacker);
+        let row = [samples.row(), memory(&stack)].concat();
+        println!("{}", line(name, &row));
+        println!("{}", line(&format!("{name}, speech"), &samples.speech_row()));
+        println!("{name}: {answers}");
+        if samples.n_bad() > 0 {
+            failures
+                .push(format!("{name}: {} innocent requests were not answered with 200", samples.n_bad()));
+        }
+        if !rests(&stack).await {
+            failures.push(format!("{name}: jobs were still queued or running {TO_REST:?} after the attack"));
+        }
+        for (column, value) in &mut highest {
+            *value = value.max(number(&row, column));
+        }
+    }
+    println!("{}", line("the highest of all attacks", &highest));
+    tokio::time::sleep(Duration::from_secs(rest)).await;
+    println!("{}", line(&format!("{rest} s after the attacks"), &memory(&stack)));
+    failures
+}
+
+/// The resident memory of the processes, and its peaks since [`reset_peaks`].
+fn memory(stack: &Stack) -> Row {
+    let (api, api_peak) = stack.api.memory_mib();
+    let (worker, worker_peak) = stack.workers[0].memory_mib();
+    vec![
+        ("api_mib", api),
+        ("api_peak_mib", api_peak),
+        ("worker_mib", worker),
+        ("worker_peak_mib", worker_peak),
+    ]
+}
+
+fn reset_peaks(stack: &Stack) {
+    stack.api.reset_peak();
+    stack.workers[0].reset_peak();
+}
+
+/// Whether the service finishes or cancels all jobs of an attack in time.
+async fn rests(stack: &Stack) -> bool {
+    let give_up = Instant::now() + TO_REST;
+    while Instant::now() < give_up {
+        if n_of(&stack.db, "jobs where state in ('queued', 'running')").await == 0 {
+            return true;
+        }
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
+    false
+}

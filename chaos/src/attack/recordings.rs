@@ -1,0 +1,118 @@
+//! Very many recordings, and recordings whose senders disconnect.
+
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use akhar_tests::{Form, http, speech};
+use rand::RngExt as _;
+use reqwest::Method;
+use tokio::{io::AsyncWriteExt as _, sync::Semaphore, task::JoinSet};
+
+use super::attacker::{Answers, Attacker, answer_to, flood};
+
+/// Recordings that are sent at the same time.
+const N_UPLOADS: usize = 1000;
+/// Asynchronous jobs of one account; more than a queue takes.
+const N_ACCEPTED: usize = 1012;
+/// Those of them that are sent at the same time.
+const N_SENDERS: usize = 32;
+/// Damaged recordings that are sent at the same time.
+const N_BROKEN: usize = 8;
+/// Clients that send and disconnect, again and again.
+const N_HANG_UPS: usize = 50;
+
+/// The largest recording that a request may have: 65 s of noise.
+fn largest() -> Vec<u8> {
+    let mut samples = speech::noise(65);
+    samples.truncate((2 * 1024 * 1024 - 44) / 2);
+    speech::wav(&samples)
+}
+
+/// 1,000 recordings of 2 MiB at once. Those that are refused are sent again at once. The callers that still
+/// wait at the end disconnect.
+pub(super) async fn uploads(attacker: &Attacker, end: Instant) -> Answers {
+    let request = attacker.post("speech-recognition", &Form::upload(&largest()));
+    flood(N_UPLOADS, end, |_| {
+        let left = end.saturating_duration_since(Instant::now());
+        request.try_clone().expect("bytes").timeout(left)
+    })
+    .await
+}
+
+/// Asynchronous recordings, more than a queue takes, from one account. The attacker cancels them at the end.
+pub(super) async fn one_account(attacker: &Attacker, end: Instant) -> Answers {
+    let form = Form::upload(&speech::wav(&speech::noise(20)));
+    let request = attacker.post("speech-recognition", &form).header("prefer", "respond-async");
+    let places = Arc::new(Semaphore::new(N_SENDERS));
+    let mut sent = JoinSet::new();
+    for _ in 0..N_ACCEPTED {
+        let place = Arc::clone(&places).acquire_owned().await.expect("the semaphore is never closed");
+        let request = request.try_clone().expect("bytes");
+        sent.spawn(async move {
+            let answer = http::try_send(request).await.ok();
+            drop(place);
+            answer
+        });
+    }
+    let mut answers = Answers::default();
+    let accepted = sent.join_all().await;
+    tokio::time::sleep_until(end.into()).await;
+    for answer in accepted {
+        answers.count(answer.as_ref().map_or("no answer".to_owned(), |answer| answer.status.to_string()));
+        if let Some(accepted) = answer.filter(|answer| answer.status == 202) {
+            answer_to(attacker.request(Method::DELETE, accepted.header("location"), &attacker.key)).await;
+        }
+    }
+    answers
+}
+
+/// Recordings that are sent whole, and whose senders disconnect at once or some milliseconds later.
+pub(super) async fn hang_ups(attacker: &Attacker, end: Instant) -> Answers {
+    let mut answers = Answers::default();
+    let (short, long) = (request(attacker, &speech::noise(1)), request(attacker, &speech::noise(60)));
+    while Instant::now() < end {
+        let mut connections = JoinSet::new();
+        for nth in 0..N_HANG_UPS {
+            let Some(mut stream) = attacker.connect().await else {
+                answers.count("no connection");
+                continue;
+            };
+            let bytes = if nth.is_multiple_of(5) { long.clone() } else { short.clone() };
+            connections.spawn(async move {
+                let answer = stream.write_all(&bytes).await.map_or("refused", |()| "disconnected");
+                let pause = rand::rng().random_range(0..4);
+                tokio::time::sleep(Duration::from_millis(pause)).await;
+                answer
+            });
+        }
+        answers.count_all(&mut connections).await;
+    }
+    answers
+}
+
+/// The bytes of a whole request with a recording.
+fn request(attacker: &Attacker, samples: &[i16]) -> Vec<u8> {
+    let form = Form::upload(&speech::wav(samples));
+    let (body, kind) = (form.body(), form.content_type());
+    let length = body.len().to_string();
+    let headers = [("content-type", kind.as_str()), ("content-length", &length)];
+    let head = http::head("POST", "/v1/models/speech-recognition", &attacker.key, &headers);
+    [head, body].concat()
+}
+
+/// Fixtures of speech with damaged bytes, and cut fixtures.
+pub(super) async fn broken(attacker: &Attacker, end: Instant) -> Answers {
+    let recordings = speech::recordings();
+    let request = |nth: usize| {
+        let mut bytes = recordings[nth % recordings.len()].bytes.clone();
+        for _ in 0..8 {
+            let at = rand::rng().random_range(0..bytes.len().min(4096));
+            bytes[at] = rand::random();
+        }
+        bytes.truncate(rand::rng().random_range(0..bytes.len()));
+        attacker.post("speech-recognition", &Form::upload(&bytes))
+    };
+    flood(N_BROKEN, end, request).await
+}

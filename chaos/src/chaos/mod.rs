@@ -1,0 +1,110 @@
+//! Load while faults happen: processes are killed and stopped, connections break, the disk is full, a clock jumps. Both
+//! the load and the faults are drawn from a seed. Afterwards a checker compares all answers and the database with a run
+//! without faults.
+
+mod cases;
+mod checker;
+mod disk;
+mod faults;
+mod plan;
+mod proxy;
+mod schedule;
+mod service;
+mod slow;
+mod traffic;
+
+use std::{collections::BTreeMap, sync::Arc, time::Duration};
+
+use akhar_tests::{
+    Stack,
+    figures::{count, line, quantiles},
+};
+use rand::{SeedableRng as _, rngs::StdRng};
+use tokio::time::{Instant, sleep};
+
+use cases::Cases;
+use checker::TO_END;
+use service::Service;
+pub(crate) use service::UploadStore;
+use traffic::{Asker, Observed, Record};
+
+/// The time in which the memory of the processes may go back after the load.
+const TO_SETTLE: Duration = Duration::from_secs(60);
+
+/// Runs load and faults for some minutes, `rate` requests a second on average. Returns what failed: an accepted request
+/// that was lost, ended twice, failed or was answered wrongly, somebody who waits for ever, and an ended job that still
+/// has its upload, in its row or in the bucket.
+pub(crate) async fn run(seed: u64, minutes: u64, rate: f64, store: UploadStore) -> Vec<String> {
+    let length = Duration::from_secs(60 * minutes);
+    let mut rng = StdRng::seed_from_u64(seed);
+    let mut service = Service::start(store).await;
+    let cases = Cases::ask_undisturbed(&service.stack).await;
+    let before = memory(&service.stack);
+    println!("seed {seed}: {minutes} min, {rate} requests/s, {} different requests", cases.len());
+    let schedule = schedule::draw(&mut rng, &service.impossible());
+    let plans = plan::draw(&mut rng, rate, length, cases.len());
+    let started = Instant::now();
+    let asker = Arc::new(Asker::new(&service.stack, &service.proxied, cases, started + length + TO_END));
+    let load = tokio::spawn(traffic::send_all(Arc::clone(&asker), plans, started));
+    let mut happened = faults::happen(&mut service, schedule, started + length).await;
+    let records = load.await.expect("the load does not panic");
+    for name in records.iter().filter_map(|record| record.plan.behaviour.fault()) {
+        *happened.entry(name).or_default() += 1;
+    }
+    let verdict = checker::check(&service, &asker.cases, &records).await;
+    let happened: Vec<_> = happened.into_iter().map(|(name, n)| (name, count(n))).collect();
+    println!("{}", line("faults", &happened));
+    for (fault, why) in service.impossible() {
+        println!("  no {fault:?}: {why}");
+    }
+    print_answers(&records);
+    print_memory(&service.stack, &before).await;
+    println!("{}", line("verdict", &verdict.row()));
+    for example in verdict.examples.iter().take(40) {
+        println!("  {example}");
+    }
+    let failures = verdict.failures().into_iter().filter(|(_, n)| *n > 0.0);
+    failures.map(|(name, n)| format!("{name}: {n}")).collect()
+}
+
+fn print_answers(records: &[Record]) {
+    let mut observed: BTreeMap<&'static str, usize> = BTreeMap::new();
+    let mut refusals: BTreeMap<String, usize> = BTreeMap::new();
+    for record in records {
+        *observed.entry(record.observed.name()).or_default() += 1;
+        if let Observed::Refused { status, slug } = &record.observed {
+            *refusals.entry(format!("{status} {slug}")).or_default() += 1;
+        }
+    }
+    let longest = records.iter().map(|record| record.took).max().unwrap_or_default();
+    let mut row = vec![("sent", count(records.len())), ("longest_wait_s", longest.as_secs_f64())];
+    row.extend(observed.into_iter().map(|(name, n)| (name, count(n))));
+    println!("{}", line("requests", &row));
+    println!("  refusals by kind: {refusals:?}");
+    for operation in
+        ["digit-recognition", "alphabet-recognition", "handwriting-generator", "speech-recognition"]
+    {
+        let answered = records.iter().filter(|r| matches!(r.observed, Observed::Answered { .. }));
+        let took = answered.filter(|r| r.operation == operation).map(|r| r.took);
+        println!("{}", line(operation, &quantiles(took)));
+    }
+}
+
+/// The resident memory of each process, MiB.
+fn memory(stack: &Stack) -> Vec<f64> {
+    std::iter::once(&stack.api).chain(&stack.workers).map(|process| process.memory_mib().0).collect()
+}
+
+/// Prints the memory after the load, as soon as it is at most a tenth above `before`.
+async fn print_memory(stack: &Stack, before: &[f64]) {
+    let deadline = Instant::now() + TO_SETTLE;
+    loop {
+        let now = memory(stack);
+        let is_back = now.iter().zip(before).all(|(now, before)| *now <= before * 1.1);
+        if is_back || Instant::now() >= deadline {
+            println!("  MiB of the api and of each worker: {before:.0?} before, {now:.0?} after");
+            return;
+        }
+        sleep(Duration::from_secs(1)).await;
+    }
+}

@@ -1,0 +1,80 @@
+//! `akhar-chaos` starts the product on a new Postgres, breaks it on purpose or attacks it, and checks what its callers got.
+//! Each command passes or fails. The numbers that it prints describe this run; `akhar-bench` measures.
+
+mod attack;
+mod bulk_faults;
+mod chaos;
+mod rolling;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+/// Checks of the whole service while it is disturbed.
+#[derive(Debug, Parser)]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Clone, Subcommand)]
+enum Command {
+    /// Disturb every process, connection and disk under load, and check that no job is lost, ends twice, waits for
+    /// ever or gets a wrong answer
+    Chaos {
+        /// Draws the requests and the faults
+        #[arg(long, default_value_t = 11)]
+        seed: u64,
+        /// Minutes of load
+        #[arg(long, default_value_t = 10)]
+        minutes: u64,
+        /// Requests per second, sent at random times
+        #[arg(long, default_value_t = 15.0)]
+        rate: f64,
+        /// Where uploads are kept
+        #[arg(long, default_value = "postgres")]
+        store: chaos::UploadStore,
+    },
+    /// Attack a running service in 15 ways, and observe the requests of an innocent caller and the memory meanwhile
+    Attack {
+        /// The name of one attack; without it, all
+        #[arg(long)]
+        only: Option<String>,
+        /// Seconds of each attack
+        #[arg(long, default_value_t = 20)]
+        seconds: u64,
+        /// Seconds of rest before the memory is read again
+        #[arg(long, default_value_t = 60)]
+        rest: u64,
+    },
+    /// Transcribe a folder while a worker is killed every 20 seconds, Postgres is restarted, and the command itself is
+    /// killed and interrupted; count results and jobs, and observe other callers meanwhile
+    BulkFaults {
+        /// Files, of which a tenth is broken
+        #[arg(long, default_value_t = 2000)]
+        files: usize,
+        /// Draws the files
+        #[arg(long, default_value_t = 11)]
+        seed: u64,
+    },
+    /// Restart two api and three worker processes behind `HAProxy`, one after another, under load; no request may fail
+    Rolling {
+        /// Restarts of each process
+        #[arg(long, default_value_t = 2)]
+        rounds: usize,
+    },
+}
+
+#[tokio::main]
+async fn main() -> ExitCode {
+    let failures = match Arguments::parse().command {
+        Command::Chaos { seed, minutes, rate, store } => chaos::run(seed, minutes, rate, store).await,
+        Command::Attack { only, seconds, rest } => attack::run(only.as_deref(), seconds, rest).await,
+        Command::BulkFaults { files, seed } => bulk_faults::run(files, seed).await,
+        Command::Rolling { rounds } => rolling::run(rounds).await,
+    };
+    for failure in &failures {
+        eprintln!("failed: {failure}");
+    }
+    if failures.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
