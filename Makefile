@@ -17,8 +17,8 @@ test: ## Set up and run every test
 check: ## Formatting, lints, docs, licences and crate arrows, unused dependencies; types and tests of the Python
 	scripts/setup.sh check
 	cargo fmt --all --check
-	cargo fmt --manifest-path fuzz/Cargo.toml --check
-	cargo metadata --locked --manifest-path fuzz/Cargo.toml --format-version 1 >/dev/null
+	cargo fmt --manifest-path tests/fuzz/Cargo.toml --check
+	cargo metadata --locked --manifest-path tests/fuzz/Cargo.toml --format-version 1 >/dev/null
 	cargo clippy --locked --workspace --all-targets --all-features -- --deny warnings
 	RUSTDOCFLAGS="--deny warnings" cargo doc --locked --workspace --no-deps --quiet
 	cargo deny --locked check bans licenses sources
@@ -42,7 +42,7 @@ wheel-test: ## Install a wheel of the build that tests use, as a user without ri
 fmt: ## Format the Rust and the Python, and apply ruff's safe corrections
 	scripts/setup.sh python
 	cargo fmt --all
-	cargo fmt --manifest-path fuzz/Cargo.toml
+	cargo fmt --manifest-path tests/fuzz/Cargo.toml
 	.cache/check/bin/ruff format --quiet
 	.cache/check/bin/ruff check --fix --quiet
 
@@ -90,7 +90,7 @@ attack: ## Attack a running service in 15 ways, and check that an innocent calle
 	cargo build --release --locked --package akhar --package akhar-chaos
 	target/release/akhar-chaos attack
 
-fuzz: ## Run every fuzz target for some seconds: make fuzz [SECONDS=60] [TARGET=name] (see fuzz/README.md)
+fuzz: ## Run every fuzz target for some seconds: make fuzz [SECONDS=60] [TARGET=name] (see tests/fuzz/README.md)
 	scripts/setup.sh fuzz
 	scripts/fuzz.sh $(or $(SECONDS),60) $(TARGET)
 

@@ -1,7 +1,8 @@
 #!/bin/sh
 # Builds the fuzz targets and runs them, two at a time: fuzz.sh SECONDS [TARGET]
 # Prints a line for each target. Ends with 1 if a target found a defect, hung, or used too much memory; the inputs are
-# then under target/fuzz/found. The seeds are in fuzz/corpus and tests/fixtures; what a run adds goes to target/fuzz/corpus.
+# then under target/fuzz/found. The seeds are in tests/fuzz/corpus and tests/fixtures; what a run adds goes to
+# target/fuzz/corpus.
 set -eu
 cd "$(dirname "$0")/.."
 seconds=$1
@@ -19,7 +20,7 @@ program=$work/build/$host/debug/akhar-fuzz
 seeds() { # TARGET: copies its seeds into a folder of their own
     rm -rf "$work/seeds/$1"
     mkdir -p "$work/seeds/$1"
-    if [ -d "fuzz/corpus/$1" ]; then cp "fuzz/corpus/$1/"* "$work/seeds/$1"; fi
+    if [ -d "tests/fuzz/corpus/$1" ]; then cp "tests/fuzz/corpus/$1/"* "$work/seeds/$1"; fi
     case $1 in
     audio) find tests/fixtures/audio -type f -size -20k ! -name '*.md' ! -name '*.tsv' ;;
     picture) find tests/fixtures/images -name '*.png' -o -name '*.jpg' ;;
@@ -61,8 +62,8 @@ case " $targets " in
 esac
 mkdir -p $work
 status=0
-RUSTC_WRAPPER=$PWD/fuzz/instrument.sh timeout "$build_limit_s" \
-    cargo build --quiet --locked --manifest-path fuzz/Cargo.toml --target-dir $work/build --target "$host" || status=$?
+RUSTC_WRAPPER=$PWD/tests/fuzz/instrument.sh timeout "$build_limit_s" \
+    cargo build --quiet --locked --manifest-path tests/fuzz/Cargo.toml --target-dir $work/build --target "$host" || status=$?
 if [ "$status" = 124 ]; then say "the build was stopped: it took longer than $build_limit_s s (FUZZ_BUILD_LIMIT_S)"; fi
 if [ "$status" != 0 ]; then exit 1; fi
 rm -rf $work/found

@@ -1,4 +1,4 @@
-//! Entry points for the fuzz targets of `fuzz/`: each takes the bytes of a request, parses them as a handler does, and
+//! Entry points for the fuzz targets of `tests/fuzz/`: each takes the bytes of a request, parses them as a handler does, and
 //! writes the problem of those that are refused. They are not part of the program.
 
 #![expect(clippy::missing_panics_doc, reason = "a target panics on a defect")]

@@ -1,4 +1,4 @@
-//! Entry points for the fuzz targets of `fuzz/`: each takes bytes from outside and uses all that they give.
+//! Entry points for the fuzz targets of `tests/fuzz/`: each takes bytes from outside and uses all that they give.
 //! They are not part of the program.
 
 #![expect(clippy::missing_panics_doc, reason = "a target panics on a defect")]

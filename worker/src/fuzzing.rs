@@ -1,4 +1,4 @@
-//! Entry points for the fuzz targets of `fuzz/`: each takes an upload's bytes and decodes them. They are not part of the
+//! Entry points for the fuzz targets of `tests/fuzz/`: each takes an upload's bytes and decodes them. They are not part of the
 //! program.
 
 #![expect(clippy::missing_panics_doc, reason = "a target panics on a defect")]

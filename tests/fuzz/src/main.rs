@@ -13,7 +13,7 @@ use tokio::runtime::{Builder, Runtime};
 /// One target: takes an input and panics on a defect.
 type Target = fn(&World, &[u8]);
 
-/// The targets by name. Each has a folder in `fuzz/corpus`.
+/// The targets by name. Each has a folder in `tests/fuzz/corpus`.
 const TARGETS: [(&str, Target); 12] = [
     ("headers", |world, data| world.runtime.block_on(api::headers(data))),
     ("json", |world, data| world.runtime.block_on(world.api.json(data))),
