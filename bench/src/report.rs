@@ -25,11 +25,14 @@ pub(crate) struct Report {
     n_cores: usize,
     /// The commit of the repository, if there is one.
     pub(crate) commit: Option<String>,
-    /// The names of the rows, and their numbers with the names of the columns. `None` stands for NaN.
-    pub(crate) rows: Vec<(String, Vec<(String, Option<f64>)>)>,
+    /// The rows with their names.
+    pub(crate) rows: Vec<(String, Cells)>,
     /// The numbers of the summary's first table.
     pub(crate) figures: Vec<Figure>,
 }
+
+/// The numbers of a row with the names of the columns. `None` stands for NaN.
+pub(crate) type Cells = Vec<(String, Option<f64>)>;
 
 /// One number in the first table of the summary.
 #[derive(Debug, Serialize, Deserialize)]

@@ -37,14 +37,14 @@ pub(crate) async fn run(rounds: usize) -> Vec<String> {
     let client = http::client();
     let ready = client.get(format!("{base}/health/ready"));
     until("HAProxy answers", async || measure(&ready).await.is_good().then_some(())).await;
-    let post = |operation: &str, form: &Form| {
+    let request = |operation: &str, form: &Form| {
         form.send_with(client.post(format!("{base}/v1/models/{operation}")).bearer_auth(&stack.key))
     };
     let digit = fixture_of("੫");
     let clip = speech::recording("pa-school.wav");
     let requests = [
-        ("digits", post(digit.operation, &Form::upload(&digit.bytes))),
-        ("recordings", post("speech-recognition", &Form::upload_and(&clip.bytes, "lang", clip.lang))),
+        ("digits", request(digit.operation, &Form::upload(&digit.bytes))),
+        ("recordings", request("speech-recognition", &Form::upload_and(&clip.bytes, "lang", clip.lang))),
     ];
     let started = Instant::now();
     let loads =

@@ -45,10 +45,8 @@ async fn a_key_belongs_to_one_request_and_one_account() {
     stack.refused(request(&Form::upload(&image.bytes)).header(KEY, "twice"), 422).await;
 
     let account = stack.keys(&["create", "--name", "other"]).await;
-    let form = Form::upload(&image.bytes);
-    let theirs = stack.anonymous("POST", &format!("/v1/models/{}", image.operation)).bearer_auth(account);
-    let theirs = theirs.header("content-type", form.content_type()).body(form.body()).header(KEY, "a-key");
-    let theirs = send(theirs).await;
+    let theirs = stack.post_as(&account, image.operation, &Form::upload(&image.bytes));
+    let theirs = send(theirs.header(KEY, "a-key")).await;
     theirs.predictions();
     assert_ne!(theirs.header("akhar-job"), first.header("akhar-job"));
 

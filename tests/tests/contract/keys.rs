@@ -39,7 +39,7 @@ async fn every_invalid_key_is_refused_with_the_same_answer() {
     for header in headers {
         let mut request = stack.anonymous("POST", &format!("/v1/models/{}", image.operation));
         let form = Form::upload(&image.bytes);
-        request = request.header("content-type", form.content_type()).body(form.body());
+        request = form.send_with(request);
         if let Some(header) = &header {
             request = request.header("authorization", header);
         }
@@ -62,11 +62,8 @@ async fn every_invalid_key_is_refused_with_the_same_answer() {
 async fn a_key_works_until_it_is_revoked_or_rotated() {
     let stack = Stack::start().await;
     let image = &operations()[0];
-    let status = async |key: &str| {
-        let form = Form::upload(&image.bytes);
-        let request = stack.anonymous("POST", &format!("/v1/models/{}", image.operation)).bearer_auth(key);
-        send(request.header("content-type", form.content_type()).body(form.body())).await.status
-    };
+    let status =
+        async |key: &str| send(stack.post_as(key, image.operation, &Form::upload(&image.bytes))).await.status;
     let first = stack.keys(&["create", "--name", "short-lived"]).await;
     assert_eq!((status(&first).await, status(&first).await), (200, 200)); // the second answer uses the key cache
 

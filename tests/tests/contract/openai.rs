@@ -21,7 +21,7 @@ fn fixture(name: &str) -> Vec<u8> {
 }
 
 fn request(stack: &Stack, path: &str, form: &Form) -> reqwest::RequestBuilder {
-    stack.request("POST", path).header("content-type", form.content_type()).body(form.body())
+    form.send_with(stack.request("POST", path))
 }
 
 /// The text of the answer in the format `json`.

@@ -71,7 +71,7 @@ async fn a_path_may_be_percent_encoded() {
     let image = &operations()[0];
     let form = Form::upload(&image.bytes);
     let request = stack.request("POST", "/v1/models/digit%2Drecognitio%6e");
-    let answer = send(request.header("content-type", form.content_type()).body(form.body())).await;
+    let answer = send(form.send_with(request)).await;
     assert_eq!(answer.predictions()[0].0, image.label);
 }
 

@@ -82,8 +82,7 @@ async fn other_parsers_read_the_segments_of_a_recording_in_its_subtitles() {
     let english = recording("en-weather.wav");
     let transcribe = async |format: &str| {
         let form = Form::upload_and(&english.bytes, "model", "speech-en").text("response_format", format);
-        let request = stack.request("POST", "/v1/audio/transcriptions");
-        send(request.header("content-type", form.content_type()).body(form.body())).await
+        send(form.send_with(stack.request("POST", "/v1/audio/transcriptions"))).await
     };
     let openai = expected(&transcribe("verbose_json").await.json()["segments"]);
     for (name, _) in FORMATS {

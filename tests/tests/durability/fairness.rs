@@ -21,9 +21,7 @@ use crate::{digit, queue::new_job};
 
 /// A request of the account of `key`, for the digit in a picture.
 fn request(stack: &Stack, key: &str) -> reqwest::RequestBuilder {
-    let form = Form::upload(&digit().bytes);
-    let request = stack.anonymous("POST", "/v1/models/digit-recognition").bearer_auth(key);
-    request.header("content-type", form.content_type()).body(form.body())
+    stack.post_as(key, "digit-recognition", &Form::upload(&digit().bytes))
 }
 
 /// Sends asynchronous requests until one is refused. Returns the number of accepted ones, and the refusal.

@@ -15,7 +15,7 @@ use crate::digit;
 
 fn post(service: &Service, operation: &str, form: &Form) -> reqwest::RequestBuilder {
     let request = akhar_tests::http::client().post(format!("{}/v1/models/{operation}", service.base));
-    request.bearer_auth(&service.key).header("content-type", form.content_type()).body(form.body())
+    form.send_with(request.bearer_auth(&service.key))
 }
 
 async fn recognise(service: &Service) -> Answer {
