@@ -1,11 +1,7 @@
 //! The front end of the hand-written queue. It queues the image of each request, waits for the job, and
 //! answers.
 
-use std::{
-    collections::HashMap,
-    convert::Infallible,
-    sync::Arc,
-};
+use std::{collections::HashMap, convert::Infallible, sync::Arc};
 
 use http_body_util::{BodyExt as _, Full};
 use hyper::{

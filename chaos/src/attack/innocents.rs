@@ -1,12 +1,12 @@
 //! The requests of a caller that does nothing wrong, sent while others attack.
 
-use std::time::Instant;
+use std::{collections::BTreeMap, time::Instant};
 
 use akhar_tests::{
     Form, Stack,
     figures::{Row, count, response_times},
     images::fixture_of,
-    load::{Sample, measure, n_good, open_loop},
+    load::{Sample, measure, n_good, open_loop, statuses},
     speech,
 };
 use reqwest::RequestBuilder;
@@ -84,6 +84,11 @@ impl Samples {
     /// The number of requests without a 200.
     pub(super) fn n_bad(&self) -> usize {
         self.quick.len() + self.speech.len() - n_good(&self.quick) - n_good(&self.speech)
+    }
+
+    /// The number of requests of all kinds with each status.
+    pub(super) fn statuses(&self) -> BTreeMap<u16, usize> {
+        statuses(&[&self.quick[..], &self.speech].concat())
     }
 
     /// The response times of pictures and texts, and the requests of all kinds without a 200.

@@ -73,7 +73,7 @@ pub(crate) async fn run(only: Option<&str>, seconds: u64, rest: u64) -> Vec<Stri
         println!("{name}: {answers}");
         if samples.n_bad() > 0 {
             failures
-                .push(format!("{name}: {} innocent requests were not answered with 200", samples.n_bad()));
+                .push(format!("{name}: answers to innocent requests (0: none): {:?}", samples.statuses()));
         }
         if !rests(&stack).await {
             failures.push(format!("{name}: jobs were still queued or running {TO_REST:?} after the attack"));
