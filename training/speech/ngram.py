@@ -44,7 +44,7 @@ def training_texts(data: str | Path, language: str, more: Iterable[str] = ()) ->
     """Return the units of each text and how often it counts; `more`: further plain texts."""
     rows = [(units.encode(one, language), 1.0) for one in [*texts.sentences(data, language)["train"], *more]]
     rng = np.random.default_rng(0)
-    rows += [(units.encode(numbers.said(language, rng), language), 1.0) for _ in range(NUMBERS[language])]
+    rows += [(units.encode(numbers.drawn(language, rng), language), 1.0) for _ in range(NUMBERS[language])]
     if language == "pa":
         forms, drawn = texts.words(data, language)
         share = drawn**2 / (drawn**2).sum()  # words are drawn by the root of the count

@@ -42,7 +42,7 @@ def clips(folder: str | Path) -> Iterator[tuple[str, Floats]]:
         yield path.name, resampled(samples if samples.ndim == 1 else samples.mean(1), rate)
 
 
-def said(folder: str | Path) -> dict[str, str]:
+def spoken_in(folder: str | Path) -> dict[str, str]:
     """Return what is said in each file, from `clips.tsv`; nothing where the folder has none."""
     table = Path(folder) / "clips.tsv"
     lines = table.read_text().splitlines()[1:] if table.exists() else []
@@ -111,7 +111,7 @@ def parsed() -> argparse.Namespace:
 def main() -> None:
     """Run every peer with every number of threads that the command line names."""
     arguments = parsed()
-    language, sounds, spoken = arguments.language, list(clips(arguments.clips)), said(arguments.clips)
+    language, sounds, spoken = arguments.language, list(clips(arguments.clips)), spoken_in(arguments.clips)
     processors = sorted(os.sched_getaffinity(0))
     for threads in arguments.threads:
         os.sched_setaffinity(0, processors[:threads])

@@ -157,7 +157,7 @@ def learn(data: str | Path, minutes: float, passes: int, rng: np.random.Generato
     return net
 
 
-def said(mel: Floats) -> Floats:
+def trimmed(mel: Floats) -> Floats:
     """Cut off the silence at both ends of (frames, MELS), up to EDGE frames."""
     loud = np.flatnonzero(mel.max(1) > mel.max() - 9)
     return mel[max(0, loud[0] - EDGE) : loud[-1] + EDGE]
@@ -174,7 +174,7 @@ def shard(
         latent, style = engine.latent(phonemes, voice, pace)
         if len(latent) < 16:
             continue
-        mel = said(net.mels(latent, style, rng)) + np.float32(rng.uniform(-6, 0))
+        mel = trimmed(net.mels(latent, style, rng)) + np.float32(rng.uniform(-6, 0))
         if rng.random() < 0.3:
             mel = change.reverb(mel, rng)
         if rng.random() < 0.4:

@@ -67,7 +67,7 @@ def phrase(data: str | Path, language: str, rng: np.random.Generator) -> str:
     """Draw one to three frequent words, or numbers in words (20 %), or English letters one by one (4 %)."""
     kind = rng.random()
     if kind < 0.2:
-        return numbers.said(language, rng)
+        return numbers.drawn(language, rng)
     if kind < 0.24 and language == "en":
         return " ".join(rng.choice(list("abcdefghijklmnopqrstuvwxyz"), rng.integers(1, 8)))
     forms, weight = words(data, language)

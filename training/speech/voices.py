@@ -139,7 +139,7 @@ class Speakers:
             elif engine == "espeak":
                 out[k] = self.by_espeak(text, voice, how)
             else:
-                samples, rate = self.said(text, engine, voice, how)
+                samples, rate = self.synthesised(text, engine, voice, how)
                 out[k] = acoustics.trimmed(acoustics.resampled(samples, rate, how["speed"]))[0], []
         for (engine, voice), ks in by_voice.items():
             texts = [jobs[k][0] for k in ks]
@@ -165,7 +165,7 @@ class Speakers:
         samples, cut = acoustics.trimmed(acoustics.resampled(samples, espeak.RATE))
         return samples, [(k, t - cut / 16000) for k, t in times]
 
-    def said(self, text: str, engine: str, voice: str, how: How) -> tuple[Floats, int]:
+    def synthesised(self, text: str, engine: str, voice: str, how: How) -> tuple[Floats, int]:
         """Speak one text by an engine that gives no times; returns samples in [-1, 1] and their rate in Hz."""
         panjabi = self.language == "pa"
         if engine == "flite":

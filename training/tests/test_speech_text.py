@@ -131,9 +131,9 @@ def test_drawn_digits_and_numbers_are_plain_and_repeatable(language: str) -> Non
         drawn = numbers.digits(language, np.random.default_rng(seed)).split()
         assert set(drawn) <= ten
         assert len(drawn) in (1, 2, 3, 5, 7, 9)
-        said = numbers.said(language, np.random.default_rng(seed))
+        said = numbers.drawn(language, np.random.default_rng(seed))
         assert units.plain(said, language) == said
-        assert said == numbers.said(language, np.random.default_rng(seed))
+        assert said == numbers.drawn(language, np.random.default_rng(seed))
 
 
 @pytest.mark.parametrize(
