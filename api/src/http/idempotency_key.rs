@@ -2,24 +2,20 @@
 //! repeat.
 
 use akhar_accounts::idempotency::MAX_KEY_CHARACTERS;
-use axum::http::{HeaderMap, HeaderName};
+use axum::http::HeaderMap;
 
+use super::single::single;
 use crate::problems::{Code, Violation};
 
 /// The header's name as callers know it.
 pub(crate) const NAME: &str = "Idempotency-Key";
-const HEADER: HeaderName = HeaderName::from_static("idempotency-key");
 
 /// The key of a request. `None` if it has none.
 ///
 /// The draft demands a string in quotation marks. A bare word is accepted too, because many clients send one. Both are
 /// the same key.
 pub(crate) fn read(headers: &HeaderMap) -> Result<Option<String>, Violation> {
-    let mut values = headers.get_all(HEADER).iter();
-    let Some(value) = values.next() else { return Ok(None) };
-    if values.next().is_some() {
-        return Err(Violation::new(NAME, Code::Duplicated, format!("{NAME} is given more than once")));
-    }
+    let Some(value) = single(headers, NAME)? else { return Ok(None) };
     let text = value.to_str().unwrap_or_default().trim();
     let key = text.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')).unwrap_or(text);
     let is_key = (1..=MAX_KEY_CHARACTERS).contains(&key.len())
@@ -41,7 +37,7 @@ mod tests {
     fn key(lines: &[&[u8]]) -> Result<Option<String>, String> {
         let mut headers = HeaderMap::new();
         for line in lines {
-            headers.append(HEADER, (*line).try_into().unwrap());
+            headers.append(NAME, (*line).try_into().unwrap());
         }
         read(&headers).map_err(|violation| violation.code)
     }

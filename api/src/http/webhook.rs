@@ -1,21 +1,17 @@
 //! The Akhar-Webhook header: where the end of the request's job is announced.
 
 use akhar_accounts::{WebhookTargets, WebhookUrl, WebhookUrlError};
-use axum::http::{HeaderMap, HeaderName};
+use axum::http::HeaderMap;
 
+use super::single::single;
 use crate::problems::{Code, Violation};
 
 /// The header's name as callers know it.
 pub(crate) const NAME: &str = "Akhar-Webhook";
-const HEADER: HeaderName = HeaderName::from_static("akhar-webhook");
 
 /// The URL. `None` if the request has no such header.
 pub(crate) fn read(headers: &HeaderMap, targets: &WebhookTargets) -> Result<Option<WebhookUrl>, Violation> {
-    let mut values = headers.get_all(HEADER).iter();
-    let Some(value) = values.next() else { return Ok(None) };
-    if values.next().is_some() {
-        return Err(Violation::new(NAME, Code::Duplicated, format!("{NAME} is given more than once")));
-    }
+    let Some(value) = single(headers, NAME)? else { return Ok(None) };
     let url = value.to_str().map_err(|_| WebhookUrlError::NotAUrl).and_then(|text| targets.parse(text));
     url.map(Some).map_err(|error| Violation::new(NAME, code(&error), format!("{NAME} {error}")))
 }
@@ -41,7 +37,7 @@ mod tests {
         let read = |lines: &[&[u8]]| {
             let mut headers = HeaderMap::new();
             for line in lines {
-                headers.append(HEADER, (*line).try_into().unwrap());
+                headers.append(NAME, (*line).try_into().unwrap());
             }
             let url = read(&headers, &WebhookTargets::default());
             url.map(|url| url.map(|url| url.as_str().to_owned())).map_err(|violation| violation.code)

@@ -4,6 +4,7 @@ use akhar_jobs::{JobId, store::Cursor};
 use axum::http::HeaderMap;
 
 use crate::{
+    http::single::single,
     input::fields::quoted,
     problems::{Code, Violation},
 };
@@ -31,15 +32,8 @@ pub(super) enum EventId {
 impl EventId {
     /// Reads the header. `None` if there is none.
     pub(super) fn read(headers: &HeaderMap) -> Result<Option<Self>, Violation> {
-        let mut values = headers.get_all(LAST_EVENT_ID).iter();
-        let Some(value) = values.next() else { return Ok(None) };
-        if values.next().is_some() {
-            let detail = format!("{LAST_EVENT_ID} is given more than once");
-            return Err(Violation::new(LAST_EVENT_ID, Code::Duplicated, detail));
-        }
-        if value.is_empty() {
-            return Ok(None);
-        }
+        let value = single(headers, LAST_EVENT_ID)?.filter(|value| !value.is_empty());
+        let Some(value) = value else { return Ok(None) };
         let parsed = value.to_str().ok().and_then(Self::parse);
         parsed.map(Some).ok_or_else(|| {
             let given = quoted(&String::from_utf8_lossy(value.as_bytes()));
