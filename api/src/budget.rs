@@ -29,6 +29,11 @@ pub(crate) struct Share<K: Eq + Hash> {
 }
 
 impl<K: Eq + Hash + Clone> Budget<K> {
+    /// How much each key has taken at present.
+    pub(crate) fn taken_by_key(&self) -> Vec<(K, usize)> {
+        self.state.lock().by_key.iter().map(|(key, amount)| (key.clone(), *amount)).collect()
+    }
+
     /// A budget of `total`, of which one key may have `per_key`.
     pub(crate) fn new(total: usize, per_key: usize) -> Arc<Self> {
         let state = State { limit: total, limit_per_key: per_key, total: 0, by_key: HashMap::new() };

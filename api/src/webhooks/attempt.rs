@@ -1,6 +1,6 @@
 //! One attempt to deliver a webhook.
 
-use std::{sync::Arc, time::Instant};
+use std::time::Instant;
 
 use akhar_accounts::webhooks::signing_secrets;
 use akhar_jobs::store::{self, Attempted, Delivery};
@@ -23,7 +23,7 @@ const MAX_ERROR_CHARACTERS: usize = 300;
 pub(super) struct Attempts {
     pub(super) app: App,
     pub(super) sender: Sender,
-    pub(super) running: Arc<Running>,
+    pub(super) running: Running,
 }
 
 /// Why an attempt failed.

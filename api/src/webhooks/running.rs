@@ -1,12 +1,13 @@
 //! Counts the attempts that run in this process, and limits how many of them are for one host or one account. So a
 //! receiver that is slow, and an account with many slow receivers, delay no others.
 
-use std::{collections::HashMap, sync::Arc};
+use std::sync::Arc;
 
 use akhar_jobs::store::{Delivery, LeaseLimits};
-use parking_lot::Mutex;
 use tokio::sync::Notify;
 use uuid::Uuid;
+
+use crate::budget::{Budget, Share};
 
 /// The most attempts at a time.
 const MAX_RUNNING: i64 = 64;
@@ -15,69 +16,57 @@ const MAX_OF_ACCOUNT: i64 = 16;
 /// The most attempts at a time for one host.
 const MAX_OF_HOST: i64 = 4;
 
-/// The running attempts.
+/// The running attempts. A lease keeps their limits, so these only count.
 #[derive(Debug)]
 pub(super) struct Running {
-    counts: Mutex<Counts>,
-    /// Told when an attempt ends, because another may begin then.
+    accounts: Arc<Budget<Uuid>>,
+    hosts: Arc<Budget<String>>,
+    /// Notified when an attempt ends, because another may begin then.
     ended: Arc<Notify>,
-}
-
-#[derive(Debug, Default)]
-struct Counts {
-    hosts: HashMap<String, i64>,
-    accounts: HashMap<Uuid, i64>,
 }
 
 /// A running attempt. It ends when this is dropped.
 #[derive(Debug)]
 pub(super) struct Place {
-    running: Arc<Running>,
-    host: String,
-    account: Uuid,
+    shares: (Option<Share<Uuid>>, Option<Share<String>>),
+    ended: Arc<Notify>,
 }
 
 impl Running {
-    /// None. `ended` is told whenever an attempt ends.
-    pub(super) fn new(ended: Arc<Notify>) -> Arc<Self> {
-        Arc::new(Self { counts: Mutex::default(), ended })
+    /// None. `ended` is notified whenever an attempt ends.
+    pub(super) fn new(ended: Arc<Notify>) -> Self {
+        let accounts = Budget::new(usize::MAX, usize::MAX);
+        Self { accounts, hosts: Budget::new(usize::MAX, usize::MAX), ended }
     }
 
     /// How many attempts may begin.
     pub(super) fn limits(&self) -> LeaseLimits {
-        let counts = self.counts.lock();
         LeaseLimits {
-            n_free: MAX_RUNNING - counts.accounts.values().sum::<i64>(),
+            n_free: MAX_RUNNING - count(self.accounts.taken()),
             per_host: MAX_OF_HOST,
             per_account: MAX_OF_ACCOUNT,
-            hosts: counts.hosts.iter().map(|(host, n)| (host.clone(), *n)).collect(),
-            accounts: counts.accounts.iter().map(|(account, n)| (*account, *n)).collect(),
+            hosts: self.hosts.taken_by_key().into_iter().map(|(host, n)| (host, count(n))).collect(),
+            accounts: self.accounts.taken_by_key().into_iter().map(|(id, n)| (id, count(n))).collect(),
         }
     }
 
     /// Counts an attempt at this delivery until the result is dropped.
-    pub(super) fn begin(self: &Arc<Self>, delivery: &Delivery) -> Place {
-        let mut counts = self.counts.lock();
-        *counts.hosts.entry(delivery.host.clone()).or_default() += 1;
-        *counts.accounts.entry(delivery.account_id).or_default() += 1;
-        Place { running: self.clone(), host: delivery.host.clone(), account: delivery.account_id }
+    pub(super) fn begin(&self, delivery: &Delivery) -> Place {
+        let of_account = self.accounts.take(delivery.account_id, 1);
+        let of_host = self.hosts.take(delivery.host.clone(), 1);
+        Place { shares: (of_account, of_host), ended: self.ended.clone() }
     }
 }
 
 impl Drop for Place {
     fn drop(&mut self) {
-        let mut counts = self.running.counts.lock();
-        if let Some(n) = counts.hosts.get_mut(&self.host) {
-            *n -= 1;
-        }
-        if let Some(n) = counts.accounts.get_mut(&self.account) {
-            *n -= 1;
-        }
-        counts.hosts.retain(|_, n| *n > 0);
-        counts.accounts.retain(|_, n| *n > 0);
-        drop(counts);
-        self.running.ended.notify_one();
+        drop(std::mem::take(&mut self.shares)); // before another attempt begins
+        self.ended.notify_one();
     }
+}
+
+fn count(n: usize) -> i64 {
+    i64::try_from(n).unwrap_or(i64::MAX)
 }
 
 #[cfg(test)]
@@ -102,7 +91,7 @@ mod tests {
                 leased_at: Utc::now(),
             })
         };
-        let (one, two, three) = (begin("a"), begin("a"), begin("b"));
+        let [one, two, three] = ["a", "a", "b"].map(begin);
         let limits = running.limits();
         assert_eq!((limits.n_free, limits.accounts), (MAX_RUNNING - 3, vec![(account_id, 3)]));
         let mut hosts = limits.hosts;
