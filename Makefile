@@ -103,7 +103,7 @@ eval: ## Measure recognition and speech on public data: make eval DATA=/absolute
 	cd training && ../.cache/venv-train/bin/python -m recognition.evaluate --all --data "$(DATA)"
 	rm -f target/eval/speech-*.json
 	cd training && for language in pa en; do \
-		../.cache/venv-train/bin/python -m speech.served --language $$language --data "$(DATA)" \
+		../.cache/venv-train/bin/python -m speech.measure.served --language $$language --data "$(DATA)" \
 			--program ../target/release/akhar $(if $(HELD),--held "$(HELD)/$$language") \
 			--json ../target/eval/speech-$$language.json || exit; \
 	done

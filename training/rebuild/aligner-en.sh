@@ -14,30 +14,30 @@ en)
 esac
 mkdir -p "$work"
 
-run corpus --data "$data" --kind words --hours 1.5 --seed 1 --out "$work/words"
-run corpus --data "$data" --kind sentences --hours 10 --seed 2 --out "$work/sentences"
-run corpus --data "$data" --kind sentences --engine flite --hours 1.5 --seed 5 --out "$work/flite"
-run corpus --data "$data" --kind digits --hours 0.75 --seed 6 --out "$work/digits"
-alone() { engine=$1 kind=$2; shift 2; run corpus --data "$data" --engine "$engine" --kind "$kind" "$@"; }
+run data.corpus --data "$data" --kind words --hours 1.5 --seed 1 --out "$work/words"
+run data.corpus --data "$data" --kind sentences --hours 10 --seed 2 --out "$work/sentences"
+run data.corpus --data "$data" --kind sentences --engine flite --hours 1.5 --seed 5 --out "$work/flite"
+run data.corpus --data "$data" --kind digits --hours 0.75 --seed 6 --out "$work/digits"
+alone() { engine=$1 kind=$2; shift 2; run data.corpus --data "$data" --engine "$engine" --kind "$kind" "$@"; }
 kokoro() { alone kokoro "$@" --shard-minutes 9 --hours 0.15; }
 pairs() { alone pairs "$@" --copies 3 --shard-minutes 15 --hours 0.25; }
 shortcut() { # KIND HOURS SEED FOLDER
     taught=$work/shortcut.pt
-    [ -f "$taught" ] || python3 -m speech.shortcut learn --data "$data" --minutes 9 --passes 36 --seed 71 --out "$taught"
-    python3 -m speech.shortcut speak --language "$language" --data "$data" --network "$taught" --kind "$1" --hours "$2" \
+    [ -f "$taught" ] || python3 -m speech.data.shortcut learn --data "$data" --minutes 9 --passes 36 --seed 71 --out "$taught"
+    python3 -m speech.data.shortcut speak --language "$language" --data "$data" --network "$taught" --kind "$1" --hours "$2" \
         --seed "$3" --out "$4"
 }
 if [ "$language" = pa ]; then
-    quarters() { run corpus --data "$data" --shard-minutes 15 "$@"; }
+    quarters() { run data.corpus --data "$data" --shard-minutes 15 "$@"; }
     quarters --kind sentences --engine cross-lingual --hours 3 --seed 11 --out "$work/cross-lingual"
     quarters --kind words --engine cross-lingual --hours 0.5 --seed 12 --out "$work/cross-lingual"
     quarters --kind digits --engine cross-lingual --hours 0.25 --seed 13 --out "$work/digits"
     quarters --kind sentences --engine pico --hours 1.5 --seed 14 --out "$work/pico"
 else
-    run corpus --data "$data" --kind sentences --engine pico --hours 3 --seed 11 --out "$work/pico"
-    run corpus --data "$data" --kind words --engine pico --hours 0.5 --seed 12 --out "$work/pico"
-    run corpus --data "$data" --kind digits --engine pico --hours 0.25 --shard-minutes 15 --seed 13 --out "$work/digits"
-    run corpus --data "$data" --kind sentences --engine festival --hours 1.5 --seed 14 --out "$work/british"
+    run data.corpus --data "$data" --kind sentences --engine pico --hours 3 --seed 11 --out "$work/pico"
+    run data.corpus --data "$data" --kind words --engine pico --hours 0.5 --seed 12 --out "$work/pico"
+    run data.corpus --data "$data" --kind digits --engine pico --hours 0.25 --shard-minutes 15 --seed 13 --out "$work/digits"
+    run data.corpus --data "$data" --kind sentences --engine festival --hours 1.5 --seed 14 --out "$work/british"
     kokoro sentences --seed 33 --out "$work/kokoro"
     kokoro digits --seed 31 --out "$work/kokoro-digits"
     kokoro digits --seed 41 --out "$work/kokoro-digits"
@@ -51,10 +51,10 @@ else
     alone hibari sentences --hours 3 --seed 22 --out "$work/hibari"
     alone hibari words --hours 0.5 --seed 23 --out "$work/hibari"
 fi
-[ -d "$work/sounds" ] || python3 -m speech.sounds --hours 0.5 --out "$work/sounds"
-held() { [ -d "$work/$1" ] || run held --data "$data" --part "$1" --out "$work/$1"; }
+[ -d "$work/sounds" ] || python3 -m speech.data.nonspeech --hours 0.5 --out "$work/sounds"
+held() { [ -d "$work/$1" ] || run data.held --data "$data" --part "$1" --out "$work/$1"; }
 held dev
-train() { run train --muon --frames 9000 --dev "$work/dev/clean" --shards $plain "$@"; }
+train() { run network.train --muon --frames 9000 --dev "$work/dev/clean" --shards $plain "$@"; }
 plain="$work/sentences=3 $work/sounds=0.2"
 if [ "$language" = pa ]; then
     plain="$plain $work/words=1 $work/digits=0.8 $work/flite=0.6 $work/cross-lingual=1 $work/pico=0.7"
@@ -63,9 +63,9 @@ if [ "$language" = pa ]; then
 fi
 
 held test
-[ -d "$work/real" ] || run real --data "$data" --out "$work/real"
+[ -d "$work/real" ] || run data.real --data "$data" --out "$work/real"
 # AKHAR_PROMPTS_DIR: where Debian's asterisk-core-sounds-en and -en-g722 are installed or unpacked
-[ -d "$work/allison" ] || python3 -m speech.prompts --sounds "${AKHAR_PROMPTS_DIR:-/}" --out "$work/allison"
+[ -d "$work/allison" ] || python3 -m speech.data.prompts --sounds "${AKHAR_PROMPTS_DIR:-/}" --out "$work/allison"
 
 # The learning rate is constant at first, then falls to a third, then to nearly nothing. The last fall uses the recordings
 # of all people for the shipped network. For each fold it leaves the fold's speakers out, so that a speaker's digits are
@@ -85,8 +85,8 @@ network() { # NAME TARGET PEOPLE...
     kept=$1 target=$2; shift 2  # not `name`: run has that
     train $some "$@" --init "$work/falling.pt" --lr $rate --decay-steps $last_steps --out "$work/some-$kept.pt"
     train $more "$@" --init "$work/falling-more.pt" --lr $rate --decay-steps $more_steps --out "$work/more-$kept.pt"
-    python3 -m speech.average --out "$work/$kept.pt" "$work/some-$kept.pt=1" "$work/more-$kept.pt=1"
-    run export --checkpoint "$work/$kept.pt" --out "$target"
+    python3 -m speech.network.average --out "$work/$kept.pt" "$work/some-$kept.pt=1" "$work/more-$kept.pt=1"
+    run network.export --checkpoint "$work/$kept.pt" --out "$target"
 }
 people=""
 for folder in "$work"/real/*; do people="$people $folder=$weight"; done
@@ -99,8 +99,8 @@ for fold in $folds; do
     network "$fold" "$work/folds/$fold" $others
 done
 python3 -m speech.ship --model "$work/model" --dev "$work/dev/clean" --models-dir ../models
-python3 -m speech.evaluate --models-dir ../models --data "$data" --held "$work/test" --folds "$work/folds" --readings
+python3 -m speech.measure.evaluate --models-dir ../models --data "$data" --held "$work/test" --folds "$work/folds" --readings
 # speech-en's words get their times from this network.
-python3 -m speech.served --language en --data "$data" --program "${AKHAR:-../target/release/akhar}" --held "$work/test" \
+python3 -m speech.measure.served --language en --data "$data" --program "${AKHAR:-../target/release/akhar}" --held "$work/test" \
     --json notes/speech-en.json
 exec python3 -m cards speech-en --models-dir ../models

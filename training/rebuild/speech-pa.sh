@@ -5,7 +5,7 @@ set -eu
 data=$1 work=$2/speech-pa
 program=${AKHAR:-../target/release/akhar}
 run() { name=$1; shift; python3 -m "speech.whisper_ctc.$name" "$@"; }
-served() { python3 -m speech.served --language pa --data "$data" --program "$program" --json notes/speech-pa.json "$@"; }
+served() { python3 -m speech.measure.served --language pa --data "$data" --program "$program" --json notes/speech-pa.json "$@"; }
 mkdir -p "$work"
 
 # Synthetic speech as log-mel shards, the test sets, the language model of letters

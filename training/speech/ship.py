@@ -35,15 +35,15 @@ def ship_aligner(folder: str | Path, name: str, models_dir: str | Path, latency:
 def main() -> None:
     """Measure the latency where `--dev` is given, and put the files in place."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--model", required=True, help="what `speech.export` wrote")
+    parser.add_argument("--model", required=True, help="what `speech.network.export` wrote")
     parser.add_argument("--file", default="model.half.onnx")
     parser.add_argument("--dev", help="a folder of clean shards with word times")
     parser.add_argument("--models-dir", required=True)
     arguments = parser.parse_args()
     latency = None
     if arguments.dev:
-        from .evaluate import times  # these need ONNX Runtime; the rest of this module works without it
-        from .recogniser import Recogniser
+        from .measure.evaluate import times  # these need ONNX Runtime; the rest of this module works without it
+        from .network.recogniser import Recogniser
 
         recogniser = Recogniser(Path(arguments.model) / arguments.file)
         latency = float(np.median(times(arguments.dev, recogniser)))

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from speech import calibrate
-from speech.calibrate import Answer
+from speech.measure import calibrate
+from speech.measure.calibrate import Answer
 
 WEIGHTS = np.array([4.0, 1.0, 8.0])
 RIGHT = Answer("en-read~1.wav", "No, forty-nine.", "No, 49.", [(2, -0.1, -0.1)])

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from speech import ctc, units
+from speech.search import ctc
+from speech.texts import units
 from speech.whisper_ctc.evidence import Evidence, evidence, fitted, probabilities, table
 
 LANGUAGE_MODEL = Path(__file__).resolve().parents[2] / "models/weights/speech-pa.lm"

@@ -5,9 +5,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 from scipy.io import wavfile
-from speech import acoustics, shards
 from speech.arrays import Floats
-from speech.features import RATE
+from speech.data import shards
+from speech.sounds import acoustics
+from speech.sounds.features import RATE
 from speech.whisper_ctc import held
 
 

@@ -8,24 +8,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 from scipy.io import wavfile
-from speech import (
-    cmvn,
-    features,
-    held,
-    kokoro,
-    lengths,
-    long,
-    numbers,
-    own,
-    real,
-    shards,
-    ship,
-    sources,
-    units,
-    voices,
-)
+from speech import ship
 from speech.arrays import Floats
-from speech.features import MELS, RATE
+from speech.data import cmvn, held, lengths, long, own, real, shards, sources
+from speech.sounds import features
+from speech.sounds.features import MELS, RATE
+from speech.texts import numbers, units
+from speech.voices import kokoro, speakers
 from speech.whisper_ctc import ctranslate
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -114,24 +103,24 @@ def test_global_statistics_come_from_long_utterances_alone(tmp_path: Path) -> No
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_voices_of_the_tests_are_never_trained_on(language: str) -> None:
     def drawn(held_out: bool) -> set[tuple[str, str]]:
-        plans = [voices.planned(language, None, np.random.default_rng(k), held_out) for k in range(600)]
+        plans = [speakers.planned(language, None, np.random.default_rng(k), held_out) for k in range(600)]
         return {(engine, voice.split("+")[-1]) for engine, voice, _ in plans}
 
     training, test = drawn(False), drawn(True)
     assert not training & test
-    assert {voice for engine, voice in test if engine == "espeak"} == set(voices.HELD_VARIANTS)
-    assert {engine for engine, _ in training} == set(voices.SHARES[language])
-    for engine, names in voices.HELD[language].items():
-        assert not set(names) & set(voices.TRAINING[language].get(engine, []))
-    assert sum(voices.SHARES[language].values()) == pytest.approx(1)
+    assert {voice for engine, voice in test if engine == "espeak"} == set(speakers.HELD_VARIANTS)
+    assert {engine for engine, _ in training} == set(speakers.SHARES[language])
+    for engine, names in speakers.HELD[language].items():
+        assert not set(names) & set(speakers.TRAINING[language].get(engine, []))
+    assert sum(speakers.SHARES[language].values()) == pytest.approx(1)
 
 
-@pytest.mark.parametrize("engine", voices.ENGINES)
+@pytest.mark.parametrize("engine", speakers.ENGINES)
 def test_plans_are_within_their_bounds(engine: str) -> None:
     for seed in range(60):
-        name, voice, how = voices.planned("pa", engine, np.random.default_rng(seed))
+        name, voice, how = speakers.planned("pa", engine, np.random.default_rng(seed))
         assert name == engine
-        assert voice == voices.planned("pa", engine, np.random.default_rng(seed))[1]
+        assert voice == speakers.planned("pa", engine, np.random.default_rng(seed))[1]
         assert 0.8 <= how["pace"] <= 1.25
         assert 25 <= how["pitch"] <= 75
         assert 0.75 <= how["speed"] <= 1.2

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from speech import ctc, metrics, ngram
 from speech.arrays import Doubles, Floats
+from speech.search import ctc, ngram
+from speech.texts import metrics
 
 ROOT = Path(__file__).resolve().parents[2]
 SPACE, A, B = 0, 1, 2

@@ -2,9 +2,10 @@
 
 import numpy as np
 import pytest
-from speech import acoustics, augment, corpus, features, sounds
 from speech.arrays import Floats
-from speech.features import MELS, RATE, WHISPER
+from speech.data import corpus, nonspeech
+from speech.sounds import acoustics, augment, features
+from speech.sounds.features import MELS, RATE, WHISPER
 
 SEEDS = range(12)
 
@@ -265,7 +266,7 @@ def test_copies_are_resampled_after_the_first() -> None:
 
 def test_sounds_without_speech_are_in_range() -> None:
     for seed in SEEDS:
-        out = sounds.sound(np.random.default_rng(seed))
+        out = nonspeech.sound(np.random.default_rng(seed))
         assert 0.4 * RATE <= len(out) <= 8 * RATE
         assert np.abs(out).max() <= 1
         assert out.dtype == np.float32

@@ -1,7 +1,7 @@
 """The file of Whisper base for whisper.cpp."""
 
 import numpy as np
-from speech import ggml
+from speech.measure import ggml
 
 
 def test_a_quantised_block_holds_a_scale_and_32_values() -> None:

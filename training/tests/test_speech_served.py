@@ -10,7 +10,9 @@ from typing import ClassVar
 
 import numpy as np
 import pytest
-from speech import client, english, peer_english, served, shards
+from speech.data import shards
+from speech.measure import client, peer_english, served
+from speech.texts import english
 
 
 @pytest.mark.parametrize(

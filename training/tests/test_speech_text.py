@@ -7,7 +7,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from speech import cross_lingual, ctc, gurmukhi, hibari, kokoro, numbers, pico, prompts, texts, units
+from speech.data import prompts
+from speech.search import ctc
+from speech.texts import gurmukhi, numbers, reading, units
+from speech.voices import cross_lingual, hibari, kokoro, pico
 from speech.whisper_ctc import sentences
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -228,13 +231,13 @@ def test_code_mixed_prompts_as_they_are_read(written: str, read: str | None) -> 
 
 
 def test_the_part_of_a_text_is_its_sha1_modulo_a_hundred() -> None:
-    assert texts.part("ਦੋ") == "test"
-    assert texts.part("ਨੌਂ") == "dev"
-    assert texts.part("ਸਿਫ਼ਰ") == "train"
+    assert reading.part("ਦੋ") == "test"
+    assert reading.part("ਨੌਂ") == "dev"
+    assert reading.part("ਸਿਫ਼ਰ") == "train"
     for n in range(300):
         text = numbers.pa(n)
         place = int(hashlib.sha1(text.encode()).hexdigest(), 16) % 100
-        assert texts.part(text) == ("test" if place < 3 else "dev" if place < 5 else "train")
+        assert reading.part(text) == ("test" if place < 3 else "dev" if place < 5 else "train")
 
 
 def data_folder(folder: Path) -> Path:
@@ -251,19 +254,19 @@ def data_folder(folder: Path) -> Path:
 
 
 def test_parts_are_disjoint_and_each_sentence_is_in_one(tmp_path: Path) -> None:
-    found = texts.sentences(data_folder(tmp_path), "pa")
+    found = reading.sentences(data_folder(tmp_path), "pa")
     everything = [text for part in found.values() for text in part]
     assert len(everything) == len(set(everything)) == 200
     assert {part: len(rows) for part, rows in found.items()} == {"train": 191, "dev": 3, "test": 6}
-    assert all(texts.part(text) == part for part, rows in found.items() for text in rows)
+    assert all(reading.part(text) == part for part, rows in found.items() for text in rows)
 
 
 def test_words_are_drawn_by_the_root_of_their_counts(tmp_path: Path) -> None:
-    forms, weight = texts.words(data_folder(tmp_path), "pa")
+    forms, weight = reading.words(data_folder(tmp_path), "pa")
     assert forms == ["ਦਾ", "ਹੈ"]  # the sign alone and the Latin word are left out, the comma is dropped
     assert weight.tolist() == pytest.approx([12 / 17, 5 / 17])
     rng = np.random.default_rng(3)
-    assert all(units.split(texts.phrase(tmp_path, "pa", rng), "pa") for _ in range(50))
+    assert all(units.split(reading.phrase(tmp_path, "pa", rng), "pa") for _ in range(50))
 
 
 def test_spoken_pieces_cover_every_kind(tmp_path: Path) -> None:
@@ -279,7 +282,7 @@ def test_spoken_pieces_cover_every_kind(tmp_path: Path) -> None:
     assert len(kept) == len(set(kept)) == 99
     assert "ਖੇਤ" not in kept
     assert "ਘਰ" not in kept
-    assert all(texts.part(text) == part for (part, _), pool in pools.items() for text in pool)
+    assert all(reading.part(text) == part for (part, _), pool in pools.items() for text in pool)
     source = sentences.endless(str(folder), "train", np.random.default_rng(1))
     drawn = [next(source) for _ in range(400)]
     assert {kind for kind, _ in drawn} == set(sentences.SHARES)

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 import sentencepiece
 from fixtures import sentences
-from speech import numbers
+from speech.texts import numbers
 from tokenizers import Tokenizer
 from translation import corpus, metrics, names, phrases, placeholders, prepared, streams, tokeniser, variants
 

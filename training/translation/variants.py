@@ -4,7 +4,7 @@ import random
 import re
 import unicodedata
 
-from speech import numbers
+from speech.texts import numbers
 
 INSIDE = "'’-"  # kept between letters
 

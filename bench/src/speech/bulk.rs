@@ -1,5 +1,5 @@
 //! Measures `akhar transcribe`: hours of audio in an hour, in turns with the speech model alone in this process, and
-//! with other programs, which `training/speech/bulk_peers.py` runs.
+//! with other programs, which `training/speech/measure/bulk_peers.py` runs.
 
 use std::{
     collections::BTreeMap,
@@ -110,7 +110,7 @@ fn of_peers(folder: &Path, lang: &str, python: &Path) -> Vec<(String, f64)> {
     let mut script = Command::new(python);
     script.current_dir(root().join("training")).args([
         "-m",
-        "speech.bulk_peers",
+        "speech.measure.bulk_peers",
         "--language",
         lang,
         "--clips",

@@ -1,4 +1,4 @@
-//! Measures other programs on the same clips. `training/speech/peer.py` runs them, and the lines that it prints are
+//! Measures other programs on the same clips. `training/speech/measure/peer.py` runs them, and the lines that it prints are
 //! compared with this process and with the service.
 
 use std::{
@@ -54,7 +54,7 @@ pub(super) fn beside_peers(
 /// What the script prints for each clip and program.
 fn lines(folder: &Path, lang: &str, python: &Path, stack: &Stack) -> Vec<Value> {
     let mut command = Command::new(python);
-    command.current_dir(root().join("training")).args(["-m", "speech.peer", "--language", lang]);
+    command.current_dir(root().join("training")).args(["-m", "speech.measure.peer", "--language", lang]);
     if lang == "en" {
         command.args(["--weights", "../models/fetched/moonshine-tiny-en", "--threads", "1"]);
         command.args(["--url", &stack.base, "--key", &stack.key]);

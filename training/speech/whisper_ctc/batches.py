@@ -9,11 +9,12 @@ import torch
 from learning import grouped
 from torch import Tensor
 
-from .. import augment, features, units
 from ..arrays import Floats, Halves
-from ..batches import flat
-from ..lengths import tight
-from ..shards import Shard, found
+from ..data.batches import flat
+from ..data.lengths import tight
+from ..data.shards import Shard, found
+from ..sounds import augment, features
+from ..texts import units
 from .encoder import WIDTH, out_length
 
 POOL = 24  # batches drawn at a time and sorted by length among themselves

@@ -16,8 +16,9 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from .. import features, real
 from ..arrays import Doubles, Floats
+from ..data import real
+from ..sounds import features
 from . import batches
 from .decoding import TUNED
 from .evidence import Evidence, evidence, fitted, probabilities, table

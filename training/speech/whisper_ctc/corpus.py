@@ -12,11 +12,12 @@ from pathlib import Path
 
 import numpy as np
 
-from .. import acoustics, corpus, features
 from ..arrays import Floats
-from ..features import RATE
-from ..shards import Writer
-from ..voices import ENGINES, Plan, Speakers
+from ..data import corpus
+from ..data.shards import Writer
+from ..sounds import acoustics, features
+from ..sounds.features import RATE
+from ..voices.speakers import ENGINES, Plan, Speakers
 from . import sentences
 
 BATCH = 120  # utterances that share one mp3 bit rate

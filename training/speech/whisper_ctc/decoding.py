@@ -2,8 +2,9 @@
 
 from pathlib import Path
 
-from .. import ctc, units
 from ..arrays import Floats
+from ..search import ctc
+from ..texts import units
 
 TUNED = (0.5, 1.0)  # the language model's weight and the bonus for each unit
 

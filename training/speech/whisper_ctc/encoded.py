@@ -14,10 +14,10 @@ import numpy as np
 import torch
 from learning import grouped
 
-from .. import features
 from ..arrays import Floats
-from ..batches import stacked
-from ..shards import Shard, found
+from ..data.batches import stacked
+from ..data.shards import Shard, found
+from ..sounds import features
 from . import pretrained
 from .encoder import LAYERS, WIDTH, Encoder, out_length
 

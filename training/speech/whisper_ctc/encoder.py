@@ -11,7 +11,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from ..features import MELS
+from ..sounds.features import MELS
 
 WIDTH, HEADS, LAYERS = 512, 8, 6  # Whisper base
 POSITIONS = 1500  # frames of 20 ms

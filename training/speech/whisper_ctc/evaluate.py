@@ -12,8 +12,8 @@ from pathlib import Path
 
 import torch
 
-from .. import metrics, numbers, units
 from ..arrays import Floats
+from ..texts import metrics, numbers, units
 from . import batches
 from .decoding import TUNED, searched
 from .model import Recogniser, loaded

@@ -8,8 +8,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .. import ctc, metrics, units
 from ..arrays import Doubles, Floats
+from ..search import ctc
+from ..texts import metrics, units
 
 STEPS = 50
 

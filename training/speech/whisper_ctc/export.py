@@ -21,9 +21,9 @@ import onnxruntime
 import torch
 from torch import Tensor, nn
 
-from .. import units
-from ..export import OPSET, halved, quantised
-from ..features import MELS
+from ..network.export import OPSET, halved, quantised
+from ..sounds.features import MELS
+from ..texts import units
 from .encoder import attended
 from .model import Recogniser, loaded
 

@@ -19,12 +19,15 @@ from pathlib import Path
 import numpy as np
 from scipy.io import wavfile
 
-from .. import acoustics, features, kokoro, numbers, real, texts, units
-from .. import held as speech_held
 from ..arrays import Floats
-from ..features import RATE
-from ..shards import Shard, Writer
-from ..voices import Speakers
+from ..data import held as speech_held
+from ..data import real
+from ..data.shards import Shard, Writer
+from ..sounds import acoustics, features
+from ..sounds.features import RATE
+from ..texts import numbers, reading, units
+from ..voices import kokoro
+from ..voices.speakers import Speakers
 from . import corpus, sentences
 
 SENTENCES, WORDS, NATURAL = 240, 240, 30  # utterances
@@ -87,7 +90,7 @@ def _clean(rows: Rows, rng: np.random.Generator) -> Rows:
 def words(data: str, part: str, out: Path) -> None:
     """Write single words and numbers."""
     rng = np.random.default_rng([11, len(part)])
-    forms, weight = texts.words(data, "pa")
+    forms, weight = reading.words(data, "pa")
     drawn = [[numbers.pa(n)] for n in range(101)]
     drawn += [[str(rng.choice(forms, p=weight))] for _ in range(WORDS - len(drawn))]
     source = (("words", pieces) for pieces in drawn)
@@ -97,7 +100,7 @@ def words(data: str, part: str, out: Path) -> None:
 def spoken_sentences(data: str, part: str, out: Path) -> None:
     """Write clean and degraded."""
     rng = np.random.default_rng([12, len(part)])
-    pool = texts.sentences(data, "pa")[part] + sentences.prompts(data)[part, "natural"]
+    pool = reading.sentences(data, "pa")[part] + sentences.prompts(data)[part, "natural"]
     chosen = rng.permutation(len(pool))[:SENTENCES]
     source = (("sentences", [pool[k]]) for k in chosen)
     rows = list(_clean(corpus.spoken(Speakers("pa"), source, len(chosen), rng, held=True), rng))
@@ -109,7 +112,7 @@ def spoken_sentences(data: str, part: str, out: Path) -> None:
 def natural(data: str, part: str, out: Path) -> None:
     """Write sentences in Kokoro's voices that are kept apart."""
     rng = np.random.default_rng([13, len(part)])
-    pool = texts.sentences(data, "pa")[part] + sentences.prompts(data)[part, "natural"]
+    pool = reading.sentences(data, "pa")[part] + sentences.prompts(data)[part, "natural"]
     voice = kokoro.Kokoro()
 
     def rows() -> Rows:

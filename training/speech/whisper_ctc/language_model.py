@@ -2,13 +2,15 @@
 
     python -m speech.whisper_ctc.language_model --data DIR --out WORK/pa.lm
 
-File format and smoothing are those of `speech.ngram`. It prints bits per unit on CC0 sentences and prompts kept apart.
+File format and smoothing are those of `speech.search.ngram`. It prints bits per unit on CC0 sentences and prompts kept
+apart.
 """
 
 import argparse
 from pathlib import Path
 
-from .. import ngram, texts, units
+from ..search import ngram
+from ..texts import reading, units
 from .sentences import prompts
 
 EVERY = 4  # of the prompts that repeat a template, one in four is taken
@@ -32,7 +34,7 @@ def main() -> None:
     for path in [arguments.out, *arguments.compare]:
         print(
             Path(path).name,
-            f"CC0 sentences {ngram.bits(path, texts.sentences(arguments.data, 'pa')['dev'], 'pa'):.3f}, "
+            f"CC0 sentences {ngram.bits(path, reading.sentences(arguments.data, 'pa')['dev'], 'pa'):.3f}, "
             f"prompts {ngram.bits(path, pools['dev', 'natural'], 'pa'):.3f} bits a unit",
             flush=True,
         )

@@ -6,7 +6,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from .. import checkpoint, units
+from ..network import checkpoint
+from ..texts import units
 from . import pretrained
 from .encoder import LAYERS, WIDTH, Encoder, out_length
 

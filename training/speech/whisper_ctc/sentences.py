@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from .. import numbers, texts, units
+from ..texts import numbers, reading, units
 
 PROMPTS = "text/parallel/indicvoices-prompts.tsv.gz"
 NATURAL = {"everyday", "wikipedia", "domain", "topic", "icebreaker", "customercare", "keyword"}
@@ -52,7 +52,7 @@ def readable(line: str) -> str | None:
 
 @cache
 def prompts(data: str) -> dict[tuple[str, str], list[str]]:
-    """Return the prompts by part and kind ("natural" or "templates"): no repeats, at most `texts.LONGEST` words each.
+    """Return the prompts by part and kind ("natural" or "templates"): no repeats, at most `reading.LONGEST` words each.
 
     `data` is the data folder.
     """
@@ -63,11 +63,11 @@ def prompts(data: str) -> dict[tuple[str, str], list[str]]:
             _, panjabi, source = line.rstrip("\n").split("\t")
             name = source.removeprefix("indicvoices:")
             text = None if name in SKIPPED or "template" in name else readable(panjabi)
-            if text is None or text in seen or len(text.split()) > texts.LONGEST:
+            if text is None or text in seen or len(text.split()) > reading.LONGEST:
                 continue
             seen.add(text)
             kind = "natural" if name in NATURAL else "templates"
-            out.setdefault((texts.part(text), kind), []).append(text)
+            out.setdefault((reading.part(text), kind), []).append(text)
     return out
 
 
@@ -94,7 +94,7 @@ def _isolated(data: str, kind: str, rng: np.random.Generator) -> str:
         return numbers.pa(int(rng.integers(0, 101)))
     if kind == "digit":
         return numbers.PA[int(rng.integers(0, 10))]
-    forms, weight = texts.words(data, "pa")
+    forms, weight = reading.words(data, "pa")
     return str(rng.choice(forms, p=weight if rng.random() < 0.5 else None))
 
 
@@ -106,7 +106,7 @@ def endless(
     `data` is the data folder; `part` is "train", "dev" or "test"; `shares`: one of TEXTS.
     """
     pools = {
-        "sentences": texts.sentences(data, "pa")[part],
+        "sentences": reading.sentences(data, "pa")[part],
         **{kind: prompts(data)[part, kind] for kind in ("natural", "templates")},
     }
     while True:
@@ -118,7 +118,7 @@ def endless(
         elif kind == "numbers":
             yield kind, [numbers.pa(int(n)) for n in rng.integers(0, 101, rng.integers(1, 4))]
         elif kind == "words":
-            yield kind, [texts.phrase(data, "pa", rng) for _ in range(rng.integers(1, 3))]
+            yield kind, [reading.phrase(data, "pa", rng) for _ in range(rng.integers(1, 3))]
         else:
             pool = pools[kind]
             text = pool[rng.integers(len(pool))]

@@ -19,9 +19,10 @@ from typing import Any
 import learning
 import torch
 
-from .. import features, metrics, units
 from ..arrays import Floats
-from ..train import ahead, ctc, weighted
+from ..network.train import ahead, ctc, weighted
+from ..sounds import features
+from ..texts import metrics, units
 from . import batches
 from .encoder import LAYERS, out_length
 from .model import UNITS, Recogniser, loaded, started

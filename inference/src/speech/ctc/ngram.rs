@@ -1,7 +1,7 @@
 //! An n-gram language model with back-off over units of text. It gives the log-probability of a unit after
 //! others.
 //!
-//! `training/speech/ngram.py` writes the file (`training/notes/speech-lm.md` describes it): a trie, stored
+//! `training/speech/search/ngram.py` writes the file (`training/notes/speech-lm.md` describes it): a trie, stored
 //! order by order, with eight-bit codes for log-probabilities and back-off weights.
 
 /// The highest order of n-grams that a file may have.

@@ -1,0 +1,62 @@
+"""Joins the held-out sentences to one long mp3, with a table of what is said when; `akhar-bench long` reads both.
+
+    python -m speech.data.long --clips DIR/test/clean/wav --out DIR/long
+
+At 8 kb/s, 34 minutes are what fits into a request.
+"""
+
+import argparse
+import itertools
+from pathlib import Path
+
+import numpy as np
+from scipy.io import wavfile
+
+from ..arrays import Floats
+from ..sounds import acoustics
+from ..sounds.features import RATE
+
+
+def joined(folder: Path, seconds: float, rng: np.random.Generator) -> tuple[Floats, list[tuple[float, float, str]]]:
+    """Join the clips of a folder with silence of 0.2 to 1.2 s between them, at most `seconds` in all.
+
+    The clips are repeated in another order each time. Returns the samples at 16 kHz and (start, end, text) of each
+    clip, in seconds.
+    """
+    parts: list[Floats] = []
+    rows: list[tuple[int, int, str]] = []
+    at = 0
+    table = [line.split("\t") for line in (folder / "clips.tsv").read_text().splitlines()[1:]]
+    for k in itertools.chain.from_iterable(rng.permutation(len(table)) for _ in itertools.count()):
+        name, text, *_ = table[k]
+        samples = wavfile.read(folder / name)[1] / np.float32(32767)
+        silence = np.zeros(int(rng.uniform(0.2, 1.2) * RATE), np.float32)
+        if (at + len(silence) + len(samples)) / RATE > seconds:
+            break
+        parts += [silence, samples]
+        at += len(silence) + len(samples)
+        rows.append((at - len(samples), at, text))
+    return np.concatenate(parts), [(a / RATE, b / RATE, text) for a, b, text in rows]
+
+
+def main() -> None:
+    """Write the mp3 and its table."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument(
+        "--clips", required=True, help="a folder of wav files and clips.tsv, as `speech.data.held` writes it"
+    )
+    parser.add_argument("--minutes", type=float, default=34.5)
+    parser.add_argument("--kilobits", type=int, default=8)
+    parser.add_argument("--out", required=True, help="without an ending: .mp3 and .tsv are written")
+    arguments = parser.parse_args()
+    samples, rows = joined(Path(arguments.clips), arguments.minutes * 60, np.random.default_rng(1))
+    out = Path(arguments.out)
+    out.parent.mkdir(parents=True, exist_ok=True)
+    acoustics.as_mp3(samples, out.with_suffix(".mp3"), arguments.kilobits)
+    lines = [f"{start:.3f}\t{end:.3f}\t{text}" for start, end, text in rows]
+    out.with_suffix(".tsv").write_text("\n".join(["start\tend\ttext", *lines]) + "\n")
+    print(f"{len(samples) / RATE / 60:.1f} minutes, {len(rows)} clips, {out.with_suffix('.mp3').stat().st_size} bytes")
+
+
+if __name__ == "__main__":
+    main()

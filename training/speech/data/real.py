@@ -1,0 +1,96 @@
+"""Writes recordings of people as shards of features: digits in Panjabi and English, one folder a speaker.
+
+    python -m speech.data.real --data DIR --language pa --out DIR/real
+
+Samples are (n,) float32 in [-1, 1], mono, at 16 kHz.
+"""
+
+import argparse
+import io
+import tarfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import BinaryIO
+
+import numpy as np
+
+from ..arrays import Floats
+from ..sounds import acoustics
+from ..sounds.features import RATE, log_mel
+from ..texts import units
+from ..texts.numbers import EN
+from .shards import Writer
+
+NAMES = {"PN00F04": "F04", "PN00M01": "M01"}
+Recording = tuple[str, str, Floats, str]  # speaker, clip, samples, plain text
+
+
+def read(file: Path | BinaryIO) -> Floats:
+    """Return the samples of an audio file, mono, at 16 kHz."""
+    import soundfile  # the rest of this module works without it
+
+    samples, rate = soundfile.read(file, dtype="float32")
+    return acoustics.resampled(samples.mean(1) if samples.ndim > 1 else samples, rate)
+
+
+def panjabi(data: str | Path) -> Iterator[Recording]:
+    """Yield the digit strings. Raises ValueError where a transcript is not plain Panjabi."""
+    folder = Path(data) / "speech/pa-digits"
+    for line in (folder / "transcripts.tsv").read_text().splitlines()[1:]:
+        name, speaker, _, _, written = line.split("\t")
+        text = units.plain(written, "pa")
+        if text is None:
+            raise ValueError(f"the transcript of {name} is not plain Panjabi: {written}")
+        yield NAMES.get(speaker, speaker), name, read(next(folder.rglob(f"{name}.flac"))), text
+
+
+def english(data: str | Path) -> Iterator[Recording]:
+    """Yield the single digits; their recordings are at 8 kHz."""
+    with tarfile.open(Path(data) / "speech/en-fsdd/fsdd-flac-8k.tar") as pack:
+        for member in sorted(pack.getmembers(), key=lambda m: m.name):
+            name = Path(member.name).stem
+            parts = name.split("_")
+            content = pack.extractfile(member)
+            if len(parts) == 3 and content is not None:
+                yield parts[1], name, read(io.BytesIO(content.read())), EN[int(parts[0])]
+
+
+def voiced(samples: Floats, margin: float = 0.2) -> Floats:
+    """Cut off the silence at the ends: keep what lies within 30 dB of the loudest 20 ms, and `margin` seconds more.
+
+    `samples` hold at least 20 ms.
+    """
+    n = len(samples) // 320
+    power = (samples[: n * 320].reshape(n, 320) ** 2).mean(1)
+    loud = np.flatnonzero(power > power.max() * 1e-3)
+    start, stop = loud[0] * 320 - int(margin * RATE), (loud[-1] + 1) * 320 + int(margin * RATE)
+    return samples[max(0, start) : stop]
+
+
+def reading(data: str | Path, name: str) -> Iterator[tuple[str, Floats, str]]:
+    """Yield (clip, samples, text as written) of an English reading set; it is never trained on."""
+    folder = Path(data) / "speech" / name
+    for line in (folder / "transcripts.tsv").read_text().splitlines()[1:]:
+        clip, text = line.split("\t")[:2]
+        yield clip, read(folder / "flac" / f"{clip}.flac"), text
+
+
+def main() -> None:
+    """Write the shards of each speaker."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--data", required=True)
+    parser.add_argument("--language", choices=("pa", "en"), required=True)
+    parser.add_argument("--out", required=True)
+    arguments = parser.parse_args()
+    writers: dict[str, Writer] = {}
+    for speaker, _, samples, text in (panjabi if arguments.language == "pa" else english)(arguments.data):
+        if speaker not in writers:
+            writers[speaker] = Writer(Path(arguments.out) / speaker / "00-000")
+        writers[speaker].add(log_mel(voiced(samples)), text=text, voice=speaker)
+    for speaker, writer in writers.items():
+        print(speaker, len(writer.items), "utterances", f"{writer.at / 6000:.1f} minutes")
+        writer.close()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""Measurements: the service, checkpoints, other programs."""

@@ -1,0 +1,168 @@
+"""Fits the `[confidence]` table of speech-en, by which Panjabi that is sent as English gets a warning, and measures it.
+
+    python -m speech.measure.calibrate clips --data DIR --out FOLDER
+    for part in fit test; do
+        ../target/release/akhar-bench evidence --lang en --clips FOLDER/$part >FOLDER/$part.jsonl
+    done
+    python -m speech.measure.calibrate fit --evidence FOLDER --low 0.5
+
+`clips` writes wav files of Panjabi and of English, half of the voices to FOLDER/fit, the others to FOLDER/test. `fit`
+fits the share of right letters, none of which is right in Panjabi, by logistic regression to what `akhar-bench
+evidence` prints: the mean log-probability that aligner-en gives the letters of a text, and that of Moonshine's tokens.
+It prints the table, and how many texts of each set get a warning.
+"""
+
+import argparse
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from ..arrays import Doubles, Floats
+from ..data import real
+from ..sounds import acoustics
+from ..texts import english, metrics, reading
+from ..voices import espeak
+from ..whisper_ctc.evidence import Evidence, fitted, probabilities, table
+from . import client
+
+PARTS = ("fit", "test")
+N_SENTENCES = 60  # that espeak-ng reads, of each language and part
+VARIANTS = {"fit": ("m1", "f2", "m3", "f5"), "test": ("m2", "f1", "m4", "f4")}
+VOICES = {"pa": "pa", "en": "en-us"}
+TEXTS = {"fit": "dev", "test": "test"}  # the part of the sentences that is read
+Clip = tuple[str, str, Floats, str]  # part, name, samples, what is said
+
+
+class Answer(NamedTuple):
+    """What the model wrote for a clip: the letters, and the evidence for each segment as (letters, both means)."""
+
+    name: str
+    spoken: str
+    text: str
+    segments: list[tuple[int, float, float]]
+
+    @property
+    def kind(self) -> str:
+        """The set that the clip is of."""
+        return self.name.split("~")[0]
+
+
+def half(who: str, everybody: list[str]) -> str:
+    """Return the part of a speaker: every second one is for the fit."""
+    return PARTS[sorted(everybody).index(who) % 2]
+
+
+def people(data: Path) -> Iterator[Clip]:
+    """Yield what people say. The one reader of en-read-matthes and the spontaneous clips are for the test."""
+    for who, name, samples, text in real.panjabi(data):
+        yield half(who, [*real.NAMES.values()]), f"pa-digits~{name}", samples, text
+    for path in sorted((data / "speech/pa-spontaneous").glob("*.flac")):
+        yield "test", f"pa-spontaneous~{path.stem}", real.read(path), ""
+    for name, samples, text in real.reading(data, "en-read-matthes"):
+        yield "test", f"en-read~{name}", samples, text
+    for k, (name, samples, text) in enumerate(real.reading(data, "en-misc-tests")):
+        yield PARTS[k % 2], f"en-misc~{name}", samples, text
+    folder = data / "speech/en-accented"
+    rows = [line.split("\t")[:4] for line in (folder / "transcripts.tsv").read_text().splitlines()[1:]]
+    speakers = [*{speaker for _, speaker, _, _ in rows}]
+    for name, speaker, kind, text in rows:
+        yield half(speaker, speakers), f"en-{kind}~{name}", real.read(next(folder.rglob(f"{name}.flac"))), text
+    digits = [row for k, row in enumerate(real.english(data)) if k % 10 == 0]
+    for who, name, samples, text in digits:
+        yield half(who, [*{speaker for speaker, *_ in digits}]), f"en-fsdd~{name}", samples, text
+
+
+def synthetic(data: Path) -> Iterator[Clip]:
+    """Yield sentences that espeak-ng reads."""
+    engine, rng = espeak.Espeak(), np.random.default_rng(18)
+    for language, voice in VOICES.items():
+        for part in PARTS:
+            chosen = reading.sentences(data, language)[TEXTS[part]]
+            for k, at in enumerate(rng.permutation(len(chosen))[:N_SENTENCES]):
+                variant = VARIANTS[part][k % len(VARIANTS[part])]
+                samples, _ = engine.say(chosen[at], f"{voice}+{variant}", rng.uniform(140, 180), rng.uniform(35, 65))
+                samples = acoustics.resampled(np.float32(0.5 / np.abs(samples).max()) * samples, espeak.RATE)
+                yield part, f"{language}-espeak~{variant}-{k:02}", samples, chosen[at]
+
+
+def write(data: Path, out: Path) -> None:
+    """Write the folders `fit` and `test` of clips, each with its table `clips.tsv`."""
+    tables = {part: ["file\ttext"] for part in PARTS}
+    for part in PARTS:
+        (out / part).mkdir(parents=True)
+    for clips in (people(data), synthetic(data)):
+        for part, name, samples, text in clips:
+            (out / part / f"{name}.wav").write_bytes(client.wav(samples))
+            tables[part].append(f"{name}.wav\t{text}")
+    for part, rows in tables.items():
+        (out / part / "clips.tsv").write_text("\n".join(rows) + "\n")
+
+
+def answers(path: Path) -> list[Answer]:
+    """Read what `akhar-bench evidence` printed."""
+    rows = map(json.loads, path.read_text().splitlines())
+    return [
+        Answer(row["file"], row["spoken"], row["text"], [(*segment,) for segment in row["segments"]]) for row in rows
+    ]
+
+
+def evidence(answer: Answer) -> Evidence | None:
+    """Return the evidence for a whole text; None where it has no letters that the aligner can spell."""
+    n = sum(letters for letters, _, _ in answer.segments)
+    if not n:
+        return None
+    acoustic, language = (sum(one[0] * one[k] for one in answer.segments) / n for k in (1, 2))
+    said, spoken = ("".join(english.words(text)) for text in (answer.text, answer.spoken))
+    longest = max(len(said), len(spoken))
+    right = 0.0 if answer.kind.startswith("pa-") else 1 - metrics.distance(spoken, said) / longest
+    return Evidence(acoustic, language, right, longest)
+
+
+def warned(weights: Doubles, answer: Answer, low: float) -> bool:
+    """Return whether the service warns of a segment of the text."""
+    each = [Evidence(acoustic, language, 0.0, n) for n, acoustic, language in answer.segments]
+    return bool(each) and bool((probabilities(weights, each) < low).any())
+
+
+def report(weights: Doubles, found: list[Answer], low: float) -> Iterator[str]:
+    """Yield a line about each set: how many clips have no text, how many texts get a warning, what is right."""
+    for kind in sorted({answer.kind for answer in found}):
+        of_kind = [answer for answer in found if answer.kind == kind]
+        written = [answer for answer in of_kind if answer.text]
+        n_warned = sum(warned(weights, answer, low) for answer in written)
+        known = [one for one in map(evidence, written) if one]
+        line = (
+            f"{kind} | {len(of_kind)} clips, {len(of_kind) - len(written)} empty | {n_warned} of {len(written)} warned"
+        )
+        if known:
+            right = np.average([one.right for one in known], weights=[one.n for one in known])
+            line += f" | right {right:.2f}, expected {probabilities(weights, known).mean():.2f}"
+        yield line
+
+
+def main() -> None:
+    """Write the clips, or fit and print."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    commands = parser.add_subparsers(dest="command", required=True)
+    clips = commands.add_parser("clips")
+    clips.add_argument("--data", type=Path, required=True)
+    clips.add_argument("--out", type=Path, required=True)
+    fit = commands.add_parser("fit")
+    fit.add_argument("--evidence", type=Path, required=True)
+    fit.add_argument("--low", type=float, default=0.5)
+    arguments = parser.parse_args()
+    if arguments.command == "clips":
+        write(arguments.data, arguments.out)
+        return
+    found = {part: answers(arguments.evidence / f"{part}.jsonl") for part in PARTS}
+    weights = fitted([one for one in map(evidence, found["fit"]) if one])
+    for part in PARTS:
+        print(part, *report(weights, found[part], arguments.low), sep="\n")
+    print(table(weights, arguments.low))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,67 @@
+"""Sends recordings to a running service and takes its answers."""
+
+import http.client
+import io
+import json
+import wave
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from running_service import Service
+
+from ..arrays import AnyFloats
+from ..sounds.features import RATE
+
+DOUBT = "low confidence: the transcription"  # how the warning begins (inference/src/speech/warning.rs)
+
+
+@dataclass
+class Answer:
+    """A transcription: its text, its segments (`start`, `end`, `transcription`) and the seconds the worker spent."""
+
+    text: str
+    segments: list[dict[str, Any]]
+    work_s: float
+
+
+def wav(samples: AnyFloats) -> bytes:
+    """Return a wav file of samples in [-1, 1] at 16 kHz, (n,), with 16 bits each."""
+    content = io.BytesIO()
+    with wave.open(content, "wb") as file:
+        file.setnchannels(1)
+        file.setsampwidth(2)
+        file.setframerate(RATE)
+        file.writeframes((np.clip(samples, -1, 1) * 32767).astype("<i2").tobytes())
+    return content.getvalue()
+
+
+def work_s(timing: str) -> float:
+    """Return the worker's seconds of a `Server-Timing` header: decoding and inference."""
+    parts = dict(part.strip().split(";dur=") for part in timing.split(",") if ";dur=" in part)
+    return sum(float(parts.get(name, 0)) for name in ("decode", "infer")) / 1000
+
+
+class Client(Service):
+    """A running service that transcribes."""
+
+    def _sent(self, samples: AnyFloats, language: str, **headers: str) -> http.client.HTTPResponse:
+        """Send a recording."""
+        fields = {"lang": language, "with-timestamps": "true"}
+        return self.uploaded("speech-recognition", ("clip.wav", wav(samples)), fields, **headers)
+
+    def transcribe(self, samples: AnyFloats, language: str) -> Answer:
+        """Return the answer to one recording. Raises HTTPError where the service refuses it."""
+        with self._sent(samples, language) as response:
+            document = json.load(response)
+            timing = response.headers.get("Server-Timing", "")
+        return Answer(document["transcription"], document["timestamps"], work_s(timing))
+
+    def doubts(self, samples: AnyFloats, language: str) -> bool:
+        """Return whether the service warns that the text is probably wrong; only the document of a job says it."""
+        with self._sent(samples, language, Prefer="respond-async") as response:
+            document, path = json.load(response), response.headers["Location"]
+        while document["state"] in ("queued", "running"):
+            with self.opened(f"{path}?wait=60") as response:
+                document = json.load(response)
+        return any(warning.startswith(DOUBT) for warning in document.get("warnings", []))

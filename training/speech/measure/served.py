@@ -1,0 +1,312 @@
+"""Measures speech recognition through a running service: every figure is of what a caller is answered.
+
+    python -m speech.measure.served --language en --data DIR --url http://127.0.0.1:8080 --key KEY \
+        --json notes/served-en.json
+
+The sets: real recordings (of `DIR/speech`), recordings in another language, sounds without speech; with `--held`, each
+folder that `speech.data.held` or `speech.whisper_ctc.held` wrote: words and sentences of synthetic voices, and when
+sentences begin where that is known. `--only` measures some sets, or none. `--show` prints each answer that is not
+right. `--clips NAME` stores the texts of the spontaneous Panjabi clips under this name. `--json` keeps what the file
+has of other sets. Recordings are sent one after another. The real-time factor is the worker's own time
+(`Server-Timing`) over the recordings' length, so start the service with `AKHAR_INFERENCE_THREADS=1`. `--program
+../target/release/akhar`, instead of `--url` and `--key`, starts a service for the measurement.
+"""
+
+import argparse
+import json
+from collections.abc import Callable, Iterator
+from contextlib import nullcontext
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import running_service
+from figures import wilson
+
+from ..arrays import AnyFloats
+from ..data import real
+from ..data.shards import Shard
+from ..sounds.features import RATE
+from ..texts import english, metrics, units
+from .client import Answer, Client
+
+WHOLE = "00-000"  # the shard beside the wav files of a folder of `--held`
+PAUSE_S = 1.2  # of silence between two sentences: longer than what ends a segment
+TOGETHER = 3  # sentences of a recording whose segments' starts are measured
+NOISE_S = (1.0, 2.0, 5.0, 20.0)
+HELD = ("clean", "degraded", "telephone", "babble", "mp3-16", "kokoro", "words")  # folders of `--held`
+WRONG_CLIP = "numbers-R_34Kh357EGklz2X7"  # another number is said than the table has
+
+
+@dataclass
+class Figures:
+    """Counts of one set: what is compared (words, digits, characters), how much of it is wrong, and the time spent."""
+
+    unit: str
+    n_recordings: int = 0
+    n_units: int = 0
+    n_wrong: int = 0
+    n_empty: int = 0
+    n_doubted: int | None = None  # answers with the warning that the text is probably wrong
+    seconds: float = 0.0
+    work_s: float = 0.0
+    answers: list[dict[str, str]] = field(default_factory=list)
+
+    def add(self, name: str, truth: Any, said: Any, answer: Answer, seconds: float) -> None:
+        """Count one recording: the reference and the answer, as sequences of the same unit."""
+        self.n_recordings += 1
+        self.n_units += len(truth)
+        wrong = metrics.distance(truth, said)
+        self.n_wrong += wrong
+        self.n_empty += not answer.text
+        self.seconds += seconds
+        self.work_s += answer.work_s
+        if wrong:
+            self.answers.append({"recording": name, "answer": answer.text, "wrong": str(wrong)})
+
+    def summary(self) -> dict[str, Any]:
+        """Return the counts with the share that is wrong, its 95 % Wilson interval and the real-time factor."""
+        counts = {"recordings": self.n_recordings, "empty": self.n_empty, self.unit: self.n_units}
+        if self.n_doubted is not None:
+            counts["doubted"] = self.n_doubted
+        speed = {"seconds": round(self.seconds, 1), "real_time_factor": round(self.work_s / max(1e-9, self.seconds), 4)}
+        if not self.n_units:  # nothing is said: every word is wrong
+            return counts | {"wrong": self.n_wrong} | speed
+        low, high = wilson(self.n_wrong, self.n_units)
+        share = {"share_wrong": round(self.n_wrong / self.n_units, 4), "interval": [round(low, 4), round(high, 4)]}
+        return counts | {"wrong": self.n_wrong} | share | speed
+
+
+Row = tuple[str, AnyFloats, str]  # name, samples at 16 kHz, what is said
+
+
+def spoken_numbers(data: Path) -> Iterator[Row]:
+    """Yield the ten-digit numbers of en-accented, without the recording in which another number is said."""
+    folder = data / "speech/en-accented"
+    for line in (folder / "transcripts.tsv").read_text().splitlines()[1:]:
+        name, _, kind, text = line.split("\t")[:4]
+        if kind == "numbers" and len(text) == 10 and name != WRONG_CLIP:
+            yield name, real.read(next(folder.rglob(f"{name}.flac"))), text
+
+
+def single_digits(data: Path) -> Iterator[Row]:
+    """Yield every tenth single digit of en-fsdd."""
+    for k, (_, name, samples, text) in enumerate(real.english(data)):
+        if k % 10 == 0:
+            yield name, samples, text
+
+
+def panjabi_digits(data: Path, speaker: str = "") -> Iterator[Row]:
+    """Yield the digit strings of pa-digits, or those of one speaker."""
+    return ((name, samples, text) for who, name, samples, text in real.panjabi(data) if speaker in ("", who))
+
+
+def spontaneous(data: Path) -> Iterator[Row]:
+    """Yield the spontaneous Panjabi clips that have an approximate transcript."""
+    folder = data / "speech/pa-spontaneous"
+    for line in (folder / "approximate.tsv").read_text().splitlines()[1:]:
+        name, text = line.split("\t")[:2]
+        yield name, real.read(folder / f"{name}.flac"), text
+
+
+def noises(_: Path) -> Iterator[Row]:
+    """Yield silence and sounds without speech, in which nothing is said."""
+    from . import confidence  # it imports ONNX Runtime; the rest of this module works without it
+
+    rng = np.random.default_rng(0)
+    for seconds in NOISE_S:
+        n = int(seconds * RATE)
+        yield f"silence, {seconds} s", np.zeros(n), ""
+        for name, samples in confidence.noises(rng):
+            yield f"{name}, {seconds} s", np.resize(samples, n), ""
+
+
+def letters(text: str) -> str:
+    """Return a Panjabi text without spaces, for the rate of wrong characters."""
+    return (units.plain(text, "pa") or text).replace(" ", "")
+
+
+Loader = Callable[[Path], Iterator[Row]]
+Reader = Callable[[str], Any]
+
+
+PANJABI: dict[str, tuple[str, Loader, Reader]] = {
+    "pa-digits-F04": ("words", partial(panjabi_digits, speaker="F04"), str.split),
+    "pa-digits-M01": ("words", partial(panjabi_digits, speaker="M01"), str.split),
+    "pa-spontaneous": ("characters", spontaneous, letters),
+    "another-language": ("words", lambda data: real.reading(data, "en-read-matthes"), str.split),
+    "noise": ("words", noises, str.split),
+}
+ENGLISH: dict[str, tuple[str, Loader, Reader]] = {
+    "en-read": ("words", lambda data: real.reading(data, "en-read-matthes"), english.words),
+    "en-misc": ("words", lambda data: real.reading(data, "en-misc-tests"), english.words),
+    "en-numbers": ("digits", spoken_numbers, english.digits),
+    "en-fsdd": ("digits", single_digits, english.digits),
+    "another-language": ("words", spontaneous, str.split),
+    "panjabi-digits": ("words", panjabi_digits, str.split),
+    "noise": ("words", noises, str.split),
+}
+# By language, each set's name: what is compared, where it comes from, how a text becomes it.
+SETS = {"pa": PANJABI, "en": ENGLISH}
+DOUBTED = {  # by language, the sets whose warnings are counted
+    "pa": ("pa-digits-F04", "pa-digits-M01", "pa-spontaneous", "another-language"),
+    "en": ("en-read", "en-misc", "en-numbers", "another-language", "panjabi-digits"),
+}
+
+
+def measure(client: Client, language: str, data: Path, name: str) -> Figures:
+    """Send a set's recordings and compare the answers; the recordings of DOUBTED are sent again for their warnings."""
+    unit, load, read = SETS[language][name]
+    figures = Figures(unit, n_doubted=0 if name in DOUBTED[language] else None)
+    for clip, samples, text in load(data):
+        answer = client.transcribe(samples, language)
+        figures.add(clip, read(text), read(answer.text), answer, len(samples) / RATE)
+        if figures.n_doubted is not None:
+            figures.n_doubted += client.doubts(samples, language)
+    return figures
+
+
+def kinds(folder: Path) -> list[str]:
+    """Return the synthesiser of each clip of a folder where its index says it, such as "flite" of "flite:awb"."""
+    names = [item["voice"] for item in Shard(folder / WHOLE).items]
+    return [name.split(":")[0] for name in names if ":" in name]
+
+
+def held(client: Client, language: str, folder: Path) -> dict[str, Figures]:
+    """Send what synthetic voices said; returns the figures by what is compared: words, and of Panjabi characters.
+
+    Where several synthesisers spoke Panjabi, the characters of each are counted too, such as "characters-flite".
+    """
+    readers: dict[str, Reader] = (
+        {"words": english.words} if language == "en" else {"words": str.split, "characters": str}
+    )
+    found = {unit: Figures(unit) for unit in readers}
+    spoken = kinds(folder) if language == "pa" else []
+    several = len(set(spoken)) > 1
+    for k, (clip, samples, text, _) in enumerate(held_rows(folder)):
+        answer = client.transcribe(samples, language)
+        for unit, read in readers.items():
+            counted = [found[unit]]
+            if several and unit == "characters":
+                counted.append(found.setdefault(f"{unit}-{spoken[k]}", Figures(unit)))
+            for figures in counted:
+                figures.add(clip, read(text), read(answer.text), answer, len(samples) / RATE)
+    return found
+
+
+def held_rows(folder: Path) -> Iterator[tuple[str, AnyFloats, str, float | None]]:
+    """Yield (name, samples, text, second at which the first word starts) of what `speech.data.held` spoke."""
+    for line in (folder / "wav/clips.tsv").read_text().splitlines()[1:]:
+        name, text, starts = line.split("\t")
+        first = dict(pair.split(":") for pair in starts.split()).get("0")
+        yield name, real.read(folder / "wav" / name), text, float(first) if first else None
+
+
+def joined(rows: list[tuple[str, AnyFloats, str, float | None]]) -> Iterator[tuple[AnyFloats, list[float]]]:
+    """Yield recordings of some sentences with pauses between, and the second at which each sentence begins."""
+    timed = [(samples, start) for _, samples, _, start in rows if start is not None]
+    silence = np.zeros(int(PAUSE_S * RATE), np.float32)
+    for at in range(0, len(timed) - TOGETHER + 1, TOGETHER):
+        pieces, starts, n = [], [], 0
+        for samples, start in timed[at : at + TOGETHER]:
+            pieces += [samples, silence]
+            starts.append(n / RATE + start)
+            n += len(samples) + len(silence)
+        yield np.concatenate(pieces), starts
+
+
+def segment_starts(client: Client, language: str, folder: Path) -> dict[str, float]:
+    """Return how far segments' starts are from the synthesiser's own account, ms, where there is one a sentence."""
+    apart = []
+    for samples, starts in joined(list(held_rows(folder))):
+        segments = client.transcribe(samples, language).segments
+        if len(segments) == len(starts):
+            apart += [abs(start - segment["start"]) for start, segment in zip(starts, segments, strict=True)]
+    if not apart:
+        raise ValueError(f"no recording of {folder} has a segment for each sentence")
+    middle, late = 1000 * np.quantile(apart, [0.5, 0.95])
+    return {"segments": len(apart), "median_ms": round(float(middle), 1), "p95_ms": round(float(late), 1)}
+
+
+def clips(client: Client, data: Path) -> dict[str, str]:
+    """Return the texts of the spontaneous Panjabi clips, sent as Panjabi, by the clips' names."""
+    paths = sorted((data / "speech/pa-spontaneous").glob("*.flac"))
+    return {path.stem: client.transcribe(real.read(path), "pa").text for path in paths}
+
+
+def merged(old: dict[str, Any], new: dict[str, Any]) -> dict[str, Any]:
+    """Return the sets of both; of the texts of a clip, those of both, and else the new ones where both have a set."""
+    out = {**old, **new}
+    if "clips" in new:
+        before = old.get("clips", {})
+        out["clips"] = {name: {**before.get(name, {}), **texts} for name, texts in new["clips"].items()}
+    return out
+
+
+def written(found: dict[str, Any]) -> str:
+    """Return JSON with a line for each set."""
+    lines = ",\n".join(f' "{name}": {json.dumps(value, ensure_ascii=False)}' for name, value in found.items())
+    return f"{{\n{lines}\n}}\n"
+
+
+def measured(arguments: argparse.Namespace, client: Client) -> Iterator[tuple[str, Any]]:
+    """Yield the name and the figures of each set that the command line asks for."""
+    language = arguments.language
+    for name in SETS[language] if arguments.only is None else arguments.only:
+        figures = measure(client, language, arguments.data, name)
+        yield name, figures.summary()
+        for wrong in figures.answers if arguments.show else []:
+            print("  ", json.dumps(wrong, ensure_ascii=False), flush=True)
+    every = [arguments.held / name for name in HELD] if arguments.held else []
+    folders = [folder for folder in every if (folder / "wav").exists()]
+    for folder in folders:
+        for unit, figures in held(client, language, folder).items():
+            yield f"held-{folder.name}" + ("" if unit == "words" else f"-{unit}"), figures.summary()
+    if any(start is not None for folder in folders[:1] for *_, start in held_rows(folder)):
+        yield "segment-starts", segment_starts(client, language, folders[0])
+    if arguments.clips:
+        yield "clips", {name: {arguments.clips: text} for name, text in clips(client, arguments.data).items()}
+
+
+def parsed() -> argparse.Namespace:
+    """Return the command line."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--language", choices=("pa", "en"), required=True)
+    parser.add_argument("--data", type=Path, required=True)
+    parser.add_argument("--program", type=Path, help="akhar, to be started for this; instead of --url and --key")
+    parser.add_argument("--url")
+    parser.add_argument("--key")
+    parser.add_argument("--held", type=Path, help=f"a folder with some of {', '.join(HELD)}")
+    parser.add_argument("--only", nargs="*", help="names of sets")
+    parser.add_argument("--show", action="store_true")
+    parser.add_argument("--prefix", default="", help="of the sets' names, for the figures of another network")
+    parser.add_argument("--clips", metavar="NAME")
+    parser.add_argument("--json", type=Path)
+    arguments = parser.parse_args()
+    if not arguments.program and not (arguments.url and arguments.key):
+        parser.error("expected --program, or --url and --key")
+    return arguments
+
+
+def main() -> None:
+    """Print each set's figures as a line of JSON, and write them all."""
+    arguments = parsed()
+    address = (
+        running_service.served(arguments.program) if arguments.program else nullcontext((arguments.url, arguments.key))
+    )
+    found: dict[str, Any] = {}
+    with address as (url, key):
+        for name, figures in measured(arguments, Client(url, key)):
+            name = name if name == "clips" else arguments.prefix + name
+            found[name] = figures
+            print(json.dumps({name: figures}, ensure_ascii=False), flush=True)
+    if arguments.json:
+        old = json.loads(arguments.json.read_text()) if arguments.json.exists() else {}
+        arguments.json.parent.mkdir(parents=True, exist_ok=True)
+        arguments.json.write_text(written(merged(old, found)))
+
+
+if __name__ == "__main__":
+    main()

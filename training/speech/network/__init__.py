@@ -1,0 +1,1 @@
+"""The CTC network of aligner-en: model, training, export."""

@@ -1,0 +1,273 @@
+"""Trains an acoustic model on shards of features.
+
+    python -m speech.network.train --language pa --shards DIR/words=1 DIR/sentences=3 --dev DIR/dev --out pa.pt \
+        --steps 9400
+
+The learning rate rises, then stays. Training can be continued from such a checkpoint at any time by the same command.
+`--transfer` starts a language on the layers that were trained for another. `--decay-steps N` starts from `--init`, a
+checkpoint or a shipped ONNX file, and lets the rate fall to `--last` of itself. Such a
+checkpoint is for use, or for further training at a low `--lr`. Utterances are short at first and get longer with the
+steps. English is taught phones beside its letters.
+"""
+
+import argparse
+import queue
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple, TypeVar
+
+import learning
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from ..arrays import Floats
+from ..data import batches
+from ..data.lengths import longest, out_length
+from ..data.shards import Shard, found
+from ..data.sources import Sources
+from ..sounds import features
+from ..texts import metrics, phones, units
+from . import checkpoint, model
+
+Item = TypeVar("Item")
+
+
+def ahead(source: Iterator[Item], depth: int = 3) -> Iterator[Item]:
+    """Yield what `source` yields, up to `depth` items ahead, made by another thread."""
+    waiting: queue.Queue[Item] = queue.Queue(depth)
+
+    def work() -> None:
+        for one in source:
+            waiting.put(one)
+
+    threading.Thread(target=work, daemon=True).start()
+    while True:
+        yield waiting.get()
+
+
+def weighted(specs: Sequence[str]) -> dict[str, float]:
+    """Read `DIR=WEIGHT` of the command line as the weight of each folder."""
+    return {spec.rsplit("=", 1)[0]: float(spec.rsplit("=", 1)[1]) for spec in specs}
+
+
+def ctc(log_probs: Tensor, lengths: Tensor, targets: tuple[Tensor, Tensor], blank: int) -> Tensor:
+    """Return the CTC loss in nats per unit (Graves et al., 2006).
+
+    log_probs: (B, T', units + 1); lengths: (B,) frames of T'; targets: as `batches.flat` gives them.
+    """
+    units_of_all, counts = targets
+    lost = F.ctc_loss(
+        log_probs.transpose(0, 1), units_of_all, lengths, counts, blank=blank, reduction="sum", zero_infinity=True
+    )
+    return lost / counts.sum().clamp(min=1)
+
+
+def loss_of(
+    net: model.Acoustic, aside: nn.Module | None, batch: batches.Batch, blank: int
+) -> tuple[Tensor, Tensor | None]:
+    """Return the loss in nats per unit, and with `aside` that of the middle block in nats per phone."""
+    x, middle = net.states(batch.signal, batch.lengths)
+    frames = out_length(batch.lengths)
+    loss = ctc(net.log_probs(x), frames, batch.letters, blank)
+    if aside is None:
+        return loss, None
+    scores = aside(middle)
+    scores = torch.log_softmax(scores.reshape(scores.shape[0], -1, scores.shape[2] // 2)[:, : x.shape[1]], -1)
+    return loss, ctc(scores, frames, batch.phones, scores.shape[2] - 1)
+
+
+@torch.no_grad()
+def log_probs_of(net: model.Acoustic, rows: Sequence[Floats], size: int = 16) -> list[Floats]:
+    """Return the log-probabilities, (T', units + 1), of each normalised (frames, 80), computed in batches of `size`."""
+    order = sorted(range(len(rows)), key=lambda k: len(rows[k]))
+    out: dict[int, Floats] = {}
+    for start in range(0, len(order), size):
+        some = order[start : start + size]
+        signal, lengths = batches.stacked([rows[k] for k in some])
+        for k, row in zip(some, net(signal, lengths), strict=True):
+            out[k] = row[: out_length(len(rows[k]))].numpy()
+    return [out[k] for k in range(len(rows))]
+
+
+def check(net: model.Acoustic, folder: str | Path, language: str, most: int = 160) -> metrics.Errors:
+    """Return the greedy error rates on about `most` utterances of each shard of a folder."""
+    errors = metrics.Errors()
+    for path in found(folder):
+        shard = Shard(path)
+        few = range(0, len(shard.items), max(1, len(shard.items) // most))
+        mels = [features.normalised(shard.mel(k)) for k in few]
+        for k, row in zip(few, log_probs_of(net, mels), strict=True):
+            errors.add(shard.items[k]["text"], units.greedy(row.argmax(1), language))
+    return errors
+
+
+def optimiser(net: model.Acoustic, aside: nn.Module | None, muon: bool, decay: float = 0.02) -> learning.Together:
+    """Return AdamW and, with `muon`, Muon for the matrices between layers; `aside` is a layer of its own."""
+    matrices = [p for n, p in net.named_parameters() if muon and p.dim() == 2 and not n.startswith("head")]
+    kept = {id(p) for p in matrices}
+    others = [p for part in (net, aside) if part is not None for p in part.parameters() if id(p) not in kept]
+    adam = torch.optim.AdamW(others, 1e-3, betas=(0.9, 0.98), weight_decay=decay, fused=True)
+    return learning.Together(adam, *([learning.Muon(matrices, learning.polar_express, decay)] if matrices else []))
+
+
+class Step(NamedTuple):
+    """The figures of one step of the training."""
+
+    loss: float  # nats per unit
+    phone_loss: float  # nats per phone, 0 where none are taught
+    norm: Tensor  # of the gradient
+    rate: float  # the learning rate
+    seconds: float  # of sound in the batch
+
+
+class Training:
+    """One training: the network, its running average and the optimiser."""
+
+    def __init__(self, arguments: argparse.Namespace) -> None:
+        """Start anew, from `--init` or from the last checkpoint at `--out`."""
+        self.arguments, self.language = arguments, arguments.language
+        start = arguments.out if Path(arguments.out).exists() else arguments.init
+        state = checkpoint.load(start) if start else {}
+        # A shipped file holds no phone layer; a new one would disturb the layers below it at first.
+        with_phones = self.language == "en" and (not state or bool(state.get("aside")))
+        self.sources = Sources(weighted(arguments.shards), self.language, with_phones)
+        print(f"{self.sources.refresh():.1f} h", flush=True)
+
+        torch.manual_seed(arguments.seed)
+        self.net = model.Acoustic(units.blank(self.language))
+        if arguments.transfer:
+            taken = checkpoint.load(arguments.transfer)["average"]
+            self.net.load_state_dict({k: v for k, v in taken.items() if not k.startswith("head.")}, strict=False)
+        self.average = {k: v.clone() for k, v in self.net.state_dict().items()}
+        self.aside = model.phone_head(self.net.size["width"], phones.OTHER + 1) if with_phones else None
+        self.optimiser = optimiser(self.net, self.aside, arguments.muon)
+        self.step, self.seconds = 0, 0.0
+        if start:
+            self._restore(state)
+            print(f"from {start}: step {self.step}, {self.seconds / 3600:.1f} h of sound", flush=True)
+        # The step at which the rate begins to fall.
+        self.first = self.step if not arguments.decay_steps or start == arguments.init else state["first"]
+        self.fallen = 0.0  # how far the rate has fallen, 0 to 1
+        self.source = batches.Batches(self.sources, [arguments.seed, self.step], arguments.frames, arguments.strength)
+
+    def _restore(self, state: dict[str, Any]) -> None:
+        """Go on from a checkpoint; the optimiser starts anew where it had other parameters."""
+        self.net.load_state_dict(state["net"])
+        self.average = state["average"]
+        if self.aside is not None:
+            self.aside.load_state_dict(state["aside"])
+        if self.optimiser.kind() == state.get("kind"):
+            self.optimiser.load_state_dict(state["optimiser"])
+        self.step, self.seconds = state["step"], state["seconds"]
+
+    def stream(self) -> Iterator[batches.Batch]:
+        """Yield batches whose utterances get longer with the steps."""
+        return ahead(self.source.endless(lambda: longest(self.step)))
+
+    def learn(self, batch: batches.Batch) -> Step:
+        """Make one step."""
+        loss, phone_loss = loss_of(self.net, self.aside, batch, units.blank(self.language))
+        (loss if phone_loss is None else loss + 0.5 * phone_loss).backward()
+        norm = torch.nn.utils.clip_grad_norm_(self.net.parameters(), 5.0)
+        rate = self._rate()
+        if torch.isfinite(norm):
+            self.optimiser.step(rate)
+        self.step += 1
+        keep = 0.99 if self.fallen else min(0.998, self.step / (self.step + 10))
+        for name, value in self.net.state_dict().items():
+            self.average[name].lerp_(value, 1 - keep)
+        phone_nats = 0.0 if phone_loss is None else float(phone_loss.detach())
+        return Step(float(loss.detach()), phone_nats, norm, rate, float(batch.lengths.sum()) / 100)
+
+    def _rate(self) -> float:
+        """Return the learning rate of this step, and remember how far it has fallen."""
+        asked = self.arguments
+        self.fallen = min(1, (self.step - self.first) / (asked.decay_steps or 1e9))
+        return asked.lr * min(1, (self.step + 1) / asked.warm_up) * (1 - (1 - asked.last) * self.fallen)
+
+    def done(self) -> bool:
+        """Return whether one of the limits of the command line is reached."""
+        asked = self.arguments
+        return self.step >= asked.steps or self.step - self.first >= (asked.decay_steps or 1e9)
+
+    def save(self) -> None:
+        """Write the checkpoint and print the error rates of the averaged network on `--dev`."""
+        state = {"size": self.net.size, "net": self.net.state_dict(), "average": self.average}
+        state |= {"aside": self.aside and self.aside.state_dict(), "optimiser": self.optimiser.state_dict()}
+        state |= {"kind": self.optimiser.kind(), "step": self.step, "seconds": self.seconds, "first": self.first}
+        learning.write(self.arguments.out, state)
+        hours = self.sources.refresh()
+        text = ""
+        if self.arguments.dev:
+            judged = model.Acoustic(**self.net.size)
+            judged.load_state_dict(self.average)
+            text = check(judged.eval(), self.arguments.dev, self.language).line()
+        print(f"{time.strftime('%H:%M:%S')} saved at step {self.step}; {hours:.1f} h of shards; {text}", flush=True)
+
+
+def logged(training: Training, steps: Sequence[Step], spent: float) -> None:
+    """Print the means over the last steps, which took `spent` seconds."""
+    seconds = sum(one.seconds for one in steps)
+    loss, phone_loss = (sum(values) / len(steps) for values in zip(*(one[:2] for one in steps), strict=True))
+    print(
+        f"{time.strftime('%H:%M:%S')} step {training.step} loss {loss:.3f} "
+        f"phones {phone_loss:.3f} grad {steps[-1].norm:.2f} "
+        f"rate {steps[-1].rate:.1e} {seconds / spent:.0f} x, {training.seconds / 3600:.1f} h of sound",
+        flush=True,
+    )
+
+
+def run(training: Training) -> None:
+    """Train until a limit is reached; print every `--log-steps` and save every `--save-minutes`."""
+    stream = training.stream()
+    saved_at = logged_at = time.time()
+    steps: list[Step] = []
+    done = False
+    while not done:
+        steps.append(training.learn(next(stream)))
+        done = training.done()
+        if training.step % training.arguments.log_steps == 0:
+            training.seconds += sum(one.seconds for one in steps)
+            logged(training, steps, time.time() - logged_at)
+            steps, logged_at = [], time.time()
+        if done or time.time() - saved_at > training.arguments.save_minutes * 60:
+            training.save()
+            saved_at = time.time()
+
+
+def parsed() -> argparse.Namespace:
+    """Return the command line."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--language", choices=("pa", "en"), required=True)
+    parser.add_argument("--shards", nargs="+", required=True, metavar="DIR=WEIGHT")
+    parser.add_argument("--dev", help="a folder of shards to measure on")
+    parser.add_argument("--out", required=True)
+    parser.add_argument("--init", help="a checkpoint, or an ONNX file, to start from")
+    parser.add_argument("--transfer", help="a checkpoint, of another language too, whose layers below the head to take")
+    parser.add_argument("--steps", type=int, default=10**9, help="stop at this step, counted from the very first")
+    parser.add_argument("--decay-steps", type=int, help="stop after so many steps, the rate falling linearly")
+    parser.add_argument("--last", type=float, default=0.02, help="the share of the rate that it falls to")
+    parser.add_argument("--lr", type=float, default=2e-3)
+    parser.add_argument("--muon", action="store_true")
+    parser.add_argument("--strength", type=float, default=0.35, help="how much features are changed, 0 to 1")
+    parser.add_argument("--warm-up", type=int, default=300)
+    parser.add_argument("--frames", type=int, default=8000, help="in a batch; 100 a second")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--save-minutes", type=float, default=4)
+    parser.add_argument("--log-steps", type=int, default=50)
+    return parser.parse_args()
+
+
+def main() -> None:
+    """Train as the command line asks, on one thread."""
+    arguments = parsed()
+    torch.set_num_threads(1)
+    torch.set_flush_denormal(True)
+    run(Training(arguments))
+
+
+if __name__ == "__main__":
+    main()

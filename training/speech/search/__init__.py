@@ -1,0 +1,1 @@
+"""From log-probabilities to texts: CTC decoding and the language model."""

@@ -1,0 +1,1 @@
+"""Sound: recording conditions, log-mel features and their augmentation."""

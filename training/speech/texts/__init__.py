@@ -1,0 +1,1 @@
+"""Texts: what is spoken, the letters that a network writes, and error rates."""

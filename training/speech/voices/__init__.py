@@ -1,0 +1,1 @@
+"""Synthesisers: text in, samples out."""
