@@ -61,11 +61,11 @@ struct Prepared {
 /// Any error of reading or writing; `InvalidData` for a request that cannot be answered.
 pub fn stream(input: &mut dyn BufRead, output: &mut dyn Write) -> io::Result<()> {
     let mut prepared = Prepared::default();
-    answer_all(input, output, |request, scores| prepared.answer(request, scores))
+    answer_all(input, output, |request, scores| prepared.answer(request, &scores))
 }
 
 impl Prepared {
-    fn answer(&mut self, request: Request, scores: Vec<f32>) -> Result<(Reply, Vec<f32>), String> {
+    fn answer(&mut self, request: Request, scores: &[f32]) -> Result<(Reply, Vec<f32>), String> {
         let reply = match request {
             Request::Lexicon { rows } => {
                 self.lexicon = Lexicon::parse(&rows)?;
@@ -85,7 +85,7 @@ impl Prepared {
             Request::Constrain { tokens, required, to } => {
                 let constraints =
                     self.constraints.as_ref().ok_or("there is no tokenizer with placeholders")?;
-                return Ok((Reply::Done {}, self.constrained(constraints, &scores, &tokens, &required, &to)));
+                return Ok((Reply::Done {}, self.constrained(constraints, scores, &tokens, &required, &to)));
             }
         };
         Ok((reply, Vec::new()))
