@@ -1,5 +1,5 @@
 .DEFAULT_GOAL := help
-.PHONY: run test check wheel wheel-test fmt reference openapi docs bench bulk rolling chaos attack fuzz eval deploy-check deploy-rules help
+.PHONY: run test check wheel wheel-test fmt reference openapi schema docs bench bulk rolling chaos attack fuzz eval deploy-check deploy-rules help
 
 # Where ONNX Runtime's library lies; an absolute path, since tests start the program from other folders.
 export AKHAR_ORT_DYLIB ?= $(CURDIR)/.cache/onnxruntime/libonnxruntime.so
@@ -54,6 +54,9 @@ reference: openapi ## Write what is made from code: docs/src/reference/, docs/op
 
 openapi: ## Write docs/openapi.json
 	cargo run --quiet --locked --package akhar -- openapi >docs/openapi.json
+
+schema: ## Write migrations/schema.sql, the listing of the schema for readers
+	WRITE_SCHEMA=1 cargo test --quiet --locked --package akhar-tests --test documents listing_of_the_schema
 
 docs: ## Build the book with the Rust documentation into target/book, and check every link
 	scripts/setup.sh docs

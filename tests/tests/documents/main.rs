@@ -5,4 +5,5 @@ mod answer;
 mod commands;
 mod page;
 mod reference;
+mod schema;
 mod shell;

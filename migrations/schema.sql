@@ -1,0 +1,197 @@
+-- The schema after all migrations, for readers. Made by `make schema` from a migrated database: do not edit.
+
+-- Tells every api process to forget what it cached of keys and their accounts.
+CREATE OR REPLACE FUNCTION public.announce_api_key()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+    perform pg_notify('api_key_changed', new.id::text);
+    return null;
+end $function$;
+
+-- Who owns jobs. A row is never deleted, so a job always names its owner.
+create table accounts (
+    id uuid not null, -- UUIDv7; equal to api_keys.id where the key was made before accounts existed.
+    name text not null, -- The operator's name for it.
+    created_at timestamp with time zone not null default now(), -- When it was made.
+    requests_per_minute integer, -- The requests that each api process accepts of it in a minute; null for any number.
+    max_queued integer, -- The jobs that it may have waiting in each queue; null for as many as its share of the queue.
+    audio_minutes_per_day integer, -- The minutes of recordings that may be transcribed for it in a day (UTC); null for any number.
+    webhook_url text, -- The webhook of jobs whose request names none; null if they have none.
+    webhook_secret bytea, -- Signs the webhooks of its jobs; null until the operator makes one. Signing needs the secret itself, so no hash is stored.
+    former_webhook_secret bytea, -- The secret before the last rotation.
+    former_webhook_secret_until timestamp with time zone, -- Until then webhooks are also signed with the former secret.
+    constraint accounts_pkey PRIMARY KEY (id),
+    constraint accounts_audio_minutes_per_day_check CHECK ((audio_minutes_per_day > 0)),
+    constraint accounts_max_queued_check CHECK ((max_queued > 0)),
+    constraint accounts_requests_per_minute_check CHECK ((requests_per_minute > 0)),
+    constraint accounts_webhook_secret_check CHECK (((octet_length(webhook_secret) >= 24) AND (octet_length(webhook_secret) <= 64)))
+);
+CREATE TRIGGER announce_account AFTER UPDATE ON public.accounts FOR EACH ROW EXECUTE FUNCTION announce_api_key();
+
+-- Keys of accounts. A row is never deleted.
+create table api_keys (
+    id uuid not null, -- UUIDv7.
+    name text not null, -- The operator's name for it; a rotated key keeps it.
+    prefix text not null, -- The 8 characters after ak_: how logs and people name the key.
+    secret_sha256 bytea not null, -- SHA-256 of the whole key as presented. The key itself is stored nowhere.
+    created_at timestamp with time zone not null default now(), -- When it was made.
+    revoked_at timestamp with time zone, -- When it stopped working; null while it works.
+    account_id uuid not null, -- The account it belongs to.
+    is_admin boolean not null default false, -- The key also opens the operations page.
+    constraint api_keys_prefix_key UNIQUE (prefix),
+    constraint api_keys_secret_sha256_key UNIQUE (secret_sha256),
+    constraint api_keys_pkey PRIMARY KEY (id),
+    constraint api_keys_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id),
+    constraint api_keys_secret_sha256_check CHECK ((octet_length(secret_sha256) = 32))
+);
+CREATE TRIGGER announce_api_key AFTER UPDATE ON public.api_keys FOR EACH ROW EXECUTE FUNCTION announce_api_key();
+
+-- The bulk of an outcome, ready to be sent, as long as its job is kept.
+create table artifacts (
+    job_id uuid not null, -- The job it belongs to.
+    name text not null, -- What it is to its outcome: points (JSON text) or image (a PNG).
+    bytes bytea not null, -- The bytes. Stored uncompressed: compressing costs more time than writing.
+    constraint artifacts_pkey PRIMARY KEY (job_id, name),
+    constraint artifacts_job_id_fkey FOREIGN KEY (job_id) REFERENCES jobs(id) ON DELETE CASCADE
+);
+
+-- How much audio was transcribed for each account. Days older than a month are deleted.
+create table audio_usage (
+    account_id uuid not null, -- The account.
+    day date not null, -- The day in UTC on which the jobs ended.
+    seconds double precision not null, -- The length of the recordings together, seconds.
+    constraint audio_usage_pkey PRIMARY KEY (account_id, day)
+);
+
+-- The attempts of jobs that failed, until the job is deleted. For operators.
+create table failed_attempts (
+    job_id uuid not null, -- The job.
+    attempt integer not null, -- The number of the claim.
+    worker text, -- The worker that had claimed it.
+    started_at timestamp with time zone, -- When it was claimed.
+    ended_at timestamp with time zone not null default now(), -- When its failure was recorded.
+    error text not null, -- Why it failed. Never shown to callers.
+    constraint failed_attempts_pkey PRIMARY KEY (job_id, attempt),
+    constraint failed_attempts_job_id_fkey FOREIGN KEY (job_id) REFERENCES jobs(id) ON DELETE CASCADE
+);
+
+-- The Idempotency-Key headers of the last 24 hours, each with the job that its request made.
+create table idempotency_keys (
+    account_id uuid not null, -- The account of the request. Another account's equal key is another key.
+    key text not null, -- The value of the header.
+    fingerprint bytea not null, -- SHA-256 of the operation, its parameters and the file.
+    job_id uuid not null, -- The job. Its row is written after this one, or again by a later request with the key.
+    created_at timestamp with time zone not null default now(), -- When the first request with the key came. 24 hours later the key is free again.
+    constraint idempotency_keys_pkey PRIMARY KEY (account_id, key)
+);
+CREATE INDEX idempotency_keys_expired ON public.idempotency_keys USING btree (created_at);
+
+-- One row per accepted request: the truth about it, and the queue that workers claim from.
+create table jobs (
+    id uuid not null, -- UUIDv7, made by the api.
+    account_id uuid not null, -- The account that owns the job. No foreign key: its check would lock one hot row for every job of an account.
+    operation text not null, -- The operation as its path names it, such as digit-recognition.
+    queue text not null, -- quick or speech.
+    priority smallint not null, -- 1: a caller holds a connection open for it; 0: asynchronous, and claimed after those.
+    parameters jsonb not null, -- The request's parameters as the api parsed them.
+    state text not null default 'queued'::text, -- queued -> running -> succeeded | failed; running -> queued on retry; queued -> cancelled.
+    attempt integer not null default 0, -- How often it has been claimed; the fence every later write must match.
+    max_attempts integer not null, -- Claims allowed before the job fails for good.
+    worker text, -- workers.name of the one that runs it; null unless running.
+    request_id text not null, -- X-Request-Id of the request, carried into every log line about the job.
+    traceparent text, -- W3C traceparent of the request, if it brought one.
+    created_at timestamp with time zone not null default now(), -- When the api accepted it.
+    started_at timestamp with time zone, -- When it was last claimed.
+    ended_at timestamp with time zone, -- When it reached a final state; retention counts from here.
+    last_error text, -- Why the last attempt failed, for operators; never sent to a caller.
+    outcome jsonb, -- What the caller gets: predictions, a rejection, or a failure without its cause.
+    decode_us integer, -- Microseconds the last attempt spent decoding and preparing its input.
+    infer_us integer, -- Microseconds the last attempt spent in its model, waiting for a batch included.
+    transcribed_s double precision, -- Seconds of its recording transcribed so far by the last attempt; null for other operations.
+    run_at timestamp with time zone not null default now(), -- Not claimed before this time; later than created_at after an attempt that failed.
+    acknowledged boolean not null default false, -- Its caller has been told of it by a 202: from then on every change of it is flushed to disk before anybody hears of it.
+    media_type text, -- What the first bytes of the upload say it is, such as image/png; null without an upload.
+    upload bytea, -- The file as received, until the job ends; of a job that the service failed to process, until the row is deleted. Stored uncompressed: media is compressed already. Null if the file is outside the database.
+    turn bigint not null default 0, -- Orders the waiting jobs of a queue and priority. Each account's jobs have increasing turns, so accounts alternate.
+    webhook_url text, -- Where its end is announced; null if nowhere. Never changes.
+    upload_url text, -- The object outside the database that has the file, such as s3://bucket/prefix/name; null if the file is in the row. Kept when the job ends, though the object is deleted then.
+    upload_bytes bigint, -- The size of that object, bytes.
+    upload_sha256 bytea, -- The SHA-256 of that object.
+    constraint jobs_pkey PRIMARY KEY (id)
+) with (toast_tuple_target=4080, fillfactor=70, autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_insert_scale_factor=0.2, autovacuum_analyze_scale_factor=0.1);
+CREATE INDEX jobs_claim ON public.jobs USING btree (queue, priority DESC, turn, run_at, id) WHERE (state = 'queued'::text);
+CREATE INDEX jobs_ended ON public.jobs USING btree (ended_at) WHERE (ended_at IS NOT NULL);
+CREATE INDEX jobs_failed ON public.jobs USING btree (id DESC) WHERE (state = 'failed'::text);
+CREATE INDEX jobs_of_account ON public.jobs USING btree (account_id, id DESC);
+CREATE INDEX jobs_of_request ON public.jobs USING btree (request_id) WHERE (request_id !~~ '________-____-7___-____-____________'::text);
+CREATE INDEX jobs_running ON public.jobs USING btree (worker) WHERE (state = 'running'::text);
+
+-- Who is signed in to the operations page, in every api process. Ended sessions are deleted at the next sign-in.
+create table ops_sessions (
+    id_sha256 bytea not null, -- SHA-256 of the session id, which only the cookie has.
+    key_id uuid not null, -- The admin key. The session ends when the key is revoked.
+    created_at timestamp with time zone not null default now(), -- When the operator signed in. The session ends 12 hours later.
+    seen_at timestamp with time zone not null default now(), -- When it was last used, to a minute. Unused, it ends after an hour.
+    constraint ops_sessions_pkey PRIMARY KEY (id_sha256),
+    constraint ops_sessions_key_id_fkey FOREIGN KEY (key_id) REFERENCES api_keys(id)
+);
+
+-- What operators decided about a queue. A queue without a row is open.
+create table queue_controls (
+    queue text not null, -- The name of the queue.
+    mode text not null, -- open: jobs are accepted and run; paused: accepted, but not started; draining: refused, while those that wait are run.
+    changed_at timestamp with time zone not null default now(), -- When an operator last changed it.
+    constraint queue_controls_pkey PRIMARY KEY (queue),
+    constraint queue_controls_mode_check CHECK ((mode = ANY (ARRAY['open'::text, 'paused'::text, 'draining'::text])))
+);
+
+-- Which programs may run on this schema. One row.
+create table schema_compatibility (
+    only_row boolean not null default true, -- Always true: the table has one row.
+    oldest_version bigint not null, -- A program may run if it knows the migration with this version, also if it does not know later ones. A migration that older programs cannot run with raises it.
+    constraint schema_compatibility_pkey PRIMARY KEY (only_row),
+    constraint schema_compatibility_only_row_check CHECK (only_row)
+);
+
+-- The finished segments of recordings that are being transcribed. Deleted when the attempt ends: then the outcome has them.
+create table segments (
+    job_id uuid not null, -- The job it belongs to.
+    attempt integer not null, -- The attempt that transcribed it.
+    n integer not null, -- Its number within the recording, from 1.
+    start_s double precision not null, -- Its start, seconds from the start of the recording.
+    end_s double precision not null, -- Its end, seconds from the start of the recording.
+    text text not null, -- What is said in it.
+    constraint segments_pkey PRIMARY KEY (job_id, attempt, n),
+    constraint segments_job_id_fkey FOREIGN KEY (job_id) REFERENCES jobs(id) ON DELETE CASCADE
+);
+
+-- The webhooks of jobs that have ended, written by the statement that ends the job. Deleted with the job: the webhook has its outcome.
+create table webhook_deliveries (
+    job_id uuid not null, -- The job, and the webhook-id of every attempt. A job that is retried ends again, and its row is due again.
+    account_id uuid not null, -- The account that owns the job, whose secret signs the webhook.
+    url text not null, -- Where it is sent: jobs.webhook_url.
+    host text not null generated always as (split_part(url, '/'::text, 3)) stored, -- Host and port of the URL. Each has only so many attempts at a time.
+    state text not null default 'pending'::text, -- pending -> delivered | dead; dead or delivered -> pending by command.
+    attempt integer not null default 0, -- How often it was leased. The write of an attempt's result names it, so that a late one changes nothing.
+    due_at timestamp with time zone not null default now(), -- Not attempted before this time. An attempt moves it to the end of its lease, so that another process repeats an attempt whose process died.
+    created_at timestamp with time zone not null default now(), -- When the job ended.
+    ended_at timestamp with time zone, -- When it was delivered or given up.
+    last_error text, -- Why the last attempt failed.
+    constraint webhook_deliveries_pkey PRIMARY KEY (job_id),
+    constraint webhook_deliveries_job_id_fkey FOREIGN KEY (job_id) REFERENCES jobs(id) ON DELETE CASCADE,
+    constraint webhook_deliveries_check CHECK (((state = 'pending'::text) = (ended_at IS NULL))),
+    constraint webhook_deliveries_state_check CHECK ((state = ANY (ARRAY['pending'::text, 'delivered'::text, 'dead'::text])))
+);
+CREATE INDEX webhook_deliveries_dead ON public.webhook_deliveries USING btree (job_id) WHERE (state = 'dead'::text);
+CREATE INDEX webhook_deliveries_due ON public.webhook_deliveries USING btree (due_at) WHERE (state = 'pending'::text);
+
+-- Worker processes that are alive, by their own word.
+create table workers (
+    name text not null, -- host-pid-ulid, new at every start.
+    started_at timestamp with time zone not null default now(), -- When it started.
+    seen_at timestamp with time zone not null default now(), -- Its last heartbeat, one a second; silence of 3 seconds frees its jobs.
+    is_draining boolean not null default false, -- An operator decided that this worker claims no more jobs.
+    constraint workers_pkey PRIMARY KEY (name)
+);
