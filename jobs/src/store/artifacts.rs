@@ -7,7 +7,7 @@ use uuid::Uuid;
 
 use crate::{JobId, Outcome};
 
-use super::unreadable;
+use super::rows::unreadable;
 
 const POINTS: &str = "points";
 const IMAGE: &str = "image";

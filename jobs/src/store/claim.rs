@@ -7,7 +7,7 @@ use uuid::Uuid;
 
 use crate::{Fence, JobId, JobUpload, MediaType, Parameters, Queue, UploadContent, UploadObject};
 
-use super::unreadable;
+use super::rows::unreadable;
 
 /// A claimed job with everything that its attempt needs.
 #[derive(Debug, Clone)]
@@ -84,7 +84,7 @@ pub async fn claim(
                              where queue = free.queue and state = 'queued' and priority = 0 and run_at <= now()
                                  and attempt < max_attempts
                              order by priority desc, turn, run_at, id limit 1) first
-                         where created_at < now() - make_interval(secs => $4) and random() < $5)
+                         where created_at < now() - make_interval(secs => $3) and random() < $4)
                      for update skip locked) aged)
                  union all
                  (select id from (
@@ -92,7 +92,7 @@ pub async fn claim(
                      where queue = free.queue and state = 'queued' and run_at <= now() and attempt < max_attempts
                      order by priority desc, turn, run_at, id limit free.n for update skip locked) urgent)
                  limit free.n) d)
-         update jobs j set state = 'running', attempt = attempt + 1, worker = $3, started_at = now(),
+         update jobs j set state = 'running', attempt = attempt + 1, worker = $5, started_at = now(),
              transcribed_s = null
          from due where j.id = due.id
          returning j.id, j.attempt, j.max_attempts, j.queue, j.account_id, j.parameters, j.request_id,
@@ -102,9 +102,9 @@ pub async fn claim(
     )
     .bind(queues)
     .bind(limits)
-    .bind(worker)
     .bind(AGED_AFTER.as_secs_f64())
     .bind(AGED_SHARE)
+    .bind(worker)
     .fetch_all(db)
     .await?;
     // A row that this version cannot read is left out, so that the other jobs are still attempted. Its job stays

@@ -6,7 +6,10 @@ use uuid::Uuid;
 
 use crate::{Job, JobId, JobState, Operation, Outcome, Timing};
 
-use super::{artifacts, unreadable};
+use super::{
+    artifacts,
+    rows::{column, unreadable},
+};
 
 #[derive(serde::Deserialize, sqlx::FromRow)]
 struct JobRow {
@@ -122,7 +125,7 @@ pub async fn ended_facts(db: &PgPool, ids: &[JobId]) -> Result<Vec<EndedFacts>, 
              (1000 * extract(epoch from coalesce(ended_at - started_at, '0')))::int8 as run_ms
          from jobs where id = any($1)",
     )
-    .bind(super::column(ids, |id| id.0))
+    .bind(column(ids, |id| id.0))
     .fetch_all(db)
     .await
 }

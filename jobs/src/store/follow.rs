@@ -4,7 +4,7 @@ use sqlx::{PgConnection, types::Json};
 
 use crate::{JobId, JobState, Segment};
 
-use super::column;
+use super::rows::column;
 
 /// A place further back in its queue is not counted, so that a long queue costs no more than a short one.
 const MAX_PLACE: i64 = 10_000;

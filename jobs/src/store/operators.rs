@@ -7,7 +7,9 @@ use uuid::Uuid;
 use crate::JobId;
 
 use super::{
-    Guard, JOBS_QUEUED, cancel,
+    Guard,
+    announcements::JOBS_QUEUED,
+    cancel,
     search::{JobSearch, push_conditions},
 };
 

@@ -4,7 +4,7 @@ use sqlx::PgPool;
 
 use crate::{Fence, Segment};
 
-use super::column;
+use super::rows::column;
 
 /// Records how many seconds of the recording are transcribed, and the segments that were finished since the last call.
 /// `n_before` is the number of segments before them. Returns `false` if the claim is no longer current; then nothing was
@@ -18,17 +18,17 @@ pub async fn note_progress(
 ) -> Result<bool, sqlx::Error> {
     sqlx::query_scalar(
         "with running as (
-             update jobs set transcribed_s = $3 where id = $1 and state = 'running' and attempt = $2 returning id),
+             update jobs set transcribed_s = $1 where id = $2 and state = 'running' and attempt = $3 returning id),
          added as (
              insert into segments (job_id, attempt, n, start_s, end_s, text)
-             select running.id, $2, $4 + s.n, s.start_s, s.end_s, s.text
+             select running.id, $3, $4 + s.n, s.start_s, s.end_s, s.text
              from running, unnest($5::float8[], $6::float8[], $7::text[]) with ordinality as s (start_s, end_s, text, n)
              on conflict do nothing)
          select exists (select from running)",
     )
+    .bind(transcribed_s)
     .bind(fence.job)
     .bind(fence.attempt)
-    .bind(transcribed_s)
     .bind(i64::try_from(n_before).unwrap_or(i64::MAX))
     .bind(column(segments, |s| s.start))
     .bind(column(segments, |s| s.end))

@@ -6,7 +6,10 @@ use sqlx::{PgConnection, types::Json};
 
 use crate::{AdmittedJob, JobId, JobUpload, MAX_ATTEMPTS, UploadObject};
 
-use super::{JOBS_QUEUED, announce, column};
+use super::{
+    announcements::{JOBS_QUEUED, announce},
+    rows::column,
+};
 
 /// The result of submitting a job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -46,23 +49,21 @@ async fn insert(
     is_flushed: bool,
 ) -> Result<Vec<JobId>, sqlx::Error> {
     sqlx::query_scalar(
-        "with accepted as (
-             insert into jobs (id, account_id, operation, queue, priority, acknowledged, turn, parameters,
-                 max_attempts, media_type, upload, upload_url, upload_bytes, upload_sha256, request_id,
-                 traceparent, webhook_url)
-             select id, account_id, operation, queue, priority, priority = 0 or webhook_url is not null, turn,
-                 parameters, $12, media_type, upload, upload_url, upload_bytes, upload_sha256, request_id, traceparent,
-                 webhook_url
-             from unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[], $5::int2[], $6::int8[], $7::jsonb[],
-                 $8::text[], $9::bytea[], $10::text[], $11::text[], $15::text[], $16::int8[], $17::bytea[], $18::text[])
-                 as new (id, account_id, operation, queue, priority, turn, parameters, media_type,
-                     upload, request_id, traceparent, upload_url, upload_bytes, upload_sha256,
-                     webhook_url)
+        "with new as (
+             select * from unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[], $5::int2[], $6::int8[], $7::jsonb[],
+                 $8::text[], $9::bytea[], $10::text[], $11::int8[], $12::bytea[], $13::text[], $14::text[], $15::text[])
+                 as new (id, account_id, operation, queue, priority, turn, parameters,
+                     media_type, upload, upload_url, upload_bytes, upload_sha256, request_id, traceparent, webhook_url)),
+         accepted as (
+             insert into jobs (id, account_id, operation, queue, priority, turn, parameters,
+                 media_type, upload, upload_url, upload_bytes, upload_sha256, request_id, traceparent, webhook_url,
+                 acknowledged, max_attempts)
+             select *, priority = 0 or webhook_url is not null, $16 from new
              on conflict (id) do nothing
              returning id, queue),
          announced as (
-             select case when not $14 then pg_notify($13, string_agg(distinct queue, ',')) end,
-                 case when $14 then set_config('synchronous_commit', 'on', true) end
+             select case when not $17 then pg_notify($18, string_agg(distinct queue, ',')) end,
+                 case when $17 then set_config('synchronous_commit', 'on', true) end
              from accepted having count(*) > 0)
          select id from accepted, announced",
     )
@@ -75,15 +76,15 @@ async fn insert(
     .bind(column(jobs, |a| Json(&a.job.parameters)))
     .bind(column(jobs, |a| a.job.upload.as_ref().map(|u| u.media_type.name())))
     .bind(column(jobs, |a| a.job.upload.as_ref().and_then(|u| u.row()).map(|bytes| &**bytes)))
-    .bind(column(jobs, |a| a.job.request_id.as_str()))
-    .bind(column(jobs, |a| a.job.traceparent.as_deref()))
-    .bind(MAX_ATTEMPTS)
-    .bind(JOBS_QUEUED)
-    .bind(is_flushed)
     .bind(column(jobs, |a| object(a).map(|object| object.url.as_str())))
     .bind(column(jobs, |a| object(a).map(|object| i64::try_from(object.n_bytes).unwrap_or(i64::MAX))))
     .bind(column(jobs, |a| object(a).map(|object| object.sha256.as_slice())))
+    .bind(column(jobs, |a| a.job.request_id.as_str()))
+    .bind(column(jobs, |a| a.job.traceparent.as_deref()))
     .bind(column(jobs, |a| a.job.webhook_url.as_deref()))
+    .bind(MAX_ATTEMPTS)
+    .bind(is_flushed)
+    .bind(JOBS_QUEUED)
     .fetch_all(db)
     .await
 }

@@ -25,23 +25,23 @@ pub async fn lost(db: &PgPool, lost: Lost) -> Result<Vec<(Fence, bool)>, sqlx::E
     let rows: Vec<(JobId, i32, bool)> = sqlx::query_as(
         "select j.id, j.attempt, j.attempt >= j.max_attempts from jobs j
          where j.state = 'running' and (
-             j.started_at < now() - make_interval(secs => case j.queue when $4 then $2 else $3 end)
+             j.started_at < now() - make_interval(secs => case j.queue when $1 then $2 else $3 end)
              or not exists (
-                 select from workers w where w.name = j.worker and w.seen_at > now() - make_interval(secs => $1)))
+                 select from workers w where w.name = j.worker and w.seen_at > now() - make_interval(secs => $4)))
          limit $5",
     )
-    .bind(lost.silence.as_secs_f64())
+    .bind(Queue::Quick.name())
     .bind(lost.quick.as_secs_f64())
     .bind(lost.speech.as_secs_f64())
-    .bind(Queue::Quick.name())
+    .bind(lost.silence.as_secs_f64())
     .bind(SWEEP_LIMIT)
     .fetch_all(db)
     .await?;
     Ok(rows.into_iter().map(|(job, attempt, is_last)| (Fence { job, attempt }, is_last)).collect())
 }
 
-/// Deletes jobs that ended longer than `retention` ago, dead jobs that ended longer than `dead_retention` ago, workers that have sent no heartbeat for a minute, and the usage of
-/// audio of more than a month ago. Returns the number of deleted jobs.
+/// Deletes jobs that ended longer than `retention` ago, dead jobs that ended longer than `dead_retention` ago, workers that
+/// have sent no heartbeat for a minute, and the usage of audio of more than a month ago. Returns the number of deleted jobs.
 pub async fn expire(db: &PgPool, retention: Duration, dead_retention: Duration) -> Result<u64, sqlx::Error> {
     sqlx::query("delete from workers where seen_at < now() - interval '1 minute'").execute(db).await?;
     sqlx::query("delete from audio_usage where day < (now() at time zone 'utc')::date - 31")
@@ -49,14 +49,14 @@ pub async fn expire(db: &PgPool, retention: Duration, dead_retention: Duration) 
         .await?;
     let expired = sqlx::query(
         "delete from jobs where id in (
-             select id from jobs where ended_at < now() - make_interval(secs => least($1, $3))
+             select id from jobs where ended_at < now() - make_interval(secs => least($1, $2))
                  and ended_at < now() - make_interval(secs => case
-                     when state = 'failed' and outcome->>'kind' = 'failed' then $3 else $1 end)
-             order by ended_at limit $2 for update skip locked)",
+                     when state = 'failed' and outcome->>'kind' = 'failed' then $2 else $1 end)
+             order by ended_at limit $3 for update skip locked)",
     )
     .bind(retention.as_secs_f64())
-    .bind(SWEEP_LIMIT)
     .bind(dead_retention.as_secs_f64())
+    .bind(SWEEP_LIMIT)
     .execute(db)
     .await?;
     Ok(expired.rows_affected())

@@ -6,14 +6,16 @@ use sqlx::PgExecutor;
 
 use crate::JobId;
 
+use super::rows::column;
+
 /// Which of these objects have the uploads of jobs that have not ended, or that are dead and can be retried. Each object comes with the job that it was
 /// written for.
 pub async fn used_objects(
     db: impl PgExecutor<'_>,
     objects: &[(JobId, String)],
 ) -> Result<HashSet<String>, sqlx::Error> {
-    let jobs = super::column(objects, |(job, _)| job.0);
-    let urls = super::column(objects, |(_, url)| url.as_str());
+    let jobs = column(objects, |(job, _)| job.0);
+    let urls = column(objects, |(_, url)| url.as_str());
     let used: Vec<String> = sqlx::query_scalar(
         "select upload_url from jobs
          where id = any($1) and upload_url = any($2)

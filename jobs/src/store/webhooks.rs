@@ -9,10 +9,7 @@ use uuid::Uuid;
 
 use crate::JobId;
 
-use super::column;
-
-/// The Postgres channel on which due deliveries are announced.
-pub const WEBHOOKS_DUE: &str = "webhooks_due";
+use super::rows::column;
 
 /// How long an attempt has to write its result. After that the delivery is due again, because the attempt's process may
 /// have died.
@@ -91,8 +88,8 @@ pub async fn lease_deliveries(db: &PgPool, limits: &LeaseLimits) -> Result<Vec<D
         "with candidates as (
              select job_id, account_id, host, due_at from webhook_deliveries
              where state = 'pending' and due_at <= now()
-                 and host <> all(select h from unnest($1::text[], $2::int8[]) as busy (h, n) where n >= $5)
-                 and account_id <> all(select a from unnest($3::uuid[], $4::int8[]) as busy (a, n) where n >= $6)
+                 and host <> all(select h from unnest($1::text[], $2::int8[]) as busy (h, n) where n >= $3)
+                 and account_id <> all(select a from unnest($4::uuid[], $5::int8[]) as busy (a, n) where n >= $6)
              order by due_at limit $7 for update skip locked),
          ranked as (
              select job_id, due_at,
@@ -100,11 +97,11 @@ pub async fn lease_deliveries(db: &PgPool, limits: &LeaseLimits) -> Result<Vec<D
                      + coalesce((select n from unnest($1::text[], $2::int8[]) as busy (h, n) where h = host), 0)
                      as of_host,
                  row_number() over (partition by account_id order by due_at)
-                     + coalesce((select n from unnest($3::uuid[], $4::int8[]) as busy (a, n) where a = account_id), 0)
+                     + coalesce((select n from unnest($4::uuid[], $5::int8[]) as busy (a, n) where a = account_id), 0)
                      as of_account
              from candidates),
          chosen as (
-             select job_id from ranked where of_host <= $5 and of_account <= $6 order by due_at limit $8)
+             select job_id from ranked where of_host <= $3 and of_account <= $6 order by due_at limit $8)
          update webhook_deliveries d set attempt = attempt + 1, due_at = now() + make_interval(secs => $9)
          from chosen where d.job_id = chosen.job_id
          returning d.job_id, d.account_id, d.url, d.host, d.attempt,
@@ -112,9 +109,9 @@ pub async fn lease_deliveries(db: &PgPool, limits: &LeaseLimits) -> Result<Vec<D
     )
     .bind(column(&limits.hosts, |(host, _)| host.as_str()))
     .bind(column(&limits.hosts, |(_, n)| *n))
+    .bind(limits.per_host)
     .bind(column(&limits.accounts, |(account, _)| *account))
     .bind(column(&limits.accounts, |(_, n)| *n))
-    .bind(limits.per_host)
     .bind(limits.per_account)
     .bind(WINDOW)
     .bind(limits.n_free)
@@ -168,15 +165,15 @@ pub async fn settle_delivery(
         Attempted::Dead(error) => (DeliveryState::Dead, Some(error), Duration::ZERO),
     };
     let settled = sqlx::query(
-        "update webhook_deliveries set state = $3, last_error = $4, due_at = now() + make_interval(secs => $5),
-             ended_at = case when $3 <> 'pending' then now() end
-         where job_id = $1 and attempt = $2 and state = 'pending'",
+        "update webhook_deliveries set state = $1, last_error = $2, due_at = now() + make_interval(secs => $3),
+             ended_at = case when $1 <> 'pending' then now() end
+         where job_id = $4 and attempt = $5 and state = 'pending'",
     )
-    .bind(delivery.job_id)
-    .bind(delivery.attempt)
     .bind(state.name())
     .bind(error)
     .bind(delay.as_secs_f64())
+    .bind(delivery.job_id)
+    .bind(delivery.attempt)
     .execute(db)
     .await?;
     Ok(settled.rows_affected() > 0)
@@ -233,8 +230,8 @@ pub async fn redeliver(db: &PgPool, job: JobId) -> Result<bool, sqlx::Error> {
     Ok(redelivered.rows_affected() > 0)
 }
 
-/// Makes all dead deliveries due now, but not those that die meanwhile. Returns their number. Those that another statement has locked are skipped: they are
-/// being deleted or redelivered.
+/// Makes all dead deliveries due now, but not those that die meanwhile. Returns their number. Those that another statement
+/// has locked are skipped: they are being deleted or redelivered.
 pub async fn redeliver_dead(db: &PgPool) -> Result<u64, sqlx::Error> {
     let began: DateTime<Utc> = sqlx::query_scalar("select now()").fetch_one(db).await?;
     let mut n = 0;
@@ -242,11 +239,11 @@ pub async fn redeliver_dead(db: &PgPool) -> Result<u64, sqlx::Error> {
         let redelivered = sqlx::query(
             "update webhook_deliveries set state = 'pending', attempt = 0, due_at = now(), ended_at = null
              where job_id in (
-                 select job_id from webhook_deliveries where state = 'dead' and ended_at <= $2
-                 limit $1 for update skip locked)",
+                 select job_id from webhook_deliveries where state = 'dead' and ended_at <= $1
+                 limit $2 for update skip locked)",
         )
-        .bind(REDELIVERED_AT_ONCE)
         .bind(began)
+        .bind(REDELIVERED_AT_ONCE)
         .execute(db)
         .await?
         .rows_affected();

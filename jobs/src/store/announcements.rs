@@ -1,0 +1,24 @@
+//! The Postgres channels on which changes of jobs are announced.
+
+use sqlx::PgConnection;
+
+/// New jobs. The payload is the names of their queues, separated by commas.
+pub const JOBS_QUEUED: &str = "jobs_queued";
+
+/// The ends of jobs. [`ended`](super::ended) parses the payload, which is the jobs' rows as JSON if they fit into a
+/// notification and have no artifacts, so that a waiting request need not read the table. Otherwise it is the jobs' ids,
+/// separated by commas.
+pub const JOBS_ENDED: &str = "jobs_ended";
+
+/// Due webhook deliveries. The payload is empty.
+pub const WEBHOOKS_DUE: &str = "webhooks_due";
+
+/// Announces a change that was flushed, after its commit. Postgres lets only one commit with a notification run at a time:
+/// if the notification were part of a commit that waits for the disk, every other one would wait as well. It may be lost,
+/// as any notification: those who wait for the change look for it once a second.
+pub(super) async fn announce(db: &mut PgConnection, channel: &str, payload: &str) {
+    let notify = sqlx::query("select pg_notify($1, $2)").bind(channel).bind(payload);
+    if let Err(error) = notify.execute(db).await {
+        tracing::debug!(%error, channel, "cannot announce a change");
+    }
+}

@@ -1,0 +1,17 @@
+//! Columns of parameters, and values of rows that cannot be read.
+
+/// An array parameter of a statement: the value of `of` for each item, in order.
+pub(super) fn column<'a, I, T>(items: &'a [I], of: impl Fn(&'a I) -> T) -> Vec<T> {
+    items.iter().map(of).collect()
+}
+
+/// The error for a stored value that this version does not know, such as an operation of a newer version.
+pub(super) fn unreadable(what: &str, value: impl std::fmt::Display) -> sqlx::Error {
+    sqlx::Error::Decode(
+        format!(
+            "unknown {what} {value:?} in the database; a newer version of akhar may have written it",
+            value = value.to_string()
+        )
+        .into(),
+    )
+}
