@@ -15,11 +15,12 @@ use akhar_jobs::{
     store::{Ending, Guard},
     uploads::UploadStore,
 };
+use akhar_platform::database::Database;
 use apalis::prelude::*;
 use apalis_core::{backend::persistence::Persistence as _, task::Task};
 use sqlx::{
     PgPool,
-    postgres::{PgConnectOptions, PgListener, PgPoolOptions},
+    postgres::{PgConnectOptions, PgListener},
 };
 use tokio::sync::Notify;
 use uuid::Uuid;
@@ -28,8 +29,7 @@ use super::turn::{AT_A_TIME, Mode, Took};
 
 /// Runs `n` empty jobs on a database with the product's schema.
 pub(super) async fn turn(database: &PgConnectOptions, mode: Mode, n: usize) -> Took {
-    let options = database.clone().options([("synchronous_commit", "off")]); // as in the product
-    let db = PgPoolOptions::new().max_connections(4).connect_with(options).await.expect("it answers");
+    let db = Database::connect("akhar-bench", database, 8).await.expect("it answers").volatile;
     let wakeups = Arc::new(Wakeups::default());
     let mut listener = PgListener::connect_with(&db).await.expect("a listener");
     listener.listen(akhar_jobs::store::JOBS_QUEUED).await.expect("it listens");
@@ -81,7 +81,8 @@ async fn work(db: PgPool, wakeups: Arc<Wakeups>, n: usize) {
         move |fetched: FetchedJob| {
             let (endings, n_left, over) = (endings.clone(), n_left.clone(), over.clone());
             async move {
-                let job = fetched.into_job().expect("it is taken once");
+                let mut job = fetched.into_job().expect("it is taken once");
+                job.hold.work_is_over();
                 let outcome = Some(Outcome::Predictions { predictions: Vec::new() });
                 let guard = Guard::Claimed(job.claimed.fence);
                 let ending = Ending { guard, outcome, timing: None, error: None, may_have_webhook: false };
@@ -94,9 +95,10 @@ async fn work(db: PgPool, wakeups: Arc<Wakeups>, n: usize) {
             }
         }
     };
+    let max_held = claims.held(Queue::Quick).max_held();
     let worker = WorkerBuilder::new("bench")
         .backend(JobBackend::new(Queue::Quick, claims, wakeups))
-        .concurrency(AT_A_TIME)
+        .concurrency(max_held)
         .build(run);
     let stop = async move {
         over.notified().await;

@@ -20,7 +20,7 @@ use crate::{
 pub struct ClaimedJob {
     /// The job.
     pub claimed: Claimed,
-    /// The entry among the claims that this process holds. Dropping it frees a place for another job.
+    /// The entry among the claims that this process holds. It frees a place for another job when the work is over.
     pub hold: Hold,
 }
 
@@ -114,14 +114,14 @@ impl ClaimJobs {
 
 impl Claims {
     /// Starts the task that claims jobs in the name of `worker`. It uses its own connection with the options of `db`,
-    /// and holds at most `max_claims(queue)` claims of each queue at a time. The receiver gets the claims that are
+    /// and runs at most `n_places(queue)` jobs of each queue at a time. The receiver gets the claims that are
     /// dropped before their attempt. It ends when this handle and all claims are dropped.
     pub fn start(
         db: &PgPool,
         worker: String,
-        max_claims: impl Fn(Queue) -> usize,
+        n_places: impl Fn(Queue) -> usize,
     ) -> (Self, mpsc::UnboundedReceiver<ClaimedJob>) {
-        let held = HeldByQueue::new(max_claims);
+        let held = HeldByQueue::new(n_places);
         let shared = Arc::new(Shared { db: db.clone(), worker, held, claiming: Mutex::default() });
         let (dropped, receiver) = mpsc::unbounded_channel();
         let group = Group::start(db, ClaimJobs { shared: shared.clone(), dropped });

@@ -8,7 +8,7 @@ use std::{
 
 use akhar_jobs::{
     Fence, JobId, JobUpload, Outcome, Parameters, Timing,
-    backend::{ClaimedJob, Endings},
+    backend::{ClaimedJob, Endings, Hold},
     store::{self, Claimed, Ending, Guard, Requeue},
     uploads::{FetchError, UploadStore},
 };
@@ -62,7 +62,7 @@ enum AttemptResult {
     /// The attempt failed. The code and the text give the cause, for operators.
     Failed(&'static str, String),
     /// The attempt failed, and so would every other. The text gives the cause, for operators.
-    Hopeless(String),
+    FailedForGood(String),
 }
 
 /// A job that is about to run.
@@ -83,7 +83,9 @@ impl Work {
         let work = async {
             let upload = match fetch(&uploads, upload).await {
                 Ok(upload) => upload,
-                Err(error @ FetchError::Lost { .. }) => return AttemptResult::Hopeless(error.to_string()),
+                Err(error @ FetchError::Lost { .. }) => {
+                    return AttemptResult::FailedForGood(error.to_string());
+                }
                 Err(error) => return AttemptResult::Failed("upload", error.to_string()),
             };
             match pipeline.work(job, &parameters, upload, &progress).await {
@@ -120,17 +122,14 @@ impl Attempts {
             traceparent = claimed.traceparent.as_deref(),
         );
         traces::continue_trace(&span, claimed.traceparent.as_deref());
-        let attempt = async move {
-            self.work(claimed).await;
-            drop(hold);
-        };
-        let _ = tracker.spawn(attempt.instrument(span)).await; // the panic hook has logged a panic
+        let _ = tracker.spawn(self.work(claimed, hold).instrument(span)).await; // the panic hook has logged a panic
     }
 
-    async fn work(self: Arc<Self>, mut claimed: Claimed) {
+    async fn work(self: Arc<Self>, mut claimed: Claimed, mut hold: Hold) {
         let pipeline = self.models.pipeline();
         let report = Report::begin(&claimed, pipeline.model(&claimed.parameters));
-        let (fence, may_have_webhook) = (claimed.fence, claimed.has_webhook);
+        let fence = claimed.fence;
+        let may_have_webhook = claimed.has_webhook;
         let (progress, seen) = watch::channel(Progress::default());
         let upload = claimed.upload.take();
         let work = Work {
@@ -151,6 +150,7 @@ impl Attempts {
             worked = worked => worked,
             () = self.shutdown.deadline.cancelled() => return self.hand_back(fence, &report).await,
         };
+        hold.work_is_over();
         let Some(worked) = worked else {
             tracing::info!("attempt stopped: the job was cancelled, claimed again or queued again");
             return report.stopped();
@@ -160,13 +160,17 @@ impl Attempts {
         match result {
             AttemptResult::Outcome(outcome, timing) => {
                 let kept = Kept::of(&outcome);
-                let (outcome, reported, guard) = (Some(outcome), timing, Guard::Claimed(fence));
-                let timing = Some(timing);
-                let has_ended =
-                    self.end(Ending { guard, outcome, timing, error: None, may_have_webhook }).await;
-                report.ended(has_ended, &kept, reported);
+                let ending = Ending {
+                    guard: Guard::Claimed(fence),
+                    outcome: Some(outcome),
+                    timing: Some(timing),
+                    error: None,
+                    may_have_webhook,
+                };
+                let has_ended = self.end(ending).await;
+                report.ended(has_ended, &kept, timing);
             }
-            AttemptResult::Hopeless(error) => {
+            AttemptResult::FailedForGood(error) => {
                 self.give_up(fence, may_have_webhook, &report, "upload-lost", error).await;
             }
             AttemptResult::Failed(code, error) if claimed.is_last_attempt => {
@@ -222,8 +226,13 @@ impl Attempts {
         code: &'static str,
         error: String,
     ) {
-        let (guard, outcome) = (Guard::Claimed(fence), Some(Outcome::Failed));
-        let ending = Ending { guard, outcome, timing: None, error: Some(error.clone()), may_have_webhook };
+        let ending = Ending {
+            guard: Guard::Claimed(fence),
+            outcome: Some(Outcome::Failed),
+            timing: None,
+            error: Some(error.clone()),
+            may_have_webhook,
+        };
         let has_ended = self.end(ending).await;
         report.dead(has_ended, code, &error);
     }

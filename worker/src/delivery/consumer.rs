@@ -12,7 +12,7 @@ use akhar_jobs::{
 };
 use apalis::prelude::*;
 
-use super::{attempt::Attempts, config::ConsumerConfig};
+use super::attempt::Attempts;
 
 /// The shortest delay before a stopped consumer is rebuilt. A random part of up to the same length is added,
 /// so that several processes do not all return at the same time.
@@ -61,7 +61,7 @@ impl Consumers {
         };
         let worker = WorkerBuilder::new(name)
             .backend(JobBackend::new(queue, self.claims.clone(), self.wakeups.clone()))
-            .concurrency(ConsumerConfig::of(queue, &attempts.live.now()).concurrency)
+            .concurrency(self.claims.held(queue).max_held())
             .build(attempt);
         let soft = attempts.shutdown.soft.clone();
         let stop = async move {
