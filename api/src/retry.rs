@@ -4,12 +4,17 @@ use std::time::Duration;
 
 use akhar_jobs::backend::{GroupError, SubmitError};
 use akhar_platform::database::is_transient;
-use tokio::time::{Instant, sleep, timeout_at};
+use backon::{ExponentialBuilder, Retryable as _};
+use tokio::time::{Instant, timeout_at};
 
 /// How long a query is retried while the database is unavailable.
 const LIMIT: Duration = Duration::from_secs(5);
-const FIRST_PAUSE: Duration = Duration::from_millis(50);
-const MAX_PAUSE: Duration = Duration::from_millis(500);
+
+/// The pauses between its attempts.
+const PAUSES: ExponentialBuilder = ExponentialBuilder::new()
+    .with_min_delay(Duration::from_millis(50))
+    .with_max_delay(Duration::from_millis(500))
+    .without_max_times();
 
 /// Errors that can be transient.
 pub(crate) trait Transient {
@@ -50,17 +55,12 @@ where
     F: Future<Output = Result<T, E>>,
 {
     let deadline = Instant::now() + LIMIT;
-    let mut pause = FIRST_PAUSE;
-    let mut n_failed = 0;
-    loop {
-        match timeout_at(deadline, attempt(n_failed)).await {
-            Ok(Err(error)) if error.is_transient() && Instant::now() + pause < deadline => sleep(pause).await,
-            Ok(result) => return result,
-            Err(_) => return Err(sqlx::Error::PoolTimedOut.into()),
-        }
-        n_failed += 1;
-        pause = (pause * 2).min(MAX_PAUSE);
-    }
+    let mut attempts = 0_u32..;
+    let retried = (|| attempt(attempts.next().unwrap_or(u32::MAX)))
+        .retry(PAUSES)
+        .when(E::is_transient)
+        .adjust(|_, pause| pause.filter(|pause| Instant::now() + *pause < deadline));
+    timeout_at(deadline, retried).await.unwrap_or_else(|_| Err(sqlx::Error::PoolTimedOut.into()))
 }
 
 #[cfg(test)]

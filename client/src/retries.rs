@@ -6,12 +6,15 @@ use std::{
     time::{Duration, Instant},
 };
 
+use backon::{BackoffBuilder as _, ExponentialBuilder, Retryable as _};
+
 use crate::error::ClientError;
 
-/// The pause before the first repetition. Each further pause may be twice as long.
-const FIRST_PAUSE: Duration = Duration::from_millis(250);
-/// The longest pause, unless the server asks for a longer one.
-const LONGEST_PAUSE: Duration = Duration::from_secs(15);
+/// How long each pause may be, unless the server asks for a longer one.
+const MAX_PAUSES: ExponentialBuilder = ExponentialBuilder::new()
+    .with_min_delay(Duration::from_millis(250))
+    .with_max_delay(Duration::from_secs(15))
+    .without_max_times();
 
 /// How long, and with what notice, [`Client::retrying`](crate::Client::retrying) repeats a request.
 ///
@@ -49,23 +52,16 @@ pub(crate) async fn repeat<T, F: Future<Output = Result<T, ClientError>>>(
     attempt: impl Fn() -> F,
 ) -> Result<T, ClientError> {
     let deadline = Instant::now() + retries.limit;
-    let mut longest = FIRST_PAUSE;
-    loop {
-        let error = match attempt().await {
-            Err(error) if error.may_pass() => error,
-            ended => return ended,
+    let pauses = MAX_PAUSES.build().map(|longest| longest.mul_f64(rand::random_range(0.1..=1.0)));
+    let repeated = attempt.retry(pauses).when(ClientError::may_pass).adjust(|error, pause| {
+        (retries.on_error)(error);
+        let pause = match error {
+            ClientError::Problem { retry_after_s: Some(seconds), .. } => Some(Duration::from_secs(*seconds)),
+            _ => pause,
         };
-        (retries.on_error)(&error);
-        let pause = match &error {
-            ClientError::Problem { retry_after_s: Some(seconds), .. } => Duration::from_secs(*seconds),
-            _ => longest.mul_f64(rand::random_range(0.1..=1.0)),
-        };
-        if pause >= deadline.saturating_duration_since(Instant::now()) {
-            return Err(error);
-        }
-        tokio::time::sleep(pause).await;
-        longest = (longest * 2).min(LONGEST_PAUSE);
-    }
+        pause.filter(|pause| *pause < deadline.saturating_duration_since(Instant::now()))
+    });
+    repeated.await
 }
 
 #[cfg(test)]

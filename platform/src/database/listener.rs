@@ -2,13 +2,17 @@
 
 use std::time::Duration;
 
+use backon::{BackoffBuilder as _, ExponentialBuilder};
 use sqlx::postgres::{PgListener, PgPoolOptions};
-use tokio::time::sleep;
 
 use super::Database;
 
-const FIRST_PAUSE: Duration = Duration::from_millis(50);
-const MAX_PAUSE: Duration = Duration::from_secs(1);
+/// The pauses between attempts to connect. Up to as much is added at random.
+const PAUSES: ExponentialBuilder = ExponentialBuilder::new()
+    .with_min_delay(Duration::from_millis(50))
+    .with_max_delay(Duration::from_millis(750))
+    .without_max_times()
+    .with_jitter();
 
 /// An event of the listening connection.
 #[derive(Debug, Clone, Copy)]
@@ -28,19 +32,18 @@ impl Database {
     /// Listens on the channels until the returned future is dropped, and calls `on_event` for each event. It uses its
     /// own connection instead of one from a pool, so that no query has to wait for it.
     pub async fn listen(&self, channels: &[&str], mut on_event: impl FnMut(Event<'_>)) {
-        let mut pause = FIRST_PAUSE;
+        let mut pauses = PAUSES.build();
         loop {
             match self.connect_listener(channels).await {
                 Ok(mut listener) => {
-                    pause = FIRST_PAUSE;
+                    pauses = PAUSES.build();
                     on_event(Event::Connected);
                     let error = forward(&mut listener, &mut on_event).await;
                     tracing::warn!(%error, "lost the connection that listens for notifications; connecting again");
                 }
                 Err(error) => tracing::warn!(%error, "cannot listen for notifications; trying again"),
             }
-            sleep(pause.mul_f64(1.0 + rand::random::<f64>() / 2.0)).await;
-            pause = (pause * 2).min(MAX_PAUSE);
+            tokio::time::sleep(pauses.next().unwrap_or_default()).await; // it always has a next one
         }
     }
 

@@ -17,6 +17,7 @@ use std::{
 };
 
 use crate::metrics;
+use backon::{ConstantBuilder, Retryable as _};
 use sqlx::{
     Connection as _, PgConnection, PgPool,
     postgres::{PgConnectOptions, PgPoolOptions},
@@ -25,8 +26,9 @@ use sqlx::{
 /// How long a query waits for a connection before the database counts as unavailable.
 const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// The pause before another try to connect to a server that is starting.
-const STARTING_PAUSE: Duration = Duration::from_millis(100);
+/// The pauses between tries to connect to a server that is starting.
+const STARTING_PAUSES: ConstantBuilder =
+    ConstantBuilder::new().with_delay(Duration::from_millis(100)).without_max_times();
 
 /// Idle time after which a connection is tested before it is used. A restart of the server may have closed it.
 const MAX_UNTESTED_IDLE: Duration = Duration::from_millis(500);
@@ -119,20 +121,16 @@ impl Database {
 
 /// Connects and disconnects. Waits for a server that is starting.
 async fn connect_once(options: &PgConnectOptions) -> Result<(), sqlx::Error> {
-    let connect = async {
-        loop {
-            match PgConnection::connect_with(options).await {
-                Err(sqlx::Error::Database(error)) if error.code().is_some_and(|code| code == "57P03") => {
-                    tokio::time::sleep(STARTING_PAUSE).await;
-                }
-                connected => return connected?.close().await,
-            }
-        }
+    let is_starting = |error: &sqlx::Error| {
+        error.as_database_error().is_some_and(|error| error.code().is_some_and(|code| code == "57P03"))
     };
-    tokio::time::timeout(ACQUIRE_TIMEOUT, connect).await.unwrap_or_else(|_| {
+    let connect = || PgConnection::connect_with(options);
+    let connected = tokio::time::timeout(ACQUIRE_TIMEOUT, connect.retry(STARTING_PAUSES).when(is_starting));
+    let connection = connected.await.unwrap_or_else(|_| {
         let reason = format!("the server did not accept a connection within {ACQUIRE_TIMEOUT:?}");
         Err(std::io::Error::new(std::io::ErrorKind::TimedOut, reason).into())
-    })
+    });
+    connection?.close().await
 }
 
 /// Where the server is: its host and port, or its socket. Contains no password.

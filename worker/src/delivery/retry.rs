@@ -7,9 +7,13 @@ use akhar_platform::{
     database::{is_transient, may_recover},
     shutdown::Shutdown,
 };
+use backon::{ConstantBuilder, Retryable as _};
+use futures::FutureExt as _;
+use tokio::time::timeout;
 
 /// The delay between two tries while the database cannot be reached.
-const RETRY_DELAY: Duration = Duration::from_millis(100);
+const DELAYS: ConstantBuilder =
+    ConstantBuilder::new().with_delay(Duration::from_millis(100)).without_max_times();
 
 /// The delay between two tries while the server has no disk space or memory left. Its log gets a line for each try.
 const EXHAUSTED_DELAY: Duration = Duration::from_secs(1);
@@ -22,30 +26,30 @@ const EXHAUSTED_DELAY: Duration = Duration::from_secs(1);
 pub(super) async fn retry_until_shutdown<T, F>(
     what: &'static str,
     shutdown: &Shutdown,
-    mut write: impl FnMut() -> F,
+    write: impl FnMut() -> F,
 ) -> Option<T>
 where
     F: Future<Output = Result<T, GroupError>>,
 {
-    loop {
-        let delay = match write().await {
-            Ok(done) => return Some(done),
-            Err(GroupError::Database(error)) if is_transient(&error) => {
-                tracing::warn!(what, %error, "cannot reach the database: trying again");
-                RETRY_DELAY
-            }
-            Err(GroupError::Database(error)) if may_recover(&error) => {
+    let hard = shutdown.hard.clone();
+    let written = write
+        .retry(DELAYS)
+        .when(|error| {
+            matches!(error, GroupError::Database(error) if may_recover(error))
+                && !shutdown.hard.is_cancelled()
+        })
+        .adjust(|error, delay| match error {
+            GroupError::Database(error) if !is_transient(error) => {
                 tracing::error!(what, %error, "the database has no space left: trying again");
-                EXHAUSTED_DELAY
+                Some(EXHAUSTED_DELAY)
             }
-            Err(error) => {
-                tracing::error!(what, %error, "the database refused a write: giving up on it");
-                return None;
+            _ => {
+                tracing::warn!(what, %error, "cannot reach the database: trying again");
+                delay
             }
-        };
-        tokio::select! {
-            () = tokio::time::sleep(delay) => (),
-            () = shutdown.hard.cancelled() => return None,
-        }
-    }
+        })
+        .sleep(move |delay| timeout(delay, hard.clone().cancelled_owned()).map(drop));
+    let failed =
+        |error: &_| tracing::error!(what, %error, "the database did not take a write: giving up on it");
+    written.await.inspect_err(failed).ok()
 }

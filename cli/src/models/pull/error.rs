@@ -26,7 +26,7 @@ pub(super) enum PullError {
     #[error("{file}: its SHA-256 is {found}, but {who} says {expected}; the downloaded file was deleted")]
     Hash { file: String, found: String, expected: String, who: &'static str },
     #[error("{file}: the download failed {n} times in a row: {source}; run the command again to resume it")]
-    GivenUp { file: String, n: u32, source: Box<HubError> },
+    GivenUp { file: String, n: usize, source: Box<HubError> },
     #[error(transparent)]
     Hub(#[from] HubError),
 }

@@ -14,6 +14,7 @@ use akhar_inference::{
     catalogue::{Entry, Part},
     sha256_of,
 };
+use backon::{BackoffBuilder as _, ExponentialBuilder};
 use reqwest::{
     StatusCode,
     header::{CONTENT_RANGE, ETAG},
@@ -27,9 +28,10 @@ use super::{
 };
 
 /// The download of a file fails after this many attempts in a row that received no bytes.
-const MAX_ATTEMPTS: u32 = 5;
-/// The pause before the second attempt. It doubles with each further attempt.
-const PAUSE: Duration = Duration::from_millis(250);
+const MAX_ATTEMPTS: usize = 5;
+/// The pauses between these attempts.
+const PAUSES: ExponentialBuilder =
+    ExponentialBuilder::new().with_min_delay(Duration::from_millis(250)).with_max_times(MAX_ATTEMPTS - 1);
 
 /// The download of one model's files.
 pub(super) struct Transfer<'a> {
@@ -82,7 +84,8 @@ impl Transfer<'_> {
         local: &LocalFile,
         progress: &mut Progress,
     ) -> Result<Option<String>, PullError> {
-        let (mut n_failed, mut most) = (0, local.len());
+        let mut pauses = PAUSES.build();
+        let mut most = local.len();
         loop {
             let failed = match self.attempt(part, local, progress).await {
                 Ok(Step::Complete(hub_sha256)) => return Ok(hub_sha256),
@@ -93,14 +96,16 @@ impl Transfer<'_> {
                 Err(PullError::Hub(error)) if error.is_transient(self.answered) => error,
                 Err(error) => return Err(error),
             };
-            n_failed = if local.len() > most { 1 } else { n_failed + 1 };
-            most = most.max(local.len());
-            if n_failed == MAX_ATTEMPTS {
-                let (file, source) = (part.path.clone(), Box::new(failed));
-                return Err(PullError::GivenUp { file, n: n_failed, source });
+            if local.len() > most {
+                most = local.len();
+                pauses = PAUSES.build();
             }
+            let Some(pause) = pauses.next() else {
+                let source = Box::new(failed);
+                return Err(PullError::GivenUp { file: part.path.clone(), n: MAX_ATTEMPTS, source });
+            };
             progress.print(&format!("{failed}; trying again"));
-            tokio::time::sleep(PAUSE * 2_u32.pow(n_failed - 1)).await;
+            tokio::time::sleep(pause).await;
         }
     }
 
