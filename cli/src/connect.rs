@@ -1,6 +1,7 @@
 //! Connects to the configured database, or to the private database of `akhar serve`.
 
 use akhar_platform::{
+    blocking::blocking,
     config::Config,
     database::{self, Database, PrivateError, PrivatePostgres},
 };
@@ -114,13 +115,4 @@ pub(crate) async fn start(config: &Config) -> Result<PrivatePostgres, Failure> {
 /// Stops the private database.
 pub(crate) async fn stop(private: PrivatePostgres) -> Result<(), Failure> {
     blocking(move || Ok(private.stop()?)).await
-}
-
-async fn blocking<T: Send + 'static>(
-    work: impl FnOnce() -> Result<T, Failure> + Send + 'static,
-) -> Result<T, Failure> {
-    match tokio::task::spawn_blocking(work).await {
-        Ok(done) => done,
-        Err(panic) => std::panic::resume_unwind(panic.into_panic()),
-    }
 }

@@ -2,6 +2,7 @@
 //! environment variables. There is no clock here: times come from Postgres's `now()`, so all processes share one
 //! clock.
 
+pub mod blocking;
 pub mod config;
 pub mod database;
 mod installation;

@@ -6,6 +6,7 @@ use std::{path::Path, sync::Arc, time::Duration};
 use akhar_inference::{ExecutionProvider, Manifest, Registry, RegistryError, Runtime};
 use akhar_jobs::{Language, Operation};
 use akhar_platform::{
+    blocking::blocking,
     config::{Config, Device},
     metrics,
     shutdown::Shutdown,
@@ -147,15 +148,6 @@ fn available_memory(meminfo: &Path) -> Option<u64> {
     let text = std::fs::read_to_string(meminfo).ok()?;
     let line = text.lines().find_map(|l| l.strip_prefix("MemAvailable:"))?;
     line.trim().strip_suffix(" kB")?.parse::<u64>().ok()?.checked_mul(1024)
-}
-
-async fn blocking<T: Send + 'static>(
-    work: impl FnOnce() -> Result<T, WorkerError> + Send + 'static,
-) -> Result<T, WorkerError> {
-    match tokio::task::spawn_blocking(work).await {
-        Ok(done) => done,
-        Err(panic) => std::panic::resume_unwind(panic.into_panic()),
-    }
 }
 
 #[cfg(test)]

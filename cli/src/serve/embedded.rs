@@ -5,7 +5,7 @@ use std::{
     time::Duration,
 };
 
-use akhar_platform::{config::Config, reload::LiveConfig, shutdown::Shutdown, telemetry};
+use akhar_platform::{blocking::joined, config::Config, reload::LiveConfig, shutdown::Shutdown, telemetry};
 use tokio::{sync::oneshot, task::JoinHandle};
 
 use super::{Manner, Ready, run_until};
@@ -56,12 +56,5 @@ impl Embedded {
             () = self.shutdown.finish_within(self.limit) => (),
         }
         joined(self.task.await)
-    }
-}
-
-fn joined(ended: Result<Result<(), Failure>, tokio::task::JoinError>) -> Result<(), Failure> {
-    match ended {
-        Ok(served) => served,
-        Err(panic) => std::panic::resume_unwind(panic.into_panic()),
     }
 }

@@ -2,7 +2,10 @@
 
 use std::time::Duration;
 
-use akhar_platform::database::{PrivateError, PrivatePostgres};
+use akhar_platform::{
+    blocking::joined,
+    database::{PrivateError, PrivatePostgres},
+};
 use tokio::{task::JoinHandle, time::MissedTickBehavior};
 use tokio_util::sync::CancellationToken;
 
@@ -27,10 +30,7 @@ impl Supervised {
     /// Stops the server.
     pub(super) async fn stop(self) -> Result<(), Failure> {
         self.stop.cancel();
-        match self.task.await {
-            Ok(server) => connect::stop(server).await,
-            Err(panic) => std::panic::resume_unwind(panic.into_panic()),
-        }
+        connect::stop(joined(self.task.await)).await
     }
 }
 

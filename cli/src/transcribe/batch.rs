@@ -10,6 +10,7 @@ use std::{
 };
 
 use akhar_client::{Client, ClientError, JobBody, JobResultBody, MAX_RECORDING_BYTES, ProblemBody};
+use akhar_platform::blocking::{blocking, joined};
 use akhar_worker::{Recording, UnreadableRecording};
 use bytes::Bytes;
 use futures::{StreamExt as _, stream::FuturesUnordered};
@@ -164,7 +165,7 @@ impl Batch {
                 piece = pieces.recv(), if next.is_none() && cut.is_some() => {
                     next = piece;
                     if next.is_none() && let Some((_memory, ended)) = cut.take() {
-                        let ended = ended.await.unwrap_or_else(|e| std::panic::resume_unwind(e.into_panic()));
+                        let ended = joined(ended.await);
                         warnings = ended.map_err(|UnreadableRecording { code, detail }| Trouble::Recording {
                             code: code.to_owned(),
                             reason: detail,
@@ -270,11 +271,4 @@ fn refused(problem: &ProblemBody) -> Trouble {
 #[expect(clippy::needless_pass_by_value, reason = "it is used in map_err")]
 fn unreadable(error: io::Error) -> Trouble {
     Trouble::Recording { code: "unreadable".to_owned(), reason: format!("the file cannot be read: {error}") }
-}
-
-async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
-    match tokio::task::spawn_blocking(work).await {
-        Ok(done) => done,
-        Err(panic) => std::panic::resume_unwind(panic.into_panic()),
-    }
 }

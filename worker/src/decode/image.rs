@@ -5,6 +5,7 @@ use std::{io::Cursor, sync::Arc};
 
 use akhar_inference::ink::PixelView;
 use akhar_jobs::{MediaType, Upload};
+use akhar_platform::blocking::blocking;
 use image::{
     DynamicImage, ImageDecoder, ImageError, ImageReader, Limits, RgbImage, RgbaImage, metadata::Orientation,
 };
@@ -79,14 +80,11 @@ impl ImageDecoding {
             Decoded::Large(cost) => cost,
         };
         let _memory = self.reserve(cost.n_bytes).await;
-        let blocking = tokio::task::spawn_blocking(move || {
+        blocking(move || {
             let decoder = open(&upload, cost.n_bytes + MIB)?;
             decode(&upload, decoder).map(then)
-        });
-        match blocking.await {
-            Ok(done) => done,
-            Err(panic) => std::panic::resume_unwind(panic.into_panic()),
-        }
+        })
+        .await
     }
 
     /// Reads the header, and decodes the picture if it is small.

@@ -8,7 +8,7 @@ use akhar_inference::{
     handwriting::{Glyphs, Hand, Ink, Page, PictureError, Shape, Text, Writer, lay_out, png},
 };
 use akhar_jobs::{self as jobs, JobId, Operation, Outcome, Picture, StrokeColor, Timing};
-use akhar_platform::{config::Config, telemetry::traces};
+use akhar_platform::{blocking::blocking, config::Config, telemetry::traces};
 use tokio::sync::Semaphore;
 
 use super::timing::micros;
@@ -83,11 +83,7 @@ impl HandwritingOperation {
         let _permit = self.render_permits.acquire().await.ok(); // the semaphore is never closed
         let span = tracing::info_span!(target: traces::TARGET, "draw");
         let draw = move || span.in_scope(|| draw(&text, &shaped.output, &page, hand, picture));
-        let drawn = tokio::task::spawn_blocking(draw);
-        let (points, image) = match drawn.await {
-            Ok(drawn) => drawn?,
-            Err(panic) => std::panic::resume_unwind(panic.into_panic()),
-        };
+        let (points, image) = blocking(draw).await?;
         let infer_us = micros(shaped.took + drawing.elapsed());
         Ok((Outcome::Handwriting { points, image }, Timing { decode_us, infer_us }))
     }
