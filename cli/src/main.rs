@@ -26,6 +26,7 @@ use std::process::ExitCode;
 
 use akhar_platform::{
     config::Config,
+    http_client,
     telemetry::{self, traces::Collector},
 };
 use clap::{CommandFactory as _, Parser, Subcommand};
@@ -163,11 +164,7 @@ fn collector(command: &Command, config: &Config, runtime: &Handle) -> Result<Opt
         _ => return Ok(None),
     };
     let Some(endpoint) = config.otlp_endpoint.clone() else { return Ok(None) };
-    let tls = akhar_platform::tls::config().map_err(std::io::Error::other);
-    let client = reqwest::Client::builder()
-        .tls_backend_preconfigured(tls.map_err(Failure::io("cannot read the trusted certificates"))?)
-        .build()
-        .map_err(std::io::Error::other);
+    let client = http_client::builder().and_then(|client| client.build().map_err(std::io::Error::other));
     let client = client.map_err(Failure::io("cannot make a client for the collector of traces"))?;
     let version = env!("CARGO_PKG_VERSION");
     Ok(Some(Collector { endpoint, service, version, client, runtime: runtime.clone() }))

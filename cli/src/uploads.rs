@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use akhar_jobs::uploads::{S3Access, UploadStore};
-use akhar_platform::{config::Config, tls};
+use akhar_platform::{config::Config, http_client};
 use secrecy::ExposeSecret as _;
 
 use crate::failure::Failure;
@@ -30,11 +30,10 @@ pub(crate) async fn close(store: UploadStore) {
 }
 
 fn access() -> Result<S3Access, String> {
-    let client = reqwest::Client::builder()
-        .tls_backend_preconfigured(tls::config().map_err(|error| error.to_string())?)
+    let client = http_client::builder()
+        .map_err(|error| error.to_string())?
         .connect_timeout(CONNECT_LIMIT)
         .read_timeout(READ_LIMIT)
-        .user_agent(concat!("akhar/", env!("CARGO_PKG_VERSION")))
         .build()
         .map_err(|error| error.to_string())?;
     let variables = Config::aws_variables().into_iter();

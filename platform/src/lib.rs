@@ -5,6 +5,7 @@
 pub mod blocking;
 pub mod config;
 pub mod database;
+pub mod http_client;
 mod installation;
 pub mod metrics;
 pub mod networks;
@@ -12,4 +13,3 @@ pub mod open_files;
 pub mod reload;
 pub mod shutdown;
 pub mod telemetry;
-pub mod tls;

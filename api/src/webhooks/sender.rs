@@ -4,10 +4,13 @@
 //! another address for the connection than for the check. Redirects are not followed and no proxy is used, because both
 //! would choose other addresses.
 
-use std::{error::Error, net::SocketAddr, sync::Arc, time::Duration};
+use std::{net::SocketAddr, sync::Arc, time::Duration};
 
 use akhar_accounts::{WebhookTargets, WebhookUrl};
-use akhar_platform::tls;
+use akhar_platform::{
+    blocking::blocking,
+    http_client::{self, cause},
+};
 use reqwest::{
     Client, Response, StatusCode, Url,
     dns::{Addrs, Name, Resolve, Resolving},
@@ -80,23 +83,20 @@ impl Sender {
 
 impl Clients {
     async fn new(targets: &Arc<WebhookTargets>) -> Result<Self, String> {
-        // It reads and parses the certificates of the system.
-        let tls = tokio::task::spawn_blocking(tls::config).await.map_err(|error| error.to_string())?;
-        let tls = tls.map_err(|error| format!("TLS cannot be used: {error}"))?;
-        let client = |has_tls| {
-            Client::builder()
-                .tls_backend_preconfigured(tls.clone())
+        let client = async |has_tls| {
+            let builder = blocking(http_client::builder).await;
+            builder
+                .map_err(|error| format!("TLS cannot be used: {error}"))?
                 .dns_resolver(CheckedNames { targets: targets.clone(), has_tls })
                 .redirect(Policy::none())
                 .no_proxy()
                 .timeout(LIMIT)
                 .connect_timeout(CONNECT_LIMIT)
                 .pool_idle_timeout(IDLE_LIMIT)
-                .user_agent(concat!("akhar/", env!("CARGO_PKG_VERSION")))
                 .build()
                 .map_err(|error| described(&error))
         };
-        Ok(Self { with_tls: client(true)?, without_tls: client(false)? })
+        Ok(Self { with_tls: client(true).await?, without_tls: client(false).await? })
     }
 }
 
@@ -140,11 +140,7 @@ fn described(error: &reqwest::Error) -> String {
     if error.is_timeout() {
         return format!("no response within {} s", LIMIT.as_secs());
     }
-    let mut innermost: &dyn Error = error;
-    while let Some(source) = innermost.source() {
-        innermost = source;
-    }
-    innermost.to_string()
+    cause(error)
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ use std::{
     time::Duration,
 };
 
-use akhar_platform::{config::Config, open_files, tls};
+use akhar_platform::{config::Config, http_client, open_files};
 use rustix::fs::statvfs;
 
 use super::check::Check;
@@ -40,10 +40,8 @@ pub(super) async fn port(config: &Config) -> Check {
 
 /// Whether an api answers there. Anything that fails means no.
 async fn is_akhar(address: SocketAddr) -> bool {
-    let Ok(tls) = tls::config() else { return false };
-    let client =
-        reqwest::Client::builder().tls_backend_preconfigured(tls).timeout(TIMEOUT).no_proxy().build();
-    let Ok(client) = client else { return false };
+    let Ok(client) = http_client::builder() else { return false };
+    let Ok(client) = client.timeout(TIMEOUT).no_proxy().build() else { return false };
     match client.get(format!("http://{address}/health/live")).send().await {
         Ok(answer) => answer.text().await.is_ok_and(|body| body.contains("\"live\"")),
         Err(_) => false,

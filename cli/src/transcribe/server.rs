@@ -3,7 +3,7 @@
 use std::{fs, path::Path, time::Duration};
 
 use akhar_client::{Client, ClientError, Retries};
-use akhar_platform::{config::Config, database::PrivateError, tls};
+use akhar_platform::{config::Config, database::PrivateError, http_client};
 use secrecy::{ExposeSecret as _, SecretString};
 
 use super::pace::Pace;
@@ -130,11 +130,10 @@ fn retries(limit: Duration, pace: &Pace) -> Retries {
 
 fn http(is_here: bool) -> Result<reqwest::Client, Failure> {
     let cannot = |error: &dyn std::fmt::Display| fail(format!("cannot set up TLS: {error}"));
-    let client = reqwest::Client::builder()
-        .tls_backend_preconfigured(tls::config().map_err(|error| cannot(&error))?)
+    let client = http_client::builder()
+        .map_err(|error| cannot(&error))?
         .connect_timeout(CONNECT_LIMIT)
-        .read_timeout(READ_LIMIT)
-        .user_agent(concat!("akhar/", env!("CARGO_PKG_VERSION")));
+        .read_timeout(READ_LIMIT);
     let client = if is_here { client.no_proxy() } else { client };
     client.build().map_err(|error| cannot(&error))
 }

@@ -213,10 +213,7 @@ mod tests {
             endpoint: endpoint.to_owned(),
             service: "test",
             version: "0",
-            client: reqwest::Client::builder()
-                .tls_backend_preconfigured(crate::tls::config().unwrap())
-                .build()
-                .unwrap(),
+            client: crate::http_client::builder().unwrap().build().unwrap(),
             runtime: Handle::current(),
         }
     }

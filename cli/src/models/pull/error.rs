@@ -78,12 +78,3 @@ impl HubError {
         }
     }
 }
-
-/// The text of the innermost error, which names the actual cause.
-pub(super) fn cause(error: &dyn std::error::Error) -> String {
-    let mut innermost = error;
-    while let Some(source) = innermost.source() {
-        innermost = source;
-    }
-    innermost.to_string()
-}

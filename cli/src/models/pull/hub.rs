@@ -7,7 +7,7 @@
 use std::time::Duration;
 
 use akhar_inference::catalogue::{Entry, Part};
-use akhar_platform::tls;
+use akhar_platform::http_client::{self, cause};
 use reqwest::{
     Client, Response, StatusCode, Url,
     header::{ACCEPT_ENCODING, HeaderMap, IF_RANGE, LOCATION, RANGE},
@@ -15,7 +15,7 @@ use reqwest::{
 };
 use secrecy::{ExposeSecret as _, SecretString};
 
-use super::error::{HubError, cause};
+use super::error::HubError;
 
 /// The most redirects that are followed for one file.
 const MAX_HOPS: usize = 10;
@@ -40,12 +40,11 @@ impl Hub {
     pub(super) fn new(address: &str, token: Option<SecretString>) -> Result<Self, HubError> {
         let base = Url::parse(address).ok().filter(|url| matches!(url.scheme(), "http" | "https"));
         let base = base.ok_or_else(|| HubError::Address(address.to_owned()))?;
-        let client = Client::builder()
-            .tls_backend_preconfigured(tls::config().map_err(|error| HubError::Tls(error.to_string()))?)
+        let client = http_client::builder()
+            .map_err(|error| HubError::Tls(error.to_string()))?
             .redirect(Policy::none())
             .connect_timeout(CONNECT_LIMIT)
             .read_timeout(READ_LIMIT)
-            .user_agent(concat!("akhar/", env!("CARGO_PKG_VERSION")))
             .build()
             .map_err(|error| HubError::Tls(cause(&error)))?;
         // An empty token counts as not set, because a settings file may have an empty value.

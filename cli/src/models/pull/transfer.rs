@@ -14,6 +14,7 @@ use akhar_inference::{
     catalogue::{Entry, Part},
     sha256_of,
 };
+use akhar_platform::http_client::cause;
 use backon::{BackoffBuilder as _, ExponentialBuilder};
 use reqwest::{
     StatusCode,
@@ -22,7 +23,7 @@ use reqwest::{
 
 use super::{
     disk::ensure_space,
-    error::{HubError, PullError, cause},
+    error::{HubError, PullError},
     hub::{Answer, Hub, text},
     progress::Progress,
 };
