@@ -106,9 +106,7 @@ impl App {
             body_memory: BodyMemory::budget(config.max_upload_bytes),
             live,
             shutdown: shutdown.clone(),
-            webhook_targets: Arc::new(WebhookTargets::new(
-                config.webhook_allow.clone().unwrap_or_default().0,
-            )),
+            webhook_targets: Arc::new(WebhookTargets::new(config.webhook_networks())),
             webhooks_due: Arc::default(),
             tasks: TaskTracker::new(),
         }))

@@ -88,7 +88,7 @@ impl From<QuotaOptions> for Quotas {
 
 /// Runs one subcommand.
 pub(crate) async fn run(config: &Config, command: Command) -> Result<(), Failure> {
-    let targets = WebhookTargets::new(config.webhook_allow.clone().unwrap_or_default().0);
+    let targets = WebhookTargets::new(config.webhook_networks());
     connect::with_database(config, async |db| execute(db, &targets, command).await).await
 }
 

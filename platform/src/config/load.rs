@@ -6,6 +6,7 @@ use figment::{
     Figment,
     providers::{Env, Format, Serialized},
 };
+use ipnet::IpNet;
 use secrecy::{ExposeSecret as _, SecretString};
 use serde::de::DeserializeOwned;
 
@@ -92,6 +93,11 @@ impl Config {
             Some((name.into_string().ok()?, SecretString::from(value.into_string().ok()?)))
         });
         all.filter(|(name, value)| name.starts_with("AWS_") && !value.expose_secret().is_empty()).collect()
+    }
+
+    /// The networks to which webhooks are sent although they are not public.
+    pub fn webhook_networks(&self) -> Vec<IpNet> {
+        self.webhook_allow.clone().unwrap_or_default().0
     }
 
     pub(super) fn from_figment(figment: &Figment) -> Result<Self, ConfigError> {
