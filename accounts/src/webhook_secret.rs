@@ -58,7 +58,8 @@ mod tests {
         let (short, long) = (secret(&[7; 24]), secret(&(0..32).collect::<Vec<u8>>()));
         assert_eq!(short.text(), "whsec_BwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcH");
         assert_eq!(long.text(), "whsec_AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=");
-        let (id, body) = ("019d0f6e-8e52-7d0c-a4f5-5b2b3f6d3c11", r#"{"text":"ਸਤਿ ਸ੍ਰੀ ਅਕਾਲ"}"#);
+        let id = "019d0f6e-8e52-7d0c-a4f5-5b2b3f6d3c11";
+        let body = r#"{"text":"ਸਤਿ ਸ੍ਰੀ ਅਕਾਲ"}"#;
         assert_eq!(
             short.sign(id, 1_795_000_000, body.as_bytes()),
             "v1,3LXPnpuW3NlJaIwuFzLuxM+w0BBKHHWe9F9qAdN+fb8="

@@ -93,7 +93,8 @@ pub(crate) async fn with_database<T>(
 }
 
 async fn private(config: &Config) -> Result<(PgConnectOptions, Option<PrivatePostgres>), Failure> {
-    let (data_dir, bin) = (config.data_dir.clone(), config.postgres_bin.clone());
+    let data_dir = config.data_dir.clone();
+    let bin = config.postgres_bin.clone();
     if !PrivatePostgres::exists(&data_dir)? {
         let folder = std::path::absolute(&data_dir).unwrap_or(data_dir);
         return Err(Failure::NoPrivateDatabase(folder));
@@ -108,7 +109,8 @@ async fn private(config: &Config) -> Result<(PgConnectOptions, Option<PrivatePos
 
 /// Starts the private database.
 pub(crate) async fn start(config: &Config) -> Result<PrivatePostgres, Failure> {
-    let (data_dir, bin) = (config.data_dir.clone(), config.postgres_bin.clone());
+    let data_dir = config.data_dir.clone();
+    let bin = config.postgres_bin.clone();
     blocking(move || Ok(PrivatePostgres::start(&data_dir, bin.as_deref())?)).await
 }
 

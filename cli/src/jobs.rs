@@ -166,7 +166,8 @@ async fn execute(db: &PgPool, command: Command) -> Result<(), Failure> {
 
 /// At most `limit` jobs, of as many pages as are needed.
 async fn find(db: &PgPool, search: &JobSearch, limit: u16) -> Result<Vec<JobSummary>, Failure> {
-    let (mut jobs, mut from) = (Vec::new(), None);
+    let mut jobs = Vec::new();
+    let mut from = None;
     loop {
         let left = limit - u16::try_from(jobs.len()).unwrap_or(limit);
         let page = store::search(db, search, from, left).await?;

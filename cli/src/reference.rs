@@ -64,7 +64,8 @@ fn write_help(page: &mut String, command: &Command) {
     let name = command.get_bin_name().unwrap_or(command.get_name());
     let help = command.clone().render_long_help().to_string();
     let lines: Vec<&str> = help.lines().map(str::trim_end).collect();
-    let _infallible = write!(page, "\n## {name}\n\n```text\n{}\n```\n", lines.join("\n").trim_end());
+    // Writing to a String does not fail.
+    let _ = write!(page, "\n## {name}\n\n```text\n{}\n```\n", lines.join("\n").trim_end());
     for command in command.get_subcommands().filter(|command| !command.is_hide_set()) {
         write_help(page, command);
     }

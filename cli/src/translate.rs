@@ -28,7 +28,8 @@ pub(crate) struct Arguments {
 
 /// Translates standard input to standard output, a line for each line. An empty line stays empty.
 pub(crate) fn run(config: &Config, arguments: &Arguments) -> Result<(), Failure> {
-    let (from, to) = (arguments.from.code(), arguments.to.code());
+    let from = arguments.from.code();
+    let to = arguments.to.code();
     if from == to {
         return Err(Failure::Command(format!("--from and --to are both {from}, expected two languages")));
     }

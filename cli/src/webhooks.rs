@@ -55,7 +55,8 @@ async fn execute(db: &PgPool, command: Command) -> Result<(), Failure> {
 }
 
 async fn redeliver(db: &PgPool, ids: Vec<Uuid>) -> Result<(), Failure> {
-    let (mut n, mut unknown) = (0, None);
+    let mut n = 0;
+    let mut unknown = None;
     for id in ids {
         if store::redeliver(db, JobId(id)).await? {
             n += 1;
@@ -74,7 +75,8 @@ async fn redeliver(db: &PgPool, ids: Vec<Uuid>) -> Result<(), Failure> {
 
 fn print_line(delivery: &ListedDelivery) -> Result<(), Failure> {
     let ListedDelivery { job_id, url, state, attempt, created_at, last_error, .. } = delivery;
-    let (created_at, state) = (created_at.format("%F %T"), state.name());
+    let created_at = created_at.format("%F %T");
+    let state = state.name();
     let error = last_error.as_ref().map(|error| format!("  {error}")).unwrap_or_default();
     output::line(format_args!("{job_id}  {created_at}  {state}  {attempt}  {url}{error}"))
 }

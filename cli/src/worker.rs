@@ -34,7 +34,7 @@ pub(crate) async fn run(mut config: Config, arguments: &Arguments) -> Result<(),
         .map_err(Failure::io("cannot install signal handlers"))?;
     if arguments.with_parent {
         let shutdown = shutdown.clone();
-        tokio::spawn(async move { obey_parent(&shutdown).await });
+        tokio::spawn(async move { follow_parent(&shutdown).await });
     }
     let database = connect::migrated("akhar-worker", &config).await?;
     let uploads = uploads::open(&config).await?;
@@ -48,7 +48,7 @@ pub(crate) async fn run(mut config: Config, arguments: &Arguments) -> Result<(),
 
 /// Follows the parent, which writes [`FINISH`] when the jobs should be finished. It closes the pipe when there is no
 /// more time for that, and so does its death.
-async fn obey_parent(shutdown: &Shutdown) {
+async fn follow_parent(shutdown: &Shutdown) {
     let mut lines = BufReader::new(tokio::io::stdin()).lines();
     while let Ok(Some(line)) = lines.next_line().await {
         if line == FINISH {

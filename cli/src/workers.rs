@@ -57,7 +57,8 @@ fn table(workers: &[WorkerRow]) -> Result<(), Failure> {
             WorkerRow { is_draining: true, .. } => "draining",
             _ => "works",
         };
-        let (name, jobs) = (worker.name.clone(), worker.n_jobs.to_string());
+        let name = worker.name.clone();
+        let jobs = worker.n_jobs.to_string();
         [name, state.to_owned(), jobs, output::time(worker.started_at), output::time(worker.seen_at)]
     });
     output::table(["NAME", "STATE", "JOBS", "STARTED (UTC)", "LAST HEARTBEAT (UTC)"], rows.collect())

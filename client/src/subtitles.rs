@@ -11,8 +11,8 @@ pub fn srt(segments: &[SegmentBody]) -> String {
     let mut text = String::new();
     for (nth, segment) in cues(segments).enumerate() {
         let (start, end) = (time(segment.start, ','), time(segment.end, ','));
-        let _infallible =
-            write!(text, "{}\n{start} --> {end}\n{}\n\n", nth + 1, one_line(&segment.transcription));
+        // Writing to a String does not fail.
+        let _ = write!(text, "{}\n{start} --> {end}\n{}\n\n", nth + 1, one_line(&segment.transcription));
     }
     text
 }
@@ -24,7 +24,8 @@ pub fn vtt(segments: &[SegmentBody]) -> String {
         let (start, end) = (time(segment.start, '.'), time(segment.end, '.'));
         let escaped =
             one_line(&segment.transcription).replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
-        let _infallible = write!(text, "\n{start} --> {end}\n{escaped}\n");
+        // Writing to a String does not fail.
+        let _ = write!(text, "\n{start} --> {end}\n{escaped}\n");
     }
     text
 }

@@ -35,7 +35,8 @@ impl LiveConfig {
             while hangups.recv().await.is_some() {
                 if had_terminal && !has_terminal() {
                     tracing::info!("the terminal was closed: stopping");
-                    let _always_possible = kill_process(getpid(), Signal::TERM);
+                    // A process may signal itself.
+                    let _ = kill_process(getpid(), Signal::TERM);
                     return;
                 }
                 reload(&sender);

@@ -47,7 +47,8 @@ async fn connected(config: &Config) -> Vec<Check> {
         Err(error) => return vec![unreachable(config, &error)],
     };
     let db = &opened.database.durable;
-    let (reached, schema) = (server(db, config).await, akhar_migrations::check(db).await);
+    let reached = server(db, config).await;
+    let schema = akhar_migrations::check(db).await;
     let mut checks = vec![reached.unwrap_or_else(|error| failed_query("database", &error))];
     let is_current = schema.is_ok();
     checks.push(storage(db).await);

@@ -8,7 +8,7 @@ use std::{
 use akhar_platform::{blocking::joined, config::Config, reload::LiveConfig, shutdown::Shutdown, telemetry};
 use tokio::{sync::oneshot, task::JoinHandle};
 
-use super::{Manner, Ready, run_until};
+use super::{Ready, ServeOptions, run_until};
 use crate::failure::Failure;
 
 /// A running service.
@@ -28,20 +28,22 @@ impl Embedded {
     pub(crate) async fn start(config: &Config) -> Result<Self, Failure> {
         let listen = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
         let config = Config { listen, metrics_listen: None, worker_metrics_listen: None, ..config.clone() };
-        let (limit, shutdown) = (config.shutdown_limit(), Shutdown::default());
+        let limit = config.shutdown_limit();
+        let shutdown = Shutdown::default();
         let (sender, ready) = oneshot::channel();
         let stop = shutdown.clone();
         let mut task = tokio::spawn(async move {
             let on_ready = |ready: Ready| {
-                let _nobody_waits = sender.send((ready.address, ready.key));
+                // Nobody waits any more.
+                let _ = sender.send((ready.address, ready.key));
                 Ok(())
             };
-            let manner = Manner {
+            let options = ServeOptions {
                 on_ready: Box::new(on_ready),
                 has_link: false,
                 worker_log: Some(telemetry::COMMAND_FILTER),
             };
-            run_until(&config, LiveConfig::fixed(config.clone()), &stop, manner).await
+            run_until(&config, LiveConfig::fixed(config.clone()), &stop, options).await
         });
         match ready.await {
             Ok((address, key)) => Ok(Self { base: format!("http://{address}"), key, limit, shutdown, task }),

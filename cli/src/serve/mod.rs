@@ -30,7 +30,7 @@ struct Ready {
 }
 
 /// What differs between `akhar serve` and the service of another command.
-struct Manner {
+struct ServeOptions {
     /// Called when the service is ready.
     on_ready: Box<dyn FnOnce(Ready) -> Result<(), Failure> + Send>,
     /// Whether the playground gets the demo key by a link.
@@ -45,8 +45,8 @@ pub(crate) async fn run(config: Config) -> Result<(), Failure> {
         .map_err(Failure::io("cannot install signal handlers"))?;
     let live =
         LiveConfig::follow_signals(config.clone()).map_err(Failure::io("cannot install a signal handler"))?;
-    let manner = Manner { on_ready: Box::new(announce), has_link: true, worker_log: None };
-    run_until(&config, live, &shutdown, manner).await
+    let serve_options = ServeOptions { on_ready: Box::new(announce), has_link: true, worker_log: None };
+    run_until(&config, live, &shutdown, serve_options).await
 }
 
 /// Runs everything until `shutdown`. Then the HTTP server finishes its requests, the worker finishes its jobs, and the
@@ -55,17 +55,18 @@ async fn run_until(
     config: &Config,
     live: LiveConfig,
     shutdown: &Shutdown,
-    manner: Manner,
+    serve_options: ServeOptions,
 ) -> Result<(), Failure> {
     let Some(options) = connect::configured_options(config)? else {
         let private = connect::start(config).await?;
-        let (options, url) = (private.options(), private.url());
+        let options = private.options();
+        let url = private.url();
         let private = Supervised::new(private);
-        let served = serve(config, live, (options, url), true, shutdown, manner).await;
+        let served = serve(config, live, (options, url), true, shutdown, serve_options).await;
         return served.and(private.stop().await);
     };
     let url = config.database_url.as_ref().ok_or(Failure::NoDatabase)?.expose_secret().to_owned();
-    serve(config, live, (options, url), false, shutdown, manner).await
+    serve(config, live, (options, url), false, shutdown, serve_options).await
 }
 
 /// Prints the address, the key and the link.
@@ -83,7 +84,7 @@ async fn serve(
     (options, url): (PgConnectOptions, String),
     is_private: bool,
     shutdown: &Shutdown,
-    manner: Manner,
+    serve_options: ServeOptions,
 ) -> Result<(), Failure> {
     let database = connect::connect("akhar-serve", &options, config).await?;
     akhar_migrations::migrate(&database.durable).await?;
@@ -92,14 +93,14 @@ async fn serve(
     let listener = api::listen(config)?;
     let address = api::address(&listener)?;
 
-    let offered = key.as_ref().filter(|_| manner.has_link);
+    let offered = key.as_ref().filter(|_| serve_options.has_link);
     let (demo_key, link) = offered.map_or((DemoKey::none(), None), |key| DemoKey::offer(address, key));
 
     let finish_worker = CancellationToken::new();
     let (ready_sender, ready) = oneshot::channel();
     let worker = tokio::spawn(worker::supervise(
         url,
-        manner.worker_log,
+        serve_options.worker_log,
         config.worker_metrics_listen.is_some(),
         live.clone(),
         finish_worker.clone(),
@@ -107,7 +108,8 @@ async fn serve(
         ready_sender,
     ));
     let api = akhar_api::serve(listener, live, database.clone(), uploads.clone(), shutdown.clone(), demo_key);
-    let served = serve_and_announce(ready, || (manner.on_ready)(Ready { address, key, link }), api).await;
+    let served =
+        serve_and_announce(ready, || (serve_options.on_ready)(Ready { address, key, link }), api).await;
     finish_worker.cancel();
     let finished = worker.await.unwrap_or(Err(Failure::WorkerStart));
     uploads::close(uploads).await;

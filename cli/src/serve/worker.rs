@@ -39,7 +39,8 @@ pub(super) async fn supervise(
         let mut child = spawn(&url, log, has_metrics)?;
         let mut lines = child.stdout.take().map(|out| BufReader::new(out).lines());
         let stdin = child.stdin.take(); // kept open: see `FINISH`
-        let (mut handles_signals, mut must_reload) = (false, false);
+        let mut handles_signals = false;
+        let mut must_reload = false;
         loop {
             let line = async {
                 match &mut lines {
@@ -80,7 +81,7 @@ pub(super) async fn supervise(
 async fn end(mut child: Child, mut stdin: Option<ChildStdin>, shutdown: &Shutdown) -> Result<(), Failure> {
     if let Some(stdin) = &mut stdin {
         // An error means that the worker has ended.
-        let _ended = stdin.write_all(format!("{FINISH}\n").as_bytes()).await;
+        let _ = stdin.write_all(format!("{FINISH}\n").as_bytes()).await;
     }
     tokio::select! {
         ended = child.wait() => return ended.map(|_| ()).map_err(cannot_wait),
@@ -99,7 +100,7 @@ async fn end(mut child: Child, mut stdin: Option<ChildStdin>, shutdown: &Shutdow
 fn reload(child: &Child) {
     let id = child.id().and_then(|id| i32::try_from(id).ok()).and_then(Pid::from_raw);
     // A worker that has ended is started again, and reads the configuration then.
-    let _ended = id.map(|id| kill_process(id, Signal::HUP));
+    let _ = id.map(|id| kill_process(id, Signal::HUP));
 }
 
 fn cannot_wait(error: std::io::Error) -> Failure {

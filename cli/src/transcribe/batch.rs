@@ -137,7 +137,8 @@ impl Batch {
             None => self.pieces(sound.bytes, memory).await?,
         };
         let entry = Entry { name, sha256, duration_s: transcript.duration_s };
-        let (batch, input) = (self.clone(), input.clone());
+        let batch = self.clone();
+        let input = input.clone();
         let written = blocking(move || {
             batch.outputs.write(&input, &batch.settings, &transcript)?;
             batch.journal.add(&entry)?;
@@ -151,8 +152,10 @@ impl Batch {
     async fn pieces(&self, bytes: Bytes, memory: Option<impl Drop>) -> Result<Transcript, Trouble> {
         let (sender, mut pieces) = mpsc::channel(1);
         let mut cut = Some((memory, tokio::task::spawn_blocking(move || cut(bytes, &sender))));
-        let (mut running, mut parts, mut next, mut n_pieces) =
-            (FuturesUnordered::new(), Vec::new(), None, 0_usize);
+        let mut running = FuturesUnordered::new();
+        let mut parts = Vec::new();
+        let mut next = None;
+        let mut n_pieces = 0_usize;
         let mut warnings = Vec::new();
         loop {
             tokio::select! {
@@ -238,7 +241,8 @@ fn cut(bytes: Bytes, pieces: &mpsc::Sender<CutPiece>) -> Result<Vec<String>, Unr
         }
     }
     for piece in cutter.finish() {
-        let _nobody_receives = pieces.blocking_send(piece.into());
+        // Nobody receives when the batch has ended early.
+        let _ = pieces.blocking_send(piece.into());
     }
     Ok(recording.warnings().to_vec())
 }

@@ -86,7 +86,8 @@ mod tests {
             translation: None,
             timestamps: Some(segments.iter().map(segment).collect()),
         };
-        let (jobs, warnings) = (vec![Uuid::now_v7()], vec!["too quiet".to_owned()]);
+        let jobs = vec![Uuid::now_v7()];
+        let warnings = vec!["too quiet".to_owned()];
         Part { start_s, end_s, transcript: Transcript { body, duration_s: end_s - start_s, jobs, warnings } }
     }
 

@@ -118,7 +118,8 @@ mod tests {
 
     fn folder(name: &str) -> PathBuf {
         let folder = std::env::temp_dir().join(format!("akhar-journal-{}-{name}", std::process::id()));
-        let _missing = fs::remove_dir_all(&folder);
+        // It may be missing.
+        let _ = fs::remove_dir_all(&folder);
         fs::create_dir_all(&folder).unwrap();
         folder
     }
@@ -133,7 +134,8 @@ mod tests {
 
     #[test]
     fn a_resumed_run_knows_what_is_done() {
-        let (folder, settings) = (folder("resumed"), settings(Language::Pa));
+        let folder = folder("resumed");
+        let settings = settings(Language::Pa);
         let first = Journal::open(&folder, &settings, false).unwrap();
         first.add(&entry("a/ਇੱਕ")).unwrap();
         assert!(first.done("a/ਇੱਕ", "ab").is_none(), "it is not of an earlier run");
@@ -146,7 +148,8 @@ mod tests {
 
     #[test]
     fn a_journal_cut_off_at_any_byte_keeps_its_whole_lines() {
-        let (folder, settings) = (folder("torn"), settings(Language::Pa));
+        let folder = folder("torn");
+        let settings = settings(Language::Pa);
         let journal = Journal::open(&folder, &settings, true).unwrap();
         for name in ["a", "b"] {
             journal.add(&entry(name)).unwrap();
@@ -168,7 +171,8 @@ mod tests {
 
     #[test]
     fn a_journal_needs_resume_and_the_same_settings_and_one_run_at_a_time() {
-        let (folder, pa) = (folder("refused"), settings(Language::Pa));
+        let folder = folder("refused");
+        let pa = settings(Language::Pa);
         let first = Journal::open(&folder, &pa, false).unwrap();
         first.add(&entry("a")).unwrap();
         let refused =

@@ -174,7 +174,8 @@ mod tests {
 
     #[test]
     fn refusals_halve_the_limit_once_for_each_round() {
-        let (mut rule, now) = (Aimd { limit: 16.0, max: 64.0, halved_at: None }, Instant::now());
+        let mut rule = Aimd { limit: 16.0, max: 64.0, halved_at: None };
+        let now = Instant::now();
         (0..16).for_each(|_| rule.refused(now));
         assert_eq!(rule.n(), 8);
         rule.refused(now + SETTLING);
@@ -197,7 +198,8 @@ mod tests {
                     2 => (0..4).for_each(|_| pace.change(|rule| rule.ended(0, 1000))),
                     _ => pace.change(|rule| { rule.halved_at = None; rule.refused(Instant::now()); }),
                 }
-                let (free, wanted) = (pace.0.places.available_permits(), pace.0.state.lock().rule.n());
+                let free = pace.0.places.available_permits();
+                let wanted = pace.0.state.lock().rule.n();
                 prop_assert_eq!(free, wanted.saturating_sub(taken.len()));
             }
         }

@@ -67,7 +67,9 @@ impl Settings {
     /// The request for a recording with this SHA-256. Its key is a hash of everything that is sent, so that the same
     /// request always has the same job. `nth`: counts the jobs of this request that failed for a reason that may pass.
     pub(super) fn request(&self, sha256: &str, nth: u32) -> SpeechRequest {
-        let (lang, translate, timestamps) = (self.lang(), self.translate, self.timestamps);
+        let lang = self.lang();
+        let translate = self.translate;
+        let timestamps = self.timestamps;
         let all = format!("speech-recognition {lang} {translate} {timestamps} {sha256} {nth}");
         SpeechRequest {
             lang: Some(lang.to_owned()),
@@ -99,7 +101,8 @@ mod tests {
         let key = |lang, translate, timestamps, formats: &[Format], sha256, nth| {
             Settings::new(lang, translate, timestamps, formats).request(sha256, nth).idempotency_key.unwrap()
         };
-        let (pa, json) = (Language::Pa, [Format::Json]);
+        let pa = Language::Pa;
+        let json = [Format::Json];
         let first = key(pa, false, false, &json, "a", 0);
         assert_eq!(first, key(pa, false, false, &[Format::Txt], "a", 0));
         let others = [

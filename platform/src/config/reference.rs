@@ -75,11 +75,13 @@ pub fn markdown() -> String {
     );
     for setting in settings() {
         if let Some((title, readers)) = section(&setting) {
-            let _infallible = write!(page, "\n## {title}\n\n{readers}\n");
+            // Writing to a String does not fail.
+            let _ = write!(page, "\n## {title}\n\n{readers}\n");
         }
         let default = setting.default.as_ref().map_or("unset".to_owned(), |default| format!("`{default}`"));
         let reload = if TAKEN_OVER.contains(&setting.key) { " Taken over at SIGHUP." } else { "" };
-        let _infallible = write!(
+        // Writing to a String does not fail.
+        let _ = write!(
             page,
             "\n### {variable}\n\n{meaning}\n\nKey: `{key}`. Default: {default}.{reload}\n",
             variable = setting.variable(),
@@ -101,12 +103,15 @@ pub fn environment_file() -> String {
     );
     for setting in settings() {
         if let Some((title, _)) = section(&setting) {
-            let _infallible = write!(file, "\n## {title}\n\n");
+            // Writing to a String does not fail.
+            let _ = write!(file, "\n## {title}\n\n");
         }
         for line in setting.meaning.lines() {
-            let _infallible = writeln!(file, "# {line}");
+            // Writing to a String does not fail.
+            let _ = writeln!(file, "# {line}");
         }
-        let _infallible = writeln!(file, "#{}={}", setting.variable(), setting.default.unwrap_or_default());
+        // Writing to a String does not fail.
+        let _ = writeln!(file, "#{}={}", setting.variable(), setting.default.unwrap_or_default());
     }
     file
 }

@@ -65,7 +65,8 @@ async fn forward(listener: &mut PgListener, on_event: &mut impl FnMut(Event<'_>)
     loop {
         match listener.try_recv().await {
             Ok(Some(notification)) => {
-                let (channel, payload) = (notification.channel(), notification.payload());
+                let channel = notification.channel();
+                let payload = notification.payload();
                 on_event(Event::Notified { channel, payload });
             }
             Ok(None) => {

@@ -91,7 +91,8 @@ impl Database {
     /// Exports how many connections the pools have, and how far this process's clock is from the server's.
     pub async fn measure(&self) {
         for (name, pool) in [("durable", &self.durable), ("volatile", &self.volatile)] {
-            let (n, n_idle) = (usize::try_from(pool.size()).unwrap_or(usize::MAX), pool.num_idle());
+            let n = usize::try_from(pool.size()).unwrap_or(usize::MAX);
+            let n_idle = pool.num_idle();
             metrics::POOL_CONNECTIONS.set_count([name, "idle"], n_idle);
             metrics::POOL_CONNECTIONS.set_count([name, "used"], n.saturating_sub(n_idle));
             metrics::POOL_LIMIT.set([name], pool.options().get_max_connections().into());

@@ -107,7 +107,8 @@ fn install() -> Result<PrometheusHandle, MetricsError> {
     metric::enable();
     with_recorder(|recorder| {
         for row in TABLE {
-            let (name, help) = (row.name.into(), SharedString::const_str(row.help.trim_ascii()));
+            let name = row.name.into();
+            let help = SharedString::const_str(row.help.trim_ascii());
             match row.kind {
                 Kind::Counter => recorder.describe_counter(name, None::<Unit>, help),
                 Kind::Gauge => recorder.describe_gauge(name, None, help),
@@ -161,7 +162,7 @@ async fn accept<M: Measure>(listener: TcpListener, scrape: Arc<Scrape<M>>) {
                 let served = serve(stream, scrape.clone());
                 tokio::spawn(async move {
                     // A connection that fails or takes too long concerns only its client.
-                    let _ended = timeout(CONNECTION_LIMIT, served).await;
+                    let _ = timeout(CONNECTION_LIMIT, served).await;
                     drop(place);
                 });
             }

@@ -95,7 +95,8 @@ pub fn init(
         }
     };
     if given.is_none() {
-        let _was_not_set = CHANGE.set(Change { default, replace });
+        // It was not set before: `try_init` succeeds once.
+        let _ = CHANGE.set(Change { default, replace });
     }
     Ok(traces)
 }

@@ -138,7 +138,7 @@ pub fn continue_trace(span: &Span, traceparent: Option<&str>) {
     let carrier = HashMap::from([(TRACEPARENT.to_owned(), traceparent.to_owned())]);
     let context = TraceContextPropagator::new().extract(&carrier);
     // Without a collector the span is in no trace.
-    let _is_in_trace = span.set_parent(context);
+    let _ = span.set_parent(context);
 }
 
 /// The context of a span, for a job or another process that continues its trace. `None` if the span is in no trace.
@@ -226,7 +226,7 @@ mod tests {
         let subscriber = tracing_subscriber::registry().with(layer).with(lines.with_filter(filter));
         tracing::subscriber::with_default(subscriber, || {
             // As libraries do. The answer must not hold for the span.
-            let _is_enabled = tracing::enabled!(tracing::Level::INFO);
+            let _ = tracing::enabled!(tracing::Level::INFO);
             let span = tracing::info_span!(target: "akhar_test", "request");
             continue_trace(&span, Some(TRACEPARENT_OF_CALLER));
             let context = context(&span).unwrap();

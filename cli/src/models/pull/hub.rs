@@ -100,7 +100,8 @@ impl Hub {
         // The query of a redirect's target may contain a signature, which is a secret, so it is not shown.
         let mut shown = response.url().clone();
         shown.set_query(None);
-        let (url, status) = (shown.to_string(), response.status());
+        let url = shown.to_string();
+        let status = response.status();
         match status {
             StatusCode::OK | StatusCode::PARTIAL_CONTENT | StatusCode::RANGE_NOT_SATISFIABLE => {
                 Ok(Answer { response, sha256 })

@@ -48,7 +48,8 @@ async fn pull(config: &Config, id: &str) -> Result<String, PullError> {
     // Fail before the download if the entry would produce an invalid manifest.
     entry.manifest("", &vec![String::new(); entry.files.len()])?;
 
-    let (partial, place) = (registry.partial(id), registry.place(id));
+    let partial = registry.partial(id);
+    let place = registry.place(id);
     fs::create_dir_all(&partial).map_err(PullError::io(&partial))?;
     let lock = File::open(&partial).map_err(PullError::io(&partial))?;
     lock.try_lock().map_err(|error| match error {

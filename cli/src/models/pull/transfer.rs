@@ -72,7 +72,8 @@ impl Transfer<'_> {
         };
         if let Some((expected, who)) = expected.filter(|(expected, _)| **expected != found) {
             local.clear()?;
-            let (file, expected) = (part.path.clone(), expected.clone());
+            let file = part.path.clone();
+            let expected = expected.clone();
             return Err(PullError::Hash { file, found, expected, who });
         }
         Ok(found)
