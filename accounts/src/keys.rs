@@ -124,11 +124,9 @@ pub async fn create(
 
 /// Lists all keys, including revoked ones, the oldest first.
 pub async fn list(db: &PgPool) -> Result<Vec<ListedKey>, KeyError> {
-    let keys = "select k.id, k.account_id, k.name, k.prefix, k.created_at, k.revoked_at, k.is_admin,
-            a.requests_per_minute, a.max_queued, a.audio_minutes_per_day,
-            a.webhook_url, a.webhook_secret is not null as has_webhook_secret
-         from api_keys k join accounts a on a.id = k.account_id order by k.id";
-    Ok(sqlx::query_as(keys).fetch_all(db).await?)
+    let mut keys = page(db, None, i64::MAX).await?;
+    keys.reverse();
+    Ok(keys)
 }
 
 /// At most `limit` keys, including revoked ones, the newest first: those that were created before the key `before`.
