@@ -7,6 +7,7 @@ mod connect;
 mod demo;
 mod doctor;
 mod failure;
+mod free_space;
 mod jobs;
 mod keys;
 mod language;

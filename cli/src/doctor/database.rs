@@ -1,17 +1,13 @@
 //! Checks of Postgres: that it can be reached, its settings, its schema, its clock, and the workers and keys in it.
 
-use std::time::Duration;
-
 use akhar_accounts::keys;
 use akhar_jobs::store;
 use akhar_migrations::SchemaError;
 use akhar_platform::{
     config::Config,
-    database::{PrivatePostgres, is_storage_full, write_temporary_files},
+    database::{Database, PrivatePostgres, is_storage_full, write_temporary_files},
 };
-use chrono::{DateTime, Utc};
 use sqlx::PgPool;
-use tokio::time::Instant;
 
 use super::{check::Check, machine::data_dir};
 use crate::{connect::CommandDatabase, failure::Failure};
@@ -19,7 +15,7 @@ use crate::{connect::CommandDatabase, failure::Failure};
 /// The oldest Postgres that the tests run on, as `server_version_num`.
 const OLDEST_VERSION: i32 = 150_000;
 /// Times of jobs are Postgres's, and times of logs are this machine's. Above this difference they are hard to compare.
-const CLOCK_DIFFERENCE: Duration = Duration::from_secs(1);
+const CLOCK_DIFFERENCE_S: f64 = 1.0;
 
 /// All checks of the database. Without a connection there are only the first ones.
 pub(super) async fn checks(config: &Config) -> Vec<Check> {
@@ -53,7 +49,7 @@ async fn connected(config: &Config) -> Vec<Check> {
     let is_current = schema.is_ok();
     checks.push(storage(db).await);
     checks.push(of_schema(schema));
-    checks.push(clock(db).await.unwrap_or_else(|error| failed_query("clock", &error)));
+    checks.push(clock(&opened.database).await.unwrap_or_else(|error| failed_query("clock", &error)));
     if is_current {
         checks.push(workers(db).await.unwrap_or_else(|error| failed_query("workers", &error)));
         checks.push(working_keys(db).await);
@@ -142,13 +138,10 @@ fn of_schema(schema: Result<(), SchemaError>) -> Check {
     }
 }
 
-async fn clock(db: &PgPool) -> Result<Check, sqlx::Error> {
-    let asked = Instant::now();
-    let theirs: DateTime<Utc> = sqlx::query_scalar("select clock_timestamp()").fetch_one(db).await?;
-    let half = asked.elapsed() / 2;
-    let difference = (Utc::now() - theirs).abs().to_std().unwrap_or_default().saturating_sub(half);
-    let found = format!("this machine and Postgres differ by {:.3} s", difference.as_secs_f64());
-    Ok(if difference > CLOCK_DIFFERENCE {
+async fn clock(database: &Database) -> Result<Check, sqlx::Error> {
+    let difference_s = database.clock_offset_s().await?.abs();
+    let found = format!("this machine and Postgres differ by {difference_s:.3} s");
+    Ok(if difference_s > CLOCK_DIFFERENCE_S {
         let fix = "synchronise the clocks of both machines, for example with chrony or systemd-timesyncd";
         Check::warning("clock", found, fix)
     } else {

@@ -9,10 +9,9 @@ use std::{
 };
 
 use akhar_platform::{config::Config, http_client, open_files};
-use rustix::fs::statvfs;
 
 use super::check::Check;
-use crate::api::listen;
+use crate::{api::listen, free_space::free_bytes};
 
 /// Below this much free space the service fails soon.
 const LEAST_FREE_MIB: u64 = 256;
@@ -88,14 +87,14 @@ fn writable(folder: &Path) -> Check {
 
 fn space(name: &'static str, folder: &Path) -> Check {
     let folder = existing(folder);
-    let disk = match statvfs(&folder) {
-        Ok(disk) => disk,
+    let n_bytes = match free_bytes(&folder) {
+        Ok(n_bytes) => n_bytes,
         Err(error) => {
             let found = format!("cannot read the free space of {}: {error}", folder.display());
             return Check::failed(name, found, "check that the folder exists");
         }
     };
-    let free_mib = disk.f_bavail.saturating_mul(disk.f_frsize) / (1 << 20);
+    let free_mib = n_bytes / (1 << 20);
     let found = format!("{free_mib} MiB are free in {}", folder.display());
     let fix = "free some space, or make AKHAR_RETENTION_S shorter";
     match free_mib {

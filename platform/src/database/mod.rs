@@ -103,7 +103,7 @@ impl Database {
     }
 
     /// The seconds by which this process's clock is ahead of the server's.
-    async fn clock_offset_s(&self) -> Result<f64, sqlx::Error> {
+    pub async fn clock_offset_s(&self) -> Result<f64, sqlx::Error> {
         let ours = || SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs_f64();
         let mut connection = self.volatile.acquire().await?;
         let asked = ours();

@@ -3,9 +3,9 @@
 use std::{fs, path::Path};
 
 use akhar_inference::catalogue::Entry;
-use rustix::fs::statvfs;
 
 use super::error::PullError;
+use crate::free_space::free_bytes;
 
 /// The number of bytes of the entry's files that an earlier pull has downloaded.
 pub(super) fn bytes_present(partial: &Path, entry: &Entry) -> u64 {
@@ -14,8 +14,7 @@ pub(super) fn bytes_present(partial: &Path, entry: &Entry) -> u64 {
 
 /// Fails if the disk has fewer than `needed` free bytes. Succeeds if the file system does not report its free space.
 pub(super) fn ensure_space(path: &Path, needed: u64) -> Result<(), PullError> {
-    let Ok(disk) = statvfs(path) else { return Ok(()) };
-    let free = disk.f_bavail.saturating_mul(disk.f_frsize);
+    let Ok(free) = free_bytes(path) else { return Ok(()) };
     if needed <= free {
         return Ok(());
     }
