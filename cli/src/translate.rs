@@ -2,8 +2,8 @@
 
 use std::io::{self, BufRead as _, BufReader, Read};
 
-use akhar_inference::{ExecutionProvider, Registry, Runtime, seq2seq::Translator};
-use akhar_platform::config::{Config, Device};
+use akhar_inference::{Registry, seq2seq::Translator};
+use akhar_platform::config::Config;
 
 use crate::{failure::Failure, language::Language, output};
 
@@ -53,11 +53,7 @@ pub(crate) fn run(config: &Config, arguments: &Arguments) -> Result<(), Failure>
 
 /// Loads the translator that is chosen for this source language.
 fn load(config: &Config, from: &str) -> Result<Translator, Failure> {
-    let provider = match config.device {
-        Device::Cpu => ExecutionProvider::Cpu,
-        Device::Cuda => ExecutionProvider::Cuda,
-    };
-    let runtime = Runtime::load(&config.ort_dylib)?.with_provider(provider);
+    let runtime = akhar_worker::runtime(config)?;
     let registry = Registry::open(&config.models_dir)?;
     let manifest = registry.serving(OPERATION, Some(from))?;
     Ok(Translator::load(&runtime, manifest, config.inference_threads.get())?)

@@ -33,7 +33,7 @@ use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use uuid::Uuid;
 
 pub use error::WorkerError;
-pub use models::serving;
+pub use models::{runtime, serving};
 pub use operations::classifier_input;
 pub use recording::{Recording, UnreadableRecording};
 

@@ -3,7 +3,7 @@
 
 use std::{path::Path, sync::Arc, time::Duration};
 
-use akhar_inference::{ExecutionProvider, Manifest, Registry, RegistryError, Runtime};
+use akhar_inference::{ExecutionProvider, Manifest, Registry, RegistryError, Runtime, RuntimeError};
 use akhar_jobs::{Language, Operation};
 use akhar_platform::{
     blocking::blocking,
@@ -30,17 +30,22 @@ pub(crate) struct Models {
     current: RwLock<Arc<Pipeline>>,
 }
 
+/// Loads ONNX Runtime for the device that is configured.
+pub fn runtime(config: &Config) -> Result<Runtime, RuntimeError> {
+    let provider = match config.device {
+        Device::Cpu => ExecutionProvider::Cpu,
+        Device::Cuda => ExecutionProvider::Cuda,
+    };
+    Ok(Runtime::load(&config.ort_dylib)?.with_provider(provider))
+}
+
 impl Models {
     /// Loads ONNX Runtime and the models that the registry in `config.models_dir` chooses. Also returns that
     /// registry, for [`Self::follow`].
     pub(crate) async fn load(config: &Config) -> Result<(Self, Registry), WorkerError> {
         let config = config.clone();
         blocking(move || {
-            let provider = match config.device {
-                Device::Cpu => ExecutionProvider::Cpu,
-                Device::Cuda => ExecutionProvider::Cuda,
-            };
-            let runtime = Runtime::load(&config.ort_dylib)?.with_provider(provider);
+            let runtime = runtime(&config)?;
             let registry = Registry::open(&config.models_dir)?;
             let pipeline = open(&runtime, &registry, &config)?;
             export_info(&registry, true);
