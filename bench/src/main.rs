@@ -162,7 +162,7 @@ enum Command {
         #[arg(long)]
         python: Option<PathBuf>,
     },
-    /// Print the evidence for the text of each clip, a line of JSON for each (training/speech/foreign.py reads them)
+    /// Print the evidence for the text of each clip, a line of JSON each, for training/speech/measure/calibrate.py
     Evidence {
         /// A folder of wav files with a table `clips.tsv` of `file` and `text`
         #[arg(long)]

@@ -1,18 +1,15 @@
 """The shipped files in onnxruntime alone: greedy decoding with the decoder's cache, called as Optimum calls them."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import onnxruntime
-import torch
 from numpy.typing import NDArray
 
 from .manifest import MODEL, NO_REPEAT
 from .tokeniser import EOS, PAD
-
-Rules = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
 
 
 @dataclass
@@ -76,13 +73,10 @@ class Runtime:
         }
         return given["logits"]
 
-    def greedy(
-        self, sources: Sequence[list[int]], languages: Sequence[int], limit: int, rules: Rules | None = None
-    ) -> list[list[int]]:
+    def greedy(self, sources: Sequence[list[int]], languages: Sequence[int], limit: int) -> list[list[int]]:
         """Greedy translations: lists of ids from `</s>` on, at most `limit` after it.
 
         `sources` are ids as the encoder takes them; `languages` the ids of the target language tokens, one a source.
-        `rules` change the scores [B, vocabulary] of what may follow the ids [B, T].
         """
         width = max(map(len, sources))
         ids = np.array([s + [PAD] * (width - len(s)) for s in sources])
@@ -93,8 +87,5 @@ class Runtime:
             logits = self.step(state, np.array([[s[-1]] for s in outputs]))[:, -1]
             for row, s in zip(logits, outputs, strict=True):
                 row[barred(s, NO_REPEAT)] = -np.inf
-            if rules:
-                logits = rules(torch.tensor(outputs), torch.from_numpy(logits)).numpy()
-            for row, s in zip(logits, outputs, strict=True):
                 s.append(PAD if s[-1] in (EOS, PAD) else int(row.argmax()))
         return [[i for i in s if i != PAD] for s in outputs]

@@ -1,4 +1,4 @@
-//! Prints why each clip's text should be right, as `training/speech/foreign.py` reads it.
+//! Prints why each clip's text should be right, as `training/speech/measure/calibrate.py` reads it.
 
 use std::path::Path;
 

@@ -13,7 +13,7 @@ from running_service import Service
 from ..arrays import AnyFloats
 from ..sounds.features import RATE
 
-DOUBT = "low confidence: the transcription"  # how the warning begins (inference/src/speech/warning.rs)
+DOUBT = "low confidence: the transcription"  # how the warning begins (inference/src/speech/words/warning.rs)
 
 
 @dataclass

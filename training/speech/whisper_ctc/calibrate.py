@@ -20,8 +20,7 @@ from ..arrays import Doubles, Floats
 from ..data import real
 from ..sounds import features
 from . import batches
-from .decoding import TUNED
-from .evidence import Evidence, evidence, fitted, probabilities, table
+from .evidence import TUNED, Evidence, evidence, fitted, probabilities, table
 from .model import Recogniser, loaded
 from .train import log_probs
 

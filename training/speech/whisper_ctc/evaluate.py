@@ -13,9 +13,10 @@ from pathlib import Path
 import torch
 
 from ..arrays import Floats
+from ..search import ctc
 from ..texts import metrics, numbers, units
 from . import batches
-from .decoding import TUNED, searched
+from .evidence import TUNED
 from .model import Recogniser, loaded
 from .train import log_probs
 
@@ -26,7 +27,8 @@ def texts(scores: Floats, folder: Path, arguments: argparse.Namespace) -> dict[s
     """Return the text of each decoder for (T, units + 1) log-probabilities of an utterance in `folder`."""
     out = {"greedy": units.greedy(scores.argmax(1), "pa")}
     if arguments.lm:
-        out["beam"] = searched(scores, arguments.lm, tuple(arguments.tuned), arguments.width)
+        found = ctc.searched(scores, arguments.lm, tuple(arguments.tuned), arguments.width)
+        out["beam"] = units.decode(found.units, "pa") if found else ""
     if set(folder.parts) & set(DIGITS):
         out |= {f"{k}, snapped": metrics.snapped(v, numbers.PA[:10]) for k, v in out.items()}
     return out

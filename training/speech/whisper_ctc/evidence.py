@@ -1,6 +1,6 @@
 """The evidence for a text, and the share of right letters that it lets expect.
 
-`calibrate` fits it; `inference/src/speech/evidence.rs` is the service's own.
+`calibrate` fits it; `inference/src/speech/words/evidence.rs` is the service's own.
 """
 
 from pathlib import Path
@@ -12,6 +12,7 @@ from ..arrays import Doubles, Floats
 from ..search import ctc
 from ..texts import metrics, units
 
+TUNED = (0.5, 1.0)  # of the beam search: the language model's weight and the bonus for each unit
 STEPS = 50
 
 

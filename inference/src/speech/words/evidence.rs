@@ -4,7 +4,7 @@
 //! language model makes fluent text of both. So the evidence has two parts: how sure the acoustic model is of the
 //! letters, and how likely the language model finds them. Moonshine's text has the same two parts: how likely the
 //! aligner, which knows no words, finds its letters, and how likely Moonshine itself finds its tokens.
-//! `training/speech/whisper_ctc/calibrate.py` and `training/speech/foreign.py` fit the weights of the two.
+//! `training/speech/whisper_ctc/calibrate.py` and `training/speech/measure/calibrate.py` fit the weights of the two.
 
 use std::{iter::Sum, ops::AddAssign};
 
