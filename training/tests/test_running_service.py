@@ -9,10 +9,10 @@ import running_service
 READY = """#!/bin/sh
 echo "$1 $AKHAR_INFERENCE_THREADS $AKHAR_LISTEN $AKHAR_DATA_DIR $PWD" >"$0.said"
 echo $$ >"$0.pid"
+trap 'echo ended >"$0.ended"; exit' TERM
 echo "listening on http://127.0.0.1:4711"
 echo "model loaded" >&2
 echo "Akhar is ready. Demo key: ak_one"
-trap 'echo ended >"$0.ended"; exit' TERM
 while :; do echo more; done
 """
 
