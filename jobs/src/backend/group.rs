@@ -151,6 +151,11 @@ async fn run<S: Statement>(
 ) {
     let mut calls = Vec::with_capacity(S::MAX_ITEMS);
     while received.recv_many(&mut calls, S::MAX_ITEMS).await > 0 {
+        // The callers that are ready now add their items too. If none is ready, this takes no time.
+        tokio::task::yield_now().await;
+        while let Ok(call) = received.try_recv() {
+            calls.push(call);
+        }
         let mut waiting: VecDeque<_> = calls.drain(..).flatten().filter(|p| !p.reply.is_closed()).collect();
         while !waiting.is_empty() {
             let (items, replies) = take_batch(&mut waiting);
@@ -200,13 +205,13 @@ async fn execute<S: Statement>(
             tracing::warn!(%error, n = items.len(), "a statement failed because of its data: executing its items one by one");
             for (item, reply) in items.iter().zip(replies) {
                 let result = execute_on(connection, statement, std::slice::from_ref(item)).await;
-                let _ = reply.send(result.map_err(GroupError::from).and_then(single));
+                let _ = reply.send(result.map_err(GroupError::from).and_then(single)); // as above
             }
         }
         Err(error) => {
             let error = GroupError::from(error);
             for reply in replies {
-                let _ = reply.send(Err(error.clone()));
+                let _ = reply.send(Err(error.clone())); // as above
             }
         }
     }
