@@ -6,10 +6,10 @@ use std::time::Duration;
 /// The weight of an observation falls to 1/e after this much observed time.
 const MEMORY_S: f64 = 60.0;
 
-/// The shortest time that a refused caller is told to wait.
+/// The shortest time that a refused caller has to wait.
 const MIN_WAIT: Duration = Duration::from_secs(1);
 
-/// The longest time that a refused caller is told to wait.
+/// The longest time that a refused caller has to wait.
 const MAX_WAIT: Duration = Duration::from_secs(300);
 
 /// How fast the waiting jobs of one queue leave it, because they start or are cancelled.

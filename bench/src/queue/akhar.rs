@@ -58,12 +58,13 @@ async fn push_all(db: &PgPool, n: usize) {
 }
 
 fn empty_job() -> NewJob {
+    let id = Uuid::now_v7();
     NewJob {
-        id: JobId(Uuid::now_v7()),
+        id: JobId(id),
         account_id: Uuid::nil(),
         parameters: Parameters::DigitRecognition { top_k: TopK::default() },
         upload: None,
-        request_id: String::new(),
+        request_id: id.to_string(), // like an id that the api makes
         traceparent: None,
         asynchronous: true,
         webhook_url: None,
@@ -75,11 +76,14 @@ fn empty_job() -> NewJob {
 async fn work(db: PgPool, wakeups: Arc<Wakeups>, n: usize) {
     let (claims, _dropped) = Claims::start(&db, "bench".to_owned(), |_| AT_A_TIME);
     let endings = Endings::start(&db, UploadStore::in_database());
-    let (n_left, over) = (Arc::new(AtomicUsize::new(n)), Arc::new(Notify::new()));
+    let n_left = Arc::new(AtomicUsize::new(n));
+    let over = Arc::new(Notify::new());
     let run = {
         let over = over.clone();
         move |fetched: FetchedJob| {
-            let (endings, n_left, over) = (endings.clone(), n_left.clone(), over.clone());
+            let endings = endings.clone();
+            let n_left = n_left.clone();
+            let over = over.clone();
             async move {
                 let mut job = fetched.into_job().expect("it is taken once");
                 job.hold.work_is_over();

@@ -145,7 +145,8 @@ impl Admission {
             return Ok(()); // a count is running
         };
         let (began, earlier) = self.begin_count(queue, &[]);
-        let (admission, db) = (self.clone(), db.clone());
+        let admission = self.clone();
+        let db = db.clone();
         tokio::spawn(async move {
             match read(&db, queue, earlier).await {
                 Ok(counted) => admission.finish_count(queue, began, &counted),

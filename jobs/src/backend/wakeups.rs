@@ -12,10 +12,7 @@ use crate::Queue;
 
 /// The wake-ups of all queues.
 #[derive(Debug, Default)]
-pub struct Wakeups {
-    quick: Wakeup,
-    speech: Wakeup,
-}
+pub struct Wakeups([Wakeup; Queue::ALL.len()]);
 
 #[derive(Debug, Default)]
 pub(super) struct Wakeup {
@@ -38,17 +35,12 @@ impl Wakeup {
 
 impl Wakeups {
     pub(super) const fn of(&self, queue: Queue) -> &Wakeup {
-        match queue {
-            Queue::Quick => &self.quick,
-            Queue::Speech => &self.speech,
-        }
+        &self.0[queue as usize]
     }
 
     /// Wakes every consumer. Use this when announcements may have been missed.
     pub fn wake_all(&self) {
-        for queue in Queue::ALL {
-            self.of(queue).wake();
-        }
+        self.0.iter().for_each(Wakeup::wake);
     }
 
     /// Wakes the consumers of the queues that an announcement names (see

@@ -76,6 +76,17 @@ pub struct Ending {
 }
 
 impl Ending {
+    /// Ends a claimed job that the service failed to process, which makes it a dead job.
+    pub const fn dead(fence: Fence, error: String, may_have_webhook: bool) -> Self {
+        Self {
+            guard: Guard::Claimed(fence),
+            outcome: Some(Outcome::Failed),
+            timing: None,
+            error: Some(error),
+            may_have_webhook,
+        }
+    }
+
     const fn job(&self) -> JobId {
         self.guard.job()
     }

@@ -42,8 +42,7 @@ impl Deletions {
     pub(super) async fn tried(&self) {
         let (answer, tried) = oneshot::channel();
         if self.0.send(Request::Answer(answer)).await.is_ok() {
-            // An error means that the runtime is ending.
-            let _ending = tried.await;
+            let _ = tried.await; // an error means that the runtime is ending
         }
     }
 }
@@ -51,7 +50,8 @@ impl Deletions {
 async fn run(locations: Arc<Locations>, mut receiver: mpsc::Receiver<Request>) {
     let mut requests = Vec::with_capacity(MAX_AT_ONCE);
     while receiver.recv_many(&mut requests, MAX_AT_ONCE).await > 0 {
-        let (mut urls, mut answers) = (Vec::new(), Vec::new());
+        let mut urls = Vec::new();
+        let mut answers = Vec::new();
         for request in requests.drain(..) {
             match request {
                 Request::Delete(url) => urls.push(url),
@@ -60,7 +60,7 @@ async fn run(locations: Arc<Locations>, mut receiver: mpsc::Receiver<Request>) {
         }
         delete(&locations, urls).await;
         for answer in answers {
-            let _nobody_waits = answer.send(());
+            let _ = answer.send(()); // nobody may wait any more
         }
     }
 }

@@ -71,7 +71,8 @@ impl Orphans {
         }
         let now = Instant::now();
         let mut earlier = std::mem::take(&mut self.found);
-        let (mut due, mut found) = (Vec::new(), HashMap::new());
+        let mut due = Vec::new();
+        let mut found = HashMap::new();
         for name in without_job {
             match earlier.remove(&name) {
                 Some(since) if now.duration_since(since) >= self.grace => due.push(name),

@@ -226,14 +226,7 @@ impl Attempts {
         code: &'static str,
         error: String,
     ) {
-        let ending = Ending {
-            guard: Guard::Claimed(fence),
-            outcome: Some(Outcome::Failed),
-            timing: None,
-            error: Some(error.clone()),
-            may_have_webhook,
-        };
-        let has_ended = self.end(ending).await;
+        let has_ended = self.end(Ending::dead(fence, error.clone(), may_have_webhook)).await;
         report.dead(has_ended, code, &error);
     }
 

@@ -65,7 +65,8 @@ impl Report {
         };
         self.count(result);
         let seconds = |us: i32| Duration::from_micros(u64::try_from(us).unwrap_or(0));
-        let (decode, infer) = (seconds(decode_us), seconds(infer_us));
+        let decode = seconds(decode_us);
+        let infer = seconds(infer_us);
         metrics::JOB_DECODE_SECONDS.record_duration([self.operation], decode);
         metrics::JOB_INFERENCE_SECONDS.record_duration([self.operation, &self.model], infer);
         if let Some(audio_s) = kept.audio_s.filter(|seconds| *seconds > 0.0) {
@@ -73,7 +74,8 @@ impl Report {
             metrics::RECORDING_SECONDS.record([&self.model], audio_s);
         }
         if is_written {
-            let (state, code) = (kept.state.name(), kept.code.as_deref());
+            let state = kept.state.name();
+            let code = kept.code.as_deref();
             traces::set(&Span::current(), "state", state);
             tracing::info!(
                 account = %self.account_id, operation = self.operation, model = self.model, state,

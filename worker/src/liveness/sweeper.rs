@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use akhar_jobs::{
-    Fence, JobId, JobState, Outcome,
+    Fence, JobId, JobState,
     backend::{Claims, Endings, GroupError},
-    store::{self, EndedFacts, Ending, Guard, Lost, Requeue},
+    store::{self, EndedFacts, Ending, Lost, Requeue},
 };
 use akhar_platform::{metrics, reload::LiveConfig, shutdown::Shutdown, telemetry::JOB_ENDED};
 use futures::future::try_join_all;
@@ -94,16 +94,12 @@ impl Sweeper {
     ) -> Result<(), GroupError> {
         let back = jobs.into_iter().map(async |(fence, is_last_attempt)| {
             if is_last_attempt {
-                let error = Some(format!("{error}, and no attempts are left"));
-                let (guard, outcome) = (Guard::Claimed(fence), Some(Outcome::Failed));
-                let has_ended = self
-                    .endings
-                    .end(Ending { guard, outcome, timing: None, error, may_have_webhook: true })
-                    .await?;
+                let error = format!("{error}, and no attempts are left");
+                let has_ended = self.endings.end(Ending::dead(fence, error, true)).await?;
                 Ok::<_, GroupError>(has_ended.then_some(fence.job))
             } else {
-                let (delay, error) = (Duration::ZERO, error.to_owned());
-                if self.endings.requeue(Requeue { fence, delay, error }).await? {
+                let requeue = Requeue { fence, delay: Duration::ZERO, error: error.to_owned() };
+                if self.endings.requeue(requeue).await? {
                     metrics::RESCUED_JOBS.add_one([cause]);
                 }
                 Ok(None)
