@@ -69,6 +69,25 @@ pub(crate) struct Engine<M: BatchModel> {
     requests: mpsc::Sender<(M::Input, Reply<M::Output>)>,
 }
 
+/// A running model, whatever it takes and gives.
+pub(crate) trait RunningModel {
+    /// The model's id.
+    fn name(&self) -> &str;
+    /// Whether requests wait and no batch has ended since this time.
+    fn is_stuck_since(&self, time: Instant) -> bool;
+}
+
+impl<M: BatchModel> RunningModel for Engine<M> {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn is_stuck_since(&self, time: Instant) -> bool {
+        let last = *self.activity.last.lock();
+        last < time && self.activity.n_pending.load(Ordering::Relaxed) > 0
+    }
+}
+
 impl<M: BatchModel> Engine<M> {
     /// Starts the thread that runs `model`, in batches of at most `max_batch` inputs.
     /// `name` is the model's id.
@@ -76,20 +95,10 @@ impl<M: BatchModel> Engine<M> {
         let (requests, waiting) = mpsc::channel(CHANNEL_BOUND);
         let thread = std::thread::Builder::new().name(name.to_owned());
         let activity = Arc::new(Activity { n_pending: AtomicI64::new(0), last: Mutex::new(Instant::now()) });
-        let (served, active) = (name.to_owned(), activity.clone());
+        let served = name.to_owned();
+        let active = activity.clone();
         thread.spawn(move || serve(&served, model, waiting, max_batch, &active))?;
         Ok(Self { name: name.to_owned(), activity, requests })
-    }
-
-    /// Whether requests wait and no batch has ended since this time.
-    pub(crate) fn is_stuck_since(&self, time: Instant) -> bool {
-        let last = *self.activity.last.lock();
-        last < time && self.activity.n_pending.load(Ordering::Relaxed) > 0
-    }
-
-    /// The model's id.
-    pub(crate) fn name(&self) -> &str {
-        &self.name
     }
 
     /// Runs the model on one input. If the returned future is dropped before the batch starts, the input is
@@ -177,7 +186,8 @@ mod tests {
     type Batches = Arc<Mutex<Vec<Vec<u32>>>>;
 
     fn engine(max_batch: usize) -> (Arc<Engine<Echo>>, Batches, Arc<Barrier>) {
-        let (batches, gate) = (Batches::default(), Arc::new(Barrier::new(2)));
+        let batches = Batches::default();
+        let gate = Arc::new(Barrier::new(2));
         let echo = Echo { batches: Arc::clone(&batches), gate: gate.clone() };
         (Arc::new(Engine::start("echo", echo, max_batch).unwrap()), batches, gate)
     }

@@ -32,10 +32,11 @@ use tokio::sync::{mpsc::UnboundedReceiver, watch};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use uuid::Uuid;
 
+pub use decode::undecodable::Undecodable;
 pub use error::WorkerError;
 pub use models::{runtime, serving};
 pub use operations::classifier_input;
-pub use recording::{Recording, UnreadableRecording};
+pub use recording::Recording;
 
 use delivery::{Attempts, ConsumerConfig, Consumers};
 use liveness::{Contact, Sweeper, heartbeat, sweep_uploads};

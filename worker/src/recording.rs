@@ -11,23 +11,6 @@ use crate::decode::{
 /// The longest recording that is decoded, seconds: a day.
 const MAX_SECONDS: u32 = 24 * 60 * 60;
 
-/// Why a recording cannot be decoded.
-#[derive(Debug, Clone, thiserror::Error)]
-#[error("{detail}")]
-pub struct UnreadableRecording {
-    /// A code that never changes, as in the errors of the HTTP interface.
-    pub code: &'static str,
-    /// What is wrong with the file.
-    pub detail: String,
-}
-
-impl From<Undecodable> for UnreadableRecording {
-    fn from(error: Undecodable) -> Self {
-        let (code, detail) = error.into_parts();
-        Self { code, detail }
-    }
-}
-
 /// An opened recording, which gives its sound as 16 kHz mono.
 pub struct Recording(Audio);
 
@@ -36,15 +19,15 @@ impl Recording {
     pub const RATE: u32 = 16_000;
 
     /// Opens a file of at most a day, of any format that jobs may have. The limits on channels and rates are those of the HTTP interface.
-    pub fn open(bytes: Bytes) -> Result<Self, UnreadableRecording> {
+    pub fn open(bytes: Bytes) -> Result<Self, Undecodable> {
         let media_type = likely_type(&bytes);
         let limits = AudioLimits { max_seconds: MAX_SECONDS, ..AudioLimits::default() };
-        Ok(Self(Audio::open(Upload { media_type, bytes }, &limits)?))
+        Audio::open(Upload { media_type, bytes }, &limits).map(Self)
     }
 
     /// The next second of sound, with samples from -1 to 1. The last one may be shorter. `None` at the end.
-    pub fn next_second(&mut self) -> Result<Option<Vec<f32>>, UnreadableRecording> {
-        Ok(self.0.next()?)
+    pub fn next_second(&mut self) -> Result<Option<Vec<f32>>, Undecodable> {
+        self.0.next()
     }
 
     /// What is unusual about the file, such as frames that are broken. Complete at the end.

@@ -11,7 +11,7 @@ use std::{
 
 use akhar_client::{Client, ClientError, JobBody, JobResultBody, MAX_RECORDING_BYTES, ProblemBody};
 use akhar_platform::blocking::{blocking, joined};
-use akhar_worker::{Recording, UnreadableRecording};
+use akhar_worker::{Recording, Undecodable};
 use bytes::Bytes;
 use futures::{StreamExt as _, stream::FuturesUnordered};
 use tokio::sync::{Semaphore, mpsc};
@@ -169,7 +169,7 @@ impl Batch {
                     next = piece;
                     if next.is_none() && let Some((_memory, ended)) = cut.take() {
                         let ended = joined(ended.await);
-                        warnings = ended.map_err(|UnreadableRecording { code, detail }| Trouble::Recording {
+                        warnings = ended.map_err(|Undecodable { code, detail }| Trouble::Recording {
                             code: code.to_owned(),
                             reason: detail,
                         })?;
@@ -230,7 +230,7 @@ impl Batch {
 
 /// Decodes a recording, cuts it and sends the pieces. Returns what is unusual about the file. Ends early if nobody receives
 /// the pieces.
-fn cut(bytes: Bytes, pieces: &mpsc::Sender<CutPiece>) -> Result<Vec<String>, UnreadableRecording> {
+fn cut(bytes: Bytes, pieces: &mpsc::Sender<CutPiece>) -> Result<Vec<String>, Undecodable> {
     let mut recording = Recording::open(bytes)?;
     let mut cutter = Cutter::default();
     while let Some(samples) = recording.next_second()? {

@@ -1,22 +1,20 @@
-//! The error of an upload that cannot be decoded, worded for its caller.
+//! The error of an upload that cannot be decoded, in words for its caller.
 
 use akhar_jobs::Outcome;
 
-/// What the caller is told about an upload that cannot be decoded.
-#[derive(Debug)]
-pub(crate) struct Undecodable {
-    pub(super) code: &'static str,
-    pub(super) detail: String,
+/// Why an upload cannot be decoded.
+#[derive(Debug, Clone, thiserror::Error)]
+#[error("{detail}")]
+pub struct Undecodable {
+    /// A code that never changes, as in the errors of the HTTP interface.
+    pub code: &'static str,
+    /// What is wrong with the file.
+    pub detail: String,
 }
 
 impl Undecodable {
     pub(super) fn new(code: &'static str, detail: impl Into<String>) -> Self {
         Self { code, detail: detail.into() }
-    }
-
-    /// The code and the detail.
-    pub(crate) fn into_parts(self) -> (&'static str, String) {
-        (self.code, self.detail)
     }
 }
 

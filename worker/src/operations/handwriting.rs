@@ -11,27 +11,18 @@ use akhar_jobs::{self as jobs, JobId, Operation, Outcome, Picture, StrokeColor, 
 use akhar_platform::{blocking::blocking, config::Config, telemetry::traces};
 use tokio::sync::Semaphore;
 
-use super::timing::micros;
+use super::{engines, error::OperationError, timing::micros};
 use crate::{
-    engine::{BatchModel, Engine, EngineError},
+    engine::{BatchModel, Engine},
     error::WorkerError,
 };
 
 /// The engine of the handwriting model, and the limit on concurrent rendering.
 pub(crate) struct HandwritingOperation {
-    writer: Engine<Writer>,
+    pub(super) writer: Engine<Writer>,
     glyphs: Arc<Glyphs>,
     /// Limits how many sheets are laid out and rendered at the same time: one for each CPU core.
     render_permits: Arc<Semaphore>,
-}
-
-/// The reason why a handwriting job has no outcome.
-#[derive(Debug, thiserror::Error)]
-pub(crate) enum HandwritingError {
-    #[error(transparent)]
-    Engine(#[from] EngineError),
-    #[error(transparent)]
-    Picture(#[from] PictureError),
 }
 
 impl BatchModel for Writer {
@@ -49,21 +40,10 @@ impl HandwritingOperation {
     pub(crate) fn load(runtime: &Runtime, registry: &Registry, config: &Config) -> Result<Self, WorkerError> {
         let manifest = registry.serving(Operation::HandwritingGenerator.name(), None)?;
         let writer = Writer::load(runtime, manifest, config.inference_threads.get())?;
-        tracing::info!(model = %manifest.id, operation = %manifest.operation, "model loaded");
         let glyphs = Arc::new(writer.glyphs().clone());
-        let writer = Engine::start(&manifest.id, writer, 1).map_err(WorkerError::Thread)?;
+        let writer = engines::start(manifest, writer, 1)?;
         let n_cores = std::thread::available_parallelism().map_or(1, usize::from);
         Ok(Self { writer, glyphs, render_permits: Arc::new(Semaphore::new(n_cores)) })
-    }
-
-    /// The model's id.
-    pub(crate) fn model(&self) -> &str {
-        self.writer.name()
-    }
-
-    /// Whether the model has answered nothing since this time, although requests wait.
-    pub(crate) fn is_stuck_since(&self, time: Instant) -> bool {
-        self.writer.is_stuck_since(time)
     }
 
     /// Writes the text. The handwriting style is derived from the job's id, so a repeated attempt gives the
@@ -72,14 +52,15 @@ impl HandwritingOperation {
         &self,
         job: JobId,
         parameters: &jobs::HandwritingParameters,
-    ) -> Result<(Outcome, Timing), HandwritingError> {
+    ) -> Result<(Outcome, Timing), OperationError> {
         let started = Instant::now();
         let text = Text::read(&parameters.text, &self.glyphs);
         let hand = Hand::new(job.0.as_u64_pair().1);
         let decode_us = micros(started.elapsed());
         let shaped = self.writer.infer((text.glyphs(), hand)).await?;
         let drawing = Instant::now();
-        let (page, picture) = (page(parameters), parameters.picture);
+        let page = page(parameters);
+        let picture = parameters.picture;
         let _permit = self.render_permits.acquire().await.ok(); // the semaphore is never closed
         let span = tracing::info_span!(target: traces::TARGET, "draw");
         let draw = move || span.in_scope(|| draw(&text, &shaped.output, &page, hand, picture));

@@ -4,8 +4,11 @@
 //! the operations.
 
 mod by_language;
+mod engines;
+mod error;
 mod handwriting;
 mod pipeline;
+mod preparation;
 mod progress;
 mod recognition;
 mod speech;

@@ -9,13 +9,12 @@ use akhar_platform::config::Config;
 use tokio::sync::watch;
 
 use super::{
-    handwriting::{HandwritingError, HandwritingOperation},
-    progress::Progress,
-    recognition::{RecognitionError, RecognitionOperation},
-    speech::{SpeechError, SpeechOperation},
+    error::OperationError, handwriting::HandwritingOperation, progress::Progress,
+    recognition::RecognitionOperation, speech::SpeechOperation,
 };
 use crate::{
     decode::image::{ImageDecoding, MAX_PIXELS},
+    engine::RunningModel,
     error::WorkerError,
     low_priority,
 };
@@ -26,17 +25,6 @@ pub(crate) struct Pipeline {
     digits: RecognitionOperation,
     handwriting: HandwritingOperation,
     speech: SpeechOperation,
-}
-
-/// The reason why an attempt has no outcome.
-#[derive(Debug, thiserror::Error)]
-pub(crate) enum PipelineError {
-    #[error(transparent)]
-    Recognition(#[from] RecognitionError),
-    #[error(transparent)]
-    Handwriting(#[from] HandwritingError),
-    #[error(transparent)]
-    Speech(#[from] SpeechError),
 }
 
 impl Pipeline {
@@ -57,21 +45,20 @@ impl Pipeline {
 
     /// The id of the model that runs a job with these parameters. A translation runs another one besides.
     pub(crate) fn model(&self, parameters: &Parameters) -> &str {
-        match parameters {
-            Parameters::AlphabetRecognition { .. } => self.letters.model(),
-            Parameters::DigitRecognition { .. } => self.digits.model(),
-            Parameters::HandwritingGenerator(_) => self.handwriting.model(),
-            Parameters::SpeechRecognition(parameters) => self.speech.model(parameters.lang),
-        }
+        self.engine(parameters).map_or("none", RunningModel::name)
     }
 
     /// Whether the model that runs a job with these parameters has answered nothing since this time, although requests wait.
     pub(crate) fn is_stuck_since(&self, parameters: &Parameters, time: Instant) -> bool {
+        self.engine(parameters).is_some_and(|engine| engine.is_stuck_since(time))
+    }
+
+    fn engine(&self, parameters: &Parameters) -> Option<&dyn RunningModel> {
         match parameters {
-            Parameters::AlphabetRecognition { .. } => self.letters.is_stuck_since(time),
-            Parameters::DigitRecognition { .. } => self.digits.is_stuck_since(time),
-            Parameters::HandwritingGenerator(_) => self.handwriting.is_stuck_since(time),
-            Parameters::SpeechRecognition(parameters) => self.speech.is_stuck_since(parameters.lang, time),
+            Parameters::AlphabetRecognition { .. } => Some(&self.letters.engine),
+            Parameters::DigitRecognition { .. } => Some(&self.digits.engine),
+            Parameters::HandwritingGenerator(_) => Some(&self.handwriting.writer),
+            Parameters::SpeechRecognition(parameters) => self.speech.engine(parameters.lang),
         }
     }
 
@@ -83,7 +70,7 @@ impl Pipeline {
         parameters: &Parameters,
         upload: Option<Upload>,
         progress: &watch::Sender<Progress>,
-    ) -> Result<(Outcome, Timing), PipelineError> {
+    ) -> Result<(Outcome, Timing), OperationError> {
         Ok(match parameters {
             Parameters::AlphabetRecognition { top_k } => self.letters.recognise(upload, *top_k).await?,
             Parameters::DigitRecognition { top_k } => self.digits.recognise(upload, *top_k).await?,

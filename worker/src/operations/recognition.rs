@@ -7,10 +7,10 @@ use akhar_jobs::{Operation, Outcome, Prediction, Timing, TopK, Upload};
 use akhar_platform::{config::Config, telemetry::traces};
 use tracing::Instrument as _;
 
-use super::timing::micros;
+use super::{engines, error::OperationError, timing::micros};
 use crate::{
     decode::image::{Decoded, ImageDecoding, Pixels},
-    engine::{BatchModel, Engine, EngineError},
+    engine::{BatchModel, Engine},
     error::WorkerError,
 };
 
@@ -19,17 +19,8 @@ const MAX_BATCH: usize = 16;
 
 /// One classifier's engine, and the decoder of its pictures.
 pub(crate) struct RecognitionOperation {
-    engine: Engine<Classifier>,
+    pub(super) engine: Engine<Classifier>,
     images: ImageDecoding,
-}
-
-/// The reason why a recognition job has no outcome.
-#[derive(Debug, thiserror::Error)]
-pub(crate) enum RecognitionError {
-    #[error(transparent)]
-    Engine(#[from] EngineError),
-    #[error("the job has no upload")]
-    NoUpload,
 }
 
 impl BatchModel for Classifier {
@@ -51,19 +42,7 @@ impl RecognitionOperation {
     ) -> Result<Self, WorkerError> {
         let manifest = registry.serving(operation.name(), None)?;
         let classifier = Classifier::load(runtime, manifest, config.inference_threads.get())?;
-        tracing::info!(model = %manifest.id, operation = operation.name(), "model loaded");
-        let engine = Engine::start(&manifest.id, classifier, MAX_BATCH);
-        Ok(Self { engine: engine.map_err(WorkerError::Thread)?, images })
-    }
-
-    /// The model's id.
-    pub(crate) fn model(&self) -> &str {
-        self.engine.name()
-    }
-
-    /// Whether the model has answered nothing since this time, although requests wait.
-    pub(crate) fn is_stuck_since(&self, time: Instant) -> bool {
-        self.engine.is_stuck_since(time)
+        Ok(Self { engine: engines::start(manifest, classifier, MAX_BATCH)?, images })
     }
 
     /// Returns the `top_k` likeliest labels of the character in the picture. A picture that cannot be decoded
@@ -72,8 +51,8 @@ impl RecognitionOperation {
         &self,
         upload: Option<Upload>,
         top_k: TopK,
-    ) -> Result<(Outcome, Timing), RecognitionError> {
-        let upload = upload.ok_or(RecognitionError::NoUpload)?;
+    ) -> Result<(Outcome, Timing), OperationError> {
+        let upload = upload.ok_or(OperationError::NoUpload)?;
         let started = Instant::now();
         let features = self.images.decode(upload, |pixels| features(&pixels));
         let features = features.instrument(tracing::info_span!(target: traces::TARGET, "decode")).await;

@@ -5,7 +5,6 @@
 
 use std::{
     collections::HashMap,
-    io,
     sync::Arc,
     time::{Duration, Instant},
 };
@@ -13,27 +12,29 @@ use std::{
 use akhar_inference::{
     Confidence, Registry, Runtime, RuntimeError,
     speech::{
-        self, Chunker, Clock, FrontEnd, Joiner, Segmenter, SpeechModel, TimedText, Window, WindowOutput,
+        self, Clock, FrontEnd, Joiner, Segmenter, SpeechModel, TimedText, Transcript, WindowOutput,
         features::Features, segments, timed, warning,
     },
 };
 use akhar_jobs::{self as jobs, Language, Operation, Outcome, Timing, Upload};
-use akhar_platform::{config::Config, telemetry::traces};
-use tokio::sync::{mpsc, watch};
+use akhar_platform::config::Config;
+use tokio::sync::watch;
 
-use super::{by_language::by_language, progress::Progress, timing::micros, translation::Translation};
+use super::{
+    by_language::by_language,
+    engines,
+    error::OperationError,
+    preparation::{Prepared, Preparing, prepare},
+    progress::Progress,
+    timing::micros,
+    translation::Translators,
+};
 use crate::{
-    decode::{
-        audio::{Audio, AudioLimits},
-        undecodable::Undecodable,
-    },
-    engine::{BatchModel, Engine, EngineError},
+    decode::audio::AudioLimits,
+    engine::{BatchModel, Engine, EngineError, RunningModel},
     error::WorkerError,
     low_priority,
 };
-
-/// How many prepared windows may wait for the model while the decoding thread goes on.
-const MAX_PREPARED: usize = 1;
 
 /// Windows in one run of a recogniser at most.
 const MAX_WINDOWS: usize = 4;
@@ -41,7 +42,7 @@ const MAX_WINDOWS: usize = 4;
 /// The engines of all languages, and the translators.
 pub(crate) struct SpeechOperation {
     engines: HashMap<Language, LanguageEngine>,
-    translation: Translation,
+    translators: Translators,
     limits: AudioLimits,
 }
 
@@ -59,23 +60,6 @@ struct LanguageEngine {
     front_end: Arc<dyn FrontEnd>,
     clock: Clock,
     confidence: Option<Confidence>,
-}
-
-/// The reason why a speech job has no outcome.
-#[derive(Debug, thiserror::Error)]
-pub(crate) enum SpeechError {
-    #[error(transparent)]
-    Engine(#[from] EngineError),
-    #[error("the thread that decodes the recording panicked")]
-    Decoder,
-    #[error("the thread that searches for the transcript panicked")]
-    Search,
-    #[error("cannot start a thread: {0}")]
-    Thread(#[source] io::Error),
-    #[error("no speech model is loaded for the language {0}")]
-    NoModel(&'static str),
-    #[error("the job has no upload")]
-    NoUpload,
 }
 
 /// A model of any layout.
@@ -96,27 +80,37 @@ impl BatchModel for Recogniser {
     }
 }
 
-/// A message from the decoding thread: first the windows, ready for the model, then how decoding ended.
-enum Prepared {
-    Window(Window, Features),
-    End { seconds: f64, warnings: Vec<String>, preparing: Preparing },
-    Undecodable(Undecodable, Preparing),
-}
-
-/// The time spent before the model runs.
+/// The time that recognising a recording takes once its windows are prepared.
 #[derive(Debug, Clone, Copy, Default)]
-struct Preparing {
-    /// From the file to samples at 16 kHz; includes `resampling`.
-    decoding: Duration,
-    /// The part of `decoding` that changed the sampling rate.
-    resampling: Duration,
-    /// From samples to features.
-    features: Duration,
+struct Recognising {
+    /// The runs of the models, translation included.
+    model: Duration,
+    search: Duration,
 }
 
-impl Preparing {
-    fn total(&self) -> Duration {
-        self.decoding + self.features
+impl Recognising {
+    fn with(self, preparing: Preparing) -> Timing {
+        Timing { decode_us: micros(preparing.total()), infer_us: micros(self.model + self.search) }
+    }
+}
+
+impl LanguageEngine {
+    /// The transcript of a window.
+    async fn recognise(
+        &self,
+        input: SpeechInput,
+        spent: &mut Recognising,
+    ) -> Result<Transcript, OperationError> {
+        let answer = self.engine.infer(input).await?;
+        spent.model += answer.took;
+        let search = move || {
+            let started = Instant::now();
+            (answer.output.decode(), started.elapsed())
+        };
+        let searched = low_priority::spawn("search", search).map_err(OperationError::Thread)?;
+        let (transcript, took) = searched.await.map_err(|_| OperationError::Search)?;
+        spent.search += took;
+        Ok(transcript)
     }
 }
 
@@ -124,39 +118,24 @@ impl SpeechOperation {
     /// Loads a model for every language and warms it up. Blocks the thread. The threads of the models have this
     /// thread's priority.
     pub(crate) fn load(runtime: &Runtime, registry: &Registry, config: &Config) -> Result<Self, WorkerError> {
-        let mut loaded: HashMap<&str, LanguageEngine> = HashMap::new();
-        let mut engines = HashMap::new();
-        for language in Language::ALL {
-            let manifest = registry.serving(Operation::SpeechRecognition.name(), Some(language.code()))?;
-            if !loaded.contains_key(manifest.id.as_str()) {
-                let model = speech::load(runtime, manifest, config.inference_threads.get())?;
-                tracing::info!(model = %manifest.id, operation = %manifest.operation, "model loaded");
-                let front_end = model.front_end();
-                let clock = model.clock();
-                let engine = Engine::start(&manifest.id, Recogniser(model), MAX_WINDOWS);
-                let engine = Arc::new(engine.map_err(WorkerError::Thread)?);
-                let confidence = manifest.confidence;
-                loaded.insert(&manifest.id, LanguageEngine { engine, front_end, clock, confidence });
-            }
-            if let Some(engine) = loaded.get(manifest.id.as_str()).cloned() {
-                engines.insert(language, engine);
-            }
-        }
-        Ok(Self {
-            engines,
-            translation: Translation::load(runtime, registry, config)?,
-            limits: AudioLimits::default(),
-        })
+        let operation = Operation::SpeechRecognition.name();
+        let engines = engines::by_language(registry, operation, |manifest| {
+            let model = speech::load(runtime, manifest, config.inference_threads.get())?;
+            Ok(LanguageEngine {
+                front_end: model.front_end(),
+                clock: model.clock(),
+                confidence: manifest.confidence,
+                engine: Arc::new(engines::start(manifest, Recogniser(model), MAX_WINDOWS)?),
+            })
+        })?;
+        let translators = Translators::load(runtime, registry, config)?;
+        Ok(Self { engines, translators, limits: AudioLimits::default() })
     }
 
-    /// The id of the model for this language.
-    pub(crate) fn model(&self, language: Language) -> &str {
-        self.engines.get(&language).map_or("none", |engine| engine.engine.name())
-    }
-
-    /// Whether the model for a language has answered nothing since this time, although requests wait.
-    pub(crate) fn is_stuck_since(&self, language: Language, time: Instant) -> bool {
-        self.engines.get(&language).is_some_and(|engine| engine.engine.is_stuck_since(time))
+    /// The engine of the model for this language.
+    pub(super) fn engine(&self, language: Language) -> Option<&dyn RunningModel> {
+        let engine: &Engine<Recogniser> = &self.engines.get(&language)?.engine;
+        Some(engine)
     }
 
     /// Transcribes a recording, and translates the transcript on request. `progress` receives how far that is.
@@ -165,31 +144,20 @@ impl SpeechOperation {
         parameters: jobs::SpeechParameters,
         upload: Option<Upload>,
         progress: &watch::Sender<Progress>,
-    ) -> Result<(Outcome, Timing), SpeechError> {
-        let upload = upload.ok_or(SpeechError::NoUpload)?;
-        let engine =
-            self.engines.get(&parameters.lang).ok_or(SpeechError::NoModel(parameters.lang.code()))?;
-        let mut prepared = decode(upload, self.limits.clone(), engine).map_err(SpeechError::Thread)?;
-        let (mut joiner, mut segmenter) = (Joiner::new(engine.clock), Segmenter::default());
-        let [mut inferring, mut searching] = [Duration::ZERO; 2];
-        let timing = |preparing: Preparing, inferring: Duration, searching: Duration| Timing {
-            decode_us: micros(preparing.total()),
-            infer_us: micros(inferring + searching),
-        };
+    ) -> Result<(Outcome, Timing), OperationError> {
+        let upload = upload.ok_or(OperationError::NoUpload)?;
+        let engine = self.engines.get(&parameters.lang);
+        let engine = engine.ok_or(OperationError::NoModel(parameters.lang.code()))?;
+        let mut prepared = prepare(upload, self.limits.clone(), engine.front_end.clone(), engine.clock)
+            .map_err(OperationError::Thread)?;
+        let mut joiner = Joiner::new(engine.clock);
+        let mut segmenter = Segmenter::default();
+        let mut spent = Recognising::default();
         while let Some(next) = prepared.recv().await {
             match next {
                 Prepared::Window(window, features) => {
-                    let answer =
-                        engine.engine.infer(SpeechInput { features, language: parameters.lang }).await?;
-                    inferring += answer.took;
-                    let search = move || {
-                        let started = Instant::now();
-                        (answer.output.decode(), started.elapsed())
-                    };
-                    let searched = low_priority::spawn("search", search).map_err(SpeechError::Thread)?;
-                    let (transcript, took) = searched.await.map_err(|_| SpeechError::Search)?;
-                    searching += took;
-                    joiner.add(&window, transcript);
+                    let input = SpeechInput { features, language: parameters.lang };
+                    joiner.add(&window, engine.recognise(input, &mut spent).await?);
                     let finished = segmenter.further(joiner.settled()).into_iter().map(untranslated);
                     progress.send_modify(|progress| {
                         progress.transcribed_s = window.end_s();
@@ -202,8 +170,8 @@ impl SpeechOperation {
                         decode_us = micros(preparing.decoding.saturating_sub(preparing.resampling)),
                         resample_us = micros(preparing.resampling),
                         features_us = micros(preparing.features),
-                        model_us = micros(inferring),
-                        search_us = micros(searching),
+                        model_us = micros(spent.model),
+                        search_us = micros(spent.search),
                         "recording transcribed"
                     );
                     let words = joiner.words();
@@ -214,14 +182,15 @@ impl SpeechOperation {
                     let words = parameters.with_words.then(|| timed_words(&words, seconds));
                     let (outcome, translating) =
                         self.outcome(parameters, segments, words, seconds, warnings).await?;
-                    return Ok((outcome, timing(preparing, inferring + translating, searching)));
+                    spent.model += translating;
+                    return Ok((outcome, spent.with(preparing)));
                 }
                 Prepared::Undecodable(undecodable, preparing) => {
-                    return Ok((undecodable.into(), timing(preparing, inferring, searching)));
+                    return Ok((undecodable.into(), spent.with(preparing)));
                 }
             }
         }
-        Err(SpeechError::Decoder) // the panic hook has logged the panic
+        Err(OperationError::Decoder) // the panic hook has logged the panic
     }
 
     /// Builds the outcome from a recording's segments. Also returns how long their translation took.
@@ -235,12 +204,14 @@ impl SpeechOperation {
     ) -> Result<(Outcome, Duration), EngineError> {
         let texts: Vec<String> = segments.iter().map(|s| s.text.clone()).collect();
         let transcription = texts.join(" ");
-        let (mut translations, mut took) = (None, Duration::ZERO);
+        let mut translations: Option<Vec<String>> = None;
+        let mut took = Duration::ZERO;
         if parameters.with_translation {
-            let (said, spent) = self.translation.translate(texts, parameters.lang).await?;
-            let is_low = |n: usize| said.get(n).is_some_and(|translation| translation.is_low);
+            let (found, spent) = self.translators.translate(texts, parameters.lang).await?;
+            let is_low = |n: usize| found.get(n).is_some_and(|translation| translation.is_low);
             warnings.extend(warning("translation", &segments, |n, _| is_low(n)));
-            (translations, took) = (Some(said.into_iter().map(|t| t.text).collect::<Vec<_>>()), spent);
+            translations = Some(found.into_iter().map(|t| t.text).collect());
+            took = spent;
         }
         let of_segment = |n: usize| translations.as_ref().and_then(|all| all.get(n).cloned());
         let (timestamps, segments) = if parameters.with_timestamps {
@@ -274,58 +245,6 @@ fn untranslated(segment: TimedText) -> jobs::Segment {
 
 /// Joins texts with single spaces and leaves out empty ones.
 fn join_texts(texts: &[String]) -> String {
-    let said: Vec<&str> = texts.iter().map(String::as_str).filter(|text| !text.is_empty()).collect();
-    said.join(" ")
-}
-
-/// Decodes a recording into windows on a thread of its own. The thread ends early when the receiver is dropped.
-fn decode(
-    upload: Upload,
-    limits: AudioLimits,
-    engine: &LanguageEngine,
-) -> io::Result<mpsc::Receiver<Prepared>> {
-    let (sender, prepared) = mpsc::channel(MAX_PREPARED);
-    let (front_end, mut chunker) = (engine.front_end.clone(), Some(Chunker::new(engine.clock.grid)));
-    let span = tracing::info_span!(target: traces::TARGET, "decode");
-    low_priority::spawn("decode", move || {
-        let _in_span = span.entered();
-        let mut preparing = Preparing::default();
-        let mut started = Instant::now();
-        let mut audio = match Audio::open(upload, &limits) {
-            Ok(audio) => audio,
-            Err(undecodable) => {
-                preparing.decoding = started.elapsed();
-                return drop(sender.blocking_send(Prepared::Undecodable(undecodable, preparing)));
-            }
-        };
-        loop {
-            let (windows, is_over) = match audio.next() {
-                Ok(Some(piece)) => (chunker.as_mut().map_or_else(Vec::new, |c| c.push(&piece)), false),
-                Ok(None) => (chunker.take().and_then(Chunker::finish).into_iter().collect(), true),
-                Err(undecodable) => {
-                    preparing.decoding += started.elapsed();
-                    return drop(sender.blocking_send(Prepared::Undecodable(undecodable, preparing)));
-                }
-            };
-            for window in windows {
-                preparing.decoding += started.elapsed();
-                started = Instant::now();
-                let features = front_end.features(&window.samples);
-                preparing.features += started.elapsed();
-                if features.n_frames > 0 && sender.blocking_send(Prepared::Window(window, features)).is_err()
-                {
-                    return;
-                }
-                started = Instant::now();
-            }
-            if is_over {
-                break;
-            }
-        }
-        preparing.decoding += started.elapsed();
-        preparing.resampling = audio.resampling();
-        let (seconds, warnings) = (audio.seconds(), audio.warnings().to_vec());
-        let _ = sender.blocking_send(Prepared::End { seconds, warnings, preparing });
-    })?;
-    Ok(prepared)
+    let texts: Vec<&str> = texts.iter().map(String::as_str).filter(|text| !text.is_empty()).collect();
+    texts.join(" ")
 }

@@ -4,13 +4,13 @@ use std::{collections::HashMap, sync::Arc, time::Duration};
 
 use akhar_inference::{
     Registry, Runtime,
-    seq2seq::{Translation as Translated, Translator},
+    seq2seq::{Translation, Translator},
 };
 use akhar_jobs::Language;
 use akhar_platform::config::Config;
 use futures::future::try_join_all;
 
-use super::by_language::by_language;
+use super::{by_language::by_language, engines};
 use crate::{
     engine::{BatchModel, Engine, EngineError},
     error::WorkerError,
@@ -25,20 +25,20 @@ pub(crate) const OPERATION: &str = "translation";
 const MAX_BATCH: usize = 8;
 
 /// One translator for each source language.
-pub(crate) struct Translation {
+pub(crate) struct Translators {
     by_source: HashMap<Language, Arc<Engine<Translator>>>,
 }
 
 /// A text to translate.
-pub(crate) struct Text {
+pub(crate) struct SourceText {
     text: String,
     from: Language,
 }
 
 impl BatchModel for Translator {
-    type Input = Text;
-    type Output = Translated;
-    fn run(&mut self, batch: &[Text]) -> Result<Vec<Translated>, String> {
+    type Input = SourceText;
+    type Output = Translation;
+    fn run(&mut self, batch: &[SourceText]) -> Result<Vec<Translation>, String> {
         by_language(
             batch,
             |text| text.from,
@@ -50,25 +50,13 @@ impl BatchModel for Translator {
     }
 }
 
-impl Translation {
-    /// Loads a translator for every source language and warms it up. A model that serves several languages is
-    /// loaded once. Blocks the thread.
+impl Translators {
+    /// Loads a translator for every source language and warms it up. Blocks the thread.
     pub(crate) fn load(runtime: &Runtime, registry: &Registry, config: &Config) -> Result<Self, WorkerError> {
-        let mut loaded: HashMap<&str, Arc<Engine<Translator>>> = HashMap::new();
-        let mut by_source = HashMap::new();
-        for language in Language::ALL {
-            let manifest = registry.serving(OPERATION, Some(language.code()))?;
-            if let Some(engine) = loaded.get(manifest.id.as_str()) {
-                by_source.insert(language, engine.clone());
-                continue;
-            }
+        let by_source = engines::by_language(registry, OPERATION, |manifest| {
             let model = Translator::load(runtime, manifest, config.inference_threads.get())?;
-            tracing::info!(model = %manifest.id, operation = OPERATION, "model loaded");
-            let engine = Engine::start(&manifest.id, model, MAX_BATCH).map_err(WorkerError::Thread)?;
-            let engine = Arc::new(engine);
-            loaded.insert(&manifest.id, engine.clone());
-            by_source.insert(language, engine);
-        }
+            Ok(Arc::new(engines::start(manifest, model, MAX_BATCH)?))
+        })?;
         Ok(Self { by_source })
     }
 
@@ -78,11 +66,12 @@ impl Translation {
         &self,
         texts: Vec<String>,
         from: Language,
-    ) -> Result<(Vec<Translated>, Duration), EngineError> {
+    ) -> Result<(Vec<Translation>, Duration), EngineError> {
         let engine = self.by_source.get(&from).ok_or(EngineError::Gone)?;
-        let (mut translations, mut took) = (Vec::with_capacity(texts.len()), Duration::ZERO);
+        let mut translations = Vec::with_capacity(texts.len());
+        let mut took = Duration::ZERO;
         for batch in texts.chunks(MAX_BATCH) {
-            let requests = batch.iter().map(|text| engine.infer(Text { text: text.clone(), from }));
+            let requests = batch.iter().map(|text| engine.infer(SourceText { text: text.clone(), from }));
             let answers = try_join_all(requests).await?;
             // Every text of a batch reports the time of the whole batch, so it counts once.
             took += answers.iter().map(|a| a.took).max().unwrap_or_default();

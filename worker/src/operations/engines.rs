@@ -1,0 +1,42 @@
+//! Starts the engines of models that the registry chooses.
+
+use std::collections::HashMap;
+
+use akhar_inference::{Manifest, Registry};
+use akhar_jobs::Language;
+
+use crate::{
+    engine::{BatchModel, Engine},
+    error::WorkerError,
+};
+
+/// Starts the engine of a loaded model, in batches of at most `max_batch` inputs.
+pub(super) fn start<M: BatchModel>(
+    manifest: &Manifest,
+    model: M,
+    max_batch: usize,
+) -> Result<Engine<M>, WorkerError> {
+    tracing::info!(model = %manifest.id, operation = %manifest.operation, "model loaded");
+    Engine::start(&manifest.id, model, max_batch).map_err(WorkerError::Thread)
+}
+
+/// What `load` makes of the model that serves an operation, for each language. A model that serves several languages is
+/// loaded once.
+pub(super) fn by_language<E: Clone>(
+    registry: &Registry,
+    operation: &str,
+    load: impl Fn(&Manifest) -> Result<E, WorkerError>,
+) -> Result<HashMap<Language, E>, WorkerError> {
+    let mut loaded: HashMap<&str, E> = HashMap::new();
+    let mut by_language = HashMap::new();
+    for language in Language::ALL {
+        let manifest = registry.serving(operation, Some(language.code()))?;
+        let engine = match loaded.get(manifest.id.as_str()) {
+            Some(engine) => engine.clone(),
+            None => load(manifest)?,
+        };
+        loaded.insert(&manifest.id, engine.clone());
+        by_language.insert(language, engine);
+    }
+    Ok(by_language)
+}

@@ -1,0 +1,26 @@
+//! Why a job has no outcome.
+
+use std::io;
+
+use akhar_inference::handwriting::PictureError;
+
+use crate::engine::EngineError;
+
+/// The reason why an attempt has no outcome.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum OperationError {
+    #[error(transparent)]
+    Engine(#[from] EngineError),
+    #[error(transparent)]
+    Picture(#[from] PictureError),
+    #[error("the job has no upload")]
+    NoUpload,
+    #[error("no speech model is loaded for the language {0}")]
+    NoModel(&'static str),
+    #[error("cannot start a thread: {0}")]
+    Thread(#[source] io::Error),
+    #[error("the thread that decodes the recording panicked")]
+    Decoder,
+    #[error("the thread that searches for the transcript panicked")]
+    Search,
+}
