@@ -58,8 +58,6 @@ pub(crate) enum Failure {
     Registry(#[from] akhar_inference::RegistryError),
     #[error(transparent)]
     LoadModel(#[from] akhar_inference::LoadError),
-    #[error(transparent)]
-    Translation(#[from] akhar_inference::seq2seq::TranslationError),
     /// In the words of the command.
     #[error("{0}")]
     Command(String),

@@ -73,7 +73,8 @@ impl Classifier {
             self.session.run(vec![("ink", Tensor::F32(&shape, &ink))], ["probabilities"])?;
         let probabilities = probabilities.values;
         if probabilities.len() != n * self.labels.len() {
-            let (found, expected) = (probabilities.len(), n * self.labels.len());
+            let found = probabilities.len();
+            let expected = n * self.labels.len();
             let what = format!("it gave {found} probabilities for {n} images: expected {expected}");
             return Err(self.session.layout_error(what));
         }

@@ -80,7 +80,9 @@ impl Models {
                     continue;
                 }
             }
-            let (runtime, config, registry) = (self.runtime.clone(), self.config.clone(), chosen.clone());
+            let runtime = self.runtime.clone();
+            let config = self.config.clone();
+            let registry = chosen.clone();
             match blocking(move || open(&runtime, &registry, &config)).await {
                 Ok(pipeline) => {
                     *self.current.write() = Arc::new(pipeline);

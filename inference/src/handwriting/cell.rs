@@ -2,7 +2,7 @@
 
 use super::{
     geometry::{BODY, Point, extent, moved},
-    orthography::{Cell, Part},
+    orthography::{Cell, ScaledGlyph},
     signs,
     writer::Shape,
 };
@@ -52,7 +52,7 @@ impl Hanger {
 /// the letter and upright signs beside it, page units.
 pub(crate) fn set<'a>(cell: &Cell, shapes: &mut impl Iterator<Item = &'a Shape>, gap: f32) -> SetCell {
     let mut set = SetCell::default();
-    let mut next = |part: &Part| shapes.next().map(|s| scaled(s, part.scale)).unwrap_or_default();
+    let mut next = |part: &ScaledGlyph| shapes.next().map(|s| scaled(s, part.scale)).unwrap_or_default();
     let before = cell.before.as_ref().map(&mut next);
     let base = cell.base.as_ref().map(&mut next);
     let after: Vec<Shape> = cell.after.iter().map(&mut next).collect();

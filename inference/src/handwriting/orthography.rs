@@ -26,7 +26,7 @@ pub struct Glyphs(HashMap<String, usize>);
 
 /// One glyph of a cell: its index in the model's table, and its scale relative to a full-size letter.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Part {
+pub(crate) struct ScaledGlyph {
     pub(crate) glyph: usize,
     pub(crate) scale: f32,
 }
@@ -35,12 +35,12 @@ pub(crate) struct Part {
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Cell {
     /// The sign ਿ, which stands before the letter and is written before it.
-    pub(crate) before: Option<Part>,
-    pub(crate) base: Option<Part>,
+    pub(crate) before: Option<ScaledGlyph>,
+    pub(crate) base: Option<ScaledGlyph>,
     /// Signs above and below the letter. The model's shapes say which of the two they are.
-    pub(crate) signs: Vec<Part>,
+    pub(crate) signs: Vec<ScaledGlyph>,
     /// The signs ਾ, ੀ and ਃ, which stand after the letter.
-    pub(crate) after: Vec<Part>,
+    pub(crate) after: Vec<ScaledGlyph>,
 }
 
 /// The cells between two spaces, and the number of spaces before them.
@@ -65,13 +65,13 @@ impl Glyphs {
         table.contains_key(NO_CHARACTER).then_some(Self(table))
     }
 
-    fn find(&self, name: &str) -> Option<Part> {
-        self.0.get(name).map(|&glyph| Part { glyph, scale: 1.0 })
+    fn find(&self, name: &str) -> Option<ScaledGlyph> {
+        self.0.get(name).map(|&glyph| ScaledGlyph { glyph, scale: 1.0 })
     }
 
-    fn of(&self, c: char) -> Part {
+    fn of(&self, c: char) -> ScaledGlyph {
         let known = self.find(c.encode_utf8(&mut [0; 4]));
-        known.or_else(|| self.find(NO_CHARACTER)).unwrap_or(Part { glyph: 0, scale: 1.0 })
+        known.or_else(|| self.find(NO_CHARACTER)).unwrap_or(ScaledGlyph { glyph: 0, scale: 1.0 })
     }
 }
 
@@ -152,26 +152,26 @@ impl Text {
 impl Glyphs {
     /// The glyph of a consonant that is written below another letter: its subjoined form, or the full letter
     /// at a small scale if there is none.
-    fn subjoined(&self, consonant: char) -> Part {
+    fn subjoined(&self, consonant: char) -> ScaledGlyph {
         let form = if consonant == '\u{0A2F}' { YAKASH.to_string() } else { format!("{VIRAMA}{consonant}") };
-        self.find(&form).unwrap_or(Part { scale: SUBJOINED, ..self.of(consonant) })
+        self.find(&form).unwrap_or(ScaledGlyph { scale: SUBJOINED, ..self.of(consonant) })
     }
 }
 
 impl Cell {
     /// The glyphs of the cell in the order of writing.
-    pub(crate) fn parts(&self) -> impl Iterator<Item = &Part> {
+    pub(crate) fn parts(&self) -> impl Iterator<Item = &ScaledGlyph> {
         self.before.iter().chain(&self.base).chain(&self.after).chain(&self.signs)
     }
 }
 
 /// Puts a sign into an empty slot. `None` if the slot is taken.
-fn fill(slot: &mut Option<Part>, sign: Part) -> Option<()> {
+fn fill(slot: &mut Option<ScaledGlyph>, sign: ScaledGlyph) -> Option<()> {
     slot.is_none().then(|| *slot = Some(sign))
 }
 
 /// Adds a sign to a list. `None` if the list is full.
-fn push(signs: &mut Vec<Part>, sign: Part) -> Option<()> {
+fn push(signs: &mut Vec<ScaledGlyph>, sign: ScaledGlyph) -> Option<()> {
     (signs.len() < MAX_SIGNS).then(|| signs.push(sign))
 }
 

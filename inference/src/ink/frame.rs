@@ -48,7 +48,8 @@ impl Taps {
     fn new(start: usize, end: usize, scale: f32) -> Self {
         let middle = 0.5 * (start + end) as f32;
         let support = scale.max(1.0);
-        let (mut places, mut weights) = (Vec::with_capacity(SIDE + 1), Vec::new());
+        let mut places = Vec::with_capacity(SIDE + 1);
+        let mut weights = Vec::new();
         for i in 0..SIDE {
             let centre = middle + (i as f32 + 0.5 - 0.5 * SIDE as f32) * scale;
             let first = ((centre - support).floor().max(start as f32) as usize).min(end - 1);

@@ -118,7 +118,8 @@ impl Components {
     /// Rosenfeld and Pfaltz, "Sequential Operations in Digital Picture Processing" (1966), which uses pixels
     /// instead of runs.
     fn of(plane: &Plane) -> Self {
-        let (mut runs, mut rows): (Vec<Run>, Vec<usize>) = (Vec::new(), vec![0]);
+        let mut runs: Vec<Run> = Vec::new();
+        let mut rows = vec![0];
         let mut list: Vec<Component> = Vec::new();
         // For each label: the label itself, or an earlier label of the same component.
         let mut labels: Vec<usize> = Vec::new();
@@ -157,7 +158,8 @@ impl Components {
 
     /// Merges the labels of each component, and renumbers the components.
     fn joined(mut self, labels: &[usize]) -> Self {
-        let (mut list, mut indices) = (Vec::<Component>::new(), vec![0; labels.len()]);
+        let mut list = Vec::<Component>::new();
+        let mut indices = vec![0; labels.len()];
         for (label, part) in self.list.into_iter().enumerate() {
             match first(labels, label) {
                 own if own == label => {

@@ -132,7 +132,8 @@ fn look(path: &Path) -> io::Result<Option<Seen>> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(error),
     };
-    let (modified, mut text) = (file.metadata()?.modified()?, String::new());
+    let modified = file.metadata()?.modified()?;
+    let mut text = String::new();
     file.read_to_string(&mut text)?;
     Ok(Some(Seen { modified, text }))
 }

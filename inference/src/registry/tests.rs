@@ -130,9 +130,9 @@ fn a_chosen_model_that_is_not_installed_is_an_error() {
     let folder = Folder::new();
     folder.open().choose("speech-recognition", None, "whisper").unwrap();
     fs::remove_dir_all(folder.0.join("pulled/whisper")).unwrap();
-    for said in speech(&folder.open()) {
-        assert!(said.contains("use.toml chooses the model whisper"), "{said}");
-        assert!(said.contains("not installed"), "{said}");
+    for error in speech(&folder.open()) {
+        assert!(error.contains("use.toml chooses the model whisper"), "{error}");
+        assert!(error.contains("not installed"), "{error}");
     }
     fs::write(folder.0.join("pulled/use.toml"), "[[use]]\noperation = 1").unwrap();
     let error = Registry::open(&folder.0).unwrap_err().to_string();

@@ -1,7 +1,7 @@
 //! Constraints of the beam search for models with placeholders: which tokens a hypothesis may continue with.
 
 use super::{
-    placeholders::{self, Language},
+    placeholders::{self, CopyRules},
     tokens::Tokens,
 };
 
@@ -47,18 +47,18 @@ impl Constraints {
     }
 
     /// The rules for the translation of one text.
-    pub(super) fn copies(&self, required: &[char], to: Option<Language>) -> Copies {
+    pub(super) fn copies(&self, required: &[char], to: Option<CopyRules>) -> Copies {
         let (required, other): (Vec<_>, Vec<_>) =
             self.placeholders.iter().copied().partition(|(c, _)| required.contains(c));
-        let foreign = match to {
-            Some(Language::English) => self.gurmukhi.as_slice(),
-            Some(Language::Panjabi) => self.latin.as_slice(),
+        let other_script = match to {
+            Some(CopyRules::English) => self.gurmukhi.as_slice(),
+            Some(CopyRules::Panjabi) => self.latin.as_slice(),
             None => &[],
         };
         let other = other.into_iter().flat_map(|(_, ids)| ids);
         Copies {
             required: required.into_iter().map(|(_, ids)| ids).collect(),
-            never: other.chain(self.never.iter().chain(foreign).copied()).collect(),
+            never: other.chain(self.never.iter().chain(other_script).copied()).collect(),
             longest_run: Some(LONGEST_RUN),
         }
     }
@@ -146,14 +146,14 @@ mod tests {
     #[test]
     fn a_token_does_not_follow_itself_without_end() {
         let copies = Copies { longest_run: Some(2), ..Copies::default() };
-        let said = |tokens: &[i64]| {
+        let allowed = |tokens: &[i64]| {
             let mut scores = vec![-1.0; 3];
             copies.apply(&mut scores, tokens, 0);
             scores
         };
-        assert_eq!(said(&[9, 2]), [-1.0; 3]);
-        assert_eq!(said(&[9, 2, 1, 2]), [-1.0; 3]);
-        assert_eq!(said(&[9, 2, 2]), [-1.0, -1.0, NO]);
+        assert_eq!(allowed(&[9, 2]), [-1.0; 3]);
+        assert_eq!(allowed(&[9, 2, 1, 2]), [-1.0; 3]);
+        assert_eq!(allowed(&[9, 2, 2]), [-1.0, -1.0, NO]);
     }
 
     #[test]

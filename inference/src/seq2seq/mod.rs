@@ -19,7 +19,8 @@ mod golden_tests;
 mod placeholder_tests;
 
 pub(crate) use network::{DecoderState, Network};
+pub(crate) use repetition::is_loop;
 pub(crate) use search::{GenerationConfig, Sequence, search};
 pub use stream::stream;
 pub(crate) use tokens::Tokens;
-pub use translator::{Translation, TranslationError, Translator};
+pub use translator::{Translation, Translator};

@@ -152,10 +152,11 @@ impl DecoderState<'_> {
         let Network { decoder, layers, past: [heads, width], takes_mask, .. } = &mut *self.network;
         let rows = dimension(self.n_rows);
         let each = dimension(tokens.len()) / rows.max(1);
-        let (ids, source) = ([rows, each], [rows, dimension(self.mask.len()) / rows.max(1)]);
+        let ids = [rows, each];
+        let source = [rows, dimension(self.mask.len()) / rows.max(1)];
         // The branch for the first step ignores the past key values, but the inputs must have a value.
-        let (zeros, zeros_shape) =
-            (vec![0.0; self.n_rows * size(*heads * *width)], [rows, *heads, 1, *width]);
+        let zeros = vec![0.0; self.n_rows * size(*heads * *width)];
+        let zeros_shape = [rows, *heads, 1, *width];
         let is_later = [self.cache.is_some()];
         let mut inputs = vec![
             ("input_ids", Tensor::I64(&ids, tokens)),

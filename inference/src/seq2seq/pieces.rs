@@ -45,7 +45,8 @@ impl Pieces {
 
     /// The text of tokens, special ones left out. Bytes that make no character become one `\u{fffd}` each.
     pub(super) fn text(&self, tokens: &[i64]) -> String {
-        let (mut text, mut bytes) = (String::new(), Vec::new());
+        let mut text = String::new();
+        let mut bytes = Vec::new();
         for token in tokens {
             match usize::try_from(*token).ok().and_then(|id| self.pieces.get(id)) {
                 Some(Piece::Text(piece)) => {

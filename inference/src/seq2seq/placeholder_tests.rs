@@ -2,13 +2,13 @@
 
 use proptest::prelude::*;
 
-use super::placeholders::{Language, Lexicon, Masked, mask};
+use super::placeholders::{CopyRules, Lexicon, Masked, mask};
 
 const NAMES: &str = "Moga\tਮੋਗਾ\tboth\nMoga\tਮੋਗੇ\tpa\nNew Delhi\tਨਵੀਂ ਦਿੱਲੀ\tboth\nDelhi\tਦਿੱਲੀ\tboth\n\
      delhi\tਦਿੱਲੀ\ten\nKaran\tਕਰਨ\ten\nFirefox\tFirefox\ten\nFatehgarh Sahib\tਫ਼ਤਹਿਗੜ੍ਹ ਸਾਹਿਬ\tboth";
 
 fn masked(text: &str, language: &str) -> Masked {
-    mask(text, Language::of(language).unwrap(), &Lexicon::parse(NAMES).unwrap())
+    mask(text, CopyRules::of(language).unwrap(), &Lexicon::parse(NAMES).unwrap())
 }
 
 /// A text with its placeholders as `<n0>` and `<w0>`.
@@ -136,7 +136,7 @@ proptest! {
     #[test]
     fn a_masked_text_comes_back(text in "[0੩9 .,:+₹$%@/a7Zਕਂ੍{}<>_😀\u{e003}()'-]{0,25}") {
         let text = text.trim();
-        let masked = mask(text, Language::English, &Lexicon::default());
+        let masked = mask(text, CopyRules::English, &Lexicon::default());
         prop_assert_eq!(masked.restore(&masked.text), text);
     }
 }

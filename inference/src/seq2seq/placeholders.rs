@@ -44,14 +44,14 @@ fn placeholders(first: char) -> impl Iterator<Item = char> {
     (first..).take(LIMIT)
 }
 
-/// A language with rules of its own for what is copied.
+/// The rules for what is copied, which each language has of its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Language {
+pub(super) enum CopyRules {
     English,
     Panjabi,
 }
 
-impl Language {
+impl CopyRules {
     /// The language with this code, if it is one of the two.
     pub(super) fn of(code: &str) -> Option<Self> {
         match code {
@@ -156,10 +156,10 @@ impl Lexicon {
     }
 
     /// The length in bytes of the longest name at the start of a text, and its form in the other language.
-    fn find(&self, text: &str, language: Language) -> Option<(usize, &str)> {
+    fn find(&self, text: &str, language: CopyRules) -> Option<(usize, &str)> {
         let forms = match language {
-            Language::English => &self.english,
-            Language::Panjabi => &self.panjabi,
+            CopyRules::English => &self.english,
+            CopyRules::Panjabi => &self.panjabi,
         };
         let mut ends = Vec::new();
         let mut end = 0;
@@ -226,7 +226,7 @@ static MIXED: LazyLock<Regex> =
     LazyLock::new(|| pattern("^[A-Za-z]+-?[0-9]+[A-Za-z0-9]*(?:[.-][A-Za-z0-9]+)*"));
 static LATIN: LazyLock<Regex> =
     LazyLock::new(|| pattern("^[A-Za-z]+(?:['’&+.-][A-Za-z]+)*(?: [A-Za-z]+(?:['’&+.-][A-Za-z]+)*)*"));
-static FOREIGN: LazyLock<Regex> = LazyLock::new(|| {
+static OTHER_SCRIPTS: LazyLock<Regex> = LazyLock::new(|| {
     pattern(
         "^[^\u{0}-\u{24f}\u{2bc}\u{300}-\u{36f}\u{964}\u{965}\u{a00}-\u{a7f}\u{2000}-\u{206f}\u{20a0}-\u{20bf}\u{2190}-\u{21ff}\u{2200}-\u{22ff}\u{2100}-\u{214f}\u{e000}-\u{f8ff}]+",
     )
@@ -239,14 +239,14 @@ fn pattern(text: &str) -> Regex {
 }
 
 /// What is copied of a text in NFC, each with the byte at which it starts, in order.
-pub(super) fn items(text: &str, language: Language, lexicon: &Lexicon) -> Vec<(usize, Item)> {
+pub(super) fn items(text: &str, language: CopyRules, lexicon: &Lexicon) -> Vec<(usize, Item)> {
     let mut items = Vec::new();
     let mut at = 0;
     let mut before = None;
     while let Some(c) = text[at..].chars().next() {
         let may_begin = !before.is_some_and(continues_a_word)
             || matches!(c, '{' | '<' | '%' | '\u{e000}'..='\u{f8ff}')
-            || FOREIGN.is_match(&text[at..]);
+            || OTHER_SCRIPTS.is_match(&text[at..]);
         let found = if may_begin { item(&text[at..], language, lexicon) } else { None };
         let start = at;
         at += found.as_ref().map_or(c.len_utf8(), |item| item.length);
@@ -257,7 +257,7 @@ pub(super) fn items(text: &str, language: Language, lexicon: &Lexicon) -> Vec<(u
 }
 
 /// Replaces what is copied by placeholders. `text` is in NFC.
-pub(super) fn mask(text: &str, language: Language, lexicon: &Lexicon) -> Masked {
+pub(super) fn mask(text: &str, language: CopyRules, lexicon: &Lexicon) -> Masked {
     let mut masked = Masked::default();
     let mut numbers = placeholders(NUMBERS);
     let mut words = placeholders(WORDS);
@@ -281,7 +281,7 @@ pub(super) fn mask(text: &str, language: Language, lexicon: &Lexicon) -> Masked 
 }
 
 /// The item at the start of a text, if there is one.
-fn item(text: &str, language: Language, lexicon: &Lexicon) -> Option<Item> {
+fn item(text: &str, language: CopyRules, lexicon: &Lexicon) -> Option<Item> {
     let word = |length: usize| Some(Item { length, kind: Kind::Word, value: text[..length].to_owned() });
     let open = OPEN.iter().map(|pattern| (pattern, "_"));
     for (pattern, sign) in open.chain([(&*SPECIFIER, "")]) {
@@ -300,7 +300,7 @@ fn item(text: &str, language: Language, lexicon: &Lexicon) -> Option<Item> {
             return word(length);
         }
         let value = &text[..length];
-        let value = if language == Language::Panjabi { latin_digits(value) } else { value.to_owned() };
+        let value = if language == CopyRules::Panjabi { latin_digits(value) } else { value.to_owned() };
         return Some(Item { length, kind, value });
     }
     if let Some(found) = MIXED.find(text) {
@@ -309,8 +309,8 @@ fn item(text: &str, language: Language, lexicon: &Lexicon) -> Option<Item> {
     if let Some((length, value)) = lexicon.find(text, language) {
         return Some(Item { length, kind: Kind::Name, value: value.to_owned() });
     }
-    let pattern = if language == Language::Panjabi { LATIN.find(text) } else { None };
-    pattern.or_else(|| FOREIGN.find(text)).and_then(|found| word(found.end()))
+    let pattern = if language == CopyRules::Panjabi { LATIN.find(text) } else { None };
+    pattern.or_else(|| OTHER_SCRIPTS.find(text)).and_then(|found| word(found.end()))
 }
 
 /// The length and the kind of a number at the start of a text, by what stands behind the number.

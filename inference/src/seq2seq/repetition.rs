@@ -13,6 +13,8 @@ const LONGEST_LETTERS: usize = 6;
 const KEPT: usize = 2;
 /// How often letters stand in a row before they are shortened to [`KEPT`]: words such as "ਹਾਹਾਹਾ" stay.
 const LETTERS_FROM: usize = 4;
+/// How often a run of tokens comes in a row in a text that does not end.
+const LOOP_TIMES: usize = 4;
 
 /// The translation with each unit of one to five words at most twice in a row, and letters that a word has four times in a
 /// row only twice. It stays as it is where its source repeats in the same way; so do units with digits, which are copied
@@ -30,6 +32,12 @@ pub(super) fn shortened(translation: &str, source: &str) -> String {
         }
     }
     text
+}
+
+/// Whether a run of tokens comes at least [`LOOP_TIMES`] times in a row. A single token must come twice as often: a digit
+/// may be spoken some times.
+pub(crate) fn is_loop(tokens: &[i64]) -> bool {
+    run(tokens, tokens.len() / LOOP_TIMES, LOOP_TIMES, |unit| unit.len() > 1).is_some()
 }
 
 /// The first range in one of the words of a text, by a function of the word.
@@ -122,6 +130,16 @@ mod tests {
         assert_eq!(shortened("no no no no", "ਨਹੀਂ ਨਹੀਂ ਨਹੀਂ"), "no no no no");
         assert_eq!(shortened("hahahahaha", "ਹਾਹਾਹਾਹਾ"), "hahahahaha");
         assert_eq!(shortened("room 7 7 7 of A4 A4 A4", "ਕਮਰਾ 7, 7 ਜਾਂ 7"), "room 7 7 7 of A4 A4 A4");
+    }
+
+    #[test]
+    fn a_run_that_comes_four_times_is_a_loop() {
+        assert!(is_loop(&[9, 1, 2, 3, 1, 2, 3, 1, 2, 3, 1, 2, 3, 8]));
+        assert!(!is_loop(&[9, 1, 2, 3, 1, 2, 3, 1, 2, 3, 1, 2, 8]));
+        assert!(is_loop(&[5; 8]));
+        assert!(!is_loop(&[5; 7]), "a digit may be spoken some times");
+        assert!(!is_loop(&[1, 2, 1, 2, 1, 2, 3, 1, 2]));
+        assert!(!is_loop(&[]));
     }
 
     proptest! {

@@ -6,7 +6,7 @@ use super::{
     network::Network,
     search::{Sequence, first},
 };
-use crate::{RuntimeError, scores::log_prob};
+use crate::{RuntimeError, cast::count, scores::log_prob};
 
 /// The one of the translations of a source with the highest sum of its score and `weight` times the mean log-probability
 /// of the source given it. The first token of the source, its language, does not count. `start` is the decoder's first
@@ -18,19 +18,19 @@ pub(super) fn chosen(
     weight: f64,
     [start, pad]: [i64; 2],
 ) -> Result<Sequence, RuntimeError> {
-    let Some((_, said)) = source.split_last().filter(|(_, said)| found.len() > 1 && !said.is_empty()) else {
+    let Some((_, tokens)) = source.split_last().filter(|(_, tokens)| found.len() > 1 && !tokens.is_empty())
+    else {
         return Ok(first(found));
     };
     let translations: Vec<Vec<i64>> = found.iter().map(|sequence| sequence.tokens.clone()).collect();
-    let given: Vec<i64> = [start].iter().chain(said).copied().collect();
+    let given: Vec<i64> = [start].iter().chain(tokens).copied().collect();
     let logits = network.encode(&translations, pad)?.run(&given.repeat(found.len()))?;
     let vocabulary = logits.shape.last().copied().unwrap_or(0).max(1);
     let steps: Vec<&[f32]> = logits.values.chunks_exact(vocabulary).collect();
-    #[expect(clippy::cast_precision_loss, reason = "a source has a few hundred tokens")]
-    let n_said = said.len() as f64;
+    let n_tokens = count(tokens.len());
     let total = |(sequence, steps): (Sequence, &[&[f32]])| {
         let reverse: f64 = steps.iter().zip(source).skip(1).map(|(step, token)| log_prob(step, *token)).sum();
-        (sequence.score + weight * reverse / n_said, sequence)
+        (sequence.score + weight * reverse / n_tokens, sequence)
     };
     let totals = found.into_iter().zip(steps.chunks_exact(given.len())).map(total);
     Ok(totals.max_by(|a, b| a.0.total_cmp(&b.0)).map_or_else(Sequence::default, |(_, sequence)| sequence))

@@ -8,7 +8,7 @@ use super::{
     tokens::Tokens,
 };
 use crate::{
-    ForcedEos, Generation, Manifest, ManifestError, RuntimeError, TokenId, runtime::Array,
+    ForcedEos, Generation, Manifest, ManifestError, RuntimeError, TokenId, cast::count, runtime::Array,
     scores::log_softmax,
 };
 
@@ -69,8 +69,7 @@ pub(crate) struct Sequence {
 impl Sequence {
     /// The mean log-probability of the tokens behind the first `n_forced`; `None` if there are none.
     pub(super) fn mean_log_prob(&self, n_forced: usize) -> Option<f64> {
-        #[expect(clippy::cast_precision_loss, reason = "a sequence has a few hundred tokens")]
-        let n_tokens = self.tokens.len().saturating_sub(n_forced) as f64;
+        let n_tokens = count(self.tokens.len().saturating_sub(n_forced));
         (n_tokens > 0.0).then(|| self.log_prob / n_tokens)
     }
 }
@@ -124,7 +123,9 @@ pub(super) fn constrained(
         let logits = steps.step(&last.collect::<Vec<i64>>())?;
         let vocabulary = logits.shape.last().copied().unwrap_or(0).max(1);
         let mut rows = logits.values.chunks_exact(vocabulary);
-        let (mut kept, mut chosen, mut row) = (Vec::with_capacity(open.len()), Vec::new(), 0);
+        let mut kept = Vec::with_capacity(open.len());
+        let mut chosen = Vec::new();
+        let mut row = 0;
         for mut source in open {
             let n_rows = source.beams.len();
             let given = rows.by_ref().take(n_rows).zip(&source.beams);
@@ -208,9 +209,7 @@ impl GenerationConfig {
     }
 
     fn ranked(&self, log_prob: f64, n_tokens: usize) -> f64 {
-        #[expect(clippy::cast_precision_loss, reason = "a sequence has a few hundred tokens")]
-        let length = n_tokens as f64;
-        log_prob / length.powf(self.length_penalty)
+        log_prob / count(n_tokens).powf(self.length_penalty)
     }
 }
 
@@ -231,8 +230,8 @@ impl Source<'_> {
                 }
             }
         }
-        let (mut beams, mut parents) =
-            (Vec::with_capacity(config.num_beams), Vec::with_capacity(config.num_beams));
+        let mut beams = Vec::with_capacity(config.num_beams);
+        let mut parents = Vec::with_capacity(config.num_beams);
         for (rank, (log_prob, parent, token)) in candidates.into_iter().enumerate() {
             let mut tokens = self.beams[parent].tokens.clone();
             tokens.push(token);
@@ -316,7 +315,7 @@ mod tests {
         }
     }
 
-    fn said(table: &[[f32; 3]], config: &GenerationConfig) -> Vec<i64> {
+    fn best(table: &[[f32; 3]], config: &GenerationConfig) -> Vec<i64> {
         search(&mut Table(table.to_vec(), 0), 1, config).unwrap().remove(0).tokens
     }
 
@@ -334,21 +333,21 @@ mod tests {
     fn forced_suppressed_and_repeated_tokens_follow_the_rules() {
         let table = [[0.1, 0.6, 0.3], [0.1, 0.6, 0.3], [0.9, 0.05, 0.05]];
         for num_beams in [1, 4] {
-            assert_eq!(said(&table, &config(num_beams)), [1, 1, 0]);
+            assert_eq!(best(&table, &config(num_beams)), [1, 1, 0]);
             assert_eq!(
-                said(&table, &GenerationConfig { forced_bos_token_id: Some(2), ..config(num_beams) }),
+                best(&table, &GenerationConfig { forced_bos_token_id: Some(2), ..config(num_beams) }),
                 [2, 1, 0]
             );
             assert_eq!(
-                said(&table, &GenerationConfig { suppress_tokens: vec![1], ..config(num_beams) }),
+                best(&table, &GenerationConfig { suppress_tokens: vec![1], ..config(num_beams) }),
                 [2, 2, 0]
             );
-            let once = said(&table, &GenerationConfig { no_repeat_ngram_size: 1, ..config(num_beams) });
+            let once = best(&table, &GenerationConfig { no_repeat_ngram_size: 1, ..config(num_beams) });
             assert!(once.iter().zip(&once[1..]).all(|(a, b)| a != b), "{once:?}");
-            assert_eq!(said(&table, &GenerationConfig { max_new_tokens: 2, ..config(num_beams) }), [1, 1]);
+            assert_eq!(best(&table, &GenerationConfig { max_new_tokens: 2, ..config(num_beams) }), [1, 1]);
             let forced =
                 GenerationConfig { max_new_tokens: 2, forced_eos_token_id: Some(0), ..config(num_beams) };
-            assert_eq!(said(&table, &forced), [1, 0]);
+            assert_eq!(best(&table, &forced), [1, 0]);
         }
     }
 
@@ -371,12 +370,12 @@ mod tests {
                 Ok(())
             }
         }
-        let said = |n: usize, num_beams: usize| {
+        let best = |n: usize, num_beams: usize| {
             let found = search(&mut Trap, n, &config(num_beams)).unwrap();
             found.into_iter().map(|s| s.tokens).collect::<Vec<_>>()
         };
-        assert_eq!(said(1, 1), [[1, 0]]);
-        assert_eq!(said(2, 3), [[2, 0], [2, 0]]);
+        assert_eq!(best(1, 1), [[1, 0]]);
+        assert_eq!(best(2, 3), [[2, 0], [2, 0]]);
     }
 
     #[test]

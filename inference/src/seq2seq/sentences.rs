@@ -3,58 +3,9 @@
 use unicode_segmentation::UnicodeSegmentation as _;
 
 /// Words that a point shortens, in lower case. A single letter before a point is one, too.
-const SHORTENED: [&str; 21] = [
-    "mr",
-    "mrs",
-    "ms",
-    "dr",
-    "prof",
-    "st",
-    "sr",
-    "jr",
-    "vs",
-    "no",
-    "gen",
-    "col",
-    "capt",
-    "lt",
-    "rev",
-    "ਡਾ",
-    "ਪ੍ਰੋ",
-    "ਸ੍ਰ",
-    "ਸ੍ਰੀ",
-    "ਸ਼੍ਰੀ",
-    "ਨੰ",
-];
+const SHORTENED: &str = "mr mrs ms dr prof st sr jr vs no gen col capt lt rev ਡਾ ਪ੍ਰੋ ਸ੍ਰ ਸ੍ਰੀ ਸ਼੍ਰੀ ਨੰ";
 /// How Panjabi writes Latin initials ("ਆਰ. ਕੇ. ਨਾਰਾਇਣ"), without those that are also words at the end of a sentence.
-const INITIALS: [&str; 26] = [
-    "ਏ",
-    "ਬੀ",
-    "ਡੀ",
-    "ਈ",
-    "ਐਫ",
-    "ਐੱਫ",
-    "ਐਚ",
-    "ਐੱਚ",
-    "ਆਈ",
-    "ਜੇ",
-    "ਕੇ",
-    "ਐਲ",
-    "ਐੱਲ",
-    "ਐਮ",
-    "ਐੱਮ",
-    "ਐਨ",
-    "ਐੱਨ",
-    "ਪੀ",
-    "ਆਰ",
-    "ਐਸ",
-    "ਐੱਸ",
-    "ਟੀ",
-    "ਯੂ",
-    "ਵੀ",
-    "ਐਕਸ",
-    "ਵਾਈ",
-];
+const INITIALS: &str = "ਏ ਬੀ ਡੀ ਈ ਐਫ ਐੱਫ ਐਚ ਐੱਚ ਆਈ ਜੇ ਕੇ ਐਲ ਐੱਲ ਐਮ ਐੱਮ ਐਨ ਐੱਨ ਪੀ ਆਰ ਐਸ ਐੱਸ ਟੀ ਯੂ ਵੀ ਐਕਸ ਵਾਈ";
 
 /// The sentences of a text without the white space around them. They end where UAX #29 says, but only at white space, not
 /// behind a word that a point shortens, and not before a number or within a sentence around quoted speech.
@@ -62,7 +13,7 @@ pub(super) fn sentences(text: &str) -> Vec<&str> {
     let mut sentences = Vec::new();
     let mut start = 0;
     for (at, _) in text.split_sentence_bound_indices() {
-        let (before, after) = (&text[start..at], &text[at..]);
+        let (before, after) = text[start..].split_at(at - start);
         if before.ends_with(char::is_whitespace) && is_end(before.trim_end(), after) {
             sentences.push(before.trim());
             start = at;
@@ -83,10 +34,8 @@ fn is_end(before: &str, after: &str) -> bool {
     let Some(rest) = before.strip_suffix('.') else { return true };
     let word = rest.rsplit(|c: char| c.is_whitespace() || c == '(').next().unwrap_or_default().to_lowercase();
     let is_letter = word.chars().count() == 1 && word.chars().all(char::is_alphabetic);
-    let is_shortened = is_letter
-        || word.contains('.')
-        || SHORTENED.contains(&word.as_str())
-        || INITIALS.contains(&word.as_str());
+    let is_listed = SHORTENED.split(' ').chain(INITIALS.split(' ')).any(|listed| listed == word);
+    let is_shortened = is_letter || is_listed || word.contains('.');
     !is_shortened && !next.is_some_and(char::is_numeric)
 }
 

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     constraints::Constraints,
-    placeholders::{Item, Kind, Language, Lexicon, Masked, items, mask},
+    placeholders::{CopyRules, Item, Kind, Lexicon, Masked, items, mask},
     tokens::Tokens,
 };
 use crate::stream::answer_all;
@@ -92,7 +92,7 @@ impl Prepared {
     }
 
     fn mask(&self, text: &str, language: &str) -> Result<Reply, String> {
-        let language = Language::of(language).ok_or("expected the language en or pa")?;
+        let language = CopyRules::of(language).ok_or("expected the language en or pa")?;
         let masked = mask(text, language, &self.lexicon);
         let place = |at: usize| text[..at].chars().count();
         let found = |(at, item): (usize, Item)| (place(at), place(at + item.length), item.kind, item.value);
@@ -109,7 +109,7 @@ impl Prepared {
         to: &str,
     ) -> Vec<f32> {
         let mut scores: Vec<f64> = scores.iter().map(|score| f64::from(*score)).collect();
-        constraints.copies(required, Language::of(to)).apply(&mut scores, tokens, self.eos_token_id);
+        constraints.copies(required, CopyRules::of(to)).apply(&mut scores, tokens, self.eos_token_id);
         #[expect(clippy::cast_possible_truncation, reason = "the scores came as f32")]
         scores.into_iter().map(|score| score as f32).collect()
     }

@@ -7,7 +7,7 @@ use unicode_normalization::UnicodeNormalization as _;
 use super::{
     constraints::{Constraints, Copies},
     network::Network,
-    placeholders::{self, Language, Lexicon, Masked},
+    placeholders::{self, CopyRules, Lexicon, Masked},
     repetition::shortened,
     reverse,
     search::{GenerationConfig, Sequence, constrained, first},
@@ -23,7 +23,6 @@ const MAX_ROWS: usize = 64;
 
 /// A loaded translation model with the Marian or the M2M100 layout.
 pub struct Translator {
-    id: String,
     network: Network,
     tokens: Tokens,
     /// The token of each language code. Empty if the model translates between one pair of languages only.
@@ -60,30 +59,6 @@ struct Part {
     tokens: Vec<i64>,
     /// What its placeholders stand for; without placeholders, the text.
     masked: Masked,
-}
-
-/// The reason why a text cannot be translated.
-#[derive(Debug, thiserror::Error)]
-pub enum TranslationError {
-    /// A run of the model failed.
-    #[error(transparent)]
-    Runtime(#[from] RuntimeError),
-    /// The tokenizer failed.
-    #[error("the tokenizer of the model {model} failed: {reason}")]
-    Tokens {
-        /// The model's id.
-        model: String,
-        /// The tokenizer's error.
-        reason: String,
-    },
-    /// The model does not know the language.
-    #[error("the model {model} does not know the language {language:?}")]
-    Language {
-        /// The model's id.
-        model: String,
-        /// The requested language.
-        language: String,
-    },
 }
 
 impl Translator {
@@ -130,7 +105,6 @@ impl Translator {
         let network = Network::load(runtime, manifest, n_threads)?;
         let constraints = Constraints::of(&tokens, config.eos_token_id);
         Ok(Self {
-            id: manifest.id.clone(),
             network,
             tokens,
             languages,
@@ -155,7 +129,7 @@ impl Translator {
         texts: &[&str],
         from: &str,
         to: &str,
-    ) -> Result<Vec<Translation>, TranslationError> {
+    ) -> Result<Vec<Translation>, RuntimeError> {
         let config = GenerationConfig { forced_bos_token_id: self.language(to)?, ..self.config.clone() };
         let mut translations = vec![Translation::default(); texts.len()];
         let mut parts = Vec::new();
@@ -164,10 +138,10 @@ impl Translator {
                 self.split(sentence, from, n, &mut parts)?;
             }
         }
-        let worded: Vec<&Part> = parts.iter().filter(|part| part.masked.is_translated()).collect();
-        let mut found = Vec::with_capacity(worded.len());
+        let translated: Vec<&Part> = parts.iter().filter(|part| part.masked.is_translated()).collect();
+        let mut found = Vec::with_capacity(translated.len());
         let n_batch = (MAX_ROWS / config.num_beams).clamp(1, MAX_BATCH);
-        for batch in worded.chunks(n_batch) {
+        for batch in translated.chunks(n_batch) {
             let sources: Vec<Vec<i64>> = batch.iter().map(|part| part.tokens.clone()).collect();
             let copies: Vec<Copies> = batch.iter().map(|part| self.copies(&part.masked, to)).collect();
             found.extend(self.run(&sources, &copies, &config)?);
@@ -178,8 +152,8 @@ impl Translator {
             let text = if part.masked.is_translated() {
                 let found = found.next().unwrap_or_default();
                 self.rate(whole, &found);
-                let said = self.tokens.text(&found.tokens).map_err(|reason| self.tokenizer_error(reason))?;
-                part.masked.apart(&said)
+                let text = self.tokens.text(&found.tokens).map_err(|reason| self.network.unfit(reason))?;
+                part.masked.apart(&text)
             } else {
                 part.masked.text.clone()
             };
@@ -210,12 +184,12 @@ impl Translator {
     /// What the translation of a text into the language must and must not have.
     fn copies(&self, masked: &Masked, to: &str) -> Copies {
         let required: Vec<char> = masked.values.iter().map(|(placeholder, _)| *placeholder).collect();
-        self.constraints.as_ref().map_or_else(Copies::default, |c| c.copies(&required, Language::of(to)))
+        self.constraints.as_ref().map_or_else(Copies::default, |c| c.copies(&required, CopyRules::of(to)))
     }
 
     /// The text with placeholders, if the model has them.
     fn masked(&self, text: &str, from: &str) -> Masked {
-        match Language::of(from).filter(|_| self.constraints.is_some()) {
+        match CopyRules::of(from).filter(|_| self.constraints.is_some()) {
             Some(language) => placeholders::mask(&text.nfc().collect::<String>(), language, &self.lexicon),
             None => Masked { text: text.to_owned(), ..Masked::default() },
         }
@@ -223,7 +197,7 @@ impl Translator {
 
     /// Appends the parts of a sentence to `parts`. One that is too long, or that has too much to copy, is divided into
     /// halves.
-    fn split(&self, text: &str, from: &str, n: usize, parts: &mut Vec<Part>) -> Result<(), TranslationError> {
+    fn split(&self, text: &str, from: &str, n: usize, parts: &mut Vec<Part>) -> Result<(), RuntimeError> {
         let text = text.trim();
         if text.is_empty() {
             return Ok(());
@@ -246,8 +220,8 @@ impl Translator {
 
     /// The source tokens of a text: the language's token (for multilingual models), the text's tokens, the
     /// end token.
-    fn source(&self, text: &str, from: &str) -> Result<Vec<i64>, TranslationError> {
-        let tokens = self.tokens.of(text).map_err(|reason| self.tokenizer_error(reason))?;
+    fn source(&self, text: &str, from: &str) -> Result<Vec<i64>, RuntimeError> {
+        let tokens = self.tokens.of(text).map_err(|reason| self.network.unfit(reason))?;
         Ok(self.language(from)?.into_iter().chain(tokens).chain([self.config.eos_token_id]).collect())
     }
 
@@ -267,16 +241,12 @@ impl Translator {
     }
 
     /// The token of a language; `None` if the model translates between one pair of languages only.
-    fn language(&self, code: &str) -> Result<Option<i64>, TranslationError> {
+    fn language(&self, code: &str) -> Result<Option<i64>, RuntimeError> {
         if self.languages.is_empty() {
             return Ok(None);
         }
-        let unknown = || TranslationError::Language { model: self.id.clone(), language: code.to_owned() };
+        let unknown = || self.network.unfit(format!("its manifest has no language {code:?}"));
         self.languages.get(code).copied().map(Some).ok_or_else(unknown)
-    }
-
-    fn tokenizer_error(&self, reason: String) -> TranslationError {
-        TranslationError::Tokens { model: self.id.clone(), reason }
     }
 }
 
@@ -310,9 +280,9 @@ impl Translator {
             };
             let copies = translator.copies(&masked, to);
             let found = translator.run(std::slice::from_ref(&source), &[copies], &config).unwrap().remove(0);
-            let said = found.tokens;
-            let text = masked.restore(&masked.apart(&translator.tokens.text(&said).unwrap()));
-            (source, said, text)
+            let tokens = found.tokens;
+            let text = masked.restore(&masked.apart(&translator.tokens.text(&tokens).unwrap()));
+            (source, tokens, text)
         };
         texts.iter().map(one).collect()
     }

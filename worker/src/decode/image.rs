@@ -39,7 +39,7 @@ pub(crate) struct ImageDecoding {
     budget: Arc<Semaphore>,
 }
 
-/// Decoded pixels: grey where the file has one channel, RGB otherwise.
+/// DecodedImage pixels: grey where the file has one channel, RGB otherwise.
 #[derive(Debug)]
 pub(crate) enum Pixels {
     Grey(image::GrayImage),
@@ -76,8 +76,8 @@ impl ImageDecoding {
         then: impl FnOnce(Pixels) -> T + Send + 'static,
     ) -> Result<T, Undecodable> {
         let cost = match self.decode_small(&upload)? {
-            Decoded::Pixels(pixels) => return Ok(then(pixels)),
-            Decoded::Large(cost) => cost,
+            DecodedImage::Pixels(pixels) => return Ok(then(pixels)),
+            DecodedImage::Large(cost) => cost,
         };
         let _memory = self.reserve(cost.n_bytes).await;
         blocking(move || {
@@ -88,7 +88,7 @@ impl ImageDecoding {
     }
 
     /// Reads the header, and decodes the picture if it is small.
-    pub(crate) fn decode_small(&self, upload: &Upload) -> Result<Decoded, Undecodable> {
+    pub(crate) fn decode_small(&self, upload: &Upload) -> Result<DecodedImage, Undecodable> {
         if upload.media_type == MediaType::Jpeg && is_cut_off(&upload.bytes) {
             let detail = "the image/jpeg is incomplete: the file ends in the middle of the picture; \
                           send the complete file";
@@ -97,9 +97,9 @@ impl ImageDecoding {
         let decoder = open(upload, MAX_SMALL_BYTES)?;
         let cost = self.check_size(&decoder)?;
         if cost.n_pixels > MAX_INLINE_PIXELS {
-            return Ok(Decoded::Large(cost));
+            return Ok(DecodedImage::Large(cost));
         }
-        decode(upload, decoder).map(Decoded::Pixels)
+        decode(upload, decoder).map(DecodedImage::Pixels)
     }
 
     /// Checks the header's dimensions against the limit, and computes what decoding needs.
@@ -132,7 +132,7 @@ impl ImageDecoding {
 
 /// A decoded small picture, or what decoding a large one needs.
 #[derive(Debug)]
-pub(crate) enum Decoded {
+pub(crate) enum DecodedImage {
     Pixels(Pixels),
     Large(Cost),
 }

@@ -9,7 +9,7 @@ use tracing::Instrument as _;
 
 use super::{engines, error::OperationError, timing::micros};
 use crate::{
-    decode::image::{Decoded, ImageDecoding, Pixels},
+    decode::image::{DecodedImage, ImageDecoding, Pixels},
     engine::{BatchModel, Engine},
     error::WorkerError,
 };
@@ -86,7 +86,7 @@ fn features(pixels: &Pixels) -> Option<Vec<f32>> {
 /// `None` if the picture is larger, cannot be decoded or has no ink.
 pub fn classifier_input(upload: &Upload) -> Option<Vec<f32>> {
     match ImageDecoding::new(u64::MAX).decode_small(upload) {
-        Ok(Decoded::Pixels(pixels)) => features(&pixels),
-        Ok(Decoded::Large(_)) | Err(_) => None,
+        Ok(DecodedImage::Pixels(pixels)) => features(&pixels),
+        Ok(DecodedImage::Large(_)) | Err(_) => None,
     }
 }

@@ -1,7 +1,10 @@
 //! Greedy decoding of CTC (connectionist temporal classification) emissions, and their confidence.
 
 use super::units::Units;
-use crate::speech::words::{Token, Transcript};
+use crate::{
+    cast::{count, narrow},
+    speech::words::{Token, Transcript},
+};
 
 /// Takes the likeliest unit of every frame. Repeats of a unit become one token, and blanks are left out.
 pub(crate) fn greedy(frames: &[&[f32]], units: &Units) -> Transcript {
@@ -36,9 +39,10 @@ pub(crate) fn confidence(frames: &[&[f32]], transcript: &Transcript) -> f32 {
         all.fold(f32::NEG_INFINITY, f32::max).exp()
     };
     let probabilities: Vec<f32> = transcript.tokens.iter().filter(|t| !t.is_space()).map(highest).collect();
-    #[expect(clippy::cast_precision_loss, reason = "a window has a few hundred units")]
-    let n = probabilities.len() as f32;
-    if probabilities.is_empty() { 0.0 } else { probabilities.iter().sum::<f32>() / n }
+    if probabilities.is_empty() {
+        return 0.0;
+    }
+    probabilities.iter().sum::<f32>() / narrow(count(probabilities.len()))
 }
 
 #[cfg(test)]

@@ -53,7 +53,8 @@ impl LanguageModel {
         if reader.bytes(MAGIC.len())? != MAGIC {
             return Err("expected AKHARLM1 at its beginning".to_owned());
         }
-        let (order, size) = (reader.number()?, reader.number()?);
+        let order = reader.number()?;
+        let size = reader.number()?;
         if !(2..=MAX_ORDER).contains(&order) || size != n_units {
             return Err(format!(
                 "it has the order {order} and {size} units, \
@@ -64,7 +65,8 @@ impl LanguageModel {
         if counts[0] != size {
             return Err(format!("it has {} n-grams of order 1, expected {size}", counts[0]));
         }
-        let (log_probs, weights) = (reader.floats(256)?, reader.floats(256)?);
+        let log_probs = reader.floats(256)?;
+        let weights = reader.floats(256)?;
         let mut orders = Vec::with_capacity(order);
         for (n, &count) in counts.iter().enumerate() {
             orders.push(reader.order(count, counts.get(n + 1).copied())?);
@@ -82,7 +84,8 @@ impl LanguageModel {
     pub(crate) fn step(&self, state: State, unit: u8) -> (f32, State) {
         let mut next = State([NONE; MAX_ORDER - 1]);
         next.0[0] = u32::from(unit);
-        let (mut score, mut found) = (0.0, None);
+        let mut score = 0.0;
+        let mut found = None;
         for n in (1..self.orders.len()).rev() {
             let node = state.0[n - 1];
             if node == NONE {
@@ -140,7 +143,8 @@ impl<'a> Reader<'a> {
     fn order(&mut self, count: usize, next: Option<usize>) -> Result<Order, String> {
         let units = self.bytes(count)?.to_vec();
         let log_prob_codes = self.bytes(count)?.to_vec();
-        let (mut weight_codes, mut first) = (Vec::new(), Vec::new());
+        let mut weight_codes = Vec::new();
+        let mut first = Vec::new();
         if let Some(next) = next {
             weight_codes = self.bytes(count)?.to_vec();
             first = self.fours(count.saturating_add(1))?.map(u32::from_le_bytes).collect();

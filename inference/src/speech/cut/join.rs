@@ -252,8 +252,10 @@ mod tests {
         #[test]
         fn settled_words_and_their_segments_do_not_change(windows in overlapping()) {
             let clock = Clock { grid: GRID, latency_s: 0.06 };
-            let (mut joiner, mut segmenter) = (Joiner::new(clock), Segmenter::default());
-            let (mut settled, mut early) = (Vec::new(), Vec::new());
+            let mut joiner = Joiner::new(clock);
+            let mut segmenter = Segmenter::default();
+            let mut settled = Vec::new();
+            let mut early = Vec::new();
             for (window, transcript) in windows {
                 joiner.add(&window, transcript);
                 prop_assert_eq!(&joiner.settled()[..settled.len()], &settled);

@@ -11,7 +11,7 @@ use crate::{
 
 /// The features that a model takes, and its subsampling.
 #[derive(Debug, Clone, Deserialize)]
-pub(super) struct Config {
+pub(super) struct ExportConfig {
     /// The number of mel bands.
     pub(super) features_size: usize,
     /// The number of feature frames for one output frame.
@@ -35,7 +35,7 @@ pub(super) fn inputs(batch: &Batch) -> Vec<(&'static str, Tensor<'_>)> {
     ]
 }
 
-impl Config {
+impl ExportConfig {
     pub(super) fn read(manifest: &Manifest) -> Result<Self, LoadError> {
         let config: Self = serde_json::from_slice(&manifest.read("config")?)
             .map_err(|e| manifest.inconsistent(format!("the model's config.json is not valid: {e}")))?;

@@ -2,7 +2,7 @@
 
 use super::{
     ctc::{CtcModel, Encoder},
-    nemo::{self, Config},
+    nemo::{self, ExportConfig},
 };
 use crate::{
     Layout, LoadError, Manifest, Runtime, RuntimeError,
@@ -21,7 +21,7 @@ struct NemoEncoder {
 
 pub(super) fn load(runtime: &Runtime, manifest: &Manifest, n_threads: usize) -> Result<CtcModel, LoadError> {
     manifest.expect(Layout::NemoCtc)?;
-    let config = Config::read(manifest)?;
+    let config = ExportConfig::read(manifest)?;
     let subsampling_factor = config.subsampling_factor;
     let session = runtime.open(&manifest.id, &manifest.read("model")?, n_threads)?;
     let decoder = CtcDecoder::load(manifest)?;

@@ -106,17 +106,17 @@ mod tests {
         TimedText { text: text.to_owned(), start, end, evidence: Evidence::letter(0.5, -1.0) }
     }
 
-    fn said(times: &[(f64, f64)]) -> Vec<TimedText> {
+    fn words_at(times: &[(f64, f64)]) -> Vec<TimedText> {
         times.iter().zip('a'..).map(|(&times, c)| word(&c.to_string(), times)).collect()
     }
 
     fn cut(times: &[(f64, f64)]) -> Vec<String> {
-        segments(&said(times), 100.0).into_iter().map(|s| s.text).collect()
+        segments(&words_at(times), 100.0).into_iter().map(|s| s.text).collect()
     }
 
     #[test]
     fn timed_words_are_in_order_and_within_the_recording() {
-        let words = timed(&said(&[(-0.1, 0.50049), (0.4, 0.9), (1.2, 2.5)]), 2.0);
+        let words = timed(&words_at(&[(-0.1, 0.50049), (0.4, 0.9), (1.2, 2.5)]), 2.0);
         let times: Vec<(f64, f64)> = words.iter().map(|w| (w.start, w.end)).collect();
         assert_eq!(times, [(0.0, 0.5), (0.5, 0.9), (1.2, 2.0)]);
     }

@@ -13,7 +13,8 @@ pub(crate) fn spread(text: &str, frames: Range<usize>) -> Vec<Token> {
     let mut before = 0;
     let token = |word: &str| {
         let after = before + letters(word);
-        let (frame, end) = (at(before), at(after).max(at(before) + 1));
+        let frame = at(before);
+        let end = at(after).max(frame + 1);
         before = after;
         Token::new(format!("{WORD}{word}"), frame, end)
     };

@@ -33,7 +33,7 @@ mod tests {
     const CONFIDENCE: Confidence =
         Confidence { intercept: 0.0, acoustic: 8.0, language: 2.5, low: 0.5, lm_weight: None };
 
-    fn said(segments: &[TimedText]) -> Option<String> {
+    fn warned(segments: &[TimedText]) -> Option<String> {
         warning("transcription", segments, |_, segment| segment.evidence.is_low(&CONFIDENCE))
     }
 
@@ -50,13 +50,13 @@ mod tests {
     #[test]
     fn a_warning_names_the_parts_that_are_probably_wrong() {
         let (right, wrong) = (|n| segment(n, 0.95, -1.0), |n| segment(n, 0.5, -3.0));
-        assert_eq!(said(&[right(0), right(1)]), None);
-        assert_eq!(said(&[]), None);
-        let some = said(&[right(0), wrong(1), wrong(2), right(3), wrong(4)]).unwrap();
+        assert_eq!(warned(&[right(0), right(1)]), None);
+        assert_eq!(warned(&[]), None);
+        let some = warned(&[right(0), wrong(1), wrong(2), right(3), wrong(4)]).unwrap();
         assert!(some.ends_with("wrong, from 1.0 s to 2.9 s, from 4.0 s to 4.9 s"), "{some}");
         let many: Vec<TimedText> = (0..30).map(|n| if n % 2 == 0 { wrong(n) } else { right(n) }).collect();
-        assert!(said(&many).unwrap().ends_with("from 18.0 s to 18.9 s and 5 more"));
+        assert!(warned(&many).unwrap().ends_with("from 18.0 s to 18.9 s and 5 more"));
         let unknown = TimedText { evidence: Evidence::default(), ..wrong(0) };
-        assert_eq!(said(&[unknown]), None, "a layout without evidence gives no warnings");
+        assert_eq!(warned(&[unknown]), None, "a layout without evidence gives no warnings");
     }
 }

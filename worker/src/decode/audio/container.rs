@@ -35,13 +35,14 @@ use symphonia::{
 };
 
 use super::{
+    decoder::unsupported,
     mixer::Mixer,
     opus::{self, Opus},
     sound::{AudioLimits, Chunk, Sound, seconds},
 };
 use crate::decode::undecodable::Undecodable;
 
-/// Packets that are further apart than this have a gap between them, ms. The times in a WebM file are rounded to
+/// TrackPackets that are further apart than this have a gap between them, ms. The times in a WebM file are rounded to
 /// milliseconds, and some recorders let them jump by a packet.
 const MIN_GAP_MS: u64 = 100;
 /// The most packets in a second of sound. The shortest packets of Opus have 2.5 ms.
@@ -61,7 +62,7 @@ static FORMATS: LazyLock<Probe> = LazyLock::new(|| {
 
 /// A file whose audio track is decoded packet by packet.
 pub(super) struct Container {
-    packets: Packets,
+    packets: TrackPackets,
     codec: Codec,
     /// The rate of the decoded sound, Hz.
     rate: u32,
@@ -75,7 +76,7 @@ pub(super) struct Container {
 }
 
 /// The packets of the file's audio track.
-struct Packets {
+struct TrackPackets {
     reader: Box<dyn FormatReader>,
     track: u32,
     time_base: TimeBase,
@@ -107,7 +108,7 @@ fn guarded<T>(part: &'static str, call: impl FnOnce() -> T) -> Option<T> {
 
 /// The sampling rate and the number of channels of decoded sound.
 #[derive(Debug, Clone, Copy)]
-struct Shape {
+struct PcmFormat {
     rate: u32,
     n_channels: usize,
 }
@@ -115,8 +116,8 @@ struct Shape {
 impl Container {
     /// Opens a file. Checks that a packet can be decoded, and that the whole file is within the limits.
     pub(super) fn open(bytes: &Bytes, limits: &AudioLimits) -> Result<(Sound, Self), Undecodable> {
-        let Scan { shape, n_frames } = Scan::of(Packets::open(bytes)?, limits)?;
-        let packets = Packets::open(bytes)?;
+        let Scan { shape, n_frames } = Scan::of(TrackPackets::open(bytes)?, limits)?;
+        let packets = TrackPackets::open(bytes)?;
         let codec = packets.codec()?;
         let mut sound = Sound {
             codec: packets.parameters.codec,
@@ -131,8 +132,16 @@ impl Container {
         sound.check(limits)?;
         // The times of packets need not be exact, so the sound may be a little longer.
         sound.n_frames = u64::from(limits.max_seconds) * u64::from(shape.rate);
-        let (pending, origin, n_frames, interleaved) = (None, None, 0, Vec::new());
-        Ok((sound, Self { packets, codec, rate: shape.rate, pending, origin, n_frames, interleaved }))
+        let container = Self {
+            packets,
+            codec,
+            rate: shape.rate,
+            pending: None,
+            origin: None,
+            n_frames: 0,
+            interleaved: Vec::new(),
+        };
+        Ok((sound, container))
     }
 
     /// Decodes the next packet and appends its sound to `mono`.
@@ -154,7 +163,7 @@ impl Container {
         let length = frames(packet.dur.get());
         let decoded = self.codec.decode(&packet, &mut self.interleaved).filter(|shape| shape.rate == rate);
         let n_before = mono.len();
-        if let Some(Shape { n_channels, .. }) = decoded {
+        if let Some(PcmFormat { n_channels, .. }) = decoded {
             let n_frames = self.interleaved.len() / n_channels.max(1);
             let trimmed = usize::try_from(trimmed).unwrap_or(usize::MAX);
             mixer.mix(&self.interleaved, n_channels, n_frames.saturating_sub(trimmed), mono);
@@ -174,7 +183,7 @@ impl Container {
     }
 }
 
-impl Packets {
+impl TrackPackets {
     fn open(bytes: &Bytes) -> Result<Self, Undecodable> {
         let file = Cursor::new(bytes.clone());
         // If the reader of Ogg can seek, it looks for the last page first, and fails if the file is cut off.
@@ -241,18 +250,13 @@ impl Packets {
     }
 
     fn codec(&self) -> Result<Codec, Undecodable> {
-        let (parameters, options) = (&self.parameters, AudioDecoderOptions::default());
-        let fail = |e: Error| {
-            Undecodable::new(
-                "unsupported_codec",
-                format!("the file's codec is not supported in this form: {e}"),
-            )
-        };
+        let parameters = &self.parameters;
+        let options = AudioDecoderOptions::default();
         Ok(Codec::Symphonia(match parameters.codec {
             CODEC_ID_OPUS => return Ok(Codec::Opus(Box::new(Opus::new(parameters)?))),
-            CODEC_ID_AAC => Box::new(AacDecoder::try_new(parameters, &options).map_err(fail)?),
-            CODEC_ID_FLAC => Box::new(FlacDecoder::try_new(parameters, &options).map_err(fail)?),
-            CODEC_ID_VORBIS => Box::new(VorbisDecoder::try_new(parameters, &options).map_err(fail)?),
+            CODEC_ID_AAC => Box::new(AacDecoder::try_new(parameters, &options).map_err(unsupported)?),
+            CODEC_ID_FLAC => Box::new(FlacDecoder::try_new(parameters, &options).map_err(unsupported)?),
+            CODEC_ID_VORBIS => Box::new(VorbisDecoder::try_new(parameters, &options).map_err(unsupported)?),
             _ => {
                 let detail = "the file's codec is not supported: expected AAC, FLAC, Opus or Vorbis";
                 return Err(Undecodable::new("unsupported_codec", detail));
@@ -263,13 +267,13 @@ impl Packets {
 
 impl Codec {
     /// Decodes a packet into interleaved samples. `None` if it is damaged.
-    fn decode(&mut self, packet: &Packet, interleaved: &mut Vec<f32>) -> Option<Shape> {
+    fn decode(&mut self, packet: &Packet, interleaved: &mut Vec<f32>) -> Option<PcmFormat> {
         match self {
             Self::Symphonia(decoder) => {
                 let shape = guarded("sound", || {
                     let sound = decoder.decode(packet).ok()?;
                     let shape =
-                        Shape { rate: sound.spec().rate(), n_channels: sound.spec().channels().count() };
+                        PcmFormat { rate: sound.spec().rate(), n_channels: sound.spec().channels().count() };
                     sound.copy_to_vec_interleaved(interleaved);
                     Some(shape)
                 });
@@ -280,7 +284,7 @@ impl Codec {
             }
             Self::Broken => None,
             Self::Opus(decoder) => {
-                let shape = Shape { rate: opus::RATE, n_channels: decoder.n_channels };
+                let shape = PcmFormat { rate: opus::RATE, n_channels: decoder.n_channels };
                 decoder.decode(&packet.data, interleaved).then_some(shape)
             }
         }
@@ -289,7 +293,7 @@ impl Codec {
 
 /// What reading all packets shows, of which only those before the first sound are decoded.
 struct Scan {
-    shape: Shape,
+    shape: PcmFormat,
     /// The frames by the times of the packets; at least 1.
     n_frames: u64,
 }
@@ -297,11 +301,14 @@ struct Scan {
 impl Scan {
     /// Fails if no packet has sound, or if there are more packets than the longest recording can have. Stops when the
     /// recording is too long.
-    fn of(mut packets: Packets, limits: &AudioLimits) -> Result<Self, Undecodable> {
+    fn of(mut packets: TrackPackets, limits: &AudioLimits) -> Result<Self, Undecodable> {
         let max_packets = u64::from(limits.max_seconds) * MAX_PACKETS_PER_S;
         let mut codec = packets.codec()?;
         let mut interleaved = Vec::new();
-        let (mut shape, mut origin, mut n_packets, mut end) = (None, None, 0, 0);
+        let mut shape = None;
+        let mut origin = None;
+        let mut n_packets = 0;
+        let mut end = 0;
         while let Some(packet) = packets.next() {
             if shape.is_none() {
                 shape = codec.decode(&packet, &mut interleaved).filter(|_| !interleaved.is_empty());

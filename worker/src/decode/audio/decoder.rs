@@ -101,16 +101,18 @@ impl PacketDecoder {
     }
 }
 
+/// The error of a codec in a form that its decoder does not know.
+pub(super) fn unsupported(error: Error) -> Undecodable {
+    Undecodable::new("unsupported_codec", format!("the file's codec is not supported in this form: {error}"))
+}
+
 fn codec(parameters: &AudioCodecParameters) -> Result<Box<dyn AudioDecoder>, Undecodable> {
     let options = AudioDecoderOptions::default();
-    let fail = |e: Error| {
-        Undecodable::new("unsupported_codec", format!("the file's codec is not supported in this form: {e}"))
-    };
     Ok(match parameters.codec {
-        CODEC_ID_MP3 => Box::new(MpaDecoder::try_new(parameters, &options).map_err(fail)?),
+        CODEC_ID_MP3 => Box::new(MpaDecoder::try_new(parameters, &options).map_err(unsupported)?),
         CODEC_ID_ADPCM_MS | CODEC_ID_ADPCM_IMA_WAV => {
-            Box::new(AdpcmDecoder::try_new(parameters, &options).map_err(fail)?)
+            Box::new(AdpcmDecoder::try_new(parameters, &options).map_err(unsupported)?)
         }
-        _ => Box::new(PcmDecoder::try_new(parameters, &options).map_err(fail)?),
+        _ => Box::new(PcmDecoder::try_new(parameters, &options).map_err(unsupported)?),
     })
 }

@@ -51,7 +51,10 @@ pub(super) fn read(bytes: &[u8]) -> Result<Wave, Undecodable> {
     if !matches!(form, (Some(b"RIFF" | b"RF64" | b"BW64"), Some(b"WAVE"))) {
         return Err(broken("it does not begin with a RIFF WAVE header"));
     }
-    let (mut format, mut data, mut n_frames, mut n_large) = (None, None, None, None);
+    let mut format = None;
+    let mut data = None;
+    let mut n_frames = None;
+    let mut n_large = None;
     let mut at = 12;
     while let Some(chunk) = Chunk::at(bytes, at) {
         let body = &bytes[chunk.body..chunk.end];

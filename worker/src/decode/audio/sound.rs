@@ -99,7 +99,8 @@ impl Sound {
             return Err(Undecodable::new("empty_audio", "the recording is empty: it has no samples"));
         }
         if n_frames > u64::from(limits.max_seconds) * u64::from(rate) {
-            let (length, max) = (seconds(n_frames, rate), limits.max_seconds);
+            let length = seconds(n_frames, rate);
+            let max = limits.max_seconds;
             let detail = format!(
                 "the recording is at least {length:.1} s long, but at most {max} s are allowed: \
                  send it in shorter parts"

@@ -180,7 +180,7 @@ fn codec(format: &Format) -> Result<AudioCodecId, Undecodable> {
 
 /// The name of a wav file's codec, for error messages (codec numbers: RFC 2361).
 fn name(format: &Format) -> Cow<'static, str> {
-    let (bits, n_channels) = (format.bits, format.n_channels);
+    let Format { bits, n_channels, .. } = *format;
     Cow::Borrowed(match format.tag {
         1 => return format!("PCM with {bits} bits").into(),
         2 => return format!("Microsoft ADPCM with {n_channels} channels").into(),

@@ -7,7 +7,6 @@
 
 #[cfg(test)]
 mod golden_tests;
-mod repetition;
 
 use std::sync::Arc;
 
@@ -15,13 +14,12 @@ use super::{SpeechModel, WindowOutput, aligner::Aligner};
 use crate::{
     LoadError, Manifest, Runtime, RuntimeError,
     cast::count,
-    seq2seq::{GenerationConfig, Network, Sequence, Tokens, search},
+    seq2seq::{GenerationConfig, Network, Sequence, Tokens, is_loop, search},
     speech::{
         features::{Features, FrontEnd, SAMPLE_RATE},
         words::{Clock, Transcript, spread},
     },
 };
-use repetition::repeats_itself;
 
 /// Samples of a step of word times where no aligner gives them: 20 ms.
 const GRID: usize = SAMPLE_RATE / 50;
@@ -113,7 +111,7 @@ impl Moonshine {
         let max_new_tokens = n_tokens.min(self.generation.max_new_tokens);
         let mut generation = GenerationConfig { max_new_tokens, ..self.generation.clone() };
         let mut found = self.generate(&padded, &generation)?;
-        if found.tokens.len() == max_new_tokens || repeats_itself(&found.tokens) {
+        if found.tokens.len() == max_new_tokens || is_loop(&found.tokens) {
             generation.no_repeat_ngram_size = NO_REPEAT_NGRAM_SIZE;
             found = self.generate(&padded, &generation)?;
         }

@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use super::{
     SpeechModel, WindowOutput,
-    nemo::{self, Config},
+    nemo::{self, ExportConfig},
 };
 use crate::{
     Layout, LoadError, Manifest, Runtime, RuntimeError,
@@ -33,7 +33,7 @@ pub(super) struct Transducer {
     encoder: Session,
     joint: Session,
     units: Units,
-    config: Config,
+    config: ExportConfig,
     /// The number of layers and the width of the prediction network's state.
     state: [i64; 2],
     has_durations: bool,
@@ -63,7 +63,7 @@ impl SpeechModel for Transducer {
 
 impl Transducer {
     pub(super) fn load(runtime: &Runtime, manifest: &Manifest, n_threads: usize) -> Result<Self, LoadError> {
-        let config = Config::read(manifest)?;
+        let config = ExportConfig::read(manifest)?;
         let encoder = runtime.open(&manifest.id, &manifest.read("encoder")?, n_threads)?;
         let joint = runtime.open(&manifest.id, &manifest.read("decoder")?, 1)?;
         let state = match joint.input("input_states_1").as_deref() {

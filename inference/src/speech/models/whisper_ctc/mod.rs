@@ -10,7 +10,7 @@ mod golden_tests;
 
 use super::{
     ctc::{CtcModel, Encoder},
-    nemo::Config,
+    nemo::ExportConfig,
 };
 use crate::{
     Layout, LoadError, Manifest, Runtime, RuntimeError,
@@ -32,7 +32,7 @@ struct WhisperEncoder {
 
 pub(super) fn load(runtime: &Runtime, manifest: &Manifest, n_threads: usize) -> Result<CtcModel, LoadError> {
     manifest.expect(Layout::WhisperCtc)?;
-    let config = Config::read(manifest)?;
+    let config = ExportConfig::read(manifest)?;
     let subsampling_factor = config.subsampling_factor;
     let session = runtime.open(&manifest.id, &manifest.read("model")?, n_threads)?;
     let decoder = CtcDecoder::load(manifest)?;

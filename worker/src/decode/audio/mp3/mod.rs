@@ -22,12 +22,12 @@ pub(super) struct Packets {
     n_frames: u64,
     /// The bytes of the frames so far.
     n_bytes: u64,
-    ending: Ending,
+    ending: FileEnd,
 }
 
 /// How the file ends.
 #[derive(Debug, Clone, Copy, Default)]
-struct Ending {
+struct FileEnd {
     /// The file ends in the middle of a frame.
     is_cut: bool,
     /// The number of bytes after the last frame that are neither sound nor metadata.
@@ -51,7 +51,7 @@ impl Packets {
             }
             self.n_frames += 1;
             self.n_bytes += frame.len() as u64;
-            let (n_frames, n_channels) = (header.n_samples, header.n_channels);
+            let Header { n_samples: n_frames, n_channels, .. } = header;
             return Some(Step::Packet { bytes: frame, n_frames, n_channels });
         }
     }
@@ -96,7 +96,8 @@ impl Packets {
         let n_bytes = (next - self.at) as u64;
         self.at = next;
         // The gap begins where a frame should begin, so at least one frame is lost.
-        let (n_past, n_past_bytes) = (self.n_frames.max(1), self.n_bytes.max(self.first.n_bytes as u64));
+        let n_past = self.n_frames.max(1);
+        let n_past_bytes = self.n_bytes.max(self.first.n_bytes as u64);
         let n_lost = ((n_bytes * n_past + n_past_bytes / 2) / n_past_bytes).max(1);
         Some(Step::Lost { n_frames: n_lost * self.first.n_samples as u64 })
     }
@@ -123,7 +124,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<(Sound, Packets), Undecodable> {
     };
     let first = Header::read(&bytes[at..]).ok_or_else(no_frame)?;
     let tag = bytes.get(at..at + first.n_bytes).and_then(|frame| Tag::read(frame, &first));
-    let packets = Packets { at, first, n_frames: 0, n_bytes: 0, ending: Ending::default() };
+    let packets = Packets { at, first, n_frames: 0, n_bytes: 0, ending: FileEnd::default() };
     let (n_samples, n_frames, ending) = count(packets.clone(), bytes);
 
     let mut warnings = Vec::new();
@@ -185,7 +186,7 @@ fn begins(bytes: &[u8], at: usize) -> bool {
 
 /// Goes through the whole file. Returns its number of samples (of one channel) and frames, with those of
 /// gaps, and how the file ends.
-fn count(mut packets: Packets, bytes: &[u8]) -> (u64, u64, Ending) {
+fn count(mut packets: Packets, bytes: &[u8]) -> (u64, u64, FileEnd) {
     let mut n_samples = 0;
     while let Some(step) = packets.next(bytes) {
         n_samples += match step {
