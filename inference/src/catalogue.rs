@@ -9,7 +9,7 @@ use std::{
 use serde::Deserialize;
 use toml::{Table, Value};
 
-use crate::Manifest;
+use crate::manifest::Manifest;
 
 const BUILT_IN: &str = include_str!("../../models/catalogue.toml");
 
@@ -241,7 +241,7 @@ pub(crate) fn parse(path: &str, text: &str) -> Result<Vec<Entry>, CatalogueError
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Layout;
+    use crate::manifest::Layout;
 
     const ENTRY: &str = "[[models]]\nid = 'm'\nrepo = 'o/m'\nrevision = 'main'\nsize_mb = 1\nbest_for = 'tests'\n\
         operation = 'digit-recognition'\nlayout = 'image-classifier'\nlicence = 'MIT'\nlabels = ['a', 'b']\n\

@@ -3,10 +3,11 @@
 use std::{borrow::Cow, sync::Arc};
 
 use crate::{
-    Layout, Manifest, ManifestError, Runtime, RuntimeError,
     cast::dimension,
+    error::LoadError,
     ink::SIDE,
-    runtime::{Session, Tensor},
+    manifest::{Layout, Manifest},
+    runtime::{Runtime, RuntimeError, Session, Tensor},
 };
 
 /// A loaded model with the `image-classifier` layout.
@@ -22,17 +23,6 @@ pub struct Score {
     pub label: Arc<str>,
     /// The character's probability, 0 to 1.
     pub score: f32,
-}
-
-/// The reason why a model cannot be loaded.
-#[derive(Debug, thiserror::Error)]
-pub enum LoadError {
-    /// The manifest or a file that it names cannot be used.
-    #[error(transparent)]
-    Manifest(#[from] ManifestError),
-    /// ONNX Runtime cannot load or run the model.
-    #[error(transparent)]
-    Runtime(#[from] RuntimeError),
 }
 
 impl Classifier {

@@ -6,8 +6,9 @@
 use std::sync::LazyLock;
 
 use crate::{
-    Manifest, catalogue,
+    catalogue,
     handwriting::{Glyphs, Hand, Ink, Page, Shape, Text, lay_out, png},
+    manifest::Manifest,
     seq2seq::Tokens,
     speech::Units,
 };

@@ -4,6 +4,7 @@
 mod cast;
 pub mod catalogue;
 mod classifier;
+mod error;
 #[cfg(feature = "fuzzing")]
 pub mod fuzzing;
 mod generation;
@@ -19,7 +20,8 @@ mod stream;
 #[cfg(test)]
 mod testing;
 
-pub use classifier::{Classifier, LoadError, Score};
+pub use classifier::{Classifier, Score};
+pub use error::LoadError;
 pub use generation::{Alignment, Confidence, Decoding, ForcedEos, Generation, TokenId};
 pub use manifest::{Layout, Manifest, ManifestError, ModelFile, load_all, sha256_of};
 pub use registry::{BUNDLED, Registry, RegistryError};

@@ -9,7 +9,7 @@ use base64::{Engine as _, prelude::BASE64_STANDARD};
 use serde::de::DeserializeOwned;
 use sha2::{Digest as _, Sha256};
 
-use crate::{Manifest, Runtime};
+use crate::{manifest::Manifest, runtime::Runtime};
 
 /// ONNX Runtime, loaded once in the test process.
 pub(crate) fn runtime() -> &'static Runtime {

@@ -7,7 +7,7 @@ use super::{
     geometry::{BODY, Point, extent},
     *,
 };
-use crate::Manifest;
+use crate::manifest::Manifest;
 
 fn names() -> Vec<String> {
     let manifest = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../models/handwriting-pa.toml");

@@ -10,9 +10,10 @@ use super::{
     orthography::Glyphs,
 };
 use crate::{
-    Layout, LoadError, Manifest, Runtime, RuntimeError,
     cast::dimension,
-    runtime::{Array, Session, Tensor},
+    error::LoadError,
+    manifest::{Layout, Manifest},
+    runtime::{Array, Runtime, RuntimeError, Session, Tensor},
 };
 
 /// Random numbers beyond this many standard deviations are drawn again. No handwriting in the training data

@@ -9,7 +9,7 @@ use std::{
 
 use serde::{Deserialize, Serialize};
 
-use crate::ManifestError;
+use crate::manifest::ManifestError;
 
 /// An id that stands for the bundled model, the one that comes with Akhar.
 pub const BUNDLED: &str = "bundled";

@@ -16,7 +16,7 @@ use std::{
 pub use choices::BUNDLED;
 use choices::{Choice, Choices};
 
-use crate::{Manifest, ManifestError, load_all};
+use crate::manifest::{Manifest, ManifestError, load_all};
 
 /// The installed models, and the choice of the models that serve.
 #[derive(Debug, Clone)]

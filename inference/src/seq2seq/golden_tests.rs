@@ -5,7 +5,7 @@ use serde::Deserialize;
 
 use super::Translator;
 use crate::{
-    Manifest,
+    manifest::Manifest,
     testing::{fixtures, manifest_of, runtime},
 };
 

@@ -5,9 +5,10 @@
 //! source. Later steps return empty tensors in their place, so those of the first step are kept.
 
 use crate::{
-    LoadError, Manifest, Runtime, RuntimeError,
     cast::dimension,
-    runtime::{Array, RetainedTensor, Session, Tensor},
+    error::LoadError,
+    manifest::Manifest,
+    runtime::{Array, RetainedTensor, Runtime, RuntimeError, Session, Tensor},
 };
 
 /// A limit above the number of layers of any decoder.

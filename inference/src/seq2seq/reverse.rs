@@ -6,7 +6,7 @@ use super::{
     network::Network,
     search::{Sequence, first},
 };
-use crate::{RuntimeError, cast::count, scores::log_prob};
+use crate::{cast::count, runtime::RuntimeError, scores::log_prob};
 
 /// The one of the translations of a source with the highest sum of its score and `weight` times the mean log-probability
 /// of the source given it. The first token of the source, its language, does not count. `start` is the decoder's first

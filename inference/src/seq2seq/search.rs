@@ -8,7 +8,10 @@ use super::{
     tokens::Tokens,
 };
 use crate::{
-    ForcedEos, Generation, Manifest, ManifestError, RuntimeError, TokenId, cast::count, runtime::Array,
+    cast::count,
+    generation::{ForcedEos, Generation, TokenId},
+    manifest::{Manifest, ManifestError},
+    runtime::{Array, RuntimeError},
     scores::log_softmax,
 };
 

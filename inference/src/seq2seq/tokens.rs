@@ -3,7 +3,10 @@
 use tokenizers::Tokenizer;
 
 use super::pieces::Pieces;
-use crate::{Manifest, ManifestError, TokenId};
+use crate::{
+    generation::TokenId,
+    manifest::{Manifest, ManifestError},
+};
 
 /// A model's tokenizer.
 pub(crate) struct Tokens {

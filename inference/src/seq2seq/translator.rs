@@ -14,7 +14,12 @@ use super::{
     sentences::sentences,
     tokens::Tokens,
 };
-use crate::{Confidence, Layout, LoadError, Manifest, ManifestError, Runtime, RuntimeError};
+use crate::{
+    error::LoadError,
+    generation::Confidence,
+    manifest::{Layout, Manifest, ManifestError},
+    runtime::{Runtime, RuntimeError},
+};
 
 /// The most sentences in one run of the model.
 const MAX_BATCH: usize = 16;

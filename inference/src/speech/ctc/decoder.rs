@@ -10,8 +10,8 @@ use super::{
     units::Units,
 };
 use crate::{
-    Manifest, ManifestError,
     generation::Confidence,
+    manifest::{Manifest, ManifestError},
     speech::words::{Evidence, Token, Transcript},
 };
 

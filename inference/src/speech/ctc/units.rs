@@ -1,6 +1,9 @@
 //! Reads a model's units of text from `vocab.txt`.
 
-use crate::{Manifest, ManifestError, speech::words::WORD};
+use crate::{
+    manifest::{Manifest, ManifestError},
+    speech::words::WORD,
+};
 
 const BLANK: &str = "<blk>";
 

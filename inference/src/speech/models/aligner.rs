@@ -4,7 +4,10 @@
 
 use super::{SpeechModel as _, ctc::CtcModel, nemo_ctc};
 use crate::{
-    Alignment, Layout, LoadError, Manifest, Runtime, RuntimeError,
+    error::LoadError,
+    generation::Alignment,
+    manifest::{Layout, Manifest},
+    runtime::{Runtime, RuntimeError},
     speech::{
         ctc::{Emissions, Spelling, confidence},
         words::{Clock, Token},

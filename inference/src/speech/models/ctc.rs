@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::{SpeechModel, WindowOutput};
 use crate::{
-    RuntimeError,
+    runtime::RuntimeError,
     speech::{
         ctc::{CtcDecoder, Emissions},
         features::{Features, FrontEnd, HOP},

@@ -3,7 +3,12 @@
 use super::{
     SpeechModel, moonshine::Moonshine, nemo_ctc, transducer::Transducer, whisper::Whisper, whisper_ctc,
 };
-use crate::{Layout, LoadError, Manifest, Runtime, speech::features::SAMPLE_RATE};
+use crate::{
+    error::LoadError,
+    manifest::{Layout, Manifest},
+    runtime::Runtime,
+    speech::features::SAMPLE_RATE,
+};
 
 /// Loads the model and runs it once, so that the first request is not slowed down by set-up. `n_threads` is the number
 /// of threads that one run may use.

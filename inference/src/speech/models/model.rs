@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::{
-    RuntimeError,
+    runtime::RuntimeError,
     speech::{
         ctc::{CtcDecoder, Emissions},
         features::{Features, FrontEnd},

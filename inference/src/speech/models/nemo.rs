@@ -4,7 +4,8 @@
 use serde::Deserialize;
 
 use crate::{
-    LoadError, Manifest,
+    error::LoadError,
+    manifest::Manifest,
     runtime::Tensor,
     speech::features::{Batch, GlobalCmvn, HOP, LogMel, RATE_HZ},
 };

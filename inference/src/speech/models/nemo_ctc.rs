@@ -5,8 +5,9 @@ use super::{
     nemo::{self, ExportConfig},
 };
 use crate::{
-    Layout, LoadError, Manifest, Runtime, RuntimeError,
-    runtime::Session,
+    error::LoadError,
+    manifest::{Layout, Manifest},
+    runtime::{Runtime, RuntimeError, Session},
     speech::{
         ctc::{CtcDecoder, Emissions},
         features::{Batch, Features},

@@ -39,7 +39,7 @@ fn reference() -> Golden {
     golden("moonshine/golden.json")
 }
 
-fn manifest(tokenizer: &str) -> crate::Manifest {
+fn manifest(tokenizer: &str) -> crate::manifest::Manifest {
     let files = [
         ("encoder", "encoder_model.onnx"),
         ("decoder", "decoder_model_merged.onnx"),

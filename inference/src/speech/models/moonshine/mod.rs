@@ -12,8 +12,10 @@ use std::sync::Arc;
 
 use super::{SpeechModel, WindowOutput, aligner::Aligner};
 use crate::{
-    LoadError, Manifest, Runtime, RuntimeError,
     cast::count,
+    error::LoadError,
+    manifest::Manifest,
+    runtime::{Runtime, RuntimeError},
     seq2seq::{GenerationConfig, Network, Sequence, Tokens, is_loop, search},
     speech::{
         features::{Features, FrontEnd, SAMPLE_RATE},

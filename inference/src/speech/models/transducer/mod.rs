@@ -14,9 +14,10 @@ use super::{
     nemo::{self, ExportConfig},
 };
 use crate::{
-    Layout, LoadError, Manifest, Runtime, RuntimeError,
     cast::dimension,
-    runtime::{RetainedTensor, Session, Tensor},
+    error::LoadError,
+    manifest::{Layout, Manifest},
+    runtime::{RetainedTensor, Runtime, RuntimeError, Session, Tensor},
     scores::highest,
     speech::{
         ctc::Units,

@@ -15,8 +15,10 @@ use rand::{RngExt as _, SeedableRng as _, rngs::StdRng};
 
 use super::{SpeechModel, WindowOutput};
 use crate::{
-    LoadError, Manifest, Runtime, RuntimeError,
     cast::count,
+    error::LoadError,
+    manifest::Manifest,
+    runtime::{Runtime, RuntimeError},
     scores::{highest, log_softmax},
     seq2seq::{DecoderState, Network, Tokens},
     speech::{

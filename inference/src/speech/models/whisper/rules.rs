@@ -5,7 +5,11 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
-use crate::{Manifest, ManifestError, scores::log_softmax, seq2seq::Tokens};
+use crate::{
+    manifest::{Manifest, ManifestError},
+    scores::log_softmax,
+    seq2seq::Tokens,
+};
 
 /// The default for the largest number of tokens of a window and its prompt, if the model does not give one.
 const MAX_LENGTH: usize = 448;

@@ -5,7 +5,7 @@ use serde::Deserialize;
 
 use super::load;
 use crate::{
-    Manifest,
+    manifest::Manifest,
     speech::models::{self, SpeechModel as _, ctc::CtcModel},
     testing::{apart, golden, manifest_of, runtime, signal},
 };

@@ -13,9 +13,10 @@ use super::{
     nemo::ExportConfig,
 };
 use crate::{
-    Layout, LoadError, Manifest, Runtime, RuntimeError,
     cast::dimension,
-    runtime::{Session, Tensor},
+    error::LoadError,
+    manifest::{Layout, Manifest},
+    runtime::{Runtime, RuntimeError, Session, Tensor},
     speech::{
         ctc::{CtcDecoder, Emissions},
         features::{Features, WhisperMel},
