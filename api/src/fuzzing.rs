@@ -6,7 +6,7 @@
 use std::{convert::Infallible, sync::Arc};
 
 use akhar_accounts::WebhookTargets;
-use akhar_jobs::{Queue, uploads::UploadStore};
+use akhar_jobs::{Bounded, PanjabiText, Queue, StrokeColor, uploads::UploadStore};
 use akhar_platform::{
     config::Config,
     database::{Database, options},
@@ -27,15 +27,45 @@ use crate::{
         representation::Representation,
         request_line,
     },
-    input::{object, query},
-    jobs::list,
+    input::{
+        field::{File, field},
+        fields::fields,
+        form::{self, Form},
+        query,
+    },
+    jobs::{get, list},
     operations::{
-        handwriting_generator::form::HandwritingForm, recognition::form::RecognitionForm,
+        form::Checked, handwriting_generator::form::HandwritingForm, recognition::form::RecognitionForm,
         speech_recognition::form::SpeechForm,
     },
-    problems::Problem,
+    problems::{Problem, Violation},
     ui::playground::DemoKey,
 };
+
+fields! {
+    /// A field of each kind.
+    AnyForm {
+        /// Text.
+        text: PanjabiText = field("text").required(),
+        /// A number.
+        number: Bounded<f64, 1, 10_000> = field("number"),
+        /// A boolean.
+        boolean: bool = field("boolean"),
+        /// A choice.
+        choice: StrokeColor = field("choice"),
+    }
+}
+
+impl Form for AnyForm {
+    const FILE: Option<File> = None;
+    const QUEUE: Queue = Queue::Quick;
+    /// Which fields have a valid value.
+    type Checked = [bool; 4];
+
+    fn check(self, _: &mut Vec<Violation>) -> Option<[bool; 4]> {
+        Some([self.text.is_some(), self.number.is_some(), self.boolean.is_some(), self.choice.is_some()])
+    }
+}
 
 /// The longest piece in which a body arrives, bytes.
 const LONGEST_PIECE: usize = 64;
@@ -78,23 +108,14 @@ impl State {
     pub async fn json(&self, data: &[u8]) {
         let Some(request) = request("application/json", data) else { return };
         let memory = self.0.body_memory(Queue::Quick);
-        match object::read(request, &["text", "number", "boolean", "choice"], &memory).await {
-            Ok(mut object) => {
-                let _text = object.required_string("text");
-                let _number = object.number("number", &(-1.0..=1e9));
-                let _boolean = object.boolean("boolean");
-                let _choice = object.one_of("choice", &[("black", 1), ("blue", 2)]);
-                if let Err(problem) = Problem::reject_if_any(object.violations) {
-                    write(problem);
-                }
-            }
-            Err(problem) => write(problem),
+        if let Err(problem) = form::read::<AnyForm>(request, 0, &memory).await {
+            write(problem);
         }
     }
 
-    async fn read<F: FromRequest<App, Rejection = Problem>>(&self, content_type: &str, data: &[u8]) {
+    async fn read<F: Form>(&self, content_type: &str, data: &[u8]) {
         let Some(request) = request(content_type, data) else { return };
-        if let Err(problem) = F::from_request(request, &self.0).await {
+        if let Err(problem) = Checked::<F>::from_request(request, &self.0).await {
             write(problem);
         }
     }
@@ -105,7 +126,7 @@ pub async fn headers(data: &[u8]) {
     let mut lines = data.split(|byte| *byte == b'\n');
     let uri = lines.next().and_then(|line| Uri::try_from(line).ok()).unwrap_or_default();
     let _ = query::unexpected(&uri); // it must not panic
-    if let Err(problem) = query::wait_s(&uri) {
+    if let Err(problem) = get::wait(&uri) {
         write(problem);
     }
     if let Err(problem) = list::page(&uri) {

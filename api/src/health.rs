@@ -12,21 +12,15 @@ use utoipa::ToSchema;
 
 use crate::{
     app::App,
-    problems::{
-        Code, Problem, ProblemType,
-        responses::{Examples, problems},
-    },
+    problems::{Problem, ProblemType, responses::problems},
 };
 
 /// How long the database may take to answer before it counts as unavailable.
 const DATABASE_LIMIT: Duration = Duration::from_secs(1);
 
-const EXAMPLES: Examples =
-    Examples { file: None, invalid: ("wait", Code::Unknown, "unknown query parameter \"wait\"") };
-
 problems! {
     /// The problems of the readiness probe.
-    ReadyProblems at "/health/ready", EXAMPLES: Internal, Draining, Unavailable, NoWorker, StorageFull,
+    ReadyProblems at "/health/ready", [] => Internal, Draining, Unavailable, NoWorker, StorageFull,
 }
 
 /// The answer to a health probe.

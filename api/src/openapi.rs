@@ -5,19 +5,24 @@ use akhar_client::{
     WebhookEvent,
 };
 use akhar_jobs::Operation;
+use akhar_platform::config::Config;
 use serde_json::{Value, json};
 use utoipa::{
     OpenApi,
     openapi::{
-        RefOr,
         extensions::Extensions,
-        schema::{AdditionalProperties, Schema, SchemaType, Type},
         security::{HttpAuthScheme, HttpBuilder, SecurityScheme},
     },
 };
 
 use crate::{
-    health, jobs, openai,
+    health,
+    input::{field::FieldDescription, fields::Fields as _, form::describe},
+    jobs::{self, list::JobsQuery},
+    openai::{
+        self,
+        form::{AudioTranscriptionForm, AudioTranslationForm},
+    },
     operations::{
         self,
         documentation::{complete, complete_openai},
@@ -34,7 +39,7 @@ use crate::{
             hand. Every error is an RFC 9457 problem document, and a page explains each `type`.",
     ),
     paths(jobs::list::handle, jobs::get::handle, jobs::events::handle, jobs::result::handle, jobs::cancel::handle, openai::models::handle, health::live, health::ready),
-    components(schemas(jobs::list::OperationSchema, JobBody, JobsBody, ProblemBody, ViolationBody, ProgressEventBody, StateEventBody, WebhookBody, WebhookEvent)),
+    components(schemas(JobBody, JobsBody, ProblemBody, ViolationBody, ProgressEventBody, StateEventBody, WebhookBody, WebhookEvent)),
     tags(
         (name = "models", description = "The model operations."),
         (name = "jobs", description = "Every accepted request is a job. A caller can follow its jobs, get their results \
@@ -48,11 +53,11 @@ struct Document;
 macro_rules! documents {
     ($($operation:ident: $folder:ident,)+) => {
         /// The part of the document that describes an operation.
-        fn document_of(operation: Operation) -> utoipa::openapi::OpenApi {
+        fn document_of(operation: Operation, max_file_bytes: usize) -> utoipa::openapi::OpenApi {
             match operation {
                 $(Operation::$operation => {
-                    use operations::$folder::route::{Document, EXAMPLES};
-                    complete(Document::openapi(), operation, &EXAMPLES)
+                    use operations::$folder::route::{Document, RequestForm};
+                    complete(Document::openapi(), operation, describe::<RequestForm>(max_file_bytes))
                 })+
             }
         }
@@ -63,17 +68,18 @@ with_operations!(documents);
 /// Returns the OpenAPI document of this version of the api.
 pub fn openapi() -> utoipa::openapi::OpenApi {
     let mut document = Document::openapi();
+    let components = document.components.get_or_insert_default();
+    components.schemas.extend(JobsQuery::described().filter_map(FieldDescription::component));
+    let max_file_bytes = Config::default().max_audio_bytes.get();
     for operation in Operation::ALL {
-        document.merge(document_of(operation));
+        document.merge(document_of(operation, max_file_bytes));
     }
-    let openai = [openai::transcriptions::Document::openapi(), openai::translations::Document::openapi()];
-    for route in openai {
-        document.merge(complete_openai(route, &openai::EXAMPLES));
-    }
+    let form = describe::<AudioTranscriptionForm>(max_file_bytes);
+    document.merge(complete_openai(openai::transcriptions::Document::openapi(), form));
+    let form = describe::<AudioTranslationForm>(max_file_bytes);
+    document.merge(complete_openai(openai::translations::Document::openapi(), form));
     add_bearer(&mut document);
     document.extensions = Some(Extensions::from_iter([("webhooks", webhooks())]));
-    tighten_parameters(&mut document);
-    close_forms(&mut document);
     document
 }
 
@@ -120,36 +126,6 @@ fn add_bearer(document: &mut utoipa::openapi::OpenApi) {
         .description(Some("An API key, `ak_…`, issued by the operator."))
         .build();
     document.components.get_or_insert_default().add_security_scheme("bearer", SecurityScheme::Http(scheme));
-}
-
-/// Removes null from the types of parameters. A parameter can be absent, but it cannot be null.
-fn tighten_parameters(document: &mut utoipa::openapi::OpenApi) {
-    let items = document.paths.paths.values_mut();
-    let routes = items.flat_map(|item| [&mut item.get, &mut item.post, &mut item.delete]).flatten();
-    for parameter in routes.flat_map(|route| route.parameters.iter_mut().flatten()) {
-        if let Some(RefOr::T(Schema::Object(schema))) = &mut parameter.schema {
-            forbid_null(&mut schema.schema_type);
-        }
-    }
-}
-
-fn forbid_null(schema_type: &mut SchemaType) {
-    if let SchemaType::Array(types) = schema_type {
-        types.retain(|t| *t != Type::Null);
-        if let [only] = types.as_slice() {
-            *schema_type = SchemaType::Type(only.clone());
-        }
-    }
-}
-
-/// Forbids fields that a form's schema does not list.
-fn close_forms(document: &mut utoipa::openapi::OpenApi) {
-    let schemas = document.components.iter_mut().flat_map(|c| c.schemas.iter_mut());
-    for (_, form) in schemas.filter(|(name, _)| name.ends_with("Form")) {
-        if let RefOr::T(Schema::Object(form)) = form {
-            form.additional_properties = Some(Box::new(AdditionalProperties::FreeForm(false)));
-        }
-    }
 }
 
 #[cfg(test)]

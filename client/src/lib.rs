@@ -40,12 +40,12 @@ mod retries;
 pub mod subtitles;
 
 pub use bodies::{
-    event::{ProgressEventBody, StateEventBody},
+    event::{JobEventBody, JobEventName, ProgressEventBody, StateEventBody},
     handwriting::{HandwritingBody, Png, PointsBody, Strokes},
     job::{JobBody, JobResultBody, JobState, JobsBody},
     openai::{
-        AudioEventBody, AudioSegmentBody, AudioTextBody, AudioUsageBody, AudioWordBody, ModelBody,
-        ModelsBody, OpenAiErrorBody, VerboseAudioTextBody,
+        AudioEventBody, AudioResultBody, AudioSegmentBody, AudioTextBody, AudioUsageBody, AudioWordBody,
+        ModelBody, ModelsBody, OpenAiErrorBody, VerboseAudioTextBody,
     },
     predictions::{PredictionBody, PredictionsBody},
     problem::{ProblemBody, ViolationBody},

@@ -5,23 +5,28 @@
 //! Postgres's `now()`, so processes on several machines share one clock.
 
 pub mod backend;
+mod bounded;
 pub mod fair_share;
 mod job;
 mod operation;
 mod outcome;
 mod pace;
+pub mod panjabi_text;
 mod parameters;
 mod queue;
 pub mod store;
 mod upload;
 pub mod uploads;
 
+pub use bounded::Bounded;
 pub use job::{AdmittedJob, Fence, Job, JobId, JobState, NewJob};
 pub use operation::Operation;
 pub use outcome::{Outcome, Prediction, Segment, Timing, Word};
 pub use pace::Pace;
+pub use panjabi_text::PanjabiText;
 pub use parameters::{
-    HandwritingParameters, Language, Parameters, Picture, SpeechParameters, StrokeColor, TopK, TopKError,
+    CharSpace, HandwritingParameters, Language, LineSpace, PageLength, PageWidth, Parameters, Picture,
+    SpeechParameters, StrokeColor, StrokeWidth, TopK, WordSpace,
 };
 pub use queue::{MAX_ATTEMPTS, Queue};
 pub use upload::{JobUpload, MediaType, Upload, UploadContent, UploadObject};

@@ -2,43 +2,22 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::Operation;
+use crate::{Operation, bounded::Bounded, panjabi_text::PanjabiText};
 
-/// The number of predictions to return: 1 to 5. The default is 3.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(try_from = "u8", into = "u8")]
-pub struct TopK(u8);
-
-/// A `top-k` outside 1 to 5.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("top-k is {0}, expected an integer from 1 to 5")]
-pub struct TopKError(u8);
-
-impl TopK {
-    /// The number as a `usize`.
-    pub const fn get(self) -> usize {
-        self.0 as usize
-    }
-}
-
-impl Default for TopK {
-    fn default() -> Self {
-        Self(3)
-    }
-}
-
-impl TryFrom<u8> for TopK {
-    type Error = TopKError;
-    fn try_from(k: u8) -> Result<Self, TopKError> {
-        if (1..=5).contains(&k) { Ok(Self(k)) } else { Err(TopKError(k)) }
-    }
-}
-
-impl From<TopK> for u8 {
-    fn from(k: TopK) -> Self {
-        k.0
-    }
-}
+/// The number of predictions to return.
+pub type TopK = Bounded<u8, 1, 5>;
+/// The distance between baselines, in page units. One unit is one pixel of the picture.
+pub type LineSpace = Bounded<f64, 120, 150>;
+/// The space between characters, in page units.
+pub type CharSpace = Bounded<f64, 30, 50>;
+/// The space between words, in page units.
+pub type WordSpace = Bounded<f64, 70, 100>;
+/// The width of a page, in page units.
+pub type PageWidth = Bounded<f64, 300, 950>;
+/// The length of a page, in page units.
+pub type PageLength = Bounded<f64, 300, 950>;
+/// The width of the strokes in a picture, in page units.
+pub type StrokeWidth = Bounded<f64, 1, 8>;
 
 /// An operation and its parameters.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -111,22 +90,17 @@ impl Language {
     }
 }
 
-/// The parameters of the handwriting generator. All lengths are in page units; one unit is one pixel of the picture.
+/// The parameters of the handwriting generator.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
+#[expect(missing_docs, reason = "the types say what the fields are")]
 pub struct HandwritingParameters {
-    /// The text in NFC: 2 to 100 Unicode scalar values, all of them allowed characters.
-    pub text: String,
-    /// The distance between baselines, 120 to 150.
-    pub line_space: f64,
-    /// The space between characters, 30 to 50.
-    pub char_space: f64,
-    /// The space between words, 70 to 100.
-    pub word_space: f64,
-    /// The width of a page, 300 to 950.
-    pub page_width: f64,
-    /// The length of a page, 300 to 950.
-    pub page_length: f64,
+    pub text: PanjabiText,
+    pub line_space: LineSpace,
+    pub char_space: CharSpace,
+    pub word_space: WordSpace,
+    pub page_width: PageWidth,
+    pub page_length: PageLength,
     /// How to draw the picture. `None` if only the strokes are requested.
     pub picture: Option<Picture>,
 }
@@ -134,11 +108,10 @@ pub struct HandwritingParameters {
 /// How a picture of handwriting looks.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
+#[expect(missing_docs, reason = "the types say what the fields are")]
 pub struct Picture {
-    /// The colour of the strokes.
     pub stroke_color: StrokeColor,
-    /// The width of the strokes, 1 to 8.
-    pub stroke_width: f64,
+    pub stroke_width: StrokeWidth,
 }
 
 /// A colour of strokes. The names are stored in rows: never rename one.

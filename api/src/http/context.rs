@@ -14,14 +14,32 @@ use axum::{
 use uuid::Uuid;
 
 use super::{
-    accept::Accept, idempotency_key, prefer::Preferences, rate_limit::RateLimits,
-    representation::Representation, webhook,
+    accept::Accept,
+    header::Header,
+    idempotency_key,
+    prefer::{self, Preferences},
+    rate_limit::RateLimits,
+    representation::Representation,
+    webhook,
 };
 use crate::problems::{Problem, ProblemType};
 
 /// The header with the request's id, in requests and responses.
 pub(crate) const X_REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
-const TRACEPARENT: HeaderName = HeaderName::from_static("traceparent");
+const TRACEPARENT: &str = "traceparent";
+
+/// The request headers that every operation reads.
+pub(crate) const HEADERS: [Header; 5] = [
+    prefer::HEADER,
+    idempotency_key::HEADER,
+    webhook::HEADER,
+    Header::new(
+        "X-Request-Id",
+        "An id for the request: 1 to 128 visible ASCII characters. It is returned with the response and is in every log\n\
+         line about the request.",
+    ),
+    Header::new(TRACEPARENT, "The W3C trace context of the caller."),
+];
 
 /// The header of a response with the id of the job that the request made.
 pub(crate) const AKHAR_JOB: HeaderName = HeaderName::from_static("akhar-job");
@@ -178,7 +196,9 @@ mod tests {
     #[test]
     fn only_a_well_formed_traceparent_is_kept() {
         let good = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
-        let kept = |text: &str| traceparent(&headers(TRACEPARENT, text.as_bytes())).is_some();
+        let kept = |text: &str| {
+            traceparent(&headers(HeaderName::from_static(TRACEPARENT), text.as_bytes())).is_some()
+        };
         assert!(kept(good));
         assert!(kept(&format!("01{}-more", &good[2..])));
         for odd in [

@@ -4,18 +4,26 @@
 use akhar_accounts::idempotency::MAX_KEY_CHARACTERS;
 use axum::http::HeaderMap;
 
-use super::single::single;
+use super::header::Header;
 use crate::problems::{Code, Violation};
 
-/// The header's name as callers know it.
-pub(crate) const NAME: &str = "Idempotency-Key";
+/// The header.
+pub(crate) const HEADER: Header = Header {
+    max_length: Some(MAX_KEY_CHARACTERS),
+    pattern: Some(r"^[!#-\[\]-~]+$"),
+    ..Header::new(
+        "Idempotency-Key",
+        "A new id, such as a UUID, for a request that you may repeat. For 24 hours, a request with the same key and the same\n\
+         content gets the job of the first one. A request with the same key and other content is refused.",
+    )
+};
 
 /// The key of a request. `None` if it has none.
 ///
 /// The draft demands a string in quotation marks. A bare word is accepted too, because many clients send one. Both are
 /// the same key.
 pub(crate) fn read(headers: &HeaderMap) -> Result<Option<String>, Violation> {
-    let Some(value) = single(headers, NAME)? else { return Ok(None) };
+    let Some(value) = HEADER.read(headers)? else { return Ok(None) };
     let text = value.to_str().unwrap_or_default().trim();
     let key = text.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')).unwrap_or(text);
     let is_key = (1..=MAX_KEY_CHARACTERS).contains(&key.len())
@@ -24,10 +32,10 @@ pub(crate) fn read(headers: &HeaderMap) -> Result<Option<String>, Violation> {
         return Ok(Some(key.to_owned()));
     }
     let detail = format!(
-        "{NAME} has {} bytes, expected 1 to {MAX_KEY_CHARACTERS} visible ASCII characters without quotation marks and backslashes inside",
+        "has {} bytes, expected 1 to {MAX_KEY_CHARACTERS} visible ASCII characters without quotation marks and backslashes inside",
         value.len()
     );
-    Err(Violation::new(NAME, Code::CharacterNotAllowed, detail))
+    Err(HEADER.violation(Code::CharacterNotAllowed, detail))
 }
 
 #[cfg(test)]
@@ -37,7 +45,7 @@ mod tests {
     fn key(lines: &[&[u8]]) -> Result<Option<String>, String> {
         let mut headers = HeaderMap::new();
         for line in lines {
-            headers.append(NAME, (*line).try_into().unwrap());
+            headers.append(HEADER.name, (*line).try_into().unwrap());
         }
         read(&headers).map_err(|violation| violation.code)
     }

@@ -3,6 +3,7 @@
 pub(crate) mod accept;
 pub(crate) mod context;
 pub(crate) mod event_stream;
+pub(crate) mod header;
 pub(crate) mod idempotency_key;
 pub(crate) mod middleware;
 pub(crate) mod peer;
@@ -10,6 +11,5 @@ pub(crate) mod prefer;
 pub(crate) mod rate_limit;
 pub(crate) mod representation;
 pub(crate) mod request_line;
-pub(crate) mod single;
 pub(crate) mod unread_body;
 pub(crate) mod webhook;

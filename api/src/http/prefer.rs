@@ -3,9 +3,18 @@
 
 use std::time::Duration;
 
-use axum::http::{HeaderMap, HeaderName, HeaderValue};
+use axum::http::{HeaderMap, HeaderValue};
 
-const PREFER: HeaderName = HeaderName::from_static("prefer");
+use super::header::Header;
+
+/// The header.
+pub(crate) const HEADER: Header = Header {
+    example: Some("wait=5"),
+    ..Header::new(
+        "Prefer",
+        "`respond-async`: respond with 202 at once. `wait=N`: wait at most N seconds for the job to end.",
+    )
+};
 
 /// A caller's preferences about waiting. Preferences that cannot be parsed are ignored.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -18,7 +27,7 @@ impl Preferences {
     /// Parses all Prefer headers of a request. If a preference is given twice, the first one is used.
     pub(crate) fn read(headers: &HeaderMap) -> Self {
         let mut read = Self::default();
-        let lines = headers.get_all(PREFER).iter().filter_map(|v| v.to_str().ok());
+        let lines = headers.get_all(HEADER.name).iter().filter_map(|v| v.to_str().ok());
         for preference in lines.flat_map(|line| line.split(',')) {
             let (name, value) = split(preference);
             if name.eq_ignore_ascii_case("respond-async") {
@@ -67,7 +76,7 @@ mod tests {
     fn read(lines: &[&str]) -> (u64, Option<String>) {
         let mut headers = HeaderMap::new();
         for line in lines {
-            headers.append(PREFER, line.parse().unwrap());
+            headers.append(HEADER.name, line.parse().unwrap());
         }
         let read = Preferences::read(&headers);
         (read.wait_within(LIMIT).as_secs(), read.applied().map(|v| v.to_str().unwrap().to_owned()))

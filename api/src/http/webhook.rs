@@ -1,19 +1,31 @@
 //! The Akhar-Webhook header: where the end of the request's job is announced.
 
-use akhar_accounts::{WebhookTargets, WebhookUrl, WebhookUrlError};
+use akhar_accounts::{MAX_URL_BYTES, WebhookTargets, WebhookUrl, WebhookUrlError};
 use axum::http::HeaderMap;
 
-use super::single::single;
+use super::header::Header;
 use crate::problems::{Code, Violation};
 
-/// The header's name as callers know it.
+/// The name of the header.
 pub(crate) const NAME: &str = "Akhar-Webhook";
+
+/// The header.
+pub(crate) const HEADER: Header = Header {
+    max_length: Some(MAX_URL_BYTES),
+    pattern: Some("^https?://"),
+    example: Some("https://example.com/akhar"),
+    ..Header::new(
+        NAME,
+        "An `https` URL to which the end of the job is announced, as the webhook `job-ended` of this document describes. In place\n\
+         of the URL of your account, if it has one. Your account needs a secret that signs webhooks.",
+    )
+};
 
 /// The URL. `None` if the request has no such header.
 pub(crate) fn read(headers: &HeaderMap, targets: &WebhookTargets) -> Result<Option<WebhookUrl>, Violation> {
-    let Some(value) = single(headers, NAME)? else { return Ok(None) };
+    let Some(value) = HEADER.read(headers)? else { return Ok(None) };
     let url = value.to_str().map_err(|_| WebhookUrlError::NotAUrl).and_then(|text| targets.parse(text));
-    url.map(Some).map_err(|error| Violation::new(NAME, code(&error), format!("{NAME} {error}")))
+    url.map(Some).map_err(|error| HEADER.violation(code(&error), error))
 }
 
 const fn code(error: &WebhookUrlError) -> Code {
@@ -37,7 +49,7 @@ mod tests {
         let read = |lines: &[&[u8]]| {
             let mut headers = HeaderMap::new();
             for line in lines {
-                headers.append(NAME, (*line).try_into().unwrap());
+                headers.append(HEADER.name, (*line).try_into().unwrap());
             }
             let url = read(&headers, &WebhookTargets::default());
             url.map(|url| url.map(|url| url.as_str().to_owned())).map_err(|violation| violation.code)

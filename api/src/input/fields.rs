@@ -1,100 +1,76 @@
-//! Descriptions of form fields, and error texts about unknown names.
+//! Fields that are parsed together: those of a form, or the parameters of a query string.
 
-use crate::problems::{Code, Violation};
+use super::{
+    field::{AnyField, FieldDescription, Slot},
+    values::Values,
+};
+use crate::problems::Violation;
 
-/// The most characters of a caller's text that an error quotes.
-const MAX_QUOTED: usize = 64;
+/// Fields that are parsed together. The macro [`fields`] defines them.
+pub(crate) trait Fields: Sized {
+    /// The name of their schema.
+    const NAME: &'static str;
+    /// The lines of their description.
+    const TEXT: &'static [&'static str];
+    /// All fields.
+    const ALL: &'static [&'static dyn AnyField];
 
-/// A field of a multipart form.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Field {
-    /// The name in requests.
-    pub(crate) name: &'static str,
-    /// The kind of value.
-    pub(crate) kind: Kind,
-}
+    /// Takes the values of all fields.
+    fn take(values: &mut Values) -> Self;
 
-/// The kind of value that a field holds.
-#[derive(Debug, Clone, Copy)]
-pub(crate) enum Kind {
-    /// A file.
-    File {
-        /// The most bytes that the file may have.
-        max_bytes: usize,
-    },
-    /// A short text, such as a number or a choice.
-    Text,
-    /// Short texts: the field may be given more than once.
-    Texts,
-}
+    /// What a request may have.
+    fn slots() -> Vec<Slot> {
+        Self::ALL.iter().map(|field| field.slot()).collect()
+    }
 
-/// A caller's text as an error quotes it: in quotation marks, escaped and shortened.
-pub(crate) fn quoted(text: &str) -> String {
-    match text.char_indices().nth(MAX_QUOTED) {
-        Some((end, _)) => format!("{:?}…", &text[..end]),
-        None => format!("{text:?}"),
+    /// The fields that the OpenAPI document has.
+    fn described() -> impl Iterator<Item = FieldDescription> {
+        Self::ALL.iter().filter_map(|field| field.describe())
+    }
+
+    /// The example of a violation.
+    fn violation() -> Vec<Violation> {
+        Self::ALL.iter().find_map(|field| field.violation()).into_iter().collect()
     }
 }
 
-/// The violation of an unknown name. Its text suggests the nearest known name. `what` is such as "field".
-pub(crate) fn unknown(what: &str, name: &str, known: &[&str]) -> Violation {
-    let hint = match nearest(name, known) {
-        Some(near) => format!("did you mean \"{near}\"?"),
-        None if known.is_empty() => "expected none".to_owned(),
-        None => format!("expected one of {}", known.join(", ")),
+/// Defines a struct of fields. Each has the type of its value, which is `None` if the request has none or it is not valid,
+/// and a [`Field`](super::field::Field). The doc comments are the descriptions in the OpenAPI document, which can name the
+/// struct as the parameters of a query string.
+macro_rules! fields {
+    (
+        $(#[doc = $about:literal])+
+        $name:ident {
+            $($(#[doc = $text:literal])* $field:ident: $value:ty = $described:expr,)+
+        }
+    ) => {
+        $(#[doc = $about])+
+        #[derive(Debug)]
+        pub(crate) struct $name {
+            $($(#[doc = $text])* $field: Option<$value>,)+
+        }
+
+        impl utoipa::IntoParams for $name {
+            fn into_params(
+                _: impl Fn() -> Option<utoipa::openapi::path::ParameterIn>,
+            ) -> Vec<utoipa::openapi::path::Parameter> {
+                use $crate::input::{field::FieldDescription, fields::Fields};
+                Self::described().map(FieldDescription::parameter).collect()
+            }
+        }
+
+        impl $crate::input::fields::Fields for $name {
+            const NAME: &'static str = stringify!($name);
+            const TEXT: &'static [&'static str] = &[$($about),+];
+            const ALL: &'static [&'static dyn $crate::input::field::AnyField] = &[$({
+                const FIELD: $crate::input::field::Field<$value> = $described.text(&[$($text),*]);
+                &FIELD
+            }),+];
+
+            fn take(values: &mut $crate::input::values::Values) -> Self {
+                Self { $($field: values.take(&$described)),+ }
+            }
+        }
     };
-    let name: String = name.chars().take(MAX_QUOTED).collect();
-    Violation::new(&name, Code::Unknown, format!("unknown {what} {}; {hint}", quoted(&name)))
 }
-
-/// The known name that the caller probably meant: the most similar one, apart from case and punctuation. `None` if no
-/// name is similar.
-pub(super) fn nearest<'a>(name: &str, known: &[&'a str]) -> Option<&'a str> {
-    let bare = |s: &str| {
-        s.chars()
-            .take(MAX_QUOTED)
-            .filter(|c| c.is_alphanumeric())
-            .flat_map(char::to_lowercase)
-            .collect::<String>()
-    };
-    let name = bare(name);
-    known
-        .iter()
-        .map(|k| (strsim::damerau_levenshtein(&name, &bare(k)), *k))
-        .filter(|(distance, k)| *distance <= k.len() / 2)
-        .min_by_key(|(distance, _)| *distance)
-        .map(|(_, k)| k)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    const KNOWN: [&str; 2] = ["file", "top-k"];
-
-    #[test]
-    fn the_nearest_name_is_found() {
-        for name in ["top_k", "Top-K", "topk", "TOP K", "topK", "tok-p", "top-l"] {
-            assert_eq!(nearest(name, &KNOWN), Some("top-k"), "{name}");
-        }
-        for name in ["File", "FILE", "fiel", "files", "file[]"] {
-            assert_eq!(nearest(name, &KNOWN), Some("file"), "{name}");
-        }
-        for name in ["", "language", "ਫ਼ਾਈਲ", "x"] {
-            assert_eq!(nearest(name, &KNOWN), None, "{name}");
-        }
-    }
-
-    #[test]
-    fn an_unknown_name_is_quoted_shortened_and_gets_a_suggestion() {
-        assert_eq!(
-            unknown("field", "top_k", &KNOWN).detail,
-            r#"unknown field "top_k"; did you mean "top-k"?"#
-        );
-        assert_eq!(
-            unknown("field", "a\nb", &KNOWN).detail,
-            r#"unknown field "a\nb"; expected one of file, top-k"#
-        );
-        assert!(unknown("field", &"ੳ".repeat(10_000), &KNOWN).field.chars().count() <= MAX_QUOTED);
-    }
-}
+pub(crate) use fields;

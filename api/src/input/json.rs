@@ -28,7 +28,7 @@ const MAX_MEMBERS: usize = 64;
 
 /// The type of a JSON value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(crate) enum Kind {
     Object,
     Array,
     String,

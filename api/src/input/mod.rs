@@ -1,13 +1,17 @@
 //! Parses and checks the bodies and query strings of requests. All violations of a request are reported together.
+//!
+//! A request's [`fields::Fields`] are described once. `json`, `multipart` and `query` read what was sent into
+//! [`values::Values`], from which each [`field::Field`] takes its value.
 
 mod body;
-pub(crate) mod choice;
+pub(crate) mod field;
 pub(crate) mod fields;
-pub(crate) mod json;
+pub(crate) mod form;
+mod json;
 pub(crate) mod memory;
-pub(crate) mod multipart;
-pub(crate) mod object;
-pub(crate) mod panjabi_text;
+mod multipart;
+pub(crate) mod names;
 pub(crate) mod query;
 pub(crate) mod sniff;
-pub(crate) mod whole_number;
+pub(crate) mod value;
+pub(crate) mod values;

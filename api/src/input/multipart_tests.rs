@@ -1,20 +1,41 @@
 //! Tests with valid and invalid bodies, and the property that no body causes a panic or exceeds a limit.
 
-use super::*;
-use crate::input::{body::tests::stalling, memory::tests::plenty};
+use akhar_jobs::MediaType;
 use axum::body::Body;
+use bytes::Bytes;
 use proptest::prelude::*;
 
-const MAX: usize = 100;
-const FIELDS: [Field; 2] =
-    [Field { name: "file", kind: Kind::File { max_bytes: MAX } }, Field { name: "top-k", kind: Kind::Text }];
+use super::*;
+use crate::input::{
+    body::tests::stalling,
+    field::{AnyField as _, Field, field},
+    memory::tests::plenty,
+};
 
-async fn read_raw(content_type: &str, body: impl Into<Body>) -> Result<Form, ProblemType> {
-    let request = Request::post("/").header("content-type", content_type).body(body.into()).unwrap();
-    read(request, &FIELDS, &plenty()).await.map_err(|p| p.problem_type())
+const MAX: usize = 100;
+const TOP_K: Field<String> = field("top-k");
+const FILE: File = File {
+    text: "",
+    max_bytes: Some(MAX),
+    sniff: |_| Some(MediaType::Png),
+    expected: "a file",
+    content_types: "image/png",
+};
+
+fn text(form: &mut Values) -> Option<String> {
+    form.take(&TOP_K)
 }
 
-async fn read_body(body: impl Into<Body>) -> Result<Form, ProblemType> {
+fn file(form: &mut Values) -> Option<Bytes> {
+    form.take_file(&FILE).map(|upload| upload.bytes)
+}
+
+async fn read_raw(content_type: &str, body: impl Into<Body>) -> Result<Values, ProblemType> {
+    let request = Request::post("/").header("content-type", content_type).body(body.into()).unwrap();
+    read(request, &[File::SLOT, TOP_K.slot()], MAX, &plenty()).await.map_err(|p| p.problem_type())
+}
+
+async fn read_body(body: impl Into<Body>) -> Result<Values, ProblemType> {
     read_raw("multipart/form-data; boundary=B", body).await
 }
 
@@ -31,7 +52,7 @@ fn body(parts: &[(&str, &[u8])]) -> Vec<u8> {
     body
 }
 
-fn codes(form: &Form) -> Vec<(&str, &str)> {
+fn codes(form: &Values) -> Vec<(&str, &str)> {
     form.violations.iter().map(|v| (v.field.as_str(), v.code.as_str())).collect()
 }
 
@@ -39,8 +60,8 @@ fn codes(form: &Form) -> Vec<(&str, &str)> {
 async fn fields_may_have_any_order() {
     for parts in [[("file", &b"xy"[..]), ("top-k", b"4")], [("top-k", b"4"), ("file", b"xy")]] {
         let mut form = read_body(body(&parts)).await.unwrap();
-        assert_eq!(form.file("file").unwrap(), b"xy"[..]);
-        assert_eq!(form.text("top-k").unwrap(), "4");
+        assert_eq!(file(&mut form).unwrap(), b"xy"[..]);
+        assert_eq!(text(&mut form).unwrap(), "4");
         assert_eq!(codes(&form), []);
     }
 }
@@ -48,7 +69,8 @@ async fn fields_may_have_any_order() {
 #[tokio::test]
 async fn a_file_may_be_as_large_as_the_limit_but_no_larger() {
     let at = |n: usize| body(&[("file", &vec![7; n])]);
-    assert_eq!(read_body(at(MAX)).await.unwrap().file("file").unwrap().len(), MAX);
+    let mut form = read_body(at(MAX)).await.unwrap();
+    assert_eq!(file(&mut form).unwrap().len(), MAX);
     assert_eq!(read_body(at(MAX + 1)).await.unwrap_err(), ProblemType::TooLarge);
 }
 
@@ -56,8 +78,8 @@ async fn a_file_may_be_as_large_as_the_limit_but_no_larger() {
 async fn a_body_is_limited_with_and_without_a_content_length() {
     let long = body(&[("other", &vec![7; OVERHEAD + MAX])]);
     assert_eq!(read_body(long.clone()).await.unwrap_err(), ProblemType::TooLarge);
-    let told = Request::post("/").header("content-length", long.len()).body(Body::empty()).unwrap();
-    assert_eq!(read(told, &FIELDS, &plenty()).await.unwrap_err().problem_type(), ProblemType::TooLarge);
+    let announced = Request::post("/").header("content-length", long.len()).body(Body::empty()).unwrap();
+    assert_eq!(read(announced, &[], MAX, &plenty()).await.unwrap_err().problem_type(), ProblemType::TooLarge);
 }
 
 #[tokio::test]
@@ -65,8 +87,8 @@ async fn violations_are_collected() {
     let long = [b'1'; MAX_TEXT_BYTES + 1];
     let parts = [("top_k", &b"1"[..]), ("top-k", &long), ("top-k", b"2"), ("File", b"x"), ("file", b"")];
     let mut form = read_body(body(&parts)).await.unwrap();
-    assert!(form.text("top-k").is_none());
-    assert!(form.file("file").is_none());
+    assert!(text(&mut form).is_none());
+    assert!(file(&mut form).is_none());
     assert_eq!(
         codes(&form),
         [
@@ -82,7 +104,7 @@ async fn violations_are_collected() {
 #[tokio::test]
 async fn text_that_is_not_utf8_and_an_absent_file_are_violations() {
     let mut form = read_body(body(&[("top-k", b"\xff3")])).await.unwrap();
-    assert!(form.text("top-k").is_none() && form.file("file").is_none());
+    assert!(text(&mut form).is_none() && file(&mut form).is_none());
     assert_eq!(codes(&form), [("top-k", "not_utf8"), ("file", "missing")]);
 }
 
@@ -127,8 +149,8 @@ proptest! {
         let mut bytes = body(&[("top-k", &noise), ("file", &noise)]);
         bytes.truncate(cut.max(1) * bytes.len() / 400);
         if let Ok(mut form) = block_on(read_body(bytes)) {
-            prop_assert!(form.text("top-k").is_none_or(|t| t.len() <= MAX_TEXT_BYTES));
-            prop_assert!(form.file("file").is_none_or(|f| f.len() <= MAX));
+            prop_assert!(text(&mut form).is_none_or(|t| t.len() <= MAX_TEXT_BYTES));
+            prop_assert!(file(&mut form).is_none_or(|f| f.len() <= MAX));
             prop_assert!(form.violations.len() <= 2 * MAX_PARTS);
         }
     }

@@ -7,16 +7,13 @@ use akhar_jobs::{
 };
 use axum::{extract::State, http::Uri, response::Response};
 
-use super::{
-    documentation::{EXAMPLES, PATH},
-    get::{JobPath, find},
-};
+use super::get::{JobPath, PATH, WaitQuery, find};
 use crate::{
     app::App,
     auth::caller::Caller,
     http::context::RequestContext,
     http::representation::Representation,
-    input::query,
+    input::{fields::Fields as _, query},
     outcomes::{
         cancelled::{self, By},
         document,
@@ -28,7 +25,7 @@ use crate::{
 
 problems! {
     /// The problems of cancelling a job.
-    JobCancelProblems at PATH, EXAMPLES: Unauthorized, NotFound, NotAcceptable, JobNotCancellable, InvalidInput, QuotaExceeded, Internal, Busy,
+    JobCancelProblems at PATH, WaitQuery::violation() => Unauthorized, NotFound, NotAcceptable, JobNotCancellable, InvalidInput, QuotaExceeded, Internal, Busy,
     Draining, Unavailable,
 }
 

@@ -2,15 +2,26 @@
 
 use akhar_jobs::{JobId, store::Cursor};
 use axum::http::HeaderMap;
+use utoipa::{
+    IntoParams,
+    openapi::path::{Parameter, ParameterIn},
+};
 
 use crate::{
-    http::single::single,
-    input::fields::quoted,
+    http::header::Header,
+    input::names::quoted,
     problems::{Code, Violation},
 };
 
 /// The header. `EventSource` sends it when it connects again.
-pub(super) const LAST_EVENT_ID: &str = "Last-Event-ID";
+const HEADER: Header = Header {
+    pattern: Some(r"^(end|[0-9]{1,9}\.[0-9]{1,9})?$"),
+    ..Header::new(
+        "Last-Event-ID",
+        "The id of the last event that you have received. The stream continues after it. If that was `done`, the response is \
+         204.",
+    )
+};
 
 /// The id of the last event of every job.
 const END: &str = "end";
@@ -32,16 +43,15 @@ pub(super) enum EventId {
 impl EventId {
     /// Reads the header. `None` if there is none.
     pub(super) fn read(headers: &HeaderMap) -> Result<Option<Self>, Violation> {
-        let value = single(headers, LAST_EVENT_ID)?.filter(|value| !value.is_empty());
-        let Some(value) = value else { return Ok(None) };
+        let Some(value) = HEADER.read(headers)?.filter(|value| !value.is_empty()) else { return Ok(None) };
         let parsed = value.to_str().ok().and_then(Self::parse);
-        parsed.map(Some).ok_or_else(|| {
-            let given = quoted(&String::from_utf8_lossy(value.as_bytes()));
-            let detail = format!(
-                "{LAST_EVENT_ID} is {given}, expected the id of an event of this job, such as \"1.5\" or \"{END}\""
-            );
-            Violation::new(LAST_EVENT_ID, Code::NotAnEvent, detail)
-        })
+        parsed.map(Some).ok_or_else(|| Self::not_an_event(&String::from_utf8_lossy(value.as_bytes())))
+    }
+
+    /// The violation of a value that is not the id of an event.
+    pub(super) fn not_an_event(sent: &str) -> Violation {
+        let expected = format!("expected the id of an event of this job, such as \"1.5\" or \"{END}\"");
+        HEADER.violation(Code::NotAnEvent, format!("is {}, {expected}", quoted(sent)))
     }
 
     fn parse(text: &str) -> Option<Self> {
@@ -62,6 +72,12 @@ impl EventId {
             Self::Segments { attempt, n } => Cursor { job, attempt, n_segments: n },
             Self::End => Cursor { job, attempt: 0, n_segments: 0 },
         }
+    }
+}
+
+impl IntoParams for EventId {
+    fn into_params(_: impl Fn() -> Option<ParameterIn>) -> Vec<Parameter> {
+        vec![HEADER.parameter()]
     }
 }
 
@@ -87,7 +103,7 @@ mod tests {
     fn read(values: &[&[u8]]) -> Result<Option<EventId>, String> {
         let mut headers = HeaderMap::new();
         for value in values {
-            headers.append(LAST_EVENT_ID, (*value).try_into().unwrap());
+            headers.append(HEADER.name, (*value).try_into().unwrap());
         }
         EventId::read(&headers).map_err(|violation| violation.code)
     }

@@ -2,7 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use akhar_client::{JobBody, ProgressEventBody, SegmentBody, StateEventBody};
+use akhar_client::{JobBody, JobEventBody, JobEventName, ProgressEventBody, SegmentBody, StateEventBody};
 use akhar_jobs::{
     Job, JobId, Outcome, Segment,
     store::{Cursor, Followed},
@@ -17,7 +17,7 @@ use crate::{
 };
 
 /// The time after which a client that has lost the stream should connect again.
-const RECONNECT_AFTER: Duration = Duration::from_secs(1);
+const RECONNECT_AFTER_MS: u32 = 1000;
 
 /// An event, with its data.
 #[derive(Debug, Clone)]
@@ -77,9 +77,9 @@ impl EventWriter for JobEventWriter {
     }
 
     fn write(&mut self, (id, event): (EventId, JobEvent)) -> Result<Event, axum::Error> {
-        let event = event.write(id)?;
         let is_first = !std::mem::replace(&mut self.has_written, true);
-        Ok(if is_first { event.retry(RECONNECT_AFTER) } else { event })
+        let body = event.body(id, is_first.then_some(RECONNECT_AFTER_MS));
+        body.map(sse).map_err(axum::Error::new)
     }
 }
 
@@ -110,14 +110,22 @@ impl JobEventWriter {
 }
 
 impl JobEvent {
-    fn write(&self, id: EventId) -> Result<Event, axum::Error> {
-        let event = Event::default().id(id.to_string());
-        match self {
-            Self::State(state) => event.event("state").json_data(state),
-            Self::Progress(progress) => event.event("progress").json_data(progress),
-            Self::Segment(segment) => event.event("segment").json_data(segment),
-            Self::Done(job) => event.event("done").json_data(job),
-        }
+    fn body(&self, id: EventId, retry: Option<u32>) -> Result<JobEventBody, serde_json::Error> {
+        let (event, data) = match self {
+            Self::State(state) => (JobEventName::State, serde_json::to_string(state)?),
+            Self::Progress(progress) => (JobEventName::Progress, serde_json::to_string(progress)?),
+            Self::Segment(segment) => (JobEventName::Segment, serde_json::to_string(segment)?),
+            Self::Done(job) => (JobEventName::Done, serde_json::to_string(job)?),
+        };
+        Ok(JobEventBody { event, id: id.to_string(), data, retry })
+    }
+}
+
+fn sse(JobEventBody { event, id, data, retry }: JobEventBody) -> Event {
+    let sse = Event::default().id(id).event(event.name()).data(data);
+    match retry {
+        Some(ms) => sse.retry(Duration::from_millis(ms.into())),
+        None => sse,
     }
 }
 

@@ -1,14 +1,13 @@
 //! `GET /v1/jobs/{id}/events`: responds with the events of a job as they happen, as Server-Sent Events.
 
+use akhar_client::JobEventBody;
 use axum::{
     extract::State,
     http::{HeaderMap, StatusCode, Uri},
     response::{IntoResponse as _, Response},
 };
-use utoipa::ToSchema;
 
 use super::{
-    documentation::{EVENT_EXAMPLES, EVENTS_PATH},
     event_id::EventId,
     event_writer::JobEventWriter,
     get::{JobPath, find},
@@ -24,41 +23,8 @@ use crate::{
 
 problems! {
     /// The problems of following a job.
-    JobEventsProblems at EVENTS_PATH, EVENT_EXAMPLES: Unauthorized, NotFound, NotAcceptable, InvalidInput, QuotaExceeded, TooManyStreams,
-    Internal, Busy, Draining, Unavailable,
-}
-
-/// An event of a job.
-#[derive(ToSchema)]
-#[schema(as = JobEvent)]
-#[expect(dead_code, reason = "describes the events to the OpenAPI document")]
-pub(crate) struct JobEventSchema {
-    /// What has happened.
-    event: EventName,
-    /// The number of the attempt, a point and the number of segments so far; `end` for the last event.
-    #[schema(pattern = "^(end|[0-9]{1,9}\\.[0-9]{1,9})$", example = "1.5")]
-    id: String,
-    /// JSON: a `StateEvent`, `ProgressEvent`, `Segment` or `Job`.
-    #[schema(example = r#"{"start":0.24,"end":1.36,"transcription":"ਸਤਿ ਸ੍ਰੀ ਅਕਾਲ"}"#)]
-    data: String,
-    /// Milliseconds after which to connect again if the stream breaks. Present only in the first event.
-    #[schema(nullable = false, minimum = 0)]
-    retry: Option<u32>,
-}
-
-/// What has happened to a job.
-#[derive(ToSchema)]
-#[schema(rename_all = "lowercase")]
-#[expect(dead_code, reason = "describes the events to the OpenAPI document")]
-enum EventName {
-    /// Its state or its place in the queue has changed.
-    State,
-    /// More of the recording is transcribed.
-    Progress,
-    /// A segment is finished.
-    Segment,
-    /// The job has ended.
-    Done,
+    JobEventsProblems at "/v1/jobs/019d0f6e-8e52-7d0c-a4f5-5b2b3f6d3c11/events", [EventId::not_an_event("x")] => Unauthorized, NotFound,
+    NotAcceptable, InvalidInput, QuotaExceeded, TooManyStreams, Internal, Busy, Draining, Unavailable,
 }
 
 /// Responds with the events of a job of the caller, until it has ended.
@@ -71,14 +37,10 @@ enum EventName {
     description = "The response is a stream of events. `state`: the job's state has changed, or its place in the queue. \
         `progress`: more of the recording is transcribed. `segment`: a segment is finished. `done`: the job has ended; the \
         data is the job's document, and it is the last event. After a pause of 15 s the stream has a comment.",
-    params(
-        JobPath,
-        ("Last-Event-ID" = Option<String>, Header, description = "The id of the last event that you have received. The \
-            stream continues after it. If that was `done`, the response is 204.", pattern = "^(end|[0-9]{1,9}\\.[0-9]{1,9})?$"),
-    ),
+    params(JobPath, EventId),
     responses(
         (status = 200, description = "The events. The schema is that of one event.",
-            content((JobEventSchema = "text/event-stream"))),
+            content((JobEventBody = "text/event-stream"))),
         (status = 204, description = "There are no more events."),
         JobEventsProblems,
     ),

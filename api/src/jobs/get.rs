@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use akhar_client::JobBody;
-use akhar_jobs::{Job, JobId, store};
+use akhar_jobs::{Bounded, Job, JobId, store};
 use axum::{
     extract::{FromRequestParts, Path, State},
     http::{Uri, request::Parts},
@@ -14,13 +14,16 @@ use tracing::Span;
 use utoipa::IntoParams;
 use uuid::Uuid;
 
-use super::documentation::{EXAMPLES, PATH};
 use crate::{
     app::App,
     auth::caller::Caller,
     http::context::RequestContext,
     http::representation::Representation,
-    input::query,
+    input::{
+        field::field,
+        fields::{Fields as _, fields},
+        query,
+    },
     outcomes::document,
     problems::responses::problems,
     problems::{Problem, ProblemType},
@@ -29,7 +32,18 @@ use crate::{
 
 problems! {
     /// The problems of getting a job.
-    JobProblems at PATH, EXAMPLES: Unauthorized, NotFound, NotAcceptable, InvalidInput, QuotaExceeded, Internal, Busy, Draining, Unavailable,
+    JobProblems at PATH, WaitQuery::violation() => Unauthorized, NotFound, NotAcceptable, InvalidInput, QuotaExceeded, Internal, Busy, Draining, Unavailable,
+}
+
+/// The path in the examples of problems.
+pub(super) const PATH: &str = "/v1/jobs/019d0f6e-8e52-7d0c-a4f5-5b2b3f6d3c11";
+
+fields! {
+    /// The parameter of getting a job.
+    WaitQuery {
+        /// Wait until the job has ended, but at most this many seconds.
+        wait: Bounded<u8, 0, 60> = field("wait").wrong("61"),
+    }
 }
 
 /// The id of a job in a request's path. Any other text is a 404.
@@ -66,11 +80,7 @@ pub(crate) async fn find(app: &App, caller: &Caller, id: JobId) -> Result<Job, P
     operation_id = "get-job",
     tag = "jobs",
     summary = "Get a job, at once or when it has ended",
-    params(
-        JobPath,
-        ("wait" = Option<u8>, Query, description = "Wait until the job has ended, but at most this many seconds.",
-            minimum = 0, maximum = 60),
-    ),
+    params(JobPath, WaitQuery),
     responses(
         (status = 200, description = "The job.", body = JobBody,
             headers(("Retry-After" = u32, description = "Seconds to wait before the next request for \
@@ -91,7 +101,7 @@ pub(crate) async fn handle(
     uri: Uri,
 ) -> Result<Response, Problem> {
     context.negotiate(Representation::JSON)?;
-    let wait = Duration::from_secs(query::wait_s(&uri)?.into());
+    let wait = wait(&uri)?;
     let mut waiter = app.waiters.subscribe(id);
     let mut job = find(&app, &caller, id).await?;
     if !wait.is_zero() && !job.state.is_final() {
@@ -99,4 +109,37 @@ pub(crate) async fn handle(
         job = found.ok_or(Problem::of(ProblemType::NotFound))?;
     }
     Ok(document::current(job, &context.request))
+}
+
+/// How long the request waits for the job's end.
+pub(crate) fn wait(uri: &Uri) -> Result<Duration, Problem> {
+    let query: WaitQuery = query::parse(uri)?;
+    Ok(Duration::from_secs(query.wait.map_or(0, |seconds| seconds.get().into())))
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn wait_is_parsed_and_other_parameters_are_refused() {
+        let wait = |query: &str| {
+            super::wait(&format!("/v1/jobs/x{query}").parse().unwrap()).ok().map(|wait| wait.as_secs())
+        };
+        assert_eq!(wait(""), Some(0));
+        assert_eq!(wait("?"), Some(0));
+        assert_eq!(wait("?wait=0"), Some(0));
+        assert_eq!(wait("?wait=60"), Some(60));
+        for no in [
+            "?wait=61",
+            "?wait=-1",
+            "?wait=",
+            "?wait",
+            "?wait=abc",
+            "?wait=1&wait=1",
+            "?Wait=1",
+            "?wait=1&x=1",
+            "?%FF=1",
+        ] {
+            assert_eq!(wait(no), None, "{no}");
+        }
+    }
 }

@@ -1,7 +1,6 @@
 //! The routes under `/v1/jobs`, one file for each.
 
 pub(crate) mod cancel;
-mod documentation;
 mod event_id;
 mod event_writer;
 pub(crate) mod events;

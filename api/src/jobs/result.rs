@@ -1,25 +1,21 @@
 //! `GET /v1/jobs/{id}/result`: responds with the result of a job, as its operation would.
 
-use akhar_client::JobResultBody;
+use akhar_client::{JobResultBody, Png};
 use axum::{extract::State, http::Uri, response::Response};
 
-use super::{
-    documentation::{EXAMPLES, PATH},
-    get::{JobPath, find},
-};
+use super::get::{JobPath, PATH, WaitQuery, find};
 use crate::{
     app::App,
     auth::caller::Caller,
     http::context::RequestContext,
-    input::query,
-    operations::handwriting_generator::schema::PngSchema,
+    input::{fields::Fields as _, query},
     outcomes::response,
     problems::{Problem, responses::problems},
 };
 
 problems! {
     /// The problems of getting a job's result.
-    JobResultProblems at PATH, EXAMPLES: Unauthorized, NotFound, NotAcceptable, JobNotFinished, JobCancelled, InvalidInput, QuotaExceeded,
+    JobResultProblems at PATH, WaitQuery::violation() => Unauthorized, NotFound, NotAcceptable, JobNotFinished, JobCancelled, InvalidInput, QuotaExceeded,
     Internal, JobFailed, Busy, Draining, Unavailable,
 }
 
@@ -36,7 +32,7 @@ problems! {
             headers(("Server-Timing" = String, description = "The durations `queue`, `decode` and `infer` in milliseconds.")),
             content(
                 (JobResultBody = "application/json", example = json!({"predictions": [{"label": "੫", "score": 0.98}]})),
-                (PngSchema = "image/png"),
+                (Png = "image/png"),
                 (String = "text/plain", example = "ਸਤਿ ਸ੍ਰੀ ਅਕਾਲ"),
                 (String = "application/x-subrip", example = "1\n00:00:00,240 --> 00:00:01,360\nਸਤਿ ਸ੍ਰੀ ਅਕਾਲ\n\n"),
                 (String = "text/vtt", example = "WEBVTT\n\n00:00:00.240 --> 00:00:01.360\nਸਤਿ ਸ੍ਰੀ ਅਕਾਲ\n"),

@@ -1,162 +1,139 @@
-//! The forms of the OpenAI-compatible routes: parses and checks their fields.
+//! The forms of the OpenAI-compatible routes.
 
-use akhar_jobs::{Language, Queue, SpeechParameters, Upload};
-use axum::extract::{FromRequest, Request};
+use akhar_jobs::{Bounded, Language, Queue, SpeechParameters};
+use serde_json::json;
 
 use super::{
-    Model,
-    options::{
-        CHUNKING, FILE, Format, GRANULARITIES, Granularity, INCLUDE, LANGUAGE, MODEL, PROMPT,
-        RESPONSE_FORMAT, STREAM, TEMPERATURE, format, granularities, is_streamed, model, refuse_unsupported,
-    },
+    options::{Format, Granularity, Model, TranslationModel, Unsupported},
+    response::View,
 };
 use crate::{
-    app::App,
     input::{
-        choice,
-        fields::{Field, Kind},
-        multipart::{self, Form},
-        query, sniff,
+        field::{File, field},
+        fields::fields,
+        form::Form,
+        sniff,
     },
-    problems::{Code, Problem, Violation},
+    problems::{Code, Violation},
 };
 
-/// The checked fields of a request for a transcription.
-#[derive(Debug)]
-pub(crate) struct TranscriptionForm {
-    pub(super) upload: Upload,
-    pub(super) speech: SpeechParameters,
-    pub(super) format: Format,
-    pub(super) granularities: Vec<Granularity>,
-    pub(super) is_streamed: bool,
+fields! {
+    /// The fields of a request for a transcription.
+    AudioTranscriptionForm {
+        /// The model.
+        model: Model = field("model").required(),
+        /// The language that is spoken in the recording. It must be the model's language, if that has one.
+        language: Language = field("language").wrong("fr"),
+        /// How the response is written.
+        response_format: Format = field("response_format").or("json"),
+        /// What has a time. Only with `verbose_json`, for which the default is `segment`.
+        granularities: Vec<Granularity> = field("timestamp_granularities[]"),
+        _prompt: Unsupported = field("prompt").only(&[""]),
+        /// Not supported: only 0.
+        _temperature: Bounded<f64, 0, 0> = field("temperature").only(&["0", "0.0"]),
+        /// Whether to send the text as events while it is recognised. Only with `json`.
+        stream: bool = field("stream").or("false"),
+        _include: Vec<Unsupported> = field("include[]").only(&[]),
+        _chunking: Unsupported = field("chunking_strategy").only(&["auto"]),
+    }
 }
 
-/// The checked fields of a request for a translation into English.
-#[derive(Debug)]
-pub(crate) struct TranslationForm {
-    pub(super) upload: Upload,
-    pub(super) speech: SpeechParameters,
-    pub(super) format: Format,
+fields! {
+    /// The fields of a request for a translation into English.
+    AudioTranslationForm {
+        /// The model.
+        model: TranslationModel = field("model").required().wrong("speech-en"),
+        /// How the response is written.
+        response_format: Format = field("response_format").or("json"),
+        _prompt: Unsupported = field("prompt").only(&[""]),
+        /// Not supported: only 0.
+        _temperature: Bounded<f64, 0, 0> = field("temperature").only(&["0", "0.0"]),
+    }
 }
 
-const fn text(name: &'static str) -> Field {
-    Field { name, kind: Kind::Text }
+/// The file of both forms.
+const fn recording(text: &'static str) -> File {
+    File {
+        text,
+        max_bytes: None,
+        sniff: sniff::any_audio,
+        expected: "an MP3, WAV, FLAC, Ogg, MP4 or WebM file",
+        content_types: "audio/mpeg, audio/wav",
+    }
 }
 
-const fn texts(name: &'static str) -> Field {
-    Field { name, kind: Kind::Texts }
+fn example() -> serde_json::Value {
+    json!({"file": "(the bytes of a recording)", "model": "speech-pa"})
 }
 
-const fn file(max_bytes: usize) -> Field {
-    Field { name: FILE, kind: Kind::File { max_bytes } }
-}
+impl Form for AudioTranscriptionForm {
+    const FILE: Option<File> = Some(recording(
+        "An MP3, WAV, FLAC, Ogg (Opus, Vorbis, FLAC), MPEG-4 (AAC) or WebM (Opus, Vorbis) file, by default at most\n\
+         25 × 1024² bytes.",
+    ));
+    const QUEUE: Queue = Queue::Speech;
+    /// What the response shows, and whether it is sent while it is recognised.
+    type Checked = (View, bool);
 
-impl FromRequest<App> for TranscriptionForm {
-    type Rejection = Problem;
-
-    async fn from_request(request: Request, app: &App) -> Result<Self, Problem> {
-        let fields = [
-            file(app.max_audio_bytes()),
-            text(MODEL),
-            text(LANGUAGE),
-            text(RESPONSE_FORMAT),
-            texts(GRANULARITIES),
-            text(PROMPT),
-            text(TEMPERATURE),
-            text(STREAM),
-            texts(INCLUDE),
-            text(CHUNKING),
-        ];
-        let mut form = read(request, &fields, app).await?;
-        let upload = upload(&mut form);
-        let model = model(&mut form);
-        let lang = language(&mut form, model);
-        let format = format(&mut form);
-        let granularities = granularities(&mut form, format);
-        let is_streamed = is_streamed(&mut form, format);
-        refuse_unsupported(&mut form);
+    fn check(self, violations: &mut Vec<Violation>) -> Option<(View, bool)> {
+        let mut refuse = |name, code, detail| violations.push(Violation::new(name, code, detail));
+        if let (Some(model), Some(language)) = (self.model, self.language)
+            && let Some(only) = model.language().filter(|only| *only != language)
+        {
+            let (model, language, only) = (model.id(), language.code(), only.code());
+            let detail =
+                format!("language is {language}, but model {model} transcribes {only}: expected {only}");
+            refuse("language", Code::NotAChoice, detail);
+        }
+        if let Some(format) = self.response_format {
+            let needs = |name: &str, needed: Format| {
+                let [needed, format] = [needed, format].map(Format::name);
+                format!("{name} needs response_format {needed}, but response_format is {format}")
+            };
+            if self.granularities.is_some() && format != Format::VerboseJson {
+                let name = "timestamp_granularities[]";
+                refuse(name, Code::Unsupported, needs(name, Format::VerboseJson));
+            }
+            if self.stream == Some(true) && format != Format::Json {
+                refuse("stream", Code::Unsupported, needs("stream", Format::Json));
+            }
+        }
+        let format = self.response_format?;
+        let granularities = self.granularities.unwrap_or_else(|| vec![Granularity::Segment]);
         let speech = SpeechParameters {
-            lang,
+            lang: self.language.or(self.model?.language()).unwrap_or(Language::Panjabi),
             with_translation: false,
             with_timestamps: format.has_segments(),
             with_words: granularities.contains(&Granularity::Word),
         };
-        let upload = checked(upload, form)?;
-        Ok(Self { upload, speech, format, granularities, is_streamed })
+        Some((View { speech, format, granularities }, self.stream?))
+    }
+
+    fn example() -> Option<serde_json::Value> {
+        Some(example())
     }
 }
 
-impl FromRequest<App> for TranslationForm {
-    type Rejection = Problem;
+impl Form for AudioTranslationForm {
+    const FILE: Option<File> = Some(recording(
+        "A recording in Panjabi, in one of the formats of transcriptions, by default at most 25 × 1024² bytes.",
+    ));
+    const QUEUE: Queue = Queue::Speech;
+    type Checked = View;
 
-    async fn from_request(request: Request, app: &App) -> Result<Self, Problem> {
-        let fields = [
-            file(app.max_audio_bytes()),
-            text(MODEL),
-            text(RESPONSE_FORMAT),
-            text(PROMPT),
-            text(TEMPERATURE),
-        ];
-        let mut form = read(request, &fields, app).await?;
-        let upload = upload(&mut form);
-        let model = model(&mut form);
-        if model.language() == Some(Language::English) {
-            let detail = format!(
-                "{MODEL} is {}, which transcribes English, but translations are into English: expected {}",
-                Model::English.id(),
-                Model::Panjabi.id()
-            );
-            form.violations.push(Violation::new(MODEL, Code::NotAChoice, detail));
-        }
-        let format = format(&mut form);
-        refuse_unsupported(&mut form);
+    fn check(self, _: &mut Vec<Violation>) -> Option<View> {
+        self.model?;
+        let format = self.response_format?;
         let speech = SpeechParameters {
             lang: Language::Panjabi,
             with_translation: true,
             with_timestamps: format.has_segments(),
             with_words: false,
         };
-        let upload = checked(upload, form)?;
-        Ok(Self { upload, speech, format })
+        Some(View { speech, format, granularities: vec![Granularity::Segment] })
     }
-}
 
-async fn read(request: Request, fields: &[Field], app: &App) -> Result<Form, Problem> {
-    let unexpected = query::unexpected(request.uri());
-    let mut form = multipart::read(request, fields, &app.body_memory(Queue::Speech)).await?;
-    form.violations.extend(unexpected);
-    Ok(form)
-}
-
-fn upload(form: &mut Form) -> Option<Upload> {
-    form.upload(FILE, sniff::any_audio, "an MP3, WAV, FLAC, Ogg, MP4 or WebM file")
-}
-
-/// The upload, if the form has no violation.
-fn checked(upload: Option<Upload>, form: Form) -> Result<Upload, Problem> {
-    upload.filter(|_| form.violations.is_empty()).ok_or_else(|| Problem::violations(form.violations))
-}
-
-/// The spoken language: the one that the request names, else that of the model, else Panjabi. A violation if the two
-/// differ.
-fn language(form: &mut Form, model: Model) -> Language {
-    let Some(code) = form.text(LANGUAGE) else { return model.language().unwrap_or_default() };
-    let chosen = choice::one_of(LANGUAGE, &code, &Language::ALL.map(Language::code));
-    let chosen = chosen.map(|nth| Language::ALL.get(nth).copied().unwrap_or_default());
-    let chosen = chosen.and_then(|language| match model.language() {
-        Some(other) if other != language => {
-            let detail = format!(
-                "{LANGUAGE} is {code}, but {MODEL} {} transcribes {}: expected {}",
-                model.id(),
-                other.code(),
-                other.code()
-            );
-            Err(Violation::new(LANGUAGE, Code::NotAChoice, detail))
-        }
-        _ => Ok(language),
-    });
-    chosen.unwrap_or_else(|violation| {
-        form.violations.push(violation);
-        Language::default()
-    })
+    fn example() -> Option<serde_json::Value> {
+        Some(example())
+    }
 }

@@ -7,22 +7,17 @@ use axum::{
     response::{IntoResponse as _, Response},
 };
 
-use super::Model;
+use super::options::Model;
 use crate::{
     auth::caller::Caller,
     http::{context::RequestContext, representation::Representation},
-    input::query,
-    problems::{Code, Problem, responses::Examples, responses::problems},
-};
-
-const EXAMPLES: Examples = Examples {
-    file: None,
-    invalid: ("limit", Code::Unknown, "unknown query parameter \"limit\"; expected none"),
+    input::{names::unknown, query},
+    problems::{Problem, responses::problems},
 };
 
 problems! {
     /// The problems of listing models.
-    ModelsProblems at "/v1/models", EXAMPLES: Unauthorized, NotAcceptable, InvalidInput, Internal, Busy, Draining, Unavailable,
+    ModelsProblems at "/v1/models", [unknown("query parameter", "limit", &[])] => Unauthorized, NotAcceptable, InvalidInput, Internal, Busy, Draining, Unavailable,
 }
 
 /// Responds with the models.

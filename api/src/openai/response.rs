@@ -3,10 +3,10 @@
 use std::time::Duration;
 
 use akhar_client::{
-    AudioSegmentBody, AudioTextBody, AudioUsageBody, AudioWordBody, SegmentBody, VerboseAudioTextBody,
-    subtitles,
+    AudioResultBody, AudioSegmentBody, AudioTextBody, AudioUsageBody, AudioWordBody, SegmentBody,
+    VerboseAudioTextBody, subtitles,
 };
-use akhar_jobs::{Job, Language, Outcome, Segment, Word};
+use akhar_jobs::{Job, Language, Outcome, Segment, SpeechParameters, Word};
 use axum::{
     Json,
     http::header,
@@ -21,13 +21,10 @@ use crate::{
 
 /// What the response shows of a job.
 #[derive(Debug)]
-pub(super) struct View {
+pub(crate) struct View {
+    pub(super) speech: SpeechParameters,
     pub(super) format: Format,
     pub(super) granularities: Vec<Granularity>,
-    /// The spoken language.
-    pub(super) language: Language,
-    /// Whether the text is the translation.
-    pub(super) is_translation: bool,
 }
 
 /// The parts of a transcription.
@@ -44,7 +41,7 @@ impl View {
     /// arrived.
     pub(super) fn render(self, job: Job, total: Duration) -> Result<Response, Problem> {
         let timing = job.timing;
-        let transcription = transcription(job, self.is_translation)?;
+        let transcription = transcription(job, self.speech.with_translation)?;
         Ok(response::with_server_timing(self.body(transcription), timing, total))
     }
 
@@ -59,19 +56,20 @@ impl View {
             }
             Format::Vtt => of_type("text/vtt; charset=utf-8", subtitles::vtt(&cues(transcription.segments))),
             Format::Json => {
-                Json(AudioTextBody { usage: usage(transcription.seconds), text: transcription.text })
-                    .into_response()
+                let usage = usage(transcription.seconds);
+                let text = AudioTextBody { usage, text: transcription.text };
+                Json(AudioResultBody::Text(text)).into_response()
             }
-            Format::VerboseJson => Json(self.verbose(transcription)).into_response(),
+            Format::VerboseJson => {
+                Json(AudioResultBody::Verbose(self.verbose(transcription))).into_response()
+            }
         }
     }
 
     fn verbose(&self, transcription: Transcription) -> VerboseAudioTextBody {
-        let (task, language) = if self.is_translation {
-            ("translate", self.language.other())
-        } else {
-            ("transcribe", self.language)
-        };
+        let SpeechParameters { lang, with_translation, .. } = self.speech;
+        let task = if with_translation { "translate" } else { "transcribe" };
+        let language = if with_translation { lang.other() } else { lang };
         let segments = self.granularities.contains(&Granularity::Segment).then(|| {
             let segment = |(id, s): (usize, Segment)| AudioSegmentBody {
                 id,

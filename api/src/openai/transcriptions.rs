@@ -1,16 +1,16 @@
 //! `POST /v1/audio/transcriptions`: transcribes a recording, as OpenAI's API does.
 
-use akhar_client::{AudioEventBody, AudioTextBody, VerboseAudioTextBody};
+use akhar_client::{AudioEventBody, AudioResultBody};
 use akhar_jobs::Parameters;
 use axum::{extract::State, response::Response};
-use utoipa::{OpenApi, ToSchema};
+use utoipa::OpenApi;
 
-use super::{form::TranscriptionForm, response::View, schema::TranscriptionFormSchema, stream};
+use super::{form::AudioTranscriptionForm, stream};
 use crate::{
     app::App,
     auth::caller::Caller,
     http::context::RequestContext,
-    operations::{intake::Intake, run::run_and_render},
+    operations::{form::Checked, intake::Intake, run::run_and_render},
     problems::Problem,
 };
 
@@ -18,18 +18,6 @@ use crate::{
 #[derive(OpenApi)]
 #[openapi(paths(handle))]
 pub(crate) struct Document;
-
-/// The JSON bodies of both routes.
-#[derive(ToSchema)]
-#[schema(as = AudioResult)]
-#[serde(untagged)]
-#[expect(dead_code, reason = "describes the response to the OpenAPI document")]
-pub(super) enum AudioResultSchema {
-    /// For `verbose_json`.
-    Verbose(VerboseAudioTextBody),
-    /// For `json`.
-    Text(AudioTextBody),
-}
 
 /// Responds with the text of the recording.
 #[utoipa::path(
@@ -41,13 +29,8 @@ pub(super) enum AudioResultSchema {
         `Accept` header is not read. Problems have the member `error` too. A recording may be larger than in \
         `/v1/models/speech-recognition`, and have other formats. With `stream=true` \
         the response is a stream of events: the text as it is recognised.",
-    request_body(
-        content = TranscriptionFormSchema,
-        content_type = "multipart/form-data",
-        encoding(("file" = (content_type = "audio/mpeg, audio/wav"))),
-    ),
     responses((status = 200, description = "The text of the recording.", content(
-        (AudioResultSchema = "application/json", example = json!({
+        (AudioResultBody = "application/json", example = json!({
             "text": "ਸਤਿ ਸ੍ਰੀ ਅਕਾਲ", "usage": {"type": "duration", "seconds": 1.5}})),
         (String = "text/plain", example = "ਸਤਿ ਸ੍ਰੀ ਅਕਾਲ\n"),
         (String = "application/x-subrip", example = "1\n00:00:00,240 --> 00:00:01,360\nਸਤਿ ਸ੍ਰੀ ਅਕਾਲ\n\n"),
@@ -59,15 +42,13 @@ pub(crate) async fn handle(
     State(app): State<App>,
     caller: Caller,
     context: RequestContext,
-    form: TranscriptionForm,
+    form: Checked<AudioTranscriptionForm>,
 ) -> Result<Response, Problem> {
-    let TranscriptionForm { upload, speech, format, granularities, is_streamed } = form;
-    let language = speech.lang;
-    let parameters = Parameters::SpeechRecognition(speech);
-    let intake = Intake { caller: &caller, context: &context, parameters, upload: Some(upload) };
+    let Checked { fields: (view, is_streamed), upload } = form;
+    let parameters = Parameters::SpeechRecognition(view.speech);
+    let intake = Intake { caller: &caller, context: &context, parameters, upload };
     if is_streamed {
         return stream::respond(&app, intake).await;
     }
-    let view = View { format, granularities, language, is_translation: false };
     run_and_render(&app, intake, |job, total| view.render(job, total)).await
 }

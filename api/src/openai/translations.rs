@@ -1,18 +1,16 @@
 //! `POST /v1/audio/translations`: translates a recording into English, as OpenAI's API does.
 
+use akhar_client::AudioResultBody;
 use akhar_jobs::Parameters;
 use axum::{extract::State, response::Response};
 use utoipa::OpenApi;
 
-use super::{
-    form::TranslationForm, options::Granularity, response::View, schema::TranslationFormSchema,
-    transcriptions::AudioResultSchema,
-};
+use super::form::AudioTranslationForm;
 use crate::{
     app::App,
     auth::caller::Caller,
     http::context::RequestContext,
-    operations::{intake::Intake, run::run_and_render},
+    operations::{form::Checked, intake::Intake, run::run_and_render},
     problems::Problem,
 };
 
@@ -28,13 +26,8 @@ pub(crate) struct Document;
     operation_id = "create-translation",
     summary = "Translate a recording in Panjabi into English, as OpenAI's audio API does",
     description = "For programs that use OpenAI's API, as `/v1/audio/transcriptions`.",
-    request_body(
-        content = TranslationFormSchema,
-        content_type = "multipart/form-data",
-        encoding(("file" = (content_type = "audio/mpeg, audio/wav"))),
-    ),
     responses((status = 200, description = "The translation.", content(
-        (AudioResultSchema = "application/json", example = json!({
+        (AudioResultBody = "application/json", example = json!({
             "text": "Hello", "usage": {"type": "duration", "seconds": 1.5}})),
         (String = "text/plain", example = "Hello\n"),
         (String = "application/x-subrip", example = "1\n00:00:00,240 --> 00:00:01,360\nHello\n\n"),
@@ -45,12 +38,10 @@ pub(crate) async fn handle(
     State(app): State<App>,
     caller: Caller,
     context: RequestContext,
-    form: TranslationForm,
+    form: Checked<AudioTranslationForm>,
 ) -> Result<Response, Problem> {
-    let TranslationForm { upload, speech, format } = form;
-    let granularities = vec![Granularity::Segment];
-    let view = View { format, granularities, language: speech.lang, is_translation: true };
-    let parameters = Parameters::SpeechRecognition(speech);
-    let intake = Intake { caller: &caller, context: &context, parameters, upload: Some(upload) };
+    let Checked { fields: view, upload } = form;
+    let parameters = Parameters::SpeechRecognition(view.speech);
+    let intake = Intake { caller: &caller, context: &context, parameters, upload };
     run_and_render(&app, intake, |job, total| view.render(job, total)).await
 }

@@ -2,53 +2,23 @@
 
 use akhar_jobs::Operation;
 use serde_json::json;
-use utoipa::{
-    IntoParams,
-    openapi::{
-        ContentBuilder, OpenApi, Ref, RefOr, Response, ResponseBuilder, SecurityRequirement,
-        path::{self, ParameterIn},
-        schema::Type,
-    },
+use utoipa::openapi::{
+    ContentBuilder, OpenApi, Ref, RefOr, Response, ResponseBuilder, SecurityRequirement, path, schema::Type,
 };
 
-use crate::problems::{
-    ProblemType,
-    responses::{Examples, header, responses},
+use crate::{
+    http::{context::HEADERS, header::Header},
+    input::form::Description,
+    problems::{
+        ProblemType,
+        responses::{header, responses},
+    },
 };
 
 const WAITING: &str = "The server waits for the job to end before it responds. If the job has not ended when the wait \
     limit is reached, or if `Prefer` asks for it, the response is a 202 with the address of the job.";
 
 const JOB_HEADER: &str = "The id of the job that the request made. Errors of the job have it too.";
-
-/// The request headers that every operation reads.
-#[derive(IntoParams)]
-#[into_params(parameter_in = Header)]
-#[expect(dead_code, reason = "describes the headers to the OpenAPI document")]
-struct RequestHeaders {
-    /// `respond-async`: respond with 202 at once. `wait=N`: wait at most N seconds for the job to end.
-    #[param(rename = "Prefer", example = "wait=5")]
-    prefer: Option<String>,
-    /// A new id, such as a UUID, for a request that you may repeat. For 24 hours, a request with the same key and the same
-    /// content gets the job of the first one. A request with the same key and other content is refused.
-    #[param(rename = "Idempotency-Key", max_length = 255, pattern = r"^[!#-\[\]-~]+$")]
-    idempotency_key: Option<String>,
-    /// An `https` URL to which the end of the job is announced, as the webhook `job-ended` of this document describes. In place
-    /// of the URL of your account, if it has one. Your account needs a secret that signs webhooks.
-    #[param(
-        rename = "Akhar-Webhook",
-        max_length = 2048,
-        pattern = "^https?://",
-        example = "https://example.com/akhar"
-    )]
-    webhook: Option<String>,
-    /// An id for the request: 1 to 128 visible ASCII characters. It is returned with the response and is in every log
-    /// line about the request.
-    #[param(rename = "X-Request-Id")]
-    request_id: Option<String>,
-    /// The W3C trace context of the caller.
-    traceparent: Option<String>,
-}
 
 /// The problems that every operation can have.
 const PROBLEMS: [ProblemType; 20] = [
@@ -74,51 +44,50 @@ const PROBLEMS: [ProblemType; 20] = [
     ProblemType::StorageFull,
 ];
 
-/// Adds everything that all operations have in common to the description of one operation.
-pub(crate) fn complete(mut own: OpenApi, operation: Operation, examples: &Examples) -> OpenApi {
-    for (path, item) in &mut own.paths.paths {
-        if let Some(route) = &mut item.post {
-            route.operation_id = Some(operation.name().to_owned());
-            route.tags = Some(vec!["models".to_owned()]);
-            complete_route(route, path, operation, &PROBLEMS, examples);
-        }
-    }
-    own
+/// Adds the form, and everything that all operations have in common, to the description of an operation.
+pub(crate) fn complete(own: OpenApi, operation: Operation, form: Description) -> OpenApi {
+    complete_routes(own, operation, &PROBLEMS, form, |route| {
+        route.operation_id = Some(operation.name().to_owned());
+        route.tags = Some(vec!["models".to_owned()]);
+    })
 }
 
-/// Adds what a route has in common with all operations to the description of an OpenAI-compatible route.
-pub(crate) fn complete_openai(mut own: OpenApi, examples: &Examples) -> OpenApi {
+/// Adds the form, and what a route has in common with all operations, to the description of an OpenAI-compatible route.
+pub(crate) fn complete_openai(own: OpenApi, form: Description) -> OpenApi {
     // The Accept header is not read.
     let problems: Vec<_> = PROBLEMS.into_iter().filter(|t| *t != ProblemType::NotAcceptable).collect();
-    for (path, item) in &mut own.paths.paths {
-        if let Some(route) = &mut item.post {
-            route.tags = Some(vec!["openai".to_owned()]);
-            complete_route(route, path, Operation::SpeechRecognition, &problems, examples);
-        }
-    }
-    own
+    complete_routes(own, Operation::SpeechRecognition, &problems, form, |route| {
+        route.tags = Some(vec!["openai".to_owned()]);
+    })
 }
 
-fn complete_route(
-    route: &mut path::Operation,
-    path: &str,
+fn complete_routes(
+    mut own: OpenApi,
     operation: Operation,
     problems: &[ProblemType],
-    examples: &Examples,
-) {
-    route.security = Some(vec![SecurityRequirement::new("bearer", [""; 0])]);
-    route.description = route.description.take().map(|own| format!("{own} {WAITING}"));
-    route.parameters = Some(RequestHeaders::into_params(|| Some(ParameterIn::Header)));
-    if let Some(RefOr::T(success)) = route.responses.responses.get_mut("200") {
-        let timing = header(Type::String, "The durations `queue`, `decode` and `infer` in milliseconds.");
-        success.headers.insert("Server-Timing".to_owned(), timing);
-        success.headers.insert("X-Request-Id".to_owned(), header(Type::String, "The request's id."));
-        success.headers.insert("Akhar-Job".to_owned(), header(Type::String, JOB_HEADER));
-    }
-    route.responses.responses.insert("202".to_owned(), accepted(operation).into());
-    let media = examples.file.is_some().then_some(ProblemType::UnsupportedMedia);
+    form: Description,
+    complete: impl Fn(&mut path::Operation),
+) -> OpenApi {
+    let media = form.has_file().then_some(ProblemType::UnsupportedMedia);
     let problems: Vec<ProblemType> = problems.iter().copied().chain(media).collect();
-    route.responses.responses.extend(responses(&problems, path, examples));
+    for (path, item) in &mut own.paths.paths {
+        let Some(route) = &mut item.post else { continue };
+        complete(route);
+        route.security = Some(vec![SecurityRequirement::new("bearer", [""; 0])]);
+        route.description = route.description.take().map(|own| format!("{own} {WAITING}"));
+        route.parameters = Some(HEADERS.iter().map(Header::parameter).collect());
+        route.request_body = Some(form.body.clone());
+        if let Some(RefOr::T(success)) = route.responses.responses.get_mut("200") {
+            let timing = header(Type::String, "The durations `queue`, `decode` and `infer` in milliseconds.");
+            success.headers.insert("Server-Timing".to_owned(), timing);
+            success.headers.insert("X-Request-Id".to_owned(), header(Type::String, "The request's id."));
+            success.headers.insert("Akhar-Job".to_owned(), header(Type::String, JOB_HEADER));
+        }
+        route.responses.responses.insert("202".to_owned(), accepted(operation).into());
+        route.responses.responses.extend(responses(&problems, path, &form.violations));
+    }
+    own.components.get_or_insert_default().schemas.extend(form.components);
+    own
 }
 
 fn accepted(operation: Operation) -> Response {

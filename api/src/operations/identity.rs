@@ -40,7 +40,7 @@ pub(super) async fn identify(
             Ok(JobId(id))
         }
         Claim::Reused => {
-            let name = idempotency_key::NAME;
+            let name = idempotency_key::HEADER.name;
             let detail = format!(
                 "an earlier request had the same {name} and another operation, other fields or another file; send a new {name}"
             );

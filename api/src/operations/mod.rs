@@ -1,13 +1,14 @@
 //! The model operations: a folder for each operation, and what they share.
 //!
-//! A folder has the modules `route` (the handler and its OpenAPI description), `form` (the request) and, if the form's schema is long, `schema`. An operation's folder is listed in `with_operations` and
-//! nowhere else.
+//! A folder has the modules `route` (the handler and its OpenAPI description) and `form` (the request). An operation's
+//! folder is listed in `with_operations` and nowhere else.
 
 pub(crate) mod alphabet_recognition;
 mod audio_quota;
 pub(crate) mod digit_recognition;
 pub(crate) mod disconnect;
 pub(crate) mod documentation;
+pub(crate) mod form;
 pub(crate) mod handwriting_generator;
 mod identity;
 pub(crate) mod intake;

@@ -125,7 +125,6 @@ impl Problem {
     }
 
     /// The type of the problem.
-    #[cfg(test)]
     pub(crate) const fn problem_type(&self) -> ProblemType {
         self.kind
     }

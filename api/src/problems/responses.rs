@@ -9,30 +9,18 @@ use utoipa::openapi::{
     schema::{ObjectBuilder, SchemaType, Type},
 };
 
-use super::{
-    problem::Problem,
-    problem_type::ProblemType,
-    violation::{Code, Violation},
-};
+use super::{problem::Problem, problem_type::ProblemType, violation::Violation};
 
-/// The details in the examples of a route's problems.
-pub(crate) struct Examples {
-    /// The details of a file that is too large and of a file of the wrong type. `None` if the route takes no file.
-    pub(crate) file: Option<[&'static str; 2]>,
-    /// A violation: its field, code and detail.
-    pub(crate) invalid: (&'static str, Code, &'static str),
-}
-
-/// Defines a type that describes the problems of a route in the OpenAPI document. `$path` is the path in the
-/// examples.
+/// Defines a type that describes the problems of a route in the OpenAPI document. `$path` is the path in the examples, and
+/// `$violations` is a list of violations for them.
 macro_rules! problems {
-    ($(#[$doc:meta])* $name:ident at $path:expr, $examples:ident: $($problem:ident),+ $(,)?) => {
+    ($(#[$doc:meta])* $name:ident at $path:expr, $violations:expr => $($problem:ident),+ $(,)?) => {
         $(#[$doc])*
         struct $name;
         impl utoipa::IntoResponses for $name {
             fn responses() -> std::collections::BTreeMap<String, utoipa::openapi::RefOr<utoipa::openapi::Response>> {
                 let types = [$($crate::problems::ProblemType::$problem),+];
-                $crate::problems::responses::responses(&types, $path, &$examples)
+                $crate::problems::responses::responses(&types, $path, &$violations)
             }
         }
     };
@@ -43,7 +31,7 @@ pub(crate) use problems;
 pub(crate) fn responses(
     types: &[ProblemType],
     path: &str,
-    examples: &Examples,
+    violations: &[Violation],
 ) -> BTreeMap<String, RefOr<Response>> {
     let mut by_status: BTreeMap<u16, Vec<ProblemType>> = BTreeMap::new();
     for t in types {
@@ -51,17 +39,17 @@ pub(crate) fn responses(
     }
     by_status
         .into_iter()
-        .map(|(status, types)| (status.to_string(), response(&types, path, examples).into()))
+        .map(|(status, types)| (status.to_string(), response(&types, path, violations).into()))
         .collect()
 }
 
-fn response(types: &[ProblemType], path: &str, examples: &Examples) -> Response {
+fn response(types: &[ProblemType], path: &str, violations: &[Violation]) -> Response {
     let titles: Vec<&str> = types.iter().map(|t| t.facts().title).collect();
     let by_slug = types.iter().map(|t| {
         let facts = t.facts();
         (
             facts.slug,
-            ExampleBuilder::new().summary(facts.title).value(Some(example(*t, path, examples))).build(),
+            ExampleBuilder::new().summary(facts.title).value(Some(example(*t, path, violations))).build(),
         )
     });
     let content = ContentBuilder::new()
@@ -87,20 +75,10 @@ pub(crate) fn header(kind: Type, description: &str) -> utoipa::openapi::Header {
     HeaderBuilder::new().schema(schema).description(Some(description)).build()
 }
 
-fn example(problem_type: ProblemType, path: &str, examples: &Examples) -> Value {
-    let violation = |field: &str, code: Code, detail: &str| {
-        Problem::violations(vec![Violation::new(field, code, detail)])
-    };
-    let problem = match (problem_type, examples.file) {
-        (ProblemType::InvalidInput, _) => {
-            let (field, code, detail) = examples.invalid;
-            violation(field, code, detail)
-        }
-        (ProblemType::TooLarge, Some([detail, _])) => violation("file", Code::TooLarge, detail),
-        (ProblemType::UnsupportedMedia, Some([_, detail])) => {
-            violation("file", Code::UnsupportedMediaType, detail)
-        }
-        (other, _) => Problem::of(other),
-    };
+/// A problem of this type: with one of the violations, if there is one that causes it.
+fn example(problem_type: ProblemType, path: &str, violations: &[Violation]) -> Value {
+    let mut problems = violations.iter().map(|violation| Problem::violations(vec![violation.clone()]));
+    let problem = problems.find(|problem| problem.problem_type() == problem_type);
+    let problem = problem.unwrap_or_else(|| Problem::of(problem_type));
     serde_json::to_value(problem.body(path, "019d0f6e-8e52-7d0c-a4f5-5b2b3f6d3c12")).unwrap_or(json!(null))
 }

@@ -55,7 +55,7 @@ fn job(asynchronous: bool) -> NewJob {
     NewJob {
         id: JobId(Uuid::now_v7()),
         account_id: Uuid::nil(),
-        parameters: Parameters::DigitRecognition { top_k: TopK::default() },
+        parameters: Parameters::DigitRecognition { top_k: TopK::new(3).expect("a valid number") },
         upload: Some(JobUpload { media_type: MediaType::Png, content: UploadContent::Row(bytes) }),
         request_id: Uuid::now_v7().to_string(),
         traceparent: None,

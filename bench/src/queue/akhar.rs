@@ -62,7 +62,7 @@ fn empty_job() -> NewJob {
     NewJob {
         id: JobId(id),
         account_id: Uuid::nil(),
-        parameters: Parameters::DigitRecognition { top_k: TopK::default() },
+        parameters: Parameters::DigitRecognition { top_k: TopK::new(3).expect("a valid number") },
         upload: None,
         request_id: id.to_string(), // like an id that the api makes
         traceparent: None,

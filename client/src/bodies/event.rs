@@ -5,6 +5,52 @@ use serde::{Deserialize, Serialize};
 
 use super::job::JobState;
 
+/// An event of a job.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = JobEvent))]
+pub struct JobEventBody {
+    /// What has happened.
+    pub event: JobEventName,
+    /// The number of the attempt, a point and the number of segments so far; `end` for the last event.
+    #[cfg_attr(feature = "schema", schema(pattern = "^(end|[0-9]{1,9}\\.[0-9]{1,9})$", example = "1.5"))]
+    pub id: String,
+    /// JSON: a `StateEvent`, `ProgressEvent`, `Segment` or `Job`.
+    #[cfg_attr(
+        feature = "schema",
+        schema(example = r#"{"start":0.24,"end":1.36,"transcription":"ਸਤਿ ਸ੍ਰੀ ਅਕਾਲ"}"#)
+    )]
+    pub data: String,
+    /// Milliseconds after which to connect again if the stream breaks. Present only in the first event.
+    #[cfg_attr(feature = "schema", schema(nullable = false, minimum = 0))]
+    pub retry: Option<u32>,
+}
+
+/// What has happened to a job.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = EventName, rename_all = "lowercase"))]
+pub enum JobEventName {
+    /// Its state or its place in the queue has changed.
+    State,
+    /// More of the recording is transcribed.
+    Progress,
+    /// A segment is finished.
+    Segment,
+    /// The job has ended.
+    Done,
+}
+
+impl JobEventName {
+    /// The name in the stream.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::State => "state",
+            Self::Progress => "progress",
+            Self::Segment => "segment",
+            Self::Done => "done",
+        }
+    }
+}
+
 /// The data of a `state` event: the state of a job that has not ended.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = StateEvent))]

@@ -60,6 +60,15 @@ pub struct Strokes {
 /// The bytes of a PNG, written in JSON as base64. The picture is as wide as a page, and as long as all pages
 /// together.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(
+    feature = "schema",
+    derive(utoipa::ToSchema),
+    schema(
+        value_type = String,
+        format = Binary,
+        description = "A PNG. It is as wide as a page, and as long as all pages together."
+    )
+)]
 pub struct Png(pub Vec<u8>);
 
 impl Serialize for Png {

@@ -3,6 +3,17 @@
 
 use serde::{Deserialize, Serialize};
 
+/// The JSON bodies of both routes.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = AudioResult))]
+#[serde(untagged)]
+pub enum AudioResultBody {
+    /// For `verbose_json`.
+    Verbose(VerboseAudioTextBody),
+    /// For `json`.
+    Text(AudioTextBody),
+}
+
 /// The response format `json`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = AudioText))]

@@ -28,7 +28,7 @@ pub(crate) fn new_job(asynchronous: bool) -> NewJob {
     NewJob {
         id: JobId(Uuid::now_v7()),
         account_id: Uuid::now_v7(),
-        parameters: Parameters::DigitRecognition { top_k: TopK::default() },
+        parameters: Parameters::DigitRecognition { top_k: TopK::new(3).expect("a valid number") },
         upload: Some(Upload { media_type: MediaType::Png, bytes: digit().bytes.into() }.into()),
         request_id: "test".to_owned(),
         traceparent: None,

@@ -240,7 +240,7 @@ fn new_job(id: JobId, upload: JobUpload) -> NewJob {
     NewJob {
         id,
         account_id: Uuid::now_v7(),
-        parameters: Parameters::DigitRecognition { top_k: TopK::default() },
+        parameters: Parameters::DigitRecognition { top_k: TopK::new(3).expect("a valid number") },
         upload: Some(upload),
         request_id: "test".to_owned(),
         traceparent: None,

@@ -54,7 +54,7 @@ impl HandwritingOperation {
         parameters: &jobs::HandwritingParameters,
     ) -> Result<(Outcome, Timing), OperationError> {
         let started = Instant::now();
-        let text = Text::read(&parameters.text, &self.glyphs);
+        let text = Text::read(parameters.text.as_str(), &self.glyphs);
         let hand = Hand::new(job.0.as_u64_pair().1);
         let decode_us = micros(started.elapsed());
         let shaped = self.writer.infer((text.glyphs(), hand)).await?;
@@ -80,17 +80,18 @@ fn draw(
     picture: Option<Picture>,
 ) -> Result<Drawn, PictureError> {
     let sheet = lay_out(text, shapes, page, hand);
-    let image = picture.map(|p| png(&sheet, ink(p.stroke_color), narrow(p.stroke_width))).transpose()?;
+    let image =
+        picture.map(|p| png(&sheet, ink(p.stroke_color), narrow(p.stroke_width.get()))).transpose()?;
     Ok((sheet.points_json(), image))
 }
 
 fn page(parameters: &jobs::HandwritingParameters) -> Page {
     Page {
-        line_space: narrow(parameters.line_space),
-        char_space: narrow(parameters.char_space),
-        word_space: narrow(parameters.word_space),
-        width: narrow(parameters.page_width),
-        length: narrow(parameters.page_length),
+        line_space: narrow(parameters.line_space.get()),
+        char_space: narrow(parameters.char_space.get()),
+        word_space: narrow(parameters.word_space.get()),
+        width: narrow(parameters.page_width.get()),
+        length: narrow(parameters.page_length.get()),
     }
 }
 

@@ -66,7 +66,7 @@ impl RecognitionOperation {
             Err(undecodable) => return Ok((undecodable.into(), Timing { decode_us, infer_us: 0 })),
         };
         let answer = self.engine.infer(features).await?;
-        let best = answer.output.into_iter().take(top_k.get());
+        let best = answer.output.into_iter().take(top_k.get().into());
         let predictions =
             best.map(|s| Prediction { label: s.label.as_ref().to_owned(), score: s.score }).collect();
         let timing = Timing { decode_us, infer_us: micros(answer.took) };

@@ -9,15 +9,11 @@ use crate::{
     app::App,
     auth::caller::Caller,
     http::context::RequestContext,
-    operations::{
-        intake::Intake,
-        recognition::form::{RecognitionForm, RecognitionFormSchema},
-        run::run,
-    },
+    operations::{form::Checked, intake::Intake, run::run},
     problems::Problem,
 };
 
-pub(crate) use crate::operations::recognition::form::EXAMPLES;
+pub(crate) use crate::operations::recognition::form::RecognitionForm as RequestForm;
 
 /// The part of the OpenAPI document that is specific to this operation.
 #[derive(OpenApi)]
@@ -30,11 +26,6 @@ pub(crate) struct Document;
     path = "/v1/models/alphabet-recognition",
     summary = "Recognise which of the 41 Panjabi letters an image shows",
     description = "The request contains an image of one letter. The response contains predictions with descending scores.",
-    request_body(
-        content = RecognitionFormSchema,
-        content_type = "multipart/form-data",
-        encoding(("file" = (content_type = "image/png, image/jpeg"))),
-    ),
     responses(
         (status = 200, description = "The predictions for the image.", body = PredictionsBody,
             example = json!({"predictions": [
@@ -45,9 +36,9 @@ pub(crate) async fn handle(
     State(app): State<App>,
     caller: Caller,
     context: RequestContext,
-    form: RecognitionForm,
+    form: Checked<RequestForm>,
 ) -> Result<Response, Problem> {
-    let parameters = Parameters::AlphabetRecognition { top_k: form.top_k };
-    let intake = Intake { caller: &caller, context: &context, parameters, upload: Some(form.upload) };
+    let parameters = Parameters::AlphabetRecognition { top_k: form.fields };
+    let intake = Intake { caller: &caller, context: &context, parameters, upload: form.upload };
     run(&app, intake).await
 }

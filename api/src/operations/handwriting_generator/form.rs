@@ -1,92 +1,78 @@
-//! The form of a handwriting request: parses and checks its fields.
+//! The form of a handwriting request.
 
-use std::ops::RangeInclusive;
-
-use akhar_jobs::{HandwritingParameters, Picture, Queue, StrokeColor};
-use axum::extract::{FromRequest, Request};
+use akhar_jobs::{
+    CharSpace, HandwritingParameters, LineSpace, PageLength, PageWidth, PanjabiText, Picture, Queue,
+    StrokeColor, StrokeWidth, WordSpace,
+};
+use serde_json::json;
 
 use crate::{
-    app::App,
     input::{
-        object::{self, Object},
-        panjabi_text, query,
+        field::{File, field},
+        fields::fields,
+        form::Form,
     },
-    problems::Problem,
+    problems::Violation,
 };
 
-/// A field that holds a length in pixels.
-struct Measure {
-    name: &'static str,
-    range: RangeInclusive<f64>,
-    default: f64,
-}
-
-const TEXT: &str = "text";
-const LINE_SPACE: Measure = Measure { name: "line-space", range: 120.0..=150.0, default: 125.0 };
-const CHAR_SPACE: Measure = Measure { name: "char-space", range: 30.0..=50.0, default: 35.0 };
-const WORD_SPACE: Measure = Measure { name: "word-space", range: 70.0..=100.0, default: 75.0 };
-const PAGE_WIDTH: Measure = Measure { name: "page-width", range: 300.0..=950.0, default: 550.0 };
-const PAGE_LENGTH: Measure = Measure { name: "page-length", range: 300.0..=950.0, default: 550.0 };
-const WITH_IMAGE: &str = "with-image";
-const STROKE_COLOR: &str = "stroke-color";
-const STROKE_WIDTH: Measure = Measure { name: "stroke-width", range: 1.0..=8.0, default: 2.5 };
-const FIELDS: [&str; 9] = [
-    TEXT,
-    LINE_SPACE.name,
-    CHAR_SPACE.name,
-    WORD_SPACE.name,
-    PAGE_WIDTH.name,
-    PAGE_LENGTH.name,
-    WITH_IMAGE,
-    STROKE_COLOR,
-    STROKE_WIDTH.name,
-];
-
-/// The checked parameters of a handwriting request. No later code checks them again.
-#[derive(Debug)]
-pub(crate) struct HandwritingForm(pub(crate) HandwritingParameters);
-
-impl FromRequest<App> for HandwritingForm {
-    type Rejection = Problem;
-
-    async fn from_request(request: Request, app: &App) -> Result<Self, Problem> {
-        let unexpected = query::unexpected(request.uri());
-        let mut form = object::read(request, &FIELDS, &app.body_memory(Queue::Quick)).await?;
-        form.violations.extend(unexpected);
-        let text = text(&mut form);
-        let mut measure =
-            |measure: Measure| form.number(measure.name, &measure.range).unwrap_or(measure.default);
-        let mut handwriting = HandwritingParameters {
-            text: text.unwrap_or_default(),
-            line_space: measure(LINE_SPACE),
-            char_space: measure(CHAR_SPACE),
-            word_space: measure(WORD_SPACE),
-            page_width: measure(PAGE_WIDTH),
-            page_length: measure(PAGE_LENGTH),
-            picture: None,
-        };
-        handwriting.picture = picture(&mut form);
-        Problem::reject_if_any(form.violations)?;
-        Ok(Self(handwriting))
+fields! {
+    /// The fields of a handwriting request. Lengths are in pixels of the picture.
+    HandwritingForm {
+        /// The text to write. It is converted to Unicode normalization form C (NFC) first. It must then have 2 to 100
+        /// Unicode scalar values, at least one of them a Gurmukhi letter or digit. Allowed are the Gurmukhi block,
+        /// spaces, newlines, dandas (U+0964, U+0965), joiners (U+200C, U+200D) and `. , ? ! - ( ) ' " : ;`. The pattern
+        /// matches text in NFC, in which each of the six letters with a dot below is a letter and a nukta.
+        text: PanjabiText = field("text").required(),
+        /// The distance from the baseline of one line to the baseline of the next.
+        line_space: LineSpace = field("line-space").or("125").wrong("119.5"),
+        /// The space between characters.
+        char_space: CharSpace = field("char-space").or("35"),
+        /// The space between words.
+        word_space: WordSpace = field("word-space").or("75"),
+        /// The width of a page. Every stroke is within it.
+        page_width: PageWidth = field("page-width").or("550"),
+        /// The length of a page. Text that does not fit continues on another page below it.
+        page_length: PageLength = field("page-length").or("550"),
+        /// Whether to draw a picture.
+        with_image: bool = field("with-image").or("false"),
+        /// The colour of the strokes in the picture.
+        stroke_color: StrokeColor = field("stroke-color").or("black"),
+        /// The width of the strokes in the picture.
+        stroke_width: StrokeWidth = field("stroke-width").or("2.5"),
     }
 }
 
-/// Takes the text. Adds the violations to the form if it is not valid.
-fn text(form: &mut Object) -> Option<String> {
-    let sent = form.required_string(TEXT)?;
-    panjabi_text::parse(TEXT, &sent).map_err(|violations| form.violations.extend(violations)).ok()
-}
+impl Form for HandwritingForm {
+    const FILE: Option<File> = None;
+    const QUEUE: Queue = Queue::Quick;
+    type Checked = HandwritingParameters;
 
-/// Takes the fields of the picture. Returns `None` if no picture is requested, but checks the fields in any case.
-fn picture(form: &mut Object) -> Option<Picture> {
-    let with_image = form.boolean(WITH_IMAGE).unwrap_or(false);
-    let picture = Picture {
-        stroke_color: form
-            .one_of(STROKE_COLOR, &StrokeColor::ALL.map(|color| (color.name(), color)))
-            .unwrap_or(StrokeColor::Black),
-        stroke_width: form.number(STROKE_WIDTH.name, &STROKE_WIDTH.range).unwrap_or(STROKE_WIDTH.default),
-    };
-    with_image.then_some(picture)
+    fn check(self, _: &mut Vec<Violation>) -> Option<HandwritingParameters> {
+        let picture = Picture { stroke_color: self.stroke_color?, stroke_width: self.stroke_width? };
+        Some(HandwritingParameters {
+            text: self.text?,
+            line_space: self.line_space?,
+            char_space: self.char_space?,
+            word_space: self.word_space?,
+            page_width: self.page_width?,
+            page_length: self.page_length?,
+            picture: self.with_image?.then_some(picture),
+        })
+    }
+
+    fn example() -> Option<serde_json::Value> {
+        Some(json!({"text": "ਸਤਿ ਸ੍ਰੀ ਅਕਾਲ", "with-image": true, "stroke-color": "blue"}))
+    }
+
+    fn examples() -> Vec<(&'static str, &'static str, serde_json::Value)> {
+        let picture = json!({
+            "text": "ਪੰਜਾਬੀ ਵਿੱਚ ਲਿਖੋ।", "page-width": 300, "with-image": true, "stroke-color": "blue", "stroke-width": 3,
+        });
+        vec![
+            ("strokes", "The strokes of a greeting", json!({"text": "ਸਤਿ ਸ੍ਰੀ ਅਕਾਲ"})),
+            ("picture", "A narrow page in blue ink", picture),
+        ]
+    }
 }
 
 #[cfg(test)]

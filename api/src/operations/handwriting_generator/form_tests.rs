@@ -1,36 +1,28 @@
 //! Tests the handwriting form: defaults, ranges, violations, and that its OpenAPI schema agrees with them.
 
-use axum::{body::Body, http::Request};
+use akhar_jobs::Bounded;
 use serde_json::{Value, json};
 
 use super::*;
-use crate::router::tests::app;
+use crate::{input::fields::Fields as _, operations::form};
 
 /// The parameters that the form returns, or the problem's status and its pairs of field and code.
 async fn read(query: &str, body: &Value) -> Result<HandwritingParameters, (u64, Value)> {
-    let request = Request::post(format!("/{query}"))
-        .header("content-type", "application/json")
-        .body(Body::from(body.to_string()))
-        .unwrap();
-    match HandwritingForm::from_request(request, &app()).await {
-        Ok(form) => Ok(form.0),
-        Err(problem) => {
-            let body = serde_json::to_value(problem.body("/", "r")).unwrap();
-            let errors = body["errors"].as_array().cloned().unwrap_or_default();
-            let pairs = errors.iter().map(|e| json!([e["field"], e["code"]])).collect();
-            Err((body["status"].as_u64().unwrap(), pairs))
-        }
-    }
+    form::tests::read::<HandwritingForm>(query, "application/json", body.to_string()).await
+}
+
+fn of<const MIN: u16, const MAX: u16>(number: f64) -> Bounded<f64, MIN, MAX> {
+    Bounded::new(number).unwrap()
 }
 
 fn plain() -> HandwritingParameters {
     HandwritingParameters {
-        text: "ਸਤਿ".to_owned(),
-        line_space: 125.0,
-        char_space: 35.0,
-        word_space: 75.0,
-        page_width: 550.0,
-        page_length: 550.0,
+        text: PanjabiText::parse("ਸਤਿ").unwrap(),
+        line_space: of(125.0),
+        char_space: of(35.0),
+        word_space: of(75.0),
+        page_width: of(550.0),
+        page_length: of(550.0),
         picture: None,
     }
 }
@@ -38,7 +30,7 @@ fn plain() -> HandwritingParameters {
 #[tokio::test]
 async fn only_the_text_is_required() {
     assert_eq!(read("", &json!({"text": "ਸਤਿ"})).await, Ok(plain()));
-    let picture = Picture { stroke_color: StrokeColor::Black, stroke_width: 2.5 };
+    let picture = Picture { stroke_color: StrokeColor::Black, stroke_width: of(2.5) };
     assert_eq!(
         read("", &json!({"text": "ਸਤਿ", "with-image": true})).await,
         Ok(HandwritingParameters { picture: Some(picture), ..plain() })
@@ -51,13 +43,13 @@ async fn every_field_sets_its_parameter() {
     let all = json!({"text": "\u{a36}ਾ", "line-space": 120, "char-space": 30.5, "word-space": 100, "page-width": 300,
         "page-length": 950.0, "with-image": true, "stroke-color": "pink", "stroke-width": 8});
     let written = HandwritingParameters {
-        text: "\u{a38}\u{a3c}ਾ".to_owned(),
-        line_space: 120.0,
-        char_space: 30.5,
-        word_space: 100.0,
-        page_width: 300.0,
-        page_length: 950.0,
-        picture: Some(Picture { stroke_color: StrokeColor::Pink, stroke_width: 8.0 }),
+        text: PanjabiText::parse("\u{a38}\u{a3c}ਾ").unwrap(),
+        line_space: of(120.0),
+        char_space: of(30.5),
+        word_space: of(100.0),
+        page_width: of(300.0),
+        page_length: of(950.0),
+        picture: Some(Picture { stroke_color: StrokeColor::Pink, stroke_width: of(8.0) }),
     };
     assert_eq!(read("", &all).await, Ok(written));
 }
@@ -97,18 +89,23 @@ async fn all_violations_are_reported_together() {
 }
 
 #[test]
-fn the_schema_has_the_ranges_and_defaults_that_are_checked() {
+fn the_schema_has_the_fields_with_their_ranges_and_defaults() {
     let document = serde_json::to_value(crate::openapi()).unwrap();
     let schema = &document["components"]["schemas"]["HandwritingForm"];
     assert_eq!((&schema["required"], &schema["additionalProperties"]), (&json!(["text"]), &json!(false)));
-    let properties = &schema["properties"];
-    let names: Vec<&str> = properties.as_object().unwrap().keys().map(String::as_str).collect();
-    assert!(FIELDS.iter().all(|f| names.contains(f)) && names.len() == FIELDS.len(), "{names:?}");
-    for measure in [LINE_SPACE, CHAR_SPACE, WORD_SPACE, PAGE_WIDTH, PAGE_LENGTH, STROKE_WIDTH] {
-        let number = |name: &str| properties[measure.name][name].as_f64().unwrap();
-        assert_eq!(number("minimum")..=number("maximum"), measure.range, "{}", measure.name);
-        assert_eq!(number("default").to_bits(), measure.default.to_bits(), "{}", measure.name);
+    let properties = schema["properties"].as_object().unwrap();
+    assert_eq!(properties.len(), HandwritingForm::ALL.len());
+    for (name, [minimum, maximum, default]) in [
+        ("line-space", [120.0, 150.0, 125.0]),
+        ("char-space", [30.0, 50.0, 35.0]),
+        ("word-space", [70.0, 100.0, 75.0]),
+        ("page-width", [300.0, 950.0, 550.0]),
+        ("page-length", [300.0, 950.0, 550.0]),
+        ("stroke-width", [1.0, 8.0, 2.5]),
+    ] {
+        let number = |key: &str| properties[name][key].as_f64().unwrap();
+        assert_eq!(number("minimum")..=number("maximum"), minimum..=maximum, "{name}");
+        assert_eq!(number("default").to_bits(), default.to_bits(), "{name}");
     }
-    let colors = StrokeColor::ALL.map(StrokeColor::name);
-    assert_eq!(properties[STROKE_COLOR]["enum"], json!(colors));
+    assert_eq!(properties["stroke-color"]["enum"], json!(StrokeColor::ALL.map(StrokeColor::name)));
 }

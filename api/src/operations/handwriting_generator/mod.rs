@@ -2,4 +2,3 @@
 
 pub(crate) mod form;
 pub(crate) mod route;
-pub(crate) mod schema;

@@ -1,15 +1,15 @@
 //! Tests the recognition form: defaults, limits, violations, and which problem they become.
 
-use axum::{body::Body, extract::FromRequest as _, http::Request};
 use serde_json::{Value, json};
 
 use super::*;
-use crate::router::tests::app;
+use crate::operations::form;
 
+const MAX_IMAGE_BYTES: usize = 15 * 1024;
 const PNG: &[u8] = b"\x89PNG\r\n\x1a\nrest";
 
 /// The value of `top-k`, or the problem's status and its pairs of field and code.
-async fn read(query: &str, parts: &[(&str, &[u8])]) -> Result<usize, (u64, Value)> {
+async fn read(query: &str, parts: &[(&str, &[u8])]) -> Result<u8, (u64, Value)> {
     let mut body = Vec::new();
     for (name, value) in parts {
         body.extend(format!("--B\r\nContent-Disposition: form-data; name=\"{name}\"\r\n\r\n").bytes());
@@ -17,19 +17,7 @@ async fn read(query: &str, parts: &[(&str, &[u8])]) -> Result<usize, (u64, Value
         body.extend(b"\r\n");
     }
     body.extend(b"--B--\r\n");
-    let request = Request::post(format!("/{query}"))
-        .header("content-type", "multipart/form-data; boundary=B")
-        .body(Body::from(body))
-        .unwrap();
-    match RecognitionForm::from_request(request, &app()).await {
-        Ok(form) => Ok(form.top_k.get()),
-        Err(problem) => {
-            let body = serde_json::to_value(problem.body("/", "r")).unwrap();
-            let errors = body["errors"].as_array().cloned().unwrap_or_default();
-            let pairs = errors.iter().map(|e| json!([e["field"], e["code"]])).collect();
-            Err((body["status"].as_u64().unwrap(), pairs))
-        }
-    }
+    form::tests::read::<RecognitionForm>(query, "multipart/form-data; boundary=B", body).await.map(TopK::get)
 }
 
 #[tokio::test]

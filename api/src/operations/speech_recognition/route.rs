@@ -5,20 +5,15 @@ use akhar_jobs::Parameters;
 use axum::{extract::State, response::Response};
 use utoipa::OpenApi;
 
-use super::form::{SpeechForm, SpeechFormSchema};
 use crate::{
     app::App,
     auth::caller::Caller,
     http::context::RequestContext,
-    operations::{intake::Intake, run::run},
-    problems::{Code, Problem, responses::Examples},
+    operations::{form::Checked, intake::Intake, run::run},
+    problems::Problem,
 };
 
-/// The details in the examples of problems.
-pub(crate) const EXAMPLES: Examples = Examples {
-    file: Some(["file is larger than 2097152 bytes", "file is not an MP3 or WAV file"]),
-    invalid: ("lang", Code::NotAChoice, "lang is \"fr\", expected one of pa, en"),
-};
+pub(crate) use super::form::SpeechForm as RequestForm;
 
 /// The part of the OpenAPI document that is specific to this operation.
 #[derive(OpenApi)]
@@ -34,11 +29,6 @@ pub(crate) struct Document;
         response also contains the text in the other language. If `with-timestamps` is true, it contains the start and \
         end of each segment in seconds. The text of a recording without speech is \"\". `Accept: text/plain` asks for the \
         text alone. If `with-timestamps` is true, `Accept: application/x-subrip` or `text/vtt` asks for subtitles.",
-    request_body(
-        content = SpeechFormSchema,
-        content_type = "multipart/form-data",
-        encoding(("file" = (content_type = "audio/mpeg, audio/wav"))),
-    ),
     responses(
         (status = 200, description = "The text of the recording.", content(
             (TranscriptionBody = "application/json", example = json!({
@@ -54,9 +44,9 @@ pub(crate) async fn handle(
     State(app): State<App>,
     caller: Caller,
     context: RequestContext,
-    form: SpeechForm,
+    form: Checked<RequestForm>,
 ) -> Result<Response, Problem> {
-    let parameters = Parameters::SpeechRecognition(form.speech);
-    let intake = Intake { caller: &caller, context: &context, parameters, upload: Some(form.upload) };
+    let parameters = Parameters::SpeechRecognition(form.fields);
+    let intake = Intake { caller: &caller, context: &context, parameters, upload: form.upload };
     run(&app, intake).await
 }

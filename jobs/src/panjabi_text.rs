@@ -1,4 +1,4 @@
-//! Checks a text to be written by hand, and converts it to Unicode normalization form C (NFC).
+//! A text to be written by hand, in Unicode normalization form C (NFC).
 //!
 //! In NFC each of the six letters with a dot below is two characters, a base letter and a nukta: NFC decomposes
 //! U+0A36 and never composes it again (<https://www.unicode.org/reports/tr15/>, composition exclusions). The length
@@ -6,9 +6,8 @@
 
 use std::ops::RangeInclusive;
 
+use serde::{Deserialize, Serialize};
 use unicode_normalization::{UnicodeNormalization as _, char::decompose_canonical};
-
-use crate::problems::{Code, Violation};
 
 /// The allowed characters in NFC, as a character class of a regular expression.
 macro_rules! allowed {
@@ -21,11 +20,11 @@ macro_rules! allowed {
 }
 
 /// The number of Unicode scalar values that a text may have in NFC.
-pub(crate) const LENGTH: RangeInclusive<usize> = 2..=100;
+pub const LENGTH: RangeInclusive<usize> = 2..=100;
 
 /// An ECMA-262 regular expression that matches every valid text that is in NFC: allowed characters, at least one of
 /// them a letter or digit. It does not match the six letters that NFC decomposes.
-pub(crate) const PATTERN: &str = concat!(
+pub const PATTERN: &str = concat!(
     "^",
     allowed!(),
     "*",
@@ -49,46 +48,72 @@ const LETTERS: [RangeInclusive<char>; 11] = [
     '\u{a72}'..='\u{a74}',
 ];
 
-/// Checks the text of a field. Returns it in NFC, or all violations. A line may end with CR LF, as browsers send it; it
-/// ends with LF in the result.
-pub(crate) fn parse(field: &str, sent: &str) -> Result<String, Vec<Violation>> {
-    let text: String = sent.replace("\r\n", "\n").nfc().collect();
-    let n_chars = text.chars().count();
-    let length = if n_chars < *LENGTH.start() {
-        Some((Code::TooShort, wrong_length(field, n_chars)))
-    } else if n_chars > *LENGTH.end() {
-        Some((Code::TooLong, wrong_length(field, n_chars)))
-    } else {
-        None
-    };
-    let ends_line = |at: usize| sent[at..].starts_with("\r\n");
-    let disallowed = sent.char_indices().zip(1..).find(|((at, c), _)| !is_allowed(*c) && !ends_line(*at));
-    let disallowed =
-        disallowed.map(|((_, c), position)| (Code::CharacterNotAllowed, not_allowed(field, c, position)));
-    let no_letter = !text.chars().any(is_letter_or_digit);
-    let no_letter = no_letter
-        .then(|| (Code::NoLetter, format!("{field} has no Gurmukhi letter or digit, expected at least one")));
-    let broken = length.into_iter().chain(disallowed).chain(no_letter);
-    let violations: Vec<_> = broken.map(|(code, detail)| Violation::new(field, code, detail)).collect();
-    if violations.is_empty() { Ok(text) } else { Err(violations) }
+/// A text in NFC whose length and characters are allowed. Its lines end with LF.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String")]
+pub struct PanjabiText(String);
+
+/// A rule that a text breaks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum PanjabiTextError {
+    /// It has fewer characters than [`LENGTH`] allows.
+    #[error("{}", wrong_length(*.0))]
+    TooShort(usize),
+    /// It has more characters than [`LENGTH`] allows.
+    #[error("{}", wrong_length(*.0))]
+    TooLong(usize),
+    /// A character is not allowed. It is the first one, with its position in the text as it was sent, from 1.
+    #[error(
+        "has '{}' (U+{:04X}) at position {_1}, expected Gurmukhi (U+0A00 to U+0A7F), spaces, newlines, the dandas \
+         U+0964 and U+0965, the joiners U+200C and U+200D, or . , ? ! - ( ) ' \" : ;",
+        .0.escape_debug(), u32::from(*.0)
+    )]
+    NotAllowed(char, usize),
+    /// It has no letter and no digit.
+    #[error("has no Gurmukhi letter or digit, expected at least one")]
+    NoLetter,
 }
 
-fn wrong_length(field: &str, n_chars: usize) -> String {
+impl PanjabiText {
+    /// Checks a text and converts it to NFC. Returns every rule that it breaks. A line may end with CR LF, as browsers
+    /// send it; it ends with LF in the result.
+    pub fn parse(sent: &str) -> Result<Self, Vec<PanjabiTextError>> {
+        let text: String = sent.replace("\r\n", "\n").nfc().collect();
+        let mut errors = Vec::new();
+        match text.chars().count() {
+            n if n < *LENGTH.start() => errors.push(PanjabiTextError::TooShort(n)),
+            n if n > *LENGTH.end() => errors.push(PanjabiTextError::TooLong(n)),
+            _ => (),
+        }
+        let ends_line = |at: usize| sent[at..].starts_with("\r\n");
+        let mut characters = sent.char_indices().zip(1..);
+        if let Some(((_, c), position)) = characters.find(|((at, c), _)| !is_allowed(*c) && !ends_line(*at)) {
+            errors.push(PanjabiTextError::NotAllowed(c, position));
+        }
+        if !text.chars().any(is_letter_or_digit) {
+            errors.push(PanjabiTextError::NoLetter);
+        }
+        if errors.is_empty() { Ok(Self(text)) } else { Err(errors) }
+    }
+
+    /// The text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl TryFrom<String> for PanjabiText {
+    type Error = PanjabiTextError;
+
+    fn try_from(text: String) -> Result<Self, PanjabiTextError> {
+        Self::parse(&text).map_err(|errors| errors.first().copied().unwrap_or(PanjabiTextError::NoLetter))
+    }
+}
+
+fn wrong_length(n_chars: usize) -> String {
     let characters = if n_chars == 1 { "character" } else { "characters" };
-    format!(
-        "{field} has {n_chars} {characters} after normalisation to NFC, expected {} to {}",
-        LENGTH.start(),
-        LENGTH.end()
-    )
-}
-
-fn not_allowed(field: &str, c: char, position: usize) -> String {
-    format!(
-        "{field} has '{}' (U+{:04X}) at position {position}, expected Gurmukhi (U+0A00 to U+0A7F), spaces, \
-         newlines, the dandas U+0964 and U+0965, the joiners U+200C and U+200D, or . , ? ! - ( ) ' \" : ;",
-        c.escape_debug(),
-        u32::from(c)
-    )
+    let (min, max) = (LENGTH.start(), LENGTH.end());
+    format!("has {n_chars} {characters} after normalisation to NFC, expected {min} to {max}")
 }
 
 /// Whether a text may contain a character: all characters of its canonical decomposition must be allowed.
@@ -98,29 +123,8 @@ fn is_allowed(c: char) -> bool {
     is_allowed
 }
 
-const fn is_of_panjabi_text(c: char) -> bool {
-    matches!(
-        c,
-        '\u{a00}'
-            ..='\u{a7f}'
-                | ' '
-                | '\n'
-                | '\u{964}'
-                | '\u{965}'
-                | '\u{200c}'
-                | '\u{200d}'
-                | '.'
-                | ','
-                | '?'
-                | '!'
-                | '-'
-                | '('
-                | ')'
-                | '\''
-                | '"'
-                | ':'
-                | ';'
-    )
+fn is_of_panjabi_text(c: char) -> bool {
+    matches!(c, '\u{a00}'..='\u{a7f}') || " \n\u{964}\u{965}\u{200c}\u{200d}.,?!-()'\":;".contains(c)
 }
 
 fn is_letter_or_digit(c: char) -> bool {
@@ -133,12 +137,22 @@ mod tests {
 
     use super::*;
 
-    fn codes(sent: &str) -> Vec<String> {
-        parse("text", sent).err().into_iter().flatten().map(|v| v.code).collect()
+    fn parsed(sent: &str) -> Result<String, Vec<PanjabiTextError>> {
+        PanjabiText::parse(sent).map(|text| text.0)
+    }
+
+    fn codes(sent: &str) -> Vec<&str> {
+        let code = |error| match error {
+            PanjabiTextError::TooShort(_) => "too_short",
+            PanjabiTextError::TooLong(_) => "too_long",
+            PanjabiTextError::NotAllowed(..) => "character_not_allowed",
+            PanjabiTextError::NoLetter => "no_letter",
+        };
+        parsed(sent).err().into_iter().flatten().map(code).collect()
     }
 
     fn words(sent: &str) -> String {
-        parse("text", sent).unwrap_err().into_iter().map(|v| v.detail).collect::<Vec<_>>().join("\n")
+        parsed(sent).unwrap_err().iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
     }
 
     #[test]
@@ -154,9 +168,9 @@ mod tests {
             "ੳਾ",
             "ੲ ",
         ] {
-            assert_eq!(parse("text", sent).as_deref(), Ok(sent), "{sent}");
+            assert_eq!(parsed(sent).as_deref(), Ok(sent), "{sent}");
         }
-        assert_eq!(parse("text", "ਕ\r\nਖ").as_deref(), Ok("ਕ\nਖ"));
+        assert_eq!(parsed("ਕ\r\nਖ").as_deref(), Ok("ਕ\nਖ"));
         assert!(words("ਕ\r\nਖ\rz").contains("position 5"), "{}", words("ਕ\r\nਖ\rz"));
     }
 
@@ -166,13 +180,13 @@ mod tests {
         assert_eq!(codes(&"ਕ".repeat(100)), [""; 0]);
         assert_eq!(codes("ਕ"), ["too_short"]);
         assert_eq!(codes(&"ਕ".repeat(101)), ["too_long"]);
-        assert_eq!(words("ਕ"), "text has 1 character after normalisation to NFC, expected 2 to 100");
+        assert_eq!(words("ਕ"), "has 1 character after normalisation to NFC, expected 2 to 100");
         assert_eq!(
             words(&"ਕ".repeat(101)),
-            "text has 101 characters after normalisation to NFC, expected 2 to 100"
+            "has 101 characters after normalisation to NFC, expected 2 to 100"
         );
         // A code point that becomes two in NFC counts as two.
-        assert_eq!(parse("text", "\u{a36}").as_deref(), Ok("\u{a38}\u{a3c}"));
+        assert_eq!(parsed("\u{a36}").as_deref(), Ok("\u{a38}\u{a3c}"));
         assert_eq!(codes(&"\u{a59}".repeat(50)), [""; 0]);
         assert_eq!(codes(&"\u{a59}".repeat(51)), ["too_long"]);
     }
@@ -180,17 +194,17 @@ mod tests {
     #[test]
     fn the_error_names_the_first_disallowed_character_and_its_position_as_sent() {
         for (sent, start) in [
-            ("ਸ਼\u{a36}ab", "text has 'a' (U+0061) at position 4, "),
-            ("ਕਖ😀", "text has '😀' (U+1F600) at position 3, "),
-            ("ਕ\u{200b}ਖ", "text has '\\u{200b}' (U+200B) at position 2, "),
-            ("ਕਖ\t", "text has '\\t' (U+0009) at position 3, "),
-            ("\rਕਖ", "text has '\\r' (U+000D) at position 1, "),
-            ("ਕ\0", "text has '\\0' (U+0000) at position 2, "),
-            ("ਕe\u{301}", "text has 'e' (U+0065) at position 2, "),
-            ("ਕ\u{301}", "text has '\\u{301}' (U+0301) at position 2, "),
-            ("ਕਹिਿ", "text has 'ि' (U+093F) at position 3, "),
-            ("ਕ 1", "text has '1' (U+0031) at position 3, "),
-            ("ਕ–ਖ", "text has '–' (U+2013) at position 2, "),
+            ("ਸ਼\u{a36}ab", "has 'a' (U+0061) at position 4, "),
+            ("ਕਖ😀", "has '😀' (U+1F600) at position 3, "),
+            ("ਕ\u{200b}ਖ", "has '\\u{200b}' (U+200B) at position 2, "),
+            ("ਕਖ\t", "has '\\t' (U+0009) at position 3, "),
+            ("\rਕਖ", "has '\\r' (U+000D) at position 1, "),
+            ("ਕ\0", "has '\\0' (U+0000) at position 2, "),
+            ("ਕe\u{301}", "has 'e' (U+0065) at position 2, "),
+            ("ਕ\u{301}", "has '\\u{301}' (U+0301) at position 2, "),
+            ("ਕਹिਿ", "has 'ि' (U+093F) at position 3, "),
+            ("ਕ 1", "has '1' (U+0031) at position 3, "),
+            ("ਕ–ਖ", "has '–' (U+2013) at position 2, "),
         ] {
             assert_eq!(codes(sent), ["character_not_allowed"], "{sent:?}");
             assert!(words(sent).starts_with(start), "{sent:?}: {}", words(sent));
@@ -227,7 +241,7 @@ mod tests {
         for c in ('\0'..='\u{ffff}').chain(['\u{11a00}', '😀', char::MAX]) {
             // The first text is valid if the character is allowed, the second if it is also a letter or digit.
             for sent in [format!("ੳ{c}"), format!("{c}।")] {
-                let passes_in_nfc = parse("text", &sent).is_ok_and(|text| text == sent);
+                let passes_in_nfc = parsed(&sent).is_ok_and(|text| text == sent);
                 assert_eq!(pattern.is_match(&sent), passes_in_nfc, "{sent:?}");
             }
         }
@@ -237,12 +251,12 @@ mod tests {
     proptest! {
         #[test]
         fn an_accepted_text_obeys_all_rules_and_is_accepted_again(sent in "[\u{a00}-\u{a7f} \n।॥\u{200c}\u{200d}.;a\u{37e}\u{301}😀]{0,110}") {
-            match parse("text", &sent) {
+            match parsed(&sent) {
                 Ok(text) => {
                     prop_assert!((2..=100).contains(&text.chars().count()));
                     prop_assert!(text.chars().all(is_of_panjabi_text));
                     prop_assert!(text.chars().any(is_letter_or_digit));
-                    prop_assert_eq!(parse("text", &text), Ok(text.clone()));
+                    prop_assert_eq!(parsed(&text), Ok(text.clone()));
                 }
                 Err(violations) => prop_assert!(!violations.is_empty()),
             }
@@ -256,7 +270,7 @@ mod tests {
 
         #[test]
         fn no_text_causes_a_panic(sent in any::<String>()) {
-            let _any = parse("text", &sent);
+            let _any = parsed(&sent);
         }
     }
 }

@@ -1,0 +1,229 @@
+//! The description of a field. It parses the field's value, and it describes the field to the OpenAPI document.
+
+use std::marker::PhantomData;
+
+use akhar_jobs::MediaType;
+use serde_json::{from_value, json};
+use utoipa::openapi::{
+    RefOr, Required,
+    path::{Parameter, ParameterBuilder, ParameterIn},
+    schema::Schema,
+};
+
+use super::{json::Kind, names::quoted, value::Value};
+use crate::problems::{Code, Violation};
+
+/// A field of a form, or a parameter of a query string.
+#[derive(Debug)]
+pub(crate) struct Field<T> {
+    /// The name in requests.
+    pub(crate) name: &'static str,
+    /// What happens if it is absent.
+    pub(super) if_absent: IfAbsent,
+    /// The lines of its description. A field without description is not in the OpenAPI document.
+    text: &'static [&'static str],
+    /// The only texts that are accepted, because they mean the same as no value.
+    only: Option<&'static [&'static str]>,
+    /// A value that is refused, for the example of a problem.
+    wrong: Option<&'static str>,
+    value: PhantomData<fn() -> T>,
+}
+
+/// What happens if a field is absent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum IfAbsent {
+    /// Nothing.
+    Allow,
+    /// It has this value, written as in a form.
+    Default(&'static str),
+    /// A violation.
+    Refuse,
+}
+
+/// The name of a field, and whether it can be given more than once.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Slot {
+    pub(super) name: &'static str,
+    pub(super) is_list: bool,
+}
+
+/// A field that can be absent.
+pub(crate) const fn field<T>(name: &'static str) -> Field<T> {
+    Field { name, if_absent: IfAbsent::Allow, text: &[], only: None, wrong: None, value: PhantomData }
+}
+
+impl<T> Field<T> {
+    /// The same field with this value if it is absent, written as in a form.
+    pub(crate) const fn or(self, default: &'static str) -> Self {
+        Self { if_absent: IfAbsent::Default(default), ..self }
+    }
+
+    /// The same field, which must be present.
+    pub(crate) const fn required(self) -> Self {
+        Self { if_absent: IfAbsent::Refuse, ..self }
+    }
+
+    /// The same field, of which this server has only the value that these texts mean.
+    pub(crate) const fn only(self, texts: &'static [&'static str]) -> Self {
+        Self { only: Some(texts), ..self }
+    }
+
+    /// The same field with a value that is refused, for the example of a problem.
+    pub(crate) const fn wrong(self, example: &'static str) -> Self {
+        Self { wrong: Some(example), ..self }
+    }
+
+    /// The same field with the lines of its description.
+    pub(crate) const fn text(self, text: &'static [&'static str]) -> Self {
+        Self { text, ..self }
+    }
+}
+
+impl<T: Value> Field<T> {
+    pub(super) fn parse(&self, text: &str) -> Result<T, Vec<Violation>> {
+        let Some(only) = self.only.filter(|only| !only.contains(&text)) else {
+            return T::check(self.name, text);
+        };
+        let expected = only.first().filter(|text| !text.is_empty()).unwrap_or(&"nothing");
+        let (name, sent) = (self.name, quoted(text));
+        let detail = format!("{name} is {sent}, which this server does not support: expected {expected}");
+        Err(vec![Violation::new(name, Code::Unsupported, detail)])
+    }
+
+    pub(super) fn missing(&self) -> String {
+        let expected = T::COMPONENT.map(|_| format!(", expected {}", T::rule().expected)).unwrap_or_default();
+        format!("{} is required{expected}", self.name)
+    }
+}
+
+/// A field whatever the type of its value.
+pub(crate) trait AnyField: Sync {
+    fn slot(&self) -> Slot;
+    /// Its description. `None` if the OpenAPI document does not have the field.
+    fn describe(&self) -> Option<FieldDescription>;
+    /// An example of a violation.
+    fn violation(&self) -> Option<Violation>;
+}
+
+/// What the OpenAPI document has about a field.
+pub(crate) struct FieldDescription {
+    pub(super) name: &'static str,
+    text: String,
+    pub(super) is_required: bool,
+    /// The schema, or a reference to that of the component.
+    schema: serde_json::Value,
+    default: Option<serde_json::Value>,
+    /// The name and the schema of the component.
+    component: Option<(&'static str, serde_json::Value)>,
+}
+
+impl<T: Value> AnyField for Field<T> {
+    fn slot(&self) -> Slot {
+        Slot { name: self.name, is_list: T::IS_LIST }
+    }
+
+    fn describe(&self) -> Option<FieldDescription> {
+        let schema = T::COMPONENT.map_or_else(|| T::rule().schema, |name| json!({"$ref": reference(name)}));
+        let default = match self.if_absent {
+            IfAbsent::Default(text) if T::JSON == Kind::String => Some(text.into()),
+            IfAbsent::Default(text) => text.parse().ok(),
+            IfAbsent::Allow | IfAbsent::Refuse => None,
+        };
+        (!self.text.is_empty()).then(|| FieldDescription {
+            name: self.name,
+            text: joined(self.text),
+            is_required: self.if_absent == IfAbsent::Refuse,
+            schema: if T::IS_LIST { json!({"type": "array", "items": schema}) } else { schema },
+            default,
+            component: T::COMPONENT.map(|name| (name, T::rule().schema)),
+        })
+    }
+
+    fn violation(&self) -> Option<Violation> {
+        self.parse(self.wrong?).err()?.pop()
+    }
+}
+
+impl FieldDescription {
+    /// The field as a property of a form.
+    pub(super) fn property(&self) -> RefOr<Schema> {
+        let mut schema = self.schema.clone();
+        schema["description"] = self.text.as_str().into();
+        if let Some(default) = &self.default {
+            if self.component.is_some() {
+                schema = json!({"oneOf": [schema]}); // a reference has no default
+            }
+            schema["default"] = default.clone();
+        }
+        parsed(schema)
+    }
+
+    /// The field as a parameter of a query string.
+    pub(crate) fn parameter(self) -> Parameter {
+        ParameterBuilder::new()
+            .name(self.name)
+            .parameter_in(ParameterIn::Query)
+            .description(Some(self.text))
+            .required(if self.is_required { Required::True } else { Required::False })
+            .schema(Some(parsed(self.schema)))
+            .build()
+    }
+
+    /// The component that its schema refers to.
+    pub(crate) fn component(self) -> Option<(String, RefOr<Schema>)> {
+        self.component.map(|(name, schema)| (name.to_owned(), parsed(schema)))
+    }
+}
+
+/// The file of a form. Its field is required.
+#[derive(Debug)]
+pub(crate) struct File {
+    /// The description.
+    pub(crate) text: &'static str,
+    /// The most bytes. `None` if the configuration decides it.
+    pub(crate) max_bytes: Option<usize>,
+    /// Finds the type in the first bytes.
+    pub(crate) sniff: fn(&[u8]) -> Option<MediaType>,
+    /// The accepted types in words.
+    pub(crate) expected: &'static str,
+    /// Media types with which it can be sent.
+    pub(crate) content_types: &'static str,
+}
+
+impl File {
+    /// The name of its field.
+    pub(crate) const NAME: &'static str = "file";
+    pub(super) const SLOT: Slot = Slot { name: Self::NAME, is_list: false };
+
+    /// The violation of a file with more bytes.
+    pub(super) fn too_large(max_bytes: usize) -> Violation {
+        let name = Self::NAME;
+        Violation::new(name, Code::TooLarge, format!("{name} is larger than {max_bytes} bytes"))
+    }
+
+    /// The violation of a file of another type.
+    pub(super) fn wrong_type(&self) -> Violation {
+        let name = Self::NAME;
+        Violation::new(name, Code::UnsupportedMediaType, format!("{name} is not {}", self.expected))
+    }
+
+    /// Its schema as a property.
+    pub(super) fn schema(&self) -> RefOr<Schema> {
+        parsed(json!({"type": "string", "format": "binary", "description": self.text}))
+    }
+}
+
+/// The lines of a doc comment as one line.
+pub(super) fn joined(lines: &[&str]) -> String {
+    lines.iter().map(|line| line.trim()).collect::<Vec<_>>().join(" ")
+}
+
+/// The address of a component's schema in the document.
+pub(super) fn reference(name: &str) -> String {
+    format!("#/components/schemas/{name}")
+}
+
+/// The library's type of a JSON schema.
+pub(super) fn parsed(schema: serde_json::Value) -> RefOr<Schema> {
+    from_value(schema).unwrap_or_default()
+}

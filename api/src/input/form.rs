@@ -1,0 +1,120 @@
+//! The form of a request: its fields, and a file. It parses the body and describes it to the OpenAPI document.
+
+use akhar_jobs::{Queue, Upload};
+use axum::extract::Request;
+use utoipa::openapi::{
+    RefOr, Required,
+    content::ContentBuilder,
+    encoding::EncodingBuilder,
+    example::ExampleBuilder,
+    request_body::{RequestBody, RequestBodyBuilder},
+    schema::{AdditionalProperties, ObjectBuilder, Ref, Schema},
+};
+
+use super::{
+    field::{File, joined},
+    fields::Fields,
+    json,
+    memory::BodyMemory,
+    multipart, query,
+    values::Values,
+};
+use crate::problems::{Problem, Violation};
+
+/// The body of a request: a JSON object, or, with a file, multipart/form-data.
+pub(crate) trait Form: Fields {
+    /// The file.
+    const FILE: Option<File>;
+    /// The queue of the requests, which decides on the memory for their bodies.
+    const QUEUE: Queue;
+    /// The fields after they were checked together. No later code checks them again.
+    type Checked;
+
+    /// Checks the fields together. Adds a violation if they contradict each other. `None` if one of them is not valid.
+    fn check(self, violations: &mut Vec<Violation>) -> Option<Self::Checked>;
+
+    /// An example of the whole form.
+    fn example() -> Option<serde_json::Value> {
+        None
+    }
+
+    /// Further examples: name, summary and form.
+    fn examples() -> Vec<(&'static str, &'static str, serde_json::Value)> {
+        Vec::new()
+    }
+}
+
+/// Reads a form from a request. `max_file_bytes` is the size limit of its file.
+pub(crate) async fn read<F: Form>(
+    request: Request,
+    max_file_bytes: usize,
+    memory: &BodyMemory,
+) -> Result<(F::Checked, Option<Upload>), Problem> {
+    let unexpected = query::unexpected(request.uri());
+    let mut slots = F::slots();
+    let mut values = if F::FILE.is_some() {
+        slots.insert(0, File::SLOT);
+        multipart::read(request, &slots, max_file_bytes, memory).await?
+    } else {
+        Values::of_object(json::read(request, memory).await?, &slots)
+    };
+    values.violations.extend(unexpected);
+    let upload = F::FILE.and_then(|file| values.take_file(&file));
+    let fields = F::take(&mut values);
+    match fields.check(&mut values.violations) {
+        Some(checked) if values.violations.is_empty() => Ok((checked, upload)),
+        _ => Err(Problem::violations(values.violations)),
+    }
+}
+
+/// What the OpenAPI document has about a form.
+pub(crate) struct Description {
+    /// The request body, which refers to the schema of the form.
+    pub(crate) body: RequestBody,
+    /// The schema of the form, and those that it refers to.
+    pub(crate) components: Vec<(String, RefOr<Schema>)>,
+    /// Examples of violations.
+    pub(crate) violations: Vec<Violation>,
+}
+
+impl Description {
+    /// Whether the form has a file.
+    pub(crate) fn has_file(&self) -> bool {
+        self.body.content.contains_key("multipart/form-data")
+    }
+}
+
+/// Describes a form whose file may have this many bytes, if the form itself does not say it.
+pub(crate) fn describe<F: Form>(max_file_bytes: usize) -> Description {
+    #[expect(deprecated, reason = "a list of examples is not shown by as many tools")]
+    let mut form = ObjectBuilder::new()
+        .description(Some(joined(F::TEXT)))
+        .additional_properties(Some(AdditionalProperties::FreeForm(false)))
+        .example(F::example());
+    let mut content = ContentBuilder::new().schema(Some(Ref::from_schema_name(F::NAME)));
+    let mut violations = F::violation();
+    if let Some(file) = F::FILE {
+        form = form.property(File::NAME, file.schema()).required(File::NAME);
+        let encoding = EncodingBuilder::new().content_type(Some(file.content_types)).build();
+        content = content.encoding(File::NAME, encoding);
+        violations.push(File::too_large(file.max_bytes.unwrap_or(max_file_bytes)));
+        violations.push(file.wrong_type());
+    }
+    let mut components = Vec::new();
+    for field in F::described() {
+        form = form.property(field.name, field.property());
+        form = if field.is_required { form.required(field.name) } else { form };
+        components.extend(field.component());
+    }
+    let examples = F::examples().into_iter().map(|(name, summary, form)| {
+        (name, ExampleBuilder::new().summary(summary).value(Some(form)).build())
+    });
+    let content = content.examples_from_iter(examples).build();
+    let media_type = if F::FILE.is_some() { "multipart/form-data" } else { "application/json" };
+    components.push((F::NAME.to_owned(), form.into()));
+    Description {
+        body: RequestBodyBuilder::new().content(media_type, content).required(Some(Required::True)).build(),
+        components,
+        violations,
+    }
+}

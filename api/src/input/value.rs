@@ -1,0 +1,292 @@
+//! The types of values that fields can hold. Each parses the text of a value and describes itself to the OpenAPI
+//! document.
+
+use akhar_jobs::{
+    Bounded, JobId, JobState, Language, Operation, PanjabiText, StrokeColor,
+    panjabi_text::{LENGTH, PATTERN, PanjabiTextError},
+};
+use chrono::{DateTime, Utc};
+use serde_json::json;
+use uuid::Uuid;
+
+use super::{
+    json::Kind,
+    names::{nearest, quoted},
+};
+use crate::problems::{Code, Violation};
+
+/// The most bytes of a number that an error quotes.
+const MAX_QUOTED: usize = 32;
+
+/// What a type of value accepts.
+pub(crate) struct Rule {
+    /// In words.
+    pub(crate) expected: String,
+    /// As a JSON schema.
+    pub(crate) schema: serde_json::Value,
+}
+
+/// The rule with these words and this schema.
+pub(crate) fn rule(expected: impl Into<String>, schema: serde_json::Value) -> Rule {
+    Rule { expected: expected.into(), schema }
+}
+
+/// A type of value.
+pub(crate) trait Value: Sized {
+    /// The type of the value in a JSON body. In forms and query strings every value is text.
+    const JSON: Kind = Kind::String;
+    /// The name of its schema, if that is a component of the OpenAPI document.
+    const COMPONENT: Option<&'static str> = None;
+    /// Whether the field can be given more than once.
+    const IS_LIST: bool = false;
+
+    /// What is accepted.
+    fn rule() -> Rule;
+
+    /// Parses a value: the text of a form, the token of a JSON number or boolean, or the content of a JSON string.
+    fn parse(text: &str) -> Result<Self, Code>;
+
+    /// Parses the value of a field. Returns all violations.
+    fn check(name: &str, text: &str) -> Result<Self, Vec<Violation>> {
+        Self::parse(text).map_err(|code| {
+            let is_number = matches!(code, Code::OutOfRange);
+            let sent = if is_number { shortened(text) } else { quoted(text) };
+            vec![Violation::new(name, code, format!("{name} is {sent}, expected {}", Self::rule().expected))]
+        })
+    }
+
+    /// Adds another value, if this is a list.
+    fn extend(&mut self, _other: Self) {}
+}
+
+/// The text of a number or a boolean, shortened.
+pub(super) fn shortened(text: &str) -> String {
+    text.get(..MAX_QUOTED).map_or_else(|| text.to_owned(), |start| format!("{start}…"))
+}
+
+/// `true` or `false`, spelled exactly so.
+impl Value for bool {
+    const JSON: Kind = Kind::Boolean;
+
+    fn rule() -> Rule {
+        rule("true or false", json!({"type": "boolean"}))
+    }
+
+    fn parse(text: &str) -> Result<Self, Code> {
+        text.parse().map_err(|_| Code::NotAChoice)
+    }
+}
+
+/// An integer in decimal digits, optionally with a minus sign. A plus sign, spaces, a decimal point or an exponent is a
+/// violation.
+impl<const MIN: u16, const MAX: u16> Value for Bounded<u8, MIN, MAX> {
+    const JSON: Kind = Kind::Number;
+
+    fn rule() -> Rule {
+        rule(
+            format!("an integer from {MIN} to {MAX}"),
+            json!({"type": "integer", "format": "int32", "minimum": MIN, "maximum": MAX}),
+        )
+    }
+
+    fn parse(text: &str) -> Result<Self, Code> {
+        let digits = text.strip_prefix('-').unwrap_or(text);
+        if digits.is_empty() || !digits.bytes().all(|b| b.is_ascii_digit()) {
+            return Err(Code::NotAnInteger);
+        }
+        text.parse().ok().and_then(Self::new).ok_or(Code::OutOfRange)
+    }
+}
+
+/// A number, whole or not. Rust parses every number that JSON allows.
+impl<const MIN: u16, const MAX: u16> Value for Bounded<f64, MIN, MAX> {
+    const JSON: Kind = Kind::Number;
+
+    fn rule() -> Rule {
+        rule(
+            format!("a number from {MIN} to {MAX}"),
+            json!({"type": "number", "format": "double", "minimum": MIN, "maximum": MAX}),
+        )
+    }
+
+    fn parse(text: &str) -> Result<Self, Code> {
+        text.parse().ok().and_then(Self::new).ok_or(Code::OutOfRange)
+    }
+}
+
+impl Value for PanjabiText {
+    fn rule() -> Rule {
+        rule(
+            "a string",
+            json!({
+                "type": "string", "minLength": LENGTH.start(), "maxLength": LENGTH.end(), "pattern": PATTERN,
+                "examples": ["ਸਤਿ ਸ੍ਰੀ ਅਕਾਲ"],
+            }),
+        )
+    }
+
+    fn parse(text: &str) -> Result<Self, Code> {
+        Self::parse(text).map_err(|errors| errors.first().map_or(Code::NoLetter, code))
+    }
+
+    fn check(name: &str, text: &str) -> Result<Self, Vec<Violation>> {
+        let violation = |error| Violation::new(name, code(&error), format!("{name} {error}"));
+        Self::parse(text).map_err(|errors| errors.into_iter().map(violation).collect())
+    }
+}
+
+const fn code(error: &PanjabiTextError) -> Code {
+    match error {
+        PanjabiTextError::TooShort(_) => Code::TooShort,
+        PanjabiTextError::TooLong(_) => Code::TooLong,
+        PanjabiTextError::NotAllowed(..) => Code::CharacterNotAllowed,
+        PanjabiTextError::NoLetter => Code::NoLetter,
+    }
+}
+
+impl Value for DateTime<Utc> {
+    fn rule() -> Rule {
+        rule(
+            "a time as in RFC 3339, such as 2026-11-21T09:00:00Z",
+            json!({"type": "string", "format": "date-time"}),
+        )
+    }
+
+    fn parse(text: &str) -> Result<Self, Code> {
+        DateTime::parse_from_rfc3339(text).map(|time| time.to_utc()).map_err(|_| Code::NotATime)
+    }
+}
+
+impl Value for JobId {
+    fn rule() -> Rule {
+        rule("the id of a job", json!({"type": "string", "format": "uuid"}))
+    }
+
+    fn parse(text: &str) -> Result<Self, Code> {
+        Uuid::try_parse(text).map(Self).map_err(|_| Code::NotAJob)
+    }
+}
+
+/// Values in any number and order.
+impl<T: Value> Value for Vec<T> {
+    const COMPONENT: Option<&'static str> = T::COMPONENT;
+    const IS_LIST: bool = true;
+
+    fn rule() -> Rule {
+        T::rule()
+    }
+
+    fn parse(text: &str) -> Result<Self, Code> {
+        T::parse(text).map(|value| vec![value])
+    }
+
+    fn check(name: &str, text: &str) -> Result<Self, Vec<Violation>> {
+        T::check(name, text).map(|value| vec![value])
+    }
+
+    fn extend(&mut self, other: Self) {
+        Extend::extend(self, other);
+    }
+}
+
+/// A type of value that is one of several, each with a name.
+pub(crate) trait Choice: Copy + 'static {
+    /// All of them.
+    const ALL: &'static [Self];
+    /// The name and the description of its schema, if that is a component of the OpenAPI document.
+    const COMPONENT: Option<(&'static str, &'static str)>;
+
+    /// The name in requests.
+    fn name(self) -> &'static str;
+}
+
+impl<T: Choice> Value for T {
+    const COMPONENT: Option<&'static str> = match T::COMPONENT {
+        Some((name, _)) => Some(name),
+        None => None,
+    };
+
+    fn rule() -> Rule {
+        let mut schema = json!({"type": "string", "enum": names::<T>()});
+        if let Some((_, text)) = T::COMPONENT {
+            schema["description"] = text.into();
+        }
+        rule(format!("one of {}", names::<T>().join(", ")), schema)
+    }
+
+    fn parse(text: &str) -> Result<Self, Code> {
+        T::ALL.iter().find(|choice| choice.name() == text).copied().ok_or(Code::NotAChoice)
+    }
+
+    fn check(name: &str, text: &str) -> Result<Self, Vec<Violation>> {
+        Self::parse(text).map_err(|code| {
+            let hint = nearest(text, &names::<T>());
+            let hint = hint.map_or(String::new(), |near| format!("; did you mean \"{near}\"?"));
+            let detail = format!("{name} is {}, expected {}{hint}", quoted(text), Self::rule().expected);
+            vec![Violation::new(name, code, detail)]
+        })
+    }
+}
+
+fn names<T: Choice>() -> Vec<&'static str> {
+    T::ALL.iter().map(|choice| choice.name()).collect()
+}
+
+/// Implements [`Choice`] for enumerations that list their variants in `ALL`.
+macro_rules! choices {
+    ($($choice:ty: $name:expr, $component:expr;)+) => {$(
+        impl $crate::input::value::Choice for $choice {
+            const ALL: &'static [Self] = &Self::ALL;
+            const COMPONENT: Option<(&'static str, &'static str)> = $component;
+
+            fn name(self) -> &'static str {
+                $name(self)
+            }
+        }
+    )+};
+}
+pub(crate) use choices;
+
+choices! {
+    JobState: Self::name, Some(("JobState", "The state of a job."));
+    Language: Self::code, Some(("Language", "A language of speech."));
+    StrokeColor: Self::name, None;
+    Operation: Self::name, Some(("Operation", "An operation's name."));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_boolean_is_exactly_true_or_false() {
+        assert_eq!(bool::parse("true"), Ok(true));
+        assert_eq!(bool::parse("false"), Ok(false));
+        for no in ["", "True", "TRUE", "1", "0", "yes", " true", "false "] {
+            assert_eq!(bool::parse(no), Err(Code::NotAChoice), "{no:?}");
+        }
+    }
+
+    #[test]
+    fn the_error_suggests_the_nearest_choice() {
+        assert_eq!(Language::check("lang", "en"), Ok(Language::English));
+        let violation = Language::check("lang", "EN").unwrap_err().remove(0);
+        assert!(violation.detail.contains("did you mean \"en\"?"), "{violation:?}");
+    }
+
+    #[test]
+    fn an_integer_has_only_digits() {
+        let code = |text: &str| Bounded::<u8, 1, 5>::parse(text).map(Bounded::get);
+        for (text, k) in [("1", 1), ("3", 3), ("5", 5), ("05", 5)] {
+            assert_eq!(code(text), Ok(k), "{text}");
+        }
+        for text in ["0", "-0", "6", "-1", "256", "99999999999999999999999"] {
+            assert_eq!(code(text), Err(Code::OutOfRange), "{text}");
+        }
+        for text in
+            ["", "-", "+3", " 3", "3 ", "3\n", "2.5", "3.0", "3e0", "x", "null", "੩", "٣", "0x3", "--3"]
+        {
+            assert_eq!(code(text), Err(Code::NotAnInteger), "{text:?}");
+        }
+    }
+}
