@@ -311,7 +311,8 @@ mod tests {
     fn the_operators_entries_come_first_and_replace_built_in_ones() {
         let path = std::env::temp_dir().join(format!("akhar-catalogue-{}.toml", std::process::id()));
         fs::write(&path, ENTRY.replace("'m'", "'whisper-small'")).unwrap();
-        let (own, built_in) = (Catalogue::open(Some(&path)).unwrap(), Catalogue::open(None).unwrap());
+        let own = Catalogue::open(Some(&path)).unwrap();
+        let built_in = Catalogue::open(None).unwrap();
         fs::remove_file(&path).unwrap();
         assert_eq!(own.entries().len(), built_in.entries().len());
         assert_eq!(own.entries()[0].repo, "o/m");

@@ -39,7 +39,8 @@ pub(super) fn contrast(channels: Channels) -> Contrast {
         // The mean of nine independent values would divide by 3, but the noise of JPEG is not independent.
         noise /= 2.5;
     }
-    let (dark, light) = (Field::new(&grid, 1.0), Field::new(&grid, -1.0));
+    let dark = Field::new(&grid, 1.0);
+    let light = Field::new(&grid, -1.0);
     let field = if light.doubt < dark.doubt { light } else { dark };
     subtract(&mut grey, &field);
     Contrast { plane: grey, noise }

@@ -48,17 +48,19 @@ fn assert_equals_reference(layout: &str, generation: &str) {
     assert!(golden.cases.len() >= 50);
     let texts: Vec<(&str, &str, &str)> =
         golden.cases.iter().map(|c| (c.text.as_str(), c.source.as_str(), c.target.as_str())).collect();
-    let said = |search: &str| {
+    let translated = |search: &str| {
         let manifest = manifest(layout, &format!("max_new_tokens = 40\n{search}\n{generation}"));
         Translator::tokens_of(runtime(), &manifest, &texts)
     };
-    for (case, (source, said, text)) in golden.cases.iter().zip(said("num_beams = 1")) {
+    for (case, (source, translated, text)) in golden.cases.iter().zip(translated("num_beams = 1")) {
         assert_eq!(source, case.input_ids, "{layout}: {}", case.text);
-        assert_eq!(said, case.greedy[1..], "{layout}, greedy: {}", case.text);
+        assert_eq!(translated, case.greedy[1..], "{layout}, greedy: {}", case.text);
         assert_eq!(text, case.greedy_text, "{layout}, greedy: {}", case.text);
     }
-    for (case, (_, said, text)) in golden.cases.iter().zip(said("num_beams = 4\nno_repeat_ngram_size = 3")) {
-        assert_eq!(said, case.beam[1..], "{layout}, beams: {}", case.text);
+    for (case, (_, translated, text)) in
+        golden.cases.iter().zip(translated("num_beams = 4\nno_repeat_ngram_size = 3"))
+    {
+        assert_eq!(translated, case.beam[1..], "{layout}, beams: {}", case.text);
         assert_eq!(text, case.beam_text, "{layout}, beams: {}", case.text);
     }
 }
@@ -132,18 +134,18 @@ fn the_bundled_translator_translates_as_the_reference_does() {
         golden.cases.iter().map(|c| (c.text.as_str(), c.source.as_str(), c.target.as_str())).collect();
     let mut manifest = Manifest::load(&fixtures("../../models/translation-pa-en.toml")).unwrap();
     let beams = manifest.generation.as_ref().unwrap().num_beams;
-    let mut said = |beams: usize| {
+    let mut translated = |beams: usize| {
         if let Some(generation) = &mut manifest.generation {
             (generation.num_beams, generation.max_new_tokens) = (beams, 40);
         }
         Translator::tokens_of(runtime(), &manifest, &texts)
     };
-    for (case, (source, said, _)) in golden.cases.iter().zip(said(1)) {
+    for (case, (source, translated, _)) in golden.cases.iter().zip(translated(1)) {
         assert_eq!(source, case.encoder_ids, "{}", case.text);
-        assert_eq!(said, case.greedy_ids[1..], "greedy: {}", case.text);
+        assert_eq!(translated, case.greedy_ids[1..], "greedy: {}", case.text);
     }
-    for (case, (_, said, text)) in golden.cases.iter().zip(said(beams)) {
-        assert_eq!(said, case.beam_ids[1..], "beams: {}", case.text);
+    for (case, (_, translated, text)) in golden.cases.iter().zip(translated(beams)) {
+        assert_eq!(translated, case.beam_ids[1..], "beams: {}", case.text);
         assert_eq!(text, case.beam_text, "beams: {}", case.text);
     }
 }

@@ -88,7 +88,8 @@ pub(crate) fn search<'a>(
     let mut prefixes = Prefixes::new();
     let start =
         Hypothesis { prefix: 0, by_blank: 0.0, by_unit: f64::NEG_INFINITY, state: State::START, text: 0.0 };
-    let (mut beams, mut ahead) = (vec![start], Vec::new());
+    let mut beams = vec![start];
+    let mut ahead = Vec::new();
     for (t, frame) in frames.enumerate() {
         let Some((blank, units)) = frame.split_last() else { continue };
         for beam in &beams {

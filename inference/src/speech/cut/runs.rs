@@ -5,7 +5,8 @@ use std::ops::Range;
 /// The longest run of numbers in `range` for which `has` is true. If several runs are equally long, it is the
 /// first one; if there is none, the result is empty.
 pub(crate) fn longest(range: Range<usize>, has: impl Fn(usize) -> bool) -> Range<usize> {
-    let (mut best, mut run) = (0..0, range.start..range.start);
+    let mut best = 0..0;
+    let mut run = range.start..range.start;
     for i in range {
         if !has(i) {
             run.start = i + 1;

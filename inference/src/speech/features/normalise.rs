@@ -42,7 +42,8 @@ pub(crate) fn normalise(values: &mut [f32], n_frames: usize, global: Option<&Glo
     let Some(global) = short else {
         return values.chunks_exact_mut(n_frames.max(1)).for_each(|row| Moments::of(row).normalise(row));
     };
-    let (more, loudness) = (count(global.frames - n_frames), loudness(values, n_frames));
+    let more = count(global.frames - n_frames);
+    let loudness = loudness(values, n_frames);
     let bands = global.mean.iter().zip(&global.deviation);
     for (row, (mean, deviation)) in values.chunks_exact_mut(n_frames.max(1)).zip(bands) {
         Moments::of(row).with(more, mean + loudness, *deviation).normalise(row);
