@@ -8,10 +8,9 @@
 //! 4. the logarithm, and normalisation over the recording.
 
 use super::{
-    Features, FrontEnd, HOP,
+    Features, FrontEnd, HOP, Steps,
     filters::{MelBands, hann},
     normalise::{GlobalCmvn, normalise},
-    stream::Steps,
 };
 
 const FFT: usize = 512;

@@ -28,6 +28,16 @@ pub trait FrontEnd: Send + Sync {
     fn features(&self, samples: &[f32]) -> Features;
 }
 
+/// The steps of a front end with log-mels, which training takes one by one.
+trait Steps {
+    /// The logarithms of the bands' energies, in the base of the front end.
+    fn log_energies(&self, samples: &[f32]) -> Features;
+    /// Turns such logarithms into what a network takes.
+    fn normalise(&self, features: &mut Features);
+    /// The mel filters, one row for each band, with a weight for each bin of the spectrum.
+    fn filters(&self) -> Vec<f32>;
+}
+
 /// The features of a recording: `n_mels` rows of `n_frames` values.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Features {

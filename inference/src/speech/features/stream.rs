@@ -5,7 +5,7 @@ use std::io::{self, BufRead, Write};
 
 use serde::{Deserialize, Serialize};
 
-use super::{Features, GlobalCmvn, LogMel, WhisperMel};
+use super::{Features, GlobalCmvn, LogMel, Steps, WhisperMel};
 use crate::stream::answer_all;
 
 /// The number of mel bands.
@@ -34,16 +34,6 @@ enum Kind {
 
 #[derive(Serialize)]
 struct Reply {}
-
-/// A front end's steps.
-pub(super) trait Steps {
-    /// The logarithms of the bands' energies, in the base of the front end.
-    fn log_energies(&self, samples: &[f32]) -> Features;
-    /// Turns such logarithms into what a network takes.
-    fn normalise(&self, features: &mut Features);
-    /// The mel filters, one row for each band, with a weight for each bin of the spectrum.
-    fn filters(&self) -> Vec<f32>;
-}
 
 /// Answers all requests of `input`.
 ///

@@ -1,9 +1,8 @@
 //! Computes log-mel features as Whisper does: 3000 frames for up to 30 s of samples, or as many as the samples have.
 
 use super::{
-    Features, FrontEnd, HOP, SAMPLE_RATE,
+    Features, FrontEnd, HOP, SAMPLE_RATE, Steps,
     filters::{MelBands, hann},
-    stream::Steps,
 };
 
 const FFT: usize = 400;
