@@ -3,7 +3,6 @@
 use std::{
     fs,
     path::{Path, PathBuf},
-    process::Output,
 };
 
 use serde_json::Value;
@@ -94,11 +93,4 @@ impl Folders {
         failures.sort();
         failures
     }
-}
-
-/// Runs a command to its end. Returns its exit code and what it printed to stdout and to stderr.
-pub async fn run(mut command: Command) -> (Option<i32>, String, String) {
-    let Output { status, stdout, stderr } = command.output().await.expect("it runs");
-    let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
-    (status.code(), text(stdout), text(stderr))
 }

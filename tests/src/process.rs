@@ -1,7 +1,7 @@
 //! Starts a process, usually of the product, and collects the lines that it prints.
 
 use std::{
-    process::{ExitStatus, Stdio},
+    process::{ExitStatus, Output, Stdio},
     sync::Arc,
 };
 
@@ -204,4 +204,11 @@ impl Drop for Process {
             eprintln!("--- warnings and last lines of {name} ({id}):\n{}", shown.join("\n"));
         }
     }
+}
+
+/// Runs a command to its end. Returns its exit code and what it printed to stdout and to stderr.
+pub async fn run(mut command: Command) -> (Option<i32>, String, String) {
+    let Output { status, stdout, stderr } = command.output().await.expect("it runs");
+    let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
+    (status.code(), text(stdout), text(stderr))
 }

@@ -19,9 +19,9 @@ use tokio::sync::{Semaphore, SemaphorePermit};
 use uuid::Uuid;
 
 use crate::{
-    Answer, Cluster, Form, Process, bulk, cluster,
+    Answer, Cluster, Form, Process, cluster,
     http::{self, Problem},
-    process::command,
+    process::{self, command},
     root, until,
 };
 
@@ -285,7 +285,7 @@ impl Stack {
     ) -> (Option<i32>, String, String) {
         let mut command = command(arguments, &self.environment);
         command.envs(changed.iter().copied());
-        bulk::run(command).await
+        process::run(command).await
     }
 
     /// The JSON that a command with `--json` prints.

@@ -18,7 +18,7 @@ use akhar_tests::{
 };
 use serde_json::Value;
 
-use super::{Transcriber, samples};
+use super::clips::{Transcriber, samples};
 use crate::{load::warm_stack, report::Report};
 
 /// Samples in a second.

@@ -6,7 +6,7 @@ use akhar_inference::speech::{TimedText, segments};
 use akhar_tests::figures::count;
 use serde_json::json;
 
-use super::{Transcriber, clips, samples};
+use super::clips::{Transcriber, clips, samples};
 
 /// Prints a line of JSON for each wav file of a folder: its `file`, what is `spoken` in it, the `text` that the model
 /// writes, and of each segment with evidence the number of letters and the means of both models.

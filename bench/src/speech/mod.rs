@@ -3,6 +3,7 @@
 //! clips meanwhile.
 
 mod bulk;
+mod clips;
 mod evidence;
 mod peers;
 
@@ -12,94 +13,20 @@ use std::{
     time::{Duration, Instant},
 };
 
-use akhar_inference::{
-    Manifest, Runtime, load_all,
-    speech::{self, Chunker, Joiner, SpeechModel, TimedText},
-};
 use akhar_tests::{
     Answer, Cluster, Form, Stack,
-    figures::{Row, count, quantiles},
+    figures::{count, quantiles},
     http,
     monitor::lines,
-    speech::{distance, wav},
-    stack::{models, onnxruntime},
+    speech::wav,
 };
 use uuid::Uuid;
 
 use crate::{load::warm_stack, report::Report};
 pub(crate) use bulk::bulk;
+use clips::{Clip, Quality, Transcriber, clips, samples, spoken};
 pub(crate) use evidence::evidence_of;
 use peers::beside_peers;
-
-/// A recording and its true transcript.
-struct Clip {
-    name: String,
-    bytes: Vec<u8>,
-    text: String,
-    /// For some words, the index of the word and its start, seconds.
-    starts: Vec<(usize, f64)>,
-}
-
-/// Reads the clips in a folder's `clips.tsv`, which has `file`, `text` and, if known, `word_starts` as
-/// `word:seconds`.
-fn clips(folder: &Path) -> Vec<Clip> {
-    let table = fs::read_to_string(folder.join("clips.tsv")).expect("a folder with clips.tsv");
-    let clip = |line: &str| {
-        let mut columns = line.split('\t');
-        let mut column = || columns.next().unwrap_or_default().to_owned();
-        let (name, text, starts) = (column(), column(), column());
-        let start = |pair: &str| {
-            let (word, seconds) = pair.split_once(':')?;
-            Some((word.parse().ok()?, seconds.parse().ok()?))
-        };
-        let bytes = fs::read(folder.join(&name)).expect("the clip");
-        Clip { name, bytes, text, starts: starts.split(' ').filter_map(start).collect() }
-    };
-    table.lines().skip(1).map(clip).collect()
-}
-
-/// The number of wrong symbols and of all symbols in the true transcript.
-#[derive(Default)]
-struct Errors {
-    n_wrong: usize,
-    n_all: usize,
-}
-
-impl Errors {
-    fn add<T: PartialEq>(&mut self, said: &[T], recognised: &[T]) {
-        self.n_wrong += distance(said, recognised);
-        self.n_all += said.len();
-    }
-
-    fn percent(&self) -> f64 {
-        100.0 * count(self.n_wrong) / count(self.n_all.max(1))
-    }
-}
-
-/// Character and word errors of several recordings.
-#[derive(Default)]
-struct Quality {
-    characters: Errors,
-    words: Errors,
-}
-
-impl Quality {
-    fn add(&mut self, said: &str, recognised: &str) {
-        let characters = |text: &str| text.chars().collect::<Vec<char>>();
-        self.characters.add(&characters(said), &characters(recognised));
-        let words = |text: &str| text.split(' ').map(str::to_owned).collect::<Vec<String>>();
-        self.words.add(&words(said), &words(recognised));
-    }
-
-    fn row(&self) -> Row {
-        vec![
-            ("cer_percent", self.characters.percent()),
-            ("characters", count(self.characters.n_all)),
-            ("wer_percent", self.words.percent()),
-            ("words", count(self.words.n_all)),
-        ]
-    }
-}
 
 async fn transcribe(stack: &Stack, file: &[u8], lang: &str) -> Answer {
     let form = Form::upload_and(file, "lang", lang);
@@ -156,70 +83,6 @@ pub(crate) async fn clips_of(folder: &Path, lang: &str, python: Option<&Path>) -
         beside_peers(&clips, (folder, lang), python, &stack, &mut report);
     }
     report
-}
-
-/// Transcribes recordings in this process.
-struct Transcriber {
-    model: Box<dyn SpeechModel>,
-    lang: String,
-}
-
-impl Transcriber {
-    /// Loads the model as the manifest says, or with greedy decoding, no language model and no aligner.
-    fn open(lang: &str, is_greedy: bool, n_threads: usize) -> Self {
-        let mut manifest = manifest(lang);
-        if is_greedy {
-            (manifest.decoding, manifest.alignment) = (None, None);
-            manifest.generation.iter_mut().for_each(|generation| generation.num_beams = 1);
-        }
-        let runtime = Runtime::load(&onnxruntime()).expect("ONNX Runtime");
-        let model = speech::load(&runtime, &manifest, n_threads).expect("the model");
-        Self { model, lang: lang.to_owned() }
-    }
-
-    fn transcribe(&mut self, samples: &[f32]) -> Vec<TimedText> {
-        let (front_end, clock) = (self.model.front_end(), self.model.clock());
-        let mut chunker = Chunker::new(clock.grid);
-        let mut windows = chunker.push(samples);
-        windows.extend(chunker.finish());
-        let mut joiner = Joiner::new(clock);
-        for window in windows {
-            let features = front_end.features(&window.samples);
-            if features.n_frames > 0 {
-                let outputs = self.model.infer(&[&features], &self.lang).expect("it runs");
-                joiner.add(&window, outputs.into_iter().next().expect("one window").decode());
-            }
-        }
-        joiner.words()
-    }
-}
-
-fn manifest(lang: &str) -> Manifest {
-    let all = load_all(&models()).expect("manifests");
-    let speaks = |m: &Manifest| m.operation == "speech-recognition" && m.language.as_deref() == Some(lang);
-    all.into_iter().find(speaks).expect("a model of this language")
-}
-
-/// The samples of a plain wav file with 16 bits and 16 kHz; `None` for other files.
-fn samples(file: &[u8]) -> Option<Vec<f32>> {
-    let data = file.windows(4).position(|w| w == b"data")? + 8;
-    let samples = file.starts_with(b"RIFF").then(|| file[data..].as_chunks().0)?;
-    Some(samples.iter().map(|b| f32::from(i16::from_le_bytes(*b)) / 32768.0).collect())
-}
-
-/// A text as `clips.tsv` has it: English in lower case and without punctuation, Panjabi as it is.
-fn spoken(text: &str, lang: &str) -> String {
-    if lang != "en" {
-        return text.to_owned();
-    }
-    let letter = |c: char| match c {
-        '’' => '\'',
-        c if c.is_alphanumeric() || c == '\'' => c,
-        _ => ' ',
-    };
-    let plain: String = text.to_lowercase().chars().map(letter).collect();
-    let words = plain.split(' ').map(|word| word.trim_matches('\''));
-    words.filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ")
 }
 
 /// Measures the errors of word starts, for clips whose words are recognised correctly and have known starts.

@@ -15,7 +15,7 @@ use akhar_tests::{
 };
 use serde_json::Value;
 
-use super::{Clip, Quality, Transcriber, samples};
+use super::clips::{Clip, Quality, Transcriber, samples};
 use crate::report::Report;
 
 /// How often each clip is transcribed.

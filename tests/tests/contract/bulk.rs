@@ -4,7 +4,8 @@ use std::fs;
 
 use akhar_tests::{
     Stack,
-    bulk::{Folders, run},
+    bulk::Folders,
+    process::run,
     root,
     speech::{RATE, error_percent, recording, wav},
 };

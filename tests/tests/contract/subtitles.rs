@@ -11,8 +11,9 @@ use akhar_jobs::{
 };
 use akhar_tests::{
     Form, Stack,
-    bulk::{Folders, run},
+    bulk::Folders,
     http::send,
+    process::run,
     queue,
     scripts::{json, python},
     speech::recording,

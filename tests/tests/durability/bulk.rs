@@ -1,11 +1,6 @@
 //! `akhar transcribe` that is killed, interrupted and resumed, and with a service of its own.
 
-use akhar_tests::{
-    Cluster, Process, Stack,
-    bulk::{Folders, run},
-    serve::environment,
-    until,
-};
+use akhar_tests::{Cluster, Process, Stack, bulk::Folders, process::run, serve::environment, until};
 use rustix::process::Signal;
 
 #[tokio::test]
