@@ -23,20 +23,20 @@ pub struct Requeue {
 /// these failed. Returns one `bool` for each item, in order: `false` if the claim was no longer current and nothing was
 /// changed.
 pub async fn requeue(db: impl PgExecutor<'_>, requeues: &[Requeue]) -> Result<Vec<bool>, sqlx::Error> {
-    let mut sorted: Vec<&Requeue> = requeues.iter().collect();
-    sorted.sort_unstable_by_key(|requeue| requeue.fence.job);
-    let changed: HashSet<JobId> = update(db, &sorted).await?.into_iter().collect();
+    let changed: HashSet<JobId> = update(db, requeues).await?.into_iter().collect();
     Ok(requeues.iter().map(|r| changed.contains(&r.fence.job)).collect())
 }
 
-/// Changes the rows in the order of `requeues`, which must be sorted by job.
-async fn update(db: impl PgExecutor<'_>, requeues: &[&Requeue]) -> Result<Vec<JobId>, sqlx::Error> {
+/// First locks the rows in the order of their ids: the update may find them by the index of running jobs, in another order.
+async fn update(db: impl PgExecutor<'_>, requeues: &[Requeue]) -> Result<Vec<JobId>, sqlx::Error> {
     sqlx::query_scalar(
-        "with requeued as (
+        "with locked as (select from jobs where id = any($1) order by id for update),
+         requeued as (
              update jobs j set state = 'queued', worker = null, last_error = r.error,
                  run_at = now() + make_interval(secs => r.delay_s)
              from unnest($1::uuid[], $2::int4[], $3::float8[], $4::text[]) as r (id, attempt, delay_s, error)
-             where j.id = r.id and j.state = 'running' and j.attempt = r.attempt
+             where j.id = r.id and (cardinality($1) = 1 or (select count(*) from locked) > 0)
+                 and j.state = 'running' and j.attempt = r.attempt
              returning j.id, j.queue),
          failed as (
              insert into failed_attempts (job_id, attempt, worker, started_at, error)
