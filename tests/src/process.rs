@@ -89,9 +89,12 @@ impl Process {
         self.command.env(name, value);
     }
 
-    /// Ends the process with this signal and starts it again with the same settings. Returns the status of its end.
+    /// Ends the process with this signal, unless it has ended, and starts it again with the same settings. Returns the
+    /// status of its end.
     pub async fn start_again(&mut self, signal: Signal) -> ExitStatus {
-        self.signal(signal);
+        if self.child.id().is_some() {
+            self.signal(signal);
+        }
         let status = self.ended().await;
         let command = std::mem::replace(&mut self.command, Command::new(""));
         *self = Self::spawn(self.name, command);

@@ -75,6 +75,10 @@ impl Value for bool {
     fn parse(text: &str) -> Result<Self, Code> {
         text.parse().map_err(|_| Code::NotAChoice)
     }
+
+    fn check(name: &str, text: &str) -> Result<Self, Vec<Violation>> {
+        Self::parse(text).map_err(|code| vec![not_one_of(name, text, &["false", "true"], code)])
+    }
 }
 
 /// An integer in decimal digits, optionally with a minus sign. A plus sign, spaces, a decimal point or an exponent is a
@@ -219,13 +223,15 @@ impl<T: Choice> Value for T {
     }
 
     fn check(name: &str, text: &str) -> Result<Self, Vec<Violation>> {
-        Self::parse(text).map_err(|code| {
-            let hint = nearest(text, &names::<T>());
-            let hint = hint.map_or(String::new(), |near| format!("; did you mean \"{near}\"?"));
-            let detail = format!("{name} is {}, expected {}{hint}", quoted(text), Self::rule().expected);
-            vec![Violation::new(name, code, detail)]
-        })
+        Self::parse(text).map_err(|code| vec![not_one_of(name, text, &names::<T>(), code)])
     }
+}
+
+/// The violation of a value that is none of `names`.
+fn not_one_of(name: &str, text: &str, names: &[&str], code: Code) -> Violation {
+    let hint = nearest(text, names).map_or(String::new(), |near| format!("; did you mean \"{near}\"?"));
+    let detail = format!("{name} is {}, expected one of {}{hint}", quoted(text), names.join(", "));
+    Violation::new(name, code, detail)
 }
 
 fn names<T: Choice>() -> Vec<&'static str> {

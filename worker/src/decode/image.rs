@@ -39,7 +39,7 @@ pub(crate) struct ImageDecoding {
     budget: Arc<Semaphore>,
 }
 
-/// DecodedImage pixels: grey where the file has one channel, RGB otherwise.
+/// Decoded pixels: grey where the file has one channel, RGB otherwise.
 #[derive(Debug)]
 pub(crate) enum Pixels {
     Grey(image::GrayImage),

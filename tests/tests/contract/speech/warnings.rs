@@ -88,13 +88,20 @@ async fn a_text_that_is_probably_right_has_no_warning() {
 async fn speech_in_another_language_is_doubted() {
     let stack = Stack::start().await;
     let mut n_doubted = 0;
-    for name in ["pa-sister.wav", "pa-school.wav", "pa-two-sentences.wav"] {
-        let job = job(&stack, &recording(name).bytes, "en").await;
+    for (name, lang) in [
+        ("pa-sister.wav", "en"),
+        ("pa-school.wav", "en"),
+        ("pa-two-sentences.wav", "en"),
+        ("en-weather.wav", "pa"),
+        ("en-book.mp3", "pa"),
+    ] {
+        let job = job(&stack, &recording(name).bytes, lang).await;
         let is_empty = job["result"]["transcription"] == "";
         assert_eq!(is_empty, job.get("warnings").is_none(), "{name}: {job}");
         n_doubted += usize::from(!is_empty);
     }
-    assert!(n_doubted > 0, "Moonshine writes English words for at least one of them");
+    // Whether Moonshine writes words for Panjabi depends on the processor, whose integers it computes with.
+    assert!(n_doubted > 1, "the Panjabi model writes words for both English recordings");
     for name in ["en-weather.wav", "en-book.mp3"] {
         let job = job(&stack, &recording(name).bytes, "en").await;
         assert_ne!(job["result"]["transcription"], "", "{name}");

@@ -42,7 +42,7 @@ use super::{
 };
 use crate::decode::undecodable::Undecodable;
 
-/// TrackPackets that are further apart than this have a gap between them, ms. The times in a WebM file are rounded to
+/// Packets that are further apart than this have a gap between them, ms. The times in a WebM file are rounded to
 /// milliseconds, and some recorders let them jump by a packet.
 const MIN_GAP_MS: u64 = 100;
 /// The most packets in a second of sound. The shortest packets of Opus have 2.5 ms.

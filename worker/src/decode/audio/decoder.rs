@@ -102,6 +102,7 @@ impl PacketDecoder {
 }
 
 /// The error of a codec in a form that its decoder does not know.
+#[expect(clippy::needless_pass_by_value, reason = "`map_err` passes it by value")]
 pub(super) fn unsupported(error: Error) -> Undecodable {
     Undecodable::new("unsupported_codec", format!("the file's codec is not supported in this form: {error}"))
 }
