@@ -245,7 +245,11 @@ impl Folders {
         self.remove_locks_of_dead_process()?;
         if self.is_left_behind() {
             tracing::info!(cluster = %self.cluster.display(), "stopping a private Postgres server that an earlier process left behind");
-            self.stop()?;
+            let stopped = self.stop();
+            // It may have ended by itself before it could be stopped.
+            if self.is_left_behind() {
+                stopped?;
+            }
         }
         let output = File::options().create(true).append(true).open(log).map_err(at(log))?;
         let mut server = self.programs.command("postgres");
