@@ -7,7 +7,13 @@ use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use crate::{JobUpload, Operation, Outcome, Parameters, Queue, Timing};
+use crate::{
+    operation::Operation,
+    outcome::{Outcome, Timing},
+    parameters::Parameters,
+    queue::Queue,
+    upload::JobUpload,
+};
 
 /// A job's id: a UUIDv7, so ids sort by the time of acceptance.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, sqlx::Type)]

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::Queue;
+use crate::queue::Queue;
 
 /// An operation of the service. The names are those in the request paths and are stored in rows: never rename one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]

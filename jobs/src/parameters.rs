@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Operation, bounded::Bounded, panjabi_text::PanjabiText};
+use crate::{bounded::Bounded, operation::Operation, panjabi_text::PanjabiText};
 
 /// The number of predictions to return.
 pub type TopK = Bounded<u8, 1, 5>;
