@@ -103,7 +103,7 @@ eval: ## Measure recognition and speech on public data: make eval DATA=/absolute
 	cargo build --release --locked --package akhar
 	test -x .cache/venv-train/bin/python || python3 -m venv .cache/venv-train
 	.cache/venv-train/bin/pip install --quiet --requirement training/requirements.txt
-	cd training && ../.cache/venv-train/bin/python -m recognition.evaluate --all --data "$(DATA)"
+	cd training && ../.cache/venv-train/bin/python -m recognition.evaluate --data "$(DATA)"
 	rm -f target/eval/speech-*.json
 	cd training && for language in pa en; do \
 		../.cache/venv-train/bin/python -m speech.measure.served --language $$language --data "$(DATA)" \

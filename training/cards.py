@@ -8,7 +8,6 @@ place `{keys:form}` in a template stands for a figure: `keys` lead from the oute
 them, and `form` is one of FORMS or a format of Python. Neither the data nor the models are needed.
 """
 
-import argparse
 import json
 import string
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -18,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import manifests
+import tyro
 from figures import Figures, percent, wilson
 
 HERE = Path(__file__).resolve().parent
@@ -319,15 +319,11 @@ def write(model: str, folder: Path) -> None:
     manifests.measured(folder, model, metrics(model, found, folder))
 
 
-def main() -> None:
+def main(models: tyro.conf.Positional[tuple[str, ...]] = (), models_dir: Path = manifests.MODELS) -> None:
     """Writes cards and metrics from the stored figures."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("models", nargs="*", choices=[[], *DERIVED], metavar="MODEL", help="these alone")
-    parser.add_argument("--models-dir", type=Path, required=True, help="the folder of the manifests")
-    arguments = parser.parse_args()
-    for model in arguments.models or DERIVED:
-        write(model, arguments.models_dir)
+    for model in models or DERIVED:
+        write(model, models_dir)
 
 
 if __name__ == "__main__":
-    main()
+    tyro.cli(main, description=__doc__)

@@ -10,6 +10,8 @@ import tomllib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+MODELS = Path(__file__).resolve().parents[1] / "models"
+"""The folder of the manifests."""
 Value = str | float | Sequence[str]
 """What a key of a manifest may hold."""
 

@@ -50,8 +50,8 @@ translation-pa-en)
     translate prepared --data "$data" --out "$work/pairs"
     translate tokeniser --data "$data" --pairs "$work/pairs" --out "$work/tokens"
     set -- --data "$data" --pairs "$work/pairs" --tokens "$work/tokens" --rivals 2000
-    translate train "$@" --out "$work/first.pt" --dropout 0 --minutes 75
-    translate train "$@" --init "$work/first.pt" --out "$work/second.pt" --dropout 0.1 --minutes 420
+    translate train "$@" --out "$work/first.pt" --dropout 0 --steps 1100
+    translate train "$@" --init "$work/first.pt" --out "$work/second.pt" --dropout 0.1 --steps 7250
     translate train "$@" --init "$work/second.pt" --out "$work/final.pt" --dropout 0.1 --decay-steps 800
     translate export --checkpoint "$work/final.pt" --tokens "$work/tokens" --models-dir ../models
     translate evaluate --pairs "$work/pairs" --models-dir ../models

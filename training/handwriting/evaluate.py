@@ -5,7 +5,6 @@ are apart, against one drawer's two drawings of ਅ. Realism: how well small net
 15, 20 from those of a generator that was trained without them.
 """
 
-import argparse
 import json
 import time
 from collections import Counter, defaultdict
@@ -14,8 +13,9 @@ from pathlib import Path
 
 import cards
 import numpy as np
+import tyro
 from figures import Figures
-from manifests import replace
+from manifests import MODELS, replace
 from recognition.arrays import AnyPoints, Bool, Float64
 from recognition.labels import ALPHABET, DIGITS, NUKTA
 from recognition.readers import Local
@@ -25,7 +25,6 @@ from . import drawings, realism, register
 from .generate import Generator, Written, picture, with_headline, with_nukta
 from .glyphs import MODEL
 
-HERE = Path(__file__).resolve().parents[1]
 STYLES = 40
 
 
@@ -139,24 +138,20 @@ def speed_ms(make: Generator) -> float:
     return 1000 * float(np.median(times))
 
 
-def main() -> None:
+def main(
+    data: Path,
+    models_dir: Path = MODELS,
+    only: tuple[str, ...] = ("legibility", "variety", "realism"),
+    dry: bool = False,
+) -> None:
     """Measures from the command line; what is measured whole, with the shipped file, is written."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--data", required=True)
-    parser.add_argument("--models-dir", default=str(HERE.parent / "models"), help="the folder of the manifests")
-    parser.add_argument("--model", help="another file than the shipped one; nothing is written")
-    parser.add_argument("--only", nargs="*", default=["legibility", "variety", "realism"])
-    parser.add_argument("--dry", action="store_true", help="print only")
-    arguments = parser.parse_args()
-    data, folder = Path(arguments.data), Path(arguments.models_dir)
-    path = Path(arguments.model) if arguments.model else folder / f"weights/{MODEL}.onnx"
-    make = Generator(path)
+    make = Generator(models_dir / f"weights/{MODEL}.onnx")
     results: Figures = {"styles": STYLES}
-    if "legibility" in arguments.only:
-        results["legibility"] = legibility(make, folder)
-    if "variety" in arguments.only:
+    if "legibility" in only:
+        results["legibility"] = legibility(make, models_dir)
+    if "variety" in only:
         results["variety"] = variety(make, data)
-    if "realism" in arguments.only:
+    if "realism" in only:
         results["realism"] = realism.measured(data)
     whole = len(results) == 4
     if "fluency" in (stored := cards.stored(MODEL)):
@@ -164,11 +159,10 @@ def main() -> None:
     results["speed_ms"] = round(speed_ms(make), 1)
     text = json.dumps(results, ensure_ascii=False, indent=1)
     print(text)
-    if arguments.model or arguments.dry or not whole:
-        return
-    replace(cards.figures_path(MODEL), (text + "\n").encode())
-    cards.write(MODEL, folder)
+    if whole and not dry:
+        replace(cards.figures_path(MODEL), (text + "\n").encode())
+        cards.write(MODEL, models_dir)
 
 
 if __name__ == "__main__":
-    main()
+    tyro.cli(main, description=__doc__)

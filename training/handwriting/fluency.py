@@ -4,20 +4,20 @@
 
 Headlines: how uneven those of single letters are. Whole drawings: how well small networks tell letters with their
 headlines from those of the drawers 05, 10, 15, 20; for a figure of held-out drawers the service runs a generator that
-was trained without them (`handwriting.train --without 5,10,15,20 --onnx FILE`). Consistency: how alike the drawings of
+was trained without them (`handwriting.train --without 5 10 15 20 --onnx FILE`). Consistency: how alike the drawings of
 one text are. Pace: how the pen's speed depends on a stroke's length. Legibility: by the served recognisers. `--store`
 keeps the figures, and the card has them.
 """
 
-import argparse
 import json
 from collections.abc import Sequence
 from pathlib import Path
 
 import cards
 import numpy as np
+import tyro
 from figures import Figures
-from manifests import replace
+from manifests import MODELS, replace
 from recognition.arrays import AnyPoints, Float64
 from recognition.labels import ALPHABET, DIGITS, LETTERS
 from recognition.readers import Served
@@ -159,17 +159,16 @@ def legible(service: Writer) -> Figures:
     return {"n": len(first), "top1": float(np.mean(first)), "top3": float(np.mean(third))}
 
 
-def main() -> None:
+def main(
+    data: Path,
+    url: str,
+    key: str,
+    only: tuple[str, ...] = ("headlines", "realism", "consistency", "pace", "legibility"),
+    store: bool = False,
+    models_dir: Path = MODELS,
+) -> None:
     """Measures from the command line."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--data", required=True)
-    parser.add_argument("--url", required=True)
-    parser.add_argument("--key", required=True)
-    parser.add_argument("--only", nargs="*", default=["headlines", "realism", "consistency", "pace", "legibility"])
-    parser.add_argument("--store", action="store_true", help="keep these figures; the others stay as they are")
-    parser.add_argument("--models-dir", default=str(cards.HERE.parent / "models"))
-    arguments = parser.parse_args()
-    data, service, only = Path(arguments.data), Writer(arguments.url, arguments.key), arguments.only
+    service = Writer(url, key)
     found: Figures = {}
     rows = texts(service) if {"headlines", "consistency", "pace"} & set(only) else []
     letters = [row for row in rows if row[1] in LETTERS]
@@ -186,12 +185,12 @@ def main() -> None:
     if "legibility" in only:
         found["legibility"] = legible(service)
     print(json.dumps(found, ensure_ascii=False, indent=1))
-    if arguments.store:
+    if store:
         results = cards.stored(glyphs.MODEL)
         results["fluency"] = {**results.get("fluency", {}), **found}
         replace(cards.figures_path(glyphs.MODEL), (json.dumps(results, ensure_ascii=False, indent=1) + "\n").encode())
-        cards.write(glyphs.MODEL, Path(arguments.models_dir))
+        cards.write(glyphs.MODEL, models_dir)
 
 
 if __name__ == "__main__":
-    main()
+    tyro.cli(main, description=__doc__)

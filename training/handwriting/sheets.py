@@ -1,10 +1,10 @@
 """The generator's file in; contact sheets of every glyph, and of letters by many writers, out."""
 
-import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
+import tyro
 from PIL import Image, ImageDraw
 from recognition.arrays import AnyPoints
 from recognition.labels import LETTERS
@@ -40,14 +40,9 @@ def grid(rows: Sequence[Sequence[Written]], body: int = 56, pen: float = 2.6, li
     return image.reduce(over)
 
 
-def main() -> None:
+def main(model: Path, out: Path) -> None:
     """Writes seven sheets as PNG files."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--model", required=True)
-    parser.add_argument("--out", required=True)
-    arguments = parser.parse_args()
-    out = Path(arguments.out)
-    make = Generator(Path(arguments.model))
+    make = Generator(model)
     rng = np.random.default_rng(7)
     rest = (np.zeros((1, make.style)), np.zeros((1, make.variation)))
     cells = [make([g.text], rng, *rest)[0] for g in make.table]
@@ -64,4 +59,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    tyro.cli(main, description=__doc__)

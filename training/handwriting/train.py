@@ -1,11 +1,11 @@
 """Data in; the generator's ONNX file and manifest out. About three minutes on one core."""
 
-import argparse
 from collections.abc import Callable, Collection
 from pathlib import Path
 
 import torch
-from manifests import replace
+import tyro
+from manifests import MODELS, replace
 from torch import nn
 
 from . import drawings, dynamics, export, model
@@ -23,22 +23,14 @@ def trained(
     return model.arrays(kept, shapes, log), net
 
 
-def main() -> None:
-    """Trains from the command line."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--data", required=True)
-    target = parser.add_mutually_exclusive_group(required=True)
-    target.add_argument("--models-dir", help="the folder of the manifests")
-    target.add_argument("--onnx", help="write this file alone, no manifest")
-    parser.add_argument("--without", default="", help="drawers to leave out: 5,10,15,20")
-    arguments = parser.parse_args()
-    without = tuple(int(d) for d in arguments.without.split(",") if d)
-    arrays, _ = trained(Path(arguments.data), without)
-    if arguments.onnx:
-        replace(Path(arguments.onnx), export.graph(arrays).SerializeToString())
+def main(data: Path, models_dir: Path = MODELS, onnx: Path | None = None, without: tuple[int, ...] = ()) -> None:
+    """Trains without some drawers; writes the file `onnx` alone, or else the model with its manifest."""
+    arrays, _ = trained(data, without)
+    if onnx:
+        replace(onnx, export.graph(arrays).SerializeToString())
     else:
-        print(export.write(arrays, Path(arguments.models_dir)), "bytes")
+        print(export.write(arrays, models_dir), "bytes")
 
 
 if __name__ == "__main__":
-    main()
+    tyro.cli(main, description=__doc__)

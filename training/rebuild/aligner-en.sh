@@ -85,7 +85,7 @@ network() { # NAME TARGET PEOPLE...
     kept=$1 target=$2; shift 2  # not `name`: run has that
     train $some "$@" --init "$work/falling.pt" --lr $rate --decay-steps $last_steps --out "$work/some-$kept.pt"
     train $more "$@" --init "$work/falling-more.pt" --lr $rate --decay-steps $more_steps --out "$work/more-$kept.pt"
-    python3 -m speech.network.average --out "$work/$kept.pt" "$work/some-$kept.pt=1" "$work/more-$kept.pt=1"
+    python3 -m speech.network.average --out "$work/$kept.pt" --of "$work/some-$kept.pt=1" "$work/more-$kept.pt=1"
     run network.export --checkpoint "$work/$kept.pt" --out "$target"
 }
 people=""
@@ -98,7 +98,7 @@ for fold in $folds; do
     done
     network "$fold" "$work/folds/$fold" $others
 done
-python3 -m speech.ship --model "$work/model" --dev "$work/dev/clean" --models-dir ../models
+python3 -m speech.ship aligner-en --export "$work/model" --dev "$work/dev/clean" --models-dir ../models
 python3 -m speech.measure.evaluate --models-dir ../models --data "$data" --held "$work/test" --folds "$work/folds" --readings
 # speech-en's words get their times from this network.
 python3 -m speech.measure.served --language en --data "$data" --program "${AKHAR:-../target/release/akhar}" --held "$work/test" \

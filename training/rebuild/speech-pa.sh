@@ -16,7 +16,7 @@ run corpus --data "$data" --texts isolated --hours 1.5 --seed 21 --out "$work/si
 run corpus --data "$data" --texts isolated --hours 1.5 --seed 22 --out "$work/single"
 run corpus --data "$data" --engine hibari --hours 0.75 --seed 5 --out "$work/hibari"
 run held --data "$data" --part dev --out "$work/eval"
-[ -f "$work/pa.lm" ] || run language_model --data "$data" --out "$work/pa.lm"
+[ -f "$work/pa.lm" ] || python3 -m speech.search.ngram --data "$data" --out "$work/pa.lm"
 
 # The head on the frozen encoder's outputs
 run encoded --layer 6 --shards "$work/train"
@@ -48,7 +48,7 @@ cat "$work/calibrated"
 sed -n '/^\[confidence\]/,$p' "$work/calibrated" > "$work/confidence.toml"
 ship() { # CHECKPOINT MODELS
     run export --checkpoint "$1" --out "$work/export"
-    run ship --export "$work/export" --lm "$work/pa.lm" --confidence "$work/confidence.toml" --models-dir "$2"
+    python3 -m speech.ship speech-pa --export "$work/export" --lm "$work/pa.lm" --confidence "$work/confidence.toml" --models-dir "$2"
 }
 # The figures of the service: digits of people who are not in the training, then all of the shipped network
 [ -d "$work/models" ] || cp -rL ../models "$work/models"

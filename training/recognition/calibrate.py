@@ -7,12 +7,12 @@ gets the mean of all. With `--checkpoint`, one network is fitted on generated pi
 for evaluation are never read here.
 """
 
-import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 import torch
+import tyro
 from torch.nn import functional as F
 
 from . import testsets
@@ -57,28 +57,27 @@ def temperature(checkpoint: str | Path, model: str, x: torch.Tensor, y: torch.Te
     return float(grid[int(np.argmin(losses))])
 
 
-def main() -> None:
+def main(
+    model: str,
+    checkpoint: Path | None = None,
+    shards: tuple[str, ...] = (),
+    folds: Path = Path(),
+    data: Path = Path(),
+) -> None:
     """Prints `FOLD TEMPERATURE` for each fold's network, then `all TEMPERATURE` for the shipped one."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--model", required=True, choices=list(SETS))
-    parser.add_argument("--checkpoint", help="one network, on the pictures of --shards")
-    parser.add_argument("--shards", nargs="*", default=[])
-    parser.add_argument("--folds", help="folder of 0.pt, 1.pt, …: one line a fold, then `all`")
-    parser.add_argument("--data", help="with --folds")
-    arguments = parser.parse_args()
     torch.set_num_threads(1)
-    if arguments.checkpoint:
-        x, y = generated(arguments.shards)
-        print(f"all {temperature(arguments.checkpoint, arguments.model, x, y):.4f}")
+    if checkpoint:
+        x, y = generated(shards)
+        print(f"all {temperature(checkpoint, model, x, y):.4f}")
         return
     found, filter_ = {}, Filter()
-    for path in sorted(Path(arguments.folds).glob("[0-9].pt")):
-        x, y = held_out(Path(arguments.data), int(path.stem), filter_)
-        found[path.stem] = temperature(path, arguments.model, x, y)
+    for path in sorted(folds.glob("[0-9].pt")):
+        x, y = held_out(data, int(path.stem), filter_)
+        found[path.stem] = temperature(path, model, x, y)
     for fold in found:
         print(f"{fold} {geometric_mean(t for k, t in found.items() if k != fold):.4f}")
     print(f"all {geometric_mean(found.values()):.4f}")
 
 
 if __name__ == "__main__":
-    main()
+    tyro.cli(main, description=__doc__)

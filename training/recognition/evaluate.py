@@ -1,12 +1,11 @@
 """Models in; all their figures out, with the cards, the manifests' metrics and pictures of the errors.
 
-`--all` measures both shipped files, and with `--folds DIR` also the networks DIR/0.onnx, 1, 2, 4, each of which was
+Both shipped files are measured, and with `--folds DIR` also the networks DIR/0.onnx, 1, 2, 4, each of which was
 trained without the drawers of its fold. Those are not shipped: without the option their figures are read from
 `notes/letters-pa-folds.json`, which the last run with it wrote. `--url` sends every picture of the shipped files'
 measurements through the HTTP service and writes nothing but the pictures of the errors.
 """
 
-import argparse
 import collections
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -15,8 +14,9 @@ from typing import Any, TypeVar
 
 import cards
 import numpy as np
+import tyro
 from figures import Figures
-from manifests import replace
+from manifests import MODELS, replace
 from PIL import Image, ImageDraw
 
 from . import conditions, folds, testsets
@@ -28,7 +28,6 @@ from .testsets import Item
 
 Part = TypeVar("Part", int, str)
 
-HERE = Path(__file__).resolve().parents[1]
 FOLD_FIGURES = cards.figures_path("letters-pa-folds")
 
 
@@ -194,56 +193,41 @@ def a_line_each(figures: Mapping[str, Any]) -> bytes:
     return ("{\n" + ",\n".join(lines) + "\n}\n").encode()
 
 
-def folds_figures(arguments: argparse.Namespace, sheets: Path | None) -> Figures:
-    """The figures of the folds' networks: measured and stored with `--folds`, else the stored ones."""
-    if not arguments.folds:
+def folds_figures(data: Path, networks: Path | None, sheets: Path | None) -> Figures:
+    """The figures of the folds' networks in the folder `networks`: measured and stored, without it the stored ones."""
+    if not networks:
         return dict(json.loads(FOLD_FIGURES.read_text("utf-8")))
-    paths = {fold: Path(arguments.folds) / f"{fold}.onnx" for fold in folds.MEASURED}
+    paths = {fold: networks / f"{fold}.onnx" for fold in folds.MEASURED}
     readers = {fold: Local([path]) for fold, path in paths.items() if path.exists()}
-    results = folds_table(Path(arguments.data), readers, sheets)
+    results = folds_table(data, readers, sheets)
     replace(FOLD_FIGURES, a_line_each(results))
     return results
 
 
-def everything(arguments: argparse.Namespace) -> None:
-    """Measures `arguments.models`, prints their tables and writes what the options ask for."""
-    data, folder = Path(arguments.data), Path(arguments.models_dir)
-    sheets = Path(arguments.sheets) if arguments.sheets else None
-    for model in arguments.models:
-        reader: Recogniser = (
-            Served(arguments.url, arguments.key, model) if arguments.url else Local([folder / f"weights/{model}.onnx"])
-        )
+def main(
+    data: Path,
+    models: tuple[str, ...] = tuple(SETS),
+    models_dir: Path = MODELS,
+    folds: Path | None = None,
+    url: str = "",
+    key: str = "",
+    sheets: Path | None = None,
+    dry: bool = False,
+) -> None:
+    """Measures the models, prints their tables and writes what the options ask for."""
+    for model in models:
+        reader: Recogniser = Served(url, key, model) if url else Local([models_dir / f"weights/{model}.onnx"])
         results = shipped_table(data, model, reader, sheets)
         if model == "digits-pa":
             results |= digits_table(data, reader, sheets)
         figures = a_line_each(results)
         if model == "letters-pa":
-            results |= folds_figures(arguments, sheets)
-        print(cards.text(model, results, folder).split("\n## Data\n")[0], flush=True)
-        if not (arguments.url or arguments.dry):
+            results |= folds_figures(data, folds, sheets)
+        print(cards.text(model, results, models_dir).split("\n## Data\n")[0], flush=True)
+        if not (url or dry):
             replace(cards.figures_path(model), figures)
-            cards.write(model, folder)
-
-
-def main() -> None:
-    """Measures from the command line."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--all", action="store_true", help="both models")
-    parser.add_argument("--data", required=True)
-    parser.add_argument("--models", nargs="*", default=[], choices=list(SETS), help="these alone")
-    parser.add_argument("--models-dir", default=str(HERE.parent / "models"), help="the folder of the manifests")
-    parser.add_argument("--folds", help="folder of the networks without one fold: 0.onnx, 1.onnx, …")
-    parser.add_argument("--url", help="measure through the service")
-    parser.add_argument("--key", default="")
-    parser.add_argument("--sheets", help="folder for pictures of the errors; never commit it")
-    parser.add_argument("--dry", action="store_true", help="print only; leave cards and manifests")
-    arguments = parser.parse_args()
-    if arguments.all:
-        arguments.models = list(SETS)
-    if not arguments.models:
-        parser.error("--all or --models")
-    everything(arguments)
+            cards.write(model, models_dir)
 
 
 if __name__ == "__main__":
-    main()
+    tyro.cli(main, description=__doc__)

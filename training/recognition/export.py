@@ -5,7 +5,6 @@ GridSample and Concat turn the squares; then Conv, Relu, Add, AveragePool, Flatt
 Softmax, all of opset 17.
 """
 
-import argparse
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -13,7 +12,8 @@ from typing import Any
 import numpy as np
 import onnx
 import torch
-from manifests import installed, replace
+import tyro
+from manifests import MODELS, installed, replace
 from onnx import TensorProto, helper, numpy_helper
 from torch import nn
 from torch.nn import functional as F
@@ -128,29 +128,23 @@ def verify(proto: onnx.ModelProto, model: Reader, turns: Sequence[float], temper
         raise ValueError(f"the exported graph differs from the network by {difference}")
 
 
-def main() -> None:
-    """Exports one checkpoint from the command line."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--checkpoint", required=True)
-    parser.add_argument("--model", required=True, choices=list(SETS))
-    target = parser.add_mutually_exclusive_group(required=True)
-    target.add_argument("--models-dir", help="the folder of the manifests")
-    target.add_argument("--onnx", help="write this file alone, no manifest")
-    parser.add_argument("--temperature", type=float, default=1.0)
-    arguments = parser.parse_args()
-    model = Reader(len(SETS[arguments.model]))
-    model.load_state_dict(torch.load(arguments.checkpoint, weights_only=True))
-    model.eval()
-    turns = TURNS[arguments.model]
-    proto = build(model, turns, arguments.temperature)
-    verify(proto, model, turns, arguments.temperature)
+def main(
+    checkpoint: Path, model: str, models_dir: Path = MODELS, onnx: Path | None = None, temperature: float = 1.0
+) -> None:
+    """Exports a checkpoint: the file `onnx` alone, or else the model with its manifest."""
+    reader = Reader(len(SETS[model]))
+    reader.load_state_dict(torch.load(checkpoint, weights_only=True))
+    reader.eval()
+    turns = TURNS[model]
+    proto = build(reader, turns, temperature)
+    verify(proto, reader, turns, temperature)
     content = proto.SerializeToString()
-    print(f"{arguments.model}: {len(content)} bytes")
-    if arguments.onnx:
-        replace(Path(arguments.onnx), content)
-        return
-    installed(Path(arguments.models_dir), arguments.model, {"model": content})
+    print(f"{model}: {len(content)} bytes")
+    if onnx:
+        replace(onnx, content)
+    else:
+        installed(models_dir, model, {"model": content})
 
 
 if __name__ == "__main__":
-    main()
+    tyro.cli(main, description=__doc__)

@@ -4,19 +4,17 @@ Each producer is a process with a filter of its own. A shard is an .npz file of 
 (n, 48, 48), `labels` int16 (n,) with -1 for none of the labels, `origins` int16 (n, 2), the drawers, 0 for none.
 """
 
-import argparse
 import struct
 import subprocess
 import threading
 from collections.abc import Sequence
-from multiprocessing import Process
 from pathlib import Path
 
 import numpy as np
+import tyro
 from program import features
 
 from .arrays import Picture, Squares
-from .labels import SETS
 from .samples import Maker
 
 SHARD = 10_000
@@ -70,15 +68,13 @@ class Filter:
         self.process.wait()
 
 
-def produce(arguments: argparse.Namespace, producer: int) -> None:
-    """Writes every shard whose number is `producer` modulo `arguments.producers`, each from a seed of its own."""
-    maker = Maker(Path(arguments.data), arguments.model, arguments.nothings)
+def main(data: Path, model: str, out: Path, nothings: float = 0.05, shards: int = 30, seed: int = 1) -> None:
+    """Makes a pool, each shard from a seed; `nothings`: the share of pictures that are none of the labels."""
+    maker = Maker(data, model, nothings)
     filter_ = Filter()
-    out = Path(arguments.out)
     out.mkdir(parents=True, exist_ok=True)
-    shards = range(producer, arguments.shards, arguments.producers)
-    for shard in shards:
-        rng = np.random.default_rng([arguments.seed, shard])
+    for shard in range(shards):
+        rng = np.random.default_rng([seed, shard])
         samples: list[tuple[int, int, int]] = []
         kept: list[Squares] = []
         missed = 0
@@ -91,32 +87,12 @@ def produce(arguments: argparse.Namespace, producer: int) -> None:
                 samples.append((sample.label, *sample.origins))
                 kept.append(square)
         rows = np.array(samples[:SHARD], np.int16)
-        path = out / f"{arguments.model}-{arguments.seed}-{shard:03}.npz"
+        path = out / f"{model}-{seed}-{shard:03}.npz"
         np.savez(path.with_suffix(".part.npz"), features=np.stack(kept[:SHARD]), labels=rows[:, 0], origins=rows[:, 1:])
         path.with_suffix(".part.npz").rename(path)
         print(f"{path.name}: {SHARD} samples, {missed} without ink", flush=True)
     filter_.close()
 
 
-def main() -> None:
-    """Makes a pool from the command line, in `--producers` processes."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--data", required=True)
-    parser.add_argument("--model", required=True, choices=list(SETS))
-    parser.add_argument("--out", required=True)
-    parser.add_argument("--nothings", type=float, default=0.05, help="share of pictures that are none of the labels")
-    parser.add_argument("--shards", type=int, default=30)
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--producers", type=int, default=1)
-    arguments = parser.parse_args()
-    processes = [Process(target=produce, args=(arguments, k)) for k in range(arguments.producers)]
-    for process in processes:
-        process.start()
-    for process in processes:
-        process.join()
-        if process.exitcode:
-            raise SystemExit(1)
-
-
 if __name__ == "__main__":
-    main()
+    tyro.cli(main, description=__doc__)

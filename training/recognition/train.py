@@ -1,12 +1,13 @@
 """Pen strokes and pool shards in; a trained network's weights out, as a torch checkpoint."""
 
-import argparse
 import time
+from dataclasses import dataclass
 from pathlib import Path
 
 import cv2
 import numpy as np
 import torch
+import tyro
 from torch.nn import functional as F
 
 from . import batches
@@ -14,6 +15,24 @@ from .labels import SETS
 from .model import Reader
 
 BATCH = 128
+FRESH = 0.72  # share of a batch that is drawn anew from pen strokes
+
+
+@dataclass
+class Options:
+    """What the command line says."""
+
+    data: Path
+    pool: Path
+    model: str
+    out: Path
+    hold: tuple[int, ...] = ()
+    """Folds whose drawers are left out, (drawer - 1) mod 5."""
+    steps: int = 5_000
+    rate: float = 3e-3
+    seed: int = 1
+    init: Path | None = None
+    """A checkpoint to begin with; of another model, all but the head."""
 
 
 def start(model: Reader, weights: dict[str, torch.Tensor]) -> None:
@@ -42,25 +61,25 @@ def follow(average: Reader, model: Reader, decay: float) -> None:
                 a.copy_(b)
 
 
-def train(mixture: batches.Mixture, n_labels: int, arguments: argparse.Namespace) -> Reader:
-    """The network with the averaged weights, after `arguments.steps` batches of the mixture.
+def train(mixture: batches.Mixture, n_labels: int, options: Options) -> Reader:
+    """The network with the averaged weights, after `options.steps` batches of the mixture.
 
-    AdamW with a warm-up of 200 steps and a cosine schedule from `arguments.rate`; `arguments.init`: a checkpoint to
-    begin with, or None; `arguments.seed`: of the mixup.
+    AdamW with a warm-up of 200 steps and a cosine schedule from `options.rate`; `options.init`: a checkpoint to
+    begin with, or None; `options.seed`: of the mixup.
     """
-    rng = np.random.default_rng([arguments.seed, 1])
+    rng = np.random.default_rng([options.seed, 1])
     model = Reader(n_labels).to(memory_format=torch.channels_last)
-    if arguments.init:
-        start(model, torch.load(arguments.init, weights_only=True))
+    if options.init:
+        start(model, torch.load(options.init, weights_only=True))
     average = Reader(n_labels).to(memory_format=torch.channels_last)
     average.load_state_dict(model.state_dict())
-    optimiser = torch.optim.AdamW(model.parameters(), lr=arguments.rate, weight_decay=0.02, fused=True)
+    optimiser = torch.optim.AdamW(model.parameters(), lr=options.rate, weight_decay=0.02, fused=True)
     began, losses = time.monotonic(), []
-    for step in range(arguments.steps):
-        progress = step / arguments.steps
+    for step in range(options.steps):
+        progress = step / options.steps
         for group in optimiser.param_groups:
             warm = min(1.0, (step + 1) / 200)
-            group["lr"] = arguments.rate * warm * 0.5 * (1 + np.cos(np.pi * progress))
+            group["lr"] = options.rate * warm * 0.5 * (1 + np.cos(np.pi * progress))
         x, labels = mixture.batch()
         y = batches.targets(labels, n_labels)
         if progress < 0.4 and rng.random() < 0.3:
@@ -77,33 +96,17 @@ def train(mixture: batches.Mixture, n_labels: int, arguments: argparse.Namespace
     return average.eval()
 
 
-def main() -> None:
-    """Trains one model from the command line and saves it as `--out`."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--data", required=True)
-    parser.add_argument("--pool", required=True, nargs="+")
-    parser.add_argument("--model", required=True, choices=list(SETS))
-    parser.add_argument("--out", required=True)
-    parser.add_argument(
-        "--hold", type=int, nargs="*", default=[], help="leave out the drawers of these folds, (drawer - 1) mod 5"
-    )
-    parser.add_argument("--fresh", type=float, default=0.72, help="share drawn anew from pen strokes")
-    parser.add_argument("--steps", type=int, default=5_000)
-    parser.add_argument("--rate", type=float, default=3e-3)
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--threads", type=int, default=1)
-    parser.add_argument("--init", help="go on from this checkpoint; of another model, all but the head")
-    arguments = parser.parse_args()
-    torch.set_num_threads(arguments.threads)
+def main(options: Options) -> None:
+    """Trains one model and saves it as `--out`."""
+    torch.set_num_threads(1)
     cv2.setNumThreads(1)
-    torch.manual_seed(arguments.seed)
-    pool = batches.load([Path(p) for p in arguments.pool], arguments.model, arguments.hold)
-    hands = batches.pens(Path(arguments.data), arguments.model, arguments.hold)
+    torch.manual_seed(options.seed)
+    pool = batches.load([options.pool], options.model, options.hold)
+    hands = batches.pens(options.data, options.model, options.hold)
     print(f"{len(pool[1])} pool squares, {len(hands.labels)} drawings", flush=True)
-    rng = np.random.default_rng(arguments.seed)
-    mixture = batches.Mixture(hands, pool, BATCH, arguments.fresh, rng)
-    torch.save(train(mixture, len(SETS[arguments.model]), arguments).state_dict(), arguments.out)
+    mixture = batches.Mixture(hands, pool, BATCH, FRESH, np.random.default_rng(options.seed))
+    torch.save(train(mixture, len(SETS[options.model]), options).state_dict(), options.out)
 
 
 if __name__ == "__main__":
-    main()
+    main(tyro.cli(Options, description=__doc__))

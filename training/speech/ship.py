@@ -1,55 +1,61 @@
-"""Puts the English network, which aligns the words of speech-en, where the service finds it.
+"""Puts exported networks where the service finds them: their files in `models/weights`, their hashes in the manifest.
 
-    python -m speech.ship --model DIR --dev DIR/dev/clean --models-dir ../models
+    python -m speech.ship speech-pa --export WORK/export --lm WORK/pa.lm --confidence WORK/confidence.toml
+    python -m speech.ship aligner-en --export DIR --dev DIR/dev/clean
 
-Its files and its latency go into the manifest of speech-en. It takes the file with float16 weights. int8 is a third
-faster and half as large at the same CER, but its activations are scaled by the loudest value of a batch: one caller's
-answer would depend on who shares the batch. `--dev` measures by how much the network writes the first unit of a word
-late; without it the latency of the old manifest is kept. `speech.whisper_ctc.ship` does the same for Panjabi.
+Both take the file with float16 weights. `--confidence` names a file with the table that `speech.whisper_ctc.calibrate`
+prints; without it the manifest keeps its own. aligner-en aligns the words of speech-en, whose manifest has its files
+and its latency: `--dev` measures by how much it writes the first unit of a word late; without it the old one is kept.
+The other settings stay as they are. Metrics of other files or settings are removed; `cards` writes them.
 """
 
-import argparse
 import tomllib
 from pathlib import Path
 
 import numpy as np
-from manifests import contents_of, installed
+import tyro
+from manifests import MODELS, Value, contents_of, installed
 
-LARGEST = 20_000_000  # bytes of one file
+FILES = {"model": "model.half.onnx", "vocab": "vocab.txt", "config": "config.json"}
+CONFIDENCE = {"intercept", "acoustic", "language", "low", "lm_weight"}  # inference/src/generation.rs
+OPTIONAL = {"language", "lm_weight"}
+LARGEST = 50_000_000  # bytes of one file
 
 
-def ship_aligner(folder: str | Path, name: str, models_dir: str | Path, latency: float | None = None) -> None:
-    """Copy the model `name` of the export in `folder` and its configuration, and name them in speech-en's manifest.
+def confidence_of(text: str) -> dict[str, Value]:
+    """Return the values of a `[confidence]` table. Raises ValueError where a key is missing or unknown."""
+    table = tomllib.loads(text).get("confidence", {})
+    if not CONFIDENCE - OPTIONAL <= table.keys() <= CONFIDENCE:
+        expected = f"{sorted(CONFIDENCE)}, of which {sorted(OPTIONAL)} may be missing"
+        raise ValueError(f"[confidence] has the keys {sorted(table)}: expected {expected}")
+    return table
 
-    `latency`: seconds; None keeps the old one. Raises ValueError for a file above LARGEST bytes.
+
+def panjabi(export: Path, lm: Path, models_dir: Path = MODELS, confidence: Path | None = None) -> None:
+    """Copy what `speech.whisper_ctc.export` wrote and the language model, and name them in speech-pa's manifest.
+
+    Raises ValueError for a file above LARGEST bytes; then nothing is written.
     """
-    folder, models_dir = Path(folder), Path(models_dir)
-    sources = {"model": folder / name, "vocab": folder / "vocab.txt", "config": folder / "config.json"}
-    contents = contents_of({f"aligner-{role}": path for role, path in sources.items()}, LARGEST)
+    sources = {role: export / name for role, name in FILES.items()}
+    tables = {"confidence": confidence_of(confidence.read_text())} if confidence else {}
+    installed(models_dir, "speech-pa", contents_of(sources | {"language-model": lm}, LARGEST), tables)
+
+
+def aligner(export: Path, models_dir: Path = MODELS, dev: Path | None = None) -> None:
+    """Copy what `speech.network.export` wrote, and name it in speech-en's manifest.
+
+    Raises ValueError for a file above LARGEST bytes; then nothing is written.
+    """
+    contents = contents_of({f"aligner-{role}": export / name for role, name in FILES.items()}, LARGEST)
     alignment = tomllib.loads((models_dir / "speech-en.toml").read_text())["alignment"]
-    if latency is not None:
-        alignment["latency_s"] = round(latency, 3)
-    installed(models_dir, "speech-en", contents, {"alignment": alignment})
-
-
-def main() -> None:
-    """Measure the latency where `--dev` is given, and put the files in place."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--model", required=True, help="what `speech.network.export` wrote")
-    parser.add_argument("--file", default="model.half.onnx")
-    parser.add_argument("--dev", help="a folder of clean shards with word times")
-    parser.add_argument("--models-dir", required=True)
-    arguments = parser.parse_args()
-    latency = None
-    if arguments.dev:
+    if dev:
         from .measure.evaluate import times  # these need ONNX Runtime; the rest of this module works without it
         from .network.recogniser import Recogniser
 
-        recogniser = Recogniser(Path(arguments.model) / arguments.file)
-        latency = float(np.median(times(arguments.dev, recogniser)))
-        print(f"word starts are found {1000 * latency:.0f} ms late")
-    ship_aligner(arguments.model, arguments.file, arguments.models_dir, latency)
+        alignment["latency_s"] = round(float(np.median(times(dev, Recogniser(export / FILES["model"])))), 3)
+        print(f"word starts are found {alignment['latency_s']} s late")
+    installed(models_dir, "speech-en", contents, {"alignment": alignment})
 
 
 if __name__ == "__main__":
-    main()
+    tyro.extras.subcommand_cli_from_dict({"speech-pa": panjabi, "aligner-en": aligner}, description=__doc__)

@@ -26,16 +26,16 @@ def test_a_voice_is_in_one_part_only() -> None:
 
 
 def test_numerals_are_right_and_nothing_is_in_panjabi() -> None:
-    right, wrong = calibrate.evidence(RIGHT), calibrate.evidence(WRONG)
+    right, wrong = calibrate.weighed(RIGHT), calibrate.weighed(WRONG)
     assert right is not None
     assert wrong is not None
     assert (right.right, right.n) == (1, len("nofortynine"))
     assert (wrong.right, wrong.acoustic, wrong.language) == (0, -3.0, -0.6)
-    assert calibrate.evidence(Answer("en-numbers~1.wav", "12", "12", [])) is None
+    assert calibrate.weighed(Answer("en-numbers~1.wav", "12", "12", [])) is None
 
 
 def test_segments_weigh_as_much_as_they_have_letters() -> None:
-    found = calibrate.evidence(RIGHT._replace(segments=[(1, -1.0, -0.5), (3, -3.0, -0.1)]))
+    found = calibrate.weighed(RIGHT._replace(segments=[(1, -1.0, -0.5), (3, -3.0, -0.1)]))
     assert found is not None
     assert (found.acoustic, found.language) == pytest.approx((-2.5, -0.2))
 

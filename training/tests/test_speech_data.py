@@ -1,14 +1,11 @@
-"""Data of the speech package: shards, lengths, sources, voices, own recordings, the aligner's manifest."""
+"""Data of the speech package: shards, lengths, sources, voices, own recordings."""
 
-import hashlib
 import struct
-import tomllib
 from pathlib import Path
 
 import numpy as np
 import pytest
 from scipy.io import wavfile
-from speech import ship
 from speech.arrays import Floats
 from speech.data import cmvn, held, lengths, long, own, real, shards, sources
 from speech.sounds import features
@@ -17,7 +14,6 @@ from speech.texts import numbers, units
 from speech.voices import kokoro, speakers
 from speech.whisper_ctc import ctranslate
 
-ROOT = Path(__file__).resolve().parents[2]
 LANGUAGES = ("pa", "en")
 
 
@@ -202,43 +198,6 @@ def test_a_long_recording_is_filled_with_clips(tmp_path: Path) -> None:
         assert np.abs(samples[int(before * RATE) : round(start * RATE)]).max() == 0
         assert np.abs(samples[round(start * RATE) : round(end * RATE)]).max() == pytest.approx(0.5, abs=0.01)
         before = end
-
-
-def export_folder(folder: Path) -> Path:
-    for name in ("model.half.onnx", "vocab.txt", "config.json"):
-        (folder / name).write_bytes(name.encode())
-    return folder
-
-
-ENGLISH = """id = "speech-en"
-
-[alignment]
-latency_s = 0.05
-min_confidence = 0.36
-"""
-
-
-def test_the_english_network_is_shipped_as_the_aligner_of_speech_en(tmp_path: Path) -> None:
-    export, models = export_folder(tmp_path), tmp_path / "models"
-    models.mkdir()
-    files = [("encoder", "00"), *((f"aligner-{role}", f"1{k}") for k, role in enumerate(("model", "vocab", "config")))]
-    paths = {
-        f"aligner-{role}": f"weights/aligner-en.{end}" for role, end in (("model", "onnx"), ("vocab", "vocab.txt"))
-    }
-    tables = [
-        f'[[files]]\nrole = "{role}"\npath = "{paths.get(role, "x")}"\nsha256 = "{digest * 32}"\n'
-        for role, digest in files
-    ]
-    (models / "speech-en.toml").write_text("\n".join([ENGLISH, *tables, "[metrics]\n"]))
-    for latency, expected in ((None, 0.05), (0.0614, 0.061)):
-        ship.ship_aligner(export, "model.half.onnx", models, latency)
-        manifest = tomllib.loads((models / "speech-en.toml").read_text())
-        assert manifest["alignment"] == {"latency_s": expected, "min_confidence": 0.36}
-        digests = {file["role"]: file["sha256"] for file in manifest["files"]}
-        assert digests["encoder"] == "00" * 32
-        for role, name in (("model", "aligner-en.onnx"), ("vocab", "aligner-en.vocab.txt")):
-            content = (models / "weights" / name).read_bytes()
-            assert digests[f"aligner-{role}"] == hashlib.sha256(content).hexdigest()
 
 
 def packed(text: str) -> bytes:

@@ -1,26 +1,27 @@
-"""The installed files of speech-pa and their manifest."""
+"""The installed files of speech-pa and aligner-en, and their manifests."""
 
 import hashlib
 import tomllib
 from pathlib import Path
 
 import pytest
-from speech.whisper_ctc import ship
+from speech import ship
 
 MODELS = Path(__file__).resolve().parents[2] / "models"
 TABLE = "[confidence]\nintercept = 0.13\nacoustic = 7.55\nlanguage = 2.57\nlow = 0.5\nlm_weight = 0.2\n"
 
 
-def shipped(folder: Path, confidence: str | None = None) -> Path:
+def shipped(folder: Path, confidence: str = "") -> Path:
     """The path of the manifest, which is that of the repository at first; an export is made unless it is there."""
     path = folder / "models/speech-pa.toml"
     path.parent.mkdir(exist_ok=True)
     if not path.exists():
         path.write_text((MODELS / path.name).read_text())
-    for name in ("model.half.onnx", "vocab.txt", "config.json", "pa.lm"):
+    for name in (*ship.FILES.values(), "pa.lm"):
         if not (folder / name).exists():
             (folder / name).write_bytes(name.encode())
-    ship.ship(folder, folder / "pa.lm", path.parent, ship.confidence_of(confidence) if confidence else None)
+    (folder / "confidence.toml").write_text(confidence)
+    ship.panjabi(folder, folder / "pa.lm", path.parent, folder / "confidence.toml" if confidence else None)
     return path
 
 
@@ -82,5 +83,20 @@ def test_a_file_that_is_too_large_stops_before_anything_is_written(
     (tmp_path / "pa.lm").write_bytes(b"0123456789a0123456789")
     monkeypatch.setattr(ship, "LARGEST", 20)
     with pytest.raises(ValueError, match=r"pa\.lm has 21 bytes: expected at most 20"):
-        ship.ship(tmp_path, tmp_path / "pa.lm", path.parent)
+        ship.panjabi(tmp_path, tmp_path / "pa.lm", path.parent)
     assert path.read_text() == before
+
+
+def test_the_english_network_is_shipped_as_the_aligner_of_speech_en(tmp_path: Path) -> None:
+    old, path = (MODELS / "speech-en.toml").read_text(), tmp_path / "speech-en.toml"
+    path.write_text(old)
+    for name in ship.FILES.values():
+        (tmp_path / name).write_bytes(name.encode())
+    ship.aligner(tmp_path, tmp_path)
+    before, after = tomllib.loads(old), tomllib.loads(path.read_text())
+    assert after["alignment"] == before["alignment"]
+    for was, file in zip(before["files"], after["files"], strict=True):
+        ours = file["role"].startswith("aligner-")
+        assert (file["sha256"] == was["sha256"]) != ours
+        if ours:
+            assert hashlib.sha256((tmp_path / file["path"]).read_bytes()).hexdigest() == file["sha256"]

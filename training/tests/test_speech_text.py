@@ -9,9 +9,8 @@ import numpy as np
 import pytest
 from speech.data import prompts
 from speech.search import ctc
-from speech.texts import gurmukhi, numbers, reading, units
+from speech.texts import gurmukhi, numbers, reading, sentences, units
 from speech.voices import cross_lingual, hibari, kokoro, pico
-from speech.whisper_ctc import sentences
 
 ROOT = Path(__file__).resolve().parents[2]
 LANGUAGES = ("pa", "en")

@@ -7,7 +7,6 @@ the table that the manifest has, and thereby the mean log-probability of the tok
 the manifest, and for fifths of test how many translations are right of those that are expected to be.
 """
 
-import argparse
 import tomllib
 from collections.abc import Sequence
 from pathlib import Path
@@ -15,6 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 import sacrebleu
+import tyro
 from numpy.typing import NDArray
 from program import translated
 from speech.whisper_ctc.evidence import Evidence, fitted, probabilities
@@ -62,14 +62,10 @@ def reliability(expected: Doubles, right: Doubles) -> list[tuple[float, float]]:
     return [(float(expected[part].mean()), float(right[part].mean())) for part in np.array_split(order, PARTS)]
 
 
-def main() -> None:
+def main(pairs: Path, models_dir: Path) -> None:
     """Fits and measures."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--pairs", required=True, help="what translation.prepared wrote")
-    parser.add_argument("--models-dir", required=True)
-    arguments = parser.parse_args()
-    parts = prepared.read(arguments.pairs)
-    table = tomllib.loads((Path(arguments.models_dir) / f"{manifest.MODEL}.toml").read_text())["confidence"]
+    parts = prepared.read(pairs)
+    table = tomllib.loads((models_dir / f"{manifest.MODEL}.toml").read_text())["confidence"]
     dev = evidence(rated(parts["dev"], table))
     weights = fitted(dev)
     print(f"intercept {weights[0]:.2f}, language {weights[2]:.2f}, from {len(dev)} translations of dev")
@@ -84,4 +80,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    tyro.cli(main, description=__doc__)

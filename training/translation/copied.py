@@ -8,13 +8,15 @@ A line of `sentences.tsv` is a sentence and what its translation must contain, o
 translations that do.
 """
 
-import argparse
 import functools
 import random
 import re
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Annotated, Literal
+
+import tyro
 
 from . import names
 from .placeholders import GURMUKHI_DIGITS
@@ -123,21 +125,20 @@ def comes_through(translation: str, expected: Sequence[str]) -> bool:
     )
 
 
-def main() -> None:
+def main(
+    language: Annotated[Literal["en", "pa"], tyro.conf.arg(name="from")] = "en",
+    kind: str = "number",
+    count: int = 1000,
+    check: tuple[str, str] | None = None,
+) -> None:
     """Writes sentences, or checks their translations."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--from", dest="language", choices=("en", "pa"), default="en")
-    parser.add_argument("--kind", choices=CARRIERS, default="number")
-    parser.add_argument("--count", type=int, default=1000)
-    parser.add_argument("--check", nargs=2, metavar=("SENTENCES", "TRANSLATIONS"))
-    arguments = parser.parse_args()
-    if not arguments.check:
-        rng = random.Random(f"{arguments.kind} {arguments.language}")
-        for _ in range(arguments.count):
-            sentence, expected = drawn(arguments.kind, arguments.language, rng)
+    if not check:
+        rng = random.Random(f"{kind} {language}")
+        for _ in range(count):
+            sentence, expected = drawn(kind, language, rng)
             print(sentence, *expected, sep="\t")
         return
-    rows, said = (Path(path).read_text().splitlines() for path in arguments.check)
+    rows, said = (Path(path).read_text().splitlines() for path in check)
     wrong = [(row, text) for row, text in zip(rows, said, strict=True) if not comes_through(text, row.split("\t")[1:])]
     for row, text in wrong[:10]:
         print(row, text, sep="\t", file=sys.stderr)
@@ -145,4 +146,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    tyro.cli(main, description=__doc__)

@@ -5,13 +5,14 @@
 `akhar translate` translates. `--part dev --dry` compares trainings; the test part is for the card alone.
 """
 
-import argparse
 import json
 import random
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Literal
 
 import cards
+import tyro
 from figures import Figures
 from manifests import replace
 from program import translated
@@ -84,23 +85,18 @@ def measured(
     return scores(said, [row[2] for row in done]), groups, done
 
 
-def main() -> None:
+def main(
+    pairs: Path, models_dir: Path, part: Literal["dev", "test"] = "test", count: int | None = None, dry: bool = False
+) -> None:
     """Measures both directions; writes the notes, the card and the manifest."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--pairs", required=True, help="what translation.prepared wrote")
-    parser.add_argument("--models-dir", required=True)
-    parser.add_argument("--part", choices=("dev", "test"), default="test")
-    parser.add_argument("--count", type=int, help="so many drawn pairs, for a quick look with --dry")
-    parser.add_argument("--dry", action="store_true", help="print, write nothing")
-    arguments = parser.parse_args()
-    pairs = prepared.read(arguments.pairs)[arguments.part]
-    if arguments.count:
-        pairs = random.Random(7).sample(pairs, arguments.count)
+    held = prepared.read(pairs)[part]
+    if count:
+        held = random.Random(7).sample(held, count)
     # A row of `drawn` (held-out pairs) and `daily` (the everyday sentences) is source, output and reference.
     figures: Figures = {}
     for source, target in DIRECTIONS:
         name = f"{source}-{target}"
-        whole, groups, done = measured(pairs, source, target)
+        whole, groups, done = measured(held, source, target)
         daily, _, daily_rows = measured(everyday(), source, target)
         as_recognised, _, _ = measured(everyday(), source, target, recognised=True)
         figures[name] = {
@@ -112,12 +108,12 @@ def main() -> None:
             "daily": [list(row[:3]) for row in daily_rows],
         }
         print(name, json.dumps({k: v for k, v in figures[name].items() if k not in ("drawn", "daily")}), flush=True)
-        for row in figures[name]["drawn"] + figures[name]["daily"] if arguments.dry else []:
+        for row in figures[name]["drawn"] + figures[name]["daily"] if dry else []:
             print("  " + " | ".join(row))
-    if not arguments.dry:
+    if not dry:
         replace(cards.figures_path(manifest.MODEL), (json.dumps(figures, ensure_ascii=False, indent=1) + "\n").encode())
-        cards.write(manifest.MODEL, Path(arguments.models_dir))
+        cards.write(manifest.MODEL, models_dir)
 
 
 if __name__ == "__main__":
-    main()
+    tyro.cli(main, description=__doc__)

@@ -7,14 +7,14 @@ The second writes the files alone, to measure a training that is not finished. T
 of a logit between transformers and the files on a padded batch, all tokens at once and step by step with the cache.
 """
 
-import argparse
 import json
 from pathlib import Path
 
 import learning
 import numpy as np
 import torch
-from manifests import installed, replace
+import tyro
+from manifests import MODELS, installed, replace
 
 from . import graph, manifest, names
 from .model import averaged
@@ -48,34 +48,26 @@ def difference(folder: str | Path) -> tuple[float, float]:
     return float(np.abs(whole - wanted).max()), float(np.abs(stepped - wanted).max())
 
 
-def main() -> None:
-    """Exports a checkpoint's averaged weights."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--checkpoint", required=True)
-    parser.add_argument("--tokens", required=True)
-    to = parser.add_mutually_exclusive_group(required=True)
-    to.add_argument("--models-dir", help="where the manifest is, so that the model is served")
-    to.add_argument("--out", help="write the files alone in this folder")
-    arguments = parser.parse_args()
-    net = averaged(arguments.checkpoint)
+def main(checkpoint: Path, tokens: Path, models_dir: Path = MODELS, out: Path | None = None) -> None:
+    """Exports a checkpoint's averaged weights: the files alone into the folder `out`, or else with the manifest."""
+    net = averaged(checkpoint)
     content = {
         "encoder": graph.encoder(net).SerializeToString(),
         "decoder": graph.decoder(net).SerializeToString(),
-        "tokenizer": (Path(arguments.tokens) / "tokenizer.json").read_bytes(),
+        "tokenizer": (tokens / "tokenizer.json").read_bytes(),
         "names": names.table().encode(),
     }
-    folder = Path(arguments.out or f"{arguments.models_dir}/weights")
     print({role: len(one) for role, one in content.items()}, "bytes")
-    if arguments.models_dir:
-        installed(Path(arguments.models_dir), manifest.MODEL, content)
-    else:
+    if out:
         for role, ending in manifest.FILES.items():
-            replace(folder / f"{manifest.MODEL}.{ending}", content[role])
-    state = learning.load(arguments.checkpoint)
+            replace(out / f"{manifest.MODEL}.{ending}", content[role])
+    else:
+        installed(models_dir, manifest.MODEL, content)
+    state = learning.load(checkpoint)
     progress = {"steps": state["step"], "tokens": state["n_tokens"]}
     replace(PROGRESS, (json.dumps(progress) + "\n").encode())
-    print("largest difference of a logit, whole and stepped:", difference(folder))
+    print("largest difference of a logit, whole and stepped:", difference(out or models_dir / "weights"))
 
 
 if __name__ == "__main__":
-    main()
+    tyro.cli(main, description=__doc__)

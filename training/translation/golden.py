@@ -7,11 +7,11 @@ precision; the service's test compares what it finds with the files themselves. 
 token and end with `</s>`; where the last `</s>` is missing, the limit was reached.
 """
 
-import argparse
 import json
 from pathlib import Path
 
 import transformers
+import tyro
 from manifests import replace
 
 from . import manifest
@@ -40,13 +40,9 @@ def case(reference: Reference, text: str, source: str, target: str) -> dict[str,
     }
 
 
-def main() -> None:
+def main(models_dir: Path, out: Path) -> None:
     """Writes the golden file, one case a line."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--models-dir", required=True)
-    parser.add_argument("--out", required=True)
-    arguments = parser.parse_args()
-    folder = Path(arguments.models_dir) / "weights"
+    folder = models_dir / "weights"
     reference = Reference(folder)
     cases = [
         case(reference, text, source, target)
@@ -70,9 +66,9 @@ def main() -> None:
     rows = ",\n  ".join(json.dumps(row, ensure_ascii=False, separators=(",", ":")) for row in cases)
     text = f'{json.dumps(golden, ensure_ascii=False, indent=1)[:-2]},\n "cases": [\n  {rows}\n ]\n}}\n'
     json.loads(text)
-    replace(Path(arguments.out), text.encode())
-    print(arguments.out, len(cases), "texts,", len(text.encode()), "bytes")
+    replace(out, text.encode())
+    print(out, len(cases), "texts,", len(text.encode()), "bytes")
 
 
 if __name__ == "__main__":
-    main()
+    tyro.cli(main, description=__doc__)

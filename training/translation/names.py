@@ -9,12 +9,13 @@ A name of the pairs is a word that English writes with a capital inside a senten
 stands in the same rows and has about the same consonants; or a Latin word that the Panjabi text mostly keeps.
 """
 
-import argparse
 import difflib
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+
+import tyro
 
 from . import corpus, prepared
 from .corpus import Pair
@@ -166,21 +167,17 @@ def lexicon(found: Sequence[Row] | None = None) -> Lexicon:
     return Lexicon(rows() if found is None else found)
 
 
-def main() -> None:
+def main(data: Path, pairs: Path) -> None:
     """Learns the names of the training pairs and writes them."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--data", required=True)
-    parser.add_argument("--pairs", required=True)
-    arguments = parser.parse_args()
-    parts = prepared.read(arguments.pairs)
-    pairs = parts["train"]
-    small = Counter(word for text in corpus.single(arguments.data, parts)["en"] for word in _WORD.findall(text))
+    parts = prepared.read(pairs)
+    train = parts["train"]
+    small = Counter(word for text in corpus.single(data, parts)["en"] for word in _WORD.findall(text))
     common = {word for word in small if word.islower()}
     known = {row[0] for row in written()}
-    found = [row for row in (*kept(pairs), *shown(pairs, common)) if row[0] not in known]
+    found = [row for row in (*kept(train), *shown(train, common)) if row[0] not in known]
     (FOLDER / "learnt.tsv").write_text(table(sorted(set(found))))
     print(len(written()), "written,", len(found), "learnt")
 
 
 if __name__ == "__main__":
-    main()
+    tyro.cli(main, description=__doc__)

@@ -7,11 +7,13 @@
 `--check` prints how many translations have each fault.
 """
 
-import argparse
 import random
 import re
 from collections import Counter
 from pathlib import Path
+from typing import Annotated, Literal
+
+import tyro
 
 WORDS = {
     "en": "the a water house go went red seven and but who don't Harpreet zzyx".split(),
@@ -71,22 +73,21 @@ def faults(source: str, translation: str, language: str) -> list[str]:
     return found
 
 
-def main() -> None:
+def main(
+    language: Annotated[Literal["en", "pa"], tyro.conf.arg(name="from")] = "en",
+    count: int = 1000,
+    check: tuple[str, str] | None = None,
+) -> None:
     """Writes inputs, or checks their translations."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--from", dest="language", choices=("en", "pa"), default="en")
-    parser.add_argument("--count", type=int, default=1000)
-    parser.add_argument("--check", nargs=2, metavar=("INPUTS", "TRANSLATIONS"))
-    arguments = parser.parse_args()
-    if not arguments.check:
-        rng = random.Random(f"noise {arguments.language}")
-        for _ in range(arguments.count):
-            print(drawn(arguments.language, rng))
+    if not check:
+        rng = random.Random(f"noise {language}")
+        for _ in range(count):
+            print(drawn(language, rng))
         return
-    sources, said = (Path(path).read_text().splitlines() for path in arguments.check)
-    counts = Counter(fault for a, b in zip(sources, said, strict=True) for fault in faults(a, b, arguments.language))
+    sources, said = (Path(path).read_text().splitlines() for path in check)
+    counts = Counter(fault for a, b in zip(sources, said, strict=True) for fault in faults(a, b, language))
     print(f"{len(sources)} inputs:", dict(counts) or "no faults")
 
 
 if __name__ == "__main__":
-    main()
+    tyro.cli(main, description=__doc__)

@@ -10,7 +10,6 @@ NumPy. `optimum` is ORTModelForSeq2SeqLM.generate on the same files. `ctranslate
 precision.
 """
 
-import argparse
 import itertools
 import json
 import shutil
@@ -21,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 import onnxruntime
+import tyro
 
 from . import manifest
 from .batches import padded
@@ -126,29 +126,28 @@ def timed(greedy: Greedy, batches: Sequence[Sequence[Case]], languages: Mapping[
     return time.perf_counter() - start, n_tokens, n_same
 
 
-def main() -> None:
+def main(
+    models_dir: Path,
+    texts: Path,
+    peers: tuple[str, ...] = tuple(PEERS),
+    threads: tuple[int, ...] = (1, 2),
+    batches: tuple[int, ...] = (1,),
+    runs: int = 3,
+    limit: int = 40,
+) -> None:
     """Times each runtime with each number of threads and each size of batch."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--models-dir", required=True)
-    parser.add_argument("--texts", required=True)
-    parser.add_argument("--peers", nargs="+", choices=PEERS, default=list(PEERS))
-    parser.add_argument("--threads", type=int, nargs="+", default=[1, 2])
-    parser.add_argument("--batches", type=int, nargs="+", default=[1])
-    parser.add_argument("--runs", type=int, default=3)
-    parser.add_argument("--limit", type=int, default=40)
-    arguments = parser.parse_args()
-    folder = Path(arguments.models_dir) / "weights"
-    cases, names = json.loads(Path(arguments.texts).read_text())["cases"], tokeniser(folder)
+    folder = models_dir / "weights"
+    cases, names = json.loads(texts.read_text())["cases"], tokeniser(folder)
     languages = {language: names.token_to_id(name) for language, name in LANGUAGES.items()}
-    for peer, threads in itertools.product(arguments.peers, arguments.threads):
-        greedy = PEERS[peer](folder, threads, arguments.limit)
-        for size in arguments.batches:
-            batches = grouped(cases, size)
-            runs = [timed(greedy, batches, languages) for _ in range(arguments.runs)]
-            best, (_, n_tokens, n_same) = min(seconds for seconds, _, _ in runs), runs[-1]
+    for peer, n_threads in itertools.product(peers, threads):
+        greedy = PEERS[peer](folder, n_threads, limit)
+        for size in batches:
+            some = grouped(cases, size)
+            each = [timed(greedy, some, languages) for _ in range(runs)]
+            best, (_, n_tokens, n_same) = min(seconds for seconds, _, _ in each), each[-1]
             found = {
                 "peer": peer,
-                "threads": threads,
+                "threads": n_threads,
                 "batch": size,
                 "texts": len(cases),
                 "tokens": n_tokens,
@@ -160,4 +159,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    tyro.cli(main, description=__doc__)

@@ -10,12 +10,13 @@ one for dev, with all its rows. Of the other templates, a row is in training if 
 none. A row of another source is left out of training if test or dev has a row with its template.
 """
 
-import argparse
 import csv
 import hashlib
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
+
+import tyro
 
 from . import alignment, cleaning, corpus
 from .corpus import Pair
@@ -111,17 +112,13 @@ def read(folder: str | Path) -> dict[str, list[Pair]]:
     return out
 
 
-def main() -> None:
+def main(data: Path, out: Path) -> None:
     """Prepares the pairs and prints how many each part has of each source."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--data", required=True)
-    parser.add_argument("--out", required=True)
-    arguments = parser.parse_args()
-    parts = pairs(arguments.data)
-    write(parts, arguments.out)
+    parts = pairs(data)
+    write(parts, out)
     for name, rows in parts.items():
         print(name, len(rows), dict(Counter(source for _, _, source in rows).most_common()))
 
 
 if __name__ == "__main__":
-    main()
+    tyro.cli(main, description=__doc__)

@@ -7,11 +7,11 @@ weights come from the ONNX files, in half precision; the optimiser begins anew, 
 the number of tokens come from `translation/progress.json`, which `translation.export` writes.
 """
 
-import argparse
 import json
 from pathlib import Path
 
 import learning
+import tyro
 
 from . import tokeniser
 from .model import optimiser
@@ -20,25 +20,20 @@ from .weights import restored
 PROGRESS = Path(__file__).parent / "progress.json"
 
 
-def main() -> None:
+def main(weights: Path, out: Path) -> None:
     """Writes the checkpoint, unless there is one."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--weights", required=True, help="the folder of the exported files")
-    parser.add_argument("--out", required=True)
-    arguments = parser.parse_args()
-    out = Path(arguments.out)
-    tokeniser.rebuilt(Path(arguments.weights), out / "tokens")
+    tokeniser.rebuilt(weights, out / "tokens")
     if (out / "translation.pt").exists():
         print(f"{out / 'translation.pt'} is there already and stays as it is")
         return
-    net, progress = restored(arguments.weights), json.loads(PROGRESS.read_text())
+    net, progress = restored(weights), json.loads(PROGRESS.read_text())
     average = {name: p.detach().clone() for name, p in net.named_parameters()}
     step = progress["steps"]
     figures = {"step": step, "n_tokens": progress["tokens"], "decay_from": step, "warm_from": step}
-    weights = {"net": net.state_dict(), "average": average}
-    learning.write(out / "translation.pt", {**weights, "optimiser": optimiser(net).state_dict(), **figures})
+    networks = {"net": net.state_dict(), "average": average}
+    learning.write(out / "translation.pt", {**networks, "optimiser": optimiser(net).state_dict(), **figures})
     print(f"{out / 'translation.pt'}: step {progress['steps']}, {progress['tokens'] / 1e6:.2f} M tokens")
 
 
 if __name__ == "__main__":
-    main()
+    tyro.cli(main, description=__doc__)

@@ -7,7 +7,6 @@ Training segments with `WORK/tokens/spm.model`; the service reads `tokenizer.jso
 reserved characters; the two language tokens are last. A placeholder is in no other piece, so it always is a token.
 """
 
-import argparse
 import json
 import re
 from collections.abc import Iterable
@@ -15,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import sentencepiece
+import tyro
 from sentencepiece import sentencepiece_model_pb2
 from tokenizers import AddedToken, Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers, processors
 
@@ -130,27 +130,22 @@ def without(text: str) -> str:
     return " ".join("".join(" " if c in values else c for c in masked).split())
 
 
-def main() -> None:
+def main(data: Path, pairs: Path, out: Path) -> None:
     """Learns the vocabulary of the training part and reports how many texts both files segment alike."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--data", required=True)
-    parser.add_argument("--pairs", required=True, help="what translation.prepared wrote")
-    parser.add_argument("--out", required=True)
-    arguments = parser.parse_args()
-    Path(arguments.out).mkdir(parents=True, exist_ok=True)
-    parts = prepared.read(arguments.pairs)
-    mono = corpus.single(arguments.data, parts)
+    out.mkdir(parents=True, exist_ok=True)
+    parts = prepared.read(pairs)
+    mono = corpus.single(data, parts)
     texts = [text for en, pa, _ in parts["train"] for text in (en, pa)] * 2
     texts += [en.lower() for en, _, _ in parts["train"]]
     # About as much text of either language.
     texts += mono["pa"] * 2 + mono["en"][:30000]
     texts = [without(text) for text in texts]
-    learn(texts, arguments.out)
-    tokeniser = written(arguments.out)
-    spm = sentencepiece.SentencePieceProcessor(model_file=str(Path(arguments.out) / "spm.model"))
+    learn(texts, out)
+    tokeniser = written(out)
+    spm = sentencepiece.SentencePieceProcessor(model_file=str(out / "spm.model"))
     same = [tokeniser.encode(t, add_special_tokens=False).ids == spm.encode(t) for t in texts[:20000]]
     print(f"{tokeniser.get_vocab_size()} tokens; {sum(same)} of {len(same)} texts segmented alike")
 
 
 if __name__ == "__main__":
-    main()
+    tyro.cli(main, description=__doc__)

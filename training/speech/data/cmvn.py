@@ -6,11 +6,11 @@ Short recordings are normalised with them, because a second of speech is too sho
 one vowel would lose that vowel's spectrum.
 """
 
-import argparse
 import json
 from pathlib import Path
 
 import numpy as np
+import tyro
 
 from ..arrays import AnyFloats, Floats
 from .shards import Shard, found
@@ -43,16 +43,12 @@ def averages(folder: str | Path) -> Floats:
     return np.mean(out, 0)
 
 
-def main() -> None:
+def main(shards: list[str], out: Path) -> None:
     """Write the statistics of the folders that the command line names as JSON."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--shards", nargs="+", required=True, metavar="DIR", help="each counts the same")
-    parser.add_argument("--out", required=True)
-    arguments = parser.parse_args()
-    mean, deviation = np.mean([averages(folder) for folder in arguments.shards], 0)
+    mean, deviation = np.mean([averages(folder) for folder in shards], 0)
     rounded = {name: [round(float(v), 3) for v in row] for name, row in (("mean", mean), ("deviation", deviation))}
-    Path(arguments.out).write_text(json.dumps({"frames": ENOUGH, **rounded}) + "\n")
+    out.write_text(json.dumps({"frames": ENOUGH, **rounded}) + "\n")
 
 
 if __name__ == "__main__":
-    main()
+    tyro.cli(main, description=__doc__)

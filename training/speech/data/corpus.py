@@ -6,18 +6,20 @@ Shards are named by seed and number, so runs with different seeds add up in one 
 interrupted run continues where it stopped.
 """
 
-import argparse
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
+import tyro
 
 from ..arrays import AnyFloats, Floats
 from ..sounds import acoustics
 from ..sounds.features import RATE, log_mel
 from ..texts import numbers, reading
-from ..voices.speakers import ENGINES, Job, Speakers
+from ..voices.speakers import Job, Speakers
 from .shards import Writer
 
 BATCH = 150  # utterances that share one mp3 bit rate
@@ -96,39 +98,45 @@ def shard(
     writer.close()
 
 
-def made(arguments: argparse.Namespace, make: Make) -> None:
-    """Write every shard that is missing by `make`; `arguments` has `out`, `seed`, `hours` and `shard_minutes`."""
-    seconds = arguments.shard_minutes * 60
-    for k in range(max(1, round(arguments.hours * 60 / arguments.shard_minutes))):
-        path = Path(arguments.out) / f"{arguments.seed:02}-{k:03}"
+def made(out: Path, hours: float, shard_minutes: float, seed: int, make: Make) -> None:
+    """Write every shard that is missing by `make`."""
+    seconds = shard_minutes * 60
+    for k in range(max(1, round(hours * 60 / shard_minutes))):
+        path = out / f"{seed:02}-{k:03}"
         if path.with_suffix(".json").exists():
             continue
         started = time.time()
-        make(path, seconds, np.random.default_rng([arguments.seed, k]))
+        make(path, seconds, np.random.default_rng([seed, k]))
         print(path.name, f"{seconds / (time.time() - started):.0f} x real time", flush=True)
 
 
-def main() -> None:
+@dataclass
+class Options:
+    """What the command line says."""
+
+    data: Path
+    language: Literal["pa", "en"]
+    kind: Literal["words", "sentences", "digits"]
+    hours: float
+    out: Path
+    shard_minutes: float = 30
+    copies: int = 1
+    """How often each utterance gets recording conditions."""
+    seed: int = 1
+    engine: str | None = None
+    """Its voices alone."""
+
+
+def main(options: Options) -> None:
     """Synthesise the corpus that the command line asks for."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--data", required=True)
-    parser.add_argument("--language", choices=("pa", "en"), required=True)
-    parser.add_argument("--kind", choices=("words", "sentences", "digits"), required=True)
-    parser.add_argument("--hours", type=float, required=True)
-    parser.add_argument("--shard-minutes", type=float, default=30)
-    parser.add_argument("--copies", type=int, default=1, help="how often each utterance gets recording conditions")
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--engine", choices=ENGINES, help="its voices alone")
-    parser.add_argument("--out", required=True)
-    arguments = parser.parse_args()
-    speakers = Speakers(arguments.language, arguments.engine)
+    speakers = Speakers(options.language, options.engine)
 
     def make(path: Path, seconds: float, rng: np.random.Generator) -> None:
-        source = texts_of(arguments.data, arguments.language, arguments.kind, rng)
-        shard(path, speakers, source, seconds, rng, arguments.copies)
+        source = texts_of(options.data, options.language, options.kind, rng)
+        shard(path, speakers, source, seconds, rng, options.copies)
 
-    made(arguments, make)
+    made(options.out, options.hours, options.shard_minutes, options.seed, make)
 
 
 if __name__ == "__main__":
-    main()
+    main(tyro.cli(Options, description=__doc__))

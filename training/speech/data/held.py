@@ -7,12 +7,13 @@ room, with noise at 10 dB SNR, through an mp3 of 32 kb/s. `akhar-bench speech --
 the folders `wav`.
 """
 
-import argparse
 import json
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
+import tyro
 from scipy.io import wavfile
 
 from ..arrays import Floats
@@ -64,23 +65,16 @@ def write(folder: Path, rows: Sequence[Row], sounds: Sequence[Floats]) -> None:
     (folder / "wav/clips.tsv").write_text("\n".join(table) + "\n")
 
 
-def main() -> None:
+def main(data: Path, language: Literal["pa", "en"], part: Literal["dev", "test"], out: Path) -> None:
     """Write the folders `clean` and `degraded` as the command line asks."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--data", required=True)
-    parser.add_argument("--language", choices=("pa", "en"), required=True)
-    parser.add_argument("--part", choices=("dev", "test"), required=True)
-    parser.add_argument("--out", required=True)
-    arguments = parser.parse_args()
-    seed = 7000 + (arguments.part == "test")
-    rows = spoken(arguments.data, arguments.language, arguments.part, seed)
+    seed = 7000 + (part == "test")
+    rows = spoken(data, language, part, seed)
     rng = np.random.default_rng(seed + 10)
     sounds = [samples for _, _, samples, _ in rows]
-    out = Path(arguments.out)
     write(out / "clean", rows, sounds)
     write(out / "degraded", rows, acoustics.through_mp3([degraded(s, rng) for s in sounds], 32))
     print(json.dumps({"utterances": len(rows), "minutes": round(sum(map(len, sounds)) / RATE / 60, 1)}))
 
 
 if __name__ == "__main__":
-    main()
+    tyro.cli(main, description=__doc__)

@@ -5,11 +5,11 @@
 At 8 kb/s, 34 minutes are what fits into a request.
 """
 
-import argparse
 import itertools
 from pathlib import Path
 
 import numpy as np
+import tyro
 from scipy.io import wavfile
 
 from ..arrays import Floats
@@ -39,24 +39,15 @@ def joined(folder: Path, seconds: float, rng: np.random.Generator) -> tuple[Floa
     return np.concatenate(parts), [(a / RATE, b / RATE, text) for a, b, text in rows]
 
 
-def main() -> None:
+def main(clips: Path, out: Path, minutes: float = 34.5, kilobits: int = 8) -> None:
     """Write the mp3 and its table."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument(
-        "--clips", required=True, help="a folder of wav files and clips.tsv, as `speech.data.held` writes it"
-    )
-    parser.add_argument("--minutes", type=float, default=34.5)
-    parser.add_argument("--kilobits", type=int, default=8)
-    parser.add_argument("--out", required=True, help="without an ending: .mp3 and .tsv are written")
-    arguments = parser.parse_args()
-    samples, rows = joined(Path(arguments.clips), arguments.minutes * 60, np.random.default_rng(1))
-    out = Path(arguments.out)
+    samples, rows = joined(clips, minutes * 60, np.random.default_rng(1))
     out.parent.mkdir(parents=True, exist_ok=True)
-    acoustics.as_mp3(samples, out.with_suffix(".mp3"), arguments.kilobits)
+    acoustics.as_mp3(samples, out.with_suffix(".mp3"), kilobits)
     lines = [f"{start:.3f}\t{end:.3f}\t{text}" for start, end, text in rows]
     out.with_suffix(".tsv").write_text("\n".join(["start\tend\ttext", *lines]) + "\n")
     print(f"{len(samples) / RATE / 60:.1f} minutes, {len(rows)} clips, {out.with_suffix('.mp3').stat().st_size} bytes")
 
 
 if __name__ == "__main__":
-    main()
+    tyro.cli(main, description=__doc__)

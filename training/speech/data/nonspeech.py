@@ -5,10 +5,10 @@
 Samples are (n,) at 16 kHz; `n` is a number of samples.
 """
 
-import argparse
 from pathlib import Path
 
 import numpy as np
+import tyro
 
 from ..arrays import AnyFloats, Doubles, Floats
 from ..sounds import acoustics
@@ -80,19 +80,14 @@ def sound(rng: np.random.Generator) -> Floats:
     return (out / np.abs(out).max() * 10 ** rng.uniform(-2, -0.05)).astype(np.float32)
 
 
-def main() -> None:
+def main(hours: float, out: Path, seed: int = 1) -> None:
     """Write one shard of at least `--hours`, as the command line asks."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--hours", type=float, required=True)
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--out", required=True)
-    arguments = parser.parse_args()
-    rng = np.random.default_rng(arguments.seed)
-    writer = Writer(Path(arguments.out) / f"{arguments.seed:02}-000")
-    while writer.at < arguments.hours * 360000:
+    rng = np.random.default_rng(seed)
+    writer = Writer(out / f"{seed:02}-000")
+    while writer.at < hours * 360000:
         writer.add(log_mel(sound(rng)), text="", voice="none")
     writer.close()
 
 
 if __name__ == "__main__":
-    main()
+    tyro.cli(main, description=__doc__)

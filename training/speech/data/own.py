@@ -7,12 +7,12 @@ speakers, a tab and the speaker follow. Every fifth recording (`--every`) goes t
 go to `OUT/train`, to train on. The features are those that `speech.whisper_ctc.train` takes.
 """
 
-import argparse
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
+import tyro
 
 from ..arrays import Floats
 from ..sounds import acoustics
@@ -71,40 +71,28 @@ def taken(path: Path, text: str) -> tuple[Floats, str]:
     return mel, plain
 
 
-def main() -> None:
+def main(table: Path, out: Path, every: int = 5) -> None:
     """Write the shards, and name on standard error each recording that is left out."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--table", required=True)
-    parser.add_argument(
-        "--every",
-        type=int,
-        choices=range(2, 101),
-        default=5,
-        metavar="2 to 100",
-        help="one recording in so many goes to OUT/kept",
-    )
-    parser.add_argument("--out", required=True)
-    arguments = parser.parse_args()
     try:
-        table = list(rows(arguments.table))
+        listed = list(rows(table))
     except (Unfit, OSError, UnicodeDecodeError) as reason:
-        sys.exit(f"{arguments.table}: {reason}")
-    writers = {part: Writer(Path(arguments.out) / part / "00-000") for part in ("train", "kept")}
+        sys.exit(f"{table}: {reason}")
+    writers = {part: Writer(out / part / "00-000") for part in ("train", "kept")}
     fit = 0
-    for number, path, text, speaker in table:
+    for number, path, text, speaker in listed:
         try:
             mel, plain = taken(path, text)
         except Unfit as reason:
             print(f"left out, line {number}: {path.name}: {reason}", file=sys.stderr)
             continue
         fit += 1
-        writers["train" if fit % arguments.every else "kept"].add(mel, text=plain, voice=speaker)
-    if fit < arguments.every:
-        sys.exit(f"{fit} of {len(table)} recordings can be used; at least {arguments.every} are needed")
+        writers["train" if fit % every else "kept"].add(mel, text=plain, voice=speaker)
+    if fit < every:
+        sys.exit(f"{fit} of {len(listed)} recordings can be used; at least {every} are needed")
     for part, writer in writers.items():
         print(part, len(writer.items), "recordings", f"{writer.at / 6000:.1f} minutes")
         writer.close()
 
 
 if __name__ == "__main__":
-    main()
+    tyro.cli(main, description=__doc__)

@@ -5,7 +5,6 @@
 DIR is Debian's asterisk-core-sounds-en and asterisk-core-sounds-en-g722, unpacked into one place or installed (/).
 """
 
-import argparse
 import gzip
 import re
 import subprocess
@@ -13,6 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
+import tyro
 
 from ..arrays import Floats
 from ..sounds.features import RATE, log_mel
@@ -80,15 +80,11 @@ def decoded(path: Path) -> Floats:
     return np.frombuffer(raw, "<i2").astype(np.float32) / np.float32(32768)
 
 
-def main() -> None:
+def main(sounds: Path, out: Path) -> None:
     """Write the shard, and print which prompts are left out."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--sounds", required=True)
-    parser.add_argument("--out", required=True)
-    arguments = parser.parse_args()
-    writer, dropped = Writer(Path(arguments.out) / "00-000"), []
-    for name, text in prompts(arguments.sounds):
-        path = Path(arguments.sounds) / SOUNDS / f"{name}.g722"
+    writer, dropped = Writer(out / "00-000"), []
+    for name, text in prompts(sounds):
+        path = sounds / SOUNDS / f"{name}.g722"
         if not text or not path.exists():
             dropped.append(name)
             continue
@@ -103,4 +99,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    tyro.cli(main, description=__doc__)

@@ -5,14 +5,14 @@
 Samples are (n,) float32 in [-1, 1], mono, at 16 kHz.
 """
 
-import argparse
 import io
 import tarfile
 from collections.abc import Iterator
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, Literal
 
 import numpy as np
+import tyro
 
 from ..arrays import Floats
 from ..sounds import acoustics
@@ -75,17 +75,12 @@ def reading(data: str | Path, name: str) -> Iterator[tuple[str, Floats, str]]:
         yield clip, read(folder / "flac" / f"{clip}.flac"), text
 
 
-def main() -> None:
+def main(data: Path, language: Literal["pa", "en"], out: Path) -> None:
     """Write the shards of each speaker."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--data", required=True)
-    parser.add_argument("--language", choices=("pa", "en"), required=True)
-    parser.add_argument("--out", required=True)
-    arguments = parser.parse_args()
     writers: dict[str, Writer] = {}
-    for speaker, _, samples, text in (panjabi if arguments.language == "pa" else english)(arguments.data):
+    for speaker, _, samples, text in (panjabi if language == "pa" else english)(data):
         if speaker not in writers:
-            writers[speaker] = Writer(Path(arguments.out) / speaker / "00-000")
+            writers[speaker] = Writer(out / speaker / "00-000")
         writers[speaker].add(log_mel(voiced(samples)), text=text, voice=speaker)
     for speaker, writer in writers.items():
         print(speaker, len(writer.items), "utterances", f"{writer.at / 6000:.1f} minutes")
@@ -93,4 +88,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    tyro.cli(main, description=__doc__)

@@ -10,13 +10,14 @@ as with the sound; rooms and noise are added to the features. The network gives 
 leaves out is drawn at random and added.
 """
 
-import argparse
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Literal
 
 import learning
 import numpy as np
 import torch
+import tyro
 from torch import Tensor, nn
 from torch.nn import functional as F
 
@@ -33,6 +34,7 @@ WIDE, STYLE = 384, 128  # channels of the network; values of a voice
 EDGE = 8  # frames kept before and after the speech
 PIECE = 300  # frames of an utterance in a batch
 BATCH = 8  # utterances
+SHARD_MINUTES = 15
 Row = tuple[Floats, Floats, Floats]  # latent (T, LATENT) at 100 frames a second, style (STYLE,), log-mels (T, 80)
 
 
@@ -134,8 +136,10 @@ def measure_grain(net: Shortcut, rows: Sequence[Row]) -> None:
     net.grain.copy_(torch.tensor(np.stack([deviation, np.clip(on, 0, 0.95)]).astype(np.float32)))
 
 
-def learn(data: str | Path, minutes: float, passes: int, rng: np.random.Generator) -> Shortcut:
+def learn(data: Path, out: Path, minutes: float = 12, passes: int = 40, seed: int = 1) -> None:
     """Train a network on `minutes` of synthesised speech, seen `passes` times; every twelfth utterance is held out."""
+    torch.set_num_threads(1)
+    rng = np.random.default_rng(seed)
     rows = spoken(data, minutes, rng)
     kept = rows[::12]
     rows = [row for k, row in enumerate(rows) if k % 12]
@@ -155,7 +159,7 @@ def learn(data: str | Path, minutes: float, passes: int, rng: np.random.Generato
         if step % 100 == 99:
             print(f"step {step + 1} of {steps}: {loss.item():.3f}", flush=True)
     measure_grain(net, kept)
-    return net
+    learning.write(out, net.state_dict())
 
 
 def trimmed(mel: Floats) -> Floats:
@@ -185,42 +189,25 @@ def shard(
     writer.close()
 
 
-def speak(arguments: argparse.Namespace) -> None:
-    """Write the shards that the command line asks for."""
+def speak(
+    data: Path,
+    language: Literal["pa", "en"],
+    kind: Literal["words", "sentences", "digits"],
+    network: Path,
+    hours: float,
+    out: Path,
+    seed: int = 1,
+) -> None:
+    """Write shards."""
+    torch.set_num_threads(1)
     net, engine = Shortcut(), kokoro.Kokoro()
-    net.load_state_dict(learning.load(arguments.network))
+    net.load_state_dict(learning.load(network))
 
     def make(path: Path, seconds: float, rng: np.random.Generator) -> None:
-        shard(path, engine, net, Planner(arguments.data, arguments.language, arguments.kind, rng), seconds, rng)
+        shard(path, engine, net, Planner(data, language, kind, rng), seconds, rng)
 
-    made(arguments, make)
-
-
-def main() -> None:
-    """Run the command `learn` or `speak`."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    what = parser.add_subparsers(dest="what", required=True)
-    learn_parser = what.add_parser("learn")
-    speaking = what.add_parser("speak")
-    for one in (learn_parser, speaking):
-        one.add_argument("--data", required=True)
-        one.add_argument("--out", required=True)
-        one.add_argument("--seed", type=int, default=1)
-    learn_parser.add_argument("--minutes", type=float, default=12)
-    learn_parser.add_argument("--passes", type=int, default=40)
-    speaking.add_argument("--language", choices=("pa", "en"), required=True)
-    speaking.add_argument("--kind", choices=("words", "sentences", "digits"), required=True)
-    speaking.add_argument("--network", required=True)
-    speaking.add_argument("--hours", type=float, required=True)
-    speaking.add_argument("--shard-minutes", type=float, default=15)
-    arguments = parser.parse_args()
-    torch.set_num_threads(1)
-    if arguments.what == "speak":
-        speak(arguments)
-    else:
-        net = learn(arguments.data, arguments.minutes, arguments.passes, np.random.default_rng(arguments.seed))
-        learning.write(arguments.out, net.state_dict())
+    made(out, hours, SHARD_MINUTES, seed, make)
 
 
 if __name__ == "__main__":
-    main()
+    tyro.extras.subcommand_cli_from_dict({"learn": learn, "speak": speak}, description=__doc__)

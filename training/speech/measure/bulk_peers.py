@@ -11,7 +11,6 @@ of an earlier clip as a prompt and without timestamps. faster-whisper's batches 
 requirements-peers.txt are needed.
 """
 
-import argparse
 import json
 import shutil
 import tempfile
@@ -22,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import tyro
 from scipy.io import wavfile
 
 from ..arrays import Floats
@@ -30,8 +30,7 @@ from ..sounds.features import RATE
 from ..voices.espeak import RATE as ESPEAK_RATE
 from ..voices.espeak import Espeak
 from ..whisper_ctc.package import model_bytes, path_of
-from . import ggml
-from .peer import clips
+from . import ggml, peer
 from .peer_english import TOKENIZER_FILES
 
 WORKERS, BATCH = 2, 8
@@ -40,7 +39,7 @@ WORDS = "ਮੈਂ ਘਰ ਪਾਣੀ ਕਿਤਾਬ ਸਕੂਲ ਬੱਚੇ
 LENGTH = (5, 10)  # seconds of a clip
 
 
-def make(folder: Path, count: int) -> None:
+def written(folder: Path, count: int) -> None:
     """Write `count` clips of random words, 16 bits, 16 kHz, of a length in LENGTH."""
     rng, espeak = np.random.default_rng(11), Espeak()
     folder.mkdir(parents=True, exist_ok=True)
@@ -131,29 +130,24 @@ def timed(workers: Sequence[Share], sounds: Sequence[Floats]) -> tuple[float, fl
         return time.perf_counter() - start, time.process_time() - cpu, [text for share in texts for text in share]
 
 
-def main() -> None:
+def main(
+    clips: Path, make: int | None = None, language: str = "pa", rounds: int = 1, peers: tuple[str, ...] = tuple(MAKERS)
+) -> None:
     """Make the clips, or run every program on them in every round."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--clips", type=Path, required=True)
-    parser.add_argument("--make", type=int, help="write so many clips there instead of measuring")
-    parser.add_argument("--language", default="pa")
-    parser.add_argument("--rounds", type=int, default=1)
-    parser.add_argument("--peers", nargs="+", choices=MAKERS, default=list(MAKERS))
-    arguments = parser.parse_args()
-    if arguments.make is not None:
-        make(arguments.clips, arguments.make)
+    if make is not None:
+        written(clips, make)
         return
-    sounds = [samples for _, samples in clips(arguments.clips)]
+    sounds = [samples for _, samples in peer.clips(clips)]
     if not sounds:
-        parser.error(f"--clips: expected a folder with wav files, found none in {arguments.clips}")
+        raise SystemExit(f"--clips: expected a folder with wav files, found none in {clips}")
     audio_s = sum(len(samples) for samples in sounds) / RATE
-    peers = {}
-    for name in arguments.peers:
+    programs = {}
+    for name in peers:
         with tempfile.TemporaryDirectory() as folder:
-            peers[name] = MAKERS[name](Path(folder), arguments.language)
-        timed(peers[name], sounds[:WORKERS])  # the first run allocates
-    for nth in range(arguments.rounds):
-        for name, workers in peers.items():
+            programs[name] = MAKERS[name](Path(folder), language)
+        timed(programs[name], sounds[:WORKERS])  # the first run allocates
+    for nth in range(rounds):
+        for name, workers in programs.items():
             seconds, cpu, texts = timed(workers, sounds)
             row = {"peer": name, "round": nth, "seconds": round(seconds, 3), "cpu_seconds": round(cpu, 3)}
             row |= {"audio_seconds": round(audio_s, 3), "texts": texts}
@@ -161,4 +155,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    tyro.cli(main, description=__doc__)

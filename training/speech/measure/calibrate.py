@@ -12,13 +12,13 @@ evidence` prints: the mean log-probability that aligner-en gives the letters of 
 It prints the table, and how many texts of each set get a warning.
 """
 
-import argparse
 import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
+import tyro
 
 from ..arrays import Doubles, Floats
 from ..data import real
@@ -88,13 +88,13 @@ def synthetic(data: Path) -> Iterator[Clip]:
                 yield part, f"{language}-espeak~{variant}-{k:02}", samples, chosen[at]
 
 
-def write(data: Path, out: Path) -> None:
+def clips(data: Path, out: Path) -> None:
     """Write the folders `fit` and `test` of clips, each with its table `clips.tsv`."""
     tables = {part: ["file\ttext"] for part in PARTS}
     for part in PARTS:
         (out / part).mkdir(parents=True)
-    for clips in (people(data), synthetic(data)):
-        for part, name, samples, text in clips:
+    for some in (people(data), synthetic(data)):
+        for part, name, samples, text in some:
             (out / part / f"{name}.wav").write_bytes(client.wav(samples))
             tables[part].append(f"{name}.wav\t{text}")
     for part, rows in tables.items():
@@ -109,7 +109,7 @@ def answers(path: Path) -> list[Answer]:
     ]
 
 
-def evidence(answer: Answer) -> Evidence | None:
+def weighed(answer: Answer) -> Evidence | None:
     """Return the evidence for a whole text; None where it has no letters that the aligner can spell."""
     n = sum(letters for letters, _, _ in answer.segments)
     if not n:
@@ -133,7 +133,7 @@ def report(weights: Doubles, found: list[Answer], low: float) -> Iterator[str]:
         of_kind = [answer for answer in found if answer.kind == kind]
         written = [answer for answer in of_kind if answer.text]
         n_warned = sum(warned(weights, answer, low) for answer in written)
-        known = [one for one in map(evidence, written) if one]
+        known = [one for one in map(weighed, written) if one]
         line = (
             f"{kind} | {len(of_kind)} clips, {len(of_kind) - len(written)} empty | {n_warned} of {len(written)} warned"
         )
@@ -143,26 +143,14 @@ def report(weights: Doubles, found: list[Answer], low: float) -> Iterator[str]:
         yield line
 
 
-def main() -> None:
-    """Write the clips, or fit and print."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    commands = parser.add_subparsers(dest="command", required=True)
-    clips = commands.add_parser("clips")
-    clips.add_argument("--data", type=Path, required=True)
-    clips.add_argument("--out", type=Path, required=True)
-    fit = commands.add_parser("fit")
-    fit.add_argument("--evidence", type=Path, required=True)
-    fit.add_argument("--low", type=float, default=0.5)
-    arguments = parser.parse_args()
-    if arguments.command == "clips":
-        write(arguments.data, arguments.out)
-        return
-    found = {part: answers(arguments.evidence / f"{part}.jsonl") for part in PARTS}
-    weights = fitted([one for one in map(evidence, found["fit"]) if one])
+def fit(evidence: Path, low: float = 0.5) -> None:
+    """Print the table, and how many texts of each set get a warning; `evidence`: the folder of `clips`."""
+    found = {part: answers(evidence / f"{part}.jsonl") for part in PARTS}
+    weights = fitted([one for one in map(weighed, found["fit"]) if one])
     for part in PARTS:
-        print(part, *report(weights, found[part], arguments.low), sep="\n")
-    print(table(weights, arguments.low))
+        print(part, *report(weights, found[part], low), sep="\n")
+    print(table(weights, low))
 
 
 if __name__ == "__main__":
-    main()
+    tyro.extras.subcommand_cli_from_dict({"clips": clips, "fit": fit}, description=__doc__)

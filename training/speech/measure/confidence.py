@@ -5,11 +5,12 @@
 `min_confidence` in the manifest lies between the two: a window below it gets an empty transcript.
 """
 
-import argparse
 from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
+import tyro
+from manifests import MODELS
 
 from ..arrays import Doubles
 from ..network.recogniser import MODEL, Recogniser, shard_items
@@ -34,22 +35,18 @@ def noises(rng: np.random.Generator) -> Iterator[tuple[str, Doubles]]:
     yield "chords", chord * np.exp(-3 * (t % 0.5))
 
 
-def main() -> None:
+def main(held: Path, models_dir: Path = MODELS) -> None:
     """Print the confidence on each noise, and its low quantiles on speech."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--models-dir", required=True)
-    parser.add_argument("--held", required=True)
-    arguments = parser.parse_args()
-    recogniser = Recogniser(Path(arguments.models_dir) / f"weights/{MODEL}.onnx")
+    recogniser = Recogniser(models_dir / f"weights/{MODEL}.onnx")
     rng = np.random.default_rng(0)
     for name, samples in noises(rng):
         mel = features.log_mel(samples.astype(np.float32))
         print(f"{name} | {ctc.confidence(recogniser.log_probs(mel)):.2f}")
     for part in ("clean", "degraded"):
-        found = [ctc.confidence(recogniser.log_probs(mel)) for _, mel in shard_items(Path(arguments.held) / part)]
+        found = [ctc.confidence(recogniser.log_probs(mel)) for _, mel in shard_items(held / part)]
         low, few, median = np.quantile(found, [0, 0.01, 0.5])
         print(f"{part} speech, {len(found)} clips | lowest {low:.2f}, 1 % below {few:.2f}, median {median:.2f}")
 
 
 if __name__ == "__main__":
-    main()
+    tyro.cli(main, description=__doc__)

@@ -8,13 +8,14 @@ each word set to the nearest of the ten ("snapped"). `--readings` are the two En
 with its own language model.
 """
 
-import argparse
 from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import tyro
+from manifests import MODELS
 
 from ..arrays import Doubles, Floats
 from ..data import real
@@ -33,7 +34,7 @@ def counted(table: Table, texts: dict[str, str], truth: str, groups: Iterable[st
             table.setdefault((decoder, group), metrics.Errors()).add(truth, recognised)
 
 
-def held(folder: Path, recogniser: Recogniser) -> Table:
+def of_voices(folder: Path, recogniser: Recogniser) -> Table:
     """Measure a folder of `speech.data.held`; a group is a voice, or espeak for all of espeak-ng's."""
     out: Table = {}
     for item, mel in shard_items(folder):
@@ -102,7 +103,7 @@ def sphinx(samples: Floats) -> str:
     return units.plain(found.hypstr, "en") or "" if found else ""
 
 
-def readings(data: Path, recogniser: Recogniser, name: str) -> Table:
+def of_readers(data: Path, recogniser: Recogniser, name: str) -> Table:
     """Measure an English reading set, beside pocketsphinx; texts with anything but words are left out."""
     out: Table = {}
     for _, samples, written in real.reading(data, name):
@@ -131,26 +132,25 @@ def folds_table(data: Path, folder: Path) -> None:
     shown("digits of people", together)
 
 
-def main() -> None:
+def main(
+    data: Path,
+    models_dir: Path = MODELS,
+    held: Path | None = None,
+    folds: Path | None = None,
+    readings: bool = False,
+) -> None:
     """Measure what the command line asks for."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--models-dir", type=Path, required=True)
-    parser.add_argument("--data", type=Path, required=True)
-    parser.add_argument("--held", type=Path)
-    parser.add_argument("--folds", type=Path)
-    parser.add_argument("--readings", action="store_true")
-    arguments = parser.parse_args()
-    recogniser = Recogniser(arguments.models_dir / f"weights/{MODEL}.onnx")
-    if arguments.held:
+    recogniser = Recogniser(models_dir / f"weights/{MODEL}.onnx")
+    if held:
         for name in ("clean", "degraded"):
-            shown(f"held-out sentences, {name}", held(arguments.held / name, recogniser))
-        print(starts(arguments.held / "clean", recogniser), flush=True)
-    if arguments.folds:
-        folds_table(arguments.data, arguments.folds)
-    if arguments.readings:
+            shown(f"held-out sentences, {name}", of_voices(held / name, recogniser))
+        print(starts(held / "clean", recogniser), flush=True)
+    if folds:
+        folds_table(data, folds)
+    if readings:
         for name in ("en-misc-tests", "en-read-matthes"):
-            shown("sentences read by people", readings(arguments.data, recogniser, name))
+            shown("sentences read by people", of_readers(data, recogniser, name))
 
 
 if __name__ == "__main__":
-    main()
+    tyro.cli(main, description=__doc__)

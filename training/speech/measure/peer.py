@@ -12,15 +12,16 @@ running service. No other program reads the files of speech-pa, so in Panjabi th
 packages of requirements-peers.txt are needed.
 """
 
-import argparse
 import json
 import os
 import statistics
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
+import tyro
 from scipy.io import wavfile
 
 from ..arrays import Floats
@@ -90,42 +91,38 @@ def summary(rows: Sequence[dict[str, Any]], every: Sequence[dict[str, Any]]) -> 
     return line
 
 
-def parsed() -> argparse.Namespace:
-    """Return the command line."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--language", choices=MAKERS, required=True)
-    parser.add_argument("--weights", type=Path, default=Path(), help="the folder of Moonshine's files")
-    parser.add_argument("--clips", required=True)
-    parser.add_argument("--peers", nargs="+", help="those of the language, by default all")
-    parser.add_argument("--threads", type=int, nargs="+", default=[1, 2])
-    parser.add_argument("--runs", type=int, default=1)
-    parser.add_argument("--url", help="of a running service, which is then a peer too")
-    parser.add_argument("--key")
-    parser.add_argument("--summary", action="store_true")
-    arguments = parser.parse_args()
-    makers = MAKERS[arguments.language]
-    arguments.peers = list(makers) if arguments.peers is None else arguments.peers
-    if unknown := set(arguments.peers) - set(makers):
-        parser.error(f"--peers: expected some of {', '.join(makers)}, got {', '.join(sorted(unknown))}")
-    return arguments
+@dataclass
+class Options:
+    """What the command line says."""
+
+    language: Literal["pa", "en"]
+    clips: Path
+    weights: Path = Path()
+    """The folder of Moonshine's files."""
+    threads: tuple[int, ...] = (1, 2)
+    runs: int = 1
+    url: str = ""
+    """Of a running service, which is then a peer too."""
+    key: str = ""
+    summary: bool = False
 
 
-def main() -> None:
+def main(options: Options) -> None:
     """Run every peer with every number of threads that the command line names."""
-    arguments = parsed()
-    language, sounds, spoken = arguments.language, list(clips(arguments.clips)), spoken_in(arguments.clips)
+    sounds, spoken = list(clips(options.clips)), spoken_in(options.clips)
     processors = sorted(os.sched_getaffinity(0))
-    for threads in arguments.threads:
+    for threads in options.threads:
         os.sched_setaffinity(0, processors[:threads])
-        peers = {peer: MAKERS[language][peer](arguments.weights, threads, language) for peer in arguments.peers}
-        if arguments.url:
-            peers["akhar"] = peer_english.served(arguments.url, arguments.key, language)
+        makers = MAKERS[options.language]
+        peers = {peer: make(options.weights, threads, options.language) for peer, make in makers.items()}
+        if options.url:
+            peers["akhar"] = peer_english.served(options.url, options.key, options.language)
         rows = []
-        for peer, file, text, spent, seconds in timed(peers, sounds, arguments.runs):
+        for peer, file, text, spent, seconds in timed(peers, sounds, options.runs):
             row = {"peer": peer, "threads": threads, "file": file, "text": text, "seconds": round(spent, 5)}
             row["audio_seconds"] = round(seconds, 3)
-            rows.append(row | (compared(language, spoken[file], text) if file in spoken else {}))
-        if not arguments.summary:
+            rows.append(row | (compared(options.language, spoken[file], text) if file in spoken else {}))
+        if not options.summary:
             print("\n".join(json.dumps(row, ensure_ascii=False) for row in rows), flush=True)
             continue
         for peer in peers:
@@ -133,4 +130,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    main(tyro.cli(Options, description=__doc__))

@@ -5,9 +5,10 @@
 `akhar-bench speech --clips` and `speech.measure.peer` read the folder.
 """
 
-import argparse
 from collections.abc import Sequence
 from pathlib import Path
+
+import tyro
 
 from ..data import real
 from . import client
@@ -28,15 +29,10 @@ def write(data: str | Path, sets: Sequence[str], out: Path) -> int:
     return len(rows) - 1
 
 
-def main() -> None:
+def main(data: Path, out: Path, sets: tuple[str, ...] = SETS) -> None:
     """Write the sets that the command line names."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--data", required=True)
-    parser.add_argument("--sets", nargs="+", choices=SETS, default=list(SETS))
-    parser.add_argument("--out", type=Path, required=True)
-    arguments = parser.parse_args()
-    print(f"{write(arguments.data, arguments.sets, arguments.out)} clips")
+    print(f"{write(data, sets, out)} clips")
 
 
 if __name__ == "__main__":
-    main()
+    tyro.cli(main, description=__doc__)

@@ -12,17 +12,17 @@ has of other sets. Recordings are sent one after another. The real-time factor i
 ../target/release/akhar`, instead of `--url` and `--key`, starts a service for the measurement.
 """
 
-import argparse
 import json
 from collections.abc import Callable, Iterator
 from contextlib import nullcontext
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import running_service
+import tyro
 from figures import wilson
 
 from ..arrays import AnyFloats
@@ -251,62 +251,60 @@ def written(found: dict[str, Any]) -> str:
     return f"{{\n{lines}\n}}\n"
 
 
-def measured(arguments: argparse.Namespace, client: Client) -> Iterator[tuple[str, Any]]:
+@dataclass
+class Options:
+    """What the command line says."""
+
+    language: Literal["pa", "en"]
+    data: Path
+    program: Path | None = None
+    """`akhar`, to be started for this; instead of `--url` and `--key`."""
+    url: str = ""
+    key: str = ""
+    held: Path | None = None
+    """A folder with some of HELD."""
+    only: tuple[str, ...] | None = None
+    """Names of sets."""
+    show: bool = False
+    prefix: str = ""
+    """Of the sets' names, for the figures of another network."""
+    clips: str = ""
+    json: Path | None = None
+
+
+def measured(options: Options, client: Client) -> Iterator[tuple[str, Any]]:
     """Yield the name and the figures of each set that the command line asks for."""
-    language = arguments.language
-    for name in SETS[language] if arguments.only is None else arguments.only:
-        figures = measure(client, language, arguments.data, name)
+    language = options.language
+    for name in SETS[language] if options.only is None else options.only:
+        figures = measure(client, language, options.data, name)
         yield name, figures.summary()
-        for wrong in figures.answers if arguments.show else []:
+        for wrong in figures.answers if options.show else []:
             print("  ", json.dumps(wrong, ensure_ascii=False), flush=True)
-    every = [arguments.held / name for name in HELD] if arguments.held else []
+    every = [options.held / name for name in HELD] if options.held else []
     folders = [folder for folder in every if (folder / "wav").exists()]
     for folder in folders:
         for unit, figures in held(client, language, folder).items():
             yield f"held-{folder.name}" + ("" if unit == "words" else f"-{unit}"), figures.summary()
     if any(start is not None for folder in folders[:1] for *_, start in held_rows(folder)):
         yield "segment-starts", segment_starts(client, language, folders[0])
-    if arguments.clips:
-        yield "clips", {name: {arguments.clips: text} for name, text in clips(client, arguments.data).items()}
+    if options.clips:
+        yield "clips", {name: {options.clips: text} for name, text in clips(client, options.data).items()}
 
 
-def parsed() -> argparse.Namespace:
-    """Return the command line."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--language", choices=("pa", "en"), required=True)
-    parser.add_argument("--data", type=Path, required=True)
-    parser.add_argument("--program", type=Path, help="akhar, to be started for this; instead of --url and --key")
-    parser.add_argument("--url")
-    parser.add_argument("--key")
-    parser.add_argument("--held", type=Path, help=f"a folder with some of {', '.join(HELD)}")
-    parser.add_argument("--only", nargs="*", help="names of sets")
-    parser.add_argument("--show", action="store_true")
-    parser.add_argument("--prefix", default="", help="of the sets' names, for the figures of another network")
-    parser.add_argument("--clips", metavar="NAME")
-    parser.add_argument("--json", type=Path)
-    arguments = parser.parse_args()
-    if not arguments.program and not (arguments.url and arguments.key):
-        parser.error("expected --program, or --url and --key")
-    return arguments
-
-
-def main() -> None:
+def main(options: Options) -> None:
     """Print each set's figures as a line of JSON, and write them all."""
-    arguments = parsed()
-    address = (
-        running_service.served(arguments.program) if arguments.program else nullcontext((arguments.url, arguments.key))
-    )
+    address = running_service.served(options.program) if options.program else nullcontext((options.url, options.key))
     found: dict[str, Any] = {}
     with address as (url, key):
-        for name, figures in measured(arguments, Client(url, key)):
-            name = name if name == "clips" else arguments.prefix + name
+        for name, figures in measured(options, Client(url, key)):
+            name = name if name == "clips" else options.prefix + name
             found[name] = figures
             print(json.dumps({name: figures}, ensure_ascii=False), flush=True)
-    if arguments.json:
-        old = json.loads(arguments.json.read_text()) if arguments.json.exists() else {}
-        arguments.json.parent.mkdir(parents=True, exist_ok=True)
-        arguments.json.write_text(written(merged(old, found)))
+    if options.json:
+        old = json.loads(options.json.read_text()) if options.json.exists() else {}
+        options.json.parent.mkdir(parents=True, exist_ok=True)
+        options.json.write_text(written(merged(old, found)))
 
 
 if __name__ == "__main__":
-    main()
+    main(tyro.cli(Options, description=__doc__))

@@ -1,35 +1,31 @@
 """Writes the weighted mean of checkpoints that were trained on from one: often better than each of them.
 
-    python -m speech.network.average --out DIR/mean.pt DIR/first.pt=1 DIR/second.pt=2
+    python -m speech.network.average --out DIR/mean.pt --of DIR/first.pt=1 DIR/second.pt=2
 
 Steps and hours are those of the first. Source: model soups (Wortsman et al., 2022).
 """
 
-import argparse
+from pathlib import Path
 
 import learning
+import tyro
 
 from . import checkpoint
+from .train import weighted
 
 
-def main() -> None:
-    """Average the checkpoints that the command line names."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--out", required=True)
-    parser.add_argument("checkpoints", nargs="+", metavar="FILE=WEIGHT")
-    arguments = parser.parse_args()
-    states, weights = [], []
-    for spec in arguments.checkpoints:
-        path, weight = spec.rsplit("=", 1)
-        states.append(checkpoint.load(path))
-        weights.append(float(weight))
+def main(of: list[str], out: Path) -> None:
+    """Average the checkpoints, given as FILE=WEIGHT."""
+    weights = weighted(of)
+    states = {path: checkpoint.load(path) for path in weights}
+    first = next(iter(states.values()))
     mean = {
-        name: sum(weight * state["average"][name] for weight, state in zip(weights, states, strict=True)) / sum(weights)
-        for name in states[0]["average"]
+        name: sum(weight * states[path]["average"][name] for path, weight in weights.items()) / sum(weights.values())
+        for name in first["average"]
     }
-    kept = {name: states[0][name] for name in ("size", "step", "seconds")}
-    learning.write(arguments.out, {**kept, "net": mean, "average": mean})
+    kept = {name: first[name] for name in ("size", "step", "seconds")}
+    learning.write(out, {**kept, "net": mean, "average": mean})
 
 
 if __name__ == "__main__":
-    main()
+    tyro.cli(main, description=__doc__)

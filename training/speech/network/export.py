@@ -5,13 +5,14 @@
 It also writes the same network smaller: model.half.onnx (float16 weights, float32 arithmetic) and model.int8.onnx.
 """
 
-import argparse
 import json
 from pathlib import Path
+from typing import Annotated, Literal
 
 import numpy as np
 import onnx
 import torch
+import tyro
 from torch import nn
 
 from ..data.lengths import SUBSAMPLING, out_length
@@ -138,15 +139,10 @@ def write(language: str, source: str | Path, folder: str | Path) -> model.Acoust
     return net
 
 
-def main() -> None:
+def main(language: Literal["pa", "en"], source: Annotated[Path, tyro.conf.arg(name="checkpoint")], out: Path) -> None:
     """Export, and print the sizes and the differences from torch."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--language", choices=("pa", "en"), required=True)
-    parser.add_argument("--checkpoint", required=True)
-    parser.add_argument("--out", required=True)
-    arguments = parser.parse_args()
-    net = write(arguments.language, arguments.checkpoint, arguments.out)
-    path, half = (Path(arguments.out) / name for name in FILES[:2])
+    net = write(language, source, out)
+    path, half = (out / name for name in FILES[:2])
     difference, padding = compare(net, path)
     again, _ = compare(checkpoint.network(half), half)
     print(
@@ -156,4 +152,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    tyro.cli(main, description=__doc__)

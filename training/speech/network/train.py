@@ -10,16 +10,17 @@ checkpoint is for use, or for further training at a low `--lr`. Utterances are s
 steps. English is taught phones beside its letters.
 """
 
-import argparse
 import queue
 import threading
 import time
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, Literal, NamedTuple, TypeVar
 
 import learning
 import torch
+import tyro
 from torch import Tensor, nn
 from torch.nn import functional as F
 
@@ -33,6 +34,37 @@ from ..texts import metrics, phones, units
 from . import checkpoint, model
 
 Item = TypeVar("Item")
+SAVE_MINUTES, LOG_STEPS = 4, 50
+
+
+@dataclass
+class Options:
+    """What the command line says."""
+
+    language: Literal["pa", "en"]
+    shards: list[str]
+    """Each as DIR=WEIGHT."""
+    out: Path
+    dev: Path | None = None
+    """A folder of shards to measure on."""
+    init: Path | None = None
+    """A checkpoint, or an ONNX file, to start from."""
+    transfer: Path | None = None
+    """A checkpoint, of another language too, whose layers below the head are taken."""
+    steps: int = 10**9
+    """Stop at this step, counted from the very first."""
+    decay_steps: int = 0
+    """Stop after so many steps, the rate falling linearly."""
+    last: float = 0.02
+    """The share of the rate that it falls to."""
+    lr: float = 2e-3
+    muon: bool = False
+    strength: float = 0.35
+    """How much features are changed, 0 to 1."""
+    warm_up: int = 300
+    frames: int = 8000
+    """In a batch; 100 a second."""
+    seed: int = 1
 
 
 def ahead(source: Iterator[Item], depth: int = 3) -> Iterator[Item]:
@@ -126,32 +158,32 @@ class Step(NamedTuple):
 class Training:
     """One training: the network, its running average and the optimiser."""
 
-    def __init__(self, arguments: argparse.Namespace) -> None:
+    def __init__(self, options: Options) -> None:
         """Start anew, from `--init` or from the last checkpoint at `--out`."""
-        self.arguments, self.language = arguments, arguments.language
-        start = arguments.out if Path(arguments.out).exists() else arguments.init
+        self.options, self.language = options, options.language
+        start = options.out if options.out.exists() else options.init
         state = checkpoint.load(start) if start else {}
         # A shipped file holds no phone layer; a new one would disturb the layers below it at first.
         with_phones = self.language == "en" and (not state or bool(state.get("aside")))
-        self.sources = Sources(weighted(arguments.shards), self.language, with_phones)
+        self.sources = Sources(weighted(options.shards), self.language, with_phones)
         print(f"{self.sources.refresh():.1f} h", flush=True)
 
-        torch.manual_seed(arguments.seed)
+        torch.manual_seed(options.seed)
         self.net = model.Acoustic(units.blank(self.language))
-        if arguments.transfer:
-            taken = checkpoint.load(arguments.transfer)["average"]
+        if options.transfer:
+            taken = checkpoint.load(options.transfer)["average"]
             self.net.load_state_dict({k: v for k, v in taken.items() if not k.startswith("head.")}, strict=False)
         self.average = {k: v.clone() for k, v in self.net.state_dict().items()}
         self.aside = model.phone_head(self.net.size["width"], phones.OTHER + 1) if with_phones else None
-        self.optimiser = optimiser(self.net, self.aside, arguments.muon)
+        self.optimiser = optimiser(self.net, self.aside, options.muon)
         self.step, self.seconds = 0, 0.0
         if start:
             self._restore(state)
             print(f"from {start}: step {self.step}, {self.seconds / 3600:.1f} h of sound", flush=True)
         # The step at which the rate begins to fall.
-        self.first = self.step if not arguments.decay_steps or start == arguments.init else state["first"]
+        self.first = self.step if not options.decay_steps or start == options.init else state["first"]
         self.fallen = 0.0  # how far the rate has fallen, 0 to 1
-        self.source = batches.Batches(self.sources, [arguments.seed, self.step], arguments.frames, arguments.strength)
+        self.source = batches.Batches(self.sources, [options.seed, self.step], options.frames, options.strength)
 
     def _restore(self, state: dict[str, Any]) -> None:
         """Go on from a checkpoint; the optimiser starts anew where it had other parameters."""
@@ -184,13 +216,13 @@ class Training:
 
     def _rate(self) -> float:
         """Return the learning rate of this step, and remember how far it has fallen."""
-        asked = self.arguments
+        asked = self.options
         self.fallen = min(1, (self.step - self.first) / (asked.decay_steps or 1e9))
         return asked.lr * min(1, (self.step + 1) / asked.warm_up) * (1 - (1 - asked.last) * self.fallen)
 
     def done(self) -> bool:
         """Return whether one of the limits of the command line is reached."""
-        asked = self.arguments
+        asked = self.options
         return self.step >= asked.steps or self.step - self.first >= (asked.decay_steps or 1e9)
 
     def save(self) -> None:
@@ -198,13 +230,13 @@ class Training:
         state = {"size": self.net.size, "net": self.net.state_dict(), "average": self.average}
         state |= {"aside": self.aside and self.aside.state_dict(), "optimiser": self.optimiser.state_dict()}
         state |= {"kind": self.optimiser.kind(), "step": self.step, "seconds": self.seconds, "first": self.first}
-        learning.write(self.arguments.out, state)
+        learning.write(self.options.out, state)
         hours = self.sources.refresh()
         text = ""
-        if self.arguments.dev:
+        if self.options.dev:
             judged = model.Acoustic(**self.net.size)
             judged.load_state_dict(self.average)
-            text = check(judged.eval(), self.arguments.dev, self.language).line()
+            text = check(judged.eval(), self.options.dev, self.language).line()
         print(f"{time.strftime('%H:%M:%S')} saved at step {self.step}; {hours:.1f} h of shards; {text}", flush=True)
 
 
@@ -221,7 +253,7 @@ def logged(training: Training, steps: Sequence[Step], spent: float) -> None:
 
 
 def run(training: Training) -> None:
-    """Train until a limit is reached; print every `--log-steps` and save every `--save-minutes`."""
+    """Train until a limit is reached; print every LOG_STEPS and save every SAVE_MINUTES."""
     stream = training.stream()
     saved_at = logged_at = time.time()
     steps: list[Step] = []
@@ -229,45 +261,21 @@ def run(training: Training) -> None:
     while not done:
         steps.append(training.learn(next(stream)))
         done = training.done()
-        if training.step % training.arguments.log_steps == 0:
+        if training.step % LOG_STEPS == 0:
             training.seconds += sum(one.seconds for one in steps)
             logged(training, steps, time.time() - logged_at)
             steps, logged_at = [], time.time()
-        if done or time.time() - saved_at > training.arguments.save_minutes * 60:
+        if done or time.time() - saved_at > SAVE_MINUTES * 60:
             training.save()
             saved_at = time.time()
 
 
-def parsed() -> argparse.Namespace:
-    """Return the command line."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--language", choices=("pa", "en"), required=True)
-    parser.add_argument("--shards", nargs="+", required=True, metavar="DIR=WEIGHT")
-    parser.add_argument("--dev", help="a folder of shards to measure on")
-    parser.add_argument("--out", required=True)
-    parser.add_argument("--init", help="a checkpoint, or an ONNX file, to start from")
-    parser.add_argument("--transfer", help="a checkpoint, of another language too, whose layers below the head to take")
-    parser.add_argument("--steps", type=int, default=10**9, help="stop at this step, counted from the very first")
-    parser.add_argument("--decay-steps", type=int, help="stop after so many steps, the rate falling linearly")
-    parser.add_argument("--last", type=float, default=0.02, help="the share of the rate that it falls to")
-    parser.add_argument("--lr", type=float, default=2e-3)
-    parser.add_argument("--muon", action="store_true")
-    parser.add_argument("--strength", type=float, default=0.35, help="how much features are changed, 0 to 1")
-    parser.add_argument("--warm-up", type=int, default=300)
-    parser.add_argument("--frames", type=int, default=8000, help="in a batch; 100 a second")
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--save-minutes", type=float, default=4)
-    parser.add_argument("--log-steps", type=int, default=50)
-    return parser.parse_args()
-
-
-def main() -> None:
+def main(options: Options) -> None:
     """Train as the command line asks, on one thread."""
-    arguments = parsed()
     torch.set_num_threads(1)
     torch.set_flush_denormal(True)
-    run(Training(arguments))
+    run(Training(options))
 
 
 if __name__ == "__main__":
-    main()
+    main(tyro.cli(Options, description=__doc__))

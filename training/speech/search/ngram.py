@@ -1,62 +1,41 @@
-"""A language model over units: how likely each unit is after the up to seven before it.
+"""A language model over the units of Panjabi: how likely each unit is after the up to seven before it.
 
-    python -m speech.search.ngram --data DIR --language pa --out speech-pa.lm
+    python -m speech.search.ngram --data DIR --out speech-pa.lm
 
-It is estimated from the CC0 sentences that are not held out, from frequent word forms on their own, and from numbers
-as they are read out. Smoothing is interpolated Kneser-Ney (Chen and Goodman, 1999). N-grams that change little are
-pruned, and the back-off weights are computed for what is left.
-
-The file is a trie by order, little-endian, nothing aligned:
-
-    8 bytes   "AKHARLM1"
-    u32       order N
-    u32       units U: ids are those of vocab.txt without the blank; 0 is the space, which also begins and ends a text
-    u32 × N   nodes of each order
-    f32 × 256 log-probabilities (natural), by code
-    f32 × 256 back-off weights (natural logs), by code
-    for each order n < N: unit u8 × nodes, probability code u8 × nodes, back-off code u8 × nodes,
-                          first child u32 × (nodes + 1), an index into order n + 1
-    for order N:          unit u8 × nodes, probability code u8 × nodes
-
-The children of a node are sorted by unit; order 1 has every unit, in order. A state is the list of the nodes of the
-last N - 1, N - 2, … 1 units that are in the trie. The next unit's log-probability is that of the longest state's child
-which has it, plus the back-off weights of all longer states' nodes.
+It is estimated from CC0 sentences and code-mixed prompts that are not held out, from frequent word forms on their own,
+and from numbers as they are read out. Smoothing is interpolated Kneser-Ney (Chen and Goodman, 1999). N-grams that
+change little are pruned, and the back-off weights are computed for the rest. `notes/speech-lm.md` describes the file.
 """
 
-import argparse
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import numpy as np
+import tyro
 
 from ..arrays import AnyFloats, Doubles, Floats, Ints, Keys
-from ..texts import numbers, reading, units
+from ..texts import numbers, reading, sentences, units
 from . import ctc
 
 MAGIC = b"AKHARLM1"
 BITS = 7  # of a unit in a key
 WORDS = 150000  # tokens that the list of words counts for, beside the sentences
-NUMBERS = {"pa": 4000, "en": 16000}  # phrases of digits, numbers and dates; in English there are more sentences
+NUMBERS = 4000  # phrases of digits, numbers and dates
+EVERY = 4  # of the prompts that repeat a template, one in four is taken
 # The n-grams of one order: sorted keys (7 bits a unit, the last unit lowest), (m,), with counts or log-probabilities.
 Grams = tuple[Keys, Doubles]
 
 
-def training_texts(data: str | Path, language: str, more: Iterable[str] = ()) -> list[tuple[list[int], float]]:
-    """Return the units of each text and how often it counts; `more`: further plain texts."""
-    rows = [(units.encode(one, language), 1.0) for one in [*reading.sentences(data, language)["train"], *more]]
+def training_texts(data: Path) -> list[tuple[list[int], float]]:
+    """Return the units of each text and how often it counts."""
+    pools = sentences.prompts(data)
+    plain = [*pools["train", "natural"], *pools["train", "templates"][::EVERY]]
     rng = np.random.default_rng(0)
-    rows += [(units.encode(numbers.drawn(language, rng), language), 1.0) for _ in range(NUMBERS[language])]
-    if language == "pa":
-        forms, drawn = reading.words(data, language)
-        share = drawn**2 / (drawn**2).sum()  # words are drawn by the root of the count
-        for form, s in zip(forms, share, strict=True):
-            rows.append((units.encode(form, language), max(1.0, round(s * WORDS))))
-    return rows
-
-
-def counted(data: str | Path, language: str, order: int, more: Iterable[str] = ()) -> list[Grams]:
-    """Count the n-grams of the training texts for n = 1 … `order`; `more`: further plain texts."""
-    return counts_of(training_texts(data, language, more), order)
+    plain += [*reading.sentences(data, "pa")["train"], *(numbers.drawn("pa", rng) for _ in range(NUMBERS))]
+    rows = [(units.encode(one, "pa"), 1.0) for one in plain]
+    forms, drawn = reading.words(data, "pa")
+    share = drawn**2 / (drawn**2).sum()  # words are drawn by the root of the count
+    return rows + [(units.encode(form, "pa"), max(1.0, round(s * WORDS))) for form, s in zip(forms, share, strict=True)]
 
 
 def counts_of(weighted: Sequence[tuple[Sequence[int], float]], order: int) -> list[Grams]:
@@ -190,7 +169,7 @@ def coded(values: AnyFloats) -> tuple[Floats, np.ndarray]:
 
 
 def write(path: str | Path, grams: Sequence[Grams], weights: Sequence[Doubles]) -> None:
-    """Write the file that this module's first lines describe."""
+    """Write the file of a model and its back-off weights."""
     order = len(grams)
     levels, codes = coded(np.concatenate([logp for _, logp in grams]))
     weight_levels, weight_codes = coded(np.concatenate(weights))
@@ -213,30 +192,22 @@ def write(path: str | Path, grams: Sequence[Grams], weights: Sequence[Doubles]) 
     Path(path).write_bytes(b"".join(parts))
 
 
-def bits(path: str | Path, sentences: Iterable[str], language: str) -> float:
+def bits(path: Path, texts: Iterable[str]) -> float:
     """Return the bits per unit of a model's file on plain texts, the space behind each included."""
-    texts = ([*units.encode(sentence, language), 0] for sentence in sentences)
-    scores = [score for text in texts for score in ctc.scored(text, units.blank(language), path)]
+    rows = ([*units.encode(text, "pa"), 0] for text in texts)
+    scores = [score for row in rows for score in ctc.scored(row, units.blank("pa"), path)]
     return -float(np.mean(scores)) / np.log(2)
 
 
-def main() -> None:
-    """Write the language model, and print its size and its bits per unit on the sentences of the part `dev`."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--data", required=True)
-    parser.add_argument("--language", choices=("pa", "en"), required=True)
-    parser.add_argument("--order", type=int, default=8)
-    parser.add_argument("--threshold", type=float, default=1.0)
-    parser.add_argument("--out", required=True)
-    arguments = parser.parse_args()
-    language = arguments.language
-    counts = counted(arguments.data, language, arguments.order)
-    grams = pruned(smoothed(counts, units.blank(language)), counts, arguments.threshold)
-    write(arguments.out, grams, backed_off(grams))
-    print([len(k) for k, _ in grams], Path(arguments.out).stat().st_size, "bytes")
-    dev = reading.sentences(arguments.data, language)["dev"]
-    print(f"dev: {bits(arguments.out, dev, language):.3f} bits a unit")
+def main(data: Path, out: Path, order: int = 8, threshold: float = 0.3) -> None:
+    """Write the language model, and print its size and its bits per unit on sentences and prompts of the part `dev`."""
+    counts = counts_of(training_texts(data), order)
+    grams = pruned(smoothed(counts, units.blank("pa")), counts, threshold)
+    write(out, grams, backed_off(grams))
+    print([len(keys) for keys, _ in grams], out.stat().st_size, "bytes")
+    dev = {"sentences": reading.sentences(data, "pa")["dev"], "prompts": sentences.prompts(data)["dev", "natural"]}
+    print(", ".join(f"{name} {bits(out, texts):.3f} bits a unit" for name, texts in dev.items()))
 
 
 if __name__ == "__main__":
-    main()
+    tyro.cli(main, description=__doc__)

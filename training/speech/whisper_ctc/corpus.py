@@ -5,20 +5,19 @@
 Shards are named by seed and number. A finished shard is kept: an interrupted run continues where it stopped.
 """
 
-import argparse
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
+import tyro
 
 from ..arrays import Floats
 from ..data import corpus
 from ..data.shards import Writer
 from ..sounds import acoustics, features
 from ..sounds.features import RATE
-from ..voices.speakers import ENGINES, Plan, Speakers
-from . import sentences
+from ..texts import sentences
+from ..voices.speakers import Plan, Speakers
 
 BATCH = 120  # utterances that share one mp3 bit rate
 LONGEST = 20  # seconds
@@ -97,26 +96,23 @@ def shard(
     writer.close()
 
 
-def main() -> None:
+def main(
+    data: Path,
+    hours: float,
+    out: Path,
+    shard_minutes: float = 15,
+    seed: int = 1,
+    texts: str = "mixed",
+    engine: str | None = None,
+) -> None:
     """Synthesise the corpus that the command line asks for."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--data", required=True)
-    parser.add_argument("--hours", type=float, required=True)
-    parser.add_argument("--shard-minutes", type=float, default=15)
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--texts", choices=sentences.TEXTS, default="mixed")
-    parser.add_argument("--engine", choices=ENGINES, help="its voices alone")
-    parser.add_argument("--out", required=True)
-    arguments = parser.parse_args()
-    speakers, shares = Speakers("pa", arguments.engine), sentences.TEXTS[arguments.texts]
+    speakers, shares = Speakers("pa", engine), sentences.TEXTS[texts]
 
     def make(path: Path, seconds: float, rng: np.random.Generator) -> None:
-        shard(path, speakers, sentences.endless(arguments.data, "train", rng, shares), seconds, rng)
+        shard(path, speakers, sentences.endless(data, "train", rng, shares), seconds, rng)
 
-    started = time.time()
-    corpus.made(arguments, make)
-    print(f"{time.time() - started:.0f} s")
+    corpus.made(out, hours, shard_minutes, seed, make)
 
 
 if __name__ == "__main__":
-    main()
+    tyro.cli(main, description=__doc__)

@@ -6,12 +6,12 @@ Beside each NAME.mel it writes NAME.layerL: float16 rows of 512, 20 ms each, the
 norm's output). A finished file is kept.
 """
 
-import argparse
 import time
 from pathlib import Path
 
 import numpy as np
 import torch
+import tyro
 from learning import grouped
 
 from ..arrays import Floats
@@ -49,21 +49,17 @@ def write(encoder: Encoder, path: Path, layer: int) -> float:
     return sum(lengths) / 100
 
 
-def main() -> None:
+def main(shards: list[str], layer: int = LAYERS) -> None:
     """Encode the shards that are not encoded yet."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--layer", type=int, choices=range(1, LAYERS + 1), default=LAYERS)
-    parser.add_argument("--shards", nargs="+", required=True, metavar="DIR")
-    arguments = parser.parse_args()
     torch.set_num_threads(1)
     encoder = pretrained.encoder()
-    for folder in arguments.shards:
+    for folder in shards:
         for path in found(folder):
-            if not path.with_suffix(f".layer{arguments.layer}").exists():
+            if not path.with_suffix(f".layer{layer}").exists():
                 began = time.time()
-                seconds = write(encoder, path, arguments.layer)
+                seconds = write(encoder, path, layer)
                 print(path, f"{seconds / (time.time() - began):.0f} x real time", flush=True)
 
 
 if __name__ == "__main__":
-    main()
+    tyro.cli(main, description=__doc__)

@@ -13,6 +13,7 @@ from ..search import ctc
 from ..texts import metrics, units
 
 TUNED = (0.5, 1.0)  # of the beam search: the language model's weight and the bonus for each unit
+WIDTH = 16  # of the beam search
 STEPS = 50
 
 

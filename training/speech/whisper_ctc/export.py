@@ -10,7 +10,6 @@ of frames by frames in memory. model.half.onnx holds float16 weights and compute
 weights in its matrix products.
 """
 
-import argparse
 import json
 from pathlib import Path
 from typing import Any
@@ -19,6 +18,7 @@ import numpy as np
 import onnx
 import onnxruntime
 import torch
+import tyro
 from torch import Tensor, nn
 
 from ..network.export import OPSET, halved, quantised
@@ -106,16 +106,12 @@ def described(folder: Path, vocabulary: list[str]) -> None:
     (folder / "config.json").write_text(json.dumps(config) + "\n")
 
 
-def main() -> None:
+def main(checkpoint: Path, out: Path) -> None:
     """Export, and print the sizes and the differences from torch."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--checkpoint", required=True)
-    parser.add_argument("--out", required=True)
-    arguments = parser.parse_args()
     torch.set_num_threads(1)
-    folder = Path(arguments.out)
+    folder = out
     folder.mkdir(parents=True, exist_ok=True)
-    net, path = loaded(arguments.checkpoint, 0).eval(), folder / "model.onnx"
+    net, path = loaded(checkpoint, 0).eval(), folder / "model.onnx"
     exported(net, path)
     halved(path, folder / "model.half.onnx")
     quantised(path, folder / "model.int8.onnx")
@@ -125,4 +121,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    tyro.cli(main, description=__doc__)

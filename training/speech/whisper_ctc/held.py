@@ -12,11 +12,12 @@ conditions   `clean`, which must be there, as it sounds over a telephone (300 to
              the set 10 dB below the speech (`babble`), through an mp3 of 16 kb/s (`mp3-16`)
 """
 
-import argparse
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
+import tyro
 from scipy.io import wavfile
 
 from ..arrays import Floats
@@ -25,10 +26,10 @@ from ..data import real
 from ..data.shards import Shard, Writer
 from ..sounds import acoustics, features
 from ..sounds.features import RATE
-from ..texts import numbers, reading, units
+from ..texts import numbers, reading, sentences, units
 from ..voices import kokoro
 from ..voices.speakers import Speakers
-from . import corpus, sentences
+from . import corpus
 
 SENTENCES, WORDS, NATURAL = 240, 240, 30  # utterances
 OTHERS, BELOW_DB = 4, 10  # of `babble`: voices at once, and how much softer they are together
@@ -164,17 +165,11 @@ KINDS: dict[str, Callable[[str, str, Path], None]] = {
 }
 
 
-def main() -> None:
+def main(data: Path, out: Path, part: Literal["dev", "test"] = "dev", only: tuple[str, ...] = tuple(KINDS)) -> None:
     """Write the sets that the command line asks for."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--data", required=True)
-    parser.add_argument("--part", choices=("dev", "test"), default="dev")
-    parser.add_argument("--only", nargs="+", choices=KINDS, default=list(KINDS))
-    parser.add_argument("--out", required=True)
-    arguments = parser.parse_args()
-    for kind in arguments.only:
-        KINDS[kind](arguments.data, arguments.part, Path(arguments.out))
+    for kind in only:
+        KINDS[kind](str(data), part, out)
 
 
 if __name__ == "__main__":
-    main()
+    tyro.cli(main, description=__doc__)

@@ -11,13 +11,14 @@ rise for `--warm-up` steps and fall linearly to 2 % in the last third of `--step
 last checkpoint; `--stop` ends it earlier, so that it can go on with other settings.
 """
 
-import argparse
 import time
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import learning
 import torch
+import tyro
 
 from ..arrays import Floats
 from ..network.train import ahead, ctc, weighted
@@ -27,7 +28,34 @@ from . import batches
 from .encoder import LAYERS, out_length
 from .model import UNITS, Recogniser, loaded, started
 
+SAVE_MINUTES = 4
 SAMPLE = 400  # utterances of which mean and deviation of the head's inputs are measured
+
+
+@dataclass
+class Options:
+    """What the command line says."""
+
+    shards: list[str]
+    """Each as DIR=WEIGHT."""
+    out: Path
+    steps: int
+    layer: int = LAYERS
+    frozen: int = 0
+    dev: tuple[str, ...] = ()
+    """Folders to measure on."""
+    init: Path | None = None
+    """A checkpoint, or an ONNX file, to start from."""
+    stop: int = 10**9
+    """Stop after this step of them."""
+    lr: float = 1e-3
+    layer_lr: float = 3e-5
+    fall: float = 0.7
+    warm_up: int = 200
+    frames: int = 4000
+    """In a batch, of 20 ms; of 10 ms with `--layer 0`."""
+    strength: float = 0.5
+    seed: int = 1
 
 
 def rate(step: int, steps: int, warm_up: int) -> float:
@@ -80,33 +108,33 @@ def optimiser(net: Recogniser, lr: float, layer_lr: float, fall: float) -> torch
     return torch.optim.AdamW(groups_of, betas=(0.9, 0.98), weight_decay=0.01, fused=True)
 
 
-def opened(arguments: argparse.Namespace) -> tuple[Recogniser, dict[str, Any]]:
+def opened(options: Options) -> tuple[Recogniser, dict[str, Any]]:
     """Return the network to train and its last checkpoint, empty at the beginning."""
-    if Path(arguments.out).exists():
-        net = loaded(arguments.out, arguments.layer, averaged=False, frozen=arguments.frozen)
-        return net, learning.load(arguments.out)
-    if arguments.init:
-        return loaded(arguments.init, arguments.layer, frozen=arguments.frozen), {}
-    return started(arguments.layer), {}
+    if options.out.exists():
+        net = loaded(options.out, options.layer, averaged=False, frozen=options.frozen)
+        return net, learning.load(options.out)
+    if options.init:
+        return loaded(options.init, options.layer, frozen=options.frozen), {}
+    return started(options.layer), {}
 
 
 class Run:
     """One training: the network, its running average and the optimiser."""
 
-    def __init__(self, arguments: argparse.Namespace) -> None:
-        self.arguments = arguments
-        self.net, state = opened(arguments)
+    def __init__(self, options: Options) -> None:
+        self.options = options
+        self.net, state = opened(options)
         self.net.train()
         self.step, self.seconds = state.get("step", 0), state.get("seconds", 0.0)
         self.source = batches.Batches(
-            weighted(arguments.shards),
-            arguments.layer,
-            [arguments.seed, self.step],
-            arguments.frames,
-            arguments.strength,
+            weighted(options.shards),
+            options.layer,
+            [options.seed, self.step],
+            options.frames,
+            options.strength,
         )
-        if not state and not arguments.init:
-            if arguments.layer != LAYERS:
+        if not state and not options.init:
+            if options.layer != LAYERS:
                 raise ValueError("an untrained head starts with --layer 6")
             measure_inputs(self.net, self.source)
         for parameter in self.net.parameters():
@@ -115,7 +143,7 @@ class Run:
             for parameter in parameters:
                 parameter.requires_grad_(True)
         self.average = state.get("average") or {k: v.clone() for k, v in self.net.state_dict().items()}
-        self.optimise = optimiser(self.net, arguments.lr, arguments.layer_lr, arguments.fall)
+        self.optimise = optimiser(self.net, options.lr, options.layer_lr, options.fall)
         if state:
             tops = [group["top"] for group in self.optimise.param_groups]
             self.optimise.load_state_dict(state["optimiser"])
@@ -131,7 +159,7 @@ class Run:
         loss = ctc(scores, lengths if self.net.start else out_length(lengths), targets, UNITS)
         loss.backward()
         norm = torch.nn.utils.clip_grad_norm_([p for p in self.net.parameters() if p.requires_grad], 5.0)
-        share = rate(self.step, self.arguments.steps, self.arguments.warm_up)
+        share = rate(self.step, self.options.steps, self.options.warm_up)
         for group in self.optimise.param_groups:
             group["lr"] = group["top"] * share
         if torch.isfinite(norm):
@@ -148,63 +176,40 @@ class Run:
     def save(self) -> None:
         """Write the checkpoint, completely or not at all."""
         learning.write(
-            self.arguments.out,
+            self.options.out,
             {
                 "net": self.net.state_dict(),
                 "average": self.average,
                 "optimiser": self.optimise.state_dict(),
                 "step": self.step,
                 "seconds": self.seconds,
-                "layer": self.arguments.layer,
+                "layer": self.options.layer,
             },
         )
 
     def judged(self) -> str:
         """Return the error rates of the averaged network on the dev folders, for people to read."""
-        net = Recogniser(self.arguments.layer)
+        net = Recogniser(self.options.layer)
         net.load_state_dict(self.average)
-        lines = [f"{Path(folder).name}: {check(net.eval(), folder, 40).line()}" for folder in self.arguments.dev]
+        lines = [f"{Path(folder).name}: {check(net.eval(), folder, 40).line()}" for folder in self.options.dev]
         return "\n    ".join(["", *lines])
 
 
-def parsed() -> argparse.Namespace:
-    """Return the command line."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--layer", type=int, choices=range(LAYERS + 1), default=LAYERS)
-    parser.add_argument("--frozen", type=int, choices=range(LAYERS + 1), default=0)
-    parser.add_argument("--shards", nargs="+", required=True, metavar="DIR=WEIGHT")
-    parser.add_argument("--dev", nargs="*", default=[], metavar="DIR")
-    parser.add_argument("--init", help="a checkpoint, or an ONNX file, to start from")
-    parser.add_argument("--out", required=True)
-    parser.add_argument("--steps", type=int, required=True)
-    parser.add_argument("--stop", type=int, help="stop after this step of them")
-    parser.add_argument("--lr", type=float, default=1e-3)
-    parser.add_argument("--layer-lr", type=float, default=3e-5)
-    parser.add_argument("--fall", type=float, default=0.7)
-    parser.add_argument("--warm-up", type=int, default=200)
-    parser.add_argument("--frames", type=int, default=4000, help="in a batch, of 20 ms; of 10 ms with --layer 0")
-    parser.add_argument("--strength", type=float, default=0.5)
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--save-minutes", type=float, default=4)
-    return parser.parse_args()
-
-
-def main() -> None:
+def main(options: Options) -> None:
     """Train as the command line asks, on one thread."""
-    arguments = parsed()
     torch.set_num_threads(1)
     torch.set_flush_denormal(True)
-    torch.manual_seed(arguments.seed)
-    run = Run(arguments)
+    torch.manual_seed(options.seed)
+    run = Run(options)
     print(f"{run.source.hours():.1f} h of shards, from step {run.step}", flush=True)
     stream = ahead(run.source.endless())
     saved, before = time.time(), run.seconds
     losses: list[float] = []
-    last = min(arguments.steps, arguments.stop or arguments.steps)
+    last = min(options.steps, options.stop)
     while run.step < last:
         losses.append(run.learn(next(stream)))
         done = run.step >= last
-        if done or time.time() - saved > arguments.save_minutes * 60:
+        if done or time.time() - saved > SAVE_MINUTES * 60:
             run.save()
             pace = (run.seconds - before) / (time.time() - saved)
             print(
@@ -216,4 +221,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    main(tyro.cli(Options, description=__doc__))

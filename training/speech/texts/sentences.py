@@ -1,6 +1,6 @@
 """The texts that are spoken: CC0 sentences, code-mixed prompts, words, numbers from 0 to 100 and digit strings.
 
-`speech.texts.part` splits sentences and prompts into train, dev and test by a hash.
+`reading.part` splits sentences and prompts into train, dev and test by a hash.
 """
 
 import gzip
@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ..texts import numbers, reading, units
+from . import numbers, reading, units
 
 PROMPTS = "text/parallel/indicvoices-prompts.tsv.gz"
 NATURAL = {"everyday", "wikipedia", "domain", "topic", "icebreaker", "customercare", "keyword"}
@@ -51,7 +51,7 @@ def readable(line: str) -> str | None:
 
 
 @cache
-def prompts(data: str) -> dict[tuple[str, str], list[str]]:
+def prompts(data: str | Path) -> dict[tuple[str, str], list[str]]:
     """Return the prompts by part and kind ("natural" or "templates"): no repeats, at most `reading.LONGEST` words each.
 
     `data` is the data folder.
@@ -88,7 +88,7 @@ def _digits(rng: np.random.Generator) -> list[str]:
     return pieces
 
 
-def _isolated(data: str, kind: str, rng: np.random.Generator) -> str:
+def _isolated(data: str | Path, kind: str, rng: np.random.Generator) -> str:
     """Draw one word or one number. Half of the words are drawn evenly, so that rare ones are drawn too."""
     if kind == "number":
         return numbers.pa(int(rng.integers(0, 101)))
@@ -99,7 +99,7 @@ def _isolated(data: str, kind: str, rng: np.random.Generator) -> str:
 
 
 def endless(
-    data: str, part: str, rng: np.random.Generator, shares: dict[str, float] = SHARES
+    data: str | Path, part: str, rng: np.random.Generator, shares: dict[str, float] = SHARES
 ) -> Iterator[tuple[str, list[str]]]:
     """Yield (kind, pieces) without end; one voice speaks the pieces with pauses between them.
 
