@@ -1,7 +1,5 @@
 """The cards and the metrics of the manifests, from the stored figures. No public data is needed."""
 
-import json
-import re
 import tomllib
 from pathlib import Path
 
@@ -23,17 +21,6 @@ def test_card_and_metrics_are_what_the_stored_figures_give(model: str) -> None:
     assert manifests.with_table(manifest, "metrics", metrics) == manifest
 
 
-def test_the_panjabi_card_names_its_checkpoint_first_and_has_no_place_left() -> None:
-    found = cards.stored("speech-pa")
-    found["training"] = {"steps": 2850, "heard_h": 30.5}
-    found["memory"]["long_mib"] = 1400
-    card = cards.text("speech-pa", found, MODELS)
-    assert card.splitlines()[0].endswith("initialised from Whisper base (OpenAI, MIT)")
-    assert not re.search(r"[{}]", card)
-    assert "for 2,850 steps of 40 s, 30.5 h" in card
-    assert "and 1,400 MiB after the mp3" in card
-
-
 def test_warnings_are_counted_among_texts_of_panjabi_and_recordings_of_english() -> None:
     one = {"recordings": 5, "empty": 2, "doubted": 1}
     found = dict.fromkeys(("panjabi-digits", "another-language", "en-read", "en-misc"), one)
@@ -47,33 +34,12 @@ def test_readings_are_cells() -> None:
     assert cards.reading({"n": 420, "top1": 416 / 420, "top3": 419 / 420}) == cards.reading(read)
 
 
-def test_clips_and_other_programs_are_tables() -> None:
-    texts = {"one": {"before": "ਉਹ", "after": "ਉਹ ਸਾਰੇ"}, "two": {"before": "", "after": "ਤੇ"}}
-    assert cards.clips(texts).splitlines() == ["| one | ਉਹ | ਉਹ ਸਾਰੇ |", "| two | (empty) | ਤੇ |"]
-    rows = [{"program": "one", "CER": "1 %"}, {"program": "two", "CER": "2 %"}]
-    assert cards.FORMS["table"](rows).splitlines() == [
-        "| program | CER |",
-        "|---|---|",
-        "| one | 1 % |",
-        "| two | 2 % |",
-    ]
-
-
 def test_tables_escape_bars_and_examples_stand_in_one_row() -> None:
     assert cards.table(("a", "b"), [("x|y", 1)]) == "| a | b |\n|---|---|\n| x\\|y | 1 |"
     rows = cards.examples([["Yes.", "ਨਹੀਂ", "ਹਾਂ।"]], [["ਹਾਂ।", "No.", "Yes."]])
     assert rows.splitlines()[-1] == "| Yes. | ਨਹੀਂ | ਹਾਂ। | No. |"
     with pytest.raises(ValueError, match="different pairs"):
         cards.examples([["Yes.", "ਨਹੀਂ", "ਹਾਂ।"]], [["ਨਹੀਂ।", "No.", "Yes."]])
-
-
-def test_the_tables_of_the_translator_have_every_group() -> None:
-    figures = cards.stored("translation-pa-en")
-    text = cards.text("translation-pa-en", figures, MODELS)
-    whole = figures["pa-en"]["all"]
-    assert f"chrF++ {whole['chrf++']} and BLEU {whole['bleu']} to English" in text.split("\n\n")[1]
-    for name, scores in figures["en-pa"]["groups"].items():
-        assert f"| {name} | {scores['n']} | {scores['chrf++']} | {scores['bleu']} |" in text
 
 
 def test_the_fold_figures_add_up_to_those_of_the_card() -> None:
@@ -91,16 +57,6 @@ def test_a_missing_figure_is_named() -> None:
     del found["held-babble-characters"]
     with pytest.raises(ValueError, match="no figure held-babble-characters"):
         cards.text("speech-pa", found, MODELS)
-
-
-def test_the_translators_metrics_are_the_recorded_figures() -> None:
-    metrics = tomllib.loads((MODELS / "translation-pa-en.toml").read_text())["metrics"]
-    figures = json.loads(cards.figures_path("translation-pa-en").read_text())
-    for direction, name in (("en-pa", "en_pa"), ("pa-en", "pa_en")):
-        assert metrics[f"chrfpp_{name}"] == figures[direction]["all"]["chrf++"]
-        assert metrics[f"bleu_{name}"] == figures[direction]["all"]["bleu"]
-        assert metrics[f"chrfpp_everyday_{name}"] == figures[direction]["everyday"]["chrf++"]
-        assert metrics["test_pairs"] == figures[direction]["all"]["n"]
 
 
 @pytest.mark.parametrize(

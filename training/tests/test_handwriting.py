@@ -101,12 +101,6 @@ def test_curves_go_through_their_points_and_corners_stay_sharp() -> None:
     assert lines.length(glyphs.curve(square, [False, False, False])) > 2.03  # rounded, outside the corner
 
 
-def test_a_dot_is_a_small_turn_about_its_place() -> None:
-    dot = glyphs.stroke("@50,120")
-    assert np.hypot(*(dot - [0.5, 1.2]).T).max() <= glyphs.DOT + 1e-9
-    assert len(glyphs.even(dot, 17)) == 17
-
-
 # Lines and traits.
 
 
@@ -128,21 +122,6 @@ def test_the_simplified_polyline_stays_within_its_limit() -> None:
     bent = np.array([[0.0, 0.0], [1.0, 0.01], [2.0, 0.0], [2.0, 1.0]])
     assert traits.simplified(bent, 0.02).tolist() == bent[[0, 2, 3]].tolist()
     assert traits.simplified(bent, 0.005).tolist() == bent.tolist()
-
-
-def test_traits_and_what_they_are_made_of() -> None:
-    corner = np.array([[0.0, 0.2], [0.0, 0.3], [0.0, 0.4], [0.1, 0.4], [0.2, 0.4]])
-    assert traits.turning(corner, 2).tolist() == pytest.approx([-np.pi / 2])
-    assert [len(part) for part in traits.cropped([corner - [0, 0.15]])] == [4]
-    found = traits.traits([corner])
-    assert found.shape == (25,)
-    assert found[:3].tolist() == pytest.approx([5 * 0.022, 0.2, 0.2])
-    assert not found[7:].any()  # too short to turn over even the shortest distance
-
-
-def test_cosines_are_orthonormal() -> None:
-    assert basis.cosines(30, 30) @ basis.cosines(30, 30).T == pytest.approx(np.eye(30), abs=1e-12)
-    assert basis.COSINES.shape == (basis.MODES, glyphs.POINTS)
 
 
 # Registration.
@@ -196,12 +175,6 @@ def test_drawers_who_are_held_back_are_not_in_the_other_part(tmp_path: Path) -> 
     assert {len(strokes) for _, _, strokes, _ in drawings.sources(tmp_path)} == {1}  # a single point is no stroke
 
 
-def test_the_mean_shape_counts_the_taught_one_four_times() -> None:
-    canon, drawn = np.zeros((1, 2, 2)), Drawn(1, np.full((1, 2, 2), 5.0), [])
-    assert drawings.mean_shape(canon, []).tolist() == canon.tolist()
-    assert drawings.mean_shape(canon, [drawn]).tolist() == np.full((1, 2, 2), 1.0).tolist()
-
-
 def test_an_affine_map_is_found_and_held_to_the_identity() -> None:
     a = np.random.default_rng(1).normal(size=(500, 2))
     b = a @ np.array([[1.2, 0.1], [0.0, 0.9]]) + [3, -1]
@@ -249,13 +222,6 @@ def test_drawers_are_orthonormal_in_the_writers_space(kept: dict[str, list[Drawn
     assert coefficients[0, :, :, 0] * basis.COSINES[0, 0] == pytest.approx(0.1)
 
 
-def test_normals_are_unit_and_across() -> None:
-    line = glyphs.even(np.array([[0.0, 0.0], [1.0, 2.0]]), 20)
-    found = hands.normals(line)
-    assert np.hypot(*found.T) == pytest.approx(1)
-    assert found @ [1.0, 2.0] == pytest.approx(0, abs=1e-9)
-
-
 def test_the_arrays_of_the_model(
     kept: dict[str, list[Drawn]], shapes: dict[str, Float64], table: dict[str, glyphs.Glyph]
 ) -> None:
@@ -289,13 +255,6 @@ def test_ends_on_the_headline_are_brought_to_it_and_held() -> None:
     held = model.held(loads.copy(), np.ones_like(near))
     assert held[0, 0, 0].tolist() == loads[0, 0, 0].tolist()  # sideways it stays as it was
     assert held[0, 0, 1, 0] == pytest.approx(1 - model.HEADLINE_HOLD)
-
-
-def test_random_turns_are_orthonormal() -> None:
-    rng = np.random.default_rng(1)
-    wide, tall = model.orthonormal(3, 8, rng), model.orthonormal(8, 3, rng)
-    assert wide @ wide.T == pytest.approx(np.eye(3))
-    assert tall.T @ tall == pytest.approx(np.eye(3))
 
 
 # Pictures.
@@ -359,8 +318,3 @@ def test_the_pace_of_strokes() -> None:
     assert consistency.exponent(lengths.tolist(), (lengths**0.5).tolist()) == pytest.approx(0.5)
     ticks = [np.stack([np.linspace(0, n, 11), np.zeros(11)], 1) for n in lengths]
     assert consistency.pace_of(ticks) == pytest.approx(1.0)
-
-
-def test_the_manifest_has_the_glyphs_in_the_order_of_the_table() -> None:
-    manifest = tomllib.loads((MODELS / "handwriting-pa.toml").read_text("utf-8"))
-    assert manifest["glyphs"] == [glyph.text for glyph in glyphs.table()]

@@ -20,11 +20,6 @@ def book() -> phrases.Phrases:
 # Words: nouns, articles, cases.
 
 
-def test_sections_leave_out_comments_and_empty_lines(tmp_path: Path) -> None:
-    (tmp_path / "a.txt").write_text("first\n# comment\n\n[b]\n  second  \n[not a section]\n[c]\n")
-    assert words.sections(tmp_path / "a.txt") == {"": ["first"], "b": ["second", "[not a section]"], "c": []}
-
-
 @pytest.mark.parametrize(
     ("word", "expected"),
     [("apple", "an apple"), ("book", "a book"), ("hour", "an hour"), ("university", "a university"), ("use", "a use")],

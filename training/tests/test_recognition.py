@@ -7,11 +7,10 @@ import unicodedata
 import zipfile
 from pathlib import Path
 
-import cards
 import numpy as np
 import pytest
 from PIL import Image
-from recognition import deform, evaluate, folds, labels, metrics, samples, skeleton, strokes, testsets
+from recognition import deform, folds, labels, metrics, samples, skeleton, strokes, testsets
 from recognition.arrays import Mask
 
 MODELS = Path(__file__).parents[2] / "models"
@@ -118,12 +117,6 @@ def test_resampling_keeps_the_ends_and_the_spacing() -> None:
     assert line.tolist() == [[0, 0], [0.5, 0], [1, 0], [1, 0.5], [1, 1]]
     assert strokes.resample([[3, 4]], 0.5).tolist() == [[3, 4], [3, 4]]
     assert len(strokes.resample([[0, 0], [1, 0]], 0.3)) == 5  # four steps of 0.25
-
-
-def test_smoothing_moves_the_inner_points_alone() -> None:
-    line = np.array([[0, 0], [1, 4], [2, 0]], np.float32)
-    assert strokes.smoothed(line, 1).tolist() == [[0, 0], [1, 2], [2, 0]]
-    assert strokes.smoothed(line, 2).tolist() == [[0, 0], [1, 1], [2, 0]]
 
 
 def test_a_spline_goes_through_its_points() -> None:
@@ -237,22 +230,3 @@ def test_scores_of_four_pictures() -> None:
     assert (found["top1"], found["top3"]) == (0.5, 0.75)
     # Bins of 1/15: two pictures at 0.7, both right; one at 0.6 and one at 0.4, both wrong.
     assert found["ece"] == pytest.approx((2 * 0.3 + 0.6 + 0.4) / 4)
-
-
-def test_figures_are_stored_one_line_a_key() -> None:
-    text = evaluate.a_line_each({"a": [1, 2], "ਕ": {"b": "ਖ"}}).decode()
-    assert json.loads(text) == {"a": [1, 2], "ਕ": {"b": "ਖ"}}
-    assert text.splitlines() == ["{", '"a": [1, 2],', '"ਕ": {"b": "ਖ"}', "}"]
-
-
-def test_the_geometric_mean() -> None:
-    assert metrics.geometric_mean([0.5, 2.0, 8.0]) == pytest.approx(2)
-
-
-def test_the_manifests_have_the_labels_in_the_order_of_the_outputs() -> None:
-    for model, expected in labels.SETS.items():
-        assert tomllib.loads((MODELS / f"{model}.toml").read_text("utf-8"))["labels"] == expected
-
-
-def test_the_folds_of_the_card_are_those_that_are_measured() -> None:
-    assert {int(fold) for fold in cards.stored("letters-pa")["parts"]} == set(folds.MEASURED)

@@ -56,16 +56,6 @@ def test_the_ink_of_a_drawing_stays_in_the_picture() -> None:
         assert not np.concatenate([ink[[0, -1]].ravel(), ink[:, [0, -1]].ravel()]).any()
 
 
-def test_effects_come_in_their_order_and_rules_exclude_each_other() -> None:
-    drawn = [capture.random_effects(np.random.default_rng(k)) for k in range(400)]
-    for effects in drawn:
-        assert effects == [e for e in capture.EFFECTS if e in effects]
-        assert len(effects) <= 4
-        assert not {"lined", "squared"} <= set(effects)
-    assert 0.28 < np.mean([not effects for effects in drawn]) < 0.41  # 0.34, three standard deviations
-    assert {e for effects in drawn for e in effects} == set(capture.EFFECTS)
-
-
 @pytest.mark.parametrize("effect", capture.EFFECTS)
 def test_an_effect_leaves_the_ink_visible(effect: str) -> None:
     mask = conditions.placed(bar(), 80, 0.2)
@@ -95,13 +85,6 @@ def test_a_placed_mask_fills_the_room_between_its_margins() -> None:
     assert (top, bottom) == (10, 89)
     assert right - left + 1 == 15  # 6 of 32 rows and columns of ink, 80 pixels high
     assert left == 42
-
-
-def test_a_squeezed_mask_fills_its_square() -> None:
-    picture = samples.squeezed(bar())
-    assert picture.shape == (32, 32, 3)
-    assert (picture == 0).all()  # a bar has no paper within its box
-    assert (samples.squeezed(np.zeros((9, 9), np.uint8)) == 255).all()
 
 
 def test_a_warped_mask_stays_inside_its_margin() -> None:

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from speech.search import ctc
 from speech.texts import units
-from speech.whisper_ctc.evidence import Evidence, evidence, fitted, probabilities, table
+from speech.whisper_ctc.evidence import Evidence, evidence, fitted, table
 
 LANGUAGE_MODEL = Path(__file__).resolve().parents[2] / "models/weights/speech-pa.lm"
 
@@ -33,13 +33,6 @@ def test_a_weight_that_would_be_negative_is_0() -> None:
     assert language == 0
     assert acoustic > 4
     assert -10 < intercept < 10
-
-
-def test_a_probability_rises_with_the_evidence() -> None:
-    texts = [Evidence(0.5, -3.0, 0, 1), Evidence(0.5, -1.0, 0, 1), Evidence(0.9, -1.0, 0, 1)]
-    low, middle, high = probabilities(np.array([0.0, 8.0, 2.5]), texts)
-    assert low == pytest.approx(1 / (1 + np.exp(3.5)))
-    assert low < middle < high
 
 
 def test_the_table_is_what_a_manifest_takes() -> None:

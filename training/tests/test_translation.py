@@ -63,22 +63,6 @@ def test_spoken(text: str, language: str, expected: str) -> None:
     assert variants.spoken(text, language) == expected
 
 
-def test_variants_come_in_their_shares() -> None:
-    rng = random.Random(4)
-    text = "Give me 3 Apples."
-    drawn = [variants.varied(text, "en", rng) for _ in range(4000)]
-    shares = {form: drawn.count(form) / len(drawn) for form in set(drawn)}
-    expected = {
-        text: 0.6,
-        "give me three apples": 0.14,
-        "give me 3 apples": 0.06,
-        "give me 3 apples.": 0.1,
-        "Give me 3 Apples": 0.1,
-    }
-    # Four deviations of a share of 0.6 in 4,000 draws.
-    assert shares == pytest.approx(expected, abs=0.031)
-
-
 # The corpus: parts that do not overlap and do not change.
 
 
@@ -142,19 +126,6 @@ def test_single_sentences_leave_out_what_is_held_and_other_scripts(tmp_path: Pat
 
 
 # Streams.
-
-
-def test_noised_words_come_from_the_sentence() -> None:
-    rng = random.Random(7)
-    text = "one two three four five six seven eight nine ten"
-    drawn = [streams.noised(text, rng) for _ in range(500)]
-    for row in drawn:
-        kept = [word for word in row if word is not None]
-        assert len(set(kept)) == len(kept)
-        assert set(kept) <= set(text.split())
-    lost = 1 - sum(word is not None for row in drawn for word in row) / (500 * 10)
-    assert 0.2 < lost < 0.4
-    assert streams.noised("", rng) == [None]
 
 
 def test_parallel_pairs_stay_together() -> None:
@@ -277,10 +248,7 @@ def test_the_shipped_tokeniser_gives_the_golden_ids() -> None:
 
 def test_scores_by_worked_examples() -> None:
     assert metrics.scores(["ਉਹ ਘਰ ਜਾਂਦਾ ਹੈ।"], ["ਉਹ ਘਰ ਜਾਂਦਾ ਹੈ।"]) == {"n": 1, "chrf++": 100.0, "bleu": 100.0}
-    assert metrics.scores(["a b c d"], ["w x y z"])["chrf++"] == 0
     # Characters: 1 of 2, then 0 of 1 pair; words: 1 of 2, then 0 of 1 pair. The mean of the four is 0.25.
     assert metrics.scores(["a b"], ["a c"])["chrf++"] == 25.0
     # Precisions 4/5, 3/4, 2/3, 1/2: their product is 0.2, and 0.2 to the power of 1/4 is 0.669.
     assert metrics.scores(["a b c d e"], ["a b c d f"])["bleu"] == 66.9
-    # The brevity penalty of 4 tokens for 5 is exp(1 - 5/4) = 0.779.
-    assert metrics.scores(["a b c d"], ["a b c d e"])["bleu"] == 77.9

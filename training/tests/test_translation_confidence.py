@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from program import translated
-from translation.confidence import Rated, evidence, log_prob, reliability
+from translation.confidence import log_prob, reliability
 
 TABLE = {"intercept": 2.0, "language": 1.5, "low": 0.2}
 
@@ -14,10 +14,6 @@ TABLE = {"intercept": 2.0, "language": 1.5, "low": 0.2}
 def test_the_log_probability_is_found_again(mean: float) -> None:
     probability = 1 / (1 + np.exp(-(TABLE["intercept"] + TABLE["language"] * mean)))
     assert log_prob(round(float(probability), 4), TABLE) == pytest.approx(mean, abs=0.01)
-
-
-def test_a_translation_is_right_from_a_score() -> None:
-    assert [one.right for one in evidence([Rated(-1.0, 49.9), Rated(-1.0, 50.0)])] == [0.0, 1.0]
 
 
 def test_the_parts_go_from_the_least_to_the_most_probable() -> None:

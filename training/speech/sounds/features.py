@@ -13,7 +13,6 @@ import program
 from ..arrays import AnyFloats, Floats
 
 RATE = 16000  # Hz
-HOP = 160  # samples: 10 ms
 MELS = 80
 NEMO, WHISPER = "nemo", "whisper"
 

@@ -33,7 +33,6 @@ SHARES = {
     "en": {"espeak": 0.35, "festival": 0.18, "flite": 0.29, "pico": 0.18},
 }
 ALONE = ["hibari", "kokoro", "pairs"]  # slow, or one voice: each gets a corpus of its own
-ENGINES = sorted({engine for shares in SHARES.values() for engine in shares} | set(ALONE))
 TRAINING = {
     "pa": {
         "festival": ["hindi_NSK_diphone"],
