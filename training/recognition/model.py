@@ -7,6 +7,8 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
+SIDE = 48
+
 
 class Residual(nn.Module):
     """Two 3 x 3 convolutions and a shortcut (He et al., Deep residual learning, 2016): shape and channels stay."""
@@ -58,25 +60,28 @@ class Reader(nn.Module):
 TURNS: dict[str, tuple[float, ...]] = {"digits-pa": (0.0,), "letters-pa": (0.0, 0.1, -0.1)}
 
 
-def turned(ink: torch.Tensor, angle: float) -> torch.Tensor:
-    """Each square (n, 1, side, side) turned about its middle by an angle in radians."""
+def grid(angle: float) -> torch.Tensor:
+    """Where each pixel comes from of a square that is turned about its middle by an angle in radians."""
     c, s = math.cos(angle), math.sin(angle)
-    matrix = torch.tensor([[[c, -s, 0.0], [s, c, 0.0]]])
-    grid = F.affine_grid(matrix, (1, 1, *ink.shape[2:]), align_corners=False)
-    return F.grid_sample(ink.transpose(0, 1), grid, align_corners=False).transpose(0, 1)
+    return F.affine_grid(torch.tensor([[[c, -s, 0.0], [s, c, 0.0]]]), [1, 1, SIDE, SIDE], align_corners=False)
 
 
 class Looks(nn.Module):
-    """A reader's mean log-probabilities over several turns of each square (test-time augmentation)."""
+    """A reader's mean log-probabilities over several turns of each square (test-time augmentation).
+
+    The batch goes through GridSample as the channels of one picture, since it turns those alike.
+    """
 
     def __init__(self, reader: Reader, turns: Sequence[float]) -> None:
         super().__init__()
-        self.reader, self.turns = reader, turns
+        self.reader, self.grids = reader, [grid(angle) if angle else None for angle in turns]
 
     def forward(self, ink: torch.Tensor) -> torch.Tensor:
         """Ink (n, 1, 48, 48) to mean log-probabilities (n, labels)."""
-        views = [turned(ink, angle) if angle else ink for angle in self.turns]
-        return torch.stack([F.log_softmax(self.reader(view), 1) for view in views]).mean(0)
+        flat = ink.transpose(0, 1)
+        turned = [flat if g is None else F.grid_sample(flat, g, align_corners=False) for g in self.grids]
+        scores = F.log_softmax(self.reader(torch.cat(turned, 1).transpose(0, 1)), 1)
+        return scores.reshape(len(turned), -1, self.reader.head.out_features).mean(0)
 
 
 class Served(nn.Module):

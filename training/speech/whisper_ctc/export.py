@@ -6,11 +6,9 @@
     logprobs  float32 [1, out_frames, 65]   20 ms a frame; `vocab.txt` names the units, the blank is last
 
 An utterance runs alone. Attention is ONNX Runtime's operator MultiHeadAttention, which without a mask keeps no matrix
-of frames by frames in memory. model.half.onnx holds float16 weights and computes in float32; model.int8.onnx has int8
-weights in its matrix products.
+of frames by frames in memory. model.half.onnx holds float16 weights and computes in float32.
 """
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -19,9 +17,10 @@ import onnx
 import onnxruntime
 import torch
 import tyro
+from exporting import exported
 from torch import Tensor, nn
 
-from ..network.export import OPSET, halved, quantised
+from ..network.export import HALF, WHOLE, laid_out
 from ..sounds.features import MELS
 from ..texts import units
 from .encoder import attended
@@ -61,25 +60,17 @@ class Alone(nn.Module):
         return self.net(features, torch.ones_like(features[:, 0]).sum(1).long())
 
 
-def exported(net: Recogniser, path: Path) -> None:
-    """Write the network as ONNX, with any number of frames, and check the file."""
+def graph(net: Recogniser) -> onnx.ModelProto:
+    """Return the network as ONNX, with any number of frames."""
     own = [layer.attention.attend for layer in net.encoder.layers]
     for layer in net.encoder.layers:
         layer.attention.attend = _fused
-    torch.onnx.export(
-        Alone(net).eval(),
-        (torch.randn(1, MELS, 203),),
-        str(path),
-        dynamo=False,
-        opset_version=OPSET,
-        custom_opsets={"com.microsoft": 1},
-        input_names=["features"],
-        output_names=["logprobs"],
-        dynamic_axes={"features": {2: "frames"}, "logprobs": {1: "out_frames"}},
-    )
+    sizes = {"features": {2: "frames"}, "logprobs": {1: "out_frames"}}
+    opsets = {"com.microsoft": 1}
+    model = exported(Alone(net), {"features": torch.randn(1, MELS, 203)}, ["logprobs"], sizes, custom_opsets=opsets)
     for layer, attend in zip(net.encoder.layers, own, strict=True):
         layer.attention.attend = attend
-    onnx.checker.check_model(onnx.load(str(path)))
+    return model
 
 
 def run(session: onnxruntime.InferenceSession, values: Tensor) -> Tensor:
@@ -99,25 +90,16 @@ def compare(net: nn.Module, path: Path) -> float:
     return difference
 
 
-def described(folder: Path, vocabulary: list[str]) -> None:
-    """Write vocab.txt and config.json, which the service reads beside the network."""
-    (folder / "vocab.txt").write_text("".join(f"{unit} {k}\n" for k, unit in enumerate(vocabulary)))
-    config = {"model_type": "whisper-ctc", "features_size": MELS, "subsampling_factor": 2, "padding_s": PADDING_S}
-    (folder / "config.json").write_text(json.dumps(config) + "\n")
+CONFIG = {"model_type": "whisper-ctc", "features_size": MELS, "subsampling_factor": 2, "padding_s": PADDING_S}
 
 
 def main(checkpoint: Path, out: Path) -> None:
     """Export, and print the sizes and the differences from torch."""
     torch.set_num_threads(1)
-    folder = out
-    folder.mkdir(parents=True, exist_ok=True)
-    net, path = loaded(checkpoint, 0).eval(), folder / "model.onnx"
-    exported(net, path)
-    halved(path, folder / "model.half.onnx")
-    quantised(path, folder / "model.int8.onnx")
-    described(folder, units.vocabulary("pa"))
-    sizes = {one.name: one.stat().st_size for one in sorted(folder.glob("*.onnx"))}
-    print(f"{sizes}, from torch {compare(net, path):.1e}, with float16 {compare(net, folder / 'model.half.onnx'):.1e}")
+    net = loaded(checkpoint, 0).eval()
+    laid_out(out, graph(net), units.vocabulary("pa"), CONFIG)
+    for name in (WHOLE, HALF):
+        print(f"{name}: {(out / name).stat().st_size} bytes, from torch {compare(net, out / name):.1e}")
 
 
 if __name__ == "__main__":
