@@ -19,13 +19,13 @@ temperature() { grep "^$1 " "$work/temperatures" | cut -d' ' -f2; }
 
 case $model in
 digits-pa)
-    pool --out "$work/pool" --shards 10 --seed 1 --nothings 0.2
+    pool --out "$work/pool" --shards 10 --seed 1
     pool --out "$work/held" --shards 1 --seed 1001
     train --hold 4 --steps 3000 --out "$work/whole.pt"  # fold 4's letters stay unseen as non-digits
     step calibrate --checkpoint "$work/whole.pt" --shards "$work/held"/*.npz > "$work/temperatures"
     ;;
 letters-pa)
-    pool --out "$work/pool" --shards 10 --seed 1 --nothings 0.08
+    pool --out "$work/pool" --shards 10 --seed 1
     for fold in 0 1 2 4; do  # drawers 04, 09, 14, 19 (fold 3) are kept apart
         twice 3600 "$work/folds/$fold.pt" --hold "$fold"
     done

@@ -10,16 +10,12 @@ import numpy as np
 import torch
 from torch.nn import functional as F
 
-from . import fonts, strokes
+from . import raster
 from .arrays import Int64, Squares
 from .folds import of_fold
-from .hands import Hands, Source
-from .labels import LETTERS, SETS
-from .samples import OTHERS
+from .hands import Hands
 
-# By model: the shares of the squares drawn anew that are no label, and that have lost their aspect.
-NOTHINGS = {"letters-pa": 0.06, "digits-pa": 0.2}
-STRETCHED = {"letters-pa": 0.06, "digits-pa": 0.3}
+FRESH = 0.72  # share of a batch that is drawn anew from pen strokes
 
 
 def shards(pools: Sequence[Path], model: str) -> list[Path]:
@@ -41,35 +37,19 @@ def load(pools: Sequence[Path], model: str, hold: Collection[int] = ()) -> tuple
     return np.concatenate(features), np.concatenate(labels)
 
 
-def pens(data: Path, model: str, hold: Collection[int] = ()) -> Hands:
-    """The sampler of the model's squares, without the drawers in the folds `hold`."""
-    drawers = strokes.omniglot(data, LETTERS + list(OTHERS["letters-pa"]))
-    for fold in hold:
-        drawers = [d for d in drawers if not of_fold([d.origin], fold)[0]]
-    written = strokes.templates()
-    traced = fonts.skeletons(data, SETS[model])
-    everything = drawers + written + fonts.skeletons(data, OTHERS[model])
-    others = [d for d in everything if d.label in OTHERS[model]]
-    sources: list[Source] = (
-        [(drawers, 0.9, 1.0), (written, 0.03, 1.0), (traced, 0.07, 0.35)]
-        if model == "letters-pa"
-        else [(written, 0.65, 1.0), (traced, 0.35, 0.35)]
-    )
-    return Hands(SETS[model], sources, others, NOTHINGS[model], STRETCHED[model])
-
-
 class Mixture:
-    """Batches of n squares: the share `fresh` drawn anew by `hands`, the rest from the pool, in a random order.
+    """Batches of n squares: the share FRESH drawn anew by `hands`, the rest from the pool.
 
-    `pool`: its squares (m, 48, 48) and labels (m,). A pool square comes again only after all others.
+    `stretched`: the share of new drawings that fill the square both ways, as some collections of digits do. `pool`: its
+    squares (m, 48, 48) and labels (m,). A pool square comes again only after all others.
     """
 
     def __init__(
-        self, hands: Hands, pool: tuple[Squares, Int64], n: int, fresh: float, rng: np.random.Generator
+        self, hands: Hands, pool: tuple[Squares, Int64], n: int, stretched: float, rng: np.random.Generator
     ) -> None:
-        self.hands, self.rng = hands, rng
+        self.hands, self.stretched, self.rng = hands, stretched, rng
         self.features, self.labels = pool
-        self.n_fresh = round(fresh * n)
+        self.n_fresh = round(FRESH * n)
         self.n_pooled = n - self.n_fresh
         self.order = np.zeros(0, int)
 
@@ -79,7 +59,11 @@ class Mixture:
             self.order = self.rng.permutation(len(self.labels))
         chosen, self.order = self.order[: self.n_pooled], self.order[self.n_pooled :]
         pooled = torch.from_numpy(self.features[chosen])[:, None].float() / 255
-        drawn, labels = self.hands.batch(self.n_fresh, self.rng)
+        rows = self.hands.rows(self.n_fresh, self.rng)
+        strokes, owner = self.hands.drawn(rows, self.rng)
+        width = np.clip(np.exp(self.rng.normal(np.log(2.7), 0.42, len(rows))), 1.1, 7.5)
+        stretched = self.rng.random(len(rows)) < self.stretched
+        drawn, labels = raster.squares(strokes, owner, width, stretched, self.rng), self.hands.labels[rows]
         x = torch.cat([torch.from_numpy(drawn)[:, None].float() / 255, warped(pooled, self.rng)])
         return x, torch.from_numpy(np.concatenate([labels, self.labels[chosen]]))
 

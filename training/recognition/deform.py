@@ -1,4 +1,4 @@
-"""A drawing in; the same character as another hand might draw it out.
+"""What `hands`, the test sets and the test pictures share to change and to compare drawings.
 
 Drawings are normalised (`strokes`): about the origin, longest side 1, y down. `strength` scales the random changes,
 1 is usual; lengths are in the drawing's unit and angles in radians.
@@ -12,7 +12,6 @@ from scipy.optimize import linear_sum_assignment
 
 from .arrays import AnyPoints, Float32, Float64, Points
 from .labels import NUKTA
-from .strokes import resample
 
 
 def is_headline(stroke: AnyPoints, low: AnyPoints, high: AnyPoints) -> bool:
@@ -20,58 +19,6 @@ def is_headline(stroke: AnyPoints, low: AnyPoints, high: AnyPoints) -> bool:
     size = np.maximum(high - low, 1e-3)
     span = stroke.max(0) - stroke.min(0)
     return bool(span[0] > 0.45 * size[0] and span[1] < 0.16 * size[1] and stroke[:, 1].mean() < low[1] + 0.45 * size[1])
-
-
-def change_headline(strokes: list[Points], rng: np.random.Generator, drop: float = 0.03) -> list[Points]:
-    """Headlines stretched or shortened; each dropped with the chance `drop`, drawn twice with 0.03."""
-    points = np.concatenate(strokes)
-    low, high = points.min(0), points.max(0)
-    out = []
-    for stroke in strokes:
-        if not is_headline(stroke, low, high):
-            out.append(stroke)
-            continue
-        chance = rng.random()
-        if chance < drop:
-            continue
-        middle = stroke.mean(0)
-        factor = np.array([rng.uniform(0.8, 1.25), 1.0], np.float32)
-        stroke = (stroke - middle) * factor + middle
-        out.append(stroke)
-        if chance > 0.97:
-            out.append(stroke + rng.normal(0, 0.025, 2).astype(np.float32))
-    return out or strokes
-
-
-def per_stroke(strokes: Sequence[Points], rng: np.random.Generator, strength: float) -> list[Points]:
-    """Each stroke shifted, turned and scaled a little about its middle; ends lengthened or cut."""
-    out = []
-    for stroke in strokes:
-        middle = stroke.mean(0)
-        angle = rng.normal(0, 0.06) * strength
-        scale = np.exp(rng.normal(0, 0.05, 2) * strength)
-        c, s = np.cos(angle), np.sin(angle)
-        turn = np.array([[c, -s], [s, c]], np.float32)
-        moved = ((stroke - middle) * scale) @ turn.T + middle
-        moved = moved + rng.normal(0, 0.016, 2) * strength
-        out.append(ends(moved.astype(np.float32), rng, strength))
-    return out
-
-
-def ends(stroke: Points, rng: np.random.Generator, strength: float) -> Points:
-    """A stroke (n, 2) with one end cut off, or its end drawn on, or both; strokes under six points stay."""
-    n = len(stroke)
-    if n < 6:
-        return stroke
-    cut = int(abs(rng.normal(0, 0.035)) * strength * n)
-    if cut and rng.random() < 0.6:
-        stroke = stroke[cut:] if rng.random() < 0.5 else stroke[: n - cut]
-    if rng.random() < 0.3:
-        reach = abs(rng.normal(0, 0.04)) * strength
-        step = stroke[-1] - stroke[-3]
-        step = step / (np.hypot(*step) + 1e-6) * reach
-        stroke = np.concatenate([stroke, [stroke[-1] + step]]).astype(np.float32)
-    return stroke
 
 
 def elastic(strokes: Sequence[Points], rng: np.random.Generator, strength: float) -> list[Points]:
@@ -104,24 +51,6 @@ def tremble(strokes: Sequence[Points], rng: np.random.Generator, strength: float
     return out
 
 
-def affine(strokes: Sequence[Points], rng: np.random.Generator, turn: float = 1.0) -> list[Points]:
-    """All strokes slanted, rotated by at most 0.27 (15 degrees), stretched, and seen in slight perspective.
-
-    `turn` scales the rotation.
-    """
-    angle = np.clip(rng.normal(0, np.radians(6) * turn), -0.27, 0.27)
-    shear = rng.normal(0, 0.13)
-    aspect = np.exp(rng.normal(0, 0.14))
-    c, s = np.cos(angle), np.sin(angle)
-    matrix = np.array([[c, -s], [s, c]]) @ np.array([[aspect, shear], [0, 1 / aspect]])
-    tilt = rng.normal(0, 0.08, 2)
-    out = []
-    for stroke in strokes:
-        depth = 1.0 + stroke @ tilt
-        out.append(((stroke @ matrix.T) / depth[:, None]).astype(np.float32))
-    return out
-
-
 def paired(ours: AnyPoints, theirs: AnyPoints, apart: float = 0.22) -> AnyPoints | None:
     """Their strokes in our order and direction, (k, n, 2) like both arguments.
 
@@ -139,55 +68,10 @@ def paired(ours: AnyPoints, theirs: AnyPoints, apart: float = 0.22) -> AnyPoints
     )
 
 
-def between(first: Sequence[Points], second: Sequence[Points], rng: np.random.Generator) -> list[Points] | None:
-    """A drawing between two of the same character; each pair of strokes takes its own share of the second.
-
-    None when the drawings differ in their number of strokes or lie too far apart.
-    """
-    if len(first) != len(second):
-        return None
-    n = max(24, *(len(s) for s in [*first, *second]))
-    ours, theirs = (np.stack([resample_to(s, n) for s in strokes]) for strokes in (first, second))
-    matched = paired(ours, theirs)
-    if matched is None:
-        return None
-    share = rng.random()
-    own = np.clip(share + rng.normal(0, 0.25, (len(ours), 1, 1)), -0.15, 1.15)
-    return [*(ours + own * (matched - ours)).astype(np.float32)]
-
-
 def resample_to(stroke: AnyPoints, n: int) -> Float64:
     """A stroke with `n` points, (n, 2), evenly spaced by the number of its points, not by length."""
     at = np.linspace(0, len(stroke) - 1, n)
     return np.stack([np.interp(at, np.arange(len(stroke)), stroke[:, k]) for k in (0, 1)], 1)
-
-
-def joined(strokes: list[Points], rng: np.random.Generator) -> list[Points]:
-    """With a chance of 0.08, two strokes that follow each other drawn as one, where the pen moves under 0.3 between."""
-    if len(strokes) < 2 or rng.random() > 0.08:
-        return strokes
-    k = int(rng.integers(len(strokes) - 1))
-    gap = strokes[k + 1][0] - strokes[k][-1]
-    if np.hypot(*gap) > 0.3:
-        return strokes
-    link = resample([strokes[k][-1], strokes[k + 1][0]], 0.04)
-    return [*strokes[:k], np.concatenate([strokes[k], link, strokes[k + 1]]), *strokes[k + 2 :]]
-
-
-def another_hand(
-    strokes: list[Points], rng: np.random.Generator, strength: float = 1.0, loose: bool = True
-) -> list[Points]:
-    """All of the changes above except `between`.
-
-    `loose`: whether strokes move apart from each other; not for centre lines of glyphs, whose many pieces belong
-    together.
-    """
-    strokes = change_headline(strokes, rng)
-    strokes = per_stroke(strokes, rng, strength if loose else 0.35 * strength)
-    strokes = joined(strokes, rng) if loose else strokes
-    strokes = elastic(strokes, rng, strength)
-    strokes = tremble(strokes, rng, strength * rng.random())
-    return affine(strokes, rng)
 
 
 def nukta(strokes: Sequence[Points], rng: np.random.Generator, label: str) -> list[Points]:

@@ -22,9 +22,8 @@ def fold_of(drawer: int) -> int:
 def of_fold(origins: npt.ArrayLike, fold: int) -> Bool:
     """Which samples are made from a drawer of the fold, (n,).
 
-    `origins`: the drawers of each sample, integers (n,) or (n, 2), 0 for none.
+    `origins`: the drawer of each sample, integers (n,), 0 for none.
     """
     drawers = np.asarray(origins)
-    drawers = drawers.reshape(len(drawers), -1)
-    made_from: Bool = ((drawers > 0) & ((drawers - 1) % N_FOLDS == fold)).any(1)
+    made_from: Bool = (drawers > 0) & ((drawers - 1) % N_FOLDS == fold)
     return made_from

@@ -1,4 +1,4 @@
-"""Drawings in; batches of squares out, each drawn anew with random changes, as if by writers who do not exist.
+"""Drawings in; others out, each drawn anew with random changes, as if by writers who do not exist.
 
 All steps work on the strokes of a whole batch at once. `strokes` float32 (k, POINTS, 2): evenly spaced points, each
 drawing normalised (`strokes.normalised`: about the origin, longest side 1, y down). `owner` (k,): which of the n
@@ -6,20 +6,23 @@ drawings a stroke belongs to, ascending. `flags` (k,): whether a stroke is a hea
 and angles in radians; what is drawn at random per drawing has n rows.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from pathlib import Path
 from typing import TypeAlias
 
 import numpy as np
 
-from . import deform, raster
-from .arrays import AnyPoints, Bool, Float32, Float64, Int64, Squares
-from .labels import NUKTA
-from .samples import NOTHING
-from .strokes import Drawing
+from . import deform, fonts
+from .arrays import AnyPoints, Bool, Float32, Float64, Int64
+from .folds import of_fold
+from .labels import LETTERS, NOTHING, NUKTA, OTHERS, SETS
+from .strokes import Drawing, omniglot, templates
 
 # Drawings, their weight, and how far their strokes move on their own.
 Source: TypeAlias = tuple[Sequence[Drawing], float, float]
 
+# By model: the share of the drawings that are no label.
+NOTHINGS = {"letters-pa": 0.06, "digits-pa": 0.2}
 POINTS = 40
 # Cosines along a stroke: the low ones bend it, the high ones are an unsteady hand's.
 WAVES = 12
@@ -32,8 +35,7 @@ class Hands:
 
     `sources`: a label's weight is shared by its drawings. The looseness of a source scales how far strokes move on
     their own: little for centre lines of glyphs, whose many pieces must stay together. `nothings`: drawings that are
-    none of the labels; `share_of_nothings` of the squares are such, half of them scribbles. `stretched`: the share that
-    fills the square both ways, as some collections of digits do.
+    none of the labels; `share_of_nothings` of the drawings are such, half of them scribbles.
     """
 
     def __init__(
@@ -41,10 +43,8 @@ class Hands:
         labels: Sequence[str],
         sources: Sequence[Source],
         nothings: Sequence[Drawing],
-        share_of_nothings: float = 0.06,
-        stretched: float = 0.06,
+        share_of_nothings: float,
     ) -> None:
-        self.stretched = stretched
         drawings: list[Drawing] = []
         known: list[int] = []
         weights: list[float] = []
@@ -63,6 +63,7 @@ class Hands:
         weights += [share_of_nothings / 2 / max(1, len(nothings))] * len(nothings)
         self.weights = np.array([*weights, max(0.0, 1 - sum(weights))])  # the last is a scribble
         self.labels = np.array([*known, *[NOTHING] * (len(nothings) + 1)])
+        self.origins = np.array([*(drawing.origin for drawing in drawings), 0])
         self.loose = np.array([*loose, *[0.8] * (len(nothings) + 1)], np.float32)
         self.takes_nukta = np.array([k >= 0 and labels[k].endswith(NUKTA) for k in self.labels])
         self.n_strokes = np.array([*[len(d.strokes) for d in drawings], 0])
@@ -100,13 +101,20 @@ class Hands:
                     m += n
         return np.concatenate(found or [np.zeros((1, POINTS, 2))]).astype(np.float32), first, count
 
-    def batch(self, n: int, rng: np.random.Generator) -> tuple[Squares, Int64]:
-        """Squares (n, SIDE, SIDE) and label indices (n,), NOTHING for none of the labels."""
-        rows = rng.choice(len(self.weights), n, p=self.weights)
+    def rows(self, n: int, rng: np.random.Generator) -> Int64:
+        """The numbers of `n` drawings, (n,), drawn by weight."""
+        return rng.choice(len(self.weights), n, p=self.weights)
+
+    def drawn(self, rows: Int64, rng: np.random.Generator, alone: bool = False) -> tuple[Float32, Int64]:
+        """The strokes of drawings, each as another hand might draw it, and their owners.
+
+        `alone`: without other drawers' strokes in it.
+        """
+        n = len(rows)
         owner = np.repeat(np.arange(n), self.n_strokes[rows])
         within = np.arange(len(owner)) - np.repeat(*starts(self.n_strokes[rows]))
         at = self.first[rows][owner] + within
-        strokes = self.mixed(self.strokes[at], rows, owner, within, rng)
+        strokes = self.strokes[at] if alone else self.mixed(self.strokes[at], rows, owner, within, rng)
         flags = self.is_headline[at]
         strokes = bodies(strokes, owner, flags, n, rng)
         strokes, owner = headlines(strokes, owner, flags, n, rng)
@@ -115,10 +123,7 @@ class Hands:
         strokes, owner = joined(strokes, owner, rng)
         strokes, owner = scribbled(strokes, owner, np.flatnonzero(self.n_strokes[rows] == 0), rng)
         strokes = affine(elastic(strokes, owner, n, rng), owner, n, rng)
-        strokes, owner = dotted(strokes, owner, np.flatnonzero(self.takes_nukta[rows]), rng)
-        width = np.clip(np.exp(rng.normal(np.log(2.7), 0.42, n)), 1.1, 7.5)
-        drawn = raster.squares(strokes, owner, width, rng.random(n) < self.stretched, rng)
-        return drawn, self.labels[rows]
+        return dotted(strokes, owner, np.flatnonzero(self.takes_nukta[rows]), rng)
 
     def mixed(self, strokes: Float32, rows: Int64, owner: Int64, within: Int64, rng: np.random.Generator) -> Float32:
         """Most drawings moved towards one or two other drawers' of the same character.
@@ -136,6 +141,23 @@ class Hands:
             at = np.minimum(at, len(self.others) - 1)
             strokes = strokes + share[:, None, None] * (self.others[at] - start)
         return strokes
+
+
+def of_model(data: Path, model: str, hold: Collection[int] = ()) -> Hands:
+    """The sampler of a model's drawings, without the drawers in the folds `hold`."""
+    drawers = omniglot(data, LETTERS + list(OTHERS["letters-pa"]))
+    for fold in hold:
+        drawers = [d for d in drawers if not of_fold([d.origin], fold)[0]]
+    written = templates()
+    traced = fonts.skeletons(data, SETS[model])
+    everything = drawers + written + fonts.skeletons(data, OTHERS[model])
+    others = [d for d in everything if d.label in OTHERS[model]]
+    sources: list[Source] = (
+        [(drawers, 0.9, 1.0), (written, 0.03, 1.0), (traced, 0.07, 0.35)]
+        if model == "letters-pa"
+        else [(written, 0.65, 1.0), (traced, 0.35, 0.35)]
+    )
+    return Hands(SETS[model], sources, others, NOTHINGS[model])
 
 
 def starts(counts: Int64) -> tuple[Int64, Int64]:

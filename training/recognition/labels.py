@@ -13,3 +13,7 @@ ALPHABET: list[str] = LETTERS + PAIRS
 # By model id.
 SETS: dict[str, list[str]] = {"digits-pa": DIGITS, "letters-pa": ALPHABET}
 OPERATIONS: dict[str, str] = {"digits-pa": "digit-recognition", "letters-pa": "alphabet-recognition"}
+NOTHING = -1  # in place of a label's index: none of the labels
+# Characters that may be sent to a model although they are none of its labels. Look-alikes of labels are left out: ੦ is
+# ਠ without its headline.
+OTHERS = {"letters-pa": "੧੨੩੪੬੭੯ਇਈਉਊਏਐਔ", "digits-pa": "ਅਸਕਗਘਙਚਛਜਝਞਣਥਫਬਮਯਰਲ"}

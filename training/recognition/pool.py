@@ -1,7 +1,7 @@
 """A seed in; pool shards out: generated pictures as the squares that the Rust feature filter makes of them.
 
 Each producer is a process with a filter of its own. A shard is an .npz file of `SHARD` samples: `features` uint8
-(n, 48, 48), `labels` int16 (n,) with -1 for none of the labels, `origins` int16 (n, 2), the drawers, 0 for none.
+(n, 48, 48), `labels` int16 (n,) with -1 for none of the labels, `origins` int16 (n,), the drawers, 0 for none.
 """
 
 import struct
@@ -68,14 +68,14 @@ class Filter:
         self.process.wait()
 
 
-def main(data: Path, model: str, out: Path, nothings: float = 0.05, shards: int = 30, seed: int = 1) -> None:
-    """Makes a pool, each shard from a seed; `nothings`: the share of pictures that are none of the labels."""
-    maker = Maker(data, model, nothings)
+def main(data: Path, model: str, out: Path, shards: int = 30, seed: int = 1) -> None:
+    """Makes a pool, each shard from a seed of its own."""
+    maker = Maker(data, model)
     filter_ = Filter()
     out.mkdir(parents=True, exist_ok=True)
     for shard in range(shards):
         rng = np.random.default_rng([seed, shard])
-        samples: list[tuple[int, int, int]] = []
+        samples: list[tuple[int, int]] = []
         kept: list[Squares] = []
         missed = 0
         while len(kept) < SHARD:
@@ -84,11 +84,11 @@ def main(data: Path, model: str, out: Path, nothings: float = 0.05, shards: int 
                 if square is None:
                     missed += 1
                     continue
-                samples.append((sample.label, *sample.origins))
+                samples.append((sample.label, sample.origin))
                 kept.append(square)
         rows = np.array(samples[:SHARD], np.int16)
         path = out / f"{model}-{seed}-{shard:03}.npz"
-        np.savez(path.with_suffix(".part.npz"), features=np.stack(kept[:SHARD]), labels=rows[:, 0], origins=rows[:, 1:])
+        np.savez(path.with_suffix(".part.npz"), features=np.stack(kept[:SHARD]), labels=rows[:, 0], origins=rows[:, 1])
         path.with_suffix(".part.npz").rename(path)
         print(f"{path.name}: {SHARD} samples, {missed} without ink", flush=True)
     filter_.close()

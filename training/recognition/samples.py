@@ -5,30 +5,21 @@ import zipfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeVar
 
 import numpy as np
 from PIL import Image, ImageFilter
 from scipy.ndimage import gaussian_filter
 
-from . import capture, deform, fonts, pen, strokes
+from . import capture, fonts, hands, pen, strokes
 from .arrays import AnyPoints, Bool, Coverage, Float64, Mask, Picture, Points
-from .labels import LETTERS, NUKTA, SETS
-from .strokes import Drawing
+from .labels import LETTERS, SETS
 
-Item = TypeVar("Item")
-Origins = tuple[int, int]
-
-NOTHING = -1
-# Characters that may be sent to a model although they are none of its labels. Look-alikes of labels are left out: ੦ is
-# ਠ without its headline.
-OTHERS = {"letters-pa": "੧੨੩੪੬੭੯ਇਈਉਊਏਐਔ", "digits-pa": "ਅਸਕਗਘਙਚਛਜਝਞਣਥਫਬਮਯਰਲ"}
-# How often each source is used, where it has the label; and how strongly its strokes are changed.
+# By model: how often each source is used, and the share of pictures that have lost their aspect.
 SHARES = {
-    "letters-pa": {"pen": 0.42, "image": 0.22, "skeleton": 0.12, "font": 0.21, "template": 0.03},
-    "digits-pa": {"skeleton": 0.28, "font": 0.12, "template": 0.6},
+    "letters-pa": {"hand": 0.57, "image": 0.22, "font": 0.21},
+    "digits-pa": {"hand": 0.88, "font": 0.12},
 }
-STRENGTH = {"pen": 0.8, "skeleton": 1.1, "template": 1.0}
+STRETCHED = {"letters-pa": 0.06, "digits-pa": 0.3}
 
 
 @dataclass
@@ -37,7 +28,7 @@ class Sample:
 
     pixels: Picture
     label: int  # index into the model's labels; NOTHING for none of them
-    origins: Origins  # the omniglot-gurmukhi drawers it is made from, 0 for none
+    origin: int  # the omniglot-gurmukhi drawer it is made from, 0 for none
 
 
 def omniglot_images(data: Path) -> list[tuple[str, int, Mask, int]]:
@@ -60,115 +51,48 @@ def omniglot_images(data: Path) -> list[tuple[str, int, Mask, int]]:
 
 
 class Maker:
-    """Draws samples of one label set.
+    """Draws samples of one label set; `data`: the folder of the public data; `model`: a key of `labels.SETS`."""
 
-    `data`: the folder of the public data; `model`: a key of `labels.SETS`; `nothings`: the share of pictures that are
-    none of its labels.
-    """
-
-    def __init__(self, data: Path, model: str, nothings: float = 0.05) -> None:
-        self.labels = SETS[model]
-        self.nothings = nothings
-        letters = model == "letters-pa"
-        # Drawings by source and base letter; glyph masks, and bitmaps with their drawers, by label.
-        self.drawings: dict[str, dict[str, list[Drawing]]] = {"pen": {}, "skeleton": {}, "template": {}}
-        self.glyphs: dict[str, list[Mask]] = {}
-        self.images: dict[str, list[tuple[int, Mask]]] = {}
-        drawings = strokes.omniglot(data, LETTERS + list(OTHERS["letters-pa"]))
-        known = {label[0] for label in self.labels}
-        if letters:
-            for drawing in drawings:
-                if drawing.label in known:
-                    self.drawings["pen"].setdefault(drawing.label, []).append(drawing)
-            for label, drawer, mask, _ in omniglot_images(data):
-                self.images.setdefault(label, []).append((drawer, mask))
-        for drawing in fonts.skeletons(data, self.labels):
-            self.drawings["skeleton"].setdefault(drawing.label, []).append(drawing)
-        for drawing in strokes.templates():
-            self.drawings["template"].setdefault(drawing.label, []).append(drawing)
-        for label, mask in fonts.glyphs(data, self.labels):
-            self.glyphs.setdefault(label, []).append(mask)
-        others = OTHERS[model]
-        self.others = [
-            d for d in [*drawings, *strokes.templates(), *fonts.skeletons(data, others)] if d.label in others
-        ]
-        self.shares = SHARES[model]
-        self.stretched = 0.06 if letters else 0.3
+    def __init__(self, data: Path, model: str) -> None:
+        labels = SETS[model]
+        self.hands, self.shares, self.stretched = hands.of_model(data, model), SHARES[model], STRETCHED[model]
+        # By source: label index, drawer and mask.
+        self.masks = {"font": [(labels.index(label), 0, mask) for label, mask in fonts.glyphs(data, labels)]}
+        if "image" in self.shares:
+            self.masks["image"] = [
+                (labels.index(label), drawer, mask) for label, drawer, mask, _ in omniglot_images(data)
+            ]
 
     def sample(self, rng: np.random.Generator) -> Sample:
-        """One picture: a random label from a random source, or none of the labels."""
-        if rng.random() < self.nothings:
-            return self.nothing(rng)
-        index = int(rng.integers(len(self.labels)))
-        label = self.labels[index]
-        names = [k for k in self.shares if self.has(k, label)]
-        weights = np.array([self.shares[k] for k in names])
-        kind = names[int(rng.choice(len(names), p=weights / weights.sum()))]
-        if kind == "font":
-            masks = self.glyphs[label]
-            return self.finish_mask(masks[int(rng.integers(len(masks)))], index, (0, 0), rng)
-        if kind == "image":
-            drawer, mask = pick(self.images[label], rng)
-            return self.finish_mask(mask, index, (drawer, 0), rng)
-        lines, origins = self.lines(kind, label[0], rng)
-        strength = STRENGTH[kind] * rng.uniform(0.4, 1.15)
-        hand = deform.another_hand(lines, rng, strength, loose=kind != "skeleton")
-        if label.endswith(NUKTA):
-            hand = deform.nukta(hand, rng, label)
-        return self.finish(hand, index, origins, rng)
+        """One picture from a random source, of a label or of none."""
+        kind = str(rng.choice(list(self.shares), p=list(self.shares.values())))
+        if kind == "hand":
+            (row,) = rows = self.hands.rows(1, rng)
+            drawing, _ = self.hands.drawn(rows, rng, alone=True)
+            return self.finish(list(drawing), int(self.hands.labels[row]), int(self.hands.origins[row]), rng)
+        index, drawer, mask = self.masks[kind][int(rng.integers(len(self.masks[kind])))]
+        return self.finish_mask(mask, index, drawer, rng)
 
-    def lines(self, kind: str, base: str, rng: np.random.Generator) -> tuple[list[Points], Origins]:
-        """The strokes of one drawing of a base letter, or between two drawings; and their drawers."""
-        drawings = self.drawings[kind][base]
-        first = pick(drawings, rng)
-        if kind != "skeleton" and rng.random() < 0.6:
-            second = pick(drawings, rng)
-            mixed = deform.between(first.strokes, second.strokes, rng)
-            if mixed:
-                return mixed, (first.origin, second.origin)
-        return first.strokes, (first.origin, 0)
-
-    def nothing(self, rng: np.random.Generator) -> Sample:
-        """A scribble, or a character that is none of the labels."""
-        if rng.random() < 0.5:
-            return self.finish(scribble(rng), NOTHING, (0, 0), rng)
-        drawing = pick(self.others, rng)
-        hand = deform.another_hand(drawing.strokes, rng, rng.uniform(0.3, 0.9))
-        return self.finish(hand, NOTHING, (drawing.origin, 0), rng)
-
-    def has(self, kind: str, label: str) -> bool:
-        """Whether the source `kind` has the label; for sources of strokes, its base letter."""
-        if kind == "font":
-            return label in self.glyphs
-        if kind == "image":
-            return label in self.images
-        return label[0] in self.drawings[kind]
-
-    def finish(self, drawing: Sequence[AnyPoints], index: int, origins: Origins, rng: np.random.Generator) -> Sample:
+    def finish(self, drawing: Sequence[AnyPoints], index: int, origin: int, rng: np.random.Generator) -> Sample:
         """The picture of a drawing, with a random pen, place and light."""
         if rng.random() < self.stretched:
-            return Sample(stretched(drawing, rng), index, origins)
+            return Sample(stretched(drawing, rng), index, origin)
         width, height, margin, place = canvas(rng)
         span = min(width, height) - 2 * margin
         width_share = np.clip(np.exp(rng.normal(np.log(0.058), 0.42)), 0.018, 0.14)
         thickness = max(1.0, span * width_share)
         fitted = pen.fit(drawing, width, height, margin + thickness / 2, place, False)
         mask = pen.draw(fitted, width, height, thickness, rng)
-        return Sample(capture.picture(mask, rng, capture.random_effects(rng)), index, origins)
+        return Sample(capture.picture(mask, rng, capture.random_effects(rng)), index, origin)
 
-    def finish_mask(self, mask: Mask, index: int, origins: Origins, rng: np.random.Generator) -> Sample:
+    def finish_mask(self, mask: Mask, index: int, origin: int, rng: np.random.Generator) -> Sample:
         """The picture of a mask, degraded as print is, in a random place and light."""
         mask = degraded(mask, rng)
         if rng.random() < self.stretched:
-            return Sample(squeezed(mask), index, origins)
+            return Sample(squeezed(mask), index, origin)
         width, height, margin, place = canvas(rng)
         placed = warp(mask, width, height, margin, place, rng)
-        return Sample(capture.picture(placed, rng, capture.random_effects(rng)), index, origins)
-
-
-def pick(items: Sequence[Item], rng: np.random.Generator) -> Item:
-    """One of the items, each as likely."""
-    return items[int(rng.integers(len(items)))]
+        return Sample(capture.picture(placed, rng, capture.random_effects(rng)), index, origin)
 
 
 def canvas(rng: np.random.Generator) -> tuple[int, int, float, Float64]:

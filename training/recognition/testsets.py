@@ -14,8 +14,7 @@ import numpy as np
 from . import deform, fonts, pen, samples, strokes
 from .arrays import Mask, Picture
 from .folds import fold_of
-from .labels import LETTERS, PAIRS
-from .samples import NOTHING
+from .labels import LETTERS, NOTHING, PAIRS
 
 Item: TypeAlias = tuple[str, int, Mask]  # name, label index or NOTHING, ink
 

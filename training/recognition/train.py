@@ -11,11 +11,12 @@ import tyro
 from torch.nn import functional as F
 
 from . import batches
+from .hands import of_model
 from .labels import SETS
 from .model import Reader
+from .samples import STRETCHED
 
 BATCH = 128
-FRESH = 0.72  # share of a batch that is drawn anew from pen strokes
 
 
 @dataclass
@@ -102,9 +103,9 @@ def main(options: Options) -> None:
     cv2.setNumThreads(1)
     torch.manual_seed(options.seed)
     pool = batches.load([options.pool], options.model, options.hold)
-    hands = batches.pens(options.data, options.model, options.hold)
+    hands = of_model(options.data, options.model, options.hold)
     print(f"{len(pool[1])} pool squares, {len(hands.labels)} drawings", flush=True)
-    mixture = batches.Mixture(hands, pool, BATCH, FRESH, np.random.default_rng(options.seed))
+    mixture = batches.Mixture(hands, pool, BATCH, STRETCHED[options.model], np.random.default_rng(options.seed))
     torch.save(train(mixture, len(SETS[options.model]), options).state_dict(), options.out)
 
 
