@@ -6,16 +6,17 @@ data=$1 work=$2/speech-pa
 program=${AKHAR:-../target/release/akhar}
 run() { name=$1; shift; python3 -m "speech.whisper_ctc.$name" "$@"; }
 served() { python3 -m speech.measure.served --language pa --data "$data" --program "$program" --json notes/speech-pa.json "$@"; }
+corpus() { python3 -m speech.data.corpus --data "$data" --language pa --whisper --shard-minutes 15 "$@"; }
 mkdir -p "$work"
 
 # Synthetic speech as log-mel shards, the test sets, the language model of letters
-run corpus --data "$data" --hours 0.5 --seed 1 --out "$work/train"
-run corpus --data "$data" --hours 6 --seed 2 --out "$work/train"
-run corpus --data "$data" --hours 10 --seed 3 --out "$work/train3"
-run corpus --data "$data" --texts isolated --hours 1.5 --seed 21 --out "$work/single"
-run corpus --data "$data" --texts isolated --hours 1.5 --seed 22 --out "$work/single"
-run corpus --data "$data" --engine hibari --hours 0.75 --seed 5 --out "$work/hibari"
-run held --data "$data" --part dev --out "$work/eval"
+corpus --kind mixed --hours 0.5 --seed 1 --out "$work/train"
+corpus --kind mixed --hours 6 --seed 2 --out "$work/train"
+corpus --kind mixed --hours 10 --seed 3 --out "$work/train3"
+corpus --kind isolated --hours 1.5 --seed 21 --out "$work/single"
+corpus --kind isolated --hours 1.5 --seed 22 --out "$work/single"
+corpus --kind mixed --engine hibari --hours 0.75 --seed 5 --out "$work/hibari"
+python3 -m speech.data.held --data "$data" --language pa --whisper --part dev --out "$work/eval"
 [ -f "$work/pa.lm" ] || python3 -m speech.search.ngram --data "$data" --out "$work/pa.lm"
 
 # The head on the frozen encoder's outputs

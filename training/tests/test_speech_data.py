@@ -5,9 +5,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from scipy.io import wavfile
 from speech.arrays import Floats
-from speech.data import cmvn, held, lengths, long, own, real, shards, sources
+from speech.data import clips, cmvn, held, lengths, long, own, real, shards, sources
 from speech.sounds import features
 from speech.sounds.features import MELS, RATE
 from speech.texts import numbers, units
@@ -146,25 +145,28 @@ def test_silence_at_the_ends_of_recordings_is_cut_to_the_margin() -> None:
     assert len(real.voiced(tone(0.5))) == RATE // 2
 
 
-def test_the_test_set_is_written_as_shards_and_wav_files(tmp_path: Path) -> None:
-    rows: list[held.Row] = [("ਇੱਕ ਦੋ", "pa+f4", tone(0.4), [(0, 0.15), (1, 0.31)]), ("ਤਿੰਨ", "awb", tone(0.3), [])]
-    held.write(tmp_path, rows, [tone(0.4, 2.0), tone(0.3)])
+def test_the_test_set_is_written_as_shards_and_clips(tmp_path: Path) -> None:
+    first: dict[str, object] = {"text": "ਇੱਕ ਦੋ", "voice": "espeak:pa+f4", "times": [(0, 0.15), (1, 0.31)]}
+    second: dict[str, object] = {"text": "ਤਿੰਨ", "voice": "flite:awb"}
+    rows = [(first, tone(0.4, 2.0)), (second, tone(0.3))]
+    held.write(tmp_path, rows)
     table = (tmp_path / "wav/clips.tsv").read_text().splitlines()
     assert table == ["file\ttext\tword_starts", "0000.wav\tਇੱਕ ਦੋ\t0:0.1500 1:0.3100", "0001.wav\tਤਿੰਨ\t"]
-    rate, samples = wavfile.read(tmp_path / "wav/0000.wav")
-    assert (rate, len(samples)) == (RATE, 6400)
-    assert np.abs(samples).max() == pytest.approx(32767 / 1.01, abs=2)  # scaled where it would clip
+    one, two = clips.read(tmp_path / "wav")
+    assert (one.text, one.starts, len(one.samples)) == ("ਇੱਕ ਦੋ", [(0, 0.15), (1, 0.31)], 6400)
+    assert np.abs(one.samples).max() == pytest.approx(1 / 1.01, abs=1e-3)  # scaled where it would clip
+    assert two.samples == pytest.approx(tone(0.3), abs=1e-4)
     shard = shards.Shard(tmp_path / "00-000")
-    assert [item["voice"] for item in shard.items] == ["pa+f4", "awb"]
+    assert [item["voice"] for item in shard.items] == ["espeak:pa+f4", "flite:awb"]
     assert shard.items[0]["times"] == [[0, 0.15], [1, 0.31]]
 
 
 def test_a_long_recording_is_filled_with_clips(tmp_path: Path) -> None:
-    rows: list[held.Row] = [(numbers.pa(k), "awb", tone(0.5 + 0.1 * k), []) for k in range(3)]
-    held.write(tmp_path, rows, [row[2] for row in rows])
-    samples, table = long.joined(tmp_path / "wav", 20, np.random.default_rng(0))
+    texts = [numbers.pa(k) for k in range(3)]
+    clips.write(tmp_path, (clips.Clip(f"{k}.wav", tone(0.5 + 0.1 * k), text) for k, text in enumerate(texts)))
+    samples, table = long.joined(tmp_path, 20, np.random.default_rng(0))
     assert 20 - 2.5 < len(samples) / RATE <= 20
-    assert sorted(text for _, _, text in table[:3]) == sorted(text for text, *_ in rows)  # each once before any repeats
+    assert sorted(text for _, _, text in table[:3]) == sorted(texts)  # each once before any repeats
     before = 0.0
     for start, end, text in table:
         assert 0.2 <= start - before <= 1.2

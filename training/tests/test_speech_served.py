@@ -8,7 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 import pytest
-from speech.data import shards
+from speech.data import clips, shards
 from speech.measure import client, peer_english, served
 from speech.texts import english
 
@@ -139,27 +139,10 @@ def test_the_document_of_a_job_says_whether_the_text_is_doubted(warnings: list[s
     ]
 
 
-def test_panjabi_of_synthetic_voices_is_compared_by_words_and_characters(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (tmp_path / "wav").mkdir()
-    (tmp_path / "wav/clips.tsv").write_text("file\ttext\tword_starts\n0.wav\tਪਾਣੀ ਹੈ\t\n1.wav\tਪਾਣੀ\t0:0.5 1:1.0\n")
-    (tmp_path / f"{served.WHOLE}.json").write_text('[{"voice": "pa+f4"}, {"voice": "awb"}]')
-    (tmp_path / f"{served.WHOLE}.mel").write_bytes(bytes(160))
-    monkeypatch.setattr(served.real, "read", lambda _: np.zeros(16_000, np.float32))
-    assert [start for *_, start in served.held_rows(tmp_path)] == [None, 0.5]
-    found = served.held(Deaf("http://nowhere", "key"), "pa", tmp_path)
-    assert {unit: (figures.n_wrong, figures.n_units) for unit, figures in found.items()} == {
-        "words": (2, 3),
-        "characters": (4, 11),
-    }
-    assert list(served.held(Deaf("http://nowhere", "key"), "en", tmp_path)) == ["words"]
-
-
-def test_several_synthesisers_are_counted_apart(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "wav").mkdir()
-    (tmp_path / "wav/clips.tsv").write_text("file\ttext\tword_starts\n0.wav\tਪਾਣੀ ਹੇ\t\n1.wav\tਪਾਣੀ\t\n")
-    monkeypatch.setattr(served.real, "read", lambda _: np.zeros(16_000, np.float32))
+def test_synthetic_voices_are_counted_together_and_apart(tmp_path: Path) -> None:
+    silence = np.zeros(1600, np.float32)
+    rows = [clips.Clip("0.wav", silence, "ਪਾਣੀ ਹੇ"), clips.Clip("1.wav", silence, "ਪਾਣੀ", [(0, 0.5)])]
+    clips.write(tmp_path / "wav", rows)
     writer = shards.Writer(tmp_path / served.WHOLE)
     for voice in ("espeak:pa+f4", "flite:awb"):
         writer.add(np.zeros((2, 80), np.float32), text="ਪਾਣੀ", voice=voice)
@@ -171,6 +154,7 @@ def test_several_synthesisers_are_counted_apart(tmp_path: Path, monkeypatch: pyt
         "characters-espeak": (0, 7),
         "characters-flite": (3, 4),
     }
+    assert list(served.held(Deaf("http://nowhere", "key"), "en", tmp_path)) == ["words"]
 
 
 def test_new_figures_replace_those_of_the_same_set_alone() -> None:
@@ -187,7 +171,7 @@ def test_new_figures_replace_those_of_the_same_set_alone() -> None:
 
 
 def test_sentences_are_joined_with_pauses_and_their_starts_move() -> None:
-    rows = [(str(k), np.ones(16_000, np.float32), "x", 0.25 if k else None) for k in range(4)]
+    rows = [clips.Clip(str(k), np.ones(16_000, np.float32), "x", [(0, 0.25)] if k else []) for k in range(4)]
     ((samples, starts),) = served.joined(rows)
     assert len(samples) == 3 * (16_000 + int(served.PAUSE_S * 16_000))
     assert starts == pytest.approx([0.25, 2.45, 4.65])

@@ -1,13 +1,15 @@
 """Synthesises a training corpus into shards of features.
 
-    python -m speech.data.corpus --data DIR --language pa --kind words --hours 3 --seed 1 --out DIR/words
+    python -m speech.data.corpus --data DIR --language en --kind words --hours 3 --seed 1 --out DIR/words
+    python -m speech.data.corpus --data DIR --language pa --whisper --kind mixed --hours 2 --seed 1 --out WORK/train
 
-Shards are named by seed and number, so runs with different seeds add up in one folder. A finished shard is kept: an
-interrupted run continues where it stopped.
+With `--whisper` the features are those that speech-pa takes, two of Kokoro's voices are left out, and half of the
+utterances are faster or slower. Shards are named by seed and number, so runs with different seeds add up in one folder.
+A finished shard is kept: an interrupted run continues where it stopped.
 """
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -17,29 +19,53 @@ import tyro
 
 from ..arrays import AnyFloats, Floats
 from ..sounds import acoustics
-from ..sounds.features import RATE, log_mel
-from ..texts import numbers, reading
-from ..voices.speakers import Job, Speakers
+from ..sounds.features import NEMO, RATE, WHISPER, log_mel
+from ..texts import numbers, reading, sentences
+from ..voices.speakers import Plan, Speakers
 from .shards import Writer
 
 BATCH = 150  # utterances that share one mp3 bit rate
 KILOBITS = [8, 16, 16, 24, 32, 32, 48]  # kb/s
+CODED = 0.2  # share of the utterances that are coded as mp3
 GAP = 0.35  # seconds of silence at most at each end
-Make = Callable[[Path, float, np.random.Generator], None]  # writes one shard: path, seconds, rng
+LONGEST = 20  # seconds
+PAUSES = (0.02, 0.7)  # seconds between pieces
+ENDS = 0.6  # seconds of silence at most at each end of a word on its own
+SPEED = (0.88, 1.15)  # of an utterance that is played faster or slower, which sounds like another voice
+HELD = ("hf_beta", "hm_omega")  # Kokoro's voices that speech-pa is never trained on
+Source = Iterator[tuple[str, list[str]]]  # kind and pieces; one voice speaks the pieces with pauses between them
 
 
-def texts_of(data: str | Path, language: str, kind: str, rng: np.random.Generator) -> Iterator[str]:
-    """Yield texts without end: of kind "words", "digits" or "sentences"."""
-    if kind == "words":
-        while True:
-            yield reading.phrase(data, language, rng)
-    if kind == "digits":
-        while True:
-            yield numbers.digits(language, rng)
+@dataclass
+class Options:
+    """What the command line says."""
+
+    data: Path
+    language: Literal["pa", "en"]
+    kind: Literal["words", "sentences", "digits", "mixed", "isolated"]
+    hours: float
+    out: Path
+    whisper: bool = False
+    shard_minutes: float = 30
+    copies: int = 1
+    """How often each utterance gets recording conditions, all but the first at another speed."""
+    seed: int = 1
+    engine: str | None = None
+    """Its voices alone."""
+
+
+def texts_of(data: Path, language: str, kind: str, rng: np.random.Generator) -> Source:
+    """Yield texts without end."""
+    if kind in sentences.TEXTS:
+        yield from sentences.endless(data, "train", rng, sentences.TEXTS[kind])
+    while kind == "words":
+        yield kind, [reading.phrase(data, language, rng)]
+    while kind == "digits":
+        yield kind, [numbers.digits(language, rng)]
     pool = reading.sentences(data, language)["train"]
     while True:
         for k in rng.permutation(len(pool)):
-            yield pool[k]
+            yield kind, [pool[k]]
 
 
 def recorded(samples: AnyFloats, rng: np.random.Generator, babble: AnyFloats | None) -> Floats:
@@ -54,88 +80,93 @@ def recorded(samples: AnyFloats, rng: np.random.Generator, babble: AnyFloats | N
     return acoustics.degraded(samples, rng, other).astype(np.float32)
 
 
-def copied(pieces: list[tuple[Job, Floats]], copies: int, rng: np.random.Generator) -> list[tuple[Job, Floats]]:
-    """Return every utterance `copies` times, all but the first at another speed, which sounds like another voice."""
-    return pieces + [
-        (job, acoustics.resampled(samples, RATE, rng.uniform(0.88, 1.14)))
-        for _ in range(copies - 1)
-        for job, samples in pieces
-    ]
-
-
-def some_through_mp3(sound: list[Floats], share: float, rng: np.random.Generator) -> None:
-    """Encode and decode about this share of the utterances as mp3, at one random bit rate, in place."""
-    coded = np.flatnonzero(rng.random(len(sound)) < share)
+def some_through_mp3(sound: list[Floats], rng: np.random.Generator) -> None:
+    """Encode and decode about CODED of the utterances as mp3, at one random bit rate, in place."""
+    coded = np.flatnonzero(rng.random(len(sound)) < CODED)
     if len(coded):
         decoded = acoustics.through_mp3([sound[k] for k in coded], int(rng.choice(KILOBITS)))
         for k, out in zip(coded, decoded, strict=True):
             sound[k] = out
 
 
-def shard(
-    path: Path,
-    speakers: Speakers,
-    source: Iterator[str],
-    seconds: float,
-    rng: np.random.Generator,
-    copies: int = 1,
-) -> None:
-    """Write one shard of at least `seconds` of sound, copies included, from the texts of `source`."""
-    writer, done = Writer(path), 0.0
+def _joined(pieces: list[Floats], rng: np.random.Generator) -> Floats:
+    """Join pieces of one voice with pauses between them."""
+    out = [pieces[0]]
+    for piece in pieces[1:]:
+        pause = PAUSES[0] + rng.random() ** 2 * (PAUSES[1] - PAUSES[0])
+        out += [np.zeros(int(pause * RATE), np.float32), piece]
+    return np.concatenate(out)
+
+
+def _planned(speakers: Speakers, rng: np.random.Generator, held: bool) -> Plan:
+    """Draw engine, voice and way of speaking of one utterance, without the voices of HELD."""
+    while True:
+        engine, voice, how = speakers.plan(rng, held)
+        if speakers.language == "en" or not set(voice.split("+")) & set(HELD):
+            return engine, voice, how
+
+
+def spoken(
+    speakers: Speakers, source: Source, n: int, rng: np.random.Generator, held: bool = False
+) -> Iterator[tuple[dict[str, object], Floats]]:
+    """Speak `n` utterances of `source`: yield {kind, text, voice, times} and the samples, (m,) at 16 kHz.
+
+    `times`: (number, second) of each word whose start is known. Utterances that an engine could not say and those above
+    LONGEST seconds are left out.
+    """
+    plans = [(*next(source), *_planned(speakers, rng, held)) for _ in range(n)]
+    jobs = [(piece, engine, voice, how) for _, pieces, engine, voice, how in plans for piece in pieces]
+    said = iter(speakers.spoken(jobs))
+    for kind, pieces, engine, voice, _ in plans:
+        sounds = [one for _ in pieces if (one := next(said)) is not None]
+        if len(sounds) == len(pieces) and all(len(one[0]) > 0.1 * RATE for one in sounds):
+            samples, times = _joined([one[0] for one in sounds], rng), sounds[0][1] if len(sounds) == 1 else []
+            if len(samples) < LONGEST * RATE:
+                yield {"kind": kind, "text": " ".join(pieces), "voice": f"{engine}:{voice}", "times": times}, samples
+
+
+def varied(what: dict[str, object], samples: Floats, whisper: bool, rng: np.random.Generator) -> Floats:
+    """Return an utterance as speech-pa is trained on it: at times at another speed, a word on its own amid silence."""
+    if not whisper:
+        return samples
+    if rng.random() < 0.5:
+        samples = acoustics.resampled(samples, RATE, rng.uniform(*SPEED))
+    ends = [int(ENDS * RATE * rng.random() ** 2) for _ in range(2)] if what["kind"] in sentences.ISOLATED else [0, 0]
+    return np.pad(samples, ends)
+
+
+def shard(path: Path, speakers: Speakers, source: Source, options: Options, rng: np.random.Generator) -> None:
+    """Write one shard of at least the minutes that are asked for, copies included, from the texts of `source`."""
+    writer = Writer(path)
     babble: Floats | None = None
-    while done < seconds:
-        jobs = [(next(source), *speakers.plan(rng)) for _ in range(BATCH)]
-        spoken = zip(jobs, speakers.spoken(jobs), strict=True)
-        pieces = [(job, one[0]) for job, one in spoken if one and len(one[0]) > 0.15 * RATE]
-        pieces = copied(pieces, copies, rng)
-        sound = [recorded(samples, rng, babble) for _, samples in pieces]
-        babble = sound[0] + np.resize(sound[1], len(sound[0])) + np.resize(sound[2], len(sound[0]))
-        some_through_mp3(sound, 0.2, rng)
-        for (job, _), samples in zip(pieces, sound, strict=True):
-            mel = log_mel(samples)
-            writer.add(mel, text=job[0], voice=job[2])
-            done += len(mel) / 100
+    while writer.at < options.shard_minutes * 6000:
+        rows = [
+            (what, varied(what, samples, options.whisper, rng))
+            for what, samples in spoken(speakers, source, BATCH, rng)
+        ]
+        rows += [
+            (what, acoustics.resampled(samples, RATE, rng.uniform(*SPEED)))
+            for _ in range(options.copies - 1)
+            for what, samples in rows
+        ]
+        sound = [recorded(samples, rng, babble) for _, samples in rows]
+        babble = sum((np.resize(one, LONGEST * RATE) for one in sound[:3]), np.zeros(LONGEST * RATE, np.float32))
+        some_through_mp3(sound, rng)
+        for (what, _), samples in zip(rows, sound, strict=True):
+            writer.add(log_mel(samples, WHISPER if options.whisper else NEMO), text=what["text"], voice=what["voice"])
     writer.close()
 
 
-def made(out: Path, hours: float, shard_minutes: float, seed: int, make: Make) -> None:
-    """Write every shard that is missing by `make`."""
-    seconds = shard_minutes * 60
-    for k in range(max(1, round(hours * 60 / shard_minutes))):
-        path = out / f"{seed:02}-{k:03}"
+def main(options: Options) -> None:
+    """Write every shard that is missing."""
+    speakers = Speakers(options.language, options.engine)
+    for k in range(max(1, round(options.hours * 60 / options.shard_minutes))):
+        path = options.out / f"{options.seed:02}-{k:03}"
         if path.with_suffix(".json").exists():
             continue
-        started = time.time()
-        make(path, seconds, np.random.default_rng([seed, k]))
-        print(path.name, f"{seconds / (time.time() - started):.0f} x real time", flush=True)
-
-
-@dataclass
-class Options:
-    """What the command line says."""
-
-    data: Path
-    language: Literal["pa", "en"]
-    kind: Literal["words", "sentences", "digits"]
-    hours: float
-    out: Path
-    shard_minutes: float = 30
-    copies: int = 1
-    """How often each utterance gets recording conditions."""
-    seed: int = 1
-    engine: str | None = None
-    """Its voices alone."""
-
-
-def main(options: Options) -> None:
-    """Synthesise the corpus that the command line asks for."""
-    speakers = Speakers(options.language, options.engine)
-
-    def make(path: Path, seconds: float, rng: np.random.Generator) -> None:
-        source = texts_of(options.data, options.language, options.kind, rng)
-        shard(path, speakers, source, seconds, rng, options.copies)
-
-    made(options.out, options.hours, options.shard_minutes, options.seed, make)
+        started, rng = time.time(), np.random.default_rng([options.seed, k])
+        shard(path, speakers, texts_of(options.data, options.language, options.kind, rng), options, rng)
+        print(path.name, f"{options.shard_minutes * 60 / (time.time() - started):.0f} x real time", flush=True)
 
 
 if __name__ == "__main__":

@@ -1,79 +1,189 @@
-"""Synthesises the test set: the sentences kept for the tests, in the voices kept for the tests.
+"""Synthesises the test sets, of voices and texts that are never trained on, as shards and as folders of clips, `wav`.
 
-    python -m speech.data.held --data DIR --language pa --part test --out DIR/test
+    python -m speech.data.held --data DIR --language en --part test --out DIR/test
+    python -m speech.data.held --data DIR --language pa --whisper --part dev --out WORK/eval [--only KIND...]
 
-It writes shards of features and wav files at 16 kHz. `clean` is the sound of the engine; `degraded` is the same in a
-room, with noise at 10 dB SNR, through an mp3 of 32 kb/s. `akhar-bench speech --clips` and `speech.measure.peer` read
-the folders `wav`.
+sentences    `clean` and `degraded` (a room, noise at 10 dB SNR, mp3 of 32 kb/s), in voices kept apart
+
+With `--whisper` the features are those that speech-pa takes, and the other sets are written too:
+
+people       F04, M01: digit strings without the silence at the ends, one folder a speaker, the even strings in one
+             shard and the odd ones in another (all speakers read the same strings); `spontaneous`, whole clips with
+             an approximate text, or with none ("")
+words        numbers from 0 to 100 and frequent words, one at a time, in voices kept apart
+kokoro       sentences in the two of Kokoro's Hindi voices that are kept apart; they sound natural
+conditions   `clean`, which must be there, as it sounds over a telephone (300 to 3400 Hz, 8 kHz), with other voices of
+             the set 10 dB below the speech (`babble`), through an mp3 of 16 kb/s (`mp3-16`)
 """
 
-import json
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import tyro
-from scipy.io import wavfile
 
 from ..arrays import Floats
-from ..sounds import acoustics
-from ..sounds.features import RATE, log_mel
-from ..texts import reading
+from ..sounds import acoustics, features
+from ..sounds.features import NEMO, RATE, WHISPER
+from ..texts import numbers, reading, sentences, units
+from ..voices import kokoro
 from ..voices.speakers import Speakers
-from .shards import Writer
+from . import clips, corpus, real
+from .clips import Clip
+from .shards import Shard, Writer
 
-Row = tuple[str, str, Floats, list[tuple[int, float]]]  # text, voice, samples, (word number, start in seconds)
+SENTENCES, WORDS, NATURAL = {"pa": 240, "en": 500}, 240, 30  # utterances
+QUIET_S = 0.15  # at both ends
+OTHERS, BELOW_DB = 4, 10  # of `babble`: voices at once, and how much softer they are together
+MP3, MP3_16 = 32, 16  # kb/s
+WHOLE = "00-000"  # the name of a set's only shard
+Rows = Iterable[tuple[dict[str, Any], Floats]]  # text, voice and the like; samples at 16 kHz
 
 
-def spoken(data: str | Path, language: str, part: str, seed: int) -> list[Row]:
-    """Speak up to 500 sentences of a part, each once, with 0.15 s of faint noise at both ends."""
-    rng = np.random.default_rng(seed)
-    speakers = Speakers(language)
-    chosen = reading.sentences(data, language)[part]
-    chosen = [chosen[k] for k in rng.permutation(len(chosen))[:500]]
-    jobs = [(text, *speakers.plan(rng, held=True)) for text in chosen]
+def write(folder: Path, rows: Rows, front_end: str = WHISPER, name: str = WHOLE) -> None:
+    """Write one shard and its clips."""
+    writer, sounds = Writer(folder / name), []
+    for k, (what, samples) in enumerate(rows):
+        samples = samples / max(1, np.abs(samples).max() * 1.01)
+        writer.add(features.log_mel(samples, front_end), **what)
+        sounds.append(Clip(f"{k:04}.wav", samples, what["text"], what.get("times", ())))
+    writer.close()
+    clips.write((folder if name == WHOLE else folder / name) / "wav", sounds)
+    print(folder.name, len(writer.items), "utterances,", f"{writer.at / 6000:.1f} minutes", flush=True)
+
+
+def people(data: Path, _: str, out: Path) -> None:
+    """Write F04, M01 and spontaneous. Raises ValueError where an approximate text is not plain Panjabi."""
+    recordings = list(real.panjabi(data))
+    for speaker in sorted({row[0] for row in recordings}):
+        own = [row for row in recordings if row[0] == speaker]
+        for name, half in (("even", own[::2]), ("odd", own[1::2])):
+            write(
+                out / speaker,
+                (
+                    ({"text": text, "voice": speaker, "name": clip}, real.voiced(samples))
+                    for _, clip, samples, text in half
+                ),
+                name=name,
+            )
+    folder = data / "speech/pa-spontaneous"
+    lines = (folder / "approximate.tsv").read_text("utf-8").splitlines()[1:]
+    known = dict(line.split("\t") for line in lines)
+
+    def unknown() -> Iterator[tuple[dict[str, Any], Floats]]:
+        for path in sorted(folder.glob("*.flac")):
+            text = units.plain(known[path.stem], "pa") if path.stem in known else ""
+            if text is None:
+                raise ValueError(f"the text of {path.stem} is not plain Panjabi: {known[path.stem]}")
+            yield {"text": text, "voice": "unknown", "name": path.stem}, real.read(path)
+
+    write(out / "spontaneous", unknown())
+
+
+def _clean(rows: Rows, rng: np.random.Generator) -> Iterator[tuple[dict[str, Any], Floats]]:
+    """Add QUIET_S at both ends, set the peak to half of full scale and add faint noise."""
+    for what, samples in rows:
+        samples = np.pad(samples, int(QUIET_S * RATE)) * np.float32(0.5 / np.abs(samples).max())
+        times = [(word, start + QUIET_S) for word, start in what.get("times", ())]
+        yield {**what, "times": times}, samples + rng.normal(0, 1e-4, len(samples)).astype(np.float32)
+
+
+def words(data: Path, part: str, out: Path) -> None:
+    """Write single words and numbers."""
+    rng = np.random.default_rng([11, len(part)])
+    forms, weight = reading.words(data, "pa")
+    drawn = [[numbers.pa(n)] for n in range(101)]
+    drawn += [[str(rng.choice(forms, p=weight))] for _ in range(WORDS - len(drawn))]
+    source = (("words", pieces) for pieces in drawn)
+    write(out / "words", _clean(corpus.spoken(Speakers("pa"), source, WORDS, rng, held=True), rng))
+
+
+def _texts(data: Path, part: str) -> list[str]:
+    """Return Panjabi sentences and prompts of a part."""
+    return reading.sentences(data, "pa")[part] + sentences.prompts(data)[part, "natural"]
+
+
+def voices(data: Path, part: str, out: Path, language: str = "pa", front_end: str = WHISPER) -> None:
+    """Write clean and degraded."""
+    rng = np.random.default_rng([12, len(part)])
+    pool = _texts(data, part) if language == "pa" else reading.sentences(data, language)[part]
+    chosen = rng.permutation(len(pool))[: SENTENCES[language]]
+    source = (("sentences", [pool[k]]) for k in chosen)
+    rows = list(_clean(corpus.spoken(Speakers(language), source, len(chosen), rng, held=True), rng))
+    write(out / "clean", rows, front_end)
+    rooms = (acoustics.in_room(samples, acoustics.room(rng)) for _, samples in rows)
+    noisy = [acoustics.with_noise(samples, 10, rng).astype(np.float32) for samples in rooms]
+    sounds = acoustics.through_mp3(noisy, MP3)
+    write(out / "degraded", ((what, sound) for (what, _), sound in zip(rows, sounds, strict=True)), front_end)
+
+
+def natural(data: Path, part: str, out: Path) -> None:
+    """Write sentences in Kokoro's voices that are kept apart."""
+    rng, pool, voice = np.random.default_rng([13, len(part)]), _texts(data, part), kokoro.Kokoro()
+
+    def rows() -> Iterator[tuple[dict[str, Any], Floats]]:
+        for k in rng.permutation(len(pool))[:NATURAL]:
+            name = str(rng.choice(corpus.HELD))
+            samples, rate = voice.say(kokoro.panjabi(pool[k]), name)
+            yield {"text": pool[k], "voice": name}, acoustics.trimmed(acoustics.resampled(samples, rate))[0]
+
+    write(out / "kokoro", _clean(rows(), rng))
+
+
+def over_telephone(samples: Floats) -> Floats:
+    """Keep 300 to 3400 Hz, sampled at 8 kHz; the result is again at 16 kHz."""
+    low = acoustics.resampled(acoustics.band(samples, 300, 3400), RATE, speed=2)
+    return acoustics.resampled(low, RATE // 2)[: len(samples)]
+
+
+def among_others(sounds: list[Floats], voices: list[str], rng: np.random.Generator) -> list[Floats]:
+    """Add OTHERS utterances of other voices to each; they are equally loud, and repeated up to its length."""
     out = []
-    for start in range(0, len(jobs), 50):
-        some = jobs[start : start + 50]
-        for job, one in zip(some, speakers.spoken(some), strict=True):
-            if one and len(one[0]) > 0.3 * RATE:
-                quiet = int(0.15 * RATE)
-                samples = np.pad(one[0], quiet) * np.float32(0.5 / np.abs(one[0]).max())
-                samples += rng.normal(0, 1e-4, len(samples)).astype(np.float32)
-                out.append((job[0], job[2], samples, [(k, t + 0.15) for k, t in one[1]]))
+    for samples, voice in zip(sounds, voices, strict=True):
+        others = [k for k, other in enumerate(voices) if other != voice]
+        chosen = [sounds[k] for k in rng.choice(others, min(OTHERS, len(others)), replace=False)]
+        babble = sum((np.resize(one / one.std(), len(samples)) for one in chosen), np.zeros(len(samples)))
+        out.append(acoustics.with_noise(samples, BELOW_DB, rng, babble).astype(np.float32))
     return out
 
 
-def degraded(samples: Floats, rng: np.random.Generator) -> Floats:
-    """Put samples into a random room with noise at 10 dB SNR."""
-    return acoustics.with_noise(acoustics.in_room(samples, acoustics.room(rng)), 10, rng).astype(np.float32)
+def conditions(_data: Path, part: str, out: Path) -> None:
+    """Write telephone, babble and mp3-16 from clean. Raises FileNotFoundError without clean."""
+    items = Shard(out / "clean" / WHOLE).items
+    rows = [{name: item[name] for name in ("kind", "text", "voice")} for item in items]
+    sounds = [clip.samples for clip in clips.read(out / "clean/wav")]
+    changed = {
+        "telephone": [over_telephone(samples) for samples in sounds],
+        "babble": among_others(sounds, [row["voice"] for row in rows], np.random.default_rng([14, len(part)])),
+        "mp3-16": acoustics.through_mp3(sounds, MP3_16),
+    }
+    for name, some in changed.items():
+        write(out / name, zip(rows, some, strict=True))
 
 
-def write(folder: Path, rows: Sequence[Row], sounds: Sequence[Floats]) -> None:
-    """Write one shard, wav files and their table `wav/clips.tsv`; `sounds` are the samples to write for the rows."""
-    writer = Writer(folder / "00-000")
-    table = ["file\ttext\tword_starts"]
-    (folder / "wav").mkdir(parents=True, exist_ok=True)
-    for k, ((text, voice, _, times), samples) in enumerate(zip(rows, sounds, strict=True)):
-        samples = samples / max(1, np.abs(samples).max() * 1.01)
-        wavfile.write(folder / "wav" / f"{k:04}.wav", RATE, (samples * 32767).astype(np.int16))
-        writer.add(log_mel(samples), text=text, voice=voice, times=times)
-        starts = " ".join(f"{word}:{start:.4f}" for word, start in times)
-        table.append(f"{k:04}.wav\t{text}\t{starts}")
-    writer.close()
-    (folder / "wav/clips.tsv").write_text("\n".join(table) + "\n")
+KINDS: dict[str, Callable[[Path, str, Path], None]] = {
+    "people": people,
+    "words": words,
+    "sentences": voices,
+    "kokoro": natural,
+    "conditions": conditions,
+}
 
 
-def main(data: Path, language: Literal["pa", "en"], part: Literal["dev", "test"], out: Path) -> None:
-    """Write the folders `clean` and `degraded` as the command line asks."""
-    seed = 7000 + (part == "test")
-    rows = spoken(data, language, part, seed)
-    rng = np.random.default_rng(seed + 10)
-    sounds = [samples for _, _, samples, _ in rows]
-    write(out / "clean", rows, sounds)
-    write(out / "degraded", rows, acoustics.through_mp3([degraded(s, rng) for s in sounds], 32))
-    print(json.dumps({"utterances": len(rows), "minutes": round(sum(map(len, sounds)) / RATE / 60, 1)}))
+def main(
+    data: Path,
+    language: Literal["pa", "en"],
+    part: Literal["dev", "test"],
+    out: Path,
+    whisper: bool = False,
+    only: tuple[str, ...] = tuple(KINDS),
+) -> None:
+    """Write the sets that the command line asks for."""
+    if not whisper:
+        voices(data, part, out, language, NEMO)
+    for kind in only if whisper else ():
+        KINDS[kind](data, part, out)
 
 
 if __name__ == "__main__":

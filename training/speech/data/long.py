@@ -7,14 +7,15 @@ At 8 kb/s, 34 minutes are what fits into a request.
 
 import itertools
 from pathlib import Path
+from typing import Annotated
 
 import numpy as np
 import tyro
-from scipy.io import wavfile
 
 from ..arrays import Floats
 from ..sounds import acoustics
 from ..sounds.features import RATE
+from . import clips
 
 
 def joined(folder: Path, seconds: float, rng: np.random.Generator) -> tuple[Floats, list[tuple[float, float, str]]]:
@@ -23,13 +24,12 @@ def joined(folder: Path, seconds: float, rng: np.random.Generator) -> tuple[Floa
     The clips are repeated in another order each time. Returns the samples at 16 kHz and (start, end, text) of each
     clip, in seconds.
     """
+    every = list(clips.read(folder))
     parts: list[Floats] = []
     rows: list[tuple[int, int, str]] = []
     at = 0
-    table = [line.split("\t") for line in (folder / "clips.tsv").read_text().splitlines()[1:]]
-    for k in itertools.chain.from_iterable(rng.permutation(len(table)) for _ in itertools.count()):
-        name, text, *_ = table[k]
-        samples = wavfile.read(folder / name)[1] / np.float32(32767)
+    for k in itertools.chain.from_iterable(rng.permutation(len(every)) for _ in itertools.count()):
+        samples, text = every[k].samples, every[k].text
         silence = np.zeros(int(rng.uniform(0.2, 1.2) * RATE), np.float32)
         if (at + len(silence) + len(samples)) / RATE > seconds:
             break
@@ -39,9 +39,11 @@ def joined(folder: Path, seconds: float, rng: np.random.Generator) -> tuple[Floa
     return np.concatenate(parts), [(a / RATE, b / RATE, text) for a, b, text in rows]
 
 
-def main(clips: Path, out: Path, minutes: float = 34.5, kilobits: int = 8) -> None:
+def main(
+    folder: Annotated[Path, tyro.conf.arg(name="clips")], out: Path, minutes: float = 34.5, kilobits: int = 8
+) -> None:
     """Write the mp3 and its table."""
-    samples, rows = joined(clips, minutes * 60, np.random.default_rng(1))
+    samples, rows = joined(folder, minutes * 60, np.random.default_rng(1))
     out.parent.mkdir(parents=True, exist_ok=True)
     acoustics.as_mp3(samples, out.with_suffix(".mp3"), kilobits)
     lines = [f"{start:.3f}\t{end:.3f}\t{text}" for start, end, text in rows]

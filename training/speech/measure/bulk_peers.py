@@ -22,15 +22,15 @@ from typing import Any
 
 import numpy as np
 import tyro
-from scipy.io import wavfile
 
 from ..arrays import Floats
+from ..data.clips import read, wav
 from ..sounds.acoustics import resampled
 from ..sounds.features import RATE
 from ..voices.espeak import RATE as ESPEAK_RATE
 from ..voices.espeak import Espeak
 from ..whisper_ctc.package import model_bytes, path_of
-from . import ggml, peer
+from . import ggml
 from .peer_english import TOKENIZER_FILES
 
 WORKERS, BATCH = 2, 8
@@ -50,7 +50,7 @@ def written(folder: Path, count: int) -> None:
         samples = resampled(said, ESPEAK_RATE)
         if LENGTH[0] <= len(samples) / RATE <= LENGTH[1]:
             path = folder / f"clip-{made:03}.wav"
-            wavfile.write(path, RATE, (np.clip(samples, -1, 1) * np.float32(32767)).astype(np.int16))
+            path.write_bytes(wav(samples))
             made += 1
 
 
@@ -137,7 +137,7 @@ def main(
     if make is not None:
         written(clips, make)
         return
-    sounds = [samples for _, samples in peer.clips(clips)]
+    sounds = [clip.samples for clip in read(clips)]
     if not sounds:
         raise SystemExit(f"--clips: expected a folder with wav files, found none in {clips}")
     audio_s = sum(len(samples) for samples in sounds) / RATE

@@ -22,18 +22,18 @@ import tyro
 
 from ..arrays import Doubles, Floats
 from ..data import real
+from ..data.clips import Clip, write
 from ..sounds import acoustics
 from ..texts import english, metrics, reading
 from ..voices import espeak
 from ..whisper_ctc.evidence import Evidence, fitted, probabilities, table
-from . import client
 
 PARTS = ("fit", "test")
 N_SENTENCES = 60  # that espeak-ng reads, of each language and part
 VARIANTS = {"fit": ("m1", "f2", "m3", "f5"), "test": ("m2", "f1", "m4", "f4")}
 VOICES = {"pa": "pa", "en": "en-us"}
 TEXTS = {"fit": "dev", "test": "test"}  # the part of the sentences that is read
-Clip = tuple[str, str, Floats, str]  # part, name, samples, what is said
+Spoken = tuple[str, str, Floats, str]  # part, name, samples, what is said
 
 
 class Answer(NamedTuple):
@@ -55,7 +55,7 @@ def half(who: str, everybody: list[str]) -> str:
     return PARTS[sorted(everybody).index(who) % 2]
 
 
-def people(data: Path) -> Iterator[Clip]:
+def people(data: Path) -> Iterator[Spoken]:
     """Yield what people say. The one reader of en-read-matthes and the spontaneous clips are for the test."""
     for who, name, samples, text in real.panjabi(data):
         yield half(who, [*real.NAMES.values()]), f"pa-digits~{name}", samples, text
@@ -75,7 +75,7 @@ def people(data: Path) -> Iterator[Clip]:
         yield half(who, [*{speaker for speaker, *_ in digits}]), f"en-fsdd~{name}", samples, text
 
 
-def synthetic(data: Path) -> Iterator[Clip]:
+def synthetic(data: Path) -> Iterator[Spoken]:
     """Yield sentences that espeak-ng reads."""
     engine, rng = espeak.Espeak(), np.random.default_rng(18)
     for language, voice in VOICES.items():
@@ -89,16 +89,11 @@ def synthetic(data: Path) -> Iterator[Clip]:
 
 
 def clips(data: Path, out: Path) -> None:
-    """Write the folders `fit` and `test` of clips, each with its table `clips.tsv`."""
-    tables = {part: ["file\ttext"] for part in PARTS}
+    """Write the folders `fit` and `test` of clips."""
+    every = [*people(data), *synthetic(data)]
     for part in PARTS:
-        (out / part).mkdir(parents=True)
-    for some in (people(data), synthetic(data)):
-        for part, name, samples, text in some:
-            (out / part / f"{name}.wav").write_bytes(client.wav(samples))
-            tables[part].append(f"{name}.wav\t{text}")
-    for part, rows in tables.items():
-        (out / part / "clips.tsv").write_text("\n".join(rows) + "\n")
+        some = (Clip(f"{name}.wav", samples, text) for where, name, samples, text in every if where == part)
+        write(out / part, some)
 
 
 def answers(path: Path) -> list[Answer]:

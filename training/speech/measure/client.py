@@ -1,17 +1,14 @@
 """Sends recordings to a running service and takes its answers."""
 
 import http.client
-import io
 import json
-import wave
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 from running_service import Service
 
 from ..arrays import AnyFloats
-from ..sounds.features import RATE
+from ..data.clips import wav
 
 DOUBT = "low confidence: the transcription"  # how the warning begins (inference/src/speech/words/warning.rs)
 
@@ -23,17 +20,6 @@ class Answer:
     text: str
     segments: list[dict[str, Any]]
     work_s: float
-
-
-def wav(samples: AnyFloats) -> bytes:
-    """Return a wav file of samples in [-1, 1] at 16 kHz, (n,), with 16 bits each."""
-    content = io.BytesIO()
-    with wave.open(content, "wb") as file:
-        file.setnchannels(1)
-        file.setsampwidth(2)
-        file.setframerate(RATE)
-        file.writeframes((np.clip(samples, -1, 1) * 32767).astype("<i2").tobytes())
-    return content.getvalue()
 
 
 def work_s(timing: str) -> float:

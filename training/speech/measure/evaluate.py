@@ -38,7 +38,7 @@ def of_voices(folder: Path, recogniser: Recogniser) -> Table:
     """Measure a folder of `speech.data.held`; a group is a voice, or espeak for all of espeak-ng's."""
     out: Table = {}
     for item, mel in shard_items(folder):
-        group = "espeak" if "+" in item["voice"] else item["voice"]
+        group = "espeak" if "+" in item["voice"] else item["voice"].split(":")[-1]
         counted(out, {"greedy": recogniser.greedy(recogniser.log_probs(mel))}, item["text"], {group, "all"})
     return out
 

@@ -22,10 +22,8 @@ from pathlib import Path
 from typing import Any, Literal
 
 import tyro
-from scipy.io import wavfile
 
-from ..arrays import Floats
-from ..sounds.acoustics import resampled
+from ..data.clips import Clip, read
 from ..sounds.features import RATE
 from ..texts import english, metrics, units
 from . import peer_english
@@ -37,28 +35,13 @@ MAKERS: dict[str, dict[str, Callable[[Path, int, str], Recognise]]] = {
 }
 
 
-def clips(folder: str | Path) -> Iterator[tuple[str, Floats]]:
-    """Yield the name and the samples, (n,) in [-1, 1], mono, at 16 kHz, of each wav file."""
-    for path in sorted(Path(folder).glob("*.wav")):
-        rate, samples = wavfile.read(path)
-        samples = samples.astype("float32") / (32768 if samples.dtype.kind == "i" else 1)
-        yield path.name, resampled(samples if samples.ndim == 1 else samples.mean(1), rate)
-
-
-def spoken_in(folder: str | Path) -> dict[str, str]:
-    """Return what is said in each file, from `clips.tsv`; nothing where the folder has none."""
-    table = Path(folder) / "clips.tsv"
-    lines = table.read_text().splitlines()[1:] if table.exists() else []
-    return {line.split("\t")[0]: line.split("\t")[1] for line in lines}
-
-
 def timed(
-    peers: Mapping[str, Recognise], sounds: Sequence[tuple[str, Floats]], runs: int
+    peers: Mapping[str, Recognise], sounds: Sequence[Clip], runs: int
 ) -> Iterator[tuple[str, str, str, float, float]]:
     """Yield (peer, file, text, seconds spent, seconds of sound) of each clip, the median time of `runs`."""
     for recognise in peers.values():
-        recognise(sounds[0][1])  # the first run allocates
-    for name, samples in sounds:
+        recognise(sounds[0].samples)  # the first run allocates
+    for name, samples, *_ in sounds:
         spent: dict[str, list[float]] = {peer: [] for peer in peers}
         texts = {}
         for _ in range(runs):
@@ -109,7 +92,8 @@ class Options:
 
 def main(options: Options) -> None:
     """Run every peer with every number of threads that the command line names."""
-    sounds, spoken = list(clips(options.clips)), spoken_in(options.clips)
+    sounds = list(read(options.clips))
+    spoken = {clip.name: clip.text for clip in sounds if clip.text}
     processors = sorted(os.sched_getaffinity(0))
     for threads in options.threads:
         os.sched_setaffinity(0, processors[:threads])

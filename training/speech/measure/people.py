@@ -1,37 +1,22 @@
-"""Writes recordings of people as a folder of wav clips with a table of what is said, as `speech.data.held` writes it.
+"""Writes recordings of people in English as clips, which `akhar-bench speech` and `speech.measure.peer` read.
 
-    python -m speech.measure.people --data DIR --sets en-read-matthes en-misc-tests --out FOLDER
-
-`akhar-bench speech --clips` and `speech.measure.peer` read the folder.
+python -m speech.measure.people --data DIR --out FOLDER
 """
 
-from collections.abc import Sequence
 from pathlib import Path
 
 import tyro
 
-from ..data import real
-from . import client
+from ..data import clips, real
 
 SETS = ("en-read-matthes", "en-misc-tests")
 
 
-def write(data: str | Path, sets: Sequence[str], out: Path) -> int:
-    """Write the clips of some reading sets and `clips.tsv`; returns their number. `out` is a folder to make."""
-    out.mkdir(parents=True)
-    rows = ["file\ttext\tword_starts"]
-    for name in sets:
-        for clip, samples, text in real.reading(data, name):
-            file = f"{name}-{clip}.wav"
-            (out / file).write_bytes(client.wav(samples))
-            rows.append(f"{file}\t{text}\t")
-    (out / "clips.tsv").write_text("\n".join(rows) + "\n")
-    return len(rows) - 1
-
-
-def main(data: Path, out: Path, sets: tuple[str, ...] = SETS) -> None:
-    """Write the sets that the command line names."""
-    print(f"{write(data, sets, out)} clips")
+def main(data: Path, out: Path) -> None:
+    """Write the recordings of both sets of sentences."""
+    rows = ((name, *row) for name in SETS for row in real.reading(data, name))
+    n = clips.write(out, (clips.Clip(f"{name}-{clip}.wav", samples, text) for name, clip, samples, text in rows))
+    print(n, "clips")
 
 
 if __name__ == "__main__":

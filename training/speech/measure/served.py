@@ -4,7 +4,7 @@
         --json notes/served-en.json
 
 The sets: real recordings (of `DIR/speech`), recordings in another language, sounds without speech; with `--held`, each
-folder that `speech.data.held` or `speech.whisper_ctc.held` wrote: words and sentences of synthetic voices, and when
+folder that `speech.data.held` wrote: words and sentences of synthetic voices, and when
 sentences begin where that is known. `--only` measures some sets, or none. `--show` prints each answer that is not
 right. `--clips NAME` stores the texts of the spontaneous Panjabi clips under this name. `--json` keeps what the file
 has of other sets. Recordings are sent one after another. The real-time factor is the worker's own time
@@ -13,7 +13,7 @@ has of other sets. Recordings are sent one after another. The real-time factor i
 """
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import nullcontext
 from dataclasses import dataclass, field
 from functools import partial
@@ -26,7 +26,7 @@ import tyro
 from figures import wilson
 
 from ..arrays import AnyFloats
-from ..data import real
+from ..data import clips, real
 from ..data.shards import Shard
 from ..sounds.features import RATE
 from ..texts import english, metrics, units
@@ -185,7 +185,7 @@ def held(client: Client, language: str, folder: Path) -> dict[str, Figures]:
     found = {unit: Figures(unit) for unit in readers}
     spoken = kinds(folder) if language == "pa" else []
     several = len(set(spoken)) > 1
-    for k, (clip, samples, text, _) in enumerate(held_rows(folder)):
+    for k, (clip, samples, text, _) in enumerate(clips.read(folder / "wav")):
         answer = client.transcribe(samples, language)
         for unit, read in readers.items():
             counted = [found[unit]]
@@ -196,17 +196,9 @@ def held(client: Client, language: str, folder: Path) -> dict[str, Figures]:
     return found
 
 
-def held_rows(folder: Path) -> Iterator[tuple[str, AnyFloats, str, float | None]]:
-    """Yield (name, samples, text, second at which the first word starts) of what `speech.data.held` spoke."""
-    for line in (folder / "wav/clips.tsv").read_text().splitlines()[1:]:
-        name, text, starts = line.split("\t")
-        first = dict(pair.split(":") for pair in starts.split()).get("0")
-        yield name, real.read(folder / "wav" / name), text, float(first) if first else None
-
-
-def joined(rows: list[tuple[str, AnyFloats, str, float | None]]) -> Iterator[tuple[AnyFloats, list[float]]]:
+def joined(rows: Iterable[clips.Clip]) -> Iterator[tuple[AnyFloats, list[float]]]:
     """Yield recordings of some sentences with pauses between, and the second at which each sentence begins."""
-    timed = [(samples, start) for _, samples, _, start in rows if start is not None]
+    timed = [(row.samples, start) for row in rows if (start := dict(row.starts).get(0)) is not None]
     silence = np.zeros(int(PAUSE_S * RATE), np.float32)
     for at in range(0, len(timed) - TOGETHER + 1, TOGETHER):
         pieces, starts, n = [], [], 0
@@ -220,7 +212,7 @@ def joined(rows: list[tuple[str, AnyFloats, str, float | None]]) -> Iterator[tup
 def segment_starts(client: Client, language: str, folder: Path) -> dict[str, float]:
     """Return how far segments' starts are from the synthesiser's own account, ms, where there is one a sentence."""
     apart = []
-    for samples, starts in joined(list(held_rows(folder))):
+    for samples, starts in joined(clips.read(folder / "wav")):
         segments = client.transcribe(samples, language).segments
         if len(segments) == len(starts):
             apart += [abs(start - segment["start"]) for start, segment in zip(starts, segments, strict=True)]
@@ -230,7 +222,7 @@ def segment_starts(client: Client, language: str, folder: Path) -> dict[str, flo
     return {"segments": len(apart), "median_ms": round(float(middle), 1), "p95_ms": round(float(late), 1)}
 
 
-def clips(client: Client, data: Path) -> dict[str, str]:
+def spontaneous_texts(client: Client, data: Path) -> dict[str, str]:
     """Return the texts of the spontaneous Panjabi clips, sent as Panjabi, by the clips' names."""
     paths = sorted((data / "speech/pa-spontaneous").glob("*.flac"))
     return {path.stem: client.transcribe(real.read(path), "pa").text for path in paths}
@@ -285,10 +277,10 @@ def measured(options: Options, client: Client) -> Iterator[tuple[str, Any]]:
     for folder in folders:
         for unit, figures in held(client, language, folder).items():
             yield f"held-{folder.name}" + ("" if unit == "words" else f"-{unit}"), figures.summary()
-    if any(start is not None for folder in folders[:1] for *_, start in held_rows(folder)):
+    if language == "en" and any(clip.starts for folder in folders[:1] for clip in clips.read(folder / "wav")):
         yield "segment-starts", segment_starts(client, language, folders[0])
     if options.clips:
-        yield "clips", {name: {options.clips: text} for name, text in clips(client, options.data).items()}
+        yield "clips", {name: {options.clips: text} for name, text in spontaneous_texts(client, options.data).items()}
 
 
 def main(options: Options) -> None:
