@@ -6,10 +6,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 from speech.arrays import Floats
-from speech.data import clips, cmvn, held, lengths, long, own, real, shards, sources
+from speech.data import clips, cmvn, held, lengths, long, own, real, shards
 from speech.sounds import features
 from speech.sounds.features import MELS, RATE
-from speech.texts import numbers, units
+from speech.texts import numbers
 from speech.voices import speakers
 from speech.whisper_ctc import ctranslate
 
@@ -57,20 +57,6 @@ def test_ctc_needs_a_frame_for_each_unit_and_between_equal_ones() -> None:
     assert lengths.tight([1, 1, 1, 2]) == 6
     assert lengths.fits([1, 2, 3], 13)  # four frames, 3.6 with the tenth to spare
     assert not lengths.fits([1, 2, 2], 13)
-
-
-def test_sources_take_what_ctc_has_room_for_and_new_shards_later(tmp_path: Path) -> None:
-    rows = [("ab", "x", 100), ("Ab", "x", 100), ("a5", "x", 100), ("abcdefgh", "y", 8), ("", "y", 100)]
-    write_shard(tmp_path / "01-000", rows)
-    found = sources.Sources({str(tmp_path): 1.0}, "en", with_phones=False)
-    kept = found.items[str(tmp_path)]
-    assert [(row.number, row.units, row.voice) for row in kept] == [(0, units.encode("ab", "en"), "x"), (4, [], "y")]
-    assert found.voices[str(tmp_path)] == {"x": [0], "y": [1]}
-    assert (kept[1].mel() == 4).all()
-    assert found.refresh() == pytest.approx(200 / 360000)  # hours
-    write_shard(tmp_path / "01-001", [("c", "z", 160)])
-    assert found.refresh() == pytest.approx(360 / 360000)
-    assert len(found.items[str(tmp_path)]) == 3
 
 
 def test_global_statistics_come_from_long_utterances_alone(tmp_path: Path) -> None:

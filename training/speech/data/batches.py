@@ -1,36 +1,57 @@
-"""Batches of about equal length: utterances, or several of them one after the other, changed and normalised."""
+"""Utterances of shards; and batches of about equal length, of utterances or several of them one after the other."""
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import NamedTuple
+from functools import cached_property
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
 from learning import grouped
 from torch import Tensor
 
-from ..arrays import Floats
+from ..arrays import Floats, Halves
 from ..sounds import augment, features
-from .lengths import out_length, tight
-from .sources import Row, Sources
+from ..texts import phones, units
+from .lengths import tight
+from .shards import Shard, found
 
 FEW = 5  # utterances of a voice: with fewer, the same ones would be repeated
-PAUSED = 0.2  # how often silence goes before, behind or between utterances
-POOL = 30  # batches drawn at a time, sorted by length among themselves
 
 
-class Drawn(NamedTuple):
-    """What becomes one row of a batch: one utterance, or several one after the other."""
+class Row(NamedTuple):
+    """One utterance: its features (frames, 80) before normalisation, or what an encoder made of them."""
 
-    mel: Floats  # (frames, 80), not normalised
+    source: Halves  # of the whole shard
+    start: int
+    frames: int
     units: list[int]
-    phones: list[int]
+    item: dict[str, Any]  # its entry in the shard's index
+    phones: Sequence[int] = ()  # empty where they are not taught
+
+    def values(self) -> Floats:
+        """Return a copy as float32."""
+        return np.asarray(self.source[self.start : self.start + self.frames], np.float32)
+
+
+def rows(folder: str | Path, language: str, spelling: phones.Spelling | None = None) -> list[Row]:
+    """Return the utterances of a folder, or of one shard named without suffix, whose text is plain."""
+    out = []
+    for path in found(folder) if Path(folder).is_dir() else [Path(folder)]:
+        shard = Shard(path)
+        for item in shard.items:
+            text = item["text"]
+            if (units.plain(text, language) or "") == text:
+                said = spelling.phones(text) if spelling else ()
+                out.append(Row(shard.rows, item["start"], item["frames"], units.encode(text, language), item, said))
+    return out
 
 
 class Batch(NamedTuple):
-    """Input and targets of one step of the training; `letters` and `phones` are as `flat` gives them."""
+    """Input and targets of one step of a training; `letters` and `phones` are as `flat` gives them."""
 
     signal: Tensor  # (B, 80, T) float32, normalised
-    lengths: Tensor  # (B,) frames of 10 ms
+    lengths: Tensor  # (B,) frames
     letters: tuple[Tensor, Tensor]
     phones: tuple[Tensor, Tensor]
 
@@ -38,77 +59,120 @@ class Batch(NamedTuple):
 class Batches:
     """Draws batches without end; folders are drawn by weight, and features change each time they are drawn."""
 
-    def __init__(self, sources: Sources, seed: int | Sequence[int], frames: int = 8000, strength: float = 1.0) -> None:
-        """Remember the sources. `frames`: padded frames of a batch; `strength`: how much features change, 0 to 1."""
-        self.sources, self.frames = sources, frames
+    JOINED, MOST = 0.6, 8  # share of utterances that are joined to others, and how many at most
+    ALIKE = 0.6  # how often another utterance is of the same voice
+    PAUSED = 0.2  # how often silence goes before, behind or between utterances
+    POOL = 30  # batches drawn at a time, sorted by length among themselves
+
+    def __init__(
+        self,
+        folders: Sequence[list[Row]],
+        weights: Sequence[float],
+        seed: list[int],
+        frames: int,
+        strength: float,
+        out_length: Callable[[int], int],
+    ) -> None:
+        """Keep the utterances of each folder for which CTC has room.
+
+        frames: padded frames of a batch; strength: how much features are changed, 0 to 1; out_length: the frames of a
+        network for so many of an utterance. Raises ValueError where a folder has no utterance.
+        """
+        self.frames, self.strength, self.out_length = frames, strength, out_length
         self.rng = np.random.default_rng(seed)
-        self.augment, self.strength = augment.Augment(), strength
+        self.folders = [[row for row in some if tight(row.units) <= 0.9 * out_length(row.frames)] for some in folders]
+        if not all(self.folders):
+            raise ValueError(f"{len(folders)} folders of shards: one of them has no utterance")
+        self.shares = np.array(weights) / sum(weights)
+        self.voices: list[dict[str, list[int]]] = [{} for _ in folders]  # places in a folder by voice
+        for places, some in zip(self.voices, self.folders, strict=True):
+            for k, row in enumerate(some):
+                places.setdefault(row.item["voice"], []).append(k)
+
+    @cached_property
+    def augment(self) -> augment.Augment:
+        """The changes of features, whose noise takes seconds to make."""
+        return augment.Augment()
+
+    def hours(self, frame_s: float = 0.01) -> float:
+        """Return the hours of all utterances."""
+        return sum(row.frames for some in self.folders for row in some) * frame_s / 3600
 
     def pick(self, longest: int) -> list[Row]:
-        """Draw one utterance, or up to eight of one folder, together at most `longest` frames if the first is."""
+        """Draw one utterance, or several of one folder, together at most `longest` frames if the first is."""
         rng = self.rng
-        folders = [f for f in self.sources.folders if self.sources.items[f]]
-        weight = np.array([self.sources.folders[f] for f in folders], float)
-        folder = folders[rng.choice(len(folders), p=weight / weight.sum())]
-        rows = self.sources.items[folder]
+        at = rng.choice(len(self.folders), p=self.shares)
+        folder = self.folders[at]
         for _ in range(50):
-            row = rows[rng.integers(len(rows))]
+            row = folder[rng.integers(len(folder))]
             if row.frames <= longest:
                 break
         picked = [row]
-        goal = rng.uniform(0, longest) if rng.random() < 0.6 else 0
-        while True:
-            total = sum(p.frames for p in picked)
-            same = self.sources.voices[folder][row.voice]
-            alike = len(same) >= FEW and rng.random() < 0.6
-            other = rows[same[rng.integers(len(same))] if alike else rng.integers(len(rows))]
-            if total + other.frames > min(goal, longest) or len(picked) > 7:
+        goal = rng.uniform(0, longest) if rng.random() < self.JOINED else 0
+        same = self.voices[at][row.item["voice"]]
+        while len(picked) < self.MOST:
+            alike = len(same) >= FEW and rng.random() < self.ALIKE
+            other = folder[same[rng.integers(len(same))] if alike else rng.integers(len(folder))]
+            if sum(p.frames for p in picked) + other.frames > goal:
                 break
             picked.append(other)
         return picked
 
-    def draw(self, longest: int) -> Drawn:
-        """Draw utterances as `pick` does and join them: features with pauses, units with a space between texts."""
-        picked = self.pick(longest)
-        ids: list[int] = []
-        for p in picked:
-            ids += [0] * bool(ids and p.units) + list(p.units)
-        mel = augment.spaced([p.mel() for p in picked], PAUSED, self.rng)
-        return Drawn(mel, ids, [phone for p in picked for phone in p.phones])
+    def spaced(self, picked: Sequence[Row], ids: Sequence[int]) -> Floats:
+        """Return utterances one after the other, with pauses and augmented, (frames, 80), not normalised."""
+        values = augment.spaced([row.values() for row in picked], self.PAUSED, self.rng)
+        fastest = 0.85 * self.out_length(len(values)) / max(1, tight(ids))
+        return self.augment(values, self.rng, fastest, self.strength)
 
-    def changed(self, mel: Floats, ids: Sequence[int]) -> Floats:
-        """Return the network's input for an utterance: augmented, normalised and masked, (frames', 80)."""
-        fastest = 0.85 * out_length(len(mel)) / max(1, tight(ids))
-        mel = features.normalised(self.augment(mel, self.rng, fastest, self.strength))
-        return augment.masked(mel, self.rng, self.strength)
+    def changed(self, picked: Sequence[Row], ids: Sequence[int]) -> Floats:
+        """Return the network's input for utterances: augmented, normalised and masked, (frames', 80)."""
+        return augment.masked(features.normalised(self.spaced(picked, ids)), self.rng, self.strength)
 
     def endless(self, longest: Callable[[], int]) -> Iterator[Batch]:
         """Yield batches; `longest` is called before each pool and returns the frames that an utterance may have."""
+
+        def size(picked: Sequence[Row]) -> int:
+            return sum(row.frames for row in picked)
+
         while True:
-            limit = longest()
-            drawn: list[Drawn] = []
-            while sum(len(d.mel) for d in drawn) < POOL * self.frames * 0.9:
-                drawn.append(self.draw(limit))
-            drawn.sort(key=lambda d: len(d.mel) * (1 + 0.05 * self.rng.random()))
-            groups = grouped(drawn, lambda one: len(one.mel), self.frames)
+            limit, drawn = longest(), list[list[Row]]()
+            while sum(map(size, drawn)) < self.POOL * self.frames * 0.9:
+                drawn.append(self.pick(limit))
+            drawn.sort(key=lambda one: size(one) * (1 + 0.05 * self.rng.random()))
+            groups = grouped(drawn, size, self.frames)
             for k in self.rng.permutation(len(groups)):
-                rows = groups[k]
-                yield Batch(
-                    *stacked([self.changed(row.mel, row.units) for row in rows]),
-                    flat([row.units for row in rows]),
-                    flat([row.phones for row in rows]),
-                )
+                letters = [together([row.units for row in picked]) for picked in groups[k]]
+                values = [self.changed(picked, ids) for picked, ids in zip(groups[k], letters, strict=True)]
+                spoken = [[phone for row in picked for phone in row.phones] for picked in groups[k]]
+                yield Batch(*stacked(values), flat(letters), flat(spoken))
 
 
-def stacked(mels: Sequence[Floats]) -> tuple[Tensor, Tensor]:
-    """Return normalised features (frames, 80) as (B, 80, T), padded with zeros, and the frames of each, (B,)."""
-    lengths = torch.tensor([len(mel) for mel in mels])
-    signal = torch.zeros(len(mels), features.MELS, int(lengths.max()))
-    for k, mel in enumerate(mels):
-        signal[k, :, : len(mel)] = torch.from_numpy(np.ascontiguousarray(mel.T))
+def together(texts: Sequence[list[int]]) -> list[int]:
+    """Return the units of texts one after the other, with a space between two that are not empty."""
+    out: list[int] = []
+    for ids in texts:
+        out += [0] * bool(out and ids) + ids
+    return out
+
+
+def stacked(values: Sequence[Floats]) -> tuple[Tensor, Tensor]:
+    """Return rows (frames, C) as (B, C, T), padded with zeros, and the frames of each, (B,)."""
+    lengths = torch.tensor([len(one) for one in values])
+    signal = torch.zeros(len(values), values[0].shape[1], int(lengths.max()))
+    for k, one in enumerate(values):
+        signal[k, :, : len(one)] = torch.from_numpy(np.ascontiguousarray(one.T))
     return signal, lengths
 
 
-def flat(rows: Sequence[Sequence[int]]) -> tuple[Tensor, Tensor]:
+def alike(
+    lengths: Sequence[int], values: Callable[[int], Floats], frames: int = 4000
+) -> Iterator[tuple[list[int], Tensor, Tensor]]:
+    """Yield all utterances in batches of about equal length: their numbers, and their values as `stacked`."""
+    order = sorted(range(len(lengths)), key=lengths.__getitem__)
+    for group in grouped(order, lengths.__getitem__, frames):
+        yield group, *stacked([values(k) for k in group])
+
+
+def flat(numbers: Sequence[Sequence[int]]) -> tuple[Tensor, Tensor]:
     """Return all numbers one after the other, (sum,), and how many there are in each row, (B,)."""
-    return torch.tensor([u for row in rows for u in row]), torch.tensor([len(row) for row in rows])
+    return torch.tensor([u for row in numbers for u in row]), torch.tensor([len(row) for row in numbers])

@@ -24,17 +24,15 @@ import tyro
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from ..arrays import Floats
 from ..data import batches
 from ..data.lengths import longest, out_length
-from ..data.shards import Shard, found
-from ..data.sources import Sources
 from ..sounds import features
 from ..texts import metrics, phones, units
 from . import checkpoint, model
 
 Item = TypeVar("Item")
 SAVE_MINUTES, LOG_STEPS = 4, 50
+CHECKED = 160  # utterances
 
 
 @dataclass
@@ -112,27 +110,16 @@ def loss_of(
 
 
 @torch.no_grad()
-def log_probs_of(net: model.Acoustic, rows: Sequence[Floats], size: int = 16) -> list[Floats]:
-    """Return the log-probabilities, (T', units + 1), of each normalised (frames, 80), computed in batches of `size`."""
-    order = sorted(range(len(rows)), key=lambda k: len(rows[k]))
-    out: dict[int, Floats] = {}
-    for start in range(0, len(order), size):
-        some = order[start : start + size]
-        signal, lengths = batches.stacked([rows[k] for k in some])
-        for k, row in zip(some, net(signal, lengths), strict=True):
-            out[k] = row[: out_length(len(rows[k]))].numpy()
-    return [out[k] for k in range(len(rows))]
-
-
-def check(net: model.Acoustic, folder: str | Path, language: str, most: int = 160) -> metrics.Errors:
-    """Return the greedy error rates on about `most` utterances of each shard of a folder."""
+def check(net: model.Acoustic, folder: str | Path, language: str) -> metrics.Errors:
+    """Return the greedy error rates on about CHECKED utterances of a folder."""
+    rows = batches.rows(folder, language)
+    rows = rows[:: max(1, len(rows) // CHECKED)]
     errors = metrics.Errors()
-    for path in found(folder):
-        shard = Shard(path)
-        few = range(0, len(shard.items), max(1, len(shard.items) // most))
-        mels = [features.normalised(shard.mel(k)) for k in few]
-        for k, row in zip(few, log_probs_of(net, mels), strict=True):
-            errors.add(shard.items[k]["text"], units.greedy(row.argmax(1), language))
+    for group, signal, lengths in batches.alike(
+        [row.frames for row in rows], lambda k: features.normalised(rows[k].values())
+    ):
+        for k, found, n in zip(group, net(signal, lengths), out_length(lengths).tolist(), strict=True):
+            errors.add(rows[k].item["text"], units.greedy(found[:n].argmax(1).numpy(), language))
     return errors
 
 
@@ -165,8 +152,9 @@ class Training:
         state = checkpoint.load(start) if start else {}
         # A shipped file holds no phone layer; a new one would disturb the layers below it at first.
         with_phones = self.language == "en" and (not state or bool(state.get("aside")))
-        self.sources = Sources(weighted(options.shards), self.language, with_phones)
-        print(f"{self.sources.refresh():.1f} h", flush=True)
+        spelling = phones.Spelling() if with_phones else None
+        shards = weighted(options.shards)
+        rows = [batches.rows(folder, self.language, spelling) for folder in shards]
 
         torch.manual_seed(options.seed)
         self.net = model.Acoustic(units.blank(self.language))
@@ -183,7 +171,9 @@ class Training:
         # The step at which the rate begins to fall.
         self.first = self.step if not options.decay_steps or start == options.init else state["first"]
         self.fallen = 0.0  # how far the rate has fallen, 0 to 1
-        self.source = batches.Batches(self.sources, [options.seed, self.step], options.frames, options.strength)
+        seed = [options.seed, self.step]
+        self.source = batches.Batches(rows, list(shards.values()), seed, options.frames, options.strength, out_length)
+        print(f"{self.source.hours():.1f} h of shards", flush=True)
 
     def _restore(self, state: dict[str, Any]) -> None:
         """Go on from a checkpoint; the optimiser starts anew where it had other parameters."""
@@ -231,13 +221,12 @@ class Training:
         state |= {"aside": self.aside and self.aside.state_dict(), "optimiser": self.optimiser.state_dict()}
         state |= {"kind": self.optimiser.kind(), "step": self.step, "seconds": self.seconds, "first": self.first}
         learning.write(self.options.out, state)
-        hours = self.sources.refresh()
         text = ""
         if self.options.dev:
             judged = model.Acoustic(**self.net.size)
             judged.load_state_dict(self.average)
             text = check(judged.eval(), self.options.dev, self.language).line()
-        print(f"{time.strftime('%H:%M:%S')} saved at step {self.step}; {hours:.1f} h of shards; {text}", flush=True)
+        print(f"{time.strftime('%H:%M:%S')} saved at step {self.step}; {text}", flush=True)
 
 
 def logged(training: Training, steps: Sequence[Step], spent: float) -> None:

@@ -12,21 +12,14 @@ from pathlib import Path
 import numpy as np
 import torch
 import tyro
-from learning import grouped
 
-from ..arrays import Floats
-from ..data.batches import stacked
+from ..data.batches import alike
 from ..data.shards import Shard, found
 from ..sounds import features
 from . import pretrained
 from .encoder import LAYERS, WIDTH, Encoder, out_length
 
 FRAMES = 6000  # of 10 ms in a batch
-
-
-def normalised(shard: Shard, k: int) -> Floats:
-    """Return the normalised features of utterance `k` of a shard, (frames, 80)."""
-    return features.normalised(shard.mel(k), features.WHISPER)
 
 
 @torch.no_grad()
@@ -37,9 +30,7 @@ def write(encoder: Encoder, path: Path, layer: int) -> float:
     starts = np.cumsum([0, *(out_length(n) for n in lengths)])
     part = path.with_suffix(".part")
     out = np.memmap(part, np.float16, "w+", shape=(int(starts[-1]), WIDTH))
-    order = sorted(range(len(lengths)), key=lengths.__getitem__)
-    for group in grouped(order, lengths.__getitem__, FRAMES):
-        signal, frames = stacked([normalised(shard, k) for k in group])
+    for group, signal, frames in alike(lengths, lambda k: features.normalised(shard.mel(k), features.WHISPER), FRAMES):
         with torch.autocast("cpu", torch.bfloat16):
             x = encoder.above(encoder.below(signal, frames), out_length(frames), 0, layer)
         for row, k in zip(x.float().numpy(), group, strict=True):

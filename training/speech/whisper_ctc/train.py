@@ -21,6 +21,7 @@ import torch
 import tyro
 
 from ..arrays import Floats
+from ..data.batches import Batch, Row, alike
 from ..network.train import ahead, ctc, weighted
 from ..sounds import features
 from ..texts import metrics, units
@@ -64,19 +65,16 @@ def rate(step: int, steps: int, warm_up: int) -> float:
 
 
 @torch.no_grad()
-def log_probs(net: Recogniser, rows: list[batches.Row], frames: int = 4000) -> list[Floats]:
-    """Return the log-probabilities, (T, units + 1), of each utterance without augmentation.
+def log_probs(net: Recogniser, rows: list[Row]) -> list[Floats]:
+    """Return the log-probabilities, (T, units + 1), of each utterance without augmentation."""
 
-    `frames`: padded frames of a batch.
-    """
+    def values(k: int) -> Floats:
+        return rows[k].values() if net.start else features.normalised(rows[k].values(), features.WHISPER)
+
     out: dict[int, Floats] = {}
-    order = sorted(range(len(rows)), key=lambda k: rows[k].frames)
-    for group in learning.grouped(order, lambda k: rows[k].frames, frames):
-        values = [rows[k].values() for k in group]
-        if net.start == 0:
-            values = [features.normalised(v, features.WHISPER) for v in values]
-        signal, lengths = batches.padded(values, net.start)
-        for k, row, n in zip(group, net(signal, lengths).numpy(), lengths.tolist(), strict=True):
+    for group, signal, lengths in alike([row.frames for row in rows], values):
+        found = net(batches.turned(signal, net.start), lengths).numpy()
+        for k, row, n in zip(group, found, lengths.tolist(), strict=True):
             out[k] = row[: n if net.start else out_length(n)]
     return [out[k] for k in range(len(rows))]
 
@@ -93,7 +91,7 @@ def check(net: Recogniser, folder: str, most: int) -> metrics.Errors:
 
 def measure_inputs(net: Recogniser, source: batches.Batches) -> None:
     """Set the mean and the deviation by which the head normalises its inputs, from the training data."""
-    rows = source.pools[0][:: max(1, len(source.pools[0]) // SAMPLE)]
+    rows = source.folders[0][:: max(1, len(source.folders[0]) // SAMPLE)]
     values = torch.cat([torch.from_numpy(row.values()) for row in rows])
     net.head.mean.copy_(values.mean(0))
     net.head.deviation.copy_(values.std(0) + 1e-4)
@@ -151,12 +149,12 @@ class Run:
             for group, top in zip(self.optimise.param_groups, tops, strict=True):
                 group["top"] = top
 
-    def learn(self, batch: batches.Batch) -> float:
+    def learn(self, batch: Batch) -> float:
         """Make one step; returns the loss before it in nats per unit."""
-        signal, lengths, targets = batch
+        signal, lengths = batches.turned(batch.signal, self.options.layer), batch.lengths
         with torch.autocast("cpu", torch.bfloat16):
             scores = self.net(signal, lengths)
-        loss = ctc(scores, lengths if self.net.start else out_length(lengths), targets, UNITS)
+        loss = ctc(scores, lengths if self.net.start else out_length(lengths), batch.letters, UNITS)
         loss.backward()
         norm = torch.nn.utils.clip_grad_norm_([p for p in self.net.parameters() if p.requires_grad], 5.0)
         share = rate(self.step, self.options.steps, self.options.warm_up)
@@ -201,8 +199,8 @@ def main(options: Options) -> None:
     torch.set_flush_denormal(True)
     torch.manual_seed(options.seed)
     run = Run(options)
-    print(f"{run.source.hours():.1f} h of shards, from step {run.step}", flush=True)
-    stream = ahead(run.source.endless())
+    print(f"{run.source.hours(0.02 if options.layer else 0.01):.1f} h of shards, from step {run.step}", flush=True)
+    stream = ahead(run.source.endless(lambda: batches.LONGEST))
     saved, before = time.time(), run.seconds
     losses: list[float] = []
     last = min(options.steps, options.stop)
