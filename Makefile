@@ -115,8 +115,8 @@ deploy-check: ## Check deploy/: every file by itself, the dashboard with a runni
 	scripts/setup.sh deploy
 	cargo build --locked --package akhar
 	cd deploy/check && ../../.cache/deploy/bin/python files.py
-	cd deploy/check && ../../.cache/deploy/bin/python dashboard.py
-	cd deploy/check && ../../.cache/deploy/bin/python backup.py
+	cd deploy/check && PYTHONPATH=../../training ../../.cache/deploy/bin/python dashboard.py
+	cd deploy/check && PYTHONPATH=../../training ../../.cache/deploy/bin/python backup.py
 
 deploy-rules: ## Write the copy of the alert rules for Kubernetes
 	scripts/setup.sh deploy

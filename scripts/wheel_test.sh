@@ -10,7 +10,7 @@ user=nobody
 # The user may not be able to enter this folder, so everything that the test reads is copied.
 folder=$(mktemp -d)
 trap '$root rm -rf "$folder"' EXIT
-cp "$1" tests/wheel.py tests/fixtures/images/digit-5.png tests/fixtures/images/letter-ka.png \
+cp "$1" tests/wheel.py training/running_service.py tests/fixtures/images/digit-5.png tests/fixtures/images/letter-ka.png \
     tests/fixtures/audio/pa-school.wav tests/fixtures/audio/en-weather.wav "$folder"
 $root chown -R "$user:" "$folder"
 

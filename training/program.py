@@ -1,8 +1,5 @@
 """The program `akhar`, by which training and evaluation see what the service sees.
 
-It is the one that the environment variable AKHAR names; without it, the newest build in `../target`, or the one on the
-PATH.
-
 `akhar models features --stream KIND` answers requests on its standard input with replies on its standard output. KIND
 is `pictures` (see `recognition.pool`), or one of the following, in which a request is a line of JSON, then as many
 little-endian f32 as its field `n_values` says. A reply has the same form. The files named here list the requests.
@@ -14,32 +11,19 @@ text       what a translation copies of a text, and the scores of what it may co
 """
 
 import json
-import os
-import shutil
 import subprocess
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from threading import Lock
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-
-TARGET = Path(__file__).resolve().parent.parent / "target"
-
-
-def path() -> str:
-    """The program. Raises FileNotFoundError where there is none."""
-    built = [TARGET / profile / "akhar" for profile in ("release", "debug") if (TARGET / profile / "akhar").exists()]
-    newest = max(built, key=lambda name: name.stat().st_mtime, default="akhar")
-    if found := shutil.which(os.environ.get("AKHAR", newest)):
-        return found
-    raise FileNotFoundError("there is no program akhar: run `cargo build --release -p akhar`, or set AKHAR to its path")
+from running_service import program
 
 
 def features(kind: str) -> list[str]:
     """The command of a stream."""
-    return [path(), "models", "features", "--stream", kind]
+    return [program(), "models", "features", "--stream", kind]
 
 
 class Stream:
@@ -72,7 +56,7 @@ def translated(texts: Sequence[str], source: str, target: str) -> list[tuple[flo
 
     The probability is None of a text that has nothing to translate. Texts are single lines.
     """
-    command = [path(), "translate", "--confidence", "--from", source, "--to", target]
+    command = [program(), "translate", "--confidence", "--from", source, "--to", target]
     given = "".join(f"{text}\n" for text in texts)
     lines = subprocess.run(command, input=given, capture_output=True, text=True, check=True).stdout.splitlines()
     if len(lines) != len(texts):

@@ -1,10 +1,10 @@
-"""The service: started for a measurement, with a data folder of its own, and asked over HTTP."""
+"""The service: started for a measurement or a check, and asked over HTTP. It needs the standard library alone."""
 
 import http.client
 import os
 import re
+import shutil
 import subprocess
-import tempfile
 import urllib.request
 import uuid
 from collections.abc import Iterator, Mapping
@@ -24,9 +24,11 @@ class Service:
     def __init__(self, url: str, key: str) -> None:
         self.url, self.key = url.rstrip("/"), key
 
-    def opened(self, path: str, body: bytes | None = None, **headers: str) -> http.client.HTTPResponse:
+    def opened(
+        self, path: str, body: bytes | None = None, method: str | None = None, **headers: str
+    ) -> http.client.HTTPResponse:
         """Send a request with the key; `headers`: the rest, with underscores for hyphens. Raises HTTPError."""
-        request = urllib.request.Request(self.url + path, body, method="POST" if body else "GET")
+        request = urllib.request.Request(self.url + path, body, method=method)
         request.add_header("Authorization", f"Bearer {self.key}")
         for name, value in headers.items():
             request.add_header(name.replace("_", "-"), value)
@@ -44,30 +46,45 @@ class Service:
         return self.opened(f"/v1/models/{operation}", body, Content_Type=kind, **headers)
 
 
-@contextmanager
-def served(program: Path) -> Iterator[tuple[str, str]]:
-    """Run `program serve` in the repository's root, on a free port, with one thread a model; give its URL and a key.
+def program() -> str:
+    """The program `akhar`: the one that the environment variable AKHAR names, or else the newest build, or on the PATH.
 
-    Raises RuntimeError, with what the program wrote, where it ends before it is ready.
+    Raises FileNotFoundError where there is none.
     """
-    with tempfile.TemporaryDirectory() as folder:
-        environment = {"AKHAR_DATA_DIR": folder, "AKHAR_LISTEN": "127.0.0.1:0", "AKHAR_INFERENCE_THREADS": "1"}
-        process = subprocess.Popen(
-            [program.resolve(), "serve"],
-            cwd=ROOT,
-            env=os.environ | environment,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-        )
-        try:
-            yield _ready(process)
-        finally:
-            process.terminate()
-            process.wait()
+    built = [path for profile in ("release", "debug") if (path := ROOT / "target" / profile / "akhar").exists()]
+    newest = max(built, key=lambda path: path.stat().st_mtime, default="akhar")
+    if found := shutil.which(os.environ.get("AKHAR", newest)):
+        return found
+    raise FileNotFoundError("there is no program akhar: run `cargo build --release -p akhar`, or set AKHAR to its path")
 
 
-def _ready(process: subprocess.Popen[str]) -> tuple[str, str]:
+@contextmanager
+def served(
+    akhar: str | Path, environment: Mapping[str, str], folder: Path = ROOT, has_key: bool = True
+) -> Iterator[Service]:
+    """Run `akhar serve` in `folder`, on a free port, with these variables; gives the service when it is ready.
+
+    Its key is the one that the program prints, or "" without `has_key`. Raises RuntimeError, with what the program
+    wrote, where it ends before it is ready, and where it does not end well when it is told to.
+    """
+    process = subprocess.Popen(
+        [akhar, "serve"],
+        cwd=folder,
+        env={"AKHAR_LISTEN": "127.0.0.1:0", **environment},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+    try:
+        yield _ready(process, has_key)
+    finally:
+        process.terminate()
+        status = process.wait(timeout=60)
+    if status:
+        raise RuntimeError(f"`akhar serve` ended with {status}")
+
+
+def _ready(process: subprocess.Popen[str], has_key: bool) -> Service:
     """Read what the service writes until it says that it is ready; the rest is read and dropped."""
     output = process.stdout
     assert output is not None  # it is a pipe
@@ -75,7 +92,8 @@ def _ready(process: subprocess.Popen[str]) -> tuple[str, str]:
     for line in output:
         written.append(line)
         url = url or URL.search(line)
-        if url and (key := KEY.search(line)):
+        key = KEY.search(line)
+        if url and (key or not has_key):
             Thread(target=lambda: [None for _ in output], daemon=True).start()
-            return url[1], key[1]
+            return Service(url[1], key[1] if key else "")
     raise RuntimeError(f"`akhar serve` ended before it was ready: {''.join(written)}")

@@ -138,8 +138,8 @@ def check_dump(server: Server) -> tuple[str, str]:
         for _ in range(20):
             service.upload("digit-recognition", "images/digit-5.png")
         service.handwriting("ਅੱਖਰ ਪੰਜਾਬੀ")
-        job = service.upload("speech-recognition", "audio/pa-two-sentences.wav", prefer="respond-async")
-        service.expect("GET", f"/v1/jobs/{job['id']}?wait=60")
+        job = service.upload("speech-recognition", "audio/pa-two-sentences.wav", Prefer="respond-async")
+        service.opened(f"/v1/jobs/{job['id']}?wait=60").close()
     before = server.snapshot()
     dump = server.run(server.folder / "scripts/dump.sh", server.folder / "backups")
     server.query("drop database akhar", "postgres")
@@ -169,7 +169,7 @@ def check_base(server: Server, job: tuple[str, str]) -> None:
         for _ in range(10):
             service.upload("digit-recognition", "images/digit-5.png")
         service.key = job[0]
-        service.expect("GET", job[1])  # the restored key reads the restored result
+        service.opened(job[1]).close()  # the restored key reads the restored result
     before = server.snapshot()
     moment = server.query("select now()")
     server.query("drop table jobs cascade")
@@ -189,7 +189,7 @@ def check_base(server: Server, job: tuple[str, str]) -> None:
     compare(f"base backup and WAL until {moment}", before, server.snapshot())
     with serve({"AKHAR_DATABASE_URL": server.url}) as service:
         service.key = job[0]
-        service.expect("GET", job[1])
+        service.opened(job[1]).close()
 
 
 if __name__ == "__main__":

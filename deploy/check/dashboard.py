@@ -114,20 +114,20 @@ def calls(service: Service) -> list[Callable[[], Any]]:
     """One request of each kind, with answers of each kind: a result, a rejection, a cancelled job, an unknown path."""
     return [
         lambda: service.upload("digit-recognition", "images/digit-5.png"),
-        lambda: service.upload("digit-recognition", "images/digit-5.png", prefer="respond-async"),
+        lambda: service.upload("digit-recognition", "images/digit-5.png", Prefer="respond-async"),
         lambda: service.upload("alphabet-recognition", "images/letter-sa.png"),
         lambda: service.handwriting("ਅੱਖਰ"),
         lambda: service.upload("speech-recognition", "audio/pa-two-sentences.wav"),
-        lambda: service.request("POST", "/v1/models/digit-recognition", b"", {"Content-Type": "text/plain"}),
-        lambda: service.request("GET", "/health/ready"),
+        lambda: service.status("/v1/models/digit-recognition", b"-", Content_Type="text/plain"),
+        lambda: service.status("/health/ready"),
         lambda: cancel(service),
     ]
 
 
 def cancel(service: Service) -> None:
     """Submits a recording and cancels it. It may have ended before."""
-    job = service.upload("speech-recognition", "audio/pa-two-sentences.wav", prefer="respond-async")
-    service.request("DELETE", f"/v1/jobs/{job['id']}")
+    job = service.upload("speech-recognition", "audio/pa-two-sentences.wav", Prefer="respond-async")
+    service.status(f"/v1/jobs/{job['id']}", method="DELETE")
 
 
 def has_data(prometheus: str, query: str) -> bool:

@@ -13,17 +13,19 @@ has of other sets. Recordings are sent one after another. The real-time factor i
 """
 
 import json
+import os
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import nullcontext
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, Literal
 
 import numpy as np
-import running_service
 import tyro
 from figures import wilson
+from running_service import Service, served
 
 from ..arrays import AnyFloats
 from ..data import clips, real
@@ -285,10 +287,13 @@ def measured(options: Options, client: Client) -> Iterator[tuple[str, Any]]:
 
 def main(options: Options) -> None:
     """Print each set's figures as a line of JSON, and write them all."""
-    address = running_service.served(options.program) if options.program else nullcontext((options.url, options.key))
     found: dict[str, Any] = {}
-    with address as (url, key):
-        for name, figures in measured(options, Client(url, key)):
+    with ExitStack() as stack:
+        service = Service(options.url, options.key)
+        if options.program:
+            settings = {"AKHAR_DATA_DIR": stack.enter_context(TemporaryDirectory()), "AKHAR_INFERENCE_THREADS": "1"}
+            service = stack.enter_context(served(options.program.resolve(), os.environ | settings))
+        for name, figures in measured(options, Client(service.url, service.key)):
             name = name if name == "clips" else options.prefix + name
             found[name] = figures
             print(json.dumps({name: figures}, ensure_ascii=False), flush=True)
