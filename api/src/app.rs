@@ -16,7 +16,7 @@ use tokio_util::task::TaskTracker;
 use crate::{
     auth::{caller::Authenticator, key_cache::KeyCache, rates::Rates},
     budget::Budget,
-    input::memory::BodyMemory,
+    input::{memory::BodyMemory, multipart::largest_file},
     ui::{playground::DemoKey, state::PageState},
     waiting::{streams::Streams, waiters::Waiters},
 };
@@ -124,7 +124,7 @@ impl App {
     /// The most bytes of a recording that is sent to the OpenAI-compatible routes.
     pub(crate) fn max_audio_bytes(&self) -> usize {
         let config = self.live.now();
-        config.max_audio_bytes.get().min(BodyMemory::most(config.max_upload_bytes))
+        config.max_audio_bytes.get().min(largest_file(BodyMemory::most(config.max_upload_bytes)))
     }
 
     /// Takes over the limits of a configuration that has changed.

@@ -36,6 +36,7 @@ use crate::{
     app::App,
     budget::Budget,
     http::peer::Peer,
+    input::body::MAX_PIECE_BYTES,
     listen::listen,
     measure::{self, Measured},
     router::router,
@@ -47,8 +48,6 @@ use crate::{
 const HEADER_LIMIT: Duration = Duration::from_secs(60);
 /// How long a client may read nothing of a response that is being sent.
 const WRITE_LIMIT: Duration = Duration::from_secs(30);
-/// The most bytes that a request's line and headers may have. More are answered with 431.
-const MAX_HEAD_BYTES: usize = 64 * 1024;
 /// File descriptors that are kept for other things than connections of clients, such as those to the database.
 const RESERVED_FILES: usize = 128;
 /// The pause after a failed accept, for example if there are no free file descriptors.
@@ -229,7 +228,7 @@ async fn serve_connection(
     }
     let is_draining = shutdown.soft.is_cancelled();
     let mut http = http1::Builder::new();
-    http.timer(TokioTimer::new()).header_read_timeout(HEADER_LIMIT).max_buf_size(MAX_HEAD_BYTES);
+    http.timer(TokioTimer::new()).header_read_timeout(HEADER_LIMIT).max_buf_size(MAX_PIECE_BYTES);
     let mut stream = TimeoutStream::new(stream);
     stream.set_write_timeout(Some(WRITE_LIMIT));
     let mut connection = std::pin::pin!(http.serve_connection(TokioIo::new(Box::pin(stream)), service));

@@ -93,7 +93,7 @@ async fn a_head_that_is_too_large_is_answered_with_431() {
     let shutdown = Shutdown::default();
     let (mut caller, _) = connected(app_until(&shutdown), shutdown).await;
     // The head has no end, so the server has read all of it when it answers.
-    let head = format!("GET /health/live HTTP/1.1\r\nHost: x\r\nX-Filler: {}", "a".repeat(MAX_HEAD_BYTES));
+    let head = format!("GET /health/live HTTP/1.1\r\nHost: x\r\nX-Filler: {}", "a".repeat(MAX_PIECE_BYTES));
     caller.write_all(head.as_bytes()).await.unwrap();
     let mut answer = [0; 12];
     caller.read_exact(&mut answer).await.unwrap();

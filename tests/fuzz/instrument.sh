@@ -8,7 +8,7 @@ rustc=$1
 shift
 case " $* " in *" --target "*) ;; *) exec "$rustc" "$@" ;; esac
 case " $* " in
-*" --crate-name akhar_"* | *" --crate-name multer "* | *" --crate-name httparse "* | *" --crate-name serde_json "* | \
+*" --crate-name akhar_"* | *" --crate-name httparse "* | *" --crate-name serde_json "* | \
     *" --crate-name toml"* | *" --crate-name image "* | *" --crate-name png "* | *" --crate-name fdeflate "* | \
     *" --crate-name zune_"* | *" --crate-name symphonia"*)
     exec "$rustc" "$@" -Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4 \

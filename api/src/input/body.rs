@@ -1,30 +1,27 @@
 //! Reads a request's body within limits of size and time.
 
-use std::{
-    borrow::Cow,
-    pin::Pin,
-    task::{Context, Poll, ready},
-    time::Duration,
-};
+use std::{borrow::Cow, future::poll_fn, pin::Pin, time::Duration};
 
 use axum::{
     body::{Body, Bytes, HttpBody as _},
     http::{HeaderMap, header},
 };
-use futures::{Stream, StreamExt as _};
-use tokio::time::{Instant, Sleep, sleep_until};
+use tokio::time::{Instant, timeout_at};
 
-use super::memory::Buffer;
+use super::memory::{BodyMemory, Buffer, Reserved};
 use crate::problems::{Problem, ProblemType};
 
+/// The most bytes of a connection that are kept until they are parsed, and so of a piece of a body. A request whose line and
+/// headers have more is answered with 431.
+pub(crate) const MAX_PIECE_BYTES: usize = 64 * 1024;
 /// How long the client may send no data.
 const STALL_LIMIT: Duration = Duration::from_secs(30);
-/// How long a body may take, whatever its length.
-const SURE_TIME: Duration = Duration::from_secs(60);
-/// The least rate of a body that takes longer, bytes per second from its beginning.
+/// How long the client may send less than the least rate.
+const SLOW_LIMIT: Duration = Duration::from_secs(60);
+/// The least rate, bytes per second.
 const MIN_RATE: u64 = 2 * 1024;
 
-/// A body that arrives. The stream of its data fails when it breaks a limit.
+/// A body that arrives.
 #[derive(Debug)]
 pub(super) struct ArrivingBody {
     body: Body,
@@ -32,22 +29,22 @@ pub(super) struct ArrivingBody {
     pub(super) announced: Option<usize>,
     max_bytes: usize,
     n_bytes: usize,
-    began_at: Instant,
-    /// Ends when the client has sent too little for too long.
-    deadline: Pin<Box<Sleep>>,
-    /// Whether data was returned by the last call.
-    has_returned: bool,
+    /// When the client has sent nothing for too long.
+    stalls_at: Instant,
+    /// When the client has sent too little for too long. Each byte postpones it.
+    too_slow_at: Instant,
+    _memory: Reserved,
 }
 
-/// Why a body is not read further.
-#[derive(Debug, thiserror::Error)]
-#[error("the body is refused")]
-pub(super) struct Refused(pub(super) Problem);
-
 impl ArrivingBody {
-    /// A body that begins to arrive now. Fails if its Content-Length is larger than `max_bytes`, or if it has a content
-    /// coding such as gzip.
-    pub(super) fn new(headers: &HeaderMap, body: Body, max_bytes: usize) -> Result<Self, Problem> {
+    /// A body that begins to arrive now, with memory for one of its pieces. Fails if its Content-Length is larger than
+    /// `max_bytes`, if it has a content coding such as gzip, or if there is no memory left.
+    pub(super) fn new(
+        headers: &HeaderMap,
+        body: Body,
+        max_bytes: usize,
+        memory: &BodyMemory,
+    ) -> Result<Self, Problem> {
         refuse_codings(headers)?;
         let announced =
             headers.get(header::CONTENT_LENGTH).and_then(|v| v.to_str().ok()?.parse::<u64>().ok());
@@ -55,58 +52,47 @@ impl ArrivingBody {
         if announced.is_some_and(|n| n > max_bytes) {
             return Err(too_large(max_bytes));
         }
-        let began_at = Instant::now();
-        let deadline = Box::pin(sleep_until(began_at + STALL_LIMIT));
-        Ok(Self { body, announced, max_bytes, n_bytes: 0, began_at, deadline, has_returned: false })
+        let memory = memory.reserve(announced.unwrap_or(MAX_PIECE_BYTES).min(MAX_PIECE_BYTES))?;
+        let now = Instant::now();
+        let (stalls_at, too_slow_at) = (now + STALL_LIMIT, now + SLOW_LIMIT);
+        Ok(Self { body, announced, max_bytes, n_bytes: 0, stalls_at, too_slow_at, _memory: memory })
     }
 
-    /// Reads the whole body into a buffer.
-    pub(super) async fn read_into(mut self, mut buffer: Buffer) -> Result<Bytes, Problem> {
-        while let Some(data) = self.next().await {
-            if !buffer.push(&data.map_err(|Refused(problem)| problem)?)? {
-                return Err(too_large(self.max_bytes));
-            }
-        }
-        Ok(buffer.into_bytes())
-    }
-
-    fn postpone_deadline(&mut self) {
-        let at_least = Duration::from_millis(self.n_bytes as u64 * 1000 / MIN_RATE);
-        let deadline = (self.began_at + SURE_TIME + at_least).min(Instant::now() + STALL_LIMIT);
-        self.deadline.as_mut().reset(deadline);
-    }
-}
-
-impl Stream for ArrivingBody {
-    type Item = Result<Bytes, Refused>;
-
-    fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
-        // The parser of multipart reads data until none is ready, and keeps all of it. So it gets one piece at a time.
-        if std::mem::take(&mut self.has_returned) {
-            cx.waker().wake_by_ref();
-            return Poll::Pending;
-        }
-        let Poll::Ready(frame) = Pin::new(&mut self.body).poll_frame(cx) else {
-            ready!(self.deadline.as_mut().poll(cx));
-            return Poll::Ready(Some(Err(Refused(Problem::of(ProblemType::BodyTimeout)))));
-        };
-        let data = match frame {
-            None => return Poll::Ready(None),
-            Some(Ok(frame)) => frame.into_data().unwrap_or_else(|_trailers| Bytes::new()),
+    /// The next piece. `None` after the last one. Fails when the body breaks a limit or the connection ends.
+    pub(super) async fn next(&mut self) -> Result<Option<Bytes>, Problem> {
+        let frame = poll_fn(|cx| Pin::new(&mut self.body).poll_frame(cx));
+        let frame = timeout_at(self.stalls_at.min(self.too_slow_at), frame).await;
+        let piece = match frame.map_err(|_| Problem::of(ProblemType::BodyTimeout))? {
+            None => return Ok(None),
+            Some(Ok(frame)) => frame.into_data().unwrap_or_default(), // trailers are not read
             Some(Err(error)) => {
                 tracing::debug!(%error, "cannot read the body");
                 let detail =
                     "The connection failed before the whole body had arrived. Send the request again.";
-                return Poll::Ready(Some(Err(Refused(malformed(detail)))));
+                return Err(malformed(detail));
             }
         };
-        self.n_bytes += data.len();
+        self.n_bytes += piece.len();
         if self.n_bytes > self.max_bytes {
-            return Poll::Ready(Some(Err(Refused(too_large(self.max_bytes)))));
+            return Err(too_large(self.max_bytes));
         }
-        self.postpone_deadline();
-        self.has_returned = true;
-        Poll::Ready(Some(Ok(data)))
+        if !piece.is_empty() {
+            let now = Instant::now();
+            let time_for_it = Duration::from_micros(piece.len() as u64 * 1_000_000 / MIN_RATE);
+            self.stalls_at = now + STALL_LIMIT;
+            self.too_slow_at = (self.too_slow_at + time_for_it).min(now + SLOW_LIMIT);
+        }
+        Ok(Some(piece))
+    }
+
+    /// Reads the whole body into a buffer.
+    pub(super) async fn read_into(mut self, mut buffer: Buffer) -> Result<Bytes, Problem> {
+        while let Some(piece) = self.next().await? {
+            if !buffer.push(&piece)? {
+                return Err(too_large(self.max_bytes));
+            }
+        }
+        Ok(buffer.into_bytes())
     }
 }
 
@@ -135,8 +121,12 @@ pub(super) fn malformed(detail: impl Into<Cow<'static, str>>) -> Problem {
 
 #[cfg(test)]
 pub(super) mod tests {
-    use std::convert::Infallible;
+    use std::{
+        convert::Infallible,
+        task::{Context, Poll},
+    };
 
+    use futures::StreamExt as _;
     use http_body::Frame;
 
     use super::{super::memory::tests::plenty, *};
@@ -161,7 +151,7 @@ pub(super) mod tests {
     }
 
     async fn whole(body: Body, max_bytes: usize) -> Result<usize, ProblemType> {
-        let arriving = ArrivingBody::new(&HeaderMap::new(), body, max_bytes).unwrap();
+        let arriving = ArrivingBody::new(&HeaderMap::new(), body, max_bytes, &plenty()).unwrap();
         let buffer = plenty().take(None, max_bytes).unwrap();
         arriving.read_into(buffer).await.map(|bytes| bytes.len()).map_err(|p| p.problem_type())
     }
@@ -173,9 +163,9 @@ pub(super) mod tests {
         let endless = stalling(|| Some("abcd")); // refused while it arrives
         assert_eq!(whole(endless, 10).await, Err(ProblemType::TooLarge));
         let announced = |n: &str| HeaderMap::from_iter([(header::CONTENT_LENGTH, n.parse().unwrap())]);
-        assert!(ArrivingBody::new(&announced("10"), Body::empty(), 10).is_ok());
+        assert!(ArrivingBody::new(&announced("10"), Body::empty(), 10, &plenty()).is_ok());
         for more in ["11", "18446744073709551615"] {
-            assert!(ArrivingBody::new(&announced(more), Body::empty(), 10).is_err());
+            assert!(ArrivingBody::new(&announced(more), Body::empty(), 10, &plenty()).is_err());
         }
     }
 
@@ -183,7 +173,7 @@ pub(super) mod tests {
     async fn a_body_with_a_content_coding_is_refused() {
         let of = |coding: &str| {
             let headers = HeaderMap::from_iter([(header::CONTENT_ENCODING, coding.parse().unwrap())]);
-            ArrivingBody::new(&headers, Body::empty(), 10)
+            ArrivingBody::new(&headers, Body::empty(), 10, &plenty())
         };
         assert!(of("Identity").is_ok());
         for coding in ["gzip", "identity, br"] {
@@ -203,20 +193,22 @@ pub(super) mod tests {
         assert_eq!(started.elapsed(), STALL_LIMIT);
     }
 
-    /// A body of 500 pieces, one every 10 s.
-    fn slow(n_bytes: usize) -> Body {
-        let pieces = futures::stream::iter(0..500).then(move |_| async move {
+    /// A body of pieces of `n_bytes` bytes, one every 10 s.
+    fn slow(n_bytes: usize) -> impl futures::Stream<Item = Result<Vec<u8>, Infallible>> {
+        futures::stream::iter(0..500).then(move |_| async move {
             tokio::time::sleep(Duration::from_secs(10)).await;
-            Ok::<_, Infallible>(vec![7; n_bytes])
-        });
-        Body::from_stream(pieces)
+            Ok(vec![7; n_bytes])
+        })
     }
 
     #[tokio::test(start_paused = true)]
     async fn a_slow_body_arrives_whole_and_one_that_hardly_moves_does_not() {
-        assert_eq!(whole(slow(21_000), 11_000_000).await, Ok(10_500_000));
-        let started = Instant::now();
-        assert_eq!(whole(slow(1000), 11_000_000).await, Err(ProblemType::BodyTimeout));
-        assert!(started.elapsed() < 2 * SURE_TIME);
+        assert_eq!(whole(Body::from_stream(slow(21_000)), 11_000_000).await, Ok(10_500_000));
+        let large = futures::stream::iter([Ok(vec![7; 10_000_000])]);
+        for hardly_moving in [Body::from_stream(slow(1000)), Body::from_stream(large.chain(slow(1000)))] {
+            let started = Instant::now();
+            assert_eq!(whole(hardly_moving, 11_000_000).await, Err(ProblemType::BodyTimeout));
+            assert!(started.elapsed() < 2 * SLOW_LIMIT);
+        }
     }
 }

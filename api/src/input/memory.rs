@@ -21,6 +21,12 @@ pub(crate) struct BodyMemory {
     queue: Queue,
 }
 
+/// Memory that is taken until this is dropped.
+#[derive(Debug)]
+pub(super) struct Reserved {
+    _share: Share<Queue>,
+}
+
 /// The bytes of one body, or of the file in it. They are never copied.
 #[derive(Debug)]
 pub(super) struct Buffer {
@@ -57,8 +63,17 @@ impl BodyMemory {
     /// Takes memory for a body that has `announced` bytes by its Content-Length, of which at most `max_bytes` are kept.
     pub(super) fn take(&self, announced: Option<usize>, max_bytes: usize) -> Result<Buffer, Problem> {
         let expected = announced.map_or(0, |n| n.min(max_bytes));
-        let share = self.budget.take(self.queue, expected).ok_or_else(|| full(self.queue))?;
+        let share = self.share(expected)?;
         Ok(Buffer { bytes: Vec::new(), share, queue: self.queue, n_expected: expected, max_bytes })
+    }
+
+    /// Takes memory for what is kept of a body while it is parsed.
+    pub(super) fn reserve(&self, n_bytes: usize) -> Result<Reserved, Problem> {
+        Ok(Reserved { _share: self.share(n_bytes)? })
+    }
+
+    fn share(&self, n_bytes: usize) -> Result<Share<Queue>, Problem> {
+        self.budget.take(self.queue, n_bytes).ok_or_else(|| full(self.queue))
     }
 }
 

@@ -3,14 +3,15 @@
 //! A request's [`fields::Fields`] are described once. `json`, `multipart` and `query` read what was sent into
 //! [`values::Values`], from which each [`field::Field`] takes its value.
 
-mod body;
+pub(crate) mod body;
 pub(crate) mod field;
 pub(crate) mod fields;
 pub(crate) mod form;
 mod json;
 pub(crate) mod memory;
-mod multipart;
+pub(crate) mod multipart;
 pub(crate) mod names;
+mod parts;
 pub(crate) mod query;
 pub(crate) mod sniff;
 pub(crate) mod value;

@@ -7,12 +7,13 @@ use axum::{
     extract::Request,
     http::{HeaderMap, header},
 };
-use multer::Multipart;
+use mime::{BOUNDARY, FORM_DATA, MULTIPART, Mime};
 
 use super::{
-    body::{ArrivingBody, Refused, malformed},
+    body::{ArrivingBody, MAX_PIECE_BYTES, malformed},
     field::{File, Slot},
-    memory::{BodyMemory, Buffer},
+    memory::BodyMemory,
+    parts::{MAX_HEAD_BYTES, Parts},
     values::{Sent, Values},
 };
 use crate::problems::{Code, Problem, ProblemType};
@@ -24,6 +25,11 @@ const MAX_PARTS: usize = 16;
 /// The most bytes that a text field may have.
 const MAX_TEXT_BYTES: usize = 64;
 
+/// The most bytes of a file whose request fits into so much memory.
+pub(crate) const fn largest_file(n_bytes: usize) -> usize {
+    n_bytes.saturating_sub(MAX_PIECE_BYTES + MAX_HEAD_BYTES)
+}
+
 /// Reads the values of a form from a request's body. One field may be a file, of at most `max_file_bytes`.
 pub(super) async fn read(
     request: Request,
@@ -31,30 +37,30 @@ pub(super) async fn read(
     max_file_bytes: usize,
     memory: &BodyMemory,
 ) -> Result<Values, Problem> {
-    let (parts, body) = request.into_parts();
-    let body = ArrivingBody::new(&parts.headers, body, OVERHEAD + max_file_bytes)?;
-    let boundary = boundary(&parts.headers)?;
+    let (head, body) = request.into_parts();
+    let body = ArrivingBody::new(&head.headers, body, OVERHEAD + max_file_bytes, memory)?;
+    let boundary = boundary(&head.headers)?;
     let mut file = Some(memory.take(body.announced, max_file_bytes)?);
-    let mut multipart = Multipart::new(body, boundary);
+    let mut parts = Parts::begin(body, &boundary, memory).await?;
     let mut values = Values::default();
     for _ in 0..=MAX_PARTS {
-        let Some(part) = multipart.next_field().await.map_err(unreadable)? else { return Ok(values) };
-        let Some(name) = part.name() else {
-            return Err(malformed("A part of the body has no name in its Content-Disposition header."));
-        };
-        match values.slot("field", name, slots) {
-            None => skip(part).await?,
+        let Some(name) = parts.next().await? else { return Ok(values) };
+        match values.slot("field", &name, slots) {
+            None => parts.data(|_| Ok(())).await?,
             Some(slot) if slot.name == File::NAME => {
                 let Some(mut buffer) = file.take() else {
                     return Err(Problem::internal("a form has more than one file"));
                 };
-                if !collect(part, &mut buffer).await? {
-                    return Err(Problem::violations(vec![File::too_large(max_file_bytes)]));
-                }
+                parts
+                    .data(|bytes| {
+                        let too_large = || Problem::violations(vec![File::too_large(max_file_bytes)]);
+                        buffer.push(bytes)?.then_some(()).ok_or_else(too_large)
+                    })
+                    .await?;
                 values.add(slot.name, Sent::Bytes(buffer.into_bytes()));
             }
             Some(slot) => {
-                let sent = if let Some(text) = short(part).await? {
+                let sent = if let Some(text) = text(&mut parts).await? {
                     Sent::Bytes(text.into())
                 } else {
                     let detail = format!("{} is longer than {MAX_TEXT_BYTES} bytes", slot.name);
@@ -68,32 +74,19 @@ pub(super) async fn read(
     Err(malformed(format!("The body has more than {MAX_PARTS} parts.")))
 }
 
-/// Reads a file. `false` if it is larger than the buffer may be; then the rest is not read.
-async fn collect(mut part: multer::Field<'_>, file: &mut Buffer) -> Result<bool, Problem> {
-    while let Some(chunk) = part.chunk().await.map_err(unreadable)? {
-        if !file.push(&chunk)? {
-            return Ok(false);
-        }
-    }
-    Ok(true)
-}
-
-/// Reads a text. `None` if it is longer than [`MAX_TEXT_BYTES`]; then the rest is not read.
-async fn short(mut part: multer::Field<'_>) -> Result<Option<Vec<u8>>, Problem> {
-    let mut text = Vec::new();
-    while let Some(chunk) = part.chunk().await.map_err(unreadable)? {
-        if text.len() + chunk.len() > MAX_TEXT_BYTES {
-            return Ok(None);
-        }
-        text.extend_from_slice(&chunk);
-    }
-    Ok(Some(text))
-}
-
-/// Reads and discards a part.
-async fn skip(mut part: multer::Field<'_>) -> Result<(), Problem> {
-    while part.chunk().await.map_err(unreadable)?.is_some() {}
-    Ok(())
+/// Reads a text. `None` if it is longer than [`MAX_TEXT_BYTES`].
+async fn text(parts: &mut Parts) -> Result<Option<Vec<u8>>, Problem> {
+    let mut text = Some(Vec::new());
+    parts
+        .data(|bytes| {
+            text = text.take().filter(|text| text.len() + bytes.len() <= MAX_TEXT_BYTES);
+            if let Some(text) = &mut text {
+                text.extend_from_slice(bytes);
+            }
+            Ok(())
+        })
+        .await?;
+    Ok(text)
 }
 
 fn boundary(headers: &HeaderMap) -> Result<String, Problem> {
@@ -101,32 +94,13 @@ fn boundary(headers: &HeaderMap) -> Result<String, Problem> {
         Problem::of(ProblemType::UnsupportedContentType)
             .with_detail("This operation accepts only the Content-Type multipart/form-data.")
     };
-    let content_type = headers.get(header::CONTENT_TYPE).ok_or_else(unsupported)?;
-    match multer::parse_boundary(content_type.to_str().map_err(|_| unsupported())?) {
-        Ok(boundary) => Ok(boundary),
-        Err(multer::Error::NoBoundary) => {
-            Err(malformed("The Content-Type multipart/form-data has no boundary parameter."))
-        }
-        Err(_) => Err(unsupported()),
+    let content_type = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
+    let content_type = content_type.and_then(|text| text.parse::<Mime>().ok()).ok_or_else(unsupported)?;
+    if (content_type.type_(), content_type.subtype()) != (MULTIPART, FORM_DATA) {
+        return Err(unsupported());
     }
-}
-
-fn unreadable(error: multer::Error) -> Problem {
-    let error = match error {
-        multer::Error::StreamReadFailed(cause) => match cause.downcast::<Refused>() {
-            Ok(refused) => return refused.0,
-            Err(cause) => multer::Error::StreamReadFailed(cause),
-        },
-        other => other,
-    };
-    tracing::debug!(%error, "cannot read the body");
-    match error {
-        multer::Error::IncompleteStream | multer::Error::IncompleteFieldData { .. } => {
-            malformed("The body ends before its closing boundary.")
-        }
-        multer::Error::LockFailure => Problem::internal(error),
-        _ => malformed("A part of the body cannot be parsed."),
-    }
+    let boundary = content_type.get_param(BOUNDARY).map(|boundary| boundary.as_str().to_owned());
+    boundary.ok_or_else(|| malformed("The Content-Type multipart/form-data has no boundary parameter."))
 }
 
 #[cfg(test)]

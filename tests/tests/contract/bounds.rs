@@ -1,8 +1,9 @@
-//! The bounds of one process: memory for uploads, connections of one address.
+//! The bounds of one process: memory for uploads, heads of parts, connections of one address.
 
 use akhar_tests::{
     Form, Stack,
-    http::{connect, head, send},
+    http::{connect, head, send, to_end},
+    monitor::{metrics, value},
     until,
 };
 use tokio::io::AsyncReadExt as _;
@@ -34,6 +35,47 @@ async fn recordings_that_fill_the_memory_for_uploads_do_not_keep_images_out() {
         (send(stack.post(SPEECH, &large)).await.status == 415).then_some(())
     })
     .await;
+}
+
+/// The head of a request whose body arrives in chunks, and the chunk of these bytes.
+fn chunked(stack: &Stack, bytes: &str) -> Vec<u8> {
+    let headers = [
+        ("Content-Type", "multipart/form-data; boundary=b"),
+        ("Transfer-Encoding", "chunked"),
+        ("Connection", "close"),
+    ];
+    let head = head("POST", "/v1/audio/transcriptions", &stack.key, &headers);
+    [head, format!("{:x}\r\n{bytes}\r\n", bytes.len()).into_bytes()].concat()
+}
+
+#[tokio::test]
+async fn a_body_of_unknown_length_takes_memory_as_long_as_it_arrives() {
+    let stack = Stack::with().workers(0).with_metrics().start().await;
+    let takes = async |n_bodies: f64| {
+        until("as many bodies as are open take memory", async || {
+            let taken = value(&metrics(&stack.api).await, "akhar_upload_memory_bytes", &[])?;
+            ((taken - n_bodies * f64::from(64 * 1024 + 8 * 1024)).abs() < 1.0).then_some(())
+        })
+        .await;
+    };
+    let mut arriving = Vec::new();
+    for _ in 0..5 {
+        arriving.push(connect(&stack.base, &chunked(&stack, "--b\r\nX: y")).await);
+    }
+    takes(5.0).await;
+    arriving.truncate(3);
+    takes(3.0).await;
+}
+
+#[tokio::test]
+async fn a_head_of_a_part_that_does_not_end_is_refused() {
+    let stack = Stack::with().workers(0).start().await;
+    let filler = "f".repeat(100_000);
+    for start in ["", "--b\r\nX: ", "--b\r\nContent-Disposition: form-data; name=\"x\"\r\n\r\n\r\n--b "] {
+        let body = [&*chunked(&stack, &format!("{start}{filler}")), b"0\r\n\r\n"].concat();
+        let answer = to_end(connect(&stack.base, &body).await).await;
+        assert!(answer.starts_with("HTTP/1.1 400 ") && answer.contains("8192 bytes"), "{start}: {answer}");
+    }
 }
 
 #[tokio::test]

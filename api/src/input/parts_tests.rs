@@ -1,0 +1,131 @@
+//! Tests with bodies in pieces of every length, and with names as clients write them.
+
+use std::convert::Infallible;
+
+use axum::{body::Body, http::HeaderMap};
+use futures::stream;
+use proptest::{prelude::*, sample::select};
+
+use super::*;
+use crate::{input::memory::tests::plenty, problems::ProblemType};
+
+/// The parts of a body that arrives in these pieces: names and data.
+async fn parts(pieces: Vec<Vec<u8>>) -> Result<Vec<(String, Vec<u8>)>, ProblemType> {
+    let body = Body::from_stream(stream::iter(pieces.into_iter().map(Ok::<_, Infallible>)));
+    let read = async {
+        let body = ArrivingBody::new(&HeaderMap::new(), body, usize::MAX, &plenty())?;
+        let mut parts = Parts::begin(body, "B-B", &plenty()).await?;
+        let mut all = Vec::new();
+        while let Some(name) = parts.next().await? {
+            let mut data = Vec::new();
+            parts
+                .data(|bytes| {
+                    data.extend_from_slice(bytes);
+                    Ok(())
+                })
+                .await?;
+            all.push((name, data));
+        }
+        Ok(all)
+    };
+    read.await.map_err(|problem: Problem| problem.problem_type())
+}
+
+fn head(name: &str) -> String {
+    format!("Content-Disposition: form-data; name=\"{name}\"")
+}
+
+fn in_pieces(bytes: &[u8], lengths: &[usize]) -> Vec<Vec<u8>> {
+    let mut rest = bytes;
+    let mut pieces = Vec::new();
+    for length in lengths.iter().cycle() {
+        let (piece, further) = rest.split_at((*length).min(rest.len()));
+        pieces.push(piece.to_vec());
+        rest = further;
+        if rest.is_empty() {
+            return pieces;
+        }
+    }
+    pieces
+}
+
+proptest! {
+    /// Data that nearly is the delimiter arrives as it was sent. Each search checks how often it has looked at a byte.
+    #[test]
+    fn the_parts_are_the_same_in_whichever_pieces_they_arrive(
+        sent in prop::collection::vec(prop::collection::vec(select(b"\r\n-Bx".to_vec()), 0..60), 0..4),
+        preamble in "([x-]{0,9}\r\n)?",
+        padding in "[ \t]{0,2}",
+        lengths in prop::collection::vec(1_usize..20, 1..9),
+    ) {
+        let is_possible = |data: &Vec<u8>| !data.windows(7).any(|bytes| bytes == b"\r\n--B-B");
+        let sent: Vec<_> = sent.into_iter().filter(is_possible).collect();
+        let mut body = preamble.into_bytes();
+        for data in &sent {
+            body.extend(format!("--B-B{padding}\r\n{}\r\n\r\n", head("a")).bytes());
+            body.extend(data);
+            body.extend(b"\r\n");
+        }
+        body.extend(b"--B-B--\r\nepilogue");
+        let found = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap()
+            .block_on(parts(in_pieces(&body, &lengths)));
+        let expected: Vec<_> = sent.into_iter().map(|data| ("a".to_owned(), data)).collect();
+        prop_assert_eq!(found.unwrap(), expected);
+    }
+}
+
+#[tokio::test]
+async fn a_head_and_what_is_before_the_first_part_may_have_8_kib() {
+    let whole = |preamble: usize, filler: usize| {
+        let filler = "f".repeat(filler);
+        let body =
+            format!("{}\r\n--B-B\r\n{}\r\nX: {filler}\r\n\r\nv\r\n--B-B--", "p".repeat(preamble), head("a"));
+        parts(in_pieces(body.as_bytes(), &[1000]))
+    };
+    assert_eq!(whole(8000, 8000).await.unwrap().len(), 1);
+    assert_eq!(whole(8193, 0).await, Err(ProblemType::MalformedBody));
+    assert_eq!(whole(0, 8193).await, Err(ProblemType::MalformedBody));
+    let endless = |start: &'static [u8]| {
+        let rest = std::iter::repeat_n(vec![b'x'; 100], 1000);
+        parts(std::iter::once(start.to_vec()).chain(rest).collect())
+    };
+    for start in [&b"-"[..], b"--B-B", b"--B-B\r\nX: "] {
+        assert_eq!(endless(start).await, Err(ProblemType::MalformedBody));
+    }
+}
+
+#[tokio::test]
+async fn memory_is_taken_for_a_body_of_unknown_length() {
+    let memory = |n_bytes| BodyMemory::of(&BodyMemory::budget(n_bytes), akhar_jobs::Queue::Quick);
+    let begin = async |n_bytes| {
+        let memory = memory(n_bytes);
+        let body = ArrivingBody::new(&HeaderMap::new(), Body::from("--B-B"), 100, &memory)?;
+        Parts::begin(body, "B-B", &memory).await
+    };
+    assert!(begin(100_000).await.is_ok());
+    assert_eq!(begin(80_000).await.unwrap_err().problem_type(), ProblemType::Busy);
+}
+
+#[test]
+fn names_are_read_as_clients_write_them() {
+    let name = |disposition: &str| {
+        let head = format!(" \r\nX: y\r\ncontent-disposition: {disposition}\r\n\r\n");
+        name(head.as_bytes()).ok()
+    };
+    for (disposition, expected) in [
+        ("form-data; name=\"file\"", "file"),
+        ("form-data; name=file", "file"),
+        ("form-data;NAME = file ; filename=x", "file"),
+        ("form-data; filename=\"a; name=b\"; name=\"file\"", "file"),
+        ("form-data; filename*=UTF-8''x; name=\"ਫ਼;ਾ\"", "ਫ਼;ਾ"),
+        ("form-data; name=\"a\\\"b\\c\"", "a\"b\\c"),
+        ("form-data; name=\"\"", ""),
+    ] {
+        assert_eq!(name(disposition).as_deref(), Some(expected), "{disposition}");
+    }
+    for none in
+        ["form-data", "form-data; filename=\"name=x\"", "form-data; name", "form-data; name=\"x", "; ;"]
+    {
+        assert_eq!(name(none), None, "{none}");
+    }
+}
