@@ -111,6 +111,9 @@ fn finish(mut response: Response, info: &RequestInfo, is_leaving: bool) -> Respo
     response
 }
 
+/// The most characters of a path that the log has.
+const MAX_LOGGED_PATH: usize = 256;
+
 /// Writes one log line about a request and counts it when it is dropped. If it has no status then, the client disconnected before
 /// the response.
 struct LogLine {
@@ -121,10 +124,15 @@ struct LogLine {
 }
 
 impl LogLine {
+    /// The method, if it is a usual one. Callers can invent others, of any length.
+    fn method(&self) -> &str {
+        let known = [Method::GET, Method::HEAD, Method::POST, Method::DELETE, Method::OPTIONS];
+        if known.contains(&self.method) { self.method.as_str() } else { "other" }
+    }
+
     fn count(&self, elapsed: Duration) {
         let route = self.info.route.get().map_or("unmatched", MatchedPath::as_str);
-        let known = [Method::GET, Method::HEAD, Method::POST, Method::DELETE, Method::OPTIONS];
-        let method = if known.contains(&self.method) { self.method.as_str() } else { "other" };
+        let method = self.method();
         let status = self.status.as_ref().map_or("none", StatusCode::as_str);
         metrics::HTTP_REQUESTS_IN_PROGRESS.add([], -1.0);
         metrics::HTTP_RESPONSES.add_one([route, method, status]);
@@ -137,8 +145,9 @@ impl LogLine {
 
 impl Drop for LogLine {
     fn drop(&mut self) {
-        let method = self.method.as_str();
-        let path = &*self.info.path;
+        let method = self.method();
+        let whole = &*self.info.path;
+        let path = whole.char_indices().nth(MAX_LOGGED_PATH).map_or(whole, |(end, _)| &whole[..end]);
         let elapsed = self.info.received_at.elapsed();
         let ms = (elapsed.as_secs_f64() * 1e6).round() / 1e3;
         self.count(elapsed);

@@ -4,6 +4,7 @@ pub(crate) mod accept;
 pub(crate) mod context;
 pub(crate) mod event_stream;
 pub(crate) mod header;
+pub(crate) mod host;
 pub(crate) mod idempotency_key;
 pub(crate) mod middleware;
 pub(crate) mod peer;

@@ -2,13 +2,15 @@
 
 use std::borrow::Cow;
 
-use axum::http::{HeaderMap, Request, Uri, Version, header, uri::Authority};
+use axum::http::{HeaderMap, Request, Uri, Version, header};
 
+use super::host::Host;
 use crate::problems::{Problem, ProblemType};
 
 /// Checks the headers and brings the path into its normal form, in which `%2D` is `-`.
 pub(crate) fn check<B>(request: &mut Request<B>) -> Result<(), Problem> {
     check_host(request.version(), request.headers())?;
+    check_authority(request.uri())?;
     check_expect(request.headers())?;
     check_transfer_coding(request.headers())?;
     let path = normal_path(request.uri().path())?;
@@ -25,8 +27,18 @@ fn check_host(version: Version, headers: &HeaderMap) -> Result<(), Problem> {
         (None, _) if version < Version::HTTP_11 => Ok(()),
         (None, _) => Err(malformed("The request has no Host header.")),
         (Some(_), Some(_)) => Err(malformed("The request has more than one Host header.")),
-        (Some(host), None) if host.is_empty() || Authority::try_from(host.as_bytes()).is_ok() => Ok(()),
+        (Some(host), None) if host.is_empty() || host.to_str().ok().and_then(Host::parse).is_some() => Ok(()),
         (Some(_), None) => Err(malformed("The Host header is not the name of a host.")),
+    }
+}
+
+/// A target that names a host names it as the Host header does.
+fn check_authority(target: &Uri) -> Result<(), Problem> {
+    let is_host = target.authority().is_none_or(|authority| Host::parse(authority.as_str()).is_some());
+    if is_host {
+        Ok(())
+    } else {
+        Err(malformed("The host in the target of the request is not the name of a host."))
     }
 }
 
@@ -128,9 +140,11 @@ mod tests {
         for valid in ["akhar", "akhar:80", "127.0.0.1:8080", "[::1]:80", ""] {
             assert_eq!(hosts(&[valid]), Ok(()), "{valid}");
         }
-        for invalid in [&[][..], &["a", "a"], &["a b"], &["a/b"]] {
+        for invalid in [&[][..], &["a", "a"], &["a b"], &["a/b"], &["a@b"], &["a:99999"]] {
             assert_eq!(hosts(invalid), Err(ProblemType::MalformedRequest), "{invalid:?}");
         }
+        assert!(checked(to("http://a:80/")).is_ok());
+        assert_eq!(checked(to("http://a@b/")), Err(ProblemType::MalformedRequest));
         let old = Request::builder().uri("/").version(Version::HTTP_10);
         assert!(checked(old).is_ok());
     }

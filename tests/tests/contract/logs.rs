@@ -2,7 +2,7 @@
 
 use akhar_tests::{
     Form, Stack,
-    http::send,
+    http::{connect, send, to_end},
     monitor::{Collector, lines, metrics},
     speech::recordings,
     until,
@@ -55,6 +55,20 @@ async fn each_job_that_ends_has_one_line_with_everything_to_find_it_by() {
     }
     let line = end("good-1");
     assert!(line["decode_us"].is_i64() && line["infer_us"].is_i64() && line["model"].is_string(), "{line}");
+}
+
+#[tokio::test]
+async fn what_a_request_without_a_key_adds_to_the_log_is_short() {
+    let stack = Stack::with().workers(0).start().await;
+    let head = format!("{} /{} HTTP/1.0\r\n\r\n", "X".repeat(2000), "p".repeat(60_000));
+    let answer = to_end(connect(&stack.base, head.as_bytes()).await).await;
+    assert!(answer.starts_with("HTTP/1.0 404 "), "{answer}");
+    let lines = until("the request is logged", async || {
+        let lines = lines(&stack.api, "request completed");
+        lines.iter().any(|line| line["status"] == 404).then_some(stack.api.log())
+    })
+    .await;
+    assert!(lines.iter().all(|line| line.len() < 1000), "{lines:?}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

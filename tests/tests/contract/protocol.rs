@@ -48,6 +48,9 @@ async fn a_request_that_is_not_valid_http_is_refused() {
     let cases = [
         ("GET /health/live HTTP/1.1\r\n\r\n", 400, "malformed-request"),
         ("GET /health/live HTTP/1.1\r\nHost: a\r\nHost: a\r\n\r\n", 400, "malformed-request"),
+        ("GET /health/live HTTP/1.1\r\nHost: a@b\r\n\r\n", 400, "malformed-request"),
+        ("GET /health/live HTTP/1.1\r\nHost: a:99999\r\n\r\n", 400, "malformed-request"),
+        ("GET http://a@b/health/live HTTP/1.1\r\nHost: b\r\n\r\n", 400, "malformed-request"),
         ("GET /health/live%2 HTTP/1.1\r\nHost: a\r\n\r\n", 400, "malformed-request"),
         ("GET /health/live HTTP/1.1\r\nHost: a\r\nExpect: wonders\r\n\r\n", 417, "expectation-failed"),
         (

@@ -1,7 +1,7 @@
 //! `POST /playground/key`: gives the page the demo key, if the request comes from a page of this server in a browser on this
 //! machine.
 
-use std::{net::IpAddr, time::Instant};
+use std::time::Instant;
 
 use axum::{
     Json, RequestExt as _,
@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use super::demo_key::DemoKey;
 use crate::{
-    http::peer::Peer,
+    http::{host::Host, peer::Peer},
     problems::{Problem, ProblemType},
 };
 
@@ -63,12 +63,11 @@ fn is_local(headers: &HeaderMap) -> bool {
 }
 
 fn names_this_machine(host: &str) -> bool {
-    let name = match host.rsplit_once(':') {
-        Some((name, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) => name,
-        _ => host,
-    };
-    let address = name.trim_start_matches('[').trim_end_matches(']').parse::<IpAddr>();
-    name.eq_ignore_ascii_case("localhost") || address.is_ok_and(|address| address.is_loopback())
+    match Host::parse(host) {
+        Some(Host::Name(name)) => name.eq_ignore_ascii_case("localhost"),
+        Some(Host::Address(address)) => address.is_loopback(),
+        None => false,
+    }
 }
 
 #[cfg(test)]
@@ -92,6 +91,7 @@ mod tests {
             &[("host", HERE), ("origin", "http://evil.example")],
             &[("host", "evil.example"), ("origin", "http://evil.example")],
             &[("host", "127.0.0.1.evil.example"), ("origin", "http://127.0.0.1.evil.example")],
+            &[("host", "[127.0.0.1]:8080"), ("origin", "http://[127.0.0.1]:8080")],
             &[("host", HERE), ("origin", "http://127.0.0.1:8080"), ("x-forwarded-for", "192.0.2.1")],
             &[("host", HERE), ("origin", "http://127.0.0.1:8080"), ("sec-fetch-site", "same-site")],
         ] {
