@@ -2,7 +2,7 @@
 
 use std::{sync::Arc, time::Instant};
 
-use akhar_accounts::{AccountWebhook, PresentedKey, Quotas, WorkingKey, prefix_text};
+use akhar_accounts::{AccountWebhook, Prefix, PresentedKey, Quotas, WorkingKey, prefix_text};
 use axum::{
     extract::{FromRef, FromRequestParts},
     http::{HeaderMap, header, request::Parts},
@@ -46,7 +46,24 @@ pub(crate) struct Caller {
     pub(crate) quotas: Quotas,
     /// Where the ends of its jobs are announced.
     pub(crate) webhook: AccountWebhook,
+    /// The key of the request.
+    pub(crate) key: KeyInUse,
     _request: Share<Uuid>,
+}
+
+/// The key of a request that goes on for a while.
+#[derive(Debug, Clone)]
+pub(crate) struct KeyInUse {
+    auth: Arc<Authenticator>,
+    prefix: Prefix,
+    id: Uuid,
+}
+
+impl KeyInUse {
+    /// Returns when the key is revoked.
+    pub(crate) async fn revoked(self) {
+        self.auth.keys.revoked(&self.auth.database, self.prefix, self.id).await;
+    }
 }
 
 impl<S> FromRequestParts<S> for Caller
@@ -61,12 +78,13 @@ where
         let auth = Arc::<Authenticator>::from_ref(state);
         let key = presented(&parts.headers).ok_or(UNAUTHORIZED)?;
         let working = auth.keys.find(&auth.database, &key).await?.ok_or(UNAUTHORIZED)?;
-        let WorkingKey { account_id, quotas, webhook, .. } = working;
+        let WorkingKey { id, account_id, quotas, webhook, .. } = working;
         Span::current().record("caller", prefix_text(&key.prefix));
         let limits = parts.extensions.get::<RequestInfo>().map(|request| &request.rate_limits);
         auth.count(account_id, quotas, limits)?;
         let request = auth.requests.take(account_id, 1).ok_or(Problem::of(ProblemType::Busy))?;
-        Ok(Self { account_id, quotas, webhook, _request: request })
+        let key = KeyInUse { auth, prefix: key.prefix, id };
+        Ok(Self { account_id, quotas, webhook, key, _request: request })
     }
 }
 

@@ -1,16 +1,12 @@
 //! Finds an API key with its account and quotas, usually in a cache of recently used keys.
 
-use std::{
-    sync::{
-        Arc,
-        atomic::{AtomicU64, Ordering},
-    },
-    time::Duration,
-};
+use std::{sync::Arc, time::Duration};
 
 use akhar_accounts::{Prefix, PresentedKey, WorkingKey, keys::find_working};
 use moka::future::Cache;
 use sqlx::PgPool;
+use tokio::{sync::watch, time::timeout};
+use uuid::Uuid;
 
 use crate::{problems::Problem, retry::retry_transient};
 
@@ -28,7 +24,7 @@ pub(crate) struct KeyCache {
     working: Cache<Prefix, WorkingKey>,
     unknown: Cache<Prefix, ()>,
     /// The number of announced changes. A row that was read before a change is not cached after it.
-    n_changes: AtomicU64,
+    n_changes: watch::Sender<u64>,
 }
 
 impl Default for KeyCache {
@@ -36,7 +32,7 @@ impl Default for KeyCache {
         Self {
             working: Cache::builder().max_capacity(MAX_ENTRIES).time_to_live(WORKING_TTL).build(),
             unknown: Cache::builder().max_capacity(MAX_ENTRIES).time_to_live(UNKNOWN_TTL).build(),
-            n_changes: AtomicU64::new(0),
+            n_changes: watch::Sender::new(0),
         }
     }
 }
@@ -45,20 +41,42 @@ impl KeyCache {
     /// The key, with its account. Executes at most one query, together with all requests that need the same one. `None`
     /// if the key does not exist or is revoked.
     pub(crate) async fn find(&self, db: &PgPool, key: &PresentedKey) -> Result<Option<WorkingKey>, Problem> {
-        let working = match self.working.get(&key.prefix).await {
-            Some(working) => working,
-            None if self.unknown.contains_key(&key.prefix) => return Ok(None),
-            None => match self.read(db, key.prefix).await {
-                Ok(working) => working,
-                Err(error) => return error.as_ref().as_ref().map_or(Ok(None), |e| Err(Problem::database(e))),
+        Ok(self.find_prefix(db, key.prefix).await?.filter(|working| working.matches(key)))
+    }
+
+    /// Returns when the key with this prefix and id is revoked.
+    pub(crate) async fn revoked(&self, db: &PgPool, prefix: Prefix, id: Uuid) {
+        let mut changes = self.changes();
+        loop {
+            // If the database is unavailable, the next look tries again.
+            if let Ok(found) = self.find_prefix(db, prefix).await
+                && found.is_none_or(|working| working.id != id)
+            {
+                return;
+            }
+            let _ = timeout(WORKING_TTL, changes.changed()).await; // the sender is not dropped before `self`
+        }
+    }
+
+    /// Changes when a key may have changed.
+    pub(crate) fn changes(&self) -> watch::Receiver<u64> {
+        self.n_changes.subscribe()
+    }
+
+    async fn find_prefix(&self, db: &PgPool, prefix: Prefix) -> Result<Option<WorkingKey>, Problem> {
+        match self.working.get(&prefix).await {
+            Some(working) => Ok(Some(working)),
+            None if self.unknown.contains_key(&prefix) => Ok(None),
+            None => match self.read(db, prefix).await {
+                Ok(working) => Ok(Some(working)),
+                Err(error) => error.as_ref().as_ref().map_or(Ok(None), |e| Err(Problem::database(e))),
             },
-        };
-        Ok(working.matches(key).then_some(working))
+        }
     }
 
     /// Reads the working key with this prefix. The error is `None` if there is none.
     async fn read(&self, db: &PgPool, prefix: Prefix) -> Result<WorkingKey, Arc<Option<sqlx::Error>>> {
-        let n_changes = self.n_changes.load(Ordering::SeqCst);
+        let n_changes = *self.n_changes.borrow();
         let query = async {
             let found = retry_transient(|_| find_working(db, &prefix)).await.map_err(Some)?;
             if found.is_none() {
@@ -67,7 +85,7 @@ impl KeyCache {
             found.ok_or(None)
         };
         let found = self.working.try_get_with(prefix, query).await;
-        if self.n_changes.load(Ordering::SeqCst) != n_changes {
+        if *self.n_changes.borrow() != n_changes {
             self.working.invalidate(&prefix).await;
         }
         found
@@ -87,8 +105,10 @@ impl KeyCache {
 
     /// Empties the cache. Call this when a key has changed or notifications may have been missed.
     pub(crate) fn forget_all(&self) {
-        self.n_changes.fetch_add(1, Ordering::SeqCst);
+        let changed = || self.n_changes.send_modify(|n| *n += 1);
+        changed(); // before, so that a row that is being read is not cached
         self.working.invalidate_all();
         self.unknown.invalidate_all();
+        changed(); // after, so that those who wait for changes find the caches empty
     }
 }

@@ -66,7 +66,7 @@ pub(crate) async fn handle(
     if job.state.is_final() && last == Some(EventId::End) {
         return Ok(StatusCode::NO_CONTENT.into_response());
     }
-    let stream = app.streams.open(caller.account_id).ok_or(Problem::of(ProblemType::TooManyStreams))?;
+    let stream = app.streams.open(&caller).ok_or(Problem::of(ProblemType::TooManyStreams))?;
     let writer = JobEventWriter::new(context.request.id, id, last);
     Ok(event_stream::respond(follower::events(stream, waiter, writer)))
 }

@@ -105,7 +105,10 @@ pub(crate) async fn handle(
     let mut waiter = app.waiters.subscribe(id);
     let mut job = find(&app, &caller, id).await?;
     if !wait.is_zero() && !job.state.is_final() {
-        let found = waiter.until_ended(&app.lookups, Instant::now() + wait).await?;
+        let found = tokio::select! {
+            found = waiter.until_ended(&app.lookups, Instant::now() + wait) => found?,
+            () = caller.key.revoked() => return Err(Problem::of(ProblemType::Unauthorized)),
+        };
         job = found.ok_or(Problem::of(ProblemType::NotFound))?;
     }
     Ok(document::current(job, &context.request))

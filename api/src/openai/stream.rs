@@ -38,8 +38,7 @@ enum EventBody {
 
 /// Submits a job and responds with its events.
 pub(super) async fn respond(app: &App, intake: Intake<'_>) -> Result<Response, Problem> {
-    let stream =
-        app.streams.open(intake.caller.account_id).ok_or(Problem::of(ProblemType::TooManyStreams))?;
+    let stream = app.streams.open(intake.caller).ok_or(Problem::of(ProblemType::TooManyStreams))?;
     let request_id = intake.context.request.id.to_string();
     let submission = submit_followed(app, intake).await?;
     let writer = AudioEventWriter {

@@ -1,6 +1,6 @@
 //! Follows one job for one caller: what is read of the job comes in, and the events that report it go out.
 //!
-//! A follower looks once a second, at the same time as all others, and when the end of its job is announced.
+//! A follower looks at once, then once a second, at the same time as all others, and when the end of its job is announced.
 
 use std::collections::VecDeque;
 
@@ -43,7 +43,8 @@ struct Follower<W: EventWriter> {
     is_over: bool,
 }
 
-/// The events of the job that `waiter` waits for, until it has ended or the process shuts down.
+/// The events of the job that `waiter` waits for, until it has ended, the key of the caller is revoked, or the process shuts
+/// down.
 pub(crate) fn events(
     stream: OpenStream,
     waiter: Waiter,
@@ -56,24 +57,26 @@ pub(crate) fn events(
 
 impl<W: EventWriter> Follower<W> {
     async fn next(&mut self) -> Option<Result<Event, axum::Error>> {
-        let draining = self.stream.streams.draining.clone();
         while self.ready.is_empty() && !self.is_over {
+            let Self { stream: OpenStream { streams, revoked, .. }, waiter, writer, has_looked, .. } = self;
+            let look = async {
+                if std::mem::replace(has_looked, true) {
+                    waiter.wait_for_wake_up(streams.next_look()).await;
+                }
+                streams.look(writer.cursor()).await
+            };
             tokio::select! {
-                () = self.look() => (),
-                () = draining.cancelled() => self.break_off(Problem::of(ProblemType::Draining)),
+                seen = look => self.take(seen),
+                () = streams.draining.cancelled() => self.break_off(Problem::of(ProblemType::Draining)),
+                () = revoked => self.break_off(Problem::of(ProblemType::Unauthorized)),
             }
         }
         self.ready.pop_front().map(|event| self.writer.write(event))
     }
 
-    /// Waits, except the first time, and then reads what is new.
-    async fn look(&mut self) {
-        let streams = &self.stream.streams;
-        if self.has_looked {
-            self.waiter.wait_for_wake_up(streams.next_look()).await;
-        }
-        self.has_looked = true;
-        match streams.look(self.writer.cursor()).await {
+    /// Takes what was read.
+    fn take(&mut self, seen: Look) {
+        match seen {
             Look::News(seen) => self.ready.extend(self.writer.news(seen)),
             Look::Ended(job) => {
                 self.ready.extend(self.writer.end(job));

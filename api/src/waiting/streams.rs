@@ -7,11 +7,13 @@ use akhar_jobs::{
     backend::{GroupError, Lookups},
     store::{Cursor, Followed},
 };
+use futures::future::BoxFuture;
 use tokio::time::{Instant, timeout};
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
 use crate::{
+    auth::caller::Caller,
     budget::{Budget, Share},
     retry::Transient as _,
 };
@@ -47,9 +49,10 @@ pub(crate) struct Streams {
 }
 
 /// A stream among those of its account, until it is dropped.
-#[derive(Debug)]
 pub(crate) struct OpenStream {
     pub(super) streams: Streams,
+    /// Returns when the key of its caller is revoked.
+    pub(super) revoked: BoxFuture<'static, ()>,
     _place: Share<Uuid>,
 }
 
@@ -65,10 +68,11 @@ impl Streams {
         self.open.set_limits(usize::MAX, max_streams.get());
     }
 
-    /// Opens a stream of this account. `None` if it has as many as it may.
-    pub(crate) fn open(&self, account_id: Uuid) -> Option<OpenStream> {
-        let place = self.open.take(account_id, 1)?;
-        Some(OpenStream { streams: self.clone(), _place: place })
+    /// Opens a stream of this caller. `None` if its account has as many as it may.
+    pub(crate) fn open(&self, caller: &Caller) -> Option<OpenStream> {
+        let place = self.open.take(caller.account_id, 1)?;
+        let revoked = Box::pin(caller.key.clone().revoked());
+        Some(OpenStream { streams: self.clone(), revoked, _place: place })
     }
 
     /// How many streams are open.

@@ -1,8 +1,17 @@
 //! API keys: which keys are accepted, and until when.
 
 use akhar_client::{Answer, JobResultBody, JobState};
-use akhar_tests::{Form, Stack, http::send, images::fixture_of, until};
+use akhar_tests::{
+    Form, Stack, TIMEOUT,
+    events::Events,
+    http::send,
+    images::fixture_of,
+    monitor::{metrics, value},
+    speech::recording,
+    until,
+};
 use serde_json::Value;
+use tokio::time::timeout;
 
 use crate::operations;
 
@@ -82,6 +91,35 @@ async fn a_key_works_until_it_is_revoked_or_rotated() {
         assert!(!list.contains(key.rsplit('_').next().unwrap_or(key)), "a secret in {list}");
     }
     assert!(list.contains("short-lived"), "{list}");
+}
+
+#[tokio::test]
+async fn the_open_streams_and_long_polls_of_a_revoked_key_end() {
+    let stack = Stack::with().workers(0).with_metrics().start().await;
+    let key = stack.keys(&["create", "--name", "leaked"]).await;
+    let with_key = |method: &str, path: &str| stack.anonymous(method, path).bearer_auth(&key);
+    let image = fixture_of("੫");
+    let submit = async || {
+        let request = stack.post_as(&key, image.operation, &Form::upload(&image.bytes));
+        send(request.header("prefer", "respond-async")).await.job()
+    };
+    let (followed, polled) = (submit().await, submit().await);
+    let mut events = Events::open(with_key("GET", &format!("/v1/jobs/{followed}/events")), None).await;
+    assert_eq!(events.next().await.map(|event| event.name).as_deref(), Some("state"));
+    let poll = tokio::spawn(send(with_key("GET", &format!("/v1/jobs/{polled}?wait=60"))));
+    let form =
+        Form::upload_and(&recording("pa-water.mp3").bytes, "model", "speech-pa").text("stream", "true");
+    let text = tokio::spawn(send(form.send_with(with_key("POST", "/v1/audio/transcriptions"))));
+    until("all three wait", async || {
+        (value(&metrics(&stack.api).await, "akhar_waiters", &[]) == Some(3.0)).then_some(())
+    })
+    .await;
+    stack.keys(&["revoke", prefix(&key)]).await;
+    assert!(events.next().await.is_none());
+    let polled = timeout(TIMEOUT, poll).await.expect("it ends before its wait").expect("an answer");
+    assert_eq!(polled.problem(401).slug, "unauthorized");
+    let text = timeout(TIMEOUT, text).await.expect("it ends").expect("an answer").text();
+    assert!(text.starts_with("data: {\"error\":"), "{text}");
 }
 
 #[tokio::test]

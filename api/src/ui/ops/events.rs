@@ -24,7 +24,7 @@ use crate::http::event_stream;
 /// The time between two looks.
 const INTERVAL: Duration = Duration::from_secs(1);
 
-/// How many looks pass until the session is looked up again.
+/// How many looks pass until the session is looked up again, if no key changes.
 const LOOKS_PER_CHECK: u32 = 10;
 
 /// Answers 204 without a session, after which the browser does not ask again.
@@ -38,15 +38,17 @@ pub(super) async fn handle(
     };
     let Some(place) = state.open_pages.take((), 1) else { return Ok(StatusCode::NO_CONTENT.into_response()) };
     let ticks = interval_at(Instant::now(), INTERVAL);
-    let follower = (state, operator, place, ticks, String::new(), 0_u32);
-    let events =
-        stream::unfold(follower, async |(state, operator, place, mut ticks, mut sent, mut n_looks)| {
+    let keys = state.auth.keys.changes();
+    let follower = (state, operator, place, (ticks, keys), String::new(), 0_u32);
+    let events = stream::unfold(
+        follower,
+        async |(state, operator, place, (mut ticks, mut keys), mut sent, mut n_looks)| {
             loop {
                 tokio::select! {
-                    _ = ticks.tick() => (),
+                    _ = ticks.tick() => n_looks += 1,
+                    _changed = keys.changed() => n_looks = 0,
                     () = state.draining.cancelled() => return None,
                 }
-                n_looks += 1;
                 if n_looks % LOOKS_PER_CHECK == 0
                     && matches!(ops_sessions::find(&state.database, &operator.id).await, Ok(None))
                 {
@@ -58,10 +60,11 @@ pub(super) async fn handle(
                 if data != sent {
                     sent.clone_from(&data);
                     let event = Event::default().event("overview").data(data);
-                    return Some((Ok(event), (state, operator, place, ticks, sent, n_looks)));
+                    return Some((Ok(event), (state, operator, place, (ticks, keys), sent, n_looks)));
                 }
             }
-        });
+        },
+    );
     Ok(event_stream::respond(events))
 }
 
