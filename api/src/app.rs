@@ -95,7 +95,12 @@ impl App {
         });
         Self(Arc::new(Shared {
             database,
-            pages: PageState::new(auth.clone(), shutdown.soft.clone(), demo_key),
+            pages: PageState::new(
+                auth.clone(),
+                shutdown.soft.clone(),
+                config.trusted_proxies.clone().unwrap_or_default(),
+                demo_key,
+            ),
             auth,
             waiters: Waiters::new(shutdown.deadline.clone()),
             submissions: Submissions::start(&queue, &admission),

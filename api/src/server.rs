@@ -2,7 +2,7 @@
 
 use std::{
     io,
-    net::{IpAddr, Ipv6Addr, SocketAddr},
+    net::{IpAddr, SocketAddr},
     sync::Arc,
     time::Duration,
 };
@@ -35,7 +35,7 @@ use tokio_util::{
 use crate::{
     app::App,
     budget::Budget,
-    http::peer::Peer,
+    http::peer::{Peer, network},
     input::body::MAX_PIECE_BYTES,
     listen::listen,
     measure::{self, Measured},
@@ -111,14 +111,6 @@ struct ConnectionLimits {
     total: usize,
     /// Those of each address: see [`network`].
     addresses: Arc<Budget<IpAddr>>,
-}
-
-/// The part of an address that belongs to one client: an IPv4 address, or the first half of an IPv6 address.
-fn network(address: IpAddr) -> IpAddr {
-    match address.to_canonical() {
-        IpAddr::V6(address) => Ipv6Addr::from_bits(address.to_bits() >> 64 << 64).into(),
-        v4 @ IpAddr::V4(_) => v4,
-    }
 }
 
 /// The most connections at a time: as many as are configured, if the process may open so many files.

@@ -10,6 +10,13 @@ use serde::{Deserialize, Serialize};
 #[serde(try_from = "String", into = "String")]
 pub struct Networks(pub Vec<IpNet>);
 
+impl Networks {
+    /// Whether one of them has this address.
+    pub fn contain(&self, address: IpAddr) -> bool {
+        self.0.iter().any(|network| network.contains(&address))
+    }
+}
+
 /// A part of the text is neither a network nor an address.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0:?} is not a network, expected networks such as 10.1.0.0/16, separated by commas")]

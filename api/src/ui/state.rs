@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use akhar_platform::networks::Networks;
 use tokio_util::sync::CancellationToken;
 
 use super::{ops::OpsState, playground::DemoKey};
@@ -16,8 +17,13 @@ pub(crate) struct PageState {
 
 impl PageState {
     /// Pages on which operators sign in with `auth`, and of which the playground gets `demo_key` once. Their streams
-    /// end when `draining` is cancelled.
-    pub(crate) fn new(auth: Arc<Authenticator>, draining: CancellationToken, demo_key: DemoKey) -> Self {
-        Self { ops: OpsState::new(auth, draining), demo_key }
+    /// end when `draining` is cancelled. `proxies` can name the client of a request.
+    pub(crate) fn new(
+        auth: Arc<Authenticator>,
+        draining: CancellationToken,
+        proxies: Networks,
+        demo_key: DemoKey,
+    ) -> Self {
+        Self { ops: OpsState::new(auth, draining, proxies), demo_key }
     }
 }

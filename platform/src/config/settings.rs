@@ -92,6 +92,9 @@ pub struct Config {
     /// Connections that one address (IPv4, or IPv6 network of 64 bits) may have open at a time. Further ones are closed
     /// at once. Behind a proxy, all connections have its address: set this to `AKHAR_MAX_CONNECTIONS` there.
     pub max_connections_per_address: NonZeroUsize,
+    /// Networks of the proxies in front of the API, such as `10.1.0.0/16`. The last address in `X-Forwarded-For` that is not in
+    /// them is that of the client, whose attempts to sign in at `/ops` are counted. Other connections cannot name a client.
+    pub trusted_proxies: Option<Networks>,
     /// Jobs that may wait in one queue. One account may use four of five places, and fewer while other accounts have
     /// waiting jobs. Further requests are answered with 503 `queue-full`.
     pub max_waiting: i64,
@@ -179,6 +182,7 @@ impl Default for Config {
             max_audio_bytes: n(25 * 1024 * 1024),
             max_connections: n(8000),
             max_connections_per_address: n(4000),
+            trusted_proxies: None,
             max_waiting: 1000,
             max_streams: n(20),
             quick_wait_s: 30,

@@ -73,7 +73,7 @@ async fn only_an_admin_key_opens_the_operations_page() {
 
 #[tokio::test]
 async fn a_session_is_protected_in_the_browser_and_against_other_sites() {
-    let stack = Stack::with().workers(0).start().await;
+    let stack = Stack::with().workers(0).set_text("AKHAR_TRUSTED_PROXIES", "127.0.0.1").start().await;
     let admin = stack.keys(&["create", "--name", "admin", "--admin"]).await;
     let mut operator = Operator::anonymous(&stack);
     operator.proxied("https");
@@ -118,6 +118,17 @@ async fn a_session_is_protected_in_the_browser_and_against_other_sites() {
     let limited = guesser.sign_in(&admin).await;
     assert_eq!((limited.status, limited.header("retry-after")), (429, "60"));
     assert_eq!(operator.sign_in(&admin).await.status, 303, "another client of the proxy");
+}
+
+#[tokio::test]
+async fn a_client_that_is_no_proxy_cannot_pass_for_others_when_it_signs_in() {
+    let stack = Stack::with().workers(0).start().await;
+    let mut guesser = Operator::anonymous(&stack);
+    for _ in 0..10 {
+        assert_eq!(guesser.sign_in("ak_guess").await.status, 403);
+    }
+    guesser.proxied("https");
+    assert_eq!(guesser.sign_in("ak_guess").await.status, 429);
 }
 
 #[tokio::test]

@@ -1,11 +1,12 @@
 //! Limits how often one client may try to sign in.
 
-use std::time::Duration;
+use std::{net::IpAddr, time::Duration};
 
+use akhar_platform::networks::Networks;
 use axum::http::HeaderMap;
 use moka::sync::Cache;
 
-use crate::http::peer::Peer;
+use crate::http::peer::{Peer, network};
 
 /// How many failed attempts a client may make before it must pause.
 const MAX_FAILED: u32 = 10;
@@ -18,7 +19,7 @@ const MAX_CLIENTS: u64 = 10_000;
 
 /// The failed attempts of the last minute in this process.
 #[derive(Debug, Clone)]
-pub(super) struct LoginAttempts(Cache<String, u32>);
+pub(super) struct LoginAttempts(Cache<Option<IpAddr>, u32>);
 
 impl Default for LoginAttempts {
     fn default() -> Self {
@@ -28,26 +29,28 @@ impl Default for LoginAttempts {
 
 impl LoginAttempts {
     /// Whether this client may try.
-    pub(super) fn may_try(&self, client: &str) -> bool {
-        self.0.get(client).is_none_or(|n_failed| n_failed < MAX_FAILED)
+    pub(super) fn may_try(&self, client: Option<IpAddr>) -> bool {
+        self.0.get(&client).is_none_or(|n_failed| n_failed < MAX_FAILED)
     }
 
     /// Counts a failed attempt.
-    pub(super) fn failed(&self, client: &str) {
-        self.0
-            .entry_by_ref(client)
-            .and_upsert_with(|former| former.map_or(1, |n| n.into_value().saturating_add(1)));
+    pub(super) fn failed(&self, client: Option<IpAddr>) {
+        self.0.entry(client).and_upsert_with(|former| former.map_or(1, |n| n.into_value().saturating_add(1)));
     }
 }
 
-/// The client of a request: the address of its connection, and the one that the proxy in front of this process names. A client
-/// that connects directly can name any, but it has to find a key of 256 random bits.
-pub(super) fn client(peer: Option<Peer>, headers: &HeaderMap) -> String {
-    let forwarded =
-        headers.get_all("x-forwarded-for").iter().next_back().and_then(|value| value.to_str().ok());
-    let forwarded = forwarded.and_then(|list| list.rsplit(',').next()).map_or("", str::trim);
-    let forwarded: String = forwarded.chars().take(64).collect();
-    format!("{} {forwarded}", peer.map(|peer| peer.0.to_string()).unwrap_or_default())
+/// The client of a request: the address of its connection, or if that is a proxy's, the last address in X-Forwarded-For that is
+/// not. One of IPv6 stands for all of its network.
+pub(super) fn client(peer: Option<Peer>, headers: &HeaderMap, proxies: &Networks) -> Option<IpAddr> {
+    let lines = headers.get_all("x-forwarded-for").iter().rev();
+    let mut named = lines.flat_map(|line| line.to_str().unwrap_or_default().rsplit(','));
+    let mut client = peer?.0.to_canonical();
+    while proxies.contain(client)
+        && let Some(Ok(address)) = named.next().map(|text| text.trim().parse::<IpAddr>())
+    {
+        client = address.to_canonical();
+    }
+    Some(network(client))
 }
 
 #[cfg(test)]
@@ -57,21 +60,32 @@ mod tests {
     #[test]
     fn a_client_that_fails_often_must_pause_and_others_need_not() {
         let attempts = LoginAttempts::default();
+        let [one, other] = [[192, 0, 2, 1], [192, 0, 2, 2]].map(|address| Some(IpAddr::from(address)));
         for _ in 0..MAX_FAILED {
-            assert!(attempts.may_try("a"));
-            attempts.failed("a");
+            assert!(attempts.may_try(one));
+            attempts.failed(one);
         }
-        assert!(!attempts.may_try("a"));
-        assert!(attempts.may_try("b"));
+        assert!(!attempts.may_try(one));
+        assert!(attempts.may_try(other));
     }
 
     #[test]
-    fn a_client_is_named_by_its_connection_and_the_proxy() {
-        let headers = |value: &str| {
-            HeaderMap::from_iter([("x-forwarded-for".parse().unwrap(), value.parse().unwrap())])
+    fn only_a_proxy_can_name_a_client() {
+        let proxies = Networks::try_from("10.0.0.0/8, fd00::/8".to_owned()).unwrap();
+        let named = |peer: &str, lines: &[&'static str]| {
+            let lines = lines.iter().map(|line| ("x-forwarded-for".parse().unwrap(), line.parse().unwrap()));
+            let peer = Some(Peer(peer.parse().unwrap()));
+            client(peer, &lines.collect(), &proxies).unwrap().to_string()
         };
-        let peer = Some(Peer([127, 0, 0, 1].into()));
-        assert_eq!(client(peer, &headers("spoofed, 192.0.2.1")), "127.0.0.1 192.0.2.1");
-        assert_eq!(client(peer, &HeaderMap::new()), "127.0.0.1 ");
+        for (peer, lines, expected) in [
+            ("192.0.2.9", &["192.0.2.1"][..], "192.0.2.9"),
+            ("10.1.1.1", &["spoofed, 192.0.2.1"], "192.0.2.1"),
+            ("::ffff:10.1.1.1", &["192.0.2.1, 10.2.2.2", "fd00::1"], "192.0.2.1"),
+            ("10.1.1.1", &["192.0.2.1, unknown, 10.2.2.2"], "10.2.2.2"),
+            ("10.1.1.1", &["2001:db8:1:2:3:4:5:6"], "2001:db8:1:2::"),
+            ("10.1.1.1", &[], "10.1.1.1"),
+        ] {
+            assert_eq!(named(peer, lines), expected, "{peer} {lines:?}");
+        }
     }
 }

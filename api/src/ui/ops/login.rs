@@ -94,8 +94,8 @@ fn show(headers: &HeaderMap, refusal: Option<Refusal>) -> Response {
 /// `POST /ops/login`: begins a session if the key is an admin key.
 pub(super) async fn enter(State(state): State<OpsState>, request: Request) -> Result<Response, Failure> {
     let headers = request.headers().clone();
-    let client = attempts::client(request.extensions().get::<Peer>().copied(), &headers);
-    if !state.login_attempts.may_try(&client) {
+    let client = attempts::client(request.extensions().get::<Peer>().copied(), &headers, &state.proxies);
+    if !state.login_attempts.may_try(client) {
         return Ok(show(&headers, Some(Refusal::Attempts)));
     }
     let Some(id) = cookie(&headers, FORM).and_then(SessionId::parse) else {
@@ -105,12 +105,12 @@ pub(super) async fn enter(State(state): State<OpsState>, request: Request) -> Re
         return Ok(show(&headers, Some(Refusal::Form)));
     };
     let Some(presented) = PresentedKey::parse(fields.get("key").trim()) else {
-        state.login_attempts.failed(&client);
+        state.login_attempts.failed(client);
         return Ok(show(&headers, Some(Refusal::Key)));
     };
     let found = state.auth.keys.find(&state.database, &presented).await.map_err(|_| Failure::Database)?;
     let Some(key) = found.filter(|key| key.is_admin) else {
-        state.login_attempts.failed(&client);
+        state.login_attempts.failed(client);
         tracing::warn!(key = prefix_text(&presented.prefix), "refused to sign in to the operations page");
         return Ok(show(&headers, Some(Refusal::Key)));
     };

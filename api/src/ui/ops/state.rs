@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use akhar_platform::networks::Networks;
 use sqlx::PgPool;
 use tokio_util::sync::CancellationToken;
 
@@ -22,6 +23,8 @@ pub(crate) struct OpsState {
     pub(super) live: Arc<Live>,
     /// The open pages that are updated.
     pub(super) open_pages: Arc<Budget<()>>,
+    /// The proxies that can name the client of a request.
+    pub(super) proxies: Arc<Networks>,
     /// The failed attempts to sign in.
     pub(super) login_attempts: LoginAttempts,
     /// Cancelled when the process starts to shut down.
@@ -29,13 +32,14 @@ pub(crate) struct OpsState {
 }
 
 impl OpsState {
-    /// The state of a page that no operator has opened yet.
-    pub(crate) fn new(auth: Arc<Authenticator>, draining: CancellationToken) -> Self {
+    /// The state of a page that no operator has opened yet. `proxies` can name the client of a request.
+    pub(crate) fn new(auth: Arc<Authenticator>, draining: CancellationToken, proxies: Networks) -> Self {
         Self {
             database: auth.database.clone(),
             auth,
             live: Arc::default(),
             open_pages: Budget::new(MAX_PAGES, MAX_PAGES),
+            proxies: Arc::new(proxies),
             login_attempts: LoginAttempts::default(),
             draining,
         }
