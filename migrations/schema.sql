@@ -57,6 +57,16 @@ create table artifacts (
     constraint artifacts_job_id_fkey FOREIGN KEY (job_id) REFERENCES jobs(id) ON DELETE CASCADE
 );
 
+-- The audio of jobs that are submitted for accounts with a quota of it. A row counts until its job ends, or for a minute if it has no job.
+create table audio_reservations (
+    job_id uuid not null, -- The job, which may not be inserted yet.
+    account_id uuid not null, -- The account.
+    seconds double precision not null, -- The greatest length that the recording can have, seconds.
+    reserved_at timestamp with time zone not null default now(), -- When the job was about to be inserted.
+    constraint audio_reservations_pkey PRIMARY KEY (job_id)
+);
+CREATE INDEX audio_reservations_account ON public.audio_reservations USING btree (account_id);
+
 -- How much audio was transcribed for each account. Days older than a month are deleted.
 create table audio_usage (
     account_id uuid not null, -- The account.

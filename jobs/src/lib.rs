@@ -29,4 +29,4 @@ pub use parameters::{
     SpeechParameters, StrokeColor, StrokeWidth, TopK, WordSpace,
 };
 pub use queue::{MAX_ATTEMPTS, Queue};
-pub use upload::{JobUpload, MediaType, Upload, UploadContent, UploadObject};
+pub use upload::{JobUpload, MAX_RECORDING_S, MediaType, Upload, UploadContent, UploadObject};

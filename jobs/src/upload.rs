@@ -3,6 +3,9 @@
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 
+/// The longest recording that workers transcribe, seconds.
+pub const MAX_RECORDING_S: u32 = 3600;
+
 /// The media type of an upload, as found in its first bytes. The names are stored in rows: never rename one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum MediaType {

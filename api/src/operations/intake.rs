@@ -1,5 +1,5 @@
-//! Turns a request whose fields and file are checked into a new job: finds where its end is announced, checks the quota
-//! of its account, and decides which job it is.
+//! Turns a request whose fields and file are checked into a new job: finds where its end is announced, decides which job it
+//! is, and reserves what it may need of its account's quota.
 
 use std::sync::Arc;
 
@@ -41,8 +41,8 @@ impl Intake<'_> {
     pub(super) async fn admit(self, app: &App, asynchronous: bool) -> Result<Admitted, Problem> {
         let Self { caller, context, parameters, upload } = self;
         let webhook_url = webhook_url(app, caller, context).await?;
-        audio_quota::check(app, caller, context, parameters.operation()).await?;
         let id = identity::identify(app, caller, context, &parameters, upload.as_ref()).await?;
+        audio_quota::reserve(app, caller, context, (id, parameters.operation()), upload.as_ref()).await?;
         Span::current().record("job", tracing::field::display(id));
         let job = NewJob {
             id,

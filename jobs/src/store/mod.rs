@@ -50,7 +50,7 @@ pub use search::{JobPage, JobSearch, JobSummary, PageStart, search};
 pub use submit::{Submitted, submit};
 pub use sweep::{Lost, expire, lost};
 pub use uploads::used_objects;
-pub use usage::{AudioUsage, audio_today};
+pub use usage::{AudioReservation, AudioUsage, reserve_audio};
 pub use waiting::{WaitingJobs, waiting};
 pub use webhooks::{
     Attempted, Delivery, DeliveryState, DueDeliveries, LeaseLimits, ListedDelivery, MAX_DUE_COUNTED,

@@ -41,12 +41,19 @@ pub async fn lost(db: &PgPool, lost: Lost) -> Result<Vec<(Fence, bool)>, sqlx::E
 }
 
 /// Deletes jobs that ended longer than `retention` ago, dead jobs that ended longer than `dead_retention` ago, workers that
-/// have sent no heartbeat for a minute, and the usage of audio of more than a month ago. Returns the number of deleted jobs.
+/// have sent no heartbeat for a minute, the usage of audio of more than a month ago, and the reservations of audio that do
+/// not count any more. Returns the number of deleted jobs.
 pub async fn expire(db: &PgPool, retention: Duration, dead_retention: Duration) -> Result<u64, sqlx::Error> {
     sqlx::query("delete from workers where seen_at < now() - interval '1 minute'").execute(db).await?;
     sqlx::query("delete from audio_usage where day < (now() at time zone 'utc')::date - 31")
         .execute(db)
         .await?;
+    sqlx::query(
+        "delete from audio_reservations r where reserved_at < now() - interval '1 hour'
+             and not exists (select from jobs j where j.id = r.job_id and j.state in ('queued', 'running'))",
+    )
+    .execute(db)
+    .await?;
     let expired = sqlx::query(
         "delete from jobs where id in (
              select id from jobs where ended_at < now() - make_interval(secs => least($1, $2))

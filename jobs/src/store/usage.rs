@@ -1,28 +1,75 @@
-//! Reads how much audio was transcribed for an account. The end of a job adds to it (see [`super::end`]).
+//! How much audio an account uses in a day: its jobs reserve what they may need, and the end of a job adds what it was (see
+//! [`super::end`]).
 
 use std::time::Duration;
 
 use sqlx::PgPool;
 use uuid::Uuid;
 
-/// The audio that was transcribed for an account today.
+use crate::JobId;
+
+/// The audio of a job that is about to be submitted.
+#[derive(Debug, Clone, Copy)]
+pub struct AudioReservation {
+    /// The job.
+    pub job: JobId,
+    /// The account that owns it.
+    pub account_id: Uuid,
+    /// The greatest length that the recording can have, seconds.
+    pub seconds: f64,
+    /// The audio that the account may have in a day, seconds.
+    pub quota_s: f64,
+}
+
+/// The audio of an account today, apart from a job that is about to be submitted.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct AudioUsage {
-    /// The length of the recordings, seconds.
-    pub seconds: f64,
+    /// The length of the recordings that were transcribed, seconds.
+    pub used_s: f64,
+    /// The greatest length of those that wait or run, seconds.
+    pub reserved_s: f64,
+    /// Whether the job may be submitted: the account has any time left, or the job is submitted already.
+    pub is_accepted: bool,
     /// The time until the day ends, which is a day in UTC.
     pub day_ends_in: Duration,
 }
 
-/// The audio that was transcribed today for this account.
-pub async fn audio_today(db: &PgPool, account_id: Uuid) -> Result<AudioUsage, sqlx::Error> {
-    let (seconds, left_s): (f64, f64) = sqlx::query_as(
-        "select coalesce((select seconds from audio_usage where account_id = $1 and day = utc::date), 0),
-             extract(epoch from utc::date + interval '1 day' - utc)::float8
-         from (select now() at time zone 'utc' as utc) today",
+/// Reserves audio for a job, if its account has any left. Until the transaction ends, it keeps the row of the account's day
+/// locked, so that no two jobs get the same time.
+pub async fn reserve_audio(db: &PgPool, reservation: AudioReservation) -> Result<AudioUsage, sqlx::Error> {
+    let AudioReservation { job, account_id, seconds, quota_s } = reservation;
+    let mut transaction = db.begin().await?;
+    let used_s: f64 = sqlx::query_scalar(
+        "insert into audio_usage (account_id, day, seconds) values ($1, (now() at time zone 'utc')::date, 0)
+         on conflict (account_id, day) do update set seconds = audio_usage.seconds
+         returning seconds",
     )
     .bind(account_id)
-    .fetch_one(db)
+    .fetch_one(&mut *transaction)
     .await?;
-    Ok(AudioUsage { seconds, day_ends_in: Duration::from_secs_f64(left_s.clamp(0.0, 86_400.0)) })
+    let (reserved_s, is_accepted, left_s): (f64, bool, f64) = sqlx::query_as(
+        "with others as (
+             select coalesce(sum(r.seconds), 0) as reserved_s
+             from audio_reservations r left join jobs j on j.id = r.job_id
+             where r.account_id = $1 and r.job_id <> $2 and (j.state in ('queued', 'running')
+                 or j.id is null and r.reserved_at > now() - interval '1 minute')),
+         usage as (
+             select reserved_s, $4 + reserved_s < $5 or exists (select from jobs where id = $2) as is_accepted
+             from others),
+         reserved as (
+             insert into audio_reservations (job_id, account_id, seconds)
+             select $2, $1, $3 from usage where is_accepted on conflict (job_id) do nothing)
+         select reserved_s, is_accepted, extract(epoch from utc::date + interval '1 day' - utc)::float8
+         from usage, (select now() at time zone 'utc' as utc) today",
+    )
+    .bind(account_id)
+    .bind(job)
+    .bind(seconds)
+    .bind(used_s)
+    .bind(quota_s)
+    .fetch_one(&mut *transaction)
+    .await?;
+    transaction.commit().await?;
+    let day_ends_in = Duration::from_secs_f64(left_s.clamp(0.0, 86_400.0));
+    Ok(AudioUsage { used_s, reserved_s, is_accepted, day_ends_in })
 }

@@ -1,7 +1,13 @@
 //! The quotas of accounts: requests in a minute, waiting jobs, and minutes of audio in a day.
 
-use akhar_tests::{Answer, Form, Problem, Stack, http::send, speech::recording, until};
+use akhar_tests::{
+    Answer, Form, Problem, Stack,
+    http::{client, send},
+    speech::{noise, recording, wav},
+    until,
+};
 use serde_json::json;
+use tokio::task::JoinSet;
 
 use crate::operations;
 
@@ -88,4 +94,24 @@ async fn an_account_may_have_so_many_minutes_of_audio_in_a_day() {
     let image = &operations()[0];
     let other = post(&stack, &key, image.operation, &Form::upload(&image.bytes), "wait=60").await;
     assert_eq!(other.status, 200, "other operations are not limited");
+}
+
+#[tokio::test]
+async fn recordings_that_are_sent_at_once_to_several_apis_stay_within_the_quota() {
+    let stack = Stack::with().workers(0).start().await;
+    let (_other, other_base) = stack.start_api().await;
+    let key = key_with(&stack, &["--audio-minutes", "1"]).await;
+    let form = Form::upload(&wav(&noise(20)));
+    let request = |base: &str| {
+        let request = client().post(format!("{base}/v1/models/speech-recognition")).bearer_auth(&key);
+        form.send_with(request.header("prefer", "respond-async"))
+    };
+    let sent: JoinSet<_> = (0..12).map(|nth| send(request([&stack.base, &other_base][nth % 2]))).collect();
+    let (accepted, refused): (Vec<_>, Vec<_>) =
+        sent.join_all().await.into_iter().partition(|answer| answer.status == 202);
+    assert_eq!(accepted.len(), 3);
+    assert!(refused.iter().all(|answer| refused_for(answer, "audio-minutes") <= 5));
+    let cancel = stack.anonymous("DELETE", accepted[0].header("location")).bearer_auth(&key);
+    assert_eq!(send(cancel).await.status, 200);
+    assert_eq!(send(request(&stack.base)).await.status, 202, "a job that has ended reserves nothing");
 }

@@ -5,6 +5,7 @@ use std::{
     time::Duration,
 };
 
+use akhar_jobs::MAX_RECORDING_S;
 use symphonia::core::codecs::audio::AudioCodecId;
 
 use crate::decode::undecodable::Undecodable;
@@ -25,7 +26,7 @@ pub(crate) struct AudioLimits {
 
 impl Default for AudioLimits {
     fn default() -> Self {
-        Self { max_seconds: 3600, max_channels: 8, rates: 4_000..=192_000 }
+        Self { max_seconds: MAX_RECORDING_S, max_channels: 8, rates: 4_000..=192_000 }
     }
 }
 
