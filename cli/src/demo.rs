@@ -1,8 +1,9 @@
-//! The demo key: a first API key that `akhar serve` creates, and prints with a request to paste.
+//! The demo key: a first API key that `akhar serve` creates. It is printed with a request to paste, when it is created or on a
+//! terminal, because other output is often kept in logs.
 
 use std::{
     fs::OpenOptions,
-    io::Write as _,
+    io::{IsTerminal as _, Write as _},
     net::SocketAddr,
     os::unix::fs::OpenOptionsExt as _,
     path::{Path, PathBuf},
@@ -17,16 +18,23 @@ use crate::{failure::Failure, output};
 /// printed.
 const EXAMPLE: &str = "tests/fixtures/images/digit-5.png";
 
+/// The demo key.
+pub(crate) struct Demo {
+    pub(crate) key: String,
+    /// Whether it was created just now.
+    is_new: bool,
+}
+
 /// Returns the demo key. Creates it if the database has no keys. With a private database the key is kept in
-/// `data_dir`, and is returned again as long as it is not revoked. Returns `None` if there is no demo key to print.
-pub(crate) async fn key(db: &PgPool, data_dir: Option<&Path>) -> Result<Option<String>, Failure> {
+/// `data_dir`, and is returned again as long as it is not revoked. Returns `None` if there is no demo key.
+pub(crate) async fn key(db: &PgPool, data_dir: Option<&Path>) -> Result<Option<Demo>, Failure> {
     let kept: Option<PathBuf> = data_dir.map(|dir| dir.join("demo-key"));
     if keys::any(db).await? {
         let Some(key) = kept.and_then(|path| std::fs::read_to_string(path).ok()) else { return Ok(None) };
         let key = key.trim().to_owned();
         let works =
             keys::list(db).await?.iter().any(|k| k.key.revoked_at.is_none() && key.contains(&k.key.prefix));
-        return Ok(works.then_some(key));
+        return Ok(works.then_some(Demo { key, is_new: false }));
     }
     let (_, key) = keys::create(db, "demo", Quotas::default(), None, false).await?;
     if let Some(path) = kept {
@@ -34,11 +42,16 @@ pub(crate) async fn key(db: &PgPool, data_dir: Option<&Path>) -> Result<Option<S
         let written = secret.and_then(|mut file| writeln!(file, "{}", key.expose()));
         written.map_err(Failure::io(format!("cannot write the demo key to {}", path.display())))?;
     }
-    Ok(Some(key.expose().to_owned()))
+    Ok(Some(Demo { key: key.expose().to_owned(), is_new: true }))
 }
 
-/// Prints the key, the link to the playground if there is one, and a complete request that uses the key.
-pub(crate) fn print(key: &str, address: SocketAddr, link: Option<&str>) -> Result<(), Failure> {
+/// Prints the key, the link to the playground if there is one, and a complete request that uses the key, if they may be
+/// printed.
+pub(crate) fn print(demo: &Demo, address: SocketAddr, link: Option<&str>) -> Result<(), Failure> {
+    if !demo.is_new && !std::io::stdout().is_terminal() {
+        return Ok(());
+    }
+    let key = &demo.key;
     let (operation, data) = if Path::new(EXAMPLE).is_file() {
         ("digit-recognition", format!("-F file=@{EXAMPLE}"))
     } else {

@@ -35,7 +35,7 @@ impl Embedded {
         let mut task = tokio::spawn(async move {
             let on_ready = |ready: Ready| {
                 // Nobody waits any more.
-                let _ = sender.send((ready.address, ready.key));
+                let _ = sender.send((ready.address, ready.demo.map(|demo| demo.key)));
                 Ok(())
             };
             let options = ServeOptions {

@@ -13,7 +13,12 @@ use sqlx::postgres::PgConnectOptions;
 use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
 
-use crate::{api, connect, demo, failure::Failure, uploads};
+use crate::{
+    api, connect,
+    demo::{self, Demo},
+    failure::Failure,
+    uploads,
+};
 pub(crate) use embedded::Embedded;
 use postgres::Supervised;
 
@@ -24,7 +29,7 @@ const CLOSE_LIMIT: Duration = Duration::from_secs(1);
 struct Ready {
     address: SocketAddr,
     /// The demo key, if there is one.
-    key: Option<String>,
+    demo: Option<Demo>,
     /// The link to the playground, which gets the demo key by it once.
     link: Option<String>,
 }
@@ -69,11 +74,11 @@ async fn run_until(
     serve(config, live, (options, url), false, shutdown, serve_options).await
 }
 
-/// Prints the address, the key and the link.
-fn announce(Ready { address, key, link }: Ready) -> Result<(), Failure> {
+/// Prints the address, and the key and the link if they may be printed.
+fn announce(Ready { address, demo, link }: Ready) -> Result<(), Failure> {
     api::announce(address)?;
-    match key {
-        Some(key) => demo::print(&key, address, link.as_deref()).or_else(Failure::unless_output_closed),
+    match demo {
+        Some(demo) => demo::print(&demo, address, link.as_deref()).or_else(Failure::unless_output_closed),
         None => Ok(()),
     }
 }
@@ -88,13 +93,13 @@ async fn serve(
 ) -> Result<(), Failure> {
     let database = connect::connect("akhar-serve", &options, config).await?;
     akhar_migrations::migrate(&database.durable).await?;
-    let key = demo::key(&database.durable, is_private.then_some(config.data_dir.as_path())).await?;
+    let demo = demo::key(&database.durable, is_private.then_some(config.data_dir.as_path())).await?;
     let uploads = uploads::open(config).await?;
     let listener = api::listen(config)?;
     let address = api::address(&listener)?;
 
-    let offered = key.as_ref().filter(|_| serve_options.has_link);
-    let (demo_key, link) = offered.map_or((DemoKey::none(), None), |key| DemoKey::offer(address, key));
+    let offered = demo.as_ref().filter(|_| serve_options.has_link);
+    let (demo_key, link) = offered.map_or((DemoKey::none(), None), |demo| DemoKey::offer(address, &demo.key));
 
     let finish_worker = CancellationToken::new();
     let (ready_sender, ready) = oneshot::channel();
@@ -109,7 +114,7 @@ async fn serve(
     ));
     let api = akhar_api::serve(listener, live, database.clone(), uploads.clone(), shutdown.clone(), demo_key);
     let served =
-        serve_and_announce(ready, || (serve_options.on_ready)(Ready { address, key, link }), api).await;
+        serve_and_announce(ready, || (serve_options.on_ready)(Ready { address, demo, link }), api).await;
     finish_worker.cancel();
     let finished = worker.await.unwrap_or(Err(Failure::WorkerStart));
     uploads::close(uploads).await;

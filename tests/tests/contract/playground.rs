@@ -20,10 +20,11 @@ async fn the_types_of_the_playgrounds_scripts_are_right() {
 async fn people_draw_write_and_speak_on_the_playground_on_phones_and_desktops() {
     let data = Cluster::shared().folder().join("played");
     let service = Service::start(&data).await;
+    let link = service.link().await;
     let folder = NodeFolder::new(Cluster::shared().folder(), "playground");
     let visit = async |look: &str| {
         let mut visit = folder.program_at(&service.base, &service.key, "playground.ts");
-        visit.env("LINK", &service.link).env("PYTHON", python_program());
+        visit.env("LINK", &link).env("PYTHON", python_program());
         visit.arg(root().join("tests/fixtures")).arg(look);
         let result = json(visit).await;
         assert_eq!(result["found"], json!([]), "{look}");

@@ -68,7 +68,12 @@ async fn serve_starts_from_nothing_and_keeps_its_data_after_a_stop_and_a_kill() 
     let data = Cluster::shared().folder().join("served");
     let mut first = Service::start(&data).await;
     recognise(&first).await.predictions();
-    let pasted = first.process.lines().join("\n");
+    let pasted = until("it prints a request", async || {
+        let printed = first.process.lines().join("\n");
+        printed.contains(" -d '").then_some(printed)
+    })
+    .await;
+    assert!(pasted.contains(&format!("Demo key: {}", first.key)), "{pasted}");
     // The tests run in a folder without the picture of the other request.
     let printed = pasted.find("curl").map(|at| &pasted[at..]).expect("a curl command to paste");
     let answer = Command::new("sh").args(["-c", printed]).output().await.expect("it runs");
@@ -83,6 +88,8 @@ async fn serve_starts_from_nothing_and_keeps_its_data_after_a_stop_and_a_kill() 
     let mut second = Service::start(&data).await;
     assert_eq!(second.key, first.key, "the demo key is kept");
     recognise(&second).await.predictions();
+    let printed = second.process.lines().join("\n") + &second.process.log().join("\n");
+    assert!(!printed.contains(&second.key) && !printed.contains("#key="), "a key in a log: {printed}");
     second.process.kill().await;
 
     let mut third = Service::start(&data).await;
