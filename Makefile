@@ -88,7 +88,7 @@ rolling: ## Restart every process behind HAProxy, one after another, under load:
 	cargo build --release --locked --package akhar --package akhar-chaos
 	target/release/akhar-chaos rolling
 
-attack: ## Attack a running service in 15 ways, and check that an innocent caller's requests are answered meanwhile
+attack: ## Attack a running service in many ways, and check that an innocent caller's requests are answered meanwhile
 	scripts/setup.sh run
 	cargo build --release --locked --package akhar --package akhar-chaos
 	target/release/akhar-chaos attack

@@ -35,7 +35,7 @@ enum Command {
         #[arg(long, default_value = "postgres")]
         store: chaos::UploadStore,
     },
-    /// Attack a running service in 15 ways, and observe the requests of an innocent caller and the memory meanwhile
+    /// Attack a running service in many ways, and observe the requests of an innocent caller and the memory meanwhile
     Attack {
         /// The name of one attack; without it, all
         #[arg(long)]

@@ -3,6 +3,7 @@
 use std::{
     process::{ExitStatus, Output, Stdio},
     sync::Arc,
+    time::Duration,
 };
 
 use parking_lot::Mutex;
@@ -158,6 +159,15 @@ impl Process {
     pub async fn ended(&mut self) -> ExitStatus {
         let ended = timeout(TIMEOUT, self.child.wait()).await;
         ended.unwrap_or_else(|_| panic!("{} does not end", self.name)).expect("a wait")
+    }
+
+    /// The user and system time of all its threads so far.
+    pub fn cpu(&self) -> Duration {
+        let stat = std::fs::read_to_string(format!("/proc/{}/stat", self.id())).expect("a running process");
+        // The name, the second field, is in parentheses and may have spaces. A tick is 10 ms (`USER_HZ`, proc(5)).
+        let (_, fields) = stat.rsplit_once(')').expect("a name");
+        let ticks = fields.split_whitespace().skip(11).take(2).map(|n| n.parse::<u64>().expect("a number"));
+        Duration::from_millis(10 * ticks.sum::<u64>())
     }
 
     /// The resident memory now and at its peak, KiB. Linux adds up what each processor counts only now and

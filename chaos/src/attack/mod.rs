@@ -1,11 +1,12 @@
 //! Attacks on a running service, one after another, with the requests of an innocent caller beside each of them.
 //!
 //! The attacker connects from 127.0.0.2 and has keys of its own, or none. The innocent caller connects from
-//! 127.0.0.1. An attack succeeds, and the check fails, if an innocent request gets another answer than 200, and if jobs
-//! are left over.
+//! 127.0.0.1. An attack succeeds, and the check fails, if an innocent request gets another answer than 200, if jobs are left
+//! over, and if one of [`BOUNDED`] is noticed more than a little.
 
 mod attacker;
 mod connections;
+mod forms;
 mod innocents;
 mod pictures;
 mod recordings;
@@ -30,7 +31,7 @@ type Attack =
     for<'a> fn(&'a Attacker, Instant) -> std::pin::Pin<Box<dyn Future<Output = Answers> + Send + 'a>>;
 
 /// All attacks with their names.
-const ATTACKS: [(&str, Attack); 15] = [
+const ATTACKS: [(&str, Attack); 17] = [
     ("picture-bombs", |a, end| Box::pin(pictures::bombs(a, end))),
     ("damaged-pictures", |a, end| Box::pin(pictures::damaged(a, end))),
     ("uploads", |a, end| Box::pin(recordings::uploads(a, end))),
@@ -42,11 +43,27 @@ const ATTACKS: [(&str, Attack); 15] = [
     ("slow-heads", |a, end| Box::pin(connections::slow_heads(a, end))),
     ("slow-bodies", |a, end| Box::pin(connections::slow_bodies(a, end))),
     ("idle-connections", |a, end| Box::pin(connections::idle(a, end))),
+    ("endless-heads", |a, end| Box::pin(forms::endless_heads(a, end))),
+    ("small-chunks", |a, end| Box::pin(forms::small_chunks(a, end))),
     ("malformed-requests", |a, end| Box::pin(connections::malformed(a, end))),
     ("wrong-keys", |a, end| Box::pin(requests::wrong_keys(a, end))),
     ("deep-json", |a, end| Box::pin(requests::deep_json(a, end))),
     ("long-texts", |a, end| Box::pin(requests::long_texts(a, end))),
 ];
+
+/// Attacks whose work is as small as their requests: during one and in the [`AFTER`] that follow, the values stay below
+/// [`LIMITS`], and then the api rests.
+const BOUNDED: [&str; 2] = ["endless-heads", "small-chunks"];
+
+/// How long the innocent caller is observed after such an attack.
+const AFTER: Duration = Duration::from_secs(10);
+
+/// The greatest values.
+const LIMITS: [(&str, f64); 3] = [("p50_ms", 30.0), ("p99_ms", 300.0), ("api_peak_mib", 300.0)];
+
+/// The time in which a resting api uses [`MAX_RESTING_CPU`] of a core at most.
+const RESTING: Duration = Duration::from_secs(2);
+const MAX_RESTING_CPU: f64 = 0.05;
 
 /// Runs all attacks, or the one with the name `only`, for `seconds` each. Then waits for `rest` seconds and
 /// prints the memory beside that before the attacks. Returns what failed.
@@ -75,6 +92,10 @@ pub(crate) async fn run(only: Option<&str>, seconds: u64, rest: u64) -> Vec<Stri
             failures
                 .push(format!("{name}: answers to innocent requests (0: none): {:?}", samples.statuses()));
         }
+        if BOUNDED.contains(name) {
+            failures.extend(broken_limits(name, &row));
+            failures.extend(aftermath(name, &stack, &innocents).await);
+        }
         if !rests(&stack).await {
             failures.push(format!("{name}: jobs were still queued or running {TO_REST:?} after the attack"));
         }
@@ -86,6 +107,27 @@ pub(crate) async fn run(only: Option<&str>, seconds: u64, rest: u64) -> Vec<Stri
     tokio::time::sleep(Duration::from_secs(rest)).await;
     println!("{}", line(&format!("{rest} s after the attacks"), &memory(&stack)));
     failures
+}
+
+/// What a bounded attack leaves behind that breaks a limit.
+async fn aftermath(name: &str, stack: &Stack, innocents: &Innocents) -> Vec<String> {
+    let name = format!("after {name}");
+    let row = innocents.until(Instant::now() + AFTER).await.row();
+    let before = stack.api.cpu();
+    tokio::time::sleep(RESTING).await;
+    let cpu = stack.api.cpu().saturating_sub(before).div_duration_f64(RESTING);
+    let row = [row, memory(stack), vec![("api_cpu", cpu)]].concat();
+    println!("{}", line(&name, &row));
+    let mut failures = broken_limits(&name, &row);
+    if cpu > MAX_RESTING_CPU {
+        failures.push(format!("{name}: the api used {cpu} of a core"));
+    }
+    failures
+}
+
+fn broken_limits(name: &str, row: &Row) -> Vec<String> {
+    let broken = LIMITS.iter().filter(|(column, limit)| number(row, column) > *limit);
+    broken.map(|(column, limit)| format!("{name}: {column} {} > {limit}", number(row, column))).collect()
 }
 
 /// The resident memory of the processes, and its peaks since [`reset_peaks`].
