@@ -26,7 +26,8 @@ pub(crate) struct Arguments {
     confidence: bool,
 }
 
-/// Translates standard input to standard output, a line for each line. An empty line stays empty.
+/// Translates standard input to standard output, a line for each line: it succeeds only if all were written. A line ends
+/// with a line feed. An empty line stays empty.
 pub(crate) fn run(config: &Config, arguments: &Arguments) -> Result<(), Failure> {
     let from = arguments.from.code();
     let to = arguments.to.code();
@@ -35,6 +36,7 @@ pub(crate) fn run(config: &Config, arguments: &Arguments) -> Result<(), Failure>
     }
     let mut translator = load(config, from)?;
     let mut input = BufReader::new(io::stdin().lock());
+    let mut n_written = 0_usize;
     loop {
         let lines = batch(&mut input).map_err(Failure::io("cannot read standard input"))?;
         if lines.is_empty() {
@@ -46,9 +48,19 @@ pub(crate) fn run(config: &Config, arguments: &Arguments) -> Result<(), Failure>
             // One line for each line, whatever the model says.
             let text = translation.text.replace(['\n', '\r'], " ");
             let confidence = translation.confidence.map_or_else(String::new, |c| format!("{c:.4}"));
-            output::line(if arguments.confidence { format!("{confidence}\t{text}") } else { text })?;
+            let line = if arguments.confidence { format!("{confidence}\t{text}") } else { text };
+            output::line(line).map_err(|failure| match failure {
+                Failure::OutputClosed => closed_after(n_written),
+                failure => failure,
+            })?;
+            n_written += 1;
         }
     }
+}
+
+/// Unlike other commands, this one has not done what it was asked to if nobody reads the rest.
+fn closed_after(n_written: usize) -> Failure {
+    Failure::Command(format!("standard output was closed after {n_written} lines, before the last one"))
 }
 
 /// Loads the translator that is chosen for this source language.

@@ -153,7 +153,7 @@ async fn place_and_submit(
             Ok((job, guard))
         }
         Err(error @ SubmitError::QueueFull(_)) => {
-            release(app, &job).await; // the job certainly does not exist
+            release(app, &job).await; // the job does not exist
             Err(error.into())
         }
         Err(error) => {

@@ -24,7 +24,7 @@ use crate::{
 /// Why a job was not accepted.
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum SubmitError {
-    /// Too many jobs wait in the queue.
+    /// Too many jobs wait in the queue, and the job is not one of them.
     #[error("the {} queue is full", .0.queue.name())]
     QueueFull(QueueFull),
     /// A statement failed, or this process is stopping. The job may or may not exist.
@@ -77,8 +77,16 @@ impl Statement for Submit {
         let decisions = self.admission.admit(&self.db, self.queue, jobs).await?;
         let admitted: Vec<AdmittedJob> = decisions.iter().flatten().cloned().collect();
         let mut submitted = store::submit(db, &admitted).await?.into_iter();
-        let mut of = |_| submitted.next().unwrap_or(Submitted::Exists);
-        Ok(decisions.into_iter().map(|decision| decision.map(&mut of)).collect())
+        let refused = jobs.iter().zip(&decisions).filter(|(_, decision)| decision.is_err());
+        let refused: Vec<JobId> = refused.map(|(job, _)| job.id).collect();
+        // A full queue refuses no job that is in it already: its statement succeeded, and the answer was lost.
+        let existing = store::existing(db, &refused).await?;
+        let reply = |(job, decision): (&Arc<NewJob>, Result<AdmittedJob, QueueFull>)| match decision {
+            Ok(_) => Ok(submitted.next().unwrap_or(Submitted::Exists)),
+            Err(_) if existing.contains(&job.id) => Ok(Submitted::Exists),
+            Err(full) => Err(full),
+        };
+        Ok(jobs.iter().zip(decisions).map(reply).collect())
     }
 }
 

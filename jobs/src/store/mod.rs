@@ -36,7 +36,7 @@ pub use control::{
     Orders, QUEUE_MODE_CHANGED, QueueControl, QueueMode, drain_worker, queue_control, set_queue_mode,
 };
 pub use end::{Ending, Ends, Guard, MAX_ENDINGS, acknowledge, cancel, end};
-pub use find::{EndedFacts, JobFilter, ended, ended_facts, find, find_many, of_account};
+pub use find::{EndedFacts, JobFilter, ended, ended_facts, existing, find, find_many, of_account};
 pub use follow::{Cursor, Followed, follow};
 pub use heartbeat::{DEAD_AFTER, any_alive, beat, leave};
 pub use list::{QueueDepth, Unended, WorkerRow, list_workers, queue_depths, unended};

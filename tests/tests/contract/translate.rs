@@ -34,6 +34,29 @@ async fn each_line_becomes_a_line() {
     assert_eq!(lines[0], "Hello");
 }
 
+/// Numbers and empty lines need no run of the model.
+#[tokio::test]
+async fn no_line_of_many_is_lost() {
+    let lines: String =
+        (0..20_000).map(|n| if n % 7 == 0 { "\n".to_owned() } else { format!("{n}\n") }).collect();
+    let (succeeded, out, log) = translate(&["--from", "pa", "--to", "en"], lines.as_bytes()).await;
+    assert!(succeeded && log.is_empty(), "{log}");
+    assert!(out == lines, "{} lines", out.lines().count());
+}
+
+#[tokio::test]
+async fn it_fails_if_nobody_reads_all_lines() {
+    let environment = environment(&Cluster::shared().folder().join("no-data")).await;
+    let mut command = command(&["translate", "--from", "pa", "--to", "en"], &environment);
+    let command = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().expect("it starts");
+    drop(child.stdout.take());
+    child.stdin.take().expect("piped").write_all(b"1\n").await.expect("it reads");
+    let ended = child.wait_with_output().await.expect("it ends");
+    let log = String::from_utf8_lossy(&ended.stderr);
+    assert!(!ended.status.success() && log.contains("closed after 0 lines"), "{log}");
+}
+
 #[tokio::test]
 async fn a_translation_has_its_confidence() {
     let lines = "ਸਤਿ ਸ੍ਰੀ ਅਕਾਲ\n\n123\nਖਗਘਙ ਠਝਢ ਞਙਘ ਫਛਥ ਢਠਝ\n";

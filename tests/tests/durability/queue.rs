@@ -178,6 +178,24 @@ async fn each_job_of_a_group_gets_its_own_result() {
     );
 }
 
+/// The answer to its first submission was lost, or a request is repeated with its idempotency key.
+#[tokio::test]
+async fn a_full_queue_refuses_no_job_that_is_in_it() {
+    let db = database().await;
+    let submissions = Submissions::start(&db, &Admission::new(1));
+    let [first, second] = [new_job(false), new_job(false)].map(Arc::new);
+    assert!(matches!(submissions.submit(first.clone()).await, Ok(Submitted::Accepted)));
+    let answers = join_all([&first, &second, &first].map(|job| submissions.submit(job.clone()))).await;
+    assert!(
+        matches!(
+            answers.as_slice(),
+            [Ok(Submitted::Exists), Err(SubmitError::QueueFull(_)), Ok(Submitted::Exists)]
+        ),
+        "{answers:?}"
+    );
+    assert_eq!(n_waiting(&db).await, 1);
+}
+
 #[tokio::test]
 async fn urgent_jobs_are_claimed_first_then_the_oldest_and_never_more_than_asked_for() {
     let db = database().await;
