@@ -11,6 +11,7 @@ mod generation;
 pub mod handwriting;
 pub mod ink;
 mod manifest;
+mod numbers;
 mod registry;
 mod runtime;
 mod scores;
@@ -19,6 +20,7 @@ pub mod speech;
 mod stream;
 #[cfg(test)]
 mod testing;
+mod text;
 
 pub use classifier::{Classifier, Score};
 pub use error::LoadError;

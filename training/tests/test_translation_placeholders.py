@@ -33,6 +33,11 @@ def test_the_program_finds_what_is_copied() -> None:
     assert placeholders.mask("Karan", "en") == ("Karan", {})
 
 
+def test_numbers_in_words_stay_in_the_texts_to_learn_from() -> None:
+    assert placeholders.mask("ਪੰਜ ਬੱਚੇ", "pa") == ("ਪੰਜ ਬੱਚੇ", {})
+    assert placeholders.mask("ਪੰਜ ਬੱਚੇ", "pa", in_words=True) == ("\ue000 ਬੱਚੇ", {"\ue000": "five"})
+
+
 def test_values_are_put_back() -> None:
     assert placeholders.restore("to \ue010ਘਰ at", {"\ue000": "5", "\ue010": "Moga"}) == "to Moga ਘਰ at 5"
 

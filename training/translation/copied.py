@@ -6,6 +6,14 @@
 
 A line of `sentences.tsv` is a sentence and what its translation must contain, once. `--check` prints the share of
 translations that do.
+
+    python -m translation.copied --from pa --kind digits --data DATA --count 559 > sentences.tsv
+    python -m translation.copied --from pa --kind words --pairs WORK/pairs --count 1000 > sentences.tsv
+    python -m translation.copied --check sentences.tsv translations.txt --words en
+
+have numbers in words: strings of digits that people of DATA/speech say, and further strings; and held-out sentences of
+dev and test with other numbers in the place of their figures. With `--words`, the language of the translations, they
+must have the numbers in words and no other number above one.
 """
 
 import functools
@@ -16,10 +24,14 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Literal
 
+import numpy as np
 import tyro
+from speech.texts import numbers
 
-from . import names
+from . import names, prepared
+from .corpus import Pair
 from .placeholders import GURMUKHI_DIGITS
+from .variants import spoken
 
 CARRIERS = {
     "number": {
@@ -117,6 +129,69 @@ def drawn(kind: str, language: str, rng: random.Random) -> tuple[str, list[str]]
     return rng.choice(CARRIERS[kind][language]).format(text), expected
 
 
+FIGURE = re.compile(r"(?<![\w.,:/%$₹'-])\d{1,5}(?![\w%]|[.,:/-]\w)")
+APART = re.compile(r"\d\W{1,2}\d|[{}]")  # in words, figures beside each other would be one string of digits
+SPELL = {"pa": numbers.pa, "en": numbers.en}
+NUMBER_WORDS = {
+    "pa": {*numbers.PA[2:], "ਸੌ", "ਹਜ਼ਾਰ", "ਲੱਖ"},
+    "en": {*numbers.EN[2:], *numbers.EN_TENS, "hundred", "thousand"},
+}
+"""The words of numbers above one."""
+OTHER = {"pa": "en", "en": "pa"}
+
+
+def strings(data: Path, language: str, count: int) -> list[tuple[str, list[str]]]:
+    """Strings of digits: those of the recordings, and then drawn ones, alone or in a sentence."""
+    lines = (data / "speech/pa-digits/transcripts.tsv").read_text().splitlines()[1:]
+    values = [[numbers.PA.index(word) for word in line.split("\t")[4].split()] for line in lines]
+    rng, drawn_rng = random.Random(f"digits {language}"), np.random.default_rng(1)
+    while len(values) < count:
+        values.append([numbers.PA.index(word) for word in numbers.digits("pa", drawn_rng).split()])
+    carriers = ["{}", CARRIERS["phone"][language][1]]
+    out: list[tuple[str, list[str]]] = []
+    for nth, digits in enumerate(values[:count]):
+        here, there = (" ".join(SPELL[side](n) for n in digits) for side in (language, OTHER[language]))
+        out.append(((carriers[0] if nth < len(lines) else rng.choice(carriers)).format(here), [there]))
+    return out
+
+
+def has_words(text: str, language: str) -> bool:
+    """Whether a text has words of numbers above one."""
+    return not NUMBER_WORDS[language].isdisjoint(spoken(text, language, say=False).replace("-", " ").split())
+
+
+def sentences(pairs: Sequence[Pair], language: str, count: int) -> list[tuple[str, list[str]]]:
+    """Sentences in which other numbers, in words, stand for the figures, which both sides of the pair have."""
+    rng = random.Random(f"words {language}")
+    sides = []
+    for en, pa, _ in pairs:
+        found = [sorted(FIGURE.findall(text.translate(GURMUKHI_DIGITS))) for text in (en, pa)]
+        n_figures = 0 if APART.search(en + pa) else len(re.findall(r"\d+", en))
+        if found[0] == found[1] and 0 < len(found[0]) == n_figures and not (has_words(en, "en") or has_words(pa, "pa")):
+            sides.append((en if language == "en" else pa).translate(GURMUKHI_DIGITS))
+    out: list[tuple[str, list[str]]] = []
+    while len(out) < count:
+        values: list[int] = []
+
+        def other(_: re.Match[str], values: list[int] = values) -> str:
+            values.append(int(10 ** rng.uniform(0.31, rng.choice((1, 2, 5)))))
+            return SPELL[language](values[-1])
+
+        text = FIGURE.sub(other, rng.choice(sides))
+        out.append((text, [SPELL[OTHER[language]](n) for n in values]))
+    return out
+
+
+def keeps_words(translation: str, expected: Sequence[str], language: str) -> bool:
+    """Whether a translation has these numbers in words, and no other above one."""
+    said = f" {spoken(translation, language, say=False)} ".replace("-", " ").replace(" and ", " ")
+    for words in sorted(expected, key=len, reverse=True):
+        if f" {words} " not in said:
+            return False
+        said = said.replace(f" {words} ", " , ", 1)
+    return not has_words(said, language)
+
+
 def comes_through(translation: str, expected: Sequence[str]) -> bool:
     """Whether each expected text stands in the translation as whole words, as often as it should."""
     return all(
@@ -125,13 +200,31 @@ def comes_through(translation: str, expected: Sequence[str]) -> bool:
     )
 
 
+def held(pairs: Path) -> list[Pair]:
+    """The pairs of dev and test."""
+    parts = prepared.read(pairs)
+    return [*parts["dev"], *parts["test"]]
+
+
 def main(
     language: Annotated[Literal["en", "pa"], tyro.conf.arg(name="from")] = "en",
     kind: str = "number",
     count: int = 1000,
     check: tuple[str, str] | None = None,
+    data: Path | None = None,
+    pairs: Path | None = None,
+    words: Literal["en", "pa"] | None = None,
 ) -> None:
-    """Writes sentences, or checks their translations."""
+    """Writes sentences, or checks their translations.
+
+    The kind `digits` needs `data`, and `words` needs `pairs`, which translation.prepared wrote. `words` is the language
+    of translations whose numbers in words are checked.
+    """
+    if kind in ("digits", "words") and not check:
+        made = strings(data, language, count) if data else sentences(held(pairs), language, count) if pairs else []
+        for sentence, expected in made:
+            print(sentence, *expected, sep="\t")
+        return
     if not check:
         rng = random.Random(f"{kind} {language}")
         for _ in range(count):
@@ -139,7 +232,8 @@ def main(
             print(sentence, *expected, sep="\t")
         return
     rows, said = (Path(path).read_text().splitlines() for path in check)
-    wrong = [(row, text) for row, text in zip(rows, said, strict=True) if not comes_through(text, row.split("\t")[1:])]
+    is_right = functools.partial(keeps_words, language=words) if words else comes_through
+    wrong = [(row, text) for row, text in zip(rows, said, strict=True) if not is_right(text, row.split("\t")[1:])]
     for row, text in wrong[:10]:
         print(row, text, sep="\t", file=sys.stderr)
     print(f"{1 - len(wrong) / len(rows):.4f} of {len(rows)}")

@@ -47,10 +47,12 @@ def _without_names() -> Lexicon:
     return Lexicon()
 
 
-def _found(text: str, language: str, lexicon: Lexicon | None) -> tuple[str, dict[str, str], list[Span]]:
+def _found(
+    text: str, language: str, lexicon: Lexicon | None, in_words: bool = False
+) -> tuple[str, dict[str, str], list[Span]]:
     """What the program finds in a text in NFC: the text with placeholders, what each is put back as, and the items."""
     names = lexicon or _without_names()
-    reply, _ = names.stream.ask({"step": "mask", "text": text, "language": language})
+    reply, _ = names.stream.ask({"step": "mask", "text": text, "language": language, "in_words": in_words})
     items = [span(text, language, *item) for item in reply["items"]]
     return reply["text"], dict(reply["values"]), items
 
@@ -65,9 +67,14 @@ def span(text: str, language: str, start: int, end: int, kind: str, value: str) 
     return Span(start, end, kind, value, here)
 
 
-def mask(text: str, language: str, lexicon: Lexicon | None = None) -> tuple[str, dict[str, str]]:
-    """The text with placeholders, and what each one is put back as. `text` is in NFC, `language` is "en" or "pa"."""
-    masked, values, _ = _found(text, language, lexicon)
+def mask(
+    text: str, language: str, lexicon: Lexicon | None = None, in_words: bool = False
+) -> tuple[str, dict[str, str]]:
+    """The text with placeholders, and what each one is put back as. `text` is in NFC, `language` is "en" or "pa".
+
+    With `in_words`, numbers in words are replaced too, as the service does. Texts to learn from keep them.
+    """
+    masked, values, _ = _found(text, language, lexicon, in_words)
     return masked, values
 
 

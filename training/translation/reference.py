@@ -54,7 +54,7 @@ class Reference:
 
     def masked(self, text: str, language: str) -> tuple[str, dict[str, str]]:
         """The text with placeholders, if the model has them, and what they stand for; `language` is "pa" or "en"."""
-        return placeholders.mask(text, language, self.lexicon) if self.rules.active else (text, {})
+        return placeholders.mask(text, language, self.lexicon, in_words=True) if self.rules.active else (text, {})
 
     def source(self, text: str, language: str) -> list[int]:
         """The ids `<language> pieces </s>` of a text with its placeholders."""

@@ -1,9 +1,7 @@
 //! Constraints of the beam search for models with placeholders: which tokens a hypothesis may continue with.
 
-use super::{
-    placeholders::{self, CopyRules},
-    tokens::Tokens,
-};
+use super::{placeholders, tokens::Tokens};
+use crate::numbers::Language;
 
 /// How often a token may stand in a row.
 const LONGEST_RUN: usize = 2;
@@ -47,12 +45,12 @@ impl Constraints {
     }
 
     /// The rules for the translation of one text.
-    pub(super) fn copies(&self, required: &[char], to: Option<CopyRules>) -> Copies {
+    pub(super) fn copies(&self, required: &[char], to: Option<Language>) -> Copies {
         let (required, other): (Vec<_>, Vec<_>) =
             self.placeholders.iter().copied().partition(|(c, _)| required.contains(c));
         let other_script = match to {
-            Some(CopyRules::English) => self.gurmukhi.as_slice(),
-            Some(CopyRules::Panjabi) => self.latin.as_slice(),
+            Some(Language::English) => self.gurmukhi.as_slice(),
+            Some(Language::Panjabi) => self.latin.as_slice(),
             None => &[],
         };
         let other = other.into_iter().flat_map(|(_, ids)| ids);

@@ -2,13 +2,15 @@
 
 use proptest::prelude::*;
 
-use super::placeholders::{CopyRules, Lexicon, Masked, mask};
+use super::placeholders::{Lexicon, Masked, mask};
+use crate::numbers::{self, Language};
 
 const NAMES: &str = "Moga\tਮੋਗਾ\tboth\nMoga\tਮੋਗੇ\tpa\nNew Delhi\tਨਵੀਂ ਦਿੱਲੀ\tboth\nDelhi\tਦਿੱਲੀ\tboth\n\
      delhi\tਦਿੱਲੀ\ten\nKaran\tਕਰਨ\ten\nFirefox\tFirefox\ten\nFatehgarh Sahib\tਫ਼ਤਹਿਗੜ੍ਹ ਸਾਹਿਬ\tboth";
 
 fn masked(text: &str, language: &str) -> Masked {
-    mask(text, CopyRules::of(language).unwrap(), &Lexicon::parse(NAMES).unwrap())
+    let language = Language::of(language).unwrap();
+    mask(text, language, &Lexicon::parse(NAMES).unwrap(), Some(&numbers::find(text, language)))
 }
 
 /// A text with its placeholders as `<n0>` and `<w0>`.
@@ -97,6 +99,30 @@ fn values_are_those_of_the_targets_script() {
 }
 
 #[test]
+fn numbers_in_words_are_written_in_the_target() {
+    check(
+        "pa",
+        &[
+            ("ਮੇਰਾ ਨੰਬਰ ਨੌਂ ਅੱਠ ਸੱਤ ਹੈ।", "ਮੇਰਾ ਨੰਬਰ <n0> ਹੈ।"),
+            ("ਪੰਜਵੀਂ ਜਮਾਤ ਦੇ 5 ਲੱਖ ਬੱਚੇ", "<n0>ਵੀਂ ਜਮਾਤ ਦੇ <n1> ਬੱਚੇ"),
+            ("ਮੋਗੇ ਵਿੱਚ ਦੋ ਲੱਖ, ਇੱਕ ਘਰ", "<w0> ਵਿੱਚ <n0>, ਇੱਕ ਘਰ"),
+        ],
+    );
+    check("en", &[("the twenty-first of 5 thousand, two@x.com", "the <n0>th of <n1>, <w0>")]);
+    let restored =
+        |text: &str, language: &str, translation: &str| masked(text, language).restore(translation);
+    assert_eq!(restored("ਪੰਜ ਚਾਰ ਆਏ", "pa", "\u{e000} came"), "Five four came");
+    assert_eq!(restored("5 ਲੱਖ ਲੋਕ", "pa", "\u{e000} people"), "5 lakh people");
+    assert_eq!(restored("third class", "en", "\u{e000}ਵੀਂ ਕਲਾਸ"), "ਤੀਜੀ ਕਲਾਸ");
+    assert_eq!(restored("ਤੀਜੀ ਕਲਾਸ", "pa", "the \u{e000}th class"), "the third class");
+    assert_eq!(restored("two men", "en", "ਘਰ\u{e000}ਬੰਦੇ"), "ਘਰ ਦੋ ਬੰਦੇ");
+    let alone = masked("Five four.", "en");
+    assert_eq!(alone.restore(&alone.untranslated(Language::of("pa"))), "ਪੰਜ ਚਾਰ।");
+    let figures = masked("54.", "en");
+    assert_eq!(figures.restore(&figures.untranslated(Language::of("pa"))), "54.");
+}
+
+#[test]
 fn ten_of_a_kind_are_replaced() {
     let text = "0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11 a1";
     let masked = masked(text, "en");
@@ -136,7 +162,7 @@ proptest! {
     #[test]
     fn a_masked_text_comes_back(text in "[0੩9 .,:+₹$%@/a7Zਕਂ੍{}<>_😀\u{e003}()'-]{0,25}") {
         let text = text.trim();
-        let masked = mask(text, CopyRules::English, &Lexicon::default());
+        let masked = mask(text, Language::English, &Lexicon::default(), None);
         prop_assert_eq!(masked.restore(&masked.text), text);
     }
 }

@@ -16,18 +16,25 @@
 //!    more. A number with small Latin letters behind (5kg, 14th, 10am) is the number alone; with others (4G, 64GB) it is
 //!    a word;
 //! 4. words of Latin letters with digits (IPv4, COVID-19);
-//! 5. names of the lexicon, the longest first;
-//! 6. in Panjabi, runs of Latin words;
-//! 7. runs of characters that neither language writes (other scripts, emoji).
+//! 5. numbers in words ([`numbers::find`]);
+//! 6. names of the lexicon, the longest first;
+//! 7. in Panjabi, runs of Latin words;
+//! 8. runs of characters that neither language writes (other scripts, emoji).
 //!
-//! A number is put back as it stood; in English always with Latin digits. A name of the lexicon is put back in the script
+//! A number in digits is put back as it stood; in English always with Latin digits. A number in words is put back in words
+//! of the target, and so is a scale behind digits (5 ਲੱਖ). An ordinal in words keeps its ending behind its placeholder, as one
+//! in digits does: the ending that the translation has gives it its form. A name of the lexicon is put back in the script
 //! of the target.
 
 use std::{collections::HashMap, sync::LazyLock};
 
 use regex::Regex;
 use serde::Serialize;
-use unicode_normalization::char::is_combining_mark;
+
+use crate::{
+    numbers::{self, Language, Run},
+    text::continues_a_word,
+};
 
 /// The number of placeholders of a kind.
 pub(super) const LIMIT: usize = 10;
@@ -42,24 +49,6 @@ pub(super) fn reserved() -> impl Iterator<Item = char> {
 
 fn placeholders(first: char) -> impl Iterator<Item = char> {
     (first..).take(LIMIT)
-}
-
-/// The rules for what is copied, which each language has of its own.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum CopyRules {
-    English,
-    Panjabi,
-}
-
-impl CopyRules {
-    /// The language with this code, if it is one of the two.
-    pub(super) fn of(code: &str) -> Option<Self> {
-        match code {
-            "en" => Some(Self::English),
-            "pa" => Some(Self::Panjabi),
-            _ => None,
-        }
-    }
 }
 
 /// A text with placeholders, and what each one stands for.
@@ -104,11 +93,36 @@ impl Masked {
         text
     }
 
-    /// A translation with each placeholder replaced by what it stands for. A value that is missing is appended.
+    /// The text of which nothing is left to translate, with its last mark as the language writes it if the text has numbers
+    /// in words.
+    pub(super) fn untranslated(&self, to: Option<Language>) -> String {
+        let is_in_words = self.values.iter().any(|(placeholder, value)| is_in_words(*placeholder, value));
+        let (theirs, ours) = if to == Some(Language::English) { ('।', '.') } else { ('.', '।') };
+        match self.text.strip_suffix(theirs).filter(|_| is_in_words) {
+            Some(text) => format!("{text}{ours}"),
+            None => self.text.clone(),
+        }
+    }
+
+    /// A translation with each placeholder replaced by what it stands for. A value that is missing is appended. A number in
+    /// words begins an English sentence with a capital.
     pub(super) fn restore(&self, translation: &str) -> String {
         let mut text = String::with_capacity(translation.len());
-        for c in translation.chars() {
+        let mut rest = translation;
+        while let Some(c) = rest.chars().next() {
+            rest = &rest[c.len_utf8()..];
             match self.value(c) {
+                Some(words) if is_in_words(c, words) => {
+                    let (words, n_replaced) = numbers::placed(words, rest);
+                    rest = &rest[n_replaced..];
+                    if text.ends_with(continues_a_word) {
+                        text.push(' ');
+                    }
+                    let begins = !text.contains(char::is_alphanumeric);
+                    let n_capital = words.chars().next().filter(|_| begins).map_or(0, char::len_utf8);
+                    text.extend(words[..n_capital].chars().flat_map(char::to_uppercase));
+                    text.push_str(&words[n_capital..]);
+                }
                 Some(value) => text.push_str(value),
                 None => text.push(c),
             }
@@ -119,6 +133,11 @@ impl Masked {
         }
         text.trim().to_owned()
     }
+}
+
+/// Whether a placeholder stands for a number in words.
+fn is_in_words(placeholder: char, value: &str) -> bool {
+    placeholder < WORDS && value.starts_with(char::is_alphabetic)
 }
 
 /// Names with their forms in both languages.
@@ -156,10 +175,10 @@ impl Lexicon {
     }
 
     /// The length in bytes of the longest name at the start of a text, and its form in the other language.
-    fn find(&self, text: &str, language: CopyRules) -> Option<(usize, &str)> {
+    fn find(&self, text: &str, language: Language) -> Option<(usize, &str)> {
         let forms = match language {
-            CopyRules::English => &self.english,
-            CopyRules::Panjabi => &self.panjabi,
+            Language::English => &self.english,
+            Language::Panjabi => &self.panjabi,
         };
         let mut ends = Vec::new();
         let mut end = 0;
@@ -196,6 +215,14 @@ pub(super) struct Item {
     pub(super) kind: Kind,
     /// What is put back.
     pub(super) value: String,
+    /// What stands behind the placeholder in the text that is translated: the ending of an ordinal.
+    ending: &'static str,
+}
+
+impl Item {
+    fn new(length: usize, kind: Kind, value: impl Into<String>) -> Self {
+        Self { length, kind, value: value.into(), ending: "" }
+    }
 }
 
 /// Patterns of words to copy that must not be followed by a Latin letter, a Latin digit or an underscore.
@@ -238,8 +265,14 @@ fn pattern(text: &str) -> Regex {
     Regex::new(text).unwrap()
 }
 
-/// What is copied of a text in NFC, each with the byte at which it starts, in order.
-pub(super) fn items(text: &str, language: CopyRules, lexicon: &Lexicon) -> Vec<(usize, Item)> {
+/// What is copied of a text in NFC, each with the byte at which it starts, in order. `runs` are the text's numbers in words;
+/// without them, such numbers stay in the text.
+pub(super) fn items(
+    text: &str,
+    language: Language,
+    lexicon: &Lexicon,
+    runs: Option<&[Run]>,
+) -> Vec<(usize, Item)> {
     let mut items = Vec::new();
     let mut at = 0;
     let mut before = None;
@@ -247,7 +280,13 @@ pub(super) fn items(text: &str, language: CopyRules, lexicon: &Lexicon) -> Vec<(
         let may_begin = !before.is_some_and(continues_a_word)
             || matches!(c, '{' | '<' | '%' | '\u{e000}'..='\u{f8ff}')
             || OTHER_SCRIPTS.is_match(&text[at..]);
-        let found = if may_begin { item(&text[at..], language, lexicon) } else { None };
+        let run = runs.and_then(|runs| runs.iter().find(|run| run.start == at));
+        let mut found = if may_begin { item(&text[at..], language, lexicon, run) } else { None };
+        if let Some(item) = found.as_mut().filter(|item| item.kind == Kind::Number && runs.is_some()) {
+            let (length, scales) = numbers::scales(&text[at + item.length..], language);
+            item.length += length;
+            item.value.push_str(&scales);
+        }
         let start = at;
         at += found.as_ref().map_or(c.len_utf8(), |item| item.length);
         before = text[..at].chars().next_back();
@@ -256,13 +295,13 @@ pub(super) fn items(text: &str, language: CopyRules, lexicon: &Lexicon) -> Vec<(
     items
 }
 
-/// Replaces what is copied by placeholders. `text` is in NFC.
-pub(super) fn mask(text: &str, language: CopyRules, lexicon: &Lexicon) -> Masked {
+/// Replaces what is copied by placeholders. `text` is in NFC; `runs` are those of [`items`].
+pub(super) fn mask(text: &str, language: Language, lexicon: &Lexicon, runs: Option<&[Run]>) -> Masked {
     let mut masked = Masked::default();
     let mut numbers = placeholders(NUMBERS);
     let mut words = placeholders(WORDS);
     let mut at = 0;
-    for (start, Item { length, kind, value }) in items(text, language, lexicon) {
+    for (start, Item { length, kind, value, ending }) in items(text, language, lexicon, runs) {
         let placeholder = match kind {
             Kind::Number => numbers.next(),
             Kind::Name | Kind::Word => words.next(),
@@ -273,6 +312,7 @@ pub(super) fn mask(text: &str, language: CopyRules, lexicon: &Lexicon) -> Masked
         };
         masked.text.push_str(&text[at..start]);
         masked.text.push(placeholder);
+        masked.text.push_str(ending);
         masked.values.push((placeholder, value));
         at = start + length;
     }
@@ -281,8 +321,8 @@ pub(super) fn mask(text: &str, language: CopyRules, lexicon: &Lexicon) -> Masked
 }
 
 /// The item at the start of a text, if there is one.
-fn item(text: &str, language: CopyRules, lexicon: &Lexicon) -> Option<Item> {
-    let word = |length: usize| Some(Item { length, kind: Kind::Word, value: text[..length].to_owned() });
+fn item(text: &str, language: Language, lexicon: &Lexicon, run: Option<&Run>) -> Option<Item> {
+    let word = |length: usize| Some(Item::new(length, Kind::Word, &text[..length]));
     let open = OPEN.iter().map(|pattern| (pattern, "_"));
     for (pattern, sign) in open.chain([(&*SPECIFIER, "")]) {
         if let Some(found) = pattern.find(text)
@@ -300,16 +340,20 @@ fn item(text: &str, language: CopyRules, lexicon: &Lexicon) -> Option<Item> {
             return word(length);
         }
         let value = &text[..length];
-        let value = if language == CopyRules::Panjabi { latin_digits(value) } else { value.to_owned() };
-        return Some(Item { length, kind, value });
+        let value = if language == Language::Panjabi { latin_digits(value) } else { value.to_owned() };
+        return Some(Item::new(length, kind, value));
     }
     if let Some(found) = MIXED.find(text) {
         return word(found.end());
     }
-    if let Some((length, value)) = lexicon.find(text, language) {
-        return Some(Item { length, kind: Kind::Name, value: value.to_owned() });
+    if let Some(run) = run {
+        let words = run.words(language.other());
+        return Some(Item { ending: run.ending, ..Item::new(run.end - run.start, Kind::Number, words) });
     }
-    let pattern = if language == CopyRules::Panjabi { LATIN.find(text) } else { None };
+    if let Some((length, value)) = lexicon.find(text, language) {
+        return Some(Item::new(length, Kind::Name, value));
+    }
+    let pattern = if language == Language::Panjabi { LATIN.find(text) } else { None };
     pattern.or_else(|| OTHER_SCRIPTS.find(text)).and_then(|found| word(found.end()))
 }
 
@@ -339,9 +383,4 @@ fn latin_digits(text: &str) -> String {
                 .unwrap_or(c)
         })
         .collect()
-}
-
-/// Whether the character continues a word: a letter, a digit, a mark or an underscore.
-pub(super) fn continues_a_word(c: char) -> bool {
-    c == '_' || c.is_alphanumeric() || is_combining_mark(c)
 }

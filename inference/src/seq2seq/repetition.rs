@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use super::placeholders::continues_a_word;
+use crate::{numbers, text::continues_a_word};
 
 /// The number of words of the longest unit that is looked for.
 const LONGEST_WORDS: usize = 5;
@@ -17,8 +17,8 @@ const LETTERS_FROM: usize = 4;
 const LOOP_TIMES: usize = 4;
 
 /// The translation with each unit of one to five words at most twice in a row, and letters that a word has four times in a
-/// row only twice. It stays as it is where its source repeats in the same way; so do units with digits, which are copied
-/// from the source.
+/// row only twice. It stays as it is where its source repeats in the same way; so do units with digits, also in words, which are
+/// copied from the source.
 pub(super) fn shortened(translation: &str, source: &str) -> String {
     let mut text = translation.to_owned();
     if find(source, repeated_letters).is_none() {
@@ -53,7 +53,7 @@ fn repeated_words(text: &str) -> Option<Range<usize>> {
     let places = words(text);
     let folded: Vec<String> = places.iter().map(|range| text[range.clone()].to_lowercase()).collect();
     let (at, size, n) = run(&folded, LONGEST_WORDS, KEPT + 1, |unit| {
-        !unit.iter().any(|word| word.contains(|c: char| c.is_numeric()))
+        !unit.iter().any(|word| word.contains(|c: char| c.is_numeric()) || numbers::is_digit(word))
     })?;
     let last = |units: usize| Some(places.get(at + size * units - 1)?.end);
     Some(last(KEPT)?..last(n)?)

@@ -11,10 +11,13 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     constraints::Constraints,
-    placeholders::{CopyRules, Item, Kind, Lexicon, Masked, items, mask},
+    placeholders::{Item, Kind, Lexicon, Masked, items, mask},
     tokens::Tokens,
 };
-use crate::stream::answer_all;
+use crate::{
+    numbers::{self, Language},
+    stream::answer_all,
+};
 
 /// A request.
 #[derive(Deserialize)]
@@ -22,8 +25,14 @@ use crate::stream::answer_all;
 enum Request {
     /// Sets the lexicon: rows of English, Panjabi and `both`, `en` or `pa`, with tabs between.
     Lexicon { rows: String },
-    /// Finds what is copied of a text in NFC.
-    Mask { text: String, language: String },
+    /// Finds what is copied of a text in NFC. Numbers in words are found with `in_words`, as the translator does; the texts
+    /// that a model learns from keep them.
+    Mask {
+        text: String,
+        language: String,
+        #[serde(default)]
+        in_words: bool,
+    },
     /// Puts back what the placeholders of a translation stand for, as the translator does.
     Restore { translation: String, values: Vec<(char, String)> },
     /// Reads a `tokenizer.json`, for the requests `Constrain`.
@@ -71,7 +80,7 @@ impl Prepared {
                 self.lexicon = Lexicon::parse(&rows)?;
                 Reply::Done {}
             }
-            Request::Mask { text, language } => self.mask(&text, &language)?,
+            Request::Mask { text, language, in_words } => self.mask(&text, &language, in_words)?,
             Request::Restore { translation, values } => {
                 let masked = Masked { values, ..Masked::default() };
                 Reply::Text { text: masked.restore(&masked.apart(&translation)) }
@@ -91,12 +100,13 @@ impl Prepared {
         Ok((reply, Vec::new()))
     }
 
-    fn mask(&self, text: &str, language: &str) -> Result<Reply, String> {
-        let language = CopyRules::of(language).ok_or("expected the language en or pa")?;
-        let masked = mask(text, language, &self.lexicon);
+    fn mask(&self, text: &str, language: &str, in_words: bool) -> Result<Reply, String> {
+        let language = Language::of(language).ok_or("expected the language en or pa")?;
+        let runs = in_words.then(|| numbers::find(text, language));
+        let masked = mask(text, language, &self.lexicon, runs.as_deref());
         let place = |at: usize| text[..at].chars().count();
         let found = |(at, item): (usize, Item)| (place(at), place(at + item.length), item.kind, item.value);
-        let items = items(text, language, &self.lexicon).into_iter().map(found).collect();
+        let items = items(text, language, &self.lexicon, runs.as_deref()).into_iter().map(found).collect();
         Ok(Reply::Masked { text: masked.text, values: masked.values, items })
     }
 
@@ -109,7 +119,7 @@ impl Prepared {
         to: &str,
     ) -> Vec<f32> {
         let mut scores: Vec<f64> = scores.iter().map(|score| f64::from(*score)).collect();
-        constraints.copies(required, CopyRules::of(to)).apply(&mut scores, tokens, self.eos_token_id);
+        constraints.copies(required, Language::of(to)).apply(&mut scores, tokens, self.eos_token_id);
         #[expect(clippy::cast_possible_truncation, reason = "the scores came as f32")]
         scores.into_iter().map(|score| score as f32).collect()
     }
@@ -132,6 +142,8 @@ mod tests {
             r#"{"step": "mask", "text": "Moga", "language": "en"}"#,
             r#"{"step": "lexicon", "rows": "Moga\tਮੋਗਾ\tboth"}"#,
             r#"{"step": "mask", "text": "ਘਰ ੫ ਮੋਗਾ", "language": "pa"}"#,
+            r#"{"step": "mask", "text": "ਪੰਜ", "language": "pa"}"#,
+            r#"{"step": "mask", "text": "ਪੰਜ", "language": "pa", "in_words": true}"#,
             r#"{"step": "restore", "translation": "\ue010ਘਰ", "values": [["\ue010", "VPN"], ["\ue000", "5"]]}"#,
         ];
         let found = replies(&requests.join("\n")).unwrap();
@@ -140,7 +152,8 @@ mod tests {
         assert_eq!(found[0], "{\"n_values\":0,\"text\":\"Moga\",\"values\":[],\"items\":[]}");
         assert_eq!(found[1], "{\"n_values\":0}");
         assert_eq!(found[2], masked);
-        assert!(found[3].contains("VPN ਘਰ 5"), "{}", found[3]);
+        assert!(found[3].contains(r#""text":"ਪੰਜ""#) && found[4].contains("five"), "{found:?}");
+        assert!(found[5].contains("VPN ਘਰ 5"), "{}", found[5]);
         let error = replies("{\"step\": \"mask\"}").unwrap_err().to_string();
         assert!(error.starts_with("request 1: "), "{error}");
     }

@@ -7,7 +7,7 @@ use unicode_normalization::UnicodeNormalization as _;
 use super::{
     constraints::{Constraints, Copies},
     network::Network,
-    placeholders::{self, CopyRules, Lexicon, Masked},
+    placeholders::{self, Lexicon, Masked},
     repetition::shortened,
     reverse,
     search::{GenerationConfig, Sequence, constrained, first},
@@ -18,6 +18,7 @@ use crate::{
     error::LoadError,
     generation::Confidence,
     manifest::{Layout, Manifest, ManifestError},
+    numbers::{self, Language},
     runtime::{Runtime, RuntimeError},
 };
 
@@ -160,7 +161,7 @@ impl Translator {
                 let text = self.tokens.text(&found.tokens).map_err(|reason| self.network.unfit(reason))?;
                 part.masked.apart(&text)
             } else {
-                part.masked.text.clone()
+                part.masked.untranslated(Language::of(to))
             };
             let text = part.masked.restore(&text);
             if !whole.text.is_empty() && !text.is_empty() {
@@ -189,13 +190,16 @@ impl Translator {
     /// What the translation of a text into the language must and must not have.
     fn copies(&self, masked: &Masked, to: &str) -> Copies {
         let required: Vec<char> = masked.values.iter().map(|(placeholder, _)| *placeholder).collect();
-        self.constraints.as_ref().map_or_else(Copies::default, |c| c.copies(&required, CopyRules::of(to)))
+        self.constraints.as_ref().map_or_else(Copies::default, |c| c.copies(&required, Language::of(to)))
     }
 
     /// The text with placeholders, if the model has them.
     fn masked(&self, text: &str, from: &str) -> Masked {
-        match CopyRules::of(from).filter(|_| self.constraints.is_some()) {
-            Some(language) => placeholders::mask(&text.nfc().collect::<String>(), language, &self.lexicon),
+        match Language::of(from).filter(|_| self.constraints.is_some()) {
+            Some(language) => {
+                let text: String = text.nfc().collect();
+                placeholders::mask(&text, language, &self.lexicon, Some(&numbers::find(&text, language)))
+            }
             None => Masked { text: text.to_owned(), ..Masked::default() },
         }
     }

@@ -70,6 +70,19 @@ async fn a_translation_has_its_confidence() {
 }
 
 #[tokio::test]
+async fn numbers_in_words_keep_their_values() {
+    let lines = "ਪੰਜ ਚਾਰ ਤਿੰਨ ਦੋ\nਮੇਰਾ ਫ਼ੋਨ ਨੰਬਰ ਨੌਂ ਅੱਠ ਸੱਤ ਛੇ ਪੰਜ ਹੈ\n";
+    let (succeeded, out, log) = translate(&["--from", "pa", "--to", "en"], lines.as_bytes()).await;
+    assert!(succeeded && log.is_empty(), "{log}");
+    let lines: Vec<&str> = out.lines().collect();
+    assert_eq!(lines[0], "Five four three two");
+    assert!(lines[1].contains("nine eight seven six five"), "{out}");
+    let line = "My phone number is nine eight seven six five.\n";
+    let (succeeded, out, log) = translate(&["--from", "en", "--to", "pa"], line.as_bytes()).await;
+    assert!(succeeded && log.is_empty() && out.contains("ਨੌਂ ਅੱਠ ਸੱਤ ਛੇ ਪੰਜ"), "{log}{out}");
+}
+
+#[tokio::test]
 async fn wrong_input_is_refused_with_a_reason() {
     let (succeeded, out, log) = translate(&["--from", "pa", "--to", "pa"], b"").await;
     assert!(!succeeded && out.is_empty() && log.contains("--from and --to are both pa"), "{log}");

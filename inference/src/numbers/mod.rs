@@ -1,0 +1,166 @@
+//! Numbers in words, in Panjabi and English: finds them in a text, and writes them in words of either language.
+//!
+//! The grammar, from small to large:
+//!
+//! - a word of a number: a digit, a number below 100, a scale (hundred, thousand, lakh, crore, million), a fraction (ਡੇਢ, ਢਾਈ,
+//!   ਸਾਢੇ, ਸਵਾ, ਪੌਣੇ; half, quarter), an ordinal;
+//! - a number: groups of a number below 10,000 and a scale, each scale smaller than the one before, with or without a last
+//!   group without a scale;
+//! - a run: an ordinal, or numbers one after another with single spaces or hyphens between, such as the digits of a telephone
+//!   number. Digits with commas between are one run, too.
+//!
+//! Words that are often something else are numbers only where their neighbours say so: `context` has the rules.
+
+mod context;
+mod english;
+mod number;
+mod panjabi;
+mod parse;
+
+use context::Place;
+pub(crate) use number::{Language, Number};
+use parse::{Meaning, Reader, Token};
+
+use crate::text::continues_a_word;
+
+impl Language {
+    /// What a word means in a number, and whether it is doubtful alone.
+    fn meaning(self, word: &str) -> Option<(Meaning, bool)> {
+        match self {
+            Self::English => english::meaning(word),
+            Self::Panjabi => panjabi::meaning(word),
+        }
+    }
+}
+
+impl Number {
+    fn words(&self, language: Language) -> String {
+        match language {
+            Language::English => english::words(self),
+            Language::Panjabi => panjabi::words(self),
+        }
+    }
+}
+
+/// Numbers that stand one after another in a text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Run {
+    /// The byte of the text at which the run starts.
+    pub(crate) start: usize,
+    /// The byte behind its end.
+    pub(crate) end: usize,
+    /// Numbers with a space between them, and the next ones behind a comma.
+    groups: Vec<Vec<Number>>,
+    /// Whether its two numbers mean one or the other: ਦੋ ਤਿੰਨ ਦਿਨ.
+    is_range: bool,
+    /// The ending of an ordinal behind a figure, in the language of the text: th, ਵੀਂ.
+    pub(crate) ending: &'static str,
+}
+
+impl Run {
+    /// The run in words of a language.
+    pub(crate) fn words(&self, language: Language) -> String {
+        let between = if self.is_range && language == Language::English { " or " } else { " " };
+        let group = |numbers: &Vec<Number>| {
+            numbers.iter().map(|number| number.words(language)).collect::<Vec<_>>().join(between)
+        };
+        self.groups.iter().map(group).collect::<Vec<_>>().join(", ")
+    }
+}
+
+/// The runs of numbers in a text, in order. The text is in NFC.
+pub(crate) fn find(text: &str, language: Language) -> Vec<Run> {
+    let tokens = Token::all(text, |word| language.meaning(word));
+    let reader = Reader::new(&tokens, language);
+    let mut runs: Vec<Run> = Vec::new();
+    let mut last_end = None;
+    let mut at = 0;
+    while at < tokens.len() {
+        let Some((end, numbers)) = reader.run(at) else {
+            at += 1;
+            continue;
+        };
+        let (first, last) = (&tokens[at], &tokens[end - 1]);
+        let place = Place::new(&tokens, at..end, language);
+        let numbers = place.read(numbers);
+        let is_list = last_end == Some(at) && first.before.trim_end() == ",";
+        if is_list
+            && is_small(&numbers)
+            && let Some(run) = runs.last_mut().filter(|run| run.groups.iter().all(|group| is_small(group)))
+        {
+            run.end = last.end;
+            run.groups.push(numbers);
+        } else if place.is_number(&numbers) {
+            runs.push(Run {
+                start: first.start,
+                end: last.end,
+                is_range: place.is_range(&numbers),
+                ending: match (language, &numbers[..]) {
+                    (Language::English, [Number::Ordinal(_)]) => "th",
+                    (Language::Panjabi, [Number::Ordinal(_)]) => panjabi::ending(last.text),
+                    _ => "",
+                },
+                groups: vec![numbers],
+            });
+        } else {
+            at = end;
+            continue;
+        }
+        last_end = Some(end);
+        at = end;
+    }
+    runs
+}
+
+fn is_small(numbers: &[Number]) -> bool {
+    numbers.iter().all(|number| number.small().is_some())
+}
+
+/// The scales in words that stand behind a figure: their length in bytes with the spaces before them, and their words in the
+/// other language. " ਲੱਖ" is " lakh".
+pub(crate) fn scales(rest: &str, language: Language) -> (usize, String) {
+    let mut length = 0;
+    let mut words = String::new();
+    while let Some(word) = rest[length..].strip_prefix(' ') {
+        let word = &word[..word.find(|c| !continues_a_word(c)).unwrap_or(word.len())];
+        let Some((Meaning::Scale(scale), _)) = language.meaning(word) else { break };
+        let name = match language.other() {
+            Language::English => english::scale(scale),
+            Language::Panjabi => panjabi::scale(scale),
+        };
+        length += 1 + word.len();
+        words.push(' ');
+        words.push_str(name);
+    }
+    (length, words)
+}
+
+/// What stands for a run whose words are `words`, where a translation has `rest` behind it, and how many bytes of the rest it
+/// replaces: the ending of an ordinal gives the ordinal its form, and ਵਜੇ is not said twice.
+pub(crate) fn placed(words: &str, rest: &str) -> (String, usize) {
+    const CLOCK: &str = " ਵਜੇ";
+    if words.ends_with(CLOCK) && rest.starts_with(CLOCK) {
+        return (words.to_owned(), CLOCK.len());
+    }
+    let behind = rest.strip_prefix('-').unwrap_or(rest);
+    let glued = &behind[..behind.find(|c| !continues_a_word(c)).unwrap_or(behind.len())];
+    let n_replaced = rest.len() - behind.len() + glued.len();
+    if english::is_ending(glued) {
+        (words.to_owned(), n_replaced)
+    } else if panjabi::is_ending(glued) {
+        (panjabi::with_ending(words, glued), n_replaced)
+    } else if rest.starts_with(continues_a_word) {
+        (format!("{words} "), 0)
+    } else {
+        (words.to_owned(), 0)
+    }
+}
+
+/// Whether a word is a digit in words of either language.
+pub(crate) fn is_digit(word: &str) -> bool {
+    let is_digit = |language: Language| matches!(language.meaning(word), Some((Meaning::Small(0..=9), _)));
+    is_digit(Language::English) || is_digit(Language::Panjabi)
+}
+
+#[cfg(test)]
+mod tests;

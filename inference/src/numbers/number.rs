@@ -1,0 +1,57 @@
+//! A number and the languages that it is written in.
+
+/// A language whose numbers are known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Language {
+    English,
+    Panjabi,
+}
+
+impl Language {
+    /// The language with this code, if it is one of the two.
+    pub(crate) fn of(code: &str) -> Option<Self> {
+        match code {
+            "en" => Some(Self::English),
+            "pa" => Some(Self::Panjabi),
+            _ => None,
+        }
+    }
+
+    /// The other one of the two.
+    pub(crate) const fn other(self) -> Self {
+        match self {
+            Self::English => Self::Panjabi,
+            Self::Panjabi => Self::English,
+        }
+    }
+}
+
+/// A number that stands in a text in words.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Number {
+    /// How many, in quarters: 6 is one and a half.
+    Quarters(u64),
+    /// A number with a decimal point, and the digits behind the point.
+    Decimal(u64, Vec<u8>),
+    /// A year that is read in two parts, 1100 to 2099: nineteen eighty-four.
+    Year(u64),
+    /// Which one in an order: the third.
+    Ordinal(u64),
+    /// A time of the day: half past three. The hour is 1 to 12, the minute a quarter of an hour.
+    Clock(u8, u8),
+}
+
+impl Number {
+    /// A whole number.
+    pub(crate) const fn whole(n: u64) -> Self {
+        Self::Quarters(4 * n)
+    }
+
+    /// A number below 100 without a fraction.
+    pub(super) fn small(&self) -> Option<u64> {
+        match self {
+            Self::Quarters(quarters) if quarters.is_multiple_of(4) && *quarters < 400 => Some(quarters / 4),
+            _ => None,
+        }
+    }
+}
