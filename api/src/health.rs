@@ -2,7 +2,10 @@
 
 use std::time::Duration;
 
-use akhar_jobs::store;
+use akhar_jobs::{
+    Queue,
+    store::{self, QueueControl},
+};
 use akhar_platform::database::write_temporary_files;
 use axum::{Json, extract::State};
 use serde::Serialize;
@@ -30,6 +33,9 @@ pub(crate) struct HealthBody {
     /// `live` or `ready`.
     #[schema(example = "ready")]
     status: &'static str,
+    /// What an operator has stopped: the queues that are paused or draining. Left out if there is none.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    notes: Vec<String>,
 }
 
 /// Answers 200 while the process runs.
@@ -42,10 +48,11 @@ pub(crate) struct HealthBody {
     responses((status = 200, description = "The process runs.", body = HealthBody, example = json!({"status": "live"}))),
 )]
 pub(crate) async fn live() -> Json<HealthBody> {
-    Json(HealthBody { status: "live" })
+    Json(HealthBody { status: "live", notes: Vec::new() })
 }
 
-/// Answers 200 if the process accepts requests, its database can be reached and has space, and a worker is alive.
+/// Answers 200 if the process accepts requests, its database can be reached and has space, and a worker claims jobs. Queues
+/// that an operator has paused or drains are notes: results and requests for other queues are answered.
 #[utoipa::path(
     get,
     path = "/health/ready",
@@ -53,7 +60,7 @@ pub(crate) async fn live() -> Json<HealthBody> {
     tag = "operations",
     summary = "Check whether requests can be processed",
     responses(
-        (status = 200, description = "The process accepts requests, and a worker is alive.", body = HealthBody, example = json!({"status": "ready"})),
+        (status = 200, description = "The process accepts requests, and a worker claims jobs.", body = HealthBody, example = json!({"status": "ready"})),
         ReadyProblems,
     ),
 )]
@@ -65,17 +72,22 @@ pub(crate) async fn ready(State(app): State<App>) -> Result<Json<HealthBody>, Pr
         tracing::warn!("not ready: the database did not answer in time");
         return Err(Problem::of(ProblemType::Unavailable));
     };
-    checked?;
-    Ok(Json(HealthBody { status: "ready" }))
+    let controls = checked?;
+    Ok(Json(HealthBody { status: "ready", notes: controls.iter().filter_map(note).collect() }))
 }
 
-/// Checks that the database can be reached and has space, and that a worker is alive.
-async fn check(db: &PgPool) -> Result<(), Problem> {
+/// Checks that the database can be reached and has space, and that a worker claims jobs. Returns the modes of the queues.
+async fn check(db: &PgPool) -> Result<Vec<(Queue, QueueControl)>, Problem> {
     write_temporary_files(db).await?;
     if store::any_alive(db).await? {
-        Ok(())
+        Ok(store::queue_controls(db).await?)
     } else {
-        tracing::warn!("not ready: no worker is alive");
+        tracing::warn!("not ready: no worker claims jobs");
         Err(Problem::of(ProblemType::NoWorker))
     }
+}
+
+fn note((queue, control): &(Queue, QueueControl)) -> Option<String> {
+    let effect = control.mode.effect()?;
+    Some(format!("the queue {} is {}: {effect}", queue.name(), control.mode.name()))
 }

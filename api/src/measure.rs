@@ -3,9 +3,9 @@
 use std::time::{Duration, Instant};
 
 use akhar_jobs::{
-    JobState, Operation,
+    JobState, Operation, Queue,
     backend::{Executed, observe_statements},
-    store::{self, Unended},
+    store::{self, QueueControl, QueueMode, Unended, WorkerRow, WorkerState},
 };
 use akhar_platform::{
     config::Config,
@@ -70,7 +70,12 @@ impl Measured {
         }
         let began = Instant::now();
         let db = &self.app.database.volatile;
-        let count = async { Ok((store::unended(db).await?, store::due_deliveries(db).await?)) };
+        let count = async {
+            let jobs = store::unended(db).await?;
+            let controls = store::queue_controls(db).await?;
+            let workers = store::list_workers(db).await?;
+            Ok((jobs, controls, workers, store::due_deliveries(db).await?))
+        };
         let counted = timeout(COUNT_LIMIT, count).await;
         let took = began.elapsed();
         *last = Some((began, took));
@@ -84,8 +89,9 @@ impl Measured {
             Err(_) => None,
         };
         metrics::QUEUE_COUNTED.set([], f64::from(u8::from(counted.is_some())));
-        if let Some((jobs, webhooks)) = counted {
+        if let Some((jobs, controls, workers, webhooks)) = counted {
             export(&jobs);
+            export_states(&controls, &workers);
             metrics::WEBHOOKS_DUE.set_count([], usize::try_from(webhooks.n).unwrap_or(0));
             metrics::WEBHOOKS_OLDEST_DUE.set([], webhooks.oldest_s);
         }
@@ -103,6 +109,19 @@ fn export(counted: &[Unended]) {
         }
         let oldest_s = of(JobState::Queued).map_or(0.0, |row| row.oldest_s);
         metrics::QUEUE_OLDEST.set([queue, operation], oldest_s);
+    }
+}
+
+fn export_states(controls: &[(Queue, QueueControl)], workers: &[WorkerRow]) {
+    for (queue, control) in controls {
+        for mode in QueueMode::ALL {
+            let is_mode = f64::from(u8::from(mode == control.mode));
+            metrics::QUEUE_MODE.set([queue.name(), mode.name()], is_mode);
+        }
+    }
+    for state in WorkerState::ALL {
+        let n = workers.iter().filter(|worker| worker.state() == state).count();
+        metrics::WORKERS.set_count([state.name()], n);
     }
 }
 

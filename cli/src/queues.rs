@@ -61,8 +61,7 @@ async fn execute(db: &PgPool, command: Command) -> Result<(), Failure> {
 async fn list(db: &PgPool, as_json: bool) -> Result<(), Failure> {
     let depths = store::queue_depths(db).await?;
     let mut rows = Vec::new();
-    for queue in Queue::ALL {
-        let control = store::queue_control(db, queue).await?;
+    for (queue, control) in store::queue_controls(db).await? {
         let n = |state: JobState| {
             let depth = depths.iter().find(|depth| depth.queue == queue.name() && depth.state == state);
             depth.map_or(0, |depth| depth.n_jobs)

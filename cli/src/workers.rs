@@ -51,15 +51,10 @@ async fn drain(db: &PgPool, name: &str, drain: bool) -> Result<(), Failure> {
 
 fn table(workers: &[WorkerRow]) -> Result<(), Failure> {
     let rows = workers.iter().map(|worker| {
-        let state = match worker {
-            WorkerRow { is_alive: false, .. } => "silent",
-            WorkerRow { is_draining: true, n_jobs: 0, .. } => "drained",
-            WorkerRow { is_draining: true, .. } => "draining",
-            _ => "works",
-        };
         let name = worker.name.clone();
+        let state = worker.state().name().to_owned();
         let jobs = worker.n_jobs.to_string();
-        [name, state.to_owned(), jobs, output::time(worker.started_at), output::time(worker.seen_at)]
+        [name, state, jobs, output::time(worker.started_at), output::time(worker.seen_at)]
     });
     output::table(["NAME", "STATE", "JOBS", "STARTED (UTC)", "LAST HEARTBEAT (UTC)"], rows.collect())
 }

@@ -102,8 +102,8 @@ problem_types! {
         "The server is shutting down and accepts no new requests. Send the request again.";
     Unavailable: "unavailable", SERVICE_UNAVAILABLE, Some(2), "Temporarily unavailable",
         "A service that the API depends on cannot be reached. Send the request again later.";
-    NoWorker: "no-worker", SERVICE_UNAVAILABLE, Some(2), "No worker is running",
-        "The server accepts requests, but no worker is alive that could process them. Start a worker.";
+    NoWorker: "no-worker", SERVICE_UNAVAILABLE, Some(2), "No worker claims jobs",
+        "The server accepts requests, but no worker claims their jobs. Start a worker, or resume a drained one.";
     StorageFull: "storage-full", INSUFFICIENT_STORAGE, Some(30), "The storage is full",
         "The database has no space left to store the job. The request was not accepted; send it again later.";
 }

@@ -1,7 +1,7 @@
 //! Checks of Postgres: that it can be reached, its settings, its schema, its clock, and the workers and keys in it.
 
 use akhar_accounts::keys;
-use akhar_jobs::store;
+use akhar_jobs::store::{self, WorkerState};
 use akhar_migrations::SchemaError;
 use akhar_platform::{
     config::Config,
@@ -10,7 +10,7 @@ use akhar_platform::{
 use sqlx::PgPool;
 
 use super::{check::Check, machine::data_dir};
-use crate::{connect::CommandDatabase, failure::Failure};
+use crate::{connect::CommandDatabase, failure::Failure, output::time};
 
 /// The oldest Postgres that the tests run on, as `server_version_num`.
 const OLDEST_VERSION: i32 = 150_000;
@@ -51,6 +51,7 @@ async fn connected(config: &Config) -> Vec<Check> {
     checks.push(of_schema(schema));
     checks.push(clock(&opened.database).await.unwrap_or_else(|error| failed_query("clock", &error)));
     if is_current {
+        checks.extend(queues(db).await.unwrap_or_else(|error| vec![failed_query("queues", &error)]));
         checks.push(workers(db).await.unwrap_or_else(|error| failed_query("workers", &error)));
         checks.push(working_keys(db).await);
     }
@@ -149,21 +150,51 @@ async fn clock(database: &Database) -> Result<Check, sqlx::Error> {
     })
 }
 
+/// A check for each queue that an operator has stopped.
+async fn queues(db: &PgPool) -> Result<Vec<Check>, sqlx::Error> {
+    let controls = store::queue_controls(db).await?;
+    let stopped: Vec<Check> = controls
+        .iter()
+        .filter_map(|(queue, control)| {
+            let effect = control.mode.effect()?;
+            let since = control.changed_at.map(|at| format!(" since {} UTC", time(at))).unwrap_or_default();
+            let name = queue.name();
+            let found = format!("{name} is {}{since}: {effect}", control.mode.name());
+            Some(Check::warning("queues", found, format!("run `akhar queues resume {name}`")))
+        })
+        .collect();
+    Ok(if stopped.is_empty() { vec![Check::ok("queues", "all are open")] } else { stopped })
+}
+
 async fn workers(db: &PgPool) -> Result<Check, sqlx::Error> {
-    let known = store::list_workers(db).await?;
-    let silent: Vec<&str> = known.iter().filter(|w| !w.is_alive).map(|w| w.name.as_str()).collect();
-    let n_alive = known.len() - silent.len();
-    Ok(if !store::any_alive(db).await? {
-        Check::warning("workers", "none sends heartbeats: jobs wait", "start `akhar serve` or `akhar worker`")
-    } else if silent.is_empty() {
-        Check::ok("workers", format!("alive: {n_alive} of {n_alive}"))
+    let all = store::list_workers(db).await?;
+    let names = |state| -> Vec<&str> {
+        all.iter().filter(|worker| worker.state() == state).map(|worker| worker.name.as_str()).collect()
+    };
+    let n_working = names(WorkerState::Works).len();
+    let drained = [names(WorkerState::Draining), names(WorkerState::Drained)].concat();
+    let silent = names(WorkerState::Silent);
+    let mut found = vec![format!("{n_working} of {} claim jobs", all.len())];
+    let mut fixes = Vec::new();
+    if !drained.is_empty() {
+        found.push(format!("drained by an operator: {}", drained.join(", ")));
+        fixes.extend(drained.iter().map(|name| format!("run `akhar workers resume {name}`")));
+    }
+    if !silent.is_empty() {
+        found.push(format!("without heartbeats: {}", silent.join(", ")));
+        fixes.push(
+            "the log of a worker without heartbeats says why; start it again, or wait until it is forgotten"
+                .to_owned(),
+        );
+    }
+    if n_working == 0 && drained.is_empty() {
+        fixes.insert(0, "start `akhar serve` or `akhar worker`: jobs wait".to_owned());
+    }
+    let found = found.join("; ");
+    Ok(if fixes.is_empty() {
+        Check::ok("workers", found)
     } else {
-        let found = format!("alive: {n_alive} of {}; without heartbeats: {}", known.len(), silent.join(", "));
-        Check::warning(
-            "workers",
-            found,
-            "its log says why it ended; start it again, or wait until it is forgotten",
-        )
+        Check::warning("workers", found, fixes.join("; "))
     })
 }
 

@@ -18,12 +18,24 @@ pub enum QueueMode {
 }
 
 impl QueueMode {
+    /// Every mode.
+    pub const ALL: [Self; 3] = [Self::Open, Self::Paused, Self::Draining];
+
     /// The name in rows and in the output of commands.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Open => "open",
             Self::Paused => "paused",
             Self::Draining => "draining",
+        }
+    }
+
+    /// What the mode keeps from happening. `None` for an open queue.
+    pub const fn effect(self) -> Option<&'static str> {
+        match self {
+            Self::Open => None,
+            Self::Paused => Some("its jobs wait"),
+            Self::Draining => Some("requests for it are refused"),
         }
     }
 }
@@ -51,6 +63,19 @@ impl Orders {
     pub fn allow(&self, queue: Queue) -> bool {
         !self.is_draining && self.paused.iter().all(|paused| paused != queue.name())
     }
+}
+
+/// The mode of each queue.
+pub async fn queue_controls(db: &PgPool) -> Result<Vec<(Queue, QueueControl)>, sqlx::Error> {
+    let controls: Vec<QueueControl> = sqlx::query_as(
+        "select coalesce(c.mode, 'open') as mode, c.changed_at
+         from unnest($1::text[]) with ordinality as q (queue, nth)
+         left join queue_controls c on c.queue = q.queue order by q.nth",
+    )
+    .bind(Queue::ALL.map(Queue::name))
+    .fetch_all(db)
+    .await?;
+    Ok(Queue::ALL.into_iter().zip(controls).collect())
 }
 
 /// The mode of a queue.

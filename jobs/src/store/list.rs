@@ -74,6 +74,46 @@ pub struct WorkerRow {
     pub n_jobs: i64,
 }
 
+/// The state of a worker.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum WorkerState {
+    /// It claims jobs.
+    Works,
+    /// It claims no more jobs, and has some.
+    Draining,
+    /// It claims no more jobs, and has none.
+    Drained,
+    /// Its heartbeats have stopped.
+    Silent,
+}
+
+impl WorkerState {
+    /// Every state.
+    pub const ALL: [Self; 4] = [Self::Works, Self::Draining, Self::Drained, Self::Silent];
+
+    /// The name in the output of commands and in metrics.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Works => "works",
+            Self::Draining => "draining",
+            Self::Drained => "drained",
+            Self::Silent => "silent",
+        }
+    }
+}
+
+impl WorkerRow {
+    /// The state of the worker.
+    pub const fn state(&self) -> WorkerState {
+        match self {
+            Self { is_alive: false, .. } => WorkerState::Silent,
+            Self { is_draining: true, n_jobs: 0, .. } => WorkerState::Drained,
+            Self { is_draining: true, .. } => WorkerState::Draining,
+            _ => WorkerState::Works,
+        }
+    }
+}
+
 /// All workers. The one with the latest heartbeat comes first.
 pub async fn list_workers(db: &PgPool) -> Result<Vec<WorkerRow>, sqlx::Error> {
     sqlx::query_as(

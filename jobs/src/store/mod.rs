@@ -33,13 +33,14 @@ mod webhooks;
 pub use announcements::{JOBS_ENDED, JOBS_QUEUED, WEBHOOKS_DUE};
 pub use claim::{Claimed, claim, claimed_by};
 pub use control::{
-    Orders, QUEUE_MODE_CHANGED, QueueControl, QueueMode, drain_worker, queue_control, set_queue_mode,
+    Orders, QUEUE_MODE_CHANGED, QueueControl, QueueMode, drain_worker, queue_control, queue_controls,
+    set_queue_mode,
 };
 pub use end::{Ending, Ends, Guard, MAX_ENDINGS, acknowledge, cancel, end};
 pub use find::{EndedFacts, JobFilter, ended, ended_facts, existing, find, find_many, of_account};
 pub use follow::{Cursor, Followed, follow};
 pub use heartbeat::{DEAD_AFTER, any_alive, beat, leave};
-pub use list::{QueueDepth, Unended, WorkerRow, list_workers, queue_depths, unended};
+pub use list::{QueueDepth, Unended, WorkerRow, WorkerState, list_workers, queue_depths, unended};
 pub use operators::{ErrorCount, FailedAttempt, cancel_any, errors, failed_attempts, purge, retry};
 pub use overview::{
     AccountUse, Kept, MAX_COUNTED, QueueLoad, StateCounts, kept, queue_loads, state_counts, use_of_accounts,

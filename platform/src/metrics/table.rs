@@ -91,6 +91,10 @@ table! {
     QUEUE_JOBS: Gauge["queue", "operation", "state"] = "akhar_queue_jobs", Api;
     /// Age of the oldest waiting job, in the whole database. 0 if none waits. Every api has the same values.
     QUEUE_OLDEST: Gauge["queue", "operation"] = "akhar_queue_oldest_seconds", Api;
+    /// The modes of the queues: 1 for the mode that a queue has (`open`, `paused` or `draining`), 0 for the others. Every api has the same values.
+    QUEUE_MODE: Gauge["queue", "mode"] = "akhar_queue_mode", Api;
+    /// Workers in the whole database, by state: `works`, `draining`, `drained` or `silent` (its heartbeats have stopped). Every api has the same values.
+    WORKERS: Gauge["state"] = "akhar_workers", Api;
     /// Attempts to deliver a webhook. `result` is `delivered`, `failed` (it is repeated later), `dead` (it was given up) or `error` (the database failed; it is repeated in a minute).
     WEBHOOK_ATTEMPTS: Counter["result"] = "akhar_webhook_attempts_total", Api;
     /// Time of one attempt to deliver a webhook, with the writing of its result.

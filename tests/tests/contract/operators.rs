@@ -4,7 +4,7 @@ use akhar_jobs::{
     Outcome, Queue,
     store::{self, Ending, Guard},
 };
-use akhar_tests::{Form, Stack, http::send, images::fixture_of, queue, until};
+use akhar_tests::{Form, Stack, http::send, images::fixture_of, monitor, queue, until};
 use reqwest::RequestBuilder;
 use serde_json::{Value, json};
 use uuid::Uuid;
@@ -36,6 +36,66 @@ async fn a_paused_queue_accepts_jobs_that_run_after_it_is_resumed() {
     assert_eq!((&queues[0]["jobs"]["queued"], &queues[1]["jobs"]["succeeded"]), (&json!(1), &json!(1)));
     stack.akhar(&["queues", "resume", "quick"]).await;
     stack.job_is(job, "succeeded").await;
+}
+
+#[tokio::test]
+async fn what_an_operator_stopped_is_shown_with_a_command_that_starts_it_again() {
+    let stack = Stack::with().with_metrics().start().await;
+    let of_doctor = async |name: &str| -> Value {
+        let report = stack.akhar_json(&["doctor"]).await;
+        let checks = report["checks"].as_array().expect("checks");
+        checks.iter().find(|check| check["name"] == name).expect(name).clone()
+    };
+    let fix = async |check: &Value| {
+        let text = check["fix"].as_str().expect("a fix");
+        let command =
+            text.split('`').nth(1).and_then(|command| command.strip_prefix("akhar ")).expect("a command");
+        stack.akhar(&command.split(' ').collect::<Vec<_>>()).await;
+    };
+    let ready = async || stack.get("/health/ready").await;
+    assert_eq!(
+        (of_doctor("queues").await["status"].clone(), ready().await.json()),
+        (json!("ok"), json!({"status": "ready"}))
+    );
+
+    let workers = stack.akhar_json(&["workers", "list"]).await;
+    let name = workers[0]["name"].as_str().expect("a name");
+    stack.akhar(&["workers", "drain", name]).await;
+    for (queue, mode, effect) in [
+        ("quick", "pause", "paused: its jobs wait"),
+        ("speech", "drain", "draining: requests for it are refused"),
+    ] {
+        stack.akhar(&["queues", mode, queue]).await;
+        let found = of_doctor("queues").await;
+        assert_eq!(found["status"], "warning", "{found}");
+        let (what, why) = effect.split_once(':').expect("two parts");
+        let text = found["found"].as_str().expect("a finding");
+        assert!(text.contains(&format!("{queue} is {what}")) && text.contains(why), "{found}");
+        if mode == "pause" {
+            let metrics = monitor::metrics(&stack.api).await;
+            let value = |name, labels: &[&str]| monitor::value(&metrics, name, labels);
+            assert_eq!(value("akhar_queue_mode", &["quick", "paused"]), Some(1.0));
+            assert_eq!(value("akhar_queue_mode", &["quick", "open"]), Some(0.0));
+            assert_eq!(value("akhar_queue_mode", &["speech", "open"]), Some(1.0));
+            assert_eq!(value("akhar_workers", &["drained"]), Some(1.0));
+            assert_eq!(value("akhar_workers", &["works"]), Some(0.0));
+            let found = of_doctor("workers").await;
+            assert_eq!(found["status"], "warning", "{found}");
+            assert!(
+                found["found"].as_str().is_some_and(|text| text.contains("drained") && text.contains(name)),
+                "{found}"
+            );
+            fix(&found).await;
+            assert_eq!(of_doctor("workers").await["status"], "ok");
+        }
+        let answer = ready().await;
+        assert_eq!(
+            (answer.status, answer.json()["notes"][0].as_str()),
+            (200, Some(&*format!("the queue {queue} is {effect}")))
+        );
+        fix(&found).await;
+        assert_eq!(of_doctor("queues").await["status"], "ok");
+    }
 }
 
 #[tokio::test]

@@ -2,7 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use akhar_jobs::store::{self, QueueLoad, QueueMode, WorkerRow};
+use akhar_jobs::store::{self, QueueLoad, QueueMode, WorkerRow, WorkerState};
 use akhar_platform::database::{is_storage_full, write_temporary_files};
 use chrono::{DateTime, Utc};
 use sqlx::PgPool;
@@ -57,29 +57,6 @@ pub(super) enum Alert {
     LongWait(String),
 }
 
-/// The state of a worker.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum WorkerState {
-    /// It claims jobs.
-    Works,
-    /// It claims no more jobs, and has some.
-    Draining,
-    /// It claims no more jobs, and has none.
-    Drained,
-    /// Its heartbeats have stopped.
-    Silent,
-}
-
-/// The state of a worker.
-pub(super) const fn state_of(worker: &WorkerRow) -> WorkerState {
-    match worker {
-        WorkerRow { is_alive: false, .. } => WorkerState::Silent,
-        WorkerRow { is_draining: true, n_jobs: 0, .. } => WorkerState::Drained,
-        WorkerRow { is_draining: true, .. } => WorkerState::Draining,
-        _ => WorkerState::Works,
-    }
-}
-
 impl Overview {
     async fn read(db: &PgPool) -> Result<Self, sqlx::Error> {
         let queues = store::queue_loads(db).await?;
@@ -98,10 +75,10 @@ impl Overview {
         if self.is_storage_full {
             alerts.push(Alert::StorageFull);
         }
-        if !self.workers.iter().any(|worker| state_of(worker) == WorkerState::Works) {
+        if !self.workers.iter().any(|worker| worker.state() == WorkerState::Works) {
             alerts.push(Alert::NoWorker);
         }
-        let silent = self.workers.iter().filter(|worker| state_of(worker) == WorkerState::Silent);
+        let silent = self.workers.iter().filter(|worker| worker.state() == WorkerState::Silent);
         alerts.extend(silent.map(|worker| Alert::Silent(worker.name.clone())));
         for queue in &self.queues {
             let name = queue.queue.clone();

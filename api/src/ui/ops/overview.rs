@@ -2,7 +2,7 @@
 
 use akhar_jobs::{
     Queue,
-    store::{self, MAX_COUNTED, QueueLoad, QueueMode, WorkerRow},
+    store::{self, MAX_COUNTED, QueueLoad, QueueMode, WorkerRow, WorkerState},
 };
 use axum::{extract::State, response::Response};
 use maud::{Markup, html};
@@ -12,7 +12,7 @@ use super::{
     failure::Failure,
     format::{counted, duration, number, rate},
     layout::{self, Section, token},
-    live::{Alert, Overview, WorkerState, state_of},
+    live::{Alert, Overview},
     notice::{self, Done, Kind},
     operator::Operator,
     state::OpsState,
@@ -69,7 +69,7 @@ pub(super) fn alert_text(alert: &Alert, text: &Text) -> String {
 /// What the page shows apart from its numbers. When this changes, the script gets the whole page again.
 pub(super) fn layout_of(overview: &Overview) -> String {
     let queues = overview.queues.iter().map(|queue| format!("{}={}", queue.queue, queue.mode.name()));
-    let workers = overview.workers.iter().map(|worker| format!("{}={:?}", worker.name, state_of(worker)));
+    let workers = overview.workers.iter().map(|worker| format!("{}={:?}", worker.name, worker.state()));
     let alerts = overview.alerts().into_iter().map(|alert| format!("{alert:?}"));
     queues.chain(workers).chain(alerts).collect::<Vec<_>>().join(" ")
 }
@@ -166,7 +166,7 @@ fn workers(operator: &Operator, overview: &Overview, text: &Text) -> Markup {
 }
 
 fn worker_state(worker: &WorkerRow, text: &Text) -> Markup {
-    let (class, name) = match state_of(worker) {
+    let (class, name) = match worker.state() {
         WorkerState::Works => ("good", text.workers.works),
         WorkerState::Draining => ("warn", text.workers.draining),
         WorkerState::Drained => ("warn", text.workers.drained),
@@ -190,9 +190,10 @@ fn worker_button(operator: &Operator, worker: &WorkerRow, text: &Text) -> Markup
 /// `POST /ops/queues`: sets the mode of a queue.
 pub(super) async fn set_queue(State(state): State<OpsState>, action: Action) -> Result<Response, Failure> {
     let queue = Queue::from_name(action.fields.get("queue")).ok_or(Failure::NotFound)?;
-    let modes = [QueueMode::Open, QueueMode::Paused, QueueMode::Draining];
-    let mode =
-        modes.into_iter().find(|mode| mode.name() == action.fields.get("mode")).ok_or(Failure::NotFound)?;
+    let mode = QueueMode::ALL
+        .into_iter()
+        .find(|mode| mode.name() == action.fields.get("mode"))
+        .ok_or(Failure::NotFound)?;
     store::set_queue_mode(&state.database, queue, mode).await?;
     state.live.forget().await;
     let operator = action.operator.session.prefix;
