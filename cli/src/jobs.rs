@@ -192,7 +192,7 @@ fn table(jobs: &[JobSummary]) -> Result<(), Failure> {
             job.state.name().to_owned(),
             format!("{}/{}", job.attempt, job.max_attempts),
             job.account.clone().unwrap_or_default(),
-            job.last_error.clone().unwrap_or_default(),
+            job.reason().unwrap_or_default().to_owned(),
         ]
     });
     output::table(
@@ -223,10 +223,12 @@ async fn show(db: &PgPool, id: JobId, as_json: bool) -> Result<(), Failure> {
         ("ended", time(job.ended_at)),
         ("decode", job.decode_us.map(milliseconds).unwrap_or_default()),
         ("inference", job.infer_us.map(milliseconds).unwrap_or_default()),
+        ("transcribed", job.transcribed_s.map(|s| format!("{s:.1} s")).unwrap_or_default()),
+        ("rejected", job.rejection.clone().unwrap_or_default()),
         ("upload", job.upload_bytes.map(|n| format!("{n} bytes")).unwrap_or_default()),
     ] {
         if !value.is_empty() {
-            output::line(format_args!("{name:<10}  {value}"))?;
+            output::line(format_args!("{name:<11}  {value}"))?;
         }
     }
     attempts.iter().try_for_each(attempt)

@@ -94,16 +94,26 @@ pub async fn state_counts(db: &PgPool) -> Result<StateCounts, sqlx::Error> {
 /// How large the table is.
 #[derive(Debug, Clone, Copy, sqlx::FromRow)]
 pub struct Kept {
-    /// About how many jobs it has, as Postgres estimated when it last vacuumed or analysed it.
+    /// The number of jobs, if it is at most [`MAX_COUNTED`]. Otherwise about how many it has, as Postgres estimated when it
+    /// last vacuumed or analysed it.
     pub n_jobs: i64,
     /// The time by the database's clock.
     pub at: DateTime<Utc>,
 }
 
-/// How large the table is.
+/// How large the table is. Jobs are not counted if the estimate is far above the number to which they are counted.
 pub async fn kept(db: &PgPool) -> Result<Kept, sqlx::Error> {
-    let estimate = "select greatest(reltuples, 0)::int8 as n_jobs, now() as at from pg_class where oid = 'jobs'::regclass";
-    sqlx::query_as(estimate).fetch_one(db).await
+    sqlx::query_as(
+        "with counted as materialized (
+             select count(*) as n from (select from jobs order by id limit $1 + 1) as first)
+         select case when reltuples > 2 * $1 then reltuples::int8
+                 else (select case when n > $1 then greatest(n, reltuples::int8) else n end from counted) end as n_jobs,
+             now() as at
+         from pg_class where oid = 'jobs'::regclass",
+    )
+    .bind(MAX_COUNTED)
+    .fetch_one(db)
+    .await
 }
 
 /// What an account uses.

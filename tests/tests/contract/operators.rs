@@ -4,7 +4,7 @@ use akhar_jobs::{
     Outcome, Queue,
     store::{self, Ending, Guard},
 };
-use akhar_tests::{Form, Stack, http::send, images::fixture_of, monitor, queue, until};
+use akhar_tests::{Form, Stack, http::send, images::fixture_of, monitor, ops::Operator, queue, until};
 use reqwest::RequestBuilder;
 use serde_json::{Value, json};
 use uuid::Uuid;
@@ -240,6 +240,18 @@ async fn a_job_that_the_service_failed_to_process_keeps_its_upload_and_can_be_re
     let (code, _, log) = stack.run(&["jobs", "retry", broken]).await;
     assert_eq!(code, Some(1));
     assert!(log.contains("cannot be retried"), "{log}");
+    let operator = Operator::signed_in(&stack).await;
+    for shown in [
+        stack.akhar(&["jobs", "list", "--state", "failed"]).await,
+        stack.akhar(&["jobs", "show", broken]).await,
+        operator.get("/ops/jobs?state=failed").await.text(),
+        operator.get(&format!("/ops/jobs/{broken}")).await.text(),
+    ] {
+        assert!(
+            shown.contains("file: ") && shown.contains("image/png"),
+            "the reason of a rejection: {shown}"
+        );
+    }
     let n_left = "select count(*) from jobs where upload is not null and id = any(array[$1])";
     assert_eq!(stack.row::<i64>(n_left, first).await, 0, "the upload is deleted when the job succeeds");
 }

@@ -81,7 +81,7 @@ fn facts(job: &JobSummary, text: &Text) -> Markup {
         (t.decode, optional(job.decode_us.map(|us| html! { (milliseconds(us)) }))),
         (t.inference, optional(job.infer_us.map(|us| html! { (milliseconds(us)) }))),
         (t.upload, optional(job.upload_bytes.map(|n| html! { (number(n)) " " (t.bytes) }))),
-        (t.last_error, optional(job.last_error.as_ref().map(|error| html! { span.error-text { (error) } }))),
+        (t.last_error, optional(job.reason().map(|reason| html! { span.error-text { (reason) } }))),
     ];
     html! { dl.facts { @for (name, value) in &rows { div { dt { (name) } dd { (value) } } } } }
 }

@@ -184,7 +184,7 @@ fn list(jobs: &[JobSummary], text: &Text) -> Markup {
                 time(job.created_at),
                 html! { (job.attempt) "/" (job.max_attempts) },
                 html! { (job.account.as_deref().unwrap_or("–")) },
-                html! { span.error-text { (job.last_error.as_deref().unwrap_or("–")) } },
+                html! { span.error-text { (job.reason().unwrap_or("–")) } },
             ]))
         }
     };

@@ -34,7 +34,7 @@ pub(super) struct Overview {
     pub(super) workers: Vec<WorkerRow>,
     /// Whether the disk of Postgres is full.
     pub(super) is_storage_full: bool,
-    /// About how many jobs the database has.
+    /// How many jobs the database has, or about how many if they are more than are counted.
     pub(super) n_kept: i64,
     /// The time, by the clock of the database.
     pub(super) at: DateTime<Utc>,

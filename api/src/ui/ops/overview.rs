@@ -40,7 +40,7 @@ pub(super) async fn handle(
         div #alerts role="status" { (alerts(&overview, text)) }
         section { (queues(&operator, &overview, text)) }
         section { (workers(&operator, &overview, text)) }
-        p.hint { (text.overview.kept) " " span #kept { (number(overview.n_kept)) } }
+        p.hint { (text.overview.kept) " " span #kept { (kept(&overview, text)) } }
     };
     Ok(layout::page(&operator, Section::Overview, text.sections.overview, &body))
 }
@@ -78,7 +78,12 @@ pub(super) fn layout_of(overview: &Overview) -> String {
 pub(super) fn values(overview: &Overview, text: &Text) -> Vec<LiveValue> {
     let queues = overview.queues.iter().flat_map(|queue| queue_values(queue, text));
     let workers = overview.workers.iter().flat_map(|worker| worker_values(overview, worker, text));
-    queues.chain(workers).chain([("kept".to_owned(), number(overview.n_kept))]).collect()
+    queues.chain(workers).chain([("kept".to_owned(), kept(overview, text))]).collect()
+}
+
+fn kept(overview: &Overview, text: &Text) -> String {
+    let n = number(overview.n_kept);
+    if overview.n_kept > MAX_COUNTED { text.overview.about.replace("{n}", &n) } else { n }
 }
 
 fn queue_values(queue: &QueueLoad, text: &Text) -> [LiveValue; 5] {

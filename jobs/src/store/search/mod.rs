@@ -105,7 +105,9 @@ fn push_read(
 ) {
     query.push(
         "select j.id, j.operation, j.queue, j.state, j.attempt, j.max_attempts, j.priority, j.account_id, j.request_id,
-             j.worker, j.created_at, j.run_at, j.started_at, j.ended_at, j.decode_us, j.infer_us, j.last_error,
+             j.worker, j.created_at, j.run_at, j.started_at, j.ended_at, j.decode_us, j.infer_us, j.transcribed_s, j.last_error,
+             case when j.state = 'failed' and j.outcome->>'kind' = 'rejected'
+                 then concat(j.outcome->>'field', ': ', j.outcome->>'detail') end as rejection,
              coalesce(octet_length(j.upload), j.upload_bytes) as upload_bytes,
              j.state = 'failed' and j.outcome->>'kind' = 'failed'
                  and (j.upload is not null or j.upload_url is not null or j.operation = 'handwriting-generator')

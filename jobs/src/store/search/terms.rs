@@ -65,13 +65,24 @@ pub struct JobSummary {
     pub decode_us: Option<i32>,
     /// Microseconds of inference in the last attempt.
     pub infer_us: Option<i32>,
+    /// Seconds of its recording that the last attempt has transcribed so far. `None` for other operations.
+    pub transcribed_s: Option<f64>,
     /// Why the last failed attempt failed.
     pub last_error: Option<String>,
+    /// Why the input was rejected. `None` if it was not.
+    pub rejection: Option<String>,
     /// The size of the upload, bytes. `None` without an upload, or after it was deleted from the database.
     pub upload_bytes: Option<i64>,
     /// Whether the service failed to process the job, so that it can be retried. A failed job whose input was rejected
     /// cannot.
     pub can_be_retried: bool,
+}
+
+impl JobSummary {
+    /// Why the job or its last failed attempt failed.
+    pub fn reason(&self) -> Option<&str> {
+        self.rejection.as_deref().or(self.last_error.as_deref())
+    }
 }
 
 /// Where a page begins, in the order of its search.

@@ -39,7 +39,7 @@ texts! {
     /// Queues and workers.
     OverviewTexts {
         queues: Words, queue_heads: [Words; 8], workers: Words, worker_heads: [Words; 6], no_workers: Words,
-        kept: Words, live: Words, lost: Words,
+        kept: Words, about: Words, live: Words, lost: Words,
     }
     /// Modes of queues.
     Modes { open: Words, paused: Words, draining: Words, }
