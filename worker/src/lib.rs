@@ -150,12 +150,17 @@ async fn attempt_dropped(mut dropped: UnboundedReceiver<ClaimedJob>, attempts: A
     }
 }
 
-/// A unique name for this worker: host name, process id and a UUID.
+/// A unique name for this worker.
 fn name() -> String {
+    format!("{}{}", name_start(std::process::id()), Uuid::now_v7())
+}
+
+/// What the names of the workers of a process on this machine begin with: host name and process id.
+pub fn name_start(process: u32) -> String {
     let host = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
     let host = match host.trim() {
         "" => "host",
         host => host,
     };
-    format!("{host}-{}-{}", std::process::id(), Uuid::now_v7())
+    format!("{host}-{process}-")
 }

@@ -104,7 +104,7 @@ async fn serve(
     let finish_worker = CancellationToken::new();
     let (ready_sender, ready) = oneshot::channel();
     let worker = tokio::spawn(worker::supervise(
-        url,
+        (url, database.volatile.clone()),
         serve_options.worker_log,
         config.worker_metrics_listen.is_some(),
         live.clone(),

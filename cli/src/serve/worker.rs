@@ -3,8 +3,10 @@
 
 use std::{process::Stdio, time::Duration};
 
+use akhar_jobs::store;
 use akhar_platform::{reload::LiveConfig, shutdown::Shutdown};
 use rustix::process::{Pid, Signal, kill_process};
+use sqlx::PgPool;
 use tokio::{
     io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader},
     process::{Child, ChildStdin, Command},
@@ -24,9 +26,10 @@ const RESTART_PAUSE: Duration = Duration::from_millis(500);
 /// first time is not started again, because it would fail for the same reason. `log` is its log filter if `RUST_LOG` is not
 /// set, or `None` for that of the configuration. `has_metrics`: it may serve metrics.
 ///
-/// The worker reads the configuration again whenever this process has done so.
+/// A worker that died is removed from the list of workers in `db`. The worker reads the configuration again whenever this
+/// process has done so.
 pub(super) async fn supervise(
-    url: String,
+    (url, db): (String, PgPool),
     log: Option<&str>,
     has_metrics: bool,
     mut settings: LiveConfig,
@@ -37,6 +40,7 @@ pub(super) async fn supervise(
     let mut ready = Some(ready);
     loop {
         let mut child = spawn(&url, log, has_metrics)?;
+        let process = child.id();
         let mut lines = child.stdout.take().map(|out| BufReader::new(out).lines());
         let stdin = child.stdin.take(); // kept open: see `FINISH`
         let mut handles_signals = false;
@@ -69,6 +73,10 @@ pub(super) async fn supervise(
             return Err(Failure::WorkerStart);
         }
         tracing::error!(%status, "the worker died: starting it again");
+        if let Some(process) = process {
+            // It may have died because the database is away. The next worker does not wait for that.
+            tokio::spawn(remove(db.clone(), process));
+        }
         tokio::select! {
             () = tokio::time::sleep(RESTART_PAUSE) => (),
             () = finish.cancelled() => return Ok(()),
@@ -93,6 +101,13 @@ async fn end(mut child: Child, mut stdin: Option<ChildStdin>, shutdown: &Shutdow
             tracing::warn!("killing the worker: its unfinished jobs are run again after the next start");
             child.kill().await.map_err(cannot_wait)
         }
+    }
+}
+
+/// Removes a worker that died from the list of workers. If that fails, a sweeper does it later.
+async fn remove(db: PgPool, process: u32) {
+    if let Err(error) = store::remove_workers(&db, &akhar_worker::name_start(process)).await {
+        tracing::warn!(%error, "could not remove the worker that died from the list of workers");
     }
 }
 

@@ -104,6 +104,13 @@ pub async fn set_queue_mode(db: &PgPool, queue: Queue, mode: QueueMode) -> Resul
     Ok(())
 }
 
+/// Deletes the workers of a process that has ended: those whose names begin with this. The jobs that they held count as lost
+/// immediately (see [`super::lost`]).
+pub async fn remove_workers(db: &PgPool, name_start: &str) -> Result<(), sqlx::Error> {
+    sqlx::query("delete from workers where starts_with(name, $1)").bind(name_start).execute(db).await?;
+    Ok(())
+}
+
 /// Makes a worker stop to claim jobs, or start again. The worker follows within about a second, and finishes the jobs
 /// that it has. Returns `false` if there is no such worker.
 pub async fn drain_worker(db: &PgPool, worker: &str, drain: bool) -> Result<bool, sqlx::Error> {

@@ -34,7 +34,7 @@ pub use announcements::{JOBS_ENDED, JOBS_QUEUED, WEBHOOKS_DUE};
 pub use claim::{Claimed, claim, claimed_by};
 pub use control::{
     Orders, QUEUE_MODE_CHANGED, QueueControl, QueueMode, drain_worker, queue_control, queue_controls,
-    set_queue_mode,
+    remove_workers, set_queue_mode,
 };
 pub use end::{Ending, Ends, Guard, MAX_ENDINGS, acknowledge, cancel, end};
 pub use find::{EndedFacts, JobFilter, ended, ended_facts, existing, find, find_many, of_account};

@@ -110,6 +110,15 @@ async fn a_worker_that_dies_is_started_again() {
             .await;
     assert_ne!(worker, another);
     recognise(&service).await.predictions();
+    let options = PrivatePostgres::address(&data).expect("its address");
+    let mut db = PgConnection::connect_with(&options).await.expect("it answers");
+    until("only the new worker is in the list", async || {
+        let names: Vec<String> =
+            sqlx::query_scalar("select name from workers").fetch_all(&mut db).await.expect("names");
+        let id = format!("-{}-", another.as_raw_nonzero());
+        (names.len() == 1 && names[0].contains(&id)).then_some(())
+    })
+    .await;
     service.process.signal(Signal::TERM);
     assert!(service.process.ended().await.success());
 }
