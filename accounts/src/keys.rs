@@ -87,6 +87,12 @@ pub enum KeyError {
     /// No key has this prefix or id, or the key is revoked already.
     #[error("no working key has the prefix or id {0:?}; `akhar keys list` shows all keys")]
     NotFound(String),
+    /// No account has this name or id, and no key this prefix.
+    #[error("no account has the name or id {0:?}, and no key this prefix; `akhar keys list` shows all keys")]
+    NoAccount(String),
+    /// Several accounts have this name.
+    #[error("several accounts have the name {0:?}: give the prefix of a key, as `akhar keys list` shows it")]
+    SeveralAccounts(String),
     /// A statement failed, or the connection was lost.
     #[error("database error: {0}")]
     Database(#[from] sqlx::Error),
@@ -179,14 +185,22 @@ pub async fn webhook(
     Ok(secret)
 }
 
-/// The account of a key, also of a revoked one.
-pub async fn find_account(db: &PgPool, prefix_or_id: &str) -> Result<Uuid, KeyError> {
-    let account = sqlx::query_scalar("select account_id from api_keys where prefix = $1 or id = $2")
-        .bind(prefix_in(prefix_or_id))
-        .bind(Uuid::try_parse(prefix_or_id).ok())
-        .fetch_optional(db)
-        .await?;
-    account.ok_or_else(|| not_found(prefix_or_id))
+/// The account with this name or id, or that of a key with this prefix or id, also of a revoked one.
+pub async fn find_account(db: &PgPool, entered: &str) -> Result<Uuid, KeyError> {
+    let accounts: Vec<Uuid> = sqlx::query_scalar(
+        "select account_id from api_keys where prefix = $1 or id = $2
+         union select id from accounts where id = $2 or name = $3",
+    )
+    .bind(prefix_in(entered))
+    .bind(Uuid::try_parse(entered).ok())
+    .bind(entered)
+    .fetch_all(db)
+    .await?;
+    match accounts[..] {
+        [account] => Ok(account),
+        [] => Err(KeyError::NoAccount(shown(entered))),
+        _ => Err(KeyError::SeveralAccounts(shown(entered))),
+    }
 }
 
 /// Whether a key was ever created. Revoked keys count.
@@ -249,7 +263,12 @@ async fn revoke_row(db: &mut PgConnection, prefix_or_id: &str) -> Result<KeyInfo
 }
 
 fn not_found(prefix_or_id: &str) -> KeyError {
-    KeyError::NotFound(prefix_in(prefix_or_id).chars().take(MAX_SHOWN).collect())
+    KeyError::NotFound(shown(prefix_or_id))
+}
+
+/// What an error shows of what a person entered.
+fn shown(entered: &str) -> String {
+    prefix_in(entered).chars().take(MAX_SHOWN).collect()
 }
 
 /// The prefix in what a person entered: the prefix alone, `ak_` and the prefix, or a whole key.

@@ -1,11 +1,14 @@
-//! `akhar jobs`: lists, shows, retries, cancels and purges jobs of all accounts.
+//! `akhar jobs`: lists, counts, shows, retries, cancels and purges jobs of all accounts.
 
-use std::time::Duration;
+use std::{
+    io::{self, IsTerminal as _},
+    time::Duration,
+};
 
 use akhar_accounts::keys;
 use akhar_jobs::{
     JobId, JobState, Operation, Queue,
-    store::{self, FailedAttempt, JobSearch, JobSummary},
+    store::{self, Change, FailedAttempt, JobGroup, JobSearch, JobSummary},
 };
 use akhar_platform::config::Config;
 use serde_json::json;
@@ -35,32 +38,41 @@ pub(crate) enum Command {
         #[arg(long)]
         json: bool,
     },
+    /// Count jobs by account, operation and state
+    Count {
+        #[command(flatten)]
+        search: Search,
+        /// Print one JSON array instead of a table
+        #[arg(long)]
+        json: bool,
+    },
     /// Return failed jobs to their queues. Only jobs that the service failed to process can be retried, not those whose
     /// input was rejected
-    Retry {
-        /// The jobs' ids
-        #[arg(required_unless_present = "all")]
-        ids: Vec<Uuid>,
-        /// All that the options select
-        #[arg(long, conflicts_with = "ids")]
-        all: bool,
-        #[command(flatten)]
-        search: Search,
-    },
+    Retry(Selection),
     /// Cancel jobs that have not ended. A running job stops soon
-    Cancel {
-        /// The jobs' ids
-        #[arg(required = true)]
-        ids: Vec<Uuid>,
-    },
+    Cancel(Selection),
     /// Delete jobs that have ended, with their results
-    Purge {
-        /// Only jobs that ended at least so many hours ago
-        #[arg(long, value_name = "HOURS", value_parser = clap::value_parser!(u32))]
-        ended_before: u32,
-        #[command(flatten)]
-        search: Search,
-    },
+    Purge(Selection),
+}
+
+/// The jobs that are changed: those that are named, or those that the options select. On a terminal, the command asks before
+/// it changes jobs that are not named.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Selection {
+    /// The jobs' ids
+    #[arg(required_unless_present_any = ["all", "Search"])]
+    ids: Vec<Uuid>,
+    /// All that the options select. Without options, all
+    #[arg(long, conflicts_with = "ids")]
+    all: bool,
+    #[command(flatten)]
+    search: Search,
+    /// Change nothing, and print what would be changed
+    #[arg(long)]
+    dry_run: bool,
+    /// Do not ask. Where there is no terminal, this or --all is needed, unless the jobs are named
+    #[arg(long)]
+    yes: bool,
 }
 
 /// Which jobs are meant. Without an option, all.
@@ -75,25 +87,42 @@ pub(crate) struct Search {
     /// Of this operation, such as speech-recognition
     #[arg(long, value_parser = operation)]
     operation: Option<Operation>,
-    /// Of the account of this key: the 8 characters after `ak_`, as `akhar keys list` shows them
-    #[arg(long, value_name = "PREFIX")]
-    key: Option<String>,
+    /// Of the account with this name, or of this key: the 8 characters after `ak_`, as `akhar keys list` shows them
+    #[arg(long, visible_alias = "key", value_name = "NAME|PREFIX")]
+    account: Option<String>,
     /// Made by the request with this id, which every response and every log line has
     #[arg(long, value_name = "ID")]
     request_id: Option<String>,
     /// Whose last attempt failed with exactly this error
     #[arg(long, value_name = "TEXT")]
     error: Option<String>,
+    /// Accepted at least this long ago, such as 90s, 15m, 2h or 1d
+    #[arg(long, value_name = "AGE", value_parser = age)]
+    older_than: Option<Duration>,
+    /// Ended at least this long ago
+    #[arg(long, value_name = "AGE", value_parser = age)]
+    ended_before: Option<Duration>,
 }
 
 impl Search {
     async fn resolve(self, db: &PgPool) -> Result<JobSearch, Failure> {
-        let Self { state, queue, operation, key, request_id, error } = self;
-        let account_id = match key {
-            Some(prefix) => Some(keys::find_account(db, &prefix).await?),
+        let Self { state, queue, operation, account, request_id, error, older_than, ended_before } = self;
+        let account_id = match account {
+            Some(account) => Some(keys::find_account(db, &account).await?),
             None => None,
         };
-        Ok(JobSearch { state, queue, operation, account_id, request_id, error, ..JobSearch::default() })
+        let ids = None;
+        Ok(JobSearch {
+            ids,
+            state,
+            queue,
+            operation,
+            account_id,
+            request_id,
+            error,
+            older_than,
+            ended_before,
+        })
     }
 }
 
@@ -112,6 +141,21 @@ fn operation(name: &str) -> Result<Operation, String> {
         .ok_or_else(|| format!("expected one of {}", names()))
 }
 
+/// Parses a time such as `90s`, `15m`, `2h` or `1d`. A number alone is hours.
+fn age(text: &str) -> Result<Duration, String> {
+    let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    let unit_s = match &text[digits.len()..] {
+        "s" => 1,
+        "m" => 60,
+        "h" | "" => 3600,
+        "d" => 86_400,
+        _ => 0,
+    };
+    let n: Option<u32> = digits.parse().ok().filter(|_| unit_s > 0);
+    n.map(|n| Duration::from_secs(u64::from(n) * unit_s))
+        .ok_or_else(|| "expected a time such as 90s, 15m, 2h or 1d".to_owned())
+}
+
 /// Runs one subcommand.
 pub(crate) async fn run(config: &Config, command: Command) -> Result<(), Failure> {
     connect::with_database(config, async |db| execute(db, command).await).await
@@ -124,44 +168,108 @@ async fn execute(db: &PgPool, command: Command) -> Result<(), Failure> {
             if json { output::json(&jobs) } else { table(&jobs) }
         }
         Command::Show { id, json } => show(db, JobId(id), json).await,
-        Command::Retry { ids, all: false, search } => {
-            let search = search.resolve(db).await?;
-            let mut refused = 0;
-            for id in ids {
-                let one = JobSearch { ids: Some(vec![JobId(id)]), ..search.clone() };
-                refused += usize::from(store::retry(db, &one).await?.is_empty());
-            }
-            none_refused(refused, "did not fail in the service, or are gone: they cannot be retried")
+        Command::Count { search, json } => {
+            let groups = store::count_jobs(db, &search.resolve(db).await?, None).await?;
+            if json { output::json(&groups) } else { groups_table(&groups) }
         }
-        Command::Retry { all: true, search, .. } => {
-            let search = search.resolve(db).await?;
-            let mut n_retried = 0;
-            loop {
-                match store::retry(db, &search).await?.len() {
-                    0 => return output::line(format_args!("{n_retried} jobs wait again")),
-                    n => n_retried += n,
-                }
-            }
-        }
-        Command::Cancel { ids } => {
-            let mut refused = 0;
-            for id in ids {
-                refused += usize::from(!store::cancel_any(db, JobId(id)).await?);
-            }
-            none_refused(refused, "have ended, or are gone: they cannot be cancelled")
-        }
-        Command::Purge { ended_before, search } => {
-            let ended_before = Some(Duration::from_secs(u64::from(ended_before) * 3600));
-            let search = JobSearch { ended_before, ..search.resolve(db).await? };
-            let mut n_deleted = 0;
-            loop {
-                match store::purge(db, &search).await? {
-                    0 => return output::line(format_args!("{n_deleted} jobs deleted")),
-                    n => n_deleted += n,
-                }
-            }
-        }
+        Command::Retry(selection) => change(db, Change::Retry, selection).await,
+        Command::Cancel(selection) => change(db, Change::Cancel, selection).await,
+        Command::Purge(selection) => change(db, Change::Purge, selection).await,
     }
+}
+
+/// What is said of a change.
+struct Wording {
+    /// What the command does to jobs.
+    verb: &'static str,
+    /// What it has done to them.
+    done: &'static str,
+    /// Why it did not do so to all jobs that were named.
+    refused: &'static str,
+}
+
+const fn wording(change: Change) -> Wording {
+    match change {
+        Change::Retry => Wording {
+            verb: "retry",
+            done: "wait again",
+            refused: "did not fail in the service, or are gone: they cannot be retried",
+        },
+        Change::Cancel => Wording {
+            verb: "cancel",
+            done: "cancelled",
+            refused: "have ended, or are gone: they cannot be cancelled",
+        },
+        Change::Purge => Wording {
+            verb: "delete",
+            done: "deleted",
+            refused: "have not ended, or are gone: they cannot be deleted",
+        },
+    }
+}
+
+async fn change(db: &PgPool, change: Change, selection: Selection) -> Result<(), Failure> {
+    let Selection { mut ids, all, search, dry_run, yes } = selection;
+    ids.sort_unstable();
+    ids.dedup();
+    let words = wording(change);
+    let n_named = ids.len();
+    let named = (n_named > 0).then(|| ids.into_iter().map(JobId).collect());
+    let search = JobSearch { ids: named, ..search.resolve(db).await? };
+    let limit = if n_named > 0 && !dry_run {
+        n_named
+    } else {
+        let groups = store::count_jobs(db, &search, Some((change, i64::MAX))).await?;
+        let n: i64 = groups.iter().map(|group| group.n_jobs).sum();
+        if dry_run {
+            groups_table(&groups)?;
+            return output::line(format_args!("would {} {n} jobs", words.verb));
+        }
+        if n > 0 && !yes {
+            confirm(&groups, n, words.verb, all)?;
+        }
+        usize::try_from(n).unwrap_or(usize::MAX)
+    };
+    let n_changed = store::change_jobs(db, change, &search, limit).await?;
+    output::line(format_args!("{n_changed} jobs {}", words.done))?;
+    match n_named.saturating_sub(n_changed) {
+        0 => Ok(()),
+        n => Err(Failure::Command(format!("{n} of these jobs {}", words.refused))),
+    }
+}
+
+/// Asks on a terminal. Elsewhere, `all` is enough.
+fn confirm(groups: &[JobGroup], n: i64, verb: &str, all: bool) -> Result<(), Failure> {
+    if !io::stdin().is_terminal() {
+        let hint = "add --yes, or look first with --dry-run";
+        return if all {
+            Ok(())
+        } else {
+            Err(Failure::Command(format!("this would {verb} {n} jobs: {hint}")))
+        };
+    }
+    groups_table(groups)?;
+    output::print(format_args!("{verb} these {n} jobs? [y/N] "))?;
+    let mut answer = String::new();
+    io::stdin().read_line(&mut answer).map_err(Failure::io("cannot read the answer"))?;
+    if matches!(answer.trim(), "y" | "yes") {
+        Ok(())
+    } else {
+        Err(Failure::Command("nothing was changed".to_owned()))
+    }
+}
+
+fn groups_table(groups: &[JobGroup]) -> Result<(), Failure> {
+    let rows = groups.iter().map(|group| {
+        [
+            group.n_jobs.to_string(),
+            group.account.clone().unwrap_or_default(),
+            group.operation.clone(),
+            group.state.name().to_owned(),
+            output::age(group.oldest_s),
+        ]
+    });
+    output::table(["JOBS", "ACCOUNT", "OPERATION", "STATE", "OLDEST"], rows.collect())
 }
 
 /// At most `limit` jobs, of as many pages as are needed.
@@ -177,10 +285,6 @@ async fn find(db: &PgPool, search: &JobSearch, limit: u16) -> Result<Vec<JobSumm
             return Ok(jobs);
         }
     }
-}
-
-fn none_refused(n: usize, why: &str) -> Result<(), Failure> {
-    if n == 0 { Ok(()) } else { Err(Failure::Command(format!("{n} of these jobs {why}"))) }
 }
 
 fn table(jobs: &[JobSummary]) -> Result<(), Failure> {

@@ -65,7 +65,7 @@ enum Command {
     /// List webhooks, and send those again that were given up
     #[command(subcommand)]
     Webhooks(webhooks::Command),
-    /// List, show, retry, cancel and purge jobs of all accounts
+    /// List, count, show, retry, cancel and purge jobs of all accounts
     #[command(subcommand)]
     Jobs(jobs::Command),
     /// List, pause, drain and resume the queues

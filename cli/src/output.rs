@@ -43,3 +43,13 @@ pub(crate) fn json(value: &impl serde::Serialize) -> Result<(), Failure> {
 pub(crate) fn time(time: chrono::DateTime<chrono::Utc>) -> String {
     time.format("%F %T").to_string()
 }
+
+/// An age in its largest unit, such as `42s` or `3h`.
+pub(crate) fn age(seconds: f64) -> String {
+    match seconds {
+        s if s < 60.0 => format!("{s:.0}s"),
+        s if s < 3600.0 => format!("{:.0}m", s / 60.0),
+        s if s < 86_400.0 => format!("{:.0}h", s / 3600.0),
+        s => format!("{:.0}d", s / 86_400.0),
+    }
+}

@@ -4,12 +4,17 @@
 use std::{
     borrow::Cow,
     collections::BTreeSet,
+    fs::File,
+    io::Write as _,
     path::{Path, PathBuf},
 };
 
 use akhar_client::Client;
 use parking_lot::Mutex;
-use rustix::process::Signal;
+use rustix::{
+    process::Signal,
+    pty::{self, OpenptFlags},
+};
 use serde_json::Value;
 use sqlx::{
     PgPool,
@@ -223,6 +228,11 @@ impl Stack {
         StackBuilder::default()
     }
 
+    /// The environment of the processes.
+    pub fn environment(&self) -> &[(String, String)] {
+        &self.environment
+    }
+
     /// A temporary folder, which is removed after the tests.
     pub fn folder(&self) -> &Path {
         &self.folder
@@ -286,6 +296,25 @@ impl Stack {
         let mut command = command(arguments, &self.environment);
         command.envs(changed.iter().copied());
         process::run(command).await
+    }
+
+    /// Runs a command whose standard input is a terminal, at which this answer is typed. Returns what it printed.
+    pub async fn on_a_terminal(&self, arguments: &[&str], answer: &str) -> String {
+        let terminal = pty::openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).expect("a terminal");
+        pty::grantpt(&terminal).and_then(|()| pty::unlockpt(&terminal)).expect("it can be opened");
+        let name = pty::ptsname(&terminal, Vec::new()).expect("it has a name");
+        let screen = File::options()
+            .read(true)
+            .write(true)
+            .open(name.to_str().expect("UTF-8"))
+            .expect("its other end");
+        File::from(terminal.try_clone().expect("a copy"))
+            .write_all(format!("{answer}\n").as_bytes())
+            .expect("a line");
+        let mut command = command(arguments, &self.environment);
+        command.stdin(screen);
+        let (_, out, log) = process::run(command).await;
+        out + &log
     }
 
     /// The JSON that a command with `--json` prints.

@@ -87,6 +87,11 @@ impl Ending {
         }
     }
 
+    /// Cancels a job. The worker that runs it stops when it next writes the job's progress.
+    pub(super) const fn cancelled(guard: Guard) -> Self {
+        Self { guard, outcome: None, timing: None, error: None, may_have_webhook: true }
+    }
+
     const fn job(&self) -> JobId {
         self.guard.job()
     }
@@ -253,11 +258,10 @@ async fn settle(db: &mut PgConnection, ended: &[EndedRow]) -> Result<(), sqlx::E
     Ok(())
 }
 
-/// Cancels a job, if the guard is met. The worker that runs it stops when it next writes the job's progress. Unless
-/// [`end`] flushes the change, the `synchronous_commit` setting of `db` decides whether it is on disk when this returns.
+/// Cancels a job, if the guard is met. Unless [`end`] flushes the change, the `synchronous_commit` setting of `db` decides
+/// whether it is on disk when this returns.
 pub async fn cancel(db: &PgPool, guard: Guard) -> Result<Ends, sqlx::Error> {
-    let cancelled = Ending { guard, outcome: None, timing: None, error: None, may_have_webhook: true };
-    end(&mut *db.acquire().await?, &[cancelled]).await
+    end(&mut *db.acquire().await?, &[Ending::cancelled(guard)]).await
 }
 
 /// Marks a job as acknowledged, which means that its caller is about to get a 202, and flushes the job to disk.

@@ -41,7 +41,9 @@ pub use find::{EndedFacts, JobFilter, ended, ended_facts, existing, find, find_m
 pub use follow::{Cursor, Followed, follow};
 pub use heartbeat::{DEAD_AFTER, any_alive, beat, leave};
 pub use list::{QueueDepth, Unended, WorkerRow, WorkerState, list_workers, queue_depths, unended};
-pub use operators::{ErrorCount, FailedAttempt, cancel_any, errors, failed_attempts, purge, retry};
+pub use operators::{
+    Change, ErrorCount, FailedAttempt, JobGroup, change_jobs, count_jobs, errors, failed_attempts,
+};
 pub use overview::{
     AccountUse, Kept, MAX_COUNTED, QueueLoad, StateCounts, kept, queue_loads, state_counts, use_of_accounts,
 };

@@ -4,17 +4,21 @@ use chrono::{DateTime, Utc};
 use sqlx::{PgPool, Postgres, QueryBuilder};
 use uuid::Uuid;
 
-use crate::JobId;
+use crate::{JobId, JobState};
 
 use super::{
-    Guard,
+    Ending, Guard, MAX_ENDINGS,
     announcements::JOBS_QUEUED,
-    cancel,
+    end,
+    rows::column,
     search::{JobSearch, push_conditions},
 };
 
-/// The most jobs that one statement retries or deletes.
-const BATCH: i64 = 200;
+/// The most jobs that one statement changes.
+const BATCH: usize = MAX_ENDINGS;
+
+/// The most jobs that are selected at a time, to be changed in batches.
+const SELECTED: usize = 100_000;
 
 /// How often a job that is retried may be claimed again.
 const MORE_ATTEMPTS: i32 = crate::MAX_ATTEMPTS;
@@ -44,17 +48,129 @@ pub async fn failed_attempts(db: &PgPool, job: JobId) -> Result<Vec<FailedAttemp
     .await
 }
 
-/// Returns failed jobs to their queues, as asynchronous ones. Only jobs that the service failed to process can be retried:
-/// their uploads are kept. Returns their ids.
-pub async fn retry(db: &PgPool, search: &JobSearch) -> Result<Vec<JobId>, sqlx::Error> {
+/// What an operator does to jobs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Change {
+    /// Returns failed jobs to their queues, as asynchronous ones. Only jobs that the service failed to process can be
+    /// retried: their uploads are kept.
+    Retry,
+    /// Cancels jobs that have not ended. If their uploads are outside the database, the workers' search for objects without a
+    /// job deletes them.
+    Cancel,
+    /// Deletes jobs that have ended, with their outcomes.
+    Purge,
+}
+
+impl Change {
+    /// The condition on a row `j` under which the change is possible.
+    const fn condition(self) -> &'static str {
+        match self {
+            Self::Retry => {
+                "j.state = 'failed' and j.outcome->>'kind' = 'failed'
+                    and (j.upload is not null or j.upload_url is not null or j.operation = 'handwriting-generator')"
+            }
+            Self::Cancel => "(j.state = 'queued' or j.state = 'running')",
+            Self::Purge => "j.ended_at is not null",
+        }
+    }
+
+    /// The order in which jobs are changed: that of an index that has the condition, the oldest first.
+    const fn order(self) -> &'static str {
+        match self {
+            Self::Retry | Self::Cancel => "j.id",
+            Self::Purge => "j.ended_at",
+        }
+    }
+}
+
+/// Jobs of one account, operation and state.
+#[derive(Debug, Clone, serde::Serialize, sqlx::FromRow)]
+pub struct JobGroup {
+    /// The name of the account. `None` if the account is gone.
+    pub account: Option<String>,
+    /// The operation, as stored.
+    pub operation: String,
+    /// The state.
+    pub state: JobState,
+    /// The number of jobs.
+    pub n_jobs: i64,
+    /// The age of the oldest of them, seconds.
+    pub oldest_s: f64,
+}
+
+/// Counts the jobs that a search selects, by account, operation and state: the most numerous first. With a change, only those
+/// to which it is possible, and at most as many as the limit says, the oldest first. Without a condition that an index has,
+/// it reads the whole table.
+pub async fn count_jobs(
+    db: &PgPool,
+    search: &JobSearch,
+    change: Option<(Change, i64)>,
+) -> Result<Vec<JobGroup>, sqlx::Error> {
     let mut query = QueryBuilder::<Postgres>::new(
-        "with found as (
-             select j.id from jobs j where j.state = 'failed' and j.outcome->>'kind' = 'failed'
-                 and (j.upload is not null or j.upload_url is not null or j.operation = 'handwriting-generator')",
+        "with groups as (
+             select j.account_id, j.operation, j.state, count(*) as n_jobs,
+                 greatest(extract(epoch from now() - min(j.created_at)), 0)::float8 as oldest_s
+             from (select j.account_id, j.operation, j.state, j.created_at from jobs j where ",
     );
+    query.push(change.map_or("true", |(change, _)| change.condition()));
     push_conditions(&mut query, search);
-    query.push(" order by j.id limit ").push_bind(BATCH).push(
-        " for update),
+    if let Some((change, limit)) = change {
+        query.push(" order by ").push(change.order()).push(" limit ").push_bind(limit);
+    }
+    query.push(
+        ") j group by j.account_id, j.operation, j.state)
+         select a.name as account, g.operation, g.state, g.n_jobs, g.oldest_s
+         from groups g left join accounts a on a.id = g.account_id order by g.n_jobs desc, a.name, g.operation, g.state",
+    );
+    query.build_query_as().fetch_all(db).await
+}
+
+/// Changes at most `limit` of the jobs that a search selects, the oldest first, as far as that is possible. Returns their
+/// number.
+pub async fn change_jobs(
+    db: &PgPool,
+    change: Change,
+    search: &JobSearch,
+    limit: usize,
+) -> Result<usize, sqlx::Error> {
+    let mut n_changed = 0;
+    while n_changed < limit {
+        let found = select(db, change, search, (limit - n_changed).min(SELECTED)).await?;
+        let before = n_changed;
+        for batch in found.chunks(BATCH) {
+            n_changed += match change {
+                Change::Retry => retry(db, batch).await?,
+                Change::Cancel => cancel_many(db, batch).await?,
+                Change::Purge => purge(db, batch).await?,
+            };
+        }
+        if n_changed == before {
+            break;
+        }
+    }
+    Ok(n_changed)
+}
+
+/// The ids of jobs that can be changed, each with its account.
+async fn select(
+    db: &PgPool,
+    change: Change,
+    search: &JobSearch,
+    limit: usize,
+) -> Result<Vec<(JobId, Uuid)>, sqlx::Error> {
+    let mut query = QueryBuilder::<Postgres>::new("select j.id, j.account_id from jobs j where ");
+    query.push(change.condition());
+    push_conditions(&mut query, search);
+    query.push(" order by ").push(change.order()).push(" limit ");
+    query.push_bind(i64::try_from(limit).unwrap_or(i64::MAX));
+    query.build_query_as().fetch_all(db).await
+}
+
+async fn retry(db: &PgPool, jobs: &[(JobId, Uuid)]) -> Result<usize, sqlx::Error> {
+    let mut query = QueryBuilder::<Postgres>::new("with found as (select j.id from jobs j where j.id = any(");
+    query.push_bind(column(jobs, |(id, _)| id.0)).push(") and ").push(Change::Retry.condition());
+    query.push(
+        " order by j.id for update),
          retried as (
              update jobs j set state = 'queued', outcome = null, ended_at = null, started_at = null, priority = 0, acknowledged = true,
                  run_at = now(), max_attempts = j.attempt + ",
@@ -67,29 +183,24 @@ pub async fn retry(db: &PgPool, search: &JobSearch) -> Result<Vec<JobId>, sqlx::
         ", string_agg(distinct queue, ',')) from retried having count(*) > 0)
          select id from retried, notified",
     );
-    query.build_query_scalar().fetch_all(db).await
+    Ok(query.build().fetch_all(db).await?.len())
 }
 
-/// Deletes jobs that have ended, with their outcomes. Returns their number. Deletes a limited number at a time: call it
-/// until it returns 0.
-pub async fn purge(db: &PgPool, search: &JobSearch) -> Result<u64, sqlx::Error> {
-    let mut query = QueryBuilder::<Postgres>::new(
-        "delete from jobs where id in (select j.id from jobs j where j.ended_at is not null",
+async fn purge(db: &PgPool, jobs: &[(JobId, Uuid)]) -> Result<usize, sqlx::Error> {
+    let deleted = sqlx::query(
+        "delete from jobs where id in (
+             select id from jobs where id = any($1) and ended_at is not null for update skip locked)",
     );
-    push_conditions(&mut query, search);
-    query.push(" order by j.ended_at limit ").push_bind(BATCH).push(" for update skip locked)");
-    Ok(query.build().execute(db).await?.rows_affected())
+    let deleted = deleted.bind(column(jobs, |(id, _)| id.0)).execute(db).await?;
+    Ok(usize::try_from(deleted.rows_affected()).unwrap_or(usize::MAX))
 }
 
-/// Cancels a job of any account. If its upload is outside the database, the workers' search for objects without a job
-/// deletes it. Returns `false` if it has ended, or if there is no such job.
-pub async fn cancel_any(db: &PgPool, job: JobId) -> Result<bool, sqlx::Error> {
-    let account = sqlx::query_scalar("select account_id from jobs where id = $1");
-    let account: Option<Uuid> = account.bind(job).fetch_optional(db).await?;
-    match account {
-        Some(account_id) => Ok(cancel(db, Guard::Unended { job, account_id }).await?.any()),
-        None => Ok(false),
-    }
+async fn cancel_many(db: &PgPool, jobs: &[(JobId, Uuid)]) -> Result<usize, sqlx::Error> {
+    let cancelled =
+        |&(job, account_id): &(JobId, Uuid)| Ending::cancelled(Guard::Unended { job, account_id });
+    let endings: Vec<Ending> = jobs.iter().map(cancelled).collect();
+    let ends = end(&mut *db.acquire().await?, &endings).await?;
+    Ok(ends.met.into_iter().filter(|is_met| *is_met).count())
 }
 
 /// How many jobs failed with one error.

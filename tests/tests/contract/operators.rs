@@ -176,12 +176,88 @@ async fn operators_find_cancel_and_purge_jobs_of_all_accounts() {
     assert!(log.contains("cannot be cancelled"), "{log}");
     stack.add_worker().await;
     stack.job_is(second.parse().expect("a UUID"), "succeeded").await;
-    let purged = stack.akhar(&["jobs", "purge", "--ended-before", "1"]).await;
+    let purged = stack.akhar(&["jobs", "purge", "--ended-before", "1h"]).await;
     assert_eq!(purged, "0 jobs deleted", "both ended just now");
-    let purged = stack.akhar(&["jobs", "purge", "--ended-before", "0", "--state", "cancelled"]).await;
+    let purged =
+        stack.akhar(&["jobs", "purge", "--ended-before", "0", "--state", "cancelled", "--yes"]).await;
     assert_eq!(purged, "1 jobs deleted");
     let left = stack.akhar(&["jobs", "list"]).await;
     assert!(!left.contains(&first) && left.contains(&second), "{left}");
+}
+
+#[tokio::test]
+async fn jobs_are_changed_by_the_same_filters_and_never_all_of_them_unasked() {
+    let stack = Stack::with().workers(0).start().await;
+    let other = stack.keys(&["create", "--name", "other"]).await;
+    let mut mine = Vec::new();
+    for _ in 0..3 {
+        mine.push(submit(&stack).await);
+    }
+    for _ in 0..2 {
+        let flood = stack.post_as(&other, "digit-recognition", &Form::upload(&fixture_of("੫").bytes));
+        send(flood.header("prefer", "respond-async").header("x-request-id", "order-1")).await.job();
+    }
+    let counted = stack.akhar_json(&["jobs", "count", "--state", "queued"]).await;
+    assert_eq!((&counted[0]["account"], &counted[0]["n_jobs"]), (&json!("test"), &json!(3)), "{counted}");
+    assert_eq!((&counted[1]["account"], &counted[1]["n_jobs"]), (&json!("other"), &json!(2)), "{counted}");
+
+    let n_left = async || {
+        stack.row::<i64>("select count(*) from jobs where state = 'queued' and $1 = $1", mine[0]).await
+    };
+    for (filters, n) in [
+        (&["--all"][..], 5),
+        (&["--account", "other"], 2),
+        (&["--key", &other[3..11]], 2),
+        (&["--operation", "digit-recognition", "--account", "test"], 3),
+        (&["--queue", "speech"], 0),
+        (&["--request-id", "order-1"], 2),
+        (&["--older-than", "1h"], 0),
+        (&["--older-than", "0s"], 5),
+        (&["--state", "queued"], 5),
+        (&[&mine[0].to_string()], 1),
+    ] {
+        let would = stack.akhar(&[&["jobs", "cancel", "--dry-run"], filters].concat()).await;
+        assert!(would.ends_with(&format!("would cancel {n} jobs")), "{filters:?}: {would}");
+    }
+    for (command, code, said) in [
+        (&["jobs", "cancel"][..], 2, "required"),
+        (&["jobs", "purge"], 2, "required"),
+        (&["jobs", "cancel", "--older-than", "soon"], 2, "expected a time"),
+        (&["jobs", "cancel", "--account", "nobody"], 1, "no account has the name"),
+        (&["jobs", "cancel", "--account", "other"], 1, "this would cancel 2 jobs: add --yes"),
+    ] {
+        let (ended, _, log) = stack.run(command).await;
+        assert_eq!(ended, Some(code), "{command:?}: {log}");
+        assert!(log.contains(said), "{command:?}: {log}");
+    }
+    assert_eq!(n_left().await, 5);
+    assert_eq!(stack.akhar(&["jobs", "cancel", "--account", "other", "--yes"]).await, "2 jobs cancelled");
+    assert_eq!(n_left().await, 3);
+    let (code, _, log) = stack.run(&["jobs", "purge", "--ended-before", "0"]).await;
+    assert!(code == Some(1) && log.contains("this would delete 2 jobs"), "{log}");
+    assert_eq!(
+        stack.akhar(&["jobs", "cancel", &mine[0].to_string(), &mine[1].to_string()]).await,
+        "2 jobs cancelled"
+    );
+    let (code, out, log) = stack.run(&["jobs", "purge", &mine[0].to_string(), &mine[2].to_string()]).await;
+    assert!(
+        code == Some(1) && out.contains("1 jobs deleted") && log.contains("1 of these jobs have not ended"),
+        "{out}{log}"
+    );
+    assert_eq!(stack.akhar(&["jobs", "purge", "--all", "--ended-before", "0"]).await, "3 jobs deleted");
+    assert_eq!(n_left().await, 1);
+}
+
+#[tokio::test]
+async fn on_a_terminal_a_question_is_asked_before_jobs_are_changed() {
+    let stack = Stack::with().workers(0).start().await;
+    let job = submit(&stack).await;
+    for (answer, state) in [("n", "queued"), ("y", "cancelled")] {
+        let printed = stack.on_a_terminal(&["jobs", "cancel", "--all"], answer).await;
+        assert!(printed.contains("cancel these 1 jobs? [y/N]"), "{printed}");
+        assert_eq!(printed.contains("nothing was changed"), answer == "n", "{printed}");
+        stack.job_is(job, state).await;
+    }
 }
 
 /// Claims the oldest job of the quick queue and fails it, as a worker does after the last attempt.

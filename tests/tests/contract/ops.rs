@@ -190,6 +190,52 @@ async fn operators_find_and_change_jobs_on_the_operations_page() {
 }
 
 #[tokio::test]
+async fn all_jobs_that_a_search_finds_are_changed_after_a_look() {
+    let stack = Stack::with().workers(0).start().await;
+    let mut operator = Operator::signed_in(&stack).await;
+    for _ in 0..60 {
+        submit(&stack).await;
+    }
+    let first: Uuid =
+        sqlx::query_scalar("select min(id::text)::uuid from jobs").fetch_one(&stack.db).await.expect("a job");
+    fail(&stack, first, "it broke").await;
+    assert_eq!(
+        operator
+            .get("/ops")
+            .await
+            .text()
+            .split("id=\"kept\">")
+            .nth(1)
+            .and_then(|rest| rest.split('<').next()),
+        Some("60")
+    );
+    let all = ("all", "yes");
+    let queued = ("return", "/ops/jobs?state=queued");
+    let page = operator.post("/ops/jobs", &[("action", "cancel"), queued, all]).await;
+    let text = page.text();
+    assert!(
+        page.status == 200 && text.contains("Cancel: 59") && text.contains("handwriting-generator"),
+        "{text}"
+    );
+    assert_eq!(
+        count(&stack, "select count(*) from jobs where state = 'queued'").await,
+        59,
+        "nothing is changed yet"
+    );
+    for wrong in ["/ops/jobs?by=job&q=nonsense", "/ops/jobs?by=nonsense"] {
+        let refused = [("action", "delete"), ("return", wrong), all, ("confirmed", "60")];
+        assert_eq!(operator.post("/ops/jobs", &refused).await.status, 404, "{wrong}");
+    }
+    let confirmed = ("confirmed", "59");
+    let cancelled = operator.post("/ops/jobs", &[("action", "cancel"), queued, all, confirmed]).await;
+    assert_eq!(cancelled.header("location"), "/ops/jobs?state=queued&done=cancelled&n=59&of=59");
+    let failed = ("return", "/ops/jobs?state=failed&by=account&q=test");
+    let retried = operator.post("/ops/jobs", &[("action", "retry"), failed, all, ("confirmed", "1")]).await;
+    assert!(retried.header("location").ends_with("done=retried&n=1&of=1"), "{retried:?}");
+    stack.job_is(first, "queued").await;
+}
+
+#[tokio::test]
 async fn operators_change_queues_workers_and_keys_on_the_operations_page() {
     let stack = Stack::start().await;
     let mut operator = Operator::signed_in(&stack).await;

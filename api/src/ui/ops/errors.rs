@@ -2,7 +2,7 @@
 
 use akhar_jobs::{
     JobState,
-    store::{self, ErrorCount, JobSearch},
+    store::{self, Change, ErrorCount, JobSearch},
 };
 use axum::{extract::State, response::Response};
 use maud::{Markup, html};
@@ -11,6 +11,7 @@ use super::{
     action::Action,
     failure::Failure,
     format::{number, time},
+    jobs::MAX_CHANGED,
     layout::{self, Section, token},
     notice::{self, Done, Kind},
     operator::Operator,
@@ -22,9 +23,6 @@ use crate::ui::{query::Parameters, respond::see_other};
 
 /// The most errors on the page.
 const MAX_ERRORS: i64 = 50;
-
-/// The most jobs that one click retries.
-const MAX_RETRIED: usize = 10_000;
 
 /// `GET /ops/errors`.
 pub(super) async fn handle(
@@ -68,13 +66,7 @@ fn list(operator: &Operator, errors: &[ErrorCount], text: &Text) -> Markup {
 pub(super) async fn retry(State(state): State<OpsState>, action: Action) -> Result<Response, Failure> {
     let error = Some(action.fields.get("error").to_owned());
     let search = JobSearch { state: Some(JobState::Failed), error, ..JobSearch::default() };
-    let mut n_retried = 0;
-    while n_retried < MAX_RETRIED {
-        match store::retry(&state.database, &search).await?.len() {
-            0 => break,
-            n => n_retried += n,
-        }
-    }
+    let n_retried = store::change_jobs(&state.database, Change::Retry, &search, MAX_CHANGED).await?;
     state.live.forget().await;
     tracing::info!(
         operator = action.operator.session.prefix,

@@ -32,7 +32,7 @@ impl From<akhar_accounts::KeyError> for Failure {
     fn from(cause: akhar_accounts::KeyError) -> Self {
         match cause {
             akhar_accounts::KeyError::Database(cause) => cause.into(),
-            akhar_accounts::KeyError::Name | akhar_accounts::KeyError::NotFound(_) => Self::NotFound,
+            _ => Self::NotFound,
         }
     }
 }

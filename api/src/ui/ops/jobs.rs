@@ -1,8 +1,8 @@
-//! `/ops/jobs`: finds jobs, and retries, cancels or deletes those that are selected.
+//! `/ops/jobs`: finds jobs, and retries, cancels or deletes those that are selected, or all that were found.
 
 use akhar_jobs::{
     JobId, JobState, Queue,
-    store::{self, JobPage, JobSearch, JobSummary, MAX_COUNTED, StateCounts},
+    store::{self, Change, JobPage, JobSearch, JobSummary, MAX_COUNTED, StateCounts},
 };
 use axum::{extract::State, response::Response};
 use maud::{Markup, html};
@@ -12,7 +12,7 @@ use uuid::Uuid;
 use super::{
     action::{Action, Fields},
     failure::Failure,
-    format::{counted, number, time},
+    format::{counted, duration, number, time},
     layout::{self, Section, token},
     notice::{self, Done, Kind},
     operator::Operator,
@@ -24,6 +24,9 @@ use crate::ui::{choice::is_page, query::Parameters, respond::see_other};
 
 /// The jobs on a page.
 const PER_PAGE: u16 = 50;
+
+/// The most jobs that one click changes.
+pub(super) const MAX_CHANGED: usize = 10_000;
 
 /// `GET /ops/jobs`.
 pub(super) async fn handle(
@@ -134,6 +137,7 @@ fn found(operator: &Operator, query: &SearchQuery, page: &JobPage, text: &Text) 
                 (list(&page.jobs, text))
                 div.actions {
                     p { (text.jobs.with_selected) }
+                    label { input type="checkbox" name="all" value="yes"; " " (text.jobs.all_found) }
                     (buttons(Possible { retry: true, cancel: true, delete: true }, text))
                 }
             }
@@ -211,36 +215,86 @@ fn short(id: JobId) -> String {
     }
 }
 
-/// `POST /ops/jobs`: retries, cancels or deletes the selected jobs, and returns to the page.
+/// `POST /ops/jobs`: retries, cancels or deletes the selected jobs, and returns to the page. If all that were found are
+/// selected, it first shows which they are.
 pub(super) async fn change(
     State(state): State<OpsState>,
     Action { operator, fields }: Action,
 ) -> Result<Response, Failure> {
-    let ids: Vec<JobId> = fields.all("id").filter_map(|id| Uuid::try_parse(id).ok().map(JobId)).collect();
-    let n = ids.len();
-    let (kind, n_changed) = execute(&state.database, &fields, ids).await?;
+    let db = &state.database;
+    let (kind, change) = match fields.get("action") {
+        "retry" => (Kind::Retried, Change::Retry),
+        "cancel" => (Kind::Cancelled, Change::Cancel),
+        "delete" => (Kind::Deleted, Change::Purge),
+        _ => return Err(Failure::NotFound),
+    };
+    let back = Some(fields.get("return")).filter(|path| is_page(path)).unwrap_or("/ops/jobs");
+    let (search, n) = if fields.get("all").is_empty() {
+        let ids: Vec<_> = fields.all("id").filter_map(|id| Uuid::try_parse(id).ok().map(JobId)).collect();
+        let n = ids.len();
+        (JobSearch { ids: Some(ids), ..JobSearch::default() }, n)
+    } else {
+        let query = SearchQuery::of_page(back).ok_or(Failure::NotFound)?;
+        let search = query.resolve(db).await?.ok_or(Failure::NotFound)?;
+        if fields.get("confirmed").is_empty() {
+            return confirm(db, &operator, &fields, back, &search, change).await;
+        }
+        (search, fields.get("confirmed").parse().unwrap_or(0))
+    };
+    let n_changed = store::change_jobs(db, change, &search, n.min(MAX_CHANGED)).await?;
     state.live.forget().await;
     let action = fields.get("action");
     tracing::info!(operator = operator.session.prefix, action, n_changed, n, "an operator changed jobs");
-    let back = Some(fields.get("return")).filter(|path| is_page(path)).unwrap_or("/ops/jobs");
     Ok(see_other(&notice::after(back, kind, n_changed, n)))
 }
 
-async fn execute(db: &PgPool, fields: &Fields, ids: Vec<JobId>) -> Result<(Kind, usize), Failure> {
-    let search = JobSearch { ids: Some(ids.clone()), ..JobSearch::default() };
-    match fields.get("action") {
-        "retry" => Ok((Kind::Retried, store::retry(db, &search).await?.len())),
-        "cancel" => {
-            let mut n_cancelled = 0;
-            for id in ids.into_iter().take(PER_PAGE.into()) {
-                n_cancelled += usize::from(store::cancel_any(db, id).await?);
+/// Shows the jobs that a search finds and that would be changed, by account, operation and state, with a button that changes
+/// them.
+async fn confirm(
+    db: &PgPool,
+    operator: &Operator,
+    fields: &Fields,
+    back: &str,
+    search: &JobSearch,
+    change: Change,
+) -> Result<Response, Failure> {
+    let text = operator.language.text();
+    let limit = i64::try_from(MAX_CHANGED).unwrap_or(i64::MAX);
+    let groups = store::count_jobs(db, search, Some((change, limit))).await?;
+    let n: i64 = groups.iter().map(|group| group.n_jobs).sum();
+    let [_, _, state, operation, _, _, account, _] = text.jobs.heads;
+    let heads = [text.sections.jobs, account, operation, state, text.overview.queue_heads[3]];
+    let rows = html! {
+        @for group in &groups {
+            (layout::row(&heads, &[
+                html! { (number(group.n_jobs)) },
+                html! { (group.account.as_deref().unwrap_or("–")) },
+                html! { (group.operation) },
+                html! { (state_name(group.state, text)) },
+                html! { (duration(&text.units, group.oldest_s)) },
+            ]))
+        }
+    };
+    let label = match change {
+        Change::Retry => text.actions.retry,
+        Change::Cancel => text.actions.cancel,
+        Change::Purge => text.actions.delete,
+    };
+    let body = html! {
+        p { a href=(back) { "← " (text.sections.jobs) } }
+        h1 { (label) ": " (number(n)) }
+        p.hint { (text.jobs.most_changed.replace("{n}", &number(limit))) }
+        @if n == 0 { p { (text.jobs.none) } } @else {
+            (layout::table(text.jobs.caption, &heads, &rows))
+            form method="post" action="/ops/jobs" {
+                (token(operator))
+                input type="hidden" name="return" value=(back);
+                input type="hidden" name="all" value="yes";
+                input type="hidden" name="confirmed" value=(n);
+                @if change == Change::Purge { p { (text.jobs.delete_warning) } }
+                button.danger[change != Change::Retry] name="action" value=(fields.get("action")) { (label) ": " (number(n)) }
             }
-            Ok((Kind::Cancelled, n_cancelled))
         }
-        "delete" => {
-            let n_deleted = store::purge(db, &search).await?;
-            Ok((Kind::Deleted, usize::try_from(n_deleted).unwrap_or(usize::MAX)))
-        }
-        _ => Err(Failure::NotFound),
-    }
+    };
+    Ok(layout::page(operator, Section::Jobs, text.sections.jobs, &body))
 }

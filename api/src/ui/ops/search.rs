@@ -5,6 +5,7 @@ use akhar_jobs::{
     JobId, JobState, Queue,
     store::{JobSearch, PageStart},
 };
+use axum::{extract::Query, http::Uri};
 use serde::Deserialize;
 use sqlx::PgPool;
 use uuid::Uuid;
@@ -55,6 +56,11 @@ pub(super) struct SearchQuery {
 }
 
 impl SearchQuery {
+    /// The search of a page with this path. `None` if it has no valid one.
+    pub(super) fn of_page(path: &str) -> Option<Self> {
+        Query::try_from_uri(&path.parse::<Uri>().ok()?).ok().map(|Query(query)| query)
+    }
+
     /// The state that is searched for.
     pub(super) fn state(&self) -> Option<JobState> {
         JobState::ALL.into_iter().find(|state| state.name() == self.state)
@@ -90,10 +96,7 @@ impl SearchQuery {
             By::Account => match keys::find_account(db, text).await {
                 Ok(account) => search.account_id = Some(account),
                 Err(akhar_accounts::KeyError::Database(cause)) => return Err(cause.into()),
-                Err(_) => match Uuid::try_parse(text) {
-                    Ok(account) => search.account_id = Some(account),
-                    Err(_) => return Ok(None),
-                },
+                Err(_) => return Ok(None),
             },
         }
         Ok(Some(search))
@@ -123,17 +126,15 @@ pub(super) fn escaped(value: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use axum::{extract::Query, http::Uri};
-
     use super::*;
 
     #[test]
     fn a_search_is_in_the_path_of_its_page() {
-        let uri: Uri = "/ops/jobs?state=failed&queue=quick&by=error&q=a%20%26%20b&from=50".parse().unwrap();
-        let Query(query) = Query::<SearchQuery>::try_from_uri(&uri).unwrap();
+        let page = "/ops/jobs?state=failed&queue=quick&by=error&q=a%20%26%20b&from=50";
+        let query = SearchQuery::of_page(page).unwrap();
         assert_eq!((query.state(), query.queue()), (Some(JobState::Failed), Some(Queue::Quick)));
         assert_eq!(query.start(), Some(PageStart::Nth(50)));
-        assert_eq!(query.path(query.state(), query.start()), uri.to_string());
+        assert_eq!(query.path(query.state(), query.start()), page);
         assert_eq!(SearchQuery::default().path(None, None), "/ops/jobs");
     }
 }

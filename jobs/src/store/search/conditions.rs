@@ -84,7 +84,7 @@ fn earliest_job(request: Uuid) -> Uuid {
 
 /// All conditions of a search on a row `j`.
 pub(super) fn push_filters(query: &mut QueryBuilder<Postgres>, search: &JobSearch) {
-    let JobSearch { state, queue, operation, account_id, error, ended_before, .. } = search;
+    let JobSearch { state, queue, operation, account_id, error, older_than, ended_before, .. } = search;
     if let Some(state) = state {
         query.push(" and j.state = '").push(state.name()).push("'");
     }
@@ -100,15 +100,15 @@ pub(super) fn push_filters(query: &mut QueryBuilder<Postgres>, search: &JobSearc
     if let Some(error) = error {
         query.push(" and j.last_error = ").push_bind(error.clone());
     }
-    if let Some(before) = ended_before {
-        query
-            .push(" and j.ended_at < now() - make_interval(secs => ")
-            .push_bind(before.as_secs_f64())
-            .push(")");
+    for (column, age) in [("created_at", older_than), ("ended_at", ended_before)] {
+        if let Some(age) = age {
+            query.push(" and j.").push(column).push(" < now() - make_interval(secs => ");
+            query.push_bind(age.as_secs_f64()).push(")");
+        }
     }
 }
 
-/// All conditions of a search on a row `j` of jobs, for a statement that changes jobs.
+/// All conditions of a search on a row `j` of jobs, for a statement that reads no page.
 pub(crate) fn push_conditions(query: &mut QueryBuilder<Postgres>, search: &JobSearch) {
     if let Some(ids) = &search.ids {
         query.push(" and j.id = any(").push_bind(ids.iter().map(|id| id.0).collect::<Vec<_>>()).push(")");

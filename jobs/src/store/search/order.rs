@@ -52,7 +52,8 @@ pub(super) fn has_filters(search: &JobSearch) -> bool {
         Some(JobState::Succeeded | JobState::Cancelled) => true,
     };
     let queue = search.queue.is_some() && by_index != Order::NextClaimed;
-    state || queue || search.operation.is_some() || search.error.is_some() || search.ended_before.is_some()
+    let by_time = search.older_than.is_some() || search.ended_before.is_some();
+    state || queue || by_time || search.operation.is_some() || search.error.is_some()
 }
 
 #[cfg(test)]

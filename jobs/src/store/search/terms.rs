@@ -24,6 +24,8 @@ pub struct JobSearch {
     pub request_id: Option<String>,
     /// The whole error of the last failed attempt.
     pub error: Option<String>,
+    /// Accepted at least this long ago.
+    pub older_than: Option<Duration>,
     /// Ended at least this long ago.
     pub ended_before: Option<Duration>,
 }

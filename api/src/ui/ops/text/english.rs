@@ -101,6 +101,8 @@ pub(in crate::ui::ops) const ENGLISH: Text = Text {
         heads: ["Select", "Job", "State", "Operation", "Accepted", "Attempt", "Account", "Error"],
         select: "Select job",
         with_selected: "With the selected jobs:",
+        all_found: "All that this search finds, on every page",
+        most_changed: "At most {n} jobs at a time, the oldest first.",
         delete_warning: "Deletes jobs that have ended, with their results. This cannot be undone.",
         read_limit: "The search read {n} jobs and stopped. The next page goes on.",
         pages: "Pages of the list",

@@ -29,7 +29,7 @@ mod tests {
     #[test]
     fn the_languages_replace_the_same_parts() {
         let parts = |text: &super::Text| {
-            let text = format!("{:?}", (&text.notices, &text.alerts, &text.jobs.read_limit));
+            let text = format!("{:?}", (&text.notices, &text.alerts, &text.overview, &text.jobs));
             ["{n}", "{of}", "{name}"].map(|part| text.matches(part).count())
         };
         assert_eq!(parts(&ENGLISH), parts(&PANJABI));

@@ -53,8 +53,8 @@ texts! {
     Jobs {
         by_state: Words, all: Words, queue: Words, both_queues: Words, search_by: Words, search_for: Words, by_job: Words,
         by_request: Words, by_account: Words, by_error: Words, find: Words, no_such_id: Words, none: Words, caption: Words,
-        heads: [Words; 8], select: Words, with_selected: Words, delete_warning: Words, read_limit: Words, pages: Words,
-        first_page: Words, next_page: Words,
+        heads: [Words; 8], select: Words, with_selected: Words, all_found: Words, most_changed: Words,
+        delete_warning: Words, read_limit: Words, pages: Words, first_page: Words, next_page: Words,
     }
     /// One job.
     Job {
