@@ -17,15 +17,19 @@ use tokio::{
 
 use crate::{Process, http, until};
 
-/// The text of the metrics of a process that serves them.
-pub async fn metrics(process: &Process) -> String {
-    let url = until("the log says where the metrics are", async || {
+/// The address of the metrics of a process that serves them.
+pub async fn metrics_url(process: &Process) -> String {
+    until("the log says where the metrics are", async || {
         let line = process.log().into_iter().find(|line| line.contains("serving metrics on "))?;
         let (_, rest) = line.split_once("serving metrics on ")?;
         Some(rest.split(['"', ' ']).next().unwrap_or(rest).to_owned())
     })
-    .await;
-    let answer = http::send(http::client().get(url)).await;
+    .await
+}
+
+/// The text of the metrics of a process that serves them.
+pub async fn metrics(process: &Process) -> String {
+    let answer = http::send(http::client().get(metrics_url(process).await)).await;
     assert_eq!(
         (answer.status, answer.header("content-type")),
         (200, "text/plain; version=0.0.4; charset=utf-8")

@@ -5,7 +5,7 @@ use akhar_jobs::store::{self, WorkerState};
 use akhar_migrations::SchemaError;
 use akhar_platform::{
     config::Config,
-    database::{Database, PrivatePostgres, is_storage_full, write_temporary_files},
+    database::{self, Database, PrivatePostgres, is_storage_full, write_temporary_files},
 };
 use sqlx::PgPool;
 
@@ -92,7 +92,8 @@ async fn server(db: &PgPool, config: &Config) -> Result<Check, sqlx::Error> {
     )
     .fetch_one(db)
     .await?;
-    let found = format!("Postgres {version} answers");
+    let address = database::address(&db.connect_options());
+    let found = format!("Postgres {version} answers at {address}");
     if number < OLDEST_VERSION {
         return Ok(Check::failed("database", found, "use Postgres 15 or newer"));
     }

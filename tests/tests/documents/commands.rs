@@ -10,7 +10,7 @@ use futures::future::join_all;
 
 use crate::{
     answer::Comparison,
-    page::steps,
+    page::{Step, steps},
     shell::{Shell, copy_models},
 };
 
@@ -33,7 +33,7 @@ async fn commands_in_pages_print_what_the_page_says() {
     environment.push(("AKHAR_MODELS_DIR".to_owned(), folder.join("models").to_string_lossy().into_owned()));
     let service = Service::start_with(&environment).await;
     let ran = pages().into_iter().enumerate().map(|(i, page)| {
-        let shell = Shell::new(&service, &environment, folder.join(format!("page-{i}")));
+        let shell = Shell::new(&service.base, &service.key, &environment, folder.join(format!("page-{i}")));
         async move { run(&page, &shell).await }
     });
     let wrong: Vec<String> = join_all(ran).await.into_iter().filter_map(Result::err).collect();
@@ -48,6 +48,11 @@ async fn run(page: &Path, shell: &Shell<'_>) -> Result<(), String> {
     if steps.is_empty() {
         return Err(format!("{name}: it has no command that is run"));
     }
+    run_steps(&name.to_string(), steps, shell).await
+}
+
+/// Runs commands of a page; everything that is wrong, and where.
+pub(crate) async fn run_steps(name: &str, steps: Vec<Step>, shell: &Shell<'_>) -> Result<(), String> {
     let (mut comparison, mut wrong) = (Comparison::default(), Vec::new());
     for step in steps {
         let ran = shell.run(&shell.filled_in(&comparison.with_ids(&step.command))).await;

@@ -7,3 +7,4 @@ mod page;
 mod reference;
 mod schema;
 mod shell;
+mod troubleshooting;

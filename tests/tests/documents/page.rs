@@ -48,6 +48,21 @@ pub(crate) fn steps(page: &str) -> Result<Vec<Step>, String> {
     Ok(steps)
 }
 
+/// The sections of a page: the title of each, how many lines of the page are before it, and its text.
+pub(crate) fn sections(page: &str) -> Vec<(&str, usize, String)> {
+    let mut sections: Vec<(&str, usize, String)> = Vec::new();
+    for (index, line) in page.lines().enumerate() {
+        if let Some(title) = line.strip_prefix("## ") {
+            sections.push((title, index, String::new()));
+        }
+        if let Some((_, _, text)) = sections.last_mut() {
+            text.push_str(line);
+            text.push('\n');
+        }
+    }
+    sections
+}
+
 fn blocks(page: &str) -> Vec<Block<'_>> {
     let mut blocks = Vec::new();
     let (mut comment, mut is_next) = ("", false);

@@ -8,7 +8,7 @@ use std::{
 };
 
 use akhar_tests::{
-    Service, TIMEOUT, binary, root,
+    TIMEOUT, binary, root,
     scripts::{link_packages, node_paths},
 };
 use tokio::{process::Command, time::timeout};
@@ -24,14 +24,21 @@ eval "$1"
 /// A session of a user of a service.
 #[derive(Debug)]
 pub(crate) struct Shell<'a> {
-    service: &'a Service,
+    /// The address of the service.
+    base: &'a str,
+    key: &'a str,
     environment: &'a [(String, String)],
     folder: PathBuf,
 }
 
 impl<'a> Shell<'a> {
     /// One in a new folder `folder`, which looks like the repository's root: fixtures, models, the program.
-    pub(crate) fn new(service: &'a Service, environment: &'a [(String, String)], folder: PathBuf) -> Self {
+    pub(crate) fn new(
+        base: &'a str,
+        key: &'a str,
+        environment: &'a [(String, String)],
+        folder: PathBuf,
+    ) -> Self {
         let models = environment.iter().find(|(name, _)| name == "AKHAR_MODELS_DIR").expect("it is set");
         for parent in ["tests", "target/release"] {
             fs::create_dir_all(folder.join(parent)).expect("a folder");
@@ -41,7 +48,7 @@ impl<'a> Shell<'a> {
         symlink(binary(), folder.join("target/release/akhar")).expect("a link");
         link_packages(&folder);
         fs::copy(root().join("tests/node/tsconfig.json"), folder.join("tsconfig.json")).expect("a copy");
-        Self { service, environment, folder }
+        Self { base, key, environment, folder }
     }
 
     /// What a command prints to standard output; an error when it fails.
@@ -68,7 +75,7 @@ impl<'a> Shell<'a> {
 
     /// Text of a page with this service's address and key in it.
     pub(crate) fn filled_in(&self, text: &str) -> String {
-        text.replace("http://127.0.0.1:8080", &self.service.base).replace("ak_…", &self.service.key)
+        text.replace("http://127.0.0.1:8080", self.base).replace("ak_…", self.key)
     }
 }
 
