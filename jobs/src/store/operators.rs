@@ -11,7 +11,7 @@ use super::{
     announcements::JOBS_QUEUED,
     end,
     rows::column,
-    search::{JobSearch, push_conditions},
+    search::{CAN_BE_RETRIED, JobSearch, push_conditions},
 };
 
 /// The most jobs that one statement changes.
@@ -65,10 +65,7 @@ impl Change {
     /// The condition on a row `j` under which the change is possible.
     const fn condition(self) -> &'static str {
         match self {
-            Self::Retry => {
-                "j.state = 'failed' and j.outcome->>'kind' = 'failed'
-                    and (j.upload is not null or j.upload_url is not null or j.operation = 'handwriting-generator')"
-            }
+            Self::Retry => CAN_BE_RETRIED,
             Self::Cancel => "(j.state = 'queued' or j.state = 'running')",
             Self::Purge => "j.ended_at is not null",
         }
@@ -168,7 +165,7 @@ async fn select(
 
 async fn retry(db: &PgPool, jobs: &[(JobId, Uuid)]) -> Result<usize, sqlx::Error> {
     let mut query = QueryBuilder::<Postgres>::new("with found as (select j.id from jobs j where j.id = any(");
-    query.push_bind(column(jobs, |(id, _)| id.0)).push(") and ").push(Change::Retry.condition());
+    query.push_bind(column(jobs, |(id, _)| id.0)).push(") and ").push(CAN_BE_RETRIED);
     query.push(
         " order by j.id for update),
          retried as (

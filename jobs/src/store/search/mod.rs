@@ -13,7 +13,7 @@ use crate::JobId;
 use conditions::{push_filters, push_index_conditions, push_source};
 use order::{Order, has_filters};
 
-pub(super) use conditions::push_conditions;
+pub(super) use conditions::{CAN_BE_RETRIED, push_conditions};
 pub use terms::{JobPage, JobSearch, JobSummary, PageStart};
 
 /// The most rows that one page reads while it looks for jobs. Then it ends, even if it has found none, and the next one
@@ -108,11 +108,9 @@ fn push_read(
              j.worker, j.created_at, j.run_at, j.started_at, j.ended_at, j.decode_us, j.infer_us, j.transcribed_s, j.last_error,
              case when j.state = 'failed' and j.outcome->>'kind' = 'rejected'
                  then concat(j.outcome->>'field', ': ', j.outcome->>'detail') end as rejection,
-             coalesce(octet_length(j.upload), j.upload_bytes) as upload_bytes,
-             j.state = 'failed' and j.outcome->>'kind' = 'failed'
-                 and (j.upload is not null or j.upload_url is not null or j.operation = 'handwriting-generator')
-                 as can_be_retried, row_number() over (order by ",
+             coalesce(octet_length(j.upload), j.upload_bytes) as upload_bytes, ",
     );
+    query.push(CAN_BE_RETRIED).push(" as can_be_retried, row_number() over (order by ");
     query.push(order.columns()).push(") as nth from ");
     push_source(query, search, order);
     query.push(" where true");
