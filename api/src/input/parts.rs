@@ -3,7 +3,7 @@
 //! However the body is cut into pieces, the work is linear in its bytes: none is looked at more than four times. Nothing is
 //! kept of it but one piece and the head of one part.
 
-use axum::body::Bytes;
+use bytes::{Buf as _, Bytes};
 use httparse::{EMPTY_HEADER, Status, parse_headers};
 use memchr::memchr;
 
@@ -74,7 +74,7 @@ impl Parts {
             match self.piece.iter().position(ends) {
                 None => self.piece = self.more().await?,
                 Some(last) => {
-                    let _ = self.piece.split_to(last + 1); // the head has it
+                    self.piece.advance(last + 1); // the head has it
                     break;
                 }
             }
@@ -97,7 +97,7 @@ impl Parts {
             let Found { n_before, n_data, n_read, is_whole } = self.delimiter.find(&self.piece);
             sink(&self.delimiter.bytes[..n_before])?;
             sink(&self.piece[..n_data])?;
-            let _ = self.piece.split_to(n_read); // it is read
+            self.piece.advance(n_read);
             if is_whole {
                 return Ok(());
             }
