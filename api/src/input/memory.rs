@@ -13,6 +13,9 @@ use crate::{
 
 /// The capacity of the first allocation for a body whose length is not known.
 const FIRST_BYTES: usize = 16 * 1024;
+/// The capacity from which an allocation has room for all that may come, so that it is not copied into larger ones. The system
+/// gives it memory as it is written.
+const WHOLE_FROM_BYTES: usize = 1024 * 1024;
 
 /// The memory for the bodies of one queue's requests.
 #[derive(Debug, Clone)]
@@ -33,8 +36,8 @@ pub(super) struct Buffer {
     bytes: Vec<u8>,
     share: Share<Queue>,
     queue: Queue,
-    /// The bytes that were announced.
-    n_expected: usize,
+    /// The bytes for which memory is taken.
+    n_taken: usize,
     max_bytes: usize,
 }
 
@@ -62,9 +65,10 @@ impl BodyMemory {
 
     /// Takes memory for a body that has `announced` bytes by its Content-Length, of which at most `max_bytes` are kept.
     pub(super) fn take(&self, announced: Option<usize>, max_bytes: usize) -> Result<Buffer, Problem> {
-        let expected = announced.map_or(0, |n| n.min(max_bytes));
-        let share = self.share(expected)?;
-        Ok(Buffer { bytes: Vec::new(), share, queue: self.queue, n_expected: expected, max_bytes })
+        let max_bytes = announced.map_or(max_bytes, |n| n.min(max_bytes));
+        let n_taken = announced.map_or(0, |_| max_bytes);
+        let share = self.share(n_taken)?;
+        Ok(Buffer { bytes: Vec::new(), share, queue: self.queue, n_taken, max_bytes })
     }
 
     /// Takes memory for what is kept of a body while it is parsed.
@@ -85,13 +89,16 @@ impl Buffer {
         if n > self.max_bytes {
             return Ok(false);
         }
-        if n > self.bytes.capacity() {
-            let least = if self.n_expected == 0 { FIRST_BYTES } else { self.n_expected };
-            let wanted = least.max(2 * self.bytes.len()).max(n).min(self.max_bytes);
+        if n > self.n_taken {
+            let wanted = FIRST_BYTES.max(2 * self.bytes.len()).max(n).min(self.max_bytes);
             if !self.share.grow_to(wanted) {
                 return Err(full(self.queue));
             }
-            self.bytes.reserve_exact(wanted - self.bytes.len());
+            self.n_taken = wanted;
+        }
+        if n > self.bytes.capacity() {
+            let capacity = if self.n_taken < WHOLE_FROM_BYTES { self.n_taken } else { self.max_bytes };
+            self.bytes.reserve_exact(capacity - self.bytes.len());
         }
         self.bytes.extend_from_slice(more);
         Ok(true)
