@@ -105,12 +105,8 @@ pub(super) fn words(number: &Number) -> String {
     match number {
         Number::Quarters(quarters) => mixed(*quarters),
         Number::Decimal(whole, digits) => {
-            let digits = digits.iter().map(|digit| SMALL[usize::from(*digit) % 10]);
-            [cardinal(*whole), "point".to_owned()]
-                .into_iter()
-                .chain(digits.map(str::to_owned))
-                .collect::<Vec<_>>()
-                .join(" ")
+            let digits = digits.iter().map(|digit| format!(" {}", cardinal(u64::from(*digit))));
+            format!("{} point{}", cardinal(*whole), digits.collect::<String>())
         }
         Number::Year(year) if year % 100 == 0 => format!("{} hundred", cardinal(year / 100)),
         Number::Year(year) if year % 100 < 10 => cardinal(*year),
@@ -153,12 +149,10 @@ fn cardinal(n: u64) -> String {
 }
 
 fn ordinal_words(n: u64) -> String {
-    let cardinal = cardinal(n);
-    let at = cardinal.rfind([' ', '-']).map_or(0, |at| at + 1);
-    let (head, last) = cardinal.split_at(at);
-    let irregular = ORDINALS
-        .iter()
-        .find(|(_, n)| SMALL.iter().zip(0..).any(|(word, small)| small == *n && *word == last));
+    let words = cardinal(n);
+    let at = words.rfind([' ', '-']).map_or(0, |at| at + 1);
+    let (head, last) = words.split_at(at);
+    let irregular = ORDINALS.iter().find(|(_, n)| cardinal(*n) == last);
     match (irregular, last.strip_suffix('y')) {
         (Some((ordinal, _)), _) => format!("{head}{ordinal}"),
         (None, Some(stem)) => format!("{head}{stem}ieth"),
