@@ -20,7 +20,7 @@ import functools
 import random
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -206,6 +206,22 @@ def held(pairs: Path) -> list[Pair]:
     return [*parts["dev"], *parts["test"]]
 
 
+def made(
+    kind: str, language: str, count: int, data: Path | None, pairs: Path | None
+) -> Iterable[tuple[str, Sequence[str]]]:
+    """Sentences of a kind, each with what its translation must contain."""
+    if kind == "digits":
+        if data is None:
+            raise SystemExit("the kind digits needs --data")
+        return strings(data, language, count)
+    if kind == "words":
+        if pairs is None:
+            raise SystemExit("the kind words needs --pairs")
+        return sentences(held(pairs), language, count)
+    rng = random.Random(f"{kind} {language}")
+    return (drawn(kind, language, rng) for _ in range(count))
+
+
 def main(
     language: Annotated[Literal["en", "pa"], tyro.conf.arg(name="from")] = "en",
     kind: str = "number",
@@ -220,15 +236,8 @@ def main(
     The kind `digits` needs `data`, and `words` needs `pairs`, which translation.prepared wrote. `words` is the language
     of translations whose numbers in words are checked.
     """
-    if kind in ("digits", "words") and not check:
-        made = strings(data, language, count) if data else sentences(held(pairs), language, count) if pairs else []
-        for sentence, expected in made:
-            print(sentence, *expected, sep="\t")
-        return
     if not check:
-        rng = random.Random(f"{kind} {language}")
-        for _ in range(count):
-            sentence, expected = drawn(kind, language, rng)
+        for sentence, expected in made(kind, language, count, data, pairs):
             print(sentence, *expected, sep="\t")
         return
     rows, said = (Path(path).read_text().splitlines() for path in check)
