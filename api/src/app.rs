@@ -12,11 +12,15 @@ use akhar_platform::{config::Config, database::Database, reload::LiveConfig, shu
 use axum::extract::FromRef;
 use tokio::sync::Notify;
 use tokio_util::task::TaskTracker;
+use uuid::Uuid;
 
 use crate::{
     auth::{caller::Authenticator, key_cache::KeyCache, rates::Rates},
     budget::Budget,
-    input::{memory::BodyMemory, multipart::largest_file},
+    input::{
+        memory::{BodyBudget, BodyMemory},
+        multipart::largest_file,
+    },
     ui::{playground::DemoKey, state::PageState},
     waiting::{streams::Streams, waiters::Waiters},
 };
@@ -36,7 +40,7 @@ pub(crate) struct Shared {
     pub(crate) lookups: Lookups,
     pub(crate) streams: Streams,
     pages: PageState,
-    body_memory: Arc<Budget<Queue>>,
+    bodies: BodyBudget,
     live: LiveConfig,
     /// The steps of the process's shutdown.
     pub(crate) shutdown: Shutdown,
@@ -108,7 +112,7 @@ impl App {
             uploads,
             streams: Streams::new(lookups.clone(), config.max_streams, shutdown.soft.clone()),
             lookups,
-            body_memory: BodyMemory::budget(config.max_upload_bytes),
+            bodies: BodyBudget::new(config.max_upload_bytes),
             live,
             shutdown: shutdown.clone(),
             webhook_targets: Arc::new(WebhookTargets::new(config.webhook_networks())),
@@ -129,7 +133,7 @@ impl App {
     /// The most bytes of a recording that is sent to the OpenAI-compatible routes.
     pub(crate) fn max_audio_bytes(&self) -> usize {
         let config = self.live.now();
-        config.max_audio_bytes.get().min(largest_file(BodyMemory::most(config.max_upload_bytes)))
+        config.max_audio_bytes.get().min(largest_file(BodyBudget::most_of_account(config.max_upload_bytes)))
     }
 
     /// Takes over the limits of a configuration that has changed.
@@ -138,17 +142,17 @@ impl App {
         let (n_requests, of_account) = Authenticator::request_limits(config.max_requests.get());
         self.auth.requests.set_limits(n_requests, of_account);
         self.streams.set_max(config.max_streams);
-        BodyMemory::set_budget(&self.body_memory, config.max_upload_bytes);
+        self.bodies.set_limit(config.max_upload_bytes);
     }
 
     /// The bytes that are reserved for the bodies of requests.
     pub(crate) fn n_body_bytes(&self) -> usize {
-        self.body_memory.taken()
+        self.bodies.taken()
     }
 
-    /// The memory for the bodies of this queue's requests.
-    pub(crate) fn body_memory(&self, queue: Queue) -> BodyMemory {
-        BodyMemory::of(&self.body_memory, queue)
+    /// The memory for the bodies of this account's requests to this queue.
+    pub(crate) fn body_memory(&self, queue: Queue, account_id: Uuid) -> BodyMemory {
+        self.bodies.of(queue, account_id)
     }
 
     /// Empties the caches, wakes all waiters and looks for due webhooks. Call this when notifications may have been

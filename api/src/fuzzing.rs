@@ -19,6 +19,7 @@ use axum::{
     http::{HeaderName, HeaderValue, Uri},
 };
 use sqlx::postgres::PgPoolOptions;
+use uuid::Uuid;
 
 use crate::{
     app::App,
@@ -107,7 +108,7 @@ impl State {
     /// A JSON object with a field of each kind.
     pub async fn json(&self, data: &[u8]) {
         let Some(request) = request("application/json", data) else { return };
-        let memory = self.0.body_memory(Queue::Quick);
+        let memory = self.0.body_memory(Queue::Quick, Uuid::nil());
         if let Err(problem) = form::read::<AnyForm>(request, 0, &memory).await {
             write(problem);
         }

@@ -51,6 +51,10 @@ pub(crate) struct Caller {
     _request: Share<Uuid>,
 }
 
+/// `accounts.id` of the account whose key a request has, for what is extracted after its caller.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct AccountOfRequest(pub(crate) Uuid);
+
 /// The key of a request that goes on for a while.
 #[derive(Debug, Clone)]
 pub(crate) struct KeyInUse {
@@ -83,6 +87,7 @@ where
         let limits = parts.extensions.get::<RequestInfo>().map(|request| &request.rate_limits);
         auth.count(account_id, quotas, limits)?;
         let request = auth.requests.take(account_id, 1).ok_or(Problem::of(ProblemType::Busy))?;
+        parts.extensions.insert(AccountOfRequest(account_id));
         let key = KeyInUse { auth, prefix: key.prefix, id };
         Ok(Self { account_id, quotas, webhook, key, _request: request })
     }

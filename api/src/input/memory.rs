@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use akhar_jobs::Queue;
 use bytes::Bytes;
+use uuid::Uuid;
 
 use crate::{
     budget::{Budget, Share},
@@ -17,67 +18,99 @@ const FIRST_BYTES: usize = 16 * 1024;
 /// gives it memory as it is written.
 const WHOLE_FROM_BYTES: usize = 1024 * 1024;
 
-/// The memory for the bodies of one queue's requests.
+/// The memory for the bodies of all requests in the process. Each queue leaves an eighth of it to the other one, so recordings
+/// that arrive do not keep images waiting, and each account a quarter of a queue's to the others.
+#[derive(Debug, Clone)]
+pub(crate) struct BodyBudget {
+    queues: Arc<Budget<Queue>>,
+    accounts: Arc<Budget<(Queue, Uuid)>>,
+}
+
+/// The memory for the bodies of one account's requests to one queue.
 #[derive(Debug, Clone)]
 pub(crate) struct BodyMemory {
-    budget: Arc<Budget<Queue>>,
+    budget: BodyBudget,
     queue: Queue,
+    account_id: Uuid,
 }
 
 /// Memory that is taken until this is dropped.
 #[derive(Debug)]
 pub(super) struct Reserved {
-    _share: Share<Queue>,
+    of_queue: Share<Queue>,
+    of_account: Share<(Queue, Uuid)>,
 }
 
 /// The bytes of one body, or of the file in it. They are never copied.
 #[derive(Debug)]
 pub(super) struct Buffer {
     bytes: Vec<u8>,
-    share: Share<Queue>,
+    reserved: Reserved,
     queue: Queue,
     /// The bytes for which memory is taken.
     n_taken: usize,
     max_bytes: usize,
 }
 
-impl BodyMemory {
-    /// `max_bytes` for all bodies in the process. Each queue leaves an eighth of them to the other one, so recordings
-    /// that arrive do not keep images waiting.
-    pub(crate) fn budget(max_bytes: usize) -> Arc<Budget<Queue>> {
-        Budget::new(max_bytes, Self::most(max_bytes))
+impl BodyBudget {
+    /// `max_bytes` for all bodies.
+    pub(crate) fn new(max_bytes: usize) -> Self {
+        Self {
+            queues: Budget::new(max_bytes, Self::most_of_queue(max_bytes)),
+            accounts: Budget::new(max_bytes, Self::most_of_account(max_bytes)),
+        }
     }
 
-    /// Changes the bytes of such a budget.
-    pub(crate) fn set_budget(budget: &Budget<Queue>, max_bytes: usize) {
-        budget.set_limits(max_bytes, Self::most(max_bytes));
+    /// Changes the bytes.
+    pub(crate) fn set_limit(&self, max_bytes: usize) {
+        self.queues.set_limits(max_bytes, Self::most_of_queue(max_bytes));
+        self.accounts.set_limits(max_bytes, Self::most_of_account(max_bytes));
     }
 
-    /// The bytes that the bodies of one queue's requests may have together, of `max_bytes` in all.
-    pub(crate) const fn most(max_bytes: usize) -> usize {
+    /// The bytes that are taken at present.
+    pub(crate) fn taken(&self) -> usize {
+        self.queues.taken()
+    }
+
+    /// The bytes that the bodies of one account's requests to one queue may have together, of `max_bytes` in all.
+    pub(crate) const fn most_of_account(max_bytes: usize) -> usize {
+        let of_queue = Self::most_of_queue(max_bytes);
+        of_queue - of_queue / 4
+    }
+
+    const fn most_of_queue(max_bytes: usize) -> usize {
         max_bytes - max_bytes / 8
     }
 
-    /// The memory for the requests of this queue.
-    pub(crate) fn of(budget: &Arc<Budget<Queue>>, queue: Queue) -> Self {
-        Self { budget: budget.clone(), queue }
+    /// The memory for this account's requests to this queue.
+    pub(crate) fn of(&self, queue: Queue, account_id: Uuid) -> BodyMemory {
+        BodyMemory { budget: self.clone(), queue, account_id }
     }
+}
 
+impl BodyMemory {
     /// Takes memory for a body that has `announced` bytes by its Content-Length, of which at most `max_bytes` are kept.
     pub(super) fn take(&self, announced: Option<usize>, max_bytes: usize) -> Result<Buffer, Problem> {
         let max_bytes = announced.map_or(max_bytes, |n| n.min(max_bytes));
         let n_taken = announced.map_or(0, |_| max_bytes);
-        let share = self.share(n_taken)?;
-        Ok(Buffer { bytes: Vec::new(), share, queue: self.queue, n_taken, max_bytes })
+        let reserved = self.reserve(n_taken)?;
+        Ok(Buffer { bytes: Vec::new(), reserved, queue: self.queue, n_taken, max_bytes })
     }
 
     /// Takes memory for what is kept of a body while it is parsed.
     pub(super) fn reserve(&self, n_bytes: usize) -> Result<Reserved, Problem> {
-        Ok(Reserved { _share: self.share(n_bytes)? })
+        let BodyBudget { queues, accounts } = &self.budget;
+        let of_account =
+            accounts.take((self.queue, self.account_id), n_bytes).ok_or_else(|| full(self.queue))?;
+        let of_queue = queues.take(self.queue, n_bytes).ok_or_else(|| full(self.queue))?;
+        Ok(Reserved { of_queue, of_account })
     }
+}
 
-    fn share(&self, n_bytes: usize) -> Result<Share<Queue>, Problem> {
-        self.budget.take(self.queue, n_bytes).ok_or_else(|| full(self.queue))
+impl Reserved {
+    /// Takes more, so that it is at least `n_bytes`. Returns whether there was enough; if not, the request has to fail.
+    fn grow_to(&mut self, n_bytes: usize) -> bool {
+        self.of_account.grow_to(n_bytes) && self.of_queue.grow_to(n_bytes)
     }
 }
 
@@ -91,7 +124,7 @@ impl Buffer {
         }
         if n > self.n_taken {
             let wanted = FIRST_BYTES.max(2 * self.bytes.len()).max(n).min(self.max_bytes);
-            if !self.share.grow_to(wanted) {
+            if !self.reserved.grow_to(wanted) {
                 return Err(full(self.queue));
             }
             self.n_taken = wanted;
@@ -118,8 +151,12 @@ impl AsRef<[u8]> for Buffer {
 
 fn full(queue: Queue) -> Problem {
     let detail = match queue {
-        Queue::Quick => "The server holds as many uploads as it can. Send the request again later.",
-        Queue::Speech => "The server holds as many recordings as it can. Send the request again later.",
+        Queue::Quick => {
+            "The server holds as many uploads as it can, in all or of your account. Send the request again later."
+        }
+        Queue::Speech => {
+            "The server holds as many recordings as it can, in all or of your account. Send the request again later."
+        }
     };
     Problem::of(ProblemType::Busy).with_detail(detail)
 }
@@ -130,14 +167,28 @@ pub(crate) mod tests {
 
     /// Memory that is enough for every body of a test.
     pub(crate) fn plenty() -> BodyMemory {
-        BodyMemory::of(&BodyMemory::budget(usize::MAX), Queue::Quick)
+        BodyBudget::new(usize::MAX).of(Queue::Quick, Uuid::nil())
+    }
+
+    #[test]
+    fn an_account_and_a_queue_leave_memory_to_the_others() {
+        let budget = BodyBudget::new(800);
+        let memory = |queue, account| budget.of(queue, Uuid::from_u128(account));
+        assert!(memory(Queue::Speech, 1).reserve(526).is_err(), "a quarter is for other accounts");
+        let first = memory(Queue::Speech, 1).reserve(525);
+        assert!(memory(Queue::Speech, 2).reserve(176).is_err(), "an eighth is for the other queue");
+        let second = memory(Queue::Speech, 2).reserve(175);
+        let third = memory(Queue::Quick, 1).reserve(100);
+        assert!(first.is_ok() && second.is_ok() && third.is_ok());
+        assert!(memory(Queue::Quick, 2).reserve(1).is_err());
+        drop((first, second, third));
+        assert_eq!((budget.taken(), budget.accounts.taken()), (0, 0));
     }
 
     #[test]
     fn memory_is_kept_until_the_last_reference_is_gone() {
-        let budget = BodyMemory::budget(800);
-        let memory = BodyMemory::of(&budget, Queue::Speech);
-        assert!(memory.take(Some(701), 1000).is_err(), "an eighth is for the other queue");
+        let budget = BodyBudget::new(800);
+        let memory = budget.of(Queue::Speech, Uuid::nil());
         let mut buffer = memory.take(Some(500), 600).unwrap();
         assert_eq!(budget.taken(), 500);
         assert!(buffer.push(&[7; 500]).unwrap());
@@ -151,8 +202,8 @@ pub(crate) mod tests {
 
     #[test]
     fn memory_grows_with_a_body_of_unknown_length() {
-        let budget = BodyMemory::budget(80_000);
-        let memory = BodyMemory::of(&budget, Queue::Quick);
+        let budget = BodyBudget::new(80_000);
+        let memory = budget.of(Queue::Quick, Uuid::nil());
         let mut buffer = memory.take(None, 40_000).unwrap();
         assert!(buffer.push(&vec![7; 20_000]).unwrap() && buffer.push(&vec![7; 20_000]).unwrap());
         assert!(!buffer.push(&[7]).unwrap());

@@ -7,7 +7,10 @@ use futures::stream;
 use proptest::{prelude::*, sample::select};
 
 use super::*;
-use crate::{input::memory::tests::plenty, problems::ProblemType};
+use crate::{
+    input::memory::{BodyBudget, tests::plenty},
+    problems::ProblemType,
+};
 
 /// The parts of a body that arrives in these pieces: names and data.
 async fn parts(pieces: Vec<Vec<u8>>) -> Result<Vec<(String, Vec<u8>)>, ProblemType> {
@@ -96,14 +99,13 @@ async fn a_head_and_what_is_before_the_first_part_may_have_8_kib() {
 
 #[tokio::test]
 async fn memory_is_taken_for_a_body_of_unknown_length() {
-    let memory = |n_bytes| BodyMemory::of(&BodyMemory::budget(n_bytes), akhar_jobs::Queue::Quick);
     let begin = async |n_bytes| {
-        let memory = memory(n_bytes);
+        let memory = BodyBudget::new(n_bytes).of(akhar_jobs::Queue::Quick, uuid::Uuid::nil());
         let body = ArrivingBody::new(&HeaderMap::new(), Body::from("--B-B"), 100, &memory)?;
         Parts::begin(body, "B-B", &memory).await
     };
-    assert!(begin(100_000).await.is_ok());
-    assert_eq!(begin(80_000).await.unwrap_err().problem_type(), ProblemType::Busy);
+    assert!(begin(120_000).await.is_ok());
+    assert_eq!(begin(110_000).await.unwrap_err().problem_type(), ProblemType::Busy);
 }
 
 #[test]

@@ -2,9 +2,11 @@
 
 use akhar_jobs::Upload;
 use axum::extract::{FromRequest, Request};
+use uuid::Uuid;
 
 use crate::{
     app::App,
+    auth::caller::AccountOfRequest,
     input::form::{Form, read},
     problems::Problem,
 };
@@ -23,7 +25,9 @@ impl<F: Form> FromRequest<App> for Checked<F> {
     async fn from_request(request: Request, app: &App) -> Result<Self, Problem> {
         let max_file_bytes =
             F::FILE.map_or(0, |file| file.max_bytes.unwrap_or_else(|| app.max_audio_bytes()));
-        let (fields, upload) = read::<F>(request, max_file_bytes, &app.body_memory(F::QUEUE)).await?;
+        let account_id = request.extensions().get().map_or(Uuid::nil(), |AccountOfRequest(id)| *id);
+        let memory = app.body_memory(F::QUEUE, account_id);
+        let (fields, upload) = read::<F>(request, max_file_bytes, &memory).await?;
         Ok(Self { fields, upload })
     }
 }

@@ -149,11 +149,11 @@ impl Config {
                 expected: "at least 4",
             });
         }
-        if self.max_upload_bytes < 3_000_000 {
+        if self.max_upload_bytes < 4_000_000 {
             return Err(ConfigError::OutOfRange {
                 key: "max_upload_bytes",
                 value: self.max_upload_bytes.to_string(),
-                expected: "at least 3000000",
+                expected: "at least 4000000",
             });
         }
         if let Some(value) = &self.log_filter {

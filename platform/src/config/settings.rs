@@ -82,7 +82,8 @@ pub struct Config {
     /// are answered with 503 `busy`.
     pub max_requests: NonZeroUsize,
     /// Bytes of uploads that one API process keeps in memory at a time. Recordings may have seven eighths of them, and so
-    /// may images and texts. A request whose body does not fit is answered with 503 `busy`. At least 3000000, so that every file fits.
+    /// may images and texts; one account may have three quarters of either. A request whose body does not fit is answered
+    /// with 503 `busy`. At least 4000000, so that every file fits.
     pub max_upload_bytes: usize,
     /// Bytes that a recording sent to `/v1/audio/` may have. At most as many as the uploads of recordings may have together.
     pub max_audio_bytes: NonZeroUsize,

@@ -14,7 +14,7 @@ const SPEECH: &str = "speech-recognition";
 
 #[tokio::test]
 async fn recordings_that_fill_the_memory_for_uploads_do_not_keep_images_out() {
-    let stack = Stack::with().set("AKHAR_MAX_UPLOAD_BYTES", 3_000_000).start().await;
+    let stack = Stack::with().set("AKHAR_MAX_UPLOAD_BYTES", 4_000_000).start().await;
     let image = &operations()[0];
     // It has no accepted type, so it is answered with 415 as long as there is memory for it.
     let large = Form::upload(&vec![b'x'; 2_000_000]);
@@ -35,6 +35,28 @@ async fn recordings_that_fill_the_memory_for_uploads_do_not_keep_images_out() {
         (send(stack.post(SPEECH, &large)).await.status == 415).then_some(())
     })
     .await;
+}
+
+#[tokio::test]
+async fn recordings_of_one_account_leave_memory_for_those_of_others() {
+    let stack = Stack::with().workers(0).set("AKHAR_MAX_UPLOAD_BYTES", 4_000_000).start().await;
+    let other = stack.keys(&["create", "--name", "other"]).await;
+    // It has no accepted type, so it is answered with 415 as long as there is memory for it.
+    let (large, small) = (Form::upload(&vec![b'x'; 1_400_000]), Form::upload(&vec![b'x'; 700_000]));
+    let path = format!("/v1/models/{SPEECH}");
+    let length = large.body().len().to_string();
+    let headers = [("Content-Type", &*large.content_type()), ("Content-Length", &*length)];
+    let _arriving = connect(&stack.base, &head("POST", &path, &stack.key, &headers)).await;
+    until("the account has no memory left", async || {
+        (send(stack.post(SPEECH, &large)).await.status == 503).then_some(())
+    })
+    .await;
+    assert_eq!(send(stack.post(SPEECH, &small)).await.status, 415, "it fits beside the large one");
+    assert_eq!(
+        send(stack.post_as(&other, SPEECH, &large)).await.status,
+        415,
+        "another account has its own part"
+    );
 }
 
 /// The head of a request whose body arrives in chunks, and the chunk of these bytes.
