@@ -79,18 +79,31 @@ impl Folders {
 
     /// The codes of the failures, by the path below the folder of recordings.
     pub fn failures(&self) -> Vec<(String, String)> {
-        let text = fs::read_to_string(self.results.join("failures.jsonl")).unwrap_or_default();
-        let mut failures: Vec<_> = text
+        self.list("failures.jsonl")
+    }
+
+    /// The codes of the skipped files, by the path below the folder of recordings.
+    pub fn skipped(&self) -> Vec<(String, String)> {
+        self.list("skipped.jsonl")
+    }
+
+    fn list(&self, name: &str) -> Vec<(String, String)> {
+        let text = fs::read_to_string(self.results.join(name)).unwrap_or_default();
+        let mut files: Vec<_> = text
             .lines()
             .map(|line| {
-                let failure: Value = serde_json::from_str(line).expect("JSON");
-                assert!(failure["reason"].as_str().is_some_and(|reason| !reason.is_empty()), "{line}");
-                let path = Path::new(failure["path"].as_str().expect("a path"));
-                let path = path.strip_prefix(&self.recordings).expect("a recording").to_string_lossy();
-                (path.into_owned(), failure["code"].as_str().expect("a code").to_owned())
+                let file: Value = serde_json::from_str(line).expect("JSON");
+                assert!(file["reason"].as_str().is_some_and(|reason| !reason.is_empty()), "{line}");
+                (self.below(&file["path"]), file["code"].as_str().expect("a code").to_owned())
             })
             .collect();
-        failures.sort();
-        failures
+        files.sort();
+        files
+    }
+
+    /// The path below the folder of recordings.
+    pub fn below(&self, path: &Value) -> String {
+        let path = Path::new(path.as_str().expect("a path"));
+        path.strip_prefix(&self.recordings).expect("a recording").to_string_lossy().into_owned()
     }
 }

@@ -21,10 +21,11 @@ use super::{
     inputs::Input,
     join::{Part, Transcript, join},
     journal::{Entry, Journal},
-    outputs::{FailedInput, Outputs},
+    outputs::Outputs,
     pace::{Pace, Place},
     server,
     settings::{Settings, sha256},
+    untranscribed::Untranscribed,
 };
 use crate::failure::Failure;
 
@@ -56,7 +57,7 @@ pub(super) enum Ended {
     },
     /// An earlier run has written its results.
     Earlier,
-    Failed(FailedInput),
+    Failed(Untranscribed),
 }
 
 /// Why there is no transcript.
@@ -105,7 +106,7 @@ impl Batch {
             Ok(None) => Ok(Ended::Earlier),
             Err(Trouble::Recording { code, reason }) => {
                 let path = input.path.to_string_lossy().into_owned();
-                Ok(Ended::Failed(FailedInput { path, code, reason }))
+                Ok(Ended::Failed(Untranscribed { path, code, reason }))
             }
             Err(Trouble::Run(failure)) => Err(failure),
         }

@@ -1,19 +1,27 @@
-//! Finds the recordings: from files, folders, patterns and a list of paths to the recordings, and the name of each one's
-//! results.
+//! Finds the recordings: from files, folders, patterns and a list of paths to the recordings, with the name of each one's
+//! results, and the files that are skipped.
 
 use std::{
     collections::{HashMap, HashSet},
-    fs,
+    ffi::{OsStr, OsString},
+    fs::{self, DirEntry},
     io::BufRead as _,
     path::{Component, Path, PathBuf},
 };
 
+use super::{journal, settings::Format, untranscribed, untranscribed::Untranscribed};
 use crate::failure::Failure;
 
 /// The extensions of files that the server takes as they are.
 const SENT: [&str; 2] = ["mp3", "wav"];
 /// The extensions of files that are decoded here, because the server takes them only from other programs.
 const DECODED: [&str; 7] = ["flac", "m4a", "mkv", "mp4", "ogg", "opus", "webm"];
+/// The extensions of other recordings.
+const UNSUPPORTED: [&str; 38] = [
+    "3g2", "3ga", "3gp", "aac", "ac3", "aif", "aifc", "aiff", "amr", "ape", "asf", "au", "avi", "awb", "caf",
+    "dss", "dts", "flv", "gsm", "m4b", "m4v", "mka", "mov", "mp2", "mpeg", "mpg", "oga", "ogv", "ra", "rm",
+    "snd", "spx", "voc", "w64", "weba", "wma", "wmv", "wv",
+];
 /// The argument that stands for a list of paths on standard input.
 const LIST: &str = "-";
 
@@ -33,9 +41,17 @@ impl Input {
     }
 }
 
+/// What the arguments name.
+#[derive(Debug)]
+pub(super) struct Inputs {
+    pub(super) recordings: Vec<Input>,
+    /// The files of folders that are not transcribed.
+    pub(super) skipped: Vec<Untranscribed>,
+}
+
 /// The recordings of these arguments, each once, in order. A folder gives the files in it and below it with a known
-/// extension, sorted.
-pub(super) fn find(arguments: &[PathBuf]) -> Result<Vec<Input>, Failure> {
+/// extension, sorted. Its other files are skipped, except for hidden ones and results, which count as absent.
+pub(super) fn find(arguments: &[PathBuf]) -> Result<Inputs, Failure> {
     let mut found = Found::default();
     for argument in arguments {
         if argument.as_os_str() == LIST {
@@ -53,7 +69,7 @@ pub(super) fn find(arguments: &[PathBuf]) -> Result<Vec<Input>, Failure> {
             }
         }
     }
-    named(found.files)
+    Ok(Inputs { recordings: named(found.files)?, skipped: found.skipped })
 }
 
 /// The files that match a pattern, such as `calls/*.mp3`.
@@ -75,6 +91,8 @@ fn matches(pattern: &Path) -> Result<Vec<PathBuf>, Failure> {
 #[derive(Debug, Default)]
 struct Found {
     files: Vec<(PathBuf, PathBuf)>,
+    skipped: Vec<Untranscribed>,
+    /// The paths in both.
     seen: HashSet<PathBuf>,
 }
 
@@ -82,7 +100,7 @@ impl Found {
     /// Adds a file, or the recordings of a folder. A path that does not exist is added too, and fails when it is read.
     fn add(&mut self, path: &Path) -> Result<(), Failure> {
         if path.is_dir() {
-            return self.add_folder(path, path);
+            return self.add_folder(path, path, false);
         }
         let is_below = path.components().all(|part| matches!(part, Component::Normal(_) | Component::CurDir));
         let below = if is_below { path } else { Path::new(path.file_name().unwrap_or_default()) };
@@ -91,17 +109,27 @@ impl Found {
         Ok(())
     }
 
-    /// Adds the recordings in a folder and below it. Links to folders are not followed, since they may form a circle.
-    fn add_folder(&mut self, root: &Path, folder: &Path) -> Result<(), Failure> {
+    /// Adds the files in a folder and below it. `has_results`: a run has written its results to a folder around it, which
+    /// is not the root.
+    fn add_folder(&mut self, root: &Path, folder: &Path, has_results: bool) -> Result<(), Failure> {
         let cannot = |error| Failure::io(format!("cannot read the folder {}", folder.display()))(error);
         let entries: Result<Vec<_>, _> = fs::read_dir(folder).map_err(cannot)?.collect();
         let mut entries = entries.map_err(cannot)?;
-        entries.sort_by_key(fs::DirEntry::file_name);
+        entries.retain(|entry| !entry.file_name().as_encoded_bytes().starts_with(b"."));
+        entries.sort_by_key(DirEntry::file_name);
+        let is_output = folder.join(journal::FILE).exists();
+        let has_results = has_results || is_output && folder != root;
+        let results = Results::beside(&entries, has_results, is_output);
         for entry in entries {
             let path = entry.path();
             if entry.file_type().map_err(cannot)?.is_dir() {
-                self.add_folder(root, &path)?;
-            } else if is_recording(&path) && path.is_file() {
+                self.add_folder(root, &path, has_results)?;
+            } else if let Some((code, reason)) = why_skipped(&path) {
+                if !results.have(&path) && self.seen.insert(path.clone()) {
+                    let path = path.to_string_lossy().into_owned();
+                    self.skipped.push(Untranscribed { path, code: code.to_owned(), reason });
+                }
+            } else {
                 let below = path.strip_prefix(root).unwrap_or(&path).to_owned();
                 self.add_file(path, below);
             }
@@ -113,6 +141,56 @@ impl Found {
         if self.seen.insert(path.clone()) {
             self.files.push((path, below));
         }
+    }
+}
+
+/// The results that a folder may have.
+struct Results {
+    /// The names of the recordings in the folder, with and without the extension.
+    names: HashSet<OsString>,
+    /// Whether results of other folders are here.
+    are_elsewhere_of: bool,
+    has_lists: bool,
+}
+
+impl Results {
+    fn beside(entries: &[DirEntry], are_elsewhere_of: bool, has_lists: bool) -> Self {
+        let recordings = entries.iter().map(DirEntry::path).filter(|path| is_recording(path));
+        let names =
+            |path: PathBuf| [path.file_stem(), path.file_name()].map(|name| name.map(OsStr::to_owned));
+        Self { names: recordings.flat_map(names).flatten().collect(), are_elsewhere_of, has_lists }
+    }
+
+    /// Whether this is the file of a result, or of a list of files, or what a crash left of one.
+    fn have(&self, path: &Path) -> bool {
+        let whole = path.with_extension("");
+        let path = if has_extension(path, &["part"]) { &whole } else { path };
+        let name = path.file_name().unwrap_or_default();
+        if self.has_lists && untranscribed::LISTS.iter().any(|list| name == *list) {
+            return true;
+        }
+        let is_beside = || path.file_stem().is_some_and(|stem| self.names.contains(stem));
+        has_extension(path, &Format::EXTENSIONS) && (self.are_elsewhere_of || is_beside())
+    }
+}
+
+/// Why a file of a folder is skipped: a code that never changes, and the reason. `None` for a recording.
+fn why_skipped(path: &Path) -> Option<(&'static str, String)> {
+    if path.is_dir() {
+        // Links may form a circle.
+        Some(("link_to_folder", "links to folders are not followed".to_owned()))
+    } else if !path.is_file() {
+        Some(("not_a_file", "it is not a file, or a link to a file that does not exist".to_owned()))
+    } else if is_recording(path) {
+        None
+    } else if has_extension(path, &UNSUPPORTED) {
+        let extension = path.extension().unwrap_or_default().to_string_lossy().to_lowercase();
+        let reason =
+            format!("recordings in the format {extension} are not supported: convert it to FLAC or MP3");
+        Some(("unsupported_format", reason))
+    } else {
+        let known = [&SENT[..], &DECODED].concat().join(", .");
+        Some(("not_a_recording", format!("its name does not end as that of a recording: .{known}")))
     }
 }
 
@@ -186,6 +264,53 @@ mod tests {
         }
         let below: Vec<_> = found.files.iter().map(|(_, below)| below.display().to_string()).collect();
         assert_eq!(below, ["a/x.ogg", "y.mp3", "z.mp3"]);
+    }
+
+    #[test]
+    fn a_folder_gives_its_recordings_and_what_is_skipped_but_no_hidden_files_and_results() {
+        let root = std::env::temp_dir().join(format!("akhar-inputs-{}", std::process::id()));
+        // It may be missing.
+        let _ = fs::remove_dir_all(&root);
+        for folder in ["", "a/.git", "results/b"] {
+            fs::create_dir_all(root.join(folder)).unwrap();
+        }
+        let files = [
+            "x.MP3",
+            "x.json",
+            "x.MP3.txt",
+            "x.vtt.part",
+            "y.json",
+            "noise.Amr",
+            "failures.jsonl",
+            ".z.wav",
+            "a/z.wav",
+            "a/.git/z.wav",
+            "results/.akhar-journal.jsonl",
+            "results/skipped.jsonl",
+            "results/b/z.srt",
+            "results/b/page.pdf",
+        ];
+        for file in files {
+            fs::write(root.join(file), b"").unwrap();
+        }
+        std::os::unix::fs::symlink(&root, root.join("circle")).unwrap();
+        std::os::unix::fs::symlink("nothing.wav", root.join("link.wav")).unwrap();
+        let inputs = find(std::slice::from_ref(&root)).unwrap();
+        let recordings: Vec<_> =
+            inputs.recordings.iter().map(|input| input.name.display().to_string()).collect();
+        assert_eq!(recordings, ["a/z", "x"]);
+        let below = |path: &str| Path::new(path).strip_prefix(&root).unwrap().display().to_string();
+        let skipped: Vec<_> = inputs.skipped.iter().map(|file| (below(&file.path), &*file.code)).collect();
+        let expected = [
+            ("circle", "link_to_folder"),
+            ("failures.jsonl", "not_a_recording"),
+            ("link.wav", "not_a_file"),
+            ("noise.Amr", "unsupported_format"),
+            ("results/b/page.pdf", "not_a_recording"),
+            ("y.json", "not_a_recording"),
+        ];
+        assert_eq!(skipped, expected.map(|(path, code)| (path.to_owned(), code)));
+        fs::remove_dir_all(&root).unwrap();
     }
 
     #[test]

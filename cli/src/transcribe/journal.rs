@@ -16,7 +16,8 @@ use serde::{Deserialize, Serialize};
 use super::settings::Settings;
 use crate::failure::Failure;
 
-const FILE: &str = ".akhar-journal.jsonl";
+/// The name of the file. A folder that has it has the results of a run.
+pub(super) const FILE: &str = ".akhar-journal.jsonl";
 
 /// A recording whose results are written.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

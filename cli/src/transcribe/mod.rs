@@ -10,6 +10,7 @@ mod pace;
 mod progress;
 mod server;
 mod settings;
+mod untranscribed;
 
 use std::{
     fs,
@@ -29,13 +30,14 @@ use tokio::{
 
 use crate::{failure::Failure, language::Language, output};
 use batch::{Batch, Ended};
-use inputs::Input;
+use inputs::Inputs;
 use journal::Journal;
-use outputs::{FailedInput, Outputs};
+use outputs::Outputs;
 use pace::Pace;
 use progress::{Progress, Tally};
 use server::Server;
 use settings::{Format, Settings};
+use untranscribed::Untranscribed;
 
 /// How often the progress is shown.
 const SHOW_INTERVAL: Duration = Duration::from_millis(500);
@@ -43,8 +45,7 @@ const SHOW_INTERVAL: Duration = Duration::from_millis(500);
 #[derive(Debug, clap::Args)]
 pub(crate) struct Arguments {
     /// Files, folders, patterns such as 'calls/*.mp3', or `-` for a list of paths on standard input. From folders, files
-    /// that end in .mp3, .wav, .flac, .m4a, .mkv, .mp4, .ogg, .opus or .webm
-    /// are taken
+    /// that end in .mp3, .wav, .flac, .m4a, .mkv, .mp4, .ogg, .opus or .webm are taken, and the others are listed as skipped
     #[arg(required = true)]
     paths: Vec<PathBuf>,
     /// The folder for the results. The folders of the recordings are repeated in it
@@ -80,16 +81,15 @@ pub(crate) struct Arguments {
 /// Transcribes all recordings. Fails with [`Failure::Exit`] if some failed, or if a signal interrupted the run.
 pub(crate) async fn run(config: &Config, arguments: Arguments) -> Result<(), Failure> {
     let inputs = inputs::find(&arguments.paths)?;
-    if inputs.is_empty() {
-        let text =
-            "there is no recording: expected files with a known ending, such as .mp3, in the given folders";
-        return Err(Failure::Command(text.to_owned()));
+    if inputs.recordings.is_empty() {
+        return Err(no_recording(&inputs.skipped));
     }
     let settings =
         Settings::new(arguments.lang, arguments.translate, arguments.timestamps, &arguments.format);
     let key = arguments.key_file.as_deref().map(server::key_in).transpose()?;
     let outputs = Outputs::create(arguments.out)?;
     let journal = Journal::open(outputs.folder(), &settings, arguments.resume)?;
+    outputs.write_list(untranscribed::SKIPPED, &inputs.skipped)?;
     let mut signals = Signals::new().map_err(Failure::io("cannot install signal handlers"))?;
     let pace = Pace::new(arguments.concurrency.get());
     let url = arguments.url.as_deref().or(config.url.as_deref()).filter(|url| !url.is_empty());
@@ -115,17 +115,26 @@ pub(crate) async fn run(config: &Config, arguments: Arguments) -> Result<(), Fai
     ran.and(closed)
 }
 
+/// Why there is nothing to do.
+fn no_recording(skipped: &[Untranscribed]) -> Failure {
+    let expected = "expected files with a known ending, such as .mp3, in the given folders";
+    let skipped = skipped.first().map_or_else(String::new, |first| {
+        format!(". {} skipped, such as {}: {}", skipped.len(), first.path, first.reason)
+    });
+    Failure::Command(format!("there is no recording: {expected}{skipped}"))
+}
+
 /// Transcribes all recordings and prints a summary.
 async fn transcribe(
     batch: &Arc<Batch>,
-    inputs: Vec<Input>,
+    Inputs { recordings, skipped }: Inputs,
     concurrency: usize,
     signals: &mut Signals,
 ) -> Result<(), Failure> {
     let sizes: Vec<u64> =
-        inputs.iter().map(|input| fs::metadata(&input.path).map_or(0, |file| file.len())).collect();
-    let mut run = Run::new(inputs.len(), sizes.iter().sum());
-    let recordings = inputs.into_iter().zip(sizes).map(|(input, n_bytes)| {
+        recordings.iter().map(|input| fs::metadata(&input.path).map_or(0, |file| file.len())).collect();
+    let mut run = Run::new(recordings.len(), skipped.len(), sizes.iter().sum());
+    let recordings = recordings.into_iter().zip(sizes).map(|(input, n_bytes)| {
         let batch = batch.clone();
         async move { (n_bytes, batch.transcribe(input).await) }
     });
@@ -133,8 +142,12 @@ async fn transcribe(
     let ended = stream::iter(recordings).buffer_unordered(concurrency + 1);
     let interrupted = run.follow(ended, || batch.transcribed(), signals).await;
     run.progress.finish();
-    batch.outputs.write_failures(&run.failures)?;
+    batch.outputs.write_list(untranscribed::FAILURES, &run.failures)?;
     output::line(run.tally.summary(run.progress.elapsed())).or_else(Failure::unless_output_closed)?;
+    let list = |name| batch.outputs.folder().join(name).display().to_string();
+    if !skipped.is_empty() {
+        eprintln!("the skipped files are listed in {}", list(untranscribed::SKIPPED));
+    }
     match interrupted {
         Err(Failure::Exit(code)) => {
             eprintln!("interrupted: run the same command with --resume to continue");
@@ -143,7 +156,7 @@ async fn transcribe(
         Err(failure) => Err(failure),
         Ok(()) if run.failures.is_empty() => Ok(()),
         Ok(()) => {
-            eprintln!("the failed recordings are listed in {}", batch.outputs.failures().display());
+            eprintln!("the failed recordings are listed in {}", list(untranscribed::FAILURES));
             Err(Failure::Exit(1))
         }
     }
@@ -152,13 +165,13 @@ async fn transcribe(
 /// What has happened so far.
 struct Run {
     tally: Tally,
-    failures: Vec<FailedInput>,
+    failures: Vec<Untranscribed>,
     progress: Progress,
 }
 
 impl Run {
-    fn new(n_files: usize, n_all_bytes: u64) -> Self {
-        let tally = Tally { n_files, n_all_bytes, ..Tally::default() };
+    fn new(n_files: usize, n_skipped: usize, n_all_bytes: u64) -> Self {
+        let tally = Tally { n_files, n_skipped, n_all_bytes, ..Tally::default() };
         Self { progress: Progress::new(&tally), tally, failures: Vec::new() }
     }
 

@@ -1,4 +1,4 @@
-//! Writes the results of a recording, and the list of failures, into the output folder. A file appears whole or not at all.
+//! Writes the results of a recording, and the lists of files without one, into the output folder. A file appears whole or not at all.
 
 use std::{
     ffi::OsString,
@@ -15,19 +15,9 @@ use super::{
     inputs::Input,
     join::Transcript,
     settings::{Format, Settings},
+    untranscribed::Untranscribed,
 };
 use crate::failure::Failure;
-
-const FAILURES: &str = "failures.jsonl";
-
-/// A recording that could not be transcribed: a line of `failures.jsonl`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub(super) struct FailedInput {
-    pub(super) path: String,
-    /// A code that never changes, such as `undecodable`.
-    pub(super) code: String,
-    pub(super) reason: String,
-}
 
 /// The JSON document of a recording: the HTTP interface's, and what is known beside it.
 #[derive(Debug, Serialize)]
@@ -59,11 +49,6 @@ impl Outputs {
         &self.folder
     }
 
-    /// Where the failures are listed.
-    pub(super) fn failures(&self) -> PathBuf {
-        self.folder.join(FAILURES)
-    }
-
     /// Whether all results of a recording exist.
     pub(super) fn exist(&self, input: &Input, settings: &Settings) -> bool {
         settings.formats().all(|format| self.path(input, format).is_file())
@@ -85,14 +70,14 @@ impl Outputs {
         Ok(())
     }
 
-    /// Writes the list of failures. If there are none, removes that of an earlier run.
-    pub(super) fn write_failures(&self, failures: &[FailedInput]) -> Result<(), Failure> {
-        let path = self.failures();
-        let written = if failures.is_empty() {
+    /// Writes a list of files. If there are none, removes that of an earlier run.
+    pub(super) fn write_list(&self, name: &str, files: &[Untranscribed]) -> Result<(), Failure> {
+        let path = self.folder.join(name);
+        let written = if files.is_empty() {
             fs::remove_file(&path)
                 .or_else(|e| if e.kind() == io::ErrorKind::NotFound { Ok(()) } else { Err(e) })
         } else {
-            let lines: Result<Vec<String>, _> = failures.iter().map(serde_json::to_string).collect();
+            let lines: Result<Vec<String>, _> = files.iter().map(serde_json::to_string).collect();
             lines
                 .map_err(io::Error::from)
                 .and_then(|lines| replace(&path, (lines.join("\n") + "\n").as_bytes()))

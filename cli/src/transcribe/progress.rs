@@ -19,6 +19,8 @@ pub(super) struct Tally {
     /// Recordings whose results an earlier run has written.
     pub(super) n_earlier: usize,
     pub(super) n_failed: usize,
+    /// Files that are not among the recordings.
+    pub(super) n_skipped: usize,
     /// The length of the recordings that this run has transcribed, seconds.
     pub(super) audio_s: f64,
     /// Bytes of recordings that have ended, of all.
@@ -57,10 +59,11 @@ impl Tally {
             n => format!(", {n} by an earlier run"),
         };
         format!(
-            "{} of {} recordings transcribed{earlier}, {} failed: {:.2} h of audio in {:.0} s",
+            "{} of {} recordings transcribed{earlier}, {} failed, {} skipped: {:.2} h of audio in {:.0} s",
             self.n_transcribed,
             self.n_files,
             self.n_failed,
+            self.n_skipped,
             self.audio_s / 3600.0,
             elapsed.as_secs_f64(),
         )
@@ -131,6 +134,7 @@ mod tests {
             n_transcribed: 2,
             n_earlier: 1,
             n_failed: 1,
+            n_skipped: 5,
             audio_s: 720.0,
             n_bytes: 100,
             n_all_bytes: 400,
@@ -143,7 +147,7 @@ mod tests {
         assert_eq!(tally.left(elapsed), Some(Duration::from_secs(180)));
         assert_eq!(
             tally.summary(elapsed),
-            "2 of 8 recordings transcribed, 1 by an earlier run, 1 failed: 0.20 h of audio in 60 s"
+            "2 of 8 recordings transcribed, 1 by an earlier run, 1 failed, 5 skipped: 0.20 h of audio in 60 s"
         );
         assert_eq!(Tally::default().left(elapsed), None);
     }

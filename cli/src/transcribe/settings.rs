@@ -24,6 +24,10 @@ pub(super) enum Format {
 }
 
 impl Format {
+    /// The extensions of all formats.
+    pub(super) const EXTENSIONS: [&'static str; 4] =
+        [Self::Json.extension(), Self::Txt.extension(), Self::Srt.extension(), Self::Vtt.extension()];
+
     pub(super) const fn extension(self) -> &'static str {
         match self {
             Self::Json => "json",

@@ -1,6 +1,6 @@
 //! `akhar transcribe` against a running service: the results and failures of a folder, a full queue, and wrong arguments.
 
-use std::fs;
+use std::{collections::BTreeSet, fs, path::Path};
 
 use akhar_tests::{
     Stack,
@@ -35,7 +35,7 @@ async fn each_recording_gets_its_results_and_each_broken_one_a_reason() {
 
     let (code, out, log) = run(folders.command(&stack, &["--format", "json,txt,srt,vtt"])).await;
     assert_eq!(code, Some(1), "{out}{log}");
-    assert!(out.contains("5 of 9 recordings transcribed, 4 failed"), "{out}");
+    assert!(out.contains("5 of 9 recordings transcribed, 4 failed, 1 skipped"), "{out}");
     let broken = [
         ("broken/empty.wav", "empty"),
         ("broken/gsm.wav", "unsupported_codec"),
@@ -44,6 +44,7 @@ async fn each_recording_gets_its_results_and_each_broken_one_a_reason() {
     ];
     assert_eq!(folders.failures(), broken.map(|(path, code)| (path.to_owned(), code.to_owned())));
     assert!(broken.iter().all(|(path, _)| log.contains(path)), "{log}");
+    assert_eq!(folders.skipped(), [("notes.txt".to_owned(), "not_a_recording".to_owned())]);
 
     for name in ["calls/monday/first", "calls/again", "water", "long", "school"] {
         let document = folders.json(&format!("{name}.json"));
@@ -64,6 +65,72 @@ async fn each_recording_gets_its_results_and_each_broken_one_a_reason() {
         n_jobs, 6,
         "two for the long one, one for its copies, and for the mp3, the webm and the codec"
     );
+}
+
+/// Recordings that the decoder reads, by their kind.
+const READABLE: [(&str, &str); 8] = [
+    ("wav", "pa-school.wav"),
+    ("mp3", "pa-water.mp3"),
+    ("flac", "pa-school.flac"),
+    ("m4a", "pa-school.m4a"),
+    ("mp4", "mono-16k-aac-fragmented.mp4"),
+    ("ogg", "pa-school.ogg"),
+    ("opus", "mono-48k-opus.ogg"),
+    ("webm", "pa-school.webm"),
+];
+/// Kinds of files that are not taken from a folder. The last has no extension.
+const SKIPPED: [&str; 11] =
+    [".aac", ".aiff", ".amr", ".caf", ".WMA", ".docx", ".jpg", ".pdf", ".txt", ".zip", ""];
+
+#[tokio::test]
+async fn every_file_of_a_folder_is_transcribed_failed_or_skipped_and_listed_once() {
+    let stack = Stack::start().await;
+    let folders = Folders::new(stack.folder(), "bulk-kinds");
+    let mut transcribed = Vec::new();
+    let mut failed = Vec::new();
+    let mut skipped = Vec::new();
+    for (kind, fixture) in READABLE {
+        let bytes = fs::read(root().join("tests/fixtures/audio").join(fixture)).expect("a fixture");
+        transcribed.push((format!("{kind}/good.{kind}"), bytes));
+        failed.push((format!("bad.{kind}"), b"no sound".to_vec()));
+    }
+    failed.extend(["bad.mkv", "worse.mkv"].map(|name| (name.to_owned(), b"no sound".to_vec())));
+    for kind in SKIPPED {
+        skipped.extend([format!("below/kind{kind}"), format!("kind{kind}")].map(|name| (name, Vec::new())));
+    }
+    let all: Vec<_> = [&transcribed[..], &failed, &skipped].concat();
+    let kinds: BTreeSet<_> = all.iter().map(|(name, _)| Path::new(name).extension()).collect();
+    assert_eq!((all.len(), kinds.len()), (40, 20));
+    let left_alone =
+        [".hidden.wav", ".trash/old.wav", "wav/good.srt"].map(|name| (name.to_owned(), Vec::new()));
+    for (name, bytes) in all.iter().chain(&left_alone) {
+        folders.add(name, bytes);
+    }
+    let names =
+        |files: &[(String, Vec<u8>)]| files.iter().map(|(name, _)| name.clone()).collect::<BTreeSet<_>>();
+    let listed =
+        |list: Vec<(String, String)>| list.into_iter().map(|(name, _)| name).collect::<BTreeSet<_>>();
+
+    // The second run finds the results of the first one beside its recordings.
+    let beside = Folders { results: folders.recordings.clone(), recordings: folders.recordings.clone() };
+    for (folders, arguments) in [(&folders, &[][..]), (&beside, &[]), (&beside, &["--resume"])] {
+        let (code, out, log) = run(folders.command(&stack, arguments)).await;
+        assert_eq!(code, Some(1), "{out}{log}");
+        assert!(
+            out.contains("of 18 recordings transcribed") && out.contains("10 failed, 22 skipped"),
+            "{out}"
+        );
+        assert!(log.contains("skipped.jsonl") && log.contains("failures.jsonl"), "{log}");
+        let results = transcribed.iter().map(|(name, _)| {
+            let document = folders.json(&Path::new(name).with_extension("json").to_string_lossy());
+            folders.below(&document["file"])
+        });
+        assert_eq!(results.collect::<BTreeSet<_>>(), names(&transcribed));
+        assert_eq!(listed(folders.failures()), names(&failed));
+        assert_eq!(listed(folders.skipped()), names(&skipped));
+    }
+    let n_unsupported = folders.skipped().iter().filter(|(_, code)| code == "unsupported_format").count();
+    assert_eq!(n_unsupported, 10, "{:?}", folders.skipped());
 }
 
 /// Checks the result of a recording that says the same sentences again and again.
@@ -92,7 +159,7 @@ async fn a_full_queue_slows_a_run_down_and_fails_nothing() {
     folders.add_clips(12);
     let (code, out, log) = run(folders.command(&stack, &["--format", "txt"])).await;
     assert_eq!(code, Some(0), "{out}{log}");
-    assert!(out.contains("12 of 12 recordings transcribed, 0 failed"), "{out}");
+    assert!(out.contains("12 of 12 recordings transcribed, 0 failed, 0 skipped"), "{out}");
     assert!(folders.failures().is_empty());
 }
 
@@ -125,6 +192,8 @@ async fn a_run_that_cannot_start_says_why() {
     let folders = Folders::new(stack.folder(), "bulk-refused");
     folders.add_clips(1);
     let none = Folders::new(stack.folder(), "bulk-nothing");
+    let unread = Folders::new(stack.folder(), "bulk-unread");
+    unread.add("call.amr", b"");
     let command = |url: &str, key: &str| {
         let environment = [("AKHAR_URL", url), ("AKHAR_KEY", key)];
         folders.command_with(&environment.map(|(n, v)| (n.to_owned(), v.to_owned())), &[])
@@ -134,6 +203,7 @@ async fn a_run_that_cannot_start_says_why() {
         (command(&stack.base, ""), "set AKHAR_KEY"),
         (command("akhar.example", "ak_x"), "expected an address such as https://"),
         (none.command(&stack, &[]), "expected files with a known ending"),
+        (unread.command(&stack, &[]), "1 skipped, such as"),
         (folders.command(&stack, &["no/such.wav"]), "no/such.wav: there is no such file"),
         (folders.command(&stack, &["--key-file", "/no/key"]), "cannot read the API key in /no/key"),
     ] {
