@@ -1,4 +1,5 @@
-//! Writes the segments of a transcription as subtitles: `SubRip` (SRT), `WebVTT`, or plain lines of text.
+//! Writes the segments of a transcription as subtitles: `SubRip` (SRT) or `WebVTT`. The translation of a segment is the
+//! second line of its cue.
 
 use std::fmt::Write as _;
 
@@ -12,7 +13,7 @@ pub fn srt(segments: &[SegmentBody]) -> String {
     for (nth, segment) in cues(segments).enumerate() {
         let (start, end) = (time(segment.start, ','), time(segment.end, ','));
         // Writing to a String does not fail.
-        let _ = write!(text, "{}\n{start} --> {end}\n{}\n\n", nth + 1, one_line(&segment.transcription));
+        let _ = write!(text, "{}\n{start} --> {end}\n{}\n\n", nth + 1, lines(segment));
     }
     text
 }
@@ -22,8 +23,7 @@ pub fn vtt(segments: &[SegmentBody]) -> String {
     let mut text = "WEBVTT\n".to_owned();
     for segment in cues(segments) {
         let (start, end) = (time(segment.start, '.'), time(segment.end, '.'));
-        let escaped =
-            one_line(&segment.transcription).replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
+        let escaped = lines(segment).replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
         // Writing to a String does not fail.
         let _ = write!(text, "\n{start} --> {end}\n{escaped}\n");
     }
@@ -35,8 +35,11 @@ fn cues(segments: &[SegmentBody]) -> impl Iterator<Item = &SegmentBody> {
     segments.iter().filter(|segment| !segment.transcription.trim().is_empty())
 }
 
-fn one_line(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
+/// The transcription and the translation, each in one line.
+fn lines(segment: &SegmentBody) -> String {
+    let texts = [Some(&*segment.transcription), segment.translation.as_deref()].into_iter().flatten();
+    let lines = texts.map(|text| text.split_whitespace().collect::<Vec<_>>().join(" "));
+    lines.filter(|line| !line.is_empty()).collect::<Vec<_>>().join("\n")
 }
 
 /// A time in hours, minutes, seconds and milliseconds. Negative times count as 0.
@@ -76,6 +79,24 @@ mod tests {
     fn a_recording_without_speech_has_no_cues() {
         assert_eq!(srt(&[]), "");
         assert_eq!(vtt(&[]), "WEBVTT\n");
+    }
+
+    #[test]
+    fn the_translation_is_the_second_line() {
+        let translated = |translation: &str| SegmentBody {
+            translation: Some(translation.to_owned()),
+            ..segment(0.0, 1.0, "ਸਤਿ ਸ੍ਰੀ ਅਕਾਲ")
+        };
+        let segments = [translated("Hello\n& welcome"), translated(" ")];
+        assert_eq!(
+            srt(&segments),
+            "1\n00:00:00,000 --> 00:00:01,000\nਸਤਿ ਸ੍ਰੀ ਅਕਾਲ\nHello & welcome\n\n\
+             2\n00:00:00,000 --> 00:00:01,000\nਸਤਿ ਸ੍ਰੀ ਅਕਾਲ\n\n"
+        );
+        assert_eq!(
+            vtt(&segments[..1]),
+            "WEBVTT\n\n00:00:00.000 --> 00:00:01.000\nਸਤਿ ਸ੍ਰੀ ਅਕਾਲ\nHello &amp; welcome\n"
+        );
     }
 
     #[test]

@@ -74,7 +74,10 @@ fn represent(body: JobResultBody, representation: Representation) -> Response {
             Representation::Png,
             JobResultBody::Handwriting(HandwritingBody { image: Some(Png(bytes)), .. }),
         ) => ([(header::CONTENT_TYPE, Representation::Png.media_type())], bytes).into_response(),
-        (Representation::Text, JobResultBody::Transcription(body)) => text(body.transcription),
+        (Representation::Text, JobResultBody::Transcription(body)) => {
+            let texts = [Some(body.transcription), body.translation].into_iter().flatten();
+            text(texts.filter(|text| !text.is_empty()).collect::<Vec<_>>().join("\n\n"))
+        }
         (
             Representation::Srt,
             JobResultBody::Transcription(TranscriptionBody { timestamps: Some(s), .. }),

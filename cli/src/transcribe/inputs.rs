@@ -10,7 +10,7 @@ use std::{
 };
 
 use super::{journal, settings::Format, untranscribed, untranscribed::Untranscribed};
-use crate::failure::Failure;
+use crate::{failure::Failure, language::Language};
 
 /// The extensions of files that the server takes as they are.
 const SENT: [&str; 2] = ["mp3", "wav"];
@@ -51,7 +51,9 @@ pub(super) struct Inputs {
 
 /// The recordings of these arguments, each once, in order. A folder gives the files in it and below it with a known
 /// extension, sorted. Its other files are skipped, except for hidden ones and results, which count as absent.
-pub(super) fn find(arguments: &[PathBuf]) -> Result<Inputs, Failure> {
+///
+/// `translation_lang`: the code of the language that recordings are translated into, if they are.
+pub(super) fn find(arguments: &[PathBuf], translation_lang: Option<&str>) -> Result<Inputs, Failure> {
     let mut found = Found::default();
     for argument in arguments {
         if argument.as_os_str() == LIST {
@@ -69,7 +71,7 @@ pub(super) fn find(arguments: &[PathBuf]) -> Result<Inputs, Failure> {
             }
         }
     }
-    Ok(Inputs { recordings: named(found.files)?, skipped: found.skipped })
+    Ok(Inputs { recordings: named(found.files, translation_lang)?, skipped: found.skipped })
 }
 
 /// The files that match a pattern, such as `calls/*.mp3`.
@@ -169,7 +171,12 @@ impl Results {
         if self.has_lists && untranscribed::LISTS.iter().any(|list| name == *list) {
             return true;
         }
-        let is_beside = || path.file_stem().is_some_and(|stem| self.names.contains(stem));
+        let whole = path.file_stem().map_or(path, Path::new);
+        let is_beside = || {
+            let is_translation = has_extension(whole, &Language::CODES);
+            self.names.contains(whole.as_os_str())
+                || is_translation && whole.file_stem().is_some_and(|stem| self.names.contains(stem))
+        };
         has_extension(path, &Format::EXTENSIONS) && (self.are_elsewhere_of || is_beside())
     }
 }
@@ -204,8 +211,8 @@ fn has_extension(path: &Path, extensions: &[&str]) -> bool {
 }
 
 /// Gives each file the name of its results: its path without the extension, or with it if another file differs in the
-/// extension only.
-fn named(files: Vec<(PathBuf, PathBuf)>) -> Result<Vec<Input>, Failure> {
+/// extension only, or would give its translation the same name.
+fn named(files: Vec<(PathBuf, PathBuf)>, translation_lang: Option<&str>) -> Result<Vec<Input>, Failure> {
     let mut n_stems: HashMap<PathBuf, usize> = HashMap::new();
     for (_, below) in &files {
         *n_stems.entry(below.with_extension("")).or_default() += 1;
@@ -214,7 +221,9 @@ fn named(files: Vec<(PathBuf, PathBuf)>) -> Result<Vec<Input>, Failure> {
     let mut inputs = Vec::new();
     for (path, below) in files {
         let stem = below.with_extension("");
-        let name = if n_stems.get(&stem) == Some(&1) { stem } else { below };
+        let is_translation = translation_lang.is_some_and(|lang| has_extension(&stem, &[lang]))
+            && n_stems.contains_key(&stem.with_extension(""));
+        let name = if n_stems.get(&stem) == Some(&1) && !is_translation { stem } else { below };
         if let Some(other) = names.insert(name.clone(), path.clone()) {
             return Err(Failure::Command(format!(
                 "the results of {} and of {} would have the same name, {}: give the folder that contains both, or \
@@ -235,7 +244,7 @@ mod tests {
 
     fn names(files: &[(&str, &str)]) -> Result<Vec<String>, String> {
         let files = files.iter().map(|(path, below)| (PathBuf::from(path), PathBuf::from(below))).collect();
-        let inputs = named(files).map_err(|error| error.to_string())?;
+        let inputs = named(files, Some("en")).map_err(|error| error.to_string())?;
         Ok(inputs.iter().map(|input| input.name.display().to_string()).collect())
     }
 
@@ -248,6 +257,12 @@ mod tests {
     #[test]
     fn files_that_differ_in_the_extension_keep_it() {
         assert_eq!(names(&[("x.mp3", "x.mp3"), ("x.wav", "x.wav")]).unwrap(), ["x.mp3", "x.wav"]);
+    }
+
+    #[test]
+    fn no_recording_has_the_results_of_the_translation_of_another() {
+        let files = ["x.mp3", "x.en.mp3", "y.en.mp3", "x.pa.mp3"].map(|name| (name, name));
+        assert_eq!(names(&files).unwrap(), ["x", "x.en.mp3", "y.en", "x.pa"]);
     }
 
     #[test]
@@ -278,7 +293,8 @@ mod tests {
             "x.MP3",
             "x.json",
             "x.MP3.txt",
-            "x.vtt.part",
+            "x.en.vtt.part",
+            "x.fr.vtt",
             "y.json",
             "noise.Amr",
             "failures.jsonl",
@@ -295,7 +311,7 @@ mod tests {
         }
         std::os::unix::fs::symlink(&root, root.join("circle")).unwrap();
         std::os::unix::fs::symlink("nothing.wav", root.join("link.wav")).unwrap();
-        let inputs = find(std::slice::from_ref(&root)).unwrap();
+        let inputs = find(std::slice::from_ref(&root), None).unwrap();
         let recordings: Vec<_> =
             inputs.recordings.iter().map(|input| input.name.display().to_string()).collect();
         assert_eq!(recordings, ["a/z", "x"]);
@@ -307,6 +323,7 @@ mod tests {
             ("link.wav", "not_a_file"),
             ("noise.Amr", "unsupported_format"),
             ("results/b/page.pdf", "not_a_recording"),
+            ("x.fr.vtt", "not_a_recording"),
             ("y.json", "not_a_recording"),
         ];
         assert_eq!(skipped, expected.map(|(path, code)| (path.to_owned(), code)));
@@ -317,7 +334,7 @@ mod tests {
     fn a_path_that_is_missing_is_an_error_that_names_it() {
         for (argument, expected) in [("/no/such.mp3", "no such file"), ("/no/such/*.mp3", "no file matches")]
         {
-            let error = find(&[argument.into()]).unwrap_err().to_string();
+            let error = find(&[argument.into()], None).unwrap_err().to_string();
             assert!(error.contains(argument) && error.contains(expected), "{error}");
         }
     }

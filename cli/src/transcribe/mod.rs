@@ -57,7 +57,8 @@ pub(crate) struct Arguments {
     /// The language that is spoken
     #[arg(long, default_value = "pa")]
     lang: Language,
-    /// Translate the text into the other language
+    /// Translate the text into the other language. In the formats other than json, the translation is a file of its own, such
+    /// as NAME.en.srt
     #[arg(long)]
     translate: bool,
     /// Add the time of each segment. The formats srt and vtt imply this
@@ -80,12 +81,12 @@ pub(crate) struct Arguments {
 
 /// Transcribes all recordings. Fails with [`Failure::Exit`] if some failed, or if a signal interrupted the run.
 pub(crate) async fn run(config: &Config, arguments: Arguments) -> Result<(), Failure> {
-    let inputs = inputs::find(&arguments.paths)?;
+    let settings =
+        Settings::new(arguments.lang, arguments.translate, arguments.timestamps, &arguments.format);
+    let inputs = inputs::find(&arguments.paths, settings.translation_lang())?;
     if inputs.recordings.is_empty() {
         return Err(no_recording(&inputs.skipped));
     }
-    let settings =
-        Settings::new(arguments.lang, arguments.translate, arguments.timestamps, &arguments.format);
     let key = arguments.key_file.as_deref().map(server::key_in).transpose()?;
     let outputs = Outputs::create(arguments.out)?;
     let journal = Journal::open(outputs.folder(), &settings, arguments.resume)?;

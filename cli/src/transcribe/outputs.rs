@@ -7,14 +7,14 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use akhar_client::{TranscriptionBody, subtitles};
+use akhar_client::{SegmentBody, TranscriptionBody, subtitles};
 use serde::Serialize;
 use uuid::Uuid;
 
 use super::{
     inputs::Input,
     join::Transcript,
-    settings::{Format, Settings},
+    settings::{Format, ResultFile, Settings},
     untranscribed::Untranscribed,
 };
 use crate::failure::Failure;
@@ -51,7 +51,7 @@ impl Outputs {
 
     /// Whether all results of a recording exist.
     pub(super) fn exist(&self, input: &Input, settings: &Settings) -> bool {
-        settings.formats().all(|format| self.path(input, format).is_file())
+        settings.files().all(|file| self.path(input, &file).is_file())
     }
 
     /// Writes the results of a recording.
@@ -61,9 +61,9 @@ impl Outputs {
         settings: &Settings,
         transcript: &Transcript,
     ) -> Result<(), Failure> {
-        for format in settings.formats() {
-            let path = self.path(input, format);
-            let text = contents(input, settings, transcript, format);
+        for file in settings.files() {
+            let path = self.path(input, &file);
+            let text = contents(input, settings, transcript, &file);
             let written = text.and_then(|text| replace(&path, text.as_bytes()));
             written.map_err(Failure::io(format!("cannot write {}", path.display())))?;
         }
@@ -85,10 +85,12 @@ impl Outputs {
         written.map_err(Failure::io(format!("cannot write {}", path.display())))
     }
 
-    fn path(&self, input: &Input, format: Format) -> PathBuf {
+    fn path(&self, input: &Input, file: &ResultFile) -> PathBuf {
         let mut path = OsString::from(self.folder.join(&input.name));
-        path.push(".");
-        path.push(format.extension());
+        for part in file.translation_lang.into_iter().chain([file.format.extension()]) {
+            path.push(".");
+            path.push(part);
+        }
         path.into()
     }
 }
@@ -98,10 +100,18 @@ fn contents(
     input: &Input,
     settings: &Settings,
     transcript: &Transcript,
-    format: Format,
+    file: &ResultFile,
 ) -> io::Result<String> {
-    let segments = transcript.body.timestamps.as_deref().unwrap_or_default();
-    Ok(match format {
+    let TranscriptionBody { transcription, translation, timestamps } = &transcript.body;
+    let is_translation = file.translation_lang.is_some();
+    let text = if is_translation { translation.as_deref().unwrap_or_default() } else { transcription };
+    let cues = || -> Vec<SegmentBody> {
+        let segments = timestamps.iter().flatten().cloned();
+        segments
+            .map(|segment| if is_translation { translated(segment) } else { untranslated(segment) })
+            .collect()
+    };
+    Ok(match file.format {
         Format::Json => {
             let document = Document {
                 file: input.path.to_string_lossy().into_owned(),
@@ -113,14 +123,20 @@ fn contents(
             };
             serde_json::to_string_pretty(&document)? + "\n"
         }
-        Format::Txt => {
-            let texts = [Some(&*transcript.body.transcription), transcript.body.translation.as_deref()];
-            let texts: Vec<&str> = texts.into_iter().flatten().collect();
-            texts.join("\n") + "\n"
-        }
-        Format::Srt => subtitles::srt(segments),
-        Format::Vtt => subtitles::vtt(segments),
+        Format::Txt => format!("{text}\n"),
+        Format::Srt => subtitles::srt(&cues()),
+        Format::Vtt => subtitles::vtt(&cues()),
     })
+}
+
+/// A segment with the text of its translation alone.
+fn translated(segment: SegmentBody) -> SegmentBody {
+    SegmentBody { transcription: segment.translation.unwrap_or_default(), translation: None, ..segment }
+}
+
+/// A segment without its translation.
+fn untranslated(segment: SegmentBody) -> SegmentBody {
+    SegmentBody { translation: None, ..segment }
 }
 
 /// Replaces a file, whose folder is created if there is none. After a crash it has the old or the new contents.

@@ -42,6 +42,14 @@ impl Format {
     }
 }
 
+/// A file with a result of a recording.
+#[derive(Debug)]
+pub(super) struct ResultFile {
+    pub(super) format: Format,
+    /// The language's code if this is a file of the translation alone. It is a part of the name.
+    pub(super) translation_lang: Option<&'static str>,
+}
+
 /// What is asked for each recording of a run. The journal keeps it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Settings {
@@ -59,13 +67,25 @@ impl Settings {
         Self { lang, translate, timestamps, formats }
     }
 
-    pub(super) fn formats(&self) -> impl Iterator<Item = Format> {
-        self.formats.iter().copied()
+    /// The files of a recording. A JSON document has both texts; in the other formats, the translation has a file of its
+    /// own.
+    pub(super) fn files(&self) -> impl Iterator<Item = ResultFile> {
+        let translation = self.translation_lang();
+        self.formats.iter().flat_map(move |&format| {
+            let has_second = format != Format::Json && translation.is_some();
+            let second = has_second.then_some(ResultFile { format, translation_lang: translation });
+            [ResultFile { format, translation_lang: None }].into_iter().chain(second)
+        })
     }
 
     /// The language's code, such as `pa`.
     pub(super) const fn lang(&self) -> &'static str {
         self.lang.code()
+    }
+
+    /// The code of the translation's language, if there is one.
+    pub(super) fn translation_lang(&self) -> Option<&'static str> {
+        self.translate.then(|| self.lang.other().code())
     }
 
     /// The request for a recording with this SHA-256. Its key is a hash of everything that is sent, so that the same

@@ -99,6 +99,45 @@ async fn other_parsers_read_the_segments_of_a_recording_in_its_subtitles() {
 }
 
 #[tokio::test]
+async fn a_translation_is_in_the_subtitles_and_the_text() {
+    let stack = Stack::start().await;
+    let folders = Folders::new(stack.folder(), "translated");
+    let bytes = recording("pa-two-sentences.wav").bytes;
+    folders.add("talk.wav", &bytes);
+    let arguments = ["--format", "json,srt,vtt,txt", "--translate"];
+    let (code, out, log) = run(folders.command(&stack, &arguments)).await;
+    assert_eq!(code, Some(0), "{out}{log}");
+    let talk = folders.json("talk.json");
+    let said = expected(&talk["timestamps"]);
+    let of_translations = |text: fn(&Value) -> Value| -> Value {
+        let segments =
+            talk["timestamps"].as_array().expect("segments").iter().zip(said.as_array().expect("cues"));
+        segments.map(|(segment, cue)| json!([cue[0], cue[1], text(segment)])).collect()
+    };
+    let translated = of_translations(|segment| segment["translation"].clone());
+    let both = of_translations(|segment| {
+        let text = |name: &str| segment[name].as_str().expect("a text").to_owned();
+        format!("{}\n{}", text("transcription"), text("translation")).into()
+    });
+    let text = |name: &str| talk[name].as_str().filter(|text| !text.is_empty()).expect("a text");
+    assert_eq!(folders.text("talk.txt"), format!("{}\n", text("transcription")));
+    assert_eq!(folders.text("talk.en.txt"), format!("{}\n", text("translation")));
+
+    let job = submit(&stack, Form::upload(&bytes).text("with-translation", "true")).await;
+    stack.get(&format!("/v1/jobs/{job}?wait=60")).await;
+    let mut files = ["talk.srt", "talk.vtt", "talk.en.srt", "talk.en.vtt"]
+        .map(|name| folders.results.join(name))
+        .to_vec();
+    files.extend(result_files(&stack, job, &folders.recordings).await);
+    let of_both = |cues: Value| [cues.clone(), cues];
+    assert_eq!(cues(&files).await, [of_both(said), of_both(translated), of_both(both)].concat());
+
+    let plain = stack.request("GET", &format!("/v1/jobs/{job}/result")).header("accept", "text/plain");
+    let plain = String::from_utf8(send(plain).await.body.to_vec()).expect("UTF-8");
+    assert_eq!(plain, format!("{}\n\n{}", text("transcription"), text("translation")));
+}
+
+#[tokio::test]
 async fn other_parsers_read_any_text_in_subtitles() {
     let stack = Stack::with().workers(0).start().await;
     let (spoken, silent) = (submit(&stack, clip()).await, submit(&stack, clip()).await);

@@ -28,7 +28,9 @@ pub(crate) struct Document;
     description = "The request contains a recording. The response contains its text. If `with-translation` is true, the \
         response also contains the text in the other language. If `with-timestamps` is true, it contains the start and \
         end of each segment in seconds. The text of a recording without speech is \"\". `Accept: text/plain` asks for the \
-        text alone. If `with-timestamps` is true, `Accept: application/x-subrip` or `text/vtt` asks for subtitles.",
+        text alone: the transcription, and after a blank line the translation if there is one. If `with-timestamps` is true, \
+        `Accept: application/x-subrip` or `text/vtt` asks for subtitles. The cue of a segment has a line with its \
+        transcription, and below it a line with its translation if there is one.",
     responses(
         (status = 200, description = "The text of the recording.", content(
             (TranscriptionBody = "application/json", example = json!({
