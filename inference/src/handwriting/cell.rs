@@ -56,7 +56,7 @@ pub(crate) fn set<'a>(cell: &Cell, shapes: &mut impl Iterator<Item = &'a Shape>,
     let before = cell.before.as_ref().map(&mut next);
     let base = cell.base.as_ref().map(&mut next);
     let after: Vec<Shape> = cell.after.iter().map(&mut next).collect();
-    let marks: Vec<(bool, Shape)> = cell.signs.iter().map(|p| (p.scale < 1.0, next(p))).collect();
+    let marks: Vec<(&ScaledGlyph, Shape)> = cell.signs.iter().map(|sign| (sign, next(sign))).collect();
 
     let stem = before.map(|shape| set.place_upright(shape, 0.0, UPRIGHT_TOP));
     let body_left = stem.as_ref().map_or(0.0, |_| set.width + gap);
@@ -76,10 +76,10 @@ pub(crate) fn set<'a>(cell: &Cell, shapes: &mut impl Iterator<Item = &'a Shape>,
         let at = set.hangers.last().map_or(left, Hanger::middle);
         set.stretch_hook(strokes, at, HOOK * (at - body[0]));
     }
-    for (is_subjoined, shape) in marks {
-        let strokes = if is_subjoined { signs::below_letter(shape.strokes) } else { shape.strokes };
+    for (sign, shape) in marks {
+        let strokes = if sign.scale < 1.0 { signs::below_letter(shape.strokes) } else { shape.strokes };
         let is_below = signs::is_below(&strokes);
-        let placed = signs::place(strokes, is_below, body, set.width, set.ink());
+        let placed = signs::place(strokes, is_below, (body, sign.at), set.width, set.ink());
         if is_below { &mut set.strokes } else { &mut set.above }.extend(placed);
     }
     set.overhang = overhang(set.ink(), set.width);

@@ -26,18 +26,18 @@ pub(super) fn is_below(strokes: &[Vec<Point>]) -> bool {
 }
 
 /// Places a sign at a letter whose body is from x = `left` to `right`. The sign's x = 0 is its point of
-/// attachment. Upright signs after the letter, if there are any, end at x = `width`. `ink` is the ink of the
+/// attachment, which is at this `share` of the body. Upright signs after the letter, if there are any, end at x = `width`. `ink` is the ink of the
 /// cell so far.
 pub(super) fn place<'a>(
     strokes: Vec<Vec<Point>>,
     is_below: bool,
-    [left, right]: [f32; 2],
+    ([left, right], share): ([f32; 2], f32),
     width: f32,
     ink: impl Iterator<Item = &'a Point>,
 ) -> Vec<Vec<Point>> {
-    let middle = f32::midpoint(left, right);
     // A sign above a letter with an upright sign is placed between the two.
-    let at = if !is_below && width > right { f32::midpoint(right, width) } else { middle };
+    let at =
+        if !is_below && width > right { f32::midpoint(right, width) } else { left + share * (right - left) };
     let near = |p: &&Point| if is_below { p[1] > BODY * 0.5 } else { p[1] < 1.0 };
     let ink: Vec<Point> = ink.filter(near).copied().collect();
     let sign: Vec<Point> = strokes.iter().flatten().step_by(2).copied().collect();

@@ -155,6 +155,21 @@ fn signs_above_are_written_after_the_headline_and_signs_below_before_it() {
 }
 
 #[test]
+fn a_tippi_stands_over_the_right_half_of_its_letter_and_a_vowel_sign_over_the_middle() {
+    // The letter is written first, and the sign last.
+    let share = |text: &str| {
+        let sheet = write(text, &PAGE, 1);
+        let ends = |stroke: Option<&Vec<Point>>| extent(stroke.into_iter().flatten()).unwrap();
+        let ([left, right], sign) = (ends(sheet.strokes.first()), ends(sheet.strokes.last()));
+        (f32::midpoint(sign[0], sign[1]) - left) / (right - left)
+    };
+    for (text, expected) in [("ਗੰ", 0.77), ("ਕੱ", 0.77), ("ਗੇ", 0.5)] {
+        let found = share(text);
+        assert!((found - expected).abs() < 0.1, "{text}: {found}");
+    }
+}
+
+#[test]
 fn a_short_stroke_is_slower_than_a_long_one() {
     let sheet = write("ਕ ਕਰਮ", &PAGE, 4);
     let fastest = |stroke: &Vec<Point>| {
