@@ -131,7 +131,7 @@ fn escape(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::openapi::openapi_json;
+    use crate::{openapi::openapi_json, problems::ProblemType};
 
     #[test]
     fn every_part_of_the_pages_has_a_text_in_every_language() {
@@ -154,12 +154,23 @@ mod tests {
             parts.sort();
             parts
         };
+        let of_problem = |name: &str| name.starts_with("problem.type.") || name.starts_with("problem.code.");
         let all = |language| {
-            texts(language).iter().map(|(name, text)| (name.clone(), parts(text))).collect::<Vec<_>>()
+            let texts = texts(language).into_iter().filter(|(name, _)| !of_problem(name));
+            texts.map(|(name, text)| (name, parts(&text))).collect::<Vec<_>>()
         };
         assert!(texts(Language::English).len() > 100);
         assert_eq!(all(Language::English), all(Language::Panjabi));
         assert!(!ENGLISH.chars().any(|c| ('\u{a05}'..='\u{a39}').contains(&c)));
+    }
+
+    #[test]
+    fn every_problem_has_a_name_in_panjabi() {
+        let texts = texts(Language::Panjabi);
+        let names = texts.keys().filter_map(|name| name.strip_prefix("problem.type."));
+        let mut slugs: Vec<_> = ProblemType::ALL.iter().map(|problem| problem.facts().slug).collect();
+        slugs.sort_unstable();
+        assert!(names.eq(slugs));
     }
 
     #[test]

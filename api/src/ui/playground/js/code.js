@@ -142,5 +142,10 @@ export function codePlace(place) {
       file = /** @type {File | undefined} */ (files[0]);
       refresh();
     },
+    /** Shows nothing. */
+    clear() {
+      call = undefined;
+      place.replaceChildren();
+    },
   };
 }

@@ -10,6 +10,9 @@ export const language = data.code;
 /** The limits of the numbers of a handwriting request, as in the OpenAPI document. */
 export const limits = data.limits;
 
+/** A text that only some languages of the page have, where the service's own text is not in them. @param {string} name */
+export const own = (name) => data.texts[name];
+
 /**
  * A text of the page, with its parts filled in.
  * @param {string} name

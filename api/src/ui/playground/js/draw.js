@@ -34,10 +34,15 @@ export function startDraw() {
   function forget() {
     running.abort();
     last = null;
+    empty();
+    clearProblem(place);
+  }
+
+  function empty() {
     answer.show([]);
     byId("best").textContent = "\u00a0";
     byId("best-note").textContent = t("draw.empty");
-    clearProblem(place);
+    code.clear();
   }
 
   /** @param {() => Promise<File>} make the picture to recognise */
@@ -60,7 +65,9 @@ export function startDraw() {
       code.show(call);
       clearProblem(place);
     } catch (error) {
-      if (!signal.aborted) showProblem(place, error);
+      if (signal.aborted) return;
+      empty();
+      showProblem(place, error);
     }
   }
 
@@ -83,7 +90,9 @@ export function startDraw() {
   for (const choice of document.querySelectorAll("[name=kind]")) {
     choice.addEventListener("change", () => {
       const glyph = byId("ghost").firstElementChild;
-      if (glyph) glyph.textContent = kind() === "digit-recognition" ? "੫" : "ਕ";
+      const isDigit = kind() === "digit-recognition";
+      byId("draw-title").textContent = t(isDigit ? "draw.title.digit" : "draw.title");
+      if (glyph) glyph.textContent = isDigit ? "੫" : "ਕ";
       if (last) void recognise(last);
     });
   }

@@ -20,6 +20,7 @@ export class Page {
   /** @type {SVGElement[]} */
   #paths = [];
   #frame = 0;
+  nPages = 1;
 
   /** @param {SVGSVGElement} svg */
   constructor(svg) {
@@ -44,9 +45,12 @@ export class Page {
     cancelAnimationFrame(this.#frame);
     this.#points = points;
     const lowest = points.y.flat().reduce((most, y) => Math.max(most, y), 0);
-    this.setSize(width, length * Math.max(1, Math.ceil(lowest / length)));
+    this.nPages = Math.max(1, Math.ceil(lowest / length));
+    this.setSize(width, length * this.nPages);
+    this.svg.style.setProperty("--pages", String(this.nPages));
+    const edges = Array.from({ length: this.nPages - 1 }, (_, nth) => (nth + 1) * length);
     this.#paths = points.x.map((xs, nth) => draw("path", { d: outline(xs, points.y[nth] ?? [], xs.length) }));
-    this.svg.replaceChildren(...this.#paths);
+    this.svg.replaceChildren(...edges.map((y) => draw("line", { x1: 0, x2: width, y1: y, y2: y })), ...this.#paths);
   }
 
   /** @param {Pen} pen */

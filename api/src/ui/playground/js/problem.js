@@ -1,6 +1,6 @@
 // Shows why a request failed: what was wrong, in which field, and what to do.
 import { Problem } from "./api.js";
-import { t } from "./data.js";
+import { own, t } from "./data.js";
 import { icon, make } from "./dom.js";
 import { NoKey } from "./key.js";
 
@@ -19,12 +19,12 @@ export function showProblem(place, error) {
     error = new Problem({ title: String(error) });
   }
   const { title, detail, errors = [], retryAfter, type, request_id: id } = /** @type {Problem} */ (error).document;
-  const box = make("div", { class: "problem", role: "alert" }, icon("alert"), make("strong", {}, title));
+  const name = own(`problem.type.${type?.split("/").pop()}`);
+  const box = make("div", { class: "problem", role: "alert" }, icon("alert"), make("strong", {}, name ?? title));
   if (errors.length > 0) {
-    const items = errors.map(({ field, detail: reason }) => make("li", {}, make("code", {}, field), ` ${without(reason, field)}`));
-    box.append(make("ul", {}, ...items));
+    box.append(make("ul", {}, ...errors.map((error) => make("li", {}, make("code", {}, error.field), " ", ...reason(error)))));
   } else if (detail) {
-    box.append(make("p", {}, detail));
+    box.append(make("p", name ? { lang: "en" } : {}, detail));
   }
   if (retryAfter) box.append(make("p", {}, t("problem.retry", { s: retryAfter })));
   if (type?.startsWith("/problems/")) {
@@ -34,7 +34,9 @@ export function showProblem(place, error) {
   place.replaceChildren(box);
 }
 
-/** Details begin with the field's name, which is shown beside them. @param {string} reason @param {string} field */
-function without(reason, field) {
-  return reason.startsWith(`${field} `) ? reason.slice(field.length + 1) : reason;
+/** What is wrong with a field, whose name is shown before it. @param {{field: string, code: string, detail: string}} error */
+function reason({ field, code, detail }) {
+  const exact = detail.startsWith(`${field} `) ? detail.slice(field.length + 1) : detail;
+  const said = own(`problem.code.${code}`);
+  return said ? [said, " ", make("small", { lang: "en" }, detail)] : [exact];
 }

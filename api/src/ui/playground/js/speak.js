@@ -31,7 +31,6 @@ export function startSpeak() {
   /** @param {string} text @param {number} [part] of the work, if it is known */
   function progress(text, part) {
     byId("progress").hidden = text === "";
-    byId("speak-empty").hidden = true;
     byId("progress-note").textContent = text;
     const bar = byId("progress-bar");
     /** @type {HTMLElement} */ (bar.firstElementChild).style.setProperty("--part", String(part ?? 0));
@@ -45,8 +44,8 @@ export function startSpeak() {
     running = new AbortController();
     const { signal } = running;
     clearProblem(place);
-    byId("speak-tools").hidden = true;
-    byId("lines-hint").hidden = true;
+    for (const id of ["speak-tools", "lines-hint", "speak-empty"]) byId(id).hidden = true;
+    code.clear();
     player.pause();
     player.hidden = true;
     segments.clear(lang());
@@ -61,7 +60,6 @@ export function startSpeak() {
       await run(file, signal);
     } catch (error) {
       if (signal.aborted) return;
-      byId("speak-empty").hidden = byId("lines").childElementCount > 0;
       showProblem(place, error);
     } finally {
       if (!signal.aborted) byId("progress").hidden = true;

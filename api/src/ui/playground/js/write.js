@@ -56,7 +56,8 @@ export function startWrite() {
       showPen();
       if (isReplayed) page.replay();
       byId("page").setAttribute("aria-label", t("write.written", { text: area.value }));
-      byId("page-note").textContent = t("write.note", { strokes: page.nStrokes, points: page.nPoints, ms: Math.round(performance.now() - started) });
+      const written = t("write.note", { strokes: page.nStrokes, points: page.nPoints, ms: Math.round(performance.now() - started) });
+      byId("page-note").textContent = page.nPages > 1 ? `${t("write.pages", { n: page.nPages })} · ${written}` : written;
       byId("write-button").textContent = t("write.again");
       for (const id of ["replay", "save-png", "save-svg"]) byId(id, HTMLButtonElement).disabled = false;
       code.show(call);
@@ -64,6 +65,7 @@ export function startWrite() {
       clearProblem(place);
     } catch (error) {
       if (signal.aborted) return; // a newer request says what is wrong
+      code.clear();
       showProblem(place, error);
       if (place.textContent?.includes("text")) area.setAttribute("aria-invalid", "true");
     } finally {
