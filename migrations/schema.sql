@@ -75,6 +75,13 @@ create table audio_usage (
     constraint audio_usage_pkey PRIMARY KEY (account_id, day)
 );
 
+-- The times that the database's clock skipped when it jumped ahead. They do not count as time that has passed. Several workers may record the same jump.
+create table clock_jumps (
+    jumped_from timestamp with time zone not null, -- The last time that the worker had seen before the jump.
+    jumped_to timestamp with time zone not null, -- The time after the jump, less what had really passed.
+    constraint clock_jumps_pkey PRIMARY KEY (jumped_from, jumped_to)
+);
+
 -- The attempts of jobs that failed, until the job is deleted. For operators.
 create table failed_attempts (
     job_id uuid not null, -- The job.

@@ -6,6 +6,7 @@
 //! binary end with the binary, also when it is killed (see [`cluster`]).
 
 pub mod bulk;
+pub mod clock;
 pub mod cluster;
 pub mod ends;
 pub mod events;

@@ -39,7 +39,7 @@ pub use operations::classifier_input;
 pub use recording::Recording;
 
 use delivery::{Attempts, ConsumerConfig, Consumers};
-use liveness::{Contact, Sweeper, heartbeat, sweep_uploads};
+use liveness::{Sweeper, heartbeat, sweep_uploads};
 use measure::Measured;
 use models::Models;
 
@@ -91,12 +91,12 @@ pub async fn run(
     let helpers = TaskTracker::new();
     helpers.spawn(listen(database.clone(), wakeups.clone(), shutdown.clone()));
     helpers.spawn(models.follow(registry, shutdown.clone()));
-    let (contact, steadiness) = watch::channel(Contact::new());
-    let sweeper = Sweeper { db: db.clone(), claims: claims.clone(), endings, contact: steadiness };
-    helpers.spawn(sweeper.sweep(live, shutdown.clone()));
+    let (written, heartbeats) = watch::channel(0);
+    let sweeper = Sweeper::new(db.clone(), claims.clone(), endings);
+    helpers.spawn(sweeper.sweep(heartbeats, live, shutdown.clone()));
     helpers.spawn(sweep_uploads(Orphans::new(uploads.clone()), db.clone(), shutdown.clone()));
     let last_beat = CancellationToken::new();
-    let heart = tokio::spawn(heartbeat(db.clone(), name.clone(), held, contact, last_beat.clone()));
+    let heart = tokio::spawn(heartbeat(db.clone(), name.clone(), held, written, last_beat.clone()));
     let consumers = Arc::new(Consumers { attempts: attempts.clone(), claims, wakeups });
     for queue in Queue::ALL {
         helpers.spawn(consumers.clone().consume(queue));

@@ -1,12 +1,13 @@
-//! Records that a worker process is alive, or that it has stopped.
+//! Records that a worker process is alive, or that it has stopped, and finds the last heartbeat of each.
 
 use std::time::Duration;
 
+use chrono::{DateTime, Utc};
 use sqlx::PgPool;
 
 use super::Orders;
 
-/// A worker counts as dead when it has sent no heartbeat for this long.
+/// A worker is shown as dead when it has sent no heartbeat for this long.
 pub const DEAD_AFTER: Duration = Duration::from_secs(3);
 
 /// Records a heartbeat of `worker`, which adds the worker if it is new. Returns what it may do.
@@ -19,6 +20,29 @@ pub async fn beat(db: &PgPool, worker: &str) -> Result<Orders, sqlx::Error> {
     )
     .bind(worker)
     .fetch_one(db)
+    .await
+}
+
+/// The last heartbeat of a worker.
+#[derive(Debug, Clone, PartialEq, Eq, sqlx::FromRow)]
+pub struct Heartbeat {
+    /// The worker's name.
+    pub worker: String,
+    /// When the heartbeat was written. `None` if the worker is not in the list of workers any more and still has jobs.
+    pub seen_at: Option<DateTime<Utc>>,
+    /// The time of the database at which this was found.
+    pub found_at: DateTime<Utc>,
+}
+
+/// Finds the last heartbeats of all workers that are in the list of workers or have running jobs.
+pub async fn heartbeats(db: &PgPool) -> Result<Vec<Heartbeat>, sqlx::Error> {
+    sqlx::query_as(
+        "select name as worker, seen_at, now() as found_at from workers
+         union all
+         select distinct worker, null::timestamptz, now() from jobs j
+         where state = 'running' and not exists (select from workers w where w.name = j.worker)",
+    )
+    .fetch_all(db)
     .await
 }
 

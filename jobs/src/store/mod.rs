@@ -11,6 +11,7 @@
 mod announcements;
 mod artifacts;
 mod claim;
+mod clock;
 mod control;
 mod end;
 mod find;
@@ -32,6 +33,7 @@ mod webhooks;
 
 pub use announcements::{JOBS_ENDED, JOBS_QUEUED, WEBHOOKS_DUE};
 pub use claim::{Claimed, claim, claimed_by};
+pub use clock::{Clock, ClockJump, clock, record_clock_jump};
 pub use control::{
     Orders, QUEUE_MODE_CHANGED, QueueControl, QueueMode, drain_worker, queue_control, queue_controls,
     remove_workers, set_queue_mode,
@@ -39,7 +41,7 @@ pub use control::{
 pub use end::{Ending, Ends, Guard, MAX_ENDINGS, acknowledge, cancel, end};
 pub use find::{EndedFacts, JobFilter, ended, ended_facts, existing, find, find_many, of_account};
 pub use follow::{Cursor, Followed, follow};
-pub use heartbeat::{DEAD_AFTER, any_alive, beat, leave};
+pub use heartbeat::{DEAD_AFTER, Heartbeat, any_alive, beat, heartbeats, leave};
 pub use list::{QueueDepth, Unended, WorkerRow, WorkerState, list_workers, queue_depths, unended};
 pub use operators::{
     Change, ErrorCount, FailedAttempt, JobGroup, change_jobs, count_jobs, errors, failed_attempts,
@@ -51,7 +53,7 @@ pub use progress::note_progress;
 pub use requeue::{Requeue, requeue};
 pub use search::{JobPage, JobSearch, JobSummary, PageStart, search};
 pub use submit::{Submitted, submit};
-pub use sweep::{Lost, expire, lost};
+pub use sweep::{expire, forget_workers, lost, make_due, overdue};
 pub use uploads::used_objects;
 pub use usage::{AudioReservation, AudioUsage, reserve_audio};
 pub use waiting::{WaitingJobs, waiting};

@@ -13,6 +13,9 @@ use super::{announcements::JOBS_QUEUED, rows::column};
 pub struct Requeue {
     /// The claim that ends. If it is no longer current, the job is not changed.
     pub fence: Fence,
+    /// Whether the attempt counts as one of the job's attempts. One that ends because its worker is told to stop does not, so
+    /// the job gets another one for it.
+    pub is_spent: bool,
     /// How long the job must wait before it can be claimed again.
     pub delay: Duration,
     /// Why the job returns to its queue. Shown to operators only.
@@ -33,23 +36,26 @@ async fn update(db: impl PgExecutor<'_>, requeues: &[Requeue]) -> Result<Vec<Job
         "with locked as (select from jobs where id = any($1) order by id for update),
          requeued as (
              update jobs j set state = 'queued', worker = null, last_error = r.error,
+                 max_attempts = j.max_attempts + (not r.is_spent)::int4,
                  run_at = now() + make_interval(secs => r.delay_s)
-             from unnest($1::uuid[], $2::int4[], $3::float8[], $4::text[]) as r (id, attempt, delay_s, error)
+             from unnest($1::uuid[], $2::int4[], $3::bool[], $4::float8[], $5::text[])
+                 as r (id, attempt, is_spent, delay_s, error)
              where j.id = r.id and (cardinality($1) = 1 or (select count(*) from locked) > 0)
                  and j.state = 'running' and j.attempt = r.attempt
              returning j.id, j.queue),
          failed as (
              insert into failed_attempts (job_id, attempt, worker, started_at, error)
              select j.id, r.attempt, j.worker, j.started_at, r.error
-             from unnest($1::uuid[], $2::int4[], $4::text[]) as r (id, attempt, error) join jobs j on j.id = r.id
+             from unnest($1::uuid[], $2::int4[], $5::text[]) as r (id, attempt, error) join jobs j on j.id = r.id
              where j.id in (select id from requeued)
              on conflict (job_id, attempt) do nothing),
          forgotten_segments as (delete from segments where job_id in (select id from requeued)),
-         notified as (select pg_notify($5, string_agg(distinct queue, ',')) from requeued having count(*) > 0)
+         notified as (select pg_notify($6, string_agg(distinct queue, ',')) from requeued having count(*) > 0)
          select id from requeued, notified",
     )
     .bind(column(requeues, |r| r.fence.job.0))
     .bind(column(requeues, |r| r.fence.attempt))
+    .bind(column(requeues, |r| r.is_spent))
     .bind(column(requeues, |r| r.delay.as_secs_f64()))
     .bind(column(requeues, |r| r.error.as_str()))
     .bind(JOBS_QUEUED)

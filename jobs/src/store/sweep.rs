@@ -1,70 +1,134 @@
-//! Periodic work on all jobs: finds the jobs of dead workers, and deletes old jobs.
+//! Periodic work on all jobs: finds lost jobs, and deletes old jobs.
 
 use std::time::Duration;
 
+use chrono::{DateTime, Utc};
 use sqlx::PgPool;
 
 use crate::{Fence, JobId, Queue};
 
+use super::{Clock, Heartbeat, rows::column};
+
 /// The most rows that one sweep returns or deletes.
 const SWEEP_LIMIT: i64 = 200;
 
-/// When a running job counts as lost. Each of the three limits is enough.
-#[derive(Debug, Clone, Copy)]
-pub struct Lost {
-    /// Its worker has sent no heartbeat for this long.
-    pub silence: Duration,
-    /// A job of the quick queue has run for this long, even if its worker is alive.
-    pub quick: Duration,
-    /// A job of the speech queue has run for this long, even if its worker is alive.
-    pub speech: Duration,
-}
+/// No delay before another attempt is longer than this.
+const MAX_DELAY: Duration = Duration::from_secs(5 * 60);
 
-/// Finds running jobs that are lost. The `bool` says whether the attempt is the job's last.
-pub async fn lost(db: &PgPool, lost: Lost) -> Result<Vec<(Fence, bool)>, sqlx::Error> {
-    let rows: Vec<(JobId, i32, bool)> = sqlx::query_as(
-        "select j.id, j.attempt, j.attempt >= j.max_attempts from jobs j
-         where j.state = 'running' and (
-             j.started_at < now() - make_interval(secs => case j.queue when $1 then $2 else $3 end)
-             or not exists (
-                 select from workers w where w.name = j.worker and w.seen_at > now() - make_interval(secs => $4)))
-         limit $5",
+/// How long the used audio of a day is kept.
+const AUDIO_USAGE_KEPT: Duration = Duration::from_secs(31 * 24 * 60 * 60);
+
+/// How long reserved audio is kept that does not count any more.
+const RESERVATION_KEPT: Duration = Duration::from_secs(60 * 60);
+
+/// A running job that is lost. The `bool` says whether the attempt is the job's last.
+type LostJob = (Fence, bool);
+
+/// Finds running jobs whose worker is one of these and has sent no heartbeat since.
+pub async fn lost(db: &PgPool, silent: &[Heartbeat]) -> Result<Vec<LostJob>, sqlx::Error> {
+    let rows = sqlx::query_as(
+        "select j.id, j.attempt, j.attempt >= j.max_attempts
+         from unnest($1::text[], $2::timestamptz[]) as silent (worker, seen_at)
+         join jobs j on j.state = 'running' and j.worker = silent.worker
+         left join workers w on w.name = silent.worker
+         where w.seen_at is not distinct from silent.seen_at
+         limit $3",
     )
-    .bind(Queue::Quick.name())
-    .bind(lost.quick.as_secs_f64())
-    .bind(lost.speech.as_secs_f64())
-    .bind(lost.silence.as_secs_f64())
+    .bind(column(silent, |heartbeat| heartbeat.worker.as_str()))
+    .bind(column(silent, |heartbeat| heartbeat.seen_at))
     .bind(SWEEP_LIMIT)
     .fetch_all(db)
     .await?;
-    Ok(rows.into_iter().map(|(job, attempt, is_last)| (Fence { job, attempt }, is_last)).collect())
+    Ok(fenced(rows))
 }
 
-/// Deletes jobs that ended longer than `retention` ago, dead jobs that ended longer than `dead_retention` ago, workers that
-/// have sent no heartbeat for a minute, the usage of audio of more than a month ago, and the reservations of audio that do
-/// not count any more. Returns the number of deleted jobs.
-pub async fn expire(db: &PgPool, retention: Duration, dead_retention: Duration) -> Result<u64, sqlx::Error> {
-    sqlx::query("delete from workers where seen_at < now() - interval '1 minute'").execute(db).await?;
-    sqlx::query("delete from audio_usage where day < (now() at time zone 'utc')::date - 31")
+/// Finds jobs that have run for longer than `quick` or `speech`, by their queue, even if their workers are alive.
+pub async fn overdue(
+    db: &PgPool,
+    clock: &Clock,
+    quick: Duration,
+    speech: Duration,
+) -> Result<Vec<LostJob>, sqlx::Error> {
+    let rows = sqlx::query_as(
+        "select id, attempt, attempt >= max_attempts from jobs
+         where state = 'running' and started_at < case queue when $1 then $2 else $3 end
+         limit $4",
+    )
+    .bind(Queue::Quick.name())
+    .bind(clock.ago(quick))
+    .bind(clock.ago(speech))
+    .bind(SWEEP_LIMIT)
+    .fetch_all(db)
+    .await?;
+    Ok(fenced(rows))
+}
+
+/// Makes queued jobs due that would wait longer than any delay. The clock gave them this time and was put back since.
+pub async fn make_due(db: &PgPool) -> Result<(), sqlx::Error> {
+    sqlx::query(
+        "update jobs set run_at = now() where id in (
+             select id from jobs where state = 'queued' and run_at > now() + make_interval(secs => $1)
+             for update skip locked)",
+    )
+    .bind(MAX_DELAY.as_secs_f64())
+    .execute(db)
+    .await?;
+    Ok(())
+}
+
+fn fenced(rows: Vec<(JobId, i32, bool)>) -> Vec<LostJob> {
+    rows.into_iter().map(|(job, attempt, is_last)| (Fence { job, attempt }, is_last)).collect()
+}
+
+/// Deletes jobs that ended longer than `retention` ago, dead jobs that ended longer than `dead_retention` ago, the usage of
+/// audio of more than a month ago, the reservations of audio that do not count any more, and the jumps of the clock before
+/// all of these. Returns the number of deleted jobs.
+pub async fn expire(
+    db: &PgPool,
+    clock: &Clock,
+    retention: Duration,
+    dead_retention: Duration,
+) -> Result<u64, sqlx::Error> {
+    let usage_until: DateTime<Utc> = clock.ago(AUDIO_USAGE_KEPT);
+    sqlx::query("delete from audio_usage where day < ($1 at time zone 'utc')::date")
+        .bind(usage_until)
         .execute(db)
         .await?;
     sqlx::query(
-        "delete from audio_reservations r where reserved_at < now() - interval '1 hour'
+        "delete from audio_reservations r where reserved_at < $1
              and not exists (select from jobs j where j.id = r.job_id and j.state in ('queued', 'running'))",
     )
+    .bind(clock.ago(RESERVATION_KEPT))
     .execute(db)
     .await?;
+    let (until, dead_until) = (clock.ago(retention), clock.ago(dead_retention));
     let expired = sqlx::query(
         "delete from jobs where id in (
-             select id from jobs where ended_at < now() - make_interval(secs => least($1, $2))
-                 and ended_at < now() - make_interval(secs => case
-                     when state = 'failed' and outcome->>'kind' = 'failed' then $2 else $1 end)
+             select id from jobs where ended_at < greatest($1, $2)
+                 and ended_at < case when state = 'failed' and outcome->>'kind' = 'failed' then $2 else $1 end
              order by ended_at limit $3 for update skip locked)",
     )
-    .bind(retention.as_secs_f64())
-    .bind(dead_retention.as_secs_f64())
+    .bind(until)
+    .bind(dead_until)
     .bind(SWEEP_LIMIT)
     .execute(db)
     .await?;
+    sqlx::query("delete from clock_jumps where jumped_to < $1")
+        .bind(usage_until.min(until).min(dead_until))
+        .execute(db)
+        .await?;
     Ok(expired.rows_affected())
+}
+
+/// Deletes workers that have sent no heartbeat since these.
+pub async fn forget_workers(db: &PgPool, silent: &[Heartbeat]) -> Result<(), sqlx::Error> {
+    sqlx::query(
+        "delete from workers w using unnest($1::text[], $2::timestamptz[]) as silent (name, seen_at)
+         where w.name = silent.name and w.seen_at = silent.seen_at",
+    )
+    .bind(column(silent, |heartbeat| heartbeat.worker.as_str()))
+    .bind(column(silent, |heartbeat| heartbeat.seen_at))
+    .execute(db)
+    .await?;
+    Ok(())
 }

@@ -212,7 +212,7 @@ async fn a_job_is_deleted_after_its_retention_time() {
     let request = stack.post(image.operation, &Form::upload(&image.bytes)).header("prefer", "respond-async");
     let id = send(request).await.job();
     stack.job_is(id, "succeeded").await;
-    stack.add_worker().await; // a worker deletes old jobs when it starts, and then once a minute
+    stack.add_worker().await; // a worker deletes old jobs soon after it starts, and then once a minute
     until("the job is deleted", async || {
         (stack.get(&format!("/v1/jobs/{id}")).await.status == 404).then_some(())
     })

@@ -6,6 +6,7 @@ use akhar_jobs::{Fence, JobId, store};
 use akhar_tests::{Form, Held, Seam, Stack, http::send, load::Load, until};
 use rustix::process::Signal;
 use sqlx::PgPool;
+use tokio::time::interval;
 use uuid::Uuid;
 
 use crate::{claim, digit, end, every_job_ended_once, record_ends, statuses, submit};
@@ -167,19 +168,21 @@ async fn count(db: &PgPool, query: &'static str) -> i64 {
 async fn workers_whose_heartbeats_do_not_arrive_do_not_declare_each_other_dead() {
     let mut stack = Stack::with().workers(0).start().await;
     let job = submit(&stack).await;
-    store::beat(&stack.db, "living").await.expect("a heartbeat");
-    // It stays alive while the other worker loads its models.
-    sqlx::query("update workers set seen_at = now() + interval '1 minute'")
-        .execute(&stack.db)
-        .await
-        .expect("a later heartbeat");
+    let db = stack.db.clone();
+    let living = tokio::spawn(async move {
+        let mut ticks = interval(Duration::from_millis(200));
+        loop {
+            ticks.tick().await;
+            store::beat(&db, "living").await.expect("a heartbeat");
+        }
+    });
     claim(&stack.db, "living").await.expect("it is queued");
     stack.add_worker().await;
     // The lock keeps all heartbeats from being written. The same happens when Postgres does not respond, or
     // when heartbeats wait for a connection after a restart.
     let mut locking = stack.db.begin().await.expect("a transaction");
-    store::beat(&stack.db, "living").await.expect("a heartbeat");
     sqlx::query("lock table workers in share mode").execute(&mut *locking).await.expect("a lock");
+    living.abort();
     until("no heartbeat has arrived for six seconds", async || {
         let silent: bool =
             sqlx::query_scalar("select bool_and(seen_at < clock_timestamp() - interval '6 s') from workers")

@@ -66,7 +66,7 @@ fn end(db: &PgPool, account_id: Uuid, running: Vec<Fence>, queued: Vec<Fence>) -
 }
 
 fn requeue(db: &PgPool, running: Vec<Fence>) -> Change<'_> {
-    let of = |fence| Requeue { fence, delay: Duration::ZERO, error: "a test".to_owned() };
+    let of = |fence| Requeue { fence, is_spent: true, delay: Duration::ZERO, error: "a test".to_owned() };
     let requeues: Vec<_> = running.into_iter().map(of).collect();
     async move { store::requeue(db, &requeues).await.map(|_| 0) }.boxed()
 }
@@ -92,7 +92,13 @@ fn redeliver(db: &PgPool) -> Change<'_> {
 }
 
 fn expire(db: &PgPool) -> Change<'_> {
-    async move { store::expire(db, Duration::ZERO, Duration::ZERO).await }.boxed()
+    async move {
+        let now = sqlx::query_scalar("select now()").fetch_one(db).await?;
+        let clock = store::clock(db, now).await?;
+        store::make_due(db).await?;
+        store::expire(db, &clock, Duration::ZERO, Duration::ZERO).await
+    }
+    .boxed()
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -1,6 +1,7 @@
 //! Tests that no job is lost or answered twice: one file for each kind of crash, restart, stop and start.
 
 mod bulk;
+mod clock;
 mod crashes;
 mod fairness;
 mod full_disk;

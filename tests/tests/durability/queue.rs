@@ -7,7 +7,7 @@ use akhar_jobs::{
     AdmittedJob, Fence, JobId, MAX_ATTEMPTS, MediaType, NewJob, Parameters, Queue, TopK, Upload,
     backend::{Admission, Claims, JobBackend, NotAccepted, Submissions, SubmitError, Wakeups},
     fair_share::Limit,
-    store::{self, Lost, Requeue, Submitted},
+    store::{self, Requeue, Submitted},
 };
 use akhar_tests::{Cluster, Stack};
 use futures::future::join_all;
@@ -16,9 +16,11 @@ use uuid::Uuid;
 
 use crate::{claim, digit, end, submit};
 
-/// With these times, every worker counts as dead, and no job counts as running for too long.
-const LOST: Lost =
-    Lost { silence: Duration::ZERO, quick: Duration::from_secs(600), speech: Duration::from_secs(600) };
+/// The running jobs, as a sweeper finds them that takes every worker for dead.
+async fn lost(db: &PgPool) -> Vec<(Fence, bool)> {
+    let heartbeats = store::heartbeats(db).await.expect("heartbeats");
+    store::lost(db, &heartbeats).await.expect("a sweep")
+}
 
 async fn database() -> PgPool {
     PgPool::connect_with(Cluster::shared().database().await).await.expect("it answers")
@@ -52,7 +54,7 @@ async fn n_waiting(db: &PgPool) -> i64 {
 }
 
 fn requeue(fence: Fence, delay: Duration) -> [Requeue; 1] {
-    [Requeue { fence, delay, error: "a test".to_owned() }]
+    [Requeue { fence, is_spent: true, delay, error: "a test".to_owned() }]
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -61,7 +63,7 @@ async fn a_late_worker_cannot_end_its_successors_job() {
     let (db, job) = (&stack.db, submit(&stack).await);
     let first = claim(db, "first").await.expect("it is queued");
     assert_eq!(claim(db, "second").await, None, "it is claimed");
-    assert_eq!(store::lost(db, LOST).await.expect("a sweep"), [(first, false)]);
+    assert_eq!(lost(db).await, [(first, false)]);
     assert_eq!(store::requeue(db, &requeue(first, Duration::ZERO)).await.expect("a write"), [true]);
     let second = claim(db, "second").await.expect("it is queued again");
     assert_eq!((first.attempt, second.attempt), (1, 2));
@@ -83,7 +85,7 @@ async fn a_job_that_kills_every_worker_fails_after_its_last_attempt() {
         store::requeue(&stack.db, &requeue(fence, Duration::ZERO)).await.expect("a write");
     }
     let last = claim(&stack.db, "mortal").await.expect("it is queued");
-    assert_eq!(store::lost(&stack.db, LOST).await.expect("a sweep"), [(last, true)]);
+    assert_eq!(lost(&stack.db).await, [(last, true)]);
     stack.add_worker().await; // its sweeper fails the job
     stack.job_is(job, "failed").await;
     let problem = stack.refused(stack.request("GET", &format!("/v1/jobs/{job}/result")), 500).await;

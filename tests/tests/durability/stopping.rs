@@ -5,6 +5,7 @@ use akhar_tests::{
     Answer, Form, Seam, Stack,
     http::{send, try_send},
     load::Load,
+    speech::recording,
     until,
 };
 use rustix::process::Signal;
@@ -108,4 +109,19 @@ async fn workers_replaced_one_by_one_fail_no_request() {
         .await
         .expect("a count");
     assert_eq!(n, 0, "a stopping worker dropped a job");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_job_that_a_stopping_worker_returns_in_its_last_attempt_is_run_again() {
+    let mut stack = Stack::with().set("AKHAR_SHUTDOWN_S", 1).workers(0).start().await;
+    let form = Form::upload(&recording("pa-water.mp3").bytes.repeat(230));
+    let job = send(stack.post("speech-recognition", &form).header("prefer", "respond-async")).await.job();
+    sqlx::query("update jobs set attempt = max_attempts - 1").execute(&stack.db).await.expect("two attempts");
+    stack.add_worker().await;
+    stack.job_is(job, "running").await;
+    stack.workers[0].signal(Signal::TERM);
+    assert!(stack.workers[0].ended().await.success());
+    stack.job_is(job, "queued").await;
+    stack.add_worker().await;
+    stack.job_is(job, "running").await;
 }

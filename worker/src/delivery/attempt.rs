@@ -233,7 +233,7 @@ impl Attempts {
     async fn try_again(&self, fence: Fence, report: &Report, code: &str, error: String) {
         let delay = backoff::after(fence.attempt);
         report.retried(code, &error, delay);
-        self.requeue(Requeue { fence, delay, error }).await;
+        self.requeue(Requeue { fence, is_spent: true, delay, error }).await;
     }
 
     /// Returns a job whose attempt has not ended to its queue, because this worker stops.
@@ -241,7 +241,7 @@ impl Attempts {
         report.handed_back();
         tracing::warn!("stopping before the attempt has ended: the job goes back to its queue");
         let error = "the worker stopped before the attempt had ended".to_owned();
-        self.requeue(Requeue { fence, delay: Duration::ZERO, error }).await;
+        self.requeue(Requeue { fence, is_spent: false, delay: Duration::ZERO, error }).await;
     }
 
     async fn requeue(&self, requeue: Requeue) {

@@ -1,24 +1,25 @@
 //! Writes this worker's heartbeats to the database, and reads from it whether the worker may claim jobs.
 
+use std::time::Duration;
+
 use akhar_jobs::{backend::HeldByQueue, store};
 use sqlx::PgPool;
 use tokio::{
     sync::watch,
-    time::{Interval, MissedTickBehavior, interval},
+    time::{Instant, MissedTickBehavior, interval},
 };
 use tokio_util::sync::CancellationToken;
 
-use super::contact::{Contact, HEARTBEAT_INTERVAL};
+/// The time between two heartbeats.
+const INTERVAL: Duration = Duration::from_secs(1);
 
-/// Ticks once in each [`HEARTBEAT_INTERVAL`]. Missed ticks are not made up for.
-pub(super) fn ticks() -> Interval {
-    let mut ticks = interval(HEARTBEAT_INTERVAL);
-    ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
-    ticks
-}
+/// The longest time between two of this worker's own heartbeats that is no gap.
+const MAX_GAP: Duration = Duration::from_secs(2);
 
 /// Writes heartbeats of `worker` until `stop`, and pauses the queues of which it may claim no jobs. When the database cannot be reached, the next try is the next
 /// heartbeat.
+///
+/// `written` is sent the number of gaps in these heartbeats so far, after each of them.
 ///
 /// `stop` never interrupts a heartbeat that is being written: it could otherwise arrive after the worker has
 /// removed itself from the list of workers.
@@ -26,10 +27,12 @@ pub(crate) async fn heartbeat(
     db: PgPool,
     worker: String,
     held: HeldByQueue,
-    contact: watch::Sender<Contact>,
+    written: watch::Sender<u32>,
     stop: CancellationToken,
 ) {
-    let mut ticks = ticks();
+    let mut ticks = interval(INTERVAL);
+    ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    let mut last = Instant::now();
     loop {
         tokio::select! {
             _ = ticks.tick() => (),
@@ -38,7 +41,9 @@ pub(crate) async fn heartbeat(
         match store::beat(&db, &worker).await {
             Ok(orders) => {
                 held.apply(&orders);
-                contact.send_modify(Contact::heartbeat_written);
+                let was_gap = last.elapsed() > MAX_GAP;
+                last = Instant::now();
+                written.send_modify(|n_gaps| *n_gaps += u32::from(was_gap));
             }
             Err(error) => tracing::warn!(%error, "heartbeat failed"),
         }

@@ -5,14 +5,15 @@ use std::time::Duration;
 use akhar_jobs::{
     Fence, JobId, JobState,
     backend::{Claims, Endings, GroupError},
-    store::{self, EndedFacts, Ending, Lost, Requeue},
+    store::{self, Clock, EndedFacts, Ending, Requeue},
 };
-use akhar_platform::{metrics, reload::LiveConfig, shutdown::Shutdown, telemetry::JOB_ENDED};
+use akhar_platform::{config::Config, metrics, reload::LiveConfig, shutdown::Shutdown, telemetry::JOB_ENDED};
+use chrono::{DateTime, Utc};
 use futures::future::try_join_all;
 use sqlx::PgPool;
-use tokio::sync::watch;
+use tokio::{sync::watch, time::Instant};
 
-use super::{contact::Contact, heartbeat::ticks};
+use super::{clock_watch::ClockWatch, silence::Silence};
 
 /// A running job counts as lost by its worker this long after the time limit of its attempt.
 const GRACE: Duration = Duration::from_secs(60);
@@ -20,46 +21,106 @@ const GRACE: Duration = Duration::from_secs(60);
 /// The cause and the error code of jobs whose worker died or lost them.
 const WORKER_LOST: &str = "worker-lost";
 
-/// How many sweeps there are from one deletion of old jobs to the next.
-const EXPIRE_EVERY: u32 = 60;
+/// How many heartbeats a worker may miss before it counts as dead.
+const DEAD_AFTER_MISSED: u32 = 3;
 
-/// What a sweep needs. Several processes may sweep at the same time, because every change is guarded.
+/// How many heartbeats a worker may miss before it is deleted from the list of workers.
+const FORGOTTEN_AFTER_MISSED: u32 = 60;
+
+/// How many sweeps there are from one comparison of times to the next. The first comes after [`FIRST_COMPARISON`] sweeps, so
+/// that other workers have recorded a jump of the clock that this one cannot know.
+const COMPARE_EVERY: u32 = 60;
+
+/// The number of the first sweep that compares times.
+const FIRST_COMPARISON: u32 = 5;
+
+/// Sweeps after each heartbeat of this worker. Several processes may sweep at the same time, because every change is
+/// guarded.
 pub(crate) struct Sweeper {
-    pub(crate) db: PgPool,
-    pub(crate) claims: Claims,
-    pub(crate) endings: Endings,
-    pub(crate) contact: watch::Receiver<Contact>,
+    db: PgPool,
+    claims: Claims,
+    endings: Endings,
+    silence: Silence,
+    clock_watch: ClockWatch,
 }
 
 impl Sweeper {
-    /// Sweeps once a second until a soft shutdown.
-    pub(crate) async fn sweep(self, live: LiveConfig, shutdown: Shutdown) {
-        let mut ticks = ticks();
+    pub(crate) fn new(db: PgPool, claims: Claims, endings: Endings) -> Self {
+        Self { db, claims, endings, silence: Silence::default(), clock_watch: ClockWatch::default() }
+    }
+
+    /// Sweeps until a soft shutdown, whenever `heartbeats` says that a heartbeat of this worker was written. It has the
+    /// number of gaps in them. After a gap, the heartbeats of other workers may be missing for the same reason, so they are
+    /// counted anew.
+    pub(crate) async fn sweep(
+        mut self,
+        mut heartbeats: watch::Receiver<u32>,
+        live: LiveConfig,
+        shutdown: Shutdown,
+    ) {
+        let mut n_gaps = 0;
         for n_sweeps in 0_u32.. {
             tokio::select! {
-                _ = ticks.tick() => (),
+                written = heartbeats.changed() => if written.is_err() { return },
                 () = shutdown.soft.cancelled() => return,
             }
             if let Err(error) = self.requeue_unheld().await {
                 tracing::warn!(%error, "could not return this worker's lost claims to their queues");
             }
-            if !self.contact.borrow().is_reliable() {
-                continue;
+            let n_gaps_now = *heartbeats.borrow_and_update();
+            if n_gaps != n_gaps_now {
+                n_gaps = n_gaps_now;
+                self.silence = Silence::default();
             }
-            let config = live.now();
-            let after = |timeout_s| Duration::from_secs(timeout_s) + GRACE;
-            let lost = Lost {
-                silence: store::DEAD_AFTER,
-                quick: after(config.quick_timeout_s),
-                speech: after(config.speech_timeout_s),
+            let found_at = match self.look().await {
+                Ok(found_at) => found_at,
+                Err(error) => {
+                    tracing::warn!(%error, "could not read the heartbeats of the workers");
+                    continue;
+                }
             };
-            if let Err(error) = self.requeue_lost(lost).await {
+            if let Err(error) = self.requeue_lost().await {
                 tracing::warn!(%error, "could not return the jobs of dead workers to their queues");
             }
-            if n_sweeps.is_multiple_of(EXPIRE_EVERY) {
-                self.expire([config.retention_s, config.dead_retention_s].map(Duration::from_secs)).await;
+            if n_sweeps % COMPARE_EVERY == FIRST_COMPARISON
+                && let Some(found_at) = found_at
+                && let Err(error) = self.compare_times(found_at, &live.now()).await
+            {
+                tracing::warn!(%error, "could not return overdue jobs to their queues, or delete old ones");
             }
         }
+    }
+
+    /// Looks at the heartbeats of all workers and at the clock of the database, and records it if that has jumped ahead.
+    /// Returns its time, or `None` if there are no workers.
+    async fn look(&mut self) -> Result<Option<DateTime<Utc>>, sqlx::Error> {
+        let began = Instant::now();
+        let heartbeats = store::heartbeats(&self.db).await?;
+        let Some(found_at) = heartbeats.first().map(|heartbeat| heartbeat.found_at) else { return Ok(None) };
+        if let Some(jump) = self.clock_watch.jump(found_at) {
+            store::record_clock_jump(&self.db, jump).await?;
+            tracing::warn!(
+                from = %jump.jumped_from, to = %jump.jumped_to,
+                "the database's clock jumped ahead: the skipped time does not count for the retention of jobs"
+            );
+        }
+        self.clock_watch.remember(began, found_at);
+        self.silence.look(heartbeats);
+        Ok(Some(found_at))
+    }
+
+    /// Returns jobs that have run for too long, makes jobs due that would wait for too long, and deletes old jobs and
+    /// workers.
+    async fn compare_times(&self, now: DateTime<Utc>, config: &Config) -> Result<(), GroupError> {
+        let clock = store::clock(&self.db, now).await?;
+        let after = |timeout_s| Duration::from_secs(timeout_s) + GRACE;
+        let (quick, speech) = (after(config.quick_timeout_s), after(config.speech_timeout_s));
+        let overdue = store::overdue(&self.db, &clock, quick, speech).await?;
+        self.requeue_or_fail(overdue, WORKER_LOST, "the job's worker lost the job").await?;
+        store::make_due(&self.db).await?;
+        self.expire(&clock, [config.retention_s, config.dead_retention_s].map(Duration::from_secs)).await?;
+        Ok(store::forget_workers(&self.db, &self.silence.of_workers_silent_for(FORGOTTEN_AFTER_MISSED))
+            .await?)
     }
 
     /// Returns the jobs that the database says this worker is running, but that it does not hold: the answer
@@ -75,9 +136,13 @@ impl Sweeper {
         self.requeue_or_fail(unheld, "claim-lost", "the job's claim was lost on the way to its worker").await
     }
 
-    /// Returns the jobs of dead workers, and jobs that have run for too long.
-    async fn requeue_lost(&self, lost: Lost) -> Result<(), GroupError> {
-        let orphans = store::lost(&self.db, lost).await?;
+    /// Returns the jobs of dead workers.
+    async fn requeue_lost(&self) -> Result<(), GroupError> {
+        let silent = self.silence.of_workers_silent_for(DEAD_AFTER_MISSED);
+        if silent.is_empty() {
+            return Ok(());
+        }
+        let orphans = store::lost(&self.db, &silent).await?;
         if !orphans.is_empty() {
             tracing::warn!(n = orphans.len(), "returning the jobs of dead workers to their queues");
         }
@@ -98,7 +163,8 @@ impl Sweeper {
                 let has_ended = self.endings.end(Ending::dead(fence, error, true)).await?;
                 Ok::<_, GroupError>(has_ended.then_some(fence.job))
             } else {
-                let requeue = Requeue { fence, delay: Duration::ZERO, error: error.to_owned() };
+                let error = error.to_owned();
+                let requeue = Requeue { fence, is_spent: true, delay: Duration::ZERO, error };
                 if self.endings.requeue(requeue).await? {
                     metrics::RESCUED_JOBS.add_one([cause]);
                 }
@@ -127,11 +193,11 @@ impl Sweeper {
         metrics::DEAD_JOBS.add([WORKER_LOST], u64::try_from(dead.len()).unwrap_or(u64::MAX));
     }
 
-    async fn expire(&self, [ended, dead]: [Duration; 2]) {
-        match store::expire(&self.db, ended, dead).await {
-            Ok(0) => (),
-            Ok(n) => tracing::info!(n, "deleted jobs that ended longer ago than the retention time"),
-            Err(error) => tracing::warn!(%error, "could not delete old jobs"),
+    async fn expire(&self, clock: &Clock, [ended, dead]: [Duration; 2]) -> Result<(), sqlx::Error> {
+        let n = store::expire(&self.db, clock, ended, dead).await?;
+        if n > 0 {
+            tracing::info!(n, "deleted jobs that ended longer ago than the retention time");
         }
+        Ok(())
     }
 }
