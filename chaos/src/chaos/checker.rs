@@ -21,8 +21,11 @@ pub(super) const TO_END: Duration = Duration::from_secs(120);
 /// The time in which objects without a job must be found and deleted: two listings, a minute apart.
 const TO_SWEEP: Duration = Duration::from_secs(200);
 
-/// The problem of a job whose three attempts all failed, for example because its workers were killed.
+/// The problem of a job whose three attempts all failed. That is right only if a worker was killed in each.
 const JOB_FAILED: &str = "job-failed";
+
+/// The attempts that a job has.
+const MAX_ATTEMPTS: usize = 3;
 
 /// Statuses that a client may get instead of a result: the service cannot take the request now.
 const MAY_REFUSE: [u16; 4] = [408, 429, 503, 507];
@@ -42,8 +45,10 @@ pub(super) struct Verdict {
     uploads_left: usize,
     /// Objects that are left in the bucket.
     objects_left: usize,
-    /// Jobs that failed because all three attempts did.
+    /// Jobs that failed although some of their workers were not killed.
     gave_up: usize,
+    /// Jobs that failed because a worker was killed in each of their attempts.
+    killed_each_time: usize,
     /// Jobs whose upload was in the bucket.
     outside: usize,
     /// Right answers, all of which were compared.
@@ -60,9 +65,21 @@ struct JobRow {
     id: Uuid,
     request_id: String,
     state: String,
+    #[expect(dead_code, reason = "shown by Debug")]
     attempt: i32,
     #[expect(dead_code, reason = "shown by Debug")]
     last_error: Option<String>,
+    /// The workers of its failed attempts.
+    failed_workers: Vec<String>,
+}
+
+impl JobRow {
+    /// Whether all its attempts failed because these processes were killed.
+    fn was_killed_each_time(&self, killed: &[i32]) -> bool {
+        let is_of_killed =
+            |name: &String| killed.iter().any(|process| name.contains(&format!("-{process}-")));
+        self.failed_workers.len() >= MAX_ATTEMPTS && self.failed_workers.iter().all(is_of_killed)
+    }
 }
 
 impl Verdict {
@@ -84,7 +101,12 @@ impl Verdict {
 
     /// All numbers.
     pub(super) fn row(&self) -> Row {
-        let others = [("right", self.right), ("not_compared", self.not_compared), ("outside", self.outside)];
+        let others = [
+            ("right", self.right),
+            ("not_compared", self.not_compared),
+            ("outside", self.outside),
+            ("killed_each_time", self.killed_each_time),
+        ];
         self.failures().into_iter().chain(others.map(|(name, n)| (name, count(n)))).collect()
     }
 }
@@ -94,9 +116,7 @@ pub(super) async fn check(service: &Service, cases: &Cases, records: &[Record]) 
     let mut verdict = Verdict::default();
     check_jobs(service, &mut verdict).await;
     check_bucket(service, &mut verdict).await;
-    let statement =
-        "select id, request_id, state, attempt, last_error from jobs where request_id like 'chaos-%'";
-    let rows: Vec<JobRow> = sqlx::query_as(statement).fetch_all(&service.stack.db).await.expect("the jobs");
+    let rows: Vec<JobRow> = jobs_where(service, "request_id like 'chaos-%'").await;
     let mut jobs: HashMap<&str, &JobRow> = HashMap::new();
     for row in &rows {
         if jobs.insert(&row.request_id, row).is_some() {
@@ -107,18 +127,26 @@ pub(super) async fn check(service: &Service, cases: &Cases, records: &[Record]) 
     let mut judge = Judge::load();
     for record in records {
         let job = jobs.get(record.plan.request_id.as_str()).copied();
-        check_record(&mut verdict, &mut judge, cases, record, job);
+        check_record(&mut verdict, &mut judge, cases, &service.killed, record, job);
     }
     verdict
 }
 
+async fn jobs_where(service: &Service, condition: &str) -> Vec<JobRow> {
+    let statement = format!(
+        "select id, request_id, state, attempt, last_error, array(
+             select coalesce(worker, '') from failed_attempts f where f.job_id = jobs.id) as failed_workers
+         from jobs where {condition}"
+    );
+    let rows = sqlx::query_as(sqlx::AssertSqlSafe(statement)).fetch_all(&service.stack.db);
+    rows.await.expect("the jobs")
+}
+
 /// Checks the jobs table: every job has ended, once, and without its upload.
 async fn check_jobs(service: &Service, verdict: &mut Verdict) {
-    let unfinished =
-        "select id, request_id, state, attempt, last_error from jobs where state in ('queued', 'running')";
     let deadline = Instant::now() + TO_END;
     let left: Vec<JobRow> = loop {
-        let left = sqlx::query_as(unfinished).fetch_all(&service.stack.db).await.expect("the jobs");
+        let left = jobs_where(service, "state in ('queued', 'running')").await;
         if left.is_empty() || Instant::now() >= deadline {
             break left;
         }
@@ -158,6 +186,7 @@ fn check_record(
     verdict: &mut Verdict,
     judge: &mut Judge,
     cases: &Cases,
+    killed: &[i32],
     record: &Record,
     row: Option<&JobRow>,
 ) {
@@ -181,9 +210,13 @@ fn check_record(
                 None => verdict.not_compared += 1,
             }
         }
-        Observed::Refused { slug, .. } if slug == JOB_FAILED && row.is_none_or(|row| row.attempt >= 3) => {
-            verdict.gave_up += 1;
-            example("gave up");
+        Observed::Refused { slug, .. } if slug == JOB_FAILED => {
+            if row.is_some_and(|row| row.was_killed_each_time(killed)) {
+                verdict.killed_each_time += 1;
+            } else {
+                verdict.gave_up += 1;
+                example("gave up");
+            }
         }
         Observed::Refused { status, .. } if MAY_REFUSE.contains(status) => (),
         Observed::Refused { .. } => {
@@ -199,5 +232,26 @@ fn check_record(
             example("stuck");
         }
         Observed::Cut | Observed::HungUp => (),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_job_may_fail_only_if_a_worker_was_killed_in_each_attempt() {
+        let row = |workers: &[&str]| JobRow {
+            id: Uuid::nil(),
+            request_id: "chaos-1".to_owned(),
+            state: "failed".to_owned(),
+            attempt: 3,
+            last_error: None,
+            failed_workers: workers.iter().map(|&name| name.to_owned()).collect(),
+        };
+        let killed = [11, 12];
+        assert!(row(&["vm-11-a", "vm-12-b", "vm-11-a"]).was_killed_each_time(&killed));
+        assert!(!row(&["vm-11-a", "vm-13-b", "vm-11-a"]).was_killed_each_time(&killed));
+        assert!(!row(&["vm-11-a", "vm-12-b"]).was_killed_each_time(&killed));
     }
 }

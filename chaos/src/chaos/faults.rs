@@ -2,6 +2,7 @@
 
 use std::{collections::BTreeMap, time::Duration};
 
+use akhar_tests::clock::move_clock;
 use rustix::process::{Pid, Signal, kill_process};
 use tokio::time::{Instant, sleep, sleep_until};
 
@@ -50,7 +51,10 @@ async fn happen_once(service: &mut Service, planned: &Planned) {
     let worker = &mut stack.workers[nth];
     let lasts = planned.lasts;
     match planned.fault {
-        Fault::KillWorker => drop(worker.restart(Signal::KILL).await),
+        Fault::KillWorker => {
+            service.killed.push(worker.id());
+            worker.restart(Signal::KILL).await;
+        }
         Fault::StopWorker => pause(&[pid(worker.id())], lasts).await,
         Fault::KillApi => stack.restart_api().await,
         Fault::StopApi => pause(&[pid(stack.api.id())], lasts).await,
@@ -74,6 +78,11 @@ async fn happen_once(service: &mut Service, planned: &Planned) {
             sleep(lasts).await;
             service.move_clock(0);
         }
+        Fault::MoveDatabaseClock => {
+            move_database_clock(service, planned.jump_s).await;
+            sleep(lasts).await;
+            move_database_clock(service, -planned.jump_s).await;
+        }
         Fault::ResetStore => {
             if let Some(bucket) = &service.bucket {
                 bucket.proxy.refuse(true);
@@ -87,6 +96,11 @@ async fn happen_once(service: &mut Service, planned: &Planned) {
             }
         }
     }
+}
+
+async fn move_database_clock(service: &Service, seconds: i64) {
+    let moved = move_clock(&service.stack.db, &format!("{seconds} seconds")).await;
+    moved.expect("no other fault disturbs Postgres");
 }
 
 fn pid(id: i32) -> Pid {

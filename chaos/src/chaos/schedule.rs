@@ -19,6 +19,7 @@ pub(super) enum Fault {
     ResetDatabase,
     FillDisk,
     MoveClock,
+    MoveDatabaseClock,
     ResetStore,
     StopStore,
 }
@@ -40,7 +41,7 @@ pub(super) struct Planned {
 }
 
 /// Each fault with its name in the report, and how long it may last, ms.
-const FAULTS: [(Fault, &str, Range<u64>); 14] = [
+const FAULTS: [(Fault, &str, Range<u64>); 15] = [
     (Fault::KillWorker, "kill_worker", 0..1),
     (Fault::StopWorker, "stop_worker", 500..8_000), // a worker whose heartbeat is 3 s old counts as dead
     (Fault::KillApi, "kill_api", 0..1),
@@ -53,6 +54,7 @@ const FAULTS: [(Fault, &str, Range<u64>); 14] = [
     (Fault::ResetDatabase, "reset_database", 0..1),
     (Fault::FillDisk, "fill_disk", 1_000..5_000),
     (Fault::MoveClock, "move_clock", 2_000..6_000),
+    (Fault::MoveDatabaseClock, "move_database_clock", 2_000..6_000),
     (Fault::ResetStore, "reset_store", 0..8_000),
     (Fault::StopStore, "stop_store", 200..8_000),
 ];
@@ -101,7 +103,7 @@ mod tests {
     fn every_possible_fault_comes_once_a_round() {
         let planned = drawn(11, &[(Fault::FillDisk, "no".to_owned())]);
         for (fault, ..) in FAULTS {
-            let n = planned[..13].iter().filter(|p| p.fault == fault).count();
+            let n = planned[..14].iter().filter(|p| p.fault == fault).count();
             assert_eq!(n, usize::from(fault != Fault::FillDisk), "{fault:?}");
         }
     }

@@ -6,7 +6,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use akhar_tests::{Cluster, Stack, ends::record_ends, uploads::S3Server};
+use akhar_tests::{Cluster, Stack, clock::make_clock_movable, ends::record_ends, uploads::S3Server};
 use clap::ValueEnum;
 
 use super::{disk, proxy::Proxy, schedule::Fault};
@@ -31,8 +31,11 @@ pub(super) struct Bucket {
 #[derive(Debug)]
 pub(super) struct Service {
     pub(super) cluster: Cluster,
-    /// The processes, and connections to Postgres itself. The clock of the first worker can be moved.
+    /// The processes, and connections to Postgres itself. The clock of the first worker can be moved, and that which all
+    /// workers see in Postgres.
     pub(super) stack: Stack,
+    /// The process ids of the workers that were killed.
+    pub(super) killed: Vec<i32>,
     /// The address of the proxy in front of the api.
     pub(super) proxied: String,
     pub(super) to_clients: Proxy,
@@ -67,12 +70,13 @@ impl Service {
         let builder = Stack::with().on(&cluster).socket(&sockets).workers(0);
         let mut stack = builder.settings(settings).set("AKHAR_SPEECH_WAIT_S", 60).start().await;
         record_ends(&stack.db).await;
+        make_clock_movable(&stack.db).await;
         let clock = Clock::find(cluster.folder());
         stack.add_worker_with(&clock.as_ref().map(Clock::settings).unwrap_or_default()).await;
         stack.add_worker().await;
         let api = stack.base.trim_start_matches("http://").to_owned();
         let (to_clients, proxied) = Proxy::tcp(api).await.expect("a proxy");
-        Self { cluster, stack, proxied, to_clients, to_database, bucket, clock }
+        Self { cluster, stack, killed: Vec::new(), proxied, to_clients, to_database, bucket, clock }
     }
 
     /// Moves the clock of the first worker by so many seconds from the real time.
