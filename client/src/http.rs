@@ -12,6 +12,7 @@ use uuid::Uuid;
 
 use crate::{
     HandwritingBody, JobBody, JobResultBody, JobState, JobsBody, PredictionsBody, TranscriptionBody,
+    WARNINGS_HEADER, Warnings,
     error::ClientError,
     retries::{Retries, repeat},
 };
@@ -36,6 +37,15 @@ pub enum Answer<T> {
     Done(T),
     /// The job, if it had not ended when the server stopped waiting for it.
     Accepted(Box<JobBody>),
+}
+
+/// The transcription of a recording, and the warnings about it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Transcribed {
+    /// The operation's response.
+    pub body: TranscriptionBody,
+    /// What is unusual about the recording, and which parts of the texts are probably wrong.
+    pub warnings: Warnings,
 }
 
 /// The fields of a handwriting request. A field that is `None` has the server's default. Lengths are in pixels.
@@ -127,10 +137,10 @@ impl Client {
         &self,
         recording: impl Into<Bytes>,
         request: &SpeechRequest,
-    ) -> Result<Answer<TranscriptionBody>, ClientError> {
+    ) -> Result<Answer<Transcribed>, ClientError> {
         let recording = recording.into();
         let is_safe = request.idempotency_key.is_some();
-        self.safely(is_safe, || answer(self.speech(&recording, request))).await
+        self.safely(is_safe, || transcribed(self.speech(&recording, request))).await
     }
 
     /// Submits a recording and returns its job, without waiting for the result. The job comes after those of callers
@@ -236,11 +246,24 @@ fn upload(file: Bytes) -> Form {
 }
 
 async fn answer<T: DeserializeOwned>(request: RequestBuilder) -> Result<Answer<T>, ClientError> {
-    let response = send(request).await?;
+    answer_in(send(request).await?).await
+}
+
+async fn answer_in<T: DeserializeOwned>(response: Response) -> Result<Answer<T>, ClientError> {
     if response.status() == StatusCode::ACCEPTED {
         return Ok(Answer::Accepted(json(response).await?));
     }
     Ok(Answer::Done(json(response).await?))
+}
+
+async fn transcribed(request: RequestBuilder) -> Result<Answer<Transcribed>, ClientError> {
+    let response = send(request).await?;
+    let header = response.headers().get(WARNINGS_HEADER).and_then(|value| value.to_str().ok());
+    let warnings = header.map(Warnings::read).unwrap_or_default();
+    Ok(match answer_in(response).await? {
+        Answer::Done(body) => Answer::Done(Transcribed { body, warnings }),
+        Answer::Accepted(job) => Answer::Accepted(job),
+    })
 }
 
 async fn read<T: DeserializeOwned>(request: RequestBuilder) -> Result<T, ClientError> {

@@ -50,12 +50,13 @@ pub use bodies::{
     predictions::{PredictionBody, PredictionsBody},
     problem::{ProblemBody, ViolationBody},
     transcription::{SegmentBody, TranscriptionBody},
+    warnings::{ProbablyWrongBody, TextKind, WARNINGS_HEADER, Warnings},
     webhook::{WebhookBody, WebhookEvent},
 };
 #[cfg(feature = "http")]
 pub use error::ClientError;
 #[cfg(feature = "http")]
-pub use http::{Answer, Client, HandwritingRequest, SpeechRequest};
+pub use http::{Answer, Client, HandwritingRequest, SpeechRequest, Transcribed};
 #[cfg(feature = "http")]
 pub use retries::Retries;
 

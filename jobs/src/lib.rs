@@ -21,7 +21,7 @@ pub mod uploads;
 pub use bounded::Bounded;
 pub use job::{AdmittedJob, Fence, Job, JobId, JobState, NewJob};
 pub use operation::Operation;
-pub use outcome::{Outcome, Prediction, Segment, Timing, Word};
+pub use outcome::{Outcome, Prediction, ProbablyWrong, Segment, TextKind, Timing, Word};
 pub use pace::Pace;
 pub use panjabi_text::PanjabiText;
 pub use parameters::{

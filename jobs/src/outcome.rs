@@ -39,10 +39,12 @@ pub enum Outcome {
         segments: Vec<Segment>,
         /// The length of the recording in seconds.
         seconds: f64,
-        /// What is unusual about the recording, such as a last frame that is cut off, and which parts of the transcription
-        /// are probably wrong.
+        /// What is unusual about the recording, such as a last frame that is cut off.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         warnings: Vec<String>,
+        /// The parts of the recording of which a text is probably wrong, in order, first of the transcription.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        probably_wrong: Vec<ProbablyWrong>,
     },
     /// The input cannot be processed, and only the caller can correct it.
     Rejected {
@@ -116,6 +118,27 @@ pub struct Segment {
     /// The text in the other language, if a translation was requested.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub translation: Option<String>,
+}
+
+/// A part of a recording of which a text is probably wrong.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct ProbablyWrong {
+    /// The text that is probably wrong.
+    pub text: TextKind,
+    /// The start of the part, in seconds from the start of the recording.
+    pub start: f64,
+    /// The end of the part, in seconds from the start of the recording.
+    pub end: f64,
+}
+
+/// A text that a recording becomes. The names are stored in rows: never rename one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum TextKind {
+    /// What is said.
+    Transcription,
+    /// The same in the other language.
+    Translation,
 }
 
 /// A word of a recording.

@@ -173,6 +173,7 @@ mod tests {
                 segments,
                 seconds: 9.0,
                 warnings: Vec::new(),
+                probably_wrong: Vec::new(),
             }),
             timing: None,
             transcribed_s: None,

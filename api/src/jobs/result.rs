@@ -29,7 +29,10 @@ problems! {
     params(JobPath),
     responses(
         (status = 200, description = "The operation's response. `Accept` chooses its media type, as in the operation.",
-            headers(("Server-Timing" = String, description = "The durations `queue`, `decode` and `infer` in milliseconds.")),
+            headers(
+                ("Akhar-Warnings" = String, description = "The warnings about a recording, as in the operation."),
+                ("Server-Timing" = String, description = "The durations `queue`, `decode` and `infer` in milliseconds."),
+            ),
             content(
                 (JobResultBody = "application/json", example = json!({"predictions": [{"label": "੫", "score": 0.98}]})),
                 (Png = "image/png"),

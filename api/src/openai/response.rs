@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use akhar_client::{
     AudioResultBody, AudioSegmentBody, AudioTextBody, AudioUsageBody, AudioWordBody, SegmentBody,
-    VerboseAudioTextBody, subtitles,
+    VerboseAudioTextBody, Warnings, subtitles,
 };
 use akhar_jobs::{Job, Language, Outcome, Segment, SpeechParameters, Word};
 use axum::{
@@ -15,7 +15,10 @@ use axum::{
 
 use super::options::{Format, Granularity};
 use crate::{
-    outcomes::{body, response},
+    outcomes::{
+        body, response,
+        warnings::{self, with_warnings},
+    },
     problems::Problem,
 };
 
@@ -33,7 +36,7 @@ pub(super) struct Transcription {
     segments: Vec<Segment>,
     words: Vec<Word>,
     pub(super) seconds: f64,
-    warnings: Vec<String>,
+    pub(super) warnings: Warnings,
 }
 
 impl View {
@@ -42,7 +45,9 @@ impl View {
     pub(super) fn render(self, job: Job, total: Duration) -> Result<Response, Problem> {
         let timing = job.timing;
         let transcription = transcription(job, self.speech.with_translation)?;
-        Ok(response::with_server_timing(self.body(transcription), timing, total))
+        let warnings = transcription.warnings.clone();
+        let response = with_warnings(self.body(transcription), &warnings);
+        Ok(response::with_server_timing(response, timing, total))
     }
 
     fn body(&self, transcription: Transcription) -> Response {
@@ -96,7 +101,7 @@ impl View {
             text: transcription.text,
             segments,
             words,
-            warnings: transcription.warnings,
+            warnings: transcription.warnings.sentences(),
             usage: usage(transcription.seconds),
         }
     }
@@ -105,9 +110,9 @@ impl View {
 /// The parts of a job's outcome, or the problem that the job ended with. The texts are those of the translation if the
 /// response shows it.
 pub(super) fn transcription(job: Job, is_translation: bool) -> Result<Transcription, Problem> {
-    let Some(Outcome::Transcription {
-        transcription, translation, timestamps, words, seconds, warnings, ..
-    }) = job.outcome
+    let warnings = warnings::warnings(job.outcome.as_ref());
+    let Some(Outcome::Transcription { transcription, translation, timestamps, words, seconds, .. }) =
+        job.outcome
     else {
         body::body(job.operation, job.state, job.outcome)?;
         return Err(Problem::internal("the outcome of a speech job is the outcome of another operation"));

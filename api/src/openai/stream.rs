@@ -76,7 +76,8 @@ impl EventWriter for AudioEventWriter {
                 let further = segments.into_iter().skip(self.n_sent);
                 let mut events: Vec<_> = further.map(|segment| self.delta(segment.transcription)).collect();
                 let usage = usage(transcription.seconds);
-                let done = AudioEventBody::Done { text: transcription.text, usage };
+                let warnings = transcription.warnings.sentences();
+                let done = AudioEventBody::Done { text: transcription.text, warnings, usage };
                 events.push(EventBody::Text(done));
                 events
             }

@@ -8,16 +8,14 @@ use axum::{
     response::{IntoResponse as _, Response},
 };
 
-use super::body;
+use super::{body, warnings};
 use crate::http::context::RequestInfo;
 
 /// The document. `request_id` is the request that asked for it. The result or error is missing if the outcome
 /// was not read.
 pub(crate) fn job_body(job: Job, request_id: &str) -> JobBody {
-    let (warnings, transcribed_s) = match &job.outcome {
-        Some(Outcome::Transcription { warnings, seconds, .. }) => (warnings.clone(), Some(*seconds)),
-        _ => (Vec::new(), job.transcribed_s),
-    };
+    let warnings = warnings::warnings(job.outcome.as_ref());
+    let transcribed_s = job.outcome.as_ref().and_then(Outcome::audio_s).or(job.transcribed_s);
     let ended = job.outcome.map(|outcome| body::body(job.operation, job.state, Some(outcome)));
     let (result, error) = match ended {
         None => (None, None),
@@ -33,7 +31,8 @@ pub(crate) fn job_body(job: Job, request_id: &str) -> JobBody {
         started_at: job.started_at,
         ended_at: job.ended_at,
         transcribed_s,
-        warnings,
+        warnings: warnings.sentences(),
+        probably_wrong: warnings.probably_wrong,
         result,
         result_url: None,
         error,

@@ -4,3 +4,4 @@ pub(crate) mod body;
 pub(crate) mod cancelled;
 pub(crate) mod document;
 pub(crate) mod response;
+pub(crate) mod warnings;

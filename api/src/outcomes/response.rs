@@ -10,7 +10,10 @@ use axum::{
     response::{IntoResponse as _, Response},
 };
 
-use super::body::body;
+use super::{
+    body::body,
+    warnings::{warnings, with_warnings},
+};
 use crate::{
     http::{context::RequestContext, representation::Representation},
     problems::Problem,
@@ -34,9 +37,11 @@ pub(crate) const fn representations(parameters: &Parameters) -> &'static [Repres
 /// arrived, or from the job's acceptance to its end. The `Server-Timing` header divides it into queue, decode and
 /// infer.
 pub(crate) fn result(job: Job, total: Duration, context: &RequestContext) -> Result<Response, Problem> {
+    let warnings = warnings(job.outcome.as_ref());
     let body = body(job.operation, job.state, job.outcome)?;
     let representation = context.negotiate(representations_of(&body))?;
-    Ok(with_server_timing(represent(body, representation), job.timing, total))
+    let response = with_warnings(represent(body, representation), &warnings);
+    Ok(with_server_timing(response, job.timing, total))
 }
 
 /// Adds the `Server-Timing` header to a response.

@@ -19,6 +19,7 @@ pub(super) fn body(job: Job, request_id: &str) -> Result<Option<Vec<u8>>, Error>
         return Ok(Some(whole));
     }
     webhook.data.result = None;
+    webhook.data.probably_wrong = Vec::new(); // `warnings` names the first ones, and the response at the URL more
     webhook.data.result_url = Some(document::result_path(id));
     serde_json::to_vec(&webhook).map(Some)
 }
@@ -67,6 +68,7 @@ mod tests {
             segments: Vec::new(),
             seconds: 1.0,
             warnings: vec!["warning".to_owned()],
+            probably_wrong: Vec::new(),
         }
     }
 

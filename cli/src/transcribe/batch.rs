@@ -9,7 +9,7 @@ use std::{
     time::Duration,
 };
 
-use akhar_client::{Client, ClientError, JobBody, JobResultBody, MAX_RECORDING_BYTES, ProblemBody};
+use akhar_client::{Client, ClientError, JobBody, JobResultBody, MAX_RECORDING_BYTES, ProblemBody, Warnings};
 use akhar_platform::blocking::{blocking, joined};
 use akhar_worker::{Recording, Undecodable};
 use bytes::Bytes;
@@ -54,6 +54,7 @@ pub(super) enum Ended {
     /// Its results are written. The length is in seconds.
     Transcribed {
         duration_s: f64,
+        has_warnings: bool,
     },
     /// An earlier run has written its results.
     Earlier,
@@ -102,8 +103,7 @@ impl Batch {
     /// Transcribes a recording and writes its results. An error ends the run.
     pub(super) async fn transcribe(self: Arc<Self>, input: Input) -> Result<Ended, Failure> {
         match self.try_transcribe(&input).await {
-            Ok(Some(duration_s)) => Ok(Ended::Transcribed { duration_s }),
-            Ok(None) => Ok(Ended::Earlier),
+            Ok(ended) => Ok(ended),
             Err(Trouble::Recording { code, reason }) => {
                 let path = input.path.to_string_lossy().into_owned();
                 Ok(Ended::Failed(Untranscribed { path, code, reason }))
@@ -117,8 +117,8 @@ impl Batch {
         Duration::from_millis(self.transcribed_ms.load(Ordering::Relaxed))
     }
 
-    /// The length of the recording, seconds. `None` if an earlier run has transcribed it.
-    async fn try_transcribe(self: &Arc<Self>, input: &Input) -> Result<Option<f64>, Trouble> {
+    /// Transcribes a recording, unless an earlier run has done it.
+    async fn try_transcribe(self: &Arc<Self>, input: &Input) -> Result<Ended, Trouble> {
         let n_bytes = tokio::fs::metadata(&input.path).await.map_err(unreadable)?.len();
         let is_cut = input.must_be_decoded() || n_bytes > MAX_RECORDING_BYTES as u64;
         let (place, memory) = if is_cut {
@@ -130,7 +130,7 @@ impl Batch {
         let sound = blocking(move || fs::read(path).map(Sound::new)).await.map_err(unreadable)?;
         let name = input.name.to_string_lossy().into_owned();
         if self.journal.done(&name, &sound.sha256).is_some() && self.outputs.exist(input, &self.settings) {
-            return Ok(None);
+            return Ok(Ended::Earlier);
         }
         let sha256 = sound.sha256.clone();
         let transcript = match place {
@@ -143,7 +143,8 @@ impl Batch {
         let written = blocking(move || {
             batch.outputs.write(&input, &batch.settings, &transcript)?;
             batch.journal.add(&entry)?;
-            Ok(Some(entry.duration_s))
+            let has_warnings = !transcript.warnings.is_empty();
+            Ok(Ended::Transcribed { duration_s: entry.duration_s, has_warnings })
         });
         written.await.map_err(Trouble::Run)
     }
@@ -181,7 +182,7 @@ impl Batch {
         }
         parts.sort_by_key(|(nth, _)| *nth);
         let mut whole = join(parts.into_iter().map(|(_, part)| part).collect());
-        whole.warnings.splice(0..0, warnings);
+        whole.warnings.recording.splice(0..0, warnings);
         Ok(whole)
     }
 
@@ -189,7 +190,10 @@ impl Batch {
         let CutPiece { start_s, end_s, ends_in_pause, sound } = piece;
         let mut transcript = self.job(sound, place).await?;
         if !ends_in_pause {
-            transcript.warnings.push("there is no pause at its end, so a word may be cut in two".to_owned());
+            transcript
+                .warnings
+                .recording
+                .push("there is no pause at its end, so a word may be cut in two".to_owned());
         }
         Ok((nth, Part { start_s, end_s, transcript }))
     }
@@ -255,7 +259,7 @@ fn transcript(job: JobBody) -> Result<Transcript, Trouble> {
             body,
             duration_s: job.transcribed_s.unwrap_or_default(),
             jobs: vec![job.id],
-            warnings: job.warnings,
+            warnings: Warnings::of_job(job.warnings, job.probably_wrong),
         }),
         (_, Some(problem)) => Err(refused(&problem)),
         _ => Err(Trouble::Recording {

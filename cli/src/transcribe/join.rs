@@ -1,6 +1,6 @@
 //! Joins the transcriptions of a recording's pieces.
 
-use akhar_client::{SegmentBody, TranscriptionBody};
+use akhar_client::{ProbablyWrongBody, SegmentBody, TranscriptionBody, Warnings};
 use uuid::Uuid;
 
 /// The transcription of a recording, or of a piece of it.
@@ -11,7 +11,7 @@ pub(super) struct Transcript {
     pub(super) duration_s: f64,
     /// The jobs that made it, in the order of their pieces.
     pub(super) jobs: Vec<Uuid>,
-    pub(super) warnings: Vec<String>,
+    pub(super) warnings: Warnings,
 }
 
 /// A piece's place in its recording, seconds, and its transcript.
@@ -25,7 +25,8 @@ pub(super) struct Part {
 /// Joins the parts of one recording, which are in order. Times become those of the whole recording.
 pub(super) fn join(parts: Vec<Part>) -> Transcript {
     let duration_s = parts.last().map_or(0.0, |part| part.end_s);
-    let mut whole = Transcript { body: empty(&parts), duration_s, jobs: Vec::new(), warnings: Vec::new() };
+    let warnings = Warnings::default();
+    let mut whole = Transcript { body: empty(&parts), duration_s, jobs: Vec::new(), warnings };
     for Part { start_s, end_s, transcript } in parts {
         let body = transcript.body;
         append(&mut whole.body.transcription, &body.transcription);
@@ -33,13 +34,25 @@ pub(super) fn join(parts: Vec<Part>) -> Transcript {
             append(all, text);
         }
         if let (Some(all), Some(segments)) = (&mut whole.body.timestamps, body.timestamps) {
-            all.extend(segments.into_iter().map(|segment| later(segment, start_s, end_s)));
+            let later = |segment: SegmentBody| SegmentBody {
+                start: later(segment.start, start_s, end_s),
+                end: later(segment.end, start_s, end_s),
+                ..segment
+            };
+            all.extend(segments.into_iter().map(later));
         }
         whole.jobs.extend(transcript.jobs);
-        let warnings = transcript.warnings.into_iter();
-        whole
-            .warnings
-            .extend(warnings.map(|text| format!("in the part from {start_s:.1} s to {end_s:.1} s: {text}")));
+        let Warnings { recording, probably_wrong, .. } = transcript.warnings;
+        let recording = recording
+            .into_iter()
+            .map(|text| format!("in the part from {start_s:.1} s to {end_s:.1} s: {text}"));
+        whole.warnings.recording.extend(recording);
+        let later = |part: ProbablyWrongBody| ProbablyWrongBody {
+            start: later(part.start, start_s, end_s),
+            end: later(part.end, start_s, end_s),
+            ..part
+        };
+        whole.warnings.probably_wrong.extend(probably_wrong.into_iter().map(later));
     }
     whole
 }
@@ -61,14 +74,14 @@ fn append(all: &mut String, text: &str) {
     all.push_str(text);
 }
 
-/// The segment of a part as one of the whole recording, to the millisecond. It does not reach into the next part.
-fn later(segment: SegmentBody, start_s: f64, end_s: f64) -> SegmentBody {
-    let time = |t: f64| ((t + start_s).min(end_s) * 1e3).round() / 1e3;
-    SegmentBody { start: time(segment.start), end: time(segment.end), ..segment }
+/// The time in a part as one of the whole recording, to the millisecond. It does not reach into the next part.
+fn later(time_s: f64, start_s: f64, end_s: f64) -> f64 {
+    ((time_s + start_s).min(end_s) * 1e3).round() / 1e3
 }
 
 #[cfg(test)]
 mod tests {
+    use akhar_client::TextKind;
     use proptest::prelude::*;
 
     use super::*;
@@ -87,7 +100,12 @@ mod tests {
             timestamps: Some(segments.iter().map(segment).collect()),
         };
         let jobs = vec![Uuid::now_v7()];
-        let warnings = vec!["too quiet".to_owned()];
+        let wrong = ProbablyWrongBody { text: TextKind::Transcription, start: 1.0, end: 2.5 };
+        let warnings = Warnings {
+            recording: vec!["too quiet".to_owned()],
+            probably_wrong: vec![wrong],
+            ..Warnings::default()
+        };
         Part { start_s, end_s, transcript: Transcript { body, duration_s: end_s - start_s, jobs, warnings } }
     }
 
@@ -101,7 +119,14 @@ mod tests {
         let whole = join(parts.to_vec());
         assert_eq!(whole.body.transcription, "ਅੱਜ ਮੌਸਮ ਹੈ");
         assert_eq!((whole.duration_s, whole.jobs.len()), (130.0004, 3));
-        assert_eq!(whole.warnings[1], "in the part from 50.5 s to 100.0 s: too quiet");
+        assert_eq!(whole.warnings.recording[1], "in the part from 50.5 s to 100.0 s: too quiet");
+        let sentences = whole.warnings.sentences();
+        assert_eq!(
+            sentences.last().map(String::as_str),
+            Some(
+                "low confidence: the transcription is probably wrong, from 1.0 s to 2.5 s, from 51.5 s to 53.0 s, from 101.0 s to 102.5 s"
+            )
+        );
         assert_eq!(whole.body.translation, None);
         let times: Vec<_> = whole.body.timestamps.unwrap().iter().map(|s| (s.start, s.end)).collect();
         assert_eq!(times, [(1.25, 2.0), (100.5, 101.0), (129.0, 130.0)]);

@@ -201,8 +201,9 @@ impl Run {
     fn count(&mut self, n_bytes: u64, ended: Ended) {
         self.tally.n_bytes += n_bytes;
         match ended {
-            Ended::Transcribed { duration_s } => {
+            Ended::Transcribed { duration_s, has_warnings } => {
                 self.tally.n_transcribed += 1;
+                self.tally.n_with_warnings += usize::from(has_warnings);
                 self.tally.audio_s += duration_s;
             }
             Ended::Earlier => self.tally.n_earlier += 1,

@@ -7,7 +7,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use akhar_client::{SegmentBody, TranscriptionBody, subtitles};
+use akhar_client::{ProbablyWrongBody, SegmentBody, TranscriptionBody, subtitles};
 use serde::Serialize;
 use uuid::Uuid;
 
@@ -26,7 +26,8 @@ struct Document<'a> {
     duration_s: f64,
     lang: &'a str,
     jobs: &'a [Uuid],
-    warnings: &'a [String],
+    warnings: Vec<String>,
+    probably_wrong: &'a [ProbablyWrongBody],
     #[serde(flatten)]
     body: &'a TranscriptionBody,
 }
@@ -118,7 +119,8 @@ fn contents(
                 duration_s: transcript.duration_s,
                 lang: settings.lang(),
                 jobs: &transcript.jobs,
-                warnings: &transcript.warnings,
+                warnings: transcript.warnings.sentences(),
+                probably_wrong: &transcript.warnings.probably_wrong,
                 body: &transcript.body,
             };
             serde_json::to_string_pretty(&document)? + "\n"

@@ -16,6 +16,8 @@ const LINE_INTERVAL: Duration = Duration::from_secs(10);
 pub(super) struct Tally {
     pub(super) n_files: usize,
     pub(super) n_transcribed: usize,
+    /// Those of `n_transcribed` whose results have warnings.
+    pub(super) n_with_warnings: usize,
     /// Recordings whose results an earlier run has written.
     pub(super) n_earlier: usize,
     pub(super) n_failed: usize,
@@ -58,8 +60,12 @@ impl Tally {
             0 => String::new(),
             n => format!(", {n} by an earlier run"),
         };
+        let warnings = match self.n_with_warnings {
+            0 => String::new(),
+            n => format!(", {n} with warnings"),
+        };
         format!(
-            "{} of {} recordings transcribed{earlier}, {} failed, {} skipped: {:.2} h of audio in {:.0} s",
+            "{} of {} recordings transcribed{earlier}, {} failed, {} skipped{warnings}: {:.2} h of audio in {:.0} s",
             self.n_transcribed,
             self.n_files,
             self.n_failed,
@@ -132,6 +138,7 @@ mod tests {
         let tally = Tally {
             n_files: 8,
             n_transcribed: 2,
+            n_with_warnings: 1,
             n_earlier: 1,
             n_failed: 1,
             n_skipped: 5,
@@ -147,7 +154,7 @@ mod tests {
         assert_eq!(tally.left(elapsed), Some(Duration::from_secs(180)));
         assert_eq!(
             tally.summary(elapsed),
-            "2 of 8 recordings transcribed, 1 by an earlier run, 1 failed, 5 skipped: 0.20 h of audio in 60 s"
+            "2 of 8 recordings transcribed, 1 by an earlier run, 1 failed, 5 skipped, 1 with warnings: 0.20 h of audio in 60 s"
         );
         assert_eq!(Tally::default().left(elapsed), None);
     }

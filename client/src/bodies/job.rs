@@ -8,7 +8,7 @@ use uuid::Uuid;
 
 use super::{
     handwriting::HandwritingBody, predictions::PredictionsBody, problem::ProblemBody,
-    transcription::TranscriptionBody,
+    transcription::TranscriptionBody, warnings::ProbablyWrongBody,
 };
 
 /// A job as its caller sees it.
@@ -40,6 +40,11 @@ pub struct JobBody {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[cfg_attr(feature = "schema", schema(required = false))]
     pub warnings: Vec<String>,
+    /// The parts of the recording of which a text is probably wrong, in order, first of the transcription. `warnings` has a
+    /// sentence about them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(feature = "schema", schema(required = false))]
+    pub probably_wrong: Vec<ProbablyWrongBody>,
     /// The operation's response as a JSON document. Present only if the job has succeeded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schema(nullable = false))]

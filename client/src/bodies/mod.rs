@@ -7,4 +7,5 @@ pub(crate) mod openai;
 pub(crate) mod predictions;
 pub(crate) mod problem;
 pub(crate) mod transcription;
+pub(crate) mod warnings;
 pub(crate) mod webhook;

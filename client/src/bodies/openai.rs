@@ -111,6 +111,10 @@ pub enum AudioEventBody {
     Done {
         /// The whole text.
         text: String,
+        /// What is unusual about the recording, and which parts of the text are probably wrong. Not in OpenAI's API.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        #[cfg_attr(feature = "schema", schema(required = false))]
+        warnings: Vec<String>,
         /// The length of the recording.
         usage: AudioUsageBody,
     },

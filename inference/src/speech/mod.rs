@@ -17,4 +17,4 @@ pub use ctc::{CtcDecoder, Emissions, Units};
 pub use cut::{Chunker, Joiner, Window};
 pub use features::{FrontEnd, SAMPLE_RATE};
 pub use models::{SpeechModel, WindowOutput, load};
-pub use words::{Clock, Evidence, Segmenter, TimedText, Transcript, segments, text, timed, warning};
+pub use words::{Clock, Evidence, Segmenter, TimedText, Transcript, segments, text, timed, unlikely_parts};

@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use akhar_client::{
-    Answer, ClientError, HandwritingRequest, JobResultBody, JobState, Png, Retries, SpeechRequest,
+    Answer, ClientError, HandwritingRequest, JobResultBody, JobState, Png, Retries, SpeechRequest, Warnings,
 };
 use akhar_tests::{Stack, http::picture, images::fixture_of, speech::recording, until};
 use uuid::Uuid;
@@ -40,6 +40,8 @@ async fn every_operation_is_answered() {
 
     let request = SpeechRequest { with_timestamps: true, ..SpeechRequest::default() };
     let speech = done(client.speech_recognition(recording("pa-school.wav").bytes, &request).await);
+    assert_eq!(speech.warnings, Warnings::default());
+    let speech = speech.body;
     assert!(!speech.transcription.is_empty() && speech.translation.is_none(), "{speech:?}");
     assert!(speech.timestamps.is_some_and(|segments| segments.iter().all(|s| s.start < s.end)));
 }

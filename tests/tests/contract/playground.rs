@@ -34,7 +34,7 @@ async fn people_draw_write_and_speak_on_the_playground_on_phones_and_desktops() 
     assert_eq!(desktop["handedOver"], json!([true, format!("{}/", service.base)]));
     let refusal = desktop["usedLink"].as_str().unwrap_or_default();
     assert!(refusal.contains("used already"), "{refusal}");
-    used(&desktop, "ਮੌਸਮ");
+    used(&desktop, "ਮੌਸਮ", "Probably wrong");
     ran(&desktop);
     for (kind, part) in [
         ("no picture", "SOURCE.md"),
@@ -45,11 +45,11 @@ async fn people_draw_write_and_speak_on_the_playground_on_phones_and_desktops() 
         let text = desktop["errors"][kind].as_str().unwrap_or_default();
         assert!(text.contains(part), "{kind}: {text}");
     }
-    used(&visit("phone").await, "ਅੱਜ ਮੌਸਮ ਬਹੁਤ ਚੰਗਾ ਹੈ");
+    used(&visit("phone").await, "ਅੱਜ ਮੌਸਮ ਬਹੁਤ ਚੰਗਾ ਹੈ", "ਸ਼ਾਇਦ ਗਲਤ ਹੈ");
 }
 
-/// Checks what the panels showed. `heard` is in the transcription.
-fn used(shown: &Value, heard: &str) {
+/// Checks what the panels showed. `heard` is in the transcription, and `doubt` stands beside one that is probably wrong.
+fn used(shown: &Value, heard: &str, doubt: &str) {
     let [draw, write, speak] = ["draw", "write", "speak"].map(|panel| &shown[panel]);
     assert_eq!(json!([draw["n"], draw["isSmall"]]), json!([5, true]), "{shown}");
     assert_eq!(write["typed"], "ਅਸ", "{shown}");
@@ -60,6 +60,7 @@ fn used(shown: &Value, heard: &str) {
     assert!(speak["first"].as_str().is_some_and(|text| text.contains(heard)), "{shown}");
     assert_eq!(json!([speak["hasTranslation"], speak["files"]]), json!([true, [true, true]]), "{shown}");
     assert!(speak["warning"].as_str().is_some_and(|text| text.starts_with("the file is cut off")), "{shown}");
+    assert_eq!(speak["doubt"], doubt, "{shown}");
     assert_eq!(json!([shown["jobs"]["isList"], shown["reference"]]), json!([true, "200 application/json"]));
 }
 

@@ -173,6 +173,7 @@ async fn other_parsers_read_any_text_in_subtitles() {
             segments: Vec::new(),
             seconds: 9.0,
             warnings: Vec::new(),
+            probably_wrong: Vec::new(),
         };
         let guard = Guard::Claimed(fence.expect("it is claimed"));
         let ending =

@@ -13,10 +13,10 @@ use akhar_inference::{
     Confidence, Registry, Runtime, RuntimeError,
     speech::{
         self, Clock, FrontEnd, Joiner, Segmenter, SpeechModel, TimedText, Transcript, WindowOutput,
-        features::Features, segments, timed, warning,
+        features::Features, segments, timed, unlikely_parts,
     },
 };
-use akhar_jobs::{self as jobs, Language, Operation, Outcome, Timing, Upload};
+use akhar_jobs::{self as jobs, Language, Operation, Outcome, ProbablyWrong, TextKind, Timing, Upload};
 use akhar_platform::config::Config;
 use tokio::sync::watch;
 
@@ -78,6 +78,15 @@ impl BatchModel for Recogniser {
             },
         )
     }
+}
+
+/// A recording of which everything is known but the translation.
+struct Transcribed {
+    segments: Vec<TimedText>,
+    words: Option<Vec<jobs::Word>>,
+    seconds: f64,
+    warnings: Vec<String>,
+    probably_wrong: Vec<ProbablyWrong>,
 }
 
 /// The time that recognising a recording takes once its windows are prepared.
@@ -164,7 +173,7 @@ impl SpeechOperation {
                         progress.segments.extend(finished);
                     });
                 }
-                Prepared::End { seconds, mut warnings, preparing } => {
+                Prepared::End { seconds, warnings, preparing } => {
                     tracing::info!(
                         seconds,
                         decode_us = micros(preparing.decoding.saturating_sub(preparing.resampling)),
@@ -176,12 +185,16 @@ impl SpeechOperation {
                     );
                     let words = joiner.words();
                     let segments = segments(&words, seconds);
-                    warnings.extend(engine.confidence.and_then(|confidence| {
-                        warning("transcription", &segments, |_, s| s.evidence.is_low(&confidence))
-                    }));
-                    let words = parameters.with_words.then(|| timed_words(&words, seconds));
-                    let (outcome, translating) =
-                        self.outcome(parameters, segments, words, seconds, warnings).await?;
+                    let is_low = |s: &TimedText| engine.confidence.is_some_and(|c| s.evidence.is_low(&c));
+                    let unlikely = unlikely_parts(&segments, |_, s| is_low(s));
+                    let recording = Transcribed {
+                        words: parameters.with_words.then(|| timed_words(&words, seconds)),
+                        probably_wrong: probably_wrong(TextKind::Transcription, unlikely),
+                        segments,
+                        seconds,
+                        warnings,
+                    };
+                    let (outcome, translating) = self.outcome(parameters, recording).await?;
                     spent.model += translating;
                     return Ok((outcome, spent.with(preparing)));
                 }
@@ -193,15 +206,13 @@ impl SpeechOperation {
         Err(OperationError::Decoder) // the panic hook has logged the panic
     }
 
-    /// Builds the outcome from a recording's segments. Also returns how long their translation took.
+    /// Builds the outcome of a recording that is transcribed. Also returns how long its translation took.
     async fn outcome(
         &self,
         parameters: jobs::SpeechParameters,
-        segments: Vec<TimedText>,
-        words: Option<Vec<jobs::Word>>,
-        seconds: f64,
-        mut warnings: Vec<String>,
+        transcribed: Transcribed,
     ) -> Result<(Outcome, Duration), EngineError> {
+        let Transcribed { segments, words, seconds, warnings, mut probably_wrong } = transcribed;
         let texts: Vec<String> = segments.iter().map(|s| s.text.clone()).collect();
         let transcription = texts.join(" ");
         let mut translations: Option<Vec<String>> = None;
@@ -209,7 +220,8 @@ impl SpeechOperation {
         if parameters.with_translation {
             let (found, spent) = self.translators.translate(texts, parameters.lang).await?;
             let is_low = |n: usize| found.get(n).is_some_and(|translation| translation.is_low);
-            warnings.extend(warning("translation", &segments, |n, _| is_low(n)));
+            let unlikely = unlikely_parts(&segments, |n, _| is_low(n));
+            probably_wrong.extend(self::probably_wrong(TextKind::Translation, unlikely));
             translations = Some(found.into_iter().map(|t| t.text).collect());
             took = spent;
         }
@@ -229,9 +241,14 @@ impl SpeechOperation {
             segments,
             seconds,
             warnings,
+            probably_wrong,
         };
         Ok((outcome, took))
     }
+}
+
+fn probably_wrong(text: TextKind, parts: Vec<(f64, f64)>) -> Vec<ProbablyWrong> {
+    parts.into_iter().map(|(start, end)| ProbablyWrong { text, start, end }).collect()
 }
 
 fn timed_words(words: &[TimedText], seconds: f64) -> Vec<jobs::Word> {

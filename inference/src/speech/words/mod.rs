@@ -6,7 +6,7 @@ mod evidence;
 mod segments;
 mod spread;
 mod transcript;
-mod warning;
+mod unlikely;
 mod word;
 
 pub use clock::Clock;
@@ -16,6 +16,6 @@ pub use segments::{Segmenter, segments, timed};
 pub(crate) use spread::spread;
 pub use transcript::Transcript;
 pub(crate) use transcript::{Token, WORD};
-pub use warning::warning;
+pub use unlikely::unlikely_parts;
 pub use word::{TimedText, text};
 pub(crate) use word::{take_words, words};

@@ -57,6 +57,17 @@ export class Segments {
     });
   }
 
+  /**
+   * Says beside each segment which of its texts are probably wrong.
+   * @param {{text: "transcription" | "translation", start: number, end: number}[]} parts of the recording
+   */
+  doubt(parts) {
+    for (const { segment, item } of this.#rows) {
+      const here = parts.filter(({ start, end }) => start <= segment.start && segment.end <= end);
+      item.append(...here.map(({ text }) => make("small", { class: "doubt" }, t(`speak.doubt.${text}`))));
+    }
+  }
+
   /** @param {Segment} segment */
   #play(segment) {
     this.player.currentTime = segment.start;

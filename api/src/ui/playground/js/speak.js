@@ -103,6 +103,7 @@ export function startSpeak() {
   function finish(job, took) {
     if (job.state !== "succeeded") throw new Problem(job.error ?? { title: t(`jobs.${job.state}`) });
     segments.set(job.result.timestamps);
+    segments.doubt(job.probably_wrong ?? []);
     warn(job.warnings ?? []);
     const isEmpty = job.result.timestamps.length === 0;
     byId("speak-empty").hidden = !isEmpty;
