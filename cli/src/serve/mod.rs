@@ -1,6 +1,7 @@
 //! `akhar serve`: runs the database, the migrations, the HTTP server and a worker.
 
 mod embedded;
+mod hung;
 mod postgres;
 mod worker;
 

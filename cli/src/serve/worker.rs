@@ -14,6 +14,7 @@ use tokio::{
 };
 use tokio_util::sync::CancellationToken;
 
+use super::hung::hangs;
 use crate::{
     failure::Failure,
     worker::{FINISH, READY},
@@ -22,7 +23,7 @@ use crate::{
 /// The pause before a worker that died is started again.
 const RESTART_PAUSE: Duration = Duration::from_millis(500);
 
-/// Runs a worker until `finish`, and starts it again whenever it dies. A worker that dies before it was ready for the
+/// Runs a worker until `finish`, and starts it again whenever it dies. One that hangs is killed first. A worker that dies before it was ready for the
 /// first time is not started again, because it would fail for the same reason. `log` is its log filter if `RUST_LOG` is not
 /// set, or `None` for that of the configuration. `has_metrics`: it may serve metrics.
 ///
@@ -43,8 +44,10 @@ pub(super) async fn supervise(
         let process = child.id();
         let mut lines = child.stdout.take().map(|out| BufReader::new(out).lines());
         let stdin = child.stdin.take(); // kept open: see `FINISH`
-        let mut handles_signals = false;
+        let mut is_ready = false;
         let mut must_reload = false;
+        let hung = hangs(&db, process);
+        tokio::pin!(hung);
         loop {
             let line = async {
                 match &mut lines {
@@ -56,15 +59,20 @@ pub(super) async fn supervise(
                 line = line => match line {
                     Some(line) if line == READY => {
                         ready.take().map(|ready| ready.send(()));
-                        handles_signals = true;
+                        is_ready = true;
                     }
                     Some(_) => (),
                     None => break,
                 },
                 () = settings.changed() => must_reload = true,
+                () = &mut hung, if is_ready => {
+                    tracing::error!(process, "the worker sends no heartbeats although the database answers: killing it");
+                    child.start_kill().map_err(Failure::io("cannot kill the worker"))?;
+                    break;
+                }
                 () = finish.cancelled() => return end(child, stdin, &shutdown).await,
             }
-            if handles_signals && std::mem::take(&mut must_reload) {
+            if is_ready && std::mem::take(&mut must_reload) {
                 reload(&child);
             }
         }

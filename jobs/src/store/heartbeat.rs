@@ -46,6 +46,19 @@ pub async fn heartbeats(db: &PgPool) -> Result<Vec<Heartbeat>, sqlx::Error> {
     .await
 }
 
+/// The last heartbeats of the workers whose names begin with this. Fails or waits whenever no heartbeat could be written
+/// either, because it writes to the same rows.
+pub async fn last_heartbeats(db: &PgPool, name_start: &str) -> Result<Vec<DateTime<Utc>>, sqlx::Error> {
+    sqlx::query_scalar(
+        "with touched as (
+             update workers set is_draining = is_draining where starts_with(name, $1) returning name, seen_at)
+         select seen_at from touched order by name",
+    )
+    .bind(name_start)
+    .fetch_all(db)
+    .await
+}
+
 /// Whether any worker is alive and claims jobs.
 pub async fn any_alive(db: &PgPool) -> Result<bool, sqlx::Error> {
     sqlx::query_scalar(

@@ -41,7 +41,7 @@ pub use control::{
 pub use end::{Ending, Ends, Guard, MAX_ENDINGS, acknowledge, cancel, end};
 pub use find::{EndedFacts, JobFilter, ended, ended_facts, existing, find, find_many, of_account};
 pub use follow::{Cursor, Followed, follow};
-pub use heartbeat::{DEAD_AFTER, Heartbeat, any_alive, beat, heartbeats, leave};
+pub use heartbeat::{DEAD_AFTER, Heartbeat, any_alive, beat, heartbeats, last_heartbeats, leave};
 pub use list::{QueueDepth, Unended, WorkerRow, WorkerState, list_workers, queue_depths, unended};
 pub use operators::{
     Change, ErrorCount, FailedAttempt, JobGroup, change_jobs, count_jobs, errors, failed_attempts,

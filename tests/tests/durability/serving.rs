@@ -124,6 +124,45 @@ async fn a_worker_that_dies_is_started_again() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_worker_that_hangs_is_killed_and_another_runs_its_jobs() {
+    let data = Cluster::shared().folder().join("hung");
+    let service = Service::start(&data).await;
+    let form = Form::upload(&recording("pa-water.mp3").bytes.repeat(120));
+    send(post(&service, "speech-recognition", &form).header("prefer", "respond-async")).await.job();
+    let options = PrivatePostgres::address(&data).expect("its address");
+    let mut db = PgConnection::connect_with(&options).await.expect("it answers");
+    until("the job runs", async || {
+        let job = sqlx::query("select from jobs where state = 'running'");
+        job.fetch_optional(&mut db).await.expect("an answer")
+    })
+    .await;
+    let worker = worker_of(&service.process).expect("a child");
+    kill_process(worker, Signal::STOP).expect("a signal reaches it");
+    until("it is silent for most of the time that a worker may be", async || {
+        let is_silent: bool =
+            sqlx::query_scalar("select seen_at < clock_timestamp() - interval '20 s' from workers")
+                .fetch_one(&mut db)
+                .await
+                .expect("one worker");
+        is_silent.then_some(())
+    })
+    .await;
+    let another =
+        until("another worker runs", async || worker_of(&service.process).filter(|other| *other != worker))
+            .await;
+    let log = service.process.log().join("\n");
+    assert!(log.contains("the worker sends no heartbeats although the database answers"), "{log}");
+    assert!(!Path::new(&format!("/proc/{}", worker.as_raw_nonzero())).exists(), "the old one is gone");
+    let id = format!("%-{}-%", another.as_raw_nonzero());
+    until("the new worker runs the job", async || {
+        let job = sqlx::query("select from jobs where attempt = 2 and worker like $1").bind(&id);
+        job.fetch_optional(&mut db).await.expect("an answer")
+    })
+    .await;
+    recognise(&service).await.predictions();
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_private_postgres_that_dies_is_started_again() {
     let data = Cluster::shared().folder().join("revived");
     let mut service = Service::start(&data).await;
