@@ -10,6 +10,30 @@ begin
     return null;
 end $function$;
 
+-- The turns of new jobs, in the order of the arrays: each job of an account gets the turn after its last waiting one, but none that was claimed already.
+CREATE OR REPLACE FUNCTION public.next_turns(queues text[], priorities smallint[], accounts uuid[])
+ RETURNS bigint[]
+ LANGUAGE plpgsql
+AS $function$
+begin
+    perform pg_advisory_xact_lock(queue_key, account_key) from (
+        select distinct hashtext(queue) as queue_key, uuid_hash(account) as account_key
+        from unnest(queues, accounts) as new (queue, account) order by queue_key, account_key) as keys;
+    return (
+        with of_account as materialized ( -- looked up once for each account
+            select nths, greatest(0,
+                (select max(c.turn) from claimed_turns c where c.queue = new.queue and c.priority = new.priority),
+                (select max(j.turn) from jobs j
+                 where j.queue = new.queue and j.account_id = new.account and j.priority = new.priority
+                     and j.state = 'queued')) as last_turn
+            from (
+                select queue, priority, account, array_agg(nth order by nth) as nths
+                from unnest(queues, priorities, accounts) with ordinality as new (queue, priority, account, nth)
+                group by queue, priority, account) as new)
+        select array_agg(last_turn + n order by nth)
+        from of_account cross join unnest(nths) with ordinality as given (nth, n));
+end $function$;
+
 -- Who owns jobs. A row is never deleted, so a job always names its owner.
 create table accounts (
     id uuid not null, -- UUIDv7; equal to api_keys.id where the key was made before accounts existed.
@@ -75,6 +99,14 @@ create table audio_usage (
     constraint audio_usage_pkey PRIMARY KEY (account_id, day)
 );
 
+-- How far the claims of a queue have come: the highest turn of each claim. A sweep deletes all but the highest of a queue and priority. Claims insert rows, because an update of one row would make them wait for each other.
+create table claimed_turns (
+    queue text not null, -- The name of the queue.
+    priority smallint not null, -- The priority of the jobs: each has turns of its own.
+    turn bigint not null -- The highest turn of the jobs that were claimed.
+);
+CREATE INDEX claimed_turns_highest ON public.claimed_turns USING btree (queue, priority, turn);
+
 -- The times that the database's clock skipped when it jumped ahead. They do not count as time that has passed. Several workers may record the same jump.
 create table clock_jumps (
     jumped_from timestamp with time zone not null, -- The last time that the worker had seen before the jump.
@@ -131,7 +163,7 @@ create table jobs (
     acknowledged boolean not null default false, -- Its caller has been told of it by a 202: from then on every change of it is flushed to disk before anybody hears of it.
     media_type text, -- What the first bytes of the upload say it is, such as image/png; null without an upload.
     upload bytea, -- The file as received, until the job ends; of a job that the service failed to process, until the row is deleted. Stored uncompressed: media is compressed already. Null if the file is outside the database.
-    turn bigint not null default 0, -- Orders the waiting jobs of a queue and priority. Each account's jobs have increasing turns, so accounts alternate.
+    turn bigint not null default 0, -- Orders the waiting jobs of a queue and priority. next_turns gives it.
     webhook_url text, -- Where its end is announced; null if nowhere. Never changes.
     upload_url text, -- The object outside the database that has the file, such as s3://bucket/prefix/name; null if the file is in the row. Kept when the job ends, though the object is deleted then.
     upload_bytes bigint, -- The size of that object, bytes.
@@ -144,6 +176,7 @@ CREATE INDEX jobs_failed ON public.jobs USING btree (id DESC) WHERE (state = 'fa
 CREATE INDEX jobs_of_account ON public.jobs USING btree (account_id, id DESC);
 CREATE INDEX jobs_of_request ON public.jobs USING btree (request_id) WHERE (request_id !~~ '________-____-7___-____-____________'::text);
 CREATE INDEX jobs_running ON public.jobs USING btree (worker) WHERE (state = 'running'::text);
+CREATE INDEX jobs_waiting ON public.jobs USING btree (queue, account_id, priority, turn) WHERE (state = 'queued'::text);
 
 -- Who is signed in to the operations page, in every api process. Ended sessions are deleted at the next sign-in.
 create table ops_sessions (

@@ -84,15 +84,6 @@ impl NewJob {
     }
 }
 
-/// A job that its queue has accepted, with the turn that it was given.
-#[derive(Debug, Clone)]
-pub struct AdmittedJob {
-    /// The job.
-    pub job: Arc<NewJob>,
-    /// Orders the waiting jobs of one queue and priority: lower turns are claimed first.
-    pub turn: i64,
-}
-
 /// A fencing token: identifies one claim of one job. Every write of an attempt carries it, so that an attempt whose
 /// claim is no longer current changes nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

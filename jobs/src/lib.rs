@@ -19,7 +19,7 @@ mod upload;
 pub mod uploads;
 
 pub use bounded::Bounded;
-pub use job::{AdmittedJob, Fence, Job, JobId, JobState, NewJob};
+pub use job::{Fence, Job, JobId, JobState, NewJob};
 pub use operation::Operation;
 pub use outcome::{Outcome, Prediction, ProbablyWrong, Segment, TextKind, Timing, Word};
 pub use pace::Pace;

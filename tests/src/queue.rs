@@ -1,13 +1,13 @@
 //! Statements of the queue on any connection of a pool.
 
 use akhar_jobs::{
-    AdmittedJob,
+    NewJob,
     store::{self, Ending, Ends, Submitted},
 };
 use sqlx::PgPool;
 
 /// Submits jobs.
-pub async fn submit(db: &PgPool, jobs: &[AdmittedJob]) -> Result<Vec<Submitted>, sqlx::Error> {
+pub async fn submit(db: &PgPool, jobs: &[&NewJob]) -> Result<Vec<Submitted>, sqlx::Error> {
     store::submit(&mut *db.acquire().await?, jobs).await
 }
 

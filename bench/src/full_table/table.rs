@@ -1,9 +1,9 @@
 //! The statements of the queue on one table, and their times.
 
-use std::{sync::Arc, time::Instant};
+use std::time::Instant;
 
 use akhar_jobs::{
-    AdmittedJob, Fence, JobId, JobUpload, MediaType, NewJob, Outcome, Parameters, Queue, TopK, UploadContent,
+    Fence, JobId, JobUpload, MediaType, NewJob, Outcome, Parameters, Queue, TopK, UploadContent,
     store::{self, Ending, Guard},
 };
 use akhar_platform::database::Database;
@@ -35,9 +35,9 @@ impl Table {
         let kind = usize::from(is_asynchronous);
         let mut db = self.db.volatile.acquire().await.expect("a connection");
         for _ in 0..PER_TURN {
-            let job = AdmittedJob { job: Arc::new(job(is_asynchronous)), turn: 0 };
+            let job = job(is_asynchronous);
             let started = Instant::now();
-            store::submit(&mut db, &[job]).await.expect("a submission");
+            store::submit(&mut db, &[&job]).await.expect("a submission");
             self.submit[kind].push(started.elapsed().as_secs_f64() * 1e3);
             let started = Instant::now();
             let claimed = store::claim(&mut *db, "bench", &[(Queue::Quick, 1)]).await.expect("a claim");

@@ -1,5 +1,4 @@
-//! Limits how many jobs may wait in a queue and how many of them may be one account's. Decides which new jobs a queue
-//! accepts, and in which turn they are claimed.
+//! Limits how many jobs may wait in a queue and how many of them may be one account's.
 
 use std::{
     sync::{
@@ -13,10 +12,11 @@ use chrono::{DateTime, Utc};
 use parking_lot::{Mutex, MutexGuard};
 use sqlx::PgPool;
 use tokio::sync::Mutex as AsyncMutex;
+use uuid::Uuid;
 
 use crate::{
-    AdmittedJob, NewJob, Pace, Queue,
-    backend::turns::Waiting,
+    NewJob, Pace, Queue,
+    backend::waiting::Waiting,
     fair_share::{Exceeded, Limit},
     store::{self, QueueMode, WaitingJobs},
 };
@@ -116,7 +116,7 @@ impl Admission {
         db: &PgPool,
         queue: Queue,
         jobs: &[Arc<NewJob>],
-    ) -> Result<Vec<Result<AdmittedJob, QueueFull>>, sqlx::Error> {
+    ) -> Result<Vec<Result<(), QueueFull>>, sqlx::Error> {
         self.refresh(db, queue).await?;
         let max_waiting = self.max_waiting();
         let mut decisions: Vec<_> = {
@@ -124,7 +124,8 @@ impl Admission {
             jobs.iter().map(|job| estimate.decide(queue, job, max_waiting)).collect()
         };
         if decisions.iter().any(Result::is_err) {
-            let not_inserted: Vec<_> = decisions.iter().flatten().cloned().collect();
+            let accepted = jobs.iter().zip(&decisions).filter(|(_, decision)| decision.is_ok());
+            let not_inserted: Vec<_> = accepted.map(|(job, _)| job.account_id).collect();
             self.count(db, queue, &not_inserted).await?;
             let mut estimate = self.estimate(queue);
             for (job, decision) in jobs.iter().zip(&mut decisions).filter(|(_, decision)| decision.is_err()) {
@@ -157,13 +158,8 @@ impl Admission {
         Ok(())
     }
 
-    /// Counts the rows. `not_inserted` were accepted and are not in the database yet.
-    async fn count(
-        &self,
-        db: &PgPool,
-        queue: Queue,
-        not_inserted: &[AdmittedJob],
-    ) -> Result<(), sqlx::Error> {
+    /// Counts the rows. A job of each of the accounts `not_inserted` was accepted and is not in the database yet.
+    async fn count(&self, db: &PgPool, queue: Queue, not_inserted: &[Uuid]) -> Result<(), sqlx::Error> {
         let _counting = self.0.queues[queue as usize].counting.lock().await;
         let (began, earlier) = self.begin_count(queue, not_inserted);
         let counted = read(db, queue, earlier).await?;
@@ -172,7 +168,7 @@ impl Admission {
     }
 
     /// Returns when the count began, and the time of the last count in the database.
-    fn begin_count(&self, queue: Queue, not_inserted: &[AdmittedJob]) -> (Instant, Option<DateTime<Utc>>) {
+    fn begin_count(&self, queue: Queue, not_inserted: &[Uuid]) -> (Instant, Option<DateTime<Utc>>) {
         let mut estimate = self.estimate(queue);
         estimate.waiting.begin_count(not_inserted);
         let found = estimate.last_count.and_then(|count| count.found);
@@ -201,23 +197,16 @@ impl Admission {
 }
 
 impl Estimate {
-    /// Accepts a job of this queue and gives it its turn, unless a limit is reached.
-    fn decide(
-        &mut self,
-        queue: Queue,
-        job: &Arc<NewJob>,
-        max_waiting: i64,
-    ) -> Result<AdmittedJob, QueueFull> {
+    /// Accepts a job of this queue, unless a limit is reached.
+    fn decide(&mut self, queue: Queue, job: &NewJob, max_waiting: i64) -> Result<(), QueueFull> {
         if self.is_closed {
             return Err(QueueFull { queue, limit: Limit::Closed, retry_after: CLOSED_RETRY_AFTER });
         }
-        match self.waiting.admit(job.account_id, job.priority(), max_waiting, job.max_queued) {
-            Ok(turn) => Ok(AdmittedJob { job: job.clone(), turn }),
-            Err(Exceeded { limit, n_to_start }) => {
-                let n_to_start = u32::try_from(n_to_start).unwrap_or(u32::MAX);
-                Err(QueueFull { queue, limit, retry_after: self.pace.time_for(n_to_start) })
-            }
-        }
+        let full = |Exceeded { limit, n_to_start }| {
+            let n_to_start = u32::try_from(n_to_start).unwrap_or(u32::MAX);
+            QueueFull { queue, limit, retry_after: self.pace.time_for(n_to_start) }
+        };
+        self.waiting.admit(job.account_id, max_waiting, job.max_queued).map_err(full)
     }
 }
 

@@ -14,7 +14,7 @@ mod group;
 mod held;
 mod lookups;
 mod submissions;
-mod turns;
+mod waiting;
 mod wakeups;
 
 pub use admission::{Admission, QueueFull};

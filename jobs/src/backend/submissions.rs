@@ -13,7 +13,7 @@ use apalis_core::{
 use sqlx::{PgConnection, PgPool};
 
 use crate::{
-    AdmittedJob, JobId, NewJob, Queue,
+    JobId, NewJob, Queue,
     backend::{
         admission::{Admission, QueueFull},
         group::{Group, GroupError, Statement},
@@ -75,14 +75,15 @@ impl Statement for Submit {
         jobs: &[Arc<NewJob>],
     ) -> Result<Vec<Self::Reply>, sqlx::Error> {
         let decisions = self.admission.admit(&self.db, self.queue, jobs).await?;
-        let admitted: Vec<AdmittedJob> = decisions.iter().flatten().cloned().collect();
-        let mut submitted = store::submit(db, &admitted).await?.into_iter();
-        let refused = jobs.iter().zip(&decisions).filter(|(_, decision)| decision.is_err());
-        let refused: Vec<JobId> = refused.map(|(job, _)| job.id).collect();
+        let (accepted, refused): (Vec<_>, Vec<_>) =
+            jobs.iter().zip(&decisions).partition(|(_, decision)| decision.is_ok());
+        let accepted: Vec<&NewJob> = accepted.into_iter().map(|(job, _)| &**job).collect();
+        let mut submitted = store::submit(db, &accepted).await?.into_iter();
+        let refused: Vec<JobId> = refused.into_iter().map(|(job, _)| job.id).collect();
         // A full queue refuses no job that is in it already: its statement succeeded, and the answer was lost.
         let existing = store::existing(db, &refused).await?;
-        let reply = |(job, decision): (&Arc<NewJob>, Result<AdmittedJob, QueueFull>)| match decision {
-            Ok(_) => Ok(submitted.next().unwrap_or(Submitted::Exists)),
+        let reply = |(job, decision): (&Arc<NewJob>, Result<(), QueueFull>)| match decision {
+            Ok(()) => Ok(submitted.next().unwrap_or(Submitted::Exists)),
             Err(_) if existing.contains(&job.id) => Ok(Submitted::Exists),
             Err(full) => Err(full),
         };

@@ -64,6 +64,10 @@ const AGED_SHARE: f64 = 0.25;
 /// and those of one priority in the order of their turns. Now and then, the first asynchronous job is claimed before all
 /// others if it has waited for a minute. Jobs that another statement is claiming are skipped.
 ///
+/// The statement also inserts how far it has come, for the turns of new jobs ([`submit`](super::submit)). It updates no row
+/// for that: it would hold the row until the worker has received its jobs, and all claims would wait for a worker that is
+/// stopped.
+///
 /// A claim need not be flushed to disk. If a crash of Postgres loses it, the job is queued again. The end of the
 /// attempt then finds no such claim and changes nothing.
 pub async fn claim(
@@ -75,10 +79,10 @@ pub async fn claim(
     let limits: Vec<i64> = places.iter().map(|(_, n)| i64::try_from(*n).unwrap_or(i64::MAX)).collect();
     let rows = sqlx::query(
         "with due as (
-             select d.id from unnest($1::text[], $2::int8[]) as free (queue, n)
+             select d.* from unnest($1::text[], $2::int8[]) as free (queue, n)
              cross join lateral (
-                 (select id from (
-                     select id from jobs where state = 'queued' and id = (
+                 (select * from (
+                     select id, queue, priority, turn from jobs where state = 'queued' and id = (
                          select id from (
                              select id, created_at from jobs
                              where queue = free.queue and state = 'queued' and priority = 0 and run_at <= now()
@@ -87,11 +91,14 @@ pub async fn claim(
                          where created_at < now() - make_interval(secs => $3) and random() < $4)
                      for update skip locked) aged)
                  union all
-                 (select id from (
-                     select id from jobs
+                 (select * from (
+                     select id, queue, priority, turn from jobs
                      where queue = free.queue and state = 'queued' and run_at <= now() and attempt < max_attempts
                      order by priority desc, turn, run_at, id limit free.n for update skip locked) urgent)
-                 limit free.n) d)
+                 limit free.n) d),
+         reached as (
+             insert into claimed_turns (queue, priority, turn)
+             select queue, priority, max(turn) from due group by queue, priority)
          update jobs j set state = 'running', attempt = attempt + 1, worker = $5, started_at = now(),
              transcribed_s = null
          from due where j.id = due.id

@@ -88,7 +88,7 @@ impl Ending {
     }
 
     /// Cancels a job. The worker that runs it stops when it next writes the job's progress.
-    pub(super) const fn cancelled(guard: Guard) -> Self {
+    pub const fn cancelled(guard: Guard) -> Self {
         Self { guard, outcome: None, timing: None, error: None, may_have_webhook: true }
     }
 

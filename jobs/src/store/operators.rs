@@ -164,16 +164,23 @@ async fn select(
 }
 
 async fn retry(db: &PgPool, jobs: &[(JobId, Uuid)]) -> Result<usize, sqlx::Error> {
-    let mut query = QueryBuilder::<Postgres>::new("with found as (select j.id from jobs j where j.id = any(");
+    let mut query = QueryBuilder::<Postgres>::new(
+        "with found as (select j.id, j.queue, j.account_id from jobs j where j.id = any(",
+    );
     query.push_bind(column(jobs, |(id, _)| id.0)).push(") and ").push(CAN_BE_RETRIED);
     query.push(
         " order by j.id for update),
+         asynchronous as (
+             select array_agg(id order by id) as ids, array_agg(queue order by id) as queues,
+                 array_agg(0::int2) as priorities, array_agg(account_id order by id) as accounts from found),
+         given as (
+             select new.* from asynchronous a, unnest(a.ids, next_turns(a.queues, a.priorities, a.accounts)) as new (id, turn)),
          retried as (
-             update jobs j set state = 'queued', outcome = null, ended_at = null, started_at = null, priority = 0, acknowledged = true,
-                 run_at = now(), max_attempts = j.attempt + ",
+             update jobs j set state = 'queued', outcome = null, ended_at = null, started_at = null, priority = 0, turn = given.turn,
+                 acknowledged = true, run_at = now(), max_attempts = j.attempt + ",
     );
     query.push_bind(MORE_ATTEMPTS).push(
-        " from found where j.id = found.id returning j.id, j.queue),
+        " from given where j.id = given.id returning j.id, j.queue),
          notified as (select pg_notify(",
     );
     query.push_bind(JOBS_QUEUED).push(

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use sqlx::{PgConnection, types::Json};
 
-use crate::{AdmittedJob, JobId, JobUpload, MAX_ATTEMPTS, UploadObject};
+use crate::{JobId, JobUpload, MAX_ATTEMPTS, NewJob, UploadObject};
 
 use super::{
     announcements::{JOBS_QUEUED, announce},
@@ -20,24 +20,31 @@ pub enum Submitted {
     Exists,
 }
 
-/// Inserts jobs and announces their queues. Returns one result for each job, in order. If at least one of the jobs must
-/// be flushed (see [`NewJob::is_flushed`](crate::NewJob::is_flushed)), all of them are on disk when this returns.
-pub async fn submit(db: &mut PgConnection, jobs: &[AdmittedJob]) -> Result<Vec<Submitted>, sqlx::Error> {
+/// Inserts jobs with the next turns of their accounts, and announces their queues. Returns one result for each job, in
+/// order. If at least one of the jobs must be flushed (see [`NewJob::is_flushed`]), all of them are on disk when this
+/// returns.
+///
+/// Jobs of one priority are claimed in the order of their turns. This is self-clocked fair queuing (Golestani, *A
+/// self-clocked fair queueing scheme for broadband applications*, INFOCOM 1994) with jobs of equal length: an account's next
+/// job gets the turn after its last waiting one, or if that is higher, after the highest turn that was claimed (the table
+/// `claimed_turns`). So an account that had nothing waiting waits for at most two jobs of each other one. The database gives
+/// the turns (the function `next_turns`), so that all processes give the same.
+pub async fn submit(db: &mut PgConnection, jobs: &[&NewJob]) -> Result<Vec<Submitted>, sqlx::Error> {
     if jobs.is_empty() {
         return Ok(Vec::new());
     }
-    let mut sorted: Vec<&AdmittedJob> = jobs.iter().collect();
-    sorted.sort_unstable_by_key(|admitted| admitted.job.id);
-    let is_flushed = jobs.iter().any(|admitted| admitted.job.is_flushed());
+    let mut sorted = jobs.to_vec();
+    sorted.sort_unstable_by_key(|job| job.id);
+    let is_flushed = jobs.iter().any(|job| job.is_flushed());
     let accepted: HashSet<JobId> = insert(db, &sorted, is_flushed).await?.into_iter().collect();
-    let is_accepted = |admitted: &&AdmittedJob| accepted.contains(&admitted.job.id);
+    let is_accepted = |job: &&&NewJob| accepted.contains(&job.id);
     if is_flushed && !accepted.is_empty() {
-        let mut queues: Vec<_> = jobs.iter().filter(is_accepted).map(|a| a.job.queue().name()).collect();
+        let mut queues: Vec<_> = jobs.iter().filter(is_accepted).map(|job| job.queue().name()).collect();
         queues.sort_unstable();
         queues.dedup();
         announce(db, JOBS_QUEUED, &queues.join(",")).await;
     }
-    let of = |admitted| if is_accepted(&admitted) { Submitted::Accepted } else { Submitted::Exists };
+    let of = |job| if is_accepted(&job) { Submitted::Accepted } else { Submitted::Exists };
     Ok(jobs.iter().map(of).collect())
 }
 
@@ -45,43 +52,43 @@ pub async fn submit(db: &mut PgConnection, jobs: &[AdmittedJob]) -> Result<Vec<S
 /// queues.
 async fn insert(
     db: &mut PgConnection,
-    jobs: &[&AdmittedJob],
+    jobs: &[&NewJob],
     is_flushed: bool,
 ) -> Result<Vec<JobId>, sqlx::Error> {
     sqlx::query_scalar(
         "with new as (
-             select * from unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[], $5::int2[], $6::int8[], $7::jsonb[],
-                 $8::text[], $9::bytea[], $10::text[], $11::int8[], $12::bytea[], $13::text[], $14::text[], $15::text[])
+             select * from unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[], $5::int2[], next_turns($4, $5, $2),
+                 $6::jsonb[], $7::text[], $8::bytea[], $9::text[], $10::int8[], $11::bytea[], $12::text[], $13::text[],
+                 $14::text[])
                  as new (id, account_id, operation, queue, priority, turn, parameters,
                      media_type, upload, upload_url, upload_bytes, upload_sha256, request_id, traceparent, webhook_url)),
          accepted as (
              insert into jobs (id, account_id, operation, queue, priority, turn, parameters,
                  media_type, upload, upload_url, upload_bytes, upload_sha256, request_id, traceparent, webhook_url,
                  acknowledged, max_attempts)
-             select *, priority = 0 or webhook_url is not null, $16 from new
+             select *, priority = 0 or webhook_url is not null, $15 from new
              on conflict (id) do nothing
              returning id, queue),
          announced as (
-             select case when not $17 then pg_notify($18, string_agg(distinct queue, ',')) end,
-                 case when $17 then set_config('synchronous_commit', 'on', true) end
+             select case when not $16 then pg_notify($17, string_agg(distinct queue, ',')) end,
+                 case when $16 then set_config('synchronous_commit', 'on', true) end
              from accepted having count(*) > 0)
          select id from accepted, announced",
     )
-    .bind(column(jobs, |a| a.job.id.0))
-    .bind(column(jobs, |a| a.job.account_id))
-    .bind(column(jobs, |a| a.job.parameters.operation().name()))
-    .bind(column(jobs, |a| a.job.queue().name()))
-    .bind(column(jobs, |a| a.job.priority()))
-    .bind(column(jobs, |a| a.turn))
-    .bind(column(jobs, |a| Json(&a.job.parameters)))
-    .bind(column(jobs, |a| a.job.upload.as_ref().map(|u| u.media_type.name())))
-    .bind(column(jobs, |a| a.job.upload.as_ref().and_then(|u| u.row()).map(|bytes| &**bytes)))
-    .bind(column(jobs, |a| object(a).map(|object| object.url.as_str())))
-    .bind(column(jobs, |a| object(a).map(|object| i64::try_from(object.n_bytes).unwrap_or(i64::MAX))))
-    .bind(column(jobs, |a| object(a).map(|object| object.sha256.as_slice())))
-    .bind(column(jobs, |a| a.job.request_id.as_str()))
-    .bind(column(jobs, |a| a.job.traceparent.as_deref()))
-    .bind(column(jobs, |a| a.job.webhook_url.as_deref()))
+    .bind(column(jobs, |job| job.id.0))
+    .bind(column(jobs, |job| job.account_id))
+    .bind(column(jobs, |job| job.parameters.operation().name()))
+    .bind(column(jobs, |job| job.queue().name()))
+    .bind(column(jobs, |job| job.priority()))
+    .bind(column(jobs, |job| Json(&job.parameters)))
+    .bind(column(jobs, |job| job.upload.as_ref().map(|u| u.media_type.name())))
+    .bind(column(jobs, |job| job.upload.as_ref().and_then(|u| u.row()).map(|bytes| &**bytes)))
+    .bind(column(jobs, |job| object(job).map(|object| object.url.as_str())))
+    .bind(column(jobs, |job| object(job).map(|object| i64::try_from(object.n_bytes).unwrap_or(i64::MAX))))
+    .bind(column(jobs, |job| object(job).map(|object| object.sha256.as_slice())))
+    .bind(column(jobs, |job| job.request_id.as_str()))
+    .bind(column(jobs, |job| job.traceparent.as_deref()))
+    .bind(column(jobs, |job| job.webhook_url.as_deref()))
     .bind(MAX_ATTEMPTS)
     .bind(is_flushed)
     .bind(JOBS_QUEUED)
@@ -90,6 +97,6 @@ async fn insert(
 }
 
 /// The object that has the bytes of a job's upload. `None` if they are in the row.
-fn object(admitted: &AdmittedJob) -> Option<&UploadObject> {
-    admitted.job.upload.as_ref().and_then(JobUpload::object)
+fn object(job: &NewJob) -> Option<&UploadObject> {
+    job.upload.as_ref().and_then(JobUpload::object)
 }

@@ -80,15 +80,24 @@ fn fenced(rows: Vec<(JobId, i32, bool)>) -> Vec<LostJob> {
     rows.into_iter().map(|(job, attempt, is_last)| (Fence { job, attempt }, is_last)).collect()
 }
 
-/// Deletes jobs that ended longer than `retention` ago, dead jobs that ended longer than `dead_retention` ago, the usage of
-/// audio of more than a month ago, the reservations of audio that do not count any more, and the jumps of the clock before
-/// all of these. Returns the number of deleted jobs.
+/// Deletes jobs that ended longer than `retention` ago, dead jobs that ended longer than `dead_retention` ago, the turns of
+/// all claims but the highest ones, the usage of audio of more than a month ago, the reservations of audio that do not count
+/// any more, and the jumps of the clock before all of these. Returns the number of deleted jobs.
 pub async fn expire(
     db: &PgPool,
     clock: &Clock,
     retention: Duration,
     dead_retention: Duration,
 ) -> Result<u64, sqlx::Error> {
+    sqlx::query(
+        "delete from claimed_turns where ctid = any(array(
+             select c.ctid from claimed_turns c, (
+                 select queue, priority, max(turn) as turn from claimed_turns group by queue, priority) highest
+             where c.queue = highest.queue and c.priority = highest.priority and c.turn < highest.turn
+             for update of c skip locked))",
+    )
+    .execute(db)
+    .await?;
     let usage_until: DateTime<Utc> = clock.ago(AUDIO_USAGE_KEPT);
     sqlx::query("delete from audio_usage where day < ($1 at time zone 'utc')::date")
         .bind(usage_until)

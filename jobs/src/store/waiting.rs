@@ -6,26 +6,20 @@ use uuid::Uuid;
 
 use crate::Queue;
 
-/// The waiting jobs of one account in one queue that have the same priority.
+/// The waiting jobs of one account in one queue.
 #[derive(Debug, Clone, sqlx::FromRow)]
 pub struct WaitingJobs {
     /// The account.
     pub account_id: Uuid,
-    /// 1 if callers wait for the jobs, 0 if they are asynchronous.
-    pub priority: i16,
     /// The number of jobs.
     pub n: i64,
     /// How many of them were waiting at the time that the caller of [`waiting`] gave.
     pub n_earlier: i64,
-    /// The lowest turn of the jobs.
-    pub first_turn: i64,
-    /// The highest turn of the jobs.
-    pub last_turn: i64,
     /// The time of the count, the same for all rows.
     pub counted_at: DateTime<Utc>,
 }
 
-/// Counts the waiting jobs of a queue, by account and priority. Jobs that were also waiting at the time `earlier` are
+/// Counts the waiting jobs of a queue, by account. Jobs that were also waiting at the time `earlier` are
 /// counted again in [`WaitingJobs::n_earlier`].
 pub async fn waiting(
     db: &PgPool,
@@ -33,9 +27,8 @@ pub async fn waiting(
     earlier: Option<DateTime<Utc>>,
 ) -> Result<Vec<WaitingJobs>, sqlx::Error> {
     sqlx::query_as(
-        "select account_id, priority, count(*) as n, count(*) filter (where created_at <= $2) as n_earlier,
-             min(turn) as first_turn, max(turn) as last_turn, now() as counted_at
-         from jobs where queue = $1 and state = 'queued' group by account_id, priority",
+        "select account_id, count(*) as n, count(*) filter (where created_at <= $2) as n_earlier, now() as counted_at
+         from jobs where queue = $1 and state = 'queued' group by account_id",
     )
     .bind(queue.name())
     .bind(earlier)

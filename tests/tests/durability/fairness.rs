@@ -1,11 +1,11 @@
 //! Accounts share the workers and the waiting places of a queue: no account keeps the others from being answered.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use akhar_jobs::{
     NewJob, Queue, UploadContent,
     backend::{Admission, Submissions},
-    store,
+    store::{self, Change, Ending, Guard, JobSearch, Requeue},
 };
 use akhar_tests::{
     Answer, Cluster, Form, Stack,
@@ -63,6 +63,54 @@ async fn the_first_request_of_an_account_is_not_delayed_by_all_requests_of_anoth
     assert!(n_before <= 1, "{n_before} jobs of the other account started first");
 }
 
+/// An account with many answered requests sends one to the api at `address`, right after a new account has sent many to the
+/// apis at `flooded`. Returns how many of those are served first.
+async fn n_served_before_a_steady_account(stack: &mut Stack, address: &str, flooded: &[&str]) -> i64 {
+    let newcomer = stack.keys(&["create", "--name", "newcomer"]).await;
+    let client = reqwest::Client::new();
+    let request = |base: &str, key: &str| {
+        let request = client.post(format!("{base}/v1/models/digit-recognition")).bearer_auth(key);
+        Form::upload(&digit().bytes).send_with(request)
+    };
+    for _ in 0..50 {
+        assert_eq!(send(request(address, &stack.key)).await.status, 200);
+    }
+    stack.workers.pop().expect("a worker").kill().await;
+    let to_flood = |n| tokio::spawn(send(request(flooded[n % flooded.len()], &newcomer)));
+    let flood: Vec<_> = (0..60).map(to_flood).collect();
+    stack.jobs_are(60, "queued").await;
+    let one = tokio::spawn(send(request(address, &stack.key)));
+    stack.jobs_are(61, "queued").await;
+    stack.add_worker().await;
+    for answer in flood.into_iter().chain([one]) {
+        assert_eq!(answer.await.expect("no panic").status, 200);
+    }
+    sqlx::query_scalar(
+        "select count(*) from jobs j, api_keys k where k.name = 'newcomer' and j.account_id = k.account_id
+             and j.started_at < (select max(started_at) from jobs where account_id <> k.account_id)",
+    )
+    .fetch_one(&stack.db)
+    .await
+    .expect("a count")
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_account_with_a_history_is_served_in_turn_beside_the_flood_of_a_new_one() {
+    let mut stack = Stack::with().set("AKHAR_WORKER_CONCURRENCY", 1).start().await;
+    let address = stack.base.clone();
+    let n_before = n_served_before_a_steady_account(&mut stack, &address, &[&address]).await;
+    assert!(n_before <= 2, "{n_before} jobs of the new account started first");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_account_is_served_in_turn_whichever_apis_it_and_others_use() {
+    let mut stack = Stack::with().set("AKHAR_WORKER_CONCURRENCY", 1).start().await;
+    let (_api, second) = stack.start_api().await;
+    let first = stack.base.clone();
+    let n_before = n_served_before_a_steady_account(&mut stack, &first, &[&first, &second]).await;
+    assert!(n_before <= 2, "{n_before} jobs of the new account started first");
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn an_account_cannot_take_every_waiting_place() {
     let stack = Stack::with().workers(0).set("AKHAR_MAX_WAITING", 10).start().await;
@@ -106,13 +154,89 @@ async fn turns_alternate_between_accounts() {
             submissions.submit(Arc::new(job)).await.expect("it is accepted");
         }
     }
+    assert_eq!(next_claimed(&db, &accounts, 8).await, [0, 1, 2, 0, 1, 0, 1, 0]);
+}
+
+fn jobs(account_id: Uuid, n: usize, asynchronous: bool) -> Vec<NewJob> {
+    (0..n).map(|_| NewJob { account_id, ..new_job(asynchronous) }).collect()
+}
+
+async fn insert(db: &PgPool, jobs: &[NewJob]) {
+    crate::queue::insert(db, &jobs.iter().collect::<Vec<_>>()).await;
+}
+
+/// The positions of the accounts of the jobs that are claimed next, one after another.
+async fn next_claimed(db: &PgPool, accounts: &[Uuid], n: usize) -> Vec<usize> {
     let mut order = Vec::new();
-    for _ in 0..8 {
-        let claimed = store::claim(&db, "a", &[(Queue::Quick, 1)]).await.expect("a claim");
+    for _ in 0..n {
+        let claimed = store::claim(db, "a", &[(Queue::Quick, 1)]).await.expect("a claim");
         order
             .push(accounts.iter().position(|account| *account == claimed[0].account_id).expect("an account"));
     }
-    assert_eq!(order, [0, 1, 2, 0, 1, 0, 1, 0]);
+    order
+}
+
+#[tokio::test]
+async fn an_account_with_a_history_and_a_new_one_start_where_the_queue_is() {
+    let db = database().await;
+    let submissions = Submissions::start(&db, &Admission::new(100));
+    let accounts = [Uuid::now_v7(), Uuid::now_v7()];
+    let submit = |account: usize| {
+        let job = NewJob { account_id: accounts[account], ..new_job(false) };
+        submissions.submit(Arc::new(job))
+    };
+    for _ in 0..20 {
+        submit(0).await.expect("it is accepted");
+        assert_eq!(next_claimed(&db, &accounts, 1).await, [0]);
+    }
+    for account in [1, 1, 1, 1, 1, 1, 0, 0] {
+        submit(account).await.expect("it is accepted");
+    }
+    assert_eq!(next_claimed(&db, &accounts, 8).await, [1, 0, 1, 0, 1, 1, 1, 1]);
+}
+
+#[tokio::test]
+async fn an_account_that_cancels_its_jobs_and_one_that_was_idle_start_where_the_queue_is() {
+    let db = database().await;
+    let [cancelling, busy, idle] = [Uuid::now_v7(), Uuid::now_v7(), Uuid::now_v7()];
+    let cancelled = jobs(cancelling, 50, false);
+    let guards = cancelled.iter().map(|job| Guard::Queued { job: job.id, account_id: cancelling });
+    let endings: Vec<_> = guards.map(Ending::cancelled).collect();
+    insert(&db, &cancelled).await;
+    akhar_tests::queue::end(&db, &endings).await.expect("a write");
+    insert(&db, &jobs(busy, 30, false)).await;
+    assert_eq!(next_claimed(&db, &[cancelling, busy, idle], 10).await, [1; 10]);
+    insert(&db, &[jobs(cancelling, 3, false), jobs(idle, 3, false)].concat()).await;
+    assert_eq!(next_claimed(&db, &[cancelling, busy, idle], 8).await, [1, 0, 2, 1, 0, 2, 1, 0]);
+}
+
+#[tokio::test]
+async fn a_job_that_returns_to_its_queue_keeps_its_turn() {
+    let db = database().await;
+    let accounts = [Uuid::now_v7(), Uuid::now_v7()];
+    insert(&db, &jobs(accounts[0], 3, false)).await;
+    let first = crate::claim(&db, "a").await.expect("it is queued");
+    let requeue = Requeue { fence: first, is_spent: true, delay: Duration::ZERO, error: "a test".to_owned() };
+    assert_eq!(store::requeue(&db, &[requeue]).await.expect("a write"), [true]);
+    insert(&db, &jobs(accounts[1], 2, false)).await;
+    let again = crate::claim(&db, "a").await.expect("it is queued");
+    assert_eq!((again.job, again.attempt), (first.job, 2));
+    assert_eq!(next_claimed(&db, &accounts, 4).await, [0, 1, 0, 1]);
+}
+
+/// It was a job that a caller waited for, with a turn among those, and is now asynchronous.
+#[tokio::test]
+async fn a_job_that_an_operator_returns_to_its_queue_gets_a_new_turn() {
+    let db = database().await;
+    let accounts = [Uuid::now_v7(), Uuid::now_v7()];
+    insert(&db, &jobs(accounts[0], 30, false)).await;
+    next_claimed(&db, &accounts, 29).await;
+    let claimed = crate::claim(&db, "a").await.expect("it is queued");
+    let dead = Ending::dead(claimed, "a test".to_owned(), false);
+    assert!(akhar_tests::queue::end(&db, &[dead]).await.expect("a write").any());
+    insert(&db, &jobs(accounts[1], 3, true)).await;
+    assert_eq!(store::change_jobs(&db, Change::Retry, &JobSearch::default(), 10).await.expect("a write"), 1);
+    assert_eq!(next_claimed(&db, &accounts, 4).await, [1, 0, 1, 1]);
 }
 
 #[tokio::test]

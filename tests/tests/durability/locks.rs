@@ -1,10 +1,10 @@
 //! All statements of the queue at the same time, on the same jobs. None waits for another that waits for it.
 
-use std::{sync::Arc, time::Duration};
+use std::time::Duration;
 
 use akhar_jobs::{
-    AdmittedJob, Fence, JobId, NewJob, Queue,
-    store::{self, Attempted, Ending, Guard, LeaseLimits, Requeue},
+    Fence, JobId, NewJob, Queue,
+    store::{self, Attempted, Change, Ending, Guard, JobSearch, LeaseLimits, Requeue},
 };
 use akhar_platform::database::Database;
 use akhar_tests::Cluster;
@@ -21,7 +21,7 @@ const N_JOBS: usize = 40;
 const N_ROUNDS: usize = 60;
 
 /// A statement that runs. Returns how many jobs it has deleted.
-type Change<'a> = BoxFuture<'a, Result<u64, sqlx::Error>>;
+type Running<'a> = BoxFuture<'a, Result<u64, sqlx::Error>>;
 
 /// The jobs in one state, with the numbers of their claims.
 async fn jobs_in(db: &PgPool, state: &str) -> Vec<Fence> {
@@ -34,16 +34,16 @@ fn reversed<T: Clone>(items: &[T]) -> Vec<T> {
     items.iter().rev().cloned().collect()
 }
 
-fn submit(db: &PgPool, jobs: Vec<AdmittedJob>) -> Change<'_> {
-    async move { akhar_tests::queue::submit(db, &jobs).await.map(|_| 0) }.boxed()
+fn submit(db: &PgPool, jobs: Vec<NewJob>) -> Running<'_> {
+    async move { akhar_tests::queue::submit(db, &jobs.iter().collect::<Vec<_>>()).await.map(|_| 0) }.boxed()
 }
 
-fn claim<'a>(db: &'a PgPool, worker: &'a str) -> Change<'a> {
+fn claim<'a>(db: &'a PgPool, worker: &'a str) -> Running<'a> {
     async move { store::claim(db, worker, &[(Queue::Quick, N_JOBS / 2)]).await.map(|_| 0) }.boxed()
 }
 
 /// Ends running jobs, and cancels queued ones.
-fn end(db: &PgPool, account_id: Uuid, running: Vec<Fence>, queued: Vec<Fence>) -> Change<'_> {
+fn end(db: &PgPool, account_id: Uuid, running: Vec<Fence>, queued: Vec<Fence>) -> Running<'_> {
     // Every third running job is cancelled.
     let of_running = |(n, fence): (usize, Fence)| match n % 3 {
         0 => Guard::Unended { job: fence.job, account_id },
@@ -65,18 +65,18 @@ fn end(db: &PgPool, account_id: Uuid, running: Vec<Fence>, queued: Vec<Fence>) -
     async move { akhar_tests::queue::end(db, &endings).await.map(|_| 0) }.boxed()
 }
 
-fn requeue(db: &PgPool, running: Vec<Fence>) -> Change<'_> {
+fn requeue(db: &PgPool, running: Vec<Fence>) -> Running<'_> {
     let of = |fence| Requeue { fence, is_spent: true, delay: Duration::ZERO, error: "a test".to_owned() };
     let requeues: Vec<_> = running.into_iter().map(of).collect();
     async move { store::requeue(db, &requeues).await.map(|_| 0) }.boxed()
 }
 
-fn acknowledge(db: &PgPool, job: JobId) -> Change<'_> {
+fn acknowledge(db: &PgPool, job: JobId) -> Running<'_> {
     async move { store::acknowledge(db, job).await.map(|_| 0) }.boxed()
 }
 
 /// Leases webhooks and gives them up.
-fn attempt_webhooks(db: &PgPool) -> Change<'_> {
+fn attempt_webhooks(db: &PgPool) -> Running<'_> {
     let limits = LeaseLimits { n_free: 40, per_host: 40, per_account: 40, ..LeaseLimits::default() };
     async move {
         for delivery in store::lease_deliveries(db, &limits).await? {
@@ -87,11 +87,20 @@ fn attempt_webhooks(db: &PgPool) -> Change<'_> {
     .boxed()
 }
 
-fn redeliver(db: &PgPool) -> Change<'_> {
+fn redeliver(db: &PgPool) -> Running<'_> {
     async move { store::redeliver_dead(db).await.map(|_| 0) }.boxed()
 }
 
-fn expire(db: &PgPool) -> Change<'_> {
+/// Returns jobs that the service failed to process to their queues, as an operator does.
+fn retry(db: &PgPool) -> Running<'_> {
+    async move {
+        store::change_jobs(db, Change::Retry, &JobSearch::default(), N_JOBS / 4).await?;
+        Ok(0)
+    }
+    .boxed()
+}
+
+fn expire(db: &PgPool) -> Running<'_> {
     async move {
         let now = sqlx::query_scalar("select now()").fetch_one(db).await?;
         let clock = store::clock(db, now).await?;
@@ -106,15 +115,19 @@ async fn no_statement_of_the_queue_deadlocks_with_another() {
     let options = Cluster::shared().database().await;
     let database = Database::connect("akhar-test", &options, 32).await.expect("it answers");
     let (db, account_id) = (&database.volatile, Uuid::now_v7());
+    let accounts = [account_id, Uuid::now_v7()];
     let mut n_deleted = 0;
     for _ in 0..N_ROUNDS {
         let (running, queued) = (jobs_in(db, "running").await, jobs_in(db, "queued").await);
         let webhook_url = Some("https://receiver.example/".into());
-        let new = || NewJob { account_id, webhook_url: webhook_url.clone(), ..new_job(false) };
-        let new: Vec<_> = (0..N_JOBS).map(|_| AdmittedJob { job: Arc::new(new()), turn: 0 }).collect();
+        let new = |account_id| NewJob { account_id, webhook_url: webhook_url.clone(), ..new_job(false) };
+        let new_of = |accounts: [Uuid; 2]| -> Vec<_> { (0..N_JOBS).map(|n| new(accounts[n % 2])).collect() };
+        let new: Vec<_> = new_of(accounts);
         let mut changes = vec![
             submit(db, new.clone()),
             submit(db, reversed(&new)),
+            submit(db, new_of([accounts[1], accounts[0]])),
+            retry(db),
             claim(db, "one"),
             claim(db, "two"),
             end(db, account_id, running.clone(), queued[..queued.len() / 4].to_vec()),

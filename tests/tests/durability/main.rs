@@ -3,6 +3,7 @@
 mod bulk;
 mod clock;
 mod crashes;
+mod fair_queuing;
 mod fairness;
 mod full_disk;
 mod killed_api;

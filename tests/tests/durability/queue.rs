@@ -4,7 +4,7 @@
 use std::{future::poll_fn, sync::Arc, task::Poll, time::Duration};
 
 use akhar_jobs::{
-    AdmittedJob, Fence, JobId, MAX_ATTEMPTS, MediaType, NewJob, Parameters, Queue, TopK, Upload,
+    Fence, JobId, MAX_ATTEMPTS, MediaType, NewJob, Parameters, Queue, TopK, Upload,
     backend::{Admission, Claims, JobBackend, NotAccepted, Submissions, SubmitError, Wakeups},
     fair_share::Limit,
     store::{self, Requeue, Submitted},
@@ -40,11 +40,9 @@ pub(crate) fn new_job(asynchronous: bool) -> NewJob {
     }
 }
 
-/// Inserts jobs, all with the same turn.
+/// Inserts jobs.
 pub(crate) async fn insert(db: &PgPool, jobs: &[&NewJob]) -> Vec<Submitted> {
-    let admitted = |job: &&NewJob| AdmittedJob { job: Arc::new(NewJob::clone(job)), turn: 0 };
-    let admitted: Vec<_> = jobs.iter().map(admitted).collect();
-    akhar_tests::queue::submit(db, &admitted).await.expect("a write")
+    akhar_tests::queue::submit(db, jobs).await.expect("a write")
 }
 
 /// The number of waiting jobs of the quick queue.
