@@ -1,12 +1,15 @@
 //! The requests of a caller that does nothing wrong, sent while others attack.
 
-use std::{collections::BTreeMap, time::Instant};
+use std::{
+    collections::BTreeMap,
+    time::{Duration, Instant},
+};
 
 use akhar_tests::{
     Form, Stack,
     figures::{Row, count, response_times},
     images::fixture_of,
-    load::{Sample, measure, n_good, open_loop, statuses},
+    load::{Sample, closed_loop, measure, n_good, open_loop, statuses},
     speech,
 };
 use reqwest::RequestBuilder;
@@ -18,6 +21,10 @@ const QUICK_RATE: f64 = 10.0;
 const SPEECH_RATE: f64 = 0.5;
 /// The number of requests of each kind before the attacks.
 const N_WARM_UP: usize = 20;
+/// How long the caller sends many pictures before the attacks, so that its account has a history.
+const HISTORY: Duration = Duration::from_secs(10);
+/// Clients that send them.
+const N_CLIENTS: usize = 8;
 
 /// An innocent caller with its own key.
 #[derive(Debug)]
@@ -57,7 +64,7 @@ impl Innocents {
         }
     }
 
-    /// Sends some requests of each kind, so that the service has used all its models.
+    /// Sends some requests of each kind, so that the service has used all its models, and then many pictures.
     pub(super) async fn warm_up(&self) {
         let [pa, en] = &self.recordings;
         for request in [&self.digit, &self.letter, &self.writing, pa, en] {
@@ -65,6 +72,8 @@ impl Innocents {
                 assert!(measure(request).await.is_good(), "a request of the warm-up");
             }
         }
+        let history = closed_loop(&self.digit, N_CLIENTS, Instant::now() + HISTORY).await;
+        assert!(history.iter().all(Sample::is_good), "a request of the history");
     }
 
     /// Sends requests until `end`, and waits for their answers.

@@ -31,7 +31,8 @@ type Attack =
     for<'a> fn(&'a Attacker, Instant) -> std::pin::Pin<Box<dyn Future<Output = Answers> + Send + 'a>>;
 
 /// All attacks with their names.
-const ATTACKS: [(&str, Attack); 17] = [
+const ATTACKS: [(&str, Attack); 18] = [
+    ("newcomers", |a, end| Box::pin(pictures::newcomers(a, end))),
     ("picture-bombs", |a, end| Box::pin(pictures::bombs(a, end))),
     ("damaged-pictures", |a, end| Box::pin(pictures::damaged(a, end))),
     ("uploads", |a, end| Box::pin(recordings::uploads(a, end))),

@@ -1,18 +1,30 @@
-//! Pictures that are small files and large work, and damaged pictures.
+//! Very many pictures, pictures that are small files and large work, and damaged pictures.
 
 use std::time::Instant;
 
-use akhar_tests::{Form, images::fixtures};
+use akhar_tests::{
+    Form,
+    images::{fixture_of, fixtures},
+};
 use rand::RngExt as _;
 
 use super::attacker::{Answers, Attacker, flood};
 
 /// Requests with a picture at the same time.
 const N_CLIENTS: usize = 40;
+/// Clients of a new account, each of which sends its next request when the last one is answered.
+const N_NEWCOMERS: usize = 60;
 
 /// The sides of black pictures with one bit per pixel, which are files of about 2 kB.
 const SIDES: [(u32, u32); 5] =
     [(16_777_216, 1), (1, 4_194_304), (16_384, 1024), (4096, 4096), (1024, 16_384)];
+
+/// Pictures of a digit, sent by many clients of an account that is new.
+pub(super) async fn newcomers(attacker: &Attacker, end: Instant) -> Answers {
+    let fixture = fixture_of("੫");
+    let request = attacker.post(fixture.operation, &Form::upload(&fixture.bytes));
+    flood(N_NEWCOMERS, end, |_| request.try_clone().expect("bytes")).await
+}
 
 /// Black pictures of up to 2^24 pixels.
 pub(super) async fn bombs(attacker: &Attacker, end: Instant) -> Answers {
