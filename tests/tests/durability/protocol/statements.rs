@@ -1,0 +1,235 @@
+//! Runs random statements in Postgres and in the model, and compares the rows after each.
+
+use akhar_jobs::{
+    Fence, JobId, NewJob, Outcome, Prediction, Queue,
+    store::{self, Change, Ending, Guard, JobSearch, Requeue, Submitted},
+};
+use akhar_tests::Cluster;
+use proptest::{prelude::*, sample::select, test_runner::TestRunner};
+use sqlx::{PgPool, Row as _};
+use uuid::Uuid;
+
+use super::{End, Jobs, Row, State, Statement, is_deep};
+use crate::queue::{insert, new_job};
+
+const N_JOBS: usize = 4;
+const N_WORKERS: usize = 3;
+
+/// A statement whose claim is that of a job at present, or an old one.
+#[derive(Debug, Clone, Copy)]
+enum Command {
+    Statement(Statement),
+    /// Claims the first job.
+    Claim {
+        worker: usize,
+    },
+    /// Ends the current claim of a job.
+    End {
+        job: usize,
+        end: End,
+    },
+    Requeue {
+        job: usize,
+        is_spent: bool,
+    },
+}
+
+fn command() -> impl Strategy<Value = Command> {
+    let job = 0..N_JOBS;
+    let end = select(vec![End::Answered, End::Rejected, End::Dead]);
+    let submit = (job.clone(), any::<bool>())
+        .prop_map(|(job, is_asynchronous)| Statement::Submit { job, is_asynchronous });
+    let late =
+        (job.clone(), 0..4, end.clone()).prop_map(|(job, attempt, end)| Statement::End { job, attempt, end });
+    let cancel = (job.clone(), any::<bool>()).prop_map(|(job, may_run)| Statement::Cancel { job, may_run });
+    prop_oneof![
+        4 => submit.prop_map(Command::Statement),
+        1 => job.clone().prop_map(|job| Command::Statement(Statement::Acknowledge { job })),
+        6 => (0..N_WORKERS).prop_map(|worker| Command::Claim { worker }),
+        3 => (job.clone(), end).prop_map(|(job, end)| Command::End { job, end }),
+        1 => late.prop_map(Command::Statement),
+        1 => cancel.prop_map(Command::Statement),
+        4 => (job.clone(), any::<bool>()).prop_map(|(job, is_spent)| Command::Requeue { job, is_spent }),
+        1 => job.clone().prop_map(|job| Command::Statement(Statement::Retry { job })),
+        1 => job.prop_map(|job| Command::Statement(Statement::Purge { job })),
+    ]
+}
+
+/// The model, and the same jobs in Postgres.
+struct Both {
+    db: PgPool,
+    model: Jobs<N_JOBS>,
+    jobs: [NewJob; N_JOBS],
+}
+
+impl Both {
+    /// Runs a command in both. Panics if they differ.
+    async fn run(&mut self, command: Command) {
+        let statement = match command {
+            Command::Claim { worker } => return self.claim(worker).await,
+            Command::Statement(statement) => statement,
+            Command::End { job, end } => Statement::End { job, attempt: self.attempt(job), end },
+            Command::Requeue { job, is_spent } => {
+                // A worker fails a job that has no attempt left.
+                let is_last = self.model[job].is_some_and(|row| row.attempt >= row.max_attempts);
+                Statement::Requeue { job, attempt: self.attempt(job), is_spent: is_spent && !is_last }
+            }
+        };
+        let is_changed = statement.change(&mut self.model[statement.job()]);
+        assert_eq!(self.execute(statement).await, is_changed, "{statement:?}");
+        self.compare(statement).await;
+    }
+
+    fn attempt(&self, job: usize) -> i32 {
+        self.model[job].map_or(0, |row| row.attempt)
+    }
+
+    /// Claims a job: one that a caller waits for, if one is due.
+    async fn claim(&mut self, worker: usize) {
+        let due = |is_asynchronous: bool| -> Vec<usize> {
+            let is_due = |row: &Row| row.can_be_claimed() && row.is_asynchronous == is_asynchronous;
+            (0..N_JOBS).filter(|job| self.model[*job].as_ref().is_some_and(is_due)).collect()
+        };
+        let first = [due(false), due(true)].into_iter().find(|jobs| !jobs.is_empty()).unwrap_or_default();
+        let claimed =
+            store::claim(&self.db, &worker.to_string(), &[(Queue::Quick, 1)]).await.expect("a claim");
+        let of_claim = |job: &usize| claimed.iter().any(|claimed| claimed.fence.job == self.jobs[*job].id);
+        let job = first.iter().copied().find(of_claim);
+        assert_eq!(claimed.len(), first.len().min(1), "{first:?} are due");
+        let Some(job) = job else {
+            assert_eq!(claimed.len(), 0, "none of {first:?} was claimed");
+            return;
+        };
+        let statement = Statement::Claim { job, worker };
+        assert!(statement.change(&mut self.model[job]));
+        assert_eq!(claimed[0].fence, self.fence(job, self.attempt(job)));
+        self.compare(statement).await;
+    }
+
+    fn fence(&self, job: usize, attempt: i32) -> Fence {
+        Fence { job: self.jobs[job].id, attempt }
+    }
+
+    /// Executes the statement in Postgres. Returns whether it changed the job.
+    async fn execute(&self, statement: Statement) -> bool {
+        let db = &self.db;
+        let NewJob { id, account_id, .. } = self.jobs[statement.job()];
+        match statement {
+            Statement::Submit { job, is_asynchronous } => {
+                let job = NewJob { asynchronous: is_asynchronous, ..self.jobs[job].clone() };
+                insert(db, &[&job]).await == [Submitted::Accepted]
+            }
+            Statement::Acknowledge { .. } => store::acknowledge(db, id).await.expect("a write"),
+            Statement::Claim { .. } => unreachable!("a claim chooses the job"),
+            Statement::End { job, attempt, end } => {
+                let ending = Ending {
+                    guard: Guard::Claimed(self.fence(job, attempt)),
+                    outcome: outcome(end),
+                    timing: None,
+                    error: None,
+                    may_have_webhook: false,
+                };
+                akhar_tests::queue::end(db, &[ending]).await.expect("a write").any()
+            }
+            Statement::Cancel { may_run, .. } => {
+                let guard = if may_run {
+                    Guard::Unended { job: id, account_id }
+                } else {
+                    Guard::Queued { job: id, account_id }
+                };
+                store::cancel(db, guard).await.expect("a write").any()
+            }
+            Statement::Requeue { job, attempt, is_spent } => {
+                let fence = self.fence(job, attempt);
+                let requeue =
+                    Requeue { fence, is_spent, delay: std::time::Duration::ZERO, error: "a test".to_owned() };
+                store::requeue(db, &[requeue]).await.expect("a write") == [true]
+            }
+            Statement::Retry { .. } => self.change(Change::Retry, id).await,
+            Statement::Purge { .. } => self.change(Change::Purge, id).await,
+        }
+    }
+
+    async fn change(&self, change: Change, job: JobId) -> bool {
+        let search = JobSearch { ids: Some(vec![job]), ..JobSearch::default() };
+        store::change_jobs(&self.db, change, &search, 1).await.expect("a write") == 1
+    }
+
+    /// Panics unless the rows in Postgres are those of the model.
+    async fn compare(&self, statement: Statement) {
+        let ids: Vec<Uuid> = self.jobs.iter().map(|job| job.id.0).collect();
+        let rows = sqlx::query(
+            "select state, outcome->>'kind' as kind, priority = 0 as is_asynchronous, acknowledged, attempt, max_attempts,
+                 worker, upload is not null as has_upload, array_position($1, id) as nth
+             from jobs where id = any($1)",
+        );
+        let mut found: Jobs<N_JOBS> = [None; N_JOBS];
+        for row in rows.bind(ids).fetch_all(&self.db).await.expect("rows") {
+            let nth: i32 = row.get("nth");
+            found[usize::try_from(nth - 1).expect("a position")] = Some(Row {
+                state: state(row.get("state"), row.get("kind")),
+                is_asynchronous: row.get("is_asynchronous"),
+                is_acknowledged: row.get("acknowledged"),
+                attempt: row.get("attempt"),
+                max_attempts: row.get("max_attempts"),
+                worker: row.get::<Option<&str>, _>("worker").map(|name| name.parse().expect("a number")),
+                has_upload: row.get("has_upload"),
+            });
+        }
+        assert_eq!(found, self.model, "after {statement:?}");
+    }
+}
+
+fn outcome(end: End) -> Option<Outcome> {
+    match end {
+        End::Answered => Some(Outcome::Predictions {
+            predictions: vec![Prediction { label: "ੳ".to_owned(), score: 1.0 }],
+        }),
+        End::Rejected => Some(Outcome::Rejected {
+            field: "file".to_owned(),
+            code: "undecodable".to_owned(),
+            detail: "a test".to_owned(),
+        }),
+        End::Dead => Some(Outcome::Failed),
+        End::Cancelled => None,
+    }
+}
+
+fn state(name: &str, kind: Option<&str>) -> State {
+    match (name, kind) {
+        ("queued", None) => State::Queued,
+        ("running", None) => State::Running,
+        ("succeeded", Some("predictions")) => State::Ended(End::Answered),
+        ("failed", Some("rejected")) => State::Ended(End::Rejected),
+        ("failed", Some("failed")) => State::Ended(End::Dead),
+        ("cancelled", None) => State::Ended(End::Cancelled),
+        other => panic!("no state of the model: {other:?}"),
+    }
+}
+
+#[test]
+fn the_statements_do_what_the_model_says() {
+    let runtime = tokio::runtime::Runtime::new().expect("a runtime");
+    let db = runtime.block_on(async {
+        PgPool::connect_with(Cluster::shared().database().await).await.expect("it answers")
+    });
+    let n_commands = std::cell::Cell::new(0);
+    let cases = if is_deep() { 2_600 } else { 64 };
+    let config = ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() };
+    let mut runner = TestRunner::new(config);
+    let sequences = prop::collection::vec(command(), 20..60);
+    let checked = runner.run(&sequences, |commands| {
+        n_commands.set(n_commands.get() + commands.len());
+        runtime.block_on(async {
+            sqlx::query("truncate jobs cascade").execute(&db).await.expect("a write");
+            let jobs = std::array::from_fn(|_| new_job(false));
+            let mut both = Both { db: db.clone(), model: [None; N_JOBS], jobs };
+            for command in commands {
+                both.run(command).await;
+            }
+        });
+        Ok(())
+    });
+    println!("{} statements", n_commands.get());
+    checked.expect("Postgres and the model agree");
+}
