@@ -11,8 +11,8 @@ pub enum Outcome {
         /// Predictions with descending scores: as many as requested, or one for each label if there are fewer labels.
         predictions: Vec<Prediction>,
     },
-    /// The result of the handwriting generator. The `outcome` column holds only the tag. The fields are stored in the
-    /// `artifacts` table as bytes, so that Postgres need not parse them as JSON.
+    /// The result of the handwriting generator. The strokes and the picture are stored in the `artifacts` table as bytes, so that
+    /// Postgres need not parse them as JSON.
     Handwriting {
         /// The `points` object of the response, as JSON text.
         #[serde(skip)]
@@ -20,6 +20,9 @@ pub enum Outcome {
         /// The bytes of a PNG, if one was requested.
         #[serde(skip)]
         image: Option<Vec<u8>>,
+        /// The number of pages. `None` if an earlier version of the worker wrote it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        n_pages: Option<u16>,
     },
     /// The result of a speech recognition.
     Transcription {

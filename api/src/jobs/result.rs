@@ -30,6 +30,7 @@ problems! {
     responses(
         (status = 200, description = "The operation's response. `Accept` chooses its media type, as in the operation.",
             headers(
+                ("Akhar-Pages" = u16, description = "The number of pages of handwriting."),
                 ("Akhar-Warnings" = String, description = "The warnings about a recording, as in the operation."),
                 ("Server-Timing" = String, description = "The durations `queue`, `decode` and `infer` in milliseconds."),
             ),

@@ -89,6 +89,10 @@ fn complete_routes(
                 let warnings = header(Type::String, WARNINGS_HEADER);
                 success.headers.insert("Akhar-Warnings".to_owned(), warnings);
             }
+            if operation == Operation::HandwritingGenerator {
+                let pages = header(Type::Integer, "The number of pages of the text, one below the other.");
+                success.headers.insert("Akhar-Pages".to_owned(), pages);
+            }
             success.headers.insert("X-Request-Id".to_owned(), header(Type::String, "The request's id."));
             success.headers.insert("Akhar-Job".to_owned(), header(Type::String, JOB_HEADER));
         }

@@ -37,7 +37,7 @@ pub(crate) fn body(
             let predictions = predictions.map(|Prediction { label, score }| PredictionBody { label, score });
             Ok(JobResultBody::Predictions(PredictionsBody { predictions: predictions.collect() }))
         }
-        (Operation::HandwritingGenerator, Outcome::Handwriting { points, image }) => {
+        (Operation::HandwritingGenerator, Outcome::Handwriting { points, image, .. }) => {
             handwriting(points, image).map(JobResultBody::Handwriting)
         }
         (

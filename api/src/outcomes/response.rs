@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use akhar_client::{HandwritingBody, JobResultBody, Png, TranscriptionBody, subtitles};
-use akhar_jobs::{Job, Parameters, Timing};
+use akhar_jobs::{Job, Outcome, Parameters, Timing};
 use axum::{
     Json,
     http::{HeaderName, HeaderValue, header},
@@ -20,6 +20,7 @@ use crate::{
 };
 
 const SERVER_TIMING: HeaderName = HeaderName::from_static("server-timing");
+const PAGES: HeaderName = HeaderName::from_static("akhar-pages");
 
 /// The representations that the response to these parameters can have. The first is the default.
 pub(crate) const fn representations(parameters: &Parameters) -> &'static [Representation] {
@@ -38,9 +39,16 @@ pub(crate) const fn representations(parameters: &Parameters) -> &'static [Repres
 /// infer.
 pub(crate) fn result(job: Job, total: Duration, context: &RequestContext) -> Result<Response, Problem> {
     let warnings = warnings(job.outcome.as_ref());
+    let n_pages = match job.outcome {
+        Some(Outcome::Handwriting { n_pages, .. }) => n_pages,
+        _ => None,
+    };
     let body = body(job.operation, job.state, job.outcome)?;
     let representation = context.negotiate(representations_of(&body))?;
-    let response = with_warnings(represent(body, representation), &warnings);
+    let mut response = with_warnings(represent(body, representation), &warnings);
+    if let Some(n_pages) = n_pages {
+        response.headers_mut().insert(PAGES, n_pages.into());
+    }
     Ok(with_server_timing(response, job.timing, total))
 }
 
@@ -111,14 +119,14 @@ fn server_timing(timing: Option<Timing>, total: Duration) -> Option<HeaderValue>
 
 #[cfg(test)]
 mod tests {
-    use akhar_jobs::{JobState, Operation, Outcome};
+    use akhar_jobs::{JobState, Operation};
 
     use super::*;
 
     #[test]
     fn the_picture_is_sent_alone_if_png_is_preferred() {
         let content_type = |image, representation| {
-            let outcome = Outcome::Handwriting { points: b"{}".to_vec(), image };
+            let outcome = Outcome::Handwriting { points: b"{}".to_vec(), image, n_pages: None };
             let body = body(Operation::HandwritingGenerator, JobState::Succeeded, Some(outcome)).unwrap();
             represent(body, representation).headers()[header::CONTENT_TYPE].clone()
         };

@@ -24,7 +24,7 @@ pub(super) struct Artifacts<'a> {
 pub(super) fn of<'a>(outcomes: impl Iterator<Item = (JobId, Option<&'a Outcome>)>) -> Artifacts<'a> {
     let mut artifacts = Artifacts::default();
     for (job, outcome) in outcomes {
-        let Some(Outcome::Handwriting { points, image }) = outcome else { continue };
+        let Some(Outcome::Handwriting { points, image, .. }) = outcome else { continue };
         let mut add = |name, bytes| {
             artifacts.jobs.push(job.0);
             artifacts.names.push(name);
@@ -55,7 +55,7 @@ pub(super) async fn fetch(
             .fetch_all(db)
             .await?;
     for (job, name, bytes) in rows {
-        let Some(Outcome::Handwriting { points, image }) = wanted.get_mut(&job) else { continue };
+        let Some(Outcome::Handwriting { points, image, .. }) = wanted.get_mut(&job) else { continue };
         match name.as_str() {
             POINTS => *points = bytes,
             IMAGE => *image = Some(bytes),

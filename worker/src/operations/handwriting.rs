@@ -64,13 +64,14 @@ impl HandwritingOperation {
         let _permit = self.render_permits.acquire().await.ok(); // the semaphore is never closed
         let span = tracing::info_span!(target: traces::TARGET, "draw");
         let draw = move || span.in_scope(|| draw(&text, &shaped.output, &page, hand, picture));
-        let (points, image) = blocking(draw).await?;
+        let (points, image, n_pages) = blocking(draw).await?;
         let infer_us = micros(shaped.took + drawing.elapsed());
-        Ok((Outcome::Handwriting { points, image }, Timing { decode_us, infer_us }))
+        Ok((Outcome::Handwriting { points, image, n_pages: Some(n_pages) }, Timing { decode_us, infer_us }))
     }
 }
 
-type Drawn = (Vec<u8>, Option<Vec<u8>>);
+/// The points as JSON text, the bytes of a PNG, and the number of pages.
+type Drawn = (Vec<u8>, Option<Vec<u8>>, u16);
 
 fn draw(
     text: &Text,
@@ -82,7 +83,7 @@ fn draw(
     let sheet = lay_out(text, shapes, page, hand);
     let image =
         picture.map(|p| png(&sheet, ink(p.stroke_color), narrow(p.stroke_width.get()))).transpose()?;
-    Ok((sheet.points_json(), image))
+    Ok((sheet.points_json(), image, sheet.n_pages))
 }
 
 fn page(parameters: &jobs::HandwritingParameters) -> Page {

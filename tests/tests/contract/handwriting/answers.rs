@@ -46,6 +46,7 @@ async fn a_picture_has_the_page_s_width_and_the_height_of_whole_pages() {
             let picture = answer.picture();
             assert_eq!(picture.width(), width);
             assert!(picture.height() > 0 && picture.height().is_multiple_of(length), "{}", picture.height());
+            assert_eq!(answer.header("akhar-pages"), (picture.height() / length).to_string());
         }
     }
 }

@@ -20,7 +20,6 @@ export class Page {
   /** @type {SVGElement[]} */
   #paths = [];
   #frame = 0;
-  nPages = 1;
 
   /** @param {SVGSVGElement} svg */
   constructor(svg) {
@@ -40,15 +39,13 @@ export class Page {
     this.svg.setAttribute("viewBox", `0 0 ${width} ${length}`);
   }
 
-  /** Sets what is written. @param {Points} points @param {number} width @param {number} length of a page */
-  set(points, width, length) {
+  /** Sets what is written. @param {Points} points @param {number} width @param {number} length of a page @param {number} nPages */
+  set(points, width, length, nPages) {
     cancelAnimationFrame(this.#frame);
     this.#points = points;
-    const lowest = points.y.flat().reduce((most, y) => Math.max(most, y), 0);
-    this.nPages = Math.max(1, Math.ceil(lowest / length));
-    this.setSize(width, length * this.nPages);
-    this.svg.style.setProperty("--pages", String(this.nPages));
-    const edges = Array.from({ length: this.nPages - 1 }, (_, nth) => (nth + 1) * length);
+    this.setSize(width, length * nPages);
+    this.svg.style.setProperty("--pages", String(nPages));
+    const edges = Array.from({ length: nPages - 1 }, (_, nth) => (nth + 1) * length);
     this.#paths = points.x.map((xs, nth) => draw("path", { d: outline(xs, points.y[nth] ?? [], xs.length) }));
     this.svg.replaceChildren(...edges.map((y) => draw("line", { x1: 0, x2: width, y1: y, y2: y })), ...this.#paths);
   }

@@ -52,12 +52,13 @@ export function startWrite() {
       const { points, image } = await response.json();
       if (signal.aborted) return;
       png = image;
-      page.set(points, form.number("page-width"), form.number("page-length"));
+      const nPages = Number(response.headers.get("akhar-pages") ?? 1);
+      page.set(points, form.number("page-width"), form.number("page-length"), nPages);
       showPen();
       if (isReplayed) page.replay();
       byId("page").setAttribute("aria-label", t("write.written", { text: area.value }));
       const written = t("write.note", { strokes: page.nStrokes, points: page.nPoints, ms: Math.round(performance.now() - started) });
-      byId("page-note").textContent = page.nPages > 1 ? `${t("write.pages", { n: page.nPages })} · ${written}` : written;
+      byId("page-note").textContent = nPages > 1 ? `${t("write.pages", { n: nPages })} · ${written}` : written;
       byId("write-button").textContent = t("write.again");
       for (const id of ["replay", "save-png", "save-svg"]) byId(id, HTMLButtonElement).disabled = false;
       code.show(call);
