@@ -20,6 +20,14 @@ pub enum ConfigError {
     /// An unknown name, or a value of the wrong type, in the file or the environment.
     #[error("configuration: {0}")]
     Invalid(Box<figment::Error>),
+    /// A name in the file or the environment that is almost that of a setting.
+    #[error("configuration: there is no setting {name}; did you mean {nearest}?")]
+    Misspelt {
+        /// The name as it is written.
+        name: String,
+        /// The setting, as it would be written there.
+        nearest: String,
+    },
     /// `AKHAR_CONFIG` names a file that does not exist.
     #[error("configuration: AKHAR_CONFIG names the file {}, which does not exist", .0.display())]
     NoFile(PathBuf),
@@ -68,6 +76,22 @@ impl Format for Toml {
     }
 }
 
+impl ConfigError {
+    fn of(error: figment::Error) -> Self {
+        let is_variable = error.metadata.as_ref().is_some_and(|source| source.name.contains("environment"));
+        let written = |name: &str| {
+            if is_variable { format!("{PREFIX}{}", name.to_uppercase()) } else { name.to_owned() }
+        };
+        if let figment::error::Kind::UnknownField(name, known) = &error.kind
+            && let Some(nearest) = known.iter().min_by_key(|known| strsim::damerau_levenshtein(name, known))
+            && strsim::damerau_levenshtein(name, nearest) <= nearest.len() / 3
+        {
+            return Self::Misspelt { name: written(name), nearest: written(nearest) };
+        }
+        Self::Invalid(Box::new(error))
+    }
+}
+
 impl Config {
     /// Reads the file that `AKHAR_CONFIG` names (or [`DEFAULT_FILE`], if present), then the environment. A program that was
     /// installed as a Python package has other defaults for the files that it needs.
@@ -101,7 +125,7 @@ impl Config {
     }
 
     pub(super) fn from_figment(figment: &Figment) -> Result<Self, ConfigError> {
-        let mut config: Self = figment.extract().map_err(|e| ConfigError::Invalid(Box::new(e)))?;
+        let mut config: Self = figment.extract().map_err(ConfigError::of)?;
         config.read_secrets()?;
         config.check()?;
         Ok(config)
@@ -180,7 +204,9 @@ mod tests {
     #[test]
     fn an_unknown_name_is_an_error_that_suggests_known_names() {
         let error = load("lisen = '0.0.0.0:1'").unwrap_err();
-        assert!(error.contains("lisen") && error.contains("listen"), "{error}");
+        assert_eq!(error, "configuration: there is no setting lisen; did you mean listen?");
+        let error = load("tea = 'green'").unwrap_err();
+        assert!(error.contains("found `tea`") && error.contains("`max_waiting`"), "{error}");
     }
 
     #[test]
