@@ -27,13 +27,15 @@ pub(crate) fn read(headers: &HeaderMap) -> Result<Option<String>, Violation> {
     let text = value.to_str().unwrap_or_default().trim();
     let key = text.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')).unwrap_or(text);
     let is_key = (1..=MAX_KEY_CHARACTERS).contains(&key.len())
+        && !key.trim().is_empty()
         && key.bytes().all(|b| (b' '..=b'~').contains(&b) && b != b'"' && b != b'\\');
     if is_key {
         return Ok(Some(key.to_owned()));
     }
+    let length =
+        if key.trim().is_empty() { "is empty".to_owned() } else { format!("has {} bytes", value.len()) };
     let detail = format!(
-        "has {} bytes, expected 1 to {MAX_KEY_CHARACTERS} visible ASCII characters without quotation marks and backslashes inside",
-        value.len()
+        "{length}, expected 1 to {MAX_KEY_CHARACTERS} visible ASCII characters without quotation marks and backslashes inside"
     );
     Err(HEADER.violation(Code::CharacterNotAllowed, detail))
 }
@@ -62,10 +64,22 @@ mod tests {
     #[test]
     fn other_headers_are_violations() {
         let too_long = "x".repeat(256);
-        for odd in [&b""[..], b"\"\"", b"\"a", b"a\"b", b"a\\b", b"\xff", "ੳ".as_bytes(), too_long.as_bytes()]
-        {
+        for odd in [
+            &b""[..],
+            b"\"\"",
+            b"\" \"",
+            b"\"a",
+            b"a\"b",
+            b"a\\b",
+            b"\xff",
+            "ੳ".as_bytes(),
+            too_long.as_bytes(),
+        ] {
             assert_eq!(key(&[odd]), Err("character_not_allowed".to_owned()), "{odd:?}");
         }
         assert_eq!(key(&[b"a", b"a"]), Err("duplicated".to_owned()));
+        let spaces = HeaderMap::from_iter([(HEADER.name.parse().unwrap(), "\"  \"".parse().unwrap())]);
+        let detail = read(&spaces).unwrap_err().detail;
+        assert!(detail.starts_with("Idempotency-Key is empty, expected 1 to 255 visible"), "{detail}");
     }
 }
