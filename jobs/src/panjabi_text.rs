@@ -7,7 +7,10 @@
 use std::ops::RangeInclusive;
 
 use serde::{Deserialize, Serialize};
-use unicode_normalization::{UnicodeNormalization as _, char::decompose_canonical};
+use unicode_normalization::{
+    UnicodeNormalization as _,
+    char::{decompose_canonical, is_combining_mark},
+};
 
 /// The allowed characters in NFC, as a character class of a regular expression.
 macro_rules! allowed {
@@ -53,8 +56,11 @@ const LETTERS: [RangeInclusive<char>; 11] = [
 #[serde(try_from = "String")]
 pub struct PanjabiText(String);
 
+/// An error names at most so many characters.
+const MAX_NAMED: usize = 10;
+
 /// A rule that a text breaks.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum PanjabiTextError {
     /// It has fewer characters than [`LENGTH`] allows.
     #[error("{}", wrong_length(*.0))]
@@ -62,13 +68,13 @@ pub enum PanjabiTextError {
     /// It has more characters than [`LENGTH`] allows.
     #[error("{}", wrong_length(*.0))]
     TooLong(usize),
-    /// A character is not allowed. It is the first one, with its position in the text as it was sent, from 1.
+    /// Characters that are not allowed, each with its position in the text as it was sent, from 1.
     #[error(
-        "has '{}' (U+{:04X}) at position {_1}, expected Gurmukhi (U+0A00 to U+0A7F), spaces, newlines, the dandas \
-         U+0964 and U+0965, the joiners U+200C and U+200D, or . , ? ! - ( ) ' \" : ;",
-        .0.escape_debug(), u32::from(*.0)
+        "has {}, expected Gurmukhi (U+0A00 to U+0A7F), spaces, newlines, the dandas U+0964 and U+0965, the joiners \
+         U+200C and U+200D, or . , ? ! - ( ) ' \" : ;",
+        named(.0)
     )]
-    NotAllowed(char, usize),
+    NotAllowed(Vec<(char, usize)>),
     /// It has no letter and no digit.
     #[error("has no Gurmukhi letter or digit, expected at least one")]
     NoLetter,
@@ -86,9 +92,11 @@ impl PanjabiText {
             _ => (),
         }
         let ends_line = |at: usize| sent[at..].starts_with("\r\n");
-        let mut characters = sent.char_indices().zip(1..);
-        if let Some(((_, c), position)) = characters.find(|((at, c), _)| !is_allowed(*c) && !ends_line(*at)) {
-            errors.push(PanjabiTextError::NotAllowed(c, position));
+        let characters = sent.char_indices().zip(1..);
+        let not_allowed = characters.filter(|((at, c), _)| !is_allowed(*c) && !ends_line(*at));
+        let not_allowed: Vec<_> = not_allowed.map(|((_, c), position)| (c, position)).collect();
+        if !not_allowed.is_empty() {
+            errors.push(PanjabiTextError::NotAllowed(not_allowed));
         }
         if !text.chars().any(is_letter_or_digit) {
             errors.push(PanjabiTextError::NoLetter);
@@ -106,7 +114,7 @@ impl TryFrom<String> for PanjabiText {
     type Error = PanjabiTextError;
 
     fn try_from(text: String) -> Result<Self, PanjabiTextError> {
-        Self::parse(&text).map_err(|errors| errors.first().copied().unwrap_or(PanjabiTextError::NoLetter))
+        Self::parse(&text).map_err(|errors| errors.into_iter().next().unwrap_or(PanjabiTextError::NoLetter))
     }
 }
 
@@ -114,6 +122,43 @@ fn wrong_length(n_chars: usize) -> String {
     let characters = if n_chars == 1 { "character" } else { "characters" };
     let (min, max) = (LENGTH.start(), LENGTH.end());
     format!("has {n_chars} {characters} after normalisation to NFC, expected {min} to {max}")
+}
+
+/// The first characters, with their code points and positions, and the number of the others.
+fn named(characters: &[(char, usize)]) -> String {
+    let name = |(c, position): &(char, usize)| {
+        format!("'{}' (U+{:04X}) at position {position}", legible(c.encode_utf8(&mut [0; 4])), u32::from(*c))
+    };
+    let named: Vec<String> = characters.iter().take(MAX_NAMED).map(name).collect();
+    let more = characters.len() - named.len();
+    let more = if more == 0 { String::new() } else { format!(" and {more} more") };
+    format!("{}{more}", named.join(", "))
+}
+
+/// A text as a message shows it. Characters that are not seen or that change the order of others, such as controls, are
+/// escaped, and a sign that stands alone is on a dotted circle.
+pub fn legible(text: &str) -> String {
+    let mut shown = String::new();
+    let mut has_base = false;
+    for c in text.chars() {
+        let is_space = c == ' ';
+        let is_hidden = c.is_control() || is_invisible(c) || (c.is_whitespace() && !is_space);
+        if is_combining_mark(c) && !has_base {
+            shown.push('◌');
+        }
+        if is_hidden || matches!(c, '"' | '\\') {
+            shown.extend(c.escape_debug());
+        } else {
+            shown.push(c);
+        }
+        has_base = !is_hidden && !is_space;
+    }
+    shown
+}
+
+/// Whether it is a character that sets the direction of text, or one without width that is not a joiner.
+fn is_invisible(c: char) -> bool {
+    matches!(c, '\u{61c}' | '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
 }
 
 /// Whether a text may contain a character: all characters of its canonical decomposition must be allowed.
@@ -145,7 +190,7 @@ mod tests {
         let code = |error| match error {
             PanjabiTextError::TooShort(_) => "too_short",
             PanjabiTextError::TooLong(_) => "too_long",
-            PanjabiTextError::NotAllowed(..) => "character_not_allowed",
+            PanjabiTextError::NotAllowed(_) => "character_not_allowed",
             PanjabiTextError::NoLetter => "no_letter",
         };
         parsed(sent).err().into_iter().flatten().map(code).collect()
@@ -192,22 +237,44 @@ mod tests {
     }
 
     #[test]
-    fn the_error_names_the_first_disallowed_character_and_its_position_as_sent() {
+    fn the_error_names_each_disallowed_character_and_its_position_as_sent() {
         for (sent, start) in [
-            ("ਸ਼\u{a36}ab", "has 'a' (U+0061) at position 4, "),
+            ("ਸ਼\u{a36}ab", "has 'a' (U+0061) at position 4, 'b' (U+0062) at position 5, expected"),
+            (
+                "ਕ\u{202e}\"ਖ\\",
+                "has '\\u{202e}' (U+202E) at position 2, '\\\\' (U+005C) at position 5, expected",
+            ),
             ("ਕਖ😀", "has '😀' (U+1F600) at position 3, "),
             ("ਕ\u{200b}ਖ", "has '\\u{200b}' (U+200B) at position 2, "),
             ("ਕਖ\t", "has '\\t' (U+0009) at position 3, "),
             ("\rਕਖ", "has '\\r' (U+000D) at position 1, "),
             ("ਕ\0", "has '\\0' (U+0000) at position 2, "),
             ("ਕe\u{301}", "has 'e' (U+0065) at position 2, "),
-            ("ਕ\u{301}", "has '\\u{301}' (U+0301) at position 2, "),
-            ("ਕਹिਿ", "has 'ि' (U+093F) at position 3, "),
+            ("ਕ\u{301}", "has '◌\u{301}' (U+0301) at position 2, "),
+            ("ਕਹिਿ", "has '◌ि' (U+093F) at position 3, "),
             ("ਕ 1", "has '1' (U+0031) at position 3, "),
             ("ਕ–ਖ", "has '–' (U+2013) at position 2, "),
         ] {
             assert_eq!(codes(sent), ["character_not_allowed"], "{sent:?}");
             assert!(words(sent).starts_with(start), "{sent:?}: {}", words(sent));
+        }
+        let many = words(&"ਕ1".repeat(50));
+        assert!(
+            many.starts_with("has '1' (U+0031) at position 2, ") && many.contains("20 and 40 more, "),
+            "{many}"
+        );
+    }
+
+    #[test]
+    fn a_message_shows_signs_and_escapes_what_is_not_seen() {
+        for (text, shown) in [
+            ("ਸਿੰਘ", "ਸਿੰਘ"),
+            ("\u{a70}", "◌\u{a70}"),
+            ("ਕ \u{a3f}\u{a02}", "ਕ ◌\u{a3f}\u{a02}"),
+            ("a\u{202e}b\n\u{7f}", "a\\u{202e}b\\n\\u{7f}"),
+            ("ਕ੍\u{200d}ਯ", "ਕ੍\u{200d}ਯ"),
+        ] {
+            assert_eq!(legible(text), shown, "{text:?}");
         }
     }
 

@@ -1,15 +1,17 @@
 //! Error texts that quote a caller, and that suggest the nearest known name.
 
+use akhar_jobs::panjabi_text::legible;
+
 use crate::problems::{Code, Violation};
 
 /// The most characters of a caller's text that an error quotes.
 const MAX_QUOTED: usize = 64;
 
-/// A caller's text as an error quotes it: in quotation marks, escaped and shortened.
+/// A caller's text as an error quotes it: in quotation marks, legible and shortened.
 pub(crate) fn quoted(text: &str) -> String {
     match text.char_indices().nth(MAX_QUOTED) {
-        Some((end, _)) => format!("{:?}…", &text[..end]),
-        None => format!("{text:?}"),
+        Some((end, _)) => format!("\"{}\"…", legible(&text[..end])),
+        None => format!("\"{}\"", legible(text)),
     }
 }
 
@@ -26,7 +28,7 @@ pub(crate) fn unknown(what: &str, name: &str, known: &[&str]) -> Violation {
 
 /// The known name that the caller probably meant: the most similar one, apart from case and punctuation. `None` if no
 /// name is similar.
-pub(super) fn nearest<'a>(name: &str, known: &[&'a str]) -> Option<&'a str> {
+pub(crate) fn nearest<'a>(name: &str, known: &[&'a str]) -> Option<&'a str> {
     let bare = |s: &str| {
         s.chars()
             .take(MAX_QUOTED)
@@ -72,6 +74,7 @@ mod tests {
             unknown("field", "a\nb", &KNOWN).detail,
             r#"unknown field "a\nb"; expected one of file, top-k"#
         );
+        assert_eq!(quoted("ਸਿੰਘ \u{a70}"), "\"ਸਿੰਘ ◌\u{a70}\"");
         assert!(unknown("field", &"ੳ".repeat(10_000), &KNOWN).field.chars().count() <= MAX_QUOTED);
     }
 }

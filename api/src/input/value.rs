@@ -143,7 +143,7 @@ const fn code(error: &PanjabiTextError) -> Code {
     match error {
         PanjabiTextError::TooShort(_) => Code::TooShort,
         PanjabiTextError::TooLong(_) => Code::TooLong,
-        PanjabiTextError::NotAllowed(..) => Code::CharacterNotAllowed,
+        PanjabiTextError::NotAllowed(_) => Code::CharacterNotAllowed,
         PanjabiTextError::NoLetter => Code::NoLetter,
     }
 }
