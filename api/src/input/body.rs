@@ -28,6 +28,8 @@ pub(super) struct ArrivingBody {
     /// The length by the Content-Length header.
     pub(super) announced: Option<usize>,
     max_bytes: usize,
+    /// What the error about a larger body says beside that.
+    advice: String,
     n_bytes: usize,
     /// When the client has sent nothing for too long.
     stalls_at: Instant,
@@ -38,11 +40,13 @@ pub(super) struct ArrivingBody {
 
 impl ArrivingBody {
     /// A body that begins to arrive now, with memory for one of its pieces. Fails if its Content-Length is larger than
-    /// `max_bytes`, if it has a content coding such as gzip, or if there is no memory left.
+    /// `max_bytes`, if it has a content coding such as gzip, or if there is no memory left. `advice` is a sentence for the
+    /// error about a body that is too large.
     pub(super) fn new(
         headers: &HeaderMap,
         body: Body,
         max_bytes: usize,
+        advice: String,
         memory: &BodyMemory,
     ) -> Result<Self, Problem> {
         refuse_codings(headers)?;
@@ -50,12 +54,12 @@ impl ArrivingBody {
             headers.get(header::CONTENT_LENGTH).and_then(|v| v.to_str().ok()?.parse::<u64>().ok());
         let announced = announced.map(|n| usize::try_from(n).unwrap_or(usize::MAX));
         if announced.is_some_and(|n| n > max_bytes) {
-            return Err(too_large(max_bytes));
+            return Err(too_large(max_bytes, &advice));
         }
         let memory = memory.reserve(announced.unwrap_or(MAX_PIECE_BYTES).min(MAX_PIECE_BYTES))?;
         let now = Instant::now();
         let (stalls_at, too_slow_at) = (now + STALL_LIMIT, now + SLOW_LIMIT);
-        Ok(Self { body, announced, max_bytes, n_bytes: 0, stalls_at, too_slow_at, _memory: memory })
+        Ok(Self { body, announced, max_bytes, advice, n_bytes: 0, stalls_at, too_slow_at, _memory: memory })
     }
 
     /// The next piece. `None` after the last one. Fails when the body breaks a limit or the connection ends.
@@ -74,7 +78,7 @@ impl ArrivingBody {
         };
         self.n_bytes += piece.len();
         if self.n_bytes > self.max_bytes {
-            return Err(too_large(self.max_bytes));
+            return Err(too_large(self.max_bytes, &self.advice));
         }
         if !piece.is_empty() {
             let now = Instant::now();
@@ -89,7 +93,7 @@ impl ArrivingBody {
     pub(super) async fn read_into(mut self, mut buffer: Buffer) -> Result<Bytes, Problem> {
         while let Some(piece) = self.next().await? {
             if !buffer.push(&piece)? {
-                return Err(too_large(self.max_bytes));
+                return Err(too_large(self.max_bytes, &self.advice));
             }
         }
         Ok(buffer.into_bytes())
@@ -97,8 +101,9 @@ impl ArrivingBody {
 }
 
 /// The problem of a body that is larger than its limit.
-fn too_large(max_bytes: usize) -> Problem {
-    let detail = format!("The body is larger than the limit of {max_bytes} bytes.");
+fn too_large(max_bytes: usize, advice: &str) -> Problem {
+    let detail = format!("The body is larger than the limit of {max_bytes} bytes. {advice}");
+    let detail = detail.trim_end().to_owned();
     Problem::of(ProblemType::TooLarge).with_detail(detail)
 }
 
@@ -151,7 +156,8 @@ pub(super) mod tests {
     }
 
     async fn whole(body: Body, max_bytes: usize) -> Result<usize, ProblemType> {
-        let arriving = ArrivingBody::new(&HeaderMap::new(), body, max_bytes, &plenty()).unwrap();
+        let arriving =
+            ArrivingBody::new(&HeaderMap::new(), body, max_bytes, String::new(), &plenty()).unwrap();
         let buffer = plenty().take(None, max_bytes).unwrap();
         arriving.read_into(buffer).await.map(|bytes| bytes.len()).map_err(|p| p.problem_type())
     }
@@ -163,9 +169,11 @@ pub(super) mod tests {
         let endless = stalling(|| Some("abcd")); // refused while it arrives
         assert_eq!(whole(endless, 10).await, Err(ProblemType::TooLarge));
         let announced = |n: &str| HeaderMap::from_iter([(header::CONTENT_LENGTH, n.parse().unwrap())]);
-        assert!(ArrivingBody::new(&announced("10"), Body::empty(), 10, &plenty()).is_ok());
+        assert!(ArrivingBody::new(&announced("10"), Body::empty(), 10, String::new(), &plenty()).is_ok());
         for more in ["11", "18446744073709551615"] {
-            assert!(ArrivingBody::new(&announced(more), Body::empty(), 10, &plenty()).is_err());
+            assert!(
+                ArrivingBody::new(&announced(more), Body::empty(), 10, String::new(), &plenty()).is_err()
+            );
         }
     }
 
@@ -173,7 +181,7 @@ pub(super) mod tests {
     async fn a_body_with_a_content_coding_is_refused() {
         let of = |coding: &str| {
             let headers = HeaderMap::from_iter([(header::CONTENT_ENCODING, coding.parse().unwrap())]);
-            ArrivingBody::new(&headers, Body::empty(), 10, &plenty())
+            ArrivingBody::new(&headers, Body::empty(), 10, String::new(), &plenty())
         };
         assert!(of("Identity").is_ok());
         for coding in ["gzip", "identity, br"] {

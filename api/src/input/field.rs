@@ -186,6 +186,8 @@ pub(crate) struct File {
     pub(crate) sniff: fn(&[u8]) -> Option<MediaType>,
     /// The accepted types in words.
     pub(crate) expected: &'static str,
+    /// What takes a file that is too large, as a part of a sentence.
+    pub(crate) if_larger: Option<&'static str>,
     /// Media types with which it can be sent.
     pub(crate) content_types: &'static str,
 }
@@ -196,9 +198,16 @@ impl File {
     pub(super) const SLOT: Slot = Slot { name: Self::NAME, is_list: false };
 
     /// The violation of a file with more bytes.
-    pub(super) fn too_large(max_bytes: usize) -> Violation {
+    pub(super) fn too_large(&self, max_bytes: usize) -> Violation {
         let name = Self::NAME;
-        Violation::new(name, Code::TooLarge, format!("{name} is larger than {max_bytes} bytes"))
+        let advice = self.if_larger.map(|advice| format!(": {advice}")).unwrap_or_default();
+        Violation::new(name, Code::TooLarge, format!("{name} is larger than {max_bytes} bytes{advice}"))
+    }
+
+    /// The sentence about its limit for an error about the whole body.
+    pub(super) fn limit(&self, max_bytes: usize) -> String {
+        let advice = self.if_larger.map(|advice| format!(": {advice}")).unwrap_or_default();
+        format!("{} may have at most {max_bytes} bytes{advice}.", Self::NAME)
     }
 
     /// The violation of a file of another type.

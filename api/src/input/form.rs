@@ -52,9 +52,9 @@ pub(crate) async fn read<F: Form>(
 ) -> Result<(F::Checked, Option<Upload>), Problem> {
     let unexpected = query::unexpected(request.uri());
     let mut slots = F::slots();
-    let mut values = if F::FILE.is_some() {
+    let mut values = if let Some(file) = F::FILE {
         slots.insert(0, File::SLOT);
-        multipart::read(request, &slots, max_file_bytes, memory).await?
+        multipart::read(request, &slots, &file, max_file_bytes, memory).await?
     } else {
         Values::of_object(json::read(request, memory).await?, &slots)
     };
@@ -97,7 +97,7 @@ pub(crate) fn describe<F: Form>(max_file_bytes: usize) -> Description {
         form = form.property(File::NAME, file.schema()).required(File::NAME);
         let encoding = EncodingBuilder::new().content_type(Some(file.content_types)).build();
         content = content.encoding(File::NAME, encoding);
-        violations.push(File::too_large(file.max_bytes.unwrap_or(max_file_bytes)));
+        violations.push(file.too_large(file.max_bytes.unwrap_or(max_file_bytes)));
         violations.push(file.wrong_type());
     }
     let mut components = Vec::new();

@@ -69,7 +69,7 @@ pub(super) type Members = Vec<(String, Box<RawValue>)>;
 /// Reads the object in a request's body.
 pub(super) async fn read(request: Request, memory: &BodyMemory) -> Result<Members, Problem> {
     let (parts, body) = request.into_parts();
-    let body = ArrivingBody::new(&parts.headers, body, MAX_BYTES, memory)?;
+    let body = ArrivingBody::new(&parts.headers, body, MAX_BYTES, String::new(), memory)?;
     if !is_json(&parts.headers) {
         let detail = "This operation accepts only the Content-Type application/json.";
         return Err(Problem::of(ProblemType::UnsupportedContentType).with_detail(detail));

@@ -30,15 +30,22 @@ pub(crate) const fn largest_file(n_bytes: usize) -> usize {
     n_bytes.saturating_sub(MAX_PIECE_BYTES + MAX_HEAD_BYTES)
 }
 
-/// Reads the values of a form from a request's body. One field may be a file, of at most `max_file_bytes`.
+/// Reads the values of a form from a request's body. One field may be the file, of at most `max_file_bytes`.
 pub(super) async fn read(
     request: Request,
     slots: &[Slot],
+    file_field: &File,
     max_file_bytes: usize,
     memory: &BodyMemory,
 ) -> Result<Values, Problem> {
     let (head, body) = request.into_parts();
-    let body = ArrivingBody::new(&head.headers, body, OVERHEAD + max_file_bytes, memory)?;
+    let body = ArrivingBody::new(
+        &head.headers,
+        body,
+        OVERHEAD + max_file_bytes,
+        file_field.limit(max_file_bytes),
+        memory,
+    )?;
     let boundary = boundary(&head.headers)?;
     let mut file = Some(memory.take(body.announced, max_file_bytes)?);
     let mut parts = Parts::begin(body, &boundary, memory).await?;
@@ -53,7 +60,7 @@ pub(super) async fn read(
                 };
                 parts
                     .data(|bytes| {
-                        let too_large = || Problem::violations(vec![File::too_large(max_file_bytes)]);
+                        let too_large = || Problem::violations(vec![file_field.too_large(max_file_bytes)]);
                         buffer.push(bytes)?.then_some(()).ok_or_else(too_large)
                     })
                     .await?;

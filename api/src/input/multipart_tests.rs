@@ -19,6 +19,7 @@ const FILE: File = File {
     max_bytes: Some(MAX),
     sniff: |_| Some(MediaType::Png),
     expected: "a file",
+    if_larger: Some("send less"),
     content_types: "image/png",
 };
 
@@ -32,7 +33,7 @@ fn file(form: &mut Values) -> Option<Bytes> {
 
 async fn read_raw(content_type: &str, body: impl Into<Body>) -> Result<Values, ProblemType> {
     let request = Request::post("/").header("content-type", content_type).body(body.into()).unwrap();
-    read(request, &[File::SLOT, TOP_K.slot()], MAX, &plenty()).await.map_err(|p| p.problem_type())
+    read(request, &[File::SLOT, TOP_K.slot()], &FILE, MAX, &plenty()).await.map_err(|p| p.problem_type())
 }
 
 async fn read_body(body: impl Into<Body>) -> Result<Values, ProblemType> {
@@ -79,7 +80,12 @@ async fn a_body_is_limited_with_and_without_a_content_length() {
     let long = body(&[("other", &vec![7; OVERHEAD + MAX])]);
     assert_eq!(read_body(long.clone()).await.unwrap_err(), ProblemType::TooLarge);
     let announced = Request::post("/").header("content-length", long.len()).body(Body::empty()).unwrap();
-    assert_eq!(read(announced, &[], MAX, &plenty()).await.unwrap_err().problem_type(), ProblemType::TooLarge);
+    let refused = read(announced, &[], &FILE, MAX, &plenty()).await.unwrap_err();
+    assert_eq!(refused.problem_type(), ProblemType::TooLarge);
+    assert_eq!(
+        refused.body("/", "r").detail,
+        "The body is larger than the limit of 65636 bytes. file may have at most 100 bytes: send less."
+    );
 }
 
 #[tokio::test]

@@ -16,7 +16,7 @@ use crate::{
 async fn parts(pieces: Vec<Vec<u8>>) -> Result<Vec<(String, Vec<u8>)>, ProblemType> {
     let body = Body::from_stream(stream::iter(pieces.into_iter().map(Ok::<_, Infallible>)));
     let read = async {
-        let body = ArrivingBody::new(&HeaderMap::new(), body, usize::MAX, &plenty())?;
+        let body = ArrivingBody::new(&HeaderMap::new(), body, usize::MAX, String::new(), &plenty())?;
         let mut parts = Parts::begin(body, "B-B", &plenty()).await?;
         let mut all = Vec::new();
         while let Some(name) = parts.next().await? {
@@ -101,7 +101,7 @@ async fn a_head_and_what_is_before_the_first_part_may_have_8_kib() {
 async fn memory_is_taken_for_a_body_of_unknown_length() {
     let begin = async |n_bytes| {
         let memory = BodyBudget::new(n_bytes).of(akhar_jobs::Queue::Quick, uuid::Uuid::nil());
-        let body = ArrivingBody::new(&HeaderMap::new(), Body::from("--B-B"), 100, &memory)?;
+        let body = ArrivingBody::new(&HeaderMap::new(), Body::from("--B-B"), 100, String::new(), &memory)?;
         Parts::begin(body, "B-B", &memory).await
     };
     assert!(begin(120_000).await.is_ok());

@@ -58,6 +58,7 @@ const fn recording(text: &'static str) -> File {
         max_bytes: None,
         sniff: sniff::any_audio,
         expected: "an MP3, WAV, FLAC, Ogg, MP4 or WebM file",
+        if_larger: Some("`akhar transcribe` cuts long recordings"),
         content_types: "audio/mpeg, audio/wav",
     }
 }

@@ -27,6 +27,7 @@ impl Form for RecognitionForm {
         max_bytes: Some(15 * 1024),
         sniff: sniff::image,
         expected: "a PNG or JPEG image",
+        if_larger: None,
         content_types: "image/png, image/jpeg",
     });
     const QUEUE: Queue = Queue::Quick;

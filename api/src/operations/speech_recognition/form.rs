@@ -32,6 +32,9 @@ impl Form for SpeechForm {
         max_bytes: Some(MAX_RECORDING_BYTES),
         sniff: sniff::audio,
         expected: "an MP3 or WAV file",
+        if_larger: Some(
+            "POST /v1/audio/transcriptions takes larger recordings, and `akhar transcribe` cuts long ones",
+        ),
         content_types: "audio/mpeg, audio/wav",
     });
     const QUEUE: Queue = Queue::Speech;
