@@ -5,7 +5,7 @@ use std::any::Any;
 use akhar_jobs::Operation;
 use axum::{
     Router,
-    http::header,
+    http::{Uri, header},
     middleware::{from_fn, from_fn_with_state},
     response::{IntoResponse as _, Response},
     routing::{MethodRouter, get, post},
@@ -17,8 +17,9 @@ use crate::{
     app::App,
     health,
     http::middleware,
+    input::names::nearest,
     jobs, openai,
-    openapi::openapi_json,
+    openapi::{openapi, openapi_json},
     operations::{self, with_operations},
     problems::{Problem, ProblemType},
     ui,
@@ -38,6 +39,7 @@ with_operations!(handlers);
 
 /// Builds the router.
 pub(crate) fn router(app: App) -> Router {
+    let paths: Vec<String> = openapi().paths.paths.into_keys().collect();
     let document = Bytes::from(openapi_json());
     let pages = ui::routes(&app, &document);
     let shared = middleware::Shared::new(&app.shutdown);
@@ -56,13 +58,22 @@ pub(crate) fn router(app: App) -> Router {
         .route("/health/ready", get(health::ready))
         .route("/openapi.json", get(async move || ([(header::CONTENT_TYPE, "application/json")], document)))
         .merge(pages)
-        .fallback(async || Problem::of(ProblemType::NotFound))
+        .fallback(async move |uri: Uri| no_route(uri.path(), &paths))
         .method_not_allowed_fallback(async || Problem::of(ProblemType::MethodNotAllowed))
         .layer(CatchPanicLayer::custom(panic_response))
         .layer(from_fn(middleware::note_route))
         .with_state(app);
     // A layer of `routes` itself would run after the path is matched, but the middleware changes paths.
     Router::new().fallback_service(routes).layer(from_fn_with_state(shared, middleware::handle))
+}
+
+/// The problem of a path that no route has. Names the most similar one.
+fn no_route(path: &str, paths: &[String]) -> Problem {
+    let known: Vec<&str> = paths.iter().map(String::as_str).collect();
+    let hint = nearest(path, &known).map(|near| format!("; did you mean {near}?")).unwrap_or_default();
+    let end = if hint.is_empty() { "." } else { "" };
+    let detail = format!("There is no such path{hint}{end} /openapi.json lists all paths.");
+    Problem::of(ProblemType::NotFound).with_detail(detail)
 }
 
 /// The response to a request whose handler panicked.

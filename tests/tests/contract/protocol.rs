@@ -138,6 +138,15 @@ async fn other_methods_and_paths_are_answered_with_problems() {
         stack.refused(stack.request("POST", path), 404).await;
     }
     stack.refused(stack.request("GET", "/v1/jobs/not-a-uuid"), 404).await;
+    for (path, detail) in [
+        (
+            "/v1/models/digits-recogniton",
+            "There is no such path; did you mean /v1/models/digit-recognition? /openapi.json lists all paths.",
+        ),
+        ("/nowhere", "There is no such path. /openapi.json lists all paths."),
+    ] {
+        assert_eq!(stack.refused(stack.request("POST", path), 404).await.json["detail"], detail);
+    }
     stack.refused(stack.request("GET", "/problems/no-such-problem"), 404).await;
 }
 
