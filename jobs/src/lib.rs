@@ -13,6 +13,7 @@ mod outcome;
 mod pace;
 pub mod panjabi_text;
 mod parameters;
+mod places;
 mod queue;
 pub mod store;
 mod upload;
@@ -28,5 +29,6 @@ pub use parameters::{
     CharSpace, HandwritingParameters, Language, LineSpace, PageLength, PageWidth, Parameters, Picture,
     SpeechParameters, StrokeColor, StrokeWidth, TopK, WordSpace,
 };
+pub use places::{FreePlaces, Places};
 pub use queue::{MAX_ATTEMPTS, Queue};
 pub use upload::{JobUpload, MAX_RECORDING_S, MediaType, Upload, UploadContent, UploadObject};

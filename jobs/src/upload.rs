@@ -3,6 +3,8 @@
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 
+use crate::places::LARGE_UPLOAD_BYTES;
+
 /// The longest recording that workers transcribe, seconds.
 pub const MAX_RECORDING_S: u32 = 3600;
 
@@ -111,6 +113,15 @@ pub struct UploadObject {
 }
 
 impl JobUpload {
+    /// Whether it has more than 1 MiB.
+    pub(crate) fn is_large(&self) -> bool {
+        let n_bytes = match &self.content {
+            UploadContent::Row(bytes) => bytes.len() as u64,
+            UploadContent::Object(object) => object.n_bytes,
+        };
+        n_bytes > LARGE_UPLOAD_BYTES
+    }
+
     /// The bytes, if they are in the job's row.
     pub(crate) fn row(&self) -> Option<&Bytes> {
         match &self.content {

@@ -1,14 +1,14 @@
 //! An engine is one model on a named thread of its own. It takes requests from a bounded channel and answers
 //! them in batches.
 //!
-//! A batch is every request that is waiting when the thread becomes free, up to a limit. A single request
+//! A batch is what is waiting when the thread becomes free, up to a limit. Accounts take turns. A single request
 //! starts at once: it never waits for others to fill a batch.
 
 use std::{
     panic::{AssertUnwindSafe, catch_unwind},
     sync::{
         Arc,
-        atomic::{AtomicI64, Ordering},
+        atomic::{AtomicUsize, Ordering},
     },
     time::{Duration, Instant},
 };
@@ -18,7 +18,9 @@ use parking_lot::Mutex;
 use tokio::sync::{mpsc, oneshot};
 use tracing::Instrument as _;
 
-/// Capacity of an engine's channel. Once so many requests wait, further senders wait for a free slot.
+use crate::fair_queue::{FairQueue, Turn};
+
+/// Capacity of an engine's channel, which the thread empties between two batches. Once it is full, further senders wait.
 const CHANNEL_BOUND: usize = 64;
 
 /// A model that answers a batch of inputs with one output for each, in the same order.
@@ -27,6 +29,16 @@ pub(crate) trait BatchModel: Send + 'static {
     type Output: Send + 'static;
     /// Runs the model. `batch` holds at least one input.
     fn run(&mut self, batch: &[Self::Input]) -> Result<Vec<Self::Output>, String>;
+}
+
+/// The largest batch.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct BatchLimits {
+    /// Inputs.
+    pub(crate) max_inputs: usize,
+    /// The inputs times the highest [`Turn::cost`] among them, if there is more than one. So a batch does not take
+    /// longer than the most expensive input.
+    pub(crate) max_cost: u64,
 }
 
 /// One output, and how long the model took for the batch that it was in.
@@ -46,19 +58,36 @@ pub(crate) enum EngineError {
 
 type Reply<O> = oneshot::Sender<Result<Answer<O>, EngineError>>;
 
+/// An input, where its output goes, and its turn.
+struct Request<M: BatchModel> {
+    turn: Turn,
+    input: M::Input,
+    reply: Reply<M::Output>,
+    pending: Pending,
+}
+
 /// What a model's thread has done, to recognise one that does not answer any more.
 #[derive(Debug)]
 struct Activity {
-    /// Requests that were sent and not answered. Below 0 for a moment if an answer is counted before its request.
-    n_pending: AtomicI64,
+    /// Requests that are not answered.
+    n_pending: AtomicUsize,
     /// When the last batch ended.
     last: Mutex<Instant>,
 }
 
-impl Activity {
-    fn batch_ended(&self, n: usize) {
-        *self.last.lock() = Instant::now();
-        self.n_pending.fetch_sub(i64::try_from(n).unwrap_or(0), Ordering::Relaxed);
+/// A request that is not answered. It is over when this is dropped.
+struct Pending(Arc<Activity>);
+
+impl Pending {
+    fn new(activity: &Arc<Activity>) -> Self {
+        activity.n_pending.fetch_add(1, Ordering::Relaxed);
+        Self(activity.clone())
+    }
+}
+
+impl Drop for Pending {
+    fn drop(&mut self) {
+        self.0.n_pending.fetch_sub(1, Ordering::Relaxed);
     }
 }
 
@@ -66,7 +95,7 @@ impl Activity {
 pub(crate) struct Engine<M: BatchModel> {
     name: String,
     activity: Arc<Activity>,
-    requests: mpsc::Sender<(M::Input, Reply<M::Output>)>,
+    requests: mpsc::Sender<Request<M>>,
 }
 
 /// A running model, whatever it takes and gives.
@@ -89,25 +118,25 @@ impl<M: BatchModel> RunningModel for Engine<M> {
 }
 
 impl<M: BatchModel> Engine<M> {
-    /// Starts the thread that runs `model`, in batches of at most `max_batch` inputs.
-    /// `name` is the model's id.
-    pub(crate) fn start(name: &str, model: M, max_batch: usize) -> std::io::Result<Self> {
+    /// Starts the thread that runs `model`, in batches within these limits. `name` is the model's id.
+    pub(crate) fn start(name: &str, model: M, limits: BatchLimits) -> std::io::Result<Self> {
         let (requests, waiting) = mpsc::channel(CHANNEL_BOUND);
         let thread = std::thread::Builder::new().name(name.to_owned());
-        let activity = Arc::new(Activity { n_pending: AtomicI64::new(0), last: Mutex::new(Instant::now()) });
+        let activity =
+            Arc::new(Activity { n_pending: AtomicUsize::new(0), last: Mutex::new(Instant::now()) });
         let served = name.to_owned();
         let active = activity.clone();
-        thread.spawn(move || serve(&served, model, waiting, max_batch, &active))?;
+        thread.spawn(move || serve(&served, model, waiting, limits, &active))?;
         Ok(Self { name: name.to_owned(), activity, requests })
     }
 
-    /// Runs the model on one input. If the returned future is dropped before the batch starts, the input is
-    /// skipped.
-    pub(crate) async fn infer(&self, input: M::Input) -> Result<Answer<M::Output>, EngineError> {
+    /// Runs the model on one input when it is its turn. If the returned future is dropped before the batch starts, the
+    /// input is skipped.
+    pub(crate) async fn infer(&self, turn: Turn, input: M::Input) -> Result<Answer<M::Output>, EngineError> {
         let (reply, answer) = oneshot::channel();
+        let request = Request { turn, input, reply, pending: Pending::new(&self.activity) };
         let infer = async {
-            self.requests.send((input, reply)).await.map_err(|_| EngineError::Gone)?;
-            self.activity.n_pending.fetch_add(1, Ordering::Relaxed);
+            self.requests.send(request).await.map_err(|_| EngineError::Gone)?;
             answer.await.map_err(|_| EngineError::Gone)?
         };
         infer.instrument(tracing::info_span!(target: traces::TARGET, "infer", model = self.name)).await
@@ -117,27 +146,34 @@ impl<M: BatchModel> Engine<M> {
 fn serve<M: BatchModel>(
     name: &str,
     mut model: M,
-    mut waiting: mpsc::Receiver<(M::Input, Reply<M::Output>)>,
-    max_batch: usize,
+    mut requests: mpsc::Receiver<Request<M>>,
+    limits: BatchLimits,
     activity: &Activity,
 ) {
-    while let Some(first) = waiting.blocking_recv() {
-        let rest = std::iter::from_fn(|| waiting.try_recv().ok()).take(max_batch.saturating_sub(1));
-        let taken: Vec<_> = std::iter::once(first).chain(rest).collect();
-        let n_taken = taken.len();
-        let live = taken.into_iter().filter(|(_, reply)| !reply.is_closed());
-        let (inputs, replies): (Vec<_>, Vec<_>) = live.unzip();
-        if inputs.is_empty() {
-            activity.batch_ended(n_taken);
+    let mut waiting = FairQueue::new();
+    loop {
+        if waiting.is_empty() {
+            let Some(first) = requests.blocking_recv() else { return };
+            waiting.push(first.turn, first);
+        }
+        while let Ok(request) = requests.try_recv() {
+            waiting.push(request.turn, request);
+        }
+        let batch = waiting.take(limits.max_inputs, limits.max_cost, |request| !request.reply.is_closed());
+        if batch.is_empty() {
             continue;
         }
+        let (inputs, callers): (Vec<_>, Vec<_>) =
+            batch.into_iter().map(|request| (request.input, (request.reply, request.pending))).unzip();
         let started = Instant::now();
         let answers = catch_unwind(AssertUnwindSafe(|| model.run(&inputs)))
             .unwrap_or_else(|_| Err("its code panicked".to_owned()));
         let took = started.elapsed();
-        activity.batch_ended(n_taken);
+        *activity.last.lock() = Instant::now();
         metrics::MODEL_BATCH.record_items([name], inputs.len());
         metrics::MODEL_RUN_SECONDS.record_duration([name], took);
+        let (replies, pending): (Vec<_>, Vec<_>) = callers.into_iter().unzip();
+        drop(pending);
         answer(answers, replies, took);
     }
 }
@@ -163,6 +199,8 @@ mod tests {
     use super::*;
     use std::sync::Barrier;
 
+    use uuid::Uuid;
+
     /// Returns its inputs; panics on 13, fails on 7, and on 0 waits for the test.
     struct Echo {
         batches: Batches,
@@ -185,36 +223,66 @@ mod tests {
 
     type Batches = Arc<Mutex<Vec<Vec<u32>>>>;
 
-    fn engine(max_batch: usize) -> (Arc<Engine<Echo>>, Batches, Arc<Barrier>) {
+    /// A turn of account number `account`.
+    fn turn(account: u128) -> Turn {
+        Turn { account_id: Uuid::from_u128(account), cost: 1 }
+    }
+
+    fn engine(max_inputs: usize) -> (Arc<Engine<Echo>>, Batches, Arc<Barrier>) {
         let batches = Batches::default();
         let gate = Arc::new(Barrier::new(2));
         let echo = Echo { batches: Arc::clone(&batches), gate: gate.clone() };
-        (Arc::new(Engine::start("echo", echo, max_batch).unwrap()), batches, gate)
+        let limits = BatchLimits { max_inputs, max_cost: u64::MAX };
+        (Arc::new(Engine::start("echo", echo, limits).unwrap()), batches, gate)
+    }
+
+    /// Sends a request and returns where its answer comes. Requests that are sent one after another wait in this order.
+    async fn send(
+        engine: &Engine<Echo>,
+        account: u128,
+        input: u32,
+    ) -> oneshot::Receiver<Result<Answer<u32>, EngineError>> {
+        let (reply, answer) = oneshot::channel();
+        let pending = Pending::new(&engine.activity);
+        engine.requests.send(Request { turn: turn(account), input, reply, pending }).await.ok().unwrap();
+        answer
     }
 
     #[tokio::test(flavor = "multi_thread")]
     async fn waiting_requests_form_one_batch_without_those_whose_callers_left() {
         let (engine, batches, gate) = engine(3);
-        let ask = |n| {
-            let engine = engine.clone();
-            tokio::spawn(async move { engine.infer(n).await.map(|a| a.output) })
-        };
-        let first = ask(0);
+        let first = send(&engine, 1, 0).await;
         tokio::task::block_in_place(|| gate.wait());
         // The engine is busy, so these four requests wait in order. The caller of the second one goes away.
         let mut waiting = Vec::new();
         for n in [1, 2, 3, 4] {
-            let (reply, answer) = oneshot::channel();
-            engine.requests.send((n, reply)).await.unwrap();
-            waiting.push(answer);
+            waiting.push(send(&engine, 1, n).await);
         }
         drop(waiting.remove(1));
         tokio::task::block_in_place(|| gate.wait());
-        assert_eq!(first.await.unwrap().unwrap(), 0);
+        assert_eq!(first.await.unwrap().unwrap().output, 0);
         for (answer, n) in waiting.into_iter().zip([1, 3, 4]) {
             assert_eq!(answer.await.unwrap().unwrap().output, n);
         }
-        assert_eq!(*batches.lock(), [vec![0], vec![1, 3], vec![4]]);
+        assert_eq!(*batches.lock(), [vec![0], vec![1, 3, 4]]);
+    }
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn accounts_take_turns_and_a_request_that_is_cancelled_frees_its_place() {
+        let (engine, batches, gate) = engine(1);
+        let first = send(&engine, 1, 0).await;
+        tokio::task::block_in_place(|| gate.wait());
+        let mut waiting = Vec::new();
+        for (account, n) in [(1, 11), (1, 12), (2, 21), (2, 22), (3, 31)] {
+            waiting.push(send(&engine, account, n).await);
+        }
+        drop(waiting.remove(2)); // 21
+        tokio::task::block_in_place(|| gate.wait());
+        assert_eq!(first.await.unwrap().unwrap().output, 0);
+        for answer in waiting {
+            answer.await.unwrap().unwrap();
+        }
+        assert_eq!(batches.lock().concat(), [0, 22, 31, 11, 12]);
     }
 
     #[tokio::test(flavor = "multi_thread")]
@@ -222,7 +290,7 @@ mod tests {
         let (engine, _, gate) = engine(1);
         assert!(!engine.is_stuck_since(Instant::now()), "nobody waits");
         let asked = engine.clone();
-        let waiting = tokio::spawn(async move { asked.infer(0).await.map(|a| a.output) });
+        let waiting = tokio::spawn(async move { asked.infer(turn(1), 0).await.map(|a| a.output) });
         tokio::task::block_in_place(|| gate.wait());
         let began = Instant::now();
         assert!(engine.is_stuck_since(began));
@@ -230,15 +298,15 @@ mod tests {
         assert!(waiting.await.is_err());
         assert!(engine.is_stuck_since(began), "the caller has gone, and its batch goes on");
         tokio::task::block_in_place(|| gate.wait());
-        assert_eq!(engine.infer(5).await.unwrap().output, 5);
+        assert_eq!(engine.infer(turn(1), 5).await.unwrap().output, 5);
         assert!(!engine.is_stuck_since(began));
     }
 
     #[tokio::test]
     async fn a_panic_or_an_error_fails_the_batch_and_the_engine_goes_on() {
         let (engine, ..) = engine(1);
-        assert!(matches!(engine.infer(13).await, Err(EngineError::Run(_))));
-        assert!(matches!(engine.infer(7).await, Err(EngineError::Run(_))));
-        assert_eq!(engine.infer(5).await.unwrap().output, 5);
+        assert!(matches!(engine.infer(turn(1), 13).await, Err(EngineError::Run(_))));
+        assert!(matches!(engine.infer(turn(1), 7).await, Err(EngineError::Run(_))));
+        assert_eq!(engine.infer(turn(1), 5).await.unwrap().output, 5);
     }
 }

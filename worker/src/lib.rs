@@ -5,6 +5,7 @@ mod decode;
 mod delivery;
 mod engine;
 mod error;
+mod fair_queue;
 #[cfg(feature = "fuzzing")]
 pub mod fuzzing;
 mod liveness;
@@ -82,7 +83,7 @@ pub async fn run(
         tracker: tracker.clone(),
         shutdown: shutdown.clone(),
     });
-    let places = |queue| ConsumerConfig::of(queue, config).concurrency;
+    let places = |queue| ConsumerConfig::of(queue, config).places;
     let (claims, dropped) = Claims::start(&db, name.clone(), places);
     let held = claims.all_held();
     held.apply(&orders);

@@ -28,7 +28,7 @@ pub(crate) async fn start(config: &Config) -> Result<Exporter, MetricsError> {
         metrics::DEAD_JOBS.add([cause], 0);
     }
     for queue in Queue::ALL {
-        metrics::WORKER_PLACES.set_count([queue.name()], ConsumerConfig::of(queue, config).concurrency);
+        metrics::WORKER_PLACES.set_count([queue.name()], ConsumerConfig::of(queue, config).places.n);
     }
     Ok(exporter)
 }

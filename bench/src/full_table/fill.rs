@@ -1,7 +1,7 @@
 //! Fills the table of a service with jobs that ended in each way, and with jobs that wait.
 
 use akhar_jobs::{
-    Outcome, Queue,
+    FreePlaces, Outcome, Queue,
     store::{self, Ending, Guard},
 };
 use akhar_tests::{Stack, http::send, queue};
@@ -61,7 +61,8 @@ async fn accept(stack: &Stack) -> Uuid {
 
 /// Claims the waiting job and ends it.
 async fn end(stack: &Stack, outcome: Option<Outcome>, error: Option<&str>) {
-    let claimed = store::claim(&stack.db, "bench", &[(Queue::Quick, 1)]).await.expect("a claim");
+    let claimed =
+        store::claim(&stack.db, "bench", &[FreePlaces::any(Queue::Quick, 1)]).await.expect("a claim");
     let error = error.map(str::to_owned);
     let guard = Guard::Claimed(claimed[0].fence);
     let ending = Ending { guard, outcome, timing: None, error, may_have_webhook: false };

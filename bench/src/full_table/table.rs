@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use akhar_jobs::{
-    Fence, JobId, JobUpload, MediaType, NewJob, Outcome, Parameters, Queue, TopK, UploadContent,
+    Fence, FreePlaces, JobId, JobUpload, MediaType, NewJob, Outcome, Parameters, Queue, TopK, UploadContent,
     store::{self, Ending, Guard},
 };
 use akhar_platform::database::Database;
@@ -40,7 +40,8 @@ impl Table {
             store::submit(&mut db, &[&job]).await.expect("a submission");
             self.submit[kind].push(started.elapsed().as_secs_f64() * 1e3);
             let started = Instant::now();
-            let claimed = store::claim(&mut *db, "bench", &[(Queue::Quick, 1)]).await.expect("a claim");
+            let claimed =
+                store::claim(&mut *db, "bench", &[FreePlaces::any(Queue::Quick, 1)]).await.expect("a claim");
             self.claim[kind].push(started.elapsed().as_secs_f64() * 1e3);
             let fences: Vec<Fence> = claimed.iter().map(|claimed| claimed.fence).collect();
             assert_eq!(fences.len(), 1, "a claim takes one job");

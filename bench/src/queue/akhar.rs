@@ -10,7 +10,7 @@ use std::{
 };
 
 use akhar_jobs::{
-    JobId, NewJob, Outcome, Parameters, Queue, TopK,
+    JobId, NewJob, Outcome, Parameters, Places, Queue, TopK,
     backend::{Admission, Claims, Endings, FetchedJob, JobBackend, Submissions, Wakeups},
     store::{Ending, Guard},
     uploads::UploadStore,
@@ -74,7 +74,7 @@ fn empty_job() -> NewJob {
 
 /// Works until `n` jobs have ended in the database.
 async fn work(db: PgPool, wakeups: Arc<Wakeups>, n: usize) {
-    let (claims, _dropped) = Claims::start(&db, "bench".to_owned(), |_| AT_A_TIME);
+    let (claims, _dropped) = Claims::start(&db, "bench".to_owned(), |_| Places::any(AT_A_TIME));
     let endings = Endings::start(&db, UploadStore::in_database());
     let n_left = Arc::new(AtomicUsize::new(n));
     let over = Arc::new(Notify::new());

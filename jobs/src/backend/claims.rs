@@ -7,7 +7,7 @@ use sqlx::{PgConnection, PgPool};
 use tokio::sync::{Mutex, mpsc};
 
 use crate::{
-    Fence, Queue,
+    Fence, FreePlaces, JobUpload, Places, Queue,
     backend::{
         group::{Group, GroupError, Statement},
         held::{HeldByQueue, HeldClaims, Hold},
@@ -74,7 +74,7 @@ struct ClaimJobs {
 }
 
 impl Statement for ClaimJobs {
-    type Item = (Queue, usize);
+    type Item = FreePlaces;
     type Reply = Vec<FetchedJob>;
     const NAME: &'static str = "claim";
     const MAX_ITEMS: usize = 8;
@@ -86,7 +86,7 @@ impl Statement for ClaimJobs {
     async fn execute(
         &self,
         db: &mut PgConnection,
-        places: &[(Queue, usize)],
+        places: &[FreePlaces],
     ) -> Result<Vec<Vec<FetchedJob>>, sqlx::Error> {
         let _claiming = self.shared.claiming.lock().await;
         let claimed = store::claim(db, &self.shared.worker, places).await?;
@@ -97,14 +97,16 @@ impl Statement for ClaimJobs {
 impl ClaimJobs {
     /// Holds the claims and returns the jobs for each entry of `places`. Skips a claim that is held already: an attempt
     /// at it is running.
-    fn hold(&self, places: &[(Queue, usize)], claimed: Vec<Claimed>) -> Vec<Vec<FetchedJob>> {
+    fn hold(&self, places: &[FreePlaces], claimed: Vec<Claimed>) -> Vec<Vec<FetchedJob>> {
         let mut fetched: Vec<Vec<FetchedJob>> = places.iter().map(|_| Vec::new()).collect();
         for claimed in claimed {
             let queue = claimed.queue;
-            let Some(hold) = self.shared.held.of(queue).hold(claimed.fence) else { continue };
+            let is_large = claimed.upload.as_ref().is_some_and(JobUpload::is_large);
+            let claims = self.shared.held.of(queue);
+            let Some(hold) = claims.hold(claimed.fence, claimed.account_id, is_large) else { continue };
             let job = Some(Box::new(ClaimedJob { claimed, hold }));
             let job = FetchedJob { job, dropped: self.dropped.clone() };
-            if let Some(at) = places.iter().position(|(requested, _)| *requested == queue) {
+            if let Some(at) = places.iter().position(|requested| requested.queue == queue) {
                 fetched[at].push(job);
             }
         }
@@ -114,14 +116,14 @@ impl ClaimJobs {
 
 impl Claims {
     /// Starts the task that claims jobs in the name of `worker`. It uses its own connection with the options of `db`,
-    /// and runs at most `n_places(queue)` jobs of each queue at a time. The receiver gets the claims that are
+    /// and runs as many jobs of each queue at a time as it has places. The receiver gets the claims that are
     /// dropped before their attempt. It ends when this handle and all claims are dropped.
     pub fn start(
         db: &PgPool,
         worker: String,
-        n_places: impl Fn(Queue) -> usize,
+        places: impl Fn(Queue) -> Places,
     ) -> (Self, mpsc::UnboundedReceiver<ClaimedJob>) {
-        let held = HeldByQueue::new(n_places);
+        let held = HeldByQueue::new(places);
         let shared = Arc::new(Shared { db: db.clone(), worker, held, claiming: Mutex::default() });
         let (dropped, receiver) = mpsc::unbounded_channel();
         let group = Group::start(db, ClaimJobs { shared: shared.clone(), dropped });
@@ -143,11 +145,11 @@ impl Claims {
         self.shared.held.clone()
     }
 
-    /// Claims as many jobs of a queue as there are free places.
+    /// Claims jobs of a queue for free places.
     pub(super) async fn claim(&self, queue: Queue) -> Result<Vec<FetchedJob>, GroupError> {
-        match self.held(queue).n_free() {
-            0 => Ok(Vec::new()),
-            n_free => self.group.execute((queue, n_free)).await,
+        match self.held(queue).free(queue) {
+            None => Ok(Vec::new()),
+            Some(free) => self.group.execute(free).await,
         }
     }
 

@@ -81,14 +81,15 @@ impl Persistence for Consumer {
 /// A queue as an apalis backend.
 ///
 /// It fetches when this process may take another job of the queue and one of these is true:
-/// - jobs were announced since the last fetch began;
+/// - jobs were announced since the last fetch began, or a place became free that only some jobs can have;
 /// - the last fetch returned as many jobs as it asked for, so more may be waiting;
 /// - the last fetch began a second ago or earlier.
 pub struct JobBackend {
     persisted: Persisted<Consumer>,
     wakeups: Arc<Wakeups>,
-    /// The number of wake-ups when the last fetch began. `None` if a fetch is due without a further wake-up.
-    n_wakes_seen: Option<u64>,
+    /// The number of wake-ups, and that of freed shares, when the last fetch began. `None` if a fetch is due without a
+    /// further one.
+    seen: Option<(u64, u64)>,
     /// The number of jobs that the last fetch asked for.
     n_requested: usize,
     poll_timer: Pin<Box<Sleep>>,
@@ -106,7 +107,7 @@ impl JobBackend {
         Self {
             persisted: Persisted::new(Consumer { queue, claims }),
             wakeups,
-            n_wakes_seen: None,
+            seen: None,
             n_requested: 0,
             poll_timer: Box::pin(tokio::time::sleep(POLL_INTERVAL)),
         }
@@ -117,15 +118,16 @@ impl JobBackend {
         let queue = self.persisted.queue;
         let n_wakes = self.wakeups.of(queue).register(cx);
         let is_late = self.poll_timer.as_mut().poll(cx).is_ready();
-        let n_free = self.persisted.claims.held(queue).poll_free(cx);
-        let is_announced = self.n_wakes_seen != Some(n_wakes);
-        if n_free == 0 || !(is_late || is_announced) {
+        let free = self.persisted.claims.held(queue).poll_free(cx);
+        let seen = Some((n_wakes, free.n_shares_freed));
+        let is_announced = self.seen != seen;
+        if free.n == 0 || !(is_late || is_announced) {
             return false;
         }
         self.poll_timer.as_mut().reset(Instant::now() + POLL_INTERVAL);
         let _ = self.poll_timer.as_mut().poll(cx); // wakes this task even if the fetch never does
-        self.n_wakes_seen = Some(n_wakes);
-        self.n_requested = n_free;
+        self.seen = seen;
+        self.n_requested = free.n;
         true
     }
 
@@ -136,7 +138,7 @@ impl JobBackend {
             _ => 1,
         };
         if n_fetched >= self.n_requested {
-            self.n_wakes_seen = None;
+            self.seen = None;
         }
     }
 }

@@ -2,7 +2,7 @@
 //! returns, and removed when the end of its attempt is written. Its place is free before: when the work is over.
 
 use std::{
-    collections::HashSet,
+    collections::{HashMap, HashSet},
     sync::{
         Arc,
         atomic::{AtomicBool, Ordering},
@@ -12,8 +12,9 @@ use std::{
 
 use futures::task::AtomicWaker;
 use parking_lot::Mutex;
+use uuid::Uuid;
 
-use crate::{Fence, Queue, store::Orders};
+use crate::{Fence, FreePlaces, Places, Queue, store::Orders};
 
 /// A handle on the claims of one queue that this process holds. Their number is limited.
 #[derive(Debug, Clone)]
@@ -25,7 +26,7 @@ const MAX_HELD_PER_PLACE: usize = 2;
 
 #[derive(Debug)]
 struct Inner {
-    n_places: usize,
+    places: Places,
     /// An operator decided that no more claims are taken.
     is_paused: AtomicBool,
     claims: Mutex<Held>,
@@ -38,6 +39,21 @@ struct Held {
     fences: HashSet<Fence>,
     /// How many of them have a place, because their work is not over.
     n_working: usize,
+    /// How many of those each account has.
+    of_account: HashMap<Uuid, usize>,
+    /// How many of those have large uploads.
+    n_large: usize,
+    /// How often a place became free that only some jobs can have: those of an account, or those with large uploads.
+    n_shares_freed: u64,
+}
+
+/// What is known of the jobs that may be claimed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Vacancy {
+    /// How many jobs the next claim may take.
+    pub(crate) n: usize,
+    /// Grows when jobs may be claimed that could not be claimed before, although places were free.
+    pub(crate) n_shares_freed: u64,
 }
 
 /// The claims of all queues that a process holds. Unlike [`Claims`](super::Claims), this handle keeps no task alive: who
@@ -46,9 +62,9 @@ struct Held {
 pub struct HeldByQueue([HeldClaims; Queue::ALL.len()]);
 
 impl HeldByQueue {
-    /// Empty sets. That of a queue has `n_places(queue)` places.
-    pub(super) fn new(n_places: impl Fn(Queue) -> usize) -> Self {
-        Self(Queue::ALL.map(|queue| HeldClaims::new(n_places(queue))))
+    /// Empty sets, with the places of each queue.
+    pub(super) fn new(places: impl Fn(Queue) -> Places) -> Self {
+        Self(Queue::ALL.map(|queue| HeldClaims::new(places(queue))))
     }
 
     /// The claims of one queue.
@@ -74,14 +90,16 @@ impl HeldByQueue {
 pub struct Hold {
     claims: HeldClaims,
     fence: Fence,
+    account_id: Uuid,
+    is_large: bool,
     is_working: bool,
 }
 
 impl HeldClaims {
-    /// An empty set with this number of places.
-    pub fn new(n_places: usize) -> Self {
+    /// An empty set with these places.
+    pub fn new(places: Places) -> Self {
         let inner = Inner {
-            n_places,
+            places,
             is_paused: AtomicBool::new(false),
             claims: Mutex::default(),
             waker: AtomicWaker::new(),
@@ -98,7 +116,7 @@ impl HeldClaims {
 
     /// The most claims that are held at a time, those included whose work is over.
     pub fn max_held(&self) -> usize {
-        MAX_HELD_PER_PLACE * self.0.n_places
+        MAX_HELD_PER_PLACE * self.0.places.n
     }
 
     /// How many claims are held.
@@ -106,31 +124,46 @@ impl HeldClaims {
         self.0.claims.lock().fences.len()
     }
 
-    /// How many more claims may be held.
-    pub(crate) fn n_free(&self) -> usize {
+    /// The places that are free. `None` if no claim may be taken.
+    pub(crate) fn free(&self, queue: Queue) -> Option<FreePlaces> {
+        let held = self.0.claims.lock();
+        let n = self.n_claimable(&held);
+        let Places { n_of_account, n_large, .. } = self.0.places;
+        let full = held.of_account.iter().filter(|(_, n)| **n >= n_of_account);
+        let full_accounts = full.map(|(account, _)| *account).collect();
+        (n > 0).then_some(FreePlaces { queue, n, full_accounts, with_large: held.n_large < n_large })
+    }
+
+    /// How many more claims may be held. Also wakes the task of `cx` when there are more.
+    pub(crate) fn poll_free(&self, cx: &Context<'_>) -> Vacancy {
+        self.0.waker.register(cx.waker());
+        let held = self.0.claims.lock();
+        Vacancy { n: self.n_claimable(&held), n_shares_freed: held.n_shares_freed }
+    }
+
+    /// How many jobs the next claim may take. One at a time if an account may not have all places: it is known which
+    /// accounts are full only after each.
+    fn n_claimable(&self, held: &Held) -> usize {
         if self.0.is_paused.load(Ordering::Relaxed) {
             return 0;
         }
-        let held = self.0.claims.lock();
-        let n_places = self.0.n_places.saturating_sub(held.n_working);
-        n_places.min(self.max_held().saturating_sub(held.fences.len()))
+        let Places { n, n_of_account, n_large } = self.0.places;
+        let n_places = n.saturating_sub(held.n_working);
+        let n_free = n_places.min(self.max_held().saturating_sub(held.fences.len()));
+        if n_of_account.min(n_large) < n { n_free.min(1) } else { n_free }
     }
 
-    /// Like [`Self::n_free`]; also wakes the task of `cx` when there are more.
-    pub(crate) fn poll_free(&self, cx: &Context<'_>) -> usize {
-        self.0.waker.register(cx.waker());
-        self.n_free()
-    }
-
-    /// Adds a claim. Returns `None` if the claim is held already. That happens when a crash of Postgres lost the
-    /// claim and the job was claimed again with the same number. The running attempt ends the job.
-    pub(crate) fn hold(&self, fence: Fence) -> Option<Hold> {
+    /// Adds a claim of a job of this account. Returns `None` if the claim is held already. That happens when a crash of
+    /// Postgres lost the claim and the job was claimed again with the same number. The running attempt ends the job.
+    pub(crate) fn hold(&self, fence: Fence, account_id: Uuid, is_large: bool) -> Option<Hold> {
         let mut held = self.0.claims.lock();
         if !held.fences.insert(fence) {
             return None;
         }
         held.n_working += 1;
-        Some(Hold { claims: self.clone(), fence, is_working: true })
+        *held.of_account.entry(account_id).or_default() += 1;
+        held.n_large += usize::from(is_large);
+        Some(Hold { claims: self.clone(), fence, account_id, is_large, is_working: true })
     }
 
     /// Whether this claim is held.
@@ -139,22 +172,35 @@ impl HeldClaims {
     }
 }
 
+impl Held {
+    /// Frees the place of a job whose work is over.
+    fn free_place(&mut self, places: Places, account_id: Uuid, is_large: bool) {
+        self.n_working -= 1;
+        let n_own = self.of_account.remove(&account_id).unwrap_or_default();
+        let was_full = n_own >= places.n_of_account || is_large && self.n_large >= places.n_large;
+        self.n_shares_freed += u64::from(was_full);
+        if n_own > 1 {
+            self.of_account.insert(account_id, n_own - 1);
+        }
+        self.n_large -= usize::from(is_large);
+    }
+}
+
 impl Hold {
     /// Frees the place for another job. The claim is held until its end is written.
     pub fn work_is_over(&mut self) {
         if std::mem::take(&mut self.is_working) {
-            self.claims.0.claims.lock().n_working -= 1;
-            self.claims.0.waker.wake();
+            let inner = &self.claims.0;
+            inner.claims.lock().free_place(inner.places, self.account_id, self.is_large);
+            inner.waker.wake();
         }
     }
 }
 
 impl Drop for Hold {
     fn drop(&mut self) {
-        let mut held = self.claims.0.claims.lock();
-        held.fences.remove(&self.fence);
-        held.n_working -= usize::from(self.is_working);
-        drop(held);
+        self.work_is_over();
+        self.claims.0.claims.lock().fences.remove(&self.fence);
         self.claims.0.waker.wake();
     }
 }
@@ -170,24 +216,57 @@ mod tests {
         Fence { job: JobId(Uuid::now_v7()), attempt: 1 }
     }
 
+    /// A claim of a job of account number `account`.
+    fn hold(claims: &HeldClaims, account: u128, is_large: bool) -> Hold {
+        claims.hold(fence(), Uuid::from_u128(account), is_large).unwrap()
+    }
+
+    fn n_free(claims: &HeldClaims) -> usize {
+        claims.free(Queue::Quick).map_or(0, |free| free.n)
+    }
+
     #[test]
     fn a_place_is_free_when_the_work_is_over_but_ends_that_are_not_written_are_limited() {
-        let claims = HeldClaims::new(2);
-        let mut holds: Vec<_> = (0..2).map(|_| claims.hold(fence()).unwrap()).collect();
-        assert_eq!(claims.n_free(), 0);
+        let claims = HeldClaims::new(Places::any(2));
+        let mut holds: Vec<_> = (0..2).map(|_| hold(&claims, 1, true)).collect();
+        assert_eq!(n_free(&claims), 0);
         for hold in &mut holds {
             hold.work_is_over();
             hold.work_is_over();
         }
-        assert_eq!((claims.n_free(), claims.n_held()), (2, 2));
-        holds.extend((0..2).map(|_| claims.hold(fence()).unwrap()));
+        assert_eq!((n_free(&claims), claims.n_held()), (2, 2));
+        holds.extend((0..2).map(|_| hold(&claims, 1, true)));
         for hold in &mut holds {
             hold.work_is_over();
         }
-        assert_eq!((claims.n_free(), claims.n_held()), (0, 4), "four ends are not written");
+        assert_eq!((n_free(&claims), claims.n_held()), (0, 4), "four ends are not written");
         holds.pop();
-        assert_eq!((claims.n_free(), claims.n_held()), (1, 3));
+        assert_eq!((n_free(&claims), claims.n_held()), (1, 3));
         holds.clear();
-        assert_eq!((claims.n_free(), claims.n_held()), (2, 0));
+        assert_eq!((n_free(&claims), claims.n_held()), (2, 0));
+    }
+
+    #[test]
+    fn an_account_and_large_uploads_have_only_some_of_the_places() {
+        let claims = HeldClaims::new(Places { n: 4, n_of_account: 2, n_large: 1 });
+        let n_shares_freed =
+            || claims.poll_free(&Context::from_waker(futures::task::noop_waker_ref())).n_shares_freed;
+        let free = |full: &[u128], with_large| {
+            let full_accounts = full.iter().map(|n| Uuid::from_u128(*n)).collect();
+            Some(FreePlaces { queue: Queue::Speech, n: 1, full_accounts, with_large })
+        };
+        assert_eq!(claims.free(Queue::Speech), free(&[], true), "one at a time");
+        let mut large = hold(&claims, 1, true);
+        assert_eq!(claims.free(Queue::Speech), free(&[], false));
+        let small = hold(&claims, 1, false);
+        assert_eq!(claims.free(Queue::Speech), free(&[1], false));
+        let others = [hold(&claims, 2, false), hold(&claims, 3, false)];
+        assert_eq!(claims.free(Queue::Speech), None);
+        drop(others);
+        assert_eq!(n_shares_freed(), 0, "nobody waited for these");
+        large.work_is_over();
+        assert_eq!((claims.free(Queue::Speech), n_shares_freed()), (free(&[], true), 1));
+        drop((large, small));
+        assert_eq!((claims.free(Queue::Speech), n_shares_freed()), (free(&[], true), 1));
     }
 }

@@ -5,9 +5,12 @@ use std::time::Duration;
 use sqlx::{FromRow as _, PgExecutor, postgres::PgRow, types::Json};
 use uuid::Uuid;
 
-use crate::{Fence, JobId, JobUpload, MediaType, Parameters, Queue, UploadContent, UploadObject};
+use crate::{
+    Fence, FreePlaces, JobId, JobUpload, MediaType, Parameters, Queue, UploadContent, UploadObject,
+    places::LARGE_UPLOAD_BYTES,
+};
 
-use super::rows::unreadable;
+use super::rows::{column, unreadable};
 
 /// A claimed job with everything that its attempt needs.
 #[derive(Debug, Clone)]
@@ -60,7 +63,7 @@ const AGED_AFTER: Duration = Duration::from_secs(60);
 /// go on when callers keep all workers busy, and most places are still the callers'.
 const AGED_SHARE: f64 = 0.25;
 
-/// Claims jobs for `worker`: at most the given number from each queue. Jobs with higher priority are claimed first,
+/// Claims jobs for `worker` that its free places allow. Jobs with higher priority are claimed first,
 /// and those of one priority in the order of their turns. Now and then, the first asynchronous job is claimed before all
 /// others if it has waited for a minute. Jobs that another statement is claiming are skipped.
 ///
@@ -73,13 +76,15 @@ const AGED_SHARE: f64 = 0.25;
 pub async fn claim(
     db: impl PgExecutor<'_>,
     worker: &str,
-    places: &[(Queue, usize)],
+    places: &[FreePlaces],
 ) -> Result<Vec<Claimed>, sqlx::Error> {
-    let queues: Vec<&str> = places.iter().map(|(queue, _)| queue.name()).collect();
-    let limits: Vec<i64> = places.iter().map(|(_, n)| i64::try_from(*n).unwrap_or(i64::MAX)).collect();
+    let of_accounts = places.iter().flat_map(|free| free.full_accounts.iter().map(|id| (free.queue, *id)));
+    let full: Vec<(Queue, Uuid)> = of_accounts.collect();
     let rows = sqlx::query(
-        "with due as (
-             select d.* from unnest($1::text[], $2::int8[]) as free (queue, n)
+        "with taken as (
+             select * from unnest($3::text[], $4::uuid[]) as taken (queue, account_id)),
+         due as (
+             select d.* from unnest($1::text[], $2::int8[], $5::bool[]) as free (queue, n, with_large)
              cross join lateral (
                  (select * from (
                      select id, queue, priority, turn from jobs where state = 'queued' and id = (
@@ -87,19 +92,23 @@ pub async fn claim(
                              select id, created_at from jobs
                              where queue = free.queue and state = 'queued' and priority = 0 and run_at <= now()
                                  and attempt < max_attempts
+                                 and (queue, account_id) not in (select queue, account_id from taken)
+                                 and (free.with_large or coalesce(upload_bytes, octet_length(upload), 0) <= $6)
                              order by priority desc, turn, run_at, id limit 1) first
-                         where created_at < now() - make_interval(secs => $3) and random() < $4)
+                         where created_at < now() - make_interval(secs => $7) and random() < $8)
                      for update skip locked) aged)
                  union all
                  (select * from (
                      select id, queue, priority, turn from jobs
                      where queue = free.queue and state = 'queued' and run_at <= now() and attempt < max_attempts
+                         and (queue, account_id) not in (select queue, account_id from taken)
+                         and (free.with_large or coalesce(upload_bytes, octet_length(upload), 0) <= $6)
                      order by priority desc, turn, run_at, id limit free.n for update skip locked) urgent)
                  limit free.n) d),
          reached as (
              insert into claimed_turns (queue, priority, turn)
              select queue, priority, max(turn) from due group by queue, priority)
-         update jobs j set state = 'running', attempt = attempt + 1, worker = $5, started_at = now(),
+         update jobs j set state = 'running', attempt = attempt + 1, worker = $9, started_at = now(),
              transcribed_s = null
          from due where j.id = due.id
          returning j.id, j.attempt, j.max_attempts, j.queue, j.account_id, j.parameters, j.request_id,
@@ -107,8 +116,12 @@ pub async fn claim(
              j.webhook_url is not null as has_webhook,
              extract(epoch from now() - greatest(j.created_at, j.run_at))::float8 as waited_s",
     )
-    .bind(queues)
-    .bind(limits)
+    .bind(column(places, |free| free.queue.name()))
+    .bind(column(places, |free| i64::try_from(free.n).unwrap_or(i64::MAX)))
+    .bind(column(&full, |(queue, _)| queue.name()))
+    .bind(column(&full, |(_, account)| *account))
+    .bind(column(places, |free| free.with_large))
+    .bind(i64::try_from(LARGE_UPLOAD_BYTES).unwrap_or(i64::MAX))
     .bind(AGED_AFTER.as_secs_f64())
     .bind(AGED_SHARE)
     .bind(worker)

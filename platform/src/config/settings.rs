@@ -115,11 +115,13 @@ pub struct Config {
     pub worker_metrics_listen: Option<SocketAddr>,
     /// Jobs of the quick queue (images and handwriting) that one worker process runs at a time.
     pub worker_concurrency: NonZeroUsize,
-    /// Jobs of the speech queue that one worker process runs at a time.
+    /// Recordings of one account that one worker process transcribes at a time. It has up to eight times as many open, twice
+    /// as many of them with more than 1 MiB; the accounts take turns at the models.
     pub speech_concurrency: NonZeroUsize,
     /// Seconds that one attempt at a quick job may take.
     pub quick_timeout_s: u64,
-    /// Seconds that one attempt at a speech job may take.
+    /// Seconds that an attempt at a speech job may take from one part of the recording to the next. A part has up to 14 s of
+    /// sound, or eight translations.
     pub speech_timeout_s: u64,
     /// Seconds that the outcome of a job is kept after the job ended.
     pub retention_s: u64,

@@ -1,6 +1,6 @@
 //! The events of a job: what they say, how a stream is continued, and how many streams there may be.
 
-use akhar_jobs::{Queue, Segment, store};
+use akhar_jobs::{FreePlaces, Queue, Segment, store};
 use akhar_tests::{
     Form, Stack,
     events::{Event, Events},
@@ -98,7 +98,8 @@ async fn after_a_crash_the_segments_come_again_under_other_ids() {
     let job = submit_recording(&stack, 2, true).await;
     // A worker that claims the job, writes some progress and then dies.
     store::beat(&stack.db, "dead-worker").await.expect("a heartbeat");
-    let claimed = store::claim(&stack.db, "dead-worker", &[(Queue::Speech, 1)]).await.expect("a claim");
+    let claimed =
+        store::claim(&stack.db, "dead-worker", &[FreePlaces::any(Queue::Speech, 1)]).await.expect("a claim");
     let segment = |n: u8| Segment {
         start: n.into(),
         end: f64::from(n) + 0.5,

@@ -1,7 +1,7 @@
 //! The commands of operators: `akhar queues`, `akhar workers`, `akhar jobs` and `akhar doctor`.
 
 use akhar_jobs::{
-    Outcome, Queue,
+    FreePlaces, Outcome, Queue,
     store::{self, Ending, Guard},
 };
 use akhar_tests::{Form, Stack, http::send, images::fixture_of, monitor, ops::Operator, queue, until};
@@ -262,7 +262,8 @@ async fn on_a_terminal_a_question_is_asked_before_jobs_are_changed() {
 
 /// Claims the oldest job of the quick queue and fails it, as a worker does after the last attempt.
 async fn fail(stack: &Stack, error: &str) {
-    let claimed = store::claim(&stack.db, "worker", &[(Queue::Quick, 1)]).await.expect("a claim");
+    let claimed =
+        store::claim(&stack.db, "worker", &[FreePlaces::any(Queue::Quick, 1)]).await.expect("a claim");
     let guard = Guard::Claimed(claimed.first().expect("a job").fence);
     let ending = Ending {
         guard,

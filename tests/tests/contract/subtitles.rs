@@ -6,7 +6,7 @@ use std::{
 };
 
 use akhar_jobs::{
-    Outcome, Queue, Segment,
+    FreePlaces, Outcome, Queue, Segment,
     store::{self, Ending, Guard},
 };
 use akhar_tests::{
@@ -162,7 +162,8 @@ async fn other_parsers_read_any_text_in_subtitles() {
     let segments = (0..).zip(&texts).map(segment).collect();
     // A worker's part: claims both jobs and ends them with these segments and with none.
     store::beat(&stack.db, "worker").await.expect("a heartbeat");
-    let claimed = store::claim(&stack.db, "worker", &[(Queue::Speech, 2)]).await.expect("a claim");
+    let claimed =
+        store::claim(&stack.db, "worker", &[FreePlaces::any(Queue::Speech, 2)]).await.expect("a claim");
     for (job, segments) in [(spoken, segments), (silent, Vec::new())] {
         let fence = claimed.iter().map(|claim| claim.fence).find(|fence| fence.job.0 == job);
         let outcome = Outcome::Transcription {

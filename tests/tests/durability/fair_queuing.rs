@@ -10,7 +10,7 @@ use std::{
 };
 
 use akhar_jobs::{
-    JobId, NewJob, Queue,
+    FreePlaces, JobId, NewJob, Queue,
     backend::{Admission, Submissions},
     store::{self, Ending, Guard},
 };
@@ -99,7 +99,8 @@ impl Harness {
 
     /// While a job waited, no other account may have got more than one job more than the account of the job.
     async fn claim(&mut self) -> Result<bool, String> {
-        let claimed = store::claim(&self.db, "a", &[(Queue::Quick, 1)]).await.expect("a claim");
+        let claimed =
+            store::claim(&self.db, "a", &[FreePlaces::any(Queue::Quick, 1)]).await.expect("a claim");
         let Some(claimed) = claimed.first() else {
             return if self.waiting.is_empty() { Ok(false) } else { Err("nothing is claimed".to_owned()) };
         };

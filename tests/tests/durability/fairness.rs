@@ -3,14 +3,14 @@
 use std::{sync::Arc, time::Duration};
 
 use akhar_jobs::{
-    NewJob, Queue, UploadContent,
+    FreePlaces, JobUpload, MediaType, NewJob, Queue, UploadContent,
     backend::{Admission, Submissions},
     store::{self, Change, Ending, Guard, JobSearch, Requeue},
 };
 use akhar_tests::{
     Answer, Cluster, Form, Stack,
     http::send,
-    speech::{silence, wav},
+    speech::{recording, silence, wav},
     until,
 };
 use sqlx::PgPool;
@@ -139,6 +139,89 @@ async fn a_refused_request_is_told_to_wait_longer_the_slower_the_queue_is() {
     .await;
 }
 
+/// Bytes of speech that runs for many minutes, in less than a mebibyte or in more.
+fn long_recording(is_large: bool) -> Vec<u8> {
+    recording("pa-water.mp3").bytes.repeat(if is_large { 150 } else { 120 })
+}
+
+/// Submits an asynchronous job for a recording.
+async fn submit_recording(stack: &Stack, key: &str, recording: &[u8]) -> Uuid {
+    let request = stack.post_as(key, "speech-recognition", &Form::upload(recording));
+    send(request.header("prefer", "respond-async")).await.job()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_short_recording_does_not_wait_for_the_long_ones_of_other_accounts() {
+    let stack = Stack::start().await;
+    let large = long_recording(true);
+    let mut accounts = Vec::new();
+    for name in ["first", "second", "third"] {
+        accounts.push(stack.keys(&["create", "--name", name]).await);
+    }
+    for key in &accounts {
+        for _ in 0..3 {
+            submit_recording(&stack, key, &large).await;
+        }
+    }
+    stack.jobs_are(4, "running").await;
+    // The fourth account has a short recording, and the first one has to wait with one.
+    let waiting = submit_recording(&stack, &accounts[0], &recording("pa-water.mp3").bytes).await;
+    let other = stack.keys(&["create", "--name", "other"]).await;
+    let short = submit_recording(&stack, &other, &recording("pa-water.mp3").bytes).await;
+    stack.job_is(short, "succeeded").await;
+    let n_before: i64 = sqlx::query_scalar("select count(*) from jobs where ended_at is not null")
+        .fetch_one(&stack.db)
+        .await
+        .expect("a count");
+    assert_eq!(n_before, 1, "only the short one of the account that had nothing else has ended");
+    stack.job_is(waiting, "queued").await;
+    let n_of_account: Vec<i64> = sqlx::query_scalar(
+        "select count(*) from jobs where state = 'running' group by account_id order by min(created_at)",
+    )
+    .fetch_all(&stack.db)
+    .await
+    .expect("counts");
+    assert_eq!(n_of_account, [2, 2], "the places for large uploads, two for each account");
+}
+
+#[tokio::test]
+async fn a_claim_leaves_out_accounts_and_large_uploads_that_have_all_their_places() {
+    let db = database().await;
+    let (full, other) = (Uuid::now_v7(), Uuid::now_v7());
+    let upload = |n_bytes: usize| {
+        let content = UploadContent::Row(vec![7; n_bytes].into());
+        Some(JobUpload { media_type: MediaType::Png, content })
+    };
+    let job = |asynchronous, account_id, n_bytes| NewJob {
+        account_id,
+        upload: upload(n_bytes),
+        ..new_job(asynchronous)
+    };
+    let jobs = [
+        job(true, full, 10),
+        job(false, full, 10),
+        job(true, other, 1024 * 1024 + 1),
+        job(false, other, 1024 * 1024 + 1),
+        job(true, other, 1024 * 1024),
+        job(false, other, 1024 * 1024),
+    ];
+    for job in &jobs {
+        crate::queue::insert(&db, &[job]).await;
+    }
+    // Now and then, the first asynchronous job of the queue would be claimed first.
+    sqlx::query("update jobs set created_at = now() - interval '2 minutes'")
+        .execute(&db)
+        .await
+        .expect("a write");
+    let free = FreePlaces { queue: Queue::Quick, n: 9, full_accounts: vec![full], with_large: false };
+    let mut claimed = store::claim(&db, "a", &[free]).await.expect("a claim");
+    claimed.sort_unstable_by_key(|claimed| claimed.fence.job);
+    let ids: Vec<_> = claimed.iter().map(|claimed| claimed.fence.job).collect();
+    assert_eq!(ids, [jobs[4].id, jobs[5].id]);
+    let claimed = store::claim(&db, "a", &[FreePlaces::any(Queue::Quick, 9)]).await.expect("a claim");
+    assert_eq!(claimed.len(), 4, "the others");
+}
+
 async fn database() -> PgPool {
     PgPool::connect_with(Cluster::shared().database().await).await.expect("it answers")
 }
@@ -169,7 +252,7 @@ async fn insert(db: &PgPool, jobs: &[NewJob]) {
 async fn next_claimed(db: &PgPool, accounts: &[Uuid], n: usize) -> Vec<usize> {
     let mut order = Vec::new();
     for _ in 0..n {
-        let claimed = store::claim(db, "a", &[(Queue::Quick, 1)]).await.expect("a claim");
+        let claimed = store::claim(db, "a", &[FreePlaces::any(Queue::Quick, 1)]).await.expect("a claim");
         order
             .push(accounts.iter().position(|account| *account == claimed[0].account_id).expect("an account"));
     }
@@ -253,7 +336,7 @@ async fn an_asynchronous_job_is_claimed_although_callers_keep_all_workers_busy()
     // Each claim takes the asynchronous job with a probability of one quarter.
     loop {
         submissions.submit(Arc::new(new_job(false))).await.expect("it is accepted");
-        let claimed = store::claim(&db, "a", &[(Queue::Quick, 1)]).await.expect("a claim");
+        let claimed = store::claim(&db, "a", &[FreePlaces::any(Queue::Quick, 1)]).await.expect("a claim");
         assert_eq!(claimed.len(), 1);
         if claimed[0].fence.job == asynchronous.id {
             break;
@@ -273,10 +356,12 @@ async fn a_claim_of_many_jobs_takes_an_old_asynchronous_job_once() {
             .execute(&db)
             .await
             .expect("a write");
-        let claimed = store::claim(&db, "a", &[(Queue::Quick, 1)]).await.expect("a claim");
+        let claimed = store::claim(&db, "a", &[FreePlaces::any(Queue::Quick, 1)]).await.expect("a claim");
         assert_eq!(claimed.len(), 1, "never more than asked for");
         let claimed =
-            store::claim(&db, "a", &[(Queue::Quick, 3), (Queue::Speech, 2)]).await.expect("a claim");
+            store::claim(&db, "a", &[FreePlaces::any(Queue::Quick, 3), FreePlaces::any(Queue::Speech, 2)])
+                .await
+                .expect("a claim");
         assert_eq!(claimed.len(), 1, "the other job");
     }
 }

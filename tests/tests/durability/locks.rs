@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use akhar_jobs::{
-    Fence, JobId, NewJob, Queue,
+    Fence, FreePlaces, JobId, NewJob, Queue,
     store::{self, Attempted, Change, Ending, Guard, JobSearch, LeaseLimits, Requeue},
 };
 use akhar_platform::database::Database;
@@ -39,7 +39,8 @@ fn submit(db: &PgPool, jobs: Vec<NewJob>) -> Running<'_> {
 }
 
 fn claim<'a>(db: &'a PgPool, worker: &'a str) -> Running<'a> {
-    async move { store::claim(db, worker, &[(Queue::Quick, N_JOBS / 2)]).await.map(|_| 0) }.boxed()
+    async move { store::claim(db, worker, &[FreePlaces::any(Queue::Quick, N_JOBS / 2)]).await.map(|_| 0) }
+        .boxed()
 }
 
 /// Ends running jobs, and cancels queued ones.

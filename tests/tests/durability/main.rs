@@ -21,7 +21,7 @@ mod webhooks;
 use std::collections::BTreeMap;
 
 use akhar_jobs::{
-    Fence, Outcome, Prediction, Queue, Timing,
+    Fence, FreePlaces, Outcome, Prediction, Queue, Timing,
     store::{self, Ending, Guard},
 };
 use akhar_tests::{
@@ -62,7 +62,7 @@ const INVALID_ROWS: &str = "select count(*) from jobs where not coalesce(
 
 /// Claims one job of the quick queue for `worker`. `None` if no job is due.
 async fn claim(db: &PgPool, worker: &str) -> Option<Fence> {
-    let claimed = store::claim(db, worker, &[(Queue::Quick, 1)]).await.expect("a claim");
+    let claimed = store::claim(db, worker, &[FreePlaces::any(Queue::Quick, 1)]).await.expect("a claim");
     claimed.first().map(|claimed| claimed.fence)
 }
 

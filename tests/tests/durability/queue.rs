@@ -4,7 +4,7 @@
 use std::{future::poll_fn, sync::Arc, task::Poll, time::Duration};
 
 use akhar_jobs::{
-    Fence, JobId, MAX_ATTEMPTS, MediaType, NewJob, Parameters, Queue, TopK, Upload,
+    Fence, FreePlaces, JobId, MAX_ATTEMPTS, MediaType, NewJob, Parameters, Places, Queue, TopK, Upload,
     backend::{Admission, Claims, JobBackend, NotAccepted, Submissions, SubmitError, Wakeups},
     fair_share::Limit,
     store::{self, Requeue, Submitted},
@@ -206,7 +206,9 @@ async fn urgent_jobs_are_claimed_first_then_the_oldest_and_never_more_than_asked
     let mut order = Vec::new();
     for n in [2, 2, 2] {
         let claimed =
-            store::claim(&db, "a", &[(Queue::Quick, n), (Queue::Speech, 9)]).await.expect("a claim");
+            store::claim(&db, "a", &[FreePlaces::any(Queue::Quick, n), FreePlaces::any(Queue::Speech, 9)])
+                .await
+                .expect("a claim");
         assert!(claimed.len() <= n);
         let mut ids: Vec<JobId> = claimed.iter().map(|c| c.fence.job).collect();
         ids.sort_unstable(); // the rows of a statement have no order
@@ -231,7 +233,7 @@ async fn the_backend_implements_the_traits_of_apalis() {
     let [(id, Err(SubmitError::QueueFull(full)))] = refused.as_slice() else { panic!("{refused:?}") };
     assert_eq!((*id, full.queue, full.limit), (jobs[3].id, Queue::Quick, Limit::Queue));
 
-    let (claims, mut dropped) = Claims::start(&db, "apalis".to_owned(), |_| 2);
+    let (claims, mut dropped) = Claims::start(&db, "apalis".to_owned(), |_| Places::any(2));
     let mut backend = JobBackend::new(Queue::Quick, claims.clone(), Arc::new(Wakeups::default()));
     let worker = WorkerContext::new("apalis-quick");
     let mut fetched = Vec::new();

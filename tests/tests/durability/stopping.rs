@@ -67,6 +67,23 @@ async fn a_stopping_worker_finishes_the_job_that_it_is_claiming() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_stopping_worker_returns_all_recordings_that_it_cannot_finish() {
+    let mut stack = Stack::with().set("AKHAR_SHUTDOWN_S", 2).start().await;
+    let long = Form::upload(&recording("pa-water.mp3").bytes.repeat(120));
+    for name in ["first", "second", "third", "fourth"] {
+        let key = stack.keys(&["create", "--name", name]).await;
+        for _ in 0..2 {
+            let request = stack.post_as(&key, "speech-recognition", &long);
+            send(request.header("prefer", "respond-async")).await.job();
+        }
+    }
+    stack.jobs_are(8, "running").await;
+    stack.workers[0].signal(Signal::TERM);
+    assert!(stack.workers[0].ended().await.success());
+    stack.jobs_are(8, "queued").await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_stopping_api_answers_the_requests_that_it_accepted() {
     let mut stack = Stack::start().await;
     let mut held = Seam::Finish.hold(&stack.db).await;

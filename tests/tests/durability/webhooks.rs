@@ -1,7 +1,7 @@
 //! A webhook is written with the outcome of its job and is delivered at least once, whichever process dies.
 
 use akhar_jobs::{
-    JobId, NewJob, Outcome, Queue,
+    FreePlaces, JobId, NewJob, Outcome, Queue,
     store::{self, Attempted, Delivery, Ending, Guard, LeaseLimits},
 };
 use akhar_tests::{Cluster, Form, Seam, Stack, http::send, until, webhooks::Receiver};
@@ -86,7 +86,7 @@ async fn end_jobs(db: &PgPool, account_id: Uuid, hosts: &[&str]) {
         let webhook_url = Some(format!("https://{host}/a/b?c").into());
         insert(db, &[&NewJob { account_id, webhook_url, ..new_job(true) }]).await;
     }
-    let claimed = store::claim(db, "a", &[(Queue::Quick, hosts.len())]).await.expect("claims");
+    let claimed = store::claim(db, "a", &[FreePlaces::any(Queue::Quick, hosts.len())]).await.expect("claims");
     assert!(claimed.iter().all(|claimed| claimed.has_webhook));
     let ending = |claimed: &store::Claimed| Ending {
         guard: Guard::Claimed(claimed.fence),

@@ -2,6 +2,7 @@
 //! returns it to its queue for another attempt, or fails it for good. The claim guards each of these writes.
 
 use std::{
+    pin::pin,
     sync::Arc,
     time::{Duration, Instant},
 };
@@ -20,6 +21,7 @@ use tokio_util::{
     task::{AbortOnDropHandle, TaskTracker},
 };
 use tracing::Instrument as _;
+use uuid::Uuid;
 
 use super::{
     backoff,
@@ -67,6 +69,7 @@ enum AttemptResult {
 
 /// A job that is about to run.
 struct Work {
+    account_id: Uuid,
     job: JobId,
     parameters: Parameters,
     upload: Option<JobUpload>,
@@ -76,10 +79,12 @@ struct Work {
 }
 
 impl Work {
-    /// Reads the upload and runs the job, within the time limit. Also returns the model, if it has not answered anybody for
-    /// the whole attempt.
+    /// Reads the upload and runs the job. Each of its steps has the time limit: a recording takes turns with others, so its
+    /// whole attempt can take long though each part of it comes. Also returns the model, if it has not answered anybody for
+    /// the whole step.
     async fn run(self, progress: watch::Sender<Progress>) -> (AttemptResult, Option<String>) {
-        let Self { job, parameters, upload, uploads, pipeline, timeout } = self;
+        let Self { account_id, job, parameters, upload, uploads, pipeline, timeout } = self;
+        let steps = progress.subscribe();
         let work = async {
             let upload = match fetch(&uploads, upload).await {
                 Ok(upload) => upload,
@@ -88,15 +93,15 @@ impl Work {
                 }
                 Err(error) => return AttemptResult::Failed("upload", error.to_string()),
             };
-            match pipeline.work(job, &parameters, upload, &progress).await {
+            match pipeline.work((account_id, job), &parameters, upload, &progress).await {
                 Ok((outcome, timing)) => AttemptResult::Outcome(outcome, timing),
                 Err(error) => AttemptResult::Failed("error", error.to_string()),
             }
         };
-        let began = Instant::now();
-        if let Ok(result) = tokio::time::timeout(timeout, work).await {
-            return (result, None);
-        }
+        let began = match in_steps(timeout, steps, work).await {
+            Ok(result) => return (result, None),
+            Err(began) => began,
+        };
         let late = AttemptResult::Failed("timeout", format!("the attempt took longer than {timeout:?}"));
         let is_stuck = || pipeline.is_stuck_since(&parameters, began);
         if !is_stuck() {
@@ -105,6 +110,24 @@ impl Work {
         // The whole process may have been stopped. Then the model goes on now too.
         tokio::time::sleep(TO_GO_ON).await;
         (late, is_stuck().then(|| pipeline.model(&parameters).to_owned()))
+    }
+}
+
+/// Does `work` while each of its steps ends within `limit`: `steps` changes at their ends. Otherwise returns when the last
+/// step began.
+async fn in_steps<T>(
+    limit: Duration,
+    mut steps: watch::Receiver<Progress>,
+    work: impl Future<Output = T>,
+) -> Result<T, Instant> {
+    let mut work = pin!(work);
+    loop {
+        let began = Instant::now();
+        tokio::select! {
+            done = &mut work => return Ok(done),
+            Ok(()) = steps.changed() => (),
+            () = tokio::time::sleep(limit) => return Err(began),
+        }
     }
 }
 
@@ -133,6 +156,7 @@ impl Attempts {
         let (progress, seen) = watch::channel(Progress::default());
         let upload = claimed.upload.take();
         let work = Work {
+            account_id: claimed.account_id,
             job: fence.job,
             parameters: claimed.parameters,
             upload,
@@ -257,5 +281,30 @@ fn warn_if_claim_lost(written: Option<bool>) {
         tracing::warn!(
             "the result of this attempt was discarded: the job was cancelled or ended, claimed again or queued again"
         );
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LIMIT: Duration = Duration::from_secs(60);
+
+    #[tokio::test(start_paused = true)]
+    async fn an_attempt_has_the_time_limit_for_each_of_its_steps() {
+        let (progress, steps) = watch::channel(Progress::default());
+        let work = |n_steps: u32, last: Duration| {
+            let progress = progress.clone();
+            async move {
+                for _ in 0..n_steps {
+                    tokio::time::sleep(LIMIT / 2).await;
+                    progress.send_modify(|_| ());
+                }
+                tokio::time::sleep(last).await;
+            }
+        };
+        assert!(in_steps(LIMIT, steps.clone(), work(10, LIMIT / 2)).await.is_ok());
+        assert!(in_steps(LIMIT, steps.clone(), work(10, LIMIT * 2)).await.is_err());
+        assert!(in_steps(LIMIT, steps, work(0, LIMIT * 2)).await.is_err());
     }
 }

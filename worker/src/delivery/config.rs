@@ -2,24 +2,49 @@
 
 use std::time::Duration;
 
-use akhar_jobs::Queue;
+use akhar_jobs::{Places, Queue};
 use akhar_platform::config::Config;
+
+/// How many recordings a worker works on for each that one account may have there. They take turns at the models window
+/// by window, so each of so many accounts goes on at once.
+const RECORDINGS_PER_PLACE: u8 = 8;
+
+/// How many of those may have large uploads, for each that one account may have.
+const LARGE_RECORDINGS_PER_PLACE: u8 = 2;
 
 /// The limits of one queue's consumer.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ConsumerConfig {
-    /// The largest number of attempts that run at the same time.
-    pub(crate) concurrency: usize,
-    /// The longest time that one attempt may take.
+    /// The attempts that run at the same time.
+    pub(crate) places: Places,
+    /// The longest time that one step of an attempt may take. An attempt at a job of the quick queue has one step.
     pub(crate) timeout: Duration,
 }
 
 impl ConsumerConfig {
     pub(crate) fn of(queue: Queue, config: &Config) -> Self {
-        let (concurrency, timeout_s) = match queue {
-            Queue::Quick => (config.worker_concurrency.get(), config.quick_timeout_s),
-            Queue::Speech => (config.speech_concurrency.get(), config.speech_timeout_s),
+        let (places, timeout_s) = match queue {
+            Queue::Quick => (Places::any(config.worker_concurrency.get()), config.quick_timeout_s),
+            Queue::Speech => (recordings(config.speech_concurrency.get()), config.speech_timeout_s),
         };
-        Self { concurrency, timeout: Duration::from_secs(timeout_s) }
+        Self { places, timeout: Duration::from_secs(timeout_s) }
+    }
+
+    /// The longest time that an attempt can take: at the models, a recording takes turns with as many others as there are
+    /// for each place.
+    pub(crate) fn longest_attempt(queue: Queue, config: &Config) -> Duration {
+        let Self { timeout, .. } = Self::of(queue, config);
+        match queue {
+            Queue::Quick => timeout,
+            Queue::Speech => timeout.saturating_mul(RECORDINGS_PER_PLACE.into()),
+        }
+    }
+}
+
+fn recordings(n_of_account: usize) -> Places {
+    Places {
+        n: n_of_account.saturating_mul(RECORDINGS_PER_PLACE.into()),
+        n_of_account,
+        n_large: n_of_account.saturating_mul(LARGE_RECORDINGS_PER_PLACE.into()),
     }
 }

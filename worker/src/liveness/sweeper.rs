@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use akhar_jobs::{
-    Fence, JobId, JobState,
+    Fence, JobId, JobState, Queue,
     backend::{Claims, Endings, GroupError},
     store::{self, Clock, EndedFacts, Ending, Requeue},
 };
@@ -14,8 +14,9 @@ use sqlx::PgPool;
 use tokio::{sync::watch, time::Instant};
 
 use super::{clock_watch::ClockWatch, silence::Silence};
+use crate::delivery::ConsumerConfig;
 
-/// A running job counts as lost by its worker this long after the time limit of its attempt.
+/// A running job counts as lost by its worker this long after the longest time that an attempt can take.
 const GRACE: Duration = Duration::from_secs(60);
 
 /// The cause and the error code of jobs whose worker died or lost them.
@@ -113,8 +114,8 @@ impl Sweeper {
     /// workers.
     async fn compare_times(&self, now: DateTime<Utc>, config: &Config) -> Result<(), GroupError> {
         let clock = store::clock(&self.db, now).await?;
-        let after = |timeout_s| Duration::from_secs(timeout_s) + GRACE;
-        let (quick, speech) = (after(config.quick_timeout_s), after(config.speech_timeout_s));
+        let after = |queue| ConsumerConfig::longest_attempt(queue, config).saturating_add(GRACE);
+        let (quick, speech) = (after(Queue::Quick), after(Queue::Speech));
         let overdue = store::overdue(&self.db, &clock, quick, speech).await?;
         self.requeue_or_fail(overdue, WORKER_LOST, "the job's worker lost the job").await?;
         store::make_due(&self.db).await?;

@@ -6,18 +6,18 @@ use akhar_inference::{Manifest, Registry};
 use akhar_jobs::Language;
 
 use crate::{
-    engine::{BatchModel, Engine},
+    engine::{BatchLimits, BatchModel, Engine},
     error::WorkerError,
 };
 
-/// Starts the engine of a loaded model, in batches of at most `max_batch` inputs.
+/// Starts the engine of a loaded model, in batches within these limits.
 pub(super) fn start<M: BatchModel>(
     manifest: &Manifest,
     model: M,
-    max_batch: usize,
+    limits: BatchLimits,
 ) -> Result<Engine<M>, WorkerError> {
     tracing::info!(model = %manifest.id, operation = %manifest.operation, "model loaded");
-    Engine::start(&manifest.id, model, max_batch).map_err(WorkerError::Thread)
+    Engine::start(&manifest.id, model, limits).map_err(WorkerError::Thread)
 }
 
 /// What `load` makes of the model that serves an operation, for each language. A model that serves several languages is

@@ -10,12 +10,17 @@ use akhar_inference::{
 use akhar_jobs::{self as jobs, JobId, Operation, Outcome, Picture, StrokeColor, Timing};
 use akhar_platform::{blocking::blocking, config::Config, telemetry::traces};
 use tokio::sync::Semaphore;
+use uuid::Uuid;
 
 use super::{engines, error::OperationError, timing::micros};
 use crate::{
-    engine::{BatchModel, Engine},
+    engine::{BatchLimits, BatchModel, Engine},
     error::WorkerError,
+    fair_queue::Turn,
 };
+
+/// One text in a run: the model takes one style vector for each run.
+const BATCHES: BatchLimits = BatchLimits { max_inputs: 1, max_cost: u64::MAX };
 
 /// The engine of the handwriting model, and the limit on concurrent rendering.
 pub(crate) struct HandwritingOperation {
@@ -29,7 +34,6 @@ impl BatchModel for Writer {
     type Input = (Vec<usize>, Hand);
     type Output = Vec<Shape>;
     fn run(&mut self, batch: &[Self::Input]) -> Result<Vec<Vec<Shape>>, String> {
-        // The model takes one style vector for each run, so every job in the batch needs a run of its own.
         let shapes = batch.iter().map(|(glyphs, hand)| self.shape(glyphs, *hand));
         shapes.collect::<Result<_, RuntimeError>>().map_err(|e| e.to_string())
     }
@@ -41,7 +45,7 @@ impl HandwritingOperation {
         let manifest = registry.serving(Operation::HandwritingGenerator.name(), None)?;
         let writer = Writer::load(runtime, manifest, config.inference_threads.get())?;
         let glyphs = Arc::new(writer.glyphs().clone());
-        let writer = engines::start(manifest, writer, 1)?;
+        let writer = engines::start(manifest, writer, BATCHES)?;
         let n_cores = std::thread::available_parallelism().map_or(1, usize::from);
         Ok(Self { writer, glyphs, render_permits: Arc::new(Semaphore::new(n_cores)) })
     }
@@ -50,6 +54,7 @@ impl HandwritingOperation {
     /// same strokes.
     pub(crate) async fn write(
         &self,
+        account_id: Uuid,
         job: JobId,
         parameters: &jobs::HandwritingParameters,
     ) -> Result<(Outcome, Timing), OperationError> {
@@ -57,7 +62,9 @@ impl HandwritingOperation {
         let text = Text::read(parameters.text.as_str(), &self.glyphs);
         let hand = Hand::new(job.0.as_u64_pair().1);
         let decode_us = micros(started.elapsed());
-        let shaped = self.writer.infer((text.glyphs(), hand)).await?;
+        let glyphs = text.glyphs();
+        let turn = Turn { account_id, cost: u64::try_from(glyphs.len()).unwrap_or(u64::MAX) };
+        let shaped = self.writer.infer(turn, (glyphs, hand)).await?;
         let drawing = Instant::now();
         let page = page(parameters);
         let picture = parameters.picture;

@@ -7,10 +7,14 @@ use akhar_inference::{Registry, Runtime};
 use akhar_jobs::{JobId, Operation, Outcome, Parameters, Timing, Upload};
 use akhar_platform::config::Config;
 use tokio::sync::watch;
+use uuid::Uuid;
 
 use super::{
-    error::OperationError, handwriting::HandwritingOperation, progress::Progress,
-    recognition::RecognitionOperation, speech::SpeechOperation,
+    error::OperationError,
+    handwriting::HandwritingOperation,
+    progress::Progress,
+    recognition::RecognitionOperation,
+    speech::{SpeechJob, SpeechOperation},
 };
 use crate::{
     decode::image::{ImageDecoding, MAX_PIXELS},
@@ -62,21 +66,28 @@ impl Pipeline {
         }
     }
 
-    /// Runs one job. For a recording, `progress` receives how far its transcription is.
+    /// Runs one job of an account, which takes turns with others at the models. For a recording, `progress` receives how far its transcription is.
     /// An input that cannot be processed gives a rejected outcome, not an error.
     pub(crate) async fn work(
         &self,
-        job: JobId,
+        (account_id, job): (Uuid, JobId),
         parameters: &Parameters,
         upload: Option<Upload>,
         progress: &watch::Sender<Progress>,
     ) -> Result<(Outcome, Timing), OperationError> {
         Ok(match parameters {
-            Parameters::AlphabetRecognition { top_k } => self.letters.recognise(upload, *top_k).await?,
-            Parameters::DigitRecognition { top_k } => self.digits.recognise(upload, *top_k).await?,
-            Parameters::HandwritingGenerator(parameters) => self.handwriting.write(job, parameters).await?,
+            Parameters::AlphabetRecognition { top_k } => {
+                self.letters.recognise(account_id, upload, *top_k).await?
+            }
+            Parameters::DigitRecognition { top_k } => {
+                self.digits.recognise(account_id, upload, *top_k).await?
+            }
+            Parameters::HandwritingGenerator(parameters) => {
+                self.handwriting.write(account_id, job, parameters).await?
+            }
             Parameters::SpeechRecognition(parameters) => {
-                self.speech.transcribe(*parameters, upload, progress).await?
+                let job = SpeechJob { account_id, parameters: *parameters, progress };
+                self.speech.transcribe(job, upload).await?
             }
         })
     }

@@ -6,16 +6,18 @@ use akhar_inference::{Classifier, Registry, Runtime, RuntimeError, Score, ink};
 use akhar_jobs::{Operation, Outcome, Prediction, Timing, TopK, Upload};
 use akhar_platform::{config::Config, telemetry::traces};
 use tracing::Instrument as _;
+use uuid::Uuid;
 
 use super::{engines, error::OperationError, timing::micros};
 use crate::{
     decode::image::{DecodedImage, ImageDecoding, Pixels},
-    engine::{BatchModel, Engine},
+    engine::{BatchLimits, BatchModel, Engine},
     error::WorkerError,
+    fair_queue::Turn,
 };
 
-/// Pictures in one run of a classifier at most.
-const MAX_BATCH: usize = 16;
+/// Pictures in one run of a classifier at most. They cost the same.
+const BATCHES: BatchLimits = BatchLimits { max_inputs: 16, max_cost: u64::MAX };
 
 /// One classifier's engine, and the decoder of its pictures.
 pub(crate) struct RecognitionOperation {
@@ -42,13 +44,14 @@ impl RecognitionOperation {
     ) -> Result<Self, WorkerError> {
         let manifest = registry.serving(operation.name(), None)?;
         let classifier = Classifier::load(runtime, manifest, config.inference_threads.get())?;
-        Ok(Self { engine: engines::start(manifest, classifier, MAX_BATCH)?, images })
+        Ok(Self { engine: engines::start(manifest, classifier, BATCHES)?, images })
     }
 
     /// Returns the `top_k` likeliest labels of the character in the picture. A picture that cannot be decoded
     /// or has no ink gives a rejected outcome.
     pub(crate) async fn recognise(
         &self,
+        account_id: Uuid,
         upload: Option<Upload>,
         top_k: TopK,
     ) -> Result<(Outcome, Timing), OperationError> {
@@ -65,7 +68,7 @@ impl RecognitionOperation {
             }
             Err(undecodable) => return Ok((undecodable.into(), Timing { decode_us, infer_us: 0 })),
         };
-        let answer = self.engine.infer(features).await?;
+        let answer = self.engine.infer(Turn { account_id, cost: 1 }, features).await?;
         let best = answer.output.into_iter().take(top_k.get().into());
         let predictions =
             best.map(|s| Prediction { label: s.label.as_ref().to_owned(), score: s.score }).collect();

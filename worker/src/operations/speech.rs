@@ -1,7 +1,8 @@
 //! Speech jobs: from a recording to its transcript, and on request a translation.
 //!
 //! A recording is processed in windows. Only a few windows are in memory at a time, so the memory use does
-//! not grow with the length of the recording.
+//! not grow with the length of the recording. At the model, accounts take turns with their windows, so a short
+//! recording of one account does not wait for the end of a long one of another.
 
 use std::{
     collections::HashMap,
@@ -19,6 +20,7 @@ use akhar_inference::{
 use akhar_jobs::{self as jobs, Language, Operation, Outcome, ProbablyWrong, TextKind, Timing, Upload};
 use akhar_platform::config::Config;
 use tokio::sync::watch;
+use uuid::Uuid;
 
 use super::{
     by_language::by_language,
@@ -31,13 +33,14 @@ use super::{
 };
 use crate::{
     decode::audio::AudioLimits,
-    engine::{BatchModel, Engine, EngineError, RunningModel},
+    engine::{BatchLimits, BatchModel, Engine, EngineError, RunningModel},
     error::WorkerError,
+    fair_queue::Turn,
     low_priority,
 };
 
-/// Windows in one run of a recogniser at most.
-const MAX_WINDOWS: usize = 4;
+/// Windows in one run of a recogniser at most: some short ones, or a long one of up to 14 s. The cost is samples.
+const BATCHES: BatchLimits = BatchLimits { max_inputs: 4, max_cost: 16 * speech::SAMPLE_RATE as u64 };
 
 /// The engines of all languages, and the translators.
 pub(crate) struct SpeechOperation {
@@ -60,6 +63,14 @@ struct LanguageEngine {
     front_end: Arc<dyn FrontEnd>,
     clock: Clock,
     confidence: Option<Confidence>,
+}
+
+/// A job that is transcribed.
+pub(super) struct SpeechJob<'a> {
+    pub(super) account_id: Uuid,
+    pub(super) parameters: jobs::SpeechParameters,
+    /// Receives how far the job is, after each run of a model.
+    pub(super) progress: &'a watch::Sender<Progress>,
 }
 
 /// A model of any layout.
@@ -104,13 +115,14 @@ impl Recognising {
 }
 
 impl LanguageEngine {
-    /// The transcript of a window.
+    /// The transcript of a window, when it is its turn.
     async fn recognise(
         &self,
+        turn: Turn,
         input: SpeechInput,
         spent: &mut Recognising,
     ) -> Result<Transcript, OperationError> {
-        let answer = self.engine.infer(input).await?;
+        let answer = self.engine.infer(turn, input).await?;
         spent.model += answer.took;
         let search = move || {
             let started = Instant::now();
@@ -134,7 +146,7 @@ impl SpeechOperation {
                 front_end: model.front_end(),
                 clock: model.clock(),
                 confidence: manifest.confidence,
-                engine: Arc::new(engines::start(manifest, Recogniser(model), MAX_WINDOWS)?),
+                engine: Arc::new(engines::start(manifest, Recogniser(model), BATCHES)?),
             })
         })?;
         let translators = Translators::load(runtime, registry, config)?;
@@ -147,13 +159,13 @@ impl SpeechOperation {
         Some(engine)
     }
 
-    /// Transcribes a recording, and translates the transcript on request. `progress` receives how far that is.
-    pub(crate) async fn transcribe(
+    /// Transcribes a recording, and translates the transcript on request.
+    pub(super) async fn transcribe(
         &self,
-        parameters: jobs::SpeechParameters,
+        job: SpeechJob<'_>,
         upload: Option<Upload>,
-        progress: &watch::Sender<Progress>,
     ) -> Result<(Outcome, Timing), OperationError> {
+        let SpeechJob { account_id, parameters, progress } = job;
         let upload = upload.ok_or(OperationError::NoUpload)?;
         let engine = self.engines.get(&parameters.lang);
         let engine = engine.ok_or(OperationError::NoModel(parameters.lang.code()))?;
@@ -166,7 +178,9 @@ impl SpeechOperation {
             match next {
                 Prepared::Window(window, features) => {
                     let input = SpeechInput { features, language: parameters.lang };
-                    joiner.add(&window, engine.recognise(input, &mut spent).await?);
+                    let cost = u64::try_from(window.samples.len()).unwrap_or(u64::MAX);
+                    let turn = Turn { account_id, cost };
+                    joiner.add(&window, engine.recognise(turn, input, &mut spent).await?);
                     let finished = segmenter.further(joiner.settled()).into_iter().map(untranslated);
                     progress.send_modify(|progress| {
                         progress.transcribed_s = window.end_s();
@@ -194,7 +208,7 @@ impl SpeechOperation {
                         seconds,
                         warnings,
                     };
-                    let (outcome, translating) = self.outcome(parameters, recording).await?;
+                    let (outcome, translating) = self.outcome(&job, recording).await?;
                     spent.model += translating;
                     return Ok((outcome, spent.with(preparing)));
                 }
@@ -209,7 +223,7 @@ impl SpeechOperation {
     /// Builds the outcome of a recording that is transcribed. Also returns how long its translation took.
     async fn outcome(
         &self,
-        parameters: jobs::SpeechParameters,
+        &SpeechJob { account_id, parameters, progress }: &SpeechJob<'_>,
         transcribed: Transcribed,
     ) -> Result<(Outcome, Duration), EngineError> {
         let Transcribed { segments, words, seconds, warnings, mut probably_wrong } = transcribed;
@@ -218,7 +232,8 @@ impl SpeechOperation {
         let mut translations: Option<Vec<String>> = None;
         let mut took = Duration::ZERO;
         if parameters.with_translation {
-            let (found, spent) = self.translators.translate(texts, parameters.lang).await?;
+            let step = || progress.send_modify(|_| ()); // the attempt goes on, and has not transcribed more
+            let (found, spent) = self.translators.translate(account_id, texts, parameters.lang, step).await?;
             let is_low = |n: usize| found.get(n).is_some_and(|translation| translation.is_low);
             let unlikely = unlikely_parts(&segments, |n, _| is_low(n));
             probably_wrong.extend(self::probably_wrong(TextKind::Translation, unlikely));

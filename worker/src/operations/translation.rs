@@ -9,11 +9,13 @@ use akhar_inference::{
 use akhar_jobs::Language;
 use akhar_platform::config::Config;
 use futures::future::try_join_all;
+use uuid::Uuid;
 
 use super::{by_language::by_language, engines};
 use crate::{
-    engine::{BatchModel, Engine, EngineError},
+    engine::{BatchLimits, BatchModel, Engine, EngineError},
     error::WorkerError,
+    fair_queue::Turn,
 };
 
 /// The operation name of translation models in manifests. Callers cannot request it on its own: it is a part
@@ -23,6 +25,7 @@ pub(crate) const OPERATION: &str = "translation";
 /// How many segments one recording sends to the model at a time. Segments of other recordings are translated
 /// between these batches.
 const MAX_BATCH: usize = 8;
+const BATCHES: BatchLimits = BatchLimits { max_inputs: MAX_BATCH, max_cost: u64::MAX };
 
 /// One translator for each source language.
 pub(crate) struct Translators {
@@ -55,24 +58,31 @@ impl Translators {
     pub(crate) fn load(runtime: &Runtime, registry: &Registry, config: &Config) -> Result<Self, WorkerError> {
         let by_source = engines::by_language(registry, OPERATION, |manifest| {
             let model = Translator::load(runtime, manifest, config.inference_threads.get())?;
-            Ok(Arc::new(engines::start(manifest, model, MAX_BATCH)?))
+            Ok(Arc::new(engines::start(manifest, model, BATCHES)?))
         })?;
         Ok(Self { by_source })
     }
 
     /// Translates `texts`, which are in the language `from`, into the other language, one translation for
-    /// each text in order. Also returns how long the model took.
+    /// each text in order. They take the turns of the account, by their letters. Calls `step` after each batch. Also
+    /// returns how long the model took.
     pub(crate) async fn translate(
         &self,
+        account_id: Uuid,
         texts: Vec<String>,
         from: Language,
+        step: impl Fn(),
     ) -> Result<(Vec<Translation>, Duration), EngineError> {
         let engine = self.by_source.get(&from).ok_or(EngineError::Gone)?;
         let mut translations = Vec::with_capacity(texts.len());
         let mut took = Duration::ZERO;
         for batch in texts.chunks(MAX_BATCH) {
-            let requests = batch.iter().map(|text| engine.infer(SourceText { text: text.clone(), from }));
+            let requests = batch.iter().map(|text| {
+                let turn = Turn { account_id, cost: u64::try_from(text.chars().count()).unwrap_or(u64::MAX) };
+                engine.infer(turn, SourceText { text: text.clone(), from })
+            });
             let answers = try_join_all(requests).await?;
+            step();
             // Every text of a batch reports the time of the whole batch, so it counts once.
             took += answers.iter().map(|a| a.took).max().unwrap_or_default();
             translations.extend(answers.into_iter().map(|a| a.output));

@@ -1,0 +1,46 @@
+//! How many jobs of a queue a process runs at a time, and which it may claim next.
+
+use uuid::Uuid;
+
+use crate::Queue;
+
+/// An upload of more bytes than this is large.
+pub(crate) const LARGE_UPLOAD_BYTES: u64 = 1024 * 1024;
+
+/// How many jobs of a queue a process runs at a time.
+#[derive(Debug, Clone, Copy)]
+pub struct Places {
+    /// Jobs.
+    pub n: usize,
+    /// Jobs of one account. So an account with many jobs leaves places to others.
+    pub n_of_account: usize,
+    /// Jobs with large uploads. So the uploads take little memory, and long recordings leave places to short ones.
+    pub n_large: usize,
+}
+
+/// The places of a queue that are free.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FreePlaces {
+    /// The queue.
+    pub queue: Queue,
+    /// The most jobs to claim.
+    pub n: usize,
+    /// The accounts that have as many jobs as one may have.
+    pub full_accounts: Vec<Uuid>,
+    /// Whether the jobs may have large uploads.
+    pub with_large: bool,
+}
+
+impl Places {
+    /// Places for any jobs.
+    pub const fn any(n: usize) -> Self {
+        Self { n, n_of_account: usize::MAX, n_large: usize::MAX }
+    }
+}
+
+impl FreePlaces {
+    /// Places for any jobs.
+    pub const fn any(queue: Queue, n: usize) -> Self {
+        Self { queue, n, full_accounts: Vec::new(), with_large: true }
+    }
+}
