@@ -2,7 +2,8 @@
 //!
 //! The attacker connects from 127.0.0.2 and has keys of its own, or none. The innocent caller connects from
 //! 127.0.0.1. An attack succeeds, and the check fails, if an innocent request gets another answer than 200, if jobs are left
-//! over, and if one of [`BOUNDED`] is noticed more than a little.
+//! over, if one of [`BOUNDED`] is noticed more than a little, and if an innocent recording waits for the long ones of
+//! [`LONG`].
 
 mod attacker;
 mod connections;
@@ -31,12 +32,13 @@ type Attack =
     for<'a> fn(&'a Attacker, Instant) -> std::pin::Pin<Box<dyn Future<Output = Answers> + Send + 'a>>;
 
 /// All attacks with their names.
-const ATTACKS: [(&str, Attack); 18] = [
+const ATTACKS: [(&str, Attack); 19] = [
     ("newcomers", |a, end| Box::pin(pictures::newcomers(a, end))),
     ("picture-bombs", |a, end| Box::pin(pictures::bombs(a, end))),
     ("damaged-pictures", |a, end| Box::pin(pictures::damaged(a, end))),
     ("uploads", |a, end| Box::pin(recordings::uploads(a, end))),
     ("one-account", |a, end| Box::pin(recordings::one_account(a, end))),
+    ("long-recordings", |a, end| Box::pin(recordings::long(a, end))),
     ("hang-ups", |a, end| Box::pin(recordings::hang_ups(a, end))),
     ("broken-recordings", |a, end| Box::pin(recordings::broken(a, end))),
     ("never-read", |a, end| Box::pin(connections::never_read(a, end))),
@@ -55,6 +57,11 @@ const ATTACKS: [(&str, Attack); 18] = [
 /// Attacks whose work is as small as their requests: during one and in the [`AFTER`] that follow, the values stay below
 /// [`LIMITS`], and then the api rests.
 const BOUNDED: [&str; 2] = ["endless-heads", "small-chunks"];
+
+/// The attack with recordings that keep a worker busy for hours. An innocent recording of 2.5 s is transcribed within
+/// [`MAX_SPEECH_P99_MS`] during it.
+const LONG: &str = "long-recordings";
+const MAX_SPEECH_P99_MS: f64 = 3000.0;
 
 /// How long the innocent caller is observed after such an attack.
 const AFTER: Duration = Duration::from_secs(10);
@@ -92,6 +99,10 @@ pub(crate) async fn run(only: Option<&str>, seconds: u64, rest: u64) -> Vec<Stri
         if samples.n_bad() > 0 {
             failures
                 .push(format!("{name}: answers to innocent requests (0: none): {:?}", samples.statuses()));
+        }
+        let speech_p99_ms = number(&samples.speech_row(), "p99_ms");
+        if *name == LONG && speech_p99_ms > MAX_SPEECH_P99_MS {
+            failures.push(format!("{name}, speech: p99_ms {speech_p99_ms} > {MAX_SPEECH_P99_MS}"));
         }
         if BOUNDED.contains(name) {
             failures.extend(broken_limits(name, &row));

@@ -1,4 +1,4 @@
-//! Very many recordings, and recordings whose senders disconnect.
+//! Very many recordings, very long ones, and recordings whose senders disconnect.
 
 use std::{
     sync::Arc,
@@ -18,6 +18,10 @@ const N_UPLOADS: usize = 1000;
 const N_ACCEPTED: usize = 1012;
 /// Those of them that are sent at the same time.
 const N_SENDERS: usize = 32;
+/// Recordings of an hour that are sent at the same time.
+const N_LONG: usize = 10;
+/// How often a fixture of 1.9 s is repeated to make one of them: 59 minutes, 14 MB.
+const N_COPIES: usize = 1900;
 /// Damaged recordings that are sent at the same time.
 const N_BROKEN: usize = 8;
 /// Clients that send and disconnect, again and again.
@@ -64,6 +68,26 @@ pub(super) async fn one_account(attacker: &Attacker, end: Instant) -> Answers {
         if let Some(accepted) = answer.filter(|answer| answer.status == 202) {
             answer_to(attacker.request(Method::DELETE, accepted.header("location"), &attacker.key)).await;
         }
+    }
+    answers
+}
+
+/// Recordings of an hour, all at once from one account, as OpenAI's clients send them. Those that are refused are sent again at
+/// once. The attacker cancels the jobs at the end, because workers finish those that have started.
+pub(super) async fn long(attacker: &Attacker, end: Instant) -> Answers {
+    let recording = speech::recording("pa-water.mp3").bytes.repeat(N_COPIES);
+    let form = Form::upload_and(&recording, "model", "speech-pa");
+    let request = form.send_with(attacker.request(Method::POST, "/v1/audio/transcriptions", &attacker.key));
+    let answers = flood(N_LONG, end, |_| {
+        let left = end.saturating_duration_since(Instant::now());
+        request.try_clone().expect("bytes").timeout(left)
+    })
+    .await;
+    let list = attacker.request(Method::GET, "/v1/jobs?limit=100", &attacker.key);
+    let jobs = http::try_send(list).await.map(|answer| answer.json()["jobs"].clone()).unwrap_or_default();
+    for id in jobs.as_array().into_iter().flatten().filter_map(|job| job["id"].as_str()) {
+        let path = format!("/v1/jobs/{id}");
+        answer_to(attacker.request(Method::DELETE, &path, &attacker.key)).await;
     }
     answers
 }
