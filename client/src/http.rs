@@ -163,8 +163,20 @@ impl Client {
 
     /// Waits until a job has ended, however long that takes, and returns it.
     pub async fn ended_job(&self, id: Uuid) -> Result<JobBody, ClientError> {
+        self.followed_job(id, LONGEST_WAIT_S, |_| ()).await
+    }
+
+    /// Waits until a job has ended, however long that takes, and returns it. `seen` gets the job at the latest every
+    /// `interval_s` seconds, at most 60, and at its end.
+    pub async fn followed_job(
+        &self,
+        id: Uuid,
+        interval_s: u8,
+        mut seen: impl FnMut(&JobBody),
+    ) -> Result<JobBody, ClientError> {
         loop {
-            let job = self.job(id, LONGEST_WAIT_S).await?;
+            let job = self.job(id, interval_s).await?;
+            seen(&job);
             if !matches!(job.state, JobState::Queued | JobState::Running) {
                 return Ok(job);
             }

@@ -48,6 +48,10 @@ pub enum Outcome {
         /// The parts of the recording of which a text is probably wrong, in order, first of the transcription.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         probably_wrong: Vec<ProbablyWrong>,
+        /// The expected share of the transcription's letters that are right, 0 to 1. Absent without letters, and if the model
+        /// does not tell it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        confidence: Option<f64>,
     },
     /// The input cannot be processed, and only the caller can correct it.
     Rejected {
@@ -90,6 +94,14 @@ impl Outcome {
     pub const fn audio_s(&self) -> Option<f64> {
         match self {
             Self::Transcription { seconds, .. } => Some(*seconds),
+            _ => None,
+        }
+    }
+
+    /// The expected share of letters that are right. `None` for other outcomes, and if it is unknown.
+    pub const fn confidence(&self) -> Option<f64> {
+        match self {
+            Self::Transcription { confidence, .. } => *confidence,
             _ => None,
         }
     }

@@ -87,6 +87,15 @@ impl Folders {
         self.list("skipped.jsonl")
     }
 
+    /// The status of each file of the table, in its order, by the path below the folder of recordings.
+    pub fn summary(&self) -> Vec<(String, String)> {
+        let text = self.text("summary.csv");
+        let mut lines = text.lines();
+        assert_eq!(lines.next(), Some("file,status,seconds,words,confidence,warnings"));
+        let cells = lines.map(|line| line.split(',').map(str::to_owned).collect::<Vec<_>>());
+        cells.map(|cells| (self.below(&cells[0].clone().into()), cells[1].clone())).collect()
+    }
+
     fn list(&self, name: &str) -> Vec<(String, String)> {
         let text = fs::read_to_string(self.results.join(name)).unwrap_or_default();
         let mut files: Vec<_> = text

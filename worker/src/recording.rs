@@ -25,6 +25,11 @@ impl Recording {
         Audio::open(Upload { media_type, bytes }, &limits).map(Self)
     }
 
+    /// The length of the file by its headers and packets, seconds.
+    pub fn length_s(&self) -> f64 {
+        self.0.length_s()
+    }
+
     /// The next second of sound, with samples from -1 to 1. The last one may be shorter. `None` at the end.
     pub fn next_second(&mut self) -> Result<Option<Vec<f32>>, Undecodable> {
         self.0.next()

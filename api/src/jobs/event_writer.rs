@@ -174,6 +174,7 @@ mod tests {
                 seconds: 9.0,
                 warnings: Vec::new(),
                 probably_wrong: Vec::new(),
+                confidence: None,
             }),
             timing: None,
             transcribed_s: None,

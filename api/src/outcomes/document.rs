@@ -16,6 +16,7 @@ use crate::http::context::RequestInfo;
 pub(crate) fn job_body(job: Job, request_id: &str) -> JobBody {
     let warnings = warnings::warnings(job.outcome.as_ref());
     let transcribed_s = job.outcome.as_ref().and_then(Outcome::audio_s).or(job.transcribed_s);
+    let confidence = job.outcome.as_ref().and_then(Outcome::confidence);
     let ended = job.outcome.map(|outcome| body::body(job.operation, job.state, Some(outcome)));
     let (result, error) = match ended {
         None => (None, None),
@@ -33,6 +34,7 @@ pub(crate) fn job_body(job: Job, request_id: &str) -> JobBody {
         transcribed_s,
         warnings: warnings.sentences(),
         probably_wrong: warnings.probably_wrong,
+        confidence,
         result,
         result_url: None,
         error,

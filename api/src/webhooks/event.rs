@@ -69,6 +69,7 @@ mod tests {
             seconds: 1.0,
             warnings: vec!["warning".to_owned()],
             probably_wrong: Vec::new(),
+            confidence: None,
         }
     }
 

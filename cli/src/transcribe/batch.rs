@@ -1,13 +1,6 @@
 //! Transcribes one recording of a run: reads it, cuts it if it is long or of another format, sends it, and writes the results.
 
-use std::{
-    fs, io,
-    sync::{
-        Arc,
-        atomic::{AtomicU64, Ordering},
-    },
-    time::Duration,
-};
+use std::{fs, io, sync::Arc};
 
 use akhar_client::{Client, ClientError, JobBody, JobResultBody, MAX_RECORDING_BYTES, ProblemBody, Warnings};
 use akhar_platform::blocking::{blocking, joined};
@@ -21,6 +14,7 @@ use super::{
     inputs::Input,
     join::{Part, Transcript, join},
     journal::{Entry, Journal},
+    lengths::Lengths,
     outputs::Outputs,
     pace::{Pace, Place},
     server,
@@ -31,6 +25,8 @@ use crate::failure::Failure;
 
 /// How many jobs a recording may have that fail for a reason of the server, such as workers that die.
 const MAX_JOBS: u32 = 3;
+/// How often the progress of a job is asked for, seconds.
+const PROGRESS_INTERVAL_S: u8 = 5;
 
 /// What all recordings of a run share.
 #[derive(Debug)]
@@ -44,20 +40,17 @@ pub(super) struct Batch {
     pub(super) journal: Journal,
     /// Held while a long recording is in memory, so that one is at a time.
     pub(super) memory: Semaphore,
-    /// The length of all recordings and pieces that were transcribed so far, ms.
-    pub(super) transcribed_ms: AtomicU64,
+    /// The lengths of all recordings, and how much of them is transcribed.
+    pub(super) lengths: Lengths,
 }
 
 /// How a recording ended.
 #[derive(Debug)]
 pub(super) enum Ended {
-    /// Its results are written. The length is in seconds.
-    Transcribed {
-        duration_s: f64,
-        has_warnings: bool,
-    },
+    /// Its results are written.
+    Transcribed(Entry),
     /// An earlier run has written its results.
-    Earlier,
+    Earlier(Entry),
     Failed(Untranscribed),
 }
 
@@ -100,25 +93,22 @@ impl From<Piece> for CutPiece {
 }
 
 impl Batch {
-    /// Transcribes a recording and writes its results. An error ends the run.
-    pub(super) async fn transcribe(self: Arc<Self>, input: Input) -> Result<Ended, Failure> {
-        match self.try_transcribe(&input).await {
-            Ok(ended) => Ok(ended),
+    /// Transcribes a recording, the `nth` of the run, and writes its results. An error ends the run.
+    pub(super) async fn transcribe(self: Arc<Self>, nth: usize, input: &Input) -> Result<Ended, Failure> {
+        let ended = match self.try_transcribe(nth, input).await {
+            Ok(ended) => ended,
             Err(Trouble::Recording { code, reason }) => {
                 let path = input.path.to_string_lossy().into_owned();
-                Ok(Ended::Failed(Untranscribed { path, code, reason }))
+                Ended::Failed(Untranscribed { path, code, reason })
             }
-            Err(Trouble::Run(failure)) => Err(failure),
-        }
+            Err(Trouble::Run(failure)) => return Err(failure),
+        };
+        self.lengths.ended(nth, if let Ended::Transcribed(entry) = &ended { entry.duration_s } else { 0.0 });
+        Ok(ended)
     }
 
-    /// The length of all recordings and pieces that were transcribed so far.
-    pub(super) fn transcribed(&self) -> Duration {
-        Duration::from_millis(self.transcribed_ms.load(Ordering::Relaxed))
-    }
-
-    /// Transcribes a recording, unless an earlier run has done it.
-    async fn try_transcribe(self: &Arc<Self>, input: &Input) -> Result<Ended, Trouble> {
+    /// Transcribes a recording, unless an earlier run has done that.
+    async fn try_transcribe(self: &Arc<Self>, nth: usize, input: &Input) -> Result<Ended, Trouble> {
         let n_bytes = tokio::fs::metadata(&input.path).await.map_err(unreadable)?.len();
         let is_cut = input.must_be_decoded() || n_bytes > MAX_RECORDING_BYTES as u64;
         let (place, memory) = if is_cut {
@@ -129,31 +119,54 @@ impl Batch {
         let path = input.path.clone();
         let sound = blocking(move || fs::read(path).map(Sound::new)).await.map_err(unreadable)?;
         let name = input.name.to_string_lossy().into_owned();
-        if self.journal.done(&name, &sound.sha256).is_some() && self.outputs.exist(input, &self.settings) {
-            return Ok(Ended::Earlier);
+        if let Some(entry) = self.journal.done(&name, &sound.sha256)
+            && self.outputs.exist(input, &self.settings)
+        {
+            return Ok(Ended::Earlier(entry.clone()));
         }
         let sha256 = sound.sha256.clone();
         let transcript = match place {
-            Some(place) => self.job(sound, place).await?,
-            None => self.pieces(sound.bytes, memory).await?,
+            Some(place) => {
+                // The server says what is wrong with a recording that cannot be opened.
+                let bytes = sound.bytes.clone();
+                let length_s = blocking(move || Recording::open(bytes).map(|recording| recording.length_s()));
+                if let Ok(length_s) = length_s.await {
+                    self.lengths.opened(nth, length_s);
+                }
+                self.job(nth, sound, place).await?
+            }
+            None => self.clone().pieces(nth, sound.bytes, memory).await?,
         };
-        let entry = Entry { name, sha256, duration_s: transcript.duration_s };
+        let entry = Entry {
+            name,
+            sha256,
+            duration_s: transcript.duration_s,
+            n_words: transcript.body.transcription.split_whitespace().count(),
+            confidence: transcript.confidence,
+            warnings: transcript.warnings.sentences(),
+        };
         let batch = self.clone();
         let input = input.clone();
         let written = blocking(move || {
             batch.outputs.write(&input, &batch.settings, &transcript)?;
             batch.journal.add(&entry)?;
-            let has_warnings = !transcript.warnings.is_empty();
-            Ok(Ended::Transcribed { duration_s: entry.duration_s, has_warnings })
+            Ok(Ended::Transcribed(entry))
         });
         written.await.map_err(Trouble::Run)
     }
 
     /// Transcribes a recording that the server does not take as it is, in pieces. `memory` is released when the last piece is
     /// cut off.
-    async fn pieces(&self, bytes: Bytes, memory: Option<impl Drop>) -> Result<Transcript, Trouble> {
+    async fn pieces(
+        self: Arc<Self>,
+        nth: usize,
+        bytes: Bytes,
+        memory: Option<impl Drop>,
+    ) -> Result<Transcript, Trouble> {
         let (sender, mut pieces) = mpsc::channel(1);
-        let mut cut = Some((memory, tokio::task::spawn_blocking(move || cut(bytes, &sender))));
+        let batch = self.clone();
+        let opened = move |length_s| batch.lengths.opened(nth, length_s);
+        let mut cut = Some((memory, tokio::task::spawn_blocking(move || cut(bytes, opened, &sender))));
         let mut running = FuturesUnordered::new();
         let mut parts = Vec::new();
         let mut next = None;
@@ -164,7 +177,7 @@ impl Batch {
                 Some(part) = running.next() => parts.push(part?),
                 place = self.pace.place(), if next.is_some() => {
                     let piece: Option<CutPiece> = next.take();
-                    running.extend(piece.map(|piece| self.piece(n_pieces, piece, place)));
+                    running.extend(piece.map(|piece| self.piece((nth, n_pieces), piece, place)));
                     n_pieces += 1;
                 }
                 piece = pieces.recv(), if next.is_none() && cut.is_some() => {
@@ -186,26 +199,39 @@ impl Batch {
         Ok(whole)
     }
 
-    async fn piece(&self, nth: usize, piece: CutPiece, place: Place) -> Result<(usize, Part), Trouble> {
+    /// Transcribes a piece of the `nth` recording. Returns it with its number among the pieces.
+    async fn piece(
+        &self,
+        (nth, nth_piece): (usize, usize),
+        piece: CutPiece,
+        place: Place,
+    ) -> Result<(usize, Part), Trouble> {
         let CutPiece { start_s, end_s, ends_in_pause, sound } = piece;
-        let mut transcript = self.job(sound, place).await?;
+        let mut transcript = self.job(nth, sound, place).await?;
         if !ends_in_pause {
             transcript
                 .warnings
                 .recording
                 .push("there is no pause at its end, so a word may be cut in two".to_owned());
         }
-        Ok((nth, Part { start_s, end_s, transcript }))
+        Ok((nth_piece, Part { start_s, end_s, transcript }))
     }
 
-    /// Transcribes a recording that the server accepts.
-    async fn job(&self, sound: Sound, place: Place) -> Result<Transcript, Trouble> {
+    /// Transcribes the `nth` recording or a piece of it, which the server accepts.
+    async fn job(&self, nth: usize, sound: Sound, place: Place) -> Result<Transcript, Trouble> {
         let mut n_failed = 0;
+        let mut counted_s = 0.0;
+        let mut count = |job: &JobBody| {
+            let transcribed_s = job.transcribed_s.unwrap_or_default();
+            self.lengths.further(nth, transcribed_s - counted_s);
+            counted_s = transcribed_s;
+        };
         let job = loop {
             let request = self.settings.request(&sound.sha256, n_failed);
             let submitted = self.client.submit_speech_recognition(sound.bytes.clone(), &request).await;
             let submitted = submitted.map_err(|error| self.trouble(&error))?;
-            let job = self.client.ended_job(submitted.id).await.map_err(|error| self.trouble(&error))?;
+            let job = self.client.followed_job(submitted.id, PROGRESS_INTERVAL_S, &mut count).await;
+            let job = job.map_err(|error| self.trouble(&error))?;
             self.pace.ended(&job);
             n_failed += 1;
             let may_pass = job.error.as_ref().is_some_and(|problem| problem.status >= 500);
@@ -214,10 +240,7 @@ impl Batch {
             }
         };
         drop(place);
-        let transcript = transcript(job)?;
-        let length = Duration::try_from_secs_f64(transcript.duration_s).unwrap_or_default();
-        self.transcribed_ms.fetch_add(u64::try_from(length.as_millis()).unwrap_or(0), Ordering::Relaxed);
-        Ok(transcript)
+        transcript(job)
     }
 
     /// What a failed request means: for the recording, or for the whole run if others would fail too.
@@ -233,10 +256,15 @@ impl Batch {
     }
 }
 
-/// Decodes a recording, cuts it and sends the pieces. Returns what is unusual about the file. Ends early if nobody receives
-/// the pieces.
-fn cut(bytes: Bytes, pieces: &mpsc::Sender<CutPiece>) -> Result<Vec<String>, Undecodable> {
+/// Decodes a recording, cuts it and sends the pieces. `opened` gets its length in seconds. Returns what is unusual about the
+/// file. Ends early if nobody receives the pieces.
+fn cut(
+    bytes: Bytes,
+    opened: impl FnOnce(f64),
+    pieces: &mpsc::Sender<CutPiece>,
+) -> Result<Vec<String>, Undecodable> {
     let mut recording = Recording::open(bytes)?;
+    opened(recording.length_s());
     let mut cutter = Cutter::default();
     while let Some(samples) = recording.next_second()? {
         if let Some(piece) = cutter.push(&samples)
@@ -260,6 +288,7 @@ fn transcript(job: JobBody) -> Result<Transcript, Trouble> {
             duration_s: job.transcribed_s.unwrap_or_default(),
             jobs: vec![job.id],
             warnings: Warnings::of_job(job.warnings, job.probably_wrong),
+            confidence: job.confidence,
         }),
         (_, Some(problem)) => Err(refused(&problem)),
         _ => Err(Trouble::Recording {

@@ -9,7 +9,12 @@ use std::{
     path::{Component, Path, PathBuf},
 };
 
-use super::{journal, settings::Format, untranscribed, untranscribed::Untranscribed};
+use super::{
+    journal,
+    settings::Format,
+    summary,
+    untranscribed::{FAILURES, SKIPPED, Untranscribed},
+};
 use crate::{failure::Failure, language::Language};
 
 /// The extensions of files that the server takes as they are.
@@ -22,6 +27,8 @@ const UNSUPPORTED: [&str; 38] = [
     "dss", "dts", "flv", "gsm", "m4b", "m4v", "mka", "mov", "mp2", "mpeg", "mpg", "oga", "ogv", "ra", "rm",
     "snd", "spx", "voc", "w64", "weba", "wma", "wmv", "wv",
 ];
+/// The names of the lists in an output folder.
+const LISTS: [&str; 3] = [FAILURES, SKIPPED, summary::FILE];
 /// The argument that stands for a list of paths on standard input.
 const LIST: &str = "-";
 
@@ -168,7 +175,7 @@ impl Results {
         let whole = path.with_extension("");
         let path = if has_extension(path, &["part"]) { &whole } else { path };
         let name = path.file_name().unwrap_or_default();
-        if self.has_lists && untranscribed::LISTS.iter().any(|list| name == *list) {
+        if self.has_lists && LISTS.iter().any(|list| name == *list) {
             return true;
         }
         let whole = path.file_stem().map_or(path, Path::new);

@@ -12,6 +12,8 @@ pub(super) struct Transcript {
     /// The jobs that made it, in the order of their pieces.
     pub(super) jobs: Vec<Uuid>,
     pub(super) warnings: Warnings,
+    /// The expected share of letters that are right, if the server tells it.
+    pub(super) confidence: Option<f64>,
 }
 
 /// A piece's place in its recording, seconds, and its transcript.
@@ -25,8 +27,13 @@ pub(super) struct Part {
 /// Joins the parts of one recording, which are in order. Times become those of the whole recording.
 pub(super) fn join(parts: Vec<Part>) -> Transcript {
     let duration_s = parts.last().map_or(0.0, |part| part.end_s);
-    let warnings = Warnings::default();
-    let mut whole = Transcript { body: empty(&parts), duration_s, jobs: Vec::new(), warnings };
+    let mut whole = Transcript {
+        body: empty(&parts),
+        duration_s,
+        jobs: Vec::new(),
+        warnings: Warnings::default(),
+        confidence: confidence(&parts),
+    };
     for Part { start_s, end_s, transcript } in parts {
         let body = transcript.body;
         append(&mut whole.body.transcription, &body.transcription);
@@ -55,6 +62,21 @@ pub(super) fn join(parts: Vec<Part>) -> Transcript {
         whole.warnings.probably_wrong.extend(probably_wrong.into_iter().map(later));
     }
     whole
+}
+
+/// The mean over the letters of all parts. `None` if a part with a text has none.
+fn confidence(parts: &[Part]) -> Option<f64> {
+    let mut n_all = 0.0;
+    let mut n_right = 0.0;
+    for Transcript { body, confidence, .. } in parts.iter().map(|part| &part.transcript) {
+        let n_chars = body.transcription.chars().count();
+        if n_chars > 0 {
+            let n_chars = f64::from(u32::try_from(n_chars).unwrap_or(u32::MAX));
+            n_all += n_chars;
+            n_right += n_chars * (*confidence)?;
+        }
+    }
+    (n_all > 0.0).then(|| (n_right / n_all * 1e3).round() / 1e3)
 }
 
 /// A body without text, with the members that all parts have.
@@ -106,7 +128,9 @@ mod tests {
             probably_wrong: vec![wrong],
             ..Warnings::default()
         };
-        Part { start_s, end_s, transcript: Transcript { body, duration_s: end_s - start_s, jobs, warnings } }
+        let confidence = (!texts.is_empty()).then_some(if start_s > 0.0 { 0.5 } else { 0.8 });
+        let transcript = Transcript { body, duration_s: end_s - start_s, jobs, warnings, confidence };
+        Part { start_s, end_s, transcript }
     }
 
     #[test]
@@ -128,6 +152,7 @@ mod tests {
             )
         );
         assert_eq!(whole.body.translation, None);
+        assert_eq!(whole.confidence, Some(0.59), "three characters of 0.8, and seven of 0.5");
         let times: Vec<_> = whole.body.timestamps.unwrap().iter().map(|s| (s.start, s.end)).collect();
         assert_eq!(times, [(1.25, 2.0), (100.5, 101.0), (129.0, 130.0)]);
     }

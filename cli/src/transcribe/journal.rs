@@ -28,6 +28,13 @@ pub(super) struct Entry {
     pub(super) sha256: String,
     /// The length of the recording, seconds.
     pub(super) duration_s: f64,
+    #[serde(default)]
+    pub(super) n_words: usize,
+    /// The expected share of letters that are right.
+    #[serde(default)]
+    pub(super) confidence: Option<f64>,
+    #[serde(default)]
+    pub(super) warnings: Vec<String>,
 }
 
 /// The journal of this run.
@@ -130,7 +137,14 @@ mod tests {
     }
 
     fn entry(name: &str) -> Entry {
-        Entry { name: name.to_owned(), sha256: "ab".to_owned(), duration_s: 1.5 }
+        Entry {
+            name: name.to_owned(),
+            sha256: "ab".to_owned(),
+            duration_s: 1.5,
+            n_words: 3,
+            confidence: Some(0.9),
+            warnings: vec!["too quiet".to_owned()],
+        }
     }
 
     #[test]

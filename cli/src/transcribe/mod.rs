@@ -2,25 +2,28 @@
 
 mod batch;
 mod cut;
+mod dry_run;
 mod inputs;
 mod join;
 mod journal;
+mod lengths;
 mod outputs;
 mod pace;
 mod progress;
 mod server;
 mod settings;
+mod summary;
 mod untranscribed;
 
 use std::{
     fs,
     num::NonZeroUsize,
-    path::PathBuf,
-    sync::{Arc, atomic::AtomicU64},
+    path::{Path, PathBuf},
+    sync::Arc,
     time::Duration,
 };
 
-use akhar_platform::config::Config;
+use akhar_platform::{blocking::blocking, config::Config};
 use futures::{Stream, StreamExt as _, stream};
 use tokio::{
     signal::unix::{Signal, SignalKind, signal},
@@ -30,19 +33,22 @@ use tokio::{
 
 use crate::{failure::Failure, language::Language, output};
 use batch::{Batch, Ended};
-use inputs::Inputs;
+use inputs::{Input, Inputs};
 use journal::Journal;
+use lengths::{Audio, Lengths};
 use outputs::Outputs;
 use pace::Pace;
 use progress::{Progress, Tally};
 use server::Server;
 use settings::{Format, Settings};
+use summary::Row;
 use untranscribed::Untranscribed;
 
 /// How often the progress is shown.
 const SHOW_INTERVAL: Duration = Duration::from_millis(500);
 
 #[derive(Debug, clap::Args)]
+#[expect(clippy::struct_excessive_bools, reason = "they are the flags of a command")]
 pub(crate) struct Arguments {
     /// Files, folders, patterns such as 'calls/*.mp3', or `-` for a list of paths on standard input. From folders, files
     /// that end in .mp3, .wav, .flac, .m4a, .mkv, .mp4, .ogg, .opus or .webm are taken, and the others are listed as skipped
@@ -70,6 +76,10 @@ pub(crate) struct Arguments {
     /// Continue the run that wrote the output folder. What it has transcribed is not transcribed again
     #[arg(long)]
     resume: bool,
+    /// Only print how many recordings there are, how long they are, about how long a run would take, and which files would fail
+    /// or be skipped. Nothing is written or sent
+    #[arg(long)]
+    dry_run: bool,
     /// The server's address, such as `https://akhar.example`. Without it and without `AKHAR_URL`, the command runs a service of
     /// its own
     #[arg(long)]
@@ -86,6 +96,9 @@ pub(crate) async fn run(config: &Config, arguments: Arguments) -> Result<(), Fai
     let inputs = inputs::find(&arguments.paths, settings.translation_lang())?;
     if inputs.recordings.is_empty() {
         return Err(no_recording(&inputs.skipped));
+    }
+    if arguments.dry_run {
+        return blocking(move || dry_run::report(&inputs, arguments.lang)).await;
     }
     let key = arguments.key_file.as_deref().map(server::key_in).transpose()?;
     let outputs = Outputs::create(arguments.out)?;
@@ -106,7 +119,7 @@ pub(crate) async fn run(config: &Config, arguments: Arguments) -> Result<(), Fai
         outputs,
         journal,
         memory: Semaphore::new(1),
-        transcribed_ms: AtomicU64::new(0),
+        lengths: Lengths::new(inputs.recordings.iter().map(size)),
     });
     let ran = transcribe(&batch, inputs, arguments.concurrency.get(), &mut signals).await;
     let closed = tokio::select! {
@@ -132,18 +145,20 @@ async fn transcribe(
     concurrency: usize,
     signals: &mut Signals,
 ) -> Result<(), Failure> {
-    let sizes: Vec<u64> =
-        recordings.iter().map(|input| fs::metadata(&input.path).map_or(0, |file| file.len())).collect();
-    let mut run = Run::new(recordings.len(), skipped.len(), sizes.iter().sum());
-    let recordings = recordings.into_iter().zip(sizes).map(|(input, n_bytes)| {
+    let mut run = Run::new(recordings.len(), &skipped);
+    let recordings = recordings.into_iter().enumerate().map(|(nth, input)| {
         let batch = batch.clone();
-        async move { (n_bytes, batch.transcribe(input).await) }
+        async move {
+            let ended = batch.transcribe(nth, &input).await;
+            (input.path, ended)
+        }
     });
     // One more than have places, so that the next file is at hand when a place becomes free.
     let ended = stream::iter(recordings).buffer_unordered(concurrency + 1);
-    let interrupted = run.follow(ended, || batch.transcribed(), signals).await;
+    let interrupted = run.follow(ended, || batch.lengths.sum(), signals).await;
     run.progress.finish();
     batch.outputs.write_list(untranscribed::FAILURES, &run.failures)?;
+    batch.outputs.write_summary(std::mem::take(&mut run.rows))?;
     output::line(run.tally.summary(run.progress.elapsed())).or_else(Failure::unless_output_closed)?;
     let list = |name| batch.outputs.folder().join(name).display().to_string();
     if !skipped.is_empty() {
@@ -163,24 +178,32 @@ async fn transcribe(
     }
 }
 
+/// The size of a recording. A file that cannot be read has none.
+fn size(input: &Input) -> u64 {
+    fs::metadata(&input.path).map_or(0, |file| file.len())
+}
+
 /// What has happened so far.
 struct Run {
     tally: Tally,
     failures: Vec<Untranscribed>,
+    /// The lines of the table.
+    rows: Vec<Row>,
     progress: Progress,
 }
 
 impl Run {
-    fn new(n_files: usize, n_skipped: usize, n_all_bytes: u64) -> Self {
-        let tally = Tally { n_files, n_skipped, n_all_bytes, ..Tally::default() };
-        Self { progress: Progress::new(&tally), tally, failures: Vec::new() }
+    fn new(n_files: usize, skipped: &[Untranscribed]) -> Self {
+        let tally = Tally { n_files, n_skipped: skipped.len(), ..Tally::default() };
+        let rows = skipped.iter().map(Row::skipped).collect();
+        Self { progress: Progress::new(), tally, failures: Vec::new(), rows }
     }
 
     /// Counts and shows recordings until all have ended, one ends the run, or a signal does.
     async fn follow(
         &mut self,
-        ended: impl Stream<Item = (u64, Result<Ended, Failure>)>,
-        transcribed: impl Fn() -> Duration,
+        ended: impl Stream<Item = (PathBuf, Result<Ended, Failure>)>,
+        audio: impl Fn() -> Audio,
         signals: &mut Signals,
     ) -> Result<(), Failure> {
         let mut ended = std::pin::pin!(ended);
@@ -189,27 +212,31 @@ impl Run {
         loop {
             tokio::select! {
                 next = ended.next() => match next {
-                    Some((n_bytes, ended)) => self.count(n_bytes, ended?),
+                    Some((path, ended)) => self.count(&path, ended?),
                     None => return Ok(()),
                 },
-                _ = ticks.tick() => self.progress.show(&self.tally, transcribed()),
+                _ = ticks.tick() => self.progress.show(&self.tally, audio()),
                 code = signals.next() => return Err(Failure::Exit(code)),
             }
         }
     }
 
-    fn count(&mut self, n_bytes: u64, ended: Ended) {
-        self.tally.n_bytes += n_bytes;
+    fn count(&mut self, path: &Path, ended: Ended) {
         match ended {
-            Ended::Transcribed { duration_s, has_warnings } => {
+            Ended::Transcribed(entry) => {
                 self.tally.n_transcribed += 1;
-                self.tally.n_with_warnings += usize::from(has_warnings);
-                self.tally.audio_s += duration_s;
+                self.tally.n_with_warnings += usize::from(!entry.warnings.is_empty());
+                self.tally.audio_s += entry.duration_s;
+                self.rows.push(Row::transcribed(path, entry));
             }
-            Ended::Earlier => self.tally.n_earlier += 1,
+            Ended::Earlier(entry) => {
+                self.tally.n_earlier += 1;
+                self.rows.push(Row::transcribed(path, entry));
+            }
             Ended::Failed(failure) => {
                 self.progress.print(&format!("{}: {}", failure.path, failure.reason));
                 self.tally.n_failed += 1;
+                self.rows.push(Row::failed(&failure));
                 self.failures.push(failure);
             }
         }

@@ -1,4 +1,4 @@
-//! Writes the results of a recording, and the lists of files without one, into the output folder. A file appears whole or not at all.
+//! Writes the results of a recording, the lists of files without one and the table of all, into the output folder. A file appears whole or not at all.
 
 use std::{
     ffi::OsString,
@@ -15,6 +15,7 @@ use super::{
     inputs::Input,
     join::Transcript,
     settings::{Format, ResultFile, Settings},
+    summary::{self, Row},
     untranscribed::Untranscribed,
 };
 use crate::failure::Failure;
@@ -28,6 +29,8 @@ struct Document<'a> {
     jobs: &'a [Uuid],
     warnings: Vec<String>,
     probably_wrong: &'a [ProbablyWrongBody],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    confidence: Option<f64>,
     #[serde(flatten)]
     body: &'a TranscriptionBody,
 }
@@ -86,6 +89,13 @@ impl Outputs {
         written.map_err(Failure::io(format!("cannot write {}", path.display())))
     }
 
+    /// Writes the table of a run.
+    pub(super) fn write_summary(&self, rows: Vec<Row>) -> Result<(), Failure> {
+        let path = self.folder.join(summary::FILE);
+        replace(&path, summary::csv(rows).as_bytes())
+            .map_err(Failure::io(format!("cannot write {}", path.display())))
+    }
+
     fn path(&self, input: &Input, file: &ResultFile) -> PathBuf {
         let mut path = OsString::from(self.folder.join(&input.name));
         for part in file.translation_lang.into_iter().chain([file.format.extension()]) {
@@ -121,6 +131,7 @@ fn contents(
                 jobs: &transcript.jobs,
                 warnings: transcript.warnings.sentences(),
                 probably_wrong: &transcript.warnings.probably_wrong,
+                confidence: transcript.confidence,
                 body: &transcript.body,
             };
             serde_json::to_string_pretty(&document)? + "\n"

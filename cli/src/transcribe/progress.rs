@@ -7,7 +7,11 @@ use std::{
 
 use indicatif::{ProgressBar, ProgressStyle};
 
-const BAR: &str = "{wide_bar}  {msg}  {eta} left";
+use super::lengths::Audio;
+
+const BAR: &str = "{wide_bar}  {msg}";
+/// The number of steps of the bar.
+const BAR_LENGTH: u64 = 10_000;
 /// How often a line is printed where there is no bar.
 const LINE_INTERVAL: Duration = Duration::from_secs(10);
 
@@ -25,9 +29,6 @@ pub(super) struct Tally {
     pub(super) n_skipped: usize,
     /// The length of the recordings that this run has transcribed, seconds.
     pub(super) audio_s: f64,
-    /// Bytes of recordings that have ended, of all.
-    pub(super) n_bytes: u64,
-    pub(super) n_all_bytes: u64,
 }
 
 impl Tally {
@@ -35,23 +36,20 @@ impl Tally {
         self.n_transcribed + self.n_earlier + self.n_failed
     }
 
-    /// Such as `12 of 40 files, 1 failed, 0.35 h of audio, 21 times as fast as it plays`.
-    fn text(&self, transcribed: Duration, elapsed: Duration) -> String {
+    /// Such as `12 of 40 files, 1 failed, 0.35 of 3.20 h of audio, 21 times as fast as it plays, 490 s left`. What is unknown is
+    /// left out.
+    fn text(&self, audio: Audio, elapsed: Duration) -> String {
         let failed = if self.n_failed > 0 { format!(", {} failed", self.n_failed) } else { String::new() };
-        let speed = transcribed.as_secs_f64() / elapsed.as_secs_f64().max(0.001);
+        let hours = |seconds: f64| format!("{:.2}", seconds / 3600.0);
+        let of_all = audio.total_s.map(|total_s| format!(" of {}", hours(total_s))).unwrap_or_default();
+        let left = audio.left(elapsed).map(|left| format!(", {} s left", left.as_secs())).unwrap_or_default();
         format!(
-            "{} of {} files{failed}, {:.2} h of audio, {speed:.0} times as fast as it plays",
+            "{} of {} files{failed}, {}{of_all} h of audio, {:.0} times as fast as it plays{left}",
             self.n_ended(),
             self.n_files,
-            transcribed.as_secs_f64() / 3600.0
+            hours(audio.done_s),
+            audio.done_s / elapsed.as_secs_f64().max(0.001),
         )
-    }
-
-    /// The time until all bytes have ended, at the mean speed so far. `None` before the first file has ended.
-    fn left(&self, elapsed: Duration) -> Option<Duration> {
-        #[expect(clippy::cast_precision_loss, reason = "it is an estimate")]
-        let share = self.n_bytes as f64 / self.n_all_bytes.max(1) as f64;
-        (share > 0.0).then(|| elapsed.mul_f64((1.0 / share - 1.0).clamp(0.0, 1e6)))
     }
 
     /// The last line of a run.
@@ -86,10 +84,10 @@ pub(super) struct Progress {
 }
 
 impl Progress {
-    pub(super) fn new(tally: &Tally) -> Self {
+    pub(super) fn new() -> Self {
         let bar = std::io::stderr().is_terminal().then(|| {
             let style = ProgressStyle::with_template(BAR).unwrap_or_else(|_| ProgressStyle::default_bar());
-            ProgressBar::new(tally.n_all_bytes).with_style(style)
+            ProgressBar::new(BAR_LENGTH).with_style(style)
         });
         Self { started: Instant::now(), printed: Instant::now(), bar }
     }
@@ -99,17 +97,15 @@ impl Progress {
         self.started.elapsed()
     }
 
-    /// Shows the tally, if it is time for that. `transcribed`: the length of what is transcribed, with the pieces of
-    /// recordings that have not ended.
-    pub(super) fn show(&mut self, tally: &Tally, transcribed: Duration) {
-        let text = tally.text(transcribed, self.elapsed());
+    /// Shows the tally and how much audio is transcribed, if it is time for that.
+    pub(super) fn show(&mut self, tally: &Tally, audio: Audio) {
+        let text = tally.text(audio, self.elapsed());
         if let Some(bar) = &self.bar {
-            bar.set_position(tally.n_bytes);
+            bar.set_position(audio.share_of(BAR_LENGTH));
             bar.set_message(text);
         } else if self.printed.elapsed() >= LINE_INTERVAL {
             self.printed = Instant::now();
-            let left = tally.left(self.elapsed()).map(|left| format!(", {} s left", left.as_secs()));
-            eprintln!("{text}{}", left.unwrap_or_default());
+            eprintln!("{text}");
         }
     }
 
@@ -143,19 +139,20 @@ mod tests {
             n_failed: 1,
             n_skipped: 5,
             audio_s: 720.0,
-            n_bytes: 100,
-            n_all_bytes: 400,
         };
         let elapsed = Duration::from_secs(60);
+        let audio = Audio { done_s: 720.0, total_s: Some(2880.0) };
         assert_eq!(
-            tally.text(Duration::from_secs(720), elapsed),
-            "4 of 8 files, 1 failed, 0.20 h of audio, 12 times as fast as it plays"
+            tally.text(audio, elapsed),
+            "4 of 8 files, 1 failed, 0.20 of 0.80 h of audio, 12 times as fast as it plays, 180 s left"
         );
-        assert_eq!(tally.left(elapsed), Some(Duration::from_secs(180)));
+        assert_eq!(
+            Tally { n_files: 1, ..Tally::default() }.text(Audio::default(), elapsed),
+            "0 of 1 files, 0.00 h of audio, 0 times as fast as it plays"
+        );
         assert_eq!(
             tally.summary(elapsed),
             "2 of 8 recordings transcribed, 1 by an earlier run, 1 failed, 5 skipped, 1 with warnings: 0.20 h of audio in 60 s"
         );
-        assert_eq!(Tally::default().left(elapsed), None);
     }
 }

@@ -6,9 +6,6 @@ use serde::Serialize;
 pub(super) const FAILURES: &str = "failures.jsonl";
 /// The list of files that are no recordings, or recordings of another format.
 pub(super) const SKIPPED: &str = "skipped.jsonl";
-/// The lists of a run.
-pub(super) const LISTS: [&str; 2] = [FAILURES, SKIPPED];
-
 /// A file without a transcription: a line of a list.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(super) struct Untranscribed {

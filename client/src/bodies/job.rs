@@ -45,6 +45,11 @@ pub struct JobBody {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[cfg_attr(feature = "schema", schema(required = false))]
     pub probably_wrong: Vec<ProbablyWrongBody>,
+    /// The expected share of the transcription's letters that are right, to three decimals. Present only for speech
+    /// recognition that has found letters, and if the model tells it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schema(nullable = false, minimum = 0, maximum = 1, example = 0.94))]
+    pub confidence: Option<f64>,
     /// The operation's response as a JSON document. Present only if the job has succeeded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schema(nullable = false))]

@@ -3,7 +3,7 @@
 use std::{collections::BTreeSet, fs, path::Path};
 
 use akhar_tests::{
-    Stack,
+    Cluster, Stack,
     bulk::Folders,
     process::run,
     root,
@@ -56,6 +56,9 @@ async fn each_recording_gets_its_results_and_each_broken_one_a_reason() {
         assert_eq!(srt.matches(" --> ").count(), n_segments, "{srt}");
         assert!(vtt.starts_with("WEBVTT\n") && vtt.matches(" --> ").count() == n_segments, "{vtt}");
     }
+    let confidence = folders.json("long.json")["confidence"].as_f64().expect("a confidence");
+    assert!((0.5..=1.0).contains(&confidence), "{confidence}");
+    assert!(folders.text("summary.csv").contains(&format!(",{confidence:.3},")), "{confidence}");
     let (first, again) = (folders.json("calls/monday/first.json"), folders.json("calls/again.json"));
     assert_eq!((&first["jobs"], &first["timestamps"]), (&again["jobs"], &again["timestamps"]));
     has_right_times(&folders.json("long.json"), &sentences.text(), n_repeats, spoken.len());
@@ -128,9 +131,43 @@ async fn every_file_of_a_folder_is_transcribed_failed_or_skipped_and_listed_once
         assert_eq!(results.collect::<BTreeSet<_>>(), names(&transcribed));
         assert_eq!(listed(folders.failures()), names(&failed));
         assert_eq!(listed(folders.skipped()), names(&skipped));
+        let summary = folders.summary();
+        assert_eq!((summary.len(), listed(summary.clone())), (40, names(&all)));
+        let order = ["failed", "transcribed", "skipped"].map(|status| {
+            let of_status = |(_, other): &&(String, String)| other == status;
+            summary.iter().filter(of_status).cloned().collect::<Vec<_>>()
+        });
+        assert_eq!(order.concat(), summary);
+        assert_eq!(listed(order[0].clone()), names(&failed));
     }
     let n_unsupported = folders.skipped().iter().filter(|(_, code)| code == "unsupported_format").count();
     assert_eq!(n_unsupported, 10, "{:?}", folders.skipped());
+}
+
+#[tokio::test]
+async fn a_dry_run_says_what_a_run_would_do_and_writes_nothing() {
+    let folders = Folders::new(Cluster::shared().folder(), "bulk-dry");
+    folders.add("talk.wav", &wav(&vec![0; 36 * 60 * RATE]));
+    folders.add(
+        "school.flac",
+        &fs::read(root().join("tests/fixtures/audio/pa-school.flac")).expect("a fixture"),
+    );
+    folders.add("bad.mp3", b"no sound");
+    folders.add("call.amr", b"");
+    // There is neither a server nor a key.
+    let (code, out, log) = run(folders.command_with(&[], &["--dry-run"])).await;
+    assert_eq!(code, Some(0), "{out}{log}");
+    for expected in [
+        "3 recordings, 0.60 h of audio, about 1.2 min on one core",
+        "1 files would fail:",
+        "bad.mp3: ",
+        "1 files would be skipped:",
+        "call.amr: ",
+        "(unsupported_format)",
+    ] {
+        assert!(out.contains(expected), "expected {expected}: {out}{log}");
+    }
+    assert!(!folders.results.exists());
 }
 
 /// Checks the result of a recording that says the same sentences again and again.

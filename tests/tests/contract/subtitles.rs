@@ -175,6 +175,7 @@ async fn other_parsers_read_any_text_in_subtitles() {
             seconds: 9.0,
             warnings: Vec::new(),
             probably_wrong: Vec::new(),
+            confidence: None,
         };
         let guard = Guard::Claimed(fence.expect("it is claimed"));
         let ending =

@@ -13,7 +13,7 @@ use std::{
 use akhar_inference::{
     Confidence, Registry, Runtime, RuntimeError,
     speech::{
-        self, Clock, FrontEnd, Joiner, Segmenter, SpeechModel, TimedText, Transcript, WindowOutput,
+        self, Clock, Evidence, FrontEnd, Joiner, Segmenter, SpeechModel, TimedText, Transcript, WindowOutput,
         features::Features, segments, timed, unlikely_parts,
     },
 };
@@ -98,6 +98,8 @@ struct Transcribed {
     seconds: f64,
     warnings: Vec<String>,
     probably_wrong: Vec<ProbablyWrong>,
+    /// The expected share of letters that are right.
+    confidence: Option<f64>,
 }
 
 /// The time that recognising a recording takes once its windows are prepared.
@@ -201,7 +203,9 @@ impl SpeechOperation {
                     let segments = segments(&words, seconds);
                     let is_low = |s: &TimedText| engine.confidence.is_some_and(|c| s.evidence.is_low(&c));
                     let unlikely = unlikely_parts(&segments, |_, s| is_low(s));
+                    let evidence = segments.iter().map(|segment| segment.evidence).sum::<Evidence>();
                     let recording = Transcribed {
+                        confidence: engine.confidence.and_then(|c| evidence.probability(&c)),
                         words: parameters.with_words.then(|| timed_words(&words, seconds)),
                         probably_wrong: probably_wrong(TextKind::Transcription, unlikely),
                         segments,
@@ -226,7 +230,7 @@ impl SpeechOperation {
         &SpeechJob { account_id, parameters, progress }: &SpeechJob<'_>,
         transcribed: Transcribed,
     ) -> Result<(Outcome, Duration), EngineError> {
-        let Transcribed { segments, words, seconds, warnings, mut probably_wrong } = transcribed;
+        let Transcribed { segments, words, seconds, warnings, mut probably_wrong, confidence } = transcribed;
         let texts: Vec<String> = segments.iter().map(|s| s.text.clone()).collect();
         let transcription = texts.join(" ");
         let mut translations: Option<Vec<String>> = None;
@@ -257,6 +261,7 @@ impl SpeechOperation {
             seconds,
             warnings,
             probably_wrong,
+            confidence: confidence.map(|confidence| (confidence * 1e3).round() / 1e3),
         };
         Ok((outcome, took))
     }

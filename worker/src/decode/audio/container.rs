@@ -119,7 +119,7 @@ impl Container {
         let Scan { shape, n_frames } = Scan::of(TrackPackets::open(bytes)?, limits)?;
         let packets = TrackPackets::open(bytes)?;
         let codec = packets.codec()?;
-        let mut sound = Sound {
+        let sound = Sound {
             codec: packets.parameters.codec,
             rate: shape.rate,
             n_channels: u16::try_from(shape.n_channels).unwrap_or(u16::MAX),
@@ -130,8 +130,6 @@ impl Container {
             warnings: Vec::new(),
         };
         sound.check(limits)?;
-        // The times of packets need not be exact, so the sound may be a little longer.
-        sound.n_frames = u64::from(limits.max_seconds) * u64::from(shape.rate);
         let container = Self {
             packets,
             codec,

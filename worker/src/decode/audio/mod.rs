@@ -55,6 +55,8 @@ pub(crate) struct Audio {
     /// Samples at 16 kHz that are not returned yet.
     ready: Vec<f32>,
     n_given: u64,
+    /// Frames of the sound, at the rate of the file.
+    n_frames: u64,
     is_over: bool,
     resampling: Duration,
     losses: Losses,
@@ -76,13 +78,19 @@ impl Audio {
     /// decoded.
     pub(crate) fn open(upload: Upload, limits: &AudioLimits) -> Result<Self, Undecodable> {
         let (sound, source) = Source::open(upload.media_type, upload.bytes, limits)?;
+        let n_left = match &source {
+            Source::Frames { .. } => sound.n_frames,
+            // The times of packets need not be exact, so the sound may be a little longer.
+            Source::Container(_) => u64::from(limits.max_seconds) * u64::from(sound.rate),
+        };
         Ok(Self {
             source,
             mixer: Mixer::default(),
             resampler: Resampler::new(sound.rate)?,
             rate: sound.rate,
             n_lead: sound.n_lead,
-            n_left: sound.n_frames,
+            n_left,
+            n_frames: sound.n_frames,
             n_silent: 0,
             mono: Vec::new(),
             ready: Vec::new(),
@@ -108,6 +116,11 @@ impl Audio {
     /// `None`.
     pub(crate) fn warnings(&self) -> &[String] {
         &self.warnings
+    }
+
+    /// The length of the sound by the file's headers and packets, seconds.
+    pub(crate) fn length_s(&self) -> f64 {
+        seconds(self.n_frames, self.rate)
     }
 
     /// The length of the sound returned so far, seconds.

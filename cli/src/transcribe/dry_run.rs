@@ -1,0 +1,60 @@
+//! `akhar transcribe --dry-run`: what a run would do is printed, and nothing is written or sent.
+
+use std::{fs, path::Path};
+
+use akhar_worker::Recording;
+
+use super::{
+    inputs::{Input, Inputs},
+    untranscribed::Untranscribed,
+};
+use crate::{failure::Failure, language::Language, output};
+
+/// The time that the bundled model needs for a second of speech, seconds on one core, by its card in `models/cards`.
+const fn real_time_factor(lang: Language) -> f64 {
+    match lang {
+        Language::Pa => 0.033,
+        Language::En => 0.044,
+    }
+}
+
+/// Opens all recordings, and prints how many there are, how long they are, about how long a run would take, and which files
+/// would fail or be skipped.
+pub(super) fn report(Inputs { recordings, skipped }: &Inputs, lang: Language) -> Result<(), Failure> {
+    let mut length_s = 0.0;
+    let mut failing = Vec::new();
+    for Input { path, .. } in recordings {
+        match length(path) {
+            Ok(seconds) => length_s += seconds,
+            Err((code, reason)) => {
+                let path = path.to_string_lossy().into_owned();
+                failing.push(Untranscribed { path, code, reason });
+            }
+        }
+    }
+    let factor = real_time_factor(lang);
+    output::line(format_args!(
+        "{} recordings, {:.2} h of audio, about {:.1} min on one core: the bundled model's card says {factor} s for a second of \
+         speech, without translation",
+        recordings.len(),
+        length_s / 3600.0,
+        length_s * factor / 60.0,
+    ))?;
+    list("would fail", &failing)?;
+    list("would be skipped", skipped)
+}
+
+/// The length of a recording in seconds, or why it cannot be transcribed.
+fn length(path: &Path) -> Result<f64, (String, String)> {
+    let bytes = fs::read(path).map_err(|error| ("unreadable".to_owned(), error.to_string()))?;
+    let recording = Recording::open(bytes.into()).map_err(|error| (error.code.to_owned(), error.detail))?;
+    Ok(recording.length_s())
+}
+
+fn list(end: &str, files: &[Untranscribed]) -> Result<(), Failure> {
+    output::line(format_args!("{} files {end}{}", files.len(), if files.is_empty() { "" } else { ":" }))?;
+    for Untranscribed { path, code, reason } in files {
+        output::line(format_args!("{path}: {reason} ({code})"))?;
+    }
+    Ok(())
+}
