@@ -1,38 +1,46 @@
-//! A service of its own for one command: what `akhar serve` runs, on a free port of this machine.
+//! A service of its own for one command: what `akhar serve` runs, on a free port of this machine, and with a temporary
+//! database unless one is configured.
 
 use std::{
     net::{Ipv4Addr, SocketAddr},
     time::Duration,
 };
 
-use akhar_platform::{blocking::joined, config::Config, reload::LiveConfig, shutdown::Shutdown, telemetry};
+use akhar_platform::{
+    blocking::joined, config::Config, database::TemporaryDataDir, reload::LiveConfig, shutdown::Shutdown,
+    telemetry,
+};
 use tokio::{sync::oneshot, task::JoinHandle};
 
 use super::{Ready, ServeOptions, run_until};
 use crate::failure::Failure;
 
-/// A running service.
+/// A service that is starting or running. [`Self::stop`] must be called.
 #[derive(Debug)]
 pub(crate) struct Embedded {
-    /// Such as `http://127.0.0.1:41234`.
-    pub(crate) base: String,
-    /// The demo key, if there is one.
-    pub(crate) key: Option<String>,
+    /// Has the address and the demo key, if there is one, when the service is ready.
+    ready: oneshot::Receiver<(SocketAddr, Option<String>)>,
     limit: Duration,
     shutdown: Shutdown,
-    task: JoinHandle<Result<(), Failure>>,
+    /// `None` after its end.
+    task: Option<JoinHandle<Result<(), Failure>>>,
 }
 
 impl Embedded {
-    /// Starts a service with these settings. It accepts requests when this returns.
-    pub(crate) async fn start(config: &Config) -> Result<Self, Failure> {
+    /// Starts a service with these settings.
+    pub(crate) fn start(config: &Config) -> Result<Self, Failure> {
+        let temporary = config.database_url.is_none().then(TemporaryDataDir::create).transpose()?;
         let listen = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
-        let config = Config { listen, metrics_listen: None, worker_metrics_listen: None, ..config.clone() };
+        let mut config =
+            Config { listen, metrics_listen: None, worker_metrics_listen: None, ..config.clone() };
+        if let Some(temporary) = &temporary {
+            temporary.path().clone_into(&mut config.data_dir);
+        }
         let limit = config.shutdown_limit();
         let shutdown = Shutdown::default();
         let (sender, ready) = oneshot::channel();
         let stop = shutdown.clone();
-        let mut task = tokio::spawn(async move {
+        let task = tokio::spawn(async move {
             let on_ready = |ready: Ready| {
                 // Nobody waits any more.
                 let _ = sender.send((ready.address, ready.demo.map(|demo| demo.key)));
@@ -43,20 +51,30 @@ impl Embedded {
                 has_link: false,
                 worker_log: Some(telemetry::COMMAND_FILTER),
             };
-            run_until(&config, LiveConfig::fixed(config.clone()), &stop, options).await
+            let served = run_until(&config, LiveConfig::fixed(config.clone()), &stop, options).await;
+            drop(temporary);
+            served
         });
-        match ready.await {
-            Ok((address, key)) => Ok(Self { base: format!("http://{address}"), key, limit, shutdown, task }),
-            Err(_) => Err(joined((&mut task).await).err().unwrap_or(Failure::WorkerStart)),
-        }
+        Ok(Self { ready, limit, shutdown, task: Some(task) })
     }
 
-    /// Stops the service. The worker finishes the jobs that it runs; jobs that wait are run after the next start.
-    pub(crate) async fn stop(mut self) -> Result<(), Failure> {
+    /// Waits until the service accepts requests. Returns its address, such as `http://127.0.0.1:41234`, and the demo key if
+    /// there is one.
+    pub(crate) async fn ready(&mut self) -> Result<(String, Option<String>), Failure> {
+        if let Ok((address, key)) = (&mut self.ready).await {
+            return Ok((format!("http://{address}"), key));
+        }
+        let Some(task) = self.task.take() else { return Err(Failure::WorkerStart) };
+        Err(joined(task.await).err().unwrap_or(Failure::WorkerStart))
+    }
+
+    /// Stops the service. The worker finishes the jobs that it runs.
+    pub(crate) async fn stop(self) -> Result<(), Failure> {
+        let Some(mut task) = self.task else { return Ok(()) };
         tokio::select! {
-            ended = &mut self.task => return joined(ended),
+            ended = &mut task => return joined(ended),
             () = self.shutdown.finish_within(self.limit) => (),
         }
-        joined(self.task.await)
+        joined(task.await)
     }
 }

@@ -28,10 +28,10 @@ use futures::{Stream, StreamExt as _, stream};
 use tokio::{
     signal::unix::{Signal, SignalKind, signal},
     sync::Semaphore,
-    time::{MissedTickBehavior, interval},
+    time::{MissedTickBehavior, interval, sleep},
 };
 
-use crate::{failure::Failure, language::Language, output};
+use crate::{failure::Failure, language::Language, output, serve::Embedded};
 use batch::{Batch, Ended};
 use inputs::{Input, Inputs};
 use journal::Journal;
@@ -39,13 +39,15 @@ use lengths::{Audio, Lengths};
 use outputs::Outputs;
 use pace::Pace;
 use progress::{Progress, Tally};
-use server::Server;
+use server::{Elsewhere, Server};
 use settings::{Format, Settings};
 use summary::Row;
 use untranscribed::Untranscribed;
 
 /// How often the progress is shown.
 const SHOW_INTERVAL: Duration = Duration::from_millis(500);
+/// Signals within this time count as one.
+const REPETITION: Duration = Duration::from_secs(1);
 
 #[derive(Debug, clap::Args)]
 #[expect(clippy::struct_excessive_bools, reason = "they are the flags of a command")]
@@ -101,32 +103,46 @@ pub(crate) async fn run(config: &Config, arguments: Arguments) -> Result<(), Fai
         return blocking(move || dry_run::report(&inputs, arguments.lang)).await;
     }
     let key = arguments.key_file.as_deref().map(server::key_in).transpose()?;
+    let key = key.or_else(|| server::key_of(config));
+    let url = arguments.url.as_deref().or(config.url.as_deref()).filter(|url| !url.is_empty());
+    let elsewhere = url.map(|url| Elsewhere::new(url, key.clone())).transpose()?;
+    if elsewhere.is_none() {
+        let config = config.clone();
+        let settings = settings.clone();
+        blocking(move || server::check_installation(&config, &settings)).await?;
+    }
     let outputs = Outputs::create(arguments.out)?;
     let journal = Journal::open(outputs.folder(), &settings, arguments.resume)?;
     outputs.write_list(untranscribed::SKIPPED, &inputs.skipped)?;
     let mut signals = Signals::new().map_err(Failure::io("cannot install signal handlers"))?;
     let pace = Pace::new(arguments.concurrency.get());
-    let url = arguments.url.as_deref().or(config.url.as_deref()).filter(|url| !url.is_empty());
-    let server = tokio::select! {
-        server = Server::open(config, url, key.or_else(|| server::key_of(config)), &pace) => server?,
-        code = signals.next() => return Err(Failure::Exit(code)),
+    let mut service = if elsewhere.is_none() { Some(Embedded::start(config)?) } else { None };
+    let opened = async {
+        match (elsewhere, &mut service) {
+            (Some(elsewhere), _) => Server::connect(elsewhere, &pace).await,
+            (None, Some(service)) => Server::connect_here(service, key, &pace).await,
+            (None, None) => Err(Failure::WorkerStart),
+        }
     };
-    let batch = Arc::new(Batch {
-        client: server.client.clone(),
-        base: server.base.clone(),
-        pace,
-        settings,
-        outputs,
-        journal,
-        memory: Semaphore::new(1),
-        lengths: Lengths::new(inputs.recordings.iter().map(size)),
-    });
-    let ran = transcribe(&batch, inputs, arguments.concurrency.get(), &mut signals).await;
-    let closed = tokio::select! {
-        closed = server.close() => closed,
+    let opened = tokio::select! {
+        opened = opened => opened,
         code = signals.next() => Err(Failure::Exit(code)),
     };
-    ran.and(closed)
+    let ran = match opened {
+        Ok(Server { client, base }) => {
+            let lengths = Lengths::new(inputs.recordings.iter().map(size));
+            let memory = Semaphore::new(1);
+            let batch = Batch { client, base, pace, settings, outputs, journal, memory, lengths };
+            transcribe(&Arc::new(batch), inputs, arguments.concurrency.get(), &mut signals).await
+        }
+        Err(failure) => Err(failure),
+    };
+    let Some(service) = service else { return ran };
+    let stopped = tokio::select! {
+        stopped = service.stop() => stopped,
+        code = Signals::next_but_repeated() => Err(Failure::Exit(code?)),
+    };
+    ran.and(stopped)
 }
 
 /// Why there is nothing to do.
@@ -252,6 +268,14 @@ struct Signals {
 impl Signals {
     fn new() -> std::io::Result<Self> {
         Ok(Self { interrupt: signal(SignalKind::interrupt())?, terminate: signal(SignalKind::terminate())? })
+    }
+
+    /// Waits for a signal that is no repetition of an earlier one, as programs that start others send them. Only it may leave
+    /// the temporary database behind.
+    async fn next_but_repeated() -> Result<u8, Failure> {
+        sleep(REPETITION).await;
+        let mut signals = Self::new().map_err(Failure::io("cannot install signal handlers"))?;
+        Ok(signals.next().await)
     }
 
     /// Waits for a signal. Returns the code that the process ends with, as shells do: 128 and the signal's number.

@@ -3,10 +3,11 @@
 use std::{fs, path::Path, time::Duration};
 
 use akhar_client::{Client, ClientError, Retries};
-use akhar_platform::{config::Config, database::PrivateError, http_client};
+use akhar_inference::Registry;
+use akhar_platform::{config::Config, database::PrivatePostgres, http_client};
 use secrecy::{ExposeSecret as _, SecretString};
 
-use super::pace::Pace;
+use super::{pace::Pace, settings::Settings};
 use crate::{failure::Failure, serve::Embedded};
 
 const CONNECT_LIMIT: Duration = Duration::from_secs(10);
@@ -17,65 +18,78 @@ const CHECK_LIMIT: Duration = Duration::from_secs(10);
 /// How long other requests are repeated. A server that cannot be reached for so long ends the run.
 const RETRY_LIMIT: Duration = Duration::from_secs(5 * 60);
 
+/// A server elsewhere.
+#[derive(Debug)]
+pub(super) struct Elsewhere {
+    base: String,
+    key: SecretString,
+}
+
+impl Elsewhere {
+    /// The server at `url`.
+    pub(super) fn new(url: &str, key: Option<SecretString>) -> Result<Self, Failure> {
+        check(url)?;
+        let key = key.ok_or_else(|| {
+            fail(format!("there is no API key for {url}: set AKHAR_KEY, or name its file with --key-file"))
+        })?;
+        Ok(Self { base: url.trim_end_matches('/').to_owned(), key })
+    }
+}
+
 /// A server that answers.
 #[derive(Debug)]
 pub(super) struct Server {
     pub(super) client: Client,
     /// The address, for messages.
     pub(super) base: String,
-    embedded: Option<Embedded>,
 }
 
 impl Server {
-    /// Connects to the server at `url`, and without one starts a service. Checks that it accepts the key. The `pace` gets
-    /// its refusals.
-    pub(super) async fn open(
-        config: &Config,
-        url: Option<&str>,
+    /// Connects to a server elsewhere. The `pace` gets its refusals.
+    pub(super) async fn connect(Elsewhere { base, key }: Elsewhere, pace: &Pace) -> Result<Self, Failure> {
+        Self::open(&http(false)?, base, key, pace).await
+    }
+
+    /// Waits until this command's own service is ready, and connects to it.
+    pub(super) async fn connect_here(
+        service: &mut Embedded,
         key: Option<SecretString>,
         pace: &Pace,
     ) -> Result<Self, Failure> {
-        let (base, key, embedded) = if let Some(url) = url {
-            check(url)?;
-            let key = key.ok_or_else(|| {
-                fail(format!(
-                    "there is no API key for {url}: set AKHAR_KEY, or name its file with --key-file"
-                ))
-            })?;
-            (url.trim_end_matches('/').to_owned(), key, None)
-        } else {
-            let mut embedded = Embedded::start(config).await.map_err(|failure| match failure {
-                Failure::Private(PrivateError::InUse(_)) => {
-                    fail(format!("{failure}. If it is an `akhar serve`, give its address with --url"))
-                }
-                other => other,
-            })?;
-            let key = key.or_else(|| embedded.key.take().map(SecretString::from)).ok_or_else(|| {
-                fail("the database has API keys: set AKHAR_KEY to one of them, or name its file with --key-file")
-            })?;
-            (embedded.base.clone(), key, Some(embedded))
-        };
-        let http = http(embedded.is_some())?;
-        let client = Client::new(http, &base, key);
-        let server = Self { client: client.clone().retrying(retries(RETRY_LIMIT, pace)), base, embedded };
-        match client.retrying(Retries::within(CHECK_LIMIT)).jobs(1).await {
-            Ok(_) => Ok(server),
-            Err(error) => Err(server.failure(&error)),
-        }
+        let (base, demo_key) = service.ready().await?;
+        let key = key.or_else(|| demo_key.map(SecretString::from)).ok_or_else(|| {
+            fail("the database has API keys: set AKHAR_KEY to one of them, or name its file with --key-file")
+        })?;
+        Self::open(&http(true)?, base, key, pace).await
     }
 
-    /// Why the run cannot go on.
-    pub(super) fn failure(&self, error: &ClientError) -> Failure {
-        failure(&self.base, error)
-    }
-
-    /// Stops the service, if it is this command's own.
-    pub(super) async fn close(self) -> Result<(), Failure> {
-        match self.embedded {
-            Some(embedded) => embedded.stop().await,
-            None => Ok(()),
+    /// Checks that the server accepts the key.
+    async fn open(
+        http: &reqwest::Client,
+        base: String,
+        key: SecretString,
+        pace: &Pace,
+    ) -> Result<Self, Failure> {
+        let client = Client::new(http.clone(), &base, key);
+        match client.clone().retrying(Retries::within(CHECK_LIMIT)).jobs(1).await {
+            Ok(_) => Ok(Self { client: client.retrying(retries(RETRY_LIMIT, pace)), base }),
+            Err(error) => Err(failure(&base, &error)),
         }
     }
+}
+
+/// Checks that this machine has what a service of this command's own needs: ONNX Runtime, the models and Postgres.
+pub(super) fn check_installation(config: &Config, settings: &Settings) -> Result<(), Failure> {
+    akhar_worker::runtime(config)?;
+    let registry = Registry::open(&config.models_dir)?;
+    let is_translated = settings.translation_lang().is_some();
+    for operation in ["speech-recognition"].into_iter().chain(is_translated.then_some("translation")) {
+        registry.serving(operation, Some(settings.lang()))?;
+    }
+    if config.database_url.is_none() {
+        PrivatePostgres::programs(config.postgres_bin.as_deref())?;
+    }
+    Ok(())
 }
 
 /// Refuses what is not an address of a server.

@@ -93,13 +93,10 @@ impl ConfigError {
 }
 
 impl Config {
-    /// Reads the file that `AKHAR_CONFIG` names (or [`DEFAULT_FILE`], if present), then the environment. A program that was
-    /// installed as a Python package has other defaults for the files that it needs.
+    /// Reads the file that `AKHAR_CONFIG` names (or [`DEFAULT_FILE`], if present), then the environment. The files that
+    /// the program needs have other defaults where they are found elsewhere.
     pub fn load() -> Result<Self, ConfigError> {
-        let mut figment = Figment::new();
-        if let Some(installation) = Installation::find() {
-            figment = figment.merge(Serialized::defaults(installation));
-        }
+        let mut figment = Figment::from(Serialized::defaults(Installation::find()));
         let named = Env::var("AKHAR_CONFIG").map(PathBuf::from);
         let file = named.clone().unwrap_or_else(|| DEFAULT_FILE.into());
         if file.is_file() {

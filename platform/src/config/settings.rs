@@ -128,9 +128,11 @@ pub struct Config {
     /// Seconds that a job which the service failed to process is kept, with its upload, so that `akhar jobs retry` can run it
     /// again.
     pub dead_retention_s: u64,
-    /// Folder of the model manifests.
+    /// Folder of the model manifests. If it is not set, the first folder `models` with manifests is used: of the working folder,
+    /// of the program's folder and the two above it, and of `akhar` in `XDG_DATA_HOME` and `XDG_DATA_DIRS`.
     pub models_dir: PathBuf,
-    /// ONNX Runtime's shared library. `make run` downloads it to the default path.
+    /// ONNX Runtime's shared library. `make run` downloads it to the default path. If it is not set, that path and
+    /// `libonnxruntime.so` are looked for in the same folders as the models.
     pub ort_dylib: PathBuf,
     /// Hardware that models run on: `cpu`, or `cuda` where `AKHAR_ORT_DYLIB` names a library built for CUDA.
     pub device: Device,

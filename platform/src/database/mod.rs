@@ -8,7 +8,7 @@ mod programs;
 mod server_process;
 
 pub use listener::Event;
-pub use private::PrivatePostgres;
+pub use private::{PrivatePostgres, TemporaryDataDir};
 pub use private_error::PrivateError;
 
 use std::{

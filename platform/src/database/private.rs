@@ -64,6 +64,47 @@ impl Drop for Lock {
     }
 }
 
+/// A data folder for one command. When this is dropped, it is removed with the cluster in it, whose server must have
+/// stopped.
+#[derive(Debug)]
+pub struct TemporaryDataDir(PathBuf);
+
+impl TemporaryDataDir {
+    /// Creates an empty folder among the temporary files.
+    pub fn create() -> Result<Self, PrivateError> {
+        let parent = std::env::temp_dir();
+        let parent = parent.canonicalize().map_err(at(&parent))?;
+        for nth in 0..1000_u32 {
+            let path = parent.join(format!("akhar-{}-{nth}", std::process::id()));
+            match fs::DirBuilder::new().mode(0o755).create(&path) {
+                Ok(()) => return Ok(Self(path)),
+                // Left by a killed process with the same id.
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => (),
+                Err(error) => return Err(at(&path)(error)),
+            }
+        }
+        Err(at(&parent)(io::ErrorKind::AlreadyExists.into()))
+    }
+
+    /// The folder.
+    pub fn path(&self) -> &Path {
+        &self.0
+    }
+}
+
+impl Drop for TemporaryDataDir {
+    fn drop(&mut self) {
+        for folder in [&fallback(&self.0), &self.0] {
+            match fs::remove_dir_all(folder) {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                    tracing::warn!(%error, folder = %folder.display(), "cannot remove a temporary folder");
+                }
+                _ => (),
+            }
+        }
+    }
+}
+
 impl PrivatePostgres {
     /// Starts the server of `data_dir`, and creates its cluster if there is none. Blocks for less than a second, or for
     /// a few seconds if it creates the cluster or the server recovers from a crash. `bin` is the folder of Postgres's

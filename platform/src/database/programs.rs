@@ -7,13 +7,13 @@ use std::{
 };
 
 use super::private_error::PrivateError;
-use crate::installation::POSTGRES_BIN;
+use crate::installation::{POSTGRES_BIN, folders};
 
 /// The users to run Postgres as, in order of preference. An installation of Postgres has the first, any Debian the
 /// second.
 const UNPRIVILEGED: [&str; 2] = ["postgres", "nobody"];
 
-/// The folder in the working folder into which `scripts/setup.sh` unpacks a wheel of Postgres.
+/// The folder into which `scripts/setup.sh` unpacks a wheel of Postgres.
 const FETCHED: &str = ".cache/postgres";
 
 /// The programs of Postgres, and the user to run them as.
@@ -97,8 +97,8 @@ pub(super) fn others_may_enter(folder: &Path) -> bool {
 }
 
 fn installed() -> Option<PathBuf> {
-    let fetched = Path::new(FETCHED).join(POSTGRES_BIN);
-    debian_folders().into_iter().chain(path_folders()).chain([fetched]).find_map(|folder| existing(&folder))
+    let fetched = folders().into_iter().map(|folder| folder.join(FETCHED).join(POSTGRES_BIN));
+    debian_folders().into_iter().chain(path_folders()).chain(fetched).find_map(|folder| existing(&folder))
 }
 
 /// The absolute path of a folder that has Postgres's server programs.
