@@ -1,7 +1,7 @@
 //! Runs random statements in Postgres and in the model, and compares the rows after each.
 
 use akhar_jobs::{
-    Fence, JobId, NewJob, Outcome, Prediction, Queue,
+    Fence, FreePlaces, JobId, NewJob, Outcome, Prediction, Queue,
     store::{self, Change, Ending, Guard, JobSearch, Requeue, Submitted},
 };
 use akhar_tests::Cluster;
@@ -91,8 +91,9 @@ impl Both {
             (0..N_JOBS).filter(|job| self.model[*job].as_ref().is_some_and(is_due)).collect()
         };
         let first = [due(false), due(true)].into_iter().find(|jobs| !jobs.is_empty()).unwrap_or_default();
-        let claimed =
-            store::claim(&self.db, &worker.to_string(), &[(Queue::Quick, 1)]).await.expect("a claim");
+        let claimed = store::claim(&self.db, &worker.to_string(), &[FreePlaces::any(Queue::Quick, 1)])
+            .await
+            .expect("a claim");
         let of_claim = |job: &usize| claimed.iter().any(|claimed| claimed.fence.job == self.jobs[*job].id);
         let job = first.iter().copied().find(of_claim);
         assert_eq!(claimed.len(), first.len().min(1), "{first:?} are due");
