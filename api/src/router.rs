@@ -39,8 +39,9 @@ with_operations!(handlers);
 
 /// Builds the router.
 pub(crate) fn router(app: App) -> Router {
-    let paths: Vec<String> = openapi().paths.paths.into_keys().collect();
-    let document = Bytes::from(openapi_json());
+    let openapi = openapi();
+    let document = Bytes::from(openapi_json(&openapi));
+    let paths: Vec<String> = openapi.paths.paths.into_keys().collect();
     let pages = ui::routes(&app, &document);
     let shared = middleware::Shared::new(&app.shutdown);
     let models = Operation::ALL.into_iter().fold(Router::new(), |router, operation| {

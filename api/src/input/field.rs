@@ -200,14 +200,18 @@ impl File {
     /// The violation of a file with more bytes.
     pub(super) fn too_large(&self, max_bytes: usize) -> Violation {
         let name = Self::NAME;
-        let advice = self.if_larger.map(|advice| format!(": {advice}")).unwrap_or_default();
+        let advice = self.advice();
         Violation::new(name, Code::TooLarge, format!("{name} is larger than {max_bytes} bytes{advice}"))
+    }
+
+    /// What takes a larger file, as the end of a sentence.
+    fn advice(&self) -> String {
+        self.if_larger.map(|advice| format!(": {advice}")).unwrap_or_default()
     }
 
     /// The sentence about its limit for an error about the whole body.
     pub(super) fn limit(&self, max_bytes: usize) -> String {
-        let advice = self.if_larger.map(|advice| format!(": {advice}")).unwrap_or_default();
-        format!("{} may have at most {max_bytes} bytes{advice}.", Self::NAME)
+        format!("{} may have at most {max_bytes} bytes{}.", Self::NAME, self.advice())
     }
 
     /// The violation of a file of another type.

@@ -131,11 +131,14 @@ fn escape(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{openapi::openapi_json, problems::ProblemType};
+    use crate::{
+        openapi::{openapi, openapi_json},
+        problems::ProblemType,
+    };
 
     #[test]
     fn every_part_of_the_pages_has_a_text_in_every_language() {
-        let limits = limits(openapi_json().as_bytes());
+        let limits = limits(openapi_json(&openapi()).as_bytes());
         assert_eq!(limits["stroke-width"], json!({ "minimum": 1, "maximum": 8, "default": 2.5 }));
         for language in Language::ALL {
             for template in [PLAYGROUND, REFERENCE] {
