@@ -79,9 +79,9 @@ impl Statement for Submit {
             jobs.iter().zip(&decisions).partition(|(_, decision)| decision.is_ok());
         let accepted: Vec<&NewJob> = accepted.into_iter().map(|(job, _)| &**job).collect();
         let mut submitted = store::submit(db, &accepted).await?.into_iter();
-        let refused: Vec<JobId> = refused.into_iter().map(|(job, _)| job.id).collect();
+        let refused: Vec<&NewJob> = refused.into_iter().map(|(job, _)| &**job).collect();
         // A full queue refuses no job that is in it already: its statement succeeded, and the answer was lost.
-        let existing = store::existing(db, &refused).await?;
+        let existing = store::submitted(db, &refused).await?;
         let reply = |(job, decision): (&Arc<NewJob>, Result<(), QueueFull>)| match decision {
             Ok(()) => Ok(submitted.next().unwrap_or(Submitted::Exists)),
             Err(_) if existing.contains(&job.id) => Ok(Submitted::Exists),

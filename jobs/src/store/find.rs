@@ -1,7 +1,5 @@
 //! Reads jobs by id, and parses announcements of ended jobs.
 
-use std::collections::HashSet;
-
 use chrono::{DateTime, Utc};
 use sqlx::{PgConnection, PgPool, types::Json};
 use uuid::Uuid;
@@ -31,15 +29,6 @@ struct JobRow {
 /// The jobs with these ids, in any order. Ids of no job are left out.
 pub async fn find_many(db: &mut PgConnection, ids: &[JobId]) -> Result<Vec<Job>, sqlx::Error> {
     select(db, ids, None).await
-}
-
-/// Which of these jobs exist.
-pub async fn existing(db: &mut PgConnection, ids: &[JobId]) -> Result<HashSet<JobId>, sqlx::Error> {
-    if ids.is_empty() {
-        return Ok(HashSet::new());
-    }
-    let existing = sqlx::query_scalar("select id from jobs where id = any($1)");
-    Ok(existing.bind(column(ids, |id| id.0)).fetch_all(db).await?.into_iter().collect())
 }
 
 /// A job of this account. `None` if there is no such job or it belongs to another account.

@@ -39,7 +39,7 @@ pub use control::{
     remove_workers, set_queue_mode,
 };
 pub use end::{Ending, Ends, Guard, MAX_ENDINGS, acknowledge, cancel, end};
-pub use find::{EndedFacts, JobFilter, ended, ended_facts, existing, find, find_many, of_account};
+pub use find::{EndedFacts, JobFilter, ended, ended_facts, find, find_many, of_account};
 pub use follow::{Cursor, Followed, follow};
 pub use heartbeat::{DEAD_AFTER, Heartbeat, any_alive, beat, heartbeats, last_heartbeats, leave};
 pub use list::{QueueDepth, Unended, WorkerRow, WorkerState, list_workers, queue_depths, unended};
@@ -52,7 +52,7 @@ pub use overview::{
 pub use progress::note_progress;
 pub use requeue::{Requeue, requeue};
 pub use search::{JobPage, JobSearch, JobSummary, PageStart, search};
-pub use submit::{Submitted, submit};
+pub use submit::{Submitted, submit, submitted};
 pub use sweep::{expire, forget_workers, lost, make_due, overdue};
 pub use uploads::used_objects;
 pub use usage::{AudioReservation, AudioUsage, reserve_audio};

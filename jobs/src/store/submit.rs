@@ -48,6 +48,23 @@ pub async fn submit(db: &mut PgConnection, jobs: &[&NewJob]) -> Result<Vec<Submi
     Ok(jobs.iter().map(of).collect())
 }
 
+/// Which of these jobs were submitted. Another process, or a connection that was lost, may be submitting one of them at this
+/// time: the statements that submit jobs of the same accounts end before the rows are read.
+pub async fn submitted(db: &mut PgConnection, jobs: &[&NewJob]) -> Result<HashSet<JobId>, sqlx::Error> {
+    if jobs.is_empty() {
+        return Ok(HashSet::new());
+    }
+    // The turns are not used. The function waits for the locks that these statements hold until they are committed.
+    sqlx::query("select next_turns($1, $2, $3)")
+        .bind(column(jobs, |job| job.queue().name()))
+        .bind(column(jobs, |job| job.priority()))
+        .bind(column(jobs, |job| job.account_id))
+        .execute(&mut *db)
+        .await?;
+    let submitted = sqlx::query_scalar("select id from jobs where id = any($1)");
+    Ok(submitted.bind(column(jobs, |job| job.id.0)).fetch_all(db).await?.into_iter().collect())
+}
+
 /// Inserts the rows in the order of `jobs`, which must be sorted by id. If the rows are not flushed, also announces their
 /// queues.
 async fn insert(

@@ -1,7 +1,7 @@
 //! Requests with an Idempotency-Key: repeated, changed, concurrent, and from clients that disconnect.
 
 use akhar_tests::{
-    Form, Stack,
+    Form, Seam, Stack,
     http::{connect, head, send},
     until,
 };
@@ -85,6 +85,31 @@ async fn concurrent_requests_with_a_key_share_one_job_that_outlives_their_client
         answer.await.expect("an answer").predictions();
     }
     assert_eq!(n_jobs(&stack).await, 1);
+}
+
+#[tokio::test]
+async fn a_request_that_is_repeated_at_a_full_queue_gets_the_job_that_is_being_submitted() {
+    let mut stack = Stack::with().workers(0).start().await;
+    let image = &operations()[0];
+    let form = Form::upload(&image.bytes);
+    let post = |stack: &Stack, base: &str, key: &str| {
+        let url = format!("{base}/v1/models/{}", image.operation);
+        let request = stack.anonymous("POST", &url).bearer_auth(&stack.key);
+        form.send_with(request).header(KEY, key).header("prefer", "respond-async")
+    };
+    send(post(&stack, &stack.base, "fills the queue")).await.job();
+    let mut held = Seam::Submit.hold(&stack.db).await;
+    let first = tokio::spawn(send(post(&stack, &stack.base, "a-key")));
+    held.holds(1).await;
+    stack.change(vec![("AKHAR_MAX_WAITING".to_owned(), "1".to_owned())]);
+    let (_full, base) = stack.start_api().await;
+    let repeated = tokio::spawn(send(post(&stack, &base, "a-key")));
+    held.holds(2).await;
+    held.release().await;
+    assert_eq!(repeated.await.expect("an answer").job(), first.await.expect("an answer").job());
+    let refused = stack.refused(post(&stack, &base, "another-key"), 503).await;
+    assert_eq!(refused.slug, "queue-full");
+    assert_eq!(n_jobs(&stack).await, 2);
 }
 
 #[tokio::test]

@@ -9,7 +9,7 @@ use akhar_jobs::{
     fair_share::Limit,
     store::{self, Requeue, Submitted},
 };
-use akhar_tests::{Cluster, Stack};
+use akhar_tests::{Cluster, Stack, until};
 use futures::future::join_all;
 use sqlx::PgPool;
 use uuid::Uuid;
@@ -194,6 +194,38 @@ async fn a_full_queue_refuses_no_job_that_is_in_it() {
         "{answers:?}"
     );
     assert_eq!(n_waiting(&db).await, 1);
+}
+
+/// The first statement is that of another process, or of a connection that was lost.
+#[tokio::test]
+async fn a_full_queue_refuses_no_job_whose_statement_is_not_committed_yet() {
+    let db = database().await;
+    let submissions = Submissions::start(&db, &Admission::new(1));
+    assert!(matches!(submissions.submit(new_job(false).into()).await, Ok(Submitted::Accepted)));
+    for is_committed in [true, false] {
+        let job = Arc::new(new_job(false));
+        let mut first = db.begin().await.expect("a transaction");
+        store::submit(&mut first, &[&*job]).await.expect("a write");
+        let again = tokio::spawn({
+            let submissions = submissions.clone();
+            async move { submissions.submit(job).await }
+        });
+        until("the second statement waits for the first one", async || {
+            assert!(!again.is_finished(), "it was answered");
+            let query = "select count(*) from pg_locks where not granted and locktype = 'advisory'
+                and database = (select oid from pg_database where datname = current_database())";
+            let n_waiting: i64 = sqlx::query_scalar(query).fetch_one(&db).await.expect("a count");
+            (n_waiting == 1).then_some(())
+        })
+        .await;
+        let ended = if is_committed { first.commit().await } else { first.rollback().await };
+        ended.expect("it ends");
+        match again.await.expect("no panic") {
+            Ok(Submitted::Exists) => assert!(is_committed),
+            Err(SubmitError::QueueFull(_)) => assert!(!is_committed),
+            other => panic!("{other:?}"),
+        }
+    }
 }
 
 #[tokio::test]
