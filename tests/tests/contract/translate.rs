@@ -1,29 +1,51 @@
 //! `akhar translate`: lines in, lines out.
 
-use std::process::Stdio;
+use std::{fs::File, process::Stdio};
 
 use akhar_tests::{Cluster, process::command, serve::environment};
-use tokio::io::AsyncWriteExt as _;
+use rustix::process::{Pid, Signal, kill_process};
+use tokio::{
+    io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader},
+    process::Child,
+};
+
+const PA_TO_EN: [&str; 4] = ["--from", "pa", "--to", "en"];
+
+/// A file that takes nothing.
+const FULL: &str = "/dev/full";
+
+/// Starts the command with these streams.
+async fn start(arguments: &[&str], stdin: Stdio, stdout: Stdio) -> Child {
+    let environment = environment(&Cluster::shared().folder().join("no-data")).await;
+    let mut command = command(&[&["translate"], arguments].concat(), &environment);
+    command.stdin(stdin).stdout(stdout).stderr(Stdio::piped()).spawn().expect("it starts")
+}
+
+/// Writes its input. A command that fails does not read all of it.
+fn feed(child: &mut Child, input: &[u8]) {
+    let mut stdin = child.stdin.take().expect("piped");
+    let input = input.to_owned();
+    tokio::spawn(async move { stdin.write_all(&input).await });
+}
 
 /// Runs the command. Returns whether it succeeded, and what it printed to stdout and to stderr.
 async fn translate(arguments: &[&str], input: &[u8]) -> (bool, String, String) {
-    let environment = environment(&Cluster::shared().folder().join("no-data")).await;
-    let mut command = command(&[&["translate"], arguments].concat(), &environment);
-    let command = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let mut child = command.spawn().expect("it starts");
-    let mut stdin = child.stdin.take().expect("piped");
-    let input = input.to_owned();
-    // A command that refuses its arguments reads nothing.
-    tokio::spawn(async move { stdin.write_all(&input).await });
+    let mut child = start(arguments, Stdio::piped(), Stdio::piped()).await;
+    feed(&mut child, input);
     let ended = child.wait_with_output().await.expect("it ends");
     let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("UTF-8");
     (ended.status.success(), text(ended.stdout), text(ended.stderr))
 }
 
+/// Numbers and empty lines, which need no run of the model.
+fn many_lines() -> String {
+    (0..20_000).map(|n| if n % 7 == 0 { "\n".to_owned() } else { format!("{n}\n") }).collect()
+}
+
 #[tokio::test]
 async fn each_line_becomes_a_line() {
     let lines = "ਸਤਿ ਸ੍ਰੀ ਅਕਾਲ\n\nਧੰਨਵਾਦ\r\n".repeat(20) + "ਸਤਿ ਸ੍ਰੀ ਅਕਾਲ";
-    let (succeeded, out, log) = translate(&["--from", "pa", "--to", "en"], lines.as_bytes()).await;
+    let (succeeded, out, log) = translate(&PA_TO_EN, lines.as_bytes()).await;
     assert!(succeeded && log.is_empty(), "{log}");
     let lines: Vec<&str> = out.lines().collect();
     assert_eq!(lines.len(), 61, "{out}");
@@ -34,27 +56,63 @@ async fn each_line_becomes_a_line() {
     assert_eq!(lines[0], "Hello");
 }
 
-/// Numbers and empty lines need no run of the model.
 #[tokio::test]
 async fn no_line_of_many_is_lost() {
-    let lines: String =
-        (0..20_000).map(|n| if n % 7 == 0 { "\n".to_owned() } else { format!("{n}\n") }).collect();
-    let (succeeded, out, log) = translate(&["--from", "pa", "--to", "en"], lines.as_bytes()).await;
+    let lines = many_lines();
+    let (succeeded, out, log) = translate(&PA_TO_EN, lines.as_bytes()).await;
     assert!(succeeded && log.is_empty(), "{log}");
     assert!(out == lines, "{} lines", out.lines().count());
 }
 
 #[tokio::test]
-async fn it_fails_if_nobody_reads_all_lines() {
-    let environment = environment(&Cluster::shared().folder().join("no-data")).await;
-    let mut command = command(&["translate", "--from", "pa", "--to", "en"], &environment);
-    let command = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let mut child = command.spawn().expect("it starts");
-    drop(child.stdout.take());
-    child.stdin.take().expect("piped").write_all(b"1\n").await.expect("it reads");
-    let ended = child.wait_with_output().await.expect("it ends");
-    let log = String::from_utf8_lossy(&ended.stderr);
-    assert!(!ended.status.success() && log.contains("closed after 0 lines"), "{log}");
+async fn only_a_line_feed_ends_a_line() {
+    let lines = "1\r2\n3\u{b}4\u{c}5\n6\u{85}7\n8\u{2028}9\u{2029}10\n11\012\n\r\n";
+    let (succeeded, out, log) = translate(&PA_TO_EN, lines.as_bytes()).await;
+    assert!(succeeded && log.is_empty(), "{log}");
+    assert!(out.matches('\n').count() == 6 && !out.contains('\r'), "{out:?}");
+}
+
+/// What it has read of many lines when it is stopped is more than fits into a pipe.
+#[tokio::test]
+async fn it_fails_if_it_does_not_write_every_line() {
+    let lines = many_lines();
+    // Nobody reads them, or not all of them, or the process is ended.
+    for (n_read, signal) in [(0, None), (100, None), (100, Some(Signal::TERM)), (100, Some(Signal::KILL))] {
+        let mut child = start(&PA_TO_EN, Stdio::piped(), Stdio::piped()).await;
+        let mut out = BufReader::new(child.stdout.take().expect("piped")).lines();
+        feed(&mut child, lines.as_bytes());
+        for _ in 0..n_read {
+            out.next_line().await.expect("a read").expect("a line");
+        }
+        if let Some(signal) = signal {
+            let id = child.id().and_then(|id| Pid::from_raw(id.try_into().ok()?)).expect("it runs");
+            kill_process(id, signal).expect("a signal reaches it");
+            assert!(!child.wait().await.expect("it ends").success(), "{signal:?}");
+            continue;
+        }
+        drop(out);
+        let ended = child.wait_with_output().await.expect("it ends");
+        let log = String::from_utf8_lossy(&ended.stderr);
+        assert!(ended.status.code() == Some(1) && log.contains("standard output was closed after"), "{log}");
+    }
+    let file = |path: &str| File::options().read(true).write(path == FULL).open(path).expect("a file");
+    let streams = [
+        (Stdio::piped(), file(FULL).into(), "No space left"),
+        (file("/").into(), Stdio::null(), "directory"),
+    ];
+    for (stdin, stdout, reason) in streams {
+        let mut child = start(&PA_TO_EN, stdin, stdout).await;
+        if child.stdin.is_some() {
+            feed(&mut child, lines.as_bytes());
+        }
+        let ended = child.wait_with_output().await.expect("it ends");
+        let log = String::from_utf8_lossy(&ended.stderr);
+        assert!(ended.status.code() == Some(1) && log.contains(reason), "{log}");
+    }
+    let damaged = [lines.as_bytes(), b"\xff\n", lines.as_bytes()].concat();
+    let (succeeded, out, log) = translate(&PA_TO_EN, &damaged).await;
+    assert!(!succeeded && log.contains("cannot read standard input"), "{log}");
+    assert!(lines.starts_with(&out), "{} lines", out.lines().count());
 }
 
 #[tokio::test]
@@ -72,7 +130,7 @@ async fn a_translation_has_its_confidence() {
 #[tokio::test]
 async fn numbers_in_words_keep_their_values() {
     let lines = "ਪੰਜ ਚਾਰ ਤਿੰਨ ਦੋ\nਮੇਰਾ ਫ਼ੋਨ ਨੰਬਰ ਨੌਂ ਅੱਠ ਸੱਤ ਛੇ ਪੰਜ ਹੈ\n";
-    let (succeeded, out, log) = translate(&["--from", "pa", "--to", "en"], lines.as_bytes()).await;
+    let (succeeded, out, log) = translate(&PA_TO_EN, lines.as_bytes()).await;
     assert!(succeeded && log.is_empty(), "{log}");
     let lines: Vec<&str> = out.lines().collect();
     assert_eq!(lines[0], "Five four three two");
@@ -88,6 +146,6 @@ async fn wrong_input_is_refused_with_a_reason() {
     assert!(!succeeded && out.is_empty() && log.contains("--from and --to are both pa"), "{log}");
     let (succeeded, _, log) = translate(&["--from", "pa", "--to", "fr"], b"").await;
     assert!(!succeeded && log.contains("--to") && log.contains("fr"), "{log}");
-    let (succeeded, _, log) = translate(&["--from", "pa", "--to", "en"], b"\xff\xfe\n").await;
+    let (succeeded, _, log) = translate(&PA_TO_EN, b"\xff\xfe\n").await;
     assert!(!succeeded && log.contains("cannot read standard input"), "{log}");
 }
