@@ -8,18 +8,19 @@ use sqlx::PgPool;
 /// Times that the clock skipped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, sqlx::FromRow)]
 pub struct ClockJump {
-    /// The last time before the jump.
+    /// The last time before the jump that a worker has seen.
     pub jumped_from: DateTime<Utc>,
-    /// The first time after the jump.
+    /// The first time after the jump that it has seen.
     pub jumped_to: DateTime<Utc>,
 }
 
 /// A time of the clock, and the jumps before it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Clock {
-    now: DateTime<Utc>,
+    /// The time.
+    pub now: DateTime<Utc>,
     /// The latest first. They can overlap, because several workers record the same jump.
-    jumps: Vec<ClockJump>,
+    pub jumps: Vec<ClockJump>,
 }
 
 impl Clock {
@@ -54,14 +55,15 @@ pub async fn record_clock_jump(db: &PgPool, jump: ClockJump) -> Result<(), sqlx:
     Ok(())
 }
 
-/// Reads the jumps before `now`, a time that a worker has just read. If the clock was put back after a jump, the times from
-/// then on come again, so they are not skipped any more.
-pub async fn clock(db: &PgPool, now: DateTime<Utc>) -> Result<Clock, sqlx::Error> {
+/// Reads the jumps before `found`, a time that a worker has just read. If the clock was put back after a jump, the times from
+/// then on come again, so they are not skipped any more. If it was put back after `found`, it is earlier now.
+pub async fn clock(db: &PgPool, found: DateTime<Utc>) -> Result<Clock, sqlx::Error> {
     sqlx::query("delete from clock_jumps where jumped_from >= now()").execute(db).await?;
     sqlx::query("update clock_jumps set jumped_to = now() where jumped_to > now()").execute(db).await?;
     let jumps = sqlx::query_as("select jumped_from, jumped_to from clock_jumps order by jumped_to desc")
         .fetch_all(db)
         .await?;
+    let now = sqlx::query_scalar("select least($1, now())").bind(found).fetch_one(db).await?;
     Ok(Clock { now, jumps })
 }
 

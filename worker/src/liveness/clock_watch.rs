@@ -13,11 +13,12 @@ pub(super) struct ClockWatch(Option<(Instant, DateTime<Utc>)>);
 
 impl ClockWatch {
     /// The jump between the last look and one that has just found this time. A slow answer is no jump, because the whole time
-    /// since the last look began counts as passed.
+    /// since the last look began counts as passed. When the clock jumped between the two looks is not known, so all of the time
+    /// between them is skipped: none of it that came before the jump is older than it is.
     pub(super) fn jump(&self, found: DateTime<Utc>) -> Option<ClockJump> {
         let (began, jumped_from) = self.0?;
-        let jumped_to = found - TimeDelta::from_std(began.elapsed()).unwrap_or(TimeDelta::MAX);
-        (jumped_to - jumped_from > TOLERANCE).then_some(ClockJump { jumped_from, jumped_to })
+        let passed = TimeDelta::from_std(began.elapsed()).unwrap_or(TimeDelta::MAX);
+        (found - jumped_from - passed > TOLERANCE).then_some(ClockJump { jumped_from, jumped_to: found })
     }
 
     /// Remembers a look.
@@ -42,7 +43,7 @@ mod tests {
         assert_eq!(watch.jump(at(5060)), None);
         assert_eq!(watch.jump(at(5065)), None, "a correction");
         assert_eq!(watch.jump(at(5040)), None, "a slow answer, or the clock was put back");
-        let jump = ClockJump { jumped_from: at(5000), jumped_to: at(8600) };
+        let jump = ClockJump { jumped_from: at(5000), jumped_to: at(8660) };
         assert_eq!(watch.jump(at(8660)), Some(jump), "an hour");
     }
 }

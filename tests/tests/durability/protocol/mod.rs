@@ -1,7 +1,8 @@
 //! The protocol of the queue as a model: what each statement on jobs does to a few of them. `exploration` checks everything
 //! that callers, workers and crashes can do with these statements. `statements` runs random ones in Postgres too, and
-//! compares the rows.
+//! compares the rows. `expiry` checks when outcomes are deleted.
 
+mod expiry;
 mod exploration;
 mod statements;
 
