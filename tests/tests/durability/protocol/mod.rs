@@ -1,10 +1,11 @@
 //! The protocol of the queue as a model: what each statement on jobs does to a few of them. `exploration` checks everything
-//! that callers, workers and crashes can do with these statements. `statements` runs random ones in Postgres too, and
+//! that callers, workers and crashes (`world`) can do with these statements. `statements` runs random ones in Postgres too, and
 //! compares the rows. `expiry` checks when outcomes are deleted.
 
 mod expiry;
 mod exploration;
 mod statements;
+mod world;
 
 use akhar_jobs::MAX_ATTEMPTS;
 
@@ -86,6 +87,10 @@ enum Statement {
     Purge {
         job: usize,
     },
+    /// Deletes the job if its retention time is over.
+    Expire {
+        job: usize,
+    },
 }
 
 impl Statement {
@@ -98,7 +103,8 @@ impl Statement {
             | Self::Cancel { job, .. }
             | Self::Requeue { job, .. }
             | Self::Retry { job }
-            | Self::Purge { job } => job,
+            | Self::Purge { job }
+            | Self::Expire { job } => job,
         }
     }
 
@@ -109,12 +115,12 @@ impl Statement {
             Some(row) => self.changed(row),
         };
         if changed.is_some() {
-            *place = changed.filter(|_| !matches!(self, Self::Purge { .. }));
+            *place = changed.filter(|_| !matches!(self, Self::Purge { .. } | Self::Expire { .. }));
         }
         changed.is_some()
     }
 
-    /// The row after the statement. That of a purged job is its last.
+    /// The row after the statement. That of a deleted job is its last.
     fn changed(self, row: Row) -> Option<Row> {
         let changed = match self {
             Self::Acknowledge { .. } => Row { is_acknowledged: true, ..row },
@@ -140,7 +146,7 @@ impl Statement {
                 max_attempts: row.attempt + MAX_ATTEMPTS,
                 ..row
             },
-            Self::Purge { .. } if matches!(row.state, State::Ended(_)) => row,
+            Self::Purge { .. } | Self::Expire { .. } if matches!(row.state, State::Ended(_)) => row,
             _ => return None,
         };
         Some(changed)

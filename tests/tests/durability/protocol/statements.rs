@@ -2,7 +2,7 @@
 
 use akhar_jobs::{
     Fence, FreePlaces, JobId, NewJob, Outcome, Prediction, Queue,
-    store::{self, Change, Ending, Guard, JobSearch, Requeue, Submitted},
+    store::{self, Change, Clock, Ending, Guard, JobSearch, Requeue, Submitted},
 };
 use akhar_tests::Cluster;
 use proptest::{prelude::*, sample::select, test_runner::TestRunner};
@@ -51,7 +51,8 @@ fn command() -> impl Strategy<Value = Command> {
         1 => cancel.prop_map(Command::Statement),
         4 => (job.clone(), any::<bool>()).prop_map(|(job, is_spent)| Command::Requeue { job, is_spent }),
         1 => job.clone().prop_map(|job| Command::Statement(Statement::Retry { job })),
-        1 => job.prop_map(|job| Command::Statement(Statement::Purge { job })),
+        1 => job.clone().prop_map(|job| Command::Statement(Statement::Purge { job })),
+        1 => job.prop_map(|job| Command::Statement(Statement::Expire { job })),
     ]
 }
 
@@ -148,7 +149,17 @@ impl Both {
             }
             Statement::Retry { .. } => self.change(Change::Retry, id).await,
             Statement::Purge { .. } => self.change(Change::Purge, id).await,
+            Statement::Expire { .. } => self.expire(id).await,
         }
+    }
+
+    /// Deletes what ended more than an hour ago, after two hours for this job.
+    async fn expire(&self, job: JobId) -> bool {
+        let later = "update jobs set ended_at = ended_at - interval '2 hours' where id = $1 returning now()";
+        let now = sqlx::query_scalar(later).bind(job.0).fetch_optional(&self.db).await.expect("a write");
+        let clock = Clock { now: now.unwrap_or_default(), jumps: Vec::new() };
+        let hour = std::time::Duration::from_secs(60 * 60);
+        store::expire(&self.db, &clock, hour, hour).await.expect("a write") == 1
     }
 
     async fn change(&self, change: Change, job: JobId) -> bool {
