@@ -3,10 +3,11 @@
     python -m speech.ship speech-pa --export WORK/export --lm WORK/pa.lm --confidence WORK/confidence.toml
     python -m speech.ship aligner-en --export DIR --dev DIR/dev/clean
 
-Both take the file with float16 weights. `--confidence` names a file with the table that `speech.whisper_ctc.calibrate`
-prints; without it the manifest keeps its own. aligner-en aligns the words of speech-en, whose manifest has its files
-and its latency: `--dev` measures by how much it writes the first unit of a word late; without it the old one is kept.
-The other settings stay as they are. Metrics of other files or settings are removed; `cards` writes them.
+speech-pa takes the file with int8 weights, aligner-en the one with float16 weights. `--confidence` names a file with
+the table that `speech.whisper_ctc.calibrate` prints; without it the manifest keeps its own. aligner-en aligns the words
+of speech-en, whose manifest has its files and its latency: `--dev` measures by how much it writes the first unit of a
+word late; without it the old one is kept. The other settings stay as they are. Metrics of other files or settings are
+removed; `cards` writes them.
 """
 
 import tomllib
@@ -17,6 +18,7 @@ import tyro
 from manifests import MODELS, Value, contents_of, installed
 
 FILES = {"model": "model.half.onnx", "vocab": "vocab.txt", "config": "config.json"}
+PANJABI = FILES | {"model": "model.int8.onnx"}
 CONFIDENCE = {"intercept", "acoustic", "language", "low", "lm_weight"}  # inference/src/generation.rs
 OPTIONAL = {"language", "lm_weight"}
 LARGEST = 50_000_000  # bytes of one file
@@ -36,7 +38,7 @@ def panjabi(export: Path, lm: Path, models_dir: Path = MODELS, confidence: Path 
 
     Raises ValueError for a file above LARGEST bytes; then nothing is written.
     """
-    sources = {role: export / name for role, name in FILES.items()}
+    sources = {role: export / name for role, name in PANJABI.items()}
     tables = {"confidence": confidence_of(confidence.read_text())} if confidence else {}
     installed(models_dir, "speech-pa", contents_of(sources | {"language-model": lm}, LARGEST), tables)
 

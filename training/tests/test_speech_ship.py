@@ -17,7 +17,7 @@ def shipped(folder: Path, confidence: str = "") -> Path:
     path.parent.mkdir(exist_ok=True)
     if not path.exists():
         path.write_text((MODELS / path.name).read_text())
-    for name in (*ship.FILES.values(), "pa.lm"):
+    for name in (*ship.PANJABI.values(), "pa.lm"):
         if not (folder / name).exists():
             (folder / name).write_bytes(name.encode())
     (folder / "confidence.toml").write_text(confidence)
@@ -44,7 +44,7 @@ def test_shipping_writes_the_files_and_their_manifest(tmp_path: Path) -> None:
     }
     for file in manifest["files"]:
         assert hashlib.sha256((path.parent / file["path"]).read_bytes()).hexdigest() == file["sha256"]
-    assert (path.parent / names["model"]).read_text() == "model.half.onnx"
+    assert (path.parent / names["model"]).read_text() == "model.int8.onnx"
     assert manifest["metrics"] == {}
     changed = ("files", "metrics", "confidence")
     assert {k: v for k, v in manifest.items() if k not in changed} == {k: v for k, v in old.items() if k not in changed}
@@ -65,7 +65,7 @@ def test_metrics_are_kept_only_for_the_same_files_and_settings(tmp_path: Path) -
     assert metrics(TABLE) == {"noise": 0.1}
     assert metrics(TABLE.replace("low = 0.5", "low = 0.4")) == {}
     path.write_text(path.read_text() + "noise = 0.1\n")
-    (tmp_path / "model.half.onnx").write_bytes(b"another")
+    (tmp_path / "model.int8.onnx").write_bytes(b"another")
     assert metrics(TABLE.replace("low = 0.5", "low = 0.4")) == {}
 
 

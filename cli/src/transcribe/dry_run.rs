@@ -13,7 +13,7 @@ use crate::{failure::Failure, language::Language, output};
 /// The time that the bundled model needs for a second of speech, seconds on one core, by its card in `models/cards`.
 const fn real_time_factor(lang: Language) -> f64 {
     match lang {
-        Language::Pa => 0.033,
+        Language::Pa => 0.019,
         Language::En => 0.044,
     }
 }

@@ -6,6 +6,7 @@ from typing import Any
 import learning
 import onnx
 import torch
+from exporting import CONSTANT
 from torch import Tensor
 
 from .model import Acoustic
@@ -21,7 +22,8 @@ def load(path: str | Path) -> dict[str, Any]:
 def weights(path: str | Path) -> dict[str, Tensor]:
     """Return the weights of an ONNX file by their names in the network, as float32.
 
-    The weights of matrix products have lost their names in the export; the names of their nodes tell them.
+    The weights of matrix products have lost their names in the export; the names of their nodes tell them. Those
+    of int8 are multiplied by their scales.
     """
     graph = onnx.load(str(path)).graph
     stored = {one.name: onnx.numpy_helper.to_array(one) for one in graph.initializer}
@@ -29,10 +31,14 @@ def weights(path: str | Path) -> dict[str, Tensor]:
     for node in graph.node:
         if node.op_type == "Cast" and node.input[0] in stored:
             stored[node.output[0]] = stored.pop(node.input[0])
-        elif node.op_type == "MatMul":
+        elif node.op_type in ("MatMul", "MatMulIntegerToFloat"):
+            if node.op_type == "MatMulIntegerToFloat":
+                stored[node.input[1]] = stored[node.input[1]] * stored.pop(node.input[3])
             names[node.input[1]] = node.name.strip("/").removesuffix("/MatMul").replace("/", ".") + ".weight"
     values = {}
     for name, value in stored.items():
+        if name.startswith(CONSTANT):
+            continue
         value = torch.tensor(value, dtype=torch.float32)
         values[names.get(name, name)] = value.T.contiguous() if name in names else value
     return values

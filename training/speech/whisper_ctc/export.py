@@ -6,7 +6,8 @@
     logprobs  float32 [1, out_frames, 65]   20 ms a frame; `vocab.txt` names the units, the blank is last
 
 An utterance runs alone. Attention is ONNX Runtime's operator MultiHeadAttention, which without a mask keeps no matrix
-of frames by frames in memory. model.half.onnx holds float16 weights and computes in float32.
+of frames by frames in memory. model.half.onnx holds float16 weights and computes in float32. model.int8.onnx, which is
+shipped, has int8 matrices, and its matrix products are those of 8-bit integers.
 """
 
 from pathlib import Path
@@ -17,7 +18,7 @@ import onnx
 import onnxruntime
 import torch
 import tyro
-from exporting import exported
+from exporting import exported, quantised
 from torch import Tensor, nn
 
 from ..network.export import HALF, WHOLE, laid_out
@@ -26,6 +27,7 @@ from ..texts import units
 from .encoder import attended
 from .model import Recogniser, loaded
 
+INT8 = "model.int8.onnx"
 PADDING_S = 0.5  # silence before and behind each window
 LENGTHS = (13, 77, 90, 301, 999, 2400)  # frames of the utterances that are compared
 
@@ -97,8 +99,10 @@ def main(checkpoint: Path, out: Path) -> None:
     """Export, and print the sizes and the differences from torch."""
     torch.set_num_threads(1)
     net = loaded(checkpoint, 0).eval()
-    laid_out(out, graph(net), units.vocabulary("pa"), CONFIG)
-    for name in (WHOLE, HALF):
+    model = graph(net)
+    laid_out(out, model, units.vocabulary("pa"), CONFIG)
+    onnx.save(quantised(model), str(out / INT8))
+    for name in (WHOLE, HALF, INT8):
         print(f"{name}: {(out / name).stat().st_size} bytes, from torch {compare(net, out / name):.1e}")
 
 
