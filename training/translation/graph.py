@@ -1,7 +1,7 @@
 """The network as two ONNX graphs with the names and shapes of Optimum's M2M100 export.
 
-Matrices are stored in half precision and cast when a session is made. The files are small, and the arithmetic is single
-precision, so that the answer of a text does not depend on what else is in its batch.
+Matrices are int8, and their products are products of 8-bit integers. What is multiplied with a matrix is scaled row by
+row, so that the answer of a text does not depend on what else is in its batch. All else is in single precision.
 
 The decoder is Optimum's `decoder_model_merged`, with one `If`. With `use_cache_branch` it takes the past as given, and
 `present.*.encoder.*` come back empty, [0, heads, 1, width]. Without, it ignores the past and computes the keys and
@@ -15,6 +15,7 @@ import numpy as np
 import onnx
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 from onnx import GraphProto, ModelProto, TensorProto, ValueInfoProto, helper, numpy_helper
+from quantising import OPSET, SCALES, int8, product, rounded
 from transformers import M2M100ForConditionalGeneration
 
 from .tokeniser import PAD
@@ -24,6 +25,7 @@ Port = tuple[str, int, list[str | int | None]]
 
 FLOAT, INT, BOOL = TensorProto.FLOAT, TensorProto.INT64, TensorProto.BOOL
 FAR = np.float32(-1e9)
+SHARED = "model.shared.weight"
 B, S, T, P, PT = (
     "batch_size",
     "encoder_sequence_length",
@@ -43,12 +45,13 @@ class Graph:
         self.width = net.config.d_model // self.heads
         self.nodes: list[onnx.NodeProto] = []
         self.initialisers: dict[str, TensorProto] = {}
+        self.rows: dict[str, tuple[str, str]] = {}
         self.count, self.prefix = 0, ""
 
     def branch(self, prefix: str) -> "Graph":
         """An empty graph of the same network, for a branch of an `If`; `prefix` begins the names of its results."""
         made = copy.copy(self)
-        made.nodes, made.initialisers, made.count, made.prefix = [], {}, 0, prefix
+        made.nodes, made.initialisers, made.rows, made.count, made.prefix = [], {}, {}, 0, prefix
         return made
 
     def op(
@@ -56,7 +59,7 @@ class Graph:
         kind: str,
         *inputs: str,
         outputs: Sequence[str] | None = None,
-        **attributes: float | Sequence[int] | GraphProto,
+        **attributes: float | str | Sequence[int] | GraphProto,
     ) -> str:
         """Adds a node of an ONNX operator; the result is its first output. Outputs without a name are numbered."""
         self.count += 1
@@ -75,13 +78,18 @@ class Graph:
         name = f"c_{array.dtype}_{'x'.join(map(str, array.shape))}_{'_'.join(map(str, array.ravel()))}"
         return self.initialiser(name, array)
 
-    def half(self, name: str, array: NDArray[np.float32]) -> str:
-        """A matrix that is stored in half precision and used in single."""
-        return self.op("Cast", self.initialiser(name, array.astype(np.float16)), to=FLOAT)
+    def product(self, x: str, width: int, values: str, scales: str) -> str:
+        """The product with an int8 matrix, which has a scale for each column: [B, L, `width`] to [B, L, out]."""
+        if x not in self.rows:
+            self.rows[x] = rounded(self, x, width)
+        return product(self, self.rows[x], values, scales)
 
     def linear(self, x: str, name: str) -> str:
         """The linear layer `name`: [..., in] to [..., out]."""
-        product = self.op("MatMul", x, self.half(f"{name}.weight_t", self.weights[f"{name}.weight"].T))
+        values, scales = int8(self.weights[f"{name}.weight"].T)
+        matrix = f"{name}.weight_t"
+        names = self.initialiser(matrix, values), self.initialiser(matrix + SCALES, scales)
+        product = self.product(x, len(values), *names)
         return self.op("Add", product, self.initialiser(f"{name}.bias", self.weights[f"{name}.bias"]))
 
     def norm(self, x: str, name: str) -> str:
@@ -124,8 +132,10 @@ class Graph:
 
         A position counts the tokens that are no padding, from `past` on.
         """
-        table = self.initialiser("model.shared.weight", self.weights["model.shared.weight"].astype(np.float16))
+        values, factors = int8(self.weights[SHARED].T)
+        table, scales = self.initialiser(SHARED, values.T), self.initialiser(SHARED + SCALES, factors)
         x = self.op("Cast", self.op("Gather", table, ids), to=FLOAT)
+        x = self.op("Mul", x, self.op("Unsqueeze", self.op("Gather", scales, ids), self.constant([-1])))
         x = self.op("Mul", x, self.constant(self.config.d_model**0.5, np.float32))
         real = self.op("Cast", self.op("Not", self.op("Equal", ids, self.constant(PAD))), to=INT)
         place = self.op("CumSum", real, self.constant(1))
@@ -159,10 +169,11 @@ def ports(*described: Port) -> list[ValueInfoProto]:
 
 
 def model(graph: Graph, name: str, inputs: list[ValueInfoProto], outputs: list[ValueInfoProto]) -> ModelProto:
-    """The graph as a checked model of opset 18."""
+    """The graph as a checked model, with an operator of ONNX Runtime's own."""
     made = helper.make_graph(graph.nodes, name, inputs, outputs, list(graph.initialisers.values()))
-    whole = helper.make_model(made, opset_imports=[helper.make_opsetid("", 18)], producer_name="akhar")
-    whole.ir_version = 9
+    opsets = [helper.make_opsetid("", OPSET), helper.make_opsetid("com.microsoft", 1)]
+    whole = helper.make_model(made, opset_imports=opsets, producer_name="akhar")
+    whole.ir_version = 10
     onnx.checker.check_model(whole, full_check=True)
     return whole
 
@@ -294,6 +305,7 @@ def decoder(net: M2M100ForConditionalGeneration) -> ModelProto:
         x = decoder_layer(g, x, k, own, other)
         for part in ("key", "value"):
             g.op("Identity", f"given.{part}.{k}", outputs=[f"present.{k}.encoder.{part}"])
-    pieces = g.op("Transpose", g.op("Cast", "model.shared.weight", to=FLOAT), perm=[1, 0])
-    g.op("MatMul", g.norm(x, "model.decoder.layer_norm"), pieces, outputs=["logits"])
+    pieces, width = g.op("Transpose", SHARED, perm=[1, 0]), net.config.d_model
+    logits = g.product(g.norm(x, "model.decoder.layer_norm"), width, pieces, SHARED + SCALES)
+    g.op("Identity", logits, outputs=["logits"])
     return model(g, "decoder", *decoder_ports(g, layers))

@@ -39,8 +39,8 @@ def plain(folder: Path, threads: int, limit: int) -> Greedy:
     return lambda sources, language: runtime.greedy(sources, [language] * len(sources), limit)
 
 
-def optimum(folder: Path, threads: int, limit: int) -> Greedy:
-    """Greedy search by Optimum, which is imported here because few have it."""
+def of_optimum(folder: Path, threads: int) -> Any:
+    """Optimum's ORTModelForSeq2SeqLM on the files of a folder; Optimum is imported here because few have it."""
     import torch
     from optimum.onnxruntime import ORTModelForSeq2SeqLM
 
@@ -53,7 +53,12 @@ def optimum(folder: Path, threads: int, limit: int) -> Greedy:
         net = restored(folder)
         net.config.save_pretrained(laid_out)
         net.generation_config.save_pretrained(laid_out)
-        model = ORTModelForSeq2SeqLM.from_pretrained(laid_out, use_cache=True, use_merged=True, session_options=options)
+        return ORTModelForSeq2SeqLM.from_pretrained(laid_out, use_cache=True, use_merged=True, session_options=options)
+
+
+def optimum(folder: Path, threads: int, limit: int) -> Greedy:
+    """Greedy search by Optimum."""
+    model = of_optimum(folder, threads)
 
     def greedy(sources: Sequence[list[int]], language: int) -> list[list[int]]:
         source = padded(sources)

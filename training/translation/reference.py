@@ -1,4 +1,4 @@
-"""Translation by the search of transformers on the weights of the shipped files, in single precision."""
+"""Translation by the search of transformers on the shipped files, which Optimum runs on ONNX Runtime."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -10,8 +10,9 @@ from transformers import LogitsProcessor, LogitsProcessorList
 
 from . import manifest, placeholders
 from .batches import padded
+from .peer import of_optimum
 from .tokeniser import EOS, LANGUAGES, PAD
-from .weights import restored, tokeniser
+from .weights import tokeniser
 
 
 class Rules:
@@ -44,10 +45,10 @@ class Copies(LogitsProcessor):
 class Reference:
     """Translates as the shipped files in `folder` should."""
 
-    def __init__(self, folder: str | Path) -> None:
-        self.net, self.tokeniser = restored(folder), tokeniser(folder)
-        self.rules = Rules(Path(folder) / f"{manifest.MODEL}.{manifest.FILES['tokenizer']}")
-        path = Path(folder) / f"{manifest.MODEL}.{manifest.FILES['names']}"
+    def __init__(self, folder: Path) -> None:
+        self.net, self.tokeniser = of_optimum(folder, 1), tokeniser(folder)
+        self.rules = Rules(folder / f"{manifest.MODEL}.{manifest.FILES['tokenizer']}")
+        path = folder / f"{manifest.MODEL}.{manifest.FILES['names']}"
         rows = [line.split("\t") for line in path.read_text().splitlines()] if path.exists() else []
         self.lexicon = placeholders.Lexicon([(en, pa, way) for en, pa, way in rows])
         self.languages = {key: self.tokeniser.token_to_id(name) for key, name in LANGUAGES.items()}

@@ -1,4 +1,4 @@
-"""The shipped ONNX files read back into M2M100 of transformers, which is the reference for tokens and text."""
+"""The shipped ONNX files read back into M2M100 of transformers, in single precision."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -6,16 +6,23 @@ from pathlib import Path
 import onnx
 import torch
 from onnx import numpy_helper
+from quantising import SCALES
 from tokenizers import Tokenizer
 from transformers import M2M100ForConditionalGeneration
 
+from .graph import SHARED
 from .manifest import MODEL
 from .model import Sizes, network
 
 
 def arrays(path: str | Path) -> dict[str, torch.Tensor]:
-    """The initialisers of an ONNX file by name."""
-    return {i.name: torch.from_numpy(numpy_helper.to_array(i).copy()) for i in onnx.load(path).graph.initializer}
+    """The weights of an ONNX file by name. Those of int8 are multiplied by their scales."""
+    stored = onnx.load(path).graph.initializer
+    found = {i.name: torch.from_numpy(numpy_helper.to_array(i).copy()) for i in stored}
+    for name in [name for name in found if name.endswith(SCALES)]:
+        scales, matrix = found.pop(name), name.removesuffix(SCALES)
+        found[matrix] = found[matrix] * (scales[:, None] if matrix == SHARED else scales)
+    return found
 
 
 def heads(path: str | Path) -> int:
@@ -32,7 +39,7 @@ def sizes(kept: Mapping[str, torch.Tensor], n_heads: int) -> Sizes:
         for part in ("encoder", "decoder")
     }
     return Sizes(
-        width=kept["model.shared.weight"].shape[1],
+        width=kept[SHARED].shape[1],
         heads=n_heads,
         encoder=layers["encoder"],
         decoder=layers["decoder"],
@@ -48,12 +55,12 @@ def restored(folder: str | Path, model_id: str = MODEL) -> M2M100ForConditionalG
         for name, value in arrays(f"{folder}/{model_id}.{part}.onnx").items()
         if name.startswith("model.")
     }
-    net = network(kept["model.shared.weight"].shape[0], sizes=sizes(kept, heads(f"{folder}/{model_id}.decoder.onnx")))
+    net = network(kept[SHARED].shape[0], sizes=sizes(kept, heads(f"{folder}/{model_id}.decoder.onnx")))
     state = {
         name.removesuffix("_t"): (value.T if name.endswith("_t") else value).float() for name, value in kept.items()
     }
     for tied in ("model.encoder.embed_tokens.weight", "model.decoder.embed_tokens.weight", "lm_head.weight"):
-        state[tied] = state["model.shared.weight"]
+        state[tied] = state[SHARED]
     net.load_state_dict(state, strict=True)
     return net.eval()
 

@@ -125,14 +125,34 @@ struct BundledCase {
     beam_text: String,
 }
 
-#[test]
-fn the_bundled_translator_translates_as_the_reference_does() {
+/// The golden file of the bundled translator, and its manifest.
+fn bundled() -> (Bundled, Manifest) {
     let golden: Bundled =
         serde_json::from_slice(&std::fs::read(fixtures("seq2seq/bundled.json")).unwrap()).unwrap();
     assert!(golden.cases.len() >= 50);
+    (golden, Manifest::load(&fixtures("../../models/translation-pa-en.toml")).unwrap())
+}
+
+#[test]
+fn the_bundled_translator_gives_the_same_translation_alone_and_in_a_batch() {
+    let (golden, manifest) = bundled();
+    let mut translator = Translator::load(runtime(), &manifest, 1).unwrap();
+    for (source, target) in [("en", "pa"), ("pa", "en")] {
+        let cases = golden.cases.iter().filter(|c| c.source == source);
+        let texts: Vec<&str> = cases.map(|c| c.text.as_str()).collect();
+        let together = translator.translate(&texts, source, target).unwrap();
+        for (text, translation) in texts.iter().zip(&together) {
+            let alone = translator.translate(&[text], source, target).unwrap();
+            assert_eq!(alone[0].text, translation.text, "{text}");
+        }
+    }
+}
+
+#[test]
+fn the_bundled_translator_translates_as_the_reference_does() {
+    let (golden, mut manifest) = bundled();
     let texts: Vec<(&str, &str, &str)> =
         golden.cases.iter().map(|c| (c.text.as_str(), c.source.as_str(), c.target.as_str())).collect();
-    let mut manifest = Manifest::load(&fixtures("../../models/translation-pa-en.toml")).unwrap();
     let beams = manifest.generation.as_ref().unwrap().num_beams;
     let mut translated = |beams: usize| {
         if let Some(generation) = &mut manifest.generation {
