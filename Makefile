@@ -73,11 +73,13 @@ bench: ## Measure, beside other programs, in 25 minutes: bench/results/summary.m
 	cargo bench --locked --package akhar-bench
 	target/release/akhar-bench all
 
-chaos: ## Kill and disturb every process under load, and check all answers: make chaos [SEED=11] [MINUTES=10] [STORE=s3]
+chaos: ## Kill and disturb every process under load, and check all answers: make chaos [SEEDS="11 12 13"] [MINUTES=10] [STORE=s3]
 	scripts/setup.sh chaos
 	cargo build --release --locked --package akhar --package akhar-chaos
 	PROTOCOL_DEPTH=deep cargo test --release --locked --package akhar-tests --test durability -- --nocapture protocol
-	scripts/chaos.sh --seed $(or $(SEED),11) --minutes $(or $(MINUTES),10) --store $(or $(STORE),postgres)
+	failed=; for seed in $(or $(SEEDS),$(SEED),11); do \
+		scripts/chaos.sh --seed $$seed --minutes $(or $(MINUTES),10) --store $(or $(STORE),postgres) || failed="$$failed $$seed"; \
+	done; test -z "$$failed" || { echo "failed with the seeds$$failed" >&2; exit 1; }
 
 bulk: ## Transcribe 2,000 recordings with faults, and check results and jobs: make bulk [FILES=2000] [SEED=11]
 	scripts/setup.sh bulk
