@@ -218,17 +218,20 @@ fn no_order_of_faults_loses_doubles_or_strands_a_job() {
         slow_submissions: 0,
         repetitions: 0,
     };
+    let expiry = Faults { deaths: 1, hangs: 1, crashes: 1, expiries: 1, ..none };
+    let repetition =
+        Faults { deaths: 1, failures: 1, crashes: 1, slow_submissions: 1, repetitions: 1, ..none };
     let few = [
         Faults { deaths: 1, hangs: 1, failures: 1, retries: 1, ..none },
         Faults { deaths: 1, failures: 1, crashes: 1, ..none },
-        Faults { deaths: 1, hangs: 1, crashes: 1, expiries: 1, ..none },
-        Faults { deaths: 1, failures: 1, crashes: 1, slow_submissions: 1, repetitions: 1, ..none },
+        expiry,
+        repetition,
     ];
     let many = [
         Faults { deaths: 1, hangs: 1, failures: 1, stops: 1, crashes: 1, ..none },
         Faults { deaths: 2, hangs: 1, failures: 1, crashes: 1, retries: 1, ..none },
-        Faults { deaths: 1, hangs: 1, failures: 1, crashes: 1, expiries: 2, ..none },
-        Faults { deaths: 1, failures: 1, crashes: 1, slow_submissions: 2, repetitions: 2, ..none },
+        expiry,
+        repetition,
     ];
     for faults in if is_deep() { many } else { few } {
         let started = Instant::now();
