@@ -35,7 +35,7 @@ impl Classifier {
     /// run.
     pub fn load(runtime: &Runtime, manifest: &Manifest, n_threads: usize) -> Result<Self, LoadError> {
         manifest.expect(Layout::ImageClassifier)?;
-        let session = runtime.open(&manifest.id, &manifest.read("model")?, n_threads)?;
+        let session = runtime.open(&manifest.id, manifest.graph("model")?, n_threads)?;
         let labels = manifest.labels.iter().map(|label| Arc::from(label.as_str())).collect();
         let mut classifier = Self { session, labels };
         classifier.classify(&[vec![0.0; SIDE * SIDE]])?;

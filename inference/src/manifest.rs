@@ -48,6 +48,9 @@ pub struct Manifest {
     /// The languages of a multilingual model: from the language's code to its token.
     #[serde(default)]
     pub languages: BTreeMap<String, String>,
+    /// What `config.json` has, for a model that is published without this file.
+    #[serde(default)]
+    pub(crate) config: Option<toml::Table>,
     /// How the model generates text. The default is [`Generation::default`].
     #[serde(default)]
     pub generation: Option<Generation>,
@@ -115,6 +118,14 @@ pub struct ModelFile {
     pub path: PathBuf,
     /// SHA-256 of the file's bytes, in lower-case hexadecimal.
     pub sha256: String,
+}
+
+/// A model in ONNX.
+pub(crate) enum Graph {
+    /// The bytes of a file with everything.
+    Whole(Vec<u8>),
+    /// The path of a file whose weights are in another one beside it.
+    WithoutWeights(PathBuf),
 }
 
 /// The reason why a manifest, or a file that it names, cannot be used.
@@ -222,11 +233,28 @@ impl Manifest {
     ///
     /// When the manifest names no such file, or the file cannot be read or has another hash.
     pub fn read(&self, role: &str) -> Result<Vec<u8>, ManifestError> {
-        let file = self.files.iter().find(|f| f.role == role);
+        self.read_file(self.file(role)?)
+    }
+
+    fn file(&self, role: &str) -> Result<&ModelFile, ManifestError> {
         let missing =
             || self.inconsistent(format!("it names no file with the role {role:?}, which is needed"));
-        let file = file.ok_or_else(missing)?;
-        self.read_file(file)
+        self.files.iter().find(|file| file.role == role).ok_or_else(missing)
+    }
+
+    /// Finds the graph with this role, and checks its hash. Its weights may be in a second file, with the role
+    /// `ROLE-weights`.
+    pub(crate) fn graph(&self, role: &str) -> Result<Graph, ManifestError> {
+        let weights = format!("{role}-weights");
+        let Some(weights) = self.files.iter().find(|file| file.role == weights) else {
+            return self.read(role).map(Graph::Whole);
+        };
+        let graph = self.file(role)?;
+        self.verify_file(graph)?;
+        self.verify_file(weights)?;
+        // ONNX Runtime follows no symbolic link to weights.
+        let path = self.path_of(graph).canonicalize().map_err(|source| self.unreadable(graph, source))?;
+        Ok(Graph::WithoutWeights(path))
     }
 
     /// The total size of the model's files, bytes. Missing files count as 0.
@@ -283,11 +311,13 @@ impl Manifest {
     ///
     /// The first file that cannot be read or has another hash.
     pub fn verify(&self) -> Result<(), ManifestError> {
-        self.files.iter().try_for_each(|file| {
-            let path = self.path_of(file);
-            let found = sha256_of(&path).map_err(|source| self.unreadable(file, source))?;
-            self.compare(file, path, found)
-        })
+        self.files.iter().try_for_each(|file| self.verify_file(file))
+    }
+
+    fn verify_file(&self, file: &ModelFile) -> Result<(), ManifestError> {
+        let path = self.path_of(file);
+        let found = sha256_of(&path).map_err(|source| self.unreadable(file, source))?;
+        self.compare(file, path, found)
     }
 
     /// The path of one of the model's files.

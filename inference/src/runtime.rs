@@ -10,7 +10,7 @@ use ort::{
     value::{DynValue, Tensor as OwnedTensor, TensorElementType, TensorRef, ValueType},
 };
 
-use crate::cast::dimension;
+use crate::{cast::dimension, manifest::Graph};
 
 /// The reason why ONNX Runtime cannot be loaded, or a model cannot be loaded or run.
 #[derive(Debug, thiserror::Error)]
@@ -99,17 +99,20 @@ impl Runtime {
     }
 
     /// Loads a model on the execution provider. Fails if the shared library does not support the provider.
-    pub(crate) fn open(&self, id: &str, onnx: &[u8], n_threads: usize) -> Result<Session, RuntimeError> {
+    pub(crate) fn open(&self, id: &str, graph: Graph, n_threads: usize) -> Result<Session, RuntimeError> {
         let open = || -> ort::Result<OrtSession> {
             let mut builder = OrtSession::builder(&self.environment)?;
             if self.provider == ExecutionProvider::Cuda {
                 builder = builder.with_execution_providers([CUDA::default().build().error_on_failure()])?;
             }
-            builder
+            let mut builder = builder
                 .with_optimization_level(GraphOptimizationLevel::All)?
                 .with_intra_threads(n_threads)?
-                .with_inter_threads(1)?
-                .commit_from_memory(onnx)
+                .with_inter_threads(1)?;
+            match graph {
+                Graph::Whole(bytes) => builder.commit_from_memory(&bytes),
+                Graph::WithoutWeights(path) => builder.commit_from_file(path),
+            }
         };
         let session = open().map_err(|source| RuntimeError::Load { model: id.to_owned(), source })?;
         Ok(Session { session, id: id.to_owned() })

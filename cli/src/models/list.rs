@@ -18,7 +18,7 @@ pub(super) fn run(config: &Config) -> Result<(), Failure> {
     output::table(head, registry.all().iter().map(|model| installed(&registry, model)).collect())?;
 
     let available = catalogue.entries().iter().filter(|entry| registry.find(&entry.id).is_none());
-    let to_pull: Vec<[String; 7]> = available
+    let to_pull: Vec<[String; 8]> = available
         .map(|entry| {
             let tokens = entry.more.get("languages").and_then(|l| l.as_table());
             [
@@ -29,12 +29,14 @@ pub(super) fn run(config: &Config) -> Result<(), Failure> {
                 entry.licence.clone(),
                 DecimalBytes(entry.size_mb.saturating_mul(1_000_000)).to_string(),
                 entry.best_for.clone(),
+                entry.unconfirmed.clone().unwrap_or_default(),
             ]
         })
         .collect();
     if !to_pull.is_empty() {
         output::line("\nInstall one of these with `akhar models pull ID`:\n")?;
-        output::table(["ID", "OPERATION", "LANGUAGE", "LAYOUT", "LICENCE", "SIZE", "BEST FOR"], to_pull)?;
+        let head = ["ID", "OPERATION", "LANGUAGE", "LAYOUT", "LICENCE", "SIZE", "BEST FOR", "UNCONFIRMED"];
+        output::table(head, to_pull)?;
     }
     Ok(())
 }

@@ -6,11 +6,14 @@ mod features;
 mod list;
 mod pull;
 mod remove;
+mod trial;
 mod verify;
+
+use std::path::PathBuf;
 
 use akhar_platform::config::Config;
 
-use crate::failure::Failure;
+use crate::{failure::Failure, language::Language};
 
 #[derive(Debug, clap::Subcommand)]
 pub(crate) enum Command {
@@ -25,6 +28,17 @@ pub(crate) enum Command {
     Pull {
         /// The model's id, as `akhar models list` shows it
         id: String,
+    },
+    /// Transcribe recordings with an installed model and with the bundled one, and print text, confidence and time of both
+    Try {
+        /// The model's id, as `akhar models list` shows it
+        id: String,
+        /// Recordings
+        #[arg(required = true)]
+        files: Vec<PathBuf>,
+        /// The language that is spoken
+        #[arg(long, default_value = "pa")]
+        lang: Language,
     },
     /// Choose the model for an operation. Running workers load it without a restart
     Use {
@@ -61,6 +75,7 @@ pub(crate) fn run(command: &Command) -> Result<(), Failure> {
         Command::List => list::run(&config),
         Command::Verify { id } => verify::run(&config, id.as_deref()),
         Command::Pull { id } => pull::run(&config, id),
+        Command::Try { id, files, lang } => trial::run(&config, id, *lang, files),
         Command::Use { operation, id, lang } => choose::run(&config, operation, lang.as_deref(), id),
         Command::Remove { id } => remove::run(&config, id),
         Command::Features { .. } => Ok(()),

@@ -84,7 +84,7 @@ impl Writer {
         manifest.expect(Layout::GlyphStrokes)?;
         let glyphs = Glyphs::new(&manifest.glyphs)
             .ok_or_else(|| manifest.inconsistent("its list of glyphs must contain □".to_owned()))?;
-        let session = runtime.open(&manifest.id, &manifest.read("model")?, n_threads)?;
+        let session = runtime.open(&manifest.id, manifest.graph("model")?, n_threads)?;
         let n_style = session.width_of("style")?;
         let n_variation = session.width_of("variation")?;
         let mut writer = Self { session, glyphs, n_style, n_variation };

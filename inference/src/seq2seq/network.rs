@@ -45,8 +45,8 @@ pub(crate) struct DecoderState<'a> {
 
 impl Network {
     pub(crate) fn load(runtime: &Runtime, manifest: &Manifest, n_threads: usize) -> Result<Self, LoadError> {
-        let encoder = runtime.open(&manifest.id, &manifest.read("encoder")?, n_threads)?;
-        let decoder = runtime.open(&manifest.id, &manifest.read("decoder")?, n_threads)?;
+        let encoder = runtime.open(&manifest.id, manifest.graph("encoder")?, n_threads)?;
+        let decoder = runtime.open(&manifest.id, manifest.graph("decoder")?, n_threads)?;
         let layers: Vec<Layer> =
             (0..MAX_LAYERS).map(Layer::new).take_while(|l| decoder.input(&l.past[0]).is_some()).collect();
         let shape = layers.first().and_then(|l| decoder.input(&l.past[0]));

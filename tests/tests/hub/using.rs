@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use akhar_tests::{Fault, until};
+use akhar_tests::{Fault, root, until};
 
 use crate::{ID, MODEL, OPERATION, World, flip};
 
@@ -94,4 +94,47 @@ async fn the_catalogue_is_listed_with_the_operator_s_entries_first() {
     world.catalogue("[[models]]\nid = 'm'\n");
     let said = world.refused(&["list"]).await;
     assert!(said.contains("catalogue.toml") && said.contains("repo"), "{said}");
+}
+
+#[tokio::test]
+async fn a_model_with_weights_beside_its_graph_is_pulled_and_tried_beside_the_bundled_one() {
+    let world = World::new().await;
+    let files = [
+        ("model", "model.onnx"),
+        ("model-weights", "model.onnx_data"),
+        ("vocab", "vocab.txt"),
+        ("config", "config.json"),
+    ];
+    let mut entry = "[[models]]\nid = 'conformer'\nrepo = 'akhar/conformer'\nrevision = 'main'\nsize_mb = 1\n\
+        best_for = 'tests'\noperation = 'speech-recognition'\nlayout = 'nemo-ctc'\nlanguage = 'pa'\nlicence = 'MIT'\n"
+        .to_owned();
+    for (role, path) in files {
+        let bytes = fs::read(root().join("tests/fixtures/conformer/float32").join(path)).expect("a fixture");
+        world.hub.put(&format!("akhar/conformer/{path}"), &bytes);
+        entry += &format!("[[models.files]]\nrole = '{role}'\npath = '{path}'\n");
+    }
+    world.catalogue(&entry);
+    let bundled = fs::read_to_string(root().join("models/speech-pa.toml")).expect("a manifest");
+    fs::write(world.folder.join("models/speech-pa.toml"), bundled).expect("a manifest");
+    for name in ["onnx", "lm", "vocab.txt", "config.json"] {
+        let file = format!("weights/speech-pa.{name}");
+        fs::copy(root().join("models").join(&file), world.folder.join("models").join(&file)).expect("a copy");
+    }
+    let pulled = world.run(&["pull", "conformer"]).await;
+    assert!(pulled.err.contains("about 1.00 MB") && pulled.err.contains("licence MIT"), "{}", pulled.err);
+    assert_eq!(world.done(&["verify", "conformer"]).await, "conformer  4 files verified\n");
+
+    let clip = root().join("tests/fixtures/audio/pa-school.wav").display().to_string();
+    let out = world.done(&["try", "conformer", &clip]).await;
+    let lines: Vec<&str> = out.lines().map(str::trim).collect();
+    assert_eq!(lines[0], format!("{clip}  2.5 s"));
+    assert!(lines[1].starts_with("speech-pa  ") && lines[1].contains("ਸਕੂਲ"), "{out}");
+    assert!(lines[2].starts_with("conformer  ") && lines[2].contains("confidence -"), "{out}");
+    let said = world.refused(&["try", "conformer", "--lang", "en", &clip]).await;
+    assert!(said.contains("expected --lang pa"), "{said}");
+    let said = world.refused(&["try", "digits-pa", &clip]).await;
+    assert!(said.contains("expected one for speech-recognition"), "{said}");
+    flip(&world.folder.join("models/pulled/conformer/model.onnx_data"));
+    let said = world.refused(&["try", "conformer", &clip]).await;
+    assert!(said.contains("model.onnx_data: its SHA-256 is"), "{said}");
 }

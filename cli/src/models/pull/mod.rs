@@ -23,6 +23,7 @@ use akhar_platform::config::Config;
 use disk::{bytes_present, ensure_space};
 use error::PullError;
 use hub::Hub;
+use indicatif::DecimalBytes;
 use transfer::{Transfer, tag_path};
 
 use super::error::failed;
@@ -45,9 +46,12 @@ async fn pull(config: &Config, id: &str) -> Result<String, PullError> {
     if registry.find(id).is_some() {
         return Ok(format!("{id} is installed already; `akhar models verify {id}` checks its files"));
     }
+    let hub = Hub::new(&config.hub, config.hub_token.clone())?;
     // Fail before the download if the entry would produce an invalid manifest.
     entry.manifest("", &vec![String::new(); entry.files.len()])?;
 
+    let size = DecimalBytes(entry.size_mb.saturating_mul(1_000_000));
+    eprintln!("{id}: about {size} from {}, licence {}", hub.page(entry), entry.licence);
     let partial = registry.partial(id);
     let place = registry.place(id);
     fs::create_dir_all(&partial).map_err(PullError::io(&partial))?;
@@ -59,7 +63,6 @@ async fn pull(config: &Config, id: &str) -> Result<String, PullError> {
     let needed = entry.size_mb.saturating_mul(1_000_000).saturating_sub(bytes_present(&partial, entry));
     ensure_space(&partial, needed)?;
 
-    let hub = Hub::new(&config.hub, config.hub_token.clone())?;
     let mut transfer = Transfer { hub: &hub, entry, folder: &partial, answered: false };
     let mut hashes = Vec::new();
     for (at, part) in entry.files.iter().enumerate() {

@@ -19,3 +19,4 @@ pub(crate) use greedy::confidence;
 pub(crate) use spelling::Spelling;
 pub use stream::stream;
 pub use units::Units;
+pub(crate) use units::{INDIC_PANJABI, N_INDIC};

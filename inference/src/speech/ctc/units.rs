@@ -1,11 +1,20 @@
 //! Reads a model's units of text from `vocab.txt`.
 
+use std::ops::Range;
+
 use crate::{
     manifest::{Manifest, ManifestError},
     speech::words::WORD,
 };
 
-const BLANK: &str = "<blk>";
+/// The names that exporters give the blank.
+const BLANKS: [&str; 2] = ["<blk>", "<blank>"];
+
+/// The number of units of the models that AI4Bharat trained for 22 languages at once: 256 for each language, then a blank
+/// that they share.
+pub(crate) const N_INDIC: usize = 22 * 256 + 1;
+/// Their units for Panjabi.
+pub(crate) const INDIC_PANJABI: Range<usize> = 3840..4096;
 
 /// The units of an acoustic model, in the order of its outputs.
 #[derive(Debug, Clone)]
@@ -15,8 +24,9 @@ pub struct Units {
 }
 
 impl Units {
-    /// Reads the file with the role `vocab`, which has `text index` on each line, as in NeMo exports. `<blk>`
-    /// is the blank.
+    /// Reads the file with the role `vocab`. Each line has a unit and its index, as in NeMo exports, or a unit alone. If
+    /// no unit is the blank (`<blk>` or `<blank>`), it comes after the last one. Of a model for 22 languages, only the
+    /// units for Panjabi and the blank are kept.
     pub(crate) fn read(manifest: &Manifest) -> Result<Self, ManifestError> {
         let bytes = manifest.read("vocab")?;
         Self::parse(bytes)
@@ -27,20 +37,34 @@ impl Units {
     pub(crate) fn parse(bytes: Vec<u8>) -> Result<Self, String> {
         let text = String::from_utf8(bytes).map_err(|e| e.to_string())?;
         let mut texts: Vec<(usize, String)> = Vec::new();
-        for (line, n) in text.lines().zip(1..) {
-            let (unit, index) = line
-                .rsplit_once(' ')
-                .ok_or_else(|| format!("line {n} is {line:?}, expected a unit, a space and its index"))?;
-            let index = index.parse().map_err(|e| format!("line {n} has the index {index:?}: {e}"))?;
+        let has_indices = text.lines().next().is_some_and(|line| line.contains(' '));
+        for (n, line) in text.lines().enumerate() {
+            let at = n + 1;
+            let (index, unit) = if has_indices {
+                let expected = || format!("line {at} is {line:?}, expected a unit, a space and its index");
+                let (unit, index) = line.rsplit_once(' ').ok_or_else(expected)?;
+                (index.parse().map_err(|e| format!("line {at} has the index {index:?}: {e}"))?, unit)
+            } else if line.is_empty() || line.contains(' ') {
+                return Err(format!("line {at} is {line:?}, expected a unit without spaces, as in line 1"));
+            } else {
+                (n, line)
+            };
             texts.push((index, unit.to_owned()));
         }
         texts.sort();
         if texts.iter().zip(0..).any(|((index, _), expected)| *index != expected) {
             return Err("expected the indices 0, 1, 2, … without gaps and repeats".to_owned());
         }
-        let texts: Vec<String> = texts.into_iter().map(|(_, unit)| unit).collect();
-        let blank = texts.iter().position(|unit| unit == BLANK);
-        let blank = blank.ok_or_else(|| format!("expected a line for the blank, {BLANK}"))?;
+        let mut texts: Vec<String> = texts.into_iter().map(|(_, unit)| unit).collect();
+        let named = texts.iter().position(|unit| BLANKS.contains(&unit.as_str()));
+        let mut blank = named.unwrap_or_else(|| {
+            texts.push(BLANKS[0].to_owned());
+            texts.len() - 1
+        });
+        if texts.len() == N_INDIC && blank == N_INDIC - 1 {
+            texts = [&texts[INDIC_PANJABI], &texts[blank..]].concat();
+            blank = INDIC_PANJABI.len();
+        }
         Ok(Self { texts, blank })
     }
 
@@ -62,5 +86,38 @@ impl Units {
     /// The text of a unit. [`WORD`] at its beginning means that it begins a word.
     pub(crate) fn text(&self, unit: usize) -> &str {
         self.texts.get(unit).map_or("", String::as_str)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(text: &str) -> Result<Vec<String>, String> {
+        Units::parse(text.as_bytes().to_vec()).map(|units| {
+            assert_eq!(units.text(units.blank()), units.texts[units.blank()]);
+            units.texts
+        })
+    }
+
+    #[test]
+    fn units_have_numbers_or_the_order_of_the_lines_and_the_blank_may_be_left_out() {
+        assert_eq!(parse("a 1\n<blk> 2\n▁ 0\n").unwrap(), ["▁", "a", "<blk>"]);
+        assert_eq!(parse("<blank> 0\na 1\n").unwrap(), ["<blank>", "a"]);
+        assert_eq!(parse("▁\na\n").unwrap(), ["▁", "a", "<blk>"]);
+        assert_eq!(parse("a\n<blank>\n").unwrap(), ["a", "<blank>"]);
+    }
+
+    #[test]
+    fn a_wrong_line_is_named() {
+        for (text, expected) in [
+            ("a 0\nb\n", "line 2 is \"b\", expected a unit, a space and its index"),
+            ("a\nb 1\n", "line 2 is \"b 1\", expected a unit without spaces"),
+            ("a x\n", "line 1 has the index \"x\""),
+            ("a 0\nb 2\n", "without gaps"),
+        ] {
+            let error = parse(text).unwrap_err();
+            assert!(error.contains(expected), "{error}");
+        }
     }
 }

@@ -14,6 +14,7 @@ use crate::{
 #[derive(Debug, Clone, Deserialize)]
 pub(super) struct ExportConfig {
     /// The number of mel bands.
+    #[serde(default = "usual_features_size")]
     pub(super) features_size: usize,
     /// The number of feature frames for one output frame.
     pub(super) subsampling_factor: usize,
@@ -28,6 +29,11 @@ pub(super) struct ExportConfig {
 /// The longest silence that may be put before and behind a window, seconds.
 const MAX_PADDING_S: f64 = 2.0;
 
+/// The number of mel bands of most models, whose `config.json` may leave it out.
+const fn usual_features_size() -> usize {
+    80
+}
+
 /// The inputs of an encoder.
 pub(super) fn inputs(batch: &Batch) -> Vec<(&'static str, Tensor<'_>)> {
     vec![
@@ -38,27 +44,30 @@ pub(super) fn inputs(batch: &Batch) -> Vec<(&'static str, Tensor<'_>)> {
 
 impl ExportConfig {
     pub(super) fn read(manifest: &Manifest) -> Result<Self, LoadError> {
-        let config: Self = serde_json::from_slice(&manifest.read("config")?)
-            .map_err(|e| manifest.inconsistent(format!("the model's config.json is not valid: {e}")))?;
+        let invalid = |e: String| manifest.inconsistent(format!("the model's config is not valid: {e}"));
+        let config: Self = match manifest.config.clone() {
+            Some(table) => table.try_into().map_err(|e: toml::de::Error| invalid(e.to_string()))?,
+            None => serde_json::from_slice(&manifest.read("config")?).map_err(|e| invalid(e.to_string()))?,
+        };
         let size = config.features_size;
         let factor = config.subsampling_factor;
         if !(1..=256).contains(&size) || !(1..=64).contains(&factor) {
             let what = format!(
-                "the model's config.json has features_size {size} and subsampling_factor {factor}: \
+                "the model's config has features_size {size} and subsampling_factor {factor}: \
                  expected 1 to 256 and 1 to 64"
             );
             return Err(manifest.inconsistent(what).into());
         }
         if !(0.0..=MAX_PADDING_S).contains(&config.padding_s) {
             let what = format!(
-                "the model's config.json has padding_s {}: expected 0 to {MAX_PADDING_S}",
+                "the model's config has padding_s {}: expected 0 to {MAX_PADDING_S}",
                 config.padding_s
             );
             return Err(manifest.inconsistent(what).into());
         }
         if config.global_cmvn.as_ref().is_some_and(|global| !global.fits(size)) {
             let what = format!(
-                "global_cmvn in the model's config.json does not fit {size} features: \
+                "global_cmvn in the model's config does not fit {size} features: \
                  expected frames of 1 to 10000, and a mean and a deviation for each feature"
             );
             return Err(manifest.inconsistent(what).into());

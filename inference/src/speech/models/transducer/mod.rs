@@ -65,8 +65,8 @@ impl SpeechModel for Transducer {
 impl Transducer {
     pub(super) fn load(runtime: &Runtime, manifest: &Manifest, n_threads: usize) -> Result<Self, LoadError> {
         let config = ExportConfig::read(manifest)?;
-        let encoder = runtime.open(&manifest.id, &manifest.read("encoder")?, n_threads)?;
-        let joint = runtime.open(&manifest.id, &manifest.read("decoder")?, 1)?;
+        let encoder = runtime.open(&manifest.id, manifest.graph("encoder")?, n_threads)?;
+        let joint = runtime.open(&manifest.id, manifest.graph("decoder")?, 1)?;
         let state = match joint.input("input_states_1").as_deref() {
             Some(&[layers, _, width]) if layers > 0 && width > 0 => [layers, width],
             other => {

@@ -35,7 +35,7 @@ pub(super) fn load(runtime: &Runtime, manifest: &Manifest, n_threads: usize) -> 
     manifest.expect(Layout::WhisperCtc)?;
     let config = ExportConfig::read(manifest)?;
     let subsampling_factor = config.subsampling_factor;
-    let session = runtime.open(&manifest.id, &manifest.read("model")?, n_threads)?;
+    let session = runtime.open(&manifest.id, manifest.graph("model")?, n_threads)?;
     let decoder = CtcDecoder::load(manifest)?;
     let n_units = decoder.n_units();
     let encoder = WhisperEncoder { session, n_units, subsampling_factor, n_padding: config.n_padding() };
