@@ -16,6 +16,10 @@ use tokio::{
 
 use crate::{TIMEOUT, binary, until};
 
+/// The most memory that a process of this name may have resident, MiB. The worker's has all bundled models. A process of a test
+/// must stay below it, whatever the test sends.
+const MAX_MEMORY_MIB: [(&str, f64); 2] = [("api", 300.0), ("worker", 600.0)];
+
 /// A running process. It is killed when the value is dropped. If its test fails, its log is printed.
 #[derive(Debug)]
 pub struct Process {
@@ -147,11 +151,13 @@ impl Process {
 
     /// Sends a signal to the process.
     pub fn signal(&self, signal: Signal) {
+        self.check_memory();
         kill_process(self.pid, signal).expect("a signal reaches it");
     }
 
     /// Kills the process (-9). Returns when it is gone.
     pub async fn kill(&mut self) {
+        self.check_memory();
         self.child.kill().await.expect("a kill");
     }
 
@@ -173,26 +179,46 @@ impl Process {
     /// The resident memory now and at its peak, KiB. Linux adds up what each processor counts only now and
     /// then, so that a later peak can be a little lower than an earlier one.
     pub fn memory_kib(&self) -> (u64, u64) {
-        let path = format!("/proc/{}/status", self.id());
-        let status = std::fs::read_to_string(path).expect("a running process");
+        self.find_memory_kib().expect("a running process")
+    }
+
+    /// `None` if the process has ended.
+    fn find_memory_kib(&self) -> Option<(u64, u64)> {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id()?)).ok()?;
         let field = |name: &str| {
-            let line = status.lines().find_map(|l| l.strip_prefix(name)).expect("Linux tells it");
-            line.trim().trim_end_matches(" kB").parse().expect("a number")
+            let line = status.lines().find_map(|l| l.strip_prefix(name))?;
+            line.trim().trim_end_matches(" kB").parse().ok()
         };
-        (field("VmRSS:"), field("VmHWM:"))
+        Some((field("VmRSS:")?, field("VmHWM:")?))
     }
 
     /// The resident memory now and at its peak, MiB.
     pub fn memory_mib(&self) -> (f64, f64) {
         let (now, peak) = self.memory_kib();
-        let mib = |kib: u64| f64::from(u32::try_from(kib).unwrap_or(u32::MAX)) / 1024.0;
         (mib(now), mib(peak))
+    }
+
+    /// Prints the peak of the memory of a process that is about to end, and panics if it is too high. The release profile is that
+    /// of benchmarks and attacks, which load a process more than a test, and measure its memory.
+    fn check_memory(&self) {
+        let limit = MAX_MEMORY_MIB.into_iter().find(|(name, _)| *name == self.name);
+        if let (true, Some((name, limit)), Some((_, peak))) =
+            (cfg!(debug_assertions), limit, self.find_memory_kib())
+        {
+            let peak = mib(peak);
+            println!("{name}: {peak:.0} MiB of memory at most");
+            assert!(peak <= limit, "{name} had {peak:.0} MiB of memory, expected at most {limit} MiB");
+        }
     }
 
     /// Makes the kernel forget the peak so far (`clear_refs`, proc(5)).
     pub fn reset_peak(&self) {
         std::fs::write(format!("/proc/{}/clear_refs", self.id()), "5").expect("the peak is reset");
     }
+}
+
+fn mib(kib: u64) -> f64 {
+    f64::from(u32::try_from(kib).unwrap_or(u32::MAX)) / 1024.0
 }
 
 /// Stops processes as an operator does, and checks that they end well.
@@ -215,6 +241,8 @@ impl Drop for Process {
             let shown: Vec<&str> = shown.map(|(_, line)| line.as_str()).collect();
             let (name, id) = (self.name, self.id());
             eprintln!("--- warnings and last lines of {name} ({id}):\n{}", shown.join("\n"));
+        } else {
+            self.check_memory();
         }
     }
 }
@@ -224,4 +252,19 @@ pub async fn run(mut command: Command) -> (Option<i32>, String, String) {
     let Output { status, stdout, stderr } = command.output().await.expect("it runs");
     let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
     (status.code(), text(stdout), text(stderr))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    #[should_panic(expected = "MiB of memory, expected at most 300 MiB")]
+    async fn an_api_that_needs_too_much_memory_fails_its_test() {
+        let mut copies = Command::new("dd");
+        copies.args(["if=/dev/zero", "of=/dev/null", "bs=310M"]).kill_on_drop(true);
+        let process = Process::spawn("api", copies);
+        until("it has more memory", async || (process.memory_kib().1 > 310 << 10).then_some(())).await;
+        drop(process);
+    }
 }
