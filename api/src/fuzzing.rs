@@ -24,6 +24,7 @@ use uuid::Uuid;
 use crate::{
     app::App,
     http::{
+        chunked::post_in_chunks,
         context::{RequestContext, RequestInfo},
         representation::Representation,
         request_line,
@@ -89,14 +90,16 @@ impl State {
         )))
     }
 
-    /// A form of recognition or of speech, as the first byte says.
+    /// A form of recognition or of speech, in pieces or in chunks over a connection, as the first byte says. The parser panics
+    /// if its work is not linear.
     pub async fn multipart(&self, data: &[u8]) {
         let Some((kind, body)) = data.split_first() else { return };
         let content_type = "multipart/form-data; boundary=B";
-        if kind.is_multiple_of(2) {
-            self.read::<RecognitionForm>(content_type, body).await;
-        } else {
-            self.read::<SpeechForm>(content_type, body).await;
+        match kind % 4 {
+            0 => self.read::<RecognitionForm>(content_type, body).await,
+            1 => self.read::<SpeechForm>(content_type, body).await,
+            2 => self.read_chunked::<RecognitionForm>(content_type, body).await,
+            _ => self.read_chunked::<SpeechForm>(content_type, body).await,
         }
     }
 
@@ -116,6 +119,15 @@ impl State {
 
     async fn read<F: Form>(&self, content_type: &str, data: &[u8]) {
         let Some(request) = request(content_type, data) else { return };
+        self.check::<F>(request).await;
+    }
+
+    async fn read_chunked<F: Form>(&self, content_type: &str, data: &[u8]) {
+        let Some((length, body)) = pieces(data) else { return };
+        post_in_chunks(content_type, body, length, async |request| self.check::<F>(request).await).await;
+    }
+
+    async fn check<F: Form>(&self, request: Request) {
         if let Err(problem) = Checked::<F>::from_request(request, &self.0).await {
             write(problem);
         }
@@ -168,11 +180,16 @@ pub async fn headers(data: &[u8]) {
 
 /// A request whose body arrives in pieces, whose length the first byte of `data` gives.
 fn request(content_type: &str, data: &[u8]) -> Option<Request> {
-    let (first, rest) = data.split_first()?;
-    let length = usize::from(*first) % LONGEST_PIECE + 1;
-    let pieces: Vec<_> = rest.chunks(length).map(|piece| Ok::<_, Infallible>(piece.to_vec())).collect();
+    let (length, body) = pieces(data)?;
+    let pieces: Vec<_> = body.chunks(length).map(|piece| Ok::<_, Infallible>(piece.to_vec())).collect();
     let body = Body::from_stream(futures::stream::iter(pieces));
     Request::post("/v1/models/x?y=1").header("content-type", content_type).body(body).ok()
+}
+
+/// The length of the pieces of a body, which the first byte gives, and the body.
+fn pieces(data: &[u8]) -> Option<(usize, &[u8])> {
+    let (first, body) = data.split_first()?;
+    Some((usize::from(*first) % LONGEST_PIECE + 1, body))
 }
 
 fn write(problem: Problem) {

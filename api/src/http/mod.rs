@@ -1,6 +1,8 @@
 //! What all requests have in common: the middleware, and the headers that every handler reads.
 
 pub(crate) mod accept;
+#[cfg(any(test, feature = "fuzzing"))]
+pub(crate) mod chunked;
 pub(crate) mod context;
 pub(crate) mod event_stream;
 pub(crate) mod header;

@@ -1,7 +1,7 @@
 //! Splits a multipart body (RFC 2046, 5.1) into its parts while it arrives.
 //!
-//! However the body is cut into pieces, the work is linear in its bytes: none is looked at more than four times. Nothing is
-//! kept of it but one piece and the head of one part.
+//! However the body is cut into pieces, the work is linear in its bytes: they are looked at four times on average at most, which
+//! [`Work`] checks. Nothing is kept of the body but one piece and the head of one part.
 
 use bytes::{Buf as _, Bytes};
 use httparse::{EMPTY_HEADER, Status, parse_headers};
@@ -29,6 +29,7 @@ pub(super) struct Parts {
     delimiter: Delimiter,
     /// The head of the present part, from the delimiter on.
     head: Vec<u8>,
+    work: Work,
     _memory: Reserved,
 }
 
@@ -45,7 +46,14 @@ impl Parts {
         }
         let delimiter = Delimiter::new(boundary);
         let memory = memory.reserve(MAX_HEAD_BYTES)?;
-        let mut parts = Self { body, piece: Bytes::new(), delimiter, head: Vec::new(), _memory: memory };
+        let mut parts = Self {
+            body,
+            piece: Bytes::new(),
+            delimiter,
+            head: Vec::new(),
+            work: Work::default(),
+            _memory: memory,
+        };
         let mut n_before = 0;
         parts
             .data(|bytes| {
@@ -71,14 +79,16 @@ impl Parts {
                 head.push(*byte);
                 head == b"--" || head.ends_with(b"\r\n\r\n") || head.len() > MAX_HEAD_BYTES
             };
-            match self.piece.iter().position(ends) {
-                None => self.piece = self.more().await?,
-                Some(last) => {
-                    self.piece.advance(last + 1); // the head has it
-                    break;
-                }
+            let last = self.piece.iter().position(ends);
+            let n_read = last.map_or(self.piece.len(), |last| last + 1);
+            self.work.add(n_read, 2 * n_read);
+            self.piece.advance(n_read); // the head has it
+            if last.is_some() {
+                break;
             }
+            self.piece = self.more().await?;
         }
+        self.work.add(0, self.head.len());
         match &*self.head {
             b"--" => Ok(None),
             head if head.len() > MAX_HEAD_BYTES => {
@@ -94,7 +104,8 @@ impl Parts {
         mut sink: impl FnMut(&[u8]) -> Result<(), Problem>,
     ) -> Result<(), Problem> {
         loop {
-            let Found { n_before, n_data, n_read, is_whole } = self.delimiter.find(&self.piece);
+            let Found { n_before, n_data, n_read, n_looks, is_whole } = self.delimiter.find(&self.piece);
+            self.work.add(n_read, n_looks);
             sink(&self.delimiter.bytes[..n_before])?;
             sink(&self.piece[..n_data])?;
             self.piece.advance(n_read);
@@ -111,6 +122,30 @@ impl Parts {
     }
 }
 
+/// The most times that a byte of a body is looked at, on average.
+const MAX_LOOKS: usize = 4;
+
+/// Counts the work on a body, in tests and fuzz targets only, and panics if it is more than linear.
+#[derive(Debug, Default)]
+struct Work {
+    /// How many bytes were read.
+    n_read: usize,
+    /// How many times one of them was compared, searched, copied into a head or parsed in it.
+    n_looks: usize,
+}
+
+impl Work {
+    const IS_COUNTED: bool = cfg!(any(test, feature = "fuzzing"));
+
+    fn add(&mut self, n_read: usize, n_looks: usize) {
+        if Self::IS_COUNTED {
+            self.n_read += n_read;
+            self.n_looks += n_looks;
+            assert!(self.n_looks <= MAX_LOOKS * self.n_read, "{self:?}");
+        }
+    }
+}
+
 /// The end of a line, `--` and the boundary. Finds itself in bytes that arrive in pieces. Its only CR is its first byte, so
 /// after a match that fails, the next one can only begin at a later CR.
 #[derive(Debug)]
@@ -118,10 +153,6 @@ struct Delimiter {
     bytes: Vec<u8>,
     /// How many of its bytes the last bytes that have arrived are.
     n_matched: usize,
-    /// How many bytes have arrived.
-    n_arrived: usize,
-    /// How many times one of them was looked at.
-    n_looks: usize,
 }
 
 /// What [`Delimiter::find`] finds in a piece.
@@ -133,6 +164,8 @@ struct Found {
     n_data: usize,
     /// How many of its bytes are read: if the delimiter is whole, those to its end, otherwise all.
     n_read: usize,
+    /// How many times one of its bytes was looked at.
+    n_looks: usize,
     /// Whether the delimiter is whole. If not, the last bytes that are read may belong to it.
     is_whole: bool,
 }
@@ -142,32 +175,31 @@ impl Delimiter {
     /// boundary may stand without the end of a line.
     fn new(boundary: &str) -> Self {
         let bytes = format!("\r\n--{boundary}").into_bytes();
-        Self { bytes, n_matched: 2, n_arrived: 0, n_looks: 0 }
+        Self { bytes, n_matched: 2 }
     }
 
     fn find(&mut self, piece: &[u8]) -> Found {
         let n_held = self.n_matched;
         let mut n_read = 0;
+        let mut n_looks = 0;
         let mut has_failed = false;
         loop {
             let pairs = self.bytes[self.n_matched..].iter().zip(&piece[n_read..]);
             let n_equal = pairs.take_while(|(wanted, byte)| wanted == byte).count();
             self.n_matched += n_equal;
             n_read += n_equal;
-            self.n_looks += n_equal;
+            n_looks += n_equal;
             let is_whole = self.n_matched == self.bytes.len();
             if is_whole || n_read == piece.len() {
                 let (n_before, n_data) = if has_failed { (n_held, n_read - self.n_matched) } else { (0, 0) };
                 self.n_matched = if is_whole { 0 } else { self.n_matched };
-                self.n_arrived += n_read;
-                debug_assert!(self.n_looks <= 4 * self.n_arrived, "{self:?}");
-                return Found { n_before, n_data, n_read, is_whole };
+                return Found { n_before, n_data, n_read, n_looks, is_whole };
             }
             has_failed = true;
             self.n_matched = 0;
             let rest = &piece[n_read..];
             let n_other = memchr(b'\r', rest).unwrap_or(rest.len());
-            self.n_looks += 1 + rest.len().min(n_other + 1);
+            n_looks += 1 + rest.len().min(n_other + 1);
             n_read += n_other;
         }
     }

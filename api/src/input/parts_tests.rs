@@ -2,19 +2,32 @@
 
 use std::convert::Infallible;
 
-use axum::{body::Body, http::HeaderMap};
+use axum::{body::Body, extract::Request, http::HeaderMap};
 use futures::stream;
 use proptest::{prelude::*, sample::select};
 
 use super::*;
 use crate::{
+    http::chunked::post_in_chunks,
     input::memory::{BodyBudget, tests::plenty},
     problems::ProblemType,
 };
 
-/// The parts of a body that arrives in these pieces: names and data.
-async fn parts(pieces: Vec<Vec<u8>>) -> Result<Vec<(String, Vec<u8>)>, ProblemType> {
-    let body = Body::from_stream(stream::iter(pieces.into_iter().map(Ok::<_, Infallible>)));
+/// The names and data of a body's parts, or what is wrong with it.
+type Read = Result<Vec<(String, Vec<u8>)>, ProblemType>;
+
+/// The parts of a body that arrives in these pieces.
+async fn parts(pieces: Vec<Vec<u8>>) -> Read {
+    parts_of(Body::from_stream(stream::iter(pieces.into_iter().map(Ok::<_, Infallible>)))).await
+}
+
+/// The parts of a body that arrives over a connection in chunks of at most this many bytes.
+async fn parts_of_chunks(body: &[u8], n_bytes: usize) -> Read {
+    let read = async |request: Request| parts_of(request.into_body()).await;
+    post_in_chunks("multipart/form-data", body, n_bytes, read).await.unwrap()
+}
+
+async fn parts_of(body: Body) -> Read {
     let read = async {
         let body = ArrivingBody::new(&HeaderMap::new(), body, usize::MAX, String::new(), &plenty())?;
         let mut parts = Parts::begin(body, "B-B", &plenty()).await?;
@@ -53,7 +66,7 @@ fn in_pieces(bytes: &[u8], lengths: &[usize]) -> Vec<Vec<u8>> {
 }
 
 proptest! {
-    /// Data that nearly is the delimiter arrives as it was sent. Each search checks how often it has looked at a byte.
+    /// Data that nearly is the delimiter arrives as it was sent. The parser panics if its work is not linear.
     #[test]
     fn the_parts_are_the_same_in_whichever_pieces_they_arrive(
         sent in prop::collection::vec(prop::collection::vec(select(b"\r\n-Bx".to_vec()), 0..60), 0..4),
@@ -70,10 +83,26 @@ proptest! {
             body.extend(b"\r\n");
         }
         body.extend(b"--B-B--\r\nepilogue");
-        let found = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap()
-            .block_on(parts(in_pieces(&body, &lengths)));
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
         let expected: Vec<_> = sent.into_iter().map(|data| ("a".to_owned(), data)).collect();
-        prop_assert_eq!(found.unwrap(), expected);
+        prop_assert_eq!(&runtime.block_on(parts(in_pieces(&body, &lengths))).unwrap(), &expected);
+        prop_assert_eq!(&runtime.block_on(parts_of_chunks(&body, lengths[0])).unwrap(), &expected);
+    }
+}
+
+/// Its data makes the search for the delimiter begin again as often as possible.
+#[tokio::test]
+async fn the_work_is_linear_in_small_and_large_bodies() {
+    for (n_bytes, n_chunk) in [(1 << 10, 1), (1 << 15, 1), (1 << 20, 32)] {
+        for unit in ["x", "\r", "\r\n--B-", "\r\n--B-\r", "\r\n-\r\r\n\r"] {
+            let data = unit.repeat(n_bytes / unit.len());
+            let body = format!("--B-B\r\n{}\r\n\r\n{data}\r\n--B-B--", head("a"));
+            let expected = vec![("a".to_owned(), data.into_bytes())];
+            let pieces = in_pieces(body.as_bytes(), &[n_chunk]);
+            assert!(parts(pieces).await.as_ref() == Ok(&expected), "{n_bytes} {unit:?}");
+            let found = parts_of_chunks(body.as_bytes(), n_chunk).await;
+            assert!(found.as_ref() == Ok(&expected), "{n_bytes} {unit:?} in chunks");
+        }
     }
 }
 
