@@ -20,16 +20,19 @@ begin
         select distinct hashtext(queue) as queue_key, uuid_hash(account) as account_key
         from unnest(queues, accounts) as new (queue, account) order by queue_key, account_key) as keys;
     return (
-        with of_account as materialized ( -- looked up once for each account
-            select nths, greatest(0,
-                (select max(c.turn) from claimed_turns c where c.queue = new.queue and c.priority = new.priority),
-                (select max(j.turn) from jobs j
-                 where j.queue = new.queue and j.account_id = new.account and j.priority = new.priority
-                     and j.state = 'queued')) as last_turn
-            from (
-                select queue, priority, account, array_agg(nth order by nth) as nths
-                from unnest(queues, priorities, accounts) with ordinality as new (queue, priority, account, nth)
-                group by queue, priority, account) as new)
+        with new as materialized (
+            select queue, priority, account, array_agg(nth order by nth) as nths, coalesce((
+                select c.turn from claimed_turns c where c.queue = new.queue and c.priority = new.priority
+                order by c.turn desc limit 1), 0) as claimed
+            from unnest(queues, priorities, accounts) with ordinality as new (queue, priority, account, nth)
+            group by queue, priority, account),
+        of_account as materialized ( -- looked up once for each account
+            select nths, coalesce((
+                select j.turn from jobs j
+                where j.queue = new.queue and j.account_id = new.account and j.priority = new.priority
+                    and j.state like 'queued' and j.turn > new.claimed
+                order by j.turn desc limit 1), new.claimed) as last_turn
+            from new)
         select array_agg(last_turn + n order by nth)
         from of_account cross join unnest(nths) with ordinality as given (nth, n));
 end $function$;
@@ -176,7 +179,7 @@ CREATE INDEX jobs_failed ON public.jobs USING btree (id DESC) WHERE (state = 'fa
 CREATE INDEX jobs_of_account ON public.jobs USING btree (account_id, id DESC);
 CREATE INDEX jobs_of_request ON public.jobs USING btree (request_id) WHERE (request_id !~~ '________-____-7___-____-____________'::text);
 CREATE INDEX jobs_running ON public.jobs USING btree (worker) WHERE (state = 'running'::text);
-CREATE INDEX jobs_waiting ON public.jobs USING btree (queue, account_id, priority, turn) WHERE (state = 'queued'::text);
+CREATE INDEX jobs_waiting ON public.jobs USING btree (queue, account_id, priority, turn) WHERE (state ~~ 'queued'::text);
 
 -- Who is signed in to the operations page, in every api process. Ended sessions are deleted at the next sign-in.
 create table ops_sessions (

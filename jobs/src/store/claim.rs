@@ -67,6 +67,9 @@ const AGED_SHARE: f64 = 0.25;
 /// and those of one priority in the order of their turns. Now and then, the first asynchronous job is claimed before all
 /// others if it has waited for a minute. Jobs that another statement is claiming are skipped.
 ///
+/// Whether it looks for an asynchronous job is decided first, because looking reads the index entries of jobs that were
+/// claimed before. The `case` hides the state from the planner, so that only the primary key can find that job's row.
+///
 /// The statement also inserts how far it has come, for the turns of new jobs ([`submit`](super::submit)). It updates no row
 /// for that: it would hold the row until the worker has received its jobs, and all claims would wait for a worker that is
 /// stopped.
@@ -84,18 +87,20 @@ pub async fn claim(
         "with taken as (
              select * from unnest($3::text[], $4::uuid[]) as taken (queue, account_id)),
          due as (
-             select d.* from unnest($1::text[], $2::int8[], $5::bool[]) as free (queue, n, with_large)
+             select d.* from (
+                 select *, random() < $8 as takes_aged
+                 from unnest($1::text[], $2::int8[], $5::bool[]) as free (queue, n, with_large)) as free
              cross join lateral (
                  (select * from (
-                     select id, queue, priority, turn from jobs where state = 'queued' and id = (
+                     select id, queue, priority, turn from jobs where case state when 'queued' then true end and id = (
                          select id from (
                              select id, created_at from jobs
-                             where queue = free.queue and state = 'queued' and priority = 0 and run_at <= now()
-                                 and attempt < max_attempts
+                             where free.takes_aged and queue = free.queue and state = 'queued' and priority = 0
+                                 and run_at <= now() and attempt < max_attempts
                                  and (queue, account_id) not in (select queue, account_id from taken)
                                  and (free.with_large or coalesce(upload_bytes, octet_length(upload), 0) <= $6)
                              order by priority desc, turn, run_at, id limit 1) first
-                         where created_at < now() - make_interval(secs => $7) and random() < $8)
+                         where created_at < now() - make_interval(secs => $7))
                      for update skip locked) aged)
                  union all
                  (select * from (

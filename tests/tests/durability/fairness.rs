@@ -7,13 +7,14 @@ use akhar_jobs::{
     backend::{Admission, Submissions},
     store::{self, Change, Ending, Guard, JobSearch, Requeue},
 };
+use akhar_platform::database::Database;
 use akhar_tests::{
     Answer, Cluster, Form, Stack,
     http::send,
     speech::{recording, silence, wav},
     until,
 };
-use sqlx::PgPool;
+use sqlx::{PgConnection, PgPool};
 use tokio::task::JoinSet;
 use uuid::Uuid;
 
@@ -320,6 +321,40 @@ async fn a_job_that_an_operator_returns_to_its_queue_gets_a_new_turn() {
     insert(&db, &jobs(accounts[1], 3, true)).await;
     assert_eq!(store::change_jobs(&db, Change::Retry, &JobSearch::default(), 10).await.expect("a write"), 1);
     assert_eq!(next_claimed(&db, &accounts, 4).await, [1, 0, 1, 1]);
+}
+
+/// A snapshot that stays open keeps the index entries of all jobs that are claimed after it.
+#[tokio::test]
+async fn the_turn_of_a_job_is_found_without_the_jobs_that_were_claimed_and_those_of_other_accounts() {
+    let options = Cluster::shared().database().await;
+    let db = Database::connect("akhar-test", &options, 8).await.expect("it answers").volatile;
+    let accounts = [Uuid::now_v7(), Uuid::now_v7()];
+    let mut snapshot = db.begin_with("begin isolation level repeatable read").await.expect("a transaction");
+    sqlx::query("select count(*) from jobs").execute(&mut *snapshot).await.expect("a snapshot");
+    insert(&db, &jobs(accounts[0], 100, false)).await;
+    next_claimed(&db, &accounts, 100).await;
+    insert(&db, &jobs(accounts[1], 100, false)).await;
+    insert(&db, &jobs(accounts[0], 2, false)).await;
+    let new = jobs(accounts[0], 1, false);
+    let mut transaction = db.begin().await.expect("a transaction"); // its counts are reported at its end
+    let before = n_read(&mut transaction).await;
+    store::submit(&mut transaction, &[&new[0]]).await.expect("a write");
+    let submitted = n_read(&mut transaction).await;
+    store::claim(&mut *transaction, "a", &[FreePlaces::any(Queue::Quick, 1)]).await.expect("a claim");
+    let claimed = n_read(&mut transaction).await;
+    transaction.rollback().await.expect("it answers");
+    assert_eq!((submitted - before, claimed - submitted), (1, 0), "the account's last waiting job");
+    snapshot.rollback().await.expect("it answers");
+}
+
+/// The number of index entries that this connection has read for turns.
+async fn n_read(db: &mut PgConnection) -> i64 {
+    sqlx::query_scalar(
+        "select pg_stat_get_xact_tuples_returned(oid) from pg_class where relname = 'jobs_waiting'",
+    )
+    .fetch_one(db)
+    .await
+    .expect("a number")
 }
 
 #[tokio::test]
