@@ -1,7 +1,8 @@
 //! Runs of `akhar transcribe`.
 
 use std::{
-    fs,
+    fs::{self, Permissions},
+    os::unix::fs::PermissionsExt as _,
     path::{Path, PathBuf},
 };
 
@@ -15,21 +16,26 @@ use crate::{
 };
 
 /// Folders of recordings and of results for one test.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Folders {
     /// The recordings.
     pub recordings: PathBuf,
     /// The results.
     pub results: PathBuf,
+    /// The programs that the command finds.
+    pub programs: PathBuf,
 }
 
 impl Folders {
     /// Empty folders with this name in the folder for temporary files.
     pub fn new(temporary: &Path, name: &str) -> Self {
         let folder = temporary.join(name);
-        let folders = Self { recordings: folder.join("recordings"), results: folder.join("results") };
-        fs::create_dir_all(&folders.recordings).expect("a folder");
-        folders
+        let [recordings, results, programs] =
+            ["recordings", "results", "programs"].map(|name| folder.join(name));
+        for folder in [&recordings, &programs] {
+            fs::create_dir_all(folder).expect("a folder");
+        }
+        Self { recordings, results, programs }
     }
 
     /// Writes a recording.
@@ -37,6 +43,22 @@ impl Folders {
         let path = self.recordings.join(name);
         fs::create_dir_all(path.parent().expect("a folder")).expect("a folder");
         fs::write(path, bytes).expect("a file");
+    }
+
+    /// Installs an `ffmpeg` for the command. It decodes the files whose paths have `good` in them into `samples`, refuses
+    /// others, and writes its arguments to the file `arguments` beside it.
+    pub fn install_ffmpeg(&self, good: &str, samples: &[i16]) {
+        let [program, sound, arguments] =
+            ["ffmpeg", "sound", "arguments"].map(|name| self.programs.join(name));
+        fs::write(&sound, samples.iter().flat_map(|x| x.to_le_bytes()).collect::<Vec<u8>>()).expect("a file");
+        let script = format!(
+            "#!/bin/sh\n[ \"$1\" = -version ] && exit\necho \"$@\" >> {}\ncase \"$*\" in *{good}*) exec /bin/cat {};; esac\n\
+             echo 'Invalid data found' >&2\nexit 1\n",
+            arguments.display(),
+            sound.display(),
+        );
+        fs::write(&program, script).expect("a file");
+        fs::set_permissions(&program, Permissions::from_mode(0o755)).expect("a program");
     }
 
     /// Writes `n` short recordings, all different, with the same sentence: `0.wav` and so on.
@@ -51,7 +73,13 @@ impl Folders {
     /// `akhar transcribe` from one folder to the other with these further arguments, on the server of a stack.
     pub fn command(&self, stack: &Stack, arguments: &[&str]) -> Command {
         let environment = [("AKHAR_URL", &stack.base), ("AKHAR_KEY", &stack.key)];
-        self.command_with(&environment.map(|(name, value)| (name.to_owned(), value.clone())), arguments)
+        let environment = environment.map(|(name, value)| (name.to_owned(), value.clone()));
+        self.command_with(&[&environment[..], &[self.path()]].concat(), arguments)
+    }
+
+    /// The variable that makes the command find these programs and no others.
+    pub fn path(&self) -> (String, String) {
+        ("PATH".to_owned(), self.programs.to_string_lossy().into_owned())
     }
 
     /// The same with this environment.

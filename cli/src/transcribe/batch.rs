@@ -1,6 +1,6 @@
 //! Transcribes one recording of a run: reads it, cuts it if it is long or of another format, sends it, and writes the results.
 
-use std::{fs, io, sync::Arc};
+use std::{fs, io, path::PathBuf, sync::Arc};
 
 use akhar_client::{Client, ClientError, JobBody, JobResultBody, MAX_RECORDING_BYTES, ProblemBody, Warnings};
 use akhar_platform::blocking::{blocking, joined};
@@ -11,7 +11,8 @@ use tokio::sync::{Semaphore, mpsc};
 
 use super::{
     cut::{Cutter, Piece},
-    inputs::Input,
+    ffmpeg::Ffmpeg,
+    inputs::{Input, Reader},
     join::{Part, Transcript, join},
     journal::{Entry, Journal},
     lengths::Lengths,
@@ -70,6 +71,29 @@ struct Sound {
     sha256: String,
 }
 
+/// A recording that is decoded here, whose sound comes a second at a time.
+enum Source {
+    Own(Box<Recording>),
+    Ffmpeg(Ffmpeg),
+}
+
+impl Source {
+    fn next_second(&mut self) -> Result<Option<Vec<f32>>, Undecodable> {
+        match self {
+            Self::Own(recording) => recording.next_second(),
+            Self::Ffmpeg(ffmpeg) => ffmpeg.next_second(),
+        }
+    }
+
+    /// What is unusual about the file. Complete at the end.
+    fn warnings(&self) -> &[String] {
+        match self {
+            Self::Own(recording) => recording.warnings(),
+            Self::Ffmpeg(ffmpeg) => ffmpeg.warnings(),
+        }
+    }
+}
+
 impl Sound {
     fn new(bytes: Vec<u8>) -> Self {
         Self { sha256: sha256(&bytes), bytes: bytes.into() }
@@ -83,6 +107,12 @@ struct CutPiece {
     end_s: f64,
     ends_in_pause: bool,
     sound: Sound,
+}
+
+impl From<Undecodable> for Trouble {
+    fn from(Undecodable { code, detail }: Undecodable) -> Self {
+        Self::Recording { code: code.to_owned(), reason: detail }
+    }
 }
 
 impl From<Piece> for CutPiece {
@@ -110,7 +140,7 @@ impl Batch {
     /// Transcribes a recording, unless an earlier run has done that.
     async fn try_transcribe(self: &Arc<Self>, nth: usize, input: &Input) -> Result<Ended, Trouble> {
         let n_bytes = tokio::fs::metadata(&input.path).await.map_err(unreadable)?.len();
-        let is_cut = input.must_be_decoded() || n_bytes > MAX_RECORDING_BYTES as u64;
+        let is_cut = input.reader() != Reader::Server || n_bytes > MAX_RECORDING_BYTES as u64;
         let (place, memory) = if is_cut {
             (None, self.memory.acquire().await.ok())
         } else {
@@ -135,7 +165,7 @@ impl Batch {
                 }
                 self.job(nth, sound, place).await?
             }
-            None => self.clone().pieces(nth, sound.bytes, memory).await?,
+            None => self.clone().pieces(nth, input, sound.bytes, memory).await?,
         };
         let entry = Entry {
             name,
@@ -160,13 +190,16 @@ impl Batch {
     async fn pieces(
         self: Arc<Self>,
         nth: usize,
+        input: &Input,
         bytes: Bytes,
         memory: Option<impl Drop>,
     ) -> Result<Transcript, Trouble> {
         let (sender, mut pieces) = mpsc::channel(1);
         let batch = self.clone();
         let opened = move |length_s| batch.lengths.opened(nth, length_s);
-        let mut cut = Some((memory, tokio::task::spawn_blocking(move || cut(bytes, opened, &sender))));
+        let foreign = (input.reader() == Reader::Ffmpeg).then(|| input.path.clone());
+        let cutting = move || cut(open(bytes, foreign, opened)?, &sender);
+        let mut cut = Some((memory, tokio::task::spawn_blocking(cutting)));
         let mut running = FuturesUnordered::new();
         let mut parts = Vec::new();
         let mut next = None;
@@ -184,10 +217,7 @@ impl Batch {
                     next = piece;
                     if next.is_none() && let Some((_memory, ended)) = cut.take() {
                         let ended = joined(ended.await);
-                        warnings = ended.map_err(|Undecodable { code, detail }| Trouble::Recording {
-                            code: code.to_owned(),
-                            reason: detail,
-                        })?;
+                        warnings = ended?;
                     }
                 }
                 else => break,
@@ -256,15 +286,19 @@ impl Batch {
     }
 }
 
-/// Decodes a recording, cuts it and sends the pieces. `opened` gets its length in seconds. Returns what is unusual about the
-/// file. Ends early if nobody receives the pieces.
-fn cut(
-    bytes: Bytes,
-    opened: impl FnOnce(f64),
-    pieces: &mpsc::Sender<CutPiece>,
-) -> Result<Vec<String>, Undecodable> {
-    let mut recording = Recording::open(bytes)?;
+/// Opens a recording. `foreign`: the path of its file, if it has a format that ffmpeg decodes. `opened` gets its length in
+/// seconds, if that is known beforehand.
+fn open(bytes: Bytes, foreign: Option<PathBuf>, opened: impl FnOnce(f64)) -> Result<Source, Undecodable> {
+    if let Some(path) = foreign {
+        return Ffmpeg::start(&path).map(Source::Ffmpeg);
+    }
+    let recording = Recording::open(bytes)?;
     opened(recording.length_s());
+    Ok(Source::Own(Box::new(recording)))
+}
+
+/// Cuts a recording and sends the pieces. Returns what is unusual about the file. Ends early if nobody receives the pieces.
+fn cut(mut recording: Source, pieces: &mpsc::Sender<CutPiece>) -> Result<Vec<String>, Undecodable> {
     let mut cutter = Cutter::default();
     while let Some(samples) = recording.next_second()? {
         if let Some(piece) = cutter.push(&samples)

@@ -124,7 +124,7 @@ impl Piece {
 }
 
 /// The length of `n` samples, seconds.
-fn seconds(n: usize) -> f64 {
+pub(super) fn seconds(n: usize) -> f64 {
     share(n, RATE)
 }
 

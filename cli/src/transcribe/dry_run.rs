@@ -2,10 +2,12 @@
 
 use std::{fs, path::Path};
 
-use akhar_worker::Recording;
+use akhar_worker::{Recording, Undecodable};
 
 use super::{
-    inputs::{Input, Inputs},
+    cut,
+    ffmpeg::Ffmpeg,
+    inputs::{Input, Inputs, Reader},
     untranscribed::Untranscribed,
 };
 use crate::{failure::Failure, language::Language, output};
@@ -23,11 +25,11 @@ const fn real_time_factor(lang: Language) -> f64 {
 pub(super) fn report(Inputs { recordings, skipped }: &Inputs, lang: Language) -> Result<(), Failure> {
     let mut length_s = 0.0;
     let mut failing = Vec::new();
-    for Input { path, .. } in recordings {
-        match length(path) {
+    for input in recordings {
+        match length(input) {
             Ok(seconds) => length_s += seconds,
             Err((code, reason)) => {
-                let path = path.to_string_lossy().into_owned();
+                let path = input.path.to_string_lossy().into_owned();
                 failing.push(Untranscribed { path, code, reason });
             }
         }
@@ -45,10 +47,23 @@ pub(super) fn report(Inputs { recordings, skipped }: &Inputs, lang: Language) ->
 }
 
 /// The length of a recording in seconds, or why it cannot be transcribed.
-fn length(path: &Path) -> Result<f64, (String, String)> {
-    let bytes = fs::read(path).map_err(|error| ("unreadable".to_owned(), error.to_string()))?;
-    let recording = Recording::open(bytes.into()).map_err(|error| (error.code.to_owned(), error.detail))?;
-    Ok(recording.length_s())
+fn length(input: &Input) -> Result<f64, (String, String)> {
+    let bytes = fs::read(&input.path).map_err(|error| ("unreadable".to_owned(), error.to_string()))?;
+    let length = match input.reader() {
+        Reader::Ffmpeg => decoded_length(&input.path),
+        Reader::Server | Reader::Here => Recording::open(bytes.into()).map(|recording| recording.length_s()),
+    };
+    length.map_err(|error| (error.code.to_owned(), error.detail))
+}
+
+/// The length of a recording that ffmpeg decodes, which is known at its end.
+fn decoded_length(path: &Path) -> Result<f64, Undecodable> {
+    let mut ffmpeg = Ffmpeg::start(path)?;
+    let mut length_s = 0.0;
+    while let Some(samples) = ffmpeg.next_second()? {
+        length_s += cut::seconds(samples.len());
+    }
+    Ok(length_s)
 }
 
 fn list(end: &str, files: &[Untranscribed]) -> Result<(), Failure> {

@@ -10,7 +10,7 @@ use std::{
 };
 
 use super::{
-    journal,
+    ffmpeg, journal,
     settings::Format,
     summary,
     untranscribed::{FAILURES, SKIPPED, Untranscribed},
@@ -21,8 +21,8 @@ use crate::{failure::Failure, language::Language};
 const SENT: [&str; 2] = ["mp3", "wav"];
 /// The extensions of files that are decoded here, because the server takes them only from other programs.
 const DECODED: [&str; 7] = ["flac", "m4a", "mkv", "mp4", "ogg", "opus", "webm"];
-/// The extensions of other recordings.
-const UNSUPPORTED: [&str; 38] = [
+/// The extensions of other recordings, which ffmpeg decodes.
+const FOREIGN: [&str; 38] = [
     "3g2", "3ga", "3gp", "aac", "ac3", "aif", "aifc", "aiff", "amr", "ape", "asf", "au", "avi", "awb", "caf",
     "dss", "dts", "flv", "gsm", "m4b", "m4v", "mka", "mov", "mp2", "mpeg", "mpg", "oga", "ogv", "ra", "rm",
     "snd", "spx", "voc", "w64", "weba", "wma", "wmv", "wv",
@@ -41,10 +41,26 @@ pub(super) struct Input {
     pub(super) name: PathBuf,
 }
 
+/// What reads a file, by its extension.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Reader {
+    /// The server takes the file as it is.
+    Server,
+    /// It is decoded here.
+    Here,
+    Ffmpeg,
+}
+
 impl Input {
-    /// Whether the file has a format that the server takes only from other programs.
-    pub(super) fn must_be_decoded(&self) -> bool {
-        has_extension(&self.path, &DECODED)
+    /// What reads the file.
+    pub(super) fn reader(&self) -> Reader {
+        if has_extension(&self.path, &DECODED) {
+            Reader::Here
+        } else if has_extension(&self.path, &FOREIGN) {
+            Reader::Ffmpeg
+        } else {
+            Reader::Server
+        }
     }
 }
 
@@ -59,9 +75,14 @@ pub(super) struct Inputs {
 /// The recordings of these arguments, each once, in order. A folder gives the files in it and below it with a known
 /// extension, sorted. Its other files are skipped, except for hidden ones and results, which count as absent.
 ///
-/// `translation_lang`: the code of the language that recordings are translated into, if they are.
-pub(super) fn find(arguments: &[PathBuf], translation_lang: Option<&str>) -> Result<Inputs, Failure> {
-    let mut found = Found::default();
+/// `translation_lang`: the code of the language that recordings are translated into, if they are. `has_ffmpeg`: whether
+/// ffmpeg is installed.
+pub(super) fn find(
+    arguments: &[PathBuf],
+    translation_lang: Option<&str>,
+    has_ffmpeg: bool,
+) -> Result<Inputs, Failure> {
+    let mut found = Found { has_ffmpeg, ..Found::default() };
     for argument in arguments {
         if argument.as_os_str() == LIST {
             for line in std::io::stdin().lock().lines() {
@@ -103,6 +124,7 @@ struct Found {
     skipped: Vec<Untranscribed>,
     /// The paths in both.
     seen: HashSet<PathBuf>,
+    has_ffmpeg: bool,
 }
 
 impl Found {
@@ -128,12 +150,12 @@ impl Found {
         entries.sort_by_key(DirEntry::file_name);
         let is_output = folder.join(journal::FILE).exists();
         let has_results = has_results || is_output && folder != root;
-        let results = Results::beside(&entries, has_results, is_output);
+        let results = Results::beside(&entries, has_results, is_output, self.has_ffmpeg);
         for entry in entries {
             let path = entry.path();
             if entry.file_type().map_err(cannot)?.is_dir() {
                 self.add_folder(root, &path, has_results)?;
-            } else if let Some((code, reason)) = why_skipped(&path) {
+            } else if let Some((code, reason)) = why_skipped(&path, self.has_ffmpeg) {
                 if !results.have(&path) && self.seen.insert(path.clone()) {
                     let path = path.to_string_lossy().into_owned();
                     self.skipped.push(Untranscribed { path, code: code.to_owned(), reason });
@@ -163,8 +185,9 @@ struct Results {
 }
 
 impl Results {
-    fn beside(entries: &[DirEntry], are_elsewhere_of: bool, has_lists: bool) -> Self {
-        let recordings = entries.iter().map(DirEntry::path).filter(|path| is_recording(path));
+    fn beside(entries: &[DirEntry], are_elsewhere_of: bool, has_lists: bool, has_ffmpeg: bool) -> Self {
+        let is_read = |path: &PathBuf| is_recording(path) || has_ffmpeg && has_extension(path, &FOREIGN);
+        let recordings = entries.iter().map(DirEntry::path).filter(is_read);
         let names =
             |path: PathBuf| [path.file_stem(), path.file_name()].map(|name| name.map(OsStr::to_owned));
         Self { names: recordings.flat_map(names).flatten().collect(), are_elsewhere_of, has_lists }
@@ -189,7 +212,7 @@ impl Results {
 }
 
 /// Why a file of a folder is skipped: a code that never changes, and the reason. `None` for a recording.
-fn why_skipped(path: &Path) -> Option<(&'static str, String)> {
+fn why_skipped(path: &Path, has_ffmpeg: bool) -> Option<(&'static str, String)> {
     if path.is_dir() {
         // Links may form a circle.
         Some(("link_to_folder", "links to folders are not followed".to_owned()))
@@ -197,11 +220,9 @@ fn why_skipped(path: &Path) -> Option<(&'static str, String)> {
         Some(("not_a_file", "it is not a file, or a link to a file that does not exist".to_owned()))
     } else if is_recording(path) {
         None
-    } else if has_extension(path, &UNSUPPORTED) {
-        let extension = path.extension().unwrap_or_default().to_string_lossy().to_lowercase();
-        let reason =
-            format!("recordings in the format {extension} are not supported: convert it to FLAC or MP3");
-        Some(("unsupported_format", reason))
+    } else if has_extension(path, &FOREIGN) {
+        let missing = ffmpeg::missing(path);
+        (!has_ffmpeg).then_some((missing.code, missing.detail))
     } else {
         let known = [&SENT[..], &DECODED].concat().join(", .");
         Some(("not_a_recording", format!("its name does not end as that of a recording: .{known}")))
@@ -318,7 +339,7 @@ mod tests {
         }
         std::os::unix::fs::symlink(&root, root.join("circle")).unwrap();
         std::os::unix::fs::symlink("nothing.wav", root.join("link.wav")).unwrap();
-        let inputs = find(std::slice::from_ref(&root), None).unwrap();
+        let inputs = find(std::slice::from_ref(&root), None, false).unwrap();
         let recordings: Vec<_> =
             inputs.recordings.iter().map(|input| input.name.display().to_string()).collect();
         assert_eq!(recordings, ["a/z", "x"]);
@@ -341,7 +362,7 @@ mod tests {
     fn a_path_that_is_missing_is_an_error_that_names_it() {
         for (argument, expected) in [("/no/such.mp3", "no such file"), ("/no/such/*.mp3", "no file matches")]
         {
-            let error = find(&[argument.into()], None).unwrap_err().to_string();
+            let error = find(&[argument.into()], None, false).unwrap_err().to_string();
             assert!(error.contains(argument) && error.contains(expected), "{error}");
         }
     }

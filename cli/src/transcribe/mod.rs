@@ -3,6 +3,7 @@
 mod batch;
 mod cut;
 mod dry_run;
+mod ffmpeg;
 mod inputs;
 mod join;
 mod journal;
@@ -53,7 +54,8 @@ const REPETITION: Duration = Duration::from_secs(1);
 #[expect(clippy::struct_excessive_bools, reason = "they are the flags of a command")]
 pub(crate) struct Arguments {
     /// Files, folders, patterns such as 'calls/*.mp3', or `-` for a list of paths on standard input. From folders, files
-    /// that end in .mp3, .wav, .flac, .m4a, .mkv, .mp4, .ogg, .opus or .webm are taken, and the others are listed as skipped
+    /// that end in .mp3, .wav, .flac, .m4a, .mkv, .mp4, .ogg, .opus or .webm are taken, and where ffmpeg is installed
+    /// recordings of other kinds, such as .aac, .amr and .wma. The others are listed as skipped
     #[arg(required = true)]
     paths: Vec<PathBuf>,
     /// The folder for the results. The folders of the recordings are repeated in it
@@ -95,7 +97,8 @@ pub(crate) struct Arguments {
 pub(crate) async fn run(config: &Config, arguments: Arguments) -> Result<(), Failure> {
     let settings =
         Settings::new(arguments.lang, arguments.translate, arguments.timestamps, &arguments.format);
-    let inputs = inputs::find(&arguments.paths, settings.translation_lang())?;
+    let has_ffmpeg = blocking(ffmpeg::is_installed).await;
+    let inputs = inputs::find(&arguments.paths, settings.translation_lang(), has_ffmpeg)?;
     if inputs.recordings.is_empty() {
         return Err(no_recording(&inputs.skipped));
     }

@@ -115,7 +115,7 @@ async fn every_file_of_a_folder_is_transcribed_failed_or_skipped_and_listed_once
         |list: Vec<(String, String)>| list.into_iter().map(|(name, _)| name).collect::<BTreeSet<_>>();
 
     // The second run finds the results of the first one beside its recordings.
-    let beside = Folders { results: folders.recordings.clone(), recordings: folders.recordings.clone() };
+    let beside = Folders { results: folders.recordings.clone(), ..folders.clone() };
     for (folders, arguments) in [(&folders, &[][..]), (&beside, &[]), (&beside, &["--resume"])] {
         let (code, out, log) = run(folders.command(&stack, arguments)).await;
         assert_eq!(code, Some(1), "{out}{log}");
@@ -140,8 +140,33 @@ async fn every_file_of_a_folder_is_transcribed_failed_or_skipped_and_listed_once
         assert_eq!(order.concat(), summary);
         assert_eq!(listed(order[0].clone()), names(&failed));
     }
-    let n_unsupported = folders.skipped().iter().filter(|(_, code)| code == "unsupported_format").count();
-    assert_eq!(n_unsupported, 10, "{:?}", folders.skipped());
+    let unsupported = |(_, code): &(String, String)| code == "unsupported_format";
+    assert_eq!(folders.skipped().into_iter().filter(unsupported).count(), 10, "{:?}", folders.skipped());
+    let reasons = folders.text("skipped.jsonl");
+    assert!(reasons.contains("install ffmpeg to read .wma, or convert"), "{reasons}");
+
+    // With ffmpeg, recordings of other kinds are transcribed too, or fail. A text beside one of them is its result.
+    folders.install_ffmpeg("below", &recording("pa-school.wav").samples());
+    let with_ffmpeg = Folders { results: folders.results.join("with-ffmpeg"), ..folders.clone() };
+    let (code, out, log) = run(with_ffmpeg.command(&stack, &[])).await;
+    assert_eq!(code, Some(1), "{out}{log}");
+    assert!(out.contains("13 of 28 recordings transcribed, 15 failed, 10 skipped"), "{out}{log}");
+    let (foreign, mut others): (Vec<_>, Vec<_>) = folders.skipped().into_iter().partition(unsupported);
+    others.retain(|(name, _)| Path::new(name).extension().is_none_or(|kind| kind != "txt"));
+    let (decoded, refused): (Vec<_>, Vec<_>) =
+        foreign.into_iter().partition(|(name, _)| name.starts_with("below"));
+    assert_eq!(with_ffmpeg.skipped(), others);
+    let refused: BTreeSet<_> = &listed(refused) | &names(&failed);
+    assert_eq!(listed(with_ffmpeg.failures()), refused);
+    let text = with_ffmpeg.json("flac/good.json")["transcription"].clone();
+    for (name, _) in decoded {
+        assert_eq!(with_ffmpeg.json(&format!("{name}.json"))["transcription"], text, "{name}");
+    }
+    let reasons = with_ffmpeg.text("failures.jsonl");
+    assert!(reasons.contains("ffmpeg cannot read it: Invalid data found"), "{reasons}");
+    let arguments = fs::read_to_string(folders.programs.join("arguments")).expect("arguments");
+    let limits = "-nostdin -loglevel error -protocol_whitelist file,pipe -i file:/";
+    assert!(arguments.lines().all(|line| line.starts_with(limits)), "{arguments}");
 }
 
 #[tokio::test]
@@ -155,7 +180,7 @@ async fn a_dry_run_says_what_a_run_would_do_and_writes_nothing() {
     folders.add("bad.mp3", b"no sound");
     folders.add("call.amr", b"");
     // There is neither a server nor a key.
-    let (code, out, log) = run(folders.command_with(&[], &["--dry-run"])).await;
+    let (code, out, log) = run(folders.command_with(&[folders.path()], &["--dry-run"])).await;
     assert_eq!(code, Some(0), "{out}{log}");
     for expected in [
         "3 recordings, 0.60 h of audio, about 1.2 min on one core",
@@ -233,7 +258,8 @@ async fn a_run_that_cannot_start_says_why() {
     unread.add("call.amr", b"");
     let command = |url: &str, key: &str| {
         let environment = [("AKHAR_URL", url), ("AKHAR_KEY", key)];
-        folders.command_with(&environment.map(|(n, v)| (n.to_owned(), v.to_owned())), &[])
+        let environment = environment.map(|(n, v)| (n.to_owned(), v.to_owned()));
+        folders.command_with(&[&environment[..], &[folders.path()]].concat(), &[])
     };
     for (command, expected) in [
         (command(&stack.base, "ak_wrong"), "(401)"),

@@ -117,7 +117,7 @@ impl Elsewhere {
 
     fn add_clips(&self, n: usize) {
         let recordings = self.working.join("clips");
-        Folders { results: recordings.clone(), recordings }.add_clips(n);
+        Folders { results: recordings.clone(), programs: recordings.clone(), recordings }.add_clips(n);
     }
 
     fn command(&self, arguments: &[&str]) -> Command {

@@ -1,0 +1,154 @@
+//! Decodes recordings in formats that Akhar does not read itself, with the program `ffmpeg` where it is installed: a file
+//! comes in, its sound goes out.
+
+use std::{
+    ffi::OsString,
+    io::{self, ErrorKind, Read},
+    path::Path,
+    process::{Child, ChildStderr, ChildStdout, Command, Stdio},
+    sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel},
+    thread,
+    time::Duration,
+};
+
+use akhar_worker::{Recording, Undecodable};
+
+/// The program, which is looked up in `PATH`.
+const PROGRAM: &str = "ffmpeg";
+/// How long the program may write nothing.
+const STALL_LIMIT: Duration = Duration::from_secs(60);
+/// The longest sound that is taken of a file, seconds: a day, as of other recordings.
+const MAX_SECONDS: usize = 24 * 60 * 60;
+/// The most bytes of the program's errors that are kept.
+const MAX_MESSAGE_BYTES: u64 = 4096;
+/// Samples in a second, of two bytes each.
+const RATE: usize = Recording::RATE as usize;
+
+/// A running program that decodes a file. It is killed when the value is dropped.
+#[derive(Debug)]
+pub(super) struct Ffmpeg {
+    child: Child,
+    /// The seconds of sound, little-endian samples of 16 bits.
+    seconds: Receiver<io::Result<Vec<u8>>>,
+    errors: Option<thread::JoinHandle<String>>,
+    n_seconds: usize,
+    warnings: Vec<String>,
+}
+
+/// Whether the program is installed.
+pub(super) fn is_installed() -> bool {
+    let mut version = Command::new(PROGRAM);
+    version.arg("-version").stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    version.status().is_ok_and(|status| status.success())
+}
+
+/// Why a recording with this extension is not decoded where the program is not installed.
+pub(super) fn missing(path: &Path) -> Undecodable {
+    let extension = path.extension().unwrap_or_default().to_string_lossy().to_lowercase();
+    unsupported(format!("install ffmpeg to read .{extension}, or convert the recording to FLAC or MP3"))
+}
+
+impl Ffmpeg {
+    /// Starts to decode the first audio track of a file.
+    pub(super) fn start(path: &Path) -> Result<Self, Undecodable> {
+        let mut input = OsString::from("file:"); // so that no name is read as an option or a protocol
+        input.push(path);
+        let mut command = Command::new(PROGRAM);
+        // The file may name others, as a playlist does. They are not fetched from a network.
+        command.args(["-nostdin", "-loglevel", "error", "-protocol_whitelist", "file,pipe", "-i"]).arg(input);
+        command.args(["-map", "0:a:0", "-ac", "1", "-ar", &RATE.to_string(), "-f", "s16le", "pipe:1"]);
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().map_err(|error| match error.kind() {
+            ErrorKind::NotFound => missing(path),
+            _ => unsupported(format!("ffmpeg cannot be started: {error}")),
+        })?;
+        let (sender, seconds) = sync_channel(1);
+        if let Some(sound) = child.stdout.take() {
+            thread::spawn(move || read_seconds(sound, &sender));
+        }
+        let errors = child.stderr.take().map(|errors| thread::spawn(move || first_line(errors)));
+        Ok(Self { child, seconds, errors, n_seconds: 0, warnings: Vec::new() })
+    }
+
+    /// The next second of sound, with samples from -1 to 1. The last one may be shorter. `None` at the end.
+    pub(super) fn next_second(&mut self) -> Result<Option<Vec<f32>>, Undecodable> {
+        match self.seconds.recv_timeout(STALL_LIMIT) {
+            Ok(Ok(bytes)) if self.n_seconds < MAX_SECONDS => {
+                self.n_seconds += 1;
+                let samples = bytes.as_chunks().0.iter().map(|x| f32::from(i16::from_le_bytes(*x)) / 32768.0);
+                Ok(Some(samples.collect()))
+            }
+            Ok(Ok(_)) => Err(undecodable(format!("it is longer than {MAX_SECONDS} seconds"))),
+            Ok(Err(error)) => {
+                Err(undecodable(format!("the sound that ffmpeg decodes cannot be read: {error}")))
+            }
+            Err(RecvTimeoutError::Timeout) => {
+                Err(undecodable(format!("ffmpeg decoded nothing for {} seconds", STALL_LIMIT.as_secs())))
+            }
+            Err(RecvTimeoutError::Disconnected) => self.end().map(|()| None),
+        }
+    }
+
+    /// What is unusual about the file. Complete at the end.
+    pub(super) fn warnings(&self) -> &[String] {
+        &self.warnings
+    }
+
+    /// Waits for the end of the program, whose sound has ended. Fails if it failed or found no sound.
+    fn end(&mut self) -> Result<(), Undecodable> {
+        let status = self.child.wait().map_err(|error| undecodable(format!("ffmpeg was lost: {error}")))?;
+        let error = self.errors.take().and_then(|errors| errors.join().ok()).unwrap_or_default();
+        let of_file =
+            |what: &str| if error.is_empty() { what.to_owned() } else { format!("{what}: {error}") };
+        if !status.success() {
+            return Err(undecodable(of_file("ffmpeg cannot read it")));
+        }
+        if self.n_seconds == 0 {
+            return Err(undecodable(of_file("ffmpeg finds no sound in it")));
+        }
+        if !error.is_empty() {
+            self.warnings.push(of_file("ffmpeg could not read all of it"));
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Ffmpeg {
+    fn drop(&mut self) {
+        // Both fail if it has ended.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// Sends the sound, a second at a time, until it ends or nobody receives it.
+fn read_seconds(mut sound: ChildStdout, seconds: &SyncSender<io::Result<Vec<u8>>>) {
+    loop {
+        let mut second = Vec::new();
+        let read = sound.by_ref().take(2 * RATE as u64).read_to_end(&mut second);
+        if matches!(read, Ok(0)) || seconds.send(read.map(|_| second)).is_err() {
+            return;
+        }
+    }
+}
+
+/// The first line of the errors, without the part of the program that it begins with, such as `[http @ 0x5581]`. Reads all, so
+/// that the program does not wait.
+fn first_line(mut errors: ChildStderr) -> String {
+    let mut bytes = Vec::new();
+    // What was read before a failure is the message.
+    let _ = errors.by_ref().take(MAX_MESSAGE_BYTES).read_to_end(&mut bytes);
+    let _ = io::copy(&mut errors, &mut io::sink());
+    let text = String::from_utf8_lossy(&bytes);
+    let line = text.lines().next().unwrap_or_default();
+    let (part, rest) = line.split_once("] ").unwrap_or_default();
+    if part.starts_with('[') { rest.trim().to_owned() } else { line.trim().to_owned() }
+}
+
+fn unsupported(detail: String) -> Undecodable {
+    Undecodable { code: "unsupported_format", detail }
+}
+
+fn undecodable(detail: String) -> Undecodable {
+    Undecodable { code: "undecodable", detail }
+}
