@@ -5,7 +5,7 @@ use std::any::Any;
 use akhar_jobs::Operation;
 use axum::{
     Router,
-    http::{Uri, header},
+    http::{Method, Uri, header},
     middleware::{from_fn, from_fn_with_state},
     response::{IntoResponse as _, Response},
     routing::{MethodRouter, get, post},
@@ -17,7 +17,7 @@ use crate::{
     app::App,
     health,
     http::middleware,
-    input::names::nearest,
+    input::names::{nearest, quoted},
     jobs, openai,
     openapi::{openapi, openapi_json},
     operations::{self, with_operations},
@@ -60,7 +60,7 @@ pub(crate) fn router(app: App) -> Router {
         .route("/openapi.json", get(async move || ([(header::CONTENT_TYPE, "application/json")], document)))
         .merge(pages)
         .fallback(async move |uri: Uri| no_route(uri.path(), &paths))
-        .method_not_allowed_fallback(async || Problem::of(ProblemType::MethodNotAllowed))
+        .method_not_allowed_fallback(async |method: Method| no_method(&method))
         .layer(CatchPanicLayer::custom(panic_response))
         .layer(from_fn(middleware::note_route))
         .with_state(app);
@@ -75,6 +75,13 @@ fn no_route(path: &str, paths: &[String]) -> Problem {
     let end = if hint.is_empty() { "." } else { "" };
     let detail = format!("There is no such path{hint}{end} /openapi.json lists all paths.");
     Problem::of(ProblemType::NotFound).with_detail(detail)
+}
+
+/// The problem of a method that a path does not support. Its Allow header adds those that it supports.
+fn no_method(method: &Method) -> Problem {
+    let method = quoted(method.as_str());
+    Problem::of(ProblemType::MethodNotAllowed)
+        .with_detail(format!("The path does not support the method {method}."))
 }
 
 /// The response to a request whose handler panicked.

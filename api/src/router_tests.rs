@@ -98,8 +98,14 @@ async fn the_answer_to_an_unknown_method_lists_the_known_ones() {
         ("BREW", "/openapi.json", "GET,HEAD"),
     ];
     for (method, path, allow) in cases {
-        let (response, _) = send(app(), method, path, &[]).await;
+        let (response, body) = send(app(), method, path, &[]).await;
         assert_eq!(response.status(), StatusCode::METHOD_NOT_ALLOWED);
+        let detail = format!(
+            "The path does not support the method \"{method}\". It supports {}.",
+            allow.replace(',', ", ")
+        );
+        let body: Value = serde_json::from_slice(&body).unwrap_or_default();
+        assert!(method == "HEAD" || body["detail"] == detail, "{method} {path}: {body}");
         assert_eq!(response.headers()[header::CONTENT_TYPE], "application/problem+json");
         assert_eq!(response.headers()[header::ALLOW], allow, "{method} {path}");
     }

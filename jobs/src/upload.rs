@@ -56,6 +56,27 @@ impl MediaType {
         }
     }
 
+    /// The types of images.
+    pub const IMAGES: &[Self] = &[Self::Png, Self::Jpeg];
+    /// The types of recordings that every operation on recordings takes.
+    pub const MP3_AND_WAV: &[Self] = &[Self::Mp3, Self::Wav];
+    /// The types of recordings that can be decoded.
+    pub const RECORDINGS: &[Self] = &[Self::Mp3, Self::Wav, Self::Flac, Self::Ogg, Self::Mp4, Self::WebM];
+
+    /// The format as people know it, with the codecs that it may have.
+    pub const fn format(self) -> &'static str {
+        match self {
+            Self::Png => "PNG",
+            Self::Jpeg => "JPEG",
+            Self::Mp3 => "MP3",
+            Self::Wav => "WAV",
+            Self::Flac => "FLAC",
+            Self::Ogg => "Ogg (Opus, Vorbis, FLAC)",
+            Self::Mp4 => "MPEG-4 (AAC)",
+            Self::WebM => "WebM (Opus, Vorbis)",
+        }
+    }
+
     /// The type of a file in a container of several codecs, by its first bytes. `None` if they are not those of one.
     pub fn of_container(bytes: &[u8]) -> Option<Self> {
         match bytes {

@@ -10,8 +10,11 @@ use utoipa::openapi::{
     schema::Schema,
 };
 
-use super::{json::Kind, names::quoted, value::Value};
+use super::{json::Kind, names::quoted, sniff, value::Value};
 use crate::problems::{Code, Violation};
+
+/// The most bytes of a file of another type that its violation shows.
+const MAX_START: usize = 16;
 
 /// A field of a form, or a parameter of a query string.
 #[derive(Debug)]
@@ -182,14 +185,12 @@ pub(crate) struct File {
     pub(crate) text: &'static str,
     /// The most bytes. `None` if the configuration decides it.
     pub(crate) max_bytes: Option<usize>,
-    /// Finds the type in the first bytes.
-    pub(crate) sniff: fn(&[u8]) -> Option<MediaType>,
-    /// The accepted types in words.
-    pub(crate) expected: &'static str,
+    /// The accepted types.
+    pub(crate) types: &'static [MediaType],
+    /// What takes a file of another type, as a part of a sentence.
+    pub(crate) if_other: Option<&'static str>,
     /// What takes a file that is too large, as a part of a sentence.
     pub(crate) if_larger: Option<&'static str>,
-    /// Media types with which it can be sent.
-    pub(crate) content_types: &'static str,
 }
 
 impl File {
@@ -200,30 +201,49 @@ impl File {
     /// The violation of a file with more bytes.
     pub(super) fn too_large(&self, max_bytes: usize) -> Violation {
         let name = Self::NAME;
-        let advice = self.advice();
+        let advice = advice(self.if_larger);
         Violation::new(name, Code::TooLarge, format!("{name} is larger than {max_bytes} bytes{advice}"))
-    }
-
-    /// What takes a larger file, as the end of a sentence.
-    fn advice(&self) -> String {
-        self.if_larger.map(|advice| format!(": {advice}")).unwrap_or_default()
     }
 
     /// The sentence about its limit for an error about the whole body.
     pub(super) fn limit(&self, max_bytes: usize) -> String {
-        format!("{} may have at most {max_bytes} bytes{}.", Self::NAME, self.advice())
+        format!("{} may have at most {max_bytes} bytes{}.", Self::NAME, advice(self.if_larger))
     }
 
-    /// The violation of a file of another type.
-    pub(super) fn wrong_type(&self) -> Violation {
-        let name = Self::NAME;
-        Violation::new(name, Code::UnsupportedMediaType, format!("{name} is not {}", self.expected))
+    /// The type of a file that begins with these bytes, or the violation if it is not accepted.
+    pub(super) fn media_type(&self, bytes: &[u8]) -> Result<MediaType, Violation> {
+        sniff::media_type(bytes).filter(|found| self.types.contains(found)).ok_or_else(|| {
+            let name = Self::NAME;
+            let start = bytes[..bytes.len().min(MAX_START)].escape_ascii();
+            let (expected, advice) = (self.formats(), advice(self.if_other));
+            let detail = format!("{name} begins with \"{start}\", expected {expected}{advice}");
+            Violation::new(name, Code::UnsupportedMediaType, detail)
+        })
+    }
+
+    /// The accepted formats in words.
+    fn formats(&self) -> String {
+        let formats: Vec<&str> = self.types.iter().map(|media_type| media_type.format()).collect();
+        formats
+            .split_last()
+            .map_or_else(String::new, |(last, others)| format!("{} or {last}", others.join(", ")))
+    }
+
+    /// The media types with which it can be sent.
+    pub(super) fn content_types(&self) -> String {
+        self.types.iter().map(|media_type| media_type.name()).collect::<Vec<_>>().join(", ")
     }
 
     /// Its schema as a property.
     pub(super) fn schema(&self) -> RefOr<Schema> {
-        parsed(json!({"type": "string", "format": "binary", "description": self.text}))
+        let description = format!("{} Formats: {}.", self.text, self.formats());
+        parsed(json!({"type": "string", "format": "binary", "description": description}))
     }
+}
+
+/// What takes a file that is refused, as the end of a sentence.
+fn advice(elsewhere: Option<&str>) -> String {
+    elsewhere.map(|advice| format!(": {advice}")).unwrap_or_default()
 }
 
 /// The lines of a doc comment as one line.
@@ -239,4 +259,36 @@ pub(super) fn reference(name: &str) -> String {
 /// The library's type of a JSON schema.
 pub(super) fn parsed(schema: serde_json::Value) -> RefOr<Schema> {
     from_value(schema).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_of_another_type_is_refused_with_its_first_bytes_and_the_formats_that_are_accepted() {
+        let mp3_or_wav = File {
+            text: "A recording.",
+            max_bytes: None,
+            types: MediaType::MP3_AND_WAV,
+            if_other: Some("another route takes more"),
+            if_larger: None,
+        };
+        let any = File { types: MediaType::RECORDINGS, if_other: None, ..mp3_or_wav };
+        let refused =
+            |file: &File, bytes: &[u8]| file.media_type(bytes).map_err(|violation| violation.detail);
+        assert_eq!(refused(&mp3_or_wav, b"ID3\x04"), Ok(MediaType::Mp3));
+        assert_eq!(refused(&any, b"fLaC\0\0\0\"\x10\0"), Ok(MediaType::Flac));
+        assert_eq!(
+            refused(&mp3_or_wav, b"fLaC\0\0\0\"\x10\0").unwrap_err(),
+            r#"file begins with "fLaC\x00\x00\x00\"\x10\x00", expected MP3 or WAV: another route takes more"#
+        );
+        let all = "MP3, WAV, FLAC, Ogg (Opus, Vorbis, FLAC), MPEG-4 (AAC) or WebM (Opus, Vorbis)";
+        let page = refused(&any, b"<!DOCTYPE html><title>Not found").unwrap_err();
+        assert_eq!(page, format!("file begins with \"<!DOCTYPE html><\", expected {all}"));
+        assert_eq!(
+            any.content_types(),
+            "audio/mpeg, audio/wav, audio/flac, audio/ogg, audio/mp4, audio/webm"
+        );
+    }
 }

@@ -95,10 +95,10 @@ pub(crate) fn describe<F: Form>(max_file_bytes: usize) -> Description {
     let mut violations = F::violation();
     if let Some(file) = F::FILE {
         form = form.property(File::NAME, file.schema()).required(File::NAME);
-        let encoding = EncodingBuilder::new().content_type(Some(file.content_types)).build();
+        let encoding = EncodingBuilder::new().content_type(Some(file.content_types())).build();
         content = content.encoding(File::NAME, encoding);
         violations.push(file.too_large(file.max_bytes.unwrap_or(max_file_bytes)));
-        violations.push(file.wrong_type());
+        violations.extend(file.media_type(b"GIF89a").err());
     }
     let mut components = Vec::new();
     for field in F::described() {

@@ -6,7 +6,7 @@ const PNG: &[u8] = b"\x89PNG\r\n\x1a\n";
 const JPEG: &[u8] = b"\xff\xd8\xff";
 
 /// The type of an image. `None` if the bytes do not begin like a PNG or JPEG.
-pub(crate) fn image(bytes: &[u8]) -> Option<MediaType> {
+fn image(bytes: &[u8]) -> Option<MediaType> {
     if bytes.starts_with(PNG) {
         Some(MediaType::Png)
     } else if bytes.starts_with(JPEG) {
@@ -28,7 +28,7 @@ const KBPS: [[usize; 14]; 2] = [
 
 /// The type of a recording. `None` if the bytes do not begin like a WAV or MP3. An MP3 begins with an ID3 tag, a frame
 /// of layer 3, or the rest of a frame and three whole ones. Some encoders write zeros before it.
-pub(crate) fn audio(bytes: &[u8]) -> Option<MediaType> {
+fn audio(bytes: &[u8]) -> Option<MediaType> {
     if matches!(bytes, [b'R', b'I', b'F', b'F', _, _, _, _, b'W', b'A', b'V', b'E', ..])
         || matches!(bytes, [b'R', b'F', b'6', b'4', _, _, _, _, b'W', b'A', b'V', b'E', ..])
     {
@@ -48,9 +48,9 @@ pub(crate) fn audio(bytes: &[u8]) -> Option<MediaType> {
     }
 }
 
-/// The type of a recording in any format that workers can decode. `None` if the bytes do not begin like one.
-pub(crate) fn any_audio(bytes: &[u8]) -> Option<MediaType> {
-    MediaType::of_container(bytes).or_else(|| audio(bytes))
+/// The type of a file. `None` if the bytes begin like none that an operation takes.
+pub(super) fn media_type(bytes: &[u8]) -> Option<MediaType> {
+    image(bytes).or_else(|| MediaType::of_container(bytes)).or_else(|| audio(bytes))
 }
 
 /// Whether the bytes begin with `n` whole frames of layer 3, whose headers name the same version and sampling rate.
@@ -117,7 +117,7 @@ mod tests {
             (b"\0\0\0\x20ftypM4A ", MediaType::Mp4),
             (b"ID3\x04\0", MediaType::Mp3),
         ] {
-            assert_eq!(any_audio(bytes), Some(media_type));
+            assert_eq!(super::media_type(bytes), Some(media_type));
         }
         for other in
             [&b""[..], b"RIFF\0\0\0\0AVI ", b"OggS", b"fLaC", b"\xff\xd8\xff\xe0", b"\xff\xf9\x50", b"\0\0"]

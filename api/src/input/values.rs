@@ -110,11 +110,13 @@ impl Values {
             self.reject(name, Code::Empty, format!("{name} is empty"));
             return None;
         }
-        let media_type = (file.sniff)(&bytes);
-        if media_type.is_none() {
-            self.violations.push(file.wrong_type());
+        match file.media_type(&bytes) {
+            Ok(media_type) => Some(Upload { media_type, bytes }),
+            Err(violation) => {
+                self.violations.push(violation);
+                None
+            }
         }
-        Some(Upload { media_type: media_type?, bytes })
     }
 
     fn remove(&mut self, name: &str) -> Option<Sent> {

@@ -22,6 +22,7 @@ use crate::{
     input::{
         field::field,
         fields::{Fields as _, fields},
+        names::quoted,
         query,
     },
     outcomes::document,
@@ -61,7 +62,14 @@ impl<S: Send + Sync> FromRequestParts<S> for JobPath {
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
         const NOT_FOUND: Problem = Problem::of(ProblemType::NotFound);
         let Path(id) = Path::<String>::from_request_parts(parts, state).await.map_err(|_| NOT_FOUND)?;
-        let id = JobId(Uuid::try_parse(&id).ok().filter(|u| u.to_string() == id).ok_or(NOT_FOUND)?);
+        let uuid = Uuid::try_parse(&id).ok().filter(|uuid| uuid.to_string() == id);
+        let id = JobId(uuid.ok_or_else(|| {
+            let detail = format!(
+                "There is no job {}: the id of a job is a UUID in lower case, as in the header Akhar-Job.",
+                quoted(&id)
+            );
+            NOT_FOUND.with_detail(detail)
+        })?);
         Span::current().record("job", tracing::field::display(id));
         Ok(Self(id))
     }

@@ -1,6 +1,6 @@
 //! The forms of the OpenAI-compatible routes.
 
-use akhar_jobs::{Bounded, Language, Queue, SpeechParameters};
+use akhar_jobs::{Bounded, Language, MediaType, Queue, SpeechParameters};
 use serde_json::json;
 
 use super::{
@@ -12,7 +12,6 @@ use crate::{
         field::{File, field},
         fields::fields,
         form::Form,
-        sniff,
     },
     problems::{Code, Violation},
 };
@@ -56,10 +55,9 @@ const fn recording(text: &'static str) -> File {
     File {
         text,
         max_bytes: None,
-        sniff: sniff::any_audio,
-        expected: "an MP3, WAV, FLAC, Ogg, MP4 or WebM file",
+        types: MediaType::RECORDINGS,
+        if_other: Some("`akhar transcribe` takes other formats if ffmpeg is installed"),
         if_larger: Some("`akhar transcribe` cuts long recordings"),
-        content_types: "audio/mpeg, audio/wav",
     }
 }
 
@@ -68,10 +66,7 @@ fn example() -> serde_json::Value {
 }
 
 impl Form for AudioTranscriptionForm {
-    const FILE: Option<File> = Some(recording(
-        "An MP3, WAV, FLAC, Ogg (Opus, Vorbis, FLAC), MPEG-4 (AAC) or WebM (Opus, Vorbis) file, by default at most\n\
-         25 × 1024² bytes.",
-    ));
+    const FILE: Option<File> = Some(recording("A recording, by default at most 25 × 1024² bytes."));
     const QUEUE: Queue = Queue::Speech;
     /// What the response shows, and whether it is sent while it is recognised.
     type Checked = (View, bool);
@@ -116,9 +111,8 @@ impl Form for AudioTranscriptionForm {
 }
 
 impl Form for AudioTranslationForm {
-    const FILE: Option<File> = Some(recording(
-        "A recording in Panjabi, in one of the formats of transcriptions, by default at most 25 × 1024² bytes.",
-    ));
+    const FILE: Option<File> =
+        Some(recording("A recording in Panjabi, by default at most 25 × 1024² bytes."));
     const QUEUE: Queue = Queue::Speech;
     type Checked = View;
 

@@ -148,10 +148,15 @@ impl Problem {
         }
     }
 
-    /// Writes the document and its headers into a response that [`Problem::into_response`] has created.
-    pub(crate) fn write(self, response: &mut Response, instance: &str, request_id: &str) {
+    /// Writes the document and its headers into a response that [`Problem::into_response`] has created. The detail also has
+    /// the methods in the response's Allow header.
+    pub(crate) fn write(mut self, response: &mut Response, instance: &str, request_id: &str) {
         let facts = self.kind.facts();
         let retry_after_s = self.retry_after_s;
+        if let Some(allow) = response.headers().get(header::ALLOW).and_then(|allow| allow.to_str().ok()) {
+            let supported = format!("{} It supports {}.", self.detail, allow.replace(',', ", "));
+            self.detail = supported.into();
+        }
         let document = serde_json::to_vec(&self.body(instance, request_id)).unwrap_or_default();
         let headers = response.headers_mut();
         headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/problem+json"));

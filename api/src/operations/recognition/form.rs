@@ -1,6 +1,6 @@
 //! The form of both recognition operations.
 
-use akhar_jobs::{Queue, TopK};
+use akhar_jobs::{MediaType, Queue, TopK};
 use serde_json::json;
 
 use crate::{
@@ -8,7 +8,6 @@ use crate::{
         field::{File, field},
         fields::fields,
         form::Form,
-        sniff,
     },
     problems::Violation,
 };
@@ -23,12 +22,11 @@ fields! {
 
 impl Form for RecognitionForm {
     const FILE: Option<File> = Some(File {
-        text: "A png or jpeg image of one character, at most 15 × 1024 bytes.",
+        text: "An image of one character, at most 15 × 1024 bytes.",
         max_bytes: Some(15 * 1024),
-        sniff: sniff::image,
-        expected: "a PNG or JPEG image",
+        types: MediaType::IMAGES,
+        if_other: None,
         if_larger: None,
-        content_types: "image/png, image/jpeg",
     });
     const QUEUE: Queue = Queue::Quick;
     type Checked = TopK;

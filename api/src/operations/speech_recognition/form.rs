@@ -1,7 +1,7 @@
 //! The form of a speech recognition request.
 
 use akhar_client::MAX_RECORDING_BYTES;
-use akhar_jobs::{Language, Queue, SpeechParameters};
+use akhar_jobs::{Language, MediaType, Queue, SpeechParameters};
 use serde_json::json;
 
 use crate::{
@@ -9,7 +9,6 @@ use crate::{
         field::{File, field},
         fields::fields,
         form::Form,
-        sniff,
     },
     problems::Violation,
 };
@@ -28,14 +27,13 @@ fields! {
 
 impl Form for SpeechForm {
     const FILE: Option<File> = Some(File {
-        text: "An mp3 or wav recording, at most 2 × 1024² bytes.",
+        text: "A recording, at most 2 × 1024² bytes.",
         max_bytes: Some(MAX_RECORDING_BYTES),
-        sniff: sniff::audio,
-        expected: "an MP3 or WAV file",
+        types: MediaType::MP3_AND_WAV,
+        if_other: Some("POST /v1/audio/transcriptions takes more formats"),
         if_larger: Some(
             "POST /v1/audio/transcriptions takes larger recordings, and `akhar transcribe` cuts long ones",
         ),
-        content_types: "audio/mpeg, audio/wav",
     });
     const QUEUE: Queue = Queue::Speech;
     type Checked = SpeechParameters;
