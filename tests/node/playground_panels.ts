@@ -169,16 +169,17 @@ export async function speak(visit: Visit): Promise<unknown> {
   const files = [await saved("#save-srt"), await saved("#save-vtt")];
   const whole = await readFile(`${fixtures}/audio/pa-two-sentences.wav`);
   await page.locator("#sound").setInputFiles({ name: "cut.wav", mimeType: "audio/wav", buffer: whole.subarray(0, 90_000) });
-  const warning = await page.locator("#speak-warnings li").first().textContent();
+  const warnings = [await page.locator("#speak-warnings li").first().textContent()];
   // English sent as Panjabi.
   await page.locator("#sound").setInputFiles(`${fixtures}/audio/en-weather.wav`);
   const doubt = await page.locator("#lines .doubt").first().textContent();
+  warnings.push(await page.locator("#speak-warnings li").first().textContent());
   await check(visit);
   await page.locator("#sound").setInputFiles(`${fixtures}/audio/SOURCE.md`);
   await page.locator("#speak-problem .problem").waitFor();
   const former = await page.locator("#speak-empty:visible, #speak-code section, #lines li, #speak-warnings li").count();
   if (former > 0) visit.complain("an error is shown with a former result");
-  return { first, hasTranslation: translation !== "", files: files.map((file) => file.includes("ਮੇਰੀ ਲਿਖਤ") && file.includes("-->")), warning, doubt, code };
+  return { first, hasTranslation: translation !== "", files: files.map((file) => file.includes("ਮੇਰੀ ਲਿਖਤ") && file.includes("-->")), warnings, doubt, code };
 }
 
 export async function jobs(visit: Visit): Promise<unknown> {

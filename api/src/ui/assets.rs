@@ -38,7 +38,7 @@ files! {
         "playground/js/jobs.js" "playground/js/key.js" "playground/js/keyboard.js" "playground/js/main.js"
         "playground/js/page.js" "playground/js/parameters.js" "playground/js/picture.js" "playground/js/problem.js"
         "playground/js/recorder.js" "playground/js/segments.js" "playground/js/speak.js" "playground/js/subtitles.js"
-        "playground/js/tap.js" "playground/js/wav.js" "playground/js/write.js";
+        "playground/js/tap.js" "playground/js/warnings.js" "playground/js/wav.js" "playground/js/write.js";
     FONT: "fonts/anek-gurmukhi.woff2" "fonts/anek-latin.woff2";
     PICTURE: "icon.svg";
     SOUND: "playground/sample.mp3";

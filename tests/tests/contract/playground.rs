@@ -34,7 +34,7 @@ async fn people_draw_write_and_speak_on_the_playground_on_phones_and_desktops() 
     assert_eq!(desktop["handedOver"], json!([true, format!("{}/", service.base)]));
     let refusal = desktop["usedLink"].as_str().unwrap_or_default();
     assert!(refusal.contains("used already"), "{refusal}");
-    used(&desktop, "ਮੌਸਮ", "Probably wrong");
+    used(&desktop, "ਮੌਸਮ", "Probably wrong", ["the file is cut off", "low confidence: the transcription"]);
     ran(&desktop);
     for (kind, part) in [
         ("no picture", "SOURCE.md"),
@@ -45,11 +45,13 @@ async fn people_draw_write_and_speak_on_the_playground_on_phones_and_desktops() 
         let text = desktop["errors"][kind].as_str().unwrap_or_default();
         assert!(text.contains(part), "{kind}: {text}");
     }
-    used(&visit("phone").await, "ਅੱਜ ਮੌਸਮ ਬਹੁਤ ਚੰਗਾ ਹੈ", "ਸ਼ਾਇਦ ਗਲਤ ਹੈ");
+    let warnings = ["ਫ਼ਾਈਲ ਅਧੂਰੀ ਹੈ: ਇਸ ਵਿੱਚ 2.811 ਸਕਿੰਟ", "ਭਰੋਸਾ ਘੱਟ ਹੈ: ਲਿਖਤ ਸ਼ਾਇਦ ਗਲਤ ਹੈ, 0."];
+    used(&visit("phone").await, "ਅੱਜ ਮੌਸਮ ਬਹੁਤ ਚੰਗਾ ਹੈ", "ਸ਼ਾਇਦ ਗਲਤ ਹੈ", warnings);
 }
 
-/// Checks what the panels showed. `heard` is in the transcription, and `doubt` stands beside one that is probably wrong.
-fn used(shown: &Value, heard: &str, doubt: &str) {
+/// Checks what the panels showed. `heard` is in the transcription, `doubt` stands beside one that is probably wrong, and the
+/// warnings about a file that is cut off and about a wrong language begin with `warnings`.
+fn used(shown: &Value, heard: &str, doubt: &str, warnings: [&str; 2]) {
     let [draw, write, speak] = ["draw", "write", "speak"].map(|panel| &shown[panel]);
     assert_eq!(json!([draw["n"], draw["isSmall"]]), json!([5, true]), "{shown}");
     assert_eq!(write["typed"], "ਅਸ", "{shown}");
@@ -59,7 +61,9 @@ fn used(shown: &Value, heard: &str, doubt: &str) {
     assert_eq!(changed, json!([555, "blue", [true, "PNG"], true]), "{shown}");
     assert!(speak["first"].as_str().is_some_and(|text| text.contains(heard)), "{shown}");
     assert_eq!(json!([speak["hasTranslation"], speak["files"]]), json!([true, [true, true]]), "{shown}");
-    assert!(speak["warning"].as_str().is_some_and(|text| text.starts_with("the file is cut off")), "{shown}");
+    for (nth, begin) in warnings.into_iter().enumerate() {
+        assert!(speak["warnings"][nth].as_str().is_some_and(|text| text.starts_with(begin)), "{shown}");
+    }
     assert_eq!(speak["doubt"], doubt, "{shown}");
     assert_eq!(json!([shown["jobs"]["isList"], shown["reference"]]), json!([true, "200 application/json"]));
 }

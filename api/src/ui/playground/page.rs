@@ -157,9 +157,10 @@ mod tests {
             parts.sort();
             parts
         };
-        let of_problem = |name: &str| name.starts_with("problem.type.") || name.starts_with("problem.code.");
+        let own = ["problem.type.", "problem.code.", "warning."];
+        let is_own = |name: &str| own.iter().any(|prefix| name.starts_with(prefix));
         let all = |language| {
-            let texts = texts(language).into_iter().filter(|(name, _)| !of_problem(name));
+            let texts = texts(language).into_iter().filter(|(name, _)| !is_own(name));
             texts.map(|(name, text)| (name, parts(&text))).collect::<Vec<_>>()
         };
         assert!(texts(Language::English).len() > 100);

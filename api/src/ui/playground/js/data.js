@@ -13,6 +13,10 @@ export const limits = data.limits;
 /** A text that only some languages of the page have, where the service's own text is not in them. @param {string} name */
 export const own = (name) => data.texts[name];
 
+/** The names of such texts that begin so, without that beginning. @param {string} prefix */
+export const ownNames = (prefix) =>
+  Object.keys(data.texts).flatMap((name) => (name.startsWith(prefix) ? [name.slice(prefix.length)] : []));
+
 /**
  * A text of the page, with its parts filled in.
  * @param {string} name

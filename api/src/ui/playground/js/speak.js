@@ -2,12 +2,13 @@
 import { Problem, request } from "./api.js";
 import { codePlace } from "./code.js";
 import { t } from "./data.js";
-import { acceptDrop, acceptFile, byId, copy, make, save } from "./dom.js";
+import { acceptDrop, acceptFile, byId, copy, save } from "./dom.js";
 import { follow } from "./events.js";
 import { clearProblem, showProblem } from "./problem.js";
 import { meter, record } from "./recorder.js";
 import { Segments } from "./segments.js";
 import { srt, vtt } from "./subtitles.js";
+import { warningsOf } from "./warnings.js";
 import { acceptable, MAX_S } from "./wav.js";
 
 /** The recording that comes with the page. */
@@ -104,7 +105,7 @@ export function startSpeak() {
     if (job.state !== "succeeded") throw new Problem(job.error ?? { title: t(`jobs.${job.state}`) });
     segments.set(job.result.timestamps);
     segments.doubt(job.probably_wrong ?? []);
-    warn(job.warnings ?? []);
+    warn(warningsOf(job));
     const isEmpty = job.result.timestamps.length === 0;
     byId("speak-empty").hidden = !isEmpty;
     byId("speak-say").hidden = true;
@@ -115,9 +116,9 @@ export function startSpeak() {
     byId("speak-done").textContent = t("speak.took", { s: length.toFixed(1), took: took.toFixed(1) });
   }
 
-  /** What the job says about its result, such as which parts are probably wrong. @param {string[]} warnings */
+  /** What the job says about its result, such as which parts are probably wrong. @param {HTMLElement[]} warnings */
   function warn(warnings) {
-    byId("speak-warnings").replaceChildren(...warnings.map((warning) => make("li", {}, warning)));
+    byId("speak-warnings").replaceChildren(...warnings);
   }
 
   function showRecording() {
