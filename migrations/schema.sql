@@ -67,13 +67,14 @@ create table api_keys (
     revoked_at timestamp with time zone, -- When it stopped working; null while it works.
     account_id uuid not null, -- The account it belongs to.
     is_admin boolean not null default false, -- The key also opens the operations page.
+    last_used_at timestamp with time zone, -- When a request last had it, to a minute; null if none had.
     constraint api_keys_prefix_key UNIQUE (prefix),
     constraint api_keys_secret_sha256_key UNIQUE (secret_sha256),
     constraint api_keys_pkey PRIMARY KEY (id),
     constraint api_keys_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id),
     constraint api_keys_secret_sha256_check CHECK ((octet_length(secret_sha256) = 32))
 );
-CREATE TRIGGER announce_api_key AFTER UPDATE ON public.api_keys FOR EACH ROW EXECUTE FUNCTION announce_api_key();
+CREATE TRIGGER announce_api_key AFTER UPDATE OF revoked_at ON public.api_keys FOR EACH ROW EXECUTE FUNCTION announce_api_key();
 
 -- The bulk of an outcome, ready to be sent, as long as its job is kept.
 create table artifacts (

@@ -31,6 +31,8 @@ pub struct KeyInfo {
     pub created_at: DateTime<Utc>,
     /// When it was revoked. `None` while it works.
     pub revoked_at: Option<DateTime<Utc>>,
+    /// When a request last had it, to a minute. `None` if none had.
+    pub last_used_at: Option<DateTime<Utc>>,
     /// Whether it also opens the operations page.
     pub is_admin: bool,
 }
@@ -137,7 +139,8 @@ pub async fn list(db: &PgPool) -> Result<Vec<ListedKey>, KeyError> {
 
 /// At most `limit` keys, including revoked ones, the newest first: those that were created before the key `before`.
 pub async fn page(db: &PgPool, before: Option<Uuid>, limit: i64) -> Result<Vec<ListedKey>, KeyError> {
-    let keys = "select k.id, k.account_id, k.name, k.prefix, k.created_at, k.revoked_at, k.is_admin,
+    let keys =
+        "select k.id, k.account_id, k.name, k.prefix, k.created_at, k.revoked_at, k.last_used_at, k.is_admin,
             a.requests_per_minute, a.max_queued, a.audio_minutes_per_day,
             a.webhook_url, a.webhook_secret is not null as has_webhook_secret
          from api_keys k join accounts a on a.id = k.account_id where $1::uuid is null or k.id < $1
@@ -160,6 +163,14 @@ pub async fn rotate(db: &PgPool, prefix_or_id: &str) -> Result<(KeyInfo, NewKey)
     let new = insert(&mut tx, old.account_id, &old.name, old.is_admin).await?;
     tx.commit().await?;
     Ok(new)
+}
+
+/// Records that a request had a key, unless that was recorded within the last minute.
+pub async fn note_use(db: &PgPool, id: Uuid) -> Result<(), sqlx::Error> {
+    let note = "update api_keys set last_used_at = now()
+         where id = $1 and (last_used_at is null or last_used_at < now() - interval '1 minute')";
+    sqlx::query(note).bind(id).execute(db).await?;
+    Ok(())
 }
 
 /// Replaces the quotas of a key's account, and so of all its keys. All api processes are notified.
@@ -225,7 +236,7 @@ async fn insert(
     let key = NewKey::random();
     let info = sqlx::query_as(
         "insert into api_keys (id, account_id, name, prefix, secret_sha256, is_admin) values ($1, $2, $3, $4, $5, $6)
-         returning id, account_id, name, prefix, created_at, revoked_at, is_admin",
+         returning id, account_id, name, prefix, created_at, revoked_at, last_used_at, is_admin",
     )
     .bind(Uuid::now_v7())
     .bind(account_id)
@@ -253,7 +264,7 @@ async fn account_of(db: &mut PgConnection, prefix_or_id: &str) -> Result<Uuid, K
 async fn revoke_row(db: &mut PgConnection, prefix_or_id: &str) -> Result<KeyInfo, KeyError> {
     let revoked = sqlx::query_as(
         "update api_keys set revoked_at = now() where (prefix = $1 or id = $2) and revoked_at is null
-         returning id, account_id, name, prefix, created_at, revoked_at, is_admin",
+         returning id, account_id, name, prefix, created_at, revoked_at, last_used_at, is_admin",
     )
     .bind(prefix_in(prefix_or_id))
     .bind(Uuid::try_parse(prefix_or_id).ok())

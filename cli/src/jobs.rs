@@ -291,7 +291,7 @@ fn table(jobs: &[JobSummary]) -> Result<(), Failure> {
     let rows = jobs.iter().map(|job| {
         [
             job.id.to_string(),
-            output::time(job.created_at),
+            output::ago(job.created_at),
             job.operation.clone(),
             job.state.name().to_owned(),
             format!("{}/{}", job.attempt, job.max_attempts),
@@ -299,10 +299,7 @@ fn table(jobs: &[JobSummary]) -> Result<(), Failure> {
             job.reason().unwrap_or_default().to_owned(),
         ]
     });
-    output::table(
-        ["ID", "CREATED (UTC)", "OPERATION", "STATE", "ATTEMPT", "ACCOUNT", "ERROR"],
-        rows.collect(),
-    )
+    output::table(["ID", "CREATED", "OPERATION", "STATE", "ATTEMPT", "ACCOUNT", "ERROR"], rows.collect())
 }
 
 async fn show(db: &PgPool, id: JobId, as_json: bool) -> Result<(), Failure> {

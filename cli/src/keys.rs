@@ -8,6 +8,7 @@ use akhar_accounts::{
     webhooks::{UrlChange, WebhookChange},
 };
 use akhar_platform::config::Config;
+use serde_json::json;
 use sqlx::PgPool;
 
 use crate::{connect, failure::Failure, output};
@@ -28,8 +29,12 @@ pub(crate) enum Command {
         #[arg(long)]
         admin: bool,
     },
-    /// List all keys: prefix, creation time (UTC), state, `admin`, quotas and webhook (if any) and name
-    List,
+    /// List all keys with their last use, their state, and the quotas and webhooks of their accounts
+    List {
+        /// Print one JSON array instead of a table
+        #[arg(long)]
+        json: bool,
+    },
     /// Replace the quotas of a key's account. A quota that is not given is removed
     Limit {
         /// The key's prefix: the 8 characters after `ak_`, as `akhar keys list` shows them
@@ -118,7 +123,10 @@ async fn execute(db: &PgPool, targets: &WebhookTargets, command: Command) -> Res
             eprintln!("revoked {} ({})", key.prefix, key.name);
             Ok(())
         }
-        Command::List => keys::list(db).await?.iter().try_for_each(print),
+        Command::List { json } => {
+            let keys = keys::list(db).await?;
+            if json { output::json(&keys.iter().map(document).collect::<Vec<_>>()) } else { table(&keys) }
+        }
     }
 }
 
@@ -127,18 +135,40 @@ fn parse(targets: &WebhookTargets, url: &str) -> Result<WebhookUrl, Failure> {
     targets.parse(url).map_err(|error| Failure::Command(format!("the URL of the webhook {error}")))
 }
 
-fn print(ListedKey { key, quotas, webhook }: &ListedKey) -> Result<(), Failure> {
-    let state = match key.revoked_at {
-        Some(at) => format!("revoked {}", at.format("%F %T")),
-        None => "works".to_owned(),
-    };
-    let created_at = key.created_at.format("%F %T");
+fn table(keys: &[ListedKey]) -> Result<(), Failure> {
+    let rows = keys.iter().map(|listed| {
+        let key = &listed.key;
+        let last_use = key.last_used_at.map_or_else(|| "never".to_owned(), output::ago);
+        [key.prefix.clone(), output::ago(key.created_at), last_use, state(listed), key.name.clone()]
+    });
+    output::table(["PREFIX", "CREATED", "LAST USE", "STATE", "NAME"], rows.collect())
+}
+
+/// Whether a key works, and what is special about it.
+fn state(ListedKey { key, quotas, webhook }: &ListedKey) -> String {
+    let state =
+        key.revoked_at.map_or_else(|| "works".to_owned(), |at| format!("revoked {}", output::ago(at)));
     let Quotas { requests_per_minute, max_queued, audio_minutes_per_day } = *quotas;
     let quotas =
         [("rpm", requests_per_minute), ("max-queued", max_queued), ("audio-minutes", audio_minutes_per_day)];
     let quotas = quotas.into_iter().filter_map(|(name, n)| Some(format!("{name} {}", n?)));
     let webhook = webhook.url.as_ref().map(|url| format!("webhook {url}"));
     let admin = key.is_admin.then(|| "admin".to_owned());
-    let state = iter::once(state).chain(admin).chain(quotas).chain(webhook).collect::<Vec<_>>().join(", ");
-    output::line(format_args!("{}  {created_at}  {state}  {}", key.prefix, key.name))
+    iter::once(state).chain(admin).chain(quotas).chain(webhook).collect::<Vec<_>>().join(", ")
+}
+
+fn document(ListedKey { key, quotas, webhook }: &ListedKey) -> serde_json::Value {
+    json!({
+        "prefix": key.prefix,
+        "name": key.name,
+        "account_id": key.account_id,
+        "is_admin": key.is_admin,
+        "created_at": key.created_at,
+        "last_used_at": key.last_used_at,
+        "revoked_at": key.revoked_at,
+        "rpm": quotas.requests_per_minute,
+        "max_queued": quotas.max_queued,
+        "audio_minutes": quotas.audio_minutes_per_day,
+        "webhook_url": webhook.url,
+    })
 }

@@ -5,6 +5,8 @@ use std::{
     io::{self, ErrorKind, Write as _},
 };
 
+use chrono::{DateTime, Utc};
+
 use crate::failure::Failure;
 
 /// Writes a line. Fails with [`Failure::OutputClosed`] if nobody reads standard output any more.
@@ -39,17 +41,22 @@ pub(crate) fn json(value: &impl serde::Serialize) -> Result<(), Failure> {
     line(serde_json::to_string(value).map_err(|error| Failure::io("cannot write JSON")(error.into()))?)
 }
 
-/// A time as tables show it, UTC.
-pub(crate) fn time(time: chrono::DateTime<chrono::Utc>) -> String {
+/// A time in the past as tables show it, such as `3 h ago`.
+pub(crate) fn ago(time: DateTime<Utc>) -> String {
+    format!("{} ago", age((Utc::now() - time).as_seconds_f64().max(0.0)))
+}
+
+/// A time to the second, UTC.
+pub(crate) fn time(time: DateTime<Utc>) -> String {
     time.format("%F %T").to_string()
 }
 
-/// An age in its largest unit, such as `42s` or `3h`.
+/// An age in its largest unit, such as `42 s` or `3 h`.
 pub(crate) fn age(seconds: f64) -> String {
     match seconds {
-        s if s < 60.0 => format!("{s:.0}s"),
-        s if s < 3600.0 => format!("{:.0}m", s / 60.0),
-        s if s < 86_400.0 => format!("{:.0}h", s / 3600.0),
-        s => format!("{:.0}d", s / 86_400.0),
+        s if s < 60.0 => format!("{s:.0} s"),
+        s if s < 3600.0 => format!("{:.0} min", s / 60.0),
+        s if s < 86_400.0 => format!("{:.0} h", s / 3600.0),
+        s => format!("{:.0} d", s / 86_400.0),
     }
 }

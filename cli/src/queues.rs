@@ -83,11 +83,11 @@ async fn list(db: &PgPool, as_json: bool) -> Result<(), Failure> {
     let rows = rows.into_iter().map(|(queue, control, [queued, running, succeeded, failed, cancelled])| {
         let numbers = [queued, running, succeeded, failed, cancelled].map(|n| n.to_string());
         let [queued, running, succeeded, failed, cancelled] = numbers;
-        let changed = control.changed_at.map(output::time).unwrap_or_default();
+        let changed = control.changed_at.map(output::ago).unwrap_or_default();
         let queue = queue.name().to_owned();
         let mode = control.mode.name().to_owned();
         [queue, mode, queued, running, succeeded, failed, cancelled, changed]
     });
-    let head = ["QUEUE", "MODE", "QUEUED", "RUNNING", "SUCCEEDED", "FAILED", "CANCELLED", "MODE SINCE (UTC)"];
+    let head = ["QUEUE", "MODE", "QUEUED", "RUNNING", "SUCCEEDED", "FAILED", "CANCELLED", "MODE SINCE"];
     output::table(head, rows.collect())
 }

@@ -13,8 +13,8 @@ use crate::{connect, failure::Failure, output};
 
 #[derive(Debug, clap::Subcommand)]
 pub(crate) enum Command {
-    /// List webhooks, those of the newest jobs first: id (which is the job's), time of the job's end (UTC), state, attempts,
-    /// URL and the last error. Webhooks are deleted with their jobs
+    /// List webhooks with their attempts and last errors, those of the newest jobs first. The id is that of the job. Webhooks are
+    /// deleted with their jobs
     List {
         /// Only those that were given up
         #[arg(long)]
@@ -46,8 +46,8 @@ async fn execute(db: &PgPool, command: Command) -> Result<(), Failure> {
     match command {
         Command::List { dead, json, limit } => {
             let state = dead.then_some(DeliveryState::Dead);
-            let print = if json { print_json } else { print_line };
-            store::list_deliveries(db, state, limit).await?.iter().try_for_each(print)
+            let deliveries = store::list_deliveries(db, state, limit).await?;
+            if json { deliveries.iter().try_for_each(print_json) } else { table(&deliveries) }
         }
         Command::Redeliver { dead: true, .. } => output::line(store::redeliver_dead(db).await?),
         Command::Redeliver { ids, .. } => redeliver(db, ids).await,
@@ -73,12 +73,18 @@ async fn redeliver(db: &PgPool, ids: Vec<Uuid>) -> Result<(), Failure> {
     }
 }
 
-fn print_line(delivery: &ListedDelivery) -> Result<(), Failure> {
-    let ListedDelivery { job_id, url, state, attempt, created_at, last_error, .. } = delivery;
-    let created_at = created_at.format("%F %T");
-    let state = state.name();
-    let error = last_error.as_ref().map(|error| format!("  {error}")).unwrap_or_default();
-    output::line(format_args!("{job_id}  {created_at}  {state}  {attempt}  {url}{error}"))
+fn table(deliveries: &[ListedDelivery]) -> Result<(), Failure> {
+    let rows = deliveries.iter().map(|delivery| {
+        [
+            delivery.job_id.to_string(),
+            output::ago(delivery.created_at),
+            delivery.state.name().to_owned(),
+            delivery.attempt.to_string(),
+            delivery.url.clone(),
+            delivery.last_error.clone().unwrap_or_default(),
+        ]
+    });
+    output::table(["ID", "JOB ENDED", "STATE", "ATTEMPTS", "URL", "LAST ERROR"], rows.collect())
 }
 
 fn print_json(delivery: &ListedDelivery) -> Result<(), Failure> {

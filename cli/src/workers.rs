@@ -54,7 +54,7 @@ fn table(workers: &[WorkerRow]) -> Result<(), Failure> {
         let name = worker.name.clone();
         let state = worker.state().name().to_owned();
         let jobs = worker.n_jobs.to_string();
-        [name, state, jobs, output::time(worker.started_at), output::time(worker.seen_at)]
+        [name, state, jobs, output::ago(worker.started_at), output::ago(worker.seen_at)]
     });
-    output::table(["NAME", "STATE", "JOBS", "STARTED (UTC)", "LAST HEARTBEAT (UTC)"], rows.collect())
+    output::table(["NAME", "STATE", "JOBS", "STARTED", "LAST HEARTBEAT"], rows.collect())
 }

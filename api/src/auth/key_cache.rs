@@ -2,7 +2,10 @@
 
 use std::{sync::Arc, time::Duration};
 
-use akhar_accounts::{Prefix, PresentedKey, WorkingKey, keys::find_working};
+use akhar_accounts::{
+    Prefix, PresentedKey, WorkingKey,
+    keys::{find_working, note_use},
+};
 use moka::future::Cache;
 use sqlx::PgPool;
 use tokio::{sync::watch, time::timeout};
@@ -15,7 +18,9 @@ use crate::{problems::Problem, retry::retry_transient};
 const WORKING_TTL: Duration = Duration::from_secs(60);
 /// How long a prefix without a working key is refused without a query.
 const UNKNOWN_TTL: Duration = Duration::from_secs(5);
-/// The most entries of each cache. Both caches together need about 1 MB.
+/// How long after a use of a key was recorded a further use is not.
+const USE_INTERVAL: Duration = Duration::from_secs(60);
+/// The most entries of each cache. All caches together need about 1 MB.
 const MAX_ENTRIES: u64 = 10_000;
 
 /// A cache of working keys, and of prefixes that no working key has.
@@ -23,6 +28,8 @@ const MAX_ENTRIES: u64 = 10_000;
 pub(crate) struct KeyCache {
     working: Cache<Prefix, WorkingKey>,
     unknown: Cache<Prefix, ()>,
+    /// The keys whose use was just recorded.
+    used: Cache<Uuid, ()>,
     /// The number of announced changes. A row that was read before a change is not cached after it.
     n_changes: watch::Sender<u64>,
 }
@@ -32,6 +39,7 @@ impl Default for KeyCache {
         Self {
             working: Cache::builder().max_capacity(MAX_ENTRIES).time_to_live(WORKING_TTL).build(),
             unknown: Cache::builder().max_capacity(MAX_ENTRIES).time_to_live(UNKNOWN_TTL).build(),
+            used: Cache::builder().max_capacity(MAX_ENTRIES).time_to_live(USE_INTERVAL).build(),
             n_changes: watch::Sender::new(0),
         }
     }
@@ -39,9 +47,22 @@ impl Default for KeyCache {
 
 impl KeyCache {
     /// The key, with its account. Executes at most one query, together with all requests that need the same one. `None`
-    /// if the key does not exist or is revoked.
+    /// if the key does not exist or is revoked. Records that it was used.
     pub(crate) async fn find(&self, db: &PgPool, key: &PresentedKey) -> Result<Option<WorkingKey>, Problem> {
-        Ok(self.find_prefix(db, key.prefix).await?.filter(|working| working.matches(key)))
+        let found = self.find_prefix(db, key.prefix).await?.filter(|working| working.matches(key));
+        if let Some(WorkingKey { id, .. }) = found
+            && !self.used.contains_key(&id)
+        {
+            self.used.insert(id, ()).await;
+            let db = db.clone();
+            // The request does not wait for it, and does not need it.
+            tokio::spawn(async move {
+                if let Err(cause) = note_use(&db, id).await {
+                    tracing::debug!(%cause, "cannot record the use of a key");
+                }
+            });
+        }
+        Ok(found)
     }
 
     /// Returns when the key with this prefix and id is revoked.

@@ -94,6 +94,34 @@ async fn a_key_works_until_it_is_revoked_or_rotated() {
 }
 
 #[tokio::test]
+async fn the_list_of_keys_says_when_each_was_last_used() {
+    let stack = Stack::with().workers(0).start().await;
+    let used = stack.keys(&["create", "--name", "used", "--rpm", "60"]).await;
+    let forged =
+        format!("{}{}", &stack.key[..stack.key.len() - 1], if stack.key.ends_with('a') { "b" } else { "a" });
+    assert_eq!(send(stack.anonymous("GET", "/v1/jobs").bearer_auth(&forged)).await.status, 401);
+    assert_eq!(send(stack.anonymous("GET", "/v1/jobs").bearer_auth(&used)).await.status, 200);
+    let keys = until("the use is recorded", async || {
+        let keys = stack.akhar_json(&["keys", "list"]).await;
+        (!keys[1]["last_used_at"].is_null()).then_some(keys)
+    })
+    .await;
+    let names = [&keys[0], &keys[1]].map(|key| (&key["name"], &key["prefix"], &key["rpm"]));
+    let of = |key: &str, name: &str, rpm: Value| (Value::from(name), Value::from(prefix(key)), rpm);
+    let expected = [of(&stack.key, "test", Value::Null), of(&used, "used", 60.into())];
+    assert_eq!(names, [&expected[0], &expected[1]].map(|(name, prefix, rpm)| (name, prefix, rpm)));
+    assert!(keys[0]["last_used_at"].is_null() && keys[1]["revoked_at"].is_null(), "{keys}");
+    let created_at = keys[1]["created_at"].as_str().expect("a time");
+    assert!(created_at.ends_with('Z') && keys[1]["last_used_at"].as_str() > Some(created_at), "{keys}");
+    let list = stack.keys(&["list"]).await;
+    let words: Vec<_> =
+        list.lines().map(|line| line.split_whitespace().collect::<Vec<_>>().join(" ")).collect();
+    assert_eq!(words[0], "PREFIX CREATED LAST USE STATE NAME");
+    assert!(words[1].ends_with(" s ago never works test"), "{list}");
+    assert!(words[2].ends_with(" s ago works, rpm 60 used"), "{list}");
+}
+
+#[tokio::test]
 async fn the_open_streams_and_long_polls_of_a_revoked_key_end() {
     let stack = Stack::with().workers(0).with_metrics().start().await;
     let key = stack.keys(&["create", "--name", "leaked"]).await;

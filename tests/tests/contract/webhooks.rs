@@ -154,7 +154,10 @@ async fn a_webhook_that_fails_is_sent_again_and_given_up_after_a_day() {
     assert_eq!(delivery_is(&stack, cut, "dead").await.0, 8);
     let dead = stack.akhar(&["webhooks", "list", "--dead"]).await;
     assert!(
-        dead.lines().count() == 2 && dead.contains(&cut.to_string()) && dead.contains("410 Gone"),
+        dead.starts_with("ID ")
+            && dead.lines().count() == 3
+            && dead.contains(&cut.to_string())
+            && dead.contains("410 Gone"),
         "{dead}"
     );
     let listed = stack.akhar(&["webhooks", "list", "--json"]).await;
