@@ -134,6 +134,11 @@ impl Process {
         .await
     }
 
+    /// Whether the process has ended.
+    pub fn has_ended(&mut self) -> bool {
+        !matches!(self.child.try_wait(), Ok(None))
+    }
+
     /// The lines on standard output so far.
     pub fn lines(&self) -> Vec<String> {
         self.out.all()

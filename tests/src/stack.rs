@@ -252,7 +252,12 @@ impl Stack {
 
     /// Starts one more api. Returns it and its address; it answers.
     pub async fn start_api(&self) -> (Process, String) {
-        let mut api = Process::start("api", &self.environment);
+        self.start_api_with(&[]).await
+    }
+
+    /// The same with further settings.
+    pub async fn start_api_with(&self, settings: &[(String, String)]) -> (Process, String) {
+        let mut api = Process::start("api", self.environment.iter().chain(settings));
         let base = listen_again(&mut api).await;
         (api, base)
     }

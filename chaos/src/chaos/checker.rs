@@ -16,12 +16,13 @@ use super::{
 };
 
 /// The time after the load in which every job must end and every caller must have its answer.
-pub(super) const TO_END: Duration = Duration::from_secs(120);
+pub(super) const TO_END: Duration = Duration::from_secs(180);
 
 /// The time in which objects without a job must be found and deleted: two listings, a minute apart.
 const TO_SWEEP: Duration = Duration::from_secs(200);
 
-/// The problem of a job whose three attempts all failed. That is right only if a worker was killed in each.
+/// The problem of a job whose three attempts all failed. That is right only if the worker of each was killed, or was silent
+/// for so long that it counted as dead.
 const JOB_FAILED: &str = "job-failed";
 
 /// The attempts that a job has.
@@ -45,14 +46,16 @@ pub(super) struct Verdict {
     uploads_left: usize,
     /// Objects that are left in the bucket.
     objects_left: usize,
-    /// Jobs that failed although some of their workers were not killed.
+    /// Jobs that failed although some of their workers were not dead.
     gave_up: usize,
-    /// Jobs that failed because a worker was killed in each of their attempts.
-    killed_each_time: usize,
+    /// Jobs that failed because the worker was dead in each of their attempts.
+    dead_each_time: usize,
     /// Jobs whose upload was in the bucket.
     outside: usize,
     /// Right answers, all of which were compared.
     right: usize,
+    /// Jobs that their callers cancelled, and that stayed cancelled.
+    cancelled: usize,
     /// Handwriting whose job a crash of Postgres lost after its caller had the answer: its id is not known.
     not_compared: usize,
     /// Descriptions of the failures.
@@ -74,11 +77,10 @@ struct JobRow {
 }
 
 impl JobRow {
-    /// Whether all its attempts failed because these processes were killed.
-    fn was_killed_each_time(&self, killed: &[i32]) -> bool {
-        let is_of_killed =
-            |name: &String| killed.iter().any(|process| name.contains(&format!("-{process}-")));
-        self.failed_workers.len() >= MAX_ATTEMPTS && self.failed_workers.iter().all(is_of_killed)
+    /// Whether all its attempts failed because these processes were dead.
+    fn failed_by_deaths(&self, dead: &[i32]) -> bool {
+        let is_of_dead = |name: &String| dead.iter().any(|process| name.contains(&format!("-{process}-")));
+        self.failed_workers.len() >= MAX_ATTEMPTS && self.failed_workers.iter().all(is_of_dead)
     }
 }
 
@@ -103,16 +105,17 @@ impl Verdict {
     pub(super) fn row(&self) -> Row {
         let others = [
             ("right", self.right),
+            ("cancelled", self.cancelled),
             ("not_compared", self.not_compared),
             ("outside", self.outside),
-            ("killed_each_time", self.killed_each_time),
+            ("dead_each_time", self.dead_each_time),
         ];
         self.failures().into_iter().chain(others.map(|(name, n)| (name, count(n)))).collect()
     }
 }
 
 /// Waits for the end of all jobs, and checks everything.
-pub(super) async fn check(service: &Service, cases: &Cases, records: &[Record]) -> Verdict {
+pub(super) async fn check(service: &Service, cases: &Cases, records: &[Record], dead: &[i32]) -> Verdict {
     let mut verdict = Verdict::default();
     check_jobs(service, &mut verdict).await;
     check_bucket(service, &mut verdict).await;
@@ -127,7 +130,7 @@ pub(super) async fn check(service: &Service, cases: &Cases, records: &[Record]) 
     let mut judge = Judge::load();
     for record in records {
         let job = jobs.get(record.plan.request_id.as_str()).copied();
-        check_record(&mut verdict, &mut judge, cases, &service.killed, record, job);
+        check_record(&mut verdict, &mut judge, cases, dead, record, job);
     }
     verdict
 }
@@ -186,7 +189,7 @@ fn check_record(
     verdict: &mut Verdict,
     judge: &mut Judge,
     cases: &Cases,
-    killed: &[i32],
+    dead: &[i32],
     record: &Record,
     row: Option<&JobRow>,
 ) {
@@ -211,8 +214,8 @@ fn check_record(
             }
         }
         Observed::Refused { slug, .. } if slug == JOB_FAILED => {
-            if row.is_some_and(|row| row.was_killed_each_time(killed)) {
-                verdict.killed_each_time += 1;
+            if row.is_some_and(|row| row.failed_by_deaths(dead)) {
+                verdict.dead_each_time += 1;
             } else {
                 verdict.gave_up += 1;
                 example("gave up");
@@ -222,6 +225,14 @@ fn check_record(
         Observed::Refused { .. } => {
             verdict.wrong += 1;
             example("refused");
+        }
+        Observed::Cancelled => {
+            if row.is_some_and(|row| row.state == "cancelled") {
+                verdict.cancelled += 1;
+            } else {
+                verdict.lost += 1;
+                example("cancelled, and not any more");
+            }
         }
         Observed::Lost(_) => {
             verdict.lost += 1;
@@ -240,7 +251,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_job_may_fail_only_if_a_worker_was_killed_in_each_attempt() {
+    fn a_job_may_fail_only_if_the_worker_of_each_attempt_was_dead() {
         let row = |workers: &[&str]| JobRow {
             id: Uuid::nil(),
             request_id: "chaos-1".to_owned(),
@@ -249,9 +260,9 @@ mod tests {
             last_error: None,
             failed_workers: workers.iter().map(|&name| name.to_owned()).collect(),
         };
-        let killed = [11, 12];
-        assert!(row(&["vm-11-a", "vm-12-b", "vm-11-a"]).was_killed_each_time(&killed));
-        assert!(!row(&["vm-11-a", "vm-13-b", "vm-11-a"]).was_killed_each_time(&killed));
-        assert!(!row(&["vm-11-a", "vm-12-b"]).was_killed_each_time(&killed));
+        let dead = [11, 12];
+        assert!(row(&["vm-11-a", "vm-12-b", "vm-11-a"]).failed_by_deaths(&dead));
+        assert!(!row(&["vm-11-a", "vm-13-b", "vm-11-a"]).failed_by_deaths(&dead));
+        assert!(!row(&["vm-11-a", "vm-12-b"]).failed_by_deaths(&dead));
     }
 }

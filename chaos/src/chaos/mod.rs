@@ -15,15 +15,13 @@ mod traffic;
 
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
-use akhar_tests::{
-    Stack,
-    figures::{count, line, quantiles},
-};
+use akhar_tests::figures::{count, line, quantiles};
 use rand::{SeedableRng as _, rngs::StdRng};
 use tokio::time::{Instant, sleep};
 
 use cases::Cases;
 use checker::TO_END;
+use faults::Suffered;
 use service::Service;
 pub(crate) use service::UploadStore;
 use traffic::{Asker, Observed, Record};
@@ -32,39 +30,47 @@ use traffic::{Asker, Observed, Record};
 const TO_SETTLE: Duration = Duration::from_secs(60);
 
 /// Runs load and faults for some minutes, `rate` requests a second on average. Returns what failed: an accepted request
-/// that was lost, ended twice, failed or was answered wrongly, somebody who waits for ever, and an ended job that still
-/// has its upload, in its row or in the bucket.
+/// that was lost, ended twice, failed or was answered wrongly, somebody who waits for ever, an ended job that still has its
+/// upload, in its row or in the bucket, and a process that ended by itself.
 pub(crate) async fn run(seed: u64, minutes: u64, rate: f64, store: UploadStore) -> Vec<String> {
     let length = Duration::from_secs(60 * minutes);
     let mut rng = StdRng::seed_from_u64(seed);
     let mut service = Service::start(store).await;
     let cases = Cases::ask_undisturbed(&service.stack).await;
-    let before = memory(&service.stack);
+    let before = memory(&service);
     println!("seed {seed}: {minutes} min, {rate} requests/s, {} different requests", cases.len());
-    let schedule = schedule::draw(&mut rng, &service.impossible());
     let plans = plan::draw(&mut rng, rate, length, cases.len());
     let started = Instant::now();
-    let asker = Arc::new(Asker::new(&service.stack, &service.proxied, cases, started + length + TO_END));
+    let asker = Arc::new(Asker::new(&service, cases, started + length + TO_END));
     let load = tokio::spawn(traffic::send_all(Arc::clone(&asker), plans, started));
-    let mut happened = faults::happen(&mut service, schedule, started + length).await;
+    let suffered = faults::happen(&mut service, &mut rng, started + length).await;
     let records = load.await.expect("the load does not panic");
-    for name in records.iter().filter_map(|record| record.plan.behaviour.fault()) {
-        *happened.entry(name).or_default() += 1;
-    }
-    let verdict = checker::check(&service, &asker.cases, &records).await;
-    let happened: Vec<_> = happened.into_iter().map(|(name, n)| (name, count(n))).collect();
-    println!("{}", line("faults", &happened));
-    for (fault, why) in service.impossible() {
-        println!("  no {fault:?}: {why}");
-    }
+    let dead: Vec<i32> = suffered.iter().flat_map(|part| part.dead.iter().copied()).collect();
+    let verdict = checker::check(&service, &asker.cases, &records, &dead).await;
+    print_faults(&suffered, &service);
     print_answers(&records);
-    print_memory(&service.stack, &before).await;
+    print_memory(&service, &before).await;
     println!("{}", line("verdict", &verdict.row()));
     for example in verdict.examples.iter().take(40) {
         println!("  {example}");
     }
     let failures = verdict.failures().into_iter().filter(|(_, n)| *n > 0.0);
-    failures.map(|(name, n)| format!("{name}: {n}")).collect()
+    let failures = failures.map(|(name, n)| format!("{name}: {n}"));
+    let ended = suffered.iter().filter(|part| part.has_ended);
+    failures.chain(ended.map(|part| format!("{} ended by itself", part.name))).collect()
+}
+
+fn print_faults(suffered: &[Suffered], service: &Service) {
+    let mut all = 0;
+    for part in suffered {
+        let faults: Vec<_> = part.faults.iter().map(|(name, n)| (*name, count(*n))).collect();
+        println!("{}", line(&format!("faults of {}", part.name), &faults));
+        all += part.faults.values().sum::<usize>();
+    }
+    println!("  {all} faults in all");
+    for (fault, why) in service.impossible() {
+        println!("  no {fault:?}: {why}");
+    }
 }
 
 fn print_answers(records: &[Record]) {
@@ -81,6 +87,11 @@ fn print_answers(records: &[Record]) {
     row.extend(observed.into_iter().map(|(name, n)| (name, count(n))));
     println!("{}", line("requests", &row));
     println!("  refusals by kind: {refusals:?}");
+    let mut behaviours: BTreeMap<&'static str, usize> = BTreeMap::new();
+    for record in records {
+        *behaviours.entry(record.plan.behaviour.name()).or_default() += 1;
+    }
+    println!("  clients: {behaviours:?}");
     for operation in
         ["digit-recognition", "alphabet-recognition", "handwriting-generator", "speech-recognition"]
     {
@@ -91,18 +102,18 @@ fn print_answers(records: &[Record]) {
 }
 
 /// The resident memory of each process, MiB.
-fn memory(stack: &Stack) -> Vec<f64> {
-    std::iter::once(&stack.api).chain(&stack.workers).map(|process| process.memory_mib().0).collect()
+fn memory(service: &Service) -> Vec<f64> {
+    service.processes().map(|process| process.memory_mib().0).collect()
 }
 
 /// Prints the memory after the load, as soon as it is at most a tenth above `before`.
-async fn print_memory(stack: &Stack, before: &[f64]) {
+async fn print_memory(service: &Service, before: &[f64]) {
     let deadline = Instant::now() + TO_SETTLE;
     loop {
-        let now = memory(stack);
+        let now = memory(service);
         let is_back = now.iter().zip(before).all(|(now, before)| *now <= before * 1.1);
         if is_back || Instant::now() >= deadline {
-            println!("  MiB of the api and of each worker: {before:.0?} before, {now:.0?} after");
+            println!("  MiB of each api and worker: {before:.0?} before, {now:.0?} after");
             return;
         }
         sleep(Duration::from_secs(1)).await;

@@ -5,15 +5,22 @@ use std::time::Duration;
 use akhar_tests::load::exponential;
 use rand::{Rng, RngExt as _};
 
+use super::service::N_APIS;
+
+/// The share of the requests with a key that two clients send at the same time, each to another api.
+const SHARED_KEYS: f64 = 0.3;
+
 /// A request that will be sent.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Plan {
-    /// Its `X-Request-Id`.
+    /// Its `X-Request-Id`. Requests with the same one are the same request.
     pub(super) request_id: String,
     /// When it is sent, after the start of the load.
     pub(super) at: Duration,
     /// Which of the cases it is.
     pub(super) case: usize,
+    /// Which api gets it. Its client asks about the job at the other one first, and then in turns.
+    pub(super) api: usize,
     /// The `Prefer` header.
     pub(super) prefer: Option<String>,
     pub(super) behaviour: Behaviour,
@@ -25,6 +32,11 @@ pub(super) enum Behaviour {
     Plain,
     /// Its connection goes through the proxy that breaks connections.
     Proxied,
+    /// Its request has an `Idempotency-Key`. If its connection breaks or it is refused, it sends the request again, to
+    /// the apis in turns.
+    Repeating,
+    /// It asks for a job, and cancels it so long afterwards.
+    Cancelling(Duration),
     /// It sends its request in pieces, during this time.
     SlowToSend(Duration),
     /// It reads its answer in pieces with these pauses.
@@ -37,21 +49,26 @@ pub(super) enum Behaviour {
 }
 
 impl Behaviour {
-    /// The name in the report, if it is a fault of the client.
-    pub(super) const fn fault(self) -> Option<&'static str> {
+    /// The name in the report.
+    pub(super) const fn name(self) -> &'static str {
         match self {
-            Self::Plain | Self::Proxied => None,
-            Self::SlowToSend(_) => Some("slow_to_send"),
-            Self::SlowToRead(_) => Some("slow_to_read"),
-            Self::HangUp { .. } => Some("hang_up"),
+            Self::Plain => "plain",
+            Self::Proxied => "proxied",
+            Self::Repeating => "repeating",
+            Self::Cancelling(_) => "cancelling",
+            Self::SlowToSend(_) => "slow_to_send",
+            Self::SlowToRead(_) => "slow_to_read",
+            Self::HangUp { .. } => "hang_up",
         }
     }
 
     fn draw(rng: &mut impl Rng) -> Self {
         let ms = Duration::from_millis(rng.random_range(0..4_000));
         match rng.random_range(0..100) {
-            0..60 => Self::Plain,
-            60..82 => Self::Proxied,
+            0..40 => Self::Plain,
+            40..55 => Self::Proxied,
+            55..75 => Self::Repeating,
+            75..82 => Self::Cancelling(ms / 8),
             82..88 => Self::SlowToSend(ms),
             88..94 => Self::SlowToRead(ms / 20),
             _ => Self::HangUp { after: ms / 50, whole: rng.random_range(0..4) > 0 },
@@ -63,33 +80,58 @@ impl Behaviour {
 pub(super) fn draw(rng: &mut impl Rng, rate: f64, length: Duration, n_cases: usize) -> Vec<Plan> {
     let mut plans = Vec::new();
     let mut at = Duration::ZERO;
-    loop {
+    for nth in 0.. {
         at += exponential(rng.random(), rate);
         if at >= length {
-            return plans;
+            break;
         }
+        let behaviour = Behaviour::draw(rng);
         let prefer = match rng.random_range(0..10) {
+            _ if matches!(behaviour, Behaviour::Cancelling(_)) => Some("respond-async".to_owned()),
             0..6 => None,
             6..8 => Some("respond-async".to_owned()),
             _ => Some(format!("wait={}", rng.random_range(0..4))),
         };
         let case = rng.random_range(0..n_cases);
-        let request_id = format!("chaos-{}", plans.len());
-        plans.push(Plan { request_id, at, case, prefer, behaviour: Behaviour::draw(rng) });
+        let api = rng.random_range(0..N_APIS);
+        let request_id = format!("chaos-{nth}");
+        let plan = Plan { request_id, at, case, api, prefer, behaviour };
+        if behaviour == Behaviour::Repeating && rng.random_bool(SHARED_KEYS) {
+            plans.push(Plan { api: (api + 1) % N_APIS, ..plan.clone() });
+        }
+        plans.push(plan);
     }
+    plans
 }
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use rand::{SeedableRng as _, rngs::StdRng};
 
     use super::*;
 
+    fn drawn(seed: u64) -> Vec<Plan> {
+        draw(&mut StdRng::seed_from_u64(seed), 20.0, Duration::from_secs(10), 9)
+    }
+
     #[test]
     fn a_seed_gives_the_same_requests_again() {
-        let drawn = |seed| draw(&mut StdRng::seed_from_u64(seed), 20.0, Duration::from_secs(10), 9);
         assert_eq!(drawn(11), drawn(11));
         assert_ne!(drawn(11), drawn(12));
         assert!((100..300).contains(&drawn(11).len()));
+    }
+
+    #[test]
+    fn both_apis_get_requests_and_only_those_with_a_key_are_sent_twice() {
+        let plans = drawn(11);
+        let apis: BTreeSet<_> = plans.iter().map(|plan| plan.api).collect();
+        assert_eq!(apis.len(), N_APIS);
+        let twice: Vec<_> = plans.windows(2).filter(|two| two[0].request_id == two[1].request_id).collect();
+        assert!(!twice.is_empty());
+        for two in twice {
+            assert!(two[0].api != two[1].api && two[0].behaviour == Behaviour::Repeating, "{two:?}");
+        }
     }
 }

@@ -1,85 +1,126 @@
-//! The faults and their times, drawn from the seed.
+//! The faults of each part of the service and their times, drawn from the seed.
 
-use std::{iter, ops::Range, time::Duration};
+use std::{fmt, iter, ops::Range, time::Duration};
 
 use rand::{RngExt as _, SeedableRng as _, rngs::StdRng, seq::SliceRandom as _};
 
 /// Something that goes wrong.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Fault {
-    KillWorker,
-    StopWorker,
-    KillApi,
-    StopApi,
+    Kill,
+    Stop,
+    CutDatabase,
+    HoldDatabase,
+    DelayDatabase,
+    MoveClock,
+    CutClients,
+    DelayClients,
     KillPostgres,
     RestartPostgres,
     PausePostgres,
     DropListeners,
-    ResetClients,
-    ResetDatabase,
     FillDisk,
-    MoveClock,
     MoveDatabaseClock,
-    ResetStore,
+    RefuseStore,
     StopStore,
+}
+
+/// A part of the service that has faults of its own, beside those of the others.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Part {
+    Api,
+    Worker,
+    Postgres,
+    Store,
 }
 
 /// A fault with its time.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Planned {
-    /// The pause since the end of the fault before.
+    /// The pause since the end of the part's fault before.
     pub(super) after: Duration,
     pub(super) fault: Fault,
     /// Its name in the report.
     pub(super) name: &'static str,
     /// How long the fault lasts, if it lasts.
     pub(super) lasts: Duration,
-    /// Chooses the worker.
-    pub(super) which: usize,
+    /// By how much bytes are late.
+    pub(super) delay: Duration,
     /// By how much a clock jumps, seconds.
     pub(super) jump_s: i64,
 }
 
-/// Each fault with its name in the report, and how long it may last, ms.
-const FAULTS: [(Fault, &str, Range<u64>); 15] = [
-    (Fault::KillWorker, "kill_worker", 0..1),
-    (Fault::StopWorker, "stop_worker", 500..8_000), // a worker whose heartbeat is 3 s old counts as dead
-    (Fault::KillApi, "kill_api", 0..1),
-    (Fault::StopApi, "stop_api", 200..4_000),
-    (Fault::KillPostgres, "kill_postgres", 0..2_000),
-    (Fault::RestartPostgres, "restart_postgres", 0..2_000),
-    (Fault::PausePostgres, "pause_postgres", 200..4_000),
-    (Fault::DropListeners, "drop_listeners", 0..1),
-    (Fault::ResetClients, "reset_clients", 0..1),
-    (Fault::ResetDatabase, "reset_database", 0..1),
-    (Fault::FillDisk, "fill_disk", 1_000..5_000),
-    (Fault::MoveClock, "move_clock", 2_000..6_000),
-    (Fault::MoveDatabaseClock, "move_database_clock", 2_000..6_000),
-    (Fault::ResetStore, "reset_store", 0..8_000),
-    (Fault::StopStore, "stop_store", 200..8_000),
+impl Planned {
+    /// Whether the process is killed, or silent for so long that it may count as dead.
+    pub(super) fn is_deadly(&self) -> bool {
+        match self.fault {
+            Fault::Kill => true,
+            Fault::Stop | Fault::HoldDatabase => self.lasts > DEAD_AFTER,
+            _ => false,
+        }
+    }
+}
+
+impl fmt::Display for Planned {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name)?;
+        match self.fault {
+            Fault::DelayDatabase | Fault::DelayClients => write!(f, " by {} ms", self.delay.as_millis()),
+            Fault::MoveClock | Fault::MoveDatabaseClock => write!(f, " by {} s", self.jump_s),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// A worker whose heartbeat is 3 s old counts as dead, and it sends one each second.
+const DEAD_AFTER: Duration = Duration::from_secs(2);
+
+/// A fault, the parts that have it, its name in the report, and how long it may last, ms.
+type Entry = (Fault, &'static [Part], &'static str, Range<u64>);
+
+const FAULTS: [Entry; 17] = [
+    (Fault::Kill, &[Part::Api, Part::Worker], "kill", 0..1),
+    (Fault::Stop, &[Part::Api], "stop", 200..4_000),
+    (Fault::Stop, &[Part::Worker], "stop", 500..8_000),
+    (Fault::CutDatabase, &[Part::Api, Part::Worker], "cut_database", 0..1),
+    (Fault::HoldDatabase, &[Part::Api, Part::Worker], "hold_database", 500..8_000),
+    (Fault::DelayDatabase, &[Part::Api, Part::Worker], "delay_database", 2_000..8_000),
+    (Fault::MoveClock, &[Part::Api, Part::Worker], "move_clock", 2_000..6_000),
+    (Fault::CutClients, &[Part::Api], "cut_clients", 0..1),
+    (Fault::DelayClients, &[Part::Api], "delay_clients", 2_000..6_000),
+    (Fault::KillPostgres, &[Part::Postgres], "kill", 0..2_000),
+    (Fault::RestartPostgres, &[Part::Postgres], "restart", 0..2_000),
+    (Fault::PausePostgres, &[Part::Postgres], "pause", 200..4_000),
+    (Fault::DropListeners, &[Part::Postgres], "drop_listeners", 0..1),
+    (Fault::FillDisk, &[Part::Postgres], "fill_disk", 1_000..5_000),
+    (Fault::MoveDatabaseClock, &[Part::Postgres], "move_clock", 2_000..6_000),
+    (Fault::RefuseStore, &[Part::Store], "refuse", 0..8_000),
+    (Fault::StopStore, &[Part::Store], "stop", 200..8_000),
 ];
 
-/// An endless schedule without the impossible faults. Every fault comes once before any comes again.
+/// An endless schedule for a part, without the impossible faults. Every fault comes once before any comes again.
 pub(super) fn draw(
     rng: &mut StdRng,
+    part: Part,
     impossible: &[(Fault, String)],
 ) -> impl Iterator<Item = Planned> + use<> {
     let mut rng = StdRng::from_rng(rng);
     let possible = |fault: Fault| impossible.iter().all(|(other, _)| *other != fault);
-    let possible: Vec<_> = FAULTS.into_iter().filter(|(fault, ..)| possible(*fault)).collect();
+    let possible: Vec<_> =
+        FAULTS.into_iter().filter(|(fault, parts, ..)| parts.contains(&part) && possible(*fault)).collect();
     let mut round = Vec::new();
     iter::repeat_with(move || {
         if round.is_empty() {
             round.clone_from(&possible);
             round.shuffle(&mut rng);
         }
-        let (fault, name, lasts_ms) = round.pop().expect("some fault is possible");
+        let (fault, _, name, lasts_ms) = round.pop().expect("some fault is possible");
         Planned {
-            after: Duration::from_millis(rng.random_range(500..6_000)),
+            after: Duration::from_millis(rng.random_range(500..12_000)),
             fault,
             name,
             lasts: Duration::from_millis(rng.random_range(lasts_ms)),
-            which: rng.random_range(0..64),
+            delay: Duration::from_millis(rng.random_range(2..100)),
             jump_s: [-86_400, -600, -5, 5, 600, 86_400][rng.random_range(0..6)],
         }
     })
@@ -89,22 +130,23 @@ pub(super) fn draw(
 mod tests {
     use super::*;
 
-    fn drawn(seed: u64, impossible: &[(Fault, String)]) -> Vec<Planned> {
-        draw(&mut StdRng::seed_from_u64(seed), impossible).take(24).collect()
+    fn drawn(seed: u64, part: Part, impossible: &[(Fault, String)]) -> Vec<Planned> {
+        draw(&mut StdRng::seed_from_u64(seed), part, impossible).take(24).collect()
     }
 
     #[test]
     fn a_seed_gives_the_same_faults_again() {
-        assert_eq!(drawn(11, &[]), drawn(11, &[]));
-        assert_ne!(drawn(11, &[]), drawn(12, &[]));
+        assert_eq!(drawn(11, Part::Api, &[]), drawn(11, Part::Api, &[]));
+        assert_ne!(drawn(11, Part::Api, &[]), drawn(12, Part::Api, &[]));
     }
 
     #[test]
-    fn every_possible_fault_comes_once_a_round() {
-        let planned = drawn(11, &[(Fault::FillDisk, "no".to_owned())]);
-        for (fault, ..) in FAULTS {
-            let n = planned[..14].iter().filter(|p| p.fault == fault).count();
-            assert_eq!(n, usize::from(fault != Fault::FillDisk), "{fault:?}");
+    fn every_possible_fault_of_a_part_comes_once_a_round() {
+        let planned = drawn(11, Part::Postgres, &[(Fault::FillDisk, "no".to_owned())]);
+        for (fault, parts, ..) in FAULTS {
+            let n = planned[..5].iter().filter(|p| p.fault == fault).count();
+            let expected = parts.contains(&Part::Postgres) && fault != Fault::FillDisk;
+            assert_eq!(n, usize::from(expected), "{fault:?}");
         }
     }
 }

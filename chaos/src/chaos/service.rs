@@ -1,15 +1,30 @@
-//! The service under test: its own Postgres, one api and two workers, with a proxy in front of the api and another one
-//! in front of Postgres.
+//! The service under test: its own Postgres, two apis and two workers. Each of these processes has a proxy of its own in
+//! front of Postgres and a clock of its own, and each api another proxy in front of it.
 
 use std::{
-    fs,
+    array,
+    fs::{self, File},
+    io::{self, Write as _},
     path::{Path, PathBuf},
 };
 
-use akhar_tests::{Cluster, Stack, clock::make_clock_movable, ends::record_ends, uploads::S3Server};
+use akhar_tests::{
+    Cluster, Process, Stack, clock::make_clock_movable, cluster, ends::record_ends, uploads::S3Server,
+};
 use clap::ValueEnum;
+use sqlx::postgres::PgConnectOptions;
 
 use super::{disk, proxy::Proxy, schedule::Fault};
+
+/// The apis and the workers.
+pub(super) const N_APIS: usize = 2;
+pub(super) const N_WORKERS: usize = 2;
+
+/// By how much the clock of each process is wrong, seconds: first the apis, then the workers.
+const OFFSETS_S: [i64; N_APIS + N_WORKERS] = [-240, 180, -420, 360];
+
+/// The name of Postgres's socket in its folder.
+const SOCKET: &str = ".s.PGSQL.5432";
 
 /// Where the service keeps uploads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -31,35 +46,40 @@ pub(super) struct Bucket {
 #[derive(Debug)]
 pub(super) struct Service {
     pub(super) cluster: Cluster,
-    /// The processes, and connections to Postgres itself. The clock of the first worker can be moved, and that which all
-    /// workers see in Postgres.
+    /// The first api, the workers, and connections to Postgres itself, whose clock can be moved.
     pub(super) stack: Stack,
-    /// The process ids of the workers that were killed.
-    pub(super) killed: Vec<i32>,
-    /// The address of the proxy in front of the api.
-    pub(super) proxied: String,
-    pub(super) to_clients: Proxy,
-    pub(super) to_database: Proxy,
+    pub(super) second_api: Process,
+    /// The surroundings of the apis and then of the workers.
+    pub(super) surroundings: [Surroundings; N_APIS + N_WORKERS],
+    /// The addresses of the apis.
+    pub(super) bases: [String; N_APIS],
+    /// The proxies in front of the apis, and their addresses.
+    pub(super) to_apis: [(Proxy, String); N_APIS],
     /// `None` if uploads are in the database.
     pub(super) bucket: Option<Bucket>,
-    clock: Option<Clock>,
+}
+
+/// What a process has of its own.
+#[derive(Debug)]
+pub(super) struct Surroundings {
+    pub(super) to_database: Proxy,
+    folder: PathBuf,
+    /// `None` if its clock cannot be moved.
+    pub(super) clock: Option<Clock>,
 }
 
 /// The library that moves the clock of one process (libfaketime), and the file that says by how much.
 #[derive(Debug)]
-struct Clock {
+pub(super) struct Clock {
     library: PathBuf,
     file: PathBuf,
+    offset_s: i64,
 }
 
 impl Service {
-    /// Starts the service. The api answers and the workers are ready when this returns.
+    /// Starts the service. The apis answer and the workers are ready when this returns.
     pub(super) async fn start(store: UploadStore) -> Self {
         let cluster = Cluster::own();
-        let sockets = cluster.folder().join("proxy");
-        fs::create_dir(&sockets).expect("a folder for the proxy's socket");
-        let name = ".s.PGSQL.5432";
-        let to_database = Proxy::unix(&sockets.join(name), cluster.socket().join(name)).expect("a proxy");
         let (bucket, settings) = match store {
             UploadStore::Postgres => (None, Vec::new()),
             UploadStore::S3 => {
@@ -67,23 +87,26 @@ impl Service {
                 (Some(bucket), settings)
             }
         };
-        let builder = Stack::with().on(&cluster).socket(&sockets).workers(0);
-        let mut stack = builder.settings(settings).set("AKHAR_SPEECH_WAIT_S", 60).start().await;
+        let surroundings = array::from_fn(|nth| Surroundings::new(&cluster, nth));
+        let [first, second, workers @ ..] = &surroundings;
+        let builder = Stack::with().on(&cluster).socket(&first.folder).workers(0).settings(settings);
+        let builder = builder.settings(first.clock_settings()).set("AKHAR_SPEECH_WAIT_S", 60);
+        let mut stack = builder.start().await;
         record_ends(&stack.db).await;
         make_clock_movable(&stack.db).await;
-        let clock = Clock::find(cluster.folder());
-        stack.add_worker_with(&clock.as_ref().map(Clock::settings).unwrap_or_default()).await;
-        stack.add_worker().await;
-        let api = stack.base.trim_start_matches("http://").to_owned();
-        let (to_clients, proxied) = Proxy::tcp(api).await.expect("a proxy");
-        Self { cluster, stack, killed: Vec::new(), proxied, to_clients, to_database, bucket, clock }
+        let (second_api, second_base) = stack.start_api_with(&second.settings(&stack)).await;
+        for worker in workers {
+            stack.add_worker_with(&worker.settings(&stack)).await;
+        }
+        let bases = [stack.base.clone(), second_base];
+        let to_api = async |base: &str| Proxy::tcp(base.replace("http://", "")).await.expect("a proxy");
+        let to_apis = [to_api(&bases[0]).await, to_api(&bases[1]).await];
+        Self { cluster, stack, second_api, surroundings, bases, to_apis, bucket }
     }
 
-    /// Moves the clock of the first worker by so many seconds from the real time.
-    pub(super) fn move_clock(&self, seconds: i64) {
-        if let Some(clock) = &self.clock {
-            clock.set(seconds);
-        }
+    /// The apis and then the workers.
+    pub(super) fn processes(&self) -> impl Iterator<Item = &Process> {
+        [&self.stack.api, &self.second_api].into_iter().chain(&self.stack.workers)
     }
 
     /// The faults that cannot happen here, and why.
@@ -92,16 +115,34 @@ impl Service {
         if let Some(why) = disk::why_not(self.cluster.folder()) {
             impossible.push((Fault::FillDisk, why));
         }
-        if self.bucket.is_none() {
-            for fault in [Fault::ResetStore, Fault::StopStore] {
-                impossible.push((fault, "uploads are in the database (--store s3)".to_owned()));
-            }
-        }
-        if self.clock.is_none() {
+        if self.surroundings.iter().any(|of| of.clock.is_none()) {
             let why = "libfaketime is not installed (scripts/setup.sh chaos)".to_owned();
             impossible.push((Fault::MoveClock, why));
         }
         impossible
+    }
+}
+
+impl Surroundings {
+    fn new(cluster: &Cluster, nth: usize) -> Self {
+        let folder = cluster.folder().join(format!("process-{nth}"));
+        fs::create_dir(&folder).expect("a folder for the proxy's socket");
+        let to_database = Proxy::unix(&folder.join(SOCKET), cluster.socket().join(SOCKET)).expect("a proxy");
+        Self { to_database, clock: Clock::find(&folder, OFFSETS_S[nth]), folder }
+    }
+
+    fn clock_settings(&self) -> Vec<(String, String)> {
+        self.clock.as_ref().map(Clock::settings).unwrap_or_default()
+    }
+
+    /// The settings of a process of this stack with these surroundings.
+    fn settings(&self, stack: &Stack) -> Vec<(String, String)> {
+        let name = "AKHAR_DATABASE_URL";
+        let (_, url) = stack.environment().iter().find(|(n, _)| n == name).expect("an address of the database");
+        let options: PgConnectOptions = url.parse().expect("it was written by sqlx");
+        let mut settings = self.clock_settings();
+        settings.push((name.to_owned(), cluster::url(&options.socket(&self.folder))));
+        settings
     }
 }
 
@@ -118,11 +159,14 @@ impl Bucket {
 }
 
 impl Clock {
-    fn find(folder: &Path) -> Option<Self> {
+    fn find(folder: &Path, offset_s: i64) -> Option<Self> {
         let folders = fs::read_dir("/usr/lib").ok()?.flatten().map(|entry| entry.path());
         let mut libraries = folders.map(|folder| folder.join("faketime/libfaketime.so.1"));
-        let clock = Self { library: libraries.find(|library| library.exists())?, file: folder.join("clock") };
-        clock.set(0);
+        let library = libraries.find(|library| library.exists())?;
+        let file = folder.join("clock");
+        File::create(&file).expect("the clock's file");
+        let clock = Self { library, file, offset_s };
+        clock.jump(0);
         Some(clock)
     }
 
@@ -140,10 +184,13 @@ impl Clock {
         .into()
     }
 
-    fn set(&self, seconds: i64) {
-        // Written to another file first, because the library may read at any time.
-        let draft = self.file.with_extension("draft");
-        fs::write(&draft, format!("{seconds:+}\n")).expect("the clock's file is written");
-        fs::rename(draft, &self.file).expect("the clock's file is replaced");
+    /// Moves the clock to so many seconds from where it usually is.
+    pub(super) fn jump(&self, seconds: i64) {
+        let seconds = self.offset_s + seconds;
+        // The text always has the same length and is written in place, so that a full disk does not matter.
+        let write = || -> io::Result<()> {
+            File::options().write(true).open(&self.file)?.write_all(format!("{seconds:+010}\n").as_bytes())
+        };
+        write().expect("the clock's file is written");
     }
 }

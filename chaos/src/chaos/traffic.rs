@@ -2,8 +2,8 @@
 
 use std::{sync::Arc, time::Duration};
 
-use akhar_tests::{Answer, Stack, http::client};
-use reqwest::RequestBuilder;
+use akhar_tests::{Answer, http::client};
+use reqwest::{Method, RequestBuilder};
 use tokio::{
     task::JoinSet,
     time::{Instant, sleep, sleep_until, timeout},
@@ -12,12 +12,13 @@ use tokio::{
 use super::{
     cases::{Case, Cases, Content},
     plan::{Behaviour, Plan},
+    service::{N_APIS, Service},
     slow,
 };
 
 /// The longest time that a caller waits for its answer. The service answers after 60 s at most, and a fault takes less
-/// than 30 s.
-const LONGEST_WAIT: Duration = Duration::from_secs(100);
+/// than 30 s; a caller that repeats its request may meet several.
+const LONGEST_WAIT: Duration = Duration::from_secs(150);
 
 /// The pause before a client asks again for a job that it could not read.
 const PAUSE: Duration = Duration::from_millis(200);
@@ -39,7 +40,9 @@ pub(super) enum Observed {
     Answered { content: Content, after_202: bool },
     /// It was not accepted, or its job failed: the status and the type of the problem.
     Refused { status: u16, slug: String },
-    /// The job of a 202 was gone or cancelled.
+    /// It was cancelled, as planned.
+    Cancelled,
+    /// The job of a 202 was gone, or cancelled by nobody.
     Lost(#[expect(dead_code, reason = "shown by Debug")] String),
     /// The connection was refused or broke before an answer.
     Cut,
@@ -56,6 +59,7 @@ impl Observed {
             Self::Answered { after_202: false, .. } => "answered",
             Self::Answered { after_202: true, .. } => "answered_after_202",
             Self::Refused { .. } => "refused",
+            Self::Cancelled => "cancelled",
             Self::Lost(_) => "lost",
             Self::Cut => "cut",
             Self::HungUp => "hung_up",
@@ -84,18 +88,20 @@ pub(super) async fn send_all(asker: Arc<Asker>, plans: Vec<Plan>, started: Insta
 pub(super) struct Asker {
     pub(super) cases: Cases,
     client: reqwest::Client,
-    base: String,
-    /// The address of the proxy in front of the api.
-    proxied: String,
+    /// The addresses of the apis.
+    bases: [String; N_APIS],
+    /// The addresses of the proxies in front of them.
+    proxied: [String; N_APIS],
     key: String,
     /// When jobs that have not ended count as stuck.
     give_up: Instant,
 }
 
 impl Asker {
-    pub(super) fn new(stack: &Stack, proxied: &str, cases: Cases, give_up: Instant) -> Self {
-        let proxied = format!("http://{proxied}");
-        Self { cases, client: client(), base: stack.base.clone(), proxied, key: stack.key.clone(), give_up }
+    pub(super) fn new(service: &Service, cases: Cases, give_up: Instant) -> Self {
+        let bases = service.bases.clone();
+        let proxied = service.to_apis.each_ref().map(|(_, address)| format!("http://{address}"));
+        Self { cases, client: client(), bases, proxied, key: service.stack.key.clone(), give_up }
     }
 
     fn case(&self, plan: &Plan) -> &Case {
@@ -104,12 +110,13 @@ impl Asker {
 
     async fn ask(&self, plan: &Plan) -> Observed {
         let case = self.case(plan);
-        let raw =
-            || slow::Request::new(&self.base, case.operation, &self.key, &self.headers(plan), &case.body);
+        let base = &self.bases[plan.api];
+        let raw = || slow::Request::new(base, case.operation, &self.key, &self.headers(plan), &case.body);
         let answer = async {
             match plan.behaviour {
-                Behaviour::Plain => self.post(&self.base, plan).await,
-                Behaviour::Proxied => self.post(&self.proxied, plan).await,
+                Behaviour::Plain | Behaviour::Cancelling(_) => self.post(base, plan).await,
+                Behaviour::Proxied => self.post(&self.proxied[plan.api], plan).await,
+                Behaviour::Repeating => Some(self.post_until_answered(plan).await),
                 Behaviour::SlowToSend(during) => raw().send_slowly(during).await,
                 Behaviour::SlowToRead(pause) => raw().read_slowly(pause).await,
                 Behaviour::HangUp { after, whole } => {
@@ -118,48 +125,29 @@ impl Asker {
                 }
             }
         };
-        match timeout(LONGEST_WAIT, answer).await {
-            Err(_) => Observed::Stuck("no answer"),
-            Ok(None) if matches!(plan.behaviour, Behaviour::HangUp { .. }) => Observed::HungUp,
-            Ok(None) => Observed::Cut,
-            Ok(Some(answer)) => self.end(answer, false).await,
+        match (timeout(LONGEST_WAIT, answer).await, plan.behaviour) {
+            (Err(_), _) => Observed::Stuck("no answer"),
+            (Ok(None), Behaviour::HangUp { .. }) => Observed::HungUp,
+            (Ok(None), _) => Observed::Cut,
+            (Ok(Some(answer)), Behaviour::Cancelling(after)) if answer.status == 202 => {
+                sleep(after).await;
+                Job::of(self, &answer, plan.api).cancel().await
+            }
+            (Ok(Some(answer)), _) => self.end(answer, plan.api, false).await,
         }
     }
 
-    /// What an answer means. Follows the job of a 202.
-    async fn end(&self, answer: Answer, after_202: bool) -> Observed {
+    /// What an answer of this api means. Follows the job of a 202.
+    async fn end(&self, answer: Answer, api: usize, after_202: bool) -> Observed {
         match answer.status {
             200 => Observed::Answered { content: Content::of(&answer.body), after_202 },
-            202 => Box::pin(self.follow(answer.header("location"))).await,
+            202 => Box::pin(Job::of(self, &answer, api).follow()).await,
             status => {
                 let problem = field(&answer, "type");
                 let slug = problem.rsplit('/').next().filter(|slug| !slug.is_empty());
                 Observed::Refused { status, slug: slug.unwrap_or("no problem document").to_owned() }
             }
         }
-    }
-
-    /// Waits until a job has ended, and reads its result. Asks again whenever it cannot be read.
-    async fn follow(&self, location: &str) -> Observed {
-        let lost = |why: &str| Observed::Lost(format!("{location}: {why}"));
-        while Instant::now() < self.give_up {
-            let answer = self.get(&format!("{location}?wait=5")).await;
-            let state = answer.as_ref().map(|answer| (answer.status, field(answer, "state")));
-            match state.as_ref().map(|(status, state)| (*status, state.as_str())) {
-                Some((200, "succeeded" | "failed")) => {
-                    let result = self.get(&format!("{location}/result")).await;
-                    if let Some(result) = result.filter(|r| !matches!(r.status, 503 | 507)) {
-                        return self.end(result, true).await;
-                    }
-                }
-                Some((200, "cancelled")) => return lost("cancelled"),
-                Some((404, _)) => return lost("not found"),
-                Some((200 | 503 | 507, _)) | None => (),
-                Some((status, _)) => return lost(&format!("answered with {status}")),
-            }
-            sleep(PAUSE).await;
-        }
-        Observed::Stuck("its job does not end")
     }
 
     async fn post(&self, base: &str, plan: &Plan) -> Option<Answer> {
@@ -171,17 +159,129 @@ impl Asker {
         read(request.bearer_auth(&self.key).body(case.body.clone())).await
     }
 
-    async fn get(&self, path: &str) -> Option<Answer> {
-        let request = self.client.get(format!("{}{path}", self.base)).bearer_auth(&self.key);
-        read(request.timeout(LONGEST_WAIT)).await
+    /// Sends a request with an `Idempotency-Key`, to the apis in turns, until one accepts or answers it. The connection of
+    /// the first time goes through the proxy.
+    async fn post_until_answered(&self, plan: &Plan) -> Answer {
+        let mut answer = self.post(&self.proxied[plan.api], plan).await;
+        for nth in 1.. {
+            match answer {
+                Some(answer) if !is_unavailable(answer.status) => return answer,
+                _ => sleep(PAUSE).await,
+            }
+            answer = self.post(&self.bases[(plan.api + nth) % N_APIS], plan).await;
+        }
+        unreachable!("a caller repeats its request for ever")
     }
 
     fn headers<'a>(&'a self, plan: &'a Plan) -> Vec<(&'a str, &'a str)> {
         let content_type = self.case(plan).content_type.as_str();
         let mut headers = vec![("content-type", content_type), ("x-request-id", &plan.request_id)];
         headers.extend(plan.prefer.as_deref().map(|prefer| ("prefer", prefer)));
+        if plan.behaviour == Behaviour::Repeating {
+            headers.push(("idempotency-key", &plan.request_id));
+        }
         headers
     }
+}
+
+/// The job of a 202, whose client asks the apis about it in turns, and first one that it did not send the request to.
+struct Job<'a> {
+    asker: &'a Asker,
+    location: String,
+    /// The api that was asked last.
+    api: usize,
+}
+
+impl<'a> Job<'a> {
+    fn of(asker: &'a Asker, accepted: &Answer, api: usize) -> Self {
+        Self { asker, location: accepted.header("location").to_owned(), api }
+    }
+
+    /// Sends a request about the job to the next api. `None` if the connection breaks.
+    async fn ask(&mut self, method: Method, more: &str) -> Option<Answer> {
+        self.api = (self.api + 1) % N_APIS;
+        let url = format!("{}{}{more}", self.asker.bases[self.api], self.location);
+        let request = self.asker.client.request(method, url).bearer_auth(&self.asker.key);
+        read(request.timeout(LONGEST_WAIT)).await
+    }
+
+    fn lost(&self, why: &str) -> Observed {
+        Observed::Lost(format!("{}: {why}", self.location))
+    }
+
+    /// Waits until the job has ended, and reads its result. Asks again whenever it cannot be read.
+    async fn follow(mut self) -> Observed {
+        while Instant::now() < self.asker.give_up {
+            let answer = self.ask(Method::GET, "?wait=5").await;
+            let state = answer.as_ref().map(|answer| (answer.status, field(answer, "state")));
+            match state.as_ref().map(|(status, state)| (*status, state.as_str())) {
+                Some((200, "succeeded" | "failed")) => {
+                    let result = self.ask(Method::GET, "/result").await;
+                    if let Some(result) = result.filter(|result| !is_unavailable(result.status)) {
+                        return self.asker.end(result, self.api, true).await;
+                    }
+                }
+                Some((200, "cancelled")) => return self.lost("cancelled"),
+                Some((404, _)) => return self.lost("not found"),
+                Some((200, _)) | None => (),
+                Some((status, _)) if is_unavailable(status) => (),
+                Some((status, _)) => return self.lost(&format!("answered with {status}")),
+            }
+            sleep(PAUSE).await;
+        }
+        Observed::Stuck("its job does not end")
+    }
+
+    /// Cancels the job, and reads its state at another api. If it has ended already, reads its result.
+    async fn cancel(mut self) -> Observed {
+        let mut is_uncertain = false;
+        while Instant::now() < self.asker.give_up {
+            let answer = self.ask(Method::DELETE, "").await;
+            match answer.as_ref().map(|answer| answer.status) {
+                Some(200) => return self.confirm_cancelled().await,
+                // The connection of an earlier request may have broken after it had cancelled the job.
+                Some(409) if is_uncertain => {
+                    let answer = self.ask(Method::GET, "").await;
+                    match answer.map(|answer| field(&answer, "state")).as_deref() {
+                        Some("cancelled") => return Observed::Cancelled,
+                        Some("succeeded" | "failed") => return self.follow().await,
+                        _ => (),
+                    }
+                }
+                Some(409) => return self.follow().await,
+                None => is_uncertain = true,
+                Some(status) if is_unavailable(status) => is_uncertain = true,
+                Some(status) => return self.lost(&format!("a DELETE answered with {status}")),
+            }
+            sleep(PAUSE).await;
+        }
+        Observed::Stuck("its job cannot be cancelled")
+    }
+
+    /// Reads that the job is cancelled.
+    async fn confirm_cancelled(mut self) -> Observed {
+        while Instant::now() < self.asker.give_up {
+            match self.ask(Method::GET, "").await {
+                Some(answer) if answer.status == 200 => {
+                    let state = field(&answer, "state");
+                    if state == "cancelled" {
+                        return Observed::Cancelled;
+                    }
+                    return self.lost(&format!("was cancelled, and is {state}"));
+                }
+                Some(answer) if !is_unavailable(answer.status) => {
+                    return self.lost(&format!("was cancelled, and a GET is answered with {}", answer.status));
+                }
+                _ => sleep(PAUSE).await,
+            }
+        }
+        Observed::Stuck("its job cannot be read")
+    }
+}
+
+/// Whether the service says that it cannot answer now.
+const fn is_unavailable(status: u16) -> bool {
+    matches!(status, 503 | 507)
 }
 
 /// Sends a request. `None` if the connection breaks.
