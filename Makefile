@@ -91,10 +91,10 @@ rolling: ## Restart every process behind HAProxy, one after another, under load:
 	cargo build --release --locked --package akhar --package akhar-chaos
 	target/release/akhar-chaos rolling
 
-attack: ## Attack a running service in many ways, and check that an innocent caller's requests are answered meanwhile
+attack: ## Attack a running service, also in ways drawn from a seed, while an innocent caller must be answered: make attack [SEED=11] [ROUNDS=10]
 	scripts/setup.sh run
 	cargo build --release --locked --package akhar --package akhar-chaos
-	target/release/akhar-chaos attack
+	target/release/akhar-chaos attack --seed $(or $(SEED),11) --rounds $(or $(ROUNDS),10)
 
 fuzz: ## Run every fuzz target for some seconds: make fuzz [SECONDS=60] [TARGET=name] (see tests/fuzz/README.md)
 	scripts/setup.sh fuzz

@@ -35,18 +35,9 @@ enum Command {
         #[arg(long, default_value = "postgres")]
         store: chaos::UploadStore,
     },
-    /// Attack a running service in many ways, and observe the requests of an innocent caller and the memory meanwhile
-    Attack {
-        /// The name of one attack; without it, all
-        #[arg(long)]
-        only: Option<String>,
-        /// Seconds of each attack
-        #[arg(long, default_value_t = 20)]
-        seconds: u64,
-        /// Seconds of rest before the memory is read again
-        #[arg(long, default_value_t = 60)]
-        rest: u64,
-    },
+    /// Attack a running service in many ways, with names and drawn from a seed, and observe the requests of an innocent
+    /// caller, the memory and the processor time
+    Attack(attack::Options),
     /// Transcribe a folder while a worker is killed every 20 seconds, Postgres is restarted, and the command itself is
     /// killed and interrupted; count results and jobs, and observe other callers meanwhile
     BulkFaults {
@@ -69,7 +60,7 @@ enum Command {
 async fn main() -> ExitCode {
     let failures = match Arguments::parse().command {
         Command::Chaos { seed, minutes, rate, store } => chaos::run(seed, minutes, rate, store).await,
-        Command::Attack { only, seconds, rest } => attack::run(only.as_deref(), seconds, rest).await,
+        Command::Attack(options) => attack::run(options).await,
         Command::BulkFaults { files, seed } => bulk_faults::run(files, seed).await,
         Command::Rolling { rounds } => rolling::run(rounds).await,
     };

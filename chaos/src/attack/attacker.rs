@@ -7,7 +7,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use akhar_tests::{Form, Stack};
+use akhar_tests::{Form, Stack, images::fixture_of};
 use reqwest::{Method, RequestBuilder};
 use tokio::{
     net::{TcpSocket, TcpStream},
@@ -76,6 +76,15 @@ impl Attacker {
         let socket = TcpSocket::new_v4().expect("a socket");
         socket.bind((ADDRESS, 0).into()).ok()?;
         timeout(TIMEOUT, socket.connect(self.service)).await.ok()?.ok()
+    }
+
+    /// Sends `n` pictures one after another, as an account does that has nothing bad in mind.
+    pub(super) async fn use_service(&self, n: usize) {
+        let fixture = fixture_of("੫");
+        let request = self.post(fixture.operation, &Form::upload(&fixture.bytes));
+        for _ in 0..n {
+            answer_to(request.try_clone().expect("bytes")).await;
+        }
     }
 
     /// A POST of a form to an operation.

@@ -2,11 +2,12 @@
 //!
 //! The attacker connects from 127.0.0.2 and has keys of its own, or none. The innocent caller connects from
 //! 127.0.0.1. An attack succeeds, and the check fails, if an innocent request gets another answer than 200, if jobs are left
-//! over, if one of [`BOUNDED`] is noticed more than a little, and if an innocent recording waits for the long ones of
-//! [`LONG`].
+//! over, if the service does not rest soon afterwards or keeps memory, if one of [`BOUNDED`] is noticed more than a little,
+//! and if an innocent recording waits for the long ones of [`LONG`]. Attacks without a name are drawn from a seed ([`drawn`]).
 
 mod attacker;
 mod connections;
+mod drawn;
 mod forms;
 mod innocents;
 mod pictures;
@@ -21,7 +22,10 @@ use akhar_tests::{
     figures::{Row, line, number},
 };
 
+use rand::{SeedableRng as _, rngs::StdRng};
+
 use attacker::{Answers, Attacker};
+use drawn::{Account, Drawn};
 use innocents::Innocents;
 
 /// The longest time that the service may need, after an attack, until no job is queued or running.
@@ -55,7 +59,7 @@ const ATTACKS: [(&str, Attack); 19] = [
 ];
 
 /// Attacks whose work is as small as their requests: during one and in the [`AFTER`] that follow, the values stay below
-/// [`LIMITS`], and then the api rests.
+/// [`LIMITS`].
 const BOUNDED: [&str; 2] = ["endless-heads", "small-chunks"];
 
 /// The attack with recordings that keep a worker busy for hours. An innocent recording of 2.5 s is transcribed within
@@ -63,78 +67,166 @@ const BOUNDED: [&str; 2] = ["endless-heads", "small-chunks"];
 const LONG: &str = "long-recordings";
 const MAX_SPEECH_P99_MS: f64 = 3000.0;
 
-/// How long the innocent caller is observed after such an attack.
+/// The name that stands for all attacks that are drawn.
+const DRAWN: &str = "drawn";
+
+/// How long the innocent caller is observed after a bounded attack.
 const AFTER: Duration = Duration::from_secs(10);
 
 /// The greatest values.
 const LIMITS: [(&str, f64); 3] = [("p50_ms", 30.0), ("p99_ms", 300.0), ("api_peak_mib", 300.0)];
 
-/// The time in which a resting api uses [`MAX_RESTING_CPU`] of a core at most.
+/// The time after which a service without jobs rests: then, in as much time again, each process uses
+/// [`MAX_RESTING_CPU`] of a core at most.
 const RESTING: Duration = Duration::from_secs(2);
 const MAX_RESTING_CPU: f64 = 0.05;
 
-/// Runs all attacks, or the one with the name `only`, for `seconds` each. Then waits for `rest` seconds and
-/// prints the memory beside that before the attacks. Returns what failed.
-pub(crate) async fn run(only: Option<&str>, seconds: u64, rest: u64) -> Vec<String> {
+/// The time in which the memory of a process goes back to at most [`MAX_MEMORY`] times what it was before all attacks, and
+/// [`MORE_MIB`].
+const TO_FREE: Duration = Duration::from_secs(60);
+const MAX_MEMORY: f64 = 1.25;
+const MORE_MIB: f64 = 16.0;
+
+/// Requests of the account that has used the service before the attacks.
+const N_HISTORY: usize = 200;
+
+/// Which attacks are made.
+#[derive(Debug, Clone, clap::Args)]
+pub(crate) struct Options {
+    /// The name of one attack, or `drawn`; without it, all
+    #[arg(long)]
+    only: Option<String>,
+    /// Seconds of each attack
+    #[arg(long, default_value_t = 20)]
+    seconds: u64,
+    /// Draws the attacks without a name
+    #[arg(long, default_value_t = 11)]
+    seed: u64,
+    /// How many are drawn
+    #[arg(long, default_value_t = 10)]
+    rounds: usize,
+}
+
+/// The service under attack, and what was found.
+struct Check {
+    _cluster: Cluster,
+    stack: Stack,
+    innocents: Innocents,
+    seconds: u64,
+    before: Row,
+    highest: Row,
+    failures: Vec<String>,
+}
+
+/// Makes the attacks. Returns what failed.
+pub(crate) async fn run(options: Options) -> Vec<String> {
     akhar_platform::open_files::raise_limit();
-    let cluster = Cluster::own();
-    let stack = Stack::with().on(&cluster).set("AKHAR_DATABASE_CONNECTIONS", 20).start().await;
-    let innocents = Innocents::new(&stack).await;
-    innocents.warm_up().await;
-    println!("{}", line("before", &memory(&stack)));
-    let mut failures = Vec::new();
-    let mut highest = vec![("p99_ms", 0.0)];
-    highest.extend(memory(&stack));
-    let chosen = ATTACKS.iter().filter(|(name, _)| only.is_none_or(|o| o == *name));
-    for (name, attack) in chosen {
-        reset_peaks(&stack);
-        let attacker = Attacker::new(&stack, name).await;
-        let end = Instant::now() + Duration::from_secs(seconds);
-        let (answers, samples) = tokio::join!(attack(&attacker, end), innocents.until(end));
-        drop(attacker);
-        let row = [samples.row(), memory(&stack)].concat();
+    let mut check = Check::start(options.seconds).await;
+    let chosen = |name: &str| options.only.as_deref().is_none_or(|only| only == name);
+    for (name, attack) in ATTACKS.iter().filter(|(name, _)| chosen(name)) {
+        let attacker = Attacker::new(&check.stack, name).await;
+        check.observe(name, |end| attack(&attacker, end)).await;
+    }
+    if chosen(DRAWN) {
+        let old = Attacker::new(&check.stack, "old").await;
+        old.use_service(N_HISTORY).await;
+        let mut rng = StdRng::seed_from_u64(options.seed);
+        for nth in 0..options.rounds {
+            let drawn = Drawn::draw(&mut rng);
+            let name = format!("attack {nth} of seed {}", options.seed);
+            println!("{name}: {drawn}");
+            let new = Attacker::new(&check.stack, &name).await;
+            let attacker = if drawn.account == Account::Old { &old } else { &new };
+            check.observe(&name, |end| drawn.attack(attacker, end)).await;
+        }
+    }
+    println!("{}", line("the highest of all attacks", &check.highest));
+    check.failures
+}
+
+impl Check {
+    async fn start(seconds: u64) -> Self {
+        let cluster = Cluster::own();
+        let stack = Stack::with().on(&cluster).set("AKHAR_DATABASE_CONNECTIONS", 20).start().await;
+        let innocents = Innocents::new(&stack).await;
+        innocents.warm_up().await;
+        let before = memory(&stack);
+        println!("{}", line("before", &before));
+        let highest = [vec![("p99_ms", 0.0)], before.clone()].concat();
+        Self { _cluster: cluster, stack, innocents, seconds, before, highest, failures: Vec::new() }
+    }
+
+    /// Makes one attack, with innocent requests beside it, and checks what it leaves behind.
+    async fn observe<A>(&mut self, name: &str, attack: impl FnOnce(Instant) -> A)
+    where
+        A: Future<Output = Answers>,
+    {
+        let Self { stack, innocents, .. } = self;
+        reset_peaks(stack);
+        let end = Instant::now() + Duration::from_secs(self.seconds);
+        let (answers, samples) = tokio::join!(attack(end), innocents.until(end));
+        let row = [samples.row(), memory(stack)].concat();
         println!("{}", line(name, &row));
         println!("{}", line(&format!("{name}, speech"), &samples.speech_row()));
         println!("{name}: {answers}");
+        let mut failures = Vec::new();
         if samples.n_bad() > 0 {
             failures
                 .push(format!("{name}: answers to innocent requests (0: none): {:?}", samples.statuses()));
         }
         let speech_p99_ms = number(&samples.speech_row(), "p99_ms");
-        if *name == LONG && speech_p99_ms > MAX_SPEECH_P99_MS {
+        if name == LONG && speech_p99_ms > MAX_SPEECH_P99_MS {
             failures.push(format!("{name}, speech: p99_ms {speech_p99_ms} > {MAX_SPEECH_P99_MS}"));
         }
-        if BOUNDED.contains(name) {
+        if BOUNDED.contains(&name) {
             failures.extend(broken_limits(name, &row));
-            failures.extend(aftermath(name, &stack, &innocents).await);
+            let row = [innocents.until(Instant::now() + AFTER).await.row(), memory(stack)].concat();
+            let name = format!("after {name}");
+            println!("{}", line(&name, &row));
+            failures.extend(broken_limits(&name, &row));
         }
-        if !rests(&stack).await {
+        if !rests(stack).await {
             failures.push(format!("{name}: jobs were still queued or running {TO_REST:?} after the attack"));
         }
-        for (column, value) in &mut highest {
+        failures.extend(self.aftermath(name).await);
+        self.failures.extend(failures);
+        for (column, value) in &mut self.highest {
             *value = value.max(number(&row, column));
         }
     }
-    println!("{}", line("the highest of all attacks", &highest));
-    tokio::time::sleep(Duration::from_secs(rest)).await;
-    println!("{}", line(&format!("{rest} s after the attacks"), &memory(&stack)));
-    failures
-}
 
-/// What a bounded attack leaves behind that breaks a limit.
-async fn aftermath(name: &str, stack: &Stack, innocents: &Innocents) -> Vec<String> {
-    let name = format!("after {name}");
-    let row = innocents.until(Instant::now() + AFTER).await.row();
-    let before = stack.api.cpu();
-    tokio::time::sleep(RESTING).await;
-    let cpu = stack.api.cpu().saturating_sub(before).div_duration_f64(RESTING);
-    let row = [row, memory(stack), vec![("api_cpu", cpu)]].concat();
-    println!("{}", line(&name, &row));
-    let mut failures = broken_limits(&name, &row);
-    if cpu > MAX_RESTING_CPU {
-        failures.push(format!("{name}: the api used {cpu} of a core"));
+    /// What an attack leaves behind that it must not: a process that is still busy, and memory.
+    async fn aftermath(&self, name: &str) -> Vec<String> {
+        tokio::time::sleep(RESTING).await;
+        let processes = [("api", &self.stack.api), ("worker", &self.stack.workers[0])];
+        let before = processes.map(|(_, process)| process.cpu());
+        tokio::time::sleep(RESTING).await;
+        let mut failures = Vec::new();
+        for ((process_name, process), before) in processes.into_iter().zip(before) {
+            let cpu = process.cpu().saturating_sub(before).div_duration_f64(RESTING);
+            if cpu > MAX_RESTING_CPU {
+                failures.push(format!("{name}: the {process_name} still used {cpu:.2} of a core"));
+            }
+        }
+        let started = Instant::now();
+        let too_much = loop {
+            let now = memory(&self.stack);
+            let above =
+                |column: &&str| number(&now, column) > number(&self.before, column) * MAX_MEMORY + MORE_MIB;
+            let too_much: Vec<_> = ["api_mib", "worker_mib"].into_iter().filter(above).collect();
+            if too_much.is_empty() || started.elapsed() >= TO_FREE {
+                println!(
+                    "{}",
+                    line(&format!("{name}, {:.0} s later", started.elapsed().as_secs_f64()), &now)
+                );
+                break too_much;
+            }
+            tokio::time::sleep(Duration::from_secs(1)).await;
+        };
+        let kept = |column| format!("{name}: {column} did not go back within {TO_FREE:?}");
+        failures.extend(too_much.into_iter().map(kept));
+        failures
     }
-    failures
 }
 
 fn broken_limits(name: &str, row: &Row) -> Vec<String> {

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, time::Duration};
 
-use akhar_tests::{Cluster, Process, Stack, clock::move_clock};
+use akhar_tests::{Cluster, Process, Stack, clock::move_clock, hostile::Hostility};
 use rand::rngs::StdRng;
 use rustix::process::{Pid, Signal, kill_process};
 use sqlx::PgPool;
@@ -23,6 +23,16 @@ const TO_RESTART: Duration = Duration::from_secs(120);
 
 /// The last part of the load, in which no fault begins.
 const QUIET: Duration = Duration::from_secs(5);
+
+/// What the connections to a hostile store have, in turns. Some are as they should be.
+const HOSTILITIES: [Hostility; 6] = [
+    Hostility::Status(500),
+    Hostility::Truncated,
+    Hostility::Slow(Duration::ZERO),
+    Hostility::Status(503),
+    Hostility::Slow(Duration::from_millis(200)),
+    Hostility::Redirect,
+];
 
 /// What happened to a part of the service.
 #[derive(Debug)]
@@ -132,6 +142,11 @@ async fn disturb_store(bucket: &Bucket, planned: &Planned) {
     match planned.fault {
         Fault::StopStore => pause(&[pid(bucket.server.process.id())], lasts).await,
         Fault::RefuseStore => bucket.proxy.pass_for(Passing::Refused, lasts).await,
+        Fault::MakeStoreHostile => {
+            bucket.hostile.turn_to(&HOSTILITIES);
+            sleep(lasts).await;
+            bucket.hostile.turn_to(&[]);
+        }
         other => unreachable!("{other:?} is no fault of the store"),
     }
 }

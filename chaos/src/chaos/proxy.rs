@@ -122,7 +122,8 @@ async fn pass_one_way(
     let mut bytes = vec![0; 16 * 1024];
     loop {
         let n = from.read(&mut bytes).await?;
-        if let Passing::Delayed(delay) = state.borrow().passing {
+        let passing = state.borrow().passing;
+        if let Passing::Delayed(delay) = passing {
             sleep(delay).await;
         }
         if state.wait_for(|state| state.passing != Passing::Held).await.is_err() {

@@ -23,6 +23,7 @@ pub(super) enum Fault {
     MoveDatabaseClock,
     RefuseStore,
     StopStore,
+    MakeStoreHostile,
 }
 
 /// A part of the service that has faults of its own, beside those of the others.
@@ -78,7 +79,7 @@ const DEAD_AFTER: Duration = Duration::from_secs(2);
 /// A fault, the parts that have it, its name in the report, and how long it may last, ms.
 type Entry = (Fault, &'static [Part], &'static str, Range<u64>);
 
-const FAULTS: [Entry; 17] = [
+const FAULTS: [Entry; 18] = [
     (Fault::Kill, &[Part::Api, Part::Worker], "kill", 0..1),
     (Fault::Stop, &[Part::Api], "stop", 200..4_000),
     (Fault::Stop, &[Part::Worker], "stop", 500..8_000),
@@ -96,6 +97,7 @@ const FAULTS: [Entry; 17] = [
     (Fault::MoveDatabaseClock, &[Part::Postgres], "move_clock", 2_000..6_000),
     (Fault::RefuseStore, &[Part::Store], "refuse", 0..8_000),
     (Fault::StopStore, &[Part::Store], "stop", 200..8_000),
+    (Fault::MakeStoreHostile, &[Part::Store], "hostile", 2_000..8_000),
 ];
 
 /// An endless schedule for a part, without the impossible faults. Every fault comes once before any comes again.

@@ -9,7 +9,8 @@ use std::{
 };
 
 use akhar_tests::{
-    Cluster, Process, Stack, clock::make_clock_movable, cluster, ends::record_ends, uploads::S3Server,
+    Cluster, Process, Stack, clock::make_clock_movable, cluster, ends::record_ends, hostile::HostileProxy,
+    uploads::S3Server,
 };
 use clap::ValueEnum;
 use sqlx::postgres::PgConnectOptions;
@@ -35,11 +36,13 @@ pub(crate) enum UploadStore {
     S3,
 }
 
-/// The S3 server, and the proxy in front of it.
+/// The S3 server, and the proxies in front of it.
 #[derive(Debug)]
 pub(super) struct Bucket {
     pub(super) server: S3Server,
     pub(super) proxy: Proxy,
+    /// Stands between the other proxy and the server.
+    pub(super) hostile: HostileProxy,
 }
 
 /// The running service.
@@ -87,7 +90,7 @@ impl Service {
                 (Some(bucket), settings)
             }
         };
-        let surroundings = array::from_fn(|nth| Surroundings::new(&cluster, nth));
+        let surroundings: [_; N_APIS + N_WORKERS] = array::from_fn(|nth| Surroundings::new(&cluster, nth));
         let [first, second, workers @ ..] = &surroundings;
         let builder = Stack::with().on(&cluster).socket(&first.folder).workers(0).settings(settings);
         let builder = builder.settings(first.clock_settings()).set("AKHAR_SPEECH_WAIT_S", 60);
@@ -138,7 +141,8 @@ impl Surroundings {
     /// The settings of a process of this stack with these surroundings.
     fn settings(&self, stack: &Stack) -> Vec<(String, String)> {
         let name = "AKHAR_DATABASE_URL";
-        let (_, url) = stack.environment().iter().find(|(n, _)| n == name).expect("an address of the database");
+        let (_, url) =
+            stack.environment().iter().find(|(n, _)| n == name).expect("an address of the database");
         let options: PgConnectOptions = url.parse().expect("it was written by sqlx");
         let mut settings = self.clock_settings();
         settings.push((name.to_owned(), cluster::url(&options.socket(&self.folder))));
@@ -150,11 +154,12 @@ impl Bucket {
     /// Starts an S3 server. Also returns the settings of a service that keeps all uploads there.
     async fn start() -> (Self, Vec<(String, String)>) {
         let server = S3Server::start().await;
-        let target = server.address.trim_start_matches("http://").to_owned();
+        let hostile = HostileProxy::start(&server.address).await;
+        let target = hostile.address.trim_start_matches("http://").to_owned();
         let (proxy, proxied) = Proxy::tcp(target).await.expect("a proxy");
         let mut settings = S3Server::settings(&format!("http://{proxied}"));
         settings.push(("AKHAR_UPLOAD_STORE_MIN_BYTES".to_owned(), "0".to_owned()));
-        (Self { server, proxy }, settings)
+        (Self { server, proxy, hostile }, settings)
     }
 }
 

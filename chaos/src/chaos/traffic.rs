@@ -270,7 +270,8 @@ impl<'a> Job<'a> {
                     return self.lost(&format!("was cancelled, and is {state}"));
                 }
                 Some(answer) if !is_unavailable(answer.status) => {
-                    return self.lost(&format!("was cancelled, and a GET is answered with {}", answer.status));
+                    return self
+                        .lost(&format!("was cancelled, and a GET is answered with {}", answer.status));
                 }
                 _ => sleep(PAUSE).await,
             }
