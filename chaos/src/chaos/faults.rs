@@ -25,10 +25,11 @@ const TO_RESTART: Duration = Duration::from_secs(120);
 const QUIET: Duration = Duration::from_secs(5);
 
 /// What the connections to a hostile store have, in turns. Some are as they should be.
-const HOSTILITIES: [Hostility; 6] = [
+const HOSTILITIES: [Hostility; 7] = [
     Hostility::Status(500),
     Hostility::Truncated,
     Hostility::Slow(Duration::ZERO),
+    Hostility::Flipped,
     Hostility::Status(503),
     Hostility::Slow(Duration::from_millis(200)),
     Hostility::Redirect,

@@ -18,6 +18,10 @@ use crate::{JobId, JobUpload, Upload, UploadContent, UploadObject, store};
 /// The most bytes that are hashed on the thread of the caller, which takes less than a millisecond.
 const MAX_HASHED_AT_ONCE: usize = 256 * 1024;
 
+/// How often an object with other bytes than were written is read before it counts as lost. The bytes may have been damaged
+/// on their way.
+const MAX_READS: usize = 3;
+
 /// A handle on the store of uploads, which is cheap to clone.
 #[derive(Debug, Clone)]
 pub struct UploadStore {
@@ -102,14 +106,14 @@ impl UploadStore {
             UploadContent::Object(object) => object,
         };
         let (location, name) = self.locations.resolve(&object.url)?;
-        let bytes = location.read(&name, object.n_bytes).await?;
-        if hash(bytes.clone()).await != object.sha256 {
-            return Err(FetchError::Lost {
-                url: object.url,
-                what: "has other bytes than were written".to_owned(),
-            });
+        for nth in 1..=MAX_READS {
+            let bytes = location.read(&name, object.n_bytes).await?;
+            if hash(bytes.clone()).await == object.sha256 {
+                return Ok(Upload { media_type, bytes });
+            }
+            tracing::warn!(url = object.url, nth, "an upload has other bytes than were written");
         }
-        Ok(Upload { media_type, bytes })
+        Err(FetchError::Lost { url: object.url, what: "has other bytes than were written".to_owned() })
     }
 
     /// Deletes objects soon. If that fails, a later listing finds them (see [`super::Orphans`]).

@@ -5,11 +5,12 @@ use std::time::Duration;
 use akhar_jobs::{
     JobId, JobUpload, MediaType, NewJob, Parameters, TopK, Upload,
     backend::{Admission, Submissions},
-    uploads::{FetchError, Orphans, UploadStore},
+    uploads::{FetchError, Orphans, S3Access, UploadStore},
 };
 use akhar_tests::{
     Cluster, Form, Seam, Stack,
-    http::send,
+    hostile::{HostileProxy, Hostility},
+    http::{client, send},
     images::{Fixture, fixture_of},
     process::command,
     speech::{error_percent, recording},
@@ -205,6 +206,20 @@ async fn an_upload_with_other_bytes_is_not_used() {
         let error = uploads.fetch(placed.clone()).await.expect_err("it is damaged");
         assert!(matches!(&error, FetchError::Lost { .. }) && error.to_string().contains(what), "{error}");
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_upload_that_was_damaged_on_its_way_is_read_again() {
+    let server = S3Server::start().await;
+    let proxy = HostileProxy::start(&server.address).await;
+    let settings = S3Server::settings(&proxy.address);
+    let address = settings[0].1.clone();
+    let access = move || Ok(S3Access { client: client(), settings: settings.clone() });
+    let uploads = UploadStore::open(&address, 0, access).expect("a store");
+    let upload = Upload { media_type: MediaType::Png, bytes: digit().bytes.into() };
+    let placed = uploads.place(JobId(Uuid::now_v7()), upload.clone()).await.expect("a write");
+    proxy.turn_to(&[Hostility::Flipped, Hostility::Slow(Duration::ZERO)]);
+    assert_eq!(uploads.fetch(placed).await.expect("it is there"), upload);
 }
 
 #[tokio::test(flavor = "multi_thread")]
