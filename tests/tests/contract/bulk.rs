@@ -183,7 +183,7 @@ async fn a_dry_run_says_what_a_run_would_do_and_writes_nothing() {
     let (code, out, log) = run(folders.command_with(&[folders.path()], &["--dry-run"])).await;
     assert_eq!(code, Some(0), "{out}{log}");
     for expected in [
-        "3 recordings, 0.60 h of audio, about 1.2 min on one core",
+        "3 recordings, 0.60 h of audio, about 0.7 min on one core",
         "1 files would fail:",
         "bad.mp3: ",
         "1 files would be skipped:",
