@@ -13,7 +13,7 @@ use akhar_platform::config::Config;
 use akhar_worker::Recording;
 
 use super::error::failed;
-use crate::{failure::Failure, language::Language, output};
+use crate::{failure::Failure, language::Language, output, transcribe::seconds};
 
 const OPERATION: &str = "speech-recognition";
 
@@ -51,12 +51,12 @@ pub(super) fn run(config: &Config, id: &str, lang: Language, files: &[PathBuf]) 
     let width = models.iter().map(|(manifest, _)| manifest.id.len()).max().unwrap_or(0);
     for file in files {
         let samples = samples(file)?;
-        let seconds = Duration::from_secs_f64(samples.len() as f64 / f64::from(Recording::RATE));
-        output::line(format_args!("{}  {:.1} s", file.display(), seconds.as_secs_f64()))?;
+        let length = Duration::from_secs_f64(seconds(samples.len()));
+        output::line(format_args!("{}  {:.1} s", file.display(), length.as_secs_f64()))?;
         for (manifest, model) in &mut models {
             let Trial { text, confidence, took } = transcribe(manifest, &mut **model, lang, &samples)?;
             let confidence = confidence.map_or("-".to_owned(), |share| format!("{share:.2}"));
-            let of_length = took.div_duration_f64(seconds);
+            let of_length = took.div_duration_f64(length);
             let id = &manifest.id;
             output::line(format_args!(
                 "  {id:width$}  {of_length:.3} of its length  confidence {confidence}  {text}"
@@ -99,7 +99,7 @@ fn transcribe(
             }
         }
     }
-    let segments = segments(&joiner.words(), samples.len() as f64 / f64::from(Recording::RATE));
+    let segments = segments(&joiner.words(), seconds(samples.len()));
     let evidence: Evidence = segments.iter().map(|segment| segment.evidence).sum();
     let texts: Vec<&str> = segments.iter().map(|TimedText { text, .. }| text.as_str()).collect();
     Ok(Trial {

@@ -124,7 +124,7 @@ impl Piece {
 }
 
 /// The length of `n` samples, seconds.
-pub(super) fn seconds(n: usize) -> f64 {
+pub(crate) fn seconds(n: usize) -> f64 {
     share(n, RATE)
 }
 

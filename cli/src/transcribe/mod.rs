@@ -34,6 +34,7 @@ use tokio::{
 
 use crate::{failure::Failure, language::Language, output, serve::Embedded};
 use batch::{Batch, Ended};
+pub(crate) use cut::seconds;
 use inputs::{Input, Inputs};
 use journal::Journal;
 use lengths::{Audio, Lengths};

@@ -1,6 +1,6 @@
 //! Installed models are listed, verified, chosen and removed.
 
-use std::fs;
+use std::{fmt::Write as _, fs};
 
 use akhar_tests::{Fault, root, until};
 
@@ -111,7 +111,7 @@ async fn a_model_with_weights_beside_its_graph_is_pulled_and_tried_beside_the_bu
     for (role, path) in files {
         let bytes = fs::read(root().join("tests/fixtures/conformer/float32").join(path)).expect("a fixture");
         world.hub.put(&format!("akhar/conformer/{path}"), &bytes);
-        entry += &format!("[[models.files]]\nrole = '{role}'\npath = '{path}'\n");
+        writeln!(entry, "[[models.files]]\nrole = '{role}'\npath = '{path}'").expect("a text grows");
     }
     world.catalogue(&entry);
     let bundled = fs::read_to_string(root().join("models/speech-pa.toml")).expect("a manifest");

@@ -10,7 +10,7 @@ use crate::{
 /// The names that exporters give the blank.
 const BLANKS: [&str; 2] = ["<blk>", "<blank>"];
 
-/// The number of units of the models that AI4Bharat trained for 22 languages at once: 256 for each language, then a blank
+/// The number of units of the models that `AI4Bharat` trained for 22 languages at once: 256 for each language, then a blank
 /// that they share.
 pub(crate) const N_INDIC: usize = 22 * 256 + 1;
 /// Their units for Panjabi.
