@@ -26,10 +26,14 @@ async fn world() -> World {
     world
 }
 
+/// The memory of a worker that loads a second set of models beside the first, MiB at most.
+const TWO_SETS_MIB: f64 = 1200.0;
+
 #[tokio::test]
 async fn a_running_worker_changes_models_and_loses_no_job() {
     let world = world().await;
-    let stack = Stack::with().models(&world.folder.join("models")).start().await;
+    let mut stack = Stack::with().models(&world.folder.join("models")).start().await;
+    stack.workers[0].allow_memory(TWO_SETS_MIB);
     let image = fixture_of("੫");
     let first = async || stack.recognise(OPERATION, &image.bytes).await.predictions()[0].0.clone();
     assert_eq!(first().await, "੫");
@@ -50,7 +54,8 @@ async fn a_running_worker_changes_models_and_loses_no_job() {
 #[tokio::test]
 async fn a_worker_keeps_its_models_when_the_chosen_one_cannot_be_loaded() {
     let world = world().await;
-    let stack = Stack::with().models(&world.folder.join("models")).start().await;
+    let mut stack = Stack::with().models(&world.folder.join("models")).start().await;
+    stack.workers[0].allow_memory(TWO_SETS_MIB);
     let image = fixture_of("੫");
     world.done(&["pull", ID]).await;
     // `models use` would refuse a damaged file, so the choice is written without it.
