@@ -66,7 +66,7 @@ async fn no_line_of_many_is_lost() {
 
 #[tokio::test]
 async fn only_a_line_feed_ends_a_line() {
-    let lines = "1\r2\n3\u{b}4\u{c}5\n6\u{85}7\n8\u{2028}9\u{2029}10\n11\012\n\r\n";
+    let lines = "1\r2\n3\u{b}4\u{c}5\n6\u{85}7\n8\u{2028}9\u{2029}10\n11\u{0}12\n\r\n";
     let (succeeded, out, log) = translate(&PA_TO_EN, lines.as_bytes()).await;
     assert!(succeeded && log.is_empty(), "{log}");
     assert!(out.matches('\n').count() == 6 && !out.contains('\r'), "{out:?}");
