@@ -15,6 +15,12 @@ const SWEEP_LIMIT: i64 = 200;
 /// No delay before another attempt is longer than this.
 const MAX_DELAY: Duration = Duration::from_secs(5 * 60);
 
+/// The most jobs, and the most keys of requests, that [`expire`] deletes at once.
+const EXPIRE_LIMIT: u64 = 1000;
+
+/// How long the key of a request stands for its job.
+const IDEMPOTENCY_KEY_KEPT: Duration = Duration::from_secs(24 * 60 * 60);
+
 /// How long the used audio of a day is kept.
 const AUDIO_USAGE_KEPT: Duration = Duration::from_secs(31 * 24 * 60 * 60);
 
@@ -80,15 +86,25 @@ fn fenced(rows: Vec<(JobId, i32, bool)>) -> Vec<LostJob> {
     rows.into_iter().map(|(job, attempt, is_last)| (Fence { job, attempt }, is_last)).collect()
 }
 
-/// Deletes jobs that ended longer than `retention` ago, dead jobs that ended longer than `dead_retention` ago, the turns of
-/// all claims but the highest ones, the usage of audio of more than a month ago, the reservations of audio that do not count
-/// any more, and the jumps of the clock before all of these. Returns the number of deleted jobs.
+/// What [`expire`] has deleted.
+#[derive(Debug, Clone, Copy)]
+pub struct Expired {
+    /// The number of jobs.
+    pub n_jobs: u64,
+    /// Whether there may be more.
+    pub is_partial: bool,
+}
+
+/// Deletes jobs that ended longer than `retention` ago, dead jobs that ended longer than `dead_retention` ago, the keys of
+/// requests of more than a day ago, the turns of all claims but the highest ones, the usage of audio of more than a month ago,
+/// the reservations of audio that do not count any more, and the jumps of the clock before all of these.
 pub async fn expire(
     db: &PgPool,
     clock: &Clock,
     retention: Duration,
     dead_retention: Duration,
-) -> Result<u64, sqlx::Error> {
+) -> Result<Expired, sqlx::Error> {
+    let limit = EXPIRE_LIMIT.cast_signed();
     sqlx::query(
         "delete from claimed_turns where ctid = any(array(
              select c.ctid from claimed_turns c, (
@@ -119,14 +135,25 @@ pub async fn expire(
     )
     .bind(until)
     .bind(dead_until)
-    .bind(SWEEP_LIMIT)
+    .bind(limit)
+    .execute(db)
+    .await?;
+    let keys_until = clock.ago(IDEMPOTENCY_KEY_KEPT);
+    let keys = sqlx::query(
+        "delete from idempotency_keys where ctid = any(array(
+             select ctid from idempotency_keys where created_at < $1
+             order by created_at limit $2 for update skip locked))",
+    )
+    .bind(keys_until)
+    .bind(limit)
     .execute(db)
     .await?;
     sqlx::query("delete from clock_jumps where jumped_to < $1")
-        .bind(usage_until.min(until).min(dead_until))
+        .bind(usage_until.min(until).min(dead_until).min(keys_until))
         .execute(db)
         .await?;
-    Ok(expired.rows_affected())
+    let n_jobs = expired.rows_affected();
+    Ok(Expired { n_jobs, is_partial: n_jobs.max(keys.rows_affected()) == EXPIRE_LIMIT })
 }
 
 /// Deletes workers that have sent no heartbeat since these.

@@ -31,6 +31,13 @@ async fn submit_long_recording(stack: &Stack) -> Uuid {
     send(stack.post("speech-recognition", &form).header("prefer", "respond-async")).await.job()
 }
 
+/// The job of a request with a key, which is always the same request.
+async fn job_of_key(stack: &Stack) -> Uuid {
+    let form = Form::upload(&recording("pa-water.mp3").bytes);
+    let request = stack.post("speech-recognition", &form).header("idempotency-key", "a-key");
+    send(request.header("prefer", "respond-async")).await.job()
+}
+
 /// The state of a job, its attempt and how much of its recording is transcribed.
 async fn progress(stack: &Stack, job: Uuid) -> (String, i32, Option<f64>) {
     sqlx::query_as("select state, attempt, transcribed_s from jobs where id = $1")
@@ -49,6 +56,7 @@ async fn jumps_of_the_clock_take_no_running_job_away_and_expire_nothing() {
     for job in [kept, old] {
         stack.job_is(job, "succeeded").await;
     }
+    let of_key = job_of_key(&stack).await;
     let recordings = [submit_long_recording(&stack).await, submit_long_recording(&stack).await];
     for job in recordings {
         stack.job_is(job, "running").await;
@@ -74,6 +82,7 @@ async fn jumps_of_the_clock_take_no_running_job_away_and_expire_nothing() {
     })
     .await;
     stack.job_is(kept, "succeeded").await;
+    assert_eq!(job_of_key(&stack).await, of_key, "the key stands for its job");
     for job in recordings {
         let mut last = progress(&stack, job).await;
         while last.0 != "succeeded" {
@@ -98,4 +107,26 @@ async fn a_job_does_not_wait_for_a_time_that_a_wrong_clock_gave_it() {
         .expect("a write");
     stack.add_worker().await;
     stack.job_is(job, "succeeded").await;
+}
+
+#[tokio::test]
+async fn a_worker_deletes_all_old_jobs_however_many_there_are() {
+    let mut stack = Stack::start().await;
+    let job = submit(&stack).await;
+    stack.job_is(job, "succeeded").await;
+    sqlx::query(
+        "insert into jobs select (jsonb_populate_record(j, jsonb_build_object(
+             'id', gen_random_uuid(), 'ended_at', now() - interval '9 days'))).*
+         from jobs j, generate_series(1, 2500) where j.id = $1",
+    )
+    .bind(job)
+    .execute(&stack.db)
+    .await
+    .expect("old jobs");
+    stack.add_worker().await; // it deletes what is old some seconds after its start
+    until("old jobs are deleted", async || {
+        let left = sqlx::query_scalar("select count(*) from jobs").fetch_one(&stack.db).await;
+        (left.ok() == Some(1_i64)).then_some(())
+    })
+    .await;
 }
