@@ -1,6 +1,6 @@
 //! Decides where uploads are kept, writes and reads them, and deletes those that nobody needs.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use bytes::Bytes;
 use sha2::{Digest as _, Sha256};
@@ -19,8 +19,10 @@ use crate::{JobId, JobUpload, Upload, UploadContent, UploadObject, store};
 const MAX_HASHED_AT_ONCE: usize = 256 * 1024;
 
 /// How often an object with other bytes than were written is read before it counts as lost. The bytes may have been damaged
-/// on their way.
-const MAX_READS: usize = 3;
+/// on their way. With the pauses, this takes ten seconds.
+const MAX_READS: u32 = 5;
+/// The pause after the first of these reads. Each further one is longer by as much.
+const PAUSE: Duration = Duration::from_secs(1);
 
 /// A handle on the store of uploads, which is cheap to clone.
 #[derive(Debug, Clone)]
@@ -112,6 +114,9 @@ impl UploadStore {
                 return Ok(Upload { media_type, bytes });
             }
             tracing::warn!(url = object.url, nth, "an upload has other bytes than were written");
+            if nth < MAX_READS {
+                tokio::time::sleep(PAUSE * nth).await;
+            }
         }
         Err(FetchError::Lost { url: object.url, what: "has other bytes than were written".to_owned() })
     }
