@@ -53,7 +53,7 @@ pub use progress::note_progress;
 pub use requeue::{Requeue, requeue};
 pub use search::{JobPage, JobSearch, JobSummary, PageStart, search};
 pub use submit::{Submitted, submit, submitted};
-pub use sweep::{Expired, expire, forget_workers, lost, make_due, overdue};
+pub use sweep::{expire, forget_workers, lost, make_due, overdue};
 pub use uploads::used_objects;
 pub use usage::{AudioReservation, AudioUsage, reserve_audio};
 pub use waiting::{WaitingJobs, waiting};

@@ -1,6 +1,6 @@
 //! Periodic work on all jobs: finds lost jobs, and deletes old jobs.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use chrono::{DateTime, Utc};
 use sqlx::PgPool;
@@ -17,6 +17,9 @@ const MAX_DELAY: Duration = Duration::from_secs(5 * 60);
 
 /// The most jobs, and the most keys of requests, that [`expire`] deletes at once.
 const EXPIRE_LIMIT: u64 = 1000;
+
+/// How long [`expire`] goes on deleting them.
+const LONGEST_EXPIRY: Duration = Duration::from_secs(20);
 
 /// How long the key of a request stands for its job.
 const IDEMPOTENCY_KEY_KEPT: Duration = Duration::from_secs(24 * 60 * 60);
@@ -86,25 +89,16 @@ fn fenced(rows: Vec<(JobId, i32, bool)>) -> Vec<LostJob> {
     rows.into_iter().map(|(job, attempt, is_last)| (Fence { job, attempt }, is_last)).collect()
 }
 
-/// What [`expire`] has deleted.
-#[derive(Debug, Clone, Copy)]
-pub struct Expired {
-    /// The number of jobs.
-    pub n_jobs: u64,
-    /// Whether there may be more.
-    pub is_partial: bool,
-}
-
 /// Deletes jobs that ended longer than `retention` ago, dead jobs that ended longer than `dead_retention` ago, the keys of
 /// requests of more than a day ago, the turns of all claims but the highest ones, the usage of audio of more than a month ago,
-/// the reservations of audio that do not count any more, and the jumps of the clock before all of these.
+/// the reservations of audio that do not count any more, and the jumps of the clock before all of these. Returns the number of
+/// deleted jobs.
 pub async fn expire(
     db: &PgPool,
     clock: &Clock,
     retention: Duration,
     dead_retention: Duration,
-) -> Result<Expired, sqlx::Error> {
-    let limit = EXPIRE_LIMIT.cast_signed();
+) -> Result<u64, sqlx::Error> {
     sqlx::query(
         "delete from claimed_turns where ctid = any(array(
              select c.ctid from claimed_turns c, (
@@ -127,33 +121,34 @@ pub async fn expire(
     .execute(db)
     .await?;
     let (until, dead_until) = (clock.ago(retention), clock.ago(dead_retention));
-    let expired = sqlx::query(
-        "delete from jobs where id in (
-             select id from jobs where ended_at < greatest($1, $2)
-                 and ended_at < case when state = 'failed' and outcome->>'kind' = 'failed' then $2 else $1 end
-             order by ended_at limit $3 for update skip locked)",
-    )
-    .bind(until)
-    .bind(dead_until)
-    .bind(limit)
-    .execute(db)
-    .await?;
     let keys_until = clock.ago(IDEMPOTENCY_KEY_KEPT);
-    let keys = sqlx::query(
-        "delete from idempotency_keys where ctid = any(array(
-             select ctid from idempotency_keys where created_at < $1
-             order by created_at limit $2 for update skip locked))",
-    )
-    .bind(keys_until)
-    .bind(limit)
-    .execute(db)
-    .await?;
+    let limit = EXPIRE_LIMIT.cast_signed();
+    let began = Instant::now();
+    let mut n_jobs = 0;
+    loop {
+        let jobs = sqlx::query(
+            "delete from jobs where id in (
+                 select id from jobs where ended_at < greatest($1, $2)
+                     and ended_at < case when state = 'failed' and outcome->>'kind' = 'failed' then $2 else $1 end
+                 order by ended_at limit $3 for update skip locked)",
+        );
+        let jobs = jobs.bind(until).bind(dead_until).bind(limit).execute(db).await?.rows_affected();
+        let keys = sqlx::query(
+            "delete from idempotency_keys where ctid = any(array(
+                 select ctid from idempotency_keys where created_at < $1
+                 order by created_at limit $2 for update skip locked))",
+        );
+        let keys = keys.bind(keys_until).bind(limit).execute(db).await?.rows_affected();
+        n_jobs += jobs;
+        if jobs.max(keys) < EXPIRE_LIMIT || began.elapsed() > LONGEST_EXPIRY {
+            break;
+        }
+    }
     sqlx::query("delete from clock_jumps where jumped_to < $1")
         .bind(usage_until.min(until).min(dead_until).min(keys_until))
         .execute(db)
         .await?;
-    let n_jobs = expired.rows_affected();
-    Ok(Expired { n_jobs, is_partial: n_jobs.max(keys.rows_affected()) == EXPIRE_LIMIT })
+    Ok(n_jobs)
 }
 
 /// Deletes workers that have sent no heartbeat since these.

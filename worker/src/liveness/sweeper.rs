@@ -5,7 +5,7 @@ use std::time::Duration;
 use akhar_jobs::{
     Fence, JobId, JobState, Queue,
     backend::{Claims, Endings, GroupError},
-    store::{self, Clock, EndedFacts, Ending, Expired, Requeue},
+    store::{self, Clock, EndedFacts, Ending, Requeue},
 };
 use akhar_platform::{config::Config, metrics, reload::LiveConfig, shutdown::Shutdown, telemetry::JOB_ENDED};
 use chrono::{DateTime, Utc};
@@ -34,9 +34,6 @@ const COMPARE_EVERY: u32 = 60;
 
 /// The number of the first sweep that compares times.
 const FIRST_COMPARISON: u32 = 5;
-
-/// How long old jobs are deleted in one sweep. Meanwhile this worker does not sweep.
-const LONGEST_EXPIRY: Duration = Duration::from_secs(20);
 
 /// Sweeps after each heartbeat of this worker. Several processes may sweep at the same time, because every change is
 /// guarded.
@@ -198,15 +195,7 @@ impl Sweeper {
     }
 
     async fn expire(&self, clock: &Clock, [ended, dead]: [Duration; 2]) -> Result<(), sqlx::Error> {
-        let began = Instant::now();
-        let mut n = 0;
-        loop {
-            let Expired { n_jobs, is_partial } = store::expire(&self.db, clock, ended, dead).await?;
-            n += n_jobs;
-            if !is_partial || began.elapsed() > LONGEST_EXPIRY {
-                break;
-            }
-        }
+        let n = store::expire(&self.db, clock, ended, dead).await?;
         if n > 0 {
             tracing::info!(n, "deleted jobs that ended longer ago than the retention time");
         }

@@ -159,7 +159,7 @@ impl Both {
         let now = sqlx::query_scalar(later).bind(job.0).fetch_optional(&self.db).await.expect("a write");
         let clock = Clock { now: now.unwrap_or_default(), jumps: Vec::new() };
         let hour = std::time::Duration::from_secs(60 * 60);
-        store::expire(&self.db, &clock, hour, hour).await.expect("a write").n_jobs == 1
+        store::expire(&self.db, &clock, hour, hour).await.expect("a write") == 1
     }
 
     async fn change(&self, change: Change, job: JobId) -> bool {
