@@ -1,6 +1,10 @@
 //! `akhar transcribe --dry-run`: what a run would do is printed, and nothing is written or sent.
 
-use std::{fs, path::Path};
+use std::{
+    fs::{self, File},
+    io,
+    path::Path,
+};
 
 use akhar_worker::{Recording, Undecodable};
 
@@ -48,10 +52,16 @@ pub(super) fn report(Inputs { recordings, skipped }: &Inputs, lang: Language) ->
 
 /// The length of a recording in seconds, or why it cannot be transcribed.
 fn length(input: &Input) -> Result<f64, (String, String)> {
-    let bytes = fs::read(&input.path).map_err(|error| ("unreadable".to_owned(), error.to_string()))?;
+    let unreadable = |error: io::Error| ("unreadable".to_owned(), error.to_string());
     let length = match input.reader() {
-        Reader::Ffmpeg => decoded_length(&input.path),
-        Reader::Server | Reader::Here => Recording::open(bytes.into()).map(|recording| recording.length_s()),
+        Reader::Ffmpeg => {
+            File::open(&input.path).map_err(unreadable)?;
+            decoded_length(&input.path)
+        }
+        Reader::Server | Reader::Here => {
+            let bytes = fs::read(&input.path).map_err(unreadable)?;
+            Recording::open(bytes.into()).map(|recording| recording.length_s())
+        }
     };
     length.map_err(|error| (error.code.to_owned(), error.detail))
 }
