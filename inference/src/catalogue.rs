@@ -142,6 +142,11 @@ impl Catalogue {
 }
 
 impl Entry {
+    /// The approximate download size, bytes.
+    pub const fn n_bytes(&self) -> u64 {
+        self.size_mb.saturating_mul(1_000_000)
+    }
+
     /// The manifest of the pulled model, as TOML. `source` says where the model came from, and `sha256` holds
     /// the SHA-256 of each of [`Self::files`], in the same order.
     ///

@@ -27,7 +27,7 @@ pub(super) fn run(config: &Config) -> Result<(), Failure> {
                 languages(entry.language.as_deref(), tokens.into_iter().flat_map(|t| t.keys())),
                 entry.layout.clone(),
                 entry.licence.clone(),
-                DecimalBytes(entry.size_mb.saturating_mul(1_000_000)).to_string(),
+                DecimalBytes(entry.n_bytes()).to_string(),
                 entry.best_for.clone(),
                 entry.unconfirmed.clone().unwrap_or_default(),
             ]

@@ -7,7 +7,7 @@ use std::{
 
 use akhar_inference::{
     Manifest, Registry,
-    speech::{self, Chunker, Evidence, Joiner, SpeechModel, TimedText, segments},
+    speech::{self, Chunker, Evidence, Joiner, SpeechModel, segments},
 };
 use akhar_platform::config::Config;
 use akhar_worker::Recording;
@@ -101,9 +101,8 @@ fn transcribe(
     }
     let segments = segments(&joiner.words(), seconds(samples.len()));
     let evidence: Evidence = segments.iter().map(|segment| segment.evidence).sum();
-    let texts: Vec<&str> = segments.iter().map(|TimedText { text, .. }| text.as_str()).collect();
     Ok(Trial {
-        text: texts.join(" "),
+        text: speech::text(&segments),
         confidence: manifest.confidence.and_then(|confidence| evidence.probability(&confidence)),
         took: started.elapsed(),
     })

@@ -50,7 +50,7 @@ async fn pull(config: &Config, id: &str) -> Result<String, PullError> {
     // Fail before the download if the entry would produce an invalid manifest.
     entry.manifest("", &vec![String::new(); entry.files.len()])?;
 
-    let size = DecimalBytes(entry.size_mb.saturating_mul(1_000_000));
+    let size = DecimalBytes(entry.n_bytes());
     eprintln!("{id}: about {size} from {}, licence {}", hub.page(entry), entry.licence);
     let partial = registry.partial(id);
     let place = registry.place(id);
@@ -60,7 +60,7 @@ async fn pull(config: &Config, id: &str) -> Result<String, PullError> {
         TryLockError::WouldBlock => PullError::Busy,
         TryLockError::Error(error) => PullError::io(&partial)(error),
     })?;
-    let needed = entry.size_mb.saturating_mul(1_000_000).saturating_sub(bytes_present(&partial, entry));
+    let needed = entry.n_bytes().saturating_sub(bytes_present(&partial, entry));
     ensure_space(&partial, needed)?;
 
     let mut transfer = Transfer { hub: &hub, entry, folder: &partial, answered: false };
