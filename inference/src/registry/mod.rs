@@ -114,8 +114,13 @@ impl Registry {
         let mut manifests = load_all(folder)?;
         let n_bundled = manifests.len();
         for id in pulled_ids(&folder.join("pulled"))? {
-            let path = folder.join("pulled").join(&id).join(format!("{id}.toml"));
-            let manifest = Manifest::load(&path)?;
+            let place = folder.join("pulled").join(&id);
+            let path = place.join(format!("{id}.toml"));
+            let manifest = match Manifest::load(&path) {
+                // The model was removed after the folder was listed.
+                Err(ManifestError::Io { .. }) if !place.exists() => continue,
+                manifest => manifest?,
+            };
             if manifests[..n_bundled].iter().any(|bundled| bundled.id == manifest.id) {
                 let what = "a bundled model has the same id: remove the pulled model's folder".to_owned();
                 return Err(ManifestError::Inconsistent { path, what });

@@ -155,6 +155,23 @@ fn only_a_pulled_model_that_is_not_in_use_can_be_removed() {
 }
 
 #[test]
+fn models_that_are_removed_meanwhile_do_not_matter() {
+    let folder = Folder::new();
+    for nth in 0..300 {
+        folder.pull(&format!("m-{nth:03}"), "digit-recognition", "");
+    }
+    let mut removing = folder.open();
+    std::thread::scope(|scope| {
+        let removed =
+            scope.spawn(|| (0..300).for_each(|nth| removing.remove(&format!("m-{nth:03}")).unwrap()));
+        while !removed.is_finished() {
+            folder.open();
+        }
+    });
+    assert_eq!(folder.open().all().len(), 6);
+}
+
+#[test]
 fn a_pulled_model_with_the_id_of_a_bundled_one_is_refused() {
     let folder = Folder::new();
     folder.pull("digits", "digit-recognition", "");
