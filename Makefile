@@ -73,7 +73,7 @@ bench: ## Measure, beside other programs, in 25 minutes: bench/results/summary.m
 	cargo bench --locked --package akhar-bench
 	target/release/akhar-bench all
 
-chaos: ## Kill and disturb every process under load, and check all answers: make chaos [SEEDS="11 12 13"] [MINUTES=10] [STORE=s3]
+chaos: ## Kill and disturb every process and a hub of models under load, and check all answers: make chaos [SEEDS="11 12 13"] [MINUTES=10] [STORE=s3]
 	scripts/setup.sh chaos
 	cargo build --release --locked --package akhar --package akhar-chaos
 	PROTOCOL_DEPTH=deep cargo test --release --locked --package akhar-tests --test durability -- --nocapture protocol

@@ -19,8 +19,8 @@ struct Arguments {
 
 #[derive(Debug, Clone, Subcommand)]
 enum Command {
-    /// Disturb every process, connection and disk under load, and check that no job is lost, ends twice, waits for
-    /// ever or gets a wrong answer
+    /// Disturb every process, connection and disk and a hub of models under load, and check that no job is lost, ends
+    /// twice, waits for ever or gets a wrong answer, and that no model is pulled wrongly
     Chaos {
         /// Draws the requests and the faults
         #[arg(long, default_value_t = 11)]
@@ -59,7 +59,9 @@ enum Command {
 #[tokio::main]
 async fn main() -> ExitCode {
     let failures = match Arguments::parse().command {
-        Command::Chaos { seed, minutes, rate, store } => chaos::run(seed, minutes, rate, store).await,
+        Command::Chaos { seed, minutes, rate, store } => {
+            Box::pin(chaos::run(seed, minutes, rate, store)).await
+        }
         Command::Attack(options) => attack::run(options).await,
         Command::BulkFaults { files, seed } => bulk_faults::run(files, seed).await,
         Command::Rolling { rounds } => rolling::run(rounds).await,

@@ -12,6 +12,8 @@ use tokio::{
     net::{TcpListener, TcpStream},
 };
 
+use crate::hostile::HostileProxy;
+
 /// A running hub and its store. Both stop when the value is dropped.
 #[derive(Debug)]
 pub struct Hub {
@@ -78,6 +80,14 @@ impl Hub {
             |listener, at_store| tokio::spawn(serve(listener, at_store, state.clone())).abort_handle();
         let servers = [serve(hub, false), serve(store, true)];
         Self { url, state, servers }
+    }
+
+    /// Starts a proxy in front of the hub and one in front of its store. From now on, the hub redirects to the latter.
+    pub async fn behind_proxies(&self) -> [HostileProxy; 2] {
+        let store = self.state().store.clone();
+        let proxies = [HostileProxy::start(&self.url).await, HostileProxy::start(&store).await];
+        self.state().store.clone_from(&proxies[1].address);
+        proxies
     }
 
     /// Adds or replaces a file.

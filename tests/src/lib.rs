@@ -16,6 +16,7 @@ pub mod http;
 pub mod hub;
 pub mod images;
 pub mod load;
+pub mod models;
 pub mod monitor;
 pub mod ops;
 pub mod process;

@@ -24,6 +24,8 @@ pub(super) enum Fault {
     RefuseStore,
     StopStore,
     MakeStoreHostile,
+    MakeHubHostile,
+    KillPulls,
 }
 
 /// A part of the service that has faults of its own, beside those of the others.
@@ -33,6 +35,8 @@ pub(super) enum Part {
     Worker,
     Postgres,
     Store,
+    /// The hub of models and the command that pulls from it.
+    Hub,
 }
 
 /// A fault with its time.
@@ -79,7 +83,7 @@ const DEAD_AFTER: Duration = Duration::from_secs(2);
 /// A fault, the parts that have it, its name in the report, and how long it may last, ms.
 type Entry = (Fault, &'static [Part], &'static str, Range<u64>);
 
-const FAULTS: [Entry; 18] = [
+const FAULTS: [Entry; 20] = [
     (Fault::Kill, &[Part::Api, Part::Worker], "kill", 0..1),
     (Fault::Stop, &[Part::Api], "stop", 200..4_000),
     (Fault::Stop, &[Part::Worker], "stop", 500..8_000),
@@ -98,6 +102,8 @@ const FAULTS: [Entry; 18] = [
     (Fault::RefuseStore, &[Part::Store], "refuse", 0..8_000),
     (Fault::StopStore, &[Part::Store], "stop", 200..8_000),
     (Fault::MakeStoreHostile, &[Part::Store], "hostile", 2_000..8_000),
+    (Fault::MakeHubHostile, &[Part::Hub], "hostile", 2_000..8_000),
+    (Fault::KillPulls, &[Part::Hub], "kill", 2_000..8_000),
 ];
 
 /// An endless schedule for a part, without the impossible faults. Every fault comes once before any comes again.
@@ -144,11 +150,14 @@ mod tests {
 
     #[test]
     fn every_possible_fault_of_a_part_comes_once_a_round() {
-        let planned = drawn(11, Part::Postgres, &[(Fault::FillDisk, "no".to_owned())]);
-        for (fault, parts, ..) in FAULTS {
-            let n = planned[..5].iter().filter(|p| p.fault == fault).count();
-            let expected = parts.contains(&Part::Postgres) && fault != Fault::FillDisk;
-            assert_eq!(n, usize::from(expected), "{fault:?}");
+        for part in [Part::Api, Part::Worker, Part::Postgres, Part::Store, Part::Hub] {
+            let faults = FAULTS.iter().filter(|(_, parts, ..)| parts.contains(&part)).map(|entry| entry.0);
+            let possible: Vec<Fault> = faults.filter(|fault| *fault != Fault::FillDisk).collect();
+            let planned = drawn(11, part, &[(Fault::FillDisk, "no".to_owned())]);
+            let (round, _) = planned.split_at(possible.len());
+            for fault in possible {
+                assert_eq!(round.iter().filter(|p| p.fault == fault).count(), 1, "{fault:?} of {part:?}");
+            }
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The service under test: its own Postgres, two apis and two workers. Each of these processes has a proxy of its own in
+//! The service under test: its own Postgres and folder of models, two apis and two workers. Each of these processes has a proxy of its own in
 //! front of Postgres and a clock of its own, and each api another proxy in front of it.
 
 use std::{
@@ -15,7 +15,7 @@ use akhar_tests::{
 use clap::ValueEnum;
 use sqlx::postgres::PgConnectOptions;
 
-use super::{disk, proxy::Proxy, schedule::Fault};
+use super::{disk, proxy::Proxy, pulls::Pulls, schedule::Fault};
 
 /// The apis and the workers.
 pub(super) const N_APIS: usize = 2;
@@ -60,6 +60,8 @@ pub(super) struct Service {
     pub(super) to_apis: [(Proxy, String); N_APIS],
     /// `None` if uploads are in the database.
     pub(super) bucket: Option<Bucket>,
+    /// Pulls into the folder of models that the workers read.
+    pub(super) pulls: Pulls,
 }
 
 /// What a process has of its own.
@@ -90,10 +92,12 @@ impl Service {
                 (Some(bucket), settings)
             }
         };
+        let pulls = Pulls::start().await;
         let surroundings: [_; N_APIS + N_WORKERS] = array::from_fn(|nth| Surroundings::new(&cluster, nth));
         let [first, second, workers @ ..] = &surroundings;
         let builder = Stack::with().on(&cluster).socket(&first.folder).workers(0).settings(settings);
-        let builder = builder.settings(first.clock_settings()).set("AKHAR_SPEECH_WAIT_S", 60);
+        let builder =
+            builder.settings(first.clock_settings()).set("AKHAR_SPEECH_WAIT_S", 60).models(&pulls.folder());
         let mut stack = builder.start().await;
         record_ends(&stack.db).await;
         make_clock_movable(&stack.db).await;
@@ -104,7 +108,7 @@ impl Service {
         let bases = [stack.base.clone(), second_base];
         let to_api = async |base: &str| Proxy::tcp(base.replace("http://", "")).await.expect("a proxy");
         let to_apis = [to_api(&bases[0]).await, to_api(&bases[1]).await];
-        Self { cluster, stack, second_api, surroundings, bases, to_apis, bucket }
+        Self { cluster, stack, second_api, surroundings, bases, to_apis, bucket, pulls }
     }
 
     /// The apis and then the workers.

@@ -2,14 +2,19 @@
 
 use std::fs;
 
-use akhar_tests::{Fault, hub::sha256, until};
+use akhar_tests::{
+    Fault,
+    hub::sha256,
+    models::{CONFIG, ID, MODEL, Models, OPERATION, model},
+    until,
+};
 use rustix::process::Signal;
 
-use crate::{CONFIG, ID, MODEL, OPERATION, World, hash_of, model};
+use crate::hash_of;
 
 #[tokio::test]
 async fn a_pulled_model_is_verified_recorded_and_not_downloaded_again() {
-    let world = World::new().await;
+    let world = Models::new().await;
     assert_eq!(world.listed(ID).await.last().map(String::as_str), Some("tests"));
     let out = world.done(&["pull", ID]).await;
     assert!(out.contains(&format!("akhar models use {OPERATION} {ID}")), "{out}");
@@ -33,7 +38,7 @@ async fn a_pulled_model_is_verified_recorded_and_not_downloaded_again() {
 
 /// Starts a pull, waits until half of the model is downloaded, and interrupts the pull. Returns the size of
 /// that half.
-async fn interrupt_at_half(world: &World) -> usize {
+async fn interrupt_at_half(world: &Models) -> usize {
     let half = model().len() / 2;
     world.hub.fail(MODEL, Fault::HoldAt(half));
     let mut pull = world.start(&["pull", ID]);
@@ -50,7 +55,7 @@ async fn interrupt_at_half(world: &World) -> usize {
 
 #[tokio::test]
 async fn an_interrupted_pull_continues_where_it_ended() {
-    let world = World::new().await;
+    let world = Models::new().await;
     let half = interrupt_at_half(&world).await;
     world.done(&["pull", ID]).await;
     let sent = world.hub.sent(MODEL);
@@ -64,7 +69,7 @@ async fn an_interrupted_pull_continues_where_it_ended() {
 
 #[tokio::test]
 async fn a_file_that_changed_on_the_hub_is_downloaded_again() {
-    let world = World::new().await;
+    let world = Models::new().await;
     interrupt_at_half(&world).await;
     let mut other = model();
     other.reverse();
@@ -78,7 +83,7 @@ async fn a_file_that_changed_on_the_hub_is_downloaded_again() {
 
 #[tokio::test]
 async fn a_byte_that_changed_on_the_disk_is_detected() {
-    let world = World::new().await;
+    let world = Models::new().await;
     interrupt_at_half(&world).await;
     crate::flip(&world.partial("onnx/model.onnx"));
     let said = world.refused(&["pull", ID]).await;
@@ -89,7 +94,7 @@ async fn a_byte_that_changed_on_the_disk_is_detected() {
 
 #[tokio::test]
 async fn a_pull_continues_after_a_broken_connection() {
-    let world = World::new().await;
+    let world = Models::new().await;
     let (n, half) = (model().len(), model().len() / 2);
     world.hub.fail(CONFIG, Fault::Status(429));
     world.hub.fail(MODEL, Fault::BreakAt(half));
@@ -107,7 +112,7 @@ async fn a_pull_continues_after_a_broken_connection() {
 
 #[tokio::test]
 async fn a_hub_that_ignores_ranges_sends_the_whole_file_again() {
-    let world = World::new().await;
+    let world = Models::new().await;
     world.hub.ignore_ranges();
     world.hub.fail(MODEL, Fault::BreakAt(1000));
     world.done(&["pull", ID]).await;

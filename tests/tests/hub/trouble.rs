@@ -1,13 +1,16 @@
 //! Pulls that fail. Each says why, installs nothing, and keeps the files that a later pull can use.
 
-use akhar_tests::{Fault, hub::sha256, until};
+use akhar_tests::{
+    Fault,
+    hub::sha256,
+    models::{ID, MODEL, Models, entry, model},
+    until,
+};
 use tokio::net::TcpListener;
-
-use crate::{ID, MODEL, World, entry, model};
 
 #[tokio::test]
 async fn a_flipped_byte_is_detected_with_the_hash_of_the_hub_or_the_catalogue() {
-    let world = World::new().await;
+    let world = Models::new().await;
     world.hub.fail(MODEL, Fault::FlipAt(model().len() / 2));
     let said = world.refused(&["pull", ID]).await;
     assert!(said.contains("onnx/model.onnx: its SHA-256"), "{said}");
@@ -24,7 +27,7 @@ async fn a_flipped_byte_is_detected_with_the_hash_of_the_hub_or_the_catalogue() 
 
 #[tokio::test]
 async fn a_transfer_that_breaks_off_repeatedly_is_given_up_and_its_bytes_are_kept() {
-    let world = World::new().await;
+    let world = Models::new().await;
     let half = model().len() / 2;
     (0..5).for_each(|_| world.hub.fail(MODEL, Fault::BreakAt(half)));
     let said = world.refused(&["pull", ID]).await;
@@ -37,7 +40,7 @@ async fn a_transfer_that_breaks_off_repeatedly_is_given_up_and_its_bytes_are_kep
 
 #[tokio::test]
 async fn the_error_names_a_hub_that_cannot_be_reached() {
-    let mut world = World::new().await;
+    let mut world = Models::new().await;
     let free = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
     let nobody = format!("http://{}", free.local_addr().expect("an address"));
     drop(free);
@@ -51,7 +54,7 @@ async fn the_error_names_a_hub_that_cannot_be_reached() {
 
 #[tokio::test]
 async fn the_error_names_a_file_that_does_not_exist() {
-    let world = World::new().await;
+    let world = Models::new().await;
     world.catalogue(&entry().replace("model.onnx", "modell.onnx"));
     let said = world.refused(&["pull", ID]).await;
     let url = format!("{}/akhar/digits/resolve/main/onnx/modell.onnx", world.hub.url);
@@ -60,7 +63,7 @@ async fn the_error_names_a_file_that_does_not_exist() {
 
 #[tokio::test]
 async fn a_gated_model_needs_a_token_which_only_the_hub_receives() {
-    let mut world = World::new().await;
+    let mut world = Models::new().await;
     world.hub.require_token("hf_secret");
     let said = world.refused(&["pull", ID]).await;
     for part in ["401", "Access to this model is restricted", "AKHAR_HUB_TOKEN", "/akhar/digits"] {
@@ -78,7 +81,7 @@ async fn a_gated_model_needs_a_token_which_only_the_hub_receives() {
 
 #[tokio::test]
 async fn a_model_that_is_too_large_for_the_disk_is_not_downloaded() {
-    let world = World::new().await;
+    let world = Models::new().await;
     world.catalogue(&entry().replace("size_mb = 1", "size_mb = 1000000000000"));
     let said = world.refused(&["pull", ID]).await;
     assert!(said.contains("1.00 EB are needed") && said.contains("free"), "{said}");
@@ -87,7 +90,7 @@ async fn a_model_that_is_too_large_for_the_disk_is_not_downloaded() {
 
 #[tokio::test]
 async fn an_invalid_catalogue_entry_is_refused_before_any_request() {
-    let world = World::new().await;
+    let world = Models::new().await;
     world.catalogue(&entry().replace("labels", "lables"));
     let said = world.refused(&["pull", ID]).await;
     assert!(said.contains(ID) && said.contains("lables"), "{said}");
@@ -101,7 +104,7 @@ async fn an_invalid_catalogue_entry_is_refused_before_any_request() {
 
 #[tokio::test]
 async fn two_commands_cannot_pull_the_same_model_at_the_same_time() {
-    let world = World::new().await;
+    let world = Models::new().await;
     world.hub.fail(MODEL, Fault::HoldAt(10));
     let mut first = world.start(&["pull", ID]);
     until("the first pull has begun", async || (!world.hub.sent(MODEL).is_empty()).then_some(())).await;

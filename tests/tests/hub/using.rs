@@ -2,13 +2,17 @@
 
 use std::{fmt::Write as _, fs};
 
-use akhar_tests::{Fault, root, until};
+use akhar_tests::{
+    Fault,
+    models::{ID, MODEL, Models, OPERATION},
+    root, until,
+};
 
-use crate::{ID, MODEL, OPERATION, World, flip};
+use crate::flip;
 
 #[tokio::test]
 async fn a_pulled_model_serves_when_it_is_chosen_and_can_be_removed_when_it_is_not() {
-    let world = World::new().await;
+    let world = Models::new().await;
     world.done(&["pull", ID]).await;
     assert_eq!(world.listed("digits-pa").await[6..], ["bundled", "yes"]);
     assert_eq!(world.done(&["use", OPERATION, ID]).await, format!("{OPERATION}: {ID}\n"));
@@ -28,7 +32,7 @@ async fn a_pulled_model_serves_when_it_is_chosen_and_can_be_removed_when_it_is_n
 
 #[tokio::test]
 async fn a_flipped_byte_on_the_disk_is_refused_by_verify_and_use() {
-    let world = World::new().await;
+    let world = Models::new().await;
     world.done(&["pull", ID]).await;
     flip(&world.pulled("onnx/model.onnx"));
     for arguments in [&["verify", ID] as &[&str], &["use", OPERATION, ID]] {
@@ -53,7 +57,7 @@ async fn a_flipped_byte_on_the_disk_is_refused_by_verify_and_use() {
 
 #[tokio::test]
 async fn a_model_that_cannot_serve_the_operation_is_refused() {
-    let world = World::new().await;
+    let world = Models::new().await;
     world.done(&["pull", ID]).await;
     let said = world.refused(&["use", OPERATION, "digits-9"]).await;
     assert!(said.contains("digits-9") && said.contains("digits-pa, digits-hub"), "{said}");
@@ -68,7 +72,7 @@ async fn a_model_that_cannot_serve_the_operation_is_refused() {
 
 #[tokio::test]
 async fn only_pulled_models_can_be_removed() {
-    let world = World::new().await;
+    let world = Models::new().await;
     assert!(world.refused(&["remove", "digits-pa"]).await.contains("bundled"));
     assert!(world.refused(&["remove", "../../models"]).await.contains("no model"));
     world.hub.fail(MODEL, Fault::HoldAt(10));
@@ -81,7 +85,7 @@ async fn only_pulled_models_can_be_removed() {
 
 #[tokio::test]
 async fn the_catalogue_is_listed_with_the_operator_s_entries_first() {
-    let world = World::new().await;
+    let world = Models::new().await;
     let out = world.done(&["list"]).await;
     let (installed, to_pull) = out.split_once("akhar models pull ID").expect("two tables");
     assert!(installed.contains("digits-pa") && !installed.contains(ID), "{out}");
@@ -98,7 +102,7 @@ async fn the_catalogue_is_listed_with_the_operator_s_entries_first() {
 
 #[tokio::test]
 async fn a_model_with_weights_beside_its_graph_is_pulled_and_tried_beside_the_bundled_one() {
-    let world = World::new().await;
+    let world = Models::new().await;
     let files = [
         ("model", "model.onnx"),
         ("model-weights", "model.onnx_data"),

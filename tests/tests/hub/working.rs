@@ -1,24 +1,19 @@
 //! A running worker changes to a pulled model without losing a job.
 
-use std::{fs, os::unix::fs::symlink};
+use std::fs;
 
-use akhar_tests::{Stack, images::fixture_of, root, until};
+use akhar_tests::{
+    Stack,
+    images::fixture_of,
+    models::{ID, Models, OPERATION, entry},
+    until,
+};
 
-use super::{ID, OPERATION, World, entry, flip};
+use super::flip;
 
-/// A world with all bundled models, whose hub has a digits model that answers with Latin digits.
-async fn world() -> World {
-    let world = World::new().await;
-    for folder in ["models", "models/weights"] {
-        for file in fs::read_dir(root().join(folder)).expect("models") {
-            let file = file.expect("a file");
-            let place = world.folder.join(folder).join(file.file_name());
-            if file.file_type().is_ok_and(|kind| kind.is_file()) && !place.exists() {
-                symlink(file.path(), place).expect("a link");
-            }
-        }
-    }
-    symlink(root().join("models/fetched"), world.folder.join("models/fetched")).expect("a link");
+/// All bundled models, and a digits model on the hub that answers with Latin digits.
+async fn world() -> Models {
+    let world = Models::with_all_bundled().await;
     let latin: Vec<String> = (0..10).map(|digit| format!("\"{digit}\"")).collect();
     let entry = entry();
     let labels = entry.lines().find(|line| line.starts_with("labels")).expect("labels");
