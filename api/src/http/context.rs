@@ -97,14 +97,8 @@ impl RequestContext {
     pub(crate) fn negotiate(&self, offered: &[Representation]) -> Result<Representation, Problem> {
         self.accept.preferred(offered).ok_or_else(|| {
             let types: Vec<&str> = offered.iter().map(|o| o.media_type()).collect();
-            let mut detail =
+            let detail =
                 format!("The response can only be {}, which the Accept header excludes.", types.join(" or "));
-            let subtitles = [Representation::Srt, Representation::Vtt];
-            if offered == Representation::TRANSCRIPTION && self.accept.preferred(&subtitles).is_some() {
-                detail.push_str(
-                    " Subtitles are made from segments: send `with-timestamps` with the value true.",
-                );
-            }
             Problem::of(ProblemType::NotAcceptable).with_detail(detail)
         })
     }

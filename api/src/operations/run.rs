@@ -18,7 +18,7 @@ const PREFERENCE_APPLIED: HeaderName = HeaderName::from_static("preference-appli
 pub(crate) async fn run(app: &App, intake: Intake<'_>) -> Result<Response, Problem> {
     let context = intake.context;
     // This is checked before the job is submitted, so that no job runs whose result could not be sent.
-    context.negotiate(response::representations(&intake.parameters))?;
+    response::check_accepted(&intake.parameters, context)?;
     run_and_render(app, intake, |job, total| response::result(job, total, context)).await
 }
 

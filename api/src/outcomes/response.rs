@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use akhar_client::{HandwritingBody, JobResultBody, Png, TranscriptionBody, subtitles};
-use akhar_jobs::{Job, Outcome, Parameters, Timing};
+use akhar_jobs::{Job, Operation, Outcome, Parameters, Timing};
 use axum::{
     Json,
     http::{HeaderName, HeaderValue, header},
@@ -22,8 +22,35 @@ use crate::{
 const SERVER_TIMING: HeaderName = HeaderName::from_static("server-timing");
 const PAGES: HeaderName = HeaderName::from_static("akhar-pages");
 
+/// Checks that the response to these parameters can have a representation that the caller accepts.
+pub(crate) fn check_accepted(parameters: &Parameters, context: &RequestContext) -> Result<(), Problem> {
+    negotiate(context, parameters.operation(), representations(parameters)).map(|_| ())
+}
+
+/// The representation that the caller prefers. The problem says how to get one that other parameters give.
+fn negotiate(
+    context: &RequestContext,
+    operation: Operation,
+    offered: &[Representation],
+) -> Result<Representation, Problem> {
+    let (with_more, advice) = match operation {
+        Operation::HandwritingGenerator => {
+            (Representation::PICTURE, "A picture is made on request: send `with-image` with the value true.")
+        }
+        Operation::SpeechRecognition => (
+            Representation::SEGMENTS,
+            "Subtitles are made from segments: send `with-timestamps` with the value true.",
+        ),
+        Operation::AlphabetRecognition | Operation::DigitRecognition => (Representation::JSON, ""),
+    };
+    context.negotiate(offered).map_err(|problem| match context.negotiate(with_more) {
+        Ok(_) => problem.with_advice(advice),
+        Err(_) => problem,
+    })
+}
+
 /// The representations that the response to these parameters can have. The first is the default.
-pub(crate) const fn representations(parameters: &Parameters) -> &'static [Representation] {
+const fn representations(parameters: &Parameters) -> &'static [Representation] {
     match parameters {
         Parameters::HandwritingGenerator(form) if form.picture.is_some() => Representation::PICTURE,
         Parameters::SpeechRecognition(speech) if speech.with_timestamps => Representation::SEGMENTS,
@@ -44,7 +71,7 @@ pub(crate) fn result(job: Job, total: Duration, context: &RequestContext) -> Res
         _ => None,
     };
     let body = body(job.operation, job.state, job.outcome)?;
-    let representation = context.negotiate(representations_of(&body))?;
+    let representation = negotiate(context, job.operation, representations_of(&body))?;
     let mut response = with_warnings(represent(body, representation), &warnings);
     if let Some(n_pages) = n_pages {
         response.headers_mut().insert(PAGES, n_pages.into());
@@ -119,7 +146,7 @@ fn server_timing(timing: Option<Timing>, total: Duration) -> Option<HeaderValue>
 
 #[cfg(test)]
 mod tests {
-    use akhar_jobs::{JobState, Operation};
+    use akhar_jobs::JobState;
 
     use super::*;
 

@@ -56,6 +56,12 @@ impl Problem {
         Self { detail: detail.into(), ..self }
     }
 
+    /// Adds a sentence to the detail.
+    pub(crate) fn with_advice(self, advice: &str) -> Self {
+        let detail = format!("{} {advice}", self.detail);
+        self.with_detail(detail)
+    }
+
     /// Replaces the time after which the same request may succeed. It is rounded up to whole seconds.
     pub(crate) fn with_retry_after(self, time: Duration) -> Self {
         Self { retry_after_s: Some(time.as_millis().div_ceil(1000).try_into().unwrap_or(u64::MAX)), ..self }

@@ -3,8 +3,10 @@
 use akhar_tests::{
     Form, Seam, Stack,
     http::{connect, head, raw, send, to_end},
+    speech::recording,
     until,
 };
+use serde_json::json;
 
 use rustix::process::Signal;
 
@@ -160,6 +162,18 @@ async fn a_request_that_accepts_no_available_type_is_refused() {
         send(request(accept)).await.predictions();
     }
     stack.jobs_are(3, "succeeded").await;
+    let written = stack.request("POST", "/v1/models/handwriting-generator").json(&json!({"text": "ਸਤਿ"}));
+    let speech = stack.post("speech-recognition", &Form::upload(&recording("pa-two-sentences.wav").bytes));
+    for (request, accept, field) in
+        [(written, "image/png", "`with-image`"), (speech, "text/vtt", "`with-timestamps`")]
+    {
+        let refused = stack.refused(request.header("accept", accept), 406).await;
+        assert!(
+            refused.json["detail"].as_str().is_some_and(|detail| detail.contains(field)),
+            "{}",
+            refused.json
+        );
+    }
 }
 
 #[tokio::test]
