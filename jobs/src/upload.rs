@@ -77,6 +77,14 @@ impl MediaType {
         }
     }
 
+    /// Formats in words: "PNG or JPEG".
+    pub fn formats(types: &[Self]) -> String {
+        let formats: Vec<&str> = types.iter().map(|media_type| media_type.format()).collect();
+        formats
+            .split_last()
+            .map_or_else(String::new, |(last, others)| format!("{} or {last}", others.join(", ")))
+    }
+
     /// The type of a file in a container of several codecs, by its first bytes. `None` if they are not those of one.
     pub fn of_container(bytes: &[u8]) -> Option<Self> {
         match bytes {

@@ -7,13 +7,13 @@ use akhar_inference::ink;
 use akhar_jobs::{MediaType, Upload};
 
 use crate::decode::{
-    audio::{Audio, AudioLimits, likely_type},
+    audio::{Audio, AudioLimits, certain_type},
     image::{ImageDecoding, MAX_PIXELS},
 };
 
 /// Decodes a recording to its end.
 pub fn audio(bytes: Vec<u8>) {
-    let media_type = likely_type(&bytes);
+    let media_type = certain_type(&bytes).unwrap_or(MediaType::Mp3);
     let upload = Upload { media_type, bytes: bytes.into() };
     let Ok(mut audio) = Audio::open(upload, &AudioLimits::default()) else { return };
     while let Ok(Some(samples)) = audio.next() {

@@ -1,10 +1,10 @@
 //! Decodes a recording as a job does: for a program that cuts a long one into pieces before it sends them.
 
-use akhar_jobs::Upload;
+use akhar_jobs::{MediaType, Upload};
 use bytes::Bytes;
 
 use crate::decode::{
-    audio::{Audio, AudioLimits, likely_type},
+    audio::{Audio, AudioLimits, certain_type},
     undecodable::Undecodable,
 };
 
@@ -20,9 +20,16 @@ impl Recording {
 
     /// Opens a file of at most a day, of any format that jobs may have. The limits on channels and rates are those of the HTTP interface.
     pub fn open(bytes: Bytes) -> Result<Self, Undecodable> {
-        let media_type = likely_type(&bytes);
+        let certain = certain_type(&bytes);
+        let media_type = certain.unwrap_or(MediaType::Mp3);
         let limits = AudioLimits { max_seconds: MAX_SECONDS, ..AudioLimits::default() };
-        Audio::open(Upload { media_type, bytes }, &limits).map(Self)
+        Audio::open(Upload { media_type, bytes }, &limits).map(Self).map_err(|error| {
+            if certain.is_some() || error.code != "undecodable" {
+                return error;
+            }
+            let expected = MediaType::formats(MediaType::RECORDINGS);
+            Undecodable { detail: format!("expected {expected}, found none of them in the file"), ..error }
+        })
     }
 
     /// The length of the file by its headers and packets, seconds.

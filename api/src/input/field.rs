@@ -223,10 +223,7 @@ impl File {
 
     /// The accepted formats in words.
     fn formats(&self) -> String {
-        let formats: Vec<&str> = self.types.iter().map(|media_type| media_type.format()).collect();
-        formats
-            .split_last()
-            .map_or_else(String::new, |(last, others)| format!("{} or {last}", others.join(", ")))
+        MediaType::formats(self.types)
     }
 
     /// The media types with which it can be sent.

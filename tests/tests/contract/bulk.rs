@@ -44,6 +44,7 @@ async fn each_recording_gets_its_results_and_each_broken_one_a_reason() {
     ];
     assert_eq!(folders.failures(), broken.map(|(path, code)| (path.to_owned(), code.to_owned())));
     assert!(broken.iter().all(|(path, _)| log.contains(path)), "{log}");
+    assert!(log.contains("broken/long.mp3: expected MP3, WAV, FLAC"), "{log}");
     assert_eq!(folders.skipped(), [("notes.txt".to_owned(), "not_a_recording".to_owned())]);
 
     for name in ["calls/monday/first", "calls/again", "water", "long", "school"] {

@@ -31,11 +31,11 @@ use source::Source;
 /// The number of samples in one piece: one second.
 const PIECE: usize = RATE as usize;
 
-/// The type of a recording that no api has checked, by its first bytes. A file of no known type counts as MP3, whose
-/// reader says what is wrong with it.
-pub(crate) fn likely_type(bytes: &[u8]) -> MediaType {
+/// The type of a recording that no api has checked, by its first bytes. MP3 has no certain ones, so it is `None` as well as
+/// what is no recording.
+pub(crate) fn certain_type(bytes: &[u8]) -> Option<MediaType> {
     let is_wav = matches!(bytes.get(..4), Some(b"RIFF" | b"RF64"));
-    MediaType::of_container(bytes).unwrap_or(if is_wav { MediaType::Wav } else { MediaType::Mp3 })
+    MediaType::of_container(bytes).or_else(|| is_wav.then_some(MediaType::Wav))
 }
 
 /// An opened audio file, which gives its sound as 16 kHz mono in pieces of one second.
