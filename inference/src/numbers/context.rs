@@ -19,6 +19,8 @@ const BEHIND_NOUNS: &str = "ਹੈ ਹਨ ਸੀ ਸਨ ਹੋ ਹੋਵੇਗ�
 /// Units that numbers count.
 const UNITS: &str =
     "ਰੁਪਏ ਰੁਪਈਏ ਡਾਲਰ ਸਾਲ ਮਹੀਨੇ ਹਫ਼ਤੇ ਦਿਨ ਘੰਟੇ ਮਿੰਟ ਸਕਿੰਟ ਸੈਕਿੰਡ ਵਜੇ ਵਾਰ ਕਿਲੋ ਗ੍ਰਾਮ ਮੀਲ ਫੁੱਟ ਇੰਚ ਪ੍ਰਤੀਸ਼ਤ ਫ਼ੀਸਦੀ ਤਾਰੀਖ਼ ਤਾਰੀਖ ਜਣੇ";
+/// Words behind which a number says which one.
+const LABELS: &str = "ਨੰਬਰ ਕੋਡ ਭਾਗ ਅਧਿਆਇ ਪੰਨਾ";
 /// Words with which a clause begins.
 const CONJUNCTIONS: &str = "ਕਿਉਂਕਿ ਤਾਂ ਤਾ ਜੋ ਕਿ ਜਿਥੇ ਜਿੱਥੇ ਜਿਹਨਾਂ ਜਿਨ੍ਹਾਂ ਅਤੇ ਤੇ ਪਰ ਜੀ ਨਾ";
 
@@ -127,10 +129,16 @@ impl<'a> Place<'a> {
         self.tokens.get(self.words.end).is_some_and(|next| next.before == "-")
     }
 
-    /// Whether a doubtful word counts what stands behind it: a unit, or a noun in the plural. ਦੱਸ ਦੇਵਾਂ is no number.
+    /// Whether a doubtful word counts what stands behind it, a unit or a noun in the plural, or says which one. ਦੱਸ ਦੇਵਾਂ is
+    /// no number.
     fn is_counting(&self, word: &str) -> bool {
+        if word != "ਦੱਸ" && self.before().is_some_and(|before| is_listed(LABELS, before)) {
+            return true;
+        }
         let Some(after) = self.after() else { return false };
-        let is_plural = after.ends_with("ਾਂ") && after.chars().count() > 3 && word != "ਦੱਸ";
+        let is_plural = ["ਾਂ", "ਿਆਂ"].iter().any(|ending| after.ends_with(ending))
+            && after.chars().count() > 3
+            && word != "ਦੱਸ";
         let behind = self.tokens.get(self.words.end + 1);
         let is_least = after == "ਤੋਂ" && behind.is_some_and(|next| next.is_small() || next.text == "ਵੱਧ");
         self.language == Language::Panjabi && (is_plural || is_least || is_listed(UNITS, after))
@@ -146,7 +154,8 @@ impl<'a> Place<'a> {
             }
             Some(next) => next.before.trim_start().starts_with(['।', '.', ',', '!', '?', ';']),
         };
-        ends && self.before().is_some()
+        // The verb before it has no ending of its own: ਕਰ ਦੋ, but ਕਰੋ ਦੋ.
+        ends && self.before().is_some_and(|before| !before.ends_with('ੋ'))
     }
 
     /// Whether the numbers count nothing that stands behind them.

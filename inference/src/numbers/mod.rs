@@ -116,6 +116,12 @@ fn is_small(numbers: &[Number]) -> bool {
     numbers.iter().all(|number| number.small().is_some())
 }
 
+/// Whether a text has a cardinal above two in words. One and two also stand where a source has no number: ਦੋਵੇਂ, twice.
+pub(crate) fn has_many(text: &str, language: Language) -> bool {
+    let is_many = |number: &Number| matches!(number, Number::Quarters(quarters) if *quarters > 8);
+    find(text, language).iter().flat_map(|run| run.groups.iter().flatten()).any(is_many)
+}
+
 /// The scales in words that stand behind a figure: their length in bytes with the spaces before them, and their words in the
 /// other language. " ਲੱਖ" is " lakh".
 pub(crate) fn scales(rest: &str, language: Language) -> (usize, String) {

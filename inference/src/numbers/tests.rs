@@ -47,6 +47,9 @@ fn panjabi_numbers_become_english_ones() {
         ("ਬਾਈ ਰੁਪਏ", "twenty-two"),
         ("ਇਹ ਬੱਤੀ ਤੋਂ ਵੱਧ ਹਨ", "thirty-two"),
         ("ਇਕੱਤਰ ਕਿਤਾਬਾਂ", "seventy-one"),
+        ("ਬੱਤੀ ਸਿਤਾਰਿਆਂ ਵਿੱਚੋਂ", "thirty-two"),
+        ("ਗੜਬੜ ਕੋਡ ਬਾਈ ਹੈ", "twenty-two"),
+        ("ਸਕ੍ਰੀਨ 'ਤੇ ਟੈਪ ਕਰੋ ਦੋ.", "two"),
         ("ਫ਼ਿਲਮ (ਦੋ) ਵਿੱਚ", "two"),
     ] {
         assert_eq!(translated(text, Language::Panjabi), [words], "{text}");

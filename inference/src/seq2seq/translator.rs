@@ -79,7 +79,7 @@ impl Translator {
         let mut translator = Self::open(runtime, manifest, n_threads)?;
         let warm = vec![translator.config.eos_token_id; 2];
         let config = GenerationConfig { max_new_tokens: 2, ..translator.config.clone() };
-        translator.run(&[warm], &[Copies::default()], &config)?;
+        translator.run(&[warm], &[Copies::default()], &config, "")?;
         Ok(translator)
     }
 
@@ -150,7 +150,7 @@ impl Translator {
         for batch in translated.chunks(n_batch) {
             let sources: Vec<Vec<i64>> = batch.iter().map(|part| part.tokens.clone()).collect();
             let copies: Vec<Copies> = batch.iter().map(|part| self.copies(&part.masked, to)).collect();
-            found.extend(self.run(&sources, &copies, &config)?);
+            found.extend(self.run(&sources, &copies, &config, to)?);
         }
         let mut found = found.into_iter();
         for part in &parts {
@@ -239,14 +239,34 @@ impl Translator {
         sources: &[Vec<i64>],
         copies: &[Copies],
         config: &GenerationConfig,
+        to: &str,
     ) -> Result<Vec<Sequence>, RuntimeError> {
         let found = constrained(&mut self.network.encode(sources, self.pad_token_id)?, copies, config)?;
         let special = [config.decoder_start_token_id, self.pad_token_id];
-        let chosen = |(found, source): (Vec<Sequence>, &Vec<i64>)| match self.reverse_weight {
-            0.0 => Ok(first(found)),
-            weight => reverse::chosen(&mut self.network, found, source, weight, special),
+        let chosen = |(found, source): (Vec<Sequence>, &Vec<i64>)| {
+            let found = self.without_new_numbers(found, to)?;
+            match self.reverse_weight {
+                0.0 => Ok(first(found)),
+                weight => reverse::chosen(&mut self.network, found, source, weight, special),
+            }
         };
         found.into_iter().zip(sources).map(chosen).collect()
+    }
+
+    /// The sequences without a number in words, which the network made up since placeholders stand for all that the source
+    /// has. If each has one, all of them.
+    fn without_new_numbers(&self, found: Vec<Sequence>, to: &str) -> Result<Vec<Sequence>, RuntimeError> {
+        let Some(language) = Language::of(to).filter(|_| self.constraints.is_some()) else {
+            return Ok(found);
+        };
+        let mut without = Vec::with_capacity(found.len());
+        for sequence in &found {
+            let text = self.tokens.text(&sequence.tokens).map_err(|reason| self.network.unfit(reason))?;
+            if !numbers::has_many(&text, language) {
+                without.push(sequence.clone());
+            }
+        }
+        Ok(if without.is_empty() { found } else { without })
     }
 
     /// The token of a language; `None` if the model translates between one pair of languages only.
@@ -288,7 +308,8 @@ impl Translator {
                 ..translator.config.clone()
             };
             let copies = translator.copies(&masked, to);
-            let found = translator.run(std::slice::from_ref(&source), &[copies], &config).unwrap().remove(0);
+            let found =
+                translator.run(std::slice::from_ref(&source), &[copies], &config, to).unwrap().remove(0);
             let tokens = found.tokens;
             let text = masked.restore(&masked.apart(&translator.tokens.text(&tokens).unwrap()));
             (source, tokens, text)

@@ -138,6 +138,10 @@ async fn numbers_in_words_keep_their_values() {
     let line = "My phone number is nine eight seven six five.\n";
     let (succeeded, out, log) = translate(&["--from", "en", "--to", "pa"], line.as_bytes()).await;
     assert!(succeeded && log.is_empty() && out.contains("ਨੌਂ ਅੱਠ ਸੱਤ ਛੇ ਪੰਜ"), "{log}{out}");
+    // The likeliest translation of this name is a number.
+    let line = "He also acted in Soul of Sand in three.\n";
+    let (succeeded, out, log) = translate(&["--from", "en", "--to", "pa"], line.as_bytes()).await;
+    assert!(succeeded && log.is_empty() && out.contains("ਤਿੰਨ") && !out.contains("ਸੋਲਾਂ"), "{log}{out}");
 }
 
 #[tokio::test]
