@@ -48,9 +48,10 @@ pub(crate) fn run(python: Option<&Path>) -> Report {
     let n_texts = directions.iter().map(|(_, cases)| cases.len()).sum::<usize>();
     let mut report = Report::new("translation", format!("{n_texts} texts, best of {RUNS} runs"));
     let theirs = python.map(peers).unwrap_or_default();
+    let runtime = Runtime::load(&onnxruntime()).expect("ONNX Runtime");
     for n_threads in [1, 2] {
         for is_greedy in [true, false] {
-            let mut translator = translator(n_threads, is_greedy);
+            let mut translator = translator(&runtime, n_threads, is_greedy);
             for n_batch in BATCHES {
                 let runs: Vec<Run> =
                     (0..RUNS).map(|_| translated(&mut translator, &directions, n_batch)).collect();
@@ -117,7 +118,7 @@ fn translated(translator: &mut Translator, directions: &[([String; 2], Vec<Case>
 }
 
 /// The bundled translator, with greedy search or the manifest's beam.
-fn translator(n_threads: usize, is_greedy: bool) -> Translator {
+fn translator(runtime: &Runtime, n_threads: usize, is_greedy: bool) -> Translator {
     let mut all = load_all(&models()).expect("manifests").into_iter();
     let mut manifest = all.find(|m| m.operation == "translation").expect("a translator");
     let generation = manifest.generation.as_mut().expect("how it writes");
@@ -125,8 +126,7 @@ fn translator(n_threads: usize, is_greedy: bool) -> Translator {
     if is_greedy {
         generation.num_beams = 1;
     }
-    let runtime = Runtime::load(&onnxruntime()).expect("ONNX Runtime");
-    Translator::load(&runtime, &manifest, n_threads).expect("the model")
+    Translator::load(runtime, &manifest, n_threads).expect("the model")
 }
 
 fn peers(python: &Path) -> Vec<Value> {
