@@ -74,10 +74,10 @@ pub(super) struct Copies {
 }
 
 impl Copies {
-    /// Sets the log-probability of tokens that may not follow `tokens` to minus infinity.
+    /// Sets the scores of tokens that may not follow `tokens` to minus infinity.
     ///
     /// While a placeholder is missing, the text cannot end; where its end is likeliest, a missing placeholder follows.
-    pub(super) fn apply(&self, scores: &mut [f64], tokens: &[i64], eos_token_id: i64) {
+    pub(super) fn apply(&self, scores: &mut [f32], tokens: &[i64], eos_token_id: i64) {
         forbid(scores, &self.never);
         if let (Some(last), Some(longest)) = (tokens.last(), self.longest_run)
             && tokens.iter().rev().take_while(|token| *token == last).count() >= longest
@@ -94,12 +94,12 @@ impl Copies {
         if missing.is_empty() {
             return;
         }
-        let best = scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        let best = scores.iter().copied().fold(f32::NEG_INFINITY, f32::max);
         let end = usize::try_from(eos_token_id).ok().and_then(|id| scores.get(id)).copied();
         if end.is_some_and(|end| end >= best) {
             for (score, id) in scores.iter_mut().zip(0i64..) {
                 if !missing.contains(&id) {
-                    *score = f64::NEG_INFINITY;
+                    *score = f32::NEG_INFINITY;
                 }
             }
         } else {
@@ -108,11 +108,11 @@ impl Copies {
     }
 }
 
-/// Sets the log-probability of these tokens to minus infinity.
-pub(super) fn forbid(scores: &mut [f64], tokens: &[i64]) {
+/// Sets the scores of these tokens to minus infinity.
+pub(super) fn forbid(scores: &mut [f32], tokens: &[i64]) {
     for token in tokens {
         if let Some(score) = usize::try_from(*token).ok().and_then(|t| scores.get_mut(t)) {
-            *score = f64::NEG_INFINITY;
+            *score = f32::NEG_INFINITY;
         }
     }
 }
@@ -121,9 +121,9 @@ pub(super) fn forbid(scores: &mut [f64], tokens: &[i64]) {
 mod tests {
     use super::*;
 
-    const NO: f64 = f64::NEG_INFINITY;
+    const NO: f32 = f32::NEG_INFINITY;
 
-    fn applied(scores: [f64; 6], tokens: &[i64]) -> Vec<f64> {
+    fn applied(scores: [f32; 6], tokens: &[i64]) -> Vec<f32> {
         // 0 ends a text, 1 and 2 are a placeholder, 3 and 4 another one, 5 is a word that is not allowed.
         let copies = Copies { required: vec![[1, 2], [3, 4]], never: vec![5], longest_run: Some(2) };
         let mut scores = scores.to_vec();

@@ -12,7 +12,7 @@ use crate::{
     generation::{ForcedEos, Generation, TokenId},
     manifest::{Manifest, ManifestError},
     runtime::{Array, RuntimeError},
-    scores::log_softmax,
+    scores::log_total,
 };
 
 /// A source of the next tokens' logits: [`super::network::DecoderState`], or a table in a test.
@@ -85,6 +85,14 @@ struct Beam {
     log_prob: f64,
 }
 
+/// The tokens that may follow a beam.
+struct Next<'a> {
+    /// The score of each token, minus infinity where it is suppressed.
+    scores: &'a [f32],
+    /// A token's log-probability is its score less this.
+    log_total: f64,
+}
+
 /// The search for one source.
 struct Source<'a> {
     /// What its translation must and must not have.
@@ -123,17 +131,17 @@ pub(super) fn constrained(
     let mut found = vec![Vec::new(); copies.len()];
     for n_tokens in 1..=config.max_new_tokens {
         let last = open.iter().flat_map(|s| &s.beams).filter_map(|b| b.tokens.last().copied());
-        let logits = steps.step(&last.collect::<Vec<i64>>())?;
+        let mut logits = steps.step(&last.collect::<Vec<i64>>())?;
         let vocabulary = logits.shape.last().copied().unwrap_or(0).max(1);
-        let mut rows = logits.values.chunks_exact(vocabulary);
+        let mut rows = logits.values.chunks_exact_mut(vocabulary);
         let mut kept = Vec::with_capacity(open.len());
         let mut chosen = Vec::new();
         let mut row = 0;
         for mut source in open {
             let n_rows = source.beams.len();
             let given = rows.by_ref().take(n_rows).zip(&source.beams);
-            let scores: Vec<Vec<f64>> = given.map(|(r, b)| config.scores(r, b, source.copies)).collect();
-            let parents = source.extend(&scores, n_tokens, config);
+            let next: Vec<Next> = given.map(|(r, b)| config.next(r, b, source.copies)).collect();
+            let parents = source.extend(&next, n_tokens, config);
             if n_tokens == config.max_new_tokens || source.is_done(n_tokens, config) {
                 let place = source.place;
                 found[place] = source.found();
@@ -185,30 +193,27 @@ impl GenerationConfig {
         })
     }
 
-    /// Each token's log-probability behind a beam, minus infinity where it is suppressed.
-    fn scores(&self, logits: &[f32], beam: &Beam, copies: &Copies) -> Vec<f64> {
-        let mut scores: Vec<f64> = logits.iter().map(|l| f64::from(*l)).collect();
-        log_softmax(&mut scores);
+    /// What may follow a beam, by its logits.
+    fn next<'a>(&self, logits: &'a mut [f32], beam: &Beam, copies: &Copies) -> Next<'a> {
+        let mut log_total = log_total(logits);
         let n_tokens = beam.tokens.len();
-        forbid(&mut scores, &repeats(&beam.tokens, self.no_repeat_ngram_size));
-        forbid(&mut scores, &self.suppress_tokens);
+        forbid(logits, &repeats(&beam.tokens, self.no_repeat_ngram_size));
+        forbid(logits, &self.suppress_tokens);
         let forced = match self.forced_bos_token_id {
             Some(first) if n_tokens == 1 => Some(first),
             _ => self.forced_eos_token_id.filter(|_| n_tokens == self.max_new_tokens),
         };
-        if forced.is_none() {
-            copies.apply(&mut scores, &beam.tokens, self.eos_token_id);
-        }
         if let Some(forced) = forced.and_then(|f| usize::try_from(f).ok()) {
-            scores
-                .iter_mut()
-                .enumerate()
-                .for_each(|(t, s)| *s = if t == forced { 0.0 } else { f64::NEG_INFINITY });
+            logits.fill(f32::NEG_INFINITY);
+            logits.iter_mut().skip(forced).take(1).for_each(|score| *score = 0.0);
+            log_total = 0.0;
+        } else {
+            copies.apply(logits, &beam.tokens, self.eos_token_id);
         }
         if self.renormalize_logits {
-            log_softmax(&mut scores);
+            log_total = self::log_total(logits).max(f64::MIN);
         }
-        scores
+        Next { scores: logits, log_total }
     }
 
     fn ranked(&self, log_prob: f64, n_tokens: usize) -> f64 {
@@ -219,17 +224,26 @@ impl GenerationConfig {
 impl Source<'_> {
     /// Keeps the best continuations. Returns, for each, the index of the beam that it continues. The last
     /// allowed token finishes all sequences.
-    fn extend(&mut self, scores: &[Vec<f64>], n_tokens: usize, config: &GenerationConfig) -> Vec<usize> {
+    fn extend(&mut self, next: &[Next], n_tokens: usize, config: &GenerationConfig) -> Vec<usize> {
         let n_candidates = if config.num_beams == 1 { 1 } else { 2 * config.num_beams };
         let mut candidates: Vec<(f64, usize, i64)> = Vec::with_capacity(n_candidates + 1);
-        for (parent, (beam, scores)) in self.beams.iter().zip(scores).enumerate() {
-            for (score, token) in scores.iter().zip(0i64..) {
-                let log_prob = beam.log_prob + score;
-                let least = if candidates.len() < n_candidates { None } else { candidates.last() };
-                if log_prob > least.map_or(f64::NEG_INFINITY, |(least, ..)| *least) {
+        for (parent, (beam, next)) in self.beams.iter().zip(next).enumerate() {
+            let before = beam.log_prob - next.log_total;
+            // What a score must exceed.
+            let mut least = f64::NEG_INFINITY;
+            if let Some((worst, ..)) = candidates.get(n_candidates - 1) {
+                least = worst - before;
+            }
+            for (score, token) in next.scores.iter().zip(0i64..) {
+                let score = f64::from(*score);
+                if score > least {
+                    let log_prob = before + score;
                     let rank = candidates.partition_point(|(better, ..)| *better >= log_prob);
                     candidates.insert(rank, (log_prob, parent, token));
                     candidates.truncate(n_candidates);
+                    if let Some((worst, ..)) = candidates.get(n_candidates - 1) {
+                        least = worst - before;
+                    }
                 }
             }
         }

@@ -118,10 +118,9 @@ impl Prepared {
         required: &[char],
         to: &str,
     ) -> Vec<f32> {
-        let mut scores: Vec<f64> = scores.iter().map(|score| f64::from(*score)).collect();
+        let mut scores = scores.to_vec();
         constraints.copies(required, Language::of(to)).apply(&mut scores, tokens, self.eos_token_id);
-        #[expect(clippy::cast_possible_truncation, reason = "the scores came as f32")]
-        scores.into_iter().map(|score| score as f32).collect()
+        scores
     }
 }
 
