@@ -1,6 +1,6 @@
 //! Load while faults happen: processes are killed and stopped, connections break, the disk is full, a clock jumps, a hub
-//! of models answers badly. Both the load and the faults are drawn from a seed. Afterwards a checker compares all answers and the database with a run
-//! without faults.
+//! of models answers badly. Both the load and the faults are drawn from a seed. Afterwards a checker compares all answers
+//! and the database with a run without faults.
 
 mod cases;
 mod checker;

@@ -1,5 +1,5 @@
-//! The service under test: its own Postgres and folder of models, two apis and two workers. Each of these processes has a proxy of its own in
-//! front of Postgres and a clock of its own, and each api another proxy in front of it.
+//! The service under test: its own Postgres and folder of models, two apis and two workers. Each of these processes has a
+//! proxy of its own in front of Postgres and a clock of its own, and each api another proxy in front of it.
 
 use std::{
     array,
