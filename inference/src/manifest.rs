@@ -99,6 +99,11 @@ pub enum Layout {
     /// Marian, which translates from one language into another, as Optimum exports it. Its files: `encoder`,
     /// `decoder` (merged), `tokenizer`.
     Marian,
+    /// `IndicTrans2`, which translates from the manifest's `language` into the other one. Its files: `encoder`, `decoder`
+    /// (the first step), `decoder-with-past` (the later ones), `source-tokenizer`, `target-tokenizer`. See
+    /// [`crate::seq2seq`].
+    #[serde(rename = "indictrans2")]
+    IndicTrans2,
 }
 
 impl std::fmt::Display for Layout {
@@ -243,10 +248,11 @@ impl Manifest {
     }
 
     /// Finds the graph with this role, and checks its hash. Its weights may be in a second file, with the role
-    /// `ROLE-weights`.
+    /// `ROLE-weights`. `decoder-weights` are also those of `decoder-with-past`.
     pub(crate) fn graph(&self, role: &str) -> Result<Graph, ManifestError> {
-        let weights = format!("{role}-weights");
-        let Some(weights) = self.files.iter().find(|file| file.role == weights) else {
+        let shared = role.strip_suffix("-with-past").unwrap_or(role);
+        let weights = [role, shared].map(|graph| format!("{graph}-weights"));
+        let Some(weights) = self.files.iter().find(|file| weights.contains(&file.role)) else {
             return self.read(role).map(Graph::Whole);
         };
         let graph = self.file(role)?;

@@ -3,10 +3,10 @@
 
 use serde::Deserialize;
 
-use super::Translator;
+use super::{Network, Translator};
 use crate::{
     manifest::Manifest,
-    testing::{fixtures, manifest_of, runtime},
+    testing::{apart, fixtures, golden, manifest_of, runtime},
 };
 
 #[derive(Deserialize)]
@@ -24,6 +24,10 @@ struct Case {
     greedy_text: String,
     beam: Vec<i64>,
     beam_text: String,
+    #[serde(default)]
+    encoder: Vec<f32>,
+    #[serde(default)]
+    first_logits: Vec<f32>,
 }
 
 /// A manifest of a folder's files with this `[generation]` table.
@@ -42,43 +46,93 @@ fn manifest(layout: &str, generation: &str) -> Manifest {
     )
 }
 
-fn assert_equals_reference(layout: &str, generation: &str) {
-    let path = fixtures(&format!("seq2seq/{layout}/golden.json"));
-    let golden: Golden = serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap();
+/// The manifest of `IndicTrans2` from the language with this code, with this `[generation]` table.
+fn indictrans(from: &str, generation: &str) -> Manifest {
+    let files = [
+        ("encoder", "encoder_model.onnx"),
+        ("encoder-weights", "encoder_model.onnx.data"),
+        ("decoder", "decoder_model.onnx"),
+        ("decoder-weights", "decoder_shared.onnx.data"),
+        ("decoder-with-past", "decoder_with_past_model.onnx"),
+        ("source-tokenizer", "tokenizer_src.json"),
+        ("target-tokenizer", "tokenizer_tgt.json"),
+    ];
+    let to = if from == "en" { "pa" } else { "en" };
+    let tables = format!("language = '{from}'\n[generation]\n{generation}\n");
+    manifest_of(&format!("seq2seq/indictrans2/{from}-{to}"), "indictrans2", &tables, &files)
+}
+
+fn assert_equals_reference(folder: &str, manifest: impl Fn(&str) -> Manifest) {
+    let golden: Golden = golden(&format!("seq2seq/{folder}/golden.json"));
     assert!(golden.cases.len() >= 50);
     let texts: Vec<(&str, &str, &str)> =
         golden.cases.iter().map(|c| (c.text.as_str(), c.source.as_str(), c.target.as_str())).collect();
     let translated = |search: &str| {
-        let manifest = manifest(layout, &format!("max_new_tokens = 40\n{search}\n{generation}"));
+        let manifest = manifest(&format!("max_new_tokens = 40\n{search}"));
         Translator::tokens_of(runtime(), &manifest, &texts)
     };
     for (case, (source, translated, text)) in golden.cases.iter().zip(translated("num_beams = 1")) {
-        assert_eq!(source, case.input_ids, "{layout}: {}", case.text);
-        assert_eq!(translated, case.greedy[1..], "{layout}, greedy: {}", case.text);
-        assert_eq!(text, case.greedy_text, "{layout}, greedy: {}", case.text);
+        assert_eq!(source, case.input_ids, "{folder}: {}", case.text);
+        assert_eq!(translated, case.greedy[1..], "{folder}, greedy: {}", case.text);
+        assert_eq!(text, case.greedy_text, "{folder}, greedy: {}", case.text);
     }
     for (case, (_, translated, text)) in
         golden.cases.iter().zip(translated("num_beams = 4\nno_repeat_ngram_size = 3"))
     {
-        assert_eq!(translated, case.beam[1..], "{layout}, beams: {}", case.text);
-        assert_eq!(text, case.beam_text, "{layout}, beams: {}", case.text);
+        assert_eq!(translated, case.beam[1..], "{folder}, beams: {}", case.text);
+        assert_eq!(text, case.beam_text, "{folder}, beams: {}", case.text);
     }
 }
 
 #[test]
 fn m2m100_translates_as_the_reference_does() {
-    assert_equals_reference("m2m100", "");
+    assert_equals_reference("m2m100", |search| manifest("m2m100", search));
 }
 
 #[test]
 fn marian_translates_as_the_reference_does() {
     // The padding token, which also begins every text, is the last one of the vocabulary. This tokenizer
     // calls it <s>.
-    assert_equals_reference(
-        "marian",
-        "decoder_start_token_id = '<s>'\npad_token_id = '<s>'\nsuppress_tokens = ['<s>']\n\
-         forced_eos_token_id = '</s>'\nrenormalize_logits = true",
-    );
+    let tokens = "decoder_start_token_id = '<s>'\npad_token_id = '<s>'\nsuppress_tokens = ['<s>']\n\
+         forced_eos_token_id = '</s>'\nrenormalize_logits = true";
+    assert_equals_reference("marian", |search| manifest("marian", &format!("{search}\n{tokens}")));
+}
+
+#[test]
+fn indictrans2_translates_as_the_reference_does() {
+    assert_equals_reference("indictrans2/en-pa", |search| indictrans("en", search));
+    assert_equals_reference("indictrans2/pa-en", |search| indictrans("pa", search));
+}
+
+#[test]
+fn the_numbers_of_indictrans2_are_those_of_the_reference() {
+    for (folder, from) in [("en-pa", "en"), ("pa-en", "pa")] {
+        let golden: Golden = golden(&format!("seq2seq/indictrans2/{folder}/golden.json"));
+        let mut network = Network::load(runtime(), &indictrans(from, ""), 1).unwrap();
+        let detailed = golden.cases.iter().filter(|case| !case.first_logits.is_empty());
+        assert!(detailed.clone().count() >= 5);
+        for case in detailed {
+            let mut state = network.encode(std::slice::from_ref(&case.input_ids), 1).unwrap();
+            assert!(apart(&state.hidden().values[..8], &case.encoder) <= 1e-4, "{folder}: {}", case.text);
+            let logits = state.step(&case.greedy[..1]).unwrap();
+            assert!(apart(&logits.values, &case.first_logits) <= 1e-4, "{folder}: {}", case.text);
+        }
+    }
+}
+
+#[test]
+fn indictrans2_copies_addresses_and_refuses_the_other_direction() {
+    let mut translator = Translator::load(runtime(), &indictrans("en", "max_new_tokens = 10"), 1).unwrap();
+    let texts = ["See https://example.com/a_b now", "https://example.com", ""];
+    let translations = translator.translate(&texts, "en", "pa").unwrap();
+    assert!(translations[0].text.contains("https://example.com/a_b"), "{translations:?}");
+    assert_eq!((&*translations[1].text, &*translations[2].text), ("https://example.com", ""));
+    let error = translator.translate(&["x"], "pa", "en").unwrap_err().to_string();
+    assert!(error.contains("\"pa\""), "{error}");
+    let mut manifest = indictrans("en", "");
+    manifest.language = None;
+    let error = Translator::load(runtime(), &manifest, 1).err().unwrap().to_string();
+    assert!(error.contains("translates from: pa or en"), "{error}");
 }
 
 #[test]

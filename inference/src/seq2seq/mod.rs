@@ -2,6 +2,7 @@
 //! tokenizer, and the translator of texts.
 
 mod constraints;
+mod indictrans;
 mod network;
 mod pieces;
 mod placeholders;

@@ -1,13 +1,13 @@
-//! Runs an encoder and a merged decoder, as Optimum exports them: from the source to the logits of each next
-//! token.
+//! Runs an encoder and a decoder, as Optimum exports them: from the source to the logits of each next token. A merged
+//! decoder is one file for all steps; otherwise there is one for the first step and one for the later ones.
 //!
 //! The decoder's past key values stay in ONNX Runtime's memory. The first step computes the ones of the
-//! source. Later steps return empty tensors in their place, so those of the first step are kept.
+//! source, which are kept for the later ones.
 
 use crate::{
     cast::dimension,
     error::LoadError,
-    manifest::Manifest,
+    manifest::{Layout, Manifest},
     runtime::{Array, RetainedTensor, Runtime, RuntimeError, Session, Tensor},
 };
 
@@ -17,11 +17,13 @@ const MAX_LAYERS: usize = 1000;
 /// A loaded encoder and decoder.
 pub(crate) struct Network {
     encoder: Session,
+    /// The decoder, or that of the first step.
     decoder: Session,
+    /// The decoder of the later steps, if it is another file.
+    decoder_with_past: Option<Session>,
     layers: Vec<Layer>,
     /// The number of heads and the width of a head in the past key values.
     past: [i64; 2],
-    takes_mask: bool,
 }
 
 /// The tensor names of a decoder layer's past key values: keys and values of the target, then of the source.
@@ -47,9 +49,16 @@ impl Network {
     pub(crate) fn load(runtime: &Runtime, manifest: &Manifest, n_threads: usize) -> Result<Self, LoadError> {
         let encoder = runtime.open(&manifest.id, manifest.graph("encoder")?, n_threads)?;
         let decoder = runtime.open(&manifest.id, manifest.graph("decoder")?, n_threads)?;
+        let decoder_with_past = match manifest.layout {
+            Layout::IndicTrans2 => {
+                Some(runtime.open(&manifest.id, manifest.graph("decoder-with-past")?, n_threads)?)
+            }
+            _ => None,
+        };
+        let later = decoder_with_past.as_ref().unwrap_or(&decoder);
         let layers: Vec<Layer> =
-            (0..MAX_LAYERS).map(Layer::new).take_while(|l| decoder.input(&l.past[0]).is_some()).collect();
-        let shape = layers.first().and_then(|l| decoder.input(&l.past[0]));
+            (0..MAX_LAYERS).map(Layer::new).take_while(|l| later.input(&l.past[0]).is_some()).collect();
+        let shape = layers.first().and_then(|l| later.input(&l.past[0]));
         let past = match shape.as_deref() {
             Some(&[_, heads, _, width]) if heads > 0 && width > 0 => [heads, width],
             other => {
@@ -60,8 +69,7 @@ impl Network {
                 return Err(decoder.layout_error(what).into());
             }
         };
-        let takes_mask = decoder.input("encoder_attention_mask").is_some();
-        Ok(Self { encoder, decoder, layers, past, takes_mask })
+        Ok(Self { encoder, decoder, decoder_with_past, layers, past })
     }
 
     /// The number of bands of the encoder's features; `None` if the encoder does not take features.
@@ -150,45 +158,49 @@ impl DecoderState<'_> {
     /// Adds the same number of tokens, `each`, to each row. Returns the logits after every one of them:
     /// `[rows, each, vocabulary]`.
     pub(crate) fn run(&mut self, tokens: &[i64]) -> Result<Array, RuntimeError> {
-        let Network { decoder, layers, past: [heads, width], takes_mask, .. } = &mut *self.network;
+        let Network { decoder, decoder_with_past, layers, past: [heads, width], .. } = &mut *self.network;
+        let is_later = [self.cache.is_some()];
+        let takes_past = is_later[0] || decoder_with_past.is_none();
+        let decoder = match decoder_with_past {
+            Some(later) if is_later[0] => later,
+            _ => decoder,
+        };
         let rows = dimension(self.n_rows);
         let each = dimension(tokens.len()) / rows.max(1);
         let ids = [rows, each];
         let source = [rows, dimension(self.mask.len()) / rows.max(1)];
-        // The branch for the first step ignores the past key values, but the inputs must have a value.
+        // A merged decoder's first step ignores the past key values, but the inputs must have a value.
         let zeros = vec![0.0; self.n_rows * size(*heads * *width)];
         let zeros_shape = [rows, *heads, 1, *width];
-        let is_later = [self.cache.is_some()];
-        let mut inputs = vec![
-            ("input_ids", Tensor::I64(&ids, tokens)),
+        let mut inputs = vec![("input_ids", Tensor::I64(&ids, tokens))];
+        let optional = [
             ("encoder_hidden_states", Tensor::Retained(&self.hidden)),
             ("use_cache_branch", Tensor::Bool(&[1], &is_later)),
+            ("encoder_attention_mask", Tensor::I64(&source, &self.mask)),
         ];
-        if *takes_mask {
-            inputs.push(("encoder_attention_mask", Tensor::I64(&source, &self.mask)));
-        }
-        for (n, layer) in layers.iter().enumerate() {
+        inputs.extend(optional.into_iter().filter(|(name, _)| decoder.input(name).is_some()));
+        for (n, layer) in layers.iter().enumerate().filter(|_| takes_past) {
             for (k, name) in layer.past.iter().enumerate() {
                 let retained = self.cache.as_ref().and_then(|cache| cache.get(n)).map(|layer| &layer[k]);
                 let past = retained.map_or(Tensor::F32(&zeros_shape, &zeros), Tensor::Retained);
                 inputs.push((name, past));
             }
         }
+        let n_present = if is_later[0] { 2 } else { 4 };
         let mut outputs = vec!["logits"];
-        outputs.extend(layers.iter().flat_map(|l| l.present.iter().map(String::as_str)));
+        outputs.extend(layers.iter().flat_map(|l| l.present[..n_present].iter().map(String::as_str)));
         let mut retained = decoder.run_retained(inputs, &outputs)?.into_iter();
         let logits = retained
             .next()
             .ok_or_else(|| decoder.layout_error("expected an output \"logits\", found none"))?;
         let mut cache = Vec::with_capacity(layers.len());
         let mut before = self.cache.take().map(Vec::into_iter);
-        while let (Some(key), Some(value), Some(source_key), Some(source_value)) =
-            (retained.next(), retained.next(), retained.next(), retained.next())
-        {
-            cache.push(match before.as_mut().and_then(Iterator::next) {
-                Some([_, _, source_key, source_value]) => [key, value, source_key, source_value],
-                None => [key, value, source_key, source_value],
-            });
+        while let (Some(key), Some(value)) = (retained.next(), retained.next()) {
+            let source = match before.as_mut().and_then(Iterator::next) {
+                Some([_, _, key, value]) => Some((key, value)),
+                None => retained.next().zip(retained.next()),
+            };
+            cache.extend(source.map(|(source_key, source_value)| [key, value, source_key, source_value]));
         }
         self.cache = Some(cache);
         decoder.read(&logits)

@@ -68,6 +68,11 @@ impl Masked {
             || self.text.chars().any(|c| c.is_ascii_alphabetic() || ('\u{a00}'..='\u{a7f}').contains(&c))
     }
 
+    /// The placeholders, in the order of the text.
+    pub(super) fn placeholders(&self) -> Vec<char> {
+        self.values.iter().map(|(placeholder, _)| *placeholder).collect()
+    }
+
     /// What a placeholder stands for.
     fn value(&self, placeholder: char) -> Option<&str> {
         self.values.iter().find_map(|(c, value)| (*c == placeholder).then_some(value.as_str()))
@@ -295,13 +300,13 @@ pub(super) fn items(
     items
 }
 
-/// Replaces what is copied by placeholders. `text` is in NFC; `runs` are those of [`items`].
-pub(super) fn mask(text: &str, language: Language, lexicon: &Lexicon, runs: Option<&[Run]>) -> Masked {
+/// Replaces [`items`] of a text by placeholders.
+pub(super) fn mask(text: &str, items: impl IntoIterator<Item = (usize, Item)>) -> Masked {
     let mut masked = Masked::default();
     let mut numbers = placeholders(NUMBERS);
     let mut words = placeholders(WORDS);
     let mut at = 0;
-    for (start, Item { length, kind, value, ending }) in items(text, language, lexicon, runs) {
+    for (start, Item { length, kind, value, ending }) in items {
         let placeholder = match kind {
             Kind::Number => numbers.next(),
             Kind::Name | Kind::Word => words.next(),
@@ -318,6 +323,11 @@ pub(super) fn mask(text: &str, language: Language, lexicon: &Lexicon, runs: Opti
     }
     masked.text.push_str(&text[at..]);
     masked
+}
+
+/// Whether an item is a web address, an e-mail or payment address, or a host name.
+pub(super) fn is_address(written: &str) -> bool {
+    OPEN.iter().any(|pattern| pattern.is_match(written))
 }
 
 /// The item at the start of a text, if there is one.

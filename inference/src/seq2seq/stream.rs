@@ -8,9 +8,11 @@ use std::{
 };
 
 use serde::{Deserialize, Serialize};
+use unicode_normalization::UnicodeNormalization as _;
 
 use super::{
     constraints::Constraints,
+    indictrans,
     placeholders::{Item, Kind, Lexicon, Masked, items, mask},
     tokens::Tokens,
 };
@@ -35,6 +37,10 @@ enum Request {
     },
     /// Puts back what the placeholders of a translation stand for, as the translator does.
     Restore { translation: String, values: Vec<(char, String)> },
+    /// Makes of a text what `IndicTrans2` reads, with marks for what is copied or without.
+    Prepare { text: String, language: String, with_marks: bool },
+    /// Makes a text of what `IndicTrans2` has written, without marks.
+    Finish { text: String, language: String },
     /// Reads a `tokenizer.json`, for the requests `Constrain`.
     Tokenizer { path: PathBuf, eos_token_id: i64 },
     /// Scores of all tokens become those of the ones that may follow `tokens`; minus infinity for the others. `required`
@@ -85,6 +91,19 @@ impl Prepared {
                 let masked = Masked { values, ..Masked::default() };
                 Reply::Text { text: masked.restore(&masked.apart(&translation)) }
             }
+            Request::Prepare { text, language, with_marks } => {
+                let language = known(&language)?;
+                let text: String = text.nfc().collect();
+                let masked = if with_marks {
+                    indictrans::mask(&text, language)
+                } else {
+                    Masked { text, ..Masked::default() }
+                };
+                Reply::Text { text: indictrans::prepare(&masked.text, language, &masked.placeholders()) }
+            }
+            Request::Finish { text, language } => {
+                Reply::Text { text: indictrans::finish(&text, known(&language)?, &[]) }
+            }
             Request::Tokenizer { path, eos_token_id } => {
                 let bytes = fs::read(&path).map_err(|e| format!("{}: {e}", path.display()))?;
                 self.constraints = Constraints::of(&Tokens::parse(&bytes)?, eos_token_id);
@@ -101,9 +120,9 @@ impl Prepared {
     }
 
     fn mask(&self, text: &str, language: &str, in_words: bool) -> Result<Reply, String> {
-        let language = Language::of(language).ok_or("expected the language en or pa")?;
+        let language = known(language)?;
         let runs = in_words.then(|| numbers::find(text, language));
-        let masked = mask(text, language, &self.lexicon, runs.as_deref());
+        let masked = mask(text, items(text, language, &self.lexicon, runs.as_deref()));
         let place = |at: usize| text[..at].chars().count();
         let found = |(at, item): (usize, Item)| (place(at), place(at + item.length), item.kind, item.value);
         let items = items(text, language, &self.lexicon, runs.as_deref()).into_iter().map(found).collect();
@@ -122,6 +141,10 @@ impl Prepared {
         constraints.copies(required, Language::of(to)).apply(&mut scores, tokens, self.eos_token_id);
         scores
     }
+}
+
+fn known(language: &str) -> Result<Language, String> {
+    Language::of(language).ok_or_else(|| "expected the language en or pa".to_owned())
 }
 
 #[cfg(test)]

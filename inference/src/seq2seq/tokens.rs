@@ -20,9 +20,10 @@ enum File {
 }
 
 impl Tokens {
-    pub(crate) fn read(manifest: &Manifest) -> Result<Self, ManifestError> {
-        let bytes = manifest.read("tokenizer")?;
-        Self::parse(&bytes).map_err(|what| manifest.inconsistent(format!("its tokenizer: {what}")))
+    /// Reads the manifest's file with this role.
+    pub(crate) fn read(manifest: &Manifest, role: &str) -> Result<Self, ManifestError> {
+        let bytes = manifest.read(role)?;
+        Self::parse(&bytes).map_err(|what| manifest.inconsistent(format!("its {role}: {what}")))
     }
 
     /// Parses the file, or says what is wrong in it.

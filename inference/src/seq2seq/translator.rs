@@ -6,6 +6,7 @@ use unicode_normalization::UnicodeNormalization as _;
 
 use super::{
     constraints::{Constraints, Copies},
+    indictrans,
     network::Network,
     placeholders::{self, Lexicon, Masked},
     repetition::shortened,
@@ -27,10 +28,12 @@ const MAX_BATCH: usize = 16;
 /// The most beams of all sentences in one run of the model, which bounds its memory.
 const MAX_ROWS: usize = 64;
 
-/// A loaded translation model with the Marian or the M2M100 layout.
+/// A loaded translation model with the Marian, the M2M100 or the `IndicTrans2` layout.
 pub struct Translator {
     network: Network,
+    /// The tokens of a source; also those of a translation, unless [`IndicTrans::tokens`] are.
     tokens: Tokens,
+    indictrans: Option<IndicTrans>,
     /// The token of each language code. Empty if the model translates between one pair of languages only.
     languages: BTreeMap<String, i64>,
     config: GenerationConfig,
@@ -44,6 +47,31 @@ pub struct Translator {
     constraints: Option<Constraints>,
     /// Names that are copied in the script of the target.
     lexicon: Lexicon,
+}
+
+/// What only `IndicTrans2` has.
+struct IndicTrans {
+    /// The language that it translates from.
+    from: Language,
+    /// The tokens of a translation.
+    tokens: Tokens,
+    /// The tokens of the two languages, which begin each source.
+    tags: [i64; 2],
+}
+
+impl IndicTrans {
+    /// `source` are the tokens of a source.
+    fn open(manifest: &Manifest, source: &Tokens) -> Result<Self, ManifestError> {
+        let from = manifest.language.as_deref().and_then(Language::of).ok_or_else(|| {
+            manifest.inconsistent("expected the language that it translates from: pa or en".to_owned())
+        })?;
+        let tag = |language| source.named(manifest, indictrans::tag(language));
+        Ok(Self {
+            from,
+            tokens: Tokens::read(manifest, "target-tokenizer")?,
+            tags: [tag(from)?, tag(from.other())?],
+        })
+    }
 }
 
 /// The translation of a text.
@@ -86,12 +114,15 @@ impl Translator {
     fn open(runtime: &Runtime, manifest: &Manifest, n_threads: usize) -> Result<Self, LoadError> {
         let is_multilingual = match manifest.layout {
             Layout::M2m100 => true,
-            Layout::Marian => false,
+            Layout::Marian | Layout::IndicTrans2 => false,
             _ => return Err(manifest.unfit().into()),
         };
-        let tokens = Tokens::read(manifest)?;
+        let is_indictrans = manifest.layout == Layout::IndicTrans2;
+        let tokens = Tokens::read(manifest, if is_indictrans { "source-tokenizer" } else { "tokenizer" })?;
+        let indictrans = is_indictrans.then(|| IndicTrans::open(manifest, &tokens)).transpose()?;
         let generation = manifest.generation.clone().unwrap_or_default();
-        let config = GenerationConfig::read(manifest, &tokens, &generation)?;
+        let written = indictrans.as_ref().map_or(&tokens, |indictrans| &indictrans.tokens);
+        let config = GenerationConfig::read(manifest, written, &generation)?;
         let named = |token: &String| tokens.named(manifest, token);
         let pairs = manifest.languages.iter().filter(|_| is_multilingual);
         let languages = pairs.map(|(code, token)| Ok((code.clone(), named(token)?)));
@@ -113,6 +144,7 @@ impl Translator {
         Ok(Self {
             network,
             tokens,
+            indictrans,
             languages,
             config,
             reverse_weight: weight,
@@ -158,8 +190,7 @@ impl Translator {
             let text = if part.masked.is_translated() {
                 let found = found.next().unwrap_or_default();
                 self.rate(whole, &found);
-                let text = self.tokens.text(&found.tokens).map_err(|reason| self.network.unfit(reason))?;
-                part.masked.apart(&text)
+                self.written(&found.tokens, &part.masked)?
             } else {
                 part.masked.untranslated(Language::of(to))
             };
@@ -189,16 +220,20 @@ impl Translator {
 
     /// What the translation of a text into the language must and must not have.
     fn copies(&self, masked: &Masked, to: &str) -> Copies {
-        let required: Vec<char> = masked.values.iter().map(|(placeholder, _)| *placeholder).collect();
-        self.constraints.as_ref().map_or_else(Copies::default, |c| c.copies(&required, Language::of(to)))
+        let constraints = self.constraints.as_ref();
+        constraints.map_or_else(Copies::default, |c| c.copies(&masked.placeholders(), Language::of(to)))
     }
 
     /// The text with placeholders, if the model has them.
     fn masked(&self, text: &str, from: &str) -> Masked {
+        if let Some(indictrans) = &self.indictrans {
+            return indictrans::mask(&text.nfc().collect::<String>(), indictrans.from);
+        }
         match Language::of(from).filter(|_| self.constraints.is_some()) {
             Some(language) => {
                 let text: String = text.nfc().collect();
-                placeholders::mask(&text, language, &self.lexicon, Some(&numbers::find(&text, language)))
+                let runs = numbers::find(&text, language);
+                placeholders::mask(&text, placeholders::items(&text, language, &self.lexicon, Some(&runs)))
             }
             None => Masked { text: text.to_owned(), ..Masked::default() },
         }
@@ -212,7 +247,7 @@ impl Translator {
             return Ok(());
         }
         let masked = self.masked(text, from);
-        let source = self.source(&masked.text, from)?;
+        let source = self.source(&masked, from)?;
         let middle = text.len() / 2;
         let spaces = text.match_indices(' ').map(|(at, _)| at);
         let is_cut = source.len() > self.max_source_length || masked.is_full;
@@ -227,11 +262,34 @@ impl Translator {
         Ok(())
     }
 
-    /// The source tokens of a text: the language's token (for multilingual models), the text's tokens, the
-    /// end token.
-    fn source(&self, text: &str, from: &str) -> Result<Vec<i64>, RuntimeError> {
-        let tokens = self.tokens.of(text).map_err(|reason| self.network.unfit(reason))?;
-        Ok(self.language(from)?.into_iter().chain(tokens).chain([self.config.eos_token_id]).collect())
+    /// The source tokens of a text: the tokens of languages (for multilingual models), the text's tokens, the end token.
+    fn source(&self, masked: &Masked, from: &str) -> Result<Vec<i64>, RuntimeError> {
+        let (languages, tokens) = match &self.indictrans {
+            Some(IndicTrans { from: only, tags, .. }) => {
+                if Language::of(from) != Some(*only) {
+                    return Err(self
+                        .network
+                        .unfit(format!("it does not translate from the language {from:?}")));
+                }
+                let text = indictrans::prepare(&masked.text, *only, &masked.placeholders());
+                (tags.to_vec(), self.tokens.of(&text))
+            }
+            None => (self.language(from)?.into_iter().collect(), self.tokens.of(&masked.text)),
+        };
+        let tokens = tokens.map_err(|reason| self.network.unfit(reason))?;
+        Ok(languages.into_iter().chain(tokens).chain([self.config.eos_token_id]).collect())
+    }
+
+    /// The text of a translation's tokens, with the placeholders of its source.
+    fn written(&self, tokens: &[i64], masked: &Masked) -> Result<String, RuntimeError> {
+        let text = match &self.indictrans {
+            Some(indictrans) => indictrans
+                .tokens
+                .text(tokens)
+                .map(|text| indictrans::finish(&text, indictrans.from.other(), &masked.placeholders())),
+            None => self.tokens.text(tokens),
+        };
+        Ok(masked.apart(&text.map_err(|reason| self.network.unfit(reason))?))
     }
 
     fn run(
@@ -302,7 +360,7 @@ impl Translator {
         let mut translator = Self::open(runtime, manifest, 1).unwrap();
         let one = |(text, from, to): &(&str, &str, &str)| {
             let masked = translator.masked(text, from);
-            let source = translator.source(&masked.text, from).unwrap();
+            let source = translator.source(&masked, from).unwrap();
             let config = GenerationConfig {
                 forced_bos_token_id: translator.language(to).unwrap(),
                 ..translator.config.clone()
@@ -311,7 +369,7 @@ impl Translator {
             let found =
                 translator.run(std::slice::from_ref(&source), &[copies], &config, to).unwrap().remove(0);
             let tokens = found.tokens;
-            let text = masked.restore(&masked.apart(&translator.tokens.text(&tokens).unwrap()));
+            let text = masked.restore(&translator.written(&tokens, &masked).unwrap());
             (source, tokens, text)
         };
         texts.iter().map(one).collect()

@@ -86,7 +86,7 @@ fn the_encoder_gives_what_the_reference_gives() {
 #[test]
 fn tokens_become_the_same_text_with_either_tokenizer() {
     for name in ["tokenizer.bin", "tokenizer.json"] {
-        let tokens = Tokens::read(&manifest(name)).unwrap();
+        let tokens = Tokens::read(&manifest(name), "tokenizer").unwrap();
         for Text { tokens: given, text } in reference().texts {
             assert_eq!(tokens.text(&given).unwrap(), text, "{name}: {given:?}");
         }

@@ -75,7 +75,7 @@ impl SpeechModel for Moonshine {
 
 impl Moonshine {
     pub(super) fn load(runtime: &Runtime, manifest: &Manifest, n_threads: usize) -> Result<Self, LoadError> {
-        let tokens = Tokens::read(manifest)?;
+        let tokens = Tokens::read(manifest, "tokenizer")?;
         let generation = manifest.generation.clone().unwrap_or_default();
         let logprob_threshold = generation.logprob_threshold.unwrap_or(f64::NEG_INFINITY);
         let generation = GenerationConfig::read(manifest, &tokens, &generation)?;

@@ -76,7 +76,7 @@ impl SpeechModel for Whisper {
 
 impl Whisper {
     pub(super) fn load(runtime: &Runtime, manifest: &Manifest, n_threads: usize) -> Result<Self, LoadError> {
-        let tokens = Tokens::read(manifest)?;
+        let tokens = Tokens::read(manifest, "tokenizer")?;
         let rules = Rules::read(manifest, &tokens)?;
         let network = Network::load(runtime, manifest, n_threads)?;
         let n_mels = network.n_bands().filter(|n| (1..=256).contains(n));
