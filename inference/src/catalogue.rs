@@ -24,6 +24,9 @@ pub struct Catalogue {
 pub struct Entry {
     /// The model's name in the catalogue, and its id once it is installed.
     pub id: String,
+    /// The name of a set of entries that are pulled together, such as one model for each direction of translation.
+    #[serde(default)]
+    pub set: Option<String>,
     /// The repository on the hub, as `owner/name`.
     pub repo: String,
     /// The commit or branch of the repository.
@@ -135,9 +138,9 @@ impl Catalogue {
         &self.entries
     }
 
-    /// The entry with this id.
-    pub fn find(&self, id: &str) -> Option<&Entry> {
-        self.entries.iter().find(|e| e.id == id)
+    /// The entry with this id, or all entries of the set with this name.
+    pub fn find(&self, name: &str) -> Vec<&Entry> {
+        self.entries.iter().filter(|e| e.id == name || e.set.as_deref() == Some(name)).collect()
     }
 }
 
@@ -273,6 +276,9 @@ mod tests {
                 Layout::NemoTdt => vec!["encoder", "decoder", "vocab", "config"],
                 Layout::NemoCtc => vec!["model", "vocab", "config"],
                 Layout::Moonshine | Layout::M2m100 => vec!["encoder", "decoder", "tokenizer"],
+                Layout::IndicTrans2 => {
+                    vec!["encoder", "decoder", "decoder-with-past", "source-tokenizer", "target-tokenizer"]
+                }
                 other => panic!("{}: add the files that the layout {other} reads to this test", entry.id),
             };
             roles.retain(|role| *role != "config" || manifest.config.is_none());
@@ -293,6 +299,15 @@ mod tests {
         let wrong = parse("own.toml", &ENTRY.replace("labels", "lables")).unwrap();
         let error = wrong[0].manifest("here", &["1".repeat(64)]).unwrap_err().to_string();
         assert!(error.contains("the catalogue's entry m") && error.contains("lables"), "{error}");
+    }
+
+    #[test]
+    fn a_name_stands_for_an_entry_or_a_set() {
+        let catalogue = Catalogue::open(None).unwrap();
+        let ids = |name| catalogue.find(name).into_iter().map(|e| e.id.as_str()).collect::<Vec<_>>();
+        assert_eq!(ids("indictrans2"), ["indictrans2-en-pa", "indictrans2-pa-en"]);
+        assert_eq!(ids("indictrans2-en-pa"), ["indictrans2-en-pa"]);
+        assert!(ids("indictrans").is_empty());
     }
 
     #[test]

@@ -120,6 +120,17 @@ impl Models {
         ended.err
     }
 
+    /// Translates a line with `akhar translate`, which must succeed.
+    pub async fn translated(&self, line: &str, from: &str, to: &str) -> String {
+        let mut command = command(&["translate", "--from", from, "--to", to], &self.environment);
+        let input = self.folder.join("line.txt");
+        fs::write(&input, line).expect("a line");
+        let output = command.stdin(fs::File::open(&input).expect("a line")).output().await.expect("it runs");
+        let ended = Ended::from(output);
+        assert_eq!(ended.code, Some(0), "{}", ended.err);
+        ended.out
+    }
+
     /// Starts `akhar models …`.
     pub fn start(&self, arguments: &[&str]) -> Process {
         Process::spawn("models", self.command(arguments))

@@ -26,7 +26,7 @@ pub(crate) enum Command {
     },
     /// Download and install a model of the catalogue. Resumes an interrupted download
     Pull {
-        /// The model's id, as `akhar models list` shows it
+        /// The model's id, as `akhar models list` shows it, or a name of several models: indictrans2
         id: String,
     },
     /// Transcribe recordings with an installed model and with the bundled one, and print text, confidence and time of both

@@ -8,6 +8,8 @@ use akhar_tests::{
     root, until,
 };
 
+use serde_json::Value;
+
 use crate::flip;
 
 #[tokio::test]
@@ -94,6 +96,8 @@ async fn the_catalogue_is_listed_with_the_operator_s_entries_first() {
     }
     let nllb = world.listed("nllb-200-distilled-600m").await;
     assert_eq!(nllb[1..5], ["translation", "en, pa", "m2m100", "CC-BY-NC-4.0"]);
+    let indictrans = world.listed("indictrans2-pa-en").await;
+    assert_eq!(indictrans[1..5], ["translation", "pa", "indictrans2", "MIT"]);
     assert!(to_pull.find(ID) < to_pull.find("whisper"), "{out}");
     world.catalogue("[[models]]\nid = 'm'\n");
     let said = world.refused(&["list"]).await;
@@ -141,4 +145,49 @@ async fn a_model_with_weights_beside_its_graph_is_pulled_and_tried_beside_the_bu
     flip(&world.folder.join("models/pulled/conformer/model.onnx_data"));
     let said = world.refused(&["try", "conformer", &clip]).await;
     assert!(said.contains("model.onnx_data: its SHA-256 is"), "{said}");
+}
+
+#[tokio::test]
+async fn one_name_pulls_a_model_for_each_direction_and_both_translate() {
+    let world = Models::new().await;
+    let files = [
+        ("encoder", "encoder_model.onnx"),
+        ("encoder-weights", "encoder_model.onnx.data"),
+        ("decoder", "decoder_model.onnx"),
+        ("decoder-with-past", "decoder_with_past_model.onnx"),
+        ("decoder-weights", "decoder_shared.onnx.data"),
+        ("source-tokenizer", "tokenizer_src.json"),
+        ("target-tokenizer", "tokenizer_tgt.json"),
+    ];
+    let directions = [("en", "pa"), ("pa", "en")];
+    let mut catalogue = String::new();
+    for (from, to) in directions {
+        let id = format!("{from}-{to}");
+        write!(
+            catalogue,
+            "[[models]]\nid = '{id}'\nset = 'small'\nrepo = 'akhar/{id}'\nrevision = 'main'\nsize_mb = 1\n\
+             best_for = 'tests'\noperation = 'translation'\nlayout = 'indictrans2'\nlanguage = '{from}'\n\
+             licence = 'MIT'\n[models.generation]\nno_repeat_ngram_size = 3\nmax_new_tokens = 40\n"
+        )
+        .expect("a text grows");
+        for (role, path) in files {
+            let file = root().join("tests/fixtures/seq2seq/indictrans2").join(&id).join(path);
+            world.hub.put(&format!("akhar/{id}/{path}"), &fs::read(file).expect("a fixture"));
+            writeln!(catalogue, "[[models.files]]\nrole = '{role}'\npath = '{path}'").expect("a text grows");
+        }
+    }
+    world.catalogue(&catalogue);
+    let said = world.done(&["pull", "small"]).await;
+    assert!(said.contains("en-pa is installed") && said.contains("pa-en is installed"), "{said}");
+    assert!(world.done(&["pull", "small"]).await.contains("pa-en is installed already"));
+    world.done(&["use", "translation", "en-pa"]).await;
+    let both = world.done(&["use", "translation", "pa-en"]).await;
+    assert!(both.contains("translation in en: en-pa") && both.contains("translation in pa: pa-en"), "{both}");
+    for (from, to) in directions {
+        let golden = root().join(format!("tests/fixtures/seq2seq/indictrans2/{from}-{to}/golden.json"));
+        let golden: Value = serde_json::from_slice(&fs::read(golden).expect("a fixture")).expect("JSON");
+        let case = &golden["cases"][0];
+        let translated = world.translated(case["text"].as_str().expect("a text"), from, to).await;
+        assert_eq!(translated.trim(), case["beam_text"].as_str().expect("a text").trim());
+    }
 }

@@ -29,19 +29,26 @@ use transfer::{Transfer, tag_path};
 use super::error::failed;
 use crate::{failure::Failure, output};
 
-pub(super) fn run(config: &Config, id: &str) -> Result<(), Failure> {
+/// Downloads and installs the model or the set of models with this name, one after the other.
+pub(super) fn run(config: &Config, name: &str) -> Result<(), Failure> {
+    let what = format!("pull {name}");
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    let pulled = runtime.map_err(Failure::Runtime)?.block_on(pull(config, id));
-    output::line(pulled.map_err(failed(&format!("pull {id}")))?)
+    let runtime = runtime.map_err(Failure::Runtime)?;
+    let catalogue = Catalogue::open(config.catalogue.as_deref()).map_err(failed(&what))?;
+    let entries = catalogue.find(name);
+    if entries.is_empty() {
+        let ids: Vec<&str> = catalogue.entries().iter().map(|e| e.id.as_str()).collect();
+        return Err(failed(&what)(PullError::Unknown(ids.join(", "))));
+    }
+    for entry in entries {
+        output::line(runtime.block_on(pull(config, entry)).map_err(failed(&what))?)?;
+    }
+    Ok(())
 }
 
 /// Downloads and installs a model. Returns what to tell the user.
-async fn pull(config: &Config, id: &str) -> Result<String, PullError> {
-    let catalogue = Catalogue::open(config.catalogue.as_deref())?;
-    let entry = catalogue.find(id).ok_or_else(|| {
-        let ids: Vec<&str> = catalogue.entries().iter().map(|e| e.id.as_str()).collect();
-        PullError::Unknown(ids.join(", "))
-    })?;
+async fn pull(config: &Config, entry: &Entry) -> Result<String, PullError> {
+    let id = &entry.id;
     let registry = Registry::open(&config.models_dir)?;
     if registry.find(id).is_some() {
         return Ok(format!("{id} is installed already; `akhar models verify {id}` checks its files"));
