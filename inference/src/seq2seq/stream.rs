@@ -181,6 +181,21 @@ mod tests {
     }
 
     #[test]
+    fn a_text_is_prepared_for_indictrans2_and_finished() {
+        let requests = [
+            r#"{"step": "prepare", "text": "ਘਰ, 12/05/2024", "language": "pa", "with_marks": true}"#,
+            r#"{"step": "prepare", "text": "ਘਰ, 12/05/2024", "language": "pa", "with_marks": false}"#,
+            r#"{"step": "finish", "text": "घर , 5 ।", "language": "pa"}"#,
+        ];
+        let found = replies(&requests.join("\n")).unwrap();
+        let texts = ["घर , < ID1 >", "घर , 12/05/2024", "ਘਰ, 5।"];
+        for (reply, text) in found.iter().zip(texts) {
+            assert_eq!(*reply, format!("{{\"n_values\":0,\"text\":\"{text}\"}}"));
+        }
+        assert!(replies(r#"{"step": "finish", "text": "a", "language": "hi"}"#).is_err());
+    }
+
+    #[test]
     fn a_tokenizer_without_placeholders_says_so() {
         let path = fixtures("seq2seq/m2m100/tokenizer.json");
         let request = serde_json::json!({"step": "tokenizer", "path": path, "eos_token_id": 2}).to_string();
