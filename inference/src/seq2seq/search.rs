@@ -230,10 +230,10 @@ impl Source<'_> {
         for (parent, (beam, next)) in self.beams.iter().zip(next).enumerate() {
             let before = beam.log_prob - next.log_total;
             // What a score must exceed.
-            let mut least = f64::NEG_INFINITY;
-            if let Some((worst, ..)) = candidates.get(n_candidates - 1) {
-                least = worst - before;
-            }
+            let least_of = |candidates: &[(f64, usize, i64)]| {
+                candidates.get(n_candidates - 1).map_or(f64::NEG_INFINITY, |(worst, ..)| worst - before)
+            };
+            let mut least = least_of(&candidates);
             for (score, token) in next.scores.iter().zip(0i64..) {
                 let score = f64::from(*score);
                 if score > least {
@@ -241,9 +241,7 @@ impl Source<'_> {
                     let rank = candidates.partition_point(|(better, ..)| *better >= log_prob);
                     candidates.insert(rank, (log_prob, parent, token));
                     candidates.truncate(n_candidates);
-                    if let Some((worst, ..)) = candidates.get(n_candidates - 1) {
-                        least = worst - before;
-                    }
+                    least = least_of(&candidates);
                 }
             }
         }

@@ -302,7 +302,7 @@ impl Translator {
         let found = constrained(&mut self.network.encode(sources, self.pad_token_id)?, copies, config)?;
         let special = [config.decoder_start_token_id, self.pad_token_id];
         let chosen = |(found, source): (Vec<Sequence>, &Vec<i64>)| {
-            let found = self.without_new_numbers(found, to)?;
+            let found = self.without_new_numbers(found, to);
             match self.reverse_weight {
                 0.0 => Ok(first(found)),
                 weight => reverse::chosen(&mut self.network, found, source, weight, special),
@@ -313,18 +313,14 @@ impl Translator {
 
     /// The sequences without a number in words, which the network made up since placeholders stand for all that the source
     /// has. If each has one, all of them.
-    fn without_new_numbers(&self, found: Vec<Sequence>, to: &str) -> Result<Vec<Sequence>, RuntimeError> {
-        let Some(language) = Language::of(to).filter(|_| self.constraints.is_some()) else {
-            return Ok(found);
+    fn without_new_numbers(&self, found: Vec<Sequence>, to: &str) -> Vec<Sequence> {
+        let Some(language) = Language::of(to).filter(|_| self.constraints.is_some()) else { return found };
+        // A sequence without a text is an error once it is chosen.
+        let has_number = |sequence: &Sequence| {
+            self.tokens.text(&sequence.tokens).is_ok_and(|text| numbers::has_many(&text, language))
         };
-        let mut without = Vec::with_capacity(found.len());
-        for sequence in &found {
-            let text = self.tokens.text(&sequence.tokens).map_err(|reason| self.network.unfit(reason))?;
-            if !numbers::has_many(&text, language) {
-                without.push(sequence.clone());
-            }
-        }
-        Ok(if without.is_empty() { found } else { without })
+        let (with, without): (Vec<_>, Vec<_>) = found.into_iter().partition(has_number);
+        if without.is_empty() { with } else { without }
     }
 
     /// The token of a language; `None` if the model translates between one pair of languages only.
