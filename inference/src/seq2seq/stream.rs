@@ -122,10 +122,12 @@ impl Prepared {
     fn mask(&self, text: &str, language: &str, in_words: bool) -> Result<Reply, String> {
         let language = known(language)?;
         let runs = in_words.then(|| numbers::find(text, language));
-        let masked = mask(text, items(text, language, &self.lexicon, runs.as_deref()));
+        let found = items(text, language, &self.lexicon, runs.as_deref());
         let place = |at: usize| text[..at].chars().count();
-        let found = |(at, item): (usize, Item)| (place(at), place(at + item.length), item.kind, item.value);
-        let items = items(text, language, &self.lexicon, runs.as_deref()).into_iter().map(found).collect();
+        let item =
+            |(at, item): &(usize, Item)| (place(*at), place(at + item.length), item.kind, item.value.clone());
+        let items = found.iter().map(item).collect();
+        let masked = mask(text, found);
         Ok(Reply::Masked { text: masked.text, values: masked.values, items })
     }
 
