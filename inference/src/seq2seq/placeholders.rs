@@ -33,7 +33,7 @@ use serde::Serialize;
 
 use crate::{
     numbers::{self, Language, Run},
-    text::continues_a_word,
+    text::{continues_a_word, latin_digit},
 };
 
 /// The number of placeholders of a kind.
@@ -385,12 +385,5 @@ fn number(text: &str, number: &str) -> (usize, Kind) {
 }
 
 fn latin_digits(text: &str) -> String {
-    text.chars()
-        .map(|c| {
-            ('੦'..='੯')
-                .zip('0'..='9')
-                .find_map(|(gurmukhi, latin)| (gurmukhi == c).then_some(latin))
-                .unwrap_or(c)
-        })
-        .collect()
+    text.chars().map(|c| latin_digit(c, '੦').unwrap_or(c)).collect()
 }

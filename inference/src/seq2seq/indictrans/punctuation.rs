@@ -3,6 +3,7 @@
 use std::sync::LazyLock;
 
 use super::rules::Rules;
+use crate::text::latin_digit;
 
 static PUNCTUATION: LazyLock<Rules> = LazyLock::new(|| {
     Rules::new(&[
@@ -31,15 +32,6 @@ static PUNCTUATION: LazyLock<Rules> = LazyLock::new(|| {
 /// The text with plain quotation marks, dashes, brackets and spaces, and with Latin digits for those of Gurmukhi and
 /// Devanagari.
 pub(super) fn normalise(text: &str) -> String {
-    let digit = |c: char| match c {
-        '੦'..='੯' => latin(c, '੦'),
-        '०'..='९' => latin(c, '०'),
-        _ => c,
-    };
+    let digit = |c: char| latin_digit(c, '੦').or_else(|| latin_digit(c, '०')).unwrap_or(c);
     PUNCTUATION.apply(text).trim().chars().map(digit).collect()
-}
-
-/// The Latin digit of a digit in the script whose digits begin with `zero`.
-fn latin(digit: char, zero: char) -> char {
-    char::from_digit(u32::from(digit) - u32::from(zero), 10).unwrap_or(digit)
 }
