@@ -90,6 +90,17 @@ impl Models {
         fs::write(self.folder.join("catalogue.toml"), text).expect("a catalogue");
     }
 
+    /// Puts files of a folder of fixtures on the hub, as `akhar/name`. Returns their part of the catalogue's entry, with the
+    /// role of each.
+    pub fn published(&self, name: &str, folder: &str, files: &[(&str, &str)]) -> String {
+        let folder = root().join("tests/fixtures").join(folder);
+        let file = |(role, path): &(&str, &str)| {
+            self.hub.put(&format!("akhar/{name}/{path}"), &fs::read(folder.join(path)).expect("a fixture"));
+            format!("[[models.files]]\nrole = '{role}'\npath = '{path}'\n")
+        };
+        files.iter().map(file).collect()
+    }
+
     /// Sets an environment variable.
     pub fn set(&mut self, name: &str, value: &str) {
         self.environment.retain(|(n, _)| n != name);

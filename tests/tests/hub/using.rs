@@ -116,11 +116,7 @@ async fn a_model_with_weights_beside_its_graph_is_pulled_and_tried_beside_the_bu
     let mut entry = "[[models]]\nid = 'conformer'\nrepo = 'akhar/conformer'\nrevision = 'main'\nsize_mb = 1\n\
         best_for = 'tests'\noperation = 'speech-recognition'\nlayout = 'nemo-ctc'\nlanguage = 'pa'\nlicence = 'MIT'\n"
         .to_owned();
-    for (role, path) in files {
-        let bytes = fs::read(root().join("tests/fixtures/conformer/float32").join(path)).expect("a fixture");
-        world.hub.put(&format!("akhar/conformer/{path}"), &bytes);
-        writeln!(entry, "[[models.files]]\nrole = '{role}'\npath = '{path}'").expect("a text grows");
-    }
+    entry.push_str(&world.published("conformer", "conformer/float32", &files));
     world.catalogue(&entry);
     let bundled = fs::read_to_string(root().join("models/speech-pa.toml")).expect("a manifest");
     fs::write(world.folder.join("models/speech-pa.toml"), bundled).expect("a manifest");
@@ -170,11 +166,7 @@ async fn one_name_pulls_a_model_for_each_direction_and_both_translate() {
              licence = 'MIT'\n[models.generation]\nno_repeat_ngram_size = 3\nmax_new_tokens = 40\n"
         )
         .expect("a text grows");
-        for (role, path) in files {
-            let file = root().join("tests/fixtures/seq2seq/indictrans2").join(&id).join(path);
-            world.hub.put(&format!("akhar/{id}/{path}"), &fs::read(file).expect("a fixture"));
-            writeln!(catalogue, "[[models.files]]\nrole = '{role}'\npath = '{path}'").expect("a text grows");
-        }
+        catalogue.push_str(&world.published(&id, &format!("seq2seq/indictrans2/{id}"), &files));
     }
     world.catalogue(&catalogue);
     let said = world.done(&["pull", "small"]).await;
