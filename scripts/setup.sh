@@ -152,6 +152,7 @@ clock_library() {
     done
     (install libfaketime) || say "libfaketime is not installed: make chaos will move no clock"
 }
+pooler() { [ -x /usr/sbin/pgbouncer ] || install pgbouncer; }
 balancer() { command -v haproxy >/dev/null 2>&1 || install haproxy; }
 speaker() { command -v espeak-ng >/dev/null 2>&1 || install espeak-ng; }
 cplusplus() { command -v c++ >/dev/null 2>&1 || install g++; }
@@ -200,7 +201,7 @@ case "${1:-run}" in
     run) postgres_programs; onnxruntime; weights ;;
     library) onnxruntime ;;
     weights) weights ;;
-    test) postgres; onnxruntime; weights; schemathesis; node; chromium; curl_command; prometheus ;;
+    test) postgres; onnxruntime; weights; schemathesis; node; chromium; curl_command; prometheus; pooler ;;
     chaos) postgres; onnxruntime; weights; clock_library; schemathesis ;;
     bulk) postgres; onnxruntime; weights; speaker ;;
     rolling) postgres; onnxruntime; weights; balancer ;;

@@ -1,16 +1,9 @@
 //! The connection of a task that executes one statement after another. A pool tests a connection before and after each
 //! use, which would add two round trips to every statement.
 
-use std::{
-    sync::Arc,
-    time::{Duration, Instant},
-};
+use std::time::{Duration, Instant};
 
-use sqlx::{Connection as _, PgConnection, PgPool, postgres::PgConnectOptions};
-use tokio::time::timeout;
-
-/// How long connecting may take before the database counts as unavailable.
-const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
+use sqlx::{Connection as _, PgConnection, PgPool};
 
 /// Idle time after which a connection is tested before it is used. A restart of the server may have closed it.
 const MAX_UNTESTED_IDLE: Duration = Duration::from_millis(500);
@@ -18,14 +11,14 @@ const MAX_UNTESTED_IDLE: Duration = Duration::from_millis(500);
 /// A connection that is opened when it is first used, and again after it was lost.
 #[derive(Debug)]
 pub(super) struct TaskConnection {
-    options: Arc<PgConnectOptions>,
+    pool: PgPool,
     kept: Option<(PgConnection, Instant)>,
 }
 
 impl TaskConnection {
-    /// A connection with the options of the pool's connections. Does not connect yet.
+    /// A connection like those of the pool, which opens it. Does not connect yet.
     pub(super) fn like(pool: &PgPool) -> Self {
-        Self { options: pool.connect_options(), kept: None }
+        Self { pool: pool.clone(), kept: None }
     }
 
     /// Takes the open connection, unless the server has closed it, or connects.
@@ -35,8 +28,7 @@ impl TaskConnection {
         {
             return Ok(db);
         }
-        let connecting = timeout(CONNECT_TIMEOUT, PgConnection::connect_with(&self.options));
-        connecting.await.map_err(|_| sqlx::Error::PoolTimedOut)?
+        Ok(self.pool.acquire().await?.detach())
     }
 
     /// Keeps the connection for the next statement.

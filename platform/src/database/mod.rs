@@ -19,7 +19,7 @@ use std::{
 use crate::metrics;
 use backon::{ConstantBuilder, Retryable as _};
 use sqlx::{
-    Connection as _, PgConnection, PgPool,
+    Connection as _, Executor as _, PgConnection, PgPool,
     postgres::{PgConnectOptions, PgPoolOptions},
 };
 
@@ -36,6 +36,16 @@ const MAX_UNTESTED_IDLE: Duration = Duration::from_millis(500);
 /// How long the server may take to tell its time for the metrics.
 const CLOCK_LIMIT: Duration = Duration::from_secs(1);
 
+/// The settings of every connection of the pools. The statements are always the same, and each reads a few rows by an
+/// index. So each gets one generic plan and is never compiled. Plans other than index scans are disabled: a plan made
+/// while a table was small, or before it was analysed, would read the whole table, and a connection keeps its plans until
+/// it is closed.
+const PLANS: &str = "set jit = off; set plan_cache_mode = force_generic_plan; \
+    set enable_seqscan = off; set enable_hashjoin = off; set enable_mergejoin = off";
+
+/// The further setting of the connections whose commits may be lost.
+const NO_FLUSH: &str = "set synchronous_commit = off";
+
 /// The pools of one process.
 #[derive(Debug, Clone)]
 pub struct Database {
@@ -49,8 +59,10 @@ pub struct Database {
 }
 
 /// Parses a connection URL such as `postgres://user:password@host/database`.
+///
+/// The connections ask for no setting that a pooler such as `PgBouncer` refuses when they start.
 pub fn options(url: &str) -> Result<PgConnectOptions, sqlx::Error> {
-    PgConnectOptions::from_str(url)
+    Ok(PgConnectOptions::from_str(url)?.extra_float_digits(None))
 }
 
 impl Database {
@@ -64,21 +76,11 @@ impl Database {
         n_connections: usize,
     ) -> Result<Self, sqlx::Error> {
         let n = u32::try_from(n_connections).unwrap_or(u32::MAX);
-        // The statements are always the same, and each reads a few rows by an index. So each gets one generic plan
-        // and is never compiled. Plans other than index scans are disabled: a plan made while a table was small, or
-        // before it was analysed, would read the whole table, and a connection keeps its plans until it is closed.
-        let options = options.clone().options([
-            ("jit", "off"),
-            ("plan_cache_mode", "force_generic_plan"),
-            ("enable_seqscan", "off"),
-            ("enable_hashjoin", "off"),
-            ("enable_mergejoin", "off"),
-        ]);
-        let volatile = options.clone().options([("synchronous_commit", "off")]);
-        connect_once(&options).await?;
+        connect_once(options).await?;
+        let named = |name: &str| options.clone().application_name(name);
         Ok(Self {
-            durable: pool(n - n / 2).connect_lazy_with(options.application_name(name)),
-            volatile: pool(n / 2).connect_lazy_with(volatile.application_name(&format!("{name} queue"))),
+            durable: pool(n - n / 2, &[PLANS]).connect_lazy_with(named(name)),
+            volatile: pool(n / 2, &[PLANS, NO_FLUSH]).connect_lazy_with(named(&format!("{name} queue"))),
             name,
         })
     }
@@ -142,11 +144,21 @@ pub fn address(options: &PgConnectOptions) -> String {
     )
 }
 
-fn pool(n: u32) -> PgPoolOptions {
+/// A pool whose connections have these settings. They are set once a connection is up, because a pooler refuses them when
+/// it starts.
+fn pool(n: u32, settings: &'static [&'static str]) -> PgPoolOptions {
     PgPoolOptions::new()
         .max_connections(n)
         .acquire_timeout(ACQUIRE_TIMEOUT)
         .test_before_acquire(false)
+        .after_connect(move |connection, _| {
+            Box::pin(async move {
+                for setting in settings {
+                    connection.execute(*setting).await?;
+                }
+                Ok(())
+            })
+        })
         .before_acquire(|connection, meta| {
             Box::pin(async move {
                 if meta.idle_for > MAX_UNTESTED_IDLE {

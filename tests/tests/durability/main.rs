@@ -10,6 +10,7 @@ mod killed_api;
 mod killed_postgres;
 mod locks;
 mod migrating;
+mod pooler;
 mod protocol;
 mod queue;
 mod restarts;
