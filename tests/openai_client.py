@@ -14,6 +14,7 @@ english, panjabi = (Path(path) for path in sys.argv[1:])
 client = openai.OpenAI(max_retries=0)
 audio = client.audio
 models = [model.id for model in client.models.list()]
+assert [client.models.retrieve(name).id for name in models] == models
 plain = audio.transcriptions.create(model="whisper-1", language="en", file=english)
 verbose = audio.transcriptions.create(
     model="speech-en",
@@ -49,11 +50,17 @@ def refused(**options: object) -> dict[str, object]:
 errors = [
     refused(model="whisper-2"),
     refused(language="pa"),
-    refused(prompt="names"),
-    refused(temperature=0.4),
-    refused(response_format="xml"),
+    refused(language="fr"),
+    refused(temperature=1.4),
+    refused(response_format="diarized_json"),
+    refused(extra_body={"known_speaker_names": ["agent"]}),
     refused(file=("notes.txt", b"no recording")),
 ]
+try:
+    client.models.retrieve("whisper-2")
+    raise AssertionError("an unknown model is found")
+except openai.NotFoundError as error:
+    errors.append({"class": "NotFoundError", "status": error.status_code, "code": error.code})
 stranger = openai.OpenAI(api_key="ak_unknown", max_retries=0)
 try:
     stranger.models.list()

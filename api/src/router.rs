@@ -1,6 +1,6 @@
 //! All routes of the server, with the middleware around them.
 
-use std::any::Any;
+use std::{any::Any, sync::Arc};
 
 use akhar_jobs::Operation;
 use axum::{
@@ -41,7 +41,9 @@ with_operations!(handlers);
 pub(crate) fn router(app: App) -> Router {
     let openapi = openapi();
     let document = Bytes::from(openapi_json(&openapi));
-    let paths: Vec<String> = openapi.paths.paths.into_keys().collect();
+    let paths: Arc<[String]> = openapi.paths.paths.into_keys().collect();
+    let known = Arc::clone(&paths);
+    let of_no_operation = async move |uri: Uri| no_route(uri.path(), &known);
     let pages = ui::routes(&app, &document);
     let shared = middleware::Shared::new(&app.shutdown);
     let models = Operation::ALL.into_iter().fold(Router::new(), |router, operation| {
@@ -49,6 +51,7 @@ pub(crate) fn router(app: App) -> Router {
     });
     let routes = models
         .route("/v1/models", get(openai::models::handle))
+        .route("/v1/models/{id}", get(openai::model::handle).fallback(of_no_operation))
         .route("/v1/audio/transcriptions", post(openai::transcriptions::handle))
         .route("/v1/audio/translations", post(openai::translations::handle))
         .route("/v1/jobs", get(jobs::list::handle))

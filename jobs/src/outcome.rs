@@ -133,6 +133,10 @@ pub struct Segment {
     /// The text in the other language, if a translation was requested.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub translation: Option<String>,
+    /// The expected share of the text's letters that are right, 0 to 1. Absent if it was not requested, and if the model does
+    /// not tell it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub confidence: Option<f64>,
 }
 
 /// A part of a recording of which a text is probably wrong.

@@ -42,6 +42,7 @@ pub enum Parameters {
 /// The parameters of a speech recognition.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
+#[expect(clippy::struct_excessive_bools, reason = "each is a field of requests")]
 pub struct SpeechParameters {
     /// The language spoken in the recording.
     pub lang: Language,
@@ -54,6 +55,9 @@ pub struct SpeechParameters {
     /// parameters from before this field existed.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub with_words: bool,
+    /// Whether to return how likely each of these is right. Not written if false, like `with_words`.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub with_confidence: bool,
 }
 
 /// A language of speech. The names are stored in rows: never rename one.

@@ -142,6 +142,7 @@ mod tests {
             end: at.into(),
             transcription: at.to_string(),
             translation: Some("x".to_owned()),
+            confidence: None,
         };
         (1..=n).map(segment).collect()
     }

@@ -4,7 +4,9 @@ use akhar_jobs::{Bounded, Language, MediaType, Queue, SpeechParameters};
 use serde_json::json;
 
 use super::{
-    options::{Format, Granularity, Model, TranslationModel, Unsupported},
+    chunking::{Chunking, ServerVad},
+    language::SpokenLanguage,
+    options::{Format, Granularity, Logprobs, Model, TranslationModel, Unsupported, Unused},
     response::View,
 };
 use crate::{
@@ -21,19 +23,37 @@ fields! {
     AudioTranscriptionForm {
         /// The model.
         model: Model = field("model").required(),
-        /// The language that is spoken in the recording. It must be the model's language, if that has one.
-        language: Language = field("language").wrong("fr"),
+        /// The language that is spoken in the recording: a tag of BCP 47 or an English name. It must be the model's language,
+        /// if that has one.
+        language: SpokenLanguage = field("language").wrong("fr"),
+        /// Languages that can be spoken in the recording. Without `language`, the first one counts.
+        languages: Vec<SpokenLanguage> = field("languages[]"),
         /// How the response is written.
         response_format: Format = field("response_format").or("json"),
         /// What has a time. Only with `verbose_json`, for which the default is `segment`.
         granularities: Vec<Granularity> = field("timestamp_granularities[]"),
-        _prompt: Unsupported = field("prompt").only(&[""]),
-        /// Not supported: only 0.
-        _temperature: Bounded<f64, 0, 0> = field("temperature").only(&["0", "0.0"]),
         /// Whether to send the text as events while it is recognised. Only with `json`.
         stream: bool = field("stream").or("false"),
-        _include: Vec<Unsupported> = field("include[]").only(&[]),
-        _chunking: Unsupported = field("chunking_strategy").only(&["auto"]),
+        /// Has no effect.
+        prompt: Unused = field("prompt"),
+        /// Has no effect.
+        keywords: Vec<Unused> = field("keywords[]"),
+        /// Has no effect.
+        temperature: Bounded<f64, 0, 1> = field("temperature"),
+        /// Has no effect.
+        include: Vec<Logprobs> = field("include[]"),
+        /// How to cut the recording. The server decides, so an object has no effect.
+        chunking: Chunking = field("chunking_strategy"),
+        /// Has no effect, as the other members of `chunking_strategy`.
+        chunking_type: ServerVad = field("chunking_strategy[type]"),
+        /// Has no effect.
+        _prefix_padding: Unused = field("chunking_strategy[prefix_padding_ms]"),
+        /// Has no effect.
+        _silence_duration: Unused = field("chunking_strategy[silence_duration_ms]"),
+        /// Has no effect.
+        _threshold: Unused = field("chunking_strategy[threshold]"),
+        _speaker_names: Vec<Unsupported> = field("known_speaker_names[]").only(&[]),
+        _speaker_references: Vec<Unsupported> = field("known_speaker_references[]").only(&[]),
     }
 }
 
@@ -44,10 +64,25 @@ fields! {
         model: TranslationModel = field("model").required().wrong("speech-en"),
         /// How the response is written.
         response_format: Format = field("response_format").or("json"),
-        _prompt: Unsupported = field("prompt").only(&[""]),
-        /// Not supported: only 0.
-        _temperature: Bounded<f64, 0, 0> = field("temperature").only(&["0", "0.0"]),
+        /// Has no effect.
+        prompt: Unused = field("prompt"),
+        /// Has no effect.
+        temperature: Bounded<f64, 0, 1> = field("temperature"),
     }
+}
+
+/// Says of each option that is given that it has no effect.
+fn remarks<const N: usize>(options: [(&str, bool); N]) -> Vec<String> {
+    let given = options.into_iter().filter(|(_, is_given)| *is_given);
+    given.map(|(name, _)| format!("{name} has no effect")).collect()
+}
+
+fn is_positive(temperature: Option<Bounded<f64, 0, 1>>) -> bool {
+    temperature.is_some_and(|temperature| temperature.get() > 0.0)
+}
+
+fn is_given(option: Option<&Unused>) -> bool {
+    option.is_some_and(|option| !option.is_empty)
 }
 
 /// The file of both forms.
@@ -73,13 +108,16 @@ impl Form for AudioTranscriptionForm {
 
     fn check(self, violations: &mut Vec<Violation>) -> Option<(View, bool)> {
         let mut refuse = |name, code, detail| violations.push(Violation::new(name, code, detail));
-        if let (Some(model), Some(language)) = (self.model, self.language)
+        let languages = self.languages.as_deref().unwrap_or_default();
+        let named = self.language.map(|language| ("language", language.0));
+        let named = named.or_else(|| languages.first().map(|language| ("languages[]", language.0)));
+        if let (Some(model), Some((field, language))) = (self.model, named)
             && let Some(only) = model.language().filter(|only| *only != language)
         {
             let (model, language, only) = (model.id(), language.code(), only.code());
             let detail =
-                format!("language is {language}, but model {model} transcribes {only}: expected {only}");
-            refuse("language", Code::NotAChoice, detail);
+                format!("{field} is {language}, but model {model} transcribes {only}: expected {only}");
+            refuse(field, Code::NotAChoice, detail);
         }
         if let Some(format) = self.response_format {
             let needs = |name: &str, needed: Format| {
@@ -94,15 +132,28 @@ impl Form for AudioTranscriptionForm {
                 refuse("stream", Code::Unsupported, needs("stream", Format::Json));
             }
         }
+        let mut remarks = remarks([
+            ("prompt", is_given(self.prompt.as_ref())),
+            ("keywords[]", self.keywords.is_some()),
+            ("temperature", is_positive(self.temperature)),
+            ("include[]", self.include.is_some()),
+            ("chunking_strategy", self.chunking == Some(Chunking::ServerVad) || self.chunking_type.is_some()),
+        ]);
+        let language =
+            named.map(|(_, language)| language).or(self.model?.language()).unwrap_or(Language::Panjabi);
+        if languages.iter().any(|other| other.0 != language) {
+            remarks.push(format!("of languages[], only {} has an effect", language.code()));
+        }
         let format = self.response_format?;
         let granularities = self.granularities.unwrap_or_else(|| vec![Granularity::Segment]);
         let speech = SpeechParameters {
-            lang: self.language.or(self.model?.language()).unwrap_or(Language::Panjabi),
+            lang: language,
             with_translation: false,
             with_timestamps: format.has_segments(),
             with_words: granularities.contains(&Granularity::Word),
+            with_confidence: format == Format::VerboseJson,
         };
-        Some((View { speech, format, granularities }, self.stream?))
+        Some((View { speech, format, granularities, remarks }, self.stream?))
     }
 
     fn example() -> Option<serde_json::Value> {
@@ -124,8 +175,13 @@ impl Form for AudioTranslationForm {
             with_translation: true,
             with_timestamps: format.has_segments(),
             with_words: false,
+            with_confidence: format == Format::VerboseJson,
         };
-        Some(View { speech, format, granularities: vec![Granularity::Segment] })
+        let remarks = remarks([
+            ("prompt", is_given(self.prompt.as_ref())),
+            ("temperature", is_positive(self.temperature)),
+        ]);
+        Some(View { speech, format, granularities: vec![Granularity::Segment], remarks })
     }
 
     fn example() -> Option<serde_json::Value> {

@@ -1,10 +1,13 @@
 //! The routes of OpenAI's audio API (<https://platform.openai.com/docs/api-reference/audio>), for programs that already
 //! use it. Each request is a speech recognition job like any other.
 //!
-//! A route's file has its handler, `form` has the fields of the requests and `options` the types of their values, `response`
-//! writes what the caller chose, and `stream` writes it as events.
+//! A route's file has its handler, `form` has the fields of the requests and `options`, `language` and `chunking` the types
+//! of their values, `response` writes what the caller chose, and `stream` writes it as events.
 
+mod chunking;
 pub(crate) mod form;
+mod language;
+pub(crate) mod model;
 pub(crate) mod models;
 mod options;
 mod response;

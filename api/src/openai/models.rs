@@ -27,22 +27,26 @@ problems! {
     operation_id = "list-models",
     tag = "openai",
     summary = "List the models that `/v1/audio/` accepts",
-    description = "`speech-pa` transcribes Panjabi and `speech-en` English. `whisper-1`, which programs for OpenAI's API \
-        name, transcribes the language in `language`, by default Panjabi.",
+    description = "`speech-pa` transcribes Panjabi and `speech-en` English. The others have the names that programs for \
+        OpenAI's API use, and transcribe the language in `language`, by default Panjabi.",
     responses((status = 200, description = "The models.", body = ModelsBody), ModelsProblems),
     security(("bearer" = [])),
 )]
 pub(crate) async fn handle(_caller: Caller, context: RequestContext, uri: Uri) -> Result<Response, Problem> {
     context.negotiate(Representation::JSON)?;
     Problem::reject_if_any(query::unexpected(&uri))?;
-    let model = |model: Model| ModelBody {
+    let data = Model::ALL.map(body).to_vec();
+    Ok(Json(ModelsBody { object: "list".to_owned(), data }).into_response())
+}
+
+/// What a response has about a model.
+pub(super) fn body(model: Model) -> ModelBody {
+    ModelBody {
         id: model.id().to_owned(),
         object: "model".to_owned(),
         created: CREATED,
         owned_by: "akhar".to_owned(),
-    };
-    let data = Model::ALL.map(model).to_vec();
-    Ok(Json(ModelsBody { object: "list".to_owned(), data }).into_response())
+    }
 }
 
 /// When the first models of this service were made, seconds since 1970: 2026-11-21.

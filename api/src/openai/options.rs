@@ -15,8 +15,8 @@ pub(super) enum Model {
     Panjabi,
     /// Transcribes English.
     English,
-    /// The name that programs for OpenAI's API use. Transcribes the language that the request names.
-    Whisper,
+    /// A model of OpenAI's, which programs for its API name. Transcribes the language that the request names.
+    OpenAi(&'static str),
 }
 
 /// The name of a model that can translate into English.
@@ -45,6 +45,16 @@ pub(super) enum Granularity {
     Word,
 }
 
+/// What the response has beside the text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Logprobs;
+
+/// The value of an option that changes nothing here.
+#[derive(Debug)]
+pub(super) struct Unused {
+    pub(super) is_empty: bool,
+}
+
 /// The value of an option that this server does not have.
 #[derive(Debug)]
 pub(super) struct Unsupported;
@@ -55,16 +65,24 @@ choices! {
         Some(("AudioTranslationModel", "The name of a model that can translate into English."));
     Format: Self::name, Some(("AudioFormat", "How the response is written."));
     Granularity: Self::name, Some(("AudioGranularity", "What has a time in the response."));
+    Logprobs: |_: Self| "logprobs", None;
 }
 
 impl Model {
-    pub(super) const ALL: [Self; 3] = [Self::Panjabi, Self::English, Self::Whisper];
+    pub(super) const ALL: [Self; 6] = [
+        Self::Panjabi,
+        Self::English,
+        Self::OpenAi("whisper-1"),
+        Self::OpenAi("gpt-4o-transcribe"),
+        Self::OpenAi("gpt-4o-mini-transcribe"),
+        Self::OpenAi("gpt-transcribe"),
+    ];
 
     pub(super) const fn id(self) -> &'static str {
         match self {
             Self::Panjabi => "speech-pa",
             Self::English => "speech-en",
-            Self::Whisper => "whisper-1",
+            Self::OpenAi(id) => id,
         }
     }
 
@@ -73,13 +91,17 @@ impl Model {
         match self {
             Self::Panjabi => Some(Language::Panjabi),
             Self::English => Some(Language::English),
-            Self::Whisper => None,
+            Self::OpenAi(_) => None,
         }
     }
 }
 
 impl TranslationModel {
-    const ALL: [Self; 2] = [Self(Model::Panjabi), Self(Model::Whisper)];
+    const ALL: [Self; 5] = {
+        let [panjabi, _english, others @ ..] = Model::ALL;
+        let [whisper, gpt_4o, gpt_4o_mini, gpt] = others;
+        [Self(panjabi), Self(whisper), Self(gpt_4o), Self(gpt_4o_mini), Self(gpt)]
+    };
 }
 
 impl Format {
@@ -109,6 +131,20 @@ impl Granularity {
             Self::Segment => "segment",
             Self::Word => "word",
         }
+    }
+}
+
+impl Logprobs {
+    const ALL: [Self; 1] = [Self];
+}
+
+impl Value for Unused {
+    fn rule() -> Rule {
+        rule("a string", json!({"type": "string"}))
+    }
+
+    fn parse(text: &str) -> Result<Self, Code> {
+        Ok(Self { is_empty: text.is_empty() })
     }
 }
 

@@ -1,6 +1,6 @@
 //! Writes the outcome of a speech recognition job as the caller of an OpenAI-compatible route chose.
 
-use std::time::Duration;
+use std::{io::Write as _, time::Duration};
 
 use akhar_client::{
     AudioResultBody, AudioSegmentBody, AudioTextBody, AudioUsageBody, AudioWordBody, SegmentBody,
@@ -12,6 +12,7 @@ use axum::{
     http::header,
     response::{IntoResponse as _, Response},
 };
+use flate2::{Compression, write::ZlibEncoder};
 
 use super::options::{Format, Granularity};
 use crate::{
@@ -28,6 +29,8 @@ pub(crate) struct View {
     pub(super) speech: SpeechParameters,
     pub(super) format: Format,
     pub(super) granularities: Vec<Granularity>,
+    /// What the warnings say about the request.
+    pub(super) remarks: Vec<String>,
 }
 
 /// The parts of a transcription.
@@ -44,7 +47,8 @@ impl View {
     /// arrived.
     pub(super) fn render(self, job: Job, total: Duration) -> Result<Response, Problem> {
         let timing = job.timing;
-        let transcription = transcription(job, self.speech.with_translation)?;
+        let mut transcription = transcription(job, self.speech.with_translation)?;
+        transcription.warnings.general.extend(self.remarks.iter().cloned());
         let warnings = transcription.warnings.clone();
         let response = with_warnings(self.body(transcription), &warnings);
         Ok(response::with_server_timing(response, timing, total))
@@ -80,13 +84,13 @@ impl View {
                 id,
                 start: s.start,
                 end: s.end,
-                text: s.transcription,
                 seek: 0,
                 temperature: 0.0,
                 tokens: Vec::new(),
-                avg_logprob: None,
-                compression_ratio: None,
-                no_speech_prob: None,
+                avg_logprob: s.confidence.map_or(0.0, log_probability),
+                compression_ratio: compression_ratio(&s.transcription),
+                no_speech_prob: 0.0,
+                text: s.transcription,
             };
             transcription.segments.into_iter().enumerate().map(segment).collect()
         });
@@ -136,10 +140,47 @@ pub(super) fn usage(seconds: f64) -> AudioUsageBody {
     AudioUsageBody { kind: "duration".to_owned(), seconds }
 }
 
+/// The natural logarithm of a confidence. The smallest one above 0 that is stored stands for 0, which has no logarithm.
+fn log_probability(confidence: f64) -> f64 {
+    confidence.max(1e-3).ln()
+}
+
+/// How often a text repeats itself, as Whisper measures it: its bytes divided by those that zlib makes of it.
+fn compression_ratio(text: &str) -> f64 {
+    let mut zlib = ZlibEncoder::new(Vec::new(), Compression::default());
+    let n_compressed =
+        zlib.write_all(text.as_bytes()).and_then(|()| zlib.finish()).map_or(0, |bytes| bytes.len());
+    let [n_bytes, n_compressed] = [text.len(), n_compressed].map(|n| u32::try_from(n).unwrap_or(u32::MAX));
+    f64::from(n_bytes) / f64::from(n_compressed.max(1)) // writing to memory does not fail
+}
+
 /// The name that Whisper has for the language.
 const fn name(language: Language) -> &'static str {
     match language {
         Language::Panjabi => "punjabi",
         Language::English => "english",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_ratio_is_that_of_zlib() {
+        // In Python: len(text.encode()) / len(zlib.compress(text.encode())). Its zlib finds other repetitions in short texts.
+        for (text, expected) in
+            [("", 0.0), ("The weather is very nice today.", 31.0 / 39.0), ("ਅੱਜ ਮੌਸਮ ਬਹੁਤ ਚੰਗਾ ਹੈ", 55.0 / 60.0)]
+        {
+            let ratio = compression_ratio(text);
+            assert!((ratio - expected).abs() < 0.1, "{text}: {ratio}");
+        }
+        assert!(compression_ratio(&"ਅਤੇ ".repeat(100)) > 10.0, "a text that repeats itself");
+    }
+
+    #[test]
+    fn every_confidence_has_a_logarithm() {
+        assert!(log_probability(0.0) < -6.0 && log_probability(0.0).is_finite());
+        assert!(log_probability(1.0).abs() < 1e-9);
     }
 }

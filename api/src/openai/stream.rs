@@ -1,6 +1,6 @@
 //! Writes a transcription as Server-Sent Events while it is recognised.
 
-use akhar_client::{AudioEventBody, OpenAiErrorBody};
+use akhar_client::{AudioEventBody, OpenAiErrorBody, Warnings};
 use akhar_jobs::{
     Job, Outcome,
     store::{Cursor, Followed},
@@ -16,6 +16,7 @@ use crate::{
     app::App,
     http::event_stream,
     operations::{disconnect::CancelOnDisconnect, intake::Intake, run::submit_followed},
+    outcomes::warnings::with_warnings,
     problems::{Problem, ProblemType},
     waiting::follower::{self, EventWriter},
 };
@@ -26,6 +27,8 @@ struct AudioEventWriter {
     cursor: Cursor,
     /// The number of segments that were sent.
     n_sent: usize,
+    /// What the last event says about the request.
+    remarks: Vec<String>,
     _cancel_on_disconnect: CancelOnDisconnect,
 }
 
@@ -37,7 +40,11 @@ enum EventBody {
 }
 
 /// Submits a job and responds with its events.
-pub(super) async fn respond(app: &App, intake: Intake<'_>) -> Result<Response, Problem> {
+pub(super) async fn respond(
+    app: &App,
+    intake: Intake<'_>,
+    remarks: Vec<String>,
+) -> Result<Response, Problem> {
     let stream = app.streams.open(intake.caller).ok_or(Problem::of(ProblemType::TooManyStreams))?;
     let request_id = intake.context.request.id.to_string();
     let submission = submit_followed(app, intake).await?;
@@ -45,9 +52,11 @@ pub(super) async fn respond(app: &App, intake: Intake<'_>) -> Result<Response, P
         request_id,
         cursor: Cursor { job: submission.id, attempt: 0, n_segments: 0 },
         n_sent: 0,
+        remarks: remarks.clone(),
         _cancel_on_disconnect: submission.cancel_on_disconnect,
     };
-    Ok(event_stream::respond(follower::events(stream, submission.waiter, writer)))
+    let response = event_stream::respond(follower::events(stream, submission.waiter, writer));
+    Ok(with_warnings(response, &Warnings { general: remarks, ..Warnings::default() }))
 }
 
 impl EventWriter for AudioEventWriter {
@@ -72,7 +81,8 @@ impl EventWriter for AudioEventWriter {
     fn end(&mut self, job: Job) -> Vec<EventBody> {
         let segments = job.outcome.as_ref().map_or(&[][..], Outcome::segments).to_vec();
         match transcription(job, false) {
-            Ok(transcription) => {
+            Ok(mut transcription) => {
+                transcription.warnings.general.append(&mut self.remarks);
                 let further = segments.into_iter().skip(self.n_sent);
                 let mut events: Vec<_> = further.map(|segment| self.delta(segment.transcription)).collect();
                 let usage = usage(transcription.seconds);

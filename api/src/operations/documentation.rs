@@ -20,7 +20,7 @@ const WAITING: &str = "The server waits for the job to end before it responds. I
 
 const JOB_HEADER: &str = "The id of the job that the request made. Errors of the job have it too.";
 
-const WARNINGS_HEADER: &str = "What is unusual about the recording, and which parts of the texts are probably wrong: \
+const WARNINGS_HEADER: &str = "What is unusual about the request or the recording, and which parts of the texts are probably wrong: \
     a list in the syntax of RFC 9651, such as `probably-wrong;text=transcription;start=12.5;end=17.0`, in seconds. Other \
     warnings are strings. If there are too many, the last one says how many more there are, such as `;more=3`. Absent \
     without warnings.";

@@ -63,7 +63,7 @@ fn handwriting(points: Vec<u8>, image: Option<Vec<u8>>) -> Result<HandwritingBod
 
 /// A segment in the response, and in the events of a job.
 pub(crate) fn segment(segment: Segment) -> SegmentBody {
-    let Segment { start, end, transcription, translation } = segment;
+    let Segment { start, end, transcription, translation, confidence: _ } = segment;
     SegmentBody { start, end, transcription, translation }
 }
 

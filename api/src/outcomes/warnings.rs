@@ -13,7 +13,7 @@ const NAME: HeaderName = HeaderName::from_static(WARNINGS_HEADER);
 pub(crate) fn warnings(outcome: Option<&Outcome>) -> Warnings {
     match outcome {
         Some(Outcome::Transcription { warnings, probably_wrong, .. }) => Warnings {
-            recording: warnings.clone(),
+            general: warnings.clone(),
             probably_wrong: probably_wrong.iter().copied().map(body).collect(),
             n_more: 0,
         },

@@ -1,9 +1,27 @@
-//! The member `error` of problem documents, which clients of OpenAI's API read instead of the others.
+//! What problems are on the paths of OpenAI's API: their status, and the member `error`, which its clients read instead of
+//! the others.
 
 use akhar_client::{OpenAiErrorBody, ViolationBody};
+use akhar_jobs::Operation;
+use axum::http::StatusCode;
 
-/// The paths whose problems have the member.
-const PATHS: [&str; 2] = ["/v1/audio/", "/v1/models"];
+/// Whether a path is of OpenAI's API. The operations have paths beside its models.
+fn is_openai(path: &str) -> bool {
+    let is_operation = |name: &str| Operation::ALL.into_iter().any(|operation| operation.name() == name);
+    let is_model = |name: &str| name.strip_prefix('/').map_or(name.is_empty(), |name| !is_operation(name));
+    path.starts_with("/v1/audio/") || path.strip_prefix("/v1/models").is_some_and(is_model)
+}
+
+/// The status of a problem on this path. OpenAI's API has 400 for what is wrong with a request, and its clients raise the
+/// error for that by this status.
+pub(super) fn status(path: &str, status: StatusCode) -> StatusCode {
+    match status {
+        StatusCode::UNPROCESSABLE_ENTITY | StatusCode::UNSUPPORTED_MEDIA_TYPE if is_openai(path) => {
+            StatusCode::BAD_REQUEST
+        }
+        _ => status,
+    }
+}
 
 /// The member for a problem with this slug, status and these violations. `None` if the request was not to a path of
 /// OpenAI's API.
@@ -14,8 +32,7 @@ pub(super) fn error(
     detail: &str,
     errors: &[ViolationBody],
 ) -> Option<OpenAiErrorBody> {
-    let [audio, models] = PATHS;
-    if !path.starts_with(audio) && path != models {
+    if !is_openai(path) {
         return None;
     }
     let kind = match status {
@@ -31,4 +48,22 @@ pub(super) fn error(
         param: first.map(|violation| violation.field.clone()),
         code: first.map_or(slug, |violation| &violation.code).to_owned(),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_operations_are_not_of_openais_api() {
+        for path in ["/v1/audio/transcriptions", "/v1/audio/speech", "/v1/models", "/v1/models/whisper-2"] {
+            assert!(is_openai(path), "{path}");
+        }
+        for path in ["/v1/models/digit-recognition", "/v1/modelsx", "/v1/jobs", "/v1/audio"] {
+            assert!(!is_openai(path), "{path}");
+        }
+        let unprocessable = StatusCode::UNPROCESSABLE_ENTITY;
+        assert_eq!(status("/v1/audio/translations", unprocessable), StatusCode::BAD_REQUEST);
+        assert_eq!(status("/v1/models/speech-recognition", unprocessable), unprocessable);
+    }
 }

@@ -17,7 +17,7 @@ use akhar_platform::{
 };
 use axum::{
     body::Body,
-    http::{HeaderValue, header},
+    http::{HeaderValue, StatusCode, header},
     response::{IntoResponse, Response},
 };
 
@@ -135,10 +135,15 @@ impl Problem {
         self.kind
     }
 
+    /// The status of the problem on the path of the request.
+    pub(super) fn status(&self, path: &str) -> StatusCode {
+        openai::status(path, self.kind.facts().status)
+    }
+
     /// The document of the problem. `instance` is the path of the request.
     pub(crate) fn body(self, instance: &str, request_id: &str) -> ProblemBody {
         let facts = self.kind.facts();
-        let status = facts.status.as_u16();
+        let status = self.status(instance).as_u16();
         let errors: Vec<ViolationBody> = self.errors.into_iter().map(ViolationBody::from).collect();
         let error = openai::error(instance, facts.slug, status, &self.detail, &errors);
         ProblemBody {
@@ -154,10 +159,10 @@ impl Problem {
         }
     }
 
-    /// Writes the document and its headers into a response that [`Problem::into_response`] has created. The detail also has
+    /// Writes the document, its status and its headers into a response that [`Problem::into_response`] has created. The detail also has
     /// the methods in the response's Allow header.
     pub(crate) fn write(mut self, response: &mut Response, instance: &str, request_id: &str) {
-        let facts = self.kind.facts();
+        let status = self.status(instance);
         let retry_after_s = self.retry_after_s;
         if let Some(allow) = response.headers().get(header::ALLOW).and_then(|allow| allow.to_str().ok()) {
             let supported = format!("{} It supports {}.", self.detail, allow.replace(',', ", "));
@@ -170,9 +175,10 @@ impl Problem {
         if let Some(seconds) = retry_after_s {
             headers.insert(header::RETRY_AFTER, seconds.into());
         }
-        if facts.status == axum::http::StatusCode::UNAUTHORIZED {
+        if status == StatusCode::UNAUTHORIZED {
             headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
         }
+        *response.status_mut() = status;
         *response.body_mut() = Body::from(document);
     }
 }

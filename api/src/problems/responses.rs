@@ -35,7 +35,7 @@ pub(crate) fn responses(
 ) -> BTreeMap<String, RefOr<Response>> {
     let mut by_status: BTreeMap<u16, Vec<ProblemType>> = BTreeMap::new();
     for t in types {
-        by_status.entry(t.facts().status.as_u16()).or_default().push(*t);
+        by_status.entry(Problem::of(*t).status(path).as_u16()).or_default().push(*t);
     }
     by_status
         .into_iter()

@@ -225,7 +225,7 @@ impl Batch {
         }
         parts.sort_by_key(|(nth, _)| *nth);
         let mut whole = join(parts.into_iter().map(|(_, part)| part).collect());
-        whole.warnings.recording.splice(0..0, warnings);
+        whole.warnings.general.splice(0..0, warnings);
         Ok(whole)
     }
 
@@ -241,7 +241,7 @@ impl Batch {
         if !ends_in_pause {
             transcript
                 .warnings
-                .recording
+                .general
                 .push("there is no pause at its end, so a word may be cut in two".to_owned());
         }
         Ok((nth_piece, Part { start_s, end_s, transcript }))

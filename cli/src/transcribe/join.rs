@@ -49,11 +49,11 @@ pub(super) fn join(parts: Vec<Part>) -> Transcript {
             all.extend(segments.into_iter().map(later));
         }
         whole.jobs.extend(transcript.jobs);
-        let Warnings { recording, probably_wrong, .. } = transcript.warnings;
-        let recording = recording
+        let Warnings { general, probably_wrong, .. } = transcript.warnings;
+        let general = general
             .into_iter()
             .map(|text| format!("in the part from {start_s:.1} s to {end_s:.1} s: {text}"));
-        whole.warnings.recording.extend(recording);
+        whole.warnings.general.extend(general);
         let later = |part: ProbablyWrongBody| ProbablyWrongBody {
             start: later(part.start, start_s, end_s),
             end: later(part.end, start_s, end_s),
@@ -124,7 +124,7 @@ mod tests {
         let jobs = vec![Uuid::now_v7()];
         let wrong = ProbablyWrongBody { text: TextKind::Transcription, start: 1.0, end: 2.5 };
         let warnings = Warnings {
-            recording: vec!["too quiet".to_owned()],
+            general: vec!["too quiet".to_owned()],
             probably_wrong: vec![wrong],
             ..Warnings::default()
         };
@@ -143,7 +143,7 @@ mod tests {
         let whole = join(parts.to_vec());
         assert_eq!(whole.body.transcription, "ਅੱਜ ਮੌਸਮ ਹੈ");
         assert_eq!((whole.duration_s, whole.jobs.len()), (130.0004, 3));
-        assert_eq!(whole.warnings.recording[1], "in the part from 50.5 s to 100.0 s: too quiet");
+        assert_eq!(whole.warnings.general[1], "in the part from 50.5 s to 100.0 s: too quiet");
         let sentences = whole.warnings.sentences();
         assert_eq!(
             sentences.last().map(String::as_str),

@@ -56,8 +56,7 @@ pub struct VerboseAudioTextBody {
     pub usage: AudioUsageBody,
 }
 
-/// A segment of a recording. The models here do not have what Whisper writes into the other members: they are null, 0
-/// or empty.
+/// A segment of a recording.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = AudioSegment))]
 pub struct AudioSegmentBody {
@@ -75,12 +74,13 @@ pub struct AudioSegmentBody {
     pub temperature: f64,
     /// Always empty.
     pub tokens: Vec<u32>,
-    /// Always null.
-    pub avg_logprob: Option<f64>,
-    /// Always null.
-    pub compression_ratio: Option<f64>,
-    /// Always null.
-    pub no_speech_prob: Option<f64>,
+    /// The natural logarithm of the expected share of the transcription's letters that are right. 0 if the model does not
+    /// tell it.
+    pub avg_logprob: f64,
+    /// How often the text repeats itself: its bytes in UTF-8, divided by those that zlib makes of it.
+    pub compression_ratio: f64,
+    /// Always 0: a segment is where speech was recognised.
+    pub no_speech_prob: f64,
 }
 
 /// A word of a recording.

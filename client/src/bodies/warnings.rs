@@ -51,8 +51,9 @@ impl TextKind {
 /// The warnings about a result.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Warnings {
-    /// What is unusual about the recording, such as a last frame that is cut off.
-    pub recording: Vec<String>,
+    /// What is unusual about the request or its recording, such as an option without effect, or a last frame that is cut
+    /// off.
+    pub general: Vec<String>,
     /// The parts of the recording of which a text is probably wrong, in order, first of the transcription.
     pub probably_wrong: Vec<ProbablyWrongBody>,
     /// How many more warnings there are, for which the header had no room.
@@ -64,18 +65,18 @@ impl Warnings {
     pub fn of_job(sentences: Vec<String>, probably_wrong: Vec<ProbablyWrongBody>) -> Self {
         let parts = Self { probably_wrong, ..Self::default() };
         let known = parts.sentences();
-        Self { recording: sentences.into_iter().filter(|text| !known.contains(text)).collect(), ..parts }
+        Self { general: sentences.into_iter().filter(|text| !known.contains(text)).collect(), ..parts }
     }
 
     /// Whether there is no warning.
     pub const fn is_empty(&self) -> bool {
-        self.recording.is_empty() && self.probably_wrong.is_empty()
+        self.general.is_empty() && self.probably_wrong.is_empty()
     }
 
     /// The warnings as sentences. One sentence names all parts of which the same text is probably wrong.
     pub fn sentences(&self) -> Vec<String> {
         let probably_wrong = TextKind::ALL.into_iter().filter_map(|text| self.sentence(text));
-        self.recording.iter().cloned().chain(probably_wrong).collect()
+        self.general.iter().cloned().chain(probably_wrong).collect()
     }
 
     fn sentence(&self, text: TextKind) -> Option<String> {
@@ -88,10 +89,10 @@ impl Warnings {
         (!named.is_empty()).then(|| format!("{what} {}{more}", named.join(", from ")))
     }
 
-    /// The value of the header: a string for each warning about the recording, and an item `probably-wrong` for each part.
+    /// The value of the header: a string for each general warning, and an item `probably-wrong` for each part.
     /// If there are too many, the last one that is there says with `more` how many are left out. `None` without warnings.
     pub fn header(&self) -> Option<String> {
-        let strings = self.recording.iter().map(|warning| string(warning));
+        let strings = self.general.iter().map(|warning| string(warning));
         let parts = self.probably_wrong.iter().map(|part| {
             let (start, end) = (decimal(part.start), decimal(part.end));
             format!("{PROBABLY_WRONG};text={};start={start};end={end}", part.text.name())
@@ -121,7 +122,7 @@ impl Warnings {
             let seconds = |name| parameter(name)?.parse().ok();
             let text = TextKind::ALL.into_iter().find(|text| parameter("text") == Some(text.name()));
             if let Some(text) = unquoted(value) {
-                warnings.recording.push(text);
+                warnings.general.push(text);
             } else if value == PROBABLY_WRONG
                 && let (Some(text), Some(start), Some(end)) = (text, seconds("start"), seconds("end"))
             {
@@ -186,7 +187,7 @@ mod tests {
     fn a_header_is_read_as_it_was_written() {
         let (transcription, translation) = (TextKind::Transcription, TextKind::Translation);
         let warnings = Warnings {
-            recording: vec![r#"the file, "a\b"; is cut off"#.to_owned()],
+            general: vec![r#"the file, "a\b"; is cut off"#.to_owned()],
             probably_wrong: vec![part(transcription, 0.0, 12.5), part(translation, 1.234, 3599.07)],
             n_more: 0,
         };
@@ -198,7 +199,7 @@ mod tests {
         assert_eq!(Warnings::read(&header), warnings);
         assert_eq!(Warnings::default().header(), None);
         let odd = Warnings::read("another;start=1, probably-wrong;text=x, \"ends in \\\\\";more=2");
-        assert_eq!((odd.recording, odd.n_more), (vec!["ends in \\".to_owned()], 2));
+        assert_eq!((odd.general, odd.n_more), (vec!["ends in \\".to_owned()], 2));
         assert_eq!(string("ਕ\n"), "\"??\"");
     }
 

@@ -16,6 +16,7 @@ mod keys;
 mod logs;
 mod metrics;
 mod openai;
+mod openai_clients;
 mod operators;
 mod ops;
 mod ops_pages;

@@ -58,7 +58,17 @@ fn times(list: &Value, [start, end, text]: [usize; 3]) -> Vec<(f64, f64, String)
 async fn the_official_client_works_unmodified() {
     let stack = Stack::start().await;
     let result = official_client(&stack).await;
-    assert_eq!(result["models"], json!(["speech-pa", "speech-en", "whisper-1"]));
+    assert_eq!(
+        result["models"],
+        json!([
+            "speech-pa",
+            "speech-en",
+            "whisper-1",
+            "gpt-4o-transcribe",
+            "gpt-4o-mini-transcribe",
+            "gpt-transcribe"
+        ])
+    );
     let plain = result["plain"]["text"].as_str().expect("a text");
     said("en-weather.wav", plain);
     assert_eq!(result["plain"]["seconds"], result["verbose"]["duration"]);
@@ -88,16 +98,18 @@ async fn the_official_client_works_unmodified() {
     assert!(translation.contains(|c: char| c.is_ascii_alphabetic()), "{translation}");
 
     let error = |class: &str, status: u16, param: &str, code: &str| json!({"class": class, "status": status, "param": param, "code": code, "type": "invalid_request_error"});
-    let unprocessable = |param, code| error("UnprocessableEntityError", 422, param, code);
+    let bad = |param, code| error("BadRequestError", 400, param, code);
     assert_eq!(
         result["errors"],
         json!([
-            unprocessable("model", "not_a_choice"),
-            unprocessable("language", "not_a_choice"),
-            unprocessable("prompt", "unsupported"),
-            unprocessable("temperature", "unsupported"),
-            unprocessable("response_format", "not_a_choice"),
-            error("APIStatusError", 415, "file", "unsupported_media_type"),
+            bad("model", "not_a_choice"),
+            bad("language", "not_a_choice"),
+            bad("language", "not_a_choice"),
+            bad("temperature", "out_of_range"),
+            bad("response_format", "not_a_choice"),
+            bad("known_speaker_names[]", "unsupported"),
+            bad("file", "unsupported_media_type"),
+            {"class": "NotFoundError", "status": 404, "code": "not-found"},
             {"class": "AuthenticationError", "status": 401, "code": "unauthorized"},
         ])
     );
@@ -120,7 +132,7 @@ async fn every_documented_format_is_transcribed() {
     // The interface specification allows no other formats on its own path.
     stack.refused(stack.post("speech-recognition", &Form::upload(&fixture("pa-school.flac"))), 415).await;
     let form = Form::upload_and(&fixture("mono-16k-mp3.mp4"), "model", "speech-en");
-    let problem = stack.refused(request(&stack, TRANSCRIPTIONS, &form), 422).await;
+    let problem = stack.refused(request(&stack, TRANSCRIPTIONS, &form), 400).await;
     assert_eq!(problem.json["error"]["code"], "unsupported_codec", "{}", problem.json);
 }
 
@@ -145,30 +157,77 @@ async fn a_recording_may_be_larger_than_on_the_specified_path_up_to_a_limit() {
 async fn every_unusable_option_is_refused_by_name() {
     let stack = Stack::with().workers(0).start().await;
     let form = Form::upload(&fixture("pa-school.wav"))
-        .text("temperature", "0.5")
+        .text("temperature", "1.5")
         .text("stream", "true")
         .text("response_format", "text")
-        .text("include[]", "logprobs")
+        .text("include[]", "speakers")
         .text("chunking_strategy", "server")
+        .text("known_speaker_references[]", "data:audio/wav;base64,UklGRg==")
         .text("timestamp_granularities[]", "word")
         .text("timestamp_granularities[]", "letter")
         .text("seed", "1");
-    let problem = stack.refused(request(&stack, TRANSCRIPTIONS, &form), 422).await;
+    let problem = stack.refused(request(&stack, TRANSCRIPTIONS, &form), 400).await;
     let expected = [
-        ("chunking_strategy", "unsupported"),
-        ("include[]", "unsupported"),
+        ("chunking_strategy", "not_a_choice"),
+        ("include[]", "not_a_choice"),
+        ("known_speaker_references[]", "unsupported"),
         ("model", "missing"),
         ("seed", "unknown"),
         ("stream", "unsupported"),
-        ("temperature", "unsupported"),
+        ("temperature", "out_of_range"),
         ("timestamp_granularities[]", "not_a_choice"),
         ("timestamp_granularities[]", "unsupported"),
     ];
     assert_eq!(problem.errors(), expected.map(|(field, code)| (field.to_owned(), code.to_owned())).into());
     let form = Form::upload_and(&fixture("pa-school.wav"), "model", "speech-en").text("language", "en");
-    let problem = stack.refused(request(&stack, TRANSLATIONS, &form), 422).await;
+    let problem = stack.refused(request(&stack, TRANSLATIONS, &form), 400).await;
     let expected = [("language", "unknown"), ("model", "not_a_choice")];
     assert_eq!(problem.errors(), expected.map(|(field, code)| (field.to_owned(), code.to_owned())).into());
+}
+
+#[tokio::test]
+async fn a_language_can_be_a_tag_or_a_name_and_those_that_are_possible_are_a_list() {
+    let stack = Stack::start().await;
+    let language = async |fields: &[(&str, &str)]| {
+        let form = Form::upload_and(&fixture("en-weather.wav"), "model", "gpt-transcribe")
+            .text("response_format", "verbose_json");
+        let form = fields.iter().fold(form, |form, (name, value)| form.text(name, value));
+        let answer = send(request(&stack, TRANSCRIPTIONS, &form)).await;
+        assert_eq!(answer.status, 200, "{fields:?}: {}", String::from_utf8_lossy(&answer.body));
+        (answer.json()["language"].clone(), answer.header("akhar-warnings").contains("only en has an effect"))
+    };
+    let possible = |name| ("languages[]", name);
+    for (fields, expected) in [
+        (&[("language", "en-GB")][..], ("english", false)),
+        (&[("language", "PANJABI")], ("punjabi", false)),
+        (&[possible("en")], ("english", false)),
+        (&[possible("en-IN"), possible("pa-IN")], ("english", true)),
+        (&[("language", "en"), possible("en"), possible("pa")], ("english", true)),
+        (&[], ("punjabi", false)),
+    ] {
+        assert_eq!(language(fields).await, (json!(expected.0), expected.1), "{fields:?}");
+    }
+    for (model, field, value) in [
+        ("whisper-1", "language", "fr-FR"),
+        ("whisper-1", "languages[]", "hi"),
+        ("speech-pa", "languages[]", "en"),
+    ] {
+        let form = Form::upload_and(&fixture("en-weather.wav"), "model", model).text(field, value);
+        let problem = stack.refused(request(&stack, TRANSCRIPTIONS, &form), 400).await;
+        assert_eq!(problem.errors(), [(field.to_owned(), "not_a_choice".to_owned())].into());
+    }
+}
+
+#[tokio::test]
+async fn a_stream_says_which_options_have_no_effect() {
+    let stack = Stack::start().await;
+    let form = Form::upload_and(&fixture("pa-school.wav"), "model", "whisper-1")
+        .text("stream", "true")
+        .text("chunking_strategy", r#"{"type":"server_vad"}"#);
+    let answer = send(request(&stack, TRANSCRIPTIONS, &form)).await;
+    assert_eq!(answer.header("akhar-warnings"), "\"chunking_strategy has no effect\"");
+    let text = String::from_utf8(answer.body.to_vec()).expect("UTF-8");
+    assert!(text.contains("\"warnings\":[\"chunking_strategy has no effect\"]"), "{text}");
 }
 
 #[tokio::test]

@@ -158,6 +158,7 @@ async fn other_parsers_read_any_text_in_subtitles() {
         end: f64::from(nth) + 0.25,
         transcription: (*text).to_owned(),
         translation: None,
+        confidence: None,
     };
     let segments = (0..).zip(&texts).map(segment).collect();
     // A worker's part: claims both jobs and ends them with these segments and with none.

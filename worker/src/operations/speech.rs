@@ -100,6 +100,8 @@ struct Transcribed {
     probably_wrong: Vec<ProbablyWrong>,
     /// The expected share of letters that are right.
     confidence: Option<f64>,
+    /// What gives the confidence of each segment, if it is shown.
+    shown: Option<Confidence>,
 }
 
 /// The time that recognising a recording takes once its windows are prepared.
@@ -173,6 +175,7 @@ impl SpeechOperation {
         let engine = engine.ok_or(OperationError::NoModel(parameters.lang.code()))?;
         let mut prepared = prepare(upload, self.limits.clone(), engine.front_end.clone(), engine.clock)
             .map_err(OperationError::Thread)?;
+        let shown = engine.confidence.filter(|_| parameters.with_confidence);
         let mut joiner = Joiner::new(engine.clock);
         let mut segmenter = Segmenter::default();
         let mut spent = Recognising::default();
@@ -183,7 +186,8 @@ impl SpeechOperation {
                     let cost = u64::try_from(window.samples.len()).unwrap_or(u64::MAX);
                     let turn = Turn { account_id, cost };
                     joiner.add(&window, engine.recognise(turn, input, &mut spent).await?);
-                    let finished = segmenter.further(joiner.settled()).into_iter().map(untranslated);
+                    let finished = segmenter.further(joiner.settled()).into_iter();
+                    let finished = finished.map(|segment| untranslated(segment, shown));
                     progress.send_modify(|progress| {
                         progress.transcribed_s = window.end_s();
                         progress.segments.extend(finished);
@@ -211,6 +215,7 @@ impl SpeechOperation {
                         segments,
                         seconds,
                         warnings,
+                        shown,
                     };
                     let (outcome, translating) = self.outcome(&job, recording).await?;
                     spent.model += translating;
@@ -230,7 +235,8 @@ impl SpeechOperation {
         &SpeechJob { account_id, parameters, progress }: &SpeechJob<'_>,
         transcribed: Transcribed,
     ) -> Result<(Outcome, Duration), EngineError> {
-        let Transcribed { segments, words, seconds, warnings, mut probably_wrong, confidence } = transcribed;
+        let Transcribed { segments, words, seconds, warnings, mut probably_wrong, confidence, shown } =
+            transcribed;
         let texts: Vec<String> = segments.iter().map(|s| s.text.clone()).collect();
         let transcription = texts.join(" ");
         let mut translations: Option<Vec<String>> = None;
@@ -246,10 +252,10 @@ impl SpeechOperation {
         }
         let of_segment = |n: usize| translations.as_ref().and_then(|all| all.get(n).cloned());
         let (timestamps, segments) = if parameters.with_timestamps {
-            let segment = |(n, s)| jobs::Segment { translation: of_segment(n), ..untranslated(s) };
+            let segment = |(n, s)| jobs::Segment { translation: of_segment(n), ..untranslated(s, shown) };
             (Some(segments.into_iter().enumerate().map(segment).collect()), Vec::new())
         } else {
-            (None, segments.into_iter().map(untranslated).collect())
+            (None, segments.into_iter().map(|segment| untranslated(segment, shown)).collect())
         };
         let translation = translations.as_ref().map(|all| join_texts(all));
         let outcome = Outcome::Transcription {
@@ -261,7 +267,7 @@ impl SpeechOperation {
             seconds,
             warnings,
             probably_wrong,
-            confidence: confidence.map(|confidence| (confidence * 1e3).round() / 1e3),
+            confidence: confidence.map(thousandths),
         };
         Ok((outcome, took))
     }
@@ -276,8 +282,15 @@ fn timed_words(words: &[TimedText], seconds: f64) -> Vec<jobs::Word> {
     timed(words, seconds).into_iter().map(word).collect()
 }
 
-fn untranslated(segment: TimedText) -> jobs::Segment {
-    jobs::Segment { start: segment.start, end: segment.end, transcription: segment.text, translation: None }
+fn untranslated(segment: TimedText, shown: Option<Confidence>) -> jobs::Segment {
+    let TimedText { text, start, end, evidence } = segment;
+    let confidence = shown.and_then(|shown| evidence.probability(&shown)).map(thousandths);
+    jobs::Segment { start, end, transcription: text, translation: None, confidence }
+}
+
+/// A probability as responses have it: to the third decimal.
+fn thousandths(probability: f64) -> f64 {
+    (probability * 1e3).round() / 1e3
 }
 
 /// Joins texts with single spaces and leaves out empty ones.

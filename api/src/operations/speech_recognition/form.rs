@@ -44,6 +44,7 @@ impl Form for SpeechForm {
             with_translation: self.with_translation?,
             with_timestamps: self.with_timestamps?,
             with_words: false,
+            with_confidence: false,
         })
     }
 

@@ -141,7 +141,7 @@ async fn every_representation_has_the_warnings_in_a_header_and_the_same_body() {
         let form = Form::upload_and(file, "model", "speech-pa").text("response_format", format);
         let answer = send(form.send_with(stack.request("POST", &format!("/v1/audio/{route}")))).await;
         let read = Warnings::read(answer.header("akhar-warnings"));
-        assert_eq!(read.recording, warnings.recording, "{route} {format}");
+        assert_eq!(read.general, warnings.general, "{route} {format}");
         assert!(
             read.probably_wrong.contains(&warnings.probably_wrong[usize::from(route == "translations")]),
             "{read:?}"

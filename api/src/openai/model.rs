@@ -1,0 +1,51 @@
+//! `GET /v1/models/{id}`: responds with a model that the OpenAI-compatible routes accept.
+
+use axum::{
+    Json,
+    extract::Path,
+    http::Uri,
+    response::{IntoResponse as _, Response},
+};
+
+use super::{models, options::Model};
+use crate::{
+    auth::caller::Caller,
+    http::{context::RequestContext, representation::Representation},
+    input::{
+        names::{quoted, unknown},
+        query,
+    },
+    problems::{Problem, ProblemType, responses::problems},
+};
+
+problems! {
+    /// The problems of getting a model.
+    ModelProblems at "/v1/models/whisper-2", [unknown("query parameter", "limit", &[])] => Unauthorized, NotFound, NotAcceptable, InvalidInput, Internal, Busy, Draining, Unavailable,
+}
+
+/// Responds with the model.
+#[utoipa::path(
+    get,
+    path = "/v1/models/{id}",
+    operation_id = "get-model",
+    tag = "openai",
+    summary = "Get a model that `/v1/audio/` accepts",
+    params(("id" = String, Path, description = "The model's name.", example = "speech-pa")),
+    responses((status = 200, description = "The model.", body = akhar_client::ModelBody), ModelProblems),
+    security(("bearer" = [])),
+)]
+pub(crate) async fn handle(
+    _caller: Caller,
+    context: RequestContext,
+    uri: Uri,
+    Path(id): Path<String>,
+) -> Result<Response, Problem> {
+    context.negotiate(Representation::JSON)?;
+    Problem::reject_if_any(query::unexpected(&uri))?;
+    let model = Model::ALL.into_iter().find(|model| model.id() == id).ok_or_else(|| {
+        let known = Model::ALL.map(Model::id).join(", ");
+        let detail = format!("There is no model {}: expected one of {known}.", quoted(&id));
+        Problem::of(ProblemType::NotFound).with_detail(detail)
+    })?;
+    Ok(Json(models::body(model)).into_response())
+}
