@@ -5,6 +5,7 @@
 mod api;
 mod connect;
 mod demo;
+mod digits;
 mod doctor;
 mod failure;
 mod free_space;
@@ -22,6 +23,7 @@ mod uploads;
 mod webhooks;
 mod worker;
 mod workers;
+mod written;
 
 use std::process::ExitCode;
 
@@ -81,6 +83,8 @@ enum Command {
     Transcribe(transcribe::Arguments),
     /// Translate the lines of standard input with the installed translator
     Translate(translate::Arguments),
+    /// Write the numbers of the lines of standard input in figures
+    Written(written::Arguments),
     /// Check everything that the service needs on this machine, and say how to correct what is wrong
     Doctor(doctor::Arguments),
     /// Print the OpenAPI document of the HTTP interface
@@ -109,6 +113,7 @@ fn run(command: Command) -> Result<(), Failure> {
     match command {
         Command::Models(command) => return models::run(&command),
         Command::Doctor(arguments) => return doctor::run(&arguments),
+        Command::Written(arguments) => return written::run(&arguments),
         Command::Openapi => return reference::print_openapi(),
         Command::Reference { page } => return reference::print(page, Arguments::command()),
         _ => (),
@@ -143,6 +148,7 @@ fn run(command: Command) -> Result<(), Failure> {
             | Command::Doctor(_)
             | Command::Openapi
             | Command::Reference { .. }
+            | Command::Written(_)
             | Command::Translate(_) => Ok(()),
         }
     });

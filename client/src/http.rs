@@ -80,6 +80,9 @@ pub struct SpeechRequest {
     pub with_translation: bool,
     /// Whether to return the segments with their times.
     pub with_timestamps: bool,
+    /// The digits of numbers, `latin` or `gurmukhi`, if they are written in figures. `None`: they are written as they are
+    /// spoken.
+    pub written: Option<String>,
     /// The `Idempotency-Key`: 1 to 255 visible ASCII characters. For 24 hours, requests with the same key, fields and
     /// recording share one job. Only requests with a key are repeated after an error: see [`Client::retrying`].
     pub idempotency_key: Option<String>,
@@ -220,6 +223,9 @@ impl Client {
             .text("with-timestamps", request.with_timestamps.to_string());
         if let Some(lang) = &request.lang {
             form = form.text("lang", lang.clone());
+        }
+        if let Some(digits) = &request.written {
+            form = form.text("format", "written").text("digits", digits.clone());
         }
         let operation = self.operation("speech-recognition").multipart(form);
         match &request.idempotency_key {

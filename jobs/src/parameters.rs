@@ -58,6 +58,33 @@ pub struct SpeechParameters {
     /// Whether to return how likely each of these is right. Not written if false, like `with_words`.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub with_confidence: bool,
+    /// The digits of numbers, if they are written in figures rather than as they are spoken. Not written if absent, for the
+    /// same reason.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub written: Option<Digits>,
+}
+
+/// The digits of a script. The names are stored in rows: never rename one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Digits {
+    /// 0 to 9.
+    Latin,
+    /// ੦ to ੯.
+    Gurmukhi,
+}
+
+impl Digits {
+    /// The digits of every script.
+    pub const ALL: [Self; 2] = [Self::Latin, Self::Gurmukhi];
+
+    /// The name in requests.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Latin => "latin",
+            Self::Gurmukhi => "gurmukhi",
+        }
+    }
 }
 
 /// A language of speech. The names are stored in rows: never rename one.

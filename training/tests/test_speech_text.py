@@ -2,11 +2,14 @@
 
 import gzip
 import itertools
+import random
 from pathlib import Path
 
 import numpy as np
+import program
 import pytest
 from speech.data import prompts
+from speech.measure import written
 from speech.search import ctc
 from speech.texts import gurmukhi, numbers, reading, sentences, units
 from speech.voices import cross_lingual, hibari, kokoro, pico
@@ -250,3 +253,13 @@ def test_spoken_pieces_cover_every_kind(tmp_path: Path) -> None:
     assert {kind for kind, _ in drawn} == set(sentences.SHARES)
     assert all(units.split(piece, "pa") for _, pieces in drawn for piece in pieces)
     assert {len(pieces) for kind, pieces in drawn if kind == "digits"} > {1, 2, 3}
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_the_program_writes_numbers_in_figures(language: written.Language) -> None:
+    rng = random.Random(f"test {language}")
+    drawn = [written.drawn(language, rng) for _ in range(300)]
+    lines = program.written([spoken for spoken, _, _ in drawn], language)
+    wrong = [(line, expected) for line, (_, expected, _) in zip(lines, drawn, strict=True) if line != expected]
+    assert len(wrong) <= len(drawn) / 100, wrong
+    assert {kind for _, _, kind in drawn} == set(written.KINDS)

@@ -2,7 +2,7 @@
 //! document.
 
 use akhar_jobs::{
-    Bounded, JobId, JobState, Language, Operation, PanjabiText, StrokeColor,
+    Bounded, Digits, JobId, JobState, Language, Operation, PanjabiText, StrokeColor,
     panjabi_text::{LENGTH, PATTERN, PanjabiTextError},
 };
 use chrono::{DateTime, Utc};
@@ -257,6 +257,7 @@ choices! {
     JobState: Self::name, Some(("JobState", "The state of a job."));
     Language: Self::code, Some(("Language", "A language of speech."));
     StrokeColor: Self::name, None;
+    Digits: Self::name, None;
     Operation: Self::name, Some(("Operation", "An operation's name."));
 }
 

@@ -152,6 +152,7 @@ impl Form for AudioTranscriptionForm {
             with_timestamps: format.has_segments(),
             with_words: granularities.contains(&Granularity::Word),
             with_confidence: format == Format::VerboseJson,
+            written: None,
         };
         Some((View { speech, format, granularities, remarks }, self.stream?))
     }
@@ -176,6 +177,7 @@ impl Form for AudioTranslationForm {
             with_timestamps: format.has_segments(),
             with_words: false,
             with_confidence: format == Format::VerboseJson,
+            written: None,
         };
         let remarks = remarks([
             ("prompt", is_given(self.prompt.as_ref())),

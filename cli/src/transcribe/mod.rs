@@ -32,7 +32,7 @@ use tokio::{
     time::{MissedTickBehavior, interval, sleep},
 };
 
-use crate::{failure::Failure, language::Language, output, serve::Embedded};
+use crate::{digits::Digits, failure::Failure, language::Language, output, serve::Embedded};
 use batch::{Batch, Ended};
 pub(crate) use cut::seconds;
 use inputs::{Input, Inputs};
@@ -75,6 +75,15 @@ pub(crate) struct Arguments {
     /// Add the time of each segment. The formats srt and vtt imply this
     #[arg(long)]
     timestamps: bool,
+    /// Write numbers in figures, such as ₹250, 15% and 5:30. The formats srt and vtt imply this
+    #[arg(long)]
+    written: bool,
+    /// The digits of the text, with numbers in figures
+    #[arg(long)]
+    digits: Option<Digits>,
+    /// Leave numbers in words in the formats srt and vtt
+    #[arg(long, conflicts_with_all = ["written", "digits"])]
+    spoken: bool,
     /// The most jobs at a time. Fewer are sent while the server has much to do
     #[arg(long, default_value = "64")]
     concurrency: NonZeroUsize,
@@ -94,10 +103,20 @@ pub(crate) struct Arguments {
     key_file: Option<PathBuf>,
 }
 
+impl Arguments {
+    fn settings(&self) -> Settings {
+        let settings = Settings::new(self.lang, self.translate, self.timestamps, &self.format);
+        match self.digits.or(self.written.then_some(Digits::Latin)) {
+            None if self.spoken => settings.with_numbers(None),
+            None => settings,
+            digits => settings.with_numbers(digits),
+        }
+    }
+}
+
 /// Transcribes all recordings. Fails with [`Failure::Exit`] if some failed, or if a signal interrupted the run.
 pub(crate) async fn run(config: &Config, arguments: Arguments) -> Result<(), Failure> {
-    let settings =
-        Settings::new(arguments.lang, arguments.translate, arguments.timestamps, &arguments.format);
+    let settings = arguments.settings();
     let has_ffmpeg = blocking(ffmpeg::is_installed).await;
     let inputs = inputs::find(&arguments.paths, settings.translation_lang(), has_ffmpeg)?;
     if inputs.recordings.is_empty() {

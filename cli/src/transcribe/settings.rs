@@ -7,7 +7,7 @@ use clap::ValueEnum;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
-use crate::language::Language;
+use crate::{digits::Digits, language::Language};
 
 /// A format of the results. The name is the extension of the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, ValueEnum, Serialize, Deserialize)]
@@ -57,14 +57,23 @@ pub(super) struct Settings {
     translate: bool,
     timestamps: bool,
     formats: BTreeSet<Format>,
+    /// The digits of numbers, if they are written in figures.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    written: Option<Digits>,
 }
 
 impl Settings {
-    /// Subtitles need timestamps, so these formats imply them.
+    /// Subtitles need timestamps, and are read with a glance, so these formats imply timestamps and figures.
     pub(super) fn new(lang: Language, translate: bool, timestamps: bool, formats: &[Format]) -> Self {
         let formats: BTreeSet<Format> = formats.iter().copied().collect();
-        let timestamps = timestamps || formats.iter().any(|format| format.needs_timestamps());
-        Self { lang, translate, timestamps, formats }
+        let has_subtitles = formats.iter().any(|format| format.needs_timestamps());
+        let timestamps = timestamps || has_subtitles;
+        Self { lang, translate, timestamps, formats, written: has_subtitles.then_some(Digits::Latin) }
+    }
+
+    /// The same with numbers in figures of these digits, or as they are spoken.
+    pub(super) fn with_numbers(self, written: Option<Digits>) -> Self {
+        Self { written, ..self }
     }
 
     /// The files of a recording. A JSON document has both texts; in the other formats, the translation has a file of its
@@ -94,11 +103,14 @@ impl Settings {
         let lang = self.lang();
         let translate = self.translate;
         let timestamps = self.timestamps;
-        let all = format!("speech-recognition {lang} {translate} {timestamps} {sha256} {nth}");
+        let written = self.written.map(Digits::name);
+        let form = written.map_or_else(String::new, |digits| format!(" written {digits}"));
+        let all = format!("speech-recognition {lang} {translate} {timestamps} {sha256} {nth}{form}");
         SpeechRequest {
             lang: Some(lang.to_owned()),
             with_translation: translate,
             with_timestamps: timestamps,
+            written: written.map(str::to_owned),
             idempotency_key: Some(self::sha256(all.as_bytes())),
         }
     }
@@ -114,8 +126,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn subtitles_imply_timestamps() {
-        let with = |formats: &[Format]| Settings::new(Language::Pa, false, false, formats).timestamps;
+    fn subtitles_imply_timestamps_and_figures() {
+        let with = |formats: &[Format]| {
+            let settings = Settings::new(Language::Pa, false, false, formats);
+            assert_eq!(settings.written.is_some(), settings.timestamps);
+            settings.timestamps
+        };
         assert!(with(&[Format::Srt]) && with(&[Format::Txt, Format::Vtt]));
         assert!(!with(&[Format::Json, Format::Txt]));
     }
@@ -123,7 +139,13 @@ mod tests {
     #[test]
     fn a_key_depends_on_all_that_is_sent_and_on_nothing_else() {
         let key = |lang, translate, timestamps, formats: &[Format], sha256, nth| {
-            Settings::new(lang, translate, timestamps, formats).request(sha256, nth).idempotency_key.unwrap()
+            let settings = Settings::new(lang, translate, timestamps, formats).with_numbers(None);
+            settings.request(sha256, nth).idempotency_key.unwrap()
+        };
+        let in_figures = |digits| {
+            let settings =
+                Settings::new(Language::Pa, false, false, &[Format::Json]).with_numbers(Some(digits));
+            settings.request("a", 0).idempotency_key.unwrap()
         };
         let pa = Language::Pa;
         let json = [Format::Json];
@@ -135,6 +157,8 @@ mod tests {
             key(pa, false, true, &json, "a", 0),
             key(pa, false, false, &json, "b", 0),
             key(pa, false, false, &json, "a", 1),
+            in_figures(Digits::Latin),
+            in_figures(Digits::Gurmukhi),
         ];
         assert_eq!(BTreeSet::from(others.clone()).len(), others.len());
         assert!(!others.contains(&first));

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::{
-    number::{Language, Number},
+    number::{Language, Number, Said},
     parse::{Meaning, Token},
 };
 
@@ -17,10 +17,9 @@ const BEHIND_TIMES: [&str; 4] = ["am", "pm", "AM", "PM"];
 /// Words behind a number that is no number of something: postpositions and forms of to be.
 const BEHIND_NOUNS: &str = "ਹੈ ਹਨ ਸੀ ਸਨ ਹੋ ਹੋਵੇਗਾ ਹੁੰਦਾ ਹੁੰਦੀ ਹੁੰਦੇ ਵਿੱਚ ਵਿਚ ਨੂੰ ਤੋਂ ਤੱਕ ਤਕ ਦਾ ਦੀ ਦੇ ਦੀਆਂ ਤੇ ਉੱਤੇ ਅਤੇ ਜਾਂ ਨਾਲ ਲਈ";
 /// Units that numbers count.
-const UNITS: &str =
-    "ਰੁਪਏ ਰੁਪਈਏ ਡਾਲਰ ਸਾਲ ਮਹੀਨੇ ਹਫ਼ਤੇ ਦਿਨ ਘੰਟੇ ਮਿੰਟ ਸਕਿੰਟ ਸੈਕਿੰਡ ਵਜੇ ਵਾਰ ਕਿਲੋ ਗ੍ਰਾਮ ਮੀਲ ਫੁੱਟ ਇੰਚ ਪ੍ਰਤੀਸ਼ਤ ਫ਼ੀਸਦੀ ਤਾਰੀਖ਼ ਤਾਰੀਖ ਜਣੇ";
+const UNITS: &str = "ਰੁਪਏ ਰੁਪਈਏ ਪੈਸੇ ਡਾਲਰ ਸਾਲ ਮਹੀਨੇ ਹਫ਼ਤੇ ਦਿਨ ਘੰਟੇ ਮਿੰਟ ਸਕਿੰਟ ਸੈਕਿੰਡ ਵਜੇ ਵਾਰ ਕਿਲੋ ਗ੍ਰਾਮ ਮੀਲ ਫੁੱਟ ਇੰਚ ਪ੍ਰਤੀਸ਼ਤ ਫ਼ੀਸਦੀ ਤਾਰੀਖ਼ ਤਾਰੀਖ ਜਣੇ";
 /// Words behind which a number says which one.
-const LABELS: &str = "ਨੰਬਰ ਕੋਡ ਭਾਗ ਅਧਿਆਇ ਪੰਨਾ";
+pub(super) const LABELS: &str = "ਨੰਬਰ ਕੋਡ ਭਾਗ ਅਧਿਆਇ ਪੰਨਾ";
 /// Words with which a clause begins.
 const CONJUNCTIONS: &str = "ਕਿਉਂਕਿ ਤਾਂ ਤਾ ਜੋ ਕਿ ਜਿਥੇ ਜਿੱਥੇ ਜਿਹਨਾਂ ਜਿਨ੍ਹਾਂ ਅਤੇ ਤੇ ਪਰ ਜੀ ਨਾ";
 
@@ -37,34 +36,41 @@ impl<'a> Place<'a> {
     }
 
     /// The numbers of the run, where two of them are a year or a time of the day.
-    pub(super) fn read(&self, numbers: Vec<Number>) -> Vec<Number> {
-        let small: Option<Vec<u64>> = numbers.iter().map(Number::small).collect();
-        match (self.language, small.as_deref()) {
-            (Language::English, Some([hour @ 1..=12, minute @ (15 | 30 | 45)])) if self.is_time() => {
-                let part = |n: u64| u8::try_from(n).unwrap_or_default();
-                vec![Number::Clock(part(*hour), part(*minute))]
+    pub(super) fn read(&self, said: Vec<Said>) -> Vec<Said> {
+        let number = self.one(&said);
+        number.map_or(said, |number| vec![Said { number, words: self.words.clone() }])
+    }
+
+    /// The year or the time of the day that the run is.
+    fn one(&self, said: &[Said]) -> Option<Number> {
+        let small: Option<Vec<u64>> = said.iter().map(|said| said.number.small()).collect();
+        match (self.language, small.as_deref(), said) {
+            (
+                Language::English,
+                Some([hour @ 1..=12, minute @ 10..=59] | [hour @ 1..=12, 0, minute @ 1..=9]),
+                _,
+            ) if self.is_time() => {
+                Some(Number::Clock(u8::try_from(*hour).ok()?, u8::try_from(*minute).ok()?))
             }
             (
                 Language::English,
                 Some([century @ 11..=20, rest @ 10..=99] | [century @ 11..=20, 0, rest @ 1..=9]),
-            ) => vec![Number::Year(century * 100 + rest)],
+                _,
+            ) => Some(Number::Year(century * 100 + rest)),
             // ਉੱਨੀ ਸੌ ਚੁਰਾਸੀ ਵਿੱਚ is a year, ਪੰਦਰਾਂ ਸੌ ਪੰਜਾਹ ਰੁਪਏ is none.
-            (Language::Panjabi, None) => match numbers[..] {
-                [Number::Quarters(quarters @ 4400..8000)]
-                    if quarters.is_multiple_of(4)
-                        && matches!(self.tokens[self.words.start].meaning, Some(Meaning::Small(11..=19)))
-                        && (self.is_noun() || matches!(self.before(), Some("ਸੰਨ" | "ਸਾਲ" | "ਸਨ"))) =>
-                {
-                    vec![Number::Year(quarters / 4)]
-                }
-                _ => numbers,
-            },
-            _ => numbers,
+            (Language::Panjabi, None, [Said { number: Number::Quarters(quarters @ 4400..8000), .. }])
+                if quarters.is_multiple_of(4)
+                    && matches!(self.tokens[self.words.start].meaning, Some(Meaning::Small(11..=19)))
+                    && (self.is_noun() || matches!(self.before(), Some("ਸੰਨ" | "ਸਾਲ" | "ਸਨ"))) =>
+            {
+                Some(Number::Year(quarters / 4))
+            }
+            _ => None,
         }
     }
 
     /// Whether the words are numbers here.
-    pub(super) fn is_number(&self, numbers: &[Number]) -> bool {
+    pub(super) fn is_number(&self, said: &[Said]) -> bool {
         let is_alone = self.words.len() == self.tokens.len();
         if is_alone
             || self
@@ -75,8 +81,9 @@ impl<'a> Place<'a> {
             return true;
         }
         let words = &self.tokens[self.words.clone()];
-        let is_doubtful = numbers.len() == words.len() && words.iter().all(|word| word.is_doubtful);
-        match (words, numbers) {
+        let is_doubtful = said.len() == words.len() && words.iter().all(|word| word.is_doubtful);
+        let numbers: Vec<&Number> = said.iter().map(|said| &said.number).collect();
+        match (words, &numbers[..]) {
             ([word], [Number::Quarters(_)]) if matches!(word.meaning, Some(Meaning::Scale(_))) => {
                 self.is_scale(word.text)
             }
@@ -100,8 +107,11 @@ impl<'a> Place<'a> {
     }
 
     /// Whether two numbers mean one or the other: ਦੋ ਤਿੰਨ ਦਿਨ are two or three days.
-    pub(super) fn is_range(&self, numbers: &[Number]) -> bool {
-        let [Number::Quarters(low), Number::Quarters(high)] = numbers else { return false };
+    pub(super) fn is_range(&self, said: &[Said]) -> bool {
+        let [low, high] = said else { return false };
+        let (Number::Quarters(low), Number::Quarters(high)) = (&low.number, &high.number) else {
+            return false;
+        };
         self.language == Language::Panjabi && low < high && high - low <= 4 && !self.is_noun()
     }
 
@@ -159,7 +169,7 @@ impl<'a> Place<'a> {
     }
 
     /// Whether the numbers count nothing that stands behind them.
-    fn is_noun(&self) -> bool {
+    pub(super) fn is_noun(&self) -> bool {
         self.after().is_none_or(|after| is_listed(BEHIND_NOUNS, after))
     }
 
@@ -170,17 +180,17 @@ impl<'a> Place<'a> {
     }
 
     /// The word before the run.
-    fn before(&self) -> Option<&'a str> {
+    pub(super) fn before(&self) -> Option<&'a str> {
         let last = self.tokens.get(self.words.start.checked_sub(1)?)?;
         self.tokens.get(self.words.start).filter(|first| first.follows()).map(|_| last.text)
     }
 
     /// The word behind the run.
-    fn after(&self) -> Option<&'a str> {
+    pub(super) fn after(&self) -> Option<&'a str> {
         self.tokens.get(self.words.end).filter(|next| next.follows()).map(|next| next.text)
     }
 }
 
-fn is_listed(words: &str, word: &str) -> bool {
+pub(super) fn is_listed(words: &str, word: &str) -> bool {
     words.split(' ').any(|listed| listed == word)
 }

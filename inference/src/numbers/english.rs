@@ -113,6 +113,9 @@ pub(super) fn words(number: &Number) -> String {
         Number::Year(year) => format!("{} {}", cardinal(year / 100), cardinal(year % 100)),
         Number::Ordinal(n) => ordinal_words(*n),
         Number::Clock(hour, 0) => cardinal(u64::from(*hour)),
+        Number::Clock(hour, minute @ 1..=9) => {
+            format!("{} oh {}", cardinal(u64::from(*hour)), cardinal(u64::from(*minute)))
+        }
         Number::Clock(hour, minute) => {
             format!("{} {}", cardinal(u64::from(*hour)), cardinal(u64::from(*minute)))
         }

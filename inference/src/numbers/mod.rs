@@ -13,113 +13,26 @@
 
 mod context;
 mod english;
+mod figure;
+mod language;
 mod number;
 mod panjabi;
 mod parse;
+mod run;
+mod written;
 
-use context::Place;
-pub(crate) use number::{Language, Number};
-use parse::{Meaning, Reader, Token};
+pub(crate) use number::Language;
+use number::Number;
+use parse::Meaning;
+pub(crate) use run::{Run, find};
+pub(crate) use written::{Figure, figures};
 
 use crate::text::continues_a_word;
-
-impl Language {
-    /// What a word means in a number, and whether it is doubtful alone.
-    fn meaning(self, word: &str) -> Option<(Meaning, bool)> {
-        match self {
-            Self::English => english::meaning(word),
-            Self::Panjabi => panjabi::meaning(word),
-        }
-    }
-}
-
-impl Number {
-    fn words(&self, language: Language) -> String {
-        match language {
-            Language::English => english::words(self),
-            Language::Panjabi => panjabi::words(self),
-        }
-    }
-}
-
-/// Numbers that stand one after another in a text.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Run {
-    /// The byte of the text at which the run starts.
-    pub(crate) start: usize,
-    /// The byte behind its end.
-    pub(crate) end: usize,
-    /// Numbers with a space between them, and the next ones behind a comma.
-    groups: Vec<Vec<Number>>,
-    /// Whether its two numbers mean one or the other: ਦੋ ਤਿੰਨ ਦਿਨ.
-    is_range: bool,
-    /// The ending of an ordinal behind a figure, in the language of the text: th, ਵੀਂ.
-    pub(crate) ending: &'static str,
-}
-
-impl Run {
-    /// The run in words of a language.
-    pub(crate) fn words(&self, language: Language) -> String {
-        let between = if self.is_range && language == Language::English { " or " } else { " " };
-        let group = |numbers: &Vec<Number>| {
-            numbers.iter().map(|number| number.words(language)).collect::<Vec<_>>().join(between)
-        };
-        self.groups.iter().map(group).collect::<Vec<_>>().join(", ")
-    }
-}
-
-/// The runs of numbers in a text, in order. The text is in NFC.
-pub(crate) fn find(text: &str, language: Language) -> Vec<Run> {
-    let tokens = Token::all(text, |word| language.meaning(word));
-    let reader = Reader::new(&tokens, language);
-    let mut runs: Vec<Run> = Vec::new();
-    let mut last_end = None;
-    let mut at = 0;
-    while at < tokens.len() {
-        let Some((end, numbers)) = reader.run(at) else {
-            at += 1;
-            continue;
-        };
-        let (first, last) = (&tokens[at], &tokens[end - 1]);
-        let place = Place::new(&tokens, at..end, language);
-        let numbers = place.read(numbers);
-        let is_list = last_end == Some(at) && first.before.trim_end() == ",";
-        if is_list
-            && is_small(&numbers)
-            && let Some(run) = runs.last_mut().filter(|run| run.groups.iter().all(|group| is_small(group)))
-        {
-            run.end = last.end;
-            run.groups.push(numbers);
-        } else if place.is_number(&numbers) {
-            runs.push(Run {
-                start: first.start,
-                end: last.end,
-                is_range: place.is_range(&numbers),
-                ending: match (language, &numbers[..]) {
-                    (Language::English, [Number::Ordinal(_)]) => "th",
-                    (Language::Panjabi, [Number::Ordinal(_)]) => panjabi::ending(last.text),
-                    _ => "",
-                },
-                groups: vec![numbers],
-            });
-        } else {
-            at = end;
-            continue;
-        }
-        last_end = Some(end);
-        at = end;
-    }
-    runs
-}
-
-fn is_small(numbers: &[Number]) -> bool {
-    numbers.iter().all(|number| number.small().is_some())
-}
 
 /// Whether a text has a cardinal above two in words. One and two also stand where a source has no number: ਦੋਵੇਂ, twice.
 pub(crate) fn has_many(text: &str, language: Language) -> bool {
     let is_many = |number: &Number| matches!(number, Number::Quarters(quarters) if *quarters > 8);
-    find(text, language).iter().flat_map(|run| run.groups.iter().flatten()).any(is_many)
+    find(text, language).iter().flat_map(|run| run.groups.iter().flatten()).any(|said| is_many(&said.number))
 }
 
 /// The scales in words that stand behind a figure: their length in bytes with the spaces before them, and their words in the

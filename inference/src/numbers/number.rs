@@ -1,5 +1,7 @@
 //! A number and the languages that it is written in.
 
+use std::ops::Range;
+
 /// A language whose numbers are known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Language {
@@ -37,8 +39,15 @@ pub(crate) enum Number {
     Year(u64),
     /// Which one in an order: the third.
     Ordinal(u64),
-    /// A time of the day: half past three. The hour is 1 to 12, the minute a quarter of an hour.
+    /// A time of the day: half past three. The hour is 1 to 12.
     Clock(u8, u8),
+}
+
+/// A number, and the words of the text that say it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Said {
+    pub(super) number: Number,
+    pub(super) words: Range<usize>,
 }
 
 impl Number {
@@ -51,6 +60,26 @@ impl Number {
     pub(super) fn small(&self) -> Option<u64> {
         match self {
             Self::Quarters(quarters) if quarters.is_multiple_of(4) && *quarters < 400 => Some(quarters / 4),
+            _ => None,
+        }
+    }
+
+    /// The number so many times, where it is one that can be counted and that is not too large.
+    pub(super) fn times(&self, scale: u64) -> Option<Self> {
+        match self {
+            Self::Quarters(quarters) => Some(Self::Quarters(quarters.checked_mul(scale)?)),
+            Self::Decimal(whole, digits) => {
+                let n_moved = usize::try_from(scale.ilog10()).ok()?;
+                let mut whole = *whole;
+                for nth in 0..n_moved {
+                    let digit = digits.get(nth).copied().unwrap_or_default();
+                    whole = whole.checked_mul(10)?.checked_add(u64::from(digit))?;
+                }
+                match digits.get(n_moved..) {
+                    Some(rest @ [_, ..]) => Some(Self::Decimal(whole, rest.to_owned())),
+                    _ => Some(Self::Quarters(whole.checked_mul(4)?)),
+                }
+            }
             _ => None,
         }
     }

@@ -112,6 +112,15 @@ pub(super) fn ending(ordinal: &str) -> &'static str {
     }
 }
 
+/// What an ordinal in words has behind its number: ਵੀਂ of ਪੰਜਵੀਂ, ਜੀ of ਤੀਜੀ and of ਤੀਸਰੀ.
+pub(super) fn own_ending(ordinal: &str) -> String {
+    let ending = ending(ordinal);
+    let consonant = ordinal.chars().rev().nth(1).filter(|_| !ordinal.ends_with('ਂ'));
+    let Some(consonant) = consonant else { return ending.to_owned() };
+    let vowel = ending.chars().nth(1).unwrap_or('ਾ');
+    format!("{}{vowel}", if consonant == 'ਰ' { 'ਜ' } else { consonant })
+}
+
 /// An ordinal with the gender, number and case of an ending: ਤੀਜਾ with ਵੀਂ is ਤੀਜੀ. Other words stay.
 pub(super) fn with_ending(words: &str, ending: &str) -> String {
     let last = words.rsplit(' ').next().unwrap_or(words);
@@ -142,8 +151,11 @@ pub(super) fn words(number: &Number) -> String {
         },
         Number::Year(year) => cardinal(*year),
         Number::Ordinal(n) => ordinal(*n),
-        Number::Clock(hour, minute) => {
+        Number::Clock(hour, minute) if minute % 15 == 0 => {
             format!("{} ਵਜੇ", mixed(4 * u64::from(*hour) + u64::from(*minute / 15)))
+        }
+        Number::Clock(hour, minute) => {
+            format!("{} ਵੱਜ ਕੇ {} ਮਿੰਟ", small(u64::from(*hour)), small(u64::from(*minute)))
         }
     }
 }

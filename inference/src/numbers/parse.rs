@@ -1,6 +1,6 @@
 //! Parses the words of numbers: words with their meanings come in, numbers go out.
 
-use super::number::{Language, Number};
+use super::number::{Language, Number, Said};
 use crate::text::continues_a_word;
 
 /// What a word means in a number.
@@ -104,17 +104,17 @@ impl<'a> Reader<'a> {
     }
 
     /// The numbers that start at a word, and the index of the word behind them. An ordinal is one alone.
-    pub(super) fn run(&self, start: usize) -> Option<(usize, Vec<Number>)> {
-        let is_ordinal = |numbers: &[Number]| matches!(numbers, [Number::Ordinal(_)]);
-        let (mut at, mut numbers) = self.number(start)?;
-        while !is_ordinal(&numbers)
+    pub(super) fn run(&self, start: usize) -> Option<(usize, Vec<Said>)> {
+        let is_ordinal = |said: &[Said]| matches!(said, [Said { number: Number::Ordinal(_), .. }]);
+        let (mut at, mut said) = self.number(start)?;
+        while !is_ordinal(&said)
             && self.continues(at)
             && let Some((next, more)) = self.number(at).filter(|(_, more)| !is_ordinal(more))
         {
-            numbers.extend(more);
+            said.extend(more);
             at = next;
         }
-        Some((at, numbers))
+        Some((at, said))
     }
 
     /// The meaning of a word.
@@ -139,21 +139,29 @@ impl<'a> Reader<'a> {
     }
 
     /// One number, or the digits of "double five". A scale behind a figure is part of the figure.
-    fn number(&self, start: usize) -> Option<(usize, Vec<Number>)> {
+    fn number(&self, start: usize) -> Option<(usize, Vec<Said>)> {
         let is_scale = matches!(self.meaning(start), Some(Meaning::Scale(_)));
         if is_scale && self.continues(start) && self.tokens[start - 1].text.ends_with(char::is_numeric) {
             return None;
         }
         if let Some(Meaning::Repeat(n)) = self.meaning(start) {
             let Some(Meaning::Small(digit @ 0..=9)) = self.next(start + 1) else { return None };
-            return Some((start + 2, vec![Number::whole(digit); n]));
+            let said = Said { number: Number::whole(digit), words: start..start + 2 };
+            return Some((start + 2, vec![said; n]));
         }
-        let one = |(end, number)| (end, vec![number]);
+        let one = |(end, number)| (end, vec![Said { number, words: start..end }]);
         self.clock(start).or_else(|| self.ordinal(start)).or_else(|| self.amount(start)).map(one)
     }
 
-    /// A time of the day: half past three, three o'clock, ਸਾਢੇ ਤਿੰਨ before ਵਜੇ.
+    /// A time of the day: half past three, twenty past three, three o'clock, ਸਾਢੇ ਤਿੰਨ before ਵਜੇ.
     fn clock(&self, start: usize) -> Option<(usize, Number)> {
+        if let Some((past, minutes @ 1..=29)) = self.small(start).map(|(end, quarters)| (end, quarters / 4))
+            && self.next(past) == Some(Meaning::Hour(1))
+            && let Some(Meaning::Small(n @ 1..=12)) = self.next(past + 1)
+        {
+            let part = |n: u64| u8::try_from(n).ok();
+            return Some((past + 2, Number::Clock(part(n)?, part(minutes)?)));
+        }
         if let (Language::English, Some(Meaning::Small(n @ 1..=12))) = (self.language, self.meaning(start)) {
             let is_clock = self.next(start + 1) == Some(Meaning::OClock);
             return if is_clock { Some((start + 2, Number::Clock(u8::try_from(n).ok()?, 0))) } else { None };
@@ -206,8 +214,20 @@ impl<'a> Reader<'a> {
         (n > 2).then_some((end, Number::Ordinal(n)))
     }
 
-    /// How many, with or without a fraction or decimals.
+    /// How many, with or without a fraction or decimals. A scale behind these multiplies them: two point five million.
     fn amount(&self, start: usize) -> Option<(usize, Number)> {
+        let (mut at, mut number) = self.unscaled(start)?;
+        while let Some(Meaning::Scale(scale)) = self.next(at)
+            && let Some(scaled) = number.times(scale)
+        {
+            number = scaled;
+            at += 1;
+        }
+        Some((at, number))
+    }
+
+    /// How many, without a scale behind a fraction or decimals.
+    fn unscaled(&self, start: usize) -> Option<(usize, Number)> {
         let start = match (self.meaning(start)?, self.next(start + 1)) {
             (Meaning::Article, Some(Meaning::Scale(_))) => start + 1,
             (Meaning::Article, _) => return None,

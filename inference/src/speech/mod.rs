@@ -5,7 +5,7 @@
 //! 3. A [`SpeechModel`], which [`load`] reads, gives the window's [`Transcript`]; for a CTC model this includes beam
 //!    search, see [`CtcDecoder`].
 //! 4. [`Joiner`] joins the windows' tokens into words, and [`segments`] groups the words. [`Segmenter`] does that while
-//!    further windows are recognised.
+//!    further windows are recognised. [`WrittenForm`] writes their numbers in figures.
 
 pub mod ctc;
 mod cut;
@@ -17,4 +17,7 @@ pub use ctc::{CtcDecoder, Emissions, Units};
 pub use cut::{Chunker, Joiner, Window};
 pub use features::{FrontEnd, SAMPLE_RATE};
 pub use models::{SpeechModel, WindowOutput, load};
-pub use words::{Clock, Evidence, Segmenter, TimedText, Transcript, segments, text, timed, unlikely_parts};
+pub use words::{
+    Clock, Digits, Evidence, Segmenter, TimedText, Transcript, WrittenForm, divided, segments, text, timed,
+    unlikely_parts,
+};

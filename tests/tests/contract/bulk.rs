@@ -280,3 +280,24 @@ async fn a_run_that_cannot_start_says_why() {
     let (code, _, log) = run(folders.command(&stack, &["--resume", "--lang", "en"])).await;
     assert!(code == Some(1) && log.contains("had other options"), "{log}");
 }
+
+#[tokio::test]
+async fn subtitles_have_numbers_in_figures_unless_words_are_asked_for() {
+    let stack = Stack::start().await;
+    for (arguments, has_figures) in [
+        (&["--format", "srt,json"] as &[&str], true),
+        (&["--format", "srt,json", "--spoken"], false),
+        (&["--format", "json"], false),
+        (&["--format", "json", "--digits", "latin"], true),
+    ] {
+        let folders = Folders::new(stack.folder(), &format!("bulk-figures-{}", arguments.concat()));
+        folders.add("price.mp3", &recording("pa-price.mp3").bytes);
+        let (code, out, log) = run(folders.command(&stack, arguments)).await;
+        assert_eq!(code, Some(0), "{out}{log}");
+        let text = folders.json("price.json")["transcription"].as_str().expect("a text").to_owned();
+        assert_eq!(text.contains("₹250"), has_figures, "{arguments:?}: {text}");
+        if arguments[1].contains("srt") {
+            assert_eq!(folders.text("price.srt").contains("₹250"), has_figures, "{arguments:?}");
+        }
+    }
+}

@@ -14,7 +14,7 @@ use akhar_inference::{
     Confidence, Registry, Runtime, RuntimeError,
     speech::{
         self, Clock, Evidence, FrontEnd, Joiner, Segmenter, SpeechModel, TimedText, Transcript, WindowOutput,
-        features::Features, segments, timed, unlikely_parts,
+        WrittenForm, divided, features::Features, segments, timed, unlikely_parts,
     },
 };
 use akhar_jobs::{self as jobs, Language, Operation, Outcome, ProbablyWrong, TextKind, Timing, Upload};
@@ -102,6 +102,8 @@ struct Transcribed {
     confidence: Option<f64>,
     /// What gives the confidence of each segment, if it is shown.
     shown: Option<Confidence>,
+    /// How numbers are written, if not as they are spoken. The segments are not written so yet.
+    form: Option<WrittenForm>,
 }
 
 /// The time that recognising a recording takes once its windows are prepared.
@@ -176,6 +178,7 @@ impl SpeechOperation {
         let mut prepared = prepare(upload, self.limits.clone(), engine.front_end.clone(), engine.clock)
             .map_err(OperationError::Thread)?;
         let shown = engine.confidence.filter(|_| parameters.with_confidence);
+        let form = parameters.written.and_then(|digits| written_form(parameters.lang, digits));
         let mut joiner = Joiner::new(engine.clock);
         let mut segmenter = Segmenter::default();
         let mut spent = Recognising::default();
@@ -187,7 +190,7 @@ impl SpeechOperation {
                     let turn = Turn { account_id, cost };
                     joiner.add(&window, engine.recognise(turn, input, &mut spent).await?);
                     let finished = segmenter.further(joiner.settled()).into_iter();
-                    let finished = finished.map(|segment| untranslated(segment, shown));
+                    let finished = finished.map(|segment| untranslated(written(segment, form), shown));
                     progress.send_modify(|progress| {
                         progress.transcribed_s = window.end_s();
                         progress.segments.extend(finished);
@@ -210,7 +213,8 @@ impl SpeechOperation {
                     let evidence = segments.iter().map(|segment| segment.evidence).sum::<Evidence>();
                     let recording = Transcribed {
                         confidence: engine.confidence.and_then(|c| evidence.probability(&c)),
-                        words: parameters.with_words.then(|| timed_words(&words, seconds)),
+                        words: parameters.with_words.then(|| timed_words(&words, form, seconds)),
+                        form,
                         probably_wrong: probably_wrong(TextKind::Transcription, unlikely),
                         segments,
                         seconds,
@@ -235,13 +239,13 @@ impl SpeechOperation {
         &SpeechJob { account_id, parameters, progress }: &SpeechJob<'_>,
         transcribed: Transcribed,
     ) -> Result<(Outcome, Duration), EngineError> {
-        let Transcribed { segments, words, seconds, warnings, mut probably_wrong, confidence, shown } =
+        let Transcribed { segments, words, seconds, warnings, mut probably_wrong, confidence, shown, form } =
             transcribed;
-        let texts: Vec<String> = segments.iter().map(|s| s.text.clone()).collect();
-        let transcription = texts.join(" ");
         let mut translations: Option<Vec<String>> = None;
         let mut took = Duration::ZERO;
         if parameters.with_translation {
+            // The translator reads numbers in words.
+            let texts = segments.iter().map(|s| s.text.clone()).collect();
             let step = || progress.send_modify(|_| ()); // the attempt goes on, and has not transcribed more
             let (found, spent) = self.translators.translate(account_id, texts, parameters.lang, step).await?;
             let is_low = |n: usize| found.get(n).is_some_and(|translation| translation.is_low);
@@ -250,6 +254,8 @@ impl SpeechOperation {
             translations = Some(found.into_iter().map(|t| t.text).collect());
             took = spent;
         }
+        let segments: Vec<TimedText> = segments.into_iter().map(|segment| written(segment, form)).collect();
+        let transcription = speech::text(&segments);
         let of_segment = |n: usize| translations.as_ref().and_then(|all| all.get(n).cloned());
         let (timestamps, segments) = if parameters.with_timestamps {
             let segment = |(n, s)| jobs::Segment { translation: of_segment(n), ..untranslated(s, shown) };
@@ -277,9 +283,27 @@ fn probably_wrong(text: TextKind, parts: Vec<(f64, f64)>) -> Vec<ProbablyWrong> 
     parts.into_iter().map(|(start, end)| ProbablyWrong { text, start, end }).collect()
 }
 
-fn timed_words(words: &[TimedText], seconds: f64) -> Vec<jobs::Word> {
+fn timed_words(words: &[TimedText], form: Option<WrittenForm>, seconds: f64) -> Vec<jobs::Word> {
+    let written =
+        |form: WrittenForm| divided(words).into_iter().flat_map(|words| form.words(words)).collect();
+    let words: Vec<TimedText> = form.map_or_else(|| words.to_owned(), written);
     let word = |w: TimedText| jobs::Word { start: w.start, end: w.end, text: w.text };
-    timed(words, seconds).into_iter().map(word).collect()
+    timed(&words, seconds).into_iter().map(word).collect()
+}
+
+/// How numbers are written in a language.
+fn written_form(language: Language, digits: jobs::Digits) -> Option<WrittenForm> {
+    let digits = match digits {
+        jobs::Digits::Latin => speech::Digits::Latin,
+        jobs::Digits::Gurmukhi => speech::Digits::Gurmukhi,
+    };
+    WrittenForm::new(language.code(), digits)
+}
+
+/// A segment with its numbers in figures, if they are written so.
+fn written(segment: TimedText, form: Option<WrittenForm>) -> TimedText {
+    let Some(form) = form else { return segment };
+    TimedText { text: form.text(&segment.text), ..segment }
 }
 
 fn untranslated(segment: TimedText, shown: Option<Confidence>) -> jobs::Segment {

@@ -1,7 +1,7 @@
 //! The form of a speech recognition request.
 
 use akhar_client::MAX_RECORDING_BYTES;
-use akhar_jobs::{Language, MediaType, Queue, SpeechParameters};
+use akhar_jobs::{Digits, Language, MediaType, Queue, SpeechParameters};
 use serde_json::json;
 
 use crate::{
@@ -9,9 +9,32 @@ use crate::{
         field::{File, field},
         fields::fields,
         form::Form,
+        value::choices,
     },
-    problems::Violation,
+    problems::{Code, Violation},
 };
+
+/// How the numbers of a text are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum TextForm {
+    Spoken,
+    Written,
+}
+
+impl TextForm {
+    const ALL: [Self; 2] = [Self::Spoken, Self::Written];
+
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Spoken => "spoken",
+            Self::Written => "written",
+        }
+    }
+}
+
+choices! {
+    TextForm: Self::name, None;
+}
 
 fields! {
     /// The fields of a speech recognition request.
@@ -22,6 +45,10 @@ fields! {
         with_translation: bool = field("with-translation").or("false"),
         /// Whether to return the segments with their times.
         with_timestamps: bool = field("with-timestamps").or("false"),
+        /// How numbers are written: in words, as they are spoken, or in figures, such as ₹250, 15% and 5:30.
+        format: TextForm = field("format").or("spoken"),
+        /// The digits of the text. Only with `format=written`, for which the default is `latin`.
+        digits: Digits = field("digits"),
     }
 }
 
@@ -38,13 +65,21 @@ impl Form for SpeechForm {
     const QUEUE: Queue = Queue::Speech;
     type Checked = SpeechParameters;
 
-    fn check(self, _: &mut Vec<Violation>) -> Option<SpeechParameters> {
+    fn check(self, violations: &mut Vec<Violation>) -> Option<SpeechParameters> {
+        if self.digits.is_some() && self.format == Some(TextForm::Spoken) {
+            let detail = "digits needs format written, but format is spoken";
+            violations.push(Violation::new("digits", Code::Unsupported, detail));
+        }
         Some(SpeechParameters {
             lang: self.lang?,
             with_translation: self.with_translation?,
             with_timestamps: self.with_timestamps?,
             with_words: false,
             with_confidence: false,
+            written: match self.format? {
+                TextForm::Spoken => None,
+                TextForm::Written => Some(self.digits.unwrap_or(Digits::Latin)),
+            },
         })
     }
 

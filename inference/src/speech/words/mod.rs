@@ -8,14 +8,16 @@ mod spread;
 mod transcript;
 mod unlikely;
 mod word;
+mod written;
 
 pub use clock::Clock;
 pub(crate) use clock::seconds;
 pub use evidence::Evidence;
-pub use segments::{Segmenter, segments, timed};
+pub use segments::{Segmenter, divided, segments, timed};
 pub(crate) use spread::spread;
 pub use transcript::Transcript;
 pub(crate) use transcript::{Token, WORD};
 pub use unlikely::unlikely_parts;
 pub use word::{TimedText, text};
 pub(crate) use word::{take_words, words};
+pub use written::{Digits, WrittenForm};

@@ -16,14 +16,22 @@ const LONGEST_S: f64 = 15.0;
 /// Divides words into segments: at pauses, and elsewhere only if a segment would be too long. The times are
 /// in order and within the recording, which is `duration` seconds long.
 pub fn segments(words: &[TimedText], duration: f64) -> Vec<TimedText> {
+    let mut from = 0.0;
+    let segments = divided(words).into_iter().map(|words| {
+        let segment = segment(words, from, duration);
+        from = segment.end;
+        segment
+    });
+    segments.collect()
+}
+
+/// The words of each segment.
+pub fn divided(words: &[TimedText]) -> Vec<&[TimedText]> {
     let mut segments = Vec::new();
     let mut rest = words;
-    let mut from = 0.0;
     while !rest.is_empty() {
         let (now, later) = rest.split_at(first_segment(rest).unwrap_or(rest.len()));
-        let segment = segment(now, from, duration);
-        from = segment.end;
-        segments.push(segment);
+        segments.push(now);
         rest = later;
     }
     segments

@@ -70,7 +70,9 @@ export function startSpeak() {
   /** @param {File} file @param {AbortSignal} signal */
   async function run(file, signal) {
     const withTranslation = byId("translate", HTMLInputElement).checked;
+    /** @type {Record<string, string | File>} */
     const fields = { file, lang: lang(), "with-timestamps": "true", "with-translation": String(withTranslation) };
+    if (byId("figures", HTMLInputElement).checked) fields["format"] = "written";
     const call = { method: "POST", path: "/v1/models/speech-recognition", headers: { prefer: "respond-async" }, fields };
     progress(t("speak.sending", { kb: Math.ceil(file.size / 1024) }));
     const started = performance.now();

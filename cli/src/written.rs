@@ -1,0 +1,31 @@
+//! `akhar written`: writes the numbers of the lines of standard input in figures, without a server and without a model.
+
+use std::io;
+
+use akhar_inference::speech::{self, WrittenForm};
+
+use crate::{digits::Digits, failure::Failure, language::Language, output};
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Arguments {
+    /// The language of the lines on standard input
+    #[arg(long, default_value = "pa")]
+    lang: Language,
+    /// The digits of the lines that are printed
+    #[arg(long, default_value = "latin")]
+    digits: Digits,
+}
+
+/// Prints a line for each line of standard input.
+pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
+    let digits = match arguments.digits {
+        Digits::Latin => speech::Digits::Latin,
+        Digits::Gurmukhi => speech::Digits::Gurmukhi,
+    };
+    let form = WrittenForm::new(arguments.lang.code(), digits);
+    for line in io::stdin().lines() {
+        let line = line.map_err(Failure::io("cannot read standard input"))?;
+        output::line(form.map_or_else(|| line.clone(), |form| form.text(&line)))?;
+    }
+    Ok(())
+}

@@ -1,0 +1,162 @@
+//! The written form: words as they are spoken come in, words with figures come out, with the times of the words that they
+//! stand for.
+
+use std::ops::Range;
+
+use unicode_normalization::UnicodeNormalization as _;
+
+use super::word::{TimedText, text};
+use crate::{
+    numbers::{self, Figure, Language},
+    text::latin_digit,
+};
+
+/// The digits that figures are written with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Digits {
+    /// 0 to 9.
+    Latin,
+    /// ੦ to ੯.
+    Gurmukhi,
+}
+
+/// How numbers are written in the texts of a language.
+#[derive(Debug, Clone, Copy)]
+pub struct WrittenForm {
+    language: Language,
+    digits: Digits,
+}
+
+impl WrittenForm {
+    /// The form for a language's code. `None` if its numbers are not known.
+    pub fn new(language: &str, digits: Digits) -> Option<Self> {
+        Some(Self { language: Language::of(language)?, digits })
+    }
+
+    /// A text with figures, in NFC.
+    pub fn text(&self, text: &str) -> String {
+        let text: String = text.nfc().collect();
+        self.applied(&text, 0..text.len(), &numbers::figures(&text, self.language))
+    }
+
+    /// The words of a segment with figures. A figure that stands for several words begins with the first and ends with the
+    /// last of them. Joined with spaces, they are the [text](Self::text) of the words joined.
+    pub fn words(&self, words: &[TimedText]) -> Vec<TimedText> {
+        let spoken = text(words);
+        let figures = numbers::figures(&spoken, self.language);
+        let mut written = Vec::new();
+        let mut end = 0;
+        let mut first = 0; // the first word of the next one
+        let mut start = 0; // where it starts
+        for (nth, word) in words.iter().enumerate() {
+            end += usize::from(nth > 0) + word.text.len();
+            // The space behind this word is in a figure.
+            if nth + 1 < words.len() && figures.iter().any(|figure| figure.start <= end && end < figure.end) {
+                continue;
+            }
+            let said = &words[first..=nth];
+            written.push(TimedText {
+                text: self.applied(&spoken, start..end, &figures),
+                start: words[first].start,
+                end: word.end,
+                evidence: said.iter().map(|word| word.evidence).sum(),
+            });
+            first = nth + 1;
+            start = end + 1;
+        }
+        written
+    }
+
+    /// A part of a text with its figures, of which none reaches out of it.
+    fn applied(self, text: &str, part: Range<usize>, figures: &[Figure]) -> String {
+        let mut written = String::new();
+        let mut at = part.start;
+        for figure in figures.iter().filter(|figure| part.start <= figure.start && figure.end <= part.end) {
+            written.push_str(&text[at..figure.start]);
+            written.push_str(&figure.text);
+            at = figure.end;
+        }
+        written.push_str(&text[at..part.end]);
+        written.chars().map(|c| self.digit(c)).collect()
+    }
+
+    fn digit(self, c: char) -> char {
+        match self.digits {
+            Digits::Latin => latin_digit(c, '੦'),
+            Digits::Gurmukhi => c.to_digit(10).and_then(|digit| char::from_u32(u32::from('੦') + digit)),
+        }
+        .unwrap_or(c)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::speech::words::Evidence;
+
+    const FORM: WrittenForm = WrittenForm { language: Language::Panjabi, digits: Digits::Latin };
+
+    /// Words of one second each, with a pause of one second before each.
+    fn words(text: &str) -> Vec<TimedText> {
+        let word = |(nth, word): (u32, &str)| TimedText {
+            text: word.to_owned(),
+            start: f64::from(2 * nth + 1),
+            end: f64::from(2 * nth + 2),
+            evidence: Evidence::letter(0.5, -1.0),
+        };
+        (0..).zip(text.split_whitespace()).map(word).collect()
+    }
+
+    #[test]
+    fn a_figure_has_the_times_and_the_evidence_of_its_words() {
+        let written = FORM.words(&words("ਮੇਰੇ ਕੋਲ ਦੋ ਸੌ ਪੰਜਾਹ ਰੁਪਏ ਹਨ"));
+        let timed: Vec<_> = written.iter().map(|w| (w.text.as_str(), w.start, w.end)).collect();
+        assert_eq!(timed, [("ਮੇਰੇ", 1.0, 2.0), ("ਕੋਲ", 3.0, 4.0), ("₹250", 5.0, 12.0), ("ਹਨ", 13.0, 14.0)]);
+        assert_eq!(written[2].evidence.n_letters(), 4);
+    }
+
+    #[test]
+    fn the_characters_around_a_figure_stay() {
+        let english = WrittenForm { language: Language::English, digits: Digits::Latin };
+        let text = "\"Twenty-five thousand, or fifty percent,\" he said: a thirty-year-old plan.";
+        let written = "\"25,000, or 50%,\" he said: a 30-year-old plan.";
+        assert_eq!(english.text(text), written);
+        assert_eq!(super::text(&english.words(&words(text))), written);
+    }
+
+    #[test]
+    fn all_digits_are_of_one_script() {
+        let gurmukhi = WrittenForm { digits: Digits::Gurmukhi, ..FORM };
+        assert_eq!(gurmukhi.text("ਸਾਢੇ ਪੰਜ ਵਜੇ 12 ਬੰਦੇ"), "੫:੩੦ ਵਜੇ ੧੨ ਬੰਦੇ");
+        assert_eq!(FORM.text("੧੨ ਬੰਦੇ"), "12 ਬੰਦੇ");
+    }
+
+    proptest! {
+        #[test]
+        fn other_words_stay_in_order_and_times_ascend(
+            spoken in "((ਇੱਕ|ਦੋ|ਪੰਜ|ਵੀਹ|ਸੌ|ਹਜ਼ਾਰ|ਲੱਖ|ਡੇਢ|ਸਾਢੇ|ਰੁਪਏ|ਪੈਸੇ|ਵਜੇ|ਫ਼ੀਸਦੀ|ਪੰਜਵੀਂ|ਮਾਰਚ|ਤੇ|ਅਤੇ|ਘਰ|ਜਾ) ?){0,20}                     |((one|two|ten|fifty|hundred|and|a|half|past|point|double|rupees|percent|May|third|of|home|it's) ?){0,20}",
+        ) {
+            for language in [Language::Panjabi, Language::English] {
+                for digits in [Digits::Latin, Digits::Gurmukhi] {
+                    let form = WrittenForm { language, digits };
+                    let spoken = words(&spoken);
+                    let written = form.words(&spoken);
+                    prop_assert_eq!(super::text(&written), form.text(&super::text(&spoken)));
+                    prop_assert_eq!(spoken.first().map(|w| w.start), written.first().map(|w| w.start));
+                    prop_assert_eq!(spoken.last().map(|w| w.end), written.last().map(|w| w.end));
+                    let times: Vec<f64> = written.iter().flat_map(|w| [w.start, w.end]).collect();
+                    prop_assert!(times.is_sorted(), "{:?}", written);
+                    let stays = |word: &&TimedText| !word.text.contains(char::is_numeric);
+                    for word in written.iter().filter(stays) {
+                        prop_assert!(spoken.contains(word), "{:?}", word);
+                    }
+                    for word in spoken.iter().filter(|w| ["ਘਰ", "ਜਾ", "home", "it's"].contains(&&w.text[..])) {
+                        prop_assert!(written.contains(word), "{:?}", word);
+                    }
+                }
+            }
+        }
+    }
+}
