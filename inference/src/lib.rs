@@ -10,6 +10,7 @@ pub mod fuzzing;
 mod generation;
 pub mod handwriting;
 pub mod ink;
+pub mod int8;
 mod manifest;
 mod numbers;
 mod registry;

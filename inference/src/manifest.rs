@@ -308,7 +308,12 @@ impl Manifest {
 
     /// An error about the contents of this manifest. `what` says what is wrong and what is expected.
     pub(crate) fn inconsistent(&self, what: String) -> ManifestError {
-        ManifestError::Inconsistent { path: self.folder.join(format!("{}.toml", self.id)), what }
+        ManifestError::Inconsistent { path: self.path(), what }
+    }
+
+    /// The manifest's file.
+    pub(crate) fn path(&self) -> PathBuf {
+        self.folder.join(format!("{}.toml", self.id))
     }
 
     /// Checks the hashes of all files. The files are not loaded into memory, so their size does not matter.

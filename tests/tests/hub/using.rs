@@ -10,7 +10,7 @@ use akhar_tests::{
 
 use serde_json::Value;
 
-use crate::flip;
+use crate::{conformer, flip};
 
 #[tokio::test]
 async fn a_pulled_model_serves_when_it_is_chosen_and_can_be_removed_when_it_is_not() {
@@ -107,17 +107,7 @@ async fn the_catalogue_is_listed_with_the_operator_s_entries_first() {
 #[tokio::test]
 async fn a_model_with_weights_beside_its_graph_is_pulled_and_tried_beside_the_bundled_one() {
     let world = Models::new().await;
-    let files = [
-        ("model", "model.onnx"),
-        ("model-weights", "model.onnx_data"),
-        ("vocab", "vocab.txt"),
-        ("config", "config.json"),
-    ];
-    let mut entry = "[[models]]\nid = 'conformer'\nrepo = 'akhar/conformer'\nrevision = 'main'\nsize_mb = 1\n\
-        best_for = 'tests'\noperation = 'speech-recognition'\nlayout = 'nemo-ctc'\nlanguage = 'pa'\nlicence = 'MIT'\n"
-        .to_owned();
-    entry.push_str(&world.published("conformer", "conformer/float32", &files));
-    world.catalogue(&entry);
+    world.catalogue(&conformer(&world));
     let bundled = fs::read_to_string(root().join("models/speech-pa.toml")).expect("a manifest");
     fs::write(world.folder.join("models/speech-pa.toml"), bundled).expect("a manifest");
     for name in ["onnx", "lm", "vocab.txt", "config.json"] {

@@ -10,7 +10,7 @@ mod progress;
 mod transfer;
 
 use std::{
-    fs::{self, File, TryLockError},
+    fs::{self, File},
     io::Write as _,
     path::Path,
 };
@@ -26,11 +26,12 @@ use hub::Hub;
 use indicatif::DecimalBytes;
 use transfer::{Transfer, tag_path};
 
-use super::error::failed;
+use super::{error::failed, lock::lock, quantize, speech::expect_speech};
 use crate::{failure::Failure, output};
 
-/// Downloads and installs the model or the set of models with this name, one after the other.
-pub(super) fn run(config: &Config, name: &str) -> Result<(), Failure> {
+/// Downloads and installs the model or the set of models with this name, one after the other. With `int8`, installs each with
+/// int8 matrices, too.
+pub(super) fn run(config: &Config, name: &str, int8: bool) -> Result<(), Failure> {
     let what = format!("pull {name}");
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(Failure::Runtime)?;
@@ -41,7 +42,13 @@ pub(super) fn run(config: &Config, name: &str) -> Result<(), Failure> {
         return Err(failed(&what)(PullError::Unknown(ids.join(", "))));
     }
     for entry in entries {
+        if int8 {
+            expect_speech("pull --int8", &entry.id, &entry.operation)?;
+        }
         output::line(runtime.block_on(pull(config, entry)).map_err(failed(&what))?)?;
+        if int8 {
+            quantize::run(config, &entry.id, &quantize::Comparison::default())?;
+        }
     }
     Ok(())
 }
@@ -61,12 +68,7 @@ async fn pull(config: &Config, entry: &Entry) -> Result<String, PullError> {
     eprintln!("{id}: about {size} from {}, licence {}", hub.page(entry), entry.licence);
     let partial = registry.partial(id);
     let place = registry.place(id);
-    fs::create_dir_all(&partial).map_err(PullError::io(&partial))?;
-    let lock = File::open(&partial).map_err(PullError::io(&partial))?;
-    lock.try_lock().map_err(|error| match error {
-        TryLockError::WouldBlock => PullError::Busy,
-        TryLockError::Error(error) => PullError::io(&partial)(error),
-    })?;
+    let _lock = lock(&partial).map_err(PullError::io(&partial))?.ok_or(PullError::Busy)?;
     let needed = entry.n_bytes().saturating_sub(bytes_present(&partial, entry));
     ensure_space(&partial, needed)?;
 
