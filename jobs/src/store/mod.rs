@@ -47,7 +47,8 @@ pub use operators::{
     Change, ErrorCount, FailedAttempt, JobGroup, change_jobs, count_jobs, errors, failed_attempts,
 };
 pub use overview::{
-    AccountUse, Kept, MAX_COUNTED, QueueLoad, StateCounts, kept, queue_loads, state_counts, use_of_accounts,
+    AccountUse, Kept, MAX_COUNTED, PanjabiTexts, QueueLoad, StateCounts, kept, panjabi_texts, queue_loads,
+    state_counts, use_of_accounts,
 };
 pub use progress::note_progress;
 pub use requeue::{Requeue, requeue};

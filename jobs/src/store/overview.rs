@@ -67,6 +67,40 @@ pub async fn queue_loads(db: &PgPool) -> Result<Vec<QueueLoad>, sqlx::Error> {
     .await
 }
 
+/// Transcriptions in Panjabi are counted among this number of jobs that ended last.
+const MAX_ENDED_READ: i64 = 2_000;
+
+/// At most so many transcriptions are counted, because their outcomes can be large.
+const MAX_TEXTS_READ: i64 = 100;
+
+/// Transcriptions in Panjabi of the last day.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, sqlx::FromRow)]
+pub struct PanjabiTexts {
+    /// How many were counted, without those of silence.
+    pub n: i64,
+    /// How many of them have parts that are probably wrong.
+    pub n_probably_wrong: i64,
+}
+
+/// Counts the transcriptions in Panjabi that ended last, of the last day.
+pub async fn panjabi_texts(db: &PgPool) -> Result<PanjabiTexts, sqlx::Error> {
+    sqlx::query_as(
+        "with ended as materialized (
+             select operation, state, parameters, outcome from jobs where ended_at > now() - interval '1 day'
+             order by ended_at desc limit $1),
+         texts as materialized (
+             select outcome from ended
+             where operation = 'speech-recognition' and state = 'succeeded' and parameters ->> 'lang' = 'pa' limit $2)
+         select count(*) as n,
+             count(*) filter (where outcome -> 'probably_wrong' @> '[{\"text\": \"transcription\"}]') as n_probably_wrong
+         from texts where outcome ->> 'transcription' <> ''",
+    )
+    .bind(MAX_ENDED_READ)
+    .bind(MAX_TEXTS_READ)
+    .fetch_one(db)
+    .await
+}
+
 /// How many jobs wait, run and have failed: [`MAX_COUNTED`] + 1 for more. The table does not count those that have
 /// succeeded.
 #[derive(Debug, Clone, Copy, sqlx::FromRow)]

@@ -1,7 +1,7 @@
 //! The operations page: who may open it, and what it shows and changes. `ops_pages` looks at it in a browser.
 
 use akhar_tests::{Form, Stack, http::send, images::fixture_of, ops::Operator};
-use serde_json::json;
+use serde_json::{Value, json};
 use uuid::Uuid;
 
 const TEXT: &str = "ਗੁਪਤ ਸੁਨੇਹਾ";
@@ -278,4 +278,44 @@ async fn the_operations_page_speaks_panjabi_and_english() {
     assert!(operator.get("/ops/jobs").await.text().contains("<html lang=\"en\">"));
     let elsewhere = operator.get("/language/en?to=https%3A%2F%2Fevil.example").await;
     assert_eq!(elsewhere.header("location"), "/");
+}
+
+#[tokio::test]
+async fn the_overview_offers_the_larger_model_when_most_texts_are_probably_wrong() {
+    let mut stack = Stack::with().workers(0).start().await;
+    let offer = "akhar models use speech-recognition indicconformer-pa --lang pa";
+    let other = "[{\"text\": \"translation\", \"start\": 0, \"end\": 2}]";
+    let wrong = "[{\"text\": \"transcription\", \"start\": 0, \"end\": 2}]";
+    let ended = async |stack: &Stack, n: i32, lang: &str, text: &str, parts: &str, age_h: i32| {
+        let add = sqlx::query(
+            "insert into jobs (id, account_id, operation, queue, priority, parameters, max_attempts, request_id, state, attempt,
+                 created_at, started_at, ended_at, outcome)
+             select gen_random_uuid(), account_id, 'speech-recognition', 'speech', 0, jsonb_build_object('lang', $2), 3, 'x',
+                 'succeeded', 1, at, at, at,
+                 jsonb_build_object('kind', 'transcription', 'transcription', $3, 'seconds', 2, 'probably_wrong', $4::jsonb)
+             from (select account_id, now() - make_interval(hours => $5) as at from api_keys limit 1) as key,
+                 generate_series(1, $1)",
+        );
+        add.bind(n).bind(lang).bind(text).bind(parts).bind(age_h).execute(&stack.db).await.expect("jobs");
+    };
+    ended(&stack, 7, "pa", "ਘਰ", "[]", 1).await;
+    ended(&stack, 7, "pa", "ਘਰ", wrong, 1).await;
+    // None of these counts: translations, silence, English, yesterday.
+    ended(&stack, 9, "pa", "ਘਰ", wrong, 25).await;
+    ended(&stack, 9, "pa", "", wrong, 1).await;
+    ended(&stack, 9, "en", "home", wrong, 1).await;
+    ended(&stack, 1, "pa", "ਘਰ", other, 1).await;
+    let operator = Operator::signed_in(&stack).await;
+    let page = operator.get("/ops").await.text();
+    assert!(!page.contains(offer), "{page}");
+
+    ended(&stack, 2, "pa", "ਘਰ", wrong, 1).await;
+    stack.restart_api().await; // it counts texts every ten minutes
+    let mut operator = Operator::signed_in(&stack).await;
+    let event = operator.first_event("/ops/events").await;
+    let said = |alert: &Value| alert.as_str().is_some_and(|alert| alert.contains(offer));
+    assert!(event["alerts"].as_array().is_some_and(|alerts| alerts.iter().any(said)), "{event}");
+    operator.prefer("pa");
+    let page = operator.get("/ops").await.text();
+    assert!(page.contains(offer) && page.contains("ਸ਼ਾਇਦ ਗ਼ਲਤ"), "{page}");
 }

@@ -2,7 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use akhar_jobs::store::{self, QueueLoad, QueueMode, WorkerRow, WorkerState};
+use akhar_jobs::store::{self, PanjabiTexts, QueueLoad, QueueMode, WorkerRow, WorkerState};
 use akhar_platform::database::{is_storage_full, write_temporary_files};
 use chrono::{DateTime, Utc};
 use sqlx::PgPool;
@@ -25,6 +25,12 @@ pub(super) const MAX_PAGES: usize = 100;
 /// The wait of the oldest job after which the page points at a queue.
 const LONG_WAIT_S: f64 = 60.0;
 
+/// How old the count of transcriptions may be, which reads outcomes.
+const MAX_AGE_OF_TEXTS: Duration = Duration::from_secs(600);
+
+/// The fewest transcriptions that say something about the model.
+const MIN_TEXTS: i64 = 10;
+
 /// Queues and workers at one time.
 #[derive(Debug)]
 pub(super) struct Overview {
@@ -36,6 +42,8 @@ pub(super) struct Overview {
     pub(super) is_storage_full: bool,
     /// How many jobs the database has, or about how many if they are more than are counted.
     pub(super) n_kept: i64,
+    /// Transcriptions in Panjabi of the last day.
+    pub(super) texts: PanjabiTexts,
     /// The time, by the clock of the database.
     pub(super) at: DateTime<Utc>,
 }
@@ -55,10 +63,13 @@ pub(super) enum Alert {
     Draining(String),
     /// The oldest job of this queue has waited for long.
     LongWait(String),
+    /// Most transcriptions in Panjabi are probably wrong. Only the bundled model says so of its texts, so a larger one is not
+    /// in use.
+    PoorTexts,
 }
 
 impl Overview {
-    async fn read(db: &PgPool) -> Result<Self, sqlx::Error> {
+    async fn read(db: &PgPool, texts: PanjabiTexts) -> Result<Self, sqlx::Error> {
         let queues = store::queue_loads(db).await?;
         let workers = store::list_workers(db).await?;
         let kept = store::kept(db).await?;
@@ -66,7 +77,7 @@ impl Overview {
             Err(error) if is_storage_full(&error) => true,
             written => written.map(|()| false)?,
         };
-        Ok(Self { queues, workers, is_storage_full, n_kept: kept.n_jobs, at: kept.at })
+        Ok(Self { queues, workers, is_storage_full, n_kept: kept.n_jobs, texts, at: kept.at })
     }
 
     /// What needs attention, the worst first.
@@ -91,6 +102,9 @@ impl Overview {
                 alerts.push(Alert::LongWait(name));
             }
         }
+        if self.texts.n >= MIN_TEXTS && 2 * self.texts.n_probably_wrong > self.texts.n {
+            alerts.push(Alert::PoorTexts);
+        }
         alerts
     }
 
@@ -102,26 +116,40 @@ impl Overview {
 
 /// What was read last.
 #[derive(Debug, Default)]
-pub(super) struct Live(Mutex<Option<(Instant, Arc<Overview>)>>);
+pub(super) struct Live(Mutex<LastRead>);
+
+#[derive(Debug, Default)]
+struct LastRead {
+    overview: Option<(Instant, Arc<Overview>)>,
+    texts: Option<(Instant, PanjabiTexts)>,
+}
 
 impl Live {
     /// The overview of this second. Requests that come while it is read wait for the same one.
     pub(super) async fn overview(&self, db: &PgPool) -> Result<Arc<Overview>, sqlx::Error> {
         let mut last = self.0.lock().await;
-        if let Some((read_at, overview)) = &*last
+        if let Some((read_at, overview)) = &last.overview
             && read_at.elapsed() < MAX_AGE
         {
             return Ok(overview.clone());
         }
-        let read = timeout(READ_LIMIT, Overview::read(db)).await.unwrap_or(Err(sqlx::Error::PoolTimedOut))?;
-        let overview = Arc::new(read);
-        *last = Some((Instant::now(), overview.clone()));
+        let known = last.texts.filter(|(read_at, _)| read_at.elapsed() < MAX_AGE_OF_TEXTS);
+        let read = async {
+            let texts = match known {
+                Some(texts) => texts,
+                None => (Instant::now(), store::panjabi_texts(db).await?),
+            };
+            Ok((texts, Overview::read(db, texts.1).await?))
+        };
+        let (texts, overview) = timeout(READ_LIMIT, read).await.unwrap_or(Err(sqlx::Error::PoolTimedOut))?;
+        let overview = Arc::new(overview);
+        *last = LastRead { overview: Some((Instant::now(), overview.clone())), texts: Some(texts) };
         Ok(overview)
     }
 
     /// What was read last is shown no more, because an operator has changed something.
     pub(super) async fn forget(&self) {
-        *self.0.lock().await = None;
+        self.0.lock().await.overview = None;
     }
 }
 
@@ -150,6 +178,7 @@ mod tests {
             workers,
             is_storage_full: false,
             n_kept: 0,
+            texts: PanjabiTexts { n: 0, n_probably_wrong: 0 },
             at: DateTime::UNIX_EPOCH,
         };
         let alerts = |queues, workers| overview(queues, workers).alerts();
@@ -169,5 +198,10 @@ mod tests {
         );
         let full = Overview { is_storage_full: true, ..overview(vec![], vec![worker(true, false, 1)]) };
         assert_eq!(full.alerts(), [Alert::StorageFull]);
+        for (n, n_probably_wrong, expected) in [(10, 6, &[Alert::PoorTexts][..]), (10, 5, &[]), (9, 9, &[])] {
+            let texts = PanjabiTexts { n, n_probably_wrong };
+            let overview = Overview { texts, ..overview(vec![], vec![worker(true, false, 1)]) };
+            assert_eq!(overview.alerts(), expected, "{texts:?}");
+        }
     }
 }

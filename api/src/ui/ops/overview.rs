@@ -62,6 +62,7 @@ pub(super) fn alert_text(alert: &Alert, text: &Text) -> String {
         Alert::Paused(name) => (text.alerts.paused, name.as_str()),
         Alert::Draining(name) => (text.alerts.draining, name.as_str()),
         Alert::LongWait(name) => (text.alerts.long_wait, name.as_str()),
+        Alert::PoorTexts => (text.alerts.poor_texts, ""),
     };
     sentence.replace("{name}", name)
 }

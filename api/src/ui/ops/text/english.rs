@@ -44,6 +44,9 @@ pub(in crate::ui::ops) const ENGLISH: Text = Text {
         paused: "Queue {name} is paused: its jobs wait.",
         draining: "Queue {name} is draining: new requests are refused.",
         long_wait: "The oldest job of queue {name} has waited for more than a minute.",
+        poor_texts: "Most Panjabi transcriptions of the last day are marked as probably wrong. A larger model is for \
+            conversation too: install it with “akhar models pull indicconformer-pa”, and workers load it after “akhar models \
+            use speech-recognition indicconformer-pa --lang pa”.",
     },
     overview: OverviewTexts {
         queues: "Queues",

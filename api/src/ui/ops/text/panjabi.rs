@@ -48,6 +48,9 @@ pub(in crate::ui::ops) const PANJABI: Text = Text {
         paused: "ਕਤਾਰ {name} ਰੁਕੀ ਹੋਈ ਹੈ: ਇਸ ਦੇ ਕੰਮ ਉਡੀਕ ਰਹੇ ਹਨ।",
         draining: "ਕਤਾਰ {name} ਖ਼ਾਲੀ ਕੀਤੀ ਜਾ ਰਹੀ ਹੈ: ਨਵੀਆਂ ਬੇਨਤੀਆਂ ਨਹੀਂ ਲਈਆਂ ਜਾਂਦੀਆਂ।",
         long_wait: "ਕਤਾਰ {name} ਦਾ ਸਭ ਤੋਂ ਪੁਰਾਣਾ ਕੰਮ ਇੱਕ ਮਿੰਟ ਤੋਂ ਵੱਧ ਉਡੀਕ ਚੁੱਕਾ ਹੈ।",
+        poor_texts: "ਪਿਛਲੇ ਦਿਨ ਦੀਆਂ ਬਹੁਤੀਆਂ ਪੰਜਾਬੀ ਲਿਖਤਾਂ ਸ਼ਾਇਦ ਗ਼ਲਤ ਹਨ। ਵੱਡਾ ਮਾਡਲ ਗੱਲਬਾਤ ਵੀ ਪਛਾਣਦਾ ਹੈ: ਇਸ ਨੂੰ “akhar models pull \
+            indicconformer-pa” ਨਾਲ ਲਾਓ, ਅਤੇ “akhar models use speech-recognition indicconformer-pa --lang pa” ਤੋਂ ਬਾਅਦ ਵਰਕਰ ਇਸ \
+            ਨੂੰ ਵਰਤਣ ਲੱਗਦੇ ਹਨ।",
     },
     overview: OverviewTexts {
         queues: "ਕਤਾਰਾਂ",

@@ -35,6 +35,7 @@ texts! {
     /// What needs attention.
     Alerts {
         none: Words, storage_full: Words, no_worker: Words, silent: Words, paused: Words, draining: Words, long_wait: Words,
+        poor_texts: Words,
     }
     /// Queues and workers.
     OverviewTexts {
