@@ -38,12 +38,18 @@ class Service:
         self, operation: str, file: tuple[str, bytes], fields: Mapping[str, str], **headers: str
     ) -> http.client.HTTPResponse:
         """Send a file, (name, content), and fields to an operation as a form. Raises HTTPError."""
+        return self.posted(f"/v1/models/{operation}", file, fields, **headers)
+
+    def posted(
+        self, path: str, file: tuple[str, bytes], fields: Mapping[str, str], **headers: str
+    ) -> http.client.HTTPResponse:
+        """Send a file, (name, content), and fields to a path as a form. Raises HTTPError."""
         boundary, (name, content) = uuid.uuid4().hex, file
         part = f"--{boundary}\r\nContent-Disposition: form-data; name="
         body = "".join(f'{part}"{field}"\r\n\r\n{value}\r\n' for field, value in fields.items()).encode()
         body += f'{part}"file"; filename="{name}"\r\n\r\n'.encode() + content + f"\r\n--{boundary}--\r\n".encode()
         kind = f"multipart/form-data; boundary={boundary}"
-        return self.opened(f"/v1/models/{operation}", body, Content_Type=kind, **headers)
+        return self.opened(path, body, Content_Type=kind, **headers)
 
 
 def program() -> str:
