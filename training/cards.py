@@ -221,6 +221,45 @@ def panjabi(found: Figures, _folder: Path) -> Figures:
     return {"doubted": {"digits": f"{total(strings, 'doubted')} of {total(strings, 'recordings')}"}}
 
 
+SETS = {
+    "natural": "Panjabi, the next five sets together",
+    "stories": "children's stories, in the order of the story",
+    "prompts": "speech prompts: everyday, encyclopaedia, questions",
+    "apps": "sentences of apps and web pages",
+    "everyday": "everyday sentences written with the phrase book",
+    "unseen": "health apps, a source that is not in the training",
+    "templates": "speech prompts made from templates (shopping, payments, government)",
+    "panjabi": "all of Panjabi together",
+    "english": "English: sentences of Common Voice",
+    "everyday-english": "English: the everyday sentences",
+}
+"""The sets that the tagger of punctuation is measured on, in the words of its card."""
+TAGGED = {"text": "words alone", "pauses": "with pauses"} | {
+    "errors": "wrong letters",
+    "errors and pauses": "wrong letters, with pauses",
+}
+"""The conditions, likewise."""
+
+
+def punctuation(found: Figures, _folder: Path) -> Figures:
+    """A table of F1 for each mark, and one for recognised speech."""
+    tables = {}
+    for mark in ("danda", "question", "comma", "end"):
+        rows = []
+        for name, words in SETS.items():
+            read = found["sets"][name]
+            rows.append([words, read["text"][mark]["n"], *(f"{read[one][mark]['f1']:.2f}" for one in TAGGED)])
+        tables[mark] = table(["texts", "marks", *TAGGED.values()], rows)
+    rows = []
+    for name, read in found["recognised"]["sets"].items():
+        marks = [(read["text"][mark], read["pauses"][mark]) for mark in ("danda", "question", "end")]
+        cells = [cell for one, timed in marks for cell in (one["n"], f"{one['f1']:.2f}", f"{timed['f1']:.2f}")]
+        rows.append([SETS.get(name, "together"), *cells])
+    head = ["danda", "question mark", "either"]
+    tables["recognised"] = table(["texts", *(c for mark in head for c in (mark, "F1", "with pauses"))], rows)
+    return {"f1": tables}
+
+
 DERIVED: dict[str, Callable[[Figures, Path], Figures]] = {
     "digits-pa": recognition,
     "letters-pa": recognition,
@@ -228,6 +267,7 @@ DERIVED: dict[str, Callable[[Figures, Path], Figures]] = {
     "translation-pa-en": translation,
     "speech-en": english,
     "speech-pa": panjabi,
+    "punctuation-pa-en": punctuation,
 }
 """What a card says beside the stored figures, by model."""
 
@@ -283,6 +323,12 @@ METRICS: dict[str, dict[str, str]] = {
         "segment_start_95th_s": "segment_start.p95_s",
     },
     "speech-pa": dict(error_rates()),
+    "punctuation-pa-en": {
+        f"{mark}_f1{ending}": f"sets.natural.{condition}.{mark}.f1"
+        for ending, condition in (("", "text"), ("_pauses", "pauses"), ("_errors_pauses", "errors and pauses"))
+        for mark in ("danda", "question", "comma")
+    }
+    | {f"recognised_{mark}_f1": f"recognised.sets.all.pauses.{mark}.f1" for mark in ("danda", "question")},
 }
 """By model, the name of each metric of the manifest and the keys that lead to its figure."""
 
@@ -319,9 +365,14 @@ def write(model: str, folder: Path) -> None:
     manifests.measured(folder, model, metrics(model, found, folder))
 
 
+def installed(folder: Path) -> list[str]:
+    """The models that have figures, and a manifest in `folder`."""
+    return [model for model in DERIVED if (folder / f"{model}.toml").exists()]
+
+
 def main(models: tyro.conf.Positional[tuple[str, ...]] = (), models_dir: Path = manifests.MODELS) -> None:
     """Writes cards and metrics from the stored figures."""
-    for model in models or DERIVED:
+    for model in models or installed(models_dir):
         write(model, models_dir)
 
 

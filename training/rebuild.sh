@@ -1,5 +1,6 @@
 #!/bin/sh
-# Rebuilds and measures one model: ./rebuild.sh digits-pa|letters-pa|handwriting-pa|speech-pa|aligner-en|translation-pa-en DATA
+# Rebuilds and measures one model: ./rebuild.sh MODEL DATA, where MODEL is one of
+# digits-pa|letters-pa|handwriting-pa|speech-pa|aligner-en|translation-pa-en|punctuation-pa-en
 # Pools, checkpoints and sheets go to $AKHAR_TRAINING_DIR (default ../.cache/training).
 set -eu
 model=$1 data=$2
@@ -57,7 +58,15 @@ translation-pa-en)
     translate evaluate --pairs "$work/pairs" --models-dir ../models
     exec python3 -m translation.golden --models-dir ../models --out ../tests/fixtures/seq2seq/bundled.json
     ;;
-*) echo "usage: $0 digits-pa|letters-pa|handwriting-pa|speech-pa|aligner-en|translation-pa-en DATA" >&2; exit 2 ;;
+punctuation-pa-en)
+    python3 -m translation.prepared --data "$data" --out "$work/pairs"
+    set -- --data "$data" --pairs "$work/pairs"
+    python3 -m punctuation.train "$@" --out "$work/punctuation.pt"
+    python3 -m punctuation.export --checkpoint "$work/punctuation.pt" --models-dir ../models
+    python3 -m punctuation.recognised "$@" --out "$work/recognised.json"
+    exec python3 -m punctuation.evaluate "$@" --recognised "$work/recognised.json" --models-dir ../models
+    ;;
+*) sed -n 's/^# //; 2,3p' "$0" >&2; exit 2 ;;
 esac
 step export --checkpoint "$work/whole.pt" --temperature "$(temperature all)" --models-dir ../models
 python3 -m recognition.evaluate --models "$model" --data "$data" --folds "$work/folds" \

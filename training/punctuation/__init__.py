@@ -1,0 +1,1 @@
+"""The tagger that puts danda, comma and question mark between the words of a transcript."""

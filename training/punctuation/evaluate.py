@@ -1,0 +1,175 @@
+"""Precision, recall and F1 of the shipped file on held-out texts, by text, with and without pauses and errors.
+
+    python -m punctuation.evaluate --data DATA --pairs WORK/pairs --models-dir ../models
+
+Each set is one long transcript. Its last word is not counted: a transcript always ends with a sentence. Where a text
+does not say which mark is right, each of the possible ones counts as right and none as missing. The figures go into the
+notes, the card and the manifest. `--part dev --dry` compares trainings; the test part is for the card alone.
+"""
+
+import json
+import random
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+import cards
+import numpy as np
+import tyro
+from figures import Figures
+from manifests import MODELS, replace
+from numpy.typing import NDArray
+from translation import prepared
+
+from . import data, errors, pauses
+from .marks import END, LABELS, Unit
+from .tagger import MODEL, Tagger
+
+CONDITIONS = {"text": (False, 0.0), "pauses": (True, 0.0), "errors": (False, 0.06), "errors and pauses": (True, 0.06)}
+"""Whether there are pauses, and the share of wrong letters."""
+SPEAKER = 20  # units of a speaker, whose pauses are alike
+PANJABI = ("stories", "prompts", "templates", "apps", "everyday", "unseen")
+NATURAL = ("stories", "prompts", "apps", "everyday", "unseen")
+
+
+def transcript(units: Sequence[Unit], condition: str) -> tuple[Unit, NDArray[np.float32]]:
+    """The units one after another under a condition, with the pauses."""
+    timed, rate = CONDITIONS[condition]
+    rng, draws = random.Random(condition), np.random.default_rng(17)
+    words: list[str] = []
+    sets: list[int] = []
+    times = [np.zeros(0, np.float32)]
+    for start in range(0, len(units), SPEAKER):
+        said = [errors.disturbed(unit, rate, rng) if rate else unit for unit in units[start : start + SPEAKER]]
+        new = [one for unit in said for one in unit.sets]
+        words += [word for unit in said for word in unit.words]
+        sets += new
+        # One more word, so that the pause behind the last is known too.
+        times.append(pauses.drawn([*new, 1], draws)[:-1] if timed else pauses.none(len(new)))
+    return Unit(tuple(words), tuple(sets)), np.concatenate(times)
+
+
+def counted(sets: Sequence[int], labels: Sequence[int]) -> Figures:
+    """By label, how often it was right, wrong and missing; "end" is a danda or question mark, whichever it is."""
+    found = {name: {"right": 0, "wrong": 0, "missing": 0} for name in (*LABELS[1:], "end")}
+    kinds = {name: 1 << k for k, name in enumerate(LABELS)} | {"end": END}
+    for one, label in zip(sets, labels, strict=True):
+        for name, counts in found.items():
+            said, kind = bool(kinds[name] >> label & 1), kinds[name]
+            counts["right"] += said and not one & ~kind
+            counts["wrong"] += said and not one & kind
+            counts["missing"] += not said and not one & ~kind
+    return found
+
+
+def added(parts: Sequence[Figures]) -> Figures:
+    """The sums of counts."""
+    return {name: {key: sum(part[name][key] for part in parts) for key in parts[0][name]} for name in parts[0]}
+
+
+def scored(counts: Figures) -> Figures:
+    """Precision, recall, F1 and the number of the marks in the texts, by label."""
+    out = {}
+    for name, one in counts.items():
+        right, wrong, missing = one["right"], one["wrong"], one["missing"]
+        out[name] = {
+            "n": right + missing,
+            "precision": right / max(1, right + wrong),
+            "recall": right / max(1, right + missing),
+            "f1": 2 * right / max(1, 2 * right + wrong + missing),
+        }
+    return out
+
+
+def measured(tagger: Tagger, documents: dict[str, list[Unit]]) -> Figures:
+    """The figures of each document under each condition, and of the Panjabi ones together."""
+    counts: dict[str, Figures] = {}
+    for name, units in documents.items():
+        for condition in CONDITIONS:
+            unit, times = transcript(units, condition)
+            labels = tagger.labels(unit.words, times)
+            counts.setdefault(name, {})[condition] = counted(unit.sets[:-1], labels[:-1].tolist())
+    for name, members in (("panjabi", PANJABI), ("natural", NATURAL)):
+        parts = [counts[member] for member in members if member in counts]
+        counts[name] = {condition: added([part[condition] for part in parts]) for condition in CONDITIONS}
+    return {name: {condition: scored(one) for condition, one in both.items()} for name, both in counts.items()}
+
+
+def of_recognised(tagger: Tagger, path: Path) -> Figures:
+    """The figures of recognised speech, without and with the pauses, of each set and of all together."""
+    written = json.loads(path.read_text())
+    counts: dict[str, Figures] = {}
+    for condition in ("text", "pauses"):
+        for name, transcripts in written["sets"].items():
+            parts = []
+            for one in transcripts:
+                words = one["words"]
+                times = np.array(one["pauses"], np.float32) if condition == "pauses" else pauses.none(len(words))
+                parts.append(counted(one["sets"][:-1], tagger.labels(words, times)[:-1].tolist()))
+            counts.setdefault(name, {})[condition] = added(parts)
+        counts.setdefault("all", {})[condition] = added([counts[name][condition] for name in written["sets"]])
+    found = {name: {condition: scored(one) for condition, one in both.items()} for name, both in counts.items()}
+    return {"wer": written["wer"], "sets": found}
+
+
+def minute_ms(tagger: Tagger, units: Sequence[Unit]) -> float:
+    """Milliseconds for 150 words, about a minute of speech: the median of 50 times, with one thread."""
+    words = [word for unit in units for word in unit.words][:150]
+    times = []
+    for _ in range(50):
+        began = time.perf_counter()
+        tagger.labels(words, pauses.none(len(words)))
+        times.append(time.perf_counter() - began)
+    return float(np.median(times)) * 1000
+
+
+def shown(found: Figures) -> None:
+    """Prints F1 and the number of marks, by set and condition."""
+    for name, conditions in found.items():
+        for condition, scores in conditions.items():
+            cells = (f"{label} {one['f1']:.3f} of {one['n']}" for label, one in scores.items())
+            print(f"{name:18} {condition:18}", "  ".join(cells))
+
+
+@dataclass
+class Options:
+    """What the command line says."""
+
+    data: Path
+    pairs: Path
+    models_dir: Path = MODELS
+    onnx: Path | None = None
+    """The file to measure instead of the one in `models_dir`."""
+    part: Literal["dev", "test"] = "test"
+    recognised: Path | None = None
+    """What `punctuation.recognised` wrote; it is measured too."""
+    dry: bool = False
+
+
+def main(options: Options) -> None:
+    """Measures and prints; writes the notes, the card and the manifest's metrics."""
+    content = (options.onnx or options.models_dir / f"weights/{MODEL}.onnx").read_bytes()
+    tagger = Tagger(content)
+    documents = data.held(options.data, prepared.read(options.pairs), options.part)
+    found = measured(tagger, documents)
+    shown(found)
+    recognised = of_recognised(tagger, options.recognised) if options.recognised else None
+    if recognised:
+        print(f"recognised, {recognised['wer']:.1%} of the words wrong")
+        shown(recognised["sets"])
+    figures = {
+        "sets": found,
+        "recognised": recognised,
+        "minute_ms": minute_ms(tagger, documents["prompts"]),
+        "bytes": len(content),
+    }
+    print({name: figures[name] for name in ("minute_ms", "bytes")})
+    if not options.dry:
+        replace(cards.figures_path(MODEL), (json.dumps(figures, indent=1) + "\n").encode())
+        cards.write(MODEL, options.models_dir)
+
+
+if __name__ == "__main__":
+    main(tyro.cli(Options, description=__doc__))
