@@ -13,6 +13,7 @@ pub mod ink;
 pub mod int8;
 mod manifest;
 mod numbers;
+pub mod punctuation;
 mod registry;
 mod runtime;
 mod scores;

@@ -104,6 +104,8 @@ pub enum Layout {
     /// [`crate::seq2seq`].
     #[serde(rename = "indictrans2")]
     IndicTrans2,
+    /// A tagger of marks: `grams` i32 [W, 24], `pauses` f32 `[W]` -> `scores` f32 [W, 4]. See [`crate::punctuation`].
+    WordTagger,
 }
 
 impl std::fmt::Display for Layout {

@@ -21,7 +21,8 @@ pub(crate) fn runtime() -> &'static Runtime {
     })
 }
 
-fn root() -> PathBuf {
+/// The repository.
+pub(crate) fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
 }
 

@@ -116,7 +116,7 @@ pub fn music(seconds: usize) -> Vec<i16> {
 /// The character error rate of a transcription, percent; letter case and punctuation do not count.
 pub fn error_percent(said: &str, transcribed: &str) -> usize {
     let letters = |text: &str| -> Vec<char> {
-        text.to_lowercase().chars().filter(|c| !c.is_ascii_punctuation()).collect()
+        text.to_lowercase().chars().filter(|c| !c.is_ascii_punctuation() && *c != '।').collect()
     };
     let (said, transcribed) = (letters(said), letters(transcribed));
     distance(&said, &transcribed) * 100 / said.len().max(1)

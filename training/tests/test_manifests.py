@@ -54,7 +54,7 @@ def test_what_cannot_be_written_leaves_the_old_file(tmp_path: Path) -> None:
 def test_there_is_a_manifest_for_each_bundled_model() -> None:
     assert [
         path.stem for path in SHIPPED
-    ] == "digits-pa handwriting-pa letters-pa speech-en speech-pa translation-pa-en".split()
+    ] == "digits-pa handwriting-pa letters-pa punctuation-pa-en speech-en speech-pa translation-pa-en".split()
 
 
 @pytest.mark.parametrize("path", SHIPPED, ids=lambda path: path.stem)

@@ -16,7 +16,7 @@ use tokio::time::MissedTickBehavior;
 
 use crate::{
     error::WorkerError,
-    operations::{Pipeline, translation},
+    operations::{Pipeline, translation, written},
 };
 
 /// How often the worker checks whether the choice of models has changed.
@@ -122,6 +122,7 @@ fn uses() -> Vec<(&'static str, Option<&'static str>)> {
     };
     let mut uses: Vec<_> = Operation::ALL.into_iter().flat_map(served).collect();
     uses.extend(languages().map(|language| (translation::OPERATION, language)));
+    uses.push((written::OPERATION, None));
     uses
 }
 

@@ -75,13 +75,14 @@ pub(crate) struct Arguments {
     /// Add the time of each segment. The formats srt and vtt imply this
     #[arg(long)]
     timestamps: bool,
-    /// Write numbers in figures, such as ₹250, 15% and 5:30. The formats srt and vtt imply this
+    /// Write numbers in figures, such as ₹250, 15% and 5:30, and Panjabi with danda, comma and question mark. The formats srt and
+    /// vtt imply this
     #[arg(long)]
     written: bool,
-    /// The digits of the text, with numbers in figures
+    /// The digits of the text in this written form
     #[arg(long)]
     digits: Option<Digits>,
-    /// Leave numbers in words in the formats srt and vtt
+    /// Leave the text as it is spoken in the formats srt and vtt
     #[arg(long, conflicts_with_all = ["written", "digits"])]
     spoken: bool,
     /// The most jobs at a time. Fewer are sent while the server has much to do

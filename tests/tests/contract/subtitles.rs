@@ -123,7 +123,8 @@ async fn a_translation_is_in_the_subtitles_and_the_text() {
     assert_eq!(folders.text("talk.txt"), format!("{}\n", text("transcription")));
     assert_eq!(folders.text("talk.en.txt"), format!("{}\n", text("translation")));
 
-    let job = submit(&stack, Form::upload(&bytes).text("with-translation", "true")).await;
+    let job =
+        submit(&stack, Form::upload(&bytes).text("with-translation", "true").text("format", "written")).await;
     stack.get(&format!("/v1/jobs/{job}?wait=60")).await;
     let mut files = ["talk.srt", "talk.vtt", "talk.en.srt", "talk.en.vtt"]
         .map(|name| folders.results.join(name))

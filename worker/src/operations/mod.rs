@@ -14,6 +14,7 @@ mod recognition;
 mod speech;
 mod timing;
 pub(crate) mod translation;
+pub(crate) mod written;
 
 pub(crate) use pipeline::Pipeline;
 pub(crate) use progress::Progress;

@@ -5,7 +5,8 @@
 //! recording of one account does not wait for the end of a long one of another.
 
 use std::{
-    collections::HashMap,
+    collections::{HashMap, VecDeque},
+    ops::Range,
     sync::Arc,
     time::{Duration, Instant},
 };
@@ -14,7 +15,7 @@ use akhar_inference::{
     Confidence, Registry, Runtime, RuntimeError,
     speech::{
         self, Clock, Evidence, FrontEnd, Joiner, Segmenter, SpeechModel, TimedText, Transcript, WindowOutput,
-        WrittenForm, divided, features::Features, segments, timed, unlikely_parts,
+        divided, features::Features, segments, text, timed, unlikely_parts,
     },
 };
 use akhar_jobs::{self as jobs, Language, Operation, Outcome, ProbablyWrong, TextKind, Timing, Upload};
@@ -30,6 +31,7 @@ use super::{
     progress::Progress,
     timing::micros,
     translation::Translators,
+    written::{Punctuation, Writer},
 };
 use crate::{
     decode::audio::AudioLimits,
@@ -46,6 +48,7 @@ const BATCHES: BatchLimits = BatchLimits { max_inputs: 4, max_cost: 16 * speech:
 pub(crate) struct SpeechOperation {
     engines: HashMap<Language, LanguageEngine>,
     translators: Translators,
+    punctuation: Punctuation,
     limits: AudioLimits,
 }
 
@@ -94,6 +97,8 @@ impl BatchModel for Recogniser {
 /// A recording of which everything is known but the translation.
 struct Transcribed {
     segments: Vec<TimedText>,
+    /// The texts of the segments as the translator reads them.
+    sources: Vec<String>,
     words: Option<Vec<jobs::Word>>,
     seconds: f64,
     warnings: Vec<String>,
@@ -102,8 +107,6 @@ struct Transcribed {
     confidence: Option<f64>,
     /// What gives the confidence of each segment, if it is shown.
     shown: Option<Confidence>,
-    /// How numbers are written, if not as they are spoken. The segments are not written so yet.
-    form: Option<WrittenForm>,
 }
 
 /// The time that recognising a recording takes once its windows are prepared.
@@ -156,7 +159,8 @@ impl SpeechOperation {
             })
         })?;
         let translators = Translators::load(runtime, registry, config)?;
-        Ok(Self { engines, translators, limits: AudioLimits::default() })
+        let punctuation = Punctuation::load(runtime, registry, config)?;
+        Ok(Self { engines, translators, punctuation, limits: AudioLimits::default() })
     }
 
     /// The engine of the model for this language.
@@ -178,7 +182,10 @@ impl SpeechOperation {
         let mut prepared = prepare(upload, self.limits.clone(), engine.front_end.clone(), engine.clock)
             .map_err(OperationError::Thread)?;
         let shown = engine.confidence.filter(|_| parameters.with_confidence);
-        let form = parameters.written.and_then(|digits| written_form(parameters.lang, digits));
+        let digits = parameters.written;
+        let mut writer =
+            digits.and_then(|digits| self.punctuation.writer(account_id, parameters.lang, digits));
+        let mut waiting = VecDeque::new();
         let mut joiner = Joiner::new(engine.clock);
         let mut segmenter = Segmenter::default();
         let mut spent = Recognising::default();
@@ -189,8 +196,10 @@ impl SpeechOperation {
                     let cost = u64::try_from(window.samples.len()).unwrap_or(u64::MAX);
                     let turn = Turn { account_id, cost };
                     joiner.add(&window, engine.recognise(turn, input, &mut spent).await?);
-                    let finished = segmenter.further(joiner.settled()).into_iter();
-                    let finished = finished.map(|segment| untranslated(written(segment, form), shown));
+                    let words = joiner.settled();
+                    waiting.extend(segmenter.further(words));
+                    let finished = finished(&mut waiting, words, writer.as_mut(), &mut spent).await?;
+                    let finished = finished.into_iter().map(|segment| untranslated(segment, shown));
                     progress.send_modify(|progress| {
                         progress.transcribed_s = window.end_s();
                         progress.segments.extend(finished);
@@ -206,15 +215,28 @@ impl SpeechOperation {
                         search_us = micros(spent.search),
                         "recording transcribed"
                     );
-                    let words = joiner.words();
-                    let segments = segments(&words, seconds);
+                    let mut words = joiner.words();
+                    let mut segments = segments(&words, seconds);
+                    let mut sources: Vec<String> = segments.iter().map(|s| s.text.clone()).collect();
+                    if let Some(writer) = &mut writer {
+                        spent.model += writer.read(&words, true).await?;
+                        let ranges = divided(&words);
+                        sources =
+                            ranges.iter().map(|range| writer.sentences(&words, range.clone())).collect();
+                        let written = ranges.into_iter().map(|range| writer.words(&words, range));
+                        let written: Vec<Vec<TimedText>> = written.collect();
+                        for (segment, words) in segments.iter_mut().zip(&written) {
+                            segment.text = text(words);
+                        }
+                        words = written.concat();
+                    }
                     let is_low = |s: &TimedText| engine.confidence.is_some_and(|c| s.evidence.is_low(&c));
                     let unlikely = unlikely_parts(&segments, |_, s| is_low(s));
                     let evidence = segments.iter().map(|segment| segment.evidence).sum::<Evidence>();
                     let recording = Transcribed {
                         confidence: engine.confidence.and_then(|c| evidence.probability(&c)),
-                        words: parameters.with_words.then(|| timed_words(&words, form, seconds)),
-                        form,
+                        words: parameters.with_words.then(|| timed_words(&words, seconds)),
+                        sources,
                         probably_wrong: probably_wrong(TextKind::Transcription, unlikely),
                         segments,
                         seconds,
@@ -239,23 +261,29 @@ impl SpeechOperation {
         &SpeechJob { account_id, parameters, progress }: &SpeechJob<'_>,
         transcribed: Transcribed,
     ) -> Result<(Outcome, Duration), EngineError> {
-        let Transcribed { segments, words, seconds, warnings, mut probably_wrong, confidence, shown, form } =
-            transcribed;
+        let Transcribed {
+            segments,
+            sources,
+            words,
+            seconds,
+            warnings,
+            mut probably_wrong,
+            confidence,
+            shown,
+        } = transcribed;
         let mut translations: Option<Vec<String>> = None;
         let mut took = Duration::ZERO;
         if parameters.with_translation {
-            // The translator reads numbers in words.
-            let texts = segments.iter().map(|s| s.text.clone()).collect();
             let step = || progress.send_modify(|_| ()); // the attempt goes on, and has not transcribed more
-            let (found, spent) = self.translators.translate(account_id, texts, parameters.lang, step).await?;
+            let (found, spent) =
+                self.translators.translate(account_id, sources, parameters.lang, step).await?;
             let is_low = |n: usize| found.get(n).is_some_and(|translation| translation.is_low);
             let unlikely = unlikely_parts(&segments, |n, _| is_low(n));
             probably_wrong.extend(self::probably_wrong(TextKind::Translation, unlikely));
             translations = Some(found.into_iter().map(|t| t.text).collect());
             took = spent;
         }
-        let segments: Vec<TimedText> = segments.into_iter().map(|segment| written(segment, form)).collect();
-        let transcription = speech::text(&segments);
+        let transcription = text(&segments);
         let of_segment = |n: usize| translations.as_ref().and_then(|all| all.get(n).cloned());
         let (timestamps, segments) = if parameters.with_timestamps {
             let segment = |(n, s)| jobs::Segment { translation: of_segment(n), ..untranslated(s, shown) };
@@ -283,27 +311,28 @@ fn probably_wrong(text: TextKind, parts: Vec<(f64, f64)>) -> Vec<ProbablyWrong> 
     parts.into_iter().map(|(start, end)| ProbablyWrong { text, start, end }).collect()
 }
 
-fn timed_words(words: &[TimedText], form: Option<WrittenForm>, seconds: f64) -> Vec<jobs::Word> {
-    let written =
-        |form: WrittenForm| divided(words).into_iter().flat_map(|words| form.words(words)).collect();
-    let words: Vec<TimedText> = form.map_or_else(|| words.to_owned(), written);
+fn timed_words(words: &[TimedText], seconds: f64) -> Vec<jobs::Word> {
     let word = |w: TimedText| jobs::Word { start: w.start, end: w.end, text: w.text };
-    timed(&words, seconds).into_iter().map(word).collect()
+    timed(words, seconds).into_iter().map(word).collect()
 }
 
-/// How numbers are written in a language.
-fn written_form(language: Language, digits: jobs::Digits) -> Option<WrittenForm> {
-    let digits = match digits {
-        jobs::Digits::Latin => speech::Digits::Latin,
-        jobs::Digits::Gurmukhi => speech::Digits::Gurmukhi,
+/// Takes the segments that nothing changes any more, with their words as they are written.
+async fn finished(
+    waiting: &mut VecDeque<(Range<usize>, TimedText)>,
+    words: &[TimedText],
+    writer: Option<&mut Writer>,
+    spent: &mut Recognising,
+) -> Result<Vec<TimedText>, EngineError> {
+    let Some(writer) = writer else {
+        return Ok(waiting.drain(..).map(|(_, segment)| segment).collect());
     };
-    WrittenForm::new(language.code(), digits)
-}
-
-/// A segment with its numbers in figures, if they are written so.
-fn written(segment: TimedText, form: Option<WrittenForm>) -> TimedText {
-    let Some(form) = form else { return segment };
-    TimedText { text: form.text(&segment.text), ..segment }
+    spent.model += writer.read(words, false).await?;
+    let n = waiting.iter().take_while(|(range, _)| range.end <= writer.n_ready()).count();
+    let written = |(range, segment): (Range<usize>, TimedText)| TimedText {
+        text: text(&writer.words(words, range)),
+        ..segment
+    };
+    Ok(waiting.drain(..n).map(written).collect())
 }
 
 fn untranslated(segment: TimedText, shown: Option<Confidence>) -> jobs::Segment {

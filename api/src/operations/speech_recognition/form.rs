@@ -14,7 +14,7 @@ use crate::{
     problems::{Code, Violation},
 };
 
-/// How the numbers of a text are written.
+/// Whether a text is as it is spoken, or as it is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum TextForm {
     Spoken,
@@ -45,7 +45,8 @@ fields! {
         with_translation: bool = field("with-translation").or("false"),
         /// Whether to return the segments with their times.
         with_timestamps: bool = field("with-timestamps").or("false"),
-        /// How numbers are written: in words, as they are spoken, or in figures, such as ₹250, 15% and 5:30.
+        /// Whether the text has the words as they are spoken, or is written with numbers in figures, such as ₹250, 15% and 5:30,
+        /// and in Panjabi with danda, comma and question mark.
         format: TextForm = field("format").or("spoken"),
         /// The digits of the text. Only with `format=written`, for which the default is `latin`.
         digits: Digits = field("digits"),

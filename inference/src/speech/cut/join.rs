@@ -260,7 +260,7 @@ mod tests {
                 joiner.add(&window, transcript);
                 prop_assert_eq!(&joiner.settled()[..settled.len()], &settled);
                 settled = joiner.settled().to_vec();
-                early.extend(segmenter.further(&settled));
+                early.extend(segmenter.further(&settled).into_iter().map(|(_, segment)| segment));
                 prop_assert_eq!(&joiner.words()[..settled.len()], &settled);
                 let is_late = |word: &TimedText| word.start > window.end_s() - 5.0;
                 prop_assert!(joiner.words()[settled.len()..].iter().skip(1).all(is_late), "too little is settled");

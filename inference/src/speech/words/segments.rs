@@ -1,6 +1,6 @@
 //! Groups words into segments, also while more words come.
 
-use std::slice;
+use std::{ops::Range, slice};
 
 use super::word::{TimedText, text};
 
@@ -17,22 +17,22 @@ const LONGEST_S: f64 = 15.0;
 /// in order and within the recording, which is `duration` seconds long.
 pub fn segments(words: &[TimedText], duration: f64) -> Vec<TimedText> {
     let mut from = 0.0;
-    let segments = divided(words).into_iter().map(|words| {
-        let segment = segment(words, from, duration);
+    let segments = divided(words).into_iter().map(|range| {
+        let segment = segment(&words[range], from, duration);
         from = segment.end;
         segment
     });
     segments.collect()
 }
 
-/// The words of each segment.
-pub fn divided(words: &[TimedText]) -> Vec<&[TimedText]> {
+/// Which words each segment has.
+pub fn divided(words: &[TimedText]) -> Vec<Range<usize>> {
     let mut segments = Vec::new();
-    let mut rest = words;
-    while !rest.is_empty() {
-        let (now, later) = rest.split_at(first_segment(rest).unwrap_or(rest.len()));
-        segments.push(now);
-        rest = later;
+    let mut start = 0;
+    while start < words.len() {
+        let end = first_segment(&words[start..]).map_or(words.len(), |n| start + n);
+        segments.push(start..end);
+        start = end;
     }
     segments
 }
@@ -60,17 +60,18 @@ pub struct Segmenter {
 }
 
 impl Segmenter {
-    /// The further segments. `words` are all words so far: those of the last call, and the next ones. All of them must end
-    /// within the recording.
-    pub fn further(&mut self, words: &[TimedText]) -> Vec<TimedText> {
+    /// The further segments, and which words they have. `words` are all words so far: those of the last call, and the next
+    /// ones. All of them must end within the recording.
+    pub fn further(&mut self, words: &[TimedText]) -> Vec<(Range<usize>, TimedText)> {
         let mut segments = Vec::new();
         let mut rest = words.get(self.n_words..).unwrap_or_default();
         while let Some(n) = first_segment(rest) {
             let (now, later) = rest.split_at(n);
             let segment = segment(now, self.end, f64::INFINITY);
+            let start = self.n_words;
             self.n_words += n;
             self.end = segment.end;
-            segments.push(segment);
+            segments.push((start..self.n_words, segment));
             rest = later;
         }
         segments
@@ -158,7 +159,9 @@ mod tests {
             let words: Vec<TimedText> = times.iter().map(|&times| word("x", times)).collect();
             let cut = segments(&words, duration);
             let mut segmenter = Segmenter::default();
-            let early: Vec<TimedText> = (0..=words.len()).flat_map(|n| segmenter.further(&words[..n])).collect();
+            let (ranges, early): (Vec<Range<usize>>, Vec<TimedText>) =
+                (0..=words.len()).flat_map(|n| segmenter.further(&words[..n])).unzip();
+            prop_assert_eq!(&ranges, &divided(&words)[..ranges.len()]);
             prop_assert_eq!(&early, &segments(&words, 1e9)[..early.len()]);
             prop_assert!(words.len() < 2 || early.len() + 1 == segments(&words, 1e9).len());
             let n_words: usize = cut.iter().map(|s| s.text.split(' ').count()).sum();

@@ -1,13 +1,14 @@
-//! The written form: words as they are spoken come in, words with figures come out, with the times of the words that they
-//! stand for.
+//! The written form: words as they are spoken come in, words with figures and marks come out, with the times of the words
+//! that they stand for.
 
-use std::ops::Range;
+use std::{iter, ops::Range};
 
 use unicode_normalization::UnicodeNormalization as _;
 
 use super::word::{TimedText, text};
 use crate::{
     numbers::{self, Figure, Language},
+    punctuation::Mark,
     text::latin_digit,
 };
 
@@ -39,9 +40,17 @@ impl WrittenForm {
         self.applied(&text, 0..text.len(), &numbers::figures(&text, self.language))
     }
 
-    /// The words of a segment with figures. A figure that stands for several words begins with the first and ends with the
-    /// last of them. Joined with spaces, they are the [text](Self::text) of the words joined.
-    pub fn words(&self, words: &[TimedText]) -> Vec<TimedText> {
+    /// The words of a segment as they are spoken, with the marks that stand behind them.
+    pub fn sentences(&self, words: &[TimedText], marks: &[Mark]) -> String {
+        let marks = marks.iter().copied().chain(iter::repeat(Mark::None));
+        let marked = words.iter().zip(marks).map(|(word, mark)| word.text.clone() + self.mark(mark));
+        marked.collect::<Vec<_>>().join(" ")
+    }
+
+    /// The words of a segment with figures, and with the marks that stand behind them, if these are known. A figure that
+    /// stands for several words begins with the first and ends with the last of them. Without marks and joined with spaces,
+    /// they are the [text](Self::text) of the words joined.
+    pub fn words(&self, words: &[TimedText], marks: &[Mark]) -> Vec<TimedText> {
         let spoken = text(words);
         let figures = numbers::figures(&spoken, self.language);
         let mut written = Vec::new();
@@ -56,7 +65,8 @@ impl WrittenForm {
             }
             let said = &words[first..=nth];
             written.push(TimedText {
-                text: self.applied(&spoken, start..end, &figures),
+                text: self.applied(&spoken, start..end, &figures)
+                    + self.mark(marks.get(nth).copied().unwrap_or(Mark::None)),
                 start: words[first].start,
                 end: word.end,
                 evidence: said.iter().map(|word| word.evidence).sum(),
@@ -78,6 +88,16 @@ impl WrittenForm {
         }
         written.push_str(&text[at..part.end]);
         written.chars().map(|c| self.digit(c)).collect()
+    }
+
+    const fn mark(self, mark: Mark) -> &'static str {
+        match (mark, self.language) {
+            (Mark::None, _) => "",
+            (Mark::Comma, _) => ",",
+            (Mark::Stop, Language::Panjabi) => "।",
+            (Mark::Stop, Language::English) => ".",
+            (Mark::Question, _) => "?",
+        }
     }
 
     fn digit(self, c: char) -> char {
@@ -111,10 +131,19 @@ mod tests {
 
     #[test]
     fn a_figure_has_the_times_and_the_evidence_of_its_words() {
-        let written = FORM.words(&words("ਮੇਰੇ ਕੋਲ ਦੋ ਸੌ ਪੰਜਾਹ ਰੁਪਏ ਹਨ"));
+        let written = FORM.words(&words("ਮੇਰੇ ਕੋਲ ਦੋ ਸੌ ਪੰਜਾਹ ਰੁਪਏ ਹਨ"), &[]);
         let timed: Vec<_> = written.iter().map(|w| (w.text.as_str(), w.start, w.end)).collect();
         assert_eq!(timed, [("ਮੇਰੇ", 1.0, 2.0), ("ਕੋਲ", 3.0, 4.0), ("₹250", 5.0, 12.0), ("ਹਨ", 13.0, 14.0)]);
         assert_eq!(written[2].evidence.n_letters(), 4);
+    }
+
+    #[test]
+    fn marks_stand_behind_words_and_none_within_a_figure() {
+        use Mark::{Comma, None, Question, Stop};
+        let spoken = words("ਅੱਛਾ ਦੋ ਸੌ ਪੰਜਾਹ ਰੁਪਏ ਕਿਉਂ ਨਹੀਂ");
+        let marks = [Comma, None, Stop, None, Question, None, Stop];
+        assert_eq!(super::text(&FORM.words(&spoken, &marks)), "ਅੱਛਾ, ₹250? ਕਿਉਂ ਨਹੀਂ।");
+        assert_eq!(FORM.sentences(&spoken, &marks), "ਅੱਛਾ, ਦੋ ਸੌ। ਪੰਜਾਹ ਰੁਪਏ? ਕਿਉਂ ਨਹੀਂ।");
     }
 
     #[test]
@@ -123,7 +152,7 @@ mod tests {
         let text = "\"Twenty-five thousand, or fifty percent,\" he said: a thirty-year-old plan.";
         let written = "\"25,000, or 50%,\" he said: a 30-year-old plan.";
         assert_eq!(english.text(text), written);
-        assert_eq!(super::text(&english.words(&words(text))), written);
+        assert_eq!(super::text(&english.words(&words(text), &[])), written);
     }
 
     #[test]
@@ -142,7 +171,7 @@ mod tests {
                 for digits in [Digits::Latin, Digits::Gurmukhi] {
                     let form = WrittenForm { language, digits };
                     let spoken = words(&spoken);
-                    let written = form.words(&spoken);
+                    let written = form.words(&spoken, &[]);
                     prop_assert_eq!(super::text(&written), form.text(&super::text(&spoken)));
                     prop_assert_eq!(spoken.first().map(|w| w.start), written.first().map(|w| w.start));
                     prop_assert_eq!(spoken.last().map(|w| w.end), written.last().map(|w| w.end));

@@ -1,0 +1,124 @@
+//! The written form of a recording: the words that are recognised come in, and its segments with figures and marks go out,
+//! also while further words are being recognised.
+
+use std::{ops::Range, sync::Arc, time::Duration};
+
+use akhar_inference::{
+    Registry, Runtime,
+    punctuation::{CONTEXT, Mark, SpokenWord, Tagger},
+    speech::{self, TimedText, WrittenForm},
+};
+use akhar_jobs::{Digits, Language};
+use akhar_platform::config::Config;
+use uuid::Uuid;
+
+use super::engines;
+use crate::{
+    engine::{BatchLimits, BatchModel, Engine, EngineError},
+    error::WorkerError,
+    fair_queue::Turn,
+};
+
+/// The operation name of taggers in manifests. Callers cannot request it on its own: it is a part of speech jobs.
+pub(crate) const OPERATION: &str = "punctuation";
+
+/// Words whose marks one run gives at most.
+const MAX_WORDS: usize = 512;
+const BATCHES: BatchLimits = BatchLimits { max_inputs: 4, max_cost: 4 * MAX_WORDS as u64 };
+/// Recordings of fewer words have no marks.
+const FEWEST_WORDS: usize = 3;
+/// The marks of a model that writes them itself.
+const MARKS: [char; 5] = ['।', '.', ',', '?', '!'];
+
+/// The model that finds marks.
+pub(super) struct Punctuation(Arc<Engine<Tagger>>);
+
+impl BatchModel for Tagger {
+    type Input = Vec<SpokenWord>;
+    type Output = Vec<Mark>;
+    fn run(&mut self, batch: &[Vec<SpokenWord>]) -> Result<Vec<Vec<Mark>>, String> {
+        batch.iter().map(|words| self.marks(words).map_err(|e| e.to_string())).collect()
+    }
+}
+
+impl Punctuation {
+    /// Loads the model and warms it up. Blocks the thread.
+    pub(super) fn load(runtime: &Runtime, registry: &Registry, config: &Config) -> Result<Self, WorkerError> {
+        let manifest = registry.serving(OPERATION, None)?;
+        let model = Tagger::load(runtime, manifest, config.inference_threads.get())?;
+        Ok(Self(Arc::new(engines::start(manifest, model, BATCHES)?)))
+    }
+
+    /// Writes a recording of an account. The models of English write marks themselves.
+    pub(super) fn writer(&self, account_id: Uuid, language: Language, digits: Digits) -> Option<Writer> {
+        let digits = match digits {
+            Digits::Latin => speech::Digits::Latin,
+            Digits::Gurmukhi => speech::Digits::Gurmukhi,
+        };
+        let tagger = (language == Language::Panjabi).then(|| self.0.clone());
+        Some(Writer {
+            form: WrittenForm::new(language.code(), digits)?,
+            tagger,
+            account_id,
+            marks: Vec::new(),
+        })
+    }
+}
+
+/// Writes one recording.
+pub(super) struct Writer {
+    form: WrittenForm,
+    tagger: Option<Arc<Engine<Tagger>>>,
+    account_id: Uuid,
+    /// What stands behind each of the first words.
+    marks: Vec<Mark>,
+}
+
+impl Writer {
+    /// Finds the marks behind further words: of those that no later word can change, or at the end of the recording of all.
+    /// `words` are all words so far. Returns how long the model took.
+    pub(super) async fn read(&mut self, words: &[TimedText], is_end: bool) -> Result<Duration, EngineError> {
+        let mut took = Duration::ZERO;
+        let Some(tagger) = &self.tagger else { return Ok(took) };
+        if is_end && words.len() < FEWEST_WORDS {
+            return Ok(took);
+        }
+        // The pause behind the last word is not known yet.
+        let n_ready = if is_end { words.len() } else { words.len().saturating_sub(CONTEXT + 1) };
+        while self.marks.len() < n_ready {
+            let first = self.marks.len();
+            let end = n_ready.min(first + MAX_WORDS);
+            let around = first.saturating_sub(CONTEXT)..words.len().min(end + CONTEXT);
+            let spoken = around.clone().map(|nth| SpokenWord {
+                text: words[nth].text.clone(),
+                pause_s: words.get(nth + 1).map(|next| next.start - words[nth].end),
+            });
+            let turn = Turn { account_id: self.account_id, cost: MAX_WORDS as u64 };
+            let answer = tagger.infer(turn, spoken.collect()).await?;
+            took += answer.took;
+            self.marks.extend(&answer.output[first - around.start..end - around.start]);
+        }
+        Ok(took)
+    }
+
+    /// How many of the first words can be written.
+    pub(super) fn n_ready(&self) -> usize {
+        if self.tagger.is_some() { self.marks.len() } else { usize::MAX }
+    }
+
+    /// The words of a segment as they are written.
+    pub(super) fn words(&self, words: &[TimedText], segment: Range<usize>) -> Vec<TimedText> {
+        self.form.words(&words[segment.clone()], self.marks(words, segment))
+    }
+
+    /// A segment as it is spoken, with marks, as the translator reads it.
+    pub(super) fn sentences(&self, words: &[TimedText], segment: Range<usize>) -> String {
+        self.form.sentences(&words[segment.clone()], self.marks(words, segment))
+    }
+
+    /// The marks of a segment, unless it has some already.
+    fn marks(&self, words: &[TimedText], segment: Range<usize>) -> &[Mark] {
+        let is_marked = words[segment.clone()].iter().any(|word| word.text.contains(MARKS));
+        self.marks.get(segment).filter(|_| !is_marked).unwrap_or_default()
+    }
+}
