@@ -73,6 +73,7 @@ pub struct HandwritingRequest {
 
 /// The fields of a speech recognition request.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a field of the request")]
 pub struct SpeechRequest {
     /// The spoken language, `pa` or `en`. `None` means the server's default.
     pub lang: Option<String>,
@@ -80,6 +81,10 @@ pub struct SpeechRequest {
     pub with_translation: bool,
     /// Whether to return the segments with their times.
     pub with_timestamps: bool,
+    /// Whether each segment has its words with their times. Needs `with_timestamps`.
+    pub with_words: bool,
+    /// Whether to return how likely the text, its segments and its words are right.
+    pub with_confidence: bool,
     /// The digits of numbers, `latin` or `gurmukhi`, if they are written in figures. `None`: they are written as they are
     /// spoken.
     pub written: Option<String>,
@@ -221,6 +226,11 @@ impl Client {
         let mut form = upload(recording.clone())
             .text("with-translation", request.with_translation.to_string())
             .text("with-timestamps", request.with_timestamps.to_string());
+        for (name, is_asked) in
+            [("with-words", request.with_words), ("with-confidence", request.with_confidence)]
+        {
+            form = if is_asked { form.text(name, "true") } else { form };
+        }
         if let Some(lang) = &request.lang {
             form = form.text("lang", lang.clone());
         }

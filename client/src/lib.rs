@@ -44,12 +44,12 @@ pub use bodies::{
     handwriting::{HandwritingBody, Png, PointsBody, Strokes},
     job::{JobBody, JobResultBody, JobState, JobsBody},
     openai::{
-        AudioEventBody, AudioResultBody, AudioSegmentBody, AudioTextBody, AudioUsageBody, AudioWordBody,
-        ModelBody, ModelsBody, OpenAiErrorBody, VerboseAudioTextBody,
+        AudioEventBody, AudioLogprobBody, AudioResultBody, AudioSegmentBody, AudioTextBody, AudioUsageBody,
+        AudioWordBody, ModelBody, ModelsBody, OpenAiErrorBody, VerboseAudioTextBody,
     },
     predictions::{PredictionBody, PredictionsBody},
     problem::{ProblemBody, ViolationBody},
-    transcription::{SegmentBody, TranscriptionBody},
+    transcription::{SegmentBody, TranscriptionBody, WordBody},
     warnings::{ProbablyWrongBody, TextKind, WARNINGS_HEADER, Warnings},
     webhook::{WebhookBody, WebhookEvent},
 };

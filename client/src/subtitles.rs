@@ -59,7 +59,7 @@ mod tests {
     use super::*;
 
     fn segment(start: f64, end: f64, transcription: &str) -> SegmentBody {
-        SegmentBody { start, end, transcription: transcription.to_owned(), translation: None }
+        SegmentBody { start, end, transcription: transcription.to_owned(), ..SegmentBody::default() }
     }
 
     #[test]

@@ -49,13 +49,41 @@ pub struct Confidence {
     /// is lowered in the same proportion. Without it such a window is not decoded again. Only CTC models use it.
     #[serde(default)]
     pub lm_weight: Option<f64>,
+    /// How likely a word is right. Without it words have no confidence.
+    #[serde(default)]
+    pub word: Option<WordConfidence>,
+}
+
+/// The manifest's table `[confidence.word]`: the same for a word, which is right if all of its letters are. The means are
+/// over the letters of the word and the space before it.
+#[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct WordConfidence {
+    /// The constant term.
+    pub intercept: f64,
+    /// The weight of `a`, not negative.
+    #[serde(default)]
+    pub acoustic: f64,
+    /// The weight of `l`, not negative.
+    #[serde(default)]
+    pub language: f64,
+}
+
+impl WordConfidence {
+    /// The probability that a word is right, given its `a` and `l`.
+    pub(crate) fn probability(&self, acoustic: f64, language: f64) -> f64 {
+        logistic(self.intercept + self.acoustic * acoustic + self.language * language)
+    }
+}
+
+fn logistic(sum: f64) -> f64 {
+    1.0 / (1.0 + (-sum).exp())
 }
 
 impl Confidence {
     /// The probability that a text is right, given its `a` and `l`.
     pub(crate) fn probability(&self, acoustic: f64, language: f64) -> f64 {
-        let sum = self.intercept + self.acoustic * acoustic + self.language * language;
-        1.0 / (1.0 + (-sum).exp())
+        logistic(self.intercept + self.acoustic * acoustic + self.language * language)
     }
 
     /// What is wrong with the settings, if anything is.
@@ -63,6 +91,9 @@ impl Confidence {
         let is_weight = |weight: f64| (0.0..=1000.0).contains(&weight);
         let is_valid = self.intercept.is_finite()
             && [self.acoustic, self.language, self.lm_weight.unwrap_or(0.0)].into_iter().all(is_weight)
+            && self.word.is_none_or(|word| {
+                word.intercept.is_finite() && [word.acoustic, word.language].into_iter().all(is_weight)
+            })
             && (0.0..=1.0).contains(&self.low);
         (!is_valid)
             .then(|| format!("[confidence] has {self:?}: expected weights of 0 to 1000, and low from 0 to 1"))

@@ -169,6 +169,9 @@ pub struct Word {
     pub end: f64,
     /// The word, in NFC.
     pub text: String,
+    /// The probability that the word is right, 0 to 1. Absent if it was not requested, and if the model does not tell it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub confidence: Option<f64>,
 }
 
 /// How long the parts of an attempt took.

@@ -173,6 +173,13 @@ export async function speak(visit: Visit): Promise<unknown> {
   // English sent as Panjabi.
   await page.locator("#sound").setInputFiles(`${fixtures}/audio/en-weather.wav`);
   const doubt = await page.locator("#lines .doubt").first().textContent();
+  // The shades lie behind the words of the text, and name them to who cannot see them.
+  const shaded = page.locator("#lines li:has(.shade)").first();
+  const [area, shade] = [shaded.locator("textarea"), shaded.locator(".shade")];
+  const isBehind = (await area.inputValue()) === (await shade.textContent()) && (await area.getAttribute("aria-description"))?.includes((await shade.locator("mark").first().textContent()) ?? "–");
+  const same = async (name: "x" | "y" | "width") => Math.abs(((await area.boundingBox())?.[name] ?? 0) - ((await shade.boundingBox())?.[name] ?? 9)) < 1;
+  if (!isBehind || !(await same("x")) || !(await same("y")) || !(await same("width"))) visit.complain("the shades are not behind the words");
+  if (!(await page.locator("#shade-hint").isVisible())) visit.complain("the shades are not explained");
   warnings.push(await page.locator("#speak-warnings li").first().textContent());
   await check(visit);
   await page.locator("#sound").setInputFiles(`${fixtures}/audio/SOURCE.md`);

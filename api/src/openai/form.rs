@@ -40,7 +40,7 @@ fields! {
         keywords: Vec<Unused> = field("keywords[]"),
         /// Has no effect.
         temperature: Bounded<f64, 0, 1> = field("temperature"),
-        /// Has no effect.
+        /// Whether to send the words with the probabilities that they are right. Only with `json`.
         include: Vec<Logprobs> = field("include[]"),
         /// How to cut the recording. The server decides, so an object has no effect.
         chunking: Chunking = field("chunking_strategy"),
@@ -136,7 +136,7 @@ impl Form for AudioTranscriptionForm {
             ("prompt", is_given(self.prompt.as_ref())),
             ("keywords[]", self.keywords.is_some()),
             ("temperature", is_positive(self.temperature)),
-            ("include[]", self.include.is_some()),
+            ("include[]", self.include.is_some() && self.response_format != Some(Format::Json)),
             ("chunking_strategy", self.chunking == Some(Chunking::ServerVad) || self.chunking_type.is_some()),
         ]);
         let language =
@@ -145,16 +145,17 @@ impl Form for AudioTranscriptionForm {
             remarks.push(format!("of languages[], only {} has an effect", language.code()));
         }
         let format = self.response_format?;
+        let with_logprobs = self.include.is_some() && format == Format::Json;
         let granularities = self.granularities.unwrap_or_else(|| vec![Granularity::Segment]);
         let speech = SpeechParameters {
             lang: language,
             with_translation: false,
             with_timestamps: format.has_segments(),
-            with_words: granularities.contains(&Granularity::Word),
-            with_confidence: format == Format::VerboseJson,
+            with_words: granularities.contains(&Granularity::Word) || with_logprobs,
+            with_confidence: format == Format::VerboseJson || with_logprobs,
             written: None,
         };
-        Some((View { speech, format, granularities, remarks }, self.stream?))
+        Some((View { speech, format, granularities, with_logprobs, remarks }, self.stream?))
     }
 
     fn example() -> Option<serde_json::Value> {
@@ -183,7 +184,8 @@ impl Form for AudioTranslationForm {
             ("prompt", is_given(self.prompt.as_ref())),
             ("temperature", is_positive(self.temperature)),
         ]);
-        Some(View { speech, format, granularities: vec![Granularity::Segment], remarks })
+        let granularities = vec![Granularity::Segment];
+        Some(View { speech, format, granularities, with_logprobs: false, remarks })
     }
 
     fn example() -> Option<serde_json::Value> {

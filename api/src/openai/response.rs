@@ -3,8 +3,8 @@
 use std::{io::Write as _, time::Duration};
 
 use akhar_client::{
-    AudioResultBody, AudioSegmentBody, AudioTextBody, AudioUsageBody, AudioWordBody, SegmentBody,
-    VerboseAudioTextBody, Warnings, subtitles,
+    AudioLogprobBody, AudioResultBody, AudioSegmentBody, AudioTextBody, AudioUsageBody, AudioWordBody,
+    SegmentBody, VerboseAudioTextBody, Warnings, subtitles,
 };
 use akhar_jobs::{Job, Language, Outcome, Segment, SpeechParameters, Word};
 use axum::{
@@ -29,6 +29,8 @@ pub(crate) struct View {
     pub(super) speech: SpeechParameters,
     pub(super) format: Format,
     pub(super) granularities: Vec<Granularity>,
+    /// Whether the words are shown with the probabilities that they are right.
+    pub(super) with_logprobs: bool,
     /// What the warnings say about the request.
     pub(super) remarks: Vec<String>,
 }
@@ -37,7 +39,7 @@ pub(crate) struct View {
 pub(super) struct Transcription {
     pub(super) text: String,
     segments: Vec<Segment>,
-    words: Vec<Word>,
+    pub(super) words: Vec<Word>,
     pub(super) seconds: f64,
     pub(super) warnings: Warnings,
 }
@@ -66,7 +68,8 @@ impl View {
             Format::Vtt => of_type("text/vtt; charset=utf-8", subtitles::vtt(&cues(transcription.segments))),
             Format::Json => {
                 let usage = usage(transcription.seconds);
-                let text = AudioTextBody { usage, text: transcription.text };
+                let logprobs = self.with_logprobs.then(|| logprobs(&transcription.words)).flatten();
+                let text = AudioTextBody { usage, text: transcription.text, logprobs };
                 Json(AudioResultBody::Text(text)).into_response()
             }
             Format::VerboseJson => {
@@ -90,12 +93,14 @@ impl View {
                 avg_logprob: s.confidence.map_or(0.0, log_probability),
                 compression_ratio: compression_ratio(&s.transcription),
                 no_speech_prob: 0.0,
+                confidence: s.confidence,
                 text: s.transcription,
             };
             transcription.segments.into_iter().enumerate().map(segment).collect()
         });
         let words = self.granularities.contains(&Granularity::Word).then(|| {
-            let word = |w: Word| AudioWordBody { word: w.text, start: w.start, end: w.end };
+            let word =
+                |Word { text, start, end, confidence }| AudioWordBody { word: text, start, end, confidence };
             transcription.words.into_iter().map(word).collect()
         });
         VerboseAudioTextBody {
@@ -138,6 +143,17 @@ fn cues(segments: Vec<Segment>) -> Vec<SegmentBody> {
 
 pub(super) fn usage(seconds: f64) -> AudioUsageBody {
     AudioUsageBody { kind: "duration".to_owned(), seconds }
+}
+
+/// The words as tokens that together are the text. `None` if the model does not tell their probabilities.
+pub(super) fn logprobs(words: &[Word]) -> Option<Vec<AudioLogprobBody>> {
+    let token = |(nth, word): (usize, &Word)| {
+        let space = if nth == 0 { "" } else { " " };
+        let token = format!("{space}{}", word.text);
+        let bytes = token.clone().into_bytes();
+        Some(AudioLogprobBody { token, logprob: log_probability(word.confidence?), bytes })
+    };
+    words.iter().enumerate().map(token).collect()
 }
 
 /// The natural logarithm of a confidence. The smallest one above 0 that is stored stands for 0, which has no logarithm.

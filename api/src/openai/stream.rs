@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use super::{
     PATH,
-    response::{transcription, usage},
+    response::{View, logprobs, transcription, usage},
 };
 use crate::{
     app::App,
@@ -27,8 +27,9 @@ struct AudioEventWriter {
     cursor: Cursor,
     /// The number of segments that were sent.
     n_sent: usize,
-    /// What the last event says about the request.
+    /// What the last event says about the request, and whether it has the probabilities of words.
     remarks: Vec<String>,
+    with_logprobs: bool,
     _cancel_on_disconnect: CancelOnDisconnect,
 }
 
@@ -43,7 +44,7 @@ enum EventBody {
 pub(super) async fn respond(
     app: &App,
     intake: Intake<'_>,
-    remarks: Vec<String>,
+    View { remarks, with_logprobs, .. }: View,
 ) -> Result<Response, Problem> {
     let stream = app.streams.open(intake.caller).ok_or(Problem::of(ProblemType::TooManyStreams))?;
     let request_id = intake.context.request.id.to_string();
@@ -53,6 +54,7 @@ pub(super) async fn respond(
         cursor: Cursor { job: submission.id, attempt: 0, n_segments: 0 },
         n_sent: 0,
         remarks: remarks.clone(),
+        with_logprobs,
         _cancel_on_disconnect: submission.cancel_on_disconnect,
     };
     let response = event_stream::respond(follower::events(stream, submission.waiter, writer));
@@ -87,7 +89,8 @@ impl EventWriter for AudioEventWriter {
                 let mut events: Vec<_> = further.map(|segment| self.delta(segment.transcription)).collect();
                 let usage = usage(transcription.seconds);
                 let warnings = transcription.warnings.sentences();
-                let done = AudioEventBody::Done { text: transcription.text, warnings, usage };
+                let logprobs = self.with_logprobs.then(|| logprobs(&transcription.words)).flatten();
+                let done = AudioEventBody::Done { text: transcription.text, warnings, logprobs, usage };
                 events.push(EventBody::Text(done));
                 events
             }

@@ -48,7 +48,7 @@ pub(crate) async fn handle(
     let parameters = Parameters::SpeechRecognition(view.speech);
     let intake = Intake { caller: &caller, context: &context, parameters, upload };
     if is_streamed {
-        return stream::respond(&app, intake, view.remarks).await;
+        return stream::respond(&app, intake, view).await;
     }
     run_and_render(&app, intake, |job, total| view.render(job, total)).await
 }

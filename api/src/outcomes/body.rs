@@ -1,10 +1,12 @@
 //! Turns the outcome of a job into the body of its operation's response.
 
+use std::iter;
+
 use akhar_client::{
     HandwritingBody, JobResultBody, Png, PointsBody, PredictionBody, PredictionsBody, SegmentBody,
-    TranscriptionBody,
+    TranscriptionBody, WordBody,
 };
-use akhar_jobs::{JobState, Operation, Outcome, Prediction, Segment};
+use akhar_jobs::{JobState, Operation, Outcome, Prediction, Segment, Word};
 use serde_json::value::RawValue;
 
 use crate::problems::{Problem, ProblemType, Violation};
@@ -42,10 +44,23 @@ pub(crate) fn body(
         }
         (
             Operation::SpeechRecognition,
-            Outcome::Transcription { transcription, translation, timestamps, .. },
+            Outcome::Transcription {
+                transcription,
+                translation,
+                timestamps,
+                words,
+                segments,
+                confidence,
+                ..
+            },
         ) => {
-            let timestamps = timestamps.map(|segments| segments.into_iter().map(segment).collect());
-            Ok(JobResultBody::Transcription(TranscriptionBody { transcription, translation, timestamps }))
+            let is_shown = timestamps.iter().flatten().chain(&segments).any(|s| s.confidence.is_some());
+            Ok(JobResultBody::Transcription(TranscriptionBody {
+                transcription,
+                translation,
+                timestamps: timestamps.map(|segments| with_words(segments, words)),
+                confidence: confidence.filter(|_| is_shown),
+            }))
         }
         (operation, _) => Err(Problem::internal(format_args!(
             "the outcome of a {} job is the outcome of another operation",
@@ -61,10 +76,25 @@ fn handwriting(points: Vec<u8>, image: Option<Vec<u8>>) -> Result<HandwritingBod
     Ok(HandwritingBody { points, image: image.map(Png) })
 }
 
-/// A segment in the response, and in the events of a job.
+/// Segments with their words, if those were requested. A word belongs to the first segment that does not end before it.
+fn with_words(segments: Vec<Segment>, words: Option<Vec<Word>>) -> Vec<SegmentBody> {
+    let is_asked = words.is_some();
+    let mut words = words.unwrap_or_default().into_iter().peekable();
+    let segments = segments.into_iter().map(|found| {
+        let own = iter::from_fn(|| words.next_if(|word| word.end <= found.end)).map(word).collect();
+        SegmentBody { words: is_asked.then_some(own), ..segment(found) }
+    });
+    segments.collect()
+}
+
+fn word(Word { start, end, text, confidence }: Word) -> WordBody {
+    WordBody { word: text, start, end, confidence }
+}
+
+/// A segment in the response without its words, and in the events of a job.
 pub(crate) fn segment(segment: Segment) -> SegmentBody {
-    let Segment { start, end, transcription, translation, confidence: _ } = segment;
-    SegmentBody { start, end, transcription, translation }
+    let Segment { start, end, transcription, translation, confidence } = segment;
+    SegmentBody { start, end, transcription, translation, confidence, words: None }
 }
 
 #[cfg(test)]
@@ -87,6 +117,26 @@ mod tests {
         for bytes in [&b""[..], b"{", b"{} {}", b"\xff"] {
             assert!(handwriting(bytes.to_vec(), None).is_err());
         }
+    }
+
+    #[test]
+    fn each_word_is_in_the_segment_that_it_was_said_in() {
+        let segment = |start: f64, end: f64| Segment {
+            start,
+            end,
+            transcription: String::new(),
+            translation: None,
+            confidence: None,
+        };
+        let word = |text: &str, start, end| Word { start, end, text: text.to_owned(), confidence: Some(0.5) };
+        let words = vec![word("a", 0.1, 0.4), word("b", 0.4, 1.0), word("c", 1.0, 1.5), word("d", 3.0, 3.1)];
+        let segments = vec![segment(0.1, 1.0), segment(1.0, 1.5), segment(3.0, 3.1)];
+        let texts = |segments: Vec<SegmentBody>| -> Vec<String> {
+            let text = |s: SegmentBody| s.words.unwrap_or_default().into_iter().map(|w| w.word).collect();
+            segments.into_iter().map(text).collect()
+        };
+        assert_eq!(texts(with_words(segments.clone(), Some(words))), ["ab", "c", "d"]);
+        assert!(with_words(segments, None).iter().all(|segment| segment.words.is_none()));
     }
 
     #[test]

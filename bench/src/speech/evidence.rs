@@ -1,4 +1,4 @@
-//! Prints why each clip's text should be right, as `training/speech/measure/calibrate.py` reads it.
+//! Prints why each clip's text should be right, as `training/speech/measure/calibrate.py` and `words.py` read it.
 
 use std::path::Path;
 
@@ -9,12 +9,14 @@ use serde_json::json;
 use super::clips::{Transcriber, clips, samples};
 
 /// Prints a line of JSON for each wav file of a folder: its `file`, what is `spoken` in it, the `text` that the model
-/// writes, and of each segment with evidence the number of letters and the means of both models.
+/// writes, of each segment with evidence the number of letters and the means of both models, and of each word its text and
+/// the same.
 pub(crate) fn evidence_of(folder: &Path, lang: &str) {
     let mut transcriber = Transcriber::open(lang, false, 1);
     for clip in clips(folder) {
         let Some(samples) = samples(&clip.bytes) else { continue };
-        let found = segments(&transcriber.transcribe(&samples), count(samples.len()) / 16_000.0);
+        let words = transcriber.transcribe(&samples);
+        let found = segments(&words, count(samples.len()) / 16_000.0);
         let of_segment = |segment: &TimedText| {
             let (acoustic, language) = segment.evidence.means()?;
             Some(json!([segment.evidence.n_letters(), acoustic, language]))
@@ -22,6 +24,14 @@ pub(crate) fn evidence_of(folder: &Path, lang: &str) {
         let evidence: Vec<_> = found.iter().filter_map(of_segment).collect();
         let texts: Vec<&str> = found.iter().map(|segment| segment.text.as_str()).collect();
         let text = texts.join(" ");
-        println!("{}", json!({"file": clip.name, "spoken": clip.text, "text": text, "segments": evidence}));
+        let of_word = |word: &TimedText| {
+            let (acoustic, language) = word.evidence.means().unwrap_or_default();
+            json!([word.text, word.evidence.n_letters(), acoustic, language])
+        };
+        let words: Vec<_> = words.iter().map(of_word).collect();
+        println!(
+            "{}",
+            json!({"file": clip.name, "spoken": clip.text, "text": text, "segments": evidence, "words": words})
+        );
     }
 }

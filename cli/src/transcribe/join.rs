@@ -1,6 +1,6 @@
 //! Joins the transcriptions of a recording's pieces.
 
-use akhar_client::{ProbablyWrongBody, SegmentBody, TranscriptionBody, Warnings};
+use akhar_client::{ProbablyWrongBody, SegmentBody, TranscriptionBody, Warnings, WordBody};
 use uuid::Uuid;
 
 /// The transcription of a recording, or of a piece of it.
@@ -41,12 +41,15 @@ pub(super) fn join(parts: Vec<Part>) -> Transcript {
             append(all, text);
         }
         if let (Some(all), Some(segments)) = (&mut whole.body.timestamps, body.timestamps) {
-            let later = |segment: SegmentBody| SegmentBody {
-                start: later(segment.start, start_s, end_s),
-                end: later(segment.end, start_s, end_s),
+            let later = |time_s| later(time_s, start_s, end_s);
+            let word = |word: WordBody| WordBody { start: later(word.start), end: later(word.end), ..word };
+            let segment = |segment: SegmentBody| SegmentBody {
+                start: later(segment.start),
+                end: later(segment.end),
+                words: segment.words.map(|words| words.into_iter().map(word).collect()),
                 ..segment
             };
-            all.extend(segments.into_iter().map(later));
+            all.extend(segments.into_iter().map(segment));
         }
         whole.jobs.extend(transcript.jobs);
         let Warnings { general, probably_wrong, .. } = transcript.warnings;
@@ -86,6 +89,7 @@ fn empty(parts: &[Part]) -> TranscriptionBody {
         transcription: String::new(),
         translation: all(|body| body.translation.is_some()).then(String::new),
         timestamps: all(|body| body.timestamps.is_some()).then(Vec::new),
+        confidence: None, // the transcript has it
     }
 }
 
@@ -114,12 +118,13 @@ mod tests {
             start,
             end,
             transcription: text.to_owned(),
-            translation: None,
+            words: Some(vec![WordBody { word: text.to_owned(), start, end, confidence: Some(0.5) }]),
+            ..SegmentBody::default()
         };
         let body = TranscriptionBody {
             transcription: texts.join(" "),
-            translation: None,
             timestamps: Some(segments.iter().map(segment).collect()),
+            ..TranscriptionBody::default()
         };
         let jobs = vec![Uuid::now_v7()];
         let wrong = ProbablyWrongBody { text: TextKind::Transcription, start: 1.0, end: 2.5 };
@@ -153,8 +158,11 @@ mod tests {
         );
         assert_eq!(whole.body.translation, None);
         assert_eq!(whole.confidence, Some(0.59), "three characters of 0.8, and seven of 0.5");
-        let times: Vec<_> = whole.body.timestamps.unwrap().iter().map(|s| (s.start, s.end)).collect();
+        let segments = whole.body.timestamps.unwrap();
+        let times: Vec<_> = segments.iter().map(|s| (s.start, s.end)).collect();
         assert_eq!(times, [(1.25, 2.0), (100.5, 101.0), (129.0, 130.0)]);
+        let words = segments.iter().flat_map(|s| s.words.iter().flatten());
+        assert_eq!(words.map(|w| (w.start, w.end)).collect::<Vec<_>>(), times);
     }
 
     proptest! {

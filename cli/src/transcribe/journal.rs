@@ -121,7 +121,10 @@ fn same_settings(line: &str, settings: &Settings, folder: &Path) -> Result<(), F
 
 #[cfg(test)]
 mod tests {
-    use super::{super::settings::Format, *};
+    use super::{
+        super::settings::{Asked, Format},
+        *,
+    };
     use crate::language::Language;
 
     fn folder(name: &str) -> PathBuf {
@@ -133,7 +136,7 @@ mod tests {
     }
 
     fn settings(lang: Language) -> Settings {
-        Settings::new(lang, false, false, &[Format::Json])
+        Settings::new(lang, Asked::default(), &[Format::Json])
     }
 
     fn entry(name: &str) -> Entry {

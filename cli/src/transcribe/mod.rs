@@ -42,7 +42,7 @@ use outputs::Outputs;
 use pace::Pace;
 use progress::{Progress, Tally};
 use server::{Elsewhere, Server};
-use settings::{Format, Settings};
+use settings::{Asked, Format, Settings};
 use summary::Row;
 use untranscribed::Untranscribed;
 
@@ -75,6 +75,9 @@ pub(crate) struct Arguments {
     /// Add the time of each segment. The formats srt and vtt imply this
     #[arg(long)]
     timestamps: bool,
+    /// Add the words of each segment with their times, and how likely each segment and word is right, to the format json
+    #[arg(long)]
+    words: bool,
     /// Write numbers in figures, such as ₹250, 15% and 5:30, and Panjabi with danda, comma and question mark. The formats srt and
     /// vtt imply this
     #[arg(long)]
@@ -106,7 +109,8 @@ pub(crate) struct Arguments {
 
 impl Arguments {
     fn settings(&self) -> Settings {
-        let settings = Settings::new(self.lang, self.translate, self.timestamps, &self.format);
+        let asked = Asked { translate: self.translate, timestamps: self.timestamps, words: self.words };
+        let settings = Settings::new(self.lang, asked, &self.format);
         match self.digits.or(self.written.then_some(Digits::Latin)) {
             None if self.spoken => settings.with_numbers(None),
             None => settings,

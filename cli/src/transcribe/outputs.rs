@@ -113,7 +113,7 @@ fn contents(
     transcript: &Transcript,
     file: &ResultFile,
 ) -> io::Result<String> {
-    let TranscriptionBody { transcription, translation, timestamps } = &transcript.body;
+    let TranscriptionBody { transcription, translation, timestamps, .. } = &transcript.body;
     let is_translation = file.translation_lang.is_some();
     let text = if is_translation { translation.as_deref().unwrap_or_default() } else { transcription };
     let cues = || -> Vec<SegmentBody> {

@@ -50,12 +50,24 @@ pub(super) struct ResultFile {
     pub(super) translation_lang: Option<&'static str>,
 }
 
+/// What is asked for beside the text.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Asked {
+    pub(super) translate: bool,
+    pub(super) timestamps: bool,
+    /// The words with their times, and how likely all of it is right.
+    pub(super) words: bool,
+}
+
 /// What is asked for each recording of a run. The journal keeps it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Settings {
     lang: Language,
     translate: bool,
     timestamps: bool,
+    /// Missing in the journals of earlier versions.
+    #[serde(default)]
+    words: bool,
     formats: BTreeSet<Format>,
     /// The digits of numbers, if they are written in figures.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -63,12 +75,14 @@ pub(super) struct Settings {
 }
 
 impl Settings {
-    /// Subtitles need timestamps, and are read with a glance, so these formats imply timestamps and figures.
-    pub(super) fn new(lang: Language, translate: bool, timestamps: bool, formats: &[Format]) -> Self {
+    /// Subtitles and words need timestamps, and subtitles are read with a glance, so they imply timestamps and figures.
+    pub(super) fn new(lang: Language, asked: Asked, formats: &[Format]) -> Self {
+        let Asked { translate, timestamps, words } = asked;
         let formats: BTreeSet<Format> = formats.iter().copied().collect();
         let has_subtitles = formats.iter().any(|format| format.needs_timestamps());
-        let timestamps = timestamps || has_subtitles;
-        Self { lang, translate, timestamps, formats, written: has_subtitles.then_some(Digits::Latin) }
+        let timestamps = timestamps || words || has_subtitles;
+        let written = has_subtitles.then_some(Digits::Latin);
+        Self { lang, translate, timestamps, words, formats, written }
     }
 
     /// The same with numbers in figures of these digits, or as they are spoken.
@@ -105,11 +119,14 @@ impl Settings {
         let timestamps = self.timestamps;
         let written = self.written.map(Digits::name);
         let form = written.map_or_else(String::new, |digits| format!(" written {digits}"));
-        let all = format!("speech-recognition {lang} {translate} {timestamps} {sha256} {nth}{form}");
+        let words = if self.words { " words" } else { "" };
+        let all = format!("speech-recognition {lang} {translate} {timestamps} {sha256} {nth}{form}{words}");
         SpeechRequest {
             lang: Some(lang.to_owned()),
             with_translation: translate,
             with_timestamps: timestamps,
+            with_words: self.words,
+            with_confidence: self.words,
             written: written.map(str::to_owned),
             idempotency_key: Some(self::sha256(all.as_bytes())),
         }
@@ -128,35 +145,39 @@ mod tests {
     #[test]
     fn subtitles_imply_timestamps_and_figures() {
         let with = |formats: &[Format]| {
-            let settings = Settings::new(Language::Pa, false, false, formats);
+            let settings = Settings::new(Language::Pa, Asked::default(), formats);
             assert_eq!(settings.written.is_some(), settings.timestamps);
             settings.timestamps
         };
+        let words = Asked { words: true, ..Asked::default() };
+        assert!(Settings::new(Language::Pa, words, &[Format::Json]).timestamps);
         assert!(with(&[Format::Srt]) && with(&[Format::Txt, Format::Vtt]));
         assert!(!with(&[Format::Json, Format::Txt]));
     }
 
     #[test]
     fn a_key_depends_on_all_that_is_sent_and_on_nothing_else() {
-        let key = |lang, translate, timestamps, formats: &[Format], sha256, nth| {
-            let settings = Settings::new(lang, translate, timestamps, formats).with_numbers(None);
+        let key = |lang, asked, formats: &[Format], sha256, nth| {
+            let settings = Settings::new(lang, asked, formats).with_numbers(None);
             settings.request(sha256, nth).idempotency_key.unwrap()
         };
         let in_figures = |digits| {
             let settings =
-                Settings::new(Language::Pa, false, false, &[Format::Json]).with_numbers(Some(digits));
+                Settings::new(Language::Pa, Asked::default(), &[Format::Json]).with_numbers(Some(digits));
             settings.request("a", 0).idempotency_key.unwrap()
         };
         let pa = Language::Pa;
         let json = [Format::Json];
-        let first = key(pa, false, false, &json, "a", 0);
-        assert_eq!(first, key(pa, false, false, &[Format::Txt], "a", 0));
+        let text = Asked::default();
+        let first = key(pa, text, &json, "a", 0);
+        assert_eq!(first, key(pa, text, &[Format::Txt], "a", 0));
         let others = [
-            key(Language::En, false, false, &json, "a", 0),
-            key(pa, true, false, &json, "a", 0),
-            key(pa, false, true, &json, "a", 0),
-            key(pa, false, false, &json, "b", 0),
-            key(pa, false, false, &json, "a", 1),
+            key(Language::En, text, &json, "a", 0),
+            key(pa, Asked { translate: true, ..text }, &json, "a", 0),
+            key(pa, Asked { timestamps: true, ..text }, &json, "a", 0),
+            key(pa, Asked { words: true, ..text }, &json, "a", 0),
+            key(pa, text, &json, "b", 0),
+            key(pa, text, &json, "a", 1),
             in_figures(Digits::Latin),
             in_figures(Digits::Gurmukhi),
         ];

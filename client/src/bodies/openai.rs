@@ -22,8 +22,25 @@ pub struct AudioTextBody {
     /// The whole text, in NFC. Empty if the recording has no speech.
     #[cfg_attr(feature = "schema", schema(example = "ਸਤਿ ਸ੍ਰੀ ਅਕਾਲ"))]
     pub text: String,
+    /// The words of the text with the probabilities that they are right, if `include[]` asks for them and the model tells
+    /// them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schema(nullable = false))]
+    pub logprobs: Option<Vec<AudioLogprobBody>>,
     /// The length of the recording.
     pub usage: AudioUsageBody,
+}
+
+/// A word of a text, and how likely it is right.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = AudioLogprob))]
+pub struct AudioLogprobBody {
+    /// The word, with the space before it.
+    pub token: String,
+    /// The natural logarithm of the probability that the word is right.
+    pub logprob: f64,
+    /// The bytes of the token in UTF-8.
+    pub bytes: Vec<u8>,
 }
 
 /// The response format `verbose_json`.
@@ -81,6 +98,10 @@ pub struct AudioSegmentBody {
     pub compression_ratio: f64,
     /// Always 0: a segment is where speech was recognised.
     pub no_speech_prob: f64,
+    /// The expected share of the transcription's letters that are right, if the model tells it. Not in OpenAI's API.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schema(nullable = false, minimum = 0, maximum = 1))]
+    pub confidence: Option<f64>,
 }
 
 /// A word of a recording.
@@ -93,6 +114,10 @@ pub struct AudioWordBody {
     pub start: f64,
     /// The end in seconds from the start of the recording.
     pub end: f64,
+    /// The probability that the word is right, if the model tells it. Not in OpenAI's API.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schema(nullable = false, minimum = 0, maximum = 1))]
+    pub confidence: Option<f64>,
 }
 
 /// An event of a transcription that is streamed.
@@ -115,6 +140,11 @@ pub enum AudioEventBody {
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         #[cfg_attr(feature = "schema", schema(required = false))]
         warnings: Vec<String>,
+        /// The words of the text with the probabilities that they are right, if `include[]` asks for them and the model
+        /// tells them.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[cfg_attr(feature = "schema", schema(nullable = false))]
+        logprobs: Option<Vec<AudioLogprobBody>>,
         /// The length of the recording.
         usage: AudioUsageBody,
     },

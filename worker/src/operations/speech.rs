@@ -105,7 +105,7 @@ struct Transcribed {
     probably_wrong: Vec<ProbablyWrong>,
     /// The expected share of letters that are right.
     confidence: Option<f64>,
-    /// What gives the confidence of each segment, if it is shown.
+    /// What gives the confidence of each segment and word, if it is shown.
     shown: Option<Confidence>,
 }
 
@@ -235,7 +235,7 @@ impl SpeechOperation {
                     let evidence = segments.iter().map(|segment| segment.evidence).sum::<Evidence>();
                     let recording = Transcribed {
                         confidence: engine.confidence.and_then(|c| evidence.probability(&c)),
-                        words: parameters.with_words.then(|| timed_words(&words, seconds)),
+                        words: parameters.with_words.then(|| timed_words(&words, shown, seconds)),
                         sources,
                         probably_wrong: probably_wrong(TextKind::Transcription, unlikely),
                         segments,
@@ -311,8 +311,11 @@ fn probably_wrong(text: TextKind, parts: Vec<(f64, f64)>) -> Vec<ProbablyWrong> 
     parts.into_iter().map(|(start, end)| ProbablyWrong { text, start, end }).collect()
 }
 
-fn timed_words(words: &[TimedText], seconds: f64) -> Vec<jobs::Word> {
-    let word = |w: TimedText| jobs::Word { start: w.start, end: w.end, text: w.text };
+fn timed_words(words: &[TimedText], shown: Option<Confidence>, seconds: f64) -> Vec<jobs::Word> {
+    let word = |TimedText { text, start, end, evidence }| {
+        let confidence = shown.and_then(|shown| evidence.word_probability(&shown)).map(thousandths);
+        jobs::Word { start, end, text, confidence }
+    };
     timed(words, seconds).into_iter().map(word).collect()
 }
 

@@ -45,6 +45,10 @@ fields! {
         with_translation: bool = field("with-translation").or("false"),
         /// Whether to return the segments with their times.
         with_timestamps: bool = field("with-timestamps").or("false"),
+        /// Whether each segment has its words with their times. Only with `with-timestamps`.
+        with_words: bool = field("with-words").or("false"),
+        /// Whether to return how likely the text, its segments and its words are right, if the model tells it.
+        with_confidence: bool = field("with-confidence").or("false"),
         /// Whether the text has the words as they are spoken, or is written with numbers in figures, such as ₹250, 15% and 5:30,
         /// and in Panjabi with danda, comma and question mark.
         format: TextForm = field("format").or("spoken"),
@@ -71,12 +75,17 @@ impl Form for SpeechForm {
             let detail = "digits needs format written, but format is spoken";
             violations.push(Violation::new("digits", Code::Unsupported, detail));
         }
+        if self.with_words == Some(true) && self.with_timestamps == Some(false) {
+            let detail =
+                "with-words is true, but words are in the segments: expected with-timestamps to be true too";
+            violations.push(Violation::new("with-words", Code::Unsupported, detail));
+        }
         Some(SpeechParameters {
             lang: self.lang?,
             with_translation: self.with_translation?,
             with_timestamps: self.with_timestamps?,
-            with_words: false,
-            with_confidence: false,
+            with_words: self.with_words?,
+            with_confidence: self.with_confidence?,
             written: match self.format? {
                 TextForm::Spoken => None,
                 TextForm::Written => Some(self.digits.unwrap_or(Digits::Latin)),

@@ -51,6 +51,13 @@ impl Evidence {
         Some(confidence.probability(acoustic, language))
     }
 
+    /// The probability that a word with this evidence is right, 0 to 1; `None` without evidence for a letter, and if the
+    /// model does not tell it.
+    pub fn word_probability(&self, confidence: &Confidence) -> Option<f64> {
+        let (acoustic, language) = self.means()?;
+        Some(confidence.word?.probability(acoustic, language))
+    }
+
     /// Whether there is evidence, and the text is probably wrong by it.
     pub fn is_low(&self, confidence: &Confidence) -> bool {
         self.probability(confidence).is_some_and(|probability| probability < confidence.low)
@@ -80,7 +87,7 @@ mod tests {
     use super::*;
 
     const CONFIDENCE: Confidence =
-        Confidence { intercept: 0.0, acoustic: 8.0, language: 2.5, low: 0.5, lm_weight: None };
+        Confidence { intercept: 0.0, acoustic: 8.0, language: 2.5, low: 0.5, lm_weight: None, word: None };
 
     #[test]
     fn both_models_count() {

@@ -7,6 +7,7 @@ mod long;
 mod privacy;
 mod subtitles;
 mod warnings;
+mod words;
 mod written;
 
 use akhar_tests::{Answer, Form, Stack, http::send, speech::Recording};

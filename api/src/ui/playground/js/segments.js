@@ -5,6 +5,9 @@ import { clock } from "./subtitles.js";
 
 /** @typedef {import("./subtitles.js").Segment} Segment */
 
+/** A word that is less likely right is shaded. */
+const DOUBTED = 0.5;
+
 export class Segments {
   /** @type {{segment: Segment, item: HTMLElement, area: HTMLTextAreaElement, note: HTMLElement}[]} */
   #rows = [];
@@ -66,6 +69,25 @@ export class Segments {
       const here = parts.filter(({ start, end }) => start <= segment.start && segment.end <= end);
       item.append(...here.map(({ text }) => make("small", { class: "doubt" }, t(`speak.doubt.${text}`))));
     }
+  }
+
+  /** Shades the words that are more likely wrong than right, until their segment is edited. Returns whether there are any. */
+  shade() {
+    const shaded = this.#rows.map(({ segment: { words = [] }, item, area }) => {
+      const isDoubted = (/** @type {{confidence?: number}} */ { confidence = 1 }) => confidence < DOUBTED;
+      const doubted = words.filter(isDoubted).map(({ word }) => word);
+      if (doubted.length === 0 || area.value !== words.map(({ word }) => word).join(" ")) return false;
+      const parts = words.flatMap((word, nth) => [nth > 0 ? " " : "", isDoubted(word) ? make("mark", {}, word.word) : word.word]);
+      const shade = make("div", { class: "shade", lang: this.language, "aria-hidden": "true" }, ...parts);
+      area.setAttribute("aria-description", t("speak.shaded", { words: doubted.join(", ") }));
+      area.addEventListener("input", () => {
+        shade.remove();
+        area.removeAttribute("aria-description");
+      });
+      item.prepend(shade);
+      return true;
+    });
+    return shaded.includes(true);
   }
 
   /** @param {Segment} segment */

@@ -45,7 +45,7 @@ export function startSpeak() {
     running = new AbortController();
     const { signal } = running;
     clearProblem(place);
-    for (const id of ["speak-tools", "lines-hint", "speak-empty"]) byId(id).hidden = true;
+    for (const id of ["speak-tools", "lines-hint", "shade-hint", "speak-empty"]) byId(id).hidden = true;
     code.clear();
     player.pause();
     player.hidden = true;
@@ -70,8 +70,9 @@ export function startSpeak() {
   /** @param {File} file @param {AbortSignal} signal */
   async function run(file, signal) {
     const withTranslation = byId("translate", HTMLInputElement).checked;
+    const asked = { "with-timestamps": "true", "with-words": "true", "with-confidence": "true" };
     /** @type {Record<string, string | File>} */
-    const fields = { file, lang: lang(), "with-timestamps": "true", "with-translation": String(withTranslation) };
+    const fields = { file, lang: lang(), ...asked, "with-translation": String(withTranslation) };
     if (byId("figures", HTMLInputElement).checked) fields["format"] = "written";
     const call = { method: "POST", path: "/v1/models/speech-recognition", headers: { prefer: "respond-async" }, fields };
     progress(t("speak.sending", { kb: Math.ceil(file.size / 1024) }));
@@ -107,6 +108,7 @@ export function startSpeak() {
     if (job.state !== "succeeded") throw new Problem(job.error ?? { title: t(`jobs.${job.state}`) });
     segments.set(job.result.timestamps);
     segments.doubt(job.probably_wrong ?? []);
+    byId("shade-hint").hidden = !segments.shade();
     warn(warningsOf(job));
     const isEmpty = job.result.timestamps.length === 0;
     byId("speak-empty").hidden = !isEmpty;

@@ -1,6 +1,7 @@
 // Segments as SRT and WebVTT.
 
-/** @typedef {{start: number, end: number, transcription: string, translation?: string}} Segment */
+/** @typedef {{word: string, confidence?: number}} Word */
+/** @typedef {{start: number, end: number, transcription: string, translation?: string, words?: Word[]}} Segment */
 
 /** @param {number} seconds @param {string} point before the milliseconds */
 function time(seconds, point) {
