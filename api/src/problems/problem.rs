@@ -159,12 +159,14 @@ impl Problem {
         }
     }
 
-    /// Writes the document, its status and its headers into a response that [`Problem::into_response`] has created. The detail also has
-    /// the methods in the response's Allow header.
+    /// Writes the document, its status and its headers into a response that [`Problem::into_response`] has created. The detail
+    /// of a method that is not allowed also has the methods in the response's Allow header.
     pub(crate) fn write(mut self, response: &mut Response, instance: &str, request_id: &str) {
         let status = self.status(instance);
         let retry_after_s = self.retry_after_s;
-        if let Some(allow) = response.headers().get(header::ALLOW).and_then(|allow| allow.to_str().ok()) {
+        if status == StatusCode::METHOD_NOT_ALLOWED
+            && let Some(allow) = response.headers().get(header::ALLOW).and_then(|allow| allow.to_str().ok())
+        {
             let supported = format!("{} It supports {}.", self.detail, allow.replace(',', ", "));
             self.detail = supported.into();
         }
