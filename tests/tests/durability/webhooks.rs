@@ -43,7 +43,7 @@ async fn a_webhook_survives_the_death_of_every_api_process() {
     delivery_is(&stack, ended_alone, "pending").await;
     stack.restart_api().await;
     delivery_is(&stack, ended_alone, "delivered").await;
-    assert_eq!(receiver.received("/ok").len(), 1);
+    assert_eq!(receiver.receives(1, "/ok").await.len(), 1);
 
     // The process dies while the receiver has the webhook and has not answered.
     let interrupted = submit(&stack, &format!("{}/hang", receiver.base)).await;
@@ -75,7 +75,7 @@ async fn a_webhook_exists_as_soon_as_the_outcome_and_not_before() {
     stack.job_is(id, "succeeded").await;
     assert_eq!(count().await, 1);
     delivery_is(&stack, id, "delivered").await;
-    assert_eq!(receiver.received("/ok").len(), 1);
+    assert_eq!(receiver.receives(1, "/ok").await.len(), 1);
     sqlx::query("delete from jobs").execute(&stack.db).await.expect("a deletion");
     assert_eq!(count().await, 0, "it is deleted with its job");
 }
