@@ -134,8 +134,8 @@ async fn a_webhook_that_fails_is_sent_again_and_given_up_after_a_day() {
         let_it_try_again(&stack, failing, attempt).await;
     }
     assert_eq!(delivery_is(&stack, failing, "delivered").await.0, 3);
-    let received = receiver.receives(3, "/fail/2").await;
-    let ids: Vec<Value> = received.into_iter().map(|r| r["headers"]["webhook-id"].clone()).collect();
+    let attempts = receiver.receives(3, "/fail/2").await;
+    let ids: Vec<Value> = attempts.into_iter().map(|r| r["headers"]["webhook-id"].clone()).collect();
     assert_eq!(ids, vec![json!(failing.to_string()); 3], "each attempt has the same id");
 
     let (attempts, error) = delivery_is(&stack, gone, "dead").await;
