@@ -34,6 +34,7 @@ def test_shipping_writes_the_files_and_their_manifest(tmp_path: Path) -> None:
         "language": 2.57,
         "low": 0.5,
         "lm_weight": 0.2,
+        "word": old["confidence"]["word"],
     }
     names = {file["role"]: file["path"] for file in manifest["files"]}
     assert names == {
