@@ -1,6 +1,6 @@
 """What the trainings share: optimisers, batches of rows of like size, and checkpoints, which are written whole."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -113,6 +113,18 @@ def grouped(rows: Iterable[Row], size: Callable[[Row], int], most: int) -> list[
             width = size(row)
         groups[-1].append(row)
     return groups
+
+
+def copied(net: nn.Module) -> dict[str, Tensor]:
+    """Return a copy of the parameters of a network, by name: an average of their values begins with it."""
+    return {name: p.detach().clone() for name, p in net.named_parameters()}
+
+
+@torch.no_grad()
+def follow(average: Mapping[str, Tensor], net: nn.Module, kept: float) -> None:
+    """Move averaged parameters towards those of a network by the share 1 - `kept`."""
+    for name, p in net.named_parameters():
+        average[name].lerp_(p, 1 - kept)
 
 
 def write(path: str | Path, state: Any) -> None:

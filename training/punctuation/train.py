@@ -55,8 +55,7 @@ class Training:
         if state:
             self.net.load_state_dict(state["net"])
             self.optimiser.load_state_dict(state["optimiser"])
-        parameters = self.net.named_parameters()
-        self.average = state["average"] if state else {name: p.detach().clone() for name, p in parameters}
+        self.average = state["average"] if state else learning.copied(self.net)
 
     def advance(self, batch: batches.Batch) -> float:
         """One step; returns the loss before it, in nats a word."""
@@ -71,10 +70,7 @@ class Training:
             group["lr"] = rate
         self.optimiser.step()
         self.optimiser.zero_grad()
-        with torch.no_grad():
-            kept = min(KEPT, self.step / (self.step + 10))
-            for name, p in self.net.named_parameters():
-                self.average[name].lerp_(p, 1 - kept)
+        learning.follow(self.average, self.net, min(KEPT, self.step / (self.step + 10)))
         return float(value.detach())
 
     def save(self) -> None:

@@ -27,10 +27,9 @@ def main(weights: Path, out: Path) -> None:
         print(f"{out / 'translation.pt'} is there already and stays as it is")
         return
     net, progress = restored(weights), json.loads(PROGRESS.read_text())
-    average = {name: p.detach().clone() for name, p in net.named_parameters()}
     step = progress["steps"]
     figures = {"step": step, "n_tokens": progress["tokens"], "decay_from": step, "warm_from": step}
-    networks = {"net": net.state_dict(), "average": average}
+    networks = {"net": net.state_dict(), "average": learning.copied(net)}
     learning.write(out / "translation.pt", {**networks, "optimiser": optimiser(net).state_dict(), **figures})
     print(f"{out / 'translation.pt'}: step {progress['steps']}, {progress['tokens'] / 1e6:.2f} M tokens")
 

@@ -133,8 +133,7 @@ class Training:
         if state:
             self.net.load_state_dict(state["net"])
             self.optimiser.load_state_dict(state["optimiser"])
-        parameters = self.net.named_parameters()
-        self.average = state["average"] if state else {name: p.detach().clone() for name, p in parameters}
+        self.average = state["average"] if state else learning.copied(self.net)
 
     def done(self) -> bool:
         """Whether the steps are over."""
@@ -155,10 +154,7 @@ class Training:
         torch.nn.utils.clip_grad_norm_(self.net.parameters(), 1.0)
         self.step, self.n_tokens = self.step + 1, self.n_tokens + n_tokens
         self.optimiser.step(options.rate * min(1, (self.step - self.warm_from) / options.warm) * max(fall, 0.01))
-        with torch.no_grad():
-            kept = min(KEPT, 1 - 1 / (1 + self.step / 5))
-            for name, p in self.net.named_parameters():
-                self.average[name].lerp_(p.detach(), 1 - kept)
+        learning.follow(self.average, self.net, min(KEPT, 1 - 1 / (1 + self.step / 5)))
         return float(value.detach())
 
     def save(self) -> None:

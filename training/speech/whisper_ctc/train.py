@@ -165,10 +165,7 @@ class Run:
         self.optimise.zero_grad()
         self.step += 1
         self.seconds += float(lengths.sum()) * (0.02 if self.net.start else 0.01)
-        keep = min(0.998, self.step / (self.step + 10))
-        for name, parameter in self.net.named_parameters():
-            if parameter.requires_grad:
-                self.average[name].lerp_(parameter.detach(), 1 - keep)
+        learning.follow(self.average, self.net, min(0.998, self.step / (self.step + 10)))
         return float(loss.detach())
 
     def save(self) -> None:
