@@ -17,12 +17,12 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-import numpy as np
 import tyro
 from manifests import replace
 from running_service import Service, program, served
 from speech.data.clips import wav
 from speech.sounds.acoustics import resampled
+from speech.texts import metrics
 from speech.voices.espeak import RATE, Espeak
 from speech.voices.speakers import HELD_VARIANTS
 from translation import prepared
@@ -60,26 +60,7 @@ def unlike(a: str, b: str) -> float:
 
 def aligned(text: Sequence[str], found: Sequence[str]) -> list[tuple[int | None, int | None]]:
     """Pairs of places of words in the text and in what was found, in order; None where a word has no partner."""
-    costs = np.zeros((len(text) + 1, len(found) + 1))
-    costs[:, 0] = LEFT_OUT * np.arange(len(text) + 1)
-    costs[0] = LEFT_OUT * np.arange(len(found) + 1)
-    for i, word in enumerate(text):
-        for j, other in enumerate(found):
-            left_out = LEFT_OUT + min(costs[i, j + 1], costs[i + 1, j])
-            costs[i + 1, j + 1] = min(costs[i, j] + unlike(word, other), left_out)
-    pairs: list[tuple[int | None, int | None]] = []
-    i, j = len(text), len(found)
-    while i or j:
-        if i and j and np.isclose(costs[i, j], costs[i - 1, j - 1] + unlike(text[i - 1], found[j - 1])):
-            i, j = i - 1, j - 1
-            pairs.append((i, j))
-        elif i and np.isclose(costs[i, j], costs[i - 1, j] + LEFT_OUT):
-            i -= 1
-            pairs.append((i, None))
-        else:
-            j -= 1
-            pairs.append((None, j))
-    return pairs[::-1]
+    return metrics.aligned(text, found, unlike, LEFT_OUT)
 
 
 def carried(text: Unit, found: Sequence[str]) -> list[int]:

@@ -15,6 +15,7 @@ A set that has none, such as English of which no word can be right, counts as on
 
 import json
 from itertools import chain, islice
+from operator import ne
 from pathlib import Path
 from typing import Annotated, NamedTuple
 
@@ -23,6 +24,7 @@ import tyro
 
 from ..arrays import Doubles
 from ..texts import english
+from ..texts.metrics import aligned
 from ..whisper_ctc.evidence import Evidence, fitted, probabilities
 
 BINS = 10
@@ -38,22 +40,8 @@ class Word(NamedTuple):
 
 def right_words(spoken: list[str], found: list[str]) -> list[bool]:
     """Return for each found word whether an alignment with the fewest errors pairs it with an equal one."""
-    costs = np.zeros((len(spoken) + 1, len(found) + 1), int)
-    costs[:, 0], costs[0, :] = np.arange(len(spoken) + 1), np.arange(len(found) + 1)
-    for i, said in enumerate(spoken, 1):
-        for j, word in enumerate(found, 1):
-            costs[i, j] = min(costs[i - 1, j - 1] + (said != word), costs[i - 1, j] + 1, costs[i, j - 1] + 1)
-    right, i, j = [False] * len(found), len(spoken), len(found)
-    while i and j:
-        same = spoken[i - 1] == found[j - 1]
-        if costs[i, j] == costs[i - 1, j - 1] + (not same):
-            i, j = i - 1, j - 1
-            right[j] = same
-        elif costs[i, j] == costs[i, j - 1] + 1:
-            j -= 1
-        else:
-            i -= 1
-    return right
+    pairs = aligned(spoken, found, ne, 1)
+    return [i is not None and spoken[i] == found[j] for i, j in pairs if j is not None]
 
 
 def tokens(text: str) -> list[str]:

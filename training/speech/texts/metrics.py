@@ -1,6 +1,6 @@
 """Character and word error rates with their counts and confidence intervals."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from figures import wilson
@@ -14,6 +14,34 @@ def distance(a: Sequence[object], b: Sequence[object]) -> int:
         for j, y in enumerate(b, 1):
             diagonal, row[j] = row[j], min(row[j] + 1, row[j - 1] + 1, diagonal + (x != y))
     return int(row[-1])
+
+
+def aligned(
+    a: Sequence[str], b: Sequence[str], unlike: Callable[[str, str], float], left_out: float
+) -> list[tuple[int | None, int | None]]:
+    """Return pairs of places in `a` and `b`, in order; None where a word has no partner.
+
+    They are those of the least cost: `unlike` of the words of a pair, and `left_out` of each word without a partner.
+    """
+    costs = np.zeros((len(a) + 1, len(b) + 1))
+    costs[:, 0], costs[0] = left_out * np.arange(len(a) + 1), left_out * np.arange(len(b) + 1)
+    for i, x in enumerate(a):
+        for j, y in enumerate(b):
+            without = left_out + min(costs[i, j + 1], costs[i + 1, j])
+            costs[i + 1, j + 1] = min(costs[i, j] + unlike(x, y), without)
+    pairs: list[tuple[int | None, int | None]] = []
+    i, j = len(a), len(b)
+    while i or j:
+        if i and j and np.isclose(costs[i, j], costs[i - 1, j - 1] + unlike(a[i - 1], b[j - 1])):
+            i, j = i - 1, j - 1
+            pairs.append((i, j))
+        elif i and np.isclose(costs[i, j], costs[i - 1, j] + left_out):
+            i -= 1
+            pairs.append((i, None))
+        else:
+            j -= 1
+            pairs.append((None, j))
+    return pairs[::-1]
 
 
 def snapped(text: str, words: Sequence[str]) -> str:
