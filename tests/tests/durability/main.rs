@@ -19,7 +19,7 @@ mod starting;
 mod stopping;
 mod webhooks;
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, process::Output};
 
 use akhar_jobs::{
     Fence, FreePlaces, Outcome, Prediction, Queue, Timing,
@@ -37,6 +37,11 @@ use uuid::Uuid;
 
 fn digit() -> Fixture {
     fixture_of("੫")
+}
+
+/// What a command wrote to its standard error.
+fn said(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
 /// Submits an asynchronous job.

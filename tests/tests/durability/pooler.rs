@@ -1,6 +1,6 @@
 //! `PgBouncer` in session mode between the processes and Postgres.
 
-use std::{fs, os::unix::fs::PermissionsExt as _, path::PathBuf, process::Output};
+use std::{fs, os::unix::fs::PermissionsExt as _, path::PathBuf};
 
 use akhar_tests::{
     Cluster, Form, Process, Stack, http::send, process::command, stack::base_environment, until,
@@ -8,7 +8,7 @@ use akhar_tests::{
 use rustix::process::Signal;
 use sqlx::{Connection as _, PgConnection};
 
-use crate::{digit, every_job_ended_once, record_ends};
+use crate::{digit, every_job_ended_once, record_ends, said};
 
 /// The user that runs `PgBouncer` where the tests run as root, who may enter the folder of the server's socket.
 const USER: &str = "postgres";
@@ -52,10 +52,6 @@ impl Pooler {
         self.process.start_again(Signal::KILL).await;
         self.answers(cluster).await;
     }
-}
-
-fn said(output: &Output) -> String {
-    String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -1,10 +1,12 @@
 //! Starting: migrations by several processes, and errors with which a process refuses to start.
 
-use std::{fs, path::Path, process::Output};
+use std::{fs, path::Path};
 
 use akhar_tests::{Cluster, process::command, root, serve::environment, stack::base_environment};
 use sqlx::{Connection as _, PgConnection};
 use tokio::task::JoinSet;
+
+use crate::said;
 
 #[tokio::test]
 async fn four_processes_can_migrate_an_empty_database_at_the_same_time() {
@@ -174,10 +176,6 @@ async fn a_model_file_with_one_other_bit_is_refused() {
     assert_eq!(output.status.code(), Some(1), "{}", said(&output));
     let name = weights.file_name().expect("a name").to_string_lossy().into_owned();
     assert!(said(&output).contains(&name) && said(&output).contains("SHA-256"), "{}", said(&output));
-}
-
-fn said(output: &Output) -> String {
-    String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
 /// Copies a folder of models without pulled ones.
