@@ -191,13 +191,14 @@ impl Rewriter<'_> {
         let mut rewritten = fields(&node.content())?;
         for attribute in rewritten.iter_mut().filter(|field| field.number == number::ATTRIBUTE) {
             let mut parts = fields(&attribute.content())?;
+            if !parts.iter().any(is_graph) {
+                continue;
+            }
             for part in parts.iter_mut().filter(|part| is_graph(part)) {
                 *part = Field::new(part.number, &self.graph(&part.content())?)?;
-                has_any = true;
             }
-            if parts.iter().any(is_graph) {
-                *attribute = Field::new(number::ATTRIBUTE, &message(&parts))?;
-            }
+            *attribute = Field::new(number::ATTRIBUTE, &message(&parts))?;
+            has_any = true;
         }
         if has_any { Field::new(number::NODE, &message(&rewritten)) } else { Ok(node) }
     }
