@@ -10,7 +10,7 @@ use std::{
     time::Duration,
 };
 
-use akhar_inference::{Manifest, Registry, int8, speech};
+use akhar_inference::{Manifest, Registry, int8};
 use akhar_platform::config::Config;
 use bytes::Bytes;
 use indicatif::DecimalBytes;
@@ -18,7 +18,7 @@ use indicatif::DecimalBytes;
 use super::{
     error::failed,
     lock::lock,
-    speech::{Clip, OPERATION, Trial, language},
+    speech::{Clip, OPERATION, Trial, id_width, language, loaded},
 };
 use crate::{failure::Failure, language::Language, output};
 
@@ -128,10 +128,8 @@ fn compare(
     clips: &[Clip],
     lang: &str,
 ) -> Result<Compared, Failure> {
-    let runtime = akhar_worker::runtime(config)?;
-    let load = |manifest| Ok((manifest, speech::load(&runtime, manifest, config.inference_threads.get())?));
-    let mut models = manifests.into_iter().map(load).collect::<Result<Vec<_>, Failure>>()?;
-    let width = manifests.map(|manifest| manifest.id.len()).into_iter().max().unwrap_or(0);
+    let mut models = loaded(config, manifests)?;
+    let width = id_width(&models);
     let mut took = [Duration::ZERO; 2];
     let mut n_letters = 0_u32;
     let mut n_same = 0.0;

@@ -9,6 +9,7 @@ use akhar_inference::{
     Manifest,
     speech::{self, Chunker, Evidence, Joiner, SpeechModel, segments},
 };
+use akhar_platform::config::Config;
 use akhar_worker::Recording;
 use bytes::Bytes;
 
@@ -29,6 +30,9 @@ pub(super) struct Trial {
     confidence: Option<f64>,
     pub(super) took: Duration,
 }
+
+/// A model, and what its manifest says.
+pub(super) type Loaded<'a> = (&'a Manifest, Box<dyn SpeechModel>);
 
 /// Fails unless a model with this id and operation is one for speech. `what` is the command.
 pub(super) fn expect_speech(what: &str, id: &str, operation: &str) -> Result<(), Failure> {
@@ -56,6 +60,21 @@ pub(super) fn language<'a>(
         }
         _ => Ok(asked),
     }
+}
+
+/// Loads models, each with its manifest.
+pub(super) fn loaded<'a>(
+    config: &Config,
+    manifests: impl IntoIterator<Item = &'a Manifest>,
+) -> Result<Vec<Loaded<'a>>, Failure> {
+    let runtime = akhar_worker::runtime(config)?;
+    let load = |manifest| Ok((manifest, speech::load(&runtime, manifest, config.inference_threads.get())?));
+    manifests.into_iter().map(load).collect()
+}
+
+/// The width of a column of the models' ids.
+pub(super) fn id_width(models: &[Loaded<'_>]) -> usize {
+    models.iter().map(|(manifest, _)| manifest.id.len()).max().unwrap_or(0)
 }
 
 impl Clip {

@@ -2,12 +2,12 @@
 
 use std::path::PathBuf;
 
-use akhar_inference::{Manifest, Registry, speech};
+use akhar_inference::{Manifest, Registry};
 use akhar_platform::config::Config;
 
 use super::{
     error::failed,
-    speech::{Clip, OPERATION, language},
+    speech::{Clip, OPERATION, id_width, language, loaded},
 };
 use crate::{failure::Failure, language::Language};
 
@@ -21,10 +21,8 @@ pub(super) fn run(config: &Config, id: &str, lang: Language, files: &[PathBuf]) 
             && other.language.as_deref() == Some(lang)
     };
     let bundled = registry.all().iter().find(is_bundled).filter(|bundled| bundled.id != id);
-    let runtime = akhar_worker::runtime(config)?;
-    let load = |manifest| Ok((manifest, speech::load(&runtime, manifest, config.inference_threads.get())?));
-    let mut models = bundled.into_iter().chain([model]).map(load).collect::<Result<Vec<_>, Failure>>()?;
-    let width = models.iter().map(|(manifest, _)| manifest.id.len()).max().unwrap_or(0);
+    let mut models = loaded(config, bundled.into_iter().chain([model]))?;
+    let width = id_width(&models);
     for file in files {
         let clip = Clip::open(file)?;
         clip.print()?;
