@@ -15,7 +15,7 @@ use akhar_inference::{
     Confidence, Registry, Runtime, RuntimeError,
     speech::{
         self, Clock, Evidence, FrontEnd, Joiner, Segmenter, SpeechModel, TimedText, Transcript, WindowOutput,
-        divided, features::Features, segments, text, timed, unlikely_parts,
+        features::Features, segments, text, timed, unlikely_parts,
     },
 };
 use akhar_jobs::{self as jobs, Language, Operation, Outcome, ProbablyWrong, TextKind, Timing, Upload};
@@ -220,15 +220,7 @@ impl SpeechOperation {
                     let mut sources: Vec<String> = segments.iter().map(|s| s.text.clone()).collect();
                     if let Some(writer) = &mut writer {
                         spent.model += writer.read(&words, true).await?;
-                        let ranges = divided(&words);
-                        sources =
-                            ranges.iter().map(|range| writer.sentences(&words, range.clone())).collect();
-                        let written = ranges.into_iter().map(|range| writer.words(&words, range));
-                        let written: Vec<Vec<TimedText>> = written.collect();
-                        for (segment, words) in segments.iter_mut().zip(&written) {
-                            segment.text = text(words);
-                        }
-                        words = written.concat();
+                        (words, sources) = writer.finish(&words, &mut segments);
                     }
                     let is_low = |s: &TimedText| engine.confidence.is_some_and(|c| s.evidence.is_low(&c));
                     let unlikely = unlikely_parts(&segments, |_, s| is_low(s));

@@ -6,7 +6,7 @@ use std::{ops::Range, sync::Arc, time::Duration};
 use akhar_inference::{
     Registry, Runtime,
     punctuation::{CONTEXT, Mark, SpokenWord, Tagger},
-    speech::{self, TimedText, WrittenForm},
+    speech::{self, TimedText, WrittenForm, divided, text},
 };
 use akhar_jobs::{Digits, Language};
 use akhar_platform::config::Config;
@@ -111,8 +111,26 @@ impl Writer {
         self.form.words(&words[segment.clone()], self.marks(words, segment))
     }
 
+    /// Writes the segments of the whole recording. Returns its words as they are written, and the segments as the translator
+    /// reads them.
+    pub(super) fn finish(
+        &self,
+        words: &[TimedText],
+        segments: &mut [TimedText],
+    ) -> (Vec<TimedText>, Vec<String>) {
+        let mut written = Vec::with_capacity(words.len());
+        let mut sources = Vec::with_capacity(segments.len());
+        for (segment, range) in segments.iter_mut().zip(divided(words)) {
+            sources.push(self.sentences(words, range.clone()));
+            let words = self.words(words, range);
+            segment.text = text(&words);
+            written.extend(words);
+        }
+        (written, sources)
+    }
+
     /// A segment as it is spoken, with marks, as the translator reads it.
-    pub(super) fn sentences(&self, words: &[TimedText], segment: Range<usize>) -> String {
+    fn sentences(&self, words: &[TimedText], segment: Range<usize>) -> String {
         self.form.sentences(&words[segment.clone()], self.marks(words, segment))
     }
 
