@@ -92,6 +92,14 @@ struct Piece {
     hundredths: Option<&'static str>,
 }
 
+impl Piece {
+    /// A figure for numbers that are written as one.
+    fn one(said: &[Said], text: String) -> Self {
+        let words = said[0].words.start..said[said.len() - 1].words.end;
+        Self { words, text, is_figure: true, count: None, is_amount: true, hundredths: None }
+    }
+}
+
 /// Writes the numbers of a text.
 struct Writer<'a> {
     tokens: &'a [Token<'a>],
@@ -106,26 +114,23 @@ impl Writer<'_> {
         for group in &run.groups {
             let dated = self.with_year(group, &place);
             // ਤਿੰਨ ਤਿੰਨ ਮੈਚ are three each.
-            let is_each = matches!(&group[..], [first, second] if first.number == second.number)
+            let is_each = matches!(&group[..], [first, second] if first.number == second.number && first.words != second.words)
                 && self.language == Language::Panjabi
                 && !place.is_noun();
             let as_one = || self.range(group, &place).or_else(|| digits(group));
             if let Some(text) = (dated.is_none() && !is_each).then(as_one).flatten() {
-                let words = group[0].words.start..group[group.len() - 1].words.end;
-                pieces.push(Piece {
-                    words,
-                    text,
-                    is_figure: true,
-                    count: None,
-                    is_amount: true,
-                    hundredths: None,
-                });
+                pieces.push(Piece::one(group, text));
                 continue;
             }
             let is_beside = !is_each && (run.groups.len() > 1 || group.len() > 1);
-            for said in dated.as_ref().unwrap_or(group) {
-                let is_part = matches!(said.number, Number::Quarters(1..=3));
-                let piece = self.piece(said);
+            // The digits of "double five" are one figure beside any other number.
+            for said in dated.as_ref().unwrap_or(group).chunk_by(|one, next| one.words == next.words) {
+                if let Some(text) = digits(said) {
+                    pieces.push(Piece::one(said, text));
+                    continue;
+                }
+                let is_part = matches!(said[0].number, Number::Quarters(1..=3));
+                let piece = self.piece(&said[0]);
                 pieces.push(Piece { is_figure: !is_part && (piece.is_figure || is_beside), ..piece });
             }
         }

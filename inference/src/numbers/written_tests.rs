@@ -44,6 +44,8 @@ fn numbers_are_written_in_figures() {
         ("ਮੇਰਾ ਫ਼ੋਨ ਨੰਬਰ ਨੌਂ ਅੱਠ ਸੱਤ ਛੇ ਪੰਜ ਚਾਰ ਤਿੰਨ ਦੋ ਇੱਕ ਸਿਫ਼ਰ ਹੈ", "ਮੇਰਾ ਫ਼ੋਨ ਨੰਬਰ 9876543210 ਹੈ"),
         ("ਅਠਾਨਵੇਂ ਛਿਹੱਤਰ ਪੰਜਾਹ", "987650"),
         ("ਡਬਲ ਪੰਜ ਸੱਤ", "557"),
+        ("ਡਬਲ ਪੰਜ ਰੁਪਏ", "₹55"),
+        ("ਡਬਲ ਪੰਜ ਦੋ ਸੌ", "55 200"),
         ("ਦੋ ਤਿੰਨ ਦਿਨ", "2-3 ਦਿਨ"),
         ("ਪੰਜ ਸੱਤ ਬੰਦੇ", "5-7 ਬੰਦੇ"),
         ("ਵੀਹ ਪੱਚੀ ਬੰਦੇ", "20-25 ਬੰਦੇ"),
@@ -178,6 +180,17 @@ proptest! {
                 _ => String::new(),
             };
             prop_assert_eq!(figure.strip_suffix(&ending), Some(&plain(&number)[..]), "{}", spoken(&number, language));
+        }
+    }
+    #[test]
+    fn figures_stand_one_behind_another(
+        text in "((ਇੱਕ|ਦੋ|ਪੰਜ|ਦਸ|ਉੱਨੀ|ਵੀਹ|ਸੌ|ਹਜ਼ਾਰ|ਲੱਖ|ਡੇਢ|ਅੱਧਾ|ਸਾਢੇ|ਸਵਾ|ਪੌਣੇ|ਦਸ਼ਮਲਵ|ਡਬਲ|ਰੁਪਏ|ਪੈਸੇ|ਵਜੇ|ਫ਼ੀ|ਸਦੀ|ਪੰਜਵੀਂ|ਪਹਿਲੀ|ਮਾਰਚ|ਤੋਂ|ਅਤੇ|ਨੰਬਰ|ਘਰ)[ ,-]{1,2}){0,12}\
+        |((one|two|ten|twelve|nineteen|fifty|hundred|thousand|lakh|and|a|half|quarter|past|to|o'clock|point|double|triple|rupees|paise|per|cent|May|third|fiftieth|hundredth|of|home|twenties|5)[ ,-]{1,2}){0,12}",
+    ) {
+        for language in [Language::Panjabi, Language::English] {
+            let figures = figures(&text, language);
+            prop_assert!(figures.iter().all(|figure| figure.start < figure.end));
+            prop_assert!(figures.windows(2).all(|pair| pair[0].end <= pair[1].start), "{:?}", figures);
         }
     }
 }
