@@ -23,7 +23,7 @@ pub(crate) async fn warm_stack(cluster: &Cluster) -> (Stack, RequestBuilder) {
     warm(Stack::with().on(cluster)).await
 }
 
-async fn warm(stack: StackBuilder<'_>) -> (Stack, RequestBuilder) {
+pub(crate) async fn warm(stack: StackBuilder<'_>) -> (Stack, RequestBuilder) {
     let stack = stack.set("AKHAR_DATABASE_CONNECTIONS", 20).start().await;
     let request = digit(&stack);
     warm_up(&request).await;

@@ -1,15 +1,12 @@
-//! An engine is one model on a named thread of its own. It takes requests from a bounded channel and answers
-//! them in batches.
+//! An engine is one model on a named thread of its own, or copies of it on a thread each. It takes requests from a
+//! bounded channel and answers them in batches.
 //!
-//! A batch is what is waiting when the thread becomes free, up to a limit. Accounts take turns. A single request
+//! A batch is what is waiting when a thread becomes free, up to a limit. Accounts take turns. A single request
 //! starts at once: it never waits for others to fill a batch.
 
 use std::{
     panic::{AssertUnwindSafe, catch_unwind},
-    sync::{
-        Arc,
-        atomic::{AtomicUsize, Ordering},
-    },
+    sync::Arc,
     time::{Duration, Instant},
 };
 
@@ -63,38 +60,23 @@ struct Request<M: BatchModel> {
     turn: Turn,
     input: M::Input,
     reply: Reply<M::Output>,
-    pending: Pending,
 }
 
-/// What a model's thread has done, to recognise one that does not answer any more.
-#[derive(Debug)]
-struct Activity {
-    /// Requests that are not answered.
-    n_pending: AtomicUsize,
-    /// When the last batch ended.
-    last: Mutex<Instant>,
+/// Requests on their way to a model's threads. A thread that waits for one keeps the others from it.
+struct Waiting<M: BatchModel> {
+    requests: mpsc::Receiver<Request<M>>,
+    queue: FairQueue<Request<M>>,
+    limits: BatchLimits,
 }
 
-/// A request that is not answered. It is over when this is dropped.
-struct Pending(Arc<Activity>);
+/// When the batch that a thread runs started.
+type Running = Arc<Mutex<Option<Instant>>>;
 
-impl Pending {
-    fn new(activity: &Arc<Activity>) -> Self {
-        activity.n_pending.fetch_add(1, Ordering::Relaxed);
-        Self(activity.clone())
-    }
-}
-
-impl Drop for Pending {
-    fn drop(&mut self) {
-        self.0.n_pending.fetch_sub(1, Ordering::Relaxed);
-    }
-}
-
-/// A handle to one model's thread. Dropping it stops the thread.
+/// A handle to a model's threads. Dropping it stops them.
 pub(crate) struct Engine<M: BatchModel> {
     name: String,
-    activity: Arc<Activity>,
+    /// Of each thread.
+    running: Vec<Running>,
     requests: mpsc::Sender<Request<M>>,
 }
 
@@ -102,7 +84,7 @@ pub(crate) struct Engine<M: BatchModel> {
 pub(crate) trait RunningModel {
     /// The model's id.
     fn name(&self) -> &str;
-    /// Whether requests wait and no batch has ended since this time.
+    /// Whether a batch has been running since before this time.
     fn is_stuck_since(&self, time: Instant) -> bool;
 }
 
@@ -112,29 +94,31 @@ impl<M: BatchModel> RunningModel for Engine<M> {
     }
 
     fn is_stuck_since(&self, time: Instant) -> bool {
-        let last = *self.activity.last.lock();
-        last < time && self.activity.n_pending.load(Ordering::Relaxed) > 0
+        self.running.iter().any(|running| running.lock().is_some_and(|started| started < time))
     }
 }
 
 impl<M: BatchModel> Engine<M> {
-    /// Starts the thread that runs `model`, in batches within these limits. `name` is the model's id.
-    pub(crate) fn start(name: &str, model: M, limits: BatchLimits) -> std::io::Result<Self> {
-        let (requests, waiting) = mpsc::channel(CHANNEL_BOUND);
-        let thread = std::thread::Builder::new().name(name.to_owned());
-        let activity =
-            Arc::new(Activity { n_pending: AtomicUsize::new(0), last: Mutex::new(Instant::now()) });
-        let served = name.to_owned();
-        let active = activity.clone();
-        thread.spawn(move || serve(&served, model, waiting, limits, &active))?;
-        Ok(Self { name: name.to_owned(), activity, requests })
+    /// Starts a thread for each of `copies`, which are the same model, in batches within these limits. `name` is the model's id.
+    pub(crate) fn start(name: &str, copies: Vec<M>, limits: BatchLimits) -> std::io::Result<Self> {
+        let (sender, requests) = mpsc::channel(CHANNEL_BOUND);
+        let waiting = Arc::new(Mutex::new(Waiting { requests, queue: FairQueue::new(), limits }));
+        let start = |model| {
+            let running = Running::default();
+            let (served, active, waiting) = (name.to_owned(), running.clone(), waiting.clone());
+            let thread = std::thread::Builder::new().name(name.to_owned());
+            thread.spawn(move || serve(&served, model, &waiting, &active))?;
+            Ok(running)
+        };
+        let running = copies.into_iter().map(start).collect::<std::io::Result<_>>()?;
+        Ok(Self { name: name.to_owned(), running, requests: sender })
     }
 
     /// Runs the model on one input when it is its turn. If the returned future is dropped before the batch starts, the
     /// input is skipped.
     pub(crate) async fn infer(&self, turn: Turn, input: M::Input) -> Result<Answer<M::Output>, EngineError> {
         let (reply, answer) = oneshot::channel();
-        let request = Request { turn, input, reply, pending: Pending::new(&self.activity) };
+        let request = Request { turn, input, reply };
         let infer = async {
             self.requests.send(request).await.map_err(|_| EngineError::Gone)?;
             answer.await.map_err(|_| EngineError::Gone)?
@@ -143,37 +127,44 @@ impl<M: BatchModel> Engine<M> {
     }
 }
 
+impl<M: BatchModel> Waiting<M> {
+    /// The next batch, as soon as there is a request. `None` once the engine is dropped.
+    fn next(&mut self) -> Option<Vec<Request<M>>> {
+        loop {
+            if self.queue.is_empty() {
+                let first = self.requests.blocking_recv()?;
+                self.queue.push(first.turn, first);
+            }
+            while let Ok(request) = self.requests.try_recv() {
+                self.queue.push(request.turn, request);
+            }
+            let BatchLimits { max_inputs, max_cost } = self.limits;
+            let batch = self.queue.take(max_inputs, max_cost, |request| !request.reply.is_closed());
+            if !batch.is_empty() {
+                return Some(batch);
+            }
+        }
+    }
+}
+
 fn serve<M: BatchModel>(
     name: &str,
     mut model: M,
-    mut requests: mpsc::Receiver<Request<M>>,
-    limits: BatchLimits,
-    activity: &Activity,
+    waiting: &Mutex<Waiting<M>>,
+    running: &Mutex<Option<Instant>>,
 ) {
-    let mut waiting = FairQueue::new();
     loop {
-        if waiting.is_empty() {
-            let Some(first) = requests.blocking_recv() else { return };
-            waiting.push(first.turn, first);
-        }
-        while let Ok(request) = requests.try_recv() {
-            waiting.push(request.turn, request);
-        }
-        let batch = waiting.take(limits.max_inputs, limits.max_cost, |request| !request.reply.is_closed());
-        if batch.is_empty() {
-            continue;
-        }
-        let (inputs, callers): (Vec<_>, Vec<_>) =
-            batch.into_iter().map(|request| (request.input, (request.reply, request.pending))).unzip();
+        let Some(batch) = waiting.lock().next() else { return };
+        let (inputs, replies): (Vec<_>, Vec<_>) =
+            batch.into_iter().map(|request| (request.input, request.reply)).unzip();
         let started = Instant::now();
+        *running.lock() = Some(started);
         let answers = catch_unwind(AssertUnwindSafe(|| model.run(&inputs)))
             .unwrap_or_else(|_| Err("its code panicked".to_owned()));
+        *running.lock() = None;
         let took = started.elapsed();
-        *activity.last.lock() = Instant::now();
         metrics::MODEL_BATCH.record_items([name], inputs.len());
         metrics::MODEL_RUN_SECONDS.record_duration([name], took);
-        let (replies, pending): (Vec<_>, Vec<_>) = callers.into_iter().unzip();
-        drop(pending);
         answer(answers, replies, took);
     }
 }
@@ -229,11 +220,16 @@ mod tests {
     }
 
     fn engine(max_inputs: usize) -> (Arc<Engine<Echo>>, Batches, Arc<Barrier>) {
+        engine_of(1, max_inputs)
+    }
+
+    fn engine_of(n_copies: usize, max_inputs: usize) -> (Arc<Engine<Echo>>, Batches, Arc<Barrier>) {
         let batches = Batches::default();
-        let gate = Arc::new(Barrier::new(2));
-        let echo = Echo { batches: Arc::clone(&batches), gate: gate.clone() };
+        let gate = Arc::new(Barrier::new(n_copies + 1));
+        let echo = || Echo { batches: Arc::clone(&batches), gate: gate.clone() };
         let limits = BatchLimits { max_inputs, max_cost: u64::MAX };
-        (Arc::new(Engine::start("echo", echo, limits).unwrap()), batches, gate)
+        let copies = (0..n_copies).map(|_| echo()).collect();
+        (Arc::new(Engine::start("echo", copies, limits).unwrap()), batches.clone(), gate)
     }
 
     /// Sends a request and returns where its answer comes. Requests that are sent one after another wait in this order.
@@ -243,8 +239,7 @@ mod tests {
         input: u32,
     ) -> oneshot::Receiver<Result<Answer<u32>, EngineError>> {
         let (reply, answer) = oneshot::channel();
-        let pending = Pending::new(&engine.activity);
-        engine.requests.send(Request { turn: turn(account), input, reply, pending }).await.ok().unwrap();
+        engine.requests.send(Request { turn: turn(account), input, reply }).await.ok().unwrap();
         answer
     }
 
@@ -286,9 +281,27 @@ mod tests {
     }
 
     #[tokio::test(flavor = "multi_thread")]
-    async fn an_engine_is_stuck_while_a_request_waits_and_no_batch_ends() {
+    async fn copies_run_at_a_time_and_stop_with_the_engine() {
+        let (engine, batches, gate) = engine_of(2, 1);
+        let (first, second) = (send(&engine, 1, 0).await, send(&engine, 1, 0).await);
+        tokio::task::block_in_place(|| gate.wait()); // both run
+        let third = send(&engine, 1, 3).await;
+        tokio::task::block_in_place(|| gate.wait());
+        for (answer, n) in [(first, 0), (second, 0), (third, 3)] {
+            assert_eq!(answer.await.unwrap().unwrap().output, n);
+        }
+        assert_eq!(*batches.lock(), [vec![0], vec![0], vec![3]]);
+        let waiting = Arc::downgrade(&gate);
+        drop((engine, gate));
+        while waiting.strong_count() > 0 {
+            tokio::task::yield_now().await;
+        }
+    }
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn an_engine_is_stuck_while_a_batch_does_not_end() {
         let (engine, _, gate) = engine(1);
-        assert!(!engine.is_stuck_since(Instant::now()), "nobody waits");
+        assert!(!engine.is_stuck_since(Instant::now()), "nothing runs");
         let asked = engine.clone();
         let waiting = tokio::spawn(async move { asked.infer(turn(1), 0).await.map(|a| a.output) });
         tokio::task::block_in_place(|| gate.wait());

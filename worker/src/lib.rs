@@ -35,7 +35,7 @@ use uuid::Uuid;
 
 pub use decode::undecodable::Undecodable;
 pub use error::WorkerError;
-pub use models::{runtime, serving};
+pub use models::{runtime, serving, speech_copies};
 pub use operations::classifier_input;
 pub use recording::Recording;
 

@@ -1,7 +1,7 @@
 //! Loads the models that the registry chooses, and replaces them while the worker runs when the choice
 //! changes.
 
-use std::{path::Path, sync::Arc, time::Duration};
+use std::{num::NonZeroUsize, path::Path, sync::Arc, thread, time::Duration};
 
 use akhar_inference::{ExecutionProvider, Manifest, Registry, RegistryError, Runtime, RuntimeError};
 use akhar_jobs::{Language, Operation};
@@ -100,7 +100,7 @@ impl Models {
 }
 
 fn open(runtime: &Runtime, registry: &Registry, config: &Config) -> Result<Pipeline, WorkerError> {
-    check_memory(registry)?;
+    check_memory(registry, config)?;
     Pipeline::load(runtime, registry, config)
 }
 
@@ -143,12 +143,28 @@ pub fn serving(registry: &Registry) -> Result<Vec<&Manifest>, RegistryError> {
 }
 
 /// Refuses models whose files are larger than the available memory, before any of them is loaded.
-fn check_memory(registry: &Registry) -> Result<(), WorkerError> {
-    let needed: u64 = serving(registry)?.iter().map(|m| m.size()).sum();
+fn check_memory(registry: &Registry, config: &Config) -> Result<(), WorkerError> {
+    let copies = u64::try_from(config.speech_copies().get()).unwrap_or(u64::MAX);
+    let size = |model: &&Manifest| model.size().saturating_mul(if is_for_speech(model) { copies } else { 1 });
+    let needed: u64 = serving(registry)?.iter().map(size).fold(0, u64::saturating_add);
     match available_memory(Path::new("/proc/meminfo")) {
         Some(available) if needed > available => Err(WorkerError::Memory { needed, available }),
         _ => Ok(()),
     }
+}
+
+/// How many copies of the speech models this machine can run: one for each core, as far as they fit into half of the
+/// available memory.
+pub fn speech_copies(registry: &Registry) -> Result<NonZeroUsize, RegistryError> {
+    let n_cores = thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
+    let size: u64 = serving(registry)?.into_iter().filter(is_for_speech).map(Manifest::size).sum();
+    let available = available_memory(Path::new("/proc/meminfo")).unwrap_or(0);
+    let n = usize::try_from(available / 2 / size.max(1)).unwrap_or(usize::MAX).min(n_cores.get());
+    Ok(NonZeroUsize::new(n).unwrap_or(NonZeroUsize::MIN))
+}
+
+fn is_for_speech(model: &&Manifest) -> bool {
+    model.operation == Operation::SpeechRecognition.name()
 }
 
 /// Memory that Linux can give without swapping, bytes; `None` if `meminfo` does not say.

@@ -6,12 +6,13 @@ use std::{
     fs,
     path::{Path, PathBuf},
     process::Command,
+    thread,
     time::{Duration, Instant},
 };
 
 use akhar_inference::speech::{Chunker, Joiner};
 use akhar_tests::{
-    Cluster,
+    Cluster, Stack,
     figures::{count, median},
     process::command,
     root,
@@ -19,7 +20,7 @@ use akhar_tests::{
 use serde_json::Value;
 
 use super::clips::{Transcriber, samples};
-use crate::{load::warm_stack, report::Report};
+use crate::{load::warm, report::Report};
 
 /// Samples in a second.
 const RATE: usize = 16_000;
@@ -36,7 +37,10 @@ pub(crate) async fn bulk(folder: &Path, lang: &str, rounds: usize, python: Optio
     let about = format!("{} recordings in {lang}, {:.2} h; {rounds} rounds", paths.len(), audio_s / 3600.0);
     let mut report = Report::new("bulk", about);
     let cluster = Cluster::own();
-    let (stack, _) = warm_stack(&cluster).await;
+    // As many as in the service of the command's own.
+    let n_cores = thread::available_parallelism().map_or(1, usize::from);
+    let copies = n_cores.to_string();
+    let (stack, _) = warm(Stack::with().on(&cluster).set_text("AKHAR_SPEECH_COPIES", &copies)).await;
     let mut transcriber = Transcriber::open(lang, false, 1);
     let (mut alone, mut model, mut commands) = (Vec::new(), Vec::new(), Vec::new());
     let mut peers = BTreeMap::<String, Vec<f64>>::new();

@@ -3,6 +3,7 @@
 
 use std::{
     net::{Ipv4Addr, SocketAddr},
+    num::NonZeroUsize,
     time::Duration,
 };
 
@@ -27,8 +28,8 @@ pub(crate) struct Embedded {
 }
 
 impl Embedded {
-    /// Starts a service with these settings.
-    pub(crate) fn start(config: &Config) -> Result<Self, Failure> {
+    /// Starts a service with these settings, and with as many copies of the speech models if the settings name no number.
+    pub(crate) fn start(config: &Config, speech_copies: NonZeroUsize) -> Result<Self, Failure> {
         let temporary = config.database_url.is_none().then(TemporaryDataDir::create).transpose()?;
         let listen = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
         let mut config =
@@ -37,6 +38,11 @@ impl Embedded {
             temporary.path().clone_into(&mut config.data_dir);
         }
         let limit = config.shutdown_limit();
+        let copies = config.speech_copies.unwrap_or(speech_copies);
+        let worker_environment = vec![
+            ("RUST_LOG", telemetry::COMMAND_FILTER.to_owned()),
+            ("AKHAR_SPEECH_COPIES", copies.to_string()),
+        ];
         let shutdown = Shutdown::default();
         let (sender, ready) = oneshot::channel();
         let stop = shutdown.clone();
@@ -46,11 +52,7 @@ impl Embedded {
                 let _ = sender.send((ready.address, ready.demo.map(|demo| demo.key)));
                 Ok(())
             };
-            let options = ServeOptions {
-                on_ready: Box::new(on_ready),
-                has_link: false,
-                worker_log: Some(telemetry::COMMAND_FILTER),
-            };
+            let options = ServeOptions { on_ready: Box::new(on_ready), has_link: false, worker_environment };
             let served = run_until(&config, LiveConfig::fixed(config.clone()), &stop, options).await;
             drop(temporary);
             served

@@ -41,8 +41,8 @@ struct ServeOptions {
     on_ready: Box<dyn FnOnce(Ready) -> Result<(), Failure> + Send>,
     /// Whether the playground gets the demo key by a link.
     has_link: bool,
-    /// The log filter of the worker if `RUST_LOG` is not set. `None` for that of the configuration.
-    worker_log: Option<&'static str>,
+    /// Environment variables of the worker, if they are not set.
+    worker_environment: Vec<(&'static str, String)>,
 }
 
 /// Runs everything until a signal stops the process.
@@ -51,7 +51,8 @@ pub(crate) async fn run(config: Config) -> Result<(), Failure> {
         .map_err(Failure::io("cannot install signal handlers"))?;
     let live =
         LiveConfig::follow_signals(config.clone()).map_err(Failure::io("cannot install a signal handler"))?;
-    let serve_options = ServeOptions { on_ready: Box::new(announce), has_link: true, worker_log: None };
+    let serve_options =
+        ServeOptions { on_ready: Box::new(announce), has_link: true, worker_environment: Vec::new() };
     run_until(&config, live, &shutdown, serve_options).await
 }
 
@@ -106,7 +107,7 @@ async fn serve(
     let (ready_sender, ready) = oneshot::channel();
     let worker = tokio::spawn(worker::supervise(
         (url, database.volatile.clone()),
-        serve_options.worker_log,
+        serve_options.worker_environment,
         config.worker_metrics_listen.is_some(),
         live.clone(),
         finish_worker.clone(),

@@ -24,14 +24,14 @@ use crate::{
 const RESTART_PAUSE: Duration = Duration::from_millis(500);
 
 /// Runs a worker until `finish`, and starts it again whenever it dies. One that hangs is killed first. A worker that dies before it was ready for the
-/// first time is not started again, because it would fail for the same reason. `log` is its log filter if `RUST_LOG` is not
-/// set, or `None` for that of the configuration. `has_metrics`: it may serve metrics.
+/// first time is not started again, because it would fail for the same reason. `environment` has variables for it, which
+/// those of this process override. `has_metrics`: it may serve metrics.
 ///
 /// A worker that died is removed from the list of workers in `db`. The worker reads the configuration again whenever this
 /// process has done so.
 pub(super) async fn supervise(
     (url, db): (String, PgPool),
-    log: Option<&str>,
+    environment: Vec<(&'static str, String)>,
     has_metrics: bool,
     mut settings: LiveConfig,
     finish: CancellationToken,
@@ -40,7 +40,7 @@ pub(super) async fn supervise(
 ) -> Result<(), Failure> {
     let mut ready = Some(ready);
     loop {
-        let mut child = spawn(&url, log, has_metrics)?;
+        let mut child = spawn(&url, &environment, has_metrics)?;
         let process = child.id();
         let mut lines = child.stdout.take().map(|out| BufReader::new(out).lines());
         let stdin = child.stdin.take(); // kept open: see `FINISH`
@@ -132,11 +132,11 @@ fn cannot_wait(error: std::io::Error) -> Failure {
 
 /// Starts a worker in its own process group. A signal to the group of this process does not reach it, so it keeps
 /// working while the HTTP server finishes its requests.
-fn spawn(url: &str, log: Option<&str>, has_metrics: bool) -> Result<Child, Failure> {
+fn spawn(url: &str, environment: &[(&'static str, String)], has_metrics: bool) -> Result<Child, Failure> {
     let program = std::env::current_exe().map_err(Failure::io("cannot find the akhar program"))?;
-    let is_set = std::env::var("RUST_LOG").is_ok_and(|set| !set.trim().is_empty());
+    let is_set = |name: &str| std::env::var(name).is_ok_and(|set| !set.trim().is_empty());
     Command::new(program)
-        .envs(log.filter(|_| !is_set).map(|log| ("RUST_LOG", log)))
+        .envs(environment.iter().filter(|(name, _)| !is_set(name)).map(|(name, value)| (name, value)))
         .args(["worker", "--with-parent"])
         .args((!has_metrics).then_some("--without-metrics"))
         .env("AKHAR_DATABASE_URL", url)

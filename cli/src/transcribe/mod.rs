@@ -134,17 +134,19 @@ pub(crate) async fn run(config: &Config, arguments: Arguments) -> Result<(), Fai
     let key = key.or_else(|| server::key_of(config));
     let url = arguments.url.as_deref().or(config.url.as_deref()).filter(|url| !url.is_empty());
     let elsewhere = url.map(|url| Elsewhere::new(url, key.clone())).transpose()?;
-    if elsewhere.is_none() {
+    let speech_copies = if elsewhere.is_none() {
         let config = config.clone();
         let settings = settings.clone();
-        blocking(move || server::check_installation(&config, &settings)).await?;
-    }
+        Some(blocking(move || server::check_installation(&config, &settings)).await?)
+    } else {
+        None
+    };
     let outputs = Outputs::create(arguments.out)?;
     let journal = Journal::open(outputs.folder(), &settings, arguments.resume)?;
     outputs.write_list(untranscribed::SKIPPED, &inputs.skipped)?;
     let mut signals = Signals::new().map_err(Failure::io("cannot install signal handlers"))?;
     let pace = Pace::new(arguments.concurrency.get());
-    let mut service = if elsewhere.is_none() { Some(Embedded::start(config)?) } else { None };
+    let mut service = speech_copies.map(|copies| Embedded::start(config, copies)).transpose()?;
     let opened = async {
         match (elsewhere, &mut service) {
             (Some(elsewhere), _) => Server::connect(elsewhere, &pace).await,

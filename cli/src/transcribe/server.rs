@@ -1,6 +1,6 @@
 //! The server that transcribes: one elsewhere, or a service of this command's own.
 
-use std::{fs, path::Path, time::Duration};
+use std::{fs, num::NonZeroUsize, path::Path, time::Duration};
 
 use akhar_client::{Client, ClientError, Retries};
 use akhar_inference::Registry;
@@ -78,8 +78,9 @@ impl Server {
     }
 }
 
-/// Checks that this machine has what a service of this command's own needs: ONNX Runtime, the models and Postgres.
-pub(super) fn check_installation(config: &Config, settings: &Settings) -> Result<(), Failure> {
+/// Checks that this machine has what a service of this command's own needs: ONNX Runtime, the models and Postgres. Returns how
+/// many copies of the speech models it can run.
+pub(super) fn check_installation(config: &Config, settings: &Settings) -> Result<NonZeroUsize, Failure> {
     akhar_worker::runtime(config)?;
     let registry = Registry::open(&config.models_dir)?;
     let is_translated = settings.translation_lang().is_some();
@@ -89,7 +90,7 @@ pub(super) fn check_installation(config: &Config, settings: &Settings) -> Result
     if config.database_url.is_none() {
         PrivatePostgres::programs(config.postgres_bin.as_deref())?;
     }
-    Ok(())
+    Ok(akhar_worker::speech_copies(&registry)?)
 }
 
 /// Refuses what is not an address of a server.

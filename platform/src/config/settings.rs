@@ -115,8 +115,12 @@ pub struct Config {
     pub worker_metrics_listen: Option<SocketAddr>,
     /// Jobs of the quick queue (images and handwriting) that one worker process runs at a time.
     pub worker_concurrency: NonZeroUsize,
-    /// Recordings of one account that one worker process transcribes at a time. It has up to eight times as many open, twice
-    /// as many of them with more than 1 MiB; the accounts take turns at the models.
+    /// Copies of each speech model in a worker process. Each runs on a thread of its own, so that as many recordings are
+    /// recognised at a time, and each takes the memory of the model again. Unset, one; `akhar transcribe` without a server
+    /// runs one for each core.
+    pub speech_copies: Option<NonZeroUsize>,
+    /// Recordings of one account that one worker process transcribes at a time, for each copy of the speech models. It has up
+    /// to eight times as many open, twice as many of them with more than 1 MiB; the accounts take turns at the models.
     pub speech_concurrency: NonZeroUsize,
     /// Seconds that one attempt at a quick job may take.
     pub quick_timeout_s: u64,
@@ -195,6 +199,7 @@ impl Default for Config {
             webhook_allow: None,
             worker_metrics_listen: None,
             worker_concurrency: n(32),
+            speech_copies: None,
             speech_concurrency: n(2),
             quick_timeout_s: 30,
             speech_timeout_s: 1800,
@@ -219,6 +224,11 @@ impl Config {
     /// How long a stopping API process accepts requests.
     pub const fn drain_notice(&self) -> Duration {
         Duration::from_secs(self.drain_s)
+    }
+
+    /// Copies of each speech model in a worker process.
+    pub fn speech_copies(&self) -> NonZeroUsize {
+        self.speech_copies.unwrap_or(NonZeroUsize::MIN)
     }
 
     /// How long a stopping process waits for unfinished work.

@@ -25,7 +25,10 @@ impl ConsumerConfig {
     pub(crate) fn of(queue: Queue, config: &Config) -> Self {
         let (places, timeout_s) = match queue {
             Queue::Quick => (Places::any(config.worker_concurrency.get()), config.quick_timeout_s),
-            Queue::Speech => (recordings(config.speech_concurrency.get()), config.speech_timeout_s),
+            Queue::Speech => {
+                let n_of_account = config.speech_concurrency.saturating_mul(config.speech_copies());
+                (recordings(n_of_account.get()), config.speech_timeout_s)
+            }
         };
         Self { places, timeout: Duration::from_secs(timeout_s) }
     }

@@ -16,8 +16,17 @@ pub(super) fn start<M: BatchModel>(
     model: M,
     limits: BatchLimits,
 ) -> Result<Engine<M>, WorkerError> {
-    tracing::info!(model = %manifest.id, operation = %manifest.operation, "model loaded");
-    Engine::start(&manifest.id, model, limits).map_err(WorkerError::Thread)
+    start_copies(manifest, vec![model], limits)
+}
+
+/// Starts the engine of a model that is loaded several times.
+pub(super) fn start_copies<M: BatchModel>(
+    manifest: &Manifest,
+    copies: Vec<M>,
+    limits: BatchLimits,
+) -> Result<Engine<M>, WorkerError> {
+    tracing::info!(model = %manifest.id, operation = %manifest.operation, copies = copies.len(), "model loaded");
+    Engine::start(&manifest.id, copies, limits).map_err(WorkerError::Thread)
 }
 
 /// What `load` makes of the model that serves an operation, for each language. A model that serves several languages is

@@ -150,13 +150,15 @@ impl SpeechOperation {
     pub(crate) fn load(runtime: &Runtime, registry: &Registry, config: &Config) -> Result<Self, WorkerError> {
         let operation = Operation::SpeechRecognition.name();
         let engines = engines::by_language(registry, operation, |manifest| {
-            let model = speech::load(runtime, manifest, config.inference_threads.get())?;
-            Ok(LanguageEngine {
-                front_end: model.front_end(),
-                clock: model.clock(),
-                confidence: manifest.confidence,
-                engine: Arc::new(engines::start(manifest, Recogniser(model), BATCHES)?),
-            })
+            let load = || speech::load(runtime, manifest, config.inference_threads.get());
+            let model = load()?;
+            let (front_end, clock) = (model.front_end(), model.clock());
+            let mut copies = vec![Recogniser(model)];
+            for _ in 1..config.speech_copies().get() {
+                copies.push(Recogniser(load()?));
+            }
+            let engine = Arc::new(engines::start_copies(manifest, copies, BATCHES)?);
+            Ok(LanguageEngine { engine, front_end, clock, confidence: manifest.confidence })
         })?;
         let translators = Translators::load(runtime, registry, config)?;
         let punctuation = Punctuation::load(runtime, registry, config)?;

@@ -5,6 +5,7 @@ use akhar_tests::{
     http::send,
     speech::{error_percent, noise, recording, recordings, silence, wav},
 };
+use futures::future::join_all;
 use serde_json::json;
 
 use super::{MAX_ERROR_PERCENT, OPERATION, document, form, transcribe};
@@ -22,6 +23,18 @@ async fn recordings_are_transcribed() {
         let errors = error_percent(&recording.text(), text);
         assert!(errors <= MAX_ERROR_PERCENT, "{}: {errors} %: {text}", recording.name);
     }
+}
+
+#[tokio::test]
+async fn copies_of_a_model_recognise_what_one_does() {
+    let stack = Stack::with().set("AKHAR_SPEECH_COPIES", 2).start().await;
+    let forms: Vec<Form> = recordings().iter().map(form).collect();
+    let mut alone = Vec::new();
+    for form in &forms {
+        alone.push(transcribe(&stack, form).await);
+    }
+    let together = join_all(forms.iter().map(|form| transcribe(&stack, form))).await;
+    assert_eq!(together, alone);
 }
 
 #[tokio::test]
