@@ -118,6 +118,23 @@ create table clock_jumps (
     constraint clock_jumps_pkey PRIMARY KEY (jumped_from, jumped_to)
 );
 
+-- The times of jobs that were deleted before AKHAR_RETENTION_S had passed, so that counts of jobs stay right. Nothing of what the caller sent or got. Deleted when that time has passed.
+create table deleted_jobs (
+    id uuid not null, -- jobs.id.
+    account_id uuid not null, -- The account that owned the job.
+    operation text not null, -- The operation.
+    queue text not null, -- The queue.
+    state text not null, -- How the job ended: succeeded, failed or cancelled.
+    created_at timestamp with time zone not null, -- When the api accepted it.
+    started_at timestamp with time zone, -- When it was last claimed.
+    ended_at timestamp with time zone not null, -- When it ended.
+    deleted_at timestamp with time zone not null default now(), -- When it was deleted.
+    audio_s double precision, -- Seconds of its recording that were transcribed; null for other operations.
+    constraint deleted_jobs_pkey PRIMARY KEY (id)
+);
+CREATE INDEX deleted_jobs_ended ON public.deleted_jobs USING btree (ended_at);
+CREATE INDEX deleted_jobs_of_account ON public.deleted_jobs USING btree (account_id, id DESC);
+
 -- The attempts of jobs that failed, until the job is deleted. For operators.
 create table failed_attempts (
     job_id uuid not null, -- The job.
@@ -140,6 +157,7 @@ create table idempotency_keys (
     constraint idempotency_keys_pkey PRIMARY KEY (account_id, key)
 );
 CREATE INDEX idempotency_keys_expired ON public.idempotency_keys USING btree (created_at);
+CREATE INDEX idempotency_keys_of_job ON public.idempotency_keys USING btree (job_id);
 
 -- One row per accepted request: the truth about it, and the queue that workers claim from.
 create table jobs (

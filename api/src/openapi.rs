@@ -38,7 +38,7 @@ use crate::{
         description = "Recognises Panjabi letters, digits and speech, translates speech, and writes Panjabi text by \
             hand. Every error is an RFC 9457 problem document, and a page explains each `type`.",
     ),
-    paths(jobs::list::handle, jobs::get::handle, jobs::events::handle, jobs::result::handle, jobs::cancel::handle, openai::models::handle, openai::model::handle, health::live, health::ready),
+    paths(jobs::list::handle, jobs::get::handle, jobs::events::handle, jobs::result::handle, jobs::delete::handle, openai::models::handle, openai::model::handle, health::live, health::ready),
     components(schemas(JobBody, JobsBody, ProblemBody, ViolationBody, ProgressEventBody, StateEventBody, WebhookBody, WebhookEvent)),
     tags(
         (name = "models", description = "The model operations."),

@@ -55,7 +55,7 @@ pub(crate) fn router(app: App) -> Router {
         .route("/v1/audio/transcriptions", post(openai::transcriptions::handle))
         .route("/v1/audio/translations", post(openai::translations::handle))
         .route("/v1/jobs", get(jobs::list::handle))
-        .route("/v1/jobs/{id}", get(jobs::get::handle).delete(jobs::cancel::handle))
+        .route("/v1/jobs/{id}", get(jobs::get::handle).delete(jobs::delete::handle))
         .route("/v1/jobs/{id}/events", get(jobs::events::handle))
         .route("/v1/jobs/{id}/result", get(jobs::result::handle))
         .route("/health/live", get(health::live))

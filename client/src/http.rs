@@ -201,9 +201,10 @@ impl Client {
         self.get(&format!("/v1/jobs/{id}/result")).await
     }
 
-    /// Cancels a job that is queued or running, and returns the job.
-    pub async fn cancel_job(&self, id: Uuid) -> Result<JobBody, ClientError> {
-        read(self.request(Method::DELETE, &format!("/v1/jobs/{id}"))).await
+    /// Cancels a job that is queued or running, and returns the job. Deletes a job that has ended, and returns `None`.
+    pub async fn delete_job(&self, id: Uuid) -> Result<Option<JobBody>, ClientError> {
+        let answer = send(self.request(Method::DELETE, &format!("/v1/jobs/{id}"))).await?;
+        if answer.status() == StatusCode::NO_CONTENT { Ok(None) } else { json(answer).await.map(Some) }
     }
 
     async fn get<T: DeserializeOwned>(&self, path: &str) -> Result<T, ClientError> {

@@ -33,7 +33,7 @@ use crate::{
 
 problems! {
     /// The problems of getting a job.
-    JobProblems at PATH, WaitQuery::violation() => Unauthorized, NotFound, NotAcceptable, InvalidInput, QuotaExceeded, Internal, Busy, Draining, Unavailable,
+    JobProblems at PATH, WaitQuery::violation() => Unauthorized, NotFound, NotAcceptable, JobDeleted, InvalidInput, QuotaExceeded, Internal, Busy, Draining, Unavailable,
 }
 
 /// The path in the examples of problems.
@@ -75,10 +75,20 @@ impl<S: Send + Sync> FromRequestParts<S> for JobPath {
     }
 }
 
-/// Reads a job of the caller's account. Returns a 404 problem if there is none.
+/// Reads a job of the caller's account. If there is none, the problem says whether it was deleted.
 pub(crate) async fn find(app: &App, caller: &Caller, id: JobId) -> Result<Job, Problem> {
     let found = retry_transient(|_| store::find(&app.database.durable, id, caller.account_id)).await?;
-    found.ok_or(Problem::of(ProblemType::NotFound))
+    match found {
+        Some(job) => Ok(job),
+        None => Err(gone(app, caller.account_id, id).await?),
+    }
+}
+
+/// The problem of a job that does not exist: it was deleted, or there never was one of this account.
+async fn gone(app: &App, account_id: Uuid, id: JobId) -> Result<Problem, Problem> {
+    let db = &app.database.durable;
+    let is_deleted = retry_transient(|_| store::is_deleted(db, id, Some(account_id))).await?;
+    Ok(Problem::of(if is_deleted { ProblemType::JobDeleted } else { ProblemType::NotFound }))
 }
 
 /// Responds with a job, at once or when it has ended.
@@ -117,7 +127,10 @@ pub(crate) async fn handle(
             found = waiter.until_ended(&app.lookups, Instant::now() + wait) => found?,
             () = caller.key.revoked() => return Err(Problem::of(ProblemType::Unauthorized)),
         };
-        job = found.ok_or(Problem::of(ProblemType::NotFound))?;
+        job = match found {
+            Some(job) => job,
+            None => return Err(gone(&app, caller.account_id, id).await?),
+        };
     }
     Ok(document::current(job, &context.request))
 }

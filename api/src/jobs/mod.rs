@@ -1,6 +1,6 @@
 //! The routes under `/v1/jobs`, one file for each.
 
-pub(crate) mod cancel;
+pub(crate) mod delete;
 mod event_id;
 mod event_writer;
 pub(crate) mod events;

@@ -26,13 +26,14 @@ const WARNINGS_HEADER: &str = "What is unusual about the request or the recordin
     without warnings.";
 
 /// The problems that every operation can have.
-const PROBLEMS: [ProblemType; 20] = [
+const PROBLEMS: [ProblemType; 21] = [
     ProblemType::MalformedBody,
     ProblemType::MalformedRequest,
     ProblemType::Unauthorized,
     ProblemType::NotAcceptable,
     ProblemType::BodyTimeout,
     ProblemType::JobCancelled,
+    ProblemType::JobDeleted,
     ProblemType::TooLarge,
     ProblemType::UnsupportedContentType,
     ProblemType::ExpectationFailed,

@@ -16,10 +16,13 @@ use tracing::{Instrument as _, Span};
 use super::{disconnect::CancelOnDisconnect, intake::Admitted};
 use crate::{
     app::App,
-    problems::Problem,
+    problems::{Problem, ProblemType},
     retry::{Transient as _, retry_transient},
     waiting::waiters::Waiter,
 };
+
+/// The problem of a request whose job was deleted while the request waited for it.
+const DELETED: Problem = Problem::of(ProblemType::JobDeleted);
 
 /// A job that was submitted for a request. If it is dropped before the request is answered and before the job has
 /// started, the job is cancelled.
@@ -99,6 +102,7 @@ impl Submission {
         loop {
             match (self.waiter.until_ended(&self.app.lookups, deadline).await, self.unflushed.clone()) {
                 (Ok(Some(job)), _) if job.state.is_final() => return Ok(job),
+                (Ok(None), _) if self.is_deleted().await? => return Err(DELETED),
                 (Ok(None), Some(lost)) if Instant::now() < deadline => {
                     tracing::warn!("the database has lost the job: submitting it again");
                     retry_transient(|_| self.app.submissions.submit(lost.clone())).await?;
@@ -112,6 +116,11 @@ impl Submission {
         }
     }
 
+    /// Whether the job was deleted, so that the database has not lost it.
+    async fn is_deleted(&self) -> Result<bool, Problem> {
+        Ok(retry_transient(|_| store::is_deleted(&self.app.database.durable, self.id, None)).await?)
+    }
+
     /// Flushes the job to disk. Submits it again if the database has lost it.
     pub(super) async fn acknowledge(&mut self) -> Result<(), Problem> {
         retry_transient(|_| flush(&self.app, self.id, self.unflushed.as_deref())).await?;
@@ -123,7 +132,7 @@ impl Submission {
     async fn look_up(&self) -> Result<Job, Problem> {
         match self.app.lookups.find(self.id).await {
             Ok(Some(job)) => Ok(job),
-            Ok(None) => Err(Problem::internal("the job was deleted while its caller waited")),
+            Ok(None) => Err(DELETED),
             Err(error) => {
                 tracing::warn!(%error, "the job was accepted, but cannot be read");
                 Ok(assumed_queued(self.id, self.operation))

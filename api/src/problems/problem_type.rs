@@ -61,8 +61,9 @@ problem_types! {
         it with GET /v1/jobs/{id}?wait=60.";
     JobCancelled: "job-cancelled", CONFLICT, None, "The job was cancelled",
         "The job was cancelled before it ended, so it has no result.";
-    JobNotCancellable: "job-not-cancellable", CONFLICT, None, "The job can no longer be cancelled",
-        "Only a job that is queued or running can be cancelled; this job has ended.";
+    JobDeleted: "job-deleted", GONE, None, "The job was deleted",
+        "The job had ended, and was deleted: by a DELETE request, or because the time was over for which the request, the \
+        account or the operator wanted it kept.";
     TooLarge: "too-large", PAYLOAD_TOO_LARGE, None, "Too large",
         "The file or the whole body is larger than this operation accepts.";
     UnsupportedContentType: "unsupported-content-type", UNSUPPORTED_MEDIA_TYPE, None, "Unsupported Content-Type",

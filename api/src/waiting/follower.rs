@@ -82,10 +82,7 @@ impl<W: EventWriter> Follower<W> {
                 self.ready.extend(self.writer.end(job));
                 self.is_over = true;
             }
-            Look::Gone => {
-                tracing::warn!("a job was deleted while its caller followed it");
-                self.break_off(Problem::of(ProblemType::Internal));
-            }
+            Look::Gone => self.break_off(Problem::of(ProblemType::JobDeleted)),
             Look::Unavailable => (),
             Look::Failed(error) => self.break_off(error.into()),
         }

@@ -58,6 +58,8 @@ pub(super) struct Verdict {
     right: usize,
     /// Jobs that their callers cancelled, and that stayed cancelled.
     cancelled: usize,
+    /// Jobs that their callers deleted, and that stayed deleted.
+    deleted: usize,
     /// Handwriting whose job a crash of Postgres lost after its caller had the answer: its id is not known.
     not_compared: usize,
     /// Descriptions of the failures.
@@ -109,6 +111,7 @@ impl Verdict {
         let others = [
             ("right", self.right),
             ("cancelled", self.cancelled),
+            ("deleted", self.deleted),
             ("not_compared", self.not_compared),
             ("outside", self.outside),
             ("dead_each_time", self.dead_each_time),
@@ -237,6 +240,14 @@ fn check_record(
             } else {
                 verdict.lost += 1;
                 example("cancelled, and not any more");
+            }
+        }
+        Observed::Deleted => {
+            if row.is_none() {
+                verdict.deleted += 1;
+            } else {
+                verdict.lost += 1;
+                example("deleted, and there again");
             }
         }
         Observed::Lost(_) => {

@@ -42,6 +42,8 @@ pub(super) enum Observed {
     Refused { status: u16, slug: String },
     /// It was cancelled, as planned.
     Cancelled,
+    /// It had ended when it was to be cancelled, and was deleted.
+    Deleted,
     /// The job of a 202 was gone, or cancelled by nobody.
     Lost(#[expect(dead_code, reason = "shown by Debug")] String),
     /// The connection was refused or broke before an answer.
@@ -60,6 +62,7 @@ impl Observed {
             Self::Answered { after_202: true, .. } => "answered_after_202",
             Self::Refused { .. } => "refused",
             Self::Cancelled => "cancelled",
+            Self::Deleted => "deleted",
             Self::Lost(_) => "lost",
             Self::Cut => "cut",
             Self::HungUp => "hung_up",
@@ -232,30 +235,36 @@ impl<'a> Job<'a> {
         Observed::Stuck("its job does not end")
     }
 
-    /// Cancels the job, and reads its state at another api. If it has ended already, reads its result.
+    /// Cancels the job, and reads its state at another api. If it has ended already, that deletes it. It may also be cancelled
+    /// by a request whose connection broke, and deleted by the next one.
     async fn cancel(mut self) -> Observed {
-        let mut is_uncertain = false;
         while Instant::now() < self.asker.give_up {
             let answer = self.ask(Method::DELETE, "").await;
             match answer.as_ref().map(|answer| answer.status) {
                 Some(200) => return self.confirm_cancelled().await,
-                // The connection of an earlier request may have broken after it had cancelled the job.
-                Some(409) if is_uncertain => {
-                    let answer = self.ask(Method::GET, "").await;
-                    match answer.map(|answer| field(&answer, "state")).as_deref() {
-                        Some("cancelled") => return Observed::Cancelled,
-                        Some("succeeded" | "failed") => return self.follow().await,
-                        _ => (),
-                    }
+                Some(204) => return self.confirm_deleted().await,
+                Some(status) if !is_unavailable(status) => {
+                    return self.lost(&format!("a DELETE answered with {status}"));
                 }
-                Some(409) => return self.follow().await,
-                None => is_uncertain = true,
-                Some(status) if is_unavailable(status) => is_uncertain = true,
-                Some(status) => return self.lost(&format!("a DELETE answered with {status}")),
+                _ => (),
             }
             sleep(PAUSE).await;
         }
         Observed::Stuck("its job cannot be cancelled")
+    }
+
+    /// Reads that the job is deleted.
+    async fn confirm_deleted(mut self) -> Observed {
+        while Instant::now() < self.asker.give_up {
+            match self.ask(Method::GET, "").await.map(|answer| answer.status) {
+                Some(410) => return Observed::Deleted,
+                Some(status) if !is_unavailable(status) => {
+                    return self.lost(&format!("was deleted, and a GET is answered with {status}"));
+                }
+                _ => sleep(PAUSE).await,
+            }
+        }
+        Observed::Stuck("its job cannot be read")
     }
 
     /// Reads that the job is cancelled.

@@ -9,6 +9,7 @@ use crate::{JobId, JobState};
 use super::{
     Ending, Guard, MAX_ENDINGS,
     announcements::JOBS_QUEUED,
+    delete::purge,
     end,
     rows::column,
     search::{CAN_BE_RETRIED, JobSearch, push_conditions},
@@ -188,15 +189,6 @@ async fn retry(db: &PgPool, jobs: &[(JobId, Uuid)]) -> Result<usize, sqlx::Error
          select id from retried, notified",
     );
     Ok(query.build().fetch_all(db).await?.len())
-}
-
-async fn purge(db: &PgPool, jobs: &[(JobId, Uuid)]) -> Result<usize, sqlx::Error> {
-    let deleted = sqlx::query(
-        "delete from jobs where id in (
-             select id from jobs where id = any($1) and ended_at is not null for update skip locked)",
-    );
-    let deleted = deleted.bind(column(jobs, |(id, _)| id.0)).execute(db).await?;
-    Ok(usize::try_from(deleted.rows_affected()).unwrap_or(usize::MAX))
 }
 
 async fn cancel_many(db: &PgPool, jobs: &[(JobId, Uuid)]) -> Result<usize, sqlx::Error> {

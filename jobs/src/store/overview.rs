@@ -1,5 +1,5 @@
 //! Numbers for the operations page: the load of queues, jobs by state, and what accounts use. Each statement reads a limited
-//! number of rows, so the numbers have upper limits.
+//! number of rows, so the numbers have upper limits. What ended in a minute and what accounts use include deleted jobs.
 
 use chrono::{DateTime, Utc};
 use sqlx::PgPool;
@@ -37,7 +37,11 @@ pub struct QueueLoad {
 pub async fn queue_loads(db: &PgPool) -> Result<Vec<QueueLoad>, sqlx::Error> {
     sqlx::query_as(
         "with ended as materialized (
-             select queue, state, ended_at from jobs where ended_at > now() - interval '1 minute'
+             (select queue, state, ended_at from jobs where ended_at > now() - interval '1 minute'
+              order by ended_at desc limit $2)
+             union all
+             (select queue, state, ended_at from deleted_jobs where ended_at > now() - interval '1 minute'
+              order by ended_at desc limit $2)
              order by ended_at desc limit $2),
          measured as (
              select case when count(*) < $2 then 60 else greatest(extract(epoch from now() - min(ended_at)), 1) end::float8
@@ -175,9 +179,14 @@ pub async fn use_of_accounts(db: &PgPool, accounts: &[Uuid]) -> Result<Vec<Accou
              order by queue, priority desc, turn, run_at, id limit $2),
          by_account as materialized (select account_id, count(*) as n from waiting group by account_id)
          select a.id as account_id,
-             (select count(*) from (
-                 select from jobs where account_id = a.id and id > $3 order by id desc limit 1001) as newest) as n_last_hour,
-             (select created_at from jobs where account_id = a.id order by id desc limit 1) as newest_at,
+             (select least(1001, (select count(*) from (
+                     select from jobs where account_id = a.id and id > $3 order by id desc limit 1001) as kept)
+                 + (select count(*) from (
+                     select from deleted_jobs where account_id = a.id and id > $3 order by id desc limit 1001) as deleted))
+             ) as n_last_hour,
+             greatest(
+                 (select created_at from jobs where account_id = a.id order by id desc limit 1),
+                 (select created_at from deleted_jobs where account_id = a.id order by id desc limit 1)) as newest_at,
              coalesce((select n from by_account b where b.account_id = a.id), 0) as n_waiting,
              (select count(*) from waiting) >= $2 as is_more_waiting,
              coalesce((select seconds from audio_usage u

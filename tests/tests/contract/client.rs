@@ -57,7 +57,10 @@ async fn the_client_can_read_wait_for_and_cancel_a_job() {
     };
     let (job, other) = (submit().await, submit().await);
     assert_eq!((job.state, &*job.operation, job.attempt), (JobState::Queued, "digit-recognition", 0));
-    assert_eq!(client.cancel_job(other.id).await.expect("it is queued").state, JobState::Cancelled);
+    assert_eq!(
+        client.delete_job(other.id).await.expect("it is queued").expect("a job").state,
+        JobState::Cancelled
+    );
     stack.add_worker().await;
     let ended = client.job(job.id, 30).await.expect("the job");
     assert_eq!(ended.state, JobState::Succeeded);

@@ -163,7 +163,10 @@ async fn the_new_key_after_a_rotation_can_read_the_jobs_of_the_old_key() {
     let (kept, cancelled) = (submit().await, submit().await);
     let new = stack.keys(&["rotate", prefix(&old)]).await;
     let client = stack.client(&new);
-    assert_eq!(client.cancel_job(cancelled).await.expect("it is queued").state, JobState::Cancelled);
+    assert_eq!(
+        client.delete_job(cancelled).await.expect("it is queued").expect("a job").state,
+        JobState::Cancelled
+    );
     stack.add_worker().await;
     assert_eq!(client.job(kept, 30).await.expect("the account's job").state, JobState::Succeeded);
     let result = client.job_result(kept).await;

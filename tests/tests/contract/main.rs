@@ -4,6 +4,7 @@ mod bounds;
 mod browser;
 mod bulk;
 mod client;
+mod deletion;
 mod events;
 mod fields;
 mod files;

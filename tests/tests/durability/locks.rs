@@ -101,6 +101,18 @@ fn retry(db: &PgPool) -> Running<'_> {
     .boxed()
 }
 
+/// Deletes jobs that have ended, each as its caller does.
+fn delete(db: &PgPool, account_id: Uuid, ended: Vec<Fence>) -> Running<'_> {
+    async move {
+        let mut n_deleted = 0;
+        for fence in ended {
+            n_deleted += u64::from(store::delete(db, fence.job, account_id).await?.is_some());
+        }
+        Ok(n_deleted)
+    }
+    .boxed()
+}
+
 fn expire(db: &PgPool) -> Running<'_> {
     async move {
         let now = sqlx::query_scalar("select now()").fetch_one(db).await?;
@@ -120,6 +132,7 @@ async fn no_statement_of_the_queue_deadlocks_with_another() {
     let mut n_deleted = 0;
     for _ in 0..N_ROUNDS {
         let (running, queued) = (jobs_in(db, "running").await, jobs_in(db, "queued").await);
+        let ended = [jobs_in(db, "failed").await, jobs_in(db, "cancelled").await].concat();
         let webhook_url = Some("https://receiver.example/".into());
         let new = |account_id| NewJob { account_id, webhook_url: webhook_url.clone(), ..new_job(false) };
         let new_of = |accounts: [Uuid; 2]| -> Vec<_> { (0..N_JOBS).map(|n| new(accounts[n % 2])).collect() };
@@ -135,6 +148,8 @@ async fn no_statement_of_the_queue_deadlocks_with_another() {
             end(db, account_id, reversed(&running), reversed(&queued[..queued.len() / 4])),
             requeue(db, running.clone()),
             requeue(db, reversed(&running)),
+            delete(db, account_id, ended.clone()),
+            delete(db, account_id, reversed(&ended)),
             expire(db),
             expire(db),
             attempt_webhooks(db),

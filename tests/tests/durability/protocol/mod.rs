@@ -87,6 +87,10 @@ enum Statement {
     Purge {
         job: usize,
     },
+    /// Deletes the job for its caller.
+    Delete {
+        job: usize,
+    },
     /// Deletes the job if its retention time is over.
     Expire {
         job: usize,
@@ -104,8 +108,13 @@ impl Statement {
             | Self::Requeue { job, .. }
             | Self::Retry { job }
             | Self::Purge { job }
+            | Self::Delete { job }
             | Self::Expire { job } => job,
         }
+    }
+
+    const fn deletes(self) -> bool {
+        matches!(self, Self::Purge { .. } | Self::Delete { .. } | Self::Expire { .. })
     }
 
     /// Changes the row as the statement does. Returns `false` if its conditions are not met, so that it changes nothing.
@@ -115,7 +124,7 @@ impl Statement {
             Some(row) => self.changed(row),
         };
         if changed.is_some() {
-            *place = changed.filter(|_| !matches!(self, Self::Purge { .. } | Self::Expire { .. }));
+            *place = changed.filter(|_| !self.deletes());
         }
         changed.is_some()
     }
@@ -146,7 +155,11 @@ impl Statement {
                 max_attempts: row.attempt + MAX_ATTEMPTS,
                 ..row
             },
-            Self::Purge { .. } | Self::Expire { .. } if matches!(row.state, State::Ended(_)) => row,
+            Self::Purge { .. } | Self::Delete { .. } | Self::Expire { .. }
+                if matches!(row.state, State::Ended(_)) =>
+            {
+                row
+            }
             _ => return None,
         };
         Some(changed)

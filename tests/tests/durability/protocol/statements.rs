@@ -52,6 +52,7 @@ fn command() -> impl Strategy<Value = Command> {
         4 => (job.clone(), any::<bool>()).prop_map(|(job, is_spent)| Command::Requeue { job, is_spent }),
         1 => job.clone().prop_map(|job| Command::Statement(Statement::Retry { job })),
         1 => job.clone().prop_map(|job| Command::Statement(Statement::Purge { job })),
+        1 => job.clone().prop_map(|job| Command::Statement(Statement::Delete { job })),
         1 => job.prop_map(|job| Command::Statement(Statement::Expire { job })),
     ]
 }
@@ -149,6 +150,7 @@ impl Both {
             }
             Statement::Retry { .. } => self.change(Change::Retry, id).await,
             Statement::Purge { .. } => self.change(Change::Purge, id).await,
+            Statement::Delete { .. } => store::delete(db, id, account_id).await.expect("a write").is_some(),
             Statement::Expire { .. } => self.expire(id).await,
         }
     }

@@ -164,6 +164,7 @@ impl World {
             Statement::Claim { .. }
             | Statement::Requeue { .. }
             | Statement::Purge { .. }
+            | Statement::Delete { .. }
             | Statement::Expire { .. } => false,
         };
         if is_flushed {

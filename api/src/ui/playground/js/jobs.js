@@ -127,7 +127,9 @@ function row(job, place) {
   async function stop() {
     try {
       const response = await request({ method: "DELETE", path: `/v1/jobs/${job.id}` });
-      show(await response.json());
+      // A job that has just ended is deleted.
+      if (response.status === 204) item.remove();
+      else show(await response.json());
     } catch (error) {
       showProblem(place, error);
     }
