@@ -16,6 +16,7 @@ mod models;
 mod output;
 mod queues;
 mod reference;
+mod script;
 mod serve;
 mod transcribe;
 mod translate;

@@ -2,10 +2,10 @@
 
 use std::io::{self, BufRead as _, BufReader, Read};
 
-use akhar_inference::{Registry, seq2seq::Translator};
+use akhar_inference::{Registry, scripts, seq2seq::Translator};
 use akhar_platform::config::Config;
 
-use crate::{failure::Failure, language::Language, output};
+use crate::{failure::Failure, language::Language, output, script::Script};
 
 /// The operation name of translators in manifests.
 const OPERATION: &str = "translation";
@@ -24,6 +24,9 @@ pub(crate) struct Arguments {
     /// nothing to translate, it is left out
     #[arg(long)]
     confidence: bool,
+    /// The script of translations into Panjabi
+    #[arg(long, default_value = "gurmukhi")]
+    script: Script,
 }
 
 /// Translates standard input to standard output, a line for each line: it succeeds only if all were written. A line ends
@@ -34,6 +37,11 @@ pub(crate) fn run(config: &Config, arguments: &Arguments) -> Result<(), Failure>
     if from == to {
         return Err(Failure::Command(format!("--from and --to are both {from}, expected two languages")));
     }
+    let script = match arguments.script {
+        Script::Gurmukhi => scripts::Script::Gurmukhi,
+        Script::Latin => scripts::Script::Latin,
+        Script::Shahmukhi => scripts::Script::Shahmukhi,
+    };
     let mut translator = load(config, from)?;
     let mut input = BufReader::new(io::stdin().lock());
     let mut n_written = 0_usize;
@@ -46,7 +54,7 @@ pub(crate) fn run(config: &Config, arguments: &Arguments) -> Result<(), Failure>
         let translations = translator.translate(&texts, from, to)?;
         for translation in translations {
             // One line for each line, whatever the model says.
-            let text = translation.text.replace(['\n', '\r'], " ");
+            let text = script.write(&translation.text.replace(['\n', '\r'], " "));
             let confidence = translation.confidence.map_or_else(String::new, |c| format!("{c:.4}"));
             let line = if arguments.confidence { format!("{confidence}\t{text}") } else { text };
             output::line(line).map_err(|failure| match failure {

@@ -88,6 +88,8 @@ pub struct SpeechRequest {
     /// The digits of numbers, `latin` or `gurmukhi`, if they are written in figures. `None`: they are written as they are
     /// spoken.
     pub written: Option<String>,
+    /// The script of Panjabi texts: `gurmukhi`, `latin` or `shahmukhi`. `None` means the server's default.
+    pub script: Option<String>,
     /// The `Idempotency-Key`: 1 to 255 visible ASCII characters. For 24 hours, requests with the same key, fields and
     /// recording share one job. Only requests with a key are repeated after an error: see [`Client::retrying`].
     pub idempotency_key: Option<String>,
@@ -237,6 +239,9 @@ impl Client {
         }
         if let Some(digits) = &request.written {
             form = form.text("format", "written").text("digits", digits.clone());
+        }
+        if let Some(script) = &request.script {
+            form = form.text("script", script.clone());
         }
         let operation = self.operation("speech-recognition").multipart(form);
         match &request.idempotency_key {

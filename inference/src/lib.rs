@@ -17,6 +17,7 @@ pub mod punctuation;
 mod registry;
 mod runtime;
 mod scores;
+pub mod scripts;
 pub mod seq2seq;
 pub mod speech;
 mod stream;

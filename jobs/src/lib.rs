@@ -27,7 +27,7 @@ pub use pace::Pace;
 pub use panjabi_text::PanjabiText;
 pub use parameters::{
     CharSpace, Digits, HandwritingParameters, Language, LineSpace, PageLength, PageWidth, Parameters,
-    Picture, SpeechParameters, StrokeColor, StrokeWidth, TopK, WordSpace,
+    Picture, Script, SpeechParameters, StrokeColor, StrokeWidth, TopK, WordSpace,
 };
 pub use places::{FreePlaces, Places};
 pub use queue::{MAX_ATTEMPTS, Queue};

@@ -62,6 +62,41 @@ pub struct SpeechParameters {
     /// same reason.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub written: Option<Digits>,
+    /// The script of Panjabi. Not written if it is Gurmukhi, for the same reason.
+    #[serde(default, skip_serializing_if = "Script::is_gurmukhi")]
+    pub script: Script,
+}
+
+/// A script of Panjabi. The names are stored in rows: never rename one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Script {
+    /// ਪੰਜਾਬੀ.
+    #[default]
+    Gurmukhi,
+    /// paṃjābī.
+    Latin,
+    /// پنجابی.
+    Shahmukhi,
+}
+
+impl Script {
+    /// Every script.
+    pub const ALL: [Self; 3] = [Self::Gurmukhi, Self::Latin, Self::Shahmukhi];
+
+    /// The name in requests.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Gurmukhi => "gurmukhi",
+            Self::Latin => "latin",
+            Self::Shahmukhi => "shahmukhi",
+        }
+    }
+
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+    const fn is_gurmukhi(&self) -> bool {
+        matches!(self, Self::Gurmukhi)
+    }
 }
 
 /// The digits of a script. The names are stored in rows: never rename one.

@@ -2,7 +2,7 @@
 //! document.
 
 use akhar_jobs::{
-    Bounded, Digits, JobId, JobState, Language, Operation, PanjabiText, StrokeColor,
+    Bounded, Digits, JobId, JobState, Language, Operation, PanjabiText, Script, StrokeColor,
     panjabi_text::{LENGTH, PATTERN, PanjabiTextError},
 };
 use chrono::{DateTime, Utc};
@@ -258,6 +258,7 @@ choices! {
     Language: Self::code, Some(("Language", "A language of speech."));
     StrokeColor: Self::name, None;
     Digits: Self::name, None;
+    Script: Self::name, None;
     Operation: Self::name, Some(("Operation", "An operation's name."));
 }
 

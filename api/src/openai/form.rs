@@ -1,6 +1,6 @@
 //! The forms of the OpenAI-compatible routes.
 
-use akhar_jobs::{Bounded, Language, MediaType, Queue, SpeechParameters};
+use akhar_jobs::{Bounded, Language, MediaType, Queue, Script, SpeechParameters};
 use serde_json::json;
 
 use super::{
@@ -154,6 +154,7 @@ impl Form for AudioTranscriptionForm {
             with_words: granularities.contains(&Granularity::Word) || with_logprobs,
             with_confidence: format == Format::VerboseJson || with_logprobs,
             written: None,
+            script: Script::Gurmukhi,
         };
         Some((View { speech, format, granularities, with_logprobs, remarks }, self.stream?))
     }
@@ -179,6 +180,7 @@ impl Form for AudioTranslationForm {
             with_words: false,
             with_confidence: format == Format::VerboseJson,
             written: None,
+            script: Script::Gurmukhi,
         };
         let remarks = remarks([
             ("prompt", is_given(self.prompt.as_ref())),

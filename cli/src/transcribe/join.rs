@@ -34,6 +34,7 @@ pub(super) fn join(parts: Vec<Part>) -> Transcript {
         warnings: Warnings::default(),
         confidence: confidence(&parts),
     };
+    let said_of_all = said_of_all(&parts);
     for Part { start_s, end_s, transcript } in parts {
         let body = transcript.body;
         append(&mut whole.body.transcription, &body.transcription);
@@ -55,6 +56,7 @@ pub(super) fn join(parts: Vec<Part>) -> Transcript {
         let Warnings { general, probably_wrong, .. } = transcript.warnings;
         let general = general
             .into_iter()
+            .filter(|text| !said_of_all.contains(text))
             .map(|text| format!("in the part from {start_s:.1} s to {end_s:.1} s: {text}"));
         whole.warnings.general.extend(general);
         let later = |part: ProbablyWrongBody| ProbablyWrongBody {
@@ -64,7 +66,17 @@ pub(super) fn join(parts: Vec<Part>) -> Transcript {
         };
         whole.warnings.probably_wrong.extend(probably_wrong.into_iter().map(later));
     }
+    whole.warnings.general.extend(said_of_all);
     whole
+}
+
+/// The warnings that every one of several parts has.
+fn said_of_all(parts: &[Part]) -> Vec<String> {
+    let [first, others @ ..] = parts else { return Vec::new() };
+    let is_everywhere =
+        |text: &&String| others.iter().all(|part| part.transcript.warnings.general.contains(text));
+    let general = first.transcript.warnings.general.iter().filter(|_| !others.is_empty());
+    general.filter(is_everywhere).cloned().collect()
 }
 
 /// The mean over the letters of all parts. `None` if a part with a text has none.
@@ -128,8 +140,9 @@ mod tests {
         };
         let jobs = vec![Uuid::now_v7()];
         let wrong = ProbablyWrongBody { text: TextKind::Transcription, start: 1.0, end: 2.5 };
+        let all = "approximate".to_owned();
         let warnings = Warnings {
-            general: vec!["too quiet".to_owned()],
+            general: if start_s > 0.0 { vec![all.clone(), "too quiet".to_owned()] } else { vec![all] },
             probably_wrong: vec![wrong],
             ..Warnings::default()
         };
@@ -148,7 +161,10 @@ mod tests {
         let whole = join(parts.to_vec());
         assert_eq!(whole.body.transcription, "ਅੱਜ ਮੌਸਮ ਹੈ");
         assert_eq!((whole.duration_s, whole.jobs.len()), (130.0004, 3));
-        assert_eq!(whole.warnings.general[1], "in the part from 50.5 s to 100.0 s: too quiet");
+        let general: Vec<&str> = whole.warnings.general.iter().map(String::as_str).collect();
+        let second = "in the part from 50.5 s to 100.0 s: too quiet";
+        let third = "in the part from 100.0 s to 130.0 s: too quiet";
+        assert_eq!(general, [second, third, "approximate"]);
         let sentences = whole.warnings.sentences();
         assert_eq!(
             sentences.last().map(String::as_str),

@@ -32,7 +32,7 @@ use tokio::{
     time::{MissedTickBehavior, interval, sleep},
 };
 
-use crate::{digits::Digits, failure::Failure, language::Language, output, serve::Embedded};
+use crate::{digits::Digits, failure::Failure, language::Language, output, script::Script, serve::Embedded};
 use batch::{Batch, Ended};
 pub(crate) use cut::seconds;
 use inputs::{Input, Inputs};
@@ -85,6 +85,9 @@ pub(crate) struct Arguments {
     /// The digits of the text in this written form
     #[arg(long)]
     digits: Option<Digits>,
+    /// The script of Panjabi. English does not change
+    #[arg(long, default_value = "gurmukhi")]
+    script: Script,
     /// Leave the text as it is spoken in the formats srt and vtt
     #[arg(long, conflicts_with_all = ["written", "digits"])]
     spoken: bool,
@@ -110,7 +113,7 @@ pub(crate) struct Arguments {
 impl Arguments {
     fn settings(&self) -> Settings {
         let asked = Asked { translate: self.translate, timestamps: self.timestamps, words: self.words };
-        let settings = Settings::new(self.lang, asked, &self.format);
+        let settings = Settings::new(self.lang, asked, &self.format).with_script(self.script);
         match self.digits.or(self.written.then_some(Digits::Latin)) {
             None if self.spoken => settings.with_numbers(None),
             None => settings,

@@ -7,7 +7,7 @@ use clap::ValueEnum;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
-use crate::{digits::Digits, language::Language};
+use crate::{digits::Digits, language::Language, script::Script};
 
 /// A format of the results. The name is the extension of the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, ValueEnum, Serialize, Deserialize)]
@@ -72,6 +72,8 @@ pub(super) struct Settings {
     /// The digits of numbers, if they are written in figures.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     written: Option<Digits>,
+    #[serde(default, skip_serializing_if = "Script::is_gurmukhi")]
+    script: Script,
 }
 
 impl Settings {
@@ -82,12 +84,17 @@ impl Settings {
         let has_subtitles = formats.iter().any(|format| format.needs_timestamps());
         let timestamps = timestamps || words || has_subtitles;
         let written = has_subtitles.then_some(Digits::Latin);
-        Self { lang, translate, timestamps, words, formats, written }
+        Self { lang, translate, timestamps, words, formats, written, script: Script::default() }
     }
 
     /// The same with numbers in figures of these digits, or as they are spoken.
     pub(super) fn with_numbers(self, written: Option<Digits>) -> Self {
         Self { written, ..self }
+    }
+
+    /// The same in this script.
+    pub(super) fn with_script(self, script: Script) -> Self {
+        Self { script, ..self }
     }
 
     /// The files of a recording. A JSON document has both texts; in the other formats, the translation has a file of its
@@ -120,7 +127,11 @@ impl Settings {
         let written = self.written.map(Digits::name);
         let form = written.map_or_else(String::new, |digits| format!(" written {digits}"));
         let words = if self.words { " words" } else { "" };
-        let all = format!("speech-recognition {lang} {translate} {timestamps} {sha256} {nth}{form}{words}");
+        let script = (!self.script.is_gurmukhi()).then(|| self.script.name());
+        let in_script = script.map_or_else(String::new, |script| format!(" in {script}"));
+        let all = format!(
+            "speech-recognition {lang} {translate} {timestamps} {sha256} {nth}{form}{words}{in_script}"
+        );
         SpeechRequest {
             lang: Some(lang.to_owned()),
             with_translation: translate,
@@ -128,6 +139,7 @@ impl Settings {
             with_words: self.words,
             with_confidence: self.words,
             written: written.map(str::to_owned),
+            script: script.map(str::to_owned),
             idempotency_key: Some(self::sha256(all.as_bytes())),
         }
     }
@@ -166,6 +178,10 @@ mod tests {
                 Settings::new(Language::Pa, Asked::default(), &[Format::Json]).with_numbers(Some(digits));
             settings.request("a", 0).idempotency_key.unwrap()
         };
+        let in_script = |script| {
+            let settings = Settings::new(Language::Pa, Asked::default(), &[Format::Json]).with_script(script);
+            settings.request("a", 0).idempotency_key.unwrap()
+        };
         let pa = Language::Pa;
         let json = [Format::Json];
         let text = Asked::default();
@@ -180,6 +196,8 @@ mod tests {
             key(pa, text, &json, "a", 1),
             in_figures(Digits::Latin),
             in_figures(Digits::Gurmukhi),
+            in_script(Script::Latin),
+            in_script(Script::Shahmukhi),
         ];
         assert_eq!(BTreeSet::from(others.clone()).len(), others.len());
         assert!(!others.contains(&first));

@@ -57,6 +57,19 @@ async fn each_line_becomes_a_line() {
 }
 
 #[tokio::test]
+async fn a_translation_into_panjabi_can_be_in_another_script() {
+    let lines = b"The weather is very nice today.\n";
+    for (script, line) in
+        [("latin", "ajja mausama bahuta vadhīā hai."), ("shahmukhi", "اج موسم بہت ودھیا ہے۔")]
+    {
+        let arguments = ["--from", "en", "--to", "pa", "--script", script];
+        let (succeeded, out, log) = translate(&arguments, lines).await;
+        assert!(succeeded, "{log}");
+        assert_eq!(out, format!("{line}\n"));
+    }
+}
+
+#[tokio::test]
 async fn no_line_of_many_is_lost() {
     let lines = many_lines();
     let (succeeded, out, log) = translate(&PA_TO_EN, lines.as_bytes()).await;

@@ -11,6 +11,7 @@ mod pipeline;
 mod preparation;
 mod progress;
 mod recognition;
+mod shown;
 mod speech;
 mod timing;
 pub(crate) mod translation;

@@ -15,7 +15,7 @@ use akhar_inference::{
     Confidence, Registry, Runtime, RuntimeError,
     speech::{
         self, Clock, Evidence, FrontEnd, Joiner, Segmenter, SpeechModel, TimedText, Transcript, WindowOutput,
-        features::Features, segments, text, timed, unlikely_parts,
+        features::Features, segments, text, unlikely_parts,
     },
 };
 use akhar_jobs::{self as jobs, Language, Operation, Outcome, ProbablyWrong, TextKind, Timing, Upload};
@@ -29,6 +29,7 @@ use super::{
     error::OperationError,
     preparation::{Prepared, Preparing, prepare},
     progress::Progress,
+    shown::{Shown, thousandths},
     timing::micros,
     translation::Translators,
     written::{Punctuation, Writer},
@@ -105,8 +106,7 @@ struct Transcribed {
     probably_wrong: Vec<ProbablyWrong>,
     /// The expected share of letters that are right.
     confidence: Option<f64>,
-    /// What gives the confidence of each segment and word, if it is shown.
-    shown: Option<Confidence>,
+    shown: Shown,
 }
 
 /// The time that recognising a recording takes once its windows are prepared.
@@ -183,7 +183,7 @@ impl SpeechOperation {
         let engine = engine.ok_or(OperationError::NoModel(parameters.lang.code()))?;
         let mut prepared = prepare(upload, self.limits.clone(), engine.front_end.clone(), engine.clock)
             .map_err(OperationError::Thread)?;
-        let shown = engine.confidence.filter(|_| parameters.with_confidence);
+        let shown = Shown::new(parameters, engine.confidence);
         let digits = parameters.written;
         let mut writer =
             digits.and_then(|digits| self.punctuation.writer(account_id, parameters.lang, digits));
@@ -201,7 +201,7 @@ impl SpeechOperation {
                     let words = joiner.settled();
                     waiting.extend(segmenter.further(words));
                     let finished = finished(&mut waiting, words, writer.as_mut(), &mut spent).await?;
-                    let finished = finished.into_iter().map(|segment| untranslated(segment, shown));
+                    let finished = finished.into_iter().map(|segment| shown.segment(segment));
                     progress.send_modify(|progress| {
                         progress.transcribed_s = window.end_s();
                         progress.segments.extend(finished);
@@ -229,7 +229,7 @@ impl SpeechOperation {
                     let evidence = segments.iter().map(|segment| segment.evidence).sum::<Evidence>();
                     let recording = Transcribed {
                         confidence: engine.confidence.and_then(|c| evidence.probability(&c)),
-                        words: parameters.with_words.then(|| timed_words(&words, shown, seconds)),
+                        words: parameters.with_words.then(|| shown.words(&words, seconds)),
                         sources,
                         probably_wrong: probably_wrong(TextKind::Transcription, unlikely),
                         segments,
@@ -260,7 +260,7 @@ impl SpeechOperation {
             sources,
             words,
             seconds,
-            warnings,
+            mut warnings,
             mut probably_wrong,
             confidence,
             shown,
@@ -278,16 +278,21 @@ impl SpeechOperation {
             took = spent;
         }
         let transcription = text(&segments);
+        let texts = segments.iter().map(|s| &s.text).chain(translations.iter().flatten());
+        warnings.extend(shown.warning(texts.map(String::as_str)));
+        for translation in translations.iter_mut().flatten() {
+            *translation = shown.text(translation);
+        }
         let of_segment = |n: usize| translations.as_ref().and_then(|all| all.get(n).cloned());
         let (timestamps, segments) = if parameters.with_timestamps {
-            let segment = |(n, s)| jobs::Segment { translation: of_segment(n), ..untranslated(s, shown) };
+            let segment = |(n, s)| jobs::Segment { translation: of_segment(n), ..shown.segment(s) };
             (Some(segments.into_iter().enumerate().map(segment).collect()), Vec::new())
         } else {
-            (None, segments.into_iter().map(|segment| untranslated(segment, shown)).collect())
+            (None, segments.into_iter().map(|segment| shown.segment(segment)).collect())
         };
         let translation = translations.as_ref().map(|all| join_texts(all));
         let outcome = Outcome::Transcription {
-            transcription,
+            transcription: shown.text(&transcription),
             translation,
             timestamps,
             words,
@@ -303,14 +308,6 @@ impl SpeechOperation {
 
 fn probably_wrong(text: TextKind, parts: Vec<(f64, f64)>) -> Vec<ProbablyWrong> {
     parts.into_iter().map(|(start, end)| ProbablyWrong { text, start, end }).collect()
-}
-
-fn timed_words(words: &[TimedText], shown: Option<Confidence>, seconds: f64) -> Vec<jobs::Word> {
-    let word = |TimedText { text, start, end, evidence }| {
-        let confidence = shown.and_then(|shown| evidence.word_probability(&shown)).map(thousandths);
-        jobs::Word { start, end, text, confidence }
-    };
-    timed(words, seconds).into_iter().map(word).collect()
 }
 
 /// Takes the segments that nothing changes any more, with their words as they are written.
@@ -330,17 +327,6 @@ async fn finished(
         ..segment
     };
     Ok(waiting.drain(..n).map(written).collect())
-}
-
-fn untranslated(segment: TimedText, shown: Option<Confidence>) -> jobs::Segment {
-    let TimedText { text, start, end, evidence } = segment;
-    let confidence = shown.and_then(|shown| evidence.probability(&shown)).map(thousandths);
-    jobs::Segment { start, end, transcription: text, translation: None, confidence }
-}
-
-/// A probability as responses have it: to the third decimal.
-fn thousandths(probability: f64) -> f64 {
-    (probability * 1e3).round() / 1e3
 }
 
 /// Joins texts with single spaces and leaves out empty ones.

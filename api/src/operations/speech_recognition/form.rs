@@ -1,7 +1,7 @@
 //! The form of a speech recognition request.
 
 use akhar_client::MAX_RECORDING_BYTES;
-use akhar_jobs::{Digits, Language, MediaType, Queue, SpeechParameters};
+use akhar_jobs::{Digits, Language, MediaType, Queue, Script, SpeechParameters};
 use serde_json::json;
 
 use crate::{
@@ -54,6 +54,9 @@ fields! {
         format: TextForm = field("format").or("spoken"),
         /// The digits of the text. Only with `format=written`, for which the default is `latin`.
         digits: Digits = field("digits"),
+        /// The script of Panjabi texts: `latin` is ISO 15919, and `shahmukhi` is approximate, because it is made from Gurmukhi
+        /// by rules. English texts do not change.
+        script: Script = field("script").or("gurmukhi"),
     }
 }
 
@@ -90,6 +93,7 @@ impl Form for SpeechForm {
                 TextForm::Spoken => None,
                 TextForm::Written => Some(self.digits.unwrap_or(Digits::Latin)),
             },
+            script: self.script?,
         })
     }
 

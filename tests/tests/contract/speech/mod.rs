@@ -5,6 +5,7 @@ mod fields;
 mod files;
 mod long;
 mod privacy;
+mod scripts;
 mod subtitles;
 mod warnings;
 mod words;
