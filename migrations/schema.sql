@@ -239,6 +239,20 @@ create table segments (
     constraint segments_job_id_fkey FOREIGN KEY (job_id) REFERENCES jobs(id) ON DELETE CASCADE
 );
 
+-- Short-lived keys for web pages. Expired ones are deleted when their key gets another.
+create table tokens (
+    prefix text not null, -- The 8 characters after at_: how logs name the token.
+    key_id uuid not null, -- The key that asked for it. The token stops working when the key is revoked.
+    secret_sha256 bytea not null, -- SHA-256 of the whole token as presented. The token itself is stored nowhere.
+    operation text not null, -- The only operation that it may use.
+    origin text not null, -- The origin of the pages that may use it.
+    expires_at timestamp with time zone not null, -- When it stops working.
+    constraint tokens_pkey PRIMARY KEY (prefix),
+    constraint tokens_key_id_fkey FOREIGN KEY (key_id) REFERENCES api_keys(id),
+    constraint tokens_secret_sha256_check CHECK ((octet_length(secret_sha256) = 32))
+);
+CREATE INDEX tokens_of_key ON public.tokens USING btree (key_id);
+
 -- The webhooks of jobs that have ended, written by the statement that ends the job. Deleted with the job: the webhook has its outcome.
 create table webhook_deliveries (
     job_id uuid not null, -- The job, and the webhook-id of every attempt. A job that is retried ends again, and its row is due again.

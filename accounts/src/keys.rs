@@ -2,12 +2,13 @@
 //! of a request.
 
 use chrono::{DateTime, Utc};
-use sqlx::{PgConnection, PgPool};
+use sqlx::{PgConnection, PgPool, types::Json};
 use uuid::Uuid;
 
 use crate::{
     quotas::{self, Quotas},
     secret::{NewKey, Prefix, PresentedKey, prefix_text},
+    tokens::Scope,
     webhook_secret::WebhookSecret,
     webhook_targets::WebhookUrl,
     webhooks::{self, AccountWebhook, UrlChange, WebhookChange},
@@ -54,17 +55,19 @@ pub struct ListedKey {
 /// Characters of an entered prefix or id that an error shows: the length of a prefix. The rest may be a secret.
 const MAX_SHOWN: usize = 8;
 
-/// A key that is not revoked, as authentication needs it.
+/// A key that is not revoked or a token that has not expired, as authentication needs it.
 #[derive(Debug, Clone, sqlx::FromRow)]
 pub struct WorkingKey {
     /// `api_keys.id`.
     pub id: Uuid,
     /// The account that the key belongs to.
     pub account_id: Uuid,
-    /// SHA-256 of the whole key.
+    /// SHA-256 of the whole key or token.
     pub secret_sha256: Vec<u8>,
     /// Whether the key also opens the operations page.
     pub is_admin: bool,
+    /// What it may be used for, if it is a token of the key `id`.
+    pub scope: Option<Json<Scope>>,
     /// The quotas of the account.
     #[sqlx(flatten)]
     pub quotas: Quotas,
@@ -219,11 +222,19 @@ pub async fn any(db: &PgPool) -> Result<bool, KeyError> {
     Ok(sqlx::query_scalar("select exists (select from api_keys)").fetch_one(db).await?)
 }
 
-/// The key with this prefix, if there is one that is not revoked.
+/// The key with this prefix if there is one that is not revoked, or the token with it that has not expired.
 pub async fn find_working(db: &PgPool, prefix: &Prefix) -> Result<Option<WorkingKey>, sqlx::Error> {
-    let query = "select k.id, k.account_id, k.secret_sha256, k.is_admin, a.requests_per_minute, a.max_queued, a.audio_minutes_per_day,
+    let query = "select k.id, k.account_id, found.secret_sha256, k.is_admin and found.scope is null as is_admin, found.scope,
+            a.requests_per_minute, a.max_queued, a.audio_minutes_per_day,
             a.webhook_url, a.webhook_secret is not null as has_webhook_secret
-         from api_keys k join accounts a on a.id = k.account_id where k.prefix = $1 and k.revoked_at is null";
+         from (
+             select id, secret_sha256, null::jsonb as scope from api_keys where prefix = $1
+             union all
+             select key_id, secret_sha256, jsonb_build_object('operation', operation, 'origin', origin,
+                 'expires_in_s', extract(epoch from expires_at - now())::float8)
+             from tokens where prefix = $1 and expires_at > now()
+         ) found join api_keys k on k.id = found.id join accounts a on a.id = k.account_id
+         where k.revoked_at is null";
     sqlx::query_as(query).bind(prefix_text(prefix)).fetch_optional(db).await
 }
 

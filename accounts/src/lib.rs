@@ -2,13 +2,15 @@
 //! sessions of operators.
 //!
 //! An account owns jobs and has one or more keys, so that a key can be replaced without losing access to the jobs. A
-//! key is `ak_`, a prefix of 8 characters, `_`, and 32 random bytes in base62. Only the SHA-256 of a key is stored.
+//! key is `ak_`, a prefix of 8 characters, `_`, and 32 random bytes in base62. Only the SHA-256 of a key is stored. A key can
+//! have tokens, which begin with `at_`: short-lived keys for web pages.
 
 pub mod idempotency;
 pub mod keys;
 pub mod ops_sessions;
 mod quotas;
 mod secret;
+pub mod tokens;
 mod webhook_secret;
 mod webhook_targets;
 pub mod webhooks;

@@ -1,10 +1,12 @@
-//! The format of a key: `ak_`, 8 characters of prefix, `_`, and 43 characters that encode 32 random bytes.
+//! The format of a key: `ak_`, 8 characters of prefix, `_`, and 43 characters that encode 32 random bytes. A token begins with
+//! `at_` instead.
 
 use secrecy::{ExposeSecret as _, SecretString};
 use sha2::{Digest as _, Sha256};
 use subtle::ConstantTimeEq as _;
 
 const KEY_START: &str = "ak_";
+const TOKEN_START: &str = "at_";
 const PREFIX_LEN: usize = 8;
 /// 62^43 > 2^256, so 43 digits hold 32 bytes.
 const SECRET_LEN: usize = 43;
@@ -14,17 +16,26 @@ const BASE62: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnop
 /// The public part of a key. It identifies the key in the database and in logs.
 pub type Prefix = [u8; PREFIX_LEN];
 
-/// A new key. It is shown to its owner once and is not stored.
+/// A new key or token. It is shown to its owner once and is not stored.
 #[derive(Debug)]
 pub struct NewKey(SecretString);
 
 impl NewKey {
     /// Creates a random key.
     pub fn random() -> Self {
+        Self::starting_with(KEY_START)
+    }
+
+    /// Creates a random token.
+    pub(crate) fn random_token() -> Self {
+        Self::starting_with(TOKEN_START)
+    }
+
+    fn starting_with(start: &str) -> Self {
         let mut prefix: [u8; PREFIX_LEN] = [0; PREFIX_LEN];
         prefix.fill_with(|| BASE62[usize::from(rand::random_range(0..62_u8))]);
         let prefix: String = prefix.iter().copied().map(char::from).collect();
-        Self(format!("{KEY_START}{prefix}_{}", base62(rand::random())).into())
+        Self(format!("{start}{prefix}_{}", base62(rand::random())).into())
     }
 
     /// The whole key, to be shown to its owner.
@@ -32,7 +43,7 @@ impl NewKey {
         self.0.expose_secret()
     }
 
-    /// The 8 characters after `ak_`.
+    /// The 8 characters after `ak_` or `at_`.
     pub fn prefix(&self) -> &str {
         &self.expose()[KEY_START.len()..KEY_START.len() + PREFIX_LEN]
     }
@@ -59,25 +70,32 @@ fn base62(mut number: [u8; 32]) -> String {
     digits.iter().copied().map(char::from).collect()
 }
 
-/// A key that a caller sent. It has the format of a key, but may not exist.
+/// A key or token that a caller sent. It has the format of one, but may not exist.
 #[derive(Clone, Copy)]
 pub struct PresentedKey {
     /// The public part of the key.
     pub prefix: Prefix,
+    /// Whether it is a token.
+    pub is_token: bool,
     sha256: [u8; 32],
 }
 
 impl PresentedKey {
-    /// Parses a key. Returns `None` if the text does not have the format of a key.
+    /// Parses a key or a token. Returns `None` if the text does not have the format of one.
     pub fn parse(key: &str) -> Option<Self> {
         if key.len() != KEY_LEN || !key.is_ascii() {
             return None;
         }
-        let (prefix, secret) = key.strip_prefix(KEY_START)?.split_once('_')?;
+        let is_token = key.starts_with(TOKEN_START);
+        let start = if is_token { TOKEN_START } else { KEY_START };
+        let (prefix, secret) = key.strip_prefix(start)?.split_once('_')?;
         let alphanumeric = |s: &str| s.bytes().all(|b| b.is_ascii_alphanumeric());
         let prefix_bytes = prefix.as_bytes().try_into().ok()?;
-        (alphanumeric(prefix) && alphanumeric(secret))
-            .then(|| Self { prefix: prefix_bytes, sha256: Sha256::digest(key).into() })
+        (alphanumeric(prefix) && alphanumeric(secret)).then(|| Self {
+            prefix: prefix_bytes,
+            is_token,
+            sha256: Sha256::digest(key).into(),
+        })
     }
 
     /// Whether the key has this digest. The comparison takes constant time.
@@ -99,6 +117,9 @@ mod tests {
     fn a_new_key_can_be_parsed_and_matches_only_its_own_hash() {
         let (a, b) = (NewKey::random(), NewKey::random());
         let presented = PresentedKey::parse(a.expose()).unwrap();
+        assert!(
+            !presented.is_token && PresentedKey::parse(NewKey::random_token().expose()).unwrap().is_token
+        );
         assert_eq!(a.expose().len(), 55);
         assert_eq!(prefix_text(&presented.prefix), a.prefix());
         assert!(

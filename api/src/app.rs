@@ -8,7 +8,9 @@ use akhar_jobs::{
     backend::{Admission, Lookups, Submissions},
     uploads::UploadStore,
 };
-use akhar_platform::{config::Config, database::Database, reload::LiveConfig, shutdown::Shutdown};
+use akhar_platform::{
+    config::Config, database::Database, origins::Origins, reload::LiveConfig, shutdown::Shutdown,
+};
 use axum::extract::FromRef;
 use tokio::sync::Notify;
 use tokio_util::task::TaskTracker;
@@ -44,6 +46,8 @@ pub(crate) struct Shared {
     live: LiveConfig,
     /// The steps of the process's shutdown.
     pub(crate) shutdown: Shutdown,
+    /// The origins of web pages that may send requests.
+    pub(crate) cors_origins: Origins,
     /// Where webhooks may be sent.
     pub(crate) webhook_targets: Arc<WebhookTargets>,
     /// Notified when webhooks may be due.
@@ -115,6 +119,7 @@ impl App {
             bodies: BodyBudget::new(config.max_upload_bytes),
             live,
             shutdown: shutdown.clone(),
+            cors_origins: config.cors_origins.clone().unwrap_or_default(),
             webhook_targets: Arc::new(WebhookTargets::new(config.webhook_networks())),
             webhooks_due: Arc::default(),
             tasks: TaskTracker::new(),

@@ -23,6 +23,7 @@ pub mod reference;
 mod retry;
 mod router;
 mod server;
+mod tokens;
 mod ui;
 mod waiting;
 mod webhooks;

@@ -11,11 +11,12 @@ use utoipa::{
     OpenApi,
     openapi::{
         extensions::Extensions,
-        security::{HttpAuthScheme, HttpBuilder, SecurityScheme},
+        security::{ApiKey, ApiKeyValue, HttpAuthScheme, HttpBuilder, SecurityScheme},
     },
 };
 
 use crate::{
+    auth::scope::TOKEN,
     health,
     input::{field::FieldDescription, fields::Fields as _, form::describe},
     jobs::{self, list::JobsQuery},
@@ -28,6 +29,7 @@ use crate::{
         documentation::{complete, complete_openai},
         with_operations,
     },
+    tokens,
 };
 
 /// The document without the operations.
@@ -44,6 +46,7 @@ use crate::{
         (name = "models", description = "The model operations."),
         (name = "jobs", description = "Every accepted request is a job. A caller can follow its jobs, get their results \
             and cancel them."),
+        (name = "tokens", description = "Short-lived tokens, so that a web page needs no server that hides the key."),
         (name = "openai", description = "Routes that follow OpenAI's audio API, for programs that use it."),
         (name = "operations", description = "Health probes, for operators of the service."),
     ),
@@ -78,6 +81,7 @@ pub fn openapi() -> utoipa::openapi::OpenApi {
     document.merge(complete_openai(openai::transcriptions::Document::openapi(), form));
     let form = describe::<AudioTranslationForm>(max_file_bytes);
     document.merge(complete_openai(openai::translations::Document::openapi(), form));
+    document.merge(tokens::document());
     add_bearer(&mut document);
     document.extensions = Some(Extensions::from_iter([("webhooks", webhooks())]));
     document
@@ -123,9 +127,13 @@ fn webhooks() -> Value {
 fn add_bearer(document: &mut utoipa::openapi::OpenApi) {
     let scheme = HttpBuilder::new()
         .scheme(HttpAuthScheme::Bearer)
-        .description(Some("An API key, `ak_…`, issued by the operator."))
+        .description(Some("An API key, `ak_…`, issued by the operator, or a token, `at_…`."))
         .build();
-    document.components.get_or_insert_default().add_security_scheme("bearer", SecurityScheme::Http(scheme));
+    let in_query = "A token, `at_…`, because `EventSource` sends no headers.";
+    let token = ApiKey::Query(ApiKeyValue::with_description(TOKEN, in_query));
+    let components = document.components.get_or_insert_default();
+    components.add_security_scheme("bearer", SecurityScheme::Http(scheme));
+    components.add_security_scheme("token", SecurityScheme::ApiKey(token));
 }
 
 #[cfg(test)]

@@ -16,13 +16,13 @@ use tower_http::catch_panic::CatchPanicLayer;
 use crate::{
     app::App,
     health,
-    http::middleware,
+    http::{cors, middleware},
     input::names::{nearest, quoted},
     jobs, openai,
     openapi::{openapi, openapi_json},
     operations::{self, with_operations},
     problems::{Problem, ProblemType},
-    ui,
+    tokens, ui,
 };
 
 macro_rules! handlers {
@@ -46,6 +46,7 @@ pub(crate) fn router(app: App) -> Router {
     let of_no_operation = async move |uri: Uri| no_route(uri.path(), &known);
     let pages = ui::routes(&app, &document);
     let shared = middleware::Shared::new(&app.shutdown);
+    let cors = (!app.cors_origins.0.is_empty()).then(|| cors::layer(&app.cors_origins));
     let models = Operation::ALL.into_iter().fold(Router::new(), |router, operation| {
         router.route(&format!("/v1/models/{}", operation.name()), handler(operation))
     });
@@ -58,6 +59,7 @@ pub(crate) fn router(app: App) -> Router {
         .route("/v1/jobs/{id}", get(jobs::get::handle).delete(jobs::delete::handle))
         .route("/v1/jobs/{id}/events", get(jobs::events::handle))
         .route("/v1/jobs/{id}/result", get(jobs::result::handle))
+        .route("/v1/tokens", post(tokens::handle))
         .route("/health/live", get(health::live))
         .route("/health/ready", get(health::ready))
         .route("/openapi.json", get(async move || ([(header::CONTENT_TYPE, "application/json")], document)))
@@ -68,7 +70,11 @@ pub(crate) fn router(app: App) -> Router {
         .layer(from_fn(middleware::note_route))
         .with_state(app);
     // A layer of `routes` itself would run after the path is matched, but the middleware changes paths.
-    Router::new().fallback_service(routes).layer(from_fn_with_state(shared, middleware::handle))
+    let served = Router::new().fallback_service(routes).layer(from_fn_with_state(shared, middleware::handle));
+    match cors {
+        Some(cors) => served.layer(cors),
+        None => served,
+    }
 }
 
 /// The problem of a path that no route has. Names the most similar one.

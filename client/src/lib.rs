@@ -49,6 +49,7 @@ pub use bodies::{
     },
     predictions::{PredictionBody, PredictionsBody},
     problem::{ProblemBody, ViolationBody},
+    token::TokenBody,
     transcription::{SegmentBody, TranscriptionBody, WordBody},
     warnings::{ProbablyWrongBody, TextKind, WARNINGS_HEADER, Warnings},
     webhook::{WebhookBody, WebhookEvent},

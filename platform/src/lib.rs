@@ -10,6 +10,7 @@ mod installation;
 pub mod metrics;
 pub mod networks;
 pub mod open_files;
+pub mod origins;
 pub mod reload;
 pub mod shutdown;
 pub mod telemetry;

@@ -1,4 +1,4 @@
-//! Authenticates a request by its API key, and limits the number of requests in a minute and in progress.
+//! Authenticates a request by its API key or token, and limits the number of requests in a minute and in progress.
 
 use std::{sync::Arc, time::Instant};
 
@@ -7,13 +7,14 @@ use axum::{
     extract::{FromRef, FromRequestParts},
     http::{HeaderMap, header, request::Parts},
 };
-use sqlx::PgPool;
+use sqlx::{PgPool, types::Json};
 use tracing::Span;
 use uuid::Uuid;
 
 use super::{
     key_cache::KeyCache,
     rates::{Rates, WINDOW},
+    scope,
 };
 use crate::{
     budget::{Budget, Share},
@@ -64,6 +65,11 @@ pub(crate) struct KeyInUse {
 }
 
 impl KeyInUse {
+    /// `api_keys.id`.
+    pub(crate) const fn id(&self) -> Uuid {
+        self.id
+    }
+
     /// Returns when the key is revoked.
     pub(crate) async fn revoked(self) {
         self.auth.keys.revoked(&self.auth.database, self.prefix, self.id).await;
@@ -80,10 +86,13 @@ where
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
         const UNAUTHORIZED: Problem = Problem::of(ProblemType::Unauthorized);
         let auth = Arc::<Authenticator>::from_ref(state);
-        let key = presented(&parts.headers).ok_or(UNAUTHORIZED)?;
+        let key = presented(&parts.headers).or_else(|| scope::in_query(parts)).ok_or(UNAUTHORIZED)?;
         let working = auth.keys.find(&auth.database, &key).await?.ok_or(UNAUTHORIZED)?;
-        let WorkingKey { id, account_id, quotas, webhook, .. } = working;
+        let WorkingKey { id, account_id, scope, quotas, webhook, .. } = working;
         Span::current().record("caller", prefix_text(&key.prefix));
+        if let Some(Json(scope)) = scope {
+            scope::check(&scope, parts)?;
+        }
         let limits = parts.extensions.get::<RequestInfo>().map(|request| &request.rate_limits);
         auth.count(account_id, quotas, limits)?;
         let request = auth.requests.take(account_id, 1).ok_or(Problem::of(ProblemType::Busy))?;

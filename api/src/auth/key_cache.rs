@@ -1,12 +1,15 @@
 //! Finds an API key with its account and quotas, usually in a cache of recently used keys.
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 use akhar_accounts::{
     Prefix, PresentedKey, WorkingKey,
     keys::{find_working, note_use},
 };
-use moka::future::Cache;
+use moka::{Expiry, future::Cache};
 use sqlx::PgPool;
 use tokio::{sync::watch, time::timeout};
 use uuid::Uuid;
@@ -34,10 +37,22 @@ pub(crate) struct KeyCache {
     n_changes: watch::Sender<u64>,
 }
 
+/// A working key is cached for [`WORKING_TTL`], a token until it expires if that is sooner.
+#[derive(Debug)]
+struct WhileItWorks;
+
+impl Expiry<Prefix, WorkingKey> for WhileItWorks {
+    fn expire_after_create(&self, _: &Prefix, working: &WorkingKey, _: Instant) -> Option<Duration> {
+        let left =
+            working.scope.as_ref().and_then(|scope| Duration::try_from_secs_f64(scope.expires_in_s).ok());
+        Some(left.map_or(WORKING_TTL, |left| left.min(WORKING_TTL)))
+    }
+}
+
 impl Default for KeyCache {
     fn default() -> Self {
         Self {
-            working: Cache::builder().max_capacity(MAX_ENTRIES).time_to_live(WORKING_TTL).build(),
+            working: Cache::builder().max_capacity(MAX_ENTRIES).expire_after(WhileItWorks).build(),
             unknown: Cache::builder().max_capacity(MAX_ENTRIES).time_to_live(UNKNOWN_TTL).build(),
             used: Cache::builder().max_capacity(MAX_ENTRIES).time_to_live(USE_INTERVAL).build(),
             n_changes: watch::Sender::new(0),
@@ -119,7 +134,8 @@ impl KeyCache {
         let quotas = akhar_accounts::Quotas::default();
         let webhook = akhar_accounts::AccountWebhook::default();
         let secret_sha256 = key.sha256().to_vec();
-        let working = WorkingKey { id, account_id, secret_sha256, is_admin: false, quotas, webhook };
+        let working =
+            WorkingKey { id, account_id, secret_sha256, is_admin: false, scope: None, quotas, webhook };
         let prefix = PresentedKey::parse(key.expose()).unwrap().prefix;
         self.working.insert(prefix, working).await;
     }

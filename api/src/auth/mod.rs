@@ -1,5 +1,6 @@
-//! Authentication of requests by API key.
+//! Authentication of requests by API key or token.
 
 pub(crate) mod caller;
 pub(crate) mod key_cache;
 pub(crate) mod rates;
+pub(crate) mod scope;

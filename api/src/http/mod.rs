@@ -4,6 +4,7 @@ pub(crate) mod accept;
 #[cfg(any(test, feature = "fuzzing"))]
 pub(crate) mod chunked;
 pub(crate) mod context;
+pub(crate) mod cors;
 pub(crate) mod event_stream;
 pub(crate) mod header;
 pub(crate) mod host;

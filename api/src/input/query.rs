@@ -30,6 +30,11 @@ pub(crate) fn unexpected(uri: &Uri) -> Vec<Violation> {
     uri.query().map_or_else(Vec::new, |_| read(uri, &[]).violations)
 }
 
+/// The violations of a request to a path that accepts no parameters but this one, which something else reads.
+pub(crate) fn unexpected_but(uri: &Uri, name: &'static str) -> Vec<Violation> {
+    uri.query().map_or_else(Vec::new, |_| read(uri, &[Slot { name, is_list: false }]).violations)
+}
+
 /// Parses the parameters of a URI. All violations are reported at once.
 pub(crate) fn parse<F: Fields>(uri: &Uri) -> Result<F, Problem> {
     let mut values = read(uri, &F::slots());

@@ -14,7 +14,7 @@ use super::{
 };
 use crate::{
     app::App,
-    auth::caller::Caller,
+    auth::{caller::Caller, scope::TOKEN},
     http::{context::RequestContext, event_stream, representation::Representation},
     input::query,
     problems::{Problem, ProblemType, responses::problems},
@@ -23,7 +23,7 @@ use crate::{
 
 problems! {
     /// The problems of following a job.
-    JobEventsProblems at "/v1/jobs/019d0f6e-8e52-7d0c-a4f5-5b2b3f6d3c11/events", [EventId::not_an_event("x")] => Unauthorized, NotFound,
+    JobEventsProblems at "/v1/jobs/019d0f6e-8e52-7d0c-a4f5-5b2b3f6d3c11/events", [EventId::not_an_event("x")] => Unauthorized, OutOfScope, NotFound,
     NotAcceptable, JobDeleted, InvalidInput, QuotaExceeded, TooManyStreams, Internal, Busy, Draining, Unavailable,
 }
 
@@ -44,7 +44,7 @@ problems! {
         (status = 204, description = "There are no more events."),
         JobEventsProblems,
     ),
-    security(("bearer" = [])),
+    security(("bearer" = []), ("token" = [])),
 )]
 pub(crate) async fn handle(
     State(app): State<App>,
@@ -55,7 +55,8 @@ pub(crate) async fn handle(
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
     context.negotiate(Representation::EVENTS)?;
-    let mut violations = query::unexpected(&uri);
+    // The caller has read the token.
+    let mut violations = query::unexpected_but(&uri, TOKEN);
     let last = EventId::read(&headers).unwrap_or_else(|violation| {
         violations.push(violation);
         None

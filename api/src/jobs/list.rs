@@ -29,7 +29,7 @@ use crate::{
 
 problems! {
     /// The problems of listing jobs.
-    JobsProblems at "/v1/jobs", JobsQuery::violation() => Unauthorized, NotAcceptable, InvalidInput, QuotaExceeded, Internal, Busy, Draining, Unavailable,
+    JobsProblems at "/v1/jobs", JobsQuery::violation() => Unauthorized, OutOfScope, NotAcceptable, InvalidInput, QuotaExceeded, Internal, Busy, Draining, Unavailable,
 }
 
 /// The number of jobs in a response if the caller sets no limit.

@@ -15,7 +15,7 @@ use crate::{
 
 problems! {
     /// The problems of getting a job's result.
-    JobResultProblems at PATH, WaitQuery::violation() => Unauthorized, NotFound, NotAcceptable, JobNotFinished, JobCancelled, JobDeleted, InvalidInput, QuotaExceeded,
+    JobResultProblems at PATH, WaitQuery::violation() => Unauthorized, OutOfScope, NotFound, NotAcceptable, JobNotFinished, JobCancelled, JobDeleted, InvalidInput, QuotaExceeded,
     Internal, JobFailed, Busy, Draining, Unavailable,
 }
 

@@ -26,10 +26,11 @@ const WARNINGS_HEADER: &str = "What is unusual about the request or the recordin
     without warnings.";
 
 /// The problems that every operation can have.
-const PROBLEMS: [ProblemType; 21] = [
+const PROBLEMS: [ProblemType; 22] = [
     ProblemType::MalformedBody,
     ProblemType::MalformedRequest,
     ProblemType::Unauthorized,
+    ProblemType::OutOfScope,
     ProblemType::NotAcceptable,
     ProblemType::BodyTimeout,
     ProblemType::JobCancelled,

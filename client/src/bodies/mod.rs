@@ -6,6 +6,7 @@ pub(crate) mod job;
 pub(crate) mod openai;
 pub(crate) mod predictions;
 pub(crate) mod problem;
+pub(crate) mod token;
 pub(crate) mod transcription;
 pub(crate) mod warnings;
 pub(crate) mod webhook;

@@ -6,7 +6,7 @@ use documented::DocumentedFields;
 use secrecy::SecretString;
 use serde::{Deserialize, Serialize};
 
-use crate::networks::Networks;
+use crate::{networks::Networks, origins::Origins};
 
 /// The hardware that models run on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -110,6 +110,9 @@ pub struct Config {
     /// may also be sent with `http://`. Callers choose the URLs of webhooks, so list only machines that every caller may send
     /// requests to. `akhar keys` reads this setting too.
     pub webhook_allow: Option<Networks>,
+    /// Origins of web pages whose scripts may send requests from browsers, such as `https://app.example, http://localhost:5173`
+    /// (CORS). Unset, those of no other server.
+    pub cors_origins: Option<Origins>,
     /// Address and port on which a worker serves its metrics, such as `127.0.0.1:9465`, also the worker of `akhar serve`.
     /// Unset, there are none. Port 0 takes a free one, which the log names.
     pub worker_metrics_listen: Option<SocketAddr>,
@@ -197,6 +200,7 @@ impl Default for Config {
             quick_wait_s: 30,
             speech_wait_s: 300,
             webhook_allow: None,
+            cors_origins: None,
             worker_metrics_listen: None,
             worker_concurrency: n(32),
             speech_copies: None,

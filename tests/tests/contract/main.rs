@@ -28,6 +28,7 @@ mod reload;
 mod service;
 mod speech;
 mod subtitles;
+mod tokens;
 mod traces;
 mod translate;
 mod typescript;

@@ -31,6 +31,7 @@ async fn commands_in_pages_print_what_the_page_says() {
     let mut environment = environment(&folder.join("data")).await;
     environment.retain(|(name, _)| name != "AKHAR_MODELS_DIR");
     environment.push(("AKHAR_MODELS_DIR".to_owned(), folder.join("models").to_string_lossy().into_owned()));
+    environment.push(("AKHAR_CORS_ORIGINS".to_owned(), "https://app.example".to_owned()));
     let service = Service::start_with(&environment).await;
     let ran = pages().into_iter().enumerate().map(|(i, page)| {
         let shell = Shell::new(&service.base, &service.key, &environment, folder.join(format!("page-{i}")));

@@ -1,0 +1,140 @@
+//! `POST /v1/tokens`: creates a short-lived token, with which a web page uses one operation.
+
+use std::time::Duration;
+
+use akhar_accounts::tokens::{self, MAX_TOKENS};
+use akhar_client::TokenBody;
+use akhar_jobs::{Bounded, Operation, Queue};
+use akhar_platform::origins::Origin;
+use axum::{
+    Json,
+    extract::State,
+    http::StatusCode,
+    response::{IntoResponse as _, Response},
+};
+use serde_json::json;
+use utoipa::OpenApi;
+
+use crate::{
+    app::App,
+    auth::caller::Caller,
+    http::{context::RequestContext, representation::Representation},
+    input::{
+        field::{File, field},
+        fields::{Fields as _, fields},
+        form::{self, Form},
+        value::{Rule, Value, rule},
+    },
+    operations::form::Checked,
+    problems::{Code, Problem, Violation, responses::problems},
+};
+
+problems! {
+    /// The problems of creating a token.
+    TokenProblems at "/v1/tokens", TokenForm::violation() => MalformedBody, Unauthorized, OutOfScope, NotAcceptable, BodyTimeout, TooLarge,
+    UnsupportedContentType, InvalidInput, QuotaExceeded, Internal, Busy, Draining, Unavailable,
+}
+
+fields! {
+    /// What the token is for.
+    TokenForm {
+        /// The only operation that it may use. It also gets, cancels and deletes jobs whose ids the page
+        /// knows.
+        operation: Operation = field("operation").required(),
+        /// The origin of the pages that may use it, one of those that the operator allows.
+        origin: Origin = field("origin").required().wrong("app.example"),
+        /// The minutes after which it stops working.
+        minutes: Bounded<u8, 1, 60> = field("minutes").or("10"),
+    }
+}
+
+/// The fields of the form.
+#[derive(Debug)]
+pub(crate) struct Wanted {
+    operation: Operation,
+    origin: Origin,
+    minutes: Bounded<u8, 1, 60>,
+}
+
+impl Form for TokenForm {
+    const FILE: Option<File> = None;
+    const QUEUE: Queue = Queue::Quick;
+    type Checked = Wanted;
+
+    fn check(self, _: &mut Vec<Violation>) -> Option<Wanted> {
+        Some(Wanted { operation: self.operation?, origin: self.origin?, minutes: self.minutes? })
+    }
+
+    fn example() -> Option<serde_json::Value> {
+        Some(json!({"operation": "speech-recognition", "origin": "https://app.example"}))
+    }
+}
+
+impl Value for Origin {
+    fn rule() -> Rule {
+        rule(
+            "the origin of a web page, such as \"https://app.example\"",
+            json!({"type": "string", "pattern": "^https?://[^/?#@]+$", "examples": ["https://app.example"]}),
+        )
+    }
+
+    fn parse(text: &str) -> Result<Self, Code> {
+        text.parse().map_err(|_| Code::NotAUrl)
+    }
+}
+
+/// The part of the OpenAPI document that describes this route.
+pub(crate) fn document() -> utoipa::openapi::OpenApi {
+    #[derive(OpenApi)]
+    #[openapi(paths(handle), components(schemas(TokenBody)))]
+    struct Document;
+    let mut document = Document::openapi();
+    let form = form::describe::<TokenForm>(0);
+    for route in document.paths.paths.values_mut().filter_map(|item| item.post.as_mut()) {
+        route.request_body = Some(form.body.clone());
+    }
+    document.components.get_or_insert_default().schemas.extend(form.components);
+    document
+}
+
+/// Responds with a new token of the caller's key.
+#[utoipa::path(
+    post,
+    path = "/v1/tokens",
+    operation_id = "create-token",
+    tag = "tokens",
+    summary = "Create a short-lived token for a web page",
+    description = "The token is for requests of one operation, and for jobs whose ids the page knows, from pages of one origin. \
+        Its jobs are those of the key's account. It stops working with the key.",
+    responses(
+        (status = 201, description = "The token.", body = TokenBody, example = json!({
+            "token": "at_3f9ZQm1x_0N9uJp6y4Vb2sR8kXwQ1cT7gHdLzEoAiM5nBfUqYtKv", "expires_at": "2026-11-26T09:10:00Z"})),
+        TokenProblems,
+    ),
+    security(("bearer" = [])),
+)]
+pub(crate) async fn handle(
+    State(app): State<App>,
+    caller: Caller,
+    context: RequestContext,
+    form: Checked<TokenForm>,
+) -> Result<Response, Problem> {
+    context.negotiate(Representation::JSON)?;
+    let Wanted { operation, origin, minutes } = form.fields;
+    if !app.cors_origins.0.contains(&origin) {
+        let origin = origin.as_str();
+        let detail = format!(
+            "origin is {origin:?}, which is not one of those that the operator allows (AKHAR_CORS_ORIGINS)"
+        );
+        return Err(Problem::violations(vec![Violation::new("origin", Code::NotAllowed, detail)]));
+    }
+    let lifetime = Duration::from_secs(60 * u64::from(minutes.get()));
+    let scope = (operation.name(), origin.as_str());
+    let created = tokens::create(&app.database.durable, caller.key.id(), scope, lifetime).await;
+    let Some((token, expires_at)) = created.map_err(|error| Problem::database(&error))? else {
+        let detail = format!("A key may have {MAX_TOKENS} tokens at a time.");
+        return Err(Problem::quota("tokens", detail, Duration::from_secs(60)));
+    };
+    let body = TokenBody { token: token.expose().to_owned(), expires_at };
+    Ok((StatusCode::CREATED, Json(body)).into_response())
+}
