@@ -15,6 +15,7 @@ use crate::{
     WARNINGS_HEADER, Warnings,
     error::ClientError,
     retries::{Retries, repeat},
+    subtitles::Layout,
 };
 
 /// The longest wait of one request for the end of a job, seconds.
@@ -90,6 +91,8 @@ pub struct SpeechRequest {
     pub written: Option<String>,
     /// The script of Panjabi texts: `gurmukhi`, `latin` or `shahmukhi`. `None` means the server's default.
     pub script: Option<String>,
+    /// The size of subtitles that are made of the job's result. `None` means the server's default.
+    pub subtitles: Option<Layout>,
     /// The `Idempotency-Key`: 1 to 255 visible ASCII characters. For 24 hours, requests with the same key, fields and
     /// recording share one job. Only requests with a key are repeated after an error: see [`Client::retrying`].
     pub idempotency_key: Option<String>,
@@ -242,6 +245,10 @@ impl Client {
         }
         if let Some(script) = &request.script {
             form = form.text("script", script.clone());
+        }
+        if let Some(Layout { max_line_length, max_lines }) = request.subtitles {
+            form = form.text("max-line-length", max_line_length.to_string());
+            form = form.text("max-lines", max_lines.to_string());
         }
         let operation = self.operation("speech-recognition").multipart(form);
         match &request.idempotency_key {

@@ -9,7 +9,7 @@
 //! # async fn example() -> Result<(), Box<dyn std::error::Error>> {
 //! use std::time::Duration;
 //!
-//! use akhar_client::{Client, JobResultBody, Retries, SpeechRequest, subtitles};
+//! use akhar_client::{Client, JobResultBody, Retries, SpeechRequest, subtitles::{self, Layout}};
 //!
 //! let client = Client::new(reqwest::Client::new(), "http://127.0.0.1:8080", std::env::var("KEY")?)
 //!     .retrying(Retries::within(Duration::from_secs(60)));
@@ -22,7 +22,7 @@
 //! let job = client.submit_speech_recognition(std::fs::read("talk.mp3")?, &request).await?;
 //! match client.ended_job(job.id).await?.result {
 //!     Some(JobResultBody::Transcription(body)) => {
-//!         println!("{}", subtitles::srt(&body.timestamps.unwrap_or_default()));
+//!         println!("{}", subtitles::srt(&body.timestamps.unwrap_or_default(), Layout::default()));
 //!     }
 //!     _ => eprintln!("the job has failed"),
 //! }

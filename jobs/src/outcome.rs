@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::parameters::SubtitleSize;
+
 /// The outcome of a job. The tag names are stored in rows: never rename one.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
@@ -52,6 +54,9 @@ pub enum Outcome {
         /// does not tell it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         confidence: Option<f64>,
+        /// The size of the subtitles that are made of the segments.
+        #[serde(default, skip_serializing_if = "SubtitleSize::is_usual")]
+        subtitles: SubtitleSize,
     },
     /// The input cannot be processed, and only the caller can correct it.
     Rejected {

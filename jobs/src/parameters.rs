@@ -16,6 +16,10 @@ pub type WordSpace = Bounded<f64, 70, 100>;
 pub type PageWidth = Bounded<f64, 300, 950>;
 /// The length of a page, in page units.
 pub type PageLength = Bounded<f64, 300, 950>;
+/// The most characters of a line of subtitles.
+pub type MaxLineLength = Bounded<u8, 10, 200>;
+/// The most lines of a cue of subtitles.
+pub type MaxLines = Bounded<u8, 1, 4>;
 /// The width of the strokes in a picture, in page units.
 pub type StrokeWidth = Bounded<f64, 1, 8>;
 
@@ -65,6 +69,28 @@ pub struct SpeechParameters {
     /// The script of Panjabi. Not written if it is Gurmukhi, for the same reason.
     #[serde(default, skip_serializing_if = "Script::is_gurmukhi")]
     pub script: Script,
+    /// The size of subtitles. Not written if it is the usual one, for the same reason.
+    #[serde(default, skip_serializing_if = "SubtitleSize::is_usual")]
+    pub subtitles: SubtitleSize,
+}
+
+/// The size of the subtitles that are made of segments. What is absent is as usual.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub struct SubtitleSize {
+    /// The most characters of a line.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_line_length: Option<MaxLineLength>,
+    /// The most lines of a cue.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_lines: Option<MaxLines>,
+}
+
+impl SubtitleSize {
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+    pub(crate) const fn is_usual(&self) -> bool {
+        self.max_line_length.is_none() && self.max_lines.is_none()
+    }
 }
 
 /// A script of Panjabi. The names are stored in rows: never rename one.

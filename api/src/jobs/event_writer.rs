@@ -176,6 +176,7 @@ mod tests {
                 warnings: Vec::new(),
                 probably_wrong: Vec::new(),
                 confidence: None,
+                subtitles: akhar_jobs::SubtitleSize::default(),
             }),
             timing: None,
             transcribed_s: None,

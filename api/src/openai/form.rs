@@ -1,6 +1,6 @@
 //! The forms of the OpenAI-compatible routes.
 
-use akhar_jobs::{Bounded, Language, MediaType, Queue, Script, SpeechParameters};
+use akhar_jobs::{Bounded, Digits, Language, MediaType, Queue, Script, SpeechParameters, SubtitleSize};
 use serde_json::json;
 
 use super::{
@@ -151,10 +151,11 @@ impl Form for AudioTranscriptionForm {
             lang: language,
             with_translation: false,
             with_timestamps: format.has_segments(),
-            with_words: granularities.contains(&Granularity::Word) || with_logprobs,
+            with_words: granularities.contains(&Granularity::Word) || with_logprobs || format.is_subtitles(),
             with_confidence: format == Format::VerboseJson || with_logprobs,
-            written: None,
+            written: format.is_subtitles().then_some(Digits::Latin),
             script: Script::Gurmukhi,
+            subtitles: SubtitleSize::default(),
         };
         Some((View { speech, format, granularities, with_logprobs, remarks }, self.stream?))
     }
@@ -181,6 +182,7 @@ impl Form for AudioTranslationForm {
             with_confidence: format == Format::VerboseJson,
             written: None,
             script: Script::Gurmukhi,
+            subtitles: SubtitleSize::default(),
         };
         let remarks = remarks([
             ("prompt", is_given(self.prompt.as_ref())),

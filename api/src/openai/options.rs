@@ -117,9 +117,14 @@ impl Format {
         }
     }
 
+    /// Whether the response is subtitles.
+    pub(super) const fn is_subtitles(self) -> bool {
+        matches!(self, Self::Srt | Self::Vtt)
+    }
+
     /// Whether the response shows the segments.
     pub(super) const fn has_segments(self) -> bool {
-        matches!(self, Self::Srt | Self::Vtt | Self::VerboseJson)
+        self.is_subtitles() || matches!(self, Self::VerboseJson)
     }
 }
 

@@ -4,7 +4,8 @@ use std::{io::Write as _, time::Duration};
 
 use akhar_client::{
     AudioLogprobBody, AudioResultBody, AudioSegmentBody, AudioTextBody, AudioUsageBody, AudioWordBody,
-    SegmentBody, VerboseAudioTextBody, Warnings, subtitles,
+    SegmentBody, VerboseAudioTextBody, Warnings,
+    subtitles::{self, Layout},
 };
 use akhar_jobs::{Job, Language, Outcome, Segment, SpeechParameters, Word};
 use axum::{
@@ -62,10 +63,13 @@ impl View {
         };
         match self.format {
             Format::Text => of_type("text/plain; charset=utf-8", format!("{}\n", transcription.text)),
-            Format::Srt => {
-                of_type("application/x-subrip; charset=utf-8", subtitles::srt(&cues(transcription.segments)))
+            Format::Srt => of_type(
+                "application/x-subrip; charset=utf-8",
+                subtitles::srt(&cues(transcription), Layout::default()),
+            ),
+            Format::Vtt => {
+                of_type("text/vtt; charset=utf-8", subtitles::vtt(&cues(transcription), Layout::default()))
             }
-            Format::Vtt => of_type("text/vtt; charset=utf-8", subtitles::vtt(&cues(transcription.segments))),
             Format::Json => {
                 let usage = usage(transcription.seconds);
                 let logprobs = self.with_logprobs.then(|| logprobs(&transcription.words)).flatten();
@@ -136,9 +140,9 @@ pub(super) fn transcription(job: Job, is_translation: bool) -> Result<Transcript
     Ok(Transcription { text, segments, words: words.unwrap_or_default(), seconds, warnings })
 }
 
-fn cues(segments: Vec<Segment>) -> Vec<SegmentBody> {
-    let cue = |segment: Segment| body::segment(Segment { translation: None, ..segment });
-    segments.into_iter().map(cue).collect()
+fn cues(Transcription { segments, words, .. }: Transcription) -> Vec<SegmentBody> {
+    let segments = segments.into_iter().map(|segment| Segment { translation: None, ..segment });
+    body::with_words(segments.collect(), Some(words))
 }
 
 pub(super) fn usage(seconds: f64) -> AudioUsageBody {

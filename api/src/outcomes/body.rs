@@ -77,7 +77,7 @@ fn handwriting(points: Vec<u8>, image: Option<Vec<u8>>) -> Result<HandwritingBod
 }
 
 /// Segments with their words, if those were requested. A word belongs to the first segment that does not end before it.
-fn with_words(segments: Vec<Segment>, words: Option<Vec<Word>>) -> Vec<SegmentBody> {
+pub(crate) fn with_words(segments: Vec<Segment>, words: Option<Vec<Word>>) -> Vec<SegmentBody> {
     let is_asked = words.is_some();
     let mut words = words.unwrap_or_default().into_iter().peekable();
     let segments = segments.into_iter().map(|found| {

@@ -2,7 +2,10 @@
 
 use std::time::Duration;
 
-use akhar_client::{HandwritingBody, JobResultBody, Png, TranscriptionBody, subtitles};
+use akhar_client::{
+    HandwritingBody, JobResultBody, Png, TranscriptionBody,
+    subtitles::{self, Layout},
+};
 use akhar_jobs::{Job, Operation, Outcome, Parameters, Timing};
 use axum::{
     Json,
@@ -66,13 +69,14 @@ const fn representations(parameters: &Parameters) -> &'static [Representation] {
 /// infer.
 pub(crate) fn result(job: Job, total: Duration, context: &RequestContext) -> Result<Response, Problem> {
     let warnings = warnings(job.outcome.as_ref());
+    let layout = layout(job.outcome.as_ref());
     let n_pages = match job.outcome {
         Some(Outcome::Handwriting { n_pages, .. }) => n_pages,
         _ => None,
     };
     let body = body(job.operation, job.state, job.outcome)?;
     let representation = negotiate(context, job.operation, representations_of(&body))?;
-    let mut response = with_warnings(represent(body, representation), &warnings);
+    let mut response = with_warnings(represent(body, representation, layout), &warnings);
     if let Some(n_pages) = n_pages {
         response.headers_mut().insert(PAGES, n_pages.into());
     }
@@ -91,6 +95,16 @@ pub(crate) fn with_server_timing(
     response
 }
 
+/// The size of an outcome's subtitles.
+fn layout(outcome: Option<&Outcome>) -> Layout {
+    let Some(Outcome::Transcription { subtitles, .. }) = outcome else { return Layout::default() };
+    let usual = Layout::default();
+    Layout {
+        max_line_length: subtitles.max_line_length.map_or(usual.max_line_length, |max| max.get().into()),
+        max_lines: subtitles.max_lines.map_or(usual.max_lines, |max| max.get().into()),
+    }
+}
+
 /// The representations that this body can have. The first is the default.
 fn representations_of(body: &JobResultBody) -> &'static [Representation] {
     match body {
@@ -104,7 +118,7 @@ fn representations_of(body: &JobResultBody) -> &'static [Representation] {
 }
 
 /// The part of the body that the representation shows. The JSON document if the body has no such part.
-fn represent(body: JobResultBody, representation: Representation) -> Response {
+fn represent(body: JobResultBody, representation: Representation, layout: Layout) -> Response {
     let text = |text: String| {
         let media_type = format!("{}; charset=utf-8", representation.media_type());
         ([(header::CONTENT_TYPE, media_type)], text).into_response()
@@ -121,11 +135,11 @@ fn represent(body: JobResultBody, representation: Representation) -> Response {
         (
             Representation::Srt,
             JobResultBody::Transcription(TranscriptionBody { timestamps: Some(s), .. }),
-        ) => text(subtitles::srt(&s)),
+        ) => text(subtitles::srt(&s, layout)),
         (
             Representation::Vtt,
             JobResultBody::Transcription(TranscriptionBody { timestamps: Some(s), .. }),
-        ) => text(subtitles::vtt(&s)),
+        ) => text(subtitles::vtt(&s, layout)),
         (_, body) => Json(body).into_response(),
     }
 }
@@ -155,7 +169,7 @@ mod tests {
         let content_type = |image, representation| {
             let outcome = Outcome::Handwriting { points: b"{}".to_vec(), image, n_pages: None };
             let body = body(Operation::HandwritingGenerator, JobState::Succeeded, Some(outcome)).unwrap();
-            represent(body, representation).headers()[header::CONTENT_TYPE].clone()
+            represent(body, representation, Layout::default()).headers()[header::CONTENT_TYPE].clone()
         };
         let png = || Some(b"\x89PNG".to_vec());
         assert_eq!(content_type(png(), Representation::Png), "image/png");

@@ -70,6 +70,7 @@ mod tests {
             warnings: vec!["warning".to_owned()],
             probably_wrong: Vec::new(),
             confidence: None,
+            subtitles: akhar_jobs::SubtitleSize::default(),
         }
     }
 

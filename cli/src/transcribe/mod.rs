@@ -91,6 +91,12 @@ pub(crate) struct Arguments {
     /// Leave the text as it is spoken in the formats srt and vtt
     #[arg(long, conflicts_with_all = ["written", "digits"])]
     spoken: bool,
+    /// The most characters of a line in the formats srt and vtt
+    #[arg(long, default_value = "42", value_parser = clap::value_parser!(u8).range(10..=200))]
+    max_line_length: u8,
+    /// The most lines of a cue in the formats srt and vtt
+    #[arg(long, default_value = "2", value_parser = clap::value_parser!(u8).range(1..=4))]
+    max_lines: u8,
     /// The most jobs at a time. Fewer are sent while the server has much to do
     #[arg(long, default_value = "64")]
     concurrency: NonZeroUsize,
@@ -114,6 +120,7 @@ impl Arguments {
     fn settings(&self) -> Settings {
         let asked = Asked { translate: self.translate, timestamps: self.timestamps, words: self.words };
         let settings = Settings::new(self.lang, asked, &self.format).with_script(self.script);
+        let settings = settings.with_layout(self.max_line_length, self.max_lines);
         match self.digits.or(self.written.then_some(Digits::Latin)) {
             None if self.spoken => settings.with_numbers(None),
             None => settings,

@@ -1,6 +1,7 @@
 //! Writes the results of a recording, the lists of files without one and the table of all, into the output folder. A file appears whole or not at all.
 
 use std::{
+    borrow::Cow,
     ffi::OsString,
     fs::{self, File},
     io::{self, Write as _},
@@ -132,19 +133,32 @@ fn contents(
                 warnings: transcript.warnings.sentences(),
                 probably_wrong: &transcript.warnings.probably_wrong,
                 confidence: transcript.confidence,
-                body: &transcript.body,
+                body: &shown(&transcript.body, settings),
             };
             serde_json::to_string_pretty(&document)? + "\n"
         }
         Format::Txt => format!("{text}\n"),
-        Format::Srt => subtitles::srt(&cues()),
-        Format::Vtt => subtitles::vtt(&cues()),
+        Format::Srt => subtitles::srt(&cues(), settings.layout()),
+        Format::Vtt => subtitles::vtt(&cues(), settings.layout()),
     })
+}
+
+/// The body with the words only if they are asked for: subtitles need them too.
+fn shown<'a>(body: &'a TranscriptionBody, settings: &Settings) -> Cow<'a, TranscriptionBody> {
+    if settings.shows_words() {
+        return Cow::Borrowed(body);
+    }
+    let mut body = body.clone();
+    for segment in body.timestamps.iter_mut().flatten() {
+        segment.words = None;
+    }
+    Cow::Owned(body)
 }
 
 /// A segment with the text of its translation alone.
 fn translated(segment: SegmentBody) -> SegmentBody {
-    SegmentBody { transcription: segment.translation.unwrap_or_default(), translation: None, ..segment }
+    let text = segment.translation.unwrap_or_default();
+    SegmentBody { transcription: text, translation: None, words: None, ..segment }
 }
 
 /// A segment without its translation.

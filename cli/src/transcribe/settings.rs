@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use akhar_client::SpeechRequest;
+use akhar_client::{SpeechRequest, subtitles::Layout};
 use clap::ValueEnum;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
@@ -74,6 +74,9 @@ pub(super) struct Settings {
     written: Option<Digits>,
     #[serde(default, skip_serializing_if = "Script::is_gurmukhi")]
     script: Script,
+    /// The most characters of a line of subtitles, and the most lines, if they are not the usual ones.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    layout: Option<(u8, u8)>,
 }
 
 impl Settings {
@@ -84,12 +87,36 @@ impl Settings {
         let has_subtitles = formats.iter().any(|format| format.needs_timestamps());
         let timestamps = timestamps || words || has_subtitles;
         let written = has_subtitles.then_some(Digits::Latin);
-        Self { lang, translate, timestamps, words, formats, written, script: Script::default() }
+        Self { lang, translate, timestamps, words, formats, written, script: Script::default(), layout: None }
     }
 
     /// The same with numbers in figures of these digits, or as they are spoken.
     pub(super) fn with_numbers(self, written: Option<Digits>) -> Self {
         Self { written, ..self }
+    }
+
+    /// The same with subtitles of this size.
+    pub(super) fn with_layout(self, max_line_length: u8, max_lines: u8) -> Self {
+        let layout = Layout { max_line_length: max_line_length.into(), max_lines: max_lines.into() };
+        Self { layout: (layout != Layout::default()).then_some((max_line_length, max_lines)), ..self }
+    }
+
+    /// The size of subtitles.
+    pub(super) fn layout(&self) -> Layout {
+        let of = |(max_line_length, max_lines): (u8, u8)| Layout {
+            max_line_length: max_line_length.into(),
+            max_lines: max_lines.into(),
+        };
+        self.layout.map_or_else(Layout::default, of)
+    }
+
+    /// Whether JSON documents have the words.
+    pub(super) const fn shows_words(&self) -> bool {
+        self.words
+    }
+
+    fn has_subtitles(&self) -> bool {
+        self.formats.iter().any(|format| format.needs_timestamps())
     }
 
     /// The same in this script.
@@ -126,7 +153,12 @@ impl Settings {
         let timestamps = self.timestamps;
         let written = self.written.map(Digits::name);
         let form = written.map_or_else(String::new, |digits| format!(" written {digits}"));
-        let words = if self.words { " words" } else { "" };
+        // Subtitles break between words.
+        let words = match (self.words, self.has_subtitles()) {
+            (true, _) => " words",
+            (false, true) => " times of words",
+            (false, false) => "",
+        };
         let script = (!self.script.is_gurmukhi()).then(|| self.script.name());
         let in_script = script.map_or_else(String::new, |script| format!(" in {script}"));
         let all = format!(
@@ -136,10 +168,11 @@ impl Settings {
             lang: Some(lang.to_owned()),
             with_translation: translate,
             with_timestamps: timestamps,
-            with_words: self.words,
+            with_words: self.words || self.has_subtitles(),
             with_confidence: self.words,
             written: written.map(str::to_owned),
             script: script.map(str::to_owned),
+            subtitles: None, // they are made here
             idempotency_key: Some(self::sha256(all.as_bytes())),
         }
     }

@@ -301,6 +301,7 @@ impl SpeechOperation {
             warnings,
             probably_wrong,
             confidence: confidence.map(thousandths),
+            subtitles: parameters.subtitles,
         };
         Ok((outcome, took))
     }

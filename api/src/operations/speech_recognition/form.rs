@@ -1,7 +1,9 @@
 //! The form of a speech recognition request.
 
 use akhar_client::MAX_RECORDING_BYTES;
-use akhar_jobs::{Digits, Language, MediaType, Queue, Script, SpeechParameters};
+use akhar_jobs::{
+    Digits, Language, MaxLineLength, MaxLines, MediaType, Queue, Script, SpeechParameters, SubtitleSize,
+};
 use serde_json::json;
 
 use crate::{
@@ -50,13 +52,17 @@ fields! {
         /// Whether to return how likely the text, its segments and its words are right, if the model tells it.
         with_confidence: bool = field("with-confidence").or("false"),
         /// Whether the text has the words as they are spoken, or is written with numbers in figures, such as ₹250, 15% and 5:30,
-        /// and in Panjabi with danda, comma and question mark.
-        format: TextForm = field("format").or("spoken"),
+        /// and in Panjabi with danda, comma and question mark. The default is `spoken`, but `written` if `Accept` asks for subtitles.
+        format: TextForm = field("format"),
         /// The digits of the text. Only with `format=written`, for which the default is `latin`.
         digits: Digits = field("digits"),
         /// The script of Panjabi texts: `latin` is ISO 15919, and `shahmukhi` is approximate, because it is made from Gurmukhi
         /// by rules. English texts do not change.
         script: Script = field("script").or("gurmukhi"),
+        /// The most characters of a line of subtitles. The default is 42.
+        max_line_length: MaxLineLength = field("max-line-length"),
+        /// The most lines of a cue of subtitles. The default is 2. With a translation, each text has at least one line.
+        max_lines: MaxLines = field("max-lines"),
     }
 }
 
@@ -71,10 +77,13 @@ impl Form for SpeechForm {
         ),
     });
     const QUEUE: Queue = Queue::Speech;
-    type Checked = SpeechParameters;
+    /// The parameters, and whether `format` is given.
+    type Checked = (SpeechParameters, bool);
 
-    fn check(self, violations: &mut Vec<Violation>) -> Option<SpeechParameters> {
-        if self.digits.is_some() && self.format == Some(TextForm::Spoken) {
+    fn check(self, violations: &mut Vec<Violation>) -> Option<(SpeechParameters, bool)> {
+        let is_given = self.format.is_some();
+        let format = self.format.unwrap_or(TextForm::Spoken);
+        if self.digits.is_some() && format == TextForm::Spoken {
             let detail = "digits needs format written, but format is spoken";
             violations.push(Violation::new("digits", Code::Unsupported, detail));
         }
@@ -83,18 +92,20 @@ impl Form for SpeechForm {
                 "with-words is true, but words are in the segments: expected with-timestamps to be true too";
             violations.push(Violation::new("with-words", Code::Unsupported, detail));
         }
-        Some(SpeechParameters {
+        let parameters = SpeechParameters {
             lang: self.lang?,
             with_translation: self.with_translation?,
             with_timestamps: self.with_timestamps?,
             with_words: self.with_words?,
             with_confidence: self.with_confidence?,
-            written: match self.format? {
+            written: match format {
                 TextForm::Spoken => None,
                 TextForm::Written => Some(self.digits.unwrap_or(Digits::Latin)),
             },
             script: self.script?,
-        })
+            subtitles: SubtitleSize { max_line_length: self.max_line_length, max_lines: self.max_lines },
+        };
+        Some((parameters, is_given))
     }
 
     fn example() -> Option<serde_json::Value> {

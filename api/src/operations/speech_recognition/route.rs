@@ -1,14 +1,14 @@
 //! `POST /v1/models/speech-recognition`: transcribes a recording.
 
 use akhar_client::TranscriptionBody;
-use akhar_jobs::Parameters;
+use akhar_jobs::{Digits, Parameters};
 use axum::{extract::State, response::Response};
 use utoipa::OpenApi;
 
 use crate::{
     app::App,
     auth::caller::Caller,
-    http::context::RequestContext,
+    http::{context::RequestContext, representation::Representation},
     operations::{form::Checked, intake::Intake, run::run},
     problems::Problem,
 };
@@ -29,8 +29,8 @@ pub(crate) struct Document;
         response also contains the text in the other language. If `with-timestamps` is true, it contains the start and \
         end of each segment in seconds. The text of a recording without speech is \"\". `Accept: text/plain` asks for the \
         text alone: the transcription, and after a blank line the translation if there is one. If `with-timestamps` is true, \
-        `Accept: application/x-subrip` or `text/vtt` asks for subtitles. The cue of a segment has a line with its \
-        transcription, and below it a line with its translation if there is one.",
+        `Accept: application/x-subrip` or `text/vtt` asks for subtitles: cues of at most two lines of 42 characters, which end \
+        where a phrase does, and stay until they can be read. A translation stands below what it translates.",
     responses(
         (status = 200, description = "The text of the recording.", content(
             (TranscriptionBody = "application/json", example = json!({
@@ -48,7 +48,15 @@ pub(crate) async fn handle(
     context: RequestContext,
     form: Checked<RequestForm>,
 ) -> Result<Response, Problem> {
-    let parameters = Parameters::SpeechRecognition(form.fields);
+    let (mut parameters, is_form_given) = form.fields;
+    if matches!(context.negotiate(Representation::SEGMENTS), Ok(Representation::Srt | Representation::Vtt))
+        && parameters.with_timestamps
+    {
+        // Cues break between words, and are read with a glance.
+        parameters.with_words = true;
+        parameters.written = parameters.written.or((!is_form_given).then_some(Digits::Latin));
+    }
+    let parameters = Parameters::SpeechRecognition(parameters);
     let intake = Intake { caller: &caller, context: &context, parameters, upload: form.upload };
     run(&app, intake).await
 }

@@ -6,7 +6,7 @@ use akhar_tests::{Form, Stack, http::send, speech::recording};
 async fn accept_chooses_text_and_subtitles() {
     let stack = Stack::start().await;
     let recording = recording("pa-two-sentences.wav");
-    let form = Form::upload_and(&recording.bytes, "with-timestamps", "true");
+    let form = Form::upload_and(&recording.bytes, "with-timestamps", "true").text("format", "spoken");
     let request = || stack.post("speech-recognition", &form);
     let json = send(request()).await;
     let (id, json) = (json.header("akhar-job").to_owned(), json.json());
