@@ -166,6 +166,7 @@ pub async fn headers(data: &[u8]) {
     for offered in [
         Representation::JSON,
         Representation::PICTURE,
+        Representation::PICTURE_AND_SVG,
         Representation::TRANSCRIPTION,
         Representation::SEGMENTS,
     ] {

@@ -70,6 +70,8 @@ pub struct HandwritingRequest {
     pub stroke_color: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stroke_width: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub seed: Option<u32>,
 }
 
 /// The fields of a speech recognition request.

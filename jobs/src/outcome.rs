@@ -25,6 +25,10 @@ pub enum Outcome {
         /// The number of pages. `None` if an earlier version of the worker wrote it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         n_pages: Option<u16>,
+        /// The picture as SVG, if one was requested. It is no artifact, because earlier versions of the api know no such
+        /// artifact.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        svg: Option<String>,
     },
     /// The result of a speech recognition.
     Transcription {

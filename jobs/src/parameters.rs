@@ -195,6 +195,10 @@ pub struct HandwritingParameters {
     pub page_length: PageLength,
     /// How to draw the picture. `None` if only the strokes are requested.
     pub picture: Option<Picture>,
+    /// What the handwriting is made from. If absent, it is made from the job's id, and is not written, because idempotency
+    /// keys have hashes of the parameters from before this field existed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seed: Option<u32>,
 }
 
 /// How a picture of handwriting looks.
@@ -204,6 +208,9 @@ pub struct HandwritingParameters {
 pub struct Picture {
     pub stroke_color: StrokeColor,
     pub stroke_width: StrokeWidth,
+    /// Whether to draw an SVG too. Not written if false, like an absent seed.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub with_svg: bool,
 }
 
 /// A colour of strokes. The names are stored in rows: never rename one.

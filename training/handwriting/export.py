@@ -18,7 +18,11 @@ CUT = STROKES * 2 * MODES  # of the loads: those of strokes, then those of spans
 
 
 class Writer(nn.Module):
-    """points = base[glyph] + (style loads[glyph] + variation loads[glyph]) x cosines, and spans likewise."""
+    """points = base[glyph] + (style loads[glyph] + variation loads[glyph]) x cosines, and spans likewise.
+
+    Stored in float32 and computed in float64: processors add in different orders, and the differences are too small to
+    survive the rounding of the outputs to float32. So the same inputs give the same strokes on every machine.
+    """
 
     def __init__(self, arrays: Arrays) -> None:
         super().__init__()
@@ -44,11 +48,14 @@ class Writer(nn.Module):
         span with x0 >= x1.
         """
         # A style far from the drawers' is made shorter.
-        near = style / torch.sqrt(1 + (style * style).sum(1, keepdim=True) / REACH)
-        moved = near[None] @ self.style_loads[glyph] + variation[:, None] @ self.variation_loads[glyph]
+        wide = style.double()
+        near = wide / torch.sqrt(1 + (wide * wide).sum(1, keepdim=True) / REACH)
+        by_hand = near[None] @ self.style_loads[glyph].double()
+        moved = by_hand + variation.double()[:, None] @ self.variation_loads[glyph].double()
         modes, spans = moved[:, 0, :CUT], moved[:, 0, CUT:]
-        points = self.base[glyph] + modes.reshape(-1, STROKES, 2, MODES) @ self.cosines
-        return points.transpose(2, 3), self.strokes[glyph], (self.spans[glyph] + spans).reshape(-1, 2, 2)
+        points = self.base[glyph].double() + modes.reshape(-1, STROKES, 2, MODES) @ self.cosines.double()
+        head = (self.spans[glyph].double() + spans).reshape(-1, 2, 2)
+        return points.transpose(2, 3).float(), self.strokes[glyph], head.float()
 
 
 def graph(arrays: Arrays) -> onnx.ModelProto:

@@ -7,6 +7,8 @@ pub(crate) enum Representation {
     Json,
     /// The picture of a result, as a PNG.
     Png,
+    /// The picture of a result, as an SVG.
+    Svg,
     /// The text of a transcription alone.
     Text,
     /// The segments of a transcription as `SubRip` subtitles.
@@ -24,6 +26,8 @@ impl Representation {
     pub(crate) const EVENTS: &[Self] = &[Self::Events];
     /// The representations of a result with a picture. The default is the PNG.
     pub(crate) const PICTURE: &[Self] = &[Self::Png, Self::Json];
+    /// The representations of a result with a picture and an SVG of it.
+    pub(crate) const PICTURE_AND_SVG: &[Self] = &[Self::Png, Self::Json, Self::Svg];
 
     /// The representations of a transcription without segments.
     pub(crate) const TRANSCRIPTION: &[Self] = &[Self::Json, Self::Text];
@@ -35,6 +39,7 @@ impl Representation {
         match self {
             Self::Json => "application/json",
             Self::Png => "image/png",
+            Self::Svg => "image/svg+xml",
             Self::Text => "text/plain",
             Self::Srt => "application/x-subrip",
             Self::Vtt => "text/vtt",

@@ -1,6 +1,8 @@
 //! The types of values that fields can hold. Each parses the text of a value and describes itself to the OpenAPI
 //! document.
 
+use std::str::FromStr;
+
 use akhar_jobs::{
     Bounded, Digits, JobId, JobState, Language, Operation, PanjabiText, Script, StrokeColor,
     panjabi_text::{LENGTH, PATTERN, PanjabiTextError},
@@ -81,8 +83,6 @@ impl Value for bool {
     }
 }
 
-/// An integer in decimal digits, optionally with a minus sign. A plus sign, spaces, a decimal point or an exponent is a
-/// violation.
 impl<const MIN: u16, const MAX: u16> Value for Bounded<u8, MIN, MAX> {
     const JSON: Kind = Kind::Number;
 
@@ -94,12 +94,33 @@ impl<const MIN: u16, const MAX: u16> Value for Bounded<u8, MIN, MAX> {
     }
 
     fn parse(text: &str) -> Result<Self, Code> {
-        let digits = text.strip_prefix('-').unwrap_or(text);
-        if digits.is_empty() || !digits.bytes().all(|b| b.is_ascii_digit()) {
-            return Err(Code::NotAnInteger);
-        }
-        text.parse().ok().and_then(Self::new).ok_or(Code::OutOfRange)
+        Self::new(integer(text)?).ok_or(Code::OutOfRange)
     }
+}
+
+impl Value for u32 {
+    const JSON: Kind = Kind::Number;
+
+    fn rule() -> Rule {
+        rule(
+            format!("an integer from 0 to {}", Self::MAX),
+            json!({"type": "integer", "format": "int64", "minimum": 0, "maximum": Self::MAX}),
+        )
+    }
+
+    fn parse(text: &str) -> Result<Self, Code> {
+        integer(text)
+    }
+}
+
+/// An integer in decimal digits, optionally with a minus sign. A plus sign, spaces, a decimal point or an exponent is a
+/// violation.
+fn integer<N: FromStr>(text: &str) -> Result<N, Code> {
+    let digits = text.strip_prefix('-').unwrap_or(text);
+    if digits.is_empty() || !digits.bytes().all(|b| b.is_ascii_digit()) {
+        return Err(Code::NotAnInteger);
+    }
+    text.parse().map_err(|_| Code::OutOfRange)
 }
 
 /// A number, whole or not. Rust parses every number that JSON allows.

@@ -37,6 +37,7 @@ problems! {
             content(
                 (JobResultBody = "application/json", example = json!({"predictions": [{"label": "੫", "score": 0.98}]})),
                 (Png = "image/png"),
+                (String = "image/svg+xml"),
                 (String = "text/plain", example = "ਸਤਿ ਸ੍ਰੀ ਅਕਾਲ"),
                 (String = "application/x-subrip", example = "1\n00:00:00,240 --> 00:00:01,360\nਸਤਿ ਸ੍ਰੀ ਅਕਾਲ\n\n"),
                 (String = "text/vtt", example = "WEBVTT\n\n00:00:00.240 --> 00:00:01.360\nਸਤਿ ਸ੍ਰੀ ਅਕਾਲ\n"),

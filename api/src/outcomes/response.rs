@@ -6,7 +6,7 @@ use akhar_client::{
     HandwritingBody, JobResultBody, Png, TranscriptionBody,
     subtitles::{self, Layout},
 };
-use akhar_jobs::{Job, Operation, Outcome, Parameters, Timing};
+use akhar_jobs::{HandwritingParameters, Job, Operation, Outcome, Parameters, Timing};
 use axum::{
     Json,
     http::{HeaderName, HeaderValue, header},
@@ -37,9 +37,11 @@ fn negotiate(
     offered: &[Representation],
 ) -> Result<Representation, Problem> {
     let (with_more, advice) = match operation {
-        Operation::HandwritingGenerator => {
-            (Representation::PICTURE, "A picture is made on request: send `with-image` with the value true.")
-        }
+        Operation::HandwritingGenerator => (
+            Representation::PICTURE_AND_SVG,
+            "A picture is made on request: send `with-image` with the value true. An SVG is made \
+                if the Accept header of that request prefers it.",
+        ),
         Operation::SpeechRecognition => (
             Representation::SEGMENTS,
             "Subtitles are made from segments: send `with-timestamps` with the value true.",
@@ -55,7 +57,9 @@ fn negotiate(
 /// The representations that the response to these parameters can have. The first is the default.
 const fn representations(parameters: &Parameters) -> &'static [Representation] {
     match parameters {
-        Parameters::HandwritingGenerator(form) if form.picture.is_some() => Representation::PICTURE,
+        Parameters::HandwritingGenerator(HandwritingParameters { picture: Some(picture), .. }) => {
+            pictures(picture.with_svg)
+        }
         Parameters::SpeechRecognition(speech) if speech.with_timestamps => Representation::SEGMENTS,
         Parameters::SpeechRecognition(_) => Representation::TRANSCRIPTION,
         Parameters::AlphabetRecognition { .. }
@@ -64,19 +68,27 @@ const fn representations(parameters: &Parameters) -> &'static [Representation] {
     }
 }
 
+const fn pictures(with_svg: bool) -> &'static [Representation] {
+    if with_svg { Representation::PICTURE_AND_SVG } else { Representation::PICTURE }
+}
+
 /// The operation's response in the representation that the caller prefers. `total` is the time since the request
 /// arrived, or from the job's acceptance to its end. The `Server-Timing` header divides it into queue, decode and
 /// infer.
 pub(crate) fn result(job: Job, total: Duration, context: &RequestContext) -> Result<Response, Problem> {
     let warnings = warnings(job.outcome.as_ref());
     let layout = layout(job.outcome.as_ref());
-    let n_pages = match job.outcome {
-        Some(Outcome::Handwriting { n_pages, .. }) => n_pages,
-        _ => None,
-    };
+    let (mut job, mut svg, mut n_pages) = (job, None, None);
+    if let Some(Outcome::Handwriting { n_pages: n, svg: drawn, .. }) = &mut job.outcome {
+        (n_pages, svg) = (*n, drawn.take());
+    }
     let body = body(job.operation, job.state, job.outcome)?;
-    let representation = negotiate(context, job.operation, representations_of(&body))?;
-    let mut response = with_warnings(represent(body, representation, layout), &warnings);
+    let representation = negotiate(context, job.operation, representations_of(&body, svg.is_some()))?;
+    let response = match (representation, svg) {
+        (Representation::Svg, Some(svg)) => typed(representation, svg),
+        _ => represent(body, representation, layout),
+    };
+    let mut response = with_warnings(response, &warnings);
     if let Some(n_pages) = n_pages {
         response.headers_mut().insert(PAGES, n_pages.into());
     }
@@ -106,9 +118,9 @@ fn layout(outcome: Option<&Outcome>) -> Layout {
 }
 
 /// The representations that this body can have. The first is the default.
-fn representations_of(body: &JobResultBody) -> &'static [Representation] {
+fn representations_of(body: &JobResultBody, with_svg: bool) -> &'static [Representation] {
     match body {
-        JobResultBody::Handwriting(HandwritingBody { image: Some(_), .. }) => Representation::PICTURE,
+        JobResultBody::Handwriting(HandwritingBody { image: Some(_), .. }) => pictures(with_svg),
         JobResultBody::Transcription(TranscriptionBody { timestamps: Some(_), .. }) => {
             Representation::SEGMENTS
         }
@@ -117,12 +129,15 @@ fn representations_of(body: &JobResultBody) -> &'static [Representation] {
     }
 }
 
+/// A response with a text of this media type.
+fn typed(representation: Representation, text: String) -> Response {
+    let media_type = format!("{}; charset=utf-8", representation.media_type());
+    ([(header::CONTENT_TYPE, media_type)], text).into_response()
+}
+
 /// The part of the body that the representation shows. The JSON document if the body has no such part.
 fn represent(body: JobResultBody, representation: Representation, layout: Layout) -> Response {
-    let text = |text: String| {
-        let media_type = format!("{}; charset=utf-8", representation.media_type());
-        ([(header::CONTENT_TYPE, media_type)], text).into_response()
-    };
+    let text = |text: String| typed(representation, text);
     match (representation, body) {
         (
             Representation::Png,
@@ -167,7 +182,7 @@ mod tests {
     #[test]
     fn the_picture_is_sent_alone_if_png_is_preferred() {
         let content_type = |image, representation| {
-            let outcome = Outcome::Handwriting { points: b"{}".to_vec(), image, n_pages: None };
+            let outcome = Outcome::Handwriting { points: b"{}".to_vec(), image, n_pages: None, svg: None };
             let body = body(Operation::HandwritingGenerator, JobState::Succeeded, Some(outcome)).unwrap();
             represent(body, representation, Layout::default()).headers()[header::CONTENT_TYPE].clone()
         };

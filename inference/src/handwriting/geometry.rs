@@ -18,3 +18,21 @@ pub(crate) fn moved(mut stroke: Vec<Point>, dx: f32, dy: f32) -> Vec<Point> {
 pub(crate) fn extent<'a>(points: impl Iterator<Item = &'a Point>) -> Option<[f32; 2]> {
     points.map(|p| [p[0], p[0]]).reduce(|a, b| [a[0].min(b[0]), a[1].max(b[1])])
 }
+
+/// The distance between two points. Unlike `hypot` of a library it has the same value on every machine.
+pub(crate) fn distance(a: Point, b: Point) -> f32 {
+    let [x, y] = [a[0] - b[0], a[1] - b[1]];
+    (x * x + y * y).sqrt()
+}
+
+/// The sine of `x` radians, the same on every machine (see `hand`).
+#[expect(clippy::cast_possible_truncation, reason = "rounded to float32 on purpose")]
+pub(crate) fn sin(x: f32) -> f32 {
+    f64::from(x).sin() as f32
+}
+
+/// The exponential of `x`, the same on every machine (see `hand`).
+#[expect(clippy::cast_possible_truncation, reason = "rounded to float32 on purpose")]
+pub(crate) fn exp(x: f32) -> f32 {
+    f64::from(x).exp() as f32
+}

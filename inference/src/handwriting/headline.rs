@@ -3,12 +3,12 @@
 
 use std::f32::consts::TAU;
 
-use rand::{RngExt as _, rngs::SmallRng};
+use rand::RngExt as _;
 
 use super::{
-    geometry::{BODY, Point, extent},
+    geometry::{BODY, Point, exp, extent, sin},
+    hand::{Rng, normal},
     line::SetWord,
-    writer::normal,
 };
 
 /// A letter's headline that ends within this distance of the letter's side is joined to the neighbour's
@@ -51,8 +51,8 @@ pub(super) struct Habit {
 }
 
 impl Habit {
-    pub(super) fn new(rng: &mut SmallRng) -> Self {
-        Self { unevenness: (STEADINESS * normal(rng)).exp(), slope: SLOPE[0] * normal(rng) }
+    pub(super) fn new(rng: &mut Rng) -> Self {
+        Self { unevenness: exp(STEADINESS * normal(rng)), slope: SLOPE[0] * normal(rng) }
     }
 }
 
@@ -65,7 +65,7 @@ pub(super) struct Headline {
 }
 
 impl Headline {
-    pub(super) fn new(word: &SetWord, habit: Habit, rng: &mut SmallRng) -> Self {
+    pub(super) fn new(word: &SetWord, habit: Habit, rng: &mut Rng) -> Self {
         let ends = word
             .cells
             .iter()
@@ -80,7 +80,7 @@ impl Headline {
         let height = |i: usize| {
             #[expect(clippy::cast_precision_loss, reason = "a few hundred")]
             let along = i as f32 * SPACING;
-            let waves: f32 = waves.iter().map(|(f, a, phase)| a * (f * along + phase).sin()).sum();
+            let waves: f32 = waves.iter().map(|(f, a, phase)| a * sin(f * along + phase)).sum();
             (slope * (along - length / 2.0) + waves).clamp(-LIMIT, LIMIT)
         };
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "at most a page's width")]
@@ -104,12 +104,12 @@ impl Headline {
     }
 
     /// The strokes of the headline from left to right.
-    pub(super) fn strokes(&self, word: &SetWord, rng: &mut SmallRng) -> Vec<Vec<Point>> {
+    pub(super) fn strokes(&self, word: &SetWord, rng: &mut Rng) -> Vec<Vec<Point>> {
         intervals(word).into_iter().map(|interval| self.draw(interval, rng)).collect()
     }
 
     /// One stroke over an interval of x. The pen is at rest at both ends.
-    fn draw(&self, [from, to]: [f32; 2], rng: &mut SmallRng) -> Vec<Point> {
+    fn draw(&self, [from, to]: [f32; 2], rng: &mut Rng) -> Vec<Point> {
         let from = from - OVERSHOOT * (0.5 + 0.4 * normal(rng)).max(0.0);
         let to = to + OVERSHOOT * (0.5 + 0.4 * normal(rng)).max(0.0);
         let length = to - from;

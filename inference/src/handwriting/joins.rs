@@ -1,11 +1,9 @@
 //! Joins the strokes of letters to a headline that is not straight.
 
-use rand::rngs::SmallRng;
-
 use super::{
-    geometry::{BODY, Point},
+    geometry::{BODY, Point, distance},
+    hand::{Rng, normal},
     headline::Headline,
-    writer::normal,
 };
 
 /// Ink down to this distance below the headline moves with it, page units.
@@ -19,7 +17,7 @@ const MISS: [f32; 3] = [0.03 * BODY, -0.07 * BODY, 0.015 * BODY];
 const TAIL: f32 = 0.4 * BODY;
 
 /// Moves a stroke of a letter so that it hangs from the headline.
-pub(super) fn hang(mut stroke: Vec<Point>, headline: &Headline, rng: &mut SmallRng) -> Vec<Point> {
+pub(super) fn hang(mut stroke: Vec<Point>, headline: &Headline, rng: &mut Rng) -> Vec<Point> {
     let joins = [stroke.first(), stroke.last()].map(|end| end.is_some_and(|p| p[1].abs() < NEAR));
     let [deviation, above, below] = MISS;
     for (joins, is_last) in joins.into_iter().zip([false, true]) {
@@ -51,7 +49,7 @@ fn shift_end<'a>(points: impl Iterator<Item = &'a mut Point>, by: f32) {
     let mut along = 0.0;
     let mut last: Option<Point> = None;
     for point in points {
-        along += last.map_or(0.0, |p| (p[0] - point[0]).hypot(p[1] - point[1]));
+        along += last.map_or(0.0, |p| distance(p, *point));
         if along > TAIL {
             return;
         }

@@ -1,17 +1,16 @@
 //! Places the glyphs of a text on pages. The result is every stroke at its position, in the order of writing.
 
-use rand::rngs::SmallRng;
-
 use super::{
     cell::{self, SetCell},
-    geometry::{BODY, Point, moved},
+    geometry::{BODY, Point, moved, sin},
+    hand::{Hand, Rng, normal},
     headline::{Habit, Headline},
     joins,
     line::{self, Line},
     orthography::{Text, Word},
     page::{MARGIN, Page, Sheet, TOP},
     pen,
-    writer::{Hand, Shape, normal},
+    writer::Shape,
 };
 
 /// Variation of the gaps between characters: the standard deviation as a share of the gap.
@@ -52,7 +51,7 @@ fn set_word<'a>(
     word: &'a Word,
     shapes: &mut std::slice::Iter<'_, Shape>,
     gap: f32,
-    rng: &mut SmallRng,
+    rng: &mut Rng,
 ) -> (&'a Word, Vec<SetCell>, Vec<f32>) {
     let mut varied = || gap * (1.0 + GAP_VARIATION * normal(rng));
     let (cells, gaps) = word.cells.iter().map(|c| (cell::set(c, shapes, varied()), varied())).unzip();
@@ -61,7 +60,7 @@ fn set_word<'a>(
 
 /// The strokes of a line, word by word: the letters with the signs beside and below them, then the headline,
 /// then the signs above it.
-fn line_strokes(line: Line, habit: Habit, rng: &mut SmallRng) -> Vec<Vec<Point>> {
+fn line_strokes(line: Line, habit: Habit, rng: &mut Rng) -> Vec<Vec<Point>> {
     let mut strokes = Vec::new();
     for word in line {
         let headline = Headline::new(&word, habit, rng);
@@ -90,7 +89,7 @@ struct Drift {
 }
 
 impl Drift {
-    fn new(rng: &mut SmallRng) -> Self {
+    fn new(rng: &mut Rng) -> Self {
         Self {
             slope: 0.004 * normal(rng),
             wave: 0.7 * normal(rng),
@@ -100,6 +99,6 @@ impl Drift {
     }
 
     fn at(&self, x: f32) -> f32 {
-        self.slope * x + self.wave * (x / self.length + self.phase).sin()
+        self.slope * x + self.wave * sin(x / self.length + self.phase)
     }
 }

@@ -41,6 +41,13 @@ pub struct Sheet {
     pub n_pages: u16,
 }
 
+impl Sheet {
+    /// The width and the height of the picture of all pages, in whole pixels.
+    pub(super) fn size(&self) -> [f32; 2] {
+        [self.width.round(), (self.page_length * f32::from(self.n_pages)).round()]
+    }
+}
+
 impl Page {
     pub(crate) const fn char_gap(&self) -> f32 {
         self.char_space - BEARINGS

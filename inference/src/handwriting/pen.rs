@@ -1,7 +1,7 @@
 //! Resamples strokes: from points evenly spaced in time to as many points as a smooth curve needs, still
 //! evenly spaced in time.
 
-use super::geometry::{BODY, Point};
+use super::geometry::{BODY, Point, distance};
 
 /// The largest distance between neighbouring points, page units. After rounding it is at most 2.
 pub(super) const MAX_STEP: f32 = 1.96;
@@ -68,10 +68,6 @@ fn spline(p: [f32; 4], t: f32) -> f32 {
     let cubic = 3.0 * (p[1] - p[2]) + p[3] - p[0];
     let square = 2.0 * p[0] - 5.0 * p[1] + 4.0 * p[2] - p[3];
     p[1] + 0.5 * t * (p[2] - p[0] + t * (square + t * cubic))
-}
-
-fn distance(a: Point, b: Point) -> f32 {
-    (a[0] - b[0]).hypot(a[1] - b[1])
 }
 
 /// Limits a coordinate to the page and rounds it to hundredths.

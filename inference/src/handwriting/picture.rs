@@ -3,18 +3,14 @@
 use png::{BitDepth, ColorType, Compression, Encoder, EncodingError, Filter};
 use tiny_skia::{FillRule, LineJoin, Mask, Path, PathBuilder, Stroke, Transform};
 
-use super::{geometry::Point, page::Sheet, pen::MAX_STEP};
+use super::{
+    geometry::Point,
+    page::Sheet,
+    widths::{self, WIDTHS},
+};
 
 /// Shades from paper to ink. 16 shades need four bits for each pixel.
 const SHADES: u8 = 16;
-/// The smallest and the largest width of a line, as shares of the pen's width. A slow pen draws wider.
-const PRESSURE: [f32; 2] = [0.84, 1.12];
-/// The number of different line widths.
-const WIDTHS: usize = 7;
-/// A point within this distance of a line counts as on the line, pixels.
-const TOLERANCE: f32 = 0.06;
-/// The largest number of points that one straight line replaces.
-const LONGEST_CHORD: usize = 16;
 /// The rasteriser's resolution scale: curves are flattened for a scale of one pixel to the unit.
 const RESOLUTION: f32 = 1.0;
 
@@ -87,16 +83,12 @@ struct Rows {
 impl Rows {
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "checked just before")]
     fn of(sheet: &Sheet) -> Result<Self, PictureError> {
-        let height = sheet.page_length * f32::from(sheet.n_pages);
+        let [width, height] = sheet.size();
         let fits = |n: f32| (1.0..=1e6).contains(&n);
-        if !fits(sheet.width) || !fits(sheet.page_length) || !fits(height) {
-            return Err(PictureError::Size(sheet.width, height));
+        if !fits(width) || !fits(sheet.page_length) || !fits(height) {
+            return Err(PictureError::Size(width, height));
         }
-        Ok(Self {
-            width: sheet.width.round() as u32,
-            height: height.round() as u32,
-            band: sheet.page_length.round() as u32,
-        })
+        Ok(Self { width: width as u32, height: height as u32, band: sheet.page_length.round() as u32 })
     }
 
     /// The first row of each band and its number of rows.
@@ -115,18 +107,17 @@ impl Rows {
     }
 }
 
-/// The area that the strokes cover. Strokes are cut where the line width changes, and all pieces of one width
-/// are outlined together.
+/// The area that the strokes cover. All parts of one width are outlined together.
 fn inked_area(sheet: &Sheet, width: f32) -> Option<Path> {
-    let mut pieces: [PathBuilder; WIDTHS] = std::array::from_fn(|_| PathBuilder::new());
+    let mut lines: [PathBuilder; WIDTHS] = std::array::from_fn(|_| PathBuilder::new());
     let mut area = PathBuilder::new();
     for stroke in &sheet.strokes {
-        draw(&mut pieces, &mut area, stroke, width);
+        draw(&mut lines, &mut area, stroke, width);
     }
-    for (builder, i) in pieces.into_iter().zip(0..) {
+    for (builder, i) in lines.into_iter().zip(0..) {
         // Round joins would take most of the time. Smooth curves do not need them, and `draw` has rounded the
         // corners.
-        let pen = Stroke { width: width * pressed(i), line_join: LineJoin::Bevel, ..Stroke::default() };
+        let pen = Stroke { width: width * widths::share(i), line_join: LineJoin::Bevel, ..Stroke::default() };
         if let Some(outline) = builder.finish().and_then(|path| path.stroke(&pen, RESOLUTION)) {
             area.push_path(&outline);
         }
@@ -134,89 +125,24 @@ fn inked_area(sheet: &Sheet, width: f32) -> Option<Path> {
     area.finish()
 }
 
-/// The line width at this pressure, as a share of the pen's width.
-#[expect(clippy::cast_precision_loss, reason = "there are few widths")]
-fn pressed(pressure: usize) -> f32 {
-    PRESSURE[0] + (PRESSURE[1] - PRESSURE[0]) * pressure as f32 / (WIDTHS - 1) as f32
-}
-
-/// Adds a stroke. Its ends and corners become circles in `area`. The parts between them become lines in the
-/// piece of their width, and each line reaches one point into the next one.
-fn draw(pieces: &mut [PathBuilder; WIDTHS], area: &mut PathBuilder, stroke: &[Point], width: f32) {
-    let pressures = pressures(stroke);
-    let (Some(first), Some(last)) = (pressures.first(), pressures.last()) else { return };
-    let mut round = |[x, y]: Point, pressure: usize| area.push_circle(x, y, width * pressed(pressure) / 2.0);
-    round(stroke[0], *first);
-    round(stroke[stroke.len() - 1], *last);
-    let mut from = 0;
-    for to in 1..stroke.len() {
-        let is_end = to + 1 == stroke.len();
-        let is_corner = !is_end && is_sharp(stroke[to - 1], stroke[to], stroke[to + 1]);
-        if is_corner {
-            round(stroke[to], pressures[from]);
-        }
-        if !is_end && !is_corner && pressures[to] == pressures[from] {
-            continue;
-        }
-        let end = if is_end || is_corner { to } else { to + 1 };
-        if let Some(builder) = pieces.get_mut(pressures[from]) {
-            builder.move_to(stroke[from][0], stroke[from][1]);
-            thinned(&stroke[from..=end]).for_each(|[x, y]| builder.line_to(x, y));
-        }
-        from = to;
+/// Adds a stroke. Its ends and corners become circles in `area`, and its parts become lines of their width.
+fn draw(lines: &mut [PathBuilder; WIDTHS], area: &mut PathBuilder, stroke: &[Point], width: f32) {
+    let parts = widths::parts(stroke);
+    let mut round = |[x, y]: Point, i: usize| area.push_circle(x, y, width * widths::share(i) / 2.0);
+    if let (Some(first), [point, ..]) = (parts.first(), stroke) {
+        round(*point, first.width);
     }
-}
-
-/// The points after the first, without those that lie on a straight line between others. So there are fewer
-/// edges to fill.
-fn thinned(points: &[Point]) -> impl Iterator<Item = Point> {
-    let mut from = 0;
-    std::iter::from_fn(move || {
-        let last = points.len() - 1;
-        let mut to = from + 1;
-        while to < last && to - from < LONGEST_CHORD && is_straight(&points[from..=to + 1]) {
-            to += 1;
+    for part in parts {
+        let (Some(builder), [[x, y], others @ .., last]) = (lines.get_mut(part.width), &part.points[..])
+        else {
+            continue;
+        };
+        builder.move_to(*x, *y);
+        others.iter().chain([last]).for_each(|[x, y]| builder.line_to(*x, *y));
+        if part.is_last_or_at_corner {
+            round(*last, part.width);
         }
-        from = to;
-        points.get(to).copied()
-    })
-}
-
-/// Whether all points lie within [`TOLERANCE`] of the line from the first to the last.
-fn is_straight(points: &[Point]) -> bool {
-    let (Some(a), Some(b)) = (points.first(), points.last()) else { return true };
-    let [dx, dy] = [b[0] - a[0], b[1] - a[1]];
-    let length = dx.hypot(dy).max(1e-6);
-    points.iter().all(|p| ((p[0] - a[0]) * dy - (p[1] - a[1]) * dx).abs() <= TOLERANCE * length)
-}
-
-/// Whether a path turns by more than about 25 degrees at its middle point.
-fn is_sharp(from: Point, at: Point, to: Point) -> bool {
-    let [a, b] = [[at[0] - from[0], at[1] - from[1]], [to[0] - at[0], to[1] - at[1]]];
-    let along = a[0] * b[0] + a[1] * b[1];
-    along < 0.9 * a[0].hypot(a[1]) * b[0].hypot(b[1])
-}
-
-/// The pressure (an index of the line widths) from each point to the next. The faster the pen moves, the
-/// lower the pressure.
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    clippy::cast_precision_loss,
-    reason = "a number from 0 to 1, times a small number"
-)]
-fn pressures(stroke: &[Point]) -> Vec<usize> {
-    let speeds: Vec<f32> = stroke.windows(2).map(|w| (w[0][0] - w[1][0]).hypot(w[0][1] - w[1][1])).collect();
-    // The pressure changes slowly: it follows a running mean of the speed over about a dozen points.
-    let mut slow = speeds.first().copied().unwrap_or(0.0);
-    speeds
-        .iter()
-        .map(|speed| {
-            slow += 0.15 * (speed - slow);
-            let pressure = 1.0 - (slow / MAX_STEP).min(1.0);
-            (pressure * (WIDTHS - 1) as f32).round() as usize
-        })
-        .collect()
+    }
 }
 
 /// The palette from white to the ink's colour, in even steps.

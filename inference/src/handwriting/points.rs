@@ -1,6 +1,9 @@
 //! Writes strokes as JSON: the `points` object of the API.
 
-use std::io::Write as _;
+use std::{
+    fmt::{self, Display, Formatter},
+    io::Write as _,
+};
 
 use super::{geometry::Point, page::Sheet};
 
@@ -27,28 +30,32 @@ fn axis(json: &mut Vec<u8>, strokes: &[Vec<Point>], k: usize) {
             if j > 0 {
                 json.push(b',');
             }
-            number(json, point[k]);
+            // Writing to a Vec cannot fail.
+            let _ = write!(json, "{}", Hundredths(point[k]));
         }
         json.push(b']');
     }
     json.push(b']');
 }
 
-/// Writes a non-negative number in its shortest form with at most two decimals.
-fn number(json: &mut Vec<u8>, value: f32) {
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "coordinates on the sheet are small"
-    )]
-    let hundredths = (f64::from(value) * 100.0).round().max(0.0) as u32;
-    let (whole, rest) = (hundredths / 100, hundredths % 100);
-    // Writing to a Vec cannot fail.
-    let _ = match rest {
-        0 => write!(json, "{whole}"),
-        r if r % 10 == 0 => write!(json, "{whole}.{}", r / 10),
-        r => write!(json, "{whole}.{r:02}"),
-    };
+/// A non-negative number in its shortest form with at most two decimals.
+pub(super) struct Hundredths(pub(super) f32);
+
+impl Display for Hundredths {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "coordinates on the sheet are small"
+        )]
+        let hundredths = (f64::from(self.0) * 100.0).round().max(0.0) as u32;
+        let (whole, rest) = (hundredths / 100, hundredths % 100);
+        match rest {
+            0 => write!(f, "{whole}"),
+            r if r % 10 == 0 => write!(f, "{whole}.{}", r / 10),
+            r => write!(f, "{whole}.{r:02}"),
+        }
+    }
 }
 
 #[cfg(test)]

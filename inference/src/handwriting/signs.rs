@@ -1,6 +1,6 @@
 //! Places signs above and below a letter, without touching the ink that is already there.
 
-use super::geometry::{BODY, Point, extent, moved};
+use super::geometry::{BODY, Point, distance, extent, moved};
 
 /// The smallest distance between a sign and other ink, page units.
 const CLEARANCE: f32 = 4.2;
@@ -46,7 +46,7 @@ pub(super) fn place<'a>(
         sign.iter().all(|s| {
             // The part of a sign that touches the headline is not checked.
             (!is_below && s[1] + dy > -1.5)
-                || ink.iter().all(|p| (p[0] - s[0] - dx).hypot(p[1] - s[1] - dy) >= CLEARANCE)
+                || ink.iter().all(|p| distance(*p, [s[0] + dx, s[1] + dy]) >= CLEARANCE)
         })
     };
     let mut candidates = offsets(away).map(|(x, y)| (at + x, y));

@@ -239,6 +239,54 @@ fn a_picture_has_white_paper_and_ink_of_the_requested_colour_and_width() {
     assert!(2 * thin < thick, "{thin} {thick}");
 }
 
+/// The ink of an SVG of a sheet, from 0 to 255 for each pixel: its paths, drawn with round ends and corners.
+fn drawn(svg: &str, [width, height]: [u32; 2]) -> Vec<u8> {
+    use tiny_skia::{LineCap, LineJoin, Mask, PathBuilder, Stroke, Transform};
+
+    let mut mask = Mask::new(width, height).unwrap();
+    for path in svg.split("<path stroke-width=\"").skip(1) {
+        let (pen, path) = path.split_once("\" d=\"M").unwrap();
+        let mut line = PathBuilder::new();
+        for (i, point) in path.split('"').next().unwrap().split('L').enumerate() {
+            let (x, y) = point.split_once(' ').unwrap();
+            let [x, y] = [x, y].map(|n| n.parse().unwrap());
+            if i == 0 { line.move_to(x, y) } else { line.line_to(x, y) }
+        }
+        let pen = Stroke {
+            width: pen.parse().unwrap(),
+            line_cap: LineCap::Round,
+            line_join: LineJoin::Round,
+            ..Stroke::default()
+        };
+        let outline = line.finish().unwrap().stroke(&pen, 1.0).unwrap();
+        mask.fill_path(&outline, tiny_skia::FillRule::Winding, true, Transform::identity());
+    }
+    mask.data().to_vec()
+}
+
+#[test]
+fn an_svg_looks_like_the_png() {
+    let page = Page { width: 300.5, length: 300.0, ..PAGE };
+    let sheet = write("ਸਤਿ ਸ੍ਰੀ ਅਕਾਲ\nਕਰ", &page, 3);
+    for width in [1.0, 2.5, 8.0] {
+        let bytes = png(&sheet, Ink([0; 3]), width).unwrap();
+        let mut decoder = ::png::Decoder::new(std::io::Cursor::new(bytes));
+        decoder.set_transformations(::png::Transformations::EXPAND);
+        let mut reader = decoder.read_info().unwrap();
+        let mut pixels = vec![0; reader.output_buffer_size().unwrap()];
+        let info = reader.next_frame(&mut pixels).unwrap();
+        let svg = svg(&sheet, Ink([0; 3]), width);
+        assert!(svg.contains(&format!("viewBox=\"0 0 {} {}\"", info.width, info.height)), "{svg}");
+        let inked = drawn(&svg, [info.width, info.height]);
+        let differences = pixels.chunks(3).zip(&inked).map(|(pixel, ink)| (255 - pixel[0]).abs_diff(*ink));
+        let sum: u32 = differences.map(u32::from).sum();
+        let n_inked = inked.iter().map(|ink| u32::from(*ink > 0)).sum::<u32>();
+        // Where two paths of an SVG meet, the edge of the line is drawn twice and a little darker, and the PNG has only
+        // 16 shades.
+        assert!(sum < 20 * n_inked, "width {width}: {} on average", sum / n_inked);
+    }
+}
+
 fn allowed() -> impl Strategy<Value = char> {
     prop_oneof![
         8 => proptest::char::range('\u{0A00}', '\u{0A7F}'),

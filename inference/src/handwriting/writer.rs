@@ -2,11 +2,9 @@
 
 use std::collections::HashMap;
 
-use rand::{SeedableRng as _, rngs::SmallRng};
-use rand_distr::{Distribution as _, StandardNormal};
-
 use super::{
     geometry::{BODY, Point},
+    hand::{Hand, MAX_DEVIATIONS, Rng, normal},
     orthography::Glyphs,
 };
 use crate::{
@@ -16,21 +14,11 @@ use crate::{
     runtime::{Array, Runtime, RuntimeError, Session, Tensor},
 };
 
-/// Random numbers beyond this many standard deviations are drawn again. No handwriting in the training data
-/// has such a style or variation.
-const MAX_DEVIATIONS: f32 = 2.0;
-
 /// The purpose of the random numbers of the first glyph ([`Hand::rng`]). The others follow it.
 const FIRST_GLYPH: u64 = 1000;
 /// The part of the variance of a drawing that all drawings of the glyph in a text have in common. So the two
 /// ਕ of a text are more alike than two ਕ of the same style in two texts. `python -m handwriting.fluency` measures it.
 const IN_COMMON: f32 = 0.4;
-
-/// One handwriting style, made from a seed. The same seed writes the same text with the same strokes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Hand {
-    seed: u64,
-}
 
 /// The shape of one glyph, in page units: y = 0 at the headline and 52 at the baseline.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -47,29 +35,6 @@ pub struct Writer {
     glyphs: Glyphs,
     n_style: usize,
     n_variation: usize,
-}
-
-impl Hand {
-    /// The handwriting style of this seed.
-    pub const fn new(seed: u64) -> Self {
-        Self { seed }
-    }
-
-    /// A random number generator for one purpose. Each purpose has its own generator, so that the numbers of
-    /// one do not depend on how many another one has drawn.
-    pub(crate) fn rng(self, purpose: u64) -> SmallRng {
-        SmallRng::seed_from_u64(self.seed ^ purpose.wrapping_mul(0x9E37_79B9_7F4A_7C15))
-    }
-}
-
-/// A random number of the standard normal distribution, limited to [`MAX_DEVIATIONS`].
-pub(crate) fn normal(rng: &mut SmallRng) -> f32 {
-    loop {
-        let z: f32 = StandardNormal.sample(rng);
-        if z.abs() <= MAX_DEVIATIONS {
-            return z;
-        }
-    }
 }
 
 impl Writer {
@@ -142,7 +107,7 @@ fn variation(glyphs: &[usize], n: usize, hand: Hand) -> Vec<f32> {
     variation
 }
 
-fn normals(n: usize, rng: &mut SmallRng) -> Vec<f32> {
+fn normals(n: usize, rng: &mut Rng) -> Vec<f32> {
     (0..n).map(|_| normal(rng)).collect()
 }
 

@@ -5,7 +5,7 @@ use std::{sync::Arc, time::Instant};
 
 use akhar_inference::{
     Registry, Runtime, RuntimeError,
-    handwriting::{Glyphs, Hand, Ink, Page, PictureError, Shape, Text, Writer, lay_out, png},
+    handwriting::{Glyphs, Hand, Ink, Page, PictureError, Shape, Text, Writer, lay_out, png, svg},
 };
 use akhar_jobs::{self as jobs, JobId, Operation, Outcome, Picture, StrokeColor, Timing};
 use akhar_platform::{blocking::blocking, config::Config, telemetry::traces};
@@ -50,8 +50,8 @@ impl HandwritingOperation {
         Ok(Self { writer, glyphs, render_permits: Arc::new(Semaphore::new(n_cores)) })
     }
 
-    /// Writes the text. The handwriting style is derived from the job's id, so a repeated attempt gives the
-    /// same strokes.
+    /// Writes the text. The handwriting style is made from the request's seed or else from the job's id, so a repeated
+    /// attempt gives the same strokes.
     pub(crate) async fn write(
         &self,
         account_id: Uuid,
@@ -60,7 +60,7 @@ impl HandwritingOperation {
     ) -> Result<(Outcome, Timing), OperationError> {
         let started = Instant::now();
         let text = Text::read(parameters.text.as_str(), &self.glyphs);
-        let hand = Hand::new(job.0.as_u64_pair().1);
+        let hand = Hand::new(parameters.seed.map_or(job.0.as_u64_pair().1, u64::from));
         let decode_us = micros(started.elapsed());
         let glyphs = text.glyphs();
         let turn = Turn { account_id, cost: u64::try_from(glyphs.len()).unwrap_or(u64::MAX) };
@@ -71,14 +71,11 @@ impl HandwritingOperation {
         let _permit = self.render_permits.acquire().await.ok(); // the semaphore is never closed
         let span = tracing::info_span!(target: traces::TARGET, "draw");
         let draw = move || span.in_scope(|| draw(&text, &shaped.output, &page, hand, picture));
-        let (points, image, n_pages) = blocking(draw).await?;
+        let outcome = blocking(draw).await?;
         let infer_us = micros(shaped.took + drawing.elapsed());
-        Ok((Outcome::Handwriting { points, image, n_pages: Some(n_pages) }, Timing { decode_us, infer_us }))
+        Ok((outcome, Timing { decode_us, infer_us }))
     }
 }
-
-/// The points as JSON text, the bytes of a PNG, and the number of pages.
-type Drawn = (Vec<u8>, Option<Vec<u8>>, u16);
 
 fn draw(
     text: &Text,
@@ -86,11 +83,12 @@ fn draw(
     page: &Page,
     hand: Hand,
     picture: Option<Picture>,
-) -> Result<Drawn, PictureError> {
+) -> Result<Outcome, PictureError> {
     let sheet = lay_out(text, shapes, page, hand);
-    let image =
-        picture.map(|p| png(&sheet, ink(p.stroke_color), narrow(p.stroke_width.get()))).transpose()?;
-    Ok((sheet.points_json(), image, sheet.n_pages))
+    let pen = |p: Picture| (ink(p.stroke_color), narrow(p.stroke_width.get()));
+    let image = picture.map(pen).map(|(ink, width)| png(&sheet, ink, width)).transpose()?;
+    let svg = picture.filter(|p| p.with_svg).map(pen).map(|(ink, width)| svg(&sheet, ink, width));
+    Ok(Outcome::Handwriting { points: sheet.points_json(), image, n_pages: Some(sheet.n_pages), svg })
 }
 
 fn page(parameters: &jobs::HandwritingParameters) -> Page {

@@ -39,6 +39,9 @@ fields! {
         stroke_color: StrokeColor = field("stroke-color").or("black"),
         /// The width of the strokes in the picture.
         stroke_width: StrokeWidth = field("stroke-width").or("2.5"),
+        /// What the handwriting is made from. The same text and lengths with the same seed have the same strokes. Without it
+        /// every request has another handwriting.
+        seed: u32 = field("seed"),
     }
 }
 
@@ -48,7 +51,11 @@ impl Form for HandwritingForm {
     type Checked = HandwritingParameters;
 
     fn check(self, _: &mut Vec<Violation>) -> Option<HandwritingParameters> {
-        let picture = Picture { stroke_color: self.stroke_color?, stroke_width: self.stroke_width? };
+        let picture = Picture {
+            stroke_color: self.stroke_color?,
+            stroke_width: self.stroke_width?,
+            with_svg: false, // the route reads the Accept header
+        };
         Some(HandwritingParameters {
             text: self.text?,
             line_space: self.line_space?,
@@ -57,6 +64,7 @@ impl Form for HandwritingForm {
             page_width: self.page_width?,
             page_length: self.page_length?,
             picture: self.with_image?.then_some(picture),
+            seed: self.seed,
         })
     }
 

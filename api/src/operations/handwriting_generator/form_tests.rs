@@ -24,13 +24,14 @@ fn plain() -> HandwritingParameters {
         page_width: of(550.0),
         page_length: of(550.0),
         picture: None,
+        seed: None,
     }
 }
 
 #[tokio::test]
 async fn only_the_text_is_required() {
     assert_eq!(read("", &json!({"text": "ਸਤਿ"})).await, Ok(plain()));
-    let picture = Picture { stroke_color: StrokeColor::Black, stroke_width: of(2.5) };
+    let picture = Picture { stroke_color: StrokeColor::Black, stroke_width: of(2.5), with_svg: false };
     assert_eq!(
         read("", &json!({"text": "ਸਤਿ", "with-image": true})).await,
         Ok(HandwritingParameters { picture: Some(picture), ..plain() })
@@ -41,7 +42,7 @@ async fn only_the_text_is_required() {
 #[tokio::test]
 async fn every_field_sets_its_parameter() {
     let all = json!({"text": "\u{a36}ਾ", "line-space": 120, "char-space": 30.5, "word-space": 100, "page-width": 300,
-        "page-length": 950.0, "with-image": true, "stroke-color": "pink", "stroke-width": 8});
+        "page-length": 950.0, "with-image": true, "stroke-color": "pink", "stroke-width": 8, "seed": u32::MAX});
     let written = HandwritingParameters {
         text: PanjabiText::parse("\u{a38}\u{a3c}ਾ").unwrap(),
         line_space: of(120.0),
@@ -49,7 +50,8 @@ async fn every_field_sets_its_parameter() {
         word_space: of(100.0),
         page_width: of(300.0),
         page_length: of(950.0),
-        picture: Some(Picture { stroke_color: StrokeColor::Pink, stroke_width: of(8.0) }),
+        picture: Some(Picture { stroke_color: StrokeColor::Pink, stroke_width: of(8.0), with_svg: false }),
+        seed: Some(u32::MAX),
     };
     assert_eq!(read("", &all).await, Ok(written));
 }
@@ -69,7 +71,7 @@ async fn the_stroke_is_checked_with_and_without_a_picture() {
 #[tokio::test]
 async fn all_violations_are_reported_together() {
     let wrong = json!({"text": "a", "line-space": 119, "char-space": "35", "word-space": null, "page-width": 951,
-        "page-length": [], "with-image": "true", "stroke-color": "Black", "stroke-width": 0.5, "colour": 1});
+        "page-length": [], "with-image": "true", "stroke-color": "Black", "stroke-width": 0.5, "seed": -1, "colour": 1});
     let all = json!([
         ["colour", "unknown"],
         ["top-k", "unknown"],
@@ -83,7 +85,8 @@ async fn all_violations_are_reported_together() {
         ["page-length", "wrong_type"],
         ["with-image", "wrong_type"],
         ["stroke-color", "not_a_choice"],
-        ["stroke-width", "out_of_range"]
+        ["stroke-width", "out_of_range"],
+        ["seed", "out_of_range"]
     ]);
     assert_eq!(read("?top-k=1", &wrong).await, Err((422, all)));
 }

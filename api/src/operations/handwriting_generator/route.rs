@@ -1,14 +1,14 @@
 //! `POST /v1/models/handwriting-generator`: writes Panjabi text by hand.
 
 use akhar_client::{HandwritingBody, Png};
-use akhar_jobs::Parameters;
+use akhar_jobs::{HandwritingParameters, Parameters};
 use axum::{extract::State, response::Response};
 use utoipa::OpenApi;
 
 use crate::{
     app::App,
     auth::caller::Caller,
-    http::context::RequestContext,
+    http::{context::RequestContext, representation::Representation},
     operations::{form::Checked, intake::Intake, run::run},
     problems::Problem,
 };
@@ -27,7 +27,8 @@ pub(crate) struct Document;
     summary = "Write Panjabi text by hand, as strokes or as a picture",
     description = "The request contains a text. The response contains the strokes of a pen that writes it. If `with-image` is true, \
         the response is a PNG. If the `Accept` header then prefers `application/json`, the response is a JSON document \
-        with the strokes and the PNG in base64.",
+        with the strokes and the PNG in base64. If it prefers `image/svg+xml`, the response is an SVG that looks like the \
+        PNG, with a group of paths for each stroke.",
     responses(
         (status = 200, description = "The handwriting.",
             content(
@@ -39,6 +40,7 @@ pub(crate) struct Document;
                         "image": "iVBORw0KGgo="}))),
                 )),
                 (Png = "image/png"),
+                (String = "image/svg+xml"),
             )),
     ),
 )]
@@ -48,7 +50,19 @@ pub(crate) async fn handle(
     context: RequestContext,
     form: Checked<RequestForm>,
 ) -> Result<Response, Problem> {
-    let parameters = Parameters::HandwritingGenerator(form.fields);
+    let parameters = Parameters::HandwritingGenerator(with_svg_if_preferred(form.fields, &context));
     let intake = Intake { caller: &caller, context: &context, parameters, upload: form.upload };
     run(&app, intake).await
+}
+
+/// Asks for an SVG too, if the caller prefers that to the other forms of a picture.
+fn with_svg_if_preferred(
+    mut fields: HandwritingParameters,
+    context: &RequestContext,
+) -> HandwritingParameters {
+    let preferred = context.negotiate(Representation::PICTURE_AND_SVG);
+    if let Some(picture) = &mut fields.picture {
+        picture.with_svg = preferred.is_ok_and(|representation| representation == Representation::Svg);
+    }
+    fields
 }

@@ -5,6 +5,8 @@ mod answers;
 mod bodies;
 mod fields;
 mod looks;
+mod seeds;
+mod svg;
 mod text;
 
 use akhar_tests::Stack;
