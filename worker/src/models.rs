@@ -157,13 +157,14 @@ fn check_memory(registry: &Registry, config: &Config) -> Result<(), WorkerError>
 /// available memory.
 pub fn speech_copies(registry: &Registry) -> Result<NonZeroUsize, RegistryError> {
     let n_cores = thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
-    let size: u64 = serving(registry)?.into_iter().filter(is_for_speech).map(Manifest::size).sum();
+    let size: u64 =
+        serving(registry)?.into_iter().filter(|model| is_for_speech(model)).map(Manifest::size).sum();
     let available = available_memory(Path::new("/proc/meminfo")).unwrap_or(0);
     let n = usize::try_from(available / 2 / size.max(1)).unwrap_or(usize::MAX).min(n_cores.get());
     Ok(NonZeroUsize::new(n).unwrap_or(NonZeroUsize::MIN))
 }
 
-fn is_for_speech(model: &&Manifest) -> bool {
+fn is_for_speech(model: &Manifest) -> bool {
     model.operation == Operation::SpeechRecognition.name()
 }
 
