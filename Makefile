@@ -14,7 +14,7 @@ test: ## Set up and run every test
 	cargo build --locked --package akhar
 	cargo test --locked --workspace
 
-check: ## Formatting, lints, docs, licences and crate arrows, unused dependencies; types and tests of the Python
+check: ## Formatting, lints, docs, licences and crate arrows, unused dependencies; types and tests of the Python; OpenAPI
 	scripts/setup.sh check
 	cargo fmt --all --check
 	cargo fmt --manifest-path tests/fuzz/Cargo.toml --check
@@ -29,6 +29,7 @@ check: ## Formatting, lints, docs, licences and crate arrows, unused dependencie
 	cargo build --locked --package akhar
 	AKHAR=$(CURDIR)/target/debug/akhar .cache/check/bin/pytest --quiet
 	scripts/check_links.sh sources
+	cd .cache/node && bin/node --input-type=module - ../../docs/openapi.json <../../tests/node/lint_openapi.mjs
 
 wheel: ## Build the wheel for pip, which holds the program and the models, into target/wheels
 	scripts/setup.sh wheel

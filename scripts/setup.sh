@@ -11,7 +11,7 @@
 #   setup.sh chaos   for `make chaos`: the same as run, a library that moves a process's clock, and an S3 server
 #   setup.sh fuzz    for `make fuzz`: a C++ compiler
 #   setup.sh python  for checks of the Python code: ruff, mypy and pytest, in .cache/check
-#   setup.sh check   for `make check`: the same as python, weights, the link checker, cargo-deny and cargo-machete
+#   setup.sh check   for `make check`: the same as run and python, Node.js, the link checker, cargo-deny and cargo-machete
 #   setup.sh deploy  for `make deploy-check`: the same as run, Prometheus, haproxy, nginx, docker compose and checkers
 #   setup.sh wheel   for `make wheel`: maturin, in .cache/wheel
 #   setup.sh wheel-test for `make wheel-test`: the same, and a Python that every user can run
@@ -208,7 +208,7 @@ case "${1:-run}" in
     deploy) postgres; onnxruntime; weights; prometheus; node_exporter; balancer; web_server; compose; openssl_command; deploy_checkers ;;
     fuzz) cplusplus ;;
     python) python_checks ;;
-    check) python_checks; link_checker; weights; tool cargo-deny 0.20.2; tool cargo-machete 0.9.2 ;;
+    check) postgres_programs; onnxruntime; weights; python_checks; schemathesis; node; link_checker; tool cargo-deny 0.20.2; tool cargo-machete 0.9.2 ;;
     docs) link_checker; tool mdbook 0.5.4 --debug --no-default-features --features search ;;
     wheel) wheel_builder ;;
     wheel-test) wheel_builder; system_python ;;

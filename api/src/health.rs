@@ -46,6 +46,7 @@ pub(crate) struct HealthBody {
     tag = "operations",
     summary = "Check whether the process runs",
     responses((status = 200, description = "The process runs.", body = HealthBody, example = json!({"status": "live"}))),
+    security(()),
 )]
 pub(crate) async fn live() -> Json<HealthBody> {
     Json(HealthBody { status: "live", notes: Vec::new() })
@@ -63,6 +64,7 @@ pub(crate) async fn live() -> Json<HealthBody> {
         (status = 200, description = "The process accepts requests, and a worker claims jobs.", body = HealthBody, example = json!({"status": "ready"})),
         ReadyProblems,
     ),
+    security(()),
 )]
 pub(crate) async fn ready(State(app): State<App>) -> Result<Json<HealthBody>, Problem> {
     if app.shutdown.leaving.is_cancelled() {

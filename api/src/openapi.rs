@@ -39,6 +39,12 @@ use crate::{
         title = "Akhar",
         description = "Recognises Panjabi letters, digits and speech, translates speech, and writes Panjabi text by \
             hand. Every error is an RFC 9457 problem document, and a page explains each `type`.",
+        contact(name = "The Akhar contributors", url = "https://github.com/akhar-project/akhar"),
+    ),
+    servers((url = "/", description = "The server that this document comes from.")),
+    external_docs(
+        url = "https://github.com/akhar-project/akhar/tree/main/docs/src",
+        description = "The book: how to use the server, operate it and how it works.",
     ),
     paths(jobs::list::handle, jobs::get::handle, jobs::events::handle, jobs::result::handle, jobs::delete::handle, openai::models::handle, openai::model::handle, health::live, health::ready),
     components(schemas(JobBody, JobsBody, ProblemBody, ViolationBody, ProgressEventBody, StateEventBody, WebhookBody, WebhookEvent)),
@@ -121,6 +127,7 @@ fn webhooks() -> Value {
             "410": {"description": "The receiver does not want it. It is not sent again."},
             "default": {"description": "It is sent again later. Redirects are not followed."},
         },
+        "security": [{}],
     }}})
 }
 
