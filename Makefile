@@ -59,13 +59,14 @@ openapi: ## Write docs/openapi.json
 schema: ## Write migrations/schema.sql, the listing of the schema for readers
 	WRITE_SCHEMA=1 cargo test --quiet --locked --package akhar-tests --test documents listing_of_the_schema
 
-docs: ## Build the book with the Rust documentation into target/book, and check every link
+docs: ## Build the book with the Rust documentation, and its pages as Markdown, into target/book, and check every link
 	scripts/setup.sh docs
 	RUSTDOCFLAGS="--deny warnings" cargo doc --locked --workspace --no-deps --quiet
 	PATH="$$PATH:$${CARGO_HOME:-$$HOME/.cargo}/bin" mdbook build docs
 	cp -r target/doc target/book/rust
 	echo '<meta http-equiv="refresh" content="0; url=../reference/rust.html">' >target/book/rust/index.html
 	scripts/check_links.sh book
+	scripts/llms.sh
 
 bench: ## Measure, beside other programs, in 25 minutes: bench/results/summary.md (one part: akhar-bench --help)
 	scripts/setup.sh run
