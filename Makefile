@@ -26,10 +26,11 @@ check: ## Formatting, lints, docs, licences and crate arrows, unused dependencie
 	.cache/check/bin/ruff format --check --quiet
 	.cache/check/bin/ruff check --quiet
 	.cache/check/bin/mypy
+	cd client/python && ../../.cache/check/bin/mypy
 	cargo build --locked --package akhar
 	AKHAR=$(CURDIR)/target/debug/akhar .cache/check/bin/pytest --quiet
-	scripts/check_links.sh sources
 	cd .cache/node && bin/node --input-type=module - ../../docs/openapi.json <../../tests/node/lint_openapi.mjs
+	scripts/check_links.sh sources
 
 wheel: ## Build the wheel for pip, which holds the program and the models, into target/wheels
 	scripts/setup.sh wheel
@@ -65,8 +66,8 @@ docs: ## Build the book with the Rust documentation, and its pages as Markdown, 
 	PATH="$$PATH:$${CARGO_HOME:-$$HOME/.cargo}/bin" mdbook build docs
 	cp -r target/doc target/book/rust
 	echo '<meta http-equiv="refresh" content="0; url=../reference/rust.html">' >target/book/rust/index.html
-	scripts/check_links.sh book
 	scripts/llms.sh
+	scripts/check_links.sh book
 
 bench: ## Measure, beside other programs, in 25 minutes: bench/results/summary.md (one part: akhar-bench --help)
 	scripts/setup.sh run

@@ -62,7 +62,8 @@ impl NodeFolder {
     }
 }
 
-fn copy_files(from: &Path, to: &Path) {
+/// Copies the files of a folder into another, which is made if there is none.
+pub fn copy_files(from: &Path, to: &Path) {
     fs::create_dir_all(to).expect("a folder");
     for file in fs::read_dir(from).expect("files").map(|file| file.expect("a file")) {
         fs::copy(file.path(), to.join(file.file_name())).expect("a copy");

@@ -19,7 +19,10 @@ fn pages() -> Vec<PathBuf> {
     let used =
         fs::read_dir(root().join("docs/src/use")).expect("pages").map(|page| page.expect("a page").path());
     let mut pages: Vec<PathBuf> = used.collect();
-    pages.extend(["README.md", "docs/src/quickstart.md"].map(|page| root().join(page)));
+    pages.extend(
+        ["README.md", "docs/src/quickstart.md", "client/python/README.md", "examples/README.md"]
+            .map(|page| root().join(page)),
+    );
     pages.sort();
     pages
 }

@@ -9,7 +9,7 @@ use std::{
 
 use akhar_tests::{
     TIMEOUT, binary, root,
-    scripts::{link_packages, node_paths},
+    scripts::{copy_files, link_packages, node_paths},
 };
 use tokio::{process::Command, time::timeout};
 
@@ -32,7 +32,7 @@ pub(crate) struct Shell<'a> {
 }
 
 impl<'a> Shell<'a> {
-    /// One in a new folder `folder`, which looks like the repository's root: fixtures, models, the program.
+    /// One in a new folder `folder`, which looks like the repository's root: fixtures, models, examples, the program.
     pub(crate) fn new(
         base: &'a str,
         key: &'a str,
@@ -46,6 +46,7 @@ impl<'a> Shell<'a> {
         symlink(root().join("tests/fixtures"), folder.join("tests/fixtures")).expect("a link");
         symlink(&models.1, folder.join("models")).expect("a link");
         symlink(binary(), folder.join("target/release/akhar")).expect("a link");
+        copy_files(&root().join("examples"), &folder.join("examples"));
         link_packages(&folder);
         fs::copy(root().join("tests/node/tsconfig.json"), folder.join("tsconfig.json")).expect("a copy");
         Self { base, key, environment, folder }
@@ -61,6 +62,7 @@ impl<'a> Shell<'a> {
         shell.envs(self.environment.iter().map(|(name, value)| (name, value)));
         shell.env("PATH", std::env::join_paths(path).expect("no folder has a colon"));
         shell.env("SESSION", self.folder.join(".session"));
+        shell.env("PYTHONPATH", root().join("client/python/src"));
         // The service is on this machine, whatever stands between it and others.
         shell.env("NO_PROXY", "127.0.0.1").stdin(Stdio::null()).kill_on_drop(true);
         let output = timeout(TIMEOUT, shell.output()).await;
@@ -79,7 +81,7 @@ impl<'a> Shell<'a> {
     }
 }
 
-/// The folder of a `python3` that has `requests` and `openai`: schemathesis's.
+/// The folder of a `python3` that has `requests`, `openai` and `httpx`: schemathesis's.
 fn python() -> PathBuf {
     let program = std::env::var("AKHAR_SCHEMATHESIS")
         .map_or_else(|_| root().join(".cache/schemathesis/bin/schemathesis"), PathBuf::from);

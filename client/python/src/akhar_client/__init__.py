@@ -1,0 +1,55 @@
+"""A client for Akhar, a server for Panjabi handwriting and speech.
+
+`Client` sends requests and waits for their answers, and `AsyncClient` does the same for asyncio.
+"""
+
+from .async_client import AsyncClient
+from .bodies import (
+    Handwriting,
+    Job,
+    JobResult,
+    Jobs,
+    JobState,
+    Points,
+    Prediction,
+    Predictions,
+    ProbablyWrong,
+    Problem,
+    Segment,
+    Transcription,
+    Violation,
+    Word,
+)
+from .client import Client
+from .errors import AkharError, JobError, ProblemError, transcription
+from .events import DoneEvent, Event, ProgressEvent, SegmentEvent, StateEvent
+from .retries import Retries
+
+__all__ = [
+    "AkharError",
+    "AsyncClient",
+    "Client",
+    "DoneEvent",
+    "Event",
+    "Handwriting",
+    "Job",
+    "JobError",
+    "JobResult",
+    "JobState",
+    "Jobs",
+    "Points",
+    "Prediction",
+    "Predictions",
+    "ProbablyWrong",
+    "Problem",
+    "ProblemError",
+    "ProgressEvent",
+    "Retries",
+    "Segment",
+    "SegmentEvent",
+    "StateEvent",
+    "Transcription",
+    "Violation",
+    "Word",
+    "transcription",
+]

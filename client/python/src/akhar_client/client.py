@@ -1,0 +1,187 @@
+"""The client."""
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Self, TypeVar, Unpack, cast
+
+import httpx
+
+from . import steps
+from .bodies import (
+    Handwriting,
+    HandwritingFields,
+    Job,
+    JobResult,
+    Jobs,
+    Predictions,
+    SpeechFields,
+    Transcription,
+)
+from .errors import may_pass
+from .events import DoneEvent, Event, EventReader
+from .retries import Retries
+from .steps import File, Pause, Send, Steps
+
+T = TypeVar("T")
+# An operation waits for 60 seconds, and a stream has a comment every 15 seconds.
+TIMEOUT = httpx.Timeout(10, read=90, write=90)
+
+
+class Client:
+    """A client for one server and one API key.
+
+    `base`: such as `http://127.0.0.1:8080`. `http` sends the requests, with its own limits of time; it is not closed.
+    Without `retries` every request is sent once. With them, requests about jobs are repeated after errors that may
+    pass, and operations with an `idempotency_key`. Other operations are sent once, because the server may have run
+    their job.
+
+    Every operation waits until its job has ended, however long that takes, and raises `JobError` if it has no result.
+    """
+
+    def __init__(
+        self, base: str, key: str, *, retries: Retries | None = None, http: httpx.Client | None = None
+    ) -> None:
+        self._http = http or httpx.Client(timeout=TIMEOUT)
+        self._is_own = http is None
+        self._base = base.rstrip("/")
+        self._headers = {"Authorization": f"Bearer {key}"}
+        self._retries = retries
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Closes the connections."""
+        if self._is_own:
+            self._http.close()
+
+    def digit_recognition(
+        self, image: File, *, top_k: int | None = None, idempotency_key: str | None = None
+    ) -> Predictions:
+        """The digit in a PNG or JPEG image: the `top_k` most likely ones, 1 to 5."""
+        return self._recognition("digit-recognition", image, top_k, idempotency_key)
+
+    def alphabet_recognition(
+        self, image: File, *, top_k: int | None = None, idempotency_key: str | None = None
+    ) -> Predictions:
+        """The letter in a PNG or JPEG image: the `top_k` most likely ones, 1 to 5."""
+        return self._recognition("alphabet-recognition", image, top_k, idempotency_key)
+
+    def handwriting_generator(
+        self, text: str, *, idempotency_key: str | None = None, **fields: Unpack[HandwritingFields]
+    ) -> Handwriting:
+        """The strokes of a pen that writes a text, and a PNG of them with `with_image`."""
+        body = {"text": text, **steps.named(fields)}
+        request = steps.post("handwriting-generator", idempotency_key, json=body)
+        return cast(Handwriting, (self._result(request)).json())
+
+    def handwriting_svg(
+        self, text: str, *, idempotency_key: str | None = None, **fields: Unpack[HandwritingFields]
+    ) -> str:
+        """The same as an SVG."""
+        body = {"text": text, **steps.named(fields), "with-image": True}
+        request = steps.post("handwriting-generator", idempotency_key, steps.SVG, json=body)
+        return (self._result(request)).text
+
+    def speech_recognition(
+        self, recording: File, *, idempotency_key: str | None = None, **fields: Unpack[SpeechFields]
+    ) -> Transcription:
+        """What is said in an MP3 or WAV recording. The warnings about it are in the document of the job."""
+        more = steps.upload(recording, fields)
+        return cast(Transcription, (self._result(steps.post("speech-recognition", idempotency_key, **more))).json())
+
+    def submit_speech_recognition(
+        self, recording: File, *, idempotency_key: str | None = None, **fields: Unpack[SpeechFields]
+    ) -> Job:
+        """The job of a recording, which `wait` and `events` follow. It comes after those of callers that wait."""
+        more = steps.upload(recording, fields)
+        request = steps.post("speech-recognition", idempotency_key, prefer="respond-async", **more)
+        return cast(Job, self._document(request))
+
+    def job(self, job_id: str) -> Job:
+        """The job as it is now."""
+        return cast(Job, self._document(steps.get(f"/v1/jobs/{job_id}")))
+
+    def wait(self, job_id: str, timeout_s: float | None = None) -> Job:
+        """The job when it has ended. Raises TimeoutError if it has not after `timeout_s` seconds."""
+        return cast(Job, self._run(steps.ended(job_id, timeout_s, self._retries)))
+
+    def jobs(self, limit: int = 50) -> Jobs:
+        """The newest jobs of the account, at most `limit` (1 to 100), without their results."""
+        return cast(Jobs, self._document(steps.get("/v1/jobs", {"limit": limit})))
+
+    def job_result(self, job_id: str) -> JobResult:
+        """The result of a job that has succeeded."""
+        return cast(JobResult, self._document(steps.get(f"/v1/jobs/{job_id}/result")))
+
+    def delete(self, job_id: str) -> Job | None:
+        """Cancels a job that is queued or running, and returns it. Deletes a job that has ended."""
+        request = Send("DELETE", f"/v1/jobs/{job_id}", {"Accept": steps.JSON}, is_safe=False)
+        got = self._run(steps.response(request, self._retries))
+        return None if got.status_code == httpx.codes.NO_CONTENT else cast(Job, got.json())
+
+    def events(self, job_id: str) -> Iterator[Event]:
+        """What happens to a job, until it has ended. With retries, a stream that breaks goes on where it was."""
+        reader, pauses = EventReader(), None
+        while True:
+            headers = {"Accept": "text/event-stream", **reader.opened()}
+            try:
+                with self._stream(f"/v1/jobs/{job_id}/events", headers) as lines:
+                    for line in lines:
+                        if (event := reader.read(line)) is None:
+                            continue
+                        pauses = None
+                        yield event
+                        if isinstance(event, DoneEvent):
+                            return
+                raise httpx.RemoteProtocolError("the stream ended before the job did")
+            except Exception as error:
+                if self._retries is None or not may_pass(error):
+                    raise
+                pauses = pauses or self._retries.pauses()
+                pause = max(reader.retry_s, pauses.after(error))
+            time.sleep(pause)
+
+    def _recognition(self, operation: str, image: File, top_k: int | None, key: str | None) -> Predictions:
+        more = steps.upload(image, {} if top_k is None else {"top_k": top_k})
+        return cast(Predictions, (self._result(steps.post(operation, key, **more))).json())
+
+    def _result(self, request: Send) -> httpx.Response:
+        return self._run(steps.result(request, self._retries))
+
+    def _document(self, request: Send) -> object:
+        return self._run(steps.document(request, self._retries))
+
+    def _run(self, call: Steps[T]) -> T:
+        """Takes the steps of a call; its result."""
+        try:
+            step = next(call)
+            while True:
+                if isinstance(step, Pause):
+                    time.sleep(step.seconds)
+                    step = next(call)
+                    continue
+                try:
+                    got = self._send(step)
+                except httpx.TransportError as error:
+                    step = call.throw(error)
+                else:
+                    step = call.send(got)
+        except StopIteration as end:
+            return cast(T, end.value)
+
+    def _send(self, step: Send) -> httpx.Response:
+        headers = {**self._headers, **step.headers}
+        return self._http.request(step.method, self._base + step.path, headers=headers, **step.more)
+
+    @contextmanager
+    def _stream(self, path: str, headers: dict[str, str]) -> Iterator[Iterator[str]]:
+        with self._http.stream("GET", self._base + path, headers={**self._headers, **headers}) as got:
+            if not got.is_success:
+                got.read()
+            steps.raise_for_problem(got)
+            yield got.iter_lines()

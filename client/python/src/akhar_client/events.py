@@ -1,0 +1,75 @@
+"""The events of a job, from the lines of a stream of Server-Sent Events."""
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+from .bodies import Job, ProgressData, Segment, StateData
+
+
+@dataclass(frozen=True)
+class StateEvent:
+    """The state or the place in the queue has changed."""
+
+    data: StateData
+
+
+@dataclass(frozen=True)
+class ProgressEvent:
+    """More of the recording is transcribed."""
+
+    data: ProgressData
+
+
+@dataclass(frozen=True)
+class SegmentEvent:
+    """A segment is finished. When `attempt` grows, the recording is transcribed again: discard the segments before."""
+
+    data: Segment
+    attempt: int
+
+
+@dataclass(frozen=True)
+class DoneEvent:
+    """The job has ended. No event follows."""
+
+    data: Job
+
+
+Event: TypeAlias = StateEvent | ProgressEvent | SegmentEvent | DoneEvent
+
+KINDS: dict[str, Callable[[Any, str], Event]] = {
+    "state": lambda data, _: StateEvent(data),
+    "progress": lambda data, _: ProgressEvent(data),
+    "segment": lambda data, last_id: SegmentEvent(data, int(last_id.split(".")[0])),
+    "done": lambda data, _: DoneEvent(data),
+}
+
+
+@dataclass
+class EventReader:
+    """Lines in; events out. It remembers what a stream that continues another needs."""
+
+    last_id: str = ""
+    """Of the last event, for `Last-Event-ID`."""
+    retry_s: float = 1.0
+    """The pause before the stream is opened again."""
+    _fields: dict[str, str] = field(default_factory=dict)
+
+    def opened(self) -> dict[str, str]:
+        """Begins a stream; its headers."""
+        self._fields = {}
+        return {"Last-Event-ID": self.last_id} if self.last_id else {}
+
+    def read(self, line: str) -> Event | None:
+        """The event that this line ends, if it ends one of a known kind."""
+        name, _, value = line.partition(":")
+        if name:
+            self._fields[name] = value.removeprefix(" ")
+            return None
+        fields, self._fields = self._fields, {}
+        self.last_id = fields.get("id", self.last_id)
+        self.retry_s = int(fields["retry"]) / 1000 if "retry" in fields else self.retry_s
+        kind = KINDS.get(fields.get("event", ""))
+        return kind(json.loads(fields["data"]), self.last_id) if kind and "data" in fields else None

@@ -1,0 +1,127 @@
+"""What a call of a client does, step by step, without sending anything: the clients send, and wait.
+
+A call is a generator. It yields a `Send`, and gets the response or the error of the connection; or it yields a `Pause`.
+"""
+
+import json
+import os
+from collections.abc import Generator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from time import monotonic
+from typing import Any, TypeAlias, TypeVar
+
+import httpx
+
+from .errors import JobError, ProblemError
+from .retries import Retries
+
+T = TypeVar("T")
+JSON = "application/json"
+SVG = "image/svg+xml"
+LONGEST_WAIT_S = 60
+ENDED = {"succeeded", "failed", "cancelled"}
+
+File: TypeAlias = bytes | os.PathLike[str]
+
+
+@dataclass(frozen=True)
+class Send:
+    """A request to be sent."""
+
+    method: str
+    path: str
+    headers: Mapping[str, str] = field(default_factory=dict)
+    more: Mapping[str, Any] = field(default_factory=dict)
+    """Other arguments of `httpx.Client.build_request`."""
+    is_safe: bool = True
+    """Whether a repetition has no further effect."""
+
+
+@dataclass(frozen=True)
+class Pause:
+    """A time to be waited."""
+
+    seconds: float
+
+
+Steps: TypeAlias = Generator[Send | Pause, httpx.Response, T]
+
+
+def response(request: Send, retries: Retries | None) -> Steps[httpx.Response]:
+    """The successful response to a request, which is repeated after errors if that is safe."""
+    pauses = retries.pauses() if retries and request.is_safe else None
+    while True:
+        try:
+            got = yield request
+            raise_for_problem(got)
+            return got
+        except (ProblemError, httpx.TransportError) as error:
+            if pauses is None:
+                raise
+            pause = pauses.after(error)
+        yield Pause(pause)
+
+
+def raise_for_problem(got: httpx.Response) -> None:
+    """Raises the error that a response is."""
+    if got.is_success:
+        return
+    is_problem = got.headers.get("content-type", "").startswith("application/problem+json")
+    after = got.headers.get("retry-after", "")
+    raise ProblemError(got.status_code, got.json() if is_problem else None, int(after) if after.isdecimal() else None)
+
+
+def document(request: Send, retries: Retries | None) -> Steps[Any]:
+    """The JSON document that answers a request."""
+    return (yield from response(request, retries)).json()
+
+
+def get(path: str, params: Mapping[str, str | int] | None = None, accept: str = JSON) -> Send:
+    """A request that changes nothing."""
+    return Send("GET", path, {"Accept": accept}, {"params": params} if params else {})
+
+
+def post(operation: str, key: str | None, accept: str = JSON, prefer: str = "", **more: Any) -> Send:
+    """A request that makes a job. With an idempotency key its repetitions get the job of the first."""
+    headers = {"Accept": accept, "Prefer": prefer or f"wait={LONGEST_WAIT_S}"}
+    if key is not None:
+        headers["Idempotency-Key"] = key
+    return Send("POST", f"/v1/models/{operation}", headers, more, is_safe=key is not None)
+
+
+def upload(file: File, fields: Mapping[str, object]) -> dict[str, Any]:
+    """A form with a file, as arguments of a request."""
+    content = file if isinstance(file, bytes) else Path(file).read_bytes()
+    texts = {name: value if isinstance(value, str) else json.dumps(value) for name, value in named(fields).items()}
+    return {"files": {"file": ("file", content)}, "data": texts}
+
+
+def named(fields: Mapping[str, object]) -> dict[str, object]:
+    """Fields by their names in requests."""
+    return {name.replace("_", "-"): value for name, value in fields.items()}
+
+
+def result(request: Send, retries: Retries | None) -> Steps[httpx.Response]:
+    """The response of an operation, however long its job takes."""
+    got = yield from response(request, retries)
+    if got.status_code != httpx.codes.ACCEPTED:
+        return got
+    job = yield from ended(got.json()["id"], None, retries)
+    if job["state"] != "succeeded":
+        raise JobError(job)
+    return (yield from response(get(f"/v1/jobs/{job['id']}/result", accept=request.headers["Accept"]), retries))
+
+
+def ended(job_id: str, timeout_s: float | None, retries: Retries | None) -> Steps[Any]:
+    """The document of a job that has ended. Raises TimeoutError after `timeout_s` seconds."""
+    deadline = None if timeout_s is None else monotonic() + timeout_s
+    while True:
+        left = LONGEST_WAIT_S if deadline is None else max(0, min(LONGEST_WAIT_S, deadline - monotonic()))
+        job = yield from document(get(f"/v1/jobs/{job_id}", {"wait": int(left)}), retries)
+        if job["state"] in ENDED:
+            return job
+        if deadline is not None and monotonic() >= deadline:
+            raise TimeoutError(f"the job {job_id} is {job['state']} after {timeout_s} s")
+        if int(left) == 0:
+            yield Pause(left)

@@ -1,0 +1,107 @@
+"""The clients and the real service."""
+
+import asyncio
+import base64
+import uuid
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from akhar_client import (
+    AsyncClient,
+    Client,
+    DoneEvent,
+    Handwriting,
+    Job,
+    ProblemError,
+    ProgressEvent,
+    Retries,
+    SegmentEvent,
+    StateEvent,
+)
+from running_service import ROOT, Service
+
+FIXTURES = ROOT / "tests/fixtures"
+RECORDING = FIXTURES / "audio/pa-two-sentences.wav"
+SENTENCES = ["ਅੱਜ ਮੌਸਮ ਬਹੁਤ ਚੰਗਾ ਹੈ", "ਅਸੀਂ ਬਾਜ਼ਾਰ ਜਾ ਰਹੇ ਹਾਂ"]
+
+
+@pytest.fixture
+def akhar(service: Service) -> Iterator[Client]:
+    with Client(service.url, service.key, retries=Retries(30)) as client:
+        yield client
+
+
+def test_every_operation_is_answered(akhar: Client) -> None:
+    digits = akhar.digit_recognition(FIXTURES / "images/digit-5.png", top_k=2)["predictions"]
+    assert [len(digits), digits[0]["label"]] == [2, "੫"]
+    letters = akhar.alphabet_recognition(Path(FIXTURES / "images/letter-ka.png").read_bytes())["predictions"]
+    assert [len(letters), letters[0]["label"]] == [3, "ਕ"]
+    spoken = akhar.speech_recognition(RECORDING, with_timestamps=True, with_words=True)
+    assert [segment["transcription"] for segment in spoken["timestamps"]] == SENTENCES
+    assert [word["word"] for word in spoken["timestamps"][0]["words"]] == SENTENCES[0].split()
+
+
+def test_handwriting_is_strokes_a_png_or_an_svg(akhar: Client) -> None:
+    plain = akhar.handwriting_generator("ਸਤਿ", seed=7, page_width=300)
+    picture = akhar.handwriting_generator("ਸਤਿ", seed=7, page_width=300, with_image=True, stroke_color="blue")
+    assert picture["points"] == plain["points"]
+    assert "image" not in plain
+    assert base64.b64decode(picture["image"]).startswith(b"\x89PNG")
+    svg = akhar.handwriting_svg("ਸਤਿ", seed=7, page_width=300, stroke_color="blue")
+    assert svg.count("<g>") == len(plain["points"]["x"])
+    assert 'stroke="#1f3fa8"' in svg
+
+
+def test_a_job_is_submitted_once_followed_listed_and_deleted(akhar: Client) -> None:
+    key = str(uuid.uuid4())
+    job, again = (akhar.submit_speech_recognition(RECORDING, idempotency_key=key) for _ in range(2))
+    assert job["id"] == again["id"]
+    ended = akhar.wait(job["id"], timeout_s=60)
+    assert ended["state"] == "succeeded"
+    assert ended["result"] == akhar.job_result(job["id"]) == {"transcription": " ".join(SENTENCES)}
+    assert akhar.job(job["id"]) == ended
+    assert job["id"] in [listed["id"] for listed in akhar.jobs(limit=5)["jobs"]]
+    assert akhar.delete(job["id"]) is None
+    with pytest.raises(ProblemError) as gone:
+        akhar.job(job["id"])
+    assert gone.value.status == 410
+
+
+def test_the_events_of_a_job_are_its_segments_and_its_end(akhar: Client) -> None:
+    job = akhar.submit_speech_recognition(RECORDING)
+    events = list(akhar.events(job["id"]))
+    said = [event.data["transcription"] for event in events if isinstance(event, SegmentEvent)]
+    assert said == SENTENCES
+    assert all(isinstance(event, StateEvent | ProgressEvent | SegmentEvent) for event in events[:-1])
+    assert isinstance(events[-1], DoneEvent)
+    assert events[-1].data["state"] == "succeeded"
+
+
+def test_an_error_says_what_is_wrong(akhar: Client) -> None:
+    with pytest.raises(ProblemError, match="text has 'h'") as refused:
+        akhar.handwriting_generator("ਸਤਿ h")
+    assert refused.value.status == 422
+    assert refused.value.problem is not None
+    assert [violation["code"] for violation in refused.value.problem["errors"]] == ["character_not_allowed"]
+    with Client(akhar._base, "ak_wrong") as stranger, pytest.raises(ProblemError) as unknown:
+        stranger.jobs()
+    assert unknown.value.status == 401
+
+
+def test_asyncio_has_the_same(service: Service) -> None:
+    async def followed(akhar: AsyncClient, job: Job) -> list[str]:
+        events = [event async for event in akhar.events(job["id"])]
+        return [event.data["transcription"] for event in events if isinstance(event, SegmentEvent)]
+
+    async def asked() -> tuple[Handwriting, list[list[str]]]:
+        async with AsyncClient(service.url, service.key, retries=Retries(30)) as akhar:
+            jobs = await asyncio.gather(*(akhar.submit_speech_recognition(RECORDING) for _ in range(3)))
+            written = await akhar.handwriting_generator("ਸਤਿ", seed=7)
+            heard = await asyncio.gather(*(followed(akhar, job) for job in jobs))
+            assert [(await akhar.wait(job["id"]))["state"] for job in jobs] == ["succeeded"] * 3
+            return written, heard
+
+    written, heard = asyncio.run(asked())
+    assert written["points"]["x"]
+    assert heard == [SENTENCES] * 3

@@ -1,0 +1,96 @@
+"""The types and docs/openapi.json, and the client and the one for asyncio."""
+
+import json
+import re
+import subprocess
+import sys
+import tomllib
+import types
+from pathlib import Path
+from typing import Any, Literal, Union, get_args, get_origin, get_type_hints, is_typeddict
+
+import pytest
+from akhar_client import bodies
+from running_service import ROOT
+
+SCHEMAS = json.loads((ROOT / "docs/openapi.json").read_text())["components"]["schemas"]
+NAMES = {
+    "ProgressData": "ProgressEvent",
+    "StateData": "StateEvent",
+    "HandwritingFields": "HandwritingForm",
+    "SpeechFields": "SpeechForm",
+}
+# What is not typed on purpose: fields that are arguments of their own, and members of the routes of OpenAI's API.
+LEFT_OUT = {
+    ("HandwritingFields", "text"),
+    ("SpeechFields", "file"),
+    ("Problem", "violated_policies"),
+    ("Problem", "error"),
+}
+SIMPLE = {"string": str, "integer": int, "number": float, "boolean": bool, "null": type(None)}
+TYPES = {name: value for name, value in vars(bodies).items() if is_typeddict(value)}
+
+
+def described(schema: dict[str, Any]) -> Any:
+    """A schema in the words of `written`."""
+    options = schema.get("oneOf", schema.get("anyOf", []))
+    if len(options) == 1:
+        return described(options[0])
+    if options:
+        return {frozenset(described(option)) for option in options}
+    if "$ref" in schema:
+        name = schema["$ref"].rsplit("/", 1)[1]
+        return {name} if SCHEMAS[name].get("type") == "object" else described(SCHEMAS[name])
+    if "enum" in schema:
+        return {*schema["enum"]}
+    kinds = schema["type"] if isinstance(schema["type"], list) else [schema["type"]]
+    return [described(schema["items"])] if kinds == ["array"] else {SIMPLE[kind] for kind in kinds}
+
+
+def written(hint: Any) -> Any:
+    """A type: the set of its simple types, its literals or its name; a list of what a list has."""
+    if get_origin(hint) is Literal:
+        return {*get_args(hint)}
+    if get_origin(hint) is list:
+        return [written(get_args(hint)[0])]
+    if get_origin(hint) in (Union, types.UnionType):
+        parts = get_args(hint)
+        return {frozenset(written(part)) for part in parts} if any(map(is_typeddict, parts)) else {*parts}
+    return {NAMES.get(hint.__name__, hint.__name__) if is_typeddict(hint) else hint}
+
+
+@pytest.mark.parametrize("name", TYPES)
+def test_a_type_has_the_members_of_its_schema(name: str) -> None:
+    schema, hints = SCHEMAS[NAMES.get(name, name)], get_type_hints(TYPES[name])
+    members = {member.replace("-", "_"): value for member, value in schema["properties"].items()}
+    left_out = {member for type_name, member in LEFT_OUT if type_name == name}
+    assert {*hints} == {*members} - left_out
+    assert TYPES[name].__required_keys__ == {member.replace("-", "_") for member in schema["required"]} - left_out
+    for member, hint in hints.items():
+        assert written(hint) == described(members[member]), member
+
+
+def test_the_version_is_that_of_the_service() -> None:
+    package = tomllib.loads((ROOT / "client/python/pyproject.toml").read_text())["project"]
+    assert package["version"] == tomllib.loads((ROOT / "Cargo.toml").read_text())["workspace"]["package"]["version"]
+
+
+def test_the_client_is_the_one_for_asyncio_without_asyncio() -> None:
+    """`client.py` is the other file after these replacements, and `ruff format`."""
+    replaced = [
+        (r", for asyncio\.", "."),
+        (r" for asyncio\.", "."),
+        (r"await asyncio\.sleep", "time.sleep"),
+        (r"import asyncio\n", "import time\n"),
+        (r"\b(async|await) ", ""),
+        (r"\b(Async)(Client|Iterator)\b", r"\2"),
+        (r"\basynccontextmanager\b", "contextmanager"),
+        (r"\b(__)?a(enter|exit|close|read|iter_lines)(?=\b|__)", r"\1\2"),
+    ]
+    folder = ROOT / "client/python/src/akhar_client"
+    text = (folder / "async_client.py").read_text()
+    for pattern, by in replaced:
+        text = re.sub(pattern, by, text)
+    ruff = [str(Path(sys.executable).with_name("ruff")), "format", "-"]
+    command = subprocess.run(ruff, input=text, capture_output=True, text=True, check=True, cwd=folder)
+    assert (folder / "client.py").read_text() == command.stdout
