@@ -4,7 +4,7 @@ use akhar_accounts::{PresentedKey, tokens::Scope};
 use akhar_jobs::Operation;
 use axum::{
     extract::{MatchedPath, Query},
-    http::{HeaderMap, Uri, header, request::Parts},
+    http::{HeaderMap, Uri, header, request::Parts, uri::Authority},
 };
 
 use crate::{
@@ -64,14 +64,12 @@ fn is_of(route: &str, operation: &str) -> bool {
 /// origin of the page itself.
 fn is_from(headers: &HeaderMap, origin: &str) -> bool {
     let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
-    match text(header::ORIGIN.as_str()) {
-        Some(sent) => sent == origin,
-        None => {
-            let authority = origin.parse::<Uri>().ok().and_then(|origin| origin.into_parts().authority);
-            text("sec-fetch-site") == Some("same-origin")
-                && text(header::HOST.as_str()) == authority.as_ref().map(|authority| authority.as_str())
-        }
+    if let Some(sent) = text(header::ORIGIN.as_str()) {
+        return sent == origin;
     }
+    let authority = origin.parse::<Uri>().ok().and_then(|origin| origin.into_parts().authority);
+    text("sec-fetch-site") == Some("same-origin")
+        && text(header::HOST.as_str()) == authority.as_ref().map(Authority::as_str)
 }
 
 #[cfg(test)]
