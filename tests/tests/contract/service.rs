@@ -84,7 +84,7 @@ async fn the_openapi_document_lists_every_route_and_error() {
     }
     let text = document.to_string();
     assert!(text.contains("\"example"), "the document has no examples");
-    assert_eq!(document["components"]["securitySchemes"].as_object().map(serde_json::Map::len), Some(1));
+    assert_eq!(document["components"]["securitySchemes"].as_object().map(serde_json::Map::len), Some(2));
     for slug in slugs(&document) {
         let page = send(stack.anonymous("GET", &format!("/problems/{slug}"))).await;
         assert_eq!(page.status, 200, "/problems/{slug}");
