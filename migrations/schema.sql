@@ -49,10 +49,14 @@ create table accounts (
     webhook_secret bytea, -- Signs the webhooks of its jobs; null until the operator makes one. Signing needs the secret itself, so no hash is stored.
     former_webhook_secret bytea, -- The secret before the last rotation.
     former_webhook_secret_until timestamp with time zone, -- Until then webhooks are also signed with the former secret.
+    retain_s integer, -- How long its jobs are kept after their ends, seconds, if the request does not say so; null for as long as the server keeps jobs.
+    max_retain_s integer, -- The most that its requests may ask for, seconds; null for as long as the server keeps jobs.
     constraint accounts_pkey PRIMARY KEY (id),
     constraint accounts_audio_minutes_per_day_check CHECK ((audio_minutes_per_day > 0)),
     constraint accounts_max_queued_check CHECK ((max_queued > 0)),
+    constraint accounts_max_retain_s_check CHECK ((max_retain_s >= 0)),
     constraint accounts_requests_per_minute_check CHECK ((requests_per_minute > 0)),
+    constraint accounts_retain_s_check CHECK ((retain_s >= 0)),
     constraint accounts_webhook_secret_check CHECK (((octet_length(webhook_secret) >= 24) AND (octet_length(webhook_secret) <= 64)))
 );
 CREATE TRIGGER announce_account AFTER UPDATE ON public.accounts FOR EACH ROW EXECUTE FUNCTION announce_api_key();
@@ -190,6 +194,7 @@ create table jobs (
     upload_url text, -- The object outside the database that has the file, such as s3://bucket/prefix/name; null if the file is in the row. Kept when the job ends, though the object is deleted then.
     upload_bytes bigint, -- The size of that object, bytes.
     upload_sha256 bytea, -- The SHA-256 of that object.
+    retain_s integer, -- How long it is kept after its end, seconds; 0 until its outcome is delivered; null for as long as the server keeps jobs.
     constraint jobs_pkey PRIMARY KEY (id)
 ) with (toast_tuple_target=4080, fillfactor=70, autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_insert_scale_factor=0.2, autovacuum_analyze_scale_factor=0.1);
 CREATE INDEX jobs_claim ON public.jobs USING btree (queue, priority DESC, turn, run_at, id) WHERE (state = 'queued'::text);
@@ -197,6 +202,7 @@ CREATE INDEX jobs_ended ON public.jobs USING btree (ended_at) WHERE (ended_at IS
 CREATE INDEX jobs_failed ON public.jobs USING btree (id DESC) WHERE (state = 'failed'::text);
 CREATE INDEX jobs_of_account ON public.jobs USING btree (account_id, id DESC);
 CREATE INDEX jobs_of_request ON public.jobs USING btree (request_id) WHERE (request_id !~~ '________-____-7___-____-____________'::text);
+CREATE INDEX jobs_retained ON public.jobs USING btree (retain_s, ended_at) WHERE ((retain_s > 0) AND (ended_at IS NOT NULL));
 CREATE INDEX jobs_running ON public.jobs USING btree (worker) WHERE (state = 'running'::text);
 CREATE INDEX jobs_waiting ON public.jobs USING btree (queue, account_id, priority, turn) WHERE (state ~~ 'queued'::text);
 

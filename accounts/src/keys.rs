@@ -144,7 +144,7 @@ pub async fn list(db: &PgPool) -> Result<Vec<ListedKey>, KeyError> {
 pub async fn page(db: &PgPool, before: Option<Uuid>, limit: i64) -> Result<Vec<ListedKey>, KeyError> {
     let keys =
         "select k.id, k.account_id, k.name, k.prefix, k.created_at, k.revoked_at, k.last_used_at, k.is_admin,
-            a.requests_per_minute, a.max_queued, a.audio_minutes_per_day,
+            a.requests_per_minute, a.max_queued, a.audio_minutes_per_day, a.retain_s, a.max_retain_s,
             a.webhook_url, a.webhook_secret is not null as has_webhook_secret
          from api_keys k join accounts a on a.id = k.account_id where $1::uuid is null or k.id < $1
          order by k.id desc limit $2";
@@ -226,7 +226,7 @@ pub async fn any(db: &PgPool) -> Result<bool, KeyError> {
 pub async fn find_working(db: &PgPool, prefix: &Prefix) -> Result<Option<WorkingKey>, sqlx::Error> {
     let query = "select k.id, k.account_id, found.secret_sha256, k.is_admin and found.scope is null as is_admin, found.scope,
             a.requests_per_minute, a.max_queued, a.audio_minutes_per_day,
-            a.webhook_url, a.webhook_secret is not null as has_webhook_secret
+            a.retain_s, a.max_retain_s, a.webhook_url, a.webhook_secret is not null as has_webhook_secret
          from (
              select id, secret_sha256, null::jsonb as scope from api_keys where prefix = $1
              union all

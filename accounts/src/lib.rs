@@ -16,7 +16,7 @@ mod webhook_targets;
 pub mod webhooks;
 
 pub use keys::{KeyError, KeyInfo, ListedKey, WorkingKey};
-pub use quotas::Quotas;
+pub use quotas::{Quotas, Retention};
 pub use secret::{NewKey, Prefix, PresentedKey, prefix_text};
 pub use webhook_secret::WebhookSecret;
 pub use webhook_targets::{MAX_URL_BYTES, WebhookTargets, WebhookUrl, WebhookUrlError};

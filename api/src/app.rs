@@ -24,7 +24,7 @@ use crate::{
         multipart::largest_file,
     },
     ui::{playground::DemoKey, state::PageState},
-    waiting::{streams::Streams, waiters::Waiters},
+    waiting::{deliveries::Deliveries, streams::Streams, waiters::Waiters},
 };
 
 /// A handle on the shared state, which is cheap to clone.
@@ -41,6 +41,8 @@ pub(crate) struct Shared {
     pub(crate) uploads: UploadStore,
     pub(crate) lookups: Lookups,
     pub(crate) streams: Streams,
+    /// Deletes jobs that are kept only until their outcome is delivered.
+    pub(crate) deliveries: Deliveries,
     pages: PageState,
     bodies: BodyBudget,
     live: LiveConfig,
@@ -94,6 +96,8 @@ impl App {
         let queue = database.volatile.clone();
         let admission = Admission::new(config.max_waiting);
         let lookups = Lookups::start(&queue);
+        let tasks = TaskTracker::new();
+        let deliveries = Deliveries::new(database.clone(), uploads.clone(), tasks.clone());
         let (n_requests, of_account) = Authenticator::request_limits(config.max_requests.get());
         let auth = Arc::new(Authenticator {
             database: database.durable.clone(),
@@ -114,7 +118,13 @@ impl App {
             submissions: Submissions::start(&queue, &admission),
             admission,
             uploads,
-            streams: Streams::new(lookups.clone(), config.max_streams, shutdown.soft.clone()),
+            streams: Streams::new(
+                lookups.clone(),
+                deliveries.clone(),
+                config.max_streams,
+                shutdown.soft.clone(),
+            ),
+            deliveries,
             lookups,
             bodies: BodyBudget::new(config.max_upload_bytes),
             live,
@@ -122,7 +132,7 @@ impl App {
             cors_origins: config.cors_origins.clone().unwrap_or_default(),
             webhook_targets: Arc::new(WebhookTargets::new(config.webhook_networks())),
             webhooks_due: Arc::default(),
-            tasks: TaskTracker::new(),
+            tasks,
         }))
     }
 
@@ -133,6 +143,11 @@ impl App {
             Queue::Quick => config.quick_wait_s,
             Queue::Speech => config.speech_wait_s,
         })
+    }
+
+    /// How long the server keeps jobs that have ended, seconds.
+    pub(crate) fn retention_s(&self) -> u64 {
+        self.live.now().retention_s
     }
 
     /// The most bytes of a recording that is sent to the OpenAI-compatible routes.

@@ -3,7 +3,7 @@
 use std::iter;
 
 use akhar_accounts::{
-    Quotas, WebhookTargets, WebhookUrl,
+    Quotas, Retention, WebhookTargets, WebhookUrl,
     keys::{self, ListedKey},
     webhooks::{UrlChange, WebhookChange},
 };
@@ -35,7 +35,7 @@ pub(crate) enum Command {
         #[arg(long)]
         json: bool,
     },
-    /// Replace the quotas of a key's account. A quota that is not given is removed
+    /// Replace the quotas of a key's account, and how long its jobs are kept. What is not given is removed
     Limit {
         /// The key's prefix: the 8 characters after `ak_`, as `akhar keys list` shows them
         prefix: String,
@@ -82,12 +82,19 @@ pub(crate) struct QuotaOptions {
     /// Minutes of recordings in a day (UTC)
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(i32).range(1..))]
     audio_minutes: Option<i32>,
+    /// Seconds for which ended jobs are kept if a request does not say so. 0: until the result is delivered
+    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(i32).range(0..))]
+    retain: Option<i32>,
+    /// The most seconds for which a request may have its job kept
+    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(i32).range(0..))]
+    max_retain: Option<i32>,
 }
 
 impl From<QuotaOptions> for Quotas {
     fn from(options: QuotaOptions) -> Self {
-        let QuotaOptions { rpm, max_queued, audio_minutes } = options;
-        Self { requests_per_minute: rpm, max_queued, audio_minutes_per_day: audio_minutes }
+        let QuotaOptions { rpm, max_queued, audio_minutes, retain, max_retain } = options;
+        let retention = Retention { retain_s: retain, max_retain_s: max_retain };
+        Self { requests_per_minute: rpm, max_queued, audio_minutes_per_day: audio_minutes, retention }
     }
 }
 
@@ -148,9 +155,14 @@ fn table(keys: &[ListedKey]) -> Result<(), Failure> {
 fn state(ListedKey { key, quotas, webhook }: &ListedKey) -> String {
     let state =
         key.revoked_at.map_or_else(|| "works".to_owned(), |at| format!("revoked {}", output::ago(at)));
-    let Quotas { requests_per_minute, max_queued, audio_minutes_per_day } = *quotas;
-    let quotas =
-        [("rpm", requests_per_minute), ("max-queued", max_queued), ("audio-minutes", audio_minutes_per_day)];
+    let Quotas { requests_per_minute, max_queued, audio_minutes_per_day, retention } = *quotas;
+    let quotas = [
+        ("rpm", requests_per_minute),
+        ("max-queued", max_queued),
+        ("audio-minutes", audio_minutes_per_day),
+        ("retain", retention.retain_s),
+        ("max-retain", retention.max_retain_s),
+    ];
     let quotas = quotas.into_iter().filter_map(|(name, n)| Some(format!("{name} {}", n?)));
     let webhook = webhook.url.as_ref().map(|url| format!("webhook {url}"));
     let admin = key.is_admin.then(|| "admin".to_owned());
@@ -169,6 +181,8 @@ fn document(ListedKey { key, quotas, webhook }: &ListedKey) -> serde_json::Value
         "rpm": quotas.requests_per_minute,
         "max_queued": quotas.max_queued,
         "audio_minutes": quotas.audio_minutes_per_day,
+        "retain_s": quotas.retention.retain_s,
+        "max_retain_s": quotas.retention.max_retain_s,
         "webhook_url": webhook.url,
     })
 }

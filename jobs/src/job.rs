@@ -53,6 +53,9 @@ pub struct NewJob {
     /// Where the end of the job is announced. `None` if nowhere. Such a job is flushed to disk like an asynchronous one,
     /// because its receiver learns of its end.
     pub webhook_url: Option<Arc<str>>,
+    /// How long the job is kept after its end, seconds; 0 until its outcome is delivered. `None` for as long as the server
+    /// keeps jobs.
+    pub retain_s: Option<i32>,
     /// How many jobs of the account may wait in the queue, this one included. `None` for as many as its share.
     pub max_queued: Option<i64>,
 }
@@ -155,4 +158,6 @@ pub struct Job {
     pub timing: Option<Timing>,
     /// Seconds of the recording that the last attempt has transcribed so far. `None` for other operations.
     pub transcribed_s: Option<f64>,
+    /// Whether the job is to be deleted when its outcome is delivered.
+    pub is_kept_until_delivery: bool,
 }

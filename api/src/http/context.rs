@@ -1,4 +1,5 @@
-//! The headers of a request that handlers need: request id, trace context, idempotency key, webhook, Prefer and Accept.
+//! The headers of a request that handlers need: request id, trace context, idempotency key, webhook, retention, Prefer and
+//! Accept.
 
 use std::{
     sync::{Arc, OnceLock},
@@ -20,7 +21,7 @@ use super::{
     prefer::{self, Preferences},
     rate_limit::RateLimits,
     representation::Representation,
-    webhook,
+    retain, webhook,
 };
 use crate::problems::{Problem, ProblemType};
 
@@ -29,10 +30,11 @@ pub(crate) const X_REQUEST_ID: HeaderName = HeaderName::from_static("x-request-i
 const TRACEPARENT: &str = "traceparent";
 
 /// The request headers that every operation reads.
-pub(crate) const HEADERS: [Header; 5] = [
+pub(crate) const HEADERS: [Header; 6] = [
     prefer::HEADER,
     idempotency_key::HEADER,
     webhook::HEADER,
+    retain::HEADER,
     Header::new(
         "X-Request-Id",
         "An id for the request: 1 to 128 visible ASCII characters. It is returned with the response and is in every log\n\
@@ -72,6 +74,8 @@ pub(crate) struct RequestContext {
     pub(crate) idempotency_key: Option<String>,
     /// Where the end of the job is announced, if the request says so.
     pub(crate) webhook: Option<WebhookUrl>,
+    /// How long the job is kept after its end, seconds, if the request says so.
+    pub(crate) retain_s: Option<i32>,
     /// The preferences about waiting.
     pub(crate) preferences: Preferences,
     /// The media types that the caller accepts.
@@ -125,12 +129,17 @@ where
                 None
             },
         );
+        let retain_s = retain::read(&parts.headers).unwrap_or_else(|violation| {
+            violations.push(violation);
+            None
+        });
         Problem::reject_if_any(violations)?;
         Ok(Self {
             request: request.clone(),
             traceparent: traceparent(&parts.headers),
             idempotency_key,
             webhook,
+            retain_s,
             preferences: Preferences::read(&parts.headers),
             accept: Accept::read(&parts.headers),
         })

@@ -15,5 +15,6 @@ pub(crate) mod prefer;
 pub(crate) mod rate_limit;
 pub(crate) mod representation;
 pub(crate) mod request_line;
+pub(crate) mod retain;
 pub(crate) mod unread_body;
 pub(crate) mod webhook;

@@ -180,6 +180,7 @@ mod tests {
             }),
             timing: None,
             transcribed_s: None,
+            is_kept_until_delivery: false,
         }
     }
 

@@ -29,6 +29,7 @@ use crate::{
     problems::responses::problems,
     problems::{Problem, ProblemType},
     retry::retry_transient,
+    waiting::deliveries::Deliveries,
 };
 
 problems! {
@@ -132,7 +133,8 @@ pub(crate) async fn handle(
             None => return Err(gone(&app, caller.account_id, id).await?),
         };
     }
-    Ok(document::current(job, &context.request))
+    let delivery = app.deliveries.of(&job);
+    Deliveries::follow(delivery, Ok(document::current(job, &context.request)))
 }
 
 /// How long the request waits for the job's end.

@@ -1,5 +1,5 @@
-//! Turns a request whose fields and file are checked into a new job: finds where its end is announced, decides which job it
-//! is, and reserves what it may need of its account's quota.
+//! Turns a request whose fields and file are checked into a new job: finds how long it is kept and where its end is announced,
+//! decides which job it is, and reserves what it may need of its account's quota.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use akhar_jobs::{NewJob, Parameters, Upload};
 use akhar_platform::telemetry::traces;
 use tracing::Span;
 
-use super::{audio_quota, identity};
+use super::{audio_quota, identity, retention};
 use crate::{
     app::App,
     auth::caller::Caller,
@@ -40,6 +40,7 @@ impl Intake<'_> {
     /// The job of the request, or the problem that refuses it.
     pub(super) async fn admit(self, app: &App, asynchronous: bool) -> Result<Admitted, Problem> {
         let Self { caller, context, parameters, upload } = self;
+        let retain_s = retention::seconds(caller, context, app.retention_s())?;
         let webhook_url = webhook_url(app, caller, context).await?;
         let id = identity::identify(app, caller, context, &parameters, upload.as_ref()).await?;
         audio_quota::reserve(app, caller, context, (id, parameters.operation()), upload.as_ref()).await?;
@@ -53,6 +54,7 @@ impl Intake<'_> {
             traceparent: traces::context(&Span::current()).or_else(|| context.traceparent.clone()),
             asynchronous,
             webhook_url,
+            retain_s,
             max_queued: caller.quotas.max_queued.map(i64::from),
         };
         Ok(Admitted { job, upload, has_key: context.idempotency_key.is_some() })

@@ -10,6 +10,7 @@ use crate::{
     app::App,
     outcomes::{document, response},
     problems::Problem,
+    waiting::deliveries::Deliveries,
 };
 
 const PREFERENCE_APPLIED: HeaderName = HeaderName::from_static("preference-applied");
@@ -34,11 +35,13 @@ pub(crate) async fn run_and_render(
     let asynchronous = wait.is_zero();
     let job = submit(app, intake, asynchronous).await?.job_within(wait).await?;
     // An asynchronous caller always gets a 202, even if the job has ended already.
-    let mut response = if job.state.is_final() && !asynchronous {
-        render(job, context.request.received_at.elapsed())?
+    let delivery = app.deliveries.of(&job);
+    let response = if job.state.is_final() && !asynchronous {
+        render(job, context.request.received_at.elapsed())
     } else {
-        document::accepted(job, &context.request)
+        Ok(document::accepted(job, &context.request))
     };
+    let mut response = Deliveries::follow(delivery, response)?;
     if let Some(applied) = context.preferences.applied() {
         response.headers_mut().insert(PREFERENCE_APPLIED, applied);
     }

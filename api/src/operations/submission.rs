@@ -206,5 +206,6 @@ fn assumed_queued(id: JobId, operation: Operation) -> Job {
         outcome: None,
         timing: None,
         transcribed_s: None,
+        is_kept_until_delivery: false,
     }
 }

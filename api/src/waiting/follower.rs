@@ -12,6 +12,7 @@ use axum::response::sse::Event;
 use futures::{Stream, stream};
 
 use super::{
+    deliveries::Delivery,
     streams::{Look, OpenStream},
     waiters::Waiter,
 };
@@ -39,6 +40,8 @@ struct Follower<W: EventWriter> {
     waiter: Waiter,
     writer: W,
     ready: VecDeque<W::Event>,
+    /// That of the job's outcome, from when its last event is ready.
+    delivery: Option<Delivery>,
     has_looked: bool,
     is_over: bool,
 }
@@ -51,7 +54,8 @@ pub(crate) fn events(
     writer: impl EventWriter,
 ) -> impl Stream<Item = Result<Event, axum::Error>> {
     let ready = VecDeque::new();
-    let follower = Follower { stream, waiter, writer, ready, has_looked: false, is_over: false };
+    let follower =
+        Follower { stream, waiter, writer, ready, delivery: None, has_looked: false, is_over: false };
     stream::unfold(follower, async |mut follower| Some((follower.next().await?, follower)))
 }
 
@@ -71,6 +75,12 @@ impl<W: EventWriter> Follower<W> {
                 () = revoked => self.break_off(Problem::of(ProblemType::Unauthorized)),
             }
         }
+        // The events before have been written when the next one is asked for.
+        if self.ready.is_empty()
+            && let Some(delivery) = self.delivery.take()
+        {
+            delivery.complete();
+        }
         self.ready.pop_front().map(|event| self.writer.write(event))
     }
 
@@ -79,6 +89,7 @@ impl<W: EventWriter> Follower<W> {
         match seen {
             Look::News(seen) => self.ready.extend(self.writer.news(seen)),
             Look::Ended(job) => {
+                self.delivery = self.stream.streams.deliveries.of(&job);
                 self.ready.extend(self.writer.end(job));
                 self.is_over = true;
             }

@@ -1,5 +1,7 @@
-//! Requests that wait for jobs: those that wait for an end, and streams that follow a job.
+//! Requests that wait for jobs: those that wait for an end, and streams that follow a job; and
+//! jobs that are kept until their outcome is delivered.
 
+pub(crate) mod deliveries;
 pub(crate) mod follower;
 pub(crate) mod streams;
 pub(crate) mod waiters;

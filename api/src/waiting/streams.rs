@@ -12,6 +12,7 @@ use tokio::time::{Instant, timeout};
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
+use super::deliveries::Deliveries;
 use crate::{
     auth::caller::Caller,
     budget::{Budget, Share},
@@ -43,6 +44,7 @@ pub(super) enum Look {
 #[derive(Debug, Clone)]
 pub(crate) struct Streams {
     lookups: Lookups,
+    pub(super) deliveries: Deliveries,
     open: Arc<Budget<Uuid>>,
     started: Instant,
     /// Cancelled when the process shuts down, which ends all streams.
@@ -59,9 +61,14 @@ pub(crate) struct OpenStream {
 
 impl Streams {
     /// No streams yet. An account may have `max_streams`. They end when `draining` is cancelled.
-    pub(crate) fn new(lookups: Lookups, max_streams: NonZeroUsize, draining: CancellationToken) -> Self {
+    pub(crate) fn new(
+        lookups: Lookups,
+        deliveries: Deliveries,
+        max_streams: NonZeroUsize,
+        draining: CancellationToken,
+    ) -> Self {
         let open = Budget::new(usize::MAX, max_streams.get());
-        Self { lookups, open, started: Instant::now(), draining }
+        Self { lookups, deliveries, open, started: Instant::now(), draining }
     }
 
     /// Changes the number of streams that an account may have. Those that are open stay.
@@ -109,12 +116,19 @@ impl Streams {
 
 #[cfg(test)]
 mod tests {
+    use akhar_jobs::uploads::UploadStore;
+    use akhar_platform::database::Database;
+    use tokio_util::task::TaskTracker;
+
     use super::*;
 
     #[tokio::test(start_paused = true)]
     async fn all_streams_look_at_the_same_times() {
         let pool = sqlx::postgres::PgPoolOptions::new().connect_lazy("postgres://nowhere/none").unwrap();
-        let streams = Streams::new(Lookups::start(&pool), NonZeroUsize::MIN, CancellationToken::new());
+        let lookups = Lookups::start(&pool);
+        let deliveries =
+            Deliveries::new(Database::of_pool(pool), UploadStore::in_database(), TaskTracker::new());
+        let streams = Streams::new(lookups, deliveries, NonZeroUsize::MIN, CancellationToken::new());
         let first = streams.next_look();
         tokio::time::advance(INTERVAL / 3).await;
         assert_eq!(streams.next_look(), first);

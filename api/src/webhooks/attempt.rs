@@ -8,12 +8,12 @@ use akhar_platform::metrics;
 use reqwest::StatusCode;
 
 use super::{
-    event,
+    event::{self, EventBody},
     running::Running,
     schedule,
     sender::{Message, Sender},
 };
-use crate::{app::App, retry::retry_transient};
+use crate::{app::App, retry::retry_transient, waiting::deliveries::Delivery as OutcomeDelivery};
 
 /// The most characters of an error that are stored.
 const MAX_ERROR_CHARACTERS: usize = 300;
@@ -54,9 +54,11 @@ impl Attempts {
     /// `None` if the database failed before the attempt.
     async fn attempt_and_write(&self, delivery: &Delivery) -> Option<Attempted> {
         let Delivery { job_id: job, attempt, host, .. } = delivery;
+        let mut outcome_delivery = None;
         let attempted = match self.send(delivery).await {
-            Ok(()) => {
+            Ok(of_outcome) => {
                 tracing::debug!(%job, attempt, host, "webhook delivered");
+                outcome_delivery = of_outcome;
                 Attempted::Delivered
             }
             Err(Failure::Again(error)) => match schedule::pause_after(*attempt) {
@@ -74,7 +76,7 @@ impl Attempts {
         };
         let db = &self.app.database.volatile;
         match retry_transient(|_| store::settle_delivery(db, delivery, &attempted)).await {
-            Ok(true) => (),
+            Ok(true) => outcome_delivery.into_iter().for_each(OutcomeDelivery::complete),
             Ok(false) => tracing::debug!(%job, attempt, "the webhook was leased again or deleted meanwhile"),
             Err(error) => {
                 tracing::warn!(%job, %error, "cannot write the result of a webhook: it is attempted again");
@@ -83,7 +85,8 @@ impl Attempts {
         Some(attempted)
     }
 
-    async fn send(&self, delivery: &Delivery) -> Result<(), Failure> {
+    /// Sends a webhook. Returns the delivery of the job's outcome if the webhook had it and the job is kept only until then.
+    async fn send(&self, delivery: &Delivery) -> Result<Option<OutcomeDelivery>, Failure> {
         let database = &self.app.database;
         // The rules may have changed since the URL was accepted.
         let url = self.app.webhook_targets.parse(&delivery.url);
@@ -95,16 +98,18 @@ impl Attempts {
         if secrets.is_empty() {
             return Err(Failure::Never("the account has no webhook secret".to_owned()));
         }
+        let outcome_delivery = self.app.deliveries.of(&job);
         let body = event::body(job, &delivery.request_id);
         let body = body.map_err(|error| Failure::Never(format!("the job cannot be written: {error}")))?;
-        let body = body.ok_or_else(|| Failure::Never("the job has not ended".to_owned()))?;
+        let EventBody { bytes: body, is_whole } =
+            body.ok_or_else(|| Failure::Never("the job has not ended".to_owned()))?;
         let id = delivery.job_id.to_string();
         let timestamp = delivery.leased_at.timestamp();
         let signatures: Vec<String> =
             secrets.iter().map(|secret| secret.sign(&id, timestamp, &body)).collect();
         let message = Message { id, timestamp, signatures: signatures.join(" "), body };
         match self.sender.send(url, message).await.map_err(Failure::Again)? {
-            status if status.is_success() => Ok(()),
+            status if status.is_success() => Ok(outcome_delivery.filter(|_| is_whole)),
             StatusCode::GONE => Err(Failure::Never("the receiver answered 410 Gone".to_owned())),
             status if status.is_redirection() => {
                 Err(Failure::Again(format!("the receiver answered {status}; redirects are not followed")))

@@ -9,19 +9,26 @@ use crate::outcomes::document;
 /// A body with more bytes is sent without the job's result. It is the most that the specification recommends.
 const MAX_BYTES: usize = 20_000;
 
+/// The body of a webhook.
+pub(super) struct EventBody {
+    pub(super) bytes: Vec<u8>,
+    /// Whether it has all that its receiver can get of the job.
+    pub(super) is_whole: bool,
+}
+
 /// The body about a job that has ended. `None` if it has not. `request_id` is the request that made the job.
-pub(super) fn body(job: Job, request_id: &str) -> Result<Option<Vec<u8>>, Error> {
+pub(super) fn body(job: Job, request_id: &str) -> Result<Option<EventBody>, Error> {
     let (Some(event), Some(timestamp)) = (event(job.state), job.ended_at) else { return Ok(None) };
     let id = job.id;
     let mut webhook = WebhookBody { event, timestamp, data: document::job_body(job, request_id) };
     let whole = serde_json::to_vec(&webhook)?;
     if whole.len() <= MAX_BYTES || webhook.data.result.is_none() {
-        return Ok(Some(whole));
+        return Ok(Some(EventBody { bytes: whole, is_whole: true }));
     }
     webhook.data.result = None;
     webhook.data.probably_wrong = Vec::new(); // `warnings` names the first ones, and the response at the URL more
     webhook.data.result_url = Some(document::result_path(id));
-    serde_json::to_vec(&webhook).map(Some)
+    Ok(Some(EventBody { bytes: serde_json::to_vec(&webhook)?, is_whole: false }))
 }
 
 const fn event(state: JobState) -> Option<WebhookEvent> {
@@ -54,9 +61,12 @@ mod tests {
             outcome,
             timing: None,
             transcribed_s: None,
+            is_kept_until_delivery: false,
         };
-        let body = body(job, "a-request").unwrap()?;
-        Some(serde_json::from_slice(&body).unwrap())
+        let EventBody { bytes, is_whole } = body(job, "a-request").unwrap()?;
+        let document: Value = serde_json::from_slice(&bytes).unwrap();
+        assert_eq!(is_whole, document["data"]["result_url"].is_null());
+        Some(document)
     }
 
     fn transcribed(transcription: String) -> Outcome {

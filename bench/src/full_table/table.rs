@@ -62,6 +62,7 @@ fn job(asynchronous: bool) -> NewJob {
         traceparent: None,
         asynchronous,
         webhook_url: None,
+        retain_s: None,
         max_queued: None,
     }
 }

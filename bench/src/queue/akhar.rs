@@ -68,6 +68,7 @@ fn empty_job() -> NewJob {
         traceparent: None,
         asynchronous: true,
         webhook_url: None,
+        retain_s: None,
         max_queued: None,
     }
 }

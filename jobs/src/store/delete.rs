@@ -2,13 +2,15 @@
 //! attempts, webhooks, the keys of their requests and their reservations of audio. No other statement deletes a job. Uploads
 //! outside the database are deleted by whoever gets their addresses, or by the search for objects without a job.
 
+use std::time::Duration;
+
 use chrono::{DateTime, Utc};
 use sqlx::PgPool;
 use uuid::Uuid;
 
 use crate::JobId;
 
-use super::rows::column;
+use super::{Clock, rows::column};
 
 /// A statement that deletes the jobs whose ids `$doomed` selects and locks, and returns the addresses of their uploads. A job
 /// that is deleted before the retention time of the server leaves its times in `deleted_jobs`, which `$leaves_times` says.
@@ -76,14 +78,59 @@ pub(super) async fn delete_ended_before(
     until: DateTime<Utc>,
     dead_until: DateTime<Utc>,
     limit: i64,
-) -> Result<usize, sqlx::Error> {
+) -> Result<u64, sqlx::Error> {
     let deleted = sqlx::query(deletion!(
         "select id from jobs where ended_at < greatest($1, $2)
              and ended_at < case when state = 'failed' and outcome->>'kind' = 'failed' then $2 else $1 end
          order by ended_at limit $3 for update skip locked",
         "false"
     ));
-    Ok(deleted.bind(until).bind(dead_until).bind(limit).fetch_all(db).await?.len())
+    Ok(deleted.bind(until).bind(dead_until).bind(limit).execute(db).await?.rows_affected())
+}
+
+/// The times for which jobs that have ended are kept, if that is not the time of the server and not until their delivery. Reads
+/// one row for each.
+const RETENTIONS: &str = "with recursive kept as (
+         (select retain_s from jobs where retain_s > 0 and ended_at is not null order by retain_s limit 1)
+         union all
+         select (select retain_s from jobs where retain_s > kept.retain_s and retain_s > 0 and ended_at is not null
+                 order by retain_s limit 1)
+         from kept where retain_s is not null)
+     select retain_s from kept where retain_s is not null";
+
+/// Deletes at most `limit` jobs whose own retention time is over and whose webhooks are not to be sent any more. Returns their
+/// number.
+pub(super) async fn delete_retained(db: &PgPool, clock: &Clock, limit: i64) -> Result<u64, sqlx::Error> {
+    let retentions: Vec<i32> = sqlx::query_scalar(RETENTIONS).fetch_all(db).await?;
+    let until = |retain_s: &i32| clock.ago(Duration::from_secs(u64::from(retain_s.unsigned_abs())));
+    let deleted = sqlx::query(deletion!(
+        "select due.id from unnest($1::int4[], $2::timestamptz[]) as kept (retain_s, until) cross join lateral (
+             select id from jobs j
+             where j.retain_s = kept.retain_s and j.retain_s > 0 and j.ended_at is not null and j.ended_at < kept.until
+                 and not exists (select from webhook_deliveries w where w.job_id = j.id and w.state = 'pending')
+             order by j.ended_at limit $3 for update skip locked) as due
+         limit $3",
+        "true"
+    ));
+    let untils = column(&retentions, until);
+    Ok(deleted.bind(&retentions).bind(untils).bind(limit).execute(db).await?.rows_affected())
+}
+
+/// Deletes a job that was to be kept until its outcome is delivered. If its webhook is still to be sent, the job is only marked,
+/// and deleted by the sweep after that. `None` if the job was not deleted.
+pub async fn delete_delivered(db: &PgPool, job: JobId) -> Result<Option<Deleted>, sqlx::Error> {
+    let deleted = sqlx::query_scalar(deletion!(
+        "select id from jobs where id = $1 and retain_s = 0 and ended_at is not null
+             and not exists (select from webhook_deliveries w where w.job_id = $1 and w.state = 'pending')
+         for update",
+        "true"
+    ));
+    if let Some(object) = deleted.bind(job).fetch_optional(db).await? {
+        return Ok(Some(Deleted { object }));
+    }
+    let mark = "update jobs set retain_s = 1 where id = $1 and retain_s = 0 and ended_at is not null";
+    sqlx::query(mark).bind(job).execute(db).await?;
+    Ok(None)
 }
 
 /// Whether a job was deleted before the retention time of the server. `None` for the account means any account.

@@ -188,7 +188,7 @@ async fn update(db: &mut PgConnection, endings: &[&Ending]) -> Result<Vec<EndedR
                  then j.account_id = e.account_id and (j.state = 'queued' or e.may_run and j.state = 'running')
                  else j.state = 'running' and j.attempt = e.attempt end
              returning j.id, j.operation, j.state, j.attempt, j.created_at, j.started_at, j.ended_at, j.outcome,
-                 j.decode_us, j.infer_us, j.transcribed_s, j.acknowledged or j.upload_url is not null as must_flush,
+                 j.decode_us, j.infer_us, j.transcribed_s, j.retain_s, j.acknowledged or j.upload_url is not null as must_flush,
                  case when not e.is_dead then j.upload_url end as object, j.webhook_url is not null as has_webhook,
                  e.error is not null as has_failed,
                  case when e.error is not null then (select worker from jobs old where old.id = j.id) end as failed_worker),

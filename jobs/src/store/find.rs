@@ -24,6 +24,9 @@ struct JobRow {
     decode_us: Option<i32>,
     infer_us: Option<i32>,
     transcribed_s: Option<f64>,
+    /// Earlier versions did not announce it.
+    #[serde(default)]
+    retain_s: Option<i32>,
 }
 
 /// The jobs with these ids, in any order. Ids of no job are left out.
@@ -43,7 +46,7 @@ async fn select(
 ) -> Result<Vec<Job>, sqlx::Error> {
     let rows: Vec<JobRow> = sqlx::query_as(
         "select id, operation, state, attempt, created_at, started_at, ended_at, outcome, decode_us, infer_us,
-             transcribed_s
+             transcribed_s, retain_s
          from jobs where id = any($1) and ($2 is null or account_id = $2)",
     )
     .bind(ids.iter().map(|id| id.0).collect::<Vec<_>>())
@@ -80,7 +83,7 @@ pub async fn of_account(
 ) -> Result<Vec<Job>, sqlx::Error> {
     let rows: Vec<JobRow> = sqlx::query_as(
         "select id, operation, state, attempt, created_at, started_at, ended_at,
-             case when state = 'failed' then outcome end as outcome, decode_us, infer_us, transcribed_s
+             case when state = 'failed' then outcome end as outcome, decode_us, infer_us, transcribed_s, retain_s
          from jobs
          where account_id = $1 and ($2 is null or state = $2) and ($3 is null or operation = $3)
              and ($4 is null or created_at >= $4) and ($5 is null or created_at < $5) and ($6 is null or id < $6)
@@ -149,6 +152,7 @@ impl JobRow {
             outcome: self.outcome.map(|o| o.0),
             timing,
             transcribed_s: self.transcribed_s,
+            is_kept_until_delivery: self.retain_s == Some(0),
         })
     }
 }

@@ -39,7 +39,7 @@ pub use control::{
     Orders, QUEUE_MODE_CHANGED, QueueControl, QueueMode, drain_worker, queue_control, queue_controls,
     remove_workers, set_queue_mode,
 };
-pub use delete::{Deleted, delete, is_deleted};
+pub use delete::{Deleted, delete, delete_delivered, is_deleted};
 pub use end::{Ending, Ends, Guard, MAX_ENDINGS, acknowledge, cancel, end};
 pub use find::{EndedFacts, JobFilter, ended, ended_facts, find, find_many, of_account};
 pub use follow::{Cursor, Followed, follow};

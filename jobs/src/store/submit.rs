@@ -76,12 +76,13 @@ async fn insert(
         "with new as (
              select * from unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[], $5::int2[], next_turns($4, $5, $2),
                  $6::jsonb[], $7::text[], $8::bytea[], $9::text[], $10::int8[], $11::bytea[], $12::text[], $13::text[],
-                 $14::text[])
+                 $14::text[], $18::int4[])
                  as new (id, account_id, operation, queue, priority, turn, parameters,
-                     media_type, upload, upload_url, upload_bytes, upload_sha256, request_id, traceparent, webhook_url)),
+                     media_type, upload, upload_url, upload_bytes, upload_sha256, request_id, traceparent, webhook_url,
+                     retain_s)),
          accepted as (
              insert into jobs (id, account_id, operation, queue, priority, turn, parameters,
-                 media_type, upload, upload_url, upload_bytes, upload_sha256, request_id, traceparent, webhook_url,
+                 media_type, upload, upload_url, upload_bytes, upload_sha256, request_id, traceparent, webhook_url, retain_s,
                  acknowledged, max_attempts)
              select *, priority = 0 or webhook_url is not null, $15 from new
              on conflict (id) do nothing
@@ -109,6 +110,7 @@ async fn insert(
     .bind(MAX_ATTEMPTS)
     .bind(is_flushed)
     .bind(JOBS_QUEUED)
+    .bind(column(jobs, |job| job.retain_s))
     .fetch_all(db)
     .await
 }

@@ -9,7 +9,7 @@ use crate::{Fence, JobId, Queue};
 
 use super::{
     Clock, Heartbeat,
-    delete::{delete_ended_before, forget_deleted},
+    delete::{delete_ended_before, delete_retained, forget_deleted},
     rows::column,
 };
 
@@ -20,7 +20,7 @@ const SWEEP_LIMIT: i64 = 200;
 const MAX_DELAY: Duration = Duration::from_secs(5 * 60);
 
 /// The most jobs, and the most keys of requests, that [`expire`] deletes at once.
-const EXPIRE_LIMIT: i64 = 1000;
+const EXPIRE_LIMIT: u64 = 1000;
 
 /// How long [`expire`] goes on deleting them.
 const LONGEST_EXPIRY: Duration = Duration::from_secs(20);
@@ -93,7 +93,7 @@ fn fenced(rows: Vec<(JobId, i32, bool)>) -> Vec<LostJob> {
     rows.into_iter().map(|(job, attempt, is_last)| (Fence { job, attempt }, is_last)).collect()
 }
 
-/// Deletes jobs that ended longer than `retention` ago, what is left of those that were deleted earlier, dead jobs that ended
+/// Deletes jobs whose own retention time is over, those that ended longer than `retention` ago, what is left of those that were deleted earlier, dead jobs that ended
 /// longer than `dead_retention` ago, the keys of requests of more than a day ago, the turns of all claims but the highest ones, the usage of audio of more than a month ago,
 /// the reservations of audio that do not count any more, and the jumps of the clock before all of these. Returns the number of
 /// deleted jobs.
@@ -126,21 +126,22 @@ pub async fn expire(
     .await?;
     let (until, dead_until) = (clock.ago(retention), clock.ago(dead_retention));
     let keys_until = clock.ago(IDEMPOTENCY_KEY_KEPT);
+    let limit = EXPIRE_LIMIT.cast_signed();
     let began = Instant::now();
     let mut n_jobs = 0;
     loop {
-        let n_deleted = delete_ended_before(db, until, dead_until, EXPIRE_LIMIT).await?;
-        let n_jobs_now = u64::try_from(n_deleted).unwrap_or(u64::MAX);
-        let n_forgotten = forget_deleted(db, until, EXPIRE_LIMIT).await?;
+        let n_retained = delete_retained(db, clock, limit).await?;
+        let n_ended = delete_ended_before(db, until, dead_until, limit).await?;
+        let n_forgotten = forget_deleted(db, until, limit).await?;
         let keys = sqlx::query(
             "delete from idempotency_keys where ctid = any(array(
                  select ctid from idempotency_keys where created_at < $1
                  order by created_at limit $2 for update skip locked))",
         );
-        let n_keys = keys.bind(keys_until).bind(EXPIRE_LIMIT).execute(db).await?.rows_affected();
-        n_jobs += n_jobs_now;
-        let most = n_jobs_now.max(n_forgotten).max(n_keys);
-        if most < EXPIRE_LIMIT.unsigned_abs() || began.elapsed() > LONGEST_EXPIRY {
+        let n_keys = keys.bind(keys_until).bind(limit).execute(db).await?.rows_affected();
+        n_jobs += n_retained + n_ended;
+        let most = n_retained.max(n_ended).max(n_forgotten).max(n_keys);
+        if most < EXPIRE_LIMIT || began.elapsed() > LONGEST_EXPIRY {
             break;
         }
     }

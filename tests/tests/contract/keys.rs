@@ -181,12 +181,13 @@ async fn the_new_key_after_a_rotation_can_read_the_jobs_of_the_old_key() {
 async fn a_key_from_before_accounts_existed_gets_an_account_with_the_key_s_id() {
     let stack = Stack::with().workers(0).start().await;
     let undo = "alter table api_keys drop column account_id; drop table accounts; drop table audio_usage;
-        drop table webhook_deliveries; alter table jobs drop column webhook_url;";
+        drop table webhook_deliveries; alter table jobs drop column webhook_url, drop column retain_s;";
     let accounts = include_str!("../../../migrations/sql/0005_accounts.sql");
     let quotas = include_str!("../../../migrations/sql/0010_quotas.sql");
     let webhooks = include_str!("../../../migrations/sql/0011_webhooks.sql");
     let announcement = include_str!("../../../migrations/sql/0017_webhook_announcement.sql");
-    for statements in [undo, accounts, quotas, webhooks, announcement] {
+    let retention = include_str!("../../../migrations/sql/0026_retention.sql");
+    for statements in [undo, accounts, quotas, webhooks, announcement, retention] {
         sqlx::raw_sql(statements).execute(&stack.db).await.expect("the schema changes");
     }
     let accounts: Vec<(bool, String)> =

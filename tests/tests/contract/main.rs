@@ -25,6 +25,7 @@ mod playground;
 mod protocol;
 mod quotas;
 mod reload;
+mod retention;
 mod service;
 mod speech;
 mod subtitles;

@@ -1,16 +1,28 @@
 //! The clock of the database jumps while jobs run, while they wait and while outcomes are kept.
 
+use std::time::Duration;
+
+use akhar_jobs::{
+    NewJob,
+    store::{self, Clock, ClockJump},
+};
 use akhar_tests::{
-    Form, Stack,
+    Cluster, Form, Stack,
     clock::{make_clock_movable, move_clock},
     http::send,
     speech::recording,
     until,
 };
-use sqlx::PgPool;
+use sqlx::{
+    PgPool,
+    types::chrono::{DateTime, Utc},
+};
 use uuid::Uuid;
 
-use crate::submit;
+use crate::{
+    queue::{insert, new_job},
+    submit,
+};
 
 /// How often a worker must have written its heartbeat after a jump, so that it has swept in between.
 const N_BEATS: usize = 3;
@@ -24,6 +36,24 @@ async fn worker_sweeps(db: &PgPool) {
         let last = seen_at().await;
         until("the worker writes another heartbeat", async || (seen_at().await != last).then_some(())).await;
     }
+}
+
+#[tokio::test]
+async fn a_jump_is_no_time_for_a_job_with_a_retention_of_its_own() {
+    let db = PgPool::connect_with(Cluster::shared().database().await).await.expect("it answers");
+    let minute = Duration::from_secs(60);
+    for retain_s in [60, 7000, 80_000] {
+        insert(&db, &[&NewJob { retain_s: Some(retain_s), ..new_job(true) }]).await;
+    }
+    let end = "update jobs set state = 'cancelled', ended_at = now() - interval '2 hours' returning now()";
+    let now: DateTime<Utc> = sqlx::query_scalar(end).fetch_all(&db).await.expect("an update").remove(0);
+    let jump = ClockJump { jumped_from: now - 119 * minute - minute / 2, jumped_to: now - minute / 4 };
+    let jumped = Clock { now, jumps: vec![jump] };
+    let day = Duration::from_secs(24 * 60 * 60);
+    let expire = async |clock: &Clock| store::expire(&db, clock, day, day).await.expect("a deletion");
+    assert_eq!(expire(&jumped).await, 0, "45 s have passed");
+    let straight = Clock { jumps: Vec::new(), ..jumped };
+    assert_eq!((expire(&straight).await, expire(&straight).await), (2, 0), "two hours have passed");
 }
 
 async fn submit_long_recording(stack: &Stack) -> Uuid {

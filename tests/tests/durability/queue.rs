@@ -36,6 +36,7 @@ pub(crate) fn new_job(asynchronous: bool) -> NewJob {
         traceparent: None,
         asynchronous,
         webhook_url: None,
+        retain_s: None,
         max_queued: None,
     }
 }

@@ -261,6 +261,7 @@ fn new_job(id: JobId, upload: JobUpload) -> NewJob {
         traceparent: None,
         asynchronous: true,
         webhook_url: None,
+        retain_s: None,
         max_queued: None,
     }
 }
