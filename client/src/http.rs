@@ -208,10 +208,14 @@ impl Client {
         self.get(&format!("/v1/jobs/{id}/result")).await
     }
 
-    /// Cancels a job that is queued or running, and returns the job. Deletes a job that has ended, and returns `None`.
+    /// Cancels a job that is queued or running, and returns the job. Deletes a job that has ended, and returns `None`. If it is
+    /// repeated after an error, it may delete the job that it has cancelled.
     pub async fn delete_job(&self, id: Uuid) -> Result<Option<JobBody>, ClientError> {
-        let answer = send(self.request(Method::DELETE, &format!("/v1/jobs/{id}"))).await?;
-        if answer.status() == StatusCode::NO_CONTENT { Ok(None) } else { json(answer).await.map(Some) }
+        let delete = || async {
+            let answer = send(self.request(Method::DELETE, &format!("/v1/jobs/{id}"))).await?;
+            if answer.status() == StatusCode::NO_CONTENT { Ok(None) } else { json(answer).await.map(Some) }
+        };
+        self.safely(true, delete).await
     }
 
     async fn get<T: DeserializeOwned>(&self, path: &str) -> Result<T, ClientError> {

@@ -8,6 +8,7 @@ use akhar_worker::{Recording, Undecodable};
 use bytes::Bytes;
 use futures::{StreamExt as _, stream::FuturesUnordered};
 use tokio::sync::{Semaphore, mpsc};
+use uuid::Uuid;
 
 use super::{
     cut::{Cutter, Piece},
@@ -39,6 +40,8 @@ pub(super) struct Batch {
     pub(super) settings: Settings,
     pub(super) outputs: Outputs,
     pub(super) journal: Journal,
+    /// Whether jobs are deleted from the server when their results are written.
+    pub(super) deletes_jobs: bool,
     /// Held while a long recording is in memory, so that one is at a time.
     pub(super) memory: Semaphore,
     /// The lengths of all recordings, and how much of them is transcribed.
@@ -180,9 +183,25 @@ impl Batch {
         let written = blocking(move || {
             batch.outputs.write(&input, &batch.settings, &transcript)?;
             batch.journal.add(&entry)?;
-            Ok(Ended::Transcribed(entry))
+            Ok((Ended::Transcribed(entry), transcript.jobs))
         });
-        written.await.map_err(Trouble::Run)
+        let (ended, jobs) = written.await.map_err(Trouble::Run)?;
+        if self.deletes_jobs {
+            self.delete(jobs).await?;
+        }
+        Ok(ended)
+    }
+
+    /// Deletes the jobs of a recording. One that an operator or the server has deleted is passed over.
+    async fn delete(&self, jobs: Vec<Uuid>) -> Result<(), Trouble> {
+        for job in jobs {
+            match self.client.delete_job(job).await {
+                Ok(_) => (),
+                Err(error) if error.status() == Some(404) => (),
+                Err(error) => return Err(Trouble::Run(server::failure(&self.base, &error))),
+            }
+        }
+        Ok(())
     }
 
     /// Transcribes a recording that the server does not take as it is, in pieces. `memory` is released when the last piece is

@@ -103,6 +103,9 @@ pub(crate) struct Arguments {
     /// Continue the run that wrote the output folder. What it has transcribed is not transcribed again
     #[arg(long)]
     resume: bool,
+    /// Delete each job from the server when the results of its recording are written
+    #[arg(long)]
+    delete: bool,
     /// Only print how many recordings there are, how long they are, about how long a run would take, and which files would fail
     /// or be skipped. Nothing is written or sent
     #[arg(long)]
@@ -172,7 +175,17 @@ pub(crate) async fn run(config: &Config, arguments: Arguments) -> Result<(), Fai
         Ok(Server { client, base }) => {
             let lengths = Lengths::new(inputs.recordings.iter().map(size));
             let memory = Semaphore::new(1);
-            let batch = Batch { client, base, pace, settings, outputs, journal, memory, lengths };
+            let batch = Batch {
+                client,
+                base,
+                pace,
+                settings,
+                outputs,
+                journal,
+                deletes_jobs: arguments.delete,
+                memory,
+                lengths,
+            };
             transcribe(&Arc::new(batch), inputs, arguments.concurrency.get(), &mut signals).await
         }
         Err(failure) => Err(failure),

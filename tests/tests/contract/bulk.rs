@@ -234,7 +234,7 @@ async fn paths_come_as_patterns_and_on_standard_input() {
     let (results, key) = (folders.results.to_str().expect("UTF-8"), folders.recordings.join("key"));
     fs::write(&key, format!("{}\n", stack.key)).expect("a file");
     let script = format!(
-        "cd {} && ls 0.wav | {} transcribe - './[12].wav' --out {results} --url {} --key-file {} --translate",
+        "cd {} && ls 0.wav | {} transcribe - './[12].wav' --out {results} --url {} --key-file {} --translate --delete",
         folders.recordings.display(),
         akhar_tests::binary().display(),
         stack.base,
@@ -247,6 +247,9 @@ async fn paths_come_as_patterns_and_on_standard_input() {
     for nth in 0..3 {
         assert!(folders.json(&format!("{nth}.json"))["translation"].is_string());
     }
+    let deleted = sqlx::query_as("select (select count(*) from jobs), (select count(*) from deleted_jobs)");
+    let deleted: (i64, i64) = deleted.fetch_one(&stack.db).await.expect("counts");
+    assert_eq!(deleted, (0, 3), "their jobs are deleted from the server");
 }
 
 #[tokio::test]

@@ -66,6 +66,7 @@ async fn the_client_can_read_wait_for_and_cancel_a_job() {
     assert_eq!(ended.state, JobState::Succeeded);
     assert!(matches!(ended.result, Some(JobResultBody::Predictions(_))), "{ended:?}");
     assert!(matches!(client.job_result(job.id).await, Ok(JobResultBody::Predictions(_))));
+    assert!(client.delete_job(job.id).await.expect("it has ended").is_none());
 }
 
 #[tokio::test]
