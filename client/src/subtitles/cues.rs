@@ -242,7 +242,7 @@ mod tests {
             WordBody { word: "abcd".to_owned(), start, end: start + 1.0, confidence: None }
         };
         let words: Vec<WordBody> = (0..7).map(word).collect();
-        let text = vec!["abcd"; 7].join(" ");
+        let text = ["abcd"; 7].join(" ");
         let layout = Layout { max_line_length: 24, max_lines: 1 };
         let cues = cues(&[SegmentBody { words: Some(words), ..segment(0.0, 7.4, &text) }], layout);
         let times: Vec<(u64, u64)> = cues.iter().map(|cue| (cue.start, cue.end)).collect();
