@@ -94,7 +94,7 @@ async fn every_representation_has_the_warnings_in_a_header_and_the_same_body() {
     let file = recording("pa-school.wav").bytes;
     let file = &file[..file.len() - 1001];
     let form = |translation: &str| {
-        let form = Form::upload_and(file, "with-timestamps", "true");
+        let form = Form::upload_and(file, "with-timestamps", "true").text("format", "spoken");
         form.text("with-translation", translation)
     };
     let answer = send(stack.post(OPERATION, &form("true"))).await;
