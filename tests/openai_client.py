@@ -52,7 +52,7 @@ errors = [
     refused(language="pa"),
     refused(language="fr"),
     refused(temperature=1.4),
-    refused(response_format="diarized_json"),
+    refused(response_format="lrc"),
     refused(extra_body={"known_speaker_names": ["agent"]}),
     refused(file=("notes.txt", b"no recording")),
 ]

@@ -3,6 +3,7 @@
 //! Exit codes: 0 success, 1 failure, 2 wrong arguments, 130 and 143 a command that a signal stopped. Results are printed to stdout, everything else to stderr.
 
 mod api;
+mod channels;
 mod connect;
 mod demo;
 mod digits;

@@ -93,6 +93,8 @@ pub struct SpeechRequest {
     pub written: Option<String>,
     /// The script of Panjabi texts: `gurmukhi`, `latin` or `shahmukhi`. `None` means the server's default.
     pub script: Option<String>,
+    /// Whether each channel of the recording is transcribed by itself.
+    pub split_channels: bool,
     /// The size of subtitles that are made of the job's result. `None` means the server's default.
     pub subtitles: Option<Layout>,
     /// The `Idempotency-Key`: 1 to 255 visible ASCII characters. For 24 hours, requests with the same key, fields and
@@ -251,6 +253,9 @@ impl Client {
         }
         if let Some(script) = &request.script {
             form = form.text("script", script.clone());
+        }
+        if request.split_channels {
+            form = form.text("channels", "split");
         }
         if let Some(Layout { max_line_length, max_lines }) = request.subtitles {
             form = form.text("max-line-length", max_line_length.to_string());

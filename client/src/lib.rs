@@ -35,6 +35,7 @@ mod bodies;
 mod error;
 #[cfg(feature = "http")]
 mod http;
+mod paragraphs;
 #[cfg(feature = "http")]
 mod retries;
 pub mod subtitles;
@@ -45,7 +46,8 @@ pub use bodies::{
     job::{JobBody, JobResultBody, JobState, JobsBody},
     openai::{
         AudioEventBody, AudioLogprobBody, AudioResultBody, AudioSegmentBody, AudioTextBody, AudioUsageBody,
-        AudioWordBody, ModelBody, ModelsBody, OpenAiErrorBody, VerboseAudioTextBody,
+        AudioWordBody, DiarizedAudioSegmentBody, DiarizedAudioTextBody, ModelBody, ModelsBody,
+        OpenAiErrorBody, VerboseAudioTextBody,
     },
     predictions::{PredictionBody, PredictionsBody},
     problem::{ProblemBody, ViolationBody},
@@ -58,6 +60,7 @@ pub use bodies::{
 pub use error::ClientError;
 #[cfg(feature = "http")]
 pub use http::{Answer, Client, HandwritingRequest, SpeechRequest, Transcribed};
+pub use paragraphs::paragraphs;
 #[cfg(feature = "http")]
 pub use retries::Retries;
 

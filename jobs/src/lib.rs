@@ -26,9 +26,9 @@ pub use outcome::{Outcome, Prediction, ProbablyWrong, Segment, TextKind, Timing,
 pub use pace::Pace;
 pub use panjabi_text::PanjabiText;
 pub use parameters::{
-    CharSpace, Digits, HandwritingParameters, Language, LineSpace, MaxLineLength, MaxLines, PageLength,
-    PageWidth, Parameters, Picture, Script, SpeechParameters, StrokeColor, StrokeWidth, SubtitleSize, TopK,
-    WordSpace,
+    Channels, CharSpace, Digits, HandwritingParameters, Language, LineSpace, MaxLineLength, MaxLines,
+    PageLength, PageWidth, Parameters, Picture, Script, SpeechParameters, StrokeColor, StrokeWidth,
+    SubtitleSize, TopK, WordSpace,
 };
 pub use places::{FreePlaces, Places};
 pub use queue::{MAX_ATTEMPTS, Queue};

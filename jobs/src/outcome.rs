@@ -146,6 +146,9 @@ pub struct Segment {
     /// not tell it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub confidence: Option<f64>,
+    /// The number of the channel that it is said in, from 1. Absent if the channels were mixed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub channel: Option<u8>,
 }
 
 /// A part of a recording of which a text is probably wrong.
@@ -181,6 +184,9 @@ pub struct Word {
     /// The probability that the word is right, 0 to 1. Absent if it was not requested, and if the model does not tell it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub confidence: Option<f64>,
+    /// The number of the channel that it is said in, from 1. Absent if the channels were mixed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub channel: Option<u8>,
 }
 
 /// How long the parts of an attempt took.

@@ -72,6 +72,38 @@ pub struct SpeechParameters {
     /// The size of subtitles. Not written if it is the usual one, for the same reason.
     #[serde(default, skip_serializing_if = "SubtitleSize::is_usual")]
     pub subtitles: SubtitleSize,
+    /// What becomes of the channels of the recording. Not written if they are mixed, for the same reason.
+    #[serde(default, skip_serializing_if = "Channels::is_mixed")]
+    pub channels: Channels,
+}
+
+/// What becomes of the channels of a recording. The names are stored in rows: never rename one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Channels {
+    /// They are mixed into one.
+    #[default]
+    Mixed,
+    /// Each is transcribed by itself.
+    Split,
+}
+
+impl Channels {
+    /// Every choice.
+    pub const ALL: [Self; 2] = [Self::Mixed, Self::Split];
+
+    /// The name in requests.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Mixed => "mixed",
+            Self::Split => "split",
+        }
+    }
+
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+    const fn is_mixed(&self) -> bool {
+        matches!(self, Self::Mixed)
+    }
 }
 
 /// The size of the subtitles that are made of segments. What is absent is as usual.

@@ -19,17 +19,23 @@ impl Recording {
     pub const RATE: u32 = 16_000;
 
     /// Opens a file of at most a day, of any format that jobs may have. The limits on channels and rates are those of the HTTP interface.
-    pub fn open(bytes: Bytes) -> Result<Self, Undecodable> {
+    /// `channel`: the one to take, from 0, instead of mixing them.
+    pub fn open(bytes: Bytes, channel: Option<usize>) -> Result<Self, Undecodable> {
         let certain = certain_type(&bytes);
         let media_type = certain.unwrap_or(MediaType::Mp3);
         let limits = AudioLimits { max_seconds: MAX_SECONDS, ..AudioLimits::default() };
-        Audio::open(Upload { media_type, bytes }, &limits).map(Self).map_err(|error| {
+        Audio::open(Upload { media_type, bytes }, &limits, channel).map(Self).map_err(|error| {
             if certain.is_some() || error.code != "undecodable" {
                 return error;
             }
             let expected = MediaType::formats(MediaType::RECORDINGS);
             Undecodable { detail: format!("expected {expected}, found none of them in the file"), ..error }
         })
+    }
+
+    /// The number of channels of the file.
+    pub fn n_channels(&self) -> usize {
+        self.0.n_channels()
     }
 
     /// The length of the file by its headers and packets, seconds.

@@ -4,7 +4,7 @@
 use std::str::FromStr;
 
 use akhar_jobs::{
-    Bounded, Digits, JobId, JobState, Language, Operation, PanjabiText, Script, StrokeColor,
+    Bounded, Channels, Digits, JobId, JobState, Language, Operation, PanjabiText, Script, StrokeColor,
     panjabi_text::{LENGTH, PATTERN, PanjabiTextError},
 };
 use chrono::{DateTime, Utc};
@@ -280,6 +280,7 @@ choices! {
     StrokeColor: Self::name, None;
     Digits: Self::name, None;
     Script: Self::name, None;
+    Channels: Self::name, None;
     Operation: Self::name, Some(("Operation", "An operation's name."));
 }
 

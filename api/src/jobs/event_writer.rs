@@ -143,6 +143,7 @@ mod tests {
             transcription: at.to_string(),
             translation: Some("x".to_owned()),
             confidence: None,
+            channel: None,
         };
         (1..=n).map(segment).collect()
     }

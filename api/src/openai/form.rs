@@ -1,12 +1,16 @@
 //! The forms of the OpenAI-compatible routes.
 
-use akhar_jobs::{Bounded, Digits, Language, MediaType, Queue, Script, SpeechParameters, SubtitleSize};
+use akhar_jobs::{
+    Bounded, Channels, Digits, Language, MediaType, Queue, Script, SpeechParameters, SubtitleSize,
+};
 use serde_json::json;
 
 use super::{
     chunking::{Chunking, ServerVad},
     language::SpokenLanguage,
-    options::{Format, Granularity, Logprobs, Model, TranslationModel, Unsupported, Unused},
+    options::{
+        Format, Granularity, Logprobs, Model, TranslationFormat, TranslationModel, Unsupported, Unused,
+    },
     response::View,
 };
 use crate::{
@@ -63,7 +67,7 @@ fields! {
         /// The model.
         model: TranslationModel = field("model").required().wrong("speech-en"),
         /// How the response is written.
-        response_format: Format = field("response_format").or("json"),
+        response_format: TranslationFormat = field("response_format").or("json"),
         /// Has no effect.
         prompt: Unused = field("prompt"),
         /// Has no effect.
@@ -156,6 +160,7 @@ impl Form for AudioTranscriptionForm {
             written: format.is_subtitles().then_some(Digits::Latin),
             script: Script::Gurmukhi,
             subtitles: SubtitleSize::default(),
+            channels: if format == Format::DiarizedJson { Channels::Split } else { Channels::Mixed },
         };
         Some((View { speech, format, granularities, with_logprobs, remarks }, self.stream?))
     }
@@ -173,7 +178,7 @@ impl Form for AudioTranslationForm {
 
     fn check(self, _: &mut Vec<Violation>) -> Option<View> {
         self.model?;
-        let format = self.response_format?;
+        let TranslationFormat(format) = self.response_format?;
         let speech = SpeechParameters {
             lang: Language::Panjabi,
             with_translation: true,
@@ -183,6 +188,7 @@ impl Form for AudioTranslationForm {
             written: None,
             script: Script::Gurmukhi,
             subtitles: SubtitleSize::default(),
+            channels: Channels::Mixed,
         };
         let remarks = remarks([
             ("prompt", is_given(self.prompt.as_ref())),

@@ -36,7 +36,13 @@ pub(super) enum Format {
     VerboseJson,
     /// Subtitles as `WebVTT`.
     Vtt,
+    /// A JSON object with the text and its segments, each with its speaker: the channel of the recording.
+    DiarizedJson,
 }
+
+/// How the response of a translation is written.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct TranslationFormat(pub(super) Format);
 
 /// What has a time in the response.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -64,18 +70,21 @@ choices! {
     TranslationModel: |model: Self| model.0.id(),
         Some(("AudioTranslationModel", "The name of a model that can translate into English."));
     Format: Self::name, Some(("AudioFormat", "How the response is written."));
+    TranslationFormat: |format: Self| format.0.name(),
+        Some(("AudioTranslationFormat", "How the response of a translation is written."));
     Granularity: Self::name, Some(("AudioGranularity", "What has a time in the response."));
     Logprobs: |_: Self| "logprobs", None;
 }
 
 impl Model {
-    pub(super) const ALL: [Self; 6] = [
+    pub(super) const ALL: [Self; 7] = [
         Self::Panjabi,
         Self::English,
         Self::OpenAi("whisper-1"),
         Self::OpenAi("gpt-4o-transcribe"),
         Self::OpenAi("gpt-4o-mini-transcribe"),
         Self::OpenAi("gpt-transcribe"),
+        Self::OpenAi("gpt-4o-transcribe-diarize"),
     ];
 
     pub(super) const fn id(self) -> &'static str {
@@ -99,13 +108,14 @@ impl Model {
 impl TranslationModel {
     const ALL: [Self; 5] = {
         let [panjabi, _english, others @ ..] = Model::ALL;
-        let [whisper, gpt_4o, gpt_4o_mini, gpt] = others;
+        let [whisper, gpt_4o, gpt_4o_mini, gpt, _diarize] = others;
         [Self(panjabi), Self(whisper), Self(gpt_4o), Self(gpt_4o_mini), Self(gpt)]
     };
 }
 
 impl Format {
-    const ALL: [Self; 5] = [Self::Json, Self::Text, Self::Srt, Self::VerboseJson, Self::Vtt];
+    const ALL: [Self; 6] =
+        [Self::Json, Self::Text, Self::Srt, Self::VerboseJson, Self::Vtt, Self::DiarizedJson];
 
     pub(super) const fn name(self) -> &'static str {
         match self {
@@ -114,6 +124,7 @@ impl Format {
             Self::Srt => "srt",
             Self::VerboseJson => "verbose_json",
             Self::Vtt => "vtt",
+            Self::DiarizedJson => "diarized_json",
         }
     }
 
@@ -124,8 +135,15 @@ impl Format {
 
     /// Whether the response shows the segments.
     pub(super) const fn has_segments(self) -> bool {
-        self.is_subtitles() || matches!(self, Self::VerboseJson)
+        self.is_subtitles() || matches!(self, Self::VerboseJson | Self::DiarizedJson)
     }
+}
+
+impl TranslationFormat {
+    const ALL: [Self; 5] = {
+        let [json, text, srt, verbose_json, vtt, _diarized_json] = Format::ALL;
+        [Self(json), Self(text), Self(srt), Self(verbose_json), Self(vtt)]
+    };
 }
 
 impl Granularity {

@@ -4,7 +4,7 @@ use std::{io::Write as _, time::Duration};
 
 use akhar_client::{
     AudioLogprobBody, AudioResultBody, AudioSegmentBody, AudioTextBody, AudioUsageBody, AudioWordBody,
-    SegmentBody, VerboseAudioTextBody, Warnings,
+    DiarizedAudioSegmentBody, DiarizedAudioTextBody, SegmentBody, VerboseAudioTextBody, Warnings,
     subtitles::{self, Layout},
 };
 use akhar_jobs::{Job, Language, Outcome, Segment, SpeechParameters, Word};
@@ -76,6 +76,7 @@ impl View {
                 let text = AudioTextBody { usage, text: transcription.text, logprobs };
                 Json(AudioResultBody::Text(text)).into_response()
             }
+            Format::DiarizedJson => Json(AudioResultBody::Diarized(diarized(transcription))).into_response(),
             Format::VerboseJson => {
                 Json(AudioResultBody::Verbose(self.verbose(transcription))).into_response()
             }
@@ -103,8 +104,12 @@ impl View {
             transcription.segments.into_iter().enumerate().map(segment).collect()
         });
         let words = self.granularities.contains(&Granularity::Word).then(|| {
-            let word =
-                |Word { text, start, end, confidence }| AudioWordBody { word: text, start, end, confidence };
+            let word = |Word { text, start, end, confidence, .. }| AudioWordBody {
+                word: text,
+                start,
+                end,
+                confidence,
+            };
             transcription.words.into_iter().map(word).collect()
         });
         VerboseAudioTextBody {
@@ -143,6 +148,24 @@ pub(super) fn transcription(job: Job, is_translation: bool) -> Result<Transcript
 fn cues(Transcription { segments, words, .. }: Transcription) -> Vec<SegmentBody> {
     let segments = segments.into_iter().map(|segment| Segment { translation: None, ..segment });
     body::with_words(segments.collect(), Some(words))
+}
+
+fn diarized(transcription: Transcription) -> DiarizedAudioTextBody {
+    let segment = |(id, s): (usize, Segment)| DiarizedAudioSegmentBody {
+        kind: "transcript.text.segment".to_owned(),
+        id: format!("seg_{id}"),
+        start: s.start,
+        end: s.end,
+        text: s.transcription,
+        speaker: char::from(b'A' + s.channel.unwrap_or(1).clamp(1, 26) - 1).to_string(),
+    };
+    DiarizedAudioTextBody {
+        task: "transcribe".to_owned(),
+        duration: transcription.seconds,
+        text: transcription.text,
+        segments: transcription.segments.into_iter().enumerate().map(segment).collect(),
+        usage: usage(transcription.seconds),
+    }
 }
 
 pub(super) fn usage(seconds: f64) -> AudioUsageBody {

@@ -81,20 +81,23 @@ pub(crate) fn with_words(segments: Vec<Segment>, words: Option<Vec<Word>>) -> Ve
     let is_asked = words.is_some();
     let mut words = words.unwrap_or_default().into_iter().peekable();
     let segments = segments.into_iter().map(|found| {
-        let own = iter::from_fn(|| words.next_if(|word| word.end <= found.end)).map(word).collect();
+        let own =
+            iter::from_fn(|| words.next_if(|word| word.channel == found.channel && word.end <= found.end))
+                .map(word)
+                .collect();
         SegmentBody { words: is_asked.then_some(own), ..segment(found) }
     });
     segments.collect()
 }
 
-fn word(Word { start, end, text, confidence }: Word) -> WordBody {
+fn word(Word { start, end, text, confidence, channel: _ }: Word) -> WordBody {
     WordBody { word: text, start, end, confidence }
 }
 
 /// A segment in the response without its words, and in the events of a job.
 pub(crate) fn segment(segment: Segment) -> SegmentBody {
-    let Segment { start, end, transcription, translation, confidence } = segment;
-    SegmentBody { start, end, transcription, translation, confidence, words: None }
+    let Segment { start, end, transcription, translation, confidence, channel } = segment;
+    SegmentBody { start, end, transcription, translation, confidence, channel, words: None }
 }
 
 #[cfg(test)]
@@ -127,8 +130,15 @@ mod tests {
             transcription: String::new(),
             translation: None,
             confidence: None,
+            channel: None,
         };
-        let word = |text: &str, start, end| Word { start, end, text: text.to_owned(), confidence: Some(0.5) };
+        let word = |text: &str, start, end| Word {
+            start,
+            end,
+            text: text.to_owned(),
+            confidence: Some(0.5),
+            channel: None,
+        };
         let words = vec![word("a", 0.1, 0.4), word("b", 0.4, 1.0), word("c", 1.0, 1.5), word("d", 3.0, 3.1)];
         let segments = vec![segment(0.1, 1.0), segment(1.0, 1.5), segment(3.0, 3.1)];
         let texts = |segments: Vec<SegmentBody>| -> Vec<String> {

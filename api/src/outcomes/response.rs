@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use akhar_client::{
-    HandwritingBody, JobResultBody, Png, TranscriptionBody,
+    HandwritingBody, JobResultBody, Png, SegmentBody, TranscriptionBody, paragraphs,
     subtitles::{self, Layout},
 };
 use akhar_jobs::{HandwritingParameters, Job, Operation, Outcome, Parameters, Timing};
@@ -14,7 +14,7 @@ use axum::{
 };
 
 use super::{
-    body::body,
+    body::{body, segment},
     warnings::{warnings, with_warnings},
 };
 use crate::{
@@ -77,6 +77,8 @@ const fn pictures(with_svg: bool) -> &'static [Representation] {
 /// infer.
 pub(crate) fn result(job: Job, total: Duration, context: &RequestContext) -> Result<Response, Problem> {
     let warnings = warnings(job.outcome.as_ref());
+    let segments = job.outcome.as_ref().map_or(&[][..], Outcome::segments).to_vec();
+    let segments: Vec<SegmentBody> = segments.into_iter().map(segment).collect();
     let layout = layout(job.outcome.as_ref());
     let (mut job, mut svg, mut n_pages) = (job, None, None);
     if let Some(Outcome::Handwriting { n_pages: n, svg: drawn, .. }) = &mut job.outcome {
@@ -86,7 +88,7 @@ pub(crate) fn result(job: Job, total: Duration, context: &RequestContext) -> Res
     let representation = negotiate(context, job.operation, representations_of(&body, svg.is_some()))?;
     let response = match (representation, svg) {
         (Representation::Svg, Some(svg)) => typed(representation, svg),
-        _ => represent(body, representation, layout),
+        _ => represent(body, representation, &segments, layout),
     };
     let mut response = with_warnings(response, &warnings);
     if let Some(n_pages) = n_pages {
@@ -105,6 +107,10 @@ pub(crate) fn with_server_timing(
         response.headers_mut().insert(SERVER_TIMING, timing);
     }
     response
+}
+
+fn translation(segment: &SegmentBody) -> &str {
+    segment.translation.as_deref().unwrap_or_default()
 }
 
 /// The size of an outcome's subtitles.
@@ -136,7 +142,12 @@ fn typed(representation: Representation, text: String) -> Response {
 }
 
 /// The part of the body that the representation shows. The JSON document if the body has no such part.
-fn represent(body: JobResultBody, representation: Representation, layout: Layout) -> Response {
+fn represent(
+    body: JobResultBody,
+    representation: Representation,
+    segments: &[SegmentBody],
+    layout: Layout,
+) -> Response {
     let text = |text: String| typed(representation, text);
     match (representation, body) {
         (
@@ -144,7 +155,9 @@ fn represent(body: JobResultBody, representation: Representation, layout: Layout
             JobResultBody::Handwriting(HandwritingBody { image: Some(Png(bytes)), .. }),
         ) => ([(header::CONTENT_TYPE, Representation::Png.media_type())], bytes).into_response(),
         (Representation::Text, JobResultBody::Transcription(body)) => {
-            let texts = [Some(body.transcription), body.translation].into_iter().flatten();
+            let said = paragraphs(segments, |segment| &segment.transcription);
+            let translation = body.translation.map(|_| paragraphs(segments, translation));
+            let texts = [Some(said), translation].into_iter().flatten();
             text(texts.filter(|text| !text.is_empty()).collect::<Vec<_>>().join("\n\n"))
         }
         (
@@ -184,7 +197,7 @@ mod tests {
         let content_type = |image, representation| {
             let outcome = Outcome::Handwriting { points: b"{}".to_vec(), image, n_pages: None, svg: None };
             let body = body(Operation::HandwritingGenerator, JobState::Succeeded, Some(outcome)).unwrap();
-            represent(body, representation, Layout::default()).headers()[header::CONTENT_TYPE].clone()
+            represent(body, representation, &[], Layout::default()).headers()[header::CONTENT_TYPE].clone()
         };
         let png = || Some(b"\x89PNG".to_vec());
         assert_eq!(content_type(png(), Representation::Png), "image/png");

@@ -88,7 +88,7 @@ impl Clip {
     /// The recording in the bytes of a file.
     pub(super) fn decode(name: String, file: Bytes) -> Result<Self, Failure> {
         let failed = |what: String| Failure::Command(format!("{name}: {what}"));
-        let mut recording = Recording::open(file).map_err(|error| failed(error.to_string()))?;
+        let mut recording = Recording::open(file, None).map_err(|error| failed(error.to_string()))?;
         let mut samples = Vec::new();
         while let Some(second) = recording.next_second().map_err(|error| failed(error.to_string()))? {
             samples.extend(second);

@@ -7,14 +7,14 @@ use akhar_platform::blocking::{blocking, joined};
 use akhar_worker::{Recording, Undecodable};
 use bytes::Bytes;
 use futures::{StreamExt as _, stream::FuturesUnordered};
-use tokio::sync::{Semaphore, mpsc};
+use tokio::sync::{Semaphore, SemaphorePermit, mpsc};
 use uuid::Uuid;
 
 use super::{
     cut::{Cutter, Piece},
     ffmpeg::Ffmpeg,
     inputs::{Input, Reader},
-    join::{Part, Transcript, join},
+    join::{Part, Transcript, join, merge},
     journal::{Entry, Journal},
     lengths::Lengths,
     outputs::Outputs,
@@ -162,13 +162,14 @@ impl Batch {
             Some(place) => {
                 // The server says what is wrong with a recording that cannot be opened.
                 let bytes = sound.bytes.clone();
-                let length_s = blocking(move || Recording::open(bytes).map(|recording| recording.length_s()));
+                let length_s =
+                    blocking(move || Recording::open(bytes, None).map(|recording| recording.length_s()));
                 if let Ok(length_s) = length_s.await {
                     self.lengths.opened(nth, length_s);
                 }
-                self.job(nth, sound, place).await?
+                self.job(nth, sound, place, false).await?
             }
-            None => self.clone().pieces(nth, input, sound.bytes, memory).await?,
+            None => self.channels(nth, input, sound.bytes, memory).await?,
         };
         let entry = Entry {
             name,
@@ -204,7 +205,34 @@ impl Batch {
         Ok(())
     }
 
-    /// Transcribes a recording that the server does not take as it is, in pieces. `memory` is released when the last piece is
+    /// Transcribes a recording that the server does not take as it is, its channels one after the other if they are split.
+    async fn channels(
+        self: &Arc<Self>,
+        nth: usize,
+        input: &Input,
+        bytes: Bytes,
+        memory: Option<SemaphorePermit<'_>>,
+    ) -> Result<Transcript, Trouble> {
+        if !self.settings.splits_channels() {
+            return self.clone().pieces(nth, input, bytes, memory, None).await;
+        }
+        let is_own = input.reader() != Reader::Ffmpeg;
+        let opened = bytes.clone();
+        let n_channels =
+            blocking(move || Recording::open(opened, None).map(|recording| recording.n_channels()));
+        let n_channels = if is_own { n_channels.await? } else { 1 };
+        let mut channels = Vec::new();
+        for channel in 0..n_channels {
+            let bytes = bytes.clone();
+            channels.push(
+                self.clone().pieces(nth, input, bytes, None::<SemaphorePermit<'_>>, Some(channel)).await?,
+            );
+        }
+        drop(memory);
+        Ok(merge(channels))
+    }
+
+    /// Transcribes a recording that the server does not take as it is, or one of its channels, in pieces. `memory` is released when the last piece is
     /// cut off.
     async fn pieces(
         self: Arc<Self>,
@@ -212,12 +240,13 @@ impl Batch {
         input: &Input,
         bytes: Bytes,
         memory: Option<impl Drop>,
+        channel: Option<usize>,
     ) -> Result<Transcript, Trouble> {
         let (sender, mut pieces) = mpsc::channel(1);
         let batch = self.clone();
         let opened = move |length_s| batch.lengths.opened(nth, length_s);
         let foreign = (input.reader() == Reader::Ffmpeg).then(|| input.path.clone());
-        let cutting = move || cut(open(bytes, foreign, opened)?, &sender);
+        let cutting = move || cut(open(bytes, foreign, channel, opened)?, &sender);
         let mut cut = Some((memory, tokio::task::spawn_blocking(cutting)));
         let mut running = FuturesUnordered::new();
         let mut parts = Vec::new();
@@ -256,18 +285,24 @@ impl Batch {
         place: Place,
     ) -> Result<(usize, Part), Trouble> {
         let CutPiece { start_s, end_s, ends_in_pause, sound } = piece;
-        let mut transcript = self.job(nth, sound, place).await?;
+        let mut transcript = self.job(nth, sound, place, true).await?;
         if !ends_in_pause {
             transcript
                 .warnings
                 .general
                 .push("there is no pause at its end, so a word may be cut in two".to_owned());
         }
-        Ok((nth_piece, Part { start_s, end_s, transcript }))
+        Ok((nth_piece, Part { start_s, end_s, ends_in_pause, transcript }))
     }
 
     /// Transcribes the `nth` recording or a piece of it, which the server accepts.
-    async fn job(&self, nth: usize, sound: Sound, place: Place) -> Result<Transcript, Trouble> {
+    async fn job(
+        &self,
+        nth: usize,
+        sound: Sound,
+        place: Place,
+        is_piece: bool,
+    ) -> Result<Transcript, Trouble> {
         let mut n_failed = 0;
         let mut counted_s = 0.0;
         let mut count = |job: &JobBody| {
@@ -276,7 +311,7 @@ impl Batch {
             counted_s = transcribed_s;
         };
         let job = loop {
-            let request = self.settings.request(&sound.sha256, n_failed);
+            let request = self.settings.request(&sound.sha256, n_failed, is_piece);
             let submitted = self.client.submit_speech_recognition(sound.bytes.clone(), &request).await;
             let submitted = submitted.map_err(|error| self.trouble(&error))?;
             let job = self.client.followed_job(submitted.id, PROGRESS_INTERVAL_S, &mut count).await;
@@ -307,11 +342,16 @@ impl Batch {
 
 /// Opens a recording. `foreign`: the path of its file, if it has a format that ffmpeg decodes. `opened` gets its length in
 /// seconds, if that is known beforehand.
-fn open(bytes: Bytes, foreign: Option<PathBuf>, opened: impl FnOnce(f64)) -> Result<Source, Undecodable> {
+fn open(
+    bytes: Bytes,
+    foreign: Option<PathBuf>,
+    channel: Option<usize>,
+    opened: impl FnOnce(f64),
+) -> Result<Source, Undecodable> {
     if let Some(path) = foreign {
         return Ffmpeg::start(&path).map(Source::Ffmpeg);
     }
-    let recording = Recording::open(bytes)?;
+    let recording = Recording::open(bytes, channel)?;
     opened(recording.length_s());
     Ok(Source::Own(Box::new(recording)))
 }

@@ -60,7 +60,7 @@ fn length(input: &Input) -> Result<f64, (String, String)> {
         }
         Reader::Server | Reader::Here => {
             let bytes = fs::read(&input.path).map_err(unreadable)?;
-            Recording::open(bytes.into()).map(|recording| recording.length_s())
+            Recording::open(bytes.into(), None).map(|recording| recording.length_s())
         }
     };
     length.map_err(|error| (error.code.to_owned(), error.detail))

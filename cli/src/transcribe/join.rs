@@ -21,6 +21,8 @@ pub(super) struct Transcript {
 pub(super) struct Part {
     pub(super) start_s: f64,
     pub(super) end_s: f64,
+    /// Whether it ends in a pause, or with the recording.
+    pub(super) ends_in_pause: bool,
     pub(super) transcript: Transcript,
 }
 
@@ -35,8 +37,11 @@ pub(super) fn join(parts: Vec<Part>) -> Transcript {
         confidence: confidence(&parts),
     };
     let said_of_all = said_of_all(&parts);
-    for Part { start_s, end_s, transcript } in parts {
-        let body = transcript.body;
+    for Part { start_s, end_s, ends_in_pause, transcript } in parts {
+        let mut body = transcript.body;
+        if !ends_in_pause {
+            without_stop(&mut body);
+        }
         append(&mut whole.body.transcription, &body.transcription);
         if let (Some(all), Some(text)) = (&mut whole.body.translation, &body.translation) {
             append(all, text);
@@ -68,6 +73,40 @@ pub(super) fn join(parts: Vec<Part>) -> Transcript {
     }
     whole.warnings.general.extend(said_of_all);
     whole
+}
+
+/// Merges the transcripts of the channels of a recording: their segments by their starts.
+pub(super) fn merge(channels: Vec<Transcript>) -> Transcript {
+    let parts = (1..).zip(channels).map(|(number, mut transcript)| {
+        for segment in transcript.body.timestamps.iter_mut().flatten() {
+            segment.channel = Some(number);
+        }
+        Part { start_s: 0.0, end_s: transcript.duration_s, ends_in_pause: true, transcript }
+    });
+    let mut whole = join(parts.collect());
+    let mut segments = whole.body.timestamps.take().unwrap_or_default();
+    segments.sort_by(|a, b| a.start.total_cmp(&b.start));
+    let texts = |text: fn(&SegmentBody) -> Option<&str>| {
+        let mut all = String::new();
+        segments.iter().filter_map(text).for_each(|text| append(&mut all, text));
+        all
+    };
+    whole.body.transcription = texts(|segment| Some(&segment.transcription));
+    whole.body.translation = whole.body.translation.map(|_| texts(|segment| segment.translation.as_deref()));
+    whole.body.timestamps = Some(segments);
+    whole
+}
+
+/// Takes away the stop that the end of a piece has, because its last sentence goes on in the next one.
+fn without_stop(body: &mut TranscriptionBody) {
+    let last = body.timestamps.iter_mut().flatten().next_back();
+    let word =
+        last.map(|segment| (&mut segment.transcription, segment.words.iter_mut().flatten().next_back()));
+    let (segment, word) =
+        word.map_or((None, None), |(text, word)| (Some(text), word.map(|word| &mut word.word)));
+    for text in [Some(&mut body.transcription), segment, word].into_iter().flatten() {
+        text.truncate(text.trim_end_matches(['।', '۔', '.']).len());
+    }
 }
 
 /// The warnings that every one of several parts has.
@@ -148,7 +187,7 @@ mod tests {
         };
         let confidence = (!texts.is_empty()).then_some(if start_s > 0.0 { 0.5 } else { 0.8 });
         let transcript = Transcript { body, duration_s: end_s - start_s, jobs, warnings, confidence };
-        Part { start_s, end_s, transcript }
+        Part { start_s, end_s, ends_in_pause: true, transcript }
     }
 
     #[test]
@@ -179,6 +218,28 @@ mod tests {
         assert_eq!(times, [(1.25, 2.0), (100.5, 101.0), (129.0, 130.0)]);
         let words = segments.iter().flat_map(|s| s.words.iter().flatten());
         assert_eq!(words.map(|w| (w.start, w.end)).collect::<Vec<_>>(), times);
+    }
+
+    #[test]
+    fn a_piece_that_is_cut_within_a_sentence_has_no_stop_at_its_end() {
+        let cut = Part {
+            ends_in_pause: false,
+            ..part(0.0, 50.0, &[(1.0, 2.0, "ਅੱਜ।"), (49.0, 50.0, "ਮੌਸਮ।")])
+        };
+        let whole = join(vec![cut, part(50.0, 60.0, &[(0.0, 1.0, "ਚੰਗਾ ਹੈ।")])]).body;
+        assert_eq!(whole.transcription, "ਅੱਜ। ਮੌਸਮ ਚੰਗਾ ਹੈ।");
+        let segments = whole.timestamps.unwrap();
+        assert_eq!(segments[1].transcription, "ਮੌਸਮ");
+        assert_eq!(segments[1].words.as_ref().unwrap()[0].word, "ਮੌਸਮ");
+    }
+
+    #[test]
+    fn channels_are_merged_by_the_starts_of_their_segments() {
+        let channel = |segments: &[(f64, f64, &str)]| part(0.0, 9.0, segments).transcript;
+        let whole = merge(vec![channel(&[(0.0, 1.0, "a"), (5.0, 6.0, "c")]), channel(&[(0.5, 3.0, "b")])]);
+        assert_eq!(whole.body.transcription, "a b c");
+        let segments = whole.body.timestamps.unwrap();
+        assert_eq!(segments.iter().map(|s| s.channel).collect::<Vec<_>>(), [Some(1), Some(2), Some(1)]);
     }
 
     proptest! {

@@ -32,7 +32,10 @@ use tokio::{
     time::{MissedTickBehavior, interval, sleep},
 };
 
-use crate::{digits::Digits, failure::Failure, language::Language, output, script::Script, serve::Embedded};
+use crate::{
+    channels::Channels, digits::Digits, failure::Failure, language::Language, output, script::Script,
+    serve::Embedded,
+};
 use batch::{Batch, Ended};
 pub(crate) use cut::seconds;
 use inputs::{Input, Inputs};
@@ -91,6 +94,9 @@ pub(crate) struct Arguments {
     /// Leave the text as it is spoken in the formats srt and vtt
     #[arg(long, conflicts_with_all = ["written", "digits"])]
     spoken: bool,
+    /// What becomes of the channels of a recording
+    #[arg(long, default_value = "mixed")]
+    channels: Channels,
     /// The most characters of a line in the formats srt and vtt
     #[arg(long, default_value = "42", value_parser = clap::value_parser!(u8).range(10..=200))]
     max_line_length: u8,
@@ -123,7 +129,8 @@ impl Arguments {
     fn settings(&self) -> Settings {
         let asked = Asked { translate: self.translate, timestamps: self.timestamps, words: self.words };
         let settings = Settings::new(self.lang, asked, &self.format).with_script(self.script);
-        let settings = settings.with_layout(self.max_line_length, self.max_lines);
+        let settings =
+            settings.with_layout(self.max_line_length, self.max_lines).with_channels(self.channels);
         match self.digits.or(self.written.then_some(Digits::Latin)) {
             None if self.spoken => settings.with_numbers(None),
             None => settings,

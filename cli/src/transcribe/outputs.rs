@@ -8,7 +8,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use akhar_client::{ProbablyWrongBody, SegmentBody, TranscriptionBody, subtitles};
+use akhar_client::{ProbablyWrongBody, SegmentBody, TranscriptionBody, paragraphs, subtitles};
 use serde::Serialize;
 use uuid::Uuid;
 
@@ -137,18 +137,24 @@ fn contents(
             };
             serde_json::to_string_pretty(&document)? + "\n"
         }
-        Format::Txt => format!("{text}\n"),
+        Format::Txt => format!(
+            "{}\n",
+            timestamps
+                .as_ref()
+                .map_or_else(|| text.to_owned(), |_| paragraphs(&cues(), |cue| &cue.transcription))
+        ),
         Format::Srt => subtitles::srt(&cues(), settings.layout()),
         Format::Vtt => subtitles::vtt(&cues(), settings.layout()),
     })
 }
 
-/// The body with the words only if they are asked for: subtitles need them too.
+/// The body with segments and words only if they are asked for: subtitles and paragraphs need them too.
 fn shown<'a>(body: &'a TranscriptionBody, settings: &Settings) -> Cow<'a, TranscriptionBody> {
     if settings.shows_words() {
         return Cow::Borrowed(body);
     }
     let mut body = body.clone();
+    body.timestamps = body.timestamps.filter(|_| settings.shows_segments());
     for segment in body.timestamps.iter_mut().flatten() {
         segment.words = None;
     }

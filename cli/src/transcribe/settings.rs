@@ -7,7 +7,7 @@ use clap::ValueEnum;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
-use crate::{digits::Digits, language::Language, script::Script};
+use crate::{channels::Channels, digits::Digits, language::Language, script::Script};
 
 /// A format of the results. The name is the extension of the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, ValueEnum, Serialize, Deserialize)]
@@ -77,6 +77,8 @@ pub(super) struct Settings {
     /// The most characters of a line of subtitles, and the most lines, if they are not the usual ones.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     layout: Option<(u8, u8)>,
+    #[serde(default, skip_serializing_if = "Channels::is_mixed")]
+    channels: Channels,
 }
 
 impl Settings {
@@ -87,7 +89,17 @@ impl Settings {
         let has_subtitles = formats.iter().any(|format| format.needs_timestamps());
         let timestamps = timestamps || words || has_subtitles;
         let written = has_subtitles.then_some(Digits::Latin);
-        Self { lang, translate, timestamps, words, formats, written, script: Script::default(), layout: None }
+        Self {
+            lang,
+            translate,
+            timestamps,
+            words,
+            formats,
+            written,
+            script: Script::default(),
+            layout: None,
+            channels: Channels::default(),
+        }
     }
 
     /// The same with numbers in figures of these digits, or as they are spoken.
@@ -99,6 +111,20 @@ impl Settings {
     pub(super) fn with_layout(self, max_line_length: u8, max_lines: u8) -> Self {
         let layout = Layout { max_line_length: max_line_length.into(), max_lines: max_lines.into() };
         Self { layout: (layout != Layout::default()).then_some((max_line_length, max_lines)), ..self }
+    }
+
+    /// The same with the channels treated so.
+    pub(super) fn with_channels(self, channels: Channels) -> Self {
+        Self { channels, ..self }
+    }
+
+    pub(super) fn splits_channels(&self) -> bool {
+        !self.channels.is_mixed()
+    }
+
+    /// Whether JSON documents have the segments.
+    pub(super) const fn shows_segments(&self) -> bool {
+        self.timestamps
     }
 
     /// The size of subtitles.
@@ -147,10 +173,12 @@ impl Settings {
 
     /// The request for a recording with this SHA-256. Its key is a hash of everything that is sent, so that the same
     /// request always has the same job. `nth`: counts the jobs of this request that failed for a reason that may pass.
-    pub(super) fn request(&self, sha256: &str, nth: u32) -> SpeechRequest {
+    /// `is_piece`: it is a piece, which has one channel.
+    pub(super) fn request(&self, sha256: &str, nth: u32, is_piece: bool) -> SpeechRequest {
         let lang = self.lang();
         let translate = self.translate;
-        let timestamps = self.timestamps;
+        // Paragraphs end at pauses, and channels are merged by the times of segments.
+        let timestamps = self.timestamps || self.formats.contains(&Format::Txt) || self.splits_channels();
         let written = self.written.map(Digits::name);
         let form = written.map_or_else(String::new, |digits| format!(" written {digits}"));
         // Subtitles break between words.
@@ -159,10 +187,12 @@ impl Settings {
             (false, true) => " times of words",
             (false, false) => "",
         };
+        let split_channels = self.splits_channels() && !is_piece;
+        let channels = if split_channels { " split" } else { "" };
         let script = (!self.script.is_gurmukhi()).then(|| self.script.name());
         let in_script = script.map_or_else(String::new, |script| format!(" in {script}"));
         let all = format!(
-            "speech-recognition {lang} {translate} {timestamps} {sha256} {nth}{form}{words}{in_script}"
+            "speech-recognition {lang} {translate} {timestamps} {sha256} {nth}{form}{words}{in_script}{channels}"
         );
         SpeechRequest {
             lang: Some(lang.to_owned()),
@@ -172,6 +202,7 @@ impl Settings {
             with_confidence: self.words,
             written: written.map(str::to_owned),
             script: script.map(str::to_owned),
+            split_channels,
             subtitles: None, // they are made here
             idempotency_key: Some(self::sha256(all.as_bytes())),
         }
@@ -204,22 +235,27 @@ mod tests {
     fn a_key_depends_on_all_that_is_sent_and_on_nothing_else() {
         let key = |lang, asked, formats: &[Format], sha256, nth| {
             let settings = Settings::new(lang, asked, formats).with_numbers(None);
-            settings.request(sha256, nth).idempotency_key.unwrap()
+            settings.request(sha256, nth, false).idempotency_key.unwrap()
         };
         let in_figures = |digits| {
             let settings =
                 Settings::new(Language::Pa, Asked::default(), &[Format::Json]).with_numbers(Some(digits));
-            settings.request("a", 0).idempotency_key.unwrap()
+            settings.request("a", 0, false).idempotency_key.unwrap()
+        };
+        let split = || {
+            let settings = Settings::new(Language::Pa, Asked::default(), &[Format::Json]);
+            let settings = settings.with_channels(Channels::Split);
+            settings.request("a", 0, false).idempotency_key.unwrap()
         };
         let in_script = |script| {
             let settings = Settings::new(Language::Pa, Asked::default(), &[Format::Json]).with_script(script);
-            settings.request("a", 0).idempotency_key.unwrap()
+            settings.request("a", 0, false).idempotency_key.unwrap()
         };
         let pa = Language::Pa;
         let json = [Format::Json];
         let text = Asked::default();
         let first = key(pa, text, &json, "a", 0);
-        assert_eq!(first, key(pa, text, &[Format::Txt], "a", 0));
+        assert_ne!(first, key(pa, text, &[Format::Txt], "a", 0), "paragraphs need times");
         let others = [
             key(Language::En, text, &json, "a", 0),
             key(pa, Asked { translate: true, ..text }, &json, "a", 0),
@@ -230,6 +266,7 @@ mod tests {
             in_figures(Digits::Latin),
             in_figures(Digits::Gurmukhi),
             in_script(Script::Latin),
+            split(),
             in_script(Script::Shahmukhi),
         ];
         assert_eq!(BTreeSet::from(others.clone()).len(), others.len());

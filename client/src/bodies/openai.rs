@@ -8,6 +8,8 @@ use serde::{Deserialize, Serialize};
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = AudioResult))]
 #[serde(untagged)]
 pub enum AudioResultBody {
+    /// For `diarized_json`.
+    Diarized(DiarizedAudioTextBody),
     /// For `verbose_json`.
     Verbose(VerboseAudioTextBody),
     /// For `json`.
@@ -41,6 +43,45 @@ pub struct AudioLogprobBody {
     pub logprob: f64,
     /// The bytes of the token in UTF-8.
     pub bytes: Vec<u8>,
+}
+
+/// The response format `diarized_json`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = DiarizedAudioText))]
+#[serde(deny_unknown_fields)]
+pub struct DiarizedAudioTextBody {
+    /// Always `transcribe`.
+    #[cfg_attr(feature = "schema", schema(example = "transcribe"))]
+    pub task: String,
+    /// The length of the recording in seconds.
+    pub duration: f64,
+    /// The whole text, in NFC.
+    pub text: String,
+    /// The segments of all speakers in the order of their starts.
+    pub segments: Vec<DiarizedAudioSegmentBody>,
+    /// The length of the recording.
+    pub usage: AudioUsageBody,
+}
+
+/// A segment of a recording with its speaker.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = DiarizedAudioSegment))]
+pub struct DiarizedAudioSegmentBody {
+    /// Always `transcript.text.segment`.
+    #[serde(rename = "type")]
+    pub kind: String,
+    /// The name of the segment in this response.
+    #[cfg_attr(feature = "schema", schema(example = "seg_0"))]
+    pub id: String,
+    /// The start in seconds from the start of the recording.
+    pub start: f64,
+    /// The end in seconds from the start of the recording.
+    pub end: f64,
+    /// The text.
+    pub text: String,
+    /// The channel of the recording that it is said in: `A` is the first one.
+    #[cfg_attr(feature = "schema", schema(example = "A"))]
+    pub speaker: String,
 }
 
 /// The response format `verbose_json`.

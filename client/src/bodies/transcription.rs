@@ -45,6 +45,10 @@ pub struct SegmentBody {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schema(nullable = false, example = 0.987, minimum = 0, maximum = 1))]
     pub confidence: Option<f64>,
+    /// The number of the channel that it is said in, from 1. Present only if `channels` is `split`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schema(nullable = false, example = 1, minimum = 1))]
+    pub channel: Option<u8>,
     /// The words in order. Present only if `with-words` is true.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schema(nullable = false))]

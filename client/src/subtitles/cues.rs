@@ -4,12 +4,12 @@
 //! The numbers are those that most guides share, such as Netflix's Timed Text Style Guides
 //! (<https://partnerhelp.netflixstudios.com/hc/en-us/articles/217350977>).
 
-use std::ops::Range;
+use std::{borrow::Cow, ops::Range};
 
 use unicode_segmentation::UnicodeSegmentation as _;
 
 use super::parts::{divide, fewest};
-use crate::SegmentBody;
+use crate::{SegmentBody, paragraphs::channel_name};
 
 /// How many characters a reader reads in a second.
 const MAX_PER_SECOND: f64 = 17.0;
@@ -48,7 +48,7 @@ pub(super) struct Cue {
 
 /// A word, and the time in which it is said, seconds.
 struct Word<'a> {
-    text: &'a str,
+    text: Cow<'a, str>,
     start: f64,
     end: f64,
 }
@@ -77,7 +77,7 @@ fn reading_ms(n_chars: usize) -> u64 {
 /// The cues of a segment. Both of its texts have as many parts, so that they are shown together.
 fn of_segment(segment: &SegmentBody, layout: Layout) -> Vec<Cue> {
     let said = words(segment);
-    let texts: Vec<&str> = said.iter().map(|word| word.text).collect();
+    let texts: Vec<&str> = said.iter().map(|word| &*word.text).collect();
     let translation: Vec<&str> =
         segment.translation.iter().flat_map(|text| text.split_whitespace()).collect();
     let layout = if translation.is_empty() {
@@ -111,13 +111,23 @@ fn share(segment: &SegmentBody, n: usize, n_parts: usize) -> f64 {
     segment.start + (segment.end - segment.start) * count(n) / count(n_parts.max(1))
 }
 
-/// The words of a segment. Without times of their own, they share that of the segment by their lengths.
+/// The words of a segment, behind the name of its channel. Without times of their own, they share that of the segment by their lengths.
 fn words(segment: &SegmentBody) -> Vec<Word<'_>> {
+    let name = segment.channel.map(|channel| Word {
+        text: Cow::Owned(channel_name(channel)),
+        start: segment.start,
+        end: segment.start,
+    });
+    let words = own_words(segment);
+    name.filter(|_| !words.is_empty()).into_iter().chain(words).collect()
+}
+
+fn own_words(segment: &SegmentBody) -> Vec<Word<'_>> {
     let texts: Vec<&str> = segment.transcription.split_whitespace().collect();
     let timed = segment.words.iter().flatten();
-    let timed = timed.map(|word| Word { text: word.word.as_str(), start: word.start, end: word.end });
+    let timed = timed.map(|word| Word { text: word.word.as_str().into(), start: word.start, end: word.end });
     let timed: Vec<Word<'_>> = timed.collect();
-    if timed.iter().map(|word| word.text).eq(texts.iter().copied()) {
+    if timed.iter().map(|word| &*word.text).eq(texts.iter().copied()) {
         return timed;
     }
     let n_all = texts.iter().map(|text| length(text) + 1).sum::<usize>().max(2) - 1;
@@ -127,7 +137,7 @@ fn words(segment: &SegmentBody) -> Vec<Word<'_>> {
         let start = at(before);
         let end = at(before + length(text));
         before += length(text) + 1;
-        Word { text, start, end }
+        Word { text: text.into(), start, end }
     };
     texts.into_iter().map(word).collect()
 }
@@ -291,7 +301,7 @@ mod tests {
                 at = start + length;
                 let plain = SegmentBody { translation, ..segment(start, at, &text) };
                 let words = super::words(&plain).iter().map(|word| WordBody {
-                    word: word.text.to_owned(), start: word.start, end: word.end, confidence: None,
+                    word: word.text.to_string(), start: word.start, end: word.end, confidence: None,
                 }).collect();
                 SegmentBody { words: is_timed.then_some(words), ..plain }
             }).collect();

@@ -106,6 +106,7 @@ async fn after_a_crash_the_segments_come_again_under_other_ids() {
         transcription: n.to_string(),
         translation: None,
         confidence: None,
+        channel: None,
     };
     let note = async |transcribed_s: f64, n_before: usize, segments: &[Segment]| {
         let noted =

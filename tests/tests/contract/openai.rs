@@ -66,7 +66,8 @@ async fn the_official_client_works_unmodified() {
             "whisper-1",
             "gpt-4o-transcribe",
             "gpt-4o-mini-transcribe",
-            "gpt-transcribe"
+            "gpt-transcribe",
+            "gpt-4o-transcribe-diarize"
         ])
     );
     let plain = result["plain"]["text"].as_str().expect("a text");

@@ -175,6 +175,7 @@ async fn other_parsers_read_any_text_in_subtitles() {
         transcription: (*text).to_owned(),
         translation: None,
         confidence: None,
+        channel: None,
     };
     let segments = (0..).zip(&texts).map(segment).collect();
     // A worker's part: claims both jobs and ends them with these segments and with none.

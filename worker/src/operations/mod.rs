@@ -15,6 +15,7 @@ mod shown;
 mod speech;
 mod timing;
 pub(crate) mod translation;
+mod utterance;
 pub(crate) mod written;
 
 pub(crate) use pipeline::Pipeline;

@@ -2,6 +2,7 @@
 
 use std::{
     io,
+    ops::AddAssign,
     sync::Arc,
     time::{Duration, Instant},
 };
@@ -24,8 +25,14 @@ const MAX_PREPARED: usize = 1;
 
 /// A message from the decoding thread: first the windows, ready for the model, then how decoding ended.
 pub(super) enum Prepared {
-    Window(Window, Features),
-    End { seconds: f64, warnings: Vec<String>, preparing: Preparing },
+    /// A window, and the number of channels of the file.
+    Window(Window, Features, usize),
+    End {
+        n_channels: usize,
+        seconds: f64,
+        warnings: Vec<String>,
+        preparing: Preparing,
+    },
     Undecodable(Undecodable, Preparing),
 }
 
@@ -40,28 +47,44 @@ pub(super) struct Preparing {
     pub(super) features: Duration,
 }
 
+impl AddAssign for Preparing {
+    fn add_assign(&mut self, other: Self) {
+        self.decoding += other.decoding;
+        self.resampling += other.resampling;
+        self.features += other.features;
+    }
+}
+
 impl Preparing {
     pub(super) fn total(&self) -> Duration {
         self.decoding + self.features
     }
 }
 
-/// Decodes a recording into windows on a thread of its own. The thread ends early when the receiver is dropped.
+/// Decodes a recording, or one channel of it, into windows on a thread of its own. The thread ends early when the receiver is dropped.
 pub(super) fn prepare(
     upload: Upload,
     limits: AudioLimits,
     front_end: Arc<dyn FrontEnd>,
     clock: Clock,
+    channel: Option<usize>,
 ) -> io::Result<mpsc::Receiver<Prepared>> {
     let (sender, prepared) = mpsc::channel(MAX_PREPARED);
     let span = tracing::info_span!(target: traces::TARGET, "decode");
     low_priority::spawn("decode", move || {
         let _in_span = span.entered();
         let mut preparing = Preparing::default();
-        let windows = |window, features| sender.blocking_send(Prepared::Window(window, features)).is_ok();
-        let last = match decode(upload, &limits, &*front_end, clock, &mut preparing, windows) {
+        let windows = |window, features, n_channels| {
+            sender.blocking_send(Prepared::Window(window, features, n_channels)).is_ok()
+        };
+        let last = match decode((upload, channel), &limits, &*front_end, clock, &mut preparing, windows) {
             Ok(None) => return, // nobody waits for the windows any more
-            Ok(Some((seconds, warnings))) => Prepared::End { seconds, warnings, preparing },
+            Ok(Some(audio)) => Prepared::End {
+                n_channels: audio.n_channels(),
+                seconds: audio.seconds(),
+                warnings: audio.warnings().to_vec(),
+                preparing,
+            },
             Err(undecodable) => Prepared::Undecodable(undecodable, preparing),
         };
         let _ = sender.blocking_send(last); // fails when nobody waits for it any more
@@ -69,22 +92,23 @@ pub(super) fn prepare(
     Ok(prepared)
 }
 
-/// Gives each window of a recording to `take`, until that returns false. Returns the recording's length in seconds and
-/// its warnings; `None` if `take` ended it.
+/// Gives each window of a recording to `take`, until that returns false. Returns the recording, of which
+/// all is decoded; `None` if `take` ended it.
 fn decode(
-    upload: Upload,
+    (upload, channel): (Upload, Option<usize>),
     limits: &AudioLimits,
     front_end: &dyn FrontEnd,
     clock: Clock,
     preparing: &mut Preparing,
-    take: impl Fn(Window, Features) -> bool,
-) -> Result<Option<(f64, Vec<String>)>, Undecodable> {
+    take: impl Fn(Window, Features, usize) -> bool,
+) -> Result<Option<Audio>, Undecodable> {
     let mut chunker = Chunker::new(clock.grid);
-    let mut audio = timed(&mut preparing.decoding, || Audio::open(upload, limits))?;
+    let mut audio = timed(&mut preparing.decoding, || Audio::open(upload, limits, channel))?;
+    let n_channels = audio.n_channels();
     let give = |windows: Vec<Window>, spent: &mut Duration| {
         windows.into_iter().all(|window| {
             let features = timed(spent, || front_end.features(&window.samples));
-            features.n_frames == 0 || take(window, features)
+            features.n_frames == 0 || take(window, features, n_channels)
         })
     };
     loop {
@@ -100,7 +124,7 @@ fn decode(
         return Ok(None);
     }
     preparing.resampling = audio.resampling();
-    Ok(Some((audio.seconds(), audio.warnings().to_vec())))
+    Ok(Some(audio))
 }
 
 /// Adds the time that `work` takes to `spent`.

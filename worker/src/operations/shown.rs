@@ -3,7 +3,7 @@
 use akhar_inference::{
     Confidence,
     scripts::{self, has_gurmukhi},
-    speech::{TimedText, timed},
+    speech::TimedText,
 };
 use akhar_jobs::{Script, Segment, SpeechParameters, Word};
 
@@ -36,18 +36,17 @@ impl Shown {
     }
 
     /// A segment without its translation.
-    pub(super) fn segment(self, TimedText { text, start, end, evidence }: TimedText) -> Segment {
+    pub(super) fn segment(self, segment: TimedText, channel: Option<u8>) -> Segment {
+        let TimedText { text, start, end, evidence } = segment;
         let confidence = self.confidence.and_then(|shown| evidence.probability(&shown)).map(thousandths);
-        Segment { start, end, transcription: self.text(&text), translation: None, confidence }
+        Segment { start, end, transcription: self.text(&text), translation: None, confidence, channel }
     }
 
-    /// The words of a recording that is so many seconds long.
-    pub(super) fn words(self, words: &[TimedText], seconds: f64) -> Vec<Word> {
-        let word = |TimedText { text, start, end, evidence }: TimedText| {
-            let confidence = self.confidence.and_then(|shown| evidence.word_probability(&shown));
-            Word { start, end, text: self.text(&text), confidence: confidence.map(thousandths) }
-        };
-        timed(words, seconds).into_iter().map(word).collect()
+    /// A word.
+    pub(super) fn word(self, word: TimedText, channel: Option<u8>) -> Word {
+        let TimedText { text, start, end, evidence } = word;
+        let confidence = self.confidence.and_then(|shown| evidence.word_probability(&shown));
+        Word { start, end, text: self.text(&text), confidence: confidence.map(thousandths), channel }
     }
 
     /// What is to be said of these texts, which are in Gurmukhi or English.

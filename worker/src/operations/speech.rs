@@ -15,10 +15,12 @@ use akhar_inference::{
     Confidence, Registry, Runtime, RuntimeError,
     speech::{
         self, Clock, Evidence, FrontEnd, Joiner, Segmenter, SpeechModel, TimedText, Transcript, WindowOutput,
-        features::Features, segments, text, unlikely_parts,
+        divided, features::Features, segments, text, unlikely_parts,
     },
 };
-use akhar_jobs::{self as jobs, Language, Operation, Outcome, ProbablyWrong, TextKind, Timing, Upload};
+use akhar_jobs::{
+    self as jobs, Channels, Language, Operation, Outcome, ProbablyWrong, TextKind, Timing, Upload,
+};
 use akhar_platform::config::Config;
 use tokio::sync::watch;
 use uuid::Uuid;
@@ -32,10 +34,11 @@ use super::{
     shown::{Shown, thousandths},
     timing::micros,
     translation::Translators,
+    utterance::{Recognised, utterances},
     written::{Punctuation, Writer},
 };
 use crate::{
-    decode::audio::AudioLimits,
+    decode::{audio::AudioLimits, undecodable::Undecodable},
     engine::{BatchLimits, BatchModel, Engine, EngineError, RunningModel},
     error::WorkerError,
     fair_queue::Turn,
@@ -95,18 +98,19 @@ impl BatchModel for Recogniser {
     }
 }
 
-/// A recording of which everything is known but the translation.
-struct Transcribed {
-    segments: Vec<TimedText>,
-    /// The texts of the segments as the translator reads them.
-    sources: Vec<String>,
-    words: Option<Vec<jobs::Word>>,
-    seconds: f64,
-    warnings: Vec<String>,
-    probably_wrong: Vec<ProbablyWrong>,
-    /// The expected share of letters that are right.
-    confidence: Option<f64>,
-    shown: Shown,
+/// How reading a recording, or one of its channels, ended.
+enum Ended {
+    Recognised(Recognised, Preparing),
+    Undecodable(Undecodable, Preparing),
+}
+
+/// One reading of a recording.
+#[derive(Debug, Clone, Copy)]
+struct Reading {
+    /// The channel that is read, from 0. `None`: all of them, mixed.
+    channel: Option<usize>,
+    /// The seconds that earlier readings have transcribed.
+    before_s: f64,
 }
 
 /// The time that recognising a recording takes once its windows are prepared.
@@ -177,72 +181,102 @@ impl SpeechOperation {
         job: SpeechJob<'_>,
         upload: Option<Upload>,
     ) -> Result<(Outcome, Timing), OperationError> {
-        let SpeechJob { account_id, parameters, progress } = job;
+        let parameters = job.parameters;
         let upload = upload.ok_or(OperationError::NoUpload)?;
         let engine = self.engines.get(&parameters.lang);
         let engine = engine.ok_or(OperationError::NoModel(parameters.lang.code()))?;
-        let mut prepared = prepare(upload, self.limits.clone(), engine.front_end.clone(), engine.clock)
-            .map_err(OperationError::Thread)?;
+        let is_split = parameters.channels == Channels::Split;
+        let mut spent = Recognising::default();
+        let mut preparing = Preparing::default();
+        let mut recognised = Recognised::default();
+        for channel in 0_u8.. {
+            let before_s = recognised.seconds * f64::from(channel);
+            let channel = usize::from(channel);
+            let reading = Reading { channel: is_split.then_some(channel), before_s };
+            match self.recognise(&job, engine, upload.clone(), reading, &mut spent).await? {
+                Ended::Undecodable(undecodable, took) => {
+                    preparing += took;
+                    return Ok((undecodable.into(), spent.with(preparing)));
+                }
+                Ended::Recognised(further, took) => {
+                    preparing += took;
+                    recognised.add(further);
+                }
+            }
+            if !is_split || channel + 1 >= recognised.n_channels {
+                break;
+            }
+        }
+        tracing::info!(
+            seconds = recognised.seconds,
+            decode_us = micros(preparing.decoding.saturating_sub(preparing.resampling)),
+            resample_us = micros(preparing.resampling),
+            features_us = micros(preparing.features),
+            model_us = micros(spent.model),
+            search_us = micros(spent.search),
+            "recording transcribed"
+        );
+        let (outcome, translating) = self.outcome(&job, engine.confidence, recognised).await?;
+        spent.model += translating;
+        Ok((outcome, spent.with(preparing)))
+    }
+
+    /// Recognises what is said in one reading of a recording.
+    async fn recognise(
+        &self,
+        &SpeechJob { account_id, parameters, progress }: &SpeechJob<'_>,
+        engine: &LanguageEngine,
+        upload: Upload,
+        Reading { channel, before_s }: Reading,
+        spent: &mut Recognising,
+    ) -> Result<Ended, OperationError> {
+        let mut prepared =
+            prepare(upload, self.limits.clone(), engine.front_end.clone(), engine.clock, channel)
+                .map_err(OperationError::Thread)?;
         let shown = Shown::new(parameters, engine.confidence);
+        let number = channel.map(|channel| u8::try_from(channel + 1).unwrap_or(u8::MAX));
         let digits = parameters.written;
         let mut writer =
             digits.and_then(|digits| self.punctuation.writer(account_id, parameters.lang, digits));
         let mut waiting = VecDeque::new();
         let mut joiner = Joiner::new(engine.clock);
         let mut segmenter = Segmenter::default();
-        let mut spent = Recognising::default();
         while let Some(next) = prepared.recv().await {
             match next {
-                Prepared::Window(window, features) => {
+                Prepared::Window(window, features, n_channels) => {
                     let input = SpeechInput { features, language: parameters.lang };
                     let cost = u64::try_from(window.samples.len()).unwrap_or(u64::MAX);
                     let turn = Turn { account_id, cost };
-                    joiner.add(&window, engine.recognise(turn, input, &mut spent).await?);
+                    joiner.add(&window, engine.recognise(turn, input, spent).await?);
                     let words = joiner.settled();
                     waiting.extend(segmenter.further(words));
-                    let finished = finished(&mut waiting, words, writer.as_mut(), &mut spent).await?;
-                    let finished = finished.into_iter().map(|segment| shown.segment(segment));
+                    let finished = finished(&mut waiting, words, writer.as_mut(), spent).await?;
+                    let finished = finished.into_iter().map(|segment| shown.segment(segment, number));
+                    // The order of the segments of several channels is only known at the end.
+                    let n_read = if channel.is_some() { n_channels } else { 1 };
                     progress.send_modify(|progress| {
-                        progress.transcribed_s = window.end_s();
-                        progress.segments.extend(finished);
+                        progress.transcribed_s = (before_s + window.end_s()) / count(n_read);
+                        progress.segments.extend(finished.filter(|_| n_read <= 1));
                     });
                 }
-                Prepared::End { seconds, warnings, preparing } => {
-                    tracing::info!(
-                        seconds,
-                        decode_us = micros(preparing.decoding.saturating_sub(preparing.resampling)),
-                        resample_us = micros(preparing.resampling),
-                        features_us = micros(preparing.features),
-                        model_us = micros(spent.model),
-                        search_us = micros(spent.search),
-                        "recording transcribed"
-                    );
-                    let mut words = joiner.words();
+                Prepared::End { n_channels, seconds, warnings, preparing } => {
+                    let words = joiner.words();
                     let mut segments = segments(&words, seconds);
-                    let mut sources: Vec<String> = segments.iter().map(|s| s.text.clone()).collect();
-                    if let Some(writer) = &mut writer {
+                    let (words, sources) = if let Some(writer) = &mut writer {
                         spent.model += writer.read(&words, true).await?;
-                        (words, sources) = writer.finish(&words, &mut segments);
-                    }
-                    let is_low = |s: &TimedText| engine.confidence.is_some_and(|c| s.evidence.is_low(&c));
-                    let unlikely = unlikely_parts(&segments, |_, s| is_low(s));
-                    let evidence = segments.iter().map(|segment| segment.evidence).sum::<Evidence>();
-                    let recording = Transcribed {
-                        confidence: engine.confidence.and_then(|c| evidence.probability(&c)),
-                        words: parameters.with_words.then(|| shown.words(&words, seconds)),
-                        sources,
-                        probably_wrong: probably_wrong(TextKind::Transcription, unlikely),
-                        segments,
-                        seconds,
-                        warnings,
-                        shown,
+                        writer.finish(&words, &mut segments)
+                    } else {
+                        let of_segments = divided(&words).into_iter().map(|range| words[range].to_vec());
+                        (of_segments.collect(), segments.iter().map(|s| s.text.clone()).collect())
                     };
-                    let (outcome, translating) = self.outcome(&job, recording).await?;
-                    spent.model += translating;
-                    return Ok((outcome, spent.with(preparing)));
+                    let utterances = utterances(segments, sources, &words, number, seconds);
+                    return Ok(Ended::Recognised(
+                        Recognised { utterances, n_channels, seconds, warnings },
+                        preparing,
+                    ));
                 }
                 Prepared::Undecodable(undecodable, preparing) => {
-                    return Ok((undecodable.into(), spent.with(preparing)));
+                    return Ok(Ended::Undecodable(undecodable, preparing));
                 }
             }
         }
@@ -253,49 +287,54 @@ impl SpeechOperation {
     async fn outcome(
         &self,
         &SpeechJob { account_id, parameters, progress }: &SpeechJob<'_>,
-        transcribed: Transcribed,
+        model: Option<Confidence>,
+        Recognised { utterances, seconds, mut warnings, .. }: Recognised,
     ) -> Result<(Outcome, Duration), EngineError> {
-        let Transcribed {
-            segments,
-            sources,
-            words,
-            seconds,
-            mut warnings,
-            mut probably_wrong,
-            confidence,
-            shown,
-        } = transcribed;
+        let shown = Shown::new(parameters, model);
+        let said: Vec<TimedText> = utterances.iter().map(|u| u.segment.clone()).collect();
+        let unlikely = unlikely_parts(&said, |_, s| model.is_some_and(|c| s.evidence.is_low(&c)));
+        let mut probably_wrong = self::probably_wrong(TextKind::Transcription, unlikely);
+        let evidence = said.iter().map(|segment| segment.evidence).sum::<Evidence>();
+        let confidence = model.and_then(|c| evidence.probability(&c));
         let mut translations: Option<Vec<String>> = None;
         let mut took = Duration::ZERO;
         if parameters.with_translation {
+            let sources = utterances.iter().map(|utterance| utterance.source.clone()).collect();
             let step = || progress.send_modify(|_| ()); // the attempt goes on, and has not transcribed more
             let (found, spent) =
                 self.translators.translate(account_id, sources, parameters.lang, step).await?;
             let is_low = |n: usize| found.get(n).is_some_and(|translation| translation.is_low);
-            let unlikely = unlikely_parts(&segments, |n, _| is_low(n));
+            let unlikely = unlikely_parts(&said, |n, _| is_low(n));
             probably_wrong.extend(self::probably_wrong(TextKind::Translation, unlikely));
             translations = Some(found.into_iter().map(|t| t.text).collect());
             took = spent;
         }
-        let transcription = text(&segments);
-        let texts = segments.iter().map(|s| &s.text).chain(translations.iter().flatten());
+        let texts = said.iter().map(|s| &s.text).chain(translations.iter().flatten());
         warnings.extend(shown.warning(texts.map(String::as_str)));
         for translation in translations.iter_mut().flatten() {
             *translation = shown.text(translation);
         }
         let of_segment = |n: usize| translations.as_ref().and_then(|all| all.get(n).cloned());
+        let mut words = Vec::new();
+        let mut shown_segments = Vec::with_capacity(utterances.len());
+        for (nth, utterance) in utterances.into_iter().enumerate() {
+            let channel = utterance.channel;
+            words.extend(utterance.words.into_iter().map(|word| shown.word(word, channel)));
+            shown_segments.push(jobs::Segment {
+                translation: of_segment(nth),
+                ..shown.segment(utterance.segment, channel)
+            });
+        }
         let (timestamps, segments) = if parameters.with_timestamps {
-            let segment = |(n, s)| jobs::Segment { translation: of_segment(n), ..shown.segment(s) };
-            (Some(segments.into_iter().enumerate().map(segment).collect()), Vec::new())
+            (Some(shown_segments), Vec::new())
         } else {
-            (None, segments.into_iter().map(|segment| shown.segment(segment)).collect())
+            (None, shown_segments)
         };
-        let translation = translations.as_ref().map(|all| join_texts(all));
         let outcome = Outcome::Transcription {
-            transcription: shown.text(&transcription),
-            translation,
+            transcription: shown.text(&text(&said)),
+            translation: translations.as_ref().map(|all| join_texts(all)),
             timestamps,
-            words,
+            words: parameters.with_words.then_some(words),
             segments,
             seconds,
             warnings,
@@ -334,4 +373,8 @@ async fn finished(
 fn join_texts(texts: &[String]) -> String {
     let texts: Vec<&str> = texts.iter().map(String::as_str).filter(|text| !text.is_empty()).collect();
     texts.join(" ")
+}
+
+fn count(n: usize) -> f64 {
+    f64::from(u32::try_from(n).unwrap_or(u32::MAX))
 }

@@ -111,20 +111,20 @@ impl Writer {
         self.form.words(&words[segment.clone()], self.marks(words, segment))
     }
 
-    /// Writes the segments of the whole recording. Returns its words as they are written, and the segments as the translator
-    /// reads them.
+    /// Writes the segments of the whole recording. Returns the words of each as they are written, and the segments
+    /// as the translator reads them.
     pub(super) fn finish(
         &self,
         words: &[TimedText],
         segments: &mut [TimedText],
-    ) -> (Vec<TimedText>, Vec<String>) {
-        let mut written = Vec::with_capacity(words.len());
+    ) -> (Vec<Vec<TimedText>>, Vec<String>) {
+        let mut written = Vec::with_capacity(segments.len());
         let mut sources = Vec::with_capacity(segments.len());
         for (segment, range) in segments.iter_mut().zip(divided(words)) {
             sources.push(self.sentences(words, range.clone()));
             let words = self.words(words, range);
             segment.text = text(&words);
-            written.extend(words);
+            written.push(words);
         }
         (written, sources)
     }

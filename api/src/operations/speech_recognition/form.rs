@@ -2,7 +2,8 @@
 
 use akhar_client::MAX_RECORDING_BYTES;
 use akhar_jobs::{
-    Digits, Language, MaxLineLength, MaxLines, MediaType, Queue, Script, SpeechParameters, SubtitleSize,
+    Channels, Digits, Language, MaxLineLength, MaxLines, MediaType, Queue, Script, SpeechParameters,
+    SubtitleSize,
 };
 use serde_json::json;
 
@@ -59,6 +60,8 @@ fields! {
         /// The script of Panjabi texts: `latin` is ISO 15919, and `shahmukhi` is approximate, because it is made from Gurmukhi
         /// by rules. English texts do not change.
         script: Script = field("script").or("gurmukhi"),
+        /// Whether the channels of the recording are mixed into one, or each is transcribed by itself.
+        channels: Channels = field("channels").or("mixed"),
         /// The most characters of a line of subtitles. The default is 42.
         max_line_length: MaxLineLength = field("max-line-length"),
         /// The most lines of a cue of subtitles. The default is 2. With a translation, each text has at least one line.
@@ -104,6 +107,7 @@ impl Form for SpeechForm {
             },
             script: self.script?,
             subtitles: SubtitleSize { max_line_length: self.max_line_length, max_lines: self.max_lines },
+            channels: self.channels?,
         };
         Some((parameters, is_given))
     }

@@ -1,6 +1,7 @@
 //! Speech recognition. There is one file for each part of a request, and one for the answer.
 
 mod answers;
+mod channels;
 mod fields;
 mod files;
 mod long;

@@ -44,6 +44,7 @@ pub(crate) struct Audio {
     mixer: Mixer,
     resampler: Resampler,
     rate: u32,
+    n_channels: u16,
     /// Frames at the start that are still to be left out.
     n_lead: u64,
     /// Frames that are still to be returned.
@@ -75,8 +76,12 @@ struct Losses {
 
 impl Audio {
     /// Opens an upload. Checks the headers against the limits, and checks that at least one packet can be
-    /// decoded.
-    pub(crate) fn open(upload: Upload, limits: &AudioLimits) -> Result<Self, Undecodable> {
+    /// decoded. `channel`: the one to take, from 0, instead of mixing them.
+    pub(crate) fn open(
+        upload: Upload,
+        limits: &AudioLimits,
+        channel: Option<usize>,
+    ) -> Result<Self, Undecodable> {
         let (sound, source) = Source::open(upload.media_type, upload.bytes, limits)?;
         let n_left = match &source {
             Source::Frames { .. } => sound.n_frames,
@@ -85,9 +90,10 @@ impl Audio {
         };
         Ok(Self {
             source,
-            mixer: Mixer::default(),
+            mixer: Mixer::of_channel(channel),
             resampler: Resampler::new(sound.rate)?,
             rate: sound.rate,
+            n_channels: sound.n_channels,
             n_lead: sound.n_lead,
             n_left,
             n_frames: sound.n_frames,
@@ -116,6 +122,11 @@ impl Audio {
     /// `None`.
     pub(crate) fn warnings(&self) -> &[String] {
         &self.warnings
+    }
+
+    /// The number of channels of the file.
+    pub(crate) fn n_channels(&self) -> usize {
+        self.n_channels.into()
     }
 
     /// The length of the sound by the file's headers and packets, seconds.

@@ -48,13 +48,13 @@ fn files_that_are_not_supported_audio_are_refused_with_a_reason() {
         "the wav file's codec, GSM 6.10, is not supported: convert the recording to PCM or send it as mp3"
     );
     let picture = Upload { media_type: MediaType::Png, bytes: Vec::new().into() };
-    assert_eq!(Audio::open(picture, &AudioLimits::default()).err().unwrap().code, "undecodable");
+    assert_eq!(Audio::open(picture, &AudioLimits::default(), None).err().unwrap().code, "undecodable");
 }
 
 #[test]
 fn a_recording_that_is_too_long_is_refused_before_it_is_decoded() {
     let limits = AudioLimits { max_seconds: 1, ..AudioLimits::default() };
-    let open = |name: &str, bytes| Audio::open(upload(name, bytes), &limits).err();
+    let open = |name: &str, bytes| Audio::open(upload(name, bytes), &limits, None).err();
     assert!(open("mp3", fixture("mono-8k.mp3")).is_none());
     for name in ["greeting.wav", "greeting.mp3"] {
         let refused = open(name, fixture(name)).unwrap();
@@ -73,7 +73,7 @@ const _: () = is_send::<Audio>();
 fn only_a_few_seconds_of_a_long_recording_are_in_memory() {
     let frame = fixture("mono-8k.mp3")[72..144].to_vec();
     let bytes = frame.repeat(600 * 8000 / 576); // ten minutes
-    let mut audio = Audio::open(upload("mp3", bytes), &AudioLimits::default()).unwrap();
+    let mut audio = Audio::open(upload("mp3", bytes), &AudioLimits::default(), None).unwrap();
     let mut n = 0;
     while let Some(piece) = audio.next().unwrap() {
         n += piece.len();

@@ -51,7 +51,7 @@ fn decode(name: &str, bytes: Vec<u8>) -> Result<Decoded, Undecodable> {
 }
 
 fn decode_within(limits: &AudioLimits, name: &str, bytes: Vec<u8>) -> Result<Decoded, Undecodable> {
-    let mut audio = Audio::open(upload(name, bytes), limits)?;
+    let mut audio = Audio::open(upload(name, bytes), limits, None)?;
     let mut samples = Vec::new();
     while let Some(piece) = audio.next()? {
         assert!((1..=PIECE).contains(&piece.len()));

@@ -1,0 +1,54 @@
+//! What is said in a recording: its words come in, with the channel that they are said in; its segments go out, those of all
+//! channels in the order of their starts.
+
+use akhar_inference::speech::{TimedText, timed};
+
+/// A segment of which everything is known but its translation.
+pub(super) struct Utterance {
+    pub(super) segment: TimedText,
+    /// Its text as the translator reads it.
+    pub(super) source: String,
+    pub(super) words: Vec<TimedText>,
+    /// The number of its channel, from 1. `None` if the channels are mixed.
+    pub(super) channel: Option<u8>,
+}
+
+/// What is said in a recording, or in one of its channels.
+#[derive(Default)]
+pub(super) struct Recognised {
+    pub(super) utterances: Vec<Utterance>,
+    /// The channels of the file.
+    pub(super) n_channels: usize,
+    pub(super) seconds: f64,
+    pub(super) warnings: Vec<String>,
+}
+
+/// The segments with their words. `seconds` is the length of the recording.
+pub(super) fn utterances(
+    segments: Vec<TimedText>,
+    sources: Vec<String>,
+    words: &[Vec<TimedText>],
+    channel: Option<u8>,
+    seconds: f64,
+) -> Vec<Utterance> {
+    let mut all = timed(&words.concat(), seconds).into_iter();
+    let utterance = |((segment, source), words): ((TimedText, String), &Vec<TimedText>)| Utterance {
+        segment,
+        source,
+        words: all.by_ref().take(words.len()).collect(),
+        channel,
+    };
+    segments.into_iter().zip(sources).zip(words).map(utterance).collect()
+}
+
+impl Recognised {
+    /// Adds what is said in another channel.
+    pub(super) fn add(&mut self, mut other: Self) {
+        other.utterances.append(&mut self.utterances);
+        // Of segments that start together, that of the lower channel is first.
+        other
+            .utterances
+            .sort_by(|a, b| a.segment.start.total_cmp(&b.segment.start).then(a.channel.cmp(&b.channel)));
+        *self = other; // a file has the same warnings for each of its channels
+    }
+}
