@@ -162,6 +162,18 @@ enum Command {
         #[arg(long)]
         python: Option<PathBuf>,
     },
+    /// Measure how many key terms are recognised, and what changes where none is said
+    Keyterms {
+        /// A folder of wav files with `clips.tsv`, and the term of each as a line of `terms.txt`
+        #[arg(long)]
+        clips: PathBuf,
+        /// Folders of wav files with `clips.tsv`, in which the terms are not said
+        #[arg(long)]
+        elsewhere: Vec<PathBuf>,
+        /// The language of the clips, `pa` or `en`
+        #[arg(long, default_value = "pa")]
+        lang: String,
+    },
     /// Print the evidence for the text of each clip, a line of JSON each, for training/speech/measure/calibrate.py
     Evidence {
         /// A folder of wav files with a table `clips.tsv` of `file` and `text`
@@ -233,6 +245,7 @@ async fn measure(command: Command) -> Report {
         Command::Writing { sheets } => writing::time(sheets).await,
         Command::Legibility { hands } => writing::legibility(hands).await,
         Command::Speech { clips, lang, python } => speech::clips_of(&clips, &lang, python.as_deref()).await,
+        Command::Keyterms { clips, elsewhere, lang } => speech::keyterms(&clips, &elsewhere, &lang),
         Command::Translation { python } => translation::run(python.as_deref()),
         Command::Long { recording, pieces, lang } => speech::long(&recording, &pieces, &lang).await,
         Command::Bulk { recordings, lang, rounds, python } => {

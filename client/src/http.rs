@@ -97,6 +97,8 @@ pub struct SpeechRequest {
     pub split_channels: bool,
     /// The size of subtitles that are made of the job's result. `None` means the server's default.
     pub subtitles: Option<Layout>,
+    /// Terms that the recording is likely to have, such as names.
+    pub keyterms: Vec<String>,
     /// The `Idempotency-Key`: 1 to 255 visible ASCII characters. For 24 hours, requests with the same key, fields and
     /// recording share one job. Only requests with a key are repeated after an error: see [`Client::retrying`].
     pub idempotency_key: Option<String>,
@@ -260,6 +262,9 @@ impl Client {
         if let Some(Layout { max_line_length, max_lines }) = request.subtitles {
             form = form.text("max-line-length", max_line_length.to_string());
             form = form.text("max-lines", max_lines.to_string());
+        }
+        for term in &request.keyterms {
+            form = form.text("keyterms", term.clone());
         }
         let operation = self.operation("speech-recognition").multipart(form);
         match &request.idempotency_key {

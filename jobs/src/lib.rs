@@ -8,6 +8,7 @@ pub mod backend;
 mod bounded;
 pub mod fair_share;
 mod job;
+pub mod key_term;
 mod operation;
 mod outcome;
 mod pace;
@@ -21,6 +22,7 @@ pub mod uploads;
 
 pub use bounded::Bounded;
 pub use job::{Fence, Job, JobId, JobState, NewJob};
+pub use key_term::KeyTerm;
 pub use operation::Operation;
 pub use outcome::{Outcome, Prediction, ProbablyWrong, Segment, TextKind, Timing, Word};
 pub use pace::Pace;

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{bounded::Bounded, operation::Operation, panjabi_text::PanjabiText};
+use crate::{bounded::Bounded, key_term::KeyTerm, operation::Operation, panjabi_text::PanjabiText};
 
 /// The number of predictions to return.
 pub type TopK = Bounded<u8, 1, 5>;
@@ -44,7 +44,7 @@ pub enum Parameters {
 }
 
 /// The parameters of a speech recognition.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[expect(clippy::struct_excessive_bools, reason = "each is a field of requests")]
 pub struct SpeechParameters {
@@ -75,6 +75,9 @@ pub struct SpeechParameters {
     /// What becomes of the channels of the recording. Not written if they are mixed, for the same reason.
     #[serde(default, skip_serializing_if = "Channels::is_mixed")]
     pub channels: Channels,
+    /// Terms that the recording is likely to have. Not written if there are none, for the same reason.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub keyterms: Vec<KeyTerm>,
 }
 
 /// What becomes of the channels of a recording. The names are stored in rows: never rename one.

@@ -43,11 +43,14 @@ pub(super) enum IfAbsent {
     Refuse,
 }
 
-/// The name of a field, and whether it can be given more than once.
+/// The name of a field, and how much may be sent for it.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Slot {
     pub(super) name: &'static str,
-    pub(super) is_list: bool,
+    /// The most values it may have, if that is more than one.
+    pub(super) max_values: Option<usize>,
+    /// The most bytes that a value may have in a form.
+    pub(super) max_bytes: usize,
 }
 
 /// A field that can be absent.
@@ -122,7 +125,7 @@ pub(crate) struct FieldDescription {
 
 impl<T: Value> AnyField for Field<T> {
     fn slot(&self) -> Slot {
-        Slot { name: self.name, is_list: T::IS_LIST }
+        Slot { name: self.name, max_values: T::MAX_VALUES, max_bytes: T::MAX_BYTES }
     }
 
     fn describe(&self) -> Option<FieldDescription> {
@@ -136,7 +139,10 @@ impl<T: Value> AnyField for Field<T> {
             name: self.name,
             text: joined(self.text),
             is_required: self.if_absent == IfAbsent::Refuse,
-            schema: if T::IS_LIST { json!({"type": "array", "items": schema}) } else { schema },
+            schema: match T::MAX_VALUES {
+                Some(max) => json!({"type": "array", "items": schema, "maxItems": max}),
+                None => schema,
+            },
             default,
             component: T::COMPONENT.map(|name| (name, T::rule().schema)),
         })
@@ -196,7 +202,7 @@ pub(crate) struct File {
 impl File {
     /// The name of its field.
     pub(crate) const NAME: &'static str = "file";
-    pub(super) const SLOT: Slot = Slot { name: Self::NAME, is_list: false };
+    pub(super) const SLOT: Slot = Slot { name: Self::NAME, max_values: None, max_bytes: 0 };
 
     /// The violation of a file with more bytes.
     pub(super) fn too_large(&self, max_bytes: usize) -> Violation {

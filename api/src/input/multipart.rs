@@ -20,10 +20,8 @@ use crate::problems::{Code, Problem, ProblemType};
 
 /// The most bytes that a body may have in addition to its files: boundaries, part headers and text fields.
 const OVERHEAD: usize = 64 * 1024;
-/// The most parts that a body may have.
+/// The most parts that a body may have, besides twice the values that its lists may have.
 const MAX_PARTS: usize = 16;
-/// The most bytes that a text field may have.
-const MAX_TEXT_BYTES: usize = 64;
 
 /// The most bytes of a file whose request fits into so much memory.
 pub(crate) const fn largest_file(n_bytes: usize) -> usize {
@@ -50,7 +48,9 @@ pub(super) async fn read(
     let mut file = Some(memory.take(body.announced, max_file_bytes)?);
     let mut parts = Parts::begin(body, &boundary, memory).await?;
     let mut values = Values::default();
-    for _ in 0..=MAX_PARTS {
+    let n_lists: usize = slots.iter().filter_map(|slot| slot.max_values).sum();
+    let max_parts = MAX_PARTS + 2 * n_lists;
+    for _ in 0..=max_parts {
         let Some(name) = parts.next().await? else { return Ok(values) };
         match values.slot("field", &name, slots) {
             None => parts.data(|_| Ok(())).await?,
@@ -67,10 +67,10 @@ pub(super) async fn read(
                 values.add(slot.name, Sent::Bytes(buffer.into_bytes()));
             }
             Some(slot) => {
-                let sent = if let Some(text) = text(&mut parts).await? {
+                let sent = if let Some(text) = text(&mut parts, slot.max_bytes).await? {
                     Sent::Bytes(text.into())
                 } else {
-                    let detail = format!("{} is longer than {MAX_TEXT_BYTES} bytes", slot.name);
+                    let detail = format!("{} is longer than {} bytes", slot.name, slot.max_bytes);
                     values.reject(slot.name, Code::TooLong, detail);
                     Sent::Refused
                 };
@@ -78,15 +78,15 @@ pub(super) async fn read(
             }
         }
     }
-    Err(malformed(format!("The body has more than {MAX_PARTS} parts.")))
+    Err(malformed(format!("The body has more than {max_parts} parts.")))
 }
 
-/// Reads a text. `None` if it is longer than [`MAX_TEXT_BYTES`].
-async fn text(parts: &mut Parts) -> Result<Option<Vec<u8>>, Problem> {
+/// Reads a text. `None` if it is longer than `max_bytes`.
+async fn text(parts: &mut Parts, max_bytes: usize) -> Result<Option<Vec<u8>>, Problem> {
     let mut text = Some(Vec::new());
     parts
         .data(|bytes| {
-            text = text.take().filter(|text| text.len() + bytes.len() <= MAX_TEXT_BYTES);
+            text = text.take().filter(|text| text.len() + bytes.len() <= max_bytes);
             if let Some(text) = &mut text {
                 text.extend_from_slice(bytes);
             }

@@ -1,6 +1,6 @@
 //! Tests with valid and invalid bodies, and the property that no body causes a panic or exceeds a limit.
 
-use akhar_jobs::MediaType;
+use akhar_jobs::{KeyTerm, MediaType, key_term::MAX_TERMS};
 use axum::body::Body;
 use bytes::Bytes;
 use proptest::prelude::*;
@@ -16,6 +16,7 @@ const MAX: usize = 100;
 /// How a JPEG begins.
 const JPEG: &[u8] = b"\xff\xd8\xff";
 const TOP_K: Field<String> = field("top-k");
+const TERMS: Field<Vec<KeyTerm>> = field("keyterms");
 const FILE: File = File {
     text: "",
     max_bytes: Some(MAX),
@@ -34,7 +35,9 @@ fn file(form: &mut Values) -> Option<Bytes> {
 
 async fn read_raw(content_type: &str, body: impl Into<Body>) -> Result<Values, ProblemType> {
     let request = Request::post("/").header("content-type", content_type).body(body.into()).unwrap();
-    read(request, &[File::SLOT, TOP_K.slot()], &FILE, MAX, &plenty()).await.map_err(|p| p.problem_type())
+    read(request, &[File::SLOT, TOP_K.slot(), TERMS.slot()], &FILE, MAX, &plenty())
+        .await
+        .map_err(|p| p.problem_type())
 }
 
 async fn read_body(body: impl Into<Body>) -> Result<Values, ProblemType> {
@@ -91,7 +94,7 @@ async fn a_body_is_limited_with_and_without_a_content_length() {
 
 #[tokio::test]
 async fn violations_are_collected() {
-    let long = [b'1'; MAX_TEXT_BYTES + 1];
+    let long = vec![b'1'; TOP_K.slot().max_bytes + 1];
     let parts = [("top_k", &b"1"[..]), ("top-k", &long), ("top-k", b"2"), ("File", b"x"), ("file", b"")];
     let mut form = read_body(body(&parts)).await.unwrap();
     assert!(text(&mut form).is_none());
@@ -106,6 +109,21 @@ async fn violations_are_collected() {
             ("file", "empty")
         ]
     );
+}
+
+#[tokio::test]
+async fn a_list_may_be_as_long_as_its_limit_but_no_longer() {
+    let of = |n: usize| body(&vec![("keyterms", "ਗੁਰਕੀਰਤ".as_bytes()); n]);
+    let mut form = read_body(of(MAX_TERMS)).await.unwrap();
+    assert_eq!(form.take(&TERMS).map(|terms| terms.len()), Some(MAX_TERMS));
+    assert_eq!(codes(&form), []);
+    let form = read_body(of(2 * MAX_TERMS)).await.unwrap();
+    assert_eq!(codes(&form), [("keyterms", "too_many")]);
+    assert_eq!(form.violations[0].detail, "keyterms is given more than 100 times, expected at most 100");
+    let mut form =
+        read_body(body(&[("keyterms", b"22"), ("keyterms", "ਕ".repeat(65).as_bytes())])).await.unwrap();
+    assert_eq!(form.take(&TERMS), None);
+    assert_eq!(codes(&form), [("keyterms", "no_letter"), ("keyterms", "too_long")]);
 }
 
 #[tokio::test]
@@ -124,10 +142,10 @@ async fn a_body_that_cannot_be_parsed_is_malformed() {
     assert_eq!(read_body("--X\r\n\r\n--X--\r\n").await.unwrap_err(), ProblemType::MalformedBody);
     assert_eq!(read_body("--B\r\nX: y\r\n\r\nv\r\n--B--\r\n").await.unwrap_err(), ProblemType::MalformedBody);
     assert_eq!(
-        read_body(body(&[("x", &b""[..]); MAX_PARTS + 1])).await.unwrap_err(),
+        read_body(body(&[("x", &b""[..]); MAX_PARTS + 2 * MAX_TERMS + 1])).await.unwrap_err(),
         ProblemType::MalformedBody
     );
-    assert!(read_body(body(&[("x", &b""[..]); MAX_PARTS])).await.is_ok());
+    assert!(read_body(body(&[("x", &b""[..]); MAX_PARTS + 2 * MAX_TERMS])).await.is_ok());
 }
 
 #[tokio::test]
@@ -156,7 +174,7 @@ proptest! {
         let mut bytes = body(&[("top-k", &noise), ("file", &noise)]);
         bytes.truncate(cut.max(1) * bytes.len() / 400);
         if let Ok(mut form) = block_on(read_body(bytes)) {
-            prop_assert!(text(&mut form).is_none_or(|t| t.len() <= MAX_TEXT_BYTES));
+            prop_assert!(text(&mut form).is_none_or(|t| t.len() <= TOP_K.slot().max_bytes));
             prop_assert!(file(&mut form).is_none_or(|f| f.len() <= MAX));
             prop_assert!(form.violations.len() <= 2 * MAX_PARTS);
         }

@@ -32,7 +32,8 @@ pub(crate) fn unexpected(uri: &Uri) -> Vec<Violation> {
 
 /// The violations of a request to a path that accepts no parameters but this one, which something else reads.
 pub(crate) fn unexpected_but(uri: &Uri, name: &'static str) -> Vec<Violation> {
-    uri.query().map_or_else(Vec::new, |_| read(uri, &[Slot { name, is_list: false }]).violations)
+    uri.query()
+        .map_or_else(Vec::new, |_| read(uri, &[Slot { name, max_values: None, max_bytes: 0 }]).violations)
 }
 
 /// Parses the parameters of a URI. All violations are reported at once.

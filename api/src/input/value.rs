@@ -4,7 +4,9 @@
 use std::str::FromStr;
 
 use akhar_jobs::{
-    Bounded, Channels, Digits, JobId, JobState, Language, Operation, PanjabiText, Script, StrokeColor,
+    Bounded, Channels, Digits, JobId, JobState, KeyTerm, Language, Operation, PanjabiText, Script,
+    StrokeColor,
+    key_term::{self, KeyTermError},
     panjabi_text::{LENGTH, PATTERN, PanjabiTextError},
 };
 use chrono::{DateTime, Utc};
@@ -39,8 +41,12 @@ pub(crate) trait Value: Sized {
     const JSON: Kind = Kind::String;
     /// The name of its schema, if that is a component of the OpenAPI document.
     const COMPONENT: Option<&'static str> = None;
-    /// Whether the field can be given more than once.
-    const IS_LIST: bool = false;
+    /// The most times that the field can be given, if that is more than once.
+    const MAX_VALUES: Option<usize> = None;
+    /// The most bytes that a value can have in a form.
+    const MAX_BYTES: usize = 64;
+    /// The most values of a list of these.
+    const MAX_IN_LIST: usize = 16;
 
     /// What is accepted.
     fn rule() -> Rule;
@@ -169,6 +175,38 @@ const fn code(error: &PanjabiTextError) -> Code {
     }
 }
 
+impl Value for KeyTerm {
+    /// More than a term has in any form of normalisation.
+    const MAX_BYTES: usize = 1024;
+    const MAX_IN_LIST: usize = key_term::MAX_TERMS;
+
+    fn rule() -> Rule {
+        let schema = json!({
+            "type": "string", "minLength": 1, "maxLength": key_term::MAX_CHARS, "pattern": key_term::PATTERN,
+            "examples": ["ਗੁਰਕੀਰਤ"],
+        });
+        rule("a term", schema)
+    }
+
+    fn parse(text: &str) -> Result<Self, Code> {
+        Self::parse(text).map_err(|error| term_code(&error))
+    }
+
+    fn check(name: &str, text: &str) -> Result<Self, Vec<Violation>> {
+        Self::parse(text).map_err(|error| {
+            vec![Violation::new(name, term_code(&error), format!("{name} {} has {error}", quoted(text)))]
+        })
+    }
+}
+
+const fn term_code(error: &KeyTermError) -> Code {
+    match error {
+        KeyTermError::TooLong(_) => Code::TooLong,
+        KeyTermError::NotAllowed(_) => Code::CharacterNotAllowed,
+        KeyTermError::NoLetter => Code::NoLetter,
+    }
+}
+
 impl Value for DateTime<Utc> {
     fn rule() -> Rule {
         rule(
@@ -195,7 +233,8 @@ impl Value for JobId {
 /// Values in any number and order.
 impl<T: Value> Value for Vec<T> {
     const COMPONENT: Option<&'static str> = T::COMPONENT;
-    const IS_LIST: bool = true;
+    const MAX_VALUES: Option<usize> = Some(T::MAX_IN_LIST);
+    const MAX_BYTES: usize = T::MAX_BYTES;
 
     fn rule() -> Rule {
         T::rule()

@@ -54,11 +54,22 @@ impl Values {
             self.violations.push(unknown(what, name, &known));
             return None;
         };
-        if !slot.is_list && self.sent.iter().any(|(name, _)| *name == slot.name) {
-            self.reject(slot.name, Code::Duplicated, format!("{name} is given more than once"));
-            return None;
+        let n_before = self.sent.iter().filter(|(name, _)| *name == slot.name).count();
+        match slot.max_values {
+            None if n_before > 0 => {
+                self.reject(slot.name, Code::Duplicated, format!("{name} is given more than once"));
+                None
+            }
+            Some(max) if n_before >= max => {
+                let is_known = |v: &Violation| (&*v.field, &*v.code) == (slot.name, Code::TooMany.name());
+                if !self.violations.iter().any(is_known) {
+                    let detail = format!("{name} is given more than {max} times, expected at most {max}");
+                    self.reject(slot.name, Code::TooMany, detail);
+                }
+                None
+            }
+            _ => Some(*slot),
         }
-        Some(*slot)
     }
 
     /// Adds a value of a field.

@@ -2,6 +2,7 @@
 
 use akhar_jobs::{
     Bounded, Channels, Digits, Language, MediaType, Queue, Script, SpeechParameters, SubtitleSize,
+    key_term::MAX_TERMS,
 };
 use serde_json::json;
 
@@ -9,7 +10,8 @@ use super::{
     chunking::{Chunking, ServerVad},
     language::SpokenLanguage,
     options::{
-        Format, Granularity, Logprobs, Model, TranslationFormat, TranslationModel, Unsupported, Unused,
+        Format, Granularity, Keyword, Logprobs, Model, TranslationFormat, TranslationModel, Unsupported,
+        Unused,
     },
     response::View,
 };
@@ -40,8 +42,10 @@ fields! {
         stream: bool = field("stream").or("false"),
         /// Has no effect.
         prompt: Unused = field("prompt"),
-        /// Has no effect.
-        keywords: Vec<Unused> = field("keywords[]"),
+        /// Terms that the recording is likely to have, such as names.
+        keywords: Vec<Keyword> = field("keywords[]"),
+        /// The same.
+        more_keywords: Vec<Keyword> = field("keywords"),
         /// Has no effect.
         temperature: Bounded<f64, 0, 1> = field("temperature"),
         /// Whether to send the words with the probabilities that they are right. Only with `json`.
@@ -138,7 +142,6 @@ impl Form for AudioTranscriptionForm {
         }
         let mut remarks = remarks([
             ("prompt", is_given(self.prompt.as_ref())),
-            ("keywords[]", self.keywords.is_some()),
             ("temperature", is_positive(self.temperature)),
             ("include[]", self.include.is_some() && self.response_format != Some(Format::Json)),
             ("chunking_strategy", self.chunking == Some(Chunking::ServerVad) || self.chunking_type.is_some()),
@@ -147,6 +150,16 @@ impl Form for AudioTranscriptionForm {
             named.map(|(_, language)| language).or(self.model?.language()).unwrap_or(Language::Panjabi);
         if languages.iter().any(|other| other.0 != language) {
             remarks.push(format!("of languages[], only {} has an effect", language.code()));
+        }
+        let keywords = [self.keywords, self.more_keywords].into_iter().flatten().flatten();
+        let (keyterms, others): (Vec<_>, Vec<_>) =
+            keywords.map(|keyword| keyword.0).partition(|term| term.is_some());
+        if !others.is_empty() {
+            let (have, they_are) =
+                if others.len() == 1 { ("has", "it is not a term") } else { ("have", "they are no terms") };
+            let n = others.len();
+            remarks
+                .push(format!("{n} of keywords[] {have} no effect: {they_are} in Gurmukhi or Latin letters"));
         }
         let format = self.response_format?;
         let with_logprobs = self.include.is_some() && format == Format::Json;
@@ -161,6 +174,7 @@ impl Form for AudioTranscriptionForm {
             script: Script::Gurmukhi,
             subtitles: SubtitleSize::default(),
             channels: if format == Format::DiarizedJson { Channels::Split } else { Channels::Mixed },
+            keyterms: keyterms.into_iter().flatten().take(MAX_TERMS).collect(),
         };
         Some((View { speech, format, granularities, with_logprobs, remarks }, self.stream?))
     }
@@ -189,6 +203,7 @@ impl Form for AudioTranslationForm {
             script: Script::Gurmukhi,
             subtitles: SubtitleSize::default(),
             channels: Channels::Mixed,
+            keyterms: Vec::new(),
         };
         let remarks = remarks([
             ("prompt", is_given(self.prompt.as_ref())),

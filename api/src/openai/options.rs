@@ -1,6 +1,6 @@
 //! The values that the fields of OpenAI's audio API have.
 
-use akhar_jobs::Language;
+use akhar_jobs::{KeyTerm, Language};
 use serde_json::json;
 
 use crate::{
@@ -60,6 +60,10 @@ pub(super) struct Logprobs;
 pub(super) struct Unused {
     pub(super) is_empty: bool,
 }
+
+/// A term that the recording is likely to have. `None` for a text that is no term, which has no effect.
+#[derive(Debug)]
+pub(super) struct Keyword(pub(super) Option<KeyTerm>);
 
 /// The value of an option that this server does not have.
 #[derive(Debug)]
@@ -168,6 +172,19 @@ impl Value for Unused {
 
     fn parse(text: &str) -> Result<Self, Code> {
         Ok(Self { is_empty: text.is_empty() })
+    }
+}
+
+impl Value for Keyword {
+    const MAX_BYTES: usize = KeyTerm::MAX_BYTES;
+    const MAX_IN_LIST: usize = KeyTerm::MAX_IN_LIST;
+
+    fn rule() -> Rule {
+        rule("a string", json!({"type": "string"}))
+    }
+
+    fn parse(text: &str) -> Result<Self, Code> {
+        Ok(Self(KeyTerm::parse(text).ok()))
     }
 }
 

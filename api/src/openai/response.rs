@@ -84,7 +84,8 @@ impl View {
     }
 
     fn verbose(&self, transcription: Transcription) -> VerboseAudioTextBody {
-        let SpeechParameters { lang, with_translation, .. } = self.speech;
+        let SpeechParameters { lang, with_translation, .. } = &self.speech;
+        let (lang, with_translation) = (*lang, *with_translation);
         let task = if with_translation { "translate" } else { "transcribe" };
         let language = if with_translation { lang.other() } else { lang };
         let segments = self.granularities.contains(&Granularity::Segment).then(|| {

@@ -45,7 +45,7 @@ pub(crate) async fn handle(
     form: Checked<AudioTranscriptionForm>,
 ) -> Result<Response, Problem> {
     let Checked { fields: (view, is_streamed), upload } = form;
-    let parameters = Parameters::SpeechRecognition(view.speech);
+    let parameters = Parameters::SpeechRecognition(view.speech.clone());
     let intake = Intake { caller: &caller, context: &context, parameters, upload };
     if is_streamed {
         return stream::respond(&app, intake, view).await;

@@ -41,7 +41,7 @@ pub(crate) async fn handle(
     form: Checked<AudioTranslationForm>,
 ) -> Result<Response, Problem> {
     let Checked { fields: view, upload } = form;
-    let parameters = Parameters::SpeechRecognition(view.speech);
+    let parameters = Parameters::SpeechRecognition(view.speech.clone());
     let intake = Intake { caller: &caller, context: &context, parameters, upload };
     run_and_render(&app, intake, |job, total| view.render(job, total)).await
 }

@@ -52,6 +52,8 @@ pub(crate) enum Code {
     TooShort,
     /// A text is longer than the field allows.
     TooLong,
+    /// A field is given more often than it may be.
+    TooMany,
     /// A text contains a character that is not allowed.
     CharacterNotAllowed,
     /// A text contains no letter or digit.
@@ -86,6 +88,7 @@ impl Code {
             Self::Unsupported => "unsupported",
             Self::TooShort => "too_short",
             Self::TooLong => "too_long",
+            Self::TooMany => "too_many",
             Self::CharacterNotAllowed => "character_not_allowed",
             Self::NoLetter => "no_letter",
             Self::NotUtf8 => "not_utf8",

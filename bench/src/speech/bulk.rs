@@ -10,7 +10,10 @@ use std::{
     time::{Duration, Instant},
 };
 
-use akhar_inference::speech::{Chunker, Joiner};
+use akhar_inference::{
+    KeyTerms,
+    speech::{Chunker, Joiner, WindowInput},
+};
 use akhar_tests::{
     Cluster, Stack,
     figures::{count, median},
@@ -86,6 +89,7 @@ impl Transcriber {
     fn engine(&mut self, recordings: &[Vec<f32>]) -> (Duration, Duration) {
         let (started, mut running) = (Instant::now(), Duration::ZERO);
         let (front_end, clock) = (self.model.front_end(), self.model.clock());
+        let terms = KeyTerms::default();
         for samples in recordings {
             let mut chunker = Chunker::new(clock.grid);
             let mut windows = chunker.push(samples);
@@ -95,12 +99,13 @@ impl Transcriber {
                 let features: Vec<_> =
                     batch.iter().map(|window| front_end.features(&window.samples)).collect();
                 let heard: Vec<_> = batch.iter().zip(&features).filter(|(_, f)| f.n_frames > 0).collect();
-                let inputs: Vec<_> = heard.iter().map(|(_, features)| *features).collect();
+                let inputs: Vec<_> =
+                    heard.iter().map(|(_, features)| WindowInput { features, terms: &terms }).collect();
                 let run = Instant::now();
                 let outputs = self.model.infer(&inputs, &self.lang).expect("it runs");
                 running += run.elapsed();
                 for ((window, _), output) in heard.into_iter().zip(outputs) {
-                    joiner.add(window, output.decode());
+                    joiner.add(window, output.decode(&terms));
                 }
             }
             std::hint::black_box(joiner.words());

@@ -3,8 +3,8 @@
 use std::{fs, path::Path};
 
 use akhar_inference::{
-    Manifest, Runtime, load_all,
-    speech::{self, Chunker, Joiner, SpeechModel, TimedText},
+    KeyTerms, Manifest, Runtime, load_all,
+    speech::{self, Chunker, Joiner, SpeechModel, TimedText, WindowInput},
 };
 use akhar_tests::{
     figures::{Row, count},
@@ -101,7 +101,7 @@ impl Transcriber {
         Self { model, lang: lang.to_owned() }
     }
 
-    pub(super) fn transcribe(&mut self, samples: &[f32]) -> Vec<TimedText> {
+    pub(super) fn transcribe(&mut self, samples: &[f32], terms: &KeyTerms) -> Vec<TimedText> {
         let (front_end, clock) = (self.model.front_end(), self.model.clock());
         let mut chunker = Chunker::new(clock.grid);
         let mut windows = chunker.push(samples);
@@ -110,8 +110,9 @@ impl Transcriber {
         for window in windows {
             let features = front_end.features(&window.samples);
             if features.n_frames > 0 {
-                let outputs = self.model.infer(&[&features], &self.lang).expect("it runs");
-                joiner.add(&window, outputs.into_iter().next().expect("one window").decode());
+                let input = WindowInput { features: &features, terms };
+                let outputs = self.model.infer(&[input], &self.lang).expect("it runs");
+                joiner.add(&window, outputs.into_iter().next().expect("one window").decode(terms));
             }
         }
         joiner.words()

@@ -2,7 +2,10 @@
 
 use std::path::Path;
 
-use akhar_inference::speech::{TimedText, segments};
+use akhar_inference::{
+    KeyTerms,
+    speech::{TimedText, segments},
+};
 use akhar_tests::figures::count;
 use serde_json::json;
 
@@ -15,7 +18,7 @@ pub(crate) fn evidence_of(folder: &Path, lang: &str) {
     let mut transcriber = Transcriber::open(lang, false, 1);
     for clip in clips(folder) {
         let Some(samples) = samples(&clip.bytes) else { continue };
-        let words = transcriber.transcribe(&samples);
+        let words = transcriber.transcribe(&samples, &KeyTerms::default());
         let found = segments(&words, count(samples.len()) / 16_000.0);
         let of_segment = |segment: &TimedText| {
             let (acoustic, language) = segment.evidence.means()?;

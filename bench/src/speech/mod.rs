@@ -5,6 +5,7 @@
 mod bulk;
 mod clips;
 mod evidence;
+mod keyterms;
 mod peers;
 
 use std::{
@@ -13,6 +14,7 @@ use std::{
     time::{Duration, Instant},
 };
 
+use akhar_inference::KeyTerms;
 use akhar_tests::{
     Answer, Cluster, Form, Stack,
     figures::{count, quantiles},
@@ -26,6 +28,7 @@ use crate::{load::warm_stack, report::Report};
 pub(crate) use bulk::bulk;
 use clips::{Clip, Quality, Transcriber, clips, samples, spoken};
 pub(crate) use evidence::evidence_of;
+pub(crate) use keyterms::keyterms;
 use peers::beside_peers;
 
 async fn transcribe(stack: &Stack, file: &[u8], lang: &str) -> Answer {
@@ -91,7 +94,7 @@ fn in_process(clips: &[Clip], lang: &str, report: &mut Report) {
     let mut apart = Vec::new();
     for clip in clips {
         let Some(samples) = samples(&clip.bytes) else { continue };
-        let words = transcriber.transcribe(&samples);
+        let words = transcriber.transcribe(&samples, &KeyTerms::default());
         let of_clip: Vec<&str> = clip.text.split(' ').collect();
         if words.len() != of_clip.len() {
             continue;

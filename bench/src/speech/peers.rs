@@ -7,7 +7,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use akhar_inference::speech::text;
+use akhar_inference::{KeyTerms, speech::text};
 use akhar_tests::{
     Stack,
     figures::{Row, count},
@@ -86,7 +86,7 @@ fn in_process(clips: &[Clip], lang: &str, n_threads: usize) -> InProcess {
         let mut recognised = String::new();
         for time in &mut times {
             let started = Instant::now();
-            recognised = text(&transcriber.transcribe(&samples));
+            recognised = text(&transcriber.transcribe(&samples, &KeyTerms::default()));
             *time = started.elapsed();
         }
         times.sort_unstable();

@@ -6,8 +6,8 @@ use std::{
 };
 
 use akhar_inference::{
-    Manifest,
-    speech::{self, Chunker, Evidence, Joiner, SpeechModel, segments},
+    KeyTerms, Manifest,
+    speech::{self, Chunker, Evidence, Joiner, SpeechModel, WindowInput, segments},
 };
 use akhar_platform::config::Config;
 use akhar_worker::Recording;
@@ -116,13 +116,14 @@ impl Clip {
         let (clock, front_end) = (model.clock(), model.front_end());
         let mut chunker = Chunker::new(clock.grid);
         let mut joiner = Joiner::new(clock);
+        let terms = KeyTerms::default();
         let mut windows = chunker.push(&self.samples);
         windows.extend(chunker.finish());
         for window in windows {
             let features = front_end.features(&window.samples);
             if features.n_frames > 0 {
-                for output in model.infer(&[&features], lang)? {
-                    joiner.add(&window, output.decode());
+                for output in model.infer(&[WindowInput { features: &features, terms: &terms }], lang)? {
+                    joiner.add(&window, output.decode(&terms));
                 }
             }
         }

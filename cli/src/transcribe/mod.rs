@@ -7,6 +7,7 @@ mod ffmpeg;
 mod inputs;
 mod join;
 mod journal;
+mod keyterms;
 mod lengths;
 mod outputs;
 mod pace;
@@ -103,6 +104,10 @@ pub(crate) struct Arguments {
     /// The most lines of a cue in the formats srt and vtt
     #[arg(long, default_value = "2", value_parser = clap::value_parser!(u8).range(1..=4))]
     max_lines: u8,
+    /// A file with a term on each line that the recordings are likely to have, such as names: at most 100, in Gurmukhi for
+    /// Panjabi and in Latin letters for English
+    #[arg(long)]
+    keyterms: Option<PathBuf>,
     /// The most jobs at a time. Fewer are sent while the server has much to do
     #[arg(long, default_value = "64")]
     concurrency: NonZeroUsize,
@@ -126,22 +131,24 @@ pub(crate) struct Arguments {
 }
 
 impl Arguments {
-    fn settings(&self) -> Settings {
+    fn settings(&self) -> Result<Settings, Failure> {
         let asked = Asked { translate: self.translate, timestamps: self.timestamps, words: self.words };
+        let keyterms = self.keyterms.as_deref().map(keyterms::read).transpose()?.unwrap_or_default();
         let settings = Settings::new(self.lang, asked, &self.format).with_script(self.script);
         let settings =
             settings.with_layout(self.max_line_length, self.max_lines).with_channels(self.channels);
-        match self.digits.or(self.written.then_some(Digits::Latin)) {
+        let settings = settings.with_keyterms(keyterms);
+        Ok(match self.digits.or(self.written.then_some(Digits::Latin)) {
             None if self.spoken => settings.with_numbers(None),
             None => settings,
             digits => settings.with_numbers(digits),
-        }
+        })
     }
 }
 
 /// Transcribes all recordings. Fails with [`Failure::Exit`] if some failed, or if a signal interrupted the run.
 pub(crate) async fn run(config: &Config, arguments: Arguments) -> Result<(), Failure> {
-    let settings = arguments.settings();
+    let settings = arguments.settings()?;
     let has_ffmpeg = blocking(ffmpeg::is_installed).await;
     let inputs = inputs::find(&arguments.paths, settings.translation_lang(), has_ffmpeg)?;
     if inputs.recordings.is_empty() {

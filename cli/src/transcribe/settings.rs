@@ -79,6 +79,9 @@ pub(super) struct Settings {
     layout: Option<(u8, u8)>,
     #[serde(default, skip_serializing_if = "Channels::is_mixed")]
     channels: Channels,
+    /// Terms that the recordings are likely to have.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    keyterms: Vec<String>,
 }
 
 impl Settings {
@@ -99,6 +102,7 @@ impl Settings {
             script: Script::default(),
             layout: None,
             channels: Channels::default(),
+            keyterms: Vec::new(),
         }
     }
 
@@ -150,6 +154,11 @@ impl Settings {
         Self { script, ..self }
     }
 
+    /// The same with these terms.
+    pub(super) fn with_keyterms(self, keyterms: Vec<String>) -> Self {
+        Self { keyterms, ..self }
+    }
+
     /// The files of a recording. A JSON document has both texts; in the other formats, the translation has a file of its
     /// own.
     pub(super) fn files(&self) -> impl Iterator<Item = ResultFile> {
@@ -191,8 +200,9 @@ impl Settings {
         let channels = if split_channels { " split" } else { "" };
         let script = (!self.script.is_gurmukhi()).then(|| self.script.name());
         let in_script = script.map_or_else(String::new, |script| format!(" in {script}"));
+        let terms = self.keyterms.iter().map(|term| format!(" {term:?}")).collect::<String>();
         let all = format!(
-            "speech-recognition {lang} {translate} {timestamps} {sha256} {nth}{form}{words}{in_script}{channels}"
+            "speech-recognition {lang} {translate} {timestamps} {sha256} {nth}{form}{words}{in_script}{channels}{terms}"
         );
         SpeechRequest {
             lang: Some(lang.to_owned()),
@@ -204,6 +214,7 @@ impl Settings {
             script: script.map(str::to_owned),
             split_channels,
             subtitles: None, // they are made here
+            keyterms: self.keyterms.clone(),
             idempotency_key: Some(self::sha256(all.as_bytes())),
         }
     }
@@ -251,6 +262,11 @@ mod tests {
             let settings = Settings::new(Language::Pa, Asked::default(), &[Format::Json]).with_script(script);
             settings.request("a", 0, false).idempotency_key.unwrap()
         };
+        let with_terms = |terms: &[&str]| {
+            let terms = terms.iter().map(|term| (*term).to_owned()).collect();
+            let settings = Settings::new(Language::Pa, Asked::default(), &[Format::Json]);
+            settings.with_keyterms(terms).request("a", 0, false).idempotency_key.unwrap()
+        };
         let pa = Language::Pa;
         let json = [Format::Json];
         let text = Asked::default();
@@ -268,6 +284,8 @@ mod tests {
             in_script(Script::Latin),
             split(),
             in_script(Script::Shahmukhi),
+            with_terms(&["ਗੁਰਕੀਰਤ", "ਨੰਗਲ"]),
+            with_terms(&["ਗੁਰਕੀਰਤ ਨੰਗਲ"]),
         ];
         assert_eq!(BTreeSet::from(others.clone()).len(), others.len());
         assert!(!others.contains(&first));

@@ -1,6 +1,8 @@
 //! Constraints of the beam search for models with placeholders: which tokens a hypothesis may continue with.
 
-use super::{placeholders, tokens::Tokens};
+use std::sync::Arc;
+
+use super::{placeholders, term_bias::TermBias, tokens::Tokens};
 use crate::numbers::Language;
 
 /// How often a token may stand in a row.
@@ -58,6 +60,7 @@ impl Constraints {
             required: required.into_iter().map(|(_, ids)| ids).collect(),
             never: other.chain(self.never.iter().chain(other_script).copied()).collect(),
             longest_run: Some(LONGEST_RUN),
+            terms: None,
         }
     }
 }
@@ -71,14 +74,24 @@ pub(super) struct Copies {
     never: Vec<i64>,
     /// How often a token may stand in a row; any number of times without it.
     longest_run: Option<usize>,
+    /// Terms that are preferred.
+    terms: Option<Arc<TermBias>>,
 }
 
 impl Copies {
+    /// The rules for a text in which terms are preferred.
+    pub(super) fn preferring(terms: Arc<TermBias>) -> Self {
+        Self { terms: Some(terms), ..Self::default() }
+    }
+
     /// Sets the scores of tokens that may not follow `tokens` to minus infinity.
     ///
     /// While a placeholder is missing, the text cannot end; where its end is likeliest, a missing placeholder follows.
     pub(super) fn apply(&self, scores: &mut [f32], tokens: &[i64], eos_token_id: i64) {
         forbid(scores, &self.never);
+        if let Some(terms) = &self.terms {
+            terms.apply(scores, tokens.get(1..).unwrap_or_default());
+        }
         if let (Some(last), Some(longest)) = (tokens.last(), self.longest_run)
             && tokens.iter().rev().take_while(|token| *token == last).count() >= longest
         {
@@ -125,7 +138,8 @@ mod tests {
 
     fn applied(scores: [f32; 6], tokens: &[i64]) -> Vec<f32> {
         // 0 ends a text, 1 and 2 are a placeholder, 3 and 4 another one, 5 is a word that is not allowed.
-        let copies = Copies { required: vec![[1, 2], [3, 4]], never: vec![5], longest_run: Some(2) };
+        let copies =
+            Copies { required: vec![[1, 2], [3, 4]], never: vec![5], longest_run: Some(2), terms: None };
         let mut scores = scores.to_vec();
         copies.apply(&mut scores, tokens, 0);
         scores

@@ -11,6 +11,7 @@ mod reverse;
 mod search;
 mod sentences;
 mod stream;
+mod term_bias;
 mod tokens;
 mod translator;
 
@@ -23,5 +24,6 @@ pub(crate) use network::{DecoderState, Network};
 pub(crate) use repetition::is_loop;
 pub(crate) use search::{GenerationConfig, Sequence, search};
 pub use stream::stream;
+pub(crate) use term_bias::{TermBias, TokenTexts};
 pub(crate) use tokens::Tokens;
 pub use translator::{Translation, Translator};

@@ -43,6 +43,14 @@ impl Pieces {
         self.pieces.iter().position(is_it).and_then(|id| i64::try_from(id).ok())
     }
 
+    /// The tokens that are text, with it.
+    pub(super) fn texts(&self) -> impl Iterator<Item = (i64, &str)> {
+        (0..).zip(&self.pieces).filter_map(|(id, piece)| match piece {
+            Piece::Text(text) => Some((id, text.as_str())),
+            Piece::Byte(_) | Piece::Special(_) => None,
+        })
+    }
+
     /// The text of tokens, special ones left out. Bytes that make no character become one `\u{fffd}` each.
     pub(super) fn text(&self, tokens: &[i64]) -> String {
         let mut text = String::new();

@@ -3,8 +3,11 @@
 //! The search gives the same tokens as the transformers library. There are twice as many candidates as beams,
 //! and finished sequences are ranked by their log-probability divided by a power of their length.
 
+use std::sync::Arc;
+
 use super::{
     constraints::{Copies, forbid},
+    term_bias::TermBias,
     tokens::Tokens,
 };
 use crate::{
@@ -104,13 +107,14 @@ struct Source<'a> {
     finished: Vec<(f64, Beam)>,
 }
 
-/// The best sequence for each of `n` sources.
+/// The best sequence for one source, in which terms may be preferred. Its log-probability is with their bonuses.
 pub(crate) fn search(
     steps: &mut impl Steps,
-    n: usize,
+    terms: Option<&Arc<TermBias>>,
     config: &GenerationConfig,
-) -> Result<Vec<Sequence>, RuntimeError> {
-    Ok(constrained(steps, &vec![Copies::default(); n], config)?.into_iter().map(first).collect())
+) -> Result<Sequence, RuntimeError> {
+    let copies = terms.map_or_else(Copies::default, |terms| Copies::preferring(terms.clone()));
+    Ok(constrained(steps, &[copies], config)?.pop().map(first).unwrap_or_default())
 }
 
 /// The sequence with the highest score.
@@ -331,14 +335,14 @@ mod tests {
     }
 
     fn best(table: &[[f32; 3]], config: &GenerationConfig) -> Vec<i64> {
-        search(&mut Table(table.to_vec(), 0), 1, config).unwrap().remove(0).tokens
+        search(&mut Table(table.to_vec(), 0), None, config).unwrap().tokens
     }
 
     #[test]
     fn the_tokens_log_probabilities_are_summed() {
         let table = vec![[0.1, 0.6, 0.3], [0.1, 0.6, 0.3], [0.9, 0.05, 0.05]];
         for num_beams in [1, 4] {
-            let found = search(&mut Table(table.clone(), 0), 1, &config(num_beams)).unwrap().remove(0);
+            let found = search(&mut Table(table.clone(), 0), None, &config(num_beams)).unwrap();
             let expected = (0.6_f64 * 0.6 * 0.9).ln();
             assert!((found.log_prob - expected).abs() < 1e-6, "{num_beams} beams: {found:?}");
         }
@@ -386,8 +390,8 @@ mod tests {
             }
         }
         let best = |n: usize, num_beams: usize| {
-            let found = search(&mut Trap, n, &config(num_beams)).unwrap();
-            found.into_iter().map(|s| s.tokens).collect::<Vec<_>>()
+            let found = constrained(&mut Trap, &vec![Copies::default(); n], &config(num_beams)).unwrap();
+            found.into_iter().map(|found| first(found).tokens).collect::<Vec<_>>()
         };
         assert_eq!(best(1, 1), [[1, 0]]);
         assert_eq!(best(2, 3), [[2, 0], [2, 0]]);

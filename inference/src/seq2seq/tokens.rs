@@ -44,11 +44,15 @@ impl Tokens {
         }
     }
 
-    /// The ids and texts of all tokens. Of a `tokenizer.bin`, none.
+    /// The ids and texts of all tokens. Of a `tokenizer.bin`, those that are text.
     pub(super) fn pieces(&self) -> Vec<(i64, String)> {
-        let File::Json(tokenizer) = &self.file else { return Vec::new() };
-        let vocabulary = tokenizer.get_vocab(true).into_iter();
-        vocabulary.map(|(piece, id)| (i64::from(id), piece)).collect()
+        match &self.file {
+            File::Json(tokenizer) => {
+                let vocabulary = tokenizer.get_vocab(true).into_iter();
+                vocabulary.map(|(piece, id)| (i64::from(id), piece)).collect()
+            }
+            File::Binary(pieces) => pieces.texts().map(|(id, piece)| (id, piece.to_owned())).collect(),
+        }
     }
 
     /// Whether the token with this text is a special one, such as that of a language.

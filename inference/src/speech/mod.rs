@@ -16,7 +16,7 @@ mod words;
 pub use ctc::{CtcDecoder, Emissions, Units};
 pub use cut::{Chunker, Joiner, Window};
 pub use features::{FrontEnd, SAMPLE_RATE};
-pub use models::{SpeechModel, WindowOutput, load};
+pub use models::{SpeechModel, WindowInput, WindowOutput, load};
 pub use words::{
     Clock, Digits, Evidence, Segmenter, TimedText, Transcript, WrittenForm, divided, segments, text, timed,
     unlikely_parts,

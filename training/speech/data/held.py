@@ -81,7 +81,7 @@ def people(data: Path, _: str, out: Path) -> None:
     write(out / "spontaneous", unknown())
 
 
-def _clean(rows: Rows, rng: np.random.Generator) -> Iterator[tuple[dict[str, Any], Floats]]:
+def clean(rows: Rows, rng: np.random.Generator) -> Iterator[tuple[dict[str, Any], Floats]]:
     """Add QUIET_S at both ends, set the peak to half of full scale and add faint noise."""
     for what, samples in rows:
         samples = np.pad(samples, int(QUIET_S * RATE)) * np.float32(0.5 / np.abs(samples).max())
@@ -96,7 +96,7 @@ def words(data: Path, part: str, out: Path) -> None:
     drawn = [[numbers.pa(n)] for n in range(101)]
     drawn += [[str(rng.choice(forms, p=weight))] for _ in range(WORDS - len(drawn))]
     source = (("words", pieces) for pieces in drawn)
-    write(out / "words", _clean(corpus.spoken(Speakers("pa"), source, WORDS, rng, held=True), rng))
+    write(out / "words", clean(corpus.spoken(Speakers("pa"), source, WORDS, rng, held=True), rng))
 
 
 def _texts(data: Path, part: str) -> list[str]:
@@ -110,7 +110,7 @@ def voices(data: Path, part: str, out: Path, language: str = "pa", front_end: st
     pool = _texts(data, part) if language == "pa" else reading.sentences(data, language)[part]
     chosen = rng.permutation(len(pool))[: SENTENCES[language]]
     source = (("sentences", [pool[k]]) for k in chosen)
-    rows = list(_clean(corpus.spoken(Speakers(language), source, len(chosen), rng, held=True), rng))
+    rows = list(clean(corpus.spoken(Speakers(language), source, len(chosen), rng, held=True), rng))
     write(out / "clean", rows, front_end)
     rooms = (acoustics.in_room(samples, acoustics.room(rng)) for _, samples in rows)
     noisy = [acoustics.with_noise(samples, 10, rng).astype(np.float32) for samples in rooms]
@@ -128,7 +128,7 @@ def natural(data: Path, part: str, out: Path) -> None:
             samples, rate = voice.say(kokoro.panjabi(pool[k]), name)
             yield {"text": pool[k], "voice": name}, acoustics.trimmed(acoustics.resampled(samples, rate))[0]
 
-    write(out / "kokoro", _clean(rows(), rng))
+    write(out / "kokoro", clean(rows(), rng))
 
 
 def over_telephone(samples: Floats) -> Floats:

@@ -86,7 +86,7 @@ impl Pipeline {
                 self.handwriting.write(account_id, job, parameters).await?
             }
             Parameters::SpeechRecognition(parameters) => {
-                let job = SpeechJob { account_id, parameters: *parameters, progress };
+                let job = SpeechJob { account_id, parameters, progress };
                 self.speech.transcribe(job, upload).await?
             }
         })

@@ -20,7 +20,7 @@ pub(super) struct Shown {
 
 impl Shown {
     /// `confidence`: that of the model.
-    pub(super) fn new(parameters: SpeechParameters, confidence: Option<Confidence>) -> Self {
+    pub(super) fn new(parameters: &SpeechParameters, confidence: Option<Confidence>) -> Self {
         let confidence = confidence.filter(|_| parameters.with_confidence);
         Self { confidence, script: parameters.script }
     }

@@ -5,21 +5,21 @@
 //! recording of one account does not wait for the end of a long one of another.
 
 use std::{
-    collections::{HashMap, VecDeque},
+    collections::{HashMap, HashSet, VecDeque},
     ops::Range,
     sync::Arc,
     time::{Duration, Instant},
 };
 
 use akhar_inference::{
-    Confidence, Registry, Runtime, RuntimeError,
+    Confidence, KeyTerms, Registry, Runtime, RuntimeError,
     speech::{
-        self, Clock, Evidence, FrontEnd, Joiner, Segmenter, SpeechModel, TimedText, Transcript, WindowOutput,
-        divided, features::Features, segments, text, unlikely_parts,
+        self, Clock, Evidence, FrontEnd, Joiner, Segmenter, SpeechModel, TimedText, Transcript, WindowInput,
+        WindowOutput, divided, features::Features, segments, text, unlikely_parts,
     },
 };
 use akhar_jobs::{
-    self as jobs, Channels, Language, Operation, Outcome, ProbablyWrong, TextKind, Timing, Upload,
+    self as jobs, Channels, KeyTerm, Language, Operation, Outcome, ProbablyWrong, TextKind, Timing, Upload,
 };
 use akhar_platform::config::Config;
 use tokio::sync::watch;
@@ -48,6 +48,9 @@ use crate::{
 /// Windows in one run of a recogniser at most: some short ones, or a long one of up to 14 s. The cost is samples.
 const BATCHES: BatchLimits = BatchLimits { max_inputs: 4, max_cost: 16 * speech::SAMPLE_RATE as u64 };
 
+/// A warning names at most so many terms.
+const MAX_NAMED: usize = 5;
+
 /// The engines of all languages, and the translators.
 pub(crate) struct SpeechOperation {
     engines: HashMap<Language, LanguageEngine>,
@@ -56,10 +59,17 @@ pub(crate) struct SpeechOperation {
     limits: AudioLimits,
 }
 
-/// A window's features and the language spoken in it.
+/// A window's features, the language spoken in it, and terms that it probably has.
 pub(crate) struct SpeechInput {
     features: Features,
     language: Language,
+    terms: KeyTerms,
+}
+
+impl SpeechInput {
+    const fn window(&self) -> WindowInput<'_> {
+        WindowInput { features: &self.features, terms: &self.terms }
+    }
 }
 
 /// One language's engine, what prepares its input, and how likely its transcripts are right. Several languages may
@@ -70,12 +80,14 @@ struct LanguageEngine {
     front_end: Arc<dyn FrontEnd>,
     clock: Clock,
     confidence: Option<Confidence>,
+    /// The letters that key terms may have.
+    alphabet: Arc<HashSet<char>>,
 }
 
 /// A job that is transcribed.
 pub(super) struct SpeechJob<'a> {
     pub(super) account_id: Uuid,
-    pub(super) parameters: jobs::SpeechParameters,
+    pub(super) parameters: &'a jobs::SpeechParameters,
     /// Receives how far the job is, after each run of a model.
     pub(super) progress: &'a watch::Sender<Progress>,
 }
@@ -91,7 +103,7 @@ impl BatchModel for Recogniser {
             batch,
             |input| input.language,
             |language, inputs| {
-                let windows: Vec<&Features> = inputs.iter().map(|input| &input.features).collect();
+                let windows: Vec<WindowInput<'_>> = inputs.iter().map(|input| input.window()).collect();
                 self.0.infer(&windows, language.code()).map_err(|e: RuntimeError| e.to_string())
             },
         )
@@ -128,6 +140,22 @@ impl Recognising {
 }
 
 impl LanguageEngine {
+    /// The terms that the model can prefer, and a warning about the others.
+    fn terms(&self, terms: &[KeyTerm]) -> (KeyTerms, Option<String>) {
+        let is_spelt =
+            |term: &str| term.chars().all(|letter| letter == ' ' || self.alphabet.contains(&letter));
+        let (spelt, others): (Vec<String>, Vec<String>) =
+            terms.iter().map(|term| term.as_str().to_owned()).partition(|term| is_spelt(term));
+        let named =
+            others.iter().take(MAX_NAMED).map(|term| format!("\"{term}\"")).collect::<Vec<_>>().join(", ");
+        let more = others.len().saturating_sub(MAX_NAMED);
+        let more = if more == 0 { String::new() } else { format!(" and {more} more") };
+        let warning = format!(
+            "key terms without effect, because the model does not write their letters: {named}{more}"
+        );
+        (KeyTerms::new(&spelt), (!others.is_empty()).then_some(warning))
+    }
+
     /// The transcript of a window, when it is its turn.
     async fn recognise(
         &self,
@@ -135,11 +163,12 @@ impl LanguageEngine {
         input: SpeechInput,
         spent: &mut Recognising,
     ) -> Result<Transcript, OperationError> {
+        let terms = input.terms.clone();
         let answer = self.engine.infer(turn, input).await?;
         spent.model += answer.took;
         let search = move || {
             let started = Instant::now();
-            (answer.output.decode(), started.elapsed())
+            (answer.output.decode(&terms), started.elapsed())
         };
         let searched = low_priority::spawn("search", search).map_err(OperationError::Thread)?;
         let (transcript, took) = searched.await.map_err(|_| OperationError::Search)?;
@@ -157,12 +186,13 @@ impl SpeechOperation {
             let load = || speech::load(runtime, manifest, config.inference_threads.get());
             let model = load()?;
             let (front_end, clock) = (model.front_end(), model.clock());
+            let alphabet = Arc::new(model.alphabet());
             let mut copies = vec![Recogniser(model)];
             for _ in 1..config.speech_copies().get() {
                 copies.push(Recogniser(load()?));
             }
             let engine = Arc::new(engines::start_copies(manifest, copies, BATCHES)?);
-            Ok(LanguageEngine { engine, front_end, clock, confidence: manifest.confidence })
+            Ok(LanguageEngine { engine, front_end, clock, confidence: manifest.confidence, alphabet })
         })?;
         let translators = Translators::load(runtime, registry, config)?;
         let punctuation = Punctuation::load(runtime, registry, config)?;
@@ -207,6 +237,7 @@ impl SpeechOperation {
                 break;
             }
         }
+        recognised.warnings.extend(engine.terms(&parameters.keyterms).1);
         tracing::info!(
             seconds = recognised.seconds,
             decode_us = micros(preparing.decoding.saturating_sub(preparing.resampling)),
@@ -238,13 +269,14 @@ impl SpeechOperation {
         let digits = parameters.written;
         let mut writer =
             digits.and_then(|digits| self.punctuation.writer(account_id, parameters.lang, digits));
+        let (terms, _) = engine.terms(&parameters.keyterms);
         let mut waiting = VecDeque::new();
         let mut joiner = Joiner::new(engine.clock);
         let mut segmenter = Segmenter::default();
         while let Some(next) = prepared.recv().await {
             match next {
                 Prepared::Window(window, features, n_channels) => {
-                    let input = SpeechInput { features, language: parameters.lang };
+                    let input = SpeechInput { features, language: parameters.lang, terms: terms.clone() };
                     let cost = u64::try_from(window.samples.len()).unwrap_or(u64::MAX);
                     let turn = Turn { account_id, cost };
                     joiner.add(&window, engine.recognise(turn, input, spent).await?);

@@ -2,7 +2,7 @@
 
 use akhar_client::MAX_RECORDING_BYTES;
 use akhar_jobs::{
-    Channels, Digits, Language, MaxLineLength, MaxLines, MediaType, Queue, Script, SpeechParameters,
+    Channels, Digits, KeyTerm, Language, MaxLineLength, MaxLines, MediaType, Queue, Script, SpeechParameters,
     SubtitleSize,
 };
 use serde_json::json;
@@ -66,6 +66,8 @@ fields! {
         max_line_length: MaxLineLength = field("max-line-length"),
         /// The most lines of a cue of subtitles. The default is 2. With a translation, each text has at least one line.
         max_lines: MaxLines = field("max-lines"),
+        /// Terms that the recording is likely to have, such as names: in Gurmukhi for Panjabi, in Latin letters for English.
+        keyterms: Vec<KeyTerm> = field("keyterms").wrong("22"),
     }
 }
 
@@ -108,6 +110,7 @@ impl Form for SpeechForm {
             script: self.script?,
             subtitles: SubtitleSize { max_line_length: self.max_line_length, max_lines: self.max_lines },
             channels: self.channels?,
+            keyterms: self.keyterms.unwrap_or_default(),
         };
         Some((parameters, is_given))
     }

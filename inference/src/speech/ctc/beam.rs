@@ -7,10 +7,16 @@
 
 use std::collections::HashMap;
 
-use super::ngram::{LanguageModel, State};
+use super::{
+    ngram::{LanguageModel, State},
+    units::Units,
+};
+use crate::key_terms::{KeyTerms, Progress};
 
 /// A unit whose log-probability (natural logarithm) at a frame is below this is not tried at that frame.
 const MIN_LOG_PROB: f32 = -7.0;
+/// The number of hypotheses in key terms that are kept besides.
+const TERMS_WIDTH: usize = 16;
 /// Stands for no frame.
 const NEVER: usize = usize::MAX;
 
@@ -25,6 +31,25 @@ pub(crate) struct Weights {
     pub(crate) insertion_bonus: f64,
 }
 
+/// The terms that are preferred, and the units that they are spelt in.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Preferred<'a> {
+    pub(crate) terms: &'a KeyTerms,
+    pub(crate) units: &'a Units,
+    /// The bonus for each letter of a term.
+    pub(crate) bonus: f64,
+}
+
+impl Preferred<'_> {
+    fn step(&self, from: Progress, unit: u8) -> Progress {
+        self.terms.step(from, self.units.letters(unit.into()))
+    }
+
+    fn bonus(&self, at: Progress) -> f64 {
+        self.bonus * f64::from(at.n_letters())
+    }
+}
+
 /// A hypothesis: one text with its scores.
 #[derive(Debug, Clone, Copy)]
 struct Hypothesis {
@@ -36,7 +61,9 @@ struct Hypothesis {
     by_unit: f64,
     /// The language model's state after the text.
     state: State,
-    /// The language model's weighted score of the text, with the bonuses.
+    /// How far the text is in a key term.
+    term: Progress,
+    /// The language model's weighted score of the text, with the bonuses for units.
     text: f64,
 }
 
@@ -84,32 +111,58 @@ pub(crate) fn search<'a>(
     frames: impl Iterator<Item = &'a [f32]>,
     model: &LanguageModel,
     weights: Weights,
+    preferred: Option<Preferred<'_>>,
 ) -> Vec<u8> {
     let mut prefixes = Prefixes::new();
-    let start =
-        Hypothesis { prefix: 0, by_blank: 0.0, by_unit: f64::NEG_INFINITY, state: State::START, text: 0.0 };
+    let start = Hypothesis {
+        prefix: 0,
+        by_blank: 0.0,
+        by_unit: f64::NEG_INFINITY,
+        state: State::START,
+        term: Progress::START,
+        text: 0.0,
+    };
     let mut beams = vec![start];
     let mut ahead = Vec::new();
     for (t, frame) in frames.enumerate() {
         let Some((blank, units)) = frame.split_last() else { continue };
         for beam in &beams {
-            extend(beam, f64::from(*blank), units, &mut prefixes, model, weights, |prefixes, next| {
-                merge(t, prefixes, &mut ahead, next);
-            });
+            let reach = |prefixes: &mut Prefixes, next| merge(t, prefixes, &mut ahead, next);
+            extend(beam, f64::from(*blank), units, &mut prefixes, (model, weights, preferred), reach);
         }
-        if ahead.len() > weights.beam_width {
-            ahead.select_nth_unstable_by(weights.beam_width - 1, |a, b| b.score().total_cmp(&a.score()));
-            ahead.truncate(weights.beam_width);
-        }
+        prune(&mut ahead, weights.beam_width, preferred);
         std::mem::swap(&mut beams, &mut ahead);
         ahead.clear();
     }
-    let at_end = |beam: &Hypothesis| match prefixes.nodes[beam.prefix].1 {
-        None | Some(0) => beam.score(),
-        Some(_) => beam.score() + weights.lm_weight * f64::from(model.step(beam.state, 0).0),
+    let at_end = |beam: &Hypothesis| {
+        let score = beam.score() + preferred.map_or(0.0, |p| p.bonus(p.terms.end(beam.term)));
+        match prefixes.nodes[beam.prefix].1 {
+            None | Some(0) => score,
+            Some(_) => score + weights.lm_weight * f64::from(model.step(beam.state, 0).0),
+        }
     };
     let best = beams.iter().max_by(|a, b| at_end(a).total_cmp(&at_end(b)));
     best.map_or_else(Vec::new, |beam| prefixes.units(beam.prefix))
+}
+
+/// Keeps the best hypotheses. Those in key terms have places of their own, so that they displace no other text, which
+/// would be missing when they turn out to be none.
+fn prune(ahead: &mut Vec<Hypothesis>, width: usize, preferred: Option<Preferred<'_>>) {
+    if ahead.len() <= width {
+        return;
+    }
+    ahead.select_nth_unstable_by(width - 1, |a, b| b.score().total_cmp(&a.score()));
+    let mut in_terms = Vec::new();
+    if let Some(preferred) = preferred {
+        in_terms.extend(ahead[width..].iter().filter(|beam| beam.term.n_letters() > 0).copied());
+        if in_terms.len() > TERMS_WIDTH {
+            let score = |beam: &Hypothesis| beam.score() + preferred.bonus(beam.term);
+            in_terms.select_nth_unstable_by(TERMS_WIDTH - 1, |a, b| score(b).total_cmp(&score(a)));
+            in_terms.truncate(TERMS_WIDTH);
+        }
+    }
+    ahead.truncate(width);
+    ahead.append(&mut in_terms);
 }
 
 /// Calls `reach` with every hypothesis that `beam` can become after one more frame.
@@ -118,8 +171,7 @@ fn extend(
     blank: f64,
     units: &[f32],
     prefixes: &mut Prefixes,
-    model: &LanguageModel,
-    weights: Weights,
+    (model, weights, preferred): (&LanguageModel, Weights, Option<Preferred<'_>>),
     mut reach: impl FnMut(&mut Prefixes, Hypothesis),
 ) {
     const NO: f64 = f64::NEG_INFINITY;
@@ -140,9 +192,10 @@ fn extend(
             continue;
         }
         let (likely, state) = model.step(beam.state, unit);
+        let term = preferred.map_or(beam.term, |preferred| preferred.step(beam.term, unit));
         let text = beam.text + weights.lm_weight * f64::from(likely) + weights.insertion_bonus;
         let prefix = prefixes.child(beam.prefix, unit);
-        reach(prefixes, Hypothesis { prefix, by_blank: NO, by_unit: from + log_prob, state, text });
+        reach(prefixes, Hypothesis { prefix, by_blank: NO, by_unit: from + log_prob, state, term, text });
     }
 }
 
@@ -179,7 +232,7 @@ mod tests {
     }
 
     fn search(probabilities: &[[f32; 3]], model: &LanguageModel, weights: Weights) -> Vec<u8> {
-        super::search(frames(probabilities).iter().map(Vec::as_slice), model, weights)
+        super::search(frames(probabilities).iter().map(Vec::as_slice), model, weights, None)
     }
 
     #[test]

@@ -1,19 +1,28 @@
 //! CTC decoding: turns an acoustic model's emissions into a window's transcript. With a `[decoding]` table in
 //! the manifest it uses beam search with a language model, and otherwise greedy decoding.
 
+use std::{collections::HashSet, ops::Range};
+
 use super::{
     align::{align, highest},
-    beam::{self, Weights},
+    beam::{self, Preferred, Weights},
     emissions::Emissions,
     greedy::{self, greedy},
     ngram::{LanguageModel, State},
     units::Units,
 };
 use crate::{
+    cast::{count, narrow},
     generation::Confidence,
+    key_terms::{KeyTerms, Progress},
     manifest::{Manifest, ManifestError},
     speech::words::{Evidence, Token, Transcript},
 };
+
+/// The bonus for each letter of a key term. `akhar-bench keyterms` measures it.
+const TERM_BONUS: f64 = 2.5;
+/// A term whose units have a lower mean probability in their frames is not heard, whatever its bonus.
+const MIN_TERM_PROBABILITY: f32 = 0.45;
 
 /// Turns a CTC model's emissions into tokens.
 #[derive(Debug, Clone)]
@@ -109,15 +118,20 @@ impl CtcDecoder {
         self.latency_s
     }
 
-    /// Decodes the emissions of one window into its transcript.
-    pub fn decode(&self, emissions: &Emissions) -> Transcript {
+    /// The letters that a key term may have, to be preferred.
+    pub(crate) fn alphabet(&self) -> HashSet<char> {
+        self.search.as_ref().map_or_else(HashSet::new, |_| self.units.alphabet())
+    }
+
+    /// Decodes the emissions of one window into its transcript, in which terms are preferred.
+    pub fn decode(&self, emissions: &Emissions, terms: &KeyTerms) -> Transcript {
         let frames: Vec<&[f32]> = emissions.frames(self.units.len()).collect();
         let greedy = greedy(&frames, &self.units);
         if greedy::confidence(&frames, &greedy) < self.min_confidence {
             return Transcript { tokens: Vec::new(), ..greedy };
         }
         let Some(search) = &self.search else { return greedy };
-        let tokens = self.searched(&frames, search, search.weights);
+        let tokens = self.searched(&frames, terms, search, search.weights);
         let is_low = |tokens: &Vec<Token>| {
             let evidence: Evidence = tokens.iter().map(|token| token.evidence).sum();
             search.confidence.is_some_and(|confidence| evidence.is_low(&confidence))
@@ -125,19 +139,66 @@ impl CtcDecoder {
         // A language model makes fluent text of sounds that nobody recognises. With less of it, the letters stay those
         // that the acoustic model gives.
         let again = search.weights_when_low.filter(|_| tokens.as_ref().is_some_and(is_low));
-        let tokens = again.and_then(|weights| self.searched(&frames, search, weights)).or(tokens);
+        let tokens = again.and_then(|weights| self.searched(&frames, terms, search, weights)).or(tokens);
         match tokens {
             Some(tokens) => Transcript { tokens, ..greedy },
             None => greedy,
         }
     }
 
+    /// The units of the best text. One without a key term that is heard is the same as if there were no terms: terms that
+    /// are not said change nothing.
+    fn best(&self, frames: &[&[f32]], terms: &KeyTerms, search: &Search, weights: Weights) -> Vec<u8> {
+        let best = |preferred| beam::search(frames.iter().copied(), &search.model, weights, preferred);
+        if !terms.is_empty() {
+            let units = best(Some(Preferred { terms, units: &self.units, bonus: TERM_BONUS }));
+            let spans = align(frames, &units).unwrap_or_default();
+            let is_heard = |term: &Range<usize>| {
+                let letters = units.iter().zip(&spans).skip(term.start).take(term.len());
+                let sum: f32 = letters.map(|(unit, span)| highest(frames, span.clone(), *unit).exp()).sum();
+                sum / narrow(count(term.len())) >= MIN_TERM_PROBABILITY
+            };
+            let terms = self.terms(terms, &units);
+            if !terms.is_empty() && terms.iter().all(is_heard) {
+                return units;
+            }
+        }
+        best(None)
+    }
+
+    /// The units of each key term in a text.
+    fn terms(&self, terms: &KeyTerms, units: &[u8]) -> Vec<Range<usize>> {
+        let mut at = Progress::START;
+        let mut start = 0;
+        let mut found = Vec::new();
+        for (n, unit) in units.iter().enumerate() {
+            let next = terms.step(at, self.units.letters(usize::from(*unit)));
+            if !at.is_in_term() {
+                start = n;
+            }
+            if next.n_kept() > at.n_kept() {
+                found.push(start..n);
+            }
+            at = next;
+        }
+        if terms.end(at).n_kept() > at.n_kept() {
+            found.push(start..units.len());
+        }
+        found
+    }
+
     /// The tokens of the best text; `None` if it does not fit the frames.
-    fn searched(&self, frames: &[&[f32]], search: &Search, weights: Weights) -> Option<Vec<Token>> {
-        let units = beam::search(frames.iter().copied(), &search.model, weights);
+    fn searched(
+        &self,
+        frames: &[&[f32]],
+        terms: &KeyTerms,
+        search: &Search,
+        weights: Weights,
+    ) -> Option<Vec<Token>> {
+        let units = self.best(frames, terms, search, weights);
         let spans = align(frames, &units)?;
         let mut state = State::START;
-        let token = |(unit, span): (&u8, std::ops::Range<usize>)| {
+        let token = |(unit, span): (&u8, Range<usize>)| {
             let (language, next) = search.model.step(state, *unit);
             state = next;
             let acoustic = highest(frames, span.clone(), *unit).exp();

@@ -8,6 +8,7 @@ use std::{collections::HashMap, ops::Range};
 
 use super::{
     align::{align, highest},
+    spot::loss,
     units::Units,
 };
 use crate::speech::words::{Evidence, Token, WORD, spread};
@@ -18,6 +19,9 @@ const WILDCARD_BLANK: f32 = -0.5;
 
 /// The least log-probability of a letter that counts as evidence, so that one letter does not outweigh a sentence.
 const LEAST_LOG_PROB: f64 = -10.0;
+
+/// A term with a higher loss is not said, nats for each letter: see [`loss`].
+const MAX_TERM_LOSS: f32 = 2.5;
 
 /// How a text is spelt in a model's units: the unit of each letter.
 pub(crate) struct Spelling {
@@ -102,6 +106,12 @@ impl Spelling {
             Token { evidence: self.evidence(&frames, spelt, log_prob), ..token }
         };
         timed(&words, &spans).into_iter().zip(&words).map(token).collect()
+    }
+
+    /// Whether a term may be said in frames. Of a term with what the units cannot spell, nobody knows.
+    pub(crate) fn may_be_said(&self, frames: &[&[f32]], term: &str) -> bool {
+        let (units, _) = self.spell(term);
+        units.contains(&self.wildcard) || loss(frames, &units) <= MAX_TERM_LOSS
     }
 
     /// The evidence for a word's units, each with its frames. Only letters have any: a wildcard is as likely as

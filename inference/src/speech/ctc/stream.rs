@@ -102,7 +102,7 @@ fn answer(request: &Request, model: Option<&LanguageModel>, values: &[f32]) -> R
         Step::Search { lm_weight, insertion_bonus, beam_width } => {
             let weights =
                 Weights { beam_width: *beam_width, lm_weight: *lm_weight, insertion_bonus: *insertion_bonus };
-            let units = beam::search(frames.iter().copied(), needed()?, weights);
+            let units = beam::search(frames.iter().copied(), needed()?, weights, None);
             Reply::Units(decoded(&frames, units, model))
         }
         Step::Align { units } => Reply::Units(decoded(&frames, units.clone(), model)),

@@ -1,6 +1,6 @@
 //! Reads a model's units of text from `vocab.txt`.
 
-use std::ops::Range;
+use std::{collections::HashSet, ops::Range};
 
 use crate::{
     manifest::{Manifest, ManifestError},
@@ -86,6 +86,17 @@ impl Units {
     /// The text of a unit. [`WORD`] at its beginning means that it begins a word.
     pub(crate) fn text(&self, unit: usize) -> &str {
         self.texts.get(unit).map_or("", String::as_str)
+    }
+
+    /// The letters of a unit, in which [`WORD`] is a space.
+    pub(crate) fn letters(&self, unit: usize) -> impl Iterator<Item = char> {
+        self.text(unit).chars().map(|letter| if letter == WORD { ' ' } else { letter })
+    }
+
+    /// All letters that the units can spell, without the space.
+    pub(crate) fn alphabet(&self) -> HashSet<char> {
+        let texts = (0..self.len()).filter(|unit| *unit != self.blank);
+        texts.flat_map(|unit| self.text(unit).chars()).filter(|letter| *letter != WORD).collect()
     }
 }
 

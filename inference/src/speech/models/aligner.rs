@@ -6,6 +6,7 @@ use super::{SpeechModel as _, ctc::CtcModel, nemo_ctc};
 use crate::{
     error::LoadError,
     generation::Alignment,
+    key_terms::KeyTerms,
     manifest::{Layout, Manifest},
     runtime::{Runtime, RuntimeError},
     speech::{
@@ -57,10 +58,16 @@ impl Aligner {
             return Ok(None);
         }
         let Some(emissions) = self.model.emissions(&[&features])?.pop() else { return Ok(None) };
-        let greedy = self.model.decoder().decode(&emissions);
+        let greedy = self.model.decoder().decode(&emissions, &KeyTerms::default());
         let frames: Vec<&[f32]> = emissions.frames(self.model.decoder().n_units()).collect();
         let is_speech = confidence(&frames, &greedy) >= self.alignment.min_confidence;
         Ok(is_speech.then_some(Speech { emissions, blanks: greedy.blanks }))
+    }
+
+    /// Those of the terms that may be said. The others cannot displace what is said.
+    pub(super) fn heard(&self, speech: &Speech, terms: &KeyTerms) -> KeyTerms {
+        let frames: Vec<&[f32]> = speech.emissions.frames(self.model.decoder().n_units()).collect();
+        terms.only(|term| self.spelling.may_be_said(&frames, term))
     }
 
     /// The words of a text, a token each, of whose own tokens `log_prob` is the mean log-probability.

@@ -1,8 +1,8 @@
 //! CTC models: a front end, an encoder, and a decoder of the encoder's emissions.
 
-use std::sync::Arc;
+use std::{collections::HashSet, sync::Arc};
 
-use super::{SpeechModel, WindowOutput};
+use super::{SpeechModel, WindowInput, WindowOutput};
 use crate::{
     runtime::RuntimeError,
     speech::{
@@ -62,8 +62,17 @@ impl SpeechModel for CtcModel {
         Clock { grid: self.subsampling_factor * HOP, latency_s: self.decoder.latency_s() }
     }
 
-    fn infer(&mut self, windows: &[&Features], _language: &str) -> Result<Vec<WindowOutput>, RuntimeError> {
-        let emissions = self.encoder.emissions(windows)?.into_iter();
+    fn alphabet(&self) -> HashSet<char> {
+        self.decoder.alphabet()
+    }
+
+    fn infer(
+        &mut self,
+        windows: &[WindowInput<'_>],
+        _language: &str,
+    ) -> Result<Vec<WindowOutput>, RuntimeError> {
+        let features: Vec<&Features> = windows.iter().map(|window| window.features).collect();
+        let emissions = self.encoder.emissions(&features)?.into_iter();
         Ok(emissions.map(|emissions| WindowOutput::Emissions(emissions, self.decoder.clone())).collect())
     }
 }

@@ -1,10 +1,12 @@
 //! Loads a speech recognition model by the layout in its manifest.
 
 use super::{
-    SpeechModel, moonshine::Moonshine, nemo_ctc, transducer::Transducer, whisper::Whisper, whisper_ctc,
+    SpeechModel, WindowInput, moonshine::Moonshine, nemo_ctc, transducer::Transducer, whisper::Whisper,
+    whisper_ctc,
 };
 use crate::{
     error::LoadError,
+    key_terms::KeyTerms,
     manifest::{Layout, Manifest},
     runtime::Runtime,
     speech::features::SAMPLE_RATE,
@@ -34,7 +36,8 @@ pub fn load(
     };
     let silence = model.front_end().features(&vec![0.0; SAMPLE_RATE]);
     if let Some(language) = manifest.languages.keys().next().or(manifest.language.as_ref()) {
-        model.infer(&[&silence], language)?;
+        let terms = KeyTerms::default();
+        model.infer(&[WindowInput { features: &silence, terms: &terms }], language)?;
     }
     Ok(model)
 }

@@ -14,4 +14,4 @@ mod whisper;
 mod whisper_ctc;
 
 pub use loading::load;
-pub use model::{SpeechModel, WindowOutput};
+pub use model::{SpeechModel, WindowInput, WindowOutput};

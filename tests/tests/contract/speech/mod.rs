@@ -4,6 +4,7 @@ mod answers;
 mod channels;
 mod fields;
 mod files;
+mod keyterms;
 mod long;
 mod privacy;
 mod scripts;

@@ -4,6 +4,7 @@ use serde::Deserialize;
 
 use super::{Moonshine, Samples};
 use crate::{
+    key_terms::KeyTerms,
     seq2seq::Tokens,
     speech::features::FrontEnd as _,
     testing::{apart, golden, manifest_of, runtime, signal},
@@ -59,7 +60,7 @@ fn it_says_what_the_reference_says() {
     assert!(golden.cases.len() >= 50);
     for case in &golden.cases {
         let generation = moonshine.generation.clone();
-        let found = moonshine.generate(&signal(case.seed, case.n_samples), &generation).unwrap();
+        let found = moonshine.generate(&signal(case.seed, case.n_samples), None, &generation).unwrap();
         assert_eq!(found.tokens, case.tokens, "seed {}", case.seed);
         assert_eq!(moonshine.text(&found.tokens).unwrap(), case.text, "seed {}", case.seed);
         assert!((found.log_prob - case.log_prob).abs() < 1e-3, "seed {}: {}", case.seed, found.log_prob);
@@ -99,11 +100,11 @@ fn words_share_the_window_where_nothing_aligns_them() {
     let mut moonshine = Moonshine::load(runtime(), &manifest("tokenizer.bin"), 1).unwrap();
     for case in reference().cases.iter().take(8) {
         let window = Samples.features(&signal(case.seed, case.n_samples));
-        let transcript = moonshine.transcribe(&window).unwrap();
+        let transcript = moonshine.transcribe(&window, &KeyTerms::default()).unwrap();
         let words: Vec<&str> = transcript.tokens.iter().map(|t| t.text.trim_start_matches('▁')).collect();
         assert_eq!(
             words.join(" "),
-            moonshine.generate_text(&window.values).unwrap().text,
+            moonshine.generate_text(&window.values, &KeyTerms::default()).unwrap().text,
             "seed {}",
             case.seed
         );
@@ -111,14 +112,14 @@ fn words_share_the_window_where_nothing_aligns_them() {
         assert!(transcript.tokens.is_sorted_by_key(|t| t.frame));
     }
     // Too short to give a frame, but for the silence around it.
-    moonshine.transcribe(&Samples.features(&[0.1; 300])).unwrap();
+    moonshine.transcribe(&Samples.features(&[0.1; 300]), &KeyTerms::default()).unwrap();
 }
 
 #[test]
 fn an_unlikely_text_is_none() {
     let mut moonshine = Moonshine::load(runtime(), &manifest("tokenizer.bin"), 1).unwrap();
     let window = signal(2, 40_123);
-    assert!(!moonshine.generate_text(&window).unwrap().text.is_empty());
+    assert!(!moonshine.generate_text(&window, &KeyTerms::default()).unwrap().text.is_empty());
     moonshine.logprob_threshold = -1e-6;
-    assert_eq!(moonshine.generate_text(&window).unwrap().text, "");
+    assert_eq!(moonshine.generate_text(&window, &KeyTerms::default()).unwrap().text, "");
 }

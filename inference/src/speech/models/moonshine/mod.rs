@@ -8,15 +8,16 @@
 #[cfg(test)]
 mod golden_tests;
 
-use std::sync::Arc;
+use std::{collections::HashSet, sync::Arc};
 
-use super::{SpeechModel, WindowOutput, aligner::Aligner};
+use super::{SpeechModel, WindowInput, WindowOutput, aligner::Aligner};
 use crate::{
     cast::count,
     error::LoadError,
+    key_terms::KeyTerms,
     manifest::Manifest,
     runtime::{Runtime, RuntimeError},
-    seq2seq::{GenerationConfig, Network, Sequence, Tokens, is_loop, search},
+    seq2seq::{GenerationConfig, Network, Sequence, TermBias, TokenTexts, Tokens, is_loop, search},
     speech::{
         features::{Features, FrontEnd, SAMPLE_RATE},
         words::{Clock, Transcript, spread},
@@ -38,6 +39,7 @@ const NO_REPEAT_NGRAM_SIZE: usize = 4;
 pub(super) struct Moonshine {
     network: Network,
     tokens: Tokens,
+    texts: Arc<TokenTexts>,
     generation: GenerationConfig,
     logprob_threshold: f64,
     aligner: Option<Aligner>,
@@ -67,8 +69,16 @@ impl SpeechModel for Moonshine {
         self.aligner.as_ref().map_or(Clock { grid: GRID, latency_s: 0.0 }, Aligner::clock)
     }
 
-    fn infer(&mut self, windows: &[&Features], _language: &str) -> Result<Vec<WindowOutput>, RuntimeError> {
-        let transcripts = windows.iter().map(|window| self.transcribe(window));
+    fn alphabet(&self) -> HashSet<char> {
+        ('a'..='z').chain('A'..='Z').chain('0'..='9').chain("'-.&".chars()).collect()
+    }
+
+    fn infer(
+        &mut self,
+        windows: &[WindowInput<'_>],
+        _language: &str,
+    ) -> Result<Vec<WindowOutput>, RuntimeError> {
+        let transcripts = windows.iter().map(|window| self.transcribe(window.features, window.terms));
         transcripts.map(|transcript| transcript.map(WindowOutput::Transcript)).collect()
     }
 }
@@ -84,41 +94,56 @@ impl Moonshine {
             return Err(manifest.inconsistent("its encoder takes no input_values".to_owned()).into());
         }
         let aligner = Aligner::load(runtime, manifest, n_threads)?;
-        Ok(Self { network, tokens, generation, logprob_threshold, aligner })
+        let texts = Arc::new(TokenTexts::of(&tokens));
+        Ok(Self { network, tokens, texts, generation, logprob_threshold, aligner })
     }
 
     /// Transcribes a window; the transcript is empty where nothing is said, or nothing that can be understood.
-    fn transcribe(&mut self, window: &Features) -> Result<Transcript, RuntimeError> {
+    fn transcribe(&mut self, window: &Features, terms: &KeyTerms) -> Result<Transcript, RuntimeError> {
         let samples = &window.values;
         let frames = 0..samples.len().div_ceil(self.clock().grid);
         let blanks = vec![true; frames.len()];
         let speech = match &mut self.aligner {
             Some(aligner) => aligner.speech(samples)?,
             None => {
-                return Ok(Transcript { tokens: spread(&self.generate_text(samples)?.text, frames), blanks });
+                return Ok(Transcript {
+                    tokens: spread(&self.generate_text(samples, terms)?.text, frames),
+                    blanks,
+                });
             }
         };
         let Some(speech) = speech else { return Ok(Transcript { tokens: Vec::new(), blanks }) };
-        let GeneratedText { text, log_prob } = self.generate_text(samples)?;
+        let heard = self.aligner.as_ref().map(|aligner| aligner.heard(&speech, terms));
+        let GeneratedText { text, log_prob } =
+            self.generate_text(samples, heard.as_ref().unwrap_or(terms))?;
         let tokens = self.aligner.as_ref().map(|aligner| aligner.tokens(&speech, &text, log_prob));
         Ok(Transcript { tokens: tokens.unwrap_or_default(), blanks: speech.blanks })
     }
 
     /// The text of a window; empty where it is too unlikely.
-    fn generate_text(&mut self, samples: &[f32]) -> Result<GeneratedText, RuntimeError> {
+    fn generate_text(&mut self, samples: &[f32], terms: &KeyTerms) -> Result<GeneratedText, RuntimeError> {
         let mut padded = vec![0.0; PADDING];
         padded.extend_from_slice(samples);
         padded.resize(padded.len() + PADDING, 0.0);
         let n_tokens = padded.len() * MAX_TOKENS_PER_S / SAMPLE_RATE + MIN_TOKENS;
         let max_new_tokens = n_tokens.min(self.generation.max_new_tokens);
         let mut generation = GenerationConfig { max_new_tokens, ..self.generation.clone() };
-        let mut found = self.generate(&padded, &generation)?;
-        if found.tokens.len() == max_new_tokens || is_loop(&found.tokens) {
-            generation.no_repeat_ngram_size = NO_REPEAT_NGRAM_SIZE;
-            found = self.generate(&padded, &generation)?;
+        let mut terms = (!terms.is_empty()).then(|| Arc::new(TermBias::new(terms, &self.texts)));
+        let is_endless = |found: &Sequence| found.tokens.len() == max_new_tokens || is_loop(&found.tokens);
+        let mut found = self.generate(&padded, terms.as_ref(), &generation)?;
+        // A text without a term is the same as if there were none: terms that are not said change nothing.
+        if terms.as_ref().is_some_and(|terms| terms.total(&found.tokens) <= 0.0 || is_endless(&found)) {
+            terms = None;
+            found = self.generate(&padded, None, &generation)?;
         }
-        let log_prob = found.log_prob / count(found.tokens.len().max(1));
-        if log_prob < self.logprob_threshold {
+        if is_endless(&found) {
+            generation.no_repeat_ngram_size = NO_REPEAT_NGRAM_SIZE;
+            found = self.generate(&padded, None, &generation)?;
+        }
+        // A term is preferred because the model alone finds it unlikely, so its bonus counts here, and not in the evidence.
+        let mean = |log_prob: f64| log_prob / count(found.tokens.len().max(1));
+        let log_prob = mean(found.log_prob - terms.map_or(0.0, |terms| terms.total(&found.tokens)));
+        if mean(found.log_prob) < self.logprob_threshold {
             return Ok(GeneratedText { text: String::new(), log_prob });
         }
         let text = self.text(&found.tokens)?;
@@ -127,9 +152,13 @@ impl Moonshine {
         Ok(GeneratedText { text, log_prob })
     }
 
-    fn generate(&mut self, samples: &[f32], generation: &GenerationConfig) -> Result<Sequence, RuntimeError> {
-        let mut state = self.network.encode_samples(samples)?;
-        Ok(search(&mut state, 1, generation)?.pop().unwrap_or_default())
+    fn generate(
+        &mut self,
+        samples: &[f32],
+        terms: Option<&Arc<TermBias>>,
+        generation: &GenerationConfig,
+    ) -> Result<Sequence, RuntimeError> {
+        search(&mut self.network.encode_samples(samples)?, terms, generation)
     }
 
     fn text(&self, tokens: &[i64]) -> Result<String, RuntimeError> {

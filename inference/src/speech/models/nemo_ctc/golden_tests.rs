@@ -5,6 +5,7 @@ use serde::Deserialize;
 
 use super::load;
 use crate::{
+    key_terms::KeyTerms,
     speech::{ctc::Units, features::Features},
     testing::{apart, draws, golden, manifest_of, runtime},
 };
@@ -46,7 +47,7 @@ fn assert_equals_reference(folder: &str, tables: &str, files: &[(&str, &str)]) {
         assert_eq!(values.len(), ((case.n_frames - 1) / 4 + 1) * units.len());
         let n_stored = case.log_probs.len().min(values.len());
         assert!(apart(&values[..n_stored], &case.log_probs) <= 1e-4, "{folder}, seed {}", case.seed);
-        let transcript = model.decoder().decode(&emissions);
+        let transcript = model.decoder().decode(&emissions, &KeyTerms::default());
         let given: Vec<_> = transcript.tokens.iter().map(|token| (&*token.text, token.frame)).collect();
         let expected = case.units.iter().zip(&case.starts).map(|(unit, start)| (units.text(*unit), *start));
         assert_eq!(given, expected.collect::<Vec<_>>(), "{folder}, seed {}", case.seed);

@@ -10,7 +10,7 @@ mod golden_tests;
 use std::sync::Arc;
 
 use super::{
-    SpeechModel, WindowOutput,
+    SpeechModel, WindowInput, WindowOutput,
     nemo::{self, ExportConfig},
 };
 use crate::{
@@ -57,8 +57,13 @@ impl SpeechModel for Transducer {
         Clock { grid: self.config.subsampling_factor * HOP, latency_s: 0.0 }
     }
 
-    fn infer(&mut self, windows: &[&Features], _language: &str) -> Result<Vec<WindowOutput>, RuntimeError> {
-        Ok(self.transcribe(windows)?.into_iter().map(WindowOutput::Transcript).collect())
+    fn infer(
+        &mut self,
+        windows: &[WindowInput<'_>],
+        _language: &str,
+    ) -> Result<Vec<WindowOutput>, RuntimeError> {
+        let features: Vec<&Features> = windows.iter().map(|window| window.features).collect();
+        Ok(self.transcribe(&features)?.into_iter().map(WindowOutput::Transcript).collect())
     }
 }
 

@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 use rand::{RngExt as _, SeedableRng as _, rngs::StdRng};
 
-use super::{SpeechModel, WindowOutput};
+use super::{SpeechModel, WindowInput, WindowOutput};
 use crate::{
     cast::count,
     error::LoadError,
@@ -68,8 +68,12 @@ impl SpeechModel for Whisper {
         Clock { grid: GRID, latency_s: 0.0 }
     }
 
-    fn infer(&mut self, windows: &[&Features], language: &str) -> Result<Vec<WindowOutput>, RuntimeError> {
-        let transcripts = windows.iter().map(|window| self.transcribe(window, language));
+    fn infer(
+        &mut self,
+        windows: &[WindowInput<'_>],
+        language: &str,
+    ) -> Result<Vec<WindowOutput>, RuntimeError> {
+        let transcripts = windows.iter().map(|window| self.transcribe(window.features, language));
         transcripts.map(|transcript| transcript.map(WindowOutput::Transcript)).collect()
     }
 }

@@ -5,6 +5,7 @@ use serde::Deserialize;
 
 use super::load;
 use crate::{
+    key_terms::KeyTerms,
     manifest::Manifest,
     speech::models::{self, SpeechModel as _, ctc::CtcModel},
     testing::{apart, golden, manifest_of, runtime, signal},
@@ -71,7 +72,7 @@ fn texts_and_their_times_equal_those_of_the_reference() {
             let apart = apart(&kept, &case.scores);
             assert!(apart < 1e-3, "seed {}: {apart}", case.seed);
         }
-        let transcript = model.decoder().decode(&emissions);
+        let transcript = model.decoder().decode(&emissions, &KeyTerms::default());
         let text: String = transcript.tokens.iter().map(|token| token.text.as_str()).collect();
         assert_eq!(text, case.text, "seed {}", case.seed);
         let first: Vec<usize> = transcript.tokens.iter().map(|token| token.frame).collect();
@@ -106,7 +107,7 @@ fn a_text_that_is_probably_wrong_is_searched_again_with_less_language_model() {
     for case in &cases {
         let window = plain.front_end().features(&signal(case.seed, case.n_samples));
         let emissions = plain.emissions(&[&window]).unwrap().remove(0);
-        let decode = |model: &CtcModel| model.decoder().decode(&emissions);
+        let decode = |model: &CtcModel| model.decoder().decode(&emissions, &KeyTerms::default());
         assert_eq!(decode(&never), decode(&plain));
         assert_eq!(decode(&always), decode(&less));
         n_changed += usize::from(decode(&always) != decode(&never));
