@@ -35,13 +35,13 @@ pub(crate) async fn run_and_render(
     let asynchronous = wait.is_zero();
     let job = submit(app, intake, asynchronous).await?.job_within(wait).await?;
     // An asynchronous caller always gets a 202, even if the job has ended already.
-    let delivery = app.deliveries.of(&job);
-    let response = if job.state.is_final() && !asynchronous {
-        render(job, context.request.received_at.elapsed())
+    let mut response = if job.state.is_final() && !asynchronous {
+        let delivery = app.deliveries.of(&job);
+        Deliveries::follow(delivery, render(job, context.request.received_at.elapsed()))?
     } else {
-        Ok(document::accepted(job, &context.request))
+        // Who gets a 202 looks for the outcome at its Location, even if the document has it.
+        document::accepted(job, &context.request)
     };
-    let mut response = Deliveries::follow(delivery, response)?;
     if let Some(applied) = context.preferences.applied() {
         response.headers_mut().insert(PREFERENCE_APPLIED, applied);
     }

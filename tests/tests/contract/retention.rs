@@ -137,9 +137,19 @@ async fn a_job_that_is_kept_until_delivery_is_deleted_after_the_response() {
 #[tokio::test]
 async fn only_what_has_the_outcome_delivers_it() {
     let mut stack = Stack::start().await;
-    let job = submit(&stack, "0").await;
+    let request = || {
+        let request = digit(&stack).header(RETAIN, "0").header("idempotency-key", "a-key");
+        request.header("prefer", "respond-async")
+    };
+    let job = send(request()).await.job();
     stack.job_is(job, "succeeded").await;
     let path = format!("/v1/jobs/{job}");
+    let again = send(request()).await;
+    assert_eq!(
+        (again.job(), &again.json()["state"]),
+        (job, &"succeeded".into()),
+        "its Location is asked next"
+    );
     let listed = stack.get("/v1/jobs").await;
     assert_eq!(listed.json()["jobs"][0]["id"], job.to_string());
     assert_eq!(send(stack.request("HEAD", &path)).await.status, 200);
