@@ -114,8 +114,9 @@ impl Value for u32 {
         )
     }
 
+    /// In the JSON schema, 7.0 is an integer too.
     fn parse(text: &str) -> Result<Self, Code> {
-        integer(text)
+        integer(text.strip_suffix(".0").unwrap_or(text))
     }
 }
 
