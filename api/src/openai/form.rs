@@ -153,7 +153,7 @@ impl Form for AudioTranscriptionForm {
         }
         let keywords = [self.keywords, self.more_keywords].into_iter().flatten().flatten();
         let (keyterms, others): (Vec<_>, Vec<_>) =
-            keywords.map(|keyword| keyword.0).partition(|term| term.is_some());
+            keywords.map(|keyword| keyword.0).partition(Option::is_some);
         if !others.is_empty() {
             let (have, they_are) =
                 if others.len() == 1 { ("has", "it is not a term") } else { ("have", "they are no terms") };

@@ -200,7 +200,7 @@ impl Settings {
         let channels = if split_channels { " split" } else { "" };
         let script = (!self.script.is_gurmukhi()).then(|| self.script.name());
         let in_script = script.map_or_else(String::new, |script| format!(" in {script}"));
-        let terms = self.keyterms.iter().map(|term| format!(" {term:?}")).collect::<String>();
+        let terms = self.keyterms.iter().map(|term| format!(" {term:?}")).collect::<Vec<_>>().concat();
         let all = format!(
             "speech-recognition {lang} {translate} {timestamps} {sha256} {nth}{form}{words}{in_script}{channels}{terms}"
         );
