@@ -24,8 +24,8 @@ schemathesis.openapi.media_type("audio/wav", files("audio/[ep][an]*-*.wav"))
 def before_load_schema(_context: schemathesis.HookContext, raw_schema: dict[str, Any]) -> None:
     """Leaves out headers whose valid values are refused, as they should be.
 
-    They are a key that an earlier request had, a webhook of an account that has no secret, and a time for which the server keeps
-    no job.
+    They are a key that an earlier request had, a webhook of an account that has no secret, and a time for which the
+    server keeps no job.
     """
     left_out = {"Idempotency-Key", "Akhar-Webhook", "Akhar-Retain"}
     for path in raw_schema["paths"].values():

@@ -2,8 +2,9 @@
 
     python -m speech.data.keyterms --language pa --part test --out WORK/keyterms/pa-test
 
-`texts/keyterms.tsv` has the terms. Those of `dev` are for choosing the bonus, those of `test` for figures, in other voices
-of Kokoro. The folder has a wav file for each term, `clips.tsv`, and the terms as `terms.txt`, in the order of the clips.
+`texts/keyterms.tsv` has the terms. Those of `dev` are for choosing the bonus, those of `test` for figures, in other
+voices of Kokoro. The folder has a wav file for each term, `clips.tsv`, and the terms as `terms.txt`, in the order of
+the clips.
 """
 
 from collections.abc import Callable, Iterator
