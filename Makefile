@@ -29,7 +29,7 @@ check: ## Formatting, lints, docs, licences and crate arrows, unused dependencie
 	cd client/python && ../../.cache/check/bin/mypy
 	cargo build --locked --package akhar
 	AKHAR=$(CURDIR)/target/debug/akhar .cache/check/bin/pytest --quiet
-	cd .cache/node && bin/node --input-type=module - ../../docs/openapi.json <../../tests/node/lint_openapi.mjs
+	cd .cache/node && bin/node --input-type=module - $(CURDIR)/docs/openapi.json <$(CURDIR)/tests/node/lint_openapi.mjs
 	scripts/check_links.sh sources
 
 wheel: ## Build the wheel for pip, which holds the program and the models, into target/wheels

@@ -37,6 +37,9 @@ def test_every_operation_is_answered(akhar: Client) -> None:
     assert [len(digits), digits[0]["label"]] == [2, "੫"]
     letters = akhar.alphabet_recognition(Path(FIXTURES / "images/letter-ka.png").read_bytes())["predictions"]
     assert [len(letters), letters[0]["label"]] == [3, "ਕ"]
+    terms = ["ਮੌਸਮ", "ਬਾਜ਼ਾਰ"]
+    channels = akhar.speech_recognition(RECORDING, with_timestamps=True, channels="split", keyterms=terms)
+    assert [segment["channel"] for segment in channels["timestamps"]] == [1, 1]
     spoken = akhar.speech_recognition(RECORDING, with_timestamps=True, with_words=True)
     assert [segment["transcription"] for segment in spoken["timestamps"]] == SENTENCES
     assert [word["word"] for word in spoken["timestamps"][0]["words"]] == SENTENCES[0].split()

@@ -57,6 +57,7 @@ class Segment(TypedDict):
     transcription: str
     translation: NotRequired[str]
     confidence: NotRequired[float]
+    channel: NotRequired[int]
     words: NotRequired[list[Word]]
 
 
@@ -167,3 +168,5 @@ class SpeechFields(TypedDict, total=False):
     script: Literal["gurmukhi", "latin", "shahmukhi"]
     max_line_length: int
     max_lines: int
+    channels: Literal["mixed", "split"]
+    keyterms: list[str]

@@ -93,7 +93,8 @@ def post(operation: str, key: str | None, accept: str = JSON, prefer: str = "", 
 def upload(file: File, fields: Mapping[str, object]) -> dict[str, Any]:
     """A form with a file, as arguments of a request."""
     content = file if isinstance(file, bytes) else Path(file).read_bytes()
-    texts = {name: value if isinstance(value, str) else json.dumps(value) for name, value in named(fields).items()}
+    # A list is sent as a field for each of its texts.
+    texts = {n: value if isinstance(value, str | list) else json.dumps(value) for n, value in named(fields).items()}
     return {"files": {"file": ("file", content)}, "data": texts}
 
 
