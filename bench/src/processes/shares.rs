@@ -44,8 +44,9 @@ pub(crate) async fn run(n_jobs: u16, rounds: usize) -> Report {
         let row = vec![("hours_per_hour", speed), ("beside_the_best_one", speed / most_of_one)];
         report.row(workers.name, row);
     }
-    let what = "speech jobs of three workers, beside the fastest kind of one worker";
-    report.figure(what, "h of audio per hour", speeds[3], most_of_one, "≥ 0.95 ×");
+    let what =
+        "speech jobs of one worker with copies of the models, beside the faster of both kinds with one";
+    report.figure(what, "h of audio per hour", speeds[2], speeds[0].max(speeds[1]), "≥ 0.95 ×");
     report
 }
 
