@@ -118,11 +118,13 @@ enum Ended {
 
 /// One reading of a recording.
 #[derive(Debug, Clone, Copy)]
-struct Reading {
+struct Reading<'a> {
     /// The channel that is read, from 0. `None`: all of them, mixed.
     channel: Option<usize>,
     /// The seconds that earlier readings have transcribed.
     before_s: f64,
+    /// The terms that are preferred.
+    terms: &'a KeyTerms,
 }
 
 /// The time that recognising a recording takes once its windows are prepared.
@@ -215,6 +217,7 @@ impl SpeechOperation {
         let upload = upload.ok_or(OperationError::NoUpload)?;
         let engine = self.engines.get(&parameters.lang);
         let engine = engine.ok_or(OperationError::NoModel(parameters.lang.code()))?;
+        let (terms, without_effect) = engine.terms(&parameters.keyterms);
         let is_split = parameters.channels == Channels::Split;
         let mut spent = Recognising::default();
         let mut preparing = Preparing::default();
@@ -222,7 +225,7 @@ impl SpeechOperation {
         for channel in 0_u8.. {
             let before_s = recognised.seconds * f64::from(channel);
             let channel = usize::from(channel);
-            let reading = Reading { channel: is_split.then_some(channel), before_s };
+            let reading = Reading { channel: is_split.then_some(channel), before_s, terms: &terms };
             match self.recognise(&job, engine, upload.clone(), reading, &mut spent).await? {
                 Ended::Undecodable(undecodable, took) => {
                     preparing += took;
@@ -237,7 +240,7 @@ impl SpeechOperation {
                 break;
             }
         }
-        recognised.warnings.extend(engine.terms(&parameters.keyterms).1);
+        recognised.warnings.extend(without_effect);
         tracing::info!(
             seconds = recognised.seconds,
             decode_us = micros(preparing.decoding.saturating_sub(preparing.resampling)),
@@ -258,7 +261,7 @@ impl SpeechOperation {
         &SpeechJob { account_id, parameters, progress }: &SpeechJob<'_>,
         engine: &LanguageEngine,
         upload: Upload,
-        Reading { channel, before_s }: Reading,
+        Reading { channel, before_s, terms }: Reading<'_>,
         spent: &mut Recognising,
     ) -> Result<Ended, OperationError> {
         let mut prepared =
@@ -269,7 +272,6 @@ impl SpeechOperation {
         let digits = parameters.written;
         let mut writer =
             digits.and_then(|digits| self.punctuation.writer(account_id, parameters.lang, digits));
-        let (terms, _) = engine.terms(&parameters.keyterms);
         let mut waiting = VecDeque::new();
         let mut joiner = Joiner::new(engine.clock);
         let mut segmenter = Segmenter::default();
