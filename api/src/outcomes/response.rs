@@ -77,15 +77,18 @@ const fn pictures(with_svg: bool) -> &'static [Representation] {
 /// infer.
 pub(crate) fn result(job: Job, total: Duration, context: &RequestContext) -> Result<Response, Problem> {
     let warnings = warnings(job.outcome.as_ref());
-    let segments = job.outcome.as_ref().map_or(&[][..], Outcome::segments).to_vec();
-    let segments: Vec<SegmentBody> = segments.into_iter().map(segment).collect();
     let layout = layout(job.outcome.as_ref());
+    let representation = negotiate(context, job.operation, representations_of(job.outcome.as_ref()));
+    // Only a text has paragraphs.
+    let read = job.outcome.as_ref().filter(|_| matches!(representation, Ok(Representation::Text)));
+    let segments: Vec<SegmentBody> =
+        read.map_or(&[][..], Outcome::segments).iter().cloned().map(segment).collect();
     let (mut job, mut svg, mut n_pages) = (job, None, None);
     if let Some(Outcome::Handwriting { n_pages: n, svg: drawn, .. }) = &mut job.outcome {
         (n_pages, svg) = (*n, drawn.take());
     }
     let body = body(job.operation, job.state, job.outcome)?;
-    let representation = negotiate(context, job.operation, representations_of(&body, svg.is_some()))?;
+    let representation = representation?;
     let response = match (representation, svg) {
         (Representation::Svg, Some(svg)) => typed(representation, svg),
         _ => represent(body, representation, &segments, layout),
@@ -123,15 +126,13 @@ fn layout(outcome: Option<&Outcome>) -> Layout {
     }
 }
 
-/// The representations that this body can have. The first is the default.
-fn representations_of(body: &JobResultBody, with_svg: bool) -> &'static [Representation] {
-    match body {
-        JobResultBody::Handwriting(HandwritingBody { image: Some(_), .. }) => pictures(with_svg),
-        JobResultBody::Transcription(TranscriptionBody { timestamps: Some(_), .. }) => {
-            Representation::SEGMENTS
-        }
-        JobResultBody::Transcription(_) => Representation::TRANSCRIPTION,
-        JobResultBody::Handwriting(_) | JobResultBody::Predictions(_) => Representation::JSON,
+/// The representations that the response with this outcome can have. The first is the default.
+fn representations_of(outcome: Option<&Outcome>) -> &'static [Representation] {
+    match outcome {
+        Some(Outcome::Handwriting { image: Some(_), svg, .. }) => pictures(svg.is_some()),
+        Some(Outcome::Transcription { timestamps: Some(_), .. }) => Representation::SEGMENTS,
+        Some(Outcome::Transcription { .. }) => Representation::TRANSCRIPTION,
+        _ => Representation::JSON,
     }
 }
 
