@@ -25,7 +25,6 @@ use crate::{
     problems::Problem,
     problems::responses::problems,
     retry::retry_transient,
-    waiting::deliveries::Deliveries,
 };
 
 problems! {
@@ -66,8 +65,7 @@ pub(crate) async fn handle(
     Problem::reject_if_any(query::unexpected(&uri))?;
     loop {
         if let Some(job) = cancel(&app, &caller, id).await? {
-            let delivery = app.deliveries.of(&job);
-            return Deliveries::follow(delivery, Ok(document::current(job, &context.request)));
+            return app.deliveries.respond(job, |job| Ok(document::current(job, &context.request)));
         }
         if delete(&app, &caller, id).await? {
             return Ok(StatusCode::NO_CONTENT.into_response());

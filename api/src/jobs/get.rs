@@ -29,7 +29,6 @@ use crate::{
     problems::responses::problems,
     problems::{Problem, ProblemType},
     retry::retry_transient,
-    waiting::deliveries::Deliveries,
 };
 
 problems! {
@@ -133,8 +132,7 @@ pub(crate) async fn handle(
             None => return Err(gone(&app, caller.account_id, id).await?),
         };
     }
-    let delivery = app.deliveries.of(&job);
-    Deliveries::follow(delivery, Ok(document::current(job, &context.request)))
+    app.deliveries.respond(job, |job| Ok(document::current(job, &context.request)))
 }
 
 /// How long the request waits for the job's end.

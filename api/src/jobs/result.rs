@@ -11,7 +11,6 @@ use crate::{
     input::{fields::Fields as _, query},
     outcomes::response,
     problems::{Problem, responses::problems},
-    waiting::deliveries::Deliveries,
 };
 
 problems! {
@@ -57,6 +56,5 @@ pub(crate) async fn handle(
     Problem::reject_if_any(query::unexpected(&uri))?;
     let job = find(&app, &caller, id).await?;
     let lifetime = response::lifetime(&job);
-    let delivery = app.deliveries.of(&job);
-    Deliveries::follow(delivery, response::result(job, lifetime, &context))
+    app.deliveries.respond(job, |job| response::result(job, lifetime, &context))
 }

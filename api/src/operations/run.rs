@@ -10,7 +10,6 @@ use crate::{
     app::App,
     outcomes::{document, response},
     problems::Problem,
-    waiting::deliveries::Deliveries,
 };
 
 const PREFERENCE_APPLIED: HeaderName = HeaderName::from_static("preference-applied");
@@ -36,8 +35,7 @@ pub(crate) async fn run_and_render(
     let job = submit(app, intake, asynchronous).await?.job_within(wait).await?;
     // An asynchronous caller always gets a 202, even if the job has ended already.
     let mut response = if job.state.is_final() && !asynchronous {
-        let delivery = app.deliveries.of(&job);
-        Deliveries::follow(delivery, render(job, context.request.received_at.elapsed()))?
+        app.deliveries.respond(job, |job| render(job, context.request.received_at.elapsed()))?
     } else {
         // Who gets a 202 looks for the outcome at its Location, even if the document has it.
         document::accepted(job, &context.request)

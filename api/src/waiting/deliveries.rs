@@ -49,13 +49,15 @@ impl Deliveries {
         })
     }
 
-    /// Passes a response on, and the job of the `delivery` is deleted when it has been written. A problem delivers only the end
-    /// of a job that has no result: if there is one, the problem is of the request.
-    pub(crate) fn follow(
-        delivery: Option<Delivery>,
-        response: Result<Response, Problem>,
+    /// The response about a job, which is deleted when the response has been written if it is kept until then. A problem
+    /// delivers only the end of a job that has no result: if there is one, the problem is of the request.
+    pub(crate) fn respond(
+        &self,
+        job: Job,
+        response: impl FnOnce(Job) -> Result<Response, Problem>,
     ) -> Result<Response, Problem> {
-        match (delivery, response) {
+        let delivery = self.of(&job);
+        match (delivery, response(job)) {
             (Some(delivery), Ok(response)) => {
                 Ok(response.map(|body| Body::new(Written::new(body, move || delivery.complete()))))
             }
