@@ -7,13 +7,11 @@ use std::{
 };
 
 use akhar_inference::{KeyTerms, speech::text};
+use akhar_jobs::key_term::MAX_TERMS;
 use akhar_tests::{figures::count, speech::distance};
 
 use super::clips::{Clip, Transcriber, clips, samples, spoken};
 use crate::report::Report;
-
-/// The most terms of a request.
-const MAX_TERMS: usize = 100;
 
 /// Terms that are sent together.
 struct Group {
