@@ -113,8 +113,8 @@ impl Settings {
 
     /// The same with subtitles of this size.
     pub(super) fn with_layout(self, max_line_length: u8, max_lines: u8) -> Self {
-        let layout = Layout { max_line_length: max_line_length.into(), max_lines: max_lines.into() };
-        Self { layout: (layout != Layout::default()).then_some((max_line_length, max_lines)), ..self }
+        let size = (max_line_length, max_lines);
+        Self { layout: (layout(size) != Layout::default()).then_some(size), ..self }
     }
 
     /// The same with the channels treated so.
@@ -133,11 +133,7 @@ impl Settings {
 
     /// The size of subtitles.
     pub(super) fn layout(&self) -> Layout {
-        let of = |(max_line_length, max_lines): (u8, u8)| Layout {
-            max_line_length: max_line_length.into(),
-            max_lines: max_lines.into(),
-        };
-        self.layout.map_or_else(Layout::default, of)
+        self.layout.map_or_else(Layout::default, layout)
     }
 
     /// Whether JSON documents have the words.
@@ -223,6 +219,10 @@ impl Settings {
 /// The SHA-256 of bytes, as hexadecimal digits.
 pub(super) fn sha256(bytes: &[u8]) -> String {
     hex::encode(Sha256::digest(bytes))
+}
+
+fn layout((max_line_length, max_lines): (u8, u8)) -> Layout {
+    Layout { max_line_length: max_line_length.into(), max_lines: max_lines.into() }
 }
 
 #[cfg(test)]
