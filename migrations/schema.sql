@@ -70,12 +70,13 @@ create table api_keys (
     created_at timestamp with time zone not null default now(), -- When it was made.
     revoked_at timestamp with time zone, -- When it stopped working; null while it works.
     account_id uuid not null, -- The account it belongs to.
-    is_admin boolean not null default false, -- The key also opens the operations page.
     last_used_at timestamp with time zone, -- When a request last had it, to a minute; null if none had.
+    role text, -- What the key may do as an operator's: view, operate or admin; null if it is only a caller's.
     constraint api_keys_prefix_key UNIQUE (prefix),
     constraint api_keys_secret_sha256_key UNIQUE (secret_sha256),
     constraint api_keys_pkey PRIMARY KEY (id),
     constraint api_keys_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id),
+    constraint api_keys_role_check CHECK ((role = ANY (ARRAY['view'::text, 'operate'::text, 'admin'::text]))),
     constraint api_keys_secret_sha256_check CHECK ((octet_length(secret_sha256) = 32))
 );
 CREATE TRIGGER announce_api_key AFTER UPDATE OF revoked_at ON public.api_keys FOR EACH ROW EXECUTE FUNCTION announce_api_key();
@@ -106,6 +107,22 @@ create table audio_usage (
     seconds double precision not null, -- The length of the recordings together, seconds.
     constraint audio_usage_pkey PRIMARY KEY (account_id, day)
 );
+
+-- What operators changed, one row for each action, written by the transaction of the change. Kept for 90 days. It has no secrets.
+create table audit (
+    id uuid not null, -- UUIDv7.
+    at timestamp with time zone not null default now(), -- When the change began.
+    action text not null, -- What was done, such as queue.pause.
+    target text not null, -- On what: a queue, a worker, which jobs, or a key.
+    n_changed bigint not null, -- How many of them were changed. It grows while the jobs of an action are changed in batches.
+    actor text not null, -- Who: the name of the admin key, or of the user and the machine that ran the command.
+    key_id uuid, -- The admin key; null for a command.
+    address text, -- Where the request came from; null for a command.
+    constraint audit_pkey PRIMARY KEY (id),
+    constraint audit_key_id_fkey FOREIGN KEY (key_id) REFERENCES api_keys(id),
+    constraint audit_n_changed_check CHECK ((n_changed > 0))
+);
+CREATE INDEX audit_at ON public.audit USING btree (at);
 
 -- How far the claims of a queue have come: the highest turn of each claim. A sweep deletes all but the highest of a queue and priority. Claims insert rows, because an update of one row would make them wait for each other.
 create table claimed_turns (

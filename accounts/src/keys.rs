@@ -6,6 +6,8 @@ use sqlx::{PgConnection, PgPool, types::Json};
 use uuid::Uuid;
 
 use crate::{
+    Role,
+    audit::{Action, Actor, ChangeError, Forbidden},
     quotas::{self, Quotas},
     secret::{NewKey, Prefix, PresentedKey, prefix_text},
     tokens::Scope,
@@ -34,8 +36,15 @@ pub struct KeyInfo {
     pub revoked_at: Option<DateTime<Utc>>,
     /// When a request last had it, to a minute. `None` if none had.
     pub last_used_at: Option<DateTime<Utc>>,
-    /// Whether it also opens the operations page.
-    pub is_admin: bool,
+    /// What it may do as an operator's. `None` if it is only a caller's.
+    pub role: Option<Role>,
+}
+
+impl KeyInfo {
+    /// How the audit trail names it.
+    fn target(&self) -> String {
+        format!("{} ({})", self.prefix, self.name)
+    }
 }
 
 /// A key in the list of all keys.
@@ -64,8 +73,10 @@ pub struct WorkingKey {
     pub account_id: Uuid,
     /// SHA-256 of the whole key or token.
     pub secret_sha256: Vec<u8>,
-    /// Whether the key also opens the operations page.
-    pub is_admin: bool,
+    /// The name that the operator gave it.
+    pub name: String,
+    /// What it may do as an operator's. `None` if it is only a caller's, or a token.
+    pub role: Option<Role>,
     /// What it may be used for, if it is a token of the key `id`.
     pub scope: Option<Json<Scope>>,
     /// The quotas of the account.
@@ -98,21 +109,40 @@ pub enum KeyError {
     /// Several accounts have this name.
     #[error("several accounts have the name {0:?}: give the prefix of a key, as `akhar keys list` shows it")]
     SeveralAccounts(String),
+    /// The operator may not do this.
+    #[error(transparent)]
+    Forbidden(#[from] Forbidden),
     /// A statement failed, or the connection was lost.
     #[error("database error: {0}")]
     Database(#[from] sqlx::Error),
 }
 
-/// Creates an account with this name and these quotas, and its first key. The ends of its jobs are announced to
-/// `webhook`, if that is given. An admin key also opens the operations page. The returned [`NewKey`] is the only copy of the
-/// key.
-pub async fn create(
-    db: &PgPool,
-    name: &str,
-    quotas: Quotas,
-    webhook: Option<WebhookUrl>,
-    is_admin: bool,
-) -> Result<(KeyInfo, NewKey), KeyError> {
+impl From<ChangeError> for KeyError {
+    fn from(error: ChangeError) -> Self {
+        match error {
+            ChangeError::Forbidden(forbidden) => forbidden.into(),
+            ChangeError::Database(error) => error.into(),
+        }
+    }
+}
+
+/// An account that is to be created.
+#[derive(Debug, Clone, Default)]
+pub struct NewAccount {
+    /// Its name, which is also that of its key.
+    pub name: String,
+    /// What it may use.
+    pub quotas: Quotas,
+    /// Where the ends of its jobs are announced.
+    pub webhook: Option<WebhookUrl>,
+    /// What its key may do as an operator's. `None` if it is only a caller's.
+    pub role: Option<Role>,
+}
+
+/// Creates an account and its first key. The returned [`NewKey`] is the only copy of the key.
+pub async fn create(db: &PgPool, actor: &Actor, account: NewAccount) -> Result<(KeyInfo, NewKey), KeyError> {
+    let entry = actor.begin(Action::KeyCreate)?;
+    let NewAccount { name, quotas, webhook, role } = account;
     if name.trim().is_empty() || name.chars().count() > 200 {
         return Err(KeyError::Name);
     }
@@ -120,17 +150,18 @@ pub async fn create(
     let account_id = Uuid::now_v7();
     sqlx::query("insert into accounts (id, name) values ($1, $2)")
         .bind(account_id)
-        .bind(name)
+        .bind(&name)
         .execute(&mut *tx)
         .await?;
-    quotas::set(&mut tx, account_id, quotas).await?;
+    let _ = quotas::set(&mut tx, account_id, quotas).await?; // the account is new
     if let Some(url) = webhook {
         let change = WebhookChange { url: UrlChange::Replace(url), is_rotated: false };
         webhooks::set(&mut tx, account_id, &change).await?;
     }
-    let created = insert(&mut tx, account_id, name, is_admin).await?;
+    let (info, key) = insert(&mut tx, account_id, &name, role).await?;
+    entry.record(&mut tx, &info.target(), 1).await?;
     tx.commit().await?;
-    Ok(created)
+    Ok((info, key))
 }
 
 /// Lists all keys, including revoked ones, the oldest first.
@@ -143,7 +174,7 @@ pub async fn list(db: &PgPool) -> Result<Vec<ListedKey>, KeyError> {
 /// At most `limit` keys, including revoked ones, the newest first: those that were created before the key `before`.
 pub async fn page(db: &PgPool, before: Option<Uuid>, limit: i64) -> Result<Vec<ListedKey>, KeyError> {
     let keys =
-        "select k.id, k.account_id, k.name, k.prefix, k.created_at, k.revoked_at, k.last_used_at, k.is_admin,
+        "select k.id, k.account_id, k.name, k.prefix, k.created_at, k.revoked_at, k.last_used_at, k.role,
             a.requests_per_minute, a.max_queued, a.audio_minutes_per_day, a.retain_s, a.max_retain_s,
             a.webhook_url, a.webhook_secret is not null as has_webhook_secret
          from api_keys k join accounts a on a.id = k.account_id where $1::uuid is null or k.id < $1
@@ -153,17 +184,23 @@ pub async fn page(db: &PgPool, before: Option<Uuid>, limit: i64) -> Result<Vec<L
 
 /// Revokes a key. All api processes are notified and stop accepting it. The account keeps its jobs and its other
 /// keys.
-pub async fn revoke(db: &PgPool, prefix_or_id: &str) -> Result<KeyInfo, KeyError> {
-    let mut connection = db.acquire().await?;
-    revoke_row(&mut connection, prefix_or_id).await
+pub async fn revoke(db: &PgPool, actor: &Actor, prefix_or_id: &str) -> Result<KeyInfo, KeyError> {
+    let entry = actor.begin(Action::KeyRevoke)?;
+    let mut tx = db.begin().await?;
+    let revoked = revoke_row(&mut tx, prefix_or_id).await?;
+    entry.record(&mut tx, &revoked.target(), 1).await?;
+    tx.commit().await?;
+    Ok(revoked)
 }
 
 /// Revokes a key and creates a new one with the same account and name. The new key gives access to all jobs of the
 /// account.
-pub async fn rotate(db: &PgPool, prefix_or_id: &str) -> Result<(KeyInfo, NewKey), KeyError> {
+pub async fn rotate(db: &PgPool, actor: &Actor, prefix_or_id: &str) -> Result<(KeyInfo, NewKey), KeyError> {
+    let entry = actor.begin(Action::KeyRotate)?;
     let mut tx = db.begin().await?;
     let old = revoke_row(&mut tx, prefix_or_id).await?;
-    let new = insert(&mut tx, old.account_id, &old.name, old.is_admin).await?;
+    let new = insert(&mut tx, old.account_id, &old.name, old.role).await?;
+    entry.record(&mut tx, &old.target(), 1).await?;
     tx.commit().await?;
     Ok(new)
 }
@@ -177,10 +214,12 @@ pub async fn note_use(db: &PgPool, id: Uuid) -> Result<(), sqlx::Error> {
 }
 
 /// Replaces the quotas of a key's account, and so of all its keys. All api processes are notified.
-pub async fn limit(db: &PgPool, prefix_or_id: &str, quotas: Quotas) -> Result<(), KeyError> {
+pub async fn limit(db: &PgPool, actor: &Actor, prefix_or_id: &str, quotas: Quotas) -> Result<(), KeyError> {
+    let entry = actor.begin(Action::KeyLimit)?;
     let mut tx = db.begin().await?;
-    let account_id = account_of(&mut tx, prefix_or_id).await?;
-    quotas::set(&mut tx, account_id, quotas).await?;
+    let key = find(&mut tx, prefix_or_id).await?;
+    let is_changed = quotas::set(&mut tx, key.account_id, quotas).await?;
+    entry.record(&mut tx, &key.target(), usize::from(is_changed)).await?;
     tx.commit().await?;
     Ok(())
 }
@@ -189,12 +228,15 @@ pub async fn limit(db: &PgPool, prefix_or_id: &str, quotas: Quotas) -> Result<()
 /// which is a new one if the account had none.
 pub async fn webhook(
     db: &PgPool,
+    actor: &Actor,
     prefix_or_id: &str,
     change: &WebhookChange,
 ) -> Result<WebhookSecret, KeyError> {
+    let entry = actor.begin(Action::KeyWebhook)?;
     let mut tx = db.begin().await?;
-    let account_id = account_of(&mut tx, prefix_or_id).await?;
-    let secret = webhooks::set(&mut tx, account_id, change).await?;
+    let key = find(&mut tx, prefix_or_id).await?;
+    let (secret, is_changed) = webhooks::set(&mut tx, key.account_id, change).await?;
+    entry.record(&mut tx, &key.target(), usize::from(is_changed)).await?;
     tx.commit().await?;
     Ok(secret)
 }
@@ -224,7 +266,8 @@ pub async fn any(db: &PgPool) -> Result<bool, KeyError> {
 
 /// The key with this prefix if there is one that is not revoked, or the token with it that has not expired.
 pub async fn find_working(db: &PgPool, prefix: &Prefix) -> Result<Option<WorkingKey>, sqlx::Error> {
-    let query = "select k.id, k.account_id, found.secret_sha256, k.is_admin and found.scope is null as is_admin, found.scope,
+    let query = "select k.id, k.account_id, k.name, found.secret_sha256, case when found.scope is null then k.role end as role,
+            found.scope,
             a.requests_per_minute, a.max_queued, a.audio_minutes_per_day,
             a.retain_s, a.max_retain_s, a.webhook_url, a.webhook_secret is not null as has_webhook_secret
          from (
@@ -242,40 +285,41 @@ async fn insert(
     db: &mut PgConnection,
     account_id: Uuid,
     name: &str,
-    is_admin: bool,
+    role: Option<Role>,
 ) -> Result<(KeyInfo, NewKey), KeyError> {
     let key = NewKey::random();
     let info = sqlx::query_as(
-        "insert into api_keys (id, account_id, name, prefix, secret_sha256, is_admin) values ($1, $2, $3, $4, $5, $6)
-         returning id, account_id, name, prefix, created_at, revoked_at, last_used_at, is_admin",
+        "insert into api_keys (id, account_id, name, prefix, secret_sha256, role) values ($1, $2, $3, $4, $5, $6)
+         returning id, account_id, name, prefix, created_at, revoked_at, last_used_at, role",
     )
     .bind(Uuid::now_v7())
     .bind(account_id)
     .bind(name)
     .bind(key.prefix())
     .bind(key.sha256().as_slice())
-    .bind(is_admin)
+    .bind(role)
     .fetch_one(db)
     .await?;
     Ok((info, key))
 }
 
-/// The account of a key that is not revoked.
-async fn account_of(db: &mut PgConnection, prefix_or_id: &str) -> Result<Uuid, KeyError> {
-    let account_id = sqlx::query_scalar(
-        "select account_id from api_keys where (prefix = $1 or id = $2) and revoked_at is null",
+/// A key that is not revoked.
+async fn find(db: &mut PgConnection, prefix_or_id: &str) -> Result<KeyInfo, KeyError> {
+    let found = sqlx::query_as(
+        "select id, account_id, name, prefix, created_at, revoked_at, last_used_at, role
+         from api_keys where (prefix = $1 or id = $2) and revoked_at is null",
     )
     .bind(prefix_in(prefix_or_id))
     .bind(Uuid::try_parse(prefix_or_id).ok())
     .fetch_optional(db)
     .await?;
-    account_id.ok_or_else(|| not_found(prefix_or_id))
+    found.ok_or_else(|| not_found(prefix_or_id))
 }
 
 async fn revoke_row(db: &mut PgConnection, prefix_or_id: &str) -> Result<KeyInfo, KeyError> {
     let revoked = sqlx::query_as(
         "update api_keys set revoked_at = now() where (prefix = $1 or id = $2) and revoked_at is null
-         returning id, account_id, name, prefix, created_at, revoked_at, last_used_at, is_admin",
+         returning id, account_id, name, prefix, created_at, revoked_at, last_used_at, role",
     )
     .bind(prefix_in(prefix_or_id))
     .bind(Uuid::try_parse(prefix_or_id).ok())

@@ -1,22 +1,26 @@
 //! Accounts, their API keys, quotas and webhooks, the idempotency keys of their requests, and the
-//! sessions of operators.
+//! roles, sessions and audit trail of operators.
 //!
 //! An account owns jobs and has one or more keys, so that a key can be replaced without losing access to the jobs. A
 //! key is `ak_`, a prefix of 8 characters, `_`, and 32 random bytes in base62. Only the SHA-256 of a key is stored. A key can
 //! have tokens, which begin with `at_`: short-lived keys for web pages.
 
+pub mod audit;
 pub mod idempotency;
 pub mod keys;
 pub mod ops_sessions;
 mod quotas;
+mod role;
 mod secret;
 pub mod tokens;
 mod webhook_secret;
 mod webhook_targets;
 pub mod webhooks;
 
-pub use keys::{KeyError, KeyInfo, ListedKey, WorkingKey};
+pub use audit::{Action, Actor, ChangeError, Forbidden};
+pub use keys::{KeyError, KeyInfo, ListedKey, NewAccount, WorkingKey};
 pub use quotas::{Quotas, Retention};
+pub use role::Role;
 pub use secret::{NewKey, Prefix, PresentedKey, prefix_text};
 pub use webhook_secret::WebhookSecret;
 pub use webhook_targets::{MAX_URL_BYTES, WebhookTargets, WebhookUrl, WebhookUrlError};

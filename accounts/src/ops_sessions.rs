@@ -8,6 +8,8 @@ use sha2::{Digest as _, Sha256};
 use sqlx::PgPool;
 use uuid::Uuid;
 
+use crate::Role;
+
 /// A session ends this long after the operator signed in.
 pub const MAX_AGE: Duration = Duration::from_secs(12 * 3600);
 
@@ -52,13 +54,17 @@ impl SessionId {
 /// An operator who is signed in.
 #[derive(Debug, Clone, sqlx::FromRow)]
 pub struct OpsSession {
-    /// The name of the admin key.
+    /// The operator's key.
+    pub key_id: Uuid,
+    /// The name of the key.
     pub name: String,
-    /// The 8 characters after `ak_` of the admin key.
+    /// The 8 characters after `ak_` of the key.
     pub prefix: String,
+    /// What the key may do.
+    pub role: Role,
 }
 
-/// Begins a session of this admin key, and deletes sessions that have ended.
+/// Begins a session of this operator's key, and deletes sessions that have ended.
 pub async fn begin(db: &PgPool, id: &SessionId, key_id: Uuid) -> Result<(), sqlx::Error> {
     sqlx::query(
         "delete from ops_sessions where id_sha256 not in (
@@ -86,8 +92,8 @@ pub async fn find(db: &PgPool, id: &SessionId) -> Result<Option<OpsSession>, sql
              update ops_sessions set seen_at = now()
              where id_sha256 = $1 and seen_at < now() - interval '1 minute'
                  and seen_at > now() - make_interval(secs => $3) returning id_sha256)
-         select k.name, k.prefix from ops_sessions s join api_keys k on k.id = s.key_id
-         where s.id_sha256 = $1 and k.revoked_at is null and k.is_admin
+         select s.key_id, k.name, k.prefix, k.role from ops_sessions s join api_keys k on k.id = s.key_id
+         where s.id_sha256 = $1 and k.revoked_at is null and k.role is not null
              and s.created_at > now() - make_interval(secs => $2) and s.seen_at > now() - make_interval(secs => $3)",
     )
     .bind(id.sha256().as_slice())

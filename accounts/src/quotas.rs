@@ -26,11 +26,16 @@ pub struct Retention {
     pub max_retain_s: Option<i32>,
 }
 
-/// Replaces the quotas of an account.
-pub(crate) async fn set(db: &mut PgConnection, account_id: Uuid, quotas: Quotas) -> Result<(), sqlx::Error> {
-    sqlx::query(
+/// Replaces the quotas of an account. Returns `false` if they are these already.
+pub(crate) async fn set(
+    db: &mut PgConnection,
+    account_id: Uuid,
+    quotas: Quotas,
+) -> Result<bool, sqlx::Error> {
+    let changed = sqlx::query(
         "update accounts set requests_per_minute = $2, max_queued = $3, audio_minutes_per_day = $4, retain_s = $5, max_retain_s = $6
-         where id = $1",
+         where id = $1 and (requests_per_minute, max_queued, audio_minutes_per_day, retain_s, max_retain_s)
+             is distinct from ($2, $3, $4, $5, $6)",
     )
     .bind(account_id)
     .bind(quotas.requests_per_minute)
@@ -40,5 +45,5 @@ pub(crate) async fn set(db: &mut PgConnection, account_id: Uuid, quotas: Quotas)
     .bind(quotas.retention.max_retain_s)
     .execute(db)
     .await?;
-    Ok(())
+    Ok(changed.rows_affected() > 0)
 }

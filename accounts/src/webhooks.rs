@@ -41,24 +41,28 @@ pub struct WebhookChange {
     pub is_rotated: bool,
 }
 
-/// Changes the webhook of an account. Returns the secret, which is a new one if the account had none.
+/// Changes the webhook of an account. Returns the secret, which is a new one if the account had none, and whether anything
+/// was changed.
 pub(crate) async fn set(
     db: &mut PgConnection,
     account_id: Uuid,
     change: &WebhookChange,
-) -> Result<WebhookSecret, sqlx::Error> {
+) -> Result<(WebhookSecret, bool), sqlx::Error> {
     let url = match &change.url {
         UrlChange::Replace(url) => Some(url.as_str()),
         UrlChange::Keep | UrlChange::Remove => None,
     };
-    let secret: Vec<u8> = sqlx::query_scalar(
-        "update accounts set
-             webhook_url = case when $2 then webhook_url else $3 end,
-             former_webhook_secret = case when $4 then webhook_secret else former_webhook_secret end,
+    let (secret, is_changed): (Vec<u8>, bool) = sqlx::query_as(
+        "with old as (select id, webhook_url, webhook_secret from accounts where id = $1 for update)
+         update accounts a set
+             webhook_url = case when $2 then a.webhook_url else $3 end,
+             former_webhook_secret = case when $4 then a.webhook_secret else a.former_webhook_secret end,
              former_webhook_secret_until =
-                 case when $4 then now() + make_interval(hours => $5) else former_webhook_secret_until end,
-             webhook_secret = case when $4 or webhook_secret is null then $6 else webhook_secret end
-         where id = $1 returning webhook_secret",
+                 case when $4 then now() + make_interval(hours => $5) else a.former_webhook_secret_until end,
+             webhook_secret = case when $4 or a.webhook_secret is null then $6 else a.webhook_secret end
+         from old where a.id = old.id
+         returning a.webhook_secret,
+             (a.webhook_url, a.webhook_secret) is distinct from (old.webhook_url, old.webhook_secret)",
     )
     .bind(account_id)
     .bind(change.url == UrlChange::Keep)
@@ -68,7 +72,7 @@ pub(crate) async fn set(
     .bind(WebhookSecret::random().bytes())
     .fetch_one(db)
     .await?;
-    Ok(secret.into())
+    Ok((secret.into(), is_changed))
 }
 
 /// The secrets that sign the webhooks of an account now, the newest first. None if the account has no secret.

@@ -9,10 +9,10 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use akhar_accounts::{Quotas, keys};
+use akhar_accounts::{NewAccount, keys};
 use sqlx::PgPool;
 
-use crate::{failure::Failure, output};
+use crate::{actor, failure::Failure, output};
 
 /// The image of the printed request, which is part of the source code. In another folder, a request without a file is
 /// printed.
@@ -36,7 +36,8 @@ pub(crate) async fn key(db: &PgPool, data_dir: Option<&Path>) -> Result<Option<D
             keys::list(db).await?.iter().any(|k| k.key.revoked_at.is_none() && key.contains(&k.key.prefix));
         return Ok(works.then_some(Demo { key, is_new: false }));
     }
-    let (_, key) = keys::create(db, "demo", Quotas::default(), None, false).await?;
+    let account = NewAccount { name: "demo".to_owned(), ..NewAccount::default() };
+    let (_, key) = keys::create(db, &actor::of_command(), account).await?;
     if let Some(path) = kept {
         let secret = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&path);
         let written = secret.and_then(|mut file| writeln!(file, "{}", key.expose()));

@@ -43,6 +43,8 @@ pub(crate) enum Failure {
     #[error(transparent)]
     Uploads(#[from] akhar_jobs::uploads::UploadStoreError),
     #[error(transparent)]
+    Change(#[from] akhar_accounts::ChangeError),
+    #[error(transparent)]
     Key(#[from] akhar_accounts::KeyError),
     #[error(transparent)]
     Manifest(#[from] akhar_inference::ManifestError),

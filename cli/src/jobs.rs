@@ -15,7 +15,7 @@ use serde_json::json;
 use sqlx::PgPool;
 use uuid::Uuid;
 
-use crate::{connect, failure::Failure, output};
+use crate::{actor, connect, failure::Failure, output};
 
 #[derive(Debug, clap::Subcommand)]
 pub(crate) enum Command {
@@ -230,7 +230,7 @@ async fn change(db: &PgPool, change: Change, selection: Selection) -> Result<(),
         }
         usize::try_from(n).unwrap_or(usize::MAX)
     };
-    let n_changed = store::change_jobs(db, change, &search, limit).await?;
+    let n_changed = store::change_jobs(db, &actor::of_command(), change, &search, limit).await?;
     output::line(format_args!("{n_changed} jobs {}", words.done))?;
     match n_named.saturating_sub(n_changed) {
         0 => Ok(()),

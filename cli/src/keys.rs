@@ -3,7 +3,7 @@
 use std::iter;
 
 use akhar_accounts::{
-    Quotas, Retention, WebhookTargets, WebhookUrl,
+    NewAccount, Quotas, Retention, Role, WebhookTargets, WebhookUrl,
     keys::{self, ListedKey},
     webhooks::{UrlChange, WebhookChange},
 };
@@ -11,7 +11,7 @@ use akhar_platform::config::Config;
 use serde_json::json;
 use sqlx::PgPool;
 
-use crate::{connect, failure::Failure, output};
+use crate::{actor, connect, failure::Failure, output};
 
 #[derive(Debug, clap::Subcommand)]
 pub(crate) enum Command {
@@ -25,9 +25,10 @@ pub(crate) enum Command {
         /// Where the ends of the account's jobs are announced if a request does not say so
         #[arg(long, value_name = "URL")]
         webhook: Option<String>,
-        /// The key also opens the operations page, /ops, where jobs of all accounts can be changed
-        #[arg(long)]
-        admin: bool,
+        /// The key is also an operator's: view opens the operations page, /ops, operate may also change queues, workers and jobs
+        /// of all accounts, admin also keys
+        #[arg(long, value_name = "ROLE", value_parser = role)]
+        role: Option<Role>,
     },
     /// List all keys with their last use, their state, and the quotas and webhooks of their accounts
     List {
@@ -104,12 +105,21 @@ pub(crate) async fn run(config: &Config, command: Command) -> Result<(), Failure
     connect::with_database(config, async |db| execute(db, &targets, command).await).await
 }
 
+/// Parses the name of a role.
+fn role(name: &str) -> Result<Role, String> {
+    let found = Role::ALL.into_iter().find(|role| role.name() == name);
+    found.ok_or_else(|| "expected view, operate or admin".to_owned())
+}
+
 async fn execute(db: &PgPool, targets: &WebhookTargets, command: Command) -> Result<(), Failure> {
+    let actor = &actor::of_command();
     match command {
-        Command::Create { name, quotas, webhook, admin } => {
+        Command::Create { name, quotas, webhook, role } => {
             let webhook = webhook.map(|url| parse(targets, &url)).transpose()?;
-            let (info, key) = keys::create(db, &name, quotas.into(), webhook.clone(), admin).await?;
-            if webhook.is_some() {
+            let has_webhook = webhook.is_some();
+            let account = NewAccount { name, quotas: quotas.into(), webhook, role };
+            let (info, key) = keys::create(db, actor, account).await?;
+            if has_webhook {
                 eprintln!("`akhar keys webhook {}` prints the secret that signs webhooks", info.prefix);
             }
             output::line(key.expose())
@@ -121,12 +131,12 @@ async fn execute(db: &PgPool, targets: &WebhookTargets, command: Command) -> Res
                 None => UrlChange::Keep,
             };
             let change = WebhookChange { url, is_rotated: rotate };
-            output::line(keys::webhook(db, &prefix, &change).await?.text())
+            output::line(keys::webhook(db, actor, &prefix, &change).await?.text())
         }
-        Command::Limit { prefix, quotas } => Ok(keys::limit(db, &prefix, quotas.into()).await?),
-        Command::Rotate { prefix } => output::line(keys::rotate(db, &prefix).await?.1.expose()),
+        Command::Limit { prefix, quotas } => Ok(keys::limit(db, actor, &prefix, quotas.into()).await?),
+        Command::Rotate { prefix } => output::line(keys::rotate(db, actor, &prefix).await?.1.expose()),
         Command::Revoke { prefix } => {
-            let key = keys::revoke(db, &prefix).await?;
+            let key = keys::revoke(db, actor, &prefix).await?;
             eprintln!("revoked {} ({})", key.prefix, key.name);
             Ok(())
         }
@@ -165,8 +175,8 @@ fn state(ListedKey { key, quotas, webhook }: &ListedKey) -> String {
     ];
     let quotas = quotas.into_iter().filter_map(|(name, n)| Some(format!("{name} {}", n?)));
     let webhook = webhook.url.as_ref().map(|url| format!("webhook {url}"));
-    let admin = key.is_admin.then(|| "admin".to_owned());
-    iter::once(state).chain(admin).chain(quotas).chain(webhook).collect::<Vec<_>>().join(", ")
+    let role = key.role.map(|role| role.name().to_owned());
+    iter::once(state).chain(role).chain(quotas).chain(webhook).collect::<Vec<_>>().join(", ")
 }
 
 fn document(ListedKey { key, quotas, webhook }: &ListedKey) -> serde_json::Value {
@@ -174,7 +184,7 @@ fn document(ListedKey { key, quotas, webhook }: &ListedKey) -> serde_json::Value
         "prefix": key.prefix,
         "name": key.name,
         "account_id": key.account_id,
-        "is_admin": key.is_admin,
+        "role": key.role.map(Role::name),
         "created_at": key.created_at,
         "last_used_at": key.last_used_at,
         "revoked_at": key.revoked_at,

@@ -2,7 +2,9 @@
 //!
 //! Exit codes: 0 success, 1 failure, 2 wrong arguments, 130 and 143 a command that a signal stopped. Results are printed to stdout, everything else to stderr.
 
+mod actor;
 mod api;
+mod audit;
 mod channels;
 mod connect;
 mod demo;
@@ -78,6 +80,8 @@ enum Command {
     /// List, drain and resume workers
     #[command(subcommand)]
     Workers(workers::Command),
+    /// List what operators changed in the last 90 days: who, what, when and from where
+    Audit(audit::Arguments),
     /// List, verify, download, choose and remove models
     #[command(subcommand)]
     Models(models::Command),
@@ -145,6 +149,7 @@ fn run(command: Command) -> Result<(), Failure> {
             Command::Jobs(command) => jobs::run(&config, command).await,
             Command::Queues(command) => queues::run(&config, command).await,
             Command::Workers(command) => workers::run(&config, command).await,
+            Command::Audit(arguments) => audit::run(&config, arguments).await,
             Command::Transcribe(arguments) => transcribe::run(&config, arguments).await,
             Command::Models(_)
             | Command::Doctor(_)

@@ -8,7 +8,7 @@ use akhar_platform::config::Config;
 use serde_json::json;
 use sqlx::PgPool;
 
-use crate::{connect, failure::Failure, output};
+use crate::{actor, connect, failure::Failure, output};
 
 #[derive(Debug, clap::Subcommand)]
 pub(crate) enum Command {
@@ -55,7 +55,7 @@ async fn execute(db: &PgPool, command: Command) -> Result<(), Failure> {
         Command::Drain { queue } => (queue, QueueMode::Draining),
         Command::Resume { queue } => (queue, QueueMode::Open),
     };
-    Ok(store::set_queue_mode(db, queue, mode).await?)
+    Ok(store::set_queue_mode(db, &actor::of_command(), queue, mode).await?)
 }
 
 async fn list(db: &PgPool, as_json: bool) -> Result<(), Failure> {

@@ -9,7 +9,7 @@ use serde_json::json;
 use sqlx::PgPool;
 use uuid::Uuid;
 
-use crate::{connect, failure::Failure, output};
+use crate::{actor, connect, failure::Failure, output};
 
 #[derive(Debug, clap::Subcommand)]
 pub(crate) enum Command {
@@ -49,23 +49,18 @@ async fn execute(db: &PgPool, command: Command) -> Result<(), Failure> {
             let deliveries = store::list_deliveries(db, state, limit).await?;
             if json { deliveries.iter().try_for_each(print_json) } else { table(&deliveries) }
         }
-        Command::Redeliver { dead: true, .. } => output::line(store::redeliver_dead(db).await?),
+        Command::Redeliver { dead: true, .. } => {
+            output::line(store::redeliver_dead(db, &actor::of_command()).await?)
+        }
         Command::Redeliver { ids, .. } => redeliver(db, ids).await,
     }
 }
 
 async fn redeliver(db: &PgPool, ids: Vec<Uuid>) -> Result<(), Failure> {
-    let mut n = 0;
-    let mut unknown = None;
-    for id in ids {
-        if store::redeliver(db, JobId(id)).await? {
-            n += 1;
-        } else {
-            unknown.get_or_insert(id);
-        }
-    }
-    output::line(n)?;
-    match unknown {
+    let jobs: Vec<JobId> = ids.into_iter().map(JobId).collect();
+    let redelivered = store::redeliver(db, &actor::of_command(), &jobs).await?;
+    output::line(redelivered.len())?;
+    match jobs.iter().find(|job| !redelivered.contains(job)) {
         None => Ok(()),
         Some(unknown) => Err(Failure::Command(format!(
             "no webhook has the id {unknown}; `akhar webhooks list` shows all webhooks"

@@ -4,7 +4,7 @@ use akhar_jobs::store::{self, WorkerRow};
 use akhar_platform::config::Config;
 use sqlx::PgPool;
 
-use crate::{connect, failure::Failure, output};
+use crate::{actor, connect, failure::Failure, output};
 
 #[derive(Debug, clap::Subcommand)]
 pub(crate) enum Command {
@@ -43,7 +43,7 @@ async fn execute(db: &PgPool, command: Command) -> Result<(), Failure> {
 }
 
 async fn drain(db: &PgPool, name: &str, drain: bool) -> Result<(), Failure> {
-    if store::drain_worker(db, name, drain).await? {
+    if store::drain_worker(db, &actor::of_command(), name, drain).await? {
         return Ok(());
     }
     Err(Failure::Command(format!("there is no worker {name}: `akhar workers list` shows all")))

@@ -54,7 +54,7 @@ max_wal_size = 64MB" >>"$folder/disk/postgres/postgresql.conf"
     touch "$AKHAR_CONFIG"
     "$akhar" migrate
     for name in shop press; do "$akhar" keys create --name $name >"$folder/$name.key"; done
-    "$akhar" keys create --name 'night shift' --admin >"$folder/admin.key"
+    "$akhar" keys create --name 'night shift' --role admin >"$folder/admin.key"
     start api "$akhar" api
     AKHAR_WORKER_METRICS_LISTEN=127.0.0.1:9471 start worker-1 "$akhar" worker
     AKHAR_WORKER_METRICS_LISTEN=127.0.0.1:9472 start worker-2 "$akhar" worker

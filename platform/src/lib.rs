@@ -5,6 +5,7 @@
 pub mod blocking;
 pub mod config;
 pub mod database;
+pub mod host;
 pub mod http_client;
 mod installation;
 pub mod metrics;

@@ -1,7 +1,7 @@
 // Looks at the pages of operators in a browser, on a phone and on a large screen, light and dark, in both languages. Prints
 // what is wrong with them, and what the overview showed before and after a job was submitted, as one JSON object.
 //
-// The environment has BASE, the server's address, and KEY, an admin key. The arguments are paths of pages.
+// The environment has BASE, the server's address, and KEY, a key of an operator. The arguments are paths of pages.
 import type { BrowserContextOptions, Page } from "playwright-core";
 import { inBrowser } from "./browser.ts";
 import { faults } from "./faults.ts";

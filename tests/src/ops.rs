@@ -2,11 +2,17 @@
 
 use std::collections::BTreeMap;
 
+use akhar_accounts::Actor;
 use parking_lot::Mutex;
 use reqwest::{Client, RequestBuilder, redirect::Policy};
 use serde_json::Value;
 
 use crate::{Answer, Stack, http};
+
+/// Somebody who runs statements of operators.
+pub fn actor() -> Actor {
+    Actor::of_command("test@here".to_owned())
+}
 
 /// An operator.
 #[derive(Debug)]
@@ -27,7 +33,12 @@ impl Operator {
 
     /// Creates an admin key and signs in with it.
     pub async fn signed_in(stack: &Stack) -> Self {
-        let key = stack.keys(&["create", "--name", "operator", "--admin"]).await;
+        Self::with_role(stack, "admin").await
+    }
+
+    /// Creates a key with this role, whose name is `operator`, and signs in with it.
+    pub async fn with_role(stack: &Stack, role: &str) -> Self {
+        let key = stack.keys(&["create", "--name", "operator", "--role", role]).await;
         let mut operator = Self::anonymous(stack);
         assert_eq!(operator.sign_in(&key).await.status, 303);
         operator

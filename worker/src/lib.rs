@@ -26,6 +26,7 @@ use akhar_jobs::{
 use akhar_platform::{
     config::Config,
     database::{Database, Event},
+    host,
     reload::LiveConfig,
     shutdown::Shutdown,
 };
@@ -158,10 +159,5 @@ fn name() -> String {
 
 /// What the names of the workers of a process on this machine begin with: host name and process id.
 pub fn name_start(process: u32) -> String {
-    let host = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
-    let host = match host.trim() {
-        "" => "host",
-        host => host,
-    };
-    format!("{host}-{process}-")
+    format!("{}-{process}-", host::name())
 }

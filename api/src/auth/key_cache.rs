@@ -134,8 +134,9 @@ impl KeyCache {
         let quotas = akhar_accounts::Quotas::default();
         let webhook = akhar_accounts::AccountWebhook::default();
         let secret_sha256 = key.sha256().to_vec();
+        let name = "test".to_owned();
         let working =
-            WorkingKey { id, account_id, secret_sha256, is_admin: false, scope: None, quotas, webhook };
+            WorkingKey { id, account_id, secret_sha256, name, role: None, scope: None, quotas, webhook };
         let prefix = PresentedKey::parse(key.expose()).unwrap().prefix;
         self.working.insert(prefix, working).await;
     }

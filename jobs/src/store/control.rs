@@ -1,5 +1,6 @@
 //! What operators decide about queues and workers.
 
+use akhar_accounts::{Action, Actor, ChangeError};
 use chrono::{DateTime, Utc};
 use sqlx::PgPool;
 
@@ -88,20 +89,40 @@ pub async fn queue_control(db: &PgPool, queue: Queue) -> Result<QueueControl, sq
 /// The Postgres channel on which it is announced that an operator set the mode of a queue.
 pub const QUEUE_MODE_CHANGED: &str = "queue_mode_changed";
 
+impl QueueMode {
+    const fn action(self) -> Action {
+        match self {
+            Self::Open => Action::QueueResume,
+            Self::Paused => Action::QueuePause,
+            Self::Draining => Action::QueueDrain,
+        }
+    }
+}
+
 /// Sets the mode of a queue. Workers follow within about a second, api processes as soon as they have the announcement.
-pub async fn set_queue_mode(db: &PgPool, queue: Queue, mode: QueueMode) -> Result<(), sqlx::Error> {
-    sqlx::query(
+pub async fn set_queue_mode(
+    db: &PgPool,
+    actor: &Actor,
+    queue: Queue,
+    mode: QueueMode,
+) -> Result<(), ChangeError> {
+    let entry = actor.begin(mode.action())?;
+    let mut transaction = db.begin().await?;
+    let changed = sqlx::query(
         "with changed as (
-             insert into queue_controls (queue, mode) values ($1, $2)
-             on conflict (queue) do update set mode = excluded.mode, changed_at = now() returning queue)
+             insert into queue_controls (queue, mode)
+             select $1, $2 where $2 <> 'open' or exists (select from queue_controls where queue = $1)
+             on conflict (queue) do update set mode = excluded.mode, changed_at = now()
+             where queue_controls.mode <> excluded.mode returning queue)
          select pg_notify($3, queue) from changed",
     )
     .bind(queue.name())
     .bind(mode)
     .bind(QUEUE_MODE_CHANGED)
-    .execute(db)
+    .fetch_all(&mut *transaction)
     .await?;
-    Ok(())
+    entry.record(&mut transaction, queue.name(), changed.len()).await?;
+    Ok(transaction.commit().await?)
 }
 
 /// Deletes the workers of a process that has ended: those whose names begin with this. The jobs that they held count as lost
@@ -113,7 +134,24 @@ pub async fn remove_workers(db: &PgPool, name_start: &str) -> Result<(), sqlx::E
 
 /// Makes a worker stop to claim jobs, or start again. The worker follows within about a second, and finishes the jobs
 /// that it has. Returns `false` if there is no such worker.
-pub async fn drain_worker(db: &PgPool, worker: &str, drain: bool) -> Result<bool, sqlx::Error> {
-    let changed = sqlx::query("update workers set is_draining = $2 where name = $1");
-    Ok(changed.bind(worker).bind(drain).execute(db).await?.rows_affected() > 0)
+pub async fn drain_worker(
+    db: &PgPool,
+    actor: &Actor,
+    worker: &str,
+    drain: bool,
+) -> Result<bool, ChangeError> {
+    let entry = actor.begin(if drain { Action::WorkerDrain } else { Action::WorkerResume })?;
+    let mut transaction = db.begin().await?;
+    let was_draining: Option<bool> = sqlx::query_scalar(
+        "with old as (select name, is_draining from workers where name = $1 for update)
+         update workers w set is_draining = $2 from old where w.name = old.name returning old.is_draining",
+    )
+    .bind(worker)
+    .bind(drain)
+    .fetch_optional(&mut *transaction)
+    .await?;
+    let is_changed = was_draining.is_some_and(|was| was != drain);
+    entry.record(&mut transaction, worker, usize::from(is_changed)).await?;
+    transaction.commit().await?;
+    Ok(was_draining.is_some())
 }

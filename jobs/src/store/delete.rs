@@ -5,7 +5,7 @@
 use std::time::Duration;
 
 use chrono::{DateTime, Utc};
-use sqlx::PgPool;
+use sqlx::{PgConnection, PgPool};
 use uuid::Uuid;
 
 use crate::JobId;
@@ -64,7 +64,7 @@ pub async fn delete(db: &PgPool, job: JobId, account_id: Uuid) -> Result<Option<
 }
 
 /// Deletes those of these jobs that have ended and that no other statement has locked. Returns their number.
-pub(super) async fn purge(db: &PgPool, jobs: &[(JobId, Uuid)]) -> Result<usize, sqlx::Error> {
+pub(super) async fn purge(db: &mut PgConnection, jobs: &[(JobId, Uuid)]) -> Result<usize, sqlx::Error> {
     let deleted = sqlx::query(deletion!(
         "select id from jobs where id = any($1) and ended_at is not null for update skip locked",
         "true"

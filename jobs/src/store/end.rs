@@ -118,17 +118,39 @@ impl Ending {
 /// upload outside the database, all of them are on disk when this returns. Otherwise a crash of Postgres could lose an end
 /// whose object is deleted already.
 pub async fn end(db: &mut PgConnection, endings: &[Ending]) -> Result<Ends, sqlx::Error> {
-    let mut sorted: Vec<&Ending> = endings.iter().collect();
-    sorted.sort_unstable_by_key(|ending| ending.job());
     let ended = if endings.iter().all(Ending::is_of_row_only) {
-        update(db, &sorted).await?
+        update(db, &sorted(endings)).await?
     } else {
         let mut transaction = db.begin().await?;
-        let ended = update(&mut transaction, &sorted).await?;
-        settle(&mut transaction, &ended).await?;
+        let ended = end_within(&mut transaction, endings).await?;
         transaction.commit().await?;
         ended
     };
+    announce_ends(db, &ended).await;
+    let jobs: HashSet<JobId> = ended.iter().map(|row| row.id).collect();
+    let met = endings.iter().map(|ending| jobs.contains(&ending.job())).collect();
+    Ok(Ends { met, objects: ended.into_iter().filter_map(|row| row.object).collect() })
+}
+
+/// The endings in the order in which their rows are locked.
+fn sorted(endings: &[Ending]) -> Vec<&Ending> {
+    let mut sorted: Vec<&Ending> = endings.iter().collect();
+    sorted.sort_unstable_by_key(|ending| ending.job());
+    sorted
+}
+
+/// Ends jobs in a transaction. After its commit, [`announce_ends`] announces those that it returns.
+pub(super) async fn end_within(
+    transaction: &mut PgConnection,
+    endings: &[Ending],
+) -> Result<Vec<EndedRow>, sqlx::Error> {
+    let ended = update(transaction, &sorted(endings)).await?;
+    settle(transaction, &ended).await?;
+    Ok(ended)
+}
+
+/// Announces the ends of jobs that are not announced yet.
+pub(super) async fn announce_ends(db: &mut PgConnection, ended: &[EndedRow]) {
     if ended.iter().any(|row| row.is_flushed) {
         let ids: Vec<_> = ended.iter().map(|row| row.id.to_string()).collect();
         announce(db, JOBS_ENDED, &ids.join(",")).await;
@@ -136,9 +158,6 @@ pub async fn end(db: &mut PgConnection, endings: &[Ending]) -> Result<Ends, sqlx
     if ended.iter().any(|row| row.has_webhook) {
         announce(db, WEBHOOKS_DUE, "").await;
     }
-    let jobs: HashSet<JobId> = ended.iter().map(|row| row.id).collect();
-    let met = endings.iter().map(|ending| jobs.contains(&ending.job())).collect();
-    Ok(Ends { met, objects: ended.into_iter().filter_map(|row| row.object).collect() })
 }
 
 /// What [`end`] changed.
@@ -159,7 +178,7 @@ impl Ends {
 
 /// A job that ended.
 #[derive(sqlx::FromRow)]
-struct EndedRow {
+pub(super) struct EndedRow {
     id: JobId,
     /// The address of the object that nobody needs any more.
     object: Option<String>,

@@ -1,7 +1,8 @@
 //! What operators do to jobs of all accounts, and why jobs failed.
 
+use akhar_accounts::{Action, Actor, ChangeError, audit::Entry};
 use chrono::{DateTime, Utc};
-use sqlx::{PgPool, Postgres, QueryBuilder};
+use sqlx::{Connection as _, PgConnection, PgPool, Postgres, QueryBuilder};
 use uuid::Uuid;
 
 use crate::{JobId, JobState};
@@ -10,7 +11,7 @@ use super::{
     Ending, Guard, MAX_ENDINGS,
     announcements::JOBS_QUEUED,
     delete::purge,
-    end,
+    end::{announce_ends, end_within},
     rows::column,
     search::{CAN_BE_RETRIED, JobSearch, push_conditions},
 };
@@ -63,6 +64,14 @@ pub enum Change {
 }
 
 impl Change {
+    const fn action(self) -> Action {
+        match self {
+            Self::Retry => Action::JobsRetry,
+            Self::Cancel => Action::JobsCancel,
+            Self::Purge => Action::JobsPurge,
+        }
+    }
+
     /// The condition on a row `j` under which the change is possible.
     const fn condition(self) -> &'static str {
         match self {
@@ -124,29 +133,53 @@ pub async fn count_jobs(
 }
 
 /// Changes at most `limit` of the jobs that a search selects, the oldest first, as far as that is possible. Returns their
-/// number.
+/// number. Each batch is a transaction.
 pub async fn change_jobs(
     db: &PgPool,
+    actor: &Actor,
     change: Change,
     search: &JobSearch,
     limit: usize,
-) -> Result<usize, sqlx::Error> {
+) -> Result<usize, ChangeError> {
+    let entry = actor.begin(change.action())?;
+    let target = search.to_string();
     let mut n_changed = 0;
     while n_changed < limit {
         let found = select(db, change, search, (limit - n_changed).min(SELECTED)).await?;
         let before = n_changed;
         for batch in found.chunks(BATCH) {
-            n_changed += match change {
-                Change::Retry => retry(db, batch).await?,
-                Change::Cancel => cancel_many(db, batch).await?,
-                Change::Purge => purge(db, batch).await?,
-            };
+            n_changed += change_batch(db, &entry, &target, change, batch).await?;
         }
         if n_changed == before {
             break;
         }
     }
     Ok(n_changed)
+}
+
+/// Changes jobs, as far as that is possible, and records it. Returns their number.
+async fn change_batch(
+    db: &PgPool,
+    entry: &Entry<'_>,
+    target: &str,
+    change: Change,
+    batch: &[(JobId, Uuid)],
+) -> Result<usize, sqlx::Error> {
+    let mut connection = db.acquire().await?;
+    let mut transaction = connection.begin().await?;
+    let mut ended = Vec::new();
+    let n = match change {
+        Change::Retry => retry(&mut transaction, batch).await?,
+        Change::Cancel => {
+            ended = end_within(&mut transaction, &cancellations(batch)).await?;
+            ended.len()
+        }
+        Change::Purge => purge(&mut transaction, batch).await?,
+    };
+    entry.record(&mut transaction, target, n).await?;
+    transaction.commit().await?;
+    announce_ends(&mut connection, &ended).await;
+    Ok(n)
 }
 
 /// The ids of jobs that can be changed, each with its account.
@@ -164,7 +197,7 @@ async fn select(
     query.build_query_as().fetch_all(db).await
 }
 
-async fn retry(db: &PgPool, jobs: &[(JobId, Uuid)]) -> Result<usize, sqlx::Error> {
+async fn retry(db: &mut PgConnection, jobs: &[(JobId, Uuid)]) -> Result<usize, sqlx::Error> {
     let mut query = QueryBuilder::<Postgres>::new(
         "with found as (select j.id, j.queue, j.account_id from jobs j where j.id = any(",
     );
@@ -191,12 +224,10 @@ async fn retry(db: &PgPool, jobs: &[(JobId, Uuid)]) -> Result<usize, sqlx::Error
     Ok(query.build().fetch_all(db).await?.len())
 }
 
-async fn cancel_many(db: &PgPool, jobs: &[(JobId, Uuid)]) -> Result<usize, sqlx::Error> {
+fn cancellations(jobs: &[(JobId, Uuid)]) -> Vec<Ending> {
     let cancelled =
         |&(job, account_id): &(JobId, Uuid)| Ending::cancelled(Guard::Unended { job, account_id });
-    let endings: Vec<Ending> = jobs.iter().map(cancelled).collect();
-    let ends = end(&mut *db.acquire().await?, &endings).await?;
-    Ok(ends.met.into_iter().filter(|is_met| *is_met).count())
+    jobs.iter().map(cancelled).collect()
 }
 
 /// How many jobs failed with one error.

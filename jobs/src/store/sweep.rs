@@ -31,6 +31,9 @@ const IDEMPOTENCY_KEY_KEPT: Duration = Duration::from_secs(24 * 60 * 60);
 /// How long the used audio of a day is kept.
 const AUDIO_USAGE_KEPT: Duration = Duration::from_secs(31 * 24 * 60 * 60);
 
+/// How long the audit trail is kept.
+const AUDIT_KEPT: Duration = Duration::from_secs(90 * 24 * 60 * 60);
+
 /// How long reserved audio is kept that does not count any more.
 const RESERVATION_KEPT: Duration = Duration::from_secs(60 * 60);
 
@@ -95,7 +98,7 @@ fn fenced(rows: Vec<(JobId, i32, bool)>) -> Vec<LostJob> {
 
 /// Deletes jobs whose own retention time is over, those that ended longer than `retention` ago, what is left of those that were deleted earlier, dead jobs that ended
 /// longer than `dead_retention` ago, the keys of requests of more than a day ago, the turns of all claims but the highest ones, the usage of audio of more than a month ago,
-/// the reservations of audio that do not count any more, and the jumps of the clock before all of these. Returns the number of
+/// the reservations of audio that do not count any more, the audit trail of more than 90 days ago, and the jumps of the clock before all of these. Returns the number of
 /// deleted jobs.
 pub async fn expire(
     db: &PgPool,
@@ -124,6 +127,8 @@ pub async fn expire(
     .bind(clock.ago(RESERVATION_KEPT))
     .execute(db)
     .await?;
+    let audit_until = clock.ago(AUDIT_KEPT);
+    sqlx::query("delete from audit where at < $1").bind(audit_until).execute(db).await?;
     let (until, dead_until) = (clock.ago(retention), clock.ago(dead_retention));
     let keys_until = clock.ago(IDEMPOTENCY_KEY_KEPT);
     let limit = EXPIRE_LIMIT.cast_signed();
@@ -146,7 +151,7 @@ pub async fn expire(
         }
     }
     sqlx::query("delete from clock_jumps where jumped_to < $1")
-        .bind(usage_until.min(until).min(dead_until).min(keys_until))
+        .bind(audit_until.min(usage_until).min(until).min(dead_until).min(keys_until))
         .execute(db)
         .await?;
     Ok(n_jobs)

@@ -3,13 +3,14 @@
 
 use std::time::Duration;
 
+use akhar_accounts::{Action, Actor, ChangeError};
 use chrono::{DateTime, Utc};
 use sqlx::PgPool;
 use uuid::Uuid;
 
 use crate::JobId;
 
-use super::rows::column;
+use super::{JobSearch, rows::column};
 
 /// How long an attempt has to write its result. After that the delivery is due again, because the attempt's process may
 /// have died.
@@ -218,35 +219,46 @@ pub async fn list_deliveries(
     .await
 }
 
-/// Makes the delivery of this job due now, with all attempts before it. Returns `false` if the job has none.
-pub async fn redeliver(db: &PgPool, job: JobId) -> Result<bool, sqlx::Error> {
-    let redelivered = sqlx::query(
+/// Makes the deliveries of these jobs due now, with all attempts before them. Returns the jobs that have one.
+pub async fn redeliver(db: &PgPool, actor: &Actor, jobs: &[JobId]) -> Result<Vec<JobId>, ChangeError> {
+    let entry = actor.begin(Action::WebhooksRedeliver)?;
+    let mut transaction = db.begin().await?;
+    let redelivered: Vec<JobId> = sqlx::query_scalar(
         "update webhook_deliveries set state = 'pending', attempt = 0, due_at = now(), ended_at = null
-         where job_id = $1",
+         where job_id in (select job_id from webhook_deliveries where job_id = any($1) order by job_id for update)
+         returning job_id",
     )
-    .bind(job)
-    .execute(db)
+    .bind(column(jobs, |job| job.0))
+    .fetch_all(&mut *transaction)
     .await?;
-    Ok(redelivered.rows_affected() > 0)
+    let search = JobSearch { ids: Some(redelivered.clone()), ..JobSearch::default() };
+    entry.record(&mut transaction, &search.to_string(), redelivered.len()).await?;
+    transaction.commit().await?;
+    Ok(redelivered)
 }
 
 /// Makes all dead deliveries due now, but not those that die meanwhile. Returns their number. Those that another statement
 /// has locked are skipped: they are being deleted or redelivered.
-pub async fn redeliver_dead(db: &PgPool) -> Result<u64, sqlx::Error> {
+pub async fn redeliver_dead(db: &PgPool, actor: &Actor) -> Result<usize, ChangeError> {
+    let entry = actor.begin(Action::WebhooksRedeliver)?;
     let began: DateTime<Utc> = sqlx::query_scalar("select now()").fetch_one(db).await?;
     let mut n = 0;
     loop {
+        let mut transaction = db.begin().await?;
         let redelivered = sqlx::query(
             "update webhook_deliveries set state = 'pending', attempt = 0, due_at = now(), ended_at = null
              where job_id in (
                  select job_id from webhook_deliveries where state = 'dead' and ended_at <= $1
-                 limit $2 for update skip locked)",
+                 limit $2 for update skip locked)
+             returning job_id",
         )
         .bind(began)
         .bind(REDELIVERED_AT_ONCE)
-        .execute(db)
+        .fetch_all(&mut *transaction)
         .await?
-        .rows_affected();
+        .len();
+        entry.record(&mut transaction, "all that were given up", redelivered).await?;
+        transaction.commit().await?;
         if redelivered == 0 {
             return Ok(n);
         }

@@ -1,5 +1,6 @@
 //! The contract, row by row, over HTTP. A file each for what a request can be about.
 
+mod audit;
 mod bounds;
 mod browser;
 mod bulk;

@@ -31,7 +31,7 @@ async fn count(stack: &Stack, query: &'static str) -> i64 {
 #[tokio::test]
 async fn only_an_admin_key_opens_the_operations_page() {
     let stack = Stack::with().workers(0).start().await;
-    let admin = stack.keys(&["create", "--name", "night shift", "--admin"]).await;
+    let admin = stack.keys(&["create", "--name", "night shift", "--role", "admin"]).await;
     assert!(stack.keys(&["list"]).await.lines().any(|line| line.contains("works, admin  night shift")));
     for page in ["/ops", "/ops/jobs", "/ops/errors", "/ops/keys", &format!("/ops/jobs/{}", Uuid::nil())] {
         let answer = Operator::anonymous(&stack).get(page).await;
@@ -74,7 +74,7 @@ async fn only_an_admin_key_opens_the_operations_page() {
 #[tokio::test]
 async fn a_session_is_protected_in_the_browser_and_against_other_sites() {
     let stack = Stack::with().workers(0).set_text("AKHAR_TRUSTED_PROXIES", "127.0.0.1").start().await;
-    let admin = stack.keys(&["create", "--name", "admin", "--admin"]).await;
+    let admin = stack.keys(&["create", "--name", "admin", "--role", "admin"]).await;
     let mut operator = Operator::anonymous(&stack);
     operator.proxied("https");
     let entered = operator.sign_in(&admin).await;

@@ -10,7 +10,7 @@ use uuid::Uuid;
 #[tokio::test]
 async fn the_operations_page_is_accessible_on_phones_and_desktops_and_its_numbers_are_live() {
     let stack = Stack::with().workers(0).start().await;
-    let admin = stack.keys(&["create", "--name", "operator", "--admin"]).await;
+    let admin = stack.keys(&["create", "--name", "operator", "--role", "admin"]).await;
     let job = Uuid::now_v7();
     let failed = sqlx::query(
         "with worker as (insert into workers (name) values ('worker-1')),
@@ -25,7 +25,7 @@ async fn the_operations_page_is_accessible_on_phones_and_desktops_and_its_number
     failed.bind(job).execute(&stack.db).await.expect("a failed job");
     let mut look = NodeFolder::new(stack.folder(), "ops").program(&stack, "ops.ts");
     look.env("KEY", &admin).arg("/ops/jobs").arg(format!("/ops/jobs/{job}"));
-    look.args(["/ops/jobs?by=job&q=x", "/ops/errors", "/ops/keys"]);
+    look.args(["/ops/jobs?by=job&q=x", "/ops/errors", "/ops/keys", "/ops/audit"]);
     let result = json(look).await;
     assert_eq!(result["found"], json!([]));
     assert_eq!(result["waiting"], json!(["0", "1", "1", "2"]));

@@ -96,7 +96,7 @@ async fn a_token_is_for_nothing_else() {
     {
         stack.refused(stack.anonymous("GET", &path).header("origin", SITE), 401).await;
     }
-    let admin = stack.keys(&["create", "--name", "night shift", "--admin"]).await;
+    let admin = stack.keys(&["create", "--name", "night shift", "--role", "admin"]).await;
     let wanted = json!({"operation": DIGITS, "origin": SITE});
     let of_admin = send(stack.anonymous("POST", "/v1/tokens").bearer_auth(&admin).json(&wanted)).await.json();
     let of_admin = of_admin["token"].as_str().expect("a token");

@@ -11,6 +11,7 @@ use akhar_platform::database::Database;
 use akhar_tests::{
     Answer, Cluster, Form, Stack,
     http::send,
+    ops::actor,
     speech::{recording, silence, wav},
     until,
 };
@@ -319,7 +320,8 @@ async fn a_job_that_an_operator_returns_to_its_queue_gets_a_new_turn() {
     let dead = Ending::dead(claimed, "a test".to_owned(), false);
     assert!(akhar_tests::queue::end(&db, &[dead]).await.expect("a write").any());
     insert(&db, &jobs(accounts[1], 3, true)).await;
-    assert_eq!(store::change_jobs(&db, Change::Retry, &JobSearch::default(), 10).await.expect("a write"), 1);
+    let retried = store::change_jobs(&db, &actor(), Change::Retry, &JobSearch::default(), 10).await;
+    assert_eq!(retried.expect("a write"), 1);
     assert_eq!(next_claimed(&db, &accounts, 4).await, [1, 0, 1, 1]);
 }
 

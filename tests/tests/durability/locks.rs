@@ -2,12 +2,13 @@
 
 use std::time::Duration;
 
+use akhar_accounts::ChangeError;
 use akhar_jobs::{
     Fence, FreePlaces, JobId, NewJob, Queue,
     store::{self, Attempted, Change, Ending, Guard, JobSearch, LeaseLimits, Requeue},
 };
 use akhar_platform::database::Database;
-use akhar_tests::Cluster;
+use akhar_tests::{Cluster, ops::actor};
 use futures::future::{BoxFuture, FutureExt as _, join_all};
 use sqlx::PgPool;
 use uuid::Uuid;
@@ -88,14 +89,27 @@ fn attempt_webhooks(db: &PgPool) -> Running<'_> {
     .boxed()
 }
 
+/// The error of the database because of which an operator's change was not made.
+fn database(error: ChangeError) -> sqlx::Error {
+    match error {
+        ChangeError::Database(error) => error,
+        ChangeError::Forbidden(forbidden) => panic!("{forbidden}"),
+    }
+}
+
 fn redeliver(db: &PgPool) -> Running<'_> {
-    async move { store::redeliver_dead(db).await.map(|_| 0) }.boxed()
+    async move {
+        store::redeliver_dead(db, &actor()).await.map_err(database)?;
+        Ok(0)
+    }
+    .boxed()
 }
 
 /// Returns jobs that the service failed to process to their queues, as an operator does.
 fn retry(db: &PgPool) -> Running<'_> {
     async move {
-        store::change_jobs(db, Change::Retry, &JobSearch::default(), N_JOBS / 4).await?;
+        let search = JobSearch::default();
+        store::change_jobs(db, &actor(), Change::Retry, &search, N_JOBS / 4).await.map_err(database)?;
         Ok(0)
     }
     .boxed()

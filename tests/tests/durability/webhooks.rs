@@ -4,7 +4,7 @@ use akhar_jobs::{
     FreePlaces, JobId, NewJob, Outcome, Queue,
     store::{self, Attempted, Delivery, Ending, Guard, LeaseLimits},
 };
-use akhar_tests::{Cluster, Form, Seam, Stack, http::send, until, webhooks::Receiver};
+use akhar_tests::{Cluster, Form, Seam, Stack, http::send, ops::actor, until, webhooks::Receiver};
 use sqlx::PgPool;
 use uuid::Uuid;
 
@@ -132,6 +132,7 @@ async fn processes_share_due_webhooks_and_a_late_result_changes_nothing() {
     assert!(!settle(late).await);
     assert!(settle(again).await);
     assert!(!settle(again).await, "it is settled");
-    assert!(store::redeliver(&db, again.job_id).await.expect("a write"));
-    assert!(!store::redeliver(&db, JobId(Uuid::now_v7())).await.expect("a write"), "there is no such job");
+    let unknown = JobId(Uuid::now_v7());
+    let redelivered = store::redeliver(&db, &actor(), &[again.job_id, unknown]).await.expect("a write");
+    assert_eq!(redelivered, [again.job_id], "there is no other such job");
 }

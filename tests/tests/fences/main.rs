@@ -56,7 +56,7 @@ const ARROWS: [(&str, &[&str]); 9] = [
     ("akhar-worker", &["akhar-jobs", "akhar-inference", "akhar-platform"]),
     ("akhar-accounts", &[]),
     ("akhar-client", &[]),
-    ("akhar-jobs", &[]),
+    ("akhar-jobs", &["akhar-accounts"]),
     ("akhar-inference", &[]),
     ("akhar-platform", &[]),
     ("akhar-migrations", &[]),

@@ -1,5 +1,6 @@
 //! `/ops/errors`: failed jobs by error, with a button that retries all jobs with one error.
 
+use akhar_accounts::Action;
 use akhar_jobs::{
     JobState,
     store::{self, Change, ErrorCount, JobSearch},
@@ -8,8 +9,8 @@ use axum::{extract::State, response::Response};
 use maud::{Markup, html};
 
 use super::{
-    action::Action,
     failure::Failure,
+    form::OperatorForm,
     format::{number, time},
     jobs::MAX_CHANGED,
     layout::{self, Section, token},
@@ -49,27 +50,33 @@ fn list(operator: &Operator, errors: &[ErrorCount], text: &Text) -> Markup {
                 html! { a.error-text href={ "/ops/jobs?state=failed&by=error&q=" (escaped(&error.error)) } { (error.error) } },
                 html! { (number(error.n_jobs)) },
                 time(error.last_ended_at),
-                html! {
-                    form method="post" action="/ops/errors" {
-                        (token(operator))
-                        input type="hidden" name="error" value=(error.error);
-                        button aria-label={ (text.errors.retry_all) ": " (error.error) } { (text.errors.retry_all) }
-                    }
-                },
+                html! { @if operator.may(Action::JobsRetry) { (retry_form(operator, error, text)) } },
             ]))
         }
     };
     layout::table(text.errors.caption, heads, &rows)
 }
 
+fn retry_form(operator: &Operator, error: &ErrorCount, text: &Text) -> Markup {
+    html! {
+        form method="post" action="/ops/errors" {
+            (token(operator))
+            input type="hidden" name="error" value=(error.error);
+            button aria-label={ (text.errors.retry_all) ": " (error.error) } { (text.errors.retry_all) }
+        }
+    }
+}
+
 /// `POST /ops/errors`: retries jobs that failed with this error.
-pub(super) async fn retry(State(state): State<OpsState>, action: Action) -> Result<Response, Failure> {
-    let error = Some(action.fields.get("error").to_owned());
+pub(super) async fn retry(State(state): State<OpsState>, form: OperatorForm) -> Result<Response, Failure> {
+    let error = Some(form.fields.get("error").to_owned());
     let search = JobSearch { state: Some(JobState::Failed), error, ..JobSearch::default() };
-    let n_retried = store::change_jobs(&state.database, Change::Retry, &search, MAX_CHANGED).await?;
+    let n_retried =
+        store::change_jobs(&state.database, &form.operator.actor, Change::Retry, &search, MAX_CHANGED)
+            .await?;
     state.live.forget().await;
     tracing::info!(
-        operator = action.operator.session.prefix,
+        operator = form.operator.session.prefix,
         n_retried,
         "an operator retried the jobs with an error"
     );

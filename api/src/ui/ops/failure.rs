@@ -1,5 +1,6 @@
 //! Why a page cannot be shown. The page that says so is in both languages, because it may come before the language is known.
 
+use akhar_accounts::{ChangeError, KeyError};
 use axum::{
     http::StatusCode,
     response::{Html, IntoResponse, Response},
@@ -15,6 +16,8 @@ pub(super) enum Failure {
     SignedOut,
     /// The form has no valid token, so that it may come from another site. Or it cannot be read.
     Form,
+    /// The operator's key may not do this.
+    Forbidden,
     /// There is no such page or job.
     NotFound,
     /// The database cannot be reached, or a statement failed.
@@ -28,11 +31,21 @@ impl From<sqlx::Error> for Failure {
     }
 }
 
-impl From<akhar_accounts::KeyError> for Failure {
-    fn from(cause: akhar_accounts::KeyError) -> Self {
+impl From<KeyError> for Failure {
+    fn from(cause: KeyError) -> Self {
         match cause {
-            akhar_accounts::KeyError::Database(cause) => cause.into(),
+            KeyError::Database(cause) => cause.into(),
+            KeyError::Forbidden(_) => Self::Forbidden,
             _ => Self::NotFound,
+        }
+    }
+}
+
+impl From<ChangeError> for Failure {
+    fn from(cause: ChangeError) -> Self {
+        match cause {
+            ChangeError::Database(cause) => cause.into(),
+            ChangeError::Forbidden(_) => Self::Forbidden,
         }
     }
 }
@@ -41,7 +54,7 @@ impl Failure {
     const fn status(&self) -> StatusCode {
         match self {
             Self::SignedOut => StatusCode::SEE_OTHER,
-            Self::Form => StatusCode::FORBIDDEN,
+            Self::Form | Self::Forbidden => StatusCode::FORBIDDEN,
             Self::NotFound => StatusCode::NOT_FOUND,
             Self::Database => StatusCode::SERVICE_UNAVAILABLE,
         }
@@ -57,6 +70,7 @@ impl IntoResponse for Failure {
             let texts = &language.text().failures;
             match self {
                 Self::SignedOut | Self::Form => texts.form,
+                Self::Forbidden => texts.forbidden,
                 Self::NotFound => texts.not_found,
                 Self::Database => texts.database,
             }

@@ -1,5 +1,6 @@
 //! `/ops/jobs/{id}`: the life of one job. Never what its caller sent, and never its result.
 
+use akhar_accounts::Action;
 use akhar_jobs::{
     JobId, JobState,
     store::{self, FailedAttempt, JobSearch, JobSummary},
@@ -45,12 +46,14 @@ pub(super) async fn handle(
         p { (job_state(&job, text)) }
         (facts(&job, text))
         (failed(&attempts, text))
-        form method="post" action="/ops/jobs" {
-            (token(&operator))
-            input type="hidden" name="id" value=(id);
-            input type="hidden" name="return" value=(notice::without(&operator.path));
-            div.actions { (buttons(possible, text)) }
-            @if job.state == JobState::Failed && !job.can_be_retried { p.hint { (text.job.rejected) } }
+        @if operator.may(Action::JobsRetry) {
+            form method="post" action="/ops/jobs" {
+                (token(&operator))
+                input type="hidden" name="id" value=(id);
+                input type="hidden" name="return" value=(notice::without(&operator.path));
+                div.actions { (buttons(possible, text)) }
+                @if job.state == JobState::Failed && !job.can_be_retried { p.hint { (text.job.rejected) } }
+            }
         }
     };
     Ok(layout::page(&operator, Section::Jobs, text.job.title, &body))

@@ -1,5 +1,6 @@
 //! `/ops/jobs`: finds jobs, and retries, cancels or deletes those that are selected, or all that were found.
 
+use akhar_accounts::Action;
 use akhar_jobs::{
     JobId, JobState, Queue,
     store::{self, Change, JobPage, JobSearch, JobSummary, MAX_COUNTED, StateCounts},
@@ -10,8 +11,8 @@ use sqlx::PgPool;
 use uuid::Uuid;
 
 use super::{
-    action::{Action, Fields},
     failure::Failure,
+    form::{Fields, OperatorForm},
     format::{counted, duration, number, time},
     layout::{self, Section, token},
     notice::{self, Done, Kind},
@@ -130,11 +131,13 @@ fn search_form(query: &SearchQuery, is_invalid: bool, text: &Text) -> Markup {
 fn found(operator: &Operator, query: &SearchQuery, page: &JobPage, text: &Text) -> Markup {
     let this = notice::without(&operator.path);
     html! {
-        @if page.jobs.is_empty() { p { (text.jobs.none) } } @else {
+        @if page.jobs.is_empty() { p { (text.jobs.none) } }
+        @else if !operator.may(Action::JobsRetry) { (list(&page.jobs, false, text)) }
+        @else {
             form method="post" action="/ops/jobs" {
                 (token(operator))
                 input type="hidden" name="return" value=(this);
-                (list(&page.jobs, text))
+                (list(&page.jobs, true, text))
                 div.actions {
                     p { (text.jobs.with_selected) }
                     label { input type="checkbox" name="all" value="yes"; " " (text.jobs.all_found) }
@@ -176,11 +179,12 @@ pub(super) fn buttons(possible: Possible, text: &Text) -> Markup {
     }
 }
 
-fn list(jobs: &[JobSummary], text: &Text) -> Markup {
-    let heads = &text.jobs.heads;
+fn list(jobs: &[JobSummary], can_be_selected: bool, text: &Text) -> Markup {
+    let first = usize::from(!can_be_selected);
+    let heads = &text.jobs.heads[first..];
     let rows = html! {
         @for job in jobs {
-            (layout::row(heads, &[
+            @let cells = [
                 html! { input type="checkbox" name="id" value=(job.id) aria-label={ (text.jobs.select) " " (job.id) }; },
                 html! { a href={ "/ops/jobs/" (job.id) } { code { (short(job.id)) } } },
                 job_state(job, text),
@@ -189,7 +193,8 @@ fn list(jobs: &[JobSummary], text: &Text) -> Markup {
                 html! { (job.attempt) "/" (job.max_attempts) },
                 html! { (job.account.as_deref().unwrap_or("–")) },
                 html! { span.error-text { (job.reason().unwrap_or("–")) } },
-            ]))
+            ];
+            (layout::row(heads, &cells[first..]))
         }
     };
     layout::table(text.jobs.caption, heads, &rows)
@@ -219,7 +224,7 @@ fn short(id: JobId) -> String {
 /// selected, it first shows which they are.
 pub(super) async fn change(
     State(state): State<OpsState>,
-    Action { operator, fields }: Action,
+    OperatorForm { operator, fields }: OperatorForm,
 ) -> Result<Response, Failure> {
     let db = &state.database;
     let (kind, change) = match fields.get("action") {
@@ -241,7 +246,7 @@ pub(super) async fn change(
         }
         (search, fields.get("confirmed").parse().unwrap_or(0))
     };
-    let n_changed = store::change_jobs(db, change, &search, n.min(MAX_CHANGED)).await?;
+    let n_changed = store::change_jobs(db, &operator.actor, change, &search, n.min(MAX_CHANGED)).await?;
     state.live.forget().await;
     let action = fields.get("action");
     tracing::info!(operator = operator.session.prefix, action, n_changed, n, "an operator changed jobs");

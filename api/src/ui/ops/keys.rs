@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use akhar_accounts::{ListedKey, keys};
+use akhar_accounts::{Action, ListedKey, Role, keys};
 use akhar_jobs::store::{self, AccountUse};
 use axum::{extract::State, response::Response};
 use maud::{Markup, html};
@@ -10,8 +10,8 @@ use serde::Deserialize;
 use uuid::Uuid;
 
 use super::{
-    action::Action,
     failure::Failure,
+    form::OperatorForm,
     format::{counted, number, time},
     layout::{self, Section, token},
     notice::{self, Done, Kind},
@@ -79,17 +79,25 @@ fn list(
             @let used = by_account.get(&key.account_id);
             (layout::row(heads, &[
                 html! { code { (key.prefix) } },
-                html! { (key.name) @if key.is_admin { " " span.state.busy { (text.keys.admin) } } },
+                html! { (key.name) @if let Some(role) = key.role { " " span.state.busy { (role_name(role, text)) } } },
                 state(listed, text),
                 html! { @if let Some(used) = used { (hour(used, key.account_id)) } },
                 of_quota(used.map(waiting), quotas.max_queued),
                 of_quota(used.map(|used| format!("{:.0}", used.audio_s / 60.0)), quotas.audio_minutes_per_day),
                 html! { (quotas.requests_per_minute.map_or_else(|| "–".to_owned(), |n| number(n.into()))) },
-                html! { @if key.revoked_at.is_none() { (revoke_form(operator, listed, text)) } },
+                html! { @if key.revoked_at.is_none() && operator.may(Action::KeyRevoke) { (revoke_form(operator, listed, text)) } },
             ]))
         }
     };
     layout::table(text.keys.caption, heads, &rows)
+}
+
+const fn role_name(role: Role, text: &Text) -> &'static str {
+    match role {
+        Role::View => text.roles.view,
+        Role::Operate => text.roles.operate,
+        Role::Admin => text.roles.admin,
+    }
 }
 
 fn state(listed: &ListedKey, text: &Text) -> Markup {
@@ -136,8 +144,8 @@ fn revoke_form(operator: &Operator, listed: &ListedKey, text: &Text) -> Markup {
 }
 
 /// `POST /ops/keys`: revokes a key.
-pub(super) async fn revoke(State(state): State<OpsState>, action: Action) -> Result<Response, Failure> {
-    let key = keys::revoke(&state.database, action.fields.get("prefix")).await?;
-    tracing::info!(operator = action.operator.session.prefix, key = key.prefix, "an operator revoked a key");
+pub(super) async fn revoke(State(state): State<OpsState>, form: OperatorForm) -> Result<Response, Failure> {
+    let key = keys::revoke(&state.database, &form.operator.actor, form.fields.get("prefix")).await?;
+    tracing::info!(operator = form.operator.session.prefix, key = key.prefix, "an operator revoked a key");
     Ok(see_other(&notice::after("/ops/keys", Kind::Revoked, 1, 1)))
 }

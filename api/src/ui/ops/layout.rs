@@ -3,7 +3,7 @@
 use axum::response::{Html, IntoResponse as _, Response};
 use maud::{DOCTYPE, Markup, html};
 
-use super::{action::TOKEN, notice, operator::Operator, text::Text};
+use super::{form::TOKEN, notice, operator::Operator, text::Text};
 use crate::ui::{assets, head, language::Language};
 
 /// A page in the navigation.
@@ -17,10 +17,12 @@ pub(super) enum Section {
     Errors,
     /// Keys and accounts.
     Keys,
+    /// What operators changed.
+    Audit,
 }
 
 impl Section {
-    const ALL: [Self; 4] = [Self::Overview, Self::Jobs, Self::Errors, Self::Keys];
+    const ALL: [Self; 5] = [Self::Overview, Self::Jobs, Self::Errors, Self::Keys, Self::Audit];
 
     const fn path(self) -> &'static str {
         match self {
@@ -28,6 +30,7 @@ impl Section {
             Self::Jobs => "/ops/jobs",
             Self::Errors => "/ops/errors",
             Self::Keys => "/ops/keys",
+            Self::Audit => "/ops/audit",
         }
     }
 
@@ -37,6 +40,7 @@ impl Section {
             Self::Jobs => text.sections.jobs,
             Self::Errors => text.sections.errors,
             Self::Keys => text.sections.keys,
+            Self::Audit => text.sections.audit,
         }
     }
 }

@@ -1,4 +1,4 @@
-//! `/ops/login` and `/ops/logout`: an operator signs in with an admin key, and out.
+//! `/ops/login` and `/ops/logout`: an operator signs in with a key, and out.
 
 use akhar_accounts::{
     PresentedKey,
@@ -13,14 +13,14 @@ use axum::{
 use maud::html;
 
 use super::{
-    action::{Action, Fields, TOKEN},
     attempts,
     failure::Failure,
+    form::{Fields, TOKEN},
     layout,
-    operator::{SESSION, session_cookie},
+    operator::{Operator, SESSION, session_cookie},
     state::OpsState,
 };
-use crate::http::peer::Peer;
+use crate::http::peer::{Peer, client, network};
 use crate::ui::{
     cookies::{cookie, set_cookie},
     language::Language,
@@ -36,7 +36,7 @@ const FORM_S: u64 = 3600;
 /// Why a key was refused.
 #[derive(Debug, Clone, Copy)]
 enum Refusal {
-    /// It is not a working admin key.
+    /// It is not a working key of an operator.
     Key,
     /// The form is too old, or cookies are off.
     Form,
@@ -69,7 +69,7 @@ fn show(headers: &HeaderMap, refusal: Option<Refusal>) -> Response {
                 input #key type="password" name="key" required autocomplete="current-password" autocapitalize="none"
                     spellcheck="false" aria-describedby={ "hint" (error.map_or("", |_| " error")) }
                     aria-invalid=[error.map(|_| "true")];
-                p.hint #hint { (text.login.hint) " " code { "akhar keys create --admin --name …" } }
+                p.hint #hint { (text.login.hint) " " code { "akhar keys create --role view --name …" } }
                 button { (text.login.sign_in) }
             }
         }
@@ -91,10 +91,10 @@ fn show(headers: &HeaderMap, refusal: Option<Refusal>) -> Response {
     response
 }
 
-/// `POST /ops/login`: begins a session if the key is an admin key.
+/// `POST /ops/login`: begins a session if the key is an operator's.
 pub(super) async fn enter(State(state): State<OpsState>, request: Request) -> Result<Response, Failure> {
     let headers = request.headers().clone();
-    let client = attempts::client(request.extensions().get::<Peer>().copied(), &headers, &state.proxies);
+    let client = client(request.extensions().get::<Peer>().copied(), &headers, &state.proxies).map(network);
     if !state.login_attempts.may_try(client) {
         return Ok(show(&headers, Some(Refusal::Attempts)));
     }
@@ -109,7 +109,7 @@ pub(super) async fn enter(State(state): State<OpsState>, request: Request) -> Re
         return Ok(show(&headers, Some(Refusal::Key)));
     };
     let found = state.auth.keys.find(&state.database, &presented).await.map_err(|_| Failure::Database)?;
-    let Some(key) = found.filter(|key| key.is_admin) else {
+    let Some(key) = found.filter(|key| key.role.is_some()) else {
         state.login_attempts.failed(client);
         tracing::warn!(key = prefix_text(&presented.prefix), "refused to sign in to the operations page");
         return Ok(show(&headers, Some(Refusal::Key)));
@@ -128,9 +128,11 @@ pub(super) async fn enter(State(state): State<OpsState>, request: Request) -> Re
 /// `POST /ops/logout`: ends the session.
 pub(super) async fn leave(
     State(state): State<OpsState>,
-    headers: HeaderMap,
-    Action { operator, .. }: Action,
+    operator: Operator,
+    request: Request,
 ) -> Result<Response, Failure> {
+    let headers = request.headers().clone();
+    Fields::read(request, &operator.id.form_token()).await?;
     ops_sessions::end(&state.database, &operator.id).await?;
     let gone = set_cookie(&headers, "/ops", SESSION, "", 0).map(|cookie| [(header::SET_COOKIE, cookie)]);
     Ok((gone, see_other("/ops/login")).into_response())

@@ -1,11 +1,12 @@
-//! The operations page: what operators see of queues, workers, jobs and keys, and what they change. The pages are made here, and
+//! The operations page: what operators see of queues, workers, jobs and keys, and what they change and have changed. The pages are made here, and
 //! work without the script, which only updates numbers.
 
-mod action;
 mod attempts;
+mod audit;
 mod errors;
 mod events;
 mod failure;
+mod form;
 mod format;
 mod job;
 mod jobs;
@@ -52,6 +53,7 @@ pub(super) fn routes() -> Router<OpsState> {
         .route("/ops/jobs/{id}", get(job::handle))
         .route("/ops/errors", get(errors::handle).post(errors::retry))
         .route("/ops/keys", get(keys::handle).post(keys::revoke))
+        .route("/ops/audit", get(audit::handle))
         .layer(DefaultBodyLimit::max(MAX_FORM_BYTES))
         .layer(map_response(protect))
 }

@@ -1,6 +1,9 @@
 //! Who is signed in: reads the session's cookie, and writes it.
 
-use akhar_accounts::ops_sessions::{self, MAX_AGE, OpsSession, SessionId};
+use akhar_accounts::{
+    Action, Actor,
+    ops_sessions::{self, MAX_AGE, OpsSession, SessionId},
+};
 use axum::{
     extract::FromRequestParts,
     http::{HeaderMap, HeaderValue, request::Parts},
@@ -9,6 +12,7 @@ use tracing::Span;
 
 use super::{failure::Failure, state::OpsState};
 use crate::{
+    http::peer::{Peer, client},
     retry::retry_transient,
     ui::{
         cookies::{cookie, set_cookie},
@@ -26,10 +30,19 @@ pub(super) struct Operator {
     pub(super) id: SessionId,
     /// The session.
     pub(super) session: OpsSession,
+    /// The operator as the audit trail names the one who makes a change.
+    pub(super) actor: Actor,
     /// The language of the pages.
     pub(super) language: Language,
     /// The path of the page with its query.
     pub(super) path: String,
+}
+
+impl Operator {
+    /// Whether the operator may do this. Pages have no button for anything else.
+    pub(super) fn may(&self, action: Action) -> bool {
+        self.session.role >= action.role()
+    }
 }
 
 impl FromRequestParts<OpsState> for Operator {
@@ -41,7 +54,9 @@ impl FromRequestParts<OpsState> for Operator {
         let session = session.ok_or(Failure::SignedOut)?;
         Span::current().record("caller", &session.prefix);
         let path = parts.uri.path_and_query().map_or("/ops", |path| path.as_str()).to_owned();
-        Ok(Self { id, session, language: Language::of(&parts.headers), path })
+        let address = client(parts.extensions.get::<Peer>().copied(), &parts.headers, &state.proxies);
+        let actor = Actor::of_key(session.name.clone(), session.key_id, session.role, address);
+        Ok(Self { id, session, actor, language: Language::of(&parts.headers), path })
     }
 }
 

@@ -1,5 +1,6 @@
 //! `/ops`: queues and workers, with buttons that pause, drain and resume them.
 
+use akhar_accounts::Action;
 use akhar_jobs::{
     Queue,
     store::{self, MAX_COUNTED, QueueLoad, QueueMode, WorkerRow, WorkerState},
@@ -8,8 +9,8 @@ use axum::{extract::State, response::Response};
 use maud::{Markup, html};
 
 use super::{
-    action::Action,
     failure::Failure,
+    form::OperatorForm,
     format::{counted, duration, number, rate},
     layout::{self, Section, token},
     live::{Alert, Overview},
@@ -116,7 +117,8 @@ fn queues(operator: &Operator, overview: &Overview, text: &Text) -> Markup {
             @let [waiting, oldest, running, ended, failed] = queue_values(queue, text).map(live);
             (layout::row(heads, &[
                 html! { a href={ "/ops/jobs?state=queued&queue=" (queue.queue) } { (queue.queue) } },
-                mode(queue.mode, text), waiting, oldest, running, ended, failed, queue_buttons(operator, queue, text),
+                mode(queue.mode, text), waiting, oldest, running, ended, failed,
+                html! { @if operator.may(Action::QueuePause) { (queue_buttons(operator, queue, text)) } },
             ]))
         }
     };
@@ -159,7 +161,8 @@ fn workers(operator: &Operator, overview: &Overview, text: &Text) -> Markup {
             @let [heartbeat, jobs] = worker_values(overview, worker, text).map(live);
             (layout::row(heads, &[
                 html! { code { (worker.name) } }, worker_state(worker, text), heartbeat, jobs,
-                super::format::time(worker.started_at), worker_button(operator, worker, text),
+                super::format::time(worker.started_at),
+                html! { @if operator.may(Action::WorkerDrain) { (worker_button(operator, worker, text)) } },
             ]))
         }
     };
@@ -194,28 +197,34 @@ fn worker_button(operator: &Operator, worker: &WorkerRow, text: &Text) -> Markup
 }
 
 /// `POST /ops/queues`: sets the mode of a queue.
-pub(super) async fn set_queue(State(state): State<OpsState>, action: Action) -> Result<Response, Failure> {
-    let queue = Queue::from_name(action.fields.get("queue")).ok_or(Failure::NotFound)?;
+pub(super) async fn set_queue(
+    State(state): State<OpsState>,
+    form: OperatorForm,
+) -> Result<Response, Failure> {
+    let queue = Queue::from_name(form.fields.get("queue")).ok_or(Failure::NotFound)?;
     let mode = QueueMode::ALL
         .into_iter()
-        .find(|mode| mode.name() == action.fields.get("mode"))
+        .find(|mode| mode.name() == form.fields.get("mode"))
         .ok_or(Failure::NotFound)?;
-    store::set_queue_mode(&state.database, queue, mode).await?;
+    store::set_queue_mode(&state.database, &form.operator.actor, queue, mode).await?;
     state.live.forget().await;
-    let operator = action.operator.session.prefix;
+    let operator = form.operator.session.prefix;
     tracing::info!(operator, queue = queue.name(), mode = mode.name(), "an operator set the mode of a queue");
     Ok(see_other(&notice::after("/ops", Kind::Queue, 1, 1)))
 }
 
 /// `POST /ops/workers`: drains a worker, or resumes it.
-pub(super) async fn set_worker(State(state): State<OpsState>, action: Action) -> Result<Response, Failure> {
-    let name = action.fields.get("name");
-    let drain = action.fields.get("drain") == "true";
-    let is_known = store::drain_worker(&state.database, name, drain).await?;
+pub(super) async fn set_worker(
+    State(state): State<OpsState>,
+    form: OperatorForm,
+) -> Result<Response, Failure> {
+    let name = form.fields.get("name");
+    let drain = form.fields.get("drain") == "true";
+    let is_known = store::drain_worker(&state.database, &form.operator.actor, name, drain).await?;
     state.live.forget().await;
     if is_known {
         tracing::info!(
-            operator = action.operator.session.prefix,
+            operator = form.operator.session.prefix,
             worker = name,
             drain,
             "an operator drained or resumed a worker"

@@ -1,6 +1,6 @@
 //! What is searched for, and the jobs of a page.
 
-use std::time::Duration;
+use std::{fmt, time::Duration};
 
 use chrono::{DateTime, Utc};
 use uuid::Uuid;
@@ -28,6 +28,32 @@ pub struct JobSearch {
     pub older_than: Option<Duration>,
     /// Ended at least this long ago.
     pub ended_before: Option<Duration>,
+}
+
+/// The conditions as the audit trail has them, such as `state=failed queue=quick`.
+impl fmt::Display for JobSearch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { ids, state, queue, operation, account_id, request_id, error, older_than, ended_before } =
+            self;
+        let ids = ids.as_ref().map(|ids| ids.iter().map(JobId::to_string).collect::<Vec<_>>().join(","));
+        let age = |age: &Option<Duration>| age.map(|age| format!("{}s", age.as_secs()));
+        let conditions = [
+            ("id", ids),
+            ("state", state.map(|state| state.name().to_owned())),
+            ("queue", queue.map(|queue| queue.name().to_owned())),
+            ("operation", operation.map(|operation| operation.name().to_owned())),
+            ("account", account_id.map(|id| id.to_string())),
+            ("request", request_id.clone()),
+            ("error", error.clone()),
+            ("older-than", age(older_than)),
+            ("ended-before", age(ended_before)),
+        ];
+        let given = conditions.into_iter().filter_map(|(name, value)| Some(format!("{name}={}", value?)));
+        match given.collect::<Vec<_>>() {
+            all if all.is_empty() => f.write_str("all"),
+            given => f.write_str(&given.join(" ")),
+        }
+    }
 }
 
 /// A job without its upload and outcome.

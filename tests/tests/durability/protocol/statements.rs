@@ -4,7 +4,7 @@ use akhar_jobs::{
     Fence, FreePlaces, JobId, NewJob, Outcome, Prediction, Queue,
     store::{self, Change, Clock, Ending, Guard, JobSearch, Requeue, Submitted},
 };
-use akhar_tests::Cluster;
+use akhar_tests::{Cluster, ops::actor};
 use proptest::{prelude::*, sample::select, test_runner::TestRunner};
 use sqlx::{PgPool, Row as _};
 use uuid::Uuid;
@@ -166,7 +166,7 @@ impl Both {
 
     async fn change(&self, change: Change, job: JobId) -> bool {
         let search = JobSearch { ids: Some(vec![job]), ..JobSearch::default() };
-        store::change_jobs(&self.db, change, &search, 1).await.expect("a write") == 1
+        store::change_jobs(&self.db, &actor(), change, &search, 1).await.expect("a write") == 1
     }
 
     /// Panics unless the rows in Postgres are those of the model.

@@ -1,8 +1,8 @@
 //! The texts in English.
 
 use super::texts::{
-    Actions, Alerts, Errors, Failures, Job, Jobs, Keys, Login, Modes, Notices, OverviewTexts, Sections,
-    States, Text, Units, Workers,
+    Actions, Alerts, Audit, Errors, Failures, Job, Jobs, Keys, Login, Modes, Notices, OverviewTexts, Roles,
+    Sections, States, Text, Units, Workers,
 };
 
 pub(in crate::ui::ops) const ENGLISH: Text = Text {
@@ -11,18 +11,19 @@ pub(in crate::ui::ops) const ENGLISH: Text = Text {
     language: "Language",
     sign_out: "Sign out",
     times_are_utc: "Times are UTC.",
-    sections: Sections { overview: "Overview", jobs: "Jobs", errors: "Errors", keys: "Keys" },
+    sections: Sections { overview: "Overview", jobs: "Jobs", errors: "Errors", keys: "Keys", audit: "Audit" },
     login: Login {
         title: "Sign in",
-        key: "Admin key",
-        hint: "An admin key is made with",
+        key: "Operator’s key",
+        hint: "An operator’s key is made with",
         sign_in: "Sign in",
-        wrong_key: "This is not a working admin key.",
+        wrong_key: "This is not a working key of an operator.",
         old_form: "The form is too old, or the browser accepts no cookies. Send it again.",
         too_many: "Too many attempts. Wait a minute and try again.",
     },
     failures: Failures {
         form: "The form does not belong to this session, or cannot be read. Nothing was changed. Go back, reload the page and try again.",
+        forbidden: "Your key may not do this. Nothing was changed. An operator whose key has a higher role can do it.",
         not_found: "There is no such page, job or key. A job is deleted some time after its end.",
         database: "The database cannot be reached, or a query failed. The log has the cause.",
     },
@@ -158,7 +159,18 @@ pub(in crate::ui::ops) const ENGLISH: Text = Text {
         ],
         works: "works",
         revoked: "revoked",
-        admin: "admin",
         revoke_warning: "The key stops working at once, and cannot be made to work again.",
+    },
+    roles: Roles { view: "view", operate: "operate", admin: "admin" },
+    audit: Audit {
+        hint: "What operators changed in the last 90 days: on these pages, through the API and with commands.",
+        caption: "Changes, the newest first",
+        heads: ["Time", "Who", "Action", "On what", "Changed", "From"],
+        none: "No such change is recorded.",
+        action: "Action",
+        any_action: "Any",
+        actor: "Who: a key’s name or prefix, or user@machine",
+        find: "Find",
+        command: "command line",
     },
 };

@@ -1,8 +1,8 @@
 //! The texts in Panjabi.
 
 use super::texts::{
-    Actions, Alerts, Errors, Failures, Job, Jobs, Keys, Login, Modes, Notices, OverviewTexts, Sections,
-    States, Text, Units, Workers,
+    Actions, Alerts, Audit, Errors, Failures, Job, Jobs, Keys, Login, Modes, Notices, OverviewTexts, Roles,
+    Sections, States, Text, Units, Workers,
 };
 
 pub(in crate::ui::ops) const PANJABI: Text = Text {
@@ -12,7 +12,7 @@ pub(in crate::ui::ops) const PANJABI: Text = Text {
     sign_out: "ਬਾਹਰ ਜਾਓ",
     times_are_utc: "ਸਮੇਂ UTC ਵਿੱਚ ਹਨ।",
     sections: Sections {
-        overview: "ਸਾਰ", jobs: "ਕੰਮ", errors: "ਗ਼ਲਤੀਆਂ", keys: "ਕੁੰਜੀਆਂ"
+        overview: "ਸਾਰ", jobs: "ਕੰਮ", errors: "ਗ਼ਲਤੀਆਂ", keys: "ਕੁੰਜੀਆਂ", audit: "ਤਬਦੀਲੀਆਂ"
     },
     login: Login {
         title: "ਦਾਖ਼ਲ ਹੋਵੋ",
@@ -25,6 +25,7 @@ pub(in crate::ui::ops) const PANJABI: Text = Text {
     },
     failures: Failures {
         form: "ਫ਼ਾਰਮ ਇਸ ਸੈਸ਼ਨ ਦਾ ਨਹੀਂ, ਜਾਂ ਪੜ੍ਹਿਆ ਨਹੀਂ ਜਾਂਦਾ। ਕੁਝ ਨਹੀਂ ਬਦਲਿਆ। ਪਿੱਛੇ ਜਾ ਕੇ ਸਫ਼ਾ ਤਾਜ਼ਾ ਕਰੋ ਅਤੇ ਦੁਬਾਰਾ ਕੋਸ਼ਿਸ਼ ਕਰੋ।",
+        forbidden: "ਤੁਹਾਡੀ ਕੁੰਜੀ ਨੂੰ ਇਸ ਦੀ ਇਜਾਜ਼ਤ ਨਹੀਂ। ਕੁਝ ਨਹੀਂ ਬਦਲਿਆ। ਜਿਸ ਦੀ ਕੁੰਜੀ ਦਾ ਅਧਿਕਾਰ ਵੱਡਾ ਹੈ, ਉਹ ਇਹ ਕਰ ਸਕਦਾ ਹੈ।",
         not_found: "ਅਜਿਹਾ ਕੋਈ ਸਫ਼ਾ, ਕੰਮ ਜਾਂ ਕੁੰਜੀ ਨਹੀਂ ਹੈ। ਮੁੱਕਣ ਤੋਂ ਕੁਝ ਸਮੇਂ ਬਾਅਦ ਕੰਮ ਮਿਟਾ ਦਿੱਤਾ ਜਾਂਦਾ ਹੈ।",
         database: "ਡਾਟਾਬੇਸ ਨਾਲ ਸੰਪਰਕ ਨਹੀਂ ਹੋਇਆ, ਜਾਂ ਕੋਈ ਪੁੱਛ ਅਸਫਲ ਹੋਈ। ਕਾਰਨ ਲੌਗ ਵਿੱਚ ਹੈ।",
     },
@@ -157,7 +158,18 @@ pub(in crate::ui::ops) const PANJABI: Text = Text {
         ],
         works: "ਚਾਲੂ",
         revoked: "ਰੱਦ",
-        admin: "ਪ੍ਰਬੰਧਕ",
         revoke_warning: "ਕੁੰਜੀ ਤੁਰੰਤ ਬੰਦ ਹੋ ਜਾਵੇਗੀ ਅਤੇ ਮੁੜ ਚਾਲੂ ਨਹੀਂ ਹੋ ਸਕੇਗੀ।",
+    },
+    roles: Roles { view: "ਦਰਸ਼ਕ", operate: "ਚਾਲਕ", admin: "ਪ੍ਰਬੰਧਕ" },
+    audit: Audit {
+        hint: "ਪਿਛਲੇ 90 ਦਿਨਾਂ ਵਿੱਚ ਚਾਲਕਾਂ ਨੇ ਜੋ ਬਦਲਿਆ: ਇਨ੍ਹਾਂ ਸਫ਼ਿਆਂ ’ਤੇ, API ਰਾਹੀਂ ਅਤੇ ਕਮਾਂਡਾਂ ਨਾਲ।",
+        caption: "ਤਬਦੀਲੀਆਂ, ਸਭ ਤੋਂ ਨਵੀਆਂ ਪਹਿਲਾਂ",
+        heads: ["ਸਮਾਂ", "ਕਿਸ ਨੇ", "ਕੀ ਕੀਤਾ", "ਕਿਸ ਨੂੰ", "ਕਿੰਨੇ ਬਦਲੇ", "ਕਿੱਥੋਂ"],
+        none: "ਅਜਿਹੀ ਕੋਈ ਤਬਦੀਲੀ ਦਰਜ ਨਹੀਂ।",
+        action: "ਕੀ ਕੀਤਾ",
+        any_action: "ਕੁਝ ਵੀ",
+        actor: "ਕਿਸ ਨੇ: ਕੁੰਜੀ ਦਾ ਨਾਂ ਜਾਂ ਅਗੇਤਰ, ਜਾਂ user@machine",
+        find: "ਲੱਭੋ",
+        command: "ਕਮਾਂਡ",
     },
 };

@@ -16,16 +16,16 @@ texts! {
         skip: Words, navigation: Words, language: Words, sign_out: Words, times_are_utc: Words,
         sections: Sections, login: Login, failures: Failures, units: Units, notices: Notices, alerts: Alerts,
         overview: OverviewTexts, modes: Modes, workers: Workers, actions: Actions, states: States, jobs: Jobs,
-        job: Job, errors: Errors, keys: Keys,
+        job: Job, errors: Errors, keys: Keys, roles: Roles, audit: Audit,
     }
     /// The names of the pages.
-    Sections { overview: Words, jobs: Words, errors: Words, keys: Words, }
+    Sections { overview: Words, jobs: Words, errors: Words, keys: Words, audit: Words, }
     /// The form for signing in.
     Login {
         title: Words, key: Words, hint: Words, sign_in: Words, wrong_key: Words, old_form: Words, too_many: Words,
     }
     /// Why a page cannot be shown.
-    Failures { form: Words, not_found: Words, database: Words, }
+    Failures { form: Words, forbidden: Words, not_found: Words, database: Words, }
     /// Units of durations.
     Units { seconds: Words, minutes: Words, hours: Words, days: Words, }
     /// What an action did.
@@ -68,6 +68,13 @@ texts! {
     Errors { hint: Words, none: Words, caption: Words, heads: [Words; 4], retry_all: Words, }
     /// Keys and accounts.
     Keys {
-        hint: Words, caption: Words, heads: [Words; 8], works: Words, revoked: Words, admin: Words, revoke_warning: Words,
+        hint: Words, caption: Words, heads: [Words; 8], works: Words, revoked: Words, revoke_warning: Words,
+    }
+    /// What keys of operators may do.
+    Roles { view: Words, operate: Words, admin: Words, }
+    /// What operators changed.
+    Audit {
+        hint: Words, caption: Words, heads: [Words; 6], none: Words, action: Words, any_action: Words, actor: Words, find: Words,
+        command: Words,
     }
 }

@@ -1,7 +1,9 @@
-//! A form that an operator sent. A form without the token of its session is refused, since another site may have sent it.
+//! A form that an operator sent. A form without the token of its session is refused, since another site may have sent it. So is
+//! one of an operator who may only look.
 
 use std::time::Duration;
 
+use akhar_accounts::Role;
 use axum::{
     extract::{Form, FromRequest, FromRequestParts as _, Request},
     http::{HeaderMap, header},
@@ -57,22 +59,26 @@ fn is_same_origin(headers: &HeaderMap) -> bool {
     origin.split_once("://").is_some_and(|(_, of_page)| host == Some(of_page))
 }
 
-/// What an operator orders: a form of a page of the operator's session.
+/// A form with which an operator changes something.
 #[derive(Debug)]
-pub(super) struct Action {
+pub(super) struct OperatorForm {
     /// Who sent it.
     pub(super) operator: Operator,
     /// What it says.
     pub(super) fields: Fields,
 }
 
-impl FromRequest<OpsState> for Action {
+impl FromRequest<OpsState> for OperatorForm {
     type Rejection = Failure;
 
     async fn from_request(request: Request, state: &OpsState) -> Result<Self, Failure> {
         let (mut parts, body) = request.into_parts();
         let operator = Operator::from_request_parts(&mut parts, state).await?;
         let fields = Fields::read(Request::from_parts(parts, body), &operator.id.form_token()).await?;
+        // Which change it is, and whether the operator may make it, is found where the change is made.
+        if operator.session.role == Role::View {
+            return Err(Failure::Forbidden);
+        }
         Ok(Self { operator, fields })
     }
 }

@@ -1,0 +1,112 @@
+//! `/ops/audit`: what operators changed.
+
+use akhar_accounts::{
+    Action,
+    audit::{self, AuditFilter, AuditRow},
+};
+use axum::{extract::State, response::Response};
+use maud::{Markup, html};
+use serde::Deserialize;
+use uuid::Uuid;
+
+use super::{
+    failure::Failure,
+    format::{number, time},
+    layout::{self, Section},
+    operator::Operator,
+    search::escaped,
+    state::OpsState,
+    text::Text,
+};
+use crate::ui::query::Parameters;
+
+/// The changes on a page.
+const PER_PAGE: usize = 50;
+
+/// Which changes the page shows.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct AuditQuery {
+    action: String,
+    actor: String,
+    from: Option<Uuid>,
+}
+
+impl AuditQuery {
+    /// The path of the page that begins after this change.
+    fn path(&self, from: Option<Uuid>) -> String {
+        let from = from.map(|from| from.to_string()).unwrap_or_default();
+        let parameters = [("action", &self.action), ("actor", &self.actor), ("from", &from)];
+        let given = parameters.into_iter().filter(|(_, value)| !value.is_empty());
+        let query: Vec<String> = given.map(|(name, value)| format!("{name}={}", escaped(value))).collect();
+        format!("/ops/audit?{}", query.join("&"))
+    }
+}
+
+/// `GET /ops/audit`.
+pub(super) async fn handle(
+    State(state): State<OpsState>,
+    operator: Operator,
+    Parameters(query): Parameters<AuditQuery>,
+) -> Result<Response, Failure> {
+    let text = operator.language.text();
+    let actor = Some(query.actor.trim()).filter(|actor| !actor.is_empty()).map(str::to_owned);
+    let filter = AuditFilter { action: Action::from_name(&query.action), actor, before: query.from };
+    // One more than the page has tells whether there is a next page.
+    let limit = i64::try_from(PER_PAGE + 1).unwrap_or(i64::MAX);
+    let mut rows = audit::list(&state.database, &filter, limit).await?;
+    let has_next = rows.len() > PER_PAGE;
+    rows.truncate(PER_PAGE);
+    let body = html! {
+        h1 { (text.sections.audit) }
+        p.hint { (text.audit.hint) }
+        (filter_form(&query, text))
+        @if rows.is_empty() { p { (text.audit.none) } } @else { (list(&rows, text)) }
+        nav.pages aria-label=(text.jobs.pages) {
+            @if query.from.is_some() { a href=(query.path(None)) { (text.jobs.first_page) } }
+            @if let Some(last) = rows.last().filter(|_| has_next) {
+                a rel="next" href=(query.path(Some(last.id))) { (text.jobs.next_page) }
+            }
+        }
+    };
+    Ok(layout::page(&operator, Section::Audit, text.sections.audit, &body))
+}
+
+fn filter_form(query: &AuditQuery, text: &Text) -> Markup {
+    html! {
+        form.search method="get" action="/ops/audit" role="search" {
+            div {
+                label for="action" { (text.audit.action) }
+                select #action name="action" {
+                    option value="" { (text.audit.any_action) }
+                    @for action in Action::ALL {
+                        option value=(action.name()) selected[query.action == action.name()] { (action.name()) }
+                    }
+                }
+            }
+            div.wide {
+                label for="actor" { (text.audit.actor) }
+                input #actor type="search" name="actor" value=(query.actor) maxlength="300" spellcheck="false"
+                    autocapitalize="none";
+            }
+            button { (text.audit.find) }
+        }
+    }
+}
+
+fn list(rows: &[AuditRow], text: &Text) -> Markup {
+    let heads = &text.audit.heads;
+    let rows = html! {
+        @for row in rows {
+            (layout::row(heads, &[
+                time(row.at),
+                html! { (row.actor) @if let Some(prefix) = &row.key_prefix { " " code { (prefix) } } },
+                html! { code { (row.action) } },
+                html! { span.error-text { (row.target) } },
+                html! { (number(row.n_changed)) },
+                html! { (row.address.as_deref().unwrap_or(text.audit.command)) },
+            ]))
+        }
+    };
+    layout::table(text.audit.caption, heads, &rows)
+}
