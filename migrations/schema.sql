@@ -10,6 +10,30 @@ begin
     return null;
 end $function$;
 
+-- Counts jobs in their groups that change from one state to another, in the order of the arrays. Null is the state of a job that does not exist. Changes the rows in the order of accounts and names.
+CREATE OR REPLACE FUNCTION public.count_in_groups(accounts uuid[], names text[], befores text[], afters text[])
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+begin
+    insert into job_groups as g (account_id, name, n_unended, n_succeeded, n_failed, n_cancelled, last_ended_at)
+    select account, name, coalesce(sum(n) filter (where state in ('queued', 'running')), 0),
+        coalesce(sum(n) filter (where state = 'succeeded'), 0), coalesce(sum(n) filter (where state = 'failed'), 0),
+        coalesce(sum(n) filter (where state = 'cancelled'), 0),
+        max(now()) filter (where n > 0 and state in ('succeeded', 'failed', 'cancelled'))
+    from unnest(accounts, names, befores, afters) as changed (account, name, before, after),
+        lateral (values (before, -1), (after, 1)) as counted (state, n)
+    group by account, name order by account, name
+    on conflict (account_id, name) do update set
+        n_unended = g.n_unended + excluded.n_unended, n_succeeded = g.n_succeeded + excluded.n_succeeded,
+        n_failed = g.n_failed + excluded.n_failed, n_cancelled = g.n_cancelled + excluded.n_cancelled,
+        last_ended_at = coalesce(excluded.last_ended_at, g.last_ended_at);
+    if array_position(afters, null) is not null then
+        delete from job_groups where (account_id, name) in (select unnest(accounts), unnest(names))
+            and n_unended + n_succeeded + n_failed + n_cancelled = 0;
+    end if;
+end $function$;
+
 -- The turns of new jobs, in the order of the arrays: each job of an account gets the turn after its last waiting one, but none that was claimed already.
 CREATE OR REPLACE FUNCTION public.next_turns(queues text[], priorities smallint[], accounts uuid[])
  RETURNS bigint[]
@@ -180,6 +204,19 @@ create table idempotency_keys (
 CREATE INDEX idempotency_keys_expired ON public.idempotency_keys USING btree (created_at);
 CREATE INDEX idempotency_keys_of_job ON public.idempotency_keys USING btree (job_id);
 
+-- The groups of jobs, with the number of jobs in each state. A row exists while its group has jobs. Changed only by count_in_groups.
+create table job_groups (
+    account_id uuid not null, -- The account that owns the jobs.
+    name text not null, -- The name that requests gave the group: jobs.group_name.
+    n_unended bigint not null, -- The number of jobs that wait or run. Those that run are counted when the group is read, so that claims do not change the row.
+    n_succeeded bigint not null, -- The number of jobs that have succeeded.
+    n_failed bigint not null, -- The number of jobs that have failed.
+    n_cancelled bigint not null, -- The number of jobs that were cancelled.
+    created_at timestamp with time zone not null default now(), -- When the first of the jobs was accepted.
+    last_ended_at timestamp with time zone, -- When one of the jobs last ended.
+    constraint job_groups_pkey PRIMARY KEY (account_id, name)
+) with (fillfactor=50);
+
 -- One row per accepted request: the truth about it, and the queue that workers claim from.
 create table jobs (
     id uuid not null, -- UUIDv7, made by the api.
@@ -212,12 +249,16 @@ create table jobs (
     upload_bytes bigint, -- The size of that object, bytes.
     upload_sha256 bytea, -- The SHA-256 of that object.
     retain_s integer, -- How long it is kept after its end, seconds; 0 until its outcome is delivered; null for as long as the server keeps jobs.
+    group_name text, -- The name of its group among those of its account (job_groups); null without a group. Never changes.
+    labels jsonb, -- The labels that its request gave it, a JSON object of texts; null without labels. Never changes.
     constraint jobs_pkey PRIMARY KEY (id)
 ) with (toast_tuple_target=4080, fillfactor=70, autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_insert_scale_factor=0.2, autovacuum_analyze_scale_factor=0.1);
 CREATE INDEX jobs_claim ON public.jobs USING btree (queue, priority DESC, turn, run_at, id) WHERE (state = 'queued'::text);
 CREATE INDEX jobs_ended ON public.jobs USING btree (ended_at) WHERE (ended_at IS NOT NULL);
 CREATE INDEX jobs_failed ON public.jobs USING btree (id DESC) WHERE (state = 'failed'::text);
 CREATE INDEX jobs_of_account ON public.jobs USING btree (account_id, id DESC);
+CREATE INDEX jobs_of_group ON public.jobs USING btree (group_name, account_id, id DESC) WHERE (group_name IS NOT NULL);
+CREATE INDEX jobs_of_label ON public.jobs USING gin (labels jsonb_path_ops) WHERE (labels IS NOT NULL);
 CREATE INDEX jobs_of_request ON public.jobs USING btree (request_id) WHERE (request_id !~~ '________-____-7___-____-____________'::text);
 CREATE INDEX jobs_retained ON public.jobs USING btree (retain_s, ended_at) WHERE ((retain_s > 0) AND (ended_at IS NOT NULL));
 CREATE INDEX jobs_running ON public.jobs USING btree (worker) WHERE (state = 'running'::text);

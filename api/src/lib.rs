@@ -8,6 +8,7 @@ mod auth;
 mod budget;
 #[cfg(feature = "fuzzing")]
 pub mod fuzzing;
+mod groups;
 mod health;
 mod http;
 mod input;

@@ -1,8 +1,8 @@
 //! Builds the OpenAPI 3.1 document from the descriptions in the code.
 
 use akhar_client::{
-    JobBody, JobsBody, ProblemBody, ProgressEventBody, StateEventBody, ViolationBody, WebhookBody,
-    WebhookEvent,
+    GroupBody, GroupsBody, JobBody, JobsBody, ProblemBody, ProgressEventBody, StateEventBody, ViolationBody,
+    WebhookBody, WebhookEvent,
 };
 use akhar_jobs::Operation;
 use akhar_platform::config::Config;
@@ -17,7 +17,7 @@ use utoipa::{
 
 use crate::{
     auth::scope::TOKEN,
-    health,
+    groups, health,
     input::{field::FieldDescription, fields::Fields as _, form::describe},
     jobs::{self, list::JobsQuery},
     openai::{
@@ -46,12 +46,14 @@ use crate::{
         url = "https://github.com/akhar-project/akhar/tree/main/docs/src",
         description = "The book: how to use the server, operate it and how it works.",
     ),
-    paths(jobs::list::handle, jobs::get::handle, jobs::events::handle, jobs::result::handle, jobs::delete::handle, openai::models::handle, openai::model::handle, health::live, health::ready),
-    components(schemas(JobBody, JobsBody, ProblemBody, ViolationBody, ProgressEventBody, StateEventBody, WebhookBody, WebhookEvent)),
+    paths(jobs::list::handle, jobs::get::handle, jobs::events::handle, jobs::result::handle, jobs::delete::handle, groups::list::handle, groups::get::handle, openai::models::handle, openai::model::handle, health::live, health::ready),
+    components(schemas(GroupBody, GroupsBody, JobBody, JobsBody, ProblemBody, ViolationBody, ProgressEventBody, StateEventBody, WebhookBody, WebhookEvent)),
     tags(
         (name = "models", description = "The model operations."),
         (name = "jobs", description = "Every accepted request is a job. A caller can follow its jobs, get their results \
             and cancel them."),
+        (name = "groups", description = "Requests name groups of jobs with `Akhar-Group`, so that a caller can follow thousands of \
+            jobs as one."),
         (name = "tokens", description = "Short-lived tokens, so that a web page needs no server that hides the key."),
         (name = "openai", description = "Routes that follow OpenAI's audio API, for programs that use it."),
         (name = "operations", description = "Health probes, for operators of the service."),

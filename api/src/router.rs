@@ -15,7 +15,7 @@ use tower_http::catch_panic::CatchPanicLayer;
 
 use crate::{
     app::App,
-    health,
+    groups, health,
     http::{cors, middleware},
     input::names::{nearest, quoted},
     jobs, openai,
@@ -55,6 +55,8 @@ pub(crate) fn router(app: App) -> Router {
         .route("/v1/models/{id}", get(openai::model::handle).fallback(of_no_operation))
         .route("/v1/audio/transcriptions", post(openai::transcriptions::handle))
         .route("/v1/audio/translations", post(openai::translations::handle))
+        .route("/v1/groups", get(groups::list::handle))
+        .route("/v1/groups/{name}", get(groups::get::handle))
         .route("/v1/jobs", get(jobs::list::handle))
         .route("/v1/jobs/{id}", get(jobs::get::handle).delete(jobs::delete::handle))
         .route("/v1/jobs/{id}/events", get(jobs::events::handle))

@@ -42,6 +42,7 @@ pub mod subtitles;
 
 pub use bodies::{
     event::{JobEventBody, JobEventName, ProgressEventBody, StateEventBody},
+    group::{GroupBody, GroupsBody},
     handwriting::{HandwritingBody, Png, PointsBody, Strokes},
     job::{JobBody, JobResultBody, JobState, JobsBody},
     openai::{

@@ -1,6 +1,6 @@
 //! A job: one accepted request, from its acceptance to its end.
 
-use std::sync::Arc;
+use std::{collections::BTreeMap, sync::Arc};
 
 use bytes::Bytes;
 use chrono::{DateTime, Utc};
@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use crate::{
+    group::GroupName,
     operation::Operation,
     outcome::{Outcome, Timing},
     parameters::Parameters,
@@ -56,6 +57,10 @@ pub struct NewJob {
     /// How long the job is kept after its end, seconds; 0 until its outcome is delivered. `None` for as long as the server
     /// keeps jobs.
     pub retain_s: Option<i32>,
+    /// The group of the account's jobs in which it is counted.
+    pub group: Option<GroupName>,
+    /// Its labels, by their keys.
+    pub labels: BTreeMap<String, String>,
     /// How many jobs of the account may wait in the queue, this one included. `None` for as many as its share.
     pub max_queued: Option<i64>,
 }
@@ -160,4 +165,8 @@ pub struct Job {
     pub transcribed_s: Option<f64>,
     /// Whether the job is to be deleted when its outcome is delivered.
     pub is_kept_until_delivery: bool,
+    /// The group in which it is counted.
+    pub group: Option<GroupName>,
+    /// Its labels, by their keys.
+    pub labels: BTreeMap<String, String>,
 }

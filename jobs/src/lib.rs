@@ -7,6 +7,7 @@
 pub mod backend;
 mod bounded;
 pub mod fair_share;
+pub mod group;
 mod job;
 pub mod key_term;
 mod operation;
@@ -21,6 +22,7 @@ mod upload;
 pub mod uploads;
 
 pub use bounded::Bounded;
+pub use group::{GroupName, Label};
 pub use job::{Fence, Job, JobId, JobState, NewJob};
 pub use key_term::KeyTerm;
 pub use operation::Operation;

@@ -8,7 +8,7 @@ use axum::{
 };
 
 use crate::{
-    http::webhook,
+    http::{group, webhook},
     problems::{Problem, ProblemType},
 };
 
@@ -44,8 +44,9 @@ pub(super) fn check(scope: &Scope, parts: &Parts) -> Result<(), Problem> {
             "The token is for {operation} and its jobs, and the request is for something else."
         ));
     }
-    if parts.headers.contains_key(webhook::NAME) {
-        return refuse(format!("A request with a token cannot have the header {}.", webhook::NAME));
+    let refused = [webhook::NAME, group::GROUP.name, group::LABEL.name];
+    if let Some(name) = refused.into_iter().find(|name| parts.headers.contains_key(*name)) {
+        return refuse(format!("A request with a token cannot have the header {name}."));
     }
     Ok(())
 }

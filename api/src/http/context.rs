@@ -1,13 +1,14 @@
-//! The headers of a request that handlers need: request id, trace context, idempotency key, webhook, retention, Prefer and
-//! Accept.
+//! The headers of a request that handlers need: request id, trace context, idempotency key, webhook, retention, group, labels,
+//! Prefer and Accept.
 
 use std::{
+    collections::BTreeMap,
     sync::{Arc, OnceLock},
     time::Instant,
 };
 
 use akhar_accounts::{WebhookTargets, WebhookUrl};
-use akhar_jobs::JobId;
+use akhar_jobs::{GroupName, JobId};
 use axum::{
     extract::{FromRef, FromRequestParts, MatchedPath},
     http::{HeaderMap, HeaderName, request::Parts},
@@ -16,6 +17,7 @@ use uuid::Uuid;
 
 use super::{
     accept::Accept,
+    group,
     header::Header,
     idempotency_key,
     prefer::{self, Preferences},
@@ -23,18 +25,20 @@ use super::{
     representation::Representation,
     retain, webhook,
 };
-use crate::problems::{Problem, ProblemType};
+use crate::problems::{Problem, ProblemType, Violation};
 
 /// The header with the request's id, in requests and responses.
 pub(crate) const X_REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 const TRACEPARENT: &str = "traceparent";
 
 /// The request headers that every operation reads.
-pub(crate) const HEADERS: [Header; 6] = [
+pub(crate) const HEADERS: [Header; 8] = [
     prefer::HEADER,
     idempotency_key::HEADER,
     webhook::HEADER,
     retain::HEADER,
+    group::GROUP,
+    group::LABEL,
     Header::new(
         "X-Request-Id",
         "An id for the request: 1 to 128 visible ASCII characters. It is returned with the response and is in every log\n\
@@ -76,6 +80,10 @@ pub(crate) struct RequestContext {
     pub(crate) webhook: Option<WebhookUrl>,
     /// How long the job is kept after its end, seconds, if the request says so.
     pub(crate) retain_s: Option<i32>,
+    /// The group in which the job is counted.
+    pub(crate) group: Option<GroupName>,
+    /// The labels of the job.
+    pub(crate) labels: BTreeMap<String, String>,
     /// The preferences about waiting.
     pub(crate) preferences: Preferences,
     /// The media types that the caller accepts.
@@ -118,32 +126,34 @@ where
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
         let request = parts.extensions.get::<RequestInfo>();
         let request = request.ok_or_else(|| Problem::internal("the request did not pass the middleware"))?;
+        let headers = &parts.headers;
         let mut violations = Vec::new();
-        let idempotency_key = idempotency_key::read(&parts.headers).unwrap_or_else(|violation| {
-            violations.push(violation);
-            None
-        });
-        let webhook = webhook::read(&parts.headers, &Arc::<WebhookTargets>::from_ref(state)).unwrap_or_else(
-            |violation| {
-                violations.push(violation);
-                None
-            },
-        );
-        let retain_s = retain::read(&parts.headers).unwrap_or_else(|violation| {
-            violations.push(violation);
-            None
-        });
+        let idempotency_key = noted(idempotency_key::read(headers), &mut violations);
+        let webhook = noted(webhook::read(headers, &Arc::<WebhookTargets>::from_ref(state)), &mut violations);
+        let retain_s = noted(retain::read(headers), &mut violations);
+        let group = noted(group::read(headers), &mut violations);
+        let labels = noted(group::read_labels(headers), &mut violations);
         Problem::reject_if_any(violations)?;
         Ok(Self {
             request: request.clone(),
-            traceparent: traceparent(&parts.headers),
+            traceparent: traceparent(headers),
             idempotency_key,
             webhook,
             retain_s,
-            preferences: Preferences::read(&parts.headers),
-            accept: Accept::read(&parts.headers),
+            group,
+            labels,
+            preferences: Preferences::read(headers),
+            accept: Accept::read(headers),
         })
     }
+}
+
+/// The value of a header. If it has a violation, notes that, and the value is that of a request without the header.
+fn noted<T: Default>(value: Result<T, Violation>, violations: &mut Vec<Violation>) -> T {
+    value.unwrap_or_else(|violation| {
+        violations.push(violation);
+        T::default()
+    })
 }
 
 /// The id that the caller sent, if it is 1 to 128 visible ASCII characters. Otherwise a new id.

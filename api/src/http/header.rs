@@ -3,9 +3,9 @@
 use axum::http::{HeaderMap, HeaderValue};
 use serde_json::json;
 use utoipa::openapi::{
-    Required,
+    RefOr, Required,
     path::{Parameter, ParameterBuilder, ParameterIn},
-    schema::{ObjectBuilder, Type},
+    schema::{ArrayBuilder, ObjectBuilder, Schema, Type},
 };
 
 use crate::problems::{Code, Violation};
@@ -21,13 +21,15 @@ pub(crate) struct Header {
     pub(crate) max_length: Option<usize>,
     /// A regular expression that valid values match.
     pub(crate) pattern: Option<&'static str>,
+    /// The most values, if it is a list of them.
+    pub(crate) max_items: Option<usize>,
     pub(crate) example: Option<&'static str>,
 }
 
 impl Header {
     /// A header whose values have no documented limits.
     pub(crate) const fn new(name: &'static str, text: &'static str) -> Self {
-        Self { name, text, max_length: None, pattern: None, example: None }
+        Self { name, text, max_length: None, pattern: None, max_items: None, example: None }
     }
 
     /// The header of a request. `None` if there is none. A violation if there is more than one.
@@ -52,6 +54,10 @@ impl Header {
             .max_length(self.max_length)
             .pattern(self.pattern)
             .build();
+        let schema: RefOr<Schema> = match self.max_items {
+            Some(max) => ArrayBuilder::new().items(schema).max_items(Some(max)).into(),
+            None => schema.into(),
+        };
         ParameterBuilder::new()
             .name(self.name)
             .parameter_in(ParameterIn::Header)

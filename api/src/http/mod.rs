@@ -6,6 +6,7 @@ pub(crate) mod chunked;
 pub(crate) mod context;
 pub(crate) mod cors;
 pub(crate) mod event_stream;
+pub(crate) mod group;
 pub(crate) mod header;
 pub(crate) mod host;
 pub(crate) mod idempotency_key;

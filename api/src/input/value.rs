@@ -4,8 +4,9 @@
 use std::str::FromStr;
 
 use akhar_jobs::{
-    Bounded, Channels, Digits, JobId, JobState, KeyTerm, Language, Operation, PanjabiText, Script,
-    StrokeColor,
+    Bounded, Channels, Digits, GroupName, JobId, JobState, KeyTerm, Label, Language, Operation, PanjabiText,
+    Script, StrokeColor,
+    group::{LABEL_PATTERN, MAX_NAME_CHARACTERS, NAME_PATTERN},
     key_term::{self, KeyTermError},
     panjabi_text::{LENGTH, PATTERN, PanjabiTextError},
 };
@@ -228,6 +229,30 @@ impl Value for JobId {
 
     fn parse(text: &str) -> Result<Self, Code> {
         Uuid::try_parse(text).map(Self).map_err(|_| Code::NotAJob)
+    }
+}
+
+impl Value for GroupName {
+    fn rule() -> Rule {
+        let expected = "the name of a group: 1 to 128 letters, digits, \".\", \"_\" and \"-\", the first a letter or digit";
+        rule(expected, json!({"type": "string", "maxLength": MAX_NAME_CHARACTERS, "pattern": NAME_PATTERN}))
+    }
+
+    fn parse(text: &str) -> Result<Self, Code> {
+        let is_long = text.len() > MAX_NAME_CHARACTERS;
+        Self::parse(text).ok_or(if is_long { Code::TooLong } else { Code::CharacterNotAllowed })
+    }
+}
+
+impl Value for Label {
+    fn rule() -> Rule {
+        let expected = "key=value: a key of 1 to 64 letters, digits, \".\", \"_\" and \"-\", the first a letter or digit, and a \
+            value of 1 to 128 visible ASCII characters without commas";
+        rule(expected, json!({"type": "string", "pattern": LABEL_PATTERN}))
+    }
+
+    fn parse(text: &str) -> Result<Self, Code> {
+        Self::parse(text).ok_or(Code::CharacterNotAllowed)
     }
 }
 

@@ -131,6 +131,8 @@ fn sse(JobEventBody { event, id, data, retry }: JobEventBody) -> Event {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
     use akhar_jobs::{JobState, Operation};
     use uuid::Uuid;
 
@@ -182,6 +184,8 @@ mod tests {
             timing: None,
             transcribed_s: None,
             is_kept_until_delivery: false,
+            group: None,
+            labels: BTreeMap::new(),
         }
     }
 

@@ -40,9 +40,9 @@ problems! {
 pub(super) const PATH: &str = "/v1/jobs/019d0f6e-8e52-7d0c-a4f5-5b2b3f6d3c11";
 
 fields! {
-    /// The parameter of getting a job.
+    /// The parameter of getting a job or a group.
     WaitQuery {
-        /// Wait until the job has ended, but at most this many seconds.
+        /// Wait until the job, or every job of the group, has ended, but at most this many seconds.
         wait: Bounded<u8, 0, 60> = field("wait").wrong("61"),
     }
 }

@@ -2,7 +2,7 @@
 
 use akhar_client::JobsBody;
 use akhar_jobs::{
-    Bounded, JobId, JobState, Operation,
+    Bounded, GroupName, JobId, JobState, Label, Operation,
     store::{self, JobFilter},
 };
 use axum::{
@@ -46,6 +46,10 @@ fields! {
         since: DateTime<Utc> = field("since"),
         /// Only jobs that were accepted before this time.
         until: DateTime<Utc> = field("until"),
+        /// Only jobs of this group.
+        group: GroupName = field("group"),
+        /// Only jobs with this label, `key=value`.
+        label: Label = field("label"),
         /// Only jobs that were accepted before this job.
         before: JobId = field("before"),
         /// The most jobs in the response. The default is 20.
@@ -95,9 +99,9 @@ pub(crate) async fn handle(
 
 /// The filter and the number of jobs of the page. All violations are reported at once.
 pub(crate) fn page(uri: &Uri) -> Result<(JobFilter, u8), Problem> {
-    let JobsQuery { state, operation, since, until, before, limit } = query::parse(uri)?;
+    let JobsQuery { state, operation, since, until, group, label, before, limit } = query::parse(uri)?;
     let limit = limit.map_or(DEFAULT_LIMIT, Bounded::get);
-    Ok((JobFilter { state, operation, since, until, before }, limit))
+    Ok((JobFilter { state, operation, since, until, group, label, before }, limit))
 }
 
 #[cfg(test)]
@@ -112,7 +116,7 @@ mod tests {
     #[test]
     fn every_parameter_is_parsed() {
         let uri = "/v1/jobs?state=failed&operation=digit-recognition&since=2026-11-21T09:00:00Z\
-            &until=2026-11-22T09:00:00%2B05:30&limit=100&before=019d0f6e-8e52-7d0c-a4f5-5b2b3f6d3c11";
+            &until=2026-11-22T09:00:00%2B05:30&limit=100&group=calls&label=customer%3D42&before=019d0f6e-8e52-7d0c-a4f5-5b2b3f6d3c11";
         let (filter, limit) = page(&uri.parse().unwrap()).unwrap();
         assert_eq!(
             (filter.state, filter.operation),
@@ -120,6 +124,7 @@ mod tests {
         );
         assert_eq!(filter.until.unwrap() - filter.since.unwrap(), chrono::TimeDelta::minutes(24 * 60 - 330));
         assert!(filter.before.is_some());
+        assert_eq!((filter.group, filter.label), (GroupName::parse("calls"), Label::parse("customer=42")));
         assert_eq!(limit, 100);
     }
 
@@ -127,13 +132,17 @@ mod tests {
     fn all_violations_are_reported_at_once() {
         assert_eq!(codes(""), [""; 0]);
         assert_eq!(
-            codes("?state=done&operation=x&since=today&until=2026-11-21&before=1&limit=0&page=2"),
+            codes(
+                "?state=done&operation=x&since=today&until=2026-11-21&group=a/b&label=x&before=1&limit=0&page=2"
+            ),
             [
                 "unknown",
                 "not_a_choice",
                 "not_a_choice",
                 "not_a_time",
                 "not_a_time",
+                "character_not_allowed",
+                "character_not_allowed",
                 "not_a_job",
                 "out_of_range"
             ]

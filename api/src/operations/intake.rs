@@ -55,6 +55,8 @@ impl Intake<'_> {
             asynchronous,
             webhook_url,
             retain_s,
+            group: context.group.clone(),
+            labels: context.labels.clone(),
             max_queued: caller.quotas.max_queued.map(i64::from),
         };
         Ok(Admitted { job, upload, has_key: context.idempotency_key.is_some() })

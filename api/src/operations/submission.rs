@@ -1,7 +1,7 @@
 //! Submits the job of a request and waits for its end: a job that may be submitted comes in, and the job as it is when
 //! the request is answered goes out.
 
-use std::{sync::Arc, time::Duration};
+use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use akhar_jobs::{
     Job, JobId, JobState, NewJob, Operation, Upload,
@@ -207,5 +207,7 @@ fn assumed_queued(id: JobId, operation: Operation) -> Job {
         timing: None,
         transcribed_s: None,
         is_kept_until_delivery: false,
+        group: None,
+        labels: BTreeMap::new(),
     }
 }

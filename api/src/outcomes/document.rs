@@ -27,6 +27,8 @@ pub(crate) fn job_body(job: Job, request_id: &str) -> JobBody {
         id: job.id.0,
         operation: job.operation.name().into(),
         state: state(job.state),
+        group: job.group.map(Into::into),
+        labels: job.labels,
         attempt: job.attempt,
         created_at: job.created_at,
         started_at: job.started_at,

@@ -48,7 +48,7 @@ problem_types! {
         "Send a valid API key, as in `Authorization: Bearer <API_KEY>`. Keys are issued by the operator.";
     OutOfScope: "out-of-scope", FORBIDDEN, None, "The token is not for this request",
         "A token is for one operation, for the jobs whose ids its page knows, and for pages of one origin. It does not list jobs, \
-        name webhooks or create tokens. Send the request with an API key.";
+        name webhooks, groups or labels, or create tokens. Send the request with an API key.";
     NotFound: "not-found", NOT_FOUND, None, "Not found",
         "There is no such resource, or it belongs to another account.";
     MethodNotAllowed: "method-not-allowed", METHOD_NOT_ALLOWED, None, "Method not allowed",

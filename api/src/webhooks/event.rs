@@ -42,6 +42,8 @@ const fn event(state: JobState) -> Option<WebhookEvent> {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
     use akhar_jobs::{JobId, Operation, Outcome};
     use chrono::Utc;
     use serde_json::{Value, json};
@@ -62,6 +64,8 @@ mod tests {
             timing: None,
             transcribed_s: None,
             is_kept_until_delivery: false,
+            group: None,
+            labels: BTreeMap::new(),
         };
         let EventBody { bytes, is_whole } = body(job, "a-request").unwrap()?;
         let document: Value = serde_json::from_slice(&bytes).unwrap();

@@ -1,6 +1,6 @@
 //! The statements of the queue on one table, and their times.
 
-use std::time::Instant;
+use std::{collections::BTreeMap, time::Instant};
 
 use akhar_jobs::{
     Fence, FreePlaces, JobId, JobUpload, MediaType, NewJob, Outcome, Parameters, Queue, TopK, UploadContent,
@@ -63,6 +63,8 @@ fn job(asynchronous: bool) -> NewJob {
         asynchronous,
         webhook_url: None,
         retain_s: None,
+        group: None,
+        labels: BTreeMap::new(),
         max_queued: None,
     }
 }

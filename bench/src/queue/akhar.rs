@@ -2,6 +2,7 @@
 //! nothing. The jobs are asynchronous, so every submission and every end is flushed to disk.
 
 use std::{
+    collections::BTreeMap,
     convert::Infallible,
     sync::{
         Arc,
@@ -69,6 +70,8 @@ fn empty_job() -> NewJob {
         asynchronous: true,
         webhook_url: None,
         retain_s: None,
+        group: None,
+        labels: BTreeMap::new(),
         max_queued: None,
     }
 }

@@ -1,6 +1,6 @@
 //! The document about a job, with its result or error when it has ended.
 
-use std::borrow::Cow;
+use std::{borrow::Cow, collections::BTreeMap};
 
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
@@ -22,6 +22,14 @@ pub struct JobBody {
     pub operation: Cow<'static, str>,
     /// The job's state.
     pub state: JobState,
+    /// The name of the group in which the job is counted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schema(nullable = false))]
+    pub group: Option<String>,
+    /// The labels that the request gave the job.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    #[cfg_attr(feature = "schema", schema(required = false))]
+    pub labels: BTreeMap<String, String>,
     /// The number of times that a worker has started the job.
     #[cfg_attr(feature = "schema", schema(minimum = 0))]
     pub attempt: i32,

@@ -1,6 +1,7 @@
 //! The JSON bodies, one file for each.
 
 pub(crate) mod event;
+pub(crate) mod group;
 pub(crate) mod handwriting;
 pub(crate) mod job;
 pub(crate) mod openai;

@@ -24,7 +24,7 @@ macro_rules! deletion {
             "),
              deleted as (
                  delete from jobs j using doomed where j.id = doomed.id
-                 returning j.id, j.account_id, j.operation, j.queue, j.state, j.created_at, j.started_at, j.ended_at, j.upload_url,
+                 returning j.id, j.account_id, j.operation, j.queue, j.state, j.created_at, j.started_at, j.ended_at, j.upload_url, j.group_name,
                      case state when 'cancelled' then transcribed_s else (outcome->>'seconds')::float8 end as audio_s),
              forgotten_keys as (
                  delete from idempotency_keys where job_id = any(array(select id from deleted))),
@@ -40,8 +40,12 @@ macro_rules! deletion {
             " order by id
                  on conflict (id) do update set state = excluded.state, created_at = excluded.created_at,
                      started_at = excluded.started_at, ended_at = excluded.ended_at, deleted_at = now(),
-                     audio_s = excluded.audio_s)
-             select upload_url from deleted"
+                     audio_s = excluded.audio_s),
+             grouped as (
+                 select case when count(*) > 0 then count_in_groups(array_agg(account_id), array_agg(group_name),
+                     array_agg(state), array_agg(null::text)) end
+                 from deleted where group_name is not null)
+             select upload_url from deleted, grouped"
         )
     };
 }

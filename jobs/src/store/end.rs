@@ -113,7 +113,7 @@ impl Ending {
 
 /// Ends the jobs whose guards are met: writes their outcomes and artifacts, deletes their uploads (but not those of dead
 /// jobs, which the service failed to process and an operator can retry) and the segments that were stored while they ran,
-/// adds recordings to the usage of their accounts, writes the deliveries of their webhooks, and announces their ends (see
+/// adds recordings to the usage of their accounts, counts the jobs in their groups, writes the deliveries of their webhooks, and announces their ends (see
 /// [`super::ended`]). Takes at most [`MAX_ENDINGS`] endings. If at least one of the ended jobs is acknowledged or has an
 /// upload outside the database, all of them are on disk when this returns. Otherwise a crash of Postgres could lose an end
 /// whose object is deleted already.
@@ -207,7 +207,7 @@ async fn update(db: &mut PgConnection, endings: &[&Ending]) -> Result<Vec<EndedR
                  then j.account_id = e.account_id and (j.state = 'queued' or e.may_run and j.state = 'running')
                  else j.state = 'running' and j.attempt = e.attempt end
              returning j.id, j.operation, j.state, j.attempt, j.created_at, j.started_at, j.ended_at, j.outcome,
-                 j.decode_us, j.infer_us, j.transcribed_s, j.retain_s, j.acknowledged or j.upload_url is not null as must_flush,
+                 j.decode_us, j.infer_us, j.transcribed_s, j.retain_s, j.group_name, j.labels, j.acknowledged or j.upload_url is not null as must_flush,
                  case when not e.is_dead then j.upload_url end as object, j.webhook_url is not null as has_webhook,
                  e.error is not null as has_failed,
                  case when e.error is not null then (select worker from jobs old where old.id = j.id) end as failed_worker),
@@ -216,6 +216,11 @@ async fn update(db: &mut PgConnection, endings: &[&Ending]) -> Result<Vec<EndedR
              select a.job_id, a.name, a.bytes
              from unnest($11::uuid[], $12::text[], $13::bytea[]) as a (job_id, name, bytes)
              join ended on ended.id = a.job_id),
+         grouped as (
+             select case when count(*) > 0 then count_in_groups(
+                 array_agg((select account_id from jobs old where old.id = ended.id)), array_agg(group_name),
+                 array_agg('queued'::text), array_agg(state)) end
+             from ended where group_name is not null),
          flushed as (select bool_or(must_flush) as is_flushed from ended having count(*) > 0),
          announced as (
              select is_flushed,
@@ -225,7 +230,7 @@ async fn update(db: &mut PgConnection, endings: &[&Ending]) -> Result<Vec<EndedR
                      from (select json_agg(row_to_json(ended))::text as rows, string_agg(id::text, ',') as ids from ended) as all_ended)
                  end
              from flushed)
-         select id, object, has_webhook, failed_worker, has_failed, is_flushed from ended, announced",
+         select id, object, has_webhook, failed_worker, has_failed, is_flushed from ended, announced, grouped",
     )
     .bind(column(endings, |e| e.job().0))
     .bind(column(endings, |e| e.guard.attempt()))

@@ -1,10 +1,12 @@
 //! Reads jobs by id, and parses announcements of ended jobs.
 
+use std::collections::BTreeMap;
+
 use chrono::{DateTime, Utc};
 use sqlx::{PgConnection, PgPool, types::Json};
 use uuid::Uuid;
 
-use crate::{Job, JobId, JobState, Operation, Outcome, Timing};
+use crate::{GroupName, Job, JobId, JobState, Label, Operation, Outcome, Timing};
 
 use super::{
     artifacts,
@@ -27,6 +29,8 @@ struct JobRow {
     /// Earlier versions did not announce it.
     #[serde(default)]
     retain_s: Option<i32>,
+    group_name: Option<GroupName>,
+    labels: Option<Json<BTreeMap<String, String>>>,
 }
 
 /// The jobs with these ids, in any order. Ids of no job are left out.
@@ -46,7 +50,7 @@ async fn select(
 ) -> Result<Vec<Job>, sqlx::Error> {
     let rows: Vec<JobRow> = sqlx::query_as(
         "select id, operation, state, attempt, created_at, started_at, ended_at, outcome, decode_us, infer_us,
-             transcribed_s, retain_s
+             transcribed_s, retain_s, group_name, labels
          from jobs where id = any($1) and ($2 is null or account_id = $2)",
     )
     .bind(ids.iter().map(|id| id.0).collect::<Vec<_>>())
@@ -72,6 +76,10 @@ pub struct JobFilter {
     pub until: Option<DateTime<Utc>>,
     /// Accepted before this job. Ids are in the order in which jobs were accepted.
     pub before: Option<JobId>,
+    /// In this group.
+    pub group: Option<GroupName>,
+    /// With this label.
+    pub label: Option<Label>,
 }
 
 /// At most `limit` jobs of an account, newest first. Only failed jobs have their outcomes.
@@ -83,11 +91,13 @@ pub async fn of_account(
 ) -> Result<Vec<Job>, sqlx::Error> {
     let rows: Vec<JobRow> = sqlx::query_as(
         "select id, operation, state, attempt, created_at, started_at, ended_at,
-             case when state = 'failed' then outcome end as outcome, decode_us, infer_us, transcribed_s, retain_s
+             case when state = 'failed' then outcome end as outcome, decode_us, infer_us, transcribed_s, retain_s,
+             group_name, labels
          from jobs
          where account_id = $1 and ($2 is null or state = $2) and ($3 is null or operation = $3)
              and ($4 is null or created_at >= $4) and ($5 is null or created_at < $5) and ($6 is null or id < $6)
-         order by id desc limit $7",
+             and ($7 is null or group_name = $7) and ($8 is null or labels @> $8)
+         order by id desc limit $9",
     )
     .bind(account_id)
     .bind(filter.state.map(JobState::name))
@@ -95,6 +105,8 @@ pub async fn of_account(
     .bind(filter.since)
     .bind(filter.until)
     .bind(filter.before.map(|id| id.0))
+    .bind(&filter.group)
+    .bind(filter.label.as_ref().map(|label| Json(BTreeMap::from([(&label.key, &label.value)]))))
     .bind(limit)
     .fetch_all(db)
     .await?;
@@ -153,6 +165,8 @@ impl JobRow {
             timing,
             transcribed_s: self.transcribed_s,
             is_kept_until_delivery: self.retain_s == Some(0),
+            group: self.group_name,
+            labels: self.labels.map(|labels| labels.0).unwrap_or_default(),
         })
     }
 }

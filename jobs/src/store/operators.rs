@@ -214,12 +214,16 @@ async fn retry(db: &mut PgConnection, jobs: &[(JobId, Uuid)]) -> Result<usize, s
                  acknowledged = true, run_at = now(), max_attempts = j.attempt + ",
     );
     query.push_bind(MORE_ATTEMPTS).push(
-        " from given where j.id = given.id returning j.id, j.queue),
+        " from given where j.id = given.id returning j.id, j.queue, j.account_id, j.group_name),
+         grouped as (
+             select case when count(*) > 0 then count_in_groups(array_agg(account_id), array_agg(group_name),
+                 array_agg('failed'::text), array_agg('queued'::text)) end
+             from retried where group_name is not null),
          notified as (select pg_notify(",
     );
     query.push_bind(JOBS_QUEUED).push(
         ", string_agg(distinct queue, ',')) from retried having count(*) > 0)
-         select id from retried, notified",
+         select id from retried, notified, grouped",
     );
     Ok(query.build().fetch_all(db).await?.len())
 }

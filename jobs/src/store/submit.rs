@@ -76,22 +76,26 @@ async fn insert(
         "with new as (
              select * from unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[], $5::int2[], next_turns($4, $5, $2),
                  $6::jsonb[], $7::text[], $8::bytea[], $9::text[], $10::int8[], $11::bytea[], $12::text[], $13::text[],
-                 $14::text[], $18::int4[])
+                 $14::text[], $18::int4[], $19::text[], $20::jsonb[])
                  as new (id, account_id, operation, queue, priority, turn, parameters,
                      media_type, upload, upload_url, upload_bytes, upload_sha256, request_id, traceparent, webhook_url,
-                     retain_s)),
+                     retain_s, group_name, labels)),
          accepted as (
              insert into jobs (id, account_id, operation, queue, priority, turn, parameters,
                  media_type, upload, upload_url, upload_bytes, upload_sha256, request_id, traceparent, webhook_url, retain_s,
-                 acknowledged, max_attempts)
+                 group_name, labels, acknowledged, max_attempts)
              select *, priority = 0 or webhook_url is not null, $15 from new
              on conflict (id) do nothing
-             returning id, queue),
+             returning id, queue, account_id, group_name),
+         grouped as (
+             select case when count(*) > 0 then count_in_groups(array_agg(account_id), array_agg(group_name),
+                 array_agg(null::text), array_agg('queued'::text)) end
+             from accepted where group_name is not null),
          announced as (
              select case when not $16 then pg_notify($17, string_agg(distinct queue, ',')) end,
                  case when $16 then set_config('synchronous_commit', 'on', true) end
              from accepted having count(*) > 0)
-         select id from accepted, announced",
+         select id from accepted, announced, grouped",
     )
     .bind(column(jobs, |job| job.id.0))
     .bind(column(jobs, |job| job.account_id))
@@ -111,6 +115,8 @@ async fn insert(
     .bind(is_flushed)
     .bind(JOBS_QUEUED)
     .bind(column(jobs, |job| job.retain_s))
+    .bind(column(jobs, |job| job.group.as_ref()))
+    .bind(column(jobs, |job| (!job.labels.is_empty()).then_some(Json(&job.labels))))
     .fetch_all(db)
     .await
 }

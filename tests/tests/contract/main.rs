@@ -10,6 +10,7 @@ mod events;
 mod fields;
 mod files;
 mod formats;
+mod groups;
 mod handwriting;
 mod idempotency;
 mod job_list;

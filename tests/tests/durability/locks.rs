@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use akhar_accounts::ChangeError;
 use akhar_jobs::{
-    Fence, FreePlaces, JobId, NewJob, Queue,
+    Fence, FreePlaces, GroupName, JobId, NewJob, Queue,
     store::{self, Attempted, Change, Ending, Guard, JobSearch, LeaseLimits, Requeue},
 };
 use akhar_platform::database::Database;
@@ -20,6 +20,16 @@ const N_JOBS: usize = 40;
 
 /// How often all statements run at the same time.
 const N_ROUNDS: usize = 60;
+
+/// The groups whose counts are not those of their jobs.
+const WRONG_COUNTS: &str = "with counted as (
+        select account_id, group_name as name, count(*) filter (where state in ('queued', 'running')) as n_unended,
+            count(*) filter (where state = 'succeeded') as n_succeeded, count(*) filter (where state = 'failed') as n_failed,
+            count(*) filter (where state = 'cancelled') as n_cancelled
+        from jobs where group_name is not null group by account_id, group_name)
+    select account_id, name from counted full join job_groups g using (account_id, name)
+    where (counted.n_unended, counted.n_succeeded, counted.n_failed, counted.n_cancelled)
+        is distinct from (g.n_unended, g.n_succeeded, g.n_failed, g.n_cancelled)";
 
 /// A statement that runs. Returns how many jobs it has deleted.
 type Running<'a> = BoxFuture<'a, Result<u64, sqlx::Error>>;
@@ -148,7 +158,12 @@ async fn no_statement_of_the_queue_deadlocks_with_another() {
         let (running, queued) = (jobs_in(db, "running").await, jobs_in(db, "queued").await);
         let ended = [jobs_in(db, "failed").await, jobs_in(db, "cancelled").await].concat();
         let webhook_url = Some("https://receiver.example/".into());
-        let new = |account_id| NewJob { account_id, webhook_url: webhook_url.clone(), ..new_job(false) };
+        let new = |account_id| {
+            // The ids of the jobs are in another order than the names of their groups.
+            let job = new_job(false);
+            let group = GroupName::parse(["c", "a", "b"][usize::from(job.id.0.as_bytes()[15] % 3)]);
+            NewJob { account_id, webhook_url: webhook_url.clone(), group, ..job }
+        };
         let new_of = |accounts: [Uuid; 2]| -> Vec<_> { (0..N_JOBS).map(|n| new(accounts[n % 2])).collect() };
         let new: Vec<_> = new_of(accounts);
         let mut changes = vec![
@@ -179,4 +194,6 @@ async fn no_statement_of_the_queue_deadlocks_with_another() {
     let n_deadlocks: i64 = sqlx::query_scalar(deadlocks).fetch_one(db).await.expect("a count");
     assert!(n_deleted > 100, "{n_deleted} jobs ended and were deleted");
     assert_eq!(n_deadlocks, 0);
+    let wrong: Vec<(Uuid, String)> = sqlx::query_as(WRONG_COUNTS).fetch_all(db).await.expect("rows");
+    assert_eq!(wrong, []);
 }

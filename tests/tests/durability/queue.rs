@@ -1,7 +1,7 @@
 //! The rules of the queue, tested on its statements and its backend: which jobs are accepted, which are
 //! claimed first, and which ends count.
 
-use std::{future::poll_fn, sync::Arc, task::Poll, time::Duration};
+use std::{collections::BTreeMap, future::poll_fn, sync::Arc, task::Poll, time::Duration};
 
 use akhar_jobs::{
     Fence, FreePlaces, JobId, MAX_ATTEMPTS, MediaType, NewJob, Parameters, Places, Queue, TopK, Upload,
@@ -37,6 +37,8 @@ pub(crate) fn new_job(asynchronous: bool) -> NewJob {
         asynchronous,
         webhook_url: None,
         retain_s: None,
+        group: None,
+        labels: BTreeMap::new(),
         max_queued: None,
     }
 }

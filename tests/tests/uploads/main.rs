@@ -1,6 +1,6 @@
 //! Uploads outside the database: every job has its upload, and no upload outlives its job.
 
-use std::time::Duration;
+use std::{collections::BTreeMap, time::Duration};
 
 use akhar_jobs::{
     JobId, JobUpload, MediaType, NewJob, Parameters, TopK, Upload,
@@ -262,6 +262,8 @@ fn new_job(id: JobId, upload: JobUpload) -> NewJob {
         asynchronous: true,
         webhook_url: None,
         retain_s: None,
+        group: None,
+        labels: BTreeMap::new(),
         max_queued: None,
     }
 }

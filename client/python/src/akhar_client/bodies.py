@@ -107,6 +107,8 @@ class Job(TypedDict):
     id: str
     operation: str
     state: JobState
+    group: NotRequired[str]
+    labels: NotRequired[dict[str, str]]
     attempt: int
     created_at: str
     started_at: NotRequired[str | None]
@@ -124,6 +126,27 @@ class Jobs(TypedDict):
     """A page of jobs, the newest first."""
 
     jobs: list[Job]
+    next: NotRequired[str]
+
+
+class Group(TypedDict):
+    """A group, with the number of its jobs in each state."""
+
+    name: str
+    has_ended: bool
+    queued: int
+    running: int
+    succeeded: int
+    failed: int
+    cancelled: int
+    created_at: str
+    last_ended_at: NotRequired[str | None]
+
+
+class Groups(TypedDict):
+    """A page of groups, in the order of their names."""
+
+    groups: list[Group]
     next: NotRequired[str]
 
 

@@ -1,7 +1,9 @@
 //! Runs random statements in Postgres and in the model, and compares the rows after each.
 
+use std::collections::BTreeMap;
+
 use akhar_jobs::{
-    Fence, FreePlaces, JobId, NewJob, Outcome, Prediction, Queue,
+    Fence, FreePlaces, GroupName, JobId, NewJob, Outcome, Prediction, Queue,
     store::{self, Change, Clock, Ending, Guard, JobSearch, Requeue, Submitted},
 };
 use akhar_tests::{Cluster, ops::actor};
@@ -191,6 +193,40 @@ impl Both {
             });
         }
         assert_eq!(found, self.model, "after {statement:?}");
+        self.compare_groups(statement).await;
+    }
+
+    /// Panics unless the counts of the groups are those of the model's rows.
+    async fn compare_groups(&self, statement: Statement) {
+        let groups = store::list_groups(&self.db, self.jobs[0].account_id, None, 10).await.expect("rows");
+        let counted = groups.into_iter().map(|group| {
+            let counts =
+                [group.n_queued, group.n_running, group.n_succeeded, group.n_failed, group.n_cancelled];
+            (group.name.as_str().to_owned(), counts)
+        });
+        let mut expected: BTreeMap<String, [i64; 5]> = BTreeMap::new();
+        for (job, row) in self.model.iter().enumerate() {
+            if let (Some(group), Some(row)) = (group(job), row) {
+                expected.entry(group.into()).or_default()[count_of(row.state)] += 1;
+            }
+        }
+        assert_eq!(counted.collect::<BTreeMap<_, _>>(), expected, "after {statement:?}");
+    }
+}
+
+/// The group of a job. One job has none.
+fn group(job: usize) -> Option<GroupName> {
+    GroupName::parse(["a", "b", "", "a"][job])
+}
+
+/// Which count of a group has the jobs in this state.
+const fn count_of(state: State) -> usize {
+    match state {
+        State::Queued => 0,
+        State::Running => 1,
+        State::Ended(End::Answered) => 2,
+        State::Ended(End::Rejected | End::Dead) => 3,
+        State::Ended(End::Cancelled) => 4,
     }
 }
 
@@ -235,8 +271,9 @@ fn the_statements_do_what_the_model_says() {
     let checked = runner.run(&sequences, |commands| {
         n_commands.set(n_commands.get() + commands.len());
         runtime.block_on(async {
-            sqlx::query("truncate jobs cascade").execute(&db).await.expect("a write");
-            let jobs = std::array::from_fn(|_| new_job(false));
+            sqlx::query("truncate jobs, job_groups cascade").execute(&db).await.expect("a write");
+            let account_id = Uuid::now_v7();
+            let jobs = std::array::from_fn(|job| NewJob { account_id, group: group(job), ..new_job(false) });
             let mut both = Both { db: db.clone(), model: [None; N_JOBS], jobs };
             for command in commands {
                 both.run(command).await;

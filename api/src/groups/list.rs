@@ -1,0 +1,74 @@
+//! `GET /v1/groups`: responds with a list of the caller's groups, in the order of their names.
+
+use akhar_client::GroupsBody;
+use akhar_jobs::{Bounded, GroupName, store};
+use axum::{Json, extract::State, http::Uri};
+
+use super::get::body;
+use crate::{
+    app::App,
+    auth::caller::Caller,
+    http::{context::RequestContext, representation::Representation},
+    input::{
+        field::field,
+        fields::{Fields as _, fields},
+        query,
+    },
+    problems::{Problem, responses::problems},
+    retry::retry_transient,
+};
+
+problems! {
+    /// The problems of listing groups.
+    GroupsProblems at "/v1/groups", GroupsQuery::violation() => Unauthorized, OutOfScope, NotAcceptable, InvalidInput, QuotaExceeded, Internal, Busy, Draining, Unavailable,
+}
+
+/// The number of groups in a response if the caller sets no limit.
+const DEFAULT_LIMIT: u8 = 20;
+
+fields! {
+    /// The parameters of the list.
+    GroupsQuery {
+        /// Only groups whose names come after this one.
+        after: GroupName = field("after"),
+        /// The most groups in the response. The default is 20.
+        limit: Bounded<u8, 1, 100> = field("limit").wrong("101"),
+    }
+}
+
+/// Responds with the caller's groups. `next` in the response is the value of `after` for the next page.
+#[utoipa::path(
+    get,
+    path = "/v1/groups",
+    operation_id = "list-groups",
+    tag = "groups",
+    summary = "List the groups of your jobs, in the order of their names",
+    description = "Lists the groups that have jobs of the key's account. For the next page, send `after` with the value of `next`.",
+    params(GroupsQuery),
+    responses(
+        (status = 200, description = "The groups.", body = GroupsBody,
+            example = json!({"groups": [{"name": "calls-2026-11-26", "has_ended": true, "queued": 0, "running": 0,
+                "succeeded": 9997, "failed": 3, "cancelled": 0, "created_at": "2026-11-26T09:00:00Z",
+                "last_ended_at": "2026-11-26T11:40:07.300Z"}]})),
+        GroupsProblems,
+    ),
+    security(("bearer" = [])),
+)]
+pub(crate) async fn handle(
+    State(app): State<App>,
+    caller: Caller,
+    context: RequestContext,
+    uri: Uri,
+) -> Result<Json<GroupsBody>, Problem> {
+    context.negotiate(Representation::JSON)?;
+    let GroupsQuery { after, limit } = query::parse(&uri)?;
+    let limit = limit.map_or(DEFAULT_LIMIT, Bounded::get);
+    let db = &app.database.durable;
+    // One group more than the page has tells whether there is a next page.
+    let more = i64::from(limit) + 1;
+    let listed = retry_transient(|_| store::list_groups(db, caller.account_id, after.as_ref(), more)).await?;
+    let is_last = listed.len() <= usize::from(limit);
+    let groups: Vec<_> = listed.into_iter().take(limit.into()).map(body).collect();
+    let next = groups.last().filter(|_| !is_last).map(|group| group.name.clone());
+    Ok(Json(GroupsBody { groups, next }))
+}

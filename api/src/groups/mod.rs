@@ -1,0 +1,4 @@
+//! The routes under `/v1/groups`, one file for each.
+
+pub(crate) mod get;
+pub(crate) mod list;

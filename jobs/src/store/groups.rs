@@ -1,0 +1,72 @@
+//! Reads groups of jobs. The statements that submit, end, retry and delete jobs count them in their groups, with the function
+//! `count_in_groups` of the database, so that reading a group does not read its jobs.
+
+use chrono::{DateTime, Utc};
+use sqlx::PgPool;
+use uuid::Uuid;
+
+use crate::GroupName;
+
+/// A group, with the number of its jobs in each state.
+#[derive(Debug, Clone, PartialEq, Eq, sqlx::FromRow)]
+pub struct Group {
+    /// The name.
+    pub name: GroupName,
+    /// The number of jobs that wait.
+    pub n_queued: i64,
+    /// The number of jobs that run.
+    pub n_running: i64,
+    /// The number of jobs that have succeeded.
+    pub n_succeeded: i64,
+    /// The number of jobs that have failed.
+    pub n_failed: i64,
+    /// The number of jobs that were cancelled.
+    pub n_cancelled: i64,
+    /// When the first of the jobs was accepted.
+    pub created_at: DateTime<Utc>,
+    /// When one of the jobs last ended.
+    pub last_ended_at: Option<DateTime<Utc>>,
+}
+
+impl Group {
+    /// Whether all jobs have ended.
+    pub const fn has_ended(&self) -> bool {
+        self.n_queued + self.n_running == 0
+    }
+}
+
+/// Reads groups. Few jobs run at a time, so they are counted: otherwise every claim would change the row of a group.
+macro_rules! counted {
+    ($condition:literal) => {
+        concat!(
+            "with running as materialized (
+                 select account_id, group_name, count(*) as n from jobs where state = 'running'
+                 group by account_id, group_name)
+             select g.name, g.n_unended - coalesce(r.n, 0) as n_queued, coalesce(r.n, 0) as n_running, g.n_succeeded, g.n_failed,
+                 g.n_cancelled, g.created_at, g.last_ended_at
+             from job_groups g left join running r on r.account_id = g.account_id and r.group_name = g.name
+             where g.account_id = $1 and ",
+            $condition
+        )
+    };
+}
+
+/// A group of this account. `None` if none of its jobs is in the group.
+pub async fn find_group(
+    db: &PgPool,
+    account_id: Uuid,
+    name: &GroupName,
+) -> Result<Option<Group>, sqlx::Error> {
+    sqlx::query_as(counted!("g.name = $2")).bind(account_id).bind(name).fetch_optional(db).await
+}
+
+/// At most `limit` groups of this account, in the order of their names: those after this one, if one is given.
+pub async fn list_groups(
+    db: &PgPool,
+    account_id: Uuid,
+    after: Option<&GroupName>,
+    limit: i64,
+) -> Result<Vec<Group>, sqlx::Error> {
+    let groups = counted!("($2 is null or g.name > $2) order by g.name limit $3");
+    sqlx::query_as(groups).bind(account_id).bind(after).bind(limit).fetch_all(db).await
+}

@@ -1,0 +1,162 @@
+//! Groups of jobs and labels: the headers, the counts, the lists, and what other accounts see.
+
+use akhar_tests::{Answer, Form, Stack, http::send, speech::recording};
+use reqwest::RequestBuilder;
+use serde_json::{Value, json};
+use uuid::Uuid;
+
+use crate::operations;
+
+const GROUP: &str = "akhar-group";
+const LABEL: &str = "akhar-label";
+
+fn digit(stack: &Stack) -> RequestBuilder {
+    let image = &operations()[0];
+    stack.post(image.operation, &Form::upload(&image.bytes))
+}
+
+/// Submits an asynchronous job in this group.
+async fn submit(stack: &Stack, group: &str) -> Uuid {
+    send(digit(stack).header(GROUP, group).header("prefer", "respond-async")).await.job()
+}
+
+/// The counts in the document of a group: queued, running, succeeded, failed and cancelled jobs.
+fn counts(group: &Value) -> [i64; 5] {
+    let count = |name: &str| group[name].as_i64().expect("a count");
+    ["queued", "running", "succeeded", "failed", "cancelled"].map(count)
+}
+
+/// The names in a list of groups.
+fn names(list: &Answer) -> Vec<String> {
+    let json = list.json();
+    let groups = json["groups"].as_array().expect("a list").clone();
+    groups.iter().map(|group| group["name"].as_str().expect("a name").to_owned()).collect()
+}
+
+#[tokio::test]
+async fn a_group_counts_its_jobs_and_answers_when_they_have_ended() {
+    let mut stack = Stack::with().workers(0).start().await;
+    let image = &operations()[0];
+    let broken = stack.post(image.operation, &Form::upload(&image.bytes[..image.bytes.len() / 2]));
+    send(broken.header(GROUP, "run-1").header("prefer", "respond-async")).await.job();
+    let cancelled = submit(&stack, "run-1").await;
+    submit(&stack, "run-1").await;
+    submit(&stack, "run-2").await;
+    let open = stack.get("/v1/groups/run-1").await.json();
+    assert_eq!((counts(&open), &open["has_ended"]), ([3, 0, 0, 0, 0], &json!(false)));
+    assert_eq!(open["last_ended_at"], Value::Null);
+    assert_eq!(send(stack.request("DELETE", &format!("/v1/jobs/{cancelled}"))).await.status, 200);
+    assert_eq!(counts(&stack.get("/v1/groups/run-1").await.json()), [2, 0, 0, 0, 1]);
+
+    let waiting = stack.request("GET", "/v1/groups/run-1?wait=60");
+    let (ended, ()) = tokio::join!(send(waiting), stack.add_worker());
+    let ended = ended.json();
+    assert_eq!((counts(&ended), &ended["has_ended"]), ([0, 0, 1, 1, 1], &json!(true)));
+    assert!(ended["last_ended_at"].is_string(), "{ended}");
+
+    assert_eq!(send(stack.request("DELETE", &format!("/v1/jobs/{cancelled}"))).await.status, 204);
+    assert_eq!(counts(&stack.get("/v1/groups/run-1").await.json()), [0, 0, 1, 1, 0], "it is deleted");
+    assert_eq!(send(digit(&stack).header(GROUP, "run-1")).await.status, 200);
+    assert_eq!(
+        counts(&stack.get("/v1/groups/run-1").await.json()),
+        [0, 0, 2, 1, 0],
+        "a caller waited for it"
+    );
+}
+
+#[tokio::test]
+async fn a_group_without_jobs_does_not_exist() {
+    let stack = Stack::with().workers(0).start().await;
+    let job = submit(&stack, "run-1").await;
+    for _ in ["cancelled", "deleted"] {
+        send(stack.request("DELETE", &format!("/v1/jobs/{job}"))).await;
+    }
+    let gone = stack.refused(stack.request("GET", "/v1/groups/run-1"), 404).await;
+    assert_eq!(gone.json["detail"], "No job of your account is in a group \"run-1\".");
+    for path in ["/v1/groups/a%2Fb", "/v1/groups/-a", "/v1/groups/"] {
+        assert_eq!(stack.refused(stack.request("GET", path), 404).await.slug, "not-found", "{path}");
+    }
+    assert!(names(&stack.get("/v1/groups").await).is_empty());
+}
+
+#[tokio::test]
+async fn pages_of_groups_are_in_the_order_of_names_and_of_one_account() {
+    let stack = Stack::with().workers(0).start().await;
+    for group in ["b", "c", "a", "b"] {
+        submit(&stack, group).await;
+    }
+    let first = stack.get("/v1/groups?limit=2").await;
+    assert_eq!((names(&first), &first.json()["next"]), (vec!["a".to_owned(), "b".to_owned()], &json!("b")));
+    let last = stack.get("/v1/groups?limit=2&after=b").await;
+    assert_eq!((names(&last), &last.json()["next"]), (vec!["c".to_owned()], &Value::Null));
+    let other = stack.keys(&["create", "--name", "other"]).await;
+    let theirs = |path: &str| stack.anonymous("GET", path).bearer_auth(&other);
+    assert!(names(&send(theirs("/v1/groups")).await).is_empty());
+    assert_eq!(stack.refused(theirs("/v1/groups/a"), 404).await.slug, "not-found");
+    let image = &operations()[0];
+    let own = stack.post_as(&other, image.operation, &Form::upload(&image.bytes)).header(GROUP, "a");
+    send(own.header("prefer", "respond-async")).await.job();
+    for group in [stack.get("/v1/groups/a").await, send(theirs("/v1/groups/a")).await] {
+        assert_eq!(counts(&group.json()), [1, 0, 0, 0, 0], "each account has its own group");
+    }
+}
+
+#[tokio::test]
+async fn jobs_are_listed_by_their_group_and_labels() {
+    let stack = Stack::with().workers(0).start().await;
+    let labelled = digit(&stack).header(GROUP, "run-1").header(LABEL, "customer=42, file=a.mp3");
+    let labelled = send(labelled.header(LABEL, "lang=pa").header("prefer", "respond-async")).await.job();
+    let grouped = submit(&stack, "run-1").await;
+    submit(&stack, "run-2").await;
+    for (query, expected) in [
+        ("group=run-1", vec![grouped, labelled]),
+        ("label=customer%3D42", vec![labelled]),
+        ("label=lang%3Dpa&group=run-1", vec![labelled]),
+        ("label=lang%3Dpa&group=run-2", vec![]),
+        ("label=customer%3D43", vec![]),
+    ] {
+        let list = stack.get(&format!("/v1/jobs?{query}")).await.json();
+        let jobs = list["jobs"].as_array().expect("a list");
+        let ids: Vec<Uuid> = jobs
+            .iter()
+            .map(|job| job["id"].as_str().and_then(|id| id.parse().ok()).expect("an id"))
+            .collect();
+        assert_eq!(ids, expected, "{query}");
+    }
+    let job = stack.get(&format!("/v1/jobs/{labelled}")).await.json();
+    assert_eq!(job["group"], "run-1");
+    assert_eq!(job["labels"], json!({"customer": "42", "file": "a.mp3", "lang": "pa"}));
+    let job = stack.get(&format!("/v1/jobs/{grouped}")).await.json();
+    assert_eq!(job.get("labels"), None);
+}
+
+#[tokio::test]
+async fn a_header_with_another_value_is_refused_with_what_was_expected() {
+    let stack = Stack::with().workers(0).start().await;
+    let form = Form::upload(&recording("pa-water.mp3").bytes).text("model", "default");
+    let speech = || form.send_with(stack.request("POST", "/v1/audio/transcriptions"));
+    for (request, status) in [(digit(&stack), 422), (speech(), 400)] {
+        let refused = stack.refused(request.header(GROUP, "a/b").header(LABEL, "customer"), status).await;
+        let expected = [("Akhar-Group", "character_not_allowed"), ("Akhar-Label", "character_not_allowed")];
+        assert_eq!(
+            refused.errors(),
+            expected.map(|(field, code)| (field.to_owned(), code.to_owned())).into()
+        );
+    }
+    let refused = stack.refused(stack.request("GET", "/v1/groups?after=-&limit=0"), 422).await;
+    let expected = [("after", "character_not_allowed"), ("limit", "out_of_range")];
+    assert_eq!(refused.errors(), expected.map(|(field, code)| (field.to_owned(), code.to_owned())).into());
+}
+
+#[tokio::test]
+async fn a_repeated_request_keeps_the_group_of_the_first_one() {
+    let stack = Stack::with().workers(0).start().await;
+    let request = |group: &str| {
+        let request = digit(&stack).header("idempotency-key", "a-key").header("prefer", "respond-async");
+        request.header(GROUP, group)
+    };
+    let first = send(request("run-1")).await.job();
+    assert_eq!(send(request("run-2")).await.job(), first);
+    assert_eq!(names(&stack.get("/v1/groups").await), ["run-1"]);
+    assert_eq!(counts(&stack.get("/v1/groups/run-1").await.json()), [1, 0, 0, 0, 0]);
+}
