@@ -96,14 +96,17 @@ create table api_keys (
     account_id uuid not null, -- The account it belongs to.
     last_used_at timestamp with time zone, -- When a request last had it, to a minute; null if none had.
     role text, -- What the key may do as an operator's: view, operate or admin; null if it is only a caller's.
+    expires_at timestamp with time zone, -- When it stops working, if that was set; null if it works until it is revoked.
+    replaced_by uuid, -- The key that rotation made in its place; null if it was not rotated.
     constraint api_keys_prefix_key UNIQUE (prefix),
     constraint api_keys_secret_sha256_key UNIQUE (secret_sha256),
     constraint api_keys_pkey PRIMARY KEY (id),
     constraint api_keys_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id),
+    constraint api_keys_replaced_by_fkey FOREIGN KEY (replaced_by) REFERENCES api_keys(id),
     constraint api_keys_role_check CHECK ((role = ANY (ARRAY['view'::text, 'operate'::text, 'admin'::text]))),
     constraint api_keys_secret_sha256_check CHECK ((octet_length(secret_sha256) = 32))
 );
-CREATE TRIGGER announce_api_key AFTER UPDATE OF revoked_at ON public.api_keys FOR EACH ROW EXECUTE FUNCTION announce_api_key();
+CREATE TRIGGER announce_api_key AFTER UPDATE OF revoked_at, expires_at ON public.api_keys FOR EACH ROW EXECUTE FUNCTION announce_api_key();
 
 -- The bulk of an outcome, ready to be sent, as long as its job is kept.
 create table artifacts (

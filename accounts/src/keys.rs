@@ -1,6 +1,8 @@
 //! All SQL on accounts and API keys: create, list, revoke, rotate and limit keys, change their webhooks, and look up the key
 //! of a request.
 
+use std::time::Duration;
+
 use chrono::{DateTime, Utc};
 use sqlx::{PgConnection, PgPool, types::Json};
 use uuid::Uuid;
@@ -38,9 +40,29 @@ pub struct KeyInfo {
     pub last_used_at: Option<DateTime<Utc>>,
     /// What it may do as an operator's. `None` if it is only a caller's.
     pub role: Option<Role>,
+    /// When it stops working. `None` if it works until it is revoked.
+    pub expires_at: Option<DateTime<Utc>>,
+    /// Seconds until then. Negative if it has expired.
+    pub expires_in_s: Option<f64>,
+    /// The key that rotation made in its place.
+    pub replaced_by: Option<Uuid>,
+}
+
+/// The columns of a [`KeyInfo`].
+macro_rules! key_columns {
+    () => {
+        "api_keys.id, api_keys.account_id, api_keys.name, api_keys.prefix, api_keys.created_at, api_keys.revoked_at,
+         api_keys.last_used_at, api_keys.role, api_keys.expires_at, api_keys.replaced_by,
+         extract(epoch from api_keys.expires_at - now())::float8 as expires_in_s"
+    };
 }
 
 impl KeyInfo {
+    /// Whether it is neither revoked nor expired.
+    pub fn works(&self) -> bool {
+        self.revoked_at.is_none() && self.expires_in_s.is_none_or(|s| s > 0.0)
+    }
+
     /// How the audit trail names it.
     fn target(&self) -> String {
         format!("{} ({})", self.prefix, self.name)
@@ -64,7 +86,7 @@ pub struct ListedKey {
 /// Characters of an entered prefix or id that an error shows: the length of a prefix. The rest may be a secret.
 const MAX_SHOWN: usize = 8;
 
-/// A key that is not revoked or a token that has not expired, as authentication needs it.
+/// A key that is not revoked or a token, as authentication needs it.
 #[derive(Debug, Clone, sqlx::FromRow)]
 pub struct WorkingKey {
     /// `api_keys.id`.
@@ -77,6 +99,8 @@ pub struct WorkingKey {
     pub name: String,
     /// What it may do as an operator's. `None` if it is only a caller's, or a token.
     pub role: Option<Role>,
+    /// Seconds from the statement that found it until it expires. Negative if it has expired.
+    pub expires_in_s: Option<f64>,
     /// What it may be used for, if it is a token of the key `id`.
     pub scope: Option<Json<Scope>>,
     /// The quotas of the account.
@@ -91,6 +115,11 @@ impl WorkingKey {
     /// Whether the presented key is this key. The comparison takes constant time.
     pub fn matches(&self, presented: &PresentedKey) -> bool {
         presented.has_sha256(&self.secret_sha256)
+    }
+
+    /// Whether it has expired.
+    pub fn is_expired(&self) -> bool {
+        self.expires_in_s.is_some_and(|s| s <= 0.0)
     }
 }
 
@@ -109,6 +138,9 @@ pub enum KeyError {
     /// Several accounts have this name.
     #[error("several accounts have the name {0:?}: give the prefix of a key, as `akhar keys list` shows it")]
     SeveralAccounts(String),
+    /// The key was rotated before.
+    #[error("the key {0:?} was rotated before: rotate the new one, which `akhar keys list` shows")]
+    Replaced(String),
     /// The operator may not do this.
     #[error(transparent)]
     Forbidden(#[from] Forbidden),
@@ -137,12 +169,14 @@ pub struct NewAccount {
     pub webhook: Option<WebhookUrl>,
     /// What its key may do as an operator's. `None` if it is only a caller's.
     pub role: Option<Role>,
+    /// How long its key works. `None` if it works until it is revoked.
+    pub lifetime: Option<Duration>,
 }
 
 /// Creates an account and its first key. The returned [`NewKey`] is the only copy of the key.
 pub async fn create(db: &PgPool, actor: &Actor, account: NewAccount) -> Result<(KeyInfo, NewKey), KeyError> {
     let entry = actor.begin(Action::KeyCreate)?;
-    let NewAccount { name, quotas, webhook, role } = account;
+    let NewAccount { name, quotas, webhook, role, lifetime } = account;
     if name.trim().is_empty() || name.chars().count() > 200 {
         return Err(KeyError::Name);
     }
@@ -158,7 +192,7 @@ pub async fn create(db: &PgPool, actor: &Actor, account: NewAccount) -> Result<(
         let change = WebhookChange { url: UrlChange::Replace(url), is_rotated: false };
         webhooks::set(&mut tx, account_id, &change).await?;
     }
-    let (info, key) = insert(&mut tx, account_id, &name, role).await?;
+    let (info, key) = insert(&mut tx, account_id, &name, role, lifetime).await?;
     entry.record(&mut tx, &info.target(), 1).await?;
     tx.commit().await?;
     Ok((info, key))
@@ -173,12 +207,14 @@ pub async fn list(db: &PgPool) -> Result<Vec<ListedKey>, KeyError> {
 
 /// At most `limit` keys, including revoked ones, the newest first: those that were created before the key `before`.
 pub async fn page(db: &PgPool, before: Option<Uuid>, limit: i64) -> Result<Vec<ListedKey>, KeyError> {
-    let keys =
-        "select k.id, k.account_id, k.name, k.prefix, k.created_at, k.revoked_at, k.last_used_at, k.role,
-            a.requests_per_minute, a.max_queued, a.audio_minutes_per_day, a.retain_s, a.max_retain_s,
+    let keys = concat!(
+        "select ",
+        key_columns!(),
+        ", a.requests_per_minute, a.max_queued, a.audio_minutes_per_day, a.retain_s, a.max_retain_s,
             a.webhook_url, a.webhook_secret is not null as has_webhook_secret
-         from api_keys k join accounts a on a.id = k.account_id where $1::uuid is null or k.id < $1
-         order by k.id desc limit $2";
+         from api_keys join accounts a on a.id = api_keys.account_id where $1::uuid is null or api_keys.id < $1
+         order by api_keys.id desc limit $2"
+    );
     Ok(sqlx::query_as(keys).bind(before).bind(limit).fetch_all(db).await?)
 }
 
@@ -187,22 +223,43 @@ pub async fn page(db: &PgPool, before: Option<Uuid>, limit: i64) -> Result<Vec<L
 pub async fn revoke(db: &PgPool, actor: &Actor, prefix_or_id: &str) -> Result<KeyInfo, KeyError> {
     let entry = actor.begin(Action::KeyRevoke)?;
     let mut tx = db.begin().await?;
-    let revoked = revoke_row(&mut tx, prefix_or_id).await?;
+    let revoked = find(&mut tx, prefix_or_id).await?;
+    let revoke = sqlx::query("update api_keys set revoked_at = now() where id = $1");
+    revoke.bind(revoked.id).execute(&mut *tx).await?;
     entry.record(&mut tx, &revoked.target(), 1).await?;
     tx.commit().await?;
     Ok(revoked)
 }
 
-/// Revokes a key and creates a new one with the same account and name. The new key gives access to all jobs of the
-/// account.
-pub async fn rotate(db: &PgPool, actor: &Actor, prefix_or_id: &str) -> Result<(KeyInfo, NewKey), KeyError> {
+/// Creates a new key with the account, name, role and lifetime of an old one, which works for `overlap` more, or not at all.
+/// The new key gives access to all jobs of the account.
+pub async fn rotate(
+    db: &PgPool,
+    actor: &Actor,
+    prefix_or_id: &str,
+    overlap: Duration,
+) -> Result<(KeyInfo, NewKey), KeyError> {
     let entry = actor.begin(Action::KeyRotate)?;
     let mut tx = db.begin().await?;
-    let old = revoke_row(&mut tx, prefix_or_id).await?;
-    let new = insert(&mut tx, old.account_id, &old.name, old.role).await?;
+    let old = find(&mut tx, prefix_or_id).await?;
+    if old.replaced_by.is_some() {
+        return Err(KeyError::Replaced(old.prefix));
+    }
+    let lifetime = old.expires_at.and_then(|at| (at - old.created_at).to_std().ok());
+    let (new, key) = insert(&mut tx, old.account_id, &old.name, old.role, lifetime).await?;
+    sqlx::query(
+        "update api_keys set replaced_by = $2, revoked_at = case when $3 = 0 then now() end,
+             expires_at = case when $3 = 0 then expires_at else least(expires_at, now() + make_interval(secs => $3)) end
+         where id = $1",
+    )
+    .bind(old.id)
+    .bind(new.id)
+    .bind(overlap.as_secs_f64())
+    .execute(&mut *tx)
+    .await?;
     entry.record(&mut tx, &old.target(), 1).await?;
     tx.commit().await?;
-    Ok(new)
+    Ok((new, key))
 }
 
 /// Records that a request had a key, unless that was recorded within the last minute.
@@ -264,17 +321,18 @@ pub async fn any(db: &PgPool) -> Result<bool, KeyError> {
     Ok(sqlx::query_scalar("select exists (select from api_keys)").fetch_one(db).await?)
 }
 
-/// The key with this prefix if there is one that is not revoked, or the token with it that has not expired.
+/// The key with this prefix if there is one that is not revoked, also if it has expired, or the token with it that has not
+/// expired.
 pub async fn find_working(db: &PgPool, prefix: &Prefix) -> Result<Option<WorkingKey>, sqlx::Error> {
     let query = "select k.id, k.account_id, k.name, found.secret_sha256, case when found.scope is null then k.role end as role,
-            found.scope,
+            found.scope, extract(epoch from least(found.expires_at, k.expires_at) - now())::float8 as expires_in_s,
             a.requests_per_minute, a.max_queued, a.audio_minutes_per_day,
             a.retain_s, a.max_retain_s, a.webhook_url, a.webhook_secret is not null as has_webhook_secret
          from (
-             select id, secret_sha256, null::jsonb as scope from api_keys where prefix = $1
+             select id, secret_sha256, null::jsonb as scope, null::timestamptz as expires_at
+             from api_keys where prefix = $1
              union all
-             select key_id, secret_sha256, jsonb_build_object('operation', operation, 'origin', origin,
-                 'expires_in_s', extract(epoch from expires_at - now())::float8)
+             select key_id, secret_sha256, jsonb_build_object('operation', operation, 'origin', origin), expires_at
              from tokens where prefix = $1 and expires_at > now()
          ) found join api_keys k on k.id = found.id join accounts a on a.id = k.account_id
          where k.revoked_at is null";
@@ -286,46 +344,38 @@ async fn insert(
     account_id: Uuid,
     name: &str,
     role: Option<Role>,
+    lifetime: Option<Duration>,
 ) -> Result<(KeyInfo, NewKey), KeyError> {
     let key = NewKey::random();
-    let info = sqlx::query_as(
-        "insert into api_keys (id, account_id, name, prefix, secret_sha256, role) values ($1, $2, $3, $4, $5, $6)
-         returning id, account_id, name, prefix, created_at, revoked_at, last_used_at, role",
-    )
+    let info = sqlx::query_as(concat!(
+        "insert into api_keys (id, account_id, name, prefix, secret_sha256, role, expires_at)
+         values ($1, $2, $3, $4, $5, $6, now() + make_interval(secs => $7)) returning ",
+        key_columns!()
+    ))
     .bind(Uuid::now_v7())
     .bind(account_id)
     .bind(name)
     .bind(key.prefix())
     .bind(key.sha256().as_slice())
     .bind(role)
+    .bind(lifetime.map(|lifetime| lifetime.as_secs_f64()))
     .fetch_one(db)
     .await?;
     Ok((info, key))
 }
 
-/// A key that is not revoked.
+/// A key that is not revoked, locked until the end of the transaction.
 async fn find(db: &mut PgConnection, prefix_or_id: &str) -> Result<KeyInfo, KeyError> {
-    let found = sqlx::query_as(
-        "select id, account_id, name, prefix, created_at, revoked_at, last_used_at, role
-         from api_keys where (prefix = $1 or id = $2) and revoked_at is null",
-    )
+    let found = sqlx::query_as(concat!(
+        "select ",
+        key_columns!(),
+        " from api_keys where (prefix = $1 or id = $2) and revoked_at is null for update"
+    ))
     .bind(prefix_in(prefix_or_id))
     .bind(Uuid::try_parse(prefix_or_id).ok())
     .fetch_optional(db)
     .await?;
     found.ok_or_else(|| not_found(prefix_or_id))
-}
-
-async fn revoke_row(db: &mut PgConnection, prefix_or_id: &str) -> Result<KeyInfo, KeyError> {
-    let revoked = sqlx::query_as(
-        "update api_keys set revoked_at = now() where (prefix = $1 or id = $2) and revoked_at is null
-         returning id, account_id, name, prefix, created_at, revoked_at, last_used_at, role",
-    )
-    .bind(prefix_in(prefix_or_id))
-    .bind(Uuid::try_parse(prefix_or_id).ok())
-    .fetch_optional(db)
-    .await?;
-    revoked.ok_or_else(|| not_found(prefix_or_id))
 }
 
 fn not_found(prefix_or_id: &str) -> KeyError {

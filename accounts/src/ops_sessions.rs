@@ -85,7 +85,8 @@ pub async fn begin(db: &PgPool, id: &SessionId, key_id: Uuid) -> Result<(), sqlx
     Ok(())
 }
 
-/// The session with this id, which counts as used. `None` if there is none, if it has ended, or if its key is revoked.
+/// The session with this id, which counts as used. `None` if there is none, if it has ended, or if its key is revoked
+/// or has expired.
 pub async fn find(db: &PgPool, id: &SessionId) -> Result<Option<OpsSession>, sqlx::Error> {
     sqlx::query_as(
         "with seen as (
@@ -93,7 +94,8 @@ pub async fn find(db: &PgPool, id: &SessionId) -> Result<Option<OpsSession>, sql
              where id_sha256 = $1 and seen_at < now() - interval '1 minute'
                  and seen_at > now() - make_interval(secs => $3) returning id_sha256)
          select s.key_id, k.name, k.prefix, k.role from ops_sessions s join api_keys k on k.id = s.key_id
-         where s.id_sha256 = $1 and k.revoked_at is null and k.role is not null
+         where s.id_sha256 = $1 and k.revoked_at is null and (k.expires_at is null or k.expires_at > now())
+             and k.role is not null
              and s.created_at > now() - make_interval(secs => $2) and s.seen_at > now() - make_interval(secs => $3)",
     )
     .bind(id.sha256().as_slice())

@@ -20,8 +20,6 @@ pub struct Scope {
     pub operation: String,
     /// The origin of the pages.
     pub origin: String,
-    /// Seconds from the statement that found the token until it expires.
-    pub expires_in_s: f64,
 }
 
 /// Creates a token of a key, and deletes those of the key that have expired. Returns the token, whose only copy this is, and when

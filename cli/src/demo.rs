@@ -32,8 +32,7 @@ pub(crate) async fn key(db: &PgPool, data_dir: Option<&Path>) -> Result<Option<D
     if keys::any(db).await? {
         let Some(key) = kept.and_then(|path| std::fs::read_to_string(path).ok()) else { return Ok(None) };
         let key = key.trim().to_owned();
-        let works =
-            keys::list(db).await?.iter().any(|k| k.key.revoked_at.is_none() && key.contains(&k.key.prefix));
+        let works = keys::list(db).await?.iter().any(|k| k.key.works() && key.contains(&k.key.prefix));
         return Ok(works.then_some(Demo { key, is_new: false }));
     }
     let account = NewAccount { name: "demo".to_owned(), ..NewAccount::default() };

@@ -142,7 +142,7 @@ fn operation(name: &str) -> Result<Operation, String> {
 }
 
 /// Parses a time such as `90s`, `15m`, `2h` or `1d`. A number alone is hours.
-fn age(text: &str) -> Result<Duration, String> {
+pub(crate) fn age(text: &str) -> Result<Duration, String> {
     let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
     let unit_s = match &text[digits.len()..] {
         "s" => 1,

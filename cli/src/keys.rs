@@ -1,6 +1,6 @@
 //! `akhar keys`: creates, lists, limits, revokes and rotates API keys, and changes the webhooks of their accounts.
 
-use std::iter;
+use std::{iter, time::Duration};
 
 use akhar_accounts::{
     NewAccount, Quotas, Retention, Role, WebhookTargets, WebhookUrl,
@@ -12,6 +12,9 @@ use serde_json::json;
 use sqlx::PgPool;
 
 use crate::{actor, connect, failure::Failure, output};
+
+/// The longest time for which a key works that expires.
+const MAX_LIFETIME: Duration = Duration::from_secs(3650 * 24 * 60 * 60);
 
 #[derive(Debug, clap::Subcommand)]
 pub(crate) enum Command {
@@ -29,6 +32,9 @@ pub(crate) enum Command {
         /// of all accounts, admin also keys
         #[arg(long, value_name = "ROLE", value_parser = role)]
         role: Option<Role>,
+        /// How long the key works, such as 12h or 90d. Without it, until it is revoked
+        #[arg(long, value_name = "TIME", value_parser = lifetime)]
+        expires: Option<Duration>,
     },
     /// List all keys with their last use, their state, and the quotas and webhooks of their accounts
     List {
@@ -63,11 +69,14 @@ pub(crate) enum Command {
         /// The key's prefix: the 8 characters after `ak_`, as `akhar keys list` shows them
         prefix: String,
     },
-    /// Replace a key with a new one of the same account, and print the new key to stdout. The old key stops working
-    /// immediately. The account keeps its jobs
+    /// Replace a key with a new one of the same account, role and lifetime, and print the new key to stdout. The old key stops
+    /// working immediately, or after --overlap. The account keeps its jobs
     Rotate {
         /// The key's prefix: the 8 characters after `ak_`, as `akhar keys list` shows them
         prefix: String,
+        /// How long the old key still works, such as 24h
+        #[arg(long, value_name = "TIME", value_parser = lifetime)]
+        overlap: Option<Duration>,
     },
 }
 
@@ -105,6 +114,14 @@ pub(crate) async fn run(config: &Config, command: Command) -> Result<(), Failure
     connect::with_database(config, async |db| execute(db, &targets, command).await).await
 }
 
+/// Parses how long a key works.
+fn lifetime(text: &str) -> Result<Duration, String> {
+    let parsed = crate::jobs::age(text).ok();
+    parsed
+        .filter(|time| !time.is_zero() && *time <= MAX_LIFETIME)
+        .ok_or_else(|| "expected a time such as 12h or 90d, at most 3650d".to_owned())
+}
+
 /// Parses the name of a role.
 fn role(name: &str) -> Result<Role, String> {
     let found = Role::ALL.into_iter().find(|role| role.name() == name);
@@ -114,10 +131,10 @@ fn role(name: &str) -> Result<Role, String> {
 async fn execute(db: &PgPool, targets: &WebhookTargets, command: Command) -> Result<(), Failure> {
     let actor = &actor::of_command();
     match command {
-        Command::Create { name, quotas, webhook, role } => {
+        Command::Create { name, quotas, webhook, role, expires } => {
             let webhook = webhook.map(|url| parse(targets, &url)).transpose()?;
             let has_webhook = webhook.is_some();
-            let account = NewAccount { name, quotas: quotas.into(), webhook, role };
+            let account = NewAccount { name, quotas: quotas.into(), webhook, role, lifetime: expires };
             let (info, key) = keys::create(db, actor, account).await?;
             if has_webhook {
                 eprintln!("`akhar keys webhook {}` prints the secret that signs webhooks", info.prefix);
@@ -134,7 +151,10 @@ async fn execute(db: &PgPool, targets: &WebhookTargets, command: Command) -> Res
             output::line(keys::webhook(db, actor, &prefix, &change).await?.text())
         }
         Command::Limit { prefix, quotas } => Ok(keys::limit(db, actor, &prefix, quotas.into()).await?),
-        Command::Rotate { prefix } => output::line(keys::rotate(db, actor, &prefix).await?.1.expose()),
+        Command::Rotate { prefix, overlap } => {
+            let (_, key) = keys::rotate(db, actor, &prefix, overlap.unwrap_or_default()).await?;
+            output::line(key.expose())
+        }
         Command::Revoke { prefix } => {
             let key = keys::revoke(db, actor, &prefix).await?;
             eprintln!("revoked {} ({})", key.prefix, key.name);
@@ -163,8 +183,13 @@ fn table(keys: &[ListedKey]) -> Result<(), Failure> {
 
 /// Whether a key works, and what is special about it.
 fn state(ListedKey { key, quotas, webhook }: &ListedKey) -> String {
-    let state =
-        key.revoked_at.map_or_else(|| "works".to_owned(), |at| format!("revoked {}", output::ago(at)));
+    let state = match (key.revoked_at, key.expires_in_s) {
+        (Some(at), _) => format!("revoked {}", output::ago(at)),
+        (None, Some(s)) if s <= 0.0 => format!("expired {} ago", output::age(-s)),
+        (None, Some(s)) => format!("works, expires in {}", output::age(s)),
+        (None, None) => "works".to_owned(),
+    };
+    let replaced = key.replaced_by.map(|_| "replaced".to_owned());
     let Quotas { requests_per_minute, max_queued, audio_minutes_per_day, retention } = *quotas;
     let quotas = [
         ("rpm", requests_per_minute),
@@ -176,7 +201,7 @@ fn state(ListedKey { key, quotas, webhook }: &ListedKey) -> String {
     let quotas = quotas.into_iter().filter_map(|(name, n)| Some(format!("{name} {}", n?)));
     let webhook = webhook.url.as_ref().map(|url| format!("webhook {url}"));
     let role = key.role.map(|role| role.name().to_owned());
-    iter::once(state).chain(role).chain(quotas).chain(webhook).collect::<Vec<_>>().join(", ")
+    iter::once(state).chain(replaced).chain(role).chain(quotas).chain(webhook).collect::<Vec<_>>().join(", ")
 }
 
 fn document(ListedKey { key, quotas, webhook }: &ListedKey) -> serde_json::Value {
@@ -187,6 +212,7 @@ fn document(ListedKey { key, quotas, webhook }: &ListedKey) -> serde_json::Value
         "role": key.role.map(Role::name),
         "created_at": key.created_at,
         "last_used_at": key.last_used_at,
+        "expires_at": key.expires_at,
         "revoked_at": key.revoked_at,
         "rpm": quotas.requests_per_minute,
         "max_queued": quotas.max_queued,

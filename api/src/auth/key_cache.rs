@@ -37,14 +37,14 @@ pub(crate) struct KeyCache {
     n_changes: watch::Sender<u64>,
 }
 
-/// A working key is cached for [`WORKING_TTL`], a token until it expires if that is sooner.
+/// A working key or token is cached for [`WORKING_TTL`], or until it expires if that is sooner.
 #[derive(Debug)]
 struct WhileItWorks;
 
 impl Expiry<Prefix, WorkingKey> for WhileItWorks {
     fn expire_after_create(&self, _: &Prefix, working: &WorkingKey, _: Instant) -> Option<Duration> {
-        let left =
-            working.scope.as_ref().and_then(|scope| Duration::try_from_secs_f64(scope.expires_in_s).ok());
+        // A key that has expired stays so, and has no time left.
+        let left = working.expires_in_s.and_then(|s| Duration::try_from_secs_f64(s).ok());
         Some(left.map_or(WORKING_TTL, |left| left.min(WORKING_TTL)))
     }
 }
@@ -62,12 +62,14 @@ impl Default for KeyCache {
 
 impl KeyCache {
     /// The key, with its account. Executes at most one query, together with all requests that need the same one. `None`
-    /// if the key does not exist or is revoked. Records that it was used.
+    /// if the key does not exist or is revoked, but not if it has expired. Records that it was used.
     pub(crate) async fn find(&self, db: &PgPool, key: &PresentedKey) -> Result<Option<WorkingKey>, Problem> {
         let found = self.find_prefix(db, key.prefix).await?.filter(|working| working.matches(key));
-        if let Some(WorkingKey { id, .. }) = found
-            && !self.used.contains_key(&id)
+        if let Some(working @ WorkingKey { id, .. }) = &found
+            && !working.is_expired()
+            && !self.used.contains_key(id)
         {
+            let id = *id;
             self.used.insert(id, ()).await;
             let db = db.clone();
             // The request does not wait for it, and does not need it.
@@ -80,13 +82,13 @@ impl KeyCache {
         Ok(found)
     }
 
-    /// Returns when the key with this prefix and id is revoked.
+    /// Returns when the key with this prefix and id is revoked or has expired.
     pub(crate) async fn revoked(&self, db: &PgPool, prefix: Prefix, id: Uuid) {
         let mut changes = self.changes();
         loop {
             // If the database is unavailable, the next look tries again.
             if let Ok(found) = self.find_prefix(db, prefix).await
-                && found.is_none_or(|working| working.id != id)
+                && found.is_none_or(|working| working.id != id || working.is_expired())
             {
                 return;
             }
@@ -135,8 +137,9 @@ impl KeyCache {
         let webhook = akhar_accounts::AccountWebhook::default();
         let secret_sha256 = key.sha256().to_vec();
         let name = "test".to_owned();
+        let (role, scope, expires_in_s) = (None, None, None);
         let working =
-            WorkingKey { id, account_id, secret_sha256, name, role: None, scope: None, quotas, webhook };
+            WorkingKey { id, account_id, secret_sha256, name, role, expires_in_s, scope, quotas, webhook };
         let prefix = PresentedKey::parse(key.expose()).unwrap().prefix;
         self.working.insert(prefix, working).await;
     }

@@ -1,6 +1,6 @@
 //! Checks of Postgres: that it can be reached, its settings, its schema, its clock, and the workers and keys in it.
 
-use akhar_accounts::keys;
+use akhar_accounts::{KeyInfo, keys};
 use akhar_jobs::store::{self, WorkerState};
 use akhar_migrations::SchemaError;
 use akhar_platform::{
@@ -10,12 +10,19 @@ use akhar_platform::{
 use sqlx::PgPool;
 
 use super::{check::Check, machine::data_dir};
-use crate::{connect::CommandDatabase, failure::Failure, output::time};
+use crate::{
+    connect::CommandDatabase,
+    failure::Failure,
+    output::{age, time},
+};
 
 /// The oldest Postgres that the tests run on, as `server_version_num`.
 const OLDEST_VERSION: i32 = 150_000;
 /// Times of jobs are Postgres's, and times of logs are this machine's. Above this difference they are hard to compare.
 const CLOCK_DIFFERENCE_S: f64 = 1.0;
+
+/// A key that expires within this time should be replaced.
+const EXPIRES_SOON_S: f64 = 14.0 * 24.0 * 3600.0;
 
 /// All checks of the database. Without a connection there are only the first ones.
 pub(super) async fn checks(config: &Config) -> Vec<Check> {
@@ -200,11 +207,25 @@ async fn workers(db: &PgPool) -> Result<Check, sqlx::Error> {
 }
 
 async fn working_keys(db: &PgPool) -> Check {
-    match keys::list(db).await {
-        Ok(all) => match all.iter().filter(|listed| listed.key.revoked_at.is_none()).count() {
-            0 => Check::warning("keys", "no key works", "make one: akhar keys create --name NAME"),
-            n => Check::ok("keys", format!("{n} {} valid", if n == 1 { "is" } else { "are" })),
-        },
-        Err(error) => Check::failed("keys", error.to_string(), "look at Postgres's log"),
+    let all = match keys::list(db).await {
+        Ok(all) => all,
+        Err(error) => return Check::failed("keys", error.to_string(), "look at Postgres's log"),
+    };
+    let working: Vec<&KeyInfo> = all.iter().map(|listed| &listed.key).filter(|key| key.works()).collect();
+    let n = working.len();
+    if n == 0 {
+        return Check::warning("keys", "no key works", "make one: akhar keys create --name NAME");
     }
+    let found = format!("{n} {} valid", if n == 1 { "is" } else { "are" });
+    let expire_soon = working.iter().filter(|key| key.replaced_by.is_none()).filter_map(|key| {
+        let s = key.expires_in_s.filter(|s| *s < EXPIRES_SOON_S)?;
+        Some((format!("{} ({}) expires in {}", key.prefix, key.name, age(s)), &key.prefix))
+    });
+    let (expiring, prefixes): (Vec<_>, Vec<_>) = expire_soon.unzip();
+    if expiring.is_empty() {
+        return Check::ok("keys", found);
+    }
+    let fixes = prefixes.iter().map(|prefix| format!("run `akhar keys rotate {prefix} --overlap 24h`"));
+    let found = format!("{found}; {}", expiring.join("; "));
+    Check::warning("keys", found, fixes.collect::<Vec<_>>().join("; "))
 }

@@ -7,6 +7,7 @@ use akhar_tests::{
     http::send,
     images::fixture_of,
     monitor::{metrics, value},
+    ops::Operator,
     speech::recording,
     until,
 };
@@ -175,6 +176,75 @@ async fn the_new_key_after_a_rotation_can_read_the_jobs_of_the_old_key() {
         "{result:?}"
     );
     stack.refused(stack.request("GET", &format!("/v1/jobs/{kept}")), 404).await;
+}
+
+#[tokio::test]
+async fn an_expired_key_is_refused_with_the_reason_and_ends_what_it_opened() {
+    let stack = Stack::with().workers(0).start().await;
+    let key = stack.keys(&["create", "--name", "trial", "--expires", "90d", "--role", "view"]).await;
+    let get = |key: &str| send(stack.anonymous("GET", "/v1/jobs").bearer_auth(key));
+    assert_eq!(get(&key).await.status, 200);
+    let mut operator = Operator::anonymous(&stack);
+    assert_eq!(operator.sign_in(&key).await.status, 303);
+    let list = stack.keys(&["list"]).await;
+    assert!(list.contains("works, expires in 90 d, view"), "{list}");
+    let image = fixture_of("੫");
+    let request = stack.post_as(&key, image.operation, &Form::upload(&image.bytes));
+    let job = send(request.header("prefer", "respond-async")).await.job();
+    let request = stack.anonymous("GET", &format!("/v1/jobs/{job}/events")).bearer_auth(&key);
+    let mut events = Events::open(request, None).await;
+    assert_eq!(events.next().await.map(|event| event.name).as_deref(), Some("state"));
+
+    let expire = "update api_keys set expires_at = now() - interval '2 hours' where name = 'trial'";
+    sqlx::raw_sql(expire).execute(&stack.db).await.expect("an update");
+    assert!(events.next().await.is_none());
+    let refused = get(&key).await.problem(401);
+    assert_eq!(refused.json["detail"], "The API key has expired. Ask the operator for a new one.");
+    assert_eq!(refused.slug, "unauthorized");
+    let forged = format!("{}{}", &key[..key.len() - 1], if key.ends_with('a') { "b" } else { "a" });
+    let detail = get(&forged).await.problem(401).json["detail"].clone();
+    assert_ne!(detail, refused.json["detail"], "only who has the key is told that it exists");
+    assert_eq!(operator.get("/ops").await.status, 303);
+    assert_eq!(operator.sign_in(&key).await.status, 403);
+    let list = stack.keys(&["list"]).await;
+    assert!(list.contains("expired 2 h ago, view"), "{list}");
+    for wrong in ["0s", "soon", "3651d"] {
+        let (code, _, log) = stack.run(&["keys", "create", "--name", "x", "--expires", wrong]).await;
+        assert!(code == Some(2) && log.contains("expected a time"), "{log}");
+    }
+}
+
+#[tokio::test]
+async fn both_keys_work_in_the_overlap_of_a_rotation() {
+    let stack = Stack::with().workers(0).start().await;
+    let old = stack.keys(&["create", "--name", "app", "--expires", "10d", "--role", "operate"]).await;
+    let status = async |key: &str| send(stack.anonymous("GET", "/v1/jobs").bearer_auth(key)).await.status;
+    let of_doctor = async || -> Value {
+        let report = stack.akhar_json(&["doctor"]).await;
+        let checks = report["checks"].as_array().expect("checks");
+        checks.iter().find(|check| check["name"] == "keys").expect("keys").clone()
+    };
+    let found = of_doctor().await;
+    assert_eq!(found["status"], "warning", "{found}");
+    let fix = format!("run `akhar keys rotate {} --overlap 24h`", prefix(&old));
+    assert_eq!(found["fix"], fix.as_str());
+    assert!(found["found"].as_str().is_some_and(|found| found.contains("(app) expires in 10 d")), "{found}");
+
+    let new = stack.keys(&["rotate", prefix(&old), "--overlap", "24h"]).await;
+    assert_eq!((status(&old).await, status(&new).await), (200, 200));
+    let list = stack.keys(&["list"]).await;
+    assert!(list.contains("works, expires in 24 h, replaced, operate  app"), "{list}");
+    assert!(list.contains("works, expires in 10 d, operate  "), "{list}");
+    let found = of_doctor().await;
+    assert!(found["found"].as_str().is_some_and(|found| found.starts_with("3 are valid; ")), "{found}");
+    assert!(!found.to_string().contains(prefix(&old)), "it is replaced: {found}");
+    let (code, _, log) = stack.run(&["keys", "rotate", prefix(&old)]).await;
+    assert!(code == Some(1) && log.contains("was rotated before"), "{log}");
+
+    let over = "update api_keys set expires_at = now() where replaced_by is not null";
+    sqlx::raw_sql(over).execute(&stack.db).await.expect("an update");
+    until("the old key has expired", async || (status(&old).await == 401).then_some(())).await;
+    assert_eq!(status(&new).await, 200);
 }
 
 #[tokio::test]

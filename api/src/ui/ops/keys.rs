@@ -104,7 +104,14 @@ fn state(listed: &ListedKey, text: &Text) -> Markup {
     html! {
         @match listed.key.revoked_at {
             Some(at) => { span.state.plain { (text.keys.revoked) } " " (time(at)) }
-            None => span.state.good { (text.keys.works) },
+            None if listed.key.works() => {
+                span.state.good { (text.keys.works) }
+                @if let Some(at) = listed.key.expires_at { " " (text.keys.until) " " (time(at)) }
+            }
+            None => {
+                span.state.plain { (text.keys.expired) }
+                @if let Some(at) = listed.key.expires_at { " " (time(at)) }
+            }
         }
     }
 }

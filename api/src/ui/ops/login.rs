@@ -109,7 +109,7 @@ pub(super) async fn enter(State(state): State<OpsState>, request: Request) -> Re
         return Ok(show(&headers, Some(Refusal::Key)));
     };
     let found = state.auth.keys.find(&state.database, &presented).await.map_err(|_| Failure::Database)?;
-    let Some(key) = found.filter(|key| key.role.is_some()) else {
+    let Some(key) = found.filter(|key| key.role.is_some() && !key.is_expired()) else {
         state.login_attempts.failed(client);
         tracing::warn!(key = prefix_text(&presented.prefix), "refused to sign in to the operations page");
         return Ok(show(&headers, Some(Refusal::Key)));

@@ -158,6 +158,8 @@ pub(in crate::ui::ops) const ENGLISH: Text = Text {
             "Change",
         ],
         works: "works",
+        until: "until",
+        expired: "expired",
         revoked: "revoked",
         revoke_warning: "The key stops working at once, and cannot be made to work again.",
     },

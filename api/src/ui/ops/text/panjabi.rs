@@ -157,6 +157,8 @@ pub(in crate::ui::ops) const PANJABI: Text = Text {
             "ਬਦਲੋ",
         ],
         works: "ਚਾਲੂ",
+        until: "ਇਸ ਸਮੇਂ ਤੱਕ:",
+        expired: "ਮਿਆਦ ਪੁੱਗੀ",
         revoked: "ਰੱਦ",
         revoke_warning: "ਕੁੰਜੀ ਤੁਰੰਤ ਬੰਦ ਹੋ ਜਾਵੇਗੀ ਅਤੇ ਮੁੜ ਚਾਲੂ ਨਹੀਂ ਹੋ ਸਕੇਗੀ।",
     },

@@ -68,7 +68,7 @@ texts! {
     Errors { hint: Words, none: Words, caption: Words, heads: [Words; 4], retry_all: Words, }
     /// Keys and accounts.
     Keys {
-        hint: Words, caption: Words, heads: [Words; 8], works: Words, revoked: Words, revoke_warning: Words,
+        hint: Words, caption: Words, heads: [Words; 8], works: Words, until: Words, expired: Words, revoked: Words, revoke_warning: Words,
     }
     /// What keys of operators may do.
     Roles { view: Words, operate: Words, admin: Words, }
