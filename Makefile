@@ -1,5 +1,5 @@
 .DEFAULT_GOAL := help
-.PHONY: run test check wheel wheel-test fmt reference openapi schema docs bench bulk rolling chaos attack fuzz eval deploy-check deploy-rules help
+.PHONY: run test test-pooler check wheel wheel-test fmt reference openapi schema docs bench bulk rolling chaos attack fuzz eval deploy-check deploy-rules help
 
 # Where ONNX Runtime's library lies; an absolute path, since tests start the program from other folders.
 export AKHAR_ORT_DYLIB ?= $(CURDIR)/.cache/onnxruntime/libonnxruntime.so
@@ -13,6 +13,16 @@ test: ## Set up and run every test
 	scripts/setup.sh test
 	cargo build --locked --package akhar
 	cargo test --locked --workspace
+
+test-pooler: ## Run the durability tests behind PgBouncer in transaction mode, with notifications from Postgres and without
+	scripts/setup.sh test
+	cargo build --locked --package akhar
+	TESTS_POOLER=listen cargo test --locked --workspace --test durability
+	TESTS_POOLER=poll cargo test --locked --workspace --test durability -- $(addprefix --skip ,$(PROMPT))
+
+# Tests of what happens within less than the second between two looks for jobs.
+PROMPT = an_announcement_that_is_lost every_request_is_answered_once_when_workers_are_killed \
+	a_short_recording_does_not_wait_for_the_long_ones
 
 check: ## Formatting, lints, docs, licences and crate arrows, unused dependencies; types and tests of the Python; OpenAPI
 	scripts/setup.sh check

@@ -5,7 +5,7 @@
 #   setup.sh library ONNX Runtime's library only
 #   setup.sh weights the weights that are not in git, which are those of speech-en
 #   setup.sh test    for `make test`: the same as run, Python and Node.js with the packages of the tests, Chromium, curl,
-#                    and promtool and prometheus in .cache/prometheus
+#                    promtool and prometheus in .cache/prometheus, and PgBouncer
 #   setup.sh bulk    for `make bulk`: the same as run, and espeak-ng, which speaks the recordings
 #   setup.sh rolling for `make rolling`: the same as run, and HAProxy
 #   setup.sh chaos   for `make chaos`: the same as run, a library that moves a process's clock, and an S3 server
@@ -152,7 +152,37 @@ clock_library() {
     done
     (install libfaketime) || say "libfaketime is not installed: make chaos will move no clock"
 }
-pooler() { [ -x /usr/sbin/pgbouncer ] || install pgbouncer; }
+# PgBouncer as .cache/pgbouncer. Below version 1.21 a pooler in transaction mode has no prepared statements, and where the
+# distribution has no newer one, that of the next Debian is built.
+pooler() {
+    [ -x $cache/pgbouncer ] && return
+    installed() { /usr/sbin/pgbouncer --version 2>/dev/null | head -n 1 | cut -d ' ' -f 2; }
+    offered() { apt-cache policy pgbouncer 2>/dev/null | sed -n 's/ *Candidate: //p'; }
+    [ -n "$(offered)" ] || package_lists pgbouncer
+    if dpkg --compare-versions "$(installed)" lt 1.21 && dpkg --compare-versions "$(offered)" ge 1.21; then install pgbouncer; fi
+    if dpkg --compare-versions "$(installed)" ge 1.21; then
+        ln -s /usr/sbin/pgbouncer $cache/pgbouncer
+        return
+    fi
+    say "building PgBouncer"
+    command -v pkg-config >/dev/null 2>&1 && pkg-config --exists libevent || install libevent-dev pkg-config
+    draft=$PWD/$cache/pgbouncer.draft
+    rm -rf "$draft"
+    mkdir -p "$draft/lists/partial" "$draft/archives/partial"
+    echo "deb-src $(apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' | head -n 1) trixie main" >"$draft/sources"
+    (
+        cd "$draft"
+        apt() { apt-get -qq -o Dir::Etc::sourcelist="$draft/sources" -o Dir::Etc::sourceparts=- \
+            -o Dir::State::lists="$draft/lists" -o Dir::Cache::archives="$draft/archives" -o APT::Sandbox::User=root "$@"; }
+        apt update
+        apt source --download-only pgbouncer
+        tar -xf pgbouncer_*.orig.tar.gz --strip-components=1
+        ./configure --quiet --without-cares --with-openssl=no
+        make --silent pgbouncer
+    ) >/dev/null
+    cp "$draft/pgbouncer" $cache/pgbouncer
+    rm -rf "$draft"
+}
 balancer() { command -v haproxy >/dev/null 2>&1 || install haproxy; }
 speaker() { command -v espeak-ng >/dev/null 2>&1 || install espeak-ng; }
 cplusplus() { command -v c++ >/dev/null 2>&1 || install g++; }

@@ -93,14 +93,14 @@ impl App {
         demo_key: DemoKey,
     ) -> Self {
         let config = live.now();
-        let queue = database.volatile.clone();
+        let queue = database.pool.clone();
         let admission = Admission::new(config.max_waiting);
         let lookups = Lookups::start(&queue);
         let tasks = TaskTracker::new();
         let deliveries = Deliveries::new(database.clone(), uploads.clone(), tasks.clone());
         let (n_requests, of_account) = Authenticator::request_limits(config.max_requests.get());
         let auth = Arc::new(Authenticator {
-            database: database.durable.clone(),
+            database: database.pool.clone(),
             keys: KeyCache::default(),
             requests: Budget::new(n_requests, of_account),
             rates: Rates::default(),

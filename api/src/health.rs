@@ -6,7 +6,7 @@ use akhar_jobs::{
     Queue,
     store::{self, QueueControl},
 };
-use akhar_platform::database::write_temporary_files;
+use akhar_platform::database::{NOT_NOTIFIED, write_temporary_files};
 use axum::{Json, extract::State};
 use serde::Serialize;
 use sqlx::PgPool;
@@ -33,7 +33,8 @@ pub(crate) struct HealthBody {
     /// `live` or `ready`.
     #[schema(example = "ready")]
     status: &'static str,
-    /// What an operator has stopped: the queues that are paused or draining. Left out if there is none.
+    /// What an operator has stopped (the queues that are paused or draining), and that no notifications from Postgres arrive.
+    /// Left out if there is none.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     notes: Vec<String>,
 }
@@ -70,12 +71,14 @@ pub(crate) async fn ready(State(app): State<App>) -> Result<Json<HealthBody>, Pr
     if app.shutdown.leaving.is_cancelled() {
         return Err(Problem::of(ProblemType::Draining));
     }
-    let Ok(checked) = timeout(DATABASE_LIMIT, check(&app.database.volatile)).await else {
+    let Ok(checked) = timeout(DATABASE_LIMIT, check(&app.database.pool)).await else {
         tracing::warn!("not ready: the database did not answer in time");
         return Err(Problem::of(ProblemType::Unavailable));
     };
     let controls = checked?;
-    Ok(Json(HealthBody { status: "ready", notes: controls.iter().filter_map(note).collect() }))
+    let not_notified = (!app.database.is_notified()).then(|| NOT_NOTIFIED.to_owned());
+    let notes = controls.iter().filter_map(note).chain(not_notified).collect();
+    Ok(Json(HealthBody { status: "ready", notes }))
 }
 
 /// Checks that the database can be reached and has space, and that a worker claims jobs. Returns the modes of the queues.

@@ -11,7 +11,7 @@ use crate::app::App;
 pub(crate) async fn listen(app: App) {
     let database = app.database.clone();
     let on_event = |event: Event<'_>| match event {
-        Event::Connected => app.catch_up(),
+        Event::Missed => app.catch_up(),
         Event::Notified { channel, payload } => handle(&app, channel, payload),
     };
     database.listen(&[JOBS_ENDED, API_KEY_CHANGED, QUEUE_MODE_CHANGED, WEBHOOKS_DUE], on_event).await;

@@ -69,7 +69,7 @@ impl Measured {
             return;
         }
         let began = Instant::now();
-        let db = &self.app.database.volatile;
+        let db = &self.app.database.pool;
         let count = async {
             let jobs = store::unended(db).await?;
             let controls = store::queue_controls(db).await?;

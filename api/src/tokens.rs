@@ -130,7 +130,7 @@ pub(crate) async fn handle(
     }
     let lifetime = Duration::from_secs(60 * u64::from(minutes.get()));
     let scope = (operation.name(), origin.as_str());
-    let created = tokens::create(&app.database.durable, caller.key.id(), scope, lifetime).await;
+    let created = tokens::create(&app.database.pool, caller.key.id(), scope, lifetime).await;
     let Some((token, expires_at)) = created.map_err(|error| Problem::database(&error))? else {
         let detail = format!("A key may have {MAX_TOKENS} tokens at a time.");
         return Err(Problem::quota("tokens", detail, Duration::from_secs(60)));

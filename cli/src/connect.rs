@@ -5,7 +5,7 @@ use akhar_platform::{
     config::Config,
     database::{self, Database, PrivateError, PrivatePostgres},
 };
-use secrecy::ExposeSecret as _;
+use secrecy::{ExposeSecret as _, SecretString};
 use sqlx::{PgPool, postgres::PgConnectOptions};
 
 use crate::failure::Failure;
@@ -19,7 +19,7 @@ pub(crate) async fn configured(name: &'static str, config: &Config) -> Result<Da
 /// Connects to the configured database, whose schema must be the one of this version.
 pub(crate) async fn migrated(name: &'static str, config: &Config) -> Result<Database, Failure> {
     let database = configured(name, config).await?;
-    akhar_migrations::check(&database.durable).await?;
+    akhar_migrations::check(&database.pool).await?;
     Ok(database)
 }
 
@@ -30,19 +30,30 @@ pub(crate) async fn connect(
     config: &Config,
 ) -> Result<Database, Failure> {
     let connected = Database::connect(name, options, config.database_connections.get()).await;
-    connected.map_err(|source| Failure::Connect { address: database::address(options), source })
+    let database =
+        connected.map_err(|source| Failure::Connect { address: database::address(options), source })?;
+    let listen_url = config.database_listen_url.as_ref().filter(|_| config.database_url.is_some());
+    Ok(match listen_url.map(SecretString::expose_secret) {
+        None => database,
+        Some("off") => database.listening(None),
+        Some(url) => database.listening(Some(parse("AKHAR_DATABASE_LISTEN_URL", url)?)),
+    })
 }
 
 /// The connection options of the configured database. `None` if `AKHAR_DATABASE_URL` is not set.
 pub(crate) fn configured_options(config: &Config) -> Result<Option<PgConnectOptions>, Failure> {
-    let url = config.database_url.as_ref().map(|url| database::options(url.expose_secret()));
-    url.transpose().map_err(Failure::Url)
+    let url = config.database_url.as_ref();
+    url.map(|url| parse("AKHAR_DATABASE_URL", url.expose_secret())).transpose()
+}
+
+fn parse(setting: &'static str, url: &str) -> Result<PgConnectOptions, Failure> {
+    database::options(url).map_err(|source| Failure::Url { setting, source })
 }
 
 /// `akhar migrate`: applies all pending migrations to the configured database.
 pub(crate) async fn migrate(config: &Config) -> Result<(), Failure> {
     let database = configured("akhar-migrate", config).await?;
-    akhar_migrations::migrate(&database.durable).await?;
+    akhar_migrations::migrate(&database.pool).await?;
     tracing::info!("the schema is up to date");
     database.close().await;
     Ok(())
@@ -66,7 +77,7 @@ impl CommandDatabase {
         };
         let database = connect("akhar-command", &options, config).await?;
         if private.is_some() {
-            akhar_migrations::migrate(&database.durable).await?;
+            akhar_migrations::migrate(&database.pool).await?;
         }
         Ok(Self { database, private })
     }
@@ -87,7 +98,7 @@ pub(crate) async fn with_database<T>(
     work: impl AsyncFnOnce(&PgPool) -> Result<T, Failure>,
 ) -> Result<T, Failure> {
     let opened = CommandDatabase::open(config).await?;
-    let done = work(&opened.database.durable).await;
+    let done = work(&opened.database.pool).await;
     opened.close().await?;
     done
 }

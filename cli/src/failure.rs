@@ -13,10 +13,8 @@ pub(crate) enum Failure {
     Runtime(std::io::Error),
     #[error("cannot run the Postgres server of `akhar serve`: {0}")]
     Private(#[from] PrivateError),
-    #[error(
-        "AKHAR_DATABASE_URL is not a valid address, expected postgres://user:password@host/database: {0}"
-    )]
-    Url(sqlx::Error),
+    #[error("{setting} is not a valid address, expected postgres://user:password@host/database: {source}")]
+    Url { setting: &'static str, source: sqlx::Error },
     #[error("cannot connect to the database at {address}: {source}")]
     Connect { address: String, source: sqlx::Error },
     #[error("database error: {0}")]

@@ -1,6 +1,6 @@
 //! The database schema, and the functions that bring a database up to date with it and check that it is.
 
-use sqlx::{Connection as _, PgConnection, PgPool, migrate::Migrator};
+use sqlx::{PgPool, migrate::Migrator};
 
 /// The key of an advisory lock, so that only one of several starting processes migrates at a time. The number is
 /// arbitrary.
@@ -78,18 +78,19 @@ fn migrator() -> Migrator {
 /// one can run with. Concurrent callers, also in other processes, wait
 /// for each other.
 pub async fn migrate(db: &PgPool) -> Result<(), MigrateError> {
-    let mut lock = db.acquire().await?.detach();
-    sqlx::query("select pg_advisory_lock($1)").bind(MIGRATION_LOCK).execute(&mut lock).await?;
+    let mut lock = db.begin().await?; // the lock is the transaction's, because a pooler may share its connection afterwards
+    sqlx::query("set local idle_in_transaction_session_timeout = 0").execute(&mut *lock).await?;
+    sqlx::query("select pg_advisory_xact_lock($1)").bind(MIGRATION_LOCK).execute(&mut *lock).await?;
     let migrated = migrate_locked(db).await;
-    let closed = PgConnection::close(lock).await; // closing the connection releases the lock
+    let unlocked = lock.rollback().await;
     migrated?;
-    Ok(closed?)
+    Ok(unlocked?)
 }
 
 async fn migrate_locked(db: &PgPool) -> Result<(), MigrateError> {
     let mut migrator = migrator();
     let known: Vec<i64> = migrator.iter().map(|migration| migration.version).collect();
     check_newer(db, &known, &applied(db).await?).await?;
-    migrator.set_ignore_missing(true).run(db).await?;
+    migrator.set_ignore_missing(true).set_locking(false).run(db).await?;
     Ok(())
 }

@@ -8,7 +8,10 @@
 
 use std::{
     fs,
-    os::unix::process::CommandExt as _,
+    os::unix::{
+        fs::{MetadataExt as _, chown},
+        process::CommandExt as _,
+    },
     path::{Path, PathBuf},
     process::{ChildStdin, Command, Stdio},
     sync::{
@@ -71,19 +74,49 @@ impl Cluster {
         cluster
     }
 
+    /// A replica of this server, which streams its changes. From now on, a commit returns once the replica has it too.
+    pub async fn replica(&self) -> Self {
+        let folder = new_folder();
+        let primary = fs::metadata(self.folder.join("postgres/cluster")).expect("a cluster");
+        let home = folder.join("postgres");
+        fs::create_dir(&home).expect("a folder");
+        chown(&home, Some(primary.uid()), Some(primary.gid())).expect("it belongs to the server's user");
+        let (programs, _) = PrivatePostgres::programs(programs().as_deref()).expect("Postgres's programs");
+        let mut copy = Command::new(programs.join("pg_basebackup"));
+        copy.args(["--write-recovery-conf", "--checkpoint=fast", "--username=akhar", "--host"])
+            .arg(self.socket());
+        copy.arg("--pgdata").arg(home.join("cluster")).uid(primary.uid()).gid(primary.gid()).current_dir("/");
+        let copied = copy.output().expect("pg_basebackup runs");
+        assert!(copied.status.success(), "{}", String::from_utf8_lossy(&copied.stderr));
+        let replica = Self::start_in(folder);
+        self.execute("alter system set synchronous_standby_names = '*'").await;
+        self.execute("select pg_reload_conf()").await;
+        replica
+    }
+
+    /// Makes a replica accept changes.
+    pub async fn promote(&self) {
+        self.execute("select pg_promote()").await;
+    }
+
     fn start() -> Self {
-        static COUNT: AtomicU32 = AtomicU32::new(0);
-        let name = format!("akhar-tests-{}-{}", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
-        let folder = std::env::temp_dir().join(name);
-        fs::create_dir(&folder).expect("a folder for Postgres");
+        Self::start_in(new_folder())
+    }
+
+    fn start_in(folder: PathBuf) -> Self {
         let watched = watch(&folder);
-        let server = PrivatePostgres::start(&folder, None).expect("a private Postgres");
+        let server = PrivatePostgres::start(&folder, programs().as_deref()).expect("a private Postgres");
         Self { options: server.options(), folder, server: Mutex::new(Some(server)), _watched: watched }
     }
 
     /// A temporary folder, which is removed after the tests.
     pub fn folder(&self) -> &Path {
         &self.folder
+    }
+
+    /// How to connect to the server.
+    pub fn options(&self) -> PgConnectOptions {
+        self.options.clone()
     }
 
     /// The folder of the server's socket.
@@ -179,7 +212,8 @@ impl Cluster {
     pub async fn start_again(&self) {
         self.hold(None); // a server that ended by itself still has its lock
         let folder = self.folder.clone();
-        let started = tokio::task::spawn_blocking(move || PrivatePostgres::start(&folder, None)).await;
+        let started =
+            tokio::task::spawn_blocking(move || PrivatePostgres::start(&folder, programs().as_deref())).await;
         self.hold(Some(started.expect("no panic").expect("Postgres starts again")));
     }
 
@@ -209,6 +243,19 @@ fn processes_of(cluster: &Path) -> Vec<Pid> {
 pub fn url(options: &PgConnectOptions) -> String {
     use sqlx::ConnectOptions as _;
     options.to_url_lossy().to_string()
+}
+
+/// The folder of Postgres's programs. `None` for the newest installed ones.
+fn programs() -> Option<PathBuf> {
+    std::env::var_os("TESTS_POSTGRES_BIN").map(PathBuf::from)
+}
+
+fn new_folder() -> PathBuf {
+    static COUNT: AtomicU32 = AtomicU32::new(0);
+    let name = format!("akhar-tests-{}-{}", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
+    let folder = std::env::temp_dir().join(name);
+    fs::create_dir(&folder).expect("a folder for Postgres");
+    folder
 }
 
 fn watch(folder: &Path) -> ChildStdin {

@@ -46,7 +46,12 @@ pub struct Sample {
 impl Load {
     /// Starts `n` clients that send this image again and again.
     pub fn start(stack: &Stack, n: usize, operation: &'static str, image: &[u8]) -> Self {
-        Self::with(&stack.post(operation, &Form::upload(image)), n, None, |sent| sent)
+        Self::repeat(&stack.post(operation, &Form::upload(image)), n)
+    }
+
+    /// Starts `n` clients that send this request again and again.
+    pub fn repeat(request: &RequestBuilder, n: usize) -> Self {
+        Self::with(request, n, None, |sent| sent)
     }
 }
 

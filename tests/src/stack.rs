@@ -24,7 +24,7 @@ use tokio::sync::{Semaphore, SemaphorePermit};
 use uuid::Uuid;
 
 use crate::{
-    Answer, Cluster, Form, Process, cluster,
+    Answer, Cluster, Form, PoolMode, Pooler, Process, cluster,
     http::{self, Problem},
     process::{self, command},
     root, until,
@@ -52,8 +52,13 @@ pub struct Stack {
     client: reqwest::Client,
     /// The problem types whose pages were already checked.
     checked_pages: Mutex<BTreeSet<String>>,
+    _pooler: Option<Pooler>,
     _permit: SemaphorePermit<'static>,
 }
+
+/// With this environment variable, every stack runs behind a pooler in transaction mode. The processes get their
+/// notifications at the server itself (`listen`), or none (`poll`).
+const POOLER: &str = "TESTS_POOLER";
 
 /// The settings of a stack that is about to start.
 #[derive(Debug, Clone)]
@@ -139,10 +144,18 @@ impl<'a> StackBuilder<'a> {
         let cluster = self.cluster.unwrap_or_else(|| Cluster::shared());
         let options = cluster.database().await;
         let folder = cluster.folder().to_owned();
-        let mut environment = match self.socket {
-            Some(socket) => base_environment(&options.clone().socket(socket)),
-            None => base_environment(&options),
+        let mut environment = base_environment(&options);
+        let pooler = match std::env::var(POOLER) {
+            Ok(notified) if self.socket.is_none() => {
+                let listen_url = if notified == "poll" { "off".to_owned() } else { cluster::url(&options) };
+                environment.push(("AKHAR_DATABASE_LISTEN_URL".to_owned(), listen_url));
+                Some(Pooler::start(cluster, PoolMode::Transaction).await)
+            }
+            _ => None,
         };
+        if let Some(socket) = pooler.as_ref().map(Pooler::socket).or(self.socket) {
+            environment.extend(base_environment(&options.clone().socket(socket)));
+        }
         environment.extend(self.environment);
         environment.retain(|(name, _)| !self.without.contains(&name.as_str()));
         let mut api = Process::start("api", &environment);
@@ -167,6 +180,7 @@ impl<'a> StackBuilder<'a> {
             environment,
             client,
             checked_pages: Mutex::default(),
+            _pooler: pooler,
             _permit: permit,
         }
     }

@@ -69,7 +69,7 @@ pub async fn run(
     let exporter = measure::start(config).await?;
     let (models, registry) = Models::load(config).await?;
     let models = Arc::new(models);
-    let (db, name) = (database.volatile.clone(), name());
+    let (db, name) = (database.pool.clone(), name());
     let orders = store::beat(&db, &name).await?;
     let tracker = TaskTracker::new();
     let endings = Endings::start(&db, uploads.clone());
@@ -134,7 +134,7 @@ pub async fn run(
 /// Wakes the consumers whenever Postgres announces queued jobs, until a soft shutdown.
 async fn listen(database: Database, wakeups: Arc<Wakeups>, shutdown: Shutdown) {
     let on_event = |event: Event<'_>| match event {
-        Event::Connected => wakeups.wake_all(), // announcements may have been missed before the connection
+        Event::Missed => wakeups.wake_all(), // announcements may have been missed before the connection
         Event::Notified { payload, .. } => wakeups.announce(payload),
     };
     tokio::select! {

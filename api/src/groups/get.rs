@@ -58,7 +58,7 @@ impl<S: Send + Sync> FromRequestParts<S> for GroupPath {
 /// Reads a group of the caller's account.
 pub(super) async fn find(app: &App, caller: &Caller, name: &GroupName) -> Result<Group, Problem> {
     let found =
-        retry_transient(|_| store::find_group(&app.database.durable, caller.account_id, name)).await?;
+        retry_transient(|_| store::find_group(&app.database.pool, caller.account_id, name)).await?;
     found.ok_or_else(|| {
         let detail = format!("No job of your account is in a group {}.", quoted(name.as_str()));
         Problem::of(ProblemType::NotFound).with_detail(detail)

@@ -63,7 +63,7 @@ pub(crate) async fn handle(
     context.negotiate(Representation::JSON)?;
     let GroupsQuery { after, limit } = query::parse(&uri)?;
     let limit = limit.map_or(DEFAULT_LIMIT, Bounded::get);
-    let db = &app.database.durable;
+    let db = &app.database.pool;
     // One group more than the page has tells whether there is a next page.
     let more = i64::from(limit) + 1;
     let listed = retry_transient(|_| store::list_groups(db, caller.account_id, after.as_ref(), more)).await?;

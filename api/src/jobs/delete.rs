@@ -81,12 +81,12 @@ async fn cancel(app: &App, caller: &Caller, id: JobId) -> Result<Option<Job>, Pr
     let mut is_uncertain = false;
     let cancelled = retry_transient(|n_failed| {
         is_uncertain |= n_failed > 0;
-        store::cancel(&app.database.durable, guard)
+        store::cancel(&app.database.pool, guard)
     })
     .await?;
     let is_cancelled = cancelled.any();
     if is_cancelled {
-        cancelled::report(&app.database.volatile, id, By::Request).await;
+        cancelled::report(&app.database.pool, id, By::Request).await;
     }
     app.uploads.delete(cancelled.objects);
     if !is_cancelled && !is_uncertain {
@@ -100,7 +100,7 @@ async fn cancel(app: &App, caller: &Caller, id: JobId) -> Result<Option<Job>, Pr
 /// Deletes a job that has ended, with the object that may still have its upload. `true` if the job is deleted now, or was
 /// before: by an attempt whose connection was lost, or by an earlier request.
 async fn delete(app: &App, caller: &Caller, id: JobId) -> Result<bool, Problem> {
-    let db = &app.database.durable;
+    let db = &app.database.pool;
     let account_id = caller.account_id;
     let Some(deleted) = retry_transient(|_| store::delete(db, id, account_id)).await? else {
         return Ok(retry_transient(|_| store::is_deleted(db, id, Some(account_id))).await?);

@@ -77,7 +77,7 @@ impl<S: Send + Sync> FromRequestParts<S> for JobPath {
 
 /// Reads a job of the caller's account. If there is none, the problem says whether it was deleted.
 pub(crate) async fn find(app: &App, caller: &Caller, id: JobId) -> Result<Job, Problem> {
-    let found = retry_transient(|_| store::find(&app.database.durable, id, caller.account_id)).await?;
+    let found = retry_transient(|_| store::find(&app.database.pool, id, caller.account_id)).await?;
     match found {
         Some(job) => Ok(job),
         None => Err(gone(app, caller.account_id, id).await?),
@@ -86,7 +86,7 @@ pub(crate) async fn find(app: &App, caller: &Caller, id: JobId) -> Result<Job, P
 
 /// The problem of a job that does not exist: it was deleted, or there never was one of this account.
 async fn gone(app: &App, account_id: Uuid, id: JobId) -> Result<Problem, Problem> {
-    let db = &app.database.durable;
+    let db = &app.database.pool;
     let is_deleted = retry_transient(|_| store::is_deleted(db, id, Some(account_id))).await?;
     Ok(Problem::of(if is_deleted { ProblemType::JobDeleted } else { ProblemType::NotFound }))
 }

@@ -88,8 +88,7 @@ pub(crate) async fn handle(
     // One job more than the page has tells whether there is a next page.
     let more = i64::from(limit) + 1;
     let mut jobs =
-        retry_transient(|_| store::of_account(&app.database.durable, caller.account_id, &filter, more))
-            .await?;
+        retry_transient(|_| store::of_account(&app.database.pool, caller.account_id, &filter, more)).await?;
     let is_last = jobs.len() <= usize::from(limit);
     jobs.truncate(limit.into());
     let next = jobs.last().filter(|_| !is_last).map(|job| job.id.0);

@@ -40,7 +40,7 @@ pub(super) async fn reserve(
     let quota_s = f64::from(quota) * 60.0;
     let reservation =
         AudioReservation { job, account_id: caller.account_id, seconds: greatest_length(upload), quota_s };
-    let usage = retry_transient(|_| store::reserve_audio(&app.database.volatile, reservation)).await?;
+    let usage = retry_transient(|_| store::reserve_audio(&app.database.pool, reservation)).await?;
     context.request.rate_limits.add(RateLimit {
         name: NAME,
         unit: Some("minutes"),

@@ -45,7 +45,7 @@ impl Drop for CancelOnDisconnect {
 }
 
 async fn cancel(app: App, job: JobId, account_id: Uuid) {
-    let db = &app.database.volatile;
+    let db = &app.database.pool;
     loop {
         match store::cancel(db, Guard::Queued { job, account_id }).await {
             Ok(ends) if ends.any() => {

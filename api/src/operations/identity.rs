@@ -31,7 +31,7 @@ pub(super) async fn identify(
     let Some(key) = &context.idempotency_key else { return Ok(JobId(new)) };
     let fingerprint = fingerprint(parameters, upload).await?;
     let claim = retry_transient(|_| {
-        idempotency::claim(&app.database.durable, caller.account_id, key, &fingerprint, new)
+        idempotency::claim(&app.database.pool, caller.account_id, key, &fingerprint, new)
     });
     match claim.await? {
         Claim::New => Ok(JobId(new)),

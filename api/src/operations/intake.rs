@@ -71,7 +71,7 @@ async fn webhook_url(
 ) -> Result<Option<Arc<str>>, Problem> {
     let Some(url) = &context.webhook else { return Ok(caller.webhook.url.as_deref().map(Into::into)) };
     // The secret may be newer than what is cached of the account.
-    let read = || signing_secrets(&app.database.durable, caller.account_id);
+    let read = || signing_secrets(&app.database.pool, caller.account_id);
     if caller.webhook.has_secret || !retry_transient(|_| read()).await?.is_empty() {
         return Ok(Some(url.as_str().into()));
     }

@@ -118,7 +118,7 @@ impl Submission {
 
     /// Whether the job was deleted, so that the database has not lost it.
     async fn is_deleted(&self) -> Result<bool, Problem> {
-        Ok(retry_transient(|_| store::is_deleted(&self.app.database.durable, self.id, None)).await?)
+        Ok(retry_transient(|_| store::is_deleted(&self.app.database.pool, self.id, None)).await?)
     }
 
     /// Flushes the job to disk. Submits it again if the database has lost it.
@@ -175,13 +175,13 @@ async fn place_and_submit(
 /// Deletes the upload that was written for a job, unless the job has it. If that cannot be found out, the sweep of the
 /// workers decides it later.
 async fn release(app: &App, job: &NewJob) {
-    if let Err(error) = app.uploads.release(&app.database.durable, job.id, job.upload.as_ref()).await {
+    if let Err(error) = app.uploads.release(&app.database.pool, job.id, job.upload.as_ref()).await {
         tracing::warn!(%error, "an upload whose job was not accepted is deleted later");
     }
 }
 
 async fn flush(app: &App, id: JobId, unflushed: Option<&NewJob>) -> Result<(), SubmitError> {
-    let is_known = store::acknowledge(&app.database.volatile, id).await.map_err(GroupError::from)?;
+    let is_known = store::acknowledge(&app.database.pool, id).await.map_err(GroupError::from)?;
     if let (false, Some(lost)) = (is_known, unflushed) {
         let job = NewJob { asynchronous: true, ..lost.clone() };
         app.submissions.submit(Arc::new(job)).await?;

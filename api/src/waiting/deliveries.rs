@@ -75,7 +75,7 @@ impl Delivery {
     pub(crate) fn complete(self) {
         let Self { deliveries: Deliveries { database, uploads, tasks }, job, .. } = self;
         tasks.spawn(async move {
-            match retry_transient(|_| store::delete_delivered(&database.durable, job)).await {
+            match retry_transient(|_| store::delete_delivered(&database.pool, job)).await {
                 Ok(Some(deleted)) => {
                     tracing::info!(%job, "job deleted: its outcome was delivered");
                     uploads.delete(deleted.object);

@@ -74,7 +74,7 @@ impl Attempts {
                 return None;
             }
         };
-        let db = &self.app.database.volatile;
+        let db = &self.app.database.pool;
         match retry_transient(|_| store::settle_delivery(db, delivery, &attempted)).await {
             Ok(true) => outcome_delivery.into_iter().for_each(OutcomeDelivery::complete),
             Ok(false) => tracing::debug!(%job, attempt, "the webhook was leased again or deleted meanwhile"),
@@ -91,8 +91,8 @@ impl Attempts {
         // The rules may have changed since the URL was accepted.
         let url = self.app.webhook_targets.parse(&delivery.url);
         let url = url.map_err(|error| Failure::Never(format!("the URL {error}")))?;
-        let secrets = signing_secrets(&database.durable, delivery.account_id).await?;
-        let Some(job) = store::find(&database.durable, delivery.job_id, delivery.account_id).await? else {
+        let secrets = signing_secrets(&database.pool, delivery.account_id).await?;
+        let Some(job) = store::find(&database.pool, delivery.job_id, delivery.account_id).await? else {
             return Err(Failure::Never("the job does not exist any more".to_owned()));
         };
         if secrets.is_empty() {

@@ -45,7 +45,7 @@ async fn begin_attempts(attempts: &Arc<Attempts>) -> Result<(), sqlx::Error> {
         if limits.n_free <= 0 {
             return Ok(());
         }
-        let leased = store::lease_deliveries(&attempts.app.database.volatile, &limits).await?;
+        let leased = store::lease_deliveries(&attempts.app.database.pool, &limits).await?;
         if leased.is_empty() {
             return Ok(());
         }

@@ -33,7 +33,7 @@ impl Table {
     /// Submits, claims and ends jobs one after another. On the full table, a claim can take one of the waiting jobs.
     pub(super) async fn turn(&mut self, is_asynchronous: bool) {
         let kind = usize::from(is_asynchronous);
-        let mut db = self.db.volatile.acquire().await.expect("a connection");
+        let mut db = self.db.pool.acquire().await.expect("a connection");
         for _ in 0..PER_TURN {
             let job = job(is_asynchronous);
             let started = Instant::now();

@@ -50,5 +50,6 @@ async fn table() -> Table {
     let url = std::env::var("AKHAR_DATABASE_URL").expect("started by `overhead`");
     let options = akhar_platform::database::options(&url).expect("a URL");
     let database = Database::connect("hand-written", &options, 20).await.expect("the database answers");
-    Table { db: database.durable, claims: database.volatile, announces: true }
+    let claims = PgPool::connect_lazy_with(options.options([("synchronous_commit", "off")]));
+    Table { db: database.pool, claims, announces: true }
 }

@@ -30,7 +30,7 @@ use super::turn::{AT_A_TIME, Mode, Took};
 
 /// Runs `n` empty jobs on a database with the product's schema.
 pub(super) async fn turn(database: &PgConnectOptions, mode: Mode, n: usize) -> Took {
-    let db = Database::connect("akhar-bench", database, 8).await.expect("it answers").volatile;
+    let db = Database::connect("akhar-bench", database, 8).await.expect("it answers").pool;
     let wakeups = Arc::new(Wakeups::default());
     let mut listener = PgListener::connect_with(&db).await.expect("a listener");
     listener.listen(akhar_jobs::store::JOBS_QUEUED).await.expect("it listens");

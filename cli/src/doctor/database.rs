@@ -5,8 +5,9 @@ use akhar_jobs::store::{self, WorkerState};
 use akhar_migrations::SchemaError;
 use akhar_platform::{
     config::Config,
-    database::{self, Database, PrivatePostgres, is_storage_full, write_temporary_files},
+    database::{self, Database, NOT_NOTIFIED, PrivatePostgres, is_storage_full, write_temporary_files},
 };
+use secrecy::ExposeSecret as _;
 use sqlx::PgPool;
 
 use super::{check::Check, machine::data_dir};
@@ -49,13 +50,18 @@ async fn connected(config: &Config) -> Vec<Check> {
         Ok(opened) => opened,
         Err(error) => return vec![unreachable(config, &error)],
     };
-    let db = &opened.database.durable;
+    let db = &opened.database.pool;
     let reached = server(db, config).await;
     let schema = akhar_migrations::check(db).await;
     let mut checks = vec![reached.unwrap_or_else(|error| failed_query("database", &error))];
     let is_current = schema.is_ok();
     checks.push(storage(db).await);
     checks.push(of_schema(schema));
+    checks.push(
+        notifications(&opened.database, config)
+            .await
+            .unwrap_or_else(|error| failed_query("notifications", &error)),
+    );
     checks.push(clock(&opened.database).await.unwrap_or_else(|error| failed_query("clock", &error)));
     if is_current {
         checks.extend(queues(db).await.unwrap_or_else(|error| vec![failed_query("queues", &error)]));
@@ -75,7 +81,7 @@ fn unreachable(config: &Config, error: &Failure) -> Check {
             let found = format!("none yet: `akhar serve` makes one in {}", folder.display());
             return Check::warning("database", found, "run `akhar serve`, or set AKHAR_DATABASE_URL");
         }
-        (Failure::Url(_), _) => "set AKHAR_DATABASE_URL to postgres://user:password@host/database",
+        (Failure::Url { .. }, _) => "set it to postgres://user:password@host/database",
         (_, Some(_)) => {
             "install Postgres's server (apt-get install postgresql), or set AKHAR_DATABASE_URL; postgres.log in the \
              data folder says why a server does not start"
@@ -155,6 +161,19 @@ async fn clock(database: &Database) -> Result<Check, sqlx::Error> {
         Check::warning("clock", found, fix)
     } else {
         Check::ok("clock", found)
+    })
+}
+
+/// Whether the processes are told of new jobs and results.
+async fn notifications(database: &Database, config: &Config) -> Result<Check, sqlx::Error> {
+    let is_off = config.database_listen_url.as_ref().is_some_and(|url| url.expose_secret() == "off");
+    Ok(if is_off {
+        Check::ok("notifications", "off: jobs and results are looked for once a second")
+    } else if database.check_notifications().await? {
+        Check::ok("notifications", "arrive")
+    } else {
+        let fix = "set AKHAR_DATABASE_LISTEN_URL to the database's address without a pooler in transaction mode, or to off";
+        Check::warning("notifications", NOT_NOTIFIED.to_owned(), fix)
     })
 }
 

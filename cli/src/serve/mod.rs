@@ -94,8 +94,8 @@ async fn serve(
     serve_options: ServeOptions,
 ) -> Result<(), Failure> {
     let database = connect::connect("akhar-serve", &options, config).await?;
-    akhar_migrations::migrate(&database.durable).await?;
-    let demo = demo::key(&database.durable, is_private.then_some(config.data_dir.as_path())).await?;
+    akhar_migrations::migrate(&database.pool).await?;
+    let demo = demo::key(&database.pool, is_private.then_some(config.data_dir.as_path())).await?;
     let uploads = uploads::open(config).await?;
     let listener = api::listen(config)?;
     let address = api::address(&listener)?;
@@ -106,7 +106,7 @@ async fn serve(
     let finish_worker = CancellationToken::new();
     let (ready_sender, ready) = oneshot::channel();
     let worker = tokio::spawn(worker::supervise(
-        (url, database.volatile.clone()),
+        (url, database.pool.clone()),
         serve_options.worker_environment,
         config.worker_metrics_listen.is_some(),
         live.clone(),

@@ -46,8 +46,8 @@ impl Statement for RequeueJobs {
 }
 
 impl Endings {
-    /// Starts the tasks that write. Each uses its own connection with the options of `db`, which must have
-    /// `synchronous_commit` off. The uploads of ended jobs are deleted from `uploads`.
+    /// Starts the tasks that write. Each uses its own connection with the options of `db`. The uploads of ended jobs are
+    /// deleted from `uploads`.
     pub fn start(db: &PgPool, uploads: UploadStore) -> Self {
         Self { ends: Group::start(db, EndJobs { uploads }), requeues: Group::start(db, RequeueJobs) }
     }

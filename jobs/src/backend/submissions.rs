@@ -93,7 +93,7 @@ impl Statement for Submit {
 
 impl Submissions {
     /// Starts the tasks that submit the jobs that `admission` accepts. Each uses its own connection with the options of
-    /// `db`, which must have `synchronous_commit` off.
+    /// `db`.
     pub fn start(db: &PgPool, admission: &Admission) -> Self {
         let submit = |queue| Submit { queue, admission: admission.clone(), db: db.clone() };
         Self(Queue::ALL.map(|queue| Group::start(db, submit(queue))))

@@ -119,7 +119,8 @@ pub async fn claim(
          returning j.id, j.attempt, j.max_attempts, j.queue, j.account_id, j.parameters, j.request_id,
              j.traceparent, j.media_type, j.upload, j.upload_url, j.upload_bytes, j.upload_sha256,
              j.webhook_url is not null as has_webhook,
-             extract(epoch from now() - greatest(j.created_at, j.run_at))::float8 as waited_s",
+             extract(epoch from now() - greatest(j.created_at, j.run_at))::float8 as waited_s,
+             set_config('synchronous_commit', 'off', true)",
     )
     .bind(column(places, |free| free.queue.name()))
     .bind(column(places, |free| i64::try_from(free.n).unwrap_or(i64::MAX)))

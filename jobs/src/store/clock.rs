@@ -43,15 +43,11 @@ impl Clock {
 /// Records that the clock has jumped ahead. The record is on disk when this returns: without it, outcomes would be deleted
 /// too early.
 pub async fn record_clock_jump(db: &PgPool, jump: ClockJump) -> Result<(), sqlx::Error> {
-    sqlx::query(
-        "with recorded as (
-             insert into clock_jumps (jumped_from, jumped_to) values ($1, $2) on conflict do nothing)
-         select set_config('synchronous_commit', 'on', true)",
-    )
-    .bind(jump.jumped_from)
-    .bind(jump.jumped_to)
-    .execute(db)
-    .await?;
+    sqlx::query("insert into clock_jumps (jumped_from, jumped_to) values ($1, $2) on conflict do nothing")
+        .bind(jump.jumped_from)
+        .bind(jump.jumped_to)
+        .execute(db)
+        .await?;
     Ok(())
 }
 

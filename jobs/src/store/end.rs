@@ -113,10 +113,10 @@ impl Ending {
 
 /// Ends the jobs whose guards are met: writes their outcomes and artifacts, deletes their uploads (but not those of dead
 /// jobs, which the service failed to process and an operator can retry) and the segments that were stored while they ran,
-/// adds recordings to the usage of their accounts, counts the jobs in their groups, writes the deliveries of their webhooks, and announces their ends (see
-/// [`super::ended`]). Takes at most [`MAX_ENDINGS`] endings. If at least one of the ended jobs is acknowledged or has an
-/// upload outside the database, all of them are on disk when this returns. Otherwise a crash of Postgres could lose an end
-/// whose object is deleted already.
+/// adds recordings to the usage of their accounts, counts the jobs in their groups, writes the deliveries of their webhooks, and
+/// announces their ends (see [`super::ended`]). Takes at most [`MAX_ENDINGS`] endings. All of them are on disk when this
+/// returns if at least one of the ended jobs is acknowledged, has an upload outside the database (a crash of Postgres could
+/// lose an end whose object is deleted already), or was ended under [`Guard::Unended`], because somebody asked for that.
 pub async fn end(db: &mut PgConnection, endings: &[Ending]) -> Result<Ends, sqlx::Error> {
     let ended = if endings.iter().all(Ending::is_of_row_only) {
         update(db, &sorted(endings)).await?
@@ -207,7 +207,8 @@ async fn update(db: &mut PgConnection, endings: &[&Ending]) -> Result<Vec<EndedR
                  then j.account_id = e.account_id and (j.state = 'queued' or e.may_run and j.state = 'running')
                  else j.state = 'running' and j.attempt = e.attempt end
              returning j.id, j.operation, j.state, j.attempt, j.created_at, j.started_at, j.ended_at, j.outcome,
-                 j.decode_us, j.infer_us, j.transcribed_s, j.retain_s, j.group_name, j.labels, j.acknowledged or j.upload_url is not null as must_flush,
+                 j.decode_us, j.infer_us, j.transcribed_s, j.retain_s, j.group_name, j.labels,
+                 j.acknowledged or j.upload_url is not null or e.may_run as must_flush,
                  case when not e.is_dead then j.upload_url end as object, j.webhook_url is not null as has_webhook,
                  e.error is not null as has_failed,
                  case when e.error is not null then (select worker from jobs old where old.id = j.id) end as failed_worker),
@@ -224,7 +225,7 @@ async fn update(db: &mut PgConnection, endings: &[&Ending]) -> Result<Vec<EndedR
          flushed as (select bool_or(must_flush) as is_flushed from ended having count(*) > 0),
          announced as (
              select is_flushed,
-                 case when is_flushed then set_config('synchronous_commit', 'on', true) end,
+                 case when not is_flushed then set_config('synchronous_commit', 'off', true) end,
                  case when not is_flushed then (
                      select pg_notify($14, case when cardinality($11) = 0 and octet_length(rows) < 7500 then rows else ids end)
                      from (select json_agg(row_to_json(ended))::text as rows, string_agg(id::text, ',') as ids from ended) as all_ended)
@@ -282,8 +283,7 @@ async fn settle(db: &mut PgConnection, ended: &[EndedRow]) -> Result<(), sqlx::E
     Ok(())
 }
 
-/// Cancels a job, if the guard is met. Unless [`end`] flushes the change, the `synchronous_commit` setting of `db` decides
-/// whether it is on disk when this returns.
+/// Cancels a job, if the guard is met (see [`end`]).
 pub async fn cancel(db: &PgPool, guard: Guard) -> Result<Ends, sqlx::Error> {
     end(&mut *db.acquire().await?, &[Ending::cancelled(guard)]).await
 }
@@ -291,12 +291,7 @@ pub async fn cancel(db: &PgPool, guard: Guard) -> Result<Ends, sqlx::Error> {
 /// Marks a job as acknowledged, which means that its caller is about to get a 202, and flushes the job to disk.
 /// Returns `false` if there is no such job.
 pub async fn acknowledge(db: impl PgExecutor<'_>, job: JobId) -> Result<bool, sqlx::Error> {
-    let known = sqlx::query(
-        "with known as (update jobs set acknowledged = true where id = $1 returning id)
-         select set_config('synchronous_commit', 'on', true) from known",
-    )
-    .bind(job)
-    .fetch_optional(db)
-    .await?;
-    Ok(known.is_some())
+    let known =
+        sqlx::query("update jobs set acknowledged = true where id = $1").bind(job).execute(db).await?;
+    Ok(known.rows_affected() > 0)
 }

@@ -16,7 +16,9 @@ pub async fn beat(db: &PgPool, worker: &str) -> Result<Orders, sqlx::Error> {
         "with beat as (
              insert into workers (name) values ($1) on conflict (name) do update set seen_at = now()
              returning is_draining)
-         select is_draining, array(select queue from queue_controls where mode = 'paused') as paused from beat",
+         select is_draining, array(select queue from queue_controls where mode = 'paused') as paused,
+             set_config('synchronous_commit', 'off', true)
+         from beat",
     )
     .bind(worker)
     .fetch_one(db)

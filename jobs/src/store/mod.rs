@@ -1,9 +1,9 @@
 //! All SQL statements on jobs. A statement that changes a job's state names the state and attempt that it expects,
 //! and returns the jobs that it changed. If it changed none, another statement had changed the job first.
 //!
-//! Statements take lists of items, so that a process can execute all pending items as one statement. They run on
-//! connections with `synchronous_commit` off. A job is acknowledged once its caller gets a 202 for it. A statement
-//! that changes an acknowledged job turns `synchronous_commit` on for its own transaction.
+//! Statements take lists of items, so that a process can execute all pending items as one statement. A job is acknowledged
+//! once its caller gets a 202 for it. Frequent statements whose changes nobody has been told about turn `synchronous_commit`
+//! off for their own transaction: a crash of Postgres may lose these.
 //!
 //! A statement that waits for locks on several rows locks them in the order of their ids, so that no two statements wait
 //! for each other. Claims and deletions wait for no row: they skip rows that another statement has locked.

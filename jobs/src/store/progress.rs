@@ -24,7 +24,7 @@ pub async fn note_progress(
              select running.id, $3, $4 + s.n, s.start_s, s.end_s, s.text
              from running, unnest($5::float8[], $6::float8[], $7::text[]) with ordinality as s (start_s, end_s, text, n)
              on conflict do nothing)
-         select exists (select from running)",
+         select exists (select from running), set_config('synchronous_commit', 'off', true)",
     )
     .bind(transcribed_s)
     .bind(fence.job)

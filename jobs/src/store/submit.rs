@@ -93,7 +93,7 @@ async fn insert(
              from accepted where group_name is not null),
          announced as (
              select case when not $16 then pg_notify($17, string_agg(distinct queue, ',')) end,
-                 case when $16 then set_config('synchronous_commit', 'on', true) end
+                 case when not $16 then set_config('synchronous_commit', 'off', true) end
              from accepted having count(*) > 0)
          select id from accepted, announced, grouped",
     )

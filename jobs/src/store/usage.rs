@@ -59,7 +59,8 @@ pub async fn reserve_audio(db: &PgPool, reservation: AudioReservation) -> Result
          reserved as (
              insert into audio_reservations (job_id, account_id, seconds)
              select $2, $1, $3 from usage where is_accepted on conflict (job_id) do nothing)
-         select reserved_s, is_accepted, extract(epoch from utc::date + interval '1 day' - utc)::float8
+         select reserved_s, is_accepted, extract(epoch from utc::date + interval '1 day' - utc)::float8,
+             set_config('synchronous_commit', 'off', true)
          from usage, (select now() at time zone 'utc' as utc) today",
     )
     .bind(account_id)

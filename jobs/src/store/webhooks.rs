@@ -106,7 +106,8 @@ pub async fn lease_deliveries(db: &PgPool, limits: &LeaseLimits) -> Result<Vec<D
          update webhook_deliveries d set attempt = attempt + 1, due_at = now() + make_interval(secs => $9)
          from chosen where d.job_id = chosen.job_id
          returning d.job_id, d.account_id, d.url, d.host, d.attempt,
-             (select request_id from jobs where id = d.job_id) as request_id, now() as leased_at",
+             (select request_id from jobs where id = d.job_id) as request_id, now() as leased_at,
+             set_config('synchronous_commit', 'off', true)",
     )
     .bind(column(&limits.hosts, |(host, _)| host.as_str()))
     .bind(column(&limits.hosts, |(_, n)| *n))
@@ -168,7 +169,8 @@ pub async fn settle_delivery(
     let settled = sqlx::query(
         "update webhook_deliveries set state = $1, last_error = $2, due_at = now() + make_interval(secs => $3),
              ended_at = case when $1 <> 'pending' then now() end
-         where job_id = $4 and attempt = $5 and state = 'pending'",
+         where job_id = $4 and attempt = $5 and state = 'pending'
+         returning set_config('synchronous_commit', 'off', true)",
     )
     .bind(state.name())
     .bind(error)

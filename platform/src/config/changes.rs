@@ -65,10 +65,14 @@ impl Changes {
                 need_restart.push(*key);
             }
         }
-        // Secrets are not written. The servers read one.
-        let [before, after] = [old, new].map(|c| c.database_url.as_ref().map(SecretString::expose_secret));
-        if before != after {
-            need_restart.push("database_url");
+        // Secrets are not written. The servers read two.
+        let addresses = [old, new].map(|c| {
+            [&c.database_url, &c.database_listen_url].map(|url| url.as_ref().map(SecretString::expose_secret))
+        });
+        for (at, key) in ["database_url", "database_listen_url"].into_iter().enumerate() {
+            if addresses[0][at] != addresses[1][at] {
+                need_restart.push(key);
+            }
         }
         Self { config: old.with_limits_of(new), taken_over, need_restart }
     }

@@ -132,6 +132,7 @@ impl Config {
     fn read_secrets(&mut self) -> Result<(), ConfigError> {
         let secrets = [
             ("database_url_file", &self.database_url_file, &mut self.database_url),
+            ("database_listen_url_file", &self.database_listen_url_file, &mut self.database_listen_url),
             ("hub_token_file", &self.hub_token_file, &mut self.hub_token),
             ("key_file", &self.key_file, &mut self.key),
         ];

@@ -40,7 +40,14 @@ pub struct Config {
     /// File that holds the value of `AKHAR_DATABASE_URL`, such as a mounted secret. It is read at the start, and not if
     /// `AKHAR_DATABASE_URL` is set.
     pub database_url_file: Option<PathBuf>,
-    /// Connections in the pools of one process; at least 4.
+    /// Where processes listen for notifications, if `AKHAR_DATABASE_URL` is the address of a pooler in transaction mode, which
+    /// passes none on: the address of the same database without that pooler. `off` needs no such connection: processes
+    /// look for new jobs and results once a second.
+    #[serde(skip_serializing)]
+    pub database_listen_url: Option<SecretString>,
+    /// File that holds the value of `AKHAR_DATABASE_LISTEN_URL`.
+    pub database_listen_url_file: Option<PathBuf>,
+    /// Connections in the pool of one process; at least 4.
     /// The process opens further ones beside them: one that listens for notifications, and four (API) or three (worker)
     /// for the statements of the queue.
     pub database_connections: NonZeroUsize,
@@ -177,6 +184,8 @@ impl Default for Config {
         Self {
             database_url: None,
             database_url_file: None,
+            database_listen_url: None,
+            database_listen_url_file: None,
             database_connections: n(12),
             shutdown_s: 30,
             drain_s: 0,

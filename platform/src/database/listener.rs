@@ -1,9 +1,11 @@
 //! The connection on which a process listens for Postgres notifications. It is opened again whenever it is lost.
 
-use std::time::Duration;
+use std::{sync::atomic::Ordering, time::Duration};
 
 use backon::{BackoffBuilder as _, ExponentialBuilder};
-use sqlx::postgres::{PgListener, PgPoolOptions};
+use sqlx::postgres::{PgConnectOptions, PgListener, PgPoolOptions};
+use tokio::time::{sleep, timeout};
+use uuid::Uuid;
 
 use super::Database;
 
@@ -14,11 +16,24 @@ const PAUSES: ExponentialBuilder = ExponentialBuilder::new()
     .without_max_times()
     .with_jitter();
 
+/// How long a notification may take to arrive.
+const ECHO_LIMIT: Duration = Duration::from_secs(5);
+
+/// How often news is looked for while no notifications arrive.
+const POLL_INTERVAL: Duration = Duration::from_secs(1);
+
+/// The time after which a process tries again whether notifications arrive.
+const TRY_AGAIN: Duration = Duration::from_secs(60);
+
+/// What a process says while no notifications arrive.
+pub const NOT_NOTIFIED: &str =
+    "no notifications from Postgres arrive, so jobs and results are looked for once a second";
+
 /// An event of the listening connection.
 #[derive(Debug, Clone, Copy)]
 pub enum Event<'a> {
-    /// The connection was opened or opened again. Earlier notifications may have been missed.
-    Connected,
+    /// Notifications may have been missed: the connection was opened, or none arrive.
+    Missed,
     /// A notification was received.
     Notified {
         /// Its channel.
@@ -29,51 +44,119 @@ pub enum Event<'a> {
 }
 
 impl Database {
+    /// Whether notifications arrive. While they do not, [`Database::listen`] says once a second that some may be missed.
+    pub fn is_notified(&self) -> bool {
+        self.is_notified.load(Ordering::Relaxed)
+    }
+
     /// Listens on the channels until the returned future is dropped, and calls `on_event` for each event. It uses its
-    /// own connection instead of one from a pool, so that no query has to wait for it.
+    /// own connection instead of one from the pool, so that no query has to wait for it.
     pub async fn listen(&self, channels: &[&str], mut on_event: impl FnMut(Event<'_>)) {
+        let Some(options) = &self.listener else {
+            self.is_notified.store(false, Ordering::Relaxed);
+            return poll(&mut on_event).await;
+        };
         let mut pauses = PAUSES.build();
         loop {
-            match self.connect_listener(channels).await {
+            match self.connect_listener(options).await {
                 Ok(mut listener) => {
                     pauses = PAUSES.build();
-                    on_event(Event::Connected);
-                    let error = forward(&mut listener, &mut on_event).await;
+                    let error = self.forward(&mut listener, channels, &mut on_event).await;
                     tracing::warn!(%error, "lost the connection that listens for notifications; connecting again");
                 }
                 Err(error) => tracing::warn!(%error, "cannot listen for notifications; trying again"),
             }
-            tokio::time::sleep(pauses.next().unwrap_or_default()).await; // it always has a next one
+            sleep(pauses.next().unwrap_or_default()).await; // it always has a next one
         }
     }
 
-    async fn connect_listener(&self, channels: &[&str]) -> Result<PgListener, sqlx::Error> {
-        let options = self.durable.connect_options().as_ref().clone();
+    /// Whether a notification arrives that this process sends to itself.
+    pub async fn check_notifications(&self) -> Result<bool, sqlx::Error> {
+        let Some(options) = &self.listener else { return Ok(false) };
+        let mut listener = self.connect_listener(options).await?;
+        self.echoes(&mut listener).await
+    }
+
+    async fn connect_listener(&self, options: &PgConnectOptions) -> Result<PgListener, sqlx::Error> {
         let pool = PgPoolOptions::new()
             .max_connections(1)
             .max_lifetime(None)
             .idle_timeout(None)
             .acquire_timeout(Duration::from_secs(5))
-            .connect_lazy_with(options.application_name(&format!("{} listener", self.name)));
-        let mut listener = PgListener::connect_with(&pool).await?;
-        listener.listen_all(channels.iter().copied()).await?;
-        Ok(listener)
+            .connect_lazy_with(options.clone().application_name(&format!("{} listener", self.name)));
+        PgListener::connect_with(&pool).await
+    }
+
+    /// Forwards notifications until the connection is lost. If none arrive, polls for a while before it tries again.
+    async fn forward(
+        &self,
+        listener: &mut PgListener,
+        channels: &[&str],
+        on_event: &mut impl FnMut(Event<'_>),
+    ) -> sqlx::Error {
+        on_event(Event::Missed);
+        loop {
+            let echoes = tokio::select! {
+                echoes = self.echoes(listener) => echoes,
+                () = poll(on_event) => Ok(false),
+            };
+            match echoes {
+                Ok(true) => break,
+                Ok(false) => {
+                    self.is_notified.store(false, Ordering::Relaxed);
+                    tracing::warn!(
+                        "{NOT_NOTIFIED}: set AKHAR_DATABASE_LISTEN_URL to an address without a pooler in transaction mode"
+                    );
+                    let _ = timeout(TRY_AGAIN, poll(on_event)).await; // it never ends by itself
+                }
+                Err(error) => return error,
+            }
+        }
+        if let Err(error) = listener.listen_all(channels.iter().copied()).await {
+            return error;
+        }
+        self.is_notified.store(true, Ordering::Relaxed);
+        on_event(Event::Missed);
+        loop {
+            match listener.try_recv().await {
+                Ok(Some(notification)) => {
+                    let channel = notification.channel();
+                    let payload = notification.payload();
+                    on_event(Event::Notified { channel, payload });
+                }
+                Ok(None) => {
+                    tracing::info!("listening for notifications again");
+                    on_event(Event::Missed);
+                }
+                Err(error) => return error,
+            }
+        }
+    }
+
+    /// Whether a notification arrives that a connection of the pool sends.
+    ///
+    /// Behind a pooler in transaction mode, both use the same connection of the server one after the other. Then it does not
+    /// listen: whoever uses that connection next would get the notifications.
+    async fn echoes(&self, listener: &mut PgListener) -> Result<bool, sqlx::Error> {
+        let backend = || sqlx::query_scalar::<_, i32>("select pg_backend_pid()");
+        if backend().fetch_one(&mut *listener).await? == backend().fetch_one(&self.pool).await? {
+            return Ok(false);
+        }
+        let channel = format!("akhar_echo_{}", Uuid::new_v4().simple());
+        listener.listen(&channel).await?;
+        sqlx::query("select pg_notify($1, '')").bind(&channel).execute(&self.pool).await?;
+        let arrived = timeout(ECHO_LIMIT, async {
+            listener.recv().await?;
+            listener.unlisten(&channel).await
+        });
+        arrived.await.map_or(Ok(false), |arrived| arrived.map(|()| true))
     }
 }
 
-async fn forward(listener: &mut PgListener, on_event: &mut impl FnMut(Event<'_>)) -> sqlx::Error {
+/// Looks for news once a second.
+async fn poll(on_event: &mut impl FnMut(Event<'_>)) {
     loop {
-        match listener.try_recv().await {
-            Ok(Some(notification)) => {
-                let channel = notification.channel();
-                let payload = notification.payload();
-                on_event(Event::Notified { channel, payload });
-            }
-            Ok(None) => {
-                tracing::info!("listening for notifications again");
-                on_event(Event::Connected);
-            }
-            Err(error) => return error,
-        }
+        sleep(POLL_INTERVAL).await;
+        on_event(Event::Missed);
     }
 }

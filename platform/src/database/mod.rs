@@ -1,25 +1,27 @@
-//! Connections to Postgres: the pools of a process, the listening connection, and the private Postgres server of
+//! Connections to Postgres: the pool of a process, the listening connection, and the private Postgres server of
 //! `akhar serve`.
 
 mod listener;
+mod planner;
 mod private;
 mod private_error;
 mod programs;
 mod server_process;
 
-pub use listener::Event;
+pub use listener::{Event, NOT_NOTIFIED};
 pub use private::{PrivatePostgres, TemporaryDataDir};
 pub use private_error::PrivateError;
 
 use std::{
     str::FromStr as _,
+    sync::{Arc, atomic::AtomicBool},
     time::{Duration, SystemTime, UNIX_EPOCH},
 };
 
 use crate::metrics;
 use backon::{ConstantBuilder, Retryable as _};
 use sqlx::{
-    Connection as _, Executor as _, PgConnection, PgPool,
+    Connection as _, PgConnection, PgPool,
     postgres::{PgConnectOptions, PgPoolOptions},
 };
 
@@ -36,24 +38,16 @@ const MAX_UNTESTED_IDLE: Duration = Duration::from_millis(500);
 /// How long the server may take to tell its time for the metrics.
 const CLOCK_LIMIT: Duration = Duration::from_secs(1);
 
-/// The settings of every connection of the pools. The statements are always the same, and each reads a few rows by an
-/// index. So each gets one generic plan and is never compiled. Plans other than index scans are disabled: a plan made
-/// while a table was small, or before it was analysed, would read the whole table, and a connection keeps its plans until
-/// it is closed.
-const PLANS: &str = "set jit = off; set plan_cache_mode = force_generic_plan; \
-    set enable_seqscan = off; set enable_hashjoin = off; set enable_mergejoin = off";
-
-/// The further setting of the connections whose commits may be lost.
-const NO_FLUSH: &str = "set synchronous_commit = off";
-
-/// The pools of one process.
+/// The connections of one process.
 #[derive(Debug, Clone)]
 pub struct Database {
-    /// A commit is on disk when it returns. Used for everything that a caller is told about.
-    pub durable: PgPool,
-    /// A commit may be lost if Postgres crashes, because `synchronous_commit` is off. Used for the queue, whose
-    /// statements turn it on for everything that a caller has been told about.
-    pub volatile: PgPool,
+    /// The pool for statements. Nothing depends on the connection that a statement gets, so a pooler in transaction mode may
+    /// stand in front of the server.
+    pub pool: PgPool,
+    /// Where the process listens for notifications. `None` if it does not.
+    listener: Option<PgConnectOptions>,
+    /// Whether notifications arrive.
+    is_notified: Arc<AtomicBool>,
     /// The `application_name` of the connections, shown in `pg_stat_activity`.
     name: &'static str,
 }
@@ -66,8 +60,8 @@ pub fn options(url: &str) -> Result<PgConnectOptions, sqlx::Error> {
 }
 
 impl Database {
-    /// Opens both pools, with at most `n_connections` connections together. Connects once before, because a pool tries
-    /// for five seconds and hides why it cannot connect.
+    /// Opens a pool with at most `n_connections` connections. Connects once before, because a pool tries for five seconds and
+    /// hides why it cannot connect. Notifications are received at the same address.
     ///
     /// `name` must begin with `akhar-`: migrations recognise the processes of earlier versions by their names.
     pub async fn connect(
@@ -75,30 +69,34 @@ impl Database {
         options: &PgConnectOptions,
         n_connections: usize,
     ) -> Result<Self, sqlx::Error> {
+        prepare(options).await?;
         let n = u32::try_from(n_connections).unwrap_or(u32::MAX);
-        connect_once(options).await?;
-        let named = |name: &str| options.clone().application_name(name);
-        Ok(Self {
-            durable: pool(n - n / 2, &[PLANS]).connect_lazy_with(named(name)),
-            volatile: pool(n / 2, &[PLANS, NO_FLUSH]).connect_lazy_with(named(&format!("{name} queue"))),
-            name,
-        })
+        Ok(Self::of(pool(n).connect_lazy_with(options.clone().application_name(name)), name))
     }
 
-    /// Uses one pool for both kinds of commits. For tests.
+    /// Uses this pool. For tests.
     pub fn of_pool(pool: PgPool) -> Self {
-        Self { durable: pool.clone(), volatile: pool, name: "akhar-test" }
+        Self::of(pool, "akhar-test")
     }
 
-    /// Exports how many connections the pools have, and how far this process's clock is from the server's.
+    fn of(pool: PgPool, name: &'static str) -> Self {
+        let listener = Some(pool.connect_options().as_ref().clone());
+        Self { pool, listener, is_notified: Arc::new(AtomicBool::new(true)), name }
+    }
+
+    /// Listens for notifications at another address of the same database, or not at all.
+    #[must_use]
+    pub fn listening(self, listener: Option<PgConnectOptions>) -> Self {
+        Self { listener, ..self }
+    }
+
+    /// Exports how many connections the pool has, and how far this process's clock is from the server's.
     pub async fn measure(&self) {
-        for (name, pool) in [("durable", &self.durable), ("volatile", &self.volatile)] {
-            let n = usize::try_from(pool.size()).unwrap_or(usize::MAX);
-            let n_idle = pool.num_idle();
-            metrics::POOL_CONNECTIONS.set_count([name, "idle"], n_idle);
-            metrics::POOL_CONNECTIONS.set_count([name, "used"], n.saturating_sub(n_idle));
-            metrics::POOL_LIMIT.set([name], pool.options().get_max_connections().into());
-        }
+        let n = usize::try_from(self.pool.size()).unwrap_or(usize::MAX);
+        let n_idle = self.pool.num_idle();
+        metrics::POOL_CONNECTIONS.set_count(["idle"], n_idle);
+        metrics::POOL_CONNECTIONS.set_count(["used"], n.saturating_sub(n_idle));
+        metrics::POOL_LIMIT.set([], self.pool.options().get_max_connections().into());
         if let Ok(Ok(offset_s)) = tokio::time::timeout(CLOCK_LIMIT, self.clock_offset_s()).await {
             metrics::CLOCK_OFFSET.set([], offset_s);
         }
@@ -107,7 +105,7 @@ impl Database {
     /// The seconds by which this process's clock is ahead of the server's.
     pub async fn clock_offset_s(&self) -> Result<f64, sqlx::Error> {
         let ours = || SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs_f64();
-        let mut connection = self.volatile.acquire().await?;
+        let mut connection = self.pool.acquire().await?;
         let asked = ours();
         let theirs: f64 = sqlx::query_scalar("select extract(epoch from clock_timestamp())::float8")
             .fetch_one(&mut *connection)
@@ -115,25 +113,26 @@ impl Database {
         Ok(f64::midpoint(asked, ours()) - theirs)
     }
 
-    /// Waits until all connections are returned to the pools, and closes them.
+    /// Waits until all connections are returned to the pool, and closes them.
     pub async fn close(&self) {
-        self.durable.close().await;
-        self.volatile.close().await;
+        self.pool.close().await;
     }
 }
 
-/// Connects and disconnects. Waits for a server that is starting.
-async fn connect_once(options: &PgConnectOptions) -> Result<(), sqlx::Error> {
-    let is_starting = |error: &sqlx::Error| {
-        error.as_database_error().is_some_and(|error| error.code().is_some_and(|code| code == "57P03"))
+/// Prepares the role for the connections of the pool. Waits for a server that is starting, also behind a pooler.
+async fn prepare(options: &PgConnectOptions) -> Result<(), sqlx::Error> {
+    let is_of_start = |code: &str| code == "57P03" || code.starts_with("08");
+    let is_starting = |error: &sqlx::Error| matches!(error, sqlx::Error::Database(e) if e.code().is_some_and(|code| is_of_start(&code)));
+    let connect = || async {
+        let mut db = PgConnection::connect_with(options).await?;
+        planner::set(&mut db).await?;
+        db.close().await
     };
-    let connect = || PgConnection::connect_with(options);
     let connected = tokio::time::timeout(ACQUIRE_TIMEOUT, connect.retry(STARTING_PAUSES).when(is_starting));
-    let connection = connected.await.unwrap_or_else(|_| {
+    connected.await.unwrap_or_else(|_| {
         let reason = format!("the server did not accept a connection within {ACQUIRE_TIMEOUT:?}");
         Err(std::io::Error::new(std::io::ErrorKind::TimedOut, reason).into())
-    });
-    connection?.close().await
+    })
 }
 
 /// Where the server is: its host and port, or its socket. Contains no password.
@@ -144,21 +143,11 @@ pub fn address(options: &PgConnectOptions) -> String {
     )
 }
 
-/// A pool whose connections have these settings. They are set once a connection is up, because a pooler refuses them when
-/// it starts.
-fn pool(n: u32, settings: &'static [&'static str]) -> PgPoolOptions {
+fn pool(n: u32) -> PgPoolOptions {
     PgPoolOptions::new()
         .max_connections(n)
         .acquire_timeout(ACQUIRE_TIMEOUT)
         .test_before_acquire(false)
-        .after_connect(move |connection, _| {
-            Box::pin(async move {
-                for setting in settings {
-                    connection.execute(*setting).await?;
-                }
-                Ok(())
-            })
-        })
         .before_acquire(|connection, meta| {
             Box::pin(async move {
                 if meta.idle_for > MAX_UNTESTED_IDLE {

@@ -137,10 +137,10 @@ table! {
     STATEMENT_ITEMS: Histogram(ITEMS)["statement"] = "akhar_statement_items", All;
     /// Time of one statement of the queue.
     STATEMENT_SECONDS: Histogram(SECONDS)["statement"] = "akhar_statement_duration_seconds", All;
-    /// Connections of the pools. `pool` is `durable` or `volatile`; `state` is `used` or `idle`.
-    POOL_CONNECTIONS: Gauge["pool", "state"] = "akhar_pool_connections", All;
-    /// Connections that a pool may have.
-    POOL_LIMIT: Gauge["pool"] = "akhar_pool_connections_limit", All;
+    /// Connections of the pool. `state` is `used` or `idle`.
+    POOL_CONNECTIONS: Gauge["state"] = "akhar_pool_connections", All;
+    /// Connections that the pool may have.
+    POOL_LIMIT: Gauge[] = "akhar_pool_connections_limit", All;
     /// How far the clock of this process is ahead of that of Postgres. Times of jobs are Postgres's.
     CLOCK_OFFSET: Gauge[] = "akhar_clock_offset_seconds", All;
     /// The version of the program, value 1. `process` is `api` or `worker`.

@@ -115,7 +115,7 @@ async fn an_announcement_that_is_lost_is_not_missed() {
 async fn disconnect_listeners(db: &PgPool) -> i64 {
     sqlx::query_scalar(
         "select count(pg_terminate_backend(pid)) from pg_stat_activity
-         where datname = current_database() and pid <> pg_backend_pid() and query ilike 'listen%'",
+         where datname = current_database() and application_name like '% listener'",
     )
     .fetch_one(db)
     .await

@@ -63,7 +63,7 @@ struct Harness {
 impl Harness {
     async fn new() -> Self {
         let options = Cluster::shared().database().await;
-        let db = Database::connect("akhar-test", &options, 8).await.expect("it answers").volatile;
+        let db = Database::connect("akhar-test", &options, 8).await.expect("it answers").pool;
         let start = || Submissions::start(&db, &Admission::new(i64::MAX));
         let processes = [start(), start()];
         Self { db, processes, accounts: std::array::from_fn(|_| Uuid::now_v7()), waiting: HashMap::new() }

@@ -329,7 +329,7 @@ async fn a_job_that_an_operator_returns_to_its_queue_gets_a_new_turn() {
 #[tokio::test]
 async fn the_turn_of_a_job_is_found_without_the_jobs_that_were_claimed_and_those_of_other_accounts() {
     let options = Cluster::shared().database().await;
-    let db = Database::connect("akhar-test", &options, 8).await.expect("it answers").volatile;
+    let db = Database::connect("akhar-test", &options, 8).await.expect("it answers").pool;
     let accounts = [Uuid::now_v7(), Uuid::now_v7()];
     let mut snapshot = db.begin_with("begin isolation level repeatable read").await.expect("a transaction");
     sqlx::query("select count(*) from jobs").execute(&mut *snapshot).await.expect("a snapshot");
@@ -408,9 +408,7 @@ async fn a_claim_of_many_jobs_takes_an_old_asynchronous_job_once() {
 async fn a_large_upload_survives_a_crash_while_its_caller_waits() {
     let cluster = Cluster::own();
     cluster.flush_late().await;
-    let db = PgPool::connect_with(cluster.database().await.options([("synchronous_commit", "off")]))
-        .await
-        .expect("it answers");
+    let db = PgPool::connect_with(cluster.database().await).await.expect("it answers");
     let submissions = Submissions::start(&db, &Admission::new(100));
     let small = new_job(false);
     let mut large = new_job(false);

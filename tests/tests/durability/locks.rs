@@ -151,7 +151,7 @@ fn expire(db: &PgPool) -> Running<'_> {
 async fn no_statement_of_the_queue_deadlocks_with_another() {
     let options = Cluster::shared().database().await;
     let database = Database::connect("akhar-test", &options, 32).await.expect("it answers");
-    let (db, account_id) = (&database.volatile, Uuid::now_v7());
+    let (db, account_id) = (&database.pool, Uuid::now_v7());
     let accounts = [account_id, Uuid::now_v7()];
     let mut n_deleted = 0;
     for _ in 0..N_ROUNDS {

@@ -2,6 +2,7 @@
 
 mod bulk;
 mod clock;
+mod connections;
 mod crashes;
 mod fair_queuing;
 mod fairness;
@@ -11,6 +12,7 @@ mod killed_postgres;
 mod locks;
 mod migrating;
 mod pooler;
+mod promotion;
 mod protocol;
 mod queue;
 mod restarts;

@@ -1,0 +1,34 @@
+//! The planner's settings of the connections.
+
+use sqlx::{Executor as _, PgConnection};
+
+/// Gives the connected role the settings in this database, unless it has them. They are the role's and not set by each
+/// connection, because a pooler in transaction mode gives every transaction another connection of the server.
+///
+/// The statements are always the same, and each reads a few rows by an index. So each gets one generic plan and is never
+/// compiled. Plans other than index scans are disabled: a plan made while a table was small, or before it was analysed,
+/// would read the whole table, and a connection keeps its plans until it is closed.
+///
+/// The number of the lock is arbitrary. Two processes must not change the row of the role at a time.
+const SET: &str = "do $$
+    declare
+        setting text;
+        wanted constant text[] := array['jit=off', 'plan_cache_mode=force_generic_plan', 'enable_seqscan=off',
+            'enable_hashjoin=off', 'enable_mergejoin=off'];
+    begin
+        if exists (
+            select from pg_db_role_setting s join pg_database d on d.oid = s.setdatabase
+            where d.datname = current_database() and s.setrole = quote_ident(current_user)::regrole
+                and s.setconfig @> wanted) then
+            return;
+        end if;
+        perform pg_advisory_xact_lock(7019281123);
+        foreach setting in array wanted loop
+            execute format('alter role current_user in database %I set %s', current_database(), setting);
+        end loop;
+    end $$";
+
+/// Sets the planner's settings for the connections that are opened from now on.
+pub(super) async fn set(db: &mut PgConnection) -> Result<(), sqlx::Error> {
+    db.execute(SET).await.map(drop)
+}
