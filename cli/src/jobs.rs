@@ -7,7 +7,7 @@ use std::{
 
 use akhar_accounts::keys;
 use akhar_jobs::{
-    JobId, JobState, Operation, Queue,
+    GroupName, JobId, JobState, Operation, Queue,
     store::{self, Change, FailedAttempt, JobGroup, JobSearch, JobSummary},
 };
 use akhar_platform::config::Config;
@@ -90,6 +90,9 @@ pub(crate) struct Search {
     /// Of the account with this name, or of this key: the 8 characters after `ak_`, as `akhar keys list` shows them
     #[arg(long, visible_alias = "key", value_name = "NAME|PREFIX")]
     account: Option<String>,
+    /// Of the group with this name, of any account
+    #[arg(long, value_name = "NAME", value_parser = group)]
+    group: Option<GroupName>,
     /// Made by the request with this id, which every response and every log line has
     #[arg(long, value_name = "ID")]
     request_id: Option<String>,
@@ -106,7 +109,8 @@ pub(crate) struct Search {
 
 impl Search {
     async fn resolve(self, db: &PgPool) -> Result<JobSearch, Failure> {
-        let Self { state, queue, operation, account, request_id, error, older_than, ended_before } = self;
+        let Self { state, queue, operation, account, group, request_id, error, older_than, ended_before } =
+            self;
         let account_id = match account {
             Some(account) => Some(keys::find_account(db, &account).await?),
             None => None,
@@ -118,6 +122,7 @@ impl Search {
             queue,
             operation,
             account_id,
+            group,
             request_id,
             error,
             older_than,
@@ -139,6 +144,11 @@ fn operation(name: &str) -> Result<Operation, String> {
         .into_iter()
         .find(|o| o.name() == name)
         .ok_or_else(|| format!("expected one of {}", names()))
+}
+
+fn group(name: &str) -> Result<GroupName, String> {
+    GroupName::parse(name)
+        .ok_or_else(|| "expected the name of a group, as in the header Akhar-Group".to_owned())
 }
 
 /// Parses a time such as `90s`, `15m`, `2h` or `1d`. A number alone is hours.
@@ -317,6 +327,7 @@ async fn show(db: &PgPool, id: JobId, as_json: bool) -> Result<(), Failure> {
         ("state", job.state.name().to_owned()),
         ("attempt", format!("{} of {}", job.attempt, job.max_attempts)),
         ("account", job.account.clone().unwrap_or_default()),
+        ("group", job.group.clone().map(String::from).unwrap_or_default()),
         ("request id", job.request_id.clone()),
         ("worker", job.worker.clone().unwrap_or_default()),
         ("created", output::time(job.created_at)),

@@ -31,7 +31,7 @@ problems! {
 }
 
 /// The path in the examples of problems.
-const PATH: &str = "/v1/groups/calls-2026-11-26";
+pub(super) const PATH: &str = "/v1/groups/calls-2026-11-26";
 
 /// How often a request that waits reads the group.
 const POLL_INTERVAL: Duration = Duration::from_secs(1);
@@ -57,8 +57,7 @@ impl<S: Send + Sync> FromRequestParts<S> for GroupPath {
 
 /// Reads a group of the caller's account.
 pub(super) async fn find(app: &App, caller: &Caller, name: &GroupName) -> Result<Group, Problem> {
-    let found =
-        retry_transient(|_| store::find_group(&app.database.pool, caller.account_id, name)).await?;
+    let found = retry_transient(|_| store::find_group(&app.database.pool, caller.account_id, name)).await?;
     found.ok_or_else(|| {
         let detail = format!("No job of your account is in a group {}.", quoted(name.as_str()));
         Problem::of(ProblemType::NotFound).with_detail(detail)

@@ -86,7 +86,7 @@ async fn cancel(app: &App, caller: &Caller, id: JobId) -> Result<Option<Job>, Pr
     .await?;
     let is_cancelled = cancelled.any();
     if is_cancelled {
-        cancelled::report(&app.database.pool, id, By::Request).await;
+        cancelled::report(&app.database.pool, &[id], By::Request).await;
     }
     app.uploads.delete(cancelled.objects);
     if !is_cancelled && !is_uncertain {

@@ -50,7 +50,7 @@ async fn cancel(app: App, job: JobId, account_id: Uuid) {
         match store::cancel(db, Guard::Queued { job, account_id }).await {
             Ok(ends) if ends.any() => {
                 app.uploads.delete(ends.objects);
-                return cancelled::report(db, job, By::Disconnect).await;
+                return cancelled::report(db, &[job], By::Disconnect).await;
             }
             Ok(_) => {
                 tracing::debug!("the client disconnected, and its job has started or ended");

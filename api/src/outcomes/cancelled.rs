@@ -1,5 +1,7 @@
 //! Reports jobs that were cancelled: in metrics, and in one log line each, as a worker reports the other ends.
 
+use std::collections::HashMap;
+
 use akhar_jobs::{
     JobId, JobState,
     store::{self, EndedFacts},
@@ -25,18 +27,22 @@ impl By {
     }
 }
 
-/// Reports a job that has just been cancelled.
-pub(crate) async fn report(db: &PgPool, job: JobId, by: By) {
+/// Reports jobs that have just been cancelled.
+pub(crate) async fn report(db: &PgPool, jobs: &[JobId], by: By) {
     let state = JobState::Cancelled.name();
-    let facts = store::ended_facts(db, &[job]).await.map(|mut facts| facts.pop());
-    let Ok(Some(EndedFacts { id, account_id, operation, request_id, attempt, wait_ms, run_ms })) = facts
-    else {
-        tracing::info!(%job, state, by = by.name(), "{JOB_ENDED}");
-        return;
-    };
-    metrics::JOBS_CANCELLED.add_one([&operation, by.name()]);
-    tracing::info!(
-        parent: None, job = %id, request_id, account = %account_id, operation, attempt, state, wait_ms, run_ms,
-        by = by.name(), "{JOB_ENDED}"
-    );
+    let facts = store::ended_facts(db, jobs).await.unwrap_or_default();
+    let mut facts: HashMap<JobId, EndedFacts> = facts.into_iter().map(|facts| (facts.id, facts)).collect();
+    for job in jobs {
+        let Some(EndedFacts { account_id, operation, request_id, attempt, wait_ms, run_ms, .. }) =
+            facts.remove(job)
+        else {
+            tracing::info!(%job, state, by = by.name(), "{JOB_ENDED}");
+            continue;
+        };
+        metrics::JOBS_CANCELLED.add_one([&operation, by.name()]);
+        tracing::info!(
+            parent: None, %job, request_id, account = %account_id, operation, attempt, state, wait_ms, run_ms,
+            by = by.name(), "{JOB_ENDED}"
+        );
+    }
 }

@@ -67,13 +67,17 @@ pub async fn delete(db: &PgPool, job: JobId, account_id: Uuid) -> Result<Option<
     Ok(object.map(|object| Deleted { object }))
 }
 
-/// Deletes those of these jobs that have ended and that no other statement has locked. Returns their number.
-pub(super) async fn purge(db: &mut PgConnection, jobs: &[(JobId, Uuid)]) -> Result<usize, sqlx::Error> {
-    let deleted = sqlx::query(deletion!(
+/// Deletes those of these jobs that have ended and that no other statement has locked.
+pub(super) async fn delete_these(
+    db: &mut PgConnection,
+    jobs: Vec<Uuid>,
+) -> Result<Vec<Deleted>, sqlx::Error> {
+    let deleted = sqlx::query_scalar(deletion!(
         "select id from jobs where id = any($1) and ended_at is not null for update skip locked",
         "true"
     ));
-    Ok(deleted.bind(column(jobs, |(id, _)| id.0)).fetch_all(db).await?.len())
+    let objects: Vec<Option<String>> = deleted.bind(jobs).fetch_all(db).await?;
+    Ok(objects.into_iter().map(|object| Deleted { object }).collect())
 }
 
 /// Deletes at most `limit` jobs that ended before `until`, and dead jobs that ended before `dead_until`. Returns their number.

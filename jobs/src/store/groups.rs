@@ -1,11 +1,13 @@
-//! Reads groups of jobs. The statements that submit, end, retry and delete jobs count them in their groups, with the function
+//! Reads, cancels and deletes groups of jobs. The statements that submit, end, retry and delete jobs count them in their groups, with the function
 //! `count_in_groups` of the database, so that reading a group does not read its jobs.
 
 use chrono::{DateTime, Utc};
 use sqlx::PgPool;
 use uuid::Uuid;
 
-use crate::GroupName;
+use crate::{GroupName, JobId};
+
+use super::{Deleted, Ending, Guard, MAX_ENDINGS, delete::delete_these, end};
 
 /// A group, with the number of its jobs in each state.
 #[derive(Debug, Clone, PartialEq, Eq, sqlx::FromRow)]
@@ -69,4 +71,46 @@ pub async fn list_groups(
 ) -> Result<Vec<Group>, sqlx::Error> {
     let groups = counted!("($2 is null or g.name > $2) order by g.name limit $3");
     sqlx::query_as(groups).bind(account_id).bind(after).bind(limit).fetch_all(db).await
+}
+
+/// The jobs of a group that were cancelled.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Cancelled {
+    /// The jobs.
+    pub jobs: Vec<JobId>,
+    /// The addresses of the objects that have their uploads and that nobody needs any more.
+    pub objects: Vec<String>,
+}
+
+/// Cancels the jobs of a group that have not ended, each [`MAX_ENDINGS`] with one statement.
+pub async fn cancel_group(db: &PgPool, account_id: Uuid, name: &GroupName) -> Result<Cancelled, sqlx::Error> {
+    let unended = "select id from jobs
+        where account_id = $1 and group_name = $2 and (state = 'queued' or state = 'running') order by id";
+    let jobs: Vec<JobId> = sqlx::query_scalar(unended).bind(account_id).bind(name).fetch_all(db).await?;
+    let mut connection = db.acquire().await?;
+    let mut cancelled = Cancelled::default();
+    for batch in jobs.chunks(MAX_ENDINGS) {
+        let ending = |&job: &JobId| Ending::cancelled(Guard::Unended { job, account_id });
+        let ends = end(&mut connection, &batch.iter().map(ending).collect::<Vec<_>>()).await?;
+        cancelled.jobs.extend(batch.iter().zip(ends.met).filter_map(|(job, is_met)| is_met.then_some(*job)));
+        cancelled.objects.extend(ends.objects);
+    }
+    Ok(cancelled)
+}
+
+/// Deletes the jobs of a group that have ended, each [`MAX_ENDINGS`] with one statement.
+pub async fn delete_group(
+    db: &PgPool,
+    account_id: Uuid,
+    name: &GroupName,
+) -> Result<Vec<Deleted>, sqlx::Error> {
+    let ended =
+        "select id from jobs where account_id = $1 and group_name = $2 and ended_at is not null order by id";
+    let jobs: Vec<Uuid> = sqlx::query_scalar(ended).bind(account_id).bind(name).fetch_all(db).await?;
+    let mut connection = db.acquire().await?;
+    let mut deleted = Vec::new();
+    for batch in jobs.chunks(MAX_ENDINGS) {
+        deleted.extend(delete_these(&mut connection, batch.to_vec()).await?);
+    }
+    Ok(deleted)
 }

@@ -10,7 +10,7 @@ use crate::{JobId, JobState};
 use super::{
     Ending, Guard, MAX_ENDINGS,
     announcements::JOBS_QUEUED,
-    delete::purge,
+    delete::delete_these,
     end::{announce_ends, end_within},
     rows::column,
     search::{CAN_BE_RETRIED, JobSearch, push_conditions},
@@ -174,7 +174,7 @@ async fn change_batch(
             ended = end_within(&mut transaction, &cancellations(batch)).await?;
             ended.len()
         }
-        Change::Purge => purge(&mut transaction, batch).await?,
+        Change::Purge => delete_these(&mut transaction, column(batch, |(id, _)| id.0)).await?.len(),
     };
     entry.record(&mut transaction, target, n).await?;
     transaction.commit().await?;

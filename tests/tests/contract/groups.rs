@@ -160,3 +160,41 @@ async fn a_repeated_request_keeps_the_group_of_the_first_one() {
     assert_eq!(names(&stack.get("/v1/groups").await), ["run-1"]);
     assert_eq!(counts(&stack.get("/v1/groups/run-1").await.json()), [1, 0, 0, 0, 0]);
 }
+
+#[tokio::test]
+async fn a_group_is_cancelled_and_deleted_as_one() {
+    let stack = Stack::with().workers(0).start().await;
+    let waiting = [submit(&stack, "run-1").await, submit(&stack, "run-1").await];
+    let other = submit(&stack, "run-2").await;
+    let cancelled = send(stack.request("DELETE", "/v1/groups/run-1")).await;
+    assert_eq!((cancelled.status, counts(&cancelled.json())), (200, [0, 0, 0, 0, 2]));
+    stack.job_is(waiting[0], "cancelled").await;
+    assert_eq!(send(stack.request("DELETE", "/v1/groups/run-1?purge=true")).await.status, 204);
+    stack.refused(stack.request("GET", "/v1/groups/run-1"), 404).await;
+    stack.refused(stack.request("DELETE", "/v1/groups/run-1"), 404).await;
+    let gone = stack.refused(stack.request("GET", &format!("/v1/jobs/{}", waiting[1])), 410).await;
+    assert_eq!(gone.slug, "job-deleted");
+    stack.job_is(other, "queued").await;
+    let theirs = stack.keys(&["create", "--name", "other"]).await;
+    let of_another = stack.anonymous("DELETE", "/v1/groups/run-2").bearer_auth(&theirs);
+    stack.refused(of_another, 404).await;
+    stack.job_is(other, "queued").await;
+}
+
+#[tokio::test]
+async fn operators_select_jobs_by_their_group() {
+    let stack = Stack::with().workers(0).start().await;
+    let jobs = [submit(&stack, "run-1").await, submit(&stack, "run-1").await];
+    let other = submit(&stack, "run-2").await;
+    let listed = stack.akhar_json(&["jobs", "list", "--group", "run-1"]).await;
+    let listed = listed.as_array().expect("a list");
+    assert_eq!(listed.len(), 2);
+    assert!(listed.iter().all(|job| job["group"] == "run-1"), "{listed:?}");
+    assert!(stack.akhar(&["jobs", "show", &jobs[0].to_string()]).await.contains("group        run-1"));
+    assert_eq!(
+        stack.akhar(&["jobs", "cancel", "--group", "run-1", "--yes"]).await.trim(),
+        "2 jobs cancelled"
+    );
+    stack.job_is(jobs[1], "cancelled").await;
+    stack.job_is(other, "queued").await;
+}

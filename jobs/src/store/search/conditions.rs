@@ -49,8 +49,8 @@ pub(super) fn push_index_conditions(query: &mut QueryBuilder<Postgres>, search: 
         query.push(" and j.id = any(").push_bind(ids.iter().map(|id| id.0).collect::<Vec<_>>()).push(")");
     } else if let Some(request_id) = &search.request_id {
         push_request(query, request_id);
-    } else if let Some(account_id) = search.account_id {
-        query.push(" and j.account_id = ").push_bind(account_id);
+    } else if search.account_id.is_some() || search.group.is_some() {
+        push_owner(query, search);
     } else {
         match order {
             Order::LastEnded => query.push(" and j.ended_at is not null"),
@@ -63,6 +63,16 @@ pub(super) fn push_index_conditions(query: &mut QueryBuilder<Postgres>, search: 
         if let (Order::NextClaimed, Some(queue)) = (order, search.queue) {
             query.push(" and j.queue = ").push_bind(queue.name());
         }
+    }
+}
+
+/// The conditions on the account and the group.
+fn push_owner(query: &mut QueryBuilder<Postgres>, JobSearch { account_id, group, .. }: &JobSearch) {
+    if let Some(account_id) = account_id {
+        query.push(" and j.account_id = ").push_bind(*account_id);
+    }
+    if let Some(group) = group {
+        query.push(" and j.group_name = ").push_bind(group.clone());
     }
 }
 
@@ -88,7 +98,8 @@ fn earliest_job(request: Uuid) -> Uuid {
 
 /// All conditions of a search on a row `j`.
 pub(super) fn push_filters(query: &mut QueryBuilder<Postgres>, search: &JobSearch) {
-    let JobSearch { state, queue, operation, account_id, error, older_than, ended_before, .. } = search;
+    let JobSearch { state, queue, operation, error, older_than, ended_before, .. } = search;
+    push_owner(query, search);
     if let Some(state) = state {
         query.push(" and j.state = '").push(state.name()).push("'");
     }
@@ -97,9 +108,6 @@ pub(super) fn push_filters(query: &mut QueryBuilder<Postgres>, search: &JobSearc
     }
     if let Some(operation) = operation {
         query.push(" and j.operation = ").push_bind(operation.name());
-    }
-    if let Some(account_id) = account_id {
-        query.push(" and j.account_id = ").push_bind(*account_id);
     }
     if let Some(error) = error {
         query.push(" and j.last_error = ").push_bind(error.clone());

@@ -26,8 +26,7 @@ impl Order {
     }
 
     pub(super) fn of(search: &JobSearch) -> Self {
-        let JobSearch { ids, account_id, request_id, .. } = search;
-        if ids.is_some() || account_id.is_some() || request_id.is_some() {
+        if !is_by_state(search) {
             return Self::Newest;
         }
         match search.state {
@@ -40,7 +39,8 @@ impl Order {
 
 /// Whether the state decides which index is read.
 pub(super) fn is_by_state(search: &JobSearch) -> bool {
-    search.ids.is_none() && search.request_id.is_none() && search.account_id.is_none()
+    let JobSearch { ids, account_id, group, request_id, .. } = search;
+    ids.is_none() && account_id.is_none() && group.is_none() && request_id.is_none()
 }
 
 /// Whether rows that were read must be filtered.

@@ -5,7 +5,7 @@ use std::{fmt, time::Duration};
 use chrono::{DateTime, Utc};
 use uuid::Uuid;
 
-use crate::{JobId, JobState, Operation, Queue};
+use crate::{GroupName, JobId, JobState, Operation, Queue};
 
 /// Which jobs an operator means. `None` means any.
 #[derive(Debug, Clone, Default)]
@@ -20,6 +20,8 @@ pub struct JobSearch {
     pub operation: Option<Operation>,
     /// The account that owns the job.
     pub account_id: Option<Uuid>,
+    /// The group. Other accounts can have groups of the same name.
+    pub group: Option<GroupName>,
     /// The id of the request that made the job.
     pub request_id: Option<String>,
     /// The whole error of the last failed attempt.
@@ -33,8 +35,18 @@ pub struct JobSearch {
 /// The conditions as the audit trail has them, such as `state=failed queue=quick`.
 impl fmt::Display for JobSearch {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { ids, state, queue, operation, account_id, request_id, error, older_than, ended_before } =
-            self;
+        let Self {
+            ids,
+            state,
+            queue,
+            operation,
+            account_id,
+            group,
+            request_id,
+            error,
+            older_than,
+            ended_before,
+        } = self;
         let ids = ids.as_ref().map(|ids| ids.iter().map(JobId::to_string).collect::<Vec<_>>().join(","));
         let age = |age: &Option<Duration>| age.map(|age| format!("{}s", age.as_secs()));
         let conditions = [
@@ -43,6 +55,7 @@ impl fmt::Display for JobSearch {
             ("queue", queue.map(|queue| queue.name().to_owned())),
             ("operation", operation.map(|operation| operation.name().to_owned())),
             ("account", account_id.map(|id| id.to_string())),
+            ("group", group.clone().map(String::from)),
             ("request", request_id.clone()),
             ("error", error.clone()),
             ("older-than", age(older_than)),
@@ -77,6 +90,9 @@ pub struct JobSummary {
     pub account_id: Uuid,
     /// The name of the account. `None` if the account is gone.
     pub account: Option<String>,
+    /// The group in which it is counted.
+    #[sqlx(rename = "group_name")]
+    pub group: Option<GroupName>,
     /// The id of the request that made the job.
     pub request_id: String,
     /// The worker that runs the job.
