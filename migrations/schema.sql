@@ -10,30 +10,6 @@ begin
     return null;
 end $function$;
 
--- Counts jobs in their groups that change from one state to another, in the order of the arrays. Null is the state of a job that does not exist. Changes the rows in the order of accounts and names.
-CREATE OR REPLACE FUNCTION public.count_in_groups(accounts uuid[], names text[], befores text[], afters text[])
- RETURNS void
- LANGUAGE plpgsql
-AS $function$
-begin
-    insert into job_groups as g (account_id, name, n_unended, n_succeeded, n_failed, n_cancelled, last_ended_at)
-    select account, name, coalesce(sum(n) filter (where state in ('queued', 'running')), 0),
-        coalesce(sum(n) filter (where state = 'succeeded'), 0), coalesce(sum(n) filter (where state = 'failed'), 0),
-        coalesce(sum(n) filter (where state = 'cancelled'), 0),
-        max(now()) filter (where n > 0 and state in ('succeeded', 'failed', 'cancelled'))
-    from unnest(accounts, names, befores, afters) as changed (account, name, before, after),
-        lateral (values (before, -1), (after, 1)) as counted (state, n)
-    group by account, name order by account, name
-    on conflict (account_id, name) do update set
-        n_unended = g.n_unended + excluded.n_unended, n_succeeded = g.n_succeeded + excluded.n_succeeded,
-        n_failed = g.n_failed + excluded.n_failed, n_cancelled = g.n_cancelled + excluded.n_cancelled,
-        last_ended_at = coalesce(excluded.last_ended_at, g.last_ended_at);
-    if array_position(afters, null) is not null then
-        delete from job_groups where (account_id, name) in (select unnest(accounts), unnest(names))
-            and n_unended + n_succeeded + n_failed + n_cancelled = 0;
-    end if;
-end $function$;
-
 -- The turns of new jobs, in the order of the arrays: each job of an account gets the turn after its last waiting one, but none that was claimed already.
 CREATE OR REPLACE FUNCTION public.next_turns(queues text[], priorities smallint[], accounts uuid[])
  RETURNS bigint[]
@@ -207,7 +183,7 @@ create table idempotency_keys (
 CREATE INDEX idempotency_keys_expired ON public.idempotency_keys USING btree (created_at);
 CREATE INDEX idempotency_keys_of_job ON public.idempotency_keys USING btree (job_id);
 
--- The groups of jobs, with the number of jobs in each state. A row exists while its group has jobs. Changed only by count_in_groups.
+-- The groups of jobs, with the number of jobs in each state. Changed by the statements that change jobs. A row whose group has no jobs any more is deleted by a sweep.
 create table job_groups (
     account_id uuid not null, -- The account that owns the jobs.
     name text not null, -- The name that requests gave the group: jobs.group_name.

@@ -7,6 +7,7 @@
 
 mod cpu;
 mod full_table;
+mod groups;
 mod hand_written;
 mod load;
 mod overhead;
@@ -72,6 +73,13 @@ enum Command {
         jobs: usize,
         /// Turns of each queue
         #[arg(long, default_value_t = 3)]
+        rounds: usize,
+    },
+    /// Measure what a group of jobs costs: the ends of its jobs in turns with those of jobs without a group, and the statements on
+    /// a group of 10,000 jobs
+    Groups {
+        /// Turns of each
+        #[arg(long, default_value_t = 10)]
         rounds: usize,
     },
     /// Count the SQL statements per synchronous digit request with `pg_stat_statements`
@@ -219,6 +227,7 @@ fn all() -> impl Iterator<Item = Command> {
         "load --seconds 8 --clients 1,2,4,8,16,32,64",
         "peers",
         "queue",
+        "groups",
         "statements",
         "full-table",
         "workers",
@@ -237,6 +246,7 @@ async fn measure(command: Command) -> Report {
         Command::Load { seconds, clients } => load::load(seconds, &clients).await,
         Command::Peers { seconds, clients, rounds } => peers::run(seconds, clients, rounds).await,
         Command::Queue { jobs, rounds } => queue::run(jobs, rounds).await,
+        Command::Groups { rounds } => groups::run(rounds).await,
         Command::Statements { seconds } => statements::run(seconds).await,
         Command::FullTable => full_table::run().await,
         Command::Workers { jobs, rounds } => processes::shares(jobs, rounds).await,

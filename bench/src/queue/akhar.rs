@@ -58,7 +58,8 @@ async fn push_all(db: &PgPool, n: usize) {
     }
 }
 
-fn empty_job() -> NewJob {
+/// A job without an upload.
+pub(crate) fn empty_job() -> NewJob {
     let id = Uuid::now_v7();
     NewJob {
         id: JobId(id),

@@ -12,6 +12,7 @@ use akhar_tests::{
 };
 
 use crate::{load::medians_of, report::Report};
+pub(crate) use akhar::empty_job;
 use turn::{AT_A_TIME, Mode, Took};
 
 /// A queue that runs empty jobs.

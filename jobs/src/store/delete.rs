@@ -10,7 +10,7 @@ use uuid::Uuid;
 
 use crate::JobId;
 
-use super::{Clock, rows::column};
+use super::{Clock, groups::count_in_groups, rows::column};
 
 /// A statement that deletes the jobs whose ids `$doomed` selects and locks, and returns the addresses of their uploads. A job
 /// that is deleted before the retention time of the server leaves its times in `deleted_jobs`, which `$leaves_times` says.
@@ -41,11 +41,10 @@ macro_rules! deletion {
                  on conflict (id) do update set state = excluded.state, created_at = excluded.created_at,
                      started_at = excluded.started_at, ended_at = excluded.ended_at, deleted_at = now(),
                      audio_s = excluded.audio_s),
-             grouped as (
-                 select case when count(*) > 0 then count_in_groups(array_agg(account_id), array_agg(group_name),
-                     array_agg(state), array_agg(null::text)) end
-                 from deleted where group_name is not null)
-             select upload_url from deleted, grouped"
+             grouped as (",
+            count_in_groups!("deleted", "state", "null"),
+            ")
+             select upload_url from deleted"
         )
     };
 }

@@ -10,6 +10,7 @@ use crate::{Fence, JobId, JobState, Outcome, Timing};
 use super::{
     announcements::{JOBS_ENDED, WEBHOOKS_DUE, announce},
     artifacts,
+    groups::count_in_groups,
     rows::column,
 };
 
@@ -195,7 +196,7 @@ pub(super) struct EndedRow {
 /// the rows: with another index their order could be another one, and two statements could wait for each other.
 async fn update(db: &mut PgConnection, endings: &[&Ending]) -> Result<Vec<EndedRow>, sqlx::Error> {
     let artifacts = artifacts::of(endings.iter().map(|e| (e.job(), e.outcome.as_ref())));
-    sqlx::query_as(
+    sqlx::query_as(concat!(
         "with ended as (
              update jobs j set state = e.state, outcome = e.outcome, worker = null, ended_at = now(),
                  media_type = case when e.is_dead then j.media_type end, upload = case when e.is_dead then j.upload end,
@@ -208,6 +209,7 @@ async fn update(db: &mut PgConnection, endings: &[&Ending]) -> Result<Vec<EndedR
                  else j.state = 'running' and j.attempt = e.attempt end
              returning j.id, j.operation, j.state, j.attempt, j.created_at, j.started_at, j.ended_at, j.outcome,
                  j.decode_us, j.infer_us, j.transcribed_s, j.retain_s, j.group_name, j.labels,
+                 case when j.group_name is not null then j.account_id end as account_of_group,
                  j.acknowledged or j.upload_url is not null or e.may_run as must_flush,
                  case when not e.is_dead then j.upload_url end as object, j.webhook_url is not null as has_webhook,
                  e.error is not null as has_failed,
@@ -217,11 +219,9 @@ async fn update(db: &mut PgConnection, endings: &[&Ending]) -> Result<Vec<EndedR
              select a.job_id, a.name, a.bytes
              from unnest($11::uuid[], $12::text[], $13::bytea[]) as a (job_id, name, bytes)
              join ended on ended.id = a.job_id),
-         grouped as (
-             select case when count(*) > 0 then count_in_groups(
-                 array_agg((select account_id from jobs old where old.id = ended.id)), array_agg(group_name),
-                 array_agg('queued'::text), array_agg(state)) end
-             from ended where group_name is not null),
+         grouped as (",
+        count_in_groups!("(select account_of_group as account_id, group_name, state from ended) as ended", "'queued'", "state"),
+        "),
          flushed as (select bool_or(must_flush) as is_flushed from ended having count(*) > 0),
          announced as (
              select is_flushed,
@@ -231,8 +231,8 @@ async fn update(db: &mut PgConnection, endings: &[&Ending]) -> Result<Vec<EndedR
                      from (select json_agg(row_to_json(ended))::text as rows, string_agg(id::text, ',') as ids from ended) as all_ended)
                  end
              from flushed)
-         select id, object, has_webhook, failed_worker, has_failed, is_flushed from ended, announced, grouped",
-    )
+         select id, object, has_webhook, failed_worker, has_failed, is_flushed from ended, announced"
+    ))
     .bind(column(endings, |e| e.job().0))
     .bind(column(endings, |e| e.guard.attempt()))
     .bind(column(endings, |e| e.guard.account_id()))

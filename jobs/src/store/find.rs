@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use chrono::{DateTime, Utc};
-use sqlx::{PgConnection, PgPool, types::Json};
+use sqlx::{PgConnection, PgPool, Postgres, QueryBuilder, types::Json};
 use uuid::Uuid;
 
 use crate::{GroupName, Job, JobId, JobState, Label, Operation, Outcome, Timing};
@@ -82,34 +82,44 @@ pub struct JobFilter {
     pub label: Option<Label>,
 }
 
-/// At most `limit` jobs of an account, newest first. Only failed jobs have their outcomes.
+/// At most `limit` jobs of an account, newest first. Only failed jobs have their outcomes. The statement has only the conditions that
+/// are given: its plan is made without their values.
 pub async fn of_account(
     db: &PgPool,
     account_id: Uuid,
     filter: &JobFilter,
     limit: i64,
 ) -> Result<Vec<Job>, sqlx::Error> {
-    let rows: Vec<JobRow> = sqlx::query_as(
+    let JobFilter { state, operation, since, until, before, group, label } = filter;
+    let mut query = QueryBuilder::<Postgres>::new(
         "select id, operation, state, attempt, created_at, started_at, ended_at,
-             case when state = 'failed' then outcome end as outcome, decode_us, infer_us, transcribed_s, retain_s,
-             group_name, labels
-         from jobs
-         where account_id = $1 and ($2 is null or state = $2) and ($3 is null or operation = $3)
-             and ($4 is null or created_at >= $4) and ($5 is null or created_at < $5) and ($6 is null or id < $6)
-             and ($7 is null or group_name = $7) and ($8 is null or labels @> $8)
-         order by id desc limit $9",
-    )
-    .bind(account_id)
-    .bind(filter.state.map(JobState::name))
-    .bind(filter.operation.map(Operation::name))
-    .bind(filter.since)
-    .bind(filter.until)
-    .bind(filter.before.map(|id| id.0))
-    .bind(&filter.group)
-    .bind(filter.label.as_ref().map(|label| Json(BTreeMap::from([(&label.key, &label.value)]))))
-    .bind(limit)
-    .fetch_all(db)
-    .await?;
+             case when state = 'failed' then outcome end as outcome, decode_us, infer_us, transcribed_s, retain_s, group_name, labels
+         from jobs where account_id = ",
+    );
+    query.push_bind(account_id);
+    if let Some(state) = state {
+        query.push(" and state = ").push_bind(state.name());
+    }
+    if let Some(operation) = operation {
+        query.push(" and operation = ").push_bind(operation.name());
+    }
+    if let Some(since) = since {
+        query.push(" and created_at >= ").push_bind(since);
+    }
+    if let Some(until) = until {
+        query.push(" and created_at < ").push_bind(until);
+    }
+    if let Some(before) = before {
+        query.push(" and id < ").push_bind(before);
+    }
+    if let Some(group) = group {
+        query.push(" and group_name = ").push_bind(group);
+    }
+    if let Some(Label { key, value }) = label {
+        query.push(" and labels @> ").push_bind(Json(BTreeMap::from([(key, value)])));
+    }
+    query.push(" order by id desc limit ").push_bind(limit);
+    let rows: Vec<JobRow> = query.build_query_as().fetch_all(db).await?;
     rows.into_iter().map(JobRow::into_job).collect()
 }
 

@@ -1,5 +1,5 @@
-//! Reads, cancels and deletes groups of jobs. The statements that submit, end, retry and delete jobs count them in their groups, with the function
-//! `count_in_groups` of the database, so that reading a group does not read its jobs.
+//! Counts jobs in their groups, and reads, cancels and deletes groups. The statements that submit, end, retry and delete jobs count
+//! them, so that reading a group does not read its jobs.
 
 use chrono::{DateTime, Utc};
 use sqlx::PgPool;
@@ -8,6 +8,31 @@ use uuid::Uuid;
 use crate::{GroupName, JobId};
 
 use super::{Deleted, Ending, Guard, MAX_ENDINGS, delete::delete_these, end};
+
+/// A part of a statement that counts jobs in their groups. `$changed` has the `account_id` and the `group_name` of each job that the
+/// statement has changed, and `$before` and `$after` are its states, or `null` if there was or is no job. The row of each group
+/// is changed once, in the order of accounts and names, so that no two statements wait for each other.
+macro_rules! count_in_groups {
+    ($changed:literal, $before:literal, $after:literal) => {
+        concat!(
+            "insert into job_groups as g (account_id, name, n_unended, n_succeeded, n_failed, n_cancelled, last_ended_at)
+             select account_id, group_name,
+                 count(*) filter (where ", $after, " in ('queued', 'running'))
+                     - count(*) filter (where ", $before, " in ('queued', 'running')),
+                 count(*) filter (where ", $after, " = 'succeeded') - count(*) filter (where ", $before, " = 'succeeded'),
+                 count(*) filter (where ", $after, " = 'failed') - count(*) filter (where ", $before, " = 'failed'),
+                 count(*) filter (where ", $after, " = 'cancelled') - count(*) filter (where ", $before, " = 'cancelled'),
+                 max(now()) filter (where ", $after, " in ('succeeded', 'failed', 'cancelled'))
+             from ", $changed, " where group_name is not null
+             group by account_id, group_name order by account_id, group_name
+             on conflict (account_id, name) do update set
+                 n_unended = g.n_unended + excluded.n_unended, n_succeeded = g.n_succeeded + excluded.n_succeeded,
+                 n_failed = g.n_failed + excluded.n_failed, n_cancelled = g.n_cancelled + excluded.n_cancelled,
+                 last_ended_at = coalesce(excluded.last_ended_at, g.last_ended_at)"
+        )
+    };
+}
+pub(super) use count_in_groups;
 
 /// A group, with the number of its jobs in each state.
 #[derive(Debug, Clone, PartialEq, Eq, sqlx::FromRow)]
@@ -37,17 +62,19 @@ impl Group {
     }
 }
 
-/// Reads groups. Few jobs run at a time, so they are counted: otherwise every claim would change the row of a group.
+/// Reads groups. Few jobs run at a time, so they are counted: otherwise every claim would change the row of a group. They are found by
+/// their workers, because a scan of all index entries would read those of jobs that ran since the last vacuum.
 macro_rules! counted {
     ($condition:literal) => {
         concat!(
             "with running as materialized (
-                 select account_id, group_name, count(*) as n from jobs where state = 'running'
+                 select account_id, group_name, count(*) as n from workers w cross join lateral (
+                     select account_id, group_name from jobs where worker = w.name and state = 'running' offset 0) of_worker
                  group by account_id, group_name)
              select g.name, g.n_unended - coalesce(r.n, 0) as n_queued, coalesce(r.n, 0) as n_running, g.n_succeeded, g.n_failed,
                  g.n_cancelled, g.created_at, g.last_ended_at
              from job_groups g left join running r on r.account_id = g.account_id and r.group_name = g.name
-             where g.account_id = $1 and ",
+             where g.account_id = $1 and g.n_unended + g.n_succeeded + g.n_failed + g.n_cancelled > 0 and ",
             $condition
         )
     };
@@ -71,6 +98,18 @@ pub async fn list_groups(
 ) -> Result<Vec<Group>, sqlx::Error> {
     let groups = counted!("($2 is null or g.name > $2) order by g.name limit $3");
     sqlx::query_as(groups).bind(account_id).bind(after).bind(limit).fetch_all(db).await
+}
+
+/// Forgets groups that have no jobs any more.
+pub(super) async fn forget_empty_groups(db: &PgPool) -> Result<(), sqlx::Error> {
+    sqlx::query(
+        "delete from job_groups where ctid = any(array(
+             select ctid from job_groups where n_unended + n_succeeded + n_failed + n_cancelled = 0
+             for update skip locked))",
+    )
+    .execute(db)
+    .await?;
+    Ok(())
 }
 
 /// The jobs of a group that were cancelled.

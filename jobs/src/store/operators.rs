@@ -12,6 +12,7 @@ use super::{
     announcements::JOBS_QUEUED,
     delete::delete_these,
     end::{announce_ends, end_within},
+    groups::count_in_groups,
     rows::column,
     search::{CAN_BE_RETRIED, JobSearch, push_conditions},
 };
@@ -215,15 +216,13 @@ async fn retry(db: &mut PgConnection, jobs: &[(JobId, Uuid)]) -> Result<usize, s
     );
     query.push_bind(MORE_ATTEMPTS).push(
         " from given where j.id = given.id returning j.id, j.queue, j.account_id, j.group_name),
-         grouped as (
-             select case when count(*) > 0 then count_in_groups(array_agg(account_id), array_agg(group_name),
-                 array_agg('failed'::text), array_agg('queued'::text)) end
-             from retried where group_name is not null),
-         notified as (select pg_notify(",
+         grouped as (",
     );
+    query.push(count_in_groups!("retried", "'failed'", "'queued'"));
+    query.push("), notified as (select pg_notify(");
     query.push_bind(JOBS_QUEUED).push(
         ", string_agg(distinct queue, ',')) from retried having count(*) > 0)
-         select id from retried, notified, grouped",
+         select id from retried, notified",
     );
     Ok(query.build().fetch_all(db).await?.len())
 }

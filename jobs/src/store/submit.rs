@@ -8,6 +8,7 @@ use crate::{JobId, JobUpload, MAX_ATTEMPTS, NewJob, UploadObject};
 
 use super::{
     announcements::{JOBS_QUEUED, announce},
+    groups::count_in_groups,
     rows::column,
 };
 
@@ -72,7 +73,7 @@ async fn insert(
     jobs: &[&NewJob],
     is_flushed: bool,
 ) -> Result<Vec<JobId>, sqlx::Error> {
-    sqlx::query_scalar(
+    sqlx::query_scalar(concat!(
         "with new as (
              select * from unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[], $5::int2[], next_turns($4, $5, $2),
                  $6::jsonb[], $7::text[], $8::bytea[], $9::text[], $10::int8[], $11::bytea[], $12::text[], $13::text[],
@@ -87,16 +88,15 @@ async fn insert(
              select *, priority = 0 or webhook_url is not null, $15 from new
              on conflict (id) do nothing
              returning id, queue, account_id, group_name),
-         grouped as (
-             select case when count(*) > 0 then count_in_groups(array_agg(account_id), array_agg(group_name),
-                 array_agg(null::text), array_agg('queued'::text)) end
-             from accepted where group_name is not null),
+         grouped as (",
+        count_in_groups!("accepted", "null", "'queued'"),
+        "),
          announced as (
              select case when not $16 then pg_notify($17, string_agg(distinct queue, ',')) end,
                  case when not $16 then set_config('synchronous_commit', 'off', true) end
              from accepted having count(*) > 0)
-         select id from accepted, announced, grouped",
-    )
+         select id from accepted, announced"
+    ))
     .bind(column(jobs, |job| job.id.0))
     .bind(column(jobs, |job| job.account_id))
     .bind(column(jobs, |job| job.parameters.operation().name()))

@@ -10,6 +10,7 @@ use crate::{Fence, JobId, Queue};
 use super::{
     Clock, Heartbeat,
     delete::{delete_ended_before, delete_retained, forget_deleted},
+    groups::forget_empty_groups,
     rows::column,
 };
 
@@ -98,7 +99,7 @@ fn fenced(rows: Vec<(JobId, i32, bool)>) -> Vec<LostJob> {
 
 /// Deletes jobs whose own retention time is over, those that ended longer than `retention` ago, what is left of those that were deleted earlier, dead jobs that ended
 /// longer than `dead_retention` ago, the keys of requests of more than a day ago, the turns of all claims but the highest ones, the usage of audio of more than a month ago,
-/// the reservations of audio that do not count any more, the audit trail of more than 90 days ago, and the jumps of the clock before all of these. Returns the number of
+/// the reservations of audio that do not count any more, the audit trail of more than 90 days ago, the groups that have no jobs any more, and the jumps of the clock before all of these. Returns the number of
 /// deleted jobs.
 pub async fn expire(
     db: &PgPool,
@@ -150,6 +151,7 @@ pub async fn expire(
             break;
         }
     }
+    forget_empty_groups(db).await?;
     sqlx::query("delete from clock_jumps where jumped_to < $1")
         .bind(audit_until.min(usage_until).min(until).min(dead_until).min(keys_until))
         .execute(db)

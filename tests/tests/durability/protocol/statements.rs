@@ -263,6 +263,9 @@ fn the_statements_do_what_the_model_says() {
     let db = runtime.block_on(async {
         PgPool::connect_with(Cluster::shared().database().await).await.expect("it answers")
     });
+    let workers = "insert into workers (name) select n::text from generate_series(0, $1) as n";
+    let registered = sqlx::query(workers).bind(i64::try_from(N_WORKERS).expect("few") - 1).execute(&db);
+    runtime.block_on(registered).expect("a write");
     let n_commands = std::cell::Cell::new(0);
     let cases = if is_deep() { 2_600 } else { 64 };
     let config = ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() };

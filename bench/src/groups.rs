@@ -1,0 +1,119 @@
+//! Measures what a group of jobs costs: the ends of its jobs in turns with those of jobs without a group, and the statements on a
+//! group of 10,000 jobs.
+
+use std::time::Instant;
+
+use akhar_jobs::{
+    FreePlaces, GroupName, NewJob, Outcome, Queue,
+    store::{self, Ending, Guard},
+};
+use akhar_platform::database::Database;
+use akhar_tests::{Cluster, figures::median};
+use sqlx::PgPool;
+use tokio::task::JoinSet;
+use uuid::Uuid;
+
+use crate::{queue::empty_job, report::Report};
+
+/// Jobs that one statement submits or ends.
+const AT_A_TIME: usize = 100;
+/// Statements of a turn.
+const PER_TURN: usize = 20;
+/// Workers that end jobs of one group at the same time.
+const N_WORKERS: usize = 4;
+/// Jobs of the large group.
+const LARGE: usize = 10_000;
+
+/// Measures everything, in this number of turns.
+pub(crate) async fn run(n_rounds: usize) -> Report {
+    let about = format!(
+        "asynchronous empty jobs, {AT_A_TIME} in a statement, {PER_TURN} statements a turn, {n_rounds} turns of each; times of one \
+         statement from its client"
+    );
+    let mut report = Report::new("groups", about);
+    let cluster = Cluster::own();
+    let database = Database::connect("akhar-bench", &cluster.database().await, 8).await.expect("it answers");
+    let db = &database.pool;
+    sqlx::query("insert into workers (name) values ('bench')").execute(db).await.expect("a write");
+    ends(db, n_rounds, &mut report).await;
+    large(db, &mut report).await;
+    report
+}
+
+/// The ends of jobs in one group, beside those of jobs without a group.
+async fn ends(db: &PgPool, n_rounds: usize, report: &mut Report) {
+    for (name, n_workers) in [("one worker", 1), ("four workers at the same time", N_WORKERS)] {
+        let mut times = [Vec::new(), Vec::new()];
+        for _ in 0..n_rounds {
+            for (group, times) in [None, GroupName::parse("a-run")].iter().zip(&mut times) {
+                let jobs: Vec<_> =
+                    (0..n_workers * PER_TURN * AT_A_TIME).map(|_| job(group.as_ref())).collect();
+                submit(db, &jobs).await;
+                let workers: JoinSet<_> = (0..n_workers).map(|_| claim_and_end(db.clone())).collect();
+                times.extend(workers.join_all().await.into_iter().flatten());
+            }
+        }
+        let [without, with] = times.map(median);
+        let what = format!("end of {AT_A_TIME} jobs, {name}");
+        report.row(&what, vec![("without_ms", without), ("in_a_group_ms", with), ("ratio", with / without)]);
+        report.figure(format!("{what}, in one group / without"), "ms", with, without, "≤ 1.05 ×");
+    }
+}
+
+/// Claims and ends the jobs of one worker. Returns the times of the ends, ms.
+async fn claim_and_end(db: PgPool) -> Vec<f64> {
+    let mut times = Vec::new();
+    let mut db = db.acquire().await.expect("a connection");
+    for _ in 0..PER_TURN {
+        let places = [FreePlaces::any(Queue::Quick, AT_A_TIME)];
+        let claimed = store::claim(&mut *db, "bench", &places).await.expect("a claim");
+        let ending = |claimed: store::Claimed| Ending {
+            guard: Guard::Claimed(claimed.fence),
+            outcome: Some(Outcome::Predictions { predictions: Vec::new() }),
+            timing: None,
+            error: None,
+            may_have_webhook: false,
+        };
+        let endings: Vec<_> = claimed.into_iter().map(ending).collect();
+        let started = Instant::now();
+        store::end(&mut db, &endings).await.expect("a write");
+        times.push(started.elapsed().as_secs_f64() * 1e3);
+    }
+    times
+}
+
+/// What is asked of and done to a large group, whose jobs wait.
+async fn large(db: &PgPool, report: &mut Report) {
+    let group = GroupName::parse("large").expect("a valid name");
+    let jobs: Vec<_> = (0..LARGE).map(|_| job(Some(&group))).collect();
+    submit(db, &jobs).await;
+    let account = Uuid::nil();
+    let mut counts = Vec::new();
+    for _ in 0..100 {
+        let started = Instant::now();
+        store::find_group(db, account, &group).await.expect("a read").expect("it has jobs");
+        counts.push(started.elapsed().as_secs_f64() * 1e3);
+    }
+    let count = median(counts);
+    let started = Instant::now();
+    store::cancel_group(db, account, &group).await.expect("a write");
+    let cancel = started.elapsed().as_secs_f64() * 1e3;
+    let started = Instant::now();
+    store::delete_group(db, account, &group).await.expect("a write");
+    let delete = started.elapsed().as_secs_f64() * 1e3;
+    let what = format!("a group of {LARGE} waiting jobs");
+    report.row(&what, vec![("count_ms", count), ("cancel_ms", cancel), ("delete_ms", delete)]);
+    report.figure(format!("counts of {what}"), "ms", count, None, "≤ 50 ms");
+    report.figure(format!("cancellation of {what}"), "ms", cancel, None, "measured");
+    report.figure(format!("deletion of {what}"), "ms", delete, None, "measured");
+}
+
+async fn submit(db: &PgPool, jobs: &[NewJob]) {
+    for batch in jobs.chunks(AT_A_TIME) {
+        akhar_tests::queue::submit(db, &batch.iter().collect::<Vec<_>>()).await.expect("a write");
+    }
+}
+
+fn job(group: Option<&GroupName>) -> NewJob {
+    NewJob { group: group.cloned(), ..empty_job() }
+}
