@@ -78,7 +78,7 @@ pub struct HandwritingRequest {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a field of the request")]
 pub struct SpeechRequest {
-    /// The spoken language, `pa` or `en`. `None` means the server's default.
+    /// The spoken language, `pa` or `en`, or `auto` to have it detected. `None` means the server's default.
     pub lang: Option<String>,
     /// Whether to translate the text into the other language.
     pub with_translation: bool,

@@ -83,7 +83,12 @@ fn logistic(sum: f64) -> f64 {
 impl Confidence {
     /// The probability that a text is right, given its `a` and `l`.
     pub(crate) fn probability(&self, acoustic: f64, language: f64) -> f64 {
-        logistic(self.intercept + self.acoustic * acoustic + self.language * language)
+        logistic(self.log_odds(acoustic, language))
+    }
+
+    /// The logarithm of the odds that a text is right, given its `a` and `l`.
+    pub(crate) fn log_odds(&self, acoustic: f64, language: f64) -> f64 {
+        self.intercept + self.acoustic * acoustic + self.language * language
     }
 
     /// What is wrong with the settings, if anything is.

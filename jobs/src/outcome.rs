@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::parameters::SubtitleSize;
+use crate::parameters::{Language, SubtitleSize};
 
 /// The outcome of a job. The tag names are stored in rows: never rename one.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -58,6 +58,9 @@ pub enum Outcome {
         /// does not tell it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         confidence: Option<f64>,
+        /// The language that was detected, or taken because none was. Absent if the request names it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        language: Option<Language>,
         /// The size of the subtitles that are made of the segments.
         #[serde(default, skip_serializing_if = "SubtitleSize::is_usual")]
         subtitles: SubtitleSize,

@@ -48,15 +48,18 @@ pub enum Parameters {
 #[serde(rename_all = "kebab-case")]
 #[expect(clippy::struct_excessive_bools, reason = "each is a field of requests")]
 pub struct SpeechParameters {
-    /// The language spoken in the recording.
+    /// The language spoken in the recording. If it is to be detected, the one that is taken where that does not succeed.
     pub lang: Language,
+    /// Whether to detect the language. Not written if false, because idempotency keys have hashes of the parameters from
+    /// before this field existed.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub detect_language: bool,
     /// Whether to translate the text into the other language.
     #[serde(default)]
     pub with_translation: bool,
     /// Whether to return the segments with their times.
     pub with_timestamps: bool,
-    /// Whether to return the words with their times. Not written if false, because idempotency keys have hashes of the
-    /// parameters from before this field existed.
+    /// Whether to return the words with their times. Not written if false, for the same reason.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub with_words: bool,
     /// Whether to return how likely each of these is right. Not written if false, like `with_words`.

@@ -4,8 +4,8 @@
 use std::str::FromStr;
 
 use akhar_jobs::{
-    Bounded, Channels, Digits, GroupName, JobId, JobState, KeyTerm, Label, Language, Operation, PanjabiText,
-    Script, StrokeColor,
+    Bounded, Channels, Digits, GroupName, JobId, JobState, KeyTerm, Label, Operation, PanjabiText, Script,
+    StrokeColor,
     group::{LABEL_PATTERN, MAX_NAME_CHARACTERS, NAME_PATTERN},
     key_term::{self, KeyTermError},
     panjabi_text::{LENGTH, PATTERN, PanjabiTextError},
@@ -341,7 +341,6 @@ pub(crate) use choices;
 
 choices! {
     JobState: Self::name, Some(("JobState", "The state of a job."));
-    Language: Self::code, Some(("Language", "A language of speech."));
     StrokeColor: Self::name, None;
     Digits: Self::name, None;
     Script: Self::name, None;
@@ -364,9 +363,9 @@ mod tests {
 
     #[test]
     fn the_error_suggests_the_nearest_choice() {
-        assert_eq!(Language::check("lang", "en"), Ok(Language::English));
-        let violation = Language::check("lang", "EN").unwrap_err().remove(0);
-        assert!(violation.detail.contains("did you mean \"en\"?"), "{violation:?}");
+        assert_eq!(Digits::check("digits", "latin"), Ok(Digits::Latin));
+        let violation = Digits::check("digits", "Latin").unwrap_err().remove(0);
+        assert!(violation.detail.contains("did you mean \"latin\"?"), "{violation:?}");
     }
 
     #[test]

@@ -179,6 +179,7 @@ mod tests {
                 warnings: Vec::new(),
                 probably_wrong: Vec::new(),
                 confidence: None,
+                language: None,
                 subtitles: akhar_jobs::SubtitleSize::default(),
             }),
             timing: None,

@@ -30,9 +30,10 @@ fields! {
         /// The model.
         model: Model = field("model").required(),
         /// The language that is spoken in the recording: a tag of BCP 47 or an English name. It must be the model's language,
-        /// if that has one.
+        /// if that has one. If neither names one, it is detected.
         language: SpokenLanguage = field("language").wrong("fr"),
-        /// Languages that can be spoken in the recording. Without `language`, the first one counts.
+        /// Languages that can be spoken in the recording. Without `language`, one alone counts, and of several the language
+        /// is detected.
         languages: Vec<SpokenLanguage> = field("languages[]"),
         /// How the response is written.
         response_format: Format = field("response_format").or("json"),
@@ -118,7 +119,12 @@ impl Form for AudioTranscriptionForm {
         let mut refuse = |name, code, detail| violations.push(Violation::new(name, code, detail));
         let languages = self.languages.as_deref().unwrap_or_default();
         let named = self.language.map(|language| ("language", language.0));
-        let named = named.or_else(|| languages.first().map(|language| ("languages[]", language.0)));
+        let named = named.or_else(|| {
+            let (first, others) = languages.split_first()?;
+            // A model of one language does not write the others.
+            let is_open = self.model?.language().is_none() && others.iter().any(|other| other.0 != first.0);
+            (!is_open).then_some(("languages[]", first.0))
+        });
         if let (Some(model), Some((field, language))) = (self.model, named)
             && let Some(only) = model.language().filter(|only| *only != language)
         {
@@ -146,9 +152,9 @@ impl Form for AudioTranscriptionForm {
             ("include[]", self.include.is_some() && self.response_format != Some(Format::Json)),
             ("chunking_strategy", self.chunking == Some(Chunking::ServerVad) || self.chunking_type.is_some()),
         ]);
-        let language =
-            named.map(|(_, language)| language).or(self.model?.language()).unwrap_or(Language::Panjabi);
-        if languages.iter().any(|other| other.0 != language) {
+        let known = named.map(|(_, language)| language).or(self.model?.language());
+        let language = known.unwrap_or_default();
+        if known.is_some() && languages.iter().any(|other| other.0 != language) {
             remarks.push(format!("of languages[], only {} has an effect", language.code()));
         }
         let keywords = [self.keywords, self.more_keywords].into_iter().flatten().flatten();
@@ -166,6 +172,7 @@ impl Form for AudioTranscriptionForm {
         let granularities = self.granularities.unwrap_or_else(|| vec![Granularity::Segment]);
         let speech = SpeechParameters {
             lang: language,
+            detect_language: known.is_none(),
             with_translation: false,
             with_timestamps: format.has_segments(),
             with_words: granularities.contains(&Granularity::Word) || with_logprobs || format.is_subtitles(),
@@ -195,6 +202,7 @@ impl Form for AudioTranslationForm {
         let TranslationFormat(format) = self.response_format?;
         let speech = SpeechParameters {
             lang: Language::Panjabi,
+            detect_language: false,
             with_translation: true,
             with_timestamps: format.has_segments(),
             with_words: false,

@@ -43,6 +43,8 @@ pub(super) struct Transcription {
     pub(super) words: Vec<Word>,
     pub(super) seconds: f64,
     pub(super) warnings: Warnings,
+    /// The language that was detected.
+    language: Option<Language>,
 }
 
 impl View {
@@ -85,7 +87,8 @@ impl View {
 
     fn verbose(&self, transcription: Transcription) -> VerboseAudioTextBody {
         let SpeechParameters { lang, with_translation, .. } = &self.speech;
-        let (lang, with_translation) = (*lang, *with_translation);
+        let lang = transcription.language.unwrap_or(*lang);
+        let with_translation = *with_translation;
         let task = if with_translation { "translate" } else { "transcribe" };
         let language = if with_translation { lang.other() } else { lang };
         let segments = self.granularities.contains(&Granularity::Segment).then(|| {
@@ -130,8 +133,9 @@ impl View {
 /// response shows it.
 pub(super) fn transcription(job: Job, is_translation: bool) -> Result<Transcription, Problem> {
     let warnings = warnings::warnings(job.outcome.as_ref());
-    let Some(Outcome::Transcription { transcription, translation, timestamps, words, seconds, .. }) =
-        job.outcome
+    let Some(Outcome::Transcription {
+        transcription, translation, timestamps, words, seconds, language, ..
+    }) = job.outcome
     else {
         body::body(job.operation, job.state, job.outcome)?;
         return Err(Problem::internal("the outcome of a speech job is the outcome of another operation"));
@@ -143,7 +147,7 @@ pub(super) fn transcription(job: Job, is_translation: bool) -> Result<Transcript
         }
     }
     let text = if is_translation { translation.unwrap_or_default() } else { transcription };
-    Ok(Transcription { text, segments, words: words.unwrap_or_default(), seconds, warnings })
+    Ok(Transcription { text, segments, words: words.unwrap_or_default(), seconds, warnings, language })
 }
 
 fn cues(Transcription { segments, words, .. }: Transcription) -> Vec<SegmentBody> {

@@ -51,6 +51,7 @@ pub(crate) fn body(
                 words,
                 segments,
                 confidence,
+                language,
                 ..
             },
         ) => {
@@ -60,6 +61,7 @@ pub(crate) fn body(
                 translation,
                 timestamps: timestamps.map(|segments| with_words(segments, words)),
                 confidence: confidence.filter(|_| is_shown),
+                language: language.map(|language| language.code().to_owned()),
             }))
         }
         (operation, _) => Err(Problem::internal(format_args!(

@@ -84,6 +84,7 @@ mod tests {
             warnings: vec!["warning".to_owned()],
             probably_wrong: Vec::new(),
             confidence: None,
+            language: None,
             subtitles: akhar_jobs::SubtitleSize::default(),
         }
     }

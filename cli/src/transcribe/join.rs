@@ -140,7 +140,8 @@ fn empty(parts: &[Part]) -> TranscriptionBody {
         transcription: String::new(),
         translation: all(|body| body.translation.is_some()).then(String::new),
         timestamps: all(|body| body.timestamps.is_some()).then(Vec::new),
-        confidence: None, // the transcript has it
+        confidence: None, // the transcript has these
+        language: None,
     }
 }
 

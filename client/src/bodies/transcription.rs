@@ -22,6 +22,10 @@ pub struct TranscriptionBody {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schema(nullable = false, example = 0.987, minimum = 0, maximum = 1))]
     pub confidence: Option<f64>,
+    /// The language that was detected, `pa` or `en`. Present only if `lang` is `auto`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schema(nullable = false, example = "pa"))]
+    pub language: Option<String>,
 }
 
 /// A segment of the recording, with its text.

@@ -6,6 +6,8 @@
 //!    search, see [`CtcDecoder`].
 //! 4. [`Joiner`] joins the windows' tokens into words, and [`segments`] groups the words. [`Segmenter`] does that while
 //!    further windows are recognised. [`WrittenForm`] writes their numbers in figures.
+//!
+//! [`likeliest`] tells which language is spoken, by the texts of several models.
 
 pub mod ctc;
 mod cut;
@@ -18,6 +20,6 @@ pub use cut::{Chunker, Joiner, Window};
 pub use features::{FrontEnd, SAMPLE_RATE};
 pub use models::{SpeechModel, WindowInput, WindowOutput, load};
 pub use words::{
-    Clock, Digits, Evidence, Segmenter, TimedText, Transcript, WrittenForm, divided, segments, text, timed,
-    unlikely_parts,
+    Clock, Digits, ENOUGH_SAMPLES, Evidence, Segmenter, TimedText, Transcript, WrittenForm, divided,
+    likeliest, segments, text, timed, unlikely_parts,
 };

@@ -189,24 +189,29 @@ async fn every_unusable_option_is_refused_by_name() {
 #[tokio::test]
 async fn a_language_can_be_a_tag_or_a_name_and_those_that_are_possible_are_a_list() {
     let stack = Stack::start().await;
-    let language = async |fields: &[(&str, &str)]| {
-        let form = Form::upload_and(&fixture("en-weather.wav"), "model", "gpt-transcribe")
+    let language_of = async |file: &str, fields: &[(&str, &str)]| {
+        let form = Form::upload_and(&fixture(file), "model", "gpt-transcribe")
             .text("response_format", "verbose_json");
         let form = fields.iter().fold(form, |form, (name, value)| form.text(name, value));
         let answer = send(request(&stack, TRANSCRIPTIONS, &form)).await;
         assert_eq!(answer.status, 200, "{fields:?}: {}", String::from_utf8_lossy(&answer.body));
         (answer.json()["language"].clone(), answer.header("akhar-warnings").contains("only en has an effect"))
     };
+    let language = async |fields: &[(&str, &str)]| language_of("en-weather.wav", fields).await;
     let possible = |name| ("languages[]", name);
     for (fields, expected) in [
         (&[("language", "en-GB")][..], ("english", false)),
         (&[("language", "PANJABI")], ("punjabi", false)),
         (&[possible("en")], ("english", false)),
-        (&[possible("en-IN"), possible("pa-IN")], ("english", true)),
+        (&[possible("pa-IN"), possible("en-IN")], ("english", false)),
+        (&[possible("en"), possible("en-IN")], ("english", false)),
         (&[("language", "en"), possible("en"), possible("pa")], ("english", true)),
-        (&[], ("punjabi", false)),
+        (&[], ("english", false)),
     ] {
         assert_eq!(language(fields).await, (json!(expected.0), expected.1), "{fields:?}");
+    }
+    for fields in [&[][..], &[possible("en"), possible("pa")]] {
+        assert_eq!(language_of("pa-school.wav", fields).await, (json!("punjabi"), false), "{fields:?}");
     }
     for (model, field, value) in [
         ("whisper-1", "language", "fr-FR"),

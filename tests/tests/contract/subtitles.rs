@@ -194,6 +194,7 @@ async fn other_parsers_read_any_text_in_subtitles() {
             warnings: Vec::new(),
             probably_wrong: Vec::new(),
             confidence: None,
+            language: None,
             subtitles: SubtitleSize::default(),
         };
         let guard = Guard::Claimed(fence.expect("it is claimed"));

@@ -4,9 +4,11 @@
 //! the operations.
 
 mod by_language;
+mod detection;
 mod engines;
 mod error;
 mod handwriting;
+mod language_engine;
 mod pipeline;
 mod preparation;
 mod progress;

@@ -4,7 +4,7 @@
 use std::time::Instant;
 
 use akhar_inference::{Registry, Runtime};
-use akhar_jobs::{JobId, Operation, Outcome, Parameters, Timing, Upload};
+use akhar_jobs::{JobId, Language, Operation, Outcome, Parameters, Timing, Upload};
 use akhar_platform::config::Config;
 use tokio::sync::watch;
 use uuid::Uuid;
@@ -47,14 +47,21 @@ impl Pipeline {
         })
     }
 
-    /// The id of the model that runs a job with these parameters. A translation runs another one besides.
+    /// The id of the model that runs a job with these parameters. A translation runs another one besides, and so does the
+    /// detection of the language, whose result is not known yet.
     pub(crate) fn model(&self, parameters: &Parameters) -> &str {
         self.engine(parameters).map_or("none", RunningModel::name)
     }
 
-    /// Whether the model that runs a job with these parameters has answered nothing since this time, although requests wait.
+    /// Whether a model that runs a job with these parameters has answered nothing since this time, although requests wait.
     pub(crate) fn is_stuck_since(&self, parameters: &Parameters, time: Instant) -> bool {
-        self.engine(parameters).is_some_and(|engine| engine.is_stuck_since(time))
+        let engines = match parameters {
+            Parameters::SpeechRecognition(speech) if speech.detect_language => {
+                Language::ALL.map(|language| self.speech.engine(language)).to_vec()
+            }
+            _ => vec![self.engine(parameters)],
+        };
+        engines.into_iter().flatten().any(|engine| engine.is_stuck_since(time))
     }
 
     fn engine(&self, parameters: &Parameters) -> Option<&dyn RunningModel> {

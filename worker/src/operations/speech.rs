@@ -5,30 +5,28 @@
 //! recording of one account does not wait for the end of a long one of another.
 
 use std::{
-    collections::{HashMap, HashSet, VecDeque},
+    collections::{HashMap, VecDeque},
+    mem,
     ops::Range,
-    sync::Arc,
-    time::{Duration, Instant},
+    time::Duration,
 };
 
 use akhar_inference::{
-    Confidence, KeyTerms, Registry, Runtime, RuntimeError,
-    speech::{
-        self, Clock, Evidence, FrontEnd, Joiner, Segmenter, SpeechModel, TimedText, Transcript, WindowInput,
-        WindowOutput, divided, features::Features, segments, text, unlikely_parts,
-    },
+    Confidence, KeyTerms, Manifest, Registry, Runtime,
+    speech::{Evidence, Joiner, Segmenter, TimedText, Transcript, divided, segments, text, unlikely_parts},
 };
 use akhar_jobs::{
-    self as jobs, Channels, KeyTerm, Language, Operation, Outcome, ProbablyWrong, TextKind, Timing, Upload,
+    self as jobs, Channels, Language, Operation, Outcome, ProbablyWrong, TextKind, Timing, Upload,
 };
 use akhar_platform::config::Config;
 use tokio::sync::watch;
 use uuid::Uuid;
 
 use super::{
-    by_language::by_language,
+    detection::{Detected, detect},
     engines,
     error::OperationError,
+    language_engine::{LanguageEngine, Recognising, SpeechInput, cost},
     preparation::{Prepared, Preparing, prepare},
     progress::Progress,
     shown::{Shown, thousandths},
@@ -39,17 +37,10 @@ use super::{
 };
 use crate::{
     decode::{audio::AudioLimits, undecodable::Undecodable},
-    engine::{BatchLimits, BatchModel, Engine, EngineError, RunningModel},
+    engine::{EngineError, RunningModel},
     error::WorkerError,
     fair_queue::Turn,
-    low_priority,
 };
-
-/// Windows in one run of a recogniser at most: some short ones, or a long one of up to 14 s. The cost is samples.
-const BATCHES: BatchLimits = BatchLimits { max_inputs: 4, max_cost: 16 * speech::SAMPLE_RATE as u64 };
-
-/// A warning names at most so many terms.
-const MAX_NAMED: usize = 5;
 
 /// The engines of all languages, and the translators.
 pub(crate) struct SpeechOperation {
@@ -57,31 +48,6 @@ pub(crate) struct SpeechOperation {
     translators: Translators,
     punctuation: Punctuation,
     limits: AudioLimits,
-}
-
-/// A window's features, the language spoken in it, and terms that it probably has.
-pub(crate) struct SpeechInput {
-    features: Features,
-    language: Language,
-    terms: KeyTerms,
-}
-
-impl SpeechInput {
-    const fn window(&self) -> WindowInput<'_> {
-        WindowInput { features: &self.features, terms: &self.terms }
-    }
-}
-
-/// One language's engine, what prepares its input, and how likely its transcripts are right. Several languages may
-/// share one engine.
-#[derive(Clone)]
-struct LanguageEngine {
-    engine: Arc<Engine<Recogniser>>,
-    front_end: Arc<dyn FrontEnd>,
-    clock: Clock,
-    confidence: Option<Confidence>,
-    /// The letters that key terms may have.
-    alphabet: Arc<HashSet<char>>,
 }
 
 /// A job that is transcribed.
@@ -92,24 +58,6 @@ pub(super) struct SpeechJob<'a> {
     pub(super) progress: &'a watch::Sender<Progress>,
 }
 
-/// A model of any layout.
-struct Recogniser(Box<dyn SpeechModel>);
-
-impl BatchModel for Recogniser {
-    type Input = SpeechInput;
-    type Output = WindowOutput;
-    fn run(&mut self, batch: &[SpeechInput]) -> Result<Vec<WindowOutput>, String> {
-        by_language(
-            batch,
-            |input| input.language,
-            |language, inputs| {
-                let windows: Vec<WindowInput<'_>> = inputs.iter().map(|input| input.window()).collect();
-                self.0.infer(&windows, language.code()).map_err(|e: RuntimeError| e.to_string())
-            },
-        )
-    }
-}
-
 /// How reading a recording, or one of its channels, ended.
 enum Ended {
     Recognised(Recognised, Preparing),
@@ -117,7 +65,7 @@ enum Ended {
 }
 
 /// One reading of a recording.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug)]
 struct Reading<'a> {
     /// The channel that is read, from 0. `None`: all of them, mixed.
     channel: Option<usize>,
@@ -125,58 +73,8 @@ struct Reading<'a> {
     before_s: f64,
     /// The terms that are preferred.
     terms: &'a KeyTerms,
-}
-
-/// The time that recognising a recording takes once its windows are prepared.
-#[derive(Debug, Clone, Copy, Default)]
-struct Recognising {
-    /// The runs of the models, translation included.
-    model: Duration,
-    search: Duration,
-}
-
-impl Recognising {
-    fn with(self, preparing: Preparing) -> Timing {
-        Timing { decode_us: micros(preparing.total()), infer_us: micros(self.model + self.search) }
-    }
-}
-
-impl LanguageEngine {
-    /// The terms that the model can prefer, and a warning about the others.
-    fn terms(&self, terms: &[KeyTerm]) -> (KeyTerms, Option<String>) {
-        let is_spelt =
-            |term: &str| term.chars().all(|letter| letter == ' ' || self.alphabet.contains(&letter));
-        let (spelt, others): (Vec<String>, Vec<String>) =
-            terms.iter().map(|term| term.as_str().to_owned()).partition(|term| is_spelt(term));
-        let named =
-            others.iter().take(MAX_NAMED).map(|term| format!("\"{term}\"")).collect::<Vec<_>>().join(", ");
-        let more = others.len().saturating_sub(MAX_NAMED);
-        let more = if more == 0 { String::new() } else { format!(" and {more} more") };
-        let warning = format!(
-            "key terms without effect, because the model does not write their letters: {named}{more}"
-        );
-        (KeyTerms::new(&spelt), (!others.is_empty()).then_some(warning))
-    }
-
-    /// The transcript of a window, when it is its turn.
-    async fn recognise(
-        &self,
-        turn: Turn,
-        input: SpeechInput,
-        spent: &mut Recognising,
-    ) -> Result<Transcript, OperationError> {
-        let terms = input.terms.clone();
-        let answer = self.engine.infer(turn, input).await?;
-        spent.model += answer.took;
-        let search = move || {
-            let started = Instant::now();
-            (answer.output.decode(&terms), started.elapsed())
-        };
-        let searched = low_priority::spawn("search", search).map_err(OperationError::Thread)?;
-        let (transcript, took) = searched.await.map_err(|_| OperationError::Search)?;
-        spent.search += took;
-        Ok(transcript)
-    }
+    /// The transcripts of the first windows, as far as they are known already.
+    known: VecDeque<Transcript>,
 }
 
 impl SpeechOperation {
@@ -184,18 +82,8 @@ impl SpeechOperation {
     /// thread's priority.
     pub(crate) fn load(runtime: &Runtime, registry: &Registry, config: &Config) -> Result<Self, WorkerError> {
         let operation = Operation::SpeechRecognition.name();
-        let engines = engines::by_language(registry, operation, |manifest| {
-            let load = || speech::load(runtime, manifest, config.inference_threads.get());
-            let model = load()?;
-            let (front_end, clock) = (model.front_end(), model.clock());
-            let alphabet = Arc::new(model.alphabet());
-            let mut copies = vec![Recogniser(model)];
-            for _ in 1..config.speech_copies().get() {
-                copies.push(Recogniser(load()?));
-            }
-            let engine = Arc::new(engines::start_copies(manifest, copies, BATCHES)?);
-            Ok(LanguageEngine { engine, front_end, clock, confidence: manifest.confidence, alphabet })
-        })?;
+        let load = |manifest: &Manifest| LanguageEngine::load(runtime, manifest, config);
+        let engines = engines::by_language(registry, operation, load)?;
         let translators = Translators::load(runtime, registry, config)?;
         let punctuation = Punctuation::load(runtime, registry, config)?;
         Ok(Self { engines, translators, punctuation, limits: AudioLimits::default() })
@@ -203,8 +91,7 @@ impl SpeechOperation {
 
     /// The engine of the model for this language.
     pub(super) fn engine(&self, language: Language) -> Option<&dyn RunningModel> {
-        let engine: &Engine<Recogniser> = &self.engines.get(&language)?.engine;
-        Some(engine)
+        Some(&*self.engines.get(&language)?.engine)
     }
 
     /// Transcribes a recording, and translates the transcript on request.
@@ -213,19 +100,31 @@ impl SpeechOperation {
         job: SpeechJob<'_>,
         upload: Option<Upload>,
     ) -> Result<(Outcome, Timing), OperationError> {
-        let parameters = job.parameters;
         let upload = upload.ok_or(OperationError::NoUpload)?;
+        let mut spent = Recognising::default();
+        let mut detected = Detected::default();
+        if job.parameters.detect_language {
+            let turns = |cost| Turn { account_id: job.account_id, cost };
+            detected =
+                detect(&self.engines, job.parameters, &upload, &self.limits, turns, &mut spent).await?;
+        }
+        let lang = detected.language.unwrap_or(job.parameters.lang);
+        let parameters = &jobs::SpeechParameters { lang, ..job.parameters.clone() };
+        let job = SpeechJob { parameters, ..job };
         let engine = self.engines.get(&parameters.lang);
         let engine = engine.ok_or(OperationError::NoModel(parameters.lang.code()))?;
         let (terms, without_effect) = engine.terms(&parameters.keyterms);
         let is_split = parameters.channels == Channels::Split;
-        let mut spent = Recognising::default();
+        // The language is that of all channels, so what was recognised is the text of none.
+        let known = detected.transcripts.remove(&lang).filter(|_| !is_split);
+        let mut known = known.unwrap_or_default();
         let mut preparing = Preparing::default();
         let mut recognised = Recognised::default();
         for channel in 0_u8.. {
             let before_s = recognised.seconds * f64::from(channel);
             let channel = usize::from(channel);
-            let reading = Reading { channel: is_split.then_some(channel), before_s, terms: &terms };
+            let known = mem::take(&mut known);
+            let reading = Reading { channel: is_split.then_some(channel), before_s, terms: &terms, known };
             match self.recognise(&job, engine, upload.clone(), reading, &mut spent).await? {
                 Ended::Undecodable(undecodable, took) => {
                     preparing += took;
@@ -240,7 +139,7 @@ impl SpeechOperation {
                 break;
             }
         }
-        recognised.warnings.extend(without_effect);
+        recognised.warnings.extend(without_effect.into_iter().chain(detected.warning));
         tracing::info!(
             seconds = recognised.seconds,
             decode_us = micros(preparing.decoding.saturating_sub(preparing.resampling)),
@@ -261,7 +160,7 @@ impl SpeechOperation {
         &SpeechJob { account_id, parameters, progress }: &SpeechJob<'_>,
         engine: &LanguageEngine,
         upload: Upload,
-        Reading { channel, before_s, terms }: Reading<'_>,
+        Reading { channel, before_s, terms, mut known }: Reading<'_>,
         spent: &mut Recognising,
     ) -> Result<Ended, OperationError> {
         let mut prepared =
@@ -278,10 +177,14 @@ impl SpeechOperation {
         while let Some(next) = prepared.recv().await {
             match next {
                 Prepared::Window(window, features, n_channels) => {
-                    let input = SpeechInput { features, language: parameters.lang, terms: terms.clone() };
-                    let cost = u64::try_from(window.samples.len()).unwrap_or(u64::MAX);
-                    let turn = Turn { account_id, cost };
-                    joiner.add(&window, engine.recognise(turn, input, spent).await?);
+                    let transcript = if let Some(transcript) = known.pop_front() {
+                        transcript
+                    } else {
+                        let input = SpeechInput { features, language: parameters.lang, terms: terms.clone() };
+                        let turn = Turn { account_id, cost: cost(&window) };
+                        engine.recognise(turn, input, spent).await?
+                    };
+                    joiner.add(&window, transcript);
                     let words = joiner.settled();
                     waiting.extend(segmenter.further(words));
                     let finished = finished(&mut waiting, words, writer.as_mut(), spent).await?;
@@ -374,6 +277,7 @@ impl SpeechOperation {
             warnings,
             probably_wrong,
             confidence: confidence.map(thousandths),
+            language: parameters.detect_language.then_some(parameters.lang),
             subtitles: parameters.subtitles,
         };
         Ok((outcome, took))

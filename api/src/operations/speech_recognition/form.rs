@@ -35,15 +35,35 @@ impl TextForm {
     }
 }
 
+/// The language of a recording, or the wish to have it detected.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum SpokenLanguage {
+    Named(Language),
+    Auto,
+}
+
+impl SpokenLanguage {
+    const ALL: [Self; 3] = [Self::Named(Language::Panjabi), Self::Named(Language::English), Self::Auto];
+
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Named(language) => language.code(),
+            Self::Auto => "auto",
+        }
+    }
+}
+
 choices! {
     TextForm: Self::name, None;
+    SpokenLanguage: Self::name, Some(("SpokenLanguage", "A language of speech, or `auto` to have it detected."));
 }
 
 fields! {
     /// The fields of a speech recognition request.
     SpeechForm {
-        /// The language that is spoken in the recording.
-        lang: Language = field("lang").or("pa").wrong("fr"),
+        /// The language that is spoken in the recording. With `auto`, it is detected by the first seconds of speech, and
+        /// Panjabi is taken if both languages are about as likely.
+        lang: SpokenLanguage = field("lang").or("pa").wrong("fr"),
         /// Whether to translate the text: Panjabi into English, English into Panjabi.
         with_translation: bool = field("with-translation").or("false"),
         /// Whether to return the segments with their times.
@@ -97,8 +117,13 @@ impl Form for SpeechForm {
                 "with-words is true, but words are in the segments: expected with-timestamps to be true too";
             violations.push(Violation::new("with-words", Code::Unsupported, detail));
         }
+        let (lang, detect_language) = match self.lang? {
+            SpokenLanguage::Named(language) => (language, false),
+            SpokenLanguage::Auto => (Language::default(), true),
+        };
         let parameters = SpeechParameters {
-            lang: self.lang?,
+            lang,
+            detect_language,
             with_translation: self.with_translation?,
             with_timestamps: self.with_timestamps?,
             with_words: self.with_words?,

@@ -5,7 +5,7 @@ Their names and members are those of `docs/openapi.json`. A server of a newer ve
 
 from typing import Literal, NotRequired, TypeAlias, TypedDict
 
-Language: TypeAlias = Literal["pa", "en"]
+SpokenLanguage: TypeAlias = Literal["pa", "en", "auto"]
 JobState: TypeAlias = Literal["queued", "running", "succeeded", "failed", "cancelled"]
 Operation: TypeAlias = Literal[
     "alphabet-recognition", "digit-recognition", "handwriting-generator", "speech-recognition"
@@ -68,6 +68,8 @@ class Transcription(TypedDict):
     translation: NotRequired[str]
     timestamps: NotRequired[list[Segment]]
     confidence: NotRequired[float]
+    language: NotRequired[str]
+    """The language that was detected, with `lang="auto"`."""
 
 
 class ProbablyWrong(TypedDict):
@@ -181,7 +183,7 @@ class HandwritingFields(TypedDict, total=False):
 class SpeechFields(TypedDict, total=False):
     """The fields of a speech recognition request beside its recording."""
 
-    lang: Language
+    lang: SpokenLanguage
     with_translation: bool
     with_timestamps: bool
     with_words: bool

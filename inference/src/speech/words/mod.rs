@@ -3,6 +3,7 @@
 
 mod clock;
 mod evidence;
+mod likeliest;
 mod segments;
 mod spread;
 mod transcript;
@@ -13,6 +14,7 @@ mod written;
 pub use clock::Clock;
 pub(crate) use clock::seconds;
 pub use evidence::Evidence;
+pub use likeliest::{ENOUGH_SAMPLES, likeliest};
 pub use segments::{Segmenter, divided, segments, timed};
 pub(crate) use spread::spread;
 pub use transcript::Transcript;

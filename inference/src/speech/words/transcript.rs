@@ -14,6 +14,13 @@ pub struct Transcript {
     pub(crate) blanks: Vec<bool>,
 }
 
+impl Transcript {
+    /// The evidence for all of its tokens.
+    pub fn evidence(&self) -> Evidence {
+        self.tokens.iter().map(|token| token.evidence).sum()
+    }
+}
+
 /// One unit of text with its time.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Token {

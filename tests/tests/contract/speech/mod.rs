@@ -5,6 +5,7 @@ mod channels;
 mod fields;
 mod files;
 mod keyterms;
+mod languages;
 mod long;
 mod privacy;
 mod scripts;

@@ -1,0 +1,98 @@
+//! Detects the language of a recording: its first seconds of speech come in, and the language goes out, with what each model
+//! wrote of them, so that the model of that language need not read them again.
+
+use std::collections::{HashMap, VecDeque};
+
+use akhar_inference::{
+    Confidence,
+    speech::{ENOUGH_SAMPLES, Evidence, Transcript, likeliest},
+};
+use akhar_jobs::{Language, SpeechParameters, Upload};
+use futures::future::try_join_all;
+
+use super::{
+    error::OperationError,
+    language_engine::{LanguageEngine, Recognising, SpeechInput, cost},
+    preparation::{Prepared, prepare},
+};
+use crate::{decode::audio::AudioLimits, fair_queue::Turn};
+
+/// What is known of the language of a recording.
+#[derive(Default)]
+pub(super) struct Detected {
+    /// The language, if one is clearly likelier than the other.
+    pub(super) language: Option<Language>,
+    /// What the model of each language wrote of the first windows.
+    pub(super) transcripts: HashMap<Language, VecDeque<Transcript>>,
+    /// Why there is no language, unless nothing is said.
+    pub(super) warning: Option<String>,
+}
+
+/// What one model wrote.
+struct Read {
+    confidence: Option<Confidence>,
+    transcripts: VecDeque<Transcript>,
+    spent: Recognising,
+}
+
+/// Detects the language of a recording, whose channels are mixed. `turn` gives the turn of a window, by its cost. A recording that cannot be decoded has none.
+pub(super) async fn detect(
+    engines: &HashMap<Language, LanguageEngine>,
+    parameters: &SpeechParameters,
+    upload: &Upload,
+    limits: &AudioLimits,
+    turn: impl Fn(u64) -> Turn,
+    spent: &mut Recognising,
+) -> Result<Detected, OperationError> {
+    let turn = &turn;
+    let readings = engines.iter().map(async |(&language, engine)| {
+        let read = read(engine, (language, parameters), upload.clone(), limits.clone(), turn).await?;
+        Ok::<_, OperationError>((language, read))
+    });
+    let mut detected = Detected::default();
+    let mut languages = Vec::new();
+    let mut texts = Vec::new();
+    for (language, read) in try_join_all(readings).await? {
+        *spent += read.spent;
+        let evidence = read.transcripts.iter().map(Transcript::evidence).sum::<Evidence>();
+        languages.push(language);
+        texts.extend(read.confidence.map(|confidence| (evidence, confidence)));
+        detected.transcripts.insert(language, read.transcripts);
+    }
+    let is_calibrated = texts.len() == languages.len();
+    detected.language = likeliest(&texts).filter(|_| is_calibrated).map(|place| languages[place]);
+    let is_text = texts.iter().any(|(evidence, _)| evidence.n_letters() > 0);
+    detected.warning = match detected.language {
+        None if !is_calibrated => Some("a model has no calibrated confidence"),
+        None if is_text => Some("the text of each language is about as likely"),
+        _ => None,
+    }
+    .map(|reason| {
+        format!("the language was not detected, because {reason}: {} was taken", parameters.lang.code())
+    });
+    Ok(detected)
+}
+
+/// What the model of one language writes of the first windows. Most of them have enough sound alone.
+async fn read(
+    engine: &LanguageEngine,
+    (language, parameters): (Language, &SpeechParameters),
+    upload: Upload,
+    limits: AudioLimits,
+    turn: impl Fn(u64) -> Turn,
+) -> Result<Read, OperationError> {
+    let (terms, _) = engine.terms(&parameters.keyterms);
+    let mut prepared = prepare(upload, limits, engine.front_end.clone(), engine.clock, None)
+        .map_err(OperationError::Thread)?;
+    let mut transcripts = VecDeque::new();
+    let mut spent = Recognising::default();
+    let mut n_samples = 0;
+    while n_samples < ENOUGH_SAMPLES
+        && let Some(Prepared::Window(window, features, _)) = prepared.recv().await
+    {
+        n_samples += window.samples.len();
+        let input = SpeechInput { features, language, terms: terms.clone() };
+        transcripts.push_back(engine.recognise(turn(cost(&window)), input, &mut spent).await?);
+    }
+    Ok(Read { confidence: engine.confidence, transcripts, spent })
+}
