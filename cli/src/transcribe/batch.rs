@@ -21,6 +21,7 @@ use super::{
     pace::{Pace, Place},
     server,
     settings::{Settings, sha256},
+    spoken::AUTO,
     untranscribed::Untranscribed,
 };
 use crate::failure::Failure;
@@ -167,7 +168,7 @@ impl Batch {
                 if let Ok(length_s) = length_s.await {
                     self.lengths.opened(nth, length_s);
                 }
-                self.job(nth, sound, place, false).await?
+                self.job(nth, sound, place, false, self.settings.lang().name()).await?
             }
             None => self.channels(nth, input, sound.bytes, memory).await?,
         };
@@ -214,7 +215,8 @@ impl Batch {
         memory: Option<SemaphorePermit<'_>>,
     ) -> Result<Transcript, Trouble> {
         if !self.settings.splits_channels() {
-            return self.clone().pieces(nth, input, bytes, memory, None).await;
+            let lang = self.settings.lang().name().to_owned();
+            return self.clone().pieces(nth, input, bytes, memory, None, lang).await;
         }
         let is_own = input.reader() != Reader::Ffmpeg;
         let opened = bytes.clone();
@@ -222,18 +224,22 @@ impl Batch {
             blocking(move || Recording::open(opened, None).map(|recording| recording.n_channels()));
         let n_channels = if is_own { n_channels.await? } else { 1 };
         let mut channels = Vec::new();
+        let mut lang = self.settings.lang().name().to_owned();
         for channel in 0..n_channels {
-            let bytes = bytes.clone();
-            channels.push(
-                self.clone().pieces(nth, input, bytes, None::<SemaphorePermit<'_>>, Some(channel)).await?,
-            );
+            let no_permit = None::<SemaphorePermit<'_>>;
+            let pieces =
+                self.clone().pieces(nth, input, bytes.clone(), no_permit, Some(channel), lang.clone());
+            let transcript = pieces.await?;
+            lang = transcript.detected().map_or(lang, str::to_owned);
+            channels.push(transcript);
         }
         drop(memory);
         Ok(merge(channels))
     }
 
     /// Transcribes a recording that the server does not take as it is, or one of its channels, in pieces. `memory` is released when the last piece is
-    /// cut off.
+    /// cut off. `lang`: the name of the language. If it is to be detected, pieces are sent one by one until it is, and the
+    /// others are of this language.
     async fn pieces(
         self: Arc<Self>,
         nth: usize,
@@ -241,6 +247,7 @@ impl Batch {
         bytes: Bytes,
         memory: Option<impl Drop>,
         channel: Option<usize>,
+        mut lang: String,
     ) -> Result<Transcript, Trouble> {
         let (sender, mut pieces) = mpsc::channel(1);
         let batch = self.clone();
@@ -255,10 +262,14 @@ impl Batch {
         let mut warnings = Vec::new();
         loop {
             tokio::select! {
-                Some(part) = running.next() => parts.push(part?),
-                place = self.pace.place(), if next.is_some() => {
+                Some(ended) = running.next() => {
+                    let (nth_piece, part): (usize, Part) = ended?;
+                    lang = part.transcript.detected().map_or(lang, str::to_owned);
+                    parts.push((nth_piece, part));
+                }
+                place = self.pace.place(), if next.is_some() && (lang != AUTO || running.is_empty()) => {
                     let piece: Option<CutPiece> = next.take();
-                    running.extend(piece.map(|piece| self.piece((nth, n_pieces), piece, place)));
+                    running.extend(piece.map(|piece| self.piece((nth, n_pieces), piece, place, lang.clone())));
                     n_pieces += 1;
                 }
                 piece = pieces.recv(), if next.is_none() && cut.is_some() => {
@@ -283,9 +294,10 @@ impl Batch {
         (nth, nth_piece): (usize, usize),
         piece: CutPiece,
         place: Place,
+        lang: String,
     ) -> Result<(usize, Part), Trouble> {
         let CutPiece { start_s, end_s, ends_in_pause, sound } = piece;
-        let mut transcript = self.job(nth, sound, place, true).await?;
+        let mut transcript = self.job(nth, sound, place, true, &lang).await?;
         if !ends_in_pause {
             transcript
                 .warnings
@@ -302,6 +314,7 @@ impl Batch {
         sound: Sound,
         place: Place,
         is_piece: bool,
+        lang: &str,
     ) -> Result<Transcript, Trouble> {
         let mut n_failed = 0;
         let mut counted_s = 0.0;
@@ -311,7 +324,7 @@ impl Batch {
             counted_s = transcribed_s;
         };
         let job = loop {
-            let request = self.settings.request(&sound.sha256, n_failed, is_piece);
+            let request = self.settings.request(&sound.sha256, n_failed, is_piece, lang);
             let submitted = self.client.submit_speech_recognition(sound.bytes.clone(), &request).await;
             let submitted = submitted.map_err(|error| self.trouble(&error))?;
             let job = self.client.followed_job(submitted.id, PROGRESS_INTERVAL_S, &mut count).await;
@@ -376,7 +389,8 @@ fn cut(mut recording: Source, pieces: &mpsc::Sender<CutPiece>) -> Result<Vec<Str
 /// The transcript of a job that has ended.
 fn transcript(job: JobBody) -> Result<Transcript, Trouble> {
     match (job.result, job.error) {
-        (Some(JobResultBody::Transcription(body)), _) => Ok(Transcript {
+        (Some(JobResultBody::Transcription(mut body)), _) => Ok(Transcript {
+            language: body.language.take(),
             body,
             duration_s: job.transcribed_s.unwrap_or_default(),
             jobs: vec![job.id],

@@ -12,21 +12,23 @@ use super::{
     cut,
     ffmpeg::Ffmpeg,
     inputs::{Input, Inputs, Reader},
+    spoken::SpokenLanguage,
     untranscribed::Untranscribed,
 };
-use crate::{failure::Failure, language::Language, output};
+use crate::{failure::Failure, output};
 
 /// The time that the bundled model needs for a second of speech, seconds on one core, by its card in `models/cards`.
-const fn real_time_factor(lang: Language) -> f64 {
+/// The slower one if it is to be detected.
+const fn real_time_factor(lang: SpokenLanguage) -> f64 {
     match lang {
-        Language::Pa => 0.019,
-        Language::En => 0.044,
+        SpokenLanguage::Pa => 0.019,
+        SpokenLanguage::En | SpokenLanguage::Auto => 0.044,
     }
 }
 
 /// Opens all recordings, and prints how many there are, how long they are, about how long a run would take, and which files
 /// would fail or be skipped.
-pub(super) fn report(Inputs { recordings, skipped }: &Inputs, lang: Language) -> Result<(), Failure> {
+pub(super) fn report(Inputs { recordings, skipped }: &Inputs, lang: SpokenLanguage) -> Result<(), Failure> {
     let mut length_s = 0.0;
     let mut failing = Vec::new();
     for input in recordings {

@@ -14,6 +14,15 @@ pub(super) struct Transcript {
     pub(super) warnings: Warnings,
     /// The expected share of letters that are right, if the server tells it.
     pub(super) confidence: Option<f64>,
+    /// The language, if it was detected.
+    pub(super) language: Option<String>,
+}
+
+impl Transcript {
+    /// The language that was detected by what is said.
+    pub(super) fn detected(&self) -> Option<&str> {
+        self.language.as_deref().filter(|_| !self.body.transcription.is_empty())
+    }
 }
 
 /// A piece's place in its recording, seconds, and its transcript.
@@ -35,6 +44,7 @@ pub(super) fn join(parts: Vec<Part>) -> Transcript {
         jobs: Vec::new(),
         warnings: Warnings::default(),
         confidence: confidence(&parts),
+        language: language(&parts).map(str::to_owned),
     };
     let said_of_all = said_of_all(&parts);
     for Part { start_s, end_s, ends_in_pause, transcript } in parts {
@@ -133,6 +143,12 @@ fn confidence(parts: &[Part]) -> Option<f64> {
     (n_all > 0.0).then(|| (n_right / n_all * 1e3).round() / 1e3)
 }
 
+/// The language that was detected: if nothing is said, what the server takes then.
+fn language(parts: &[Part]) -> Option<&str> {
+    let mut all = parts.iter().map(|part| &part.transcript);
+    all.find_map(Transcript::detected).or(parts.first()?.transcript.language.as_deref())
+}
+
 /// A body without text, with the members that all parts have.
 fn empty(parts: &[Part]) -> TranscriptionBody {
     let all = |has: fn(&TranscriptionBody) -> bool| parts.iter().all(|part| has(&part.transcript.body));
@@ -187,7 +203,8 @@ mod tests {
             ..Warnings::default()
         };
         let confidence = (!texts.is_empty()).then_some(if start_s > 0.0 { 0.5 } else { 0.8 });
-        let transcript = Transcript { body, duration_s: end_s - start_s, jobs, warnings, confidence };
+        let transcript =
+            Transcript { body, duration_s: end_s - start_s, jobs, warnings, confidence, language: None };
         Part { start_s, end_s, ends_in_pause: true, transcript }
     }
 

@@ -122,10 +122,12 @@ fn same_settings(line: &str, settings: &Settings, folder: &Path) -> Result<(), F
 #[cfg(test)]
 mod tests {
     use super::{
-        super::settings::{Asked, Format},
+        super::{
+            settings::{Asked, Format},
+            spoken::SpokenLanguage,
+        },
         *,
     };
-    use crate::language::Language;
 
     fn folder(name: &str) -> PathBuf {
         let folder = std::env::temp_dir().join(format!("akhar-journal-{}-{name}", std::process::id()));
@@ -135,7 +137,7 @@ mod tests {
         folder
     }
 
-    fn settings(lang: Language) -> Settings {
+    fn settings(lang: SpokenLanguage) -> Settings {
         Settings::new(lang, Asked::default(), &[Format::Json])
     }
 
@@ -153,7 +155,7 @@ mod tests {
     #[test]
     fn a_resumed_run_knows_what_is_done() {
         let folder = folder("resumed");
-        let settings = settings(Language::Pa);
+        let settings = settings(SpokenLanguage::Pa);
         let first = Journal::open(&folder, &settings, false).unwrap();
         first.add(&entry("a/ਇੱਕ")).unwrap();
         assert!(first.done("a/ਇੱਕ", "ab").is_none(), "it is not of an earlier run");
@@ -167,7 +169,7 @@ mod tests {
     #[test]
     fn a_journal_cut_off_at_any_byte_keeps_its_whole_lines() {
         let folder = folder("torn");
-        let settings = settings(Language::Pa);
+        let settings = settings(SpokenLanguage::Pa);
         let journal = Journal::open(&folder, &settings, true).unwrap();
         for name in ["a", "b"] {
             journal.add(&entry(name)).unwrap();
@@ -190,7 +192,7 @@ mod tests {
     #[test]
     fn a_journal_needs_resume_and_the_same_settings_and_one_run_at_a_time() {
         let folder = folder("refused");
-        let pa = settings(Language::Pa);
+        let pa = settings(SpokenLanguage::Pa);
         let first = Journal::open(&folder, &pa, false).unwrap();
         first.add(&entry("a")).unwrap();
         let refused =
@@ -198,7 +200,7 @@ mod tests {
         assert!(refused(&pa, true).contains("another akhar"));
         drop(first);
         assert!(refused(&pa, false).contains("--resume"));
-        let other = refused(&settings(Language::En), true);
+        let other = refused(&settings(SpokenLanguage::En), true);
         assert!(other.contains(r#""lang":"pa""#) && other.contains(r#""lang":"en""#), "{other}");
         fs::remove_dir_all(&folder).unwrap();
     }

@@ -14,6 +14,7 @@ mod pace;
 mod progress;
 mod server;
 mod settings;
+mod spoken;
 mod summary;
 mod untranscribed;
 
@@ -33,10 +34,7 @@ use tokio::{
     time::{MissedTickBehavior, interval, sleep},
 };
 
-use crate::{
-    channels::Channels, digits::Digits, failure::Failure, language::Language, output, script::Script,
-    serve::Embedded,
-};
+use crate::{channels::Channels, digits::Digits, failure::Failure, output, script::Script, serve::Embedded};
 use batch::{Batch, Ended};
 pub(crate) use cut::seconds;
 use inputs::{Input, Inputs};
@@ -47,6 +45,7 @@ use pace::Pace;
 use progress::{Progress, Tally};
 use server::{Elsewhere, Server};
 use settings::{Asked, Format, Settings};
+use spoken::SpokenLanguage;
 use summary::Row;
 use untranscribed::Untranscribed;
 
@@ -71,9 +70,9 @@ pub(crate) struct Arguments {
     format: Vec<Format>,
     /// The language that is spoken
     #[arg(long, default_value = "pa")]
-    lang: Language,
+    lang: SpokenLanguage,
     /// Translate the text into the other language. In the formats other than json, the translation is a file of its own, such
-    /// as NAME.en.srt
+    /// as NAME.en.srt, so with these the language must be named
     #[arg(long)]
     translate: bool,
     /// Add the time of each segment. The formats srt and vtt imply this
@@ -132,6 +131,11 @@ pub(crate) struct Arguments {
 
 impl Arguments {
     fn settings(&self) -> Result<Settings, Failure> {
+        if self.translate && self.lang.named().is_none() && self.format.iter().any(|f| *f != Format::Json) {
+            let text = "--lang auto does not tell the names of the files with translations: name the language, or leave out \
+                the formats other than json";
+            return Err(Failure::Command(text.to_owned()));
+        }
         let asked = Asked { translate: self.translate, timestamps: self.timestamps, words: self.words };
         let keyterms = self.keyterms.as_deref().map(keyterms::read).transpose()?.unwrap_or_default();
         let settings = Settings::new(self.lang, asked, &self.format).with_script(self.script);

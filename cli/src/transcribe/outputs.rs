@@ -128,7 +128,7 @@ fn contents(
             let document = Document {
                 file: input.path.to_string_lossy().into_owned(),
                 duration_s: transcript.duration_s,
-                lang: settings.lang(),
+                lang: transcript.language.as_deref().unwrap_or(settings.lang().name()),
                 jobs: &transcript.jobs,
                 warnings: transcript.warnings.sentences(),
                 probably_wrong: &transcript.warnings.probably_wrong,

@@ -83,9 +83,11 @@ impl Server {
 pub(super) fn check_installation(config: &Config, settings: &Settings) -> Result<NonZeroUsize, Failure> {
     akhar_worker::runtime(config)?;
     let registry = Registry::open(&config.models_dir)?;
-    let is_translated = settings.translation_lang().is_some();
-    for operation in ["speech-recognition"].into_iter().chain(is_translated.then_some("translation")) {
-        registry.serving(operation, Some(settings.lang()))?;
+    let translation = settings.translates().then_some("translation");
+    for operation in ["speech-recognition"].into_iter().chain(translation) {
+        for lang in settings.lang().codes() {
+            registry.serving(operation, Some(lang))?;
+        }
     }
     if config.database_url.is_none() {
         PrivatePostgres::programs(config.postgres_bin.as_deref())?;

@@ -7,7 +7,8 @@ use clap::ValueEnum;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
-use crate::{channels::Channels, digits::Digits, language::Language, script::Script};
+use super::spoken::SpokenLanguage;
+use crate::{channels::Channels, digits::Digits, script::Script};
 
 /// A format of the results. The name is the extension of the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, ValueEnum, Serialize, Deserialize)]
@@ -62,7 +63,7 @@ pub(super) struct Asked {
 /// What is asked for each recording of a run. The journal keeps it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Settings {
-    lang: Language,
+    lang: SpokenLanguage,
     translate: bool,
     timestamps: bool,
     /// Missing in the journals of earlier versions.
@@ -86,7 +87,7 @@ pub(super) struct Settings {
 
 impl Settings {
     /// Subtitles and words need timestamps, and subtitles are read with a glance, so they imply timestamps and figures.
-    pub(super) fn new(lang: Language, asked: Asked, formats: &[Format]) -> Self {
+    pub(super) fn new(lang: SpokenLanguage, asked: Asked, formats: &[Format]) -> Self {
         let Asked { translate, timestamps, words } = asked;
         let formats: BTreeSet<Format> = formats.iter().copied().collect();
         let has_subtitles = formats.iter().any(|format| format.needs_timestamps());
@@ -166,21 +167,24 @@ impl Settings {
         })
     }
 
-    /// The language's code, such as `pa`.
-    pub(super) const fn lang(&self) -> &'static str {
-        self.lang.code()
+    /// The language of recordings.
+    pub(super) const fn lang(&self) -> SpokenLanguage {
+        self.lang
     }
 
-    /// The code of the translation's language, if there is one.
+    pub(super) const fn translates(&self) -> bool {
+        self.translate
+    }
+
+    /// The code of the translation's language, if there is one and it is known.
     pub(super) fn translation_lang(&self) -> Option<&'static str> {
-        self.translate.then(|| self.lang.other().code())
+        self.lang.named().filter(|_| self.translate).map(|language| language.other().code())
     }
 
     /// The request for a recording with this SHA-256. Its key is a hash of everything that is sent, so that the same
     /// request always has the same job. `nth`: counts the jobs of this request that failed for a reason that may pass.
-    /// `is_piece`: it is a piece, which has one channel.
-    pub(super) fn request(&self, sha256: &str, nth: u32, is_piece: bool) -> SpeechRequest {
-        let lang = self.lang();
+    /// `is_piece`: it is a piece, which has one channel. `lang`: the name of its language.
+    pub(super) fn request(&self, sha256: &str, nth: u32, is_piece: bool, lang: &str) -> SpeechRequest {
         let translate = self.translate;
         // Paragraphs end at pauses, and channels are merged by the times of segments.
         let timestamps = self.timestamps || self.formats.contains(&Format::Txt) || self.splits_channels();
@@ -232,12 +236,12 @@ mod tests {
     #[test]
     fn subtitles_imply_timestamps_and_figures() {
         let with = |formats: &[Format]| {
-            let settings = Settings::new(Language::Pa, Asked::default(), formats);
+            let settings = Settings::new(SpokenLanguage::Pa, Asked::default(), formats);
             assert_eq!(settings.written.is_some(), settings.timestamps);
             settings.timestamps
         };
         let words = Asked { words: true, ..Asked::default() };
-        assert!(Settings::new(Language::Pa, words, &[Format::Json]).timestamps);
+        assert!(Settings::new(SpokenLanguage::Pa, words, &[Format::Json]).timestamps);
         assert!(with(&[Format::Srt]) && with(&[Format::Txt, Format::Vtt]));
         assert!(!with(&[Format::Json, Format::Txt]));
     }
@@ -246,34 +250,36 @@ mod tests {
     fn a_key_depends_on_all_that_is_sent_and_on_nothing_else() {
         let key = |lang, asked, formats: &[Format], sha256, nth| {
             let settings = Settings::new(lang, asked, formats).with_numbers(None);
-            settings.request(sha256, nth, false).idempotency_key.unwrap()
+            settings.request(sha256, nth, false, settings.lang().name()).idempotency_key.unwrap()
         };
         let in_figures = |digits| {
-            let settings =
-                Settings::new(Language::Pa, Asked::default(), &[Format::Json]).with_numbers(Some(digits));
-            settings.request("a", 0, false).idempotency_key.unwrap()
+            let settings = Settings::new(SpokenLanguage::Pa, Asked::default(), &[Format::Json])
+                .with_numbers(Some(digits));
+            settings.request("a", 0, false, "pa").idempotency_key.unwrap()
         };
         let split = || {
-            let settings = Settings::new(Language::Pa, Asked::default(), &[Format::Json]);
+            let settings = Settings::new(SpokenLanguage::Pa, Asked::default(), &[Format::Json]);
             let settings = settings.with_channels(Channels::Split);
-            settings.request("a", 0, false).idempotency_key.unwrap()
+            settings.request("a", 0, false, "pa").idempotency_key.unwrap()
         };
         let in_script = |script| {
-            let settings = Settings::new(Language::Pa, Asked::default(), &[Format::Json]).with_script(script);
-            settings.request("a", 0, false).idempotency_key.unwrap()
+            let settings =
+                Settings::new(SpokenLanguage::Pa, Asked::default(), &[Format::Json]).with_script(script);
+            settings.request("a", 0, false, "pa").idempotency_key.unwrap()
         };
         let with_terms = |terms: &[&str]| {
             let terms = terms.iter().map(|term| (*term).to_owned()).collect();
-            let settings = Settings::new(Language::Pa, Asked::default(), &[Format::Json]);
-            settings.with_keyterms(terms).request("a", 0, false).idempotency_key.unwrap()
+            let settings = Settings::new(SpokenLanguage::Pa, Asked::default(), &[Format::Json]);
+            settings.with_keyterms(terms).request("a", 0, false, "pa").idempotency_key.unwrap()
         };
-        let pa = Language::Pa;
+        let pa = SpokenLanguage::Pa;
         let json = [Format::Json];
         let text = Asked::default();
         let first = key(pa, text, &json, "a", 0);
         assert_ne!(first, key(pa, text, &[Format::Txt], "a", 0), "paragraphs need times");
         let others = [
-            key(Language::En, text, &json, "a", 0),
+            key(SpokenLanguage::En, text, &json, "a", 0),
+            key(SpokenLanguage::Auto, text, &json, "a", 0),
             key(pa, Asked { translate: true, ..text }, &json, "a", 0),
             key(pa, Asked { timestamps: true, ..text }, &json, "a", 0),
             key(pa, Asked { words: true, ..text }, &json, "a", 0),

@@ -2,7 +2,9 @@
 
 use akhar_tests::{
     Form, Stack,
+    bulk::Folders,
     http::send,
+    process::run,
     speech::{recording, recordings, silence, wav},
 };
 use serde_json::{Value, json};
@@ -104,4 +106,28 @@ async fn without_speech_the_language_is_the_default_and_a_broken_file_is_refused
     let other = Form::upload_and(&recording("pa-school.wav").bytes, "lang", "Auto");
     let refused = stack.refused(stack.post(OPERATION, &other), 422).await;
     assert_eq!(refused.errors(), violations([("lang", "not_a_choice")]));
+}
+
+#[tokio::test]
+async fn akhar_transcribe_detects_the_language_of_each_recording_and_of_the_first_piece_that_has_speech() {
+    let stack = Stack::start().await;
+    let folders = Folders::new(stack.folder(), "languages");
+    let english = recording("en-weather.wav");
+    let late = [silence(60), [english.samples(), silence(8)].concat().repeat(8)].concat();
+    folders.add("english.wav", &english.bytes);
+    folders.add("long.wav", &wav(&late));
+    folders.add("panjabi.wav", &recording("pa-school.wav").bytes);
+    let (code, out, log) = run(folders.command(&stack, &["--lang", "auto"])).await;
+    assert_eq!(code, Some(0), "{out}{log}");
+    for (name, lang) in [("english", "en"), ("long", "en"), ("panjabi", "pa")] {
+        let document = folders.json(&format!("{name}.json"));
+        assert_eq!((&document["lang"], &document["language"]), (&json!(lang), &Value::Null), "{name}");
+    }
+    let text = folders.json("long.json")["transcription"].as_str().expect("a text").to_owned();
+    assert!(text.is_ascii() && text.split(' ').count() >= 30, "{text}");
+
+    let arguments = ["--lang", "auto", "--translate", "--format", "json,srt", "--resume"];
+    let (code, _, log) = run(folders.command(&stack, &arguments)).await;
+    assert_eq!(code, Some(1), "{log}");
+    assert!(log.contains("--lang auto does not tell the names of the files with translations"), "{log}");
 }
