@@ -182,6 +182,15 @@ enum Command {
         #[arg(long, default_value = "pa")]
         lang: String,
     },
+    /// Measure how often the language of a recording is detected
+    Languages {
+        /// Folders of wav files with `clips.tsv` in Panjabi
+        #[arg(long)]
+        pa: Vec<PathBuf>,
+        /// The same in English
+        #[arg(long)]
+        en: Vec<PathBuf>,
+    },
     /// Print the evidence for the text of each clip, a line of JSON each, for training/speech/measure/calibrate.py
     Evidence {
         /// A folder of wav files with a table `clips.tsv` of `file` and `text`
@@ -256,6 +265,7 @@ async fn measure(command: Command) -> Report {
         Command::Legibility { hands } => writing::legibility(hands).await,
         Command::Speech { clips, lang, python } => speech::clips_of(&clips, &lang, python.as_deref()).await,
         Command::Keyterms { clips, elsewhere, lang } => speech::keyterms(&clips, &elsewhere, &lang),
+        Command::Languages { pa, en } => speech::languages([&pa, &en]),
         Command::Translation { python } => translation::run(python.as_deref()),
         Command::Long { recording, pieces, lang } => speech::long(&recording, &pieces, &lang).await,
         Command::Bulk { recordings, lang, rounds, python } => {

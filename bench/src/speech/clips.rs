@@ -3,7 +3,7 @@
 use std::{fs, path::Path};
 
 use akhar_inference::{
-    KeyTerms, Manifest, Runtime, load_all,
+    Confidence, KeyTerms, Manifest, Runtime, load_all,
     speech::{self, Chunker, Joiner, SpeechModel, TimedText, WindowInput},
 };
 use akhar_tests::{
@@ -86,19 +86,24 @@ impl Quality {
 pub(super) struct Transcriber {
     pub(super) model: Box<dyn SpeechModel>,
     pub(super) lang: String,
+    pub(super) confidence: Option<Confidence>,
 }
 
 impl Transcriber {
     /// Loads the model as the manifest says, or with greedy decoding, no language model and no aligner.
     pub(super) fn open(lang: &str, is_greedy: bool, n_threads: usize) -> Self {
+        Self::load(&runtime(), lang, is_greedy, n_threads)
+    }
+
+    /// The same with ONNX Runtime, which is loaded once.
+    pub(super) fn load(runtime: &Runtime, lang: &str, is_greedy: bool, n_threads: usize) -> Self {
         let mut manifest = manifest(lang);
         if is_greedy {
             (manifest.decoding, manifest.alignment) = (None, None);
             manifest.generation.iter_mut().for_each(|generation| generation.num_beams = 1);
         }
-        let runtime = Runtime::load(&onnxruntime()).expect("ONNX Runtime");
-        let model = speech::load(&runtime, &manifest, n_threads).expect("the model");
-        Self { model, lang: lang.to_owned() }
+        let model = speech::load(runtime, &manifest, n_threads).expect("the model");
+        Self { model, lang: lang.to_owned(), confidence: manifest.confidence }
     }
 
     pub(super) fn transcribe(&mut self, samples: &[f32], terms: &KeyTerms) -> Vec<TimedText> {
@@ -117,6 +122,11 @@ impl Transcriber {
         }
         joiner.words()
     }
+}
+
+/// Loads ONNX Runtime.
+pub(super) fn runtime() -> Runtime {
+    Runtime::load(&onnxruntime()).expect("ONNX Runtime")
 }
 
 fn manifest(lang: &str) -> Manifest {

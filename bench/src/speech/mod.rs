@@ -6,6 +6,7 @@ mod bulk;
 mod clips;
 mod evidence;
 mod keyterms;
+mod languages;
 mod peers;
 
 use std::{
@@ -29,6 +30,7 @@ pub(crate) use bulk::bulk;
 use clips::{Clip, Quality, Transcriber, clips, samples, spoken};
 pub(crate) use evidence::evidence_of;
 pub(crate) use keyterms::keyterms;
+pub(crate) use languages::languages;
 use peers::beside_peers;
 
 async fn transcribe(stack: &Stack, file: &[u8], lang: &str) -> Answer {
