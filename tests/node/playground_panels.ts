@@ -161,11 +161,13 @@ export async function speak(visit: Visit): Promise<unknown> {
   const first = await lines.first().inputValue();
   const translation = await page.locator("#lines p").first().textContent();
   await check(visit);
-  const code = isPhone ? [] : await runCode(page, "speak");
   await page.locator("#lines button").first().press("Enter");
   await page.locator("#lines li.now").waitFor();
-  await lines.first().fill("ਮੇਰੀ ਲਿਖਤ");
   const saved = async (id: string) => text(Promise.all([page.waitForEvent("download"), page.locator(id).click()]).then(([file]) => file));
+  // The server's subtitles have the translation too, and those of an edited text are made by the page.
+  const original = await saved("#save-srt");
+  if (!original.includes(`${first}\n${translation}`)) visit.complain(`not the subtitles of the server: ${original}`);
+  await lines.first().fill("ਮੇਰੀ ਲਿਖਤ");
   const files = [await saved("#save-srt"), await saved("#save-vtt")];
   const whole = await readFile(`${fixtures}/audio/pa-two-sentences.wav`);
   await page.locator("#sound").setInputFiles({ name: "cut.wav", mimeType: "audio/wav", buffer: whole.subarray(0, 90_000) });
@@ -182,11 +184,34 @@ export async function speak(visit: Visit): Promise<unknown> {
   if (!(await page.locator("#shade-hint").isVisible())) visit.complain("the shades are not explained");
   warnings.push(await page.locator("#speak-warnings li").first().textContent());
   await check(visit);
+  const { options, code } = await withOptions(visit);
   await page.locator("#sound").setInputFiles(`${fixtures}/audio/SOURCE.md`);
   await page.locator("#speak-problem .problem").waitFor();
   const former = await page.locator("#speak-empty:visible, #speak-code section, #lines li, #speak-warnings li").count();
   if (former > 0) visit.complain("an error is shown with a former result");
-  return { first, hasTranslation: translation !== "", files: files.map((file) => file.includes("ਮੇਰੀ ਲਿਖਤ") && file.includes("-->")), warnings, doubt, code };
+  return { first, hasTranslation: translation !== "", files: files.map((file) => file.includes("ਮੇਰੀ ਲਿਖਤ") && file.includes("-->")), warnings, doubt, options, code };
+}
+
+/** A language that is detected, a script, key terms and channels. */
+async function withOptions(visit: Visit): Promise<{ options: unknown; code: string[] }> {
+  const { page, fixtures, isPhone } = visit;
+  await page.locator("[name=lang][value=auto]").check({ force: true });
+  await page.locator("#speak-more summary").press("Enter");
+  await page.locator("#script").selectOption("latin");
+  await page.locator("#keyterms").fill("ਨੰਗਲ\n\nਵਿੱਚ");
+  await page.locator("#channels").check();
+  await check(visit);
+  const done = page.locator("#speak-done");
+  const heard = async (name: string, text: string) => {
+    await page.locator("#sound").setInputFiles(`${fixtures}/audio/${name}`);
+    await page.waitForFunction((part) => document.querySelector("#lines textarea")?.getAttribute("lang") !== "" && [...document.querySelectorAll("textarea")].some(({ value }) => value.includes(part)), text);
+    const line = page.locator("#lines textarea").first();
+    const [found] = ((await done.textContent()) ?? "").split(/[.।]/u);
+    return [await line.inputValue(), await line.getAttribute("lang"), await page.locator("#lines .channel").first().textContent(), found];
+  };
+  const options = [await heard("en-weather.wav", "weather"), await heard("pa-school.wav", "sakūla")];
+  await check(visit);
+  return { options, code: isPhone ? [] : await runCode(page, "speak") };
 }
 
 export async function jobs(visit: Visit): Promise<unknown> {

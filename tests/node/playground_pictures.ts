@@ -30,6 +30,10 @@ export async function pictures(browser: Browser, base: string, key: string, fixt
         await page.locator("#lines li.now").waitFor();
         await page.evaluate(() => scrollTo(0, 0));
         await take("speak");
+        await page.locator("#speak-more summary").click();
+        await page.locator("#keyterms").fill("ਵਿੱਚ\nਡੇਰਾ ਬੱਸੀ");
+        await page.locator("[name=lang][value=auto]").check({ force: true });
+        await take("speak-options");
         await page.goto(`${base}/#jobs`);
         await page.locator("#job-list li").first().waitFor();
         await take("jobs");

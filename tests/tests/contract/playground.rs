@@ -46,7 +46,16 @@ async fn people_draw_write_and_speak_on_the_playground_on_phones_and_desktops() 
         assert!(text.contains(part), "{kind}: {text}");
     }
     let warnings = ["ਫ਼ਾਈਲ ਅਧੂਰੀ ਹੈ: ਇਸ ਵਿੱਚ 2.811 ਸਕਿੰਟ", "ਭਰੋਸਾ ਘੱਟ ਹੈ: ਲਿਖਤ ਸ਼ਾਇਦ ਗਲਤ ਹੈ, 0."];
-    used(&visit("phone").await, "ਅੱਜ ਮੌਸਮ ਬਹੁਤ ਚੰਗਾ ਹੈ", "ਸ਼ਾਇਦ ਗਲਤ ਹੈ", warnings);
+    let phone = visit("phone").await;
+    used(&phone, "ਅੱਜ ਮੌਸਮ ਬਹੁਤ ਚੰਗਾ ਹੈ", "ਸ਼ਾਇਦ ਗਲਤ ਹੈ", warnings);
+    let [english, panjabi] = ["The weather is very nice today.", "mērā bharā sakūla vicca paṛhadā hai"];
+    for (shown, channel, found) in [
+        (&desktop, "Channel 1", ["English was detected", "Panjabi was detected"]),
+        (&phone, "ਚੈਨਲ 1", ["ਬੋਲੀ ਅੰਗਰੇਜ਼ੀ ਪਛਾਣੀ ਗਈ", "ਬੋਲੀ ਪੰਜਾਬੀ ਪਛਾਣੀ ਗਈ"]),
+    ] {
+        let options = json!([[english, "en", channel, found[0]], [panjabi, "pa-Latn", channel, found[1]]]);
+        assert_eq!(shown["speak"]["options"], options);
+    }
 }
 
 /// Checks what the panels showed. `heard` is in the transcription, `doubt` stands beside one that is probably wrong, and the

@@ -5,7 +5,7 @@ import { key, refused } from "./key.js";
 /**
  * A request. `json` or `fields` is its body, and `job` the id of the job that it made.
  * @typedef {{method: string, path: string, headers?: Record<string, string>, json?: object,
- *   fields?: Record<string, string | File>, job?: string}} Call
+ *   fields?: Record<string, string | File | string[]>, job?: string}} Call
  * @typedef {{title: string, detail?: string, status?: number, type?: string, request_id?: string, retryAfter?: number,
  *   errors?: {field: string, code: string, detail: string}[]}} ProblemDocument
  */
@@ -19,6 +19,12 @@ export class Problem extends Error {
   }
 }
 
+/** The fields of a form one by one: one with a list is there for each member. @param {Call} call */
+export function parts(call) {
+  const all = Object.entries(call.fields ?? {});
+  return all.flatMap(([name, value]) => [value].flat().map((one) => /** @type {[string, string | File]} */ ([name, one])));
+}
+
 /** @param {Call} call @param {string} secret @param {AbortSignal} [signal] */
 function send(call, secret, signal) {
   const headers = new Headers({ ...call.headers, authorization: `Bearer ${secret}` });
@@ -30,7 +36,7 @@ function send(call, secret, signal) {
     init.body = JSON.stringify(call.json);
   } else if (call.fields !== undefined) {
     const form = new FormData();
-    for (const [name, value] of Object.entries(call.fields)) form.set(name, value);
+    for (const [name, value] of parts(call)) form.append(name, value);
     init.body = form;
   }
   return fetch(call.path, init);

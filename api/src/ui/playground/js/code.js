@@ -1,4 +1,5 @@
 // Shows a request as curl, Python and JavaScript: the same request as the page sent, with the key in a variable.
+import { parts } from "./api.js";
 import { t } from "./data.js";
 import { copy, icon, make, save } from "./dom.js";
 
@@ -15,6 +16,7 @@ function python(value) {
   if (value === false) return "False";
   if (value === null || value === undefined) return "None";
   if (typeof value !== "object") return JSON.stringify(value);
+  if (Array.isArray(value)) return `[${value.map(python).join(", ")}]`;
   const pairs = Object.entries(value).map(([name, member]) => `${JSON.stringify(name)}: ${python(member)}`);
   return `{${pairs.join(", ")}}`;
 }
@@ -28,7 +30,7 @@ function asCurl(call, base) {
   if (call.method !== "GET" && call.method !== "POST") lines[0] += ` -X ${call.method}`;
   for (const [name, value] of Object.entries(call.headers ?? {})) lines.push(`-H ${shell(`${name}: ${value}`)}`);
   if (call.json) lines.push("-H 'content-type: application/json'", `-d ${shell(script(call.json))}`);
-  for (const [name, value] of Object.entries(call.fields ?? {})) {
+  for (const [name, value] of parts(call)) {
     lines.push(value instanceof File ? `-F ${shell(`${name}=@${value.name}`)}` : `-F ${shell(`${name}=${value}`)}`);
   }
   const text = lines.join(" \\\n  ");
@@ -77,9 +79,9 @@ function asJavaScript(call, base) {
       lines.unshift('import { openAsBlob } from "node:fs";', "");
     }
     lines.push("const body = new FormData();");
-    for (const [name, value] of Object.entries(call.fields)) {
+    for (const [name, value] of parts(call)) {
       const given = value instanceof File ? `await openAsBlob(${script(value.name)}), ${script(value.name)}` : script(value);
-      lines.push(`body.set(${script(name)}, ${given});`);
+      lines.push(`body.append(${script(name)}, ${given});`);
     }
   }
   lines.push(`const answer = await fetch(${script(base + call.path)}, {`, `  method: ${script(call.method)},`);

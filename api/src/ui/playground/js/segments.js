@@ -12,6 +12,7 @@ export class Segments {
   /** @type {{segment: Segment, item: HTMLElement, area: HTMLTextAreaElement, note: HTMLElement}[]} */
   #rows = [];
   #frame = 0;
+  languages = { text: "", translation: "" };
 
   /** @param {HTMLElement} list @param {HTMLAudioElement} player */
   constructor(list, player) {
@@ -27,22 +28,37 @@ export class Segments {
     return this.#rows.map(({ segment, area }) => ({ ...segment, transcription: area.value }));
   }
 
-  /** @param {string} language of the text */
-  clear(language) {
-    this.language = language;
+  /** Whether the text of a segment is not the one that was recognised. */
+  get isEdited() {
+    return this.#rows.some(({ segment, area }) => area.value !== segment.transcription);
+  }
+
+  /** @param {{text: string, translation: string}} languages the tags of the text and of its translation */
+  clear(languages) {
+    this.languages = languages;
     this.#rows = [];
     this.list.replaceChildren();
+  }
+
+  /** Sets the languages when they are known. @param {{text: string, translation: string}} languages */
+  speak(languages) {
+    this.languages = languages;
+    for (const { area, note } of this.#rows) {
+      area.lang = languages.text;
+      note.lang = languages.translation;
+    }
   }
 
   /** @param {Segment} segment */
   add(segment) {
     const [start, end] = [clock(segment.start), clock(segment.end)];
     const play = make("button", { type: "button", "aria-label": t("speak.play", { time: start }), onclick: () => this.#play(segment) }, start);
-    const area = make("textarea", { rows: 1, lang: this.language, spellcheck: "false", "aria-label": t("speak.edit", { start, end }) });
+    const area = make("textarea", { rows: 1, lang: this.languages.text, dir: "auto", spellcheck: "false", "aria-label": t("speak.edit", { start, end }) });
     area.value = segment.transcription;
-    const note = make("p", { lang: this.language === "pa" ? "en" : "pa" }, segment.translation ?? "");
+    const note = make("p", { lang: this.languages.translation, dir: "auto" }, segment.translation ?? "");
     note.hidden = !segment.translation;
     const item = make("li", {}, play, area, note);
+    if (segment.channel !== undefined) item.append(make("small", { class: "channel" }, t("speak.channel", { nth: segment.channel })));
     area.addEventListener("input", () => grow(area));
     this.list.append(item);
     grow(area);
@@ -78,7 +94,7 @@ export class Segments {
       const doubted = words.filter(isDoubted).map(({ word }) => word);
       if (doubted.length === 0 || area.value !== words.map(({ word }) => word).join(" ")) return false;
       const parts = words.flatMap((word, nth) => [nth > 0 ? " " : "", isDoubted(word) ? make("mark", {}, word.word) : word.word]);
-      const shade = make("div", { class: "shade", lang: this.language, "aria-hidden": "true" }, ...parts);
+      const shade = make("div", { class: "shade", lang: this.languages.text, dir: "auto", "aria-hidden": "true" }, ...parts);
       area.setAttribute("aria-description", t("speak.shaded", { words: doubted.join(", ") }));
       area.addEventListener("input", () => {
         shade.remove();

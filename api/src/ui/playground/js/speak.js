@@ -11,6 +11,9 @@ import { srt, vtt } from "./subtitles.js";
 import { warningsOf } from "./warnings.js";
 import { acceptable, MAX_S } from "./wav.js";
 
+/** The languages of texts in each script, as tags. @type {Record<string, string>} */
+const PANJABI = { gurmukhi: "pa", latin: "pa-Latn", shahmukhi: "pa-Arab" };
+
 /** The recording that comes with the page. */
 async function sample() {
   const response = await fetch(new URL("./sample.mp3", import.meta.url));
@@ -27,7 +30,17 @@ export function startSpeak() {
   let recording = null;
   let isStarting = false;
   let running = new AbortController();
+  /** The last job, whose result has subtitles. */
+  let job = "";
   const lang = () => /** @type {HTMLInputElement} */ (document.querySelector("[name=lang]:checked")).value;
+  const script = byId("script", HTMLSelectElement);
+  const keyterms = byId("keyterms", HTMLTextAreaElement);
+
+  /** The tags of the language of the text and of its translation. While it is not detected, the text has none. @param {string} language */
+  function tags(language) {
+    const panjabi = PANJABI[script.value] ?? "pa";
+    return language === "auto" ? { text: "", translation: "" } : { text: language === "pa" ? panjabi : "en", translation: language === "pa" ? "en" : panjabi };
+  }
 
   /** @param {string} text @param {number} [part] of the work, if it is known */
   function progress(text, part) {
@@ -49,7 +62,7 @@ export function startSpeak() {
     code.clear();
     player.pause();
     player.hidden = true;
-    segments.clear(lang());
+    segments.clear(tags(lang()));
     warn([]);
     progress(t("speak.preparing"));
     byId("progress").scrollIntoView({ block: "nearest" });
@@ -71,21 +84,26 @@ export function startSpeak() {
   async function run(file, signal) {
     const withTranslation = byId("translate", HTMLInputElement).checked;
     const asked = { "with-timestamps": "true", "with-words": "true", "with-confidence": "true" };
-    /** @type {Record<string, string | File>} */
+    /** @type {Record<string, string | File | string[]>} */
     const fields = { file, lang: lang(), ...asked, "with-translation": String(withTranslation) };
     if (byId("figures", HTMLInputElement).checked) fields["format"] = "written";
+    if (script.value !== "gurmukhi") fields["script"] = script.value;
+    if (byId("channels", HTMLInputElement).checked) fields["channels"] = "split";
+    const terms = keyterms.value.split("\n").map((term) => term.trim()).filter((term) => term !== "");
+    if (terms.length > 0) fields["keyterms"] = terms;
     const call = { method: "POST", path: "/v1/models/speech-recognition", headers: { prefer: "respond-async" }, fields };
     progress(t("speak.sending", { kb: Math.ceil(file.size / 1024) }));
     const started = performance.now();
     const response = await request(call, signal);
     const { id } = await response.json();
-    code.show({ ...call, job: id });
+    job = id;
+    code.show({ ...call, job });
     progress(t("speak.starting"), 0);
     let attempt = "1";
     for await (const event of follow(id, signal)) {
       if (event.id && event.id !== "end" && event.id.split(".")[0] !== attempt) {
         attempt = event.id.split(".")[0] ?? "";
-        segments.clear(lang()); // another attempt begins at the first segment
+        segments.clear(tags(lang())); // another attempt begins at the first segment
       }
       if (event.name === "state") {
         const { state, place: nth } = event.data;
@@ -103,21 +121,23 @@ export function startSpeak() {
     }
   }
 
-  /** @param {any} job @param {number} took seconds */
-  function finish(job, took) {
-    if (job.state !== "succeeded") throw new Problem(job.error ?? { title: t(`jobs.${job.state}`) });
-    segments.set(job.result.timestamps);
-    segments.doubt(job.probably_wrong ?? []);
+  /** @param {any} ended the job @param {number} took seconds */
+  function finish(ended, took) {
+    if (ended.state !== "succeeded") throw new Problem(ended.error ?? { title: t(`jobs.${ended.state}`) });
+    segments.speak(tags(ended.result.language ?? lang()));
+    segments.set(ended.result.timestamps);
+    segments.doubt(ended.probably_wrong ?? []);
     byId("shade-hint").hidden = !segments.shade();
-    warn(warningsOf(job));
-    const isEmpty = job.result.timestamps.length === 0;
+    warn(warningsOf(ended));
+    const isEmpty = ended.result.timestamps.length === 0;
     byId("speak-empty").hidden = !isEmpty;
     byId("speak-say").hidden = true;
     byId("speak-empty-note").textContent = t("speak.nothing");
     byId("speak-tools").hidden = isEmpty;
     byId("lines-hint").hidden = isEmpty;
-    const length = player.duration > 0 ? player.duration : job.transcribed_s;
-    byId("speak-done").textContent = t("speak.took", { s: length.toFixed(1), took: took.toFixed(1) });
+    const length = player.duration > 0 ? player.duration : ended.transcribed_s;
+    const found = ended.result.language === undefined ? "" : `${t(`speak.found.${ended.result.language}`)} `;
+    byId("speak-done").textContent = found + t("speak.took", { s: length.toFixed(1), took: took.toFixed(1) });
   }
 
   /** What the job says about its result, such as which parts are probably wrong. @param {HTMLElement[]} warnings */
@@ -168,7 +188,8 @@ export function startSpeak() {
   for (const choice of document.querySelectorAll("[name=lang]")) {
     choice.addEventListener("change", () => {
       for (const note of document.querySelectorAll("#panel-speak [data-for]")) {
-        /** @type {HTMLElement} */ (note).hidden = /** @type {HTMLElement} */ (note).dataset["for"] !== lang();
+        const { dataset } = /** @type {HTMLElement} */ (note);
+        /** @type {HTMLElement} */ (note).hidden = lang() !== "auto" && dataset["for"] !== lang();
       }
     });
   }
@@ -178,6 +199,17 @@ export function startSpeak() {
   copied.addEventListener("click", () => {
     void copy(copied, segments.all.map(({ transcription }) => transcription).join("\n"), t("speak.copied"));
   });
-  byId("save-srt").addEventListener("click", () => save("speech.srt", new Blob([srt(segments.all)], { type: "application/x-subrip" })));
-  byId("save-vtt").addEventListener("click", () => save("speech.vtt", new Blob([vtt(segments.all)], { type: "text/vtt" })));
+
+  /**
+   * Saves subtitles: those of the server, whose lines are short, unless the text was edited.
+   * @param {string} name @param {string} type @param {typeof srt} write
+   */
+  async function saveSubtitles(name, type, write) {
+    const call = { method: "GET", path: `/v1/jobs/${job}/result`, headers: { accept: type } };
+    const own = new Blob([write(segments.all)], { type });
+    save(name, segments.isEdited ? own : await request(call).then((response) => response.blob(), () => own)); // the job may be gone
+  }
+
+  byId("save-srt").addEventListener("click", () => void saveSubtitles("speech.srt", "application/x-subrip", srt));
+  byId("save-vtt").addEventListener("click", () => void saveSubtitles("speech.vtt", "text/vtt", vtt));
 }

@@ -1,7 +1,7 @@
 // Segments as SRT and WebVTT.
 
 /** @typedef {{word: string, confidence?: number}} Word */
-/** @typedef {{start: number, end: number, transcription: string, translation?: string, words?: Word[]}} Segment */
+/** @typedef {{start: number, end: number, transcription: string, translation?: string, channel?: number, words?: Word[]}} Segment */
 
 /** @param {number} seconds @param {string} point before the milliseconds */
 function time(seconds, point) {
