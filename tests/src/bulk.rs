@@ -45,17 +45,20 @@ impl Folders {
         fs::write(path, bytes).expect("a file");
     }
 
-    /// Installs an `ffmpeg` for the command. It decodes the files whose paths have `good` in them into `samples`, refuses
-    /// others, and writes its arguments to the file `arguments` beside it.
-    pub fn install_ffmpeg(&self, good: &str, samples: &[i16]) {
-        let [program, sound, arguments] =
-            ["ffmpeg", "sound", "arguments"].map(|name| self.programs.join(name));
-        fs::write(&sound, samples.iter().flat_map(|x| x.to_le_bytes()).collect::<Vec<u8>>()).expect("a file");
+    /// Installs an `ffmpeg` for the command. It decodes the files whose paths have `good` in them into the samples of these
+    /// channels, or into the first of them if it is to mix them, refuses others, and writes its arguments to the file
+    /// `arguments` beside it.
+    pub fn install_ffmpeg(&self, good: &str, channels: &[Vec<i16>]) {
+        let [program, mixed, all, arguments] =
+            ["ffmpeg", "mixed", "all", "arguments"].map(|name| self.programs.join(name));
+        fs::write(&mixed, au(&channels[..1])).expect("a file");
+        fs::write(&all, au(channels)).expect("a file");
         let script = format!(
-            "#!/bin/sh\n[ \"$1\" = -version ] && exit\necho \"$@\" >> {}\ncase \"$*\" in *{good}*) exec /bin/cat {};; esac\n\
-             echo 'Invalid data found' >&2\nexit 1\n",
+            "#!/bin/sh\n[ \"$1\" = -version ] && exit\necho \"$@\" >> {}\ncase \"$*\" in\n*{good}*'-ac 1 '*) exec /bin/cat {};;\n\
+             *{good}*) exec /bin/cat {};;\nesac\necho 'Invalid data found' >&2\nexit 1\n",
             arguments.display(),
-            sound.display(),
+            mixed.display(),
+            all.display(),
         );
         fs::write(&program, script).expect("a file");
         fs::set_permissions(&program, Permissions::from_mode(0o755)).expect("a program");
@@ -143,4 +146,14 @@ impl Folders {
         let path = Path::new(path.as_str().expect("a path"));
         path.strip_prefix(&self.recordings).expect("a recording").to_string_lossy().into_owned()
     }
+}
+
+/// An AU file of 16 kHz, with a comment as ffmpeg writes it. The channels are of one length.
+fn au(channels: &[Vec<i16>]) -> Vec<u8> {
+    let n_channels = u32::try_from(channels.len()).expect("few channels");
+    let mut file = b".snd".to_vec();
+    file.extend([32, u32::MAX, 3, 16_000, n_channels, 0, 0].iter().flat_map(|n| n.to_be_bytes()));
+    let frames = 0..channels[0].len();
+    file.extend(frames.flat_map(|at| channels.iter().flat_map(move |channel| channel[at].to_be_bytes())));
+    file
 }

@@ -218,11 +218,13 @@ impl Batch {
             let lang = self.settings.lang().name().to_owned();
             return self.clone().pieces(nth, input, bytes, memory, None, lang).await;
         }
-        let is_own = input.reader() != Reader::Ffmpeg;
+        let foreign = (input.reader() == Reader::Ffmpeg).then(|| input.path.clone());
         let opened = bytes.clone();
-        let n_channels =
-            blocking(move || Recording::open(opened, None).map(|recording| recording.n_channels()));
-        let n_channels = if is_own { n_channels.await? } else { 1 };
+        let n_channels = blocking(move || match foreign {
+            Some(path) => Ffmpeg::start(&path, Some(0))?.n_channels(),
+            None => Recording::open(opened, None).map(|recording| recording.n_channels()),
+        });
+        let n_channels = n_channels.await?;
         let mut channels = Vec::new();
         let mut lang = self.settings.lang().name().to_owned();
         for channel in 0..n_channels {
@@ -362,7 +364,7 @@ fn open(
     opened: impl FnOnce(f64),
 ) -> Result<Source, Undecodable> {
     if let Some(path) = foreign {
-        return Ffmpeg::start(&path).map(Source::Ffmpeg);
+        return Ffmpeg::start(&path, channel).map(Source::Ffmpeg);
     }
     let recording = Recording::open(bytes, channel)?;
     opened(recording.length_s());

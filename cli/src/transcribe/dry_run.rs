@@ -70,7 +70,7 @@ fn length(input: &Input) -> Result<f64, (String, String)> {
 
 /// The length of a recording that ffmpeg decodes, which is known at its end.
 fn decoded_length(path: &Path) -> Result<f64, Undecodable> {
-    let mut ffmpeg = Ffmpeg::start(path)?;
+    let mut ffmpeg = Ffmpeg::start(path, None)?;
     let mut length_s = 0.0;
     while let Some(samples) = ffmpeg.next_second()? {
         length_s += cut::seconds(samples.len());

@@ -5,7 +5,7 @@ use std::{
     ffi::OsString,
     io::{self, ErrorKind, Read},
     path::Path,
-    process::{Child, ChildStderr, ChildStdout, Command, Stdio},
+    process::{Child, ChildStderr, Command, Stdio},
     sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel},
     thread,
     time::Duration,
@@ -23,13 +23,20 @@ const MAX_SECONDS: usize = 24 * 60 * 60;
 const MAX_MESSAGE_BYTES: u64 = 4096;
 /// Samples in a second, of two bytes each.
 const RATE: usize = Recording::RATE as usize;
+/// The most channels that are taken one by one, as of other recordings.
+const MAX_CHANNELS: usize = 8;
+/// The length of the header of an AU file that the format fixes. It has numbers of four bytes, the most significant first: the
+/// mark `.snd`, where the sound begins, its length, its codec, its rate and its channels.
+const HEADER_BYTES: usize = 24;
 
 /// A running program that decodes a file. It is killed when the value is dropped.
 #[derive(Debug)]
 pub(super) struct Ffmpeg {
     child: Child,
-    /// The seconds of sound, little-endian samples of 16 bits.
-    seconds: Receiver<io::Result<Vec<u8>>>,
+    /// The number of channels, before the first second.
+    channels: Receiver<usize>,
+    /// The seconds of sound of one channel.
+    seconds: Receiver<io::Result<Vec<f32>>>,
     errors: Option<thread::JoinHandle<String>>,
     n_seconds: usize,
     warnings: Vec<String>,
@@ -49,42 +56,57 @@ pub(super) fn missing(path: &Path) -> Undecodable {
 }
 
 impl Ffmpeg {
-    /// Starts to decode the first audio track of a file.
-    pub(super) fn start(path: &Path) -> Result<Self, Undecodable> {
+    /// Starts to decode the first audio track of a file. `channel`: the one to take, from 0, instead of mixing them.
+    pub(super) fn start(path: &Path, channel: Option<usize>) -> Result<Self, Undecodable> {
         let mut input = OsString::from("file:"); // so that no name is read as an option or a protocol
         input.push(path);
         let mut command = Command::new(PROGRAM);
         // The file may name others, as a playlist does. They are not fetched from a network.
         command.args(["-nostdin", "-loglevel", "error", "-protocol_whitelist", "file,pipe", "-i"]).arg(input);
-        command.args(["-map", "0:a:0", "-ac", "1", "-ar", &RATE.to_string(), "-f", "s16le", "pipe:1"]);
+        command.args(["-map", "0:a:0", "-ar", &RATE.to_string()]);
+        if channel.is_none() {
+            command.args(["-ac", "1"]);
+        }
+        command.args(["-c:a", "pcm_s16be", "-f", "au", "pipe:1"]);
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().map_err(|error| match error.kind() {
             ErrorKind::NotFound => missing(path),
             _ => unsupported(format!("ffmpeg cannot be started: {error}")),
         })?;
+        let (counted, channels) = sync_channel(1);
         let (sender, seconds) = sync_channel(1);
         if let Some(sound) = child.stdout.take() {
-            thread::spawn(move || read_seconds(sound, &sender));
+            thread::spawn(move || read_seconds(sound, channel.unwrap_or(0), &counted, &sender));
         }
         let errors = child.stderr.take().map(|errors| thread::spawn(move || first_line(errors)));
-        Ok(Self { child, seconds, errors, n_seconds: 0, warnings: Vec::new() })
+        Ok(Self { child, channels, seconds, errors, n_seconds: 0, warnings: Vec::new() })
+    }
+
+    /// The number of channels, if one of them is taken. Called before the first second is read.
+    pub(super) fn n_channels(&mut self) -> Result<usize, Undecodable> {
+        match self.channels.recv_timeout(STALL_LIMIT) {
+            Ok(n) if n > MAX_CHANNELS => Err(Undecodable {
+                code: "too_many_channels",
+                detail: format!("it has {n} channels, expected at most {MAX_CHANNELS}"),
+            }),
+            Ok(n) => Ok(n),
+            Err(RecvTimeoutError::Timeout) => Err(stalled()),
+            Err(RecvTimeoutError::Disconnected) => self.end().map(|()| 1), // the sound has no header
+        }
     }
 
     /// The next second of sound, with samples from -1 to 1. The last one may be shorter. `None` at the end.
     pub(super) fn next_second(&mut self) -> Result<Option<Vec<f32>>, Undecodable> {
         match self.seconds.recv_timeout(STALL_LIMIT) {
-            Ok(Ok(bytes)) if self.n_seconds < MAX_SECONDS => {
+            Ok(Ok(samples)) if self.n_seconds < MAX_SECONDS => {
                 self.n_seconds += 1;
-                let samples = bytes.as_chunks().0.iter().map(|x| f32::from(i16::from_le_bytes(*x)) / 32768.0);
-                Ok(Some(samples.collect()))
+                Ok(Some(samples))
             }
             Ok(Ok(_)) => Err(undecodable(format!("it is longer than {MAX_SECONDS} seconds"))),
             Ok(Err(error)) => {
                 Err(undecodable(format!("the sound that ffmpeg decodes cannot be read: {error}")))
             }
-            Err(RecvTimeoutError::Timeout) => {
-                Err(undecodable(format!("ffmpeg decoded nothing for {} seconds", STALL_LIMIT.as_secs())))
-            }
+            Err(RecvTimeoutError::Timeout) => Err(stalled()),
             Err(RecvTimeoutError::Disconnected) => self.end().map(|()| None),
         }
     }
@@ -121,15 +143,44 @@ impl Drop for Ffmpeg {
     }
 }
 
-/// Sends the sound, a second at a time, until it ends or nobody receives it.
-fn read_seconds(mut sound: ChildStdout, seconds: &SyncSender<io::Result<Vec<u8>>>) {
+/// Sends the number of channels and the sound of one of them, a second at a time, until it ends or nobody receives it.
+fn read_seconds(
+    mut sound: impl Read,
+    channel: usize,
+    channels: &SyncSender<usize>,
+    seconds: &SyncSender<io::Result<Vec<f32>>>,
+) {
+    let n_channels = match read_header(&mut sound) {
+        Ok(n) => n,
+        Err(error) if error.kind() == ErrorKind::UnexpectedEof => return, // the program says why
+        Err(error) => {
+            let _ = seconds.send(Err(error)); // fails if nobody receives it
+            return;
+        }
+    };
+    let _ = channels.send(n_channels); // mixed sound has one, for which nobody asks
     loop {
         let mut second = Vec::new();
-        let read = sound.by_ref().take(2 * RATE as u64).read_to_end(&mut second);
-        if matches!(read, Ok(0)) || seconds.send(read.map(|_| second)).is_err() {
+        let read = sound.by_ref().take((2 * RATE * n_channels) as u64).read_to_end(&mut second);
+        let samples = second.as_chunks().0.iter().skip(channel).step_by(n_channels);
+        let samples = samples.map(|x| f32::from(i16::from_be_bytes(*x)) / 32768.0).collect();
+        if matches!(read, Ok(0)) || seconds.send(read.map(|_| samples)).is_err() {
             return;
         }
     }
+}
+
+/// Reads the header of an AU file. Returns the number of channels.
+fn read_header(sound: &mut impl Read) -> io::Result<usize> {
+    let mut header = [0; HEADER_BYTES];
+    sound.read_exact(&mut header)?;
+    let number = |nth: usize| {
+        let bytes = header[4 * nth..].first_chunk().copied().unwrap_or_default();
+        usize::try_from(u32::from_be_bytes(bytes)).unwrap_or(usize::MAX)
+    };
+    let rest = number(1).saturating_sub(HEADER_BYTES); // a comment
+    io::copy(&mut sound.by_ref().take(rest as u64), &mut io::sink())?;
+    Ok(number(5).max(1))
 }
 
 /// The first line of the errors, without the part of the program that it begins with, such as `[http @ 0x5581]`. Reads all, so
@@ -143,6 +194,10 @@ fn first_line(mut errors: ChildStderr) -> String {
     let line = text.lines().next().unwrap_or_default();
     let (part, rest) = line.split_once("] ").unwrap_or_default();
     if part.starts_with('[') { rest.trim().to_owned() } else { line.trim().to_owned() }
+}
+
+fn stalled() -> Undecodable {
+    undecodable(format!("ffmpeg decoded nothing for {} seconds", STALL_LIMIT.as_secs()))
 }
 
 fn unsupported(detail: String) -> Undecodable {

@@ -147,7 +147,7 @@ async fn every_file_of_a_folder_is_transcribed_failed_or_skipped_and_listed_once
     assert!(reasons.contains("install ffmpeg to read .wma, or convert"), "{reasons}");
 
     // With ffmpeg, recordings of other kinds are transcribed too, or fail. A text beside one of them is its result.
-    folders.install_ffmpeg("below", &recording("pa-school.wav").samples());
+    folders.install_ffmpeg("below", &[recording("pa-school.wav").samples()]);
     let with_ffmpeg = Folders { results: folders.results.join("with-ffmpeg"), ..folders.clone() };
     let (code, out, log) = run(with_ffmpeg.command(&stack, &[])).await;
     assert_eq!(code, Some(1), "{out}{log}");

@@ -131,3 +131,34 @@ async fn the_speakers_of_openais_format_are_the_channels() {
     });
     assert_eq!(diarized["segments"], expected.collect::<Value>());
 }
+
+#[tokio::test]
+async fn a_recording_that_ffmpeg_decodes_keeps_its_channels() {
+    let stack = Stack::start().await;
+    let speakers = speakers();
+    let folders = Folders::new(stack.folder(), "channels-of-ffmpeg");
+    folders.install_ffmpeg("call", &speakers);
+    folders.add("call.amr", b"a recording");
+    let arguments = ["--timestamps", "--channels", "split"];
+    let (code, out, log) = run(folders.command(&stack, &arguments)).await;
+    assert_eq!(code, Some(0), "{out}{log}");
+    let document = folders.json("call.json");
+    for (channel, samples) in (1..).zip(&speakers) {
+        let alone = answer(&stack, &Form::upload(&wav(samples)).text("with-timestamps", "true")).await;
+        assert_eq!(Value::from(of_channel(&document, channel)), alone["timestamps"]);
+    }
+
+    folders.install_ffmpeg("call", &vec![vec![0; 16_000]; 9]);
+    let (code, _, _) =
+        run(folders.command(&stack, &["--resume", "--channels", "split", "--timestamps"])).await;
+    assert_eq!(code, Some(0), "it is transcribed already");
+    folders.add("call-9.amr", b"another recording");
+    let (code, _, _) =
+        run(folders.command(&stack, &["--resume", "--channels", "split", "--timestamps"])).await;
+    assert_eq!(code, Some(1));
+    let failures = folders.text("failures.jsonl");
+    assert!(
+        failures.contains("too_many_channels") && failures.contains("it has 9 channels, expected at most 8"),
+        "{failures}"
+    );
+}
