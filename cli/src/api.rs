@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 
 use akhar_api::DemoKey;
-use akhar_platform::{config::Config, reload::LiveConfig, shutdown::Shutdown};
+use akhar_platform::{config::Config, reload::LiveConfig, shutdown::Shutdown, supervisor};
 use tokio::net::{TcpListener, TcpSocket};
 
 use crate::{connect, failure::Failure, output, uploads};
@@ -24,6 +24,7 @@ pub(crate) async fn run(config: Config) -> Result<(), Failure> {
     let uploads = uploads::open(&config).await?;
     let listener = listen(&config)?;
     announce(address(&listener)?)?;
+    supervisor::ready(&shutdown);
     let served = akhar_api::serve(listener, live, database, uploads.clone(), shutdown, DemoKey::none()).await;
     uploads::close(uploads).await;
     Ok(served?)

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use akhar_platform::{config::Config, reload::LiveConfig, shutdown::Shutdown};
+use akhar_platform::{config::Config, reload::LiveConfig, shutdown::Shutdown, supervisor};
 use tokio::io::{AsyncBufReadExt as _, BufReader};
 
 use crate::{connect, failure::Failure, output, uploads};
@@ -38,7 +38,12 @@ pub(crate) async fn run(mut config: Config, arguments: &Arguments) -> Result<(),
     }
     let database = connect::migrated("akhar-worker", &config).await?;
     let uploads = uploads::open(&config).await?;
+    let stopping = shutdown.clone();
+    let is_supervised = !arguments.with_parent;
     let ready = || {
+        if is_supervised {
+            supervisor::ready(&stopping);
+        }
         if let Err(error) = output::line(READY) {
             tracing::debug!(%error, "nobody reads standard output");
         }

@@ -14,4 +14,5 @@ pub mod open_files;
 pub mod origins;
 pub mod reload;
 pub mod shutdown;
+pub mod supervisor;
 pub mod telemetry;

@@ -8,7 +8,7 @@ mod worker;
 use std::{net::SocketAddr, time::Duration};
 
 use akhar_api::{DemoKey, ServeError};
-use akhar_platform::{config::Config, reload::LiveConfig, shutdown::Shutdown};
+use akhar_platform::{config::Config, reload::LiveConfig, shutdown::Shutdown, supervisor};
 use secrecy::ExposeSecret as _;
 use sqlx::postgres::PgConnectOptions;
 use tokio::sync::oneshot;
@@ -51,8 +51,13 @@ pub(crate) async fn run(config: Config) -> Result<(), Failure> {
         .map_err(Failure::io("cannot install signal handlers"))?;
     let live =
         LiveConfig::follow_signals(config.clone()).map_err(Failure::io("cannot install a signal handler"))?;
+    let stopping = shutdown.clone();
+    let on_ready = move |ready: Ready| {
+        supervisor::ready(&stopping);
+        announce(ready)
+    };
     let serve_options =
-        ServeOptions { on_ready: Box::new(announce), has_link: true, worker_environment: Vec::new() };
+        ServeOptions { on_ready: Box::new(on_ready), has_link: true, worker_environment: Vec::new() };
     run_until(&config, live, &shutdown, serve_options).await
 }
 

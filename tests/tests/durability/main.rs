@@ -19,6 +19,7 @@ mod restarts;
 mod serving;
 mod starting;
 mod stopping;
+mod supervisor;
 mod webhooks;
 
 use std::{collections::BTreeMap, process::Output};
