@@ -1,5 +1,5 @@
 .DEFAULT_GOAL := help
-.PHONY: run test test-pooler check wheel wheel-test fmt reference openapi schema docs bench bulk rolling chaos attack fuzz eval deploy-check deploy-rules help
+.PHONY: run test test-pooler check wheel wheel-test deb deb-test fmt reference openapi schema docs bench bulk rolling chaos attack fuzz eval deploy-check deploy-rules help
 
 # Where ONNX Runtime's library lies; an absolute path, since tests start the program from other folders.
 export AKHAR_ORT_DYLIB ?= $(CURDIR)/.cache/onnxruntime/libonnxruntime.so
@@ -50,6 +50,17 @@ wheel-test: ## Install a wheel of the build that tests use, as a user without ri
 	scripts/setup.sh wheel-test
 	scripts/wheel.sh dev target/wheel-test
 	scripts/wheel_test.sh target/wheel-test/akhar-*.whl
+
+deb: ## Build the Debian package, which holds the program, the models and units for systemd, into target/debian
+	scripts/setup.sh deb
+	cargo build --release --locked --package akhar
+	cargo deb --package akhar --no-build
+
+deb-test: ## Install, upgrade and purge a package of the build that tests use, in a new Debian; needs root
+	scripts/setup.sh deb-test
+	cargo build --locked --package akhar
+	cargo deb --package akhar --profile dev --no-build --no-strip --fast --output target/debian-test/akhar.deb
+	scripts/deb_test.sh target/debian-test/akhar.deb
 
 fmt: ## Format the Rust and the Python, and apply ruff's safe corrections
 	scripts/setup.sh python

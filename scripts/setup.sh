@@ -15,6 +15,8 @@
 #   setup.sh deploy  for `make deploy-check`: the same as run, Prometheus, haproxy, nginx, docker compose and checkers
 #   setup.sh wheel   for `make wheel`: maturin, in .cache/wheel
 #   setup.sh wheel-test for `make wheel-test`: the same, and a Python that every user can run
+#   setup.sh deb     for `make deb`: ONNX Runtime's library, weights, and cargo-deb
+#   setup.sh deb-test for `make deb-test`: the same, and debootstrap
 #   setup.sh docs    for `make docs`: mdBook and the link checker
 set -eu
 cd "$(dirname "$0")/.."
@@ -212,6 +214,8 @@ link_checker() { environment links docs/requirements.txt; }
 web_server() { [ -x /usr/sbin/nginx ] || install nginx-light; }
 compose() { command -v docker-compose >/dev/null 2>&1 || docker compose version >/dev/null 2>&1 || install docker-compose; }
 openssl_command() { command -v openssl >/dev/null 2>&1 || install openssl; }
+package_builder() { tool cargo-deb 3.8.0; }
+bootstrap() { command -v debootstrap >/dev/null 2>&1 && command -v systemd-analyze >/dev/null 2>&1 || install debootstrap systemd; }
 wheel_builder() { environment wheel deploy/wheel/requirements.txt; }
 system_python() { env PATH=/usr/local/bin:/usr/bin:/bin python3 -c 'import ensurepip' 2>/dev/null || install python3-venv; }
 deploy_checkers() { environment deploy deploy/check/requirements.txt; }
@@ -241,6 +245,8 @@ case "${1:-run}" in
     check) postgres_programs; onnxruntime; weights; python_checks; schemathesis; node; link_checker; tool cargo-deny 0.20.2; tool cargo-machete 0.9.2 ;;
     docs) link_checker; tool mdbook 0.5.4 --debug --no-default-features --features search ;;
     wheel) wheel_builder ;;
+    deb) onnxruntime; weights; package_builder ;;
+    deb-test) onnxruntime; weights; package_builder; bootstrap; curl_command ;;
     wheel-test) wheel_builder; system_python ;;
-    *) die "expected run, library, weights, test, bulk, rolling, chaos, deploy, fuzz, python, check, wheel, wheel-test or docs, got $1" ;;
+    *) die "expected run, library, weights, test, bulk, rolling, chaos, deploy, fuzz, python, check, wheel, wheel-test, deb, deb-test or docs, got $1" ;;
 esac
