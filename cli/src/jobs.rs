@@ -91,7 +91,7 @@ pub(crate) struct Search {
     #[arg(long, visible_alias = "key", value_name = "NAME|PREFIX")]
     account: Option<String>,
     /// Of the group with this name, of any account
-    #[arg(long, value_name = "NAME", value_parser = group)]
+    #[arg(long, value_name = "NAME", value_parser = crate::group::name)]
     group: Option<GroupName>,
     /// Made by the request with this id, which every response and every log line has
     #[arg(long, value_name = "ID")]
@@ -144,11 +144,6 @@ fn operation(name: &str) -> Result<Operation, String> {
         .into_iter()
         .find(|o| o.name() == name)
         .ok_or_else(|| format!("expected one of {}", names()))
-}
-
-fn group(name: &str) -> Result<GroupName, String> {
-    GroupName::parse(name)
-        .ok_or_else(|| "expected the name of a group, as in the header Akhar-Group".to_owned())
 }
 
 /// Parses a time such as `90s`, `15m`, `2h` or `1d`. A number alone is hours.

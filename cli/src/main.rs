@@ -12,6 +12,7 @@ mod digits;
 mod doctor;
 mod failure;
 mod free_space;
+mod group;
 mod jobs;
 mod keys;
 mod language;

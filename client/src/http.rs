@@ -11,8 +11,8 @@ use serde::{Serialize, de::DeserializeOwned};
 use uuid::Uuid;
 
 use crate::{
-    HandwritingBody, JobBody, JobResultBody, JobState, JobsBody, PredictionsBody, TranscriptionBody,
-    WARNINGS_HEADER, Warnings,
+    GroupBody, HandwritingBody, JobBody, JobResultBody, JobState, JobsBody, PredictionsBody,
+    TranscriptionBody, WARNINGS_HEADER, Warnings,
     error::ClientError,
     retries::{Retries, repeat},
     subtitles::Layout,
@@ -28,6 +28,8 @@ pub struct Client {
     base: String,
     key: SecretString,
     is_asynchronous: bool,
+    /// Further headers of requests that make jobs.
+    headers: Vec<(&'static str, String)>,
     retries: Option<Retries>,
 }
 
@@ -108,7 +110,14 @@ impl Client {
     /// Creates a client for the server at `base`, such as `http://127.0.0.1:8080`. `http` sets the time limits and
     /// TLS.
     pub fn new(http: reqwest::Client, base: impl Into<String>, key: impl Into<SecretString>) -> Self {
-        Self { http, base: base.into(), key: key.into(), is_asynchronous: false, retries: None }
+        Self {
+            http,
+            base: base.into(),
+            key: key.into(),
+            is_asynchronous: false,
+            headers: Vec::new(),
+            retries: None,
+        }
     }
 
     /// Repeats requests after errors that may pass, as `retries` says: requests about jobs, and speech recognition with
@@ -123,6 +132,20 @@ impl Client {
     #[must_use]
     pub fn asynchronous(self) -> Self {
         Self { is_asynchronous: true, ..self }
+    }
+
+    /// Counts the jobs of all operations in this group. [`Self::group`] has the counts.
+    #[must_use]
+    pub fn in_group(mut self, name: impl Into<String>) -> Self {
+        self.headers.push(("akhar-group", name.into()));
+        self
+    }
+
+    /// Gives the jobs of all operations this label.
+    #[must_use]
+    pub fn with_label(mut self, key: &str, value: &str) -> Self {
+        self.headers.push(("akhar-label", format!("{key}={value}")));
+        self
     }
 
     /// Recognises the letter in a PNG or JPEG image. `top_k` is the number of predictions, 1 to 5.
@@ -207,6 +230,32 @@ impl Client {
         self.get(&format!("/v1/jobs?limit={limit}")).await
     }
 
+    /// Returns a group of jobs. Waits up to `wait_s` seconds, at most 60, for the end of its jobs.
+    pub async fn group(&self, name: &str, wait_s: u8) -> Result<GroupBody, ClientError> {
+        self.get(&format!("/v1/groups/{name}?wait={wait_s}")).await
+    }
+
+    /// Waits until all jobs of a group have ended, however long that takes, and returns the group.
+    pub async fn ended_group(&self, name: &str) -> Result<GroupBody, ClientError> {
+        loop {
+            let group = self.group(name, LONGEST_WAIT_S).await?;
+            if group.has_ended {
+                return Ok(group);
+            }
+        }
+    }
+
+    /// Cancels the jobs of a group that have not ended, and returns the group.
+    pub async fn cancel_group(&self, name: &str) -> Result<GroupBody, ClientError> {
+        self.safely(true, || read(self.request(Method::DELETE, &format!("/v1/groups/{name}")))).await
+    }
+
+    /// Cancels the jobs of a group that have not ended, and deletes all of them.
+    pub async fn delete_group(&self, name: &str) -> Result<(), ClientError> {
+        let path = format!("/v1/groups/{name}?purge=true");
+        self.safely(true, || async { send(self.request(Method::DELETE, &path)).await.map(drop) }).await
+    }
+
     /// Returns the result of a job that has succeeded.
     pub async fn job_result(&self, id: Uuid) -> Result<JobResultBody, ClientError> {
         self.get(&format!("/v1/jobs/{id}/result")).await
@@ -288,6 +337,8 @@ impl Client {
 
     fn operation(&self, name: &str) -> RequestBuilder {
         let request = self.request(Method::POST, &format!("/v1/models/{name}"));
+        let request =
+            self.headers.iter().fold(request, |request, (name, value)| request.header(*name, value));
         if self.is_asynchronous { request.header("prefer", "respond-async") } else { request }
     }
 

@@ -10,8 +10,10 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use akhar_jobs::GroupName;
 use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
+use uuid::Uuid;
 
 use super::settings::Settings;
 use crate::failure::Failure;
@@ -37,19 +39,36 @@ pub(super) struct Entry {
     pub(super) warnings: Vec<String>,
 }
 
+/// The first line.
+#[derive(Debug, PartialEq, Serialize, Deserialize)]
+struct Header {
+    #[serde(flatten)]
+    settings: Settings,
+    /// The group of the run's jobs. Missing in the journals of earlier versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    group: Option<GroupName>,
+}
+
 /// The journal of this run.
 #[derive(Debug)]
 pub(super) struct Journal {
     path: PathBuf,
     /// Locked, so that only one run uses it.
     file: Mutex<File>,
+    group: Option<GroupName>,
     /// The recordings of earlier runs, by name.
     earlier: HashMap<String, Entry>,
 }
 
 impl Journal {
-    /// Opens the journal of a folder. If an earlier run wrote results, `resume` must be true and the settings the same.
-    pub(super) fn open(folder: &Path, settings: &Settings, resume: bool) -> Result<Self, Failure> {
+    /// Opens the journal of a folder. If an earlier run wrote results, `resume` must be true and the settings the same. The jobs of
+    /// the run are in this group, or else in that of the earlier run, or else in a new one.
+    pub(super) fn open(
+        folder: &Path,
+        settings: &Settings,
+        group: Option<GroupName>,
+        resume: bool,
+    ) -> Result<Self, Failure> {
         let path = folder.join(FILE);
         let cannot = || Failure::io(format!("cannot open the journal {}", path.display()));
         let file = OpenOptions::new().create(true).append(true).open(&path).map_err(cannot())?;
@@ -68,11 +87,17 @@ impl Journal {
         let first = lines.next().unwrap_or_default();
         let entries = lines.filter_map(|line| serde_json::from_str::<Entry>(line).ok());
         let earlier: HashMap<_, _> = entries.map(|entry| (entry.name.clone(), entry)).collect();
-        let journal = Self { path: path.clone(), file: Mutex::new(file), earlier };
-        if journal.earlier.is_empty() {
-            journal.cut_off(0).and_then(|()| journal.append(settings)).map_err(cannot())?;
+        let header = serde_json::from_str::<Header>(first).ok().filter(|header| header.settings == *settings);
+        let is_first = earlier.is_empty();
+        let group = group.or_else(|| header.as_ref()?.group.clone());
+        let mut journal = Self { path: path.clone(), file: Mutex::new(file), group, earlier };
+        if is_first {
+            let new = || GroupName::parse(&format!("transcribe-{}", Uuid::now_v7()));
+            journal.group = journal.group.take().or_else(new);
+            let header = Header { settings: settings.clone(), group: journal.group.clone() };
+            journal.cut_off(0).and_then(|()| journal.append(&header)).map_err(cannot())?;
         } else if resume {
-            same_settings(first, settings, folder)?;
+            header.ok_or_else(|| other_settings(first, settings, folder))?;
             journal.cut_off(n_whole as u64).map_err(cannot())?;
         } else {
             return Err(Failure::Command(format!(
@@ -81,6 +106,11 @@ impl Journal {
             )));
         }
         Ok(journal)
+    }
+
+    /// The group of the run's jobs. `None` if a run of an earlier version goes on.
+    pub(super) fn group(&self) -> Option<&GroupName> {
+        self.group.as_ref()
     }
 
     /// The recordings of earlier runs with this name and content.
@@ -108,15 +138,12 @@ impl Journal {
     }
 }
 
-fn same_settings(line: &str, settings: &Settings, folder: &Path) -> Result<(), Failure> {
-    if serde_json::from_str::<Settings>(line).is_ok_and(|earlier| earlier == *settings) {
-        return Ok(());
-    }
+fn other_settings(line: &str, settings: &Settings, folder: &Path) -> Failure {
     let now = serde_json::to_string(settings).unwrap_or_default();
-    Err(Failure::Command(format!(
+    Failure::Command(format!(
         "the earlier run in {} had other options, {line} instead of {now}: repeat them, or name another folder with --out",
         folder.display()
-    )))
+    ))
 }
 
 #[cfg(test)]
@@ -156,13 +183,30 @@ mod tests {
     fn a_resumed_run_knows_what_is_done() {
         let folder = folder("resumed");
         let settings = settings(SpokenLanguage::Pa);
-        let first = Journal::open(&folder, &settings, false).unwrap();
+        let first = Journal::open(&folder, &settings, None, false).unwrap();
         first.add(&entry("a/ਇੱਕ")).unwrap();
         assert!(first.done("a/ਇੱਕ", "ab").is_none(), "it is not of an earlier run");
         drop(first);
-        let second = Journal::open(&folder, &settings, true).unwrap();
+        let second = Journal::open(&folder, &settings, None, true).unwrap();
         assert_eq!(second.done("a/ਇੱਕ", "ab"), Some(&entry("a/ਇੱਕ")));
         assert_eq!(second.done("a/ਇੱਕ", "cd"), None, "the recording has changed");
+        fs::remove_dir_all(&folder).unwrap();
+    }
+
+    #[test]
+    fn a_resumed_run_has_the_group_of_the_earlier_one() {
+        let folder = folder("group");
+        let settings = settings(SpokenLanguage::Pa);
+        let group = |given: Option<&str>| {
+            let given = given.and_then(GroupName::parse);
+            let journal = Journal::open(&folder, &settings, given, true).unwrap();
+            journal.add(&entry("a")).unwrap();
+            journal.group.unwrap()
+        };
+        let made = group(None);
+        assert!(made.as_str().starts_with("transcribe-"), "{made:?}");
+        assert_eq!(group(None), made);
+        assert_eq!(group(Some("calls")).as_str(), "calls");
         fs::remove_dir_all(&folder).unwrap();
     }
 
@@ -170,7 +214,7 @@ mod tests {
     fn a_journal_cut_off_at_any_byte_keeps_its_whole_lines() {
         let folder = folder("torn");
         let settings = settings(SpokenLanguage::Pa);
-        let journal = Journal::open(&folder, &settings, true).unwrap();
+        let journal = Journal::open(&folder, &settings, None, true).unwrap();
         for name in ["a", "b"] {
             journal.add(&entry(name)).unwrap();
         }
@@ -179,11 +223,11 @@ mod tests {
         for n in 0..whole.len() {
             fs::write(folder.join(FILE), &whole[..n]).unwrap();
             let n_lines = String::from_utf8_lossy(&whole[..n]).matches('\n').count();
-            let journal = Journal::open(&folder, &settings, true).unwrap();
+            let journal = Journal::open(&folder, &settings, None, true).unwrap();
             assert_eq!(journal.earlier.len(), n_lines.saturating_sub(1), "{n} bytes");
             journal.add(&entry("c")).unwrap();
             drop(journal);
-            let again = Journal::open(&folder, &settings, true).unwrap();
+            let again = Journal::open(&folder, &settings, None, true).unwrap();
             assert!(again.done("c", "ab").is_some(), "{n} bytes");
         }
         fs::remove_dir_all(&folder).unwrap();
@@ -193,10 +237,11 @@ mod tests {
     fn a_journal_needs_resume_and_the_same_settings_and_one_run_at_a_time() {
         let folder = folder("refused");
         let pa = settings(SpokenLanguage::Pa);
-        let first = Journal::open(&folder, &pa, false).unwrap();
+        let first = Journal::open(&folder, &pa, None, false).unwrap();
         first.add(&entry("a")).unwrap();
-        let refused =
-            |settings: &Settings, resume| Journal::open(&folder, settings, resume).unwrap_err().to_string();
+        let refused = |settings: &Settings, resume| {
+            Journal::open(&folder, settings, None, resume).unwrap_err().to_string()
+        };
         assert!(refused(&pa, true).contains("another akhar"));
         drop(first);
         assert!(refused(&pa, false).contains("--resume"));

@@ -26,6 +26,7 @@ use std::{
     time::Duration,
 };
 
+use akhar_jobs::GroupName;
 use akhar_platform::{blocking::blocking, config::Config};
 use futures::{Stream, StreamExt as _, stream};
 use tokio::{
@@ -116,6 +117,10 @@ pub(crate) struct Arguments {
     /// Delete each job from the server when the results of its recording are written
     #[arg(long)]
     delete: bool,
+    /// The name of the group that counts the run's jobs on the server. Without it, the command makes a name. With --resume, it is that
+    /// of the earlier run
+    #[arg(long, value_name = "NAME", value_parser = crate::group::name)]
+    group: Option<GroupName>,
     /// Only print how many recordings there are, how long they are, about how long a run would take, and which files would fail
     /// or be skipped. Nothing is written or sent
     #[arg(long)]
@@ -173,7 +178,7 @@ pub(crate) async fn run(config: &Config, arguments: Arguments) -> Result<(), Fai
         None
     };
     let outputs = Outputs::create(arguments.out)?;
-    let journal = Journal::open(outputs.folder(), &settings, arguments.resume)?;
+    let journal = Journal::open(outputs.folder(), &settings, arguments.group, arguments.resume)?;
     outputs.write_list(untranscribed::SKIPPED, &inputs.skipped)?;
     let mut signals = Signals::new().map_err(Failure::io("cannot install signal handlers"))?;
     let pace = Pace::new(arguments.concurrency.get());
@@ -191,6 +196,10 @@ pub(crate) async fn run(config: &Config, arguments: Arguments) -> Result<(), Fai
     };
     let ran = match opened {
         Ok(Server { client, base }) => {
+            let client = match journal.group() {
+                Some(group) => client.in_group(group.as_str()),
+                None => client,
+            };
             let lengths = Lengths::new(inputs.recordings.iter().map(size));
             let memory = Semaphore::new(1);
             let batch = Batch {
@@ -254,6 +263,9 @@ async fn transcribe(
     match interrupted {
         Err(Failure::Exit(code)) => {
             eprintln!("interrupted: run the same command with --resume to continue");
+            if let Some(group) = batch.journal.group() {
+                eprintln!("the jobs on the server are in the group {}", group.as_str());
+            }
             Err(Failure::Exit(code))
         }
         Err(failure) => Err(failure),

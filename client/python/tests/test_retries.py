@@ -144,7 +144,7 @@ def test_an_operation_follows_the_job_of_a_202() -> None:
 
 def test_waiting_has_a_limit() -> None:
     running = httpx.Response(200, json={"id": "a-job", "state": "running"})
-    with pytest.raises(TimeoutError, match="running after 0 s"):
+    with pytest.raises(TimeoutError, match="/v1/jobs/a-job has not ended after 0 s"):
         client(Server(running)).wait("a-job", timeout_s=0)
 
 

@@ -81,6 +81,23 @@ def test_the_events_of_a_job_are_its_segments_and_its_end(akhar: Client) -> None
     assert events[-1].data["state"] == "succeeded"
 
 
+def test_the_jobs_of_a_client_are_one_group(service: Service) -> None:
+    name = f"run-{uuid.uuid4()}"
+    with Client(service.url, service.key, retries=Retries(30), group=name, labels={"customer": "42"}) as akhar:
+        jobs = [akhar.submit_speech_recognition(RECORDING) for _ in range(2)]
+        ended = akhar.wait_for_group(name, timeout_s=60)
+        assert [ended["has_ended"], ended["succeeded"]] == [True, 2]
+        assert akhar.group(name) == ended
+        assert name in [group["name"] for group in akhar.groups(limit=100)["groups"]]
+        job = akhar.job(jobs[0]["id"])
+        assert [job["group"], job["labels"]] == [name, {"customer": "42"}]
+        assert akhar.cancel_group(name)["cancelled"] == 0
+        akhar.delete_group(name)
+        with pytest.raises(ProblemError) as gone:
+            akhar.group(name)
+        assert gone.value.status == 404
+
+
 def test_an_error_says_what_is_wrong(akhar: Client) -> None:
     with pytest.raises(ProblemError, match="text has 'h'") as refused:
         akhar.handwriting_generator("ਸਤਿ h")

@@ -43,16 +43,20 @@ def described(schema: dict[str, Any]) -> Any:
         return {name} if SCHEMAS[name].get("type") == "object" else described(SCHEMAS[name])
     if "enum" in schema:
         return {*schema["enum"]}
+    if "additionalProperties" in schema:
+        return {"any name": described(schema["additionalProperties"])}
     kinds = schema["type"] if isinstance(schema["type"], list) else [schema["type"]]
     return [described(schema["items"])] if kinds == ["array"] else {SIMPLE[kind] for kind in kinds}
 
 
 def written(hint: Any) -> Any:
-    """A type: the set of its simple types, its literals or its name; a list of what a list has."""
+    """A type: the set of its simple types, its literals or its name; a list or a dictionary of what it has."""
     if get_origin(hint) is Literal:
         return {*get_args(hint)}
     if get_origin(hint) is list:
         return [written(get_args(hint)[0])]
+    if get_origin(hint) is dict:
+        return {"any name": written(get_args(hint)[1])}
     if get_origin(hint) in (Union, types.UnionType):
         parts = get_args(hint)
         return {frozenset(written(part)) for part in parts} if any(map(is_typeddict, parts)) else {*parts}

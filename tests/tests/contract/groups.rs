@@ -1,6 +1,6 @@
 //! Groups of jobs and labels: the headers, the counts, the lists, and what other accounts see.
 
-use akhar_tests::{Answer, Form, Stack, http::send, speech::recording};
+use akhar_tests::{Answer, Form, Stack, bulk::Folders, http::send, process::run, speech::recording};
 use reqwest::RequestBuilder;
 use serde_json::{Value, json};
 use uuid::Uuid;
@@ -197,4 +197,22 @@ async fn operators_select_jobs_by_their_group() {
     );
     stack.job_is(jobs[1], "cancelled").await;
     stack.job_is(other, "queued").await;
+}
+
+#[tokio::test]
+async fn a_run_of_many_recordings_is_one_group() {
+    let stack = Stack::start().await;
+    let folders = Folders::new(stack.folder(), "grouped");
+    for name in ["pa-water.mp3", "pa-school.wav"] {
+        folders.add(name, &recording(name).bytes);
+    }
+    let (code, out, log) = run(folders.command(&stack, &["--group", "calls"])).await;
+    assert_eq!(code, Some(0), "{out}{log}");
+    assert_eq!(counts(&stack.get("/v1/groups/calls").await.json()), [0, 0, 2, 0, 0]);
+    folders.add("pa-sister.wav", &recording("pa-sister.wav").bytes);
+    let (code, out, log) = run(folders.command(&stack, &["--resume"])).await;
+    assert_eq!(code, Some(0), "{out}{log}");
+    assert_eq!(counts(&stack.get("/v1/groups/calls").await.json()), [0, 0, 3, 0, 0]);
+    let (code, out, log) = run(folders.command(&stack, &["--resume", "--group", "a/b"])).await;
+    assert!(code == Some(2) && log.contains("expected the name of a group"), "{out}{log}");
 }

@@ -5,6 +5,8 @@
 
 from .async_client import AsyncClient
 from .bodies import (
+    Group,
+    Groups,
     Handwriting,
     Job,
     JobResult,
@@ -31,6 +33,8 @@ __all__ = [
     "Client",
     "DoneEvent",
     "Event",
+    "Group",
+    "Groups",
     "Handwriting",
     "Job",
     "JobError",

@@ -1,7 +1,7 @@
 """The client for asyncio."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from typing import Self, TypeVar, Unpack, cast
 
@@ -9,6 +9,8 @@ import httpx
 
 from . import steps
 from .bodies import (
+    Group,
+    Groups,
     Handwriting,
     HandwritingFields,
     Job,
@@ -36,16 +38,25 @@ class AsyncClient:
     pass, and operations with an `idempotency_key`. Other operations are sent once, because the server may have run
     their job.
 
+    The jobs of all operations are in the `group` and have the `labels` that are given.
+
     Every operation waits until its job has ended, however long that takes, and raises `JobError` if it has no result.
     """
 
     def __init__(
-        self, base: str, key: str, *, retries: Retries | None = None, http: httpx.AsyncClient | None = None
+        self,
+        base: str,
+        key: str,
+        *,
+        retries: Retries | None = None,
+        group: str | None = None,
+        labels: Mapping[str, str] | None = None,
+        http: httpx.AsyncClient | None = None,
     ) -> None:
         self._http = http or httpx.AsyncClient(timeout=TIMEOUT)
         self._is_own = http is None
         self._base = base.rstrip("/")
-        self._headers = {"Authorization": f"Bearer {key}"}
+        self._headers = steps.headers(key, group, labels or {})
         self._retries = retries
 
     async def __aenter__(self) -> Self:
@@ -115,6 +126,27 @@ class AsyncClient:
     async def jobs(self, limit: int = 50) -> Jobs:
         """The newest jobs of the account, at most `limit` (1 to 100), without their results."""
         return cast(Jobs, await self._document(steps.get("/v1/jobs", {"limit": limit})))
+
+    async def group(self, name: str) -> Group:
+        """The group as it is now."""
+        return cast(Group, await self._document(steps.get(f"/v1/groups/{name}")))
+
+    async def wait_for_group(self, name: str, timeout_s: float | None = None) -> Group:
+        """The group when its jobs have ended. Raises TimeoutError if they have not after `timeout_s` seconds."""
+        return cast(Group, await self._run(steps.ended_group(name, timeout_s, self._retries)))
+
+    async def groups(self, limit: int = 50) -> Groups:
+        """The first groups of the account by their names, at most `limit` (1 to 100)."""
+        return cast(Groups, await self._document(steps.get("/v1/groups", {"limit": limit})))
+
+    async def cancel_group(self, name: str) -> Group:
+        """Cancels the jobs of a group that have not ended, and returns the group."""
+        return cast(Group, await self._document(Send("DELETE", f"/v1/groups/{name}", {"Accept": steps.JSON})))
+
+    async def delete_group(self, name: str) -> None:
+        """Cancels the jobs of a group that have not ended, and deletes all of them."""
+        request = Send("DELETE", f"/v1/groups/{name}", {"Accept": steps.JSON}, {"params": {"purge": "true"}})
+        await self._run(steps.response(request, self._retries))
 
     async def job_result(self, job_id: str) -> JobResult:
         """The result of a job that has succeeded."""

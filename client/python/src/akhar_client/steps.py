@@ -5,7 +5,7 @@ A call is a generator. It yields a `Send`, and gets the response or the error of
 
 import json
 import os
-from collections.abc import Generator, Mapping
+from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from time import monotonic
@@ -114,15 +114,34 @@ def result(request: Send, retries: Retries | None) -> Steps[httpx.Response]:
     return (yield from response(get(f"/v1/jobs/{job['id']}/result", accept=request.headers["Accept"]), retries))
 
 
+def headers(key: str, group: str | None, labels: Mapping[str, str]) -> dict[str, str]:
+    """The headers of all requests of a client."""
+    given = {"Authorization": f"Bearer {key}"}
+    if group is not None:
+        given["Akhar-Group"] = group
+    if labels:
+        given["Akhar-Label"] = ",".join(f"{name}={value}" for name, value in labels.items())
+    return given
+
+
 def ended(job_id: str, timeout_s: float | None, retries: Retries | None) -> Steps[Any]:
     """The document of a job that has ended. Raises TimeoutError after `timeout_s` seconds."""
+    return (yield from _ended(f"/v1/jobs/{job_id}", lambda job: job["state"] in ENDED, timeout_s, retries))
+
+
+def ended_group(name: str, timeout_s: float | None, retries: Retries | None) -> Steps[Any]:
+    """The document of a group whose jobs have ended. Raises TimeoutError after `timeout_s` seconds."""
+    return (yield from _ended(f"/v1/groups/{name}", lambda group: group["has_ended"], timeout_s, retries))
+
+
+def _ended(path: str, has_ended: Callable[[Any], bool], timeout_s: float | None, retries: Retries | None) -> Steps[Any]:
     deadline = None if timeout_s is None else monotonic() + timeout_s
     while True:
         left = LONGEST_WAIT_S if deadline is None else max(0, min(LONGEST_WAIT_S, deadline - monotonic()))
-        job = yield from document(get(f"/v1/jobs/{job_id}", {"wait": int(left)}), retries)
-        if job["state"] in ENDED:
-            return job
+        found = yield from document(get(path, {"wait": int(left)}), retries)
+        if has_ended(found):
+            return found
         if deadline is not None and monotonic() >= deadline:
-            raise TimeoutError(f"the job {job_id} is {job['state']} after {timeout_s} s")
+            raise TimeoutError(f"{path} has not ended after {timeout_s} s")
         if int(left) == 0:
             yield Pause(left)
