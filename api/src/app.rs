@@ -9,7 +9,8 @@ use akhar_jobs::{
     uploads::UploadStore,
 };
 use akhar_platform::{
-    config::Config, database::Database, origins::Origins, reload::LiveConfig, shutdown::Shutdown,
+    config::Config, database::Database, networks::Networks, origins::Origins, reload::LiveConfig,
+    shutdown::Shutdown,
 };
 use axum::extract::FromRef;
 use tokio::sync::Notify;
@@ -50,6 +51,8 @@ pub(crate) struct Shared {
     pub(crate) shutdown: Shutdown,
     /// The origins of web pages that may send requests.
     pub(crate) cors_origins: Origins,
+    /// The proxies that can name the client of a request.
+    pub(crate) proxies: Arc<Networks>,
     /// Where webhooks may be sent.
     pub(crate) webhook_targets: Arc<WebhookTargets>,
     /// Notified when webhooks may be due.
@@ -105,14 +108,10 @@ impl App {
             requests: Budget::new(n_requests, of_account),
             rates: Rates::default(),
         });
+        let proxies = Arc::new(config.trusted_proxies.clone().unwrap_or_default());
         Self(Arc::new(Shared {
             database,
-            pages: PageState::new(
-                auth.clone(),
-                shutdown.soft.clone(),
-                config.trusted_proxies.clone().unwrap_or_default(),
-                demo_key,
-            ),
+            pages: PageState::new(auth.clone(), shutdown.soft.clone(), proxies.clone(), demo_key),
             auth,
             waiters: Waiters::new(shutdown.deadline.clone()),
             submissions: Submissions::start(&queue, &admission),
@@ -129,6 +128,7 @@ impl App {
             bodies: BodyBudget::new(config.max_upload_bytes),
             live,
             shutdown: shutdown.clone(),
+            proxies,
             cors_origins: config.cors_origins.clone().unwrap_or_default(),
             webhook_targets: Arc::new(WebhookTargets::new(config.webhook_networks())),
             webhooks_due: Arc::default(),

@@ -16,6 +16,7 @@ use utoipa::{
 };
 
 use crate::{
+    admin,
     auth::scope::TOKEN,
     groups, health,
     input::{field::FieldDescription, fields::Fields as _, form::describe},
@@ -56,6 +57,8 @@ use crate::{
             jobs as one."),
         (name = "tokens", description = "Short-lived tokens, so that a web page needs no server that hides the key."),
         (name = "openai", description = "Routes that follow OpenAI's audio API, for programs that use it."),
+        (name = "admin", description = "What operators see and change: keys, queues, workers, jobs of all accounts, and the audit trail. \
+            Needs the key of an operator."),
         (name = "operations", description = "Health probes, for operators of the service."),
     ),
 )]
@@ -90,6 +93,7 @@ pub fn openapi() -> utoipa::openapi::OpenApi {
     let form = describe::<AudioTranslationForm>(max_file_bytes);
     document.merge(complete_openai(openai::translations::Document::openapi(), form));
     document.merge(tokens::document());
+    document.merge(admin::document());
     add_bearer(&mut document);
     document.extensions = Some(Extensions::from_iter([("webhooks", webhooks())]));
     document

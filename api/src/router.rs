@@ -14,6 +14,7 @@ use bytes::Bytes;
 use tower_http::catch_panic::CatchPanicLayer;
 
 use crate::{
+    admin,
     app::App,
     groups, health,
     http::{cors, middleware},
@@ -62,6 +63,7 @@ pub(crate) fn router(app: App) -> Router {
         .route("/v1/jobs/{id}/events", get(jobs::events::handle))
         .route("/v1/jobs/{id}/result", get(jobs::result::handle))
         .route("/v1/tokens", post(tokens::handle))
+        .merge(admin::routes())
         .route("/health/live", get(health::live))
         .route("/health/ready", get(health::ready))
         .route("/openapi.json", get(async move || ([(header::CONTENT_TYPE, "application/json")], document)))

@@ -1,12 +1,10 @@
 //! `akhar audit`: lists what operators changed.
 
-use akhar_accounts::{
-    Action,
-    audit::{self, AuditFilter, AuditRow},
-};
+use akhar_accounts::{Action, audit::AuditFilter};
+use akhar_client::AdminAuditRowBody;
 use akhar_platform::config::Config;
 
-use crate::{connect, failure::Failure, output};
+use crate::{admin::Place, failure::Failure, output};
 
 /// Which changes are listed.
 #[derive(Debug, clap::Args)]
@@ -18,11 +16,13 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "NAME|PREFIX")]
     actor: Option<String>,
     /// How many at most
-    #[arg(long, default_value_t = 50, value_parser = clap::value_parser!(i64).range(1..=100_000))]
-    limit: i64,
+    #[arg(long, default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    limit: u32,
     /// Print one JSON array instead of a table
     #[arg(long)]
     json: bool,
+    #[command(flatten)]
+    place: Place,
 }
 
 fn action(name: &str) -> Result<Action, String> {
@@ -32,13 +32,14 @@ fn action(name: &str) -> Result<Action, String> {
 
 /// Lists the changes, the newest first.
 pub(crate) async fn run(config: &Config, arguments: Arguments) -> Result<(), Failure> {
-    let Arguments { action, actor, limit, json } = arguments;
+    let Arguments { action, actor, limit, json, place } = arguments;
     let filter = AuditFilter { action, actor, before: None };
-    let rows = connect::with_database(config, async |db| Ok(audit::list(db, &filter, limit).await?)).await?;
+    let limit = usize::try_from(limit).unwrap_or(usize::MAX);
+    let rows = place.with(config, async |admin| admin.audit(filter, limit).await).await?;
     if json { output::json(&rows) } else { table(&rows) }
 }
 
-fn table(rows: &[AuditRow]) -> Result<(), Failure> {
+fn table(rows: &[AdminAuditRowBody]) -> Result<(), Failure> {
     let rows = rows.iter().map(|row| {
         let actor = match &row.key_prefix {
             Some(prefix) => format!("{} ({prefix})", row.actor),

@@ -5,17 +5,16 @@ use std::{
     time::Duration,
 };
 
-use akhar_accounts::keys;
-use akhar_jobs::{
-    GroupName, JobId, JobState, Operation, Queue,
-    store::{self, Change, FailedAttempt, JobGroup, JobSearch, JobSummary},
-};
+use akhar_client::{AdminAttemptBody, AdminJobBody, AdminJobGroupBody, AdminJobLifeBody};
+use akhar_jobs::{GroupName, JobId, JobState, Operation, Queue, store::Change};
 use akhar_platform::config::Config;
-use serde_json::json;
-use sqlx::PgPool;
 use uuid::Uuid;
 
-use crate::{actor, connect, failure::Failure, output};
+use crate::{
+    admin::{Admin, Arguments, JobFilter},
+    failure::Failure,
+    output,
+};
 
 #[derive(Debug, clap::Subcommand)]
 pub(crate) enum Command {
@@ -107,27 +106,11 @@ pub(crate) struct Search {
     ended_before: Option<Duration>,
 }
 
-impl Search {
-    async fn resolve(self, db: &PgPool) -> Result<JobSearch, Failure> {
-        let Self { state, queue, operation, account, group, request_id, error, older_than, ended_before } =
-            self;
-        let account_id = match account {
-            Some(account) => Some(keys::find_account(db, &account).await?),
-            None => None,
-        };
-        let ids = None;
-        Ok(JobSearch {
-            ids,
-            state,
-            queue,
-            operation,
-            account_id,
-            group,
-            request_id,
-            error,
-            older_than,
-            ended_before,
-        })
+impl From<Search> for JobFilter {
+    fn from(search: Search) -> Self {
+        let Search { state, queue, operation, account, group, request_id, error, older_than, ended_before } =
+            search;
+        Self { state, queue, operation, account, group, request_id, error, older_than, ended_before }
     }
 }
 
@@ -136,6 +119,17 @@ fn state(name: &str) -> Result<JobState, String> {
         .into_iter()
         .find(|state| state.name() == name)
         .ok_or_else(|| "expected queued, running, succeeded, failed or cancelled".to_owned())
+}
+
+/// The name of a state.
+const fn state_name(state: akhar_client::JobState) -> &'static str {
+    match state {
+        akhar_client::JobState::Queued => "queued",
+        akhar_client::JobState::Running => "running",
+        akhar_client::JobState::Succeeded => "succeeded",
+        akhar_client::JobState::Failed => "failed",
+        akhar_client::JobState::Cancelled => "cancelled",
+    }
 }
 
 fn operation(name: &str) -> Result<Operation, String> {
@@ -162,24 +156,25 @@ pub(crate) fn age(text: &str) -> Result<Duration, String> {
 }
 
 /// Runs one subcommand.
-pub(crate) async fn run(config: &Config, command: Command) -> Result<(), Failure> {
-    connect::with_database(config, async |db| execute(db, command).await).await
+pub(crate) async fn run(config: &Config, arguments: Arguments<Command>) -> Result<(), Failure> {
+    let Arguments { command, place } = arguments;
+    place.with(config, async |admin| execute(admin, command).await).await
 }
 
-async fn execute(db: &PgPool, command: Command) -> Result<(), Failure> {
+async fn execute(admin: &Admin, command: Command) -> Result<(), Failure> {
     match command {
         Command::List { search, limit, json } => {
-            let jobs = find(db, &search.resolve(db).await?, limit).await?;
+            let jobs = admin.jobs(&search.into(), limit).await?;
             if json { output::json(&jobs) } else { table(&jobs) }
         }
-        Command::Show { id, json } => show(db, JobId(id), json).await,
+        Command::Show { id, json } => show(admin, JobId(id), json).await,
         Command::Count { search, json } => {
-            let groups = store::count_jobs(db, &search.resolve(db).await?, None).await?;
+            let groups = admin.count_jobs(&search.into(), None, None).await?;
             if json { output::json(&groups) } else { groups_table(&groups) }
         }
-        Command::Retry(selection) => change(db, Change::Retry, selection).await,
-        Command::Cancel(selection) => change(db, Change::Cancel, selection).await,
-        Command::Purge(selection) => change(db, Change::Purge, selection).await,
+        Command::Retry(selection) => change(admin, Change::Retry, selection).await,
+        Command::Cancel(selection) => change(admin, Change::Cancel, selection).await,
+        Command::Purge(selection) => change(admin, Change::Purge, selection).await,
     }
 }
 
@@ -213,18 +208,19 @@ const fn wording(change: Change) -> Wording {
     }
 }
 
-async fn change(db: &PgPool, change: Change, selection: Selection) -> Result<(), Failure> {
+async fn change(admin: &Admin, change: Change, selection: Selection) -> Result<(), Failure> {
     let Selection { mut ids, all, search, dry_run, yes } = selection;
     ids.sort_unstable();
     ids.dedup();
     let words = wording(change);
     let n_named = ids.len();
-    let named = (n_named > 0).then(|| ids.into_iter().map(JobId).collect());
-    let search = JobSearch { ids: named, ..search.resolve(db).await? };
+    let ids: Vec<JobId> = ids.into_iter().map(JobId).collect();
+    let named = (n_named > 0).then_some(&*ids);
+    let filter = search.into();
     let limit = if n_named > 0 && !dry_run {
         n_named
     } else {
-        let groups = store::count_jobs(db, &search, Some((change, i64::MAX))).await?;
+        let groups = admin.count_jobs(&filter, named, Some(change)).await?;
         let n: i64 = groups.iter().map(|group| group.n_jobs).sum();
         if dry_run {
             groups_table(&groups)?;
@@ -235,7 +231,7 @@ async fn change(db: &PgPool, change: Change, selection: Selection) -> Result<(),
         }
         usize::try_from(n).unwrap_or(usize::MAX)
     };
-    let n_changed = store::change_jobs(db, &actor::of_command(), change, &search, limit).await?;
+    let n_changed = admin.change_jobs(change, &filter, named, limit).await?;
     output::line(format_args!("{n_changed} jobs {}", words.done))?;
     match n_named.saturating_sub(n_changed) {
         0 => Ok(()),
@@ -244,7 +240,7 @@ async fn change(db: &PgPool, change: Change, selection: Selection) -> Result<(),
 }
 
 /// Asks on a terminal. Elsewhere, `all` is enough.
-fn confirm(groups: &[JobGroup], n: i64, verb: &str, all: bool) -> Result<(), Failure> {
+fn confirm(groups: &[AdminJobGroupBody], n: i64, verb: &str, all: bool) -> Result<(), Failure> {
     if !io::stdin().is_terminal() {
         let hint = "add --yes, or look first with --dry-run";
         return if all {
@@ -264,65 +260,54 @@ fn confirm(groups: &[JobGroup], n: i64, verb: &str, all: bool) -> Result<(), Fai
     }
 }
 
-fn groups_table(groups: &[JobGroup]) -> Result<(), Failure> {
+fn groups_table(groups: &[AdminJobGroupBody]) -> Result<(), Failure> {
     let rows = groups.iter().map(|group| {
         [
             group.n_jobs.to_string(),
             group.account.clone().unwrap_or_default(),
             group.operation.clone(),
-            group.state.name().to_owned(),
+            state_name(group.state).to_owned(),
             output::age(group.oldest_s),
         ]
     });
     output::table(["JOBS", "ACCOUNT", "OPERATION", "STATE", "OLDEST"], rows.collect())
 }
 
-/// At most `limit` jobs, of as many pages as are needed.
-async fn find(db: &PgPool, search: &JobSearch, limit: u16) -> Result<Vec<JobSummary>, Failure> {
-    let mut jobs = Vec::new();
-    let mut from = None;
-    loop {
-        let left = limit - u16::try_from(jobs.len()).unwrap_or(limit);
-        let page = store::search(db, search, from, left).await?;
-        jobs.extend(page.jobs);
-        from = page.next;
-        if from.is_none() || jobs.len() >= limit.into() {
-            return Ok(jobs);
-        }
-    }
-}
-
-fn table(jobs: &[JobSummary]) -> Result<(), Failure> {
+fn table(jobs: &[AdminJobBody]) -> Result<(), Failure> {
     let rows = jobs.iter().map(|job| {
         [
             job.id.to_string(),
             output::ago(job.created_at),
             job.operation.clone(),
-            job.state.name().to_owned(),
+            state_name(job.state).to_owned(),
             format!("{}/{}", job.attempt, job.max_attempts),
             job.account.clone().unwrap_or_default(),
-            job.reason().unwrap_or_default().to_owned(),
+            reason(job),
         ]
     });
     output::table(["ID", "CREATED", "OPERATION", "STATE", "ATTEMPT", "ACCOUNT", "ERROR"], rows.collect())
 }
 
-async fn show(db: &PgPool, id: JobId, as_json: bool) -> Result<(), Failure> {
-    let search = JobSearch { ids: Some(vec![id]), ..JobSearch::default() };
-    let job = store::search(db, &search, None, 1).await?.jobs.pop();
-    let job = job.ok_or_else(|| Failure::Command(format!("there is no job {id}")))?;
-    let attempts = store::failed_attempts(db, id).await?;
+/// Why a job or its last failed attempt failed.
+fn reason(job: &AdminJobBody) -> String {
+    job.rejection.as_ref().or(job.last_error.as_ref()).cloned().unwrap_or_default()
+}
+
+async fn show(admin: &Admin, id: JobId, as_json: bool) -> Result<(), Failure> {
+    let life = admin.job(id).await?;
+    let life = life.ok_or_else(|| Failure::Command(format!("there is no job {id}")))?;
     if as_json {
-        return output::json(&json!({"job": job, "failed_attempts": attempts}));
+        return output::json(&life);
     }
+    let AdminJobLifeBody { job, failed_attempts } = life;
     let time = |time: Option<_>| time.map(output::time).unwrap_or_default();
     for (name, value) in [
         ("id", job.id.to_string()),
         ("operation", job.operation.clone()),
-        ("state", job.state.name().to_owned()),
+        ("state", state_name(job.state).to_owned()),
         ("attempt", format!("{} of {}", job.attempt, job.max_attempts)),
         ("account", job.account.clone().unwrap_or_default()),
-        ("group", job.group.clone().map(String::from).unwrap_or_default()),
+        ("group", job.group.clone().unwrap_or_default()),
         ("request id", job.request_id.clone()),
         ("worker", job.worker.clone().unwrap_or_default()),
         ("created", output::time(job.created_at)),
@@ -338,10 +323,10 @@ async fn show(db: &PgPool, id: JobId, as_json: bool) -> Result<(), Failure> {
             output::line(format_args!("{name:<11}  {value}"))?;
         }
     }
-    attempts.iter().try_for_each(attempt)
+    failed_attempts.iter().try_for_each(attempt)
 }
 
-fn attempt(failed: &FailedAttempt) -> Result<(), Failure> {
+fn attempt(failed: &AdminAttemptBody) -> Result<(), Failure> {
     let worker = failed.worker.as_deref().unwrap_or("a worker that is gone");
     let at = output::time(failed.ended_at);
     output::line(format_args!("attempt {} failed at {at} on {worker}: {}", failed.attempt, failed.error))

@@ -2,16 +2,15 @@
 
 use std::{iter, time::Duration};
 
-use akhar_accounts::{
-    NewAccount, Quotas, Retention, Role, WebhookTargets, WebhookUrl,
-    keys::{self, ListedKey},
-    webhooks::{UrlChange, WebhookChange},
-};
+use akhar_accounts::{Quotas, Retention, Role};
+use akhar_client::AdminKeyBody;
 use akhar_platform::config::Config;
-use serde_json::json;
-use sqlx::PgPool;
 
-use crate::{actor, connect, failure::Failure, output};
+use crate::{
+    admin::{Admin, Arguments, NewKey, UrlOption},
+    failure::Failure,
+    output,
+};
 
 /// The longest time for which a key works that expires.
 const MAX_LIFETIME: Duration = Duration::from_secs(3650 * 24 * 60 * 60);
@@ -109,9 +108,9 @@ impl From<QuotaOptions> for Quotas {
 }
 
 /// Runs one subcommand.
-pub(crate) async fn run(config: &Config, command: Command) -> Result<(), Failure> {
-    let targets = WebhookTargets::new(config.webhook_networks());
-    connect::with_database(config, async |db| execute(db, &targets, command).await).await
+pub(crate) async fn run(config: &Config, arguments: Arguments<Command>) -> Result<(), Failure> {
+    let Arguments { command, place } = arguments;
+    place.with(config, async |admin| execute(admin, command).await).await
 }
 
 /// Parses how long a key works.
@@ -128,97 +127,70 @@ fn role(name: &str) -> Result<Role, String> {
     found.ok_or_else(|| "expected view, operate or admin".to_owned())
 }
 
-async fn execute(db: &PgPool, targets: &WebhookTargets, command: Command) -> Result<(), Failure> {
-    let actor = &actor::of_command();
+async fn execute(admin: &Admin, command: Command) -> Result<(), Failure> {
     match command {
         Command::Create { name, quotas, webhook, role, expires } => {
-            let webhook = webhook.map(|url| parse(targets, &url)).transpose()?;
             let has_webhook = webhook.is_some();
-            let account = NewAccount { name, quotas: quotas.into(), webhook, role, lifetime: expires };
-            let (info, key) = keys::create(db, actor, account).await?;
+            let new = NewKey { name, quotas: quotas.into(), webhook, role, lifetime: expires };
+            let created = admin.create_key(new).await?;
             if has_webhook {
-                eprintln!("`akhar keys webhook {}` prints the secret that signs webhooks", info.prefix);
+                eprintln!("`akhar keys webhook {}` prints the secret that signs webhooks", created.prefix);
             }
-            output::line(key.expose())
+            output::line(created.key)
         }
         Command::Webhook { prefix, url, no_url, rotate } => {
             let url = match url {
-                Some(url) => UrlChange::Replace(parse(targets, &url)?),
-                None if no_url => UrlChange::Remove,
-                None => UrlChange::Keep,
+                Some(url) => UrlOption::Replace(url),
+                None if no_url => UrlOption::Remove,
+                None => UrlOption::Keep,
             };
-            let change = WebhookChange { url, is_rotated: rotate };
-            output::line(keys::webhook(db, actor, &prefix, &change).await?.text())
+            output::line(admin.key_webhook(&prefix, url, rotate).await?)
         }
-        Command::Limit { prefix, quotas } => Ok(keys::limit(db, actor, &prefix, quotas.into()).await?),
+        Command::Limit { prefix, quotas } => admin.limit_key(&prefix, quotas.into()).await,
         Command::Rotate { prefix, overlap } => {
-            let (_, key) = keys::rotate(db, actor, &prefix, overlap.unwrap_or_default()).await?;
-            output::line(key.expose())
+            output::line(admin.rotate_key(&prefix, overlap.unwrap_or_default()).await?.key)
         }
         Command::Revoke { prefix } => {
-            let key = keys::revoke(db, actor, &prefix).await?;
-            eprintln!("revoked {} ({})", key.prefix, key.name);
+            admin.revoke_key(&prefix).await?;
+            let keys = admin.keys().await?;
+            let revoked = keys.iter().find(|key| prefix.contains(&key.prefix));
+            let name = revoked.map_or_else(String::new, |key| format!("{} ({})", key.prefix, key.name));
+            eprintln!("revoked {name}");
             Ok(())
         }
         Command::List { json } => {
-            let keys = keys::list(db).await?;
-            if json { output::json(&keys.iter().map(document).collect::<Vec<_>>()) } else { table(&keys) }
+            let keys = admin.keys().await?;
+            if json { output::json(&keys) } else { table(&keys) }
         }
     }
 }
 
-/// A URL that webhooks may be sent to.
-fn parse(targets: &WebhookTargets, url: &str) -> Result<WebhookUrl, Failure> {
-    targets.parse(url).map_err(|error| Failure::Command(format!("the URL of the webhook {error}")))
-}
-
-fn table(keys: &[ListedKey]) -> Result<(), Failure> {
-    let rows = keys.iter().map(|listed| {
-        let key = &listed.key;
+fn table(keys: &[AdminKeyBody]) -> Result<(), Failure> {
+    let rows = keys.iter().map(|key| {
         let last_use = key.last_used_at.map_or_else(|| "never".to_owned(), output::ago);
-        [key.prefix.clone(), output::ago(key.created_at), last_use, state(listed), key.name.clone()]
+        [key.prefix.clone(), output::ago(key.created_at), last_use, state(key), key.name.clone()]
     });
     output::table(["PREFIX", "CREATED", "LAST USE", "STATE", "NAME"], rows.collect())
 }
 
 /// Whether a key works, and what is special about it.
-fn state(ListedKey { key, quotas, webhook }: &ListedKey) -> String {
-    let state = match (key.revoked_at, key.expires_in_s) {
+fn state(key: &AdminKeyBody) -> String {
+    let state = match (key.revoked_at, key.expires_at) {
         (Some(at), _) => format!("revoked {}", output::ago(at)),
-        (None, Some(s)) if s <= 0.0 => format!("expired {} ago", output::age(-s)),
-        (None, Some(s)) => format!("works, expires in {}", output::age(s)),
+        (None, Some(at)) if key.state == "expired" => format!("expired {}", output::ago(at)),
+        (None, Some(at)) => format!("works, expires in {}", output::left(at)),
         (None, None) => "works".to_owned(),
     };
-    let replaced = key.replaced_by.map(|_| "replaced".to_owned());
-    let Quotas { requests_per_minute, max_queued, audio_minutes_per_day, retention } = *quotas;
+    let replaced = key.is_replaced.then(|| "replaced".to_owned());
     let quotas = [
-        ("rpm", requests_per_minute),
-        ("max-queued", max_queued),
-        ("audio-minutes", audio_minutes_per_day),
-        ("retain", retention.retain_s),
-        ("max-retain", retention.max_retain_s),
+        ("rpm", key.rpm),
+        ("max-queued", key.max_queued),
+        ("audio-minutes", key.audio_minutes),
+        ("retain", key.retain_s),
+        ("max-retain", key.max_retain_s),
     ];
     let quotas = quotas.into_iter().filter_map(|(name, n)| Some(format!("{name} {}", n?)));
-    let webhook = webhook.url.as_ref().map(|url| format!("webhook {url}"));
-    let role = key.role.map(|role| role.name().to_owned());
-    iter::once(state).chain(replaced).chain(role).chain(quotas).chain(webhook).collect::<Vec<_>>().join(", ")
-}
-
-fn document(ListedKey { key, quotas, webhook }: &ListedKey) -> serde_json::Value {
-    json!({
-        "prefix": key.prefix,
-        "name": key.name,
-        "account_id": key.account_id,
-        "role": key.role.map(Role::name),
-        "created_at": key.created_at,
-        "last_used_at": key.last_used_at,
-        "expires_at": key.expires_at,
-        "revoked_at": key.revoked_at,
-        "rpm": quotas.requests_per_minute,
-        "max_queued": quotas.max_queued,
-        "audio_minutes": quotas.audio_minutes_per_day,
-        "retain_s": quotas.retention.retain_s,
-        "max_retain_s": quotas.retention.max_retain_s,
-        "webhook_url": webhook.url,
-    })
+    let webhook = key.webhook_url.as_ref().map(|url| format!("webhook {url}"));
+    let words = iter::once(state).chain(replaced).chain(key.role.clone()).chain(quotas).chain(webhook);
+    words.collect::<Vec<_>>().join(", ")
 }

@@ -3,6 +3,7 @@
 //! Exit codes: 0 success, 1 failure, 2 wrong arguments, 130 and 143 a command that a signal stopped. Results are printed to stdout, everything else to stderr.
 
 mod actor;
+mod admin;
 mod api;
 mod audit;
 mod channels;
@@ -10,6 +11,7 @@ mod connect;
 mod demo;
 mod digits;
 mod doctor;
+mod elsewhere;
 mod failure;
 mod free_space;
 mod group;
@@ -67,20 +69,16 @@ enum Command {
     /// Bring the database schema up to date: apply all pending migrations
     Migrate,
     /// Create, list, limit, revoke and rotate API keys, and change the webhooks of their accounts
-    #[command(subcommand)]
-    Keys(keys::Command),
+    Keys(admin::Arguments<keys::Command>),
     /// List webhooks, and send those again that were given up
     #[command(subcommand)]
     Webhooks(webhooks::Command),
     /// List, count, show, retry, cancel and purge jobs of all accounts
-    #[command(subcommand)]
-    Jobs(jobs::Command),
+    Jobs(admin::Arguments<jobs::Command>),
     /// List, pause, drain and resume the queues
-    #[command(subcommand)]
-    Queues(queues::Command),
+    Queues(admin::Arguments<queues::Command>),
     /// List, drain and resume workers
-    #[command(subcommand)]
-    Workers(workers::Command),
+    Workers(admin::Arguments<workers::Command>),
     /// List what operators changed in the last 90 days: who, what, when and from where
     Audit(audit::Arguments),
     /// List, verify, download, choose and remove models
@@ -145,11 +143,11 @@ fn run(command: Command) -> Result<(), Failure> {
             Command::Api => api::run(config).await,
             Command::Worker(arguments) => worker::run(config, &arguments).await,
             Command::Migrate => connect::migrate(&config).await,
-            Command::Keys(command) => keys::run(&config, command).await,
+            Command::Keys(arguments) => keys::run(&config, arguments).await,
             Command::Webhooks(command) => webhooks::run(&config, command).await,
-            Command::Jobs(command) => jobs::run(&config, command).await,
-            Command::Queues(command) => queues::run(&config, command).await,
-            Command::Workers(command) => workers::run(&config, command).await,
+            Command::Jobs(arguments) => jobs::run(&config, arguments).await,
+            Command::Queues(arguments) => queues::run(&config, arguments).await,
+            Command::Workers(arguments) => workers::run(&config, arguments).await,
             Command::Audit(arguments) => audit::run(&config, arguments).await,
             Command::Transcribe(arguments) => transcribe::run(&config, arguments).await,
             Command::Models(_)

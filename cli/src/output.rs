@@ -46,6 +46,11 @@ pub(crate) fn ago(time: DateTime<Utc>) -> String {
     format!("{} ago", age((Utc::now() - time).as_seconds_f64().max(0.0)))
 }
 
+/// How long it is until a time, such as `3 h`.
+pub(crate) fn left(time: DateTime<Utc>) -> String {
+    age((time - Utc::now()).as_seconds_f64().max(0.0))
+}
+
 /// A time to the second, UTC.
 pub(crate) fn time(time: DateTime<Utc>) -> String {
     time.format("%F %T").to_string()

@@ -1,14 +1,14 @@
 //! `akhar queues`: lists, pauses, drains and resumes the queues.
 
-use akhar_jobs::{
-    JobState, Queue,
-    store::{self, QueueMode},
-};
+use akhar_client::AdminQueueJobsBody;
+use akhar_jobs::{Queue, store::QueueMode};
 use akhar_platform::config::Config;
-use serde_json::json;
-use sqlx::PgPool;
 
-use crate::{actor, connect, failure::Failure, output};
+use crate::{
+    admin::{Admin, Arguments},
+    failure::Failure,
+    output,
+};
 
 #[derive(Debug, clap::Subcommand)]
 pub(crate) enum Command {
@@ -44,49 +44,32 @@ pub(crate) fn queue(name: &str) -> Result<Queue, String> {
 }
 
 /// Runs one subcommand.
-pub(crate) async fn run(config: &Config, command: Command) -> Result<(), Failure> {
-    connect::with_database(config, async |db| execute(db, command).await).await
+pub(crate) async fn run(config: &Config, arguments: Arguments<Command>) -> Result<(), Failure> {
+    let Arguments { command, place } = arguments;
+    place.with(config, async |admin| execute(admin, command).await).await
 }
 
-async fn execute(db: &PgPool, command: Command) -> Result<(), Failure> {
+async fn execute(admin: &Admin, command: Command) -> Result<(), Failure> {
     let (queue, mode) = match command {
-        Command::List { json } => return list(db, json).await,
+        Command::List { json } => return list(admin, json).await,
         Command::Pause { queue } => (queue, QueueMode::Paused),
         Command::Drain { queue } => (queue, QueueMode::Draining),
         Command::Resume { queue } => (queue, QueueMode::Open),
     };
-    Ok(store::set_queue_mode(db, &actor::of_command(), queue, mode).await?)
+    admin.set_queue(queue, mode).await
 }
 
-async fn list(db: &PgPool, as_json: bool) -> Result<(), Failure> {
-    let depths = store::queue_depths(db).await?;
-    let mut rows = Vec::new();
-    for (queue, control) in store::queue_controls(db).await? {
-        let n = |state: JobState| {
-            let depth = depths.iter().find(|depth| depth.queue == queue.name() && depth.state == state);
-            depth.map_or(0, |depth| depth.n_jobs)
-        };
-        rows.push((queue, control, JobState::ALL.map(n)));
-    }
+async fn list(admin: &Admin, as_json: bool) -> Result<(), Failure> {
+    let all = admin.queues().await?;
     if as_json {
-        let queues: Vec<_> = rows
-            .iter()
-            .map(|(queue, control, n_jobs)| {
-                let n_jobs =
-                    JobState::ALL.iter().zip(n_jobs).map(|(state, n)| (state.name().to_owned(), json!(n)));
-                json!({"queue": queue.name(), "mode": control.mode.name(), "changed_at": control.changed_at,
-                    "jobs": n_jobs.collect::<serde_json::Map<_, _>>()})
-            })
-            .collect();
-        return output::json(&queues);
+        return output::json(&all);
     }
-    let rows = rows.into_iter().map(|(queue, control, [queued, running, succeeded, failed, cancelled])| {
+    let rows = all.into_iter().map(|queue| {
+        let AdminQueueJobsBody { queued, running, succeeded, failed, cancelled } = queue.jobs;
         let numbers = [queued, running, succeeded, failed, cancelled].map(|n| n.to_string());
         let [queued, running, succeeded, failed, cancelled] = numbers;
-        let changed = control.changed_at.map(output::ago).unwrap_or_default();
-        let queue = queue.name().to_owned();
-        let mode = control.mode.name().to_owned();
-        [queue, mode, queued, running, succeeded, failed, cancelled, changed]
+        let changed = queue.changed_at.map(output::ago).unwrap_or_default();
+        [queue.queue, queue.mode, queued, running, succeeded, failed, cancelled, changed]
     });
     let head = ["QUEUE", "MODE", "QUEUED", "RUNNING", "SUCCEEDED", "FAILED", "CANCELLED", "MODE SINCE"];
     output::table(head, rows.collect())

@@ -1,10 +1,13 @@
 //! `akhar workers`: lists, drains and resumes workers.
 
-use akhar_jobs::store::{self, WorkerRow};
+use akhar_client::AdminWorkerBody;
 use akhar_platform::config::Config;
-use sqlx::PgPool;
 
-use crate::{actor, connect, failure::Failure, output};
+use crate::{
+    admin::{Admin, Arguments},
+    failure::Failure,
+    output,
+};
 
 #[derive(Debug, clap::Subcommand)]
 pub(crate) enum Command {
@@ -27,32 +30,33 @@ pub(crate) enum Command {
 }
 
 /// Runs one subcommand.
-pub(crate) async fn run(config: &Config, command: Command) -> Result<(), Failure> {
-    connect::with_database(config, async |db| execute(db, command).await).await
+pub(crate) async fn run(config: &Config, arguments: Arguments<Command>) -> Result<(), Failure> {
+    let Arguments { command, place } = arguments;
+    place.with(config, async |admin| execute(admin, command).await).await
 }
 
-async fn execute(db: &PgPool, command: Command) -> Result<(), Failure> {
+async fn execute(admin: &Admin, command: Command) -> Result<(), Failure> {
     match command {
         Command::List { json } => {
-            let workers = store::list_workers(db).await?;
+            let workers = admin.workers().await?;
             if json { output::json(&workers) } else { table(&workers) }
         }
-        Command::Drain { name } => drain(db, &name, true).await,
-        Command::Resume { name } => drain(db, &name, false).await,
+        Command::Drain { name } => drain(admin, &name, true).await,
+        Command::Resume { name } => drain(admin, &name, false).await,
     }
 }
 
-async fn drain(db: &PgPool, name: &str, drain: bool) -> Result<(), Failure> {
-    if store::drain_worker(db, &actor::of_command(), name, drain).await? {
+async fn drain(admin: &Admin, name: &str, drain: bool) -> Result<(), Failure> {
+    if admin.drain_worker(name, drain).await? {
         return Ok(());
     }
     Err(Failure::Command(format!("there is no worker {name}: `akhar workers list` shows all")))
 }
 
-fn table(workers: &[WorkerRow]) -> Result<(), Failure> {
+fn table(workers: &[AdminWorkerBody]) -> Result<(), Failure> {
     let rows = workers.iter().map(|worker| {
         let name = worker.name.clone();
-        let state = worker.state().name().to_owned();
+        let state = worker.state.clone();
         let jobs = worker.n_jobs.to_string();
         [name, state, jobs, output::ago(worker.started_at), output::ago(worker.seen_at)]
     });

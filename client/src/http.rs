@@ -342,7 +342,7 @@ impl Client {
         if self.is_asynchronous { request.header("prefer", "respond-async") } else { request }
     }
 
-    fn request(&self, method: Method, path: &str) -> RequestBuilder {
+    pub(crate) fn request(&self, method: Method, path: &str) -> RequestBuilder {
         let request = self.http.request(method, format!("{}{path}", self.base));
         request.bearer_auth(self.key.expose_secret()).header(ACCEPT, "application/json")
     }
@@ -374,7 +374,7 @@ async fn transcribed(request: RequestBuilder) -> Result<Answer<Transcribed>, Cli
     })
 }
 
-async fn read<T: DeserializeOwned>(request: RequestBuilder) -> Result<T, ClientError> {
+pub(crate) async fn read<T: DeserializeOwned>(request: RequestBuilder) -> Result<T, ClientError> {
     json(send(request).await?).await
 }
 
@@ -384,7 +384,7 @@ async fn json<T: DeserializeOwned>(response: Response) -> Result<T, ClientError>
 
 /// Sends a request and returns a successful response. An error response without an error document becomes
 /// [`ClientError::Http`].
-async fn send(request: RequestBuilder) -> Result<Response, ClientError> {
+pub(crate) async fn send(request: RequestBuilder) -> Result<Response, ClientError> {
     let response = request.send().await?;
     let Err(error) = response.error_for_status_ref() else { return Ok(response) };
     let retry_after = response.headers().get(RETRY_AFTER).and_then(|v| v.to_str().ok()?.parse().ok());

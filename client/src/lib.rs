@@ -30,6 +30,8 @@
 //! # }
 //! ```
 
+#[cfg(feature = "http")]
+mod admin;
 mod bodies;
 #[cfg(feature = "http")]
 mod error;
@@ -41,6 +43,12 @@ mod retries;
 pub mod subtitles;
 
 pub use bodies::{
+    admin::{
+        AdminAttemptBody, AdminAuditBody, AdminAuditRowBody, AdminChangedBody, AdminJobBody,
+        AdminJobCountsBody, AdminJobGroupBody, AdminJobLifeBody, AdminJobsBody, AdminKeyBody, AdminKeysBody,
+        AdminNewKeyBody, AdminQueueBody, AdminQueueJobsBody, AdminQueuesBody, AdminWorkerBody,
+        AdminWorkersBody,
+    },
     event::{JobEventBody, JobEventName, ProgressEventBody, StateEventBody},
     group::{GroupBody, GroupsBody},
     handwriting::{HandwritingBody, Png, PointsBody, Strokes},

@@ -10,21 +10,37 @@ use tokio::process::Command;
 /// parameter.
 const EXAMPLES: &str = "40";
 
+/// The paths of operators.
+const ADMIN: &str = "^/v1/admin/";
+
 /// A fixed seed makes failures reproducible.
 const SEED: &str = "20261121";
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_service_does_what_its_openapi_document_says() {
+    // With this limit, a request waits for at most one second, however long its job takes.
+    let stack = Stack::with().set("AKHAR_QUICK_WAIT_S", 1).start().await;
+    check(&stack, &stack.key, &["--exclude-path-regex", ADMIN]).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_admin_api_does_what_its_openapi_document_says() {
+    let stack = Stack::with().workers(0).start().await;
+    let admin = stack.keys(&["create", "--name", "admin", "--role", "admin"]).await;
+    check(&stack, &admin, &["--include-path-regex", ADMIN]).await;
+}
+
+/// Sends requests with this key. `paths` selects the paths.
+async fn check(stack: &Stack, key: &str, paths: &[&str]) {
     let program = std::env::var("AKHAR_SCHEMATHESIS")
         .map_or_else(|_| root().join(".cache/schemathesis/bin/schemathesis"), PathBuf::from);
     assert!(program.is_file(), "{} is missing: run `make test`, which installs it", program.display());
-    // With this limit, a request waits for at most one second, however long its job takes.
-    let stack = Stack::with().set("AKHAR_QUICK_WAIT_S", 1).start().await;
     let output = Command::new(program)
         .arg("--config-file")
         .arg(root().join("tests/schemathesis.toml"))
         .args(["run", &format!("{}/openapi.json", stack.base)])
-        .args(["--header", &format!("Authorization: Bearer {}", stack.key)])
+        .args(paths)
+        .args(["--header", &format!("Authorization: Bearer {key}")])
         .args(["--seed", SEED, "--max-examples", EXAMPLES, "--generation-database", "none"])
         // The examples phase is left out: for a field without an example it sends a file that is not an
         // image.

@@ -2,7 +2,7 @@
 
 use std::{sync::Arc, time::Instant};
 
-use akhar_accounts::{AccountWebhook, Prefix, PresentedKey, Quotas, WorkingKey, prefix_text};
+use akhar_accounts::{AccountWebhook, Prefix, PresentedKey, Quotas, Role, WorkingKey, prefix_text};
 use axum::{
     extract::{FromRef, FromRequestParts},
     http::{HeaderMap, header, request::Parts},
@@ -49,6 +49,10 @@ pub(crate) struct Caller {
     pub(crate) webhook: AccountWebhook,
     /// The key of the request.
     pub(crate) key: KeyInUse,
+    /// The name of the key.
+    pub(crate) key_name: String,
+    /// What the key may do as an operator's. `None` if it is only a caller's.
+    pub(crate) role: Option<Role>,
     _request: Share<Uuid>,
 }
 
@@ -92,7 +96,7 @@ where
         if working.is_expired() {
             return Err(UNAUTHORIZED.with_detail(EXPIRED));
         }
-        let WorkingKey { id, account_id, scope, quotas, webhook, .. } = working;
+        let WorkingKey { id, account_id, name, role, scope, quotas, webhook, .. } = working;
         Span::current().record("caller", prefix_text(&key.prefix));
         if let Some(Json(scope)) = scope {
             scope::check(&scope, parts)?;
@@ -102,7 +106,7 @@ where
         let request = auth.requests.take(account_id, 1).ok_or(Problem::of(ProblemType::Busy))?;
         parts.extensions.insert(AccountOfRequest(account_id));
         let key = KeyInUse { auth, prefix: key.prefix, id };
-        Ok(Self { account_id, quotas, webhook, key, _request: request })
+        Ok(Self { account_id, quotas, webhook, key, key_name: name, role, _request: request })
     }
 }
 

@@ -126,7 +126,7 @@ struct LogLine {
 impl LogLine {
     /// The method, if it is a usual one. Callers can invent others, of any length.
     fn method(&self) -> &str {
-        let known = [Method::GET, Method::HEAD, Method::POST, Method::DELETE, Method::OPTIONS];
+        let known = [Method::GET, Method::HEAD, Method::POST, Method::PUT, Method::DELETE, Method::OPTIONS];
         if known.contains(&self.method) { self.method.as_str() } else { "other" }
     }
 

@@ -28,6 +28,12 @@ pub(crate) fn read(headers: &HeaderMap, targets: &WebhookTargets) -> Result<Opti
     url.map(Some).map_err(|error| HEADER.violation(code(&error), error))
 }
 
+/// Parses the URL in a field of a form.
+pub(crate) fn parse(field: &str, url: &str, targets: &WebhookTargets) -> Result<WebhookUrl, Violation> {
+    let violation = |error| Violation::new(field, code(&error), format!("{field} {error}"));
+    targets.parse(url).map_err(violation)
+}
+
 const fn code(error: &WebhookUrlError) -> Code {
     match error {
         WebhookUrlError::TooLong(_) => Code::TooLong,

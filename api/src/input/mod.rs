@@ -7,7 +7,7 @@ pub(crate) mod body;
 pub(crate) mod field;
 pub(crate) mod fields;
 pub(crate) mod form;
-mod json;
+pub(crate) mod json;
 pub(crate) mod memory;
 pub(crate) mod multipart;
 pub(crate) mod names;

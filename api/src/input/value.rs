@@ -123,7 +123,7 @@ impl Value for u32 {
 
 /// An integer in decimal digits, optionally with a minus sign. A plus sign, spaces, a decimal point or an exponent is a
 /// violation.
-fn integer<N: FromStr>(text: &str) -> Result<N, Code> {
+pub(crate) fn integer<N: FromStr>(text: &str) -> Result<N, Code> {
     let digits = text.strip_prefix('-').unwrap_or(text);
     if digits.is_empty() || !digits.bytes().all(|b| b.is_ascii_digit()) {
         return Err(Code::NotAnInteger);
@@ -223,6 +223,8 @@ impl Value for DateTime<Utc> {
 }
 
 impl Value for JobId {
+    const MAX_IN_LIST: usize = 1000;
+
     fn rule() -> Rule {
         rule("the id of a job", json!({"type": "string", "format": "uuid"}))
     }

@@ -39,11 +39,41 @@ impl Values {
     pub(super) fn of_object(members: Members, slots: &[Slot]) -> Self {
         let mut values = Self::default();
         for (name, value) in members {
-            if let Some(slot) = values.slot("field", &name, slots) {
-                values.add(slot.name, Sent::Json(value));
+            match values.slot("field", &name, slots) {
+                Some(Slot { name, max_values: Some(max), .. }) => values.add_array(name, &value, max),
+                Some(slot) => values.add(slot.name, Sent::Json(value)),
+                None => (),
             }
         }
         values
+    }
+
+    /// Adds the elements of an array as values of a field, which must have one at least. So an empty array is not taken for an
+    /// absent one.
+    fn add_array(&mut self, name: &'static str, array: &RawValue, max: usize) {
+        let elements = match serde_json::from_str::<Vec<Box<RawValue>>>(array.get()) {
+            Ok(elements) if !elements.is_empty() => elements,
+            Ok(_) => {
+                return self.refuse(name, Code::Empty, format!("{name} is empty, expected at least one"));
+            }
+            Err(_) => {
+                let detail = format!("{name} is {}, expected an array", described(array));
+                return self.refuse(name, Code::WrongType, detail);
+            }
+        };
+        if elements.len() > max {
+            let detail = format!("{name} has {} elements, expected at most {max}", elements.len());
+            return self.refuse(name, Code::TooMany, detail);
+        }
+        for element in elements {
+            self.add(name, Sent::Json(element));
+        }
+    }
+
+    /// Adds a violation of a field, which counts as sent.
+    fn refuse(&mut self, name: &'static str, code: Code, detail: String) {
+        self.reject(name, code, detail);
+        self.add(name, Sent::Refused);
     }
 
     /// The field with this name. `None` if the request may not have it or has it already; adds that violation. `what` is

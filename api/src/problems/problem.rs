@@ -5,6 +5,7 @@
 
 use std::{borrow::Cow, time::Duration};
 
+use akhar_accounts::{ChangeError, Forbidden, KeyError};
 use akhar_client::{ProblemBody, ViolationBody};
 use akhar_jobs::{
     backend::{GroupError, QueueFull, SubmitError},
@@ -196,6 +197,44 @@ impl IntoResponse for Problem {
 impl From<sqlx::Error> for Problem {
     fn from(cause: sqlx::Error) -> Self {
         Self::database(&cause)
+    }
+}
+
+impl From<Forbidden> for Problem {
+    fn from(cause: Forbidden) -> Self {
+        let (role, needed) = (cause.role.name(), cause.needed.name());
+        let detail = format!("The role of the key is {role}, and the request needs {needed}.");
+        Self::of(ProblemType::Forbidden).with_detail(detail)
+    }
+}
+
+impl From<ChangeError> for Problem {
+    fn from(cause: ChangeError) -> Self {
+        match cause {
+            ChangeError::Forbidden(forbidden) => forbidden.into(),
+            ChangeError::Database(cause) => cause.into(),
+        }
+    }
+}
+
+impl From<KeyError> for Problem {
+    fn from(cause: KeyError) -> Self {
+        match cause {
+            KeyError::Forbidden(forbidden) => forbidden.into(),
+            KeyError::Database(cause) => cause.into(),
+            KeyError::NotFound(_) | KeyError::Replaced(_) => {
+                let detail = "No key has this prefix, or the key is revoked or was rotated before.";
+                Self::of(ProblemType::NotFound).with_detail(detail)
+            }
+            KeyError::Name => {
+                let detail = "name is empty or too long, expected 1 to 200 characters";
+                Self::violations(vec![Violation::new("name", Code::TooShort, detail)])
+            }
+            KeyError::NoAccount(_) | KeyError::SeveralAccounts(_) => {
+                let detail = "account is not the name or id of one account, and not the prefix of a key";
+                Self::violations(vec![Violation::new("account", Code::NotAChoice, detail)])
+            }
+        }
     }
 }
 

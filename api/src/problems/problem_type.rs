@@ -49,6 +49,9 @@ problem_types! {
     OutOfScope: "out-of-scope", FORBIDDEN, None, "The token is not for this request",
         "A token is for one operation, for the jobs whose ids its page knows, and for pages of one origin. It does not list jobs, \
         name webhooks, groups or labels, or create tokens. Send the request with an API key.";
+    Forbidden: "forbidden", FORBIDDEN, None, "The key may not do this",
+        "Requests to /v1/admin need the key of an operator, whose role allows what the request does: `view` reads, `operate` changes \
+        queues, workers and jobs, and `admin` also keys. Send the request with another key.";
     NotFound: "not-found", NOT_FOUND, None, "Not found",
         "There is no such resource, or it belongs to another account.";
     MethodNotAllowed: "method-not-allowed", METHOD_NOT_ALLOWED, None, "Method not allowed",

@@ -34,6 +34,8 @@ pub(crate) enum Code {
     NotATime,
     /// A text is not the id of a job.
     NotAJob,
+    /// A text is not the id of a thing.
+    NotAnId,
     /// A text is not the id of an event.
     NotAnEvent,
     /// A text is not a URL.
@@ -79,6 +81,7 @@ impl Code {
             Self::NotAnInteger => "not_an_integer",
             Self::NotATime => "not_a_time",
             Self::NotAJob => "not_a_job",
+            Self::NotAnId => "not_an_id",
             Self::NotAnEvent => "not_an_event",
             Self::NotAUrl => "not_a_url",
             Self::NotAllowed => "not_allowed",

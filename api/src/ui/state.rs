@@ -21,7 +21,7 @@ impl PageState {
     pub(crate) fn new(
         auth: Arc<Authenticator>,
         draining: CancellationToken,
-        proxies: Networks,
+        proxies: Arc<Networks>,
         demo_key: DemoKey,
     ) -> Self {
         Self { ops: OpsState::new(auth, draining, proxies), demo_key }

@@ -19,12 +19,11 @@ use super::{
     lengths::Lengths,
     outputs::Outputs,
     pace::{Pace, Place},
-    server,
     settings::{Settings, sha256},
     spoken::AUTO,
     untranscribed::Untranscribed,
 };
-use crate::failure::Failure;
+use crate::{elsewhere, failure::Failure};
 
 /// How many jobs a recording may have that fail for a reason of the server, such as workers that die.
 const MAX_JOBS: u32 = 3;
@@ -200,7 +199,7 @@ impl Batch {
             match self.client.delete_job(job).await {
                 Ok(_) => (),
                 Err(error) if error.status() == Some(404) => (),
-                Err(error) => return Err(Trouble::Run(server::failure(&self.base, &error))),
+                Err(error) => return Err(Trouble::Run(elsewhere::failure(&self.base, &error))),
             }
         }
         Ok(())
@@ -350,7 +349,7 @@ impl Batch {
             {
                 refused(problem)
             }
-            error => Trouble::Run(server::failure(&self.base, error)),
+            error => Trouble::Run(elsewhere::failure(&self.base, error)),
         }
     }
 }

@@ -35,7 +35,9 @@ use tokio::{
     time::{MissedTickBehavior, interval, sleep},
 };
 
-use crate::{channels::Channels, digits::Digits, failure::Failure, output, script::Script, serve::Embedded};
+use crate::{
+    channels::Channels, digits::Digits, elsewhere, failure::Failure, output, script::Script, serve::Embedded,
+};
 use batch::{Batch, Ended};
 pub(crate) use cut::seconds;
 use inputs::{Input, Inputs};
@@ -166,8 +168,8 @@ pub(crate) async fn run(config: &Config, arguments: Arguments) -> Result<(), Fai
     if arguments.dry_run {
         return blocking(move || dry_run::report(&inputs, arguments.lang)).await;
     }
-    let key = arguments.key_file.as_deref().map(server::key_in).transpose()?;
-    let key = key.or_else(|| server::key_of(config));
+    let key = arguments.key_file.as_deref().map(elsewhere::key_in).transpose()?;
+    let key = key.or_else(|| elsewhere::key_of(config));
     let url = arguments.url.as_deref().or(config.url.as_deref()).filter(|url| !url.is_empty());
     let elsewhere = url.map(|url| Elsewhere::new(url, key.clone())).transpose()?;
     let speech_copies = if elsewhere.is_none() {

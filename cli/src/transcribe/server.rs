@@ -1,18 +1,15 @@
 //! The server that transcribes: one elsewhere, or a service of this command's own.
 
-use std::{fs, num::NonZeroUsize, path::Path, time::Duration};
+use std::{num::NonZeroUsize, time::Duration};
 
-use akhar_client::{Client, ClientError, Retries};
+use akhar_client::{Client, Retries};
 use akhar_inference::Registry;
-use akhar_platform::{config::Config, database::PrivatePostgres, http_client};
-use secrecy::{ExposeSecret as _, SecretString};
+use akhar_platform::{config::Config, database::PrivatePostgres};
+use secrecy::SecretString;
 
 use super::{pace::Pace, settings::Settings};
-use crate::{failure::Failure, serve::Embedded};
+use crate::{elsewhere, failure::Failure, serve::Embedded};
 
-const CONNECT_LIMIT: Duration = Duration::from_secs(10);
-/// How long a connection may transfer nothing. Longer than the server holds the response to a request that waits.
-const READ_LIMIT: Duration = Duration::from_secs(90);
 /// How long the first request is repeated.
 const CHECK_LIMIT: Duration = Duration::from_secs(10);
 /// How long other requests are repeated. A server that cannot be reached for so long ends the run.
@@ -28,7 +25,7 @@ pub(super) struct Elsewhere {
 impl Elsewhere {
     /// The server at `url`.
     pub(super) fn new(url: &str, key: Option<SecretString>) -> Result<Self, Failure> {
-        check(url)?;
+        elsewhere::check(url)?;
         let key = key.ok_or_else(|| {
             fail(format!("there is no API key for {url}: set AKHAR_KEY, or name its file with --key-file"))
         })?;
@@ -47,7 +44,7 @@ pub(super) struct Server {
 impl Server {
     /// Connects to a server elsewhere. The `pace` gets its refusals.
     pub(super) async fn connect(Elsewhere { base, key }: Elsewhere, pace: &Pace) -> Result<Self, Failure> {
-        Self::open(&http(false)?, base, key, pace).await
+        Self::open(&elsewhere::http(false)?, base, key, pace).await
     }
 
     /// Waits until this command's own service is ready, and connects to it.
@@ -60,7 +57,7 @@ impl Server {
         let key = key.or_else(|| demo_key.map(SecretString::from)).ok_or_else(|| {
             fail("the database has API keys: set AKHAR_KEY to one of them, or name its file with --key-file")
         })?;
-        Self::open(&http(true)?, base, key, pace).await
+        Self::open(&elsewhere::http(true)?, base, key, pace).await
     }
 
     /// Checks that the server accepts the key.
@@ -73,7 +70,7 @@ impl Server {
         let client = Client::new(http.clone(), &base, key);
         match client.clone().retrying(Retries::within(CHECK_LIMIT)).jobs(1).await {
             Ok(_) => Ok(Self { client: client.retrying(retries(RETRY_LIMIT, pace)), base }),
-            Err(error) => Err(failure(&base, &error)),
+            Err(error) => Err(elsewhere::failure(&base, &error)),
         }
     }
 }
@@ -95,46 +92,6 @@ pub(super) fn check_installation(config: &Config, settings: &Settings) -> Result
     Ok(akhar_worker::speech_copies(&registry)?)
 }
 
-/// Refuses what is not an address of a server.
-fn check(url: &str) -> Result<(), Failure> {
-    let parsed = reqwest::Url::parse(url).ok().filter(|url| matches!(url.scheme(), "http" | "https"));
-    let text =
-        || fail(format!("--url or AKHAR_URL is {url:?}, expected an address such as https://akhar.example"));
-    parsed.map(drop).ok_or_else(text)
-}
-
-/// Why a run cannot go on with the server at `base`.
-pub(super) fn failure(base: &str, error: &ClientError) -> Failure {
-    match error {
-        ClientError::Problem { problem, .. } => {
-            fail(format!("the server at {base} refuses requests ({}): {}", problem.status, problem.detail))
-        }
-        ClientError::Http(error) => fail(format!("cannot reach the server at {base}: {}", causes(error))),
-        ClientError::Json(error) => fail(format!("{base} does not answer like an Akhar server: {error}")),
-    }
-}
-
-/// An error with its causes.
-fn causes(error: &dyn std::error::Error) -> String {
-    let all = std::iter::successors(Some(error), |error| error.source());
-    all.map(ToString::to_string).collect::<Vec<_>>().join(": ")
-}
-
-/// The key in a file.
-pub(super) fn key_in(file: &Path) -> Result<SecretString, Failure> {
-    let text = fs::read_to_string(file);
-    let text = text.map_err(Failure::io(format!("cannot read the API key in {}", file.display())))?;
-    match text.trim() {
-        "" => Err(fail(format!("{} is empty, expected an API key", file.display()))),
-        key => Ok(key.into()),
-    }
-}
-
-/// An empty key counts as not set, because a settings file may have an empty value.
-pub(super) fn key_of(config: &Config) -> Option<SecretString> {
-    config.key.clone().filter(|key| !key.expose_secret().trim().is_empty())
-}
-
 fn retries(limit: Duration, pace: &Pace) -> Retries {
     let pace = pace.clone();
     Retries::within(limit).on_error(move |error| {
@@ -143,16 +100,6 @@ fn retries(limit: Duration, pace: &Pace) -> Retries {
             pace.refused();
         }
     })
-}
-
-fn http(is_here: bool) -> Result<reqwest::Client, Failure> {
-    let cannot = |error: &dyn std::fmt::Display| fail(format!("cannot set up TLS: {error}"));
-    let client = http_client::builder()
-        .map_err(|error| cannot(&error))?
-        .connect_timeout(CONNECT_LIMIT)
-        .read_timeout(READ_LIMIT);
-    let client = if is_here { client.no_proxy() } else { client };
-    client.build().map_err(|error| cannot(&error))
 }
 
 fn fail(text: impl Into<String>) -> Failure {

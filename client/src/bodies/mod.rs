@@ -1,5 +1,6 @@
 //! The JSON bodies, one file for each.
 
+pub(crate) mod admin;
 pub(crate) mod event;
 pub(crate) mod group;
 pub(crate) mod handwriting;

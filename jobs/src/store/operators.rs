@@ -65,6 +65,18 @@ pub enum Change {
 }
 
 impl Change {
+    /// Every change.
+    pub const ALL: [Self; 3] = [Self::Retry, Self::Cancel, Self::Purge];
+
+    /// The name in requests.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Retry => "retry",
+            Self::Cancel => "cancel",
+            Self::Purge => "purge",
+        }
+    }
+
     const fn action(self) -> Action {
         match self {
             Self::Retry => Action::JobsRetry,

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use akhar_accounts::Action;
-use akhar_tests::{Form, Stack, http::send, images::fixture_of, ops::Operator};
+use akhar_accounts::{Action, Role};
+use akhar_tests::{Answer, Form, Stack, http::send, images::fixture_of, ops::Operator, until};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
@@ -28,10 +28,11 @@ async fn failed(stack: &Stack) -> Uuid {
     job
 }
 
-/// One change, with what it is made by: a command, and a form of a page if there is one.
+/// One change, with what it is made by: a command, and a form of a page and a request if there are some.
 struct Made {
     command: Vec<String>,
     form: Option<(&'static str, Vec<(&'static str, String)>)>,
+    request: Option<(&'static str, String, Value)>,
     target: String,
 }
 
@@ -46,22 +47,33 @@ async fn prepare(stack: &Stack, action: Action) -> Made {
     };
     let key = stack.keys(&["create", "--name", "other"]).await[3..11].to_owned();
     let of_key = format!("{key} (other)");
-    let with_key = |words: &[&str], form| {
+    let with_key = |words: &[&str], form, request: Option<(&'static str, &str, Value)>| {
         let command = texts(&[&["keys", words[0], &key], &words[1..]].concat());
-        Made { command, form, target: of_key.clone() }
+        let path = |end: &str| format!("/v1/admin/keys/{key}{end}");
+        let request = request.map(|(method, end, body)| (method, path(end), body));
+        Made { command, form, request, target: of_key.clone() }
     };
     let queue = |verb: &str, mode: &str| {
         let form = ("/ops/queues", vec![("queue", "quick".to_owned()), ("mode", mode.to_owned())]);
-        Made { command: texts(&["queues", verb, "quick"]), form: Some(form), target: "quick".to_owned() }
+        let request = Some(("PUT", "/v1/admin/queues/quick".to_owned(), json!({"mode": mode})));
+        Made {
+            command: texts(&["queues", verb, "quick"]),
+            form: Some(form),
+            request,
+            target: "quick".to_owned(),
+        }
     };
     let worker = |verb: &str, drain: &str| {
         let form = ("/ops/workers", vec![("name", "w1".to_owned()), ("drain", drain.to_owned())]);
-        Made { command: texts(&["workers", verb, "w1"]), form: Some(form), target: "w1".to_owned() }
+        let request = Some(("PUT", "/v1/admin/workers/w1".to_owned(), json!({"drain": drain == "true"})));
+        Made { command: texts(&["workers", verb, "w1"]), form: Some(form), request, target: "w1".to_owned() }
     };
     let job = |verb: &str, action: &str, job: Uuid| {
         let form = ("/ops/jobs", vec![("action", action.to_owned()), ("id", job.to_string())]);
         let command = texts(&["jobs", verb, &job.to_string()]);
-        Made { command, form: Some(form), target: format!("id={job}") }
+        let body = json!({"change": verb, "ids": [job]});
+        let request = Some(("POST", "/v1/admin/jobs/change".to_owned(), body));
+        Made { command, form: Some(form), request, target: format!("id={job}") }
     };
     execute("delete from queue_controls; delete from workers").await;
     match action {
@@ -85,16 +97,22 @@ async fn prepare(stack: &Stack, action: Action) -> Made {
         Action::WebhooksRedeliver => {
             let job = failed(stack).await;
             let command = texts(&["webhooks", "redeliver", &job.to_string()]);
-            Made { command, form: None, target: format!("id={job}") }
+            Made { command, form: None, request: None, target: format!("id={job}") }
         }
         Action::KeyCreate => {
             let command = texts(&["keys", "create", "--name", "new"]);
-            Made { command, form: None, target: "(new)".to_owned() }
+            let request = Some(("POST", "/v1/admin/keys".to_owned(), json!({"name": "new"})));
+            Made { command, form: None, request, target: "(new)".to_owned() }
         }
-        Action::KeyLimit => with_key(&["limit", "--rpm", "60"], None),
-        Action::KeyWebhook => with_key(&["webhook"], None),
-        Action::KeyRotate => with_key(&["rotate"], None),
-        Action::KeyRevoke => with_key(&["revoke"], Some(("/ops/keys", vec![("prefix", key.clone())]))),
+        Action::KeyLimit => {
+            with_key(&["limit", "--rpm", "60"], None, Some(("PUT", "/quotas", json!({"rpm": 60}))))
+        }
+        Action::KeyWebhook => with_key(&["webhook"], None, None),
+        Action::KeyRotate => with_key(&["rotate"], None, Some(("POST", "/rotate", json!({})))),
+        Action::KeyRevoke => {
+            let form = ("/ops/keys", vec![("prefix", key.clone())]);
+            with_key(&["revoke"], Some(form), Some(("DELETE", "", Value::Null)))
+        }
     }
 }
 
@@ -104,46 +122,104 @@ async fn trail(stack: &Stack) -> Vec<Value> {
     rows.as_array().expect("rows").clone()
 }
 
+/// Sends a request with this key. The body is JSON, unless it is null.
+async fn send_json(stack: &Stack, key: &str, method: &str, path: &str, body: &Value) -> Answer {
+    let request = stack.anonymous(method, path).bearer_auth(key);
+    let request = match body {
+        Value::Null => request,
+        body => request.header("content-type", "application/json").body(body.to_string()),
+    };
+    send(request).await
+}
+
+/// Runs a command where there is no database, with the address of the server and this key.
+async fn elsewhere(stack: &Stack, key: &str, command: &[&str]) -> (Option<i32>, String, String) {
+    let command = [command, &["--url", &stack.base]].concat();
+    let nowhere = ("AKHAR_DATABASE_URL", "postgres://nobody@127.0.0.1:1/none");
+    stack.run_with(&command, &[nowhere, ("AKHAR_KEY", key)]).await
+}
+
+/// What the trail must have of a change.
+struct Expected<'a> {
+    action: Action,
+    target: &'a str,
+    actor: &'a str,
+    is_command: bool,
+}
+
+/// Panics unless exactly one row was added to the trail, and it has this.
+async fn check_row(stack: &Stack, n_before: usize, expected: Expected<'_>) {
+    let Expected { action, target, actor, is_command } = expected;
+    let rows = trail(stack).await;
+    assert_eq!(rows.len(), n_before + 1, "{action:?}: {rows:?}");
+    let row = &rows[0];
+    assert_eq!((&row["action"], &row["n_changed"]), (&json!(action.name()), &json!(1)), "{row}");
+    assert!(row["target"].as_str().is_some_and(|on| on.ends_with(target)), "{row}");
+    assert!(row["actor"].as_str().is_some_and(|who| who.contains(actor)), "{row}");
+    assert_eq!((row["address"].is_null(), row["key_prefix"].is_null()), (is_command, is_command), "{row}");
+    assert!(is_command || row["address"] == "127.0.0.1", "{row}");
+}
+
 #[tokio::test]
 async fn every_change_of_an_operator_leaves_one_row_in_the_audit_trail() {
     let stack = Stack::with().workers(0).start().await;
-    let mut operator = Operator::signed_in(&stack).await;
-    let mut secrets = vec![stack.key.rsplit('_').next().expect("a secret").to_owned()];
-    for action in Action::ALL {
-        let made = prepare(&stack, *action).await;
+    let key = stack.keys(&["create", "--name", "night shift", "--role", "admin"]).await;
+    let mut operator = Operator::anonymous(&stack);
+    operator.sign_in(&key).await;
+    let mut secrets = Vec::new();
+    let mut keep_secret = |text: &str| {
+        secrets.extend(text.rsplit(['_', '"']).map(str::to_owned).find(|part| part.len() > 40));
+    };
+    keep_secret(&key);
+    for action in Action::ALL.iter().copied() {
+        let is_repeatable = !matches!(action, Action::KeyCreate | Action::WebhooksRedeliver);
+        let made = prepare(&stack, action).await;
         let n_before = trail(&stack).await.len();
         let command: Vec<&str> = made.command.iter().map(String::as_str).collect();
-        let out = stack.akhar(&command).await;
-        secrets.extend(out.rsplit('_').next().filter(|_| out.contains('_')).map(str::to_owned));
-        let rows = trail(&stack).await;
-        assert_eq!(rows.len(), n_before + 1, "{action:?}: {rows:?}");
-        let row = &rows[0];
-        assert_eq!((&row["action"], &row["n_changed"]), (&json!(action.name()), &json!(1)), "{row}");
-        assert!(row["target"].as_str().is_some_and(|on| on.ends_with(&made.target)), "{row}");
-        assert!(row["actor"].as_str().is_some_and(|actor| actor.contains('@')), "{row}");
-        assert!(row["address"].is_null() && row["key_prefix"].is_null(), "{row}");
-        if !matches!(action, Action::KeyCreate | Action::WebhooksRedeliver) {
+        keep_secret(&stack.akhar(&command).await);
+        let of_command = Expected { action, target: &made.target, actor: "@", is_command: true };
+        check_row(&stack, n_before, of_command).await;
+        if is_repeatable {
             stack.run(&command).await;
             assert_eq!(trail(&stack).await.len(), n_before + 1, "{action:?} again changes nothing");
         }
 
-        let Some((path, _)) = prepare(&stack, *action).await.form else { continue };
-        let made = prepare(&stack, *action).await;
+        let made = prepare(&stack, action).await;
+        let expected = || Expected { action, target: &made.target, actor: "night shift", is_command: false };
         let n_before = trail(&stack).await.len();
-        let (_, fields) = made.form.expect("a form");
-        let fields: Vec<_> = fields.iter().map(|(name, value)| (*name, value.as_str())).collect();
-        assert_eq!(operator.post(path, &fields).await.status, 303, "{action:?}");
-        let rows = trail(&stack).await;
-        assert_eq!(rows.len(), n_before + 1, "{action:?}: {rows:?}");
-        let row = &rows[0];
-        assert_eq!((&row["action"], &row["n_changed"]), (&json!(action.name()), &json!(1)), "{row}");
-        assert_eq!((&row["actor"], &row["address"]), (&json!("operator"), &json!("127.0.0.1")), "{row}");
-        assert!(row["target"].as_str().is_some_and(|on| on.ends_with(&made.target)), "{row}");
-        operator.post(path, &fields).await;
-        assert_eq!(trail(&stack).await.len(), n_before + 1, "{action:?} again changes nothing");
+        if let Some((path, fields)) = &made.form {
+            let fields: Vec<_> = fields.iter().map(|(name, value)| (*name, value.as_str())).collect();
+            assert_eq!(operator.post(path, &fields).await.status, 303, "{action:?}");
+            check_row(&stack, n_before, expected()).await;
+            operator.post(path, &fields).await;
+            assert_eq!(trail(&stack).await.len(), n_before + 1, "{action:?} again changes nothing");
+        }
+
+        let made = prepare(&stack, action).await;
+        let expected = || Expected { action, target: &made.target, actor: "night shift", is_command: false };
+        let n_before = trail(&stack).await.len();
+        if let Some((method, path, body)) = &made.request {
+            let answer = send_json(&stack, &key, method, path, body).await;
+            assert!((200..300).contains(&answer.status), "{action:?}: {answer:?}");
+            keep_secret(&answer.text());
+            check_row(&stack, n_before, expected()).await;
+            if is_repeatable {
+                send_json(&stack, &key, method, path, body).await;
+                assert_eq!(trail(&stack).await.len(), n_before + 1, "{action:?} again changes nothing");
+            }
+            let made = prepare(&stack, action).await;
+            let n_before = trail(&stack).await.len();
+            let command: Vec<&str> = made.command.iter().map(String::as_str).collect();
+            let (code, out, log) = elsewhere(&stack, &key, &command).await;
+            assert_eq!(code, Some(0), "{action:?}: {log}");
+            keep_secret(&out);
+            let target = &*made.target;
+            let through_a_server = Expected { action, target, actor: "night shift", is_command: false };
+            check_row(&stack, n_before, through_a_server).await;
+        }
     }
     let whole = json!(trail(&stack).await).to_string();
-    assert!(secrets.len() > 3);
+    assert!(secrets.len() > 5, "{}", secrets.len());
     for secret in secrets {
         assert!(!whole.contains(&secret), "a secret is in {whole}");
     }
@@ -223,11 +299,178 @@ async fn an_operator_changes_only_what_the_role_of_the_key_allows() {
         let fields: Vec<_> = fields.iter().map(|(name, value)| (*name, value.as_str())).collect();
         assert_eq!(viewer.post(path, &fields).await.status, 403, "{action:?}");
         assert_eq!(trail(&stack).await.len(), n_before, "{action:?}");
-        let expected = if action.role() == akhar_accounts::Role::Admin { 403 } else { 303 };
+        let expected = if action.role() == Role::Admin { 403 } else { 303 };
         assert_eq!(driver.post(path, &fields).await.status, expected, "{action:?}");
     }
     assert!(trail(&stack).await.len() > n_rows);
     assert_eq!(viewer.post("/ops/logout", &[]).await.header("location"), "/ops/login");
+}
+
+#[tokio::test]
+async fn the_admin_api_is_for_keys_of_operators_with_the_role_that_a_request_needs() {
+    let stack = Stack::with().workers(0).set_text("AKHAR_CORS_ORIGINS", "https://app.example").start().await;
+    let key = async |role: &str| stack.keys(&["create", "--name", role, "--role", role]).await;
+    let (viewer, driver, admin) = (key("view").await, key("operate").await, key("admin").await);
+    let token = json!({"operation": "digit-recognition", "origin": "https://app.example"});
+    let token = send_json(&stack, &admin, "POST", "/v1/tokens", &token).await.json();
+    let token = token["token"].as_str().expect("a token");
+    let n_before = trail(&stack).await.len();
+
+    let document = stack.get("/openapi.json").await.json();
+    let paths = document["paths"].as_object().expect("paths").iter();
+    let mut n_changes = 0;
+    for (path, item) in paths.filter(|(path, _)| path.starts_with("/v1/admin/")) {
+        let path = path.replace("{id}", &Uuid::nil().to_string()).replace(['{', '}'], "");
+        for method in item.as_object().expect("methods").keys().map(|method| method.to_uppercase()) {
+            let refused = stack.refused(stack.anonymous(&method, &path), 401).await;
+            assert_eq!(refused.slug, "unauthorized", "{method} {path}");
+            let refused = stack.refused(stack.request(&method, &path), 403).await;
+            assert_eq!(refused.slug, "forbidden", "{method} {path}");
+            let with_token = stack.anonymous(&method, &path).bearer_auth(token);
+            let refused = stack.refused(with_token.header("origin", "https://app.example"), 403).await;
+            assert_eq!(refused.slug, "out-of-scope", "{method} {path}");
+            let by_viewer = stack.anonymous(&method, &path).bearer_auth(&viewer);
+            if method == "GET" {
+                let status = send(by_viewer).await.status;
+                assert_eq!(
+                    status,
+                    if path.ends_with(&Uuid::nil().to_string()) { 404 } else { 200 },
+                    "{path}"
+                );
+            } else {
+                n_changes += 1;
+                assert_eq!(stack.refused(by_viewer, 403).await.slug, "forbidden", "{method} {path}");
+            }
+        }
+    }
+    assert!(n_changes >= 7, "{n_changes}");
+    assert_eq!(trail(&stack).await.len(), n_before);
+
+    for action in Action::ALL {
+        let made = prepare(&stack, *action).await;
+        let n_before = trail(&stack).await.len();
+        let Some((method, path, body)) = &made.request else { continue };
+        assert_eq!(send_json(&stack, &viewer, method, path, body).await.problem(403).slug, "forbidden");
+        let by_driver = send_json(&stack, &driver, method, path, body).await;
+        if action.role() == Role::Admin {
+            let detail = by_driver.problem(403).json["detail"].clone();
+            assert_eq!(detail, "The role of the key is operate, and the request needs admin.");
+            assert_eq!(trail(&stack).await.len(), n_before, "{action:?}");
+        } else {
+            assert!((200..300).contains(&by_driver.status), "{action:?}: {by_driver:?}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn the_admin_api_lists_pages_of_keys_jobs_and_changes() {
+    let stack = Stack::with().workers(0).start().await;
+    let key = stack.keys(&["create", "--name", "viewer", "--role", "view"]).await;
+    let get = async |path: &str| send(stack.anonymous("GET", path).bearer_auth(&key)).await;
+    let keys = get("/v1/admin/keys?limit=1").await.json();
+    assert_eq!((&keys["keys"][0]["name"], &keys["keys"][0]["role"]), (&json!("viewer"), &json!("view")));
+    let next = keys["next"].as_str().expect("a next page");
+    let keys = get(&format!("/v1/admin/keys?limit=1&before={next}")).await.json();
+    assert_eq!((&keys["keys"][0]["name"], keys.get("next")), (&json!("test"), None));
+
+    let (first, second) = (failed(&stack).await, submit(&stack).await);
+    let jobs = get("/v1/admin/jobs?limit=1").await.json();
+    assert_eq!(jobs["jobs"][0]["id"], json!(second));
+    let next = jobs["next"].as_str().expect("a next page");
+    let jobs = get(&format!("/v1/admin/jobs?limit=1&from={next}")).await.json();
+    assert_eq!((&jobs["jobs"][0]["id"], jobs.get("next")), (&json!(first), None));
+    assert_eq!(jobs["jobs"][0]["last_error"], "it broke");
+    let found = get("/v1/admin/jobs?account=test&state=failed&error=it%20broke&older-than-s=0").await.json();
+    assert_eq!(found["jobs"].as_array().map(Vec::len), Some(1));
+    let unknown = get("/v1/admin/jobs?account=nobody&mode=x").await.problem(422);
+    assert_eq!(unknown.errors().len(), 1, "{unknown:?}");
+    let life = get(&format!("/v1/admin/jobs/{first}")).await.json();
+    assert_eq!((&life["job"]["state"], &life["failed_attempts"]), (&json!("failed"), &json!([])));
+    assert_eq!(get(&format!("/v1/admin/jobs/{}", Uuid::nil())).await.problem(404).slug, "not-found");
+    let counts = get("/v1/admin/jobs/count?change=cancel").await.json();
+    assert_eq!(counts["groups"].as_array().map(Vec::len), Some(1), "{counts}");
+    assert_eq!(get("/v1/admin/queues").await.json()["queues"][0]["jobs"]["queued"], 1);
+    assert_eq!(get("/v1/admin/workers").await.json(), json!({"workers": []}));
+
+    let audit = get("/v1/admin/audit?limit=1&action=key.create").await.json();
+    assert!(audit["rows"][0]["target"].as_str().is_some_and(|on| on.ends_with(" (viewer)")), "{audit}");
+    let next = audit["next"].as_str().expect("a next page");
+    let audit = get(&format!("/v1/admin/audit?limit=1&action=key.create&before={next}")).await.json();
+    assert!(audit["rows"][0]["target"].as_str().is_some_and(|on| on.ends_with(" (test)")), "{audit}");
+
+    let admin = stack.keys(&["create", "--name", "admin", "--role", "admin"]).await;
+    let post = async |path: &str, body: Value| send_json(&stack, &admin, "POST", path, &body).await;
+    let nothing = post("/v1/admin/jobs/change", json!({"change": "cancel"})).await.problem(422);
+    assert_eq!(nothing.errors(), [("all".to_owned(), "missing".to_owned())].into());
+    for (ids, code) in [(json!([]), "empty"), (json!("x"), "wrong_type"), (json!(["x"]), "not_a_job")] {
+        let refused =
+            post("/v1/admin/jobs/change", json!({"change": "purge", "ids": ids, "all": true})).await;
+        assert_eq!(refused.problem(422).errors(), [("ids".to_owned(), code.to_owned())].into());
+    }
+    let all = post("/v1/admin/jobs/change", json!({"change": "cancel", "all": true})).await;
+    assert_eq!(all.json(), json!({"n_changed": 1}));
+    let new = post("/v1/admin/keys", json!({"name": "app", "expires-s": 3600, "rpm": 60})).await;
+    assert_eq!(new.status, 201);
+    let new = new.json();
+    let old = new["key"].as_str().expect("a key");
+    assert_eq!(send(stack.anonymous("GET", "/v1/jobs").bearer_auth(old)).await.status, 200);
+    let path = format!("/v1/admin/keys/{}/rotate", new["prefix"].as_str().expect("a prefix"));
+    let rotated = post(&path, json!({"overlap-s": 60})).await;
+    assert_eq!(rotated.status, 201);
+    let keys = stack.keys(&["list"]).await;
+    assert!(keys.contains("works, expires in 60 s, replaced, rpm 60  app"), "{keys}");
+    assert!(keys.contains("works, expires in 60 min, rpm 60  "), "{keys}");
+    assert_eq!(post("/v1/admin/keys/nobody00/rotate", json!({})).await.problem(404).slug, "not-found");
+    let wrong = post("/v1/admin/keys", json!({"name": "x", "webhook": "https://127.0.0.1/"})).await;
+    assert_eq!(wrong.problem(422).errors(), [("webhook".to_owned(), "not_allowed".to_owned())].into());
+}
+
+#[tokio::test]
+async fn the_commands_of_operators_say_the_same_through_a_server_as_with_the_database() {
+    let stack = Stack::with().workers(0).start().await;
+    let viewer = stack.keys(&["create", "--name", "viewer", "--role", "view"]).await;
+    let job = failed(&stack).await.to_string();
+    sqlx::raw_sql("insert into workers (name) values ('w1')").execute(&stack.db).await.expect("a worker");
+    assert_eq!(elsewhere(&stack, &viewer, &["queues", "list"]).await.0, Some(0));
+    until("the use of the key is recorded", async || {
+        let used = "select last_used_at is not null from api_keys where name = 'viewer'";
+        sqlx::query_scalar::<_, bool>(used).fetch_one(&stack.db).await.expect("a key").then_some(())
+    })
+    .await;
+    for command in [
+        &["keys", "list", "--json"][..],
+        &["queues", "list"],
+        &["queues", "list", "--json"],
+        &["workers", "list", "--json"],
+        &["jobs", "list", "--json"],
+        &["jobs", "list", "--state", "failed", "--account", "test", "--error", "it broke", "--json"],
+        &["jobs", "list", "--older-than", "1h", "--json"],
+        &["jobs", "show", &job],
+        &["jobs", "show", &job, "--json"],
+        &["audit"],
+        &["audit", "--action", "key.create", "--json"],
+    ] {
+        let (code, out, log) = stack.run(command).await;
+        assert_eq!(code, Some(0), "{command:?}: {log}");
+        let there = elsewhere(&stack, &viewer, command).await;
+        assert_eq!((there.0, &there.1), (Some(0), &out), "{command:?}: {}", there.2);
+    }
+    let (_, would, _) =
+        elsewhere(&stack, &viewer, &["jobs", "purge", "--state", "failed", "--dry-run"]).await;
+    assert!(would.ends_with("would delete 1 jobs\n"), "{would}");
+    for (command, said) in [
+        (&["queues", "pause", "quick"][..], "refuses requests (403)"),
+        (&["jobs", "show", &Uuid::nil().to_string()], "there is no job"),
+        (&["keys", "webhook", "x"], "needs the database"),
+        (&["jobs", "list", "--account", "nobody"], "account is not the name or id of one account"),
+    ] {
+        let (code, _, log) = elsewhere(&stack, &viewer, command).await;
+        assert!(code == Some(1) && log.contains(said), "{command:?}: {log}");
+    }
+    let (code, _, log) = elsewhere(&stack, "", &["queues", "list"]).await;
+    assert!(code == Some(1) && log.contains("there is no API key"), "{log}");
+    let (code, _, log) = stack.run(&["queues", "list", "--url", "akhar.example"]).await;
+    assert!(code == Some(1) && log.contains("expected an address"), "{log}");
 }
 
 #[tokio::test]

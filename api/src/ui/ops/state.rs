@@ -33,13 +33,13 @@ pub(crate) struct OpsState {
 
 impl OpsState {
     /// The state of a page that no operator has opened yet. `proxies` can name the client of a request.
-    pub(crate) fn new(auth: Arc<Authenticator>, draining: CancellationToken, proxies: Networks) -> Self {
+    pub(crate) fn new(auth: Arc<Authenticator>, draining: CancellationToken, proxies: Arc<Networks>) -> Self {
         Self {
             database: auth.database.clone(),
             auth,
             live: Arc::default(),
             open_pages: Budget::new(MAX_PAGES, MAX_PAGES),
-            proxies: Arc::new(proxies),
+            proxies,
             login_attempts: LoginAttempts::default(),
             draining,
         }

@@ -32,9 +32,14 @@ pub struct JobSearch {
     pub ended_before: Option<Duration>,
 }
 
-/// The conditions as the audit trail has them, such as `state=failed queue=quick`.
-impl fmt::Display for JobSearch {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+impl JobSearch {
+    /// Whether all jobs are meant.
+    pub fn is_all(&self) -> bool {
+        self.conditions().next().is_none()
+    }
+
+    /// The conditions, each with its name.
+    fn conditions(&self) -> impl Iterator<Item = (&'static str, String)> {
         let Self {
             ids,
             state,
@@ -61,11 +66,16 @@ impl fmt::Display for JobSearch {
             ("older-than", age(older_than)),
             ("ended-before", age(ended_before)),
         ];
-        let given = conditions.into_iter().filter_map(|(name, value)| Some(format!("{name}={}", value?)));
-        match given.collect::<Vec<_>>() {
-            all if all.is_empty() => f.write_str("all"),
-            given => f.write_str(&given.join(" ")),
-        }
+        conditions.into_iter().filter_map(|(name, value)| Some((name, value?)))
+    }
+}
+
+/// The conditions as the audit trail has them, such as `state=failed queue=quick`.
+impl fmt::Display for JobSearch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let conditions: Vec<_> = self.conditions().map(|(name, value)| format!("{name}={value}")).collect();
+        f.write_str(if conditions.is_empty() { "all" } else { "" })?;
+        f.write_str(&conditions.join(" "))
     }
 }
 

@@ -1,0 +1,165 @@
+//! The documents that operators get, made from what the statements return. The routes and the commands share them.
+
+use akhar_accounts::{
+    KeyError, KeyInfo, ListedKey, NewKey,
+    audit::{self, AuditFilter, AuditRow},
+    keys,
+};
+use akhar_client::{
+    AdminAttemptBody, AdminAuditBody, AdminAuditRowBody, AdminJobBody, AdminJobGroupBody, AdminJobLifeBody,
+    AdminKeyBody, AdminKeysBody, AdminNewKeyBody, AdminQueueBody, AdminQueueJobsBody, AdminWorkerBody,
+};
+use akhar_jobs::{
+    JobId, JobState,
+    store::{self, FailedAttempt, JobGroup, JobSearch, JobSummary, WorkerRow},
+};
+use sqlx::PgPool;
+use uuid::Uuid;
+
+use crate::outcomes::document::state as state_body;
+
+/// A page of at most `limit` keys, the newest first: those that were created before the key `before`.
+pub async fn keys(db: &PgPool, before: Option<Uuid>, limit: u8) -> Result<AdminKeysBody, KeyError> {
+    // One key more than the page has tells whether there is a next page.
+    let mut found = keys::page(db, before, i64::from(limit) + 1).await?;
+    let is_last = found.len() <= usize::from(limit);
+    found.truncate(limit.into());
+    let next = found.last().filter(|_| !is_last).map(|listed| listed.key.id);
+    Ok(AdminKeysBody { keys: found.into_iter().map(key).collect(), next })
+}
+
+fn key(ListedKey { key, quotas, webhook }: ListedKey) -> AdminKeyBody {
+    AdminKeyBody {
+        id: key.id,
+        state: key_state(&key).to_owned(),
+        prefix: key.prefix,
+        name: key.name,
+        account_id: key.account_id,
+        role: key.role.map(|role| role.name().to_owned()),
+        created_at: key.created_at,
+        last_used_at: key.last_used_at,
+        expires_at: key.expires_at,
+        revoked_at: key.revoked_at,
+        is_replaced: key.replaced_by.is_some(),
+        rpm: quotas.requests_per_minute,
+        max_queued: quotas.max_queued,
+        audio_minutes: quotas.audio_minutes_per_day,
+        retain_s: quotas.retention.retain_s,
+        max_retain_s: quotas.retention.max_retain_s,
+        webhook_url: webhook.url,
+    }
+}
+
+fn key_state(key: &KeyInfo) -> &'static str {
+    match key.revoked_at {
+        Some(_) => "revoked",
+        None if key.works() => "works",
+        None => "expired",
+    }
+}
+
+/// A new key.
+pub fn new_key(info: KeyInfo, key: &NewKey) -> AdminNewKeyBody {
+    AdminNewKeyBody { key: key.expose().to_owned(), prefix: info.prefix }
+}
+
+/// All queues.
+pub async fn queues(db: &PgPool) -> Result<Vec<AdminQueueBody>, sqlx::Error> {
+    let depths = store::queue_depths(db).await?;
+    let controls = store::queue_controls(db).await?;
+    let queues = controls.into_iter().map(|(queue, control)| {
+        let n = |state: JobState| {
+            let depth = depths.iter().find(|depth| depth.queue == queue.name() && depth.state == state);
+            depth.map_or(0, |depth| depth.n_jobs)
+        };
+        AdminQueueBody {
+            queue: queue.name().to_owned(),
+            mode: control.mode.name().to_owned(),
+            changed_at: control.changed_at,
+            jobs: AdminQueueJobsBody {
+                queued: n(JobState::Queued),
+                running: n(JobState::Running),
+                succeeded: n(JobState::Succeeded),
+                failed: n(JobState::Failed),
+                cancelled: n(JobState::Cancelled),
+            },
+        }
+    });
+    Ok(queues.collect())
+}
+
+/// A worker.
+pub fn worker(worker: WorkerRow) -> AdminWorkerBody {
+    AdminWorkerBody {
+        state: worker.state().name().to_owned(),
+        name: worker.name,
+        started_at: worker.started_at,
+        seen_at: worker.seen_at,
+        is_alive: worker.is_alive,
+        is_draining: worker.is_draining,
+        n_jobs: worker.n_jobs,
+    }
+}
+
+/// A job.
+pub fn job(job: JobSummary) -> AdminJobBody {
+    AdminJobBody {
+        id: job.id.0,
+        operation: job.operation,
+        queue: job.queue,
+        state: state_body(job.state),
+        attempt: job.attempt,
+        max_attempts: job.max_attempts,
+        priority: job.priority,
+        account_id: job.account_id,
+        account: job.account,
+        group: job.group.map(String::from),
+        request_id: job.request_id,
+        worker: job.worker,
+        created_at: job.created_at,
+        run_at: job.run_at,
+        started_at: job.started_at,
+        ended_at: job.ended_at,
+        decode_us: job.decode_us,
+        infer_us: job.infer_us,
+        transcribed_s: job.transcribed_s,
+        last_error: job.last_error,
+        rejection: job.rejection,
+        upload_bytes: job.upload_bytes,
+        can_be_retried: job.can_be_retried,
+    }
+}
+
+/// A job with its failed attempts. `None` if there is no such job.
+pub async fn job_life(db: &PgPool, id: JobId) -> Result<Option<AdminJobLifeBody>, sqlx::Error> {
+    let search = JobSearch { ids: Some(vec![id]), ..JobSearch::default() };
+    let Some(found) = store::search(db, &search, None, 1).await?.jobs.pop() else { return Ok(None) };
+    let failed_attempts = store::failed_attempts(db, id).await?.into_iter().map(attempt).collect();
+    Ok(Some(AdminJobLifeBody { job: job(found), failed_attempts }))
+}
+
+fn attempt(failed: FailedAttempt) -> AdminAttemptBody {
+    let FailedAttempt { attempt, worker, started_at, ended_at, error } = failed;
+    AdminAttemptBody { attempt, worker, started_at, ended_at, error }
+}
+
+/// Jobs that are counted together.
+pub fn group(group: JobGroup) -> AdminJobGroupBody {
+    let JobGroup { account, operation, state, n_jobs, oldest_s } = group;
+    AdminJobGroupBody { account, operation, state: state_body(state), n_jobs, oldest_s }
+}
+
+/// A page of at most `limit` changes, the newest first.
+pub async fn audit(db: &PgPool, filter: &AuditFilter, limit: u8) -> Result<AdminAuditBody, sqlx::Error> {
+    // One more than the page has tells whether there is a next page.
+    let mut rows = audit::list(db, filter, i64::from(limit) + 1).await?;
+    let is_last = rows.len() <= usize::from(limit);
+    rows.truncate(limit.into());
+    let next = rows.last().filter(|_| !is_last).map(|row| row.id);
+    Ok(AdminAuditBody { rows: rows.into_iter().map(audit_row).collect(), next })
+}
+
+fn audit_row(row: AuditRow) -> AdminAuditRowBody {
+    let AuditRow { id, at, action, target, n_changed, actor, key_prefix, address } = row;
+    AdminAuditRowBody { id, at, action, target, n_changed, actor, key_prefix, address }
+}

@@ -1,0 +1,333 @@
+//! `/v1/admin/jobs`: finds, counts and shows jobs of all accounts, and retries, cancels and deletes them.
+
+use std::time::Duration;
+
+use akhar_accounts::keys;
+use akhar_client::{AdminChangedBody, AdminJobCountsBody, AdminJobLifeBody, AdminJobsBody};
+use akhar_jobs::{
+    Bounded, GroupName, JobId, JobState, Operation, Queue,
+    store::{self, Change, JobSearch, PageStart},
+};
+use axum::{
+    Json,
+    extract::State,
+    http::Uri,
+    response::{IntoResponse as _, Response},
+};
+use serde_json::json;
+use sqlx::PgPool;
+
+use super::{
+    documents,
+    operator::Operator,
+    values::{AtLeast, Text},
+};
+use crate::{
+    app::App,
+    http::{context::RequestContext, representation::Representation},
+    input::{
+        field::{File, field},
+        fields::{Fields as _, fields},
+        form::Form,
+        query,
+    },
+    jobs::get::JobPath,
+    operations::form::Checked,
+    problems::{Code, Problem, ProblemType, Violation, responses::problems},
+};
+
+problems! {
+    /// The problems of finding and counting jobs.
+    JobsProblems at "/v1/admin/jobs", JobsQuery::violation() => Unauthorized, OutOfScope, Forbidden, NotAcceptable, InvalidInput, QuotaExceeded,
+    Internal, Busy, Draining, Unavailable,
+}
+
+problems! {
+    /// The problems of showing a job.
+    JobProblems at "/v1/admin/jobs/019d0f6e-8e52-7d0c-a4f5-5b2b3f6d3c11", JobsQuery::violation() => Unauthorized, OutOfScope, Forbidden, NotFound,
+    NotAcceptable, InvalidInput, QuotaExceeded, Internal, Busy, Draining, Unavailable,
+}
+
+problems! {
+    /// The problems of changing jobs.
+    ChangeProblems at "/v1/admin/jobs/change", ChangeForm::violation() => MalformedBody, Unauthorized, OutOfScope, Forbidden, NotAcceptable,
+    BodyTimeout, TooLarge, UnsupportedContentType, InvalidInput, QuotaExceeded, Internal, Busy, Draining, Unavailable,
+}
+
+/// The number of jobs in a response if the caller sets no limit.
+const DEFAULT_LIMIT: u8 = 20;
+
+/// The most jobs that one request changes.
+const MAX_CHANGED: usize = 10_000;
+
+fields! {
+    /// The parameters of the list.
+    JobsQuery {
+        /// Only jobs in this state.
+        state: JobState = field("state"),
+        /// Only jobs in this queue.
+        queue: Queue = field("queue"),
+        /// Only jobs of this operation.
+        operation: Operation = field("operation"),
+        /// Only jobs of the account with this name or id, or of the key with this prefix.
+        account: Text = field("account"),
+        /// Only jobs of the group with this name.
+        group: GroupName = field("group"),
+        /// Only jobs that the request with this id made.
+        request_id: Text = field("request-id"),
+        /// Only jobs whose last attempt failed with exactly this error.
+        error: Text = field("error"),
+        /// Only jobs that were accepted at least so many seconds ago.
+        older_than_s: AtLeast<0> = field("older-than-s"),
+        /// Only jobs that ended at least so many seconds ago.
+        ended_before_s: AtLeast<0> = field("ended-before-s"),
+        /// Where the page begins: `next` of the former page.
+        from: Text = field("from"),
+        /// The most jobs in the response. The default is 20.
+        limit: Bounded<u8, 1, 100> = field("limit").wrong("101"),
+    }
+}
+
+fields! {
+    /// The parameters of the counts.
+    CountQuery {
+        /// Only jobs in this state.
+        state: JobState = field("state"),
+        /// Only jobs in this queue.
+        queue: Queue = field("queue"),
+        /// Only jobs of this operation.
+        operation: Operation = field("operation"),
+        /// Only jobs of the account with this name or id, or of the key with this prefix.
+        account: Text = field("account"),
+        /// Only jobs of the group with this name.
+        group: GroupName = field("group"),
+        /// Only jobs that the request with this id made.
+        request_id: Text = field("request-id"),
+        /// Only jobs whose last attempt failed with exactly this error.
+        error: Text = field("error"),
+        /// Only jobs that were accepted at least so many seconds ago.
+        older_than_s: AtLeast<0> = field("older-than-s"),
+        /// Only jobs that ended at least so many seconds ago.
+        ended_before_s: AtLeast<0> = field("ended-before-s"),
+        /// Only jobs to which this change is possible.
+        change: Change = field("change"),
+    }
+}
+
+fields! {
+    /// What is done to jobs, and to which. At least one condition must be there, or `all`.
+    ChangeForm {
+        /// `retry` returns jobs that the service failed to process to their queues, `cancel` cancels jobs that have not ended, `purge`
+        /// deletes jobs that have ended.
+        change: Change = field("change").required().wrong("delete"),
+        /// Only these jobs, at most 1,000.
+        ids: Vec<JobId> = field("ids"),
+        /// Only jobs in this state.
+        state: JobState = field("state"),
+        /// Only jobs in this queue.
+        queue: Queue = field("queue"),
+        /// Only jobs of this operation.
+        operation: Operation = field("operation"),
+        /// Only jobs of the account with this name or id, or of the key with this prefix.
+        account: Text = field("account"),
+        /// Only jobs of the group with this name.
+        group: GroupName = field("group"),
+        /// Only jobs that the request with this id made.
+        request_id: Text = field("request-id"),
+        /// Only jobs whose last attempt failed with exactly this error.
+        error: Text = field("error"),
+        /// Only jobs that were accepted at least so many seconds ago.
+        older_than_s: AtLeast<0> = field("older-than-s"),
+        /// Only jobs that ended at least so many seconds ago.
+        ended_before_s: AtLeast<0> = field("ended-before-s"),
+        /// Whether all jobs are meant if there is no condition.
+        all: bool = field("all").or("false"),
+        /// The most jobs that are changed, the oldest first. One request changes at most 10,000.
+        limit: AtLeast<1> = field("limit").or("10000"),
+    }
+}
+
+/// The conditions in the fields of a form or a query, but for the account, which is looked up.
+macro_rules! conditions {
+    ($fields:ident, $ids:expr) => {
+        Conditions {
+            search: JobSearch {
+                ids: $ids,
+                state: $fields.state,
+                queue: $fields.queue,
+                operation: $fields.operation,
+                account_id: None,
+                group: $fields.group,
+                request_id: $fields.request_id.map(|id| id.0),
+                error: $fields.error.map(|error| error.0),
+                older_than: $fields.older_than_s.map(|s| seconds(s.0)),
+                ended_before: $fields.ended_before_s.map(|s| seconds(s.0)),
+            },
+            account: $fields.account.map(|account| account.0),
+        }
+    };
+}
+
+/// Which jobs are meant.
+#[derive(Debug)]
+pub(crate) struct Conditions {
+    search: JobSearch,
+    account: Option<String>,
+}
+
+/// What is done to jobs.
+#[derive(Debug)]
+pub(crate) struct Wanted {
+    change: Change,
+    conditions: Conditions,
+    limit: usize,
+}
+
+impl Conditions {
+    /// Whether there is no condition.
+    fn are_none(&self) -> bool {
+        self.account.is_none() && self.search.is_all()
+    }
+
+    /// The search, with the account that has the name.
+    async fn resolve(self, db: &PgPool) -> Result<JobSearch, Problem> {
+        let Some(account) = self.account else { return Ok(self.search) };
+        let account_id = Some(keys::find_account(db, &account).await?);
+        Ok(JobSearch { account_id, ..self.search })
+    }
+}
+
+fn seconds(s: i32) -> Duration {
+    Duration::from_secs(u64::from(s.unsigned_abs()))
+}
+
+impl Form for ChangeForm {
+    const FILE: Option<File> = None;
+    const QUEUE: Queue = Queue::Quick;
+    type Checked = Wanted;
+
+    fn check(self, violations: &mut Vec<Violation>) -> Option<Wanted> {
+        let conditions = conditions!(self, self.ids);
+        if conditions.are_none() && self.all == Some(false) {
+            let detail = "there is no condition: add one, such as ids or state, or all if all jobs are meant";
+            violations.push(Violation::new("all", Code::Missing, detail));
+        }
+        Some(Wanted {
+            change: self.change?,
+            conditions,
+            limit: usize::try_from(self.limit?.0).map_or(MAX_CHANGED, |n| n.min(MAX_CHANGED)),
+        })
+    }
+
+    fn example() -> Option<serde_json::Value> {
+        Some(json!({"change": "retry", "state": "failed", "error": "the disk was full"}))
+    }
+}
+
+/// Responds with a page of jobs.
+#[utoipa::path(
+    get,
+    path = "/v1/admin/jobs",
+    operation_id = "admin-list-jobs",
+    tag = "admin",
+    summary = "Find jobs of all accounts",
+    description = "Lists the jobs that match all parameters: those that wait in the order of claims, those that have succeeded or \
+        were cancelled in the order of their ends, and others newest first. It never has what a caller sent or got.",
+    params(JobsQuery),
+    responses((status = 200, description = "The jobs.", body = AdminJobsBody), JobsProblems),
+    security(("bearer" = [])),
+)]
+pub(crate) async fn list(
+    State(app): State<App>,
+    _operator: Operator,
+    context: RequestContext,
+    uri: Uri,
+) -> Result<Response, Problem> {
+    context.negotiate(Representation::JSON)?;
+    let fields: JobsQuery = query::parse(&uri)?;
+    let limit = fields.limit.map_or(DEFAULT_LIMIT, Bounded::get);
+    let from = fields.from.and_then(|from| PageStart::parse(&from.0));
+    let db = &app.database.pool;
+    let search = conditions!(fields, None).resolve(db).await?;
+    let page = store::search(db, &search, from, limit.into()).await?;
+    let jobs = page.jobs.into_iter().map(documents::job).collect();
+    Ok(Json(AdminJobsBody { jobs, next: page.next.map(PageStart::text) }).into_response())
+}
+
+/// Responds with the numbers of jobs.
+#[utoipa::path(
+    get,
+    path = "/v1/admin/jobs/count",
+    operation_id = "admin-count-jobs",
+    tag = "admin",
+    summary = "Count jobs by account, operation and state",
+    params(CountQuery),
+    responses((status = 200, description = "The numbers.", body = AdminJobCountsBody), JobsProblems),
+    security(("bearer" = [])),
+)]
+pub(crate) async fn count(
+    State(app): State<App>,
+    _operator: Operator,
+    context: RequestContext,
+    uri: Uri,
+) -> Result<Response, Problem> {
+    context.negotiate(Representation::JSON)?;
+    let fields: CountQuery = query::parse(&uri)?;
+    let change = fields.change.map(|change| (change, i64::MAX));
+    let db = &app.database.pool;
+    let search = conditions!(fields, None).resolve(db).await?;
+    let groups = store::count_jobs(db, &search, change).await?.into_iter().map(documents::group).collect();
+    Ok(Json(AdminJobCountsBody { groups }).into_response())
+}
+
+/// Responds with a job.
+#[utoipa::path(
+    get,
+    path = "/v1/admin/jobs/{id}",
+    operation_id = "admin-get-job",
+    tag = "admin",
+    summary = "Get a job of any account with its failed attempts",
+    params(JobPath),
+    responses((status = 200, description = "The job.", body = AdminJobLifeBody), JobProblems),
+    security(("bearer" = [])),
+)]
+pub(crate) async fn show(
+    State(app): State<App>,
+    _operator: Operator,
+    context: RequestContext,
+    JobPath(id): JobPath,
+    uri: Uri,
+) -> Result<Response, Problem> {
+    context.negotiate(Representation::JSON)?;
+    Problem::reject_if_any(query::unexpected(&uri))?;
+    let life = documents::job_life(&app.database.pool, id).await?;
+    Ok(Json(life.ok_or(Problem::of(ProblemType::NotFound))?).into_response())
+}
+
+/// Changes jobs.
+#[utoipa::path(
+    post,
+    path = "/v1/admin/jobs/change",
+    operation_id = "admin-change-jobs",
+    tag = "admin",
+    summary = "Retry, cancel or delete jobs of any account",
+    description = "Needs the role `operate`. Changes the jobs that match all conditions, as far as that is possible.",
+    responses(
+        (status = 200, description = "How many were changed.", body = AdminChangedBody, example = json!({"n_changed": 312})),
+        ChangeProblems,
+    ),
+    security(("bearer" = [])),
+)]
+pub(crate) async fn change(
+    State(app): State<App>,
+    operator: Operator,
+    context: RequestContext,
+    form: Checked<ChangeForm>,
+) -> Result<Response, Problem> {
+    context.negotiate(Representation::JSON)?;
+    let Wanted { change, conditions, limit } = form.fields;
+    let db = &app.database.pool;
+    let search = conditions.resolve(db).await?;
+    let n_changed = store::change_jobs(db, &operator.actor, change, &search, limit).await?;
+    Ok(Json(AdminChangedBody { n_changed }).into_response())
+}

@@ -1,0 +1,109 @@
+//! `/v1/admin/queues`: lists the queues, and pauses, drains and resumes them.
+
+use akhar_client::AdminQueuesBody;
+use akhar_jobs::{
+    Queue,
+    store::{self, QueueMode},
+};
+use axum::{
+    Json,
+    extract::State,
+    http::{StatusCode, Uri},
+    response::{IntoResponse as _, Response},
+};
+use serde_json::json;
+
+use super::{documents, name::Name, operator::Operator};
+use crate::{
+    app::App,
+    http::{context::RequestContext, representation::Representation},
+    input::{
+        field::{File, field},
+        fields::{Fields as _, fields},
+        form::Form,
+        names::unknown,
+        query,
+    },
+    operations::form::Checked,
+    problems::{Problem, ProblemType, Violation, responses::problems},
+};
+
+problems! {
+    /// The problems of listing queues.
+    ListProblems at "/v1/admin/queues", [unknown("query parameter", "limit", &[])] => Unauthorized, OutOfScope, Forbidden, NotAcceptable,
+    InvalidInput, QuotaExceeded, Internal, Busy, Draining, Unavailable,
+}
+
+problems! {
+    /// The problems of setting the mode of a queue.
+    ModeProblems at "/v1/admin/queues/quick", ModeForm::violation() => MalformedBody, Unauthorized, OutOfScope, Forbidden, NotFound, BodyTimeout,
+    TooLarge, UnsupportedContentType, InvalidInput, QuotaExceeded, Internal, Busy, Draining, Unavailable,
+}
+
+fields! {
+    /// What happens to the jobs of a queue.
+    ModeForm {
+        /// `open`: they are accepted and run. `paused`: they are accepted, but none is started. `draining`: none is accepted, and those
+        /// that wait are run.
+        mode: QueueMode = field("mode").required().wrong("closed"),
+    }
+}
+
+impl Form for ModeForm {
+    const FILE: Option<File> = None;
+    const QUEUE: Queue = Queue::Quick;
+    type Checked = QueueMode;
+
+    fn check(self, _: &mut Vec<Violation>) -> Option<QueueMode> {
+        self.mode
+    }
+
+    fn example() -> Option<serde_json::Value> {
+        Some(json!({"mode": "paused"}))
+    }
+}
+
+/// Responds with all queues.
+#[utoipa::path(
+    get,
+    path = "/v1/admin/queues",
+    operation_id = "admin-list-queues",
+    tag = "admin",
+    summary = "List the queues with their modes and jobs",
+    responses((status = 200, description = "The queues.", body = AdminQueuesBody), ListProblems),
+    security(("bearer" = [])),
+)]
+pub(crate) async fn list(
+    State(app): State<App>,
+    _operator: Operator,
+    context: RequestContext,
+    uri: Uri,
+) -> Result<Response, Problem> {
+    context.negotiate(Representation::JSON)?;
+    Problem::reject_if_any(query::unexpected(&uri))?;
+    let queues = documents::queues(&app.database.pool).await?;
+    Ok(Json(AdminQueuesBody { queues }).into_response())
+}
+
+/// Sets the mode of a queue.
+#[utoipa::path(
+    put,
+    path = "/v1/admin/queues/{queue}",
+    operation_id = "admin-set-queue",
+    tag = "admin",
+    summary = "Pause, drain or resume a queue",
+    description = "Needs the role `operate`. Workers follow within about a second.",
+    params(("queue" = String, Path, description = "`quick` or `speech`.")),
+    responses((status = 204, description = "The queue has this mode."), ModeProblems),
+    security(("bearer" = [])),
+)]
+pub(crate) async fn set(
+    State(app): State<App>,
+    operator: Operator,
+    Name(queue): Name,
+    form: Checked<ModeForm>,
+) -> Result<StatusCode, Problem> {
+    let queue = Queue::from_name(&queue).ok_or(Problem::of(ProblemType::NotFound))?;
+    store::set_queue_mode(&app.database.pool, &operator.actor, queue, form.fields).await?;
+    Ok(StatusCode::NO_CONTENT)
+}

@@ -1,0 +1,70 @@
+//! A server elsewhere: its address, the key for it, and why it cannot be used.
+
+use std::{fs, path::Path, time::Duration};
+
+use akhar_client::ClientError;
+use akhar_platform::{config::Config, http_client};
+use secrecy::{ExposeSecret as _, SecretString};
+
+use crate::failure::Failure;
+
+const CONNECT_LIMIT: Duration = Duration::from_secs(10);
+/// How long a connection may transfer nothing. Longer than the server holds the response to a request that waits.
+const READ_LIMIT: Duration = Duration::from_secs(90);
+/// Refuses what is not an address of a server.
+pub(crate) fn check(url: &str) -> Result<(), Failure> {
+    let parsed = reqwest::Url::parse(url).ok().filter(|url| matches!(url.scheme(), "http" | "https"));
+    let text = || {
+        fail(format!(
+            "the address of the server is {url:?}, expected an address such as https://akhar.example"
+        ))
+    };
+    parsed.map(drop).ok_or_else(text)
+}
+
+/// Why a run cannot go on with the server at `base`.
+pub(crate) fn failure(base: &str, error: &ClientError) -> Failure {
+    match error {
+        ClientError::Problem { problem, .. } => {
+            fail(format!("the server at {base} refuses requests ({}): {}", problem.status, problem.detail))
+        }
+        ClientError::Http(error) => fail(format!("cannot reach the server at {base}: {}", causes(error))),
+        ClientError::Json(error) => fail(format!("{base} does not answer like an Akhar server: {error}")),
+    }
+}
+
+/// An error with its causes.
+fn causes(error: &dyn std::error::Error) -> String {
+    let all = std::iter::successors(Some(error), |error| error.source());
+    all.map(ToString::to_string).collect::<Vec<_>>().join(": ")
+}
+
+/// The key in a file.
+pub(crate) fn key_in(file: &Path) -> Result<SecretString, Failure> {
+    let text = fs::read_to_string(file);
+    let text = text.map_err(Failure::io(format!("cannot read the API key in {}", file.display())))?;
+    match text.trim() {
+        "" => Err(fail(format!("{} is empty, expected an API key", file.display()))),
+        key => Ok(key.into()),
+    }
+}
+
+/// An empty key counts as not set, because a settings file may have an empty value.
+pub(crate) fn key_of(config: &Config) -> Option<SecretString> {
+    config.key.clone().filter(|key| !key.expose_secret().trim().is_empty())
+}
+
+/// A client for a server elsewhere, or for one of this process.
+pub(crate) fn http(is_here: bool) -> Result<reqwest::Client, Failure> {
+    let cannot = |error: &dyn std::fmt::Display| fail(format!("cannot set up TLS: {error}"));
+    let client = http_client::builder()
+        .map_err(|error| cannot(&error))?
+        .connect_timeout(CONNECT_LIMIT)
+        .read_timeout(READ_LIMIT);
+    let client = if is_here { client.no_proxy() } else { client };
+    client.build().map_err(|error| cannot(&error))
+}
+
+fn fail(text: impl Into<String>) -> Failure {
+    Failure::Command(text.into())
+}
