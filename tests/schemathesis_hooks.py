@@ -24,10 +24,10 @@ schemathesis.openapi.media_type("audio/wav", files("audio/[ep][an]*-*.wav"))
 def before_load_schema(_context: schemathesis.HookContext, raw_schema: dict[str, Any]) -> None:
     """Leaves out headers whose valid values are refused, as they should be.
 
-    They are a key that an earlier request had, a webhook of an account that has no secret, and a time for which the
-    server keeps no job.
+    They are a key that an earlier request had, a webhook of an account that has no secret, a time for which the
+    server keeps no job, and labels of which two have one key.
     """
-    left_out = {"Idempotency-Key", "Akhar-Webhook", "Akhar-Retain"}
+    left_out = {"Idempotency-Key", "Akhar-Webhook", "Akhar-Retain", "Akhar-Label"}
     for path in raw_schema["paths"].values():
         for route in path.values():
             parameters = route.get("parameters", [])
