@@ -9,7 +9,11 @@ use akhar_jobs::{
     uploads::UploadStore,
 };
 use akhar_platform::{
-    config::Config, database::Database, networks::Networks, origins::Origins, reload::LiveConfig,
+    config::{Config, ReadyNeeds},
+    database::Database,
+    networks::Networks,
+    origins::Origins,
+    reload::LiveConfig,
     shutdown::Shutdown,
 };
 use axum::extract::FromRef;
@@ -143,6 +147,11 @@ impl App {
             Queue::Quick => config.quick_wait_s,
             Queue::Speech => config.speech_wait_s,
         })
+    }
+
+    /// What this process needs to be ready.
+    pub(crate) fn ready_needs(&self) -> ReadyNeeds {
+        self.live.now().ready_needs
     }
 
     /// How long the server keeps jobs that have ended, seconds.

@@ -1,4 +1,4 @@
-//! `GET /health/live` and `GET /health/ready`: answer probes. The log has the causes.
+//! `GET /health/live` and `GET /health/ready`: answer probes. The log has the causes. `/livez` and `/readyz` are the same.
 
 use std::time::Duration;
 
@@ -6,10 +6,12 @@ use akhar_jobs::{
     Queue,
     store::{self, QueueControl},
 };
-use akhar_platform::database::{NOT_NOTIFIED, write_temporary_files};
+use akhar_platform::{
+    config::ReadyNeeds,
+    database::{Database, NOT_NOTIFIED, write_temporary_files},
+};
 use axum::{Json, extract::State};
 use serde::Serialize;
-use sqlx::PgPool;
 use tokio::time::timeout;
 use utoipa::ToSchema;
 
@@ -33,8 +35,8 @@ pub(crate) struct HealthBody {
     /// `live` or `ready`.
     #[schema(example = "ready")]
     status: &'static str,
-    /// What an operator has stopped (the queues that are paused or draining), and that no notifications from Postgres arrive.
-    /// Left out if there is none.
+    /// What an operator should know: the queues that are paused or draining, that no worker claims jobs, that no notifications
+    /// from Postgres arrive. Left out if there is none.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     notes: Vec<String>,
 }
@@ -53,8 +55,9 @@ pub(crate) async fn live() -> Json<HealthBody> {
     Json(HealthBody { status: "live", notes: Vec::new() })
 }
 
-/// Answers 200 if the process accepts requests, its database can be reached and has space, and a worker claims jobs. Queues
-/// that an operator has paused or drains are notes: results and requests for other queues are answered.
+/// Answers 200 if the process accepts requests, its database can be reached and has space, and a worker claims jobs, as far
+/// as `AKHAR_READY_NEEDS` asks for that. Queues that an operator has paused or drains are notes: results and requests for
+/// other queues are answered.
 #[utoipa::path(
     get,
     path = "/health/ready",
@@ -71,25 +74,33 @@ pub(crate) async fn ready(State(app): State<App>) -> Result<Json<HealthBody>, Pr
     if app.shutdown.leaving.is_cancelled() {
         return Err(Problem::of(ProblemType::Draining));
     }
-    let Ok(checked) = timeout(DATABASE_LIMIT, check(&app.database.pool)).await else {
-        tracing::warn!("not ready: the database did not answer in time");
-        return Err(Problem::of(ProblemType::Unavailable));
+    let needs = app.ready_needs();
+    let notes = match timeout(DATABASE_LIMIT, check(&app.database, needs)).await {
+        Ok(Ok(notes)) => notes,
+        Ok(Err(problem)) if needs > ReadyNeeds::Process => return Err(problem),
+        Err(_) if needs > ReadyNeeds::Process => {
+            tracing::warn!("not ready: the database did not answer in time");
+            return Err(Problem::of(ProblemType::Unavailable));
+        }
+        Ok(Err(_)) | Err(_) => vec!["the database does not answer, or has no space".to_owned()],
     };
-    let controls = checked?;
-    let not_notified = (!app.database.is_notified()).then(|| NOT_NOTIFIED.to_owned());
-    let notes = controls.iter().filter_map(note).chain(not_notified).collect();
     Ok(Json(HealthBody { status: "ready", notes }))
 }
 
-/// Checks that the database can be reached and has space, and that a worker claims jobs. Returns the modes of the queues.
-async fn check(db: &PgPool) -> Result<Vec<(Queue, QueueControl)>, Problem> {
+/// Checks that the database can be reached and has space, and that a worker claims jobs, if that is needed. Returns what an
+/// operator should know.
+async fn check(database: &Database, needs: ReadyNeeds) -> Result<Vec<String>, Problem> {
+    let db = &database.pool;
     write_temporary_files(db).await?;
-    if store::any_alive(db).await? {
-        Ok(store::queue_controls(db).await?)
-    } else {
+    let is_worked_on = store::any_alive(db).await?;
+    if !is_worked_on && needs == ReadyNeeds::Worker {
         tracing::warn!("not ready: no worker claims jobs");
-        Err(Problem::of(ProblemType::NoWorker))
+        return Err(Problem::of(ProblemType::NoWorker));
     }
+    let controls = store::queue_controls(db).await?;
+    let not_notified = (!database.is_notified()).then(|| NOT_NOTIFIED.to_owned());
+    let no_worker = (!is_worked_on).then(|| "no worker claims jobs".to_owned());
+    Ok(controls.iter().filter_map(note).chain(not_notified).chain(no_worker).collect())
 }
 
 fn note((queue, control): &(Queue, QueueControl)) -> Option<String> {

@@ -66,6 +66,8 @@ pub(crate) fn router(app: App) -> Router {
         .merge(admin::routes())
         .route("/health/live", get(health::live))
         .route("/health/ready", get(health::ready))
+        .route("/livez", get(health::live))
+        .route("/readyz", get(health::ready))
         .route("/openapi.json", get(async move || ([(header::CONTENT_TYPE, "application/json")], document)))
         .merge(pages)
         .fallback(async move |uri: Uri| no_route(uri.path(), &paths))

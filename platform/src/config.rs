@@ -10,7 +10,7 @@ mod secret_file;
 mod settings;
 
 pub use load::ConfigError;
-pub use settings::{Config, Device, LogFormat};
+pub use settings::{Config, Device, LogFormat, ReadyNeeds};
 
 /// The configuration file that is read if `AKHAR_CONFIG` is not set. It need not exist.
 pub const DEFAULT_FILE: &str = "akhar.toml";

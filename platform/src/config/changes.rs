@@ -23,6 +23,7 @@ macro_rules! taken_over {
 
 taken_over! {
     log_filter,
+    ready_needs,
     max_requests,
     max_upload_bytes,
     max_audio_bytes,

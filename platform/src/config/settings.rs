@@ -29,6 +29,18 @@ pub enum LogFormat {
     Json,
 }
 
+/// What an api needs to say that it is ready. Each also needs what the later ones need.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ReadyNeeds {
+    /// The process accepts requests.
+    Process,
+    /// Its database answers and has space.
+    Database,
+    /// A worker claims jobs.
+    Worker,
+}
+
 /// Everything an operator can set. The comments of the fields are the texts of the reference: [`settings`](super::reference::settings).
 #[derive(Debug, Clone, Serialize, Deserialize, DocumentedFields)]
 #[serde(deny_unknown_fields, default)]
@@ -57,6 +69,10 @@ pub struct Config {
     /// `AKHAR_SHUTDOWN_S` begins. Meanwhile `GET /health/ready` answers 503 and every response closes its connection, so
     /// that load balancers send requests to other processes. Behind a load balancer, set it to a few of its checks.
     pub drain_s: u64,
+    /// What `GET /health/ready` of an API needs to succeed: `process` (it accepts requests), `database` (and its database answers and
+    /// has space) or `worker` (and a worker claims jobs). With `database`, jobs wait and results are served while no worker
+    /// runs, so the number of workers may fall to 0.
+    pub ready_needs: ReadyNeeds,
     /// Format of log lines: `human` or `json`.
     pub log_format: LogFormat,
     /// Log lines that servers write, such as `info,akhar_worker=debug`. `RUST_LOG` has the same syntax and takes precedence.
@@ -189,6 +205,7 @@ impl Default for Config {
             database_connections: n(12),
             shutdown_s: 30,
             drain_s: 0,
+            ready_needs: ReadyNeeds::Worker,
             log_format: LogFormat::Human,
             log_filter: None,
             upload_store: "postgres".to_owned(),

@@ -1,6 +1,6 @@
 //! The service's descriptions of itself: health, the OpenAPI document, the pages of problems.
 
-use akhar_tests::{Stack, http::send, until};
+use akhar_tests::{Form, Stack, http::send, until};
 use rustix::process::Signal;
 use serde_json::Value;
 
@@ -40,6 +40,45 @@ async fn readiness_needs_a_worker() {
     assert_eq!(problem.slug, "no-worker");
     stack.workers[0].signal(Signal::CONT);
     until("it is ready again", async || (ready().await.status == 200).then_some(())).await;
+}
+
+#[tokio::test]
+async fn an_api_that_needs_no_worker_accepts_jobs_and_serves_results_without_one() {
+    let mut stack = Stack::with().set_text("AKHAR_READY_NEEDS", "database").start().await;
+    let image = akhar_tests::images::fixture_of("੫");
+    let submit = async |stack: &Stack| {
+        let request = stack.post(image.operation, &Form::upload(&image.bytes)).header("prefer", "respond-async");
+        send(request).await.job()
+    };
+    let job = submit(&stack).await;
+    stack.job_is(job, "succeeded").await;
+    stack.workers.remove(0).kill().await;
+    until("the readiness says that no worker claims jobs", async || {
+        let ready = send(stack.anonymous("GET", "/readyz")).await;
+        assert_eq!(ready.status, 200);
+        ready.json()["notes"].to_string().contains("no worker").then_some(())
+    })
+    .await;
+    assert_eq!(stack.get(&format!("/v1/jobs/{job}/result")).await.predictions()[0].0, image.label);
+    let waiting = submit(&stack).await;
+    stack.job_is(waiting, "queued").await;
+    stack.add_worker().await;
+    stack.job_is(waiting, "succeeded").await;
+}
+
+#[tokio::test]
+async fn an_api_that_needs_no_database_is_ready_without_it() {
+    let stack = Stack::with().workers(0).set_text("AKHAR_READY_NEEDS", "process").start().await;
+    let name: String =
+        sqlx::query_scalar("select current_database()").fetch_one(&stack.db).await.expect("a name");
+    akhar_tests::Cluster::shared().close_database(&name).await;
+    until("the readiness says that the database does not answer", async || {
+        let ready = send(stack.anonymous("GET", "/health/ready")).await;
+        assert_eq!(ready.status, 200);
+        ready.json()["notes"].to_string().contains("database").then_some(())
+    })
+    .await;
+    assert_eq!(send(stack.anonymous("GET", "/livez")).await.status, 200);
 }
 
 #[tokio::test]
