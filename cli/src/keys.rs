@@ -55,10 +55,10 @@ pub(crate) enum Command {
         prefix: String,
         /// Where the ends of the account's jobs are announced if a request does not say so
         #[arg(long, value_name = "URL")]
-        url: Option<String>,
+        webhook: Option<String>,
         /// Announce only the jobs whose requests say where
-        #[arg(long, conflicts_with = "url")]
-        no_url: bool,
+        #[arg(long, conflicts_with = "webhook")]
+        no_webhook: bool,
         /// Make a new secret. For 24 hours, webhooks are signed with the former one too
         #[arg(long)]
         rotate: bool,
@@ -138,10 +138,10 @@ async fn execute(admin: &Admin, command: Command) -> Result<(), Failure> {
             }
             output::line(created.key)
         }
-        Command::Webhook { prefix, url, no_url, rotate } => {
-            let url = match url {
+        Command::Webhook { prefix, webhook, no_webhook, rotate } => {
+            let url = match webhook {
                 Some(url) => UrlOption::Replace(url),
-                None if no_url => UrlOption::Remove,
+                None if no_webhook => UrlOption::Remove,
                 None => UrlOption::Keep,
             };
             output::line(admin.key_webhook(&prefix, url, rotate).await?)

@@ -91,7 +91,7 @@ async fn a_cancelled_job_and_openai_s_routes_are_announced_at_the_account_s_url(
     let mut stack = Stack::with().workers(0).set_text("AKHAR_WEBHOOK_ALLOW", "127.0.0.1").start().await;
     let receiver = Receiver::start(&[&secret(&stack).await]).await;
     let url = format!("{}/ok", receiver.base);
-    stack.keys(&["webhook", prefix(&stack), "--url", &url]).await;
+    stack.keys(&["webhook", prefix(&stack), "--webhook", &url]).await;
     assert!(stack.keys(&["list"]).await.contains(&format!("works, webhook {url}  test")));
     // An api process hears of the change by a notification, so an earlier job may have no webhook.
     let queued = until("a job has the webhook", async || {
@@ -117,7 +117,7 @@ async fn a_cancelled_job_and_openai_s_routes_are_announced_at_the_account_s_url(
     let transcribed = both.iter().find(of_job).expect("a webhook of the job");
     assert!(transcribed["body"]["data"]["result"]["transcription"].is_string(), "{transcribed}");
 
-    stack.keys(&["webhook", prefix(&stack), "--no-url"]).await;
+    stack.keys(&["webhook", prefix(&stack), "--no-webhook"]).await;
     assert!(!stack.keys(&["list"]).await.contains("webhook"));
 }
 
