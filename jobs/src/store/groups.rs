@@ -72,9 +72,10 @@ macro_rules! counted {
                      select account_id, group_name from jobs where worker = w.name and state = 'running' offset 0) of_worker
                  group by account_id, group_name)
              select g.name, g.n_unended - coalesce(r.n, 0) as n_queued, coalesce(r.n, 0) as n_running, g.n_succeeded, g.n_failed,
-                 g.n_cancelled, g.created_at, g.last_ended_at
+                 g.n_cancelled, g.created_at, g.last_ended_at, a.name as account
              from job_groups g left join running r on r.account_id = g.account_id and r.group_name = g.name
-             where g.account_id = $1 and g.n_unended + g.n_succeeded + g.n_failed + g.n_cancelled > 0 and ",
+             left join accounts a on a.id = g.account_id
+             where ",
             $condition
         )
     };
@@ -86,7 +87,10 @@ pub async fn find_group(
     account_id: Uuid,
     name: &GroupName,
 ) -> Result<Option<Group>, sqlx::Error> {
-    sqlx::query_as(counted!("g.name = $2")).bind(account_id).bind(name).fetch_optional(db).await
+    let group = counted!(
+        "g.account_id = $1 and g.name = $2 and g.n_unended + g.n_succeeded + g.n_failed + g.n_cancelled > 0"
+    );
+    sqlx::query_as(group).bind(account_id).bind(name).fetch_optional(db).await
 }
 
 /// At most `limit` groups of this account, in the order of their names: those after this one, if one is given.
@@ -96,8 +100,27 @@ pub async fn list_groups(
     after: Option<&GroupName>,
     limit: i64,
 ) -> Result<Vec<Group>, sqlx::Error> {
-    let groups = counted!("($2 is null or g.name > $2) order by g.name limit $3");
+    let groups = counted!(
+        "g.account_id = $1 and ($2 is null or g.name > $2) and g.n_unended + g.n_succeeded + g.n_failed + g.n_cancelled > 0
+         order by g.name limit $3"
+    );
     sqlx::query_as(groups).bind(account_id).bind(after).bind(limit).fetch_all(db).await
+}
+
+/// A group with the account that owns it.
+#[derive(Debug, Clone, PartialEq, Eq, sqlx::FromRow)]
+pub struct AccountGroup {
+    /// The name of the account.
+    pub account: Option<String>,
+    /// The group.
+    #[sqlx(flatten)]
+    pub group: Group,
+}
+
+/// The groups of all accounts that have jobs which have not ended: the `limit` newest ones.
+pub async fn unended_groups(db: &PgPool, limit: i64) -> Result<Vec<AccountGroup>, sqlx::Error> {
+    let groups = counted!("g.n_unended > 0 order by g.created_at desc, g.name limit $1");
+    sqlx::query_as(groups).bind(limit).fetch_all(db).await
 }
 
 /// Forgets groups that have no jobs any more.

@@ -44,7 +44,9 @@ pub use delete::{Deleted, delete, delete_delivered, is_deleted};
 pub use end::{Ending, Ends, Guard, MAX_ENDINGS, acknowledge, cancel, end};
 pub use find::{EndedFacts, JobFilter, ended, ended_facts, find, find_many, of_account};
 pub use follow::{Cursor, Followed, follow};
-pub use groups::{Cancelled, Group, cancel_group, delete_group, find_group, list_groups};
+pub use groups::{
+    AccountGroup, Cancelled, Group, cancel_group, delete_group, find_group, list_groups, unended_groups,
+};
 pub use heartbeat::{DEAD_AFTER, Heartbeat, any_alive, beat, heartbeats, last_heartbeats, leave};
 pub use list::{QueueDepth, Unended, WorkerRow, WorkerState, list_workers, queue_depths, unended};
 pub use operators::{

@@ -29,6 +29,35 @@ async fn count(stack: &Stack, query: &'static str) -> i64 {
 }
 
 #[tokio::test]
+async fn the_overview_has_a_row_for_each_group_until_its_jobs_have_ended() {
+    let mut stack = Stack::with().workers(0).start().await;
+    let operator = Operator::signed_in(&stack).await;
+    let image = fixture_of("੫");
+    let submit = || {
+        let request = stack.post(image.operation, &Form::upload(&image.bytes));
+        send(request.header("akhar-group", "night-run").header("prefer", "respond-async"))
+    };
+    let mut last = submit().await.job();
+    for _ in 0..2 {
+        last = submit().await.job();
+    }
+    send(stack.request("DELETE", &format!("/v1/jobs/{last}"))).await;
+    let waiting = "id=\"group0-waiting\">2<";
+    let text = akhar_tests::until("the page is read again", async || {
+        let text = operator.get("/ops").await.text();
+        text.contains(waiting).then_some(text)
+    })
+    .await;
+    assert!(text.contains("night-run") && text.contains("id=\"group0-cancelled\">1<"), "{text}");
+    stack.add_worker().await;
+    stack.jobs_are(2, "succeeded").await;
+    akhar_tests::until("the group has ended", async || {
+        (!operator.get("/ops").await.text().contains("night-run")).then_some(())
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn only_an_admin_key_opens_the_operations_page() {
     let stack = Stack::with().workers(0).start().await;
     let admin = stack.keys(&["create", "--name", "night shift", "--role", "admin"]).await;

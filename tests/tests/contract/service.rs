@@ -47,7 +47,8 @@ async fn an_api_that_needs_no_worker_accepts_jobs_and_serves_results_without_one
     let mut stack = Stack::with().set_text("AKHAR_READY_NEEDS", "database").start().await;
     let image = akhar_tests::images::fixture_of("੫");
     let submit = async |stack: &Stack| {
-        let request = stack.post(image.operation, &Form::upload(&image.bytes)).header("prefer", "respond-async");
+        let request =
+            stack.post(image.operation, &Form::upload(&image.bytes)).header("prefer", "respond-async");
         send(request).await.job()
     };
     let job = submit(&stack).await;

@@ -2,7 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use akhar_jobs::store::{self, PanjabiTexts, QueueLoad, QueueMode, WorkerRow, WorkerState};
+use akhar_jobs::store::{self, AccountGroup, PanjabiTexts, QueueLoad, QueueMode, WorkerRow, WorkerState};
 use akhar_platform::database::{is_storage_full, write_temporary_files};
 use chrono::{DateTime, Utc};
 use sqlx::PgPool;
@@ -28,6 +28,9 @@ const LONG_WAIT_S: f64 = 60.0;
 /// How old the count of transcriptions may be, which reads outcomes.
 const MAX_AGE_OF_TEXTS: Duration = Duration::from_secs(600);
 
+/// The most groups of jobs that the page shows.
+const MAX_GROUPS: i64 = 20;
+
 /// The fewest transcriptions that say something about the model.
 const MIN_TEXTS: i64 = 10;
 
@@ -38,6 +41,8 @@ pub(super) struct Overview {
     pub(super) queues: Vec<QueueLoad>,
     /// The workers.
     pub(super) workers: Vec<WorkerRow>,
+    /// The newest groups of jobs that have not ended.
+    pub(super) groups: Vec<AccountGroup>,
     /// Whether the disk of Postgres is full.
     pub(super) is_storage_full: bool,
     /// How many jobs the database has, or about how many if they are more than are counted.
@@ -72,12 +77,13 @@ impl Overview {
     async fn read(db: &PgPool, texts: PanjabiTexts) -> Result<Self, sqlx::Error> {
         let queues = store::queue_loads(db).await?;
         let workers = store::list_workers(db).await?;
+        let groups = store::unended_groups(db, MAX_GROUPS).await?;
         let kept = store::kept(db).await?;
         let is_storage_full = match write_temporary_files(db).await {
             Err(error) if is_storage_full(&error) => true,
             written => written.map(|()| false)?,
         };
-        Ok(Self { queues, workers, is_storage_full, n_kept: kept.n_jobs, texts, at: kept.at })
+        Ok(Self { queues, workers, groups, is_storage_full, n_kept: kept.n_jobs, texts, at: kept.at })
     }
 
     /// What needs attention, the worst first.
@@ -176,6 +182,7 @@ mod tests {
         let overview = |queues, workers| Overview {
             queues,
             workers,
+            groups: Vec::new(),
             is_storage_full: false,
             n_kept: 0,
             texts: PanjabiTexts { n: 0, n_probably_wrong: 0 },

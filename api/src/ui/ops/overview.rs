@@ -3,7 +3,7 @@
 use akhar_accounts::Action;
 use akhar_jobs::{
     Queue,
-    store::{self, MAX_COUNTED, QueueLoad, QueueMode, WorkerRow, WorkerState},
+    store::{self, AccountGroup, Group, MAX_COUNTED, QueueLoad, QueueMode, WorkerRow, WorkerState},
 };
 use axum::{extract::State, response::Response};
 use maud::{Markup, html};
@@ -41,6 +41,7 @@ pub(super) async fn handle(
         div #alerts role="status" { (alerts(&overview, text)) }
         section { (queues(&operator, &overview, text)) }
         section { (workers(&operator, &overview, text)) }
+        @if !overview.groups.is_empty() { section { (groups(&overview, text)) } }
         p.hint { (text.overview.kept) " " span #kept { (kept(&overview, text)) } }
     };
     Ok(layout::page(&operator, Section::Overview, text.sections.overview, &body))
@@ -72,15 +73,17 @@ pub(super) fn alert_text(alert: &Alert, text: &Text) -> String {
 pub(super) fn layout_of(overview: &Overview) -> String {
     let queues = overview.queues.iter().map(|queue| format!("{}={}", queue.queue, queue.mode.name()));
     let workers = overview.workers.iter().map(|worker| format!("{}={:?}", worker.name, worker.state()));
+    let groups = overview.groups.iter().map(|of| format!("{}@{:?}", of.group.name.as_str(), of.account));
     let alerts = overview.alerts().into_iter().map(|alert| format!("{alert:?}"));
-    queues.chain(workers).chain(alerts).collect::<Vec<_>>().join(" ")
+    queues.chain(workers).chain(groups).chain(alerts).collect::<Vec<_>>().join(" ")
 }
 
 /// The numbers of the page.
 pub(super) fn values(overview: &Overview, text: &Text) -> Vec<LiveValue> {
     let queues = overview.queues.iter().flat_map(|queue| queue_values(queue, text));
     let workers = overview.workers.iter().flat_map(|worker| worker_values(overview, worker, text));
-    queues.chain(workers).chain([("kept".to_owned(), kept(overview, text))]).collect()
+    let groups = overview.groups.iter().enumerate().flat_map(|(nth, of)| group_values(nth, &of.group));
+    queues.chain(workers).chain(groups).chain([("kept".to_owned(), kept(overview, text))]).collect()
 }
 
 fn kept(overview: &Overview, text: &Text) -> String {
@@ -104,6 +107,17 @@ fn worker_values(overview: &Overview, worker: &WorkerRow, text: &Text) -> [LiveV
     let silence = duration(&text.units, overview.silence_s(worker));
     [("heartbeat", silence), ("jobs", number(worker.n_jobs))]
         .map(|(name, value)| (format!("{}-{name}", worker.name), value))
+}
+
+fn group_values(nth: usize, group: &Group) -> [LiveValue; 5] {
+    [
+        ("waiting", group.n_queued),
+        ("running", group.n_running),
+        ("succeeded", group.n_succeeded),
+        ("failed", group.n_failed),
+        ("cancelled", group.n_cancelled),
+    ]
+    .map(|(name, n)| (format!("group{nth}-{name}"), number(n)))
 }
 
 fn live((id, value): LiveValue) -> Markup {
@@ -172,6 +186,20 @@ fn workers(operator: &Operator, overview: &Overview, text: &Text) -> Markup {
             p { (text.overview.no_workers) }
         } @else { (layout::table(text.overview.workers, heads, &rows)) }
     }
+}
+
+fn groups(overview: &Overview, text: &Text) -> Markup {
+    let heads = &text.overview.group_heads;
+    let rows = html! {
+        @for (nth, AccountGroup { account, group }) in overview.groups.iter().enumerate() {
+            @let [waiting, running, succeeded, failed, cancelled] = group_values(nth, group).map(live);
+            (layout::row(heads, &[
+                html! { (group.name.as_str()) }, html! { (account.as_deref().unwrap_or_default()) },
+                waiting, running, succeeded, failed, cancelled, super::format::time(group.created_at),
+            ]))
+        }
+    };
+    layout::table(text.overview.groups, heads, &rows)
 }
 
 fn worker_state(worker: &WorkerRow, text: &Text) -> Markup {
