@@ -165,7 +165,7 @@ async fn a_run_in_any_folder_finds_what_it_needs_and_leaves_its_results_alone() 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_interrupted_run_leaves_no_database_behind() {
     let elsewhere = Elsewhere::new("bulk-interrupted").await;
-    elsewhere.add_clips(40);
+    elsewhere.add_clips(400);
     let mut interrupted = Process::spawn("transcribe", elsewhere.command(&["transcribe", "clips"]));
     let first = elsewhere.working.join("transcripts/0.json");
     until("a recording is done", async || first.exists().then_some(())).await;
