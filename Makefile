@@ -1,5 +1,5 @@
 .DEFAULT_GOAL := help
-.PHONY: run test test-pooler check wheel wheel-test deb deb-test fmt reference openapi schema docs bench bulk rolling chaos attack fuzz eval deploy-check deploy-rules help
+.PHONY: run test test-pooler test-pooler-poll check wheel wheel-test deb deb-test fmt reference openapi schema docs bench bulk rolling chaos attack fuzz eval deploy-check deploy-rules help
 
 # Where ONNX Runtime's library lies; an absolute path, since tests start the program from other folders.
 export AKHAR_ORT_DYLIB ?= $(CURDIR)/.cache/onnxruntime/libonnxruntime.so
@@ -14,10 +14,14 @@ test: ## Set up and run every test
 	cargo build --locked --package akhar
 	cargo test --locked --workspace
 
-test-pooler: ## Run the durability tests behind PgBouncer in transaction mode, with notifications from Postgres and without
+test-pooler: ## Run the durability tests behind PgBouncer in transaction mode, with notifications from Postgres itself
 	scripts/setup.sh test
 	cargo build --locked --package akhar
 	TESTS_POOLER=listen cargo test --locked --workspace --test durability
+
+test-pooler-poll: ## The same without notifications
+	scripts/setup.sh test
+	cargo build --locked --package akhar
 	TESTS_POOLER=poll cargo test --locked --workspace --test durability -- $(addprefix --skip ,$(PROMPT))
 
 # Tests of what happens within less than the second between two looks for jobs.
