@@ -20,6 +20,7 @@ mod openai;
 mod openapi;
 mod operations;
 mod outcomes;
+mod page;
 mod problems;
 pub mod reference;
 mod retry;

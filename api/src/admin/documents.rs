@@ -16,15 +16,15 @@ use akhar_jobs::{
 use sqlx::PgPool;
 use uuid::Uuid;
 
-use crate::outcomes::document::state as state_body;
+use crate::{
+    outcomes::document::state as state_body,
+    page::{cut, more},
+};
 
 /// A page of at most `limit` keys, the newest first: those that were created before the key `before`.
 pub async fn keys(db: &PgPool, before: Option<Uuid>, limit: u8) -> Result<AdminKeysBody, KeyError> {
-    // One key more than the page has tells whether there is a next page.
-    let mut found = keys::page(db, before, i64::from(limit) + 1).await?;
-    let is_last = found.len() <= usize::from(limit);
-    found.truncate(limit.into());
-    let next = found.last().filter(|_| !is_last).map(|listed| listed.key.id);
+    let mut found = keys::page(db, before, more(limit)).await?;
+    let next = cut(&mut found, limit, |listed| listed.key.id);
     Ok(AdminKeysBody { keys: found.into_iter().map(key).collect(), next })
 }
 
@@ -151,11 +151,8 @@ pub fn group(group: JobGroup) -> AdminJobGroupBody {
 
 /// A page of at most `limit` changes, the newest first.
 pub async fn audit(db: &PgPool, filter: &AuditFilter, limit: u8) -> Result<AdminAuditBody, sqlx::Error> {
-    // One more than the page has tells whether there is a next page.
-    let mut rows = audit::list(db, filter, i64::from(limit) + 1).await?;
-    let is_last = rows.len() <= usize::from(limit);
-    rows.truncate(limit.into());
-    let next = rows.last().filter(|_| !is_last).map(|row| row.id);
+    let mut rows = audit::list(db, filter, more(limit)).await?;
+    let next = cut(&mut rows, limit, |row| row.id);
     Ok(AdminAuditBody { rows: rows.into_iter().map(audit_row).collect(), next })
 }
 

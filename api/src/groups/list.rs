@@ -14,6 +14,7 @@ use crate::{
         fields::{Fields as _, fields},
         query,
     },
+    page::{cut, more},
     problems::{Problem, responses::problems},
     retry::retry_transient,
 };
@@ -64,11 +65,8 @@ pub(crate) async fn handle(
     let GroupsQuery { after, limit } = query::parse(&uri)?;
     let limit = limit.map_or(DEFAULT_LIMIT, Bounded::get);
     let db = &app.database.pool;
-    // One group more than the page has tells whether there is a next page.
-    let more = i64::from(limit) + 1;
-    let listed = retry_transient(|_| store::list_groups(db, caller.account_id, after.as_ref(), more)).await?;
-    let is_last = listed.len() <= usize::from(limit);
-    let groups: Vec<_> = listed.into_iter().take(limit.into()).map(body).collect();
-    let next = groups.last().filter(|_| !is_last).map(|group| group.name.clone());
-    Ok(Json(GroupsBody { groups, next }))
+    let mut groups =
+        retry_transient(|_| store::list_groups(db, caller.account_id, after.as_ref(), more(limit))).await?;
+    let next = cut(&mut groups, limit, |group| group.name.clone().into());
+    Ok(Json(GroupsBody { groups: groups.into_iter().map(body).collect(), next }))
 }

@@ -23,6 +23,7 @@ use crate::{
         query,
     },
     outcomes::document,
+    page::{cut, more},
     problems::{Problem, responses::problems},
     retry::retry_transient,
 };
@@ -85,13 +86,10 @@ pub(crate) async fn handle(
 ) -> Result<Response, Problem> {
     context.negotiate(Representation::JSON)?;
     let (filter, limit) = page(&uri)?;
-    // One job more than the page has tells whether there is a next page.
-    let more = i64::from(limit) + 1;
+    let db = &app.database.pool;
     let mut jobs =
-        retry_transient(|_| store::of_account(&app.database.pool, caller.account_id, &filter, more)).await?;
-    let is_last = jobs.len() <= usize::from(limit);
-    jobs.truncate(limit.into());
-    let next = jobs.last().filter(|_| !is_last).map(|job| job.id.0);
+        retry_transient(|_| store::of_account(db, caller.account_id, &filter, more(limit))).await?;
+    let next = cut(&mut jobs, limit, |job| job.id.0);
     let jobs = jobs.into_iter().map(|job| document::job_body(job, &context.request.id)).collect();
     Ok(Json(JobsBody { jobs, next }).into_response())
 }
