@@ -26,7 +26,7 @@ mod tests {
 
     #[test]
     fn a_user_is_found_by_its_id() {
-        let users = "root:x:0:0:root:/root:/bin/sh\n\nodd\nasha:x:1000:1000::/home/asha:/bin/sh\n";
+        let users = "root:x:0:0:root:/:/bin/sh\n\nodd\nasha:x:1000:1000::/home/asha:/bin/sh\n";
         assert_eq!(name_of(0, users), Some("root"));
         assert_eq!(name_of(1000, users), Some("asha"));
         assert_eq!(name_of(1, users), None);

@@ -8,9 +8,11 @@ use secrecy::{ExposeSecret as _, SecretString};
 
 use crate::failure::Failure;
 
+/// How long a connection may take to be made.
 const CONNECT_LIMIT: Duration = Duration::from_secs(10);
 /// How long a connection may transfer nothing. Longer than the server holds the response to a request that waits.
 const READ_LIMIT: Duration = Duration::from_secs(90);
+
 /// Refuses what is not an address of a server.
 pub(crate) fn check(url: &str) -> Result<(), Failure> {
     let parsed = reqwest::Url::parse(url).ok().filter(|url| matches!(url.scheme(), "http" | "https"));
