@@ -170,6 +170,7 @@ create table failed_attempts (
     constraint failed_attempts_pkey PRIMARY KEY (job_id, attempt),
     constraint failed_attempts_job_id_fkey FOREIGN KEY (job_id) REFERENCES jobs(id) ON DELETE CASCADE
 );
+CREATE INDEX failed_attempts_started ON public.failed_attempts USING btree (started_at);
 
 -- The Idempotency-Key headers of the last 24 hours, each with the job that its request made.
 create table idempotency_keys (
@@ -260,6 +261,18 @@ create table queue_controls (
     changed_at timestamp with time zone not null default now(), -- When an operator last changed it.
     constraint queue_controls_pkey PRIMARY KEY (queue),
     constraint queue_controls_mode_check CHECK ((mode = ANY (ARRAY['open'::text, 'paused'::text, 'draining'::text])))
+);
+
+-- What happened in each queue in each minute of the last day. A minute in which no process ran has no row.
+create table queue_minutes (
+    minute timestamp with time zone not null, -- The start of the minute.
+    queue text not null, -- The name of the queue.
+    n_started integer not null, -- Attempts that began.
+    n_ended integer not null, -- Jobs that ended, in any state.
+    n_failed integer not null, -- Those of them that failed.
+    oldest_wait_ms bigint not null, -- The longest wait of a job that was claimed for the first time, or that still waited at the end of the minute; 0 without one.
+    audio_s double precision not null, -- Seconds of the recordings whose jobs ended.
+    constraint queue_minutes_pkey PRIMARY KEY (minute, queue)
 );
 
 -- Which programs may run on this schema. One row.

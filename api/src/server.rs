@@ -7,7 +7,7 @@ use std::{
     time::Duration,
 };
 
-use akhar_jobs::uploads::UploadStore;
+use akhar_jobs::{store::record_minutes, uploads::UploadStore};
 use akhar_platform::{
     config::Config, database::Database, metrics::MetricsError, open_files, reload::LiveConfig,
     shutdown::Shutdown,
@@ -135,7 +135,11 @@ async fn serve_app(
     limits: ConnectionLimits,
     shutdown: Shutdown,
 ) -> Result<(), ServeError> {
-    let helpers = [tokio::spawn(listen(app.clone())), tokio::spawn(deliver(app.clone()))];
+    let helpers = [
+        tokio::spawn(listen(app.clone())),
+        tokio::spawn(deliver(app.clone())),
+        tokio::spawn(record_minutes(app.database.pool.clone())),
+    ];
     let tasks = app.tasks.clone();
     let service = TowerToHyperService::new(router(app));
     let connections = TaskTracker::new();

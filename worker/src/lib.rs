@@ -30,6 +30,7 @@ use akhar_platform::{
     reload::LiveConfig,
     shutdown::Shutdown,
 };
+use sqlx::PgPool;
 use tokio::sync::{mpsc::UnboundedReceiver, watch};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use uuid::Uuid;
@@ -96,6 +97,7 @@ pub async fn run(
     let (written, heartbeats) = watch::channel(0);
     let sweeper = Sweeper::new(db.clone(), claims.clone(), endings);
     helpers.spawn(sweeper.sweep(heartbeats, live, shutdown.clone()));
+    helpers.spawn(record_minutes(db.clone(), shutdown.clone()));
     helpers.spawn(sweep_uploads(Orphans::new(uploads.clone()), db.clone(), shutdown.clone()));
     let last_beat = CancellationToken::new();
     let heart = tokio::spawn(heartbeat(db.clone(), name.clone(), held, written, last_beat.clone()));
@@ -139,6 +141,14 @@ async fn listen(database: Database, wakeups: Arc<Wakeups>, shutdown: Shutdown) {
     };
     tokio::select! {
         () = database.listen(&[store::JOBS_QUEUED], on_event) => (),
+        () = shutdown.soft.cancelled() => (),
+    }
+}
+
+/// Records what happens in the queues in each minute, until a soft shutdown. A minute without an api is recorded too then.
+async fn record_minutes(db: PgPool, shutdown: Shutdown) {
+    tokio::select! {
+        () = store::record_minutes(db) => (),
         () = shutdown.soft.cancelled() => (),
     }
 }

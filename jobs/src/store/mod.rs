@@ -20,6 +20,7 @@ mod follow;
 mod groups;
 mod heartbeat;
 mod list;
+mod minutes;
 mod operators;
 mod overview;
 mod progress;
@@ -49,6 +50,7 @@ pub use groups::{
 };
 pub use heartbeat::{DEAD_AFTER, Heartbeat, any_alive, beat, heartbeats, last_heartbeats, leave};
 pub use list::{QueueDepth, Unended, WorkerRow, WorkerState, list_workers, queue_depths, unended};
+pub use minutes::{QueueMinute, record_minute, record_minutes, recorded_minutes};
 pub use operators::{
     Change, ErrorCount, FailedAttempt, JobGroup, change_jobs, count_jobs, errors, failed_attempts,
 };

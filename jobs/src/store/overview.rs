@@ -13,6 +13,10 @@ pub const MAX_COUNTED: i64 = 10_000;
 /// Waiting jobs are counted by account among this number of them. As many may wait with the default settings.
 const MAX_WAITING_READ: i64 = 2_000;
 
+/// The oldest waiting job of a queue is among this number of jobs that are claimed next: accounts take turns, and the jobs of
+/// an account are in their order of acceptance.
+pub(super) const NEXT_READ: i64 = 500;
+
 /// What happens in a queue.
 #[derive(Debug, Clone, PartialEq, sqlx::FromRow)]
 pub struct QueueLoad {
@@ -32,8 +36,7 @@ pub struct QueueLoad {
     pub failed_per_minute: f64,
 }
 
-/// What happens in each queue. Accounts take turns, and the jobs of an account are in their order of acceptance, so the
-/// oldest job of a queue is among those that are claimed next.
+/// What happens in each queue.
 pub async fn queue_loads(db: &PgPool) -> Result<Vec<QueueLoad>, sqlx::Error> {
     sqlx::query_as(
         "with ended as materialized (
@@ -66,7 +69,7 @@ pub async fn queue_loads(db: &PgPool) -> Result<Vec<QueueLoad>, sqlx::Error> {
     )
     .bind(crate::Queue::ALL.map(crate::Queue::name))
     .bind(MAX_COUNTED)
-    .bind(500_i64)
+    .bind(NEXT_READ)
     .fetch_all(db)
     .await
 }

@@ -1,6 +1,12 @@
 //! The operations page: who may open it, and what it shows and changes. `ops_pages` looks at it in a browser.
 
-use akhar_tests::{Form, Stack, http::send, images::fixture_of, ops::Operator};
+use akhar_tests::{
+    Form, Stack,
+    http::send,
+    images::fixture_of,
+    ops::{Operator, record_day},
+};
+use regex::Regex;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
@@ -55,6 +61,38 @@ async fn the_overview_has_a_row_for_each_group_until_its_jobs_have_ended() {
         (!operator.get("/ops").await.text().contains("night-run")).then_some(())
     })
     .await;
+}
+
+#[tokio::test]
+async fn the_overview_has_the_last_day_of_each_queue_for_every_role() {
+    let stack = Stack::with().workers(0).start().await;
+    let recorded = "select count(distinct queue) from queue_minutes";
+    akhar_tests::until("the process records a minute", async || {
+        (count(&stack, recorded).await == 2).then_some(())
+    })
+    .await;
+    record_day(&stack.db).await;
+    let operator = Operator::with_role(&stack, "view").await;
+    let page = operator.get("/ops").await.text();
+    for queue in ["quick", "speech"] {
+        for chart in ["rates", "wait"] {
+            assert!(page.contains(&format!("aria-labelledby=\"{queue}-{chart}-title\"")), "{queue} {chart}");
+        }
+    }
+    assert_eq!(page.matches("not recorded: 1 min.</desc>").count(), 4);
+    // One minute is missing, which is an area of its own.
+    let gap = Regex::new(r#"class="missing" d="M(\d+) 1000V0H(\d+)V1000z""#).expect("a pattern");
+    let gaps: Vec<_> = gap.captures_iter(&page).map(|found| found.extract::<2>().1).collect();
+    let numbers = gaps.iter().map(|gap| gap.map(|x| x.parse::<u32>().expect("a number")));
+    assert!(gaps.len() == 4 && numbers.clone().all(|[from, to]| to == from + 1), "{gaps:?}");
+    for shown in [
+        "/min</text>",
+        " s</text>",
+        ":00</text>",
+        "<th role=\"columnheader\" scope=\"col\">Minutes recorded</th>",
+    ] {
+        assert!(page.contains(shown), "{shown}");
+    }
 }
 
 #[tokio::test]

@@ -2,6 +2,7 @@
 
 use akhar_tests::{
     Stack,
+    ops::record_day,
     scripts::{NodeFolder, json},
 };
 use serde_json::json;
@@ -23,6 +24,7 @@ async fn the_operations_page_is_accessible_on_phones_and_desktops_and_its_number
     );
     // The attempt refers to the job of the same statement, which is checked at its end.
     failed.bind(job).execute(&stack.db).await.expect("a failed job");
+    record_day(&stack.db).await;
     let mut look = NodeFolder::new(stack.folder(), "ops").program(&stack, "ops.ts");
     look.env("KEY", &admin).arg("/ops/jobs").arg(format!("/ops/jobs/{job}"));
     look.args(["/ops/jobs?by=job&q=x", "/ops/errors", "/ops/keys", "/ops/audit"]);

@@ -11,6 +11,7 @@ mod killed_api;
 mod killed_postgres;
 mod locks;
 mod migrating;
+mod minutes;
 mod pooler;
 mod promotion;
 mod protocol;

@@ -3,11 +3,13 @@
 
 mod attempts;
 mod audit;
+mod chart;
 mod errors;
 mod events;
 mod failure;
 mod form;
 mod format;
+mod history;
 mod job;
 mod jobs;
 mod keys;

@@ -12,6 +12,7 @@ use super::{
     failure::Failure,
     form::OperatorForm,
     format::{counted, duration, number, rate},
+    history,
     layout::{self, Section, token},
     live::{Alert, Overview},
     notice::{self, Done, Kind},
@@ -31,6 +32,7 @@ pub(super) async fn handle(
     Parameters(done): Parameters<Done>,
 ) -> Result<Response, Failure> {
     let overview = state.live.overview(&state.database).await?;
+    let minutes = store::recorded_minutes(&state.database).await?;
     let text = operator.language.text();
     let body = html! {
         (notice::show(&done, text))
@@ -42,6 +44,7 @@ pub(super) async fn handle(
         section { (queues(&operator, &overview, text)) }
         section { (workers(&operator, &overview, text)) }
         @if !overview.groups.is_empty() { section { (groups(&overview, text)) } }
+        section { (history::section(&minutes, overview.at, text)) }
         p.hint { (text.overview.kept) " " span #kept { (kept(&overview, text)) } }
     };
     Ok(layout::page(&operator, Section::Overview, text.sections.overview, &body))

@@ -1,8 +1,8 @@
 //! The texts in English.
 
 use super::texts::{
-    Actions, Alerts, Audit, Errors, Failures, Job, Jobs, Keys, Login, Modes, Notices, OverviewTexts, Roles,
-    Sections, States, Text, Units, Workers,
+    Actions, Alerts, Audit, Errors, Failures, History, Job, Jobs, Keys, Login, Modes, Notices, OverviewTexts,
+    Roles, Sections, States, Text, Units, Workers,
 };
 
 pub(in crate::ui::ops) const ENGLISH: Text = Text {
@@ -79,6 +79,21 @@ pub(in crate::ui::ops) const ENGLISH: Text = Text {
         about: "about {n}",
         live: "Live",
         lost: "Not connected. The numbers are old.",
+    },
+    history: History {
+        title: "The last day",
+        none: "No minute was recorded yet. The first is about a minute after the start.",
+        rates: "jobs a minute",
+        wait: "longest wait",
+        started: "started",
+        ended: "ended",
+        failed: "failed",
+        longest_wait: "longest wait",
+        missing: "not recorded",
+        most: "Most in a minute",
+        table: "as a table",
+        caption: "by hour, without hours that were not recorded",
+        heads: ["Hour", "Started", "Ended", "Failed", "Longest wait", "Recordings", "Minutes recorded"],
     },
     modes: Modes { open: "open", paused: "paused", draining: "draining" },
     workers: Workers { works: "works", draining: "draining", drained: "drained", silent: "silent" },

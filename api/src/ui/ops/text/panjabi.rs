@@ -1,8 +1,8 @@
 //! The texts in Panjabi.
 
 use super::texts::{
-    Actions, Alerts, Audit, Errors, Failures, Job, Jobs, Keys, Login, Modes, Notices, OverviewTexts, Roles,
-    Sections, States, Text, Units, Workers,
+    Actions, Alerts, Audit, Errors, Failures, History, Job, Jobs, Keys, Login, Modes, Notices, OverviewTexts,
+    Roles, Sections, States, Text, Units, Workers,
 };
 
 pub(in crate::ui::ops) const PANJABI: Text = Text {
@@ -65,6 +65,21 @@ pub(in crate::ui::ops) const PANJABI: Text = Text {
         about: "ਲਗਭਗ {n}",
         live: "ਤਾਜ਼ਾ",
         lost: "ਸੰਪਰਕ ਨਹੀਂ ਹੈ। ਅੰਕ ਪੁਰਾਣੇ ਹਨ।",
+    },
+    history: History {
+        title: "ਪਿਛਲਾ ਦਿਨ",
+        none: "ਅਜੇ ਕੋਈ ਮਿੰਟ ਦਰਜ ਨਹੀਂ ਹੋਇਆ। ਪਹਿਲਾ ਮਿੰਟ ਚੱਲਣ ਤੋਂ ਲਗਭਗ ਇੱਕ ਮਿੰਟ ਬਾਅਦ ਦਰਜ ਹੁੰਦਾ ਹੈ।",
+        rates: "ਪ੍ਰਤੀ ਮਿੰਟ ਕੰਮ",
+        wait: "ਸਭ ਤੋਂ ਲੰਮੀ ਉਡੀਕ",
+        started: "ਸ਼ੁਰੂ",
+        ended: "ਮੁੱਕੇ",
+        failed: "ਅਸਫਲ",
+        longest_wait: "ਸਭ ਤੋਂ ਲੰਮੀ ਉਡੀਕ",
+        missing: "ਦਰਜ ਨਹੀਂ",
+        most: "ਇੱਕ ਮਿੰਟ ਵਿੱਚ ਵੱਧ ਤੋਂ ਵੱਧ",
+        table: "ਸਾਰਣੀ ਵਜੋਂ",
+        caption: "ਘੰਟੇ ਅਨੁਸਾਰ, ਬਿਨਾਂ ਉਨ੍ਹਾਂ ਘੰਟਿਆਂ ਦੇ ਜੋ ਦਰਜ ਨਹੀਂ ਹੋਏ",
+        heads: ["ਘੰਟਾ", "ਸ਼ੁਰੂ", "ਮੁੱਕੇ", "ਅਸਫਲ", "ਸਭ ਤੋਂ ਲੰਮੀ ਉਡੀਕ", "ਰਿਕਾਰਡਿੰਗਾਂ", "ਦਰਜ ਹੋਏ ਮਿੰਟ"],
     },
     modes: Modes {
         open: "ਖੁੱਲ੍ਹੀ", paused: "ਰੁਕੀ ਹੋਈ", draining: "ਖ਼ਾਲੀ ਹੋ ਰਹੀ"

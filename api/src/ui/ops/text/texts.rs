@@ -15,7 +15,7 @@ texts! {
     Text {
         skip: Words, navigation: Words, language: Words, sign_out: Words, times_are_utc: Words,
         sections: Sections, login: Login, failures: Failures, units: Units, notices: Notices, alerts: Alerts,
-        overview: OverviewTexts, modes: Modes, workers: Workers, actions: Actions, states: States, jobs: Jobs,
+        overview: OverviewTexts, history: History, modes: Modes, workers: Workers, actions: Actions, states: States, jobs: Jobs,
         job: Job, errors: Errors, keys: Keys, roles: Roles, audit: Audit,
     }
     /// The names of the pages.
@@ -42,6 +42,11 @@ texts! {
         queues: Words, queue_heads: [Words; 8], workers: Words, worker_heads: [Words; 6], no_workers: Words,
         groups: Words, group_heads: [Words; 8],
         kept: Words, about: Words, live: Words, lost: Words,
+    }
+    /// The last day.
+    History {
+        title: Words, none: Words, rates: Words, wait: Words, started: Words, ended: Words, failed: Words, longest_wait: Words,
+        missing: Words, most: Words, table: Words, caption: Words, heads: [Words; 7],
     }
     /// Modes of queues.
     Modes { open: Words, paused: Words, draining: Words, }

@@ -1,0 +1,165 @@
+//! The last day of each queue on the overview: charts, and the same numbers as tables.
+
+use std::collections::BTreeMap;
+
+use akhar_jobs::{Queue, store::QueueMinute};
+use chrono::{DateTime, DurationRound as _, TimeDelta, Utc};
+use maud::{Markup, html};
+
+use super::{
+    chart::{Chart, N_MINUTES, Series, Style, duration_scale, rate_scale},
+    format::{exact_duration, number},
+    layout,
+    text::Text,
+};
+
+/// The last day of one queue.
+struct Day<'a> {
+    queue: &'static str,
+    /// A place for each minute.
+    minutes: Vec<Option<&'a QueueMinute>>,
+    /// The end of the last minute.
+    until: DateTime<Utc>,
+}
+
+/// The part of the overview about the day before `at`.
+pub(super) fn section(recorded: &[QueueMinute], at: DateTime<Utc>, text: &Text) -> Markup {
+    let words = &text.history;
+    let minute = TimeDelta::minutes(1);
+    // The minute before `at` may not be recorded yet.
+    let begun = at.duration_trunc(minute).unwrap_or(at) - minute;
+    let until = recorded.last().map_or(begun, |last| begun.max(last.minute + minute));
+    html! {
+        h2 { (words.title) }
+        @if recorded.is_empty() { p { (words.none) } } @else {
+            ul.legend {
+                @for (class, word) in [("started", words.started), ("ended", words.ended), ("failed", words.failed),
+                    ("waited", words.longest_wait), ("missing", words.missing)] {
+                    li { span.key.(class) aria-hidden="true" {} " " (word) }
+                }
+            }
+            @for queue in Queue::ALL { (Day::of(queue.name(), recorded, until).show(text)) }
+        }
+    }
+}
+
+impl<'a> Day<'a> {
+    fn of(queue: &'static str, recorded: &'a [QueueMinute], until: DateTime<Utc>) -> Self {
+        let mut minutes = vec![None; N_MINUTES.into()];
+        let from = until - TimeDelta::minutes(N_MINUTES.into());
+        for minute in recorded.iter().filter(|minute| minute.queue == queue) {
+            let place = usize::try_from((minute.minute - from).num_minutes()).ok();
+            if let Some(place) = place.and_then(|nth| minutes.get_mut(nth)) {
+                *place = Some(minute);
+            }
+        }
+        Self { queue, minutes, until }
+    }
+
+    fn show(&self, text: &Text) -> Markup {
+        let words = &text.history;
+        let (rates, wait) =
+            (format!("{}: {}", self.queue, words.rates), format!("{}: {}", self.queue, words.wait));
+        html! {
+            div.charts {
+                figure { figcaption aria-hidden="true" { (rates) } (self.rates(&rates, text)) }
+                figure { figcaption aria-hidden="true" { (wait) } (self.wait(&wait, text)) }
+                details { summary { (self.queue) ": " (words.table) } (self.table(text)) }
+            }
+        }
+    }
+
+    fn series(&self, class: &'static str, style: Style, of: impl Fn(&QueueMinute) -> i64) -> Series {
+        Series { class, style, values: self.minutes.iter().map(|minute| minute.map(&of)).collect() }
+    }
+
+    fn rates(&self, title: &str, text: &Text) -> Markup {
+        let words = &text.history;
+        let series = [
+            self.series("ended", Style::Area, |minute| minute.n_ended.into()),
+            self.series("failed", Style::Area, |minute| minute.n_failed.into()),
+            self.series("started", Style::Line, |minute| minute.n_started.into()),
+        ];
+        let [ended, failed, started] = [0, 1, 2].map(|nth: usize| most(&series[nth]));
+        let description = format!(
+            "{}: {} {}, {} {}, {} {}. {}",
+            words.most,
+            words.started,
+            number(started),
+            words.ended,
+            number(ended),
+            words.failed,
+            number(failed),
+            self.missing(text)
+        );
+        Chart {
+            id: &format!("{}-rates", self.queue),
+            title,
+            description: &description,
+            series: &series,
+            until: self.until,
+            scale: rate_scale(&text.units, started.max(ended)),
+        }
+        .draw()
+    }
+
+    fn wait(&self, title: &str, text: &Text) -> Markup {
+        let series = [self.series("waited", Style::Area, |minute| minute.oldest_wait_ms)];
+        let longest = most(&series[0]);
+        let description =
+            format!("{}: {}. {}", text.history.longest_wait, milliseconds(text, longest), self.missing(text));
+        Chart {
+            id: &format!("{}-wait", self.queue),
+            title,
+            description: &description,
+            series: &series,
+            until: self.until,
+            scale: duration_scale(&text.units, longest),
+        }
+        .draw()
+    }
+
+    fn missing(&self, text: &Text) -> String {
+        let n = self.minutes.iter().filter(|minute| minute.is_none()).count();
+        format!("{}: {n} {}.", text.history.missing, text.units.minutes)
+    }
+
+    fn table(&self, text: &Text) -> Markup {
+        let words = &text.history;
+        let mut hours: BTreeMap<DateTime<Utc>, Vec<&QueueMinute>> = BTreeMap::new();
+        for minute in self.minutes.iter().flatten() {
+            let hour = minute.minute.duration_trunc(TimeDelta::hours(1)).unwrap_or(minute.minute);
+            hours.entry(hour).or_default().push(minute);
+        }
+        let rows = html! {
+            @for (hour, minutes) in hours.iter().rev() {
+                @let sum = |of: fn(&QueueMinute) -> i32| number(minutes.iter().map(|minute| i64::from(of(minute))).sum());
+                @let longest = minutes.iter().map(|minute| minute.oldest_wait_ms).max().unwrap_or_default();
+                @let audio_s: f64 = minutes.iter().map(|minute| minute.audio_s).sum();
+                (layout::row(&words.heads, &[
+                    html! { time datetime=(hour.format("%FT%TZ")) { (hour.format("%F %H:%M")) } },
+                    html! { (sum(|minute| minute.n_started)) },
+                    html! { (sum(|minute| minute.n_ended)) },
+                    html! { (sum(|minute| minute.n_failed)) },
+                    html! { (milliseconds(text, longest)) },
+                    html! { (format!("{:.1} {}", audio_s / 60.0, text.units.minutes)) },
+                    html! { (minutes.len()) },
+                ]))
+            }
+        };
+        layout::table(&format!("{}: {}", self.queue, words.caption), &words.heads, &rows)
+    }
+}
+
+/// The greatest value of a series.
+fn most(series: &Series) -> i64 {
+    series.values.iter().flatten().copied().max().unwrap_or_default()
+}
+
+#[expect(
+    clippy::cast_precision_loss,
+    reason = "a wait of more than 2^53 ms is longer than any queue has existed"
+)]
+fn milliseconds(text: &Text, ms: i64) -> String {
+    exact_duration(&text.units, ms as f64 / 1e3)
+}
