@@ -17,6 +17,7 @@ mod promotion;
 mod protocol;
 mod queue;
 mod restarts;
+mod scaling;
 mod serving;
 mod starting;
 mod stopping;
