@@ -135,10 +135,12 @@ async fn serve_app(
     limits: ConnectionLimits,
     shutdown: Shutdown,
 ) -> Result<(), ServeError> {
+    let database = app.database.clone();
     let helpers = [
         tokio::spawn(listen(app.clone())),
         tokio::spawn(deliver(app.clone())),
-        tokio::spawn(record_minutes(app.database.pool.clone())),
+        tokio::spawn(record_minutes(database.pool.clone())),
+        tokio::spawn(async move { database.follow_replica().await }),
     ];
     let tasks = app.tasks.clone();
     let service = TowerToHyperService::new(router(app));

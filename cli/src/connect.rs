@@ -33,10 +33,15 @@ pub(crate) async fn connect(
     let database =
         connected.map_err(|source| Failure::Connect { address: database::address(options), source })?;
     let listen_url = config.database_listen_url.as_ref().filter(|_| config.database_url.is_some());
-    Ok(match listen_url.map(SecretString::expose_secret) {
+    let database = match listen_url.map(SecretString::expose_secret) {
         None => database,
         Some("off") => database.listening(None),
         Some(url) => database.listening(Some(parse("AKHAR_DATABASE_LISTEN_URL", url)?)),
+    };
+    let replica = config.database_read_url.as_ref().filter(|_| config.database_url.is_some());
+    Ok(match replica {
+        None => database,
+        Some(url) => database.reading(parse("AKHAR_DATABASE_READ_URL", url.expose_secret())?),
     })
 }
 

@@ -69,6 +69,6 @@ pub(crate) async fn list(
     let AuditQuery { action, actor, before, limit } = query::parse(&uri)?;
     let filter = AuditFilter { action, actor: actor.map(|actor| actor.0), before };
     let limit = limit.map_or(DEFAULT_LIMIT, Bounded::get);
-    let body = retry_transient(|_| documents::audit(&app.database.pool, &filter, limit)).await?;
+    let body = retry_transient(|_| documents::audit(app.database.lists(), &filter, limit)).await?;
     Ok(Json(body).into_response())
 }

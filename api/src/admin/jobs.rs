@@ -247,7 +247,7 @@ pub(crate) async fn list(
     let fields: JobsQuery = query::parse(&uri)?;
     let limit = fields.limit.map_or(DEFAULT_LIMIT, Bounded::get);
     let from = fields.from.and_then(|from| PageStart::parse(&from.0));
-    let db = &app.database.pool;
+    let db = app.database.lists();
     let search = conditions!(fields, None).resolve(db).await?;
     let page = store::search(db, &search, from, limit.into()).await?;
     let jobs = page.jobs.into_iter().map(documents::job).collect();
@@ -274,7 +274,7 @@ pub(crate) async fn count(
     context.negotiate(Representation::JSON)?;
     let fields: CountQuery = query::parse(&uri)?;
     let change = fields.change.map(|change| (change, i64::MAX));
-    let db = &app.database.pool;
+    let db = app.database.lists();
     let search = conditions!(fields, None).resolve(db).await?;
     let groups = store::count_jobs(db, &search, change).await?.into_iter().map(documents::group).collect();
     Ok(Json(AdminJobCountsBody { groups }).into_response())

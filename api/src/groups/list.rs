@@ -64,9 +64,8 @@ pub(crate) async fn handle(
     context.negotiate(Representation::JSON)?;
     let GroupsQuery { after, limit } = query::parse(&uri)?;
     let limit = limit.map_or(DEFAULT_LIMIT, Bounded::get);
-    let db = &app.database.pool;
-    let mut groups =
-        retry_transient(|_| store::list_groups(db, caller.account_id, after.as_ref(), more(limit))).await?;
+    let list = |_| store::list_groups(app.database.lists(), caller.account_id, after.as_ref(), more(limit));
+    let mut groups = retry_transient(list).await?;
     let next = cut(&mut groups, limit, |group| group.name.clone().into());
     Ok(Json(GroupsBody { groups: groups.into_iter().map(body).collect(), next }))
 }

@@ -86,9 +86,8 @@ pub(crate) async fn handle(
 ) -> Result<Response, Problem> {
     context.negotiate(Representation::JSON)?;
     let (filter, limit) = page(&uri)?;
-    let db = &app.database.pool;
-    let mut jobs =
-        retry_transient(|_| store::of_account(db, caller.account_id, &filter, more(limit))).await?;
+    let list = |_| store::of_account(app.database.lists(), caller.account_id, &filter, more(limit));
+    let mut jobs = retry_transient(list).await?;
     let next = cut(&mut jobs, limit, |job| job.id.0);
     let jobs = jobs.into_iter().map(|job| document::job_body(job, &context.request.id)).collect();
     Ok(Json(JobsBody { jobs, next }).into_response())

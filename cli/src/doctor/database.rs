@@ -8,7 +8,7 @@ use akhar_platform::{
     database::{self, Database, NOT_NOTIFIED, PrivatePostgres, is_storage_full, write_temporary_files},
 };
 use secrecy::ExposeSecret as _;
-use sqlx::PgPool;
+use sqlx::{Connection as _, PgConnection, PgPool};
 
 use super::{check::Check, machine::data_dir};
 use crate::{
@@ -62,6 +62,7 @@ async fn connected(config: &Config) -> Vec<Check> {
             .await
             .unwrap_or_else(|error| failed_query("notifications", &error)),
     );
+    checks.extend(replica(config).await);
     checks.push(clock(&opened.database).await.unwrap_or_else(|error| failed_query("clock", &error)));
     if is_current {
         checks.extend(queues(db).await.unwrap_or_else(|error| vec![failed_query("queues", &error)]));
@@ -114,11 +115,12 @@ async fn server(db: &PgPool, config: &Config) -> Result<Check, sqlx::Error> {
         let found = format!("{found}, but fsync is off: a crash of its machine can destroy all data");
         return Ok(Check::failed("database", found, "set fsync = on in postgresql.conf"));
     }
-    // One process takes as many as its setting says, and one to listen.
-    let needed = i32::try_from(config.database_connections.get() + 1).unwrap_or(i32::MAX);
+    // An api takes as many as its setting says, one to listen, and four for the statements of the queue. A worker takes one less.
+    let needed = i32::try_from(config.database_connections.get() + 5).unwrap_or(i32::MAX);
     if max_connections < needed.saturating_mul(2) {
-        let found =
-            format!("{found}, but accepts {max_connections} connections; api and worker take {needed} each");
+        let found = format!(
+            "{found}, but accepts {max_connections} connections; api and worker take {needed} each at most"
+        );
         let fix = "raise max_connections in postgresql.conf, or lower AKHAR_DATABASE_CONNECTIONS";
         return Ok(Check::warning("database", found, fix));
     }
@@ -174,6 +176,23 @@ async fn notifications(database: &Database, config: &Config) -> Result<Check, sq
     } else {
         let fix = "set AKHAR_DATABASE_LISTEN_URL to the database's address without a pooler in transaction mode, or to off";
         Check::warning("notifications", NOT_NOTIFIED.to_owned(), fix)
+    })
+}
+
+/// Whether the replica for lists is one. `None` if there is none.
+async fn replica(config: &Config) -> Option<Check> {
+    let url = config.database_read_url.as_ref().filter(|_| config.database_url.is_some())?;
+    let fix = "set AKHAR_DATABASE_READ_URL to a replica of the database, or to nothing";
+    let is_replica = async {
+        let mut db = PgConnection::connect_with(&database::options(url.expose_secret())?).await?;
+        sqlx::query_scalar("select pg_is_in_recovery()").fetch_one(&mut db).await
+    };
+    Some(match is_replica.await {
+        Ok(true) => Check::ok("replica", "answers"),
+        Ok(false) => {
+            Check::warning("replica", "the server is no replica: lists are read from the database", fix)
+        }
+        Err::<_, sqlx::Error>(error) => Check::warning("replica", format!("does not answer: {error}"), fix),
     })
 }
 

@@ -66,11 +66,13 @@ impl Changes {
                 need_restart.push(*key);
             }
         }
-        // Secrets are not written. The servers read two.
+        // Secrets are not written. The servers read three.
         let addresses = [old, new].map(|c| {
-            [&c.database_url, &c.database_listen_url].map(|url| url.as_ref().map(SecretString::expose_secret))
+            [&c.database_url, &c.database_listen_url, &c.database_read_url]
+                .map(|url| url.as_ref().map(SecretString::expose_secret))
         });
-        for (at, key) in ["database_url", "database_listen_url"].into_iter().enumerate() {
+        for (at, key) in ["database_url", "database_listen_url", "database_read_url"].into_iter().enumerate()
+        {
             if addresses[0][at] != addresses[1][at] {
                 need_restart.push(key);
             }

@@ -133,6 +133,7 @@ impl Config {
         let secrets = [
             ("database_url_file", &self.database_url_file, &mut self.database_url),
             ("database_listen_url_file", &self.database_listen_url_file, &mut self.database_listen_url),
+            ("database_read_url_file", &self.database_read_url_file, &mut self.database_read_url),
             ("hub_token_file", &self.hub_token_file, &mut self.hub_token),
             ("key_file", &self.key_file, &mut self.key),
         ];

@@ -59,6 +59,13 @@ pub struct Config {
     pub database_listen_url: Option<SecretString>,
     /// File that holds the value of `AKHAR_DATABASE_LISTEN_URL`.
     pub database_listen_url_file: Option<PathBuf>,
+    /// A replica of the database, from which an API reads lists: of jobs, groups and changes by operators. They may be some
+    /// seconds old then; the operations page is not. While the replica is away or more than five seconds behind, they are
+    /// read from the database itself.
+    #[serde(skip_serializing)]
+    pub database_read_url: Option<SecretString>,
+    /// File that holds the value of `AKHAR_DATABASE_READ_URL`.
+    pub database_read_url_file: Option<PathBuf>,
     /// Connections in the pool of one process; at least 4.
     /// The process opens further ones beside them: one that listens for notifications, and four (API) or three (worker)
     /// for the statements of the queue.
@@ -202,6 +209,8 @@ impl Default for Config {
             database_url_file: None,
             database_listen_url: None,
             database_listen_url_file: None,
+            database_read_url: None,
+            database_read_url_file: None,
             database_connections: n(12),
             shutdown_s: 30,
             drain_s: 0,

@@ -6,6 +6,7 @@ mod planner;
 mod private;
 mod private_error;
 mod programs;
+mod replica;
 mod server_process;
 
 pub use listener::{Event, NOT_NOTIFIED};
@@ -20,6 +21,7 @@ use std::{
 
 use crate::metrics;
 use backon::{ConstantBuilder, Retryable as _};
+use replica::Replica;
 use sqlx::{
     Connection as _, PgConnection, PgPool,
     postgres::{PgConnectOptions, PgPoolOptions},
@@ -46,6 +48,8 @@ pub struct Database {
     pub pool: PgPool,
     /// Where the process listens for notifications. `None` if it does not.
     listener: Option<PgConnectOptions>,
+    /// A replica for lists, if there is one.
+    replica: Option<Arc<Replica>>,
     /// Whether notifications arrive.
     is_notified: Arc<AtomicBool>,
     /// The `application_name` of the connections, shown in `pg_stat_activity`.
@@ -81,13 +85,34 @@ impl Database {
 
     fn of(pool: PgPool, name: &'static str) -> Self {
         let listener = Some(pool.connect_options().as_ref().clone());
-        Self { pool, listener, is_notified: Arc::new(AtomicBool::new(true)), name }
+        Self { pool, listener, replica: None, is_notified: Arc::new(AtomicBool::new(true)), name }
     }
 
     /// Listens for notifications at another address of the same database, or not at all.
     #[must_use]
     pub fn listening(self, listener: Option<PgConnectOptions>) -> Self {
         Self { listener, ..self }
+    }
+
+    /// Reads lists from this replica of the database while [`Self::follow_replica`] runs and finds it close behind.
+    #[must_use]
+    pub fn reading(self, replica: PgConnectOptions) -> Self {
+        let n = self.pool.options().get_max_connections();
+        let pool = pool(n).connect_lazy_with(replica.application_name(self.name));
+        Self { replica: Some(Replica::new(pool).into()), ..self }
+    }
+
+    /// Where lists are read, which may be some seconds old: the replica while it is close behind, otherwise the database itself.
+    pub fn lists(&self) -> &PgPool {
+        self.replica.as_ref().and_then(|replica| replica.close()).unwrap_or(&self.pool)
+    }
+
+    /// Finds out once a second whether the replica is close behind. Returns only if there is none.
+    pub async fn follow_replica(&self) {
+        match &self.replica {
+            Some(replica) => replica.follow(&self.pool).await,
+            None => metrics::REPLICA_USED.set([], 0.0),
+        }
     }
 
     /// Exports how many connections the pool has, and how far this process's clock is from the server's.

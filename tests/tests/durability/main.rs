@@ -16,6 +16,7 @@ mod pooler;
 mod promotion;
 mod protocol;
 mod queue;
+mod replica;
 mod restarts;
 mod scaling;
 mod serving;
