@@ -88,9 +88,23 @@ enum Command {
         #[arg(long, default_value_t = 10)]
         seconds: u64,
     },
-    /// Measure submissions and claims with 1,000,000 finished and 200,000 waiting jobs, in turns with an empty table,
-    /// and every statement of the operations page
-    FullTable,
+    /// Measure submissions and claims with many finished and 200,000 waiting jobs, in turns with an empty table, and every
+    /// statement of the operations page
+    FullTable {
+        /// Finished jobs
+        #[arg(long, default_value_t = 1_000_000)]
+        jobs: usize,
+    },
+    /// Measure how the table of jobs grows while jobs end and old ones are deleted, and then submissions and claims in turns with
+    /// an empty table
+    Churn {
+        /// Finished jobs that are kept
+        #[arg(long, default_value_t = 500_000)]
+        jobs: usize,
+        /// How often all of them are replaced: 7 for a week, if jobs are kept for a day
+        #[arg(long, default_value_t = 7)]
+        turnovers: usize,
+    },
     /// Measure the speech jobs of three workers in turns with those of one worker
     Workers {
         /// Recordings in one turn
@@ -257,7 +271,8 @@ async fn measure(command: Command) -> Report {
         Command::Queue { jobs, rounds } => queue::run(jobs, rounds).await,
         Command::Groups { rounds } => groups::run(rounds).await,
         Command::Statements { seconds } => statements::run(seconds).await,
-        Command::FullTable => full_table::run().await,
+        Command::FullTable { jobs } => full_table::run(jobs).await,
+        Command::Churn { jobs, turnovers } => full_table::churn(jobs, turnovers).await,
         Command::Workers { jobs, rounds } => processes::shares(jobs, rounds).await,
         Command::Processes { seconds } => processes::many(seconds).await,
         Command::Memory { seconds } => load::memory(seconds).await,

@@ -11,10 +11,9 @@ use uuid::Uuid;
 use super::copies::{copy, vacuum};
 use crate::load::digit;
 
-/// Finished jobs: what they ended with, and how many.
-pub(super) const SUCCEEDED: i64 = 940_000;
-pub(super) const FAILED: i64 = 50_000;
-pub(super) const CANCELLED: i64 = 10_000;
+/// Of a hundred finished jobs, these failed and were cancelled. The others succeeded.
+pub(super) const FAILED: i64 = 5;
+pub(super) const CANCELLED: i64 = 1;
 pub(super) const WAITING: i64 = 200_000;
 
 /// The errors of the failed jobs.
@@ -29,12 +28,14 @@ pub(super) const ERRORS: [&str; 5] = [
 const HALF_A_DAY_S: f64 = 12.0 * 3600.0;
 const AN_HOUR_S: f64 = 3600.0;
 
-/// Stops the worker, and fills the table with copies of jobs that ended in each way.
-pub(super) async fn finished(stack: &mut Stack) {
+/// Stops the worker, and fills the table with `n` copies of jobs that ended in each way.
+pub(super) async fn finished(stack: &mut Stack, n: usize) {
+    let n = i64::try_from(n).expect("a number of rows");
+    let (n_failed, n_cancelled) = (n * FAILED / 100, n * CANCELLED / 100);
     let succeeded = send(digit(stack)).await.header("akhar-job").parse().expect("the id of a job");
     stack.workers.remove(0).kill().await;
-    copy(&stack.db, succeeded, SUCCEEDED, HALF_A_DAY_S).await;
-    let per_error = FAILED / i64::try_from(ERRORS.len()).expect("a few");
+    copy(&stack.db, succeeded, n - n_failed - n_cancelled, HALF_A_DAY_S).await;
+    let per_error = n_failed / i64::try_from(ERRORS.len()).expect("a few");
     for error in ERRORS {
         let job = accept(stack).await;
         end(stack, Some(Outcome::Failed), Some(error)).await;
@@ -42,7 +43,7 @@ pub(super) async fn finished(stack: &mut Stack) {
     }
     let job = accept(stack).await;
     end(stack, None, None).await;
-    copy(&stack.db, job, CANCELLED - 1, HALF_A_DAY_S).await;
+    copy(&stack.db, job, n_cancelled - 1, HALF_A_DAY_S).await;
     vacuum(&stack.db).await;
 }
 

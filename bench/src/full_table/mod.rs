@@ -1,33 +1,41 @@
-//! Measures submissions and claims with 1,000,000 finished jobs, and with 200,000 waiting ones in addition, in turns with an
-//! empty table of the same server; then the operations page on the full table.
+//! Measures submissions and claims with many finished jobs, and with 200,000 waiting ones in addition, in turns with an
+//! empty table of the same server; then the operations page on the full table. And the growth of the table while jobs come
+//! and go.
 
+mod churn;
 mod copies;
 mod fill;
 mod pages;
+mod size;
 mod table;
+
+pub(crate) use churn::run as churn;
 
 use akhar_tests::{Stack, figures::median};
 use sqlx::postgres::PgConnectOptions;
 
 use crate::{report::Report, statements};
-use fill::{CANCELLED, FAILED, SUCCEEDED, WAITING};
+use fill::{CANCELLED, FAILED, WAITING};
+use size::Size;
 use table::{PER_TURN, Table};
 
 /// Turns of each table.
 const ROUNDS: usize = 5;
 
-/// Measures everything.
-pub(crate) async fn run() -> Report {
+/// Measures everything, with this number of finished jobs.
+pub(crate) async fn run(n_finished: usize) -> Report {
     let about = format!(
-        "{SUCCEEDED} succeeded, {FAILED} failed, {CANCELLED} cancelled and {WAITING} waiting jobs, in turns with an empty \
-         table; {ROUNDS} turns of {PER_TURN} jobs, one after another; times of one statement from its client, on one connection"
+        "{n_finished} finished jobs, of which {FAILED} % failed and {CANCELLED} % were cancelled, and {WAITING} waiting ones, in \
+         turns with an empty table; {ROUNDS} turns of {PER_TURN} jobs, one after another; times of one statement from its client, \
+         on one connection"
     );
     let mut report = Report::new("full-table", about);
     let cluster = statements::cluster().await;
     let mut stack = Stack::with().on(&cluster).set("AKHAR_MAX_WAITING", 10_000_000).start().await;
     statements::enable(&stack.db).await;
     let full = (*stack.db.connect_options()).clone();
-    fill::finished(&mut stack).await;
+    fill::finished(&mut stack, n_finished).await;
+    Size::of(&stack.db).await.report(&mut report, "finished jobs", n_finished);
     beside_empty(&mut report, "finished jobs", &cluster.database().await, &full).await;
     fill::waiting(&stack).await;
     beside_empty(&mut report, "full", &cluster.database().await, &full).await;

@@ -51,7 +51,8 @@ impl Table {
     }
 }
 
-fn job(asynchronous: bool) -> NewJob {
+/// A job for a digit.
+pub(super) fn job(asynchronous: bool) -> NewJob {
     let bytes = fixture_of("੫").bytes.into();
     NewJob {
         id: JobId(Uuid::now_v7()),
@@ -69,7 +70,8 @@ fn job(asynchronous: bool) -> NewJob {
     }
 }
 
-fn succeeded(fence: Fence) -> Ending {
+/// The end of a job that recognised nothing.
+pub(super) fn succeeded(fence: Fence) -> Ending {
     let outcome = Some(Outcome::Predictions { predictions: Vec::new() });
     Ending { guard: Guard::Claimed(fence), outcome, timing: None, error: None, may_have_webhook: false }
 }

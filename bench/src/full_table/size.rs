@@ -1,0 +1,41 @@
+//! The size of the table of jobs on the disk.
+
+use akhar_tests::figures::count;
+use sqlx::PgPool;
+
+use crate::report::Report;
+
+const BYTES_PER_MIB: f64 = 1_048_576.0;
+
+/// MiB of the table with its values outside the rows, and of its indexes.
+#[derive(Debug, Clone, Copy, Default, sqlx::FromRow)]
+pub(super) struct Size {
+    pub(super) table: f64,
+    pub(super) indexes: f64,
+}
+
+impl Size {
+    pub(super) async fn of(db: &PgPool) -> Self {
+        let query = "select (pg_table_size('jobs') / 1048576.0)::float8 as table,
+            (pg_indexes_size('jobs') / 1048576.0)::float8 as indexes";
+        sqlx::query_as(query).fetch_one(db).await.expect("sizes")
+    }
+
+    /// Adds a row for a table of `n` jobs.
+    pub(super) fn report(self, report: &mut Report, what: &str, n: usize) {
+        report.row(
+            &format!("size, {what}"),
+            vec![
+                ("table_mib", self.table),
+                ("indexes_mib", self.indexes),
+                ("table_bytes_per_job", self.table * BYTES_PER_MIB / count(n)),
+                ("index_bytes_per_job", self.indexes * BYTES_PER_MIB / count(n)),
+            ],
+        );
+    }
+
+    /// The larger of both.
+    pub(super) fn max(self, other: Self) -> Self {
+        Self { table: self.table.max(other.table), indexes: self.indexes.max(other.indexes) }
+    }
+}
