@@ -24,6 +24,8 @@ mod queues;
 mod reference;
 mod script;
 mod serve;
+mod signals;
+mod top;
 mod transcribe;
 mod translate;
 mod uploads;
@@ -79,6 +81,8 @@ enum Command {
     Queues(admin::Arguments<queues::Command>),
     /// List, drain and resume workers
     Workers(admin::Arguments<workers::Command>),
+    /// Show what happens in the queues, and the workers, until Ctrl-C
+    Top(top::Arguments),
     /// List what operators changed in the last 90 days: who, what, when and from where
     Audit(audit::Arguments),
     /// List, verify, download, choose and remove models
@@ -148,6 +152,7 @@ fn run(command: Command) -> Result<(), Failure> {
             Command::Jobs(arguments) => jobs::run(&config, arguments).await,
             Command::Queues(arguments) => queues::run(&config, arguments).await,
             Command::Workers(arguments) => workers::run(&config, arguments).await,
+            Command::Top(arguments) => top::run(&config, arguments).await,
             Command::Audit(arguments) => audit::run(&config, arguments).await,
             Command::Transcribe(arguments) => transcribe::run(&config, arguments).await,
             Command::Models(_)

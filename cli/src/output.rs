@@ -23,17 +23,22 @@ pub(crate) fn print(text: impl Display) -> Result<(), Failure> {
     }
 }
 
-/// Writes a table. Each column is as wide as its widest cell.
+/// Writes a table.
 pub(crate) fn table<const N: usize>(head: [&str; N], rows: Vec<[String; N]>) -> Result<(), Failure> {
+    print(columns(head, rows))
+}
+
+/// The lines of a table. Each column is as wide as its widest cell.
+pub(crate) fn columns<const N: usize>(head: [&str; N], rows: Vec<[String; N]>) -> String {
     let mut all = vec![head.map(str::to_owned)];
     all.extend(rows);
     let width = |column: usize| all.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
     let widths: Vec<usize> = (0..N).map(width).collect();
-    for row in &all {
+    let lines = all.iter().map(|row| {
         let cells = row.iter().zip(&widths).map(|(cell, width)| format!("{cell:width$}"));
-        line(cells.collect::<Vec<_>>().join("  ").trim_end())?;
-    }
-    Ok(())
+        format!("{}\n", cells.collect::<Vec<_>>().join("  ").trim_end())
+    });
+    lines.collect()
 }
 
 /// Writes a value as one line of JSON.

@@ -39,7 +39,7 @@ async fn execute(admin: &Admin, command: Command) -> Result<(), Failure> {
     match command {
         Command::List { json } => {
             let workers = admin.workers().await?;
-            if json { output::json(&workers) } else { table(&workers) }
+            if json { output::json(&workers) } else { output::print(columns(&workers)) }
         }
         Command::Drain { name } => drain(admin, &name, true).await,
         Command::Resume { name } => drain(admin, &name, false).await,
@@ -53,12 +53,13 @@ async fn drain(admin: &Admin, name: &str, drain: bool) -> Result<(), Failure> {
     Err(Failure::Command(format!("there is no worker {name}: `akhar workers list` shows all")))
 }
 
-fn table(workers: &[AdminWorkerBody]) -> Result<(), Failure> {
+/// The table of the workers.
+pub(crate) fn columns(workers: &[AdminWorkerBody]) -> String {
     let rows = workers.iter().map(|worker| {
         let name = worker.name.clone();
         let state = worker.state.clone();
         let jobs = worker.n_jobs.to_string();
         [name, state, jobs, output::ago(worker.started_at), output::ago(worker.seen_at)]
     });
-    output::table(["NAME", "STATE", "JOBS", "STARTED", "LAST HEARTBEAT"], rows.collect())
+    output::columns(["NAME", "STATE", "JOBS", "STARTED", "LAST HEARTBEAT"], rows.collect())
 }

@@ -46,8 +46,8 @@ pub use bodies::{
     admin::{
         AdminAttemptBody, AdminAuditBody, AdminAuditRowBody, AdminChangedBody, AdminJobBody,
         AdminJobCountsBody, AdminJobGroupBody, AdminJobLifeBody, AdminJobsBody, AdminKeyBody, AdminKeysBody,
-        AdminNewKeyBody, AdminQueueBody, AdminQueueJobsBody, AdminQueuesBody, AdminWorkerBody,
-        AdminWorkersBody,
+        AdminLoadBody, AdminNewKeyBody, AdminQueueBody, AdminQueueJobsBody, AdminQueueLoadBody,
+        AdminQueuesBody, AdminWorkerBody, AdminWorkersBody,
     },
     event::{JobEventBody, JobEventName, ProgressEventBody, StateEventBody},
     group::{GroupBody, GroupsBody},

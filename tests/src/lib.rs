@@ -27,6 +27,7 @@ mod seam;
 pub mod serve;
 pub mod speech;
 pub mod stack;
+pub mod terminal;
 pub mod uploads;
 pub mod webhooks;
 

@@ -4,30 +4,30 @@
 use std::{
     borrow::Cow,
     collections::BTreeSet,
-    fs::File,
-    io::Write as _,
     path::{Path, PathBuf},
 };
 
 use akhar_client::Client;
 use parking_lot::Mutex;
-use rustix::{
-    process::Signal,
-    pty::{self, OpenptFlags},
-};
+use rustix::process::Signal;
 use serde_json::Value;
 use sqlx::{
     PgPool,
     postgres::{PgConnectOptions, PgPoolOptions},
 };
-use tokio::sync::{Semaphore, SemaphorePermit};
+use tokio::{
+    process::Command,
+    sync::{Semaphore, SemaphorePermit},
+};
 use uuid::Uuid;
 
 use crate::{
     Answer, Cluster, Form, PoolMode, Pooler, Process, cluster,
     http::{self, Problem},
     process::{self, command},
-    root, until,
+    root,
+    terminal::Terminal,
+    until,
 };
 
 /// Limits how many stacks run at the same time. Each has two or more processes, which need CPU time when they
@@ -300,6 +300,11 @@ impl Stack {
         akhar(&self.environment, arguments).await
     }
 
+    /// A command with the environment of this stack's processes.
+    pub fn command(&self, arguments: &[&str]) -> Command {
+        command(arguments, &self.environment)
+    }
+
     /// Runs a command with the environment of this stack's processes. Returns its exit code and what it printed to stdout
     /// and to stderr.
     pub async fn run(&self, arguments: &[&str]) -> (Option<i32>, String, String) {
@@ -312,25 +317,16 @@ impl Stack {
         arguments: &[&str],
         changed: &[(&str, &str)],
     ) -> (Option<i32>, String, String) {
-        let mut command = command(arguments, &self.environment);
+        let mut command = self.command(arguments);
         command.envs(changed.iter().copied());
         process::run(command).await
     }
 
     /// Runs a command whose standard input is a terminal, at which this answer is typed. Returns what it printed.
     pub async fn on_a_terminal(&self, arguments: &[&str], answer: &str) -> String {
-        let terminal = pty::openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).expect("a terminal");
-        pty::grantpt(&terminal).and_then(|()| pty::unlockpt(&terminal)).expect("it can be opened");
-        let name = pty::ptsname(&terminal, Vec::new()).expect("it has a name");
-        let screen = File::options()
-            .read(true)
-            .write(true)
-            .open(name.to_str().expect("UTF-8"))
-            .expect("its other end");
-        File::from(terminal.try_clone().expect("a copy"))
-            .write_all(format!("{answer}\n").as_bytes())
-            .expect("a line");
-        let mut command = command(arguments, &self.environment);
+        let (mut terminal, screen) = Terminal::open();
+        terminal.enter(answer);
+        let mut command = self.command(arguments);
         command.stdin(screen);
         let (_, out, log) = process::run(command).await;
         out + &log

@@ -7,11 +7,12 @@ use akhar_accounts::{
 };
 use akhar_client::{
     AdminAttemptBody, AdminAuditBody, AdminAuditRowBody, AdminJobBody, AdminJobGroupBody, AdminJobLifeBody,
-    AdminKeyBody, AdminKeysBody, AdminNewKeyBody, AdminQueueBody, AdminQueueJobsBody, AdminWorkerBody,
+    AdminKeyBody, AdminKeysBody, AdminLoadBody, AdminNewKeyBody, AdminQueueBody, AdminQueueJobsBody,
+    AdminQueueLoadBody, AdminWorkerBody,
 };
 use akhar_jobs::{
     JobId, JobState,
-    store::{self, FailedAttempt, JobGroup, JobSearch, JobSummary, WorkerRow},
+    store::{self, FailedAttempt, JobGroup, JobSearch, JobSummary, QueueLoad, WorkerRow},
 };
 use sqlx::PgPool;
 use uuid::Uuid;
@@ -86,6 +87,26 @@ pub async fn queues(db: &PgPool) -> Result<Vec<AdminQueueBody>, sqlx::Error> {
         }
     });
     Ok(queues.collect())
+}
+
+/// What happens now.
+pub async fn load(db: &PgPool) -> Result<AdminLoadBody, sqlx::Error> {
+    let queues = store::queue_loads(db).await?.into_iter().map(|load| {
+        let QueueLoad { queue, mode, n_queued, n_running, oldest_s, ended_per_minute, failed_per_minute } =
+            load;
+        let mode = mode.name().to_owned();
+        AdminQueueLoadBody {
+            queue,
+            mode,
+            queued: n_queued,
+            running: n_running,
+            oldest_s,
+            ended_per_minute,
+            failed_per_minute,
+        }
+    });
+    let workers = store::list_workers(db).await?.into_iter().map(worker);
+    Ok(AdminLoadBody { queues: queues.collect(), workers: workers.collect() })
 }
 
 /// A worker.

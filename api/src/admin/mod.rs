@@ -5,6 +5,7 @@ mod audit;
 pub mod documents;
 mod jobs;
 mod keys;
+mod load;
 mod name;
 mod operator;
 mod queues;
@@ -31,6 +32,7 @@ pub(crate) fn routes() -> Router<App> {
         .route("/v1/admin/keys/{prefix}/rotate", post(keys::rotate))
         .route("/v1/admin/queues", get(queues::list))
         .route("/v1/admin/queues/{queue}", put(queues::set))
+        .route("/v1/admin/load", get(load::show))
         .route("/v1/admin/workers", get(workers::list))
         .route("/v1/admin/workers/{name}", put(workers::set))
         .route("/v1/admin/jobs", get(jobs::list))
@@ -51,6 +53,7 @@ pub(crate) fn document() -> utoipa::openapi::OpenApi {
         keys::rotate,
         queues::list,
         queues::set,
+        load::show,
         workers::list,
         workers::set,
         jobs::list,

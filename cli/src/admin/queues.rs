@@ -1,7 +1,7 @@
 //! Queues and workers.
 
 use akhar_api::admin::documents;
-use akhar_client::{AdminQueueBody, AdminQueuesBody, AdminWorkerBody, AdminWorkersBody};
+use akhar_client::{AdminLoadBody, AdminQueueBody, AdminQueuesBody, AdminWorkerBody, AdminWorkersBody};
 use akhar_jobs::{
     Queue,
     store::{self, QueueMode},
@@ -20,6 +20,14 @@ impl Admin {
                 let body: AdminQueuesBody = client.admin("queues").await.map_err(refused(base))?;
                 Ok(body.queues)
             }
+        }
+    }
+
+    /// What happens now.
+    pub(crate) async fn load(&self) -> Result<AdminLoadBody, Failure> {
+        match self {
+            Self::Database { db, .. } => Ok(documents::load(db).await?),
+            Self::Server { client, base } => client.admin("load").await.map_err(refused(base)),
         }
     }
 

@@ -30,13 +30,13 @@ use akhar_jobs::GroupName;
 use akhar_platform::{blocking::blocking, config::Config};
 use futures::{Stream, StreamExt as _, stream};
 use tokio::{
-    signal::unix::{Signal, SignalKind, signal},
     sync::Semaphore,
     time::{MissedTickBehavior, interval, sleep},
 };
 
 use crate::{
     channels::Channels, digits::Digits, elsewhere, failure::Failure, output, script::Script, serve::Embedded,
+    signals::Signals,
 };
 use batch::{Batch, Ended};
 pub(crate) use cut::seconds;
@@ -182,7 +182,7 @@ pub(crate) async fn run(config: &Config, arguments: Arguments) -> Result<(), Fai
     let outputs = Outputs::create(arguments.out)?;
     let journal = Journal::open(outputs.folder(), &settings, arguments.group, arguments.resume)?;
     outputs.write_list(untranscribed::SKIPPED, &inputs.skipped)?;
-    let mut signals = Signals::new().map_err(Failure::io("cannot install signal handlers"))?;
+    let mut signals = Signals::new()?;
     let pace = Pace::new(arguments.concurrency.get());
     let mut service = speech_copies.map(|copies| Embedded::start(config, copies)).transpose()?;
     let opened = async {
@@ -222,7 +222,7 @@ pub(crate) async fn run(config: &Config, arguments: Arguments) -> Result<(), Fai
     let Some(service) = service else { return ran };
     let stopped = tokio::select! {
         stopped = service.stop() => stopped,
-        code = Signals::next_but_repeated() => Err(Failure::Exit(code?)),
+        code = next_but_repeated() => Err(Failure::Exit(code?)),
     };
     ran.and(stopped)
 }
@@ -344,30 +344,9 @@ impl Run {
     }
 }
 
-/// The signals that interrupt a run.
-struct Signals {
-    interrupt: Signal,
-    terminate: Signal,
-}
-
-impl Signals {
-    fn new() -> std::io::Result<Self> {
-        Ok(Self { interrupt: signal(SignalKind::interrupt())?, terminate: signal(SignalKind::terminate())? })
-    }
-
-    /// Waits for a signal that is no repetition of an earlier one, as programs that start others send them. Only it may leave
-    /// the temporary database behind.
-    async fn next_but_repeated() -> Result<u8, Failure> {
-        sleep(REPETITION).await;
-        let mut signals = Self::new().map_err(Failure::io("cannot install signal handlers"))?;
-        Ok(signals.next().await)
-    }
-
-    /// Waits for a signal. Returns the code that the process ends with, as shells do: 128 and the signal's number.
-    async fn next(&mut self) -> u8 {
-        tokio::select! {
-            _ = self.interrupt.recv() => 130,
-            _ = self.terminate.recv() => 143,
-        }
-    }
+/// Waits for a signal that is no repetition of an earlier one, as programs that start others send them. Only it may leave the
+/// temporary database behind.
+async fn next_but_repeated() -> Result<u8, Failure> {
+    sleep(REPETITION).await;
+    Ok(Signals::new()?.next().await)
 }

@@ -110,6 +110,36 @@ pub struct AdminQueuesBody {
     pub queues: Vec<AdminQueueBody>,
 }
 
+/// What happens in a queue now.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = AdminQueueLoad))]
+pub struct AdminQueueLoadBody {
+    /// `quick` or `speech`.
+    pub queue: String,
+    /// `open`, `paused` or `draining`.
+    pub mode: String,
+    /// The number of jobs that wait: 10,001 if there are more.
+    pub queued: i64,
+    /// The number of jobs that run: 10,001 if there are more.
+    pub running: i64,
+    /// How long the oldest waiting job has waited, seconds.
+    pub oldest_s: Option<f64>,
+    /// How many jobs ended in a minute, by the last minute or a shorter time.
+    pub ended_per_minute: f64,
+    /// How many of them failed.
+    pub failed_per_minute: f64,
+}
+
+/// What happens now.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = AdminLoad))]
+pub struct AdminLoadBody {
+    /// The queues.
+    pub queues: Vec<AdminQueueLoadBody>,
+    /// The workers.
+    pub workers: Vec<AdminWorkerBody>,
+}
+
 /// A worker process.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = AdminWorker))]

@@ -391,6 +391,11 @@ async fn the_admin_api_lists_pages_of_keys_jobs_and_changes() {
     assert_eq!(counts["groups"].as_array().map(Vec::len), Some(1), "{counts}");
     assert_eq!(get("/v1/admin/queues").await.json()["queues"][0]["jobs"]["queued"], 1);
     assert_eq!(get("/v1/admin/workers").await.json(), json!({"workers": []}));
+    let load = get("/v1/admin/load").await.json();
+    assert_eq!((&load["queues"][0]["queued"], &load["queues"][1]["oldest_s"]), (&json!(1), &json!(null)));
+    assert_eq!((&load["queues"][0]["mode"], &load["workers"]), (&json!("open"), &json!([])));
+    let refused = send(stack.request("GET", "/v1/admin/load")).await;
+    assert_eq!(refused.problem(403).slug, "forbidden");
 
     let audit = get("/v1/admin/audit?limit=1&action=key.create").await.json();
     assert!(audit["rows"][0]["target"].as_str().is_some_and(|on| on.ends_with(" (viewer)")), "{audit}");

@@ -32,6 +32,7 @@ mod service;
 mod speech;
 mod subtitles;
 mod tokens;
+mod top;
 mod traces;
 mod translate;
 mod typescript;

@@ -1,0 +1,46 @@
+//! `/v1/admin/load`: what happens in the queues now, and the workers. It reads a limited number of rows, so that programs can ask
+//! for it every second.
+
+use akhar_client::AdminLoadBody;
+use axum::{
+    Json,
+    extract::State,
+    http::Uri,
+    response::{IntoResponse as _, Response},
+};
+
+use super::{documents, operator::Operator};
+use crate::{
+    app::App,
+    http::{context::RequestContext, representation::Representation},
+    input::{names::unknown, query},
+    problems::{Problem, responses::problems},
+};
+
+problems! {
+    /// The problems of reading the load.
+    LoadProblems at "/v1/admin/load", [unknown("query parameter", "limit", &[])] => Unauthorized, OutOfScope, Forbidden, NotAcceptable,
+    InvalidInput, QuotaExceeded, Internal, Busy, Draining, Unavailable,
+}
+
+/// Responds with the load.
+#[utoipa::path(
+    get,
+    path = "/v1/admin/load",
+    operation_id = "admin-load",
+    tag = "admin",
+    summary = "Show what happens in the queues now, and the workers",
+    description = "Reads a limited number of rows however many jobs there are, so a program may ask for it every second.",
+    responses((status = 200, description = "The load.", body = AdminLoadBody), LoadProblems),
+    security(("bearer" = [])),
+)]
+pub(crate) async fn show(
+    State(app): State<App>,
+    _operator: Operator,
+    context: RequestContext,
+    uri: Uri,
+) -> Result<Response, Problem> {
+    context.negotiate(Representation::JSON)?;
+    Problem::reject_if_any(query::unexpected(&uri))?;
+    Ok(Json(documents::load(&app.database.pool).await?).into_response())
+}
