@@ -75,6 +75,13 @@ def write(service: Service, text: str) -> dict[str, Any]:
         return document
 
 
+def lists_its_crates() -> None:
+    """Fails unless the installed files have the list of the program's crates, which a release publishes."""
+    (file,) = Path("env").rglob("akhar-*.dist-info/sboms/akhar.cyclonedx.json")
+    crates = {component["name"] for component in json.loads(file.read_text())["components"]}
+    assert {"akhar-jobs", "sqlx", "ort"} <= crates, crates
+
+
 def answers(service: Service) -> None:
     """Sends a request to each operation and checks the answer."""
     digit = timed("the first answer", lambda: send(service, "digit-recognition", "digit-5.png"))
@@ -99,6 +106,7 @@ def main(wheel: str) -> None:
     expect_no_other_postgres()
     timed("python3 -m venv", lambda: subprocess.run([sys.executable, "-m", "venv", "env"], check=True))
     timed("pip install", lambda: pip("install", wheel))
+    lists_its_crates()
     with ExitStack() as stack:
         answers(timed("akhar serve, the first time", lambda: stack.enter_context(serve(has_key=True))))
         timed("stop", stack.close)
