@@ -194,6 +194,7 @@ create table job_groups (
     n_cancelled bigint not null, -- The number of jobs that were cancelled.
     created_at timestamp with time zone not null default now(), -- When the first of the jobs was accepted.
     last_ended_at timestamp with time zone, -- When one of the jobs last ended.
+    webhook_url text, -- Where its end is announced: the URL that one of its jobs named last. Null: at the URL of the account, if it has one.
     constraint job_groups_pkey PRIMARY KEY (account_id, name)
 ) with (fillfactor=50);
 
@@ -309,25 +310,33 @@ create table tokens (
 );
 CREATE INDEX tokens_of_key ON public.tokens USING btree (key_id);
 
--- The webhooks of jobs that have ended, written by the statement that ends the job. Deleted with the job: the webhook has its outcome.
+-- The webhooks of jobs and groups that have ended, written by the statement that ends the job or the last job of the group. Deleted with the job or the group.
 create table webhook_deliveries (
-    job_id uuid not null, -- The job, and the webhook-id of every attempt. A job that is retried ends again, and its row is due again.
-    account_id uuid not null, -- The account that owns the job, whose secret signs the webhook.
-    url text not null, -- Where it is sent: jobs.webhook_url.
+    job_id uuid, -- The job that has ended; null for a group. A job that is retried ends again, and its row is due again.
+    account_id uuid not null, -- The account that owns the job or the group, whose secret signs the webhook.
+    url text not null, -- Where it is sent: jobs.webhook_url, or job_groups.webhook_url or that of the account.
     host text not null generated always as (split_part(url, '/'::text, 3)) stored, -- Host and port of the URL. Each has only so many attempts at a time.
     state text not null default 'pending'::text, -- pending -> delivered | dead; dead or delivered -> pending by command.
     attempt integer not null default 0, -- How often it was leased. The write of an attempt's result names it, so that a late one changes nothing.
     due_at timestamp with time zone not null default now(), -- Not attempted before this time. An attempt moves it to the end of its lease, so that another process repeats an attempt whose process died.
-    created_at timestamp with time zone not null default now(), -- When the job ended.
+    created_at timestamp with time zone not null default now(), -- When the job or the group ended.
     ended_at timestamp with time zone, -- When it was delivered or given up.
     last_error text, -- Why the last attempt failed.
-    constraint webhook_deliveries_pkey PRIMARY KEY (job_id),
+    group_name text, -- The group that has ended; null for a job. A group that is opened again and ends again has its row replaced.
+    group_end jsonb, -- The row of the group in job_groups as the end of its last job left it.
+    group_end_id uuid, -- The webhook-id of a group's end, new at each.
+    id uuid not null generated always as (COALESCE(job_id, group_end_id)) stored, -- The webhook-id of every attempt: the job, or the end of the group.
+    constraint webhook_deliveries_job_id_key UNIQUE (job_id),
+    constraint webhook_deliveries_pkey PRIMARY KEY (id),
+    constraint webhook_deliveries_account_id_group_name_fkey FOREIGN KEY (account_id, group_name) REFERENCES job_groups(account_id, name) ON DELETE CASCADE,
     constraint webhook_deliveries_job_id_fkey FOREIGN KEY (job_id) REFERENCES jobs(id) ON DELETE CASCADE,
     constraint webhook_deliveries_check CHECK (((state = 'pending'::text) = (ended_at IS NULL))),
-    constraint webhook_deliveries_state_check CHECK ((state = ANY (ARRAY['pending'::text, 'delivered'::text, 'dead'::text])))
+    constraint webhook_deliveries_state_check CHECK ((state = ANY (ARRAY['pending'::text, 'delivered'::text, 'dead'::text]))),
+    constraint webhook_deliveries_subject_check CHECK ((((job_id IS NULL) = (group_name IS NOT NULL)) AND ((group_name IS NULL) = (group_end IS NULL)) AND ((group_name IS NULL) = (group_end_id IS NULL))))
 );
-CREATE INDEX webhook_deliveries_dead ON public.webhook_deliveries USING btree (job_id) WHERE (state = 'dead'::text);
+CREATE INDEX webhook_deliveries_dead ON public.webhook_deliveries USING btree (id) WHERE (state = 'dead'::text);
 CREATE INDEX webhook_deliveries_due ON public.webhook_deliveries USING btree (due_at) WHERE (state = 'pending'::text);
+CREATE UNIQUE INDEX webhook_deliveries_of_group ON public.webhook_deliveries USING btree (account_id, group_name) WHERE (group_name IS NOT NULL);
 
 -- Worker processes that are alive, by their own word.
 create table workers (

@@ -1,8 +1,8 @@
 //! Builds the OpenAPI 3.1 document from the descriptions in the code.
 
 use akhar_client::{
-    GroupBody, GroupsBody, JobBody, JobsBody, ProblemBody, ProgressEventBody, StateEventBody, ViolationBody,
-    WebhookBody, WebhookEvent,
+    GroupBody, GroupWebhookBody, GroupWebhookEvent, GroupsBody, JobBody, JobsBody, ProblemBody,
+    ProgressEventBody, StateEventBody, ViolationBody, WebhookBody, WebhookEvent,
 };
 use akhar_jobs::Operation;
 use akhar_platform::config::Config;
@@ -48,7 +48,7 @@ use crate::{
         description = "The book: how to use the server, operate it and how it works.",
     ),
     paths(jobs::list::handle, jobs::get::handle, jobs::events::handle, jobs::result::handle, jobs::delete::handle, groups::list::handle, groups::get::handle, groups::delete::handle, openai::models::handle, openai::model::handle, health::live, health::ready),
-    components(schemas(GroupBody, GroupsBody, JobBody, JobsBody, ProblemBody, ViolationBody, ProgressEventBody, StateEventBody, WebhookBody, WebhookEvent)),
+    components(schemas(GroupBody, GroupWebhookBody, GroupWebhookEvent, GroupsBody, JobBody, JobsBody, ProblemBody, ViolationBody, ProgressEventBody, StateEventBody, WebhookBody, WebhookEvent)),
     tags(
         (name = "models", description = "The model operations."),
         (name = "jobs", description = "Every accepted request is a job. A caller can follow its jobs, get their results \
@@ -106,27 +106,49 @@ pub(crate) fn openapi_json(document: &utoipa::openapi::OpenApi) -> String {
 
 /// The requests that the service sends. The library has no type for them.
 fn webhooks() -> Value {
+    let of_job = json!({"type": "job.succeeded", "timestamp": "2026-11-21T09:00:00.006Z", "data": {
+        "id": "019d0f6e-8e52-7d0c-a4f5-5b2b3f6d3c11", "operation": "digit-recognition",
+        "state": "succeeded", "attempt": 1, "created_at": "2026-11-21T09:00:00Z",
+        "started_at": "2026-11-21T09:00:00.002Z", "ended_at": "2026-11-21T09:00:00.006Z",
+        "result": {"predictions": [{"label": "੫", "score": 0.98}]}}});
+    let of_group = json!({"type": "group.ended", "timestamp": "2026-11-26T11:40:07.300Z", "data": {
+        "name": "calls-2026-11-26", "has_ended": true, "queued": 0, "running": 0, "succeeded": 9997, "failed": 3, "cancelled": 0,
+        "created_at": "2026-11-26T09:00:00Z", "last_ended_at": "2026-11-26T11:40:07.300Z"}});
+    json!({
+        "job-ended": {"post": webhook("job-ended", "jobs", "A job has ended", "Sent to the URL of `Akhar-Webhook`, or of the account",
+            "The job's id, equal in all attempts.", "Webhook", &of_job)},
+        "group-ended": {"post": webhook("group-ended", "groups", "A group has ended", "Sent two seconds after the last job of a group \
+            has ended, unless the group has got another job, to the URL of `Akhar-Group-Webhook`, or of the account",
+            "The id of the group's end, equal in all attempts.", "GroupWebhook", &of_group)},
+    })
+}
+
+/// A request that the service sends. `id_is` describes the header with its id.
+fn webhook(
+    name: &str,
+    tag: &str,
+    summary: &str,
+    sent: &str,
+    id_is: &str,
+    schema: &str,
+    example: &Value,
+) -> Value {
     let header = |name: &str, description: &str| json!({"name": name, "in": "header", "required": true, "description": description, "schema": {"type": "string"}});
-    json!({"job-ended": {"post": {
-        "operationId": "job-ended",
-        "tags": ["jobs"],
-        "summary": "A job has ended",
-        "description": "Sent to the URL of `Akhar-Webhook`, or of the account, and signed as \
-            https://www.standardwebhooks.com defines it. It is sent until the receiver accepts it, for almost a day, and may \
-            come more than once.",
+    json!({
+        "operationId": name,
+        "tags": [tag],
+        "summary": summary,
+        "description": format!("{sent}, and signed as https://www.standardwebhooks.com defines it. It is sent until the receiver \
+            accepts it, for almost a day, and may come more than once."),
         "parameters": [
-            header("webhook-id", "The job's id, equal in all attempts."),
+            header("webhook-id", id_is),
             header("webhook-timestamp", "The time of the attempt, seconds since 1970."),
             header("webhook-signature", "The signatures, separated by spaces. Each is `v1,` and the HMAC-SHA256 of \
                 `id.timestamp.body` in base64."),
         ],
         "requestBody": {"required": true, "content": {"application/json": {
-            "schema": {"$ref": "#/components/schemas/Webhook"},
-            "example": {"type": "job.succeeded", "timestamp": "2026-11-21T09:00:00.006Z", "data": {
-                "id": "019d0f6e-8e52-7d0c-a4f5-5b2b3f6d3c11", "operation": "digit-recognition",
-                "state": "succeeded", "attempt": 1, "created_at": "2026-11-21T09:00:00Z",
-                "started_at": "2026-11-21T09:00:00.002Z", "ended_at": "2026-11-21T09:00:00.006Z",
-                "result": {"predictions": [{"label": "੫", "score": 0.98}]}}},
+            "schema": {"$ref": format!("#/components/schemas/{schema}")},
+            "example": example,
         }}},
         "responses": {
             "2XX": {"description": "The receiver has accepted it."},
@@ -134,7 +156,7 @@ fn webhooks() -> Value {
             "default": {"description": "It is sent again later. Redirects are not followed."},
         },
         "security": [{}],
-    }}})
+    })
 }
 
 fn add_bearer(document: &mut utoipa::openapi::OpenApi) {

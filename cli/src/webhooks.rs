@@ -1,9 +1,6 @@
 //! `akhar webhooks`: lists webhooks, and sends those again that were given up.
 
-use akhar_jobs::{
-    JobId,
-    store::{self, DeliveryState, ListedDelivery},
-};
+use akhar_jobs::store::{self, DeliveryState, ListedDelivery};
 use akhar_platform::config::Config;
 use serde_json::json;
 use sqlx::PgPool;
@@ -13,8 +10,8 @@ use crate::{actor, connect, failure::Failure, output};
 
 #[derive(Debug, clap::Subcommand)]
 pub(crate) enum Command {
-    /// List webhooks with their attempts and last errors, those of the newest jobs first. The id is that of the job. Webhooks are
-    /// deleted with their jobs
+    /// List webhooks with their attempts and last errors, the newest first. The id is that of the job, or that of the end of a group.
+    /// Webhooks are deleted with their jobs or groups
     List {
         /// Only those that were given up
         #[arg(long)]
@@ -28,7 +25,7 @@ pub(crate) enum Command {
     },
     /// Send webhooks again at once, with all attempts before them, and print their number
     Redeliver {
-        /// The ids of the webhooks, which are those of their jobs
+        /// The ids of the webhooks, which are those of their jobs if they are not about groups
         #[arg(value_name = "ID", required_unless_present = "dead", num_args = 1..=1000)]
         ids: Vec<Uuid>,
         /// All webhooks that were given up
@@ -57,10 +54,9 @@ async fn execute(db: &PgPool, command: Command) -> Result<(), Failure> {
 }
 
 async fn redeliver(db: &PgPool, ids: Vec<Uuid>) -> Result<(), Failure> {
-    let jobs: Vec<JobId> = ids.into_iter().map(JobId).collect();
-    let redelivered = store::redeliver(db, &actor::of_command(), &jobs).await?;
+    let redelivered = store::redeliver(db, &actor::of_command(), &ids).await?;
     output::line(redelivered.len())?;
-    match jobs.iter().find(|job| !redelivered.contains(job)) {
+    match ids.iter().find(|id| !redelivered.contains(id)) {
         None => Ok(()),
         Some(unknown) => Err(Failure::Command(format!(
             "no webhook has the id {unknown}; `akhar webhooks list` shows all webhooks"
@@ -71,7 +67,7 @@ async fn redeliver(db: &PgPool, ids: Vec<Uuid>) -> Result<(), Failure> {
 fn table(deliveries: &[ListedDelivery]) -> Result<(), Failure> {
     let rows = deliveries.iter().map(|delivery| {
         [
-            delivery.job_id.to_string(),
+            delivery.id.to_string(),
             output::ago(delivery.created_at),
             delivery.state.name().to_owned(),
             delivery.attempt.to_string(),
@@ -79,13 +75,14 @@ fn table(deliveries: &[ListedDelivery]) -> Result<(), Failure> {
             delivery.last_error.clone().unwrap_or_default(),
         ]
     });
-    output::table(["ID", "JOB ENDED", "STATE", "ATTEMPTS", "URL", "LAST ERROR"], rows.collect())
+    output::table(["ID", "ENDED", "STATE", "ATTEMPTS", "URL", "LAST ERROR"], rows.collect())
 }
 
 fn print_json(delivery: &ListedDelivery) -> Result<(), Failure> {
     let due_at = (delivery.state == DeliveryState::Pending).then_some(delivery.due_at);
     output::line(json!({
-        "id": delivery.job_id.0,
+        "id": delivery.id,
+        "group": delivery.group_name,
         "account_id": delivery.account_id,
         "url": delivery.url,
         "state": delivery.state.name(),

@@ -63,7 +63,7 @@ pub use bodies::{
     token::TokenBody,
     transcription::{SegmentBody, TranscriptionBody, WordBody},
     warnings::{ProbablyWrongBody, TextKind, WARNINGS_HEADER, Warnings},
-    webhook::{WebhookBody, WebhookEvent},
+    webhook::{GroupWebhookBody, GroupWebhookEvent, WebhookBody, WebhookEvent},
 };
 #[cfg(feature = "http")]
 pub use error::ClientError;

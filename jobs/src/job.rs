@@ -59,6 +59,8 @@ pub struct NewJob {
     pub retain_s: Option<i32>,
     /// The group of the account's jobs in which it is counted.
     pub group: Option<GroupName>,
+    /// Where the end of the group is announced, from now on. `None` changes nothing.
+    pub group_webhook_url: Option<Arc<str>>,
     /// Its labels, by their keys.
     pub labels: BTreeMap<String, String>,
     /// How many jobs of the account may wait in the queue, this one included. `None` for as many as its share.

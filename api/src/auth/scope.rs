@@ -44,7 +44,7 @@ pub(super) fn check(scope: &Scope, parts: &Parts) -> Result<(), Problem> {
             "The token is for {operation} and its jobs, and the request is for something else."
         ));
     }
-    let refused = [webhook::NAME, group::GROUP.name, group::LABEL.name];
+    let refused = [webhook::OF_JOB, webhook::OF_GROUP, group::GROUP, group::LABEL].map(|header| header.name);
     if let Some(name) = refused.into_iter().find(|name| parts.headers.contains_key(*name)) {
         return refuse(format!("A request with a token cannot have the header {name}."));
     }

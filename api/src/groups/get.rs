@@ -65,7 +65,7 @@ pub(super) async fn find(app: &App, caller: &Caller, name: &GroupName) -> Result
 }
 
 /// The document of a group.
-pub(super) fn body(group: Group) -> GroupBody {
+pub(crate) fn body(group: Group) -> GroupBody {
     GroupBody {
         has_ended: group.has_ended(),
         name: group.name.into(),

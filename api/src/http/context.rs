@@ -32,12 +32,13 @@ pub(crate) const X_REQUEST_ID: HeaderName = HeaderName::from_static("x-request-i
 const TRACEPARENT: &str = "traceparent";
 
 /// The request headers that every operation reads.
-pub(crate) const HEADERS: [Header; 8] = [
+pub(crate) const HEADERS: [Header; 9] = [
     prefer::HEADER,
     idempotency_key::HEADER,
-    webhook::HEADER,
+    webhook::OF_JOB,
     retain::HEADER,
     group::GROUP,
+    webhook::OF_GROUP,
     group::LABEL,
     Header::new(
         "X-Request-Id",
@@ -82,6 +83,8 @@ pub(crate) struct RequestContext {
     pub(crate) retain_s: Option<i32>,
     /// The group in which the job is counted.
     pub(crate) group: Option<GroupName>,
+    /// Where the end of the group is announced, if the request says so.
+    pub(crate) group_webhook: Option<WebhookUrl>,
     /// The labels of the job.
     pub(crate) labels: BTreeMap<String, String>,
     /// The preferences about waiting.
@@ -129,9 +132,11 @@ where
         let headers = &parts.headers;
         let mut violations = Vec::new();
         let idempotency_key = noted(idempotency_key::read(headers), &mut violations);
-        let webhook = noted(webhook::read(headers, &Arc::<WebhookTargets>::from_ref(state)), &mut violations);
+        let targets = Arc::<WebhookTargets>::from_ref(state);
+        let webhook = noted(webhook::read(&webhook::OF_JOB, headers, &targets), &mut violations);
+        let group_webhook = noted(webhook::read(&webhook::OF_GROUP, headers, &targets), &mut violations);
         let retain_s = noted(retain::read(headers), &mut violations);
-        let group = noted(group::read(headers), &mut violations);
+        let group = noted(group::read(headers, group_webhook.is_some()), &mut violations);
         let labels = noted(group::read_labels(headers), &mut violations);
         Problem::reject_if_any(violations)?;
         Ok(Self {
@@ -141,6 +146,7 @@ where
             webhook,
             retain_s,
             group,
+            group_webhook,
             labels,
             preferences: Preferences::read(headers),
             accept: Accept::read(headers),

@@ -8,7 +8,7 @@ use akhar_jobs::{
 };
 use axum::http::HeaderMap;
 
-use super::header::Header;
+use super::{header::Header, webhook};
 use crate::{
     input::{names::quoted, value::Value},
     problems::{Code, Violation},
@@ -38,10 +38,14 @@ pub(crate) const LABEL: Header = Header {
     )
 };
 
-/// The name of the group. `None` if the request has no such header.
-pub(crate) fn read(headers: &HeaderMap) -> Result<Option<GroupName>, Violation> {
-    let Some(value) = GROUP.read(headers)? else { return Ok(None) };
-    parse(&GROUP, value.as_bytes()).map(Some)
+/// The name of the group. `None` if the request has no such header, which is a violation if it has a webhook of the group.
+pub(crate) fn read(headers: &HeaderMap, has_webhook: bool) -> Result<Option<GroupName>, Violation> {
+    match GROUP.read(headers)? {
+        Some(value) => parse(&GROUP, value.as_bytes()).map(Some),
+        None if has_webhook => Err(GROUP
+            .violation(Code::Missing, format!("is missing, and {} is of a group", webhook::OF_GROUP.name))),
+        None => Ok(None),
+    }
 }
 
 /// The labels.
@@ -85,7 +89,7 @@ mod tests {
 
     #[test]
     fn a_group_has_a_name_that_is_a_segment_of_a_path() {
-        let read = |lines: &[&[u8]]| read(&headers(&GROUP, lines)).map_err(|violation| violation.code);
+        let read = |lines: &[&[u8]]| read(&headers(&GROUP, lines), false).map_err(|violation| violation.code);
         assert_eq!(read(&[]), Ok(None));
         assert_eq!(read(&[b"calls_1.a-b"]), Ok(GroupName::parse("calls_1.a-b")));
         for odd in [&b""[..], b"..", b"a/b", b"a b", b"\xff", "ੳ".as_bytes()] {
@@ -93,11 +97,12 @@ mod tests {
         }
         assert_eq!(read(&[b"x".repeat(129).as_slice()]), Err("too_long".to_owned()));
         assert_eq!(read(&[b"a", b"a"]), Err("duplicated".to_owned()));
+        assert_eq!(super::read(&HeaderMap::new(), true).unwrap_err().code, "missing");
     }
 
     #[test]
     fn a_violation_says_what_was_sent_and_what_was_expected() {
-        let violation = read(&headers(&GROUP, &[b"a/b"])).unwrap_err();
+        let violation = read(&headers(&GROUP, &[b"a/b"]), false).unwrap_err();
         assert_eq!(violation.field, "Akhar-Group");
         assert_eq!(
             violation.detail,

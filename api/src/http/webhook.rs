@@ -1,4 +1,4 @@
-//! The Akhar-Webhook header: where the end of the request's job is announced.
+//! The headers Akhar-Webhook and Akhar-Group-Webhook: where the end of the request's job and that of its group are announced.
 
 use akhar_accounts::{MAX_URL_BYTES, WebhookTargets, WebhookUrl, WebhookUrlError};
 use axum::http::HeaderMap;
@@ -6,26 +6,38 @@ use axum::http::HeaderMap;
 use super::header::Header;
 use crate::problems::{Code, Violation};
 
-/// The name of the header.
-pub(crate) const NAME: &str = "Akhar-Webhook";
+/// The header with the URL of the job.
+pub(crate) const OF_JOB: Header = of_url(
+    "Akhar-Webhook",
+    "An `https` URL to which the end of the job is announced, as the webhook `job-ended` of this document describes. In place\n\
+     of the URL of your account, if it has one. Your account needs a secret that signs webhooks.",
+);
 
-/// The header.
-pub(crate) const HEADER: Header = Header {
-    max_length: Some(MAX_URL_BYTES),
-    pattern: Some("^https?://"),
-    example: Some("https://example.com/akhar"),
-    ..Header::new(
-        NAME,
-        "An `https` URL to which the end of the job is announced, as the webhook `job-ended` of this document describes. In place\n\
-         of the URL of your account, if it has one. Your account needs a secret that signs webhooks.",
-    )
-};
+/// The header with the URL of the job's group.
+pub(crate) const OF_GROUP: Header = of_url(
+    "Akhar-Group-Webhook",
+    "An `https` URL to which the end of the group of `Akhar-Group` is announced, as the webhook `group-ended` of this document\n\
+     describes. It is that of the whole group until another request names another one. In place of the URL of your account.",
+);
 
-/// The URL. `None` if the request has no such header.
-pub(crate) fn read(headers: &HeaderMap, targets: &WebhookTargets) -> Result<Option<WebhookUrl>, Violation> {
-    let Some(value) = HEADER.read(headers)? else { return Ok(None) };
+const fn of_url(name: &'static str, description: &'static str) -> Header {
+    Header {
+        max_length: Some(MAX_URL_BYTES),
+        pattern: Some("^https?://"),
+        example: Some("https://example.com/akhar"),
+        ..Header::new(name, description)
+    }
+}
+
+/// The URL in one of these headers. `None` if the request does not have it.
+pub(crate) fn read(
+    header: &Header,
+    headers: &HeaderMap,
+    targets: &WebhookTargets,
+) -> Result<Option<WebhookUrl>, Violation> {
+    let Some(value) = header.read(headers)? else { return Ok(None) };
     let url = value.to_str().map_err(|_| WebhookUrlError::NotAUrl).and_then(|text| targets.parse(text));
-    url.map(Some).map_err(|error| HEADER.violation(code(&error), error))
+    url.map(Some).map_err(|error| header.violation(code(&error), error))
 }
 
 /// Parses the URL in a field of a form.
@@ -55,9 +67,9 @@ mod tests {
         let read = |lines: &[&[u8]]| {
             let mut headers = HeaderMap::new();
             for line in lines {
-                headers.append(HEADER.name, (*line).try_into().unwrap());
+                headers.append(OF_JOB.name, (*line).try_into().unwrap());
             }
-            let url = read(&headers, &WebhookTargets::default());
+            let url = read(&OF_JOB, &headers, &WebhookTargets::default());
             url.map(|url| url.map(|url| url.as_str().to_owned())).map_err(|violation| violation.code)
         };
         assert_eq!(read(&[]), Ok(None));

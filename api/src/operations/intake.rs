@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use akhar_accounts::webhooks::signing_secrets;
+use akhar_accounts::{WebhookUrl, webhooks::signing_secrets};
 use akhar_jobs::{NewJob, Parameters, Upload};
 use akhar_platform::telemetry::traces;
 use tracing::Span;
@@ -12,7 +12,7 @@ use super::{audio_quota, identity, retention};
 use crate::{
     app::App,
     auth::caller::Caller,
-    http::{context::RequestContext, webhook},
+    http::{context::RequestContext, header::Header, webhook},
     problems::{Code, Problem, Violation},
     retry::retry_transient,
 };
@@ -41,7 +41,9 @@ impl Intake<'_> {
     pub(super) async fn admit(self, app: &App, asynchronous: bool) -> Result<Admitted, Problem> {
         let Self { caller, context, parameters, upload } = self;
         let retain_s = retention::seconds(caller, context, app.retention_s())?;
-        let webhook_url = webhook_url(app, caller, context).await?;
+        let webhook_url = named(app, caller, &webhook::OF_JOB, context.webhook.as_ref()).await?;
+        let group_webhook_url =
+            named(app, caller, &webhook::OF_GROUP, context.group_webhook.as_ref()).await?;
         let id = identity::identify(app, caller, context, &parameters, upload.as_ref()).await?;
         audio_quota::reserve(app, caller, context, (id, parameters.operation()), upload.as_ref()).await?;
         Span::current().record("job", tracing::field::display(id));
@@ -53,9 +55,10 @@ impl Intake<'_> {
             request_id: context.request.id.to_string(),
             traceparent: traces::context(&Span::current()).or_else(|| context.traceparent.clone()),
             asynchronous,
-            webhook_url,
+            webhook_url: webhook_url.or_else(|| caller.webhook.url.as_deref().map(Into::into)),
             retain_s,
             group: context.group.clone(),
+            group_webhook_url,
             labels: context.labels.clone(),
             max_queued: caller.quotas.max_queued.map(i64::from),
         };
@@ -63,13 +66,14 @@ impl Intake<'_> {
     }
 }
 
-/// Where the end of the job is announced: at the URL of the request, or else that of the account.
-async fn webhook_url(
+/// The URL that this header of the request names, if webhooks of the account can be signed.
+async fn named(
     app: &App,
     caller: &Caller,
-    context: &RequestContext,
+    header: &Header,
+    url: Option<&WebhookUrl>,
 ) -> Result<Option<Arc<str>>, Problem> {
-    let Some(url) = &context.webhook else { return Ok(caller.webhook.url.as_deref().map(Into::into)) };
+    let Some(url) = url else { return Ok(None) };
     // The secret may be newer than what is cached of the account.
     let read = || signing_secrets(&app.database.pool, caller.account_id);
     if caller.webhook.has_secret || !retry_transient(|_| read()).await?.is_empty() {
@@ -77,7 +81,7 @@ async fn webhook_url(
     }
     let detail = format!(
         "{} is given, but your account has no secret that signs webhooks; the operator makes one",
-        webhook::NAME
+        header.name
     );
-    Err(Problem::violations(vec![Violation::new(webhook::NAME, Code::NoSecret, detail)]))
+    Err(Problem::violations(vec![Violation::new(header.name, Code::NoSecret, detail)]))
 }

@@ -3,9 +3,13 @@
 use std::time::Instant;
 
 use akhar_accounts::webhooks::signing_secrets;
-use akhar_jobs::store::{self, Attempted, Delivery};
+use akhar_jobs::{
+    JobId,
+    store::{self, Attempted, Delivery, Ended},
+};
 use akhar_platform::metrics;
 use reqwest::StatusCode;
+use tracing::field::{DisplayValue, display};
 
 use super::{
     event::{self, EventBody},
@@ -32,6 +36,8 @@ enum Failure {
     Again(String),
     /// No further attempt can succeed.
     Never(String),
+    /// The group has got another job since its end. The delivery is deleted.
+    Reopened,
     /// The database failed. The delivery is due again when its lease ends.
     Database(sqlx::Error),
 }
@@ -47,42 +53,55 @@ impl Attempts {
     pub(super) async fn attempt(&self, delivery: &Delivery) {
         let began = Instant::now();
         let attempted = self.attempt_and_write(delivery).await;
-        metrics::WEBHOOK_ATTEMPTS.add_one([result(attempted.as_ref())]);
+        let Some(result) = attempted else { return };
+        metrics::WEBHOOK_ATTEMPTS.add_one([result]);
         metrics::WEBHOOK_ATTEMPT_SECONDS.record_duration([], began.elapsed());
     }
 
-    /// `None` if the database failed before the attempt.
-    async fn attempt_and_write(&self, delivery: &Delivery) -> Option<Attempted> {
-        let Delivery { job_id: job, attempt, host, .. } = delivery;
+    /// Returns the result in metrics. `None` if nothing was to be sent.
+    async fn attempt_and_write(&self, delivery: &Delivery) -> Option<&'static str> {
+        let Delivery { id: webhook, attempt, host, .. } = delivery;
+        let job = job(delivery);
         let mut outcome_delivery = None;
         let attempted = match self.send(delivery).await {
             Ok(of_outcome) => {
-                tracing::debug!(%job, attempt, host, "webhook delivered");
+                tracing::debug!(%webhook, job, attempt, host, "webhook delivered");
                 outcome_delivery = of_outcome;
                 Attempted::Delivered
             }
             Err(Failure::Again(error)) => match schedule::pause_after(*attempt) {
                 Some(pause) => {
-                    tracing::info!(%job, attempt, host, error, pause_s = pause.as_secs(), "webhook not delivered");
+                    let pause_s = pause.as_secs();
+                    tracing::info!(%webhook, job, attempt, host, error, pause_s, "webhook not delivered");
                     Attempted::Failed(shown(&error), pause)
                 }
                 None => dead(delivery, &error),
             },
             Err(Failure::Never(error)) => dead(delivery, &error),
-            Err(Failure::Database(error)) => {
-                tracing::warn!(%job, %error, "cannot read what a webhook needs: it is attempted again in a minute");
+            Err(Failure::Reopened) => {
+                tracing::debug!(%webhook, "webhook not sent: the group has got another job");
                 return None;
+            }
+            Err(Failure::Database(error)) => {
+                tracing::warn!(%webhook, job, %error, "cannot read what a webhook needs: it is attempted again in a minute");
+                return Some(ERROR);
             }
         };
         let db = &self.app.database.pool;
         match retry_transient(|_| store::settle_delivery(db, delivery, &attempted)).await {
             Ok(true) => outcome_delivery.into_iter().for_each(OutcomeDelivery::complete),
-            Ok(false) => tracing::debug!(%job, attempt, "the webhook was leased again or deleted meanwhile"),
+            Ok(false) => {
+                tracing::debug!(%webhook, job, attempt, "the webhook was leased again or deleted meanwhile");
+            }
             Err(error) => {
-                tracing::warn!(%job, %error, "cannot write the result of a webhook: it is attempted again");
+                tracing::warn!(%webhook, job, %error, "cannot write the result of a webhook: it is attempted again");
             }
         }
-        Some(attempted)
+        Some(match attempted {
+            Attempted::Delivered => DELIVERED,
+            Attempted::Failed(..) => FAILED,
+            Attempted::Dead(_) => DEAD,
+        })
     }
 
     /// Sends a webhook. Returns the delivery of the job's outcome if the webhook had it and the job is kept only until then.
@@ -92,24 +111,17 @@ impl Attempts {
         let url = self.app.webhook_targets.parse(&delivery.url);
         let url = url.map_err(|error| Failure::Never(format!("the URL {error}")))?;
         let secrets = signing_secrets(&database.pool, delivery.account_id).await?;
-        let Some(job) = store::find(&database.pool, delivery.job_id, delivery.account_id).await? else {
-            return Err(Failure::Never("the job does not exist any more".to_owned()));
-        };
+        let (body, outcome_delivery) = self.body(delivery).await?;
         if secrets.is_empty() {
             return Err(Failure::Never("the account has no webhook secret".to_owned()));
         }
-        let outcome_delivery = self.app.deliveries.of(&job);
-        let body = event::body(job, &delivery.request_id);
-        let body = body.map_err(|error| Failure::Never(format!("the job cannot be written: {error}")))?;
-        let EventBody { bytes: body, is_whole } =
-            body.ok_or_else(|| Failure::Never("the job has not ended".to_owned()))?;
-        let id = delivery.job_id.to_string();
+        let id = delivery.id.to_string();
         let timestamp = delivery.leased_at.timestamp();
         let signatures: Vec<String> =
             secrets.iter().map(|secret| secret.sign(&id, timestamp, &body)).collect();
         let message = Message { id, timestamp, signatures: signatures.join(" "), body };
         match self.sender.send(url, message).await.map_err(Failure::Again)? {
-            status if status.is_success() => Ok(outcome_delivery.filter(|_| is_whole)),
+            status if status.is_success() => Ok(outcome_delivery),
             StatusCode::GONE => Err(Failure::Never("the receiver answered 410 Gone".to_owned())),
             status if status.is_redirection() => {
                 Err(Failure::Again(format!("the receiver answered {status}; redirects are not followed")))
@@ -117,24 +129,49 @@ impl Attempts {
             status => Err(Failure::Again(format!("the receiver answered {status}"))),
         }
     }
+
+    /// The body of a webhook, and the delivery of the job's outcome if the body has it and the job is kept only until then.
+    async fn body(&self, delivery: &Delivery) -> Result<(Vec<u8>, Option<OutcomeDelivery>), Failure> {
+        let db = &self.app.database.pool;
+        let unwritable = |error| Failure::Never(format!("the body cannot be written: {error}"));
+        let (id, request_id) = match &delivery.ended {
+            Ended::Job { id, request_id } => (*id, request_id),
+            Ended::Group(group) if store::is_still_ended(db, delivery).await? => {
+                return Ok((event::group_body(group.clone()).map_err(unwritable)?, None));
+            }
+            Ended::Group(_) => return Err(Failure::Reopened),
+        };
+        let Some(job) = store::find(db, id, delivery.account_id).await? else {
+            return Err(Failure::Never("the job does not exist any more".to_owned()));
+        };
+        let outcome_delivery = self.app.deliveries.of(&job);
+        let EventBody { bytes, is_whole } = event::body(job, request_id)
+            .map_err(unwritable)?
+            .ok_or_else(|| Failure::Never("the job has not ended".to_owned()))?;
+        Ok((bytes, outcome_delivery.filter(|_| is_whole)))
+    }
 }
 
-/// The results of attempts in metrics.
-pub(crate) const RESULTS: [&str; 4] = ["delivered", "failed", "dead", "error"];
+const DELIVERED: &str = "delivered";
+const FAILED: &str = "failed";
+const DEAD: &str = "dead";
+const ERROR: &str = "error";
 
-fn result(attempted: Option<&Attempted>) -> &'static str {
-    let [delivered, failed, dead, error] = RESULTS;
-    match attempted {
-        Some(Attempted::Delivered) => delivered,
-        Some(Attempted::Failed(..)) => failed,
-        Some(Attempted::Dead(_)) => dead,
-        None => error,
+/// The results of attempts in metrics.
+pub(crate) const RESULTS: [&str; 4] = [DELIVERED, FAILED, DEAD, ERROR];
+
+/// The job that a webhook is about, for the log. `None` if it is about a group.
+fn job(delivery: &Delivery) -> Option<DisplayValue<JobId>> {
+    match delivery.ended {
+        Ended::Job { id, .. } => Some(display(id)),
+        Ended::Group(_) => None,
     }
 }
 
 fn dead(delivery: &Delivery, error: &str) -> Attempted {
-    let Delivery { job_id: job, attempt, host, .. } = delivery;
-    tracing::warn!(%job, attempt, host, error, "webhook given up: `akhar webhooks redeliver` tries it again");
+    let Delivery { id: webhook, attempt, host, .. } = delivery;
+    let job = job(delivery);
+    tracing::warn!(%webhook, job, attempt, host, error, "webhook given up: `akhar webhooks redeliver` tries it again");
     Attempted::Dead(shown(error))
 }
 

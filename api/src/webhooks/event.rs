@@ -1,10 +1,10 @@
-//! The body of a webhook: a job that has ended comes in, the JSON document comes out.
+//! The body of a webhook: a job or a group that has ended comes in, the JSON document comes out.
 
-use akhar_client::{WebhookBody, WebhookEvent};
-use akhar_jobs::{Job, JobState};
+use akhar_client::{GroupWebhookBody, GroupWebhookEvent, WebhookBody, WebhookEvent};
+use akhar_jobs::{Job, JobState, store::Group};
 use serde_json::Error;
 
-use crate::outcomes::document;
+use crate::{groups::get::body as document_of_group, outcomes::document};
 
 /// A body with more bytes is sent without the job's result. It is the most that the specification recommends.
 const MAX_BYTES: usize = 20_000;
@@ -29,6 +29,13 @@ pub(super) fn body(job: Job, request_id: &str) -> Result<Option<EventBody>, Erro
     webhook.data.probably_wrong = Vec::new(); // `warnings` names the first ones, and the response at the URL more
     webhook.data.result_url = Some(document::result_path(id));
     Ok(Some(EventBody { bytes: serde_json::to_vec(&webhook)?, is_whole: false }))
+}
+
+/// The body about a group, as it was when it ended.
+pub(super) fn group_body(group: Group) -> Result<Vec<u8>, Error> {
+    let timestamp = group.last_ended_at.unwrap_or(group.created_at);
+    let data = document_of_group(group);
+    serde_json::to_vec(&GroupWebhookBody { event: GroupWebhookEvent::GroupEnded, timestamp, data })
 }
 
 const fn event(state: JobState) -> Option<WebhookEvent> {

@@ -71,7 +71,7 @@ fn count(n: usize) -> i64 {
 
 #[cfg(test)]
 mod tests {
-    use akhar_jobs::JobId;
+    use akhar_jobs::{JobId, store::Ended};
     use chrono::Utc;
 
     use super::*;
@@ -82,12 +82,12 @@ mod tests {
         let account_id = Uuid::now_v7();
         let begin = |host: &str| {
             running.begin(&Delivery {
-                job_id: JobId(Uuid::now_v7()),
+                id: Uuid::now_v7(),
+                ended: Ended::Job { id: JobId(Uuid::now_v7()), request_id: String::new() },
                 account_id,
                 url: String::new(),
                 host: host.to_owned(),
                 attempt: 1,
-                request_id: String::new(),
                 leased_at: Utc::now(),
             })
         };

@@ -65,6 +65,7 @@ pub(super) fn job(asynchronous: bool) -> NewJob {
         webhook_url: None,
         retain_s: None,
         group: None,
+        group_webhook_url: None,
         labels: BTreeMap::new(),
         max_queued: None,
     }

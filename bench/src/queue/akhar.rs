@@ -72,6 +72,7 @@ pub(crate) fn empty_job() -> NewJob {
         webhook_url: None,
         retain_s: None,
         group: None,
+        group_webhook_url: None,
         labels: BTreeMap::new(),
         max_queued: None,
     }

@@ -1,9 +1,9 @@
-//! The body of a webhook, which announces the end of a job.
+//! The bodies of webhooks, which announce the end of a job or of a group.
 
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
-use super::job::JobBody;
+use super::{group::GroupBody, job::JobBody};
 
 /// The end of a job.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -32,4 +32,26 @@ pub enum WebhookEvent {
     /// Cancelled before it ended.
     #[serde(rename = "job.cancelled")]
     JobCancelled,
+}
+
+/// The end of a group.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = GroupWebhook))]
+pub struct GroupWebhookBody {
+    /// What has happened.
+    #[serde(rename = "type")]
+    pub event: GroupWebhookEvent,
+    /// When the last job of the group has ended.
+    pub timestamp: DateTime<Utc>,
+    /// The group at that time.
+    pub data: GroupBody,
+}
+
+/// What has happened to a group.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+pub enum GroupWebhookEvent {
+    /// None of its jobs waits or runs any more.
+    #[serde(rename = "group.ended")]
+    GroupEnded,
 }

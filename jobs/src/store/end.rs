@@ -1,6 +1,6 @@
 //! Ends jobs. No other statement moves a job to a final state.
 
-use std::collections::HashSet;
+use std::{collections::HashSet, time::Duration};
 
 use sqlx::{Connection as _, PgConnection, PgExecutor, PgPool, types::Json};
 use uuid::Uuid;
@@ -16,6 +16,10 @@ use super::{
 
 /// The most jobs that one statement may end. Their ids must fit into the 8,000 bytes of a notification.
 pub const MAX_ENDINGS: usize = 200;
+
+/// The webhook of a group is sent this long after its end. If the group gets another job before, the webhook is not sent: a caller
+/// that submits one job after the other gets one webhook, not one for each job that ends before the next.
+const GROUP_WEBHOOK_DELAY: Duration = Duration::from_secs(2);
 
 /// The condition under which a job may be ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -114,8 +118,8 @@ impl Ending {
 
 /// Ends the jobs whose guards are met: writes their outcomes and artifacts, deletes their uploads (but not those of dead
 /// jobs, which the service failed to process and an operator can retry) and the segments that were stored while they ran,
-/// adds recordings to the usage of their accounts, counts the jobs in their groups, writes the deliveries of their webhooks, and
-/// announces their ends (see [`super::ended`]). Takes at most [`MAX_ENDINGS`] endings. All of them are on disk when this
+/// adds recordings to the usage of their accounts, counts the jobs in their groups, writes the deliveries of their webhooks and
+/// of those of groups that have ended with them, and announces their ends (see [`super::ended`]). Takes at most [`MAX_ENDINGS`] endings. All of them are on disk when this
 /// returns if at least one of the ended jobs is acknowledged, has an upload outside the database (a crash of Postgres could
 /// lose an end whose object is deleted already), or was ended under [`Guard::Unended`], because somebody asked for that.
 pub async fn end(db: &mut PgConnection, endings: &[Ending]) -> Result<Ends, sqlx::Error> {
@@ -221,7 +225,18 @@ async fn update(db: &mut PgConnection, endings: &[&Ending]) -> Result<Vec<EndedR
              join ended on ended.id = a.job_id),
          grouped as (",
         count_in_groups!("(select account_of_group as account_id, group_name, state from ended) as ended", "'queued'", "state"),
-        "),
+        " returning g.*),
+         ended_groups as (
+             insert into webhook_deliveries (account_id, group_name, url, group_end_id, group_end, due_at)
+             select account_id, name, url, gen_random_uuid(), group_end, now() + make_interval(secs => $15)
+             from (
+                 select account_id, name, to_jsonb(grouped) as group_end,
+                     coalesce(webhook_url, (select webhook_url from accounts where id = account_id)) as url
+                 from grouped where n_unended = 0 offset 0) announced
+             where url is not null order by account_id, name
+             on conflict (account_id, group_name) where group_name is not null do update set
+                 url = excluded.url, group_end_id = excluded.group_end_id, group_end = excluded.group_end,
+                 due_at = excluded.due_at, state = 'pending', attempt = 0, created_at = now(), ended_at = null, last_error = null),
          flushed as (select bool_or(must_flush) as is_flushed from ended having count(*) > 0),
          announced as (
              select is_flushed,
@@ -247,6 +262,7 @@ async fn update(db: &mut PgConnection, endings: &[&Ending]) -> Result<Vec<EndedR
     .bind(artifacts.names)
     .bind(artifacts.bytes)
     .bind(JOBS_ENDED)
+    .bind(GROUP_WEBHOOK_DELAY.as_secs_f64())
     .fetch_all(db)
     .await
 }

@@ -2,6 +2,7 @@
 //! them, so that reading a group does not read its jobs.
 
 use chrono::{DateTime, Utc};
+use serde::Deserialize;
 use sqlx::PgPool;
 use uuid::Uuid;
 
@@ -10,38 +11,46 @@ use crate::{GroupName, JobId};
 use super::{Deleted, Ending, Guard, MAX_ENDINGS, delete::delete_these, end};
 
 /// A part of a statement that counts jobs in their groups. `$changed` has the `account_id` and the `group_name` of each job that the
-/// statement has changed, and `$before` and `$after` are its states, or `null` if there was or is no job. The row of each group
-/// is changed once, in the order of accounts and names, so that no two statements wait for each other.
+/// statement has changed, and `$before` and `$after` are its states, or `null` if there was or is no job. `$webhook_url` is where
+/// the end of the group is announced from now on, or `null`. The row of each group is changed once, in the order of accounts and
+/// names, so that no two statements wait for each other.
 macro_rules! count_in_groups {
     ($changed:literal, $before:literal, $after:literal) => {
+        count_in_groups!($changed, $before, $after, "null")
+    };
+    ($changed:literal, $before:literal, $after:literal, $webhook_url:literal) => {
         concat!(
-            "insert into job_groups as g (account_id, name, n_unended, n_succeeded, n_failed, n_cancelled, last_ended_at)
+            "insert into job_groups as g (account_id, name, n_unended, n_succeeded, n_failed, n_cancelled, last_ended_at, webhook_url)
              select account_id, group_name,
                  count(*) filter (where ", $after, " in ('queued', 'running'))
                      - count(*) filter (where ", $before, " in ('queued', 'running')),
                  count(*) filter (where ", $after, " = 'succeeded') - count(*) filter (where ", $before, " = 'succeeded'),
                  count(*) filter (where ", $after, " = 'failed') - count(*) filter (where ", $before, " = 'failed'),
                  count(*) filter (where ", $after, " = 'cancelled') - count(*) filter (where ", $before, " = 'cancelled'),
-                 max(now()) filter (where ", $after, " in ('succeeded', 'failed', 'cancelled'))
+                 max(now()) filter (where ", $after, " in ('succeeded', 'failed', 'cancelled')),
+                 ", $webhook_url, "
              from ", $changed, " where group_name is not null
              group by account_id, group_name order by account_id, group_name
              on conflict (account_id, name) do update set
                  n_unended = g.n_unended + excluded.n_unended, n_succeeded = g.n_succeeded + excluded.n_succeeded,
                  n_failed = g.n_failed + excluded.n_failed, n_cancelled = g.n_cancelled + excluded.n_cancelled,
-                 last_ended_at = coalesce(excluded.last_ended_at, g.last_ended_at)"
+                 last_ended_at = coalesce(excluded.last_ended_at, g.last_ended_at),
+                 webhook_url = coalesce(excluded.webhook_url, g.webhook_url)"
         )
     };
 }
 pub(super) use count_in_groups;
 
 /// A group, with the number of its jobs in each state.
-#[derive(Debug, Clone, PartialEq, Eq, sqlx::FromRow)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, sqlx::FromRow)]
 pub struct Group {
     /// The name.
     pub name: GroupName,
-    /// The number of jobs that wait.
+    /// The number of jobs that wait. The stored end of a group does not have it, because then none waits or runs.
+    #[serde(default)]
     pub n_queued: i64,
     /// The number of jobs that run.
+    #[serde(default)]
     pub n_running: i64,
     /// The number of jobs that have succeeded.
     pub n_succeeded: i64,
@@ -123,12 +132,15 @@ pub async fn unended_groups(db: &PgPool, limit: i64) -> Result<Vec<AccountGroup>
     sqlx::query_as(groups).bind(limit).fetch_all(db).await
 }
 
-/// Forgets groups that have no jobs any more.
+/// Forgets groups that have no jobs any more and whose end is not to be announced.
 pub(super) async fn forget_empty_groups(db: &PgPool) -> Result<(), sqlx::Error> {
     sqlx::query(
         "delete from job_groups where ctid = any(array(
-             select ctid from job_groups where n_unended + n_succeeded + n_failed + n_cancelled = 0
-             for update skip locked))",
+             select ctid from job_groups g where n_unended + n_succeeded + n_failed + n_cancelled = 0
+                 and not exists (
+                     select from webhook_deliveries w
+                     where w.account_id = g.account_id and w.group_name = g.name and w.state = 'pending')
+             for update of g skip locked))",
     )
     .execute(db)
     .await?;
@@ -160,7 +172,7 @@ pub async fn cancel_group(db: &PgPool, account_id: Uuid, name: &GroupName) -> Re
     Ok(cancelled)
 }
 
-/// Deletes the jobs of a group that have ended, each [`MAX_ENDINGS`] with one statement.
+/// Deletes the jobs of a group that have ended, each [`MAX_ENDINGS`] with one statement, and the webhook of its end.
 pub async fn delete_group(
     db: &PgPool,
     account_id: Uuid,
@@ -174,5 +186,7 @@ pub async fn delete_group(
     for batch in jobs.chunks(MAX_ENDINGS) {
         deleted.extend(delete_these(&mut connection, batch.to_vec()).await?);
     }
+    let webhook = "delete from webhook_deliveries where account_id = $1 and group_name = $2";
+    sqlx::query(webhook).bind(account_id).bind(name).execute(&mut *connection).await?;
     Ok(deleted)
 }

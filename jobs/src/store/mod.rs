@@ -67,6 +67,7 @@ pub use uploads::used_objects;
 pub use usage::{AudioReservation, AudioUsage, reserve_audio};
 pub use waiting::{WaitingJobs, waiting};
 pub use webhooks::{
-    Attempted, Delivery, DeliveryState, DueDeliveries, LeaseLimits, ListedDelivery, MAX_DUE_COUNTED,
-    due_deliveries, lease_deliveries, list_deliveries, redeliver, redeliver_dead, settle_delivery,
+    Attempted, Delivery, DeliveryState, DueDeliveries, Ended, LeaseLimits, ListedDelivery, MAX_DUE_COUNTED,
+    due_deliveries, is_still_ended, lease_deliveries, list_deliveries, redeliver, redeliver_dead,
+    settle_delivery,
 };

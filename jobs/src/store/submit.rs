@@ -73,6 +73,8 @@ async fn insert(
     jobs: &[&NewJob],
     is_flushed: bool,
 ) -> Result<Vec<JobId>, sqlx::Error> {
+    let named = jobs.iter().filter_map(|job| Some((job.id.0, job.group_webhook_url.as_deref()?)));
+    let (of_groups, group_webhooks): (Vec<_>, Vec<_>) = named.unzip();
     sqlx::query_scalar(concat!(
         "with new as (
              select * from unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[], $5::int2[], next_turns($4, $5, $2),
@@ -89,7 +91,11 @@ async fn insert(
              on conflict (id) do nothing
              returning id, queue, account_id, group_name),
          grouped as (",
-        count_in_groups!("accepted", "null", "'queued'"),
+        count_in_groups!(
+            "(select accepted.*, named.url from accepted left join unnest($21::uuid[], $22::text[]) as named (id, url) using (id))
+                 as accepted",
+            "null", "'queued'", "max(url)"
+        ),
         "),
          announced as (
              select case when not $16 then pg_notify($17, string_agg(distinct queue, ',')) end,
@@ -117,6 +123,8 @@ async fn insert(
     .bind(column(jobs, |job| job.retain_s))
     .bind(column(jobs, |job| job.group.as_ref()))
     .bind(column(jobs, |job| (!job.labels.is_empty()).then_some(Json(&job.labels))))
+    .bind(of_groups)
+    .bind(group_webhooks)
     .fetch_all(db)
     .await
 }

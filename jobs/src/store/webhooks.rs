@@ -1,16 +1,17 @@
 //! Webhook deliveries: leases those that are due, writes the results of their attempts, and lists and repeats them for
-//! operators. The end of a job writes its delivery (see [`super::end`]), and the deletion of a job deletes it.
+//! operators. The end of a job writes its delivery and that of a group that has ended with it (see [`super::end`]), and the
+//! deletion of the job or the group deletes it.
 
 use std::time::Duration;
 
 use akhar_accounts::{Action, Actor, ChangeError};
 use chrono::{DateTime, Utc};
-use sqlx::PgPool;
+use sqlx::{FromRow, PgPool, Row as _, postgres::PgRow, types::Json};
 use uuid::Uuid;
 
-use crate::JobId;
+use crate::{GroupName, JobId};
 
-use super::{JobSearch, rows::column};
+use super::{Group, JobSearch, rows::column};
 
 /// How long an attempt has to write its result. After that the delivery is due again, because the attempt's process may
 /// have died.
@@ -51,8 +52,11 @@ impl DeliveryState {
 /// A leased delivery, to be attempted now.
 #[derive(Debug, Clone, sqlx::FromRow)]
 pub struct Delivery {
-    /// The job that has ended.
-    pub job_id: JobId,
+    /// The id of the webhook: that of the job, or one of its own.
+    pub id: Uuid,
+    /// What has ended.
+    #[sqlx(flatten)]
+    pub ended: Ended,
     /// The account that owns it.
     pub account_id: Uuid,
     /// Where to send it.
@@ -61,10 +65,31 @@ pub struct Delivery {
     pub host: String,
     /// The number of the attempt, starting at 1.
     pub attempt: i32,
-    /// The id of the request that made the job.
-    pub request_id: String,
     /// When it was leased.
     pub leased_at: DateTime<Utc>,
+}
+
+/// What a webhook announces the end of.
+#[derive(Debug, Clone)]
+pub enum Ended {
+    /// A job.
+    Job {
+        /// The job.
+        id: JobId,
+        /// The id of the request that made it.
+        request_id: String,
+    },
+    /// A group, as the end of its last job left it.
+    Group(Group),
+}
+
+impl FromRow<'_, PgRow> for Ended {
+    fn from_row(row: &PgRow) -> Result<Self, sqlx::Error> {
+        match row.try_get("group_end")? {
+            Some(Json(group)) => Ok(Self::Group(group)),
+            None => Ok(Self::Job { id: row.try_get("job_id")?, request_id: row.try_get("request_id")? }),
+        }
+    }
 }
 
 /// How many deliveries may be leased, and which attempts are running.
@@ -87,13 +112,13 @@ pub struct LeaseLimits {
 pub async fn lease_deliveries(db: &PgPool, limits: &LeaseLimits) -> Result<Vec<Delivery>, sqlx::Error> {
     sqlx::query_as(
         "with candidates as (
-             select job_id, account_id, host, due_at from webhook_deliveries
+             select id, account_id, host, due_at from webhook_deliveries
              where state = 'pending' and due_at <= now()
                  and host <> all(select h from unnest($1::text[], $2::int8[]) as busy (h, n) where n >= $3)
                  and account_id <> all(select a from unnest($4::uuid[], $5::int8[]) as busy (a, n) where n >= $6)
              order by due_at limit $7 for update skip locked),
          ranked as (
-             select job_id, due_at,
+             select id, due_at,
                  row_number() over (partition by host order by due_at)
                      + coalesce((select n from unnest($1::text[], $2::int8[]) as busy (h, n) where h = host), 0)
                      as of_host,
@@ -102,10 +127,10 @@ pub async fn lease_deliveries(db: &PgPool, limits: &LeaseLimits) -> Result<Vec<D
                      as of_account
              from candidates),
          chosen as (
-             select job_id from ranked where of_host <= $3 and of_account <= $6 order by due_at limit $8)
+             select id from ranked where of_host <= $3 and of_account <= $6 order by due_at limit $8)
          update webhook_deliveries d set attempt = attempt + 1, due_at = now() + make_interval(secs => $9)
-         from chosen where d.job_id = chosen.job_id
-         returning d.job_id, d.account_id, d.url, d.host, d.attempt,
+         from chosen where d.id = chosen.id
+         returning d.id, d.job_id, d.group_end, d.account_id, d.url, d.host, d.attempt,
              (select request_id from jobs where id = d.job_id) as request_id, now() as leased_at,
              set_config('synchronous_commit', 'off', true)",
     )
@@ -169,25 +194,40 @@ pub async fn settle_delivery(
     let settled = sqlx::query(
         "update webhook_deliveries set state = $1, last_error = $2, due_at = now() + make_interval(secs => $3),
              ended_at = case when $1 <> 'pending' then now() end
-         where job_id = $4 and attempt = $5 and state = 'pending'
+         where id = $4 and attempt = $5 and state = 'pending'
          returning set_config('synchronous_commit', 'off', true)",
     )
     .bind(state.name())
     .bind(error)
     .bind(delay.as_secs_f64())
-    .bind(delivery.job_id)
+    .bind(delivery.id)
     .bind(delivery.attempt)
     .execute(db)
     .await?;
     Ok(settled.rows_affected() > 0)
 }
 
+/// Whether the group of a delivery has got no other job since its end. If it has, the delivery is deleted, because the next end of
+/// the group has one of its own.
+pub async fn is_still_ended(db: &PgPool, delivery: &Delivery) -> Result<bool, sqlx::Error> {
+    let is_still_ended = sqlx::query_scalar(
+        "with withdrawn as (
+             delete from webhook_deliveries d using job_groups g
+             where d.id = $1 and g.account_id = d.account_id and g.name = d.group_name and g.n_unended > 0
+             returning d.id)
+         select exists (select from webhook_deliveries where id = $1) and not exists (select from withdrawn)",
+    );
+    is_still_ended.bind(delivery.id).fetch_one(db).await
+}
+
 /// A delivery in a list.
 #[derive(Debug, Clone, sqlx::FromRow)]
 pub struct ListedDelivery {
-    /// The job, which is also the id of the webhook.
-    pub job_id: JobId,
-    /// The account that owns the job.
+    /// The id of the webhook, which is that of its job if it is not about a group.
+    pub id: Uuid,
+    /// The group that has ended. `None` if a job has.
+    pub group_name: Option<GroupName>,
+    /// The account that owns the job or the group.
     pub account_id: Uuid,
     /// Where it is sent.
     pub url: String,
@@ -195,7 +235,7 @@ pub struct ListedDelivery {
     pub state: DeliveryState,
     /// The number of attempts so far.
     pub attempt: i32,
-    /// When the job ended.
+    /// When the job or the group ended.
     pub created_at: DateTime<Utc>,
     /// When the next attempt is due.
     pub due_at: DateTime<Utc>,
@@ -205,15 +245,15 @@ pub struct ListedDelivery {
     pub last_error: Option<String>,
 }
 
-/// At most `limit` deliveries, those of the newest jobs first. `None` as the state means every state.
+/// At most `limit` deliveries, those of the newest ends first. `None` as the state means every state.
 pub async fn list_deliveries(
     db: &PgPool,
     state: Option<DeliveryState>,
     limit: i64,
 ) -> Result<Vec<ListedDelivery>, sqlx::Error> {
     sqlx::query_as(
-        "select job_id, account_id, url, state, attempt, created_at, due_at, ended_at, last_error
-         from webhook_deliveries where ($1 is null or state = $1) order by job_id desc limit $2",
+        "select id, group_name, account_id, url, state, attempt, created_at, due_at, ended_at, last_error
+         from webhook_deliveries where ($1 is null or state = $1) order by created_at desc, id desc limit $2",
     )
     .bind(state.map(DeliveryState::name))
     .bind(limit)
@@ -221,19 +261,23 @@ pub async fn list_deliveries(
     .await
 }
 
-/// Makes the deliveries of these jobs due now, with all attempts before them. Returns the jobs that have one.
-pub async fn redeliver(db: &PgPool, actor: &Actor, jobs: &[JobId]) -> Result<Vec<JobId>, ChangeError> {
+/// Makes the deliveries with these ids due now, with all attempts before them. Returns the ids of those that exist.
+pub async fn redeliver(db: &PgPool, actor: &Actor, ids: &[Uuid]) -> Result<Vec<Uuid>, ChangeError> {
     let entry = actor.begin(Action::WebhooksRedeliver)?;
     let mut transaction = db.begin().await?;
-    let redelivered: Vec<JobId> = sqlx::query_scalar(
+    // The ends of groups before those of jobs, as the end of a job changes them.
+    let redelivered: Vec<Uuid> = sqlx::query_scalar(
         "update webhook_deliveries set state = 'pending', attempt = 0, due_at = now(), ended_at = null
-         where job_id in (select job_id from webhook_deliveries where job_id = any($1) order by job_id for update)
-         returning job_id",
+         where id in (
+             select id from webhook_deliveries where id = any($1)
+             order by job_id nulls first, account_id, group_name for update)
+         returning id",
     )
-    .bind(column(jobs, |job| job.0))
+    .bind(ids)
     .fetch_all(&mut *transaction)
     .await?;
-    let search = JobSearch { ids: Some(redelivered.clone()), ..JobSearch::default() };
+    let search =
+        JobSearch { ids: Some(redelivered.iter().copied().map(JobId).collect()), ..JobSearch::default() };
     entry.record(&mut transaction, &search.to_string(), redelivered.len()).await?;
     transaction.commit().await?;
     Ok(redelivered)
@@ -249,10 +293,10 @@ pub async fn redeliver_dead(db: &PgPool, actor: &Actor) -> Result<usize, ChangeE
         let mut transaction = db.begin().await?;
         let redelivered = sqlx::query(
             "update webhook_deliveries set state = 'pending', attempt = 0, due_at = now(), ended_at = null
-             where job_id in (
-                 select job_id from webhook_deliveries where state = 'dead' and ended_at <= $1
+             where id in (
+                 select id from webhook_deliveries where state = 'dead' and ended_at <= $1
                  limit $2 for update skip locked)
-             returning job_id",
+             returning id",
         )
         .bind(began)
         .bind(REDELIVERED_AT_ONCE)

@@ -87,6 +87,79 @@ async fn the_end_of_a_job_is_announced_and_signed() {
 }
 
 #[tokio::test]
+async fn the_end_of_a_group_is_announced_once_each_time() {
+    let mut stack = Stack::with().workers(0).set_text("AKHAR_WEBHOOK_ALLOW", "127.0.0.1").start().await;
+    let receiver = Receiver::start(&[&secret(&stack).await]).await;
+    let url = |name: &str| format!("{}/ok?{name}", receiver.base);
+    stack.keys(&["webhook", prefix(&stack), "--webhook", &url("account")]).await;
+    let in_group = |name: &str| {
+        digit(&stack)
+            .header("akhar-group", name)
+            .header(WEBHOOK, url("job"))
+            .header("prefer", "respond-async")
+    };
+    let cancelled = send(in_group("run-1").header("akhar-group-webhook", url("old"))).await.job();
+    for url in [Some(url("group")), None] {
+        let headers = url.map(|url| ("akhar-group-webhook", url));
+        send(headers.into_iter().fold(in_group("run-1"), |request, (name, url)| request.header(name, url)))
+            .await
+            .job();
+    }
+    send(in_group("run-2")).await.job();
+    send(stack.request("DELETE", &format!("/v1/jobs/{cancelled}"))).await;
+    stack.add_worker().await;
+
+    let first = receiver.receives(1, "/ok?group").await.remove(0);
+    let group = stack.get("/v1/groups/run-1").await.json();
+    assert_eq!(
+        first["body"],
+        json!({"type": "group.ended", "timestamp": group["last_ended_at"], "data": group})
+    );
+    assert_eq!((&group["succeeded"], &group["cancelled"]), (&json!(2), &json!(1)));
+    let of_account = receiver.receives(1, "/ok?account").await.remove(0);
+    assert_eq!(of_account["body"]["data"]["name"], "run-2");
+    assert_eq!(receiver.receives(4, "/ok?job").await.len(), 4);
+
+    send(digit(&stack).header("akhar-group", "run-1").header(WEBHOOK, url("job"))).await;
+    let second = receiver.receives(2, "/ok?group").await.remove(1);
+    assert_eq!(second["body"]["data"]["succeeded"], 3);
+    assert_ne!(first["headers"]["webhook-id"], second["headers"]["webhook-id"]);
+    assert!(receiver.received("/ok?old").is_empty());
+    let (id, group): (Uuid, String) =
+        sqlx::query_as("select id, group_name from webhook_deliveries where group_name = 'run-1'")
+            .fetch_one(&stack.db)
+            .await
+            .expect("a row");
+    assert_eq!(second["headers"]["webhook-id"], id.to_string());
+    let listed = stack.akhar(&["webhooks", "list", "--json"]).await;
+    let listed: Vec<Value> = listed.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+    let of_group = listed.iter().find(|webhook| webhook["id"] == id.to_string()).expect("it is listed");
+    assert_eq!(of_group["group"], group);
+    assert_eq!(stack.akhar(&["webhooks", "redeliver", &id.to_string()]).await.trim(), "1");
+    let again = receiver.receives(3, "/ok?group").await.remove(2);
+    assert_eq!(again["body"], second["body"]);
+
+    send(stack.request("DELETE", "/v1/groups/run-1?purge=true")).await;
+    let count = "select count(*) from webhook_deliveries where group_name = 'run-1'";
+    let n: i64 = sqlx::query_scalar(count).fetch_one(&stack.db).await.expect("a count");
+    assert_eq!(n, 0, "it is deleted with the group");
+}
+
+#[tokio::test]
+async fn the_webhook_of_a_group_needs_a_group_and_a_secret() {
+    let stack = stack().await;
+    let request = || digit(&stack).header("akhar-group-webhook", "https://receiver.example/akhar");
+    let without = stack.refused(request(), 422).await;
+    assert_eq!(without.errors(), [("Akhar-Group".to_owned(), "missing".to_owned())].into());
+    let unsigned = stack.refused(request().header("akhar-group", "run-1"), 422).await;
+    assert_eq!(unsigned.errors(), [("Akhar-Group-Webhook".to_owned(), "no_secret".to_owned())].into());
+    let private =
+        digit(&stack).header("akhar-group-webhook", "https://10.0.0.1/").header("akhar-group", "run-1");
+    let private = stack.refused(private, 422).await;
+    assert_eq!(private.errors(), [("Akhar-Group-Webhook".to_owned(), "not_allowed".to_owned())].into());
+}
+
+#[tokio::test]
 async fn a_cancelled_job_and_openai_s_routes_are_announced_at_the_account_s_url() {
     let mut stack = Stack::with().workers(0).set_text("AKHAR_WEBHOOK_ALLOW", "127.0.0.1").start().await;
     let receiver = Receiver::start(&[&secret(&stack).await]).await;

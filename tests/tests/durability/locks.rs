@@ -5,7 +5,7 @@ use std::time::Duration;
 use akhar_accounts::ChangeError;
 use akhar_jobs::{
     Fence, FreePlaces, GroupName, JobId, NewJob, Queue,
-    store::{self, Attempted, Change, Ending, Guard, JobSearch, LeaseLimits, Requeue},
+    store::{self, Attempted, Change, Ended, Ending, Guard, JobSearch, LeaseLimits, Requeue},
 };
 use akhar_platform::database::Database;
 use akhar_tests::{Cluster, ops::actor};
@@ -30,6 +30,10 @@ const WRONG_COUNTS: &str = "with counted as (
     select account_id, name from counted full join job_groups g using (account_id, name)
     where (counted.n_unended, counted.n_succeeded, counted.n_failed, counted.n_cancelled)
         is distinct from (g.n_unended, g.n_succeeded, g.n_failed, g.n_cancelled)";
+
+/// The number of groups whose end is to be announced.
+const ENDED_GROUPS: &str =
+    "select count(*) from webhook_deliveries where group_name is not null and state = 'pending'";
 
 /// A statement that runs. Returns how many jobs it has deleted.
 type Running<'a> = BoxFuture<'a, Result<u64, sqlx::Error>>;
@@ -87,12 +91,14 @@ fn acknowledge(db: &PgPool, job: JobId) -> Running<'_> {
     async move { store::acknowledge(db, job).await.map(|_| 0) }.boxed()
 }
 
-/// Leases webhooks and gives them up.
+/// Leases webhooks, and gives up those that are to be sent.
 fn attempt_webhooks(db: &PgPool) -> Running<'_> {
     let limits = LeaseLimits { n_free: 40, per_host: 40, per_account: 40, ..LeaseLimits::default() };
     async move {
         for delivery in store::lease_deliveries(db, &limits).await? {
-            store::settle_delivery(db, &delivery, &Attempted::Dead("a test".to_owned())).await?;
+            if matches!(delivery.ended, Ended::Job { .. }) || store::is_still_ended(db, &delivery).await? {
+                store::settle_delivery(db, &delivery, &Attempted::Dead("a test".to_owned())).await?;
+            }
         }
         Ok(0)
     }
@@ -154,15 +160,18 @@ async fn no_statement_of_the_queue_deadlocks_with_another() {
     let (db, account_id) = (&database.pool, Uuid::now_v7());
     let accounts = [account_id, Uuid::now_v7()];
     let mut n_deleted = 0;
+    let mut n_ended_groups = 0;
     for _ in 0..N_ROUNDS {
         let (running, queued) = (jobs_in(db, "running").await, jobs_in(db, "queued").await);
         let ended = [jobs_in(db, "failed").await, jobs_in(db, "cancelled").await].concat();
         let webhook_url = Some("https://receiver.example/".into());
         let new = |account_id| {
-            // The ids of the jobs are in another order than the names of their groups.
+            // The ids of the jobs are in another order than the names of their groups. A group has few jobs, so that it ends.
             let job = new_job(false);
-            let group = GroupName::parse(["c", "a", "b"][usize::from(job.id.0.as_bytes()[15] % 3)]);
-            NewJob { account_id, webhook_url: webhook_url.clone(), group, ..job }
+            let [.., one, two] = job.id.0.into_bytes();
+            let group = GroupName::parse(&format!("{}{}", ["c", "a", "b"][usize::from(one % 3)], two % 64));
+            let group_webhook_url = webhook_url.clone();
+            NewJob { account_id, webhook_url: webhook_url.clone(), group, group_webhook_url, ..job }
         };
         let new_of = |accounts: [Uuid; 2]| -> Vec<_> { (0..N_JOBS).map(|n| new(accounts[n % 2])).collect() };
         let new: Vec<_> = new_of(accounts);
@@ -189,10 +198,12 @@ async fn no_statement_of_the_queue_deadlocks_with_another() {
         for changed in join_all(changes).await {
             n_deleted += changed.expect("no statement fails");
         }
+        n_ended_groups += sqlx::query_scalar::<_, i64>(ENDED_GROUPS).fetch_one(db).await.expect("a count");
     }
     let deadlocks = "select deadlocks from pg_stat_database where datname = current_database()";
     let n_deadlocks: i64 = sqlx::query_scalar(deadlocks).fetch_one(db).await.expect("a count");
     assert!(n_deleted > 100, "{n_deleted} jobs ended and were deleted");
+    assert!(n_ended_groups > 0, "no group ended");
     assert_eq!(n_deadlocks, 0);
     let wrong: Vec<(Uuid, String)> = sqlx::query_as(WRONG_COUNTS).fetch_all(db).await.expect("rows");
     assert_eq!(wrong, []);

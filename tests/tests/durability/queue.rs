@@ -38,6 +38,7 @@ pub(crate) fn new_job(asynchronous: bool) -> NewJob {
         webhook_url: None,
         retain_s: None,
         group: None,
+        group_webhook_url: None,
         labels: BTreeMap::new(),
         max_queued: None,
     }

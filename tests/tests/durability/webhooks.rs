@@ -1,7 +1,7 @@
 //! A webhook is written with the outcome of its job and is delivered at least once, whichever process dies.
 
 use akhar_jobs::{
-    FreePlaces, JobId, NewJob, Outcome, Queue,
+    FreePlaces, GroupName, NewJob, Outcome, Queue,
     store::{self, Attempted, Delivery, Ending, Guard, LeaseLimits},
 };
 use akhar_tests::{Cluster, Form, Seam, Stack, http::send, ops::actor, until, webhooks::Receiver};
@@ -80,6 +80,59 @@ async fn a_webhook_exists_as_soon_as_the_outcome_and_not_before() {
     assert_eq!(count().await, 0, "it is deleted with its job");
 }
 
+#[tokio::test]
+async fn the_webhook_of_a_group_is_that_of_its_last_end_whichever_process_dies() {
+    let (mut stack, receiver) = stack(0).await;
+    let group = GroupName::parse("run-1").expect("a name");
+    let submit = async |stack: &Stack| {
+        let request = stack.post(digit().operation, &Form::upload(&digit().bytes));
+        let request = request.header("akhar-group", "run-1").header("prefer", "respond-async");
+        send(request.header("akhar-group-webhook", format!("{}/ok", receiver.base))).await.job()
+    };
+    let first = submit(&stack).await;
+    let account: Uuid = stack.row("select account_id from jobs where id = $1", first).await;
+    let cancel = async |stack: &Stack| {
+        store::cancel_group(&stack.db, account, &group).await.expect("a write").jobs.len()
+    };
+    let delivery = async |stack: &Stack| -> Option<(Uuid, String)> {
+        let row = sqlx::query_as("select id, state from webhook_deliveries where group_name = 'run-1'");
+        row.fetch_optional(&stack.db).await.expect("a row")
+    };
+    let make_due = async |stack: &Stack| {
+        let due = sqlx::query("update webhook_deliveries set due_at = now()");
+        due.execute(&stack.db).await.expect("an update");
+    };
+
+    // The group ends, is opened again and ends again, before any process can send a webhook.
+    stack.api.kill().await;
+    assert_eq!((cancel(&stack).await, cancel(&stack).await), (1, 0));
+    let (first_end, state) = delivery(&stack).await.expect("it is written with the end");
+    assert_eq!(state, "pending");
+    let job = |asynchronous| NewJob {
+        account_id: account,
+        group: Some(group.clone()),
+        group_webhook_url: None,
+        ..new_job(asynchronous)
+    };
+    insert(&stack.db, &[&job(true), &job(false)]).await;
+    make_due(&stack).await;
+    stack.restart_api().await;
+    until("the webhook is withdrawn", async || delivery(&stack).await.is_none().then_some(())).await;
+    stack.api.kill().await;
+    assert_eq!(cancel(&stack).await, 2);
+    let (second_end, _) = delivery(&stack).await.expect("it is written with the end");
+    assert_ne!(first_end, second_end);
+    stack.restart_api().await;
+    let webhook = &receiver.receives(1, "/ok").await[0];
+    assert_eq!(webhook["headers"]["webhook-id"], second_end.to_string());
+    assert_eq!(webhook["body"]["data"]["cancelled"], 3);
+    until("it is delivered", async || {
+        delivery(&stack).await.filter(|(_, state)| state == "delivered").map(|_| ())
+    })
+    .await;
+    assert_eq!(receiver.received("/ok").len(), 1, "the first end was not announced");
+}
+
 /// Makes jobs of one account that have ended, with webhooks of these hosts.
 async fn end_jobs(db: &PgPool, account_id: Uuid, hosts: &[&str]) {
     for host in hosts {
@@ -125,14 +178,14 @@ async fn processes_share_due_webhooks_and_a_late_result_changes_nothing() {
     let late = &second[0];
     sqlx::query("update webhook_deliveries set due_at = now()").execute(&db).await.expect("an update");
     let again = lease(all).await;
-    let again = again.iter().find(|delivery| delivery.job_id == late.job_id).expect("it is leased again");
+    let again = again.iter().find(|delivery| delivery.id == late.id).expect("it is leased again");
     assert_eq!((late.attempt, again.attempt), (1, 2));
     let settle =
         async |delivery| store::settle_delivery(&db, delivery, &Attempted::Delivered).await.expect("a write");
     assert!(!settle(late).await);
     assert!(settle(again).await);
     assert!(!settle(again).await, "it is settled");
-    let unknown = JobId(Uuid::now_v7());
-    let redelivered = store::redeliver(&db, &actor(), &[again.job_id, unknown]).await.expect("a write");
-    assert_eq!(redelivered, [again.job_id], "there is no other such job");
+    let unknown = Uuid::now_v7();
+    let redelivered = store::redeliver(&db, &actor(), &[again.id, unknown]).await.expect("a write");
+    assert_eq!(redelivered, [again.id], "there is no other such job");
 }

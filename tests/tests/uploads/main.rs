@@ -263,6 +263,7 @@ fn new_job(id: JobId, upload: JobUpload) -> NewJob {
         webhook_url: None,
         retain_s: None,
         group: None,
+        group_webhook_url: None,
         labels: BTreeMap::new(),
         max_queued: None,
     }
