@@ -47,7 +47,7 @@ use crate::{
         url = "https://github.com/akhar-project/akhar/tree/main/docs/src",
         description = "The book: how to use the server, operate it and how it works.",
     ),
-    paths(jobs::list::handle, jobs::get::handle, jobs::events::handle, jobs::result::handle, jobs::delete::handle, groups::list::handle, groups::get::handle, groups::delete::handle, openai::models::handle, openai::model::handle, health::live, health::ready),
+    paths(jobs::list::handle, jobs::get::handle, jobs::events::handle, jobs::result::handle, jobs::delete::handle, groups::list::handle, groups::get::handle, groups::events::handle, groups::delete::handle, openai::models::handle, openai::model::handle, health::live, health::ready),
     components(schemas(GroupBody, GroupWebhookBody, GroupWebhookEvent, GroupsBody, JobBody, JobsBody, ProblemBody, ViolationBody, ProgressEventBody, StateEventBody, WebhookBody, WebhookEvent)),
     tags(
         (name = "models", description = "The model operations."),

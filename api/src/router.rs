@@ -58,6 +58,7 @@ pub(crate) fn router(app: App) -> Router {
         .route("/v1/audio/translations", post(openai::translations::handle))
         .route("/v1/groups", get(groups::list::handle))
         .route("/v1/groups/{name}", get(groups::get::handle).delete(groups::delete::handle))
+        .route("/v1/groups/{name}/events", get(groups::events::handle))
         .route("/v1/jobs", get(jobs::list::handle))
         .route("/v1/jobs/{id}", get(jobs::get::handle).delete(jobs::delete::handle))
         .route("/v1/jobs/{id}/events", get(jobs::events::handle))

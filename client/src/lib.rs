@@ -49,7 +49,7 @@ pub use bodies::{
         AdminLoadBody, AdminNewKeyBody, AdminQueueBody, AdminQueueJobsBody, AdminQueueLoadBody,
         AdminQueuesBody, AdminWorkerBody, AdminWorkersBody,
     },
-    event::{JobEventBody, JobEventName, ProgressEventBody, StateEventBody},
+    event::{GroupEventBody, GroupEventName, JobEventBody, JobEventName, ProgressEventBody, StateEventBody},
     group::{GroupBody, GroupsBody},
     handwriting::{HandwritingBody, Png, PointsBody, Strokes},
     job::{JobBody, JobResultBody, JobState, JobsBody},

@@ -14,8 +14,20 @@ use futures::Stream;
 /// The time without an event after which a comment is sent, so that nothing between the two sides closes the connection.
 const HEARTBEAT_INTERVAL: Duration = Duration::from_secs(15);
 
+/// The time after which a client that has lost a stream should connect again.
+pub(crate) const RECONNECT_AFTER_MS: u32 = 1000;
+
 /// A header that tells proxies (nginx) to pass each event on at once.
 const X_ACCEL_BUFFERING: HeaderName = HeaderName::from_static("x-accel-buffering");
+
+/// An event with an id. `retry` is the time after which to connect again, ms.
+pub(crate) fn event(name: &str, id: String, data: String, retry: Option<u32>) -> Event {
+    let event = Event::default().id(id).event(name).data(data);
+    match retry {
+        Some(ms) => event.retry(Duration::from_millis(ms.into())),
+        None => event,
+    }
+}
 
 /// A response with these events, and comments while there are none.
 pub(crate) fn respond(events: impl Stream<Item = Result<Event, axum::Error>> + Send + 'static) -> Response {

@@ -1,6 +1,6 @@
 //! Writes what is read of a job as the events of `GET /v1/jobs/{id}/events`.
 
-use std::{sync::Arc, time::Duration};
+use std::sync::Arc;
 
 use akhar_client::{JobBody, JobEventBody, JobEventName, ProgressEventBody, SegmentBody, StateEventBody};
 use akhar_jobs::{
@@ -11,13 +11,11 @@ use axum::response::sse::Event;
 
 use super::event_id::EventId;
 use crate::{
+    http::event_stream,
     outcomes::{body, document},
     problems::Problem,
     waiting::follower::EventWriter,
 };
-
-/// The time after which a client that has lost the stream should connect again.
-const RECONNECT_AFTER_MS: u32 = 1000;
 
 /// An event, with its data.
 #[derive(Debug, Clone)]
@@ -78,8 +76,9 @@ impl EventWriter for JobEventWriter {
 
     fn write(&mut self, (id, event): (EventId, JobEvent)) -> Result<Event, axum::Error> {
         let is_first = !std::mem::replace(&mut self.has_written, true);
-        let body = event.body(id, is_first.then_some(RECONNECT_AFTER_MS));
-        body.map(sse).map_err(axum::Error::new)
+        let body = event.body(id, is_first.then_some(event_stream::RECONNECT_AFTER_MS));
+        let JobEventBody { event, id, data, retry } = body.map_err(axum::Error::new)?;
+        Ok(event_stream::event(event.name(), id, data, retry))
     }
 }
 
@@ -118,14 +117,6 @@ impl JobEvent {
             Self::Done(job) => (JobEventName::Done, serde_json::to_string(job)?),
         };
         Ok(JobEventBody { event, id: id.to_string(), data, retry })
-    }
-}
-
-fn sse(JobEventBody { event, id, data, retry }: JobEventBody) -> Event {
-    let sse = Event::default().id(id).event(event.name()).data(data);
-    match retry {
-        Some(ms) => sse.retry(Duration::from_millis(ms.into())),
-        None => sse,
     }
 }
 

@@ -8,7 +8,7 @@ use akhar_jobs::{
     store::{Cursor, Followed},
 };
 use futures::future::BoxFuture;
-use tokio::time::{Instant, timeout};
+use tokio::time::{Instant, sleep_until, timeout};
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
@@ -19,11 +19,11 @@ use crate::{
     retry::Transient as _,
 };
 
-/// The time between two looks of a stream.
+/// The time between two looks of a stream, at its job or its group.
 const INTERVAL: Duration = Duration::from_secs(1);
 
 /// How long a look may take before the database counts as unavailable.
-const LOOK_LIMIT: Duration = Duration::from_secs(5);
+pub(crate) const LOOK_LIMIT: Duration = Duration::from_secs(5);
 
 /// What a stream finds when it looks at its job.
 #[expect(clippy::large_enum_variant, reason = "a stream holds one at a time")]
@@ -111,6 +111,17 @@ impl Streams {
     pub(super) fn next_look(&self) -> Instant {
         let n_looks = self.started.elapsed().as_secs() / INTERVAL.as_secs();
         self.started + INTERVAL * u32::try_from(n_looks + 1).unwrap_or(u32::MAX)
+    }
+}
+
+impl OpenStream {
+    /// Waits until all streams look again. `false` if the key of the caller is revoked or the process stops before.
+    pub(crate) async fn next_look(&mut self) -> bool {
+        tokio::select! {
+            () = sleep_until(self.streams.next_look()) => true,
+            () = self.streams.draining.cancelled() => false,
+            () = &mut self.revoked => false,
+        }
     }
 }
 

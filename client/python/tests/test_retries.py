@@ -148,6 +148,13 @@ def test_waiting_has_a_limit() -> None:
         client(Server(running)).wait("a-job", timeout_s=0)
 
 
+def test_the_events_of_a_group_are_its_counts() -> None:
+    counts = [{"name": "run", "has_ended": has_ended} for has_ended in (False, True)]
+    server = Server(stream(("1.0.0.0.0", "counts", counts[0])), stream(("0.0.1.0.0", "ended", counts[1])))
+    assert list(client(server).group_events("run")) == counts
+    assert [request.headers.get("last-event-id") for request in server.requests] == [None, "1.0.0.0.0"]
+
+
 def test_a_stream_that_breaks_goes_on_where_it_was(pauses: list[float]) -> None:
     first: Segment = {"start": 0, "end": 1, "transcription": "ਇੱਕ"}
     second: Segment = {"start": 2, "end": 3, "transcription": "ਦੋ"}

@@ -85,7 +85,10 @@ def test_the_jobs_of_a_client_are_one_group(service: Service) -> None:
     name = f"run-{uuid.uuid4()}"
     with Client(service.url, service.key, retries=Retries(30), group=name, labels={"customer": "42"}) as akhar:
         jobs = [akhar.submit_speech_recognition(RECORDING) for _ in range(2)]
+        counts = list(akhar.group_events(name))
         ended = akhar.wait_for_group(name, timeout_s=60)
+        assert [group["has_ended"] for group in counts] == [False] * (len(counts) - 1) + [True]
+        assert counts[-1] == ended
         assert [ended["has_ended"], ended["succeeded"]] == [True, 2]
         assert akhar.group(name) == ended
         assert name in [group["name"] for group in akhar.groups(limit=100)["groups"]]

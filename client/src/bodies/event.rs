@@ -1,5 +1,5 @@
-//! The events of a job. The data of a `segment` is a [`SegmentBody`](super::transcription::SegmentBody), and that of `done`
-//! is a [`JobBody`](super::job::JobBody).
+//! The events of a job and of a group. The data of a `segment` is a [`SegmentBody`](super::transcription::SegmentBody), and that of
+//! `done` is a [`JobBody`](super::job::JobBody). That of a group's events is a [`GroupBody`](super::group::GroupBody).
 
 use serde::{Deserialize, Serialize};
 
@@ -74,4 +74,49 @@ pub struct ProgressEventBody {
     /// Seconds of the recording that are transcribed so far.
     #[cfg_attr(feature = "schema", schema(minimum = 0))]
     pub transcribed_s: f64,
+}
+
+/// An event of a group.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = GroupEvent))]
+pub struct GroupEventBody {
+    /// What has happened.
+    pub event: GroupEventName,
+    /// The numbers of queued, running, succeeded, failed and cancelled jobs.
+    #[cfg_attr(
+        feature = "schema",
+        schema(pattern = "^[0-9]{1,18}(\\.[0-9]{1,18}){4}$", example = "9120.4.873.3.0")
+    )]
+    pub id: String,
+    /// JSON: a `Group`.
+    #[cfg_attr(
+        feature = "schema",
+        schema(
+            example = r#"{"name":"calls-2026-11-26","has_ended":false,"queued":9120,"running":4,"succeeded":873,"failed":3,"cancelled":0,"created_at":"2026-11-26T09:00:00Z","last_ended_at":"2026-11-26T09:14:21.120Z"}"#
+        )
+    )]
+    pub data: String,
+    /// Milliseconds after which to connect again if the stream breaks. Present only in the first event.
+    #[cfg_attr(feature = "schema", schema(nullable = false, minimum = 0))]
+    pub retry: Option<u32>,
+}
+
+/// What has happened to a group whose events are read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(rename_all = "lowercase"))]
+pub enum GroupEventName {
+    /// The number of jobs in a state has changed.
+    Counts,
+    /// No job waits or runs any more.
+    Ended,
+}
+
+impl GroupEventName {
+    /// The name in the stream.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Counts => "counts",
+            Self::Ended => "ended",
+        }
+    }
 }

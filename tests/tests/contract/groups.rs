@@ -1,7 +1,10 @@
 //! Groups of jobs and labels: the headers, the counts, the lists, and what other accounts see.
 
-use akhar_tests::{Answer, Form, Stack, bulk::Folders, http::send, process::run, speech::recording};
+use akhar_tests::{
+    Answer, Form, Stack, bulk::Folders, events::Events, http::send, process::run, speech::recording, until,
+};
 use reqwest::RequestBuilder;
+use rustix::process::Signal;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
@@ -62,6 +65,69 @@ async fn a_group_counts_its_jobs_and_answers_when_they_have_ended() {
         [0, 0, 2, 1, 0],
         "a caller waited for it"
     );
+}
+
+#[tokio::test]
+async fn the_events_of_a_group_have_its_counts_until_its_end() {
+    let mut stack = Stack::with().workers(0).start().await;
+    let jobs = [submit(&stack, "run-1").await, submit(&stack, "run-1").await, submit(&stack, "run-1").await];
+    let path = "/v1/groups/run-1/events";
+    let follow = async |stack: &Stack, last| Events::open(stack.request("GET", path), last).await;
+    let mut stream = follow(&stack, None).await;
+    let first = stream.next().await.expect("an event");
+    assert_eq!((first.name.as_str(), first.id.as_str()), ("counts", "3.0.0.0.0"));
+    assert_eq!(first.data, stack.get("/v1/groups/run-1").await.json());
+    send(stack.request("DELETE", &format!("/v1/jobs/{}", jobs[0]))).await;
+    let second = stream.next().await.expect("an event");
+    assert_eq!((counts(&second.data), second.id.as_str()), ([2, 0, 0, 0, 1], "2.0.0.0.1"));
+
+    // The stream goes on after an event that the client knows.
+    let continued = follow(&stack, Some(&second.id)).await;
+    stack.add_worker().await;
+    for mut events in [stream.rest().await, continued.rest().await] {
+        let last = events.pop().expect("an event");
+        assert_eq!((last.name.as_str(), last.id.as_str()), ("ended", "0.0.2.0.1"));
+        assert_eq!(last.data, stack.get("/v1/groups/run-1").await.json());
+        assert!(events.iter().all(|event| event.name == "counts" && event.id != second.id), "{events:?}");
+    }
+    let events = |last: &str| {
+        stack.request("GET", path).header("accept", "text/event-stream").header("last-event-id", last)
+    };
+    assert_eq!(send(events("0.0.2.0.1")).await.status, 204, "an EventSource does not connect again");
+    let again = follow(&stack, Some(&second.id)).await.rest().await;
+    assert_eq!(again.iter().map(|event| event.name.as_str()).collect::<Vec<_>>(), ["ended"]);
+
+    submit(&stack, "run-1").await;
+    let reopened = follow(&stack, Some("0.0.2.0.1")).await.rest().await;
+    assert_eq!(reopened.last().map(|event| event.id.as_str()), Some("0.0.3.0.1"));
+
+    let odd = stack.refused(events("end"), 422).await;
+    assert_eq!(odd.errors(), [("Last-Event-ID".to_owned(), "not_an_event".to_owned())].into());
+    let unknown = stack.request("GET", "/v1/groups/run-2/events").header("accept", "text/event-stream");
+    assert_eq!(stack.refused(unknown, 404).await.slug, "not-found");
+}
+
+#[tokio::test]
+async fn a_stream_of_a_group_is_one_of_the_account_s_and_ends_with_the_group_and_the_process() {
+    let stack = Stack::with().workers(0).set("AKHAR_MAX_STREAMS", 1).start().await;
+    submit(&stack, "run-1").await;
+    let follow = || stack.request("GET", "/v1/groups/run-1/events").header("accept", "text/event-stream");
+    let mut stream = Events::open(follow(), None).await;
+    stream.next().await.expect("an event");
+    assert_eq!(stack.refused(follow(), 429).await.slug, "too-many-streams");
+    send(stack.request("DELETE", "/v1/groups/run-1?purge=true")).await;
+    let rest = stream.rest().await;
+    assert!(rest.iter().all(|event| event.name == "ended"), "it has no jobs any more: {rest:?}");
+
+    submit(&stack, "run-1").await;
+    let stream = until("the place is free", async || {
+        let response = follow().send().await.expect("an answer");
+        (response.status() == 200).then_some(response)
+    })
+    .await;
+    stack.api.signal(Signal::TERM);
+    let body = stream.text().await.expect("the stream ends orderly");
+    assert!(body.contains("event: counts") && !body.contains("event: ended"), "{body}");
 }
 
 #[tokio::test]

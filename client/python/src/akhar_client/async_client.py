@@ -1,7 +1,7 @@
 """The client for asyncio."""
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from typing import Self, TypeVar, Unpack, cast
 
@@ -21,7 +21,7 @@ from .bodies import (
     Transcription,
 )
 from .errors import may_pass
-from .events import DoneEvent, Event, EventReader
+from .events import OF_GROUP, OF_JOB, DoneEvent, E, Event, EventReader, Kinds
 from .retries import Retries
 from .steps import File, Pause, Send, Steps
 
@@ -139,6 +139,10 @@ class AsyncClient:
         """The first groups of the account by their names, at most `limit` (1 to 100)."""
         return cast(Groups, await self._document(steps.get("/v1/groups", {"limit": limit})))
 
+    def group_events(self, name: str) -> AsyncIterator[Group]:
+        """The group each time that its counts have changed, at most once a second, until it has ended."""
+        return self._follow(f"/v1/groups/{name}/events", OF_GROUP, lambda group: group["has_ended"])
+
     async def cancel_group(self, name: str) -> Group:
         """Cancels the jobs of a group that have not ended, and returns the group."""
         return cast(Group, await self._document(Send("DELETE", f"/v1/groups/{name}", {"Accept": steps.JSON})))
@@ -158,21 +162,25 @@ class AsyncClient:
         got = await self._run(steps.response(request, self._retries))
         return None if got.status_code == httpx.codes.NO_CONTENT else cast(Job, got.json())
 
-    async def events(self, job_id: str) -> AsyncIterator[Event]:
+    def events(self, job_id: str) -> AsyncIterator[Event]:
         """What happens to a job, until it has ended. With retries, a stream that breaks goes on where it was."""
-        reader, pauses = EventReader(), None
+        return self._follow(f"/v1/jobs/{job_id}/events", OF_JOB, lambda event: isinstance(event, DoneEvent))
+
+    async def _follow(self, path: str, kinds: Kinds[E], is_last: Callable[[E], bool]) -> AsyncIterator[E]:
+        """The events of a stream up to its last one."""
+        reader, pauses = EventReader(kinds), None
         while True:
             headers = {"Accept": "text/event-stream", **reader.opened()}
             try:
-                async with self._stream(f"/v1/jobs/{job_id}/events", headers) as lines:
+                async with self._stream(path, headers) as lines:
                     async for line in lines:
                         if (event := reader.read(line)) is None:
                             continue
                         pauses = None
                         yield event
-                        if isinstance(event, DoneEvent):
+                        if is_last(event):
                             return
-                raise httpx.RemoteProtocolError("the stream ended before the job did")
+                raise httpx.RemoteProtocolError("the stream ended before its last event")
             except Exception as error:
                 if self._retries is None or not may_pass(error):
                     raise

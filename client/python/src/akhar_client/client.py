@@ -1,7 +1,7 @@
 """The client."""
 
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Self, TypeVar, Unpack, cast
 
@@ -21,7 +21,7 @@ from .bodies import (
     Transcription,
 )
 from .errors import may_pass
-from .events import DoneEvent, Event, EventReader
+from .events import OF_GROUP, OF_JOB, DoneEvent, E, Event, EventReader, Kinds
 from .retries import Retries
 from .steps import File, Pause, Send, Steps
 
@@ -137,6 +137,10 @@ class Client:
         """The first groups of the account by their names, at most `limit` (1 to 100)."""
         return cast(Groups, self._document(steps.get("/v1/groups", {"limit": limit})))
 
+    def group_events(self, name: str) -> Iterator[Group]:
+        """The group each time that its counts have changed, at most once a second, until it has ended."""
+        return self._follow(f"/v1/groups/{name}/events", OF_GROUP, lambda group: group["has_ended"])
+
     def cancel_group(self, name: str) -> Group:
         """Cancels the jobs of a group that have not ended, and returns the group."""
         return cast(Group, self._document(Send("DELETE", f"/v1/groups/{name}", {"Accept": steps.JSON})))
@@ -158,19 +162,23 @@ class Client:
 
     def events(self, job_id: str) -> Iterator[Event]:
         """What happens to a job, until it has ended. With retries, a stream that breaks goes on where it was."""
-        reader, pauses = EventReader(), None
+        return self._follow(f"/v1/jobs/{job_id}/events", OF_JOB, lambda event: isinstance(event, DoneEvent))
+
+    def _follow(self, path: str, kinds: Kinds[E], is_last: Callable[[E], bool]) -> Iterator[E]:
+        """The events of a stream up to its last one."""
+        reader, pauses = EventReader(kinds), None
         while True:
             headers = {"Accept": "text/event-stream", **reader.opened()}
             try:
-                with self._stream(f"/v1/jobs/{job_id}/events", headers) as lines:
+                with self._stream(path, headers) as lines:
                     for line in lines:
                         if (event := reader.read(line)) is None:
                             continue
                         pauses = None
                         yield event
-                        if isinstance(event, DoneEvent):
+                        if is_last(event):
                             return
-                raise httpx.RemoteProtocolError("the stream ended before the job did")
+                raise httpx.RemoteProtocolError("the stream ended before its last event")
             except Exception as error:
                 if self._retries is None or not may_pass(error):
                     raise

@@ -1,11 +1,11 @@
-"""The events of a job, from the lines of a stream of Server-Sent Events."""
+"""The events of a job or a group, from the lines of a stream of Server-Sent Events."""
 
 import json
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from typing import Any, Generic, TypeAlias, TypeVar
 
-from .bodies import Job, ProgressData, Segment, StateData
+from .bodies import Group, Job, ProgressData, Segment, StateData
 
 
 @dataclass(frozen=True)
@@ -38,19 +38,28 @@ class DoneEvent:
 
 
 Event: TypeAlias = StateEvent | ProgressEvent | SegmentEvent | DoneEvent
+E = TypeVar("E")
 
-KINDS: dict[str, Callable[[Any, str], Event]] = {
+Kinds: TypeAlias = dict[str, Callable[[Any, str], E]]
+
+OF_JOB: Kinds[Event] = {
     "state": lambda data, _: StateEvent(data),
     "progress": lambda data, _: ProgressEvent(data),
     "segment": lambda data, last_id: SegmentEvent(data, int(last_id.split(".")[0])),
     "done": lambda data, _: DoneEvent(data),
 }
 
+OF_GROUP: Kinds[Group] = {
+    "counts": lambda data, _: data,
+    "ended": lambda data, _: data,
+}
+
 
 @dataclass
-class EventReader:
-    """Lines in; events out. It remembers what a stream that continues another needs."""
+class EventReader(Generic[E]):
+    """Lines in; events of these kinds out. It remembers what a stream that continues another needs."""
 
+    kinds: Kinds[E]
     last_id: str = ""
     """Of the last event, for `Last-Event-ID`."""
     retry_s: float = 1.0
@@ -62,7 +71,7 @@ class EventReader:
         self._fields = {}
         return {"Last-Event-ID": self.last_id} if self.last_id else {}
 
-    def read(self, line: str) -> Event | None:
+    def read(self, line: str) -> E | None:
         """The event that this line ends, if it ends one of a known kind."""
         name, _, value = line.partition(":")
         if name:
@@ -71,5 +80,5 @@ class EventReader:
         fields, self._fields = self._fields, {}
         self.last_id = fields.get("id", self.last_id)
         self.retry_s = int(fields["retry"]) / 1000 if "retry" in fields else self.retry_s
-        kind = KINDS.get(fields.get("event", ""))
+        kind = self.kinds.get(fields.get("event", ""))
         return kind(json.loads(fields["data"]), self.last_id) if kind and "data" in fields else None
